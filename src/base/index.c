@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDEX_MIN_SLOTS 64u
+
+void index_free(struct index *index)
+{
+	if (!index)
+		return;
+	free(index->slots);
+	*index = (struct index){ 0 };
+}
+
+static uint32_t candidate(const struct index *index, struct index_cursor *cursor)
+{
+	for (;; cursor->slot = (cursor->slot + 1) & index->mask) {
+		const struct index_slot *slot = &index->slots[cursor->slot];
+
+		if (slot->position == INDEX_NONE || slot->hash_high == cursor->hash_high)
+			return slot->position;
+	}
+}
+
+uint32_t index_first(const struct index *index, uint64_t hash, struct index_cursor *ret_cursor)
+{
+	if (!index->slots)
+		return INDEX_NONE;
+	ret_cursor->slot = (uint32_t)hash & index->mask;
+	ret_cursor->hash_high = (uint32_t)(hash >> 32);
+	return candidate(index, ret_cursor);
+}
+
+uint32_t index_next(const struct index *index, struct index_cursor *cursor)
+{
+	cursor->slot = (cursor->slot + 1) & index->mask;
+	return candidate(index, cursor);
+}
+
+static void place(struct index_slot *slots, uint32_t mask, uint64_t hash, uint32_t position)
+{
+	uint32_t at = (uint32_t)hash & mask;
+
+	while (slots[at].position != INDEX_NONE)
+		at = (at + 1) & mask;
+	slots[at] = (struct index_slot){ .position = position, .hash_high = (uint32_t)(hash >> 32) };
+}
+
+static int grow(struct index *index, uint64_t (*rehash)(const void *, uint32_t),
+		const void *context)
+{
+	uint32_t slots = index->slots ? (index->mask + 1) * 2 : INDEX_MIN_SLOTS;
+	struct index_slot *grown;
+
+	if (slots == 0 || slots > UINT32_MAX / 2)
+		return -ENOMEM;
+	grown = malloc((size_t)slots * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memset(grown, 0xff, (size_t)slots * sizeof(*grown)); /* every position INDEX_NONE */
+	for (uint32_t i = 0; index->slots && i <= index->mask; i++) {
+		uint32_t position = index->slots[i].position;
+
+		if (position != INDEX_NONE)
+			place(grown, slots - 1, rehash(context, position), position);
+	}
+	free(index->slots);
+	index->slots = grown;
+	index->mask = slots - 1;
+	return 0;
+}
+
+int index_insert(struct index *index, uint64_t hash, uint32_t position,
+		 uint64_t (*rehash)(const void *context, uint32_t position), const void *context)
+{
+	/* At most two thirds full, so that a search for what is not there stays short. */
+	if (!index->slots || index->used + 1 > index->mask / 3 * 2) {
+		int r = grow(index, rehash, context);
+
+		if (r < 0)
+			return r;
+	}
+	place(index->slots, index->mask, hash, position);
+	index->used++;
+	return 0;
+}
+
+uint64_t hash_u64(uint64_t value)
+{
+	value ^= value >> 32;
+	value *= 0xd6e8feb86659fd93ull;
+	value ^= value >> 32;
+	value *= 0xd6e8feb86659fd93ull;
+	return value ^ value >> 32;
+}
+
+uint64_t hash_bytes(const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+	uint64_t hash = size * 0x9e3779b97f4a7c15ull;
+
+	for (; size >= 8; size -= 8, at += 8) {
+		uint64_t word;
+
+		memcpy(&word, at, 8);
+		hash = (hash ^ word) * 0xd6e8feb86659fd93ull;
+		hash ^= hash >> 32;
+	}
+	if (size) {
+		uint64_t word = 0;
+
+		memcpy(&word, at, size);
+		hash = (hash ^ word) * 0xd6e8feb86659fd93ull;
+	}
+	return hash_u64(hash);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An open-addressing index: finds positions in an array that the caller owns. It holds a 64-bit
+ * hash and a 32-bit position for each element and never sees the element itself, so one
+ * implementation serves every table of the program.
+ *
+ * Use: walk the candidates of a hash with index_first()/index_next(), compare each yourself;
+ * when none fits, append to the array and index_insert() the new position.
+ */
+#ifndef STACKTALLY_BASE_INDEX_H
+#define STACKTALLY_BASE_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INDEX_NONE UINT32_MAX
+
+struct index_slot {
+	uint32_t position; /* INDEX_NONE: empty */
+	uint32_t hash_high;
+};
+
+struct index {
+	struct index_slot *slots;
+	uint32_t mask;	/* number of slots - 1; slots is NULL as long as nothing was inserted */
+	uint32_t used;
+};
+
+struct index_cursor {
+	uint32_t slot;
+	uint32_t hash_high;
+};
+
+void index_free(struct index *index);
+
+/* The position of the first candidate for `hash`, or INDEX_NONE. */
+uint32_t index_first(const struct index *index, uint64_t hash, struct index_cursor *ret_cursor);
+uint32_t index_next(const struct index *index, struct index_cursor *cursor);
+
+/*
+ * Adds `position` under `hash`. rehash(context, position) must give the hash of an element that
+ * was inserted before: the index asks for it when it grows. Returns 0 or -ENOMEM (then nothing
+ * was added).
+ */
+int index_insert(struct index *index, uint64_t hash, uint32_t position,
+		 uint64_t (*rehash)(const void *context, uint32_t position), const void *context);
+
+/* A 64-bit mix of a value, and of a byte string: for tables, not for security. */
+uint64_t hash_u64(uint64_t value);
+uint64_t hash_bytes(const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Scoped ownership: a variable declared with own(fn) is released by fn() when it leaves its
+ * scope; take_ptr() and take_fd() hand it on. Every destructor in this tree accepts NULL.
+ */
+#ifndef STACKTALLY_BASE_OWN_H
+#define STACKTALLY_BASE_OWN_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define own(release) __attribute__((cleanup(release)))
+
+/* Defines own_<name>(), which calls `release` on the pointer it is given the address of. */
+#define DEFINE_OWN(type, release)                                                                  \
+	static inline void own_##release(type **pointer)                                           \
+	{                                                                                          \
+		release(*pointer);                                                                 \
+	}
+
+#define take_ptr(pointer)                                                                          \
+	({                                                                                         \
+		__typeof__(pointer) taken_ = (pointer);                                            \
+		(pointer) = NULL;                                                                  \
+		taken_;                                                                            \
+	})
+
+static inline int take_fd(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
+static inline void own_free(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+static inline void own_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void own_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+
+#define POOL_CHUNK 65536u
+
+struct chunk {
+	struct chunk *next;
+	size_t used, size;
+	char bytes[];
+};
+
+struct entry {
+	const char *string;
+	size_t size;
+};
+
+struct pool {
+	struct chunk *chunks;
+	struct entry *entries;
+	uint32_t n_entries, room;
+	struct index index;
+};
+
+int pool_new(struct pool **ret_pool)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return -ENOMEM;
+	*ret_pool = pool;
+	return 0;
+}
+
+void pool_free(struct pool *pool)
+{
+	if (!pool)
+		return;
+	for (struct chunk *chunk = pool->chunks; chunk;) {
+		struct chunk *next = chunk->next;
+
+		free(chunk);
+		chunk = next;
+	}
+	free(pool->entries);
+	index_free(&pool->index);
+	free(pool);
+}
+
+static char *room_for(struct pool *pool, size_t size)
+{
+	struct chunk *chunk = pool->chunks;
+
+	if (!chunk || chunk->size - chunk->used < size) {
+		size_t room = size > POOL_CHUNK / 4 ? size : POOL_CHUNK - sizeof(*chunk);
+
+		chunk = malloc(sizeof(*chunk) + room);
+		if (!chunk)
+			return NULL;
+		chunk->used = 0;
+		chunk->size = room;
+		chunk->next = pool->chunks;
+		pool->chunks = chunk;
+	}
+	chunk->used += size;
+	return chunk->bytes + chunk->used - size;
+}
+
+static uint64_t entry_hash(const void *context, uint32_t position)
+{
+	const struct pool *pool = context;
+
+	return hash_bytes(pool->entries[position].string, pool->entries[position].size);
+}
+
+const char *pool_string_n(struct pool *pool, const char *bytes, size_t size)
+{
+	uint64_t hash = hash_bytes(bytes, size);
+	struct index_cursor cursor;
+	char *copy;
+
+	for (uint32_t at = index_first(&pool->index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&pool->index, &cursor)) {
+		const struct entry *entry = &pool->entries[at];
+
+		if (entry->size == size && memcmp(entry->string, bytes, size) == 0)
+			return entry->string;
+	}
+	if (pool->n_entries == pool->room) {
+		uint32_t room = pool->room ? pool->room * 2 : 256;
+		struct entry *grown = reallocarray(pool->entries, room, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		pool->entries = grown;
+		pool->room = room;
+	}
+	copy = room_for(pool, size + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, bytes, size);
+	copy[size] = '\0';
+	pool->entries[pool->n_entries] = (struct entry){ .string = copy, .size = size };
+	if (index_insert(&pool->index, hash, pool->n_entries, entry_hash, pool) < 0)
+		return NULL;
+	pool->n_entries++;
+	return copy;
+}
+
+const char *pool_string(struct pool *pool, const char *string)
+{
+	return pool_string_n(pool, string, strlen(string));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The only writer to stderr. Verbosity is the one mutable global of the program.
+ */
+#ifndef STACKTALLY_CLI_MESSAGE_H
+#define STACKTALLY_CLI_MESSAGE_H
+
+#include <stdarg.h>
+
+#include "base/error.h"
+
+enum message_level {
+	MESSAGE_QUIET = -1,  /* errors and warnings of loss only */
+	MESSAGE_NORMAL = 0,
+	MESSAGE_VERBOSE = 1, /* -v */
+};
+
+void message_set_level(enum message_level level);
+enum message_level message_level(void);
+
+/* "NAME: text" with the name of the command, at any level. Returns the exit code of the error. */
+int message_error(const char *program, const struct error *err);
+/* A line as it is, at any level: the WARNING lines that scripts know. */
+void message_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line from MESSAGE_NORMAL on: the closing line, advice. */
+void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line from MESSAGE_VERBOSE on. */
+void message_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What libbpf says: kept for the error message, shown with -v. Fits libbpf_set_print(). */
+int message_libbpf(int level, const char *format, va_list args);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Worlds: which file was mapped where, in which process, when.
+ *
+ * A world is one state of one address space. It is learned from a snapshot of /proc/PID/maps and
+ * from the kernel's side-band records (mmap, exec, fork, exit), in the order of their times. New mappings in
+ * free places are added to the current world of a process; one that replaces other code, and every exec, begins a new
+ * world. So an address in a world never means two things.
+ *
+ * Files are identified while they can be: by build-id, else by device, inode, size and times; they are opened through
+ * the process's own root, or its map_files, so that other mount namespaces and deleted files work.
+ *
+ * Must not know: symbols, stacks, BPF.
+ */
+#ifndef STACKTALLY_PROCESS_WORLDS_H
+#define STACKTALLY_PROCESS_WORLDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+#define WORLD_NONE 0u /* no world: its addresses have no mappings. Also the tally's kernel id. */
+#define BUILD_ID_SIZE 20
+
+enum mapping_kind {
+	MAPPING_FILE,	   /* an ELF file, or what claims to be one */
+	MAPPING_ANONYMOUS, /* executable memory without a file: generated code */
+	MAPPING_VDSO,
+	MAPPING_SPECIAL,   /* [vsyscall], [uprobes], [stack], [heap] ... */
+};
+
+struct mapping {
+	uint64_t start, end; /* [start, end) in the process */
+	uint64_t offset;     /* in the file, of start */
+	uint32_t file;	     /* id for worlds_file(); meaningless unless MAPPING_FILE */
+	enum mapping_kind kind;
+	const char *name;    /* "[vdso]", "//anon" ...; the path for files; lives as long as the worlds */
+};
+
+/* A file that code was mapped from, one for each identity, shared by all processes. */
+struct mapped_file {
+	const char *path;     /* as the process that mapped it first saw it */
+	uint64_t device, inode, generation;
+	uint64_t size;	      /* bytes; 0 where it could not be looked at */
+	int64_t mtime_ns;
+	uint32_t build_id_size; /* 0: none known */
+	uint8_t build_id[BUILD_ID_SIZE];
+	bool deleted;	      /* its path was gone, or another file's, when it was captured */
+};
+
+struct worlds;
+
+/* How much of a machine to learn about. */
+struct worlds_options {
+	uint32_t hold_files; /* descriptors held open for files that may go away; 0: a default */
+};
+
+int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds);
+void worlds_free(struct worlds *worlds);
+
+/*
+ * The world that process `tgid` (an id of our own pid namespace) was in at `time` (CLOCK_MONOTONIC, ns). `cookie`
+ * is the kernel side's mark of its address space (bpf/wire.h): equal cookies of one process mean
+ * one address space. A process that is not known yet is captured from /proc at once. Gives
+ * WORLD_NONE for one that is gone without a trace. Returns 0 or -ENOMEM.
+ */
+int worlds_at(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
+	      uint32_t *ret_world);
+
+/* The mapping that contains the address in that world, or NULL. */
+const struct mapping *worlds_find(const struct worlds *worlds, uint32_t world, uint64_t address);
+
+/* The process a world belongs to, or 0. */
+pid_t worlds_tgid(const struct worlds *worlds, uint32_t world);
+
+uint32_t worlds_n_files(const struct worlds *worlds);
+const struct mapped_file *worlds_file(const struct worlds *worlds, uint32_t file);
+
+/*
+ * A descriptor (O_RDONLY, O_CLOEXEC) of the very file that was mapped, checked against its identity: a
+ * regular file, never a FIFO or device, never another file that took its path. The caller closes it.
+ * Returns the descriptor or a negative errno (-ENOENT gone, -ESTALE another file is there now).
+ */
+int worlds_open_file(const struct worlds *worlds, uint32_t file);
+
+/*
+ * A descriptor of /tmp/perf-PID.map (`kind` "map") or jit-PID.dump ("dump") as the process of
+ * that world wrote it: in its own root and pid namespace, owned by its user or by root, a regular file. Or a negative errno.
+ */
+int worlds_open_jit(const struct worlds *worlds, uint32_t world, const char *kind);
+
+/* What could not be learned: for the report's accounting. */
+struct worlds_losses {
+	uint64_t processes_gone;  /* ended before their mappings could be read */
+	uint64_t side_band_lost;  /* records the kernel dropped */
+	uint64_t files_unreadable;
+};
+const struct worlds_losses *worlds_losses(const struct worlds *worlds);
+
+#endif

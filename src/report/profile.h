@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A profile: a tally and its names, merged as a view wants to see them. What every writer prints.
+ *
+ * Entries that would look alike in the view are counted together; frames are interned, so that a
+ * frame is an index and two equal indices print alike.
+ */
+#ifndef STACKTALLY_REPORT_PROFILE_H
+#define STACKTALLY_REPORT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolize/names.h"
+#include "tally/tally.h"
+
+/* What the measurement was, for headers and for formats that carry it. Strings are borrowed. */
+struct profile_meta {
+	const char *command;	 /* "profile" or "stackcount" */
+	const char *event;	 /* "cycles", "cpu-clock", "t:sched:sched_switch" ... */
+	uint64_t frequency;	 /* Hz; 0 when a period was given */
+	uint64_t period;	 /* events a sample; 0 when a frequency was given */
+	uint64_t start_time_ns;	 /* CLOCK_REALTIME */
+	uint64_t duration_ns;	 /* measured */
+	uint64_t hash_storage;	 /* --hash-storage-size as given, 0: not given */
+	uint64_t stack_storage;
+	const char *hostname, *kernel_release; /* or NULL */
+	bool user, kernel;	 /* which stacks were captured */
+};
+
+enum profile_view_flags {
+	PROFILE_VIEW_PROCESS = 1 << 0,	 /* processes apart: comm and tgid are part of an entry */
+	PROFILE_VIEW_THREAD = 1 << 1,	 /* thread ids apart */
+	PROFILE_VIEW_OFFSET = 1 << 2,	 /* offsets are shown: frames that differ in them differ */
+	PROFILE_VIEW_ADDRESS = 1 << 3,	 /* addresses apart (--by-address, -A, -v) */
+	PROFILE_VIEW_MODULE = 1 << 4,	 /* the module is shown */
+	PROFILE_VIEW_CGROUP = 1 << 5,	 /* cgroups apart */
+	PROFILE_VIEW_LINES = 1 << 6,	 /* file and line are shown */
+	PROFILE_VIEW_COMM = 1 << 7,	 /* comms apart but not processes: folded output */
+};
+
+/* A frame as the view shows it; fields the view does not show are those of its first sight. */
+struct profile_frame {
+	struct names_frame is; /* strings belong to the names */
+	uint64_t address;
+};
+
+struct profile_entry {
+	uint64_t count;
+	uint64_t cgroup;
+	uint32_t tgid, tid;
+	char comm[TALLY_COMM_SIZE];
+	/* Frame indices, leaf first; NULL and 0 when there is no such stack. */
+	const uint32_t *kernel, *user;
+	uint32_t n_kernel, n_user;
+	bool kernel_missed, user_missed; /* there was one, but it could not be stored */
+	bool kernel_cut, user_cut;	 /* deeper than the depth limit */
+	bool has_kernel, has_user;	 /* a stack was there (or missed) on that side */
+};
+
+struct profile {
+	const struct profile_meta *meta;
+	const struct tally_losses *losses;
+	const struct names_object *objects;
+	uint32_t n_objects;
+	const struct profile_frame *frames;
+	uint32_t n_frames;
+	const struct profile_entry *entries; /* ascending by count; ties in a stable, repeatable order */
+	uint32_t n_entries;
+	uint64_t total;		/* sum of the counts */
+	uint64_t missed_sides;	/* kernel and user stacks, one for each entry of the tally, not stored */
+	uint64_t missed_counts; /* samples in them */
+	struct profile_store *store;
+};
+
+/* Borrows everything it is given. 0 or -ENOMEM. */
+int profile_build(const struct tally *tally, const struct names *names,
+		  const struct profile_meta *meta, uint32_t view, struct profile *ret_profile);
+void profile_clear(struct profile *profile);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writers: a profile in, bytes out. One file a format; the list is in writer.c.
+ */
+#ifndef STACKTALLY_REPORT_WRITER_H
+#define STACKTALLY_REPORT_WRITER_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "report/profile.h"
+
+enum report_layout {
+	REPORT_LAYOUT_PROFILE,	  /* the multi-line layout of bcc's profile */
+	REPORT_LAYOUT_STACKCOUNT, /* that of stackcount */
+};
+
+/* How to show a profile: what the display options of the commands come down to. */
+struct report_options {
+	enum report_layout layout;
+	bool delimited;	  /* -d */
+	bool annotations; /* -a: _[k] on kernel frames */
+	bool offset;	  /* -s */
+	bool address;	  /* -A (profile's form) */
+	bool verbose_address; /* stackcount -v: a bare address column */
+	bool by_address;  /* --by-address */
+	bool per_process; /* comm and tgid are shown (profile: always; stackcount -P) */
+	bool hide_process_line; /* stackcount -p: counted by process, comm line not printed */
+	bool per_thread;  /* --per-thread */
+	bool show_cgroup;
+	bool lines;	  /* --lines */
+	bool user_only, kernel_only; /* -U, -K */
+};
+
+struct writer {
+	const char *name;	 /* what --format takes */
+	const char *description; /* one line, for --help */
+	const char *const *extensions; /* of file names, with the dot, NULL-terminated */
+	bool binary;		 /* not for a terminal */
+	uint32_t (*view)(const struct report_options *options); /* PROFILE_VIEW_* it wants */
+	/* Returns 0 or a negative errno; the caller checks the stream for write errors. */
+	int (*write)(const struct profile *profile, const struct report_options *options,
+		     FILE *out, struct error *err);
+};
+
+/* NULL-terminated, in the order --help shows them; the first is the default. */
+extern const struct writer *const writers[];
+
+const struct writer *writer_by_name(const char *name);
+/* The writer whose extension ends the path, the longest one winning; or NULL. */
+const struct writer *writer_by_path(const char *path);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Turns the addresses of a tally into names: asks the worlds what was mapped where, and a chain
+ * of sources what is there: kallsyms for the kernel; symbol tables, debug files, perf maps and
+ * the vDSO for user code. One symbol table for each file identity, shared by all processes.
+ *
+ * Must not know: BPF, formats, options of the commands.
+ */
+#ifndef STACKTALLY_SYMBOLIZE_SYMBOLIZER_H
+#define STACKTALLY_SYMBOLIZE_SYMBOLIZER_H
+
+#include "base/error.h"
+#include "process/worlds.h"
+#include "symbolize/names.h"
+#include "tally/tally.h"
+
+struct symbolizer_options {
+	const char *symfs;	    /* BCC_SYMFS, or NULL */
+	const char *debuginfo_root; /* BCC_DEBUGINFO_ROOT, or NULL: /usr/lib/debug */
+	bool debuginfod;	    /* DEBUGINFOD_URLS is set: ask the network for what is missing */
+	bool inlines;		    /* inlined functions as frames of their own */
+	bool lines;		    /* file and line of each frame */
+};
+
+struct symbolizer;
+
+/* `worlds` is borrowed and must outlive the symbolizer. */
+int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *options,
+		   struct symbolizer **ret_symbolizer);
+void symbolizer_free(struct symbolizer *symbolizer);
+
+/*
+ * Reads the kernel's symbols now rather than at the first resolve: called while sampling, so
+ * that the report need not wait for it. Harmless to leave out.
+ */
+void symbolizer_prepare(struct symbolizer *symbolizer);
+
+/*
+ * Names every address of the tally that `names` does not name yet, in the order of their ids.
+ * An address without a name is a result, not an error. Returns 0 or a negative errno.
+ */
+int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
+		       struct names *names, struct error *err);
+
+/*
+ * Why kernel addresses have no names, as advice for the user ("kernel.kptr_restrict hides ..."),
+ * or NULL when they have. Valid after a resolve.
+ */
+const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer);
+
+#endif

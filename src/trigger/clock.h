@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sampling trigger: one perf event on each online CPU.
+ */
+#ifndef STACKTALLY_TRIGGER_CLOCK_H
+#define STACKTALLY_TRIGGER_CLOCK_H
+
+#include "trigger/trigger.h"
+
+struct clock_options {
+	const char *event;  /* a perf event name, or NULL: cycles where there is a PMU, else cpu-clock */
+	bool prefer_clock;  /* with event NULL: the CPU clock even where there is a PMU (-I) */
+	uint64_t frequency; /* Hz; 0: use period */
+	uint64_t period;    /* events a sample */
+};
+
+/* Checks the event's name; opens nothing yet. */
+int clock_trigger_new(const struct clock_options *options, struct trigger **ret_trigger,
+		      struct error *err);
+
+#endif
