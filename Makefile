@@ -27,8 +27,8 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra 
 # Static where the machine may lack the library, shared where it never does.
 LDLIBS := -Wl,-Bstatic -lbpf -ldw -lelf -liberty -lz -llzma -lbz2 -lzstd -Wl,-Bdynamic -ldl -lpthread
 
-COMMANDS := $(patsubst src/%_main.c,%,$(wildcard src/*_main.c))
-CORE := $(filter-out %_main.c,$(wildcard src/*.c src/[!b]*/*.c src/base/*.c))
+COMMANDS := $(patsubst src/%.c,%,$(wildcard src/profile.c src/stackcount.c))
+CORE := $(filter-out src/profile.c src/stackcount.c,$(wildcard src/*.c src/[!b]*/*.c src/base/*.c))
 CORE_OBJECTS := $(CORE:%.c=$(BUILD)/%.o)
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETON := $(BUILD)/stacktally.skel.h
@@ -63,7 +63,7 @@ $(BUILD)/%.o: %.c
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
-$(COMMANDS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/src/%_main.o $(BUILD)/libcore.a
+$(COMMANDS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/src/%.o $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 clean: ## remove everything that was built
