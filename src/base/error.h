@@ -12,9 +12,10 @@
 /* The exit codes of both commands; a launched command's own code is passed on instead. */
 enum exit_class {
 	EXIT_CLASS_OK = 0,
-	EXIT_CLASS_RUNTIME = 1,	  /* something failed while running */
-	EXIT_CLASS_USAGE = 2,	  /* the command line makes no sense */
-	EXIT_CLASS_PRIVILEGE = 3, /* a privilege or a kernel feature is missing; the text names it */
+	EXIT_CLASS_RUNTIME = 1, /* something failed while running */
+	EXIT_CLASS_USAGE = 2,	/* the command line makes no sense */
+	EXIT_CLASS_PRIVILEGE =
+		3, /* a privilege or a kernel feature is missing; the text names it */
 };
 
 struct error {

@@ -46,7 +46,8 @@ static void place(struct index_slot *slots, uint32_t mask, uint64_t hash, uint32
 
 	while (slots[at].position != INDEX_NONE)
 		at = (at + 1) & mask;
-	slots[at] = (struct index_slot){ .position = position, .hash_high = (uint32_t)(hash >> 32) };
+	slots[at] =
+		(struct index_slot){ .position = position, .hash_high = (uint32_t)(hash >> 32) };
 }
 
 static int grow(struct index *index, uint64_t (*rehash)(const void *, uint32_t),

@@ -23,7 +23,7 @@ struct index_slot {
 
 struct index {
 	struct index_slot *slots;
-	uint32_t mask;	/* number of slots - 1; slots is NULL as long as nothing was inserted */
+	uint32_t mask; /* number of slots - 1; slots is NULL as long as nothing was inserted */
 	uint32_t used;
 };
 

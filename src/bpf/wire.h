@@ -8,9 +8,9 @@
 
 #include <linux/types.h>
 
-#define WIRE_COMM_SIZE 16     /* TASK_COMM_LEN */
-#define WIRE_MAX_DEPTH 1024   /* frames a side: kernel and user each */
-#define WIRE_MAX_SLOTS 4      /* captures that may be under way on one CPU, nested */
+#define WIRE_COMM_SIZE 16   /* TASK_COMM_LEN */
+#define WIRE_MAX_DEPTH 1024 /* frames a side: kernel and user each */
+#define WIRE_MAX_SLOTS 4    /* captures that may be under way on one CPU, nested */
 
 enum wire_flags {
 	WIRE_USER = 1 << 0,	     /* capture user stacks */
@@ -27,17 +27,16 @@ enum wire_flags {
 	WIRE_OWN_PIDNS = 1 << 11,    /* ids are those of the pid namespace `pidns_inum` */
 	WIRE_FOLLOW_FORKS = 1 << 12, /* children of a process in `tgids` are put there too */
 	WIRE_USER_ENTRY = 1 << 13,   /* user probes at function entry: the caller is at [sp] */
-	WIRE_EXACT_KERNEL = 1 << 14, /* the leaf kernel frame is an instruction, not a return address */
 };
 
 /* Set once, before the programs are loaded. */
 struct wire_config {
-	__u32 flags;	   /* enum wire_flags */
-	__u32 max_depth;   /* frames a side, 1..WIRE_MAX_DEPTH */
-	__u32 cpu;	   /* with WIRE_FILTER_CPU */
-	__u32 pidns_inum;  /* with WIRE_OWN_PIDNS */
-	__u64 seed[2];	   /* of the stack hash: random, so that nobody can aim for collisions */
-	__u32 slots;	   /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
+	__u32 flags;	  /* enum wire_flags */
+	__u32 max_depth;  /* frames a side, 1..WIRE_MAX_DEPTH */
+	__u32 cpu;	  /* with WIRE_FILTER_CPU */
+	__u32 pidns_inum; /* with WIRE_OWN_PIDNS */
+	__u64 seed[2];	  /* of the stack hash: random, so that nobody can aim for collisions */
+	__u32 slots;	  /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
 	__u32 reserved;
 };
 
@@ -56,8 +55,6 @@ struct wire_hash {
 enum wire_stack_flags {
 	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than max_depth */
 	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than max_depth */
-	WIRE_STACK_USER_FAULT = 1 << 2, /* a user stack exists but could not be read at all */
-	WIRE_STACK_KTHREAD = 1 << 3,	/* a kernel thread: it has no user stack */
 };
 
 /*
@@ -66,30 +63,28 @@ enum wire_stack_flags {
  */
 struct wire_stack {
 	struct wire_hash hash;
-	__u64 time;  /* CLOCK_MONOTONIC, ns, when it was first seen in this epoch */
-	__u64 world; /* tells address spaces of one process id apart: see world_cookie() */
-	__u32 tgid;  /* 0 when the task is not in our pid namespace, or is the idle task */
-	__u32 tid;   /* 0 unless WIRE_PER_THREAD */
+	__u64 time;   /* CLOCK_MONOTONIC, ns, when it was first seen in this epoch */
+	__u64 world;  /* tells address spaces of one process id apart: see world_cookie() */
+	__u32 tgid;   /* 0 when the task is not in our pid namespace, or is the idle task */
+	__u32 tid;    /* 0 unless WIRE_PER_THREAD */
 	__u64 cgroup; /* 0 unless WIRE_CGROUP_ID */
 	char comm[WIRE_COMM_SIZE];
 	__u16 n_kernel;
 	__u16 n_user;
 	__u32 flags; /* enum wire_stack_flags */
-	__u64 frames[];
+		     /* __u64 frames[n_kernel + n_user] follow */
 };
 
 #define WIRE_HASH_FROM 24 /* offset of the first hashed byte: `world` */
 
-/* Per CPU; user space adds them up. Every event is in exactly one of counted and lost_*. */
+/* Per CPU; user space adds them up. Every event is either in the counts or in one of lost_*. */
 struct wire_counters {
-	__u64 events;	       /* passed the filters */
-	__u64 counted;	       /* entered the counts */
-	__u64 lost_ring;       /* no room in the ring for a new stack: neither sent nor counted */
-	__u64 lost_counts;     /* no room in the counts */
-	__u64 lost_nested;     /* more captures nested on one CPU than there are slots */
-	__u64 lost_filter;     /* no room for a followed child in `tgids`: not an event */
-	__u64 sent;	       /* stacks put into the ring */
-	__u64 reserved;
+	__u64 events;	     /* passed the filters */
+	__u64 lost_ring;     /* no room in the ring for a new stack: neither sent nor counted */
+	__u64 lost_counts;   /* no room in the counts */
+	__u64 lost_nested;   /* more captures nested on one CPU than there are slots */
+	__u64 lost_children; /* children not followed, for want of room in `tgids`: no events */
+	__u64 reserved[3];
 };
 
 _Static_assert(sizeof(struct wire_config) == 40, "both sides agree on struct wire_config");

@@ -8,7 +8,8 @@
 #include "trigger/trigger.h"
 
 struct clock_options {
-	const char *event;  /* a perf event name, or NULL: cycles where there is a PMU, else cpu-clock */
+	const char *
+		event; /* a perf event name, or NULL: cycles where there is a PMU, else cpu-clock */
 	bool prefer_clock;  /* with event NULL: the CPU clock even where there is a PMU (-I) */
 	uint64_t frequency; /* Hz; 0: use period */
 	uint64_t period;    /* events a sample */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/cpu_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/own.h"
+
+void cpu_list_clear(struct cpu_list *list)
+{
+	free(list->cpus);
+	*list = (struct cpu_list){ 0 };
+}
+
+static int parse_number(const char **at, int *ret_number)
+{
+	int number = 0;
+
+	if (!isdigit((unsigned char)**at))
+		return -EINVAL;
+	for (; isdigit((unsigned char)**at); ++*at) {
+		number = number * 10 + (**at - '0');
+		if (number >= CPU_LIST_MAX)
+			return -EINVAL;
+	}
+	*ret_number = number;
+	return 0;
+}
+
+static int append_range(struct cpu_list *list, int first, int last)
+{
+	int *grown;
+
+	if (last < first || list->n + (uint32_t)(last - first) >= CPU_LIST_MAX)
+		return -EINVAL;
+	grown = reallocarray(list->cpus, list->n + (uint32_t)(last - first) + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	list->cpus = grown;
+	for (int cpu = first; cpu <= last; cpu++)
+		list->cpus[list->n++] = cpu;
+	return 0;
+}
+
+int cpu_list_parse(const char *text, struct cpu_list *ret_list)
+{
+	own(cpu_list_clear) struct cpu_list list = { 0 };
+
+	while (*text && *text != '\n') {
+		int first, last, r = parse_number(&text, &first);
+
+		if (r < 0)
+			return r;
+		last = first;
+		if (*text == '-') {
+			text++;
+			r = parse_number(&text, &last);
+			if (r < 0)
+				return r;
+		}
+		r = append_range(&list, first, last);
+		if (r < 0)
+			return r;
+		if (*text == ',')
+			text++;
+		else if (*text && *text != '\n')
+			return -EINVAL;
+	}
+	*ret_list = list;
+	list = (struct cpu_list){ 0 };
+	return 0;
+}
+
+int cpu_list_read(const char *path, struct cpu_list *ret_list)
+{
+	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return cpu_list_parse(text, ret_list);
+}

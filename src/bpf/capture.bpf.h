@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Capture: filter the event, walk the stacks it fired on, count them by a hash of their content.
+ * The only code that touches the maps on the way of an event.
+ *
+ * Counts live in an epoch: a hash table that user space swaps for an empty one. The swap
+ * returns after a grace period, when no capture uses the old table any more, so what is read
+ * from it is final, and every event is in exactly one epoch. A stack's frames cross through the
+ * ring once an epoch, when it is first seen; if there is no room its key is not entered, so the
+ * next sight tries again.
+ */
+#ifndef STACKTALLY_BPF_CAPTURE_BPF_H
+#define STACKTALLY_BPF_CAPTURE_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/kernel.bpf.h"
+#include "bpf/stack_hash.h"
+#include "bpf/wire.h"
+
+#define HEAD_WORDS	((sizeof(struct wire_stack) - WIRE_HASH_FROM) / sizeof(__u64))
+#define MAX_PIDNS_LEVEL 33 /* MAX_PID_NS_LEVEL + 1 */
+
+const volatile struct wire_config config = { .max_depth = 127, .slots = 1 };
+
+/* A stack being put together: too large for the BPF stack. */
+struct scratch {
+	__u64 busy;
+	struct wire_stack stack;
+	__u64 frames[2 * WIRE_MAX_DEPTH];
+};
+
+struct process_mark {
+	__u64 world;
+	__u64 tgid;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1); /* config.slots */
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratch SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_counters);
+} counters SEC(".maps");
+
+/* One slot: the table of the present epoch. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(max_entries,
+			       1); /* set by user space, as is the size of the other epoch */
+			__type(key, struct wire_hash);
+			__type(value, __u64);
+		});
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* set by user space */
+} ring SEC(".maps");
+
+/* Processes whose first stack has crossed: theirs wake user space at once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct process_mark);
+	__type(value, __u8);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, __u32);
+	__type(value, __u32); /* enum wire_member */
+} tgids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, __u32);
+	__type(value, __u32);
+} tids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} cgroup SEC(".maps");
+
+/* The pinned maps of --cgroupmap and --mntnsmap take the places of these. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, __u64);
+} cgroupmap SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, __u32);
+} mntnsmap SEC(".maps");
+
+/* Set when the table of this epoch has no room, cleared by user space with each new epoch. */
+volatile __u64 epoch_full;
+
+#define config_has(flag) (config.flags & (flag))
+
+/* The number of a pid in our pid namespace, or 0 when it has none there. */
+static __always_inline __u32 number_in_namespace(const struct pid *pid)
+{
+	unsigned int level = BPF_CORE_READ(pid, level);
+	/* numbers[] is a flexible array: its stride is known to CO-RE, its length is level + 1 */
+	const struct upid *numbers = (const void *)pid + bpf_core_field_offset(pid->numbers);
+	__u32 stride = bpf_core_type_size(struct upid);
+
+	for (unsigned int i = 0; i < MAX_PIDNS_LEVEL; i++) {
+		const struct upid *upid = (const void *)numbers + i * stride;
+
+		if (i > level)
+			break;
+		if (BPF_CORE_READ(upid, ns, ns.inum) == config.pidns_inum)
+			return BPF_CORE_READ(upid, nr);
+	}
+	return 0;
+}
+
+static __always_inline __u32 task_tgid(const struct task_struct *task)
+{
+	if (!config_has(WIRE_OWN_PIDNS))
+		return BPF_CORE_READ(task, tgid);
+	return number_in_namespace(BPF_CORE_READ(task, group_leader, thread_pid));
+}
+
+/* The ids of the current task as the user sees them: tid << 32 | tgid. */
+static __always_inline void current_ids(const struct task_struct *task, __u32 *ret_tgid,
+					__u32 *ret_tid)
+{
+	__u64 ids = bpf_get_current_pid_tgid();
+
+	*ret_tgid = ids >> 32;
+	*ret_tid = (__u32)ids;
+	if (config_has(WIRE_OWN_PIDNS)) {
+		*ret_tgid = task_tgid(task);
+		*ret_tid = number_in_namespace(BPF_CORE_READ(task, thread_pid));
+	}
+}
+
+static __always_inline bool is_member(void *map, __u32 id)
+{
+	__u32 *state = bpf_map_lookup_elem(map, &id);
+
+	return state && *state == WIRE_MEMBER;
+}
+
+static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, __u32 tid)
+{
+	__u64 id;
+
+	if (config_has(WIRE_FILTER_CPU) && bpf_get_smp_processor_id() != config.cpu)
+		return false;
+	/* Every CPU's idle task has the thread id 0 in the initial namespace. */
+	if (!config_has(WIRE_IDLE) && (__u32)bpf_get_current_pid_tgid() == 0)
+		return false;
+	if (config_has(WIRE_FILTER_TGID) && !is_member(&tgids, tgid))
+		return false;
+	if (config_has(WIRE_FILTER_TID) && !is_member(&tids, tid))
+		return false;
+	if (config_has(WIRE_FILTER_CGROUP) && bpf_current_task_under_cgroup(&cgroup, 0) != 1)
+		return false;
+	if (config_has(WIRE_FILTER_CGROUPMAP)) {
+		id = bpf_get_current_cgroup_id();
+		if (!bpf_map_lookup_elem(&cgroupmap, &id))
+			return false;
+	}
+	if (config_has(WIRE_FILTER_MNTNSMAP)) {
+		id = BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
+		if (!bpf_map_lookup_elem(&mntnsmap, &id))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A mark that changes when the address space does (exec), and when executable memory is mapped
+ * or unmapped (dlopen, dlclose, a JIT's arenas); 0 for kernel threads. Seeded: no kernel pointer
+ * leaves.
+ */
+static __always_inline __u64 world_cookie(const struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	__u64 cookie;
+
+	if (!mm)
+		return 0;
+	cookie = ((__u64)(unsigned long)mm ^ config.seed[0]) * 0x9fb21c651e98df25ull;
+	cookie ^= cookie >> 32;
+	return (cookie ^ BPF_CORE_READ(mm, exec_vm)) * 0xd6e8feb86659fd93ull;
+}
+
+/*
+ * A free slot of this CPU's scratch. Captures on one CPU may be interrupted by others, and those
+ * of user probes be preempted. Adding first and then looking whether one is alone gives no slot
+ * to two captures, even where the kernel has no atomic that returns a value (before 5.12).
+ */
+static __always_inline struct scratch *scratch_take(void)
+{
+	for (__u32 i = 0; i < WIRE_MAX_SLOTS; i++) {
+		__u32 key = i;
+		struct scratch *slot;
+
+		if (i >= config.slots)
+			break;
+		slot = bpf_map_lookup_elem(&scratch, &key);
+		if (!slot)
+			break;
+		__sync_fetch_and_add(&slot->busy, 1);
+		if (*(volatile __u64 *)&slot->busy == 1)
+			return slot;
+		__sync_fetch_and_add(&slot->busy, (__u64)-1);
+	}
+	return NULL;
+}
+
+static __always_inline void scratch_release(struct scratch *slot)
+{
+	__sync_fetch_and_add(&slot->busy, (__u64)-1);
+}
+
+/* Bytes that a stack helper wrote, for the verifier in the range [0, 8 * WIRE_MAX_DEPTH]. */
+static __always_inline __u64 bytes_of(long written)
+{
+	__u64 bytes = written;
+
+	if (written < 0)
+		return 0;
+	if (bytes > WIRE_MAX_DEPTH * sizeof(__u64))
+		bytes = WIRE_MAX_DEPTH * sizeof(__u64);
+	return bytes;
+}
+
+/*
+ * The stack of a probe at the entry of a user function. It has no frame of its own yet, so the
+ * frame pointer leads to the caller's caller: the function itself and its caller come first.
+ */
+static __always_inline long user_entry_stack(void *ctx, __u64 *frames, __u32 size)
+{
+	const struct pt_regs *regs = ctx;
+	long n;
+
+	frames[0] = PT_REGS_IP(regs);
+	if (size <= 2 * sizeof(__u64) ||
+	    bpf_probe_read_user(&frames[1], sizeof(frames[1]), (void *)PT_REGS_SP(regs)))
+		return sizeof(__u64);
+	n = bpf_get_stack(ctx, &frames[2], size - 2 * sizeof(__u64), BPF_F_USER_STACK | 1);
+	return n < 0 ? 2 * sizeof(__u64) : n + 2 * sizeof(__u64);
+}
+
+/* Fills in the frames, kernel then user; returns the number of words from `world` on. */
+static __always_inline __u32 walk(void *ctx, struct scratch *slot)
+{
+	__u32 size = config.max_depth * sizeof(__u64);
+	__u64 kernel = 0, user = 0;
+	__u32 flags = 0;
+
+	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
+		return 0;
+	if (config_has(WIRE_KERNEL)) {
+		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
+		if (kernel == size)
+			flags |= WIRE_STACK_KERNEL_CUT;
+	}
+	if (config_has(WIRE_USER)) {
+		__u64 *frames = (void *)slot->frames + kernel;
+
+		if (config_has(WIRE_USER_ENTRY))
+			user = bytes_of(user_entry_stack(ctx, frames, size));
+		else
+			user = bytes_of(bpf_get_stack(ctx, frames, size, BPF_F_USER_STACK));
+		if (user == size)
+			flags |= WIRE_STACK_USER_CUT;
+	}
+	slot->stack.n_kernel = kernel / sizeof(__u64);
+	slot->stack.n_user = user / sizeof(__u64);
+	slot->stack.flags = flags;
+	return HEAD_WORDS + (kernel + user) / sizeof(__u64);
+}
+
+static __always_inline void hash(struct scratch *slot, __u32 words)
+{
+	const __u64 *word = (const void *)&slot->stack + WIRE_HASH_FROM;
+	struct wire_hash h = { config.seed[0], config.seed[1] };
+	__u32 most = HEAD_WORDS + 2 * config.max_depth;
+
+	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i++) {
+		if (i >= most || i >= words)
+			break;
+		stack_hash_word(&h, word[i]);
+	}
+	stack_hash_finish(&h);
+	slot->stack.hash = h;
+}
+
+static __always_inline bool first_of_process(const struct scratch *slot)
+{
+	struct process_mark mark = { .world = slot->stack.world, .tgid = slot->stack.tgid };
+	__u8 seen = 1;
+
+	if (bpf_map_lookup_elem(&processes, &mark))
+		return false;
+	bpf_map_update_elem(&processes, &mark, &seen, BPF_ANY);
+	return true;
+}
+
+/* Sends a stack that this epoch has not seen. Returns false when there is no room. */
+static __always_inline bool send(struct scratch *slot, __u32 words)
+{
+	__u64 size = WIRE_HASH_FROM + (__u64)words * sizeof(__u64);
+	__u64 wake = BPF_RB_NO_WAKEUP;
+
+	if (size > sizeof(slot->stack) + sizeof(slot->frames))
+		return false;
+	/* User space comes by on its own; it is woken for what cannot wait. */
+	if (first_of_process(slot) || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) * 4 >
+					      bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE))
+		wake = BPF_RB_FORCE_WAKEUP;
+	slot->stack.time = bpf_ktime_get_ns();
+	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0;
+}
+
+static __always_inline void lose(__u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+static __always_inline void count(struct scratch *slot, __u32 words, struct wire_counters *counter)
+{
+	__u32 zero = 0;
+	__u64 one = 1;
+	__u64 *value;
+	void *epoch = bpf_map_lookup_elem(&counts, &zero);
+
+	if (!epoch)
+		return;
+	value = bpf_map_lookup_elem(epoch, &slot->stack.hash);
+	if (value) {
+		__sync_fetch_and_add(value, 1);
+		return;
+	}
+	if (epoch_full) {
+		lose(&counter->lost_counts);
+		return;
+	}
+	/*
+	 * Send first, enter then: a key that is entered has its frames in user space. Another CPU
+	 * may do the same meanwhile; then the stack crosses twice, and both count.
+	 */
+	if (!send(slot, words)) {
+		lose(&counter->lost_ring);
+		return;
+	}
+	if (bpf_map_update_elem(epoch, &slot->stack.hash, &one, BPF_NOEXIST) == 0)
+		return;
+	value = bpf_map_lookup_elem(epoch, &slot->stack.hash);
+	if (value) {
+		__sync_fetch_and_add(value, 1);
+		return;
+	}
+	epoch_full = 1;
+	lose(&counter->lost_counts);
+}
+
+static __always_inline int capture(void *ctx)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	struct wire_counters *counter;
+	struct scratch *slot;
+	__u32 zero = 0, tgid, tid, words;
+
+	current_ids(task, &tgid, &tid);
+	if (!wanted(task, tgid, tid))
+		return 0;
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (!counter)
+		return 0;
+	__sync_fetch_and_add(&counter->events, 1);
+	slot = scratch_take();
+	if (!slot) {
+		lose(&counter->lost_nested);
+		return 0;
+	}
+	slot->stack.world = world_cookie(task);
+	slot->stack.tgid = tgid;
+	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
+	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
+	bpf_get_current_comm(slot->stack.comm, sizeof(slot->stack.comm));
+	words = walk(ctx, slot);
+	hash(slot, words);
+	count(slot, words, counter);
+	scratch_release(slot);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+/*
+ * Every program of the kernel side. None loads by itself: a trigger chooses the entry it fires,
+ * the session adds those that follow processes; the verifier never sees the rest.
+ *
+ * Hooks: perf events, kernel and user probes (single, multi), fentry, tracepoints; and the raw
+ * tracepoints sched_process_fork, sched_process_exec and sched_process_exit.
+ */
+#include "bpf/capture.bpf.h"
+
+/* Both, so that the stack helpers, which are for GPL programs only, may be called. */
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+SEC("?perf_event")
+int on_clock(struct bpf_perf_event_data *ctx)
+{
+	return capture(ctx);
+}
+
+SEC("?kprobe")
+int on_kprobe(struct pt_regs *ctx)
+{
+	return capture(ctx);
+}
+
+SEC("?kprobe.multi")
+int on_kprobe_multi(struct pt_regs *ctx)
+{
+	return capture(ctx);
+}
+
+SEC("?fentry")
+int on_fentry(void *ctx)
+{
+	return capture(ctx);
+}
+
+SEC("?uprobe")
+int on_uprobe(struct pt_regs *ctx)
+{
+	return capture(ctx);
+}
+
+/* Loaded with the attach type BPF_TRACE_UPROBE_MULTI, which has no section name in libbpf 1.1. */
+SEC("?kprobe")
+int on_uprobe_multi(struct pt_regs *ctx)
+{
+	return capture(ctx);
+}
+
+SEC("?tracepoint")
+int on_tracepoint(void *ctx)
+{
+	return capture(ctx);
+}
+
+/* TP_PROTO(struct task_struct *parent, struct task_struct *child) */
+SEC("?raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *parent = (void *)ctx->args[0];
+	const struct task_struct *child = (void *)ctx->args[1];
+	__u32 from = task_tgid(parent), to = task_tgid(child);
+	__u32 state = WIRE_MEMBER, zero = 0;
+	struct wire_counters *counter;
+
+	if (from == to || !is_member(&tgids, from))
+		return 0;
+	if (bpf_map_update_elem(&tgids, &to, &state, BPF_ANY) == 0)
+		return 0;
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (counter)
+		__sync_fetch_and_add(&counter->lost_children, 1);
+	return 0;
+}
+
+/* TP_PROTO(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm) */
+SEC("?raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 tgid = task_tgid((void *)ctx->args[0]);
+	__u32 *state = bpf_map_lookup_elem(&tgids, &tgid);
+
+	if (state && *state == WIRE_MEMBER_ON_EXEC)
+		*state = WIRE_MEMBER;
+	return 0;
+}
+
+/* TP_PROTO(struct task_struct *p): its id may be another process's soon */
+SEC("?raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)ctx->args[0];
+	__u32 tgid = task_tgid(task);
+
+	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+		bpf_map_delete_elem(&tgids, &tgid);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The kernel structures that are read, each with only the fields that are: CO-RE finds their
+ * real offsets in the running kernel's BTF when the programs are loaded.
+ */
+#ifndef STACKTALLY_BPF_KERNEL_BPF_H
+#define STACKTALLY_BPF_KERNEL_BPF_H
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 of them */
+};
+
+struct mm_struct {
+	unsigned long exec_vm; /* pages of executable mappings */
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live; /* threads that have not exited */
+};
+
+struct task_struct {
+	int pid;
+	int tgid;
+	struct mm_struct *mm;
+	struct nsproxy *nsproxy;
+	struct pid *thread_pid; /* since 4.19 (2c4704756cab): pids[PIDTYPE_PID].pid before */
+	struct task_struct *group_leader;
+	struct signal_struct *signal;
+};
+
+#pragma clang attribute pop
+
+#endif

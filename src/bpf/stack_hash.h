@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The hash that stacks are counted by: 128 bits over 64-bit words, seeded for each run. Used by
+ * the kernel side to count and by user space to check that what crossed is what was hashed.
+ *
+ * Two lanes that multiply by different odd constants: each step is a bijection of its lane for a
+ * given word, so stacks that differ in one word never collide in either lane; the final mix
+ * makes every bit of one lane depend on the other.
+ */
+#ifndef STACKTALLY_BPF_STACK_HASH_H
+#define STACKTALLY_BPF_STACK_HASH_H
+
+#include "bpf/wire.h"
+
+static inline __attribute__((always_inline)) void stack_hash_word(struct wire_hash *hash,
+								  __u64 word)
+{
+	hash->low = (hash->low ^ word) * 0x9fb21c651e98df25ull;
+	hash->low ^= hash->low >> 32;
+	hash->high = (hash->high + word) * 0xd6e8feb86659fd93ull;
+	hash->high = (hash->high << 29) | (hash->high >> 35);
+}
+
+static inline __attribute__((always_inline)) void stack_hash_finish(struct wire_hash *hash)
+{
+	__u64 low = hash->low, high = hash->high;
+
+	low = (low ^ (high >> 31)) * 0x94d049bb133111ebull;
+	high = (high ^ (low >> 29)) * 0xbf58476d1ce4e5b9ull;
+	hash->low = low ^ (high >> 32);
+	hash->high = high;
+}
+
+#endif
