@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One BPF object, two commands, one build/ tree. `make help` lists the targets.
-CC ?= gcc
+# Sources and tests are found by pattern: a new file in the right place is all it takes.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
 CLANG ?= clang
+CLANG_FORMAT ?= $(firstword $(notdir $(wildcard /usr/bin/clang-format-14)) clang-format)
+# Where Debian keeps it, which is not on every user's PATH.
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PREFIX ?= /usr/local
 BUILD ?= build
+# The kernel side and its skeleton; sanitized twins of the user side share those of the main build.
+KERNEL_BUILD ?= $(BUILD)
+FUZZ_SECONDS ?= 60
+VM_KERNELS ?= 5.10 6.1 6.12 newest
 VERSION := 0.1.0
 
 ifeq ($(V),1)
@@ -15,13 +27,20 @@ Q := @
 say = @printf '  %-8s %s\n' $(1) $(2);
 endif
 
+# All CPUs, unless make was told otherwise. Recursive calls share the outer one's slots.
+ifeq ($(MAKELEVEL),0)
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+endif
+
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
-MULTIARCH := $(shell $(CC) -print-multiarch)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror
 CFLAGS ?= -O2 -g
 SANITIZE :=
-ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \
-	$(SANITIZE) -Isrc -I$(BUILD)
+ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \
+	$(SANITIZE) -Isrc -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Isrc -idirafter /usr/include/$(MULTIARCH)
 # Static where the machine may lack the library, shared where it never does.
@@ -30,43 +49,169 @@ LDLIBS := -Wl,-Bstatic -lbpf -ldw -lelf -liberty -lz -llzma -lbz2 -lzstd -Wl,-Bd
 COMMANDS := $(patsubst src/%.c,%,$(wildcard src/profile.c src/stackcount.c))
 CORE := $(filter-out src/profile.c src/stackcount.c,$(wildcard src/*.c src/[!b]*/*.c src/base/*.c))
 CORE_OBJECTS := $(CORE:%.c=$(BUILD)/%.o)
-BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
-SKELETON := $(BUILD)/stacktally.skel.h
+BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/bpf/*.bpf.c))
+SKELETON := $(if $(BPF_OBJECTS),$(KERNEL_BUILD)/stacktally.skel.h)
+UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+# Programs that tests measure. lib*.c is a shared library; a line with `cflags: ...` in a source
+# adds to how that one is built.
+RUSTC := $(shell command -v rustc 2>/dev/null)
+WORKLOAD_LIBS := $(wildcard tests/workloads/lib*.c)
+WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c \
+	tests/workloads/*.cc $(if $(RUSTC),tests/workloads/*.rs)))
+WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
+PROBES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/features.c))
+FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch])
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all help deps demo test test-vm bench asan fuzz format lint docs install clean
+.SECONDARY:
+.PHONY: all help deps demo test units test-programs test-vm bench asan fuzz fuzzers format lint docs \
+	install clean
 
-all: $(COMMANDS:%=$(BUILD)/%) ## build the commands
+all: $(COMMANDS:%=$(BUILD)/%) ## build the commands, build/profile and build/stackcount
 
 help: ## list the targets
+	@echo 'Targets, with the variables they heed:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@echo 'Always: BUILD=DIR (build), V=1 (show the commands), CC= CLANG= BPFTOOL= CFLAGS= LDFLAGS='
+
+deps: ## install what building needs from Debian packages
+	@scripts/install-deps build
+
+demo: ## install what is missing, build, and profile a small workload
+	@scripts/install-deps build
+	+@$(MAKE) --no-print-directory all
+	@scripts/demo $(BUILD)
+
+# ---- what things were made with: other flags or a removed source make what they touch anew
+remember = $(shell mkdir -p $(dir $(1)); echo '$(subst ','\'',$(2))' | cmp -s - $(1) || \
+	echo '$(subst ','\'',$(2))' > $(1))
+ifneq ($(filter-out help deps clean format demo,$(or $(MAKECMDGOALS),all)),)
+$(call remember,$(BUILD)/flags,$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LDLIBS))
+$(call remember,$(BUILD)/members,$(CORE_OBJECTS))
+$(call remember,$(KERNEL_BUILD)/bpf-flags,$(CLANG) $(BPF_CFLAGS) $(BPF_OBJECTS))
+endif
 
 # ---- the kernel side
-$(BUILD)/src/bpf/%.bpf.o: src/bpf/%.bpf.c
+$(BPF_OBJECTS): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/stacktally.bpf.o: $(BPF_SOURCES:%.c=$(BUILD)/%.o)
-	$(call say,LINK,$@)$(BPFTOOL) gen object $@ $^
+$(KERNEL_BUILD)/stacktally.bpf.o: $(BPF_OBJECTS) $(KERNEL_BUILD)/bpf-flags
+	$(call say,LINK,$@)$(BPFTOOL) gen object $@ $(BPF_OBJECTS)
 
-$(SKELETON): $(BUILD)/stacktally.bpf.o
+$(KERNEL_BUILD)/stacktally.skel.h: $(KERNEL_BUILD)/stacktally.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name stacktally > $@
 
 # ---- user space
+# The first build must not look for the skeleton before it is there; then dependency files tell.
 $(BUILD)/src/session/%.o: | $(SKELETON)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/libcore.a: $(CORE_OBJECTS)
-	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)
 
 $(COMMANDS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/src/%.o $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+# ---- tests
+$(UNIT_TESTS): %: %.o $(BUILD)/libcore.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -lcmocka $(LDLIBS) -o $@
+
+$(FUZZERS): %: %.o $(BUILD)/libcore.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+$(PROBES): %: %.o
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+own_flags = $$(sed -n 's/^.*cflags: *//p' $<)
+WORKLOAD_CFLAGS := -O0 -g -fno-omit-frame-pointer -D_GNU_SOURCE
+$(BUILD)/tests/workloads/%.so: tests/workloads/%.c
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared -MMD -MP $< -o $@ $(own_flags)
+
+$(BUILD)/tests/workloads/%: tests/workloads/%.c
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CC) $(WORKLOAD_CFLAGS) -MMD -MP $< -o $@ $(own_flags) -lpthread -ldl
+
+$(BUILD)/tests/workloads/%: tests/workloads/%.cc
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CXX) $(WORKLOAD_CFLAGS) -MMD -MP $< -o $@ $(own_flags) -lpthread -ldl
+
+$(BUILD)/tests/workloads/%: tests/workloads/%.rs
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
+
+units: $(UNIT_TESTS)
+test-programs: units $(WORKLOADS) $(PROBES)
+
+# The same sources under sanitizers, each in a tree of its own below this one.
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+twin = +@$(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) KERNEL_BUILD=$(KERNEL_BUILD) \
+	MULTIARCH=$(MULTIARCH) CFLAGS='-O1 -g'
+BUILD_ASAN = $(call twin,asan) SANITIZE='$(ASAN)' units
+# clang warns about other things than gcc does: there, warnings are only warnings.
+BUILD_FUZZ = $(call twin,fuzz) CC=$(CLANG) WARNINGS='-Wall -Wextra' \
+	SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
+
+fuzzers: $(FUZZERS)
+
+test: ## install what is missing, build, and run every test this kernel allows
+	@scripts/install-deps build test
+	+@$(MAKE) --no-print-directory all test-programs
+	$(BUILD_ASAN)
+	$(BUILD_FUZZ)
+	@tests/run $(BUILD)
+
+test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.10 6.1 6.12 newest"
+	@scripts/install-deps build test vm
+	+@$(MAKE) --no-print-directory all test-programs
+	@tests/vm/run $(VM_KERNELS:%=-k %) $(BUILD)
+
+asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
+	$(BUILD_ASAN)
+	@tests/run --only asan $(BUILD)
+
+fuzz: $(SKELETON) ## run every fuzz target for FUZZ_SECONDS=60 each
+	$(BUILD_FUZZ)
+	@tests/run --only fuzz --fuzz-seconds $(FUZZ_SECONDS) $(BUILD)
+
+bench: ## measure against perf and bpftrace
+	@scripts/install-deps build bench
+	+@$(MAKE) --no-print-directory all test-programs
+	@if [ -x bench/run ]; then bench/run $(BUILD); else echo 'no bench/run' >&2; exit 1; fi
+
+# ---- upkeep
+format: ## put all C sources into the project's style
+	$(Q)$(CLANG_FORMAT) -i $(FORMATTED)
+
+lint: $(SKELETON) ## clang-tidy and cppcheck over the user side
+	@scripts/install-deps lint
+	$(Q)printf '%s\n' $(CORE) $(COMMANDS:%=src/%.c) | xargs -P $$(nproc) -I{} \
+		clang-tidy --quiet {} -- $(filter-out -W%,$(ALL_CFLAGS))
+	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--error-exitcode=1 --suppress=missingIncludeSystem -D_GNU_SOURCE -Isrc src
+
+docs: all ## write the man pages, and the table of kernels if make test-vm has run
+	$(Q)set -e; for c in $(COMMANDS); do $(BUILD)/$$c --print-man > $(BUILD)/$$c.8; \
+		cp $(BUILD)/$$c.8 docs/; done
+	$(Q)! [ -d $(BUILD)/vm ] || tests/vm/table $(BUILD)/vm docs/kernels.md
+
+install: all ## install into DESTDIR= PREFIX=/usr/local
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install $(COMMANDS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
+	$(Q)set -e; for c in $(COMMANDS); do \
+		$(BUILD)/$$c --print-man > $(DESTDIR)$(PREFIX)/share/man/man8/$$c.8; \
+		$(BUILD)/$$c --print-completion > \
+			$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c; done
+
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(CORE_OBJECTS:.o=.d) $(COMMANDS:%=$(BUILD)/src/%.d) $(BPF_OBJECTS:.o=.d) \
+	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(PROBES:=.d) $(addsuffix .d,$(basename $(WORKLOADS)))
