@@ -3,11 +3,11 @@
  * Capture: filter the event, walk the stacks it fired on, count them by a hash of their content.
  * The only code that touches the maps on the way of an event.
  *
- * Counts live in an epoch: a hash table that user space swaps for an empty one. The swap
- * returns after a grace period, when no capture uses the old table any more, so what is read
- * from it is final, and every event is in exactly one epoch. A stack's frames cross through the
- * ring once an epoch, when it is first seen; if there is no room its key is not entered, so the
- * next sight tries again.
+ * Counts live in an epoch: one of two hash tables. User space changes the epoch, waits out a
+ * grace period, and then no capture uses the old table any more: what is read from it is final,
+ * and every event is in exactly one epoch. A stack's frames cross through the ring once an
+ * epoch, when it is first seen; if there is no room its key is not entered, so the next sight
+ * tries again.
  */
 #ifndef STACKTALLY_BPF_CAPTURE_BPF_H
 #define STACKTALLY_BPF_CAPTURE_BPF_H
@@ -58,10 +58,10 @@ struct {
 	__type(value, struct wire_counters);
 } counters SEC(".maps");
 
-/* One slot: the table of the present epoch. */
+/* The tables of the two epochs, put here by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
+	__uint(max_entries, WIRE_EPOCHS);
 	__uint(key_size, sizeof(__u32));
 	__array(
 		values, struct {
@@ -122,8 +122,11 @@ struct {
 	__type(value, __u32);
 } mntnsmap SEC(".maps");
 
-/* Set when the table of this epoch has no room, cleared by user space with each new epoch. */
-volatile __u64 epoch_full;
+/* Which table counts; only user space changes it. */
+volatile __u32 epoch;
+
+/* Set when the table of an epoch has no room, cleared by user space when it has emptied it. */
+volatile __u32 epoch_full[WIRE_EPOCHS];
 
 #define config_has(flag) (config.flags & (flag))
 
@@ -356,19 +359,19 @@ static __always_inline void lose(__u64 *counter)
 
 static __always_inline void count(struct scratch *slot, __u32 words, struct wire_counters *counter)
 {
-	__u32 zero = 0;
+	__u32 now = epoch & (WIRE_EPOCHS - 1);
+	void *table = bpf_map_lookup_elem(&counts, &now);
 	__u64 one = 1;
 	__u64 *value;
-	void *epoch = bpf_map_lookup_elem(&counts, &zero);
 
-	if (!epoch)
+	if (!table)
 		return;
-	value = bpf_map_lookup_elem(epoch, &slot->stack.hash);
+	value = bpf_map_lookup_elem(table, &slot->stack.hash);
 	if (value) {
 		__sync_fetch_and_add(value, 1);
 		return;
 	}
-	if (epoch_full) {
+	if (epoch_full[now]) {
 		lose(&counter->lost_counts);
 		return;
 	}
@@ -376,18 +379,19 @@ static __always_inline void count(struct scratch *slot, __u32 words, struct wire
 	 * Send first, enter then: a key that is entered has its frames in user space. Another CPU
 	 * may do the same meanwhile; then the stack crosses twice, and both count.
 	 */
+	slot->stack.epoch = now;
 	if (!send(slot, words)) {
 		lose(&counter->lost_ring);
 		return;
 	}
-	if (bpf_map_update_elem(epoch, &slot->stack.hash, &one, BPF_NOEXIST) == 0)
+	if (bpf_map_update_elem(table, &slot->stack.hash, &one, BPF_NOEXIST) == 0)
 		return;
-	value = bpf_map_lookup_elem(epoch, &slot->stack.hash);
+	value = bpf_map_lookup_elem(table, &slot->stack.hash);
 	if (value) {
 		__sync_fetch_and_add(value, 1);
 		return;
 	}
-	epoch_full = 1;
+	epoch_full[now] = 1;
 	lose(&counter->lost_counts);
 }
 

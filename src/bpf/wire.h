@@ -10,7 +10,8 @@
 
 #define WIRE_COMM_SIZE 16   /* TASK_COMM_LEN */
 #define WIRE_MAX_DEPTH 1024 /* frames a side: kernel and user each */
-#define WIRE_MAX_SLOTS 4    /* captures that may be under way on one CPU, nested */
+#define WIRE_EPOCHS    2
+#define WIRE_MAX_SLOTS 4 /* captures that may be under way on one CPU, nested */
 
 enum wire_flags {
 	WIRE_USER = 1 << 0,	     /* capture user stacks */
@@ -46,7 +47,7 @@ enum wire_member {
 	WIRE_MEMBER_ON_EXEC = 2, /* counted from its next exec on */
 };
 
-/* The key of the counts: a 128-bit hash over all of struct wire_stack that follows `time`. */
+/* The key of the counts: a 128-bit hash over struct wire_stack from `world` on, frames included. */
 struct wire_hash {
 	__u64 low;
 	__u64 high;
@@ -63,7 +64,9 @@ enum wire_stack_flags {
  */
 struct wire_stack {
 	struct wire_hash hash;
-	__u64 time;   /* CLOCK_MONOTONIC, ns, when it was first seen in this epoch */
+	__u64 time;  /* CLOCK_MONOTONIC, ns, when it was first seen in this epoch */
+	__u32 epoch; /* 0 or 1: which of the two tables of counts it is counted in */
+	__u32 reserved;
 	__u64 world;  /* tells address spaces of one process id apart: see world_cookie() */
 	__u32 tgid;   /* 0 when the task is not in our pid namespace, or is the idle task */
 	__u32 tid;    /* 0 unless WIRE_PER_THREAD */
@@ -75,7 +78,7 @@ struct wire_stack {
 		     /* __u64 frames[n_kernel + n_user] follow */
 };
 
-#define WIRE_HASH_FROM 24 /* offset of the first hashed byte: `world` */
+#define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `world` */
 
 /* Per CPU; user space adds them up. Every event is either in the counts or in one of lost_*. */
 struct wire_counters {
@@ -88,7 +91,7 @@ struct wire_counters {
 };
 
 _Static_assert(sizeof(struct wire_config) == 40, "both sides agree on struct wire_config");
-_Static_assert(sizeof(struct wire_stack) == 72, "both sides agree on struct wire_stack");
+_Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, world) == WIRE_HASH_FROM, "hash range");
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");
 

@@ -2,6 +2,8 @@
 #include "trigger/clock_events.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
