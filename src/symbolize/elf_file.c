@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolize/elf_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_SECTIONS	  65536u
+#define MAX_SEGMENTS	  4096u
+#define MAX_SECTION_NAMES (4u << 20)
+#define MAX_NOTES	  (1u << 20)
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define OUR_BYTE_ORDER ELFDATA2LSB
+#else
+#define OUR_BYTE_ORDER ELFDATA2MSB
+#endif
+
+int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size_t size)
+{
+	uint8_t *to = bytes;
+
+	if (offset > elf->size || size > elf->size - offset)
+		return -EIO;
+	if (elf->fd < 0) {
+		if (size)
+			memcpy(to, elf->bytes + offset, size);
+		return 0;
+	}
+	while (size > 0) {
+		ssize_t n = pread(elf->fd, to, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EIO; /* cut since we asked for its size */
+		to += n;
+		offset += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* A table of the file: `count` entries of `entry_size` bytes, each of `want` bytes or more. */
+static int read_table(const struct elf_file *elf, uint64_t offset, uint32_t count,
+		      uint32_t entry_size, uint32_t want, uint8_t **ret_table)
+{
+	own(own_free) uint8_t *table = NULL;
+	size_t size = (size_t)count * entry_size;
+	int r;
+
+	if (entry_size < want || entry_size > 4096)
+		return -ENOEXEC;
+	if (offset > elf->size || size > elf->size - offset)
+		return -ENOEXEC;
+	table = malloc(size ? size : 1);
+	if (!table)
+		return -ENOMEM;
+	r = elf_file_read(elf, offset, table, size);
+	if (r)
+		return r;
+	*ret_table = take_ptr(table);
+	return 0;
+}
+
+#define COPY_SECTION(to, from)                                                                     \
+	(*(to) = (struct elf_section){ .address = (from).sh_addr,                                  \
+				       .offset = (from).sh_offset,                                 \
+				       .size = (from).sh_size,                                     \
+				       .flags = (from).sh_flags,                                   \
+				       .entry_size = (from).sh_entsize,                            \
+				       .type = (from).sh_type,                                     \
+				       .link = (from).sh_link,                                     \
+				       .info = (from).sh_info,                                     \
+				       .name = (from).sh_name })
+
+static void copy_section(const struct elf_file *elf, const uint8_t *raw, struct elf_section *to)
+{
+	if (elf->is_64) {
+		Elf64_Shdr header;
+
+		memcpy(&header, raw, sizeof(header));
+		COPY_SECTION(to, header);
+	} else {
+		Elf32_Shdr header;
+
+		memcpy(&header, raw, sizeof(header));
+		COPY_SECTION(to, header);
+	}
+}
+
+#define COPY_SEGMENT(to, from)                                                                     \
+	(*(to) = (struct elf_segment){ .address = (from).p_vaddr,                                  \
+				       .offset = (from).p_offset,                                  \
+				       .file_size = (from).p_filesz,                               \
+				       .memory_size = (from).p_memsz,                              \
+				       .type = (from).p_type,                                      \
+				       .flags = (from).p_flags })
+
+static void copy_segment(const struct elf_file *elf, const uint8_t *raw, struct elf_segment *to)
+{
+	if (elf->is_64) {
+		Elf64_Phdr header;
+
+		memcpy(&header, raw, sizeof(header));
+		COPY_SEGMENT(to, header);
+	} else {
+		Elf32_Phdr header;
+
+		memcpy(&header, raw, sizeof(header));
+		COPY_SEGMENT(to, header);
+	}
+}
+
+static int read_sections(struct elf_file *elf, uint64_t offset, uint32_t count, uint32_t entry_size,
+			 uint32_t names)
+{
+	uint32_t want = elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	own(own_free) uint8_t *first = NULL;
+	own(own_free) uint8_t *table = NULL;
+	struct elf_section zero;
+	int r;
+
+	if (!offset)
+		return 0;
+	/* What does not fit in the header's 16 bits is in section 0. */
+	if (!count || names == SHN_XINDEX) {
+		r = read_table(elf, offset, 1, entry_size, want, &first);
+		if (r)
+			return r;
+		copy_section(elf, first, &zero);
+		if (!count)
+			count = zero.size > MAX_SECTIONS ? MAX_SECTIONS : (uint32_t)zero.size;
+		if (names == SHN_XINDEX)
+			names = zero.link;
+	}
+	r = read_table(elf, offset, count, entry_size, want, &table);
+	if (r)
+		return r;
+	elf->sections = calloc(count ? count : 1, sizeof(*elf->sections));
+	if (!elf->sections)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		copy_section(elf, table + (size_t)i * entry_size, &elf->sections[i]);
+	elf->n_sections = count;
+
+	if (names < count && elf->sections[names].type == SHT_STRTAB &&
+	    elf->sections[names].size > 0) {
+		void *bytes;
+
+		r = elf_file_load(elf, &elf->sections[names], MAX_SECTION_NAMES, &bytes);
+		if (r)
+			return r == -ENOMEM ? r : 0;
+		elf->section_names = bytes;
+		elf->section_names_size = (uint32_t)elf->sections[names].size;
+		elf->section_names[elf->section_names_size - 1] = '\0';
+	}
+	return 0;
+}
+
+static int read_segments(struct elf_file *elf, uint64_t offset, uint32_t count, uint32_t entry_size)
+{
+	uint32_t want = elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	own(own_free) uint8_t *table = NULL;
+	int r;
+
+	if (!offset || !count)
+		return 0;
+	if (count > MAX_SEGMENTS)
+		count = MAX_SEGMENTS;
+	r = read_table(elf, offset, count, entry_size, want, &table);
+	if (r)
+		return r;
+	elf->segments = calloc(count, sizeof(*elf->segments));
+	if (!elf->segments)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		copy_segment(elf, table + (size_t)i * entry_size, &elf->segments[i]);
+	elf->n_segments = count;
+	return 0;
+}
+
+#define READ_OUTLINE(elf, header)                                                                  \
+	({                                                                                         \
+		(elf)->type = (header).e_type;                                                     \
+		(elf)->machine = (header).e_machine;                                               \
+		(elf)->entry = (header).e_entry;                                                   \
+		int r_ = read_segments(elf, (header).e_phoff, (header).e_phnum,                    \
+				       (header).e_phentsize);                                      \
+		/* A damaged section table leaves the segments usable, and the other way round. */ \
+		if (r_ != -ENOMEM)                                                                 \
+			r_ = read_sections(elf, (header).e_shoff, (header).e_shnum,                \
+					   (header).e_shentsize, (header).e_shstrndx);             \
+		r_ == -ENOMEM ? r_ : 0;                                                            \
+	})
+
+static int read_outline(struct elf_file *elf)
+{
+	uint8_t ident[EI_NIDENT];
+
+	if (elf_file_read(elf, 0, ident, sizeof(ident)))
+		return -ENOEXEC;
+	if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != OUR_BYTE_ORDER)
+		return -ENOEXEC;
+	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
+	if (elf->is_64) {
+		Elf64_Ehdr header;
+
+		if (elf_file_read(elf, 0, &header, sizeof(header)))
+			return -ENOEXEC;
+		return READ_OUTLINE(elf, header);
+	}
+	if (ident[EI_CLASS] == ELFCLASS32) {
+		Elf32_Ehdr header;
+
+		if (elf_file_read(elf, 0, &header, sizeof(header)))
+			return -ENOEXEC;
+		return READ_OUTLINE(elf, header);
+	}
+	return -ENOEXEC;
+}
+
+static int elf_file_start(int fd, const void *bytes, uint64_t size, struct elf_file **ret_elf)
+{
+	own(own_elf_file_close) struct elf_file *elf = calloc(1, sizeof(*elf));
+	int r;
+
+	if (!elf)
+		return -ENOMEM;
+	elf->fd = fd;
+	elf->bytes = bytes;
+	elf->size = size;
+	r = read_outline(elf);
+	if (r)
+		return r;
+	*ret_elf = take_ptr(elf);
+	return 0;
+}
+
+int elf_file_open(int fd, struct elf_file **ret_elf)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode) || status.st_size < 0)
+		return -ENOEXEC;
+	return elf_file_start(fd, NULL, (uint64_t)status.st_size, ret_elf);
+}
+
+int elf_file_open_memory(const void *bytes, size_t size, struct elf_file **ret_elf)
+{
+	return elf_file_start(-1, bytes, size, ret_elf);
+}
+
+void elf_file_close(struct elf_file *elf)
+{
+	if (!elf)
+		return;
+	free(elf->sections);
+	free(elf->segments);
+	free(elf->section_names);
+	free(elf);
+}
+
+int elf_file_string(const struct elf_file *elf, const struct elf_section *strings, uint64_t offset,
+		    char *ret_string, size_t size)
+{
+	size_t take, length;
+
+	if (offset >= strings->size || strings->offset > elf->size ||
+	    strings->size > elf->size - strings->offset || !size)
+		return -EIO;
+	take = strings->size - offset;
+	/* Most names are short: do not read a page for each. */
+	if (take > size - 1)
+		take = size - 1;
+	for (size_t done = 0, piece = 64; done < take; piece *= 4) {
+		size_t n = take - done < piece ? take - done : piece;
+		char *end;
+
+		if (elf_file_read(elf, strings->offset + offset + done, ret_string + done, n))
+			return -EIO;
+		end = memchr(ret_string + done, '\0', n);
+		if (end)
+			return (int)(end - ret_string);
+		done += n;
+	}
+	length = take;
+	ret_string[length] = '\0';
+	return (int)length;
+}
+
+const char *elf_file_section_name(const struct elf_file *elf, const struct elf_section *section)
+{
+	return section->name < elf->section_names_size ? elf->section_names + section->name : "";
+}
+
+const struct elf_section *elf_file_section(const struct elf_file *elf, const char *name)
+{
+	for (uint32_t i = 1; i < elf->n_sections; i++) {
+		const struct elf_section *section = &elf->sections[i];
+
+		if (section->type != SHT_NOBITS &&
+		    strcmp(elf_file_section_name(elf, section), name) == 0)
+			return section;
+	}
+	return NULL;
+}
+
+const struct elf_section *elf_file_section_of_type(const struct elf_file *elf, uint32_t type)
+{
+	for (uint32_t i = 1; i < elf->n_sections; i++) {
+		if (elf->sections[i].type == type)
+			return &elf->sections[i];
+	}
+	return NULL;
+}
+
+const struct elf_section *elf_file_code_section(const struct elf_file *elf, uint64_t address)
+{
+	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
+
+	for (uint32_t i = 1; i < elf->n_sections; i++) {
+		const struct elf_section *section = &elf->sections[i];
+
+		if ((section->flags & code) == code && address >= section->address &&
+		    address - section->address < section->size)
+			return section;
+	}
+	return NULL;
+}
+
+int elf_file_load(const struct elf_file *elf, const struct elf_section *section, size_t limit,
+		  void **ret_bytes)
+{
+	own(own_free) void *bytes = NULL;
+	int r;
+
+	if (section->type == SHT_NOBITS || !section->size || (section->flags & SHF_COMPRESSED))
+		return -ENODATA;
+	if (section->offset > elf->size || section->size > elf->size - section->offset)
+		return -EIO;
+	if (section->size > limit)
+		return -EFBIG;
+	bytes = malloc(section->size);
+	if (!bytes)
+		return -ENOMEM;
+	r = elf_file_read(elf, section->offset, bytes, section->size);
+	if (r)
+		return r;
+	*ret_bytes = take_ptr(bytes);
+	return 0;
+}
+
+bool elf_file_address(const struct elf_file *elf, uint64_t offset, uint64_t *ret_address)
+{
+	const struct elf_segment *found = NULL;
+
+	/* Segments may share a page of the file: the executable one is what code runs in. */
+	for (uint32_t i = 0; i < elf->n_segments; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+
+		if (segment->type != PT_LOAD || offset < segment->offset ||
+		    offset - segment->offset >= segment->file_size)
+			continue;
+		if (!found || (!(found->flags & PF_X) && (segment->flags & PF_X)))
+			found = segment;
+	}
+	if (!found)
+		return false;
+	*ret_address = found->address + (offset - found->offset);
+	return true;
+}
+
+uint32_t elf_notes_build_id(const uint8_t *notes, size_t notes_size, size_t align, uint8_t *ret_id,
+			    uint32_t size)
+{
+	size_t at = 0;
+
+	while (notes_size - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note; /* the same in both classes */
+		size_t name, data, left;
+
+		memcpy(&note, notes + at, sizeof(note));
+		at += sizeof(note);
+		left = notes_size - at;
+		name = ((size_t)note.n_namesz + align - 1) / align * align;
+		data = ((size_t)note.n_descsz + align - 1) / align * align;
+		if (name > left || note.n_descsz > left - name)
+			return 0;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz > 0 &&
+		    memcmp(notes + at, "GNU", 4) == 0) {
+			if (size > note.n_descsz)
+				size = note.n_descsz;
+			memcpy(ret_id, notes + at + name, size);
+			return size;
+		}
+		if (data > left - name)
+			return 0;
+		at += name + data;
+	}
+	return 0;
+}
+
+static uint32_t notes_at(const struct elf_file *elf, uint64_t offset, uint64_t notes_size,
+			 uint8_t *ret_id, uint32_t size)
+{
+	own(own_free) uint8_t *notes = NULL;
+
+	if (!notes_size || notes_size > MAX_NOTES)
+		return 0;
+	notes = malloc(notes_size);
+	if (!notes || elf_file_read(elf, offset, notes, notes_size))
+		return 0;
+	return elf_notes_build_id(notes, notes_size, 4, ret_id, size);
+}
+
+uint32_t elf_file_build_id(const struct elf_file *elf, uint8_t *ret_id, uint32_t size)
+{
+	uint32_t n = 0;
+
+	/* Segments first: they survive what sections do not. Debug files have sections only. */
+	for (uint32_t i = 0; i < elf->n_segments && !n && elf->type != ET_REL; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+
+		if (segment->type == PT_NOTE)
+			n = notes_at(elf, segment->offset, segment->file_size, ret_id, size);
+	}
+	for (uint32_t i = 1; i < elf->n_sections && !n; i++) {
+		const struct elf_section *section = &elf->sections[i];
+
+		if (section->type == SHT_NOTE)
+			n = notes_at(elf, section->offset, section->size, ret_id, size);
+	}
+	return n;
+}
