@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How the files look: clang-format's style, no blanks at line ends, a licence line on top.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 1
+
+# Every file of the project: what git knows, or all but what is built.
+files() {
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		git ls-files --cached --others --exclude-standard -- "$@"
+	else
+		find . -path ./build -prune -o -type f -print | sed 's,^\./,,'
+	fi | while read -r file; do [ ! -f "$file" ] || echo "$file"; done
+}
+result() { # NAME OFFENDERS
+	if [ -z "$2" ]; then
+		echo "ok $1"
+	else
+		echo "$2"
+		echo "FAIL $1: $(wc -l <<<"$2") lines above"
+	fi
+}
+
+# Versions of clang-format differ in taste; 14 is Debian 12's, and the tree is kept by it.
+format=$(command -v clang-format-14 || command -v clang-format)
+version=$("$format" --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
+if [ "$version" != 14 ]; then
+	echo "skip C sources are formatted: needs clang-format 14, this is ${version:-none}"
+else
+	result "C sources are formatted" "$(files '*.c' '*.h' | grep '\.[ch]$' | grep -v '^tests/golden/' |
+		while read -r file; do
+			"$format" --dry-run -Werror "$file" 2>/dev/null || echo "$file: run make format"
+		done)"
+fi
+
+text() { files . | grep -vE '^(tests/(golden|fuzz)/|LICENSE)'; }
+result "no blanks at the end of lines" "$(text | tr '\n' '\0' | xargs -0 grep -nIE '[[:blank:]]+$')"
+
+result "sources name their licence" "$(files . |
+	grep -E '\.([chs]|cc|rs|py|sh)$|^Makefile$|^\.ci/run$|^scripts/|^tests/(run|vm/)' |
+	grep -vE '^tests/(golden|fuzz/corpus)/' |
+	while read -r file; do
+		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: ' || echo "$file: no SPDX line"
+	done)"
+
+result "the kernel side is dual licensed" "$(files src/bpf | grep '^src/bpf/' |
+	while read -r file; do
+		head -n 1 "$file" | grep -q 'GPL-2.0-or-later OR BSD-2-Clause' || echo "$file: GPL only"
+	done)"
