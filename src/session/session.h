@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A session: the kernel side of a measurement, from open to close, and the loop that drains it.
- * It owns the BPF object, the launched command, signals and timers; it borrows plan, trigger, tally and worlds.
- * Nothing is printed here.
+ * It owns the BPF object, the launched command, signals and timers; it borrows plan, trigger,
+ * worlds and tally. Nothing is printed here.
  */
 #ifndef STACKTALLY_SESSION_SESSION_H
 #define STACKTALLY_SESSION_SESSION_H
+
+#include <stdarg.h>
 
 #include "base/error.h"
 #include "plan.h"
@@ -22,28 +24,39 @@ enum session_event {
 	SESSION_INTERRUPTED, /* SIGINT, SIGTERM or SIGHUP */
 };
 
+/* Where libbpf's words go: fits libbpf_set_print(). Call it before anything else. */
+void session_set_log(int (*log)(int level, const char *format, va_list args));
+
 /*
- * Checks the kernel, opens and loads the BPF object, sets the filters. Nothing fires yet.
+ * Checks the kernel and our capabilities, opens and loads the BPF object, sets the filters, holds
+ * the command ready. Nothing fires yet. From here on SIGINT, SIGTERM and SIGHUP are the session's.
  */
 int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
 		 struct session **ret_session, struct error *err);
 
-/* Attaches the trigger; with a command, starts it. Events count from here on. */
+/* What the user should know before it starts (a kernel that may hang), or NULL. */
+const char *session_warning(const struct session *session);
+
+/* Attaches the trigger; with a command, lets it go. Events count from here on. */
 int session_start(struct session *session, struct error *err);
 
 /*
  * Waits and drains into the tally until something happens that the caller has to act on. When it
- * returns, all events up to that moment, and none after it, are in the tally. After anything but
- * SESSION_INTERVAL the trigger is stopped.
+ * returns, all events up to that moment, and none after it, are in the tally, and its losses are
+ * those since the last return. After anything but SESSION_INTERVAL the trigger is stopped, and
+ * signals have their default effects again: the next one ends the program at once.
  */
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
 		struct error *err);
 
-/* The launched command's exit code as a shell would give it, or -1 when there was none. */
-int session_command_status(const struct session *session);
+/*
+ * CLOCK_MONOTONIC, ns: when events began to count, and when they ceased to (0 before).
+ */
+uint64_t session_started(const struct session *session);
+uint64_t session_stopped(const struct session *session);
 
-/* True once a second signal asked to stop at once (during the report). */
-bool session_abandoned(const struct session *session);
+/* The launched command's exit code as a shell would give it, waiting for its end; -1: none. */
+int session_command_status(struct session *session);
 
 void session_close(struct session *session);
 

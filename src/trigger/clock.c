@@ -330,6 +330,8 @@ static void clock_free(struct trigger *trigger)
 
 static const struct trigger_ops clock_ops = {
 	.kind = "clock",
+	/* Disabling an event takes an interrupt on its CPU, which cannot cut into a sample. */
+	.stop_settles = true,
 	.choose = choose,
 	.attach = attach,
 	.stop = stop,

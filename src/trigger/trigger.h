@@ -27,6 +27,11 @@ struct trigger_scope {
 };
 
 struct trigger_ops {
+	/*
+	 * stop() returns only when no capture is under way any more; without it, one may still be
+	 * finishing, and the session waits for a grace period.
+	 */
+	bool stop_settles;
 	const char *kind; /* "clock", "kprobe", "uprobe", "tracepoint", "usdt" */
 	/*
 	 * Chooses which entry program(s) of bpf/entry.bpf.c serve this trigger on this kernel:
@@ -54,7 +59,6 @@ struct trigger {
 	struct trigger_scope scope; /* filled in by the session before choose() */
 	char event[128];	    /* its name, for recordings and headers: "cpu-clock", "t:sched:sched_switch" */
 	bool user_entry; /* fires at the entry of user functions: WIRE_USER_ENTRY */
-	bool kernel_entry; /* the kernel leaf is the probed instruction itself: WIRE_EXACT_KERNEL */
 };
 
 void trigger_free(struct trigger *trigger);

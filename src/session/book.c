@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/book.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/own.h"
+#include "bpf/stack_hash.h"
+
+struct page {
+	struct wire_hash hash;
+	uint64_t cgroup;
+	uint64_t first; /* into frames: kernel, then user, as address ids */
+	uint32_t tgid, tid;
+	uint16_t n_kernel, n_user;
+	uint32_t flags; /* enum wire_stack_flags */
+	bool wanted;
+	char comm[WIRE_COMM_SIZE];
+};
+
+struct book {
+	struct worlds *worlds;
+	const char *name;
+	__u64 seed[2];
+	struct page *pages;
+	uint32_t n_pages, pages_room;
+	uint32_t *frames;
+	uint64_t n_frames, frames_room;
+	struct index index;
+};
+
+int book_new(struct worlds *worlds, const char *name, const __u64 seed[2],
+	     struct book **ret_book)
+{
+	struct book *book = calloc(1, sizeof(*book));
+
+	if (!book)
+		return -ENOMEM;
+	book->worlds = worlds;
+	book->name = name;
+	memcpy(book->seed, seed, sizeof(book->seed));
+	*ret_book = book;
+	return 0;
+}
+
+void book_free(struct book *book)
+{
+	if (!book)
+		return;
+	free(book->pages);
+	free(book->frames);
+	index_free(&book->index);
+	free(book);
+}
+
+void book_clear(struct book *book)
+{
+	book->n_pages = 0;
+	book->n_frames = 0;
+	index_free(&book->index);
+}
+
+uint32_t book_n_stacks(const struct book *book)
+{
+	return book->n_pages;
+}
+
+static uint64_t page_hash(const void *context, uint32_t position)
+{
+	return ((const struct book *)context)->pages[position].hash.low;
+}
+
+static const struct page *find(const struct book *book, const struct wire_hash *hash)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&book->index, hash->low, &cursor); at != INDEX_NONE;
+	     at = index_next(&book->index, &cursor)) {
+		const struct page *page = &book->pages[at];
+
+		if (page->hash.low == hash->low && page->hash.high == hash->high)
+			return page;
+	}
+	return NULL;
+}
+
+/* What crossed must be what was hashed: a record that was mangled or forged is refused. */
+static bool hash_is_true(const struct book *book, const struct wire_stack *stack, size_t size)
+{
+	struct wire_hash hash = { book->seed[0], book->seed[1] };
+	const unsigned char *at = (const unsigned char *)stack + WIRE_HASH_FROM;
+
+	for (size_t i = 0; i < (size - WIRE_HASH_FROM) / sizeof(uint64_t); i++) {
+		uint64_t word;
+
+		memcpy(&word, at + i * sizeof(word), sizeof(word));
+		stack_hash_word(&hash, word);
+	}
+	stack_hash_finish(&hash);
+	return hash.low == stack->hash.low && hash.high == stack->hash.high;
+}
+
+static int make_room(struct book *book, uint32_t frames)
+{
+	if (book->n_pages == book->pages_room) {
+		uint32_t room = book->pages_room ? book->pages_room * 2 : 256;
+		struct page *grown = reallocarray(book->pages, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		book->pages = grown;
+		book->pages_room = room;
+	}
+	if (book->n_frames + frames > book->frames_room) {
+		uint64_t room = (book->n_frames + frames) * 2;
+		uint32_t *grown = reallocarray(book->frames, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		book->frames = grown;
+		book->frames_room = room;
+	}
+	return 0;
+}
+
+/* One side's addresses into the tally. Leaves are instructions, all others return addresses. */
+static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
+			 const uint64_t *addresses, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct tally_address address = {
+			.address = addresses[i],
+			.world = world,
+			.flags = i == 0 ? TALLY_ADDRESS_EXACT : 0,
+		};
+		int r = tally_address(tally, &address, &book->frames[book->n_frames]);
+
+		if (r < 0)
+			return r;
+		book->n_frames++;
+	}
+	return 0;
+}
+
+static int add_page(struct book *book, struct tally *tally, const struct wire_stack *stack,
+		    const uint64_t *frames, bool wanted)
+{
+	const uint64_t *user = frames + stack->n_kernel;
+	uint64_t first = book->n_frames;
+	uint32_t world = WORLD_NONE;
+	struct page *page;
+	int r = 0;
+
+	if (wanted && stack->n_user > 0)
+		r = worlds_learn(book->worlds, (pid_t)stack->tgid, stack->world, stack->time, user,
+				 stack->n_user, &world);
+	if (r == 0 && wanted)
+		r = add_addresses(book, tally, TALLY_WORLD_KERNEL, frames, stack->n_kernel);
+	if (r == 0 && wanted)
+		r = add_addresses(book, tally, world, user, stack->n_user);
+	if (r == 0)
+		r = index_insert(&book->index, stack->hash.low, book->n_pages, page_hash, book);
+	if (r < 0) {
+		book->n_frames = first;
+		return r;
+	}
+	page = &book->pages[book->n_pages++];
+	*page = (struct page){
+		.hash = stack->hash,
+		.cgroup = stack->cgroup,
+		.first = first,
+		.tgid = stack->tgid,
+		.tid = stack->tid,
+		.n_kernel = stack->n_kernel,
+		.n_user = stack->n_user,
+		.flags = stack->flags,
+		.wanted = wanted,
+	};
+	memcpy(page->comm, stack->comm, sizeof(page->comm));
+	return 0;
+}
+
+int book_record(struct book *book, struct tally *tally, const void *data, size_t size)
+{
+	const struct wire_stack *stack = data;
+	const uint64_t *frames = (const uint64_t *)(stack + 1);
+	char comm[WIRE_COMM_SIZE + 1] = "";
+	bool wanted = true;
+	int r;
+
+	if (size < sizeof(*stack) || stack->n_kernel > WIRE_MAX_DEPTH ||
+	    stack->n_user > WIRE_MAX_DEPTH ||
+	    size != sizeof(*stack) + ((size_t)stack->n_kernel + stack->n_user) * sizeof(uint64_t))
+		return -EPROTO;
+	if (find(book, &stack->hash))
+		return 0;
+	if (!hash_is_true(book, stack, size))
+		return -EPROTO;
+	r = make_room(book, (uint32_t)stack->n_kernel + stack->n_user);
+	if (r < 0)
+		return r;
+	if (book->name) {
+		memcpy(comm, stack->comm, WIRE_COMM_SIZE);
+		wanted = fnmatch(book->name, comm, 0) == 0;
+	}
+	return add_page(book, tally, stack, frames, wanted);
+}
+
+int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash, uint64_t count)
+{
+	const struct page *page = find(book, hash);
+	struct tally_entry entry = { .count = count };
+	int r;
+
+	if (!page)
+		return -ENOENT;
+	if (!page->wanted)
+		return 0;
+	entry.cgroup = page->cgroup;
+	entry.tgid = page->tgid;
+	entry.tid = page->tid;
+	memcpy(entry.comm, page->comm, sizeof(entry.comm));
+	r = tally_stack(tally, book->frames + page->first, page->n_kernel,
+			page->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0, &entry.kernel);
+	if (r == 0)
+		r = tally_stack(tally, book->frames + page->first + page->n_kernel, page->n_user,
+				page->flags & WIRE_STACK_USER_CUT ? TALLY_STACK_CUT : 0,
+				&entry.user);
+	if (r == 0)
+		r = tally_add(tally, &entry);
+	/* The tally counted what it had no room for. */
+	return r == 0 || r == -ENOSPC ? 1 : r;
+}

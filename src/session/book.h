@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stacks of one epoch as they arrive from the ring, until the epoch's counts are drained:
+ * then each count finds its stack here and both go into the tally.
+ */
+#ifndef STACKTALLY_SESSION_BOOK_H
+#define STACKTALLY_SESSION_BOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/wire.h"
+#include "process/worlds.h"
+#include "tally/tally.h"
+
+struct book;
+
+/* `worlds` is borrowed. `name` is a wildcard that comms have to match, or NULL. */
+int book_new(struct worlds *worlds, const char *name, const __u64 seed[2],
+	     struct book **ret_book);
+void book_free(struct book *book);
+
+/*
+ * Takes a record of the ring, of any content: -EPROTO when its sizes or its hash are wrong. Its
+ * addresses enter the tally at once, since the tally keeps those for good; its stacks do not.
+ * Returns 0 or a negative errno.
+ */
+int book_record(struct book *book, struct tally *tally, const void *data, size_t size);
+
+uint32_t book_n_stacks(const struct book *book);
+
+/*
+ * Adds the count of a key to the tally. Returns 1 when it was added, 0 when the stack's comm is
+ * not wanted, -ENOENT for a key whose stack never came, -ENOMEM.
+ */
+int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash,
+	       uint64_t count);
+
+/* Forgets all stacks: the epoch is drained. */
+void book_clear(struct book *book);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The two tables of counts. The kernel side counts in one while the other is read and emptied;
+ * turning over waits out a grace period, so that no event is counted in a table that is being
+ * read, none twice, and none is lost between the two.
+ */
+#ifndef STACKTALLY_SESSION_EPOCHS_H
+#define STACKTALLY_SESSION_EPOCHS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/wire.h"
+
+struct epochs;
+
+/*
+ * Makes the tables, `entries` keys each, and puts them into the map of maps `counts`. `epoch`
+ * and `full` are the kernel side's variables, mapped into our memory; borrowed.
+ */
+int epochs_new(int counts, uint32_t entries, volatile uint32_t *epoch, volatile uint32_t *full,
+	       struct epochs **ret_epochs, struct error *err);
+void epochs_free(struct epochs *epochs);
+
+/*
+ * Makes the other table the one that counts and waits until no program uses the old one: some
+ * 10 ms. Returns the epoch that has ended, 0 or 1, or a negative errno.
+ */
+int epochs_turn(struct epochs *epochs, struct error *err);
+
+/* Waits as epochs_turn() does, without turning: for the end, when nothing fires any more. */
+int epochs_settle(struct epochs *epochs, struct error *err);
+
+/* The epoch that counts now. */
+uint32_t epochs_now(const struct epochs *epochs);
+
+/*
+ * Takes all counts out of the table of an epoch that nobody counts in, calling `take` for each.
+ * Stops at the first negative value that `take` returns and gives it back.
+ */
+int epochs_drain(struct epochs *epochs, uint32_t epoch,
+		 int (*take)(void *context, const struct wire_hash *hash, uint64_t count),
+		 void *context, struct error *err);
+
+#endif

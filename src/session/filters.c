@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/filters.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/own.h"
+#include "stacktally.skel.h"
+
+/* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
+#define INITIAL_PIDNS 0xEFFFFFFCu
+/* Room for children that are followed: beyond it they are counted as lost. */
+#define FOLLOWED_MAX 65536u
+
+static int own_pidns(struct wire_config *config, struct error *err)
+{
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status) < 0)
+		return error_set(err, -errno, "cannot look at /proc/self/ns/pid: %s",
+				 strerror(errno));
+	if (status.st_ino == INITIAL_PIDNS)
+		return 0;
+	config->flags |= WIRE_OWN_PIDNS;
+	config->pidns_inum = (uint32_t)status.st_ino;
+	return 0;
+}
+
+/* Some of the ids must be there; which of them are not is no reason to miss the others. */
+static int check_ids(const struct id_list *list, const char *what, struct error *err)
+{
+	char path[32];
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		snprintf(path, sizeof(path), "/proc/%d", list->ids[i]);
+		if (list->ids[i] == 0 || access(path, F_OK) == 0)
+			return 0;
+	}
+	return list->n ? error_set(err, -ESRCH, "no %s %d: it has ended, or never was", what,
+				   list->ids[0])
+		       : 0;
+}
+
+static int reuse_pinned(struct bpf_map *map, const char *path, const char *option,
+			uint32_t value_size, struct error *err)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof(info);
+	own(own_fd) int fd = bpf_obj_get(path);
+
+	if (fd < 0)
+		return error_set(err, -errno, "%s %s: no pinned BPF map there: %s", option, path,
+				 strerror(errno));
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) < 0 || info.type != BPF_MAP_TYPE_HASH ||
+	    info.key_size != sizeof(uint64_t) || info.value_size != value_size)
+		return error_set(err, -EINVAL,
+				 "%s %s: not a BPF hash map with keys of 8 and values of %u bytes "
+				 "(bpftool map create %s type hash key 8 value %u entries 128 name "
+				 "set)",
+				 option, path, value_size, path, value_size);
+	if (bpf_map__reuse_fd(map, fd) < 0)
+		return error_set(err, -errno, "%s %s: cannot use the map: %s", option, path,
+				 strerror(errno));
+	return 0;
+}
+
+static void size_map(struct bpf_map *map, uint64_t entries)
+{
+	bpf_map__set_max_entries(map, (uint32_t)(entries ? entries : 1));
+}
+
+static int configure_maps(const struct plan_filter *filter, struct stacktally *skeleton,
+			  struct wire_config *config, struct error *err)
+{
+	int r = 0;
+
+	if (filter->cgroupmap) {
+		config->flags |= WIRE_FILTER_CGROUPMAP;
+		r = reuse_pinned(skeleton->maps.cgroupmap, filter->cgroupmap, "--cgroupmap",
+				 sizeof(uint64_t), err);
+	}
+	if (r == 0 && filter->mntnsmap) {
+		config->flags |= WIRE_FILTER_MNTNSMAP;
+		r = reuse_pinned(skeleton->maps.mntnsmap, filter->mntnsmap, "--mntnsmap",
+				 sizeof(uint32_t), err);
+	}
+	return r;
+}
+
+int filters_configure(const struct plan *plan, bool command, struct stacktally *skeleton,
+		      struct wire_config *config, struct error *err)
+{
+	const struct plan_filter *filter = &plan->filter;
+	bool follow = filter->follow_forks || command;
+	int r = own_pidns(config, err);
+
+	if (r == 0)
+		r = check_ids(&filter->tgids, "process", err);
+	if (r == 0)
+		r = check_ids(&filter->tids, "thread", err);
+	if (r < 0)
+		return r;
+	config->flags |= filter->include_idle ? WIRE_IDLE : 0;
+	if (filter->tgids.n || command)
+		config->flags |= WIRE_FILTER_TGID | (follow ? WIRE_FOLLOW_FORKS : 0);
+	if (filter->tids.n)
+		config->flags |= WIRE_FILTER_TID;
+	if (filter->cgroup)
+		config->flags |= WIRE_FILTER_CGROUP;
+	if (filter->cpu >= 0) {
+		config->flags |= WIRE_FILTER_CPU;
+		config->cpu = (uint32_t)filter->cpu;
+	}
+	size_map(skeleton->maps.tgids, follow ? FOLLOWED_MAX + filter->tgids.n : filter->tgids.n);
+	size_map(skeleton->maps.tids, filter->tids.n);
+	if (follow) {
+		bpf_program__set_autoload(skeleton->progs.on_fork, true);
+		bpf_program__set_autoload(skeleton->progs.on_exec, true);
+		bpf_program__set_autoload(skeleton->progs.on_exit, true);
+	}
+	return configure_maps(filter, skeleton, config, err);
+}
+
+static int fill_ids(struct bpf_map *map, const struct id_list *list, struct error *err)
+{
+	uint32_t state = WIRE_MEMBER;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		if (bpf_map_update_elem(bpf_map__fd(map), &list->ids[i], &state, BPF_ANY) < 0)
+			return error_set(err, -errno, "cannot filter by id %d: %s", list->ids[i],
+					 strerror(errno));
+	return 0;
+}
+
+static int fill_cgroup(const char *path, struct bpf_map *map, struct error *err)
+{
+	own(own_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs status;
+	uint32_t zero = 0;
+
+	if (fd < 0)
+		return error_set(err, -errno, "no cgroup %s: %s", path, strerror(errno));
+	if (fstatfs(fd, &status) < 0 || status.f_type != CGROUP2_SUPER_MAGIC)
+		return error_set(err, -EINVAL,
+				 "%s is not a directory of cgroup v2 (usually mounted at "
+				 "/sys/fs/cgroup)",
+				 path);
+	if (bpf_map_update_elem(bpf_map__fd(map), &zero, &fd, BPF_ANY) < 0)
+		return error_set(err, -errno, "cannot filter by cgroup %s: %s", path,
+				 strerror(errno));
+	return 0;
+}
+
+struct parentage {
+	pid_t pid, parent;
+	bool member;
+};
+
+/* The parent of a process from /proc/PID/stat, or 0. The comm may hold anything, even ") ". */
+static pid_t parent_of(const char *pid)
+{
+	char path[64], text[512];
+	own(own_fd) int fd = -1;
+	const char *end;
+	ssize_t n;
+	int parent;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static int list_processes(struct parentage **ret_list, size_t *ret_n)
+{
+	own(own_free) struct parentage *list = NULL;
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	size_t n = 0;
+
+	if (!proc)
+		return -errno;
+	while ((entry = readdir(proc))) {
+		struct parentage *grown;
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		grown = reallocarray(list, n + 1, sizeof(*grown));
+		if (!grown) {
+			closedir(proc);
+			return -ENOMEM;
+		}
+		list = grown;
+		list[n++] = (struct parentage){ .pid = atoi(entry->d_name),
+						.parent = parent_of(entry->d_name) };
+	}
+	closedir(proc);
+	*ret_list = take_ptr(list);
+	*ret_n = n;
+	return 0;
+}
+
+/* The children that the processes have already: forks from here on are followed in the kernel. */
+static int fill_descendants(const struct id_list *roots, struct bpf_map *map, struct error *err)
+{
+	own(own_free) struct parentage *list = NULL;
+	uint32_t state = WIRE_MEMBER;
+	size_t n = 0;
+	bool found = true;
+	int r = list_processes(&list, &n);
+
+	if (r < 0)
+		return error_set(err, r, "cannot list /proc: %s", strerror(-r));
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < roots->n; k++)
+			list[i].member |= list[i].pid == roots->ids[k];
+	while (found) {
+		found = false;
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = 0; k < n && !list[i].member; k++)
+				if (list[k].member && list[k].pid == list[i].parent)
+					found = list[i].member = true;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (list[i].member &&
+		    bpf_map_update_elem(bpf_map__fd(map), &list[i].pid, &state, BPF_ANY) < 0)
+			return error_set(err, -errno, "cannot follow process %d: %s", list[i].pid,
+					 strerror(errno));
+	return 0;
+}
+
+int filters_fill(const struct plan *plan, struct stacktally *skeleton, struct error *err)
+{
+	const struct plan_filter *filter = &plan->filter;
+	int r = fill_ids(skeleton->maps.tgids, &filter->tgids, err);
+
+	if (r == 0)
+		r = fill_ids(skeleton->maps.tids, &filter->tids, err);
+	if (r == 0 && filter->follow_forks && filter->tgids.n)
+		r = fill_descendants(&filter->tgids, skeleton->maps.tgids, err);
+	if (r == 0 && filter->cgroup)
+		r = fill_cgroup(filter->cgroup, skeleton->maps.cgroup, err);
+	return r;
+}
+
+int filters_add_process(struct stacktally *skeleton, pid_t pid, bool on_exec, struct error *err)
+{
+	uint32_t state = on_exec ? WIRE_MEMBER_ON_EXEC : WIRE_MEMBER;
+
+	if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tgids), &pid, &state, BPF_ANY) < 0)
+		return error_set(err, -errno, "cannot filter by process %d: %s", pid,
+				 strerror(errno));
+	return 0;
+}

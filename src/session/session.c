@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/cpu_list.h"
+#include "base/own.h"
+#include "session/book.h"
+#include "session/capability.h"
+#include "session/command.h"
+#include "session/depth.h"
+#include "session/epochs.h"
+#include "session/filters.h"
+#include "session/hang.h"
+#include "stacktally.skel.h"
+
+#define NS_PER_SECOND 1000000000ull
+#define NS_PER_MS     1000000ull
+
+/* How often the ring is looked at without being woken, and the trigger's tick is called. */
+#define DRAIN_NS (100 * NS_PER_MS)
+#define TICK_NS	 NS_PER_SECOND
+
+/* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
+#define KEYS_MIN     16384u
+#define KEYS_PER_CPU 4096u
+#define KEYS_MAX     (1u << 20)
+/* Bytes of ring: powers of two, as the kernel wants them. */
+#define RING_MIN     (1u << 20)
+#define RING_PER_CPU (128u << 10)
+#define RING_MAX     (64u << 20)
+
+struct session {
+	const struct plan *plan;
+	struct trigger *trigger;
+	struct worlds *worlds;
+	struct stacktally *skeleton;
+	struct epochs *epochs;
+	struct book *books[WIRE_EPOCHS];
+	struct ring_buffer *ring;
+	struct command *command;
+	struct wire_counters reported; /* counters as of the last return of session_run() */
+	uint64_t drained, unwanted;    /* events taken out of the tables since then */
+	uint64_t throttled;	       /* as of the last return */
+	uint64_t started, stopped, next_interval, next_tick;
+	uint32_t keys; /* room of an epoch's table */
+	uint32_t stack_limit_before;
+	int signals;
+	bool signals_blocked, attached;
+	bool warned; /* a signal was passed on to the command: the next one is for us */
+	sigset_t mask_before;
+	struct tally *tally; /* of the session_run() under way */
+	char warning[512];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+void session_set_log(int (*log)(int level, const char *format, va_list args))
+{
+	/* enum libbpf_print_level is an int to those who need not know libbpf. */
+	libbpf_set_print((libbpf_print_fn_t)(void *)log);
+}
+
+/* ---- opening ---- */
+
+static void read_line(const char *path, char *line, size_t size)
+{
+	own(own_file) FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(line, (int)size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+}
+
+static int check_hang(struct session *session, struct error *err)
+{
+	char signature[256], level[32];
+	struct utsname name;
+	enum hang_risk risk;
+
+	if (uname(&name) < 0)
+		return 0;
+	read_line("/proc/version_signature", signature, sizeof(signature));
+	risk = hang_risk(name.release, name.version, signature, level);
+	if (risk == HANG_AFFECTED && !session->plan->force)
+		return error_privilege(
+			err, -EOPNOTSUPP,
+			"this kernel (%s, patch level %s) can hang when a BPF program "
+			"reads user memory (fixed in 6.1.36, 6.3.10 and 6.4): update "
+			"it, or take the risk with --force",
+			name.release, level);
+	if (risk != HANG_SAFE)
+		snprintf(
+			session->warning, sizeof(session->warning),
+			"WARNING: kernels of this version (%s) could hang when a BPF program reads "
+			"user memory, unless the fix of 6.4 (d319f344561d) was carried back.",
+			level);
+	return 0;
+}
+
+/* One descriptor a CPU and more: the soft limit is for programs that use select(). */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int block_signals(struct session *session, struct error *err)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &session->mask_before);
+	session->signals_blocked = true;
+	session->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (session->signals < 0)
+		return error_set(err, -errno, "cannot wait for signals: %s", strerror(errno));
+	return 0;
+}
+
+static void restore_signals(struct session *session)
+{
+	if (session->signals_blocked)
+		sigprocmask(SIG_SETMASK, &session->mask_before, NULL);
+	session->signals_blocked = false;
+}
+
+static uint32_t power_of_two(uint64_t at_least)
+{
+	uint32_t power = 1;
+
+	while (power < at_least && power < 1u << 31)
+		power *= 2;
+	return power;
+}
+
+static uint32_t n_possible_cpus(void)
+{
+	own(cpu_list_clear) struct cpu_list possible = { 0 };
+
+	return cpu_list_read(CPU_LIST_POSSIBLE, &possible) == 0 && possible.n ? possible.n : 1;
+}
+
+static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
+{
+	return value < least ? least : value > most ? most : (uint32_t)value;
+}
+
+static void size_maps(struct session *session)
+{
+	struct stacktally *skeleton = session->skeleton;
+	uint64_t cpus = n_possible_cpus();
+
+	session->keys = session->plan->hash_storage;
+	if (!session->keys)
+		session->keys = bounded(cpus * KEYS_PER_CPU, KEYS_MIN, KEYS_MAX);
+	bpf_map__set_max_entries(skeleton->maps.ring,
+				 power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX)));
+}
+
+static int fill_config(struct session *session, struct wire_config *config, struct error *err)
+{
+	const struct plan *plan = session->plan;
+	/* The clock fires once at a time on a CPU; probes nest, and user probes are preempted. */
+	uint32_t slots = session->trigger->ops->stop_settles ? 1 : WIRE_MAX_SLOTS;
+
+	config->flags |= plan->user ? WIRE_USER : 0;
+	config->flags |= plan->kernel ? WIRE_KERNEL : 0;
+	config->flags |= plan->per_thread ? WIRE_PER_THREAD : 0;
+	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
+	config->flags |= session->trigger->user_entry ? WIRE_USER_ENTRY : 0;
+	config->max_depth = plan->max_depth;
+	config->slots = slots;
+	bpf_map__set_max_entries(session->skeleton->maps.scratch, slots);
+	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
+		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
+	return 0;
+}
+
+static int explain_load(int code, struct error *err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+		return error_privilege(err, code,
+				       "this kernel does not describe its types: there is no "
+				       "/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
+	if (code == -EPERM || code == -EACCES)
+		return error_privilege(err, code,
+				       "the kernel refuses to load the BPF programs: %s (kernel "
+				       "lockdown, see /sys/kernel/security/lockdown, or missing "
+				       "capabilities); -v shows its reasons",
+				       strerror(-code));
+	return error_privilege(
+		err, code, "the kernel refuses to load the BPF programs: %s; -v shows its reasons",
+		strerror(-code));
+}
+
+static int load(struct session *session, struct error *err)
+{
+	struct wire_config config = { 0 };
+	int r;
+
+	session->skeleton = stacktally__open();
+	if (!session->skeleton)
+		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	r = session->trigger->ops->choose(session->trigger, session->skeleton->obj, err);
+	if (r == 0)
+		r = filters_configure(session->plan, session->command != NULL, session->skeleton,
+				      &config, err);
+	if (r == 0)
+		r = fill_config(session, &config, err);
+	if (r < 0)
+		return r;
+	size_maps(session);
+	*(struct wire_config *)&session->skeleton->rodata->config = config;
+	r = stacktally__load(session->skeleton);
+	if (r < 0)
+		return explain_load(r, err);
+	for (uint32_t i = 0; i < WIRE_EPOCHS; i++) {
+		r = book_new(session->worlds, session->plan->filter.name, config.seed,
+			     &session->books[i]);
+		if (r < 0)
+			return error_set(err, r, "out of memory");
+	}
+	return epochs_new(bpf_map__fd(session->skeleton->maps.counts), session->keys,
+			  &session->skeleton->bss->epoch, session->skeleton->bss->epoch_full,
+			  &session->epochs, err);
+}
+
+static int on_record(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+	const struct wire_stack *stack = data;
+
+	if (size < sizeof(*stack))
+		return -EPROTO;
+	return book_record(session->books[stack->epoch & (WIRE_EPOCHS - 1)], session->tally, data,
+			   size);
+}
+
+static int open_session(struct session *session, struct error *err)
+{
+	int r = capability_check(err);
+
+	if (r == 0)
+		r = check_hang(session, err);
+	if (r == 0)
+		r = block_signals(session, err);
+	if (r == 0)
+		r = depth_raise(session->plan->max_depth, &session->stack_limit_before, err);
+	if (r == 0 && session->plan->command)
+		r = command_new(session->plan->command, &session->command, err);
+	if (r < 0)
+		return r;
+	raise_file_limit();
+	r = load(session, err);
+	if (r < 0)
+		return r;
+	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.ring), on_record,
+					 session, NULL);
+	if (!session->ring)
+		return error_set(err, -errno, "cannot map the ring: %s", strerror(errno));
+	return 0;
+}
+
+int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
+		 struct session **ret_session, struct error *err)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int r;
+
+	if (!session)
+		return error_set(err, -ENOMEM, "out of memory");
+	session->plan = plan;
+	session->trigger = trigger;
+	session->worlds = worlds;
+	session->signals = -1;
+	trigger->scope.cpu = plan->filter.cpu;
+	trigger->scope.pid = plan->filter.tgids.n == 1 ? plan->filter.tgids.ids[0] : 0;
+	r = open_session(session, err);
+	if (r < 0) {
+		session_close(session);
+		return r;
+	}
+	*ret_session = session;
+	return 0;
+}
+
+const char *session_warning(const struct session *session)
+{
+	return session->warning[0] ? session->warning : NULL;
+}
+
+/* ---- starting ---- */
+
+static int follow_forks(struct session *session, struct error *err)
+{
+	struct stacktally *skeleton = session->skeleton;
+
+	if (!(skeleton->rodata->config.flags & WIRE_FOLLOW_FORKS))
+		return 0;
+	skeleton->links.on_fork = bpf_program__attach(skeleton->progs.on_fork);
+	skeleton->links.on_exec = bpf_program__attach(skeleton->progs.on_exec);
+	skeleton->links.on_exit = bpf_program__attach(skeleton->progs.on_exit);
+	if (!skeleton->links.on_fork || !skeleton->links.on_exec || !skeleton->links.on_exit)
+		return error_set(err, -errno, "cannot follow forks: %s", strerror(errno));
+	return 0;
+}
+
+int session_start(struct session *session, struct error *err)
+{
+	int r = follow_forks(session, err);
+
+	if (r == 0)
+		r = filters_fill(session->plan, session->skeleton, err);
+	if (r == 0 && session->command)
+		r = filters_add_process(session->skeleton, command_pid(session->command), true,
+					err);
+	if (r == 0)
+		r = session->trigger->ops->attach(session->trigger, session->skeleton->obj, err);
+	if (r < 0)
+		return r;
+	session->attached = true;
+	session->started = now_ns();
+	session->next_tick = session->started + TICK_NS;
+	session->next_interval =
+		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+	return session->command ? command_go(session->command, err) : 0;
+}
+
+/* ---- draining ---- */
+
+static int consume(struct session *session, struct error *err)
+{
+	int r = ring_buffer__consume(session->ring);
+
+	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
+}
+
+struct drain {
+	struct session *session;
+	struct book *book;
+};
+
+static int on_count(void *context, const struct wire_hash *hash, uint64_t count)
+{
+	struct drain *drain = context;
+	struct session *session = drain->session;
+	int r = book_count(drain->book, session->tally, hash, count);
+
+	/* A key without a stack cannot be: it is entered only after its stack was sent. */
+	if (r < 0)
+		return r;
+	session->drained += count;
+	session->unwanted += r ? 0 : count;
+	return 0;
+}
+
+static int drain(struct session *session, uint32_t epoch, struct error *err)
+{
+	struct drain context = { .session = session, .book = session->books[epoch] };
+	int r = consume(session, err);
+
+	if (r == 0)
+		r = epochs_drain(session->epochs, epoch, on_count, &context, err);
+	book_clear(session->books[epoch]);
+	return r;
+}
+
+static int turn_and_drain(struct session *session, struct error *err)
+{
+	int ended = epochs_turn(session->epochs, err);
+
+	return ended < 0 ? ended : drain(session, (uint32_t)ended, err);
+}
+
+/* Before the table of this epoch fills up, unless the user has set its size. */
+static bool must_turn(const struct session *session)
+{
+	uint32_t epoch = epochs_now(session->epochs);
+
+	if (session->plan->hash_storage)
+		return false;
+	return book_n_stacks(session->books[epoch]) >= session->keys / 2 ||
+	       session->skeleton->bss->epoch_full[epoch];
+}
+
+static int read_counters(const struct session *session, struct wire_counters *ret_counters)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), zero = 0;
+	own(own_free) struct wire_counters *each = calloc(cpus, sizeof(*each));
+	struct wire_counters sum = { 0 };
+
+	if (!each)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.counters), &zero, each) < 0)
+		return -errno;
+	for (uint32_t i = 0; i < cpus; i++) {
+		sum.events += each[i].events;
+		sum.lost_ring += each[i].lost_ring;
+		sum.lost_counts += each[i].lost_counts;
+		sum.lost_nested += each[i].lost_nested;
+		sum.lost_children += each[i].lost_children;
+	}
+	*ret_counters = sum;
+	return 0;
+}
+
+/*
+ * The losses since the last report. While events go on, the counters are ahead of the tables by
+ * what the new epoch counted; then the events are those drained and lost. At the end they are
+ * what the kernel side counted, independently of both.
+ */
+static int account(struct session *session, bool final, struct error *err)
+{
+	struct tally_losses *losses = tally_losses(session->tally);
+	const struct wire_counters *before = &session->reported;
+	struct wire_counters now;
+	int r = read_counters(session, &now);
+
+	if (r < 0)
+		return error_set(err, r, "cannot read the counters: %s", strerror(-r));
+	losses->lost_ring += now.lost_ring - before->lost_ring;
+	losses->lost_counts += now.lost_counts - before->lost_counts;
+	losses->lost_nested += now.lost_nested - before->lost_nested;
+	if (now.lost_counts > before->lost_counts && session->plan->hash_storage)
+		losses->counts_full = true;
+	if (!final)
+		now.events = before->events + session->drained + now.lost_ring - before->lost_ring +
+			     now.lost_counts - before->lost_counts + now.lost_nested -
+			     before->lost_nested;
+	losses->events += now.events - before->events - session->unwanted;
+	session->reported = now;
+	session->drained = session->unwanted = 0;
+	if (session->trigger->ops->throttled) {
+		uint64_t throttled = session->trigger->ops->throttled(session->trigger);
+
+		losses->throttled += throttled - session->throttled;
+		session->throttled = throttled;
+	}
+	return 0;
+}
+
+/* ---- the loop ---- */
+
+static uint64_t end_of(const struct session *session)
+{
+	if (session->plan->duration <= 0)
+		return UINT64_MAX;
+	return session->started + (uint64_t)(session->plan->duration * (double)NS_PER_SECOND);
+}
+
+static void wait_for_something(struct session *session)
+{
+	uint64_t now = now_ns(), until = now + DRAIN_NS, end = end_of(session);
+	struct timespec timeout = { 0 };
+	struct pollfd fds[3] = {
+		{ .fd = session->signals, .events = POLLIN },
+		{ .fd = ring_buffer__epoll_fd(session->ring), .events = POLLIN },
+		{ .fd = session->command ? command_pidfd(session->command) : -1, .events = POLLIN },
+	};
+
+	if (end < until)
+		until = end;
+	if (session->plan->interval > 0 && session->next_interval < until)
+		until = session->next_interval;
+	if (until > now) {
+		timeout.tv_sec = (time_t)((until - now) / NS_PER_SECOND);
+		timeout.tv_nsec = (long)((until - now) % NS_PER_SECOND);
+	}
+	ppoll(fds, 3, &timeout, NULL);
+}
+
+/*
+ * A first signal ends the measurement; with a command it goes on to the command (from a terminal
+ * it has it already), whose end ends the measurement, and a second signal does so at once.
+ */
+static bool interrupted(struct session *session)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(session->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (!session->command || session->warned) {
+			stop = true;
+		} else {
+			if (info.ssi_code != SI_KERNEL)
+				command_signal(session->command, (int)info.ssi_signo);
+			session->warned = true;
+		}
+	}
+	return stop;
+}
+
+static bool is_over(struct session *session, enum session_event *ret_event)
+{
+	uint64_t now = now_ns();
+
+	if (interrupted(session)) {
+		*ret_event = SESSION_INTERRUPTED;
+		return true;
+	}
+	if (now >= end_of(session) ||
+	    (session->command && command_ended(session->command, false))) {
+		*ret_event = SESSION_ENDED;
+		return true;
+	}
+	if (session->plan->interval > 0 && now >= session->next_interval) {
+		session->next_interval +=
+			(uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+		*ret_event = SESSION_INTERVAL;
+		return true;
+	}
+	return false;
+}
+
+static int finish(struct session *session, struct error *err)
+{
+	int r = 0;
+
+	session->trigger->ops->stop(session->trigger);
+	session->stopped = now_ns();
+	if (!session->trigger->ops->stop_settles)
+		r = epochs_settle(session->epochs, err);
+	if (r == 0)
+		r = drain(session, epochs_now(session->epochs), err);
+	if (r == 0)
+		r = account(session, true, err);
+	restore_signals(session);
+	return r;
+}
+
+int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
+		struct error *err)
+{
+	enum session_event event;
+	int r = 0;
+
+	session->tally = tally;
+	while (!is_over(session, &event)) {
+		wait_for_something(session);
+		r = consume(session, err);
+		if (r == 0 && must_turn(session))
+			r = turn_and_drain(session, err);
+		if (r < 0)
+			return r;
+		if (session->trigger->ops->tick && now_ns() >= session->next_tick) {
+			session->trigger->ops->tick(session->trigger);
+			session->next_tick = now_ns() + TICK_NS;
+		}
+	}
+	if (event == SESSION_INTERVAL) {
+		r = turn_and_drain(session, err);
+		if (r == 0)
+			r = account(session, false, err);
+	} else {
+		r = finish(session, err);
+	}
+	if (r == 0)
+		*ret_event = event;
+	return r;
+}
+
+uint64_t session_started(const struct session *session)
+{
+	return session->started;
+}
+
+uint64_t session_stopped(const struct session *session)
+{
+	return session->stopped;
+}
+
+int session_command_status(struct session *session)
+{
+	if (!session->command)
+		return -1;
+	command_ended(session->command, true);
+	return command_status(session->command);
+}
+
+void session_close(struct session *session)
+{
+	if (!session)
+		return;
+	if (session->attached)
+		session->trigger->ops->stop(session->trigger);
+	restore_signals(session);
+	command_free(session->command);
+	ring_buffer__free(session->ring);
+	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
+		book_free(session->books[i]);
+	epochs_free(session->epochs);
+	stacktally__destroy(session->skeleton);
+	depth_restore(session->stack_limit_before);
+	if (session->signals >= 0)
+		close(session->signals);
+	free(session);
+}
