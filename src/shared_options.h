@@ -36,7 +36,8 @@ struct shared_options {
 	}
 
 /* The words --format takes, for help and completion. */
-#define SHARED_FORMATS "text folded recording"
+#define SHARED_FORMATS	    "text folded recording"
+#define SHARED_FORMATS_HELP "text, folded or recording"
 
 #define SECTION_FILTERS "filters"
 #define SECTION_CAPTURE "capture"
@@ -44,7 +45,135 @@ struct shared_options {
 #define SECTION_OUTPUT	"output and saved recordings"
 #define SECTION_OTHER	"other"
 
-extern const struct manual_section shared_manual_environment, shared_manual_exit_status,
-	shared_manual_privileges;
+/*
+ * The rows both tables take over as they are; T is the command's own struct. Macros, because the
+ * offsets belong to T.
+ */
+#define SHARED_FILTER_ROWS(T)                                                                      \
+	{ .section = SECTION_FILTERS,                                                              \
+	  .name = "name",                                                                          \
+	  .kind = OPTION_STRING,                                                                   \
+	  .field = offsetof(T, shared.name),                                                       \
+	  .metavar = "COMM",                                                                       \
+	  .help = "only threads of this name; * and ? are wildcards",                              \
+	  .completes = "comm" },                                                                   \
+		{ .section = SECTION_FILTERS,                                                      \
+		  .name = "cgroup",                                                                \
+		  .kind = OPTION_STRING,                                                           \
+		  .field = offsetof(T, shared.cgroup),                                             \
+		  .metavar = "PATH",                                                               \
+		  .help = "only what runs in this cgroup (v2) or below it",                        \
+		  .completes = "dir" },                                                            \
+	{                                                                                          \
+		.section = SECTION_FILTERS, .name = "children", .kind = OPTION_FLAG,               \
+		.field = offsetof(T, shared.children),                                             \
+		.help = "with -p: also all that these processes fork from now on"                  \
+	}
+
+#define SHARED_DEPTH_ROW(T)                                                                        \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "max-depth", .kind = OPTION_POSITIVE,          \
+		.field = offsetof(T, shared.max_depth), .max = MAX_DEPTH_LIMIT, .metavar = "N",    \
+		.help = "frames kept of each kernel and of each user stack, up to 1024 (default "  \
+			"127)"                                                                     \
+	}
+
+#define SHARED_FORCE_ROW(T)                                                                        \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "force", .kind = OPTION_FLAG,                  \
+		.field = offsetof(T, shared.force),                                                \
+		.help = "run even on a kernel that is known to hang on reading user stacks"        \
+	}
+
+#define SHARED_BY_ADDRESS_ROW(T)                                                                   \
+	{                                                                                          \
+		.section = SECTION_DISPLAY, .name = "by-address", .kind = OPTION_FLAG,             \
+		.field = offsetof(T, shared.by_address),                                           \
+		.help = "keep stacks apart that look alike but differ in addresses"                \
+	}
+
+#define SHARED_APART_ROWS(T)                                                                       \
+	{ .section = SECTION_DISPLAY,                                                              \
+	  .name = "per-thread",                                                                    \
+	  .kind = OPTION_FLAG,                                                                     \
+	  .field = offsetof(T, shared.per_thread),                                                 \
+	  .help = "keep threads apart and show their ids" },                                       \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "show-cgroup",                                                           \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.show_cgroup),                                        \
+		  .help = "keep cgroups apart and show their paths" },                             \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "inlines",                                                               \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.inlines),                                            \
+		  .exclusive = "inlines",                                                          \
+		  .help = "show inlined functions as frames of their own, where debug "            \
+			  "information is there" },                                                \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "no-inlines",                                                            \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.no_inlines),                                         \
+		  .exclusive = "inlines",                                                          \
+		  .help = "do not look for inlined functions" },                                   \
+	{                                                                                          \
+		.section = SECTION_DISPLAY, .name = "lines", .kind = OPTION_FLAG,                  \
+		.field = offsetof(T, shared.lines),                                                \
+		.help = "show source file and line, where debug information is there"              \
+	}
+
+#define SHARED_OUTPUT_ROWS(T)                                                                      \
+	{ .section = SECTION_OUTPUT,                                                               \
+	  .name = "output",                                                                        \
+	  .letter = 'o',                                                                           \
+	  .kind = OPTION_STRINGS,                                                                  \
+	  .field = offsetof(T, shared.outputs),                                                    \
+	  .metavar = "FILE",                                                                       \
+	  .help = "write the report to FILE (- is stdout) in the format of its extension; may be " \
+		  "given several times",                                                           \
+	  .completes = "file" },                                                                   \
+		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "format",                                                                \
+		  .kind = OPTION_STRINGS,                                                          \
+		  .field = offsetof(T, shared.formats),                                            \
+		  .metavar = "FORMAT",                                                             \
+		  .help = "the format of the report on stdout or, given once for each -o in the "  \
+			  "same order, of that file: " SHARED_FORMATS_HELP,                        \
+		  .completes = SHARED_FORMATS },                                                   \
+	{                                                                                          \
+		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
+		.field = offsetof(T, shared.from), .metavar = "FILE",                              \
+		.help = "report from a saved recording instead of measuring; needs no privilege",  \
+		.completes = "file"                                                                \
+	}
+
+#define SHARED_OTHER_ROWS(T)                                                                       \
+	{ .section = SECTION_OTHER,                                                                \
+	  .name = "quiet",                                                                         \
+	  .letter = 'q',                                                                           \
+	  .kind = OPTION_FLAG,                                                                     \
+	  .field = offsetof(T, shared.quiet),                                                      \
+	  .help = "only errors and warnings on stderr, no closing line" },                         \
+		{ .section = SECTION_OTHER,                                                        \
+		  .name = "version",                                                               \
+		  .letter = 'V',                                                                   \
+		  .kind = OPTION_VERSION,                                                          \
+		  .field = OPTION_NO_FIELD,                                                        \
+		  .help = "show the version and exit" },                                           \
+		{ .section = SECTION_OTHER,                                                        \
+		  .name = "print-man",                                                             \
+		  .kind = OPTION_MAN,                                                              \
+		  .field = OPTION_NO_FIELD,                                                        \
+		  .hidden = true,                                                                  \
+		  .help = "print the man page and exit" },                                         \
+	{                                                                                          \
+		.section = SECTION_OTHER, .name = "print-completion", .kind = OPTION_COMPLETION,   \
+		.field = OPTION_NO_FIELD, .hidden = true,                                          \
+		.help = "print the completion for bash and exit"                                   \
+	}
+
+/* Man page sections of both, in roff; shared_manual.c. */
+extern const char shared_manual_environment[], shared_manual_exit_status[],
+	shared_manual_privileges[];
 
 #endif

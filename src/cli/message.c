@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/message.h"
+
+#include <stdio.h>
+
+#include "cli/options.h"
+
+static enum message_level level_now = MESSAGE_NORMAL;
+
+void message_set_level(enum message_level level)
+{
+	level_now = level;
+}
+
+enum message_level message_level(void)
+{
+	return level_now;
+}
+
+/* One write for the whole text, so that lines of several processes do not mix. */
+static void put(const char *text, size_t size)
+{
+	fwrite(text, 1, size, stderr);
+}
+
+/* Cuts what does not fit, and shows what would move a terminal's cursor as `?`. */
+static void put_line(const char *before, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static void put_line(const char *before, const char *format, va_list args)
+{
+	char line[2200];
+	size_t used;
+
+	used = (size_t)snprintf(line, sizeof(line) / 2, "%s", before);
+	if (used >= sizeof(line) / 2)
+		used = sizeof(line) / 2 - 1;
+	/* The last byte is kept for the newline. */
+	vsnprintf(line + used, sizeof(line) - 1 - used, format, args);
+	for (used = 0; line[used]; used++)
+		if ((unsigned char)line[used] < ' ' || line[used] == 0x7f)
+			line[used] = '?';
+	line[used++] = '\n';
+	put(line, used);
+}
+
+static __attribute__((format(printf, 2, 3))) void put_format(const char *before, const char *format,
+							     ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put_line(before, format, args);
+	va_end(args);
+}
+
+int message_error(const char *program, const struct error *err)
+{
+	put_format(program, ": %s", err->text);
+	return err->exit_class ? (int)err->exit_class : EXIT_CLASS_RUNTIME;
+}
+
+int message_usage_error(const struct command_line *line, const struct error *err)
+{
+	options_usage(line, stderr);
+	put_format(line->program, ": error: %s", err->text);
+	return err->exit_class ? (int)err->exit_class : EXIT_CLASS_USAGE;
+}
+
+void message_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put_line("", format, args);
+	va_end(args);
+}
+
+void message_note(const char *format, ...)
+{
+	va_list args;
+
+	if (level_now < MESSAGE_NORMAL)
+		return;
+	va_start(args, format);
+	put_line("", format, args);
+	va_end(args);
+}
+
+void message_verbose(const char *format, ...)
+{
+	va_list args;
+
+	if (level_now < MESSAGE_VERBOSE)
+		return;
+	va_start(args, format);
+	put_line("", format, args);
+	va_end(args);
+}
+
+int message_libbpf(int level, const char *format, va_list args)
+{
+	enum { LIBBPF_LEVEL_DEBUG = 2 }; /* LIBBPF_DEBUG: thousands of lines of relocations */
+
+	/* A verifier's log has many lines and ends with one of its own. */
+	if (level_now >= MESSAGE_VERBOSE && level < LIBBPF_LEVEL_DEBUG)
+		return vfprintf(stderr, format, args);
+	return 0;
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The parser works as argparse does: first every argument is told apart as an option or a value
+ * (an ambiguous prefix is an error whatever else is wrong), then they are taken from left to
+ * right, then what was not understood and what is missing is reported.
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "cli/option_name.h"
+#include "cli/value.h"
+
+/* What an argument is. */
+enum class { CLASS_VALUE, CLASS_OPTION };
+
+/* An argument that is an option, or looks like one. */
+struct match {
+	const struct option_row *row; /* NULL: no such option */
+	const char *attached;	      /* the value in the same argument, or NULL */
+	bool is_long;
+};
+
+struct parser {
+	const struct command_line *line;
+	char **argv; /* without the program's name */
+	int argc;    /* before `--` */
+	void *target;
+	bool *given;  /* by row */
+	bool stopped; /* by --help and the like */
+	enum parsed parsed;
+	struct string_list unrecognized;
+	struct error *err;
+};
+
+static int out_of_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+static bool takes_value(const struct option_row *row)
+{
+	return row->kind >= OPTION_POSITIVE;
+}
+
+static const struct option_row *find_letter(const struct command_line *line, char letter)
+{
+	for (size_t i = 0; i < line->n_rows; i++) {
+		const struct option_row *row = &line->rows[i];
+
+		if (!row->positional && row->letter && row->letter == letter)
+			return row;
+	}
+	return NULL;
+}
+
+static const struct option_row *find_name(const struct command_line *line, const char *name,
+					  size_t length)
+{
+	for (size_t i = 0; i < line->n_rows; i++) {
+		const struct option_row *row = &line->rows[i];
+
+		if (!row->positional && strlen(row->name) == length &&
+		    !memcmp(row->name, name, length))
+			return row;
+	}
+	return NULL;
+}
+
+/* Only bcc's own options, all, or none match the prefix: how many, and the first. */
+static size_t count_prefix(const struct command_line *line, const char *prefix, size_t length,
+			   bool only_bcc, const struct option_row **ret_first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < line->n_rows; i++) {
+		const struct option_row *row = &line->rows[i];
+
+		if (row->positional || row->hidden || (only_bcc && row->section))
+			continue;
+		if (!strncmp(row->name, prefix, length) && !n++)
+			*ret_first = row;
+	}
+	return n;
+}
+
+static int ambiguous(const struct command_line *line, const char *argument, size_t length,
+		     struct error *err)
+{
+	char matches[600] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < line->n_rows; i++) {
+		const struct option_row *row = &line->rows[i];
+
+		if (row->positional || row->hidden || strncmp(row->name, argument + 2, length) ||
+		    used >= sizeof(matches))
+			continue;
+		used += (size_t)snprintf(matches + used, sizeof(matches) - used, "%s--%s",
+					 used ? ", " : "", row->name);
+	}
+	return error_usage(err, "ambiguous option: %.300s could match %s", argument, matches);
+}
+
+static int match_long(const struct command_line *line, const char *argument, struct match *match,
+		      struct error *err)
+{
+	const char *name = argument + 2, *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	size_t n;
+
+	match->is_long = true;
+	match->row = find_name(line, name, length);
+	if (!match->row) {
+		/* What abbreviates an option of bcc does so still, however many we have added. */
+		n = count_prefix(line, name, length, true, &match->row);
+		if (!n)
+			n = count_prefix(line, name, length, false, &match->row);
+		if (n > 1)
+			return ambiguous(line, argument, length, err);
+	}
+	if (match->row && equals)
+		match->attached = equals + 1;
+	return 0;
+}
+
+static bool is_negative_number(const char *argument)
+{
+	const char *at = argument + 1;
+	size_t before = strspn(at, "0123456789"), after;
+
+	at += before;
+	if (!*at)
+		return before;
+	if (*at != '.')
+		return false;
+	after = strspn(++at, "0123456789");
+	return after && !at[after];
+}
+
+/* Negative: the error of an ambiguous prefix. */
+static int classify(const struct parser *parser, const char *argument, struct match *ret_match)
+{
+	struct match match = { 0 };
+	int r;
+
+	if (argument[0] != '-' || !argument[1] || !strcmp(argument, "--"))
+		return CLASS_VALUE;
+	if (argument[1] == '-') {
+		r = match_long(parser->line, argument, &match, parser->err);
+		if (r)
+			return r;
+	} else {
+		match.row = find_letter(parser->line, argument[1]);
+		if (match.row && argument[2])
+			match.attached = argument + 2 + (argument[2] == '=');
+		if (!match.row && is_negative_number(argument))
+			return CLASS_VALUE;
+	}
+	if (!match.row && strchr(argument, ' '))
+		return CLASS_VALUE;
+	*ret_match = match;
+	return CLASS_OPTION;
+}
+
+static int wrong_argument(const struct parser *parser, const struct option_row *row,
+			  const char *what)
+{
+	char name[OPTION_NAME_SIZE];
+
+	return error_usage(parser->err, "argument %s: %s", option_name(row, name), what);
+}
+
+static int ignored_value(const struct parser *parser, const struct option_row *row,
+			 const char *value)
+{
+	char repr[200], what[300];
+
+	value_repr(value, repr, sizeof(repr));
+	snprintf(what, sizeof(what), "ignored explicit argument %s", repr);
+	return wrong_argument(parser, row, what);
+}
+
+static int check_exclusive(const struct parser *parser, const struct option_row *row)
+{
+	char name[OPTION_NAME_SIZE], what[OPTION_NAME_SIZE + 40];
+
+	for (size_t i = 0; row->exclusive && i < parser->line->n_rows; i++) {
+		const struct option_row *other = &parser->line->rows[i];
+
+		if (other == row || !parser->given[i] || !other->exclusive ||
+		    strcmp(other->exclusive, row->exclusive))
+			continue;
+		snprintf(what, sizeof(what), "not allowed with argument %s",
+			 option_name(other, name));
+		return wrong_argument(parser, row, what);
+	}
+	return 0;
+}
+
+static int take(struct parser *parser, const struct option_row *row, const char *value)
+{
+	struct value_error why;
+	void *field = NULL;
+	int r;
+
+	switch (row->kind) {
+	case OPTION_HELP:
+		parser->parsed = PARSED_HELP;
+		break;
+	case OPTION_VERSION:
+		parser->parsed = PARSED_VERSION;
+		break;
+	case OPTION_MAN:
+		parser->parsed = PARSED_MAN;
+		break;
+	case OPTION_COMPLETION:
+		parser->parsed = PARSED_COMPLETION;
+		break;
+	default:
+		if (row->field != OPTION_NO_FIELD)
+			field = (char *)parser->target + row->field;
+		r = value_store(row, value, field, &why);
+		if (r == -EINVAL)
+			return wrong_argument(parser, row, why.text);
+		if (r)
+			return out_of_memory(parser->err);
+		r = check_exclusive(parser, row);
+		parser->given[row - parser->line->rows] = true;
+		return r;
+	}
+	parser->stopped = true;
+	return 0;
+}
+
+/*
+ * Walks the options of one argument, a cluster of letters or a single one, and takes them with
+ * `apply`. Without it, only finds out whether they can be: argparse reports what is wrong with
+ * the whole argument before it takes its first letter.
+ */
+static int walk(struct parser *parser, int index, struct match match, bool apply, int *ret_next)
+{
+	const char *value = NULL, *rest;
+	struct match ignored;
+	int r = 0;
+
+	*ret_next = index + 1;
+	while (!parser->stopped) {
+		if (match.attached && !takes_value(match.row)) {
+			rest = match.attached;
+			if (match.is_long || !*rest)
+				return ignored_value(parser, match.row, rest);
+			if (apply)
+				r = take(parser, match.row, NULL);
+			if (r)
+				return r;
+			value = NULL;
+			if (!find_letter(parser->line, *rest))
+				return ignored_value(parser, match.row, rest);
+			match.row = find_letter(parser->line, *rest);
+			match.attached = rest[1] ? rest + 1 : NULL;
+			continue;
+		}
+		if (match.attached) {
+			value = match.attached;
+		} else if (takes_value(match.row)) {
+			if (index + 1 >= parser->argc ||
+			    classify(parser, parser->argv[index + 1], &ignored) != CLASS_VALUE)
+				return wrong_argument(parser, match.row, "expected one argument");
+			value = parser->argv[index + 1];
+			*ret_next = index + 2;
+		}
+		return apply ? take(parser, match.row, value) : 0;
+	}
+	return 0;
+}
+
+static int unrecognized(struct parser *parser, const char *argument)
+{
+	struct option_row row = { .kind = OPTION_STRINGS };
+
+	if (value_store(&row, argument, &parser->unrecognized, NULL))
+		return out_of_memory(parser->err);
+	return 0;
+}
+
+static int take_positional(struct parser *parser, const char *argument)
+{
+	for (size_t i = 0; i < parser->line->n_rows; i++) {
+		const struct option_row *row = &parser->line->rows[i];
+
+		if (row->positional && !parser->given[i])
+			return take(parser, row, argument);
+	}
+	return unrecognized(parser, argument);
+}
+
+static int take_all(struct parser *parser)
+{
+	struct match match;
+	int class, next, r;
+
+	for (int i = 0; i < parser->argc; i++) {
+		class = classify(parser, parser->argv[i], &match);
+		if (class < 0)
+			return class;
+	}
+	for (int i = 0; i < parser->argc && !parser->stopped; i = next) {
+		next = i + 1;
+		if (classify(parser, parser->argv[i], &match) == CLASS_VALUE)
+			r = take_positional(parser, parser->argv[i]);
+		else if (!match.row)
+			r = unrecognized(parser, parser->argv[i]);
+		else
+			r = walk(parser, i, match, false, &next)
+				    ?: walk(parser, i, match, true, &next);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static bool is_lifted(const struct parser *parser, const struct option_row *row)
+{
+	const struct option_row *other;
+
+	other = row->unless ? find_name(parser->line, row->unless, strlen(row->unless)) : NULL;
+	return other && parser->given[other - parser->line->rows];
+}
+
+/* Appends to a list of words that may be cut. */
+static void join(char *text, size_t size, const char *separator, const char *word)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
+}
+
+static int check_complete(const struct parser *parser)
+{
+	char names[500] = "", extras[800] = "", name[OPTION_NAME_SIZE];
+
+	for (size_t i = 0; i < parser->line->n_rows; i++) {
+		const struct option_row *row = &parser->line->rows[i];
+
+		if (row->required && !parser->given[i] && !is_lifted(parser, row))
+			join(names, sizeof(names), ", ", option_name(row, name));
+	}
+	if (*names)
+		return error_usage(parser->err, "the following arguments are required: %s", names);
+	if (!parser->unrecognized.n)
+		return 0;
+	for (uint32_t i = 0; i < parser->unrecognized.n; i++)
+		join(extras, sizeof(extras), " ", parser->unrecognized.strings[i]);
+	return error_usage(parser->err, "unrecognized arguments: %s", extras);
+}
+
+/* Cuts off `--` and what follows. */
+static int split_command(struct parser *parser, char ***ret_command)
+{
+	char **command = NULL;
+
+	for (int i = 0; parser->line->takes_command && i < parser->argc; i++) {
+		if (strcmp(parser->argv[i], "--"))
+			continue;
+		if (i + 1 < parser->argc)
+			command = parser->argv + i + 1;
+		else
+			return error_usage(parser->err, "expected a command after --");
+		parser->argc = i;
+	}
+	*ret_command = command;
+	return 0;
+}
+
+int options_parse(const struct command_line *line, int argc, char **argv, void *target,
+		  char ***ret_command, enum parsed *ret_parsed, struct error *err)
+{
+	own(own_free) bool *given = calloc(line->n_rows, sizeof(*given));
+	struct parser parser = { .line = line,
+				 .argv = argv + (argc > 0),
+				 .argc = argc > 0 ? argc - 1 : 0,
+				 .target = target,
+				 .given = given,
+				 .parsed = PARSED_RUN,
+				 .err = err };
+	char **command = NULL;
+	int r;
+
+	if (!given)
+		return out_of_memory(err);
+	r = split_command(&parser, &command);
+	if (!r)
+		r = take_all(&parser);
+	if (!r && !parser.stopped)
+		r = check_complete(&parser);
+	free(parser.unrecognized.strings);
+	if (r)
+		return r;
+	*ret_command = command;
+	*ret_parsed = parser.parsed;
+	return 0;
+}
+
+void options_clear(const struct command_line *line, void *target)
+{
+	for (size_t i = 0; i < line->n_rows; i++) {
+		const struct option_row *row = &line->rows[i];
+		void *field = (char *)target + row->field;
+
+		if (row->kind == OPTION_IDS || row->kind == OPTION_IDS_INT) {
+			free(((struct id_list *)field)->ids);
+			*(struct id_list *)field = (struct id_list){ 0 };
+		} else if (row->kind == OPTION_STRINGS) {
+			free(((struct string_list *)field)->strings);
+			*(struct string_list *)field = (struct string_list){ 0 };
+		}
+	}
+}
