@@ -60,7 +60,7 @@ WORKLOAD_LIBS := $(wildcard tests/workloads/lib*.c)
 WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c \
 	tests/workloads/*.cc $(if $(RUSTC),tests/workloads/*.rs)))
 WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
-PROBES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/features.c))
+VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
 FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch])
 
 .DELETE_ON_ERROR:
@@ -125,8 +125,9 @@ $(UNIT_TESTS): %: %.o $(BUILD)/libcore.a
 $(FUZZERS): %: %.o $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-$(PROBES): %: %.o
-	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+$(BUILD)/tests/vm/init: LDFLAGS += -static
+$(VM_PROGRAMS): %: %.o
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(if $(filter %/init,$@),,$(LDLIBS)) -o $@
 
 own_flags = $$(sed -n 's/^.*cflags: *//p' $<)
 WORKLOAD_CFLAGS := -O0 -g -fno-omit-frame-pointer -D_GNU_SOURCE
@@ -147,7 +148,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	$(call say,WORKLOAD,$@)$(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
-test-programs: units $(WORKLOADS) $(PROBES)
+test-programs: units $(WORKLOADS) $(VM_PROGRAMS)
 
 # The same sources under sanitizers, each in a tree of its own below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -214,4 +215,4 @@ clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(COMMANDS:%=$(BUILD)/src/%.d) $(BPF_OBJECTS:.o=.d) \
-	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(PROBES:=.d) $(addsuffix .d,$(basename $(WORKLOADS)))
+	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

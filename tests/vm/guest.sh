@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What runs in a test machine: guest.sh BUILD_DIR. First what this kernel can do, then the root
+# tests, with more time than on a machine that is not emulated.
+top=$(cd "$(dirname "$0")/../.." && pwd)
+"$1/tests/vm/features"
+exec "$top/tests/run" --only root --slow 5 "$1"

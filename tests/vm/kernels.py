@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stock Debian kernels, ready to boot: fetched once with the package client, kept in a cache.
+
+The archive's address is read from this machine's own apt sources; apt works in a state of its own,
+so that nothing of the machine's changes. Of the packages only the kernel (unpacked: it starts
+faster, by its PVH entry) and the few modules a test machine needs are kept.
+"""
+
+import fcntl
+import glob
+import lzma
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import zlib
+
+SUITES = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_rng"]
+FORMAT = 1  # of the cache; another number makes everything anew
+
+
+class NoKernel(Exception):
+    """Why a kernel cannot be had; not a failure of what is tested."""
+
+
+class Kernel:
+    def __init__(self, directory):
+        self.image = os.path.join(directory, "vmlinux")
+        self.modules = os.path.join(directory, "modules.cpio")
+        with open(os.path.join(directory, "version")) as f:
+            self.version = f.read().strip()
+
+
+def cache_directory():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "stacktally", "vm")
+
+
+def get_kernel(label, update=False):
+    """The kernel that users of that Debian have, from the cache if it is there."""
+    directory = os.path.join(cache_directory(), f"{label}-{FORMAT}")
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if update or not os.path.exists(os.path.join(directory, "version")):
+            make_kernel(SUITES[label], directory)
+    return Kernel(directory)
+
+
+def make_kernel(suite, directory):
+    if os.uname().machine != "x86_64":
+        raise NoKernel("test machines are amd64 ones, this is " + os.uname().machine)
+    if not shutil.which("apt-get"):
+        raise NoKernel("no apt-get to fetch a kernel with")
+    with tempfile.TemporaryDirectory(dir=directory, prefix="fetch.") as tmp:
+        version, tree = fetch(Apt(suite, tmp), tmp)
+        image = (glob.glob(f"{tree}/boot/vmlinuz-*") +
+                 glob.glob(f"{tree}/usr/lib/modules/*/vmlinuz"))[0]
+        with open(f"{tmp}/vmlinux", "wb") as f:
+            f.write(unpack_kernel(image))
+        with open(f"{tmp}/modules.cpio", "wb") as f:
+            f.write(pack_modules(tree))
+        with open(f"{tmp}/version", "w") as f:
+            f.write(version + "\n")
+        for name in ("vmlinux", "modules.cpio", "version"):  # what says that all is there: last
+            os.replace(f"{tmp}/{name}", f"{directory}/{name}")
+
+
+# ---- the package client
+
+class Apt:
+    """apt with a state, a cache and sources of its own."""
+
+    def __init__(self, suite, directory):
+        self.directory = directory
+        for sub in ("state/lists/partial", "cache/archives/partial", "preferences"):
+            os.makedirs(f"{directory}/{sub}")
+        open(f"{directory}/status", "w").close()
+        archive, security = archives()
+        with open(f"{directory}/sources.list", "w") as f:
+            f.write(f"deb [signed-by={KEYRING}] {archive} {suite} main\n")
+            if security and suite != "sid":
+                f.write(f"deb [signed-by={KEYRING}] {security} {suite}-security main\n")
+
+    def __call__(self, *args, cwd=None):
+        settings = {
+            "Dir::State": f"{self.directory}/state",
+            "Dir::State::status": f"{self.directory}/status",
+            "Dir::Cache": f"{self.directory}/cache",
+            "Dir::Etc::sourcelist": f"{self.directory}/sources.list",
+            "Dir::Etc::sourceparts": "/dev/null",
+            "Dir::Etc::preferences": "/dev/null",
+            "Dir::Etc::preferencesparts": f"{self.directory}/preferences",
+            "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
+            "APT::Architecture": "amd64",
+            "APT::Install-Recommends": "false",
+            "Acquire::Languages": "none",
+            "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled": "false",
+            "Acquire::IndexTargets::deb::CNF::DefaultEnabled": "false",
+            "Acquire::Retries": "3",
+        }
+        argv = ["apt-get", "-q"] + [f"-o{k}={v}" for k, v in settings.items()] + list(args)
+        done = subprocess.run(argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            errors = re.findall(r"^[EW]: .*", done.stderr, re.M) or [done.stderr.strip()]
+            raise NoKernel(f"apt-get {args[0]} failed: {errors[0]}")
+        return done.stdout
+
+
+def archives():
+    """The addresses of Debian's archive and of its security archive, from the machine's sources."""
+    done = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)",
+                           "Created-By: Packages"], capture_output=True, text=True, check=False)
+    archive = security = None
+    for line in done.stdout.splitlines():
+        address, release = line.split(" ", 1)
+        address = address.rstrip("/")
+        if release.endswith("-security") and address.endswith("debian-security"):
+            security = security or address
+        elif address.endswith("/debian"):
+            archive = archive or address
+    if not archive:
+        raise NoKernel("no Debian archive among this machine's apt sources")
+    if not os.path.exists(KEYRING):
+        raise NoKernel(f"no {KEYRING} (package debian-archive-keyring)")
+    return archive, security
+
+
+def fetch(apt, tmp):
+    """Downloads and unpacks the kernel that linux-image-amd64 stands for."""
+    apt("update")
+    plan = re.findall(r"^Inst (\S+) \((\S+) ", apt("-s", "install", "linux-image-amd64"), re.M)
+    version = next((name[len("linux-image-"):] for name, _ in plan
+                    if re.match(r"linux-image-\d.*-amd64$", name)), None)
+    if not version:
+        raise NoKernel("linux-image-amd64 stands for no kernel there")
+    # The newest kernels split their image over several packages.
+    wanted = [f"{name}={package}" for name, package in plan
+              if re.match(r"linux-(image|binary|modules)", name) and
+              version[:-len("-amd64")] in name]
+    os.mkdir(f"{tmp}/packages")
+    apt("download", *wanted, cwd=f"{tmp}/packages")
+    tree = f"{tmp}/tree"
+    for package in glob.glob(f"{tmp}/packages/*.deb"):
+        subprocess.run(["dpkg", "-x", package, tree], check=True)
+    return version, tree
+
+
+# ---- what is in the packages
+
+def unpack(data):
+    """What a compressed file or kernel holds; trailing bytes are left alone."""
+    if data[:2] == b"\x1f\x8b":
+        return zlib.decompressobj(31).decompress(data)  # whose trailer may be cut
+    if data[:6] == b"\xfd7zXZ\0":
+        return lzma.LZMADecompressor().decompress(data)
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        return subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE,
+                              check=True).stdout
+    if data[:4] == b"\x7fELF":
+        return data
+    raise NoKernel(f"unknown packing {data[:6].hex()}")
+
+
+def unpack_kernel(path):
+    """The ELF kernel in a bzImage; the setup header (boot protocol 2.08) says where it is."""
+    with open(path, "rb") as f:
+        data = f.read()
+    sectors = data[0x1f1] or 4
+    offset, length = struct.unpack_from("<II", data, 0x248)
+    start = (sectors + 1) * 512 + offset
+    # The last four bytes are the unpacked size, put there by the kernel's build.
+    return unpack(data[start:start + length - 4])
+
+
+def pack_modules(tree):
+    """A cpio archive of the modules that are needed, and of their load order."""
+    files = {}
+    for directory, _, names in os.walk(tree):
+        for name in names:
+            m = re.match(r"(.*)\.ko(\.(xz|zst|gz))?$", name)
+            if m:
+                files[m[1].replace("-", "_")] = os.path.join(directory, name)
+    modules = {}  # name: contents, in load order
+
+    def add(name):
+        name = name.replace("-", "_")
+        if name in modules or name not in files:  # built in; if not, the boot fails and says so
+            return
+        with open(files[name], "rb") as f:
+            data = unpack(f.read())
+        m = re.search(rb"\0depends=([^\0]*)\0", data)
+        for needed in m[1].decode().split(",") if m and m[1] else []:
+            add(needed)
+        modules[name] = data
+
+    for module in MODULES:
+        add(module)
+    order = "".join(f"{name}.ko\n" for name in modules)
+    return cpio({"modules": None, "modules/order": order.encode(),
+                 **{f"modules/{name}.ko": data for name, data in modules.items()}})
+
+
+def cpio(entries):
+    """A newc archive, as the kernel takes for its first file system; None is a directory."""
+    out = []
+
+    def add(name, mode, data):
+        header = [0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0]
+        text = b"070701" + b"".join(b"%08X" % field for field in header) + name.encode() + b"\0"
+        out.append(text + b"\0" * (-len(text) % 4) + data + b"\0" * (-len(data) % 4))
+
+    for name, data in entries.items():
+        add(name, 0o40755 if data is None else 0o100755, data or b"")
+    add("TRAILER!!!", 0, b"")
+    return b"".join(out)
