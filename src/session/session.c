@@ -350,6 +350,11 @@ int session_start(struct session *session, struct error *err)
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval =
 		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+	return 0;
+}
+
+int session_launch(struct session *session, struct error *err)
+{
 	return session->command ? command_go(session->command, err) : 0;
 }
 
@@ -586,14 +591,9 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	return r;
 }
 
-uint64_t session_started(const struct session *session)
+uint64_t session_duration(const struct session *session)
 {
-	return session->started;
-}
-
-uint64_t session_stopped(const struct session *session)
-{
-	return session->stopped;
+	return (session->stopped ? session->stopped : now_ns()) - session->started;
 }
 
 int session_command_status(struct session *session)

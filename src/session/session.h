@@ -37,8 +37,11 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 /* What the user should know before it starts (a kernel that may hang), or NULL. */
 const char *session_warning(const struct session *session);
 
-/* Attaches the trigger; with a command, lets it go. Events count from here on. */
+/* Attaches the trigger: events count from here on. */
 int session_start(struct session *session, struct error *err);
+
+/* Lets the command go, if there is one. */
+int session_launch(struct session *session, struct error *err);
 
 /*
  * Waits and drains into the tally until something happens that the caller has to act on. When it
@@ -49,11 +52,8 @@ int session_start(struct session *session, struct error *err);
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
 		struct error *err);
 
-/*
- * CLOCK_MONOTONIC, ns: when events began to count, and when they ceased to (0 before).
- */
-uint64_t session_started(const struct session *session);
-uint64_t session_stopped(const struct session *session);
+/* For how long events have counted, ns; final once the trigger is stopped. */
+uint64_t session_duration(const struct session *session);
 
 /* The launched command's exit code as a shell would give it, waiting for its end; -1: none. */
 int session_command_status(struct session *session);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where reports go: stdout and files, each with its format. Opened before the measurement, so
+ * that what cannot be written is known before it is missed. A file appears under its name only
+ * when it is whole; one that is written to again and again (intervals) is there from the start.
+ */
+#ifndef STACKTALLY_OUTPUTS_H
+#define STACKTALLY_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "plan.h"
+#include "report/writer.h"
+
+struct output {
+	const struct writer *writer; /* NULL: a recording */
+	const char *path;	     /* for messages; "standard output" */
+	FILE *stream;
+	char *buffer;
+	char *final_path; /* the name a whole file gets; NULL when it has it already */
+};
+
+struct outputs {
+	struct output *list;
+	uint32_t n;
+};
+
+/* `in_place`: reports follow one another, so files are written where they are. */
+int outputs_open(const struct plan *plan, bool in_place, struct outputs *ret_outputs,
+		 struct error *err);
+/* After a report: everything written so far has to be on its way. */
+int output_flush(struct output *output, struct error *err);
+/* At the end: flushes, and gives the file its name. */
+int output_finish(struct output *output, struct error *err);
+/* Whatever was not finished leaves nothing behind. */
+void outputs_close(struct outputs *outputs);
+
+#endif

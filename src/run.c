@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "cli/message.h"
+#include "outputs.h"
+#include "process/worlds.h"
+#include "recording/recording.h"
+#include "report/warnings.h"
+#include "session/session.h"
+#include "symbolize/symbolizer.h"
+
+DEFINE_OWN(struct worlds, worlds_free)
+DEFINE_OWN(struct tally, tally_free)
+DEFINE_OWN(struct names, names_free)
+DEFINE_OWN(struct symbolizer, symbolizer_free)
+DEFINE_OWN(struct session, session_close)
+DEFINE_OWN(struct trigger, trigger_free)
+DEFINE_OWN(struct recording, recording_free)
+
+/* What a report is made of, live or loaded. */
+struct measured {
+	const struct run_request *request;
+	struct profile_meta meta;
+	struct tally *tally;
+	struct names *names;
+	struct outputs outputs;
+	bool reported;	    /* a report went out before: the next one is told apart */
+	pthread_t preparer; /* reads the kernel's symbols beside the sampling */
+	bool preparing;
+};
+
+static bool is_text(const struct output *output)
+{
+	return output->writer == writers[0];
+}
+
+static bool is_stdout(const struct output *output)
+{
+	return strcmp(output->path, "standard output") == 0;
+}
+
+/* ---- reporting ---- */
+
+/* What stands before the entries: the title (where it is not there yet), a blank line, the time. */
+static void write_head(const struct measured *measured, struct output *output, bool titled)
+{
+	const struct run_request *request = measured->request;
+	time_t now = time(NULL);
+	char clock[16];
+
+	if (is_text(output)) {
+		if (!titled && !measured->reported)
+			fprintf(output->stream, "%s\n", measured->meta.title);
+		fputc('\n', output->stream);
+	} else if (measured->reported && output->writer && !request->timestamp) {
+		fputc('\n', output->stream);
+	}
+	if (request->timestamp && output->writer) {
+		strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
+		fprintf(output->stream, "%-8s\n", clock);
+	}
+}
+
+static int write_one(struct measured *measured, struct output *output, bool titled,
+		     struct error *err)
+{
+	const struct report_options *options = &measured->request->report;
+	struct profile profile = { 0 };
+	int r;
+
+	if (!output->writer) {
+		r = recording_save(output->stream, &measured->meta, measured->tally,
+				   measured->names, err);
+		return r < 0 ? r : output_flush(output, err);
+	}
+	r = profile_build(measured->tally, measured->names, &measured->meta,
+			  output->writer->view(options), &profile);
+	if (r < 0)
+		return error_set(err, r, "cannot build the report: %s", strerror(-r));
+	write_head(measured, output, titled);
+	r = output->writer->write(&profile, options, output->stream, err);
+	profile_clear(&profile);
+	return r < 0 ? r : output_flush(output, err);
+}
+
+static void warn(const struct measured *measured, const struct profile *profile)
+{
+	char line[WARNINGS_LINE_SIZE];
+
+	for (int i = 0; warnings_line(profile, i, line); i++)
+		message_line("%s", line);
+}
+
+static int warn_and_close(struct measured *measured, struct error *err)
+{
+	const struct tally_losses *losses = tally_losses_of(measured->tally);
+	uint64_t lost = losses->lost_ring + losses->lost_counts + losses->lost_nested;
+	struct profile profile = { 0 };
+	int r = profile_build(measured->tally, measured->names, &measured->meta,
+			      PROFILE_VIEW_PROCESS | PROFILE_VIEW_ADDRESS, &profile);
+
+	if (r < 0)
+		return error_set(err, r, "cannot build the report: %s", strerror(-r));
+	warn(measured, &profile);
+	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
+		     profile.n_entries, lost + profile.missed_counts);
+	profile_clear(&profile);
+	return 0;
+}
+
+static int report(struct measured *measured, bool titled, struct error *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < measured->outputs.n; i++) {
+		struct output *output = &measured->outputs.list[i];
+
+		r = write_one(measured, output, titled && is_stdout(output), err);
+	}
+	measured->reported = true;
+	return r < 0 ? r : warn_and_close(measured, err);
+}
+
+static int finish_outputs(struct measured *measured, struct error *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < measured->outputs.n; i++) {
+		struct output *output = &measured->outputs.list[i];
+
+		if (measured->request->farewell && is_text(output))
+			fprintf(output->stream, "%s\n", measured->request->farewell);
+		r = output_finish(output, err);
+	}
+	return r;
+}
+
+/* ---- measuring ---- */
+
+static void *prepare(void *symbolizer)
+{
+	symbolizer_prepare(symbolizer);
+	return NULL;
+}
+
+/* The kernel's symbols take tens of ms to read: not while the user waits for the report. */
+static void begin_preparing(struct measured *measured, struct symbolizer *symbolizer)
+{
+	measured->preparing = measured->request->plan->kernel &&
+			      pthread_create(&measured->preparer, NULL, prepare, symbolizer) == 0;
+}
+
+static void end_preparing(struct measured *measured)
+{
+	if (measured->preparing)
+		pthread_join(measured->preparer, NULL);
+	measured->preparing = false;
+}
+
+/* The title goes to stdout as soon as events count, not only with the report. */
+static int announce(struct measured *measured, struct error *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < measured->outputs.n; i++) {
+		struct output *output = &measured->outputs.list[i];
+
+		if (!is_text(output) || !is_stdout(output))
+			continue;
+		fprintf(output->stream, "%s\n", measured->meta.title);
+		r = output_flush(output, err);
+	}
+	return r;
+}
+
+static int measure(struct measured *measured, struct session *session,
+		   struct symbolizer *symbolizer, struct error *err)
+{
+	enum session_event event = SESSION_INTERVAL;
+
+	while (event == SESSION_INTERVAL) {
+		int r = session_run(session, measured->tally, &event, err);
+
+		end_preparing(measured);
+		if (r == 0) {
+			measured->meta.duration_ns = session_duration(session);
+			r = symbolizer_resolve(symbolizer, measured->tally, measured->names, err);
+		}
+		if (r == 0)
+			r = report(measured, true, err);
+		if (r < 0)
+			return r;
+		tally_clear(measured->tally);
+	}
+	return 0;
+}
+
+static int start_and_measure(struct measured *measured, struct trigger *trigger,
+			     struct session *session, struct symbolizer *symbolizer,
+			     struct error *err)
+{
+	const struct run_request *request = measured->request;
+	struct timespec now;
+	char title[512];
+	int r = session_start(session, err);
+
+	if (r < 0)
+		return r;
+	clock_gettime(CLOCK_REALTIME, &now);
+	measured->meta.start_time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	measured->meta.event = trigger->event;
+	measured->meta.title = title;
+	request->title(request->options, trigger->ops->n_attached(trigger), title, sizeof(title));
+	r = announce(measured, err);
+	if (r == 0)
+		r = session_launch(session, err);
+	if (r < 0)
+		return r;
+	begin_preparing(measured, symbolizer);
+	r = measure(measured, session, symbolizer, err);
+	end_preparing(measured);
+	if (r == 0 && symbolizer_kernel_advice(symbolizer))
+		message_note("%s", symbolizer_kernel_advice(symbolizer));
+	return r;
+}
+
+static int open_and_measure(struct measured *measured, struct trigger *trigger, int *ret_status,
+			    struct error *err)
+{
+	const struct plan *plan = measured->request->plan;
+	const struct symbolizer_options options = {
+		.symfs = getenv("BCC_SYMFS"),
+		.debuginfo_root = getenv("BCC_DEBUGINFO_ROOT"),
+		.debuginfod = getenv("DEBUGINFOD_URLS") && *getenv("DEBUGINFOD_URLS"),
+		.inlines = plan->inlines,
+		.lines = plan->lines,
+	};
+	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
+	own(own_session_close) struct session *session = NULL;
+	own(own_worlds_free) struct worlds *worlds = NULL;
+	int r = worlds_new(&(struct worlds_options){ 0 }, &worlds);
+
+	if (r == 0)
+		r = symbolizer_new(worlds, &options, &symbolizer);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	r = session_open(plan, trigger, worlds, &session, err);
+	if (r < 0)
+		return r;
+	if (session_warning(session))
+		message_line("%s", session_warning(session));
+	r = start_and_measure(measured, trigger, session, symbolizer, err);
+	if (r == 0)
+		r = finish_outputs(measured, err);
+	if (r == 0)
+		*ret_status = session_command_status(session);
+	return r;
+}
+
+static int measure_and_report(const struct run_request *request, struct trigger *trigger,
+			      int *ret_status, struct error *err)
+{
+	const struct plan *plan = request->plan;
+	struct measured measured = { .request = request, .meta = request->meta };
+	own(own_tally_free) struct tally *tally = NULL;
+	own(own_names_free) struct names *names = NULL;
+	own(outputs_close) struct outputs outputs = { 0 };
+	struct utsname system;
+	int r = tally_new(plan->hash_storage, plan->stack_storage, &tally);
+
+	if (r == 0)
+		r = names_new(&names);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	r = outputs_open(plan, plan->interval > 0, &outputs, err);
+	if (r < 0)
+		return r;
+	if (uname(&system) == 0) {
+		measured.meta.hostname = system.nodename;
+		measured.meta.kernel_release = system.release;
+	}
+	measured.tally = tally;
+	measured.names = names;
+	measured.outputs = outputs;
+	return open_and_measure(&measured, trigger, ret_status, err);
+}
+
+int run(const struct run_request *request, struct trigger *trigger)
+{
+	own(own_trigger_free) struct trigger *owned = trigger;
+	struct error err = { 0 };
+	int status = -1;
+
+	session_set_log(message_libbpf);
+	if (measure_and_report(request, owned, &status, &err) < 0)
+		return message_error(request->program, &err);
+	return status < 0 ? EXIT_CLASS_OK : status;
+}
+
+/* ---- from a recording ---- */
+
+static int report_recording(const struct run_request *request, const char *path, struct error *err)
+{
+	own(own_recording_free) struct recording *recording = NULL;
+	own(outputs_close) struct outputs outputs = { 0 };
+	struct measured measured = { .request = request };
+	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+	r = recording_load(fd, path, &recording, err);
+	if (r == 0)
+		r = outputs_open(request->plan, false, &outputs, err);
+	if (r < 0)
+		return r;
+	measured.meta = recording->meta;
+	measured.tally = recording->tally;
+	measured.names = recording->names;
+	measured.outputs = outputs;
+	r = report(&measured, false, err);
+	return r < 0 ? r : finish_outputs(&measured, err);
+}
+
+int run_from(const struct run_request *request, const char *path)
+{
+	struct error err = { 0 };
+
+	if (report_recording(request, path, &err) < 0)
+		return message_error(request->program, &err);
+	return EXIT_CLASS_OK;
+}

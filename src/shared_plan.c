@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "shared_plan.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* The outputs: each -o with its --format; without -o, stdout. */
+static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)
+{
+	uint32_t n = options->outputs.n ? options->outputs.n : 1;
+	struct plan_output *outputs = calloc(n, sizeof(*outputs));
+
+	if (!outputs)
+		return error_set(err, -ENOMEM, "out of memory");
+	plan->outputs = outputs;
+	plan->n_outputs = n;
+	for (uint32_t i = 0; i < n; i++) {
+		outputs[i].path = options->outputs.n ? options->outputs.strings[i] : NULL;
+		if (i < options->formats.n)
+			outputs[i].format = options->formats.strings[i];
+		else if (options->folded && !outputs[i].path)
+			outputs[i].format = "folded";
+	}
+	if (options->formats.n > n)
+		return error_usage(err, "argument --format: given %u times for %u output%s",
+				   options->formats.n, n, n == 1 ? "" : "s");
+	return 0;
+}
+
+int shared_plan(const struct shared_options *options, char *const *command, struct plan *ret_plan,
+		struct report_options *ret_report, struct error *err)
+{
+	struct plan plan = {
+		.filter = {
+			.tgids = options->tgids,
+			.tids = options->tids,
+			.follow_forks = options->children,
+			.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
+			.name = options->name,
+			.cgroup = options->cgroup,
+		},
+		.user = !options->kernel_only,
+		.kernel = !options->user_only,
+		.max_depth = (uint32_t)options->max_depth,
+		.per_thread = options->per_thread,
+		.per_cgroup = options->show_cgroup,
+		.hash_storage = (uint32_t)options->hash_storage_size,
+		.stack_storage = (uint32_t)options->stack_storage_size,
+		.duration = options->duration,
+		.interval = options->interval,
+		.command = command,
+		.force = options->force,
+		.inlines = options->inlines,
+		.lines = options->lines,
+	};
+	struct report_options report = {
+		.delimited = options->delimited,
+		.annotations = options->annotations,
+		.offset = options->offset,
+		.address = options->address,
+		.by_address = options->by_address,
+		.per_thread = options->per_thread,
+		.show_cgroup = options->show_cgroup,
+		.lines = options->lines,
+		.user_only = options->user_only,
+		.kernel_only = options->kernel_only,
+	};
+	int r;
+
+	if (options->children && !options->tgids.n)
+		return error_usage(err, "argument --children: goes with -p/--pid");
+	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
+	    options->stack_storage_size > INT_MAX)
+		return error_usage(err, "a number is too large");
+	r = plan_outputs(options, &plan, err);
+	if (r < 0) {
+		shared_plan_clear(&plan);
+		return r;
+	}
+	*ret_plan = plan;
+	*ret_report = report;
+	return 0;
+}
+
+void shared_plan_clear(struct plan *plan)
+{
+	free((void *)plan->outputs);
+	plan->outputs = NULL;
+	plan->n_outputs = 0;
+}
+
+void shared_plan_who(const struct plan *plan, char *who, size_t size)
+{
+	const struct id_list *list =
+		plan->filter.tgids.n ? &plan->filter.tgids : &plan->filter.tids;
+	const char *what = plan->filter.tgids.n ? "PID" : "TID";
+	size_t at;
+
+	if (plan->command && !list->n) {
+		snprintf(who, size, "'%s'", plan->command[0]);
+		return;
+	}
+	if (!list->n) {
+		snprintf(who, size, "all threads");
+		return;
+	}
+	at = (size_t)snprintf(who, size, list->n == 1 ? "%s " : "%s [", what);
+	for (uint32_t i = 0; i < list->n && at < size; i++)
+		at += (size_t)snprintf(who + at, size - at, "%s%d", i ? ", " : "", list->ids[i]);
+	if (list->n > 1 && at < size)
+		snprintf(who + at, size - at, "]");
+}
