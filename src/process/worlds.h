@@ -3,12 +3,13 @@
  * Worlds: which file was mapped where, in which process, when.
  *
  * A world is one state of one address space. It is learned from a snapshot of /proc/PID/maps and
- * from the kernel's side-band records (mmap, exec, fork, exit), in the order of their times. New mappings in
- * free places are added to the current world of a process; one that replaces other code, and every exec, begins a new
- * world. So an address in a world never means two things.
+ * from the kernel's side-band records (mmap, exec, fork, exit), in the order of their times. New
+ * mappings in free places are added to the current world of a process; one that replaces other
+ * code, and every exec, begins a new world. So an address in a world never means two things.
  *
- * Files are identified while they can be: by build-id, else by device, inode, size and times; they are opened through
- * the process's own root, or its map_files, so that other mount namespaces and deleted files work.
+ * Files are identified while they can be: by build-id, else by device, inode, size and times; they
+ * are opened through the process's own root, or its map_files, so that other mount namespaces and
+ * deleted files work.
  *
  * Must not know: symbols, stacks, BPF.
  */
@@ -22,14 +23,14 @@
 
 #include "base/error.h"
 
-#define WORLD_NONE 0u /* no world: its addresses have no mappings. Also the tally's kernel id. */
+#define WORLD_NONE    0u /* no world: its addresses have no mappings. Also the tally's kernel id. */
 #define BUILD_ID_SIZE 20
 
 enum mapping_kind {
 	MAPPING_FILE,	   /* an ELF file, or what claims to be one */
 	MAPPING_ANONYMOUS, /* executable memory without a file: generated code */
 	MAPPING_VDSO,
-	MAPPING_SPECIAL,   /* [vsyscall], [uprobes], [stack], [heap] ... */
+	MAPPING_SPECIAL, /* [vsyscall], [uprobes], [stack], [heap] ... */
 };
 
 struct mapping {
@@ -37,18 +38,22 @@ struct mapping {
 	uint64_t offset;     /* in the file, of start */
 	uint32_t file;	     /* id for worlds_file(); meaningless unless MAPPING_FILE */
 	enum mapping_kind kind;
-	const char *name;    /* "[vdso]", "//anon" ...; the path for files; lives as long as the worlds */
+	/*
+	 * "[vdso]", "//anon" ...; for files the path as this process has it, with " (deleted)"
+	 * where the kernel says so: another process may have the same file by another path.
+	 */
+	const char *name;
 };
 
 /* A file that code was mapped from, one for each identity, shared by all processes. */
 struct mapped_file {
-	const char *path;     /* as the process that mapped it first saw it */
+	const char *path; /* as the process that mapped it first saw it */
 	uint64_t device, inode, generation;
-	uint64_t size;	      /* bytes; 0 where it could not be looked at */
+	uint64_t size; /* bytes; 0 where it could not be looked at */
 	int64_t mtime_ns;
 	uint32_t build_id_size; /* 0: none known */
 	uint8_t build_id[BUILD_ID_SIZE];
-	bool deleted;	      /* its path was gone, or another file's, when it was captured */
+	bool deleted; /* its path was gone, or another file's, when it was captured */
 };
 
 struct worlds;
@@ -62,40 +67,61 @@ int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds)
 void worlds_free(struct worlds *worlds);
 
 /*
- * The world that process `tgid` (an id of our own pid namespace) was in at `time` (CLOCK_MONOTONIC, ns). `cookie`
- * is the kernel side's mark of its address space (bpf/wire.h): equal cookies of one process mean
- * one address space. A process that is not known yet is captured from /proc at once. Gives
- * WORLD_NONE for one that is gone without a trace. Returns 0 or -ENOMEM.
+ * The world that process `tgid` (an id of our own pid namespace) was in at `time` (CLOCK_MONOTONIC,
+ * ns), when it was seen with a stack of these user addresses. `cookie` is the kernel side's mark
+ * of its address space (bpf/wire.h; 0: not told): equal cookies of one process mean one
+ * address space. A process that is not known yet is captured from /proc at once; one whose
+ * mappings lack an address (a library was loaded since) is looked at again, but not more often than
+ * is cheap. Gives WORLD_NONE for one that is gone without a trace. Returns 0 or -ENOMEM.
+ *
+ * Asks the kernel's records first (process/sideband.h), if they are followed, when `time` is
+ * later than what was drained of them.
  */
+int worlds_learn(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
+		 const uint64_t *addresses, uint32_t n, uint32_t *ret_world);
+
+/* The same without addresses. */
 int worlds_at(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
 	      uint32_t *ret_world);
 
-/* The mapping that contains the address in that world, or NULL. */
+/*
+ * Captures the processes that run now, so that they are known even if they end before their first
+ * sample is drained. Stops after `budget_ns`; what is left is captured at first sight. 0 or
+ * -ENOMEM.
+ */
+int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns);
+
+/*
+ * The mapping that contains the address in that world, or NULL. Valid until something is learned
+ * again; its name, and files and their paths, live as long as the worlds.
+ */
 const struct mapping *worlds_find(const struct worlds *worlds, uint32_t world, uint64_t address);
 
-/* The process a world belongs to, or 0. */
+/* The process a world belongs to; 0 for WORLD_NONE. */
 pid_t worlds_tgid(const struct worlds *worlds, uint32_t world);
 
 uint32_t worlds_n_files(const struct worlds *worlds);
 const struct mapped_file *worlds_file(const struct worlds *worlds, uint32_t file);
 
 /*
- * A descriptor (O_RDONLY, O_CLOEXEC) of the very file that was mapped, checked against its identity: a
- * regular file, never a FIFO or device, never another file that took its path. The caller closes it.
- * Returns the descriptor or a negative errno (-ENOENT gone, -ESTALE another file is there now).
+ * A descriptor (O_RDONLY, O_CLOEXEC) of the very file that was mapped, checked against its
+ * identity: a regular file, never a FIFO or device, never another file that took its path. The
+ * caller closes it. Returns the descriptor or a negative errno (-ENOENT gone, -ESTALE another file
+ * is there now).
  */
 int worlds_open_file(const struct worlds *worlds, uint32_t file);
 
 /*
  * A descriptor of /tmp/perf-PID.map (`kind` "map") or jit-PID.dump ("dump") as the process of
- * that world wrote it: in its own root and pid namespace, owned by its user or by root, a regular file. Or a negative errno.
+ * that world wrote it: in its own root and pid namespace, owned by its user or by root, a regular
+ * file. Or a negative errno.
  */
 int worlds_open_jit(const struct worlds *worlds, uint32_t world, const char *kind);
 
 /* What could not be learned: for the report's accounting. */
 struct worlds_losses {
-	uint64_t processes_gone;  /* ended before their mappings could be read */
-	uint64_t side_band_lost;  /* records the kernel dropped */
+	uint64_t processes_gone; /* ended before their mappings could be read */
+	uint64_t side_band_lost; /* records the kernel dropped */
 	uint64_t files_unreadable;
 };
 const struct worlds_losses *worlds_losses(const struct worlds *worlds);

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+
+#include "base/index.h"
+#include "base/own.h"
+#include "process/build_id.h"
+
+#define HOLD_DEFAULT 512u
+#define MAX_TRIES    6
+#define FILE_NONE    UINT32_MAX
+
+_Static_assert(BUILD_ID_MAX == BUILD_ID_SIZE, "one size of build-ids");
+
+struct file {
+	struct mapped_file shown;
+	dev_t status_device; /* as stat has them, which is not always what maps says */
+	ino_t status_inode;
+	uint32_t root;
+	uint32_t same_as; /* another file turned out to be this one; or FILE_NONE */
+	int fd;		  /* held open, or -1 */
+	uint8_t tries;	  /* to open it */
+	bool readable;	  /* was opened once: size, times and build-id are its own */
+	bool elf;
+	bool reachable; /* by its path in our own root, when it was opened */
+};
+
+/* One way of meeting a file. Several lead to the same file. */
+struct key {
+	uint64_t device, inode, generation;
+	const char *path; /* with a build-id only */
+	uint32_t build_id_size;
+	uint8_t build_id[BUILD_ID_SIZE];
+	uint32_t file;
+};
+
+struct files {
+	struct roots *roots;
+	struct file **files;
+	uint32_t n_files, room_files;
+	struct key *keys;
+	uint32_t n_keys, room_keys;
+	struct index by_key, by_identity;
+	uint32_t hold, n_held, hand; /* the hand of the clock that gives descriptors back */
+	uint64_t unreadable;
+	bool map_files_denied;
+};
+
+int files_new(uint32_t hold, struct roots *roots, struct files **ret_files)
+{
+	struct files *files = calloc(1, sizeof(*files));
+	struct rlimit limit;
+
+	if (!files)
+		return -ENOMEM;
+	files->roots = roots;
+	files->hold = hold ? hold : HOLD_DEFAULT;
+	/* Half of what we may open: the rest is for whoever else works in this process. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files->hold > limit.rlim_cur / 2)
+		files->hold = (uint32_t)(limit.rlim_cur / 2);
+	*ret_files = files;
+	return 0;
+}
+
+void files_free(struct files *files)
+{
+	if (!files)
+		return;
+	for (uint32_t i = 0; i < files->n_files; i++) {
+		own_fd(&files->files[i]->fd);
+		free(files->files[i]);
+	}
+	free(files->files);
+	free(files->keys);
+	index_free(&files->by_key);
+	index_free(&files->by_identity);
+	free(files);
+}
+
+static uint64_t hash_key(const struct key *key)
+{
+	uint64_t hash = hash_bytes(key->build_id, key->build_id_size);
+
+	hash = hash_u64(hash ^ key->device) ^ key->inode;
+	return hash_u64(hash ^ (uintptr_t)key->path);
+}
+
+static uint64_t rehash_key(const void *context, uint32_t position)
+{
+	const struct files *files = context;
+
+	return hash_key(&files->keys[position]);
+}
+
+/* What a file is told apart by once it was opened: build-id and size, else inode and times. */
+static uint64_t hash_identity(const struct file *file)
+{
+	if (file->shown.build_id_size)
+		return hash_u64(hash_bytes(file->shown.build_id, file->shown.build_id_size) ^
+				file->shown.size);
+	return hash_u64(hash_u64(file->status_inode) ^ file->status_device);
+}
+
+static uint64_t rehash_identity(const void *context, uint32_t position)
+{
+	const struct files *files = context;
+
+	return hash_identity(files->files[position]);
+}
+
+static bool same_identity(const struct file *a, const struct file *b)
+{
+	if (a->shown.build_id_size != b->shown.build_id_size || a->shown.size != b->shown.size)
+		return false;
+	if (a->shown.build_id_size)
+		return memcmp(a->shown.build_id, b->shown.build_id, a->shown.build_id_size) == 0;
+	return a->status_device == b->status_device && a->status_inode == b->status_inode &&
+	       a->shown.mtime_ns == b->shown.mtime_ns;
+}
+
+static struct key key_of(const struct file_sighting *sighting)
+{
+	struct key key = { .file = FILE_NONE };
+
+	if (sighting->build_id_size) {
+		key.path = sighting->path;
+		key.build_id_size = sighting->build_id_size;
+		memcpy(key.build_id, sighting->build_id, sighting->build_id_size);
+	} else {
+		key.device = sighting->device;
+		key.inode = sighting->inode;
+		key.generation = sighting->generation;
+	}
+	return key;
+}
+
+static bool key_matches(const struct key *a, const struct key *b)
+{
+	/* The generation is not told by maps: 0 is any. */
+	return a->device == b->device && a->inode == b->inode && a->path == b->path &&
+	       (!a->generation || !b->generation || a->generation == b->generation) &&
+	       a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+static struct key *find_key(const struct files *files, const struct key *wanted, uint64_t hash)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&files->by_key, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&files->by_key, &cursor)) {
+		if (key_matches(&files->keys[at], wanted))
+			return &files->keys[at];
+	}
+	return NULL;
+}
+
+static int add_key(struct files *files, const struct key *key, uint64_t hash)
+{
+	if (files->n_keys == files->room_keys) {
+		uint32_t room = files->room_keys ? files->room_keys * 2 : 64;
+		struct key *grown = reallocarray(files->keys, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		files->keys = grown;
+		files->room_keys = room;
+	}
+	files->keys[files->n_keys] = *key;
+	if (index_insert(&files->by_key, hash, files->n_keys, rehash_key, files) < 0)
+		return -ENOMEM;
+	files->n_keys++;
+	return 0;
+}
+
+static int add_file(struct files *files, const struct file_sighting *sighting, uint32_t *ret_file)
+{
+	struct file *file;
+
+	if (files->n_files == files->room_files) {
+		uint32_t room = files->room_files ? files->room_files * 2 : 64;
+		struct file **grown = reallocarray(files->files, room, sizeof(struct file *));
+
+		if (!grown)
+			return -ENOMEM;
+		files->files = grown;
+		files->room_files = room;
+	}
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	file->fd = -1;
+	file->same_as = FILE_NONE;
+	file->root = sighting->root;
+	file->elf = true;
+	file->shown.path = sighting->undeleted;
+	file->shown.deleted = sighting->undeleted != sighting->path;
+	file->shown.device = sighting->device;
+	file->shown.inode = sighting->inode;
+	file->shown.generation = sighting->generation;
+	file->shown.build_id_size = sighting->build_id_size;
+	if (sighting->build_id_size)
+		memcpy(file->shown.build_id, sighting->build_id, sighting->build_id_size);
+	*ret_file = files->n_files;
+	files->files[files->n_files++] = file;
+	return 0;
+}
+
+static int64_t mtime_of(const struct stat *status)
+{
+	return status->st_mtim.tv_sec * 1000000000ll + status->st_mtim.tv_nsec;
+}
+
+/* Is what was opened the file that was sighted? `exact`: it was opened by its mapping. */
+static bool verify(int fd, const struct stat *status, const struct file_sighting *sighting,
+		   bool exact)
+{
+	bool stacked = major(sighting->device) == 0 || major(status->st_dev) == 0;
+	uint8_t build_id[BUILD_ID_MAX];
+	int generation;
+
+	if (sighting->build_id_size)
+		return build_id_read(fd, build_id) == (int)sighting->build_id_size &&
+		       memcmp(build_id, sighting->build_id, sighting->build_id_size) == 0;
+	/*
+	 * overlayfs and btrfs tell one device in maps and another in stat, and overlayfs may do
+	 * so with inodes; such a file is taken only through its mapping.
+	 */
+	if (status->st_ino != sighting->inode)
+		return exact && stacked;
+	if (status->st_dev != sighting->device && !stacked)
+		return false;
+	if (sighting->generation && ioctl(fd, FS_IOC_GETVERSION, &generation) == 0)
+		return (uint32_t)generation == (uint32_t)sighting->generation;
+	return true;
+}
+
+static int open_verified(int root, const char *path, const struct file_sighting *sighting,
+			 struct stat *ret_status)
+{
+	own(own_fd) int fd = root < 0 ? -ENOENT : open_in_root(root, path, true, ret_status);
+
+	if (fd < 0)
+		return fd;
+	return verify(fd, ret_status, sighting, false) ? take_fd(&fd) : -ESTALE;
+}
+
+static int open_mapping(struct files *files, const struct file_sighting *sighting,
+			const struct process_view *view, struct stat *ret_status)
+{
+	own(own_fd) int fd = -1;
+	char name[64];
+
+	if (view->dir < 0 || files->map_files_denied)
+		return -ENOENT;
+	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)sighting->start,
+		 (unsigned long long)sighting->end);
+	fd = openat(view->dir, name, O_PATH | O_CLOEXEC);
+	if (fd < 0) {
+		files->map_files_denied = errno == EPERM;
+		return -errno;
+	}
+	fd = open_regular(take_fd(&fd), ret_status);
+	if (fd < 0)
+		return fd;
+	return verify(fd, ret_status, sighting, true) ? take_fd(&fd) : -ESTALE;
+}
+
+/* By its mapping, then by its path: in the process's root, in the kept one, in ours. */
+static int open_sighted(struct files *files, const struct file_sighting *sighting,
+			const struct process_view *view, struct stat *ret_status)
+{
+	int roots[] = { view->root, roots_directory(files->roots, sighting->root),
+			roots_directory(files->roots, ROOT_OWN) };
+	int fd = open_mapping(files, sighting, view, ret_status);
+
+	for (size_t i = 0; fd < 0 && i < sizeof(roots) / sizeof(*roots); i++) {
+		fd = open_verified(roots[i], sighting->path, sighting, ret_status);
+		/* A record tells of a link that was gone, not of the file: it may have come back.
+		 */
+		if (fd < 0 && sighting->undeleted != sighting->path)
+			fd = open_verified(roots[i], sighting->undeleted, sighting, ret_status);
+	}
+	return fd;
+}
+
+/* Gives back a descriptor that could be had again by its path, to make room for another. */
+static bool make_room(struct files *files)
+{
+	if (files->n_held < files->hold)
+		return true;
+	for (uint32_t i = 0; i < files->n_files; i++) {
+		struct file *file = files->files[files->hand];
+		struct stat status;
+
+		files->hand = (files->hand + 1) % files->n_files;
+		if (file->fd < 0 || !file->reachable)
+			continue;
+		if (stat(file->shown.path, &status) < 0 || status.st_ino != file->status_inode ||
+		    status.st_dev != file->status_device) {
+			file->reachable = false; /* it was replaced: what we hold is the only way */
+			continue;
+		}
+		close(take_fd(&file->fd));
+		files->n_held--;
+		return true;
+	}
+	return false;
+}
+
+/* What an opened file tells of itself. */
+static void read_facts(struct file *file, int fd, const struct stat *status)
+{
+	struct mapped_file *shown = &file->shown;
+	int r = build_id_read(fd, shown->build_id);
+
+	file->readable = true;
+	file->elf = r >= 0;
+	shown->build_id_size = r > 0 ? (uint32_t)r : 0;
+	shown->size = (uint64_t)status->st_size;
+	shown->mtime_ns = mtime_of(status);
+	file->status_device = status->st_dev;
+	file->status_inode = status->st_ino;
+	if (!shown->inode) { /* met by build-id */
+		shown->device = status->st_dev;
+		shown->inode = status->st_ino;
+	}
+}
+
+/* Keeps the descriptor open if there is room for it, closes it otherwise. */
+static void hold(struct files *files, struct file *file, int fd)
+{
+	own(own_fd) int opened = fd;
+	struct stat ours;
+
+	file->reachable = !file->shown.deleted && stat(file->shown.path, &ours) == 0 &&
+			  ours.st_ino == file->status_inode && ours.st_dev == file->status_device;
+	if (file->fd < 0 && make_room(files)) {
+		file->fd = take_fd(&opened);
+		files->n_held++;
+	}
+}
+
+/* The file with these facts, or FILE_NONE. */
+static uint32_t find_identity(const struct files *files, const struct file *facts)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&files->by_identity, hash_identity(facts), &cursor);
+	     at != INDEX_NONE; at = index_next(&files->by_identity, &cursor)) {
+		if (same_identity(files->files[at], facts))
+			return at;
+	}
+	return FILE_NONE;
+}
+
+/* The file behind a key is still the one that was met first: nobody wrote to it or took its inode.
+ */
+static bool still_same(const struct file *file)
+{
+	struct stat status;
+
+	if (!file->readable)
+		return true; /* nothing to compare with */
+	if (file->fd < 0)
+		return false;
+	return fstat(file->fd, &status) == 0 && (uint64_t)status.st_size == file->shown.size &&
+	       mtime_of(&status) == file->shown.mtime_ns;
+}
+
+/* Enters what was opened: as the file `id` that could not be opened before, or as a new one. */
+static int enter(struct files *files, const struct file_sighting *sighting, uint32_t id,
+		 const struct file *facts)
+{
+	struct file *file = files->files[id];
+	struct mapped_file shown = facts->shown;
+
+	shown.path = sighting->undeleted;
+	shown.deleted = sighting->undeleted != sighting->path;
+	file->shown = shown;
+	file->status_device = facts->status_device;
+	file->status_inode = facts->status_inode;
+	file->readable = true;
+	file->elf = facts->elf;
+	file->root = sighting->root;
+	return index_insert(&files->by_identity, hash_identity(file), id, rehash_identity, files);
+}
+
+/* Opens what is behind the sighting and finds or makes the file it is. */
+static int look(struct files *files, const struct file_sighting *sighting, pid_t tgid,
+		struct process_view *view, uint32_t id, uint32_t *ret_file)
+{
+	own(own_fd) int fd = -1;
+	struct file facts = { 0 };
+	struct stat status;
+	uint32_t same = FILE_NONE;
+	int r;
+
+	if (view->dir < 0 && tgid > 0)
+		view_open(tgid, view);
+	fd = open_sighted(files, sighting, view, &status);
+	if (fd >= 0) {
+		facts.shown.device = sighting->device;
+		facts.shown.inode = sighting->inode;
+		facts.shown.generation = sighting->generation;
+		read_facts(&facts, fd, &status);
+		same = find_identity(files, &facts);
+		files->unreadable -= id != FILE_NONE;
+	} else {
+		files->unreadable += id == FILE_NONE;
+	}
+	if (same != FILE_NONE) {
+		if (id != FILE_NONE)
+			files->files[id]->same_as = same;
+		*ret_file = same;
+	} else {
+		r = id == FILE_NONE ? add_file(files, sighting, &id) : 0;
+		if (r == 0 && fd >= 0)
+			r = enter(files, sighting, id, &facts);
+		if (r < 0)
+			return r;
+		*ret_file = id;
+	}
+	if (fd >= 0)
+		hold(files, files->files[*ret_file], take_fd(&fd));
+	else
+		files->files[id]->tries++;
+	return 0;
+}
+
+int files_identify(struct files *files, const struct file_sighting *sighting, pid_t tgid,
+		   struct process_view *view, uint32_t *ret_file)
+{
+	struct key key = key_of(sighting);
+	uint64_t hash = hash_key(&key);
+	struct key *known = find_key(files, &key, hash);
+	uint32_t id = FILE_NONE;
+	int r;
+
+	if (known) {
+		const struct file *file = files->files[known->file];
+		bool retry = !file->readable && file->tries < MAX_TRIES;
+
+		if (!known->generation)
+			known->generation = key.generation;
+		if (!retry && (known->build_id_size || still_same(file))) {
+			*ret_file = known->file;
+			return 0;
+		}
+		if (retry)
+			id = known->file;
+	}
+	r = look(files, sighting, tgid, view, id, &key.file);
+	if (r < 0)
+		return r;
+	*ret_file = key.file;
+	if (!known)
+		return add_key(files, &key, hash);
+	/* `known` may have moved only if keys were added, and none was. */
+	known->file = key.file;
+	return 0;
+}
+
+uint32_t files_n(const struct files *files)
+{
+	return files->n_files;
+}
+
+/* A file that turned out to be another stands for that one. */
+static const struct file *resolve(const struct files *files, uint32_t id)
+{
+	const struct file *file = files->files[id];
+
+	return file->same_as != FILE_NONE ? files->files[file->same_as] : file;
+}
+
+const struct mapped_file *files_get(const struct files *files, uint32_t file)
+{
+	return file < files->n_files ? &resolve(files, file)->shown : NULL;
+}
+
+bool files_may_be_elf(const struct files *files, uint32_t file)
+{
+	return resolve(files, file)->elf;
+}
+
+uint64_t files_unreadable(const struct files *files)
+{
+	return files->unreadable;
+}
+
+/* What was opened is the file with the facts we have. */
+static bool same_facts(int fd, const struct stat *status, const struct file *file, bool growing)
+{
+	uint8_t build_id[BUILD_ID_MAX];
+
+	if (growing)
+		return status->st_dev == file->status_device &&
+		       status->st_ino == file->status_inode;
+	if (file->readable && (uint64_t)status->st_size != file->shown.size)
+		return false;
+	if (file->shown.build_id_size)
+		return build_id_read(fd, build_id) == (int)file->shown.build_id_size &&
+		       memcmp(build_id, file->shown.build_id, file->shown.build_id_size) == 0;
+	return status->st_dev == file->status_device && status->st_ino == file->status_inode &&
+	       mtime_of(status) == file->shown.mtime_ns;
+}
+
+static int open_known(const struct files *files, uint32_t id, bool growing)
+{
+	uint32_t roots[] = { ROOT_UNKNOWN, ROOT_OWN };
+	const struct file *file;
+	struct stat status;
+	int result = -ENOENT;
+
+	if (id >= files->n_files)
+		return -EINVAL;
+	file = resolve(files, id);
+	roots[0] = file->root;
+	if (!file->readable && !file->shown.build_id_size)
+		return -ENOENT; /* nothing to know it by */
+	/* The one that is held first: its own descriptor, so that reading it moves no other. */
+	for (int i = -1; i < 2; i++) {
+		own(own_fd) int fd = -1;
+
+		if (i < 0)
+			fd = file->fd < 0
+				     ? -ENOENT
+				     : open_regular(fcntl(file->fd, F_DUPFD_CLOEXEC, 3), &status);
+		else if (roots_directory(files->roots, roots[i]) >= 0)
+			fd = open_in_root(roots_directory(files->roots, roots[i]), file->shown.path,
+					  true, &status);
+		if (fd < 0)
+			continue;
+		if (same_facts(fd, &status, file, growing))
+			return take_fd(&fd);
+		result = -ESTALE;
+	}
+	return result;
+}
+
+int files_open(const struct files *files, uint32_t file)
+{
+	return open_known(files, file, false);
+}
+
+int files_open_growing(const struct files *files, uint32_t file)
+{
+	return open_known(files, file, true);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The files that code is mapped from, one for each identity, however many processes, mount
+ * namespaces and paths they are met through. A file is opened when it is first met, while that
+ * is still possible, its build-id is read, and as many as allowed are kept open: so they can be
+ * read after they were deleted or replaced, or their mount namespace is gone.
+ *
+ * Ids and the returned structs stay valid for the life of `files`. Must not know: which
+ * processes there are, what is mapped at which address.
+ */
+#ifndef STACKTALLY_PROCESS_FILES_H
+#define STACKTALLY_PROCESS_FILES_H
+
+#include <stdint.h>
+
+#include "process/namespaces.h"
+#include "process/worlds.h"
+
+/* How a file was met: in a line of maps, or in a record of the kernel. */
+struct file_sighting {
+	const char *path;      /* as told, " (deleted)" still on it; outlives the files */
+	const char *undeleted; /* without it; the same pointer when there is none */
+	uint64_t start, end;   /* where it is mapped, for map_files */
+	uint64_t device, inode,
+		generation; /* as the kernel tells them; 0 when it tells a build-id */
+	const uint8_t *build_id;
+	uint32_t build_id_size;
+	uint32_t root; /* of the process: an id of namespaces.h, or ROOT_UNKNOWN */
+};
+
+struct files;
+
+int files_new(uint32_t hold, struct roots *roots, struct files **ret_files);
+void files_free(struct files *files);
+
+/*
+ * The id of the file. `tgid` is the process that maps it, looked at only if the file is not known
+ * well enough yet: `view` is filled then, and closed by the caller. 0 or -ENOMEM.
+ */
+int files_identify(struct files *files, const struct file_sighting *sighting, pid_t tgid,
+		   struct process_view *view, uint32_t *ret_file);
+
+uint32_t files_n(const struct files *files);
+const struct mapped_file *files_get(const struct files *files, uint32_t file);
+/* As worlds_open_file(). */
+int files_open(const struct files *files, uint32_t file);
+/* The same for one that may have been written to since: only the inode must be the same. */
+int files_open_growing(const struct files *files, uint32_t file);
+/* False for a file that could be read and is not ELF. */
+bool files_may_be_elf(const struct files *files, uint32_t file);
+/* How many could not be opened. */
+uint64_t files_unreadable(const struct files *files);
+
+#endif

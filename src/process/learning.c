@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What /proc tells: processes at their first sight, and again when something is missing. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <time.h>
+
+#include "base/own.h"
+#include "process/worlds_state.h"
+
+#define FIRST_PATIENCE_NS 50000000ull
+#define MAX_PATIENCE_NS	  10000000000ull
+
+static void own_closedir(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+uint64_t worlds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Enters what was read into the newest world of the space, or makes that its first. */
+static int apply(struct space *space, const struct snapshot *snapshot, uint64_t time)
+{
+	if (!space->newest) {
+		struct mapping_list *list = mappings_new(snapshot->mappings, snapshot->n);
+
+		if (!list || !space_begin(space, space->from, list))
+			return -ENOMEM;
+		space->newest->snapshot = true;
+		return 0;
+	}
+	for (uint32_t i = 0; i < snapshot->n; i++) {
+		const struct world *before = space->newest;
+		int r = space_map(space, time, &snapshot->mappings[i]);
+
+		if (r < 0)
+			return r;
+		if (space->newest != before)
+			space->newest->snapshot = true;
+	}
+	return 0;
+}
+
+static int look_at_proc(struct worlds *worlds, struct space *space)
+{
+	struct snapshot snapshot;
+	uint64_t now = worlds_now();
+	int r;
+
+	space->next_look = now + (space->patience ? space->patience : FIRST_PATIENCE_NS);
+	r = snapshot_read(&worlds->capture, space->tgid, &snapshot);
+	if (r < 0)
+		return r;
+	if (space->identity_known && space->identity.start_time &&
+	    snapshot.identity.start_time != space->identity.start_time) {
+		free(snapshot.mappings);
+		return -ESRCH; /* the id belongs to another process by now */
+	}
+	space->identity = snapshot.identity;
+	space->identity_known = true;
+	space->root = snapshot.root;
+	r = apply(space, &snapshot, now);
+	if (r == 0)
+		space->snapshot = now;
+	free(snapshot.mappings);
+	return r;
+}
+
+/* A child that ended before it was looked at had what its parent had when it forked. */
+static int look_at_parent(struct worlds *worlds, struct space *space)
+{
+	struct space *parent = NULL;
+	struct world *world;
+	int r;
+
+	if (!space->parent)
+		return -ESRCH;
+	parent = spaces_at(&worlds->spaces, space->parent, space->from);
+	if (!parent) {
+		parent = spaces_add(&worlds->spaces, space->parent, 0);
+		if (!parent)
+			return -ENOMEM;
+	}
+	if (!parent->newest) {
+		r = parent->until || parent->gone ? -ESRCH : look_at_proc(worlds, parent);
+		if (r < 0)
+			return r;
+	}
+	world = space_world_at(parent, space->from);
+	space->root = parent->root;
+	space->identity = parent->identity;
+	space->identity.start_time = 0;
+	space->identity.innermost = 0;
+	space->identity_known = parent->identity_known;
+	return space_begin(space, space->from, mappings_share(world->mappings)) ? 0 : -ENOMEM;
+}
+
+int space_look(struct worlds *worlds, struct space *space)
+{
+	int r = -ESRCH;
+
+	if (space->newest)
+		return 0;
+	/* Once a later space of the process began, or it ended, /proc tells of something else. */
+	if (!space->until && spaces_at(&worlds->spaces, space->tgid, UINT64_MAX) == space)
+		r = look_at_proc(worlds, space);
+	if (r == -ESRCH)
+		r = look_at_parent(worlds, space);
+	return r;
+}
+
+/* The user and root of a process that is known by records only. */
+static void identify(struct worlds *worlds, struct space *space)
+{
+	struct process_view view = PROCESS_VIEW_NONE;
+	struct process_identity identity;
+
+	if (space->until || (space->identity_known && space->identity.start_time))
+		return;
+	if (view_open(space->tgid, &view) < 0)
+		return;
+	if (view_identity(&view, &identity) == 0) {
+		space->identity = identity;
+		space->identity_known = true;
+		space->root = roots_learn(worlds->capture.roots, &view);
+	}
+	view_close(&view);
+}
+
+/* The space a process was in, by time and by mark; one that nothing is known of if it is new. */
+static struct space *find(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time)
+{
+	struct space *space = spaces_at(&worlds->spaces, tgid, time);
+	struct space *marked, *newest;
+
+	if (space && (!cookie || !space->cookie || space->cookie == cookie)) {
+		space->cookie = cookie ? cookie : space->cookie;
+		return space;
+	}
+	marked = cookie ? spaces_with_cookie(&worlds->spaces, tgid, cookie) : NULL;
+	if (marked)
+		return marked;
+	/*
+	 * Nobody told of it. If it is the latest it can be looked at, and it replaces the one
+	 * before; else it lies between two that are known, and is lost.
+	 */
+	newest = spaces_at(&worlds->spaces, tgid, UINT64_MAX);
+	if (newest && newest == space)
+		spaces_retire(&worlds->spaces, space, time);
+	space = spaces_add(&worlds->spaces, tgid, newest ? time : 0);
+	if (space)
+		space->cookie = cookie;
+	return space;
+}
+
+/* Looks again if the addresses ask for it and it is not too soon; the world that fits best. */
+static struct world *refresh(struct worlds *worlds, struct space *space, struct world *world,
+			     const uint64_t *addresses, uint32_t n)
+{
+	uint32_t covered = mappings_cover(world->mappings, addresses, n), better;
+	uint64_t now;
+
+	if (covered == n)
+		return world;
+	now = worlds_now();
+	if (!space->until && now >= space->next_look) {
+		uint32_t before = mappings_cover(space->newest->mappings, addresses, n);
+
+		space->patience = space->patience ? space->patience : FIRST_PATIENCE_NS;
+		if (look_at_proc(worlds, space) < 0)
+			space->patience = MAX_PATIENCE_NS;
+		better = mappings_cover(space->newest->mappings, addresses, n);
+		/* What no look explains is no code: frame pointers that are none. */
+		if (better > before)
+			space->patience = FIRST_PATIENCE_NS;
+		else if (space->patience < MAX_PATIENCE_NS)
+			space->patience *= 2;
+	}
+	better = mappings_cover(space->newest->mappings, addresses, n);
+	return better > covered && space->newest->snapshot ? space->newest : world;
+}
+
+static int give_id(struct worlds *worlds, struct world *world)
+{
+	if (world->id != WORLD_NONE)
+		return 0;
+	if (worlds->n_ids >= worlds->room_ids) {
+		uint32_t room = worlds->room_ids ? worlds->room_ids * 2 : 64;
+		struct world **grown = reallocarray(worlds->ids, room, sizeof(struct world *));
+
+		if (!grown)
+			return -ENOMEM;
+		worlds->ids = grown;
+		worlds->room_ids = room;
+	}
+	world->id = worlds->n_ids++;
+	worlds->ids[world->id] = world;
+	world->space->n_asked++;
+	return 0;
+}
+
+int worlds_learn(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
+		 const uint64_t *addresses, uint32_t n, uint32_t *ret_world)
+{
+	struct space *space;
+	struct world *world;
+	int r;
+
+	if (worlds->catch_up && time > worlds->settled) {
+		r = worlds->catch_up(worlds->catch_up_context);
+		if (r == -ENOMEM)
+			return r;
+	}
+	space = find(worlds, tgid, cookie, time);
+	if (!space)
+		return -ENOMEM;
+	r = space->gone ? -ESRCH : space_look(worlds, space);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		worlds->losses.processes_gone += !space->gone;
+		space->gone = true;
+		spaces_retire(&worlds->spaces, space, worlds_now());
+		*ret_world = WORLD_NONE;
+		return 0;
+	}
+	world = refresh(worlds, space, space_world_at(space, time), addresses, n);
+	identify(worlds, space);
+	r = give_id(worlds, world);
+	if (r < 0)
+		return r;
+	worlds->losses.files_unreadable = files_unreadable(worlds->capture.files);
+	*ret_world = world->id;
+	return 0;
+}
+
+int worlds_at(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
+	      uint32_t *ret_world)
+{
+	return worlds_learn(worlds, tgid, cookie, time, NULL, 0, ret_world);
+}
+
+int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns)
+{
+	own(own_closedir) DIR *directory = opendir("/proc");
+	uint64_t end = worlds_now() + budget_ns;
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		struct space *space;
+		char *rest;
+		long tgid;
+		int r;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		tgid = strtol(entry->d_name, &rest, 10);
+		if (*rest || tgid <= 0 || tgid > INT32_MAX ||
+		    spaces_at(&worlds->spaces, (pid_t)tgid, UINT64_MAX))
+			continue;
+		if (worlds_now() > end)
+			break;
+		space = spaces_add(&worlds->spaces, (pid_t)tgid, 0);
+		r = space ? look_at_proc(worlds, space) : -ENOMEM;
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0) /* gone, or a kernel thread */
+			spaces_discard(&worlds->spaces, space);
+	}
+	return 0;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/mappings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mapping_list *list_with_room(uint32_t room)
+{
+	struct mapping_list *list = malloc(sizeof(*list) + room * sizeof(list->at[0]));
+
+	if (list)
+		*list = (struct mapping_list){ .references = 1, .room = room };
+	return list;
+}
+
+struct mapping_list *mappings_new(const struct mapping *mappings, uint32_t n)
+{
+	struct mapping_list *list = list_with_room(n ? n : 8);
+
+	if (list && n) {
+		memcpy(list->at, mappings, n * sizeof(*mappings));
+		list->n = n;
+	}
+	return list;
+}
+
+struct mapping_list *mappings_share(struct mapping_list *list)
+{
+	list->references++;
+	return list;
+}
+
+void mappings_release(struct mapping_list *list)
+{
+	if (list && --list->references == 0)
+		free(list);
+}
+
+/* The first mapping that ends behind the address. */
+static uint32_t lower_bound(const struct mapping_list *list, uint64_t address)
+{
+	uint32_t low = 0, high = list->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (list->at[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct mapping *mappings_find(const struct mapping_list *list, uint64_t address)
+{
+	uint32_t i = lower_bound(list, address);
+
+	return i < list->n && list->at[i].start <= address ? &list->at[i] : NULL;
+}
+
+uint32_t mappings_cover(const struct mapping_list *list, const uint64_t *addresses, uint32_t n)
+{
+	uint32_t covered = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		covered += mappings_find(list, addresses[i]) != NULL;
+	return covered;
+}
+
+bool mapping_agrees(const struct mapping *a, const struct mapping *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	switch (a->kind) {
+	case MAPPING_FILE:
+		return a->file == b->file && a->start - a->offset == b->start - b->offset;
+	case MAPPING_ANONYMOUS:
+		return a->name == b->name;
+	default:
+		return a->name == b->name && a->start == b->start;
+	}
+}
+
+/* The range [first, last) of the list that overlaps the mapping. */
+static uint32_t overlap(const struct mapping_list *list, const struct mapping *mapping,
+			uint32_t *ret_last)
+{
+	uint32_t first = lower_bound(list, mapping->start), last = first;
+
+	while (last < list->n && list->at[last].start < mapping->end)
+		last++;
+	*ret_last = last;
+	return first;
+}
+
+bool mappings_conflict(const struct mapping_list *list, const struct mapping *mapping)
+{
+	uint32_t last, first = overlap(list, mapping, &last);
+
+	for (uint32_t i = first; i < last; i++) {
+		if (!mapping_agrees(&list->at[i], mapping))
+			return true;
+	}
+	return false;
+}
+
+static struct mapping unite(struct mapping a, const struct mapping *b)
+{
+	if (b->start < a.start) {
+		a.start = b->start;
+		a.offset = b->offset;
+	}
+	if (b->end > a.end)
+		a.end = b->end;
+	return a;
+}
+
+/* Room for `more` mappings in a list that nobody else has. */
+static int make_private(struct mapping_list **list, uint32_t more)
+{
+	struct mapping_list *old = *list, *fresh;
+	uint32_t wanted = old->n + more;
+
+	if (old->references == 1 && old->room >= wanted)
+		return 0;
+	fresh = list_with_room(wanted + wanted / 4 + 2);
+	if (!fresh)
+		return -ENOMEM;
+	fresh->n = old->n;
+	memcpy(fresh->at, old->at, old->n * sizeof(old->at[0]));
+	mappings_release(old);
+	*list = fresh;
+	return 0;
+}
+
+int mappings_add(struct mapping_list **list_pointer, const struct mapping *mapping)
+{
+	struct mapping_list *list = *list_pointer;
+	struct mapping
+		pieces[3]; /* what is left of the first, the new one, what is left of the last */
+	struct mapping whole = *mapping;
+	uint32_t last, first = overlap(list, mapping, &last), n = 0;
+	int r;
+
+	/* Neighbours that it continues become one with it. */
+	if (first > 0 && list->at[first - 1].end == mapping->start &&
+	    mapping_agrees(&list->at[first - 1], mapping))
+		first--;
+	if (last < list->n && list->at[last].start == mapping->end &&
+	    mapping_agrees(&list->at[last], mapping))
+		last++;
+	if (list->n - (last - first) + 3 > MAX_MAPPINGS) /* as many as it may add */
+		return 0;
+	r = make_private(list_pointer, 2);
+	if (r < 0)
+		return r;
+	list = *list_pointer;
+	for (uint32_t i = first; i < last; i++) {
+		if (mapping_agrees(&list->at[i], &whole))
+			whole = unite(whole, &list->at[i]);
+	}
+	if (first < last && list->at[first].start < whole.start) {
+		pieces[n] = list->at[first];
+		pieces[n++].end = whole.start;
+	}
+	pieces[n++] = whole;
+	if (first < last && list->at[last - 1].end > whole.end) {
+		pieces[n] = list->at[last - 1];
+		pieces[n].offset += whole.end - pieces[n].start;
+		pieces[n++].start = whole.end;
+	}
+	memmove(&list->at[first + n], &list->at[last], (list->n - last) * sizeof(list->at[0]));
+	memcpy(&list->at[first], pieces, n * sizeof(pieces[0]));
+	list->n = list->n - (last - first) + n;
+	return 0;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/worlds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "process/worlds_state.h"
+
+int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds)
+{
+	struct worlds *worlds = calloc(1, sizeof(*worlds));
+	uint32_t hold = options ? options->hold_files : 0;
+	int r;
+
+	if (!worlds)
+		return -ENOMEM;
+	worlds->n_ids = 1; /* WORLD_NONE */
+	worlds->capture.buffer = malloc(CAPTURE_BUFFER);
+	r = worlds->capture.buffer ? pool_new(&worlds->capture.pool) : -ENOMEM;
+	if (r == 0)
+		r = roots_new(&worlds->capture.roots);
+	if (r == 0)
+		r = files_new(hold, worlds->capture.roots, &worlds->capture.files);
+	if (r < 0) {
+		worlds_free(worlds);
+		return r;
+	}
+	*ret_worlds = worlds;
+	return 0;
+}
+
+void worlds_free(struct worlds *worlds)
+{
+	if (!worlds)
+		return;
+	spaces_clear(&worlds->spaces);
+	free(worlds->ids);
+	files_free(worlds->capture.files);
+	roots_free(worlds->capture.roots);
+	pool_free(worlds->capture.pool);
+	free(worlds->capture.buffer);
+	free(worlds);
+}
+
+static const struct world *by_id(const struct worlds *worlds, uint32_t id)
+{
+	return id != WORLD_NONE && id < worlds->n_ids ? worlds->ids[id] : NULL;
+}
+
+const struct mapping *worlds_find(const struct worlds *worlds, uint32_t id, uint64_t address)
+{
+	const struct world *world = by_id(worlds, id);
+
+	return world ? mappings_find(world->mappings, address) : NULL;
+}
+
+pid_t worlds_tgid(const struct worlds *worlds, uint32_t id)
+{
+	const struct world *world = by_id(worlds, id);
+
+	return world ? world->space->tgid : 0;
+}
+
+uint32_t worlds_n_files(const struct worlds *worlds)
+{
+	return files_n(worlds->capture.files);
+}
+
+const struct mapped_file *worlds_file(const struct worlds *worlds, uint32_t file)
+{
+	return files_get(worlds->capture.files, file);
+}
+
+int worlds_open_file(const struct worlds *worlds, uint32_t file)
+{
+	return files_open(worlds->capture.files, file);
+}
+
+const struct worlds_losses *worlds_losses(const struct worlds *worlds)
+{
+	return &worlds->losses;
+}
+
+/* Who wrote a map of names is believed only if it is the process's user or root. */
+static bool is_trusted(const struct stat *status, const struct space *space)
+{
+	return status->st_uid == 0 ||
+	       (space->identity_known && status->st_uid == space->identity.uid);
+}
+
+static int open_trusted(int directory, const char *name, const struct space *space)
+{
+	own(own_fd) int fd = -1;
+	struct stat status;
+
+	if (directory < 0)
+		return -ENOENT;
+	fd = open_in_root(directory, name, false, &status);
+	if (fd < 0)
+		return fd;
+	return is_trusted(&status, space) ? take_fd(&fd) : -EPERM;
+}
+
+/* In the /tmp the process sees now, if it still lives. */
+static int open_in_live_tmp(const struct space *space, const char *name)
+{
+	struct process_view view = PROCESS_VIEW_NONE;
+	struct process_identity identity;
+	int r = view_open(space->tgid, &view);
+
+	if (r < 0)
+		return r;
+	r = view_identity(&view, &identity);
+	if (r == 0 && space->identity_known && identity.start_time != space->identity.start_time)
+		r = -ESRCH; /* another process has the id now */
+	if (r == 0) {
+		own(own_fd) int tmp = open_directory_in_root(view.root, "tmp");
+
+		r = open_trusted(tmp, name, space);
+	}
+	view_close(&view);
+	return r;
+}
+
+/* A jitdump file gives itself away: the process maps a page of it for execution. */
+static int open_mapped_dump(const struct worlds *worlds, const struct world *world,
+			    const char *name)
+{
+	for (uint32_t i = 0; i < world->mappings->n; i++) {
+		const struct mapping *mapping = &world->mappings->at[i];
+		const char *slash = strrchr(mapping->name, '/');
+		own(own_fd) int fd = -1;
+		struct stat status;
+
+		if (mapping->kind != MAPPING_FILE || !slash || strcmp(slash + 1, name) != 0)
+			continue;
+		fd = files_open_growing(worlds->capture.files, mapping->file);
+		if (fd < 0 || fstat(fd, &status) < 0)
+			return -ENOENT;
+		return is_trusted(&status, world->space) ? take_fd(&fd) : -EPERM;
+	}
+	return -ENOENT;
+}
+
+int worlds_open_jit(const struct worlds *worlds, uint32_t id, const char *kind)
+{
+	const struct world *world = by_id(worlds, id);
+	const struct roots *roots = worlds->capture.roots;
+	bool map = strcmp(kind, "map") == 0;
+	const struct space *space;
+	char inner[32], outer[32];
+	int fd;
+
+	if (!world)
+		return -ESRCH;
+	space = world->space;
+	snprintf(outer, sizeof(outer), map ? "perf-%d.map" : "jit-%d.dump", (int)space->tgid);
+	snprintf(inner, sizeof(inner), map ? "perf-%d.map" : "jit-%d.dump",
+		 (int)(space->identity.innermost ? space->identity.innermost : space->tgid));
+	fd = map ? -ENOENT : open_mapped_dump(worlds, world, inner);
+	if (fd == -ENOENT)
+		fd = open_in_live_tmp(space, inner);
+	if (fd == -ENOENT || fd == -ESRCH)
+		fd = open_trusted(roots_tmp(roots, space->root), inner, space);
+	if (fd == -ENOENT)
+		fd = open_trusted(roots_tmp(roots, ROOT_OWN), outer, space);
+	return fd;
+}
