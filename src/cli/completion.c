@@ -10,7 +10,9 @@
 
 /* Fills `all` with whole words of the kind asked for. */
 static const char values_text[] =
-	"\tcase $kind in\n"
+	"\t-)\n"
+	"\t\treturn\n"
+	"\t\t;;\n"
 	"\tpid)\n"
 	"\t\tfor word in /proc/[0-9]*; do all+=(\"$list${word##*/}\"); done\n"
 	"\t\t;;\n"
@@ -18,7 +20,11 @@ static const char values_text[] =
 	"\t\tfor word in /proc/[0-9]*/task/[0-9]*; do all+=(\"$list${word##*/}\"); done\n"
 	"\t\t;;\n"
 	"\tcomm)\n"
-	"\t\tmapfile -t all < <(cat /proc/[0-9]*/comm 2> /dev/null | sort -u)\n"
+	/* A process chooses its name, and may choose one that a shell would run. */
+	"\t\twhile IFS= read -r word; do\n"
+	"\t\t\tprintf -v word %q \"$word\"\n"
+	"\t\t\tall+=(\"$word\")\n"
+	"\t\tdone < <(cat /proc/[0-9]*/comm 2> /dev/null | sort -u)\n"
 	"\t\t;;\n"
 	"\tfile)\n"
 	"\t\tcompopt -o filenames 2> /dev/null\n"
@@ -95,7 +101,7 @@ static void put_options(const struct command_line *line, FILE *out)
 			fprintf(out, "-%c ", row->letter);
 		fprintf(out, "--%s\n", row->name);
 	}
-	fputs("\t\t)\n", out);
+	fputs("\t\t)\n\t\t;;\n", out);
 }
 
 static const char *positional_kind(const struct command_line *line)
@@ -155,14 +161,10 @@ void options_completion(const struct command_line *line, FILE *out)
 		"\tfi\n"
 		"\n"
 		"\t[[ $kind == [pt]id && $value == *,* ]] && list=${value%%,*},\n"
-		"\tif [[ $kind == option ]]; then\n",
+		"\tcase $kind in\n"
+		"\toption)\n",
 		positional_kind(line));
 	put_options(line, out);
-	fputs("\telif [[ $kind == - ]]; then\n"
-	      "\t\treturn\n"
-	      "\tfi\n",
-	      out);
-	fputs("\t[[ $kind != option ]] &&\n", out);
 	fputs(values_text, out);
 	fputs(reply_text, out);
 	fprintf(out, "}\ncomplete -F _stacktally_%s %s\n", line->program, line->program);
