@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trigger/attach.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "base/own.h"
+
+#define SYSFS_SOURCES "/sys/bus/event_source/devices/"
+
+/* The program runs wherever the event happens: the CPU only says where the event is counted. */
+static int first_cpu(void)
+{
+	own(own_fd) int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+	char text[32] = "";
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return 0;
+	return (int)strtol(text, NULL, 10);
+}
+
+static int perf_type(const char *source, uint32_t *ret_type)
+{
+	char path[64], text[16] = "";
+	unsigned long type;
+
+	snprintf(path, sizeof(path), SYSFS_SOURCES "%s/type", source);
+	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		return -EIO;
+	type = strtoul(text, NULL, 10);
+	if (type == 0 || type > UINT32_MAX)
+		return -EIO;
+	*ret_type = (uint32_t)type;
+	return 0;
+}
+
+/* A perf event with the program on it: the link type for these came only with Linux 5.15. */
+static int attach_perf(int prog, struct perf_event_attr *attr, pid_t pid)
+{
+	own(own_fd) int fd = -1;
+
+	attr->size = sizeof(*attr);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid > 0 ? pid : -1, pid > 0 ? -1 : first_cpu(),
+			  -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+int attach_kprobe(int prog, const char *symbol, uint64_t address)
+{
+	struct perf_event_attr attr = { 0 };
+	int rc = perf_type("kprobe", &attr.type);
+
+	if (rc < 0)
+		return rc;
+	/* By address where possible: since Linux 6.7 an ambiguous symbol is refused. */
+	if (address)
+		attr.kprobe_addr = address;
+	else
+		attr.kprobe_func = (uintptr_t)symbol;
+	return attach_perf(prog, &attr, 0);
+}
+
+int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid)
+{
+	struct perf_event_attr attr = { 0 };
+	int rc = perf_type("uprobe", &attr.type);
+
+	if (rc < 0)
+		return rc;
+	if (ref_ctr_offset > UINT32_MAX)
+		return -EINVAL;
+	attr.uprobe_path = (uintptr_t)path;
+	attr.probe_offset = offset;
+	attr.config = ref_ctr_offset << 32; /* format/ref_ctr_offset: config:32-63 */
+	return attach_perf(prog, &attr, pid);
+}
+
+int attach_tracepoint(int prog, uint64_t id)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = id };
+
+	return attach_perf(prog, &attr, 0);
+}
+
+int attach_kprobe_multi(int prog, const uint64_t *addresses, const char *const *symbols, uint32_t n)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options);
+
+	if (addresses)
+		options.kprobe_multi.addrs = (const unsigned long *)addresses;
+	else
+		options.kprobe_multi.syms = (const char **)symbols;
+	options.kprobe_multi.cnt = n;
+	return bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &options);
+}
+
+int attach_fentry(int prog)
+{
+	return bpf_raw_tracepoint_open(NULL, prog);
+}
+
+/* The part of union bpf_attr that creates a uprobe.multi link. */
+struct uprobe_multi_attr {
+	uint32_t prog_fd;
+	uint32_t target_fd;
+	uint32_t attach_type;
+	uint32_t flags;
+	uint64_t path;
+	uint64_t offsets;
+	uint64_t ref_ctr_offsets;
+	uint64_t cookies;
+	uint32_t cnt;
+	uint32_t multi_flags;
+	uint32_t pid;
+	uint32_t padding;
+};
+
+_Static_assert(sizeof(struct uprobe_multi_attr) == 64, "the kernel's layout");
+
+int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
+			const uint64_t *ref_ctr_offsets, uint32_t n, pid_t pid)
+{
+	struct uprobe_multi_attr attr = {
+		.prog_fd = (uint32_t)prog,
+		.attach_type = ATTACH_TRACE_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.ref_ctr_offsets = (uintptr_t)ref_ctr_offsets,
+		.cnt = n,
+		.pid = (uint32_t)pid,
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	return fd < 0 ? -errno : fd;
+}
+
+bool have_kprobe(void)
+{
+	return access(SYSFS_SOURCES "kprobe/type", F_OK) == 0;
+}
+
+bool have_uprobe(void)
+{
+	return access(SYSFS_SOURCES "uprobe/type", F_OK) == 0;
+}
+
+/* `return 0`, loaded to be attached in one way. */
+static int load_nothing(enum bpf_attach_type attach_type)
+{
+	static const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attach_type);
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "nothing", "GPL", program,
+			     sizeof(program) / sizeof(program[0]), &options);
+}
+
+/*
+ * Tried for real: every refusal of a made-up request is EINVAL, with the call and without it
+ * (Linux 5.18, 0dcac2725406).
+ */
+bool have_kprobe_multi(const uint64_t *addresses, const char *const *symbols, uint32_t n)
+{
+	own(own_fd) int prog = load_nothing(BPF_TRACE_KPROBE_MULTI);
+
+	for (uint32_t i = 0; prog >= 0 && i < n && i < 8; i++) {
+		own(own_fd) int link = attach_kprobe_multi(prog, addresses ? addresses + i : NULL,
+							   symbols ? symbols + i : NULL, 1);
+		if (link >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* What a request with a directory for a file is refused with. */
+static int uprobe_multi_refusal(pid_t pid)
+{
+	own(own_fd) int prog = load_nothing(ATTACH_TRACE_UPROBE_MULTI);
+	uint64_t offset = 0;
+
+	return prog < 0 ? prog : attach_uprobe_multi(prog, "/", &offset, NULL, 1, pid);
+}
+
+/* Linux 6.6 (89ae89f53d20) is the first to look at the path: EBADF, for it is no regular file. */
+bool have_uprobe_multi(void)
+{
+	return uprobe_multi_refusal(0) == -EBADF;
+}
+
+/* Linux 6.10 (46ba0e49b642) filters by process, and since then refuses a negative pid at once. */
+bool have_uprobe_multi_pid(void)
+{
+	return have_uprobe_multi() && uprobe_multi_refusal(-1) == -EINVAL;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Kernel functions: one kprobe.multi link where the kernel has it, else a kprobe for each, else,
+ * on kernels without kprobes, fentry, which one program can do for one function only.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "trigger/attach.h"
+#include "trigger/entry.h"
+#include "trigger/kernel_functions.h"
+#include "trigger/kinds.h"
+#include "trigger/nearest.h"
+
+DEFINE_OWN(struct matcher, matcher_free)
+
+struct kprobes {
+	struct probes probes; /* first */
+	struct kernel_functions functions;
+	enum kprobe_how how;
+	uint64_t *addresses;  /* NULL where the kernel hides them */
+	const char **symbols; /* as the kernel takes them: arrays of their own */
+	int program;
+};
+
+static const char *const ENTRIES[] = {
+	[KPROBE_MULTI] = "on_kprobe_multi",
+	[KPROBE_SINGLE] = "on_kprobe",
+	[KPROBE_FENTRY] = "on_fentry",
+};
+
+static void kprobes_free(struct kprobes *kprobes)
+{
+	if (!kprobes)
+		return;
+	probes_clear(&kprobes->probes);
+	kernel_functions_clear(&kprobes->functions);
+	free(kprobes->addresses);
+	free(kprobes->symbols);
+	free(kprobes);
+}
+
+DEFINE_OWN(struct kprobes, kprobes_free)
+
+static void free_trigger(struct trigger *trigger)
+{
+	kprobes_free((struct kprobes *)trigger);
+}
+
+static int choose_fentry(const struct kprobes *kprobes, struct bpf_program *program,
+			 struct error *err)
+{
+	const char *name = kprobes->functions.items[0].name;
+	int rc;
+
+	if (kprobes->functions.n > 1)
+		return error_privilege(err, -EOPNOTSUPP,
+				       "this kernel has no kprobes (CONFIG_KPROBES), and without "
+				       "them one function at a time can be traced: %u match",
+				       kprobes->functions.n);
+	rc = bpf_program__set_attach_target(program, 0, name);
+	if (rc < 0)
+		return error_privilege(err, rc,
+				       "this kernel has no kprobes (CONFIG_KPROBES), and its BTF "
+				       "does not know %.200s for fentry: %s",
+				       name, strerror(-rc));
+	return 0;
+}
+
+static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	struct kprobes *kprobes = (struct kprobes *)trigger;
+	uint32_t n = kprobes->functions.n;
+	struct bpf_program *program;
+	int rc;
+
+	if (kprobes->how == KPROBE_BEST) {
+		if (have_kprobe_multi(kprobes->addresses, kprobes->symbols, n))
+			kprobes->how = KPROBE_MULTI;
+		else
+			kprobes->how = have_kprobe() ? KPROBE_SINGLE : KPROBE_FENTRY;
+	}
+	rc = probes_check_limit(n, kprobes->how == KPROBE_MULTI, err);
+	if (rc == 0)
+		rc = entry_choose(object, ENTRIES[kprobes->how], &program, err);
+	if (rc < 0)
+		return rc;
+
+	return kprobes->how == KPROBE_FENTRY ? choose_fentry(kprobes, program, err) : 0;
+}
+
+static int attach_some(const void *context, uint32_t from, uint32_t n)
+{
+	const struct kprobes *kprobes = context;
+	const uint64_t *addresses = kprobes->addresses;
+
+	switch (kprobes->how) {
+	case KPROBE_MULTI:
+		return attach_kprobe_multi(kprobes->program, addresses ? addresses + from : NULL,
+					   kprobes->symbols + from, n);
+	case KPROBE_FENTRY:
+		return attach_fentry(kprobes->program);
+	default:
+		return attach_kprobe(kprobes->program, kprobes->symbols[from],
+				     addresses ? addresses[from] : 0);
+	}
+}
+
+static const char *function_name(const void *context, uint32_t i)
+{
+	return ((const struct kprobes *)context)->symbols[i];
+}
+
+static int attach(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	struct kprobes *kprobes = (struct kprobes *)trigger;
+	struct probes_source source = { .n = kprobes->functions.n,
+					.at_once = kprobes->how == KPROBE_MULTI,
+					.attach = attach_some,
+					.name = function_name,
+					.context = kprobes };
+
+	kprobes->program = entry_fd(object, ENTRIES[kprobes->how], err);
+	if (kprobes->program < 0)
+		return kprobes->program;
+	return probes_attach(&kprobes->probes, &source, err);
+}
+
+static const struct trigger_ops KPROBE_OPS = {
+	.kind = "kprobe",
+	.choose = choose,
+	.attach = attach,
+	.stop = entry_stop,
+	.free = free_trigger,
+	.n_attached = probes_n_attached,
+};
+
+static const char *why_untraceable(enum kernel_untraceable why)
+{
+	switch (why) {
+	case KERNEL_NOTRACE:
+		return ", though kallsyms has it: it is marked notrace or built without the hook "
+		       "for tracing";
+	case KERNEL_BLACKLISTED:
+		return ", though kallsyms has it: it is on the kernel's blacklist of what may not "
+		       "be probed";
+	case KERNEL_INIT:
+		return ", though kallsyms has it: it was code of the kernel's start and is gone";
+	case KERNEL_IRQENTRY:
+		return ", though kallsyms has it: it is entry code of interrupts";
+	case KERNEL_TRACER:
+		return ", though kallsyms has it: it is no function of its own, or part of tracing";
+	case KERNEL_ABSENT:
+		break;
+	}
+	return ": it does not exist or was inlined";
+}
+
+static int no_match(const struct spec *spec, bool exact, enum kernel_untraceable why,
+		    const struct nearest *nearest, struct error *err)
+{
+	char pattern[300], near[400];
+
+	matcher_describe(spec->name, spec->regexp, pattern, sizeof(pattern));
+	nearest_describe(nearest, near, sizeof(near));
+	return error_set(err, -ENOENT, "No functions matched by pattern %s%s%s", pattern,
+			 exact || why != KERNEL_ABSENT ? why_untraceable(why) : "", near);
+}
+
+static int fill_arrays(struct kprobes *kprobes)
+{
+	const struct kernel_functions *functions = &kprobes->functions;
+
+	kprobes->symbols = calloc(functions->n, sizeof(*kprobes->symbols));
+	if (!kprobes->symbols)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < functions->n; i++)
+		kprobes->symbols[i] = functions->items[i].name;
+	if (!functions->have_addresses)
+		return 0;
+	kprobes->addresses = calloc(functions->n, sizeof(*kprobes->addresses));
+	if (!kprobes->addresses)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < functions->n; i++)
+		kprobes->addresses[i] = functions->items[i].address;
+	return 0;
+}
+
+int kprobe_trigger_new(const struct spec *spec, enum kprobe_how how, struct probes **ret_probes,
+		       struct error *err)
+{
+	own(own_matcher_free) struct matcher *matcher = NULL;
+	own(own_kprobes_free) struct kprobes *kprobes = NULL;
+	bool exact = !spec->regexp && !strpbrk(spec->name, "*?");
+	struct nearest nearest;
+	int rc;
+
+	rc = matcher_new(spec->name, spec->regexp, &matcher, err);
+	if (rc < 0)
+		return rc;
+	kprobes = calloc(1, sizeof(*kprobes));
+	if (!kprobes)
+		return error_set(err, -ENOMEM, "out of memory");
+	kprobes->probes.trigger.ops = &KPROBE_OPS;
+	kprobes->how = how;
+	nearest_init(&nearest, spec->regexp ? "" : spec->name);
+	rc = kernel_functions_find(matcher, exact, &nearest, &kprobes->functions, err);
+	if (rc < 0)
+		return rc;
+	if (kprobes->functions.n == 0)
+		return no_match(spec, exact, kprobes->functions.untraceable, &nearest, err);
+	if (fill_arrays(kprobes) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	*ret_probes = &take_ptr(kprobes)->probes;
+	return 0;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trigger/library.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/own.h"
+#include "trigger/ld_cache.h"
+
+#define LD_CACHE     "/etc/ld.so.cache"
+#define LD_CACHE_MAX (64u << 20)
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu"
+#elif defined(__aarch64__)
+#define MULTIARCH "aarch64-linux-gnu"
+#else
+#define MULTIARCH "."
+#endif
+
+/* Where to look: a root directory, and the process it is of. */
+struct scope {
+	int root; /* AT_FDCWD: our own */
+	pid_t pid;
+};
+
+/* Opens without waiting for the other end of a FIFO: the path first, the file when it is one. */
+static int open_regular(const struct scope *scope, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
+	own(own_fd) int fd = -1;
+	char fd_path[32];
+	struct stat about;
+	int opened;
+
+	if (scope->root == AT_FDCWD) {
+		fd = open(path, O_PATH | O_CLOEXEC);
+	} else {
+		/* Or an absolute link of a container would lead out of it. Linux 5.6. */
+		how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+		fd = (int)syscall(SYS_openat2, scope->root, path, &how, sizeof(how));
+	}
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &about) < 0)
+		return -errno;
+	if (!S_ISREG(about.st_mode))
+		return S_ISDIR(about.st_mode) ? -EISDIR : -ENXIO;
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
+	opened = open(fd_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return opened < 0 ? -errno : opened;
+}
+
+/* Takes over `fd`. */
+static int found(int fd, const char *path, struct library *ret_library)
+{
+	struct library library = { .fd = fd, .path = strdup(path) };
+
+	if (!library.path) {
+		close(fd);
+		return -ENOMEM;
+	}
+	snprintf(library.fd_path, sizeof(library.fd_path), "/proc/self/fd/%d", fd);
+	*ret_library = library;
+	return 0;
+}
+
+static int try_path(const struct scope *scope, const char *path, struct library *ret_library)
+{
+	int fd = open_regular(scope, path);
+
+	return fd < 0 ? fd : found(fd, path, ret_library);
+}
+
+/* "libNAME.so", or the name itself where it is one of a library already. */
+static int soname_of(const char *name, char *buffer, size_t size)
+{
+	int n;
+
+	if (strncmp(name, "lib", 3) == 0 && strstr(name, ".so"))
+		n = snprintf(buffer, size, "%s", name);
+	else
+		n = snprintf(buffer, size, "lib%s%s", name, strstr(name, ".so") ? "" : ".so");
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+bool library_name_fits(const char *path, const char *name)
+{
+	const char *base = strrchr(path, '/');
+	char soname[256];
+	size_t n;
+
+	base = base ? base + 1 : path;
+	if (strcmp(base, name) == 0)
+		return true;
+	if (soname_of(name, soname, sizeof(soname)) < 0)
+		return false;
+	n = strlen(soname);
+	if (strncmp(base, soname, n) == 0 && (base[n] == '\0' || base[n] == '.'))
+		return true;
+	/* "libc-2.31.so", as glibc was installed before 2.34 */
+	if (!strstr(name, ".so")) {
+		n -= strlen(".so");
+		return strncmp(base, soname, n) == 0 && base[n] == '-' &&
+		       isdigit((unsigned char)base[n + 1]) && strstr(base, ".so");
+	}
+	return false;
+}
+
+/* A file that is gone by its name can still be opened through the mapping. */
+static int open_mapped(const struct scope *scope, const char *range, const char *path,
+		       unsigned long long inode)
+{
+	struct scope own_root = { .root = AT_FDCWD };
+	char link[80];
+	struct stat about;
+	int fd = open_regular(scope, path);
+
+	/* The device is not compared: maps and stat disagree on it under overlayfs and btrfs. */
+	if (fd >= 0 && fstat(fd, &about) == 0 && about.st_ino == inode)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%s", scope->pid, range);
+	return open_regular(&own_root, link);
+}
+
+/* "START-END PERMS OFFSET DEV INODE   PATH". */
+static int try_maps(const struct scope *scope, const char *name, struct library *ret_library)
+{
+	own(own_free) char *line = NULL;
+	own(own_file) FILE *maps = NULL;
+	char file[32];
+	size_t size = 0;
+
+	snprintf(file, sizeof(file), "/proc/%d/maps", scope->pid);
+	maps = fopen(file, "re");
+	if (!maps)
+		return -errno;
+	while (getline(&line, &size, maps) > 0) {
+		unsigned long long inode;
+		char range[40], permissions[5], *deleted;
+		int at = -1, fd;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%39s %4s %*s %*s %llu %n", range, permissions, &inode, &at) < 3 ||
+		    at < 0 || line[at] != '/' || permissions[2] != 'x')
+			continue;
+		deleted = strstr(line + at, " (deleted)");
+		if (deleted && !deleted[10])
+			*deleted = '\0';
+		if (!library_name_fits(line + at, name))
+			continue;
+		fd = open_mapped(scope, range, line + at, inode);
+		if (fd >= 0)
+			return found(fd, line + at, ret_library);
+	}
+	return -ENOENT;
+}
+
+static int try_cache(const struct scope *scope, const char *soname, struct library *ret_library)
+{
+	own(own_fd) int fd = open_regular(scope, LD_CACHE);
+	own(own_free) char *bytes = NULL;
+	struct stat about;
+	const char *path;
+	size_t n = 0;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &about) < 0)
+		return -errno;
+	if (about.st_size <= 0 || about.st_size > LD_CACHE_MAX)
+		return -ENOENT;
+	bytes = malloc((size_t)about.st_size);
+	if (!bytes)
+		return -ENOMEM;
+	while (n < (size_t)about.st_size) {
+		ssize_t got = pread(fd, bytes + n, (size_t)about.st_size - n, (off_t)n);
+
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	path = ld_cache_find(bytes, n, soname);
+	return path ? try_path(scope, path, ret_library) : -ENOENT;
+}
+
+/* Where the cache is missing or stale. */
+static int try_directories(const struct scope *scope, const char *soname,
+			   struct library *ret_library)
+{
+	static const char *const directories[] = {
+		"/lib/" MULTIARCH,
+		"/usr/lib/" MULTIARCH,
+		"/lib64",
+		"/usr/lib64",
+		"/lib",
+		"/usr/local/lib/" MULTIARCH,
+		"/usr/lib",
+		"/usr/local/lib",
+	};
+	static const char *const endings[] = { "", ".0", ".1", ".2", ".3", ".4", ".5", ".6" };
+	char path[512];
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		for (size_t j = 0; j < sizeof(endings) / sizeof(endings[0]); j++) {
+			snprintf(path, sizeof(path), "%s/%s%s", directories[i], soname, endings[j]);
+			/* A development link may be a linker script: try the versions first. */
+			if (j == 0 && !strstr(soname, ".so."))
+				continue;
+			if (try_path(scope, path, ret_library) == 0)
+				return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int try_search_path(const struct scope *scope, const char *name, struct library *ret_library)
+{
+	const char *at = getenv("PATH");
+	char path[4096];
+
+	/* Our PATH says nothing of another root's directories. */
+	if (!at || scope->root != AT_FDCWD)
+		at = DEFAULT_PATH;
+	while (*at) {
+		size_t n = strcspn(at, ":");
+		int length = snprintf(path, sizeof(path), "%.*s/%s", (int)n, at, name);
+
+		/* An empty or relative entry would make the meaning depend on where we stand. */
+		if (*at == '/' && length > 0 && (size_t)length < sizeof(path) &&
+		    try_path(scope, path, ret_library) == 0)
+			return 0;
+		at += n + (at[n] == ':');
+	}
+	return -ENOENT;
+}
+
+static int search(const struct scope *scope, const char *name, struct library *ret_library)
+{
+	char soname[256];
+	int rc = -ENOENT;
+
+	if (scope->pid > 0)
+		rc = try_maps(scope, name, ret_library);
+	if (rc < 0 && rc != -ENOMEM && soname_of(name, soname, sizeof(soname)) == 0) {
+		rc = try_cache(scope, soname, ret_library);
+		if (rc < 0)
+			rc = try_directories(scope, soname, ret_library);
+	}
+	return rc < 0 ? try_search_path(scope, name, ret_library) : rc;
+}
+
+int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err)
+{
+	own(own_fd) int root = -1;
+	struct scope scope = { .root = AT_FDCWD, .pid = pid };
+	char path[32];
+	int rc;
+
+	if (pid > 0) {
+		snprintf(path, sizeof(path), "/proc/%d/root", pid);
+		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (root < 0)
+			return error_set(err, -errno, "cannot look into process %d: %s", pid,
+					 errno == ENOENT ? "no such process" : strerror(errno));
+		scope.root = root;
+	}
+	if (!name[0] || !strchr(name, '/')) {
+		rc = name[0] ? search(&scope, name, ret_library) : -ENOENT;
+		return rc == 0 ? 0 : error_set(err, rc, "unable to find library %.500s", name);
+	}
+	/* A relative path is relative to where we are, not to where the process is. */
+	if (name[0] != '/')
+		scope.root = AT_FDCWD;
+	rc = try_path(&scope, name, ret_library);
+	if (rc == 0)
+		return 0;
+	return error_set(err, rc, "unable to find library %.500s: %s", name,
+			 rc == -ENXIO ? "not a regular file" : strerror(-rc));
+}
+
+void library_clear(struct library *library)
+{
+	if (!library || !library->path)
+		return;
+	close(library->fd);
+	free(library->path);
+	*library = (struct library){ .fd = -1 };
+}
+
+const char *library_moved_to(const char *name)
+{
+	static const char *const moved[] = { "pthread", "dl", "rt", "util", "anl" };
+
+	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		if (strcmp(name, moved[i]) == 0)
+			return "c";
+	}
+	return NULL;
+}

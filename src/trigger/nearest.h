@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The names most like one that was not found, collected while thousands are looked at. Knows
+ * nothing of what the names are names of.
+ */
+#ifndef STACKTALLY_TRIGGER_NEAREST_H
+#define STACKTALLY_TRIGGER_NEAREST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NEAREST_MAX	 5
+#define NEAREST_NAME_MAX 128
+
+struct nearest {
+	char wanted[NEAREST_NAME_MAX]; /* "": collects nothing */
+	uint32_t n;
+	struct {
+		uint32_t distance;
+		char name[NEAREST_NAME_MAX];
+	} found[NEAREST_MAX]; /* nearest first */
+};
+
+/* For a pattern with wildcards its literal part is what the names are compared with. */
+void nearest_init(struct nearest *nearest, const char *pattern);
+void nearest_add(struct nearest *nearest, const char *name);
+
+/* "; near it: a, b, c" or "". */
+void nearest_describe(const struct nearest *nearest, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The head of every trigger that consists of many probes, and how many are attached: all at
+ * once where the kernel can, one by one elsewhere, without those that the kernel refuses one by
+ * one, and all or nothing when it refuses for a reason that would hit the others too. Everything
+ * is held by file descriptors, so that it ends with the process in any case. Knows no kind.
+ */
+#ifndef STACKTALLY_TRIGGER_PROBES_H
+#define STACKTALLY_TRIGGER_PROBES_H
+
+#include "trigger/spec.h"
+#include "trigger/trigger.h"
+
+struct probes {
+	struct trigger trigger; /* first: ops get this one */
+	spec_progress_fn progress;
+	void *progress_context;
+	int *fds; /* perf events or links */
+	uint32_t n_fds, fds_capacity;
+	uint32_t n_attached;
+	uint32_t n_left_out;
+	char left_out[400]; /* the names of the first of them, and why */
+};
+
+/* What is to be attached; `attach` returns a file descriptor or a negative errno. */
+struct probes_source {
+	uint32_t n;
+	bool at_once; /* attach() takes any range; else only one at a time */
+	int (*attach)(const void *context, uint32_t from, uint32_t n);
+	const char *(*name)(const void *context, uint32_t i);
+	const void *context;
+};
+
+int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err);
+
+/* Returns when no program of these probes is running or will run. */
+void probes_detach(struct probes *probes);
+
+/* Detaches, and frees what this head owns, not the head itself. */
+void probes_clear(struct probes *probes);
+
+/* The n_attached of every such trigger. */
+uint32_t probes_n_attached(const struct trigger *trigger);
+
+/*
+ * Whether so many may be attached: BCC_PROBE_LIMIT holds where it is set, and 1000 holds where
+ * they are attached one by one, each with a file descriptor and a wait for all CPUs at its end.
+ */
+int probes_check_limit(uint32_t n, bool at_once, struct error *err);
+
+/*
+ * Fills `err` for what the kernel refused: the exit class and what to do follow from the errno.
+ * `format` says what was refused on what.
+ */
+int refused(struct error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trigger/sites.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "base/pool.h"
+#include "trigger/attach.h"
+#include "trigger/entry.h"
+
+int sites_trigger_new(const struct trigger_ops *ops, struct library *library, struct site *items,
+		      uint32_t n, struct pool *names, struct probes **ret_probes, struct error *err)
+{
+	struct sites *sites = calloc(1, sizeof(*sites));
+
+	if (!sites) {
+		library_clear(library);
+		free(items);
+		pool_free(names);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	sites->probes.trigger.ops = ops;
+	sites->library = *library;
+	*library = (struct library){ .fd = -1 };
+	sites->items = items;
+	sites->n = n;
+	sites->names = names;
+	sites->program = -1;
+	*ret_probes = &sites->probes;
+	return 0;
+}
+
+int sites_choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	struct sites *sites = (struct sites *)trigger;
+	struct bpf_program *program;
+	int rc;
+
+	/* Linux 6.6 (89ae89f53d20): without it each place is an event of its own. */
+	sites->at_once = have_uprobe_multi();
+	if (!sites->at_once && !have_uprobe())
+		return error_privilege(err, -EOPNOTSUPP,
+				       "this kernel has no user probes (CONFIG_UPROBE_EVENTS)");
+	rc = probes_check_limit(sites->n, sites->at_once, err);
+	if (rc < 0)
+		return rc;
+	rc = entry_choose(object, sites->at_once ? "on_uprobe_multi" : "on_uprobe", &program, err);
+	if (rc == 0 && sites->at_once)
+		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)
+								       ATTACH_TRACE_UPROBE_MULTI);
+	return rc;
+}
+
+static int attach_some(const void *context, uint32_t from, uint32_t n)
+{
+	const struct sites *sites = context;
+
+	if (!sites->at_once)
+		return attach_uprobe(sites->program, sites->library.fd_path,
+				     sites->items[from].offset, sites->items[from].semaphore,
+				     sites->pid);
+	return attach_uprobe_multi(sites->program, sites->library.fd_path, sites->offsets + from,
+				   sites->semaphores ? sites->semaphores + from : NULL, n,
+				   sites->pid);
+}
+
+static const char *site_name(const void *context, uint32_t i)
+{
+	return ((const struct sites *)context)->items[i].name;
+}
+
+/* As arrays of their own, which is how the kernel takes them. */
+static int fill_arrays(struct sites *sites)
+{
+	bool any = false;
+
+	free(sites->offsets);
+	free(sites->semaphores);
+	sites->semaphores = NULL;
+	sites->offsets = calloc(sites->n, sizeof(*sites->offsets));
+	if (!sites->offsets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sites->n; i++) {
+		sites->offsets[i] = sites->items[i].offset;
+		any = any || sites->items[i].semaphore;
+	}
+	if (!any)
+		return 0;
+	sites->semaphores = calloc(sites->n, sizeof(*sites->semaphores));
+	if (!sites->semaphores)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sites->n; i++)
+		sites->semaphores[i] = sites->items[i].semaphore;
+	return 0;
+}
+
+/*
+ * Which process's calls trap at all; the filter in the program decides which count. The kernel
+ * goes by the address space of the given thread, so a leader that has ended would stop it all.
+ */
+static pid_t kernel_filter(const struct sites *sites)
+{
+	pid_t pid = sites->probes.trigger.scope.pid;
+	char path[40];
+
+	if (pid <= 0 || (sites->at_once && !have_uprobe_multi_pid()))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return access(path, F_OK) == 0 ? pid : 0;
+}
+
+int sites_attach(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	struct sites *sites = (struct sites *)trigger;
+	struct probes_source source = { .n = sites->n,
+					.at_once = sites->at_once,
+					.attach = attach_some,
+					.name = site_name,
+					.context = sites };
+	int rc;
+
+	sites->program = entry_fd(object, sites->at_once ? "on_uprobe_multi" : "on_uprobe", err);
+	if (sites->program < 0)
+		return sites->program;
+	if (fill_arrays(sites) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	sites->pid = kernel_filter(sites);
+	rc = probes_attach(&sites->probes, &source, err);
+	return rc;
+}
+
+void sites_free(struct trigger *trigger)
+{
+	struct sites *sites = (struct sites *)trigger;
+
+	probes_clear(&sites->probes);
+	library_clear(&sites->library);
+	free(sites->items);
+	pool_free(sites->names);
+	free(sites->offsets);
+	free(sites->semaphores);
+	free(sites);
+}
