@@ -2,6 +2,7 @@
 #include "base/pool.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,15 +58,22 @@ static char *room_for(struct pool *pool, size_t size)
 	struct chunk *chunk = pool->chunks;
 
 	if (!chunk || chunk->size - chunk->used < size) {
-		size_t room = size > POOL_CHUNK / 4 ? size : POOL_CHUNK - sizeof(*chunk);
+		bool large = size > POOL_CHUNK / 4;
+		size_t room = large ? size : POOL_CHUNK - sizeof(*chunk);
 
 		chunk = malloc(sizeof(*chunk) + room);
 		if (!chunk)
 			return NULL;
 		chunk->used = 0;
 		chunk->size = room;
-		chunk->next = pool->chunks;
-		pool->chunks = chunk;
+		if (large && pool->chunks) {
+			/* Behind the first one, which still has room for small strings. */
+			chunk->next = pool->chunks->next;
+			pool->chunks->next = chunk;
+		} else {
+			chunk->next = pool->chunks;
+			pool->chunks = chunk;
+		}
 	}
 	chunk->used += size;
 	return chunk->bytes + chunk->used - size;

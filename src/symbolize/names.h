@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 #define NAMES_BUILD_ID_SIZE 20
-#define NAMES_NONE UINT32_MAX
+#define NAMES_NONE	    UINT32_MAX
+#define NAMES_MAX_INLINED   256 /* frames of one address; more are refused with -E2BIG */
 
 enum names_frame_flags {
 	NAMES_FRAME_KERNEL = 1 << 0,
@@ -24,9 +25,10 @@ enum names_frame_flags {
 };
 
 struct names_frame {
-	const char *name;   /* demangled; NULL when no symbol contains the address */
+	const char *name;	  /* demangled; NULL when no symbol contains the address */
 	const char *linkage_name; /* as in the symbol table, when it differs from name; else NULL */
-	const char *module; /* "[kernel]", "[ext4]", "libc.so.6", "[vdso]"; NULL when nothing is mapped there */
+	const char *module; /* "[kernel]", "[ext4]", "libc.so.6", "[vdso]"; NULL when nothing is
+			       mapped there */
 	const char *file;   /* source file, or NULL */
 	uint64_t offset;    /* from the start of the symbol, bytes; 0 without name */
 	uint32_t line;	    /* in file, from 1; 0 unknown */
@@ -36,9 +38,9 @@ struct names_frame {
 
 /* A file that code was mapped from: what pprof calls a mapping. */
 struct names_object {
-	const char *path;    /* as the process saw it; "[kernel.kallsyms]", "[vdso]" */
-	uint64_t start, end; /* where it was mapped, in one of the processes that did */
-	uint64_t offset;     /* in the file, of start */
+	const char *path;	/* as the process saw it; "[kernel.kallsyms]", "[vdso]" */
+	uint64_t start, end;	/* where it was mapped, in one of the processes that did */
+	uint64_t offset;	/* in the file, of start */
 	uint32_t build_id_size; /* 0..NAMES_BUILD_ID_SIZE */
 	uint8_t build_id[NAMES_BUILD_ID_SIZE];
 	uint64_t device, inode; /* 0 where there is no file */
@@ -48,6 +50,12 @@ struct names_object {
 struct names_address {
 	uint32_t first;
 	uint32_t n;
+};
+
+/* Where a cgroup id was found, below the root of the cgroup file system: "/system.slice/x". */
+struct names_cgroup {
+	uint64_t id;
+	const char *path;
 };
 
 struct names;
@@ -65,6 +73,8 @@ int names_add_object(struct names *names, const struct names_object *object, uin
  * i-th call names address i.
  */
 int names_add_address(struct names *names, const struct names_frame *frames, uint32_t n);
+/* Names a cgroup id; the first path of an id stays. The path is copied. */
+int names_add_cgroup(struct names *names, uint64_t id, const char *path);
 
 uint32_t names_n_addresses(const struct names *names);
 uint32_t names_n_frames(const struct names *names);
@@ -72,5 +82,8 @@ uint32_t names_n_objects(const struct names *names);
 const struct names_address *names_addresses(const struct names *names);
 const struct names_frame *names_frames(const struct names *names);
 const struct names_object *names_objects(const struct names *names);
+/* Ascending by id. */
+uint32_t names_n_cgroups(const struct names *names);
+const struct names_cgroup *names_cgroups(const struct names *names);
 
 #endif

@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TALLY_COMM_SIZE 16
+#define TALLY_COMM_SIZE	 16
 #define TALLY_MAX_FRAMES 1024 /* a stack's frames; longer ones are refused with -E2BIG */
 
 /* The address space of kernel addresses; others are ids of process/worlds.h. */
 #define TALLY_WORLD_KERNEL 0u
 
 /* Stack ids that are no stack. */
-#define TALLY_STACK_NONE UINT32_MAX	  /* there was none (a kernel thread's user stack, say) */
+#define TALLY_STACK_NONE   UINT32_MAX	    /* there was none (a kernel thread's user stack, say) */
 #define TALLY_STACK_MISSED (UINT32_MAX - 1) /* there was one, but no room to keep it */
 
 enum tally_address_flags {
@@ -50,15 +50,15 @@ struct tally_stack {
 
 struct tally_entry {
 	uint64_t count;
-	uint64_t cgroup;	 /* cgroup id, or 0 */
-	uint32_t tgid, tid;	 /* tid is 0 unless threads are kept apart */
-	uint32_t kernel, user;	 /* stack ids or TALLY_STACK_NONE, TALLY_STACK_MISSED */
+	uint64_t cgroup;	    /* cgroup id, or 0 */
+	uint32_t tgid, tid;	    /* tid is 0 unless threads are kept apart */
+	uint32_t kernel, user;	    /* stack ids or TALLY_STACK_NONE, TALLY_STACK_MISSED */
 	char comm[TALLY_COMM_SIZE]; /* NUL-padded */
 };
 
 /*
- * What was lost on the way, and what was seen. Kept with the tally, so that a report from a recording says
- * the same as one from a live run.
+ * What was lost on the way, and what was seen. Kept with the tally, so that a report from a
+ * recording says the same as one from a live run.
  */
 struct tally_losses {
 	uint64_t events;      /* that passed the filters */
@@ -93,6 +93,16 @@ int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint
  */
 int tally_add(struct tally *tally, const struct tally_entry *entry);
 
+/*
+ * The same without a search, for a source that is known to hold each thing once, such as a
+ * recording: ids are given in the order of the calls, limits do not apply. tally_append_stack()
+ * gives the room for the stack's `n` frames (address ids, leaf first), which the caller fills
+ * with ids below tally_n_addresses() before it does anything else with the tally.
+ */
+int tally_append_address(struct tally *tally, const struct tally_address *address);
+int tally_append_stack(struct tally *tally, uint32_t n, uint32_t flags, uint32_t **ret_frames);
+int tally_append_entry(struct tally *tally, const struct tally_entry *entry);
+
 /* Forgets entries, stacks and losses, and keeps the addresses: for reports of intervals. */
 void tally_clear(struct tally *tally);
 
@@ -108,7 +118,7 @@ const struct tally_stack *tally_stacks(const struct tally *tally);
 const struct tally_entry *tally_entries(const struct tally *tally);
 /* The frames of a stack: n_frames address ids, leaf first. */
 const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack *stack);
-/* The sum of all counts. */
+/* The sum of all counts; stays at UINT64_MAX once it got there. */
 uint64_t tally_total(const struct tally *tally);
 
 #endif

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+
+/* What makes two entries the same: all that follows the count. */
+#define ENTRY_KEY_AT   offsetof(struct tally_entry, cgroup)
+#define ENTRY_KEY_SIZE (sizeof(struct tally_entry) - ENTRY_KEY_AT)
+
+_Static_assert(sizeof(struct tally_entry) == 48, "padding would take part in the entry's hash");
+
+/*
+ * Each table has an index, which trails behind what was appended without a search and catches up
+ * at the first search: a recording that is only printed never pays for one.
+ */
+struct tally {
+	struct tally_address *addresses;
+	struct tally_stack *stacks;
+	struct tally_entry *entries;
+	uint32_t *frames;
+	uint64_t n_frames, frame_room;
+	uint32_t n_addresses, address_room;
+	uint32_t n_stacks, stack_room;
+	uint32_t n_entries, entry_room;
+	struct index address_index, stack_index, entry_index;
+	uint32_t entry_limit, stack_limit;
+	uint64_t total;
+	struct tally_losses losses;
+};
+
+int tally_new(uint32_t entry_limit, uint32_t stack_limit, struct tally **ret_tally)
+{
+	struct tally *tally = calloc(1, sizeof(*tally));
+
+	if (!tally)
+		return -ENOMEM;
+	tally->entry_limit = entry_limit;
+	tally->stack_limit = stack_limit;
+	*ret_tally = tally;
+	return 0;
+}
+
+void tally_free(struct tally *tally)
+{
+	if (!tally)
+		return;
+	free(tally->addresses);
+	free(tally->stacks);
+	free(tally->entries);
+	free(tally->frames);
+	index_free(&tally->address_index);
+	index_free(&tally->stack_index);
+	index_free(&tally->entry_index);
+	free(tally);
+}
+
+/* Makes room for one more element of a table of at most 2^32 - 2. */
+static int one_more(void **array, uint32_t n, uint32_t *room, size_t size)
+{
+	uint32_t grown = n < 128 ? 256 : n > UINT32_MAX / 2 ? UINT32_MAX : n * 2;
+	void *moved;
+
+	if (n < *room)
+		return 0;
+	if (n >= UINT32_MAX - 2)
+		return -EFBIG;
+	moved = reallocarray(*array, grown, size);
+	if (!moved)
+		return -ENOMEM;
+	*array = moved;
+	*room = grown;
+	return 0;
+}
+
+static int catch_up(struct index *index, uint32_t n,
+		    uint64_t (*hash)(const void *context, uint32_t position), const void *context)
+{
+	while (index->used < n) {
+		int r = index_insert(index, hash(context, index->used), index->used, hash, context);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static uint64_t hash_address(const struct tally_address *address)
+{
+	return hash_u64(hash_u64(address->address) ^ ((uint64_t)address->world << 32) ^
+			address->flags);
+}
+
+static uint64_t rehash_address(const void *context, uint32_t position)
+{
+	return hash_address(&((const struct tally *)context)->addresses[position]);
+}
+
+int tally_append_address(struct tally *tally, const struct tally_address *address)
+{
+	int r = one_more((void **)&tally->addresses, tally->n_addresses, &tally->address_room,
+			 sizeof(*address));
+
+	if (r < 0)
+		return r;
+	tally->addresses[tally->n_addresses++] = *address;
+	return 0;
+}
+
+int tally_address(struct tally *tally, const struct tally_address *address, uint32_t *ret_id)
+{
+	uint64_t hash = hash_address(address);
+	struct index_cursor cursor;
+	int r = catch_up(&tally->address_index, tally->n_addresses, rehash_address, tally);
+
+	if (r < 0)
+		return r;
+	for (uint32_t at = index_first(&tally->address_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&tally->address_index, &cursor)) {
+		const struct tally_address *known = &tally->addresses[at];
+
+		if (known->address == address->address && known->world == address->world &&
+		    known->flags == address->flags) {
+			*ret_id = at;
+			return 0;
+		}
+	}
+	r = tally_append_address(tally, address);
+	if (r == 0)
+		r = index_insert(&tally->address_index, hash, tally->n_addresses - 1,
+				 rehash_address, tally);
+	if (r < 0)
+		return r;
+	*ret_id = tally->n_addresses - 1;
+	return 0;
+}
+
+static uint64_t hash_stack(const uint32_t *frames, uint32_t n, uint32_t flags)
+{
+	return hash_bytes(frames, n * sizeof(*frames)) ^ hash_u64(flags);
+}
+
+static uint64_t rehash_stack(const void *context, uint32_t position)
+{
+	const struct tally *tally = context;
+	const struct tally_stack *stack = &tally->stacks[position];
+
+	return hash_stack(tally->frames + stack->first, stack->n_frames, stack->flags);
+}
+
+int tally_append_stack(struct tally *tally, uint32_t n, uint32_t flags, uint32_t **ret_frames)
+{
+	int r;
+
+	if (n == 0)
+		return -EINVAL;
+	if (n > TALLY_MAX_FRAMES)
+		return -E2BIG;
+	r = one_more((void **)&tally->stacks, tally->n_stacks, &tally->stack_room,
+		     sizeof(*tally->stacks));
+	if (r < 0)
+		return r;
+	if (n > tally->frame_room - tally->n_frames) {
+		uint64_t room = tally->n_frames * 2 + TALLY_MAX_FRAMES;
+		uint32_t *moved = reallocarray(tally->frames, room, sizeof(*moved));
+
+		if (!moved)
+			return -ENOMEM;
+		tally->frames = moved;
+		tally->frame_room = room;
+	}
+	tally->stacks[tally->n_stacks++] =
+		(struct tally_stack){ .first = tally->n_frames, .n_frames = n, .flags = flags };
+	*ret_frames = tally->frames + tally->n_frames;
+	tally->n_frames += n;
+	return 0;
+}
+
+int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint32_t flags,
+		uint32_t *ret_id)
+{
+	uint64_t hash = hash_stack(addresses, n, flags);
+	struct index_cursor cursor;
+	uint32_t *frames;
+	int r;
+
+	if (n == 0) {
+		*ret_id = TALLY_STACK_NONE;
+		return 0;
+	}
+	if (n > TALLY_MAX_FRAMES)
+		return -E2BIG;
+	r = catch_up(&tally->stack_index, tally->n_stacks, rehash_stack, tally);
+	if (r < 0)
+		return r;
+	for (uint32_t at = index_first(&tally->stack_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&tally->stack_index, &cursor)) {
+		const struct tally_stack *known = &tally->stacks[at];
+
+		if (known->n_frames == n && known->flags == flags &&
+		    memcmp(tally->frames + known->first, addresses, n * sizeof(*addresses)) == 0) {
+			*ret_id = at;
+			return 0;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (addresses[i] >= tally->n_addresses)
+			return -EINVAL;
+	if (tally->stack_limit && tally->n_stacks >= tally->stack_limit) {
+		*ret_id = TALLY_STACK_MISSED;
+		return 0;
+	}
+	r = tally_append_stack(tally, n, flags, &frames);
+	if (r < 0)
+		return r;
+	memcpy(frames, addresses, n * sizeof(*addresses));
+	r = index_insert(&tally->stack_index, hash, tally->n_stacks - 1, rehash_stack, tally);
+	if (r < 0)
+		return r;
+	*ret_id = tally->n_stacks - 1;
+	return 0;
+}
+
+static uint64_t hash_entry(const struct tally_entry *entry)
+{
+	return hash_bytes((const char *)entry + ENTRY_KEY_AT, ENTRY_KEY_SIZE);
+}
+
+static uint64_t rehash_entry(const void *context, uint32_t position)
+{
+	return hash_entry(&((const struct tally *)context)->entries[position]);
+}
+
+static void add_to(uint64_t *sum, uint64_t count)
+{
+	if (__builtin_add_overflow(*sum, count, sum))
+		*sum = UINT64_MAX;
+}
+
+/* A comm as it is compared: one NUL at least, and nothing after the first. */
+static struct tally_entry normalized(const struct tally_entry *entry)
+{
+	struct tally_entry copy = *entry;
+	size_t length = strnlen(copy.comm, TALLY_COMM_SIZE - 1);
+
+	memset(copy.comm + length, 0, TALLY_COMM_SIZE - length);
+	return copy;
+}
+
+static int append_normalized(struct tally *tally, const struct tally_entry *entry)
+{
+	int r = one_more((void **)&tally->entries, tally->n_entries, &tally->entry_room,
+			 sizeof(*entry));
+
+	if (r < 0)
+		return r;
+	tally->entries[tally->n_entries++] = *entry;
+	add_to(&tally->total, entry->count);
+	return 0;
+}
+
+int tally_append_entry(struct tally *tally, const struct tally_entry *entry)
+{
+	struct tally_entry added = normalized(entry);
+
+	return append_normalized(tally, &added);
+}
+
+int tally_add(struct tally *tally, const struct tally_entry *entry)
+{
+	struct tally_entry added = normalized(entry);
+	uint64_t hash = hash_entry(&added);
+	struct index_cursor cursor;
+	int r = catch_up(&tally->entry_index, tally->n_entries, rehash_entry, tally);
+
+	if (r < 0)
+		return r;
+	for (uint32_t at = index_first(&tally->entry_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&tally->entry_index, &cursor)) {
+		struct tally_entry *known = &tally->entries[at];
+
+		if (memcmp((const char *)known + ENTRY_KEY_AT, (const char *)&added + ENTRY_KEY_AT,
+			   ENTRY_KEY_SIZE) == 0) {
+			add_to(&known->count, added.count);
+			add_to(&tally->total, added.count);
+			return 0;
+		}
+	}
+	if (tally->entry_limit && tally->n_entries >= tally->entry_limit) {
+		add_to(&tally->losses.lost_counts, added.count);
+		tally->losses.counts_full = true;
+		return -ENOSPC;
+	}
+	r = append_normalized(tally, &added);
+	if (r < 0)
+		return r;
+	return index_insert(&tally->entry_index, hash, tally->n_entries - 1, rehash_entry, tally);
+}
+
+void tally_clear(struct tally *tally)
+{
+	tally->n_stacks = 0;
+	tally->n_entries = 0;
+	tally->n_frames = 0;
+	tally->total = 0;
+	tally->losses = (struct tally_losses){ 0 };
+	index_free(&tally->stack_index);
+	index_free(&tally->entry_index);
+}
+
+struct tally_losses *tally_losses(struct tally *tally)
+{
+	return &tally->losses;
+}
+
+const struct tally_losses *tally_losses_of(const struct tally *tally)
+{
+	return &tally->losses;
+}
+
+uint32_t tally_n_addresses(const struct tally *tally)
+{
+	return tally->n_addresses;
+}
+
+uint32_t tally_n_stacks(const struct tally *tally)
+{
+	return tally->n_stacks;
+}
+
+uint32_t tally_n_entries(const struct tally *tally)
+{
+	return tally->n_entries;
+}
+
+const struct tally_address *tally_addresses(const struct tally *tally)
+{
+	return tally->addresses;
+}
+
+const struct tally_stack *tally_stacks(const struct tally *tally)
+{
+	return tally->stacks;
+}
+
+const struct tally_entry *tally_entries(const struct tally *tally)
+{
+	return tally->entries;
+}
+
+const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack *stack)
+{
+	return tally->frames + stack->first;
+}
+
+uint64_t tally_total(const struct tally *tally)
+{
+	return tally->total;
+}
