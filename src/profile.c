@@ -64,11 +64,12 @@ static int start(const struct run_request *request, const struct invocation *inv
 	return run(request, trigger);
 }
 
-static int plan_and_start(struct invocation *invocation, const char *program, char **command)
+static int plan_and_start(struct invocation *invocation, const struct command_line *line,
+			  char **command)
 {
 	const struct profile_options *options = &invocation->options;
 	struct run_request request = {
-		.program = program,
+		.program = line->program,
 		.plan = &invocation->plan,
 		.title = title,
 		.options = invocation,
@@ -77,7 +78,7 @@ static int plan_and_start(struct invocation *invocation, const char *program, ch
 	int status;
 
 	if (shared_plan(&options->shared, command, &invocation->plan, &request.report, &err) < 0)
-		return message_error(program, &err);
+		return message_usage_error(line, &err);
 	invocation->plan.filter.include_idle = options->include_idle;
 	invocation->plan.filter.cgroupmap = options->cgroupmap;
 	invocation->plan.filter.mntnsmap = options->mntnsmap;
@@ -107,7 +108,6 @@ static int plan_and_start(struct invocation *invocation, const char *program, ch
 int main(int argc, char **argv)
 {
 	struct invocation invocation = { .options = PROFILE_OPTIONS_DEFAULT };
-	const char *program = options_program(argv[0], "profile");
 	struct command_line line = profile_command_line;
 	enum parsed parsed = PARSED_RUN;
 	struct error err = { 0 };
@@ -116,11 +116,10 @@ int main(int argc, char **argv)
 
 	/* Writing to a closed pipe is an error like others, and leaves time to clean up. */
 	signal(SIGPIPE, SIG_IGN);
-	line.program = program;
+	line.program = options_program(argv[0], "profile");
 	if (options_parse(&line, argc, argv, &invocation.options, &command, &parsed, &err) < 0) {
-		options_usage(&line, stderr);
 		options_clear(&line, &invocation.options);
-		return message_error(program, &err);
+		return message_usage_error(&line, &err);
 	}
 	if (parsed != PARSED_RUN) {
 		options_answer(&line, parsed, stdout);
@@ -131,7 +130,7 @@ int main(int argc, char **argv)
 		message_set_level(MESSAGE_QUIET);
 	else if (invocation.options.verbose)
 		message_set_level(MESSAGE_VERBOSE);
-	status = plan_and_start(&invocation, program, command);
+	status = plan_and_start(&invocation, &line, command);
 	options_clear(&line, &invocation.options);
 	return status;
 }

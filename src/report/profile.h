@@ -18,6 +18,7 @@
 /* What the measurement was, for headers and for formats that carry it. Strings are borrowed. */
 struct profile_meta {
 	const char *command;	 /* "profile" or "stackcount" */
+	const char *title;	 /* first line of a text report, without newline; or NULL */
 	const char *event;	 /* "cycles", "cpu-clock", "t:sched:sched_switch" ... */
 	uint64_t frequency;	 /* Hz; 0 when a period was given */
 	uint64_t period;	 /* events a sample; 0 when a frequency was given */

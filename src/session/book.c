@@ -32,8 +32,7 @@ struct book {
 	struct index index;
 };
 
-int book_new(struct worlds *worlds, const char *name, const __u64 seed[2],
-	     struct book **ret_book)
+int book_new(struct worlds *worlds, const char *name, const __u64 seed[2], struct book **ret_book)
 {
 	struct book *book = calloc(1, sizeof(*book));
 

@@ -16,8 +16,7 @@
 struct book;
 
 /* `worlds` is borrowed. `name` is a wildcard that comms have to match, or NULL. */
-int book_new(struct worlds *worlds, const char *name, const __u64 seed[2],
-	     struct book **ret_book);
+int book_new(struct worlds *worlds, const char *name, const __u64 seed[2], struct book **ret_book);
 void book_free(struct book *book);
 
 /*

@@ -10,12 +10,11 @@
 
 #include "base/own.h"
 
-#define MAX_STACK "/proc/sys/kernel/perf_event_max_stack"
-/* The kernel frees programs, and with them its call chain buffers, some time after the close. */
-#define RESTORE_TRIES	 50
-#define RESTORE_PAUSE_MS 10
+#define MAX_STACK     "/proc/sys/kernel/perf_event_max_stack"
+#define BUSY_TRIES    50
+#define BUSY_PAUSE_MS 10
 
-static int write_limit(uint32_t limit)
+static int write_once(uint32_t limit)
 {
 	own(own_fd) int fd = open(MAX_STACK, O_WRONLY | O_CLOEXEC);
 	char text[16];
@@ -24,6 +23,21 @@ static int write_limit(uint32_t limit)
 	if (fd < 0 || write(fd, text, (size_t)n) != n)
 		return -errno;
 	return 0;
+}
+
+/*
+ * -EBUSY while anyone walks stacks. The kernel frees programs, and with them their call chain
+ * buffers, some time after the last close: even those of a run that has just ended.
+ */
+static int write_limit(uint32_t limit)
+{
+	int r = write_once(limit);
+
+	for (int i = 0; r == -EBUSY && i < BUSY_TRIES; i++) {
+		poll(NULL, 0, BUSY_PAUSE_MS);
+		r = write_once(limit);
+	}
+	return r;
 }
 
 int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err)
@@ -56,9 +70,6 @@ int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err)
 
 void depth_restore(uint32_t before)
 {
-	for (int i = 0; before && i < RESTORE_TRIES; i++) {
-		if (write_limit(before) != -EBUSY)
-			return;
-		poll(NULL, 0, RESTORE_PAUSE_MS);
-	}
+	if (before)
+		write_limit(before);
 }

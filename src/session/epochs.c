@@ -13,43 +13,20 @@
 #define DRAIN_BATCH 4096u
 
 struct epochs {
-	int counts;
 	int tables[WIRE_EPOCHS];
 	volatile uint32_t *epoch, *full;
+	int inner, outer; /* of the map of maps that is updated to wait; -1 until then */
 };
 
-static int make_table(struct epochs *epochs, uint32_t i, uint32_t entries, struct error *err)
-{
-	/* Preallocated: programs of perf events may use no other before 6.1 (01ff3d57a6ae). */
-	epochs->tables[i] = bpf_map_create(BPF_MAP_TYPE_HASH, "epoch", sizeof(struct wire_hash),
-					   sizeof(uint64_t), entries, NULL);
-	if (epochs->tables[i] < 0)
-		return error_set(err, epochs->tables[i],
-				 "cannot make a table of %u counts in the kernel: %s", entries,
-				 strerror(-epochs->tables[i]));
-	if (bpf_map_update_elem(epochs->counts, &i, &epochs->tables[i], BPF_ANY) < 0)
-		return error_set(err, -errno, "cannot put a table of counts into its place: %s",
-				 strerror(errno));
-	return 0;
-}
-
-int epochs_new(int counts, uint32_t entries, volatile uint32_t *epoch, volatile uint32_t *full,
-	       struct epochs **ret_epochs, struct error *err)
+int epochs_new(const int tables[WIRE_EPOCHS], volatile uint32_t *epoch, volatile uint32_t *full,
+	       struct epochs **ret_epochs)
 {
 	struct epochs *epochs = calloc(1, sizeof(*epochs));
-	int r = 0;
 
 	if (!epochs)
-		return error_set(err, -ENOMEM, "out of memory");
-	*epochs = (struct epochs){ .counts = counts, .epoch = epoch, .full = full };
-	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
-		epochs->tables[i] = -1;
-	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
-		r = make_table(epochs, i, entries, err);
-	if (r < 0) {
-		epochs_free(epochs);
-		return r;
-	}
+		return -ENOMEM;
+	*epochs = (struct epochs){ .epoch = epoch, .full = full, .inner = -1, .outer = -1 };
+	memcpy(epochs->tables, tables, sizeof(epochs->tables));
 	*ret_epochs = epochs;
 	return 0;
 }
@@ -58,9 +35,10 @@ void epochs_free(struct epochs *epochs)
 {
 	if (!epochs)
 		return;
-	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
-		if (epochs->tables[i] >= 0)
-			close(epochs->tables[i]);
+	if (epochs->inner >= 0)
+		close(epochs->inner);
+	if (epochs->outer >= 0)
+		close(epochs->outer);
 	free(epochs);
 }
 
@@ -69,18 +47,36 @@ uint32_t epochs_now(const struct epochs *epochs)
 	return *epochs->epoch;
 }
 
+static int make_map_of_maps(struct epochs *epochs)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+
+	if (epochs->outer >= 0)
+		return 0;
+	epochs->inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "settle_inner", sizeof(uint32_t),
+				       sizeof(uint32_t), 1, NULL);
+	if (epochs->inner < 0)
+		return epochs->inner;
+	options.inner_map_fd = (uint32_t)epochs->inner;
+	epochs->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "settle", sizeof(uint32_t),
+				       sizeof(uint32_t), 1, &options);
+	return epochs->outer < 0 ? epochs->outer : 0;
+}
+
 /*
- * An update of a map of maps returns after a grace period, once no program can still use what
- * it found there (1ae80cf31938, 4.18): that is what is wanted of it, so a table is put where it
- * is already.
+ * An update of a map of maps returns after a grace period, once no program that ran before can
+ * still be running (1ae80cf31938, 4.18): that is all this map is for.
  */
 int epochs_settle(struct epochs *epochs, struct error *err)
 {
-	uint32_t now = *epochs->epoch;
+	uint32_t zero = 0;
+	int r = make_map_of_maps(epochs);
 
-	if (bpf_map_update_elem(epochs->counts, &now, &epochs->tables[now], BPF_ANY) < 0)
-		return error_set(err, -errno, "cannot turn the tables of counts: %s",
-				 strerror(errno));
+	if (r == 0)
+		r = bpf_map_update_elem(epochs->outer, &zero, &epochs->inner, BPF_ANY);
+	if (r < 0)
+		return error_set(err, r, "cannot wait for the programs in the kernel: %s",
+				 strerror(-r));
 	return 0;
 }
 

@@ -15,11 +15,11 @@
 struct epochs;
 
 /*
- * Makes the tables, `entries` keys each, and puts them into the map of maps `counts`. `epoch`
- * and `full` are the kernel side's variables, mapped into our memory; borrowed.
+ * `tables` are the descriptors of the kernel side's two tables, `epoch` and `full` its variables,
+ * mapped into our memory; all borrowed.
  */
-int epochs_new(int counts, uint32_t entries, volatile uint32_t *epoch, volatile uint32_t *full,
-	       struct epochs **ret_epochs, struct error *err);
+int epochs_new(const int tables[WIRE_EPOCHS], volatile uint32_t *epoch, volatile uint32_t *full,
+	       struct epochs **ret_epochs);
 void epochs_free(struct epochs *epochs);
 
 /*

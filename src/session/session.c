@@ -180,6 +180,8 @@ static void size_maps(struct session *session)
 	session->keys = session->plan->hash_storage;
 	if (!session->keys)
 		session->keys = bounded(cpus * KEYS_PER_CPU, KEYS_MIN, KEYS_MAX);
+	bpf_map__set_max_entries(skeleton->maps.counts_0, session->keys);
+	bpf_map__set_max_entries(skeleton->maps.counts_1, session->keys);
 	bpf_map__set_max_entries(skeleton->maps.ring,
 				 power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX)));
 }
@@ -223,6 +225,7 @@ static int explain_load(int code, struct error *err)
 static int load(struct session *session, struct error *err)
 {
 	struct wire_config config = { 0 };
+	int tables[WIRE_EPOCHS];
 	int r;
 
 	session->skeleton = stacktally__open();
@@ -247,9 +250,11 @@ static int load(struct session *session, struct error *err)
 		if (r < 0)
 			return error_set(err, r, "out of memory");
 	}
-	return epochs_new(bpf_map__fd(session->skeleton->maps.counts), session->keys,
-			  &session->skeleton->bss->epoch, session->skeleton->bss->epoch_full,
-			  &session->epochs, err);
+	tables[0] = bpf_map__fd(session->skeleton->maps.counts_0);
+	tables[1] = bpf_map__fd(session->skeleton->maps.counts_1);
+	r = epochs_new(tables, &session->skeleton->bss->epoch, session->skeleton->bss->epoch_full,
+		       &session->epochs);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
 static int on_record(void *context, void *data, size_t size)

@@ -261,14 +261,6 @@ static uint64_t read_throttles(struct perf_event_mmap_page *records)
 	return throttles;
 }
 
-static void stop(struct trigger *trigger)
-{
-	struct clock_trigger *clock = (struct clock_trigger *)trigger;
-
-	for (uint32_t i = 0; i < clock->n_events; i++)
-		ioctl(clock->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
 static bool is_open(const struct clock_trigger *clock, int cpu)
 {
 	for (uint32_t i = 0; i < clock->n_events; i++)
@@ -313,13 +305,24 @@ static uint32_t n_attached(const struct trigger *trigger)
 	return ((const struct clock_trigger *)trigger)->n_events;
 }
 
-static uint64_t throttled(const struct trigger *trigger)
+static uint64_t throttled(struct trigger *trigger)
 {
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
 
 	for (uint32_t i = 0; i < clock->n_events; i++)
 		clock->throttled += read_throttles(clock->events[i].records);
 	return clock->throttled;
+}
+
+/* Closes the events too: what they hold of the kernel must be free when the session closes. */
+static void stop(struct trigger *trigger)
+{
+	struct clock_trigger *clock = (struct clock_trigger *)trigger;
+
+	for (uint32_t i = 0; i < clock->n_events; i++)
+		ioctl(clock->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	throttled(trigger);
+	close_events(clock);
 }
 
 static void clock_free(struct trigger *trigger)

@@ -5,7 +5,8 @@
  *
  * Life: a command makes a trigger from what the user asked for; the session loads the BPF
  * object with only trigger_program()'s entry, then attaches; stop ends all events and, when it
- * returns, no capture will begin any more; free releases everything, and so does the death of the process.
+ * returns, no capture will begin any more; free releases everything, and so does the death of the
+ * process.
  */
 #ifndef STACKTALLY_TRIGGER_TRIGGER_H
 #define STACKTALLY_TRIGGER_TRIGGER_H
@@ -50,15 +51,16 @@ struct trigger_ops {
 	/* The number of probes attached, for stackcount's "Tracing %d functions". */
 	uint32_t (*n_attached)(const struct trigger *trigger);
 	/* Times the kernel throttled the event so far; may be NULL. */
-	uint64_t (*throttled)(const struct trigger *trigger);
+	uint64_t (*throttled)(struct trigger *trigger);
 };
 
 /* The head of every kind's own struct. */
 struct trigger {
 	const struct trigger_ops *ops;
 	struct trigger_scope scope; /* filled in by the session before choose() */
-	char event[128];	    /* its name, for recordings and headers: "cpu-clock", "t:sched:sched_switch" */
-	bool user_entry; /* fires at the entry of user functions: WIRE_USER_ENTRY */
+	char event[128];	    /* its name, for recordings and headers: "cpu-clock",
+				       "t:sched:sched_switch" */
+	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
 };
 
 void trigger_free(struct trigger *trigger);
