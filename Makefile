@@ -61,7 +61,7 @@ WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c
 	tests/workloads/*.cc $(if $(RUSTC),tests/workloads/*.rs)))
 WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
-FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch])
+FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -145,7 +145,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 
 $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	@mkdir -p $(@D)
-	$(call say,WORKLOAD,$@)$(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
+	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
 test-programs: units $(WORKLOADS) $(VM_PROGRAMS)
@@ -200,19 +200,19 @@ lint: $(SKELETON) ## clang-tidy and cppcheck over the user side
 	$(Q)cppcheck -q -j$$(nproc) --std=c11 --enable=warning,performance,portability --inline-suppr \
 		--error-exitcode=1 $(CPPCHECK_BLIND:%=--suppress=%) -Isrc $(CORE) $(COMMANDS:%=src/%.c)
 
-docs: all ## write the man pages, and the table of kernels if make test-vm has run
-	$(Q)set -e; for c in $(COMMANDS); do $(BUILD)/$$c --print-man > $(BUILD)/$$c.8; \
-		cp $(BUILD)/$$c.8 docs/; done
+docs: all ## write the man pages and completions, and the table of kernels if make test-vm has run
+	$(Q)set -e; for c in $(COMMANDS); do \
+		$(BUILD)/$$c --print-man > docs/$$c.8; \
+		$(BUILD)/$$c --print-completion > docs/completions/$$c; done
 	$(Q)! [ -d $(BUILD)/vm ] || tests/vm/table $(BUILD)/vm docs/kernels.md
 
 install: all ## install into DESTDIR= PREFIX=/usr/local
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install $(COMMANDS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
-	$(Q)set -e; for c in $(COMMANDS); do \
-		$(BUILD)/$$c --print-man > $(DESTDIR)$(PREFIX)/share/man/man8/$$c.8; \
-		$(BUILD)/$$c --print-completion > \
-			$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c; done
+	install -m 644 $(COMMANDS:%=docs/%.8) $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 644 $(COMMANDS:%=docs/completions/%) \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Something to profile: `write_text` makes text without end, `count_words` reads text and keeps
+ * count of its words. Both have a few functions each, so that a profile has something to tell;
+ * they end when the other end of their pipe does.
+ */
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TABLE_SIZE 65536
+#define ROUND	   200000 /* words */
+
+struct word {
+	char text[16];
+	uint32_t n;
+};
+
+static struct word table[TABLE_SIZE];
+
+static uint32_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+static size_t make_word(char *text, uint64_t *state)
+{
+	size_t length = 2 + next_random(state) % 3;
+
+	for (size_t i = 0; i < length; i++)
+		text[i] = 'a' + next_random(state) % 26;
+	return length;
+}
+
+static int write_text(void)
+{
+	static char page[8192];
+	uint64_t state = 1;
+
+	for (;;) {
+		size_t size = 0;
+
+		while (size + 16 < sizeof(page)) {
+			size += make_word(page + size, &state);
+			page[size++] = ' ';
+		}
+		if (write(STDOUT_FILENO, page, size) < 0)
+			return 0;
+	}
+}
+
+static uint32_t hash_word(const char *text)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 16777619u;
+	return hash;
+}
+
+static void count_word(const char *text)
+{
+	uint32_t at = hash_word(text) % TABLE_SIZE;
+
+	for (int tries = 0; tries < 64; tries++, at = (at + 1) % TABLE_SIZE) {
+		if (!table[at].n)
+			memcpy(table[at].text, text, sizeof(table[at].text));
+		if (!strcmp(table[at].text, text)) {
+			table[at].n++;
+			return;
+		}
+	}
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	uint32_t left = ((const struct word *)a)->n, right = ((const struct word *)b)->n;
+
+	return (left < right) - (left > right);
+}
+
+/* The most frequent words; what is left of the table is forgotten. */
+static void end_round(void)
+{
+	qsort(table, TABLE_SIZE, sizeof(*table), compare_counts);
+	memset(table, 0, sizeof(table));
+}
+
+static int count_words(void)
+{
+	char text[16] = "";
+	size_t length = 0;
+	uint64_t words = 0;
+	int c;
+
+	while ((c = getchar_unlocked()) != EOF) {
+		if (!isspace(c)) {
+			if (length + 1 < sizeof(text))
+				text[length++] = c;
+			continue;
+		}
+		count_word(text);
+		memset(text, 0, sizeof(text));
+		length = 0;
+		if (++words % ROUND == 0)
+			end_round();
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "write_text"))
+		return write_text();
+	if (argc == 2 && !strcmp(argv[1], "count_words"))
+		return count_words();
+	fprintf(stderr, "usage: %s write_text|count_words\n", argv[0]);
+	return 2;
+}
