@@ -2,7 +2,6 @@
 /*
  * profile: where CPU time goes. Its trigger is the clock; the rest is run().
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,28 +108,16 @@ int main(int argc, char **argv)
 {
 	struct invocation invocation = { .options = PROFILE_OPTIONS_DEFAULT };
 	struct command_line line = profile_command_line;
-	enum parsed parsed = PARSED_RUN;
-	struct error err = { 0 };
 	char **command = NULL;
-	int status;
+	int status = shared_parse(&line, argc, argv, &invocation.options, &command);
 
-	/* Writing to a closed pipe is an error like others, and leaves time to clean up. */
-	signal(SIGPIPE, SIG_IGN);
-	line.program = options_program(argv[0], "profile");
-	if (options_parse(&line, argc, argv, &invocation.options, &command, &parsed, &err) < 0) {
-		options_clear(&line, &invocation.options);
-		return message_usage_error(&line, &err);
+	if (status < 0) {
+		if (invocation.options.shared.quiet)
+			message_set_level(MESSAGE_QUIET);
+		else if (invocation.options.verbose)
+			message_set_level(MESSAGE_VERBOSE);
+		status = plan_and_start(&invocation, &line, command);
 	}
-	if (parsed != PARSED_RUN) {
-		options_answer(&line, parsed, stdout);
-		options_clear(&line, &invocation.options);
-		return fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
-	}
-	if (invocation.options.shared.quiet)
-		message_set_level(MESSAGE_QUIET);
-	else if (invocation.options.verbose)
-		message_set_level(MESSAGE_VERBOSE);
-	status = plan_and_start(&invocation, &line, command);
 	options_clear(&line, &invocation.options);
 	return status;
 }

@@ -3,7 +3,27 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+
+#include "cli/message.h"
+
+int shared_parse(struct command_line *line, int argc, char **argv, void *options,
+		 char ***ret_command)
+{
+	enum parsed parsed = PARSED_RUN;
+	struct error err = { 0 };
+
+	/* Writing to a closed pipe is an error like others, and leaves time to clean up. */
+	signal(SIGPIPE, SIG_IGN);
+	line->program = options_program(argv[0], line->program);
+	if (options_parse(line, argc, argv, options, ret_command, &parsed, &err) < 0)
+		return message_usage_error(line, &err);
+	if (parsed == PARSED_RUN)
+		return -1;
+	options_answer(line, parsed, stdout);
+	return fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
+}
 
 /* The outputs: each -o with its --format; without -o, stdout. */
 static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)

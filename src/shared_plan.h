@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the options both commands have to their plan and the look of their report.
+ * What both commands do before they differ: from argv to options, and from the options both have
+ * to a plan and the look of a report.
  */
 #ifndef STACKTALLY_SHARED_PLAN_H
 #define STACKTALLY_SHARED_PLAN_H
@@ -8,6 +9,14 @@
 #include "plan.h"
 #include "report/writer.h"
 #include "shared_options.h"
+
+/*
+ * Parses argv into `options` (of the command's own type) and sets line->program to what the user
+ * called it. Returns -1 to go on; else the exit code, everything having been said: help, version,
+ * usage errors.
+ */
+int shared_parse(struct command_line *line, int argc, char **argv, void *options,
+		 char ***ret_command);
 
 /*
  * Fills both from the options; what a command does differently it sets afterwards. The plan's

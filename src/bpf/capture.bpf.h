@@ -274,7 +274,7 @@ static __always_inline long user_entry_stack(void *ctx, __u64 *frames, __u32 siz
 }
 
 /* Fills in the frames, kernel then user; returns the number of words from `world` on. */
-static __always_inline __u32 walk(void *ctx, struct scratch *slot)
+static __always_inline __u32 walk(void *ctx, struct scratch *slot, bool in_user)
 {
 	__u32 size = config.max_depth * sizeof(__u64);
 	__u64 kernel = 0, user = 0;
@@ -282,7 +282,7 @@ static __always_inline __u32 walk(void *ctx, struct scratch *slot)
 
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
-	if (config_has(WIRE_KERNEL)) {
+	if (config_has(WIRE_KERNEL) && !in_user) {
 		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
 		if (kernel == size)
 			flags |= WIRE_STACK_KERNEL_CUT;
@@ -401,7 +401,8 @@ static __always_inline void count(struct scratch *slot, struct wire_counters *co
 	}
 }
 
-static __always_inline int capture(void *ctx)
+/* `in_user`: the event is known to have hit user code, so that there is no kernel stack. */
+static __always_inline int capture(void *ctx, bool in_user)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct wire_counters *counter;
@@ -425,7 +426,7 @@ static __always_inline int capture(void *ctx)
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
 	bpf_get_current_comm(slot->stack.comm, sizeof(slot->stack.comm));
-	words = walk(ctx, slot);
+	words = walk(ctx, slot, in_user);
 	hash(slot, words);
 	count(slot, counter);
 	scratch_release(slot);

@@ -11,47 +11,58 @@
 /* Both, so that the stack helpers, which are for GPL programs only, may be called. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return (ctx->regs.cs & 3) == 3; /* the ring of the code segment */
+#elif defined(__TARGET_ARCH_arm64)
+	return (ctx->regs.pstate & 0xf) == 0; /* EL0t */
+#else
+	return false;
+#endif
+}
+
 SEC("?perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {
-	return capture(ctx);
+	return capture(ctx, hit_user_code(ctx));
 }
 
 SEC("?kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {
-	return capture(ctx);
+	return capture(ctx, false);
 }
 
 SEC("?kprobe.multi")
 int on_kprobe_multi(struct pt_regs *ctx)
 {
-	return capture(ctx);
+	return capture(ctx, false);
 }
 
 SEC("?fentry")
 int on_fentry(void *ctx)
 {
-	return capture(ctx);
+	return capture(ctx, false);
 }
 
 SEC("?uprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
-	return capture(ctx);
+	return capture(ctx, false);
 }
 
 /* Loaded with the attach type BPF_TRACE_UPROBE_MULTI, which has no section name in libbpf 1.1. */
 SEC("?kprobe")
 int on_uprobe_multi(struct pt_regs *ctx)
 {
-	return capture(ctx);
+	return capture(ctx, false);
 }
 
 SEC("?tracepoint")
 int on_tracepoint(void *ctx)
 {
-	return capture(ctx);
+	return capture(ctx, false);
 }
 
 /* TP_PROTO(struct task_struct *parent, struct task_struct *child) */
