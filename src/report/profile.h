@@ -17,17 +17,17 @@
 
 /* What the measurement was, for headers and for formats that carry it. Strings are borrowed. */
 struct profile_meta {
-	const char *command;	 /* "profile" or "stackcount" */
-	const char *title;	 /* first line of a text report, without newline; or NULL */
-	const char *event;	 /* "cycles", "cpu-clock", "t:sched:sched_switch" ... */
-	uint64_t frequency;	 /* Hz; 0 when a period was given */
-	uint64_t period;	 /* events a sample; 0 when a frequency was given */
-	uint64_t start_time_ns;	 /* CLOCK_REALTIME */
-	uint64_t duration_ns;	 /* measured */
-	uint64_t hash_storage;	 /* --hash-storage-size as given, 0: not given */
+	const char *command;	/* "profile" or "stackcount" */
+	const char *title;	/* first line of a text report, without newline; or NULL */
+	const char *event;	/* "cycles", "cpu-clock", "t:sched:sched_switch" ... */
+	uint64_t frequency;	/* Hz; 0 when a period was given */
+	uint64_t period;	/* events a sample; 0 when a frequency was given */
+	uint64_t start_time_ns; /* CLOCK_REALTIME */
+	uint64_t duration_ns;	/* measured */
+	uint64_t hash_storage;	/* --hash-storage-size as given, 0: not given */
 	uint64_t stack_storage;
 	const char *hostname, *kernel_release; /* or NULL */
-	bool user, kernel;	 /* which stacks were captured */
+	bool user, kernel;		       /* which stacks were captured */
 };
 
 enum profile_view_flags {
@@ -39,6 +39,10 @@ enum profile_view_flags {
 	PROFILE_VIEW_CGROUP = 1 << 5,	 /* cgroups apart */
 	PROFILE_VIEW_LINES = 1 << 6,	 /* file and line are shown */
 	PROFILE_VIEW_COMM = 1 << 7,	 /* comms apart but not processes: folded output */
+	PROFILE_VIEW_NO_USER = 1 << 8,	 /* -K: user stacks are left out and tell nothing apart */
+	PROFILE_VIEW_NO_KERNEL = 1 << 9, /* -U */
+	PROFILE_VIEW_INLINED = 1 << 10,	 /* inlined frames are marked: they differ from others */
+	PROFILE_VIEW_UNNAMED = 1 << 11,	 /* frames without a name show their module */
 };
 
 /* A frame as the view shows it; fields the view does not show are those of its first sight. */
@@ -65,19 +69,29 @@ struct profile {
 	const struct tally_losses *losses;
 	const struct names_object *objects;
 	uint32_t n_objects;
+	const struct names_cgroup *cgroups; /* ascending by id */
+	uint32_t n_cgroups;
 	const struct profile_frame *frames;
 	uint32_t n_frames;
-	const struct profile_entry *entries; /* ascending by count; ties in a stable, repeatable order */
+	const struct profile_entry
+		*entries; /* ascending by count; ties in a stable, repeatable order */
 	uint32_t n_entries;
 	uint64_t total;		/* sum of the counts */
-	uint64_t missed_sides;	/* kernel and user stacks, one for each entry of the tally, not stored */
+	uint64_t missed_sides;	/* kernel and user stacks, one for each entry of the tally, not
+				   stored */
 	uint64_t missed_counts; /* samples in them */
 	struct profile_store *store;
 };
 
-/* Borrows everything it is given. 0 or -ENOMEM. */
+/* A stack of a profile is cut here at the latest, with all its inlined functions. */
+#define PROFILE_MAX_FRAMES 4096
+
+/* Borrows everything it is given. 0 or a negative errno; what the view does not show is zero. */
 int profile_build(const struct tally *tally, const struct names *names,
 		  const struct profile_meta *meta, uint32_t view, struct profile *ret_profile);
 void profile_clear(struct profile *profile);
+
+/* Where the cgroup is in the cgroup file system, or NULL when nothing is known of it. */
+const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup);
 
 #endif

@@ -18,30 +18,32 @@ enum report_layout {
 /* How to show a profile: what the display options of the commands come down to. */
 struct report_options {
 	enum report_layout layout;
-	bool delimited;	  /* -d */
-	bool annotations; /* -a: _[k] on kernel frames */
-	bool offset;	  /* -s */
-	bool address;	  /* -A (profile's form) */
-	bool verbose_address; /* stackcount -v: a bare address column */
-	bool by_address;  /* --by-address */
-	bool per_process; /* comm and tgid are shown (profile: always; stackcount -P) */
+	bool delimited;		/* -d */
+	bool annotations;	/* -a: _[k] on kernel frames */
+	bool offset;		/* -s */
+	bool address;		/* -A (profile's form) */
+	bool verbose_address;	/* stackcount -v: a bare address column */
+	bool by_address;	/* --by-address */
+	bool per_process;	/* comm and tgid are shown (profile: always; stackcount -P) */
 	bool hide_process_line; /* stackcount -p: counted by process, comm line not printed */
-	bool per_thread;  /* --per-thread */
+	bool per_thread;	/* --per-thread */
 	bool show_cgroup;
-	bool lines;	  /* --lines */
+	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
 };
 
 struct writer {
-	const char *name;	 /* what --format takes */
-	const char *description; /* one line, for --help */
+	const char *name;	       /* what --format takes */
+	const char *description;       /* one line, for --help */
 	const char *const *extensions; /* of file names, with the dot, NULL-terminated */
-	bool binary;		 /* not for a terminal */
+	bool binary;		       /* not for a terminal */
 	uint32_t (*view)(const struct report_options *options); /* PROFILE_VIEW_* it wants */
 	/* Returns 0 or a negative errno; the caller checks the stream for write errors. */
-	int (*write)(const struct profile *profile, const struct report_options *options,
-		     FILE *out, struct error *err);
+	int (*write)(const struct profile *profile, const struct report_options *options, FILE *out,
+		     struct error *err);
 };
+
+extern const struct writer text_writer, folded_writer;
 
 /* NULL-terminated, in the order --help shows them; the first is the default. */
 extern const struct writer *const writers[];

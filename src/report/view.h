@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The frames and stacks of a tally as a view shows them: frames that print alike get one index,
+ * and so do stacks of such frames. What profile_build() merges entries by.
+ *
+ * Stacks are seen when they are asked for, so that those of a side the view leaves out cost
+ * nothing. Must not know: formats.
+ */
+#ifndef STACKTALLY_REPORT_VIEW_H
+#define STACKTALLY_REPORT_VIEW_H
+
+#include <stdint.h>
+
+#include "base/index.h"
+#include "report/profile.h"
+#include "symbolize/names.h"
+#include "tally/tally.h"
+
+struct view_stack {
+	uint64_t first; /* in `stack_frames` */
+	uint32_t n;
+	uint32_t flags; /* enum tally_stack_flags */
+};
+
+struct view {
+	const struct tally *tally;
+	uint32_t flags; /* enum profile_view_flags */
+
+	struct profile_frame *frames;
+	uint32_t n_frames, frame_room;
+	struct index frame_index;
+
+	/* The frames of each address: frame_of[first_of[a]] to frame_of[first_of[a + 1]]. */
+	uint32_t *frame_of;
+	uint64_t *first_of; /* NULL when each address has one frame: then frame_of[a] is it */
+
+	struct view_stack *stacks;
+	uint32_t n_stacks, stack_room;
+	struct index stack_index;
+	uint32_t *stack_frames;
+	uint64_t n_stack_frames, stack_frame_room;
+	uint32_t *stack_of; /* for each stack of the tally its id here, or INDEX_NONE: not seen */
+};
+
+/* Interns all frames. 0 or a negative errno; view_clear() is due in both cases. */
+int view_start(struct view *view, const struct tally *tally, const struct names *names,
+	       uint32_t flags);
+void view_clear(struct view *view);
+
+/* The id of a stack of the tally in this view; TALLY_STACK_NONE and _MISSED stay what they are. */
+int view_stack(struct view *view, uint32_t stack, uint32_t *ret_id);
+
+#endif
