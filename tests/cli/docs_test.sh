@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The table of options, --help, the man pages and the completions hold together: docs_test.sh BUILD
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+tmp=$(mktemp -d)
+driver=$tmp/options_driver
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+ok() { echo "ok $1"; }
+fail() {
+	echo "FAIL $1: $2"
+	failed=1
+}
+# check STATUS NAME WHY
+check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
+
+"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -I"$top/src" "$top/tests/cli/options_driver.c" \
+	"$1/libcore.a" -o "$driver"
+check $? "the tables link without libraries" "see above"
+
+# ---- the documents
+for command in profile stackcount; do
+	"$driver" "$command" --print-man >"$tmp/$command.8"
+	"$driver" "$command" --print-completion >"$tmp/$command.bash"
+	"$driver" "$command" --help >"$tmp/$command.help"
+	"$driver" --table "$command" >"$tmp/$command.table"
+
+	diff "$top/docs/$command.8" "$tmp/$command.8"
+	check $? "docs/$command.8 is what the table gives" "make docs makes it anew"
+	diff "$top/docs/completions/$command" "$tmp/$command.bash"
+	check $? "docs/completions/$command is what the table gives" "make docs makes it anew"
+
+	if command -v mandoc >"$tmp/null"; then
+		mandoc -T lint -W warning "$tmp/$command.8"
+		check $? "mandoc has nothing against $command.8" "see above"
+	else
+		echo "skip mandoc has nothing against $command.8: mandoc is not installed"
+	fi
+	if command -v man >"$tmp/null" && command -v groff >"$tmp/null"; then
+		warnings=$(MANWIDTH=80 man --warnings -l "$tmp/$command.8" 2>&1 >"$tmp/null")
+		[ -z "$warnings" ]
+		check $? "man has nothing against $command.8" "$warnings"
+	else
+		echo "skip man has nothing against $command.8: man or groff is not installed"
+	fi
+	bash -n "$tmp/$command.bash"
+	check $? "bash reads the completion of $command" "see above"
+
+	# Fields are separated by tabs, which read would merge when they are empty.
+	missing='' hidden=''
+	while IFS='|' read -r _ name letter _ _ place visible _; do
+		roff=${name//-/\\-}
+		if [ "$visible" = hidden ]; then
+			grep -qe "--$name" "$tmp/$command.help" "$tmp/$command.bash" && hidden+=" $name"
+			continue
+		fi
+		if [ "$place" != option ]; then
+			grep -q "^  $name " "$tmp/$command.help" || missing+=" $name(help)"
+			grep -qxF "\\fI$name\\fR" "$tmp/$command.8" || missing+=" $name(man)"
+			continue
+		fi
+		grep -Eqe "^  (-., |-. [A-Z]+, )?--$name( |$)" "$tmp/$command.help" ||
+			missing+=" --$name(help)"
+		grep -qF "\\fB\\-\\-$roff\\fR" "$tmp/$command.8" || missing+=" --$name(man)"
+		grep -Eqe "^[[:space:]]+(-. )?--$name\$" "$tmp/$command.bash" ||
+			missing+=" --$name(completion)"
+		[ "$letter" = - ] && continue
+		grep -Eqe "^  -$letter(,| [A-Z]+,) --$name" "$tmp/$command.help" ||
+			missing+=" -$letter(help)"
+		grep -qF "\\fB\\-$letter\\fR" "$tmp/$command.8" || missing+=" -$letter(man)"
+		grep -Eqe "^[[:space:]]+-$letter --$name\$" "$tmp/$command.bash" ||
+			missing+=" -$letter(completion)"
+	done < <(tr '\t' '|' <"$tmp/$command.table")
+	[ -z "$missing" ]
+	check $? "every option of $command is in help, man page and completion" "missing:$missing"
+	[ -z "$hidden" ]
+	check $? "no hidden option of $command is shown" "shown:$hidden"
+	[ "$(wc -l <"$tmp/$command.table")" -gt 25 ]
+	check $? "the table of $command has rows" "it has $(wc -l <"$tmp/$command.table")"
+
+	# What is wrong shows the usage on stderr, and nothing on stdout.
+	"$driver" "$command" --nosuch 5 6 >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q "^usage: $command " "$tmp/err" &&
+		[ "$(tail -n 1 "$tmp/err")" = "$command: error: unrecognized arguments: --nosuch 6" ]
+	check $? "a usage error of $command is on stderr only" "$(tail -n 1 "$tmp/err")"
+	"$driver" "/some/where/$command-x" --nosuch 5 6 2>&1 >"$tmp/null" | grep -q "^usage: $command-x "
+	check $? "the usage of $command has the name it was called by" "it has another"
+	[ "$("$driver" "$command" --version)" != "" ]
+	check $? "$command tells its version" "it says nothing"
+	grep -q '^examples:$' "$tmp/$command.help"
+	check $? "the help of $command ends with examples" "there are none"
+done
+
+# ---- the completion at work
+breaks=$' \t\n"\'><=;|&(:' # bash's own
+in_namespace=()
+pid=$$
+# shellcheck disable=SC2016 # for the inner bash
+# complete_line LINE [BREAKS]: what bash would offer with the cursor at the end, one a line.
+complete_line() {
+	"${in_namespace[@]}" bash --norc -c '
+		COMP_WORDBREAKS=$2
+		line=$1 program=${1%% *}
+		compopt() { :; }
+		source "$3/docs/completions/$program"
+		COMP_LINE=$line COMP_POINT=${#line} COMP_TYPE=9 COMP_KEY=9
+		read -r -a COMP_WORDS <<<"$line"
+		[[ $line == *" " ]] && COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		"_stacktally_$program"
+		((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"
+		true
+	' complete "$1" "${2-$breaks}" "$top"
+}
+# Without what differs from run to run.
+plain() {
+	local text=${1//$tmp/DIR}
+	echo "${text//$pid/PID}"
+}
+# offers LINE WORD [BREAKS]
+offers() {
+	complete_line "$1" "${3-$breaks}" >"$tmp/offered"
+	grep -qxFe "$2" "$tmp/offered"
+	check $? "after '$(plain "$1")' completion offers $(plain "$2")" "$(head -n 5 "$tmp/offered" | tr '\n' ' ')"
+}
+offers_not() {
+	complete_line "$1" >"$tmp/offered"
+	! grep -qxFe "$2" "$tmp/offered"
+	check $? "after '$(plain "$1")' completion does not offer $(plain "$2")" "it does"
+}
+mkdir "$tmp/a dir"
+touch "$tmp/a file"
+
+offers 'profile --fre' --frequency
+offers_not 'profile --fre' --folded
+offers 'profile -' -p
+offers 'profile -' --max-depth
+offers_not 'profile -' --print-man
+offers "profile -p ${pid%?}" $pid
+offers 'profile --pid 1' 1
+offers 'profile --pid=' 1
+offers 'profile --pid=' --pid=1 "${breaks/=/}"
+offers 'profile -p 1,' 1,$pid
+offers "profile -L " $pid
+offers 'stackcount -p ' 1
+offers 'profile -e cpu' cpu-clock
+offers_not 'profile -e cpu' cycles
+offers 'profile --event=task' task-clock
+offers 'profile --format f' folded
+offers 'profile --name ' "$(printf %q "$(cat /proc/$pid/comm)")"
+offers "profile -o $tmp/a" "$tmp/a"\ file
+offers "stackcount --cgroup $tmp/a" "$tmp/a"\ dir
+offers_not "stackcount --cgroup $tmp/a" "$tmp/a"\ file
+offers 'profile -F 99 -- base' basename
+offers 'stackcount --hash' --hash-storage-size
+offers_not 'profile 5' 5
+offers_not 'profile -F 9' 99
+# Where tracefs is not mounted, in a mount namespace of our own it can be.
+mount_tracefs='mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"'
+if [ ! -r /sys/kernel/tracing/available_events ] &&
+	unshare -m sh -c "$mount_tracefs" sh true 2>"$tmp/null"; then
+	in_namespace=(unshare -m sh -c "$mount_tracefs" sh)
+fi
+if "${in_namespace[@]}" test -r /sys/kernel/tracing/available_events; then
+	offers 'stackcount t:sched:sched_sw' sched_switch
+	offers 'stackcount t:sched:sched_sw' t:sched:sched_switch "${breaks/:/}"
+	offers_not 'stackcount t:sched:sched_sw' sched_wakeup
+	in_namespace=()
+else
+	echo "skip completion offers tracepoints: available_events is not readable"
+fi
+
+# shellcheck disable=SC2016 # that is the point
+# A process may call itself anything; what is offered must not be run by the shell it is put into.
+mkfifo "$tmp/ready" "$tmp/go"
+bash -c 'printf "x;\`id\`" >/proc/self/comm; echo >"$1"; read -r _ <"$2"' x "$tmp/ready" "$tmp/go" &
+read -r _ <"$tmp/ready"
+# shellcheck disable=SC2016
+offers 'profile --name x' 'x\;\`id\`'
+echo >"$tmp/go"
+wait
+
+exit $failed
