@@ -14,7 +14,10 @@ struct symbol_query {
 	uint64_t address; /* what to look up, in the terms of the source */
 	uint64_t start;	  /* answer: where the symbol starts */
 	const char *name; /* answer: as in the table, from the pool of the caller; NULL: none */
+	uint32_t chain; /* answer: of inlined functions and lines (inlines.h), or QUERY_NO_CHAIN */
 };
+
+#define QUERY_NO_CHAIN UINT32_MAX
 
 /* The first query at or above the address: an index from 0 to n. */
 static inline size_t query_lower_bound(const struct symbol_query *queries, size_t n,

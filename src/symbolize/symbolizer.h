@@ -17,9 +17,9 @@
 struct symbolizer_options {
 	const char *symfs;	    /* BCC_SYMFS, or NULL */
 	const char *debuginfo_root; /* BCC_DEBUGINFO_ROOT, or NULL: /usr/lib/debug */
-	bool debuginfod;	    /* DEBUGINFOD_URLS is set: ask the network for what is missing */
-	bool inlines;		    /* inlined functions as frames of their own */
-	bool lines;		    /* file and line of each frame */
+	bool debuginfod; /* DEBUGINFOD_URLS is set: ask the network for what is missing */
+	bool inlines;	 /* inlined functions as frames of their own */
+	bool lines;	 /* file and line of each frame */
 };
 
 struct symbolizer;

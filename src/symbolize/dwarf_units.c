@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolize/dwarf_units.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_DEBUG_BYTES (1ull << 30)
+#define MAX_RANGES	(16u << 20)
+#define MAX_NESTING	16 /* of namespaces and types around functions */
+
+/* A stretch of code, and the DIE of the unit or function it belongs to. */
+struct range {
+	uint64_t start, end;
+	uint64_t die;
+};
+
+struct ranges {
+	struct range *ranges;
+	size_t n, room;
+};
+
+struct dwarf_units {
+	Elf *elf;
+	Dwarf *dwarf;
+	struct ranges units, functions;
+	uint64_t listed; /* the unit that `functions` are of; no unit is at 0 */
+};
+
+void dwarf_units_close(struct dwarf_units *units)
+{
+	if (!units)
+		return;
+	free(units->units.ranges);
+	free(units->functions.ranges);
+	dwarf_end(units->dwarf);
+	elf_end(units->elf);
+	free(units);
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct range *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->die < b->die ? -1 : a->die > b->die;
+}
+
+/* The last range that starts at or below the address and contains it. */
+static const struct range *find_range(const struct ranges *ranges, uint64_t address)
+{
+	size_t low = 0, high = ranges->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Ranges of sound DWARF do not overlap. A few steps back are enough for what does. */
+	for (size_t i = low, steps = 0; i-- > 0 && steps < 8; steps++) {
+		if (address < ranges->ranges[i].end)
+			return &ranges->ranges[i];
+	}
+	return NULL;
+}
+
+static int add_ranges(struct ranges *ranges, Dwarf_Die *die)
+{
+	uint64_t offset = dwarf_dieoffset(die);
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		if (start >= end)
+			continue;
+		if (ranges->n == MAX_RANGES)
+			return -EFBIG;
+		if (ranges->n == ranges->room) {
+			size_t room = ranges->room ? ranges->room * 2 : 256;
+			struct range *grown = realloc(ranges->ranges, room * sizeof(*grown));
+
+			if (!grown)
+				return -ENOMEM;
+			ranges->ranges = grown;
+			ranges->room = room;
+		}
+		ranges->ranges[ranges->n++] = (struct range){ start, end, offset };
+	}
+	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* What libdw is going to hold in memory, decompressed. */
+static bool fits_in_memory(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t total = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		GElf_Chdr compressed;
+		const char *name;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name)
+			continue;
+		/* The old way of compressing tells no size that could be checked. */
+		if (strncmp(name, ".zdebug", 7) == 0)
+			return false;
+		if (strncmp(name, ".debug", 6) != 0)
+			continue;
+		if ((header.sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &compressed))
+			header.sh_size = compressed.ch_size;
+		if (header.sh_size > MAX_DEBUG_BYTES - total)
+			return false;
+		total += header.sh_size;
+	}
+	return true;
+}
+
+static int list_units(struct dwarf_units *units, uint64_t end_ns)
+{
+	Dwarf_Off offset = 0, next;
+	size_t header_size;
+	int r = 0;
+
+	while (!r &&
+	       dwarf_nextcu(units->dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0) {
+		Dwarf_Die unit;
+
+		if (dwarf_offdie(units->dwarf, offset + header_size, &unit))
+			r = add_ranges(&units->units, &unit);
+		if (next <= offset || now_ns() > end_ns)
+			break;
+		offset = next;
+	}
+	if (units->units.n)
+		qsort(units->units.ranges, units->units.n, sizeof(struct range), compare_ranges);
+	return r;
+}
+
+int dwarf_units_open(int fd, uint64_t end_ns, struct dwarf_units **ret_units)
+{
+	own(own_dwarf_units_close) struct dwarf_units *units = calloc(1, sizeof(*units));
+	int r;
+
+	if (!units)
+		return -ENOMEM;
+	elf_version(EV_CURRENT);
+	units->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!units->elf || elf_kind(units->elf) != ELF_K_ELF)
+		return -ENODATA;
+	if (!fits_in_memory(units->elf))
+		return -EFBIG;
+	units->dwarf = dwarf_begin_elf(units->elf, DWARF_C_READ, NULL);
+	if (!units->dwarf)
+		return -ENODATA;
+	r = list_units(units, end_ns);
+	if (r)
+		return r;
+	*ret_units = take_ptr(units);
+	return 0;
+}
+
+bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_unit)
+{
+	const struct range *range = find_range(&units->units, address);
+
+	return range && dwarf_offdie(units->dwarf, range->die, ret_unit);
+}
+
+static int list_functions(struct dwarf_units *units, Dwarf_Die *parent, uint32_t depth)
+{
+	Dwarf_Die child;
+	int r = 0;
+
+	if (depth == MAX_NESTING || dwarf_child(parent, &child) != 0)
+		return 0;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			r = add_ranges(&units->functions, &child);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_enumeration_type:
+			r = list_functions(units, &child, depth + 1);
+			break;
+		default:
+			break;
+		}
+	} while (!r && dwarf_siblingof(&child, &child) == 0);
+	return r;
+}
+
+bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_function)
+{
+	const struct range *range = find_range(&units->units, address);
+	Dwarf_Die unit;
+
+	if (!range)
+		return false;
+	if (units->listed != range->die) {
+		units->functions.n = 0;
+		units->listed = range->die;
+		if (!dwarf_offdie(units->dwarf, range->die, &unit) ||
+		    list_functions(units, &unit, 0))
+			return false;
+		if (units->functions.n)
+			qsort(units->functions.ranges, units->functions.n, sizeof(struct range),
+			      compare_ranges);
+	}
+	range = find_range(&units->functions, address);
+	return range && dwarf_offdie(units->dwarf, range->die, ret_function);
+}

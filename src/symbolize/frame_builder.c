@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolize/frame_builder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "symbolize/vdso.h"
+
+/* A symbol's strings in the names that are being written. */
+struct copied {
+	const char *name, *linkage_name, *module;
+};
+
+/* The last mapping's module: addresses of one mapping follow one another. */
+struct last_module {
+	const char *mapping_name, *module;
+};
+
+struct frame_builder {
+	const struct worlds *worlds;
+	const struct answers *answers;
+	struct kernel_names *kernel;
+	const struct inlines *inlines;
+	const struct names *names; /* those that `copied` and the objects belong to */
+	uint32_t n_named;	   /* how many addresses they had when we left them */
+	struct copied *copied;	   /* one for each symbol */
+	uint32_t n_copied;
+	uint32_t *file_objects; /* one for each file: index of its object, or NAMES_NONE */
+	uint32_t n_files;
+	uint32_t kernel_object, vdso_object;
+	struct last_module last;
+};
+
+int frame_builder_new(const struct worlds *worlds, const struct answers *answers,
+		      struct kernel_names *kernel, const struct inlines *inlines,
+		      struct frame_builder **ret_builder)
+{
+	struct frame_builder *builder = calloc(1, sizeof(*builder));
+
+	if (!builder)
+		return -ENOMEM;
+	builder->worlds = worlds;
+	builder->answers = answers;
+	builder->kernel = kernel;
+	builder->inlines = inlines;
+	builder->kernel_object = builder->vdso_object = NAMES_NONE;
+	*ret_builder = builder;
+	return 0;
+}
+
+void frame_builder_free(struct frame_builder *builder)
+{
+	if (!builder)
+		return;
+	free(builder->copied);
+	free(builder->file_objects);
+	free(builder);
+}
+
+/* Grows the tables to all symbols and files there are now; forgets those of other names. */
+static int start_on(struct frame_builder *builder, const struct names *names)
+{
+	uint32_t n_symbols = answers_n_symbols(builder->answers);
+	uint32_t n_files = builder->worlds ? worlds_n_files(builder->worlds) : 0;
+	void *grown;
+
+	if (names != builder->names || names_n_addresses(names) != builder->n_named) {
+		builder->n_copied = 0;
+		builder->n_files = 0;
+		builder->kernel_object = builder->vdso_object = NAMES_NONE;
+		builder->last = (struct last_module){ 0 };
+	}
+	builder->names = names;
+	if (n_symbols > builder->n_copied) {
+		grown = realloc(builder->copied, (size_t)n_symbols * sizeof(*builder->copied));
+		if (!grown)
+			return -ENOMEM;
+		builder->copied = grown;
+		memset(builder->copied + builder->n_copied, 0,
+		       (n_symbols - builder->n_copied) * sizeof(*builder->copied));
+		builder->n_copied = n_symbols;
+	}
+	if (n_files > builder->n_files) {
+		grown = realloc(builder->file_objects,
+				(size_t)n_files * sizeof(*builder->file_objects));
+		if (!grown)
+			return -ENOMEM;
+		builder->file_objects = grown;
+		for (uint32_t i = builder->n_files; i < n_files; i++)
+			builder->file_objects[i] = NAMES_NONE;
+		builder->n_files = n_files;
+	}
+	return 0;
+}
+
+/* NULL stays NULL; -ENOMEM through `failed`. */
+static const char *copy(struct names *names, const char *string, bool *failed)
+{
+	const char *copied = string ? names_string(names, string) : NULL;
+
+	if (string && !copied)
+		*failed = true;
+	return copied;
+}
+
+static int copy_symbol(struct frame_builder *builder, struct names *names, uint32_t symbol,
+		       struct names_frame *frame)
+{
+	const struct found_symbol *found = answers_symbol(builder->answers, symbol);
+	struct copied *copied = &builder->copied[symbol];
+	bool failed = false;
+
+	if (!copied->name) {
+		copied->linkage_name = copy(names, found->linkage_name, &failed);
+		copied->module = copy(names, found->module, &failed);
+		copied->name = copy(names, found->name, &failed);
+		if (failed)
+			return -ENOMEM;
+	}
+	frame->name = copied->name;
+	frame->linkage_name = copied->linkage_name;
+	if (copied->module)
+		frame->module = copied->module;
+	frame->flags |= found->flags;
+	return 0;
+}
+
+static int kernel_object(struct frame_builder *builder, struct names *names, uint32_t *ret_object)
+{
+	struct names_object object;
+
+	if (builder->kernel_object == NAMES_NONE) {
+		int r;
+
+		kernel_names_object(builder->kernel, &object);
+		object.path = names_string(names, KERNEL_OBJECT);
+		if (!object.path)
+			return -ENOMEM;
+		r = names_add_object(names, &object, &builder->kernel_object);
+		if (r)
+			return r;
+	}
+	*ret_object = builder->kernel_object;
+	return 0;
+}
+
+static int file_object(struct frame_builder *builder, struct names *names,
+		       const struct mapping *mapping, uint32_t *ret_object)
+{
+	const struct mapped_file *file = worlds_file(builder->worlds, mapping->file);
+	uint32_t *known = &builder->file_objects[mapping->file];
+
+	_Static_assert(BUILD_ID_SIZE == NAMES_BUILD_ID_SIZE, "build-ids are copied");
+	if (*known == NAMES_NONE) {
+		struct names_object object = {
+			.path = names_string(names, file->path ? file->path : ""),
+			.start = mapping->start,
+			.end = mapping->end,
+			.offset = mapping->offset,
+			.build_id_size = file->build_id_size,
+			.device = file->device,
+			.inode = file->inode,
+		};
+		int r;
+
+		if (!object.path)
+			return -ENOMEM;
+		memcpy(object.build_id, file->build_id, sizeof(object.build_id));
+		r = names_add_object(names, &object, known);
+		if (r)
+			return r;
+	}
+	*ret_object = *known;
+	return 0;
+}
+
+static int vdso_object(struct frame_builder *builder, struct names *names,
+		       const struct mapping *mapping, uint32_t *ret_object)
+{
+	if (builder->vdso_object == NAMES_NONE) {
+		const struct names_object object = {
+			.path = names_string(names, VDSO_MODULE),
+			.start = mapping->start,
+			.end = mapping->end,
+		};
+		int r;
+
+		if (!object.path)
+			return -ENOMEM;
+		r = names_add_object(names, &object, &builder->vdso_object);
+		if (r)
+			return r;
+	}
+	*ret_object = builder->vdso_object;
+	return 0;
+}
+
+static int module_of(struct frame_builder *builder, struct names *names, const char *path,
+		     const char **ret_module)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (builder->last.mapping_name != path) {
+		const char *module = names_string(names, slash && slash[1] ? slash + 1 : path);
+
+		if (!module)
+			return -ENOMEM;
+		builder->last.mapping_name = path;
+		builder->last.module = module;
+	}
+	*ret_module = builder->last.module;
+	return 0;
+}
+
+/* Where the address is: module and object. */
+static int place(struct frame_builder *builder, struct names *names,
+		 const struct tally_address *address, struct names_frame *frame)
+{
+	const struct mapping *mapping;
+	int r = 0;
+
+	if (is_kernel_address(address)) {
+		frame->flags |= NAMES_FRAME_KERNEL;
+		return kernel_object(builder, names, &frame->object);
+	}
+	mapping = builder->worlds
+			  ? worlds_find(builder->worlds, address->world, lookup_address(address))
+			  : NULL;
+	if (!mapping)
+		return 0;
+	switch (mapping->kind) {
+	case MAPPING_FILE:
+		r = module_of(builder, names, mapping->name ? mapping->name : "", &frame->module);
+		return r ? r : file_object(builder, names, mapping, &frame->object);
+	case MAPPING_VDSO:
+		r = module_of(builder, names, VDSO_MODULE, &frame->module);
+		return r ? r : vdso_object(builder, names, mapping, &frame->object);
+	case MAPPING_SPECIAL:
+		return module_of(builder, names, mapping->name ? mapping->name : "",
+				 &frame->module);
+	case MAPPING_ANONYMOUS:
+		break; /* "[jit]" says it all, a perf map says which */
+	}
+	return 0;
+}
+
+/* The functions inlined at the address, and the lines of all; returns the number of frames. */
+static int add_chain(struct frame_builder *builder, struct names *names, uint32_t chain_number,
+		     struct names_frame *frames)
+{
+	const struct inline_chain *chain = inlines_chain(builder->inlines, chain_number);
+	const struct inline_frame *elements = inlines_frames(builder->inlines, chain);
+	struct names_frame last = frames[0];
+	bool failed = false;
+
+	for (uint32_t i = 0; i < chain->n; i++) {
+		struct names_frame *frame = &frames[i];
+
+		*frame = last;
+		if (i + 1 < chain->n) {
+			/* Plain names: where code was copied to has no start to count from. */
+			frame->name = copy(names, elements[i].name, &failed);
+			frame->linkage_name = copy(names, elements[i].linkage_name, &failed);
+			frame->offset = 0;
+			frame->flags |= NAMES_FRAME_INLINED;
+		}
+		frame->file = copy(names, elements[i].file, &failed);
+		frame->line = elements[i].line;
+	}
+	return failed ? -ENOMEM : (int)chain->n;
+}
+
+int frame_builder_add(struct frame_builder *builder, const struct tally_address *addresses,
+		      const struct answer *answers, uint32_t n, struct names *names)
+{
+	int r = start_on(builder, names);
+
+	for (uint32_t i = 0; !r && i < n; i++) {
+		struct names_frame frames[INLINES_MAX_DEPTH + 1] = { { .object = NAMES_NONE } };
+		uint32_t n_frames = 1;
+
+		r = place(builder, names, &addresses[i], &frames[0]);
+		if (!r && answers[i].symbol != ANSWER_NONE) {
+			frames[0].offset = answers[i].offset;
+			r = copy_symbol(builder, names, answers[i].symbol, &frames[0]);
+		}
+		if (!r && answers[i].chain != QUERY_NO_CHAIN && builder->inlines) {
+			r = add_chain(builder, names, answers[i].chain, frames);
+			if (r > 0) {
+				n_frames = (uint32_t)r;
+				r = 0;
+			}
+		}
+		if (!r)
+			r = names_add_address(names, frames, n_frames);
+	}
+	builder->n_named = names_n_addresses(names);
+	return r;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolize/kernel_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolize/elf_file.h"
+
+#define MAX_NOTES 65536
+
+struct kernel_names {
+	struct kallsyms *table;
+	int error; /* why there is no table: a negative errno */
+};
+
+int kernel_names_new(struct kernel_names **ret_kernel)
+{
+	struct kernel_names *kernel = calloc(1, sizeof(*kernel));
+
+	if (!kernel)
+		return -ENOMEM;
+	*ret_kernel = kernel;
+	return 0;
+}
+
+void kernel_names_free(struct kernel_names *kernel)
+{
+	if (!kernel)
+		return;
+	kallsyms_free(kernel->table);
+	free(kernel);
+}
+
+const struct kallsyms *kernel_names_table(struct kernel_names *kernel)
+{
+	own(own_fd) int symbols = -1;
+	own(own_fd) int modules = -1;
+
+	if (kernel->table || kernel->error)
+		return kernel->table;
+	symbols = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	if (symbols < 0) {
+		kernel->error = -errno;
+		return NULL;
+	}
+	modules = open("/proc/modules", O_RDONLY | O_CLOEXEC); /* none in kernels without modules */
+	kernel->error = kallsyms_read(symbols, modules, &kernel->table);
+	return kernel->table;
+}
+
+static char kptr_restrict(void)
+{
+	own(own_fd) int fd = open("/proc/sys/kernel/kptr_restrict", O_RDONLY | O_CLOEXEC);
+	char value = '?';
+
+	if (fd < 0 || read(fd, &value, 1) != 1)
+		return '?';
+	return value;
+}
+
+const char *kernel_names_advice(const struct kernel_names *kernel)
+{
+	if (kernel->error == -ENOENT)
+		return "kernel functions have no names: there is no /proc/kallsyms (is /proc "
+		       "mounted, and the kernel built with CONFIG_KALLSYMS?)";
+	if (kernel->error)
+		return "kernel functions have no names: /proc/kallsyms cannot be read; run as "
+		       "root or with CAP_SYSLOG";
+	if (!kernel->table || !kallsyms_are_hidden(kernel->table))
+		return NULL;
+	if (kptr_restrict() == '2')
+		return "kernel functions have no names: kernel.kptr_restrict=2 hides their "
+		       "addresses from everyone; run 'sysctl kernel.kptr_restrict=1' and try again";
+	return "kernel functions have no names: kernel.kptr_restrict or kernel.perf_event_paranoid "
+	       "hides their addresses; run as root or with CAP_SYSLOG, or run 'sysctl "
+	       "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'";
+}
+
+void kernel_names_object(struct kernel_names *kernel, struct names_object *ret_object)
+{
+	own(own_fd) int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	own(own_free) uint8_t *notes = malloc(MAX_NOTES);
+	const struct kallsyms *table = kernel_names_table(kernel);
+	ssize_t n;
+
+	memset(ret_object, 0, sizeof(*ret_object));
+	if (table)
+		kallsyms_core_range(table, &ret_object->start, &ret_object->end);
+	if (fd < 0 || !notes)
+		return;
+	n = read(fd, notes, MAX_NOTES);
+	if (n > 0)
+		ret_object->build_id_size =
+			elf_notes_build_id(notes, (size_t)n, 4, ret_object->build_id,
+					   NAMES_BUILD_ID_SIZE);
+}

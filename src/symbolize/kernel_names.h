@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The running kernel as a source of names: opens /proc/kallsyms once, knows the kernel's
+ * build-id and can tell why there are no names.
+ *
+ * Must not know: tallies, user code.
+ */
+#ifndef STACKTALLY_SYMBOLIZE_KERNEL_NAMES_H
+#define STACKTALLY_SYMBOLIZE_KERNEL_NAMES_H
+
+#include "symbolize/kallsyms.h"
+#include "symbolize/names.h"
+
+#define KERNEL_OBJECT "[kernel.kallsyms]"
+
+struct kernel_names;
+
+int kernel_names_new(struct kernel_names **ret_kernel);
+void kernel_names_free(struct kernel_names *kernel);
+DEFINE_OWN(struct kernel_names, kernel_names_free)
+
+/* The kernel's symbols, read at the first call; NULL when they cannot be read. */
+const struct kallsyms *kernel_names_table(struct kernel_names *kernel);
+
+/* As symbolizer_kernel_advice(); NULL as long as the symbols were not asked for. */
+const char *kernel_names_advice(const struct kernel_names *kernel);
+
+/* All but the path. */
+void kernel_names_object(struct kernel_names *kernel, struct names_object *ret_object);
+
+#endif
