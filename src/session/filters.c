@@ -98,10 +98,11 @@ static int configure_maps(const struct plan_filter *filter, struct stacktally *s
 	return r;
 }
 
-int filters_configure(const struct plan *plan, bool command, struct stacktally *skeleton,
+int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		      struct wire_config *config, struct error *err)
 {
 	const struct plan_filter *filter = &plan->filter;
+	bool command = plan->command;
 	bool follow = filter->follow_forks || command;
 	int r = own_pidns(config, err);
 

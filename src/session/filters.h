@@ -14,10 +14,9 @@ struct stacktally;
 
 /*
  * Before the load: sets `config`, the sizes of the filters' maps, and puts pinned maps in their
- * places. `command` says that one will be launched. Ids are checked: those of no process at all are
- * an error.
+ * places. Ids are checked: those of no process at all are an error.
  */
-int filters_configure(const struct plan *plan, bool command, struct stacktally *skeleton,
+int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		      struct wire_config *config, struct error *err);
 
 /* After the load, with what follows forks attached: fills the maps. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/utsname.h>
@@ -16,15 +15,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/cpu_list.h"
 #include "base/own.h"
 #include "session/book.h"
 #include "session/capability.h"
 #include "session/command.h"
 #include "session/depth.h"
-#include "session/epochs.h"
 #include "session/filters.h"
 #include "session/hang.h"
+#include "session/kernel_side.h"
 #include "stacktally.skel.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -34,21 +32,11 @@
 #define DRAIN_NS (100 * NS_PER_MS)
 #define TICK_NS	 NS_PER_SECOND
 
-/* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
-#define KEYS_MIN     16384u
-#define KEYS_PER_CPU 4096u
-#define KEYS_MAX     (1u << 20)
-/* Bytes of ring: powers of two, as the kernel wants them. */
-#define RING_MIN     (1u << 20)
-#define RING_PER_CPU (128u << 10)
-#define RING_MAX     (64u << 20)
-
 struct session {
 	const struct plan *plan;
 	struct trigger *trigger;
 	struct worlds *worlds;
-	struct stacktally *skeleton;
-	struct epochs *epochs;
+	struct kernel_side side;
 	struct book *books[WIRE_EPOCHS];
 	struct ring_buffer *ring;
 	struct command *command;
@@ -56,7 +44,6 @@ struct session {
 	uint64_t drained, unwanted;    /* events taken out of the tables since then */
 	uint64_t throttled;	       /* as of the last return */
 	uint64_t started, stopped, next_interval, next_tick;
-	uint32_t keys; /* room of an epoch's table */
 	uint32_t stack_limit_before;
 	int signals;
 	bool signals_blocked, attached;
@@ -151,112 +138,6 @@ static void restore_signals(struct session *session)
 	session->signals_blocked = false;
 }
 
-static uint32_t power_of_two(uint64_t at_least)
-{
-	uint32_t power = 1;
-
-	while (power < at_least && power < 1u << 31)
-		power *= 2;
-	return power;
-}
-
-static uint32_t n_possible_cpus(void)
-{
-	own(cpu_list_clear) struct cpu_list possible = { 0 };
-
-	return cpu_list_read(CPU_LIST_POSSIBLE, &possible) == 0 && possible.n ? possible.n : 1;
-}
-
-static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
-{
-	return value < least ? least : value > most ? most : (uint32_t)value;
-}
-
-static void size_maps(struct session *session)
-{
-	struct stacktally *skeleton = session->skeleton;
-	uint64_t cpus = n_possible_cpus();
-
-	session->keys = session->plan->hash_storage;
-	if (!session->keys)
-		session->keys = bounded(cpus * KEYS_PER_CPU, KEYS_MIN, KEYS_MAX);
-	bpf_map__set_max_entries(skeleton->maps.counts_0, session->keys);
-	bpf_map__set_max_entries(skeleton->maps.counts_1, session->keys);
-	bpf_map__set_max_entries(skeleton->maps.ring,
-				 power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX)));
-}
-
-static int fill_config(struct session *session, struct wire_config *config, struct error *err)
-{
-	const struct plan *plan = session->plan;
-	/* The clock fires once at a time on a CPU; probes nest, and user probes are preempted. */
-	uint32_t slots = session->trigger->ops->stop_settles ? 1 : WIRE_MAX_SLOTS;
-
-	config->flags |= plan->user ? WIRE_USER : 0;
-	config->flags |= plan->kernel ? WIRE_KERNEL : 0;
-	config->flags |= plan->per_thread ? WIRE_PER_THREAD : 0;
-	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
-	config->flags |= session->trigger->user_entry ? WIRE_USER_ENTRY : 0;
-	config->max_depth = plan->max_depth;
-	config->slots = slots;
-	bpf_map__set_max_entries(session->skeleton->maps.scratch, slots);
-	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
-		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
-	return 0;
-}
-
-static int explain_load(int code, struct error *err)
-{
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return error_privilege(err, code,
-				       "this kernel does not describe its types: there is no "
-				       "/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
-	if (code == -EPERM || code == -EACCES)
-		return error_privilege(err, code,
-				       "the kernel refuses to load the BPF programs: %s (kernel "
-				       "lockdown, see /sys/kernel/security/lockdown, or missing "
-				       "capabilities); -v shows its reasons",
-				       strerror(-code));
-	return error_privilege(
-		err, code, "the kernel refuses to load the BPF programs: %s; -v shows its reasons",
-		strerror(-code));
-}
-
-static int load(struct session *session, struct error *err)
-{
-	struct wire_config config = { 0 };
-	int tables[WIRE_EPOCHS];
-	int r;
-
-	session->skeleton = stacktally__open();
-	if (!session->skeleton)
-		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
-	r = session->trigger->ops->choose(session->trigger, session->skeleton->obj, err);
-	if (r == 0)
-		r = filters_configure(session->plan, session->command != NULL, session->skeleton,
-				      &config, err);
-	if (r == 0)
-		r = fill_config(session, &config, err);
-	if (r < 0)
-		return r;
-	size_maps(session);
-	*(struct wire_config *)&session->skeleton->rodata->config = config;
-	r = stacktally__load(session->skeleton);
-	if (r < 0)
-		return explain_load(r, err);
-	for (uint32_t i = 0; i < WIRE_EPOCHS; i++) {
-		r = book_new(session->worlds, session->plan->filter.name, config.seed,
-			     &session->books[i]);
-		if (r < 0)
-			return error_set(err, r, "out of memory");
-	}
-	tables[0] = bpf_map__fd(session->skeleton->maps.counts_0);
-	tables[1] = bpf_map__fd(session->skeleton->maps.counts_1);
-	r = epochs_new(tables, &session->skeleton->bss->epoch, session->skeleton->bss->epoch_full,
-		       &session->epochs);
-	return r < 0 ? error_set(err, r, "out of memory") : 0;
-}
-
 static int on_record(void *context, void *data, size_t size)
 {
 	struct session *session = context;
@@ -283,11 +164,15 @@ static int open_session(struct session *session, struct error *err)
 	if (r < 0)
 		return r;
 	raise_file_limit();
-	r = load(session, err);
+	r = kernel_side_open(session->plan, session->trigger, &session->side, err);
 	if (r < 0)
 		return r;
-	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.ring), on_record,
-					 session, NULL);
+	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
+		if (book_new(session->worlds, session->plan->filter.name, session->side.seed,
+			     &session->books[i]) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	session->ring =
+		ring_buffer__new(kernel_side_ring(&session->side), on_record, session, NULL);
 	if (!session->ring)
 		return error_set(err, -errno, "cannot map the ring: %s", strerror(errno));
 	return 0;
@@ -323,31 +208,18 @@ const char *session_warning(const struct session *session)
 
 /* ---- starting ---- */
 
-static int follow_forks(struct session *session, struct error *err)
-{
-	struct stacktally *skeleton = session->skeleton;
-
-	if (!(skeleton->rodata->config.flags & WIRE_FOLLOW_FORKS))
-		return 0;
-	skeleton->links.on_fork = bpf_program__attach(skeleton->progs.on_fork);
-	skeleton->links.on_exec = bpf_program__attach(skeleton->progs.on_exec);
-	skeleton->links.on_exit = bpf_program__attach(skeleton->progs.on_exit);
-	if (!skeleton->links.on_fork || !skeleton->links.on_exec || !skeleton->links.on_exit)
-		return error_set(err, -errno, "cannot follow forks: %s", strerror(errno));
-	return 0;
-}
-
 int session_start(struct session *session, struct error *err)
 {
-	int r = follow_forks(session, err);
+	int r = kernel_side_follow_forks(&session->side, err);
 
 	if (r == 0)
-		r = filters_fill(session->plan, session->skeleton, err);
+		r = filters_fill(session->plan, session->side.skeleton, err);
 	if (r == 0 && session->command)
-		r = filters_add_process(session->skeleton, command_pid(session->command), true,
+		r = filters_add_process(session->side.skeleton, command_pid(session->command), true,
 					err);
 	if (r == 0)
-		r = session->trigger->ops->attach(session->trigger, session->skeleton->obj, err);
+		r = session->trigger->ops->attach(session->trigger, session->side.skeleton->obj,
+						  err);
 	if (r < 0)
 		return r;
 	session->attached = true;
@@ -397,14 +269,14 @@ static int drain(struct session *session, uint32_t epoch, struct error *err)
 	int r = consume(session, err);
 
 	if (r == 0)
-		r = epochs_drain(session->epochs, epoch, on_count, &context, err);
+		r = epochs_drain(session->side.epochs, epoch, on_count, &context, err);
 	book_clear(session->books[epoch]);
 	return r;
 }
 
 static int turn_and_drain(struct session *session, struct error *err)
 {
-	int ended = epochs_turn(session->epochs, err);
+	int ended = epochs_turn(session->side.epochs, err);
 
 	return ended < 0 ? ended : drain(session, (uint32_t)ended, err);
 }
@@ -412,33 +284,12 @@ static int turn_and_drain(struct session *session, struct error *err)
 /* Before the table of this epoch fills up, unless the user has set its size. */
 static bool must_turn(const struct session *session)
 {
-	uint32_t epoch = epochs_now(session->epochs);
+	uint32_t epoch = epochs_now(session->side.epochs);
 
 	if (session->plan->hash_storage)
 		return false;
-	return book_n_stacks(session->books[epoch]) >= session->keys / 2 ||
-	       session->skeleton->bss->epoch_full[epoch];
-}
-
-static int read_counters(const struct session *session, struct wire_counters *ret_counters)
-{
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), zero = 0;
-	own(own_free) struct wire_counters *each = calloc(cpus, sizeof(*each));
-	struct wire_counters sum = { 0 };
-
-	if (!each)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.counters), &zero, each) < 0)
-		return -errno;
-	for (uint32_t i = 0; i < cpus; i++) {
-		sum.events += each[i].events;
-		sum.lost_ring += each[i].lost_ring;
-		sum.lost_counts += each[i].lost_counts;
-		sum.lost_nested += each[i].lost_nested;
-		sum.lost_children += each[i].lost_children;
-	}
-	*ret_counters = sum;
-	return 0;
+	return book_n_stacks(session->books[epoch]) >= session->side.keys / 2 ||
+	       kernel_side_is_full(&session->side);
 }
 
 /*
@@ -451,7 +302,7 @@ static int account(struct session *session, bool final, struct error *err)
 	struct tally_losses *losses = tally_losses(session->tally);
 	const struct wire_counters *before = &session->reported;
 	struct wire_counters now;
-	int r = read_counters(session, &now);
+	int r = kernel_side_counters(&session->side, &now);
 
 	if (r < 0)
 		return error_set(err, r, "cannot read the counters: %s", strerror(-r));
@@ -556,9 +407,9 @@ static int finish(struct session *session, struct error *err)
 	session->trigger->ops->stop(session->trigger);
 	session->stopped = now_ns();
 	if (!session->trigger->ops->stop_settles)
-		r = epochs_settle(session->epochs, err);
+		r = epochs_settle(session->side.epochs, err);
 	if (r == 0)
-		r = drain(session, epochs_now(session->epochs), err);
+		r = drain(session, epochs_now(session->side.epochs), err);
 	if (r == 0)
 		r = account(session, true, err);
 	restore_signals(session);
@@ -620,8 +471,7 @@ void session_close(struct session *session)
 	ring_buffer__free(session->ring);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		book_free(session->books[i]);
-	epochs_free(session->epochs);
-	stacktally__destroy(session->skeleton);
+	kernel_side_close(&session->side);
 	depth_restore(session->stack_limit_before);
 	if (session->signals >= 0)
 		close(session->signals);

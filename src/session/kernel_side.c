@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/kernel_side.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/cpu_list.h"
+#include "base/own.h"
+#include "session/filters.h"
+#include "stacktally.skel.h"
+
+/* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
+#define KEYS_MIN     16384u
+#define KEYS_PER_CPU 4096u
+#define KEYS_MAX     (1u << 20)
+/* Bytes of ring: powers of two, as the kernel wants them. */
+#define RING_MIN     (1u << 20)
+#define RING_PER_CPU (128u << 10)
+#define RING_MAX     (64u << 20)
+
+static uint32_t power_of_two(uint64_t at_least)
+{
+	uint32_t power = 1;
+
+	while (power < at_least && power < 1u << 31)
+		power *= 2;
+	return power;
+}
+
+static uint32_t n_possible_cpus(void)
+{
+	own(cpu_list_clear) struct cpu_list possible = { 0 };
+
+	return cpu_list_read(CPU_LIST_POSSIBLE, &possible) == 0 && possible.n ? possible.n : 1;
+}
+
+static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
+{
+	return value < least ? least : value > most ? most : (uint32_t)value;
+}
+
+static void size_maps(const struct plan *plan, struct kernel_side *side)
+{
+	struct stacktally *skeleton = side->skeleton;
+	uint64_t cpus = n_possible_cpus();
+
+	side->keys = plan->hash_storage;
+	if (!side->keys)
+		side->keys = bounded(cpus * KEYS_PER_CPU, KEYS_MIN, KEYS_MAX);
+	bpf_map__set_max_entries(skeleton->maps.counts_0, side->keys);
+	bpf_map__set_max_entries(skeleton->maps.counts_1, side->keys);
+	bpf_map__set_max_entries(skeleton->maps.ring,
+				 power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX)));
+}
+
+static int fill_config(const struct plan *plan, const struct trigger *trigger,
+		       struct kernel_side *side, struct wire_config *config, struct error *err)
+{
+	/* The clock fires once at a time on a CPU; probes nest, and user probes are preempted. */
+	uint32_t slots = trigger->ops->stop_settles ? 1 : WIRE_MAX_SLOTS;
+
+	config->flags |= plan->user ? WIRE_USER : 0;
+	config->flags |= plan->kernel ? WIRE_KERNEL : 0;
+	config->flags |= plan->per_thread ? WIRE_PER_THREAD : 0;
+	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
+	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
+	config->max_depth = plan->max_depth;
+	config->slots = slots;
+	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots);
+	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
+		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
+	return 0;
+}
+
+static int explain_load(int code, struct error *err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+		return error_privilege(err, code,
+				       "this kernel does not describe its types: there is no "
+				       "/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
+	if (code == -EPERM || code == -EACCES)
+		return error_privilege(err, code,
+				       "the kernel refuses to load the BPF programs: %s (kernel "
+				       "lockdown, see /sys/kernel/security/lockdown, or missing "
+				       "capabilities); -v shows its reasons",
+				       strerror(-code));
+	return error_privilege(
+		err, code, "the kernel refuses to load the BPF programs: %s; -v shows its reasons",
+		strerror(-code));
+}
+
+static int open_and_load(const struct plan *plan, struct trigger *trigger, struct kernel_side *side,
+			 struct error *err)
+{
+	struct wire_config config = { 0 };
+	int tables[WIRE_EPOCHS];
+	int r;
+
+	side->skeleton = stacktally__open();
+	if (!side->skeleton)
+		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	r = trigger->ops->choose(trigger, side->skeleton->obj, err);
+	if (r == 0)
+		r = filters_configure(plan, side->skeleton, &config, err);
+	if (r == 0)
+		r = fill_config(plan, trigger, side, &config, err);
+	if (r < 0)
+		return r;
+	size_maps(plan, side);
+	*(struct wire_config *)&side->skeleton->rodata->config = config;
+	r = stacktally__load(side->skeleton);
+	if (r < 0)
+		return explain_load(r, err);
+	memcpy(side->seed, config.seed, sizeof(side->seed));
+	side->follows_forks = config.flags & WIRE_FOLLOW_FORKS;
+	tables[0] = bpf_map__fd(side->skeleton->maps.counts_0);
+	tables[1] = bpf_map__fd(side->skeleton->maps.counts_1);
+	r = epochs_new(tables, &side->skeleton->bss->epoch, side->skeleton->bss->epoch_full,
+		       &side->epochs);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
+int kernel_side_open(const struct plan *plan, struct trigger *trigger, struct kernel_side *ret_side,
+		     struct error *err)
+{
+	struct kernel_side side = { 0 };
+	int r = open_and_load(plan, trigger, &side, err);
+
+	if (r < 0) {
+		kernel_side_close(&side);
+		return r;
+	}
+	*ret_side = side;
+	return 0;
+}
+
+void kernel_side_close(struct kernel_side *side)
+{
+	epochs_free(side->epochs);
+	stacktally__destroy(side->skeleton);
+	*side = (struct kernel_side){ 0 };
+}
+
+int kernel_side_follow_forks(struct kernel_side *side, struct error *err)
+{
+	struct stacktally *skeleton = side->skeleton;
+
+	if (!side->follows_forks)
+		return 0;
+	skeleton->links.on_fork = bpf_program__attach(skeleton->progs.on_fork);
+	skeleton->links.on_exec = bpf_program__attach(skeleton->progs.on_exec);
+	skeleton->links.on_exit = bpf_program__attach(skeleton->progs.on_exit);
+	if (!skeleton->links.on_fork || !skeleton->links.on_exec || !skeleton->links.on_exit)
+		return error_set(err, -errno, "cannot follow forks: %s", strerror(errno));
+	return 0;
+}
+
+bool kernel_side_is_full(const struct kernel_side *side)
+{
+	return side->skeleton->bss->epoch_full[epochs_now(side->epochs)];
+}
+
+int kernel_side_ring(const struct kernel_side *side)
+{
+	return bpf_map__fd(side->skeleton->maps.ring);
+}
+
+int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), zero = 0;
+	own(own_free) struct wire_counters *each = calloc(cpus, sizeof(*each));
+	struct wire_counters sum = { 0 };
+
+	if (!each)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(side->skeleton->maps.counters), &zero, each) < 0)
+		return -errno;
+	for (uint32_t i = 0; i < cpus; i++) {
+		sum.events += each[i].events;
+		sum.lost_ring += each[i].lost_ring;
+		sum.lost_counts += each[i].lost_counts;
+		sum.lost_nested += each[i].lost_nested;
+		sum.lost_children += each[i].lost_children;
+	}
+	*ret_counters = sum;
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The loaded BPF object: the plan's filters and sizes in it, the tables of its two epochs, its
+ * ring and its counters.
+ */
+#ifndef STACKTALLY_SESSION_KERNEL_SIDE_H
+#define STACKTALLY_SESSION_KERNEL_SIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/wire.h"
+#include "plan.h"
+#include "session/epochs.h"
+#include "trigger/trigger.h"
+
+struct stacktally;
+
+struct kernel_side {
+	struct stacktally *skeleton;
+	struct epochs *epochs;
+	uint32_t keys; /* room of an epoch's table */
+	__u64 seed[2]; /* of the stack hash */
+	bool follows_forks;
+};
+
+/* Opens, configures and loads; nothing fires yet. */
+int kernel_side_open(const struct plan *plan, struct trigger *trigger, struct kernel_side *ret_side,
+		     struct error *err);
+void kernel_side_close(struct kernel_side *side);
+
+/* Attaches what follows forks, execs and exits, if the plan asks for it. */
+int kernel_side_follow_forks(struct kernel_side *side, struct error *err);
+
+/* Whether the table of this epoch has had no room for a key. */
+bool kernel_side_is_full(const struct kernel_side *side);
+
+/* Descriptor of the ring's map. */
+int kernel_side_ring(const struct kernel_side *side);
+
+/* The counters, added up over all CPUs. */
+int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters);
+
+#endif
