@@ -11,18 +11,9 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "cli/option_match.h"
 #include "cli/option_name.h"
 #include "cli/value.h"
-
-/* What an argument is. */
-enum class { CLASS_VALUE, CLASS_OPTION };
-
-/* An argument that is an option, or looks like one. */
-struct match {
-	const struct option_row *row; /* NULL: no such option */
-	const char *attached;	      /* the value in the same argument, or NULL */
-	bool is_long;
-};
 
 struct parser {
 	const struct command_line *line;
@@ -44,126 +35,6 @@ static int out_of_memory(struct error *err)
 static bool takes_value(const struct option_row *row)
 {
 	return row->kind >= OPTION_POSITIVE;
-}
-
-static const struct option_row *find_letter(const struct command_line *line, char letter)
-{
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
-
-		if (!row->positional && row->letter && row->letter == letter)
-			return row;
-	}
-	return NULL;
-}
-
-static const struct option_row *find_name(const struct command_line *line, const char *name,
-					  size_t length)
-{
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
-
-		if (!row->positional && strlen(row->name) == length &&
-		    !memcmp(row->name, name, length))
-			return row;
-	}
-	return NULL;
-}
-
-/* Only bcc's own options, all, or none match the prefix: how many, and the first. */
-static size_t count_prefix(const struct command_line *line, const char *prefix, size_t length,
-			   bool only_bcc, const struct option_row **ret_first)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
-
-		if (row->positional || row->hidden || (only_bcc && row->section))
-			continue;
-		if (!strncmp(row->name, prefix, length) && !n++)
-			*ret_first = row;
-	}
-	return n;
-}
-
-static int ambiguous(const struct command_line *line, const char *argument, size_t length,
-		     struct error *err)
-{
-	char matches[600] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
-
-		if (row->positional || row->hidden || strncmp(row->name, argument + 2, length) ||
-		    used >= sizeof(matches))
-			continue;
-		used += (size_t)snprintf(matches + used, sizeof(matches) - used, "%s--%s",
-					 used ? ", " : "", row->name);
-	}
-	return error_usage(err, "ambiguous option: %.300s could match %s", argument, matches);
-}
-
-static int match_long(const struct command_line *line, const char *argument, struct match *match,
-		      struct error *err)
-{
-	const char *name = argument + 2, *equals = strchr(name, '=');
-	size_t length = equals ? (size_t)(equals - name) : strlen(name);
-	size_t n;
-
-	match->is_long = true;
-	match->row = find_name(line, name, length);
-	if (!match->row) {
-		/* What abbreviates an option of bcc does so still, however many we have added. */
-		n = count_prefix(line, name, length, true, &match->row);
-		if (!n)
-			n = count_prefix(line, name, length, false, &match->row);
-		if (n > 1)
-			return ambiguous(line, argument, length, err);
-	}
-	if (match->row && equals)
-		match->attached = equals + 1;
-	return 0;
-}
-
-static bool is_negative_number(const char *argument)
-{
-	const char *at = argument + 1;
-	size_t before = strspn(at, "0123456789"), after;
-
-	at += before;
-	if (!*at)
-		return before;
-	if (*at != '.')
-		return false;
-	after = strspn(++at, "0123456789");
-	return after && !at[after];
-}
-
-/* Negative: the error of an ambiguous prefix. */
-static int classify(const struct parser *parser, const char *argument, struct match *ret_match)
-{
-	struct match match = { 0 };
-	int r;
-
-	if (argument[0] != '-' || !argument[1] || !strcmp(argument, "--"))
-		return CLASS_VALUE;
-	if (argument[1] == '-') {
-		r = match_long(parser->line, argument, &match, parser->err);
-		if (r)
-			return r;
-	} else {
-		match.row = find_letter(parser->line, argument[1]);
-		if (match.row && argument[2])
-			match.attached = argument + 2 + (argument[2] == '=');
-		if (!match.row && is_negative_number(argument))
-			return CLASS_VALUE;
-	}
-	if (!match.row && strchr(argument, ' '))
-		return CLASS_VALUE;
-	*ret_match = match;
-	return CLASS_OPTION;
 }
 
 static int wrong_argument(const struct parser *parser, const struct option_row *row,
@@ -241,10 +112,11 @@ static int take(struct parser *parser, const struct option_row *row, const char 
  * `apply`. Without it, only finds out whether they can be: argparse reports what is wrong with
  * the whole argument before it takes its first letter.
  */
-static int walk(struct parser *parser, int index, struct match match, bool apply, int *ret_next)
+static int walk(struct parser *parser, int index, struct option_match match, bool apply,
+		int *ret_next)
 {
 	const char *value = NULL, *rest;
-	struct match ignored;
+	struct option_match ignored;
 	int r = 0;
 
 	*ret_next = index + 1;
@@ -258,9 +130,9 @@ static int walk(struct parser *parser, int index, struct match match, bool apply
 			if (r)
 				return r;
 			value = NULL;
-			if (!find_letter(parser->line, *rest))
+			if (!option_by_letter(parser->line, *rest))
 				return ignored_value(parser, match.row, rest);
-			match.row = find_letter(parser->line, *rest);
+			match.row = option_by_letter(parser->line, *rest);
 			match.attached = rest[1] ? rest + 1 : NULL;
 			continue;
 		}
@@ -268,7 +140,8 @@ static int walk(struct parser *parser, int index, struct match match, bool apply
 			value = match.attached;
 		} else if (takes_value(match.row)) {
 			if (index + 1 >= parser->argc ||
-			    classify(parser, parser->argv[index + 1], &ignored) != CLASS_VALUE)
+			    option_match(parser->line, parser->argv[index + 1], &ignored,
+					 parser->err) != ARGUMENT_VALUE)
 				return wrong_argument(parser, match.row, "expected one argument");
 			value = parser->argv[index + 1];
 			*ret_next = index + 2;
@@ -300,17 +173,18 @@ static int take_positional(struct parser *parser, const char *argument)
 
 static int take_all(struct parser *parser)
 {
-	struct match match;
+	struct option_match match;
 	int class, next, r;
 
 	for (int i = 0; i < parser->argc; i++) {
-		class = classify(parser, parser->argv[i], &match);
+		class = option_match(parser->line, parser->argv[i], &match, parser->err);
 		if (class < 0)
 			return class;
 	}
 	for (int i = 0; i < parser->argc && !parser->stopped; i = next) {
 		next = i + 1;
-		if (classify(parser, parser->argv[i], &match) == CLASS_VALUE)
+		if (option_match(parser->line, parser->argv[i], &match, parser->err) ==
+		    ARGUMENT_VALUE)
 			r = take_positional(parser, parser->argv[i]);
 		else if (!match.row)
 			r = unrecognized(parser, parser->argv[i]);
@@ -327,7 +201,7 @@ static bool is_lifted(const struct parser *parser, const struct option_row *row)
 {
 	const struct option_row *other;
 
-	other = row->unless ? find_name(parser->line, row->unless, strlen(row->unless)) : NULL;
+	other = row->unless ? option_by_name(parser->line, row->unless, strlen(row->unless)) : NULL;
 	return other && parser->given[other - parser->line->rows];
 }
 
@@ -409,8 +283,11 @@ void options_clear(const struct command_line *line, void *target)
 {
 	for (size_t i = 0; i < line->n_rows; i++) {
 		const struct option_row *row = &line->rows[i];
-		void *field = (char *)target + row->field;
+		void *field;
 
+		if (row->field == OPTION_NO_FIELD)
+			continue;
+		field = (char *)target + row->field;
 		if (row->kind == OPTION_IDS || row->kind == OPTION_IDS_INT) {
 			free(((struct id_list *)field)->ids);
 			*(struct id_list *)field = (struct id_list){ 0 };
