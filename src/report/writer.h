@@ -49,6 +49,9 @@ extern const struct writer text_writer, folded_writer;
 extern const struct writer *const writers[];
 
 const struct writer *writer_by_name(const char *name);
+/* For writers: what became of their bytes. A write error is the stream's, and not reported here. */
+int report_result(int r, struct error *err);
+
 /* The writer whose extension ends the path, the longest one winning; or NULL. */
 const struct writer *writer_by_path(const char *path);
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Folded stacks, one a line: `COMM;root;...;leaf COUNT`, the user's part before the kernel's. What
+ * flamegraph.pl and many other programs read.
+ *
+ * The first element is who ran it: the comm; `COMM-TGID/TID` when threads are kept apart; nothing
+ * when stackcount adds up processes, so that its lines begin with a semicolon as bcc's do. With
+ * --show-cgroup the cgroup is an element before it. A semicolon in a comm or a symbol stays: it
+ * makes one more element and no more lines.
+ */
+#include "report/frame_text.h"
+#include "report/writer.h"
+
+struct folded {
+	const struct profile *profile;
+	const struct report_options *options;
+	struct frame_texts frames;
+	struct bytes bytes;
+};
+
+static bool is_stackcount(const struct report_options *options)
+{
+	return options->layout == REPORT_LAYOUT_STACKCOUNT;
+}
+
+static bool shows_process(const struct report_options *options)
+{
+	return !is_stackcount(options) || options->per_process || options->per_thread;
+}
+
+static uint32_t folded_view(const struct report_options *options)
+{
+	uint32_t view = 0;
+
+	if (shows_process(options))
+		view |= PROFILE_VIEW_COMM;
+	if (options->per_thread)
+		view |= PROFILE_VIEW_THREAD;
+	if (options->show_cgroup)
+		view |= PROFILE_VIEW_CGROUP;
+	if (options->by_address)
+		view |= PROFILE_VIEW_ADDRESS;
+	if (options->annotations)
+		view |= PROFILE_VIEW_INLINED;
+	if (options->lines)
+		view |= PROFILE_VIEW_LINES;
+	if (options->user_only)
+		view |= PROFILE_VIEW_NO_KERNEL;
+	if (options->kernel_only)
+		view |= PROFILE_VIEW_NO_USER;
+	return view;
+}
+
+static bool is_delimited(const struct report_options *options, const struct profile_entry *entry)
+{
+	if (!options->delimited || options->user_only || options->kernel_only)
+		return false;
+	return is_stackcount(options) || (entry->n_kernel && entry->n_user);
+}
+
+/* Root first; the texts bring their semicolons. */
+static void put_stack(struct folded *folded, const uint32_t *frames, uint32_t n, bool cut)
+{
+	const struct frame_text *texts = folded->frames.of;
+
+	if (cut)
+		bytes_string(&folded->bytes, ";" FRAME_TRUNCATED);
+	while (n-- > 0)
+		frame_text_put(&folded->bytes, &texts[frames[n]]);
+}
+
+static void put_who(struct folded *folded, const struct profile_entry *entry)
+{
+	const struct report_options *options = folded->options;
+	struct bytes *bytes = &folded->bytes;
+
+	if (options->show_cgroup) {
+		frame_text_cgroup(bytes, folded->profile, entry->cgroup);
+		bytes_char(bytes, ';');
+	}
+	if (!shows_process(options))
+		return;
+	bytes_name(bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
+	if (options->per_thread) {
+		bytes_char(bytes, '-');
+		bytes_decimal(bytes, entry->tgid);
+		bytes_char(bytes, '/');
+		bytes_decimal(bytes, entry->tid);
+	}
+}
+
+static void put_entry(struct folded *folded, const struct profile_entry *entry)
+{
+	struct bytes *bytes = &folded->bytes;
+
+	put_who(folded, entry);
+	put_stack(folded, entry->user, entry->n_user, entry->user_cut);
+	if (entry->user_missed)
+		bytes_string(bytes, ";" FRAME_MISSED_USER);
+	if (is_delimited(folded->options, entry))
+		bytes_string(bytes, ";-");
+	put_stack(folded, entry->kernel, entry->n_kernel, entry->kernel_cut);
+	if (entry->kernel_missed)
+		bytes_string(bytes, ";" FRAME_MISSED_KERNEL);
+	bytes_char(bytes, ' ');
+	bytes_decimal(bytes, entry->count);
+	bytes_char(bytes, '\n');
+}
+
+static int folded_write(const struct profile *profile, const struct report_options *options,
+			FILE *out, struct error *err)
+{
+	/* Symbols alone, whatever -s and -A say: they are what readers of this format match. */
+	struct frame_style style = { .before = ";",
+				     .after = "",
+				     .annotations = options->annotations,
+				     .lines = options->lines };
+	struct folded folded = { .profile = profile, .options = options };
+	int r = frame_texts_make(&folded.frames, profile, &style);
+
+	bytes_start(&folded.bytes, out);
+	for (uint32_t i = 0; r == 0 && !folded.bytes.failed && i < profile->n_entries; i++)
+		put_entry(&folded, &profile->entries[i]);
+	if (r == 0)
+		r = bytes_finish(&folded.bytes);
+	frame_texts_clear(&folded.frames);
+	bytes_clear(&folded.bytes);
+	return report_result(r, err);
+}
+
+static const char *const extensions[] = { ".folded", ".collapsed", NULL };
+
+const struct writer folded_writer = {
+	.name = "folded",
+	.description = "one line a stack, for flamegraph.pl",
+	.extensions = extensions,
+	.view = folded_view,
+	.write = folded_write,
+};

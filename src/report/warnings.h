@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a report could not show, in bcc's words. The commands print it after the report.
+ */
+#ifndef STACKTALLY_REPORT_WARNINGS_H
+#define STACKTALLY_REPORT_WARNINGS_H
+
+#include <stdbool.h>
+
+#include "report/profile.h"
+
+#define WARNINGS_LINE_SIZE 160
+
+/* The i-th line, from 0, without newline; false when there are no more. */
+bool warnings_line(const struct profile *profile, int i, char ret_line[WARNINGS_LINE_SIZE]);
+
+#endif
