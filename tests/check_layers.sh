@@ -91,10 +91,12 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 plant() {
-	local into=$1 line=$2 want=$3
+	local into=$1 line=$2 want=$3 included
 	rm -rf "$copy/src"
 	cp -r "$top/src" "$copy/src"
 	mkdir -p "$copy/src/$(dirname "$into")"
+	included=$(sed -n 's,.*"\(.*/.*\)".*,\1,p' <<<"$line")
+	[ -z "$included" ] || { mkdir -p "$copy/src/${included%/*}" && touch "$copy/src/$included"; }
 	echo "$line" >>"$copy/src/$into"
 	if [[ $(violations "$copy") == *"$want"* ]]; then
 		echo "ok a planted $line in $into is found"
