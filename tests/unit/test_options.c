@@ -9,6 +9,7 @@
 
 #include "cli/options.h"
 #include "profile_options.h"
+#include "report/writer.h"
 #include "stackcount_options.h"
 
 #define MAX_WORDS 16
@@ -477,6 +478,21 @@ static void test_tables(void **state)
 	check_table(&stackcount_command_line);
 }
 
+/* What --format is said to take is what there is. */
+static void test_formats(void **state)
+{
+	char words[] = SHARED_FORMATS;
+
+	(void)state;
+	for (size_t i = 0; writers[i]; i++)
+		if (!strstr(SHARED_FORMATS, writers[i]->name) ||
+		    !strstr(SHARED_FORMATS_HELP, writers[i]->name))
+			fail_msg("%s is not offered", writers[i]->name);
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+		if (strcmp(word, "recording") && !writer_by_name(word))
+			fail_msg("there is no %s", word);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_odd_vectors),
 		cmocka_unit_test(test_program_name),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_formats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
