@@ -94,7 +94,7 @@ static int write_one(struct measured *measured, struct output *output, bool titl
 	return r < 0 ? r : output_flush(output, err);
 }
 
-static void warn(const struct measured *measured, const struct profile *profile)
+static void warn(const struct profile *profile)
 {
 	char line[WARNINGS_LINE_SIZE];
 
@@ -112,7 +112,7 @@ static int warn_and_close(struct measured *measured, struct error *err)
 
 	if (r < 0)
 		return error_set(err, r, "cannot build the report: %s", strerror(-r));
-	warn(measured, &profile);
+	warn(&profile);
 	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
 		     profile.n_entries, lost + profile.missed_counts);
 	profile_clear(&profile);
