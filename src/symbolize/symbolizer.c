@@ -5,54 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolize/answers.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/file_symbols.h"
 #include "symbolize/frame_builder.h"
-#include "symbolize/inlines.h"
-#include "symbolize/kernel_names.h"
-#include "symbolize/perfmap.h"
-#include "symbolize/vdso.h"
-
-/* Which source is to answer for an address. */
-enum source {
-	SOURCE_NOTHING, /* nothing is mapped there */
-	SOURCE_KERNEL,
-	SOURCE_FILE, /* group: file id; key: offset in it */
-	SOURCE_VDSO, /* key: offset in it */
-	SOURCE_JIT,  /* group: world id; key: address */
-};
-
-struct request {
-	uint64_t key;
-	uint32_t group;
-	uint32_t id : 29; /* index in the batch; more addresses take several batches */
-	uint32_t source : 3;
-};
-
-#define BATCH_SIZE (1u << 20)
+#include "symbolize/lookup.h"
 
 struct symbolizer {
-	struct worlds *worlds;
-	struct symbolizer_options options;
-	struct answers *answers;
-	struct kernel_names *kernel;
-	struct debug_places places;
-	struct debuginfod *debuginfod;
-	bool debuginfod_tried;
-	struct inlines *inlines;
+	struct lookup lookup;
 	struct frame_builder *builder;
-	uint32_t jit_symbol; /* "[jit]" */
-	bool met_kernel;
 };
 
-/* The addresses [first, first + n) of a tally while they are being answered. */
-struct batch {
-	const struct tally_address *addresses;
-	uint32_t n, n_requests;
-	struct request *requests;
-	struct answer *answers; /* one for each address */
-};
+static int make_parts(struct symbolizer *symbolizer, const struct symbolizer_options *options)
+{
+	struct lookup *lookup = &symbolizer->lookup;
+	int r = answers_new(&lookup->answers);
+
+	if (!r)
+		r = kernel_names_new(&lookup->kernel);
+	if (!r && (options->inlines || options->lines))
+		r = inlines_new(answers_pool(lookup->answers), options->inlines, options->lines,
+				&lookup->inlines);
+	if (!r)
+		r = frame_builder_new(lookup->worlds, lookup->answers, lookup->kernel,
+				      lookup->inlines, &symbolizer->builder);
+	if (!r)
+		r = answers_add_symbol(lookup->answers, "[jit]", NULL, NAMES_FRAME_JIT,
+				       &lookup->jit_symbol);
+	return r;
+}
 
 int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *options,
 		   struct symbolizer **ret_symbolizer)
@@ -63,22 +41,13 @@ int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *optio
 
 	if (!symbolizer)
 		return -ENOMEM;
-	symbolizer->worlds = worlds;
-	symbolizer->options = options ? *options : none;
-	symbolizer->places.symfs = symbolizer->options.symfs;
-	symbolizer->places.root = symbolizer->options.debuginfo_root;
-	r = answers_new(&symbolizer->answers);
-	if (!r)
-		r = kernel_names_new(&symbolizer->kernel);
-	if (!r && (symbolizer->options.inlines || symbolizer->options.lines))
-		r = inlines_new(answers_pool(symbolizer->answers), symbolizer->options.inlines,
-				symbolizer->options.lines, &symbolizer->inlines);
-	if (!r)
-		r = frame_builder_new(worlds, symbolizer->answers, symbolizer->kernel,
-				      symbolizer->inlines, &symbolizer->builder);
-	if (!r)
-		r = answers_add_symbol(symbolizer->answers, "[jit]", NULL, NAMES_FRAME_JIT,
-				       &symbolizer->jit_symbol);
+	if (!options)
+		options = &none;
+	symbolizer->lookup.worlds = worlds;
+	symbolizer->lookup.places.symfs = options->symfs;
+	symbolizer->lookup.places.root = options->debuginfo_root;
+	symbolizer->lookup.ask_debuginfod = options->debuginfod;
+	r = make_parts(symbolizer, options);
 	if (r) {
 		symbolizer_free(symbolizer);
 		return r;
@@ -92,370 +61,23 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	frame_builder_free(symbolizer->builder);
-	inlines_free(symbolizer->inlines);
-	debuginfod_free(symbolizer->debuginfod);
-	answers_free(symbolizer->answers);
-	kernel_names_free(symbolizer->kernel);
+	inlines_free(symbolizer->lookup.inlines);
+	debuginfod_free(symbolizer->lookup.debuginfod);
+	answers_free(symbolizer->lookup.answers);
+	kernel_names_free(symbolizer->lookup.kernel);
 	free(symbolizer);
 }
 
 void symbolizer_prepare(struct symbolizer *symbolizer)
 {
-	kernel_names_table(symbolizer->kernel);
+	kernel_names_table(symbolizer->lookup.kernel);
 }
 
 const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer)
 {
-	return symbolizer->met_kernel ? kernel_names_advice(symbolizer->kernel) : NULL;
-}
-
-static void request_for(const struct symbolizer *symbolizer, const struct tally_address *address,
-			struct request *request)
-{
-	uint64_t lookup = lookup_address(address);
-	const struct mapping *mapping;
-
-	request->group = 0;
-	request->key = lookup;
-	request->source = SOURCE_NOTHING;
-	if (is_kernel_address(address)) {
-		request->source = SOURCE_KERNEL;
-		return;
-	}
-	mapping = worlds_find(symbolizer->worlds, address->world, lookup);
-	if (!mapping)
-		return;
-	switch (mapping->kind) {
-	case MAPPING_FILE:
-		request->source = SOURCE_FILE;
-		request->group = mapping->file;
-		request->key = lookup - mapping->start + mapping->offset;
-		break;
-	case MAPPING_VDSO:
-		request->source = SOURCE_VDSO;
-		request->key = lookup - mapping->start;
-		break;
-	case MAPPING_ANONYMOUS:
-		request->source = SOURCE_JIT;
-		request->group = address->world;
-		break;
-	case MAPPING_SPECIAL:
-		break;
-	}
-}
-
-static int compare_requests(const void *left, const void *right)
-{
-	const struct request *a = left, *b = right;
-
-	if (a->source != b->source)
-		return a->source < b->source ? -1 : 1;
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return 0;
-}
-
-static void answer(const struct batch *batch, const struct request *request,
-		   const struct answer *found)
-{
-	const struct tally_address *address = &batch->addresses[request->id];
-	struct answer *to = &batch->answers[request->id];
-
-	*to = *found;
-	if (to->symbol != ANSWER_NONE)
-		to->offset += (uint32_t)(address->address - lookup_address(address));
-}
-
-static int answer_kernel(struct symbolizer *symbolizer, const struct batch *batch,
-			 const struct request *requests, uint32_t n)
-{
-	const struct kallsyms *table = kernel_names_table(symbolizer->kernel);
-	struct answer found = { .symbol = ANSWER_NONE, .chain = QUERY_NO_CHAIN };
-	uint64_t start = 0;
-
-	symbolizer->met_kernel = true;
-	for (uint32_t i = 0; table && i < n; i++) {
-		struct kernel_symbol symbol;
-
-		if (!kallsyms_find(table, requests[i].key, &symbol))
-			continue;
-		if (found.symbol == ANSWER_NONE || symbol.start != start) {
-			const char *name =
-				pool_string(answers_pool(symbolizer->answers), symbol.name);
-			int r;
-
-			if (!name)
-				return -ENOMEM;
-			r = answers_add_symbol(symbolizer->answers, name, symbol.module,
-					       NAMES_FRAME_KERNEL, &found.symbol);
-			if (r)
-				return r;
-			start = symbol.start;
-		}
-		found.offset = (uint32_t)(requests[i].key - start);
-		answer(batch, &requests[i], &found);
-	}
-	return 0;
-}
-
-/* The distinct keys of the requests as queries; with `file`, only those not known yet. */
-static int make_queries(const struct symbolizer *symbolizer, const struct request *requests,
-			uint32_t n, bool file, struct symbol_query **ret_queries, size_t *ret_n)
-{
-	struct symbol_query *queries = calloc(n, sizeof(*queries));
-	size_t used = 0;
-
-	if (!queries)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		struct answer known;
-
-		if (i > 0 && requests[i].key == requests[i - 1].key)
-			continue;
-		if (file &&
-		    answers_known(symbolizer->answers, requests[i].group, requests[i].key, &known))
-			continue;
-		queries[used].address = requests[i].key;
-		queries[used++].chain = QUERY_NO_CHAIN;
-	}
-	*ret_queries = queries;
-	*ret_n = used;
-	return 0;
-}
-
-/* Makes a symbol of each name that was found. */
-static int make_answers(struct symbolizer *symbolizer, const struct symbol_query *queries, size_t n,
-			const char *module, uint32_t flags, struct answer **ret_found)
-{
-	own(own_free) struct answer *found = calloc(n ? n : 1, sizeof(*found));
-	const char *name = NULL;
-	uint64_t start = 0;
-	uint32_t symbol = ANSWER_NONE;
-
-	if (!found)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		found[i].symbol = ANSWER_NONE;
-		found[i].chain = queries[i].chain;
-		if (!queries[i].name)
-			continue;
-		if (queries[i].name != name || queries[i].start != start) {
-			int r = answers_add_symbol(symbolizer->answers, queries[i].name, module,
-						   flags, &symbol);
-
-			if (r)
-				return r;
-			name = queries[i].name;
-			start = queries[i].start;
-		}
-		found[i].symbol = symbol;
-		found[i].offset = (uint32_t)(queries[i].address - start);
-	}
-	*ret_found = take_ptr(found);
-	return 0;
-}
-
-/* Hands the answers on to all requests of the same key; both are sorted. */
-static void spread(const struct batch *batch, const struct request *requests, uint32_t n,
-		   const struct symbol_query *queries, const struct answer *found, size_t n_queries)
-{
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		while (at < n_queries && queries[at].address < requests[i].key)
-			at++;
-		if (at < n_queries && queries[at].address == requests[i].key)
-			answer(batch, &requests[i], &found[at]);
-	}
-}
-
-static struct debuginfod *debuginfod_of(struct symbolizer *symbolizer)
-{
-	if (symbolizer->options.debuginfod && !symbolizer->debuginfod_tried) {
-		symbolizer->debuginfod_tried = true;
-		debuginfod_new(&symbolizer->debuginfod);
-	}
-	return symbolizer->debuginfod;
-}
-
-static int answer_file(struct symbolizer *symbolizer, const struct batch *batch,
-		       const struct request *requests, uint32_t n)
-{
-	own(own_free) struct symbol_query *queries = NULL;
-	own(own_free) struct answer *found = NULL;
-	own(own_fd) int fd = -1;
-	uint32_t file = requests[0].group;
-	size_t n_queries;
-	int r = make_queries(symbolizer, requests, n, true, &queries, &n_queries);
-
-	if (r)
-		return r;
-	if (n_queries > 0) {
-		fd = worlds_open_file(symbolizer->worlds, file);
-		symbolizer->places.debuginfod = debuginfod_of(symbolizer);
-	}
-	if (fd >= 0) {
-		const struct file_symbols_request request = {
-			.fd = fd,
-			.path = worlds_file(symbolizer->worlds, file)->path,
-			.places = &symbolizer->places,
-			.pool = answers_pool(symbolizer->answers),
-			.inlines = symbolizer->inlines,
-		};
-
-		r = file_symbols_find(&request, queries, n_queries);
-	}
-	if (!r)
-		r = make_answers(symbolizer, queries, n_queries, NULL, 0, &found);
-	if (!r)
-		r = answers_keep(symbolizer->answers, file, queries, found, n_queries);
-	for (uint32_t i = 0; !r && i < n; i++) {
-		struct answer known;
-
-		if (answers_known(symbolizer->answers, file, requests[i].key, &known))
-			answer(batch, &requests[i], &known);
-	}
-	return r;
-}
-
-static int answer_vdso(struct symbolizer *symbolizer, const struct batch *batch,
-		       const struct request *requests, uint32_t n)
-{
-	own(own_free) struct symbol_query *queries = NULL;
-	own(own_free) struct answer *found = NULL;
-	const void *image;
-	size_t size, n_queries;
-	int r;
-
-	if (vdso_image(&image, &size))
-		return 0;
-	r = make_queries(symbolizer, requests, n, false, &queries, &n_queries);
-	if (!r)
-		r = file_symbols_find_memory(image, size, answers_pool(symbolizer->answers),
-					     queries, n_queries);
-	if (!r)
-		r = make_answers(symbolizer, queries, n_queries, NULL, 0, &found);
-	if (!r)
-		spread(batch, requests, n, queries, found, n_queries);
-	return r;
-}
-
-static int answer_jit(struct symbolizer *symbolizer, const struct batch *batch,
-		      const struct request *requests, uint32_t n)
-{
-	own(own_free) struct symbol_query *queries = NULL;
-	own(own_free) struct answer *found = NULL;
-	own(own_fd) int fd = -1;
-	const char *module;
-	size_t n_queries;
-	char text[64];
-	int r = 0;
-
-	fd = worlds_open_jit(symbolizer->worlds, requests[0].group, "map");
-	if (fd < 0)
-		return 0;
-	snprintf(text, sizeof(text), "[perf-%d.map]",
-		 (int)worlds_tgid(symbolizer->worlds, requests[0].group));
-	module = pool_string(answers_pool(symbolizer->answers), text);
-	if (!module)
-		return -ENOMEM;
-	r = make_queries(symbolizer, requests, n, false, &queries, &n_queries);
-	if (r)
-		return r;
-	/* A map that cannot be read to its end has answered what was before. */
-	r = perfmap_find(fd, queries, n_queries, answers_pool(symbolizer->answers));
-	if (r == -ENOMEM)
-		return r;
-	r = make_answers(symbolizer, queries, n_queries, module, NAMES_FRAME_JIT, &found);
-	if (r)
-		return r;
-	for (size_t i = 0; i < n_queries; i++)
-		found[i].chain = QUERY_NO_CHAIN;
-	spread(batch, requests, n, queries, found, n_queries);
-	return 0;
-}
-
-static int answer_group(struct symbolizer *symbolizer, const struct batch *batch,
-			const struct request *requests, uint32_t n)
-{
-	switch ((enum source)requests[0].source) {
-	case SOURCE_KERNEL:
-		return answer_kernel(symbolizer, batch, requests, n);
-	case SOURCE_FILE:
-		return answer_file(symbolizer, batch, requests, n);
-	case SOURCE_VDSO:
-		return answer_vdso(symbolizer, batch, requests, n);
-	case SOURCE_JIT:
-		return answer_jit(symbolizer, batch, requests, n);
-	case SOURCE_NOTHING:
-		break;
-	}
-	return 0;
-}
-
-static int answer_requests(struct symbolizer *symbolizer, struct batch *batch)
-{
-	int r = 0;
-
-	qsort(batch->requests, batch->n_requests, sizeof(*batch->requests), compare_requests);
-	for (uint32_t first = 0, end; !r && first < batch->n_requests; first = end) {
-		const struct request *request = &batch->requests[first];
-
-		for (end = first + 1; end < batch->n_requests; end++) {
-			if (batch->requests[end].source != request->source ||
-			    batch->requests[end].group != request->group)
-				break;
-		}
-		r = answer_group(symbolizer, batch, request, end - first);
-	}
-	return r;
-}
-
-/* Code compiled ahead of time is mapped from files that have no ELF symbols for it: .NET's. */
-static void request_jit_for_rest(struct batch *batch)
-{
-	uint32_t used = 0;
-
-	for (uint32_t i = 0; i < batch->n_requests; i++) {
-		struct request request = batch->requests[i];
-		const struct tally_address *address = &batch->addresses[request.id];
-
-		if (request.source != SOURCE_FILE ||
-		    batch->answers[request.id].symbol != ANSWER_NONE)
-			continue;
-		request.source = SOURCE_JIT;
-		request.group = address->world;
-		request.key = lookup_address(address);
-		batch->requests[used++] = request;
-	}
-	batch->n_requests = used;
-}
-
-static int resolve_batch(struct symbolizer *symbolizer, struct batch *batch, struct names *names)
-{
-	int r;
-
-	for (uint32_t i = 0; i < batch->n; i++) {
-		struct request *request = &batch->requests[i];
-
-		request_for(symbolizer, &batch->addresses[i], request);
-		request->id = i;
-		batch->answers[i] = (struct answer){ ANSWER_NONE, 0, QUERY_NO_CHAIN };
-		if (request->source == SOURCE_JIT)
-			batch->answers[i].symbol = symbolizer->jit_symbol;
-	}
-	batch->n_requests = batch->n;
-	r = answer_requests(symbolizer, batch);
-	if (r)
-		return r;
-	request_jit_for_rest(batch);
-	r = answer_requests(symbolizer, batch);
-	if (r)
-		return r;
-	return frame_builder_add(symbolizer->builder, batch->addresses, batch->answers, batch->n,
-				 names);
+	if (!symbolizer->lookup.met_kernel)
+		return NULL;
+	return kernel_names_advice(symbolizer->lookup.kernel);
 }
 
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
@@ -463,26 +85,24 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 {
 	uint32_t first = names_n_addresses(names), total = tally_n_addresses(tally);
 	uint32_t room = total > first ? total - first : 0;
-	own(own_free) struct request *requests = NULL;
 	own(own_free) struct answer *answers = NULL;
-	struct batch batch;
 	int r = 0;
 
 	if (!room)
 		return 0;
-	if (room > BATCH_SIZE)
-		room = BATCH_SIZE;
-	requests = malloc(room * sizeof(*requests));
+	if (room > LOOKUP_MAX)
+		room = LOOKUP_MAX;
 	answers = malloc(room * sizeof(*answers));
-	if (!requests || !answers)
+	if (!answers)
 		return error_set(err, -ENOMEM, "out of memory while looking up names");
-	batch.requests = requests;
-	batch.answers = answers;
 	while (!r && first < total) {
-		batch.addresses = tally_addresses(tally) + first;
-		batch.n = total - first < room ? total - first : room;
-		r = resolve_batch(symbolizer, &batch, names);
-		first += batch.n;
+		const struct tally_address *addresses = tally_addresses(tally) + first;
+		uint32_t n = total - first < room ? total - first : room;
+
+		r = lookup_answer(&symbolizer->lookup, addresses, n, answers);
+		if (!r)
+			r = frame_builder_add(symbolizer->builder, addresses, answers, n, names);
+		first += n;
 	}
 	if (r)
 		return error_set(err, r, "cannot look up names: %s", strerror(-r));
