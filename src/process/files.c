@@ -3,15 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/sysmacros.h>
 
 #include "base/index.h"
 #include "base/own.h"
-#include "process/build_id.h"
 
 #define HOLD_DEFAULT 512u
 #define MAX_TRIES    6
@@ -21,15 +17,13 @@ _Static_assert(BUILD_ID_MAX == BUILD_ID_SIZE, "one size of build-ids");
 
 struct file {
 	struct mapped_file shown;
-	dev_t status_device; /* as stat has them, which is not always what maps says */
-	ino_t status_inode;
+	struct file_identity identity; /* once it is readable */
 	uint32_t root;
 	uint32_t same_as; /* another file turned out to be this one; or FILE_NONE */
 	int fd;		  /* held open, or -1 */
 	uint8_t tries;	  /* to open it */
-	bool readable;	  /* was opened once: size, times and build-id are its own */
-	bool elf;
-	bool reachable; /* by its path in our own root, when it was opened */
+	bool readable;	  /* was opened once */
+	bool reachable;	  /* by its path in our own root, when it was opened */
 };
 
 /* One way of meeting a file. Several lead to the same file. */
@@ -42,7 +36,7 @@ struct key {
 };
 
 struct files {
-	struct roots *roots;
+	struct sighting_access access;
 	struct file **files;
 	uint32_t n_files, room_files;
 	struct key *keys;
@@ -50,17 +44,16 @@ struct files {
 	struct index by_key, by_identity;
 	uint32_t hold, n_held, hand; /* the hand of the clock that gives descriptors back */
 	uint64_t unreadable;
-	bool map_files_denied;
 };
 
-int files_new(uint32_t hold, struct roots *roots, struct files **ret_files)
+int files_new(uint32_t hold, const struct roots *roots, struct files **ret_files)
 {
 	struct files *files = calloc(1, sizeof(*files));
 	struct rlimit limit;
 
 	if (!files)
 		return -ENOMEM;
-	files->roots = roots;
+	files->access.roots = roots;
 	files->hold = hold ? hold : HOLD_DEFAULT;
 	/* Half of what we may open: the rest is for whoever else works in this process. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files->hold > limit.rlim_cur / 2)
@@ -99,30 +92,11 @@ static uint64_t rehash_key(const void *context, uint32_t position)
 	return hash_key(&files->keys[position]);
 }
 
-/* What a file is told apart by once it was opened: build-id and size, else inode and times. */
-static uint64_t hash_identity(const struct file *file)
-{
-	if (file->shown.build_id_size)
-		return hash_u64(hash_bytes(file->shown.build_id, file->shown.build_id_size) ^
-				file->shown.size);
-	return hash_u64(hash_u64(file->status_inode) ^ file->status_device);
-}
-
 static uint64_t rehash_identity(const void *context, uint32_t position)
 {
 	const struct files *files = context;
 
-	return hash_identity(files->files[position]);
-}
-
-static bool same_identity(const struct file *a, const struct file *b)
-{
-	if (a->shown.build_id_size != b->shown.build_id_size || a->shown.size != b->shown.size)
-		return false;
-	if (a->shown.build_id_size)
-		return memcmp(a->shown.build_id, b->shown.build_id, a->shown.build_id_size) == 0;
-	return a->status_device == b->status_device && a->status_inode == b->status_inode &&
-	       a->shown.mtime_ns == b->shown.mtime_ns;
+	return identity_hash(&files->files[position]->identity);
 }
 
 static struct key key_of(const struct file_sighting *sighting)
@@ -199,7 +173,6 @@ static int add_file(struct files *files, const struct file_sighting *sighting, u
 	file->fd = -1;
 	file->same_as = FILE_NONE;
 	file->root = sighting->root;
-	file->elf = true;
 	file->shown.path = sighting->undeleted;
 	file->shown.deleted = sighting->undeleted != sighting->path;
 	file->shown.device = sighting->device;
@@ -211,84 +184,6 @@ static int add_file(struct files *files, const struct file_sighting *sighting, u
 	*ret_file = files->n_files;
 	files->files[files->n_files++] = file;
 	return 0;
-}
-
-static int64_t mtime_of(const struct stat *status)
-{
-	return status->st_mtim.tv_sec * 1000000000ll + status->st_mtim.tv_nsec;
-}
-
-/* Is what was opened the file that was sighted? `exact`: it was opened by its mapping. */
-static bool verify(int fd, const struct stat *status, const struct file_sighting *sighting,
-		   bool exact)
-{
-	bool stacked = major(sighting->device) == 0 || major(status->st_dev) == 0;
-	uint8_t build_id[BUILD_ID_MAX];
-	int generation;
-
-	if (sighting->build_id_size)
-		return build_id_read(fd, build_id) == (int)sighting->build_id_size &&
-		       memcmp(build_id, sighting->build_id, sighting->build_id_size) == 0;
-	/*
-	 * overlayfs and btrfs tell one device in maps and another in stat, and overlayfs may do
-	 * so with inodes; such a file is taken only through its mapping.
-	 */
-	if (status->st_ino != sighting->inode)
-		return exact && stacked;
-	if (status->st_dev != sighting->device && !stacked)
-		return false;
-	if (sighting->generation && ioctl(fd, FS_IOC_GETVERSION, &generation) == 0)
-		return (uint32_t)generation == (uint32_t)sighting->generation;
-	return true;
-}
-
-static int open_verified(int root, const char *path, const struct file_sighting *sighting,
-			 struct stat *ret_status)
-{
-	own(own_fd) int fd = root < 0 ? -ENOENT : open_in_root(root, path, true, ret_status);
-
-	if (fd < 0)
-		return fd;
-	return verify(fd, ret_status, sighting, false) ? take_fd(&fd) : -ESTALE;
-}
-
-static int open_mapping(struct files *files, const struct file_sighting *sighting,
-			const struct process_view *view, struct stat *ret_status)
-{
-	own(own_fd) int fd = -1;
-	char name[64];
-
-	if (view->dir < 0 || files->map_files_denied)
-		return -ENOENT;
-	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)sighting->start,
-		 (unsigned long long)sighting->end);
-	fd = openat(view->dir, name, O_PATH | O_CLOEXEC);
-	if (fd < 0) {
-		files->map_files_denied = errno == EPERM;
-		return -errno;
-	}
-	fd = open_regular(take_fd(&fd), ret_status);
-	if (fd < 0)
-		return fd;
-	return verify(fd, ret_status, sighting, true) ? take_fd(&fd) : -ESTALE;
-}
-
-/* By its mapping, then by its path: in the process's root, in the kept one, in ours. */
-static int open_sighted(struct files *files, const struct file_sighting *sighting,
-			const struct process_view *view, struct stat *ret_status)
-{
-	int roots[] = { view->root, roots_directory(files->roots, sighting->root),
-			roots_directory(files->roots, ROOT_OWN) };
-	int fd = open_mapping(files, sighting, view, ret_status);
-
-	for (size_t i = 0; fd < 0 && i < sizeof(roots) / sizeof(*roots); i++) {
-		fd = open_verified(roots[i], sighting->path, sighting, ret_status);
-		/* A record tells of a link that was gone, not of the file: it may have come back.
-		 */
-		if (fd < 0 && sighting->undeleted != sighting->path)
-			fd = open_verified(roots[i], sighting->undeleted, sighting, ret_status);
-	}
-	return fd;
 }
 
 /* Gives back a descriptor that could be had again by its path, to make room for another. */
@@ -303,8 +198,8 @@ static bool make_room(struct files *files)
 		files->hand = (files->hand + 1) % files->n_files;
 		if (file->fd < 0 || !file->reachable)
 			continue;
-		if (stat(file->shown.path, &status) < 0 || status.st_ino != file->status_inode ||
-		    status.st_dev != file->status_device) {
+		if (stat(file->shown.path, &status) < 0 ||
+		    !identity_same_inode(&file->identity, &status)) {
 			file->reachable = false; /* it was replaced: what we hold is the only way */
 			continue;
 		}
@@ -315,25 +210,6 @@ static bool make_room(struct files *files)
 	return false;
 }
 
-/* What an opened file tells of itself. */
-static void read_facts(struct file *file, int fd, const struct stat *status)
-{
-	struct mapped_file *shown = &file->shown;
-	int r = build_id_read(fd, shown->build_id);
-
-	file->readable = true;
-	file->elf = r >= 0;
-	shown->build_id_size = r > 0 ? (uint32_t)r : 0;
-	shown->size = (uint64_t)status->st_size;
-	shown->mtime_ns = mtime_of(status);
-	file->status_device = status->st_dev;
-	file->status_inode = status->st_ino;
-	if (!shown->inode) { /* met by build-id */
-		shown->device = status->st_dev;
-		shown->inode = status->st_ino;
-	}
-}
-
 /* Keeps the descriptor open if there is room for it, closes it otherwise. */
 static void hold(struct files *files, struct file *file, int fd)
 {
@@ -341,56 +217,59 @@ static void hold(struct files *files, struct file *file, int fd)
 	struct stat ours;
 
 	file->reachable = !file->shown.deleted && stat(file->shown.path, &ours) == 0 &&
-			  ours.st_ino == file->status_inode && ours.st_dev == file->status_device;
+			  identity_same_inode(&file->identity, &ours);
 	if (file->fd < 0 && make_room(files)) {
 		file->fd = take_fd(&opened);
 		files->n_held++;
 	}
 }
 
-/* The file with these facts, or FILE_NONE. */
-static uint32_t find_identity(const struct files *files, const struct file *facts)
+/* The file with this identity, or FILE_NONE. */
+static uint32_t find_identity(const struct files *files, const struct file_identity *identity)
 {
 	struct index_cursor cursor;
 
-	for (uint32_t at = index_first(&files->by_identity, hash_identity(facts), &cursor);
+	for (uint32_t at = index_first(&files->by_identity, identity_hash(identity), &cursor);
 	     at != INDEX_NONE; at = index_next(&files->by_identity, &cursor)) {
-		if (same_identity(files->files[at], facts))
+		if (identity_equal(&files->files[at]->identity, identity))
 			return at;
 	}
 	return FILE_NONE;
 }
 
-/* The file behind a key is still the one that was met first: nobody wrote to it or took its inode.
- */
+/* The file behind a key is still the one that was met: nobody wrote to it or took its inode. */
 static bool still_same(const struct file *file)
 {
 	struct stat status;
 
 	if (!file->readable)
 		return true; /* nothing to compare with */
-	if (file->fd < 0)
-		return false;
-	return fstat(file->fd, &status) == 0 && (uint64_t)status.st_size == file->shown.size &&
-	       mtime_of(&status) == file->shown.mtime_ns;
+	return file->fd >= 0 && fstat(file->fd, &status) == 0 &&
+	       identity_unwritten(&file->identity, &status);
 }
 
 /* Enters what was opened: as the file `id` that could not be opened before, or as a new one. */
 static int enter(struct files *files, const struct file_sighting *sighting, uint32_t id,
-		 const struct file *facts)
+		 const struct file_identity *identity)
 {
 	struct file *file = files->files[id];
-	struct mapped_file shown = facts->shown;
+	struct mapped_file *shown = &file->shown;
 
-	shown.path = sighting->undeleted;
-	shown.deleted = sighting->undeleted != sighting->path;
-	file->shown = shown;
-	file->status_device = facts->status_device;
-	file->status_inode = facts->status_inode;
+	file->identity = *identity;
 	file->readable = true;
-	file->elf = facts->elf;
 	file->root = sighting->root;
-	return index_insert(&files->by_identity, hash_identity(file), id, rehash_identity, files);
+	shown->path = sighting->undeleted;
+	shown->deleted = sighting->undeleted != sighting->path;
+	shown->size = identity->size;
+	shown->mtime_ns = identity->mtime_ns;
+	shown->build_id_size = identity->build_id_size;
+	memcpy(shown->build_id, identity->build_id, BUILD_ID_SIZE);
+	if (!shown->inode) { /* met by build-id */
+		shown->device = identity->device;
+		shown->inode = identity->inode;
+	}
+	return index_insert(&files->by_identity, identity_hash(identity), id, rehash_identity,
+			    files);
 }
 
 /* Opens what is behind the sighting and finds or makes the file it is. */
@@ -398,20 +277,17 @@ static int look(struct files *files, const struct file_sighting *sighting, pid_t
 		struct process_view *view, uint32_t id, uint32_t *ret_file)
 {
 	own(own_fd) int fd = -1;
-	struct file facts = { 0 };
+	struct file_identity identity;
 	struct stat status;
 	uint32_t same = FILE_NONE;
 	int r;
 
 	if (view->dir < 0 && tgid > 0)
 		view_open(tgid, view);
-	fd = open_sighted(files, sighting, view, &status);
+	fd = sighting_open(&files->access, sighting, view, &status);
 	if (fd >= 0) {
-		facts.shown.device = sighting->device;
-		facts.shown.inode = sighting->inode;
-		facts.shown.generation = sighting->generation;
-		read_facts(&facts, fd, &status);
-		same = find_identity(files, &facts);
+		identity_read(fd, &status, &identity);
+		same = find_identity(files, &identity);
 		files->unreadable -= id != FILE_NONE;
 	} else {
 		files->unreadable += id == FILE_NONE;
@@ -423,7 +299,7 @@ static int look(struct files *files, const struct file_sighting *sighting, pid_t
 	} else {
 		r = id == FILE_NONE ? add_file(files, sighting, &id) : 0;
 		if (r == 0 && fd >= 0)
-			r = enter(files, sighting, id, &facts);
+			r = enter(files, sighting, id, &identity);
 		if (r < 0)
 			return r;
 		*ret_file = id;
@@ -488,7 +364,9 @@ const struct mapped_file *files_get(const struct files *files, uint32_t file)
 
 bool files_may_be_elf(const struct files *files, uint32_t file)
 {
-	return resolve(files, file)->elf;
+	const struct file *known = resolve(files, file);
+
+	return !known->readable || known->identity.elf;
 }
 
 uint64_t files_unreadable(const struct files *files)
@@ -496,24 +374,19 @@ uint64_t files_unreadable(const struct files *files)
 	return files->unreadable;
 }
 
-/* What was opened is the file with the facts we have. */
-static bool same_facts(int fd, const struct stat *status, const struct file *file, bool growing)
+/* What was opened is the file that is known. */
+static bool matches(const struct file *file, int fd, const struct stat *status, bool growing)
 {
 	uint8_t build_id[BUILD_ID_MAX];
 
-	if (growing)
-		return status->st_dev == file->status_device &&
-		       status->st_ino == file->status_inode;
-	if (file->readable && (uint64_t)status->st_size != file->shown.size)
-		return false;
-	if (file->shown.build_id_size)
+	if (!file->readable) /* known by its build-id alone */
 		return build_id_read(fd, build_id) == (int)file->shown.build_id_size &&
 		       memcmp(build_id, file->shown.build_id, file->shown.build_id_size) == 0;
-	return status->st_dev == file->status_device && status->st_ino == file->status_inode &&
-	       mtime_of(status) == file->shown.mtime_ns;
+	return growing ? identity_same_inode(&file->identity, status)
+		       : identity_holds(&file->identity, fd, status);
 }
 
-static int open_known(const struct files *files, uint32_t id, bool growing)
+static int reopen(const struct files *files, uint32_t id, bool growing)
 {
 	uint32_t roots[] = { ROOT_UNKNOWN, ROOT_OWN };
 	const struct file *file;
@@ -523,23 +396,22 @@ static int open_known(const struct files *files, uint32_t id, bool growing)
 	if (id >= files->n_files)
 		return -EINVAL;
 	file = resolve(files, id);
-	roots[0] = file->root;
 	if (!file->readable && !file->shown.build_id_size)
 		return -ENOENT; /* nothing to know it by */
-	/* The one that is held first: its own descriptor, so that reading it moves no other. */
+	roots[0] = file->root;
+	/* The one that is held first: as a descriptor of its own, so that reading moves no other.
+	 */
 	for (int i = -1; i < 2; i++) {
+		int root = i < 0 ? -1 : roots_directory(files->access.roots, roots[i]);
 		own(own_fd) int fd = -1;
 
-		if (i < 0)
-			fd = file->fd < 0
-				     ? -ENOENT
-				     : open_regular(fcntl(file->fd, F_DUPFD_CLOEXEC, 3), &status);
-		else if (roots_directory(files->roots, roots[i]) >= 0)
-			fd = open_in_root(roots_directory(files->roots, roots[i]), file->shown.path,
-					  true, &status);
+		if (i < 0 && file->fd >= 0)
+			fd = open_regular(fcntl(file->fd, F_DUPFD_CLOEXEC, 3), &status);
+		else if (root >= 0)
+			fd = open_in_root(root, file->shown.path, true, &status);
 		if (fd < 0)
 			continue;
-		if (same_facts(fd, &status, file, growing))
+		if (matches(file, fd, &status, growing))
 			return take_fd(&fd);
 		result = -ESTALE;
 	}
@@ -548,10 +420,10 @@ static int open_known(const struct files *files, uint32_t id, bool growing)
 
 int files_open(const struct files *files, uint32_t file)
 {
-	return open_known(files, file, false);
+	return reopen(files, file, false);
 }
 
 int files_open_growing(const struct files *files, uint32_t file)
 {
-	return open_known(files, file, true);
+	return reopen(files, file, true);
 }

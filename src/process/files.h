@@ -13,24 +13,12 @@
 
 #include <stdint.h>
 
-#include "process/namespaces.h"
+#include "process/identity.h"
 #include "process/worlds.h"
-
-/* How a file was met: in a line of maps, or in a record of the kernel. */
-struct file_sighting {
-	const char *path;      /* as told, " (deleted)" still on it; outlives the files */
-	const char *undeleted; /* without it; the same pointer when there is none */
-	uint64_t start, end;   /* where it is mapped, for map_files */
-	uint64_t device, inode,
-		generation; /* as the kernel tells them; 0 when it tells a build-id */
-	const uint8_t *build_id;
-	uint32_t build_id_size;
-	uint32_t root; /* of the process: an id of namespaces.h, or ROOT_UNKNOWN */
-};
 
 struct files;
 
-int files_new(uint32_t hold, struct roots *roots, struct files **ret_files);
+int files_new(uint32_t hold, const struct roots *roots, struct files **ret_files);
 void files_free(struct files *files);
 
 /*

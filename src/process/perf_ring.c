@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/perf_ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "process/sideband_record.h"
+
+#define MOST_BYTES  (256u << 10)
+#define LEAST_BYTES (16u << 10)
+/* Wake early: a process may be gone soon. Later records of a burst are drained with the first. */
+#define WAKE_BYTES 1024u
+
+static int open_event(int cpu, bool build_id)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = SIDEBAND_SAMPLE_TYPE,
+		.sample_id_all = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.build_id = build_id,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = WAKE_BYTES,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int perf_ring_open(int cpu, struct perf_ring *ret_ring)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	own(own_fd) int fd = open_event(cpu, true);
+	void *memory = MAP_FAILED;
+	size_t size;
+
+	/* 88a16a130933 ("perf: Add build id data in mmap2 event", 5.12): before, by inode. */
+	if (fd == -EINVAL)
+		fd = open_event(cpu, false);
+	if (fd < 0)
+		return fd;
+	/* What the user may lock is limited, and others lock too: be content with less. */
+	for (size = MOST_BYTES; size >= LEAST_BYTES && size >= page; size /= 2) {
+		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (memory != MAP_FAILED || (errno != EPERM && errno != ENOMEM))
+			break;
+	}
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret_ring = (struct perf_ring){
+		.fd = take_fd(&fd),
+		.cpu = cpu,
+		.page = memory,
+		.mapped = page + size,
+	};
+	return 0;
+}
+
+void perf_ring_close(struct perf_ring *ring)
+{
+	munmap(ring->page, ring->mapped);
+	own_fd(&ring->fd);
+	free(ring->bounce);
+	*ring = (struct perf_ring){ .fd = -1 };
+}
+
+static size_t data_size(const struct perf_ring *ring)
+{
+	return ring->mapped - (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void perf_ring_look(struct perf_ring *ring)
+{
+	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* `size` bytes from the tail, in a row. NULL: no memory. */
+static const char *in_a_row(struct perf_ring *ring, size_t size)
+{
+	size_t room = data_size(ring), at = ring->tail & (room - 1);
+	const char *data = (const char *)ring->page + (ring->mapped - room);
+
+	if (at + size <= room)
+		return data + at;
+	if (!ring->bounce)
+		ring->bounce = malloc(UINT16_MAX + 1); /* no record is larger */
+	if (!ring->bounce)
+		return NULL;
+	memcpy(ring->bounce, data + at, room - at);
+	memcpy(ring->bounce + (room - at), data, size - (room - at));
+	return ring->bounce;
+}
+
+const void *perf_ring_peek(struct perf_ring *ring, size_t *ret_size)
+{
+	uint64_t left = ring->head - ring->tail;
+	struct perf_event_header header;
+	const char *bytes;
+
+	if (left < sizeof(header) || left > data_size(ring))
+		return NULL;
+	bytes = in_a_row(ring, sizeof(header)); /* records are aligned: it never wraps */
+	if (!bytes)
+		return NULL;
+	memcpy(&header, bytes, sizeof(header));
+	if (header.size < sizeof(header) || header.size > left) {
+		perf_ring_pass(ring, left); /* damaged: there is no telling where the next begins */
+		return NULL;
+	}
+	*ret_size = header.size;
+	return in_a_row(ring, header.size);
+}
+
+void perf_ring_pass(struct perf_ring *ring, size_t size)
+{
+	ring->tail += size;
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}
