@@ -77,7 +77,7 @@ int names_add_object(struct names *names, const struct names_object *object, uin
 {
 	int r;
 
-	if (object->build_id_size > NAMES_BUILD_ID_SIZE)
+	if (!object->path || object->build_id_size > NAMES_BUILD_ID_SIZE)
 		return -EINVAL;
 	r = make_room((void **)&names->objects, names->n_objects, 1, &names->object_room,
 		      sizeof(*object));

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "recording/reader.h"
+#include "recording/recording.h"
+
+struct loading {
+	struct reader reader;
+	struct recording *recording;
+	const char **strings; /* strings[n - 1] is the n-th */
+	uint32_t n_strings, string_room;
+	uint64_t previous; /* address */
+	uint64_t total;
+	bool seen[RECORDING_N_SECTIONS];
+	bool complete;
+};
+
+DEFINE_OWN(struct recording, recording_free)
+
+static int out_of_memory(struct loading *loading)
+{
+	return reader_fail(&loading->reader, -ENOMEM, "out of memory");
+}
+
+static void load_string(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	uint64_t size = reader_up_to(reader, RECORDING_STRING_MAX, "string too long");
+	const unsigned char *bytes = reader_bytes(reader, size);
+	char *copy;
+
+	if (reader->failed)
+		return;
+	if (memchr(bytes, '\0', size)) {
+		reader_fail(reader, -EBADMSG, "string with a NUL");
+		return;
+	}
+	if (loading->n_strings == loading->string_room) {
+		uint32_t room = loading->string_room * 2 + 256;
+		const char **grown = reallocarray(loading->strings, room, sizeof(*grown));
+
+		if (!grown) {
+			out_of_memory(loading);
+			return;
+		}
+		loading->strings = grown;
+		loading->string_room = room;
+	}
+	copy = strndup((const char *)bytes, size);
+	loading->strings[loading->n_strings] =
+		copy ? names_string(loading->recording->names, copy) : NULL;
+	free(copy);
+	if (!loading->strings[loading->n_strings++])
+		out_of_memory(loading);
+}
+
+static const char *string(struct loading *loading)
+{
+	uint64_t id = reader_up_to(&loading->reader, loading->n_strings, "no such string");
+
+	return id ? loading->strings[id - 1] : NULL;
+}
+
+static void load_meta(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct profile_meta *meta = &loading->recording->meta;
+	uint64_t flags;
+
+	meta->command = string(loading);
+	meta->title = string(loading);
+	meta->event = string(loading);
+	meta->hostname = string(loading);
+	meta->kernel_release = string(loading);
+	meta->frequency = reader_number(reader);
+	meta->period = reader_number(reader);
+	meta->start_time_ns = reader_number(reader);
+	meta->duration_ns = reader_number(reader);
+	meta->hash_storage = reader_number(reader);
+	meta->stack_storage = reader_number(reader);
+	flags = reader_up_to(reader, RECORDING_META_USER | RECORDING_META_KERNEL, "unknown flag");
+	meta->user = flags & RECORDING_META_USER;
+	meta->kernel = flags & RECORDING_META_KERNEL;
+}
+
+static void load_object(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct names_object object = { .path = string(loading) };
+	const unsigned char *build_id;
+	uint32_t index;
+
+	object.start = reader_number(reader);
+	object.end = reader_number(reader);
+	object.offset = reader_number(reader);
+	object.device = reader_number(reader);
+	object.inode = reader_number(reader);
+	object.build_id_size =
+		(uint32_t)reader_up_to(reader, NAMES_BUILD_ID_SIZE, "build-id too long");
+	build_id = reader_bytes(reader, object.build_id_size);
+	if (!reader->failed && !object.path)
+		reader_fail(reader, -EBADMSG, "object without a path");
+	if (reader->failed)
+		return;
+	memcpy(object.build_id, build_id, object.build_id_size);
+	if (names_add_object(loading->recording->names, &object, &index) < 0)
+		out_of_memory(loading);
+}
+
+static void load_cgroup(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct names *names = loading->recording->names;
+	uint64_t id = reader_number(reader);
+	const char *path = string(loading);
+	uint32_t n = names_n_cgroups(names);
+
+	if (reader->failed)
+		return;
+	/* In ascending order, so that adding one costs the same however many there are. */
+	if (!path || (n > 0 && names_cgroups(names)[n - 1].id >= id))
+		reader_fail(reader, -EBADMSG, "cgroups without a path or out of order");
+	else if (names_add_cgroup(names, id, path) < 0)
+		out_of_memory(loading);
+}
+
+static struct names_frame load_frame(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	const uint32_t known = NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT;
+	struct names_frame frame = { .name = string(loading) };
+	uint64_t object;
+
+	frame.linkage_name = string(loading);
+	frame.module = string(loading);
+	frame.file = string(loading);
+	frame.offset = reader_number(reader);
+	frame.line = (uint32_t)reader_up_to(reader, UINT32_MAX, "line number too large");
+	object = reader_up_to(reader, names_n_objects(loading->recording->names), "no such object");
+	frame.object = object ? (uint32_t)(object - 1) : NAMES_NONE;
+	frame.flags = (uint32_t)reader_up_to(reader, known, "unknown flag");
+	return frame;
+}
+
+static void load_address(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct names_frame frames[NAMES_MAX_INLINED];
+	struct tally_address address;
+	uint32_t n;
+
+	loading->previous += recording_unzigzag(reader_number(reader));
+	address.address = loading->previous;
+	address.world = (uint32_t)reader_up_to(reader, UINT32_MAX, "world too large");
+	address.flags = (uint32_t)reader_up_to(reader, TALLY_ADDRESS_EXACT, "unknown flag");
+	n = (uint32_t)reader_up_to(reader, NAMES_MAX_INLINED, "too many frames");
+	if (n == 0)
+		reader_fail(reader, -EBADMSG, "address without a frame");
+	for (uint32_t i = 0; i < n && !reader->failed; i++)
+		frames[i] = load_frame(loading);
+	if (reader->failed)
+		return;
+	if (tally_append_address(loading->recording->tally, &address) < 0 ||
+	    names_add_address(loading->recording->names, frames, n) < 0)
+		out_of_memory(loading);
+}
+
+static void load_stack(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct tally *tally = loading->recording->tally;
+	uint32_t n = (uint32_t)reader_up_to(reader, TALLY_MAX_FRAMES, "stack too deep");
+	uint32_t flags = (uint32_t)reader_up_to(reader, TALLY_STACK_CUT, "unknown flag");
+	uint32_t *frames;
+
+	if (n == 0)
+		reader_fail(reader, -EBADMSG, "stack without a frame");
+	else if (n > reader->end - reader->at)
+		reader_fail(reader, -EBADMSG, "section ends within a stack");
+	if (reader->failed)
+		return;
+	if (tally_append_stack(tally, n, flags, &frames) < 0)
+		out_of_memory(loading);
+	else
+		reader_ids(reader, frames, n, tally_n_addresses(tally), "no such address");
+}
+
+static uint32_t stack_id(struct loading *loading)
+{
+	uint64_t n = tally_n_stacks(loading->recording->tally);
+	uint64_t id = reader_up_to(&loading->reader, n + 1, "no such stack");
+
+	if (id == RECORDING_STACK_NONE)
+		return TALLY_STACK_NONE;
+	return id == RECORDING_STACK_MISSED ? TALLY_STACK_MISSED
+					    : (uint32_t)(id - RECORDING_STACK_FIRST);
+}
+
+static void load_entry(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct tally_entry entry = { .count = reader_number(reader) };
+	const unsigned char *comm;
+	uint64_t size;
+
+	entry.cgroup = reader_number(reader);
+	entry.tgid = (uint32_t)reader_up_to(reader, UINT32_MAX, "process id too large");
+	entry.tid = (uint32_t)reader_up_to(reader, UINT32_MAX, "thread id too large");
+	entry.kernel = stack_id(loading);
+	entry.user = stack_id(loading);
+	size = reader_up_to(reader, TALLY_COMM_SIZE - 1, "comm too long");
+	comm = reader_bytes(reader, size);
+	if (!reader->failed && __builtin_add_overflow(loading->total, entry.count, &loading->total))
+		reader_fail(reader, -EBADMSG, "counts too large");
+	if (reader->failed)
+		return;
+	memcpy(entry.comm, comm, size);
+	if (tally_append_entry(loading->recording->tally, &entry) < 0)
+		out_of_memory(loading);
+}
+
+static void load_losses(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct tally_losses *losses = tally_losses(loading->recording->tally);
+
+	losses->events = reader_number(reader);
+	losses->lost_ring = reader_number(reader);
+	losses->lost_counts = reader_number(reader);
+	losses->lost_nested = reader_number(reader);
+	losses->throttled = reader_number(reader);
+	losses->counts_full = reader_up_to(reader, 1, "unknown flag");
+}
+
+static void load_end(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	const struct tally *tally = loading->recording->tally;
+	const uint64_t expected[] = { loading->n_strings, tally_n_addresses(tally),
+				      tally_n_stacks(tally), tally_n_entries(tally),
+				      loading->total };
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		if (reader_number(reader) != expected[i] && !reader->failed)
+			reader_fail(reader, -EBADMSG, "a section is missing before the end");
+	for (int i = 0; i < RECORDING_N_SECTIONS; i++)
+		if (!loading->seen[i])
+			reader_fail(reader, -EBADMSG, "a section is missing before the end");
+	loading->complete = true;
+}
+
+struct section_loader {
+	void (*load)(struct loading *loading);
+	bool once; /* one item in one section, rather than any number in any number */
+};
+
+static const struct section_loader loaders[RECORDING_N_SECTIONS] = {
+	[RECORDING_STRINGS] = { load_string, false },
+	[RECORDING_META] = { load_meta, true },
+	[RECORDING_OBJECTS] = { load_object, false },
+	[RECORDING_CGROUPS] = { load_cgroup, false },
+	[RECORDING_ADDRESSES] = { load_address, false },
+	[RECORDING_STACKS] = { load_stack, false },
+	[RECORDING_ENTRIES] = { load_entry, false },
+	[RECORDING_LOSSES] = { load_losses, true },
+	[RECORDING_END] = { load_end, true },
+};
+
+static void load_section(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	const struct section_loader *loader = &loaders[reader->section];
+	bool *seen = &loading->seen[reader->section];
+
+	if (loader->once && *seen)
+		reader_fail(reader, -EBADMSG, "section occurs twice");
+	*seen = true;
+	if (loader->once && !reader->failed) {
+		loader->load(loading);
+		if (reader_more(reader))
+			reader_fail(reader, -EBADMSG, "section is longer than it should be");
+	}
+	while (reader_more(reader))
+		loader->load(loading);
+}
+
+static int load_all(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+
+	while (!loading->complete && reader_next(reader) == 0)
+		load_section(loading);
+	if (!reader->failed && reader->next != reader->size)
+		reader_fail(reader, -EBADMSG, "something follows the end");
+	return reader->failed;
+}
+
+int recording_load(int fd, const char *path, struct recording **ret_recording, struct error *err)
+{
+	own(own_recording_free) struct recording *recording = calloc(1, sizeof(*recording));
+	struct loading loading = { .recording = recording };
+	int r;
+
+	if (!recording || tally_new(0, 0, &recording->tally) < 0 ||
+	    names_new(&recording->names) < 0)
+		return error_set(err, -ENOMEM, "%s: out of memory", path);
+	r = reader_open(&loading.reader, fd, path, err);
+	if (r == 0)
+		r = load_all(&loading);
+	reader_close(&loading.reader);
+	free(loading.strings);
+	if (r < 0)
+		return r;
+	*ret_recording = take_ptr(recording);
+	return 0;
+}
+
+void recording_free(struct recording *recording)
+{
+	if (!recording)
+		return;
+	tally_free(recording->tally);
+	names_free(recording->names);
+	free(recording);
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/index.h"
+#include "base/own.h"
+#include "recording/format.h"
+#include "recording/recording.h"
+
+/* The longest thing but a string that stands in one piece: an address with all its frames. */
+#define ITEM_MAX (NAMES_MAX_INLINED * 80u + 64u)
+
+struct saving {
+	FILE *out;
+	const struct tally *tally;
+	const struct names *names;
+	int failed;
+	enum recording_section section;
+	unsigned char *payload;
+	uint32_t used;
+	/* The strings in the order of their first use; 0 stands for none, n for the n-th. */
+	const char **strings;
+	uint32_t n_strings, string_room;
+	struct index string_index;
+};
+
+static const uint32_t kinds[] = {
+#define KIND_OF(name, kind) kind,
+	RECORDING_KINDS(KIND_OF)
+};
+
+static void store32(unsigned char *to, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static void put_out(struct saving *saving, const void *bytes, size_t size)
+{
+	if (!saving->failed && fwrite(bytes, 1, size, saving->out) != size)
+		saving->failed = errno ? -errno : -EIO;
+}
+
+/* Writes what the section holds so far as a section of its own. */
+static void close_section(struct saving *saving)
+{
+	unsigned char header[RECORDING_SECTION_SIZE];
+	uLong sum;
+
+	store32(header, kinds[saving->section]);
+	store32(header + 4, saving->used);
+	sum = crc32(crc32(0, header, 8), saving->payload, saving->used);
+	store32(header + 8, (uint32_t)sum);
+	put_out(saving, header, sizeof(header));
+	put_out(saving, saving->payload, saving->used);
+	saving->used = 0;
+}
+
+/* Before each thing that a reader takes in one piece. */
+static void begin_item(struct saving *saving)
+{
+	if (saving->used >= RECORDING_SECTION_FULL)
+		close_section(saving);
+}
+
+static void put(struct saving *saving, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		saving->payload[saving->used++] = (unsigned char)(value | 0x80);
+	saving->payload[saving->used++] = (unsigned char)value;
+}
+
+static void put_bytes(struct saving *saving, const void *bytes, uint32_t size)
+{
+	memcpy(saving->payload + saving->used, bytes, size);
+	saving->used += size;
+}
+
+static uint64_t rehash_string(const void *context, uint32_t position)
+{
+	const char *string = ((const struct saving *)context)->strings[position];
+
+	return hash_bytes(string, strlen(string));
+}
+
+static uint32_t string_id(struct saving *saving, const char *string)
+{
+	struct index_cursor cursor;
+	uint64_t hash;
+
+	if (!string)
+		return 0;
+	hash = hash_bytes(string, strlen(string));
+	for (uint32_t at = index_first(&saving->string_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&saving->string_index, &cursor))
+		if (saving->strings[at] == string || strcmp(saving->strings[at], string) == 0)
+			return at + 1;
+	if (saving->n_strings == saving->string_room) {
+		uint32_t room = saving->string_room * 2 + 256;
+		const char **grown = reallocarray(saving->strings, room, sizeof(*grown));
+
+		if (!grown) {
+			saving->failed = -ENOMEM;
+			return 0;
+		}
+		saving->strings = grown;
+		saving->string_room = room;
+	}
+	saving->strings[saving->n_strings] = string;
+	if (index_insert(&saving->string_index, hash, saving->n_strings, rehash_string, saving) <
+	    0) {
+		saving->failed = -ENOMEM;
+		return 0;
+	}
+	return ++saving->n_strings;
+}
+
+static void put_string(struct saving *saving, const char *string)
+{
+	put(saving, string_id(saving, string));
+}
+
+static void collect_strings(struct saving *saving, const struct profile_meta *meta)
+{
+	const char *of_meta[] = { meta->command, meta->title, meta->event, meta->hostname,
+				  meta->kernel_release };
+	const struct names *names = saving->names;
+
+	for (size_t i = 0; i < sizeof(of_meta) / sizeof(of_meta[0]); i++)
+		string_id(saving, of_meta[i]);
+	for (uint32_t i = 0; i < names_n_objects(names); i++)
+		string_id(saving, names_objects(names)[i].path);
+	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
+		string_id(saving, names_cgroups(names)[i].path);
+	for (uint32_t i = 0; i < names_n_frames(names); i++) {
+		const struct names_frame *frame = &names_frames(names)[i];
+
+		string_id(saving, frame->name);
+		string_id(saving, frame->linkage_name);
+		string_id(saving, frame->module);
+		string_id(saving, frame->file);
+	}
+}
+
+static void save_strings(struct saving *saving)
+{
+	saving->section = RECORDING_STRINGS;
+	for (uint32_t i = 0; i < saving->n_strings; i++) {
+		size_t size = strlen(saving->strings[i]);
+
+		if (size > RECORDING_STRING_MAX)
+			size = RECORDING_STRING_MAX;
+		begin_item(saving);
+		put(saving, size);
+		put_bytes(saving, saving->strings[i], (uint32_t)size);
+	}
+	close_section(saving);
+}
+
+static void save_meta(struct saving *saving, const struct profile_meta *meta)
+{
+	saving->section = RECORDING_META;
+	put_string(saving, meta->command);
+	put_string(saving, meta->title);
+	put_string(saving, meta->event);
+	put_string(saving, meta->hostname);
+	put_string(saving, meta->kernel_release);
+	put(saving, meta->frequency);
+	put(saving, meta->period);
+	put(saving, meta->start_time_ns);
+	put(saving, meta->duration_ns);
+	put(saving, meta->hash_storage);
+	put(saving, meta->stack_storage);
+	put(saving,
+	    (meta->user ? RECORDING_META_USER : 0) | (meta->kernel ? RECORDING_META_KERNEL : 0));
+	close_section(saving);
+}
+
+static void save_objects(struct saving *saving)
+{
+	saving->section = RECORDING_OBJECTS;
+	for (uint32_t i = 0; i < names_n_objects(saving->names); i++) {
+		const struct names_object *object = &names_objects(saving->names)[i];
+
+		begin_item(saving);
+		put_string(saving, object->path);
+		put(saving, object->start);
+		put(saving, object->end);
+		put(saving, object->offset);
+		put(saving, object->device);
+		put(saving, object->inode);
+		put(saving, object->build_id_size);
+		put_bytes(saving, object->build_id, object->build_id_size);
+	}
+	close_section(saving);
+}
+
+static void save_cgroups(struct saving *saving)
+{
+	saving->section = RECORDING_CGROUPS;
+	for (uint32_t i = 0; i < names_n_cgroups(saving->names); i++) {
+		begin_item(saving);
+		put(saving, names_cgroups(saving->names)[i].id);
+		put_string(saving, names_cgroups(saving->names)[i].path);
+	}
+	close_section(saving);
+}
+
+static void put_frame(struct saving *saving, const struct names_frame *frame)
+{
+	put_string(saving, frame->name);
+	put_string(saving, frame->linkage_name);
+	put_string(saving, frame->module);
+	put_string(saving, frame->file);
+	put(saving, frame->offset);
+	put(saving, frame->line);
+	put(saving, frame->object == NAMES_NONE ? 0 : (uint64_t)frame->object + 1);
+	put(saving, frame->flags);
+}
+
+static void save_addresses(struct saving *saving)
+{
+	const struct tally_address *addresses = tally_addresses(saving->tally);
+	uint64_t previous = 0;
+
+	saving->section = RECORDING_ADDRESSES;
+	for (uint32_t i = 0; i < tally_n_addresses(saving->tally); i++) {
+		struct names_address named = names_addresses(saving->names)[i];
+
+		begin_item(saving);
+		put(saving, recording_zigzag(addresses[i].address - previous));
+		previous = addresses[i].address;
+		put(saving, addresses[i].world);
+		put(saving, addresses[i].flags);
+		put(saving, named.n);
+		for (uint32_t frame = 0; frame < named.n; frame++)
+			put_frame(saving, &names_frames(saving->names)[named.first + frame]);
+	}
+	close_section(saving);
+}
+
+static void save_stacks(struct saving *saving)
+{
+	saving->section = RECORDING_STACKS;
+	for (uint32_t i = 0; i < tally_n_stacks(saving->tally); i++) {
+		const struct tally_stack *stack = &tally_stacks(saving->tally)[i];
+		const uint32_t *frames = tally_frames(saving->tally, stack);
+
+		begin_item(saving);
+		put(saving, stack->n_frames);
+		put(saving, stack->flags);
+		for (uint32_t frame = 0; frame < stack->n_frames; frame++)
+			put(saving, frames[frame]);
+	}
+	close_section(saving);
+}
+
+static void put_stack(struct saving *saving, uint32_t stack)
+{
+	put(saving, stack == TALLY_STACK_NONE	  ? RECORDING_STACK_NONE
+		    : stack == TALLY_STACK_MISSED ? RECORDING_STACK_MISSED
+						  : (uint64_t)stack + RECORDING_STACK_FIRST);
+}
+
+static void save_entries(struct saving *saving)
+{
+	saving->section = RECORDING_ENTRIES;
+	for (uint32_t i = 0; i < tally_n_entries(saving->tally); i++) {
+		const struct tally_entry *entry = &tally_entries(saving->tally)[i];
+		uint32_t comm = (uint32_t)strnlen(entry->comm, sizeof(entry->comm));
+
+		begin_item(saving);
+		put(saving, entry->count);
+		put(saving, entry->cgroup);
+		put(saving, entry->tgid);
+		put(saving, entry->tid);
+		put_stack(saving, entry->kernel);
+		put_stack(saving, entry->user);
+		put(saving, comm);
+		put_bytes(saving, entry->comm, comm);
+	}
+	close_section(saving);
+}
+
+static void save_end(struct saving *saving)
+{
+	const struct tally_losses *losses = tally_losses_of(saving->tally);
+
+	saving->section = RECORDING_LOSSES;
+	put(saving, losses->events);
+	put(saving, losses->lost_ring);
+	put(saving, losses->lost_counts);
+	put(saving, losses->lost_nested);
+	put(saving, losses->throttled);
+	put(saving, losses->counts_full);
+	close_section(saving);
+	saving->section = RECORDING_END;
+	put(saving, saving->n_strings);
+	put(saving, tally_n_addresses(saving->tally));
+	put(saving, tally_n_stacks(saving->tally));
+	put(saving, tally_n_entries(saving->tally));
+	put(saving, tally_total(saving->tally));
+	close_section(saving);
+}
+
+static void save_all(struct saving *saving, const struct profile_meta *meta)
+{
+	unsigned char header[RECORDING_HEADER_SIZE];
+
+	memcpy(header, RECORDING_MAGIC, RECORDING_MAGIC_SIZE);
+	store32(header + RECORDING_MAGIC_SIZE, RECORDING_VERSION);
+	put_out(saving, header, sizeof(header));
+	collect_strings(saving, meta);
+	save_strings(saving);
+	save_meta(saving, meta);
+	save_objects(saving);
+	save_cgroups(saving);
+	save_addresses(saving);
+	save_stacks(saving);
+	save_entries(saving);
+	save_end(saving);
+}
+
+int recording_save(FILE *out, const struct profile_meta *meta, const struct tally *tally,
+		   const struct names *names, struct error *err)
+{
+	struct saving saving = { .out = out, .tally = tally, .names = names };
+	int r;
+
+	_Static_assert(RECORDING_SECTION_FULL + RECORDING_STRING_MAX + ITEM_MAX <
+			       RECORDING_SECTION_MAX,
+		       "a full section and one more item fit");
+	if (names_n_addresses(names) != tally_n_addresses(tally))
+		return error_set(err, -EINVAL, "cannot save a recording: %u of %u addresses named",
+				 names_n_addresses(names), tally_n_addresses(tally));
+	saving.payload = malloc(RECORDING_SECTION_MAX);
+	if (!saving.payload)
+		return error_set(err, -ENOMEM, "cannot save a recording: out of memory");
+	errno = 0;
+	save_all(&saving, meta);
+	free(saving.payload);
+	free(saving.strings);
+	index_free(&saving.string_index);
+	r = saving.failed;
+	if (r < 0)
+		return error_set(err, r, "cannot save a recording: %s", strerror(-r));
+	return 0;
+}
