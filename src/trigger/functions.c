@@ -14,6 +14,7 @@
 #include "trigger/code_offset.h"
 #include "trigger/ifunc.h"
 #include "trigger/spec.h"
+#include "trigger/unprobeable.h"
 
 #define TABLE_MAX (512u << 20) /* bytes of one symbol or string table */
 
@@ -64,6 +65,14 @@ static bool matches(struct reader *reader, const char *name)
 	return false;
 }
 
+static bool is_unprobeable(const struct reader *reader, uint64_t offset)
+{
+	uint8_t code[UNPROBEABLE_BYTES];
+	ssize_t n = pread(reader->fd, code, sizeof(code), (off_t)offset);
+
+	return n > 0 && unprobeable(code, (size_t)n, reader->elf->is_64);
+}
+
 static int add(struct reader *reader, const char *name, uint64_t offset)
 {
 	struct functions *found = &reader->found;
@@ -80,7 +89,9 @@ static int add(struct reader *reader, const char *name, uint64_t offset)
 	name = pool_string(found->names, name);
 	if (!name)
 		return -ENOMEM;
-	found->items[found->n++] = (struct function){ .name = name, .offset = offset };
+	found->items[found->n++] = (struct function){
+		.name = name, .offset = offset, .unprobeable = is_unprobeable(reader, offset)
+	};
 	return 0;
 }
 

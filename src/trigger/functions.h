@@ -17,7 +17,8 @@ struct pool;
 
 struct function {
 	const char *name;
-	uint64_t offset; /* in the file */
+	uint64_t offset;  /* in the file */
+	bool unprobeable; /* a probe at its entry is refused or breaks it */
 };
 
 struct functions {

@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/own.h"
 #include "base/pool.h"
+#include "trigger/attach.h"
 #include "trigger/probes.h"
 #include "trigger/spec.h"
 #include "trigger/tracefs.h"
@@ -419,6 +420,12 @@ int kernel_functions_find(const struct matcher *matcher, bool exact, struct near
 	if (!addresses)
 		traceable = tracefs_file(tracefs, "available_filter_functions");
 	/* Without ftrace there is no such file, and kprobes can still be set. */
+	if (!addresses && !traceable && errno != ENOENT && !have_kprobe())
+		return error_privilege(err, -errno,
+				       "kernel functions cannot be traced: this kernel has no "
+				       "kprobes (CONFIG_KPROBES), and its list of functions for "
+				       "fentry cannot be read: %s",
+				       strerror(errno));
 	if (!addresses && !traceable && errno != ENOENT)
 		return refused(err, -errno, "cannot open available_filter_functions of tracefs");
 	/* The blacklist only spares us attempts: where it cannot be read, the kernel refuses. */

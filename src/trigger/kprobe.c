@@ -87,11 +87,10 @@ static int choose(struct trigger *trigger, struct bpf_object *object, struct err
 		rc = entry_choose(object, ENTRIES[kprobes->how], &program, err);
 	if (rc < 0)
 		return rc;
-
 	return kprobes->how == KPROBE_FENTRY ? choose_fentry(kprobes, program, err) : 0;
 }
 
-static int attach_some(const void *context, uint32_t from, uint32_t n)
+static int attach_some(const void *context, uint32_t from, uint32_t n, int *ret_event)
 {
 	const struct kprobes *kprobes = context;
 	const uint64_t *addresses = kprobes->addresses;
@@ -104,7 +103,7 @@ static int attach_some(const void *context, uint32_t from, uint32_t n)
 		return attach_fentry(kprobes->program);
 	default:
 		return attach_kprobe(kprobes->program, kprobes->symbols[from],
-				     addresses ? addresses[from] : 0);
+				     addresses ? addresses[from] : 0, ret_event);
 	}
 }
 

@@ -62,7 +62,7 @@ static uint32_t edits(const char *a, size_t na, const char *b, size_t nb, uint32
 static uint32_t distance(const char *wanted, const char *name)
 {
 	size_t n_wanted = strlen(wanted), n_name = strlen(name);
-	uint32_t limit = n_wanted < 6 ? 1 : n_wanted / 4 < 4 ? (uint32_t)n_wanted / 4 : 4;
+	uint32_t limit = n_wanted < 4 ? 1 : n_wanted < 12 ? 2 : 4;
 	uint32_t d;
 
 	if (n_name >= NEAREST_NAME_MAX)

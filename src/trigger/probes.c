@@ -24,7 +24,7 @@ struct effort {
 	struct probes *probes;
 	const struct probes_source *source;
 	struct error *err;
-	uint32_t done;
+	uint32_t done, refused;
 };
 
 /* Errors about the one probe; all others would hit the next one as well. */
@@ -52,28 +52,42 @@ static const char *errno_text(int code)
 	return code == -ENOTSUPP ? "Operation not supported" : strerror(-code);
 }
 
-static int keep_fd(struct probes *probes, int fd)
+/* Takes over `fd`, which it closes when there is no memory. */
+static int keep(int **fds, uint32_t *n, uint32_t *capacity, int fd)
 {
-	if (probes->n_fds == probes->fds_capacity) {
-		uint32_t capacity = probes->fds_capacity ? probes->fds_capacity * 2 : 16;
-		int *fds = reallocarray(probes->fds, capacity, sizeof(*fds));
+	if (*n == *capacity) {
+		uint32_t grown = *capacity ? *capacity * 2 : 16;
+		int *moved = reallocarray(*fds, grown, sizeof(*moved));
 
-		if (!fds)
+		if (!moved) {
+			close(fd);
 			return -ENOMEM;
-		probes->fds = fds;
-		probes->fds_capacity = capacity;
+		}
+		*fds = moved;
+		*capacity = grown;
 	}
-	probes->fds[probes->n_fds++] = fd;
+	(*fds)[(*n)++] = fd;
 	return 0;
 }
 
-static void leave_out(struct probes *probes, const char *name, int code)
+/* An event is closed after its link. */
+static int keep_both(struct probes *probes, int fd, int event)
+{
+	int rc = keep(&probes->holds, &probes->n_holds, &probes->holds_capacity, fd), rc_event = 0;
+
+	if (event >= 0)
+		rc_event =
+			keep(&probes->events, &probes->n_events, &probes->events_capacity, event);
+	return rc < 0 ? rc : rc_event;
+}
+
+void probes_leave_out(struct probes *probes, const char *name, const char *why)
 {
 	size_t used = strlen(probes->left_out);
 	size_t room = sizeof(probes->left_out) - used;
 
-	if (snprintf(probes->left_out + used, room, "%s%.100s (%s)", used ? ", " : "", name,
-		     errno_text(code)) >= (int)room)
+	if (snprintf(probes->left_out + used, room, "%s%.100s (%s)", used ? ", " : "", name, why) >=
+	    (int)room)
 		probes->left_out[used] = '\0';
 	probes->n_left_out++;
 }
@@ -104,16 +118,14 @@ static int attach_range(struct effort *effort, uint32_t from, uint32_t n)
 {
 	const struct probes_source *source = effort->source;
 	struct probes *probes = effort->probes;
-	int fd = -ENOTSUPP, rc;
+	int fd = -ENOTSUPP, event = -1, rc;
 
 	if (n == 1 || source->at_once)
-		fd = source->attach(source->context, from, n);
+		fd = source->attach(source->context, from, n, &event);
 	if (fd >= 0) {
-		rc = keep_fd(probes, fd);
-		if (rc < 0) {
-			close(fd);
+		rc = keep_both(probes, fd, event);
+		if (rc < 0)
 			return attach_refused(effort, from, n, rc);
-		}
 		probes->n_attached += n;
 	} else if (!is_about_one(fd)) {
 		return attach_refused(effort, from, n, fd);
@@ -122,9 +134,9 @@ static int attach_range(struct effort *effort, uint32_t from, uint32_t n)
 		return rc < 0 ? rc : attach_range(effort, from + n / 2, n - n / 2);
 	} else {
 		/* When nothing at all is accepted, the fault is not with the members. */
-		if (probes->n_attached == 0 && probes->n_left_out == HOPELESS_REFUSED)
+		if (probes->n_attached == 0 && effort->refused++ == HOPELESS_REFUSED)
 			return attach_refused(effort, from, n, fd);
-		leave_out(probes, source->name(source->context, from), fd);
+		probes_leave_out(probes, source->name(source->context, from), errno_text(fd));
 	}
 	effort->done += n;
 	if (effort->done < source->n || n < source->n)
@@ -132,55 +144,44 @@ static int attach_range(struct effort *effort, uint32_t from, uint32_t n)
 	return 0;
 }
 
-/* One descriptor for each probe: more than the soft limit that most shells start with. */
+/* Two descriptors for each probe: more than the soft limit that most shells start with. */
 static void allow_files(uint64_t n)
 {
 	struct rlimit limit;
 
-	n += SPARE_FILES;
+	n = n * 2 + SPARE_FILES;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= n)
 		return;
 	limit.rlim_cur = n;
-	if (limit.rlim_max < n)
+	if (limit.rlim_max >= n) {
+		setrlimit(RLIMIT_NOFILE, &limit);
+		return;
+	}
+	/* Root may raise the hard limit as well; if all of it is not enough, the kernel will tell.
+	 */
+	if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){ n, n }) < 0) {
 		limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit); /* if it is not enough, perf_event_open() will tell */
-}
-
-int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err)
-{
-	struct effort effort = { .probes = probes, .source = source, .err = err };
-	int rc;
-
-	probes->n_attached = 0;
-	probes->n_left_out = 0;
-	probes->left_out[0] = '\0';
-	if (!source->at_once)
-		allow_files(source->n);
-	rc = attach_range(&effort, 0, source->n);
-	if (rc == 0 && probes->n_attached == 0)
-		rc = error_set(err, -ENOENT, "none of the %u matches can be traced: %s", source->n,
-			       probes->left_out);
-	if (rc < 0)
-		probes_detach(probes);
-	return rc;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 }
 
 /* Detaching, under way, shared by its threads. */
 struct detach {
-	struct probes *probes;
+	const struct probes *probes;
+	const int *fds;
+	uint32_t n;
 	atomic_uint next, done;
 };
 
 static void close_some(struct detach *detach, bool show)
 {
-	const struct probes *probes = detach->probes;
 	uint32_t i, done;
 
-	while ((i = atomic_fetch_add(&detach->next, 1)) < probes->n_fds) {
-		close(probes->fds[i]);
+	while ((i = atomic_fetch_add(&detach->next, 1)) < detach->n) {
+		close(detach->fds[i]);
 		done = atomic_fetch_add(&detach->done, 1) + 1;
 		if (show)
-			show_progress(probes, true, done, probes->n_fds);
+			show_progress(detach->probes, true, done, detach->n);
 	}
 }
 
@@ -194,27 +195,56 @@ static void *detach_thread(void *detach)
  * Each close waits for all CPUs to have passed a quiet state. The waits of several threads
  * overlap, those of one thread add up.
  */
-void probes_detach(struct probes *probes)
+static void close_all(const struct probes *probes, const int *fds, uint32_t n_fds)
 {
-	struct detach detach = { .probes = probes };
+	struct detach detach = { .probes = probes, .fds = fds, .n = n_fds };
 	pthread_t threads[DETACH_THREADS];
 	uint32_t n = 0;
 
-	while (n < DETACH_THREADS && n + 1 < probes->n_fds &&
+	while (n < DETACH_THREADS && n + 1 < n_fds &&
 	       pthread_create(&threads[n], NULL, detach_thread, &detach) == 0)
 		n++;
-	close_some(&detach, probes->n_fds > 1);
+	close_some(&detach, n_fds > 1);
 	while (n > 0)
 		pthread_join(threads[--n], NULL);
-	probes->n_fds = 0;
+}
+
+void probes_stop(struct probes *probes)
+{
+	close_all(probes, probes->holds, probes->n_holds);
+	probes->n_holds = 0;
+}
+
+static void detach(struct probes *probes)
+{
+	probes_stop(probes);
+	close_all(probes, probes->events, probes->n_events);
+	probes->n_events = 0;
+}
+
+int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err)
+{
+	struct effort effort = { .probes = probes, .source = source, .err = err };
+	int rc;
+
+	probes->n_attached = 0;
+	if (!source->at_once)
+		allow_files(source->n);
+	rc = attach_range(&effort, 0, source->n);
+	if (rc == 0 && probes->n_attached == 0)
+		rc = error_set(err, -ENOENT, "none of the %u matches can be traced: %s", source->n,
+			       probes->left_out);
+	if (rc < 0)
+		detach(probes);
+	return rc;
 }
 
 void probes_clear(struct probes *probes)
 {
-	probes_detach(probes);
-	free(probes->fds);
-	probes->fds = NULL;
-	probes->fds_capacity = 0;
+	detach(probes);
+	free(probes->holds);
+	free(probes->events);
+	*probes = (struct probes){ .trigger = probes->trigger };
 }
 
 uint32_t probes_n_attached(const struct trigger *trigger)

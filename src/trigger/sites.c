@@ -54,14 +54,14 @@ int sites_choose(struct trigger *trigger, struct bpf_object *object, struct erro
 	return rc;
 }
 
-static int attach_some(const void *context, uint32_t from, uint32_t n)
+static int attach_some(const void *context, uint32_t from, uint32_t n, int *ret_event)
 {
 	const struct sites *sites = context;
 
 	if (!sites->at_once)
 		return attach_uprobe(sites->program, sites->library.fd_path,
 				     sites->items[from].offset, sites->items[from].semaphore,
-				     sites->pid);
+				     sites->pid, ret_event);
 	return attach_uprobe_multi(sites->program, sites->library.fd_path, sites->offsets + from,
 				   sites->semaphores ? sites->semaphores + from : NULL, n,
 				   sites->pid);
@@ -120,7 +120,6 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 					.attach = attach_some,
 					.name = site_name,
 					.context = sites };
-	int rc;
 
 	sites->program = entry_fd(object, sites->at_once ? "on_uprobe_multi" : "on_uprobe", err);
 	if (sites->program < 0)
@@ -128,8 +127,7 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 	if (fill_arrays(sites) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	sites->pid = kernel_filter(sites);
-	rc = probes_attach(&sites->probes, &source, err);
-	return rc;
+	return probes_attach(&sites->probes, &source, err);
 }
 
 void sites_free(struct trigger *trigger)

@@ -44,13 +44,54 @@ static int no_match(const struct spec *spec, const struct library *library,
 			 library->path, near);
 }
 
+/* Takes the library and the names over from where they are when it succeeds. */
+static int make_trigger(struct library *library, struct functions *functions,
+			struct probes **ret_probes, struct error *err)
+{
+	struct site *items = calloc(functions->n, sizeof(*items));
+	const struct function *first_bad = NULL;
+	uint32_t n = 0, n_items = functions->n;
+	int rc;
+
+	if (!items)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < n_items; i++) {
+		const struct function *function = &functions->items[i];
+
+		if (!function->unprobeable)
+			items[n++] =
+				(struct site){ .name = function->name, .offset = function->offset };
+		else if (!first_bad)
+			first_bad = function;
+	}
+	if (n == 0) {
+		free(items);
+		return error_set(err, -EOPNOTSUPP,
+				 "%.200s of %.200s cannot be traced safely: user probes break "
+				 "the AVX or locked instruction that it begins with; trace its "
+				 "callers",
+				 first_bad->name, library->path);
+	}
+	rc = sites_trigger_new(&UPROBE_OPS, library, items, n, take_ptr(functions->names),
+			       ret_probes, err);
+	for (uint32_t i = 0; rc == 0 && i < n_items; i++) {
+		if (functions->items[i].unprobeable)
+			probes_leave_out(*ret_probes, functions->items[i].name,
+					 "begins with an instruction that probes break");
+	}
+	if (rc == 0 && functions->n_unresolved > 0) {
+		probes_leave_out(*ret_probes, functions->unresolved, "chosen by each process");
+		(*ret_probes)->n_left_out += functions->n_unresolved - 1;
+	}
+	return rc;
+}
+
 /* One file's matches; without any, an error, and the file stays the caller's. */
 static int try_file(const struct spec *spec, const struct matcher *matcher, struct library *library,
 		    struct probes **ret_probes, struct error *err)
 {
 	struct functions functions;
 	struct nearest nearest;
-	struct site *items;
 	int rc;
 
 	nearest_init(&nearest, spec->regexp ? "" : spec->name);
@@ -63,15 +104,7 @@ static int try_file(const struct spec *spec, const struct matcher *matcher, stru
 		functions_clear(&functions);
 		return rc;
 	}
-	items = calloc(functions.n, sizeof(*items));
-	for (uint32_t i = 0; items && i < functions.n; i++)
-		items[i] = (struct site){ .name = functions.items[i].name,
-					  .offset = functions.items[i].offset };
-	if (!items)
-		rc = error_set(err, -ENOMEM, "out of memory");
-	else
-		rc = sites_trigger_new(&UPROBE_OPS, library, items, functions.n,
-				       take_ptr(functions.names), ret_probes, err);
+	rc = make_trigger(library, &functions, ret_probes, err);
 	functions_clear(&functions);
 	return rc;
 }
