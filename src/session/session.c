@@ -16,6 +16,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/own.h"
+#include "process/sideband.h"
 #include "session/book.h"
 #include "session/capability.h"
 #include "session/command.h"
@@ -39,6 +40,7 @@ struct session {
 	struct kernel_side side;
 	struct book *books[WIRE_EPOCHS];
 	struct ring_buffer *ring;
+	struct sideband *sideband; /* NULL without user stacks */
 	struct command *command;
 	struct wire_counters reported; /* counters as of the last return of session_run() */
 	uint64_t drained, unwanted;    /* events taken out of the tables since then */
@@ -149,6 +151,22 @@ static int on_record(void *context, void *data, size_t size)
 			   size);
 }
 
+/* From before the first sample on, so that no process comes or goes unseen. */
+static int open_sideband(struct session *session, struct error *err)
+{
+	int r = session->plan->user ? sideband_open(session->worlds, &session->sideband) : 0;
+
+	if (r == -EACCES || r == -EPERM)
+		return error_privilege(err, r,
+				       "cannot follow what processes map and execute: %s; it takes "
+				       "root or CAP_PERFMON",
+				       strerror(-r));
+	if (r < 0)
+		return error_set(err, r, "cannot follow what processes map and execute: %s",
+				 strerror(-r));
+	return 0;
+}
+
 static int open_session(struct session *session, struct error *err)
 {
 	int r = capability_check(err);
@@ -164,7 +182,9 @@ static int open_session(struct session *session, struct error *err)
 	if (r < 0)
 		return r;
 	raise_file_limit();
-	r = kernel_side_open(session->plan, session->trigger, &session->side, err);
+	r = open_sideband(session, err);
+	if (r == 0)
+		r = kernel_side_open(session->plan, session->trigger, &session->side, err);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
@@ -239,8 +259,11 @@ int session_launch(struct session *session, struct error *err)
 
 static int consume(struct session *session, struct error *err)
 {
-	int r = ring_buffer__consume(session->ring);
+	int r = session->sideband ? sideband_drain(session->sideband) : 0;
 
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	r = ring_buffer__consume(session->ring);
 	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
 }
 
@@ -340,10 +363,11 @@ static void wait_for_something(struct session *session)
 {
 	uint64_t now = now_ns(), until = now + DRAIN_NS, end = end_of(session);
 	struct timespec timeout = { 0 };
-	struct pollfd fds[3] = {
+	struct pollfd fds[] = {
 		{ .fd = session->signals, .events = POLLIN },
 		{ .fd = ring_buffer__epoll_fd(session->ring), .events = POLLIN },
 		{ .fd = session->command ? command_pidfd(session->command) : -1, .events = POLLIN },
+		{ .fd = session->sideband ? sideband_fd(session->sideband) : -1, .events = POLLIN },
 	};
 
 	if (end < until)
@@ -354,7 +378,7 @@ static void wait_for_something(struct session *session)
 		timeout.tv_sec = (time_t)((until - now) / NS_PER_SECOND);
 		timeout.tv_nsec = (long)((until - now) % NS_PER_SECOND);
 	}
-	ppoll(fds, 3, &timeout, NULL);
+	ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL);
 }
 
 /*
@@ -472,6 +496,7 @@ void session_close(struct session *session)
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		book_free(session->books[i]);
 	kernel_side_close(&session->side);
+	sideband_close(session->sideband);
 	depth_restore(session->stack_limit_before);
 	if (session->signals >= 0)
 		close(session->signals);
