@@ -86,7 +86,7 @@ static int choose_writer(const struct plan_output *wanted, struct output *output
 static int open_output(const struct plan_output *wanted, bool in_place, struct output *output,
 		       struct error *err)
 {
-	bool to_stdout = !wanted->path || strcmp(wanted->path, "-") == 0;
+	bool to_stdout = !wanted->path;
 	int fd, r = choose_writer(wanted, output, err);
 	bool binary;
 

@@ -18,28 +18,28 @@ struct plan_filter {
 	bool follow_forks;	    /* --children: what the tgids fork counts too */
 	int cpu;		    /* -1: all */
 	bool include_idle;
-	const char *name;	    /* --name: a comm with wildcards, or NULL */
-	const char *cgroup;	    /* --cgroup: a directory of cgroup2, or NULL */
+	const char *name;		  /* --name: a comm with wildcards, or NULL */
+	const char *cgroup;		  /* --cgroup: a directory of cgroup2, or NULL */
 	const char *cgroupmap, *mntnsmap; /* pinned BPF maps, or NULL */
 };
 
 struct plan_output {
-	const char *path;   /* NULL or "-": stdout */
+	const char *path;   /* NULL: stdout */
 	const char *format; /* a writer's name, or "recording" */
 };
 
 struct plan {
 	struct plan_filter filter;
-	bool user, kernel;	  /* which stacks to capture */
-	uint32_t max_depth;	  /* frames a side */
+	bool user, kernel;  /* which stacks to capture */
+	uint32_t max_depth; /* frames a side */
 	bool per_thread, per_cgroup;
-	uint32_t hash_storage;	  /* --hash-storage-size; 0: as much as it takes */
-	uint32_t stack_storage;	  /* --stack-storage-size; 0: as much as it takes */
-	double duration;	  /* seconds; 0: until interrupted */
-	double interval;	  /* seconds; 0: one report at the end */
-	char *const *command;	  /* NULL, or what to run */
-	bool force;		  /* run even on kernels that may hang */
-	bool inlines, lines;	  /* of the symbolizer */
+	uint32_t hash_storage;	/* --hash-storage-size; 0: as much as it takes */
+	uint32_t stack_storage; /* --stack-storage-size; 0: as much as it takes */
+	double duration;	/* seconds; 0: until interrupted */
+	double interval;	/* seconds; 0: one report at the end */
+	char *const *command;	/* NULL, or what to run */
+	bool force;		/* run even on kernels that may hang */
+	bool inlines, lines;	/* of the symbolizer */
 	const struct plan_output *outputs;
 	uint32_t n_outputs;
 };

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/message.h"
 
@@ -36,7 +37,8 @@ static int plan_outputs(const struct shared_options *options, struct plan *plan,
 	plan->outputs = outputs;
 	plan->n_outputs = n;
 	for (uint32_t i = 0; i < n; i++) {
-		outputs[i].path = options->outputs.n ? options->outputs.strings[i] : NULL;
+		if (options->outputs.n && strcmp(options->outputs.strings[i], "-") != 0)
+			outputs[i].path = options->outputs.strings[i];
 		if (i < options->formats.n)
 			outputs[i].format = options->formats.strings[i];
 		else if (options->folded && !outputs[i].path)
