@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// cflags: -fno-pie -no-pie
+#include "nested.c"
