@@ -113,6 +113,11 @@ static int warn_and_close(struct measured *measured, struct error *err)
 	if (r < 0)
 		return error_set(err, r, "cannot build the report: %s", strerror(-r));
 	warn(&profile);
+	message_verbose("lost: %" PRIu64 " for want of room in the ring, %" PRIu64
+			" in the table of counts, %" PRIu64 " nested; %" PRIu64
+			" events in all, throttled %" PRIu64 " times",
+			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
+			losses->throttled);
 	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
 		     profile.n_entries, lost + profile.missed_counts);
 	profile_clear(&profile);

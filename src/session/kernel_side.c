@@ -20,8 +20,8 @@
 #define KEYS_PER_CPU 4096u
 #define KEYS_MAX     (1u << 20)
 /* Bytes of ring: powers of two, as the kernel wants them. */
-#define RING_MIN     (1u << 20)
-#define RING_PER_CPU (128u << 10)
+#define RING_MIN     (2u << 20)
+#define RING_PER_CPU (512u << 10)
 #define RING_MAX     (64u << 20)
 
 static uint32_t power_of_two(uint64_t at_least)
@@ -55,8 +55,8 @@ static void size_maps(const struct plan *plan, struct kernel_side *side)
 		side->keys = bounded(cpus * KEYS_PER_CPU, KEYS_MIN, KEYS_MAX);
 	bpf_map__set_max_entries(skeleton->maps.counts_0, side->keys);
 	bpf_map__set_max_entries(skeleton->maps.counts_1, side->keys);
-	bpf_map__set_max_entries(skeleton->maps.ring,
-				 power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX)));
+	side->ring_size = power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX));
+	bpf_map__set_max_entries(skeleton->maps.ring, side->ring_size);
 }
 
 static int fill_config(const struct plan *plan, const struct trigger *trigger,

@@ -20,8 +20,9 @@ struct stacktally;
 struct kernel_side {
 	struct stacktally *skeleton;
 	struct epochs *epochs;
-	uint32_t keys; /* room of an epoch's table */
-	__u64 seed[2]; /* of the stack hash */
+	uint32_t keys;	    /* room of an epoch's table */
+	uint32_t ring_size; /* bytes */
+	__u64 seed[2];	    /* of the stack hash */
 	bool follows_forks;
 };
 

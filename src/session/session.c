@@ -24,6 +24,7 @@
 #include "session/filters.h"
 #include "session/hang.h"
 #include "session/kernel_side.h"
+#include "session/ring.h"
 #include "stacktally.skel.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -33,13 +34,15 @@
 #define DRAIN_NS (100 * NS_PER_MS)
 #define TICK_NS	 NS_PER_SECOND
 
+#define DRAIN_NICE (-10)
+
 struct session {
 	const struct plan *plan;
 	struct trigger *trigger;
 	struct worlds *worlds;
 	struct kernel_side side;
 	struct book *books[WIRE_EPOCHS];
-	struct ring_buffer *ring;
+	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */
 	struct command *command;
 	struct wire_counters reported; /* counters as of the last return of session_run() */
@@ -117,6 +120,15 @@ static void raise_file_limit(void)
 	}
 }
 
+/*
+ * A machine that is busy enough to be measured must not keep us from draining: what we do takes
+ * little time, but it cannot wait for long. The command was forked before, and stays as it is.
+ */
+static void go_first(void)
+{
+	setpriority(PRIO_PROCESS, 0, DRAIN_NICE);
+}
+
 static int block_signals(struct session *session, struct error *err)
 {
 	sigset_t mask;
@@ -140,18 +152,6 @@ static void restore_signals(struct session *session)
 	session->signals_blocked = false;
 }
 
-static int on_record(void *context, void *data, size_t size)
-{
-	struct session *session = context;
-	const struct wire_stack *stack = data;
-
-	if (size < sizeof(*stack))
-		return -EPROTO;
-	return book_record(session->books[stack->epoch & (WIRE_EPOCHS - 1)], session->tally, data,
-			   size);
-}
-
-/* From before the first sample on, so that no process comes or goes unseen. */
 static int open_sideband(struct session *session, struct error *err)
 {
 	int r = session->plan->user ? sideband_open(session->worlds, &session->sideband) : 0;
@@ -182,6 +182,7 @@ static int open_session(struct session *session, struct error *err)
 	if (r < 0)
 		return r;
 	raise_file_limit();
+	go_first();
 	r = open_sideband(session, err);
 	if (r == 0)
 		r = kernel_side_open(session->plan, session->trigger, &session->side, err);
@@ -191,10 +192,9 @@ static int open_session(struct session *session, struct error *err)
 		if (book_new(session->worlds, session->plan->filter.name, session->side.seed,
 			     &session->books[i]) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
-	session->ring =
-		ring_buffer__new(kernel_side_ring(&session->side), on_record, session, NULL);
-	if (!session->ring)
-		return error_set(err, -errno, "cannot map the ring: %s", strerror(errno));
+	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
+	if (r < 0)
+		return error_set(err, r, "cannot map the ring: %s", strerror(-r));
 	return 0;
 }
 
@@ -257,13 +257,43 @@ int session_launch(struct session *session, struct error *err)
 
 /* ---- draining ---- */
 
-static int consume(struct session *session, struct error *err)
+/* Before the table of this epoch fills up, unless the user has set its size. */
+static bool must_turn(const struct session *session)
+{
+	uint32_t epoch = epochs_now(session->side.epochs);
+
+	if (session->plan->hash_storage)
+		return false;
+	return book_n_stacks(session->books[epoch]) >= session->side.keys / 2 ||
+	       kernel_side_is_full(&session->side);
+}
+
+static int on_record(void *context, const void *data, size_t size)
+{
+	struct session *session = context;
+	const struct wire_stack *stack = data;
+
+	if (size < sizeof(*stack))
+		return -EPROTO;
+	return book_record(session->books[stack->epoch & (WIRE_EPOCHS - 1)], session->tally, data,
+			   size);
+}
+
+/* The same, but for a stop when the epoch has to end first. */
+static int on_record_in_time(void *context, const void *data, size_t size)
+{
+	int r = on_record(context, data, size);
+
+	return r == 0 ? must_turn(context) : r;
+}
+
+static int consume(struct session *session,
+		   int (*take)(void *context, const void *record, size_t size), struct error *err)
 {
 	int r = session->sideband ? sideband_drain(session->sideband) : 0;
 
-	if (r < 0)
-		return error_set(err, r, "out of memory");
-	r = ring_buffer__consume(session->ring);
+	if (r == 0)
+		r = ring_consume(session->ring, take, session);
 	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
 }
 
@@ -289,7 +319,8 @@ static int on_count(void *context, const struct wire_hash *hash, uint64_t count)
 static int drain(struct session *session, uint32_t epoch, struct error *err)
 {
 	struct drain context = { .session = session, .book = session->books[epoch] };
-	int r = consume(session, err);
+	/* All of the ended epoch are there by now; those of the next wait in its own book. */
+	int r = consume(session, on_record, err);
 
 	if (r == 0)
 		r = epochs_drain(session->side.epochs, epoch, on_count, &context, err);
@@ -302,17 +333,6 @@ static int turn_and_drain(struct session *session, struct error *err)
 	int ended = epochs_turn(session->side.epochs, err);
 
 	return ended < 0 ? ended : drain(session, (uint32_t)ended, err);
-}
-
-/* Before the table of this epoch fills up, unless the user has set its size. */
-static bool must_turn(const struct session *session)
-{
-	uint32_t epoch = epochs_now(session->side.epochs);
-
-	if (session->plan->hash_storage)
-		return false;
-	return book_n_stacks(session->books[epoch]) >= session->side.keys / 2 ||
-	       kernel_side_is_full(&session->side);
 }
 
 /*
@@ -365,7 +385,7 @@ static void wait_for_something(struct session *session)
 	struct timespec timeout = { 0 };
 	struct pollfd fds[] = {
 		{ .fd = session->signals, .events = POLLIN },
-		{ .fd = ring_buffer__epoll_fd(session->ring), .events = POLLIN },
+		{ .fd = kernel_side_ring(&session->side), .events = POLLIN },
 		{ .fd = session->command ? command_pidfd(session->command) : -1, .events = POLLIN },
 		{ .fd = session->sideband ? sideband_fd(session->sideband) : -1, .events = POLLIN },
 	};
@@ -449,7 +469,7 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	session->tally = tally;
 	while (!is_over(session, &event)) {
 		wait_for_something(session);
-		r = consume(session, err);
+		r = consume(session, on_record_in_time, err);
 		if (r == 0 && must_turn(session))
 			r = turn_and_drain(session, err);
 		if (r < 0)
@@ -492,7 +512,7 @@ void session_close(struct session *session)
 		session->trigger->ops->stop(session->trigger);
 	restore_signals(session);
 	command_free(session->command);
-	ring_buffer__free(session->ring);
+	ring_free(session->ring);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		book_free(session->books[i]);
 	kernel_side_close(&session->side);
