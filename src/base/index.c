@@ -15,12 +15,18 @@ void index_free(struct index *index)
 	*index = (struct index){ 0 };
 }
 
+/* The bits that are kept; a position in a larger table is found by more of the same bits. */
+static uint32_t kept(uint64_t hash)
+{
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
 static uint32_t candidate(const struct index *index, struct index_cursor *cursor)
 {
 	for (;; cursor->slot = (cursor->slot + 1) & index->mask) {
 		const struct index_slot *slot = &index->slots[cursor->slot];
 
-		if (slot->position == INDEX_NONE || slot->hash_high == cursor->hash_high)
+		if (slot->position == INDEX_NONE || slot->hash == cursor->hash)
 			return slot->position;
 	}
 }
@@ -29,8 +35,8 @@ uint32_t index_first(const struct index *index, uint64_t hash, struct index_curs
 {
 	if (!index->slots)
 		return INDEX_NONE;
-	ret_cursor->slot = (uint32_t)hash & index->mask;
-	ret_cursor->hash_high = (uint32_t)(hash >> 32);
+	ret_cursor->hash = kept(hash);
+	ret_cursor->slot = ret_cursor->hash & index->mask;
 	return candidate(index, ret_cursor);
 }
 
@@ -40,18 +46,16 @@ uint32_t index_next(const struct index *index, struct index_cursor *cursor)
 	return candidate(index, cursor);
 }
 
-static void place(struct index_slot *slots, uint32_t mask, uint64_t hash, uint32_t position)
+static void place(struct index_slot *slots, uint32_t mask, struct index_slot slot)
 {
-	uint32_t at = (uint32_t)hash & mask;
+	uint32_t at = slot.hash & mask;
 
 	while (slots[at].position != INDEX_NONE)
 		at = (at + 1) & mask;
-	slots[at] =
-		(struct index_slot){ .position = position, .hash_high = (uint32_t)(hash >> 32) };
+	slots[at] = slot;
 }
 
-static int grow(struct index *index, uint64_t (*rehash)(const void *, uint32_t),
-		const void *context)
+static int grow(struct index *index)
 {
 	uint32_t slots = index->slots ? (index->mask + 1) * 2 : INDEX_MIN_SLOTS;
 	struct index_slot *grown;
@@ -62,29 +66,26 @@ static int grow(struct index *index, uint64_t (*rehash)(const void *, uint32_t),
 	if (!grown)
 		return -ENOMEM;
 	memset(grown, 0xff, (size_t)slots * sizeof(*grown)); /* every position INDEX_NONE */
-	for (uint32_t i = 0; index->slots && i <= index->mask; i++) {
-		uint32_t position = index->slots[i].position;
-
-		if (position != INDEX_NONE)
-			place(grown, slots - 1, rehash(context, position), position);
-	}
+	for (uint32_t i = 0; index->slots && i <= index->mask; i++)
+		if (index->slots[i].position != INDEX_NONE)
+			place(grown, slots - 1, index->slots[i]);
 	free(index->slots);
 	index->slots = grown;
 	index->mask = slots - 1;
 	return 0;
 }
 
-int index_insert(struct index *index, uint64_t hash, uint32_t position,
-		 uint64_t (*rehash)(const void *context, uint32_t position), const void *context)
+int index_add(struct index *index, uint64_t hash, uint32_t position)
 {
 	/* At most two thirds full, so that a search for what is not there stays short. */
 	if (!index->slots || index->used + 1 > index->mask / 3 * 2) {
-		int r = grow(index, rehash, context);
+		int r = grow(index);
 
 		if (r < 0)
 			return r;
 	}
-	place(index->slots, index->mask, hash, position);
+	place(index->slots, index->mask,
+	      (struct index_slot){ .position = position, .hash = kept(hash) });
 	index->used++;
 	return 0;
 }
@@ -98,23 +99,40 @@ uint64_t hash_u64(uint64_t value)
 	return value ^ value >> 32;
 }
 
+static uint64_t load64(const unsigned char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, 8);
+	return word;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0xd6e8feb86659fd93ull;
+	return hash ^ hash >> 32;
+}
+
 uint64_t hash_bytes(const void *bytes, size_t size)
 {
 	const unsigned char *at = bytes;
-	uint64_t hash = size * 0x9e3779b97f4a7c15ull;
+	uint64_t hash = size * 0x9e3779b97f4a7c15ull, other = ~hash;
 
-	for (; size >= 8; size -= 8, at += 8) {
-		uint64_t word;
-
-		memcpy(&word, at, 8);
-		hash = (hash ^ word) * 0xd6e8feb86659fd93ull;
-		hash ^= hash >> 32;
+	/* Two at a time: each waits for a multiplication. */
+	for (; size >= 16; size -= 16, at += 16) {
+		hash = mix(hash, load64(at));
+		other = mix(other, load64(at + 8));
+	}
+	if (size >= 8) {
+		hash = mix(hash, load64(at));
+		size -= 8;
+		at += 8;
 	}
 	if (size) {
 		uint64_t word = 0;
 
 		memcpy(&word, at, size);
-		hash = (hash ^ word) * 0xd6e8feb86659fd93ull;
+		other = mix(other, word);
 	}
-	return hash_u64(hash);
+	return hash_u64(hash ^ (other << 29 | other >> 35));
 }

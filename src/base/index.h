@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An open-addressing index: finds positions in an array that the caller owns. It holds a 64-bit
+ * An open-addressing index: finds positions in an array that the caller owns. It holds 32 bits of
  * hash and a 32-bit position for each element and never sees the element itself, so one
- * implementation serves every table of the program.
+ * implementation serves every table of the program, and growing one touches no element.
  *
  * Use: walk the candidates of a hash with index_first()/index_next(), compare each yourself;
- * when none fits, append to the array and index_insert() the new position.
+ * when none fits, append to the array and index_add() the new position.
  */
 #ifndef STACKTALLY_BASE_INDEX_H
 #define STACKTALLY_BASE_INDEX_H
@@ -18,7 +18,7 @@
 
 struct index_slot {
 	uint32_t position; /* INDEX_NONE: empty */
-	uint32_t hash_high;
+	uint32_t hash;
 };
 
 struct index {
@@ -29,7 +29,7 @@ struct index {
 
 struct index_cursor {
 	uint32_t slot;
-	uint32_t hash_high;
+	uint32_t hash;
 };
 
 void index_free(struct index *index);
@@ -38,13 +38,25 @@ void index_free(struct index *index);
 uint32_t index_first(const struct index *index, uint64_t hash, struct index_cursor *ret_cursor);
 uint32_t index_next(const struct index *index, struct index_cursor *cursor);
 
-/*
- * Adds `position` under `hash`. rehash(context, position) must give the hash of an element that
- * was inserted before: the index asks for it when it grows. Returns 0 or -ENOMEM (then nothing
- * was added).
- */
-int index_insert(struct index *index, uint64_t hash, uint32_t position,
-		 uint64_t (*rehash)(const void *context, uint32_t position), const void *context);
+/* Starts to fetch what index_first() will look at: worth it some lookups ahead in a large index. */
+static inline void index_prefetch(const struct index *index, uint64_t hash)
+{
+	if (index->slots)
+		__builtin_prefetch(&index->slots[(uint32_t)(hash ^ hash >> 32) & index->mask]);
+}
+
+/* Adds `position` under `hash`. Returns 0 or -ENOMEM (then nothing was added). */
+int index_add(struct index *index, uint64_t hash, uint32_t position);
+
+/* The same, for callers that can still tell the hash of what is there. Nobody asks for it. */
+static inline int index_insert(struct index *index, uint64_t hash, uint32_t position,
+			       uint64_t (*rehash)(const void *context, uint32_t position),
+			       const void *context)
+{
+	(void)rehash;
+	(void)context;
+	return index_add(index, hash, position);
+}
 
 /* A 64-bit mix of a value, and of a byte string: for tables, not for security. */
 uint64_t hash_u64(uint64_t value);

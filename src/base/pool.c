@@ -79,13 +79,6 @@ static char *room_for(struct pool *pool, size_t size)
 	return chunk->bytes + chunk->used - size;
 }
 
-static uint64_t entry_hash(const void *context, uint32_t position)
-{
-	const struct pool *pool = context;
-
-	return hash_bytes(pool->entries[position].string, pool->entries[position].size);
-}
-
 const char *pool_string_n(struct pool *pool, const char *bytes, size_t size)
 {
 	uint64_t hash = hash_bytes(bytes, size);
@@ -114,7 +107,7 @@ const char *pool_string_n(struct pool *pool, const char *bytes, size_t size)
 	memcpy(copy, bytes, size);
 	copy[size] = '\0';
 	pool->entries[pool->n_entries] = (struct entry){ .string = copy, .size = size };
-	if (index_insert(&pool->index, hash, pool->n_entries, entry_hash, pool) < 0)
+	if (index_add(&pool->index, hash, pool->n_entries) < 0)
 		return NULL;
 	pool->n_entries++;
 	return copy;

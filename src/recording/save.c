@@ -78,13 +78,6 @@ static void put_bytes(struct saving *saving, const void *bytes, uint32_t size)
 	saving->used += size;
 }
 
-static uint64_t rehash_string(const void *context, uint32_t position)
-{
-	const char *string = ((const struct saving *)context)->strings[position];
-
-	return hash_bytes(string, strlen(string));
-}
-
 static uint32_t string_id(struct saving *saving, const char *string)
 {
 	struct index_cursor cursor;
@@ -109,8 +102,7 @@ static uint32_t string_id(struct saving *saving, const char *string)
 		saving->string_room = room;
 	}
 	saving->strings[saving->n_strings] = string;
-	if (index_insert(&saving->string_index, hash, saving->n_strings, rehash_string, saving) <
-	    0) {
+	if (index_add(&saving->string_index, hash, saving->n_strings) < 0) {
 		saving->failed = -ENOMEM;
 		return 0;
 	}

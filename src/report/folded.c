@@ -61,12 +61,10 @@ static bool is_delimited(const struct report_options *options, const struct prof
 /* Root first; the texts bring their semicolons. */
 static void put_stack(struct folded *folded, const uint32_t *frames, uint32_t n, bool cut)
 {
-	const struct frame_text *texts = folded->frames.of;
-
 	if (cut)
 		bytes_string(&folded->bytes, ";" FRAME_TRUNCATED);
-	while (n-- > 0)
-		frame_text_put(&folded->bytes, &texts[frames[n]]);
+	if (n > 0)
+		frame_texts_put(&folded->frames, frames + n - 1, n, -1, &folded->bytes);
 }
 
 static void put_who(struct folded *folded, const struct profile_entry *entry)
@@ -119,8 +117,10 @@ static int folded_write(const struct profile *profile, const struct report_optio
 	int r = frame_texts_make(&folded.frames, profile, &style);
 
 	bytes_start(&folded.bytes, out);
-	for (uint32_t i = 0; r == 0 && !folded.bytes.failed && i < profile->n_entries; i++)
+	for (uint32_t i = 0; r == 0 && !folded.bytes.failed && i < profile->n_entries; i++) {
+		profile_prefetch(profile, i + 8);
 		put_entry(&folded, &profile->entries[i]);
+	}
 	if (r == 0)
 		r = bytes_finish(&folded.bytes);
 	frame_texts_clear(&folded.frames);

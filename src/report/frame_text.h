@@ -37,7 +37,7 @@ struct frame_text {
 };
 
 /* What is copied at once: the frames of most programs are shorter than this. */
-#define FRAME_TEXT_SPAN 32
+#define FRAME_TEXT_SPAN 64
 
 struct frame_texts {
 	struct frame_text *of; /* for each frame of the profile */
@@ -49,18 +49,33 @@ int frame_texts_make(struct frame_texts *texts, const struct profile *profile,
 		     const struct frame_style *style);
 void frame_texts_clear(struct frame_texts *texts);
 
-static inline void frame_text_put(struct bytes *bytes, const struct frame_text *frame)
+/*
+ * Appends `n` frames, each `step` (1, or -1: backwards) after the one before. The place in the
+ * buffer stays in registers meanwhile: this is where a large report spends its time.
+ */
+static inline void frame_texts_put(const struct frame_texts *texts, const uint32_t *frames,
+				   uint32_t n, int step, struct bytes *bytes)
 {
-	char *to;
+	char *at = bytes->start + bytes->used, *end = bytes->start + bytes->size;
 
-	if (!bytes_room(bytes, (size_t)frame->size + FRAME_TEXT_SPAN))
-		return;
-	to = bytes->start + bytes->used;
-	memcpy(to, frame->text, FRAME_TEXT_SPAN);
-	if (__builtin_expect(frame->size > FRAME_TEXT_SPAN, 0))
-		memcpy(to + FRAME_TEXT_SPAN, frame->text + FRAME_TEXT_SPAN,
-		       frame->size - FRAME_TEXT_SPAN);
-	bytes->used += frame->size;
+	for (; n > 0; n--, frames += step) {
+		const struct frame_text *frame = &texts->of[*frames];
+
+		if (__builtin_expect((size_t)(end - at) < (size_t)frame->size + FRAME_TEXT_SPAN,
+				     0)) {
+			bytes->used = (size_t)(at - bytes->start);
+			if (!bytes_room(bytes, (size_t)frame->size + FRAME_TEXT_SPAN))
+				return;
+			at = bytes->start + bytes->used;
+			end = bytes->start + bytes->size;
+		}
+		memcpy(at, frame->text, FRAME_TEXT_SPAN);
+		if (__builtin_expect(frame->size > FRAME_TEXT_SPAN, 0))
+			memcpy(at + FRAME_TEXT_SPAN, frame->text + FRAME_TEXT_SPAN,
+			       frame->size - FRAME_TEXT_SPAN);
+		at += frame->size;
+	}
+	bytes->used = (size_t)(at - bytes->start);
 }
 
 /* The cgroup as reports show it: its path, or its id in brackets when there is none. */

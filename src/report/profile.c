@@ -22,13 +22,11 @@ static uint32_t n_missed(const struct tally_entry *entry)
 }
 
 /* The entry as the view shows it, its stacks by their ids in the view. */
-static int shown_entry(struct view *view, const struct tally_entry *entry,
-		       struct tally_entry *ret_shown)
+static struct tally_entry shown_entry(const struct view *view, const struct tally_entry *entry)
 {
 	struct tally_entry shown = { .count = entry->count,
 				     .kernel = TALLY_STACK_NONE,
 				     .user = TALLY_STACK_NONE };
-	int r = 0;
 
 	if (view->flags & (PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD))
 		shown.tgid = entry->tgid;
@@ -39,30 +37,36 @@ static int shown_entry(struct view *view, const struct tally_entry *entry,
 	if (view->flags & PROFILE_VIEW_CGROUP)
 		shown.cgroup = entry->cgroup;
 	if (!(view->flags & PROFILE_VIEW_NO_KERNEL))
-		r = view_stack(view, entry->kernel, &shown.kernel);
-	if (r == 0 && !(view->flags & PROFILE_VIEW_NO_USER))
-		r = view_stack(view, entry->user, &shown.user);
-	if (r == 0)
-		*ret_shown = shown;
-	return r;
+		shown.kernel = view_stack(view, entry->kernel);
+	if (!(view->flags & PROFILE_VIEW_NO_USER))
+		shown.user = view_stack(view, entry->user);
+	return shown;
 }
 
+/* How many entries are announced to the merged tally before the first is added. */
+#define AHEAD 16u
+
 /* The view's entries, which a tally counts together where they are alike. */
-static int merge(struct view *view, struct profile *profile, struct tally *merged)
+static int merge(const struct view *view, struct profile *profile, struct tally *merged)
 {
 	const struct tally_entry *entries = tally_entries(view->tally);
+	uint32_t n = tally_n_entries(view->tally);
+	struct tally_entry shown[AHEAD];
 
-	for (uint32_t i = 0; i < tally_n_entries(view->tally); i++) {
-		struct tally_entry shown;
-		int r = shown_entry(view, &entries[i], &shown);
+	for (uint64_t i = 0; i < (uint64_t)n + AHEAD; i++) {
+		struct tally_entry *slot = &shown[i % AHEAD];
+		int r;
 
-		if (r == 0)
-			r = tally_add(merged, &shown);
-		if (r < 0)
-			return r;
-		if (n_missed(&shown)) {
-			profile->missed_sides += n_missed(&shown);
-			profile->missed_counts += shown.count;
+		if (i >= AHEAD) {
+			r = tally_add(merged, slot);
+			if (r < 0)
+				return r;
+			profile->missed_sides += n_missed(slot);
+			profile->missed_counts += n_missed(slot) ? slot->count : 0;
+		}
+		if (i < n) {
+			*slot = shown_entry(view, &entries[i]);
+			tally_expect(merged, slot);
 		}
 	}
 	return 0;
@@ -164,6 +168,14 @@ static void fill(const struct view *view, const struct tally_entry *from, struct
 	memcpy(to->comm, from->comm, sizeof(to->comm));
 }
 
+static void prefetch_stacks(const struct view *view, const struct tally_entry *entry)
+{
+	if (entry->kernel < view->n_stacks)
+		__builtin_prefetch(&view->stacks[entry->kernel]);
+	if (entry->user < view->n_stacks)
+		__builtin_prefetch(&view->stacks[entry->user]);
+}
+
 static int list_entries(const struct view *view, const struct tally *merged,
 			struct profile_store *store)
 {
@@ -177,8 +189,13 @@ static int list_entries(const struct view *view, const struct tally *merged,
 	store->entries = reallocarray(NULL, (size_t)n + 1, sizeof(*store->entries));
 	if (!store->entries)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + 2 * AHEAD < n)
+			__builtin_prefetch(&entries[ranked[i + 2 * AHEAD].entry]);
+		if (i + AHEAD < n)
+			prefetch_stacks(view, &entries[ranked[i + AHEAD].entry]);
 		fill(view, &entries[ranked[i].entry], &store->entries[i]);
+	}
 	return 0;
 }
 
@@ -215,7 +232,7 @@ int profile_build(const struct tally *tally, const struct names *names,
 {
 	struct profile profile = { .meta = meta, .losses = tally_losses_of(tally) };
 	struct view view;
-	int r = view_start(&view, tally, names, view_flags);
+	int r = view_make(&view, tally, names, view_flags);
 
 	if (r == 0)
 		r = build(&view, names, &profile);

@@ -68,8 +68,7 @@ static void put_marker(struct text *text, const char *marker)
 
 static void put_stack(struct text *text, const uint32_t *frames, uint32_t n, bool cut)
 {
-	for (uint32_t i = 0; i < n; i++)
-		frame_text_put(&text->bytes, &text->frames.of[frames[i]]);
+	frame_texts_put(&text->frames, frames, n, 1, &text->bytes);
 	if (cut)
 		put_marker(text, FRAME_TRUNCATED);
 }
@@ -146,8 +145,10 @@ static int text_write(const struct profile *profile, const struct report_options
 	int r = frame_texts_make(&text.frames, profile, &style);
 
 	bytes_start(&text.bytes, out);
-	for (uint32_t i = 0; r == 0 && !text.bytes.failed && i < profile->n_entries; i++)
+	for (uint32_t i = 0; r == 0 && !text.bytes.failed && i < profile->n_entries; i++) {
+		profile_prefetch(profile, i + 8);
 		put_entry(&text, &profile->entries[i]);
+	}
 	if (r == 0)
 		r = bytes_finish(&text.bytes);
 	frame_texts_clear(&text.frames);

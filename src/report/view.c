@@ -39,14 +39,6 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 	return key;
 }
 
-static uint64_t rehash_frame(const void *context, uint32_t position)
-{
-	const struct view *view = context;
-	struct frame_key key = frame_key(view, &view->frames[position]);
-
-	return hash_bytes(&key, sizeof(key));
-}
-
 static int intern_frame(struct view *view, const struct profile_frame *frame, uint32_t *ret_id)
 {
 	struct frame_key key = frame_key(view, frame);
@@ -76,7 +68,7 @@ static int intern_frame(struct view *view, const struct profile_frame *frame, ui
 		view->frame_room = (uint32_t)room;
 	}
 	view->frames[view->n_frames] = *frame;
-	r = index_insert(&view->frame_index, hash, view->n_frames, rehash_frame, view);
+	r = index_add(&view->frame_index, hash, view->n_frames);
 	if (r < 0)
 		return r;
 	*ret_id = view->n_frames++;
@@ -107,19 +99,15 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 	return r;
 }
 
-int view_start(struct view *view, const struct tally *tally, const struct names *names,
-	       uint32_t flags)
+static int intern_frames(struct view *view, const struct names *names)
 {
-	uint32_t n = tally_n_addresses(tally), n_named = names_n_addresses(names);
+	uint32_t n = tally_n_addresses(view->tally), n_named = names_n_addresses(names);
 	uint64_t at = 0, total = (uint64_t)names_n_frames(names) + n;
 	int r = 0;
 
-	*view = (struct view){ .tally = tally, .flags = flags };
 	view->frame_of = reallocarray(NULL, total + 1, sizeof(*view->frame_of));
-	view->stack_of = reallocarray(NULL, (size_t)tally_n_stacks(tally) + 1, sizeof(uint32_t));
-	if (!view->frame_of || !view->stack_of)
+	if (!view->frame_of)
 		return -ENOMEM;
-	memset(view->stack_of, 0xff, (size_t)tally_n_stacks(tally) * sizeof(uint32_t));
 	if (names_n_frames(names) != n_named) {
 		view->first_of = reallocarray(NULL, (size_t)n + 1, sizeof(*view->first_of));
 		if (!view->first_of)
@@ -136,6 +124,167 @@ int view_start(struct view *view, const struct tally *tally, const struct names 
 	return r;
 }
 
+static uint64_t hash_stack(const struct view *view, const struct view_stack *stack)
+{
+	return hash_bytes(view->stack_frames + stack->first, stack->n * sizeof(uint32_t)) ^
+	       hash_u64(stack->flags);
+}
+
+/* Lays the stack's frames from `first` on, behind all that is there. */
+static struct view_stack lay_out(const struct view *view, uint32_t stack, uint64_t first)
+{
+	const struct tally_stack *from = &tally_stacks(view->tally)[stack];
+	const uint32_t *addresses = tally_frames(view->tally, from);
+	uint32_t n = 0, flags = from->flags;
+	uint32_t *to = view->stack_frames + first;
+
+	if (!view->first_of) {
+		for (; n < from->n_frames; n++)
+			to[n] = view->frame_of[addresses[n]];
+	} else {
+		for (uint32_t i = 0; i < from->n_frames; i++) {
+			uint64_t from_frame = view->first_of[addresses[i]];
+			uint64_t more = view->first_of[addresses[i] + 1] - from_frame;
+
+			if (more > PROFILE_MAX_FRAMES - n) {
+				flags |= TALLY_STACK_CUT;
+				break;
+			}
+			memcpy(to + n, view->frame_of + from_frame, more * sizeof(*to));
+			n += (uint32_t)more;
+		}
+	}
+	return (struct view_stack){ .first = first, .n = n, .flags = flags };
+}
+
+static bool same_stack(const struct view *view, const struct view_stack *a,
+		       const struct view_stack *b)
+{
+	return a->n == b->n && a->flags == b->flags &&
+	       memcmp(view->stack_frames + a->first, view->stack_frames + b->first,
+		      a->n * sizeof(uint32_t)) == 0;
+}
+
+/* Adds a stack that is new; its frames move up to the others'. */
+static int keep(struct view *view, struct view_stack stack, uint64_t hash)
+{
+	int r;
+
+	if (view->n_stacks == view->stack_room) {
+		uint64_t room = (uint64_t)view->stack_room * 2 + 256;
+		struct view_stack *grown;
+
+		if (room >= INDEX_NONE)
+			return -EFBIG;
+		grown = reallocarray(view->stacks, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		view->stacks = grown;
+		view->stack_room = (uint32_t)room;
+	}
+	r = index_add(&view->stack_index, hash, view->n_stacks);
+	if (r < 0)
+		return r;
+	if (stack.first != view->n_stack_frames)
+		memmove(view->stack_frames + view->n_stack_frames, view->stack_frames + stack.first,
+			stack.n * sizeof(uint32_t));
+	stack.first = view->n_stack_frames;
+	view->stacks[view->n_stacks++] = stack;
+	view->n_stack_frames += stack.n;
+	return 0;
+}
+
+static int intern_stack(struct view *view, const struct view_stack *laid, uint64_t hash,
+			uint32_t *ret_id)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&view->stack_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&view->stack_index, &cursor)) {
+		if (same_stack(view, &view->stacks[at], laid)) {
+			*ret_id = at;
+			return 0;
+		}
+	}
+	*ret_id = view->n_stacks;
+	return keep(view, *laid, hash);
+}
+
+/* How many stacks are laid out before the first is looked for, so that memory answers in time. */
+#define BATCH 16u
+
+static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n)
+{
+	struct view_stack laid[BATCH];
+	uint64_t hashes[BATCH], end = view->n_stack_frames;
+	int r = 0;
+
+	if (view->stack_frame_room - end < BATCH * PROFILE_MAX_FRAMES) {
+		uint64_t room = view->stack_frame_room * 2 + BATCH * PROFILE_MAX_FRAMES;
+		uint32_t *grown = reallocarray(view->stack_frames, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		view->stack_frames = grown;
+		view->stack_frame_room = room;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		laid[i] = lay_out(view, stacks[i], end);
+		end += laid[i].n;
+		hashes[i] = hash_stack(view, &laid[i]);
+		index_prefetch(&view->stack_index, hashes[i]);
+	}
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = intern_stack(view, &laid[i], hashes[i], &view->stack_of[stacks[i]]);
+	return r;
+}
+
+/* Marks the stacks that occur on a shown side: 0 for now, instead of INDEX_NONE. */
+static void mark_shown(struct view *view)
+{
+	const struct tally_entry *entries = tally_entries(view->tally);
+	uint32_t n = tally_n_stacks(view->tally);
+
+	for (uint32_t i = 0; i < tally_n_entries(view->tally); i++) {
+		if (!(view->flags & PROFILE_VIEW_NO_KERNEL) && entries[i].kernel < n)
+			view->stack_of[entries[i].kernel] = 0;
+		if (!(view->flags & PROFILE_VIEW_NO_USER) && entries[i].user < n)
+			view->stack_of[entries[i].user] = 0;
+	}
+}
+
+static int intern_stacks(struct view *view)
+{
+	uint32_t n = tally_n_stacks(view->tally), n_batch = 0;
+	uint32_t batch[BATCH];
+	int r = 0;
+
+	view->stack_of = reallocarray(NULL, (size_t)n + 1, sizeof(uint32_t));
+	if (!view->stack_of)
+		return -ENOMEM;
+	memset(view->stack_of, 0xff, (size_t)n * sizeof(uint32_t));
+	mark_shown(view);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		if (view->stack_of[i] != INDEX_NONE)
+			batch[n_batch++] = i;
+		if (n_batch == BATCH) {
+			r = intern_batch(view, batch, n_batch);
+			n_batch = 0;
+		}
+	}
+	return r < 0 ? r : intern_batch(view, batch, n_batch);
+}
+
+int view_make(struct view *view, const struct tally *tally, const struct names *names,
+	      uint32_t flags)
+{
+	int r;
+
+	*view = (struct view){ .tally = tally, .flags = flags };
+	r = intern_frames(view, names);
+	return r < 0 ? r : intern_stacks(view);
+}
+
 void view_clear(struct view *view)
 {
 	free(view->frames);
@@ -147,116 +296,4 @@ void view_clear(struct view *view)
 	free(view->stack_frames);
 	free(view->stack_of);
 	*view = (struct view){ 0 };
-}
-
-static uint64_t hash_stack(const struct view *view, const struct view_stack *stack)
-{
-	return hash_bytes(view->stack_frames + stack->first, stack->n * sizeof(uint32_t)) ^
-	       hash_u64(stack->flags);
-}
-
-static uint64_t rehash_stack(const void *context, uint32_t position)
-{
-	const struct view *view = context;
-
-	return hash_stack(view, &view->stacks[position]);
-}
-
-/* Lays the stack's frames behind all others; they stay only if the stack turns out to be new. */
-static int lay_out(struct view *view, uint32_t stack, struct view_stack *ret_laid)
-{
-	const struct tally_stack *from = &tally_stacks(view->tally)[stack];
-	const uint32_t *addresses = tally_frames(view->tally, from);
-	uint32_t n = 0, flags = from->flags;
-	uint32_t *to;
-
-	if (view->stack_frame_room - view->n_stack_frames < PROFILE_MAX_FRAMES) {
-		uint64_t room = view->stack_frame_room * 2 + 16 * PROFILE_MAX_FRAMES;
-		uint32_t *grown = reallocarray(view->stack_frames, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		view->stack_frames = grown;
-		view->stack_frame_room = room;
-	}
-	to = view->stack_frames + view->n_stack_frames;
-	if (!view->first_of) {
-		for (; n < from->n_frames; n++)
-			to[n] = view->frame_of[addresses[n]];
-	} else {
-		for (uint32_t i = 0; i < from->n_frames; i++) {
-			uint64_t first = view->first_of[addresses[i]];
-			uint64_t more = view->first_of[addresses[i] + 1] - first;
-
-			if (more > PROFILE_MAX_FRAMES - n) {
-				flags |= TALLY_STACK_CUT;
-				break;
-			}
-			memcpy(to + n, view->frame_of + first, more * sizeof(*to));
-			n += (uint32_t)more;
-		}
-	}
-	*ret_laid = (struct view_stack){ .first = view->n_stack_frames, .n = n, .flags = flags };
-	return 0;
-}
-
-static int keep(struct view *view, const struct view_stack *stack, uint64_t hash)
-{
-	int r;
-
-	if (view->n_stacks == view->stack_room) {
-		uint64_t room = (uint64_t)view->stack_room * 2 + 256;
-		struct view_stack *grown = reallocarray(view->stacks, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		view->stacks = grown;
-		view->stack_room = room > UINT32_MAX ? UINT32_MAX : (uint32_t)room;
-	}
-	view->stacks[view->n_stacks] = *stack;
-	r = index_insert(&view->stack_index, hash, view->n_stacks, rehash_stack, view);
-	if (r < 0)
-		return r;
-	view->n_stacks++;
-	view->n_stack_frames += stack->n;
-	return 0;
-}
-
-static bool same_stack(const struct view *view, const struct view_stack *a,
-		       const struct view_stack *b)
-{
-	return a->n == b->n && a->flags == b->flags &&
-	       memcmp(view->stack_frames + a->first, view->stack_frames + b->first,
-		      a->n * sizeof(uint32_t)) == 0;
-}
-
-int view_stack(struct view *view, uint32_t stack, uint32_t *ret_id)
-{
-	struct view_stack laid;
-	struct index_cursor cursor;
-	uint64_t hash;
-	uint32_t at;
-	int r;
-
-	if (stack >= tally_n_stacks(view->tally) || view->stack_of[stack] != INDEX_NONE) {
-		*ret_id = stack >= tally_n_stacks(view->tally) ? stack : view->stack_of[stack];
-		return 0;
-	}
-	r = lay_out(view, stack, &laid);
-	if (r < 0)
-		return r;
-	hash = hash_stack(view, &laid);
-	for (at = index_first(&view->stack_index, hash, &cursor); at != INDEX_NONE;
-	     at = index_next(&view->stack_index, &cursor))
-		if (same_stack(view, &view->stacks[at], &laid))
-			break;
-	if (at == INDEX_NONE) {
-		at = view->n_stacks;
-		r = keep(view, &laid, hash);
-		if (r < 0)
-			return r;
-	}
-	view->stack_of[stack] = at;
-	*ret_id = at;
-	return 0;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The frames and stacks of a tally as a view shows them: frames that print alike get one index,
- * and so do stacks of such frames. What profile_build() merges entries by.
- *
- * Stacks are seen when they are asked for, so that those of a side the view leaves out cost
- * nothing. Must not know: formats.
+ * and so do stacks of such frames. What profile_build() merges entries by. Must not know: formats.
  */
 #ifndef STACKTALLY_REPORT_VIEW_H
 #define STACKTALLY_REPORT_VIEW_H
@@ -39,15 +36,21 @@ struct view {
 	struct index stack_index;
 	uint32_t *stack_frames;
 	uint64_t n_stack_frames, stack_frame_room;
-	uint32_t *stack_of; /* for each stack of the tally its id here, or INDEX_NONE: not seen */
+	uint32_t *stack_of; /* for each stack of the tally its id here; INDEX_NONE: not shown */
 };
 
-/* Interns all frames. 0 or a negative errno; view_clear() is due in both cases. */
-int view_start(struct view *view, const struct tally *tally, const struct names *names,
-	       uint32_t flags);
+/*
+ * Interns all frames, and the stacks of the sides that the view shows. 0 or a negative errno;
+ * view_clear() is due in both cases.
+ */
+int view_make(struct view *view, const struct tally *tally, const struct names *names,
+	      uint32_t flags);
 void view_clear(struct view *view);
 
 /* The id of a stack of the tally in this view; TALLY_STACK_NONE and _MISSED stay what they are. */
-int view_stack(struct view *view, uint32_t stack, uint32_t *ret_id);
+static inline uint32_t view_stack(const struct view *view, uint32_t stack)
+{
+	return stack < tally_n_stacks(view->tally) ? view->stack_of[stack] : stack;
+}
 
 #endif

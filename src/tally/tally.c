@@ -80,7 +80,7 @@ static int catch_up(struct index *index, uint32_t n,
 		    uint64_t (*hash)(const void *context, uint32_t position), const void *context)
 {
 	while (index->used < n) {
-		int r = index_insert(index, hash(context, index->used), index->used, hash, context);
+		int r = index_add(index, hash(context, index->used), index->used);
 
 		if (r < 0)
 			return r;
@@ -130,8 +130,7 @@ int tally_address(struct tally *tally, const struct tally_address *address, uint
 	}
 	r = tally_append_address(tally, address);
 	if (r == 0)
-		r = index_insert(&tally->address_index, hash, tally->n_addresses - 1,
-				 rehash_address, tally);
+		r = index_add(&tally->address_index, hash, tally->n_addresses - 1);
 	if (r < 0)
 		return r;
 	*ret_id = tally->n_addresses - 1;
@@ -217,7 +216,7 @@ int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint
 	if (r < 0)
 		return r;
 	memcpy(frames, addresses, n * sizeof(*addresses));
-	r = index_insert(&tally->stack_index, hash, tally->n_stacks - 1, rehash_stack, tally);
+	r = index_add(&tally->stack_index, hash, tally->n_stacks - 1);
 	if (r < 0)
 		return r;
 	*ret_id = tally->n_stacks - 1;
@@ -269,6 +268,11 @@ int tally_append_entry(struct tally *tally, const struct tally_entry *entry)
 	return append_normalized(tally, &added);
 }
 
+void tally_expect(const struct tally *tally, const struct tally_entry *entry)
+{
+	index_prefetch(&tally->entry_index, hash_entry(entry));
+}
+
 int tally_add(struct tally *tally, const struct tally_entry *entry)
 {
 	struct tally_entry added = normalized(entry);
@@ -297,7 +301,7 @@ int tally_add(struct tally *tally, const struct tally_entry *entry)
 	r = append_normalized(tally, &added);
 	if (r < 0)
 		return r;
-	return index_insert(&tally->entry_index, hash, tally->n_entries - 1, rehash_entry, tally);
+	return index_add(&tally->entry_index, hash, tally->n_entries - 1);
 }
 
 void tally_clear(struct tally *tally)

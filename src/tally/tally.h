@@ -93,8 +93,11 @@ int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint
  */
 int tally_add(struct tally *tally, const struct tally_entry *entry);
 
+/* Tells that tally_add() of this entry will follow in a moment, to have it wait less. */
+void tally_expect(const struct tally *tally, const struct tally_entry *entry);
+
 /*
- * The same without a search, for a source that is known to hold each thing once, such as a
+ * Adding without a search, for a source that is known to hold each thing once, such as a
  * recording: ids are given in the order of the calls, limits do not apply. tally_append_stack()
  * gives the room for the stack's `n` frames (address ids, leaf first), which the caller fills
  * with ids below tally_n_addresses() before it does anything else with the tally.
