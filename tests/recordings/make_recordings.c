@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Makes the recordings of tests/golden/recordings from content written down here:
+ *
+ *	make_recordings DIRECTORY
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "recording/recording.h"
+
+struct scene {
+	struct tally *tally;
+	struct names *names;
+	struct profile_meta meta;
+};
+
+#define KERNEL	NAMES_FRAME_KERNEL
+#define INLINED NAMES_FRAME_INLINED
+#define JIT	NAMES_FRAME_JIT
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "make_recordings: %s\n", what);
+	exit(1);
+}
+
+static const char *string(struct scene *scene, const char *text)
+{
+	const char *copy = text ? names_string(scene->names, text) : NULL;
+
+	if (text && !copy)
+		fail("out of memory");
+	return copy;
+}
+
+/* What one address is called: up to two frames, the inlined one first. */
+struct spot {
+	uint64_t address;
+	uint32_t world;
+	const char *name, *module;
+	uint64_t offset;
+	uint32_t flags;
+	const char *inlined; /* a function inlined there, or NULL */
+	const char *file;
+	uint32_t line;
+};
+
+static uint32_t address_of(struct scene *scene, const struct spot *spot)
+{
+	struct tally_address address = { .address = spot->address, .world = spot->world };
+	struct names_frame frames[2] = { 0 };
+	uint32_t id, n = 0;
+
+	if (tally_address(scene->tally, &address, &id) < 0)
+		fail("cannot add an address");
+	if (id < names_n_addresses(scene->names))
+		return id;
+	if (spot->inlined)
+		frames[n++] = (struct names_frame){ .name = string(scene, spot->inlined),
+						    .module = string(scene, spot->module),
+						    .file = string(scene, "src/inner.h"),
+						    .line = 7,
+						    .object = NAMES_NONE,
+						    .flags = spot->flags | INLINED };
+	frames[n++] = (struct names_frame){ .name = string(scene, spot->name),
+					    .module = string(scene, spot->module),
+					    .file = string(scene, spot->file),
+					    .line = spot->line,
+					    .offset = spot->offset,
+					    .object = NAMES_NONE,
+					    .flags = spot->flags };
+	if (names_add_address(scene->names, frames, n) < 0)
+		fail("cannot name an address");
+	return id;
+}
+
+/* A stack of spots, leaf first, that ends with NULL. */
+static uint32_t stack_of(struct scene *scene, uint32_t flags, const struct spot *const *spots)
+{
+	uint32_t frames[TALLY_MAX_FRAMES], n = 0, id;
+
+	for (; spots[n]; n++)
+		frames[n] = address_of(scene, spots[n]);
+	if (tally_stack(scene->tally, frames, n, flags, &id) < 0)
+		fail("cannot add a stack");
+	return id;
+}
+
+#define STACK(scene, ...) stack_of((scene), 0, (const struct spot *const[]){ __VA_ARGS__, NULL })
+#define CUT_STACK(scene, ...)                                                                      \
+	stack_of((scene), TALLY_STACK_CUT, (const struct spot *const[]){ __VA_ARGS__, NULL })
+#define NONE   TALLY_STACK_NONE
+#define MISSED TALLY_STACK_MISSED
+
+static void count(struct scene *scene, uint64_t n, const char *comm, uint32_t tgid, uint32_t tid,
+		  uint64_t cgroup, uint32_t kernel, uint32_t user)
+{
+	struct tally_entry entry = { .count = n,
+				     .tgid = tgid,
+				     .tid = tid,
+				     .cgroup = cgroup,
+				     .kernel = kernel,
+				     .user = user };
+
+	memcpy(entry.comm, comm, strnlen(comm, sizeof(entry.comm) - 1));
+	if (tally_add(scene->tally, &entry) < 0)
+		fail("cannot count");
+	tally_losses(scene->tally)->events += n;
+}
+
+static const struct spot vfs_read = {
+	0xffffffff813669e1, 0, "vfs_read", "[kernel]", 0x1, KERNEL, NULL, NULL, 0
+};
+static const struct spot sys_pread = {
+	0xffffffff813678f4, 0, "__x64_sys_pread64", "[kernel]", 0x94, KERNEL, NULL, NULL, 0
+};
+static const struct spot syscall_64 = {
+	0xffffffff81a43e1d, 0, "do_syscall_64", "[kernel]", 0x5d, KERNEL, NULL, NULL, 0
+};
+static const struct spot ext4_write = {
+	0xffffffffc0123456, 0, "ext4_writepages", "[ext4]", 0x1b6, KERNEL, NULL, NULL, 0
+};
+static const struct spot kthread = {
+	0xffffffff810bb0e7, 0, "kthread", "[kernel]", 0xd7, KERNEL, NULL, NULL, 0
+};
+static const struct spot idle = {
+	0xffffffff81c0d0ab, 0, "cpu_idle_poll", "[kernel]", 0xb, KERNEL, NULL, NULL, 0
+};
+static const struct spot libc_pread = { 0x7f6616d7e3d3, 1,    "pread64", "libc.so.6", 0x13, 0,
+					NULL,		NULL, 0 };
+static const struct spot main_a = { 0x562f48dba391, 1, "main", "spin", 0x81, 0, NULL,
+				    "src/spin.c",   30 };
+static const struct spot main_b = { 0x562f48dba3a0, 1, "main", "spin", 0x90, 0, NULL,
+				    "src/spin.c",   33 };
+static const struct spot libc_start = { 0x7f6616caf24a, 1,    "__libc_start_call_main",
+					"libc.so.6",	0x7a, 0,
+					NULL,		NULL, 0 };
+static const struct spot cpp = { 0x562f48dba500,
+				 1,
+				 "std::vector<int, std::allocator<int> >::push_back(int&&)",
+				 "spin",
+				 0x10,
+				 0,
+				 "operator new",
+				 "src/vector.cc",
+				 12 };
+static const struct spot vdso = { 0x7ffd12345a00, 1,	"__vdso_clock_gettime",
+				  "[vdso]",	  0x20, 0,
+				  NULL,		  NULL, 0 };
+static const struct spot in_file = { 0x7f6616d00000, 1, NULL, "libfoo.so", 0, 0, NULL, NULL, 0 };
+static const struct spot nowhere = { 0xdead, 1, NULL, NULL, 0, 0, NULL, NULL, 0 };
+static const struct spot java = {
+	0x7f2200001000, 2, "Lio/netty/util/Watcher;::run", "perf-4996.map", 0x44, JIT, NULL, NULL, 0
+};
+static const struct spot generated = { 0x7f2200002000, 2, NULL, NULL, 0, JIT, NULL, NULL, 0 };
+static const struct spot evil = { 0x7f2200003000, 2,	"bad\nname 999\x1b[31m\x7f",
+				  "evil\n.so",	  0x4,	0,
+				  NULL,		  NULL, 0 };
+
+static void profile_scene(struct scene *scene)
+{
+	uint32_t read = STACK(scene, &vfs_read, &sys_pread, &syscall_64);
+	uint32_t user_a = STACK(scene, &libc_pread, &main_a, &libc_start);
+	uint32_t user_b = STACK(scene, &libc_pread, &main_b, &libc_start);
+
+	scene->meta = (struct profile_meta){
+		.command = "profile",
+		.title = "Sampling at 49 Hertz of all threads by user + kernel stack for 5 secs.",
+		.event = "cpu-clock",
+		.frequency = 49,
+		.start_time_ns = 1700000000000000000u,
+		.duration_ns = 5000000000u,
+		.stack_storage = 8,
+		.hostname = "host",
+		.kernel_release = "6.1.0",
+		.user = true,
+		.kernel = true,
+	};
+	count(scene, 7, "spin", 99, 0, 0, read, user_a);
+	count(scene, 5, "spin", 99, 0, 0, read, user_b); /* prints like the one before */
+	count(scene, 23, "spin", 99, 0, 0, NONE, STACK(scene, &cpp, &main_a, &libc_start));
+	count(scene, 3, "kworker/0:1", 41, 0, 0, STACK(scene, &ext4_write, &kthread), NONE);
+	count(scene, 40, "swapper/6", 0, 0, 0, STACK(scene, &idle), NONE);
+	count(scene, 1, "my app", 300, 0, 0, NONE, STACK(scene, &in_file, &nowhere));
+	count(scene, 2, "my app", 300, 0, 0, NONE, STACK(scene, &vdso, &main_a));
+	count(scene, 4, "java", 4996, 0, 0, NONE, STACK(scene, &java, &generated));
+	count(scene, 6, "dd", 500, 0, 0, MISSED, MISSED);
+	count(scene, 8, "dd", 500, 0, 0, read, MISSED);
+	count(scene, 9, "deep", 600, 0, 0, NONE, CUT_STACK(scene, &main_a, &main_a, &main_a));
+	count(scene, 2, "nothing", 700, 0, 0, NONE, NONE);
+	count(scene, 11, "a;b\n 5\x01", 800, 0, 0, NONE, STACK(scene, &evil));
+	tally_losses(scene->tally)->counts_full = true;
+}
+
+/* Two workers of one process, one of another; two cgroups, one of them without a known path. */
+static void threads_scene(struct scene *scene)
+{
+	uint32_t user = STACK(scene, &main_a, &libc_start);
+	uint32_t read = STACK(scene, &vfs_read, &syscall_64);
+
+	scene->meta = (struct profile_meta){ .command = "profile",
+					     .event = "cycles",
+					     .period = 1000000,
+					     .user = true,
+					     .kernel = true };
+	count(scene, 10, "worker", 50, 51, 77, NONE, user);
+	count(scene, 20, "worker", 50, 52, 77, NONE, user);
+	count(scene, 30, "worker", 60, 60, 78, read, user);
+	count(scene, 5, "worker", 60, 60, 0, read, user);
+	if (names_add_cgroup(scene->names, 77, "/system.slice/worker.service") < 0)
+		fail("cannot name a cgroup");
+}
+
+static void stackcount_scene(struct scene *scene)
+{
+	uint32_t kernel = STACK(scene, &vfs_read, &sys_pread, &syscall_64);
+	struct spot main_tar = main_a, pread_tar = libc_pread;
+
+	/* The same program at other addresses, in a process of its own. */
+	main_tar.world = pread_tar.world = 3;
+	main_tar.address = 0x55dd00000391;
+	pread_tar.address = 0x7f919c5a26e0;
+	scene->meta = (struct profile_meta){
+		.command = "stackcount",
+		.title = "Tracing 1 functions for \"vfs_read\"... Hit Ctrl-C to end.",
+		.event = "vfs_read",
+		.period = 1,
+		.user = true,
+		.kernel = true,
+	};
+	count(scene, 5, "tar", 15069, 0, 0, kernel, STACK(scene, &libc_pread, &main_a));
+	count(scene, 8, "tar", 15187, 0, 0, kernel, STACK(scene, &pread_tar, &main_tar));
+	count(scene, 2, "jbd2/xvda1-8", 405, 0, 0, STACK(scene, &ext4_write, &kthread), NONE);
+	count(scene, 30, "dd", 507, 0, 0, kernel, MISSED);
+	count(scene, 1, "dd", 507, 0, 0, NONE, STACK(scene, &in_file, &nowhere));
+}
+
+static void empty_scene(struct scene *scene)
+{
+	scene->meta = (struct profile_meta){ .command = "profile" };
+}
+
+DEFINE_OWN(struct tally, tally_free)
+DEFINE_OWN(struct names, names_free)
+
+static void make(const char *directory, const char *name, void (*fill)(struct scene *scene))
+{
+	own(own_tally_free) struct tally *tally = NULL;
+	own(own_names_free) struct names *names = NULL;
+	own(own_file) FILE *out = NULL;
+	struct error err = { 0 };
+	struct scene scene;
+	char path[4096];
+
+	if (tally_new(0, 0, &tally) < 0 || names_new(&names) < 0)
+		fail("out of memory");
+	scene = (struct scene){ .tally = tally, .names = names };
+	fill(&scene);
+	snprintf(path, sizeof(path), "%s/%s.stacktally", directory, name);
+	out = fopen(path, "we");
+	if (!out)
+		fail(path);
+	if (recording_save(out, &scene.meta, tally, names, &err) < 0 || fflush(out) != 0)
+		fail(err.text);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: make_recordings DIRECTORY\n");
+		return 2;
+	}
+	make(argv[1], "profile", profile_scene);
+	make(argv[1], "threads", threads_scene);
+	make(argv[1], "stackcount", stackcount_scene);
+	make(argv[1], "empty", empty_scene);
+	return 0;
+}
