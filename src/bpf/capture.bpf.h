@@ -115,11 +115,20 @@ struct {
 	__type(value, __u32);
 } mntnsmap SEC(".maps");
 
+/*
+ * Events count. Attaching thousands of probes takes a while, and so does detaching them: this
+ * makes both ends of the measurement sharp.
+ */
+volatile __u32 armed;
+
 /* Which table counts; only user space changes it. */
 volatile __u32 epoch;
 
 /* Set when the table of an epoch has no room, cleared by user space when it has emptied it. */
 volatile __u32 epoch_full[WIRE_EPOCHS];
+
+/* Keys entered into each table, set back likewise. */
+__u32 epoch_keys[WIRE_EPOCHS];
 
 #define config_has(flag) (config.flags & (flag))
 
@@ -330,7 +339,7 @@ static __always_inline bool first_of_process(const struct scratch *slot)
 }
 
 /* Sends a stack that this epoch has not seen. Returns false when there is no room. */
-static __always_inline bool send(struct scratch *slot)
+static __always_inline bool send(struct scratch *slot, bool turn_soon)
 {
 	/*
 	 * From memory, not from what walk() returned: hash() has bounded that by its loop's
@@ -343,8 +352,9 @@ static __always_inline bool send(struct scratch *slot)
 	if (size > sizeof(slot->stack) + sizeof(slot->frames))
 		return false;
 	/* User space comes by on its own; it is woken for what cannot wait. */
-	if (first_of_process(slot) || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) * 4 >
-					      bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE))
+	if (first_of_process(slot) || turn_soon ||
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) * 4 >
+		    bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE))
 		wake = BPF_RB_FORCE_WAKEUP;
 	slot->stack.time = bpf_ktime_get_ns();
 	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0;
@@ -374,12 +384,14 @@ static __always_inline void count_in(void *table, __u32 now, struct scratch *slo
 	 * may do the same meanwhile; then the stack crosses twice, and both count.
 	 */
 	slot->stack.epoch = now;
-	if (!send(slot)) {
+	if (!send(slot, epoch_keys[now] >= config.turn_at)) {
 		lose(&counter->lost_ring);
 		return;
 	}
-	if (bpf_map_update_elem(table, &slot->stack.hash, &one, BPF_NOEXIST) == 0)
+	if (bpf_map_update_elem(table, &slot->stack.hash, &one, BPF_NOEXIST) == 0) {
+		__sync_fetch_and_add(&epoch_keys[now], 1);
 		return;
+	}
 	value = bpf_map_lookup_elem(table, &slot->stack.hash);
 	if (value) {
 		__sync_fetch_and_add(value, 1);
@@ -409,6 +421,8 @@ static __always_inline int capture(void *ctx, bool in_user)
 	struct scratch *slot;
 	__u32 zero = 0, tgid, tid, words;
 
+	if (!armed)
+		return 0;
 	current_ids(task, &tgid, &tid);
 	if (!wanted(task, tgid, tid))
 		return 0;

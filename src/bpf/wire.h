@@ -38,7 +38,7 @@ struct wire_config {
 	__u32 pidns_inum; /* with WIRE_OWN_PIDNS */
 	__u64 seed[2];	  /* of the stack hash: random, so that nobody can aim for collisions */
 	__u32 slots;	  /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
-	__u32 reserved;
+	__u32 turn_at;	  /* keys in a table from which on user space is woken to turn the epoch */
 };
 
 /* State of an entry in `tgids`. */

@@ -14,18 +14,20 @@
 
 struct epochs {
 	int tables[WIRE_EPOCHS];
-	volatile uint32_t *epoch, *full;
+	volatile uint32_t *epoch, *full, *keys;
 	int inner, outer; /* of the map of maps that is updated to wait; -1 until then */
 };
 
 int epochs_new(const int tables[WIRE_EPOCHS], volatile uint32_t *epoch, volatile uint32_t *full,
-	       struct epochs **ret_epochs)
+	       volatile uint32_t *keys, struct epochs **ret_epochs)
 {
 	struct epochs *epochs = calloc(1, sizeof(*epochs));
 
 	if (!epochs)
 		return -ENOMEM;
-	*epochs = (struct epochs){ .epoch = epoch, .full = full, .inner = -1, .outer = -1 };
+	*epochs = (struct epochs){
+		.epoch = epoch, .full = full, .keys = keys, .inner = -1, .outer = -1
+	};
 	memcpy(epochs->tables, tables, sizeof(epochs->tables));
 	*ret_epochs = epochs;
 	return 0;
@@ -137,5 +139,6 @@ int epochs_drain(struct epochs *epochs, uint32_t epoch,
 			break;
 	}
 	epochs->full[epoch] = 0;
+	epochs->keys[epoch] = 0;
 	return 0;
 }

@@ -15,11 +15,11 @@
 struct epochs;
 
 /*
- * `tables` are the descriptors of the kernel side's two tables, `epoch` and `full` its variables,
- * mapped into our memory; all borrowed.
+ * `tables` are the descriptors of the kernel side's two tables, `epoch`, `full` and `keys` its
+ * variables, mapped into our memory; all borrowed.
  */
 int epochs_new(const int tables[WIRE_EPOCHS], volatile uint32_t *epoch, volatile uint32_t *full,
-	       struct epochs **ret_epochs);
+	       volatile uint32_t *keys, struct epochs **ret_epochs);
 void epochs_free(struct epochs *epochs);
 
 /*

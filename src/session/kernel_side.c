@@ -16,7 +16,7 @@
 #include "stacktally.skel.h"
 
 /* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
-#define KEYS_MIN     16384u
+#define KEYS_MIN     32768u
 #define KEYS_PER_CPU 4096u
 #define KEYS_MAX     (1u << 20)
 /* Bytes of ring: powers of two, as the kernel wants them. */
@@ -113,6 +113,7 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, struc
 	if (r < 0)
 		return r;
 	size_maps(plan, side);
+	config.turn_at = side->keys / 2;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;
 	r = stacktally__load(side->skeleton);
 	if (r < 0)
@@ -122,7 +123,7 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, struc
 	tables[0] = bpf_map__fd(side->skeleton->maps.counts_0);
 	tables[1] = bpf_map__fd(side->skeleton->maps.counts_1);
 	r = epochs_new(tables, &side->skeleton->bss->epoch, side->skeleton->bss->epoch_full,
-		       &side->epochs);
+		       side->skeleton->bss->epoch_keys, &side->epochs);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
@@ -161,9 +162,16 @@ int kernel_side_follow_forks(struct kernel_side *side, struct error *err)
 	return 0;
 }
 
-bool kernel_side_is_full(const struct kernel_side *side)
+void kernel_side_arm(struct kernel_side *side, bool armed)
 {
-	return side->skeleton->bss->epoch_full[epochs_now(side->epochs)];
+	side->skeleton->bss->armed = armed;
+}
+
+bool kernel_side_must_turn(const struct kernel_side *side)
+{
+	const volatile uint32_t *keys = side->skeleton->bss->epoch_keys;
+
+	return keys[epochs_now(side->epochs)] >= side->keys / 2;
 }
 
 int kernel_side_ring(const struct kernel_side *side)

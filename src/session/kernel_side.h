@@ -34,8 +34,14 @@ void kernel_side_close(struct kernel_side *side);
 /* Attaches what follows forks, execs and exits, if the plan asks for it. */
 int kernel_side_follow_forks(struct kernel_side *side, struct error *err);
 
-/* Whether the table of this epoch has had no room for a key. */
-bool kernel_side_is_full(const struct kernel_side *side);
+/*
+ * Events count from now on, or no longer. Once disarmed, the programs do nothing; those that run
+ * still are waited for with epochs_settle().
+ */
+void kernel_side_arm(struct kernel_side *side, bool armed);
+
+/* Whether the table of this epoch is half full: time to turn, so that it never is. */
+bool kernel_side_must_turn(const struct kernel_side *side);
 
 /* Descriptor of the ring's map. */
 int kernel_side_ring(const struct kernel_side *side);

@@ -244,6 +244,7 @@ int session_start(struct session *session, struct error *err)
 		return r;
 	session->attached = true;
 	session->started = now_ns();
+	kernel_side_arm(&session->side, true);
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval =
 		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
@@ -260,12 +261,7 @@ int session_launch(struct session *session, struct error *err)
 /* Before the table of this epoch fills up, unless the user has set its size. */
 static bool must_turn(const struct session *session)
 {
-	uint32_t epoch = epochs_now(session->side.epochs);
-
-	if (session->plan->hash_storage)
-		return false;
-	return book_n_stacks(session->books[epoch]) >= session->side.keys / 2 ||
-	       kernel_side_is_full(&session->side);
+	return !session->plan->hash_storage && kernel_side_must_turn(&session->side);
 }
 
 static int on_record(void *context, const void *data, size_t size)
@@ -448,9 +444,12 @@ static int finish(struct session *session, struct error *err)
 {
 	int r = 0;
 
-	session->trigger->ops->stop(session->trigger);
+	/* What takes long to detach is only disarmed here; session_close() detaches it. */
+	kernel_side_arm(&session->side, false);
 	session->stopped = now_ns();
-	if (!session->trigger->ops->stop_settles)
+	if (session->trigger->ops->stop_settles)
+		session->trigger->ops->stop(session->trigger);
+	else
 		r = epochs_settle(session->side.epochs, err);
 	if (r == 0)
 		r = drain(session, epochs_now(session->side.epochs), err);

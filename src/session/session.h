@@ -46,7 +46,7 @@ int session_launch(struct session *session, struct error *err);
 /*
  * Waits and drains into the tally until something happens that the caller has to act on. When it
  * returns, all events up to that moment, and none after it, are in the tally, and its losses are
- * those since the last return. After anything but SESSION_INTERVAL the trigger is stopped, and
+ * those since the last return. After anything but SESSION_INTERVAL no event counts any more, and
  * signals have their default effects again: the next one ends the program at once.
  */
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
