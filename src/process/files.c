@@ -362,11 +362,11 @@ const struct mapped_file *files_get(const struct files *files, uint32_t file)
 	return file < files->n_files ? &resolve(files, file)->shown : NULL;
 }
 
-bool files_may_be_elf(const struct files *files, uint32_t file)
+bool files_is_elf(const struct files *files, uint32_t file)
 {
 	const struct file *known = resolve(files, file);
 
-	return !known->readable || known->identity.elf;
+	return known->readable ? known->identity.elf : known->shown.build_id_size > 0;
 }
 
 uint64_t files_unreadable(const struct files *files)

@@ -34,8 +34,8 @@ const struct mapped_file *files_get(const struct files *files, uint32_t file);
 int files_open(const struct files *files, uint32_t file);
 /* The same for one that may have been written to since: only the inode must be the same. */
 int files_open_growing(const struct files *files, uint32_t file);
-/* False for a file that could be read and is not ELF. */
-bool files_may_be_elf(const struct files *files, uint32_t file);
+/* It was read and is ELF, or the kernel read a build-id in it. */
+bool files_is_elf(const struct files *files, uint32_t file);
 /* How many could not be opened. */
 uint64_t files_unreadable(const struct files *files);
 

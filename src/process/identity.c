@@ -71,6 +71,18 @@ static int open_mapping(struct sighting_access *access, const struct file_sighti
 	return verify(fd, ret_status, sighting, true) ? take_fd(&fd) : -ESTALE;
 }
 
+/* The program itself is there without the capability that map_files takes. */
+static int open_program(const struct file_sighting *sighting, const struct process_view *view,
+			struct stat *ret_status)
+{
+	int path = view->dir < 0 ? -1 : openat(view->dir, "exe", O_PATH | O_CLOEXEC);
+	own(own_fd) int fd = path < 0 ? -ENOENT : open_regular(path, ret_status);
+
+	if (fd < 0)
+		return fd;
+	return verify(fd, ret_status, sighting, false) ? take_fd(&fd) : -ESTALE;
+}
+
 int sighting_open(struct sighting_access *access, const struct file_sighting *sighting,
 		  const struct process_view *view, struct stat *ret_status)
 {
@@ -84,7 +96,7 @@ int sighting_open(struct sighting_access *access, const struct file_sighting *si
 		if (fd < 0 && sighting->undeleted != sighting->path)
 			fd = open_path(roots[i], sighting->undeleted, sighting, ret_status);
 	}
-	return fd;
+	return fd < 0 ? open_program(sighting, view, ret_status) : fd;
 }
 
 static int64_t mtime_of(const struct stat *status)

@@ -42,8 +42,8 @@ struct sighting_access {
 
 /*
  * Opens what was sighted: by its mapping, then by its path in the process's root, in the root
- * that was kept, and in ours. A descriptor (O_RDONLY) or a negative errno; -ESTALE: there are only
- * others.
+ * that was kept, and in ours, then as the program that the process runs. A descriptor (O_RDONLY) or
+ * a negative errno; -ESTALE: there are only others.
  */
 int sighting_open(struct sighting_access *access, const struct file_sighting *sighting,
 		  const struct process_view *view, struct stat *ret_status);

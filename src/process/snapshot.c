@@ -65,7 +65,7 @@ int capture_mapping(const struct capture *capture, struct file_sighting *sightin
 		if (r < 0)
 			return r;
 		if (is_nameless_memory(mapping.name) &&
-		    !files_may_be_elf(capture->files, mapping.file)) {
+		    !files_is_elf(capture->files, mapping.file)) {
 			mapping.kind = MAPPING_ANONYMOUS;
 			mapping.file = 0;
 		}

@@ -697,7 +697,7 @@ static void test_joined_late(void **state)
 /* Many short processes: none lost, none mixed up. */
 static void test_many(void **state)
 {
-	enum { N = 200 };
+	enum { N = 192, BATCH = 16 };
 	struct run *run = *state;
 	struct told told[N];
 	pid_t pids[N];
@@ -712,12 +712,11 @@ static void test_many(void **state)
 		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
 		close(from);
 		close(to);
-		if (i % 16 == 0)
-			assert_int_equal(sideband_drain(run->sideband), 0);
+		/* Long before they are forgotten, however slow the machine. */
+		for (int j = i + 1 - BATCH; i % BATCH == BATCH - 1 && j <= i; j++)
+			assert_int_equal(inode_at(run->worlds, pids[j], &told[j]),
+					 inode_of("/proc/self/exe"));
 	}
-	for (int i = 0; i < N; i++)
-		assert_int_equal(inode_at(run->worlds, pids[i], &told[i]),
-				 inode_of("/proc/self/exe"));
 	assert_int_equal(worlds_losses(run->worlds)->side_band_lost, 0);
 	assert_int_equal(sideband_traffic(run->sideband)->damaged, 0);
 	assert_true(sideband_traffic(run->sideband)->records >= 3 * N);
