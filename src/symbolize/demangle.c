@@ -25,6 +25,8 @@ static void append(const char *bytes, size_t size, void *context)
 {
 	struct output *output = context;
 
+	if (!size) /* and perhaps no bytes */
+		return;
 	if (size >= output->size - output->used)
 		longjmp(output->too_long, 1);
 	memcpy(output->bytes + output->used, bytes, size);

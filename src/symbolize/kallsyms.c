@@ -256,13 +256,13 @@ static int read_symbol(void *context, char *line, size_t size)
 	tab = memchr(name, '\t', (size_t)(end - name));
 	if (!strchr("tTwW", type))
 		return add_entry(kallsyms, address, NO_NAME, type);
-	if (tab && end - tab > 3) {
+	if (tab && end - tab > 3 && tab[1] == '[') {
 		r = module_number(kallsyms, tab + 1, (size_t)(end - tab - 1), &module);
 		if (r)
 			return r;
 	}
 	size = (size_t)((tab ? tab : end) - name);
-	if (!size)
+	if (!size || !*name)
 		return 0;
 	if (size >= KALLSYMS_NAME_SIZE)
 		size = KALLSYMS_NAME_SIZE - 1;

@@ -163,7 +163,8 @@ static int make_answers(struct lookup *lookup, const struct symbol_query *querie
 	for (size_t i = 0; i < n; i++) {
 		found[i].symbol = ANSWER_NONE;
 		found[i].chain = queries[i].chain;
-		if (!queries[i].name)
+		/* No function is that long. */
+		if (!queries[i].name || queries[i].address - queries[i].start > UINT32_MAX)
 			continue;
 		if (queries[i].name != name || queries[i].start != start) {
 			int r = answers_add_symbol(lookup->answers, queries[i].name, module, flags,
@@ -190,7 +191,9 @@ static void spread(const struct batch *batch, const struct request *requests, ui
 	for (uint32_t i = 0; i < n; i++) {
 		while (at < n_queries && queries[at].address < requests[i].key)
 			at++;
-		if (at < n_queries && queries[at].address == requests[i].key)
+		/* What was not found keeps the answer it has: generated code is that at least. */
+		if (at < n_queries && queries[at].address == requests[i].key &&
+		    found[at].symbol != ANSWER_NONE)
 			answer(batch, &requests[i], &found[at]);
 	}
 }

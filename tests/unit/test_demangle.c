@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "symbolize/demangle.h"
+
+static char demangled[DEMANGLE_SIZE];
+
+static void assert_demangles(const char *name, const char *expected)
+{
+	assert_true(demangle(name, demangled, sizeof(demangled)));
+	assert_string_equal(demangled, expected);
+}
+
+static void assert_stays(const char *name)
+{
+	assert_false(demangle(name, demangled, sizeof(demangled)));
+}
+
+static void cxx(void **state)
+{
+	(void)state;
+	assert_demangles("_ZN3foo3barEi", "foo::bar(int)");
+	assert_demangles("_Z3maxIiET_S0_S0_", "int max<int>(int, int)");
+	assert_demangles("_ZNSolsEi", "std::ostream::operator<<(int)");
+	assert_demangles("_ZN3foo3barEi.cold", "foo::bar(int) [clone .cold]");
+	assert_demangles("___ZN3foo3barEv", "foo::bar()");
+}
+
+static void rust(void **state)
+{
+	(void)state;
+	assert_demangles("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write");
+	assert_demangles("_ZN4core3fmt5write17h0123456789abcdefE.llvm.1234", "core::fmt::write");
+	assert_demangles("_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt"
+			 "17h0123456789abcdefE",
+			 "<alloc::string::String as core::fmt::Display>::fmt");
+	assert_demangles("_RNvCs1234_7mycrate3foo", "mycrate::foo");
+	assert_demangles("_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>");
+}
+
+static void other_names_stay(void **state)
+{
+	(void)state;
+	assert_stays("");
+	assert_stays("main");
+	assert_stays("_start");
+	assert_stays("_Z");
+	assert_stays("_R");
+	assert_stays("_Zebra");
+	assert_stays("_Resize");
+	assert_stays("i");	   /* a type, to demanglers that are asked for any */
+	assert_stays("main.main"); /* Go */
+	assert_stays("Z3foov");
+}
+
+static void small_room_is_not_overrun(void **state)
+{
+	char small[8];
+
+	(void)state;
+	for (size_t size = 0; size <= sizeof(small); size++) {
+		memset(small, 'x', sizeof(small));
+		assert_false(demangle("_ZN3foo3barEi", small, size));
+		for (size_t i = size; i < sizeof(small); i++)
+			assert_int_equal(small[i], 'x');
+	}
+}
+
+/* Each parameter is a pair of the one before, twice: 2^40 times the name of the first. */
+static void what_grows_without_end_stays(void **state)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char name[2048] = "_Z1fSt4pairIiiE", before[8];
+	struct timespec start, end;
+
+	(void)state;
+	for (unsigned int i = 0; i < 40; i++) {
+		/* Each pair makes two substitutions, numbered to base 36: template and type. */
+		if (2 * i < 36)
+			snprintf(before, sizeof(before), "S%c_", digits[2 * i]);
+		else
+			snprintf(before, sizeof(before), "S%c%c_", digits[2 * i / 36],
+				 digits[2 * i % 36]);
+		strcat(name, "St4pairI");
+		strcat(name, before);
+		strcat(name, before);
+		strcat(name, "E");
+		if (i == 4) {
+			assert_true(demangle(name, demangled, sizeof(demangled)));
+			assert_in_range(strlen(demangled), 32 * strlen("std::pair<int, int>"),
+					DEMANGLE_SIZE - 1);
+		}
+	}
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	assert_stays(name);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_true(end.tv_sec - start.tv_sec < 5);
+}
+
+static void deep_and_long_names_stay(void **state)
+{
+	char *name = malloc(200001);
+
+	(void)state;
+	memset(name, 'P', 200000); /* pointers to pointers ... */
+	memcpy(name, "_Z1f", 4);
+	name[200000] = '\0';
+	assert_stays(name);
+	name[4000] = '\0';
+	assert_stays(name);
+	memcpy(name, "_RNvCs_", 7);
+	memset(name + 7, 'N', 3000);
+	assert_stays(name);
+	free(name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cxx),
+		cmocka_unit_test(rust),
+		cmocka_unit_test(other_names_stay),
+		cmocka_unit_test(small_room_is_not_overrun),
+		cmocka_unit_test(what_grows_without_end_stays),
+		cmocka_unit_test(deep_and_long_names_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

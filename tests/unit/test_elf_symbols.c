@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "built_files.h"
+#include "symbolize/elf_symbols.h"
+#include "symbolize/file_symbols.h"
+
+#define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
+
+static struct pool *pool;
+
+/* Looks one address up in the tables of a file. */
+static struct symbol_query find(const char *name, uint64_t address)
+{
+	struct symbol_query query = { .address = address };
+	struct elf_search *search = NULL;
+	struct elf_file *elf = NULL;
+	int fd = built_open(name);
+
+	assert_int_equal(elf_file_open(fd, &elf), 0);
+	assert_int_equal(elf_search_new(&query, 1, &search), 0);
+	assert_true(elf_search_file(search, elf) >= 0);
+	assert_int_equal(elf_search_finish(search, pool), 0);
+	elf_search_free(search);
+	elf_file_close(elf);
+	close(fd);
+	return query;
+}
+
+static void assert_found(const char *file, uint64_t address, const char *name, uint64_t start)
+{
+	struct symbol_query query = find(file, address);
+
+	assert_non_null(query.name);
+	assert_string_equal(query.name, name);
+	assert_int_equal(query.start, start);
+}
+
+static void assert_function(const char *file, const char *name)
+{
+	uint64_t size, start = built_value(file, name, &size);
+
+	assert_true(start > 0 && size > 0);
+	assert_found(file, start, name, start);
+	assert_found(file, start + size / 2, name, start);
+	assert_found(file, start + size - 1, name, start);
+}
+
+static int setup(void **state)
+{
+	if (built_setup(state) || pool_new(&pool))
+		return -1;
+	built_write("a.c", built_source);
+	built_write("b.cc", "namespace deep { struct S { __attribute__((noinline)) int f(int x) "
+			    "{ asm(\"\"); return x; } }; }\n"
+			    "int main() { deep::S s; return s.f(0); }\n");
+	return built_run("gcc -O1 a.c -o normal && gcc -O1 -rdynamic -s a.c -o stripped && "
+			 "gcc -O1 -static a.c -o static && "
+			 "gcc -O1 -static-pie a.c -o static_pie && "
+			 "gcc -O1 -Wl,-Ttext-segment=0x5000000 -no-pie a.c -o moved && "
+			 "g++ -O1 b.cc -o cxx")
+		       ? 0
+		       : -1;
+}
+
+static int teardown(void **state)
+{
+	pool_free(pool);
+	return built_teardown(state);
+}
+
+static void finds_functions_in_every_kind_of_file(void **state)
+{
+	static const char *const files[] = { "normal", "static", "static_pie", "moved" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		assert_function(files[i], "outer");
+		assert_function(files[i], "local_one");
+		assert_function(files[i], "main");
+	}
+	assert_function("cxx", "_ZN4deep1S1fEi");
+}
+
+static void stripped_files_have_dynamic_symbols(void **state)
+{
+	(void)state;
+	assert_function("stripped", "outer");
+	assert_function("stripped", "main");
+	assert_int_equal(built_value("stripped", "local_one", NULL), 0);
+}
+
+static void chooses_among_aliases(void **state)
+{
+	uint64_t start = built_value("normal", "__libc_thing", NULL);
+
+	/* Not __libc_thing, __thing, __local_thing; and global before the weak thing64. */
+	(void)state;
+	assert_found("normal", start, "thing", start);
+	assert_found("stripped", start ? built_value("stripped", "thing", NULL) : 0, "thing",
+		     built_value("stripped", "thing", NULL));
+}
+
+static void finds_indirect_functions(void **state)
+{
+	struct symbol_query query;
+
+	/* The resolver `choose` has the same address and is local. */
+	(void)state;
+	query = find("normal", built_value("normal", "chosen", NULL));
+	assert_string_equal(query.name, "chosen");
+}
+
+static void labels_reach_to_the_next_symbol(void **state)
+{
+	uint64_t label = built_value("normal", "unsized_label", NULL), size;
+	uint64_t sized = built_value("normal", "sized", &size);
+
+	(void)state;
+	assert_int_equal(size, 4);
+	assert_found("normal", label, "unsized_label", label);
+	assert_found("normal", label + 3, "unsized_label", label);
+	assert_found("normal", sized - 1, "unsized_label", label);
+	/* A sized symbol that contains the address is better than a label in it. */
+	assert_found("normal", sized + 3, "sized", sized);
+	assert_int_equal(built_value("normal", "inside", NULL), sized + 2);
+}
+
+static void nothing_beyond_the_end(void **state)
+{
+	uint64_t size, end;
+
+	(void)state;
+	/* In .fini, .init: no function has a size there, and _fini ends with its section. */
+	end = built_value("normal", "_fini", NULL);
+	assert_true(end > 0);
+	assert_found("normal", end, "_fini", end);
+	assert_null(find("normal", end + 4096).name);
+	assert_null(find("normal", 1).name);
+	assert_null(find("normal", UINT64_MAX).name);
+	end = built_value("stripped", "main", &size) + size;
+	assert_null(find("stripped", end + 2).name);
+}
+
+/* Every function of the C library answers for its own first byte. */
+static void knows_the_c_library(void **state)
+{
+	struct symbol_query *queries = calloc(20000, sizeof(*queries));
+	FILE *output = popen("readelf -sW --dyn-syms " LIBC
+			     " | awk '$4 == \"FUNC\" && $7 != \"UND\" && $3 > 0 { print $2 }' | "
+			     "sort -u",
+			     "re");
+	struct elf_search *search = NULL;
+	struct elf_file *elf = NULL;
+	unsigned long value;
+	size_t n = 0;
+	int fd;
+
+	(void)state;
+	fd = open(LIBC, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		free(queries);
+		pclose(output);
+		skip();
+	}
+	while (n < 20000 && fscanf(output, "%lx", &value) == 1)
+		queries[n++].address = value;
+	assert_int_equal(pclose(output), 0);
+	assert_true(n > 1000);
+	assert_int_equal(elf_file_open(fd, &elf), 0);
+	assert_int_equal(elf_search_new(queries, n, &search), 0);
+	assert_int_equal(elf_search_file(search, elf), 0); /* no .symtab */
+	assert_int_equal(elf_search_finish(search, pool), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_non_null(queries[i].name);
+		assert_int_equal(queries[i].start, queries[i].address);
+		assert_null(strchr(queries[i].name, '@'));
+		if (strcmp(queries[i].name, "pread") == 0 || strcmp(queries[i].name, "__read") == 0)
+			fail_msg("%s has a better name", queries[i].name);
+	}
+	elf_search_free(search);
+	elf_file_close(elf);
+	close(fd);
+	free(queries);
+}
+
+static void names_what_has_no_symbol(void **state)
+{
+	struct symbol_query queries[2] = { 0 };
+	struct elf_file *elf = NULL;
+	size_t size;
+	uint8_t *bytes;
+
+	(void)state;
+	assert_true(built_run("gcc -O1 a.c -o bare -Wl,-z,lazy && strip bare"));
+	bytes = built_read("bare", &size);
+	assert_int_equal(elf_file_open_memory(bytes, size, &elf), 0);
+	queries[0].address = elf_file_section(elf, ".plt.sec")
+				     ? elf_file_section(elf, ".plt.sec")->offset + 2
+				     : elf_file_section(elf, ".plt")->offset + 16;
+	queries[1].address = elf_file_code_section(elf, elf->entry)->offset +
+			     (elf->entry - elf_file_code_section(elf, elf->entry)->address) + 5;
+	assert_int_equal(file_symbols_find_memory(bytes, size, pool, queries, 2), 0);
+	assert_string_equal(queries[0].name, "puts@plt");
+	assert_string_equal(queries[1].name, "_start");
+	assert_int_equal(queries[1].address - queries[1].start, 5);
+	elf_file_close(elf);
+	free(bytes);
+}
+
+/* Names that are found in a damaged file may be wrong, but nothing else may go wrong. */
+static size_t look_at(const uint8_t *bytes, size_t size)
+{
+	struct symbol_query queries[64] = { 0 };
+	uint8_t *copy = malloc(size ? size : 1); /* so that a byte too many is noticed */
+	size_t n = 0;
+
+	memcpy(copy, bytes, size);
+	for (size_t i = 0; i < 64; i++)
+		queries[i].address = i * 300;
+	assert_int_equal(file_symbols_find_memory(copy, size, pool, queries, 64), 0);
+	for (size_t i = 0; i < 64; i++)
+		n += queries[i].name != NULL;
+	free(copy);
+	return n;
+}
+
+static void survives_damage(void **state)
+{
+	size_t size, whole;
+	uint8_t *bytes = built_read("normal", &size);
+	uint32_t random = 1;
+
+	(void)state;
+	whole = look_at(bytes, size);
+	assert_true(whole > 0);
+	for (size_t cut = 0; cut < size; cut += cut < 200 ? 1 : 61)
+		assert_true(look_at(bytes, cut) <= whole);
+	for (uint32_t i = 0; i < 3000; i++) {
+		size_t at;
+
+		random = random * 1664525 + 1013904223;
+		/* The headers at both ends more often than the rest. */
+		at = (random >> 3) % (i % 3 == 0 ? 1024 : size);
+		if (i % 3 == 1)
+			at = size - 1 - at % 2048;
+		bytes[at] ^= (uint8_t)(1u << (random >> 29));
+		look_at(bytes, size);
+		bytes[at] ^= (uint8_t)(1u << (random >> 29));
+	}
+	assert_int_equal(look_at(bytes, size), whole);
+	free(bytes);
+}
+
+static void refuses_what_is_no_elf_file(void **state)
+{
+	struct elf_file *elf = NULL;
+	int fd;
+
+	(void)state;
+	built_write("text", "#!/bin/sh\necho not an ELF file, but longer than any header of one\n");
+	fd = built_open("text");
+	assert_int_equal(elf_file_open(fd, &elf), -ENOEXEC);
+	close(fd);
+	fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(elf_file_open(fd, &elf), -ENOEXEC);
+	close(fd);
+	assert_null(elf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_functions_in_every_kind_of_file),
+		cmocka_unit_test(stripped_files_have_dynamic_symbols),
+		cmocka_unit_test(chooses_among_aliases),
+		cmocka_unit_test(finds_indirect_functions),
+		cmocka_unit_test(labels_reach_to_the_next_symbol),
+		cmocka_unit_test(nothing_beyond_the_end),
+		cmocka_unit_test(knows_the_c_library),
+		cmocka_unit_test(names_what_has_no_symbol),
+		cmocka_unit_test(survives_damage),
+		cmocka_unit_test(refuses_what_is_no_elf_file),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
