@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sc_leaf N: functions called N times each, that do and do not set up a frame pointer, by callers
+ * that do. Optimized, as what people measure is. cflags: -O2 -fno-omit-frame-pointer
+ */
+#include <stdlib.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noipa)) void leaf_framed(void)
+{
+	sink++;
+}
+
+__attribute__((noipa, optimize("omit-frame-pointer"))) void leaf_frameless(void)
+{
+	sink++;
+}
+
+/* Its first instructions move the stack pointer only: what it was called by is further up then. */
+__attribute__((noipa, optimize("omit-frame-pointer"))) void leaf_frameless_big(unsigned long n)
+{
+	volatile char room[512];
+
+	room[n % sizeof(room)] = (char)n;
+	sink += (unsigned char)room[n % sizeof(room)];
+}
+
+__attribute__((noipa)) void direct_caller(unsigned long n)
+{
+	leaf_framed();
+	leaf_frameless();
+	leaf_frameless_big(n);
+	sink++;
+}
+
+__attribute__((noipa)) void caller_of_caller(unsigned long n)
+{
+	direct_caller(n);
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+
+	for (unsigned long i = 0; i < n; i++)
+		caller_of_caller(i);
+	return 0;
+}
