@@ -34,6 +34,9 @@
 #define DRAIN_NS (100 * NS_PER_MS)
 #define TICK_NS	 NS_PER_SECOND
 
+/* At most so long is spent on reading what runs already, before the first look at the ring. */
+#define LEARN_NS (10 * NS_PER_MS)
+
 #define DRAIN_NICE (-10)
 
 struct session {
@@ -245,6 +248,9 @@ int session_start(struct session *session, struct error *err)
 	session->attached = true;
 	session->started = now_ns();
 	kernel_side_arm(&session->side, true);
+	/* Those that end before their first sample is drained are known too. */
+	if (session->sideband && !session->plan->filter.tgids.n && !session->command)
+		worlds_learn_running(session->worlds, LEARN_NS);
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval =
 		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
