@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Prints recordings and compares with tests/golden/expected, byte for byte.
-#	golden_test.sh BUILD_DIR		needs BUILD_DIR/print_recording and make_recordings
+#	golden_test.sh BUILD_DIR		links its two programs with BUILD_DIR/libcore.a
 #	golden_test.sh --write BUILD_DIR	writes recordings and expectations anew: read the diff
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,6 +19,12 @@ made=$(mktemp -d) || exit 2
 trap 'rm -rf "$made"' EXIT
 failed=0
 
+for program in golden/print_recording recordings/make_recordings; do
+	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 -I"$here/../../src" "$here/../$program.c" \
+		"$build/libcore.a" -lz -o "$made/${program#*/}" || exit 2
+done
+mkdir "$made/recordings" || exit 2
+
 report() { # NAME STATUS
 	if [ "$2" -eq 0 ]; then
 		echo "ok $1"
@@ -28,11 +34,11 @@ report() { # NAME STATUS
 	fi
 }
 
-[ -z "$write" ] || "$build/make_recordings" "$here/recordings" || exit 2
+[ -z "$write" ] || "$made/make_recordings" "$here/recordings" || exit 2
 
 # The committed recordings are what their source makes, and the format has not changed.
-"$build/make_recordings" "$made" || exit 2
-for recording in "$made"/*.stacktally; do
+"$made/make_recordings" "$made/recordings" || exit 2
+for recording in "$made"/recordings/*.stacktally; do
 	name=$(basename "$recording")
 	cmp "$recording" "$here/recordings/$name"
 	report "recording-$name" $?
@@ -42,7 +48,7 @@ while read -r name recording format options; do
 	case $name in '' | '#'*) continue ;; esac
 	expected=$here/expected/$name.txt
 	# shellcheck disable=SC2086 # options are words
-	"$build/print_recording" "$here/recordings/$recording.stacktally" "$format" $options \
+	"$made/print_recording" "$here/recordings/$recording.stacktally" "$format" $options \
 		>"$made/$name.txt" || { report "$name" 1; continue; }
 	[ -z "$write" ] || cp "$made/$name.txt" "$expected"
 	diff -u "$expected" "$made/$name.txt"

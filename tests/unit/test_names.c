@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "symbolize/names.h"
+
+static void frames_follow_their_addresses(void **state)
+{
+	struct names *names = NULL;
+	struct names_frame frames[NAMES_MAX_INLINED + 1] = { 0 };
+	const char *text;
+
+	(void)state;
+	assert_int_equal(names_new(&names), 0);
+	text = names_string(names, "main");
+	assert_ptr_equal(names_string(names, "main"), text);
+	for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++)
+		frames[i] = (struct names_frame){ .name = text, .offset = i, .object = NAMES_NONE };
+	for (uint32_t i = 0; i < 300; i++)
+		assert_int_equal(names_add_address(names, frames, 1 + i % 3), 0);
+	assert_int_equal(names_n_addresses(names), 300);
+	assert_int_equal(names_n_frames(names), 600);
+	for (uint32_t i = 0, first = 0; i < 300; first += 1 + i++ % 3) {
+		assert_int_equal(names_addresses(names)[i].first, first);
+		assert_int_equal(names_addresses(names)[i].n, 1 + i % 3);
+		assert_int_equal(names_frames(names)[first].offset, 0);
+	}
+	assert_int_equal(names_add_address(names, frames, 0), -EINVAL);
+	assert_int_equal(names_add_address(names, frames, NAMES_MAX_INLINED + 1), -E2BIG);
+	assert_int_equal(names_add_address(names, frames, NAMES_MAX_INLINED), 0);
+	frames[0].object = 0;
+	assert_int_equal(names_add_address(names, frames, 1), -EINVAL);
+	assert_int_equal(names_n_addresses(names), 301);
+	names_free(names);
+	names_free(NULL);
+}
+
+static void objects_are_checked(void **state)
+{
+	struct names *names = NULL;
+	struct names_object object = { .build_id_size = NAMES_BUILD_ID_SIZE + 1 };
+	uint32_t index = 9;
+
+	(void)state;
+	assert_int_equal(names_new(&names), 0);
+	object.path = names_string(names, "/bin/true");
+	assert_int_equal(names_add_object(names, &object, &index), -EINVAL);
+	object.build_id_size = NAMES_BUILD_ID_SIZE;
+	object.path = NULL;
+	assert_int_equal(names_add_object(names, &object, &index), -EINVAL);
+	assert_int_equal(index, 9);
+	object.path = names_string(names, "/bin/true");
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_int_equal(names_add_object(names, &object, &index), 0);
+		assert_int_equal(index, i);
+	}
+	assert_string_equal(names_objects(names)[99].path, "/bin/true");
+	names_free(names);
+}
+
+static void cgroups_are_sorted(void **state)
+{
+	struct names *names = NULL;
+
+	(void)state;
+	assert_int_equal(names_new(&names), 0);
+	for (uint64_t i = 0; i < 200; i++)
+		assert_int_equal(names_add_cgroup(names, i * 77 % 200, "/first"), 0);
+	assert_int_equal(names_add_cgroup(names, 5, "/second"), 0);
+	assert_int_equal(names_n_cgroups(names), 200);
+	for (uint32_t i = 0; i < 200; i++)
+		assert_int_equal(names_cgroups(names)[i].id, i);
+	assert_string_equal(names_cgroups(names)[5].path, "/first");
+	names_free(names);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_follow_their_addresses),
+		cmocka_unit_test(objects_are_checked),
+		cmocka_unit_test(cgroups_are_sorted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/bytes.h"
+#include "report/profile.h"
+#include "report/warnings.h"
+#include "report/writer.h"
+
+struct data {
+	struct tally *tally;
+	struct names *names;
+	struct profile_meta meta;
+};
+
+static int set_up(void **state)
+{
+	static struct data data;
+
+	data = (struct data){ 0 };
+	*state = &data;
+	return tally_new(0, 0, &data.tally) < 0 || names_new(&data.names) < 0;
+}
+
+static int tear_down(void **state)
+{
+	struct data *data = *state;
+
+	tally_free(data->tally);
+	names_free(data->names);
+	return 0;
+}
+
+static uint32_t address(struct data *data, uint64_t at, uint32_t world, const char *name,
+			uint64_t offset)
+{
+	struct tally_address it = { .address = at, .world = world };
+	struct names_frame frame = { .name = name ? names_string(data->names, name) : NULL,
+				     .offset = offset,
+				     .object = NAMES_NONE };
+	uint32_t id;
+
+	assert_int_equal(tally_address(data->tally, &it, &id), 0);
+	assert_int_equal(id, names_n_addresses(data->names));
+	assert_int_equal(names_add_address(data->names, &frame, 1), 0);
+	return id;
+}
+
+static uint32_t stack(struct data *data, uint32_t n, const uint32_t *frames)
+{
+	uint32_t id;
+
+	assert_int_equal(tally_stack(data->tally, frames, n, 0, &id), 0);
+	return id;
+}
+
+static void count(struct data *data, uint64_t n, uint32_t tgid, uint32_t kernel, uint32_t user)
+{
+	struct tally_entry entry = { .count = n, .tgid = tgid, .kernel = kernel, .user = user };
+
+	snprintf(entry.comm, sizeof(entry.comm), "comm%u", tgid);
+	assert_int_equal(tally_add(data->tally, &entry), 0);
+}
+
+static struct profile build(struct data *data, uint32_t view)
+{
+	struct profile profile = { 0 };
+
+	assert_int_equal(profile_build(data->tally, data->names, &data->meta, view, &profile), 0);
+	return profile;
+}
+
+static void merges_what_looks_alike(void **state)
+{
+	struct data *data = *state;
+	uint32_t a = address(data, 0x10, 1, "f", 0), b = address(data, 0x14, 1, "f", 4);
+	uint32_t c = address(data, 0x10, 2, "f", 0), d = address(data, 0x20, 1, "g", 0);
+	const struct {
+		uint32_t view, n;
+	} cases[] = {
+		{ 0, 2 },
+		{ PROFILE_VIEW_PROCESS, 3 },
+		{ PROFILE_VIEW_COMM, 3 },
+		{ PROFILE_VIEW_OFFSET, 3 },
+		{ PROFILE_VIEW_ADDRESS, 3 },
+		{ PROFILE_VIEW_OFFSET | PROFILE_VIEW_PROCESS, 4 },
+		{ PROFILE_VIEW_NO_USER, 1 },
+		{ PROFILE_VIEW_NO_KERNEL, 2 },
+	};
+
+	count(data, 1, 1, TALLY_STACK_NONE, stack(data, 1, &a));
+	count(data, 2, 1, TALLY_STACK_NONE, stack(data, 1, &b));
+	count(data, 4, 2, TALLY_STACK_NONE, stack(data, 1, &c));
+	count(data, 8, 1, TALLY_STACK_NONE, stack(data, 1, &d));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct profile profile = build(data, cases[i].view);
+
+		assert_int_equal(profile.n_entries, cases[i].n);
+		assert_int_equal(profile.total, 15);
+		for (uint32_t entry = 1; entry < profile.n_entries; entry++)
+			assert_true(profile.entries[entry - 1].count <=
+				    profile.entries[entry].count);
+		profile_clear(&profile);
+	}
+	profile_clear(NULL);
+}
+
+/* Large counts, in an order that is none: sorted by all of their bits; ties as first seen. */
+static void sorts_by_count(void **state)
+{
+	struct data *data = *state;
+	struct profile profile;
+	uint64_t seed = 7;
+
+	for (uint32_t i = 1; i <= 3000; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		count(data, i % 3 ? 5 : seed >> (i % 40 + 14), i, TALLY_STACK_NONE,
+		      TALLY_STACK_NONE);
+	}
+	profile = build(data, PROFILE_VIEW_PROCESS);
+	assert_int_equal(profile.n_entries, 3000);
+	for (uint32_t i = 1; i < profile.n_entries; i++) {
+		const struct profile_entry *before = &profile.entries[i - 1], *it = before + 1;
+
+		assert_true(before->count < it->count ||
+			    (before->count == it->count && before->tgid < it->tgid));
+	}
+	profile_clear(&profile);
+}
+
+static void counts_missed_sides(void **state)
+{
+	struct data *data = *state;
+	uint32_t a = address(data, 0x10, 1, "f", 0);
+	char line[WARNINGS_LINE_SIZE];
+	struct profile profile;
+
+	count(data, 3, 1, TALLY_STACK_MISSED, TALLY_STACK_MISSED);
+	count(data, 4, 1, TALLY_STACK_MISSED, stack(data, 1, &a));
+	count(data, 5, 1, TALLY_STACK_NONE, TALLY_STACK_NONE);
+	profile = build(data, PROFILE_VIEW_PROCESS);
+	assert_int_equal(profile.missed_sides, 3);
+	assert_int_equal(profile.missed_counts, 7);
+	assert_true(profile.entries[0].has_kernel && profile.entries[0].kernel_missed);
+	assert_true(profile.entries[1].has_user && !profile.entries[1].user_missed);
+	assert_false(profile.entries[2].has_kernel || profile.entries[2].has_user);
+	assert_true(warnings_line(&profile, 0, line));
+	assert_string_equal(line, "WARNING: 3 stack traces could not be displayed.");
+	assert_false(warnings_line(&profile, 1, line));
+	profile_clear(&profile);
+
+	data->meta.stack_storage = 16384;
+	tally_losses(data->tally)->counts_full = true;
+	profile = build(data, PROFILE_VIEW_PROCESS | PROFILE_VIEW_NO_KERNEL);
+	assert_int_equal(profile.missed_sides, 1);
+	assert_true(warnings_line(&profile, 0, line));
+	assert_string_equal(line, "WARNING: 1 stack traces could not be displayed. "
+				  "Consider increasing --stack-storage-size.");
+	assert_true(warnings_line(&profile, 1, line));
+	assert_string_equal(line,
+			    "WARNING: hash table full. Consider increasing --hash-storage-size.");
+	assert_false(warnings_line(&profile, 2, line));
+	profile_clear(&profile);
+}
+
+/* Stacks with inlined functions grow, up to a limit, and then say that they were cut. */
+static void inlined_frames_are_bounded(void **state)
+{
+	struct data *data = *state;
+	struct tally_address it = { .address = 0x10, .world = 1 };
+	struct names_frame frames[NAMES_MAX_INLINED];
+	uint32_t id, addresses[TALLY_MAX_FRAMES] = { 0 };
+	struct profile profile;
+
+	for (uint32_t i = 0; i < NAMES_MAX_INLINED; i++)
+		frames[i] = (struct names_frame){ .name = names_string(data->names, i ? "o" : "i"),
+						  .object = NAMES_NONE };
+	assert_int_equal(tally_address(data->tally, &it, &id), 0);
+	assert_int_equal(names_add_address(data->names, frames, NAMES_MAX_INLINED), 0);
+	count(data, 1, 1, TALLY_STACK_NONE, stack(data, 2, addresses));
+	count(data, 2, 1, TALLY_STACK_NONE, stack(data, TALLY_MAX_FRAMES, addresses));
+	profile = build(data, 0);
+	assert_int_equal(profile.n_frames, 2);
+	assert_int_equal(profile.entries[0].n_user, 2 * NAMES_MAX_INLINED);
+	assert_false(profile.entries[0].user_cut);
+	assert_string_equal(profile.frames[profile.entries[0].user[0]].is.name, "i");
+	assert_string_equal(profile.frames[profile.entries[0].user[1]].is.name, "o");
+	assert_int_equal(profile.entries[1].n_user, PROFILE_MAX_FRAMES);
+	assert_true(profile.entries[1].user_cut);
+	profile_clear(&profile);
+}
+
+/* Many stacks: some that merge lie between others that stay. */
+static void many_stacks_merge(void **state)
+{
+	enum { N = 4000, NAMES = 50 };
+	struct data *data = *state;
+	struct profile profile;
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < 2 * NAMES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%u", i % NAMES);
+		address(data, i, 1, name, 0);
+	}
+	/* Each call path twice, at other addresses. */
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t path = i / 2, twin = i % 2 * NAMES;
+		uint32_t frames[3] = { path % NAMES + twin, path / NAMES % NAMES + twin, twin };
+
+		count(data, i + 1, 1, TALLY_STACK_NONE, stack(data, 3, frames));
+		total += i + 1;
+	}
+	profile = build(data, PROFILE_VIEW_PROCESS);
+	assert_int_equal(profile.n_frames, NAMES);
+	assert_int_equal(profile.n_entries, N / 2);
+	assert_int_equal(profile.total, total);
+	for (uint32_t i = 0; i < profile.n_entries; i++) {
+		const struct profile_entry *entry = &profile.entries[i];
+		char leaf[16], caller[16];
+
+		snprintf(leaf, sizeof(leaf), "f%u", i % NAMES);
+		snprintf(caller, sizeof(caller), "f%u", i / NAMES % NAMES);
+		assert_int_equal(entry->count, 4 * i + 3);
+		assert_int_equal(entry->n_user, 3);
+		assert_string_equal(profile.frames[entry->user[0]].is.name, leaf);
+		assert_string_equal(profile.frames[entry->user[1]].is.name, caller);
+		assert_string_equal(profile.frames[entry->user[2]].is.name, "f0");
+	}
+	profile_clear(&profile);
+}
+
+static void unnamed_addresses_are_unknown(void **state)
+{
+	struct data *data = *state;
+	struct tally_address it = { .address = 0x10 };
+	struct profile profile;
+	uint32_t id;
+
+	assert_int_equal(tally_address(data->tally, &it, &id), 0);
+	count(data, 1, 1, stack(data, 1, &id), TALLY_STACK_NONE);
+	profile = build(data, 0);
+	assert_null(profile.frames[0].is.name);
+	assert_int_equal(profile.frames[0].is.flags, NAMES_FRAME_KERNEL);
+	profile_clear(&profile);
+}
+
+static void names_cannot_forge_lines(void **state)
+{
+	const struct {
+		const char *name, *shown;
+	} cases[] = {
+		{ "plain;name 1", "plain;name 1" },
+		{ "a\nb\tc\x7f", "a?b?c?" },
+		{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5", "caf\xc3\xa9 \xe2\x82\xac "
+							       "\xf0\x9f\x94\xa5" },
+		{ "\xc2\x9b", "?" },		/* a control of eight bits */
+		{ "\xe2\x80\xa8", "?" },	/* a line separator */
+		{ "\xff\xc3", "??" },		/* no UTF-8 */
+		{ "\xc0\x8a", "??" },		/* an overlong newline */
+		{ "\xed\xa0\x80", "???" },	/* a surrogate */
+		{ "\xf4\x90\x80\x80", "????" }, /* beyond the last character */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bytes bytes;
+
+		bytes_start(&bytes, NULL);
+		bytes_name(&bytes, cases[i].name, strlen(cases[i].name));
+		bytes_char(&bytes, '\0');
+		assert_int_equal(bytes.failed, 0);
+		assert_string_equal(bytes.start, cases[i].shown);
+		bytes_clear(&bytes);
+	}
+}
+
+static void writers_are_found(void **state)
+{
+	(void)state;
+	assert_ptr_equal(writers[0], &text_writer);
+	assert_ptr_equal(writer_by_name("folded"), &folded_writer);
+	assert_null(writer_by_name("folde"));
+	assert_null(writer_by_name(""));
+	assert_ptr_equal(writer_by_path("a/b.folded"), &folded_writer);
+	assert_ptr_equal(writer_by_path("out.txt"), &text_writer);
+	assert_null(writer_by_path(".txt"));
+	assert_null(writer_by_path("txt"));
+}
+
+/* A full disk: the writer stops, and the error stays with the stream. */
+static void write_errors_stay_with_the_stream(void **state)
+{
+	struct data *data = *state;
+	struct report_options options = { .per_process = true };
+	struct error err = { 0 };
+	struct profile profile;
+	FILE *full = fopen("/dev/full", "we");
+
+	assert_non_null(full);
+	for (uint32_t i = 0; i < 100000; i++)
+		count(data, 1, i, TALLY_STACK_NONE, TALLY_STACK_NONE);
+	profile = build(data, text_writer.view(&options));
+	assert_int_equal(text_writer.write(&profile, &options, full, &err), 0);
+	assert_true(ferror(full));
+	fclose(full);
+	profile_clear(&profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(merges_what_looks_alike, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sorts_by_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counts_missed_sides, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(inlined_frames_are_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(many_stacks_merge, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unnamed_addresses_are_unknown, set_up, tear_down),
+		cmocka_unit_test(names_cannot_forge_lines),
+		cmocka_unit_test(writers_are_found),
+		cmocka_unit_test_setup_teardown(write_errors_stay_with_the_stream, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

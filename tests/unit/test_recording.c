@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../recordings/checksums.h"
+#include "recording/recording.h"
+#include "report/writer.h"
+
+struct data {
+	struct tally *tally;
+	struct names *names;
+	struct profile_meta meta;
+	unsigned char *bytes; /* as saved */
+	size_t size;
+};
+
+static void save(struct data *data)
+{
+	FILE *out;
+	struct error err = { 0 };
+	char *bytes = NULL;
+
+	free(data->bytes);
+	out = open_memstream(&bytes, &data->size);
+	assert_non_null(out);
+	assert_int_equal(recording_save(out, &data->meta, data->tally, data->names, &err), 0);
+	fclose(out);
+	data->bytes = (unsigned char *)bytes;
+}
+
+static int load(const void *bytes, size_t size, struct recording **recording, struct error *err)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC), r;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	r = recording_load(fd, "x.stacktally", recording, err);
+	close(fd);
+	return r;
+}
+
+static void add_address(struct data *data, uint64_t at, uint32_t world, uint32_t object)
+{
+	struct tally_address it = { .address = at, .world = world, .flags = at & 1 };
+	struct names_frame frames[2] = {
+		{ .name = names_string(data->names, "inner"),
+		  .file = names_string(data->names, "a.h"),
+		  .line = 3,
+		  .object = object,
+		  .flags = NAMES_FRAME_INLINED },
+		{ .name = at % 5 ? names_string(data->names, at % 2 ? "odd()" : "even()") : NULL,
+		  .linkage_name = names_string(data->names, "_Z3oddv"),
+		  .module = names_string(data->names, "libx.so"),
+		  .offset = at / 7,
+		  .object = at % 3 ? object : NAMES_NONE,
+		  .flags = world ? 0 : NAMES_FRAME_KERNEL },
+	};
+	uint32_t id;
+
+	assert_int_equal(tally_address(data->tally, &it, &id), 0);
+	assert_int_equal(names_add_address(data->names, frames + at % 2, 2 - at % 2), 0);
+}
+
+static void fill(struct data *data)
+{
+	struct names_object object = { .path = names_string(data->names, "/lib/libx.so"),
+				       .start = 0x1000,
+				       .end = 0x9000,
+				       .offset = 0x200,
+				       .build_id_size = 4,
+				       .build_id = { 0xde, 0xad, 0xbe, 0xef },
+				       .device = 5,
+				       .inode = UINT64_MAX };
+	uint32_t index;
+
+	data->meta = (struct profile_meta){ .command = "profile",
+					    .title = "Sampling",
+					    .event = "cycles",
+					    .frequency = 49,
+					    .period = 1,
+					    .start_time_ns = 2,
+					    .duration_ns = 3,
+					    .hash_storage = 4,
+					    .stack_storage = 5,
+					    .hostname = NULL,
+					    .kernel_release = "6.1",
+					    .user = true };
+	assert_int_equal(names_add_object(data->names, &object, &index), 0);
+	assert_int_equal(names_add_cgroup(data->names, 40, "/a"), 0);
+	assert_int_equal(names_add_cgroup(data->names, 30, "/b"), 0);
+	for (uint32_t i = 0; i < 12; i++)
+		add_address(data, i % 4 ? i : 0xffffffff81000000u + i, i % 4, index);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t frames[4] = { i, i + 1, i * 2, 11 };
+		struct tally_entry entry = { .count = i * 100 + 1,
+					     .cgroup = i % 2 ? 40 : 0,
+					     .tgid = i,
+					     .tid = UINT32_MAX - i,
+					     .kernel =
+						     i % 3 ? TALLY_STACK_NONE : TALLY_STACK_MISSED,
+					     .comm = "comm" };
+
+		assert_int_equal(tally_stack(data->tally, frames, 1 + i % 4, i & 1, &entry.user),
+				 0);
+		assert_int_equal(tally_add(data->tally, &entry), 0);
+	}
+	*tally_losses(data->tally) = (struct tally_losses){ .events = UINT64_MAX,
+							    .lost_ring = 1,
+							    .lost_counts = 2,
+							    .lost_nested = 3,
+							    .throttled = 4,
+							    .counts_full = true };
+}
+
+static int set_up(void **state)
+{
+	static struct data data;
+
+	data = (struct data){ 0 };
+	*state = &data;
+	if (tally_new(0, 0, &data.tally) < 0 || names_new(&data.names) < 0)
+		return 1;
+	fill(&data);
+	save(&data);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct data *data = *state;
+
+	tally_free(data->tally);
+	names_free(data->names);
+	free(data->bytes);
+	return 0;
+}
+
+static void same_string(const char *a, const char *b)
+{
+	if (!a || !b)
+		assert_ptr_equal(a, b);
+	else
+		assert_string_equal(a, b);
+}
+
+static void same_names(const struct names *a, const struct names *b)
+{
+	assert_int_equal(names_n_frames(a), names_n_frames(b));
+	assert_int_equal(names_n_objects(a), names_n_objects(b));
+	assert_int_equal(names_n_cgroups(a), names_n_cgroups(b));
+	assert_memory_equal(names_addresses(a), names_addresses(b),
+			    names_n_addresses(a) * sizeof(struct names_address));
+	for (uint32_t i = 0; i < names_n_frames(a); i++) {
+		const struct names_frame *x = &names_frames(a)[i], *y = &names_frames(b)[i];
+
+		same_string(x->name, y->name);
+		same_string(x->linkage_name, y->linkage_name);
+		same_string(x->module, y->module);
+		same_string(x->file, y->file);
+		assert_true(x->offset == y->offset && x->line == y->line);
+		assert_true(x->object == y->object && x->flags == y->flags);
+	}
+	for (uint32_t i = 0; i < names_n_objects(a); i++) {
+		const struct names_object *x = &names_objects(a)[i], *y = &names_objects(b)[i];
+
+		assert_string_equal(x->path, y->path);
+		assert_true(x->start == y->start && x->end == y->end && x->offset == y->offset);
+		assert_true(x->device == y->device && x->inode == y->inode);
+		assert_int_equal(x->build_id_size, y->build_id_size);
+		assert_memory_equal(x->build_id, y->build_id, sizeof(x->build_id));
+	}
+	for (uint32_t i = 0; i < names_n_cgroups(a); i++) {
+		assert_int_equal(names_cgroups(a)[i].id, names_cgroups(b)[i].id);
+		assert_string_equal(names_cgroups(a)[i].path, names_cgroups(b)[i].path);
+	}
+}
+
+static void loads_what_was_saved(void **state)
+{
+	struct data *data = *state;
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	const struct tally *a = data->tally, *b;
+	struct data again;
+
+	assert_int_equal(load(data->bytes, data->size, &recording, &err), 0);
+	b = recording->tally;
+	assert_int_equal(tally_n_addresses(a), tally_n_addresses(b));
+	assert_memory_equal(tally_addresses(a), tally_addresses(b),
+			    tally_n_addresses(a) * sizeof(struct tally_address));
+	assert_int_equal(tally_n_stacks(a), tally_n_stacks(b));
+	for (uint32_t i = 0; i < tally_n_stacks(a); i++) {
+		const struct tally_stack *x = &tally_stacks(a)[i], *y = &tally_stacks(b)[i];
+
+		assert_true(x->n_frames == y->n_frames && x->flags == y->flags);
+		assert_memory_equal(tally_frames(a, x), tally_frames(b, y), x->n_frames * 4);
+	}
+	assert_int_equal(tally_n_entries(a), tally_n_entries(b));
+	assert_memory_equal(tally_entries(a), tally_entries(b),
+			    tally_n_entries(a) * sizeof(struct tally_entry));
+	assert_true(tally_total(a) == tally_total(b));
+	assert_memory_equal(tally_losses_of(a), tally_losses_of(b), sizeof(struct tally_losses));
+	same_names(data->names, recording->names);
+	assert_string_equal(recording->meta.command, "profile");
+	assert_string_equal(recording->meta.title, "Sampling");
+	assert_string_equal(recording->meta.event, "cycles");
+	assert_null(recording->meta.hostname);
+	assert_string_equal(recording->meta.kernel_release, "6.1");
+	assert_int_equal(recording->meta.frequency, 49);
+	assert_int_equal(recording->meta.duration_ns, 3);
+	assert_int_equal(recording->meta.stack_storage, 5);
+	assert_true(recording->meta.user && !recording->meta.kernel);
+
+	/* Saved again, it is the same file. */
+	again = (struct data){ .tally = recording->tally,
+			       .names = recording->names,
+			       .meta = recording->meta };
+	save(&again);
+	assert_int_equal(again.size, data->size);
+	assert_memory_equal(again.bytes, data->bytes, data->size);
+	free(again.bytes);
+	recording_free(recording);
+	recording_free(NULL);
+}
+
+/* Sections are split when they are large, also between long strings. */
+static void large_ones_have_many_sections(void **state)
+{
+	struct data *data = *state;
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	char *name = malloc(RECORDING_STRING_MAX + 100);
+
+	assert_non_null(name);
+	for (int i = 0; i < 5; i++) {
+		struct tally_address it = { .address = 100 + i, .world = 9 };
+		struct names_frame frame = { .object = NAMES_NONE };
+		uint32_t id;
+
+		memset(name, 'a' + i, RECORDING_STRING_MAX + 99);
+		name[RECORDING_STRING_MAX - 2 + i] = '\0';
+		frame.name = names_string(data->names, name);
+		assert_int_equal(tally_address(data->tally, &it, &id), 0);
+		assert_int_equal(names_add_address(data->names, &frame, 1), 0);
+	}
+	for (uint32_t i = 0; i < 200000; i++) {
+		struct tally_entry entry = { .count = 1, .tgid = i, .user = i % 6, .comm = "many" };
+
+		entry.kernel = TALLY_STACK_NONE;
+		assert_int_equal(tally_add(data->tally, &entry), 0);
+	}
+	save(data);
+	assert_int_equal(load(data->bytes, data->size, &recording, &err), 0);
+	assert_true(tally_total(recording->tally) == tally_total(data->tally));
+	/* A name beyond the limit is cut to it. */
+	assert_int_equal(
+		strlen(names_frames(recording->names)[names_n_frames(data->names) - 1].name),
+		RECORDING_STRING_MAX);
+	recording_free(recording);
+	free(name);
+}
+
+static void truncated_names_the_offset(void **state)
+{
+	struct data *data = *state;
+
+	for (size_t size = 0; size < data->size; size++) {
+		struct recording *recording = NULL;
+		struct error err = { 0 };
+		char expected[64];
+
+		assert_true(load(data->bytes, size, &recording, &err) < 0);
+		assert_null(recording);
+		snprintf(expected, sizeof(expected), "x.stacktally: truncated at offset %zu", size);
+		assert_string_equal(err.text, expected);
+		assert_int_equal(err.exit_class, EXIT_CLASS_RUNTIME);
+	}
+}
+
+static void every_flipped_byte_is_noticed(void **state)
+{
+	struct data *data = *state;
+
+	for (size_t at = 0; at < data->size; at++) {
+		for (int bit = 0; bit < 8; bit++) {
+			struct recording *recording = NULL;
+			struct error err = { 0 };
+
+			data->bytes[at] ^= (unsigned char)(1 << bit);
+			assert_true(load(data->bytes, data->size, &recording, &err) < 0);
+			assert_null(recording);
+			assert_non_null(strstr(err.text, " at offset "));
+			data->bytes[at] ^= (unsigned char)(1 << bit);
+		}
+	}
+}
+
+/* Also behind right checksums nothing crashes; what loads can be printed, with the sum it has. */
+static void hostile_bytes_do_no_harm(void **state)
+{
+	static const unsigned char values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	struct data *data = *state;
+	unsigned char *hostile = malloc(data->size);
+	FILE *out = fopen("/dev/null", "we");
+	unsigned int loaded = 0, refused = 0;
+
+	assert_true(hostile && out);
+	for (size_t at = RECORDING_HEADER_SIZE; at < data->size * 2; at++) {
+		for (size_t i = 0; i < sizeof(values); i++) {
+			struct report_options options = { .per_process = true, .offset = true };
+			struct recording *recording = NULL;
+			struct profile profile = { 0 };
+			struct error err = { 0 };
+
+			memcpy(hostile, data->bytes, data->size);
+			hostile[at % data->size] =
+				at < data->size
+					? values[i]
+					: (unsigned char)(hostile[at % data->size] + values[i]);
+			make_checksums(hostile, data->size);
+			if (load(hostile, data->size, &recording, &err) < 0) {
+				assert_null(recording);
+				assert_non_null(strstr(err.text, " at offset "));
+				refused++;
+				continue;
+			}
+			loaded++;
+			assert_int_equal(profile_build(recording->tally, recording->names,
+						       &recording->meta, text_writer.view(&options),
+						       &profile),
+					 0);
+			assert_true(profile.total == tally_total(recording->tally));
+			assert_int_equal(text_writer.write(&profile, &options, out, &err), 0);
+			profile_clear(&profile);
+			recording_free(recording);
+		}
+	}
+	assert_true(loaded > 100 && refused > 100);
+	fclose(out);
+	free(hostile);
+}
+
+static void only_regular_files(void **state)
+{
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_true(recording_load(ends[0], "p", &recording, &err) < 0);
+	assert_string_equal(err.text, "p: not a regular file; copy the recording to one first");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void says_what_is_wrong(void **state)
+{
+	struct data *data = *state;
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	unsigned char *longer = malloc(data->size + 1);
+
+	assert_non_null(longer);
+	assert_true(load("ELF file", 8, &recording, &err) < 0);
+	assert_string_equal(err.text, "x.stacktally: not a stacktally recording at offset 0");
+	memcpy(longer, data->bytes, data->size);
+	longer[data->size] = 0;
+	assert_true(load(longer, data->size + 1, &recording, &err) < 0);
+	assert_non_null(strstr(err.text, "something follows the end at offset "));
+	longer[RECORDING_MAGIC_SIZE] = RECORDING_VERSION + 1;
+	assert_true(load(longer, data->size, &recording, &err) < 0);
+	assert_non_null(strstr(err.text, "version"));
+	free(longer);
+}
+
+static void unnamed_addresses_are_not_saved(void **state)
+{
+	struct data *data = *state;
+	struct tally_address it = { .address = 12345 };
+	struct error err = { 0 };
+	uint32_t id;
+
+	assert_int_equal(tally_address(data->tally, &it, &id), 0);
+	assert_true(recording_save(stderr, &data->meta, data->tally, data->names, &err) < 0);
+	assert_string_equal(err.text, "cannot save a recording: 12 of 13 addresses named");
+}
+
+static void write_errors_are_told(void **state)
+{
+	struct data *data = *state;
+	struct error err = { 0 };
+	FILE *full = fopen("/dev/full", "we");
+
+	assert_non_null(full);
+	setvbuf(full, NULL, _IONBF, 0);
+	assert_true(recording_save(full, &data->meta, data->tally, data->names, &err) < 0);
+	assert_string_equal(err.text, "cannot save a recording: No space left on device");
+	fclose(full);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(loads_what_was_saved),	  TEST(large_ones_have_many_sections),
+		TEST(truncated_names_the_offset), TEST(every_flipped_byte_is_noticed),
+		TEST(hostile_bytes_do_no_harm),	  TEST(only_regular_files),
+		TEST(says_what_is_wrong),	  TEST(unnamed_addresses_are_not_saved),
+		TEST(write_errors_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
