@@ -46,38 +46,26 @@ static int perf_type(const char *source, uint32_t *ret_type)
 }
 
 /*
- * A perf event with the program on it. Through a link, where there are such (Linux 5.15,
- * b89fbfbb854c), the program can be taken off before the event is closed.
+ * A perf event with the program on it; not through a link (Linux 5.15, b89fbfbb854c), which
+ * costs a second descriptor for each probe and, on some kernels, a second wait at its end.
  */
-static int attach_perf(int prog, struct perf_event_attr *attr, pid_t pid, int *ret_event)
+static int attach_perf(int prog, struct perf_event_attr *attr, pid_t pid)
 {
 	own(own_fd) int fd = -1;
-	int link;
 
 	attr->size = sizeof(*attr);
 	fd = (int)syscall(SYS_perf_event_open, attr, pid > 0 ? pid : -1, pid > 0 ? -1 : first_cpu(),
 			  -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	link = bpf_link_create(prog, fd, BPF_PERF_EVENT, NULL);
-	if (link == -EMFILE)
-		return link;
-	if (link < 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) < 0)
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) < 0)
 		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
-		int code = -errno;
-
-		if (link >= 0)
-			close(link);
-		return code;
-	}
-	if (link < 0)
-		return take_fd(&fd);
-	*ret_event = take_fd(&fd);
-	return link;
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return -errno;
+	return take_fd(&fd);
 }
 
-int attach_kprobe(int prog, const char *symbol, uint64_t address, int *ret_event)
+int attach_kprobe(int prog, const char *symbol, uint64_t address)
 {
 	struct perf_event_attr attr = { 0 };
 	int rc = perf_type("kprobe", &attr.type);
@@ -89,11 +77,10 @@ int attach_kprobe(int prog, const char *symbol, uint64_t address, int *ret_event
 		attr.kprobe_addr = address;
 	else
 		attr.kprobe_func = (uintptr_t)symbol;
-	return attach_perf(prog, &attr, 0, ret_event);
+	return attach_perf(prog, &attr, 0);
 }
 
-int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid,
-		  int *ret_event)
+int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid)
 {
 	struct perf_event_attr attr = { 0 };
 	int rc = perf_type("uprobe", &attr.type);
@@ -105,14 +92,14 @@ int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_
 	attr.uprobe_path = (uintptr_t)path;
 	attr.probe_offset = offset;
 	attr.config = ref_ctr_offset << 32; /* format/ref_ctr_offset: config:32-63 */
-	return attach_perf(prog, &attr, pid, ret_event);
+	return attach_perf(prog, &attr, pid);
 }
 
-int attach_tracepoint(int prog, uint64_t id, int *ret_event)
+int attach_tracepoint(int prog, uint64_t id)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = id };
 
-	return attach_perf(prog, &attr, 0, ret_event);
+	return attach_perf(prog, &attr, 0);
 }
 
 int attach_kprobe_multi(int prog, const uint64_t *addresses, const char *const *symbols, uint32_t n)

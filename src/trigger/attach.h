@@ -2,8 +2,7 @@
 /*
  * The ways to hang a loaded program on something, as one system call each, and which of them
  * this kernel has. Every one returns a close-on-exec descriptor that holds the attachment, or a
- * negative errno; some also give the perf event that the link is on, which is to be closed after
- * it. Never the text interface of tracefs: what it makes outlives the process.
+ * negative errno. Never the text interface of tracefs: what it makes outlives the process.
  */
 #ifndef STACKTALLY_TRIGGER_ATTACH_H
 #define STACKTALLY_TRIGGER_ATTACH_H
@@ -20,17 +19,16 @@ int attach_kprobe_multi(int prog, const uint64_t *addresses, const char *const *
 			uint32_t n);
 
 /* The entry of one kernel function, by address, or by symbol where that is 0. */
-int attach_kprobe(int prog, const char *symbol, uint64_t address, int *ret_event);
+int attach_kprobe(int prog, const char *symbol, uint64_t address);
 
 /* Offsets in a file; ref_ctr_offsets may be NULL. `pid` 0: in all processes. Linux 6.6. */
 int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
 			const uint64_t *ref_ctr_offsets, uint32_t n, pid_t pid);
 
-int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid,
-		  int *ret_event);
+int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid);
 
 /* A tracepoint by the id that tracefs shows. */
-int attach_tracepoint(int prog, uint64_t id, int *ret_event);
+int attach_tracepoint(int prog, uint64_t id);
 
 /* A loaded tracing program with its target chosen at load. */
 int attach_fentry(int prog);

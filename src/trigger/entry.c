@@ -32,5 +32,5 @@ int entry_fd(const struct bpf_object *object, const char *name, struct error *er
 
 void entry_stop(struct trigger *trigger)
 {
-	probes_stop((struct probes *)trigger);
+	probes_detach((struct probes *)trigger);
 }

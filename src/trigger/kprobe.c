@@ -90,7 +90,7 @@ static int choose(struct trigger *trigger, struct bpf_object *object, struct err
 	return kprobes->how == KPROBE_FENTRY ? choose_fentry(kprobes, program, err) : 0;
 }
 
-static int attach_some(const void *context, uint32_t from, uint32_t n, int *ret_event)
+static int attach_some(const void *context, uint32_t from, uint32_t n)
 {
 	const struct kprobes *kprobes = context;
 	const uint64_t *addresses = kprobes->addresses;
@@ -103,7 +103,7 @@ static int attach_some(const void *context, uint32_t from, uint32_t n, int *ret_
 		return attach_fentry(kprobes->program);
 	default:
 		return attach_kprobe(kprobes->program, kprobes->symbols[from],
-				     addresses ? addresses[from] : 0, ret_event);
+				     addresses ? addresses[from] : 0);
 	}
 }
 

@@ -15,22 +15,18 @@ struct probes {
 	struct trigger trigger; /* first: ops get this one */
 	spec_progress_fn progress;
 	void *progress_context;
-	int *holds;  /* what makes the program run: links, or the events themselves */
-	int *events; /* what else there is to close, which may take long */
-	uint32_t n_holds, holds_capacity, n_events, events_capacity;
+	int *fds; /* links, or perf events with the program on them */
+	uint32_t n_fds, fds_capacity;
 	uint32_t n_attached;
 	uint32_t n_left_out;
 	char left_out[400]; /* the names of the first of them, and why */
 };
 
-/*
- * What is to be attached. `attach` returns a descriptor that the program runs as long as it is
- * open, or a negative errno; *ret_event may be set to one that only keeps the event.
- */
+/* What is to be attached; `attach` returns a file descriptor or a negative errno. */
 struct probes_source {
 	uint32_t n;
 	bool at_once; /* attach() takes any range; else only one at a time */
-	int (*attach)(const void *context, uint32_t from, uint32_t n, int *ret_event);
+	int (*attach)(const void *context, uint32_t from, uint32_t n);
 	const char *(*name)(const void *context, uint32_t i);
 	const void *context;
 };
@@ -38,16 +34,15 @@ struct probes_source {
 int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err);
 
 /*
- * No program of these probes will begin any more. With links (Linux 5.15) that is quick; what
- * is left is events without a program, whose end costs a wait for all CPUs each: probes_clear()
- * does that, after the report.
+ * Returns when no program of these probes will begin any more. Probes that were attached one by
+ * one take long: the session disarms the program first and calls this last.
  */
-void probes_stop(struct probes *probes);
+void probes_detach(struct probes *probes);
 
 /* For a match that is not to be attached; call it before or while attaching. */
 void probes_leave_out(struct probes *probes, const char *name, const char *why);
 
-/* Stops, detaches, and frees what this head owns, not the head itself. */
+/* Detaches, and frees what this head owns, not the head itself. */
 void probes_clear(struct probes *probes);
 
 /* The n_attached of every such trigger. */

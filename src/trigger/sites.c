@@ -54,14 +54,14 @@ int sites_choose(struct trigger *trigger, struct bpf_object *object, struct erro
 	return rc;
 }
 
-static int attach_some(const void *context, uint32_t from, uint32_t n, int *ret_event)
+static int attach_some(const void *context, uint32_t from, uint32_t n)
 {
 	const struct sites *sites = context;
 
 	if (!sites->at_once)
 		return attach_uprobe(sites->program, sites->library.fd_path,
 				     sites->items[from].offset, sites->items[from].semaphore,
-				     sites->pid, ret_event);
+				     sites->pid);
 	return attach_uprobe_multi(sites->program, sites->library.fd_path, sites->offsets + from,
 				   sites->semaphores ? sites->semaphores + from : NULL, n,
 				   sites->pid);

@@ -64,12 +64,12 @@ static int choose(struct trigger *trigger, struct bpf_object *object, struct err
 	return rc < 0 ? rc : entry_choose(object, "on_tracepoint", &program, err);
 }
 
-static int attach_one(const void *context, uint32_t from, uint32_t n, int *ret_event)
+static int attach_one(const void *context, uint32_t from, uint32_t n)
 {
 	const struct tracepoints *tracepoints = context;
 
 	(void)n; /* 1: not at once */
-	return attach_tracepoint(tracepoints->program, tracepoints->events[from].id, ret_event);
+	return attach_tracepoint(tracepoints->program, tracepoints->events[from].id);
 }
 
 static const char *event_name(const void *context, uint32_t i)
