@@ -56,8 +56,12 @@ void frame_texts_clear(struct frame_texts *texts);
 static inline void frame_texts_put(const struct frame_texts *texts, const uint32_t *frames,
 				   uint32_t n, int step, struct bytes *bytes)
 {
-	char *at = bytes->start + bytes->used, *end = bytes->start + bytes->size;
+	char *at, *end;
 
+	if (n == 0 || !bytes_room(bytes, FRAME_TEXT_SPAN))
+		return;
+	at = bytes->start + bytes->used;
+	end = bytes->start + bytes->size;
 	for (; n > 0; n--, frames += step) {
 		const struct frame_text *frame = &texts->of[*frames];
 

@@ -104,7 +104,8 @@ static inline void profile_prefetch(const struct profile *profile, uint32_t entr
 	ahead = &profile->entries[entry];
 	__builtin_prefetch(ahead->kernel);
 	__builtin_prefetch(ahead->user);
-	__builtin_prefetch(ahead->user + (ahead->n_user > 16 ? 16 : 0));
+	if (ahead->n_user > 16)
+		__builtin_prefetch(ahead->user + 16);
 }
 
 /* Where the cgroup is in the cgroup file system, or NULL when nothing is known of it. */
