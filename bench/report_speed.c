@@ -109,6 +109,13 @@ static double milliseconds(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
+/* User and system time: what the wall clock would show if the CPU were ours. */
+static double cpu(const struct rusage *usage)
+{
+	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e3 +
+	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e3;
+}
+
 static int measure(const char *path)
 {
 	own(own_recording_free) struct recording *recording = NULL;
@@ -137,10 +144,10 @@ static int measure(const char *path)
 		return 1;
 	written = milliseconds();
 	getrusage(RUSAGE_SELF, &usage);
-	printf("load %.0f ms, merge %.0f ms, print %.0f ms, total %.0f ms; %u lines; peak RSS %ld "
-	       "MiB\n",
-	       loaded - start, built - loaded, written - built, written - start, profile.n_entries,
-	       usage.ru_maxrss / 1024);
+	printf("load %.0f ms, merge %.0f ms, print %.0f ms, total %.0f ms, CPU %.0f ms; "
+	       "%u lines; peak RSS %ld MiB\n",
+	       loaded - start, built - loaded, written - built, written - start, cpu(&usage),
+	       profile.n_entries, usage.ru_maxrss / 1024);
 	profile_clear(&profile);
 	return 0;
 }
