@@ -46,6 +46,8 @@ int main(int argc, char **argv)
 	if (argc <= 2)
 		return 1;
 	if (n)
+		say_ready();
+	if (n)
 		fork_all(n, argv[2], argc > 3 ? argv[3] : NULL);
 	else
 		child_work(strtoull(argv[2], NULL, 10) * 1000);
