@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is measured: each case yields rows of numbers, ours beside the peers'.
+
+Knows the command lines; measure.py runs them, document.py shows the rows. Runs alternate, ours
+first, then each peer, and that as often as there are rounds.
+"""
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from measure import BpfStatistics, Failed, median
+
+COUNT = "{ @[kstack, ustack] = count(); }"
+
+
+class Row:
+    """One number of each tool, in every round."""
+
+    def __init__(self, what, unit, target=None, ratio=None, note=""):
+        self.what, self.unit, self.note = what, unit, note
+        self.target = target  # at most so many, for ours
+        self.ratio = ratio    # at most so many times that peer's: (times, peer)
+        self.values = {}
+
+    def add(self, tool, value):
+        self.values.setdefault(tool, []).append(value)
+
+    def as_dict(self):
+        return {"what": self.what, "unit": self.unit, "target": self.target, "ratio": self.ratio,
+                "note": self.note, "values": self.values}
+
+
+class Cases:
+    def __init__(self, bench, rounds, peers, calls, seconds):
+        self.bench, self.rounds, self.peers = bench, rounds, peers
+        self.calls, self.seconds = calls, seconds
+        self.profile = os.path.join(bench.build, "profile")
+        self.stackcount = os.path.join(bench.build, "stackcount")
+        self.out = bench.path("out")
+
+    def tools(self, *wanted):
+        return ["ours"] + [tool for tool in wanted if tool in self.peers]
+
+    def alternate(self, tools, measure):
+        """Calls measure(tool) for each tool in each round; says what fails, and goes on."""
+        for _ in range(self.rounds):
+            for tool in tools:
+                try:
+                    measure(tool)
+                except Failed as failure:
+                    print(f"    FAILED {tool}: {failure}", flush=True)
+
+    # ---- one run of a second
+
+    def second(self):
+        wall = Row("wall time of a 1 s run of the whole machine, report included", "ms", 1060)
+        rss = Row("peak RSS of that run", "MB", 15)
+        armed = Row("exec to the title, printed once the last event is enabled", "ms", 40)
+        data = self.bench.path("perf.data")
+        commands = {
+            "ours": [self.profile, "1"],
+            "bpftrace": ["bpftrace", "-e", "profile:hz:49 { @[kstack, ustack, comm] = count(); } "
+                         "interval:s:1 { exit(); }"],
+            "perf": ["sh", "-c", f"perf record -q -a -g -F 49 -o {data} sleep 1 && "
+                     f"perf report -i {data} --stdio"],
+        }
+
+        def measure(tool):
+            result = self.bench.run(commands[tool], self.out)
+            wall.add(tool, result["wall"])
+            rss.add(tool, result["rss"] * 1024 / 1e6)
+            if tool == "ours":
+                armed.add(tool, result["first"])
+
+        self.alternate(self.tools("bpftrace", "perf"), measure)
+        return [armed, wall, rss]
+
+    def armed(self):
+        """The same from outside: strace stops only at the calls it is asked for."""
+        row = Row("exec to the last PERF_EVENT_IOC_ENABLE, under strace --seccomp-bpf", "ms")
+        commands = {
+            "ours": [self.profile, "-q", "0.2"],
+            "bpftrace": ["bpftrace", "-e", f"profile:hz:49 {COUNT} interval:ms:200 {{ exit(); }}"],
+        }
+        if not shutil.which("strace"):
+            print("    MISSING: strace, so that this is not measured", flush=True)
+            return []
+
+        def measure(tool):
+            trace = self.bench.path("strace")
+            self.bench.run(["strace", "-f", "--seccomp-bpf", "-ttt", "-o", trace, "-e",
+                            "trace=execve,ioctl"] + commands[tool], self.out)
+            with open(trace, errors="replace") as lines:
+                text = lines.read()
+            started = re.search(r"([\d.]+) execve", text)
+            enabled = re.findall(r"([\d.]+) ioctl\(\d+, PERF_EVENT_IOC_ENABLE", text)
+            if started and enabled:
+                # The clock's own events: bpftrace opens those of interval:ms after them.
+                row.add(tool, (float(enabled[-1]) - float(started[1])) * 1e3)
+
+        self.alternate(self.tools("bpftrace"), measure)
+        return [row]
+
+    # ---- what a sample costs
+
+    def samples(self):
+        return [self.sample(kind, what) for kind, what in (
+            ("deep", "60 calls deep, spinning"), ("syscalls", "system calls"),
+            ("mixed", "spinning, system calls and page faults"))]
+
+    def sample(self, kind, what):
+        row = Row(f"BPF run time per sample at 997 Hz: {what}", "ns", ratio=(0.8, "bpftrace"))
+        commands = {
+            "ours": [self.profile, "-q", "-f", "-F", "997"],
+            "bpftrace": ["bpftrace", "-e", f"profile:hz:997 {COUNT}"],
+        }
+
+        def measure(tool):
+            run = self.bench.start(commands[tool], self.out)
+            run.wait_for_bpf()
+            before = run.bpf()
+            time.sleep(self.seconds)
+            after = run.bpf()
+            run.interrupt()
+            run.finish()
+            if after[1] > before[1]:
+                row.add(tool, (after[0] - before[0]) / (after[1] - before[1]))
+
+        with BpfStatistics(), self.bench.busy(kind):
+            self.alternate(self.tools("bpftrace"), measure)
+        return row
+
+    # ---- the report
+
+    def report(self):
+        total = Row("report of 1,000,000 stacks of 30 frames: profile --from FILE -f", "ms", 2000)
+        rss = Row("peak RSS of that report", "MB")
+        recording = self.bench.path("big.stacktally")
+        subprocess.run([os.path.join(self.bench.build, "bench", "report_speed"), "make",
+                        recording], check=True)
+
+        def measure(tool):
+            result = self.bench.run([self.profile, "--from", recording, "-f", "-q"])
+            total.add(tool, result["wall"])
+            rss.add(tool, result["rss"] * 1024 / 1e6)
+
+        self.alternate(["ours"], measure)
+        os.unlink(recording)
+        return [total, rss]
+
+    # ---- stackcount
+
+    def tracepoints(self):
+        rows = self.tracepoint("raw_syscalls", "sys_enter", "getppid", 1000000)
+        return rows + self.tracepoint("sched", "sched_switch", "switches", 1000000)
+
+    def tracer(self, tool, event, probe):
+        if tool == "ours":
+            return [self.stackcount, "-f", probe]
+        if tool == "bpftrace":
+            return ["bpftrace", "-e", f"{event} {COUNT}"]
+        return ["perf", "record", "-q", "-a", "-g", "-e", event, "-o", os.devnull]
+
+    def while_traced(self, tool, command, kind, times):
+        """ns that each took while traced; ns of BPF run time for each; what the tool said."""
+        run = self.bench.start(command, self.out)
+        if tool == "ours":
+            run.wait_for_words(self.out, "Hit Ctrl-C" if "-f" not in command else "")
+            time.sleep(0.5)
+        else:
+            time.sleep(2.5)  # neither says when it is ready
+        before = run.bpf()
+        cost = self.bench.repeat(kind, times)
+        after = run.bpf()
+        run.interrupt()
+        # perf ends by the signal it was sent.
+        result = run.finish(good=(0, 130))
+        runs = after[1] - before[1]
+        return cost, (after[0] - before[0]) / runs if runs else None, result["said"]
+
+    def tracepoint(self, category, name, kind, times):
+        what = f"{category}:{name}, {times:,} events, both stacks"
+        bpf = Row(f"BPF run time per event: {what}", "ns", ratio=(1.0, "bpftrace"))
+        whole = Row(f"what each event takes longer: {what}", "ns", ratio=(1.0, "the better"))
+        lost = Row(f"events lost: {what}", "events", 0)
+        events = {"ours": f"t:{category}:{name}", "bpftrace": f"tracepoint:{category}:{name}",
+                  "perf": f"{category}:{name}"}
+
+        def measure(tool):
+            bare = self.bench.repeat(kind, times)
+            cost, run_time, said = self.while_traced(
+                tool, self.tracer(tool, events[tool], events["ours"]), kind, times)
+            whole.add(tool, cost - bare)
+            if run_time:
+                bpf.add(tool, run_time)
+            if tool == "ours":
+                lost.add(tool, lost_of(said))
+
+        with BpfStatistics():
+            self.alternate(self.tools("bpftrace", "perf"), measure)
+        return [bpf, whole, lost]
+
+    def uprobes(self):
+        what = f"uprobe, a loop of {self.calls:,} calls, both stacks"
+        bpf = Row(f"BPF run time per call: {what}", "ns", ratio=(1.0, "bpftrace"))
+        whole = Row(f"what each call takes longer: {what}", "ns", ratio=(1.0, "the better"))
+        lost = Row(f"events lost: {what}", "events", 0)
+        path = os.path.abspath(self.bench.workload)
+        events = {"ours": f"{path}:measured_call", "bpftrace": f"uprobe:{path}:measured_call",
+                  "perf": "probe_workload:measured_call"}
+        tools = self.tools("bpftrace", "perf")
+        if "perf" in tools and subprocess.run(["perf", "probe", "-q", "-x", path, "measured_call"],
+                                              capture_output=True).returncode:
+            print("    MISSING: perf cannot make a uprobe here", flush=True)
+            tools.remove("perf")
+
+        def measure(tool):
+            bare = self.bench.repeat("calls", self.calls)
+            cost, run_time, said = self.while_traced(
+                tool, self.tracer(tool, events[tool], events["ours"]), "calls", self.calls)
+            whole.add(tool, cost - bare)
+            if run_time:
+                bpf.add(tool, run_time)
+            if tool == "ours":
+                lost.add(tool, lost_of(said))
+
+        try:
+            with BpfStatistics():
+                self.alternate(tools, measure)
+        finally:
+            if "perf" in tools:
+                subprocess.run(["perf", "probe", "-q", "-d", "probe_workload:measured_call"],
+                               capture_output=True)
+        return [bpf, whole, lost]
+
+    def stackcount_second(self):
+        wall = Row("wall time of stackcount -D 1 t:sched:sched_switch", "ms", 1060)
+        rss = Row("peak RSS of that run", "MB", 15)
+
+        def measure(tool):
+            result = self.bench.run([self.stackcount, "-D", "1", "t:sched:sched_switch"], self.out)
+            wall.add(tool, result["wall"])
+            rss.add(tool, result["rss"] * 1024 / 1e6)
+
+        self.alternate(["ours"], measure)
+        return [wall, rss]
+
+    # ---- overhead
+
+    def overhead(self):
+        row = Row("overhead of 20 s at 99 Hz on a busy machine: CPU time and BPF run time, "
+                  "start and report included", "% of a core",
+                  note="perf samples in the kernel, in no time of its own: not seen here")
+        data = self.bench.path("perf.data")
+        commands = {
+            "ours": [self.profile, "-q", "-F", "99", "20"],
+            "bpftrace": ["bpftrace", "-e", f"profile:hz:99 {COUNT} interval:s:20 {{ exit(); }}"],
+            "perf": ["sh", "-c", f"perf record -q -a -g -F 99 -o {data} sleep 20 && "
+                     f"perf report -i {data} --stdio"],
+        }
+
+        def measure(tool):
+            run = self.bench.start(commands[tool], self.out)
+            in_kernel, deadline = 0, time.monotonic() + 19
+            if tool != "perf":
+                run.wait_for_bpf()
+                time.sleep(max(0, deadline - time.monotonic()))
+                in_kernel = run.bpf()[0] / 1e6
+            result = run.finish()
+            row.add(tool, (result["user"] + result["system"] + in_kernel) / 20000 * 100)
+
+        rounds, self.rounds = self.rounds, min(self.rounds, 3)
+        with BpfStatistics(), self.bench.busy("mixed"):
+            self.alternate(self.tools("bpftrace", "perf"), measure)
+        self.rounds = rounds
+        return [row]
+
+
+def lost_of(said):
+    """From the closing line: N samples, M stacks, D lost."""
+    found = re.search(r"(\d+) lost", said)
+    return int(found[1]) if found else -1
+
+
+# What --only takes, in the order they are run.
+NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
+         "overhead"]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/benchmarks.md out of the rows of a run, and the machine it ran on."""
+import os
+import platform
+import re
+import statistics
+import subprocess
+import time
+
+
+def first_line(command):
+    try:
+        out = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return "not installed"
+    return (out.stdout or out.stderr).strip().split("\n")[0]
+
+
+def machine(build, peers):
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"model name\s*: (.*)", file.read())
+    with open("/etc/os-release") as file:
+        system = re.search(r'PRETTY_NAME="(.*)"', file.read())
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    facts = {
+        "Date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "Machine": f"{model[1] if model else platform.machine()}, {os.cpu_count()} CPUs, "
+                   f"{memory:.0f} GiB" + (", virtual" if is_virtual() else ""),
+        "Kernel": platform.release(),
+        "System": system[1] if system else "unknown",
+        "Load before": "%.1f" % os.getloadavg()[0],
+        "stacktally": first_line([os.path.join(build, "profile"), "--version"]),
+    }
+    for peer in ("bpftrace", "perf"):
+        facts[peer] = first_line([peer, "--version"]) if peer in peers else "MISSING, not measured"
+    return facts
+
+
+def is_virtual():
+    with open("/proc/cpuinfo") as file:
+        return " hypervisor" in file.read()
+
+
+def number(value):
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.1f}"
+
+
+def middle(row, tool):
+    values = row["values"].get(tool)
+    return statistics.median(values) if values else None
+
+
+def ratio(row, peer):
+    """The median of the ratios of each round: a machine that slows down slows both."""
+    pairs = zip(row["values"].get("ours", []), row["values"].get(peer, []))
+    ratios = [ours / theirs for ours, theirs in pairs if theirs > 0]
+    return statistics.median(ratios) if ratios else None
+
+
+def verdict(row):
+    """The target in words, and whether it was reached: None without a target or a peer."""
+    ours = middle(row, "ours")
+    if row["target"] is not None:
+        return (f"{number(row['target'])} {row['unit']}",
+                None if ours is None else ours <= row["target"])
+    if not row["ratio"]:
+        return "", None
+    most, peer = row["ratio"]
+    ratios = [ratio(row, p) for p in (("bpftrace", "perf") if peer == "the better" else (peer,))]
+    ratios = [r for r in ratios if r is not None]
+    return f"{most} of {peer}'s", max(ratios) <= most if ratios else None
+
+
+def table(rows):
+    yield "| what | unit | ours | bpftrace | ratio | perf | ratio | target | reached |"
+    yield "|---|---|---:|---:|---:|---:|---:|---|---|"
+    for row in rows:
+        cells = [row["what"], row["unit"], number(middle(row, "ours"))]
+        for peer in ("bpftrace", "perf"):
+            r = ratio(row, peer)
+            cells += [number(middle(row, peer)), "" if r is None else f"{r:.2f}"]
+        target, reached = verdict(row)
+        cells += [target, "" if reached is None else "yes" if reached else "**no**"]
+        yield "| " + " | ".join(cells) + " |"
+
+
+def spread(rows):
+    for row in rows:
+        for tool, values in row["values"].items():
+            yield (f"- {row['what']}, {tool}: " + " ".join(number(v) for v in values) +
+                   f" {row['unit']}")
+
+
+def document(facts, rows):
+    lines = ["# Benchmarks", "",
+             "Written by `make bench` (bench/run): do not edit.", "",
+             "Each tool ran in turn, ours first, and that several times; the numbers are medians, "
+             "the ratios medians of ours to the peer's of the same round, as machines speed up "
+             "and slow down. The peers are those of the distribution's packages.", ""]
+    lines += [f"- {name}: {value}" for name, value in facts.items()]
+    lines += [""] + list(table(rows))
+    lines += [""] + [f"{row['what']}: {row['note']}." for row in rows if row["note"]]
+    lines += ["", "## Every run", ""] + list(spread(rows))
+    return "\n".join(lines) + "\n"

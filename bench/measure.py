@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running commands and reading what they cost: wall and CPU time, peak RSS, BPF run time.
+
+Knows nothing of which commands are compared, nor how results are shown.
+"""
+import glob
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+
+class Failed(Exception):
+    """A command that did not do what is measured; its text says what it printed."""
+
+
+def median(values):
+    return statistics.median(values)
+
+
+class Bench:
+    """The programs of one run, and a directory for what they write."""
+
+    def __init__(self, build):
+        self.build = build
+        self.directory = tempfile.mkdtemp(prefix="stacktally-bench-")
+        self.workload = os.path.join(build, "bench", "workload")
+        self.timed = os.path.join(build, "bench", "timed")
+        self.number = 0
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def start(self, command, out=None):
+        """Starts a command in a group of its own, to be waited for with finish()."""
+        self.number += 1
+        run = Run(command, self.path(f"result.{self.number}"), self.path(f"err.{self.number}"))
+        with open(out or os.devnull, "w") as stdout, open(run.errors, "w") as stderr:
+            run.process = subprocess.Popen(
+                [self.timed, run.result] + command, stdin=subprocess.DEVNULL,
+                stdout=stdout, stderr=stderr, start_new_session=True)
+        return run
+
+    def run(self, command, out=None):
+        return self.start(command, out).finish()
+
+    def busy(self, kind):
+        """Keeps the CPUs busy until stop()."""
+        return Busy(self.workload, kind)
+
+    def repeat(self, kind, times):
+        """ns that each of so many calls, system calls or switches took."""
+        out = subprocess.run([self.workload, kind, str(times)], capture_output=True, text=True,
+                             check=True)
+        return float(out.stdout)
+
+
+class Busy:
+    def __init__(self, workload, kind):
+        self.process = subprocess.Popen([workload, kind], start_new_session=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.kill()
+        self.process.wait()
+
+
+class Run:
+    def __init__(self, command, result, errors):
+        self.command, self.result, self.errors = command, result, errors
+        self.process = None
+
+    def pid(self):
+        """Of the command itself, the only child of the program that times it."""
+        path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with open(path) as children:
+                found = children.read().split()
+            if found:
+                return int(found[0])
+            time.sleep(0.001)
+        raise self.failed()
+
+    def said(self):
+        with open(self.errors, errors="replace") as errors:
+            return errors.read()
+
+    def failed(self):
+        return Failed(f"{' '.join(self.command)}: {self.said().strip()[-400:]}")
+
+    def interrupt(self):
+        os.kill(self.pid(), signal.SIGINT)
+
+    def finish(self, good=(0,)):
+        self.process.wait()
+        try:
+            with open(self.result) as result:
+                measured = json.load(result)
+        except (OSError, ValueError):
+            raise self.failed() from None
+        if measured["status"] not in good:
+            raise self.failed()
+        measured["said"] = self.said()
+        return measured
+
+    def bpf(self):
+        """(ns, times) that the BPF programs which the command holds ran."""
+        programs = {}
+        for path in glob.glob(f"/proc/{self.pid()}/fdinfo/*"):
+            try:
+                with open(path) as info:
+                    text = info.read()
+            except OSError:
+                continue
+            field = dict(re.findall(r"^(\w+):\t(\S+)$", text, re.M))
+            if "prog_id" in field and "run_time_ns" in field:
+                programs[field["prog_id"]] = (int(field["run_time_ns"]), int(field["run_cnt"]))
+        return tuple(map(sum, zip(*programs.values()))) if programs else (0, 0)
+
+    def wait_for_bpf(self, seconds=20):
+        """Until its programs run: then it has attached them."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.process.poll() is None:
+            if self.bpf()[1]:
+                return
+            time.sleep(0.01)
+        raise self.failed()
+
+    def wait_for_words(self, path, words, seconds=20):
+        """Until it has printed these words."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with open(path, errors="replace") as out:
+                if words in out.read():
+                    return
+            time.sleep(0.01)
+        raise self.failed()
+
+
+class BpfStatistics:
+    """kernel.bpf_stats_enabled while inside."""
+
+    path = "/proc/sys/kernel/bpf_stats_enabled"
+
+    def __enter__(self):
+        with open(self.path) as file:
+            self.before = file.read()
+        self.write("1")
+
+    def __exit__(self, *unused):
+        self.write(self.before)
+
+    def write(self, value):
+        with open(self.path, "w") as file:
+            file.write(value)

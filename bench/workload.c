@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the benchmarks measure. Built with frame pointers and without inlining.
+ *
+ *	workload deep|syscalls|mixed		keeps every CPU busy until it is killed
+ *	workload getppid|switches|calls N	does it N times and prints the ns that each took
+ */
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEEP 60
+
+static volatile uint64_t sink;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- until killed ---- */
+
+static void spin(uint32_t rounds)
+{
+	for (uint32_t i = 0; i < rounds; i++)
+		sink += i;
+}
+
+/* Called on the way down and up, so that no two frames of a stack need be the same. */
+static void recurse(uint32_t depth, void (*leaf)(void))
+{
+	if (depth == 0)
+		leaf();
+	else
+		recurse(depth - 1, leaf);
+	sink++;
+}
+
+static void spin_long(void)
+{
+	spin(1u << 24);
+}
+
+static void deep(void)
+{
+	recurse(DEEP, spin_long);
+}
+
+static void ask_kernel(void)
+{
+	int fds[2];
+	char bytes[512] = { 0 };
+
+	if (pipe(fds) < 0)
+		return;
+	for (int i = 0; i < 1000; i++) {
+		if (write(fds[1], bytes, sizeof(bytes)) < 0 ||
+		    read(fds[0], bytes, sizeof(bytes)) < 0)
+			break;
+		syscall(SYS_getppid);
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void syscalls(void)
+{
+	recurse(8, ask_kernel);
+}
+
+static void touch_memory(void)
+{
+	size_t size = 1u << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return;
+	for (size_t i = 0; i < size; i += 4096)
+		memory[i] = 1;
+	munmap(memory, size);
+}
+
+static void spin_short(void)
+{
+	spin(200000);
+}
+
+static void mixed(void)
+{
+	for (uint32_t depth = 2; depth < 40; depth += 3) {
+		recurse(depth, spin_short);
+		recurse(depth, touch_memory);
+		if (depth % 4 == 0)
+			recurse(depth, ask_kernel);
+		sched_yield();
+	}
+}
+
+static int keep_busy(void (*work)(void), int processes)
+{
+	pid_t parent = getpid();
+
+	for (int i = 0; i < processes; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return 1;
+		if (pid > 0)
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == parent)
+			work();
+		_exit(0);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+/* ---- a number of times ---- */
+
+/* Exported, so that tools find it by name. */
+uint64_t measured_call(uint64_t value);
+
+__attribute__((noinline)) uint64_t measured_call(uint64_t value)
+{
+	__asm__ volatile("" : "+r"(value));
+	return value + 1;
+}
+
+static void call(uint64_t n)
+{
+	uint64_t value = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		value = measured_call(value);
+	sink = value;
+}
+
+static void ask_parent(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		syscall(SYS_getppid);
+}
+
+/* Two processes on one CPU that wait for each other: each message is one switch. */
+static void take_turns(uint64_t n)
+{
+	int there[2], back[2];
+	cpu_set_t one;
+	char byte = 0;
+	pid_t pid;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	if (pipe(there) < 0 || pipe(back) < 0)
+		exit(1);
+	pid = fork();
+	if (pid < 0)
+		exit(1);
+	if (pid == 0) {
+		close(there[1]);
+		while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
+			;
+		_exit(0);
+	}
+	for (uint64_t i = 0; i < n / 2; i++)
+		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+			exit(1);
+	close(there[1]);
+	waitpid(pid, NULL, 0);
+}
+
+static int repeat(void (*work)(uint64_t), uint64_t n)
+{
+	uint64_t start = now_ns(), end;
+
+	work(n);
+	end = now_ns();
+	printf("%.2f\n", (double)(end - start) / (double)n);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*work)(void);
+		int per_cpu;
+	} busy[] = { { "deep", deep, 1 }, { "syscalls", syscalls, 1 }, { "mixed", mixed, 2 } };
+	static const struct {
+		const char *name;
+		void (*work)(uint64_t);
+	} counted[] = { { "getppid", ask_parent }, { "switches", take_turns }, { "calls", call } };
+	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (size_t i = 0; argc == 2 && i < sizeof(busy) / sizeof(busy[0]); i++)
+		if (strcmp(argv[1], busy[i].name) == 0)
+			return keep_busy(busy[i].work, cpus * busy[i].per_cpu);
+	for (size_t i = 0; argc == 3 && i < sizeof(counted) / sizeof(counted[0]); i++)
+		if (strcmp(argv[1], counted[i].name) == 0)
+			return repeat(counted[i].work, strtoull(argv[2], NULL, 10));
+	fprintf(stderr, "usage: workload deep|syscalls|mixed, or getppid|switches|calls N\n");
+	return 2;
+}
