@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The pattern language: text to parts, and bcc's own words for what is wrong with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trigger/nearest.h"
+#include "trigger/spec.h"
+
+struct parsed {
+	const char *text;
+	bool regexp;
+	enum spec_kind kind;
+	const char *library, *provider, *name;
+};
+
+static const struct parsed PARSED[] = {
+	{ "submit_bio", false, SPEC_KERNEL, NULL, NULL, "submit_bio" },
+	{ "tcp_send*", false, SPEC_KERNEL, NULL, NULL, "tcp_send*" },
+	{ "p::tcp_sendmsg", false, SPEC_KERNEL, NULL, NULL, "tcp_sendmsg" },
+	{ "c:malloc", false, SPEC_USER, "c", NULL, "malloc" },
+	{ "p:c:malloc", false, SPEC_USER, "c", NULL, "malloc" },
+	{ "/usr/bin/bash:readline", false, SPEC_USER, "/usr/bin/bash", NULL, "readline" },
+	{ "node:v8::Isolate::Dispose", false, SPEC_USER, "node", NULL, "v8::Isolate::Dispose" },
+	{ "p:node:v8::Isolate*", false, SPEC_USER, "node", NULL, "v8::Isolate*" },
+	{ "p:node:::global", false, SPEC_USER, "node", NULL, "::global" },
+	{ "t:sched:sched_switch", false, SPEC_TRACEPOINT, NULL, "sched", "sched_switch" },
+	{ "t::sched_switch", false, SPEC_TRACEPOINT, NULL, NULL, "sched_switch" },
+	{ "u:node:*", false, SPEC_USDT, "node", NULL, "*" },
+	{ "u:pthread:pthread_create", false, SPEC_USDT, "pthread", NULL, "pthread_create" },
+	{ "u:c:libc:memory_*", false, SPEC_USDT, "c", "libc", "memory_*" },
+	{ "t:foo", false, SPEC_USER, "t", NULL, "foo" },
+	{ "^tcp_send.*", true, SPEC_KERNEL, NULL, NULL, "^tcp_send.*" },
+	{ "c:mem[[:alpha:]]*", true, SPEC_USER, "c", NULL, "mem[[:alpha:]]*" },
+	{ "c:a[]:b]c", true, SPEC_USER, "c", NULL, "a[]:b]c" },
+	{ "c:a\\:b", true, SPEC_USER, "c", NULL, "a\\:b" },
+};
+
+static void same(const char *have, const char *want)
+{
+	if (want)
+		assert_string_equal(have, want);
+	else
+		assert_null(have);
+}
+
+static void patterns_are_split(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(PARSED) / sizeof(PARSED[0]); i++) {
+		const struct parsed *want = &PARSED[i];
+		struct error err = { 0 };
+		struct spec spec;
+
+		if (spec_parse(want->text, want->regexp, &spec, &err) != 0)
+			fail_msg("%s: %s", want->text, err.text);
+		assert_int_equal(spec.kind, want->kind);
+		same(spec.library, want->library);
+		same(spec.provider, want->provider);
+		same(spec.name, want->name);
+		assert_int_equal(spec.regexp, want->regexp);
+		spec_clear(&spec);
+	}
+}
+
+static void wrong(const char *text, const char *message)
+{
+	struct spec spec = { .name = (char *)"untouched" };
+	struct error err = { 0 };
+
+	assert_true(spec_parse(text, false, &spec, &err) < 0);
+	assert_string_equal(err.text, message);
+	assert_int_equal(err.exit_class, EXIT_CLASS_RUNTIME);
+	assert_string_equal(spec.name, "untouched");
+}
+
+static void wrong_patterns_are_named_as_by_bcc(void **state)
+{
+	(void)state;
+	wrong("a:b:c:d", "Too many ':'-separated components in pattern a:b:c:d");
+	wrong("u:a:b:c:d", "Too many ':'-separated components in pattern u:a:b:c:d");
+	wrong("p::a:b", "Too many ':'-separated components in pattern p::a:b");
+	wrong("a:b:c:d:e:f:g", "Too many ':'-separated components in pattern a:b:c:d:e:f:g");
+	wrong("r:b:c", "Type must be 'p', 't', or 'u', but got r");
+	wrong("r::c", "Type must be 'p', 't', or 'u', but got r");
+	wrong("k:b:c", "Type must be 'p', 't', or 'u', but got k");
+}
+
+static void missing_things_are_named(void **state)
+{
+	struct trigger *trigger = NULL;
+	struct error err = { 0 };
+
+	(void)state;
+	assert_true(spec_trigger_new("nosuchlibrary:x", false, 0, &trigger, &err) < 0);
+	assert_string_equal(err.text, "unable to find library nosuchlibrary");
+	assert_true(spec_trigger_new("c:nosuch*", false, 0, &trigger, &err) < 0);
+	assert_non_null(strstr(err.text, "No functions matched by pattern ^nosuch.*$"));
+	assert_true(spec_trigger_new("c:mallocc", false, 0, &trigger, &err) < 0);
+	assert_non_null(strstr(err.text, "No functions matched by pattern ^mallocc$"));
+	assert_non_null(strstr(err.text, "near it: malloc"));
+	assert_true(spec_trigger_new("c:(", true, 0, &trigger, &err) < 0);
+	assert_non_null(strstr(err.text, "regular expression ( cannot be used"));
+	assert_int_equal(err.exit_class, EXIT_CLASS_RUNTIME);
+	assert_null(trigger);
+}
+
+static void a_function_of_libc_makes_a_trigger(void **state)
+{
+	struct trigger *trigger = NULL;
+	struct error err = { 0 };
+	const char *text;
+
+	(void)state;
+	assert_int_equal(spec_trigger_new("p:c:malloc", false, 0, &trigger, &err), 0);
+	assert_string_equal(trigger->ops->kind, "uprobe");
+	assert_string_equal(trigger->event, "p:c:malloc");
+	assert_true(trigger->user_entry);
+	assert_int_equal(trigger->ops->n_attached(trigger), 0);
+	assert_int_equal(spec_trigger_left_out(trigger, &text), 0);
+	assert_string_equal(text, "");
+	trigger_free(trigger);
+	trigger_free(NULL);
+}
+
+static void near_names_are_the_likely_ones(void **state)
+{
+	struct nearest nearest;
+	char text[200];
+
+	(void)state;
+	nearest_init(&nearest, "tcp_sendmgs");
+	nearest_add(&nearest, "udp_recvmsg");
+	nearest_add(&nearest, "tcp_sendmsg_locked_for_a_while");
+	nearest_add(&nearest, "tcp_sendmsg");
+	nearest_add(&nearest, "tcp_sendmsg");
+	nearest_add(&nearest, "tcp_sendmgs.isra.0");
+	nearest_describe(&nearest, text, sizeof(text));
+	assert_string_equal(text, "; near it: tcp_sendmgs.isra.0, tcp_sendmsg");
+	nearest_init(&nearest, "zz*");
+	nearest_describe(&nearest, text, sizeof(text));
+	assert_string_equal(text, "");
+	nearest_init(&nearest, "vfs_re");
+	for (int i = 0; i < 9; i++) {
+		snprintf(text, sizeof(text), "vfs_read%.*s", 9 - i, "xxxxxxxxx");
+		nearest_add(&nearest, text);
+	}
+	assert_int_equal(nearest.n, NEAREST_MAX);
+	assert_string_equal(nearest.found[0].name, "vfs_readx");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns_are_split),
+		cmocka_unit_test(wrong_patterns_are_named_as_by_bcc),
+		cmocka_unit_test(missing_things_are_named),
+		cmocka_unit_test(a_function_of_libc_makes_a_trigger),
+		cmocka_unit_test(near_names_are_the_likely_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
