@@ -43,13 +43,15 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARN
 	$(SANITIZE) -Isrc -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Isrc -idirafter /usr/include/$(MULTIARCH)
-# Static where the machine may lack the library, shared where it never does. elfutils 0.192, as in
-# Debian 13, has static libraries with a part missing: there they are shared ones.
+# The commands are static, libc too: they run wherever the kernel does, and user probes on libc's
+# functions do not fire in them. elfutils 0.192, as in Debian 13, has static libraries with a
+# part missing: there, as in tests and under sanitizers, what is missing or needed is shared.
 STATIC_ELF := $(shell t=$$(mktemp) && echo 'int elf_begin(void); int main(void) { elf_begin(); }' | \
 	$(CC) -w -x c - -o $$t -Wl,-Bstatic -lelf -lz -lzstd -Wl,-Bdynamic 2>/dev/null && echo yes; \
 	rm -f $$t)
 LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lz -llzma -lbz2 -lzstd \
-	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -ldl -lpthread
+	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -lpthread
+COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
 
 COMMANDS := $(patsubst src/%.c,%,$(wildcard src/profile.c src/stackcount.c))
 CORE := $(filter-out src/profile.c src/stackcount.c,$(wildcard src/*.c src/[!b]*/*.c src/base/*.c))
@@ -121,7 +123,7 @@ $(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)
 
 $(COMMANDS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/src/%.o $(BUILD)/libcore.a
-	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(COMMAND_LDLIBS) -o $@
 
 # ---- tests
 $(UNIT_TESTS): %: %.o $(BUILD)/libcore.a

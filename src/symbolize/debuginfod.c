@@ -1,66 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolize/debuginfod.h"
 
-#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-#define LIBRARY "libdebuginfod.so.1"
+#define PROGRAM	  "debuginfod-find"
+#define MAX_ID	  64 /* bytes of a build-id */
+#define LONG_WAIT 10 /* seconds */
+
+extern char **environ;
 
 struct debuginfod {
-	void *library, *client;
-	void (*end)(void *client);
-	int (*find_debuginfo)(void *client, const unsigned char *build_id, int size, char **path);
 	bool unreachable;
 };
 
-void debuginfod_free(struct debuginfod *debuginfod)
-{
-	if (!debuginfod)
-		return;
-	if (debuginfod->client)
-		debuginfod->end(debuginfod->client);
-	/* The library stays loaded: what it uses (libcurl, TLS) does not like to be unloaded. */
-	free(debuginfod);
-}
-
 int debuginfod_new(struct debuginfod **ret_debuginfod)
 {
-	own(own_debuginfod_free) struct debuginfod *debuginfod = NULL;
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	void *(*begin)(void);
+	struct debuginfod *debuginfod;
 
 	if (!urls || !*urls)
 		return -ENOENT;
 	debuginfod = calloc(1, sizeof(*debuginfod));
 	if (!debuginfod)
 		return -ENOMEM;
-	debuginfod->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!debuginfod->library)
+	*ret_debuginfod = debuginfod;
+	return 0;
+}
+
+void debuginfod_free(struct debuginfod *debuginfod)
+{
+	free(debuginfod);
+}
+
+/* Starts the program with its output into `out`; what it says of failures is not our user's. */
+static int start(const char *id, int out, pid_t *ret_pid)
+{
+	char *const argv[] = { PROGRAM, "debuginfo", (char *)id, NULL };
+	posix_spawn_file_actions_t actions;
+	int code = posix_spawn_file_actions_init(&actions);
+
+	if (code)
+		return -code;
+	code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!code)
+		code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!code && !getenv("DEBUGINFOD_PROGRESS"))
+		code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+							O_WRONLY, 0);
+	if (!code)
+		code = posix_spawnp(ret_pid, PROGRAM, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return -code;
+}
+
+/* The path that it prints, without the newline. */
+static int find(const char *id, char *path, size_t size)
+{
+	own(own_fd) int in = -1;
+	int ends[2], status = 0, r;
+	size_t used = 0;
+	ssize_t n = 0;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	in = ends[0];
+	r = start(id, ends[1], &pid);
+	close(ends[1]);
+	if (r < 0)
+		return r;
+	while (used < size && (n = read(in, path + used, size - used)) > 0)
+		used += (size_t)n;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (n < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0 || used < 2 || used == size)
 		return -ENOENT;
-	begin = (void *(*)(void))dlsym(debuginfod->library, "debuginfod_begin");
-	debuginfod->end = (void (*)(void *))dlsym(debuginfod->library, "debuginfod_end");
-	debuginfod->find_debuginfo =
-		(int (*)(void *, const unsigned char *, int,
-			 char **))dlsym(debuginfod->library, "debuginfod_find_debuginfo");
-	if (!begin || !debuginfod->end || !debuginfod->find_debuginfo)
-		return -ENOENT;
-	debuginfod->client = begin();
-	if (!debuginfod->client)
-		return -ENOMEM;
-	*ret_debuginfod = take_ptr(debuginfod);
+	path[used - 1] = '\0';
 	return 0;
 }
 
 int debuginfod_open(struct debuginfod *debuginfod, const uint8_t *build_id, uint32_t size)
 {
-	int fd;
+	char id[2 * MAX_ID + 1], path[PATH_MAX];
+	struct timespec before, after;
+	int r;
 
-	if (debuginfod->unreachable)
+	if (debuginfod->unreachable || size > MAX_ID)
 		return -ENOENT;
-	fd = debuginfod->find_debuginfo(debuginfod->client, build_id, (int)size, NULL);
-	if (fd < 0 && fd != -ENOENT)
-		debuginfod->unreachable = true;
-	return fd;
+	for (uint32_t i = 0; i < size; i++)
+		snprintf(id + 2 * i, 3, "%02x", build_id[i]);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	r = find(id, path, sizeof(path));
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	if (r < 0) {
+		debuginfod->unreachable = after.tv_sec - before.tv_sec >= LONG_WAIT;
+		return r;
+	}
+	r = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return r < 0 ? -errno : r;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug files from the servers in DEBUGINFOD_URLS, through libdebuginfod where it is installed: it
- * is loaded when asked for and never linked, since few machines have it. Where to ask, how long
- * to wait and where to keep what came is told by that library's own environment variables.
+ * Debug files from the servers in DEBUGINFOD_URLS, fetched by elfutils' debuginfod-find where it
+ * is installed: a program of its own, so that no network code runs in ours and the commands can
+ * be static. Where to ask, how long to wait and where to keep what came is told by that
+ * program's own environment variables.
  *
- * A server that cannot be reached is asked once, not once for each file.
+ * After a fetch that failed only after a long wait no more is asked for: a server that cannot be
+ * reached must not cost its time-out for each file.
  */
 #ifndef STACKTALLY_SYMBOLIZE_DEBUGINFOD_H
 #define STACKTALLY_SYMBOLIZE_DEBUGINFOD_H
@@ -15,7 +17,7 @@
 
 struct debuginfod;
 
-/* 0, -ENOMEM, or -ENOENT when the library is not there or no servers are set. */
+/* 0, -ENOMEM, or -ENOENT when no servers are set. */
 int debuginfod_new(struct debuginfod **ret_debuginfod);
 void debuginfod_free(struct debuginfod *debuginfod);
 DEFINE_OWN(struct debuginfod, debuginfod_free)
