@@ -24,6 +24,8 @@ struct reader {
 	const struct matcher *matcher;
 	bool cplusplus;
 	struct nearest *nearest;
+	struct ifuncs *ifuncs; /* NULL when nothing can be told of IFUNCs */
+	bool ifuncs_tried;
 	struct functions found;
 	uint32_t capacity;
 	char demangled[DEMANGLE_SIZE];
@@ -95,6 +97,14 @@ static int add(struct reader *reader, const char *name, uint64_t offset)
 	return 0;
 }
 
+static bool choice(struct reader *reader, uint64_t *address)
+{
+	if (!reader->ifuncs_tried)
+		ifuncs_new(reader->elf, reader->fd, &reader->ifuncs);
+	reader->ifuncs_tried = true;
+	return reader->ifuncs && ifuncs_choice(reader->ifuncs, *address, address);
+}
+
 static int consider(struct reader *reader, char *name, const Elf64_Sym *symbol)
 {
 	unsigned char type = ELF64_ST_TYPE(symbol->st_info);
@@ -109,7 +119,7 @@ static int consider(struct reader *reader, char *name, const Elf64_Sym *symbol)
 	reader->found.n_symbols++;
 	if (!matches(reader, name))
 		return 0;
-	if (type == STT_GNU_IFUNC && !ifunc_choice(reader->fd, name, &address)) {
+	if (type == STT_GNU_IFUNC && !choice(reader, &address)) {
 		reader->found.n_unresolved++;
 		snprintf(reader->found.unresolved, sizeof(reader->found.unresolved), "%s", name);
 		return 0;
@@ -244,6 +254,7 @@ int functions_read(int fd, const char *path, const struct matcher *matcher, bool
 		rc = read_tables(reader, elf);
 	if (rc == 0)
 		rc = read_elsewhere(reader);
+	ifuncs_free(reader->ifuncs);
 	if (rc < 0) {
 		functions_clear(&reader->found);
 		return error_set(err, rc, "out of memory for the functions of %.500s", path);
