@@ -54,12 +54,10 @@ static int open_place(const struct place *place, struct error *err)
 	rc = mount_privately(place->type);
 	if (rc >= 0)
 		return rc;
-	if (code == -ENOENT)
-		code = rc;
-	return refused(err, code,
-		       "%s is not usable at %s and cannot be mounted privately (mount -t %s "
-		       "nodev %s)",
-		       place->type, place->paths[0], place->type, place->paths[0]);
+	if (code != -ENOENT)
+		return refused(err, code, "cannot read %s at %s", place->type, place->paths[0]);
+	return refused(err, rc, "%s is not mounted (mount -t %s nodev %s) and cannot be privately",
+		       place->type, place->type, place->paths[0]);
 }
 
 int tracefs_open(struct error *err)
