@@ -266,6 +266,30 @@ static __always_inline __u64 bytes_of(long written)
 }
 
 /*
+ * Whether bpf_get_stack() itself puts in the caller: it does since cfa7f3d2c526 (Linux 6.12), on
+ * x86, where the probe is on `push %rbp` or `endbr`. Whether the caller is there twice does not
+ * tell: in a recursion it is.
+ */
+static __always_inline bool kernel_adds_caller(void)
+{
+#ifdef __TARGET_ARCH_x86
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct arch_uprobe *probe = NULL;
+	struct uprobe_task *utask = NULL;
+	__u32 code = 0;
+
+	if (!bpf_core_field_exists(utask->auprobe))
+		return false;
+	bpf_core_read(&utask, sizeof(utask), &task->utask);
+	bpf_core_read(&probe, sizeof(probe), &utask->auprobe);
+	bpf_core_read(&code, sizeof(code), &probe->insn);
+	return (code & 0xff) == 0x55 || (code & ~0x01000000u) == 0xfa1e0ff3;
+#else
+	return false;
+#endif
+}
+
+/*
  * The stack of a probe at the entry of a user function. It has no frame of its own yet, so the
  * frame pointer leads to the caller's caller: the function itself and its caller come first.
  */
@@ -299,7 +323,7 @@ static __always_inline __u32 walk(void *ctx, struct scratch *slot, bool in_user)
 	if (config_has(WIRE_USER)) {
 		__u64 *frames = (void *)slot->frames + kernel;
 
-		if (config_has(WIRE_USER_ENTRY))
+		if (config_has(WIRE_USER_ENTRY) && !kernel_adds_caller())
 			user = bytes_of(user_entry_stack(ctx, frames, size));
 		else
 			user = bytes_of(bpf_get_stack(ctx, frames, size, BPF_F_USER_STACK));

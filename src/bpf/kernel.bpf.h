@@ -48,6 +48,14 @@ struct signal_struct {
 	atomic_t live; /* threads that have not exited */
 };
 
+struct arch_uprobe {
+	__u8 insn[16];
+};
+
+struct uprobe_task {
+	struct arch_uprobe *auprobe; /* the probe being handled; since cfa7f3d2c526 (Linux 6.12) */
+};
+
 struct task_struct {
 	int pid;
 	int tgid;
@@ -56,6 +64,7 @@ struct task_struct {
 	struct pid *thread_pid; /* since 4.19 (2c4704756cab): pids[PIDTYPE_PID].pid before */
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	struct uprobe_task *utask;
 };
 
 #pragma clang attribute pop
