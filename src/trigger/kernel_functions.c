@@ -15,6 +15,8 @@
 /* From a function's first byte to the place ftrace patches: past ENDBR, BTI and the like. */
 #define PATCH_SITE_MAX 32
 
+#define READ_SIZE (256u << 10)
+
 struct range {
 	uint64_t from, to;
 };
@@ -404,9 +406,17 @@ void kernel_functions_clear(struct kernel_functions *functions)
 	*functions = (struct kernel_functions){ 0 };
 }
 
+/* The kernel looks for where it was at each read: with stdio's pages that is half of the time. */
+static void read_in_large(FILE *file, char *buffer)
+{
+	if (file && buffer)
+		setvbuf(file, buffer, _IOFBF, READ_SIZE);
+}
+
 int kernel_functions_find(const struct matcher *matcher, bool exact, struct nearest *nearest,
 			  struct kernel_functions *ret_functions, struct error *err)
 {
+	own(own_free) char *buffers = malloc(2 * (size_t)READ_SIZE); /* closed files need none */
 	own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
 	own(own_file) FILE *traceable = NULL, *addresses = NULL, *blacklist = NULL;
 	own(own_fd) int tracefs = tracefs_open(err);
@@ -428,6 +438,8 @@ int kernel_functions_find(const struct matcher *matcher, bool exact, struct near
 				       strerror(errno));
 	if (!addresses && !traceable && errno != ENOENT)
 		return refused(err, -errno, "cannot open available_filter_functions of tracefs");
+	read_in_large(kallsyms, buffers);
+	read_in_large(addresses ? addresses : traceable, buffers ? buffers + READ_SIZE : NULL);
 	/* The blacklist only spares us attempts: where it cannot be read, the kernel refuses. */
 	debugfs = debugfs_open(NULL);
 	if (debugfs >= 0)
