@@ -320,7 +320,8 @@ static int report_recording(const struct run_request *request, const char *path,
 	own(own_recording_free) struct recording *recording = NULL;
 	own(outputs_close) struct outputs outputs = { 0 };
 	struct measured measured = { .request = request };
-	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Nobody may be writing to what turns out to be a FIFO. */
+	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int r;
 
 	if (fd < 0)
