@@ -5,14 +5,14 @@
 . "$(dirname "$0")/harness.bash" "$1"
 known=';main;outer;middle;inner;burn(;|$)'
 
-if ! unshare -pfm --mount-proc true 2>"$err"; then
+if ! unshare -pfm --kill-child --mount-proc true 2>"$err"; then
 	skip "processes in namespaces" "unshare: $(cat "$err")"
 	finish
 fi
 
 # ---- from outside: the program is on a file system that only it sees
 mkdir "$tmp/inner"
-begin unshare -pfm --mount-proc sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/inside" &&
+begin unshare -pfm --kill-child --mount-proc sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/inside" &&
 	exec "$1/inside"' sh "$tmp/inner" "$programs/nested" || finish
 [ "$pid" = 1 ] && [ ! -e "$tmp/inner/inside" ]
 check $? "there is a process of its own namespaces" "pid $pid"
@@ -80,7 +80,7 @@ while ! grep -q ready "$tmp/ready"; do sleep 0.02; done
 "$profile" -F 499 -o "$tmp/command.folded" -- "$programs/nested" 200 >"$tmp/ready" 2>>"$tmp/inside.err"
 kill -KILL "$inside"
 S
-unshare -pfm --mount-proc bash "$tmp/inside.sh" "$profile" "$programs" "$tmp" "$twin" "$slow" 2>"$tmp/log"
+unshare -pfm --kill-child --mount-proc bash "$tmp/inside.sh" "$profile" "$programs" "$tmp" "$twin" "$slow" 2>"$tmp/log"
 inside=$(cat "$tmp/inside")
 [ "$inside" = "$twin" ]
 check $? "a number stands for one process outside and another inside" "$inside, $twin: $(cat "$tmp/log")"
