@@ -208,20 +208,21 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
 }
 
 /*
- * A mark that changes when the address space does (exec), and when executable memory is mapped
- * or unmapped (dlopen, dlclose, a JIT's arenas); 0 for kernel threads. Seeded: no kernel pointer
- * leaves.
+ * A mark of the address space: its upper half changes when that does (exec), all of it when
+ * executable memory is mapped or unmapped (dlopen, dlclose, a JIT's arenas, the first user probe).
+ * 0 for kernel threads. Seeded: no kernel pointer leaves.
  */
 static __always_inline __u64 world_cookie(const struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	__u64 cookie;
+	__u64 space, state;
 
 	if (!mm)
 		return 0;
-	cookie = ((__u64)(unsigned long)mm ^ config.seed[0]) * 0x9fb21c651e98df25ull;
-	cookie ^= cookie >> 32;
-	return (cookie ^ BPF_CORE_READ(mm, exec_vm)) * 0xd6e8feb86659fd93ull;
+	space = ((__u64)(unsigned long)mm ^ config.seed[0]) * 0x9fb21c651e98df25ull;
+	space ^= space >> 32;
+	state = (space ^ BPF_CORE_READ(mm, exec_vm)) * 0xd6e8feb86659fd93ull;
+	return (space << 32) | (state >> 32);
 }
 
 /*

@@ -134,6 +134,16 @@ static void identify(struct worlds *worlds, struct space *space)
 	view_close(&view);
 }
 
+/*
+ * The same address space with other code in it. What that is has been told by records, if they
+ * are followed and all came; but for the page that the kernel maps for user probes.
+ */
+static bool is_told_of(const struct worlds *worlds, const struct space *space, uint64_t cookie)
+{
+	return worlds->catch_up && !worlds->losses.side_band_lost &&
+	       space->cookie >> 32 == cookie >> 32;
+}
+
 /* The space a process was in, by time and by mark; one that nothing is known of if it is new. */
 static struct space *find(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time)
 {
@@ -144,6 +154,8 @@ static struct space *find(struct worlds *worlds, pid_t tgid, uint64_t cookie, ui
 		space->cookie = cookie ? cookie : space->cookie;
 		return space;
 	}
+	if (space && is_told_of(worlds, space, cookie))
+		return space;
 	marked = cookie ? spaces_with_cookie(&worlds->spaces, tgid, cookie) : NULL;
 	if (marked)
 		return marked;

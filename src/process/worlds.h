@@ -67,12 +67,13 @@ int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds)
 void worlds_free(struct worlds *worlds);
 
 /*
- * The world that process `tgid` (an id of our own pid namespace) was in at `time` (CLOCK_MONOTONIC,
- * ns), when it was seen with a stack of these user addresses. `cookie` is the kernel side's mark
- * of its address space (bpf/wire.h; 0: not told): equal cookies of one process mean one
- * address space. A process that is not known yet is captured from /proc at once; one whose
- * mappings lack an address (a library was loaded since) is looked at again, but not more often than
- * is cheap. Gives WORLD_NONE for one that is gone without a trace. Returns 0 or -ENOMEM.
+ * The world that process `tgid` (an id of our own pid namespace) was in at `time`
+ * (CLOCK_MONOTONIC, ns), when it was seen with a stack of these user addresses. `cookie` is the
+ * kernel side's mark of its address space (bpf/wire.h; 0: not told): equal cookies of one process
+ * mean one address space in one state, equal upper halves one address space. A process that is not
+ * known yet is captured from /proc at once; one whose mappings lack an address (a library was
+ * loaded since) is looked at again, but not more often than is cheap. Gives WORLD_NONE for one
+ * that is gone without a trace. Returns 0 or -ENOMEM.
  *
  * Asks the kernel's records first (process/sideband.h), if they are followed, when `time` is
  * later than what was drained of them.
