@@ -15,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/cpu_list.h"
 #include "base/own.h"
 #include "stacktally.skel.h"
 
@@ -50,6 +51,19 @@ static int check_ids(const struct id_list *list, const char *what, struct error 
 	return list->n ? error_set(err, -ESRCH, "no %s %d: it has ended, or never was", what,
 				   list->ids[0])
 		       : 0;
+}
+
+static int check_cpu(int cpu, struct error *err)
+{
+	own(cpu_list_clear) struct cpu_list online = { 0 };
+
+	if (cpu < 0 || cpu_list_read(CPU_LIST_ONLINE, &online) < 0)
+		return 0;
+	for (uint32_t i = 0; i < online.n; i++) {
+		if (online.cpus[i] == cpu)
+			return 0;
+	}
+	return error_set(err, -ENODEV, "CPU %d is not online: see " CPU_LIST_ONLINE, cpu);
 }
 
 static int reuse_pinned(struct bpf_map *map, const char *path, const char *option,
@@ -110,6 +124,8 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		r = check_ids(&filter->tgids, "process", err);
 	if (r == 0)
 		r = check_ids(&filter->tids, "thread", err);
+	if (r == 0)
+		r = check_cpu(filter->cpu, err);
 	if (r < 0)
 		return r;
 	config->flags |= filter->include_idle ? WIRE_IDLE : 0;

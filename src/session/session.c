@@ -214,7 +214,9 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 	session->worlds = worlds;
 	session->signals = -1;
 	trigger->scope.cpu = plan->filter.cpu;
-	trigger->scope.pid = plan->filter.tgids.n == 1 ? plan->filter.tgids.ids[0] : 0;
+	/* Children that are followed are other processes. */
+	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
+		trigger->scope.pid = plan->filter.tgids.ids[0];
 	r = open_session(session, err);
 	if (r < 0) {
 		session_close(session);
