@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What profile says to its arguments before it samples: profile_cli_test.sh BUILD
+set -u
+profile=$1/profile
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+# check STATUS NAME WHY
+check() {
+	if [ "$1" -eq 0 ]; then
+		echo "ok $2"
+	else
+		echo "FAIL $2: $3"
+		failed=1
+	fi
+}
+# refuses MESSAGE ARGUMENT...: exit 2, the usage and that message on stderr, nothing on stdout
+refuses() {
+	local message=$1 status
+	shift
+	COLUMNS=80 "$profile" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ $status -eq 2 ] && [ ! -s "$tmp/out" ] && [[ $(head -n 1 "$tmp/err") == 'usage: profile [-h]'* ]] &&
+		[ "$(tail -n 1 "$tmp/err")" = "profile: error: $message" ]
+	check $? "profile $*" "exit status $status, $(tail -n 1 "$tmp/err")"
+}
+refuses 'argument -L/--tid: not allowed with argument -p/--pid' -p 1 -L 2
+refuses 'argument -p/--pid: not allowed with argument -L/--tid' -L 2 -p 1
+refuses 'argument -K/--kernel-stacks-only: not allowed with argument -U/--user-stacks-only' -U -K
+refuses 'argument -c/--count: not allowed with argument -F/--frequency' -F 99 -c 100
+refuses 'argument -p/--pid: must be an integer' -p abc
+refuses 'argument -p/--pid: must be an integer' -p 1,
+refuses 'argument -p/--pid: must be positive' -p -5
+refuses 'argument duration: must be nonzero' 0
+refuses 'argument --stack-storage-size: must be nonzero' --stack-storage-size 0
+refuses 'argument --hash-storage-size: must be nonzero' --hash-storage-size 0
+refuses "argument -C/--cpu: invalid int value: 'x'" -C x
+refuses 'argument -F/--frequency: must be an integer' -F x
+refuses 'argument -F/--frequency: must be nonzero' -F 0
+refuses 'argument -c/--count: must be nonzero' -c 0
+refuses 'unrecognized arguments: 2' 1 2
+refuses 'unrecognized arguments: --nosuch' --nosuch
+refuses 'argument -F/--frequency: expected one argument' -F
+refuses 'unrecognized arguments: 5' -f -F 99 1 5 # clusters and values are not confused
+refuses 'argument --children: goes with -p/--pid' --children 1
+
+# ---- what is answered at once
+for option in -h --help --hel; do
+	"$profile" $option >"$tmp/help" 2>"$tmp/err"
+	[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && grep -q '^options:$' "$tmp/help" && grep -q '^examples:$' "$tmp/help"
+	check $? "profile $option is answered on stdout" "$(head -n 2 "$tmp/help" "$tmp/err")"
+done
+[[ $("$profile" --version) =~ ^profile\ .*[0-9]+\.[0-9]+ ]]
+check $? "profile --version tells it" "$("$profile" --version)"
+"$profile" --help >/dev/full 2>"$tmp/err"
+[ $? -eq 1 ]
+check $? "help that cannot be written is an error" "it is not"
+
+# ---- recordings take no privilege, and are checked
+"$profile" --from "$tmp/nosuch" -f >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && [ "$(cat "$tmp/err")" = "profile: cannot read $tmp/nosuch: No such file or directory" ]
+check $? "a recording that is not there" "$(cat "$tmp/err")"
+head -c 4096 /dev/zero >"$tmp/zeros"
+"$profile" --from "$tmp/zeros" -f >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ]
+check $? "a file that is none" "$(cat "$tmp/err")"
+
+# ---- without privilege
+if [ "$(id -u)" -ne 0 ]; then
+	as=()
+elif command -v setpriv >"$tmp/null"; then
+	as=(setpriv --bounding-set=-all --inh-caps=-all)
+	if ! "${as[@]}" true 2>"$tmp/err"; then
+		echo "skip what is said without privilege: $(head -n 1 "$tmp/err")"
+		exit $failed
+	fi
+else
+	echo "skip what is said without privilege: setpriv is not installed"
+	exit $failed
+fi
+"${as[@]}" "$profile" -f 20 >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 3 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+	grep -q '^profile: missing CAP_BPF and CAP_PERFMON: .*root.*setcap cap_bpf,cap_perfmon' "$tmp/err"
+check $? "without privilege, the capabilities that are missing are named" "$(cat "$tmp/err")"
+exit $failed

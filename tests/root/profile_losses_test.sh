@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Nothing is lost, and what must be is counted: profile_losses_test.sh BUILD
+# PATHS_MS=30000 makes it the long run: 300,000 samples on two CPUs, nearly each a new stack.
+# timeout: 300
+. "$(dirname "$0")/harness.bash" "$1"
+cpus=$(getconf _NPROCESSORS_ONLN)
+ms=${PATHS_MS:-$((2500 / slow))}
+events() { sed -n 's/^lost: .* nested; \([0-9]*\) events in all, throttled.*/\1/p' "$err"; }
+# adds_up NAME: every event was counted or lost, and every count is in the report
+adds_up() {
+	closing
+	events=$(events)
+	[ -n "$events" ] && [ "$((samples + lost))" -eq "$events" ] && [ "$(total)" -eq "$samples" ]
+	check $? "$1" "$(total) in the report, $events events, $(grep -v ^libbpf "$err" | tail -n 2)"
+}
+
+# ---- by default, at 4,999 Hertz on each CPU
+rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+if [ "$rate" -lt 4999 ]; then
+	skip "4,999 Hertz" "kernel.perf_event_max_sample_rate is $rate"
+else
+	measure_command -v -F 4999 -e cpu-clock -- "$programs/paths" "$ms" "$cpus"
+	exits "4,999 new stacks a second on each CPU are no error" 0
+	adds_up "each of them is counted"
+	[ "$lost" -eq 0 ]
+	check $? "and none is lost" "$(tail -n 1 "$err")"
+	# All threads burn as long as one; robbed and emulated CPUs have fewer timers.
+	calculates "$samples > 0.5 * 4999 * $ms / 1000 * $cpus"
+	check $? "they are as many as that" "$samples in $ms ms on $cpus CPUs"
+	calculates "$stacks > 0.4 * $samples && $(wc -l <"$out") > 0.4 * $samples"
+	check $? "nearly each is another stack" "$stacks of $samples"
+	# 30 levels, each one of two, in both of which `step` comes first
+	calculates "$(counted '(;step;(left|right)){30};step$') > 0.5 * $samples ||
+		$(awk '{ sub(/ [0-9]+$/, ""); if (gsub(/;(left|right);step/, "") == 30 && /;walk;step$/) n++ }
+			END { print n + 0 }' "$out") > 0.3 * $samples"
+	check $? "they are whole" "$(head -n 1 "$out")"
+fi
+
+# ---- a whole machine of them, by the interval: turning over loses nothing either
+"$programs/paths" 0 "$cpus" >"$fate" &
+started+=("$!")
+measure -F 1999 -f -i 0.5 2
+kill -KILL "$!"
+sums=$(sed -n 's/^\([0-9]*\) samples, .*/\1/p' "$err" | awk '{ sum += $1 } END { print sum + 0 }')
+[ "$(total)" -eq "$sums" ] && [ "$sums" -gt 1000 ] && ! grep -q ' [1-9][0-9]* lost$' "$err"
+check $? "reports by the interval lose nothing" "$(total), $sums: $(cat "$err")"
+
+# ---- with room for little
+measure_command -v -F 997 --hash-storage-size 50 -- "$programs/paths" 500 2
+exits "a table too small is no error" 0
+says "but a warning" '^WARNING: hash table full\. Consider increasing --hash-storage-size\.$'
+adds_up "counted and lost samples are all there were"
+[ "$lost" -gt 100 ] && [ "$stacks" -le 50 ] && [ "$(wc -l <"$out")" -le 50 ]
+check $? "the table has no more entries than it may" "$stacks stacks, $lost lost"
+
+measure_command -v -F 997 --stack-storage-size 50 -- "$programs/paths" 500 2
+exits "room for too few stacks is no error" 0
+missed=$(grep -cE '\[Missed User Stack\]' "$out")
+missed=$((missed + $(grep -cE '\[Missed Kernel Stack\]' "$out")))
+says "but a warning with the number of stacks in the report that are missing" \
+	"^WARNING: $missed stack traces could not be displayed\\. Consider increasing --stack-storage-size\\.\$"
+closing
+[ "$missed" -gt 0 ] && [ "$(total)" -eq "$samples" ] && [ "$samples" -eq "$(events)" ]
+check $? "the samples are there without their stacks" "$(total), $samples, $(events)"
+# shellcheck disable=SC2016 # awk's
+[ "$(awk '{ sub(/ [0-9]+$/, ""); if (/^paths;/ && !/Missed/) n++ } END { print n + 0 }' "$out")" -le 50 ]
+check $? "no more than 50 stacks are kept" "$(grep -vc Missed "$out")"
+measure -F 997 --stack-storage-size 50 -- "$programs/paths" 500 2
+says "the multi-line report has them by their text" '^    \[Missed User Stack\]$' "$out"
+finish
