@@ -227,6 +227,8 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 	measured->meta.event = trigger->event;
 	measured->meta.title = title;
 	request->title(request->options, trigger->ops->n_attached(trigger), title, sizeof(title));
+	if (request->attached)
+		request->attached(request->options, trigger);
 	r = announce(measured, err);
 	if (r == 0)
 		r = session_launch(session, err);

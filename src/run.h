@@ -21,7 +21,9 @@ struct run_request {
 	const char *farewell;	  /* last line of text on stdout, or NULL */
 	/* The first line of a text report, without newline; `n` is what the trigger attached to. */
 	void (*title)(const void *options, uint32_t n, char *ret_title, size_t size);
-	const void *options; /* for title() */
+	/* Called once all is attached, for what the user should know; or NULL. */
+	void (*attached)(const void *options, const struct trigger *trigger);
+	const void *options; /* for both */
 };
 
 /* Measures, reports, and returns the exit code. The trigger is freed. */

@@ -44,6 +44,16 @@ static void on_progress(void *context, bool detaching, uint32_t done, uint32_t t
 	message_note("%s: %u of %u probes", detaching ? "detaching" : "attaching", done, total);
 }
 
+static void attached(const void *context, const struct trigger *trigger)
+{
+	const char *text;
+	uint32_t n = spec_trigger_left_out(trigger, &text);
+
+	(void)context;
+	if (n)
+		message_note("%u match%s left out: %s", n, n == 1 ? "" : "es", text);
+}
+
 static int start(const struct run_request *request, const struct invocation *invocation)
 {
 	const struct stackcount_options *options = &invocation->options;
@@ -81,6 +91,7 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 		.program = line->program,
 		.plan = &invocation->plan,
 		.title = title,
+		.attached = attached,
 		.options = invocation,
 		.timestamp = options->timestamp,
 		.farewell = "Detaching...",
