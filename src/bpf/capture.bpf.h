@@ -300,9 +300,11 @@ static __always_inline long user_entry_stack(void *ctx, __u64 *frames, __u32 siz
 	long n;
 
 	frames[0] = PT_REGS_IP(regs);
-	if (size <= 2 * sizeof(__u64) ||
+	if (size < 2 * sizeof(__u64) ||
 	    bpf_probe_read_user(&frames[1], sizeof(frames[1]), (void *)PT_REGS_SP(regs)))
 		return sizeof(__u64);
+	if (size == 2 * sizeof(__u64))
+		return size;
 	n = bpf_get_stack(ctx, &frames[2], size - 2 * sizeof(__u64), BPF_F_USER_STACK | 1);
 	return n < 0 ? 2 * sizeof(__u64) : n + 2 * sizeof(__u64);
 }
