@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -24,7 +23,9 @@
 #include "session/filters.h"
 #include "session/hang.h"
 #include "session/kernel_side.h"
+#include "session/ledger.h"
 #include "session/ring.h"
+#include "session/signals.h"
 #include "stacktally.skel.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -48,15 +49,12 @@ struct session {
 	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */
 	struct command *command;
-	struct wire_counters reported; /* counters as of the last return of session_run() */
-	uint64_t drained, unwanted;    /* events taken out of the tables since then */
-	uint64_t throttled;	       /* as of the last return */
+	struct ledger ledger;
 	uint64_t started, stopped, next_interval, next_tick;
 	uint32_t stack_limit_before;
-	int signals;
-	bool signals_blocked, attached;
-	bool warned; /* a signal was passed on to the command: the next one is for us */
-	sigset_t mask_before;
+	struct signals signals;
+	bool attached;
+	bool passed_on;	     /* a signal went on to the command: the next one is for us */
 	struct tally *tally; /* of the session_run() under way */
 	char warning[512];
 };
@@ -132,29 +130,7 @@ static void go_first(void)
 	setpriority(PRIO_PROCESS, 0, DRAIN_NICE);
 }
 
-static int block_signals(struct session *session, struct error *err)
-{
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &session->mask_before);
-	session->signals_blocked = true;
-	session->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (session->signals < 0)
-		return error_set(err, -errno, "cannot wait for signals: %s", strerror(errno));
-	return 0;
-}
-
-static void restore_signals(struct session *session)
-{
-	if (session->signals_blocked)
-		sigprocmask(SIG_SETMASK, &session->mask_before, NULL);
-	session->signals_blocked = false;
-}
-
+/* From before the first sample on, so that no process comes or goes unseen. */
 static int open_sideband(struct session *session, struct error *err)
 {
 	int r = session->plan->user ? sideband_open(session->worlds, &session->sideband) : 0;
@@ -177,7 +153,7 @@ static int open_session(struct session *session, struct error *err)
 	if (r == 0)
 		r = check_hang(session, err);
 	if (r == 0)
-		r = block_signals(session, err);
+		r = signals_block(&session->signals, err);
 	if (r == 0)
 		r = depth_raise(session->plan->max_depth, &session->stack_limit_before, err);
 	if (r == 0 && session->plan->command)
@@ -212,7 +188,8 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 	session->plan = plan;
 	session->trigger = trigger;
 	session->worlds = worlds;
-	session->signals = -1;
+	session->ledger.keys_limited = plan->hash_storage;
+	session->signals = SIGNALS_NONE;
 	trigger->scope.cpu = plan->filter.cpu;
 	/* Children that are followed are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
@@ -315,8 +292,8 @@ static int on_count(void *context, const struct wire_hash *hash, uint64_t count)
 	/* A key without a stack cannot be: it is entered only after its stack was sent. */
 	if (r < 0)
 		return r;
-	session->drained += count;
-	session->unwanted += r ? 0 : count;
+	session->ledger.drained += count;
+	session->ledger.unwanted += r ? 0 : count;
 	return 0;
 }
 
@@ -339,41 +316,6 @@ static int turn_and_drain(struct session *session, struct error *err)
 	return ended < 0 ? ended : drain(session, (uint32_t)ended, err);
 }
 
-/*
- * The losses since the last report. While events go on, the counters are ahead of the tables by
- * what the new epoch counted; then the events are those drained and lost. At the end they are
- * what the kernel side counted, independently of both.
- */
-static int account(struct session *session, bool final, struct error *err)
-{
-	struct tally_losses *losses = tally_losses(session->tally);
-	const struct wire_counters *before = &session->reported;
-	struct wire_counters now;
-	int r = kernel_side_counters(&session->side, &now);
-
-	if (r < 0)
-		return error_set(err, r, "cannot read the counters: %s", strerror(-r));
-	losses->lost_ring += now.lost_ring - before->lost_ring;
-	losses->lost_counts += now.lost_counts - before->lost_counts;
-	losses->lost_nested += now.lost_nested - before->lost_nested;
-	if (now.lost_counts > before->lost_counts && session->plan->hash_storage)
-		losses->counts_full = true;
-	if (!final)
-		now.events = before->events + session->drained + now.lost_ring - before->lost_ring +
-			     now.lost_counts - before->lost_counts + now.lost_nested -
-			     before->lost_nested;
-	losses->events += now.events - before->events - session->unwanted;
-	session->reported = now;
-	session->drained = session->unwanted = 0;
-	if (session->trigger->ops->throttled) {
-		uint64_t throttled = session->trigger->ops->throttled(session->trigger);
-
-		losses->throttled += throttled - session->throttled;
-		session->throttled = throttled;
-	}
-	return 0;
-}
-
 /* ---- the loop ---- */
 
 static uint64_t end_of(const struct session *session)
@@ -388,7 +330,7 @@ static void wait_for_something(struct session *session)
 	uint64_t now = now_ns(), until = now + DRAIN_NS, end = end_of(session);
 	struct timespec timeout = { 0 };
 	struct pollfd fds[] = {
-		{ .fd = session->signals, .events = POLLIN },
+		{ .fd = session->signals.fd, .events = POLLIN },
 		{ .fd = kernel_side_ring(&session->side), .events = POLLIN },
 		{ .fd = session->command ? command_pidfd(session->command) : -1, .events = POLLIN },
 		{ .fd = session->sideband ? sideband_fd(session->sideband) : -1, .events = POLLIN },
@@ -414,14 +356,12 @@ static bool interrupted(struct session *session)
 	struct signalfd_siginfo info;
 	bool stop = false;
 
-	while (read(session->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (!session->command || session->warned) {
+	while (signals_take(&session->signals, &info)) {
+		if (!session->command || session->passed_on)
 			stop = true;
-		} else {
-			if (info.ssi_code != SI_KERNEL)
-				command_signal(session->command, (int)info.ssi_signo);
-			session->warned = true;
-		}
+		else if (info.ssi_code != SI_KERNEL)
+			command_signal(session->command, (int)info.ssi_signo);
+		session->passed_on = true;
 	}
 	return stop;
 }
@@ -462,8 +402,9 @@ static int finish(struct session *session, struct error *err)
 	if (r == 0)
 		r = drain(session, epochs_now(session->side.epochs), err);
 	if (r == 0)
-		r = account(session, true, err);
-	restore_signals(session);
+		r = ledger_close(&session->ledger, &session->side, session->trigger,
+				 tally_losses(session->tally), true, err);
+	signals_restore(&session->signals);
 	return r;
 }
 
@@ -489,7 +430,8 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	if (event == SESSION_INTERVAL) {
 		r = turn_and_drain(session, err);
 		if (r == 0)
-			r = account(session, false, err);
+			r = ledger_close(&session->ledger, &session->side, session->trigger,
+					 tally_losses(session->tally), false, err);
 	} else {
 		r = finish(session, err);
 	}
@@ -517,7 +459,7 @@ void session_close(struct session *session)
 		return;
 	if (session->attached)
 		session->trigger->ops->stop(session->trigger);
-	restore_signals(session);
+	signals_close(&session->signals);
 	command_free(session->command);
 	ring_free(session->ring);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
@@ -525,7 +467,5 @@ void session_close(struct session *session)
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);
 	depth_restore(session->stack_limit_before);
-	if (session->signals >= 0)
-		close(session->signals);
 	free(session);
 }
