@@ -158,7 +158,7 @@ class Cases:
 
     def tracer(self, tool, event, probe):
         if tool == "ours":
-            return [self.stackcount, "-f", probe]
+            return [self.stackcount, probe]
         if tool == "bpftrace":
             return ["bpftrace", "-e", f"{event} {COUNT}"]
         return ["perf", "record", "-q", "-a", "-g", "-e", event, "-o", os.devnull]
@@ -167,10 +167,9 @@ class Cases:
         """ns that each took while traced; ns of BPF run time for each; what the tool said."""
         run = self.bench.start(command, self.out)
         if tool == "ours":
-            run.wait_for_words(self.out, "Hit Ctrl-C" if "-f" not in command else "")
-            time.sleep(0.5)
+            run.wait_for_words(self.out, "Hit Ctrl-C")
         else:
-            time.sleep(2.5)  # neither says when it is ready
+            time.sleep(3)  # neither says when it is ready: below, the runs are counted
         before = run.bpf()
         cost = self.bench.repeat(kind, times)
         after = run.bpf()
@@ -178,6 +177,8 @@ class Cases:
         # perf ends by the signal it was sent.
         result = run.finish(good=(0, 130))
         runs = after[1] - before[1]
+        if tool != "perf" and runs < times * 0.99:
+            raise Failed(f"{' '.join(command)}: its program ran {runs} times, not {times}")
         return cost, (after[0] - before[0]) / runs if runs else None, result["said"]
 
     def tracepoint(self, category, name, kind, times):
@@ -196,7 +197,7 @@ class Cases:
             if run_time:
                 bpf.add(tool, run_time)
             if tool == "ours":
-                lost.add(tool, lost_of(said))
+                lost.add(tool, lost_of(said, times))
 
         with BpfStatistics():
             self.alternate(self.tools("bpftrace", "perf"), measure)
@@ -224,7 +225,7 @@ class Cases:
             if run_time:
                 bpf.add(tool, run_time)
             if tool == "ours":
-                lost.add(tool, lost_of(said))
+                lost.add(tool, lost_of(said, self.calls))
 
         try:
             with BpfStatistics():
@@ -278,10 +279,12 @@ class Cases:
         return [row]
 
 
-def lost_of(said):
-    """From the closing line: N samples, M stacks, D lost."""
-    found = re.search(r"(\d+) lost", said)
-    return int(found[1]) if found else -1
+def lost_of(said, times):
+    """Lost by its own account, "N samples, M stacks, D lost", or short of what was done."""
+    found = re.search(r"(\d+) samples, \d+ stacks, (\d+) lost", said)
+    if not found:
+        raise Failed(f"no closing line in: {said[-400:]}")
+    return max(int(found[2]), times - int(found[1]))
 
 
 # What --only takes, in the order they are run.
