@@ -253,9 +253,9 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 		.inlines = plan->inlines,
 		.lines = plan->lines,
 	};
+	own(own_worlds_free) struct worlds *worlds = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
 	own(own_session_close) struct session *session = NULL;
-	own(own_worlds_free) struct worlds *worlds = NULL;
 	int r = worlds_new(&(struct worlds_options){ 0 }, &worlds);
 
 	if (r == 0)
