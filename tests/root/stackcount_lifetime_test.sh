@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What it takes to attach, how long that takes, and that nothing is left behind:
+# stackcount_lifetime_test.sh BUILD
+# timeout: 240
+. "$(dirname "$0")/stackcount.bash" "$1"
+
+# ---- privilege
+if command -v setpriv >>"$fate" && [ -r "$stackcount" ]; then
+	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	if "${nobody[@]}" "$stackcount" --version >>"$fate" 2>&1; then
+		for pattern in t:sched:sched_switch c:malloc; do
+			"${nobody[@]}" "$stackcount" -D 1 "$pattern" >"$out" 2>"$err"
+			status=$?
+			[ "$status" -eq 3 ] && [ ! -s "$out" ] && [ "$(wc -l <"$err")" -le 2 ] &&
+				grep -q 'CAP_\|root' "$err"
+			check $? "nobody is told what it takes ($pattern)" "status $status: $(cat "$err")"
+		done
+		"${nobody[@]}" --inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon \
+			"$stackcount" -D 0.2 c:malloc >"$out" 2>"$err"
+		status=$?
+		[ "$status" -eq 0 ] || { [ "$status" -eq 3 ] && grep -q 'CAP_' "$err"; }
+		check $? "CAP_BPF and CAP_PERFMON: it works, or says what else it takes" \
+			"status $status: $(cat "$err")"
+	else
+		skip "privilege" "nobody may not run programs in $1"
+	fi
+else
+	skip "privilege" "there is no setpriv (util-linux)"
+fi
+
+# ---- tracefs not mounted
+kernel_function=t:sched:sched_switch
+! have_kprobes || kernel_function=vfs_read
+for pattern in t:sched:sched_switch "$kernel_function"; do
+	unshare -m bash -c 'for d in /sys/kernel/debug/tracing /sys/kernel/tracing /sys/kernel/debug; do
+		while umount "$d" 2>/dev/null; do :; done; done
+		[ ! -e /sys/kernel/tracing/events ] || exit 99
+		exec "$0" -D 0.2 "$1"' "$stackcount" "$pattern" >"$out" 2>"$err"
+	is "without tracefs $pattern works" "$?" 0
+done
+
+# ---- killed, it leaves nothing behind
+# What the kernel holds for it: the ids of its programs and links, by its descriptors.
+ids_of() { # PID: "prog 12", "link 5" lines
+	cat "/proc/$1/fdinfo/"* 2>>"$fate" | sed -n 's/^\(prog\|link\|map\)_id:[[:blank:]]*\([0-9]*\)$/\1 \2/p' | sort -u
+}
+gone() {
+	local kind id
+	while read -r kind id; do
+		! "$bpftool" "$kind" show id "$id" >>"$fate" 2>&1 || return 1
+	done <"$tmp/ids"
+}
+bpftool=$(PATH=$PATH:/usr/sbin command -v bpftool)
+if have_kprobes; then
+	mkdir "$tmp/debug" && mount -t debugfs none "$tmp/debug"
+	unmount() { umount "$tmp/debug"; }
+	at_exit=unmount
+	kprobes() { grep -c 'vfs_read+0x0' "$tmp/debug/kprobes/list"; }
+	no_probe() { [ "$(kprobes)" -eq 0 ]; }
+fi
+patterns=(t:sched:sched_switch)
+! have_uprobes || patterns+=("$calls:sc_counted" "u:$programs/sc_usdt_semaphore:hit")
+! have_kprobes || patterns+=(vfs_read)
+for pattern in "${patterns[@]}"; do
+	name=${pattern//"$programs"\//}
+	if [ -z "$bpftool" ]; then
+		skip "killed, $name leaves nothing" "there is no bpftool"
+		break
+	fi
+	attach "$pattern"
+	ids_of "$counter" >"$tmp/ids"
+	held=$(wc -l <"$tmp/ids")
+	gone && held=0
+	kill -KILL "$counter"
+	wait "$counter" 2>>"$fate"
+	await 30 gone
+	[ $? -eq 0 ] && [ "$held" -ge 2 ]
+	check $? "killed, $name leaves no program, link or map" "of $held: $(tr '\n' ' ' <"$tmp/ids")"
+done
+if have_uprobes; then
+	# The instruction under the probe, as the process has it.
+	begin "$calls" wait function 10
+	address=$((16#$(nm "$calls" | sed -n 's/ T sc_counted$//p')))
+	base=$((16#$(awk -v f="$(readlink -f "$calls")" '$6 == f { sub(/-.*/, "", $1); print $1; exit }' "/proc/$pid/maps")))
+	code() { dd if="/proc/$pid/mem" bs=1 skip=$((base + address)) count=1 status=none | od -An -tx1; }
+	clean=$(code)
+	is_clean() { [ "$(code)" = "$clean" ]; }
+	attach "$calls:sc_counted"
+	turn
+	! is_clean
+	check $? "a probe is in the code while it is counted" "$(code)"
+	kill -KILL "$counter"
+	wait "$counter" 2>>"$fate"
+	await 30 is_clean
+	check $? "killed, it leaves the code clean" "$(code), not $clean"
+	turn
+	is "... and the program runs on" "$turns" 10
+	end
+	begin "$programs/sc_usdt_semaphore" wait 10
+	attach "u:$programs/sc_usdt_semaphore:*"
+	kill -KILL "$counter"
+	wait "$counter" 2>>"$fate"
+	await 30 gone
+	kill -TERM "$pid"
+	is "killed, it leaves semaphores down" "$(cat <&"$reading")" "semaphores 0 0"
+	wait "$child"
+	exec {reading}<&-
+fi
+if have_kprobes; then
+	attach vfs_read
+	probes=$(kprobes)
+	kill -KILL "$counter"
+	wait "$counter" 2>>"$fate"
+	if [ "$probes" -gt 0 ]; then
+		await 30 no_probe
+		check $? "killed, it leaves no kprobe" "$(kprobes)"
+	else
+		skip "killed, it leaves no kprobe" "this kernel attaches through ftrace"
+	fi
+fi
+
+# ---- how long it takes
+begin "$calls" wait function 10
+lasts() { # NAME LIMIT ARGUMENT...: less than LIMIT ms beside the second it measures; 0: any time
+	local name=$1 limit=$2 from=$EPOCHREALTIME took n
+	shift 2
+	BCC_PROBE_LIMIT=100000 count -q -D 1 -p "$pid" "$@"
+	took=$(awk "BEGIN { printf \"%d\", ($EPOCHREALTIME - $from) * 1000 - 1000 }")
+	n=$(sed -n 's/^Tracing \([0-9]*\) functions.*/\1/p' "$out")
+	[ "$status" -eq 0 ] && [ "${n:-0}" -ge "$least" ] && { [ "$limit" -eq 0 ] || [ "$took" -lt "$limit" ]; }
+	check $? "$name ($n functions in $took ms)" "status $status: $(tail -n 2 "$err" | cut -c 1-300)"
+}
+# Emulation is slower by so much that the limit is not held there.
+limit=2000
+[ "$slow" -eq 1 ] || limit=0
+if have_uprobes; then
+	if can 'uprobe.multi link'; then
+		least=1500 lasts "libc's functions are attached and detached in under 2 s" "$limit" -r 'c:[_a-z].*'
+	else
+		least=20 lasts "libc's functions are attached and detached one by one" 0 'c:str*'
+	fi
+fi
+if have_kprobes; then
+	mkdir "$tmp/tracing" && mount -t tracefs none "$tmp/tracing"
+	unmount() { umount "$tmp/tracing" "$tmp/debug"; }
+	letters=a
+	if can 'kprobe.multi link'; then
+		for letter in b c d e f g h i j k l m; do
+			[ "$(grep -c "^[$letters]" "$tmp/tracing/available_filter_functions")" -lt 6000 ] || break
+			letters+=$letter
+		done
+		least=4500 lasts "5,000 kernel functions are attached and detached in under 2 s" "$limit" -K -r "[$letters].*"
+	else
+		least=20 lasts "kernel functions are attached and detached one by one" 0 -K 'vfs_*'
+	fi
+fi
+end
+finish
