@@ -34,6 +34,7 @@ struct measured {
 	struct profile_meta meta;
 	struct tally *tally;
 	struct names *names;
+	const struct worlds *worlds; /* NULL: loaded */
 	struct outputs outputs;
 	bool reported;	    /* a report went out before: the next one is told apart */
 	pthread_t preparer; /* reads the kernel's symbols beside the sampling */
@@ -189,6 +190,23 @@ static int announce(struct measured *measured, struct error *err)
 	return r;
 }
 
+static int name_cgroups(struct measured *measured)
+{
+	const struct tally_entry *entries = tally_entries(measured->tally);
+	uint64_t last = 0;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < tally_n_entries(measured->tally); i++) {
+		uint64_t id = entries[i].cgroup;
+		const char *path = id && id != last ? worlds_cgroup(measured->worlds, id) : NULL;
+
+		last = id;
+		if (path)
+			r = names_add_cgroup(measured->names, id, path);
+	}
+	return r;
+}
+
 static int measure(struct measured *measured, struct session *session,
 		   struct symbolizer *symbolizer, struct error *err)
 {
@@ -202,6 +220,8 @@ static int measure(struct measured *measured, struct session *session,
 			measured->meta.duration_ns = session_duration(session);
 			r = symbolizer_resolve(symbolizer, measured->tally, measured->names, err);
 		}
+		if (r == 0 && name_cgroups(measured) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
 		if (r == 0)
 			r = report(measured, true, err);
 		if (r < 0)
@@ -258,6 +278,7 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 	own(own_session_close) struct session *session = NULL;
 	int r = worlds_new(&(struct worlds_options){ 0 }, &worlds);
 
+	measured->worlds = worlds;
 	if (r == 0)
 		r = symbolizer_new(worlds, &options, &symbolizer);
 	if (r < 0)

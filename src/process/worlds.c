@@ -22,6 +22,8 @@ int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds)
 	if (r == 0)
 		r = roots_new(&worlds->capture.roots);
 	if (r == 0)
+		r = cgroups_new(&worlds->cgroups);
+	if (r == 0)
 		r = files_new(hold, worlds->capture.roots, &worlds->capture.files);
 	if (r < 0) {
 		worlds_free(worlds);
@@ -36,6 +38,7 @@ void worlds_free(struct worlds *worlds)
 	if (!worlds)
 		return;
 	spaces_clear(&worlds->spaces);
+	cgroups_free(worlds->cgroups);
 	free(worlds->ids);
 	files_free(worlds->capture.files);
 	roots_free(worlds->capture.roots);
@@ -76,6 +79,16 @@ const struct mapped_file *worlds_file(const struct worlds *worlds, uint32_t file
 int worlds_open_file(const struct worlds *worlds, uint32_t file)
 {
 	return files_open(worlds->capture.files, file);
+}
+
+int worlds_learn_cgroup(struct worlds *worlds, uint64_t id)
+{
+	return cgroups_learn(worlds->cgroups, id);
+}
+
+const char *worlds_cgroup(const struct worlds *worlds, uint64_t id)
+{
+	return cgroups_path(worlds->cgroups, id);
 }
 
 const struct worlds_losses *worlds_losses(const struct worlds *worlds)

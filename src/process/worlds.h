@@ -119,6 +119,15 @@ int worlds_open_file(const struct worlds *worlds, uint32_t file);
  */
 int worlds_open_jit(const struct worlds *worlds, uint32_t world, const char *kind);
 
+/*
+ * Looks up where a cgroup is, while it is there; `id` as bpf_get_current_cgroup_id() tells. 0 or
+ * -ENOMEM.
+ */
+int worlds_learn_cgroup(struct worlds *worlds, uint64_t id);
+
+/* Its path in the cgroup file system, or NULL; lives as long as the worlds. */
+const char *worlds_cgroup(const struct worlds *worlds, uint64_t id);
+
 /* What could not be learned: for the report's accounting. */
 struct worlds_losses {
 	uint64_t processes_gone; /* ended before their mappings could be read */

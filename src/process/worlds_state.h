@@ -6,12 +6,14 @@
 #ifndef STACKTALLY_PROCESS_WORLDS_STATE_H
 #define STACKTALLY_PROCESS_WORLDS_STATE_H
 
+#include "process/cgroups.h"
 #include "process/snapshot.h"
 #include "process/spaces.h"
 
 struct worlds {
 	struct capture capture;
 	struct spaces spaces;
+	struct cgroups *cgroups;
 	struct world **ids; /* by id; [0] is not used */
 	uint32_t n_ids, room_ids;
 	struct worlds_losses losses;

@@ -156,6 +156,8 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 	if (wanted && stack->n_user > 0)
 		r = worlds_learn(book->worlds, (pid_t)stack->tgid, stack->world, stack->time, user,
 				 stack->n_user, &world);
+	if (r == 0 && wanted && stack->cgroup)
+		r = worlds_learn_cgroup(book->worlds, stack->cgroup);
 	if (r == 0 && wanted)
 		r = add_addresses(book, tally, TALLY_WORLD_KERNEL, frames, stack->n_kernel);
 	if (r == 0 && wanted)
