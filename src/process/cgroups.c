@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/cgroups.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/index.h"
+#include "base/own.h"
+
+#define HANDLE_OF_KERNFS 0xfe /* a file handle that is the 64-bit id of a node */
+#define MAX_DEPTH	 32
+#define MAX_WALKED	 65536u
+
+struct cgroup {
+	uint64_t id;
+	char *path; /* or NULL */
+};
+
+struct cgroups {
+	struct cgroup *at;
+	uint32_t n, room;
+	struct index by_id;
+	char *mount_point;
+	int mount;	 /* -1: no cgroup v2 is mounted where we are */
+	bool no_handles; /* not permitted: ids are to be compared */
+};
+
+/* In mountinfo, blanks and the like are written as \ooo. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		unsigned int byte;
+
+		if (from[0] == '\\' && sscanf(from + 1, "%3o", &byte) == 1) {
+			*to = (char)byte;
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+/* The first mount that shows all of the hierarchy, else the first that shows some of it. */
+static char *find_mount(void)
+{
+	own(own_file) FILE *file = fopen("/proc/self/mountinfo", "re");
+	own(own_free) char *line = NULL;
+	char *found = NULL;
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) > 0) {
+		own(own_free) char *root = NULL;
+		own(own_free) char *point = NULL;
+
+		if (!strstr(line, " - cgroup2 ") ||
+		    sscanf(line, "%*s %*s %*s %ms %ms", &root, &point) != 2)
+			continue;
+		if (found && strcmp(root, "/") != 0)
+			continue;
+		free(found);
+		found = take_ptr(point);
+		unescape(found);
+		if (strcmp(root, "/") == 0)
+			break;
+	}
+	return found;
+}
+
+int cgroups_new(struct cgroups **ret_cgroups)
+{
+	struct cgroups *cgroups = calloc(1, sizeof(*cgroups));
+
+	if (!cgroups)
+		return -ENOMEM;
+	cgroups->mount = -1;
+	*ret_cgroups = cgroups;
+	return 0;
+}
+
+void cgroups_free(struct cgroups *cgroups)
+{
+	if (!cgroups)
+		return;
+	for (uint32_t i = 0; i < cgroups->n; i++)
+		free(cgroups->at[i].path);
+	free(cgroups->at);
+	index_free(&cgroups->by_id);
+	own_fd(&cgroups->mount);
+	free(cgroups->mount_point);
+	free(cgroups);
+}
+
+static struct cgroup *find(const struct cgroups *cgroups, uint64_t id)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&cgroups->by_id, hash_u64(id), &cursor); at != INDEX_NONE;
+	     at = index_next(&cgroups->by_id, &cursor)) {
+		if (cgroups->at[at].id == id)
+			return &cgroups->at[at];
+	}
+	return NULL;
+}
+
+/* Takes the path, which may be NULL, in any case. */
+static int enter(struct cgroups *cgroups, uint64_t id, char *path)
+{
+	own(own_free) char *taken = path;
+	struct cgroup *known = find(cgroups, id);
+
+	if (known) {
+		if (!known->path)
+			known->path = take_ptr(taken);
+		return 0;
+	}
+	if (cgroups->n == cgroups->room) {
+		uint32_t room = cgroups->room ? cgroups->room * 2 : 16;
+		struct cgroup *grown = reallocarray(cgroups->at, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		cgroups->at = grown;
+		cgroups->room = room;
+	}
+	if (index_add(&cgroups->by_id, hash_u64(id), cgroups->n) < 0)
+		return -ENOMEM;
+	cgroups->at[cgroups->n++] = (struct cgroup){ .id = id, .path = take_ptr(taken) };
+	return 0;
+}
+
+static bool is_mounted(struct cgroups *cgroups)
+{
+	if (!cgroups->mount_point) {
+		cgroups->mount_point = find_mount();
+		if (cgroups->mount_point)
+			cgroups->mount =
+				open(cgroups->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	return cgroups->mount >= 0;
+}
+
+/* What the descriptor's path is below the mount point; NULL: it is not below it. */
+static char *path_below(const struct cgroups *cgroups, int fd)
+{
+	size_t above = strlen(cgroups->mount_point);
+	char name[40], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = readlink(name, path, sizeof(path) - 1);
+	if (n < (ssize_t)above || memcmp(path, cgroups->mount_point, above) != 0)
+		return NULL;
+	path[n] = '\0';
+	if (path[above] == '\0')
+		return strdup("/");
+	return path[above] == '/' ? strdup(path + above) : NULL;
+}
+
+/* Straight to it by its id; takes a capability. */
+static int learn_by_handle(struct cgroups *cgroups, uint64_t id)
+{
+	struct {
+		struct file_handle head;
+		uint64_t id;
+	} handle = { .head = { .handle_bytes = sizeof(id), .handle_type = HANDLE_OF_KERNFS } };
+	own(own_fd) int fd = -1;
+	struct statfs system;
+
+	memcpy(handle.head.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(cgroups->mount, &handle.head, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ESTALE)
+		return enter(cgroups, id, NULL); /* gone */
+	if (fd < 0 || fstatfs(fd, &system) < 0 || system.f_type != CGROUP2_SUPER_MAGIC) {
+		cgroups->no_handles = true;
+		return 0;
+	}
+	return enter(cgroups, id, path_below(cgroups, fd));
+}
+
+static void own_closedir(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+/* Learns all that is below a directory, whose descriptor it takes and whose path grows here. */
+static int walk(struct cgroups *cgroups, int fd, char path[PATH_MAX], unsigned int depth,
+		uint32_t *walked)
+{
+	own(own_closedir) DIR *directory = fdopendir(fd);
+	size_t length = strlen(path);
+	const struct dirent *entry;
+	struct stat status;
+	int r;
+
+	if (!directory) {
+		own_fd(&fd);
+		return 0;
+	}
+	if (fstat(fd, &status) < 0)
+		return 0;
+	r = enter(cgroups, status.st_ino, strdup(length ? path : "/"));
+	while (r == 0 && depth < MAX_DEPTH && (entry = readdir(directory))) {
+		int next;
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    (*walked)++ >= MAX_WALKED || length + strlen(entry->d_name) + 2 > PATH_MAX)
+			continue;
+		next = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			continue;
+		snprintf(path + length, PATH_MAX - length, "/%s", entry->d_name);
+		r = walk(cgroups, next, path, depth + 1, walked);
+		path[length] = '\0';
+	}
+	return r;
+}
+
+static int learn_by_walking(struct cgroups *cgroups, uint64_t id)
+{
+	int top = openat(cgroups->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char path[PATH_MAX] = "";
+	uint32_t walked = 0;
+	int r = top < 0 ? 0 : walk(cgroups, top, path, 0, &walked);
+
+	return r < 0 ? r : enter(cgroups, id, NULL);
+}
+
+int cgroups_learn(struct cgroups *cgroups, uint64_t id)
+{
+	int r;
+
+	if (find(cgroups, id))
+		return 0;
+	if (!is_mounted(cgroups))
+		return enter(cgroups, id, NULL);
+	if (!cgroups->no_handles) {
+		r = learn_by_handle(cgroups, id);
+		if (r < 0 || !cgroups->no_handles)
+			return r;
+	}
+	return learn_by_walking(cgroups, id);
+}
+
+const char *cgroups_path(const struct cgroups *cgroups, uint64_t id)
+{
+	const struct cgroup *cgroup = find(cgroups, id);
+
+	return cgroup ? cgroup->path : NULL;
+}
