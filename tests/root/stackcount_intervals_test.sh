@@ -24,7 +24,7 @@ detach
 n=$(each_report | awk '{ sum += $1 } END { print sum + 0 }')
 [ "$turns" -gt 1000 ] && [ "$n" -eq "$turns" ]
 check $? "the sum over intervals is the number of calls" "$n, not $turns: $(each_report | tr '\n' ' ')"
-n=$(each_report | awk '$1 > 0' | wc -l)
+n=$(each_report | awk -v least=$((turns / 1000)) '$1 > least' | wc -l)
 [ "$n" -ge 4 ] && [ "$n" -le 5 ]
 check $? "calls over 3.3 s are in 4 or 5 reports, 1 s each" "$(each_report | tr '\n' ' ')"
 is "the same in the folded file" "$(counted ';' "$folded")" "$turns"
@@ -54,6 +54,8 @@ is "the same stack in two intervals has its count in each" \
 end
 
 # ---- how long it takes
+patience=1
+[ "$slow" -eq 1 ] || patience=30 # how long starting takes on an emulated machine is not the point
 times() { # NAME SECONDS REPORTS ARGUMENT...
 	local name=$1 seconds=$2 reports=$3 from=$EPOCHREALTIME took n
 	count "${@:4}"
@@ -61,7 +63,7 @@ times() { # NAME SECONDS REPORTS ARGUMENT...
 	n=$(grep -c '^$' "$out")
 	# One empty line before each report. Starting takes its time, on an emulated machine more.
 	[ "$status" -eq 0 ] && [ "$n" -eq "$reports" ] &&
-		calculates "$took >= $seconds && $took < $seconds + $slow"
+		calculates "$took >= $seconds && $took < $seconds + $patience"
 	check $? "$name" "$took s, $n reports, status $status: $(tail -n 2 "$err")"
 }
 times "-i 2 -D 3 takes 4 s and gives two reports" 4 2 -i 2 -D 3 "$calls:sc_counted"
@@ -77,7 +79,7 @@ mapfile -t lines <"$out"
 	[[ ${lines[2]} =~ ^[0-9]{2}:[0-9]{2}:[0-9]{2}$ ]] && [[ ${lines[4]} =~ ^[0-9:]{8}$ ]]
 check $? "-T puts the time after the blank line" "$(cat "$out")"
 later=$(($(date -d "${lines[4]}" +%s) - $(date -d "${lines[2]}" +%s)))
-[ "$later" -ge 1 ] && [ "$later" -le 2 ] && [ "$(date -d "${lines[2]}" +%s)" -ge "$now" ]
+[ "$later" -ge "$((slow == 1))" ] && [ "$later" -le "$((1 + patience))" ] && [ "$(date -d "${lines[2]}" +%s)" -ge "$now" ]
 check $? "the times are those of the ends of the intervals" "${lines[2]} ${lines[4]}"
 count -f -T -i 1 -D 2 "$calls:sc_counted"
 [ "$(grep -Ec '^[0-9:]{8}$' "$out")" -eq 2 ] && [ "$(wc -l <"$out")" -eq 2 ]
