@@ -57,6 +57,7 @@ class Cases:
     def second(self):
         wall = Row("wall time of a 1 s run of the whole machine, report included", "ms", 1060)
         rss = Row("peak RSS of that run", "MB", 15)
+        cpu = Row("CPU time of that run", "ms")
         armed = Row("exec to the title, printed once the last event is enabled", "ms", 40)
         data = self.bench.path("perf.data")
         commands = {
@@ -70,12 +71,13 @@ class Cases:
         def measure(tool):
             result = self.bench.run(commands[tool], self.out)
             wall.add(tool, result["wall"])
+            cpu.add(tool, result["user"] + result["system"])
             rss.add(tool, result["rss"] * 1024 / 1e6)
             if tool == "ours":
                 armed.add(tool, result["first"])
 
         self.alternate(self.tools("bpftrace", "perf"), measure)
-        return [armed, wall, rss]
+        return [armed, wall, cpu, rss]
 
     def armed(self):
         """The same from outside: strace stops only at the calls it is asked for."""
@@ -136,6 +138,7 @@ class Cases:
 
     def report(self):
         total = Row("report of 1,000,000 stacks of 30 frames: profile --from FILE -f", "ms", 2000)
+        cpu = Row("CPU time of that report", "ms")
         rss = Row("peak RSS of that report", "MB")
         recording = self.bench.path("big.stacktally")
         subprocess.run([os.path.join(self.bench.build, "bench", "report_speed"), "make",
@@ -144,11 +147,12 @@ class Cases:
         def measure(tool):
             result = self.bench.run([self.profile, "--from", recording, "-f", "-q"])
             total.add(tool, result["wall"])
+            cpu.add(tool, result["user"] + result["system"])
             rss.add(tool, result["rss"] * 1024 / 1e6)
 
         self.alternate(["ours"], measure)
         os.unlink(recording)
-        return [total, rss]
+        return [total, cpu, rss]
 
     # ---- stackcount
 
