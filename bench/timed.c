@@ -84,6 +84,8 @@ int main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
+	/* Nothing is left running when the benchmark is killed. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* The interrupt that ends the command is sent to the whole group. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
