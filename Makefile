@@ -175,10 +175,10 @@ test: ## install what is missing, build, and run every test this kernel allows
 	$(BUILD_FUZZ)
 	@tests/run $(BUILD)
 
-test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.10 6.1 6.12 newest"
+test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.10 6.1 6.12 newest", VM_TESTS=part,of,names
 	@scripts/install-deps build test vm
 	+@$(MAKE) --no-print-directory all test-programs
-	@tests/vm/run $(VM_KERNELS:%=-k %) $(BUILD)
+	@tests/vm/run $(VM_KERNELS:%=-k %) -m "$(VM_TESTS)" $(BUILD)
 
 asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
 	$(BUILD_ASAN)
