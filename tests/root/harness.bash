@@ -66,12 +66,11 @@ end() {
 }
 # await SECONDS COMMAND...: until it succeeds
 await() {
-	local i
-	for ((i = $1 * 50 * slow; i > 0; i--)); do
-		"${@:2}" && return 0
+	local deadline=$((SECONDS + $1 * slow + 1))
+	until "${@:2}"; do
+		((SECONDS < deadline)) || return 1
 		sleep 0.02
 	done
-	return 1
 }
 clean_up() {
 	local p
