@@ -7,6 +7,7 @@
 
 #include "symbolize/file_symbols.h"
 #include "symbolize/frame_builder.h"
+#include "symbolize/jitdump.h"
 #include "symbolize/perfmap.h"
 #include "symbolize/vdso.h"
 
@@ -269,21 +270,22 @@ static int answer_vdso(struct lookup *lookup, const struct batch *batch,
 	return r;
 }
 
-static int answer_jit(struct lookup *lookup, const struct batch *batch,
-		      const struct request *requests, uint32_t n)
+/* What one file of the process about its generated code tells. */
+static int answer_from_jit_file(struct lookup *lookup, const struct batch *batch,
+				const struct request *requests, uint32_t n, bool dump)
 {
 	own(own_free) struct symbol_query *queries = NULL;
 	own(own_free) struct answer *found = NULL;
-	own(own_fd) int fd = -1;
+	own(own_fd) int fd =
+		worlds_open_jit(lookup->worlds, requests[0].group, dump ? "dump" : "map");
 	const char *module;
 	size_t n_queries;
 	char text[64];
-	int r = 0;
+	int r;
 
-	fd = worlds_open_jit(lookup->worlds, requests[0].group, "map");
 	if (fd < 0)
 		return 0;
-	snprintf(text, sizeof(text), "[perf-%d.map]",
+	snprintf(text, sizeof(text), dump ? "[jit-%d.dump]" : "[perf-%d.map]",
 		 (int)worlds_tgid(lookup->worlds, requests[0].group));
 	module = pool_string(answers_pool(lookup->answers), text);
 	if (!module)
@@ -291,8 +293,9 @@ static int answer_jit(struct lookup *lookup, const struct batch *batch,
 	r = make_queries(lookup, requests, n, false, &queries, &n_queries);
 	if (r)
 		return r;
-	/* A map that cannot be read to its end has answered what was before. */
-	r = perfmap_find(fd, queries, n_queries, answers_pool(lookup->answers));
+	/* A file that cannot be read to its end has answered what was before. */
+	r = dump ? jitdump_find(fd, queries, n_queries, answers_pool(lookup->answers))
+		 : perfmap_find(fd, queries, n_queries, answers_pool(lookup->answers));
 	if (r == -ENOMEM)
 		return r;
 	r = make_answers(lookup, queries, n_queries, module, NAMES_FRAME_JIT, &found);
@@ -302,6 +305,15 @@ static int answer_jit(struct lookup *lookup, const struct batch *batch,
 		found[i].chain = QUERY_NO_CHAIN;
 	spread(batch, requests, n, queries, found, n_queries);
 	return 0;
+}
+
+/* Who writes both has the same in both. */
+static int answer_jit(struct lookup *lookup, const struct batch *batch,
+		      const struct request *requests, uint32_t n)
+{
+	int r = answer_from_jit_file(lookup, batch, requests, n, true);
+
+	return r ? r : answer_from_jit_file(lookup, batch, requests, n, false);
 }
 
 static int answer_group(struct lookup *lookup, const struct batch *batch,
