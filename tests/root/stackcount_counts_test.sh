@@ -117,13 +117,14 @@ if have_kprobes; then
 	begin "$calls" wait pread 20000
 	only=';turns;[^;]*pread[^;]*;'
 	counts_exactly "a kernel function" 1 -p "$pid" vfs_read
-	counts_exactly "a kernel function, p:: before it" 1 -p "$pid" p::vfs_read
-	counts_exactly "kernel functions by a regular expression" 1 -p "$pid" -r '^vfs_(read|write)$'
+	only='turns;[^;]*pread[^;]*$'
+	counts_exactly "a kernel function, p:: before it" 1 -U -p "$pid" p::vfs_read
+	counts_exactly "kernel functions by a regular expression" 1 -U -p "$pid" -r '^vfs_(read|write)$'
 	unset only
 	end
 	begin "$calls" wait getpgid $((40000 / slow)) "$cpus"
-	only=';turns;syscall;'
-	counts_exactly "a kernel function on $cpus CPUs at once" 1 -p "$pid" '*_sys_getpgid'
+	only=';turns;syscall$'
+	counts_exactly "a kernel function on $cpus CPUs at once" 1 -U -p "$pid" '*_sys_getpgid'
 	unset only
 	end
 else

@@ -99,9 +99,8 @@ only=';turns;'
 if have_uprobes; then filters "uprobe" function "$calls:sc_counted"; else skip uprobe "$no_uprobes"; fi
 only=';turns;syscall$'
 filters "tracepoint" getpgid -U t:raw_syscalls:sys_enter
-only=';turns;syscall;'
 if have_kprobes; then
-	filters "kprobe" getpgid '*_sys_getpgid'
+	filters "kprobe" getpgid -U '*_sys_getpgid'
 else
 	skip "kprobe$where" "$no_kprobes"
 fi

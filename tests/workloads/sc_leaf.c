@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * sc_leaf N: functions called N times each, that do and do not set up a frame pointer, by callers
- * that do. Optimized, as what people measure is. cflags: -O2 -fno-omit-frame-pointer
+ * that do. Optimized, as what people measure is.
+ * cflags: -O2 -fno-omit-frame-pointer
  */
 #include <stdlib.h>
 
 static volatile unsigned long sink;
 
+/* With something on its stack: without, gcc would do without a frame. */
 __attribute__((noipa)) void leaf_framed(void)
 {
-	sink++;
+	volatile unsigned long here = sink;
+
+	sink = here + 1;
 }
 
 __attribute__((noipa, optimize("omit-frame-pointer"))) void leaf_frameless(void)

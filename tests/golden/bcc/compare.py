@@ -1,0 +1,535 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds what our commands print against what bcc printed: compare.py BUILD_DIR [NAME...]
+
+The files beside this one are bcc's. Each case runs the command line on top of its file, with a
+program that does what bcc's did, and compares line by line. Masked are numbers, addresses, ids,
+times and which functions of the kernel lead to an event. Only the entries of the program are
+compared, for what else runs on a machine is chance.
+
+Where bcc is not to be followed, one of the decisions below changes its lines first. A case names
+the decisions it needs, and fails as well when one that it names changes nothing.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOOLS = {"profile-bpfcc": "profile", "stackcount-bpfcc": "stackcount"}
+SLOW = 4 if os.environ.get("STACKTALLY_VM") else 1
+
+# The user frames of the program, root first as they may follow each other. All others in its
+# stacks are the kernel's.
+USER = {"__libc_start_call_main", "start_thread", "main", "ta", "tb", "func_a", "func_b", "spin",
+        "do_read", "do_alloc", "pread64", "malloc"}
+# glibc has several names for one address; which of them is shown is as good as another.
+SAME = {re.compile(r"^(__libc_|__GI_|__GI___libc_|__)?malloc$"): "malloc",
+        re.compile(r"^(__libc_|__GI___libc_|__GI___|__)?pread(64)?$"): "pread64"}
+FRAME = re.compile(r"^( +)([0-9a-f]{8,16} +)?(\S.*?)(\+0x[0-9a-f]+)?$")
+PROCESS = re.compile(r"^    (- +\S.* \(\d+\)|\S.* \[\d+\])$")
+
+
+# ---- decisions: from bcc's lines to what ours have to be
+
+def kernel_leaf_once(lines):
+    """bcc adds the interrupted kernel address to a stack that begins with it already."""
+    changed = []
+    for line in lines:
+        line = re.sub(r";([^; ]+);\1( \d+)$", r";\1\2", line)
+        if not (changed and line.strip() and changed[-1] == line and not is_user(line.strip())):
+            changed.append(line)
+    return changed
+
+
+def comm_as_text(lines):
+    """bcc shows a Python bytes object: b'spin' for spin."""
+    return [re.sub(r"^( +)b'([^']*)'", r"\1\2", line) for line in lines]
+
+
+def real_user_frames(lines):
+    """Without -P bcc names no user frames. What led to the read is known: main called pread()."""
+    changed, names = [], []
+    for line in lines:
+        if line.endswith("[unknown]"):
+            names = names or ["pread64", "main", "__libc_start_call_main"]
+            offset = "+0x0" if changed and "+0x" in changed[-1] else ""
+            line = line.replace("[unknown]", names.pop(0) + offset)
+        line = line.replace(";[unknown];[unknown];[unknown];", ";__libc_start_call_main;main;pread64;")
+        changed.append(line)
+    return changed
+
+
+def caller_not_skipped(lines):
+    """bcc leaves out who called the probed function, which has no frame of its own yet."""
+    changed = []
+    for line in lines:
+        changed.append(re.sub(r";main;(\w*malloc)", r";main;do_alloc;\1", line))
+        if re.match(r"  \w*malloc$", line):
+            changed.append("  do_alloc")
+    return changed
+
+
+def one_id_bare(lines):
+    """One id stands as the documents have it, without brackets; of several, they are a list."""
+    return [re.sub(r"(PID|TID) \[(\d+)\]", r"\1 \2", line) for line in lines]
+
+
+# ---- reading reports
+
+def is_user(name):
+    return canonical(name) in USER
+
+
+def canonical(name):
+    for pattern, same in SAME.items():
+        if pattern.match(name):
+            return same
+    return name
+
+
+def mask_name(name, mark=""):
+    name = canonical(name)
+    # The probed function is the leaf of the kernel's part, and the same on all kernels.
+    return name + mark if name in USER or name == "vfs_read" else "K" + mark
+
+
+def mask_frames(lines):
+    masked = []
+    for line in lines:
+        indent, address, name, offset = FRAME.match(line).groups()
+        mark = "_[k]" if name.endswith("_[k]") else ""
+        column = f"<{len(address)}>" if address else ""
+        frame = indent + column + mask_name(name.removesuffix("_[k]"), mark) + \
+            ("+0xX" if offset else "")
+        if not (masked and masked[-1] == frame and "K" in frame):
+            masked.append(frame)
+    return masked
+
+
+def mask_folded(stack):
+    comm, *names = stack.split(";")
+    masked = []
+    for name in names:
+        mark = "_[k]" if name.endswith("_[k]") else ""
+        name = name if name == "-" else mask_name(name.removesuffix("_[k]"), mark)
+        if not (masked and masked[-1] == name and name.startswith("K")):
+            masked.append(name)
+    return ";".join([re.sub(r"/\d+$", "/N", comm)] + masked)
+
+
+def mask_line(line):
+    line = re.sub(r"^\d\d:\d\d:\d\d$", "TIME", line)
+    line = re.sub(r"for \d+ secs\.", "for N secs.", line)
+    line = re.sub(r"(PID|TID) \d+ ", r"\1 P ", line)
+    line = re.sub(r"(PID|TID) \[[\d, ]+\]", r"\1 [P]", line)
+    return re.sub(r'"\S*/spin:', '"./spin:', line)
+
+
+def masked_report(lines, wanted):
+    """The lines of a report; of its entries those that are wanted, sorted, each once."""
+    result, entries, block, counts = [], [], [], []
+
+    def flush():
+        result.extend(line for entry in sorted(entries) for line in entry)
+        entries.clear()
+        assert counts == sorted(counts), f"not ascending: {counts}"
+        counts.clear()
+
+    def enter(entry, count):
+        counts.append(count)
+        if entry not in entries and wanted(entry):
+            entries.append(entry)
+
+    after_entry = False
+    for line in lines:
+        count = re.match(r"(    |        )(\d+)$", line)
+        folded = re.match(r"([^ ].*|) (\d+)$", line) if ";" in line or " " in line else None
+        if count:
+            delimited = [i for i, l in enumerate(block) if l == "    --"]
+            process = [re.sub(r"\d+(.)$", r"P\1", l) for l in block if PROCESS.match(l)]
+            frames = [l for l in block if l != "    --" and not PROCESS.match(l)]
+            parts = mask_frames(frames[:delimited[0]]) + ["    --"] + \
+                mask_frames(frames[delimited[0]:]) if delimited else mask_frames(frames)
+            process = [re.sub(r"swapper/\d+", "swapper/N", l) for l in process]
+            enter(parts + process + [count[1] + "N", ""], int(count[2]))
+            block, after_entry = [], True
+        elif line.startswith("  "):
+            block.append(line)
+        elif folded and not line.startswith(("Tracing", "Sampling")):
+            enter([mask_folded(folded[1]) + " N"], int(folded[2]))
+        elif line == "" and after_entry:
+            after_entry = False  # it belongs to the entry
+        else:
+            flush()
+            result.append(mask_line(line))
+            after_entry = False
+    flush()
+    return result
+
+
+# ---- which entries are compared
+
+def words(entry):
+    return re.split(r"[ ;]+", " ".join(entry))
+
+
+def reads(entry):
+    """Of the program's reads, or of what is probed in it."""
+    return "main" in words(entry)
+
+
+def spinning(entry):
+    """The two functions, in user mode."""
+    return bool({"func_a", "func_b"} & set(words(entry))) and not {"K", "K_[k]"} & set(words(entry))
+
+
+def spinning_unseen(entry):
+    """The same when only the kernel's part is shown, of which there is none."""
+    return entry[0] == "spin N" or re.match(r"    - +spin \(P\)$", entry[0]) is not None
+
+
+def idle(entry):
+    return any("swapper/" in line for line in entry)
+
+
+def vfs_read(entry):
+    """The kernel's part of a read. All reads of a machine come by some system call."""
+    return "vfs_read" in words(entry)
+
+
+def vfs_read_of_program(entry):
+    return "vfs_read" in words(entry) and "spin" in words(entry)
+
+
+# name: (the entries that are compared, whether it takes kprobes, decisions)
+REPORTS = {
+    "profile-default": (spinning, []),
+    "profile-d": (spinning, []),
+    "profile-f": (spinning, []),
+    "profile-df": (spinning, []),
+    "profile-adf": (spinning, []),
+    "profile-a": (spinning, []),
+    "profile-U": (spinning, []),
+    "profile-K": (spinning_unseen, []),
+    "profile-Uf": (spinning, []),
+    "profile-Kdf": (spinning_unseen, []),
+    "profile-p": (spinning, [one_id_bare]),
+    "profile-p-list": (spinning, []),
+    "profile-L": (spinning, [one_id_bare]),
+    "profile-thr-f": (spinning, []),
+    "profile-C": (spinning, []),
+    "profile-I": (idle, []),
+    "profile-If": (idle, []),
+    "profile-F9": (spinning, []),
+    "profile-F99-p-df": (spinning, []),
+    "stackcount-vfs_read": (reads, [real_user_frames]),
+    "stackcount-vfs_read-P": (reads, [comm_as_text]),
+    "stackcount-vfs_read-d": (reads, [real_user_frames]),
+    "stackcount-vfs_read-Pd": (reads, [comm_as_text]),
+    "stackcount-vfs_read-s": (reads, [real_user_frames]),
+    "stackcount-vfs_read-v": (reads, [real_user_frames]),
+    "stackcount-vfs_read-Psv": (reads, [comm_as_text]),
+    "stackcount-vfs_read-K": (vfs_read, []),
+    "stackcount-vfs_read-KP": (vfs_read_of_program, [comm_as_text]),
+    "stackcount-vfs_read-U": (reads, [real_user_frames]),
+    "stackcount-vfs_read-UP": (reads, [comm_as_text]),
+    "stackcount-vfs_read-f": (reads, [real_user_frames]),
+    "stackcount-vfs_read-Pf": (reads, []),
+    "stackcount-vfs_read-Pdf": (reads, []),
+    "stackcount-vfs_read-p": (reads, []),
+    "stackcount-vfs_read-Ti": (reads, [real_user_frames]),
+    "stackcount-vfs_read-Ti-f": (reads, []),
+    "stackcount-r-alt": (vfs_read, []),
+    "stackcount-intr": (reads, [real_user_frames]),
+    "stackcount-sched_switch-KP": (idle, [comm_as_text]),
+    "stackcount-c-malloc-p": (reads, [caller_not_skipped]),
+    "stackcount-c-malloc-p-f": (reads, [caller_not_skipped]),
+    "stackcount-uprobe-exe": (reads, [comm_as_text]),
+}
+
+# Errors: bcc's text and status against ours. `None`: the very same on stderr, and 2. Else what is
+# decided: why, our status, and how our line begins, where `...` is bcc's own text.
+NOT_ON_STDOUT = "errors go to stderr, with the name of the command, and are no success"
+MESSAGES = {
+    "profile-err-UK": None,
+    "profile-err-Fc": None,
+    "profile-err-pL": None,
+    "profile-err-pid": None,
+    "profile-err-negpid": None,
+    "profile-err-dur0": None,
+    "profile-err-opt": None,
+    "profile-err-storage0": None,
+    "stackcount-err-noarg": None,
+    "stackcount-err-opt": None,
+    "profile-err-cpu99": ("one line tells what is wrong, no traceback", 1, "profile: CPU 99 "),
+    "profile-F0": ("a rate of 0 is no other rate", 2,
+                   "profile: error: argument -F/--frequency: must be nonzero"),
+    "profile-nopid": ("a process that is not there is told of", 1, "profile: no process 999999"),
+    "stackcount-err-KU": ("a usage error is one: stderr, and 2", 2, "..."),
+    "stackcount-err-colons": (NOT_ON_STDOUT, 1, "stackcount: ..."),
+    "stackcount-err-type": (NOT_ON_STDOUT, 1, "stackcount: ..."),
+    "stackcount-err-nosym": (NOT_ON_STDOUT, 1, "stackcount: ..."),
+    "stackcount-err-notp": (NOT_ON_STDOUT, 1, "stackcount: ..."),
+    "stackcount-err-nolib": ("the message that bcc would give but for an error of its own", 1,
+                             "stackcount: unable to find library nosuchlib"),
+    "stackcount-err-nofunc": ("what does not match is said alike of all kinds of functions", 1,
+                              "stackcount: No functions matched by pattern ^nosuchfunc_xyz$"),
+    "stackcount-err-noglob": ("what does not match is said alike of all kinds of functions", 1,
+                              "stackcount: No functions matched by pattern ^nosuchfunc_.*$"),
+}
+
+
+# ---- running ours
+
+class Program:
+    """What is measured: one CPU's worth of it, on the last CPU, for -C 1."""
+
+    def __init__(self, build, directory, threads):
+        self.path = os.path.join(directory, "thr" if threads else "spin")
+        if not os.path.exists(self.path):
+            shutil.copy(f"{build}/tests/workloads/sc_spin", self.path)
+        self.process = subprocess.Popen([self.path] + (["threads"] if threads else []),
+                                        stdout=subprocess.PIPE, text=True)
+        self.ids = {}
+        for line in self.process.stdout:
+            word, _, number = line.strip().partition(" ")
+            self.ids[word] = number
+            if word == "ready":
+                break
+        if not threads:
+            os.sched_setaffinity(self.process.pid, [max(os.sched_getaffinity(0))])
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def our_command(line, build, program):
+    """bcc's command line with our command and the ids of this run, and shorter."""
+    tool = re.search(r"(profile|stackcount)-bpfcc", line)
+    line = line.replace(tool[0], f"exec {build}/{TOOLS[tool[0]]}", 1)
+    line = re.sub(r"^timeout -s INT \d+ ", "", line)
+    if program:
+        pid = program.ids["ready"]
+        line = re.sub(r"-p 1,\d+", f"-p 1,{pid}", line)
+        line = re.sub(r"-p (?!1,|999999)\d+", f"-p {pid}", line)
+        line = re.sub(r"-L \d+", f"-L {program.ids.get('worker-a', pid)}", line)
+        line = line.replace("./spin:", f"{program.path}:")
+    if "-i 1" not in line:
+        line = re.sub(r"-D 3\b", "-D 1", line)
+        line = re.sub(r" 3$", " 1", line)
+    return line
+
+
+def run(line, build, program):
+    """Ours, as bcc was run: (stdout, stderr without the closing line, status)."""
+    process = subprocess.Popen(["sh", "-c", our_command(line, build, program)],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, errors="replace")
+    title = ""
+    if line.startswith("timeout -s INT"):
+        title = process.stdout.readline()  # from now on it counts
+        try:
+            process.wait(1)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60 * SLOW)
+    closing = re.compile(r"\d+ samples, \d+ stacks, \d+ lost$")
+    return title + out, [l for l in err.splitlines() if not closing.match(l)], process.returncode
+
+
+def recorded(name, suffix=".txt"):
+    path = os.path.join(HERE, name + suffix)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read().splitlines()
+
+
+# ---- the tests
+
+class Unlike(Exception):
+    pass
+
+
+class NotSeen(Exception):
+    """The machine did not do what was to be compared."""
+
+
+def idle_seconds():
+    with open("/proc/stat", encoding="ascii") as file:
+        return int(file.readline().split()[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def show(lines):
+    return " | ".join(lines)
+
+
+def compare_report(name, build, program):
+    wanted, decisions = REPORTS[name]
+    command, *bcc = recorded(name)
+    command = command[2:]
+    idle_before = idle_seconds()
+    out, err, status = run(command, build, program)
+    if status != 0:
+        raise Unlike(f"exit status {status}: {show(err[-2:])}")
+    if wanted is idle and "swapper/" not in out and idle_seconds() - idle_before < 0.2:
+        raise NotSeen("no CPU was idle")
+    # What runs beside the program has stacks of its own; the kernel's doubled leaf is in all of
+    # bcc's sampled ones, and hidden by the mask in most.
+    for decision in decisions:
+        changed = decision(bcc)
+        if changed == bcc:
+            raise Unlike(f"the decision {decision.__name__} changes nothing")
+        bcc = changed
+    bcc = masked_report(kernel_leaf_once(bcc), wanted)
+    ours = masked_report(out.splitlines(), wanted)
+    if not [line for line in bcc if line.endswith("N")]:
+        raise Unlike("nothing of bcc's report is compared")
+    if bcc != ours:
+        at = next((i for i, (b, o) in enumerate(zip(bcc, ours)) if b != o),
+                  min(len(bcc), len(ours)))
+        raise Unlike(f"at line {at + 1} bcc has [{show(bcc[at:at + 8])}], "
+                     f"we have [{show(ours[at:at + 8])}]")
+
+
+def compare_message(name, build, program):
+    decided = MESSAGES[name]
+    command, *bcc = recorded(name)
+    command = command[2:]
+    bcc += recorded(name, ".err")[1:]
+    out, err, status = run(command, build, program)
+    if out:
+        raise Unlike(f"on stdout: {out[:200]}")
+    if decided is None:
+        expected, wanted_status = bcc[-1].replace("-bpfcc", ""), 2
+        if not err or not err[0].startswith("usage: "):
+            raise Unlike(f"no usage: {show(err[:2])}")
+        same = err[-1] == expected
+    else:
+        _, wanted_status, beginning = decided
+        expected = beginning.replace("...", bcc[0] if bcc else "")
+        same = bool(err) and err[-1].startswith(expected)
+        if wanted_status == 1 and len(err) != 1:
+            raise Unlike(f"not one line: {show(err)}")
+    if not same or status != wanted_status:
+        raise Unlike(f"status {status}, {show(err[-1:])}, expected {wanted_status}, {expected}")
+
+
+def compare_interrupted(_name, build, program):
+    """bcc was still compiling and has a traceback to show; we report what there is."""
+    out, err, status = run("timeout -s INT 30 profile-bpfcc -F 49", build, program)
+    ours = masked_report(out.splitlines(), spinning)
+    title = recorded("profile-intr")[1]
+    if status != 0 or ours[:2] != [title, ""] or not any("func_a" in line for line in ours):
+        raise Unlike(f"status {status}: {show(ours[:6])} {show(err)}")
+
+
+def compare_small_storage(name, build, program):
+    command = recorded(name)[0][2:]
+    out, err, status = run(command, build, program)
+    warning = re.sub(r"\d+", "N", recorded(name, ".err")[1])
+    if status != 0 or warning not in [re.sub(r"\d+", "N", line) for line in err]:
+        raise Unlike(f"status {status}: {show(err)}, not {warning}")
+    if "[Missed User Stack]" not in out and "[Missed Kernel Stack]" not in out:
+        raise Unlike(f"no stack is missed: {out[:300]}")
+
+
+def compare_cpu(name, build, program):
+    """bcc's program does not compile there; the layout is that of another command line."""
+    command = recorded(name)[0][2:]
+    out, err, status = run(command.replace("-c 1", "-c $(($(nproc) - 1))"), build, program)
+    bcc = masked_report(real_user_frames(recorded("stackcount-vfs_read")[1:]), reads)
+    ours = masked_report(out.splitlines(), reads)
+    if status != 0 or ours != bcc:
+        raise Unlike(f"status {status}: {show(ours)} {show(err)}")
+
+
+def options_of(text):
+    """The options of a help text: flags -> words."""
+    options, flags = {}, None
+    for line in text:
+        start = re.match(r"  (-\S.*?)(?:  +(\S.*))?$", line)
+        if start:
+            flags = re.sub(r" [A-Z_]+", "", start[1])
+            options[flags] = start[2] or ""
+        elif flags and line.startswith(" " * 10):
+            options[flags] += " " + line.strip()
+        else:
+            flags = None
+    return {flags: " ".join(text.split()) for flags, text in options.items()}
+
+
+def compare_help(name, build, _program):
+    """Each of bcc's options is there, with its words; ours may go on where bcc's end."""
+    decided = {"--stack-storage-size": "the number of unique stack traces that can be stored and displayed",
+               "--debug": "", "--ebpf": ""}  # defaults differ; there is no BPF text to print
+    command, *bcc = recorded(name)
+    command = command[2:]
+    out, _, status = run(command, build, None)
+    ours = options_of(out.splitlines())
+    missing = []
+    for flags, text in options_of(bcc).items():
+        text = decided.get(flags, text.rstrip("."))
+        if not ours.get(flags, "").startswith(text) or flags not in ours:
+            missing.append(f"{flags} {text} (ours: {ours.get(flags)})")
+    if status != 0 or missing:
+        raise Unlike("; ".join(missing))
+
+
+def needs_kprobes(name):
+    return "vfs_read" in name or name in ("stackcount-r-alt", "stackcount-intr",
+                                          "stackcount-err-nofunc", "stackcount-err-noglob")
+
+
+def cases():
+    for name in REPORTS:
+        yield name, compare_report
+    for name in MESSAGES:
+        yield name, compare_message
+    yield "profile-intr", compare_interrupted
+    yield "profile-small-storage", compare_small_storage
+    yield "stackcount-vfs_read-c", compare_cpu
+    yield "profile-help", compare_help
+    yield "stackcount-help", compare_help
+
+
+def main():
+    build, chosen = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    kprobes = os.path.exists("/sys/bus/event_source/devices/kprobe/type")
+    failed, skipped = 0, []
+    with tempfile.TemporaryDirectory() as directory:
+        for name, compare in cases():
+            if chosen and name not in chosen:
+                continue
+            if needs_kprobes(name) and not kprobes:
+                skipped.append(name)
+                continue
+            threads = "-L" in name or "thr" in name or "p-list" in name
+            program = None
+            try:
+                if compare is not compare_help:
+                    program = Program(build, directory, threads)
+                compare(name, build, program)
+                print(f"ok as bcc: {name}".replace(": ", " "), flush=True)
+            except NotSeen as e:
+                print(f"skip as bcc {name}: {e}", flush=True)
+            except (Unlike, AssertionError, subprocess.TimeoutExpired) as e:
+                failed = 1
+                print(f"FAIL as bcc {name}: {e}", flush=True)
+            finally:
+                if program:
+                    program.close()
+    if skipped:
+        print(f"skip as bcc, {len(skipped)} of kernel functions: this kernel has no kprobes "
+              "(CONFIG_KPROBES)")
+    return failed
+
+
+sys.exit(main())
