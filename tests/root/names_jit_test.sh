@@ -49,16 +49,30 @@ if command -v node >"$fate"; then
 else
 	skip "node's functions have their names" "there is no node"
 fi
-python=
-for each in python3.{14,13,12} python3; do
-	! command -v "$each" >"$fate" || ! "$each" -X perf -c 'import sys
-sys.exit(not sys.is_stack_trampoline_active())' 2>"$fate" || { python=$each && break; }
+# Python is mostly built without frame pointers: few stacks get as far as a function's trampoline,
+# but what they find of generated code is named.
+interpreter() {
+	measure_command -F 1999 -- "${@:2}"
+	maps+=("/tmp/perf-$(awk '{ print $2 }' <<<"$said").map" "/tmp/jit-$(awk '{ print $2 }' <<<"$said").dump")
+	[ "$(counted 'py::fibonacci_of_python:.*/loop.py')" -gt 0 ] && [ "$(counted ';\[jit\]')" -eq 0 ]
+	check $? "$1" "$(counted 'py::fibonacci_of_python') named, $(counted ';\[jit\]') not: $(hottest)"
+	remove_maps
+}
+python='' python_jit=''
+for each in python3.{14,13,12} python3 "${PYENV_ROOT-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
+	"$each" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' 2>"$fate" &&
+		python=$each
+	"$each" -c 'import sys; sys.exit(sys.version_info < (3, 13))' 2>"$fate" && python_jit=$each
 done
 if [ -n "$python" ]; then
-	runtime "python -X perf has its functions' names" 'py::fibonacci_of_python' \
-		"$python" -X perf loop.py
+	interpreter "python -X perf has its functions' names" "$python" -X perf loop.py
 else
 	skip "python -X perf has its functions' names" "no Python of 3.12 or later that has -X perf"
+fi
+if [ -n "$python_jit" ]; then
+	interpreter "python -X perf_jit, which writes a jitdump, has too" "$python_jit" -X perf_jit loop.py
+else
+	skip "python -X perf_jit has its functions' names" "no Python of 3.13 or later"
 fi
 skip "Java's methods have their names" "Debian has no package of an agent that writes perf maps or jitdumps"
 
