@@ -60,7 +60,7 @@ interpreter() {
 }
 python='' python_jit=''
 for each in python3.{14,13,12} python3 "${PYENV_ROOT-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
-	"$each" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' 2>"$fate" &&
+	"$each" -c 'import sys; sys.exit(not hasattr(sys, "activate_stack_trampoline"))' 2>"$fate" &&
 		python=$each
 	"$each" -c 'import sys; sys.exit(sys.version_info < (3, 13))' 2>"$fate" && python_jit=$each
 done
