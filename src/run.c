@@ -120,7 +120,7 @@ static int warn_and_close(struct measured *measured, struct error *err)
 			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
 			losses->throttled);
 	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
-		     profile.n_entries, lost + profile.missed_counts);
+		     profile.n_entries, lost);
 	profile_clear(&profile);
 	return 0;
 }
