@@ -46,17 +46,37 @@ int on_fentry(void *ctx)
 	return capture(ctx, false);
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} no_programs SEC(".maps");
+
+/*
+ * User probes are preempted. Since Linux 6.13 (a76ab5731e32; in 6.12 stable too) the kernel gives
+ * programs of their type one stack for each CPU in place of the task's, as if they were not: the
+ * next task's probe writes over what this one has on it. Programs with a tail call in them are
+ * excepted, so there is one here, that the verifier knows is never made.
+ */
+static __always_inline int capture_preempted(void *ctx)
+{
+	if (config.max_depth == 0)
+		bpf_tail_call(ctx, &no_programs, 0);
+	return capture(ctx, false);
+}
+
 SEC("?uprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
-	return capture(ctx, false);
+	return capture_preempted(ctx);
 }
 
 /* Loaded with the attach type BPF_TRACE_UPROBE_MULTI, which has no section name in libbpf 1.1. */
 SEC("?kprobe")
 int on_uprobe_multi(struct pt_regs *ctx)
 {
-	return capture(ctx, false);
+	return capture_preempted(ctx);
 }
 
 SEC("?tracepoint")
