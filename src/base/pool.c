@@ -25,6 +25,7 @@ struct pool {
 	struct chunk *chunks;
 	struct entry *entries;
 	uint32_t n_entries, room;
+	uint32_t references;
 	struct index index;
 };
 
@@ -34,13 +35,14 @@ int pool_new(struct pool **ret_pool)
 
 	if (!pool)
 		return -ENOMEM;
+	pool->references = 1;
 	*ret_pool = pool;
 	return 0;
 }
 
 void pool_free(struct pool *pool)
 {
-	if (!pool)
+	if (!pool || --pool->references > 0)
 		return;
 	for (struct chunk *chunk = pool->chunks; chunk;) {
 		struct chunk *next = chunk->next;
@@ -51,6 +53,12 @@ void pool_free(struct pool *pool)
 	free(pool->entries);
 	index_free(&pool->index);
 	free(pool);
+}
+
+struct pool *pool_share(struct pool *pool)
+{
+	pool->references++;
+	return pool;
 }
 
 static char *room_for(struct pool *pool, size_t size)

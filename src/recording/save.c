@@ -127,12 +127,12 @@ static void collect_strings(struct saving *saving, const struct profile_meta *me
 	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
 		string_id(saving, names_cgroups(names)[i].path);
 	for (uint32_t i = 0; i < names_n_frames(names); i++) {
-		const struct names_frame *frame = &names_frames(names)[i];
+		const struct names_frame frame = names_frame(names, i);
 
-		string_id(saving, frame->name);
-		string_id(saving, frame->linkage_name);
-		string_id(saving, frame->module);
-		string_id(saving, frame->file);
+		string_id(saving, frame.name);
+		string_id(saving, frame.linkage_name);
+		string_id(saving, frame.module);
+		string_id(saving, frame.file);
 	}
 }
 
@@ -219,7 +219,7 @@ static void save_addresses(struct saving *saving)
 
 	saving->section = RECORDING_ADDRESSES;
 	for (uint32_t i = 0; i < tally_n_addresses(saving->tally); i++) {
-		struct names_address named = names_addresses(saving->names)[i];
+		struct names_address named = names_address(saving->names, i);
 
 		begin_item(saving);
 		put(saving, recording_zigzag(addresses[i].address - previous));
@@ -227,8 +227,11 @@ static void save_addresses(struct saving *saving)
 		put(saving, addresses[i].world);
 		put(saving, addresses[i].flags);
 		put(saving, named.n);
-		for (uint32_t frame = 0; frame < named.n; frame++)
-			put_frame(saving, &names_frames(saving->names)[named.first + frame]);
+		for (uint32_t j = 0; j < named.n; j++) {
+			struct names_frame frame = names_frame(saving->names, named.first + j);
+
+			put_frame(saving, &frame);
+		}
 	}
 	close_section(saving);
 }

@@ -89,9 +89,9 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 		frame.is.flags = where->world == TALLY_WORLD_KERNEL ? NAMES_FRAME_KERNEL : 0;
 		return intern_frame(view, &frame, ids);
 	}
-	named = names_addresses(names)[address];
+	named = names_address(names, address);
 	for (uint32_t i = 0; r == 0 && i < named.n; i++) {
-		frame.is = names_frames(names)[named.first + i];
+		frame.is = names_frame(names, named.first + i);
 		if (frame.is.name && frame.is.name[0] == '\0')
 			frame.is.name = NULL;
 		r = intern_frame(view, &frame, &ids[i]);
@@ -117,7 +117,7 @@ static int intern_frames(struct view *view, const struct names *names)
 		if (view->first_of)
 			view->first_of[i] = at;
 		r = intern_address(view, names, i, view->frame_of + at);
-		at += i < n_named ? names_addresses(names)[i].n : 1;
+		at += i < n_named ? names_address(names, i).n : 1;
 	}
 	if (view->first_of)
 		view->first_of[n] = at;

@@ -91,6 +91,11 @@ int answers_add_symbol(struct answers *answers, const char *name, const char *mo
 		if (!symbol.name)
 			return -ENOMEM;
 	}
+	if (module) {
+		symbol.module = pool_string(answers->pool, module);
+		if (!symbol.module)
+			return -ENOMEM;
+	}
 	*ret_symbol = answers->n_symbols;
 	answers->symbols[answers->n_symbols++] = symbol;
 	return 0;

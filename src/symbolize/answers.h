@@ -42,7 +42,7 @@ struct pool *answers_pool(struct answers *answers);
 uint32_t answers_n_symbols(const struct answers *answers);
 const struct found_symbol *answers_symbol(const struct answers *answers, uint32_t symbol);
 
-/* Adds a symbol; `name` is as in the table, from the pool; `module` must outlive the answers. */
+/* Adds a symbol; `name` is as in the table, from the pool; `module` is copied. */
 int answers_add_symbol(struct answers *answers, const char *name, const char *module,
 		       uint32_t flags, uint32_t *ret_symbol);
 

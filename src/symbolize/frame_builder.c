@@ -6,11 +6,6 @@
 
 #include "symbolize/vdso.h"
 
-/* A symbol's strings in the names that are being written. */
-struct copied {
-	const char *name, *linkage_name, *module;
-};
-
 /* The last mapping's module: addresses of one mapping follow one another. */
 struct last_module {
 	const char *mapping_name, *module;
@@ -18,20 +13,18 @@ struct last_module {
 
 struct frame_builder {
 	const struct worlds *worlds;
-	const struct answers *answers;
+	struct answers *answers;
 	struct kernel_names *kernel;
 	const struct inlines *inlines;
-	const struct names *names; /* those that `copied` and the objects belong to */
+	const struct names *names; /* those that the objects belong to */
 	uint32_t n_named;	   /* how many addresses they had when we left them */
-	struct copied *copied;	   /* one for each symbol */
-	uint32_t n_copied;
-	uint32_t *file_objects; /* one for each file: index of its object, or NAMES_NONE */
+	uint32_t *file_objects;	   /* one for each file: index of its object, or NAMES_NONE */
 	uint32_t n_files;
 	uint32_t kernel_object, vdso_object;
 	struct last_module last;
 };
 
-int frame_builder_new(const struct worlds *worlds, const struct answers *answers,
+int frame_builder_new(const struct worlds *worlds, struct answers *answers,
 		      struct kernel_names *kernel, const struct inlines *inlines,
 		      struct frame_builder **ret_builder)
 {
@@ -52,34 +45,22 @@ void frame_builder_free(struct frame_builder *builder)
 {
 	if (!builder)
 		return;
-	free(builder->copied);
 	free(builder->file_objects);
 	free(builder);
 }
 
-/* Grows the tables to all symbols and files there are now; forgets those of other names. */
-static int start_on(struct frame_builder *builder, const struct names *names)
+/* Shares the strings of the answers, grows the table to all files, forgets those of other names. */
+static int start_on(struct frame_builder *builder, struct names *names)
 {
-	uint32_t n_symbols = answers_n_symbols(builder->answers);
 	uint32_t n_files = builder->worlds ? worlds_n_files(builder->worlds) : 0;
 	void *grown;
 
 	if (names != builder->names || names_n_addresses(names) != builder->n_named) {
-		builder->n_copied = 0;
 		builder->n_files = 0;
 		builder->kernel_object = builder->vdso_object = NAMES_NONE;
 		builder->last = (struct last_module){ 0 };
 	}
 	builder->names = names;
-	if (n_symbols > builder->n_copied) {
-		grown = realloc(builder->copied, (size_t)n_symbols * sizeof(*builder->copied));
-		if (!grown)
-			return -ENOMEM;
-		builder->copied = grown;
-		memset(builder->copied + builder->n_copied, 0,
-		       (n_symbols - builder->n_copied) * sizeof(*builder->copied));
-		builder->n_copied = n_symbols;
-	}
 	if (n_files > builder->n_files) {
 		grown = realloc(builder->file_objects,
 				(size_t)n_files * sizeof(*builder->file_objects));
@@ -90,39 +71,19 @@ static int start_on(struct frame_builder *builder, const struct names *names)
 			builder->file_objects[i] = NAMES_NONE;
 		builder->n_files = n_files;
 	}
-	return 0;
+	return names_share_strings(names, answers_pool(builder->answers));
 }
 
-/* NULL stays NULL; -ENOMEM through `failed`. */
-static const char *copy(struct names *names, const char *string, bool *failed)
-{
-	const char *copied = string ? names_string(names, string) : NULL;
-
-	if (string && !copied)
-		*failed = true;
-	return copied;
-}
-
-static int copy_symbol(struct frame_builder *builder, struct names *names, uint32_t symbol,
+static void put_symbol(const struct frame_builder *builder, uint32_t symbol,
 		       struct names_frame *frame)
 {
 	const struct found_symbol *found = answers_symbol(builder->answers, symbol);
-	struct copied *copied = &builder->copied[symbol];
-	bool failed = false;
 
-	if (!copied->name) {
-		copied->linkage_name = copy(names, found->linkage_name, &failed);
-		copied->module = copy(names, found->module, &failed);
-		copied->name = copy(names, found->name, &failed);
-		if (failed)
-			return -ENOMEM;
-	}
-	frame->name = copied->name;
-	frame->linkage_name = copied->linkage_name;
-	if (copied->module)
-		frame->module = copied->module;
+	frame->name = found->name;
+	frame->linkage_name = found->linkage_name;
+	if (found->module)
+		frame->module = found->module;
 	frame->flags |= found->flags;
-	return 0;
 }
 
 static int kernel_object(struct frame_builder *builder, struct names *names, uint32_t *ret_object)
@@ -245,13 +206,12 @@ static int place(struct frame_builder *builder, struct names *names,
 }
 
 /* The functions inlined at the address, and the lines of all; returns the number of frames. */
-static int add_chain(struct frame_builder *builder, struct names *names, uint32_t chain_number,
-		     struct names_frame *frames)
+static uint32_t put_chain(const struct frame_builder *builder, uint32_t chain_number,
+			  struct names_frame *frames)
 {
 	const struct inline_chain *chain = inlines_chain(builder->inlines, chain_number);
 	const struct inline_frame *elements = inlines_frames(builder->inlines, chain);
 	struct names_frame last = frames[0];
-	bool failed = false;
 
 	for (uint32_t i = 0; i < chain->n; i++) {
 		struct names_frame *frame = &frames[i];
@@ -259,15 +219,15 @@ static int add_chain(struct frame_builder *builder, struct names *names, uint32_
 		*frame = last;
 		if (i + 1 < chain->n) {
 			/* Plain names: where code was copied to has no start to count from. */
-			frame->name = copy(names, elements[i].name, &failed);
-			frame->linkage_name = copy(names, elements[i].linkage_name, &failed);
+			frame->name = elements[i].name;
+			frame->linkage_name = elements[i].linkage_name;
 			frame->offset = 0;
 			frame->flags |= NAMES_FRAME_INLINED;
 		}
-		frame->file = copy(names, elements[i].file, &failed);
+		frame->file = elements[i].file;
 		frame->line = elements[i].line;
 	}
-	return failed ? -ENOMEM : (int)chain->n;
+	return chain->n;
 }
 
 int frame_builder_add(struct frame_builder *builder, const struct tally_address *addresses,
@@ -276,21 +236,17 @@ int frame_builder_add(struct frame_builder *builder, const struct tally_address 
 	int r = start_on(builder, names);
 
 	for (uint32_t i = 0; !r && i < n; i++) {
-		struct names_frame frames[INLINES_MAX_DEPTH + 1] = { { .object = NAMES_NONE } };
+		struct names_frame frames[INLINES_MAX_DEPTH + 1];
 		uint32_t n_frames = 1;
 
+		frames[0] = (struct names_frame){ .object = NAMES_NONE };
 		r = place(builder, names, &addresses[i], &frames[0]);
 		if (!r && answers[i].symbol != ANSWER_NONE) {
 			frames[0].offset = answers[i].offset;
-			r = copy_symbol(builder, names, answers[i].symbol, &frames[0]);
+			put_symbol(builder, answers[i].symbol, &frames[0]);
 		}
-		if (!r && answers[i].chain != QUERY_NO_CHAIN && builder->inlines) {
-			r = add_chain(builder, names, answers[i].chain, frames);
-			if (r > 0) {
-				n_frames = (uint32_t)r;
-				r = 0;
-			}
-		}
+		if (!r && answers[i].chain != QUERY_NO_CHAIN && builder->inlines)
+			n_frames = put_chain(builder, answers[i].chain, frames);
 		if (!r)
 			r = names_add_address(names, frames, n_frames);
 	}

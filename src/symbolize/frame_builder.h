@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes answers down as frames of `names`: joins each with the module it is in, the object
- * that is mapped there, inlined functions and lines. Copies each string to `names` once.
+ * that is mapped there, inlined functions and lines. Shares the strings of the
+ * answers with `names`.
  *
- * Borrows all it is given. Must not know: how answers are found.
+ * Borrows all else it is given. Must not know: how answers are found.
  */
 #ifndef STACKTALLY_SYMBOLIZE_FRAME_BUILDER_H
 #define STACKTALLY_SYMBOLIZE_FRAME_BUILDER_H
@@ -18,7 +19,7 @@
 struct frame_builder;
 
 /* `inlines` may be NULL. */
-int frame_builder_new(const struct worlds *worlds, const struct answers *answers,
+int frame_builder_new(const struct worlds *worlds, struct answers *answers,
 		      struct kernel_names *kernel, const struct inlines *inlines,
 		      struct frame_builder **ret_builder);
 void frame_builder_free(struct frame_builder *builder);

@@ -4,6 +4,9 @@
  * a recording, and all that a report needs besides the tally. Knows nothing of processes, ELF or
  * formats.
  *
+ * A million addresses take 12 bytes each: what frames have in common but the offset is kept once,
+ * and they are put together when they are asked for.
+ *
  * Each address has one frame, or several where functions were inlined: then the innermost comes
  * first and the last one is the function that exists as code.
  */
@@ -13,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/pool.h"
 
 #define NAMES_BUILD_ID_SIZE 20
 #define NAMES_NONE	    UINT32_MAX
@@ -66,7 +71,14 @@ void names_free(struct names *names);
 /* A copy of the string that lives as long as `names`; equal strings share it. NULL: no memory. */
 const char *names_string(struct names *names, const char *string);
 
-/* Both copy what they are given but not the strings: take those from names_string(). */
+/*
+ * Strings of this pool may be used without names_string(): `names` shares it from now on. 0 or
+ * -ENOMEM.
+ */
+int names_share_strings(struct names *names, struct pool *pool);
+
+/* Both copy what they are given but not the strings: take those from names_string(), or a
+ * pool that is shared. */
 int names_add_object(struct names *names, const struct names_object *object, uint32_t *ret_index);
 /*
  * The frames of the next address: addresses are named in the order of the tally's ids, so the
@@ -79,8 +91,9 @@ int names_add_cgroup(struct names *names, uint64_t id, const char *path);
 uint32_t names_n_addresses(const struct names *names);
 uint32_t names_n_frames(const struct names *names);
 uint32_t names_n_objects(const struct names *names);
-const struct names_address *names_addresses(const struct names *names);
-const struct names_frame *names_frames(const struct names *names);
+/* The frames of an address, and one of those; indices below the numbers above. */
+struct names_address names_address(const struct names *names, uint32_t address);
+struct names_frame names_frame(const struct names *names, uint32_t frame);
 const struct names_object *names_objects(const struct names *names);
 /* Ascending by id. */
 uint32_t names_n_cgroups(const struct names *names);

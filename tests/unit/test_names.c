@@ -26,9 +26,9 @@ static void frames_follow_their_addresses(void **state)
 	assert_int_equal(names_n_addresses(names), 300);
 	assert_int_equal(names_n_frames(names), 600);
 	for (uint32_t i = 0, first = 0; i < 300; first += 1 + i++ % 3) {
-		assert_int_equal(names_addresses(names)[i].first, first);
-		assert_int_equal(names_addresses(names)[i].n, 1 + i % 3);
-		assert_int_equal(names_frames(names)[first].offset, 0);
+		assert_int_equal(names_address(names, i).first, first);
+		assert_int_equal(names_address(names, i).n, 1 + i % 3);
+		assert_int_equal(names_frame(names, first).offset, 0);
 	}
 	assert_int_equal(names_add_address(names, frames, 0), -EINVAL);
 	assert_int_equal(names_add_address(names, frames, NAMES_MAX_INLINED + 1), -E2BIG);

@@ -157,17 +157,21 @@ static void same_names(const struct names *a, const struct names *b)
 	assert_int_equal(names_n_frames(a), names_n_frames(b));
 	assert_int_equal(names_n_objects(a), names_n_objects(b));
 	assert_int_equal(names_n_cgroups(a), names_n_cgroups(b));
-	assert_memory_equal(names_addresses(a), names_addresses(b),
-			    names_n_addresses(a) * sizeof(struct names_address));
-	for (uint32_t i = 0; i < names_n_frames(a); i++) {
-		const struct names_frame *x = &names_frames(a)[i], *y = &names_frames(b)[i];
+	assert_int_equal(names_n_addresses(a), names_n_addresses(b));
+	for (uint32_t i = 0; i < names_n_addresses(a); i++) {
+		struct names_address x = names_address(a, i), y = names_address(b, i);
 
-		same_string(x->name, y->name);
-		same_string(x->linkage_name, y->linkage_name);
-		same_string(x->module, y->module);
-		same_string(x->file, y->file);
-		assert_true(x->offset == y->offset && x->line == y->line);
-		assert_true(x->object == y->object && x->flags == y->flags);
+		assert_memory_equal(&x, &y, sizeof(x));
+	}
+	for (uint32_t i = 0; i < names_n_frames(a); i++) {
+		const struct names_frame x = names_frame(a, i), y = names_frame(b, i);
+
+		same_string(x.name, y.name);
+		same_string(x.linkage_name, y.linkage_name);
+		same_string(x.module, y.module);
+		same_string(x.file, y.file);
+		assert_true(x.offset == y.offset && x.line == y.line);
+		assert_true(x.object == y.object && x.flags == y.flags);
 	}
 	for (uint32_t i = 0; i < names_n_objects(a); i++) {
 		const struct names_object *x = &names_objects(a)[i], *y = &names_objects(b)[i];
@@ -263,7 +267,7 @@ static void large_ones_have_many_sections(void **state)
 	assert_true(tally_total(recording->tally) == tally_total(data->tally));
 	/* A name beyond the limit is cut to it. */
 	assert_int_equal(
-		strlen(names_frames(recording->names)[names_n_frames(data->names) - 1].name),
+		strlen(names_frame(recording->names, names_n_frames(data->names) - 1).name),
 		RECORDING_STRING_MAX);
 	recording_free(recording);
 	free(name);
