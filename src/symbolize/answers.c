@@ -101,16 +101,24 @@ int answers_add_symbol(struct answers *answers, const char *name, const char *mo
 	return 0;
 }
 
-bool answers_known(const struct answers *answers, uint32_t file, uint64_t offset,
+bool answers_known(const struct answers *answers, uint32_t file, uint64_t offset, size_t *from,
 		   struct answer *ret_answer)
 {
 	const struct known_file *known_file;
-	size_t low = 0, high;
+	size_t low = *from, high;
 
 	if (file >= answers->n_files)
 		return false;
 	known_file = &answers->files[file];
 	high = known_file->n;
+	/* In steps that double: the next one is mostly near. */
+	for (size_t step = 1; low + step < high; step *= 2) {
+		if (known_file->known[low + step].offset >= offset) {
+			high = low + step + 1;
+			break;
+		}
+		low += step;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -119,6 +127,7 @@ bool answers_known(const struct answers *answers, uint32_t file, uint64_t offset
 		else
 			high = middle;
 	}
+	*from = low;
 	if (low == known_file->n || known_file->known[low].offset != offset)
 		return false;
 	*ret_answer = known_file->known[low].answer;

@@ -46,9 +46,11 @@ const struct found_symbol *answers_symbol(const struct answers *answers, uint32_
 int answers_add_symbol(struct answers *answers, const char *name, const char *module,
 		       uint32_t flags, uint32_t *ret_symbol);
 
-/* What is known about this offset of this file; false when nothing is, not even that it has no
- * name. */
-bool answers_known(const struct answers *answers, uint32_t file, uint64_t offset,
+/*
+ * What is known about this offset of this file; false when nothing is, not even that it has no
+ * name. For offsets in ascending order: *from, 0 at first, is where the search begins.
+ */
+bool answers_known(const struct answers *answers, uint32_t file, uint64_t offset, size_t *from,
 		   struct answer *ret_answer);
 
 /* Keeps what was found in a file; both arrays of length n, sorted by address, all of them new. */

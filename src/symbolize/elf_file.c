@@ -19,6 +19,36 @@
 #define OUR_BYTE_ORDER ELFDATA2MSB
 #endif
 
+#define WINDOW	   4096u
+#define SMALL_READ 1024u
+
+struct elf_window {
+	uint64_t at;
+	size_t n;
+	uint8_t bytes[WINDOW];
+};
+
+/* From the window, moved if need be; false: read it in another way. */
+static bool read_window(const struct elf_file *elf, uint64_t offset, void *to, size_t size)
+{
+	struct elf_window *window = elf->window;
+
+	if (!window || size > SMALL_READ)
+		return false;
+	if (offset < window->at || offset + size > window->at + window->n) {
+		/* What begins in the last bytes of a block is not worth two. */
+		uint64_t at = offset % WINDOW + size > WINDOW ? offset : offset - offset % WINDOW;
+		ssize_t n = pread(elf->fd, window->bytes, WINDOW, (off_t)at);
+
+		window->at = at;
+		window->n = n > 0 ? (size_t)n : 0;
+		if (offset + size > at + window->n)
+			return false;
+	}
+	memcpy(to, window->bytes + (offset - window->at), size);
+	return true;
+}
+
 int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size_t size)
 {
 	uint8_t *to = bytes;
@@ -30,6 +60,8 @@ int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size
 			memcpy(to, elf->bytes + offset, size);
 		return 0;
 	}
+	if (read_window(elf, offset, to, size))
+		return 0;
 	while (size > 0) {
 		ssize_t n = pread(elf->fd, to, size, (off_t)offset);
 
@@ -233,6 +265,13 @@ static int elf_file_start(int fd, const void *bytes, uint64_t size, struct elf_f
 	elf->fd = fd;
 	elf->bytes = bytes;
 	elf->size = size;
+	if (fd >= 0) {
+		elf->window = malloc(sizeof(*elf->window));
+		if (!elf->window)
+			return -ENOMEM;
+		elf->window->at = 0;
+		elf->window->n = 0;
+	}
 	r = read_outline(elf);
 	if (r)
 		return r;
@@ -263,6 +302,7 @@ void elf_file_close(struct elf_file *elf)
 	free(elf->sections);
 	free(elf->segments);
 	free(elf->section_names);
+	free(elf->window);
 	free(elf);
 }
 

@@ -31,8 +31,12 @@ struct elf_segment {
 	uint32_t type, flags;
 };
 
+/* The piece of the file that small reads were last answered from. */
+struct elf_window;
+
 struct elf_file {
-	int fd;		      /* -1: read from `bytes` */
+	int fd; /* -1: read from `bytes` */
+	struct elf_window *window;
 	const uint8_t *bytes; /* of a file in memory */
 	uint64_t size;
 	bool is_64;
@@ -52,7 +56,10 @@ int elf_file_open_memory(const void *bytes, size_t size, struct elf_file **ret_e
 void elf_file_close(struct elf_file *elf);
 DEFINE_OWN(struct elf_file, elf_file_close)
 
-/* Reads exactly `size` bytes at `offset`, or fails with -EIO. */
+/*
+ * Reads exactly `size` bytes at `offset`, or fails with -EIO. Small reads are answered from a
+ * window, so names and numbers that lie together cost one read; not for several threads.
+ */
 int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size_t size);
 
 /*

@@ -138,9 +138,33 @@ static int name_of(const struct go_table *table, uint64_t i, struct pool *pool,
 	return *ret_name ? 0 : -ENOMEM;
 }
 
-static int answer(const struct go_table *table, struct symbol_query *query, struct pool *pool)
+/* What was found last, where the next query begins to search: they are sorted. */
+struct found {
+	uint64_t index, entry, next; /* next: 0 when nothing was found */
+	const char *name;
+};
+
+static int answer(const struct go_table *table, struct symbol_query *query, struct pool *pool,
+		  struct found *found)
 {
-	uint64_t low = 0, high = table->n_functions, entry, next;
+	uint64_t low = found->index, high = table->n_functions, entry, next;
+	int r;
+
+	if (query->address >= found->entry && query->address < found->next) {
+		query->start = found->entry;
+		query->name = found->name;
+		return 0;
+	}
+	/* In steps that double, as the one wanted is mostly near. */
+	for (uint64_t step = 1; low + step < high; step *= 2) {
+		if (!read_entry(table, low + step, &entry))
+			return 0;
+		if (entry > query->address) {
+			high = low + step;
+			break;
+		}
+		low += step;
+	}
 
 	/* The first function above the address. */
 	while (low < high) {
@@ -156,13 +180,16 @@ static int answer(const struct go_table *table, struct symbol_query *query, stru
 	if (!low || !read_entry(table, low - 1, &entry) || !read_entry(table, low, &next) ||
 	    query->address < entry || query->address >= next)
 		return 0;
+	r = name_of(table, low - 1, pool, &query->name);
 	query->start = entry;
-	return name_of(table, low - 1, pool, &query->name);
+	*found = (struct found){ low - 1, entry, next, query->name };
+	return r;
 }
 
 int go_symbols_find(const struct elf_file *elf, struct symbol_query *queries, size_t n,
 		    struct pool *pool)
 {
+	struct found found = { 0 };
 	struct go_table table = { .elf = elf, .section = elf_file_section(elf, ".gopclntab") };
 
 	if (!table.section) /* position-independent programs */
@@ -170,7 +197,7 @@ int go_symbols_find(const struct elf_file *elf, struct symbol_query *queries, si
 	if (!table.section || !read_header(&table))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		int r = queries[i].name ? 0 : answer(&table, &queries[i], pool);
+		int r = queries[i].name ? 0 : answer(&table, &queries[i], pool, &found);
 
 		if (r)
 			return r;

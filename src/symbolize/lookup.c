@@ -130,7 +130,7 @@ static int make_queries(const struct lookup *lookup, const struct request *reque
 			bool file, struct symbol_query **ret_queries, size_t *ret_n)
 {
 	struct symbol_query *queries = calloc(n, sizeof(*queries));
-	size_t used = 0;
+	size_t used = 0, from = 0;
 
 	if (!queries)
 		return -ENOMEM;
@@ -139,8 +139,8 @@ static int make_queries(const struct lookup *lookup, const struct request *reque
 
 		if (i > 0 && requests[i].key == requests[i - 1].key)
 			continue;
-		if (file &&
-		    answers_known(lookup->answers, requests[i].group, requests[i].key, &known))
+		if (file && answers_known(lookup->answers, requests[i].group, requests[i].key,
+					  &from, &known))
 			continue;
 		queries[used].address = requests[i].key;
 		queries[used++].chain = QUERY_NO_CHAIN;
@@ -215,7 +215,7 @@ static int answer_file(struct lookup *lookup, const struct batch *batch,
 	own(own_free) struct answer *found = NULL;
 	own(own_fd) int fd = -1;
 	uint32_t file = requests[0].group;
-	size_t n_queries;
+	size_t n_queries, from = 0;
 	int r = make_queries(lookup, requests, n, true, &queries, &n_queries);
 
 	if (r)
@@ -242,7 +242,7 @@ static int answer_file(struct lookup *lookup, const struct batch *batch,
 	for (uint32_t i = 0; !r && i < n; i++) {
 		struct answer known;
 
-		if (answers_known(lookup->answers, file, requests[i].key, &known))
+		if (answers_known(lookup->answers, file, requests[i].key, &from, &known))
 			answer(batch, &requests[i], &known);
 	}
 	return r;
