@@ -39,6 +39,7 @@ struct measured {
 	bool reported;	    /* a report went out before: the next one is told apart */
 	pthread_t preparer; /* reads the kernel's symbols beside the sampling */
 	bool preparing;
+	time_t told; /* of progress, when */
 };
 
 static bool is_text(const struct output *output)
@@ -190,6 +191,21 @@ static int announce(struct measured *measured, struct error *err)
 	return r;
 }
 
+/* A line each second for somebody who waits for the report at a terminal. */
+static void tell_progress(void *context, uint32_t done, uint32_t total)
+{
+	struct measured *measured = context;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (done == 0 || measured->told == 0)
+		measured->told = now.tv_sec;
+	if (now.tv_sec - measured->told < 1 || !isatty(STDERR_FILENO))
+		return;
+	measured->told = now.tv_sec;
+	message_note("looking up names: %u of %u files", done, total);
+}
+
 static int name_cgroups(struct measured *measured)
 {
 	const struct tally_entry *entries = tally_entries(measured->tally);
@@ -272,6 +288,8 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 		.debuginfod = getenv("DEBUGINFOD_URLS") && *getenv("DEBUGINFOD_URLS"),
 		.inlines = plan->inlines,
 		.lines = plan->lines,
+		.progress = tell_progress,
+		.progress_context = measured,
 	};
 	own(own_worlds_free) struct worlds *worlds = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;

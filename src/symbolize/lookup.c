@@ -334,20 +334,31 @@ static int answer_group(struct lookup *lookup, const struct batch *batch,
 	return 0;
 }
 
+/* Where the requests end that the source of the first one answers. */
+static uint32_t group_end(const struct batch *batch, uint32_t first)
+{
+	const struct request *request = &batch->requests[first];
+	uint32_t end = first + 1;
+
+	while (end < batch->n_requests && batch->requests[end].source == request->source &&
+	       batch->requests[end].group == request->group)
+		end++;
+	return end;
+}
+
 static int answer_requests(struct lookup *lookup, struct batch *batch)
 {
+	uint32_t n_groups = 0, done = 0;
 	int r = 0;
 
 	qsort(batch->requests, batch->n_requests, sizeof(*batch->requests), compare_requests);
+	for (uint32_t first = 0; first < batch->n_requests; first = group_end(batch, first))
+		n_groups++;
 	for (uint32_t first = 0, end; !r && first < batch->n_requests; first = end) {
-		const struct request *request = &batch->requests[first];
-
-		for (end = first + 1; end < batch->n_requests; end++) {
-			if (batch->requests[end].source != request->source ||
-			    batch->requests[end].group != request->group)
-				break;
-		}
-		r = answer_group(lookup, batch, request, end - first);
+		end = group_end(batch, first);
+		if (lookup->progress)
+			lookup->progress(lookup->progress_context, done++, n_groups);
+		r = answer_group(lookup, batch, &batch->requests[first], end - first);
 	}
 	return r;
 }

@@ -27,6 +27,8 @@ struct lookup {
 	bool ask_debuginfod, debuginfod_tried;
 	struct debuginfod
 		*debuginfod; /* made when first needed; the owner of the lookup frees it */
+	void (*progress)(void *context, uint32_t done, uint32_t total); /* or NULL */
+	void *progress_context;
 	uint32_t jit_symbol; /* "[jit]": generated code that nothing names */
 	bool met_kernel;     /* there were kernel addresses */
 };

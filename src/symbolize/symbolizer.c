@@ -47,6 +47,8 @@ int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *optio
 	symbolizer->lookup.places.symfs = options->symfs;
 	symbolizer->lookup.places.root = options->debuginfo_root;
 	symbolizer->lookup.ask_debuginfod = options->debuginfod;
+	symbolizer->lookup.progress = options->progress;
+	symbolizer->lookup.progress_context = options->progress_context;
 	r = make_parts(symbolizer, options);
 	if (r) {
 		symbolizer_free(symbolizer);

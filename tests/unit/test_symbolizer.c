@@ -98,6 +98,51 @@ static const struct names_frame *frame_of(const struct fixture *fixture, uint32_
 	return &frames[next];
 }
 
+/* done, total and number of calls. */
+static void note_progress(void *context, uint32_t done, uint32_t total)
+{
+	uint32_t *seen = context;
+
+	assert_int_equal(done, seen[2]);
+	seen[1] = total;
+	seen[2]++;
+}
+
+static void tells_its_progress(void **state)
+{
+	uint32_t seen[3] = { 0 };
+	const struct symbolizer_options options = { .progress = note_progress,
+						    .progress_context = seen };
+	struct fixture fixture;
+
+	(void)state;
+	start(&fixture, getpid(), &options);
+	add(&fixture, fixture.world, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
+	add(&fixture, fixture.world, (uintptr_t)strtod + 2, 0);
+	resolve(&fixture);
+	assert_int_equal(seen[1], 2);
+	assert_int_equal(seen[2], 2);
+	end(&fixture);
+}
+
+static void names_outlive_what_found_them(void **state)
+{
+	struct fixture fixture;
+	uint32_t leaf;
+
+	(void)state;
+	start(&fixture, getpid(), NULL);
+	leaf = add(&fixture, fixture.world, (uintptr_t)local_function, TALLY_ADDRESS_EXACT);
+	resolve(&fixture);
+	symbolizer_free(fixture.symbolizer);
+	worlds_free(fixture.worlds);
+	fixture.symbolizer = NULL;
+	fixture.worlds = NULL;
+	assert_string_equal(frame_of(&fixture, leaf)->name, "local_function");
+	assert_string_equal(frame_of(&fixture, leaf)->module, "test_symbolizer");
+	end(&fixture);
+}
+
 static void names_its_own_functions(void **state)
 {
 	struct fixture fixture;
@@ -392,6 +437,8 @@ static void names_a_deleted_program_that_is_moved_in_its_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tells_its_progress),
+		cmocka_unit_test(names_outlive_what_found_them),
 		cmocka_unit_test(names_its_own_functions),
 		cmocka_unit_test(return_addresses_belong_to_the_call),
 		cmocka_unit_test(names_the_kernel),
