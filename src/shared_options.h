@@ -109,7 +109,8 @@ struct shared_options {
 		  .field = offsetof(T, shared.inlines),                                            \
 		  .exclusive = "inlines",                                                          \
 		  .help = "show inlined functions as frames of their own, where debug "            \
-			  "information is there" },                                                \
+			  "information is there; not by default, as names then take some 70 "      \
+			  "times as long (0.07 s, not 0.001 s, for 1,000 addresses in libc)" },    \
 		{ .section = SECTION_DISPLAY,                                                      \
 		  .name = "no-inlines",                                                            \
 		  .kind = OPTION_FLAG,                                                             \
