@@ -6,7 +6,7 @@
 #ifndef STACKTALLY_SYMBOLIZE_DEBUG_DATA_H
 #define STACKTALLY_SYMBOLIZE_DEBUG_DATA_H
 
-#include "symbolize/elf_file.h"
+#include "elf/elf_file.h"
 
 #define DEBUG_DATA_MAX_SIZE (64u << 20) /* decompressed; more is refused with -EFBIG */
 

@@ -14,8 +14,8 @@
 #ifndef STACKTALLY_SYMBOLIZE_DEBUG_FILES_H
 #define STACKTALLY_SYMBOLIZE_DEBUG_FILES_H
 
+#include "elf/elf_file.h"
 #include "symbolize/debuginfod.h"
-#include "symbolize/elf_file.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 

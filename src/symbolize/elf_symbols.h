@@ -21,7 +21,7 @@
 #define STACKTALLY_SYMBOLIZE_ELF_SYMBOLS_H
 
 #include "base/pool.h"
-#include "symbolize/elf_file.h"
+#include "elf/elf_file.h"
 #include "symbolize/query.h"
 
 #define ELF_SYMBOL_NAME_SIZE 16384 /* longer names are cut */

@@ -7,7 +7,7 @@
 #define STACKTALLY_SYMBOLIZE_GO_SYMBOLS_H
 
 #include "base/pool.h"
-#include "symbolize/elf_file.h"
+#include "elf/elf_file.h"
 #include "symbolize/query.h"
 
 /* Answers queries that have no name yet. 0 or -ENOMEM. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolize/elf_file.h"
+#include "elf/elf_file.h"
 
 #define MAX_NOTES 65536
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "symbolize/elf_file.h"
+#include "elf/elf_file.h"
 
 /* `path` is for the message. The file must be a program or library for this machine. */
 int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct error *err);

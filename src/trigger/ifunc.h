@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbolize/elf_file.h"
+#include "elf/elf_file.h"
 
 struct ifuncs;
 

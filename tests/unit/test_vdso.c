@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "symbolize/elf_file.h"
+#include "elf/elf_file.h"
 #include "symbolize/file_symbols.h"
 #include "symbolize/vdso.h"
 

@@ -11,8 +11,8 @@
  * A file that lies about itself gives errors or fewer symbols, never a read out of bounds.
  * Does not own the descriptor or the buffer it reads from. Must not know: symbols, processes.
  */
-#ifndef STACKTALLY_SYMBOLIZE_ELF_FILE_H
-#define STACKTALLY_SYMBOLIZE_ELF_FILE_H
+#ifndef STACKTALLY_ELF_ELF_FILE_H
+#define STACKTALLY_ELF_ELF_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
