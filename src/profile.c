@@ -17,6 +17,7 @@
 struct invocation {
 	struct profile_options options;
 	struct plan plan;
+	char *command_line;
 	uint64_t frequency;
 };
 
@@ -89,6 +90,7 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 	request.timestamp = options->shared.interval > 0 && !options->shared.folded;
 	request.meta = (struct profile_meta){
 		.command = "profile",
+		.command_line = invocation->command_line,
 		.frequency = invocation->frequency,
 		.period = options->period,
 		.hash_storage = options->shared.hash_storage_size,
@@ -116,7 +118,9 @@ int main(int argc, char **argv)
 			message_set_level(MESSAGE_QUIET);
 		else if (invocation.options.verbose)
 			message_set_level(MESSAGE_VERBOSE);
+		invocation.command_line = shared_command_line(argc, argv);
 		status = plan_and_start(&invocation, &line, command);
+		free(invocation.command_line);
 	}
 	options_clear(&line, &invocation.options);
 	return status;

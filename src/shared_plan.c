@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,4 +133,42 @@ void shared_plan_who(const struct plan *plan, char *who, size_t size)
 		at += (size_t)snprintf(who + at, size - at, "%s%d", i ? ", " : "", list->ids[i]);
 	if (list->n > 1 && at < size)
 		snprintf(who + at, size - at, "]");
+}
+
+#define BARE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
+
+static void put_word(FILE *out, const char *word)
+{
+	if (*word && word[strspn(word, BARE)] == '\0') {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	}
+	fputc('\'', out);
+}
+
+char *shared_command_line(int argc, char *const *argv)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	for (int i = 0; i < argc; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		put_word(out, argv[i]);
+	}
+	if (fclose(out) != 0) {
+		free(line);
+		return NULL;
+	}
+	return line;
 }

@@ -26,6 +26,9 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		struct report_options *ret_report, struct error *err);
 void shared_plan_clear(struct plan *plan);
 
+/* argv as one would type it into a shell, allocated; NULL when out of memory. */
+char *shared_command_line(int argc, char *const *argv);
+
 /* "all threads", "PID 7", "TID [7, 8]": who is measured, for titles. */
 void shared_plan_who(const struct plan *plan, char *who, size_t size);
 

@@ -16,6 +16,7 @@
 struct invocation {
 	struct stackcount_options options;
 	struct plan plan;
+	char *command_line;
 };
 
 static void title(const void *context, uint32_t n, char *ret_title, size_t size)
@@ -115,6 +116,7 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 	request.report.hide_process_line = shared->tgids.n > 0;
 	request.meta = (struct profile_meta){
 		.command = "stackcount",
+		.command_line = invocation->command_line,
 		.period = 1,
 		.hash_storage = shared->hash_storage_size,
 		.stack_storage = shared->stack_storage_size,
@@ -141,7 +143,9 @@ int main(int argc, char **argv)
 			message_set_level(MESSAGE_QUIET);
 		else if (invocation.options.debug)
 			message_set_level(MESSAGE_VERBOSE);
+		invocation.command_line = shared_command_line(argc, argv);
 		status = plan_and_start(&invocation, &line, command);
+		free(invocation.command_line);
 	}
 	options_clear(&line, &invocation.options);
 	return status;

@@ -71,6 +71,7 @@ static void load_meta(struct loading *loading)
 	uint64_t flags;
 
 	meta->command = string(loading);
+	meta->command_line = string(loading);
 	meta->title = string(loading);
 	meta->event = string(loading);
 	meta->hostname = string(loading);

@@ -116,8 +116,8 @@ static void put_string(struct saving *saving, const char *string)
 
 static void collect_strings(struct saving *saving, const struct profile_meta *meta)
 {
-	const char *of_meta[] = { meta->command, meta->title, meta->event, meta->hostname,
-				  meta->kernel_release };
+	const char *of_meta[] = { meta->command, meta->command_line, meta->title,
+				  meta->event,	 meta->hostname,     meta->kernel_release };
 	const struct names *names = saving->names;
 
 	for (size_t i = 0; i < sizeof(of_meta) / sizeof(of_meta[0]); i++)
@@ -155,6 +155,7 @@ static void save_meta(struct saving *saving, const struct profile_meta *meta)
 {
 	saving->section = RECORDING_META;
 	put_string(saving, meta->command);
+	put_string(saving, meta->command_line);
 	put_string(saving, meta->title);
 	put_string(saving, meta->event);
 	put_string(saving, meta->hostname);

@@ -16,6 +16,17 @@ struct profile_store {
 
 DEFINE_OWN(struct tally, tally_free)
 
+uint64_t profile_sample_ns(const struct profile_meta *meta)
+{
+	if (meta->frequency)
+		return 1000000000u / meta->frequency;
+	/* The clocks are the events that count ns. */
+	if (meta->event &&
+	    (strcmp(meta->event, "cpu-clock") == 0 || strcmp(meta->event, "task-clock") == 0))
+		return meta->period;
+	return 0;
+}
+
 static uint32_t n_missed(const struct tally_entry *entry)
 {
 	return (entry->kernel == TALLY_STACK_MISSED) + (entry->user == TALLY_STACK_MISSED);

@@ -17,18 +17,22 @@
 
 /* What the measurement was, for headers and for formats that carry it. Strings are borrowed. */
 struct profile_meta {
-	const char *command;	/* "profile" or "stackcount" */
-	const char *title;	/* first line of a text report, without newline; or NULL */
-	const char *event;	/* "cycles", "cpu-clock", "t:sched:sched_switch" ... */
-	uint64_t frequency;	/* Hz; 0 when a period was given */
-	uint64_t period;	/* events a sample; 0 when a frequency was given */
-	uint64_t start_time_ns; /* CLOCK_REALTIME */
-	uint64_t duration_ns;	/* measured */
-	uint64_t hash_storage;	/* --hash-storage-size as given, 0: not given */
+	const char *command;	  /* "profile" or "stackcount" */
+	const char *command_line; /* as it would be typed into a shell; or NULL */
+	const char *title;	  /* first line of a text report, without newline; or NULL */
+	const char *event;	  /* "cycles", "cpu-clock", "t:sched:sched_switch" ... */
+	uint64_t frequency;	  /* Hz; 0 when a period was given */
+	uint64_t period;	  /* events a sample; 0 when a frequency was given */
+	uint64_t start_time_ns;	  /* CLOCK_REALTIME */
+	uint64_t duration_ns;	  /* measured */
+	uint64_t hash_storage;	  /* --hash-storage-size as given, 0: not given */
 	uint64_t stack_storage;
 	const char *hostname, *kernel_release; /* or NULL */
 	bool user, kernel;		       /* which stacks were captured */
 };
+
+/* What one sample stands for, ns of CPU time; 0 when it stands for something else. */
+uint64_t profile_sample_ns(const struct profile_meta *meta);
 
 enum profile_view_flags {
 	PROFILE_VIEW_PROCESS = 1 << 0,	 /* processes apart: comm and tgid are part of an entry */

@@ -48,6 +48,56 @@ struct spot {
 	uint32_t line;
 };
 
+/* The files that code was mapped from, by the module that frames show. */
+static const struct {
+	const char *module;
+	struct names_object object;
+} mapped[] = {
+	{ "spin",
+	  { .path = "/usr/local/bin/spin",
+	    .start = 0x562f48dba000,
+	    .end = 0x562f48dbb000,
+	    .offset = 0x1000,
+	    .build_id_size = 4,
+	    .build_id = { 0xde, 0xad, 0xbe, 0xef } } },
+	{ "libc.so.6",
+	  { .path = "/usr/lib/libc.so.6",
+	    .start = 0x7f6616caf000,
+	    .end = 0x7f6616e03000,
+	    .offset = 0x26000,
+	    .build_id_size = 20,
+	    .build_id = { 0x93, 0xd1, 0x55 } } },
+	{ "[kernel]",
+	  { .path = "[kernel.kallsyms]",
+	    .start = 0xffffffff81000000,
+	    .end = 0xffffffff82000000,
+	    .build_id_size = 20,
+	    .build_id = { 0x01, 0x02, 0x03 } } },
+	{ "evil\n.so",
+	  { .path = "/tmp/evil \"\n\xff.so", .start = 0x7f2200003000, .end = 0x7f2200004000 } },
+};
+
+static uint32_t object_of(struct scene *scene, const char *module)
+{
+	const struct names_object *objects = names_objects(scene->names);
+	struct names_object object;
+	uint32_t i = 0, index;
+
+	while (i < sizeof(mapped) / sizeof(mapped[0]) &&
+	       (!module || strcmp(mapped[i].module, module) != 0))
+		i++;
+	if (i == sizeof(mapped) / sizeof(mapped[0]))
+		return NAMES_NONE;
+	object = mapped[i].object;
+	for (index = 0; index < names_n_objects(scene->names); index++)
+		if (strcmp(objects[index].path, object.path) == 0)
+			return index;
+	object.path = string(scene, object.path);
+	if (names_add_object(scene->names, &object, &index) < 0)
+		fail("cannot add an object");
+	return index;
+}
+
 static uint32_t address_of(struct scene *scene, const struct spot *spot)
 {
 	struct tally_address address = { .address = spot->address, .world = spot->world };
@@ -63,14 +113,14 @@ static uint32_t address_of(struct scene *scene, const struct spot *spot)
 						    .module = string(scene, spot->module),
 						    .file = string(scene, "src/inner.h"),
 						    .line = 7,
-						    .object = NAMES_NONE,
+						    .object = object_of(scene, spot->module),
 						    .flags = spot->flags | INLINED };
 	frames[n++] = (struct names_frame){ .name = string(scene, spot->name),
 					    .module = string(scene, spot->module),
 					    .file = string(scene, spot->file),
 					    .line = spot->line,
 					    .offset = spot->offset,
-					    .object = NAMES_NONE,
+					    .object = object_of(scene, spot->module),
 					    .flags = spot->flags };
 	if (names_add_address(scene->names, frames, n) < 0)
 		fail("cannot name an address");
@@ -168,6 +218,7 @@ static void profile_scene(struct scene *scene)
 
 	scene->meta = (struct profile_meta){
 		.command = "profile",
+		.command_line = "profile --name 'my \"app\"' 5",
 		.title = "Sampling at 49 Hertz of all threads by user + kernel stack for 5 secs.",
 		.event = "cpu-clock",
 		.frequency = 49,
@@ -225,6 +276,7 @@ static void stackcount_scene(struct scene *scene)
 	pread_tar.address = 0x7f919c5a26e0;
 	scene->meta = (struct profile_meta){
 		.command = "stackcount",
+		.command_line = "stackcount vfs_read",
 		.title = "Tracing 1 functions for \"vfs_read\"... Hit Ctrl-C to end.",
 		.event = "vfs_read",
 		.period = 1,

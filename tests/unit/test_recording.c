@@ -83,6 +83,7 @@ static void fill(struct data *data)
 	uint32_t index;
 
 	data->meta = (struct profile_meta){ .command = "profile",
+					    .command_line = "profile -F 49",
 					    .title = "Sampling",
 					    .event = "cycles",
 					    .frequency = 49,
@@ -215,6 +216,7 @@ static void loads_what_was_saved(void **state)
 	assert_memory_equal(tally_losses_of(a), tally_losses_of(b), sizeof(struct tally_losses));
 	same_names(data->names, recording->names);
 	assert_string_equal(recording->meta.command, "profile");
+	assert_string_equal(recording->meta.command_line, "profile -F 49");
 	assert_string_equal(recording->meta.title, "Sampling");
 	assert_string_equal(recording->meta.event, "cycles");
 	assert_null(recording->meta.hostname);
