@@ -24,32 +24,18 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/kernel.bpf.h"
+#include "bpf/scratch.bpf.h"
 #include "bpf/stack_hash.h"
+#include "bpf/unwind.bpf.h"
 #include "bpf/wire.h"
 
 #define HEAD_WORDS	((sizeof(struct wire_stack) - WIRE_HASH_FROM) / sizeof(__u64))
 #define MAX_PIDNS_LEVEL 33 /* MAX_PID_NS_LEVEL + 1 */
 
-const volatile struct wire_config config = { .max_depth = 127, .slots = 1 };
-
-/* A stack being put together: too large for the BPF stack. */
-struct scratch {
-	__u64 busy;
-	struct wire_stack stack;
-	__u64 frames[2 * WIRE_MAX_DEPTH];
-};
-
 struct process_mark {
 	__u64 world;
 	__u64 tgid;
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1); /* config.slots */
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratch SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -225,35 +211,6 @@ static __always_inline __u64 world_cookie(const struct task_struct *task)
 	return (space << 32) | (state >> 32);
 }
 
-/*
- * A free slot of this CPU's scratch. Captures on one CPU may be interrupted by others, and those
- * of user probes be preempted. Adding first and then looking whether one is alone gives no slot
- * to two captures, even where the kernel has no atomic that returns a value (before 5.12).
- */
-static __always_inline struct scratch *scratch_take(void)
-{
-	for (__u32 i = 0; i < WIRE_MAX_SLOTS; i++) {
-		__u32 key = i;
-		struct scratch *slot;
-
-		if (i >= config.slots)
-			break;
-		slot = bpf_map_lookup_elem(&scratch, &key);
-		if (!slot)
-			break;
-		__sync_fetch_and_add(&slot->busy, 1);
-		if (*(volatile __u64 *)&slot->busy == 1)
-			return slot;
-		__sync_fetch_and_add(&slot->busy, (__u64)-1);
-	}
-	return NULL;
-}
-
-static __always_inline void scratch_release(struct scratch *slot)
-{
-	__sync_fetch_and_add(&slot->busy, (__u64)-1);
-}
-
 /* Bytes that a stack helper wrote, for the verifier in the range [0, 8 * WIRE_MAX_DEPTH]. */
 static __always_inline __u64 bytes_of(long written)
 {
@@ -309,34 +266,59 @@ static __always_inline long user_entry_stack(void *ctx, __u64 *frames, __u32 siz
 	return n < 0 ? 2 * sizeof(__u64) : n + 2 * sizeof(__u64);
 }
 
+/* What an event hit, and with that what its context holds. */
+enum hit {
+	HIT_KERNEL, /* the kernel: user registers are where it saved them */
+	HIT_USER,   /* user code, whose registers are the context's: there is no kernel stack */
+	HIT_PROBE,  /* user code by a user probe: the context has its registers, and we have a stack
+		     */
+};
+
+/* The user stack as the kernel walks it, by frame pointers. */
+static __always_inline void chain_user(void *ctx, struct scratch *slot, __u64 kernel, __u32 size)
+{
+	__u64 *frames = (void *)slot->frames + kernel;
+	__u64 user;
+
+	if (config_has(WIRE_USER_ENTRY) && !kernel_adds_caller())
+		user = bytes_of(user_entry_stack(ctx, frames, size));
+	else
+		user = bytes_of(bpf_get_stack(ctx, frames, size, BPF_F_USER_STACK));
+	if (user == size)
+		slot->stack.flags |= WIRE_STACK_USER_CUT;
+	slot->stack.n_user = user / sizeof(__u64);
+	slot->stack.end = user == size ? WIRE_END_DEPTH
+			  : user       ? WIRE_END_FRAME_POINTER
+				       : WIRE_END_NONE;
+}
+
 /* Fills in the frames, kernel then user; returns the number of words from `world` on. */
-static __always_inline __u32 walk(void *ctx, struct scratch *slot, bool in_user)
+static __always_inline __u32 walk(void *ctx, const struct task_struct *task, struct scratch *slot,
+				  __u32 number, enum hit hit)
 {
 	__u32 size = config.max_depth * sizeof(__u64);
-	__u64 kernel = 0, user = 0;
-	__u32 flags = 0;
+	__u64 kernel = 0;
 
+	slot->stack.flags = 0;
+	slot->stack.n_user = 0;
+	slot->stack.end = WIRE_END_NONE;
+	slot->stack.reserved2 = 0;
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
-	if (config_has(WIRE_KERNEL) && !in_user) {
+	if (config_has(WIRE_KERNEL) && hit != HIT_USER) {
 		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
 		if (kernel == size)
-			flags |= WIRE_STACK_KERNEL_CUT;
-	}
-	if (config_has(WIRE_USER)) {
-		__u64 *frames = (void *)slot->frames + kernel;
-
-		if (config_has(WIRE_USER_ENTRY) && !kernel_adds_caller())
-			user = bytes_of(user_entry_stack(ctx, frames, size));
-		else
-			user = bytes_of(bpf_get_stack(ctx, frames, size, BPF_F_USER_STACK));
-		if (user == size)
-			flags |= WIRE_STACK_USER_CUT;
+			slot->stack.flags |= WIRE_STACK_KERNEL_CUT;
 	}
 	slot->stack.n_kernel = kernel / sizeof(__u64);
-	slot->stack.n_user = user / sizeof(__u64);
-	slot->stack.flags = flags;
-	return HEAD_WORDS + (kernel + user) / sizeof(__u64);
+	if (config_has(WIRE_USER)) {
+		if (config.unwind == WIRE_UNWIND_FP)
+			chain_user(ctx, slot, kernel, size);
+		else
+			unwind_user(ctx, hit != HIT_KERNEL, task, slot->stack.tgid, slot, number,
+				    kernel / sizeof(__u64));
+	}
+	return HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
 }
 
 static __always_inline void hash(struct scratch *slot, __u32 words)
@@ -440,13 +422,12 @@ static __always_inline void count(struct scratch *slot, struct wire_counters *co
 	}
 }
 
-/* `in_user`: the event is known to have hit user code, so that there is no kernel stack. */
-static __always_inline int capture(void *ctx, bool in_user)
+static __always_inline int capture(void *ctx, enum hit hit)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct wire_counters *counter;
 	struct scratch *slot;
-	__u32 zero = 0, tgid, tid, words;
+	__u32 zero = 0, tgid, tid, words, number = 0;
 
 	if (!armed)
 		return 0;
@@ -457,7 +438,7 @@ static __always_inline int capture(void *ctx, bool in_user)
 	if (!counter)
 		return 0;
 	__sync_fetch_and_add(&counter->events, 1);
-	slot = scratch_take();
+	slot = scratch_take(&number);
 	if (!slot) {
 		lose(&counter->lost_nested);
 		return 0;
@@ -467,7 +448,7 @@ static __always_inline int capture(void *ctx, bool in_user)
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
 	bpf_get_current_comm(slot->stack.comm, sizeof(slot->stack.comm));
-	words = walk(ctx, slot, in_user);
+	words = walk(ctx, task, slot, number, hit);
 	hash(slot, words);
 	count(slot, counter);
 	scratch_release(slot);

@@ -25,25 +25,25 @@ static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
 SEC("?perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {
-	return capture(ctx, hit_user_code(ctx));
+	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL);
 }
 
 SEC("?kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {
-	return capture(ctx, false);
+	return capture(ctx, HIT_KERNEL);
 }
 
 SEC("?kprobe.multi")
 int on_kprobe_multi(struct pt_regs *ctx)
 {
-	return capture(ctx, false);
+	return capture(ctx, HIT_KERNEL);
 }
 
 SEC("?fentry")
 int on_fentry(void *ctx)
 {
-	return capture(ctx, false);
+	return capture(ctx, HIT_KERNEL);
 }
 
 struct {
@@ -63,7 +63,7 @@ static __always_inline int capture_preempted(void *ctx)
 {
 	if (config.max_depth == 0)
 		bpf_tail_call(ctx, &no_programs, 0);
-	return capture(ctx, false);
+	return capture(ctx, HIT_PROBE);
 }
 
 SEC("?uprobe")
@@ -82,7 +82,7 @@ int on_uprobe_multi(struct pt_regs *ctx)
 SEC("?tracepoint")
 int on_tracepoint(void *ctx)
 {
-	return capture(ctx, false);
+	return capture(ctx, HIT_KERNEL);
 }
 
 /* TP_PROTO(struct task_struct *parent, struct task_struct *child) */

@@ -57,6 +57,7 @@ struct uprobe_task {
 };
 
 struct task_struct {
+	void *stack;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;

@@ -172,7 +172,9 @@ struct wire_chunk {
 
 #define WIRE_MAX_CHUNKS 24 /* of a process: 3,048 mappings */
 
-/* By tgid. */
+#define WIRE_MAX_PROCESSES 8192
+
+/* By tgid, in the pid namespace that stacks are told in. */
 struct wire_process {
 	__u32 owner;	/* of its chunks */
 	__u32 n_chunks; /* ascending */

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include "bpf/unwind_wire.h"
+
 #define WIRE_COMM_SIZE 16   /* TASK_COMM_LEN */
 #define WIRE_MAX_DEPTH 1024 /* frames a side: kernel and user each */
 #define WIRE_EPOCHS    2
@@ -30,6 +32,15 @@ enum wire_flags {
 	WIRE_USER_ENTRY = 1 << 13,   /* user probes at function entry: the caller is at [sp] */
 };
 
+/* How user stacks are walked. */
+enum wire_unwind {
+	WIRE_UNWIND_FP,	  /* the kernel's way: the chain of frame pointers, whoever keeps it */
+	WIRE_UNWIND_CFI,  /* by tables made of call frame information (bpf/unwind_wire.h) */
+	WIRE_UNWIND_AUTO, /* and by frame pointers in code that has none but is known to keep them
+			   */
+	WIRE_UNWIND_NONE, /* not at all: the function that was hit is all */
+};
+
 /* Set once, before the programs are loaded. */
 struct wire_config {
 	__u32 flags;	  /* enum wire_flags */
@@ -39,6 +50,8 @@ struct wire_config {
 	__u64 seed[2];	  /* of the stack hash: random, so that nobody can aim for collisions */
 	__u32 slots;	  /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
 	__u32 turn_at;	  /* keys in a table from which on user space is woken to turn the epoch */
+	__u32 unwind;	  /* enum wire_unwind */
+	__u32 reserved;
 };
 
 /* State of an entry in `tgids`. */
@@ -56,6 +69,7 @@ struct wire_hash {
 enum wire_stack_flags {
 	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than max_depth */
 	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than max_depth */
+	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was taken to be unchanged by a callee */
 };
 
 /*
@@ -74,8 +88,10 @@ struct wire_stack {
 	char comm[WIRE_COMM_SIZE];
 	__u16 n_kernel;
 	__u16 n_user;
-	__u32 flags; /* enum wire_stack_flags */
-		     /* __u64 frames[n_kernel + n_user] follow */
+	__u16 flags; /* enum wire_stack_flags */
+	__u8 end;    /* enum wire_end: how the user stack's walk ended */
+	__u8 reserved2;
+	/* __u64 frames[n_kernel + n_user] follow */
 };
 
 #define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `world` */
@@ -90,7 +106,7 @@ struct wire_counters {
 	__u64 reserved[3];
 };
 
-_Static_assert(sizeof(struct wire_config) == 40, "both sides agree on struct wire_config");
+_Static_assert(sizeof(struct wire_config) == 48, "both sides agree on struct wire_config");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, world) == WIRE_HASH_FROM, "hash range");
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");

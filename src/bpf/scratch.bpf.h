@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Where a stack is put together: too large for the BPF stack, so a few slots on each CPU. And the
+ * configuration, which says how many.
+ */
+#ifndef STACKTALLY_BPF_SCRATCH_BPF_H
+#define STACKTALLY_BPF_SCRATCH_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/unwind_walk.h"
+#include "bpf/wire.h"
+
+const volatile struct wire_config config = { .max_depth = 127, .slots = 1 };
+
+struct scratch {
+	__u64 busy;
+	struct wire_stack stack;
+	__u64 frames[2 * WIRE_MAX_DEPTH];
+	struct unwind_walk walk;
+	struct pt_regs registers;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1); /* config.slots */
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratch SEC(".maps");
+
+/*
+ * A free slot of this CPU. Captures on one CPU may be interrupted by others, and those
+ * of user probes be preempted. Adding first and then looking whether one is alone gives no slot
+ * to two captures, even where the kernel has no atomic that returns a value (before 5.12).
+ */
+static __always_inline struct scratch *scratch_take(__u32 *ret_number)
+{
+	for (__u32 i = 0; i < WIRE_MAX_SLOTS; i++) {
+		__u32 key = i;
+		struct scratch *slot;
+
+		if (i >= config.slots)
+			break;
+		slot = bpf_map_lookup_elem(&scratch, &key);
+		if (!slot)
+			break;
+		__sync_fetch_and_add(&slot->busy, 1);
+		if (*(volatile __u64 *)&slot->busy == 1) {
+			*ret_number = i;
+			return slot;
+		}
+		__sync_fetch_and_add(&slot->busy, (__u64)-1);
+	}
+	return NULL;
+}
+
+static __always_inline void scratch_release(struct scratch *slot)
+{
+	__sync_fetch_and_add(&slot->busy, (__u64)-1);
+}
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * User stacks by unwinding tables: the maps that hold them, the user registers of whatever hit,
+ * and the walk. The rules of a step are in bpf/unwind_step.h.
+ *
+ * A step is a global function: the verifier checks it once, however many frames are walked. On
+ * 5.10 such functions take numbers only, so the walk is found by its scratch slot.
+ */
+#ifndef STACKTALLY_BPF_UNWIND_BPF_H
+#define STACKTALLY_BPF_UNWIND_BPF_H
+
+#include "bpf/scratch.bpf.h"
+
+/* 256 blocks. All alike, so that the JIT inlines the look-up of a block. */
+struct unwind_segment {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_SEGMENT_BLOCKS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__uint(value_size, WIRE_BLOCK_SIZE);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WIRE_MAX_SEGMENTS);
+	__type(key, __u32);
+	__array(values, struct unwind_segment);
+} unwind_segments SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_MAX_RULES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_rule);
+} unwind_rules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_MAX_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct wire_process);
+} unwind_processes SEC(".maps");
+
+static __always_inline const void *unwind_block(__u32 block)
+{
+	__u32 segment = block / WIRE_SEGMENT_BLOCKS, at = block % WIRE_SEGMENT_BLOCKS;
+	void *blocks = bpf_map_lookup_elem(&unwind_segments, &segment);
+
+	return blocks ? bpf_map_lookup_elem(blocks, &at) : NULL;
+}
+
+static __always_inline const struct wire_rule *unwind_rule(__u32 number)
+{
+	return bpf_map_lookup_elem(&unwind_rules, &number);
+}
+
+static __always_inline const struct wire_process *unwind_process(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&unwind_processes, &tgid);
+}
+
+#define UNWIND_CONTEXT
+#define UNWIND_PASS
+#define UNWIND_READ(to, size, address) bpf_probe_read_user(to, size, (const void *)(address))
+#define UNWIND_BLOCK(block)	       unwind_block(block)
+#define UNWIND_RULE(number)	       unwind_rule(number)
+#define UNWIND_PROCESS(tgid)	       unwind_process(tgid)
+#define UNWIND_INLINE		       static __always_inline
+#include "bpf/unwind_step.h"
+
+/* enum wire_end, or WIRE_END_NONE when the walk of that slot is at the caller. */
+__noinline int unwind_once(__u32 slot)
+{
+	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
+
+	return scratch_slot ? (int)unwind_step(&scratch_slot->walk) : WIRE_END_STALE;
+}
+
+#ifdef __TARGET_ARCH_x86
+
+#define KERNEL_STACK_SIZE 16384 /* THREAD_SIZE without KASAN: for kernels before 5.15 */
+#define USER_CS_64	  0x33	/* __USER_CS */
+#define RING_3		  3
+
+/* Where the kernel saved the registers that user code was left with. */
+static __always_inline const void *saved_registers(const struct task_struct *task)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return (const void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	return BPF_CORE_READ(task, stack) + KERNEL_STACK_SIZE - sizeof(struct pt_regs);
+}
+
+#define TAKE_REGISTERS(walk, from)                                                                 \
+	do {                                                                                       \
+		(walk)->registers[0] = (from)->rax;                                                \
+		(walk)->registers[1] = (from)->rdx;                                                \
+		(walk)->registers[2] = (from)->rcx;                                                \
+		(walk)->registers[3] = (from)->rbx;                                                \
+		(walk)->registers[4] = (from)->rsi;                                                \
+		(walk)->registers[5] = (from)->rdi;                                                \
+		(walk)->registers[6] = (from)->rbp;                                                \
+		(walk)->registers[7] = (from)->rsp;                                                \
+		(walk)->registers[8] = (from)->r8;                                                 \
+		(walk)->registers[9] = (from)->r9;                                                 \
+		(walk)->registers[10] = (from)->r10;                                               \
+		(walk)->registers[11] = (from)->r11;                                               \
+		(walk)->registers[12] = (from)->r12;                                               \
+		(walk)->registers[13] = (from)->r13;                                               \
+		(walk)->registers[14] = (from)->r14;                                               \
+		(walk)->registers[15] = (from)->r15;                                               \
+		(walk)->pc = (from)->rip;                                                          \
+	} while (0)
+
+/*
+ * The registers of the user code that was hit (`in_user`: ctx has them) or that entered the
+ * kernel. WIRE_END_NONE, or why they are not to be had.
+ */
+static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_user,
+					    const struct task_struct *task, struct scratch *slot)
+{
+	struct unwind_walk *walk = &slot->walk;
+	struct pt_regs *saved = &slot->registers;
+	__u64 code_segment;
+
+	walk->exact = 1;
+	if (in_user) {
+		TAKE_REGISTERS(walk, ctx);
+		code_segment = ctx->cs;
+	} else {
+		if (bpf_probe_read_kernel(saved, sizeof(*saved), saved_registers(task)))
+			return WIRE_END_REGISTERS;
+		TAKE_REGISTERS(walk, saved);
+		code_segment = saved->cs;
+		/* After a system call's instruction, as after a call. */
+		if ((__s64)saved->orig_rax >= 0)
+			walk->exact = 0;
+	}
+	if ((code_segment & RING_3) != RING_3)
+		return WIRE_END_REGISTERS;
+	return code_segment == USER_CS_64 ? WIRE_END_NONE : WIRE_END_COMPAT;
+}
+
+#else
+#error "the user registers of this architecture are not known yet"
+#endif
+
+/* What was known of the mapping of the walk before is another process's. */
+static __always_inline void walk_begin(struct unwind_walk *walk, __u32 tgid)
+{
+	walk->known = UNWIND_ALL_KNOWN;
+	walk->start = 0;
+	walk->end = 0;
+	walk->callee_owner = 0;
+	walk->tgid = tgid;
+	walk->may_chain = config.unwind == WIRE_UNWIND_AUTO;
+	walk->by_chain = 0;
+	walk->assumed = 0;
+	walk->last_rule = 0;
+}
+
+/* Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. */
+static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
+					const struct task_struct *task, __u32 tgid,
+					struct scratch *slot, __u32 number, __u32 first)
+{
+	struct unwind_walk *walk = &slot->walk;
+	__u32 end, n = 0;
+
+	slot->stack.n_user = 0;
+	if (!BPF_CORE_READ(task, mm)) {
+		slot->stack.end = WIRE_END_NONE;
+		return;
+	}
+	end = user_registers(ctx, in_user, task, slot);
+	if (end) {
+		slot->stack.end = end;
+		return;
+	}
+	walk_begin(walk, tgid);
+	for (__u32 i = 0; i < WIRE_MAX_DEPTH; i++) {
+		__u32 at = first + i;
+
+		if (i >= config.max_depth) {
+			end = WIRE_END_DEPTH;
+			break;
+		}
+		UNWIND_OPAQUE(at);
+		if (at >= 2 * WIRE_MAX_DEPTH)
+			break;
+		slot->frames[at] = walk->pc | (i && walk->exact ? WIRE_FRAME_EXACT : 0) |
+				   (walk->by_chain ? WIRE_FRAME_POINTER : 0);
+		n = i + 1;
+		if (config.unwind == WIRE_UNWIND_NONE)
+			break;
+		end = unwind_once(number);
+		if (end)
+			break;
+	}
+	slot->stack.n_user = n;
+	slot->stack.end = end				      ? end
+			  : config.unwind == WIRE_UNWIND_NONE ? WIRE_END_NONE
+							      : WIRE_END_DEPTH;
+	if (walk->assumed)
+		slot->stack.flags |= WIRE_STACK_ASSUMED;
+}
+
+#endif

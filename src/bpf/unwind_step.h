@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * One step of a walk: from a frame's registers to its caller's, by the tables of
+ * bpf/unwind_wire.h. The same text runs in the kernel, in the finisher of walks that the kernel
+ * could not end, and in the tests that compare it with true stacks; so it is written as the BPF
+ * verifier wants it. What includes it says how things are reached:
+ *
+ *	int UNWIND_READ(void *to, __u32 size, __u64 address)	of the walked stack; 0 when read
+ *	const void *UNWIND_BLOCK(__u32 block)			or NULL
+ *	const struct wire_rule *UNWIND_RULE(__u32 number)	or NULL
+ *	const struct wire_process *UNWIND_PROCESS(__u32 tgid)	or NULL
+ *
+ * and, before them, the walk's way in, if it has one (UNWIND_CONTEXT: a parameter list's end, and
+ * UNWIND_PASS what to pass on).
+ */
+#ifndef STACKTALLY_BPF_UNWIND_STEP_H
+#define STACKTALLY_BPF_UNWIND_STEP_H
+
+#include <stdbool.h>
+
+#include "bpf/unwind_walk.h"
+#include "bpf/unwind_wire.h"
+
+#define UNWIND_MAX_USER	   (1ull << 56) /* LA57 */
+#define UNWIND_MIN_PC	   4096ull	/* the first page is never mapped */
+#define UNWIND_LEAF_STEPS  10		/* of a binary search among WIRE_LEAF_ROWS */
+#define UNWIND_INNER_STEPS 9		/* among WIRE_INNER_CHILDREN */
+#define UNWIND_CHUNK_STEPS 7		/* among WIRE_CHUNK_SLOTS */
+
+/*
+ * Keeps the verifier from following the value: it would tell the states of a search apart by
+ * every range that a comparison leaves, and never see two that are equal.
+ */
+#define UNWIND_OPAQUE(value) asm volatile("" : "+r"(value))
+
+#ifndef UNWIND_INLINE
+#define UNWIND_INLINE static inline __attribute__((always_inline))
+#endif
+
+#define UNWIND_KNOWS(walk, reg) ((walk)->known & UNWIND_BIT(reg))
+
+/* The mapping of an address, into the walk. WIRE_END_NONE when it is found. */
+UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
+{
+	const struct wire_process *process = UNWIND_PROCESS(walk->tgid);
+	const struct wire_mappings *block;
+	const struct wire_chunk_head *head;
+	const struct wire_mapping *mapping;
+	__u32 chunk = 0, low = 0, high, slot;
+
+	if (!process)
+		return WIRE_END_NO_PROCESS;
+	if (process->n_chunks == 0)
+		return WIRE_END_NO_MAPPING;
+	for (__u32 i = 1; i < WIRE_MAX_CHUNKS; i++) {
+		if (i >= process->n_chunks || process->chunks[i].first > address)
+			break;
+		chunk = i;
+	}
+	UNWIND_OPAQUE(chunk);
+	if (chunk >= WIRE_MAX_CHUNKS)
+		return WIRE_END_STALE;
+	block = UNWIND_BLOCK(process->chunks[chunk].block);
+	slot = process->chunks[chunk].slot;
+	high = process->chunks[chunk].n;
+	if (!block || slot >= WIRE_CHUNK_SLOTS || high == 0)
+		return WIRE_END_STALE;
+	head = (const struct wire_chunk_head *)&block->slots[slot];
+	if (head->owner != process->owner)
+		return WIRE_END_STALE;
+	slot++;
+	for (__u32 i = 0; i < UNWIND_CHUNK_STEPS; i++) {
+		__u32 middle = (low + high) / 2, at = slot + middle;
+
+		UNWIND_OPAQUE(low);
+		UNWIND_OPAQUE(high);
+		UNWIND_OPAQUE(at);
+		if (low + 1 >= high)
+			break;
+		if (at >= WIRE_CHUNK_SLOTS)
+			return WIRE_END_STALE;
+		if (block->slots[at].start <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	slot += low;
+	UNWIND_OPAQUE(slot);
+	if (slot >= WIRE_CHUNK_SLOTS)
+		return WIRE_END_STALE;
+	mapping = &block->slots[slot];
+	if (address < mapping->start || address >= mapping->end)
+		return WIRE_END_NO_MAPPING;
+	walk->start = mapping->start;
+	walk->end = mapping->end;
+	walk->bias = mapping->bias;
+	walk->root = mapping->root;
+	walk->owner = mapping->owner;
+	/* It may have been given away while it was read. */
+	return *(volatile const __u32 *)&head->owner == process->owner ? WIRE_END_NONE
+								       : WIRE_END_STALE;
+}
+
+/* The number of the rule for an address of the file; 0, the gap, when it is before all rows. */
+UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
+				    __u32 *ret_rule UNWIND_CONTEXT)
+{
+	const struct wire_inner *inner;
+	const struct wire_leaf *leaf;
+	__u32 block = root, low, high, relative;
+
+	for (__u32 level = 1; level < WIRE_MAX_LEVELS; level++) {
+		inner = UNWIND_BLOCK(block);
+		if (!inner || inner->header.owner != owner)
+			return WIRE_END_STALE;
+		if (inner->header.level == 0)
+			break;
+		low = 0;
+		high = inner->header.n;
+		for (__u32 i = 0; i < UNWIND_INNER_STEPS; i++) {
+			__u32 middle = (low + high) / 2;
+
+			UNWIND_OPAQUE(low);
+			UNWIND_OPAQUE(high);
+			UNWIND_OPAQUE(middle);
+			if (low + 1 >= high)
+				break;
+			if (middle >= WIRE_INNER_CHILDREN)
+				return WIRE_END_STALE;
+			if (inner->keys[middle] <= address)
+				low = middle;
+			else
+				high = middle;
+		}
+		UNWIND_OPAQUE(low);
+		if (low >= WIRE_INNER_CHILDREN)
+			return WIRE_END_STALE;
+		block = inner->children[low];
+		if (inner->keys[low] > address)
+			block = WIRE_NO_BLOCK;
+		if (*(volatile const __u32 *)&inner->header.owner != owner)
+			return WIRE_END_STALE;
+		if (block == WIRE_NO_BLOCK) {
+			*ret_rule = 0;
+			return WIRE_END_NONE;
+		}
+	}
+	leaf = UNWIND_BLOCK(block);
+	if (!leaf || leaf->header.owner != owner || leaf->header.level != 0)
+		return WIRE_END_STALE;
+	*ret_rule = 0;
+	if (address < leaf->header.base || leaf->header.n == 0)
+		return WIRE_END_NONE;
+	relative = address - leaf->header.base;
+	if (relative > 0xffff) /* beyond the last row, which goes on */
+		relative = 0xffff;
+	low = 0;
+	high = leaf->header.n;
+	for (__u32 i = 0; i < UNWIND_LEAF_STEPS; i++) {
+		__u32 middle = (low + high) / 2;
+
+		UNWIND_OPAQUE(low);
+		UNWIND_OPAQUE(high);
+		UNWIND_OPAQUE(middle);
+		if (low + 1 >= high)
+			break;
+		if (middle >= WIRE_LEAF_ROWS)
+			return WIRE_END_STALE;
+		if (WIRE_ROW_ADDRESS(leaf->rows[middle]) <= relative)
+			low = middle;
+		else
+			high = middle;
+	}
+	UNWIND_OPAQUE(low);
+	if (low >= WIRE_LEAF_ROWS)
+		return WIRE_END_STALE;
+	if (WIRE_ROW_ADDRESS(leaf->rows[low]) <= relative)
+		*ret_rule = WIRE_ROW_RULE(leaf->rows[low]);
+	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
+								     : WIRE_END_STALE;
+}
+
+/* The value of a register that a rule needs. */
+UNWIND_INLINE bool unwind_register(struct unwind_walk *walk, __u32 reg, __u64 *ret_value)
+{
+	reg &= WIRE_N_REGISTERS - 1;
+	if (!UNWIND_KNOWS(walk, reg))
+		return false;
+	if (walk->callee_owner && reg != UNWIND_FP && reg != UNWIND_SP)
+		walk->assumed = 1;
+	*ret_value = walk->registers[reg];
+	return true;
+}
+
+UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule *rule,
+			       __u64 *ret_cfa UNWIND_CONTEXT)
+{
+	__u64 offset = (__u64)(__s64)rule->cfa_offset, extra = (__u64)(__s64)rule->extra;
+	__u64 at, index;
+
+	switch (rule->cfa) {
+	case WIRE_CFA_SP:
+		*ret_cfa = walk->registers[UNWIND_SP] + offset;
+		return WIRE_END_NONE;
+	case WIRE_CFA_FP:
+		if (!UNWIND_KNOWS(walk, UNWIND_FP))
+			return WIRE_END_FP;
+		*ret_cfa = walk->registers[UNWIND_FP] + offset;
+		return WIRE_END_NONE;
+	case WIRE_CFA_REG:
+		if (!unwind_register(walk, rule->reg, &at))
+			return WIRE_END_REGISTER;
+		*ret_cfa = at + offset;
+		return WIRE_END_NONE;
+	case WIRE_CFA_PLT:
+		*ret_cfa = walk->registers[UNWIND_SP] + 8 + ((walk->pc & 15) >= offset ? 8 : 0);
+		return WIRE_END_NONE;
+	case WIRE_CFA_SP_DEREF:
+		at = walk->registers[UNWIND_SP] + offset;
+		break;
+	case WIRE_CFA_FP_DEREF:
+		if (!UNWIND_KNOWS(walk, UNWIND_FP))
+			return WIRE_END_FP;
+		at = walk->registers[UNWIND_FP] + offset;
+		break;
+	case WIRE_CFA_REG_DEREF:
+		if (!unwind_register(walk, rule->reg, &at))
+			return WIRE_END_REGISTER;
+		at += offset;
+		break;
+	case WIRE_CFA_SP_INDEX:
+		if (!unwind_register(walk, rule->reg, &index))
+			return WIRE_END_REGISTER;
+		at = walk->registers[UNWIND_SP] + offset + 8 * index;
+		break;
+	default:
+		return rule->cfa == WIRE_CFA_NONE ? WIRE_END_NO_ROW : WIRE_END_CFA;
+	}
+	if (UNWIND_READ(ret_cfa, sizeof(*ret_cfa), at))
+		return WIRE_END_READ;
+	*ret_cfa += extra;
+	return WIRE_END_NONE;
+}
+
+/*
+ * The registers that the kernel saved when it delivered the signal: struct rt_sigframe of
+ * arch/x86/include/asm/sigframe.h without its return address, which the handler has popped; the
+ * sigcontext is 40 bytes into the ucontext.
+ */
+UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
+{
+	__u64 saved[17];
+
+	if (UNWIND_READ(saved, sizeof(saved), walk->registers[UNWIND_SP] + 40))
+		return WIRE_END_READ;
+	walk->registers[8] = saved[0];
+	walk->registers[9] = saved[1];
+	walk->registers[10] = saved[2];
+	walk->registers[11] = saved[3];
+	walk->registers[12] = saved[4];
+	walk->registers[13] = saved[5];
+	walk->registers[14] = saved[6];
+	walk->registers[15] = saved[7];
+	walk->registers[5] = saved[8];	/* rdi */
+	walk->registers[4] = saved[9];	/* rsi */
+	walk->registers[6] = saved[10]; /* rbp */
+	walk->registers[3] = saved[11]; /* rbx */
+	walk->registers[1] = saved[12]; /* rdx */
+	walk->registers[0] = saved[13]; /* rax */
+	walk->registers[2] = saved[14]; /* rcx */
+	walk->registers[7] = saved[15]; /* rsp */
+	walk->pc = saved[16];
+	walk->known = UNWIND_ALL_KNOWN;
+	walk->exact = 1;
+	walk->callee_owner = 0;
+	return WIRE_END_NONE;
+}
+
+/* Generated code: the frame pointer leads to the caller's, with the return address above it. */
+UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
+{
+	__u64 fp = walk->registers[UNWIND_FP], saved[2];
+
+	if (!walk->may_chain)
+		return WIRE_END_NO_CFI;
+	if (!UNWIND_KNOWS(walk, UNWIND_FP) || fp < walk->registers[UNWIND_SP] || fp & 7)
+		return WIRE_END_JIT;
+	if (UNWIND_READ(saved, sizeof(saved), fp))
+		return WIRE_END_JIT;
+	walk->registers[UNWIND_FP] = saved[0];
+	walk->registers[UNWIND_SP] = fp + 16;
+	walk->pc = saved[1];
+	walk->known = UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP);
+	walk->exact = 0;
+	walk->by_chain = 1;
+	walk->callee_owner = WIRE_NO_BLOCK - 1u; /* nobody's */
+	return WIRE_END_NONE;
+}
+
+/* Return address and frame pointer of the caller, whose stack pointer is the CFA. */
+UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_rule *rule,
+				  __u64 cfa UNWIND_CONTEXT)
+{
+	__u64 offset = (__u64)(__s64)rule->fp_offset, saved[2], pc, fp = 0;
+	bool fp_known = true, fp_read = false;
+
+	switch (WIRE_RULE_RA(rule)) {
+	case WIRE_RA_CFA:
+		if (rule->fp == WIRE_FP_CFA && rule->fp_offset == -16) {
+			/* one beside the other, as after `push %rbp` */
+			if (UNWIND_READ(saved, sizeof(saved), cfa - 16))
+				return WIRE_END_READ;
+			fp = saved[0];
+			pc = saved[1];
+			fp_read = true;
+		} else if (UNWIND_READ(&pc, sizeof(pc), cfa - 8)) {
+			return WIRE_END_READ;
+		}
+		break;
+	case WIRE_RA_CFA_OFFSET:
+		if (UNWIND_READ(&pc, sizeof(pc), cfa + (__u64)(__s64)rule->extra))
+			return WIRE_END_READ;
+		break;
+	case WIRE_RA_REG:
+		if (!unwind_register(walk, rule->reg, &pc))
+			return WIRE_END_REGISTER;
+		break;
+	default:
+		return WIRE_END_RA;
+	}
+	switch (rule->fp) {
+	case WIRE_FP_SAME:
+		fp = walk->registers[UNWIND_FP];
+		fp_known = UNWIND_KNOWS(walk, UNWIND_FP);
+		break;
+	case WIRE_FP_CFA:
+		if (!fp_read && UNWIND_READ(&fp, sizeof(fp), cfa + offset))
+			return WIRE_END_READ;
+		break;
+	case WIRE_FP_FP:
+		if (!UNWIND_KNOWS(walk, UNWIND_FP))
+			return WIRE_END_FP;
+		if (UNWIND_READ(&fp, sizeof(fp), walk->registers[UNWIND_FP] + offset))
+			return WIRE_END_READ;
+		break;
+	case WIRE_FP_REG:
+		fp_known = unwind_register(walk, rule->fp_offset, &fp);
+		break;
+	default: /* lost: an end only if it is needed later */
+		fp_known = false;
+		break;
+	}
+	walk->pc = pc;
+	walk->registers[UNWIND_FP] = fp;
+	walk->registers[UNWIND_SP] = cfa;
+	walk->known = (walk->known & ~UNWIND_BIT(UNWIND_FP)) | UNWIND_BIT(UNWIND_SP) |
+		      (fp_known ? UNWIND_BIT(UNWIND_FP) : 0);
+	walk->exact = 0;
+	walk->by_chain = (rule->ra & WIRE_RULE_FRAME_POINTER) != 0;
+	walk->callee_owner = walk->owner;
+	return WIRE_END_NONE;
+}
+
+/* By the table of the file that the mapping is of. */
+UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
+{
+	const struct wire_rule *rule;
+	__u64 in_file = address - walk->bias, cfa = 0;
+	__u32 end;
+
+	if (in_file >> 32)
+		return WIRE_END_NO_ROW;
+	/* Other files' code keeps to the calling convention: what it left in registers is unknown.
+	 */
+	if (walk->callee_owner && walk->callee_owner != walk->owner)
+		walk->known &= UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP);
+	end = unwind_find_row(WIRE_MAPPING_ROOT(walk->root), walk->owner, (__u32)in_file,
+			      &walk->last_rule UNWIND_PASS);
+	if (end)
+		return end;
+	rule = UNWIND_RULE(walk->last_rule);
+	if (!rule)
+		return WIRE_END_STALE;
+	if (rule->ra & WIRE_RULE_FRAME_POINTER && !walk->may_chain)
+		return WIRE_END_NO_CFI;
+	switch (WIRE_RULE_RA(rule)) {
+	case WIRE_RA_END:
+		return WIRE_END_COMPLETE;
+	case WIRE_RA_ENTRY:
+		return WIRE_END_ENTRY;
+	case WIRE_RA_SIGNAL:
+		return unwind_signal(walk UNWIND_PASS);
+	}
+	end = unwind_cfa(walk, rule, &cfa UNWIND_PASS);
+	if (end)
+		return end;
+	/* The return address took room below it at least. Vfork's child has it in a register. */
+	if (cfa < walk->registers[UNWIND_SP] ||
+	    (cfa == walk->registers[UNWIND_SP] && WIRE_RULE_RA(rule) != WIRE_RA_REG) || cfa & 7)
+		return WIRE_END_SP;
+	return unwind_return(walk, rule, cfa UNWIND_PASS);
+}
+
+/*
+ * From a frame to its caller. WIRE_END_NONE: the walk is at the caller, whose pc is to be noted;
+ * else why there is none, and the walk is over.
+ */
+UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
+{
+	__u64 address = walk->pc - (walk->exact ? 0 : 1);
+	__u32 end = WIRE_END_NONE;
+
+	walk->by_chain = 0;
+	if (address < walk->start || address >= walk->end)
+		end = unwind_find_mapping(walk, address UNWIND_PASS);
+	if (end)
+		return end;
+	switch (WIRE_MAPPING_KIND(walk->root)) {
+	case WIRE_MAPPING_TABLE:
+		end = unwind_by_rule(walk, address UNWIND_PASS);
+		break;
+	case WIRE_MAPPING_JIT:
+		end = unwind_chain(walk UNWIND_PASS);
+		break;
+	case WIRE_MAPPING_PENDING:
+		return WIRE_END_PENDING;
+	case WIRE_MAPPING_NO_CFI:
+		return WIRE_END_NO_CFI;
+	case WIRE_MAPPING_SPECIAL:
+		return WIRE_END_SPECIAL;
+	case WIRE_MAPPING_EVICTED:
+		return WIRE_END_EVICTED;
+	default:
+		return WIRE_END_BROKEN;
+	}
+	if (end)
+		return end;
+	return walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER ? WIRE_END_PC
+								       : WIRE_END_NONE;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * A walk of a user stack: where it is. Its registers are those of a frame; bpf/unwind_step.h takes
+ * it to the caller's.
+ */
+#ifndef STACKTALLY_BPF_UNWIND_WALK_H
+#define STACKTALLY_BPF_UNWIND_WALK_H
+
+#include "bpf/unwind_wire.h"
+
+/* DWARF numbers of x86-64's registers. */
+#define UNWIND_FP 6
+#define UNWIND_SP 7
+
+#define UNWIND_ALL_KNOWN ((1u << WIRE_N_REGISTERS) - 1)
+#define UNWIND_BIT(reg)	 (1u << ((reg) & (WIRE_N_REGISTERS - 1)))
+
+struct unwind_walk {
+	__u64 pc;
+	__u64 registers[WIRE_N_REGISTERS]; /* by DWARF number */
+	__u32 known;			   /* bits: registers whose values are this frame's */
+	__u32 exact;			   /* pc was interrupted: it is not a return address */
+	/* The mapping that was looked up last. */
+	__u64 start, end, bias;
+	__u32 root, owner;
+	__u32 callee_owner; /* the table of the frame before; 0 when this one is the first */
+	__u32 tgid;
+	__u32 may_chain; /* frame pointers may be followed where code is known to keep them */
+	__u32 by_chain;	 /* pc was found by frame pointer */
+	__u32 assumed;	 /* a register was taken to be unchanged by a callee of the same file */
+	__u32 last_rule; /* number of the rule applied last, for the account of failures */
+};
+
+#endif
