@@ -38,8 +38,8 @@ static inline bool bytes_room(struct bytes *bytes, size_t size)
 
 static inline void bytes_put(struct bytes *bytes, const void *from, size_t size)
 {
-	if (!bytes_room(bytes, size))
-		return;
+	if (size == 0 || !bytes_room(bytes, size))
+		return; /* a buffer that is still empty has no place to copy to */
 	memcpy(bytes->start + bytes->used, from, size);
 	bytes->used += size;
 }
