@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the state that call frame instructions describe to a rule, or to the statement that none
+   can say it. */
+#include "unwind/cfa_expression.h"
+#include "unwind/cfi_program.h"
+
+#define FP_REGISTER 6
+#define SP_REGISTER 7
+
+static bool fits(int64_t value)
+{
+	return value == (int32_t)value;
+}
+
+static int32_t expression_number(struct rule_book *book, const uint8_t *bytes, uint32_t size)
+{
+	return bytes ? rule_book_add_expression(book, bytes, size) : RULE_UNSUPPORTED_OTHER;
+}
+
+static bool set_cfa_base(struct wire_rule *rule, uint64_t number, int64_t offset, bool deref)
+{
+	if (number >= WIRE_N_REGISTERS || !fits(offset))
+		return false;
+	rule->cfa_offset = (int32_t)offset;
+	if (number == SP_REGISTER) {
+		rule->cfa = deref ? WIRE_CFA_SP_DEREF : WIRE_CFA_SP;
+	} else if (number == FP_REGISTER) {
+		rule->cfa = deref ? WIRE_CFA_FP_DEREF : WIRE_CFA_FP;
+	} else {
+		rule->cfa = deref ? WIRE_CFA_REG_DEREF : WIRE_CFA_REG;
+		rule->reg = (uint8_t)number;
+	}
+	return true;
+}
+
+static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *state)
+{
+	struct expression_value value;
+
+	if (!expression_evaluate(state->cfa_bytes, state->cfa_size, false, &value) ||
+	    !fits(value.add) || !fits(value.offset))
+		return false;
+	if (value.form == EXPRESSION_PLT) {
+		/* `extra` is for return addresses elsewhere, and the slot's 8 are fixed. */
+		if (value.offset != 8)
+			return false;
+		rule->cfa = WIRE_CFA_PLT;
+		rule->cfa_offset = value.threshold;
+		return true;
+	}
+	if (value.index != EXPRESSION_NO_REGISTER) {
+		if (value.form != EXPRESSION_DEREF || value.base != SP_REGISTER)
+			return false;
+		rule->cfa = WIRE_CFA_SP_INDEX;
+		rule->reg = value.index;
+		rule->cfa_offset = (int32_t)value.offset;
+		rule->extra = (int32_t)value.add;
+		return true;
+	}
+	rule->extra = (int32_t)value.add;
+	return set_cfa_base(rule, value.base, value.offset, value.form == EXPRESSION_DEREF);
+}
+
+static void set_cfa(struct wire_rule *rule, const struct cfi_state *state, struct rule_book *book)
+{
+	if (state->cfa_bytes ? set_cfa_expression(rule, state)
+			     : set_cfa_base(rule, state->cfa_register, state->cfa_offset, false))
+		return;
+	*rule = (struct wire_rule){ .cfa = WIRE_CFA_UNSUPPORTED,
+				    .extra = expression_number(book, state->cfa_bytes,
+							       state->cfa_size) };
+}
+
+static void set_fp(struct wire_rule *rule, const struct cfi_register *fp, struct rule_book *book)
+{
+	struct expression_value value;
+
+	switch (fp->how) {
+	case CFI_UNSPECIFIED: /* the ABI has it preserved */
+	case CFI_SAME:
+		rule->fp = WIRE_FP_SAME;
+		return;
+	case CFI_UNDEFINED:
+		rule->fp = WIRE_FP_UNDEFINED;
+		return;
+	case CFI_OFFSET:
+		if (!fits(fp->value))
+			break;
+		rule->fp = WIRE_FP_CFA;
+		rule->fp_offset = (int32_t)fp->value;
+		return;
+	case CFI_REGISTER:
+		if (fp->value < 0 || fp->value >= WIRE_N_REGISTERS)
+			break;
+		rule->fp = fp->value == FP_REGISTER ? WIRE_FP_SAME : WIRE_FP_REG;
+		rule->fp_offset = fp->value == FP_REGISTER ? 0 : (int32_t)fp->value;
+		return;
+	case CFI_EXPRESSION:
+		if (!expression_evaluate(fp->bytes, fp->size, true, &value) ||
+		    value.form != EXPRESSION_SUM || value.index != EXPRESSION_NO_REGISTER ||
+		    !fits(value.offset))
+			break;
+		if (value.base != FP_REGISTER && value.base != EXPRESSION_CFA)
+			break;
+		rule->fp = value.base == FP_REGISTER ? WIRE_FP_FP : WIRE_FP_CFA;
+		rule->fp_offset = (int32_t)value.offset;
+		return;
+	case CFI_VALUE:
+		break;
+	}
+	rule->fp = WIRE_FP_UNSUPPORTED;
+	rule->fp_offset = expression_number(book, fp->bytes, fp->size);
+}
+
+static bool set_ra_offset(struct wire_rule *rule, int64_t offset)
+{
+	if (offset == -8) {
+		rule->ra = WIRE_RA_CFA;
+		return true;
+	}
+	if (!fits(offset) || rule->cfa == WIRE_CFA_SP_DEREF || rule->cfa == WIRE_CFA_FP_DEREF ||
+	    rule->cfa == WIRE_CFA_REG_DEREF || rule->cfa == WIRE_CFA_SP_INDEX)
+		return false;
+	rule->ra = WIRE_RA_CFA_OFFSET;
+	rule->extra = (int32_t)offset;
+	return true;
+}
+
+static bool set_ra_register(struct wire_rule *rule, int64_t number)
+{
+	if (number < 0 || number >= WIRE_N_REGISTERS || rule->cfa == WIRE_CFA_REG ||
+	    rule->cfa == WIRE_CFA_REG_DEREF || rule->cfa == WIRE_CFA_SP_INDEX)
+		return false;
+	rule->ra = WIRE_RA_REG;
+	rule->reg = (uint8_t)number;
+	return true;
+}
+
+static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
+{
+	struct expression_value value;
+	bool known = false;
+
+	if (ra->how == CFI_OFFSET)
+		known = set_ra_offset(rule, ra->value);
+	else if (ra->how == CFI_REGISTER)
+		known = set_ra_register(rule, ra->value);
+	else if (ra->how == CFI_EXPRESSION)
+		known = expression_evaluate(ra->bytes, ra->size, true, &value) &&
+			value.form == EXPRESSION_SUM && value.base == EXPRESSION_CFA &&
+			value.index == EXPRESSION_NO_REGISTER && set_ra_offset(rule, value.offset);
+	if (!known)
+		rule->ra = WIRE_RA_UNSUPPORTED;
+}
+
+void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state, struct rule_book *book,
+	      struct wire_rule *ret_rule)
+{
+	struct wire_rule rule = { 0 };
+
+	/* Of these nothing else counts: one rule each, whatever the CFA is said to be. */
+	if (frame->is_signal) {
+		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL };
+		return;
+	}
+	if (state->ra.how == CFI_UNDEFINED) {
+		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_END };
+		return;
+	}
+	set_cfa(&rule, state, book);
+	set_fp(&rule, &state->fp, book);
+	if (rule.cfa != WIRE_CFA_UNSUPPORTED)
+		set_ra(&rule, &state->ra);
+	*ret_rule = rule;
+}
