@@ -88,13 +88,14 @@ static int open_output(const struct plan_output *wanted, bool in_place, struct o
 {
 	bool to_stdout = !wanted->path;
 	int fd, r = choose_writer(wanted, output, err);
-	bool binary;
+	bool binary, whole;
 
 	if (r < 0)
 		return r;
 	binary = !output->writer || output->writer->binary;
+	whole = !output->writer || output->writer->whole;
 	output->path = to_stdout ? "standard output" : wanted->path;
-	if (binary && in_place)
+	if (whole && in_place)
 		return error_usage(err, "%s: this format holds one report, not one an interval",
 				   output->path);
 	if (binary && to_stdout && isatty(STDOUT_FILENO))

@@ -61,6 +61,8 @@ static void write_head(const struct measured *measured, struct output *output, b
 	time_t now = time(NULL);
 	char clock[16];
 
+	if (output->writer && output->writer->whole)
+		return;
 	if (is_text(output)) {
 		if (!titled && !measured->reported)
 			fprintf(output->stream, "%s\n", measured->meta.title);

@@ -4,12 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void put_name(struct bytes *bytes, const struct names_frame *is)
+const char *frame_text_name(const struct names_frame *is)
 {
 	if (is->name)
-		bytes_name(bytes, is->name, strlen(is->name));
-	else
-		bytes_string(bytes, is->flags & NAMES_FRAME_JIT ? "[jit]" : "[unknown]");
+		return is->name;
+	return is->flags & NAMES_FRAME_JIT ? "[jit]" : "[unknown]";
+}
+
+static void put_name(struct bytes *bytes, const struct names_frame *is)
+{
+	const char *name = frame_text_name(is);
+
+	bytes_name(bytes, name, strlen(name));
 }
 
 /* Kernel modules and the vDSO bring their own brackets. */

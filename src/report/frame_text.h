@@ -19,6 +19,7 @@
 #define FRAME_MISSED_KERNEL "[Missed Kernel Stack]"
 #define FRAME_MISSED_USER   "[Missed User Stack]"
 #define FRAME_TRUNCATED	    "[truncated]"
+#define FRAME_NO_STACK	    "[no stack]" /* where a format wants a frame and there is none */
 
 struct frame_style {
 	const char *before, *after; /* around each frame: an indent, a newline */
@@ -81,6 +82,9 @@ static inline void frame_texts_put(const struct frame_texts *texts, const uint32
 	}
 	bytes->used = (size_t)(at - bytes->start);
 }
+
+/* What a frame is called: "[unknown]" or "[jit]" without a name. */
+const char *frame_text_name(const struct names_frame *is);
 
 /* The cgroup as reports show it: its path, or its id in brackets when there is none. */
 void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup);

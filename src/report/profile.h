@@ -47,6 +47,7 @@ enum profile_view_flags {
 	PROFILE_VIEW_NO_KERNEL = 1 << 9, /* -U */
 	PROFILE_VIEW_INLINED = 1 << 10,	 /* inlined frames are marked: they differ from others */
 	PROFILE_VIEW_UNNAMED = 1 << 11,	 /* frames without a name show their module */
+	PROFILE_VIEW_OBJECT = 1 << 12,	 /* the mapped object is shown */
 };
 
 /* A frame as the view shows it; fields the view does not show are those of its first sight. */

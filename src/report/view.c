@@ -9,7 +9,7 @@
 struct frame_key {
 	const char *name, *module, *file;
 	uint64_t offset, address;
-	uint32_t line, flags;
+	uint32_t line, flags, object;
 };
 
 static struct frame_key frame_key(const struct view *view, const struct profile_frame *frame)
@@ -32,6 +32,8 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 		key.offset = is->offset;
 	if (view->flags & PROFILE_VIEW_ADDRESS)
 		key.address = frame->address;
+	if (view->flags & PROFILE_VIEW_OBJECT)
+		key.object = is->object;
 	if (view->flags & PROFILE_VIEW_LINES) {
 		key.file = is->file;
 		key.line = is->line;

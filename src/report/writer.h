@@ -37,13 +37,15 @@ struct writer {
 	const char *description;       /* one line, for --help */
 	const char *const *extensions; /* of file names, with the dot, NULL-terminated */
 	bool binary;		       /* not for a terminal */
+	bool whole;		       /* one report a file: nothing before, between or after */
 	uint32_t (*view)(const struct report_options *options); /* PROFILE_VIEW_* it wants */
 	/* Returns 0 or a negative errno; the caller checks the stream for write errors. */
 	int (*write)(const struct profile *profile, const struct report_options *options, FILE *out,
 		     struct error *err);
 };
 
-extern const struct writer text_writer, folded_writer;
+extern const struct writer text_writer, folded_writer, pprof_writer, speedscope_writer, json_writer,
+	perf_script_writer;
 
 /* NULL-terminated, in the order --help shows them; the first is the default. */
 extern const struct writer *const writers[];

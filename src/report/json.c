@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Our own JSON, all that is known in one object: docs/json.md. One line a frame and a stack, so
+ * that line tools get by too.
+ */
+#include "report/json_text.h"
+#include "report/stack_list.h"
+#include "report/writer.h"
+
+#define JSON_VERSION "1"
+
+struct json {
+	const struct profile *profile;
+	uint32_t view;
+	struct bytes bytes;
+};
+
+static uint32_t json_view(const struct report_options *options)
+{
+	uint32_t view = PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP |
+			PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT | PROFILE_VIEW_INLINED;
+
+	if (options->by_address || options->address || options->verbose_address)
+		view |= PROFILE_VIEW_ADDRESS | PROFILE_VIEW_OFFSET;
+	if (options->offset)
+		view |= PROFILE_VIEW_OFFSET;
+	if (options->lines)
+		view |= PROFILE_VIEW_LINES;
+	if (options->user_only)
+		view |= PROFILE_VIEW_NO_KERNEL;
+	if (options->kernel_only)
+		view |= PROFILE_VIEW_NO_USER;
+	return view;
+}
+
+static void put_key(struct json *json, const char *key)
+{
+	bytes_char(&json->bytes, ',');
+	json_key(&json->bytes, key);
+}
+
+static void put_string(struct json *json, const char *key, const char *string)
+{
+	put_key(json, key);
+	if (string)
+		json_string(&json->bytes, string);
+	else
+		bytes_string(&json->bytes, "null");
+}
+
+static void put_number(struct json *json, const char *key, uint64_t value)
+{
+	put_key(json, key);
+	bytes_decimal(&json->bytes, value);
+}
+
+/* Beyond what a JSON number holds in many readers. */
+static void put_address(struct json *json, const char *key, uint64_t address)
+{
+	put_key(json, key);
+	bytes_string(&json->bytes, "\"0x");
+	bytes_hex(&json->bytes, address, 0, false);
+	bytes_char(&json->bytes, '"');
+}
+
+static void put_object(struct json *json, const struct names_object *object)
+{
+	bytes_char(&json->bytes, '{');
+	json_key(&json->bytes, "path");
+	json_string(&json->bytes, object->path);
+	put_key(json, "build_id");
+	bytes_char(&json->bytes, '"');
+	for (uint32_t i = 0; i < object->build_id_size; i++)
+		bytes_hex(&json->bytes, object->build_id[i], 2, true);
+	bytes_char(&json->bytes, '"');
+	put_address(json, "start", object->start);
+	put_address(json, "end", object->end);
+	put_address(json, "offset", object->offset);
+	bytes_char(&json->bytes, '}');
+}
+
+static void put_frame(struct json *json, const struct profile_frame *frame)
+{
+	const struct names_frame *is = &frame->is;
+
+	bytes_char(&json->bytes, '{');
+	json_key(&json->bytes, "name");
+	if (is->name)
+		json_string(&json->bytes, is->name);
+	else
+		bytes_string(&json->bytes, "null");
+	put_string(json, "module", is->module);
+	put_string(json, "mode", is->flags & NAMES_FRAME_KERNEL ? "kernel" : "user");
+	if (is->object != NAMES_NONE)
+		put_number(json, "object", is->object);
+	if (is->flags & NAMES_FRAME_INLINED)
+		bytes_string(&json->bytes, ",\"inlined\":true");
+	if (is->flags & NAMES_FRAME_JIT)
+		bytes_string(&json->bytes, ",\"generated\":true");
+	if (json->view & PROFILE_VIEW_OFFSET && !(is->flags & NAMES_FRAME_INLINED))
+		put_number(json, "offset", is->offset);
+	if (json->view & PROFILE_VIEW_ADDRESS) {
+		put_address(json, "address", frame->address);
+		if (is->linkage_name)
+			put_string(json, "linkage_name", is->linkage_name);
+	}
+	if (json->view & PROFILE_VIEW_LINES && is->file) {
+		put_string(json, "file", is->file);
+		put_number(json, "line", is->line);
+	}
+	bytes_char(&json->bytes, '}');
+}
+
+/* A side of a stack and why it ends where it does. */
+static void put_side(struct json *json, const char *key, const char *end_key,
+		     const uint32_t *frames, uint32_t n, bool missed, bool cut)
+{
+	put_key(json, key);
+	bytes_char(&json->bytes, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		if (i > 0)
+			bytes_char(&json->bytes, ',');
+		bytes_decimal(&json->bytes, frames[i]);
+	}
+	bytes_char(&json->bytes, ']');
+	put_string(json, end_key, missed ? "missed" : cut ? "depth limit" : n ? "end" : "none");
+}
+
+static void put_stack(struct json *json, const struct profile_entry *entry)
+{
+	bytes_char(&json->bytes, '{');
+	json_key(&json->bytes, "count");
+	bytes_decimal(&json->bytes, entry->count);
+	put_key(json, "comm");
+	json_string_n(&json->bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
+	put_number(json, "pid", entry->tgid);
+	if (entry->tid)
+		put_number(json, "tid", entry->tid);
+	if (entry->cgroup) {
+		put_number(json, "cgroup_id", entry->cgroup);
+		put_string(json, "cgroup", profile_cgroup_path(json->profile, entry->cgroup));
+	}
+	put_side(json, "kernel", "kernel_end", entry->kernel, entry->n_kernel, entry->kernel_missed,
+		 entry->kernel_cut);
+	put_side(json, "user", "user_end", entry->user, entry->n_user, entry->user_missed,
+		 entry->user_cut);
+	bytes_char(&json->bytes, '}');
+}
+
+static void begin_list(struct json *json, const char *key)
+{
+	bytes_string(&json->bytes, ",\n");
+	json_key(&json->bytes, key);
+	bytes_char(&json->bytes, '[');
+}
+
+static void begin_item(struct json *json, uint32_t i)
+{
+	bytes_string(&json->bytes, i > 0 ? ",\n" : "\n");
+}
+
+static void put_all(struct json *json)
+{
+	const struct profile *profile = json->profile;
+	struct bytes *bytes = &json->bytes;
+
+	bytes_string(bytes, "{\"format\":\"stacktally\",\"version\":" JSON_VERSION ",\n");
+	json_key(bytes, "measurement");
+	json_measurement(bytes, profile);
+	begin_list(json, "objects");
+	for (uint32_t i = 0; i < profile->n_objects; i++) {
+		begin_item(json, i);
+		put_object(json, &profile->objects[i]);
+	}
+	bytes_char(bytes, ']');
+	begin_list(json, "frames");
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		begin_item(json, i);
+		put_frame(json, &profile->frames[i]);
+	}
+	bytes_char(bytes, ']');
+	begin_list(json, "stacks");
+	for (uint32_t i = 0; !bytes->failed && i < profile->n_entries; i++) {
+		profile_prefetch(profile, i + 8);
+		begin_item(json, i);
+		put_stack(json, &profile->entries[i]);
+	}
+	bytes_string(bytes, "]}\n");
+}
+
+static int json_write(const struct profile *profile, const struct report_options *options,
+		      FILE *out, struct error *err)
+{
+	struct json json = { .profile = profile, .view = json_view(options) };
+	int r;
+
+	bytes_start(&json.bytes, out);
+	put_all(&json);
+	r = bytes_finish(&json.bytes);
+	bytes_clear(&json.bytes);
+	return report_result(r, err);
+}
+
+static const char *const extensions[] = { ".json", NULL };
+
+const struct writer json_writer = {
+	.name = "json",
+	.description = "all that is known, as JSON (docs/json.md)",
+	.extensions = extensions,
+	.whole = true,
+	.view = json_view,
+	.write = json_write,
+};

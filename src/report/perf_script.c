@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The text of `perf script`, which many viewers read: a record, then its stack, leaf first.
+ *
+ * Some readers count records and others add up their periods, so a sample is a record of period
+ * 1 and all agree. Counted stacks have no times of their own: records are spread evenly over the
+ * measurement. Beyond RECORDS_MAX of them each stands for several samples; the head says so.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/facts.h"
+#include "report/frame_text.h"
+#include "report/stack_list.h"
+#include "report/writer.h"
+
+#define RECORDS_MAX 1000000u
+
+struct perf_script {
+	const struct profile *profile;
+	uint64_t each;	  /* samples that a record stands for */
+	uint64_t records; /* in all */
+	uint64_t written;
+	uint64_t rest; /* samples that make no whole record yet */
+	struct frame_texts frames;
+	struct bytes bytes;
+	struct bytes event; /* as a word */
+	uint32_t list[STACK_LIST_MAX];
+};
+
+static uint32_t perf_script_view(const struct report_options *options)
+{
+	uint32_t view = PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_ADDRESS |
+			PROFILE_VIEW_OFFSET | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |
+			PROFILE_VIEW_INLINED;
+
+	if (options->user_only)
+		view |= PROFILE_VIEW_NO_KERNEL;
+	if (options->kernel_only)
+		view |= PROFILE_VIEW_NO_USER;
+	return view;
+}
+
+/* One word, for what readers take apart at blanks and parentheses. */
+static void put_word(struct bytes *bytes, const char *word)
+{
+	size_t from = bytes->used;
+
+	bytes_name(bytes, word, strlen(word));
+	for (size_t i = from; i < bytes->used; i++)
+		if (strchr(" ()", bytes->start[i]))
+			bytes->start[i] = '_';
+}
+
+/* Where the code is: the file, as perf has it. */
+static void put_place(struct bytes *bytes, const struct profile *profile,
+		      const struct names_frame *is)
+{
+	bytes_string(bytes, " (");
+	if (is->flags & NAMES_FRAME_INLINED)
+		bytes_string(bytes, "inlined");
+	else if (is->object < profile->n_objects)
+		put_word(bytes, profile->objects[is->object].path);
+	else
+		put_word(bytes, is->module ? is->module : "[unknown]");
+	bytes_string(bytes, ")\n");
+}
+
+static void put_frame(struct bytes *bytes, const struct profile *profile,
+		      const struct profile_frame *frame)
+{
+	const struct names_frame *is = &frame->is;
+	const char *name = frame_text_name(is);
+
+	bytes_char(bytes, '\t');
+	bytes_hex(bytes, frame->address, 16, true);
+	bytes_char(bytes, ' ');
+	bytes_name(bytes, name, strlen(name));
+	if (is->name && !(is->flags & NAMES_FRAME_INLINED)) {
+		bytes_string(bytes, "+0x");
+		bytes_hex(bytes, is->offset, 0, false);
+	}
+	put_place(bytes, profile, is);
+}
+
+/* The lines of all frames, made once. */
+static int make_frames(struct perf_script *script)
+{
+	const struct profile *profile = script->profile;
+	struct frame_texts *texts = &script->frames;
+	size_t at = 0;
+
+	texts->of = reallocarray(NULL, (size_t)profile->n_frames + 1, sizeof(*texts->of));
+	if (!texts->of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		size_t start = texts->bytes.used;
+
+		put_frame(&texts->bytes, profile, &profile->frames[i]);
+		texts->of[i].size = (uint32_t)(texts->bytes.used - start);
+	}
+	if (!bytes_room(&texts->bytes, 1))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		texts->of[i].text = texts->bytes.start + at;
+		at += texts->of[i].size;
+	}
+	return 0;
+}
+
+static void put_fact(void *context, const char *name, const char *text)
+{
+	struct bytes *bytes = context;
+
+	bytes_string(bytes, "# ");
+	bytes_string(bytes, name);
+	bytes_string(bytes, " : ");
+	bytes_name(bytes, text, strlen(text));
+	bytes_char(bytes, '\n');
+}
+
+static void put_head(struct perf_script *script)
+{
+	struct bytes *bytes = &script->bytes;
+
+	bytes_string(bytes, "# ========\n");
+	facts_each(script->profile, put_fact, bytes);
+	bytes_string(bytes, "# records : ");
+	bytes_decimal(bytes, script->records);
+	bytes_string(bytes, ", each for ");
+	bytes_decimal(bytes, script->each);
+	bytes_string(bytes, script->each > 1 ? " samples; " : " sample; ");
+	bytes_decimal(bytes, script->profile->total - script->records * script->each);
+	bytes_string(bytes, " samples in none\n"
+			    "# times : spread evenly, as counted stacks have none of their own\n"
+			    "# ========\n#\n");
+}
+
+/* Seconds since the start of the measurement, to the microsecond. */
+static void put_time(struct perf_script *script)
+{
+	double duration = (double)script->profile->meta->duration_ns / 1e9;
+	double least = (double)script->records / 1e6;
+	double at = (double)script->written / (double)script->records *
+		    (duration > least ? duration : least);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.6f: ", at);
+	bytes_string(&script->bytes, text);
+}
+
+static void put_record(struct perf_script *script, const struct profile_entry *entry, uint32_t n)
+{
+	const struct profile *profile = script->profile;
+	struct bytes *bytes = &script->bytes;
+	size_t size = strnlen(entry->comm, sizeof(entry->comm));
+
+	if (size > 0) {
+		bytes_name(bytes, entry->comm, size);
+	} else {
+		bytes_char(bytes, ':');
+		bytes_decimal(bytes, entry->tgid);
+	}
+	bytes_char(bytes, ' ');
+	bytes_decimal(bytes, entry->tgid);
+	bytes_char(bytes, '/');
+	bytes_decimal(bytes, entry->tid ? entry->tid : entry->tgid);
+	bytes_char(bytes, ' ');
+	put_time(script);
+	bytes_decimal(bytes, script->each);
+	bytes_char(bytes, ' ');
+	bytes_put(bytes, script->event.start, script->event.used);
+	bytes_string(bytes, ":\n");
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t frame = script->list[i];
+
+		if (frame < profile->n_frames) {
+			bytes_put(bytes, script->frames.of[frame].text,
+				  script->frames.of[frame].size);
+		} else {
+			bytes_string(bytes, "\t0000000000000000 ");
+			bytes_string(bytes, stack_mark_text(frame - profile->n_frames));
+			bytes_string(bytes, " ([unknown])\n");
+		}
+	}
+	bytes_char(bytes, '\n');
+	script->written++;
+}
+
+static void put_entry(struct perf_script *script, const struct profile_entry *entry)
+{
+	uint64_t whole = entry->count / script->each;
+	uint32_t n = 0;
+
+	script->rest += entry->count % script->each;
+	if (script->rest >= script->each) {
+		script->rest -= script->each;
+		whole++;
+	}
+	if (whole > 0)
+		n = stack_list(script->profile, entry, script->list);
+	for (; whole > 0 && !script->bytes.failed; whole--)
+		put_record(script, entry, n);
+}
+
+static int put_all(struct perf_script *script)
+{
+	const struct profile *profile = script->profile;
+	int r = make_frames(script);
+
+	if (r < 0)
+		return r;
+	put_word(&script->event, profile->meta->event ? profile->meta->event : "samples");
+	if (script->event.failed)
+		return script->event.failed;
+	put_head(script);
+	for (uint32_t i = 0; !script->bytes.failed && i < profile->n_entries; i++)
+		put_entry(script, &profile->entries[i]);
+	return bytes_finish(&script->bytes);
+}
+
+static int perf_script_write(const struct profile *profile, const struct report_options *options,
+			     FILE *out, struct error *err)
+{
+	struct perf_script script = { .profile = profile };
+	int r;
+
+	(void)options;
+	script.each = profile->total / RECORDS_MAX + (profile->total % RECORDS_MAX ? 1 : 0);
+	if (script.each == 0)
+		script.each = 1;
+	script.records = profile->total / script.each;
+	bytes_start(&script.bytes, out);
+	r = put_all(&script);
+	frame_texts_clear(&script.frames);
+	bytes_clear(&script.event);
+	bytes_clear(&script.bytes);
+	return report_result(r, err);
+}
+
+static const char *const extensions[] = { ".perf", ".perf.txt", NULL };
+
+const struct writer perf_script_writer = {
+	.name = "perf-script",
+	.description = "what perf script prints, one record a sample",
+	.extensions = extensions,
+	.view = perf_script_view,
+	.write = perf_script_write,
+};

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pprof's profile.proto, gzipped: what `go tool pprof` and the stores of continuous profiles read.
+ *
+ * Samples come first and fill the tables, which follow. Ids count from 1 without gaps; a location
+ * is one address with the functions inlined there, innermost first, and never without a line; the
+ * first mapping is that of the program that took most samples.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "report/facts.h"
+#include "report/frame_text.h"
+#include "report/gzip.h"
+#include "report/pprof_tables.h"
+#include "report/pprof_wire.h"
+#include "report/writer.h"
+
+struct pprof {
+	const struct profile *profile;
+	struct pprof_tables tables;
+	struct bytes message, part, field; /* under construction, one in the other */
+	struct bytes header;		   /* what stands before a message */
+	struct gzip gzip;
+	bool counts_only; /* one value a sample: how often */
+	uint64_t each;	  /* the other value, for one sample */
+	const char *measure, *unit;
+	uint32_t list[STACK_LIST_MAX];
+};
+
+static uint32_t pprof_view(const struct report_options *options)
+{
+	uint32_t view = PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP |
+			PROFILE_VIEW_ADDRESS | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |
+			PROFILE_VIEW_INLINED | PROFILE_VIEW_LINES;
+
+	if (options->user_only)
+		view |= PROFILE_VIEW_NO_KERNEL;
+	if (options->kernel_only)
+		view |= PROFILE_VIEW_NO_USER;
+	return view;
+}
+
+/* The message is complete: on its way, and empty again. */
+static void send(struct pprof *pprof, uint32_t field)
+{
+	pprof->header.used = 0;
+	pprof_put_header(&pprof->header, field, pprof->message.used);
+	gzip_put(&pprof->gzip, pprof->header.start, pprof->header.used);
+	gzip_put(&pprof->gzip, pprof->message.start, pprof->message.used);
+	pprof->message.used = 0;
+}
+
+static uint32_t string(struct pprof *pprof, const char *text)
+{
+	return pprof_string(&pprof->tables, text, strlen(text));
+}
+
+/* ---- samples ---- */
+
+static void put_string_label(struct pprof *pprof, const char *key, const char *value, size_t size)
+{
+	pprof->part.used = 0;
+	pprof_put_number(&pprof->part, PPROF_LABEL_KEY, string(pprof, key));
+	pprof_put_number(&pprof->part, PPROF_LABEL_STR, pprof_string(&pprof->tables, value, size));
+	pprof_put_message(&pprof->message, PPROF_SAMPLE_LABEL, &pprof->part);
+}
+
+static void put_number_label(struct pprof *pprof, const char *key, uint64_t value)
+{
+	if (value == 0)
+		return;
+	pprof->part.used = 0;
+	pprof_put_number(&pprof->part, PPROF_LABEL_KEY, string(pprof, key));
+	pprof_put_number(&pprof->part, PPROF_LABEL_NUM, value);
+	pprof_put_message(&pprof->message, PPROF_SAMPLE_LABEL, &pprof->part);
+}
+
+static bool is_inlined(const struct pprof *pprof, uint32_t frame)
+{
+	return frame < pprof->profile->n_frames &&
+	       pprof->profile->frames[frame].is.flags & NAMES_FRAME_INLINED;
+}
+
+static void put_locations(struct pprof *pprof, const struct profile_entry *entry)
+{
+	uint32_t n = stack_list(pprof->profile, entry, pprof->list);
+
+	pprof->part.used = 0;
+	for (uint32_t at = 0, end; at < n; at = end) {
+		end = at + 1;
+		while (end < n && is_inlined(pprof, pprof->list[end - 1]))
+			end++;
+		pprof_put_varint(&pprof->part,
+				 pprof_location(&pprof->tables, pprof->list + at, end - at));
+	}
+	pprof_put_message(&pprof->message, PPROF_SAMPLE_LOCATION_ID, &pprof->part);
+}
+
+/* pprof's numbers have a sign. */
+static uint64_t bounded(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : value;
+}
+
+static void put_sample(struct pprof *pprof, const struct profile_entry *entry)
+{
+	uint64_t total;
+
+	put_locations(pprof, entry);
+	pprof->part.used = 0;
+	pprof_put_varint(&pprof->part, bounded(entry->count));
+	if (!pprof->counts_only) {
+		if (__builtin_mul_overflow(entry->count, pprof->each, &total))
+			total = UINT64_MAX;
+		pprof_put_varint(&pprof->part, bounded(total));
+	}
+	pprof_put_message(&pprof->message, PPROF_SAMPLE_VALUE, &pprof->part);
+	put_string_label(pprof, "comm", entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
+	put_number_label(pprof, "pid", entry->tgid);
+	put_number_label(pprof, "tid", entry->tid);
+	if (entry->cgroup) {
+		pprof->field.used = 0;
+		frame_text_cgroup(&pprof->field, pprof->profile, entry->cgroup);
+		put_string_label(pprof, "cgroup", pprof->field.start, pprof->field.used);
+	}
+	if (stack_in_kernel(entry))
+		put_string_label(pprof, "mode", "kernel", strlen("kernel"));
+	else
+		put_string_label(pprof, "mode", "user", strlen("user"));
+	send(pprof, PPROF_PROFILE_SAMPLE);
+}
+
+/* ---- tables ---- */
+
+/* The object in which most samples found user code running gets the first mapping. */
+static int choose_main_mapping(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	own(own_free) uint64_t *samples = calloc((size_t)profile->n_objects + 1, sizeof(*samples));
+	uint32_t most = NAMES_NONE;
+
+	if (!samples)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->n_entries; i++) {
+		const struct profile_entry *entry = &profile->entries[i];
+		/* The root is in libc more often than not: the program is right above it. */
+		for (uint32_t k = entry->n_user; k-- > 0;) {
+			uint32_t object = profile->frames[entry->user[k]].is.object;
+			const char *path =
+				object < profile->n_objects ? profile->objects[object].path : "";
+
+			if (*path != '/' || strstr(path, ".so"))
+				continue;
+			samples[object] += entry->count;
+			if (most == NAMES_NONE || samples[object] > samples[most])
+				most = object;
+			break;
+		}
+	}
+	pprof_mapping(&pprof->tables, most);
+	return 0;
+}
+
+static void put_line(struct pprof *pprof, uint32_t frame, struct pprof_mapping *mapping)
+{
+	const struct profile *profile = pprof->profile;
+	const struct names_frame *is =
+		frame < profile->n_frames ? &profile->frames[frame].is : NULL;
+
+	pprof->part.used = 0;
+	pprof_put_number(&pprof->part, PPROF_LINE_FUNCTION_ID,
+			 pprof_function(&pprof->tables, frame));
+	if (is)
+		pprof_put_number(&pprof->part, PPROF_LINE_LINE, is->line);
+	pprof_put_message(&pprof->message, PPROF_LOCATION_LINE, &pprof->part);
+	if (!is || !mapping)
+		return;
+	mapping->has_functions |= is->name != NULL;
+	mapping->has_files |= is->file != NULL;
+	mapping->has_lines |= is->line != 0;
+	mapping->has_inlines |= (is->flags & NAMES_FRAME_INLINED) != 0;
+}
+
+static void put_location(struct pprof *pprof, uint32_t i)
+{
+	const struct profile *profile = pprof->profile;
+	const struct pprof_location *location = &pprof->tables.locations[i];
+	const uint32_t *frames = pprof->tables.location_frames + location->first;
+	uint32_t last = frames[location->n - 1], id = 0;
+
+	pprof_put_number(&pprof->message, PPROF_LOCATION_ID, i + 1);
+	if (last < profile->n_frames) {
+		id = pprof_mapping(&pprof->tables, profile->frames[last].is.object);
+		pprof_put_number(&pprof->message, PPROF_LOCATION_MAPPING_ID, id);
+		pprof_put_number(&pprof->message, PPROF_LOCATION_ADDRESS,
+				 profile->frames[last].address);
+	}
+	for (uint32_t k = 0; k < location->n; k++)
+		put_line(pprof, frames[k], id ? &pprof->tables.mappings[id - 1] : NULL);
+	send(pprof, PPROF_PROFILE_LOCATION);
+}
+
+static void put_mapping(struct pprof *pprof, uint32_t i)
+{
+	const struct pprof_mapping *mapping = &pprof->tables.mappings[i];
+	const struct names_object *object = &pprof->profile->objects[mapping->object];
+	struct bytes *message = &pprof->message;
+
+	pprof_put_number(message, PPROF_MAPPING_ID, i + 1);
+	pprof_put_number(message, PPROF_MAPPING_MEMORY_START, object->start);
+	pprof_put_number(message, PPROF_MAPPING_MEMORY_LIMIT, object->end);
+	pprof_put_number(message, PPROF_MAPPING_FILE_OFFSET, object->offset);
+	pprof_put_number(message, PPROF_MAPPING_FILENAME, string(pprof, object->path));
+	pprof->field.used = 0;
+	for (uint32_t k = 0; k < object->build_id_size; k++)
+		bytes_hex(&pprof->field, object->build_id[k], 2, true);
+	pprof_put_number(message, PPROF_MAPPING_BUILD_ID,
+			 pprof_string(&pprof->tables, pprof->field.start, pprof->field.used));
+	pprof_put_number(message, PPROF_MAPPING_HAS_FUNCTIONS, mapping->has_functions);
+	pprof_put_number(message, PPROF_MAPPING_HAS_FILENAMES, mapping->has_files);
+	pprof_put_number(message, PPROF_MAPPING_HAS_LINE_NUMBERS, mapping->has_lines);
+	pprof_put_number(message, PPROF_MAPPING_HAS_INLINE_FRAMES, mapping->has_inlines);
+	send(pprof, PPROF_PROFILE_MAPPING);
+}
+
+static void put_function(struct pprof *pprof, uint32_t i)
+{
+	const struct pprof_function *function = &pprof->tables.functions[i];
+	struct bytes *message = &pprof->message;
+
+	pprof_put_number(message, PPROF_FUNCTION_ID, i + 1);
+	pprof_put_number(message, PPROF_FUNCTION_NAME, string(pprof, function->name));
+	pprof_put_number(message, PPROF_FUNCTION_SYSTEM_NAME,
+			 string(pprof, function->linkage_name));
+	if (function->file)
+		pprof_put_number(message, PPROF_FUNCTION_FILENAME, string(pprof, function->file));
+	send(pprof, PPROF_PROFILE_FUNCTION);
+}
+
+static void put_string_table(struct pprof *pprof)
+{
+	for (uint32_t i = 0; i < pprof->tables.n_strings; i++) {
+		const struct pprof_string *known = &pprof->tables.strings[i];
+
+		bytes_put(&pprof->message, pprof->tables.text.start + known->at, known->size);
+		send(pprof, PPROF_PROFILE_STRING_TABLE);
+	}
+}
+
+/* ---- the measurement ---- */
+
+static void put_value_type(struct pprof *pprof, uint32_t field, const char *type, const char *unit)
+{
+	pprof_put_number(&pprof->message, PPROF_VALUE_TYPE_TYPE, string(pprof, type));
+	pprof_put_number(&pprof->message, PPROF_VALUE_TYPE_UNIT, string(pprof, unit));
+	send(pprof, field);
+}
+
+/* What is measured, in the words that stores of profiles look for. */
+static void choose_values(struct pprof *pprof)
+{
+	const struct profile_meta *meta = pprof->profile->meta;
+	uint64_t ns = profile_sample_ns(meta);
+
+	if (ns > 0) {
+		pprof->measure = "cpu";
+		pprof->unit = "nanoseconds";
+		pprof->each = ns;
+	} else if (meta->period > 1 && meta->event) {
+		pprof->measure = meta->event;
+		pprof->unit = "count";
+		pprof->each = meta->period;
+	} else {
+		pprof->measure = "events";
+		pprof->unit = "count";
+		pprof->each = 1;
+		pprof->counts_only = true;
+	}
+}
+
+static void put_values(struct pprof *pprof)
+{
+	if (!pprof->counts_only)
+		put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE, "samples", "count");
+	put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE, pprof->measure, pprof->unit);
+	put_value_type(pprof, PPROF_PROFILE_PERIOD_TYPE, pprof->measure, pprof->unit);
+}
+
+static void put_comment(void *context, const char *name, const char *text)
+{
+	struct pprof *pprof = context;
+
+	pprof->field.used = 0;
+	bytes_string(&pprof->field, name);
+	bytes_string(&pprof->field, ": ");
+	bytes_string(&pprof->field, text);
+	pprof_put_number(&pprof->message, PPROF_PROFILE_COMMENT,
+			 pprof_string(&pprof->tables, pprof->field.start, pprof->field.used));
+}
+
+/* The fields of the profile itself: no message around them. */
+static void put_meta(struct pprof *pprof)
+{
+	const struct profile_meta *meta = pprof->profile->meta;
+	struct bytes *message = &pprof->message;
+
+	pprof_put_number(message, PPROF_PROFILE_TIME_NANOS, bounded(meta->start_time_ns));
+	pprof_put_number(message, PPROF_PROFILE_DURATION_NANOS, bounded(meta->duration_ns));
+	pprof_put_number(message, PPROF_PROFILE_PERIOD, bounded(pprof->each));
+	pprof_put_number(message, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, pprof->measure));
+	facts_each(pprof->profile, put_comment, pprof);
+	gzip_put(&pprof->gzip, message->start, message->used);
+	message->used = 0;
+}
+
+static bool failed(const struct pprof *pprof)
+{
+	return pprof->tables.failed || pprof->gzip.failed || pprof->message.failed ||
+	       pprof->part.failed || pprof->field.failed || pprof->header.failed;
+}
+
+static int put_all(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	struct pprof_tables *tables = &pprof->tables;
+	int r = choose_main_mapping(pprof);
+
+	if (r < 0)
+		return r;
+	choose_values(pprof);
+	put_values(pprof);
+	for (uint32_t i = 0; !failed(pprof) && i < profile->n_entries; i++) {
+		profile_prefetch(profile, i + 8);
+		put_sample(pprof, &profile->entries[i]);
+	}
+	for (uint32_t i = 0; !failed(pprof) && i < tables->n_locations; i++)
+		put_location(pprof, i);
+	for (uint32_t i = 0; !failed(pprof) && i < tables->n_mappings; i++)
+		put_mapping(pprof, i);
+	for (uint32_t i = 0; !failed(pprof) && i < tables->n_functions; i++)
+		put_function(pprof, i);
+	put_meta(pprof);
+	if (!failed(pprof))
+		put_string_table(pprof);
+	return failed(pprof) && !pprof->gzip.failed ? -ENOMEM : 0;
+}
+
+static int pprof_write(const struct profile *profile, const struct report_options *options,
+		       FILE *out, struct error *err)
+{
+	own(own_free) struct pprof *pprof = calloc(1, sizeof(*pprof));
+	int r, ended;
+
+	(void)options;
+	if (!pprof)
+		return report_result(-ENOMEM, err);
+	pprof->profile = profile;
+	pprof_tables_start(&pprof->tables, profile);
+	gzip_start(&pprof->gzip, out);
+	r = put_all(pprof);
+	ended = gzip_end(&pprof->gzip);
+	bytes_clear(&pprof->message);
+	bytes_clear(&pprof->part);
+	bytes_clear(&pprof->field);
+	bytes_clear(&pprof->header);
+	pprof_tables_clear(&pprof->tables);
+	return report_result(r < 0 ? r : ended, err);
+}
+
+static const char *const extensions[] = { ".pb.gz", ".pprof", NULL };
+
+const struct writer pprof_writer = {
+	.name = "pprof",
+	.description = "gzipped profile.proto, for pprof and stores of profiles",
+	.extensions = extensions,
+	.whole = true,
+	.binary = true,
+	.view = pprof_view,
+	.write = pprof_write,
+};

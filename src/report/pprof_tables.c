@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/pprof_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/frame_text.h"
+
+void pprof_tables_start(struct pprof_tables *tables, const struct profile *profile)
+{
+	*tables = (struct pprof_tables){ .profile = profile };
+	bytes_start(&tables->text, NULL);
+	bytes_start(&tables->scratch, NULL);
+	tables->mappings =
+		reallocarray(NULL, (size_t)profile->n_objects + 1, sizeof(*tables->mappings));
+	tables->mapping_of = calloc((size_t)profile->n_objects + 1, sizeof(*tables->mapping_of));
+	if (!tables->mappings || !tables->mapping_of)
+		tables->failed = -ENOMEM;
+	pprof_string(tables, "", 0);
+}
+
+void pprof_tables_clear(struct pprof_tables *tables)
+{
+	bytes_clear(&tables->text);
+	bytes_clear(&tables->scratch);
+	free(tables->strings);
+	index_free(&tables->string_index);
+	free(tables->functions);
+	index_free(&tables->function_index);
+	free(tables->locations);
+	index_free(&tables->location_index);
+	free(tables->location_frames);
+	free(tables->mappings);
+	free(tables->mapping_of);
+}
+
+/* Room for `more` items behind `n`. */
+static bool make_room(struct pprof_tables *tables, void **items, uint32_t n, uint32_t more,
+		      uint32_t *room, size_t size)
+{
+	uint64_t wanted = (uint64_t)n + more, grown = (uint64_t)*room * 2 + 256;
+	void *moved;
+
+	if (tables->failed)
+		return false;
+	if (wanted <= *room)
+		return true;
+	if (grown < wanted)
+		grown = wanted;
+	moved = grown < INDEX_NONE ? reallocarray(*items, grown, size) : NULL;
+	if (!moved) {
+		tables->failed = -ENOMEM;
+		return false;
+	}
+	*items = moved;
+	*room = (uint32_t)grown;
+	return true;
+}
+
+/* Notes the new last item in its index; its id is `id`. */
+static uint32_t added(struct pprof_tables *tables, struct index *index, uint64_t hash,
+		      uint32_t position, uint32_t id)
+{
+	if (index_add(index, hash, position) < 0)
+		tables->failed = -ENOMEM;
+	return tables->failed ? 0 : id;
+}
+
+uint32_t pprof_string(struct pprof_tables *tables, const char *string, size_t size)
+{
+	struct bytes *clean = &tables->scratch;
+	struct index_cursor cursor;
+	uint64_t hash;
+
+	clean->used = 0;
+	if (!bytes_room(clean, 1) || !bytes_room(&tables->text, 1)) {
+		tables->failed = -ENOMEM;
+		return 0;
+	}
+	bytes_name(clean, string, size);
+	hash = hash_bytes(clean->start, clean->used);
+	for (uint32_t at = index_first(&tables->string_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&tables->string_index, &cursor)) {
+		const struct pprof_string *known = &tables->strings[at];
+
+		if (known->size == clean->used &&
+		    memcmp(tables->text.start + known->at, clean->start, clean->used) == 0)
+			return at;
+	}
+	if (!make_room(tables, (void **)&tables->strings, tables->n_strings, 1,
+		       &tables->string_room, sizeof(*tables->strings)))
+		return 0;
+	tables->strings[tables->n_strings] =
+		(struct pprof_string){ .at = tables->text.used, .size = (uint32_t)clean->used };
+	bytes_put(&tables->text, clean->start, clean->used);
+	if (tables->text.failed || clean->failed)
+		tables->failed = -ENOMEM;
+	tables->n_strings++;
+	return added(tables, &tables->string_index, hash, tables->n_strings - 1,
+		     tables->n_strings - 1);
+}
+
+static struct pprof_function function_of(const struct profile *profile, uint32_t frame)
+{
+	struct pprof_function function;
+
+	memset(&function, 0, sizeof(function)); /* hashed as bytes */
+	if (frame >= profile->n_frames) {
+		function.name = stack_mark_text(frame - profile->n_frames);
+	} else {
+		const struct names_frame *is = &profile->frames[frame].is;
+
+		function.name = frame_text_name(is);
+		function.linkage_name = is->linkage_name;
+		function.file = is->file;
+	}
+	if (!function.linkage_name)
+		function.linkage_name = function.name;
+	return function;
+}
+
+uint32_t pprof_function(struct pprof_tables *tables, uint32_t frame)
+{
+	struct pprof_function function = function_of(tables->profile, frame);
+	uint64_t hash = hash_bytes(&function, sizeof(function));
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&tables->function_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&tables->function_index, &cursor))
+		if (memcmp(&tables->functions[at], &function, sizeof(function)) == 0)
+			return at + 1;
+	if (!make_room(tables, (void **)&tables->functions, tables->n_functions, 1,
+		       &tables->function_room, sizeof(*tables->functions)))
+		return 0;
+	tables->functions[tables->n_functions++] = function;
+	return added(tables, &tables->function_index, hash, tables->n_functions - 1,
+		     tables->n_functions);
+}
+
+uint32_t pprof_location(struct pprof_tables *tables, const uint32_t *frames, uint32_t n)
+{
+	uint64_t hash = hash_bytes(frames, n * sizeof(*frames));
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&tables->location_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&tables->location_index, &cursor)) {
+		const struct pprof_location *known = &tables->locations[at];
+
+		if (known->n == n && memcmp(tables->location_frames + known->first, frames,
+					    n * sizeof(*frames)) == 0)
+			return at + 1;
+	}
+	if (!make_room(tables, (void **)&tables->locations, tables->n_locations, 1,
+		       &tables->location_room, sizeof(*tables->locations)) ||
+	    !make_room(tables, (void **)&tables->location_frames, tables->n_location_frames, n,
+		       &tables->location_frame_room, sizeof(*tables->location_frames)))
+		return 0;
+	memcpy(tables->location_frames + tables->n_location_frames, frames, n * sizeof(*frames));
+	tables->locations[tables->n_locations++] =
+		(struct pprof_location){ .first = tables->n_location_frames, .n = n };
+	tables->n_location_frames += n;
+	return added(tables, &tables->location_index, hash, tables->n_locations - 1,
+		     tables->n_locations);
+}
+
+uint32_t pprof_mapping(struct pprof_tables *tables, uint32_t object)
+{
+	if (tables->failed || object >= tables->profile->n_objects)
+		return 0;
+	if (tables->mapping_of[object] == 0) {
+		tables->mappings[tables->n_mappings] = (struct pprof_mapping){ .object = object };
+		tables->mapping_of[object] = ++tables->n_mappings;
+	}
+	return tables->mapping_of[object];
+}

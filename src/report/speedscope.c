@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What https://www.speedscope.app reads: one profile a process, or a thread with --per-thread,
+ * the busiest first. Inlined functions are frames like others, root first. The format is that of
+ * its file-format-schema.json; "stacktally" in it is ours, for what the measurement was.
+ */
+#include "report/entry_groups.h"
+#include "report/frame_text.h"
+#include "report/json_text.h"
+#include "report/stack_list.h"
+#include "report/writer.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct speedscope {
+	const struct profile *profile;
+	const struct report_options *options;
+	uint64_t weight; /* of one sample */
+	struct entry_groups groups;
+	struct bytes bytes;
+	uint32_t list[STACK_LIST_MAX];
+};
+
+static uint32_t speedscope_view(const struct report_options *options)
+{
+	uint32_t view = PROFILE_VIEW_PROCESS | PROFILE_VIEW_MODULE | PROFILE_VIEW_INLINED |
+			PROFILE_VIEW_LINES;
+
+	if (options->per_thread)
+		view |= PROFILE_VIEW_THREAD;
+	if (options->by_address)
+		view |= PROFILE_VIEW_ADDRESS;
+	if (options->user_only)
+		view |= PROFILE_VIEW_NO_KERNEL;
+	if (options->kernel_only)
+		view |= PROFILE_VIEW_NO_USER;
+	return view;
+}
+
+static uint64_t weight_of(const struct speedscope *speedscope, uint64_t count)
+{
+	uint64_t weight;
+
+	return __builtin_mul_overflow(count, speedscope->weight, &weight) ? UINT64_MAX : weight;
+}
+
+/* `file` groups and colours frames: the module, where no source is known. */
+static void put_frame(struct bytes *bytes, const struct names_frame *is)
+{
+	json_key(bytes, "name");
+	json_string(bytes, frame_text_name(is));
+	if (is->file || is->module) {
+		bytes_char(bytes, ',');
+		json_key(bytes, "file");
+		json_string(bytes, is->file ? is->file : is->module);
+	}
+	if (is->file && is->line) {
+		bytes_char(bytes, ',');
+		json_key(bytes, "line");
+		bytes_decimal(bytes, is->line);
+	}
+}
+
+static void put_frames(struct speedscope *speedscope)
+{
+	const struct profile *profile = speedscope->profile;
+	struct bytes *bytes = &speedscope->bytes;
+
+	bytes_string(bytes, "\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < profile->n_frames + STACK_N_MARKS; i++) {
+		bytes_string(bytes, i > 0 ? ",\n{" : "\n{");
+		if (i < profile->n_frames) {
+			put_frame(bytes, &profile->frames[i].is);
+		} else {
+			json_key(bytes, "name");
+			json_string(bytes, stack_mark_text(i - profile->n_frames));
+		}
+		bytes_char(bytes, '}');
+	}
+	bytes_string(bytes, "]},\n");
+}
+
+static void put_name(struct speedscope *speedscope, const struct profile_entry *entry)
+{
+	char name[TALLY_COMM_SIZE + 32];
+
+	if (speedscope->options->per_thread)
+		snprintf(name, sizeof(name), "%.*s (%u/%u)", TALLY_COMM_SIZE, entry->comm,
+			 entry->tgid, entry->tid);
+	else
+		snprintf(name, sizeof(name), "%.*s (%u)", TALLY_COMM_SIZE, entry->comm,
+			 entry->tgid);
+	json_string(&speedscope->bytes, name);
+}
+
+static void put_samples(struct speedscope *speedscope, const uint32_t *entries, uint32_t n)
+{
+	const struct profile *profile = speedscope->profile;
+	struct bytes *bytes = &speedscope->bytes;
+
+	bytes_string(bytes, ",\"samples\":[");
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t depth =
+			stack_list(profile, &profile->entries[entries[i]], speedscope->list);
+
+		bytes_string(bytes, i > 0 ? ",\n[" : "\n[");
+		while (depth-- > 0) {
+			bytes_decimal(bytes, speedscope->list[depth]);
+			if (depth > 0)
+				bytes_char(bytes, ',');
+		}
+		bytes_char(bytes, ']');
+	}
+	bytes_string(bytes, "],\"weights\":[");
+	for (uint32_t i = 0; i < n; i++) {
+		if (i > 0)
+			bytes_char(bytes, ',');
+		bytes_decimal(bytes, weight_of(speedscope, profile->entries[entries[i]].count));
+	}
+	bytes_char(bytes, ']');
+}
+
+static void put_group(struct speedscope *speedscope, const struct entry_group *group)
+{
+	struct bytes *bytes = &speedscope->bytes;
+
+	bytes_string(bytes, "{\"type\":\"sampled\",\"name\":");
+	put_name(speedscope, group->heaviest);
+	bytes_string(bytes, profile_sample_ns(speedscope->profile->meta)
+				    ? ",\"unit\":\"nanoseconds\""
+				    : ",\"unit\":\"none\"");
+	bytes_string(bytes, ",\"startValue\":0,\"endValue\":");
+	bytes_decimal(bytes, weight_of(speedscope, group->total));
+	put_samples(speedscope, speedscope->groups.order + group->first, group->n);
+	bytes_char(bytes, '}');
+}
+
+static void put_all(struct speedscope *speedscope)
+{
+	const struct profile_meta *meta = speedscope->profile->meta;
+	struct bytes *bytes = &speedscope->bytes;
+
+	bytes_string(bytes, "{\"$schema\":\"" SCHEMA "\",\n");
+	bytes_string(bytes, "\"exporter\":\"stacktally " STACKTALLY_VERSION "\",\n\"name\":");
+	json_string(bytes, meta->command_line ? meta->command_line
+			   : meta->command    ? meta->command
+					      : "");
+	bytes_string(bytes, ",\n\"activeProfileIndex\":0,\n\"stacktally\":");
+	json_measurement(bytes, speedscope->profile);
+	bytes_string(bytes, ",\n");
+	put_frames(speedscope);
+	bytes_string(bytes, "\"profiles\":[");
+	for (uint32_t i = 0; !bytes->failed && i < speedscope->groups.n; i++) {
+		bytes_string(bytes, i > 0 ? ",\n" : "\n");
+		put_group(speedscope, &speedscope->groups.list[i]);
+	}
+	bytes_string(bytes, "]}\n");
+}
+
+static int speedscope_write(const struct profile *profile, const struct report_options *options,
+			    FILE *out, struct error *err)
+{
+	struct speedscope speedscope = { .profile = profile,
+					 .options = options,
+					 .weight = profile_sample_ns(profile->meta) };
+	int r = entry_groups_make(&speedscope.groups, profile, options->per_thread);
+
+	if (speedscope.weight == 0)
+		speedscope.weight = 1;
+	bytes_start(&speedscope.bytes, out);
+	if (r == 0) {
+		put_all(&speedscope);
+		r = bytes_finish(&speedscope.bytes);
+	}
+	bytes_clear(&speedscope.bytes);
+	entry_groups_clear(&speedscope.groups);
+	return report_result(r, err);
+}
+
+static const char *const extensions[] = { ".speedscope.json", ".speedscope", NULL };
+
+const struct writer speedscope_writer = {
+	.name = "speedscope",
+	.description = "JSON for speedscope, one profile a process",
+	.extensions = extensions,
+	.whole = true,
+	.view = speedscope_view,
+	.write = speedscope_write,
+};
