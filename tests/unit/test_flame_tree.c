@@ -366,11 +366,11 @@ static void tells_kinds(void **state)
 static void cuts_long_names(void **state)
 {
 	struct data *data = *state;
-	static char name[30001];
+	static char name[30002];
 	struct flame_frame frame = { .name = name };
 	uint32_t number;
 
-	for (size_t i = 0; i + 2 < sizeof(name); i += 2)
+	for (size_t i = 0; i + 3 < sizeof(name); i += 2)
 		memcpy(name + 1 + i, "\xc3\xa9", 2);
 	name[0] = 'x';
 	assert_int_equal(flame_frames_add(data->frames, &frame, &number), 0);
