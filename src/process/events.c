@@ -34,7 +34,11 @@ int worlds_mmap(struct worlds *worlds, const struct mapping_record *record)
 	if (view.dir >= 0 && space->root == ROOT_UNKNOWN)
 		space->root = roots_learn(worlds->capture.roots, &view);
 	view_close(&view);
-	return r < 0 ? r : space_map(space, record->time, &mapping);
+	if (r == 0)
+		r = space_map(space, record->time, &mapping);
+	if (r == 0)
+		worlds_tell_changed(worlds, space);
+	return r;
 }
 
 int worlds_exec(struct worlds *worlds, pid_t tgid, uint64_t time)
@@ -47,13 +51,14 @@ int worlds_exec(struct worlds *worlds, pid_t tgid, uint64_t time)
 		return -ENOMEM;
 	/* Its records tell all of it, so there is no need to look soon. */
 	space->next_look = time + 100000000u;
-	if (!old)
-		return 0;
-	space->parent = old->parent;
-	space->root = old->root;
-	space->identity = old->identity;
-	space->identity_known = old->identity_known;
-	spaces_retire(&worlds->spaces, old, time);
+	if (old) {
+		space->parent = old->parent;
+		space->root = old->root;
+		space->identity = old->identity;
+		space->identity_known = old->identity_known;
+		worlds_retire(worlds, old, time);
+	}
+	worlds_tell_changed(worlds, space);
 	return 0;
 }
 
@@ -67,7 +72,7 @@ int worlds_fork(struct worlds *worlds, pid_t tgid, pid_t parent, uint64_t time)
 	if (old && !old->until && old->snapshot >= time)
 		return 0; /* it was looked at meanwhile: that is what this record tells of */
 	if (old)
-		spaces_retire(&worlds->spaces, old, time);
+		worlds_retire(worlds, old, time);
 	space = spaces_add(&worlds->spaces, tgid, time);
 	if (!space)
 		return -ENOMEM;
@@ -78,8 +83,14 @@ int worlds_fork(struct worlds *worlds, pid_t tgid, pid_t parent, uint64_t time)
 	space->identity.uid = from->identity.uid;
 	space->identity_known = from->identity_known;
 	world = space_world_at(from, time);
-	if (world && !space_begin(space, time, mappings_share(world->mappings)))
+	if (!world)
+		return 0;
+	if (!space_begin(space, time, mappings_share(world->mappings)))
 		return -ENOMEM;
+	if (world == from->newest && !from->until && worlds->watch.forked)
+		worlds->watch.forked(worlds->watch.context, tgid, parent);
+	else
+		worlds_tell_changed(worlds, space);
 	return 0;
 }
 
@@ -88,7 +99,7 @@ void worlds_exit(struct worlds *worlds, pid_t tgid, uint64_t time)
 	struct space *space = spaces_at(&worlds->spaces, tgid, time);
 
 	if (space)
-		spaces_retire(&worlds->spaces, space, time);
+		worlds_retire(worlds, space, time);
 }
 
 void worlds_lost(struct worlds *worlds, uint64_t n)

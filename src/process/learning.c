@@ -67,8 +67,10 @@ static int look_at_proc(struct worlds *worlds, struct space *space)
 	space->identity_known = true;
 	space->root = snapshot.root;
 	r = apply(space, &snapshot, now);
-	if (r == 0)
+	if (r == 0) {
 		space->snapshot = now;
+		worlds_tell_changed(worlds, space);
+	}
 	free(snapshot.mappings);
 	return r;
 }
@@ -165,7 +167,7 @@ static struct space *find(struct worlds *worlds, pid_t tgid, uint64_t cookie, ui
 	 */
 	newest = spaces_at(&worlds->spaces, tgid, UINT64_MAX);
 	if (newest && newest == space)
-		spaces_retire(&worlds->spaces, space, time);
+		worlds_retire(worlds, space, time);
 	space = spaces_add(&worlds->spaces, tgid, newest ? time : 0);
 	if (space)
 		space->cookie = cookie;
@@ -239,7 +241,7 @@ int worlds_learn(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t ti
 	if (r < 0) {
 		worlds->losses.processes_gone += !space->gone;
 		space->gone = true;
-		spaces_retire(&worlds->spaces, space, worlds_now());
+		worlds_retire(worlds, space, worlds_now());
 		*ret_world = WORLD_NONE;
 		return 0;
 	}

@@ -66,6 +66,57 @@ pid_t worlds_tgid(const struct worlds *worlds, uint32_t id)
 	return world ? world->space->tgid : 0;
 }
 
+/* What a process has now, or NULL. */
+static const struct space *current(const struct worlds *worlds, pid_t tgid)
+{
+	const struct space *space = spaces_at(&worlds->spaces, tgid, UINT64_MAX);
+
+	return space && !space->until && space->newest ? space : NULL;
+}
+
+const struct mapping *worlds_current(const struct worlds *worlds, pid_t tgid, uint32_t *ret_n)
+{
+	const struct space *space = current(worlds, tgid);
+
+	if (!space)
+		return NULL;
+	*ret_n = space->newest->mappings->n;
+	return space->newest->mappings->at;
+}
+
+void worlds_set_watch(struct worlds *worlds, const struct worlds_watch *watch)
+{
+	worlds->watch = watch ? *watch : (struct worlds_watch){ 0 };
+}
+
+void worlds_each(const struct worlds *worlds, void (*each)(void *context, pid_t tgid),
+		 void *context)
+{
+	for (uint32_t i = 0; i < SPACE_BUCKETS; i++) {
+		const struct space *space = worlds->spaces.buckets[i];
+
+		for (; space; space = space->older) {
+			if (current(worlds, space->tgid) == space)
+				each(context, space->tgid);
+		}
+	}
+}
+
+void worlds_tell_changed(const struct worlds *worlds, const struct space *space)
+{
+	if (worlds->watch.changed && current(worlds, space->tgid) == space)
+		worlds->watch.changed(worlds->watch.context, space->tgid);
+}
+
+void worlds_retire(struct worlds *worlds, struct space *space, uint64_t time)
+{
+	bool was_current = current(worlds, space->tgid) == space;
+
+	spaces_retire(&worlds->spaces, space, time);
+	if (was_current && worlds->watch.ended)
+		worlds->watch.ended(worlds->watch.context, space->tgid);
+}
+
 uint32_t worlds_n_files(const struct worlds *worlds)
 {
 	return files_n(worlds->capture.files);

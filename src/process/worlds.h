@@ -128,6 +128,32 @@ int worlds_learn_cgroup(struct worlds *worlds, uint64_t id);
 /* Its path in the cgroup file system, or NULL; lives as long as the worlds. */
 const char *worlds_cgroup(const struct worlds *worlds, uint64_t id);
 
+/*
+ * What a live process has mapped for execution, as far as it is known now, ascending; NULL when
+ * nothing is known of it (yet) or it has ended. Valid until something is learned again. Does not
+ * make the process one that was asked for.
+ */
+const struct mapping *worlds_current(const struct worlds *worlds, pid_t tgid, uint32_t *ret_n);
+
+/*
+ * Who wants to hear what changes. Called while something is learned or told: what is called must
+ * not learn, but may look and note. `changed`: worlds_current() of the process gives something
+ * else now. `forked`: `child` has what `parent` has. `ended`: its id is free again.
+ */
+struct worlds_watch {
+	void (*changed)(void *context, pid_t tgid);
+	void (*forked)(void *context, pid_t child, pid_t parent);
+	void (*ended)(void *context, pid_t tgid);
+	void *context;
+};
+
+/* One watcher, copied; NULL ends it. It does not hear of what is known already. */
+void worlds_set_watch(struct worlds *worlds, const struct worlds_watch *watch);
+
+/* Calls `each` for every live process that something is known of. */
+void worlds_each(const struct worlds *worlds, void (*each)(void *context, pid_t tgid),
+		 void *context);
+
 /* What could not be learned: for the report's accounting. */
 struct worlds_losses {
 	uint64_t processes_gone; /* ended before their mappings could be read */

@@ -20,7 +20,13 @@ struct worlds {
 	uint64_t settled; /* records up to here were told */
 	int (*catch_up)(void *context);
 	void *catch_up_context;
+	struct worlds_watch watch; /* its functions are NULL when nobody watches */
 };
+
+/* The space is over, or another took its place; tells who watches if it was the latest. */
+void worlds_retire(struct worlds *worlds, struct space *space, uint64_t time);
+/* Tells who watches, if the space is what its process has now. */
+void worlds_tell_changed(const struct worlds *worlds, const struct space *space);
 
 /* CLOCK_MONOTONIC, ns. */
 uint64_t worlds_now(void);
