@@ -23,7 +23,7 @@ violations() {
 		allow("trigger", "base elf tally wire process symbolize trigger libbpf")
 		allow("report", "base tally symbolize report")
 		allow("recording", "base tally wire process symbolize recording report/profile.h")
-		allow("unwind", "base elf tally wire process unwind")
+		allow("unwind", "base elf tally wire process unwind libbpf")
 		allow("session", "base plan tally wire process symbolize trigger unwind session" \
 			" libbpf skeleton")
 		allow("live", "base report live")

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/blocks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+struct let_go {
+	uint64_t stamp;
+	uint32_t id;
+};
+
+struct blocks {
+	struct unwind_maps *maps;
+	pthread_mutex_t lock;	 /* of all below it */
+	pthread_mutex_t growing; /* held while segments are added; taken before `lock` */
+	uint32_t max_segments, n_segments;
+	_Atomic(char *) segments[WIRE_MAX_SEGMENTS];
+	uint32_t *free; /* a stack; room for all there may be */
+	uint32_t n_free;
+	struct let_go *let_go; /* a ring, oldest first; room for all */
+	uint32_t first_let_go, n_let_go;
+	uint64_t begun, passed; /* grace periods */
+};
+
+static uint32_t capacity(const struct blocks *blocks)
+{
+	return blocks->max_segments * WIRE_SEGMENT_BLOCKS - 1;
+}
+
+int blocks_new(struct unwind_maps *maps, uint64_t limit, struct blocks **ret_blocks)
+{
+	struct blocks *blocks = calloc(1, sizeof(*blocks));
+	uint64_t segments = limit / UNWIND_SEGMENT_SIZE;
+
+	if (!blocks)
+		return -ENOMEM;
+	pthread_mutex_init(&blocks->lock, NULL);
+	pthread_mutex_init(&blocks->growing, NULL);
+	blocks->maps = maps;
+	blocks->max_segments = segments > WIRE_MAX_SEGMENTS ? WIRE_MAX_SEGMENTS
+			       : segments		    ? (uint32_t)segments
+							    : 1;
+	blocks->free = calloc(capacity(blocks), sizeof(*blocks->free));
+	blocks->let_go = calloc(capacity(blocks), sizeof(*blocks->let_go));
+	if (!blocks->free || !blocks->let_go) {
+		blocks_free(blocks);
+		return -ENOMEM;
+	}
+	*ret_blocks = blocks;
+	return 0;
+}
+
+void blocks_free(struct blocks *blocks)
+{
+	if (!blocks)
+		return;
+	pthread_mutex_destroy(&blocks->lock);
+	pthread_mutex_destroy(&blocks->growing);
+	free(blocks->free);
+	free(blocks->let_go);
+	free(blocks);
+}
+
+void *blocks_at(const struct blocks *blocks, uint32_t id)
+{
+	return blocks->segments[id / WIRE_SEGMENT_BLOCKS] +
+	       (size_t)(id % WIRE_SEGMENT_BLOCKS) * WIRE_BLOCK_SIZE;
+}
+
+/* Moves what has passed to the free ones. */
+static void collect(struct blocks *blocks)
+{
+	while (blocks->n_let_go) {
+		struct let_go *oldest = &blocks->let_go[blocks->first_let_go];
+
+		if (oldest->stamp >= blocks->passed)
+			break;
+		*(uint32_t *)blocks_at(blocks, oldest->id) = 0;
+		blocks->free[blocks->n_free++] = oldest->id;
+		blocks->first_let_go = (blocks->first_let_go + 1) % capacity(blocks);
+		blocks->n_let_go--;
+	}
+}
+
+/* Adds segments for `n` more blocks, and half as many again as there are: each time waits. */
+static int grow(struct blocks *blocks, uint32_t n)
+{
+	uint32_t first = blocks->n_segments, room = blocks->max_segments - first;
+	uint32_t wanted = (n + WIRE_SEGMENT_BLOCKS) / WIRE_SEGMENT_BLOCKS;
+	own(own_free) void **memory = NULL;
+	int r;
+
+	if (wanted < first / 2)
+		wanted = first / 2;
+	if (wanted > room)
+		wanted = room;
+	if (wanted == 0)
+		return -ENOSPC;
+	memory = calloc(wanted, sizeof(*memory));
+	if (!memory)
+		return -ENOMEM;
+	r = blocks->maps->add_segments(blocks->maps, first, wanted, memory);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&blocks->lock);
+	for (uint32_t i = wanted; i-- > 0;) {
+		uint32_t id = (first + i) * WIRE_SEGMENT_BLOCKS;
+
+		blocks->segments[first + i] = memory[i];
+		for (uint32_t j = WIRE_SEGMENT_BLOCKS; j-- > 0;) {
+			if (id + j != WIRE_NO_BLOCK)
+				blocks->free[blocks->n_free++] = id + j;
+		}
+	}
+	blocks->n_segments += wanted;
+	pthread_mutex_unlock(&blocks->lock);
+	return 0;
+}
+
+uint64_t blocks_stamp(struct blocks *blocks)
+{
+	uint64_t stamp;
+
+	pthread_mutex_lock(&blocks->lock);
+	stamp = blocks->begun;
+	pthread_mutex_unlock(&blocks->lock);
+	return stamp;
+}
+
+bool blocks_passed(struct blocks *blocks, uint64_t stamp)
+{
+	bool passed;
+
+	pthread_mutex_lock(&blocks->lock);
+	passed = stamp < blocks->passed;
+	pthread_mutex_unlock(&blocks->lock);
+	return passed;
+}
+
+int blocks_settle(struct blocks *blocks)
+{
+	uint64_t number;
+	int r;
+
+	pthread_mutex_lock(&blocks->lock);
+	number = ++blocks->begun;
+	pthread_mutex_unlock(&blocks->lock);
+	r = blocks->maps->settle(blocks->maps);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&blocks->lock);
+	if (blocks->passed < number)
+		blocks->passed = number;
+	collect(blocks);
+	pthread_mutex_unlock(&blocks->lock);
+	return 0;
+}
+
+/* How many blocks are missing for `n`, and whether grace periods, not segments, would give them. */
+static uint32_t missing(struct blocks *blocks, uint32_t n, bool *ret_wait)
+{
+	uint32_t short_of = 0, could_add;
+
+	pthread_mutex_lock(&blocks->lock);
+	collect(blocks);
+	could_add = (blocks->max_segments - blocks->n_segments) * WIRE_SEGMENT_BLOCKS;
+	if (blocks->n_free < n)
+		short_of = n - blocks->n_free;
+	*ret_wait = blocks->n_let_go > 0 && could_add < short_of;
+	pthread_mutex_unlock(&blocks->lock);
+	return short_of;
+}
+
+int blocks_prepare(struct blocks *blocks, uint32_t n)
+{
+	uint32_t short_of;
+	bool wait;
+	int r = 0;
+
+	pthread_mutex_lock(&blocks->growing);
+	short_of = missing(blocks, n, &wait);
+	if (short_of && wait) {
+		r = blocks_settle(blocks);
+		if (r == 0)
+			short_of = missing(blocks, n, &wait);
+	}
+	if (r == 0 && short_of)
+		r = grow(blocks, short_of);
+	pthread_mutex_unlock(&blocks->growing);
+	return r;
+}
+
+int blocks_take(struct blocks *blocks, uint32_t n, uint32_t spare, uint32_t *ret_ids)
+{
+	uint32_t taken = 0, in_use;
+	bool fits;
+	int r;
+
+	for (;;) {
+		pthread_mutex_lock(&blocks->lock);
+		collect(blocks);
+		in_use = blocks->n_segments * WIRE_SEGMENT_BLOCKS - (blocks->n_segments > 0) -
+			 blocks->n_free - blocks->n_let_go;
+		fits = spare <= capacity(blocks) && in_use <= capacity(blocks) - spare &&
+		       n <= capacity(blocks) - spare - in_use;
+		if (fits && blocks->n_free >= n) {
+			for (; taken < n; taken++)
+				ret_ids[taken] = blocks->free[--blocks->n_free];
+		}
+		pthread_mutex_unlock(&blocks->lock);
+		if (!fits)
+			return -ENOSPC;
+		if (taken == n)
+			return 0;
+		r = blocks_prepare(blocks, n);
+		if (r < 0)
+			return r;
+	}
+}
+
+void blocks_give(struct blocks *blocks, const uint32_t *ids, uint32_t n)
+{
+	pthread_mutex_lock(&blocks->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = (blocks->first_let_go + blocks->n_let_go++) % capacity(blocks);
+
+		blocks->let_go[at] = (struct let_go){ .stamp = blocks->begun, .id = ids[i] };
+	}
+	pthread_mutex_unlock(&blocks->lock);
+}
+
+void blocks_usage(struct blocks *blocks, struct blocks_usage *ret_usage)
+{
+	pthread_mutex_lock(&blocks->lock);
+	*ret_usage = (struct blocks_usage){
+		.limit = capacity(blocks),
+		.there = blocks->n_segments * WIRE_SEGMENT_BLOCKS - (blocks->n_segments > 0),
+		.let_go = blocks->n_let_go,
+	};
+	ret_usage->taken = ret_usage->there - blocks->n_free - blocks->n_let_go;
+	pthread_mutex_unlock(&blocks->lock);
+}
