@@ -23,6 +23,14 @@ struct plan_filter {
 	const char *cgroupmap, *mntnsmap; /* pinned BPF maps, or NULL */
 };
 
+/* --unwind: how user stacks are walked. */
+enum plan_unwind {
+	PLAN_UNWIND_AUTO, /* by CFI, by frame pointers in code that has none but keeps those */
+	PLAN_UNWIND_CFI,
+	PLAN_UNWIND_FP,
+	PLAN_UNWIND_NONE, /* only the function that was hit */
+};
+
 struct plan_output {
 	const char *path;   /* NULL: stdout */
 	const char *format; /* a writer's name, or "recording" */
@@ -32,6 +40,7 @@ struct plan {
 	struct plan_filter filter;
 	bool user, kernel;  /* which stacks to capture */
 	uint32_t max_depth; /* frames a side */
+	enum plan_unwind unwind;
 	bool per_thread, per_cgroup;
 	uint32_t hash_storage;	/* --hash-storage-size; 0: as much as it takes */
 	uint32_t stack_storage; /* --stack-storage-size; 0: as much as it takes */

@@ -147,6 +147,7 @@ static const struct option_row rows[] = {
 	  .metavar = "SECONDS",
 	  .help = "print a report every so often, each with only its own samples" },
 	SHARED_DEPTH_ROW(struct profile_options),
+	SHARED_UNWIND_ROW(struct profile_options),
 	SHARED_FORCE_ROW(struct profile_options),
 
 	{ .section = SECTION_DISPLAY,

@@ -27,6 +27,7 @@ struct shared_options {
 	uint64_t max_depth;		  /* 127 when not given */
 	double duration, interval;	  /* seconds; 0: not given */
 	const char *name, *cgroup, *from; /* NULL: not given */
+	const char *unwind;
 	struct string_list outputs, formats;
 };
 
@@ -76,6 +77,16 @@ struct shared_options {
 		.field = offsetof(T, shared.max_depth), .max = MAX_DEPTH_LIMIT, .metavar = "N",    \
 		.help = "frames kept of each kernel and of each user stack, up to 1024 (default "  \
 			"127)"                                                                     \
+	}
+
+#define SHARED_UNWIND_ROW(T)                                                                       \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "unwind", .kind = OPTION_STRING,               \
+		.field = offsetof(T, shared.unwind), .metavar = "HOW",                             \
+		.help = "how user stacks are walked: by call frame information, and by frame "     \
+			"pointers in generated code (auto, the default), by the former only "      \
+			"(cfi), by frame pointers as the kernel does (fp), not at all (none)",     \
+		.completes = "auto cfi fp none"                                                    \
 	}
 
 #define SHARED_FORCE_ROW(T)                                                                        \

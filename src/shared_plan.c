@@ -51,6 +51,30 @@ static int plan_outputs(const struct shared_options *options, struct plan *plan,
 	return 0;
 }
 
+static int plan_unwind(const char *how, enum plan_unwind *ret_unwind, struct error *err)
+{
+	static const struct {
+		const char *name;
+		enum plan_unwind unwind;
+	} ways[] = {
+		{ "auto", PLAN_UNWIND_AUTO },
+		{ "cfi", PLAN_UNWIND_CFI },
+		{ "fp", PLAN_UNWIND_FP },
+		{ "none", PLAN_UNWIND_NONE },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strcmp(how, ways[i].name) == 0) {
+			*ret_unwind = ways[i].unwind;
+			return 0;
+		}
+	}
+	return error_usage(err,
+			   "argument --unwind: invalid choice: '%s' (choose from 'auto', 'cfi', "
+			   "'fp', 'none')",
+			   how);
+}
+
 int shared_plan(const struct shared_options *options, char *const *command, struct plan *ret_plan,
 		struct report_options *ret_report, struct error *err)
 {
@@ -96,7 +120,9 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
 	    options->stack_storage_size > INT_MAX)
 		return error_usage(err, "a number is too large");
-	r = plan_outputs(options, &plan, err);
+	r = plan_unwind(options->unwind ? options->unwind : "fp", &plan.unwind, err);
+	if (r == 0)
+		r = plan_outputs(options, &plan, err);
 	if (r < 0) {
 		shared_plan_clear(&plan);
 		return r;

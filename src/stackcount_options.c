@@ -108,6 +108,7 @@ static const struct option_row rows[] = {
 	SHARED_FILTER_ROWS(struct stackcount_options),
 
 	SHARED_DEPTH_ROW(struct stackcount_options),
+	SHARED_UNWIND_ROW(struct stackcount_options),
 	{ .section = SECTION_CAPTURE,
 	  .name = "hash-storage-size",
 	  .kind = OPTION_POSITIVE,

@@ -156,7 +156,7 @@ static void load_address(struct loading *loading)
 	loading->previous += recording_unzigzag(reader_number(reader));
 	address.address = loading->previous;
 	address.world = (uint32_t)reader_up_to(reader, UINT32_MAX, "world too large");
-	address.flags = (uint32_t)reader_up_to(reader, TALLY_ADDRESS_EXACT, "unknown flag");
+	address.flags = (uint32_t)reader_up_to(reader, TALLY_ADDRESS_FLAGS, "unknown flag");
 	n = (uint32_t)reader_up_to(reader, NAMES_MAX_INLINED, "too many frames");
 	if (n == 0)
 		reader_fail(reader, -EBADMSG, "address without a frame");
@@ -174,13 +174,16 @@ static void load_stack(struct loading *loading)
 	struct reader *reader = &loading->reader;
 	struct tally *tally = loading->recording->tally;
 	uint32_t n = (uint32_t)reader_up_to(reader, TALLY_MAX_FRAMES, "stack too deep");
-	uint32_t flags = (uint32_t)reader_up_to(reader, TALLY_STACK_CUT, "unknown flag");
+	uint32_t flags = (uint32_t)reader_up_to(reader, TALLY_STACK_ENDED(TALLY_N_ENDS) - 1,
+						"unknown way to end");
 	uint32_t *frames;
 
 	if (n == 0)
 		reader_fail(reader, -EBADMSG, "stack without a frame");
 	else if (n > reader->end - reader->at)
 		reader_fail(reader, -EBADMSG, "section ends within a stack");
+	else if (flags & (TALLY_STACK_ENDED(1) - 1) & ~TALLY_STACK_FLAGS)
+		reader_fail(reader, -EBADMSG, "unknown flag");
 	if (reader->failed)
 		return;
 	if (tally_append_stack(tally, n, flags, &frames) < 0)

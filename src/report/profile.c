@@ -140,6 +140,7 @@ struct side {
 	const uint32_t *frames;
 	uint32_t n;
 	bool missed, cut, has;
+	enum tally_end end;
 };
 
 static struct side side_of(const struct view *view, uint32_t id)
@@ -153,6 +154,7 @@ static struct side side_of(const struct view *view, uint32_t id)
 	return (struct side){ .frames = view->stack_frames + stack->first,
 			      .n = stack->n,
 			      .cut = stack->flags & TALLY_STACK_CUT,
+			      .end = (enum tally_end)TALLY_STACK_END(stack->flags),
 			      .has = true };
 }
 
@@ -174,6 +176,7 @@ static void fill(const struct view *view, const struct tally_entry *from, struct
 		.n_user = user.n,
 		.user_missed = user.missed,
 		.user_cut = user.cut,
+		.user_end = user.end,
 		.has_user = user.has,
 	};
 	memcpy(to->comm, from->comm, sizeof(to->comm));

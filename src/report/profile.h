@@ -66,7 +66,9 @@ struct profile_entry {
 	uint32_t n_kernel, n_user;
 	bool kernel_missed, user_missed; /* there was one, but it could not be stored */
 	bool kernel_cut, user_cut;	 /* deeper than the depth limit */
-	bool has_kernel, has_user;	 /* a stack was there (or missed) on that side */
+	enum tally_end user_end;   /* why the walk of the user stack ended; where that is no end of
+				      the   stack its last frame, NAMES_FRAME_UNWIND, says so */
+	bool has_kernel, has_user; /* a stack was there (or missed) on that side */
 };
 
 struct profile {

@@ -101,6 +101,30 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 	return r;
 }
 
+/* The frames that stand at the roots of stacks that are not complete. */
+static int intern_ends(struct view *view)
+{
+	const struct tally_stack *stacks = tally_stacks(view->tally);
+	bool occurs[TALLY_N_ENDS] = { false };
+	int r = 0;
+
+	for (uint32_t i = 0; i < tally_n_stacks(view->tally); i++)
+		if (TALLY_STACK_END(stacks[i].flags) < TALLY_N_ENDS)
+			occurs[TALLY_STACK_END(stacks[i].flags)] = true;
+	for (uint32_t end = 0; r == 0 && end < TALLY_N_ENDS; end++) {
+		const struct profile_frame frame = {
+			.is = { .name = tally_end_frame(end),
+				.object = NAMES_NONE,
+				.flags = NAMES_FRAME_UNWIND },
+		};
+
+		view->end_frames[end] = INDEX_NONE;
+		if (occurs[end] && frame.is.name)
+			r = intern_frame(view, &frame, &view->end_frames[end]);
+	}
+	return r;
+}
+
 static int intern_frames(struct view *view, const struct names *names)
 {
 	uint32_t n = tally_n_addresses(view->tally), n_named = names_n_addresses(names);
@@ -137,7 +161,9 @@ static struct view_stack lay_out(const struct view *view, uint32_t stack, uint64
 {
 	const struct tally_stack *from = &tally_stacks(view->tally)[stack];
 	const uint32_t *addresses = tally_frames(view->tally, from);
-	uint32_t n = 0, flags = from->flags;
+	uint32_t end = TALLY_STACK_END(from->flags), n = 0;
+	/* Two that differ in nothing else print alike. */
+	uint32_t flags = from->flags & ~(uint32_t)TALLY_STACK_ASSUMED;
 	uint32_t *to = view->stack_frames + first;
 
 	if (!view->first_of) {
@@ -156,6 +182,8 @@ static struct view_stack lay_out(const struct view *view, uint32_t stack, uint64
 			n += (uint32_t)more;
 		}
 	}
+	if (end < TALLY_N_ENDS && view->end_frames[end] != INDEX_NONE && n < PROFILE_MAX_FRAMES)
+		to[n++] = view->end_frames[end];
 	return (struct view_stack){ .first = first, .n = n, .flags = flags };
 }
 
@@ -283,7 +311,9 @@ int view_make(struct view *view, const struct tally *tally, const struct names *
 	int r;
 
 	*view = (struct view){ .tally = tally, .flags = flags };
-	r = intern_frames(view, names);
+	r = intern_ends(view);
+	if (r == 0)
+		r = intern_frames(view, names);
 	return r < 0 ? r : intern_stacks(view);
 }
 

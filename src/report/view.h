@@ -27,6 +27,9 @@ struct view {
 	uint32_t n_frames, frame_room;
 	struct index frame_index;
 
+	/* The frames that say why a stack is not complete; INDEX_NONE: did not occur yet. */
+	uint32_t end_frames[TALLY_N_ENDS];
+
 	/* The frames of each address: frame_of[first_of[a]] to frame_of[first_of[a + 1]]. */
 	uint32_t *frame_of;
 	uint64_t *first_of; /* NULL when each address has one frame: then frame_of[a] is it */

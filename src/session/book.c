@@ -10,13 +10,18 @@
 #include "base/own.h"
 #include "bpf/stack_hash.h"
 
+_Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
+		       (int)WIRE_END_NO_ROW == (int)TALLY_END_NO_ROW,
+	       "the tally's ends are the kernel side's");
+
 struct page {
 	struct wire_hash hash;
 	uint64_t cgroup;
 	uint64_t first; /* into frames: kernel, then user, as address ids */
 	uint32_t tgid, tid;
 	uint16_t n_kernel, n_user;
-	uint32_t flags; /* enum wire_stack_flags */
+	uint16_t flags; /* enum wire_stack_flags */
+	uint8_t end;	/* enum wire_end */
 	bool wanted;
 	char comm[WIRE_COMM_SIZE];
 };
@@ -127,14 +132,19 @@ static int make_room(struct book *book, uint32_t frames)
 
 /* One side's addresses into the tally. Leaves are instructions, all others return addresses. */
 static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
-			 const uint64_t *addresses, uint32_t n)
+			 const uint64_t *addresses, uint32_t n, bool user)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
-			.address = addresses[i],
+			.address = user ? addresses[i] & WIRE_FRAME_ADDRESS : addresses[i],
 			.world = world,
 			.flags = i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};
+
+		if (user && addresses[i] & WIRE_FRAME_EXACT)
+			address.flags |= TALLY_ADDRESS_EXACT;
+		if (user && addresses[i] & WIRE_FRAME_POINTER)
+			address.flags |= TALLY_ADDRESS_CHAINED;
 		int r = tally_address(tally, &address, &book->frames[book->n_frames]);
 
 		if (r < 0)
@@ -148,20 +158,23 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 		    const uint64_t *frames, bool wanted)
 {
 	const uint64_t *user = frames + stack->n_kernel;
+	uint64_t addresses[WIRE_MAX_DEPTH];
 	uint64_t first = book->n_frames;
 	uint32_t world = WORLD_NONE;
 	struct page *page;
 	int r = 0;
 
+	for (uint32_t i = 0; i < stack->n_user; i++)
+		addresses[i] = user[i] & WIRE_FRAME_ADDRESS;
 	if (wanted && stack->n_user > 0)
-		r = worlds_learn(book->worlds, (pid_t)stack->tgid, stack->world, stack->time, user,
-				 stack->n_user, &world);
+		r = worlds_learn(book->worlds, (pid_t)stack->tgid, stack->world, stack->time,
+				 addresses, stack->n_user, &world);
 	if (r == 0 && wanted && stack->cgroup)
 		r = worlds_learn_cgroup(book->worlds, stack->cgroup);
 	if (r == 0 && wanted)
-		r = add_addresses(book, tally, TALLY_WORLD_KERNEL, frames, stack->n_kernel);
+		r = add_addresses(book, tally, TALLY_WORLD_KERNEL, frames, stack->n_kernel, false);
 	if (r == 0 && wanted)
-		r = add_addresses(book, tally, world, user, stack->n_user);
+		r = add_addresses(book, tally, world, user, stack->n_user, true);
 	if (r == 0)
 		r = index_insert(&book->index, stack->hash.low, book->n_pages, page_hash, book);
 	if (r < 0) {
@@ -178,6 +191,7 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 		.n_kernel = stack->n_kernel,
 		.n_user = stack->n_user,
 		.flags = stack->flags,
+		.end = stack->end,
 		.wanted = wanted,
 	};
 	memcpy(page->comm, stack->comm, sizeof(page->comm));
@@ -193,7 +207,7 @@ int book_record(struct book *book, struct tally *tally, const void *data, size_t
 	int r;
 
 	if (size < sizeof(*stack) || stack->n_kernel > WIRE_MAX_DEPTH ||
-	    stack->n_user > WIRE_MAX_DEPTH ||
+	    stack->n_user > WIRE_MAX_DEPTH || stack->end >= WIRE_N_ENDS ||
 	    size != sizeof(*stack) + ((size_t)stack->n_kernel + stack->n_user) * sizeof(uint64_t))
 		return -EPROTO;
 	if (find(book, &stack->hash))
@@ -208,6 +222,17 @@ int book_record(struct book *book, struct tally *tally, const void *data, size_t
 		wanted = fnmatch(book->name, comm, 0) == 0;
 	}
 	return add_page(book, tally, stack, frames, wanted);
+}
+
+static uint32_t user_flags(const struct page *page)
+{
+	uint32_t flags = TALLY_STACK_ENDED(page->end);
+
+	if (page->flags & WIRE_STACK_USER_CUT || page->end == WIRE_END_DEPTH)
+		flags |= TALLY_STACK_CUT;
+	if (page->flags & WIRE_STACK_ASSUMED)
+		flags |= TALLY_STACK_ASSUMED;
+	return flags;
 }
 
 int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash, uint64_t count)
@@ -228,8 +253,7 @@ int book_count(struct book *book, struct tally *tally, const struct wire_hash *h
 			page->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0, &entry.kernel);
 	if (r == 0)
 		r = tally_stack(tally, book->frames + page->first + page->n_kernel, page->n_user,
-				page->flags & WIRE_STACK_USER_CUT ? TALLY_STACK_CUT : 0,
-				&entry.user);
+				user_flags(page), &entry.user);
 	if (r == 0)
 		r = tally_add(tally, &entry);
 	/* The tally counted what it had no room for. */

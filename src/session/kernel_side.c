@@ -59,6 +59,21 @@ static void size_maps(const struct plan *plan, struct kernel_side *side)
 	bpf_map__set_max_entries(skeleton->maps.ring, side->ring_size);
 }
 
+static uint32_t unwind_of(enum plan_unwind unwind)
+{
+	switch (unwind) {
+	case PLAN_UNWIND_AUTO:
+		return WIRE_UNWIND_AUTO;
+	case PLAN_UNWIND_CFI:
+		return WIRE_UNWIND_CFI;
+	case PLAN_UNWIND_NONE:
+		return WIRE_UNWIND_NONE;
+	case PLAN_UNWIND_FP:
+		break;
+	}
+	return WIRE_UNWIND_FP;
+}
+
 static int fill_config(const struct plan *plan, const struct trigger *trigger,
 		       struct kernel_side *side, struct wire_config *config, struct error *err)
 {
@@ -71,6 +86,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger,
 	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
 	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
 	config->max_depth = plan->max_depth;
+	config->unwind = unwind_of(plan->unwind);
 	config->slots = slots;
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots);
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))

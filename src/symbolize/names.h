@@ -27,6 +27,7 @@ enum names_frame_flags {
 	NAMES_FRAME_KERNEL = 1 << 0,
 	NAMES_FRAME_INLINED = 1 << 1, /* inlined into the next frame of the same address */
 	NAMES_FRAME_JIT = 1 << 2,     /* generated code: perf map, jitdump, anonymous memory */
+	NAMES_FRAME_UNWIND = 1 << 3,  /* no function: why the stack below it is not complete */
 };
 
 struct names_frame {

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tally/end.h"
+
 #define TALLY_COMM_SIZE	 16
 #define TALLY_MAX_FRAMES 1024 /* a stack's frames; longer ones are refused with -E2BIG */
 
@@ -30,6 +32,9 @@ enum tally_address_flags {
 	 * others are return addresses, which belong to the function of the byte before them.
 	 */
 	TALLY_ADDRESS_EXACT = 1 << 0,
+	/* Found by following a frame pointer, for want of call frame information. */
+	TALLY_ADDRESS_CHAINED = 1 << 1,
+	TALLY_ADDRESS_FLAGS = (1 << 2) - 1,
 };
 
 struct tally_address {
@@ -40,7 +45,14 @@ struct tally_address {
 
 enum tally_stack_flags {
 	TALLY_STACK_CUT = 1 << 0, /* the root is missing: deeper than the depth limit */
+	/* a step relied on a callee of the same file having left a register alone */
+	TALLY_STACK_ASSUMED = 1 << 1,
+	/* Above these the way its walk ended: enum tally_end. */
+	TALLY_STACK_FLAGS = (1 << 2) - 1,
 };
+
+#define TALLY_STACK_ENDED(end) ((uint32_t)(end) << 8)
+#define TALLY_STACK_END(flags) ((flags) >> 8)
 
 struct tally_stack {
 	uint64_t first;	   /* index into the tally's frame list, leaf first */
