@@ -70,8 +70,6 @@ static void put_string_label(struct pprof *pprof, const char *key, const char *v
 
 static void put_number_label(struct pprof *pprof, const char *key, uint64_t value)
 {
-	if (value == 0)
-		return;
 	pprof->part.used = 0;
 	pprof_put_number(&pprof->part, PPROF_LABEL_KEY, string(pprof, key));
 	pprof_put_number(&pprof->part, PPROF_LABEL_NUM, value);
@@ -120,7 +118,8 @@ static void put_sample(struct pprof *pprof, const struct profile_entry *entry)
 	pprof_put_message(&pprof->message, PPROF_SAMPLE_VALUE, &pprof->part);
 	put_string_label(pprof, "comm", entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	put_number_label(pprof, "pid", entry->tgid);
-	put_number_label(pprof, "tid", entry->tid);
+	if (entry->tid)
+		put_number_label(pprof, "tid", entry->tid);
 	if (entry->cgroup) {
 		pprof->field.used = 0;
 		frame_text_cgroup(&pprof->field, pprof->profile, entry->cgroup);

@@ -141,7 +141,7 @@ static void put_all(struct speedscope *speedscope)
 	struct bytes *bytes = &speedscope->bytes;
 
 	bytes_string(bytes, "{\"$schema\":\"" SCHEMA "\",\n");
-	bytes_string(bytes, "\"exporter\":\"stacktally " STACKTALLY_VERSION "\",\n\"name\":");
+	bytes_string(bytes, "\"exporter\":\"stacktally\",\n\"name\":");
 	json_string(bytes, meta->command_line ? meta->command_line
 			   : meta->command    ? meta->command
 					      : "");
