@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "unwind/code_bytes.h"
 
 #define MAX_CIES	 (1u << 18)
 #define MAX_AUGMENTATION 16
@@ -188,14 +189,12 @@ static const struct frame_cie *find_cie(const struct call_frames *frames, uint64
 									  : NULL;
 }
 
-/* mov $15, %rax; syscall: rt_sigreturn, which returning from a signal handler leads to. */
 static bool begins_signal_return(const struct code_view *code, uint64_t address)
 {
-	static const uint8_t wanted[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
-	uint8_t bytes[sizeof(wanted)];
+	uint8_t bytes[9];
 
 	return code_view_read(code, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
-	       memcmp(bytes, wanted, sizeof(wanted)) == 0;
+	       code_matches(bytes, sizeof(bytes), CODE_SIGNAL_RETURN);
 }
 
 static int add_fde(const struct call_frames *frames, const struct frame_cie *cie,

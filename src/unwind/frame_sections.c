@@ -234,12 +234,25 @@ static int load_by_header(const struct elf_file *elf, const struct elf_segment *
 			    ret_bytes);
 }
 
+/* Debug files keep the outline of what they were split from, but not the bytes. */
+static bool is_stripped_to_debug(const struct elf_file *elf)
+{
+	for (uint32_t i = 1; i < elf->n_sections; i++) {
+		if (elf->sections[i].type == SHT_NOBITS &&
+		    strcmp(elf_file_section_name(elf, &elf->sections[i]), ".eh_frame") == 0)
+			return true;
+	}
+	return false;
+}
+
 int frame_sections_eh(const struct elf_file *elf, struct frame_bytes *ret_bytes)
 {
 	const struct elf_section *section = elf_file_section(elf, ".eh_frame");
 
 	if (section && section->size)
 		return load_section(elf, section, ret_bytes);
+	if (is_stripped_to_debug(elf))
+		return -ENODATA;
 	for (uint32_t i = 0; i < elf->n_segments; i++) {
 		if (elf->segments[i].type == PT_GNU_EH_FRAME)
 			return load_by_header(elf, &elf->segments[i], ret_bytes);

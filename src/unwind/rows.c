@@ -7,6 +7,7 @@
 
 #include "unwind/call_frames.h"
 #include "unwind/code_ranges.h"
+#include "unwind/code_stubs.h"
 #include "unwind/code_view.h"
 #include "unwind/frame_sections.h"
 #include "unwind/row_writer.h"
@@ -55,10 +56,25 @@ static int read_frames(struct compilation *all, enum unwind_source source)
 	return r;
 }
 
+static int read_stubs(struct compilation *all, struct rule_book *book)
+{
+	struct code_ranges more = { 0 };
+	int r = code_stubs_find(&all->code, &all->ranges, book, &more);
+
+	if (!r)
+		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
+	code_ranges_free(&more);
+	return r;
+}
+
 static int put_range(struct compilation *all, const struct code_range *range)
 {
-	int r = call_frames_rows(&all->frames[range->source], range, &all->writer);
+	int r = 0;
 
+	if (range->source == UNWIND_CODE)
+		row_writer_put(&all->writer, range->begin, (uint16_t)range->context);
+	else
+		r = call_frames_rows(&all->frames[range->source], range, &all->writer);
 	if (r == -EBADMSG) {
 		all->counts.malformed++;
 		r = 0;
@@ -104,6 +120,8 @@ static int compile(struct compilation *all, struct rule_book *book, struct unwin
 		r = read_frames(all, UNWIND_EH_FRAME);
 	if (!r)
 		r = read_frames(all, UNWIND_DEBUG_FRAME);
+	if (!r)
+		r = read_stubs(all, book);
 	if (!r)
 		r = put_rows(all);
 	if (r)
