@@ -46,6 +46,7 @@ struct plan {
 	uint32_t stack_storage; /* --stack-storage-size; 0: as much as it takes */
 	double duration;	/* seconds; 0: until interrupted */
 	double interval;	/* seconds; 0: one report at the end */
+	double tick;		/* seconds between looks at a running measurement; 0: none */
 	char *const *command;	/* NULL, or what to run */
 	bool force;		/* run even on kernels that may hang */
 	bool inlines, lines;	/* of the symbolizer */

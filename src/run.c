@@ -230,10 +230,12 @@ static int measure(struct measured *measured, struct session *session,
 {
 	enum session_event event = SESSION_INTERVAL;
 
-	while (event == SESSION_INTERVAL) {
+	while (event == SESSION_INTERVAL || event == SESSION_TICK) {
 		int r = session_run(session, measured->tally, &event, err);
 
 		end_preparing(measured);
+		if (r == 0 && event == SESSION_TICK)
+			continue;
 		if (r == 0) {
 			measured->meta.duration_ns = session_duration(session);
 			r = symbolizer_resolve(symbolizer, measured->tally, measured->names, err);

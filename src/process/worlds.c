@@ -18,7 +18,10 @@ int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds)
 		return -ENOMEM;
 	worlds->n_ids = 1; /* WORLD_NONE */
 	worlds->capture.buffer = malloc(CAPTURE_BUFFER);
-	r = worlds->capture.buffer ? pool_new(&worlds->capture.pool) : -ENOMEM;
+	worlds->lock = malloc(sizeof(*worlds->lock));
+	if (worlds->lock)
+		pthread_mutex_init(worlds->lock, NULL);
+	r = worlds->capture.buffer && worlds->lock ? pool_new(&worlds->capture.pool) : -ENOMEM;
 	if (r == 0)
 		r = roots_new(&worlds->capture.roots);
 	if (r == 0)
@@ -44,7 +47,22 @@ void worlds_free(struct worlds *worlds)
 	roots_free(worlds->capture.roots);
 	pool_free(worlds->capture.pool);
 	free(worlds->capture.buffer);
+	if (worlds->lock)
+		pthread_mutex_destroy(worlds->lock);
+	free(worlds->lock);
 	free(worlds);
+}
+
+void worlds_lock(const struct worlds *worlds)
+{
+	if (worlds)
+		pthread_mutex_lock(worlds->lock);
+}
+
+void worlds_unlock(const struct worlds *worlds)
+{
+	if (worlds)
+		pthread_mutex_unlock(worlds->lock);
 }
 
 static const struct world *by_id(const struct worlds *worlds, uint32_t id)

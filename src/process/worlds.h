@@ -12,6 +12,10 @@
  * deleted files work.
  *
  * Must not know: symbols, stacks, BPF.
+ *
+ * Used by one thread, or by two of which the other only asks (worlds_find() to worlds_open_jit()):
+ * then each holds worlds_lock() while it does, and as long as it uses a mapping. Files, names and
+ * paths it may keep.
  */
 #ifndef STACKTALLY_PROCESS_WORLDS_H
 #define STACKTALLY_PROCESS_WORLDS_H
@@ -65,6 +69,10 @@ struct worlds_options {
 
 int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds);
 void worlds_free(struct worlds *worlds);
+
+/* Cheap when nobody else holds it. Not to be taken twice. NULL is no worlds: nothing happens. */
+void worlds_lock(const struct worlds *worlds);
+void worlds_unlock(const struct worlds *worlds);
 
 /*
  * The world that process `tgid` (an id of our own pid namespace) was in at `time`

@@ -6,11 +6,14 @@
 #ifndef STACKTALLY_PROCESS_WORLDS_STATE_H
 #define STACKTALLY_PROCESS_WORLDS_STATE_H
 
+#include <pthread.h>
+
 #include "process/cgroups.h"
 #include "process/snapshot.h"
 #include "process/spaces.h"
 
 struct worlds {
+	pthread_mutex_t *lock; /* apart, for those who only ask */
 	struct capture capture;
 	struct spaces spaces;
 	struct cgroups *cgroups;

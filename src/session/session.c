@@ -50,7 +50,7 @@ struct session {
 	struct sideband *sideband; /* NULL without user stacks */
 	struct command *command;
 	struct ledger ledger;
-	uint64_t started, stopped, next_interval, next_tick;
+	uint64_t started, stopped, next_interval, next_look, next_tick;
 	uint32_t stack_limit_before;
 	struct signals signals;
 	bool attached;
@@ -233,6 +233,8 @@ int session_start(struct session *session, struct error *err)
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval =
 		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+	session->next_look =
+		session->started + (uint64_t)(session->plan->tick * (double)NS_PER_SECOND);
 	return 0;
 }
 
@@ -271,10 +273,14 @@ static int on_record_in_time(void *context, const void *data, size_t size)
 static int consume(struct session *session,
 		   int (*take)(void *context, const void *record, size_t size), struct error *err)
 {
-	int r = session->sideband ? sideband_drain(session->sideband) : 0;
+	int r = 0;
 
+	worlds_lock(session->worlds);
+	if (session->sideband)
+		r = sideband_drain(session->sideband);
 	if (r == 0)
 		r = ring_consume(session->ring, take, session);
+	worlds_unlock(session->worlds);
 	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
 }
 
@@ -340,6 +346,8 @@ static void wait_for_something(struct session *session)
 		until = end;
 	if (session->plan->interval > 0 && session->next_interval < until)
 		until = session->next_interval;
+	if (session->plan->tick > 0 && session->next_look < until)
+		until = session->next_look;
 	if (until > now) {
 		timeout.tv_sec = (time_t)((until - now) / NS_PER_SECOND);
 		timeout.tv_nsec = (long)((until - now) % NS_PER_SECOND);
@@ -366,6 +374,17 @@ static bool interrupted(struct session *session)
 	return stop;
 }
 
+/* Whether it is time for the next look; those that were missed are not made up for. */
+static bool look_is_due(struct session *session, uint64_t now)
+{
+	uint64_t tick = (uint64_t)(session->plan->tick * (double)NS_PER_SECOND);
+
+	if (!tick || now < session->next_look)
+		return false;
+	session->next_look += ((now - session->next_look) / tick + 1) * tick;
+	return true;
+}
+
 static bool is_over(struct session *session, enum session_event *ret_event)
 {
 	uint64_t now = now_ns();
@@ -382,7 +401,12 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 	if (session->plan->interval > 0 && now >= session->next_interval) {
 		session->next_interval +=
 			(uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+		look_is_due(session, now); /* an interval's end is one, too */
 		*ret_event = SESSION_INTERVAL;
+		return true;
+	}
+	if (look_is_due(session, now)) {
+		*ret_event = SESSION_TICK;
 		return true;
 	}
 	return false;
@@ -427,7 +451,7 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 			session->next_tick = now_ns() + TICK_NS;
 		}
 	}
-	if (event == SESSION_INTERVAL) {
+	if (event == SESSION_INTERVAL || event == SESSION_TICK) {
 		r = turn_and_drain(session, err);
 		if (r == 0)
 			r = ledger_close(&session->ledger, &session->side, session->trigger,
@@ -438,6 +462,13 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	if (r == 0)
 		*ret_event = event;
 	return r;
+}
+
+uint64_t session_events(const struct session *session)
+{
+	struct wire_counters now = { 0 };
+
+	return kernel_side_counters(&session->side, &now) < 0 ? 0 : now.events;
 }
 
 uint64_t session_duration(const struct session *session)

@@ -19,7 +19,8 @@ struct session;
 
 /* Why session_run() came back. */
 enum session_event {
-	SESSION_INTERVAL,    /* an interval is over: report, clear the tally, run on */
+	SESSION_INTERVAL,    /* an interval is over: report, clear the tally, run on; a look, too */
+	SESSION_TICK,	     /* time for a look at the tally as it stands: leave it, run on */
 	SESSION_ENDED,	     /* the duration is over, or the command has ended */
 	SESSION_INTERRUPTED, /* SIGINT, SIGTERM or SIGHUP */
 };
@@ -45,12 +46,19 @@ int session_launch(struct session *session, struct error *err);
 
 /*
  * Waits and drains into the tally until something happens that the caller has to act on. When it
- * returns, all events up to that moment, and none after it, are in the tally, and its losses are
- * those since the last return. After anything but SESSION_INTERVAL no event counts any more, and
- * signals have their default effects again: the next one ends the program at once.
+ * returns, all events up to that moment, and none after it, are in the tally, and what was lost
+ * since the last return is added to its losses. After anything but SESSION_INTERVAL and
+ * SESSION_TICK no event counts any more, and signals have their default effects again: the next
+ * one ends the program at once.
  */
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
 		struct error *err);
+
+/*
+ * Events so far, those that were lost too: for a display of activity, and no more exact than one
+ * look at counters that run on. May be called by another thread while session_run() runs.
+ */
+uint64_t session_events(const struct session *session);
 
 /* For how long events have counted, ns; final once the trigger is stopped. */
 uint64_t session_duration(const struct session *session);

@@ -49,28 +49,31 @@ void frame_builder_free(struct frame_builder *builder)
 	free(builder);
 }
 
-/* Shares the strings of the answers, grows the table to all files, forgets those of other names. */
+/* Makes room for all files there are. */
+static int grow_table(struct frame_builder *builder)
+{
+	uint32_t n_files = worlds_n_files(builder->worlds);
+	uint32_t *grown =
+		realloc(builder->file_objects, (size_t)n_files * sizeof(*builder->file_objects));
+
+	if (!grown)
+		return -ENOMEM;
+	builder->file_objects = grown;
+	for (uint32_t i = builder->n_files; i < n_files; i++)
+		builder->file_objects[i] = NAMES_NONE;
+	builder->n_files = n_files;
+	return 0;
+}
+
+/* Shares the strings of the answers, forgets the objects of other names. */
 static int start_on(struct frame_builder *builder, struct names *names)
 {
-	uint32_t n_files = builder->worlds ? worlds_n_files(builder->worlds) : 0;
-	void *grown;
-
 	if (names != builder->names || names_n_addresses(names) != builder->n_named) {
 		builder->n_files = 0;
 		builder->kernel_object = builder->vdso_object = NAMES_NONE;
 		builder->last = (struct last_module){ 0 };
 	}
 	builder->names = names;
-	if (n_files > builder->n_files) {
-		grown = realloc(builder->file_objects,
-				(size_t)n_files * sizeof(*builder->file_objects));
-		if (!grown)
-			return -ENOMEM;
-		builder->file_objects = grown;
-		for (uint32_t i = builder->n_files; i < n_files; i++)
-			builder->file_objects[i] = NAMES_NONE;
-		builder->n_files = n_files;
-	}
 	return names_share_strings(names, answers_pool(builder->answers));
 }
 
@@ -109,9 +112,12 @@ static int file_object(struct frame_builder *builder, struct names *names,
 		       const struct mapping *mapping, uint32_t *ret_object)
 {
 	const struct mapped_file *file = worlds_file(builder->worlds, mapping->file);
+	int grown = mapping->file < builder->n_files ? 0 : grow_table(builder);
 	uint32_t *known = &builder->file_objects[mapping->file];
 
 	_Static_assert(BUILD_ID_SIZE == NAMES_BUILD_ID_SIZE, "build-ids are copied");
+	if (grown < 0)
+		return grown;
 	if (*known == NAMES_NONE) {
 		struct names_object object = {
 			.path = names_string(names, file->path ? file->path : ""),
@@ -235,6 +241,7 @@ int frame_builder_add(struct frame_builder *builder, const struct tally_address 
 {
 	int r = start_on(builder, names);
 
+	worlds_lock(builder->worlds);
 	for (uint32_t i = 0; !r && i < n; i++) {
 		struct names_frame frames[INLINES_MAX_DEPTH + 1];
 		uint32_t n_frames = 1;
@@ -250,6 +257,7 @@ int frame_builder_add(struct frame_builder *builder, const struct tally_address 
 		if (!r)
 			r = names_add_address(names, frames, n_frames);
 	}
+	worlds_unlock(builder->worlds);
 	builder->n_named = names_n_addresses(names);
 	return r;
 }

@@ -215,19 +215,23 @@ static int answer_file(struct lookup *lookup, const struct batch *batch,
 	own(own_free) struct answer *found = NULL;
 	own(own_fd) int fd = -1;
 	uint32_t file = requests[0].group;
+	const char *path = NULL;
 	size_t n_queries, from = 0;
 	int r = make_queries(lookup, requests, n, true, &queries, &n_queries);
 
 	if (r)
 		return r;
 	if (n_queries > 0) {
+		worlds_lock(lookup->worlds);
 		fd = worlds_open_file(lookup->worlds, file);
+		path = worlds_file(lookup->worlds, file)->path;
+		worlds_unlock(lookup->worlds);
 		lookup->places.debuginfod = debuginfod_of(lookup);
 	}
 	if (fd >= 0) {
 		const struct file_symbols_request request = {
 			.fd = fd,
-			.path = worlds_file(lookup->worlds, file)->path,
+			.path = path,
 			.places = &lookup->places,
 			.pool = answers_pool(lookup->answers),
 			.inlines = lookup->inlines,
@@ -276,17 +280,20 @@ static int answer_from_jit_file(struct lookup *lookup, const struct batch *batch
 {
 	own(own_free) struct symbol_query *queries = NULL;
 	own(own_free) struct answer *found = NULL;
-	own(own_fd) int fd =
-		worlds_open_jit(lookup->worlds, requests[0].group, dump ? "dump" : "map");
 	const char *module;
+	own(own_fd) int fd = -1;
 	size_t n_queries;
 	char text[64];
+	pid_t tgid;
 	int r;
 
+	worlds_lock(lookup->worlds);
+	fd = worlds_open_jit(lookup->worlds, requests[0].group, dump ? "dump" : "map");
+	tgid = worlds_tgid(lookup->worlds, requests[0].group);
+	worlds_unlock(lookup->worlds);
 	if (fd < 0)
 		return 0;
-	snprintf(text, sizeof(text), dump ? "[jit-%d.dump]" : "[perf-%d.map]",
-		 (int)worlds_tgid(lookup->worlds, requests[0].group));
+	snprintf(text, sizeof(text), dump ? "[jit-%d.dump]" : "[perf-%d.map]", (int)tgid);
 	module = pool_string(answers_pool(lookup->answers), text);
 	if (!module)
 		return -ENOMEM;
@@ -394,6 +401,7 @@ int lookup_answer(struct lookup *lookup, const struct tally_address *addresses, 
 		return -EINVAL;
 	if (!requests)
 		return -ENOMEM;
+	worlds_lock(lookup->worlds);
 	for (uint32_t i = 0; i < n; i++) {
 		request_for(lookup, &addresses[i], &requests[i]);
 		requests[i].id = i;
@@ -401,6 +409,7 @@ int lookup_answer(struct lookup *lookup, const struct tally_address *addresses, 
 		if (requests[i].source == SOURCE_JIT)
 			answers[i].symbol = lookup->jit_symbol;
 	}
+	worlds_unlock(lookup->worlds);
 	r = answer_requests(lookup, &batch);
 	if (r)
 		return r;
