@@ -73,7 +73,7 @@ FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scri
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test units test-programs test-vm bench asan fuzz fuzzers format lint docs \
+.PHONY: all help deps demo test units test-programs test-vm bench asan asan-root fuzz fuzzers format lint docs \
 	install clean
 
 all: $(COMMANDS:%=$(BUILD)/%) ## build the commands, build/profile and build/stackcount
@@ -183,6 +183,16 @@ test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.1
 asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
 	$(BUILD_ASAN)
 	@tests/run --only asan $(BUILD)
+
+# Without a static libc: what is reported then is kept apart, for tests that throw stderr away.
+asan-root: test-programs ## the root tests with both commands under those sanitizers, ROOT_TESTS=part,of,names
+	$(call twin,asan) SANITIZE='$(ASAN)' all
+	@mkdir -p $(BUILD)/asan/tests $(BUILD)/asan/reports && rm -f $(BUILD)/asan/reports/*
+	@ln -sfn ../../tests/workloads $(BUILD)/asan/tests/workloads
+	@ln -sfn ../../tests/vm $(BUILD)/asan/tests/vm
+	@ASAN_OPTIONS=log_path=$(abspath $(BUILD))/asan/reports/report:log_exe_name=1 \
+		tests/run --only root --slow 3 --match "$(ROOT_TESTS)" $(BUILD)/asan; status=$$?; \
+		tail -n 40 $(BUILD)/asan/reports/* 2>/dev/null && status=1; exit $$status
 
 fuzz: $(SKELETON) ## run every fuzz target for FUZZ_SECONDS=60 each
 	$(BUILD_FUZZ)
