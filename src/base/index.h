@@ -48,16 +48,6 @@ static inline void index_prefetch(const struct index *index, uint64_t hash)
 /* Adds `position` under `hash`. Returns 0 or -ENOMEM (then nothing was added). */
 int index_add(struct index *index, uint64_t hash, uint32_t position);
 
-/* The same, for callers that can still tell the hash of what is there. Nobody asks for it. */
-static inline int index_insert(struct index *index, uint64_t hash, uint32_t position,
-			       uint64_t (*rehash)(const void *context, uint32_t position),
-			       const void *context)
-{
-	(void)rehash;
-	(void)context;
-	return index_add(index, hash, position);
-}
-
 /* A 64-bit mix of a value, and of a byte string: for tables, not for security. */
 uint64_t hash_u64(uint64_t value);
 uint64_t hash_bytes(const void *bytes, size_t size);

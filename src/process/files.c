@@ -85,20 +85,6 @@ static uint64_t hash_key(const struct key *key)
 	return hash_u64(hash ^ (uintptr_t)key->path);
 }
 
-static uint64_t rehash_key(const void *context, uint32_t position)
-{
-	const struct files *files = context;
-
-	return hash_key(&files->keys[position]);
-}
-
-static uint64_t rehash_identity(const void *context, uint32_t position)
-{
-	const struct files *files = context;
-
-	return identity_hash(&files->files[position]->identity);
-}
-
 static struct key key_of(const struct file_sighting *sighting)
 {
 	struct key key = { .file = FILE_NONE };
@@ -148,7 +134,7 @@ static int add_key(struct files *files, const struct key *key, uint64_t hash)
 		files->room_keys = room;
 	}
 	files->keys[files->n_keys] = *key;
-	if (index_insert(&files->by_key, hash, files->n_keys, rehash_key, files) < 0)
+	if (index_add(&files->by_key, hash, files->n_keys) < 0)
 		return -ENOMEM;
 	files->n_keys++;
 	return 0;
@@ -268,8 +254,7 @@ static int enter(struct files *files, const struct file_sighting *sighting, uint
 		shown->device = identity->device;
 		shown->inode = identity->inode;
 	}
-	return index_insert(&files->by_identity, identity_hash(identity), id, rehash_identity,
-			    files);
+	return index_add(&files->by_identity, identity_hash(identity), id);
 }
 
 /* Opens what is behind the sighting and finds or makes the file it is. */

@@ -72,11 +72,6 @@ uint32_t book_n_stacks(const struct book *book)
 	return book->n_pages;
 }
 
-static uint64_t page_hash(const void *context, uint32_t position)
-{
-	return ((const struct book *)context)->pages[position].hash.low;
-}
-
 static const struct page *find(const struct book *book, const struct wire_hash *hash)
 {
 	struct index_cursor cursor;
@@ -176,7 +171,7 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 	if (r == 0 && wanted)
 		r = add_addresses(book, tally, world, user, stack->n_user, true);
 	if (r == 0)
-		r = index_insert(&book->index, stack->hash.low, book->n_pages, page_hash, book);
+		r = index_add(&book->index, stack->hash.low, book->n_pages);
 	if (r < 0) {
 		book->n_frames = first;
 		return r;

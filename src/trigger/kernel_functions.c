@@ -84,13 +84,6 @@ static bool is_cold(const char *name)
 	return cold && (cold[5] == '\0' || cold[5] == '.');
 }
 
-static uint64_t rehash_name(const void *context, uint32_t position)
-{
-	const struct scan *scan = context;
-
-	return hash_bytes(scan->names[position], strlen(scan->names[position]));
-}
-
 static uint32_t find_name(const struct scan *scan, const char *name)
 {
 	struct index_cursor cursor;
@@ -110,8 +103,7 @@ static int add_name(struct scan *scan, const char *name)
 	scan->names[scan->n_names] = pool_string(scan->pool, name);
 	if (!scan->names[scan->n_names])
 		return -ENOMEM;
-	if (index_insert(&scan->traceable, hash_bytes(name, strlen(name)), scan->n_names,
-			 rehash_name, scan) < 0)
+	if (index_add(&scan->traceable, hash_bytes(name, strlen(name)), scan->n_names) < 0)
 		return -ENOMEM;
 	scan->n_names++;
 	return 0;
