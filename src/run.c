@@ -279,6 +279,10 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 	end_preparing(measured);
 	if (r == 0 && symbolizer_kernel_advice(symbolizer))
 		message_note("%s", symbolizer_kernel_advice(symbolizer));
+	if (r == 0 && symbolizer_n_broken_inlines(symbolizer))
+		message_note("debug information of %u files was not read to the end: inlined "
+			     "functions and lines may be missing",
+			     symbolizer_n_broken_inlines(symbolizer));
 	return r;
 }
 

@@ -1,29 +1,15 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbolize/inlines.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "symbolize/demangle.h"
-#include "symbolize/dwarf_units.h"
+#include "symbolize/inlines_parts.h"
 
-#define MAX_NS	    5000000000ull /* for one file and batch; what is left has no chains */
-#define MAX_NESTING 64		  /* of blocks and inlined functions in one another */
-
-struct inlines {
-	struct pool *pool;
-	bool functions, lines;
-	struct inline_chain *chains;
-	uint32_t n_chains, chain_room;
-	struct inline_frame *frames;
-	uint32_t n_frames, frame_room;
-	char demangled[DEMANGLE_SIZE];
-};
+#define MAX_NS	 5000000000ull /* for one file and batch; what is left has no chains */
+#define GRACE_NS 2000000000ull /* then it is stopped */
 
 int inlines_new(struct pool *pool, bool functions, bool lines, struct inlines **ret_inlines)
 {
@@ -58,7 +44,7 @@ const struct inline_frame *inlines_frames(const struct inlines *inlines,
 	return &inlines->frames[chain->first];
 }
 
-static uint64_t now_ns(void)
+uint64_t inlines_now_ns(void)
 {
 	struct timespec now;
 
@@ -86,9 +72,8 @@ static int grow(void **array, uint32_t *room, uint32_t need, size_t size)
 	return 0;
 }
 
-/* Adds the chain; one that is equal to the last is the same. */
-static int add_chain(struct inlines *inlines, const struct inline_frame *frames, uint32_t n,
-		     uint32_t *ret_chain)
+int inlines_add_chain(struct inlines *inlines, const struct inline_frame *frames, uint32_t n,
+		      uint32_t *ret_chain)
 {
 	int r;
 
@@ -115,144 +100,60 @@ static int add_chain(struct inlines *inlines, const struct inline_frame *frames,
 	return 0;
 }
 
-/* The functions inlined at the address, outermost first; returns how many. */
-static uint32_t descend(const Dwarf_Die *function, uint64_t address, Dwarf_Die *found)
+uint32_t inlines_n_broken(const struct inlines *inlines)
 {
-	Dwarf_Die at = *function, child;
-	uint32_t n = 0;
-
-	for (uint32_t depth = 0; depth < MAX_NESTING; depth++) {
-		bool inner = false;
-
-		if (dwarf_child(&at, &child) != 0)
-			break;
-		do {
-			int tag = dwarf_tag(&child);
-
-			inner = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
-				dwarf_haspc(&child, address) == 1;
-		} while (!inner && dwarf_siblingof(&child, &child) == 0);
-		if (!inner)
-			break;
-		at = child;
-		if (dwarf_tag(&child) != DW_TAG_inlined_subroutine)
-			continue;
-		/* Of too many the inner ones are left out. */
-		if (n == INLINES_MAX_DEPTH - 1)
-			break;
-		found[n++] = child;
-	}
-	return n;
+	return inlines->n_broken;
 }
 
-static const char *linkage_name(Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-	const char *name;
+/* What the child is to do. */
+struct work {
+	struct inlines *inlines;
+	struct symbol_query *queries;
+	size_t n;
+	uint64_t end_ns;
+	FILE *output;
+	uint32_t last; /* chain that was sent */
+};
 
-	if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) &&
-	    !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		return NULL;
-	name = dwarf_formstring(&attribute);
-	return name && *name ? name : NULL;
+static void send_chain(void *context, const struct inlines *inlines, uint32_t query, uint32_t chain)
+{
+	struct work *work = context;
+
+	inlines_send(work->output, inlines, query, chain, chain == work->last);
+	work->last = chain;
 }
 
-static int name_function(struct inlines *inlines, Dwarf_Die *die, struct inline_frame *frame)
+/* In the child. */
+static void read_dwarf(void *context, int fd, FILE *output)
 {
-	const char *linkage = linkage_name(die), *plain = dwarf_diename(die);
-
-	if (linkage && demangle(linkage, inlines->demangled, sizeof(inlines->demangled))) {
-		frame->linkage_name = pool_string(inlines->pool, linkage);
-		frame->name = pool_string(inlines->pool, inlines->demangled);
-		return frame->name && frame->linkage_name ? 0 : -ENOMEM;
-	}
-	if (!plain)
-		plain = linkage;
-	if (!plain)
-		return 0;
-	frame->name = pool_string(inlines->pool, plain);
-	return frame->name ? 0 : -ENOMEM;
-}
-
-static int set_line(struct inlines *inlines, const char *file, int line, struct inline_frame *frame)
-{
-	if (!inlines->lines || !file || line <= 0)
-		return 0;
-	frame->file = pool_string(inlines->pool, file);
-	if (!frame->file)
-		return -ENOMEM;
-	frame->line = (uint32_t)line;
-	return 0;
-}
-
-/* Where the inlined function was called. */
-static int set_call_line(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Die *inlined,
-			 struct inline_frame *frame)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word file, line;
-	Dwarf_Files *files;
-	size_t n_files;
-
-	if (!inlines->lines || dwarf_getsrcfiles(unit, &files, &n_files) != 0 ||
-	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
-	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
-	    file >= n_files || line > INT32_MAX)
-		return 0;
-	return set_line(inlines, dwarf_filesrc(files, file, NULL, NULL), (int)line, frame);
-}
-
-static int set_address_line(struct inlines *inlines, Dwarf_Die *unit, uint64_t address,
-			    struct inline_frame *frame)
-{
-	Dwarf_Line *line;
-	int number;
-
-	if (!inlines->lines)
-		return 0;
-	line = dwarf_getsrc_die(unit, address);
-	if (!line || dwarf_lineno(line, &number) != 0)
-		return 0;
-	return set_line(inlines, dwarf_linesrc(line, NULL, NULL), number, frame);
-}
-
-static int make_chain(struct inlines *inlines, struct dwarf_units *units,
-		      struct symbol_query *query)
-{
-	struct inline_frame frames[INLINES_MAX_DEPTH] = { 0 };
-	Dwarf_Die inlined[INLINES_MAX_DEPTH], unit, function;
-	uint32_t n = 0;
+	struct work *work = context;
 	int r;
 
-	if (!dwarf_units_find(units, query->address, &unit))
-		return 0;
-	if (inlines->functions && dwarf_units_function(units, query->address, &function))
-		n = descend(&function, query->address, inlined);
-	r = set_address_line(inlines, &unit, query->address, &frames[0]);
-	for (uint32_t i = 0; !r && i < n; i++) {
-		Dwarf_Die *die = &inlined[n - 1 - i];
-
-		r = name_function(inlines, die, &frames[i]);
-		if (!r)
-			r = set_call_line(inlines, &unit, die, &frames[i + 1]);
-	}
-	if (r || (n == 0 && !frames[0].file))
-		return r;
-	return add_chain(inlines, frames, n + 1, &query->chain);
+	/* Its own chains only: the parent's last is not known on the way. */
+	work->inlines->n_chains = 0;
+	work->inlines->n_frames = 0;
+	work->output = output;
+	r = inlines_read(work->inlines, fd, work->queries, work->n, work->end_ns, send_chain, work);
+	if (r == 0 || r == -ENODATA)
+		inlines_send_end(output);
 }
 
 int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n)
 {
-	own(own_dwarf_units_close) struct dwarf_units *units = NULL;
-	uint64_t end = now_ns() + MAX_NS;
-	int r = dwarf_units_open(fd, end, &units);
+	own(confined_end) struct confined child = CONFINED_NONE;
+	struct work work = { .inlines = inlines,
+			     .queries = queries,
+			     .n = n,
+			     .end_ns = inlines_now_ns() + MAX_NS,
+			     .last = QUERY_NO_CHAIN };
+	int r;
 
+	if (n > UINT32_MAX)
+		return -ENOMEM;
+	r = confined_start(read_dwarf, &work, fd, &child);
+	if (!r) /* it stops by itself in time, unless something is wrong */
+		r = inlines_receive(inlines, &child, queries, n, work.end_ns + GRACE_NS);
 	if (r)
-		return r == -ENOMEM ? r : 0;
-	for (size_t i = 0; !r && i < n; i++) {
-		if (now_ns() > end)
-			break;
-		r = make_chain(inlines, units, &queries[i]);
-	}
-	return r;
+		inlines->n_broken++;
+	return r == -ENOMEM ? r : 0;
 }

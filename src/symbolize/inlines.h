@@ -40,9 +40,13 @@ DEFINE_OWN(struct inlines, inlines_free)
 
 /*
  * Sets the chains of the queries that the DWARF of this file tells of; their addresses are those
- * of the ELF file, sorted. 0 or -ENOMEM; broken DWARF answers nothing.
+ * of the ELF file, sorted. 0 or -ENOMEM; broken DWARF answers nothing. DWARF is read in a confined
+ * child: libdw trusts files more than we do.
  */
 int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n);
+
+/* How many files had DWARF that was not read to the end: it is too large, or libdw crashed. */
+uint32_t inlines_n_broken(const struct inlines *inlines);
 
 const struct inline_chain *inlines_chain(const struct inlines *inlines, uint32_t chain);
 /* The elements of a chain; valid until the next inlines_find(). */

@@ -82,6 +82,11 @@ const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer)
 	return kernel_names_advice(symbolizer->lookup.kernel);
 }
 
+uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer)
+{
+	return symbolizer->lookup.inlines ? inlines_n_broken(symbolizer->lookup.inlines) : 0;
+}
+
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 		       struct names *names, struct error *err)
 {

@@ -51,4 +51,7 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
  */
 const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer);
 
+/* In how many files inlined functions and lines were not read to the end. */
+uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer);
+
 #endif

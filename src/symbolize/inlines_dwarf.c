@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+
+#include "symbolize/dwarf_units.h"
+#include "symbolize/inlines_parts.h"
+
+#define MAX_NESTING 64 /* of blocks and inlined functions in one another */
+
+/* The functions inlined at the address, outermost first; returns how many. */
+static uint32_t descend(const Dwarf_Die *function, uint64_t address, Dwarf_Die *found)
+{
+	Dwarf_Die at = *function, child;
+	uint32_t n = 0;
+
+	for (uint32_t depth = 0; depth < MAX_NESTING; depth++) {
+		bool inner = false;
+
+		if (dwarf_child(&at, &child) != 0)
+			break;
+		do {
+			int tag = dwarf_tag(&child);
+
+			inner = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+				dwarf_haspc(&child, address) == 1;
+		} while (!inner && dwarf_siblingof(&child, &child) == 0);
+		if (!inner)
+			break;
+		at = child;
+		if (dwarf_tag(&child) != DW_TAG_inlined_subroutine)
+			continue;
+		/* Of too many the inner ones are left out. */
+		if (n == INLINES_MAX_DEPTH - 1)
+			break;
+		found[n++] = child;
+	}
+	return n;
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name;
+
+	if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) &&
+	    !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+		return NULL;
+	name = dwarf_formstring(&attribute);
+	return name && *name ? name : NULL;
+}
+
+static int name_function(struct inlines *inlines, Dwarf_Die *die, struct inline_frame *frame)
+{
+	const char *linkage = linkage_name(die), *plain = dwarf_diename(die);
+
+	if (linkage && demangle(linkage, inlines->text, sizeof(inlines->text))) {
+		frame->linkage_name = pool_string(inlines->pool, linkage);
+		frame->name = pool_string(inlines->pool, inlines->text);
+		return frame->name && frame->linkage_name ? 0 : -ENOMEM;
+	}
+	if (!plain)
+		plain = linkage;
+	if (!plain)
+		return 0;
+	frame->name = pool_string(inlines->pool, plain);
+	return frame->name ? 0 : -ENOMEM;
+}
+
+static int set_line(struct inlines *inlines, const char *file, int line, struct inline_frame *frame)
+{
+	if (!inlines->lines || !file || line <= 0)
+		return 0;
+	frame->file = pool_string(inlines->pool, file);
+	if (!frame->file)
+		return -ENOMEM;
+	frame->line = (uint32_t)line;
+	return 0;
+}
+
+/* Where the inlined function was called. */
+static int set_call_line(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Die *inlined,
+			 struct inline_frame *frame)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	size_t n_files;
+
+	if (!inlines->lines || dwarf_getsrcfiles(unit, &files, &n_files) != 0 ||
+	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+	    file >= n_files || line > INT32_MAX)
+		return 0;
+	return set_line(inlines, dwarf_filesrc(files, file, NULL, NULL), (int)line, frame);
+}
+
+static int set_address_line(struct inlines *inlines, Dwarf_Die *unit, uint64_t address,
+			    struct inline_frame *frame)
+{
+	Dwarf_Line *line;
+	int number;
+
+	if (!inlines->lines)
+		return 0;
+	line = dwarf_getsrc_die(unit, address);
+	if (!line || dwarf_lineno(line, &number) != 0)
+		return 0;
+	return set_line(inlines, dwarf_linesrc(line, NULL, NULL), number, frame);
+}
+
+static int make_chain(struct inlines *inlines, struct dwarf_units *units,
+		      struct symbol_query *query)
+{
+	struct inline_frame frames[INLINES_MAX_DEPTH] = { 0 };
+	Dwarf_Die inlined[INLINES_MAX_DEPTH], unit, function;
+	uint32_t n = 0;
+	int r;
+
+	if (!dwarf_units_find(units, query->address, &unit))
+		return 0;
+	if (inlines->functions && dwarf_units_function(units, query->address, &function))
+		n = descend(&function, query->address, inlined);
+	r = set_address_line(inlines, &unit, query->address, &frames[0]);
+	for (uint32_t i = 0; !r && i < n; i++) {
+		Dwarf_Die *die = &inlined[n - 1 - i];
+
+		r = name_function(inlines, die, &frames[i]);
+		if (!r)
+			r = set_call_line(inlines, &unit, die, &frames[i + 1]);
+	}
+	if (r || (n == 0 && !frames[0].file))
+		return r;
+	return inlines_add_chain(inlines, frames, n + 1, &query->chain);
+}
+
+int inlines_read(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n,
+		 uint64_t end_ns,
+		 void (*done)(void *context, const struct inlines *inlines, uint32_t query,
+			      uint32_t chain),
+		 void *context)
+{
+	own(own_dwarf_units_close) struct dwarf_units *units = NULL;
+	int r = dwarf_units_open(fd, end_ns, &units);
+
+	for (size_t i = 0; !r && i < n; i++) {
+		if (inlines_now_ns() > end_ns)
+			return -ETIMEDOUT;
+		queries[i].chain = QUERY_NO_CHAIN;
+		r = make_chain(inlines, units, &queries[i]);
+		if (!r && queries[i].chain != QUERY_NO_CHAIN)
+			done(context, inlines, (uint32_t)i, queries[i].chain);
+	}
+	return r;
+}

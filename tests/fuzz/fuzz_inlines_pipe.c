@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What we take from the child that reads DWARF, should libdw have been taken over there. The input
+ * is what comes through the pipe.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/own.h"
+#include "symbolize/inlines_parts.h"
+
+#define N_QUERIES 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	own(own_inlines_free) struct inlines *inlines = NULL;
+	own(confined_end) struct confined child = CONFINED_NONE;
+	struct symbol_query queries[N_QUERIES] = { 0 };
+	int fd = memfd_create("input", MFD_CLOEXEC);
+	struct pool *pool = NULL;
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0 ||
+	    confined_open(fd, &child) || pool_new(&pool) || inlines_new(pool, true, true, &inlines))
+		abort();
+	for (uint32_t i = 0; i < N_QUERIES; i++)
+		queries[i].chain = QUERY_NO_CHAIN;
+	inlines_receive(inlines, &child, queries, N_QUERIES, UINT64_MAX);
+	for (uint32_t i = 0; i < N_QUERIES; i++) {
+		const struct inline_chain *chain;
+
+		if (queries[i].chain == QUERY_NO_CHAIN)
+			continue;
+		chain = inlines_chain(inlines, queries[i].chain);
+		if (chain->n == 0 || chain->n > INLINES_MAX_DEPTH)
+			abort();
+		for (uint32_t f = 0; f < chain->n; f++) {
+			const struct inline_frame *frame = &inlines_frames(inlines, chain)[f];
+
+			if (frame->name && strlen(frame->name) > DEMANGLE_SIZE)
+				abort();
+		}
+	}
+	pool_free(pool);
+	return 0;
+}

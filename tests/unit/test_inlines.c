@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Inlined functions from the child that reads DWARF, and from one that was taken over. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "built_files.h"
+#include "symbolize/inlines_parts.h"
+
+static int setup(void **state)
+{
+	if (built_setup(state))
+		return -1;
+	built_write("a.c", "volatile int sink;\n"
+			   "static inline __attribute__((always_inline)) void inner(int x)\n"
+			   "{ sink = x; }\n"
+			   "static inline __attribute__((always_inline)) void middle(int x)\n"
+			   "{ inner(x + sink); }\n"
+			   "__attribute__((noinline)) void outer(int x) { middle(x); }\n"
+			   "int main(void) { outer(1); return 0; }\n");
+	/* Half of the DWARF of `torn` is something else. */
+	return built_run("gcc -O1 -g a.c -o plain && gcc -O1 -g -gz a.c -o compressed && "
+			 "gcc -O1 a.c -o without && "
+			 "objcopy --dump-section .debug_info=info plain && "
+			 "head -c 60 info >torn_info && yes | head -c 200 >>torn_info && "
+			 "objcopy --update-section .debug_info=torn_info plain torn")
+		       ? 0
+		       : -1;
+}
+
+struct found {
+	struct pool *pool;
+	struct inlines *inlines;
+	struct symbol_query queries[512];
+	size_t n, with_chain, with_inner;
+};
+
+static void found_clear(struct found *found)
+{
+	inlines_free(found->inlines);
+	pool_free(found->pool);
+}
+
+/* Asks for every address of outer(). */
+static void look(struct found *found, const char *name)
+{
+	uint64_t size, start = built_value("plain", "outer", &size);
+	own(own_fd) int fd = built_open(name);
+
+	*found = (struct found){ .n = size };
+	assert_in_range(size, 4, 512);
+	for (size_t i = 0; i < size; i++)
+		found->queries[i] = (struct symbol_query){ start + i, 0, NULL, QUERY_NO_CHAIN };
+	assert_int_equal(pool_new(&found->pool), 0);
+	assert_int_equal(inlines_new(found->pool, true, true, &found->inlines), 0);
+	assert_int_equal(inlines_find(found->inlines, fd, found->queries, size), 0);
+	for (size_t i = 0; i < size; i++) {
+		const struct inline_chain *chain;
+		const struct inline_frame *frames;
+
+		if (found->queries[i].chain == QUERY_NO_CHAIN)
+			continue;
+		chain = inlines_chain(found->inlines, found->queries[i].chain);
+		frames = inlines_frames(found->inlines, chain);
+		found->with_chain++;
+		if (chain->n < 3)
+			continue;
+		found->with_inner++;
+		assert_int_equal(chain->n, 3);
+		assert_string_equal(frames[0].name, "inner");
+		assert_string_equal(frames[1].name, "middle");
+		assert_null(frames[2].name);
+		assert_int_equal(frames[0].line, 3);
+		assert_int_equal(frames[1].line, 5);
+		assert_int_equal(frames[2].line, 6);
+		assert_non_null(strstr(frames[0].file, "a.c"));
+	}
+}
+
+static void chains_come_from_the_child(void **state)
+{
+	struct found found;
+
+	(void)state;
+	look(&found, "plain");
+	assert_true(found.with_inner > 0);
+	assert_true(found.with_chain == found.n);
+	assert_int_equal(inlines_n_broken(found.inlines), 0);
+	found_clear(&found);
+	look(&found, "compressed");
+	assert_true(found.with_inner > 0);
+	found_clear(&found);
+}
+
+static void files_without_dwarf_are_not_broken(void **state)
+{
+	struct found found;
+
+	(void)state;
+	look(&found, "without");
+	assert_int_equal(found.with_chain, 0);
+	assert_int_equal(inlines_n_broken(found.inlines), 0);
+	found_clear(&found);
+}
+
+static void torn_dwarf_is_survived(void **state)
+{
+	struct found found;
+
+	(void)state;
+	look(&found, "torn");
+	assert_int_equal(found.with_inner, 0);
+	found_clear(&found);
+}
+
+/* ---- from a child that says what it likes */
+
+/* What receiving these bytes comes to. */
+static int receive(struct found *found, const void *bytes, size_t size)
+{
+	own(confined_end) struct confined child = CONFINED_NONE;
+	int ends[2];
+
+	*found = (struct found){ .n = 4 };
+	for (size_t i = 0; i < found->n; i++)
+		found->queries[i].chain = QUERY_NO_CHAIN;
+	assert_int_equal(pool_new(&found->pool), 0);
+	assert_int_equal(inlines_new(found->pool, true, true, &found->inlines), 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], bytes, size), (ssize_t)size);
+	close(ends[1]);
+	assert_int_equal(confined_open(ends[0], &child), 0);
+	return inlines_receive(found->inlines, &child, found->queries, found->n,
+			       inlines_now_ns() + 10000000000ull);
+}
+
+static void expect(const uint32_t *words, size_t n, int result, uint32_t chain_of_1)
+{
+	struct found found;
+
+	assert_int_equal(receive(&found, words, n * sizeof(*words)), result);
+	assert_int_equal(found.queries[1].chain, chain_of_1);
+	found_clear(&found);
+}
+
+#define WORDS(...)                                                                                 \
+	(const uint32_t[]){ __VA_ARGS__ },                                                         \
+		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t)
+#define NONE	UINT32_MAX
+#define THE_END UINT32_MAX, 0
+
+static void lies_are_not_believed(void **state)
+{
+	(void)state;
+	expect(WORDS(THE_END), 0, NONE);
+	expect(WORDS(1, 1, NONE, NONE, NONE, 7, THE_END), 0, 0);
+	expect(WORDS(1, 1, NONE, NONE, NONE, 7, 3, 0, THE_END), 0, 0);
+	expect(WORDS(1, 1, 4, NONE, NONE, 7, 0x64636261, THE_END), 0, 0);
+	/* cut off */
+	expect(WORDS(1, 1, NONE, NONE, NONE, 7), -ENODATA, 0);
+	expect(WORDS(1, 2, NONE, NONE, NONE, 7), -ENODATA, NONE);
+	expect(WORDS(1), -ENODATA, NONE);
+	/* no such query, one a second time, one before */
+	expect(WORDS(4, 1, NONE, NONE, NONE, 7, THE_END), -EPROTO, NONE);
+	expect(WORDS(1, 1, NONE, NONE, NONE, 7, 1, 0, THE_END), -EPROTO, 0);
+	expect(WORDS(1, 1, NONE, NONE, NONE, 7, 0, 0, THE_END), -EPROTO, 0);
+	/* the chain before the first, a chain too long, strings too long or with a NUL in them */
+	expect(WORDS(1, 0, THE_END), -EPROTO, NONE);
+	expect(WORDS(1, INLINES_MAX_DEPTH + 1, THE_END), -EPROTO, NONE);
+	expect(WORDS(1, 1, DEMANGLE_SIZE + 1, NONE, NONE, 7, THE_END), -EPROTO, NONE);
+	expect(WORDS(1, 1, NONE, NONE, NONE - 1, 7, THE_END), -EPROTO, NONE);
+	expect(WORDS(1, 1, 4, NONE, NONE, 7, 0x64006261, THE_END), -EPROTO, NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chains_come_from_the_child),
+		cmocka_unit_test(files_without_dwarf_are_not_broken),
+		cmocka_unit_test(torn_dwarf_is_survived),
+		cmocka_unit_test(lies_are_not_believed),
+	};
+
+	return cmocka_run_group_tests(tests, setup, built_teardown);
+}
