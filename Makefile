@@ -119,6 +119,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+# The page of the .html report and the script of the .svg one are in the commands.
+$(BUILD)/src/report/page_files.o: $(wildcard src/report/page/*)
+
 $(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)
 

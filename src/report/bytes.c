@@ -114,9 +114,19 @@ static bool is_control(const unsigned char *at, size_t length)
 {
 	if (length == 1)
 		return at[0] < 0x20 || at[0] == 0x7f;
-	/* U+0080 to U+009F, and the line and paragraph separators. */
-	return (length == 2 && at[0] == 0xc2 && at[1] < 0xa0) ||
-	       (length == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9));
+	if (length == 2)
+		return at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
+	if (length != 3)
+		return false;
+	/* Separators of lines and paragraphs, and what turns the direction of writing around. */
+	if (at[0] == 0xe2 && at[1] == 0x80)
+		return at[2] >= 0xa8 && at[2] <= 0xae;
+	if (at[0] == 0xe2 && at[1] == 0x81)
+		return at[2] >= 0xa6 && at[2] <= 0xa9;
+	/* U+FFFE and U+FFFF are no characters: XML forbids them. U+FEFF marks the order of bytes.
+	 */
+	return at[0] == 0xef &&
+	       ((at[1] == 0xbf && at[2] >= 0xbe) || (at[1] == 0xbb && at[2] == 0xbf));
 }
 
 void bytes_name(struct bytes *bytes, const char *name, size_t size)

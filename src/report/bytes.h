@@ -60,8 +60,9 @@ void bytes_hex(struct bytes *bytes, uint64_t value, unsigned int width, bool zer
 
 /*
  * A name that someone else chose (a program its comm, a file its symbols): UTF-8 passes, while
- * control characters and bytes that are no UTF-8 become '?', so that a name can neither end a
- * line of the report nor steer a terminal. Semicolons stay, as Java's names have them.
+ * control characters (those that turn the direction of writing too) and bytes that are no UTF-8
+ * become '?', so that a name can neither end a line of the report nor steer a terminal. Semicolons
+ * stay, as Java's names have them.
  */
 void bytes_name(struct bytes *bytes, const char *name, size_t size);
 

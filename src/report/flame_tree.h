@@ -63,6 +63,8 @@ uint32_t flame_tree_view(const struct flame_options *options);
 
 /* What the options of a report say of its flame graphs. */
 struct flame_options flame_tree_options(const struct report_options *report);
+/* And which side of the stacks they leave out: also PROFILE_VIEW_*. */
+uint32_t flame_tree_sides(const struct report_options *report);
 
 /*
  * The tree of a profile; `frames` gets what is new in it. Memory beyond the tree: 40 bytes for an

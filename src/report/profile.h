@@ -87,6 +87,8 @@ struct profile {
 	uint64_t missed_sides;	/* kernel and user stacks, one for each entry of the tally, not
 				   stored */
 	uint64_t missed_counts; /* samples in them */
+	/* --diff: what this profile is compared with, made for the same view; or NULL. Borrowed. */
+	const struct profile *base;
 	struct profile_store *store;
 };
 

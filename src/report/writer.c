@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct writer *const writers[] = {
-	&text_writer, &folded_writer,	   &pprof_writer, &speedscope_writer,
-	&json_writer, &perf_script_writer, NULL,
+	&text_writer,	    &folded_writer, &svg_writer,	 &pprof_writer,
+	&speedscope_writer, &json_writer,   &perf_script_writer, NULL,
 };
 
 const struct writer *writer_by_name(const char *name)

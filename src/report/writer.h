@@ -30,6 +30,7 @@ struct report_options {
 	bool show_cgroup;
 	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
+	bool diff_counts;	     /* --diff: counts as they are, not as shares of each total */
 };
 
 struct writer {
@@ -45,7 +46,7 @@ struct writer {
 };
 
 extern const struct writer text_writer, folded_writer, pprof_writer, speedscope_writer, json_writer,
-	perf_script_writer;
+	perf_script_writer, svg_writer;
 
 /* NULL-terminated, in the order --help shows them; the first is the default. */
 extern const struct writer *const writers[];

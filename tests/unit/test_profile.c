@@ -263,6 +263,10 @@ static void names_cannot_forge_lines(void **state)
 							       "\xf0\x9f\x94\xa5" },
 		{ "\xc2\x9b", "?" },		/* a control of eight bits */
 		{ "\xe2\x80\xa8", "?" },	/* a line separator */
+		{ "a\xe2\x80\xae z", "a? z" },	/* right to left */
+		{ "\xe2\x81\xa7", "?" },	/* an isolate */
+		{ "\xef\xbf\xbf", "?" },	/* no character */
+		{ "\xef\xbb\xbf", "?" },	/* a byte order mark */
 		{ "\xff\xc3", "??" },		/* no UTF-8 */
 		{ "\xc0\x8a", "??" },		/* an overlong newline */
 		{ "\xed\xa0\x80", "???" },	/* a surrogate */
