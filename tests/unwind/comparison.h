@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the two comparisons of unwinding rows with other readers have in common: files to go
+ * through, one set of rows at a time, and differences counted by kind.
+ */
+#ifndef STACKTALLY_TESTS_UNWIND_COMPARISON_H
+#define STACKTALLY_TESTS_UNWIND_COMPARISON_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/index.h"
+#include "unwind/rows.h"
+
+struct comparison {
+	const char *path;
+	struct rule_book *book;
+	struct unwind_rows rows;
+	const struct wire_rule *rules;
+	uint64_t files, compared, differences, unsupported;
+	uint64_t file_differences;
+	uint64_t own_rows; /* of the file: those that the other reader has nothing of */
+	bool spoil;	   /* make a mistake in every file, to show that it is found */
+};
+
+static struct comparison all;
+
+/* Counts a difference; the first few of a file are shown. */
+__attribute__((format(printf, 2, 3))) static void differs(uint64_t address, const char *format, ...)
+{
+	va_list arguments;
+
+	all.differences++;
+	if (all.file_differences++ >= 5)
+		return;
+	printf("differs: %s: 0x%" PRIx64 ": ", all.path, address);
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+}
+
+static const struct wire_rule *rule_at(uint64_t address)
+{
+	return &all.rules[unwind_rows_find(&all.rows, (uint32_t)address)];
+}
+
+static inline bool is_unsupported(const struct wire_rule *rule)
+{
+	return rule->cfa == WIRE_CFA_UNSUPPORTED || rule->fp == WIRE_FP_UNSUPPORTED ||
+	       WIRE_RULE_RA(rule) == WIRE_RA_UNSUPPORTED;
+}
+
+/*
+ * Code known by its bytes is nobody else's. There are at most three rows to each of those: more
+ * of what only we know are differences.
+ */
+static void only_ours(uint64_t address)
+{
+	if (++all.own_rows > 3 * (uint64_t)all.rows.counts.ranges[UNWIND_CODE])
+		differs(address, "a row of ours that they do not have");
+}
+
+/* Compares the rows of the file that is open. */
+static void compare_file(int fd);
+
+static int visit(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+	uint32_t n_rules;
+	int fd;
+
+	(void)walk;
+	if (kind != FTW_F || !S_ISREG(status->st_mode) || status->st_size < 64)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (!unwind_rows_compile(fd, all.book, &all.rows, NULL)) {
+		all.path = path;
+		all.file_differences = 0;
+		all.own_rows = 0;
+		all.rules = rule_book_rules(all.book, &n_rules);
+		for (uint32_t i = all.rows.n / 2; all.spoil && i < all.rows.n; i++) {
+			if (all.rows.rows[i].rule != RULE_GAP) {
+				all.rows.rows[i].address++;
+				break;
+			}
+		}
+		if (all.rows.n) {
+			all.files++;
+			compare_file(fd);
+		}
+		unwind_rows_free(&all.rows);
+	}
+	close(fd);
+	return 0;
+}
+
+/* Files and directories; returns the exit status. */
+static int compare_all(char **paths, int n, const char *with)
+{
+	if (rule_book_new(&all.book))
+		return 1;
+	all.spoil = n > 0 && strcmp(paths[0], "--spoil") == 0;
+	for (int i = all.spoil; i < n; i++)
+		nftw(paths[i], visit, 32, FTW_PHYS);
+	printf("%" PRIu64 " files, %" PRIu64 " rows compared with %s, %" PRIu64
+	       " of them not supported, %" PRIu64 " differences\n",
+	       all.files, all.compared, with, all.unsupported, all.differences);
+	rule_book_free(all.book);
+	return all.differences || !all.compared;
+}
+
+#endif
