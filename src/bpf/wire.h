@@ -13,7 +13,13 @@
 #define WIRE_COMM_SIZE 16   /* TASK_COMM_LEN */
 #define WIRE_MAX_DEPTH 1024 /* frames a side: kernel and user each */
 #define WIRE_EPOCHS    2
-#define WIRE_MAX_SLOTS 4 /* captures that may be under way on one CPU, nested */
+/*
+ * Captures that may be under way on one CPU. Those in the kernel nest: a task, two kinds of
+ * interrupt, NMI. Those of user probes are preempted too where the kernel is preemptible, by
+ * as many threads as run there.
+ */
+#define WIRE_NESTED_SLOTS 4
+#define WIRE_MAX_SLOTS	  16
 
 enum wire_flags {
 	WIRE_USER = 1 << 0,	     /* capture user stacks */

@@ -74,11 +74,18 @@ static uint32_t unwind_of(enum plan_unwind unwind)
 	return WIRE_UNWIND_FP;
 }
 
+/* The clock fires once at a time on a CPU. */
+static uint32_t n_slots(const struct trigger_ops *ops)
+{
+	if (ops->preempted)
+		return WIRE_MAX_SLOTS;
+	return ops->stop_settles ? 1 : WIRE_NESTED_SLOTS;
+}
+
 static int fill_config(const struct plan *plan, const struct trigger *trigger,
 		       struct kernel_side *side, struct wire_config *config, struct error *err)
 {
-	/* The clock fires once at a time on a CPU; probes nest, and user probes are preempted. */
-	uint32_t slots = trigger->ops->stop_settles ? 1 : WIRE_MAX_SLOTS;
+	uint32_t slots = n_slots(trigger->ops);
 
 	config->flags |= plan->user ? WIRE_USER : 0;
 	config->flags |= plan->kernel ? WIRE_KERNEL : 0;

@@ -33,6 +33,7 @@ struct trigger_ops {
 	 * finishing, and the session waits for a grace period.
 	 */
 	bool stop_settles;
+	bool preempted;	  /* a capture may be, and the CPU given to another one */
 	const char *kind; /* "clock", "kprobe", "uprobe", "tracepoint", "usdt" */
 	/*
 	 * Chooses which entry program(s) of bpf/entry.bpf.c serve this trigger on this kernel:

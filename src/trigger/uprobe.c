@@ -14,6 +14,7 @@ DEFINE_OWN(struct matcher, matcher_free)
 
 static const struct trigger_ops UPROBE_OPS = {
 	.kind = "uprobe",
+	.preempted = true,
 	.choose = sites_choose,
 	.attach = sites_attach,
 	.stop = entry_stop,

@@ -45,6 +45,7 @@ static uint32_t n_attached(const struct trigger *trigger)
 
 static const struct trigger_ops USDT_OPS = {
 	.kind = "usdt",
+	.preempted = true,
 	.choose = sites_choose,
 	.attach = sites_attach,
 	.stop = entry_stop,
