@@ -83,8 +83,8 @@ static int choose_writer(const struct plan_output *wanted, struct output *output
 				     wanted->path);
 }
 
-static int open_output(const struct plan_output *wanted, bool in_place, struct output *output,
-		       struct error *err)
+static int open_output(const struct plan_output *wanted, bool in_place, bool diff,
+		       struct output *output, struct error *err)
 {
 	bool to_stdout = !wanted->path;
 	int fd, r = choose_writer(wanted, output, err);
@@ -98,6 +98,8 @@ static int open_output(const struct plan_output *wanted, bool in_place, struct o
 	if (whole && in_place)
 		return error_usage(err, "%s: this format holds one report, not one an interval",
 				   output->path);
+	if (diff && (!output->writer || !output->writer->diffs))
+		return error_usage(err, "%s: this format shows no differences", output->path);
 	if (binary && to_stdout && isatty(STDOUT_FILENO))
 		return error_usage(err, "this format is not for a terminal: use -o FILE");
 	fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -125,7 +127,8 @@ int outputs_open(const struct plan *plan, bool in_place, struct outputs *ret_out
 		return error_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; r == 0 && i < plan->n_outputs; i++) {
 		outputs.n++;
-		r = open_output(&plan->outputs[i], in_place, &outputs.list[i], err);
+		r = open_output(&plan->outputs[i], in_place, plan->diff != NULL, &outputs.list[i],
+				err);
 	}
 	if (r < 0) {
 		outputs_close(&outputs);

@@ -50,6 +50,7 @@ struct plan {
 	char *const *command;	/* NULL, or what to run */
 	bool force;		/* run even on kernels that may hang */
 	bool inlines, lines;	/* of the symbolizer */
+	const char *diff;	/* what to compare with, or NULL */
 	const struct plan_output *outputs;
 	uint32_t n_outputs;
 };

@@ -160,6 +160,7 @@ static const struct option_row rows[] = {
 	SHARED_APART_ROWS(struct profile_options),
 
 	SHARED_OUTPUT_ROWS(struct profile_options),
+	SHARED_DIFF_ROWS(struct profile_options),
 
 	{ .section = SECTION_OTHER,
 	  .name = "verbose",

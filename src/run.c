@@ -13,6 +13,7 @@
 
 #include "base/own.h"
 #include "cli/message.h"
+#include "compared.h"
 #include "outputs.h"
 #include "process/worlds.h"
 #include "recording/recording.h"
@@ -35,6 +36,7 @@ struct measured {
 	struct tally *tally;
 	struct names *names;
 	const struct worlds *worlds; /* NULL: loaded */
+	struct compared compared;
 	struct outputs outputs;
 	bool reported;	    /* a report went out before: the next one is told apart */
 	pthread_t preparer; /* reads the kernel's symbols beside the sampling */
@@ -76,25 +78,40 @@ static void write_head(const struct measured *measured, struct output *output, b
 	}
 }
 
+/* The profile in the writer's view, and the base if there is one. */
+static int write_profile(struct measured *measured, struct output *output, bool titled,
+			 struct error *err)
+{
+	const struct report_options *options = &measured->request->report;
+	const struct compared *compared = &measured->compared;
+	uint32_t view = output->writer->view(options);
+	struct profile profile = { 0 }, base = { 0 };
+	int r = profile_build(measured->tally, measured->names, &measured->meta, view, &profile);
+
+	if (r == 0 && compared->meta)
+		r = profile_build(compared->tally, compared->names, compared->meta, view, &base);
+	if (r == 0) {
+		profile.base = compared->meta ? &base : NULL;
+		write_head(measured, output, titled);
+		r = output->writer->write(&profile, options, output->stream, err);
+	} else {
+		error_set(err, r, "cannot build the report: %s", strerror(-r));
+	}
+	profile_clear(&profile);
+	profile_clear(&base);
+	return r;
+}
+
 static int write_one(struct measured *measured, struct output *output, bool titled,
 		     struct error *err)
 {
-	const struct report_options *options = &measured->request->report;
-	struct profile profile = { 0 };
 	int r;
 
-	if (!output->writer) {
+	if (output->writer)
+		r = write_profile(measured, output, titled, err);
+	else
 		r = recording_save(output->stream, &measured->meta, measured->tally,
 				   measured->names, err);
-		return r < 0 ? r : output_flush(output, err);
-	}
-	r = profile_build(measured->tally, measured->names, &measured->meta,
-			  output->writer->view(options), &profile);
-	if (r < 0)
-		return error_set(err, r, "cannot build the report: %s", strerror(-r));
-	write_head(measured, output, titled);
-	r = output->writer->write(&profile, options, output->stream, err);
-	profile_clear(&profile);
 	return r < 0 ? r : output_flush(output, err);
 }
 
@@ -330,6 +347,7 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
 	own(outputs_close) struct outputs outputs = { 0 };
+	own(compared_clear) struct compared compared = { 0 };
 	struct utsname system;
 	int r = tally_new(plan->hash_storage, plan->stack_storage, &tally);
 
@@ -337,7 +355,9 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 		r = names_new(&names);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	r = outputs_open(plan, plan->interval > 0, &outputs, err);
+	r = compared_load(plan->diff, &compared, err);
+	if (r == 0)
+		r = outputs_open(plan, plan->interval > 0, &outputs, err);
 	if (r < 0)
 		return r;
 	if (uname(&system) == 0) {
@@ -346,6 +366,7 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 	}
 	measured.tally = tally;
 	measured.names = names;
+	measured.compared = compared;
 	measured.outputs = outputs;
 	return open_and_measure(&measured, trigger, ret_status, err);
 }
@@ -368,6 +389,7 @@ static int report_recording(const struct run_request *request, const char *path,
 {
 	own(own_recording_free) struct recording *recording = NULL;
 	own(outputs_close) struct outputs outputs = { 0 };
+	own(compared_clear) struct compared compared = { 0 };
 	struct measured measured = { .request = request };
 	/* Nobody may be writing to what turns out to be a FIFO. */
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -377,12 +399,15 @@ static int report_recording(const struct run_request *request, const char *path,
 		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
 	r = recording_load(fd, path, &recording, err);
 	if (r == 0)
+		r = compared_load(request->plan->diff, &compared, err);
+	if (r == 0)
 		r = outputs_open(request->plan, false, &outputs, err);
 	if (r < 0)
 		return r;
 	measured.meta = recording->meta;
 	measured.tally = recording->tally;
 	measured.names = recording->names;
+	measured.compared = compared;
 	measured.outputs = outputs;
 	r = report(&measured, false, err);
 	return r < 0 ? r : finish_outputs(&measured, err);

@@ -27,6 +27,8 @@ struct shared_options {
 	uint64_t max_depth;		  /* 127 when not given */
 	double duration, interval;	  /* seconds; 0: not given */
 	const char *name, *cgroup, *from; /* NULL: not given */
+	const char *diff;
+	bool diff_raw;
 	const char *unwind;
 	struct string_list outputs, formats;
 };
@@ -157,6 +159,21 @@ struct shared_options {
 		.field = offsetof(T, shared.from), .metavar = "FILE",                              \
 		.help = "report from a saved recording instead of measuring; needs no privilege",  \
 		.completes = "file"                                                                \
+	}
+
+#define SHARED_DIFF_ROWS(T)                                                                        \
+	{ .section = SECTION_OUTPUT,                                                               \
+	  .name = "diff",                                                                          \
+	  .kind = OPTION_STRING,                                                                   \
+	  .field = offsetof(T, shared.diff),                                                       \
+	  .metavar = "BASE",                                                                       \
+	  .help = "show what changed since BASE, a recording, folded stacks or a pprof file, "     \
+		  "whose counts are scaled as if it had as many samples",                          \
+	  .completes = "file" },                                                                   \
+	{                                                                                          \
+		.section = SECTION_OUTPUT, .name = "diff-raw", .kind = OPTION_FLAG,                \
+		.field = offsetof(T, shared.diff_raw),                                             \
+		.help = "with --diff: compare the counts as they are"                              \
 	}
 
 #define SHARED_OTHER_ROWS(T)                                                                       \

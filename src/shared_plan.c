@@ -100,6 +100,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.force = options->force,
 		.inlines = options->inlines,
 		.lines = options->lines,
+		.diff = options->diff,
 	};
 	struct report_options report = {
 		.delimited = options->delimited,
@@ -112,9 +113,13 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.lines = options->lines,
 		.user_only = options->user_only,
 		.kernel_only = options->kernel_only,
+		.diff = options->diff != NULL,
+		.diff_counts = options->diff_raw,
 	};
 	int r;
 
+	if (options->diff_raw && !options->diff)
+		return error_usage(err, "argument --diff-raw: goes with --diff");
 	if (options->children && !options->tgids.n)
 		return error_usage(err, "argument --children: goes with -p/--pid");
 	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||

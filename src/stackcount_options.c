@@ -142,6 +142,7 @@ static const struct option_row rows[] = {
 	SHARED_APART_ROWS(struct stackcount_options),
 
 	SHARED_OUTPUT_ROWS(struct stackcount_options),
+	SHARED_DIFF_ROWS(struct stackcount_options),
 
 	SHARED_OTHER_ROWS(struct stackcount_options),
 };

@@ -7,7 +7,10 @@
  * when stackcount adds up processes, so that its lines begin with a semicolon as bcc's do. With
  * --show-cgroup the cgroup is an element before it. A semicolon in a comm or a symbol stays: it
  * makes one more element and no more lines.
+ *
+ * A difference has two counts a line, that of the base first.
  */
+#include "report/diff.h"
 #include "report/frame_text.h"
 #include "report/writer.h"
 
@@ -67,13 +70,14 @@ static void put_stack(struct folded *folded, const uint32_t *frames, uint32_t n,
 		frame_texts_put(&folded->frames, frames + n - 1, n, -1, &folded->bytes);
 }
 
-static void put_who(struct folded *folded, const struct profile_entry *entry)
+static void put_who(void *context, const struct profile *profile, const struct profile_entry *entry,
+		    struct bytes *bytes)
 {
+	const struct folded *folded = context;
 	const struct report_options *options = folded->options;
-	struct bytes *bytes = &folded->bytes;
 
 	if (options->show_cgroup) {
-		frame_text_cgroup(bytes, folded->profile, entry->cgroup);
+		frame_text_cgroup(bytes, profile, entry->cgroup);
 		bytes_char(bytes, ';');
 	}
 	if (!shows_process(options))
@@ -91,7 +95,7 @@ static void put_entry(struct folded *folded, const struct profile_entry *entry)
 {
 	struct bytes *bytes = &folded->bytes;
 
-	put_who(folded, entry);
+	put_who(folded, folded->profile, entry, bytes);
 	put_stack(folded, entry->user, entry->n_user, entry->user_cut);
 	if (entry->user_missed)
 		bytes_string(bytes, ";" FRAME_MISSED_USER);
@@ -101,8 +105,52 @@ static void put_entry(struct folded *folded, const struct profile_entry *entry)
 	if (entry->kernel_missed)
 		bytes_string(bytes, ";" FRAME_MISSED_KERNEL);
 	bytes_char(bytes, ' ');
-	bytes_decimal(bytes, entry->count);
-	bytes_char(bytes, '\n');
+}
+
+static void put_count(struct folded *folded, uint64_t count, char end)
+{
+	bytes_decimal(&folded->bytes, count);
+	bytes_char(&folded->bytes, end);
+}
+
+static int put_entries(struct folded *folded)
+{
+	const struct profile *profile = folded->profile;
+
+	for (uint32_t i = 0; !folded->bytes.failed && i < profile->n_entries; i++) {
+		profile_prefetch(profile, i + 8);
+		put_entry(folded, &profile->entries[i]);
+		put_count(folded, profile->entries[i].count, '\n');
+	}
+	return bytes_finish(&folded->bytes);
+}
+
+static int put_difference(struct folded *folded, const struct frame_style *style)
+{
+	const struct profile *profile = folded->profile;
+	struct folded vanished = { .profile = profile->base, .options = folded->options };
+	struct diff diff = { 0 };
+	int r = frame_texts_make(&vanished.frames, profile->base, style);
+
+	if (r == 0)
+		r = diff_make(&diff, profile, &folded->frames, &vanished.frames,
+			      folded->options->diff_counts, put_who, folded);
+	for (uint32_t i = 0; r == 0 && !folded->bytes.failed && i < diff.n; i++) {
+		const struct diff_entry *entry = &diff.entries[i];
+		struct folded *from = entry->vanished ? &vanished : folded;
+
+		/* One buffer: the other lends it. */
+		if (entry->vanished)
+			vanished.bytes = folded->bytes;
+		put_entry(from, entry->entry);
+		if (entry->vanished)
+			folded->bytes = vanished.bytes;
+		put_count(folded, entry->base, ' ');
+		put_count(folded, entry->count, '\n');
+	}
+	frame_texts_clear(&vanished.frames);
+	diff_clear(&diff);
+	return r < 0 ? r : bytes_finish(&folded->bytes);
 }
 
 static int folded_write(const struct profile *profile, const struct report_options *options,
@@ -117,12 +165,8 @@ static int folded_write(const struct profile *profile, const struct report_optio
 	int r = frame_texts_make(&folded.frames, profile, &style);
 
 	bytes_start(&folded.bytes, out);
-	for (uint32_t i = 0; r == 0 && !folded.bytes.failed && i < profile->n_entries; i++) {
-		profile_prefetch(profile, i + 8);
-		put_entry(&folded, &profile->entries[i]);
-	}
 	if (r == 0)
-		r = bytes_finish(&folded.bytes);
+		r = profile->base ? put_difference(&folded, &style) : put_entries(&folded);
 	frame_texts_clear(&folded.frames);
 	bytes_clear(&folded.bytes);
 	return report_result(r, err);
@@ -134,6 +178,7 @@ const struct writer folded_writer = {
 	.name = "folded",
 	.description = "one line a stack, for flamegraph.pl",
 	.extensions = extensions,
+	.diffs = true,
 	.view = folded_view,
 	.write = folded_write,
 };

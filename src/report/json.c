@@ -97,6 +97,8 @@ static void put_frame(struct json *json, const struct profile_frame *frame)
 		bytes_string(&json->bytes, ",\"inlined\":true");
 	if (is->flags & NAMES_FRAME_JIT)
 		bytes_string(&json->bytes, ",\"generated\":true");
+	if (is->flags & NAMES_FRAME_UNWIND)
+		bytes_string(&json->bytes, ",\"unwind\":true");
 	if (json->view & PROFILE_VIEW_OFFSET && !(is->flags & NAMES_FRAME_INLINED))
 		put_number(json, "offset", is->offset);
 	if (json->view & PROFILE_VIEW_ADDRESS) {
@@ -111,9 +113,9 @@ static void put_frame(struct json *json, const struct profile_frame *frame)
 	bytes_char(&json->bytes, '}');
 }
 
-/* A side of a stack and why it ends where it does. */
-static void put_side(struct json *json, const char *key, const char *end_key,
-		     const uint32_t *frames, uint32_t n, bool missed, bool cut)
+/* A side of a stack and how it ended. */
+static void put_side(struct json *json, const char *key, const uint32_t *frames, uint32_t n,
+		     const char *end_key, const char *end)
 {
 	put_key(json, key);
 	bytes_char(&json->bytes, '[');
@@ -123,7 +125,27 @@ static void put_side(struct json *json, const char *key, const char *end_key,
 		bytes_decimal(&json->bytes, frames[i]);
 	}
 	bytes_char(&json->bytes, ']');
-	put_string(json, end_key, missed ? "missed" : cut ? "depth limit" : n ? "end" : "none");
+	put_string(json, end_key, end);
+}
+
+static const char *user_end(const struct profile_entry *entry)
+{
+	if (entry->user_missed)
+		return "missed";
+	if (!entry->has_user)
+		return "none";
+	if (entry->user_end != TALLY_END_NONE)
+		return tally_end_name(entry->user_end);
+	return entry->user_cut ? tally_end_name(TALLY_END_DEPTH) : "not told";
+}
+
+static const char *kernel_end(const struct profile_entry *entry)
+{
+	if (entry->kernel_missed)
+		return "missed";
+	if (!entry->has_kernel)
+		return "none";
+	return tally_end_name(entry->kernel_cut ? TALLY_END_DEPTH : TALLY_END_COMPLETE);
 }
 
 static void put_stack(struct json *json, const struct profile_entry *entry)
@@ -140,10 +162,8 @@ static void put_stack(struct json *json, const struct profile_entry *entry)
 		put_number(json, "cgroup_id", entry->cgroup);
 		put_string(json, "cgroup", profile_cgroup_path(json->profile, entry->cgroup));
 	}
-	put_side(json, "kernel", "kernel_end", entry->kernel, entry->n_kernel, entry->kernel_missed,
-		 entry->kernel_cut);
-	put_side(json, "user", "user_end", entry->user, entry->n_user, entry->user_missed,
-		 entry->user_cut);
+	put_side(json, "kernel", entry->kernel, entry->n_kernel, "kernel_end", kernel_end(entry));
+	put_side(json, "user", entry->user, entry->n_user, "user_end", user_end(entry));
 	bytes_char(&json->bytes, '}');
 }
 

@@ -40,3 +40,13 @@ const char *stack_mark_text(enum stack_mark mark)
 		return FRAME_NO_STACK;
 	}
 }
+
+enum stack_mark stack_mark_of(const char *text, size_t size)
+{
+	enum stack_mark mark = 0;
+
+	while (mark < STACK_N_MARKS && (strlen(stack_mark_text(mark)) != size ||
+					memcmp(stack_mark_text(mark), text, size) != 0))
+		mark++;
+	return mark;
+}

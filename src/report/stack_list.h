@@ -26,6 +26,8 @@ uint32_t stack_list(const struct profile *profile, const struct profile_entry *e
 		    uint32_t ret_list[STACK_LIST_MAX]);
 
 const char *stack_mark_text(enum stack_mark mark);
+/* The mark that reads like this; STACK_N_MARKS: none does. */
+enum stack_mark stack_mark_of(const char *text, size_t size);
 
 /* Whether the leaf is the kernel's: what the CPU was in. */
 static inline bool stack_in_kernel(const struct profile_entry *entry)

@@ -376,6 +376,7 @@ const struct writer svg_writer = {
 	.description = "flame graph, with zoom and search, for a browser",
 	.extensions = extensions,
 	.whole = true,
+	.diffs = true,
 	.view = svg_view,
 	.write = svg_write,
 };

@@ -6,7 +6,11 @@
  * Where both tools are silent: a stack that could not be kept shows as one line on either layout
  * (stackcount used to print nothing), -a marks frames here as it does in folded output, and a
  * thread is `COMM (TGID/TID)`.
+ *
+ * A difference has processes of one name together, as process ids are not the same twice, and the
+ * count is `+DIFFERENCE (BASE -> COUNT)`.
  */
+#include "report/diff.h"
 #include "report/frame_text.h"
 #include "report/writer.h"
 
@@ -35,7 +39,7 @@ static uint32_t text_view(const struct report_options *options)
 	uint32_t view = 0;
 
 	if (shows_process(options))
-		view |= PROFILE_VIEW_PROCESS;
+		view |= options->diff ? PROFILE_VIEW_COMM : PROFILE_VIEW_PROCESS;
 	if (options->per_thread)
 		view |= PROFILE_VIEW_THREAD;
 	if (options->show_cgroup)
@@ -82,13 +86,17 @@ static bool is_delimited(const struct report_options *options, const struct prof
 }
 
 /* Who ran it; the cgroup has a line of its own where the process has none. */
-static void put_process(struct text *text, const struct profile_entry *entry)
+static void put_process(void *context, const struct profile *profile,
+			const struct profile_entry *entry, struct bytes *bytes)
 {
+	const struct text *text = context;
 	const struct report_options *options = text->options;
 	bool stackcount = is_stackcount(options), process = shows_process(options);
-	struct bytes *bytes = &text->bytes;
 
-	if (process) {
+	if (process && options->diff && !options->per_thread) {
+		bytes_string(bytes, stackcount ? "    " : "    -                ");
+		bytes_name(bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
+	} else if (process) {
 		bytes_string(bytes, stackcount ? "    " : "    -                ");
 		bytes_name(bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 		bytes_string(bytes, stackcount ? " [" : " (");
@@ -101,7 +109,7 @@ static void put_process(struct text *text, const struct profile_entry *entry)
 	}
 	if (options->show_cgroup) {
 		bytes_string(bytes, process ? " " : "    ");
-		frame_text_cgroup(bytes, text->profile, entry->cgroup);
+		frame_text_cgroup(bytes, profile, entry->cgroup);
 	}
 	if (process || options->show_cgroup)
 		bytes_char(bytes, '\n');
@@ -119,10 +127,80 @@ static void put_entry(struct text *text, const struct profile_entry *entry)
 	put_stack(text, entry->user, entry->n_user, entry->user_cut);
 	if (entry->user_missed)
 		put_marker(text, FRAME_MISSED_USER);
-	put_process(text, entry);
+	put_process(text, text->profile, entry, bytes);
 	bytes_string(bytes, is_stackcount(text->options) ? "    " : "        ");
-	bytes_decimal(bytes, entry->count);
+}
+
+static int put_entries(struct text *text)
+{
+	const struct profile *profile = text->profile;
+
+	for (uint32_t i = 0; !text->bytes.failed && i < profile->n_entries; i++) {
+		profile_prefetch(profile, i + 8);
+		put_entry(text, &profile->entries[i]);
+		bytes_decimal(&text->bytes, profile->entries[i].count);
+		bytes_string(&text->bytes, "\n\n");
+	}
+	return bytes_finish(&text->bytes);
+}
+
+static void put_counts(struct text *text, uint64_t base, uint64_t count)
+{
+	struct bytes *bytes = &text->bytes;
+
+	if (count != base)
+		bytes_char(bytes, count > base ? '+' : '-');
+	bytes_decimal(bytes, count > base ? count - base : base - count);
+	bytes_string(bytes, " (");
+	bytes_decimal(bytes, base);
+	bytes_string(bytes, " -> ");
+	bytes_decimal(bytes, count);
+	bytes_string(bytes, ")\n\n");
+}
+
+/* What the counts are out of. */
+static void put_totals(struct text *text)
+{
+	const struct profile *profile = text->profile, *base = profile->base;
+	struct bytes *bytes = &text->bytes;
+
+	bytes_decimal(bytes, profile->total);
+	bytes_string(bytes, " samples, ");
+	bytes_decimal(bytes, base->total);
+	bytes_string(bytes, " in the base");
+	if (!text->options->diff_counts && base->total != profile->total)
+		bytes_string(bytes, ", whose counts are scaled to as many");
 	bytes_string(bytes, "\n\n");
+}
+
+static int put_difference(struct text *text, const struct frame_style *style)
+{
+	const struct profile *profile = text->profile;
+	struct text vanished = { .profile = profile->base,
+				 .options = text->options,
+				 .indent = text->indent };
+	struct diff diff = { 0 };
+	int r = frame_texts_make(&vanished.frames, profile->base, style);
+
+	if (r == 0)
+		r = diff_make(&diff, profile, &text->frames, &vanished.frames,
+			      text->options->diff_counts, put_process, text);
+	put_totals(text);
+	for (uint32_t i = 0; r == 0 && !text->bytes.failed && i < diff.n; i++) {
+		const struct diff_entry *entry = &diff.entries[i];
+		struct text *from = entry->vanished ? &vanished : text;
+
+		/* One buffer: the other lends it. */
+		if (entry->vanished)
+			vanished.bytes = text->bytes;
+		put_entry(from, entry->entry);
+		if (entry->vanished)
+			text->bytes = vanished.bytes;
+		put_counts(text, entry->base, entry->count);
+	}
+	frame_texts_clear(&vanished.frames);
+	diff_clear(&diff);
+	return r < 0 ? r : bytes_finish(&text->bytes);
 }
 
 static int text_write(const struct profile *profile, const struct report_options *options,
@@ -145,12 +223,8 @@ static int text_write(const struct profile *profile, const struct report_options
 	int r = frame_texts_make(&text.frames, profile, &style);
 
 	bytes_start(&text.bytes, out);
-	for (uint32_t i = 0; r == 0 && !text.bytes.failed && i < profile->n_entries; i++) {
-		profile_prefetch(profile, i + 8);
-		put_entry(&text, &profile->entries[i]);
-	}
 	if (r == 0)
-		r = bytes_finish(&text.bytes);
+		r = profile->base ? put_difference(&text, &style) : put_entries(&text);
 	frame_texts_clear(&text.frames);
 	bytes_clear(&text.bytes);
 	return report_result(r, err);
@@ -162,6 +236,7 @@ const struct writer text_writer = {
 	.name = "text",
 	.description = "stacks on several lines, leaf first",
 	.extensions = extensions,
+	.diffs = true,
 	.view = text_view,
 	.write = text_write,
 };

@@ -30,7 +30,8 @@ struct report_options {
 	bool show_cgroup;
 	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
-	bool diff_counts;	     /* --diff: counts as they are, not as shares of each total */
+	bool diff;	  /* --diff: there is a profile->base; processes are one a comm */
+	bool diff_counts; /* --diff-raw: counts as they are, not as shares of each total */
 };
 
 struct writer {
@@ -38,6 +39,7 @@ struct writer {
 	const char *description;       /* one line, for --help */
 	const char *const *extensions; /* of file names, with the dot, NULL-terminated */
 	bool binary;		       /* not for a terminal */
+	bool diffs;		       /* shows differences to profile->base */
 	bool whole;		       /* one report a file: nothing before, between or after */
 	uint32_t (*view)(const struct report_options *options); /* PROFILE_VIEW_* it wants */
 	/* Returns 0 or a negative errno; the caller checks the stream for write errors. */

@@ -47,7 +47,9 @@ static void print(const struct recording *recording, const struct writer *writer
 		return;
 	if (profile.total != tally_total(recording->tally))
 		abort();
-	writer->write(&profile, &options, out, &err);
+	/* A record a sample: of many it would write for minutes. */
+	if (writer != &perf_script_writer || profile.total < 1000)
+		writer->write(&profile, &options, out, &err);
 	profile_clear(&profile);
 }
 

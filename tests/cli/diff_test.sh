@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --diff: what changed since a recording, folded stacks or a pprof file: diff_test.sh BUILD
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+profile=$1/profile
+recordings=$top/tests/golden/recordings
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+ok() { echo "ok $1"; }
+fail() {
+	echo "FAIL $1: $2"
+	failed=1
+}
+# check STATUS NAME WHY
+check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
+
+report() { "$profile" -q --from "$recordings/$1.stacktally" "${@:2}" 2>"$tmp/err"; }
+
+# ---- whatever the base came from, nothing changed against itself
+for recording in profile threads stackcount; do
+	report $recording -f >"$tmp/plain.folded"
+	# A comm with a semicolon in it does not survive folding.
+	report $recording -f | grep -v '^a;b' >"$tmp/$recording.folded"
+	report $recording -adf | grep -v '^a;b' >"$tmp/$recording-ad.folded"
+	report $recording --format pprof >"$tmp/$recording.pb.gz"
+	gzip -dc <"$tmp/$recording.pb.gz" >"$tmp/$recording.pb"
+	for base in "$recordings/$recording.stacktally" "$tmp/$recording.folded" \
+		"$tmp/$recording-ad.folded" "$tmp/$recording.pb.gz" "$tmp/$recording.pb"; do
+		report $recording -f --diff "$base" --diff-raw | grep -v '^a;b' >"$tmp/out"
+		awk '$NF != $(NF - 1) { exit 1 }' "$tmp/out" && [ -s "$tmp/out" ]
+		check $? "nothing changed since $(basename "$base")" "$(cat "$tmp/out" "$tmp/err")"
+		sed 's/ [0-9]*$//' "$tmp/out" | sort >"$tmp/same"
+		sort "$tmp/$recording.folded" | cmp - "$tmp/same"
+		check $? "and all of it is there, from $(basename "$base")" "see above"
+	done
+done
+
+# ---- more, less, new, gone; 121 samples now
+cat >"$tmp/base.folded" <<'END'
+swapper/6;cpu_idle_poll 100
+spin;__libc_start_call_main;main;pread64;do_syscall_64;__x64_sys_pread64;vfs_read 2
+old;main;gone_[k] 140
+END
+report profile -f --diff "$tmp/base.folded" --diff-raw >"$tmp/raw"
+for line in 'swapper/6;cpu_idle_poll 100 40' \
+	'spin;__libc_start_call_main;main;pread64;do_syscall_64;__x64_sys_pread64;vfs_read 2 12' \
+	'old;main;gone 140 0' 'nothing 0 2'; do
+	grep -qxF "$line" "$tmp/raw"
+	check $? "raw: $line" "$(cat "$tmp/raw")"
+done
+[ "$(tail -n 1 "$tmp/raw")" = 'old;main;gone 140 0' ]
+check $? "the greatest change comes last" "$(tail -n 1 "$tmp/raw")"
+
+# 242 samples in the base: each counts half.
+report profile -f --diff "$tmp/base.folded" >"$tmp/scaled"
+for line in 'swapper/6;cpu_idle_poll 50 40' 'old;main;gone 70 0'; do
+	grep -qxF "$line" "$tmp/scaled"
+	check $? "scaled: $line" "$(cat "$tmp/scaled")"
+done
+awk '{ base += $(NF - 1); now += $NF } END { exit base != 121 || now != 121 }' "$tmp/scaled"
+check $? "scaled counts add up to as many samples" "$(cat "$tmp/scaled")"
+
+report profile --diff "$tmp/base.folded" >"$tmp/text"
+grep -qF '121 samples, 242 in the base, whose counts are scaled to as many' "$tmp/text" &&
+	grep -qxF '        -70 (70 -> 0)' "$tmp/text" && grep -qxF '        -10 (50 -> 40)' "$tmp/text" &&
+	grep -qxF '        +2 (0 -> 2)' "$tmp/text"
+check $? "text says how much more and less" "$(cat "$tmp/text")"
+tail -n 5 "$tmp/text" | head -n 4 | cmp - <(printf '    gone\n    main\n    -                old\n%s\n' \
+	'        -70 (70 -> 0)')
+check $? "text shows stacks that vanished" "$(tail -n 5 "$tmp/text")"
+
+# ---- refusals
+refused() { # NAME WORDS OPTION ...
+	report profile "${@:3}" >"$tmp/out" && echo "status 0" >>"$tmp/out"
+	[ ! -s "$tmp/out" ] && grep -qF "$2" "$tmp/err"
+	check $? "$1 is refused" "$(cat "$tmp/err")"
+}
+printf 'a;b 5\nno count\n' >"$tmp/bad.folded"
+head -c 200 "$tmp/profile.pb.gz" >"$tmp/cut.pb.gz"
+head -c 200 "$tmp/profile.pb" >"$tmp/cut.pb"
+refused "a line without a count" 'line 2' -f --diff "$tmp/bad.folded"
+refused "gzip that was cut" 'not whole gzip' -f --diff "$tmp/cut.pb.gz"
+refused "pprof that was cut" 'pprof' -f --diff "$tmp/cut.pb"
+refused "a program" 'neither a recording' -f --diff /bin/ls
+refused "no file" 'No such file' -f --diff "$tmp/nothing"
+refused "a device" 'not a regular file' -f --diff /dev/null
+refused "--diff-raw alone" 'goes with --diff' -f --diff-raw
+refused "a format without differences" "shows no differences" --format pprof --diff "$tmp/base.folded"
+exit $failed

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading a base, folded text or pprof's format, and comparing it: with itself nothing has changed,
+ * and written as pprof and read again it has as many samples.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base.h"
+#include "report/writer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct report_options options = { .per_process = true, .diff = true };
+
+/* What the writer makes of the base, compared with itself if it can; allocated. */
+static char *written(const struct base *base, const struct writer *writer, size_t *ret_size)
+{
+	struct profile profile = { 0 }, same = { 0 };
+	uint32_t view = writer->view(&options);
+	struct error err = { 0 };
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_size);
+
+	if (!out || profile_build(base->tally, base->names, &base->meta, view, &profile) < 0 ||
+	    profile_build(base->tally, base->names, &base->meta, view, &same) < 0)
+		abort();
+	if (profile.total != tally_total(base->tally))
+		abort();
+	if (writer->diffs)
+		profile.base = &same;
+	if (writer->write(&profile, &options, out, &err) < 0)
+		abort();
+	fclose(out);
+	profile_clear(&profile);
+	profile_clear(&same);
+	return text;
+}
+
+/* Every line ends with the same count twice. */
+static void check_folded(const struct base *base)
+{
+	size_t size;
+	char *text = written(base, &folded_writer, &size);
+
+	for (char *line = text, *end; *line; line = end + 1) {
+		char *now, *then;
+
+		end = strchr(line, '\n');
+		if (!end)
+			abort();
+		*end = '\0';
+		now = strrchr(line, ' ');
+		if (!now)
+			abort();
+		*now = '\0';
+		then = strrchr(line, ' ');
+		if (!then || strcmp(now + 1, then + 1) != 0)
+			abort();
+	}
+	free(text);
+}
+
+static void check_pprof(const struct base *base)
+{
+	struct base *again = NULL;
+	struct error err = { 0 };
+	size_t size;
+	char *text = written(base, &pprof_writer, &size);
+
+	if (base_read(text, size, &again, &err) < 0)
+		abort();
+	if (tally_total(base->tally) <= INT64_MAX &&
+	    tally_total(again->tally) != tally_total(base->tally))
+		abort();
+	base_free(again);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct base *base = NULL;
+	struct error err = { 0 };
+
+	if (size > 65536)
+		return 0;
+	if (base_read((const char *)data, size, &base, &err) < 0) {
+		if (!err.text[0])
+			abort();
+		return 0;
+	}
+	check_folded(base);
+	check_pprof(base);
+	base_free(base);
+	return 0;
+}
