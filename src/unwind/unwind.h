@@ -40,7 +40,7 @@ struct unwind;
  */
 int unwind_new(struct worlds *worlds, struct unwind_maps *maps,
 	       const struct unwind_options *options, struct unwind **ret_unwind, struct error *err);
-/* When no walk is under way any more. Does not wait for a file that is being compiled. */
+/* When no walk is under way any more. Waits for a file that is being compiled. */
 void unwind_free(struct unwind *unwind);
 
 /* For poll(): readable when unwind_update() has something to take over. Borrowed. */

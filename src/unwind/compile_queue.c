@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/compile_queue.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define NICE 10
+
+struct compile_queue {
+	struct table_cache *cache;
+	int (*finish)(void *context, struct compile_job *job);
+	void *context;
+	pthread_t thread;
+	bool started;
+	int event;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t wake;
+	struct compile_job *waiting, *done;
+	void (*call)(void *context);
+	bool ends;
+};
+
+struct compile_job *compile_job_new(uint32_t table)
+{
+	struct compile_job *job = calloc(1, sizeof(*job));
+
+	if (job) {
+		job->table = table;
+		job->fd = -1;
+	}
+	return job;
+}
+
+void compile_job_free(struct compile_job *job)
+{
+	if (!job)
+		return;
+	own_fd(&job->fd);
+	rule_book_free(job->book);
+	unwind_rows_free(&job->rows);
+	free(job->tree.ids);
+	free(job);
+}
+
+static uint64_t cpu_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int load(const struct compile_queue *queue, struct compile_job *job)
+{
+	int r = -ENOENT;
+
+	if (queue->cache && job->keep)
+		r = table_cache_load(queue->cache, &job->identity, job->book, &job->rows);
+	job->cached = r == 0;
+	if (r != -EBADMSG)
+		return r;
+	job->cache_refused = true;
+	/* What was read of it went into the book. */
+	rule_book_free(take_ptr(job->book));
+	r = rule_book_new(&job->book);
+	return r < 0 ? r : -ENOENT;
+}
+
+static void save(const struct compile_queue *queue, struct compile_job *job)
+{
+	struct table_identity now;
+
+	/* Unless it was written to meanwhile. What cannot be kept is compiled again next time. */
+	if (queue->cache && job->keep &&
+	    table_identity_read(job->fd, job->identity.build_id, job->identity.build_id_size,
+				&now) == 0 &&
+	    memcmp(&now, &job->identity, sizeof(now)) == 0)
+		table_cache_save(queue->cache, &job->identity, job->book, &job->rows);
+}
+
+static int compile(const struct compile_queue *queue, struct compile_job *job)
+{
+	int r = rule_book_new(&job->book);
+
+	if (r < 0)
+		return r;
+	r = load(queue, job);
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	if (job->fd < 0)
+		return unwind_rows_compile_memory(job->bytes, job->size, job->book, &job->rows,
+						  NULL);
+	r = unwind_rows_compile(job->fd, job->book, &job->rows, NULL);
+	if (r == 0)
+		save(queue, job);
+	return r;
+}
+
+static void run(const struct compile_queue *queue, struct compile_job *job)
+{
+	uint64_t begin = cpu_now();
+
+	job->result = job->compiled ? 0 : compile(queue, job);
+	job->compiled = job->result == 0;
+	own_fd(&job->fd);
+	job->fd = -1;
+	if (job->result == 0)
+		job->result = queue->finish(queue->context, job);
+	job->ns += cpu_now() - begin;
+}
+
+/* The first by priority, out of the list. Holding the lock. */
+static struct compile_job *pick(struct compile_queue *queue)
+{
+	struct compile_job **best = &queue->waiting, *job;
+
+	for (struct compile_job **at = &queue->waiting; *at; at = &(*at)->next) {
+		if ((*at)->priority > (*best)->priority)
+			best = at;
+	}
+	job = *best;
+	if (job)
+		*best = job->next;
+	return job;
+}
+
+static void put_done(struct compile_queue *queue, struct compile_job *job)
+{
+	uint64_t one = 1;
+	ssize_t n;
+
+	pthread_mutex_lock(&queue->lock);
+	job->next = queue->done;
+	queue->done = job;
+	pthread_mutex_unlock(&queue->lock);
+	n = write(queue->event, &one, sizeof(one));
+	(void)n; /* it can only fail when it is readable anyway */
+}
+
+static void *work(void *argument)
+{
+	struct compile_queue *queue = argument;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	pthread_setname_np(pthread_self(), "unwind-compile");
+	pthread_mutex_lock(&queue->lock);
+	while (!queue->ends) {
+		void (*call)(void *) = queue->call;
+		struct compile_job *job = call ? NULL : pick(queue);
+
+		queue->call = NULL;
+		if (!call && !job) {
+			pthread_cond_wait(&queue->wake, &queue->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&queue->lock);
+		if (call)
+			call(queue->context);
+		if (job) {
+			run(queue, job);
+			put_done(queue, job);
+		}
+		pthread_mutex_lock(&queue->lock);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return NULL;
+}
+
+/* Signals are for the thread that measures. */
+static int start(struct compile_queue *queue)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = -pthread_create(&queue->thread, NULL, work, queue);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	queue->started = r == 0;
+	return r;
+}
+
+int compile_queue_new(struct table_cache *cache,
+		      int (*finish)(void *context, struct compile_job *job), void *context,
+		      struct compile_queue **ret_queue)
+{
+	struct compile_queue *queue = calloc(1, sizeof(*queue));
+	int r;
+
+	if (!queue)
+		return -ENOMEM;
+	*queue = (struct compile_queue){
+		.cache = cache,
+		.finish = finish,
+		.context = context,
+		.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->wake, NULL);
+	r = queue->event < 0 ? -errno : start(queue);
+	if (r < 0) {
+		compile_queue_free(queue);
+		return r;
+	}
+	*ret_queue = queue;
+	return 0;
+}
+
+static void free_list(struct compile_job *job)
+{
+	while (job) {
+		struct compile_job *next = job->next;
+
+		compile_job_free(job);
+		job = next;
+	}
+}
+
+void compile_queue_free(struct compile_queue *queue)
+{
+	if (!queue)
+		return;
+	if (queue->started) {
+		pthread_mutex_lock(&queue->lock);
+		queue->ends = true;
+		pthread_cond_signal(&queue->wake);
+		pthread_mutex_unlock(&queue->lock);
+		pthread_join(queue->thread, NULL);
+	}
+	free_list(queue->waiting);
+	free_list(queue->done);
+	own_fd(&queue->event);
+	pthread_cond_destroy(&queue->wake);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
+}
+
+void compile_queue_add(struct compile_queue *queue, struct compile_job *job)
+{
+	pthread_mutex_lock(&queue->lock);
+	job->next = queue->waiting;
+	queue->waiting = job;
+	pthread_cond_signal(&queue->wake);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void compile_queue_call(struct compile_queue *queue, void (*function)(void *context))
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->call = function;
+	pthread_cond_signal(&queue->wake);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+struct compile_job *compile_queue_take(struct compile_queue *queue)
+{
+	struct compile_job *done;
+	uint64_t count;
+	ssize_t n = read(queue->event, &count, sizeof(count));
+
+	(void)n; /* -EAGAIN: there are none */
+	pthread_mutex_lock(&queue->lock);
+	done = take_ptr(queue->done);
+	pthread_mutex_unlock(&queue->lock);
+	return done;
+}
+
+bool compile_queue_help(struct compile_queue *queue)
+{
+	struct compile_job *job;
+
+	pthread_mutex_lock(&queue->lock);
+	job = pick(queue);
+	pthread_mutex_unlock(&queue->lock);
+	if (!job)
+		return false;
+	run(queue, job);
+	put_done(queue, job);
+	return true;
+}
+
+int compile_queue_fd(const struct compile_queue *queue)
+{
+	return queue->event;
+}

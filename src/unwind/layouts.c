@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/layouts.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Pieces of generated code with no more than this between them are one: they come and go. */
+#define JIT_GAP (2ull << 20)
+/* What is tried in turn when there are too many. */
+#define JIT_GAP_MAX (1ull << 40)
+
+int layouts_init(struct layouts *layouts, struct tables *tables, struct blocks *blocks)
+{
+	*layouts = (struct layouts){ .tables = tables, .blocks = blocks };
+	return chunk_slots_new(blocks, &layouts->slots);
+}
+
+static void free_layout(struct layouts *layouts, struct layout *layout)
+{
+	if (layout->previous)
+		layout->previous->next = layout->next;
+	else
+		layouts->first = layout->next;
+	if (layout->next)
+		layout->next->previous = layout->previous;
+	free(layout);
+}
+
+void layouts_clear(struct layouts *layouts)
+{
+	while (layouts->first)
+		free_layout(layouts, layouts->first);
+	chunk_slots_free(layouts->slots);
+	free(layouts->scratch);
+	*layouts = (struct layouts){ 0 };
+}
+
+/* ---- from mappings to places ---- */
+
+static void place_of_table(struct layouts *layouts, const struct mapping *mapping, uint32_t table,
+			   struct place *place)
+{
+	place->table = table;
+	if (table == TABLE_NONE)
+		place->kind = WIRE_MAPPING_NO_CFI;
+	else if (!tables_bias(layouts->tables, table, mapping->start, mapping->offset,
+			      &place->bias))
+		*place = (struct place){
+			.start = mapping->start,
+			.end = mapping->end,
+			.table = table,
+			.bias = mapping->start - (1ull << 32), /* no such part: beyond rows */
+		};
+}
+
+static int place_of(struct layouts *layouts, const struct mapping *mapping, struct place *place)
+{
+	uint32_t table;
+	int r;
+
+	*place =
+		(struct place){ .start = mapping->start, .end = mapping->end, .table = TABLE_NONE };
+	switch (mapping->kind) {
+	case MAPPING_FILE:
+		r = tables_of_file(layouts->tables, mapping->file, &table);
+		if (r == 0)
+			place_of_table(layouts, mapping, table, place);
+		return r;
+	case MAPPING_VDSO:
+		r = tables_of_vdso(layouts->tables, mapping->end - mapping->start, &table);
+		if (r == 0)
+			place_of_table(layouts, mapping, table, place);
+		return r;
+	case MAPPING_ANONYMOUS:
+		place->kind = WIRE_MAPPING_JIT;
+		return 0;
+	default:
+		/* Code on the stack or the heap was made there. */
+		place->kind = strcmp(mapping->name, "[stack]") == 0 ||
+					      strcmp(mapping->name, "[heap]") == 0
+				      ? WIRE_MAPPING_JIT
+				      : WIRE_MAPPING_SPECIAL;
+		return 0;
+	}
+}
+
+static bool continues(const struct place *a, const struct place *b, uint64_t gap)
+{
+	if (a->table != b->table || a->bias != b->bias)
+		return false;
+	if (a->table != TABLE_NONE)
+		return a->end == b->start;
+	return a->kind == b->kind && a->kind == WIRE_MAPPING_JIT && b->start - a->end <= gap;
+}
+
+/* Makes one of neighbours that are; returns how many are left. */
+static uint32_t unite(struct place *places, uint32_t n, uint64_t gap)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept && continues(&places[kept - 1], &places[i], gap))
+			places[kept - 1].end = places[i].end;
+		else
+			places[kept++] = places[i];
+	}
+	return kept;
+}
+
+int layouts_places(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
+		   const struct place **ret_places, uint32_t *ret_n, uint32_t *ret_cut)
+{
+	uint64_t gap = JIT_GAP;
+	uint32_t made;
+
+	if (n > layouts->room_scratch) {
+		struct place *grown = reallocarray(layouts->scratch, n, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		layouts->scratch = grown;
+		layouts->room_scratch = n;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		int r = place_of(layouts, &mappings[i], &layouts->scratch[i]);
+
+		if (r < 0)
+			return r;
+	}
+	made = unite(layouts->scratch, n, gap);
+	while (made > MAX_PLACES && gap < JIT_GAP_MAX) {
+		gap *= 16;
+		made = unite(layouts->scratch, made, gap);
+	}
+	*ret_cut = made > MAX_PLACES ? made - (uint32_t)MAX_PLACES : 0;
+	*ret_places = layouts->scratch;
+	*ret_n = made - *ret_cut;
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static struct table_place says(const struct layouts *layouts, const struct place *place)
+{
+	if (place->table == TABLE_NONE)
+		return (struct table_place){ .root = WIRE_MAPPING(0, place->kind) };
+	return tables_place(layouts->tables, place->table);
+}
+
+static uint64_t as_word(struct table_place place)
+{
+	uint64_t word;
+
+	_Static_assert(sizeof(place) == sizeof(word), "one store");
+	memcpy(&word, &place, sizeof(word));
+	return word;
+}
+
+/* The root and the owner of a mapping. */
+static uint64_t *word_of(struct wire_mapping *mapping)
+{
+	_Static_assert(offsetof(struct wire_mapping, root) % 8 == 0 &&
+			       offsetof(struct wire_mapping, owner) ==
+				       offsetof(struct wire_mapping, root) + 4,
+		       "they are stored at once");
+	return (uint64_t *)(void *)&mapping->root;
+}
+
+static void fill(struct layouts *layouts, const struct layout *layout,
+		 const struct wire_chunk *chunk, const struct place *places)
+{
+	struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk);
+	struct wire_chunk_head head = { .owner = layout->wire.owner, .n = chunk->n };
+
+	memcpy(slot, &head, sizeof(head));
+	for (uint32_t i = 0; i < chunk->n; i++) {
+		slot++;
+		*slot = (struct wire_mapping){
+			.start = places[i].start,
+			.end = places[i].end,
+			.bias = places[i].bias,
+		};
+		*word_of(slot) = as_word(says(layouts, &places[i]));
+	}
+}
+
+static int take_chunk(struct layouts *layouts, uint16_t n, struct wire_chunk *ret_chunk)
+{
+	int r = chunk_slots_take(layouts->slots, n, ret_chunk);
+
+	if (r != -ENOSPC || !chunk_slots_let_go(layouts->slots))
+		return r;
+	r = blocks_settle(layouts->blocks);
+	return r < 0 ? r : chunk_slots_take(layouts->slots, n, ret_chunk);
+}
+
+static void give_chunks(struct layouts *layouts, const struct layout *layout)
+{
+	for (uint32_t i = 0; i < layout->wire.n_chunks; i++)
+		chunk_slots_give(layouts->slots, &layout->wire.chunks[i]);
+}
+
+static int write_chunks(struct layouts *layouts, struct layout *layout)
+{
+	uint32_t done = 0;
+
+	while (done < layout->n) {
+		struct wire_chunk *chunk = &layout->wire.chunks[layout->wire.n_chunks];
+		uint32_t n = layout->n - done;
+		int r;
+
+		if (n > WIRE_CHUNK_SLOTS - 1)
+			n = WIRE_CHUNK_SLOTS - 1;
+		r = take_chunk(layouts, (uint16_t)n, chunk);
+		if (r < 0)
+			return r;
+		chunk->first = layout->places[done].start;
+		layout->wire.n_chunks++;
+		fill(layouts, layout, chunk, &layout->places[done]);
+		done += n;
+	}
+	return 0;
+}
+
+int layouts_write(struct layouts *layouts, const struct place *places, uint32_t n,
+		  struct layout **ret_layout)
+{
+	struct layout *layout = malloc(sizeof(*layout) + n * sizeof(*places));
+	int r;
+
+	if (!layout)
+		return -ENOMEM;
+	*layout = (struct layout){
+		.references = 1,
+		.wire.owner = ++layouts->last_owner,
+		.n = n,
+	};
+	memcpy(layout->places, places, n * sizeof(*places));
+	r = write_chunks(layouts, layout);
+	if (r < 0) {
+		give_chunks(layouts, layout);
+		free(layout);
+		return r;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (places[i].table != TABLE_NONE)
+			tables_use(layouts->tables, places[i].table);
+	}
+	layout->next = layouts->first;
+	if (layout->next)
+		layout->next->previous = layout;
+	layouts->first = layout;
+	*ret_layout = layout;
+	return 0;
+}
+
+void layouts_unref(struct layouts *layouts, struct layout *layout)
+{
+	if (!layout || --layout->references)
+		return;
+	for (uint32_t i = 0; i < layout->n; i++) {
+		if (layout->places[i].table != TABLE_NONE)
+			tables_unuse(layouts->tables, layout->places[i].table);
+	}
+	give_chunks(layouts, layout);
+	free_layout(layouts, layout);
+}
+
+static void refresh(struct layouts *layouts, struct layout *layout)
+{
+	const struct place *place = layout->places;
+
+	for (uint32_t i = 0; i < layout->wire.n_chunks; i++) {
+		const struct wire_chunk *chunk = &layout->wire.chunks[i];
+		struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk) + 1;
+
+		for (uint32_t j = 0; j < chunk->n; j++, slot++, place++) {
+			uint64_t word = as_word(says(layouts, place));
+
+			if (*word_of(slot) != word)
+				__atomic_store_n(word_of(slot), word, __ATOMIC_RELEASE);
+		}
+	}
+}
+
+void layouts_refresh(struct layouts *layouts)
+{
+	if (layouts->version == tables_version(layouts->tables))
+		return;
+	layouts->version = tables_version(layouts->tables);
+	for (struct layout *layout = layouts->first; layout; layout = layout->next)
+		refresh(layouts, layout);
+}
+
+const struct place *layout_find(const struct layout *layout, uint64_t address)
+{
+	uint32_t low = 0, high = layout->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (layout->places[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < layout->n && layout->places[low].start <= address ? &layout->places[low]
+								       : NULL;
+}

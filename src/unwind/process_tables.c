@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/process_tables.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BUCKETS 4096u
+
+/*
+ * A process that makes code all the time is written so often; what it made last is not known for
+ * as long. Files are written at once.
+ */
+#define JIT_REST_NS 50000000ull
+
+struct process {
+	struct process *next; /* in its bucket */
+	struct process *next_dirty;
+	pid_t tgid;
+	struct layout *layout; /* NULL: none was written yet */
+	uint64_t not_before;   /* for generated code */
+	uint32_t cut;	       /* mappings that found no room */
+	bool dirty;	       /* in the list */
+	bool inherited;	       /* `layout` is its parent's, and not written for it yet */
+	bool there;	       /* in the maps */
+	bool ended;
+};
+
+struct process_tables {
+	const struct worlds *worlds;
+	struct layouts *layouts;
+	struct unwind_maps *maps;
+	struct process *buckets[BUCKETS];
+	struct process *dirty;
+	uint32_t n;
+	uint32_t n_there;
+	bool no_memory;
+	uint64_t updates, cut;
+};
+
+int process_tables_new(const struct worlds *worlds, struct layouts *layouts,
+		       struct unwind_maps *maps, struct process_tables **ret_processes)
+{
+	struct process_tables *processes = calloc(1, sizeof(*processes));
+
+	if (!processes)
+		return -ENOMEM;
+	processes->worlds = worlds;
+	processes->layouts = layouts;
+	processes->maps = maps;
+	*ret_processes = processes;
+	return 0;
+}
+
+void process_tables_free(struct process_tables *processes)
+{
+	if (!processes)
+		return;
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		while (processes->buckets[i]) {
+			struct process *process = processes->buckets[i];
+
+			processes->buckets[i] = process->next;
+			free(process);
+		}
+	}
+	free(processes);
+}
+
+static struct process *find(const struct process_tables *processes, pid_t tgid)
+{
+	struct process *process = processes->buckets[(uint32_t)tgid % BUCKETS];
+
+	while (process && process->tgid != tgid)
+		process = process->next;
+	return process;
+}
+
+/* The process, in the list of those to be written. */
+static struct process *touch(struct process_tables *processes, pid_t tgid)
+{
+	struct process **bucket = &processes->buckets[(uint32_t)tgid % BUCKETS];
+	struct process *process = find(processes, tgid);
+
+	if (!process) {
+		process = calloc(1, sizeof(*process));
+		if (!process) {
+			processes->no_memory = true;
+			return NULL;
+		}
+		process->tgid = tgid;
+		process->next = *bucket;
+		*bucket = process;
+		processes->n++;
+	}
+	if (!process->dirty) {
+		process->dirty = true;
+		process->next_dirty = processes->dirty;
+		processes->dirty = process;
+	}
+	process->ended = false;
+	return process;
+}
+
+void process_tables_changed(struct process_tables *processes, pid_t tgid)
+{
+	struct process *process = touch(processes, tgid);
+
+	if (process)
+		process->inherited = false;
+}
+
+void process_tables_forked(struct process_tables *processes, pid_t child, pid_t parent)
+{
+	const struct process *from = find(processes, parent);
+	struct layout *layout = NULL;
+	struct process *process;
+
+	/* What the parent's layout does not have yet must be looked up for the child, too. */
+	if (from && from->layout && (!from->dirty || from->inherited))
+		layout = from->layout;
+	process = touch(processes, child);
+	if (!process)
+		return;
+	process->inherited = layout != NULL;
+	if (layout) {
+		layout->references++;
+		layouts_unref(processes->layouts, process->layout);
+		process->layout = layout;
+	}
+}
+
+void process_tables_ended(struct process_tables *processes, pid_t tgid)
+{
+	struct process *process = find(processes, tgid) ? touch(processes, tgid) : NULL;
+
+	if (process)
+		process->ended = true;
+}
+
+static void forget(struct process_tables *processes, struct process *process)
+{
+	struct process **at = &processes->buckets[(uint32_t)process->tgid % BUCKETS];
+
+	if (process->there)
+		processes->maps->remove_process(processes->maps, (uint32_t)process->tgid);
+	processes->n_there -= process->there;
+	layouts_unref(processes->layouts, process->layout);
+	while (*at != process)
+		at = &(*at)->next;
+	*at = process->next;
+	processes->n--;
+	free(process);
+}
+
+/* Has the maps say what the process's layout is. */
+static int publish(struct process_tables *processes, struct process *process)
+{
+	int r = processes->maps->set_process(processes->maps, (uint32_t)process->tgid,
+					     &process->layout->wire);
+
+	processes->updates++;
+	if (r == -E2BIG || r == -ENOSPC) {
+		/* Too many processes: this one is not known until it changes again. */
+		if (process->there)
+			processes->maps->remove_process(processes->maps, (uint32_t)process->tgid);
+		processes->n_there -= process->there;
+		process->there = false;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	processes->n_there += !process->there;
+	process->there = true;
+	return 0;
+}
+
+static bool equal(const struct layout *layout, const struct place *places, uint32_t n)
+{
+	return layout && layout->n == n &&
+	       (n == 0 || memcmp(layout->places, places, n * sizeof(*places)) == 0);
+}
+
+/* They differ in where generated code is, and in nothing else. */
+static bool differ_in_jit(const struct layout *layout, const struct place *places, uint32_t n)
+{
+	uint32_t i = 0, j = 0;
+
+	if (!layout)
+		return false;
+	for (;;) {
+		const struct place *a, *b;
+
+		while (i < layout->n && layout->places[i].table == TABLE_NONE)
+			i++;
+		while (j < n && places[j].table == TABLE_NONE)
+			j++;
+		if (i == layout->n || j == n)
+			return i == layout->n && j == n;
+		a = &layout->places[i++];
+		b = &places[j++];
+		if (memcmp(a, b, sizeof(*a)) != 0)
+			return false;
+	}
+}
+
+/* Returns 1 if it has to wait. */
+static int update(struct process_tables *processes, struct process *process, uint64_t now)
+{
+	struct layout *before = process->layout;
+	const struct mapping *mappings;
+	const struct place *places;
+	uint32_t n, cut;
+	int r;
+
+	if (process->inherited) {
+		process->inherited = false;
+		return publish(processes, process);
+	}
+	mappings = worlds_current(processes->worlds, process->tgid, &n);
+	if (!mappings) {
+		forget(processes, process);
+		return 0;
+	}
+	r = layouts_places(processes->layouts, mappings, n, &places, &n, &cut);
+	if (r < 0)
+		return r;
+	processes->cut += cut > process->cut ? cut - process->cut : 0;
+	process->cut = cut;
+	if (equal(before, places, n))
+		return process->there ? 0 : publish(processes, process);
+	if (process->there && now < process->not_before && differ_in_jit(before, places, n))
+		return 1;
+	r = layouts_write(processes->layouts, places, n, &process->layout);
+	if (r < 0) {
+		process->layout = before;
+		return r;
+	}
+	process->not_before = now + JIT_REST_NS;
+	r = publish(processes, process);
+	layouts_unref(processes->layouts, before);
+	return r;
+}
+
+int process_tables_flush(struct process_tables *processes, uint64_t now, struct error *err)
+{
+	struct process *list = processes->dirty;
+
+	processes->dirty = NULL;
+	while (list) {
+		struct process *process = list;
+		int r = 0;
+
+		list = process->next_dirty;
+		process->dirty = false;
+		if (process->ended) {
+			forget(processes, process);
+			continue;
+		}
+		r = update(processes, process, now);
+		if (r == 0)
+			continue;
+		/* Again next time. */
+		process->dirty = true;
+		process->next_dirty = processes->dirty;
+		processes->dirty = process;
+		if (r == 1 || r == -ENOSPC)
+			continue;
+		for (; list; list = process) {
+			process = list->next_dirty;
+			list->next_dirty = processes->dirty;
+			processes->dirty = list;
+		}
+		return error_set(err, r, "cannot tell the kernel what a process has mapped: %s",
+				 strerror(-r));
+	}
+	if (processes->no_memory)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+const struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid)
+{
+	const struct process *process = find(processes, tgid);
+
+	return process && process->there ? process->layout : NULL;
+}
+
+void process_tables_stats(const struct process_tables *processes, struct unwind_stats *stats)
+{
+	stats->processes = processes->n_there;
+	stats->processes_cut = processes->n - processes->n_there;
+	stats->process_updates = processes->updates;
+	stats->mappings_cut = processes->cut;
+}

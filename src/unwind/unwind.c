@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/unwind.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/own.h"
+#include "unwind/process_tables.h"
+
+/* So many slots of mappings may wait for a grace period before one is waited for beside. */
+#define MAX_SLOTS_LET_GO 2048u
+
+struct unwind {
+	struct worlds *worlds;
+	struct unwind_maps *maps;
+	struct blocks *blocks;
+	struct table_cache *cache;
+	struct tables *tables;
+	struct layouts layouts;
+	struct process_tables *processes;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what the worlds tell ---- */
+
+static void on_changed(void *context, pid_t tgid)
+{
+	struct unwind *unwind = context;
+
+	process_tables_changed(unwind->processes, tgid);
+}
+
+static void on_forked(void *context, pid_t child, pid_t parent)
+{
+	struct unwind *unwind = context;
+
+	process_tables_forked(unwind->processes, child, parent);
+}
+
+static void on_ended(void *context, pid_t tgid)
+{
+	struct unwind *unwind = context;
+
+	process_tables_ended(unwind->processes, tgid);
+}
+
+/* ---- life ---- */
+
+/* A cache that cannot be used is none: all it does is to save time. */
+static void open_cache(struct unwind *unwind, const char *directory)
+{
+	if (directory && directory[0])
+		table_cache_open(directory, 0, &unwind->cache);
+}
+
+static int build(struct unwind *unwind, const struct unwind_options *options)
+{
+	int r = blocks_new(unwind->maps,
+			   options && options->memory ? options->memory : UNWIND_MEMORY_DEFAULT,
+			   &unwind->blocks);
+
+	if (r < 0)
+		return r;
+	open_cache(unwind, options ? options->cache : NULL);
+	r = tables_new(unwind->worlds, unwind->maps, unwind->blocks, unwind->cache,
+		       &unwind->tables);
+	if (r == 0)
+		r = layouts_init(&unwind->layouts, unwind->tables, unwind->blocks);
+	if (r == 0)
+		r = process_tables_new(unwind->worlds, &unwind->layouts, unwind->maps,
+				       &unwind->processes);
+	return r;
+}
+
+int unwind_new(struct worlds *worlds, struct unwind_maps *maps,
+	       const struct unwind_options *options, struct unwind **ret_unwind, struct error *err)
+{
+	struct unwind *unwind = calloc(1, sizeof(*unwind));
+	struct worlds_watch watch = {
+		.changed = on_changed,
+		.forked = on_forked,
+		.ended = on_ended,
+		.context = unwind,
+	};
+	int r;
+
+	if (!unwind) {
+		unwind_maps_close(maps);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	unwind->maps = maps;
+	unwind->worlds = worlds;
+	r = build(unwind, options);
+	if (r < 0) {
+		unwind_free(unwind);
+		return error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r));
+	}
+	worlds_set_watch(worlds, &watch);
+	worlds_each(worlds, on_changed, unwind);
+	*ret_unwind = unwind;
+	return 0;
+}
+
+void unwind_free(struct unwind *unwind)
+{
+	if (!unwind)
+		return;
+	worlds_set_watch(unwind->worlds, NULL);
+	process_tables_free(unwind->processes);
+	layouts_clear(&unwind->layouts);
+	tables_free(unwind->tables);
+	table_cache_close(unwind->cache);
+	blocks_free(unwind->blocks);
+	unwind_maps_close(unwind->maps);
+	free(unwind);
+}
+
+int unwind_fd(const struct unwind *unwind)
+{
+	return tables_fd(unwind->tables);
+}
+
+/* ---- keeping up ---- */
+
+static int let_go(void *context)
+{
+	struct unwind *unwind = context;
+
+	layouts_refresh(&unwind->layouts);
+	return 0;
+}
+
+int unwind_update(struct unwind *unwind, struct error *err)
+{
+	uint64_t now = now_ns();
+	int r = process_tables_flush(unwind->processes, now, err);
+
+	if (r == 0)
+		r = tables_update(unwind->tables, now, let_go, unwind, err);
+	layouts_refresh(&unwind->layouts);
+	tables_make_ready(unwind->tables,
+			  chunk_slots_let_go(unwind->layouts.slots) > MAX_SLOTS_LET_GO);
+	return r;
+}
+
+int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
+{
+	uint64_t end = now_ns() + budget_ns;
+
+	for (;;) {
+		struct pollfd done = { .fd = unwind_fd(unwind), .events = POLLIN };
+		int r = unwind_update(unwind, err);
+		uint64_t now;
+
+		if (r < 0)
+			return r;
+		now = now_ns();
+		if (!tables_pending(unwind->tables) || now >= end)
+			return 0;
+		if (!tables_help(unwind->tables))
+			poll(&done, 1, (int)((end - now) / 1000000u) + 1);
+	}
+}
+
+void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
+		enum wire_end end)
+{
+	const struct layout *layout = process_tables_find(unwind->processes, tgid);
+	const struct place *place = NULL;
+	uint64_t now;
+
+	(void)end; /* what a walk ended in is its last frame's table */
+	if (!layout)
+		return;
+	now = now_ns();
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t address =
+			(frames[i] & WIRE_FRAME_ADDRESS) - (frames[i] & WIRE_FRAME_EXACT ? 0 : 1);
+
+		if (place && address >= place->start && address < place->end)
+			continue;
+		place = layout_find(layout, address);
+		if (place && place->table != TABLE_NONE)
+			tables_hit(unwind->tables, place->table, now);
+	}
+}
+
+/* ---- reading ---- */
+
+const void *unwind_block(const struct unwind *unwind, uint32_t block)
+{
+	struct blocks_usage usage;
+
+	blocks_usage(unwind->blocks, &usage);
+	return block != WIRE_NO_BLOCK && block <= usage.there ? blocks_at(unwind->blocks, block)
+							      : NULL;
+}
+
+const struct wire_rule *unwind_rule(const struct unwind *unwind, uint32_t rule)
+{
+	uint32_t n;
+	const struct wire_rule *rules = rule_book_rules(tables_rules(unwind->tables), &n);
+
+	return rule < n ? &rules[rule] : NULL;
+}
+
+const struct wire_process *unwind_process(const struct unwind *unwind, uint32_t tgid)
+{
+	const struct layout *layout = process_tables_find(unwind->processes, (pid_t)tgid);
+
+	return layout ? &layout->wire : NULL;
+}
+
+const uint8_t *unwind_expression(const struct unwind *unwind, const struct wire_rule *rule,
+				 size_t *ret_size)
+{
+	if (rule->cfa != WIRE_CFA_UNSUPPORTED)
+		return NULL;
+	return rule_book_expression(tables_rules(unwind->tables), rule->extra, ret_size);
+}
+
+void unwind_stats(const struct unwind *unwind, struct unwind_stats *ret_stats)
+{
+	struct blocks_usage usage;
+
+	tables_stats(unwind->tables, ret_stats);
+	process_tables_stats(unwind->processes, ret_stats);
+	blocks_usage(unwind->blocks, &usage);
+	ret_stats->bytes = (uint64_t)usage.taken * WIRE_BLOCK_SIZE;
+	ret_stats->bytes_limit = (uint64_t)usage.limit * WIRE_BLOCK_SIZE;
+	ret_stats->bytes_there = (uint64_t)usage.there * WIRE_BLOCK_SIZE;
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tables kept for live processes, in plain memory: children that fork, execute, load and unload,
+ * make code and end, told by a look at /proc or by records as the kernel writes them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "process/worlds_events.h"
+#include "unwind/unwind.h"
+
+static struct unwind *unwind;
+
+#define NATIVE_BLOCK(block)  unwind_block(unwind, block)
+#define NATIVE_PROCESS(tgid) unwind_process(unwind, tgid)
+#include "unwind_native.h"
+
+#define SECOND_NS 1000000000ull
+#define NOBODY	  0x3ffffff0 /* beyond any pid */
+
+static struct worlds *worlds;
+static struct unwind_maps *maps;
+static int n_set, n_removed;
+
+static int count_set(struct unwind_maps *at, uint32_t tgid, const struct wire_process *process)
+{
+	(void)at;
+	(void)tgid;
+	assert_true(process->n_chunks <= WIRE_MAX_CHUNKS);
+	n_set++;
+	return 0;
+}
+
+static void count_removed(struct unwind_maps *at, uint32_t tgid)
+{
+	(void)at;
+	(void)tgid;
+	n_removed++;
+}
+
+static void open_unwind(uint64_t memory, const char *cache)
+{
+	const struct unwind_options options = { .memory = memory, .cache = cache };
+
+	assert_int_equal(unwind_maps_memory(&maps), 0);
+	maps->set_process = count_set;
+	maps->remove_process = count_removed;
+	n_set = n_removed = 0;
+	assert_int_equal(worlds_new(NULL, &worlds), 0);
+	assert_int_equal(unwind_new(worlds, maps, &options, &unwind, NULL), 0);
+}
+
+static void close_unwind(void)
+{
+	unwind_free(unwind);
+	worlds_free(worlds);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	open_unwind(0, NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	close_unwind();
+	return 0;
+}
+
+static void update(void)
+{
+	struct error err = { 0 };
+
+	assert_int_equal(unwind_update(unwind, &err), 0);
+}
+
+static void learn(pid_t tgid)
+{
+	struct error err = { 0 };
+	uint32_t world;
+
+	assert_int_equal(worlds_at(worlds, tgid, 0, UINT64_MAX, &world), 0);
+	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, &err), 0);
+}
+
+static struct unwind_stats stats(void)
+{
+	struct unwind_stats now;
+
+	unwind_stats(unwind, &now);
+	return now;
+}
+
+/* What the walk finds at an address of a process: its end, or the kind of its mapping. */
+static uint32_t kind_at(pid_t tgid, const void *address, struct unwind_walk *ret_walk)
+{
+	struct unwind_walk walk = { .tgid = (uint32_t)tgid };
+	uint32_t end = unwind_find_mapping(&walk, (uint64_t)(uintptr_t)address);
+
+	if (ret_walk)
+		*ret_walk = walk;
+	return end ? 1000 + end : WIRE_MAPPING_KIND(walk.root);
+}
+
+/* A rule stands there that says something. */
+static void assert_rule_at(pid_t tgid, const void *address)
+{
+	struct unwind_walk walk;
+	const struct wire_rule *rule;
+	uint32_t number = 0;
+
+	assert_int_equal(kind_at(tgid, address, &walk), WIRE_MAPPING_TABLE);
+	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(walk.root), walk.owner,
+					 (uint32_t)((uint64_t)(uintptr_t)address - walk.bias),
+					 &number),
+			 WIRE_END_NONE);
+	rule = unwind_rule(unwind, number);
+	assert_non_null(rule);
+	assert_int_not_equal(rule->cfa, WIRE_CFA_NONE);
+}
+
+static pid_t start_child(void)
+{
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		for (;;)
+			pause();
+	}
+	return child;
+}
+
+static void end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Our own code, libc's, the vDSO's, and what the kernel puts elsewhere. */
+static void test_live(void **state)
+{
+	void *jit = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child = start_child();
+	struct unwind_stats now;
+	uint64_t clock = getauxval(AT_SYSINFO_EHDR);
+	const uint64_t frames[] = { (uint64_t)(uintptr_t)compare | WIRE_FRAME_EXACT };
+
+	(void)state;
+	assert_true(jit != MAP_FAILED && clock);
+	assert_int_equal(kind_at(child, compare, NULL), 1000 + WIRE_END_NO_PROCESS);
+	learn(child);
+	assert_rule_at(child, (const char *)compare + 4);
+	assert_rule_at(child, (const char *)qsort + 4);
+	assert_rule_at(child, (const char *)dlsym(RTLD_DEFAULT, "getenv") + 4);
+	assert_int_equal(kind_at(child, (void *)clock, NULL), WIRE_MAPPING_TABLE);
+	assert_int_equal(kind_at(child, jit, NULL), WIRE_MAPPING_JIT);
+	assert_int_equal(kind_at(child, (const char *)jit + 8191, NULL), WIRE_MAPPING_JIT);
+	assert_int_equal(kind_at(child, (void *)0xffffffffff600000, NULL), WIRE_MAPPING_SPECIAL);
+	assert_int_equal(kind_at(child, (void *)4096, NULL), 1000 + WIRE_END_NO_MAPPING);
+	unwind_saw(unwind, child, frames, 1, WIRE_END_COMPLETE);
+	now = stats();
+	assert_int_equal(now.processes, 1);
+	assert_int_equal(now.pending, 0);
+	assert_int_equal(now.broken, 0);
+	assert_true(now.ready >= 3 && now.rows > 20000 && now.rules > 50);
+	assert_true(now.bytes > now.rows * 4 && now.bytes < now.rows * 6);
+	assert_int_equal(now.compiled, now.ready + now.no_cfi);
+	assert_true(now.compile_ns > 0);
+	munmap(jit, 8192);
+	end_child(child);
+}
+
+static void map_record(pid_t tgid, uint64_t time, uint64_t start, uint64_t size, const char *name)
+{
+	const struct mapping_record record = {
+		.tgid = tgid,
+		.time = time,
+		.start = start,
+		.end = start + size,
+		.name = name,
+		.name_size = strlen(name),
+	};
+
+	assert_int_equal(worlds_mmap(worlds, &record), 0);
+}
+
+/* fork shares, exec replaces, exit gives back. */
+static void test_life(void **state)
+{
+	pid_t child = start_child();
+	uint64_t bytes;
+
+	(void)state;
+	learn(child);
+	assert_int_equal(n_set, 1);
+	assert_int_equal(worlds_fork(worlds, NOBODY, child, UINT64_MAX - 100), 0);
+	assert_int_equal(worlds_fork(worlds, NOBODY + 1, NOBODY, UINT64_MAX - 99), 0);
+	bytes = stats().bytes;
+	update();
+	assert_int_equal(n_set, 3);
+	assert_int_equal(stats().bytes, bytes);
+	assert_int_equal(unwind_process(unwind, NOBODY + 1)->owner,
+			 unwind_process(unwind, (uint32_t)child)->owner);
+	assert_rule_at(NOBODY, (const char *)qsort + 4);
+	assert_rule_at(NOBODY + 1, (const char *)qsort + 4);
+
+	/* What one of them maps is its own. */
+	map_record(NOBODY, UINT64_MAX - 98, 0x10000, 4096, "//anon");
+	update();
+	assert_int_equal(kind_at(NOBODY, (void *)0x10000, NULL), WIRE_MAPPING_JIT);
+	assert_int_equal(kind_at(NOBODY + 1, (void *)0x10000, NULL), 1000 + WIRE_END_NO_MAPPING);
+	assert_int_equal(kind_at(child, (void *)0x10000, NULL), 1000 + WIRE_END_NO_MAPPING);
+
+	assert_int_equal(worlds_exec(worlds, NOBODY + 1, UINT64_MAX - 97), 0);
+	map_record(NOBODY + 1, UINT64_MAX - 96, 0x20000, 4096, "//anon");
+	update();
+	assert_int_equal(kind_at(NOBODY + 1, (const void *)qsort, NULL),
+			 1000 + WIRE_END_NO_MAPPING);
+	assert_int_equal(kind_at(NOBODY + 1, (void *)0x20000, NULL), WIRE_MAPPING_JIT);
+
+	worlds_exit(worlds, NOBODY + 1, UINT64_MAX - 95);
+	worlds_exit(worlds, NOBODY, UINT64_MAX - 94);
+	update();
+	assert_int_equal(n_removed, 2);
+	assert_null(unwind_process(unwind, NOBODY));
+	assert_int_equal(stats().processes, 1);
+	assert_rule_at(child, (const char *)qsort + 4);
+
+	/* Of one that comes and goes between two updates nothing is written. */
+	n_set = n_removed = 0;
+	assert_int_equal(worlds_fork(worlds, NOBODY + 2, child, UINT64_MAX - 93), 0);
+	assert_int_equal(worlds_exec(worlds, NOBODY + 2, UINT64_MAX - 92), 0);
+	worlds_exit(worlds, NOBODY + 2, UINT64_MAX - 91);
+	update();
+	assert_int_equal(n_set + n_removed, 0);
+	end_child(child);
+}
+
+/* Generated code that grows piece by piece, as JIT compilers make it: few updates, no growth. */
+static void test_jit(void **state)
+{
+	uint64_t start = 0x7f0000000000;
+	struct unwind_stats now;
+	uint64_t bytes;
+	int before;
+
+	(void)state;
+	assert_int_equal(worlds_exec(worlds, NOBODY, 1), 0);
+	map_record(NOBODY, 2, start, 4096, "//anon");
+	update();
+	bytes = stats().bytes;
+	assert_int_equal(n_set, 1);
+	for (uint32_t i = 1; i <= 3000; i++) {
+		map_record(NOBODY, 2 + i, start + i * 65536ull, 4096, "//anon");
+		update();
+	}
+	now = stats();
+	assert_true(n_set < 100);
+	before = n_set;
+	assert_true(now.bytes <= bytes + WIRE_BLOCK_SIZE);
+	/* What was put off is written once it has rested. */
+	for (int i = 0; n_set == before && i < 1000000; i++)
+		update();
+	assert_int_equal(kind_at(NOBODY, (void *)(start + 3000 * 65536ull), NULL),
+			 WIRE_MAPPING_JIT);
+	assert_int_equal(kind_at(NOBODY, (void *)(start + 3000 * 65536ull + 4096), NULL),
+			 1000 + WIRE_END_NO_MAPPING);
+	/* A file is told at once. */
+	map_record(NOBODY, 4000, 0x10000, 4096, "/no/such/file");
+	update();
+	assert_int_equal(kind_at(NOBODY, (void *)0x10000, NULL), WIRE_MAPPING_BROKEN);
+	assert_int_equal(stats().broken, 1);
+}
+
+/* More places than chunks have room for; each is found, up to the last that fits. */
+static void test_many_mappings(void **state)
+{
+	uint32_t n = 4000, fit = WIRE_MAX_CHUNKS * (WIRE_CHUNK_SLOTS - 1);
+
+	(void)state;
+	assert_int_equal(worlds_exec(worlds, NOBODY, 1), 0);
+	for (uint32_t i = 0; i < n; i++)
+		map_record(NOBODY, 2, 0x100000 + i * 8192ull, 4096, i % 2 ? "//anon" : "[uprobes]");
+	update();
+	assert_int_equal(stats().mappings_cut, n - fit);
+	assert_int_equal(unwind_process(unwind, NOBODY)->n_chunks, WIRE_MAX_CHUNKS);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *at = (const char *)0x100000 + i * 8192ull;
+		uint32_t wanted = i >= fit ? 1000 + WIRE_END_NO_MAPPING
+				  : i % 2  ? WIRE_MAPPING_JIT
+					   : WIRE_MAPPING_SPECIAL;
+
+		assert_int_equal(kind_at(NOBODY, at, NULL), wanted);
+		assert_int_equal(kind_at(NOBODY, at + 4095, NULL), wanted);
+		assert_int_equal(kind_at(NOBODY, at + 4096, NULL), 1000 + WIRE_END_NO_MAPPING);
+		assert_int_equal(kind_at(NOBODY, at - 1, NULL), 1000 + WIRE_END_NO_MAPPING);
+	}
+	worlds_exit(worlds, NOBODY, 5);
+	update();
+	assert_int_equal(stats().processes, 0);
+}
+
+/* All that runs, as a measurement of the whole machine has it. */
+static void test_machine(void **state)
+{
+	struct error err = { 0 };
+	struct unwind_stats now;
+
+	(void)state;
+	assert_int_equal(worlds_learn_running(worlds, 60 * SECOND_NS), 0);
+	assert_int_equal(unwind_wait(unwind, 120 * SECOND_NS, &err), 0);
+	now = stats();
+	printf("%u processes, %u tables (%u ready, %u without CFI, %u broken), %llu rows, %u rules,"
+	       " %.1f MB, %.2f bytes a row, compiled in %.0f ms\n",
+	       now.processes, now.tables, now.ready, now.no_cfi, now.broken,
+	       (unsigned long long)now.rows, now.rules, (double)now.bytes / 1e6,
+	       (double)now.bytes / (double)now.rows, (double)now.compile_ns / 1e6);
+	assert_int_equal(now.pending, 0);
+	assert_true(now.processes >= 1 && now.ready >= 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_live, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_life, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_jit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_mappings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The look-ups of bpf/unwind_step.h over tables that a test wrote. Include it after the test's
+ * own NATIVE_BLOCK(block) and NATIVE_PROCESS(tgid).
+ */
+#ifndef STACKTALLY_TESTS_UNWIND_NATIVE_H
+#define STACKTALLY_TESTS_UNWIND_NATIVE_H
+
+#define UNWIND_CONTEXT
+#define UNWIND_PASS
+#define UNWIND_INLINE		       static inline __attribute__((unused))
+#define UNWIND_READ(to, size, address) ((void)(to), (void)(size), (void)(address), -1)
+#define UNWIND_BLOCK(block)	       NATIVE_BLOCK(block)
+#define UNWIND_RULE(number)	       ((const struct wire_rule *)((void)(number), (void *)0))
+#define UNWIND_PROCESS(tgid)	       NATIVE_PROCESS(tgid)
+
+#include "bpf/unwind_step.h"
+
+#endif
