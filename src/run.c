@@ -90,6 +90,8 @@ static int write_profile(struct measured *measured, struct output *output, bool 
 
 	if (r == 0 && compared->meta)
 		r = profile_build(compared->tally, compared->names, compared->meta, view, &base);
+	if (r == 0 && compared->base)
+		r = profile_recognize(&base, &profile);
 	if (r == 0) {
 		profile.base = compared->meta ? &base : NULL;
 		write_head(measured, output, titled);

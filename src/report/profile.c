@@ -272,6 +272,45 @@ void profile_clear(struct profile *profile)
 	*profile = (struct profile){ 0 };
 }
 
+/* The frame of this name among those in the index, or NULL. */
+static const struct profile_frame *frame_by_name(const struct profile *profile,
+						 const struct index *names, const char *name)
+{
+	uint64_t hash = hash_bytes(name, strlen(name));
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(names, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(names, &cursor))
+		if (strcmp(profile->frames[at].is.name, name) == 0)
+			return &profile->frames[at];
+	return NULL;
+}
+
+int profile_recognize(struct profile *base, const struct profile *profile)
+{
+	struct index names = { 0 };
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < profile->n_frames; i++) {
+		const char *name = profile->frames[i].is.name;
+
+		if (name && !frame_by_name(profile, &names, name))
+			r = index_add(&names, hash_bytes(name, strlen(name)), i);
+	}
+	for (uint32_t i = 0; r == 0 && i < base->n_frames; i++) {
+		struct names_frame *is = &base->store->frames[i].is;
+		const struct profile_frame *known =
+			is->name && !is->module ? frame_by_name(profile, &names, is->name) : NULL;
+
+		if (known) {
+			is->module = known->is.module;
+			is->flags = known->is.flags;
+		}
+	}
+	index_free(&names);
+	return r;
+}
+
 const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup)
 {
 	uint32_t low = 0, high = profile->n_cgroups;

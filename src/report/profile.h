@@ -101,6 +101,13 @@ int profile_build(const struct tally *tally, const struct names *names,
 void profile_clear(struct profile *profile);
 
 /*
+ * Frames of `base` of which nothing but the name is known, as reports of other programs have them,
+ * become what a frame of that name is in `profile`: of that module, the kernel's, generated. 0 or
+ * -ENOMEM.
+ */
+int profile_recognize(struct profile *base, const struct profile *profile);
+
+/*
  * Stacks lie in memory as the tally first saw them and are printed by count: a writer that asks
  * for those of a few entries ahead need not wait for each.
  */

@@ -38,6 +38,13 @@ for recording in profile threads stackcount; do
 	done
 done
 
+# Frames that come without their module are known by their names.
+for base in "$recordings/threads.stacktally" "$tmp/threads.folded" "$tmp/threads.pb.gz"; do
+	report threads --format svg --diff "$base" >"$tmp/$(basename "$base").svg"
+	cmp "$tmp/threads.stacktally.svg" "$tmp/$(basename "$base").svg"
+	check $? "the same flame graph against $(basename "$base")" "see above"
+done
+
 # ---- more, less, new, gone; 121 samples now
 cat >"$tmp/base.folded" <<'END'
 swapper/6;cpu_idle_poll 100
