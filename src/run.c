@@ -25,7 +25,6 @@ DEFINE_OWN(struct worlds, worlds_free)
 DEFINE_OWN(struct tally, tally_free)
 DEFINE_OWN(struct names, names_free)
 DEFINE_OWN(struct symbolizer, symbolizer_free)
-DEFINE_OWN(struct session, session_close)
 DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct recording, recording_free)
 
@@ -303,6 +302,17 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 			     "functions and lines may be missing",
 			     symbolizer_n_broken_inlines(symbolizer));
 	return r;
+}
+
+static void own_session_close(struct session **session)
+{
+	uint32_t limit = session_close(*session);
+
+	if (limit)
+		message_line("WARNING: sysctl kernel.perf_event_max_stack stays raised, because "
+			     "another profiler walks stacks; set it back with: "
+			     "sysctl kernel.perf_event_max_stack=%u",
+			     limit);
 }
 
 static int open_and_measure(struct measured *measured, struct trigger *trigger, int *ret_status,

@@ -68,8 +68,7 @@ int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err)
 	return 0;
 }
 
-void depth_restore(uint32_t before)
+int depth_restore(uint32_t before)
 {
-	if (before)
-		write_limit(before);
+	return before ? write_limit(before) : 0;
 }

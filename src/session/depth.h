@@ -16,7 +16,10 @@
  */
 int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err);
 
-/* Puts the old limit back, once the programs are gone. `before` 0 does nothing. */
-void depth_restore(uint32_t before);
+/*
+ * Puts the old limit back, once the programs are gone. `before` 0 does nothing. Returns a negative
+ * errno when it cannot be: -EBUSY while another profiler walks stacks.
+ */
+int depth_restore(uint32_t before);
 
 #endif

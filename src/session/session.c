@@ -177,6 +177,16 @@ static int open_session(struct session *session, struct error *err)
 	return 0;
 }
 
+/* Adds to the error what else somebody has to know. */
+static void say_limit(uint32_t limit, struct error *err)
+{
+	size_t used = err ? strlen(err->text) : 0;
+
+	if (err && limit)
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; sysctl kernel.perf_event_max_stack stays raised, it was %u", limit);
+}
+
 int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
 		 struct session **ret_session, struct error *err)
 {
@@ -196,7 +206,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 		trigger->scope.pid = plan->filter.tgids.ids[0];
 	r = open_session(session, err);
 	if (r < 0) {
-		session_close(session);
+		say_limit(session_close(session), err);
 		return r;
 	}
 	*ret_session = session;
@@ -484,10 +494,12 @@ int session_command_status(struct session *session)
 	return command_status(session->command);
 }
 
-void session_close(struct session *session)
+uint32_t session_close(struct session *session)
 {
+	uint32_t limit_left;
+
 	if (!session)
-		return;
+		return 0;
 	if (session->attached)
 		session->trigger->ops->stop(session->trigger);
 	signals_close(&session->signals);
@@ -497,6 +509,9 @@ void session_close(struct session *session)
 		book_free(session->books[i]);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);
-	depth_restore(session->stack_limit_before);
+	limit_left = session->stack_limit_before;
+	if (depth_restore(limit_left) == 0)
+		limit_left = 0;
 	free(session);
+	return limit_left;
 }

@@ -66,6 +66,10 @@ uint64_t session_duration(const struct session *session);
 /* The launched command's exit code as a shell would give it, waiting for its end; -1: none. */
 int session_command_status(struct session *session);
 
-void session_close(struct session *session);
+/*
+ * Returns what kernel.perf_event_max_stack was and has to be set to by somebody else, because the
+ * kernel refuses it now; or 0.
+ */
+uint32_t session_close(struct session *session);
 
 #endif

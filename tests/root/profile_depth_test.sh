@@ -75,4 +75,27 @@ fi
 check $? "kernel.perf_event_max_stack is raised while it runs" "$raised, $status: $(cat "$err")"
 [ "$(limit)" = "$before" ]
 check $? "a run that was ended by a signal gives it back" "$(limit), not $before"
+
+# Somebody else who walks stacks at the end keeps it from being given back: that is said.
+give_back() { echo "$before" >/proc/sys/kernel/perf_event_max_stack; }
+at_exit=give_back
+"$profile" --max-depth 512 >"$out" 2>"$err" &
+run=$!
+started+=("$run")
+await 20 deep_raised
+"$profile" -F 49 >"$tmp/other" 2>"$tmp/other.err" &
+other=$!
+started+=("$other")
+walks() { grep -q '^Sampling' "$tmp/other"; }
+await 20 walks
+kill -TERM "$run" 2>>"$fate"
+wait "$run"
+says "that it stays raised is said, with the value to set" \
+	"kernel.perf_event_max_stack stays raised, .*: sysctl kernel.perf_event_max_stack=$before\$"
+kill -TERM "$other"
+wait "$other"
+await 20 give_back 2>>"$fate"
+is_back=$(limit)
+[ "$is_back" = "$before" ]
+check $? "... and can be set when the other one is gone" "$is_back, not $before"
 finish
