@@ -395,8 +395,10 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIN
 	if (end)
 		return end;
 	/* The return address took room below it at least. Vfork's child has it in a register. */
-	if (cfa < walk->registers[UNWIND_SP] ||
-	    (cfa == walk->registers[UNWIND_SP] && WIRE_RULE_RA(rule) != WIRE_RA_REG) || cfa & 7)
+	if (((cfa < walk->registers[UNWIND_SP] ||
+	      (cfa == walk->registers[UNWIND_SP] && WIRE_RULE_RA(rule) != WIRE_RA_REG)) &&
+	     !(rule->ra & WIRE_RULE_NEW_STACK)) ||
+	    cfa & 7)
 		return WIRE_END_SP;
 	return unwind_return(walk, rule, cfa UNWIND_PASS);
 }

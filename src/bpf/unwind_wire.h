@@ -70,6 +70,7 @@ enum wire_ra {
 
 enum wire_rule_flags {
 	WIRE_RULE_FRAME_POINTER = 1 << 4, /* no CFI: code of a kind known to keep frame pointers */
+	WIRE_RULE_NEW_STACK = 1 << 5,	  /* the caller is on another stack: at any address */
 };
 
 struct wire_rule {

@@ -10,6 +10,7 @@
 #include "unwind/code_stubs.h"
 #include "unwind/code_view.h"
 #include "unwind/frame_sections.h"
+#include "unwind/go_rows.h"
 #include "unwind/row_writer.h"
 
 #if defined(__x86_64__)
@@ -21,6 +22,7 @@ struct compilation {
 	struct elf_file *elf;
 	struct code_view code;
 	struct call_frames frames[2]; /* of UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME */
+	struct go_table go;
 	struct code_ranges ranges;
 	struct row_writer writer;
 	struct unwind_counts counts;
@@ -31,6 +33,7 @@ static void compilation_free(struct compilation *all)
 	elf_file_close(all->elf);
 	call_frames_free(&all->frames[0]);
 	call_frames_free(&all->frames[1]);
+	go_table_close(&all->go);
 	code_ranges_free(&all->ranges);
 	row_writer_close(&all->writer);
 }
@@ -56,6 +59,22 @@ static int read_frames(struct compilation *all, enum unwind_source source)
 	return r;
 }
 
+static int read_go(struct compilation *all)
+{
+	struct code_ranges more = { 0 };
+	int r = go_table_open(all->elf, &all->go);
+
+	if (r == -EBADMSG)
+		all->counts.malformed++;
+	if (r)
+		return r == -ENODATA || r == -EBADMSG ? 0 : r;
+	r = go_rows_ranges(&all->go, &all->code, &more, &all->counts);
+	if (!r)
+		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
+	code_ranges_free(&more);
+	return r;
+}
+
 static int read_stubs(struct compilation *all, struct rule_book *book)
 {
 	struct code_ranges more = { 0 };
@@ -73,6 +92,8 @@ static int put_range(struct compilation *all, const struct code_range *range)
 
 	if (range->source == UNWIND_CODE)
 		row_writer_put(&all->writer, range->begin, (uint16_t)range->context);
+	else if (range->source == UNWIND_GO)
+		r = go_rows_put(&all->go, &all->code, range, &all->writer);
 	else
 		r = call_frames_rows(&all->frames[range->source], range, &all->writer);
 	if (r == -EBADMSG) {
@@ -118,6 +139,9 @@ static int compile(struct compilation *all, struct rule_book *book, struct unwin
 	r = row_writer_open(&all->writer, book);
 	if (!r)
 		r = read_frames(all, UNWIND_EH_FRAME);
+	/* Go's own .debug_frame knows nothing of the frame pointer. */
+	if (!r)
+		r = read_go(all);
 	if (!r)
 		r = read_frames(all, UNWIND_DEBUG_FRAME);
 	if (!r)

@@ -4,7 +4,7 @@
  * frame to its caller, from its address up to the next row's.
  *
  * What is read, in this order, each for code that those before it say nothing of: .eh_frame (by
- * section; else by segment), .debug_frame (compressed or not), Go's table of functions, code
+ * section; else by segment), Go's table of functions, .debug_frame (compressed or not), code
  * known by its bytes (linker's stubs, entry points, thread starts and signal returns).
  *
  * Files may be hostile: all is read with bounded pread()s, nothing is mapped; time is linear in
