@@ -109,6 +109,8 @@ static void name_of(const struct table_identity *identity, char name[NAME_SIZE])
 
 	for (uint32_t i = 0; i < identity->build_id_size; i++)
 		at += sprintf(at, "%02x", identity->build_id[i]);
+	if (at == name)
+		at += sprintf(at, "none");
 	sprintf(at, ".%016llx", (unsigned long long)hash_bytes(identity, sizeof(*identity)));
 }
 
