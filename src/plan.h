@@ -41,6 +41,7 @@ struct plan {
 	bool user, kernel;  /* which stacks to capture */
 	uint32_t max_depth; /* frames a side */
 	enum plan_unwind unwind;
+	uint64_t unwind_memory; /* bytes of kernel memory for unwinding tables */
 	bool per_thread, per_cgroup;
 	uint32_t hash_storage;	/* --hash-storage-size; 0: as much as it takes */
 	uint32_t stack_storage; /* --stack-storage-size; 0: as much as it takes */

@@ -148,6 +148,7 @@ static const struct option_row rows[] = {
 	  .help = "print a report every so often, each with only its own samples" },
 	SHARED_DEPTH_ROW(struct profile_options),
 	SHARED_UNWIND_ROW(struct profile_options),
+	SHARED_UNWIND_MEMORY_ROW(struct profile_options),
 	SHARED_FORCE_ROW(struct profile_options),
 
 	{ .section = SECTION_DISPLAY,

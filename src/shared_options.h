@@ -13,6 +13,10 @@
 #define MAX_DEPTH_LIMIT	  1024
 #define MAX_DEPTH_DEFAULT 127
 
+/* MB of kernel memory for unwinding tables. */
+#define UNWIND_MEMORY_LIMIT 1024
+#define UNWIND_MEMORY_USUAL 64
+
 struct shared_options {
 	struct id_list tgids, tids; /* -p, -L */
 	bool user_only, kernel_only;
@@ -30,12 +34,13 @@ struct shared_options {
 	const char *diff;
 	bool diff_raw;
 	const char *unwind;
+	uint64_t unwind_memory; /* MB */
 	struct string_list outputs, formats;
 };
 
 #define SHARED_OPTIONS_DEFAULT                                                                     \
 	{                                                                                          \
-		.cpu = -1, .max_depth = MAX_DEPTH_DEFAULT                                          \
+		.cpu = -1, .max_depth = MAX_DEPTH_DEFAULT, .unwind_memory = UNWIND_MEMORY_USUAL    \
 	}
 
 /* The words --format takes, for help and completion. */
@@ -89,6 +94,15 @@ struct shared_options {
 			"pointers in generated code (auto, the default), by the former only "      \
 			"(cfi), by frame pointers as the kernel does (fp), not at all (none)",     \
 		.completes = "auto cfi fp none"                                                    \
+	}
+
+#define SHARED_UNWIND_MEMORY_ROW(T)                                                                \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "unwind-memory", .kind = OPTION_POSITIVE,      \
+		.field = offsetof(T, shared.unwind_memory), .max = UNWIND_MEMORY_LIMIT,            \
+		.metavar = "MB",                                                                   \
+		.help = "kernel memory for tables made of call frame information, up to 1024 MB "  \
+			"(default 64); when it is full, those that were not used for longest go"   \
 	}
 
 #define SHARED_FORCE_ROW(T)                                                                        \

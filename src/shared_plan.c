@@ -89,6 +89,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		},
 		.user = !options->kernel_only,
 		.kernel = !options->user_only,
+		.unwind_memory = options->unwind_memory << 20,
 		.max_depth = (uint32_t)options->max_depth,
 		.per_thread = options->per_thread,
 		.per_cgroup = options->show_cgroup,
