@@ -124,8 +124,17 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-# The page of the .html report and the script of the .svg one are in the commands.
-$(BUILD)/src/report/page_files.o: $(wildcard src/report/page/*)
+# The page of the .html report and the script of the .svg one are in the commands; the page's
+# policy allows its own script and style only, by their hashes.
+PAGE_SCRIPTS := $(patsubst %,src/report/page/%.js,data colour tree panel functions app)
+PAGE := $(KERNEL_BUILD)/page_hashes.h
+$(PAGE): $(PAGE_SCRIPTS) src/report/page/page.css scripts/page-hashes
+	@mkdir -p $(@D)
+	$(call say,PAGE,$@)cat $(PAGE_SCRIPTS) > $(KERNEL_BUILD)/page.js && \
+		scripts/page-hashes $(KERNEL_BUILD)/page.js src/report/page/page.css > $@
+$(filter $(BUILD)/src/report/page_%,$(CORE_OBJECTS)): | $(PAGE)
+$(BUILD)/src/report/page_files.o: $(wildcard src/report/page/*) $(PAGE)
+$(BUILD)/src/report/page_shell.o: $(PAGE)
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)
@@ -221,7 +230,7 @@ format: ## put all C sources into the project's style
 # cppcheck does not know the cleanup attribute, without which these would be mistakes.
 CPPCHECK_BLIND := missingIncludeSystem memleak resourceLeak
 
-lint: $(SKELETON) ## clang-tidy and cppcheck over the user side
+lint: $(SKELETON) $(PAGE) ## clang-tidy and cppcheck over the user side
 	@scripts/install-deps lint
 	$(Q)printf '%s\n' $(CORE) $(COMMANDS:%=src/%.c) | xargs -P $$(nproc) -I{} \
 		clang-tidy --quiet {} -- $(filter-out -W%,$(ALL_CFLAGS))

@@ -44,8 +44,9 @@ struct shared_options {
 	}
 
 /* The words --format takes, for help and completion. */
-#define SHARED_FORMATS	    "text folded svg pprof speedscope json perf-script recording"
-#define SHARED_FORMATS_HELP "text, folded, svg, pprof, speedscope, json, perf-script or recording"
+#define SHARED_FORMATS "text folded svg html pprof speedscope json perf-script recording"
+#define SHARED_FORMATS_HELP                                                                        \
+	"text, folded, svg, html, pprof, speedscope, json, perf-script or recording"
 
 #define SECTION_FILTERS "filters"
 #define SECTION_CAPTURE "capture"

@@ -14,5 +14,8 @@ struct page_file {
 
 struct page_file page_file_svg_css(void);
 struct page_file page_file_svg_js(void);
+struct page_file page_file_page_css(void);
+struct page_file page_file_page_html(void); /* <body> and what is in it, not its end */
+struct page_file page_file_page_js(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const struct writer *const writers[] = {
-	&text_writer,	    &folded_writer, &svg_writer,	 &pprof_writer,
+	&text_writer,	    &folded_writer, &svg_writer,	 &html_writer, &pprof_writer,
 	&speedscope_writer, &json_writer,   &perf_script_writer, NULL,
 };
 

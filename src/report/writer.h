@@ -48,7 +48,7 @@ struct writer {
 };
 
 extern const struct writer text_writer, folded_writer, pprof_writer, speedscope_writer, json_writer,
-	perf_script_writer, svg_writer;
+	perf_script_writer, svg_writer, html_writer;
 
 /* NULL-terminated, in the order --help shows them; the first is the default. */
 extern const struct writer *const writers[];

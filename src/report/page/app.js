@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What ties the page together: data in, filters, search, tabs, keys. */
+
+const element = (id) => document.getElementById(id);
+const state = {
+	data: null, /* as it came */
+	tree: null, /* what the filters left of it */
+	tab: "graph", test: null, function: "",
+	filter: { comm: null, tgid: null, tid: null, side: "all", split: "comm" }
+};
+const timings = {};
+const panels = {};
+for (const [id, flame] of [["graph", true], ["callers", true], ["callees", false]])
+	panels[id] = new Panel(element(id), {
+		flame,
+		told: (node) => describe(panels[id], node),
+		pointed: (node) => describe(panels[id], node < 0 ? panels[id].selected : node)
+	});
+const table = new FunctionTable(element("functions").querySelector("table"), (number) => {
+	state.function = functionKey(functionsOf(state.tree).list[number]);
+	openTab("sandwich");
+});
+
+/* ---- data ---- */
+
+function take(block, keep) {
+	const start = performance.now();
+	state.data = decodeBlock(block);
+	timings.decode = performance.now() - start;
+	const { head } = state.data;
+	document.title = head.title;
+	element("title").textContent = head.title;
+	element("subtitle").textContent = head.subtitle;
+	element("facts").replaceChildren(...head.facts.flatMap(([name, text]) => {
+		const dt = document.createElement("dt"), dd = document.createElement("dd");
+		dt.textContent = name;
+		dd.textContent = text;
+		return [dt, dd];
+	}));
+	if (head.leftOut) {
+		const dt = document.createElement("dt"), dd = document.createElement("dd");
+		dt.textContent = "left out";
+		dd.textContent = `${numberFormat.format(head.leftOut)} boxes of fewer than ` +
+			`${numberFormat.format(head.minimum)} ${head.unit}; they count in what they are part of`;
+		element("facts").append(dt, dd);
+	}
+	const change = element("colour").querySelector("[value=change]");
+	change.hidden = change.disabled = !head.compare;
+	if (!keep) {
+		Object.assign(state.filter, { comm: null, tgid: null, tid: null });
+		element("colour").value = head.compare ? "change" : "kind";
+		closeSearch();
+	}
+	listProcesses();
+	filter(keep);
+	timings.shown = performance.now() - start;
+}
+
+/* ---- filters ---- */
+
+function option(value, text) {
+	const made = document.createElement("option");
+	made.value = value;
+	made.textContent = text;
+	return made;
+}
+
+/* Commands by how much they ran, and under each its processes if it has several. */
+function listProcesses() {
+	const { data, filter } = state, comms = new Map(), threads = new Map();
+	let several = false;
+	for (const node of tops(data)) {
+		const frame = data.frames[data.frame[node]], total = data.total[node];
+		const comm = comms.get(frame.name) || { total: 0, tgids: new Map() };
+		comms.set(frame.name, comm);
+		comm.total += total;
+		comm.tgids.set(frame.tgid, (comm.tgids.get(frame.tgid) || 0) + total);
+		if (frame.tid && (filter.comm === null || filter.comm === frame.name) &&
+		    (filter.tgid === null || filter.tgid === frame.tgid))
+			threads.set(frame.tid, `${frame.name} ${frame.tid}`);
+		several = several || frame.tid !== 0;
+	}
+	const share = (total) => percent(total, data.total[0]);
+	const list = [option("", "all processes")];
+	for (const [name, comm] of [...comms].sort((a, b) => b[1].total - a[1].total).slice(0, 400)) {
+		list.push(option(JSON.stringify([name, null]), `${name}  (${share(comm.total)})`));
+		if (comm.tgids.size < 2) continue;
+		for (const [tgid, total] of [...comm.tgids].sort((a, b) => b[1] - a[1]).slice(0, 50))
+			list.push(option(JSON.stringify([name, tgid]), `\u00a0\u00a0\u00a0${name} ${tgid}  (${share(total)})`));
+	}
+	element("process").replaceChildren(...list);
+	element("process").value = filter.comm === null ? "" : JSON.stringify([filter.comm, filter.tgid]);
+	if (element("process").selectedIndex < 0) {
+		/* It has ended since: a filter that matches nothing stays what it is. */
+		element("process").append(option(JSON.stringify([filter.comm, filter.tgid]), filter.comm));
+		element("process").value = JSON.stringify([filter.comm, filter.tgid]);
+	}
+	element("process").parentNode.hidden = comms.size === 0;
+	element("thread-label").hidden = !several;
+	element("thread").replaceChildren(option("", "all threads"),
+		...[...threads].slice(0, 1000).map(([tid, text]) => option(String(tid), text)));
+	element("thread").value = filter.tid === null ? "" : String(filter.tid);
+	element("split").parentNode.hidden = comms.size === 0;
+	element("split").querySelector("[value=thread]").hidden = !several;
+}
+
+function isPlain(filter) {
+	return filter.comm === null && filter.side === "all";
+}
+
+function filter(keep) {
+	state.tree = filterTree(state.data, state.filter);
+	element("message").hidden = state.tree.total[0] > 0 || (state.tree.base !== null && state.tree.base[0] > 0);
+	element("message").textContent = isPlain(state.filter) ? "No samples yet." : "No samples are left by the filters.";
+	state.stale = { graph: true, functions: true, sandwich: true };
+	show(keep);
+}
+
+/* Brings the open tab up to date; the others are when they are opened. */
+function show(keep) {
+	const { tree, tab, stale } = state;
+	if (!tree) return;
+	if (stale[tab]) {
+		stale[tab] = false;
+		if (tab === "graph") panels.graph.show(tree, colouring(), keep);
+		else if (tab === "functions") table.show(tree, state.test);
+		else showSandwich(keep);
+	}
+	search();
+	legend();
+}
+
+function showSandwich(keep) {
+	const number = functionsOf(state.tree).numbers.get(state.function) || 0;
+	const frame = functionsOf(state.tree).list[number];
+	panels.callers.element.hidden = panels.callees.element.hidden = number === 0;
+	if (number === 0) {
+		element("sandwich-of").textContent = state.function
+			? "This function is not among what is shown."
+			: "Choose a function: from the table, or one in the flame graph.";
+		return;
+	}
+	const callers = callersOf(state.tree, number), callees = calleesOf(state.tree, number);
+	element("sandwich-of").textContent = `${frame.name} \u2014 ${percent(callees.total[0], state.tree.total[0])}, ` +
+		`${numberFormat.format(callees.total[0])} ${state.tree.head.unit}`;
+	panels.callers.show(callers, colouring(), keep);
+	panels.callees.show(callees, colouring(), keep);
+}
+
+/* ---- colours ---- */
+
+function colouring() {
+	const by = element("colour").value;
+	if (by === "module") return moduleColour;
+	if (by !== "change" || !state.tree.base) return kindColour;
+	const scale = baseScale(state.tree);
+	const colourOf = (tree, node) => changeColour(tree.total[node], tree.base[node] * scale);
+	colourOf.perNode = true;
+	return colourOf;
+}
+
+function legend() {
+	const by = element("colour").value, entries = [];
+	if (by === "change") {
+		entries.push(["more", changeColour(1e6, 0)], ["the same", changeColour(1, 1)], ["less", changeColour(0, 1e6)]);
+	} else if (by === "kind") {
+		const kinds = new Set(state.data.frames.map((frame) => frame.kind));
+		for (let kind = KIND.KERNEL; kind <= KIND.MARKER; kind++)
+			if (kinds.has(kind)) entries.push([KIND_NAMES[kind], kindColour({ kind, name: "u" })]);
+	}
+	element("legend").replaceChildren(...entries.map(([text, colour]) => {
+		const span = document.createElement("span"), box = document.createElement("i");
+		box.style.setProperty("--colour", colour);
+		span.append(box, text);
+		return span;
+	}));
+}
+
+function recolour() {
+	if (!state.tree) return;
+	for (const panel of Object.values(panels)) if (panel.tree) panel.setColours(colouring());
+	legend();
+}
+
+/* ---- details ---- */
+
+function openPanel() {
+	return state.tab === "sandwich" ? (document.activeElement === element("callers") ? panels.callers : panels.callees) : panels.graph;
+}
+
+function describe(panel, node) {
+	const { tree } = panel;
+	if (!tree || node < 0) return;
+	const frame = tree.frames[tree.frame[node]], whole = state.tree.total[0];
+	const name = document.createElement("b"), numbers = document.createElement("span");
+	const parts = [`${numberFormat.format(tree.total[node])} ${tree.head.unit}, ${percent(tree.total[node], whole)}`];
+	if (tree.self[node]) parts.push(`self ${percent(tree.self[node], whole)}`);
+	if (panel.zoomed > 0 && node > panel.zoomed)
+		parts.push(`${percent(tree.total[node], tree.total[panel.zoomed])} of the zoomed`);
+	if (tree.base) {
+		const more = tree.total[node] - tree.base[node] * baseScale(tree);
+		parts.push(`before: ${numberFormat.format(tree.base[node])}, ${percent(tree.base[node], state.tree.base[0])}; ` +
+			(more < 0 ? "\u2212" : "+") + percent(Math.abs(more), whole));
+	}
+	if (frame.module && frame.kind !== KIND.MARKER) parts.push(frame.module);
+	if (KIND_NAMES[frame.kind]) parts.push(KIND_NAMES[frame.kind]);
+	name.textContent = frame.name;
+	numbers.textContent = parts.join("  \u00b7  ");
+	element("details").replaceChildren(name, numbers);
+	element("to-sandwich").hidden = functionKey(panel.tree.frames[panel.tree.frame[panel.selected]]) === "";
+	element("reset").disabled = panels.graph.zoomed === 0 && panels.callers.zoomed === 0 && panels.callees.zoomed === 0;
+}
+
+/* ---- search ---- */
+
+function search() {
+	const field = element("search"), pattern = field.value;
+	field.classList.remove("wrong");
+	state.test = null;
+	if (pattern) {
+		try {
+			const expression = new RegExp(pattern, "i");
+			state.test = (name) => expression.test(name);
+		} catch (wrong) {
+			field.classList.add("wrong");
+			element("matched").textContent = "not a regular expression";
+			return;
+		}
+	}
+	const panel = panels[state.tab === "sandwich" ? "callees" : "graph"];
+	for (const it of state.tab === "sandwich" ? [panels.callers, panels.callees] : [panels.graph])
+		if (it.tree) it.setMatches(state.test ? matchesOf(it.tree) : null);
+	if (state.tab === "functions") table.show(state.tree, state.test);
+	element("matched").textContent = !state.test ? ""
+		: `${percent(matchedTotal(panel), panel.tree ? panel.tree.total[panel.zoomed] : 0)} matched`;
+}
+
+function matchesOf(tree) {
+	return Uint8Array.from(tree.frames, (frame, number) => number > 0 && state.test(frame.name) ? 1 : 0);
+}
+
+/* Of what is zoomed, the part in boxes that match; one in another counts once. */
+function matchedTotal({ tree, zoomed, matches }) {
+	let sum = 0;
+	if (!tree || !matches) return 0;
+	for (let at = zoomed; at > 0; at = tree.parent[at]) if (matches[tree.frame[at]]) return tree.total[zoomed];
+	for (let i = zoomed; i < tree.end[zoomed];) {
+		const is = matches[tree.frame[i]] === 1;
+		if (is) sum += tree.total[i];
+		i = is ? tree.end[i] : i + 1;
+	}
+	return sum;
+}
+
+function closeSearch() {
+	element("search").value = "";
+	element("search").blur();
+}
+
+/* Selects the next drawn box that matches, or with -1 the one before. */
+function nextMatch(step) {
+	const panel = openPanel(), { tree, matches } = panel;
+	if (!tree || !matches) return;
+	for (let i = 1; i < tree.n; i++) {
+		const node = (panel.selected + step * i + tree.n * 2) % tree.n;
+		if (!matches[tree.frame[node]]) continue;
+		if (node < panel.zoomed || node >= tree.end[panel.zoomed]) panel.zoom(0);
+		panel.select(node);
+		panel.reveal(node);
+		return;
+	}
+}
+
+/* ---- tabs, buttons, keys ---- */
+
+function openTab(tab) {
+	if (tab === "sandwich" && state.tab === "graph") pickFunction(panels.graph);
+	state.tab = tab;
+	if (tab === "sandwich") state.stale.sandwich = true;
+	for (const name of ["graph", "functions", "sandwich"]) {
+		element(name).hidden = name !== tab;
+		element("tab-" + name).setAttribute("aria-selected", String(name === tab));
+	}
+	element("direction").hidden = tab !== "graph";
+	show(true);
+	if (tab !== "functions") describe(openPanel(), openPanel().selected);
+}
+
+/* The function that is selected in a graph becomes that of the sandwich. */
+function pickFunction(panel) {
+	if (!panel.tree) return;
+	const key = functionKey(panel.tree.frames[panel.tree.frame[panel.selected]]);
+	if (key) state.function = key;
+}
+
+function toSandwich() {
+	if (state.tab === "sandwich") {
+		pickFunction(openPanel());
+		state.stale.sandwich = true;
+		show(false);
+	} else {
+		openTab("sandwich");
+	}
+}
+
+function resetZoom() {
+	for (const panel of Object.values(panels)) {
+		if (!panel.tree) continue;
+		panel.zoom(0);
+		panel.selected = 0;
+	}
+	describe(openPanel(), 0);
+	search();
+}
+
+function setDirection(flame) {
+	panels.graph.setFlame(flame);
+	element("direction").textContent = flame ? "\u21c5 Icicle" : "\u21c5 Flame";
+}
+
+function setTheme(dark) {
+	document.documentElement.dataset.theme = dark ? "dark" : "light";
+	for (const panel of Object.values(panels)) panel.later();
+}
+
+function cycle(select) {
+	do select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
+	while (select.options[select.selectedIndex].disabled);
+	select.dispatchEvent(new Event("change"));
+}
+
+const keys = {
+	"/": () => element("search").focus(), "?": () => element("about").showModal(),
+	1: () => openTab("graph"), 2: () => openTab("functions"), 3: () => openTab("sandwich"),
+	s: toSandwich, i: () => setDirection(!panels.graph.flame), c: () => cycle(element("colour")),
+	d: () => setTheme(document.documentElement.dataset.theme !== "dark"),
+	n: () => nextMatch(1), N: () => nextMatch(-1),
+	Enter: () => { openPanel().zoom(openPanel().selected); describe(openPanel(), openPanel().selected); search(); },
+	ArrowLeft: () => openPanel().move("left"), ArrowRight: () => openPanel().move("right"),
+	ArrowUp: () => openPanel().move(openPanel().flame ? "in" : "out"),
+	ArrowDown: () => openPanel().move(openPanel().flame ? "out" : "in")
+};
+Object.assign(keys, { h: keys.ArrowLeft, l: keys.ArrowRight, k: keys.ArrowUp, j: keys.ArrowDown });
+
+function pressed(event) {
+	const typing = event.target.closest("input"), control = event.target.closest("select, button, tbody tr");
+	if (!state.tree || element("about").open) return;
+	if (event.key === "Escape") {
+		const searching = element("search").value !== "" || typing;
+		closeSearch();
+		if (searching) show(true);
+		else resetZoom();
+	} else if (typing && event.key === "Enter") {
+		typing.blur();
+		nextMatch(1);
+	} else if (event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey)) {
+		element("search").focus();
+	} else if (event.key === "Enter" && event.target.closest("tbody tr")) {
+		event.target.click();
+	} else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && keys[event.key] &&
+		   !(control && /^(Enter|Arrow)/.test(event.key)) &&
+		   !(state.tab === "functions" && /^(Arrow|[hjkl]$|Enter)/.test(event.key))) {
+		keys[event.key]();
+	} else {
+		return;
+	}
+	event.preventDefault();
+}
+
+function listen() {
+	const changed = (id, change) => element(id).addEventListener("change", () => {
+		change(element(id).value);
+		filter(true);
+	});
+	changed("process", (value) => {
+		const [comm, tgid] = value ? JSON.parse(value) : [null, null];
+		Object.assign(state.filter, { comm, tgid, tid: null });
+		listProcesses();
+	});
+	changed("thread", (value) => { state.filter.tid = value ? Number(value) : null; });
+	changed("side", (value) => { state.filter.side = value; });
+	changed("split", (value) => { state.filter.split = value; });
+	element("colour").addEventListener("change", recolour);
+	element("search").addEventListener("input", () => state.tree && search());
+	element("direction").addEventListener("click", keys.i);
+	element("reset").addEventListener("click", resetZoom);
+	element("theme").addEventListener("click", keys.d);
+	element("about-button").addEventListener("click", keys["?"]);
+	element("to-sandwich").addEventListener("click", toSandwich);
+	document.querySelector(".tabs").addEventListener("click", (event) => {
+		const button = event.target.closest("button");
+		if (button && state.tree) openTab(button.dataset.tab);
+	});
+	document.addEventListener("keydown", pressed);
+	/* Zooming changes what the matched share is of. */
+	for (const panel of Object.values(panels)) panel.canvas.addEventListener("click", () => search());
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+setTheme(dark.matches);
+dark.addEventListener("change", () => setTheme(dark.matches));
+listen();
+
+const stacktally = {
+	load: (block) => take(block, false),
+	update: (block) => take(block, state.data !== null),
+	state, panels, timings
+};
+
+(async () => {
+	try {
+		const block = await blockOfPage();
+		if (block) stacktally.load(block);
+		requestAnimationFrame(() => { timings.painted = performance.now(); });
+	} catch (error) {
+		element("message").hidden = false;
+		element("message").textContent = `This page cannot show its data: ${error.message}`;
+	}
+})();

@@ -1,0 +1,120 @@
+"use strict";
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The page's scripts, one after the other: data.js colour.js tree.js panel.js functions.js app.js.
+ *
+ * Data arrives as a block of bytes: stacktally.load(Uint8Array) shows it from scratch,
+ * stacktally.update(Uint8Array) keeps zoom, search, filters and selection; both decode what
+ * report/page.h describes. A page in a file finds its block deflated and as base64 in #data.
+ */
+
+const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7 };
+const ON_KERNEL_SIDE = 16;
+
+class Reader {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+		this.text = new TextDecoder();
+	}
+	number() {
+		const bytes = this.bytes;
+		let byte = bytes[this.at++], value = byte & 127, unit = 128;
+		while (byte > 127) {
+			byte = bytes[this.at++];
+			value += (byte & 127) * unit;
+			unit *= 128;
+		}
+		if (byte === undefined) throw new Error("the data ends too early");
+		return value;
+	}
+	/* A number of things that take at least a byte each. */
+	size() {
+		const size = this.number();
+		if (size > this.bytes.length - this.at) throw new Error("the data ends too early");
+		return size;
+	}
+	string() {
+		const size = this.size(), from = this.at;
+		this.at += size;
+		return this.text.decode(this.bytes.subarray(from, this.at));
+	}
+}
+
+function readFrames(reader) {
+	const strings = Array.from({ length: reader.size() }, () => reader.string());
+	return Array.from({ length: reader.size() }, () => {
+		const name = strings[reader.number()], module = strings[reader.number()];
+		const flags = reader.number(), kind = flags & 15;
+		const frame = { name, module, kind, kernel: (flags & ON_KERNEL_SIDE) !== 0, tgid: 0, tid: 0 };
+		if (name === undefined || module === undefined) throw new Error("a frame without a name");
+		if (kind === KIND.WHO) {
+			frame.tgid = reader.number();
+			frame.tid = reader.number();
+		}
+		return frame;
+	});
+}
+
+/* From the leaves up: totals of rests, and where subtrees end. */
+function addUp(counts, parent) {
+	for (let i = counts.length - 1; i > 0; i--) counts[parent[i]] += counts[i];
+}
+
+function readCounts(reader, parent) {
+	const n = parent.length, total = new Float64Array(n);
+	for (let i = 0; i < n; i++) total[i] = reader.number();
+	const self = total.slice();
+	if (reader.number()) for (let i = 0; i < n; i++) self[i] -= reader.number();
+	addUp(total, parent);
+	return { total, self };
+}
+
+/*
+ * A tree: arrays over its nodes in preorder, and the frames their numbers stand for. base and
+ * baseSelf are null unless it is compared with another.
+ */
+function decodeBlock(bytes) {
+	const reader = new Reader(bytes);
+	if (String.fromCharCode(...bytes.subarray(0, 4)) !== "STF1") throw new Error("no flame graph data");
+	reader.at = 4;
+	const head = JSON.parse(reader.string());
+	const frames = readFrames(reader), n = reader.size() || 1;
+	const depth = new Uint32Array(n), parent = new Uint32Array(n), frame = new Uint32Array(n);
+	const end = new Uint32Array(n), path = [0];
+	let deepest = 0;
+	for (let i = 1; i < n; i++) {
+		depth[i] = depth[i - 1] + 1 - reader.number();
+		if (depth[i] < 1 || depth[i] > i) throw new Error("a node without a parent");
+		parent[i] = path[depth[i] - 1];
+		path[depth[i]] = i;
+		if (depth[i] > deepest) deepest = depth[i];
+	}
+	const before = new Uint32Array(deepest + 1);
+	for (let i = 1; i < n; i++) {
+		const at = depth[i], sibling = depth[i - 1] >= at;
+		frame[i] = before[at] = reader.number() + (sibling ? before[at] : 0);
+		if (frame[i] >= frames.length) throw new Error("a node without a frame");
+	}
+	for (let i = n - 1; i >= 0; i--) {
+		if (end[i] === 0) end[i] = i + 1;
+		if (i > 0 && end[parent[i]] < end[i]) end[parent[i]] = end[i];
+	}
+	const now = readCounts(reader, parent);
+	const then = reader.number() ? readCounts(reader, parent) : { total: null, self: null };
+	return {
+		head, frames, n, depth, parent, frame, end, deepest,
+		total: now.total, self: now.self, base: then.total, baseSelf: then.self
+	};
+}
+
+/* The block in the page, if this is a file. */
+async function blockOfPage() {
+	const element = document.getElementById("data");
+	if (!element) return null;
+	const text = atob(element.textContent.trim()), bytes = new Uint8Array(text.length);
+	for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+	element.remove();
+	const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+	return new Uint8Array(await new Response(inflated).arrayBuffer());
+}

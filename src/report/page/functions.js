@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of the hottest functions. Rows are made of text nodes: names are never markup. */
+
+const ROWS_AT_ONCE = 300;
+
+class FunctionTable {
+	constructor(table, chosen) {
+		this.table = table;
+		this.chosen = chosen;
+		this.body = table.querySelector("tbody");
+		this.order = "self";
+		this.shown = ROWS_AT_ONCE;
+		table.querySelector("thead").addEventListener("click", (event) => {
+			const button = event.target.closest("button");
+			if (!button) return;
+			this.order = button.dataset.order;
+			this.shown = ROWS_AT_ONCE;
+			this.draw();
+		});
+		this.body.addEventListener("click", (event) => {
+			const row = event.target.closest("tr");
+			if (!row) return;
+			if (row.dataset.more) {
+				this.shown += ROWS_AT_ONCE * 3;
+				this.draw();
+			} else {
+				this.chosen(Number(row.dataset.number));
+			}
+		});
+	}
+	show(tree, test) {
+		this.tree = tree;
+		this.list = countFunctions(tree).filter((it) => test === null || test(it.frame.name));
+		this.draw();
+	}
+	/* By what comes first: numbers from large to small. */
+	compare(a, b) {
+		if (this.order === "name") return a.frame.name < b.frame.name ? -1 : 1;
+		if (this.order === "module")
+			return a.frame.module < b.frame.module ? -1 : a.frame.module > b.frame.module ? 1 : b.self - a.self;
+		if (this.order === "change") return Math.abs(this.change(b)) - Math.abs(this.change(a));
+		return b[this.order] - a[this.order] || b.total - a.total || (a.frame.name < b.frame.name ? -1 : 1);
+	}
+	change(it) {
+		return it.self - it.baseSelf * baseScale(this.tree);
+	}
+	draw() {
+		const whole = this.tree.total[0], compare = this.tree.base !== null;
+		for (const button of this.table.querySelectorAll("thead button"))
+			button.setAttribute("aria-pressed", String(button.dataset.order === this.order));
+		for (const cell of this.table.querySelectorAll(".change")) cell.hidden = !compare;
+		this.list.sort((a, b) => this.compare(a, b));
+		const rows = this.list.slice(0, this.shown).map((it) => this.row(it, whole, compare));
+		if (this.list.length > this.shown) {
+			const row = document.createElement("tr"), cell = document.createElement("td");
+			row.dataset.more = "1";
+			cell.colSpan = 7;
+			cell.textContent = `${numberFormat.format(this.list.length - this.shown)} more \u2026`;
+			row.append(cell);
+			rows.push(row);
+		}
+		this.body.replaceChildren(...rows);
+	}
+	row(it, whole, compare) {
+		const row = document.createElement("tr");
+		const cell = (text, name) => {
+			const made = document.createElement("td");
+			made.textContent = text;
+			made.className = name;
+			row.append(made);
+			return made;
+		};
+		row.dataset.number = it.number;
+		row.tabIndex = 0;
+		const bar = cell(percent(it.self, whole), "number bar");
+		/* A policy without inline styles lets scripts set them. */
+		bar.style.setProperty("--share", (whole > 0 ? 100 * it.self / whole : 0) + "%");
+		cell(numberFormat.format(it.self), "number wide");
+		const bar2 = cell(percent(it.total, whole), "number bar");
+		bar2.style.setProperty("--share", (whole > 0 ? 100 * it.total / whole : 0) + "%");
+		cell(numberFormat.format(it.total), "number wide");
+		if (compare) {
+			const change = this.change(it);
+			cell((change < 0 ? "\u2212" : "+") + percent(Math.abs(change), whole),
+				"number change " + (change > 0 ? "more" : change < 0 ? "less" : ""));
+		}
+		cell(it.frame.name, "name");
+		cell(it.frame.module, "module");
+		return row;
+	}
+}

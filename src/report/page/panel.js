@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One flame graph on a canvas: as high as its box on the page, which scrolls over rows that would
+ * not fit. Boxes narrower than half a pixel are drawn as one pale run with their neighbours, and
+ * come forth when what they are in is zoomed.
+ */
+
+const ROW = 19, NARROWEST = 0.5, FONT_SIZE = 12;
+const FONT = `${FONT_SIZE}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
+const numberFormat = new Intl.NumberFormat("en-US");
+
+function percent(part, whole) {
+	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
+}
+
+/* As much of the name as fits into so many places; wide characters take two. */
+function fit(name, room) {
+	if (room < 3) return "";
+	if (name.length <= room && !/[\u1100-\uffff]/.test(name)) return name;
+	let used = 0, out = "";
+	for (const character of name) {
+		used += character.codePointAt(0) >= 0x1100 ? 2 : 1;
+		if (used > room) return out.slice(0, -1) + "\u2026";
+		out += character;
+	}
+	return out;
+}
+
+class Panel {
+	/* `told` is called with a node when another is selected, `pointed` when one is pointed at. */
+	constructor(element, { flame, told, pointed }) {
+		this.element = element;
+		this.flame = flame;
+		this.told = told;
+		this.pointed = pointed;
+		this.tree = null;
+		this.zoomed = 0;
+		this.selected = 0;
+		this.hovered = -1;
+		this.matches = null; /* of each frame, whether it matches the search */
+		this.colours = [];
+		this.space = document.createElement("div");
+		this.canvas = document.createElement("canvas");
+		this.space.className = "space";
+		this.element.append(this.canvas, this.space);
+		this.context = this.canvas.getContext("2d");
+		this.atRoot = true; /* the reader sees the root's end: it stays in sight */
+		this.element.addEventListener("scroll", () => {
+			const { scrollTop, scrollHeight, clientHeight } = this.element;
+			this.atRoot = this.flame ? scrollTop + clientHeight > scrollHeight - ROW : scrollTop < ROW;
+			this.later();
+		});
+		this.canvas.addEventListener("click", (event) => this.clicked(event));
+		this.canvas.addEventListener("mousemove", (event) => this.moved(event));
+		this.canvas.addEventListener("mouseleave", () => this.hover(-1));
+		new ResizeObserver(() => this.resize()).observe(this.element);
+	}
+
+	/* ---- what is shown ---- */
+
+	/* A new tree in place of the one before: zoom and selection follow by name, if `keep`. */
+	show(tree, colourOf, keep) {
+		const zoomed = keep ? this.pathOf(this.zoomed) : [], selected = keep ? this.pathOf(this.selected) : [];
+		this.tree = tree;
+		this.colourOf = colourOf;
+		this.colours = [];
+		this.hovered = -1;
+		this.zoomed = this.find(zoomed);
+		this.selected = this.find(selected);
+		this.layOut();
+		if (!keep || this.atRoot) this.scrollToRoot();
+	}
+	pathOf(node) {
+		const path = [], { tree } = this;
+		for (; tree && node > 0; node = tree.parent[node]) path.unshift(frameKey(tree.frames[tree.frame[node]]));
+		return path;
+	}
+	/* The node at the path, or the last one on it that there is. */
+	find(path) {
+		const { tree } = this;
+		let at = 0;
+		for (const key of path) {
+			let next = -1;
+			for (let c = at + 1; c < tree.end[at] && next < 0; c = tree.end[c])
+				if (frameKey(tree.frames[tree.frame[c]]) === key) next = c;
+			if (next < 0) break;
+			at = next;
+		}
+		return at;
+	}
+	setColours(colourOf) {
+		this.colourOf = colourOf;
+		this.colours = [];
+		this.later();
+	}
+	setMatches(matches) {
+		this.matches = matches;
+		this.later();
+	}
+	setFlame(flame) {
+		this.flame = flame;
+		this.layOut();
+		this.scrollToRoot();
+	}
+	zoom(node) {
+		this.zoomed = node;
+		this.layOut();
+		this.reveal(node);
+	}
+	select(node) {
+		this.selected = node;
+		this.later();
+		this.told(node);
+	}
+	hover(node) {
+		if (node === this.hovered) return;
+		this.hovered = node;
+		this.later();
+		this.pointed(node);
+	}
+
+	/* ---- where things are ---- */
+
+	resize() {
+		const width = this.element.clientWidth, height = this.element.clientHeight;
+		const ratio = window.devicePixelRatio || 1;
+		if (!width || !height) return;
+		if (width === this.width && height === this.height && ratio === this.ratio) return;
+		Object.assign(this, { width, height, ratio });
+		this.canvas.width = Math.round(width * ratio);
+		this.canvas.height = Math.round(height * ratio);
+		this.canvas.style.width = width + "px";
+		this.canvas.style.height = height + "px";
+		this.layOut();
+		if (this.atRoot) this.scrollToRoot();
+		this.paint();
+	}
+	/* Boxes of each row, left to right, for the zoom there is: node, x, width; node -1: a run. */
+	layOut() {
+		const { tree, width } = this;
+		if (!tree || !width) return;
+		const rows = this.rows = [], z = this.zoomed, from = tree.x[z];
+		const scale = tree.width[z] > 0 ? width / tree.width[z] : 0;
+		const put = (depth, node, x, w) => {
+			(rows[depth] = rows[depth] || []).push(node, x, w);
+		};
+		for (let node = z; ; node = tree.parent[node]) {
+			put(tree.depth[node], node, 0, width);
+			if (node === 0) break;
+		}
+		for (let i = z + 1; i < tree.end[z];) {
+			const x = (tree.x[i] - from) * scale, w = tree.width[i] * scale;
+			if (w >= NARROWEST) {
+				put(tree.depth[i], i, x, w);
+				i++;
+				continue;
+			}
+			/* Into the run that ends here, if there is one. */
+			const row = rows[tree.depth[i]], last = row ? row.length - 3 : -1;
+			if (last >= 0 && row[last] === -1 && x - row[last + 1] - row[last + 2] < NARROWEST)
+				row[last + 2] = x + w - row[last + 1];
+			else put(tree.depth[i], -1, x, w);
+			i = tree.end[i];
+		}
+		/* Rows above which all boxes are too narrow to be seen need no room. */
+		while (rows.length > tree.depth[z] + 1 && rows[rows.length - 1].every((value, at) =>
+			at % 3 !== 0 || (value < 0 && rows[rows.length - 1][at + 2] < NARROWEST))) rows.pop();
+		this.space.style.height = rows.length * ROW + 2 + "px";
+		this.later();
+	}
+	top(depth) {
+		const row = this.flame ? this.rows.length - 1 - depth : depth;
+		/* A flame that is lower than the panel stands at its bottom. */
+		const lift = this.flame ? Math.max(0, this.height - this.rows.length * ROW - 2) : 0;
+		return row * ROW + lift - this.element.scrollTop;
+	}
+	scrollToRoot() {
+		this.atRoot = true;
+		this.element.scrollTop = this.flame ? this.element.scrollHeight : 0;
+	}
+	reveal(node) {
+		if (!this.tree || !this.width) return;
+		const y = this.top(this.tree.depth[node]);
+		if (y < 0) this.element.scrollTop += y - ROW;
+		else if (y + ROW > this.height) this.element.scrollTop += y + 2 * ROW - this.height;
+	}
+	nodeAt(event) {
+		const box = this.canvas.getBoundingClientRect();
+		const x = event.clientX - box.left, y = event.clientY - box.top;
+		if (!this.rows) return -1;
+		for (let depth = 0; depth < this.rows.length; depth++) {
+			const top = this.top(depth), row = this.rows[depth];
+			if (y < top || y >= top + ROW || !row) continue;
+			let low = 0, high = row.length / 3 - 1;
+			while (low < high) {
+				const middle = (low + high + 1) >> 1;
+				if (row[middle * 3 + 1] <= x) low = middle;
+				else high = middle - 1;
+			}
+			return x < row[low * 3 + 1] + row[low * 3 + 2] ? row[low * 3] : -1;
+		}
+		return -1;
+	}
+
+	/* ---- drawing ---- */
+
+	later() {
+		if (this.frameAsked) return;
+		this.frameAsked = true;
+		requestAnimationFrame(() => {
+			this.frameAsked = false;
+			this.paint();
+		});
+	}
+	colour(frame, node) {
+		if (this.colourOf.perNode) return this.colourOf(this.tree, node);
+		return this.colours[frame] || (this.colours[frame] = this.colourOf(this.tree.frames[frame]));
+	}
+	paint() {
+		const { context, tree, width, height } = this;
+		if (!tree || !width || !this.rows) return;
+		const style = getComputedStyle(document.documentElement);
+		const ink = { match: style.getPropertyValue("--match"), run: style.getPropertyValue("--run"),
+			edge: style.getPropertyValue("--edge") };
+		context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+		context.clearRect(0, 0, width, height);
+		context.font = FONT;
+		context.textBaseline = "middle";
+		if (!this.glyph) this.glyph = context.measureText("m".repeat(100)).width / 100 || 7.2;
+		for (let depth = 0; depth < this.rows.length; depth++) {
+			const y = this.top(depth);
+			if (y <= -ROW || y >= height || !this.rows[depth]) continue;
+			this.paintRow(this.rows[depth], y, depth < tree.depth[this.zoomed], ink);
+		}
+	}
+	paintRow(row, y, above, ink) {
+		const { context, tree } = this;
+		let colour = "";
+		for (let at = 0; at < row.length; at += 3) {
+			const node = row[at], x = row[at + 1], w = row[at + 2], frame = node < 0 ? 0 : tree.frame[node];
+			const match = node >= 0 && this.matches !== null && this.matches[frame] === 1;
+			const wanted = node < 0 ? ink.run : match ? ink.match : this.colour(frame, node);
+			if (wanted !== colour) context.fillStyle = colour = wanted;
+			context.globalAlpha = above ? 0.5 : this.matches !== null && !match && node >= 0 ? 0.55 : 1;
+			context.fillRect(x, y, w > 2 ? w - 0.8 : Math.max(w, NARROWEST), ROW - 1);
+			if (node > 0 && (node === this.selected || node === this.hovered)) {
+				context.globalAlpha = 1;
+				context.strokeStyle = ink.edge;
+				context.lineWidth = node === this.selected ? 2 : 1;
+				context.strokeRect(x + 0.5, y + 0.5, Math.max(w - 1.8, 1), ROW - 2);
+			}
+			if (node < 0 || w < 3 * this.glyph + 7) continue;
+			context.globalAlpha = 1;
+			context.fillStyle = match ? "#fff" : above ? ink.edge : "#1b1b1f";
+			context.fillText(fit(tree.frames[frame].name, Math.floor((w - 7) / this.glyph)), x + 3.5, y + ROW / 2);
+			colour = "";
+		}
+		context.globalAlpha = 1;
+	}
+
+	/* ---- what the reader does ---- */
+
+	clicked(event) {
+		const node = this.nodeAt(event);
+		if (node < 0) return;
+		this.select(node);
+		this.zoom(node);
+	}
+	moved(event) {
+		this.hover(this.nodeAt(event));
+		this.canvas.style.cursor = this.hovered >= 0 ? "pointer" : "default";
+	}
+	/* Moves the selection: up and down on the screen, left and right among what is drawn. */
+	move(direction) {
+		const { tree, rows } = this, depth = tree.depth[this.selected];
+		let to = -1;
+		if (direction === "in") {
+			for (let c = this.selected + 1; c < tree.end[this.selected]; c = tree.end[c])
+				if (to < 0 || tree.width[c] > tree.width[to]) to = c;
+		} else if (direction === "out") {
+			to = this.selected > 0 ? tree.parent[this.selected] : -1;
+		} else {
+			const row = (rows[depth] || []).filter((value, at) => at % 3 === 0 && value >= 0);
+			to = row[row.indexOf(this.selected) + (direction === "left" ? -1 : 1)];
+		}
+		if (to === undefined || to < 0) return;
+		if (to !== 0 && (to < this.zoomed || to >= tree.end[this.zoomed])) this.zoom(to);
+		if (to === 0) this.zoom(0);
+		this.select(to);
+		this.reveal(to);
+	}
+}
+
+function frameKey(frame) {
+	return `${frame.name}\n${frame.module}\n${frame.kind}`;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Trees out of trees: what filters leave, what calls a function and what it calls. */
+
+class TreeBuilder {
+	/* `most` nodes at most; `source` is the tree they come from. */
+	constructor(source, frames, most) {
+		this.source = source;
+		this.frames = frames;
+		this.n = 0;
+		this.depth = new Uint32Array(most);
+		this.parent = new Uint32Array(most);
+		this.frame = new Uint32Array(most);
+		this.total = new Float64Array(most);
+		this.self = new Float64Array(most);
+		this.base = source.base ? new Float64Array(most) : null;
+		this.baseSelf = source.base ? new Float64Array(most) : null;
+	}
+	grow() {
+		for (const key of ["depth", "parent", "frame", "total", "self", "base", "baseSelf"]) {
+			if (!this[key]) continue;
+			const grown = new this[key].constructor(this[key].length * 2 + 64);
+			grown.set(this[key]);
+			this[key] = grown;
+		}
+	}
+	add(parent, depth, frame) {
+		if (this.n === this.depth.length) this.grow();
+		this.parent[this.n] = parent;
+		this.depth[this.n] = depth;
+		this.frame[this.n] = frame;
+		return this.n++;
+	}
+	/* Counts a node of the source as one of this tree. */
+	count(at, node) {
+		const source = this.source;
+		this.total[at] += source.total[node];
+		this.self[at] += source.self[node];
+		if (!this.base) return;
+		this.base[at] += source.base[node];
+		this.baseSelf[at] += source.baseSelf[node];
+	}
+	/* What ends here instead of in a part that is not shown. */
+	keep(at, node) {
+		this.self[at] += this.source.total[node];
+		if (this.base) this.baseSelf[at] += this.source.base[node];
+	}
+	finish() {
+		const n = this.n, tree = { head: this.source.head, frames: this.frames, n, deepest: 0 };
+		for (const key of ["depth", "parent", "frame", "total", "self", "base", "baseSelf"])
+			tree[key] = this[key] ? this[key].subarray(0, n) : null;
+		tree.end = new Uint32Array(n);
+		for (let i = n - 1; i >= 0; i--) {
+			if (tree.end[i] === 0) tree.end[i] = i + 1;
+			if (i > 0 && tree.end[tree.parent[i]] < tree.end[i]) tree.end[tree.parent[i]] = tree.end[i];
+			if (tree.depth[i] > tree.deepest) tree.deepest = tree.depth[i];
+		}
+		/* Shares are of the whole, whatever part of it this is. */
+		tree.scaleTotal = this.source.scaleTotal || this.source.total[0];
+		tree.scaleBase = this.source.base ? this.source.scaleBase || this.source.base[0] : 0;
+		layOut(tree);
+		return tree;
+	}
+}
+
+/* How many samples one of the base is worth. */
+function baseScale(tree) {
+	return tree.head.shares && tree.scaleTotal && tree.scaleBase ? tree.scaleTotal / tree.scaleBase : 1;
+}
+
+/* x and width of each node, in samples; in a comparison the larger of both sides counts. */
+function layOut(tree) {
+	const { n, parent, total, base } = tree;
+	tree.width = total;
+	if (base) {
+		const scale = baseScale(tree), width = new Float64Array(n);
+		const rest = total.slice(), baseRest = base.slice();
+		for (let i = n - 1; i > 0; i--) {
+			rest[parent[i]] -= total[i];
+			baseRest[parent[i]] -= base[i];
+		}
+		for (let i = 0; i < n; i++)
+			width[i] = Math.max(rest[i], baseRest[i] * scale, 0);
+		addUp(width, parent);
+		tree.width = width;
+	}
+	const next = new Float64Array(tree.deepest + 2), x = new Float64Array(n);
+	for (let i = 0; i < n; i++) {
+		const depth = tree.depth[i];
+		x[i] = next[depth];
+		next[depth] += tree.width[i];
+		next[depth + 1] = x[i];
+	}
+	tree.x = x;
+}
+
+/* Group by frame: a Map from frame to the nodes that have it, in the order of frames. */
+function byFrame(nodes, frameOf) {
+	const groups = new Map();
+	for (const node of nodes) {
+		const frame = frameOf(node), group = groups.get(frame);
+		if (group) group.push(node);
+		else groups.set(frame, [node]);
+	}
+	return [...groups].sort((a, b) => a[0] - b[0]);
+}
+
+/* Copies what is below one node, without the kernel's side if that is not wanted. */
+function copyBelow(builder, node, at, noKernel) {
+	const { source } = builder, path = [at], top = source.depth[node];
+	for (let i = node + 1; i < source.end[node];) {
+		const depth = source.depth[i] - top, parent = path[depth - 1];
+		if (noKernel && source.frames[source.frame[i]].kernel) {
+			builder.keep(parent, i);
+			i = source.end[i];
+			continue;
+		}
+		path[depth] = builder.add(parent, builder.depth[parent] + 1, source.frame[i]);
+		builder.count(path[depth], i);
+		i++;
+	}
+}
+
+/* Merges what is below several nodes of the source into the node `top` of the new tree. */
+function mergeBelow(builder, nodes, top, noKernel) {
+	const { source } = builder, open = [[nodes, top]];
+	const childrenOf = (list, at) => {
+		const children = [];
+		for (const node of list) {
+			for (let c = node + 1; c < source.end[node]; c = source.end[c]) {
+				if (noKernel && source.frames[source.frame[c]].kernel) builder.keep(at, c);
+				else children.push(c);
+			}
+		}
+		return children;
+	};
+	/* Preorder: the children of a node are pushed last first, and added when they are popped. */
+	while (open.length) {
+		const [list, place, frame] = open.pop();
+		let at = place;
+		if (frame !== undefined) {
+			at = builder.add(place, builder.depth[place] + 1, frame);
+			for (const node of list) builder.count(at, node);
+		}
+		if (list.length === 1) {
+			copyBelow(builder, list[0], at, noKernel);
+			continue;
+		}
+		const groups = byFrame(childrenOf(list, at), (node) => source.frame[node]);
+		for (let i = groups.length - 1; i >= 0; i--) open.push([groups[i][1], at, groups[i][0]]);
+	}
+}
+
+/* The nodes that say who ran what: each process's or thread's top, or all if there are none. */
+function tops(tree) {
+	const found = [];
+	for (let i = 1; i < tree.n;) {
+		const frame = tree.frames[tree.frame[i]];
+		const next = i + 1 < tree.end[i] ? tree.frames[tree.frame[i + 1]] : null;
+		if (frame.kind === KIND.WHO && next && next.kind === KIND.WHO) {
+			i++; /* a cgroup */
+			continue;
+		}
+		if (frame.kind === KIND.WHO) found.push(i);
+		i = tree.end[i];
+	}
+	return found;
+}
+
+/* With the cgroup before it, if there is one. */
+function whoLabel(tree, node, split) {
+	const frame = tree.frames[tree.frame[node]], above = tree.parent[node];
+	const name = above > 0 ? `${tree.frames[tree.frame[above]].name}: ${frame.name}` : frame.name;
+	if (split === "thread" && frame.tid) return `${name} ${frame.tgid}/${frame.tid}`;
+	if (split !== "comm" && frame.tgid) return `${name} ${frame.tgid}`;
+	return name;
+}
+
+/* Topmost nodes of the kernel's side below these. */
+function kernelTops(tree, nodes) {
+	const found = [];
+	for (const node of nodes) {
+		for (let i = node + 1; i < tree.end[node];) {
+			const kernel = tree.frames[tree.frame[i]].kernel;
+			if (kernel) found.push(i);
+			i = kernel ? tree.end[i] : i + 1;
+		}
+	}
+	return found;
+}
+
+/*
+ * What the filters leave. `filter`: comm, tgid and tid (null: any), side ("all", "user",
+ * "kernel"), split ("comm", "process", "thread", "none").
+ */
+function filterTree(source, filter) {
+	const frames = source.frames.slice(), builder = new TreeBuilder(source, frames, source.n + 64);
+	const root = builder.add(0, 0, 0), all = tops(source);
+	const wanted = all.filter((node) => {
+		const frame = source.frames[source.frame[node]];
+		return (filter.comm === null || frame.name === filter.comm) &&
+			(filter.tgid === null || frame.tgid === filter.tgid) &&
+			(filter.tid === null || frame.tid === filter.tid);
+	});
+	const noKernel = filter.side === "user";
+	const groups = new Map();
+	if (!all.length || filter.split === "none") {
+		groups.set("", all.length ? wanted : [0]);
+	} else {
+		for (const node of wanted) {
+			const label = whoLabel(source, node, filter.split);
+			if (groups.has(label)) groups.get(label).push(node);
+			else groups.set(label, [node]);
+		}
+	}
+	for (const label of [...groups.keys()].sort((a, b) => a < b ? -1 : a > b ? 1 : 0)) {
+		const nodes = groups.get(label);
+		let at = root;
+		if (label !== "") {
+			frames.push({ ...source.frames[source.frame[nodes[0]]], name: label });
+			at = builder.add(root, 1, frames.length - 1);
+		}
+		if (filter.side === "kernel") {
+			mergeKernel(builder, kernelTops(source, nodes), at);
+		} else {
+			for (const node of nodes) builder.count(at, node);
+			mergeBelow(builder, nodes, at, noKernel);
+		}
+		if (at !== root) {
+			builder.total[root] += builder.total[at];
+			if (builder.base) builder.base[root] += builder.base[at];
+		}
+	}
+	return builder.finish();
+}
+
+function mergeKernel(builder, found, at) {
+	const { source } = builder;
+	for (const [frame, list] of byFrame(found, (node) => source.frame[node])) {
+		const top = builder.add(at, builder.depth[at] + 1, frame);
+		for (const node of list) {
+			builder.count(top, node);
+			builder.total[at] += source.total[node];
+			if (builder.base) builder.base[at] += source.base[node];
+		}
+		mergeBelow(builder, list, top, false);
+	}
+}
+
+/* ---- functions ---- */
+
+/* What makes two frames one function. */
+function functionKey(frame) {
+	return frame.kind <= KIND.WHO ? "" : frame.name + "\n" + frame.module;
+}
+
+/* For each frame the number of its function; 0: none. Kept with the tree. */
+function functionsOf(tree) {
+	if (tree.functions) return tree.functions;
+	const numbers = new Map([["", 0]]), list = [null];
+	const of = Uint32Array.from(tree.frames, (frame) => {
+		const key = functionKey(frame);
+		let number = numbers.get(key);
+		if (number === undefined) {
+			numbers.set(key, number = list.length);
+			list.push(frame);
+		}
+		return number;
+	});
+	return tree.functions = { of, list, numbers };
+}
+
+/* Calls `found` for each node of the function that is not below another of it. */
+function eachOutermost(tree, number, found) {
+	const { of } = functionsOf(tree);
+	for (let i = 1; i < tree.n;) {
+		const is = of[tree.frame[i]] === number;
+		if (is) found(i);
+		i = is ? tree.end[i] : i + 1;
+	}
+}
+
+/* What the function calls: its stacks from it on, merged. */
+function calleesOf(tree, number) {
+	const nodes = [];
+	eachOutermost(tree, number, (node) => nodes.push(node));
+	const builder = new TreeBuilder(tree, tree.frames, 1024);
+	const root = builder.add(0, 0, nodes.length ? tree.frame[nodes[0]] : 0);
+	for (const node of nodes) builder.count(root, node);
+	if (nodes.length) mergeBelow(builder, nodes, root, false);
+	return builder.finish();
+}
+
+/* What calls it: the same stacks from it towards the root. Parts below a 2000th are left out. */
+function callersOf(tree, number) {
+	const starts = [];
+	eachOutermost(tree, number, (node) => starts.push([node, node]));
+	const builder = new TreeBuilder(tree, tree.frames, 1024);
+	const weight = (list) => list.reduce((sum, [, from]) =>
+		sum + tree.total[from] + (tree.base ? tree.base[from] : 0), 0);
+	const least = weight(starts) / 2000, open = [];
+	if (starts.length) open.push([starts, 0, tree.frame[starts[0][0]], 0]);
+	else builder.add(0, 0, 0);
+	while (open.length) {
+		const [list, parent, frame, depth] = open.pop();
+		const at = builder.add(parent, depth, frame), more = [];
+		for (const [node, from] of list) {
+			builder.total[at] += tree.total[from];
+			if (builder.base) builder.base[at] += tree.base[from];
+			if (node > 0 && tree.parent[node] > 0) more.push([tree.parent[node], from]);
+		}
+		const groups = byFrame(more, ([node]) => tree.frame[node]);
+		for (let i = groups.length - 1; i >= 0; i--)
+			if (weight(groups[i][1]) >= least) open.push([groups[i][1], at, groups[i][0], depth + 1]);
+	}
+	return builder.finish();
+}
+
+/* Self and total of each function that is there: [{number, frame, self, total, base...}]. */
+function countFunctions(tree) {
+	const { of, list } = functionsOf(tree), n = list.length;
+	const self = new Float64Array(n), total = new Float64Array(n);
+	const baseSelf = new Float64Array(n), base = new Float64Array(n);
+	const active = new Uint32Array(n), path = new Uint32Array(tree.deepest + 2);
+	let depth = 0;
+	for (let i = 1; i < tree.n; i++) {
+		for (; depth >= tree.depth[i]; depth--) active[path[depth]]--;
+		depth = tree.depth[i];
+		const number = path[depth] = of[tree.frame[i]];
+		self[number] += tree.self[i];
+		if (tree.base) baseSelf[number] += tree.baseSelf[i];
+		if (active[number]++ > 0) continue;
+		total[number] += tree.total[i];
+		if (tree.base) base[number] += tree.base[i];
+	}
+	const found = [];
+	for (let i = 1; i < n; i++)
+		if (total[i] > 0 || base[i] > 0)
+			found.push({ number: i, frame: list[i], self: self[i], total: total[i],
+				baseSelf: baseSelf[i], base: base[i] });
+	return found;
+}
