@@ -49,7 +49,7 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra 
 STATIC_ELF := $(shell t=$$(mktemp) && echo 'int elf_begin(void); int main(void) { elf_begin(); }' | \
 	$(CC) -w -x c - -o $$t -Wl,-Bstatic -lelf -lz -lzstd -Wl,-Bdynamic 2>/dev/null && echo yes; \
 	rm -f $$t)
-LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lz -llzma -lbz2 -lzstd \
+LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lunistring -lz -llzma -lbz2 -lzstd \
 	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -lpthread
 COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
 
@@ -65,13 +65,8 @@ FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 RUSTC := $(shell command -v rustc 2>/dev/null)
 WORKLOAD_LIBS := $(wildcard tests/workloads/lib*.c)
 WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c \
-	tests/workloads/*.cc tests/workloads/*/*.c tests/workloads/*/*.cc \
-	$(if $(RUSTC),tests/workloads/*.rs)))
+	tests/workloads/*.cc $(if $(RUSTC),tests/workloads/*.rs)))
 WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
-# Programs that hold walks of stacks against the truth; the rest of the room is linked into each.
-ORACLES := $(BUILD)/tests/oracle/shadow
-ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=%.c),\
-	$(wildcard tests/oracle/*.c)))
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
 FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 
@@ -153,9 +148,6 @@ $(BUILD)/tests/vm/init: LDFLAGS += -static
 $(VM_PROGRAMS): %: %.o
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(if $(filter %/init,$@),,$(LDLIBS)) -o $@
 
-$(ORACLES): %: %.o $(ORACLE_OBJECTS) $(BUILD)/libcore.a
-	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
-
 own_flags = $$(sed -n 's/^.*cflags: *//p' $<)
 WORKLOAD_CFLAGS := -O0 -g -fno-omit-frame-pointer -D_GNU_SOURCE
 $(BUILD)/tests/workloads/%.so: tests/workloads/%.c
@@ -175,7 +167,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
-test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES)
+test-programs: units $(WORKLOADS) $(VM_PROGRAMS)
 
 # The same sources under sanitizers, each in a tree of its own below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -255,5 +247,4 @@ clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(COMMANDS:%=$(BUILD)/src/%.d) $(BPF_OBJECTS:.o=.d) \
-	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) \
-	$(ORACLE_OBJECTS:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))
+	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

@@ -48,6 +48,8 @@ struct plan {
 	double duration;	/* seconds; 0: until interrupted */
 	double interval;	/* seconds; 0: one report at the end */
 	double tick;		/* seconds between looks at a running measurement; 0: none */
+	bool tui;		/* looks are shown in the terminal */
+	bool progress;		/* a line on stderr tells how far it is */
 	char *const *command;	/* NULL, or what to run */
 	bool force;		/* run even on kernels that may hang */
 	bool inlines, lines;	/* of the symbolizer */

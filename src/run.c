@@ -20,6 +20,7 @@
 #include "report/warnings.h"
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
+#include "watch.h"
 
 DEFINE_OWN(struct worlds, worlds_free)
 DEFINE_OWN(struct tally, tally_free)
@@ -37,8 +38,9 @@ struct measured {
 	const struct worlds *worlds; /* NULL: loaded */
 	struct compared compared;
 	struct outputs outputs;
-	bool reported;	    /* a report went out before: the next one is told apart */
-	pthread_t preparer; /* reads the kernel's symbols beside the sampling */
+	struct watch *watch; /* NULL: nobody does */
+	bool reported;	     /* a report went out before: the next one is told apart */
+	pthread_t preparer;  /* reads the kernel's symbols beside the sampling */
 	bool preparing;
 	time_t told; /* of progress, when */
 };
@@ -203,7 +205,7 @@ static int announce(struct measured *measured, struct error *err)
 	for (uint32_t i = 0; r == 0 && i < measured->outputs.n; i++) {
 		struct output *output = &measured->outputs.list[i];
 
-		if (!is_text(output) || !is_stdout(output))
+		if (!is_text(output) || !is_stdout(output) || measured->watch)
 			continue;
 		fprintf(output->stream, "%s\n", measured->meta.title);
 		r = output_flush(output, err);
@@ -243,6 +245,40 @@ static int name_cgroups(struct measured *measured)
 	return r;
 }
 
+/* Names all that the tally has; then it can be shown. */
+static int name_all(struct measured *measured, struct session *session,
+		    struct symbolizer *symbolizer, struct error *err)
+{
+	int r;
+
+	end_preparing(measured);
+	measured->meta.duration_ns = session_duration(session);
+	r = symbolizer_resolve(symbolizer, measured->tally, measured->names, err);
+	if (r == 0 && name_cgroups(measured) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
+	if (r == 0 && measured->watch)
+		r = watch_look(measured->watch, measured->tally, measured->names, &measured->meta,
+			       err);
+	return r;
+}
+
+/* While it runs: for whoever watches. */
+static int look(struct measured *measured, struct session *session, struct symbolizer *symbolizer,
+		struct error *err)
+{
+	const struct tally_losses *losses = tally_losses_of(measured->tally);
+
+	if (measured->watch)
+		return watch_is_due(measured->watch) ? name_all(measured, session, symbolizer, err)
+						     : 0;
+	if (measured->request->plan->progress)
+		message_progress("%.0f s, %" PRIu64 " samples, %" PRIu64 " lost",
+				 (double)session_duration(session) / 1e9,
+				 tally_total(measured->tally),
+				 losses->lost_ring + losses->lost_counts + losses->lost_nested);
+	return 0;
+}
+
 static int measure(struct measured *measured, struct session *session,
 		   struct symbolizer *symbolizer, struct error *err)
 {
@@ -251,22 +287,42 @@ static int measure(struct measured *measured, struct session *session,
 	while (event == SESSION_INTERVAL || event == SESSION_TICK) {
 		int r = session_run(session, measured->tally, &event, err);
 
-		end_preparing(measured);
-		if (r == 0 && event == SESSION_TICK)
+		if (r == 0 && event == SESSION_TICK) {
+			r = look(measured, session, symbolizer, err);
+			if (r < 0)
+				return r;
 			continue;
-		if (r == 0) {
-			measured->meta.duration_ns = session_duration(session);
-			r = symbolizer_resolve(symbolizer, measured->tally, measured->names, err);
 		}
-		if (r == 0 && name_cgroups(measured) < 0)
-			r = error_set(err, -ENOMEM, "out of memory");
+		if (measured->request->plan->progress)
+			message_progress("%s", "");
 		if (r == 0)
-			r = report(measured, true, err);
+			r = name_all(measured, session, symbolizer, err);
+		/* Who has interrupted it has seen enough. */
+		if (r == 0 && measured->watch && event != SESSION_INTERVAL)
+			watch_end(measured->watch, event == SESSION_ENDED);
+		if (r == 0)
+			r = report(measured, !measured->watch, err);
 		if (r < 0)
 			return r;
 		tally_clear(measured->tally);
 	}
 	return 0;
+}
+
+static int begin_watch(struct measured *measured, struct error *err)
+{
+	const struct profile_meta *meta = &measured->meta;
+	char title[128];
+
+	if (!measured->watch)
+		return 0;
+	if (meta->frequency)
+		snprintf(title, sizeof(title), "%s %s %" PRIu64 " Hz", meta->command,
+			 meta->event ? meta->event : "", meta->frequency);
+	else
+		snprintf(title, sizeof(title), "%s %s", meta->command,
+			 meta->event ? meta->event : "");
+	return watch_begin(measured->watch, title, err);
 }
 
 static int start_and_measure(struct measured *measured, struct trigger *trigger,
@@ -288,6 +344,8 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 	if (request->attached)
 		request->attached(request->options, trigger);
 	r = announce(measured, err);
+	if (r == 0)
+		r = begin_watch(measured, err);
 	if (r == 0)
 		r = session_launch(session, err);
 	if (r < 0)
@@ -328,6 +386,7 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 		.progress = tell_progress,
 		.progress_context = measured,
 	};
+	own(own_watch_free) struct watch *watch = NULL;
 	own(own_worlds_free) struct worlds *worlds = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
 	own(own_session_close) struct session *session = NULL;
@@ -336,9 +395,17 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 	measured->worlds = worlds;
 	if (r == 0)
 		r = symbolizer_new(worlds, &options, &symbolizer);
+	if (r == 0 && plan->tui)
+		r = watch_new(&measured->request->report, &watch);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	r = session_open(plan, trigger, worlds, &session, err);
+	measured->watch = watch;
+	if (watch && plan->command)
+		r = watch_shield(watch, err);
+	if (r == 0)
+		r = session_open(plan, trigger, worlds, &session, err);
+	if (watch)
+		watch_unshield(watch);
 	if (r < 0)
 		return r;
 	if (session_warning(session))
@@ -397,11 +464,27 @@ int run(const struct run_request *request, struct trigger *trigger)
 
 /* ---- from a recording ---- */
 
+static int browse(struct measured *measured, struct watch **watch, struct error *err)
+{
+	int r = watch_new(&measured->request->report, watch);
+
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	measured->watch = *watch;
+	r = begin_watch(measured, err);
+	if (r == 0)
+		r = watch_look(*watch, measured->tally, measured->names, &measured->meta, err);
+	if (r == 0)
+		watch_end(*watch, true);
+	return r;
+}
+
 static int report_recording(const struct run_request *request, const char *path, struct error *err)
 {
 	own(own_recording_free) struct recording *recording = NULL;
 	own(outputs_close) struct outputs outputs = { 0 };
 	own(compared_clear) struct compared compared = { 0 };
+	own(own_watch_free) struct watch *watch = NULL;
 	struct measured measured = { .request = request };
 	/* Nobody may be writing to what turns out to be a FIFO. */
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -421,7 +504,10 @@ static int report_recording(const struct run_request *request, const char *path,
 	measured.names = recording->names;
 	measured.compared = compared;
 	measured.outputs = outputs;
-	r = report(&measured, false, err);
+	if (request->plan->tui)
+		r = browse(&measured, &watch, err);
+	if (r == 0)
+		r = report(&measured, false, err);
 	return r < 0 ? r : finish_outputs(&measured, err);
 }
 

@@ -24,7 +24,7 @@ struct shared_options {
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
 	bool inlines, no_inlines, lines;
-	bool force, quiet;
+	bool force, quiet, tui;
 	int64_t cpu;		    /* -1 and below: all */
 	uint64_t hash_storage_size; /* 0: not given, as for all of these */
 	uint64_t stack_storage_size;
@@ -169,6 +169,14 @@ struct shared_options {
 		  .help = "the format of the report on stdout or, given once for each -o in the "  \
 			  "same order, of that file: " SHARED_FORMATS_HELP,                        \
 		  .completes = SHARED_FORMATS },                                                   \
+		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "tui",                                                                   \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.tui),                                                \
+		  .exclusive = "watch",                                                            \
+		  .help = "watch the flame graph grow in the terminal, and browse it; ? there "    \
+			  "lists the "                                                             \
+			  "keys" },                                                                \
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
 		.field = offsetof(T, shared.from), .metavar = "FILE",                              \

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/message.h"
 
@@ -30,8 +31,11 @@ int shared_parse(struct command_line *line, int argc, char **argv, void *options
 /* The outputs: each -o with its --format; without -o, stdout. */
 static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)
 {
-	uint32_t n = options->outputs.n ? options->outputs.n : 1;
-	struct plan_output *outputs = calloc(n, sizeof(*outputs));
+	/* Who has watched does not want to read it all again. */
+	bool shown =
+		options->tui && !options->formats.n && !options->folded && isatty(STDOUT_FILENO);
+	uint32_t n = options->outputs.n ? options->outputs.n : shown ? 0 : 1;
+	struct plan_output *outputs = calloc(n + 1, sizeof(*outputs));
 
 	if (!outputs)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -48,6 +52,25 @@ static int plan_outputs(const struct shared_options *options, struct plan *plan,
 	if (options->formats.n > n)
 		return error_usage(err, "argument --format: given %u times for %u output%s",
 				   options->formats.n, n, n == 1 ? "" : "s");
+	return 0;
+}
+
+/* Looks at a measurement that runs, for somebody at a terminal. */
+static int plan_looks(const struct shared_options *options, struct plan *plan, struct error *err)
+{
+	bool to_terminal = false, to_file = false;
+
+	for (uint32_t i = 0; i < plan->n_outputs; i++) {
+		to_terminal |= !plan->outputs[i].path && isatty(STDOUT_FILENO);
+		to_file |= plan->outputs[i].path != NULL;
+	}
+	if (options->tui && options->interval > 0 && to_terminal)
+		return error_usage(err, "argument --tui: reports at intervals on the same terminal "
+					"would overwrite it: use -o FILE");
+	plan->tui = options->tui;
+	plan->progress = !options->tui && !options->quiet && !to_file && !plan->command &&
+			 options->interval <= 0 && isatty(STDERR_FILENO);
+	plan->tick = plan->tui || plan->progress ? 1 : 0;
 	return 0;
 }
 
@@ -129,6 +152,8 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 	r = plan_unwind(options->unwind ? options->unwind : "fp", &plan.unwind, err);
 	if (r == 0)
 		r = plan_outputs(options, &plan, err);
+	if (r == 0)
+		r = plan_looks(options, &plan, err);
 	if (r < 0) {
 		shared_plan_clear(&plan);
 		return r;

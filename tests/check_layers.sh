@@ -27,9 +27,10 @@ violations() {
 		allow("session", "base plan tally wire process symbolize trigger unwind session" \
 			" libbpf skeleton")
 		allow("live", "base report live")
+		allow("tui", "base report tui")
 		allow("cli", "base cli")
 		allow("run", "base plan tally wire process symbolize trigger report recording unwind" \
-			" session live cli run")
+			" session live tui cli run")
 		allow("command", "base plan trigger report cli run command")
 	}
 	function allow(room, rooms,    list, n, i) {
@@ -45,7 +46,7 @@ violations() {
 		if (split(path, parts, "/") > 1)
 			return parts[1]
 		sub(/\.[ch]$/, "", path)
-		if (path == "outputs" || path == "compared")
+		if (path == "outputs" || path == "compared" || path == "watch")
 			return "run"
 		return path == "plan" || path == "run" ? path : "command"
 	}

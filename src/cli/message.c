@@ -87,6 +87,20 @@ void message_note(const char *format, ...)
 	va_end(args);
 }
 
+void message_progress(const char *format, ...)
+{
+	char line[72];
+	va_list args;
+
+	if (level_now < MESSAGE_NORMAL)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	/* Blanks rather than sequences: every terminal knows them. */
+	fprintf(stderr, "%-*s\r", (int)sizeof(line) - 1, line);
+}
+
 void message_verbose(const char *format, ...)
 {
 	va_list args;

@@ -31,6 +31,11 @@ int message_usage_error(const struct command_line *line, const struct error *err
 void message_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line from MESSAGE_NORMAL on: the closing line, advice. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * What is going on, from MESSAGE_NORMAL on: each one overwrites the one before, as the next line
+ * does. Short ASCII; an empty one leaves nothing behind. For a terminal only.
+ */
+void message_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line from MESSAGE_VERBOSE on. */
 void message_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /*

@@ -4,8 +4,6 @@
 #include <errno.h>
 
 #define FP_REGISTER    6
-#define SP_REGISTER    7
-#define KEPT_REGISTER  3
 #define MAX_REMEMBERED 32 /* states; compilers go no deeper than 2 */
 #define MAX_EXPRESSION (64u << 10)
 
@@ -119,15 +117,7 @@ static struct cfi_register *tracked(struct run *run, uint64_t number)
 {
 	if (number == run->frame->ra_register)
 		return &run->state.ra;
-	switch (number) {
-	case FP_REGISTER:
-		return &run->state.fp;
-	case SP_REGISTER:
-		return &run->state.sp;
-	case KEPT_REGISTER:
-		return &run->state.kept;
-	}
-	return NULL;
+	return number == FP_REGISTER ? &run->state.fp : NULL;
 }
 
 static void set_register(struct run *run, uint64_t number, enum cfi_how how, int64_t value)
@@ -156,12 +146,7 @@ static void restore(struct run *run, uint64_t number)
 
 	if (!reg)
 		return;
-	if (reg == &run->state.ra)
-		*reg = run->frame->initial.ra;
-	else if (reg == &run->state.fp)
-		*reg = run->frame->initial.fp;
-	else
-		*reg = reg == &run->state.sp ? run->frame->initial.sp : run->frame->initial.kept;
+	*reg = reg == &run->state.ra ? run->frame->initial.ra : run->frame->initial.fp;
 	run->changed = true;
 }
 

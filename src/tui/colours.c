@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tui/colours.h"
+
+/* The middle of each hue, and how far shades go from it on both sides. */
+static const struct {
+	uint8_t red, green, blue;
+	uint8_t spread;
+	uint32_t plain; /* of 16 */
+} hues[FLAME_N_KINDS] = {
+	[FLAME_ROOT] = { 150, 150, 158, 0, 0xe5e5e5 },
+	[FLAME_WHO] = { 168, 168, 178, 14, 0xe5e5e5 },
+	[FLAME_KERNEL] = { 236, 138, 72, 18, 0xff0000 },
+	[FLAME_USER] = { 226, 186, 78, 20, 0xffff00 },
+	[FLAME_CPP] = { 196, 200, 84, 20, 0xcdcd00 },
+	[FLAME_JIT] = { 112, 190, 112, 20, 0x00ff00 },
+	[FLAME_INLINED] = { 104, 188, 200, 18, 0x00ffff },
+	[FLAME_MARKER] = { 150, 140, 170, 8, 0xff00ff },
+};
+
+static uint32_t shade(uint32_t middle, int change)
+{
+	int value = (int)middle + change;
+
+	return (uint32_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+struct screen_style colours_of(const struct flame_frame *frame, enum screen_colours level)
+{
+	struct screen_style style = { 0x101010, 0, 0 };
+	int spread = hues[frame->kind].spread, change;
+
+	switch (level) {
+	case SCREEN_COLOURS_NONE:
+		return SCREEN_PLAIN;
+	case SCREEN_COLOURS_16:
+		style.ground = hues[frame->kind].plain;
+		return style;
+	default:
+		change = spread ? (int)(frame->hash % (uint32_t)(2 * spread + 1)) - spread : 0;
+		style.ground = shade(hues[frame->kind].red, change) << 16 |
+			       shade(hues[frame->kind].green, change) << 8 |
+			       shade(hues[frame->kind].blue, change);
+		return style;
+	}
+}

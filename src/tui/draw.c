@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tui/draw.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tui/colours.h"
+
+#define LINE_SIZE 512
+#define FOUND	  0xb46cff
+#define SELECTED  0xffffff
+
+static const struct screen_style reversed = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_REVERSE };
+static const struct screen_style bold = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_BOLD };
+static const struct screen_style dim = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_DIM };
+
+/* 1234567 as 1,234,567 */
+static const char *grouped(uint64_t value, char *buffer, size_t size)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	size_t at = 0;
+
+	for (int i = 0; i < n && at + 2 < size; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			buffer[at++] = ',';
+		buffer[at++] = digits[i];
+	}
+	buffer[at] = '\0';
+	return buffer;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ---- the lines around */
+
+static void draw_head(struct screen *screen, const struct browser *browser,
+		      const struct draw_status *status)
+{
+	static const char *const tabs[] = { " Flame graph ", " Top " };
+	uint32_t columns = screen_columns(screen), right = columns;
+	char line[LINE_SIZE], samples[32], lost[32];
+	struct screen_style style = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_BOLD };
+
+	snprintf(line, sizeof(line), "%s  %.0f s  %s samples  %s lost%s%s", status->title,
+		 status->seconds, grouped(status->samples, samples, sizeof(samples)),
+		 grouped(status->lost, lost, sizeof(lost)), status->ended ? "  [ended]" : "",
+		 browser->frozen ? "  [frozen]" : "");
+	screen_put(screen, 0, 0, columns, line, style);
+	for (uint32_t i = 2; i-- > 0;) {
+		uint32_t width = (uint32_t)strlen(tabs[i]);
+
+		if (columns < 60)
+			continue;
+		right -= width;
+		screen_put(screen, 0, right, width, tabs[i],
+			   i == browser->tab ? reversed : SCREEN_PLAIN);
+	}
+}
+
+static void draw_selected(struct screen *screen, const struct browser *browser, uint32_t row)
+{
+	const struct flame_tree *tree = browser->tree;
+	const struct flame_node *node = &tree->nodes[browser->selected];
+	const struct flame_frame *frame = &browser->frames[node->frame];
+	char line[LINE_SIZE], total[32], self[32], zoomed[64] = "";
+	uint32_t columns = screen_columns(screen), used;
+
+	if (browser->zoom)
+		snprintf(zoomed, sizeof(zoomed), " (%.2f%% of the zoom)",
+			 percent(node->total, tree->nodes[browser->zoom].total));
+	snprintf(line, sizeof(line), "%s samples, %.2f%%%s, self %s  ",
+		 grouped(node->total, total, sizeof(total)),
+		 percent(node->total, tree->nodes[0].total), zoomed,
+		 grouped(node->self, self, sizeof(self)));
+	used = screen_put(screen, row, 0, columns, line, bold);
+	used += screen_put(screen, row, used, columns - used, frame->name, SCREEN_PLAIN);
+	if (frame->module[0] && used + 2 < columns)
+		screen_put(screen, row, used + 1, columns - used - 1, frame->module, dim);
+}
+
+static void draw_foot(struct screen *screen, const struct browser *browser, uint32_t row)
+{
+	uint32_t columns = screen_columns(screen), used;
+	char line[LINE_SIZE];
+
+	if (browser->asking) {
+		used = screen_put(screen, row, 0, columns, "/", bold);
+		used += screen_put(screen, row, used, columns - used, browser->text, SCREEN_PLAIN);
+		screen_put(screen, row, used, 1, " ", reversed);
+		return;
+	}
+	if (browser->message[0]) {
+		screen_put(screen, row, 0, columns, browser->message, bold);
+		return;
+	}
+	if (browser->search) {
+		used = screen_put(screen, row, 0, columns, "/", bold);
+		used += screen_put(screen, row, used, columns - used, search_text(browser->search),
+				   bold);
+		snprintf(line, sizeof(line), "  matched %.2f%%  n N next, previous  Esc forget",
+			 percent(browser->found, browser->tree->nodes[browser->zoom].total));
+		screen_put(screen, row, used, columns - used, line, SCREEN_PLAIN);
+		return;
+	}
+	screen_put(screen, row, 0, columns,
+		   browser->tab == BROWSER_FLAME
+			   ? "hjkl move  Enter zoom  Esc back  / search  Tab top list  i turn over"
+			     "  z freeze  ? help  q quit"
+			   : "jk move  Enter show  1 by total  2 by self  / search  Tab flame graph"
+			     "  z freeze  ? help  q quit",
+		   dim);
+}
+
+/* ---- the graph */
+
+static struct screen_style style_of(const struct screen *screen, const struct browser *browser,
+				    uint32_t node_number)
+{
+	const struct flame_node *node = &browser->tree->nodes[node_number];
+	const struct flame_frame *frame = &browser->frames[node->frame];
+	struct screen_style style = colours_of(frame, screen_colours(screen));
+	bool found = search_finds(browser->search, frame - browser->frames);
+
+	if (screen_colours(screen) == SCREEN_COLOURS_NONE) {
+		style.attributes |= found ? SCREEN_BOLD | SCREEN_UNDERLINE : 0;
+		style.attributes |= node_number == browser->selected ? SCREEN_REVERSE : 0;
+		return style;
+	}
+	if (found)
+		style.ground = FOUND;
+	/* What is not below the zoom is paler. */
+	if (node_number < browser->zoom)
+		style.attributes |= SCREEN_DIM;
+	if (node_number == browser->selected) {
+		style.ground = SELECTED;
+		style.text = found ? 0x7000c0 : 0x000000;
+		style.attributes = SCREEN_BOLD;
+	}
+	return style;
+}
+
+/* Boxes whose colours do not tell them apart begin with a line. */
+static void draw_box(struct screen *screen, const struct browser *browser,
+		     const struct layout_box *box, uint32_t row)
+{
+	struct screen_style style = style_of(screen, browser, box->node);
+	const struct flame_node *node = &browser->tree->nodes[box->node];
+	uint32_t column = box->column, width = box->width;
+
+	if (screen_colours(screen) < SCREEN_COLOURS_256 && column > 0) {
+		screen_put(screen, row, column, 1, screen_utf8(screen) ? "\xe2\x94\x82" : "|",
+			   style);
+		column++;
+		width--;
+	}
+	if (width > 2) { /* a blank between names */
+		screen_put(screen, row, column + width - 1, 1, " ", style);
+		width--;
+	}
+	if (width > 0)
+		screen_put(screen, row, column, width, browser->frames[node->frame].name, style);
+}
+
+static void draw_graph(struct screen *screen, const struct browser *browser)
+{
+	const struct box_layout *layout = &browser->layout;
+
+	for (uint32_t i = 0; i < layout->n; i++) {
+		const struct layout_box *box = &layout->boxes[i];
+		uint32_t line = box->row - browser->scroll;
+
+		if (box->row < browser->scroll || line >= browser->rows)
+			continue;
+		draw_box(screen, browser, box, browser->upwards ? browser->rows - line : line + 1);
+	}
+}
+
+/* ---- the list */
+
+static void draw_list_row(struct screen *screen, const struct browser *browser, uint32_t number,
+			  uint32_t row)
+{
+	const struct top_row *top = &browser->top.rows[number];
+	const struct flame_frame *frame = &browser->frames[top->frame];
+	uint64_t whole = browser->tree->nodes[0].total;
+	struct screen_style style = SCREEN_PLAIN;
+	uint32_t columns = screen_columns(screen), used;
+	char line[LINE_SIZE], self[32], total[32];
+
+	if (search_finds(browser->search, top->frame)) {
+		style.text = FOUND;
+		style.attributes |= SCREEN_BOLD;
+	}
+	if (number == browser->top_selected)
+		style.attributes |= SCREEN_REVERSE;
+	snprintf(line, sizeof(line), "%12s %6.2f%%  %12s %6.2f%%  ",
+		 grouped(top->total, total, sizeof(total)), percent(top->total, whole),
+		 grouped(top->self, self, sizeof(self)), percent(top->self, whole));
+	used = screen_put(screen, row, 0, columns, line, style);
+	used += screen_put(screen, row, used, columns - used, frame->name, style);
+	if (frame->module[0] && used + 2 < columns) {
+		style.attributes |= SCREEN_DIM;
+		screen_put(screen, row, used + 1, columns - used - 1, frame->module, style);
+	}
+}
+
+static void draw_list(struct screen *screen, const struct browser *browser)
+{
+	char titles[LINE_SIZE];
+
+	snprintf(titles, sizeof(titles), "%12s %7s  %12s %7s  %s",
+		 browser->by_total ? "[1 total]" : "1 total", "",
+		 browser->by_total ? "2 self" : "[2 self]", "", "function");
+	screen_put(screen, 1, 0, screen_columns(screen), titles, bold);
+	for (uint32_t line = 1; line < browser->rows; line++) {
+		uint32_t number = browser->top_scroll + line - 1;
+
+		if (number >= browser->top.n)
+			break;
+		draw_list_row(screen, browser, number, line + 1);
+	}
+}
+
+/* ---- help, and all */
+
+static void draw_help(struct screen *screen)
+{
+	static const char *const lines[] = {
+		"h j k l, arrows    to the box beside, below, above",
+		"f b, PgDn PgUp     by a page",
+		"g G, Home End      to the top, to the bottom",
+		"Enter              zoom into the box; out again on a box above; in the list: show",
+		"Esc                zoom out; forget the search",
+		"r                  zoom out, forget the search, back to the root",
+		"/                  search for a regular expression (in either case without "
+		"capitals)",
+		"#                  search for the selected function",
+		"n N                to the next, previous match",
+		"Tab                flame graph, top list",
+		"1 2                the list by total, by self",
+		"i                  turn the graph over: icicle, flame",
+		"z                  freeze the picture; the measurement goes on",
+		"q, Ctrl-C          end the measurement",
+	};
+
+	for (uint32_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		screen_put(screen, i + 2, 2, screen_columns(screen), lines[i], SCREEN_PLAIN);
+}
+
+void draw(struct screen *screen, const struct browser *browser, const struct draw_status *status)
+{
+	uint32_t rows = screen_rows(screen);
+
+	screen_clear(screen);
+	if (browser->help)
+		draw_help(screen);
+	else if (browser->tree && browser->tree->nodes[0].total == 0)
+		screen_put(screen, 2, 2, screen_columns(screen),
+			   status->ended ? "no samples" : "no samples yet", SCREEN_PLAIN);
+	else if (browser->tree && browser->tab == BROWSER_FLAME)
+		draw_graph(screen, browser);
+	else if (browser->tree)
+		draw_list(screen, browser);
+	else
+		screen_put(screen, 2, 2, screen_columns(screen), "waiting for samples",
+			   SCREEN_PLAIN);
+	draw_head(screen, browser, status);
+	if (rows < DRAW_OTHER_ROWS + 1)
+		return;
+	if (browser->tree && browser->tab == BROWSER_FLAME && !browser->help)
+		draw_selected(screen, browser, rows - 2);
+	draw_foot(screen, browser, rows - 1);
+}

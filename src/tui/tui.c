@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tui/tui.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "tui/browser.h"
+#include "tui/draw.h"
+#include "tui/keys.h"
+#include "tui/terminal.h"
+
+#define ESCAPE_MS  50	/* then an escape is a key */
+#define RESUMED_MS 1000 /* a look whether we were stopped */
+#define TITLE_SIZE 256
+
+/* What is handed from the measuring thread to the drawing one. */
+struct handed {
+	bool any;
+	struct flame_tree tree;
+	struct flame_frame *frames; /* appended to only; in the drawing thread's copy, too */
+	uint32_t n_frames, room;
+	struct tui_counts counts;
+	bool ended, close;
+};
+
+struct tui {
+	int terminal, wake, resized;
+	char title[TITLE_SIZE];
+	pthread_t thread;
+	bool running;
+	sigset_t before;
+
+	pthread_mutex_t lock; /* for: */
+	struct handed handed;
+	bool quit; /* the user has seen enough */
+	pthread_cond_t quitted;
+
+	/* Of the drawing thread alone. */
+	struct screen *screen;
+	struct browser browser;
+	struct flame_tree tree, next; /* shown; kept for the end of a freeze */
+	bool has_next;
+	struct flame_frame *frames;
+	uint32_t n_frames, room;
+	struct tui_counts counts;
+	bool ended;
+	char bytes[256];
+	size_t n_bytes;
+};
+
+/* ---- the drawing thread */
+
+static int show(struct tui *tui)
+{
+	const struct draw_status status = {
+		.title = tui->title,
+		.seconds = (double)tui->counts.duration_ns / 1e9,
+		.samples = tui->counts.samples,
+		.lost = tui->counts.lost,
+		.ended = tui->ended,
+	};
+	own(own_free) char *bytes = NULL;
+	size_t size = 0, at = 0;
+	FILE *out;
+
+	draw(tui->screen, &tui->browser, &status);
+	out = open_memstream(&bytes, &size);
+	if (!out)
+		return -ENOMEM;
+	screen_show(tui->screen, out);
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	while (at < size) {
+		ssize_t n = write(tui->terminal, bytes + at, size - at);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static int fit(struct tui *tui)
+{
+	uint32_t rows, columns;
+	int r;
+
+	terminal_size(tui->terminal, &rows, &columns);
+	r = screen_resize(tui->screen, rows, columns);
+	rows = screen_rows(tui->screen);
+	if (r < 0)
+		return r;
+	return browser_resize(&tui->browser, rows > DRAW_OTHER_ROWS ? rows - DRAW_OTHER_ROWS : 0,
+			      screen_columns(tui->screen));
+}
+
+/* Shows the tree that waits, unless the picture is frozen. */
+static int move_on(struct tui *tui)
+{
+	struct flame_tree old = tui->tree;
+	int r;
+
+	if (!tui->has_next || (tui->browser.frozen && tui->browser.tree))
+		return 0;
+	tui->tree = tui->next;
+	tui->next = (struct flame_tree){ 0 };
+	tui->has_next = false;
+	r = browser_update(&tui->browser, &tui->tree, tui->frames, tui->n_frames);
+	flame_tree_clear(&old);
+	return r;
+}
+
+/* The frames are copied: the measuring thread moves its own. */
+static int take_frames(struct tui *tui)
+{
+	struct handed *handed = &tui->handed;
+
+	if (handed->n_frames > tui->room) {
+		struct flame_frame *grown = reallocarray(tui->frames, handed->room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		tui->frames = grown;
+		tui->room = handed->room;
+		/* Where the old ones were may be gone. */
+		tui->browser.frames = grown;
+	}
+	if (handed->n_frames > tui->n_frames)
+		memcpy(tui->frames + tui->n_frames, handed->frames + tui->n_frames,
+		       (handed->n_frames - tui->n_frames) * sizeof(*tui->frames));
+	tui->n_frames = handed->n_frames;
+	return 0;
+}
+
+/* Returns 1 when it is time to end. */
+static int take_handed(struct tui *tui)
+{
+	struct handed *handed = &tui->handed;
+	int r;
+
+	pthread_mutex_lock(&tui->lock);
+	r = handed->close;
+	tui->ended = handed->ended;
+	if (!r && handed->any) {
+		r = take_frames(tui);
+		flame_tree_clear(&tui->next);
+		tui->next = handed->tree;
+		tui->has_next = true;
+		handed->tree = (struct flame_tree){ 0 };
+		handed->any = false;
+		tui->counts = handed->counts;
+	}
+	pthread_mutex_unlock(&tui->lock);
+	return r ? r : move_on(tui);
+}
+
+static void wish_to_quit(struct tui *tui)
+{
+	bool ended;
+
+	pthread_mutex_lock(&tui->lock);
+	tui->quit = true;
+	ended = tui->handed.ended;
+	pthread_cond_broadcast(&tui->quitted);
+	pthread_mutex_unlock(&tui->lock);
+	/* Whoever measures takes it for the user's Ctrl-C. */
+	if (!ended)
+		kill(getpid(), SIGINT);
+}
+
+static int take_keys(struct tui *tui, bool last)
+{
+	uint32_t key;
+	size_t used, at = 0;
+	int r = 0;
+
+	while (r >= 0 && (used = keys_take(tui->bytes + at, tui->n_bytes - at, last, &key)) > 0) {
+		at += used;
+		if (key == KEY_REDRAW)
+			screen_forget(tui->screen);
+		else if (key != KEY_NONE)
+			r = browser_key(&tui->browser, key);
+		if (r == BROWSER_QUIT)
+			wish_to_quit(tui);
+	}
+	tui->n_bytes -= at;
+	memmove(tui->bytes, tui->bytes + at, tui->n_bytes);
+	return r < 0 ? r : move_on(tui);
+}
+
+/* Returns 1 when there is no terminal any more. */
+static int read_keys(struct tui *tui)
+{
+	ssize_t n =
+		read(tui->terminal, tui->bytes + tui->n_bytes, sizeof(tui->bytes) - tui->n_bytes);
+
+	if (n < 0 && errno == EINTR)
+		return 0;
+	if (n <= 0)
+		return 1;
+	tui->n_bytes += (size_t)n;
+	return take_keys(tui, false);
+}
+
+static int turn(struct tui *tui)
+{
+	struct pollfd fds[] = {
+		{ .fd = tui->terminal, .events = POLLIN },
+		{ .fd = tui->wake, .events = POLLIN },
+		{ .fd = tui->resized, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+	eventfd_t woken;
+	int r = 0, n = poll(fds, 3, tui->n_bytes ? ESCAPE_MS : RESUMED_MS);
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (terminal_was_stopped())
+		r = fit(tui);
+	if (n == 0 && tui->n_bytes)
+		r = take_keys(tui, true);
+	if (r == 0 && fds[2].revents && read(tui->resized, &info, sizeof(info)) > 0)
+		r = fit(tui);
+	if (r == 0 && fds[1].revents && eventfd_read(tui->wake, &woken) == 0)
+		r = take_handed(tui);
+	if (r == 0 && fds[0].revents)
+		r = read_keys(tui);
+	return r ? r : show(tui);
+}
+
+static void *browse(void *context)
+{
+	struct tui *tui = context;
+	int r = fit(tui);
+
+	if (r == 0)
+		r = show(tui);
+	while (r == 0)
+		r = turn(tui);
+	pthread_mutex_lock(&tui->lock);
+	r = tui->handed.close;
+	pthread_mutex_unlock(&tui->lock);
+	/* The terminal is gone, or there is no memory to draw: nobody can see anything. */
+	if (!r)
+		wish_to_quit(tui);
+	return NULL;
+}
+
+/* ---- the other threads */
+
+static int make_parts(struct tui *tui)
+{
+	struct terminal_abilities abilities = terminal_our_abilities();
+	sigset_t resized;
+
+	sigemptyset(&resized);
+	sigaddset(&resized, SIGWINCH);
+	pthread_sigmask(SIG_BLOCK, &resized, &tui->before);
+	tui->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	tui->resized = signalfd(-1, &resized, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (tui->wake < 0 || tui->resized < 0)
+		return -errno;
+	return screen_new(abilities.colours, abilities.utf8, &tui->screen);
+}
+
+/* Signals that end us are handled by another thread, except those of our own crashes. */
+static int start_thread(struct tui *tui)
+{
+	static const int others[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGTSTP,
+				      SIGCONT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU };
+	sigset_t blocked, before;
+	int r;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		sigaddset(&blocked, others[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
+	r = pthread_create(&tui->thread, NULL, browse, tui);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	tui->running = r == 0;
+	return -r;
+}
+
+int tui_open(const char *title, struct tui **ret_tui, struct error *err)
+{
+	own(own_tui_close) struct tui *tui = NULL;
+	int r;
+
+	if (!terminal_our_abilities().positions)
+		return error_usage(err, "argument --tui: the terminal (TERM=%s) cannot be drawn on",
+				   getenv("TERM") ? getenv("TERM") : "");
+	tui = calloc(1, sizeof(*tui));
+	if (!tui)
+		return error_set(err, -ENOMEM, "out of memory");
+	tui->terminal = tui->wake = tui->resized = -1;
+	snprintf(tui->title, sizeof(tui->title), "%s", title);
+	pthread_mutex_init(&tui->lock, NULL);
+	pthread_cond_init(&tui->quitted, NULL);
+	r = make_parts(tui);
+	if (r < 0)
+		return error_set(err, r, "cannot draw: %s", strerror(-r));
+	tui->terminal = terminal_open(err);
+	if (tui->terminal < 0)
+		return tui->terminal;
+	r = start_thread(tui);
+	if (r < 0)
+		return error_set(err, r, "cannot start a thread: %s", strerror(-r));
+	*ret_tui = take_ptr(tui);
+	return 0;
+}
+
+static void wake(struct tui *tui)
+{
+	eventfd_write(tui->wake, 1);
+}
+
+void tui_close(struct tui *tui)
+{
+	if (!tui)
+		return;
+	if (tui->running) {
+		pthread_mutex_lock(&tui->lock);
+		tui->handed.close = true;
+		pthread_mutex_unlock(&tui->lock);
+		wake(tui);
+		pthread_join(tui->thread, NULL);
+	}
+	terminal_close();
+	pthread_sigmask(SIG_SETMASK, &tui->before, NULL);
+	own_fd(&tui->wake);
+	own_fd(&tui->resized);
+	browser_clear(&tui->browser);
+	screen_free(tui->screen);
+	flame_tree_clear(&tui->tree);
+	flame_tree_clear(&tui->next);
+	flame_tree_clear(&tui->handed.tree);
+	free(tui->frames);
+	free(tui->handed.frames);
+	pthread_cond_destroy(&tui->quitted);
+	pthread_mutex_destroy(&tui->lock);
+	free(tui);
+}
+
+static int add_frames(struct handed *handed, const struct flame_frames *frames)
+{
+	uint32_t n = flame_frames_n(frames);
+
+	if (n > handed->room) {
+		uint32_t room = n + n / 2;
+		struct flame_frame *grown = reallocarray(handed->frames, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		handed->frames = grown;
+		handed->room = room;
+	}
+	for (; handed->n_frames < n; handed->n_frames++)
+		handed->frames[handed->n_frames] = *flame_frames_get(frames, handed->n_frames);
+	return 0;
+}
+
+int tui_show(struct tui *tui, const struct flame_frames *frames, struct flame_tree *tree,
+	     const struct tui_counts *counts)
+{
+	int r;
+
+	pthread_mutex_lock(&tui->lock);
+	r = add_frames(&tui->handed, frames);
+	if (r == 0) {
+		flame_tree_clear(&tui->handed.tree);
+		tui->handed.tree = *tree;
+		*tree = (struct flame_tree){ 0 };
+		tui->handed.counts = *counts;
+		tui->handed.any = true;
+	}
+	pthread_mutex_unlock(&tui->lock);
+	wake(tui);
+	return r;
+}
+
+void tui_wait(struct tui *tui)
+{
+	pthread_mutex_lock(&tui->lock);
+	tui->handed.ended = true;
+	wake(tui);
+	while (!tui->quit)
+		pthread_cond_wait(&tui->quitted, &tui->lock);
+	pthread_mutex_unlock(&tui->lock);
+}

@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
-// cflags: -O2 -fomit-frame-pointer -fPIE -static-pie
-#include "callbacks.c"
