@@ -4,11 +4,13 @@
  *
  * Some readers count records and others add up their periods, so a sample is a record of period
  * 1 and all agree. Counted stacks have no times of their own: records are spread evenly over the
- * measurement. Beyond RECORDS_MAX of them each stands for several samples; the head says so.
+ * measurement, those of a thread together, as others take the time to its next one. Beyond
+ * RECORDS_MAX of them each stands for several samples; the head says so.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/entry_groups.h"
 #include "report/facts.h"
 #include "report/frame_text.h"
 #include "report/stack_list.h"
@@ -22,6 +24,7 @@ struct perf_script {
 	uint64_t records; /* in all */
 	uint64_t written;
 	uint64_t rest; /* samples that make no whole record yet */
+	struct entry_groups groups;
 	struct frame_texts frames;
 	struct bytes bytes;
 	struct bytes event; /* as a word */
@@ -206,8 +209,10 @@ static void put_entry(struct perf_script *script, const struct profile_entry *en
 static int put_all(struct perf_script *script)
 {
 	const struct profile *profile = script->profile;
-	int r = make_frames(script);
+	int r = entry_groups_make(&script->groups, profile, true);
 
+	if (r == 0)
+		r = make_frames(script);
 	if (r < 0)
 		return r;
 	put_word(&script->event, profile->meta->event ? profile->meta->event : "samples");
@@ -215,7 +220,7 @@ static int put_all(struct perf_script *script)
 		return script->event.failed;
 	put_head(script);
 	for (uint32_t i = 0; !script->bytes.failed && i < profile->n_entries; i++)
-		put_entry(script, &profile->entries[i]);
+		put_entry(script, &profile->entries[script->groups.order[i]]);
 	return bytes_finish(&script->bytes);
 }
 
@@ -232,6 +237,7 @@ static int perf_script_write(const struct profile *profile, const struct report_
 	script.records = profile->total / script.each;
 	bytes_start(&script.bytes, out);
 	r = put_all(&script);
+	entry_groups_clear(&script.groups);
 	frame_texts_clear(&script.frames);
 	bytes_clear(&script.event);
 	bytes_clear(&script.bytes);
