@@ -65,8 +65,13 @@ FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 RUSTC := $(shell command -v rustc 2>/dev/null)
 WORKLOAD_LIBS := $(wildcard tests/workloads/lib*.c)
 WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c \
-	tests/workloads/*.cc $(if $(RUSTC),tests/workloads/*.rs)))
+	tests/workloads/*.cc tests/workloads/*/*.c tests/workloads/*/*.cc \
+	$(if $(RUSTC),tests/workloads/*.rs)))
 WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
+# Programs that hold walks of stacks against the truth; the rest of the room is linked into each.
+ORACLES := $(BUILD)/tests/oracle/shadow
+ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=%.c),\
+	$(wildcard tests/oracle/*.c)))
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
 FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 
@@ -148,6 +153,9 @@ $(BUILD)/tests/vm/init: LDFLAGS += -static
 $(VM_PROGRAMS): %: %.o
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(if $(filter %/init,$@),,$(LDLIBS)) -o $@
 
+$(ORACLES): %: %.o $(ORACLE_OBJECTS) $(BUILD)/libcore.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
 own_flags = $$(sed -n 's/^.*cflags: *//p' $<)
 WORKLOAD_CFLAGS := -O0 -g -fno-omit-frame-pointer -D_GNU_SOURCE
 $(BUILD)/tests/workloads/%.so: tests/workloads/%.c
@@ -167,7 +175,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
-test-programs: units $(WORKLOADS) $(VM_PROGRAMS)
+test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES)
 
 # The same sources under sanitizers, each in a tree of its own below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -247,4 +255,5 @@ clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(COMMANDS:%=$(BUILD)/src/%.d) $(BPF_OBJECTS:.o=.d) \
-	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(addsuffix .d,$(basename $(WORKLOADS)))
+	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) \
+	$(ORACLE_OBJECTS:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

@@ -149,6 +149,7 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 static __always_inline void walk_begin(struct unwind_walk *walk, __u32 tgid)
 {
 	walk->known = UNWIND_ALL_KNOWN;
+	walk->kept_at = 0;
 	walk->start = 0;
 	walk->end = 0;
 	walk->callee_owner = 0;

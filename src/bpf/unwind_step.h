@@ -181,12 +181,15 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 }
 
 /* The value of a register that a rule needs. */
-UNWIND_INLINE bool unwind_register(struct unwind_walk *walk, __u32 reg, __u64 *ret_value)
+UNWIND_INLINE bool unwind_register(struct unwind_walk *walk, __u32 reg,
+				   __u64 *ret_value UNWIND_CONTEXT)
 {
 	reg &= WIRE_N_REGISTERS - 1;
 	if (!UNWIND_KNOWS(walk, reg))
 		return false;
-	if (walk->callee_owner && reg != UNWIND_FP && reg != UNWIND_SP)
+	if (reg == UNWIND_KEPT && walk->kept_at)
+		return !UNWIND_READ(ret_value, sizeof(*ret_value), walk->kept_at);
+	if (walk->callee_owner && reg != UNWIND_FP && reg != UNWIND_SP && reg != UNWIND_KEPT)
 		walk->assumed = 1;
 	*ret_value = walk->registers[reg];
 	return true;
@@ -208,7 +211,7 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule 
 		*ret_cfa = walk->registers[UNWIND_FP] + offset;
 		return WIRE_END_NONE;
 	case WIRE_CFA_REG:
-		if (!unwind_register(walk, rule->reg, &at))
+		if (!unwind_register(walk, rule->reg, &at UNWIND_PASS))
 			return WIRE_END_REGISTER;
 		*ret_cfa = at + offset;
 		return WIRE_END_NONE;
@@ -224,12 +227,12 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule 
 		at = walk->registers[UNWIND_FP] + offset;
 		break;
 	case WIRE_CFA_REG_DEREF:
-		if (!unwind_register(walk, rule->reg, &at))
+		if (!unwind_register(walk, rule->reg, &at UNWIND_PASS))
 			return WIRE_END_REGISTER;
 		at += offset;
 		break;
 	case WIRE_CFA_SP_INDEX:
-		if (!unwind_register(walk, rule->reg, &index))
+		if (!unwind_register(walk, rule->reg, &index UNWIND_PASS))
 			return WIRE_END_REGISTER;
 		at = walk->registers[UNWIND_SP] + offset + 8 * index;
 		break;
@@ -271,6 +274,7 @@ UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 	walk->registers[7] = saved[15]; /* rsp */
 	walk->pc = saved[16];
 	walk->known = UNWIND_ALL_KNOWN;
+	walk->kept_at = 0;
 	walk->exact = 1;
 	walk->callee_owner = 0;
 	return WIRE_END_NONE;
@@ -322,7 +326,7 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 			return WIRE_END_READ;
 		break;
 	case WIRE_RA_REG:
-		if (!unwind_register(walk, rule->reg, &pc))
+		if (!unwind_register(walk, rule->reg, &pc UNWIND_PASS))
 			return WIRE_END_REGISTER;
 		break;
 	default:
@@ -344,7 +348,7 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 			return WIRE_END_READ;
 		break;
 	case WIRE_FP_REG:
-		fp_known = unwind_register(walk, rule->fp_offset, &fp);
+		fp_known = unwind_register(walk, rule->fp_offset, &fp UNWIND_PASS);
 		break;
 	default: /* lost: an end only if it is needed later */
 		fp_known = false;
@@ -353,8 +357,12 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 	walk->pc = pc;
 	walk->registers[UNWIND_FP] = fp;
 	walk->registers[UNWIND_SP] = cfa;
-	walk->known = (walk->known & ~UNWIND_BIT(UNWIND_FP)) | UNWIND_BIT(UNWIND_SP) |
-		      (fp_known ? UNWIND_BIT(UNWIND_FP) : 0);
+	walk->known = (walk->known & ~(UNWIND_BIT(UNWIND_FP) | UNWIND_UNFOLLOWED)) |
+		      UNWIND_BIT(UNWIND_SP) | (fp_known ? UNWIND_BIT(UNWIND_FP) : 0);
+	if (rule->ra & WIRE_RULE_KEPT_SAVED)
+		walk->kept_at = cfa + (__u64)(__s64)rule->extra;
+	if (rule->ra & (WIRE_RULE_KEPT_LOST | WIRE_RULE_FRAME_POINTER))
+		walk->known &= ~UNWIND_BIT(UNWIND_KEPT);
 	walk->exact = 0;
 	walk->by_chain = (rule->ra & WIRE_RULE_FRAME_POINTER) != 0;
 	walk->callee_owner = walk->owner;
@@ -370,10 +378,10 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIN
 
 	if (in_file >> 32)
 		return WIRE_END_NO_ROW;
-	/* Other files' code keeps to the calling convention: what it left in registers is unknown.
-	 */
+	/* Other files' code may do with registers what the calling convention lets it. */
 	if (walk->callee_owner && walk->callee_owner != walk->owner)
-		walk->known &= UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP);
+		walk->known &=
+			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_KEPT);
 	end = unwind_find_row(WIRE_MAPPING_ROOT(walk->root), walk->owner, (__u32)in_file,
 			      &walk->last_rule UNWIND_PASS);
 	if (end)

@@ -9,8 +9,12 @@
 #include "bpf/unwind_wire.h"
 
 /* DWARF numbers of x86-64's registers. */
-#define UNWIND_FP 6
-#define UNWIND_SP 7
+#define UNWIND_FP   6
+#define UNWIND_SP   7
+#define UNWIND_KEPT 3 /* followed from frame to frame too: see WIRE_RULE_KEPT_SAVED */
+
+/* What functions leave to their callers as they found it, and rules say nothing of: r12 to r15. */
+#define UNWIND_UNFOLLOWED (0xfu << 12)
 
 #define UNWIND_ALL_KNOWN ((1u << WIRE_N_REGISTERS) - 1)
 #define UNWIND_BIT(reg)	 (1u << ((reg) & (WIRE_N_REGISTERS - 1)))
@@ -18,8 +22,9 @@
 struct unwind_walk {
 	__u64 pc;
 	__u64 registers[WIRE_N_REGISTERS]; /* by DWARF number */
-	__u32 known;			   /* bits: registers whose values are this frame's */
-	__u32 exact;			   /* pc was interrupted: it is not a return address */
+	__u64 kept_at; /* where UNWIND_KEPT was saved; 0: it is in its register */
+	__u32 known;   /* bits: registers whose values are this frame's */
+	__u32 exact;   /* pc was interrupted: it is not a return address */
 	/* The mapping that was looked up last. */
 	__u64 start, end, bias;
 	__u32 root, owner;

@@ -71,6 +71,14 @@ enum wire_ra {
 enum wire_rule_flags {
 	WIRE_RULE_FRAME_POINTER = 1 << 4, /* no CFI: code of a kind known to keep frame pointers */
 	WIRE_RULE_NEW_STACK = 1 << 5,	  /* the caller is on another stack: at any address */
+	/*
+	 * Of the one more register that is followed from frame to frame, because the dynamic linker
+	 * keeps its CFA there while it calls others (x86-64: rbx): it was saved at cfa + p, and the
+	 * CFA takes no p; or what it was is lost. Neither: it is as it was.
+	 */
+	WIRE_RULE_KEPT_SAVED = 1 << 6,
+	WIRE_RULE_KEPT_LOST = 1 << 7,
+	WIRE_RULE_FLAGS = 0xf0, /* all of them */
 };
 
 struct wire_rule {

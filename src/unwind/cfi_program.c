@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #define FP_REGISTER    6
+#define SP_REGISTER    7
+#define KEPT_REGISTER  3
 #define MAX_REMEMBERED 32 /* states; compilers go no deeper than 2 */
 #define MAX_EXPRESSION (64u << 10)
 
@@ -117,7 +119,15 @@ static struct cfi_register *tracked(struct run *run, uint64_t number)
 {
 	if (number == run->frame->ra_register)
 		return &run->state.ra;
-	return number == FP_REGISTER ? &run->state.fp : NULL;
+	switch (number) {
+	case FP_REGISTER:
+		return &run->state.fp;
+	case SP_REGISTER:
+		return &run->state.sp;
+	case KEPT_REGISTER:
+		return &run->state.kept;
+	}
+	return NULL;
 }
 
 static void set_register(struct run *run, uint64_t number, enum cfi_how how, int64_t value)
@@ -146,7 +156,12 @@ static void restore(struct run *run, uint64_t number)
 
 	if (!reg)
 		return;
-	*reg = reg == &run->state.ra ? run->frame->initial.ra : run->frame->initial.fp;
+	if (reg == &run->state.ra)
+		*reg = run->frame->initial.ra;
+	else if (reg == &run->state.fp)
+		*reg = run->frame->initial.fp;
+	else
+		*reg = reg == &run->state.sp ? run->frame->initial.sp : run->frame->initial.kept;
 	run->changed = true;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Executes call frame instructions (DWARF 5, section 6.4; the GNU and ABI additions) and turns
  * the states they describe into rules. Keeps what a walk needs: CFA, frame pointer, return
- * address; the instructions on other registers are read and forgotten.
+ * address, one register more; the instructions on other registers are read and forgotten.
  *
  * Time is linear in the bytes of a program. Must not know: sections, files.
  */
@@ -38,7 +38,8 @@ struct cfi_state {
 	int64_t cfa_offset;
 	const uint8_t *cfa_bytes; /* NULL: not an expression */
 	uint32_t cfa_size;
-	struct cfi_register fp, ra;
+	/* `kept` is the register of WIRE_RULE_KEPT_SAVED. */
+	struct cfi_register fp, ra, sp, kept;
 };
 
 /* What is the same for all programs of a common information entry. */

@@ -153,6 +153,32 @@ static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
 		rule->ra = WIRE_RA_UNSUPPORTED;
 }
 
+/* Where `extra` is free to say it. */
+static bool can_say_kept(const struct wire_rule *rule)
+{
+	return rule->ra == WIRE_RA_CFA &&
+	       (rule->cfa == WIRE_CFA_SP || rule->cfa == WIRE_CFA_FP || rule->cfa == WIRE_CFA_REG);
+}
+
+static void set_kept(struct wire_rule *rule, const struct cfi_register *kept)
+{
+	if (kept->how == CFI_UNSPECIFIED || kept->how == CFI_SAME ||
+	    rule->ra == WIRE_RA_UNSUPPORTED)
+		return;
+	if (kept->how == CFI_OFFSET && fits(kept->value) && can_say_kept(rule)) {
+		rule->extra = (int32_t)kept->value;
+		rule->ra |= WIRE_RULE_KEPT_SAVED;
+	} else {
+		rule->ra |= WIRE_RULE_KEPT_LOST;
+	}
+}
+
+/* A walk takes the CFA to be the caller's stack pointer; few have it otherwise, as longjmp. */
+static bool sp_is_cfa(const struct cfi_register *sp)
+{
+	return sp->how == CFI_UNSPECIFIED || (sp->how == CFI_VALUE && !sp->bytes && !sp->value);
+}
+
 void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state, struct rule_book *book,
 	      struct wire_rule *ret_rule)
 {
@@ -169,7 +195,11 @@ void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state, stru
 	}
 	set_cfa(&rule, state, book);
 	set_fp(&rule, &state->fp, book);
-	if (rule.cfa != WIRE_CFA_UNSUPPORTED)
+	if (rule.cfa != WIRE_CFA_UNSUPPORTED) {
 		set_ra(&rule, &state->ra);
+		if (!sp_is_cfa(&state->sp))
+			rule.ra = WIRE_RA_UNSUPPORTED;
+		set_kept(&rule, &state->kept);
+	}
 	*ret_rule = rule;
 }

@@ -38,7 +38,7 @@ static bool is_rule(const struct wire_rule *rule)
 {
 	return rule->cfa <= WIRE_CFA_UNSUPPORTED && rule->fp <= WIRE_FP_UNSUPPORTED &&
 	       WIRE_RULE_RA(rule) <= WIRE_RA_UNSUPPORTED &&
-	       (rule->ra & ~0xf & ~WIRE_RULE_FRAME_POINTER) == 0 && rule->reg < WIRE_N_REGISTERS &&
+	       (rule->ra & ~0xf & ~WIRE_RULE_FLAGS) == 0 && rule->reg < WIRE_N_REGISTERS &&
 	       (rule->fp != WIRE_FP_REG ||
 		(rule->fp_offset >= 0 && rule->fp_offset < WIRE_N_REGISTERS));
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The true stack of one task, kept by watching its instructions: what calls pushed and returns
+ * popped, with no knowledge of call frame information, of symbols or of compilers.
+ *
+ * Where control leaves a stack by other ways (longjmp, exceptions, contexts) the truth is found
+ * again by a stated rule, and how often that was done is counted:
+ *
+ *   resumed   the target is exactly where a stack that was left before had been left
+ *   dropped   the target is on the same stack (or on one below it, as from a signal's stack):
+ *             what had been pushed at lower addresses than the new stack pointer is gone
+ *   fresh     the target is on a stack never seen: it begins with the return address that lies
+ *             at its stack pointer
+ *
+ * Two addresses are on the same stack if they are in the same mapping; so programs under test give
+ * each stack a mapping of its own (a guard page between them does).
+ */
+#ifndef STACKTALLY_TESTS_SHADOW_STACK_H
+#define STACKTALLY_TESTS_SHADOW_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shadow_entry {
+	uint64_t slot;	  /* where the return address lies; of an interruption: the stack pointer */
+	uint64_t address; /* to return to */
+	uint64_t area;	  /* which stack: the start of the mapping */
+	bool interrupted; /* by a signal: the address was not returned to but about to execute */
+};
+
+struct shadow_list {
+	struct shadow_entry *entries; /* from the root */
+	size_t n, capacity;
+};
+
+struct shadow_counts {
+	unsigned long calls, returns, signals;
+	unsigned long resumed, dropped, fresh;
+};
+
+struct shadow_stack {
+	struct shadow_list list;
+	struct shadow_list *parked; /* stacks that were left and may be resumed */
+	size_t n_parked;
+	struct shadow_counts counts;
+};
+
+/* What a jump or return came from and led to; `at_sp` is what lies at the new stack pointer. */
+struct shadow_target {
+	uint64_t pc, sp, area, at_sp;
+};
+
+void shadow_push(struct shadow_stack *stack, struct shadow_entry entry);
+/* The root of another process's copy, as after fork. */
+void shadow_copy(struct shadow_stack *to, const struct shadow_stack *from);
+/* Drops everything: a new program. */
+void shadow_reset(struct shadow_stack *stack);
+void shadow_free(struct shadow_stack *stack);
+
+static inline const struct shadow_entry *shadow_top(const struct shadow_stack *stack)
+{
+	return stack->list.n ? &stack->list.entries[stack->list.n - 1] : NULL;
+}
+
+/* A return that took its address from `slot`. True if it was the innermost call's. */
+bool shadow_return(struct shadow_stack *stack, uint64_t slot, uint64_t to);
+/* The end of a signal's handler: everything since the interruption is gone. False: there is none.
+ */
+bool shadow_sigreturn(struct shadow_stack *stack);
+/* Control went elsewhere: finds the truth again by the rules above. */
+void shadow_moved(struct shadow_stack *stack, const struct shadow_target *target);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tables of bpf/unwind_wire.h in plain memory, written right when they are asked for: each file
+ * is compiled at its first sight, mappings are those of /proc/PID/maps at that moment. Simple, and
+ * not the writer that the commands use: the two can be held against each other.
+ */
+#ifndef STACKTALLY_TESTS_TABLES_H
+#define STACKTALLY_TESTS_TABLES_H
+
+#include <sys/types.h>
+
+#include "unwind/native.h"
+
+struct tables;
+
+struct tables *tables_new(void);
+void tables_free(struct tables *tables);
+
+/* (Re)reads a process's mappings. */
+void tables_update(struct tables *tables, pid_t pid);
+/* What a native walk takes; valid until the next tables_update(). */
+const struct native_tables *tables_native(const struct tables *tables);
+
+#endif

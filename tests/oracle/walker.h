@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The walk under test: the tables of live processes, compiled from the files that /proc says they
+ * have mapped, and the step over them. And names for addresses, for what is printed.
+ */
+#ifndef STACKTALLY_TESTS_WALKER_H
+#define STACKTALLY_TESTS_WALKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "unwind/native.h"
+
+struct walker;
+
+struct walker *walker_new(void);
+void walker_free(struct walker *walker);
+
+/* (Re)writes the tables of a process: to be called when its mappings have changed. */
+void walker_update(struct walker *walker, pid_t pid);
+
+/* Walks; memory is read by `read`. */
+void walker_walk(struct walker *walker, pid_t pid, const struct user_regs_struct *regs,
+		 int (*read)(void *data, void *to, uint32_t size, uint64_t address), void *data,
+		 struct native_stack *ret_stack);
+
+/* "function+0x1f (libc.so.6)" into `text`; `function` gets only the name. */
+void walker_name(struct walker *walker, pid_t pid, uint64_t address, char *text, size_t size);
+void walker_rule(struct walker *walker, uint16_t rule, char *text, size_t size);
+const char *walker_end_name(enum wire_end end);
+
+#endif
