@@ -14,6 +14,9 @@ import tempfile
 import time
 
 
+FINISH_SECONDS = 120  # from the end of what is measured, or the start of what ends itself
+
+
 class Failed(Exception):
     """A command that did not do what is measured; its text says what it printed."""
 
@@ -98,8 +101,17 @@ class Run:
     def interrupt(self):
         os.kill(self.pid(), signal.SIGINT)
 
-    def finish(self, good=(0,)):
+    def stop(self):
+        """Ends it without its report: a peer may take minutes to name what a busy machine ran."""
+        os.kill(self.pid(), signal.SIGKILL)
         self.process.wait()
+
+    def finish(self, good=(0,)):
+        try:
+            self.process.wait(FINISH_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.stop()
+            raise Failed(f"{' '.join(self.command)}: no end in {FINISH_SECONDS} s") from None
         try:
             with open(self.result) as result:
                 measured = json.load(result)
