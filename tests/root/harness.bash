@@ -94,6 +94,13 @@ closing() {
 		's/^\([0-9]*\) samples, \([0-9]*\) stacks, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
 		tail -n 1)
 }
+# named_work REGEX: of user stacks (-U): what was sampled in burn(), or in code without a name, is
+# called so. Start-up and exit, a large share where a machine is slow, are in neither.
+named_work() {
+	local work
+	work=$(counted ';burn(;|$)|;\[unknown\]$')
+	calculates "$(counted "$1") > 0.9 * $work && $(counted "$1") > 20"
+}
 hottest() { tail -n 1 "${1-$out}"; }
 # says NAME REGEX [FILE]: the file (stderr) has such a line
 says() {

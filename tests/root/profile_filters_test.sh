@@ -13,21 +13,21 @@ begin nice -n 10 "$programs/recursion" 3 0 || finish # what no filter here wants
 begin "$programs/nested" || finish
 
 # ---- ids and names
-measure -F 499 -f -p "$pid" $((2 * slow))
+measure -F 499 -f -U -p "$pid" 2
 only "-p takes one process" '^nested;'
-measure -F 499 -f -L "$pid" $((2 * slow))
+measure -F 499 -f -U -L "$pid" 2
 only "-L takes one thread" '^nested;'
-measure -F 499 -f --name nested $((2 * slow))
+measure -F 499 -f -U --name nested 2
 only "--name takes threads of that name" '^nested;'
-measure -F 499 -f --name 'ne?te*' $((2 * slow))
+measure -F 499 -f -U --name 'ne?te*' 2
 only "--name takes wildcards" '^nested;'
-measure -F 499 -f --name 'neste' 0.5
+measure -F 499 -f -U --name 'neste' 0.5
 [ "$(total)" -eq 0 ]
 check $? "--name takes whole names only" "$(cut -d';' -f1 "$out" | sort | uniq -c)"
 closing
 [ "$samples" -eq 0 ] && [ "$lost" -eq 0 ]
 check $? "what is not wanted is neither counted nor lost" "$(cat "$err")"
-measure -F 499 -f --name 'recursion' -p "$pid" 0.5
+measure -F 499 -f -U --name 'recursion' -p "$pid" 0.5
 [ "$(total)" -eq 0 ]
 check $? "filters go together: both must hold" "$(cut -d';' -f1 "$out" | sort | uniq -c)"
 
@@ -44,11 +44,11 @@ if [ -z "$root" ] || ! mkdir -p "$group/inner" "$group/other" 2>>"$err"; then
 else
 	at_exit=leave
 	echo "$pid" >"$group/inner/cgroup.procs"
-	measure -F 499 -f --cgroup "$group/inner" $((2 * slow))
+	measure -F 499 -f -U --cgroup "$group/inner" 2
 	only "--cgroup takes what is in this cgroup" '^nested;'
-	measure -F 499 -f --cgroup "$group" $((2 * slow))
+	measure -F 499 -f -U --cgroup "$group" 2
 	only "--cgroup takes what is below this cgroup" '^nested;'
-	measure -F 499 -f --cgroup "$group/other" 0.5
+	measure -F 499 -f -U --cgroup "$group/other" 0.5
 	exits "a cgroup where nothing runs is no error" 0
 	[ "$(total)" -eq 0 ]
 	check $? "--cgroup does not take what is beside it" "$(cat "$out")"
@@ -62,10 +62,10 @@ else
 		# shellcheck disable=SC2046 # words are what it takes
 		bpftool map update pinned "$tmp/bpf/set" key $(printf '%016x' "$key" | sed 's/../& /g' |
 			awk '{ for (i = 8; i; i--) printf "0x%s ", $i }') value 0 0 0 0 0 0 0 0
-		measure -F 499 -f --cgroupmap "$tmp/bpf/set" $((2 * slow))
+		measure -F 499 -f -U --cgroupmap "$tmp/bpf/set" 2
 		only "--cgroupmap takes the cgroups of the map" '^nested;'
 		bpftool map create "$tmp/bpf/empty" type hash key 8 value 8 entries 16 name set
-		measure -F 499 -f --cgroupmap "$tmp/bpf/empty" 0.5
+		measure -F 499 -f -U --cgroupmap "$tmp/bpf/empty" 0.5
 		[ "$(total)" -eq 0 ]
 		check $? "an empty map takes none" "$(cat "$out")"
 		bpftool map create "$tmp/bpf/wrong" type hash key 4 value 8 entries 16 name wrong
@@ -87,11 +87,11 @@ fi
 # ---- CPUs
 if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && [[ $(cat /sys/devices/system/cpu/online) == 0-* ]]; then
 	taskset -p -c 1 "$pid" >"$fate"
-	measure -F 499 -f -C 1 $((2 * slow))
+	measure -F 499 -f -U -C 1 2
 	has "-C takes what runs on this CPU" '^nested;'
-	measure -F 499 -f -C 0 $slow
+	measure -F 499 -f -U -C 0 1
 	lacks "-C takes nothing else" '^nested;'
-	measure -F 499 -f -C -1 $((2 * slow))
+	measure -F 499 -f -U -C -1 2
 	has "a negative -C is all CPUs" '^nested;'
 else
 	skip "-C takes what runs on this CPU" "there is one CPU only"
@@ -128,9 +128,9 @@ lacks "and none of the user's with -K" ';main(;|$)'
 
 # ---- children
 begin "$programs/forks" 1000000 3000 || finish
-measure -F 499 -f -p "$pid" $slow
+measure -F 499 -f -U -p "$pid" 2
 lacks "-p does not take children" ';child_work(;|$)'
-measure -F 499 -f -p "$pid" --children $((2 * slow))
+measure -F 499 -f -U -p "$pid" --children 2
 has "--children does" ';child_work(;|$)'
 only "and nothing else" '^forks;'
 end

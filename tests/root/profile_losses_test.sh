@@ -25,17 +25,22 @@ else
 	adds_up "each of them is counted"
 	[ "$lost" -eq 0 ]
 	check $? "and none is lost" "$(tail -n 1 "$err")"
-	# All threads burn as long as one; robbed and emulated CPUs have fewer timers.
-	calculates "$samples > 0.5 * 4999 * $ms / 1000 * $cpus"
-	check $? "they are as many as that" "$samples in $ms ms on $cpus CPUs"
-	calculates "$stacks > 0.8 * $samples && $(wc -l <"$out") > 0.8 * $samples"
-	check $? "nearly each is another stack" "$stacks of $samples"
+	if [ "$slow" -gt 1 ]; then
+		skip "they are as many as that" "an emulated CPU has no such timers"
+	else
+		# All threads burn as long as one; robbed CPUs have fewer timers.
+		calculates "$samples > 0.5 * 4999 * $ms / 1000 * $cpus"
+		check $? "they are as many as that" "$samples in $ms ms on $cpus CPUs"
+	fi
+	work=$(counted ';walk;step;')
+	calculates "$(grep -c ';walk;step;' "$out") > 0.8 * $work && $work > 100"
+	check $? "nearly each is another stack" "$stacks, $(grep -c ';walk;step;' "$out") of $work"
 	# 30 levels, each one of two, then the loop at the bottom
 	whole=$(awk '{ n = $NF; sub(/ [0-9]+$/, "")
 		if (/;walk;step;/ && /;step$/ && gsub(/;(left|right);step/, "") == 30) sum += n }
 		END { print sum + 0 }' "$out")
-	calculates "$whole > 0.3 * $samples"
-	check $? "they are whole" "$whole of $samples: $(hottest)"
+	calculates "$whole > 0.3 * $work"
+	check $? "they are whole" "$whole of $work: $(hottest)"
 fi
 
 # ---- a whole machine of them, by the interval: turning over loses nothing either
@@ -59,8 +64,10 @@ measure_command -v -F 997 --stack-storage-size 50 -- "$programs/paths" 500 2
 exits "room for too few stacks is no error" 0
 missed=$(grep -cE '\[Missed User Stack\]' "$out")
 missed=$((missed + $(grep -cE '\[Missed Kernel Stack\]' "$out")))
-says "but a warning with the number of stacks in the report that are missing" \
-	"^WARNING: $missed stack traces could not be displayed\\. Consider increasing --stack-storage-size\\.\$"
+# Lines may stand for several: kernel stacks of other addresses but the same names.
+warned=$(sed -n 's/^WARNING: \([0-9]*\) stack traces could not be displayed\. Consider increasing --stack-storage-size\.$/\1/p' "$err")
+[ "${warned:-0}" -ge "$missed" ] && [ "${warned:-0}" -le $((2 * missed)) ]
+check $? "but a warning with the number of stacks in the report that are missing" "$missed; $(head -n 5 "$err")"
 closing
 [ "$missed" -gt 0 ] && [ "$(total)" -eq "$samples" ] && [ "$samples" -eq "$(events)" ]
 check $? "the samples are there without their stacks" "$(total), $samples, $(events)"

@@ -8,8 +8,8 @@ unset BCC_SYMFS BCC_DEBUGINFO_ROOT DEBUGINFOD_URLS
 
 # named NAME PROGRAM: its stacks have their names
 named() {
-	measure_command -F 499 -- "$2" $((200 * slow))
-	calculates "$(counted "$known") > 0.9 * $(total) && $(total) > 50"
+	measure_command -F 499 -U -- "$2" $((200 * slow))
+	named_work "$known"
 	check $? "$1" "$(counted "$known") of $(total): $(hottest) $(tail -n 2 "$err")"
 }
 # unnamed NAME PROGRAM: there are stacks, but no names
@@ -96,8 +96,8 @@ fi
 measure_command -F 499 -- "$programs/jit" 200
 rm -f "/tmp/perf-${said#ready }.map"
 has "code of a JIT compiler has the names of its perf map" ';main;call_generated;LGenerated;::countDown$'
-measure_command -F 499 -- "$programs/nameless" "$programs/nested" $((200 * slow))
-calculates "$(counted "$known") > 0.9 * $(total) && $(total) > 50"
+measure_command -F 499 -U -- "$programs/nameless" "$programs/nested" $((200 * slow))
+named_work "$known"
 check $? "a program in memory only has its names" "$(hottest)"
 
 # ---- files that are no longer what they were
