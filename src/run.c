@@ -17,8 +17,10 @@
 #include "outputs.h"
 #include "process/worlds.h"
 #include "recording/recording.h"
+#include "report/ends.h"
 #include "report/warnings.h"
 #include "session/session.h"
+#include "session/unwinder.h"
 #include "symbolize/symbolizer.h"
 #include "watch.h"
 
@@ -126,6 +128,28 @@ static void warn(const struct profile *profile)
 		message_line("%s", line);
 }
 
+/* How user stacks ended, and where those that are not complete did. */
+static void tell_ends(const struct measured *measured)
+{
+	struct ends ends;
+
+	if (!message_is_verbose() || ends_of(measured->tally, measured->names, &ends) < 0 ||
+	    ends.samples == 0)
+		return;
+	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete; in %" PRIu64
+			" a register was taken to be unchanged by a function called",
+			ends.samples, 100.0 * (double)ends.complete / (double)ends.samples,
+			ends.assumed);
+	for (uint32_t i = 0; i < ends.n_top; i++) {
+		const struct ends_place *place = &ends.top[i];
+
+		message_verbose("  %8" PRIu64 " ended for: %s, in %s of %s", place->count,
+				tally_end_name(place->end),
+				place->function ? place->function : "[unknown]",
+				place->module ? place->module : "[unknown]");
+	}
+}
+
 static int warn_and_close(struct measured *measured, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(measured->tally);
@@ -142,6 +166,7 @@ static int warn_and_close(struct measured *measured, struct error *err)
 			" events in all, throttled %" PRIu64 " times",
 			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
 			losses->throttled);
+	tell_ends(measured);
 	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
 		     profile.n_entries, lost);
 	profile_clear(&profile);
@@ -373,6 +398,26 @@ static void own_session_close(struct session **session)
 			     limit);
 }
 
+/* What unwinding took. */
+static void tell_tables(const struct session *session)
+{
+	struct unwinder_stats is;
+
+	if (!message_is_verbose() || !session_unwinding(session, &is))
+		return;
+	message_verbose("unwinding: %u tables of %u files, %" PRIu64 " rows, %u rules, %.1f MB of "
+			"%.0f; %" PRIu64 " compiled in %.0f ms, %" PRIu64 " from disk in %.0f ms; "
+			"%u pending, %u without CFI, %u broken, %u evicted",
+			is.tables.ready, is.tables.tables, is.tables.rows, is.tables.rules,
+			(double)is.tables.bytes / 1e6, (double)is.tables.bytes_limit / 1e6,
+			is.tables.compiled, (double)is.tables.compile_ns / 1e6, is.tables.cached,
+			(double)is.tables.cached_ns / 1e6, is.tables.pending, is.tables.no_cfi,
+			is.tables.broken, is.tables.evicted);
+	message_verbose("unwinding: %u processes; %" PRIu64 " stacks were finished in user space, "
+			"%" PRIu64 " of them completed",
+			is.tables.processes, is.waited, is.finished);
+}
+
 static int open_and_measure(struct measured *measured, struct trigger *trigger, int *ret_status,
 			    struct error *err)
 {
@@ -411,6 +456,7 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 	if (session_warning(session))
 		message_line("%s", session_warning(session));
 	r = start_and_measure(measured, trigger, session, symbolizer, err);
+	tell_tables(session);
 	if (r == 0)
 		r = finish_outputs(measured, err);
 	if (r == 0)

@@ -149,7 +149,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
 	    options->stack_storage_size > INT_MAX)
 		return error_usage(err, "a number is too large");
-	r = plan_unwind(options->unwind ? options->unwind : "fp", &plan.unwind, err);
+	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
 	if (r == 0)
 		r = plan_outputs(options, &plan, err);
 	if (r == 0)

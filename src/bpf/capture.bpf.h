@@ -374,6 +374,36 @@ static __always_inline void lose(__u64 *counter)
 	__sync_fetch_and_add(counter, 1);
 }
 
+/*
+ * Sends a stack whose walk user space may end. False when there is no room, or it is too much;
+ * then it is counted as it ended.
+ */
+static __always_inline bool send_unfinished(struct scratch *slot, struct wire_counters *counter)
+{
+	__u32 words = (__u32)slot->stack.n_kernel + slot->stack.n_user;
+	__u32 rest;
+	__u64 size;
+
+	if (!rest_is_affordable(slot)) {
+		lose(&counter->withheld);
+		return false;
+	}
+	rest = rest_append(slot, words);
+	if (rest == 0)
+		return false;
+	size = sizeof(slot->stack) + (__u64)words * sizeof(__u64) + rest;
+	UNWIND_OPAQUE(size);
+	if (size > sizeof(slot->stack) + sizeof(slot->frames))
+		return false;
+	slot->stack.kind = WIRE_KIND_UNFINISHED;
+	slot->stack.epoch = epoch;
+	slot->stack.time = bpf_ktime_get_ns();
+	if (bpf_ringbuf_output(&ring, &slot->stack, size, BPF_RB_FORCE_WAKEUP))
+		return false;
+	__sync_fetch_and_add(&counter->unfinished, 1);
+	return true;
+}
+
 static __always_inline void count_in(void *table, __u32 now, struct scratch *slot,
 				     struct wire_counters *counter)
 {
@@ -449,8 +479,12 @@ static __always_inline int capture(void *ctx, enum hit hit)
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
 	bpf_get_current_comm(slot->stack.comm, sizeof(slot->stack.comm));
 	words = walk(ctx, task, slot, number, hit);
-	hash(slot, words);
-	count(slot, counter);
+	if (config.unwind == WIRE_UNWIND_FP || !may_be_finished(slot->stack.end) ||
+	    !send_unfinished(slot, counter)) {
+		slot->stack.kind = WIRE_KIND_STACK;
+		hash(slot, words);
+		count(slot, counter);
+	}
 	scratch_release(slot);
 	return 0;
 }

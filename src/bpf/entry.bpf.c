@@ -85,27 +85,51 @@ int on_tracepoint(void *ctx)
 	return capture(ctx, HIT_KERNEL);
 }
 
-/* TP_PROTO(struct task_struct *parent, struct task_struct *child) */
+static __always_inline bool has_tables(void)
+{
+	return config.unwind == WIRE_UNWIND_CFI || config.unwind == WIRE_UNWIND_AUTO;
+}
+
+static __always_inline void follow_child(__u32 from, __u32 to)
+{
+	__u32 state = WIRE_MEMBER, zero = 0;
+	struct wire_counters *counter;
+
+	if (!is_member(&tgids, from) || bpf_map_update_elem(&tgids, &to, &state, BPF_ANY) == 0)
+		return;
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (counter)
+		__sync_fetch_and_add(&counter->lost_children, 1);
+}
+
+/*
+ * A child has its parent's code: it can be walked at once. User space hears of it a little later.
+ * TP_PROTO(struct task_struct *parent, struct task_struct *child)
+ */
 SEC("?raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	const struct task_struct *parent = (void *)ctx->args[0];
 	const struct task_struct *child = (void *)ctx->args[1];
 	__u32 from = task_tgid(parent), to = task_tgid(child);
-	__u32 state = WIRE_MEMBER, zero = 0;
-	struct wire_counters *counter;
+	struct wire_process *process;
 
-	if (from == to || !is_member(&tgids, from))
+	if (from == to)
 		return 0;
-	if (bpf_map_update_elem(&tgids, &to, &state, BPF_ANY) == 0)
-		return 0;
-	counter = bpf_map_lookup_elem(&counters, &zero);
-	if (counter)
-		__sync_fetch_and_add(&counter->lost_children, 1);
+	if (config_has(WIRE_FOLLOW_FORKS))
+		follow_child(from, to);
+	if (has_tables()) {
+		process = bpf_map_lookup_elem(&unwind_processes, &from);
+		if (process)
+			bpf_map_update_elem(&unwind_processes, &to, process, BPF_ANY);
+	}
 	return 0;
 }
 
-/* TP_PROTO(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm) */
+/*
+ * What was mapped is gone, and addresses mean something else now.
+ * TP_PROTO(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
+ */
 SEC("?raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -114,6 +138,8 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 
 	if (state && *state == WIRE_MEMBER_ON_EXEC)
 		*state = WIRE_MEMBER;
+	if (has_tables())
+		bpf_map_delete_elem(&unwind_processes, &tgid);
 	return 0;
 }
 
@@ -124,7 +150,11 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	const struct task_struct *task = (void *)ctx->args[0];
 	__u32 tgid = task_tgid(task);
 
-	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+		return 0;
+	if (config_has(WIRE_FOLLOW_FORKS))
 		bpf_map_delete_elem(&tgids, &tgid);
+	if (has_tables())
+		bpf_map_delete_elem(&unwind_processes, &tgid);
 	return 0;
 }

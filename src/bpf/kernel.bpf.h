@@ -66,6 +66,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
+	unsigned int in_execve : 1;
 };
 
 #pragma clang attribute pop

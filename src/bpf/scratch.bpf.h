@@ -23,6 +23,8 @@ struct scratch {
 	struct wire_stack stack;
 	__u64 frames[2 * WIRE_MAX_DEPTH];
 	struct unwind_walk walk;
+	__u64 rest_left;  /* so many stacks may be copied for user space, ... */
+	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
 	struct pt_regs registers;
 };
 

@@ -17,7 +17,7 @@ struct unwind_segment {
 	__uint(max_entries, WIRE_SEGMENT_BLOCKS);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__uint(value_size, WIRE_BLOCK_SIZE);
+	__type(value, __u8[WIRE_BLOCK_SIZE]);
 };
 
 struct {
@@ -160,6 +160,81 @@ static __always_inline void walk_begin(struct unwind_walk *walk, __u32 tgid)
 	walk->last_rule = 0;
 }
 
+/* What user space may know better, or know a moment later. */
+static __always_inline bool may_be_finished(__u32 end)
+{
+	return end == WIRE_END_NO_PROCESS || end == WIRE_END_NO_MAPPING ||
+	       end == WIRE_END_PENDING || end == WIRE_END_STALE || end == WIRE_END_EVICTED;
+}
+
+/*
+ * Copies of stacks are rationed on each CPU: a burst of so many, for a program that begins or a
+ * library that is loaded, then one each so often: all samples of the usual rates, and no more than
+ * user space can bear.
+ */
+#define REST_BURST 128
+#define REST_NS	   1000000ull
+
+static __always_inline bool rest_is_affordable(struct scratch *slot)
+{
+	__u64 now = bpf_ktime_get_ns(), earned = (now - slot->rest_since) / REST_NS;
+
+	if (earned) {
+		slot->rest_since = now;
+		slot->rest_left = slot->rest_left + earned > REST_BURST ? REST_BURST
+									: slot->rest_left + earned;
+	}
+	if (slot->rest_left == 0)
+		return false;
+	slot->rest_left--;
+	return true;
+}
+
+/*
+ * Lays struct wire_rest and the stack behind the frames, `words` of which are in use; returns the
+ * bytes that makes, 0: no room.
+ */
+static __always_inline __u32 rest_append(struct scratch *slot, __u32 words)
+{
+	__u64 from = slot->walk.registers[UNWIND_SP];
+	__u64 at = words * sizeof(__u64), size = 0;
+	struct wire_rest *rest;
+
+	UNWIND_OPAQUE(at);
+	if (at > sizeof(slot->frames) - sizeof(*rest) - WIRE_REST_PAGE)
+		return 0;
+	rest = (void *)slot->frames + at;
+	rest->reserved = 0;
+	rest->walk = slot->walk;
+	at += sizeof(*rest);
+	for (__u32 i = 0; i <= WIRE_REST_MAX / WIRE_REST_PAGE; i++) {
+		__u64 chunk = WIRE_REST_PAGE - ((from + size) & (WIRE_REST_PAGE - 1));
+		__u64 to = at + size;
+
+		UNWIND_OPAQUE(to);
+		UNWIND_OPAQUE(chunk);
+		if (to > sizeof(slot->frames) - WIRE_REST_PAGE || chunk > WIRE_REST_PAGE)
+			break;
+		if (bpf_probe_read_user((void *)slot->frames + to, chunk,
+					(const void *)(from + size)))
+			break;
+		size += chunk;
+	}
+	rest->size = (__u32)size;
+	return sizeof(*rest) + size;
+}
+
+/* Its program was replaced while it is in execve(): the stack it came from is no more. */
+static __always_inline bool lost_its_stack(const struct task_struct *task,
+					   const struct unwind_walk *walk)
+{
+	__u64 word;
+
+	return bpf_core_field_exists(task->in_execve) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) &&
+	       bpf_probe_read_user(&word, sizeof(word), (void *)walk->registers[UNWIND_SP]);
+}
+
 /* Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. */
 static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, __u32 tgid,
@@ -198,10 +273,14 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		if (end)
 			break;
 	}
+	if (!end && config.unwind != WIRE_UNWIND_NONE)
+		end = WIRE_END_DEPTH;
+	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
+		end = WIRE_END_NONE;
+		n = 0;
+	}
 	slot->stack.n_user = n;
-	slot->stack.end = end				      ? end
-			  : config.unwind == WIRE_UNWIND_NONE ? WIRE_END_NONE
-							      : WIRE_END_DEPTH;
+	slot->stack.end = end;
 	if (walk->assumed)
 		slot->stack.flags |= WIRE_STACK_ASSUMED;
 }

@@ -310,6 +310,7 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 
 	switch (WIRE_RULE_RA(rule)) {
 	case WIRE_RA_CFA:
+	case WIRE_RA_CLONE:
 		if (rule->fp == WIRE_FP_CFA && rule->fp_offset == -16) {
 			/* one beside the other, as after `push %rbp` */
 			if (UNWIND_READ(saved, sizeof(saved), cfa - 16))
@@ -398,6 +399,13 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIN
 		return WIRE_END_ENTRY;
 	case WIRE_RA_SIGNAL:
 		return unwind_signal(walk UNWIND_PASS);
+	case WIRE_RA_CLONE:
+		/* Nothing is called from there: the register is the one that was interrupted. */
+		if (walk->callee_owner)
+			return WIRE_END_REGISTER;
+		if (walk->registers[UNWIND_RESULT] == 0)
+			return WIRE_END_COMPLETE;
+		break;
 	}
 	end = unwind_cfa(walk, rule, &cfa UNWIND_PASS);
 	if (end)

@@ -9,9 +9,10 @@
 #include "bpf/unwind_wire.h"
 
 /* DWARF numbers of x86-64's registers. */
-#define UNWIND_FP   6
-#define UNWIND_SP   7
-#define UNWIND_KEPT 3 /* followed from frame to frame too: see WIRE_RULE_KEPT_SAVED */
+#define UNWIND_FP     6
+#define UNWIND_SP     7
+#define UNWIND_RESULT 0 /* of a system call */
+#define UNWIND_KEPT   3 /* followed from frame to frame too: see WIRE_RULE_KEPT_SAVED */
 
 /* What functions leave to their callers as they found it, and rules say nothing of: r12 to r15. */
 #define UNWIND_UNFOLLOWED (0xfu << 12)

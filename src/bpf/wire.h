@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
 #define WIRE_COMM_SIZE 16   /* TASK_COMM_LEN */
@@ -72,6 +73,16 @@ struct wire_hash {
 	__u64 high;
 };
 
+enum wire_kind {
+	WIRE_KIND_STACK,
+	/*
+	 * The walk of the user stack ended for want of a table or a mapping: struct wire_rest and
+	 * the bytes of the stack follow the frames, so that user space can walk on. It is one
+	 * event, counted by nobody else; its hash is not set.
+	 */
+	WIRE_KIND_UNFINISHED,
+};
+
 enum wire_stack_flags {
 	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than max_depth */
 	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than max_depth */
@@ -84,9 +95,9 @@ enum wire_stack_flags {
  */
 struct wire_stack {
 	struct wire_hash hash;
-	__u64 time;  /* CLOCK_MONOTONIC, ns, when it was first seen in this epoch */
-	__u32 epoch; /* 0 or 1: which of the two tables of counts it is counted in */
-	__u32 reserved;
+	__u64 time;   /* CLOCK_MONOTONIC, ns, when it was first seen in this epoch */
+	__u32 epoch;  /* 0 or 1: which of the two tables of counts it is counted in */
+	__u32 kind;   /* enum wire_kind */
 	__u64 world;  /* tells address spaces of one process id apart: see world_cookie() */
 	__u32 tgid;   /* 0 when the task is not in our pid namespace, or is the idle task */
 	__u32 tid;    /* 0 unless WIRE_PER_THREAD */
@@ -100,16 +111,29 @@ struct wire_stack {
 	/* __u64 frames[n_kernel + n_user] follow */
 };
 
+/* Where the walk ended, with `size` bytes of the stack from its stack pointer on behind it. */
+struct wire_rest {
+	__u32 size;
+	__u32 reserved;
+	struct unwind_walk walk;
+};
+
+#define WIRE_REST_MAX  12288 /* bytes of a stack */
+#define WIRE_REST_PAGE 4096  /* they are read page by page: the last one may not be there */
+
 #define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `world` */
 
-/* Per CPU; user space adds them up. Every event is either in the counts or in one of lost_*. */
+/* Per CPU; user space adds them up. Every event is in the counts, in `unfinished` or in one of
+ * lost_*. */
 struct wire_counters {
 	__u64 events;	     /* passed the filters */
 	__u64 lost_ring;     /* no room in the ring for a new stack: neither sent nor counted */
 	__u64 lost_counts;   /* no room in the counts */
 	__u64 lost_nested;   /* more captures nested on one CPU than there are slots */
 	__u64 lost_children; /* children not followed, for want of room in `tgids`: no events */
-	__u64 reserved[3];
+	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED: in no table */
+	__u64 withheld;	     /* would have been, but too many were: counted as they ended */
+	__u64 reserved;
 };
 
 _Static_assert(sizeof(struct wire_config) == 48, "both sides agree on struct wire_config");

@@ -101,6 +101,11 @@ void message_progress(const char *format, ...)
 	fprintf(stderr, "%-*s\r", (int)sizeof(line) - 1, line);
 }
 
+bool message_is_verbose(void)
+{
+	return level_now >= MESSAGE_VERBOSE;
+}
+
 void message_verbose(const char *format, ...)
 {
 	va_list args;

@@ -9,6 +9,7 @@
 #define STACKTALLY_CLI_MESSAGE_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 
@@ -37,6 +38,8 @@ void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
  */
 void message_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line from MESSAGE_VERBOSE on. */
+/* Whether message_verbose() prints: for what is costly to find out. */
+bool message_is_verbose(void);
 void message_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /*
  * What libbpf says: shown from MESSAGE_VERBOSE on, its debug messages never. Fits

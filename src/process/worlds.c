@@ -102,6 +102,16 @@ const struct mapping *worlds_current(const struct worlds *worlds, pid_t tgid, ui
 	return space->newest->mappings->at;
 }
 
+const struct mapping *worlds_mappings(const struct worlds *worlds, uint32_t id, uint32_t *ret_n)
+{
+	const struct world *world = by_id(worlds, id);
+
+	if (!world || !world->mappings)
+		return NULL;
+	*ret_n = world->mappings->n;
+	return world->mappings->at;
+}
+
 void worlds_set_watch(struct worlds *worlds, const struct worlds_watch *watch)
 {
 	worlds->watch = watch ? *watch : (struct worlds_watch){ 0 };

@@ -144,6 +144,12 @@ const char *worlds_cgroup(const struct worlds *worlds, uint64_t id);
 const struct mapping *worlds_current(const struct worlds *worlds, pid_t tgid, uint32_t *ret_n);
 
 /*
+ * What was mapped for execution in a world, ascending; NULL for WORLD_NONE. Valid until something
+ * is learned again.
+ */
+const struct mapping *worlds_mappings(const struct worlds *worlds, uint32_t world, uint32_t *ret_n);
+
+/*
  * Who wants to hear what changes. Called while something is learned or told: what is called must
  * not learn, but may look and note. `changed`: worlds_current() of the process gives something
  * else now. `forked`: `child` has what `parent` has. `ended`: its id is free again.

@@ -18,6 +18,7 @@ struct page {
 	struct wire_hash hash;
 	uint64_t cgroup;
 	uint64_t first; /* into frames: kernel, then user, as address ids */
+	uint64_t count; /* of its own: in no table */
 	uint32_t tgid, tid;
 	uint16_t n_kernel, n_user;
 	uint16_t flags; /* enum wire_stack_flags */
@@ -149,10 +150,20 @@ static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
 	return 0;
 }
 
+static bool is_wanted(const struct book *book, const struct wire_stack *stack)
+{
+	char comm[WIRE_COMM_SIZE + 1] = "";
+
+	memcpy(comm, stack->comm, WIRE_COMM_SIZE);
+	return !book->name || fnmatch(book->name, comm, 0) == 0;
+}
+
+/* Lays down a page, to be found by its hash unless it has a count of its own. */
 static int add_page(struct book *book, struct tally *tally, const struct wire_stack *stack,
-		    const uint64_t *frames, bool wanted)
+		    const uint64_t *frames, uint64_t count)
 {
 	const uint64_t *user = frames + stack->n_kernel;
+	bool wanted = is_wanted(book, stack);
 	uint64_t addresses[WIRE_MAX_DEPTH];
 	uint64_t first = book->n_frames;
 	uint32_t world = WORLD_NONE;
@@ -170,7 +181,7 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 		r = add_addresses(book, tally, TALLY_WORLD_KERNEL, frames, stack->n_kernel, false);
 	if (r == 0 && wanted)
 		r = add_addresses(book, tally, world, user, stack->n_user, true);
-	if (r == 0)
+	if (r == 0 && !count)
 		r = index_add(&book->index, stack->hash.low, book->n_pages);
 	if (r < 0) {
 		book->n_frames = first;
@@ -181,6 +192,7 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 		.hash = stack->hash,
 		.cgroup = stack->cgroup,
 		.first = first,
+		.count = count,
 		.tgid = stack->tgid,
 		.tid = stack->tid,
 		.n_kernel = stack->n_kernel,
@@ -197,8 +209,6 @@ int book_record(struct book *book, struct tally *tally, const void *data, size_t
 {
 	const struct wire_stack *stack = data;
 	const uint64_t *frames = (const uint64_t *)(stack + 1);
-	char comm[WIRE_COMM_SIZE + 1] = "";
-	bool wanted = true;
 	int r;
 
 	if (size < sizeof(*stack) || stack->n_kernel > WIRE_MAX_DEPTH ||
@@ -210,13 +220,15 @@ int book_record(struct book *book, struct tally *tally, const void *data, size_t
 	if (!hash_is_true(book, stack, size))
 		return -EPROTO;
 	r = make_room(book, (uint32_t)stack->n_kernel + stack->n_user);
-	if (r < 0)
-		return r;
-	if (book->name) {
-		memcpy(comm, stack->comm, WIRE_COMM_SIZE);
-		wanted = fnmatch(book->name, comm, 0) == 0;
-	}
-	return add_page(book, tally, stack, frames, wanted);
+	return r < 0 ? r : add_page(book, tally, stack, frames, 0);
+}
+
+int book_add(struct book *book, struct tally *tally, const struct wire_stack *stack,
+	     const uint64_t *frames, uint64_t count)
+{
+	int r = make_room(book, (uint32_t)stack->n_kernel + stack->n_user);
+
+	return r < 0 || !count ? r : add_page(book, tally, stack, frames, count);
 }
 
 static uint32_t user_flags(const struct page *page)
@@ -230,19 +242,14 @@ static uint32_t user_flags(const struct page *page)
 	return flags;
 }
 
-int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash, uint64_t count)
+static int add_entry(const struct book *book, struct tally *tally, const struct page *page,
+		     uint64_t count)
 {
-	const struct page *page = find(book, hash);
-	struct tally_entry entry = { .count = count };
+	struct tally_entry entry = {
+		.count = count, .cgroup = page->cgroup, .tgid = page->tgid, .tid = page->tid
+	};
 	int r;
 
-	if (!page)
-		return -ENOENT;
-	if (!page->wanted)
-		return 0;
-	entry.cgroup = page->cgroup;
-	entry.tgid = page->tgid;
-	entry.tid = page->tid;
 	memcpy(entry.comm, page->comm, sizeof(entry.comm));
 	r = tally_stack(tally, book->frames + page->first, page->n_kernel,
 			page->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0, &entry.kernel);
@@ -252,5 +259,36 @@ int book_count(struct book *book, struct tally *tally, const struct wire_hash *h
 	if (r == 0)
 		r = tally_add(tally, &entry);
 	/* The tally counted what it had no room for. */
-	return r == 0 || r == -ENOSPC ? 1 : r;
+	return r == -ENOSPC ? 0 : r;
+}
+
+int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash, uint64_t count)
+{
+	const struct page *page = find(book, hash);
+	int r;
+
+	if (!page)
+		return -ENOENT;
+	if (!page->wanted)
+		return 0;
+	r = add_entry(book, tally, page, count);
+	return r < 0 ? r : 1;
+}
+
+int book_flush(struct book *book, struct tally *tally, uint64_t *ret_count, uint64_t *ret_unwanted)
+{
+	uint64_t count = 0, unwanted = 0;
+
+	for (uint32_t i = 0; i < book->n_pages; i++) {
+		const struct page *page = &book->pages[i];
+		int r = page->count && page->wanted ? add_entry(book, tally, page, page->count) : 0;
+
+		if (r < 0)
+			return r;
+		count += page->count;
+		unwanted += page->wanted ? 0 : page->count;
+	}
+	*ret_count = count;
+	*ret_unwanted = unwanted;
+	return 0;
 }

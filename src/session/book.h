@@ -26,6 +26,16 @@ void book_free(struct book *book);
  */
 int book_record(struct book *book, struct tally *tally, const void *data, size_t size);
 
+/*
+ * Takes a stack that counts `count` events by itself: they are in no table, and wait for
+ * book_flush(). The hash is not looked at. `frames` as they follow a struct wire_stack.
+ */
+int book_add(struct book *book, struct tally *tally, const struct wire_stack *stack,
+	     const uint64_t *frames, uint64_t count);
+
+/* Adds what book_add() took to the tally; `*ret_count` and `*ret_unwanted` say how many events. */
+int book_flush(struct book *book, struct tally *tally, uint64_t *ret_count, uint64_t *ret_unwanted);
+
 uint32_t book_n_stacks(const struct book *book);
 
 /*

@@ -82,6 +82,25 @@ static uint32_t n_slots(const struct trigger_ops *ops)
 	return ops->stop_settles ? 1 : WIRE_NESTED_SLOTS;
 }
 
+static bool has_tables(const struct plan *plan)
+{
+	return plan->user && (plan->unwind == PLAN_UNWIND_AUTO || plan->unwind == PLAN_UNWIND_CFI);
+}
+
+/* Those that are not read are kept as small as they can be. */
+static void size_tables(const struct plan *plan, struct stacktally *skeleton)
+{
+	if (!has_tables(plan)) {
+		bpf_map__set_max_entries(skeleton->maps.unwind_segments, 1);
+		bpf_map__set_max_entries(skeleton->maps.unwind_rules, 1);
+		bpf_map__set_max_entries(skeleton->maps.unwind_processes, 1);
+		return;
+	}
+	bpf_program__set_autoload(skeleton->progs.on_fork, true);
+	bpf_program__set_autoload(skeleton->progs.on_exec, true);
+	bpf_program__set_autoload(skeleton->progs.on_exit, true);
+}
+
 static int fill_config(const struct plan *plan, const struct trigger *trigger,
 		       struct kernel_side *side, struct wire_config *config, struct error *err)
 {
@@ -136,13 +155,14 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, struc
 	if (r < 0)
 		return r;
 	size_maps(plan, side);
+	size_tables(plan, side->skeleton);
 	config.turn_at = side->keys / 2;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;
 	r = stacktally__load(side->skeleton);
 	if (r < 0)
 		return explain_load(r, err);
 	memcpy(side->seed, config.seed, sizeof(side->seed));
-	side->follows_forks = config.flags & WIRE_FOLLOW_FORKS;
+	side->follows_forks = config.flags & WIRE_FOLLOW_FORKS || has_tables(plan);
 	tables[0] = bpf_map__fd(side->skeleton->maps.counts_0);
 	tables[1] = bpf_map__fd(side->skeleton->maps.counts_1);
 	r = epochs_new(tables, &side->skeleton->bss->epoch, side->skeleton->bss->epoch_full,
@@ -218,6 +238,8 @@ int kernel_side_counters(const struct kernel_side *side, struct wire_counters *r
 		sum.lost_counts += each[i].lost_counts;
 		sum.lost_nested += each[i].lost_nested;
 		sum.lost_children += each[i].lost_children;
+		sum.unfinished += each[i].unfinished;
+		sum.withheld += each[i].withheld;
 	}
 	*ret_counters = sum;
 	return 0;

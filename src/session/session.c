@@ -22,10 +22,12 @@
 #include "session/depth.h"
 #include "session/filters.h"
 #include "session/hang.h"
+#include "session/hold.h"
 #include "session/kernel_side.h"
 #include "session/ledger.h"
 #include "session/ring.h"
 #include "session/signals.h"
+#include "session/unwinder.h"
 #include "stacktally.skel.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -38,6 +40,9 @@
 /* At most so long is spent on reading what runs already, before the first look at the ring. */
 #define LEARN_NS (10 * NS_PER_MS)
 
+/* And before the first event, where many may come at once. */
+#define LEARN_ALL_NS (200 * NS_PER_MS)
+
 #define DRAIN_NICE (-10)
 
 struct session {
@@ -48,6 +53,7 @@ struct session {
 	struct book *books[WIRE_EPOCHS];
 	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */
+	struct unwinder *unwinder; /* NULL when there are no tables */
 	struct command *command;
 	struct ledger ledger;
 	uint64_t started, stopped, next_interval, next_look, next_tick;
@@ -171,6 +177,9 @@ static int open_session(struct session *session, struct error *err)
 		if (book_new(session->worlds, session->plan->filter.name, session->side.seed,
 			     &session->books[i]) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
+	r = unwinder_open(session->plan, &session->side, session->worlds, &session->unwinder, err);
+	if (r < 0)
+		return r;
 	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
 	if (r < 0)
 		return error_set(err, r, "cannot map the ring: %s", strerror(-r));
@@ -220,6 +229,30 @@ const char *session_warning(const struct session *session)
 
 /* ---- starting ---- */
 
+/*
+ * What is there to be walked from the first event on: processes that were chosen, and all where
+ * events come by the thousand. Samples come one by one, and those that lack a table are finished
+ * later.
+ */
+static int prepare_tables(struct session *session, struct error *err)
+{
+	const struct id_list *tgids = &session->plan->filter.tgids;
+	bool all = !tgids->n && !session->command && !session->trigger->ops->stop_settles;
+	uint32_t world;
+	int r = 0;
+
+	if (!session->unwinder || (!tgids->n && !all))
+		return 0;
+	worlds_lock(session->worlds);
+	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
+		r = worlds_at(session->worlds, (pid_t)tgids->ids[i], 0, now_ns(), &world);
+	if (r == 0 && all)
+		r = worlds_learn_running(session->worlds, LEARN_ALL_NS);
+	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);
+	worlds_unlock(session->worlds);
+	return r;
+}
+
 int session_start(struct session *session, struct error *err)
 {
 	int r = kernel_side_follow_forks(&session->side, err);
@@ -235,6 +268,9 @@ int session_start(struct session *session, struct error *err)
 	if (r < 0)
 		return r;
 	session->attached = true;
+	r = prepare_tables(session, err);
+	if (r < 0)
+		return r;
 	session->started = now_ns();
 	kernel_side_arm(&session->side, true);
 	/* Those that end before their first sample is drained are known too. */
@@ -248,9 +284,39 @@ int session_start(struct session *session, struct error *err)
 	return 0;
 }
 
+/* What the command has mapped by now can be walked from here on. */
+static int prepare_command(struct session *session, struct error *err)
+{
+	pid_t pid = command_pid(session->command);
+	uint32_t world;
+	int r;
+
+	worlds_lock(session->worlds);
+	r = session->sideband ? sideband_drain(session->sideband) : 0;
+	if (r == 0)
+		r = worlds_at(session->worlds, pid, 0, now_ns(), &world);
+	r = r < 0 ? error_set(err, r, "cannot follow the command: %s", strerror(-r))
+		  : unwinder_prepare(session->unwinder, err);
+	worlds_unlock(session->worlds);
+	return r;
+}
+
 int session_launch(struct session *session, struct error *err)
 {
-	return session->command ? command_go(session->command, err) : 0;
+	struct hold hold = { 0 };
+	int r;
+
+	if (!session->command)
+		return 0;
+	if (session->unwinder)
+		hold_begin(command_pid(session->command), &hold);
+	r = command_go(session->command, err);
+	if (r == 0 && hold_at_exec(&hold))
+		r = prepare_command(session, err);
+	if (r == 0 && hold_at_entry(&hold))
+		r = prepare_command(session, err);
+	hold_end(&hold);
+	return r;
 }
 
 /* ---- draining ---- */
@@ -258,7 +324,8 @@ int session_launch(struct session *session, struct error *err)
 /* Before the table of this epoch fills up, unless the user has set its size. */
 static bool must_turn(const struct session *session)
 {
-	return !session->plan->hash_storage && kernel_side_must_turn(&session->side);
+	return (!session->plan->hash_storage && kernel_side_must_turn(&session->side)) ||
+	       unwinder_is_full(session->unwinder);
 }
 
 static int on_record(void *context, const void *data, size_t size)
@@ -268,6 +335,9 @@ static int on_record(void *context, const void *data, size_t size)
 
 	if (size < sizeof(*stack))
 		return -EPROTO;
+	unwinder_saw(session->unwinder, stack);
+	if (stack->kind == WIRE_KIND_UNFINISHED)
+		return unwinder_keep(session->unwinder, data, size);
 	return book_record(session->books[stack->epoch & (WIRE_EPOCHS - 1)], session->tally, data,
 			   size);
 }
@@ -290,6 +360,8 @@ static int consume(struct session *session,
 		r = sideband_drain(session->sideband);
 	if (r == 0)
 		r = ring_consume(session->ring, take, session);
+	if (r == 0)
+		r = unwinder_update(session->unwinder, err);
 	worlds_unlock(session->worlds);
 	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
 }
@@ -313,6 +385,28 @@ static int on_count(void *context, const struct wire_hash *hash, uint64_t count)
 	return 0;
 }
 
+/* Ends the walks of an epoch that wait for tables. */
+static int finish_walks(struct session *session, uint32_t epoch, struct error *err)
+{
+	int r;
+
+	worlds_lock(session->worlds);
+	r = unwinder_finish(session->unwinder, epoch, session->books[epoch], session->tally, err);
+	worlds_unlock(session->worlds);
+	return r;
+}
+
+/* Into the tally with what is in no table. */
+static int flush(struct session *session, uint32_t epoch, struct error *err)
+{
+	uint64_t count = 0, unwanted = 0;
+	int r = book_flush(session->books[epoch], session->tally, &count, &unwanted);
+
+	session->ledger.drained += count;
+	session->ledger.unwanted += unwanted;
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
 static int drain(struct session *session, uint32_t epoch, struct error *err)
 {
 	struct drain context = { .session = session, .book = session->books[epoch] };
@@ -321,6 +415,10 @@ static int drain(struct session *session, uint32_t epoch, struct error *err)
 
 	if (r == 0)
 		r = epochs_drain(session->side.epochs, epoch, on_count, &context, err);
+	if (r == 0)
+		r = finish_walks(session, epoch, err);
+	if (r == 0)
+		r = flush(session, epoch, err);
 	book_clear(session->books[epoch]);
 	return r;
 }
@@ -350,6 +448,7 @@ static void wait_for_something(struct session *session)
 		{ .fd = kernel_side_ring(&session->side), .events = POLLIN },
 		{ .fd = session->command ? command_pidfd(session->command) : -1, .events = POLLIN },
 		{ .fd = session->sideband ? sideband_fd(session->sideband) : -1, .events = POLLIN },
+		{ .fd = unwinder_fd(session->unwinder), .events = POLLIN },
 	};
 
 	if (end < until)
@@ -481,6 +580,14 @@ uint64_t session_events(const struct session *session)
 	return kernel_side_counters(&session->side, &now) < 0 ? 0 : now.events;
 }
 
+bool session_unwinding(const struct session *session, struct unwinder_stats *ret_stats)
+{
+	if (!session->unwinder)
+		return false;
+	unwinder_stats(session->unwinder, ret_stats);
+	return true;
+}
+
 uint64_t session_duration(const struct session *session)
 {
 	return (session->stopped ? session->stopped : now_ns()) - session->started;
@@ -505,6 +612,7 @@ uint32_t session_close(struct session *session)
 	signals_close(&session->signals);
 	command_free(session->command);
 	ring_free(session->ring);
+	unwinder_close(session->unwinder);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		book_free(session->books[i]);
 	kernel_side_close(&session->side);

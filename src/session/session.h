@@ -60,6 +60,10 @@ int session_run(struct session *session, struct tally *tally, enum session_event
  */
 uint64_t session_events(const struct session *session);
 
+/* The account of the unwinding tables (session/unwinder.h); false when there are none. */
+struct unwinder_stats;
+bool session_unwinding(const struct session *session, struct unwinder_stats *ret_stats);
+
 /* For how long events have counted, ns; final once the trigger is stopped. */
 uint64_t session_duration(const struct session *session);
 

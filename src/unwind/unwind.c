@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/own.h"
+#include "unwind/finish.h"
 #include "unwind/process_tables.h"
 
 /* So many slots of mappings may wait for a grace period before one is waited for beside. */
@@ -192,6 +193,27 @@ void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint3
 		if (place && place->table != TABLE_NONE)
 			tables_hit(unwind->tables, place->table, now);
 	}
+}
+
+/* ---- for walks that wait (unwind/finish.h) ---- */
+
+int unwind_hold(struct unwind *unwind, uint32_t world, struct layout **ret_layout)
+{
+	uint32_t n = 0, cut;
+	const struct mapping *mappings = worlds_mappings(unwind->worlds, world, &n);
+	const struct place *places;
+	int r;
+
+	if (!mappings)
+		return -ESRCH;
+	r = layouts_places(&unwind->layouts, mappings, n, &places, &n, &cut);
+	return r < 0 ? r : layouts_write(&unwind->layouts, places, n, ret_layout);
+}
+
+void unwind_release(struct unwind *unwind, struct layout *layout)
+{
+	if (layout)
+		layouts_unref(&unwind->layouts, layout);
 }
 
 /* ---- reading ---- */

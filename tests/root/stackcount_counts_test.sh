@@ -66,7 +66,7 @@ fi
 
 # ---- tracepoints
 begin "$calls" wait getpgid 20000
-only=';turns;syscall$' # a function without a frame hides its caller
+only=';turns;sc_getpgid;syscall$'
 counts_exactly "raw_syscalls:sys_enter" 1 -U -p "$pid" t:raw_syscalls:sys_enter
 counts_exactly "raw_syscalls:*: each call enters and leaves" 2 -U -p "$pid" 't:raw_syscalls:*'
 unset only
@@ -78,7 +78,7 @@ else
 fi
 end
 begin "$calls" wait getpgid $((20000 / slow)) "$cpus"
-only=';turns;syscall$'
+only=';turns;sc_getpgid;syscall$'
 counts_exactly "a tracepoint on $cpus CPUs at once" 1 -U -p "$pid" t:raw_syscalls:sys_enter
 unset only
 end
@@ -115,15 +115,15 @@ fi
 # ---- kernel functions
 if have_kprobes; then
 	begin "$calls" wait pread 20000
-	only=';turns;[^;]*pread[^;]*;'
+	only=';turns;sc_pread;[^;]*pread[^;]*;'
 	counts_exactly "a kernel function" 1 -p "$pid" vfs_read
-	only='turns;[^;]*pread[^;]*$'
+	only=';turns;sc_pread;[^;]*pread[^;]*$'
 	counts_exactly "a kernel function, p:: before it" 1 -U -p "$pid" p::vfs_read
 	counts_exactly "kernel functions by a regular expression" 1 -U -p "$pid" -r '^vfs_(read|write)$'
 	unset only
 	end
 	begin "$calls" wait getpgid $((40000 / slow)) "$cpus"
-	only=';turns;syscall$'
+	only=';turns;sc_getpgid;syscall$'
 	counts_exactly "a kernel function on $cpus CPUs at once" 1 -U -p "$pid" '*_sys_getpgid'
 	unset only
 	end

@@ -10,7 +10,7 @@ attach -o "$recording" --format recording -p "$pid" t:raw_syscalls:sys_enter
 turn
 detach
 is "a recording is written beside the reports" "$status" 0
-user='syscall;turns;once;main;__libc_start_call_main'
+user='syscall;sc_getpgid;turns;once;main;__libc_start_call_main;__libc_start_main;_start'
 cp "$out" "$tmp/live"
 cp "$folded" "$tmp/live.folded"
 kernel=$(entries "$tmp/live" | sed -n "s/;$user;500\$//p")
@@ -61,7 +61,7 @@ count --from "$recording" -K -d
 is "-K -d: no delimiter" "$(grep -c -- '--' "$out")" 0
 
 # ---- folded
-path='__libc_start_call_main;main;once;turns;syscall'
+path='_start;__libc_start_main;__libc_start_call_main;main;once;turns;sc_getpgid;syscall'
 kpath=$(tr ';' '\n' <<<"$kernel" | tac | paste -sd ';')
 folds() { # NAME LINE ARGUMENT...
 	count --from "$recording" "${@:3}"

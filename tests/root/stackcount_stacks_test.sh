@@ -14,7 +14,7 @@ leaf=$programs/sc_leaf
 count -f "$leaf:leaf_*" -- "$leaf" 500
 for function in leaf_framed leaf_frameless leaf_frameless_big; do
 	is "$function is the leaf, below its direct caller" \
-		"$(counted "^;[^;]+;main;caller_of_caller;direct_caller;$function\$")" 500
+		"$(counted "^;_start;.*;main;caller_of_caller;direct_caller;$function\$")" 500
 done
 is "there is nothing else" "$(total)" 1500
 count -f -U -r "$calls:sc_(counted|middle|outer)" -- "$calls" now function 300
@@ -53,15 +53,15 @@ both() { # ARGUMENT...
 	pid=$first reading=$first_reading turn
 	detach
 }
-path='sc_counted;sc_middle;sc_outer;turns;once;main;__libc_start_call_main'
+path='sc_counted;sc_middle;sc_outer;turns;once;main;__libc_start_call_main;__libc_start_main;_start'
 both
 is "equal paths in two processes are one, with real names" "$(entries)" "$path;2000"
 is "... and in the folded form" "$(cat "$folded")" \
-	";__libc_start_call_main;main;once;turns;sc_outer;sc_middle;sc_counted 2000"
+	";_start;__libc_start_main;__libc_start_call_main;main;once;turns;sc_outer;sc_middle;sc_counted 2000"
 both -P
 is "-P tells processes apart, by name and id" "$(entries | sort)" \
 	"$(printf '%s;sc_calls [%d];1000\n' "$path" "$first" "$path" "$second" | sort)"
-is "... and in the folded form by name, which is the same" "$(cut -d ';' -f 1,7- "$folded")" \
+is "... and in the folded form by name, which is the same" "$(cut -d ';' -f 1,9- "$folded")" \
 	'sc_calls;sc_middle;sc_counted 2000'
 both -p "$first"
 is "-p shows no process" "$(entries)" "$path;1000"

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/unwinder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/own.h"
+#include "stacktally.skel.h"
+#include "unwind/finish.h"
+#include "unwind/table_cache.h"
+
+/* How long the start may wait for the tables of processes that were chosen. */
+#define PREPARE_NS 1000000000ull
+
+/* And a report for those of walks that wait. */
+#define FINISH_NS 500000000ull
+
+/* Walks that wait: more than that are counted as they ended. */
+#define WAITING_MAX   4096u
+#define WAITING_BYTES (32u << 20)
+
+struct waiting {
+	struct layout *layout; /* what was mapped then; NULL: nobody knows */
+	size_t size;
+	uint64_t record[]; /* as it came */
+};
+
+struct unwinder {
+	const struct plan *plan;
+	struct worlds *worlds;
+	struct unwind *unwind;
+	struct waiting **waiting; /* in the order they came */
+	uint32_t n_waiting, room;
+	size_t bytes;
+	uint64_t waited, finished;
+};
+
+static void free_waiting(struct unwinder *unwinder, struct waiting *waiting)
+{
+	unwind_release(unwinder->unwind, waiting->layout);
+	unwinder->bytes -= waiting->size;
+	free(waiting);
+}
+
+/* ---- the tables ---- */
+
+int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct worlds *worlds,
+		  struct unwinder **ret_unwinder, struct error *err)
+{
+	char cache[PATH_MAX];
+	const struct unwind_options options = { .memory = plan->unwind_memory, .cache = cache };
+	struct unwind_maps *maps = NULL;
+	struct unwinder *unwinder;
+	int r;
+
+	*ret_unwinder = NULL;
+	table_cache_place(cache, sizeof(cache));
+	if (!plan->user || plan->unwind == PLAN_UNWIND_FP || plan->unwind == PLAN_UNWIND_NONE)
+		return 0;
+	unwinder = calloc(1, sizeof(*unwinder));
+	if (!unwinder)
+		return error_set(err, -ENOMEM, "out of memory");
+	unwinder->plan = plan;
+	unwinder->worlds = worlds;
+	r = unwind_maps_kernel(bpf_map__fd(side->skeleton->maps.unwind_segments),
+			       bpf_map__fd(side->skeleton->maps.unwind_rules),
+			       bpf_map__fd(side->skeleton->maps.unwind_processes), &maps);
+	if (r < 0)
+		error_set(err, r, "out of memory");
+	else
+		r = unwind_new(worlds, maps, &options, &unwinder->unwind, err);
+	if (r < 0) {
+		unwinder_close(unwinder);
+		return r;
+	}
+	*ret_unwinder = unwinder;
+	return 0;
+}
+
+void unwinder_close(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	for (uint32_t i = 0; i < unwinder->n_waiting; i++)
+		free_waiting(unwinder, unwinder->waiting[i]);
+	free(unwinder->waiting);
+	unwind_free(unwinder->unwind);
+	free(unwinder);
+}
+
+int unwinder_fd(const struct unwinder *unwinder)
+{
+	return unwinder ? unwind_fd(unwinder->unwind) : -1;
+}
+
+int unwinder_update(struct unwinder *unwinder, struct error *err)
+{
+	return unwinder ? unwind_update(unwinder->unwind, err) : 0;
+}
+
+int unwinder_prepare(struct unwinder *unwinder, struct error *err)
+{
+	return unwinder ? unwind_wait(unwinder->unwind, PREPARE_NS, err) : 0;
+}
+
+void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)
+{
+	const uint64_t *frames = (const uint64_t *)(stack + 1);
+
+	if (unwinder && stack->n_user)
+		unwind_saw(unwinder->unwind, (pid_t)stack->tgid, frames + stack->n_kernel,
+			   stack->n_user, (enum wire_end)stack->end);
+}
+
+void unwinder_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats)
+{
+	*ret_stats = (struct unwinder_stats){ .waited = unwinder->waited,
+					      .finished = unwinder->finished };
+	unwind_stats(unwinder->unwind, &ret_stats->tables);
+}
+
+/* ---- walks that wait ---- */
+
+static const struct wire_stack *stack_of(const struct waiting *waiting)
+{
+	return (const struct wire_stack *)waiting->record;
+}
+
+static const struct wire_rest *rest_of(const struct wire_stack *stack)
+{
+	const uint64_t *frames = (const uint64_t *)(stack + 1);
+
+	return (const struct wire_rest *)(frames + stack->n_kernel + stack->n_user);
+}
+
+static bool is_whole(const struct wire_stack *stack, size_t size)
+{
+	size_t frames;
+
+	if (size < sizeof(*stack) || stack->kind != WIRE_KIND_UNFINISHED ||
+	    stack->n_kernel > WIRE_MAX_DEPTH || stack->n_user > WIRE_MAX_DEPTH ||
+	    stack->n_user == 0 || stack->end >= WIRE_N_ENDS)
+		return false;
+	frames = ((size_t)stack->n_kernel + stack->n_user) * sizeof(uint64_t);
+	if (size - sizeof(*stack) < frames + sizeof(struct wire_rest))
+		return false;
+	return size - sizeof(*stack) - frames - sizeof(struct wire_rest) == rest_of(stack)->size;
+}
+
+/* Has the tables made that the walk lacks. A process that nothing is known of stays unfinished. */
+static int hold(struct unwinder *unwinder, struct waiting *waiting)
+{
+	const struct wire_stack *stack = stack_of(waiting);
+	const uint64_t *user = (const uint64_t *)(stack + 1) + stack->n_kernel;
+	/* Where it broke off; a library that was loaded just now is looked for. */
+	uint64_t address = user[stack->n_user - 1] & WIRE_FRAME_ADDRESS;
+	uint32_t world = WORLD_NONE;
+	int r = worlds_learn(unwinder->worlds, (pid_t)stack->tgid, stack->world, stack->time,
+			     &address, 1, &world);
+
+	if (r == 0 && world != WORLD_NONE)
+		r = unwind_hold(unwinder->unwind, world, &waiting->layout);
+	return r == -ESRCH || r == -ENOSPC ? 0 : r;
+}
+
+int unwinder_keep(struct unwinder *unwinder, const void *data, size_t size)
+{
+	struct waiting *waiting;
+
+	if (!unwinder || !is_whole(data, size))
+		return -EPROTO;
+	if (unwinder->n_waiting == unwinder->room) {
+		uint32_t room = unwinder->room ? unwinder->room * 2 : 64;
+		struct waiting **grown =
+			reallocarray(unwinder->waiting, room, sizeof(struct waiting *));
+
+		if (!grown)
+			return -ENOMEM;
+		unwinder->waiting = grown;
+		unwinder->room = room;
+	}
+	waiting = malloc(sizeof(*waiting) + size);
+	if (!waiting)
+		return -ENOMEM;
+	*waiting = (struct waiting){ .size = size };
+	memcpy(waiting->record, data, size);
+	unwinder->waiting[unwinder->n_waiting++] = waiting;
+	unwinder->bytes += size;
+	unwinder->waited++;
+	return hold(unwinder, waiting);
+}
+
+bool unwinder_is_full(const struct unwinder *unwinder)
+{
+	return unwinder && (unwinder->n_waiting >= WAITING_MAX || unwinder->bytes >= WAITING_BYTES);
+}
+
+/* The walk that waited goes as far as it gets; what it finds goes into the book as one event. */
+static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, struct book *book,
+		      struct tally *tally)
+{
+	const struct wire_stack *record = stack_of(waiting);
+	const struct wire_rest *rest = rest_of(record);
+	uint32_t before = (uint32_t)record->n_kernel + record->n_user, room;
+	uint64_t frames[2 * WIRE_MAX_DEPTH];
+	struct wire_stack stack = *record;
+	struct finished finished;
+
+	memcpy(frames, record + 1, before * sizeof(*frames));
+	if (waiting->layout) {
+		room = unwinder->plan->max_depth > record->n_user
+			       ? unwinder->plan->max_depth - record->n_user
+			       : 0;
+		finished = unwind_walk_on(unwinder->unwind, waiting->layout, rest, rest + 1,
+					  frames + before, room);
+		stack.n_user = (uint16_t)(record->n_user + finished.n);
+		stack.end = (uint8_t)finished.end;
+		stack.flags |= finished.assumed ? WIRE_STACK_ASSUMED : 0;
+		unwinder->finished +=
+			finished.end == WIRE_END_COMPLETE || finished.end == WIRE_END_ENTRY;
+	}
+	return book_add(book, tally, &stack, frames, 1);
+}
+
+int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct book *book,
+		    struct tally *tally, struct error *err)
+{
+	uint32_t n = 0;
+	int r = 0;
+
+	if (!unwinder || unwinder->n_waiting == 0)
+		return 0;
+	r = unwind_wait(unwinder->unwind, FINISH_NS, err);
+	for (uint32_t i = 0; i < unwinder->n_waiting; i++) {
+		struct waiting *waiting = unwinder->waiting[i];
+
+		if (r < 0 || (stack_of(waiting)->epoch & (WIRE_EPOCHS - 1)) != epoch) {
+			unwinder->waiting[n++] = waiting;
+			continue;
+		}
+		r = finish_one(unwinder, waiting, book, tally);
+		if (r < 0)
+			error_set(err, r, "out of memory");
+		free_waiting(unwinder, waiting);
+	}
+	unwinder->n_waiting = n;
+	return r;
+}

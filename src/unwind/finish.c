@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/finish.h"
+
+#include <string.h>
+
+#include "unwind/layouts.h"
+
+/* What a walk reads by. */
+struct copy {
+	const struct unwind *unwind;
+	const struct layout *layout;
+	const unsigned char *stack;
+	uint64_t from; /* the address of its first byte */
+	uint32_t size;
+};
+
+static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t address)
+{
+	uint64_t at = address - copy->from;
+
+	if (at >= copy->size || size > copy->size - at)
+		return -1;
+	memcpy(to, copy->stack + at, size);
+	return 0;
+}
+
+#define UNWIND_CONTEXT		       , const struct copy *copy
+#define UNWIND_PASS		       , copy
+#define UNWIND_READ(to, size, address) read_copy(copy, to, size, address)
+#define UNWIND_BLOCK(number)	       unwind_block(copy->unwind, number)
+#define UNWIND_RULE(number)	       unwind_rule(copy->unwind, number)
+#define UNWIND_PROCESS(tgid)	       ((void)(tgid), &copy->layout->wire)
+#define UNWIND_INLINE		       static
+#include "bpf/unwind_step.h"
+
+struct finished unwind_walk_on(const struct unwind *unwind, const struct layout *layout,
+			       const struct wire_rest *rest, const void *stack, uint64_t *frames,
+			       uint32_t room)
+{
+	const struct copy copy = {
+		.unwind = unwind,
+		.layout = layout,
+		.stack = stack,
+		.from = rest->walk.registers[UNWIND_SP],
+		.size = rest->size,
+	};
+	struct unwind_walk walk = rest->walk;
+	struct finished finished = { 0 };
+
+	/*
+	 * Its mapping is looked up anew. The callee's table may have another number by now, or
+	 * none: what it left in registers is not relied upon.
+	 */
+	walk.start = walk.end = 0;
+	if (walk.callee_owner)
+		walk.callee_owner = UINT32_MAX;
+	for (;;) {
+		finished.end = unwind_step(&walk, &copy);
+		if (finished.end != WIRE_END_NONE)
+			break;
+		if (finished.n == room) {
+			finished.end = WIRE_END_DEPTH;
+			break;
+		}
+		frames[finished.n++] = walk.pc | (walk.exact ? WIRE_FRAME_EXACT : 0) |
+				       (walk.by_chain ? WIRE_FRAME_POINTER : 0);
+	}
+	finished.assumed = walk.assumed;
+	return finished;
+}
