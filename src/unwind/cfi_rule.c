@@ -4,12 +4,21 @@
 #include "unwind/cfa_expression.h"
 #include "unwind/cfi_program.h"
 
+/* Longer ones are none that a rule can say; each row may cost the evaluation of two. */
+#define MAX_EVALUATED 64
+
 #define FP_REGISTER 6
 #define SP_REGISTER 7
 
 static bool fits(int64_t value)
 {
 	return value == (int32_t)value;
+}
+
+static bool evaluate(const uint8_t *bytes, uint32_t size, bool with_cfa,
+		     struct expression_value *ret_value)
+{
+	return size <= MAX_EVALUATED && expression_evaluate(bytes, size, with_cfa, ret_value);
 }
 
 static int32_t expression_number(struct rule_book *book, const uint8_t *bytes, uint32_t size)
@@ -37,8 +46,8 @@ static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *s
 {
 	struct expression_value value;
 
-	if (!expression_evaluate(state->cfa_bytes, state->cfa_size, false, &value) ||
-	    !fits(value.add) || !fits(value.offset))
+	if (!evaluate(state->cfa_bytes, state->cfa_size, false, &value) || !fits(value.add) ||
+	    !fits(value.offset))
 		return false;
 	if (value.form == EXPRESSION_PLT) {
 		/* `extra` is for return addresses elsewhere, and the slot's 8 are fixed. */
@@ -96,9 +105,8 @@ static void set_fp(struct wire_rule *rule, const struct cfi_register *fp, struct
 		rule->fp_offset = fp->value == FP_REGISTER ? 0 : (int32_t)fp->value;
 		return;
 	case CFI_EXPRESSION:
-		if (!expression_evaluate(fp->bytes, fp->size, true, &value) ||
-		    value.form != EXPRESSION_SUM || value.index != EXPRESSION_NO_REGISTER ||
-		    !fits(value.offset))
+		if (!evaluate(fp->bytes, fp->size, true, &value) || value.form != EXPRESSION_SUM ||
+		    value.index != EXPRESSION_NO_REGISTER || !fits(value.offset))
 			break;
 		if (value.base != FP_REGISTER && value.base != EXPRESSION_CFA)
 			break;
@@ -146,7 +154,7 @@ static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
 	else if (ra->how == CFI_REGISTER)
 		known = set_ra_register(rule, ra->value);
 	else if (ra->how == CFI_EXPRESSION)
-		known = expression_evaluate(ra->bytes, ra->size, true, &value) &&
+		known = evaluate(ra->bytes, ra->size, true, &value) &&
 			value.form == EXPRESSION_SUM && value.base == EXPRESSION_CFA &&
 			value.index == EXPRESSION_NO_REGISTER && set_ra_offset(rule, value.offset);
 	if (!known)

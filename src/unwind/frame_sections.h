@@ -9,8 +9,8 @@
 
 #include "elf/elf_file.h"
 
-/* The most bytes of a section, decompressed: some ten times what the largest programs have. */
-#define FRAME_SECTION_MAX (128u << 20)
+/* The most bytes of a section, decompressed: several times what the largest programs have. */
+#define FRAME_SECTION_MAX (64u << 20)
 
 struct frame_bytes {
 	uint8_t *bytes; /* the caller frees them */

@@ -262,11 +262,14 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 	}
 	if (r || depth.end >= frame.end)
 		return r;
-	/* Behind the last piece is padding, if the table ended as it should. */
+	/* What is behind the last piece is padding, if the table ended as it should. */
 	if (depth.bytes.failed || depth.depth < 0 || depth.depth > INT32_MAX - 8) {
 		r = put_single(&frame, &malformed,
 			       depth.begin > frame.begin ? depth.begin : frame.begin);
 		return r ? r : -EBADMSG;
 	}
-	return 0;
+	r = row_writer_reserve(writer, 1);
+	if (!r)
+		row_writer_put(writer, (uint32_t)depth.end, RULE_GAP);
+	return r;
 }

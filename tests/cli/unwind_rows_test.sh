@@ -10,13 +10,13 @@ build=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-for reader in readelf libdw; do
+for program in compare_readelf compare_libdw print_rows; do
 	libs="-lz -lzstd"
-	[ $reader = readelf ] || libs="-ldw -lelf $libs"
+	[ $program != compare_libdw ] || libs="-ldw -lelf $libs"
 	# shellcheck disable=SC2086
-	if ! "${CC:-gcc}" -O2 -std=gnu17 -D_GNU_SOURCE -I"$top/src" "$top/tests/unwind/compare_$reader.c" \
-		"$build/libcore.a" $libs -o "$tmp/$reader"; then
-		echo "FAIL build compare_$reader"
+	if ! "${CC:-gcc}" -O2 -std=gnu17 -D_GNU_SOURCE -I"$top/src" "$top/tests/unwind/$program.c" \
+		"$build/libcore.a" $libs -o "$tmp/$program"; then
+		echo "FAIL build $program"
 		exit 1
 	fi
 done
@@ -25,7 +25,7 @@ done
 compare() {
 	local name=$1 reader=$2 said
 	shift 2
-	if said=$("$tmp/$reader" "$@" 2>&1); then
+	if said=$("$tmp/compare_$reader" "$@" 2>&1); then
 		echo "ok $name: $(tail -n 1 <<<"$said")"
 	else
 		tail -n 20 <<<"$said"
@@ -45,7 +45,7 @@ compare "installed files" libdw "${files[@]}"
 
 # The comparison can fail.
 for reader in readelf libdw; do
-	if said=$("$tmp/$reader" --spoil "${files[@]}" 2>&1); then
+	if said=$("$tmp/compare_$reader" --spoil "${files[@]}" 2>&1); then
 		echo "FAIL spoilt rows are found: $reader did not"
 	elif [ "$(grep -c differs: <<<"$said")" -lt ${#files[@]} ]; then
 		echo "FAIL spoilt rows are found: $reader found $said"
@@ -113,6 +113,141 @@ if "${CC:-gcc}" -O2 -static -o "$tmp/program" "$tmp/program.c" -Wl,--eh-frame-hd
 	done
 else
 	echo "FAIL without sections: cannot be built"
+fi
+
+# What no CFI speaks of: where stacks end, linkers' stubs, signal returns.
+# rule NAME FILE ADDRESS WANTED: the rule at an address says that, as print_rows prints it.
+rule() {
+	local said
+	said=$("$tmp/print_rows" "$2" "$3" 2>&1)
+	if [[ $said == *" $4"* ]]; then
+		echo "ok $1"
+	else
+		echo "FAIL $1: at $3: $said instead of $4"
+	fi
+}
+symbol() { # FILE NAME: its address
+	nm "$1" 2>/dev/null | awk -v name="$2" '$3 == name { print $1 }' | head -n 1
+}
+add() { # ADDRESS NUMBER
+	printf '%x' $((0x$1 + $2))
+}
+entry() {
+	readelf -hW "$1" | awk '/Entry point/ { sub("0x", "", $4); print $4 }'
+}
+# stubs FILE: every slot of its PLT has a rule.
+stubs() {
+	local gaps=0 n=0 address size at name
+	while read -r address size; do
+		for ((at = 0; at < 16#$size; at += 8)); do
+			n=$((n + 1))
+			[[ $("$tmp/print_rows" "$1" "$(add "$address" $at)") != *cfa=gap* ]] || gaps=$((gaps + 1))
+		done
+	done < <(readelf -SW "$1" | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 ~ /^\.i?plt/ { print $3, $5 }')
+	name="PLT of $(basename "$1")"
+	if [ $n -eq 0 ] || [ $gaps -gt 0 ]; then
+		echo "FAIL $name: $gaps of $n places have no rule"
+	else
+		echo "ok $name"
+	fi
+}
+
+cat >"$tmp/threads.c" <<'EOF'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *thread(void *of) { return of; }
+int main(void)
+{
+	pthread_t id;
+	signal(SIGINT, SIG_IGN);
+	printf("%d %d\n", pthread_create(&id, 0, thread, 0), pthread_join(id, 0));
+	return vfork() ? 0 : (_exit(0), 1);
+}
+EOF
+make_threads() { # NAME COMPILER FLAGS ...
+	local name=$1
+	shift
+	if ! command -v "$1" >/dev/null || ! "$@" -O2 -o "$tmp/$name" "$tmp/threads.c" 2>"$tmp/log"; then
+		echo "skip $name: cannot be built here: $1"
+		return 1
+	fi
+}
+if make_threads glibc-static "${CC:-gcc}" -static; then
+	rule "entry, static" "$tmp/glibc-static" "$(entry "$tmp/glibc-static")" ra=END
+	stubs "$tmp/glibc-static"
+fi
+if make_threads glibc-static-pie "${CC:-gcc}" -static-pie; then
+	rule "entry, static-pie" "$tmp/glibc-static-pie" "$(entry "$tmp/glibc-static-pie")" ra=END
+	stubs "$tmp/glibc-static-pie"
+fi
+rule "entry of the dynamic linker" "$(readlink -f /lib64/ld-linux-x86-64.so.2)" \
+	"$(entry /lib64/ld-linux-x86-64.so.2)" "ra=E"
+if make_threads lld "${CC:-gcc}" -fuse-ld=lld; then
+	stubs "$tmp/lld"
+fi
+if make_threads lld-ibt clang -fuse-ld=lld -Wl,-z,force-ibt -fcf-protection=full; then
+	stubs "$tmp/lld-ibt"
+fi
+if make_threads musl-static musl-gcc -static; then
+	rule "entry, musl static" "$tmp/musl-static" "$(entry "$tmp/musl-static")" ra=ENTRY
+	clone=$(symbol "$tmp/musl-static" __clone)
+	rule "musl's clone, of the parent" "$tmp/musl-static" "$(add "$clone" 0x24)" "cfa=sp+8 fp=same+0 ra=cfa"
+	rule "musl's clone, of the thread" "$tmp/musl-static" "$(add "$clone" 0x2e)" ra=ENTRY
+	restore=$(symbol "$tmp/musl-static" __restore_rt)
+	rule "musl's signal return, a byte early" "$tmp/musl-static" "$(add "$restore" -1)" ra=SIGNAL
+	rule "musl's signal return" "$tmp/musl-static" "$(add "$restore" 8)" ra=SIGNAL
+	rule "musl's vfork" "$tmp/musl-static" "$(add "$(symbol "$tmp/musl-static" vfork)" 7)" "ra=reg reg=1"
+fi
+if make_threads musl musl-gcc; then
+	rule "entry, musl" "$tmp/musl" "$(entry "$tmp/musl")" ra=ENTRY
+	stubs "$tmp/musl"
+fi
+
+# Go: depths of stacks as elfutils reads them in .debug_frame, and where the runtime's stacks end.
+cat >"$tmp/program.go" <<'EOF'
+package main
+
+import (
+	"fmt"
+	"sort"
+	"time"
+)
+
+func main() {
+	of := map[string]time.Time{"a": time.Now()}
+	keys := []string{}
+	for k := range of {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	fmt.Println(keys, of)
+}
+EOF
+if command -v go >/dev/null; then
+	for mode in exe pie; do
+		if ! (cd "$tmp" && HOME=$tmp GOCACHE=$tmp/cache GO111MODULE=off \
+			go build -buildmode=$mode -o go-$mode program.go) 2>"$tmp/log"; then
+			echo "FAIL go, $mode: $(tail -n 1 "$tmp/log")"
+			continue
+		fi
+		go=$tmp/go-$mode
+		compare "go, $mode" libdw "$go"
+		for end in runtime.goexit runtime.mstart runtime.rt0_go; do
+			rule "$end, $mode" "$go" "$(symbol "$go" $end.abi0)" ra=ENTRY
+		done
+		rule "Go's signal return, $mode" "$go" "$(add "$(symbol "$go" runtime.sigreturn.abi0)" -1)" ra=SIGNAL
+		cp "$go" "$go.stripped"
+		strip "$go.stripped"
+		if cmp -s <("$tmp/print_rows" "$go") <("$tmp/print_rows" "$go.stripped"); then
+			echo "ok stripping changes no rows, $mode"
+		else
+			echo "FAIL stripping changes no rows, $mode"
+		fi
+	done
+else
+	echo "skip go: there is no go"
 fi
 
 if [ "${UNWIND_ROWS-}" = all ]; then

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prints the unwinding rows of an ELF file: all, or those for the addresses given (in hex).
+ *	print_rows FILE [ADDRESS ...]
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unwind/rows.h"
+
+static void print(uint32_t address, const struct wire_rule *rule)
+{
+	static const char *const cfas[] = { "gap",	"sp",	    "fp",	 "reg",	     "plt",
+					    "sp-deref", "fp-deref", "reg-deref", "sp-index", "?" };
+	static const char *const fps[] = { "same", "cfa", "fp", "undefined", "reg", "?" };
+	static const char *const ras[] = { "cfa", "cfa+", "reg", "END", "ENTRY", "SIGNAL", "?" };
+
+	printf("%x cfa=%s%+d fp=%s%+d ra=%s%s reg=%u extra=%d\n", address, cfas[rule->cfa],
+	       rule->cfa_offset, fps[rule->fp], rule->fp_offset, ras[WIRE_RULE_RA(rule)],
+	       rule->ra & WIRE_RULE_NEW_STACK ? " new-stack" : "", rule->reg, rule->extra);
+}
+
+int main(int argc, char **argv)
+{
+	struct unwind_rows rows = { 0 };
+	struct rule_book *book = NULL;
+	struct error err = { 0 };
+	const struct wire_rule *rules;
+	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	uint32_t n;
+
+	if (fd < 0 || rule_book_new(&book))
+		return 2;
+	if (unwind_rows_compile(fd, book, &rows, &err)) {
+		puts(err.text);
+		return 1;
+	}
+	rules = rule_book_rules(book, &n);
+	for (int i = 2; i < argc; i++) {
+		uint32_t address = (uint32_t)strtoul(argv[i], NULL, 16);
+
+		print(address, &rules[unwind_rows_find(&rows, address)]);
+	}
+	for (uint32_t i = 0; argc == 2 && i < rows.n; i++)
+		print(rows.rows[i].address, &rules[rows.rows[i].rule]);
+	unwind_rows_free(&rows);
+	rule_book_free(book);
+	return 0;
+}
