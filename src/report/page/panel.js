@@ -263,8 +263,8 @@ class Panel {
 	clicked(event) {
 		const node = this.nodeAt(event);
 		if (node < 0) return;
-		this.select(node);
 		this.zoom(node);
+		this.select(node);
 	}
 	moved(event) {
 		this.hover(this.nodeAt(event));

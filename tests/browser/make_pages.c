@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writes the pages that the browser test opens: make_pages DIR
+ *
+ *	known.*		stacks whose shares the test knows, of three processes
+ *	changed.*	the same compared with others
+ *	later.html	as known.html, after more samples
+ *	hostile.*	names that try to be markup or script; hostile.names: as they must be shown
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "report/flame_frames.h"
+#include "report/writer.h"
+
+DEFINE_OWN(struct flame_frames, flame_frames_free)
+
+static struct tally *tally;
+static struct names *names;
+static const char *directory;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "make_pages: %s\n", what);
+	exit(1);
+}
+
+static uint32_t address(const char *name, uint32_t flags, const char *module)
+{
+	struct tally_address it = { .address = names_n_addresses(names), .world = 1 };
+	struct names_frame frame = { .name = names_string(names, name),
+				     .module = names_string(names, module),
+				     .object = NAMES_NONE,
+				     .flags = flags };
+	uint32_t id;
+
+	if (tally_address(tally, &it, &id) < 0 || names_add_address(names, &frame, 1) < 0)
+		fail("out of memory");
+	return id;
+}
+
+static void count(uint64_t n, const char *comm, uint32_t tgid, const uint32_t *user,
+		  uint32_t n_user, const uint32_t *kernel, uint32_t n_kernel)
+{
+	struct tally_entry entry = { .count = n, .tgid = tgid, .tid = tgid + 1 };
+
+	strncpy(entry.comm, comm, sizeof(entry.comm) - 1);
+	if (tally_stack(tally, user, n_user, 0, &entry.user) < 0 ||
+	    tally_stack(tally, kernel, n_kernel, 0, &entry.kernel) < 0 ||
+	    tally_add(tally, &entry) < 0)
+		fail("out of memory");
+}
+
+static void write_page(const struct writer *writer, const char *name, bool threads, bool compare,
+		       const struct tally *base)
+{
+	struct profile_meta meta = { .command = "profile",
+				     .command_line = "profile -F 99 -- '<b>&'",
+				     .event = "cpu-clock",
+				     .frequency = 99,
+				     .hostname = "host<script>pwned()</script>" };
+	struct report_options options = { .per_process = true,
+					  .per_thread = threads,
+					  .diff = compare };
+	struct profile profile, before = { 0 };
+	struct error err = { 0 };
+	char path[4096];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s.%s", directory, name, writer->name);
+	out = fopen(path, "we");
+	if (!out || profile_build(tally, names, &meta, writer->view(&options), &profile) < 0)
+		fail(path);
+	if (compare) {
+		if (profile_build(base, names, &meta, writer->view(&options), &before) < 0)
+			fail(path);
+		profile.base = &before;
+	}
+	if (writer->write(&profile, &options, out, &err) < 0 || fclose(out) != 0)
+		fail(err.text);
+	profile_clear(&profile);
+	profile_clear(&before);
+}
+
+/* 1,000 samples in all. Leaf first. */
+static void known(bool threads)
+{
+	uint32_t start = address("main", 0, "app"), alpha = address("alpha", 0, "app");
+	uint32_t beta = address("ns::beta(int)", 0, "libbeta.so"),
+		 gamma = address("gamma", 0, "app");
+	uint32_t call = address("do_syscall_64", NAMES_FRAME_KERNEL, "[kernel]");
+	uint32_t wait = address("schedule", NAMES_FRAME_KERNEL, "[kernel]");
+	uint32_t rare = address("rare", 0, "app");
+	struct tally *more = NULL, *kept = tally;
+
+	count(400, "app", 100, (uint32_t[]){ beta, alpha, start }, 3, NULL, 0);
+	count(150, "app", 100, (uint32_t[]){ alpha, start }, 2, (uint32_t[]){ wait, call }, 2);
+	count(200, "app", 200, (uint32_t[]){ gamma, start }, 2, NULL, 0);
+	count(200, "other", 300, (uint32_t[]){ beta, gamma, start }, 3, NULL, 0);
+	count(49, "swapper", 0, NULL, 0, (uint32_t[]){ wait }, 1);
+	count(1, "other", 300, (uint32_t[]){ rare, start }, 2, NULL, 0);
+	write_page(&svg_writer, "known", false, false, NULL);
+	write_page(&html_writer, "known", threads, false, NULL);
+	/* alpha has gone, gamma has come to more. */
+	if (tally_new(0, 0, &more) < 0)
+		fail("out of memory");
+	tally = more;
+	for (uint32_t i = 0; i < tally_n_addresses(kept); i++) {
+		struct tally_address it = tally_addresses(kept)[i];
+		uint32_t id;
+
+		if (tally_address(tally, &it, &id) < 0)
+			fail("out of memory");
+	}
+	count(750, "app", 100, (uint32_t[]){ gamma, start }, 2, NULL, 0);
+	count(250, "other", 300, (uint32_t[]){ beta, gamma, start }, 3, NULL, 0);
+	write_page(&svg_writer, "changed", false, true, kept);
+	write_page(&html_writer, "changed", false, true, kept);
+	tally_free(more);
+	tally = kept;
+	count(600, "app", 100, (uint32_t[]){ beta, alpha, start }, 3, NULL, 0);
+	write_page(&html_writer, "later", threads, false, NULL);
+	tally_free(tally);
+}
+
+static uint32_t chance(uint64_t *state, uint32_t below)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return (uint32_t)((*state >> 32) * below >> 32);
+}
+
+/* Pieces of what has broken out of other programs' reports. */
+static const char *const pieces[] = {
+	"<script>pwned()</script>",
+	"</script><script>pwned()//",
+	"]]>",
+	"<![CDATA[",
+	"-->",
+	"<!--",
+	"\" onload=\"pwned()",
+	"' onmouseover='pwned()",
+	"<img src=x onerror=pwned()>",
+	"</title>",
+	"<svg onload=pwned()>",
+	"&lt;script&gt;",
+	"&#x3c;",
+	"&",
+	"\xe2\x80\xa8",
+	"\xe2\x80\xa9",
+	"\xff\xfe",
+	"\xc3",
+	"\xef\xbf\xbf",
+	"\xe2\x80\xae",
+	"\n",
+	"\r",
+	"\t",
+	"\x01",
+	"\x1b[31m",
+	"\x7f",
+	"`${pwned()}`",
+	"\\u003cscript\\u003e",
+	"javascript:pwned()",
+	"</style>",
+	"</g>",
+	"%3Cscript%3E",
+	"\xf0\x9f\x94\xa5",
+	"\xed\xa0\x80",
+	"{{pwned()}}",
+	"';pwned();'",
+	"=1+1",
+	"</text>",
+	"</body>",
+	"<?xml",
+	"<!ENTITY x SYSTEM 'file:///etc/passwd'>",
+	"&x;",
+	" ",
+	"a",
+};
+
+static void hostile(void)
+{
+	uint64_t state = 88172645463325252u;
+	own(own_flame_frames_free) struct flame_frames *frames = NULL;
+	char path[4096];
+	FILE *list;
+
+	snprintf(path, sizeof(path), "%s/hostile.names", directory);
+	list = fopen(path, "we");
+	if (!list || flame_frames_new(&frames) < 0)
+		fail(path);
+	for (uint32_t i = 0; i < 400; i++) {
+		uint32_t n = sizeof(pieces) / sizeof(pieces[0]), stack[2], number;
+		struct flame_frame frame = { .kind = FLAME_USER };
+		char name[1024] = "", comm[16] = "";
+
+		if (i < n)
+			strcpy(name, pieces[i]);
+		for (uint32_t at = 0, size = 1 + chance(&state, 6); i >= n && at < size; at++)
+			strcat(name, pieces[chance(&state, n)]);
+		stack[0] =
+			address(name, chance(&state, 2) ? NAMES_FRAME_INLINED : 0, pieces[i % n]);
+		stack[1] = i ? stack[0] - 1 : stack[0];
+		strncpy(comm, pieces[i % n], sizeof(comm) - 1);
+		count(100 + i, comm, i % 40, stack, 2, NULL, 0);
+		frame.name = name;
+		frame.module = "";
+		if (flame_frames_add(frames, &frame, &number) < 0)
+			fail("out of memory");
+	}
+	for (uint32_t i = 0; i < flame_frames_n(frames); i++)
+		fprintf(list, "%s\n", flame_frames_get(frames, i)->name);
+	if (fclose(list) != 0)
+		fail(path);
+	write_page(&svg_writer, "hostile", false, false, NULL);
+	write_page(&html_writer, "hostile", false, false, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		fail("usage: make_pages DIR");
+	directory = argv[1];
+	if (tally_new(0, 0, &tally) < 0 || names_new(&names) < 0)
+		fail("out of memory");
+	known(true);
+	names_free(names);
+	if (tally_new(0, 0, &tally) < 0 || names_new(&names) < 0)
+		fail("out of memory");
+	hostile();
+	tally_free(tally);
+	names_free(names);
+	return 0;
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Flame graphs in the hands of their readers: xmllint for the SVG, Chromium for both. Pages and
+# screenshots stay in BUILD_DIR/pages to be looked at.
+# timeout: 600
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$1" && pwd) || exit 2
+pages=$build/pages
+mkdir -p "$pages" || exit 2
+compile() { # SOURCE PROGRAM
+	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 -I"$here/../src" "$here/../$1" \
+		"$build/libcore.a" -lz -o "$2" || exit 2
+}
+compile tests/browser/make_pages.c "$pages/make_pages"
+compile bench/report_speed.c "$pages/report_speed"
+"$pages/make_pages" "$pages" || exit 2
+if "$pages/report_speed" make "$TMPDIR/million.stacktally" &&
+	"$build/profile" -q --from "$TMPDIR/million.stacktally" -o "$pages/million.html"; then
+	echo "ok a million stacks become a page"
+else
+	echo "FAIL a million stacks become a page"
+fi
+
+if ! command -v xmllint >/dev/null; then
+	echo "skip svg-is-xml: no xmllint"
+else
+	for svg in "$pages"/*.svg; do
+		if xmllint --noout "$svg"; then
+			echo "ok svg-is-xml $(basename "$svg")"
+		else
+			echo "FAIL svg-is-xml $(basename "$svg")"
+		fi
+	done
+fi
+
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$chromium" ]; then
+	echo "skip browser: no chromium: apt-get install chromium"
+	exit 0
+fi
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+	echo "skip browser: no node and npm"
+	exit 0
+fi
+modules=$build/browser
+if ! cmp -s "$here/browser/package.json" "$modules/package.json" ||
+	! [ -d "$modules/node_modules/playwright-core" ]; then
+	mkdir -p "$modules" && cp "$here/browser/package.json" "$modules/" || exit 2
+	if ! (cd "$modules" && npm install --no-audit --no-fund --ignore-scripts >npm.log 2>&1); then
+		cat "$modules/npm.log"
+		echo "skip browser: npm cannot install playwright-core"
+		exit 0
+	fi
+fi
+node "$here/browser/pages_test.js" "$modules" "$pages" "$chromium"
