@@ -48,6 +48,7 @@ struct table {
 	uint64_t tried;		     /* a job was last out for it */
 	struct compile_job *stalled; /* is compiled, and found no room */
 	uint32_t rows;
+	uint32_t wanted; /* blocks, once that is known */
 	struct table_tree tree;
 	struct load_segments segments;
 };
@@ -444,12 +445,14 @@ static void take_over(struct tables *tables, struct compile_job *job, uint64_t n
 	if (job->result == -ENOSPC) {
 		/* The work is kept until room was looked for. */
 		table->stalled = job;
+		table->wanted = table_blocks(job->rows.rows, job->rows.n);
 		tables->pressed = true;
 		set_state(tables, table, TABLE_EVICTED);
 		return;
 	}
 	if (job->result == 0 && job->tree.n) {
 		table->tree = job->tree;
+		table->wanted = job->tree.n;
 		job->tree = (struct table_tree){ 0 };
 		table->rows = job->rows.n;
 		set_state(tables, table, TABLE_READY);
@@ -476,12 +479,14 @@ static int publish_rules(struct tables *tables)
 
 /* ---- room ---- */
 
-/* Which goes first: what nobody has mapped; then what was not hit for longest. */
+/* Which goes first: what nobody has mapped, what was not hit for longest, what few may hit. */
 static bool goes_before(const struct table *a, const struct table *b)
 {
 	if (!a->uses != !b->uses)
 		return !a->uses;
-	return a->last_hit != b->last_hit ? a->last_hit < b->last_hit : a->since < b->since;
+	if (a->last_hit != b->last_hit)
+		return a->last_hit < b->last_hit;
+	return a->uses != b->uses ? a->uses < b->uses : a->since < b->since;
 }
 
 /* Whether a table may go so that one that was last hit at `for_hit` (0: never) has room. */
@@ -535,24 +540,21 @@ static uint32_t room_left(const struct tables *tables)
 static int make_room(struct tables *tables, struct table *table, uint64_t now,
 		     int (*let_go)(void *context), void *context)
 {
-	uint32_t wanted = table->stalled
-				  ? table_blocks(table->stalled->rows.rows, table->stalled->rows.n)
-				  : 1;
 	uint32_t room = room_left(tables), more;
 	int r = 0;
 
-	while (room < wanted && r == 0) {
+	while (room < table->wanted && r == 0) {
 		struct table *victim = find_victim(tables, table->last_hit, now, &more);
 		struct table_tree tree;
 
-		if (room + more < wanted)
+		if (room + more < table->wanted)
 			break;
 		evict(tables, victim, &tree);
 		room += tree.n;
 		r = let_go(context);
 		table_release(tables->blocks, &tree);
 	}
-	if (r == 0 && room >= wanted)
+	if (r == 0 && room >= table->wanted)
 		set_state(tables, table, TABLE_PENDING);
 	else
 		compile_job_free(take_ptr(table->stalled));

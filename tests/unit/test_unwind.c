@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -139,6 +140,12 @@ static void assert_rule_at(pid_t tgid, const void *address)
 	assert_int_not_equal(rule->cfa, WIRE_CFA_NONE);
 }
 
+/* A test that fails leaves no children behind. */
+static void end_with_us(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 static pid_t start_child(void)
 {
 	pid_t child;
@@ -147,6 +154,7 @@ static pid_t start_child(void)
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
+		end_with_us();
 		for (;;)
 			pause();
 	}
@@ -328,6 +336,169 @@ static void test_many_mappings(void **state)
 	assert_int_equal(stats().processes, 0);
 }
 
+struct loaded {
+	pid_t pid;
+	void *code; /* in the library it has loaded */
+};
+
+/* A child that has a library loaded, by which path we say. */
+static struct loaded start_loaded(const char *path)
+{
+	struct loaded loaded;
+	int to_us[2];
+
+	assert_int_equal(pipe(to_us), 0);
+	fflush(NULL);
+	loaded.pid = fork();
+	assert_true(loaded.pid >= 0);
+	if (loaded.pid == 0) {
+		void *library = dlopen(path, RTLD_LAZY);
+		void *code = library ? dlsym(library, "EVP_DigestInit_ex") : NULL;
+
+		end_with_us();
+		if (write(to_us[1], &code, sizeof(code)) != sizeof(code))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(to_us[0], &loaded.code, sizeof(loaded.code)),
+			 (ssize_t)sizeof(loaded.code));
+	close(to_us[0]);
+	close(to_us[1]);
+	assert_non_null(loaded.code);
+	return loaded;
+}
+
+static uint32_t kind_of(const struct loaded *loaded)
+{
+	return kind_at(loaded->pid, loaded->code, NULL);
+}
+
+static void hit(const struct loaded *loaded)
+{
+	const uint64_t frame = (uint64_t)(uintptr_t)loaded->code;
+
+	unwind_saw(unwind, loaded->pid, &frame, 1, WIRE_END_COMPLETE);
+}
+
+/* Hits it until its table is there, for 20 s at most. */
+static void want(const struct loaded *loaded)
+{
+	time_t begin = time(NULL);
+
+	while (kind_of(loaded) != WIRE_MAPPING_TABLE) {
+		assert_true(time(NULL) - begin < 20);
+		hit(loaded);
+		update();
+	}
+}
+
+/* Three large libraries where two have room: who is hit stays, who is wanted comes. */
+static void test_eviction(void **state)
+{
+	char directory[] = "/tmp/test_unwind.XXXXXX", command[512];
+	struct loaded loaded[3];
+	struct unwind_walk before;
+	uint32_t rule;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	/* Three files, for they differ in size; their code is the same. */
+	snprintf(command, sizeof(command),
+		 "for i in 1 2 3; do cp -L $(ldconfig -p | sed -n "
+		 "'s/.*libcrypto.so.3 .*=> //p' | head -1) %s/$i.so && "
+		 "head -c $i /dev/zero >>%s/$i.so || exit 1; done",
+		 directory, directory);
+	if (system(command) != 0) {
+		printf("skip test_eviction: there is no libcrypto.so.3\n");
+		skip();
+	}
+	close_unwind();
+	open_unwind(1u << 20, NULL);
+	for (int i = 0; i < 3; i++) {
+		snprintf(command, sizeof(command), "%s/%d.so", directory, i + 1);
+		loaded[i] = start_loaded(command);
+		learn(loaded[i].pid);
+	}
+	assert_int_equal(kind_of(&loaded[0]), WIRE_MAPPING_TABLE);
+	assert_int_equal(kind_of(&loaded[1]), WIRE_MAPPING_TABLE);
+	assert_int_equal(kind_of(&loaded[2]), WIRE_MAPPING_EVICTED);
+	assert_int_equal(stats().evicted, 1);
+	assert_int_equal(stats().evictions, 0);
+	assert_true(stats().bytes <= stats().bytes_limit);
+
+	kind_at(loaded[0].pid, loaded[0].code, &before);
+	hit(&loaded[1]);
+	want(&loaded[2]);
+	assert_int_equal(kind_of(&loaded[0]), WIRE_MAPPING_EVICTED);
+	assert_int_equal(kind_of(&loaded[1]), WIRE_MAPPING_TABLE);
+	assert_rule_at(loaded[2].pid, loaded[2].code);
+	assert_int_equal(stats().evictions, 1);
+	/* A walk that looked it up before does not go on in what has its blocks now. */
+	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(before.root), before.owner, 0, &rule),
+			 WIRE_END_STALE);
+
+	/* Among those that are all in use none has to go. */
+	for (int i = 0; i < 100; i++) {
+		hit(&loaded[1]);
+		hit(&loaded[2]);
+		hit(&loaded[0]);
+		update();
+	}
+	assert_int_equal(kind_of(&loaded[0]), WIRE_MAPPING_EVICTED);
+	assert_int_equal(stats().evictions, 1);
+
+	/* What nobody has mapped any more goes first. */
+	end_child(loaded[1].pid);
+	worlds_exit(worlds, loaded[1].pid, UINT64_MAX - 1);
+	for (time_t begin = time(NULL); kind_of(&loaded[0]) != WIRE_MAPPING_TABLE;) {
+		assert_true(time(NULL) - begin < 20);
+		hit(&loaded[2]);
+		hit(&loaded[0]);
+		update();
+	}
+	assert_int_equal(kind_of(&loaded[2]), WIRE_MAPPING_TABLE);
+	assert_rule_at(loaded[0].pid, loaded[0].code);
+	assert_int_equal(stats().evictions, 2);
+	assert_int_equal(stats().compiled, stats().ready + stats().evicted + stats().no_cfi + 2);
+	end_child(loaded[0].pid);
+	end_child(loaded[2].pid);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	assert_int_equal(system(command), 0);
+}
+
+/* What one measurement compiled the next one loads. */
+static void test_cache(void **state)
+{
+	char directory[] = "/tmp/test_unwind.XXXXXX", cache[64], command[64];
+	struct unwind_stats cold, warm;
+	pid_t child = start_child();
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(cache, sizeof(cache), "%s/cache", directory);
+	for (int i = 0; i < 2; i++) {
+		close_unwind();
+		open_unwind(0, cache);
+		learn(child);
+		assert_rule_at(child, (const char *)qsort + 4);
+		if (i == 0)
+			cold = stats();
+	}
+	warm = stats();
+	assert_int_equal(cold.cached, 0);
+	assert_int_equal(warm.compiled, 1); /* the vDSO */
+	assert_int_equal(warm.cached, cold.compiled - 1);
+	assert_int_equal(warm.rows, cold.rows);
+	assert_int_equal(warm.rules, cold.rules);
+	assert_int_equal(warm.cache_refused, 0);
+	printf("%llu tables: %.1f ms cold, %.1f ms warm\n", (unsigned long long)cold.compiled,
+	       (double)cold.compile_ns / 1e6, (double)(warm.cached_ns + warm.compile_ns) / 1e6);
+	end_child(child);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	assert_int_equal(system(command), 0);
+}
+
 /* All that runs, as a measurement of the whole machine has it. */
 static void test_machine(void **state)
 {
@@ -354,6 +525,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_life, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_jit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_mappings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_eviction, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cache, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
 	};
 
