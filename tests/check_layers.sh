@@ -26,7 +26,7 @@ violations() {
 		allow("unwind", "base elf tally wire process unwind libbpf")
 		allow("session", "base plan tally wire process symbolize trigger unwind session" \
 			" libbpf skeleton")
-		allow("live", "base report live")
+		allow("live", "base tally symbolize/names.h report live")
 		allow("tui", "base report tui")
 		allow("cli", "base cli")
 		allow("run", "base plan tally wire process symbolize trigger report recording unwind" \

@@ -273,7 +273,20 @@ void tally_expect(const struct tally *tally, const struct tally_entry *entry)
 	index_prefetch(&tally->entry_index, hash_entry(entry));
 }
 
+void tally_more(struct tally *tally, uint32_t entry, uint64_t count)
+{
+	add_to(&tally->entries[entry].count, count);
+	add_to(&tally->total, count);
+}
+
 int tally_add(struct tally *tally, const struct tally_entry *entry)
+{
+	uint32_t added;
+
+	return tally_count(tally, entry, &added);
+}
+
+int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *ret_entry)
 {
 	struct tally_entry added = normalized(entry);
 	uint64_t hash = hash_entry(&added);
@@ -288,8 +301,8 @@ int tally_add(struct tally *tally, const struct tally_entry *entry)
 
 		if (memcmp((const char *)known + ENTRY_KEY_AT, (const char *)&added + ENTRY_KEY_AT,
 			   ENTRY_KEY_SIZE) == 0) {
-			add_to(&known->count, added.count);
-			add_to(&tally->total, added.count);
+			tally_more(tally, at, added.count);
+			*ret_entry = at;
 			return 0;
 		}
 	}
@@ -301,6 +314,7 @@ int tally_add(struct tally *tally, const struct tally_entry *entry)
 	r = append_normalized(tally, &added);
 	if (r < 0)
 		return r;
+	*ret_entry = tally->n_entries - 1;
 	return index_add(&tally->entry_index, hash, tally->n_entries - 1);
 }
 

@@ -105,6 +105,11 @@ int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint
  */
 int tally_add(struct tally *tally, const struct tally_entry *entry);
 
+/* The same, and tells which entry it was. */
+int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *ret_entry);
+/* Adds to an entry that is known by its number. */
+void tally_more(struct tally *tally, uint32_t entry, uint64_t count);
+
 /* Tells that tally_add() of this entry will follow in a moment, to have it wait less. */
 void tally_expect(const struct tally *tally, const struct tally_entry *entry);
 

@@ -1,0 +1,2 @@
+"use strict";
+const source = new EventSource("events");
