@@ -135,6 +135,7 @@ $(PAGE): $(PAGE_SCRIPTS) src/report/page/page.css scripts/page-hashes
 $(filter $(BUILD)/src/report/page_%,$(CORE_OBJECTS)): | $(PAGE)
 $(BUILD)/src/report/page_files.o: $(wildcard src/report/page/*) $(PAGE)
 $(BUILD)/src/report/page_shell.o: $(PAGE)
+$(BUILD)/src/live/routes.o: $(wildcard src/live/page/*)
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)

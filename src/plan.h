@@ -47,6 +47,7 @@ struct plan {
 	uint32_t stack_storage; /* --stack-storage-size; 0: as much as it takes */
 	double duration;	/* seconds; 0: until interrupted */
 	double interval;	/* seconds; 0: one report at the end */
+	const char *live;	/* where to serve a page meanwhile; NULL: not; "": anywhere here */
 	double tick;		/* seconds between looks at a running measurement; 0: none */
 	bool tui;		/* looks are shown in the terminal */
 	bool progress;		/* a line on stderr tells how far it is */

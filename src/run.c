@@ -19,6 +19,7 @@
 #include "recording/recording.h"
 #include "report/ends.h"
 #include "report/warnings.h"
+#include "run_live.h"
 #include "session/session.h"
 #include "session/unwinder.h"
 #include "symbolize/symbolizer.h"
@@ -30,6 +31,7 @@ DEFINE_OWN(struct names, names_free)
 DEFINE_OWN(struct symbolizer, symbolizer_free)
 DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct recording, recording_free)
+DEFINE_OWN(struct run_live, run_live_close)
 
 /* What a report is made of, live or loaded. */
 struct measured {
@@ -37,12 +39,14 @@ struct measured {
 	struct profile_meta meta;
 	struct tally *tally;
 	struct names *names;
-	const struct worlds *worlds; /* NULL: loaded */
+	struct worlds *worlds; /* NULL: loaded */
+	const struct symbolizer_options *naming;
 	struct compared compared;
 	struct outputs outputs;
-	struct watch *watch; /* NULL: nobody does */
-	bool reported;	     /* a report went out before: the next one is told apart */
-	pthread_t preparer;  /* reads the kernel's symbols beside the sampling */
+	struct watch *watch;   /* NULL: nobody does */
+	struct run_live *live; /* NULL: nobody watches from elsewhere */
+	bool reported;	       /* a report went out before: the next one is told apart */
+	pthread_t preparer;    /* reads the kernel's symbols beside the sampling */
 	bool preparing;
 	time_t told; /* of progress, when */
 };
@@ -312,6 +316,9 @@ static int measure(struct measured *measured, struct session *session,
 	while (event == SESSION_INTERVAL || event == SESSION_TICK) {
 		int r = session_run(session, measured->tally, &event, err);
 
+		if (r == 0)
+			r = run_live_look(measured->live, measured->tally, event != SESSION_TICK,
+					  err);
 		if (r == 0 && event == SESSION_TICK) {
 			r = look(measured, session, symbolizer, err);
 			if (r < 0)
@@ -355,10 +362,13 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 			     struct error *err)
 {
 	const struct run_request *request = measured->request;
+	own(own_run_live_close) struct run_live *live = NULL;
 	struct timespec now;
 	char title[512];
-	int r = session_start(session, err);
+	int r = run_live_open(request, &live, err);
 
+	if (r == 0)
+		r = session_start(session, err);
 	if (r < 0)
 		return r;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -369,6 +379,10 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 	if (request->attached)
 		request->attached(request->options, trigger);
 	r = announce(measured, err);
+	measured->live = live;
+	if (r == 0 && live)
+		r = run_live_start(live, &measured->meta, measured->worlds, measured->naming,
+				   session, err);
 	if (r == 0)
 		r = begin_watch(measured, err);
 	if (r == 0)
@@ -438,6 +452,7 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 	int r = worlds_new(&(struct worlds_options){ 0 }, &worlds);
 
 	measured->worlds = worlds;
+	measured->naming = &options;
 	if (r == 0)
 		r = symbolizer_new(worlds, &options, &symbolizer);
 	if (r == 0 && plan->tui)
@@ -550,7 +565,9 @@ static int report_recording(const struct run_request *request, const char *path,
 	measured.names = recording->names;
 	measured.compared = compared;
 	measured.outputs = outputs;
-	if (request->plan->tui)
+	if (request->plan->live)
+		r = run_live_serve(request, recording, err);
+	if (r == 0 && request->plan->tui)
 		r = browse(&measured, &watch, err);
 	if (r == 0)
 		r = report(&measured, false, err);

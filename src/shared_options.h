@@ -35,6 +35,7 @@ struct shared_options {
 	bool diff_raw;
 	const char *unwind;
 	uint64_t unwind_memory; /* MB */
+	const char *live;	/* ADDR:PORT or empty; NULL: not given */
 	struct string_list outputs, formats;
 };
 
@@ -177,6 +178,15 @@ struct shared_options {
 		  .help = "watch the flame graph grow in the terminal, and browse it; ? there "    \
 			  "lists the "                                                             \
 			  "keys" },                                                                \
+		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "live",                                                                  \
+		  .kind = OPTION_STRING_OR_NOT,                                                    \
+		  .field = offsetof(T, shared.live),                                               \
+		  .metavar = "ADDR:PORT",                                                          \
+		  .help = "serve a page with a moving flame graph while measuring, and print its " \
+			  "address "                                                               \
+			  "on stderr; on this machine only and at any free port unless told "      \
+			  "otherwise" },                                                           \
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
 		.field = offsetof(T, shared.from), .metavar = "FILE",                              \

@@ -70,7 +70,7 @@ static int plan_looks(const struct shared_options *options, struct plan *plan, s
 	plan->tui = options->tui;
 	plan->progress = !options->tui && !options->quiet && !to_file && !plan->command &&
 			 options->interval <= 0 && isatty(STDERR_FILENO);
-	plan->tick = plan->tui || plan->progress ? 1 : 0;
+	plan->tick = plan->tui || plan->progress || plan->live ? 1 : 0;
 	return 0;
 }
 
@@ -120,6 +120,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.stack_storage = (uint32_t)options->stack_storage_size,
 		.duration = options->duration,
 		.interval = options->interval,
+		.live = options->live,
 		.command = command,
 		.force = options->force,
 		.inlines = options->inlines,

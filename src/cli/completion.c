@@ -69,7 +69,8 @@ static void put_pattern(const struct option_row *row, FILE *out)
 
 static bool is_value(const struct option_row *row)
 {
-	return !row->positional && !row->hidden && row->metavar;
+	return !row->positional && !row->hidden && row->metavar &&
+	       row->kind != OPTION_STRING_OR_NOT;
 }
 
 /* Sets kind to what the option in $option takes, to - when that is anything. */

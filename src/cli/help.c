@@ -43,7 +43,9 @@ static void format_short(const struct option_row *row, char *buffer, size_t size
 {
 	const char *space = row->metavar ? " " : "", *metavar = row->metavar ? row->metavar : "";
 
-	if (row->letter)
+	if (row->kind == OPTION_STRING_OR_NOT)
+		snprintf(buffer, size, "--%s[=%s]", row->name, metavar);
+	else if (row->letter)
 		snprintf(buffer, size, "-%c%s%s", row->letter, space, metavar);
 	else
 		snprintf(buffer, size, "--%s%s%s", row->name, space, metavar);

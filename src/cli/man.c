@@ -80,7 +80,9 @@ static void put_invocation(FILE *out, const struct option_row *row)
 	fputs("\\fB\\-\\-", out);
 	put_literal(out, row->name);
 	fputs("\\fR", out);
-	if (row->metavar)
+	if (row->kind == OPTION_STRING_OR_NOT)
+		fprintf(out, "[=\\fI%s\\fR]", row->metavar);
+	else if (row->metavar)
 		fprintf(out, " \\fI%s\\fR", row->metavar);
 	fputc('\n', out);
 }

@@ -18,7 +18,9 @@ const char *option_invocation(const struct option_row *row, char buffer[static O
 {
 	const char *space = row->metavar ? " " : "", *metavar = row->metavar ? row->metavar : "";
 
-	if (row->positional)
+	if (row->kind == OPTION_STRING_OR_NOT)
+		snprintf(buffer, OPTION_NAME_SIZE, "--%s[=%s]", row->name, metavar);
+	else if (row->positional)
 		snprintf(buffer, OPTION_NAME_SIZE, "%s", row->name);
 	else if (row->letter)
 		snprintf(buffer, OPTION_NAME_SIZE, "-%c%s%s, --%s%s%s", row->letter, space, metavar,

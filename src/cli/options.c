@@ -37,6 +37,12 @@ static bool takes_value(const struct option_row *row)
 	return row->kind >= OPTION_POSITIVE;
 }
 
+/* Attached to it, at least. */
+static bool may_take_value(const struct option_row *row)
+{
+	return takes_value(row) || row->kind == OPTION_STRING_OR_NOT;
+}
+
 static int wrong_argument(const struct parser *parser, const struct option_row *row,
 			  const char *what)
 {
@@ -121,7 +127,7 @@ static int walk(struct parser *parser, int index, struct option_match match, boo
 
 	*ret_next = index + 1;
 	while (!parser->stopped) {
-		if (match.attached && !takes_value(match.row)) {
+		if (match.attached && !may_take_value(match.row)) {
 			rest = match.attached;
 			if (match.is_long || !*rest)
 				return ignored_value(parser, match.row, rest);

@@ -25,15 +25,16 @@ enum option_kind {
 	OPTION_VERSION,
 	OPTION_MAN,
 	OPTION_COMPLETION,
-	OPTION_REFUSED,	 /* a flag bcc has and we do not: `help` is the message */
-	OPTION_POSITIVE, /* uint64_t: > 0, else "must be nonzero" */
-	OPTION_COUNT,	 /* uint64_t: >= 0 */
-	OPTION_INT,	 /* int64_t, "invalid int value: 'x'" */
-	OPTION_SECONDS,	 /* double > 0, decimals allowed */
-	OPTION_STRING,	 /* const char * */
-	OPTION_STRINGS,	 /* struct string_list, repeatable */
-	OPTION_IDS,	 /* struct id_list: comma list of ints >= 0 */
-	OPTION_IDS_INT,	 /* the same with OPTION_INT's message for what is no number */
+	OPTION_REFUSED,	      /* a flag bcc has and we do not: `help` is the message */
+	OPTION_STRING_OR_NOT, /* const char *: --name=VALUE, or --name alone, which is "" */
+	OPTION_POSITIVE,      /* uint64_t: > 0, else "must be nonzero" */
+	OPTION_COUNT,	      /* uint64_t: >= 0 */
+	OPTION_INT,	      /* int64_t, "invalid int value: 'x'" */
+	OPTION_SECONDS,	      /* double > 0, decimals allowed */
+	OPTION_STRING,	      /* const char * */
+	OPTION_STRINGS,	      /* struct string_list, repeatable */
+	OPTION_IDS,	      /* struct id_list: comma list of ints >= 0 */
+	OPTION_IDS_INT,	      /* the same with OPTION_INT's message for what is no number */
 };
 
 struct option_row {

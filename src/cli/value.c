@@ -239,6 +239,9 @@ int value_store(const struct option_row *row, const char *text, void *field,
 		return parse_int(row, text, field, why);
 	case OPTION_SECONDS:
 		return parse_seconds(text, field, why);
+	case OPTION_STRING_OR_NOT:
+		*(const char **)field = text ? text : "";
+		return 0;
 	case OPTION_STRING:
 		*(const char **)field = text;
 		return 0;

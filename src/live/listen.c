@@ -58,7 +58,7 @@ static int split(char *text, const char **ret_host, const char **ret_port)
 	if (colon) {
 		*colon = '\0';
 		*ret_port = colon + 1;
-	} else if (strspn(text, "0123456789") == strlen(text)) {
+	} else if (*text && strspn(text, "0123456789") == strlen(text)) {
 		*ret_port = text;
 		return 0;
 	}

@@ -310,13 +310,13 @@ static int start_keeping(struct live *live)
 	return -r;
 }
 
-int live_start(struct live *live, const struct keeper_source *source,
+int live_start(struct live *live, const struct keeper_source *source, uint64_t ago_ns,
 	       uint64_t (*events)(void *context), struct error *err)
 {
 	const struct server_handler handler = { .handle = handle, .gone = gone, .context = live };
 	int r;
 
-	live->start_ns = now_ns();
+	live->start_ns = now_ns() - ago_ns;
 	r = keeper_make(&live->keeper, source, live->server);
 	if (r == 0 && events)
 		r = activity_start(events, source->context, live->start_ns, &live->keeper.activity);

@@ -18,10 +18,11 @@ const char *live_url(const struct live *live);
 bool live_is_public(const struct live *live);
 
 /*
- * Serves from now on. `source` is called by another thread; what its meta points to must outlive
- * `live`. `events`, which may be NULL, counts what happens, called with the context of the source.
+ * Serves from now on; the measurement began `ago_ns` before. `source` is called by another thread;
+ * what its meta points to must outlive `live`. `events`, which may be NULL, counts what happens,
+ * called with the context of the source.
  */
-int live_start(struct live *live, const struct keeper_source *source,
+int live_start(struct live *live, const struct keeper_source *source, uint64_t ago_ns,
 	       uint64_t (*events)(void *context), struct error *err);
 
 /* How to find a cgroup's path, which lives as long as `live`. */

@@ -224,7 +224,10 @@ def table_parser(command):
             where.add_argument(name, nargs=None if place == "required" else "?", help=words)
             continue
         names = (["-" + letter] if letter != "-" else []) + ["--" + name]
-        if metavar:
+        if metavar.startswith("["):
+            # argparse would take the next word for the value: it is shown as ours is.
+            where.add_argument(names[0] + metavar, action="store_true", help=words)
+        elif metavar:
             where.add_argument(*names, metavar=metavar, help=words)
         else:
             where.add_argument(*names, action="store_true", help=words)

@@ -61,7 +61,7 @@ for command in profile stackcount; do
 			grep -qxF "\\fI$name\\fR" "$tmp/$command.8" || missing+=" $name(man)"
 			continue
 		fi
-		grep -Eqe "^  (-., |-. [A-Z]+, )?--$name( |$)" "$tmp/$command.help" ||
+		grep -Eqe "^  (-., |-. [A-Z]+, )?--$name( |\\[=|$)" "$tmp/$command.help" ||
 			missing+=" --$name(help)"
 		grep -qF "\\fB\\-\\-$roff\\fR" "$tmp/$command.8" || missing+=" --$name(man)"
 		grep -Eqe "^[[:space:]]+(-. )?--$name\$" "$tmp/$command.bash" ||

@@ -40,6 +40,7 @@ static void print_value(const struct option_row *row, const void *field)
 		printf("%g", *(const double *)field);
 		break;
 	case OPTION_STRING:
+	case OPTION_STRING_OR_NOT:
 		printf("%s", *(const char *const *)field ?: "-");
 		break;
 	case OPTION_STRINGS:
@@ -76,8 +77,11 @@ static void print_table(const struct command_line *line)
 	for (size_t i = 0; i < line->n_rows; i++) {
 		const struct option_row *row = &line->rows[i];
 
-		printf("%s\t%s\t%c\t%s\t%s\t%s\t%s\t%s\n", row->section ?: "", row->name,
-		       row->letter ?: '-', row->metavar ?: "", row->exclusive ?: "",
+		bool or_not = row->kind == OPTION_STRING_OR_NOT;
+
+		printf("%s\t%s\t%c\t%s%s%s\t%s\t%s\t%s\t%s\n", row->section ?: "", row->name,
+		       row->letter ?: '-', or_not ? "[=" : "", row->metavar ?: "",
+		       or_not ? "]" : "", row->exclusive ?: "",
 		       row->positional ? (row->required ? "required" : "positional") : "option",
 		       row->hidden ? "hidden" : "visible", row->help);
 	}

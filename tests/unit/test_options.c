@@ -453,12 +453,13 @@ static void check_table(const struct command_line *line)
 {
 	for (size_t i = 0; i < line->n_rows; i++) {
 		const struct option_row *row = &line->rows[i];
-		bool stores = row->kind == OPTION_FLAG || row->kind >= OPTION_POSITIVE;
+		bool may_have_value = row->kind >= OPTION_STRING_OR_NOT;
+		bool stores = row->kind == OPTION_FLAG || may_have_value;
 
 		assert_non_null(row->name);
 		assert_non_null(row->help);
 		assert_int_equal(row->field != OPTION_NO_FIELD, stores);
-		if (row->kind >= OPTION_POSITIVE && !row->positional)
+		if (may_have_value && !row->positional)
 			assert_non_null(row->metavar);
 		else
 			assert_null(row->metavar);
