@@ -460,7 +460,9 @@ static void test_eviction(void **state)
 	assert_int_equal(kind_of(&loaded[2]), WIRE_MAPPING_TABLE);
 	assert_rule_at(loaded[0].pid, loaded[0].code);
 	assert_int_equal(stats().evictions, 2);
-	assert_int_equal(stats().compiled, stats().ready + stats().evicted + stats().no_cfi + 2);
+	/* Two came back, which may have been tried once more before there was room for them. */
+	assert_in_range(stats().compiled, stats().ready + stats().evicted + stats().no_cfi + 2,
+			stats().ready + stats().evicted + stats().no_cfi + 4);
 	end_child(loaded[0].pid);
 	end_child(loaded[2].pid);
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
