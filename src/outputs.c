@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,23 @@ static int open_path(const char *path, bool in_place, char **ret_final_path)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Says which ones there are. */
+static int unknown_extension(const char *path, struct error *err)
+{
+	char known[400];
+	size_t at = 0;
+
+	for (const struct writer *const *writer = writers; *writer; writer++)
+		for (const char *const *extension = (*writer)->extensions; *extension; extension++)
+			if (at < sizeof(known))
+				at += (size_t)snprintf(known + at, sizeof(known) - at, "%s ",
+						       *extension);
+	return error_usage(err,
+			   "no format goes by the extension of '%s': use one of %s.stacktally, or "
+			   "say which with --format",
+			   path, known);
+}
+
 static int choose_writer(const struct plan_output *wanted, struct output *output, struct error *err)
 {
 	if (wanted->format && strcmp(wanted->format, "recording") == 0)
@@ -75,39 +93,75 @@ static int choose_writer(const struct plan_output *wanted, struct output *output
 		output->writer = wanted->path ? writer_by_path(wanted->path) : writers[0];
 	if (output->writer)
 		return 0;
-	return wanted->format
-		       ? error_usage(err, "unknown format '%s'", wanted->format)
-		       : error_usage(err,
-				     "no format goes by the extension of '%s': say which with "
-				     "--format",
-				     wanted->path);
+	return wanted->format ? error_usage(err, "unknown format '%s'", wanted->format)
+			      : unknown_extension(wanted->path, err);
 }
 
-static int open_output(const struct plan_output *wanted, bool in_place, bool diff,
-		       struct output *output, struct error *err)
+static bool is_numbered(const char *path)
+{
+	return path && (strstr(path, "%n") || strstr(path, "%t"));
+}
+
+/* The name with its %n and %t filled in, allocated. */
+static char *expand(const char *path, uint32_t number, time_t since)
+{
+	char when[32], *expanded = NULL;
+	struct tm local;
+	size_t size;
+	FILE *out = open_memstream(&expanded, &size);
+
+	if (!out)
+		return NULL;
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&since, &local));
+	for (; *path; path++) {
+		if (path[0] == '%' && path[1] == 'n')
+			fprintf(out, "%" PRIu32, number);
+		else if (path[0] == '%' && path[1] == 't')
+			fputs(when, out);
+		else
+			fputc(*path, out);
+		if (path[0] == '%' && (path[1] == 'n' || path[1] == 't'))
+			path++;
+	}
+	if (fclose(out) == 0)
+		return expanded;
+	free(expanded);
+	return NULL;
+}
+
+static int check_output(const struct plan_output *wanted, const struct plan *plan, bool intervals,
+			const struct output *output, struct error *err)
 {
 	bool to_stdout = !wanted->path;
-	int fd, r = choose_writer(wanted, output, err);
-	bool binary, whole;
+	bool binary = !output->writer || output->writer->binary;
+	bool whole = !output->writer || output->writer->whole;
 
-	if (r < 0)
-		return r;
-	binary = !output->writer || output->writer->binary;
-	whole = !output->writer || output->writer->whole;
-	output->path = to_stdout ? "standard output" : wanted->path;
-	if (whole && in_place)
-		return error_usage(err, "%s: this format holds one report, not one an interval",
+	if (whole && intervals && !output->each)
+		return error_usage(err,
+				   "%s: this format holds one report, not one an interval: put %%n "
+				   "or %%t in the name to have a file for each",
 				   output->path);
-	if (diff && (!output->writer || !output->writer->diffs))
+	if (intervals && output->each && plan->interval < 1 && !strstr(wanted->path, "%n"))
+		return error_usage(err, "%s: two files in a second need %%n in the name",
+				   output->path);
+	if (plan->diff && output->writer && !output->writer->diffs)
 		return error_usage(err, "%s: this format shows no differences", output->path);
 	if (binary && to_stdout && isatty(STDOUT_FILENO))
 		return error_usage(err, "this format is not for a terminal: use -o FILE");
-	fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-		       : open_path(wanted->path, in_place, &output->final_path);
+	return 0;
+}
+
+static int open_stream(struct output *output, bool to_stdout, bool in_place, struct error *err)
+{
+	const char *path = output->each ? output->expanded : output->path;
+	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+			   : open_path(path, in_place, &output->final_path);
+
 	if (fd < 0)
-		return cannot_write(output->path, to_stdout ? -errno : fd, err);
+		return cannot_write(path, to_stdout ? -errno : fd, err);
 	output->stream = fdopen(fd, "w");
-	output->buffer = malloc(BUFFER_SIZE);
+	if (!output->buffer)
+		output->buffer = malloc(BUFFER_SIZE);
 	if (!output->stream || !output->buffer) {
 		if (!output->stream)
 			close(fd);
@@ -117,7 +171,35 @@ static int open_output(const struct plan_output *wanted, bool in_place, bool dif
 	return 0;
 }
 
-int outputs_open(const struct plan *plan, bool in_place, struct outputs *ret_outputs,
+/* The file of the next report. */
+static int open_next(struct output *output, struct error *err)
+{
+	free(output->expanded);
+	output->expanded = expand(output->path, output->number + 1, output->since);
+	if (!output->expanded)
+		return error_set(err, -ENOMEM, "out of memory");
+	return open_stream(output, false, false, err);
+}
+
+static int open_output(const struct plan_output *wanted, const struct plan *plan, bool intervals,
+		       struct output *output, struct error *err)
+{
+	bool to_stdout = !wanted->path;
+	int r = choose_writer(wanted, output, err);
+
+	if (r < 0)
+		return r;
+	output->path = to_stdout ? "standard output" : wanted->path;
+	output->each = is_numbered(wanted->path);
+	r = check_output(wanted, plan, intervals, output, err);
+	if (r < 0)
+		return r;
+	output->since = time(NULL);
+	return output->each ? open_next(output, err)
+			    : open_stream(output, to_stdout, intervals, err);
+}
+
+int outputs_open(const struct plan *plan, bool intervals, struct outputs *ret_outputs,
 		 struct error *err)
 {
 	struct outputs outputs = { .list = calloc(plan->n_outputs, sizeof(*outputs.list)) };
@@ -127,8 +209,7 @@ int outputs_open(const struct plan *plan, bool in_place, struct outputs *ret_out
 		return error_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; r == 0 && i < plan->n_outputs; i++) {
 		outputs.n++;
-		r = open_output(&plan->outputs[i], in_place, plan->diff != NULL, &outputs.list[i],
-				err);
+		r = open_output(&plan->outputs[i], plan, intervals, &outputs.list[i], err);
 	}
 	if (r < 0) {
 		outputs_close(&outputs);
@@ -138,7 +219,16 @@ int outputs_open(const struct plan *plan, bool in_place, struct outputs *ret_out
 	return 0;
 }
 
-int output_flush(struct output *output, struct error *err)
+int output_begin(struct output *output, struct error *err)
+{
+	int r = output->stream ? 0 : open_next(output, err);
+
+	if (r == 0)
+		output->number++;
+	return r;
+}
+
+static int flush(struct output *output, struct error *err)
 {
 	if (fflush(output->stream) == 0 && !ferror(output->stream))
 		return 0;
@@ -169,9 +259,10 @@ static int give_name(struct output *output)
 	return 0;
 }
 
-int output_finish(struct output *output, struct error *err)
+/* The file is whole. */
+static int complete(struct output *output, struct error *err)
 {
-	int r = output_flush(output, err);
+	int r = flush(output, err);
 
 	if (r < 0)
 		return r;
@@ -179,7 +270,19 @@ int output_finish(struct output *output, struct error *err)
 	if (fclose(output->stream) != 0 && r == 0)
 		r = -errno;
 	output->stream = NULL;
+	free(take_ptr(output->final_path));
+	output->since = time(NULL);
 	return r < 0 ? cannot_write(output->path, r, err) : 0;
+}
+
+int output_flush(struct output *output, struct error *err)
+{
+	return output->each ? complete(output, err) : flush(output, err);
+}
+
+int output_finish(struct output *output, struct error *err)
+{
+	return output->each ? 0 : complete(output, err);
 }
 
 void outputs_close(struct outputs *outputs)
@@ -189,6 +292,7 @@ void outputs_close(struct outputs *outputs)
 			fclose(outputs->list[i].stream);
 		free(outputs->list[i].buffer);
 		free(outputs->list[i].final_path);
+		free(outputs->list[i].expanded);
 	}
 	free(outputs->list);
 	*outputs = (struct outputs){ 0 };

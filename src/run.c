@@ -42,6 +42,7 @@ struct measured {
 	struct worlds *worlds; /* NULL: loaded */
 	const struct symbolizer_options *naming;
 	struct compared compared;
+	uint64_t reported_ns; /* of the measurement: what intervals before this one took */
 	struct outputs outputs;
 	struct watch *watch;   /* NULL: nobody does */
 	struct run_live *live; /* NULL: nobody watches from elsewhere */
@@ -73,10 +74,10 @@ static void write_head(const struct measured *measured, struct output *output, b
 	if (output->writer && output->writer->whole)
 		return;
 	if (is_text(output)) {
-		if (!titled && !measured->reported)
+		if (!titled && (!measured->reported || output->each))
 			fprintf(output->stream, "%s\n", measured->meta.title);
 		fputc('\n', output->stream);
-	} else if (measured->reported && output->writer && !request->timestamp) {
+	} else if (measured->reported && !output->each && output->writer && !request->timestamp) {
 		fputc('\n', output->stream);
 	}
 	if (request->timestamp && output->writer) {
@@ -114,8 +115,10 @@ static int write_profile(struct measured *measured, struct output *output, bool 
 static int write_one(struct measured *measured, struct output *output, bool titled,
 		     struct error *err)
 {
-	int r;
+	int r = output_begin(output, err);
 
+	if (r < 0)
+		return r;
 	if (output->writer)
 		r = write_profile(measured, output, titled, err);
 	else
@@ -197,7 +200,7 @@ static int finish_outputs(struct measured *measured, struct error *err)
 	for (uint32_t i = 0; r == 0 && i < measured->outputs.n; i++) {
 		struct output *output = &measured->outputs.list[i];
 
-		if (measured->request->farewell && is_text(output))
+		if (measured->request->farewell && is_text(output) && output->stream)
 			fprintf(output->stream, "%s\n", measured->request->farewell);
 		r = output_finish(output, err);
 	}
@@ -281,7 +284,7 @@ static int name_all(struct measured *measured, struct session *session,
 	int r;
 
 	end_preparing(measured);
-	measured->meta.duration_ns = session_duration(session);
+	measured->meta.duration_ns = session_duration(session) - measured->reported_ns;
 	r = symbolizer_resolve(symbolizer, measured->tally, measured->names, err);
 	if (r == 0 && name_cgroups(measured) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
@@ -337,6 +340,8 @@ static int measure(struct measured *measured, struct session *session,
 		if (r < 0)
 			return r;
 		tally_clear(measured->tally);
+		measured->meta.start_time_ns += measured->meta.duration_ns;
+		measured->reported_ns += measured->meta.duration_ns;
 	}
 	return 0;
 }

@@ -160,7 +160,9 @@ struct shared_options {
 	  .field = offsetof(T, shared.outputs),                                                    \
 	  .metavar = "FILE",                                                                       \
 	  .help = "write the report to FILE (- is stdout) in the format of its extension; may be " \
-		  "given several times",                                                           \
+		  "given several times; %n (1, 2 ...) or %t (when it began) in the name makes a "  \
+		  "file "                                                                          \
+		  "for each interval",                                                             \
 	  .completes = "file" },                                                                   \
 		{ .section = SECTION_OUTPUT,                                                       \
 		  .name = "format",                                                                \
