@@ -343,9 +343,12 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 			return WIRE_END_READ;
 		break;
 	case WIRE_FP_FP:
-		if (!UNWIND_KNOWS(walk, UNWIND_FP))
-			return WIRE_END_FP;
-		if (UNWIND_READ(&fp, sizeof(fp), walk->registers[UNWIND_FP] + offset))
+		fp = walk->registers[UNWIND_FP];
+		fp_known = UNWIND_KNOWS(walk, UNWIND_FP);
+		/* Compilers say so before they have set it, and after `leave`: then it is the
+		 * caller's, and not in this frame. */
+		if (fp_known && fp >= walk->registers[UNWIND_SP] && fp < cfa &&
+		    UNWIND_READ(&fp, sizeof(fp), fp + offset))
 			return WIRE_END_READ;
 		break;
 	case WIRE_FP_REG:
@@ -401,10 +404,10 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIN
 		return unwind_signal(walk UNWIND_PASS);
 	case WIRE_RA_CLONE:
 		/* Nothing is called from there: the register is the one that was interrupted. */
-		if (walk->callee_owner)
+		if (walk->callee_owner || !UNWIND_KNOWS(walk, UNWIND_RESULT))
 			return WIRE_END_REGISTER;
 		if (walk->registers[UNWIND_RESULT] == 0)
-			return WIRE_END_COMPLETE;
+			return WIRE_END_ENTRY;
 		break;
 	}
 	end = unwind_cfa(walk, rule, &cfa UNWIND_PASS);

@@ -11,7 +11,7 @@
 /* DWARF numbers of x86-64's registers. */
 #define UNWIND_FP     6
 #define UNWIND_SP     7
-#define UNWIND_RESULT 0 /* of a system call */
+#define UNWIND_RESULT 0 /* of system calls */
 #define UNWIND_KEPT   3 /* followed from frame to frame too: see WIRE_RULE_KEPT_SAVED */
 
 /* What functions leave to their callers as they found it, and rules say nothing of: r12 to r15. */

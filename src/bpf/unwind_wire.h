@@ -64,8 +64,8 @@ enum wire_ra {
 	WIRE_RA_REG,	    /* the register R: then the CFA takes no R */
 	WIRE_RA_END,	    /* undefined: the outermost frame */
 	WIRE_RA_ENTRY,	    /* the outermost frame, known by its code, not by CFI */
-	WIRE_RA_CLONE,	    /* as WIRE_RA_CFA, but outermost in the new thread: its result is 0 */
 	WIRE_RA_SIGNAL,	    /* registers are those saved in the signal frame */
+	WIRE_RA_CLONE,	    /* *(cfa - 8); where rax is 0, in a new thread: the outermost frame */
 	WIRE_RA_UNSUPPORTED,
 };
 

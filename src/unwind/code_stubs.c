@@ -249,29 +249,6 @@ static void find_stubs(struct search *search, uint64_t begin, const uint8_t *byt
 	}
 }
 
-/*
- * glibc's clone() and clone3() say nothing of the instructions from the system call on, that the
- * old and the new thread share: syscall; test %rax,%rax; jl; je; ret.
- */
-#define GLIBC_CLONE	 "0f 05 48 85 c0 7c ?? 74 ?? c3"
-#define GLIBC_CLONE_SIZE 10
-
-static void find_clones(struct search *search)
-{
-	const struct wire_rule rule = { .cfa = WIRE_CFA_SP, .cfa_offset = 8, .ra = WIRE_RA_CLONE };
-	const struct code_ranges *known = search->known;
-	uint8_t bytes[GLIBC_CLONE_SIZE];
-
-	for (uint32_t i = 1; i < known->n; i++) {
-		uint32_t begin = known->ranges[i - 1].end;
-
-		if (known->ranges[i].begin - begin == GLIBC_CLONE_SIZE &&
-		    code_view_read(search->code, begin, bytes, sizeof(bytes)) == sizeof(bytes) &&
-		    code_matches(bytes, sizeof(bytes), GLIBC_CLONE))
-			add(search, begin, begin + GLIBC_CLONE_SIZE, &rule);
-	}
-}
-
 /* The gaps between what is known, of one segment. */
 static void scan_segment(struct search *search, const struct code_segment *segment, size_t *left)
 {
@@ -327,7 +304,6 @@ int code_stubs_find(const struct code_view *code, const struct code_ranges *know
 	section = elf_file_section(elf, ".fini");
 	if (section)
 		find_crt(&search, section);
-	find_clones(&search);
 	/* Where not even the entry has CFI, other assembly will lack it. */
 	if (is_code(&search, elf->entry) && !code_ranges_cover(known, (uint32_t)elf->entry)) {
 		find_entry(&search);

@@ -9,6 +9,7 @@
 #include "unwind/code_ranges.h"
 #include "unwind/code_stubs.h"
 #include "unwind/code_view.h"
+#include "unwind/crt_code.h"
 #include "unwind/frame_sections.h"
 #include "unwind/go_rows.h"
 #include "unwind/row_writer.h"
@@ -80,6 +81,8 @@ static int read_stubs(struct compilation *all, struct rule_book *book)
 	struct code_ranges more = { 0 };
 	int r = code_stubs_find(&all->code, &all->ranges, book, &more);
 
+	if (!r)
+		r = crt_code_find(&all->code, &all->ranges, book, &more);
 	if (!r)
 		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
 	code_ranges_free(&more);

@@ -137,12 +137,12 @@ void walker_rule(struct walker *walker, uint16_t number, char *text, size_t size
 	};
 	static const char *const fp[] = { "same",      "*(cfa)", "*(fp)",
 					  "undefined", "reg",	 "unsupported" };
-	static const char *const ra[] = { "cfa-8", "*(cfa+p)", "reg",	     "end",
-					  "entry", "signal",   "unsupported" };
+	static const char *const ra[] = { "cfa-8", "*(cfa+p)", "reg",	"end",
+					  "entry", "signal",   "clone", "unsupported" };
 	const struct native_tables *tables = tables_native(walker->tables);
 	const struct wire_rule *rule = tables->rule(tables->data, number);
 
-	if (!rule || rule->cfa >= 10 || rule->fp >= 6 || WIRE_RULE_RA(rule) >= 7) {
+	if (!rule || rule->cfa >= 10 || rule->fp >= 6 || WIRE_RULE_RA(rule) >= 8) {
 		snprintf(text, size, "?%u", number);
 		return;
 	}
