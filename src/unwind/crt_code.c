@@ -14,16 +14,19 @@
 
 #define ENDBR "f3 0f 1e fa"
 
-/* Functions that leave the stack alone; the sizes are those of the patterns. */
+/*
+ * Functions that leave the stack alone; the sizes are those of the patterns. What they load from
+ * the GOT may be a constant, which linkers make of it.
+ */
 static const char *const leaves[] = {
 	/* deregister_tm_clones */
-	"48 8d 3d ?? ?? ?? ?? 48 8d 05 ?? ?? ?? ?? 48 39 f8 74 15 48 8b 05 ?? ?? ?? ?? 48 85 c0 "
+	"48 8d 3d ?? ?? ?? ?? 48 8d 05 ?? ?? ?? ?? 48 39 f8 74 15 48 ?? ?? ?? ?? ?? ?? 48 85 c0 "
 	"74 09 ff e0 0f 1f 80 00 00 00 00 c3",
 	"b8 ?? ?? ?? ?? 48 3d ?? ?? ?? ?? 74 13 b8 ?? ?? ?? ?? 48 85 c0 74 09 bf ?? ?? ?? ?? "
 	"ff e0 66 90 c3",
 	/* register_tm_clones */
 	"48 8d 3d ?? ?? ?? ?? 48 8d 35 ?? ?? ?? ?? 48 29 fe 48 89 f0 48 c1 ee 3f 48 c1 f8 03 "
-	"48 01 c6 48 d1 fe 74 14 48 8b 05 ?? ?? ?? ?? 48 85 c0 74 08 ff e0 66 0f 1f 44 00 00 c3",
+	"48 01 c6 48 d1 fe 74 14 48 ?? ?? ?? ?? ?? ?? 48 85 c0 74 08 ff e0 66 0f 1f 44 00 00 c3",
 	"be ?? ?? ?? ?? 48 81 ee ?? ?? ?? ?? 48 89 f0 48 c1 ee 3f 48 c1 f8 03 48 01 c6 48 d1 fe "
 	"74 11 b8 ?? ?? ?? ?? 48 85 c0 74 07 bf ?? ?? ?? ?? ff e0 c3",
 	/* frame_dummy */
@@ -125,12 +128,14 @@ static void find_stuff(struct crt *crt, uint32_t begin, uint32_t end)
 	if (code_view_read(crt->code, begin, bytes, end - begin) != end - begin)
 		return;
 	while (at < end) {
-		size_t size;
+		const uint8_t *code = bytes + (at - begin);
+		const uint8_t *first = code_matches(code, end - at, ENDBR) ? code + 4 : code;
+		/* A jump is one of them, the last, only where the others are. */
+		bool jump = first < bytes + (end - begin) && (*first == 0xe9 || *first == 0xeb);
+		size_t size = jump && !found ? 0 : add_function(crt, at, code, end - at);
 
-		/* A jump is one of them only where the others are. */
-		size = !found && (bytes[at - begin] == 0xe9 || bytes[at - begin] == 0xeb)
-			       ? 0
-			       : add_function(crt, at, bytes + (at - begin), end - at);
+		if (jump && found)
+			return;
 		found = found || size;
 		at += size ? (uint32_t)size : FUNCTION_ALIGN;
 		at = (at + FUNCTION_ALIGN - 1) & -FUNCTION_ALIGN;

@@ -282,6 +282,8 @@ static void compare_row(Dwarf_Frame *frame, uint64_t begin, uint64_t end, bool i
 	    (rule->cfa == WIRE_CFA_UNSUPPORTED || WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL ||
 	     WIRE_RULE_RA(rule) == WIRE_RA_ENTRY || rule->ra & WIRE_RULE_NEW_STACK))
 		return;
+	if (is_overruled(rule))
+		return;
 	if (WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL || is_signal) {
 		if (WIRE_RULE_RA(rule) != WIRE_RA_SIGNAL || !is_signal)
 			differs(begin, "signal frame: kind %u", rule->ra);

@@ -115,6 +115,8 @@ static void compare_rule(const struct line *line, uint64_t address)
 	const struct wire_rule *rule = rule_at(address);
 	const char *what = NULL;
 
+	if (is_overruled(rule))
+		return;
 	if (state.is_signal || WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL) {
 		if (!state.is_signal || WIRE_RULE_RA(rule) != WIRE_RA_SIGNAL)
 			differs(address, "a signal frame for one only");

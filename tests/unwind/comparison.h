@@ -27,7 +27,8 @@ struct comparison {
 	uint64_t files, compared, differences, unsupported;
 	uint64_t file_differences;
 	uint64_t own_rows; /* of the file: those that the other reader has nothing of */
-	bool spoil;	   /* make a mistake in every file, to show that it is found */
+	uint64_t file_overruled, overruled;
+	bool spoil; /* make a mistake in every file, to show that it is found */
 };
 
 static struct comparison all;
@@ -68,8 +69,37 @@ static void only_ours(uint64_t address)
 		differs(address, "a row of ours that they do not have");
 }
 
+/*
+ * glibc's __start_context has CFI as if it had been called, and for us is an entry by its bytes.
+ * There is one in a file at most: more of them are differences. (Compared at both its ends.)
+ */
+static inline bool is_overruled(const struct wire_rule *rule)
+{
+	if (WIRE_RULE_RA(rule) != WIRE_RA_ENTRY || all.file_overruled == 2)
+		return false;
+	all.file_overruled++;
+	all.overruled++;
+	return true;
+}
+
 /* Compares the rows of the file that is open. */
 static void compare_file(int fd);
+
+/* In a row that no code known by its bytes has: deep, and of some bytes. */
+static void make_mistake(void)
+{
+	uint32_t n = all.rows.n;
+
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		struct unwind_row *row = &all.rows.rows[(i + n / 2) % (n - 1)];
+
+		if (all.rules[row->rule].cfa == WIRE_CFA_SP &&
+		    all.rules[row->rule].cfa_offset >= 24 && row[1].address - row->address >= 2) {
+			row->address++;
+			return;
+		}
+	}
+}
 
 static int visit(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {
@@ -86,13 +116,10 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 		all.path = path;
 		all.file_differences = 0;
 		all.own_rows = 0;
+		all.file_overruled = 0;
 		all.rules = rule_book_rules(all.book, &n_rules);
-		for (uint32_t i = all.rows.n / 2; all.spoil && i < all.rows.n; i++) {
-			if (all.rows.rows[i].rule != RULE_GAP) {
-				all.rows.rows[i].address++;
-				break;
-			}
-		}
+		if (all.spoil)
+			make_mistake();
 		if (all.rows.n) {
 			all.files++;
 			compare_file(fd);
@@ -112,8 +139,8 @@ static int compare_all(char **paths, int n, const char *with)
 	for (int i = all.spoil; i < n; i++)
 		nftw(paths[i], visit, 32, FTW_PHYS);
 	printf("%" PRIu64 " files, %" PRIu64 " rows compared with %s, %" PRIu64
-	       " of them not supported, %" PRIu64 " differences\n",
-	       all.files, all.compared, with, all.unsupported, all.differences);
+	       " of them not supported, %" PRIu64 " overruled, %" PRIu64 " differences\n",
+	       all.files, all.compared, with, all.unsupported, all.overruled, all.differences);
 	rule_book_free(all.book);
 	return all.differences || !all.compared;
 }
