@@ -14,17 +14,16 @@
 #define SEND_MS	 300000 /* for a whole reply */
 #define LEAVE_MS 1000
 
-/* The page needs nothing but itself, and nobody else may use it. */
+/* Nobody else may use what is sent, and of itself it may do nothing. */
 #define FIELDS                                                                                     \
 	"Connection: close\r\n"                                                                    \
 	"Cache-Control: no-store\r\n"                                                              \
 	"X-Content-Type-Options: nosniff\r\n"                                                      \
 	"Referrer-Policy: no-referrer\r\n"                                                         \
 	"Cross-Origin-Opener-Policy: same-origin\r\n"                                              \
-	"Cross-Origin-Resource-Policy: same-origin\r\n"                                            \
-	"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "       \
-	"connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "          \
-	"frame-ancestors 'none'\r\n"
+	"Cross-Origin-Resource-Policy: same-origin\r\n"
+
+#define NO_POLICY "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 void connection_open(struct connection *connection, int fd, uint64_t ticket, uint64_t now)
 {
@@ -106,10 +105,13 @@ static struct blob *make_head(const struct reply *reply, const char *type, size_
 	if (reply->file_name)
 		snprintf(name, sizeof(name), "Content-Disposition: attachment; filename=\"%s\"\r\n",
 			 reply->file_name);
-	n = asprintf(&head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n%s%s%s%s" FIELDS "\r\n",
+	n = asprintf(&head,
+		     "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n%s%s%s%s" FIELDS
+		     "Content-Security-Policy: %s\r\n\r\n",
 		     reply->status, status_text(reply->status), type, length, name,
 		     reply->status == 405 ? "Allow: GET, HEAD\r\n" : "",
-		     reply->status == 503 ? "Retry-After: 1\r\n" : "");
+		     reply->status == 503 ? "Retry-After: 1\r\n" : "",
+		     reply->policy ? reply->policy : NO_POLICY);
 	return n < 0 ? NULL : blob_new(head, (size_t)n);
 }
 

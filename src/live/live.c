@@ -10,6 +10,7 @@
 
 #include "base/own.h"
 #include "live/routes.h"
+#include "report/page.h"
 
 DEFINE_OWN(struct batch, batch_free)
 
@@ -67,6 +68,23 @@ static bool give_file(const struct route *route, struct reply *reply)
 	return true;
 }
 
+static bool give_page(struct reply *reply)
+{
+	struct bytes page;
+
+	bytes_start(&page, NULL);
+	page_shell("live.css", "live.js", &page);
+	if (page.failed) {
+		bytes_clear(&page);
+		return refuse(reply, 503);
+	}
+	*reply = (struct reply){ .status = 200,
+				 .type = "text/html; charset=utf-8",
+				 .policy = page_policy(),
+				 .body = blob_new(page.start, page.used) };
+	return true;
+}
+
 static bool add_job(struct live *live, const struct job *job)
 {
 	bool fits;
@@ -89,6 +107,8 @@ static bool handle(void *context, const struct request *request, uint64_t ticket
 
 	if (r < 0)
 		return refuse(ret_reply, -r);
+	if (job.route.kind == ROUTE_PAGE)
+		return give_page(ret_reply);
 	if (job.route.kind == ROUTE_FILE)
 		return give_file(&job.route, ret_reply);
 	if (job.route.kind == ROUTE_EVENTS && server_n_streams(live->server) >= SERVER_MAX_STREAMS)
@@ -150,6 +170,7 @@ static void do_job(struct live *live, struct job *job)
 	int r = 0;
 
 	switch (job->route.kind) {
+	case ROUTE_PAGE:
 	case ROUTE_FILE:
 		return;
 	case ROUTE_EVENTS:

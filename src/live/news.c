@@ -7,6 +7,7 @@
 
 #include "live/keeper.h"
 #include "report/json_text.h"
+#include "report/page.h"
 
 #define STATE_COUNTS (4u << 20) /* bytes of counts of past seconds in a state, at most */
 #define MAX_NEWS     (32u << 20)
@@ -176,13 +177,15 @@ struct blob *news_tick(struct keeper *keeper, const struct second *second)
 
 static void put_measurement(struct bytes *bytes, const struct keeper *keeper)
 {
-	struct profile profile = { .meta = &keeper->source.meta,
+	struct profile_meta meta = keeper->source.meta;
+	struct profile profile = { .meta = &meta,
 				   .losses = tally_losses_of(keeper->tally),
 				   .total = tally_total(keeper->tally) };
 
+	meta.duration_ns = keeper->at_ns;
 	json_measurement(bytes, &profile);
-	put_key(bytes, "title");
-	json_string(bytes, keeper->source.meta.title ? keeper->source.meta.title : "");
+	put_key(bytes, "head");
+	page_head(&profile, &(const struct page_options){ .shares = true }, bytes);
 	put_key(bytes, "formats");
 	bytes_char(bytes, '[');
 	for (uint32_t i = 0; writers[i]; i++) {
@@ -255,7 +258,7 @@ struct blob *news_state(struct keeper *keeper)
 	bytes_string(&bytes, "retry: 1000\nevent: state\ndata: {\"measurement\":");
 	put_measurement(&bytes, keeper);
 	put_number(&bytes, "tick", history_newest(&keeper->history));
-	put_number(&bytes, "bin_ms", ACTIVITY_BIN_MS);
+	put_number(&bytes, "bin_ms", keeper->activity ? ACTIVITY_BIN_MS : 0);
 	put_number(&bytes, "shortened", keeper->tree.n_shortened);
 	put_number(&bytes, "ended", keeper->ended);
 	put_frames(&bytes, keeper, 0);

@@ -6,25 +6,23 @@
 #define DEFAULT_SECONDS 30 /* pprof's */
 
 /* The assembler looks from where make runs: the top directory. The Makefile knows what to watch. */
-#define FILE_AT(name, file)                                                                        \
+#define FILE(name) "\t.incbin \"src/live/page/" name "\"\n"
+#define FILES_AT(name, files)                                                                      \
 	extern const char name##_start[], name##_end[];                                            \
-	__asm__(".pushsection .rodata\n" #name "_start:\n\t.incbin \"src/" file "\"\n" #name       \
+	__asm__(".pushsection .rodata\n" #name "_start:\n" files #name                             \
 		"_end:\n\t.byte 0\n\t.popsection\n")
 
-FILE_AT(live_html, "live/page/live.html");
-FILE_AT(live_css, "live/page/live.css");
-FILE_AT(live_js, "live/page/live.js");
+FILES_AT(live_css, FILE("live.css"));
+FILES_AT(live_js, FILE("view.js") FILE("model.js") FILE("timeline.js") FILE("live.js"));
 
-#define HTML "text/html; charset=utf-8"
-#define CSS  "text/css; charset=utf-8"
-#define JS   "text/javascript; charset=utf-8"
+#define CSS "text/css; charset=utf-8"
+#define JS  "text/javascript; charset=utf-8"
 
 static bool find_file(const struct request *request, struct route *route)
 {
 	const struct {
 		const char *path, *type, *start, *end;
 	} files[] = {
-		{ "/", HTML, live_html_start, live_html_end },
 		{ "/live.css", CSS, live_css_start, live_css_end },
 		{ "/live.js", JS, live_js_start, live_js_end },
 	};
@@ -68,7 +66,9 @@ int route_find(const struct request *request, struct route *ret_route)
 	struct route route = { .to = UINT64_MAX, .seconds = DEFAULT_SECONDS };
 	int r = 0;
 
-	if (find_file(request, &route)) {
+	if (slice_is(request->path, "/")) {
+		route.kind = ROUTE_PAGE;
+	} else if (find_file(request, &route)) {
 		r = 0;
 	} else if (slice_is(request->path, "/events")) {
 		route.kind = ROUTE_EVENTS;

@@ -10,6 +10,7 @@
 #include "report/writer.h"
 
 enum route_kind {
+	ROUTE_PAGE,
 	ROUTE_FILE,
 	ROUTE_EVENTS,  /* the stream of news */
 	ROUTE_COUNTS,  /* of a stretch */

@@ -30,6 +30,7 @@ struct server;
 struct reply {
 	int status;	       /* 200 ... */
 	const char *type;      /* of the content; a string that lives on */
+	const char *policy;    /* Content-Security-Policy, lives on; NULL: nothing is allowed */
 	const char *file_name; /* save it under this name; or NULL. Copied */
 	bool stream; /* `body` is the beginning; what is published follows until either side ends */
 	struct blob *body; /* taken over; NULL: a line that says the status */

@@ -69,30 +69,40 @@ static void put_flag(struct bytes *json, const char *key, bool flag)
 	bytes_string(json, flag ? "true," : "false,");
 }
 
+void page_head(const struct profile *profile, const struct page_options *options,
+	       struct bytes *json)
+{
+	bytes_char(json, '{');
+	put_caption(json, "title", profile, caption_title);
+	put_caption(json, "subtitle", profile, caption_subtitle);
+	json_key(json, "unit");
+	json_string(json, caption_unit(profile));
+	bytes_char(json, ',');
+	put_flag(json, "compare", options->compare);
+	put_flag(json, "shares", options->shares);
+	json_key(json, "minimum");
+	bytes_decimal(json, options->minimum);
+	bytes_char(json, ',');
+	json_key(json, "leftOut");
+	bytes_decimal(json, options->left_out);
+	bytes_char(json, ',');
+	json_key(json, "facts");
+	bytes_char(json, '[');
+	facts_each(profile, put_fact, json);
+	bytes_string(json, "]}");
+}
+
 static void put_head(struct encoder *encoder, const struct profile *profile,
 		     const struct page_options *options)
 {
+	struct page_options all = *options;
 	struct bytes json;
 
+	all.compare = encoder->tree->nodes[0].base_total > 0 || profile->base;
+	all.minimum = encoder->tree->minimum;
+	all.left_out = encoder->tree->left_out;
 	bytes_start(&json, NULL);
-	bytes_char(&json, '{');
-	put_caption(&json, "title", profile, caption_title);
-	put_caption(&json, "subtitle", profile, caption_subtitle);
-	json_key(&json, "unit");
-	json_string(&json, caption_unit(profile));
-	bytes_char(&json, ',');
-	put_flag(&json, "compare", encoder->tree->nodes[0].base_total > 0 || profile->base);
-	put_flag(&json, "shares", options->shares);
-	json_key(&json, "minimum");
-	bytes_decimal(&json, encoder->tree->minimum);
-	bytes_char(&json, ',');
-	json_key(&json, "leftOut");
-	bytes_decimal(&json, encoder->tree->left_out);
-	bytes_char(&json, ',');
-	json_key(&json, "facts");
-	bytes_char(&json, '[');
-	facts_each(profile, put_fact, &json);
-	bytes_string(&json, "]}");
+	page_head(profile, &all, &json);
 	if (json.failed) {
 		encoder->bytes->failed = json.failed;
 	} else {

@@ -36,7 +36,15 @@
 
 struct page_options {
 	bool shares; /* in a comparison, both sides count for the same in all */
+
+	/* For page_head() alone: page_data() sees them by the tree. */
+	bool compare;
+	uint64_t minimum, left_out; /* boxes of fewer samples, and how many of them */
 };
+
+/* Appends the JSON that a block has in front, as above. */
+void page_head(const struct profile *profile, const struct page_options *options,
+	       struct bytes *json);
 
 /*
  * Appends a block. What `profile` says of the measurement goes along; its entries are not looked
@@ -50,12 +58,12 @@ int page_data(const struct profile *profile, const struct flame_frames *frames,
 int page_file(const char *data, size_t size, struct bytes *bytes);
 
 /*
- * Appends the page for a server, without data: it runs the script at `script_url` (ours, not
- * escaped) after its own, which finds `stacktally.load(Uint8Array)` and `.update(Uint8Array)`.
- * The page has no policy of its own; the server sends as Content-Security-Policy what
- * page_policy() returns: 'self' for that script and for connections.
+ * Appends the page for a server, without data: it loads the style sheet and runs the script of
+ * these URLs (ours, not escaped) after its own; the script finds what the page's have, above all
+ * `stacktally`. The page has no policy of its own; the server sends as Content-Security-Policy
+ * what page_policy() returns: 'self' for those two and for connections.
  */
-void page_shell(const char *script_url, struct bytes *bytes);
+void page_shell(const char *style_url, const char *script_url, struct bytes *bytes);
 const char *page_policy(void);
 
 #endif

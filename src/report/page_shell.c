@@ -35,7 +35,7 @@ static void put_base64(struct bytes *bytes, const unsigned char *from, size_t si
 	}
 }
 
-static void put_head(struct bytes *bytes, const char *policy)
+static void put_head(struct bytes *bytes, const char *policy, const char *style_url)
 {
 	bytes_string(bytes,
 		     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -45,7 +45,13 @@ static void put_head(struct bytes *bytes, const char *policy)
 		     "<meta name=\"referrer\" content=\"no-referrer\">\n"
 		     "<title>Flame graph</title>\n<style>");
 	put_file(bytes, page_file_page_css());
-	bytes_string(bytes, "</style>\n</head>\n");
+	bytes_string(bytes, "</style>\n");
+	if (style_url) {
+		bytes_string(bytes, "<link rel=\"stylesheet\" href=\"");
+		bytes_string(bytes, style_url);
+		bytes_string(bytes, "\">\n");
+	}
+	bytes_string(bytes, "</head>\n");
 	put_file(bytes, page_file_page_html());
 }
 
@@ -67,7 +73,8 @@ int page_file(const char *data, size_t size, struct bytes *bytes)
 		 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		 "script-src 'sha256-" PAGE_JS_SHA256 "'; "
 		 "style-src 'sha256-" PAGE_CSS_SHA256 "'; "
-		 "base-uri 'none'; form-action 'none'\">\n");
+		 "base-uri 'none'; form-action 'none'\">\n",
+		 NULL);
 	bytes_string(bytes, "<script type=\"application/octet-stream\" id=\"data\">");
 	put_base64(bytes, deflated, deflated_size);
 	bytes_string(bytes, "</script>\n");
@@ -76,9 +83,9 @@ int page_file(const char *data, size_t size, struct bytes *bytes)
 	return bytes->failed;
 }
 
-void page_shell(const char *script_url, struct bytes *bytes)
+void page_shell(const char *style_url, const char *script_url, struct bytes *bytes)
 {
-	put_head(bytes, "");
+	put_head(bytes, "", style_url);
 	put_script(bytes);
 	bytes_string(bytes, "<script src=\"");
 	bytes_string(bytes, script_url);
@@ -88,6 +95,7 @@ void page_shell(const char *script_url, struct bytes *bytes)
 const char *page_policy(void)
 {
 	return "default-src 'none'; script-src 'self' 'sha256-" PAGE_JS_SHA256 "'; "
-	       "style-src 'sha256-" PAGE_CSS_SHA256 "'; connect-src 'self'; base-uri 'none'; "
+	       "style-src 'self' 'sha256-" PAGE_CSS_SHA256
+	       "'; connect-src 'self'; base-uri 'none'; "
 	       "form-action 'none'; frame-ancestors 'none'";
 }

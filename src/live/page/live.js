@@ -1,2 +1,267 @@
-"use strict";
-const source = new EventSource("events");
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the live page has beyond that of a file: which time is shown, compared with, saved, and
+ * whether it moves.
+ */
+
+const live = {
+	model: null,
+	choice: { last: 10 }, /* {last: seconds}, {} (since the start) or {from, to}: seconds by number */
+	then: null, /* {from, to, counts}: compared with */
+	paused: false,
+	shown: null, /* {from, to} that is */
+	updates: 0,
+	state: "waiting", /* open, lost, ended */
+	times: {}
+};
+const LASTS = [[1, "last second"], [5, "last 5 s"], [10, "last 10 s"], [30, "last 30 s"], [60, "last minute"],
+	[300, "last 5 minutes"]];
+
+const PAUSE = "\u275a\u275a Pause", COMPARE = "Compare with this";
+
+/* ---- what the page gets ---- */
+
+function make(tag, attributes, ...children) {
+	const made = document.createElement(tag);
+	for (const [name, value] of Object.entries(attributes)) {
+		if (name in made) made[name] = value;
+		else made.setAttribute(name, value);
+	}
+	made.append(...children);
+	return made;
+}
+
+function build() {
+	const time = make("select", { id: "time" },
+		...LASTS.map(([seconds, text]) => option(String(seconds), text)),
+		option("all", "since the start"), make("option", { value: "picked", hidden: true, disabled: true }));
+	time.value = "10";
+	document.querySelector(".controls").after(
+		make("div", { id: "live-controls", className: "controls" },
+			make("button", { id: "pause", title: "Hold still, go on (Space)", onclick: pause }, PAUSE),
+			make("label", {}, "Time ", time),
+			make("button", { id: "compare", title: "What comes is compared with what is shown now (t)", onclick: compare },
+				COMPARE),
+			make("button", { id: "save-button", title: "Save what is shown in a format (w)", onclick: openSave }, "Save \u2026"),
+			make("span", { className: "hint" },
+				"Drag over a stretch of time to see it; with Shift, to compare with it. The wheel shows more or less time.")),
+		make("section", { id: "timeline", tabIndex: 0, ariaLabel: "Activity over time: arrows pick a second" }));
+	document.body.append(make("dialog", { id: "save" },
+		make("h2", {}, "Save"), make("p", { id: "save-what" }), make("ul", { id: "save-list" }),
+		make("p", { id: "save-pull" }),
+		make("form", { method: "dialog" }, make("button", {}, "Close"))));
+	element("about").querySelectorAll("dl")[1].prepend(...[["Space", "hold still, go on"],
+		["t", "compare with what is shown now, and end that"], ["w", "save"],
+		["Tab, arrows", "on the timeline: pick a second, with Shift more of them"]]
+		.flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)]));
+	time.addEventListener("change", () => {
+		if (time.value !== "picked") choose(time.value === "all" ? {} : { last: Number(time.value) });
+	});
+	element("timeline").addEventListener("keydown", step);
+	Object.assign(keys, { " ": pause, t: compare, w: openSave });
+}
+
+const timeline = (() => {
+	build();
+	return new Timeline(element("timeline"), (start, end, compareWith) => {
+		if (!live.model.seconds.length) return;
+		const [from, to] = live.model.ticksIn(start, end);
+		if (compareWith) setThen(from, to);
+		else choose({ from, to });
+	});
+})();
+
+/* ---- which time ---- */
+
+function range() {
+	const { model, choice } = live;
+	if (choice.last) return { from: Math.max(model.oldest, model.tick + 1 - choice.last), to: model.tick };
+	if (choice.from) return { from: Math.max(choice.from, model.oldest), to: Math.max(choice.to, model.oldest) };
+	return { from: 0, to: model.tick };
+}
+
+function choose(choice) {
+	const time = element("time"), picked = time.querySelector("[value=picked]");
+	live.choice = choice;
+	picked.hidden = picked.disabled = !choice.from;
+	if (choice.from) {
+		const [start, end] = live.model.span(choice.from, choice.to);
+		picked.textContent = `${clock(start)} to ${clock(end)}`;
+	}
+	time.value = choice.from ? "picked" : choice.last ? String(choice.last) : "all";
+	refresh();
+}
+
+/* Arrows move the stretch that is picked, or begin with the newest second. */
+function step(event) {
+	const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key], { model, choice } = live;
+	if (!by || !model.seconds.length) return;
+	event.preventDefault();
+	event.stopPropagation();
+	if (!choice.from) return choose({ from: model.tick, to: model.tick });
+	const inside = (tick) => Math.max(model.oldest, Math.min(tick, model.tick));
+	const to = inside(choice.to + by);
+	choose({ from: event.shiftKey ? Math.min(choice.from, to) : to - (choice.to - choice.from) < model.oldest
+		? choice.from : inside(choice.from + by), to });
+}
+
+/* What these seconds counted: known, or asked for. */
+async function countsOf({ from, to }) {
+	const { model } = live;
+	if (from === 0) return model.allCounts();
+	if (model.isTold(from, to)) return model.countsOf(from, to);
+	const answer = await fetch(`counts?from=${from}&to=${to}`);
+	if (!answer.ok) throw new Error(answer.statusText);
+	return model.spread((await answer.json()).counts);
+}
+
+/* ---- showing ---- */
+
+/* Shows the time that is chosen as it is now. */
+async function refresh() {
+	const { model } = live, start = performance.now(), shown = range();
+	if (!model || document.hidden) return;
+	const turn = live.turn = (live.turn || 0) + 1;
+	try {
+		const counts = await countsOf(shown);
+		if (turn !== live.turn || model !== live.model) return;
+		live.shown = shown;
+		stacktally.show(dataOf(counts));
+		live.updates++;
+		live.times = { update: performance.now() - start, nodes: state.tree.n };
+	} catch (error) {
+		if (turn === live.turn) report("lost", error.message);
+	}
+	tell();
+}
+
+function dataOf(counts) {
+	const { model, then } = live;
+	const head = { ...model.head, compare: then !== null, subtitle: subtitle() };
+	const kept = (panel) => panel.tree && panel.tree.view === model.view
+		? [panel.tree.node[panel.zoomed], panel.tree.node[panel.selected]] : [];
+	return {
+		head, frames: model.frames.list, counts,
+		filtered: (filter) => model.filtered(filter, counts, then ? then.counts : null, head, kept(panels.graph)),
+		who: () => model.who(counts)
+	};
+}
+
+function subtitle() {
+	const { model, then } = live, { measurement } = model;
+	const stretch = ({ from, to }) => from === 0 ? "since the start" : model.span(from, to).map(clock).join(" to ");
+	return [measurement.host, measurement.kernel && `Linux ${measurement.kernel}`, measurement.command_line,
+		live.shown && (then ? `${stretch(live.shown)} compared with ${stretch(then)}` : stretch(live.shown))]
+		.filter(Boolean).join("  \u00b7  ");
+}
+
+/* What is not in the graph: the state of things, and the timeline. */
+function tell() {
+	const { model } = live;
+	if (!model) return;
+	const words = { open: live.paused ? "paused" : "live", lost: "connection lost", ended: "ended", waiting: "waiting" }[live.state];
+	element("live").dataset.state = live.paused && live.state === "open" ? "paused" : live.state;
+	element("live").replaceChildren(make("b", {}, words), ` ${clock(model.now)}`, make("span", { className: "more-numbers" },
+		`  ${numberFormat.format(model.samples)} ${model.head.unit}, ${numberFormat.format(model.lost)} lost`));
+	const { shown, then } = live;
+	const band = (it) => it && it.from > 0 ? model.span(it.from, it.to) : null;
+	element("timeline").hidden = !model.binMs;
+	timeline.show(model, { now: band(shown), then: band(then) });
+	if (element("save").open) listFormats();
+}
+
+function report(what, why) {
+	live.state = what;
+	element("live").title = why || "";
+	tell();
+}
+
+function pause() {
+	live.paused = !live.paused;
+	element("pause").textContent = live.paused ? "\u25b6 Go on" : PAUSE;
+	element("pause").setAttribute("aria-pressed", String(live.paused));
+	if (live.paused) tell();
+	else refresh();
+}
+
+/* ---- then and now ---- */
+
+async function setThen(from, to) {
+	live.then = { from, to, counts: await countsOf({ from, to }) };
+	/* Something else than itself. */
+	if (live.choice.from === from && live.choice.to === to) return choose({ last: Math.max(10, to - from + 1) });
+	element("compare").textContent = "End comparison";
+	refresh();
+}
+
+async function compare() {
+	if (!live.model || !live.shown) return;
+	if (live.then) {
+		live.then = null;
+		element("compare").textContent = COMPARE;
+		refresh();
+		return;
+	}
+	const { from, to } = live.shown;
+	element("compare").textContent = "End comparison";
+	await setThen(from, to);
+}
+
+/* ---- saving ---- */
+
+function listFormats() {
+	const { model, shown } = live, stretch = shown.from > 0 ? `&from=${shown.from}&to=${shown.to}` : "";
+	element("save-what").textContent = shown.from > 0
+		? `${model.span(shown.from, shown.to).map(clock).join(" to ")} since the start, all processes.`
+		: "All since the start.";
+	element("save-list").replaceChildren(...model.formats.map(([name, extension, description]) =>
+		make("li", {}, make("a", { href: `save?format=${name}${stretch}`, download: model.measurement.command + (extension || ".txt") },
+			name), ` ${description}`)));
+	element("save-pull").replaceChildren("Or pull it from here: ",
+		make("code", {}, `go tool pprof ${new URL("debug/pprof/profile?seconds=10", location.href)}`));
+}
+
+function openSave() {
+	if (!live.shown) return;
+	listFormats();
+	element("save").showModal();
+}
+
+/* ---- what comes ---- */
+
+function connect() {
+	const source = new EventSource("events");
+	source.addEventListener("state", (event) => {
+		const first = live.model === null;
+		live.model = new Model(JSON.parse(event.data));
+		live.state = "open";
+		for (const id of ["time", "pause", "compare"]) element(id).disabled = !live.model.binMs;
+		if (first && !live.model.binMs) choose({});
+		else if (!live.paused) refresh();
+		tell();
+	});
+	source.addEventListener("tick", (event) => {
+		if (!live.model || !live.model.take(JSON.parse(event.data))) {
+			source.close();
+			connect();
+			return;
+		}
+		live.state = "open";
+		if (live.paused || live.choice.from) tell();
+		else refresh();
+	});
+	source.addEventListener("end", () => {
+		source.close();
+		report("ended", "The measurement is over: what is here stays until this page is closed.");
+	});
+	source.addEventListener("error", () => {
+		if (source.readyState === EventSource.CLOSED) setTimeout(connect, 1000);
+		report("lost", "Trying again.");
+	});
+}
+
+document.addEventListener("visibilitychange", () => {
+	if (live.model && !live.paused) refresh();
+});
+Object.assign(stacktally, { live, timeline });
+connect();

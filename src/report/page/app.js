@@ -23,11 +23,20 @@ const table = new FunctionTable(element("functions").querySelector("table"), (nu
 
 /* ---- data ---- */
 
-function take(block, keep) {
-	const start = performance.now();
-	state.data = decodeBlock(block);
+function load(block, keep) {
+	const start = performance.now(), data = decodeBlock(block);
 	timings.decode = performance.now() - start;
-	const { head } = state.data;
+	take(data, keep);
+	timings.shown = performance.now() - start;
+}
+
+/*
+ * `data` is a tree as decodeBlock() makes it, or whatever else has head, frames, filtered(), which
+ * does what filterTree() does, and who(), as below.
+ */
+function take(data, keep) {
+	const { head } = data, compared = state.data !== null && state.data.head.compare;
+	state.data = data;
 	document.title = head.title;
 	element("title").textContent = head.title;
 	element("subtitle").textContent = head.subtitle;
@@ -46,14 +55,14 @@ function take(block, keep) {
 	}
 	const change = element("colour").querySelector("[value=change]");
 	change.hidden = change.disabled = !head.compare;
+	if (!keep || compared !== head.compare) element("colour").value = head.compare ? "change" : "kind";
 	if (!keep) {
 		Object.assign(state.filter, { comm: null, tgid: null, tid: null });
-		element("colour").value = head.compare ? "change" : "kind";
 		closeSearch();
 	}
-	listProcesses();
+	/* A list that is open stays as it is. */
+	if (document.activeElement !== element("process") && document.activeElement !== element("thread")) listProcesses();
 	filter(keep);
-	timings.shown = performance.now() - start;
 }
 
 /* ---- filters ---- */
@@ -65,12 +74,17 @@ function option(value, text) {
 	return made;
 }
 
+/* What was sampled of each process or thread: [frame, total]. */
+function who(tree) {
+	return tops(tree).map((node) => [tree.frames[tree.frame[node]], tree.total[node]]);
+}
+
 /* Commands by how much they ran, and under each its processes if it has several. */
 function listProcesses() {
 	const { data, filter } = state, comms = new Map(), threads = new Map();
-	let several = false;
-	for (const node of tops(data)) {
-		const frame = data.frames[data.frame[node]], total = data.total[node];
+	let several = false, whole = 0;
+	for (const [frame, total] of data.who ? data.who() : who(data)) {
+		whole += total;
 		const comm = comms.get(frame.name) || { total: 0, tgids: new Map() };
 		comms.set(frame.name, comm);
 		comm.total += total;
@@ -80,7 +94,7 @@ function listProcesses() {
 			threads.set(frame.tid, `${frame.name} ${frame.tid}`);
 		several = several || frame.tid !== 0;
 	}
-	const share = (total) => percent(total, data.total[0]);
+	const share = (total) => percent(total, whole);
 	const list = [option("", "all processes")];
 	for (const [name, comm] of [...comms].sort((a, b) => b[1].total - a[1].total).slice(0, 400)) {
 		list.push(option(JSON.stringify([name, null]), `${name}  (${share(comm.total)})`));
@@ -109,11 +123,14 @@ function isPlain(filter) {
 }
 
 function filter(keep) {
-	state.tree = filterTree(state.data, state.filter);
+	state.tree = state.data.filtered ? state.data.filtered(state.filter) : filterTree(state.data, state.filter);
 	element("message").hidden = state.tree.total[0] > 0 || (state.tree.base !== null && state.tree.base[0] > 0);
 	element("message").textContent = isPlain(state.filter) ? "No samples yet." : "No samples are left by the filters.";
 	state.stale = { graph: true, functions: true, sandwich: true };
 	show(keep);
+	if (!keep || !element("details").childElementCount || state.tab === "functions") return;
+	const panel = Object.values(panels).find((it) => it.hovered >= 0) || openPanel();
+	describe(panel, panel.hovered >= 0 ? panel.hovered : panel.selected);
 }
 
 /* Brings the open tab up to date; the others are when they are opened. */
@@ -235,8 +252,15 @@ function search() {
 		: `${percent(matchedTotal(panel), panel.tree ? panel.tree.total[panel.zoomed] : 0)} matched`;
 }
 
+/* Of frames that only grow in number the new ones are looked at. */
 function matchesOf(tree) {
-	return Uint8Array.from(tree.frames, (frame, number) => number > 0 && state.test(frame.name) ? 1 : 0);
+	const pattern = element("search").value, { frames } = tree, before = state.matches;
+	const known = before && before.pattern === pattern && before.frames === frames ? before.found.length : 0;
+	const found = new Uint8Array(frames.length);
+	if (known) found.set(before.found);
+	for (let i = Math.max(known, 1); i < frames.length; i++) if (state.test(frames[i].name)) found[i] = 1;
+	state.matches = { pattern, frames, found };
+	return found;
 }
 
 /* Of what is zoomed, the part in boxes that match; one in another counts once. */
@@ -402,8 +426,9 @@ dark.addEventListener("change", () => setTheme(dark.matches));
 listen();
 
 const stacktally = {
-	load: (block) => take(block, false),
-	update: (block) => take(block, state.data !== null),
+	load: (block) => load(block, false),
+	update: (block) => load(block, state.data !== null),
+	show: (data) => take(data, state.data !== null),
 	state, panels, timings
 };
 

@@ -5,7 +5,7 @@
  *
  * Data arrives as a block of bytes: stacktally.load(Uint8Array) shows it from scratch,
  * stacktally.update(Uint8Array) keeps zoom, search, filters and selection; both decode what
- * report/page.h describes. A page in a file finds its block deflated and as base64 in #data.
+ * report/page.h describes. stacktally.show(tree) keeps them too. A page in a file finds its block deflated and as base64 in #data.
  */
 
 const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7 };

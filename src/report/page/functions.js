@@ -59,7 +59,9 @@ class FunctionTable {
 			row.append(cell);
 			rows.push(row);
 		}
+		const focused = this.body.contains(document.activeElement) ? document.activeElement.dataset.number : "";
 		this.body.replaceChildren(...rows);
+		if (focused) rows.find((row) => row.dataset.number === focused)?.focus({ preventScroll: true });
 	}
 	row(it, whole, compare) {
 		const row = document.createElement("tr");

@@ -35,6 +35,7 @@ class Panel {
 		this.pointed = pointed;
 		this.tree = null;
 		this.zoomed = 0;
+		this.zoomPath = []; /* keys from the root to it */
 		this.selected = 0;
 		this.hovered = -1;
 		this.matches = null; /* of each frame, whether it matches the search */
@@ -52,15 +53,22 @@ class Panel {
 		});
 		this.canvas.addEventListener("click", (event) => this.clicked(event));
 		this.canvas.addEventListener("mousemove", (event) => this.moved(event));
-		this.canvas.addEventListener("mouseleave", () => this.hover(-1));
+		this.canvas.addEventListener("mouseleave", () => {
+			this.pointer = null;
+			this.hover(-1);
+		});
 		new ResizeObserver(() => this.resize()).observe(this.element);
 	}
 
 	/* ---- what is shown ---- */
 
-	/* A new tree in place of the one before: zoom and selection follow by name, if `keep`. */
+	/*
+	 * A new tree in place of the one before: zoom and selection follow by name, if `keep`. What is
+	 * zoomed to may be missing for a while: the path to it is kept, and followed again later.
+	 */
 	show(tree, colourOf, keep) {
-		const zoomed = keep ? this.pathOf(this.zoomed) : [], selected = keep ? this.pathOf(this.selected) : [];
+		const zoomed = keep ? this.zoomPath : [], selected = keep ? this.pathOf(this.selected) : [];
+		this.zoomPath = zoomed;
 		this.tree = tree;
 		this.colourOf = colourOf;
 		this.colours = [];
@@ -69,6 +77,7 @@ class Panel {
 		this.selected = this.find(selected);
 		this.layOut();
 		if (!keep || this.atRoot) this.scrollToRoot();
+		if (this.pointer) this.hovered = this.nodeAt(this.pointer);
 	}
 	pathOf(node) {
 		const path = [], { tree } = this;
@@ -104,6 +113,7 @@ class Panel {
 	}
 	zoom(node) {
 		this.zoomed = node;
+		this.zoomPath = this.pathOf(node);
 		this.layOut();
 		this.reveal(node);
 	}
@@ -267,6 +277,7 @@ class Panel {
 		this.select(node);
 	}
 	moved(event) {
+		this.pointer = { clientX: event.clientX, clientY: event.clientY };
 		this.hover(this.nodeAt(event));
 		this.canvas.style.cursor = this.hovered >= 0 ? "pointer" : "default";
 	}

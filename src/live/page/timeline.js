@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A heat map of what happened when: a column is a second, its rows are the fiftieth parts of it,
+ * the first at the top. A stretch is picked by dragging, with Shift the one to compare with; the
+ * wheel shows more or less time, with Shift the time before.
+ */
+
+const HEAT_HEIGHT = 60, AXIS_HEIGHT = 16, LEAST_SPAN = 60;
+
+function clock(ms) {
+	const seconds = Math.floor(ms / 1000), minutes = Math.floor(seconds / 60);
+	return `${minutes}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+function rgb(text) {
+	const [, r, g, b] = /^#(..)(..)(..)$/.exec(text.trim()) || [0, "80", "80", "80"];
+	return [parseInt(r, 16), parseInt(g, 16), parseInt(b, 16)];
+}
+
+class Timeline {
+	/* `picked` is called with what was picked: from and to in ms, and whether to compare with. */
+	constructor(element, picked) {
+		this.element = element;
+		this.picked = picked;
+		this.model = null;
+		this.bands = {}; /* what is shown, compared with, being picked: [from, to] in ms, or null */
+		this.spanWanted = 0; /* seconds; 0: all there are */
+		this.back = 0; /* seconds between its right end and now */
+		this.canvas = document.createElement("canvas");
+		this.heat = document.createElement("canvas");
+		this.context = this.canvas.getContext("2d");
+		element.append(this.canvas);
+		new ResizeObserver(() => this.later()).observe(element);
+		this.canvas.addEventListener("pointerdown", (event) => this.pressed(event));
+		this.canvas.addEventListener("pointermove", (event) => this.moved(event));
+		this.canvas.addEventListener("pointerup", (event) => this.released(event));
+		this.canvas.addEventListener("pointercancel", () => this.drop());
+		this.canvas.addEventListener("pointerleave", () => this.point(null));
+		this.canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
+	}
+	show(model, bands) {
+		this.model = model;
+		this.bands = { ...bands, drag: this.bands.drag };
+		this.later();
+	}
+	later() {
+		if (this.asked) return;
+		this.asked = true;
+		requestAnimationFrame(() => {
+			this.asked = false;
+			this.paint();
+		});
+	}
+
+	/* ---- where things are ---- */
+
+	get seconds() {
+		return Math.ceil(this.model.now / 1000);
+	}
+	/* The first second that is seen, and how many are. */
+	window() {
+		const all = this.seconds, span = Math.max(this.spanWanted || Math.min(all, 300), LEAST_SPAN);
+		const back = Math.max(0, Math.min(this.back, all - span));
+		return [Math.max(0, all - span - back), span];
+	}
+	xOf(ms) {
+		const [first, span] = this.window();
+		return (ms / 1000 - first) / span * this.width;
+	}
+	timeAt(event) {
+		const [first, span] = this.window(), box = this.canvas.getBoundingClientRect();
+		const ms = (first + (event.clientX - box.left) / box.width * span) * 1000;
+		return Math.max(0, Math.min(ms, this.model.now));
+	}
+
+	/* ---- drawing ---- */
+
+	resize() {
+		const ratio = window.devicePixelRatio || 1, width = this.element.clientWidth;
+		const height = HEAT_HEIGHT + AXIS_HEIGHT;
+		if (width === this.width && ratio === this.ratio) return;
+		Object.assign(this, { width, ratio });
+		this.canvas.width = Math.round(width * ratio);
+		this.canvas.height = Math.round(height * ratio);
+		this.canvas.style.width = width + "px";
+		this.canvas.style.height = height + "px";
+	}
+	paint() {
+		if (!this.model || !this.element.clientWidth) return;
+		this.resize();
+		const { context, width } = this, style = getComputedStyle(document.documentElement);
+		const ink = (name) => style.getPropertyValue("--" + name).trim();
+		context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+		context.clearRect(0, 0, width, HEAT_HEIGHT + AXIS_HEIGHT);
+		context.fillStyle = ink("raised");
+		context.fillRect(0, 0, width, HEAT_HEIGHT);
+		this.paintHeat(rgb(ink("raised")), rgb(ink("heat")), rgb(ink("hottest")));
+		this.paintAxis(ink);
+		this.paintBand(this.bands.then, ink("then"), "then");
+		this.paintBand(this.bands.now, ink("accent"), this.bands.then ? "now" : "");
+		this.paintBand(this.bands.drag, ink("text"), "");
+	}
+	/* From the colour of nothing over that of some to that of the most. */
+	paintHeat(none, some, most) {
+		const { model } = this, [first, span] = this.window(), rows = 1000 / model.binMs;
+		const image = new ImageData(span, rows), bins = model.bins.values, peak = this.peak(first, span, rows);
+		for (let column = 0; column < span; column++) {
+			for (let row = 0; row < rows; row++) {
+				const bin = (first + column) * rows + row, at = (row * span + column) * 4;
+				const heat = bin < model.bins.n ? Math.min(1, bins[bin] / peak) ** 0.75 : 0;
+				const [from, to, part] = heat < 0.7 ? [none, some, heat / 0.7] : [some, most, (heat - 0.7) / 0.3];
+				for (let i = 0; i < 3; i++) image.data[at + i] = from[i] + (to[i] - from[i]) * part;
+				image.data[at + 3] = 255;
+			}
+		}
+		this.heat.width = span;
+		this.heat.height = rows;
+		this.heat.getContext("2d").putImageData(image, 0, 0);
+		this.context.imageSmoothingEnabled = span * 2 > this.width * this.ratio;
+		this.context.drawImage(this.heat, 0, 0, this.width, HEAT_HEIGHT);
+	}
+	/* What only one bin in a hundred exceeds: one burst must not make all else pale. */
+	peak(first, span, rows) {
+		const { bins } = this.model;
+		const seen = bins.values.slice(Math.min(first * rows, bins.n), Math.min((first + span) * rows, bins.n)).sort();
+		return Math.max(1, seen.length ? seen[Math.floor((seen.length - 1) * 0.99)] : 1);
+	}
+	paintAxis(ink) {
+		const { context, width } = this, [first, span] = this.window();
+		const step = [5, 10, 15, 30, 60, 120, 300, 600].find((it) => it / span * width >= 70) || 600;
+		context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+		context.textBaseline = "middle";
+		context.fillStyle = ink("quiet");
+		for (let second = Math.ceil(first / step) * step; second <= first + span; second += step) {
+			const x = this.xOf(second * 1000), text = clock(second * 1000);
+			context.fillRect(x, HEAT_HEIGHT, 1, 4);
+			if (x + 3 + context.measureText(text).width < width) context.fillText(text, x + 3, HEAT_HEIGHT + AXIS_HEIGHT / 2 + 1);
+		}
+	}
+	paintBand(band, colour, label) {
+		if (!band) return;
+		const { context, width } = this;
+		const left = Math.max(0, this.xOf(band[0])), right = Math.min(width, this.xOf(band[1]));
+		if (right <= 0 || left >= width) return;
+		context.globalAlpha = 0.14;
+		context.fillStyle = colour;
+		context.fillRect(left, 0, Math.max(right - left, 2), HEAT_HEIGHT);
+		context.globalAlpha = 1;
+		context.fillRect(left, HEAT_HEIGHT - 1, Math.max(right - left, 2), 3);
+		context.fillRect(left, 0, 1.5, HEAT_HEIGHT);
+		context.fillRect(Math.max(right - 1.5, left), 0, 1.5, HEAT_HEIGHT);
+		if (!label) return;
+		context.font = 'bold 11px system-ui, "DejaVu Sans", sans-serif';
+		const wide = context.measureText(label).width + 8, x = Math.min(left, width - wide);
+		context.fillRect(x, 0, wide, 15);
+		context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--back");
+		context.fillText(label, x + 4, 8);
+	}
+
+	/* ---- what the reader does ---- */
+
+	pressed(event) {
+		if (!this.model || event.button !== 0) return;
+		this.canvas.setPointerCapture(event.pointerId);
+		this.anchor = this.timeAt(event);
+		this.bands.drag = [this.anchor, this.anchor];
+	}
+	moved(event) {
+		if (!this.model) return;
+		const at = this.timeAt(event);
+		this.point(at);
+		if (!this.bands.drag) return;
+		this.bands.drag = [Math.min(at, this.anchor), Math.max(at, this.anchor)];
+		this.later();
+	}
+	released(event) {
+		const { drag } = this.bands;
+		this.drop();
+		if (drag) this.picked(drag[0], drag[1], event.shiftKey);
+	}
+	drop() {
+		this.bands.drag = null;
+		this.later();
+	}
+	/* Says what is there. */
+	point(at) {
+		if (at === null || !this.model.seconds.length) {
+			this.element.title = "";
+			return;
+		}
+		const second = this.model.second(this.model.ticksIn(at - 500, at)[0]);
+		this.element.title = `${clock(at)}: ${numberFormat.format(second.samples)} ${this.model.head.unit}` +
+			(second.lost ? `, ${numberFormat.format(second.lost)} lost` : "");
+	}
+	wheeled(event) {
+		if (!this.model) return;
+		const [, span] = this.window(), way = Math.sign(event.deltaY || event.deltaX);
+		if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+			this.back = Math.max(0, Math.min(this.back - way * Math.ceil(span / 10), this.seconds - span));
+		else
+			this.spanWanted = Math.round(Math.max(LEAST_SPAN, Math.min(span * (way > 0 ? 1.25 : 0.8), MOST_SECONDS)));
+		event.preventDefault();
+		this.later();
+	}
+}
