@@ -63,15 +63,17 @@ struct flame_colour flame_colour_of(const struct flame_frame *frame)
 struct flame_colour flame_colour_change(double now, double before)
 {
 	double more = now - before, most = now > before ? now : before;
-	double strength, surprise;
+	double strength, surprise, saturation;
 
 	if (most <= 0)
-		return (struct flame_colour){ 245, 245, 245 };
+		return (struct flame_colour){ 240, 240, 240 };
 	/*
 	 * Counts of samples scatter by the square root: squared, the change in such units. Three
 	 * of them are no chance.
 	 */
 	surprise = more * more / (now + before) / 9;
 	strength = (more < 0 ? -more : more) / most * (surprise < 1 ? surprise : 1);
-	return from_hsl(more > 0 ? 4 : 214, 0.85, 0.96 - 0.38 * strength);
+	/* What hardly changed is of no colour rather than a little blue. */
+	saturation = 0.85 * (strength < 0.2 ? strength * 5 : 1);
+	return from_hsl(more > 0 ? 4 : 214, saturation, 0.94 - 0.36 * strength);
 }

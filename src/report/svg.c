@@ -19,6 +19,7 @@
 #define ROW	   18
 #define HEAD	   64 /* above the boxes, and below them */
 #define FOOT	   34
+#define BELOW	   (16 + FOOT)
 #define GLYPH	   7.23 /* of the boxes' font */
 #define NARROWEST  0.5
 #define MAX_HEIGHT 1000000.0
@@ -108,11 +109,11 @@ static unsigned int places(const char *at, size_t *ret_size)
 	return first > 0xe1 || (first == 0xe1 && (unsigned char)at[1] >= 0x84) ? 2 : 1;
 }
 
-/* As much of the name as fits into the box, with two dots where it was cut. */
+/* As much of the name as fits into the box, and an ellipsis where it was cut. */
 static void put_label(struct svg *svg, const char *name, double width)
 {
 	unsigned int room = width > 7 ? (unsigned int)((width - 7) / GLYPH) : 0, used = 0;
-	size_t fits = 0, size = 0, n; /* bytes that leave room for the dots, and all */
+	size_t fits = 0, size = 0, n; /* bytes that leave room for the ellipsis, and all */
 
 	if (room < 3)
 		return;
@@ -121,12 +122,12 @@ static void put_label(struct svg *svg, const char *name, double width)
 		if (used > room)
 			break;
 		size += n;
-		if (used + 2 <= room)
+		if (used + 1 <= room)
 			fits = size;
 	}
 	markup_text(&svg->bytes, name, name[size] ? fits : size);
 	if (name[size])
-		put(svg, "..");
+		put(svg, "\xe2\x80\xa6");
 }
 
 static void put_attribute(struct svg *svg, const char *name, double value)
@@ -216,6 +217,15 @@ static void put_caption(struct svg *svg, void (*caption)(struct bytes *, const s
 	bytes_clear(&text);
 }
 
+/* Behind what stays in sight while a high graph is scrolled. */
+static void put_back(struct svg *svg, double y, double height)
+{
+	put(svg, "<rect class=\"back\" x=\"0\" width=\"100%\"");
+	put_attribute(svg, "y", y);
+	put_attribute(svg, "height", height);
+	put(svg, "/>");
+}
+
 /* What the colours mean. */
 static void put_legend(struct svg *svg)
 {
@@ -292,13 +302,32 @@ static void put_head(struct svg *svg)
 	}
 	put(svg, "</desc>\n<style><![CDATA[\n");
 	put_file(svg, page_file_svg_css());
-	put(svg, "]]></style>\n<text id=\"title\" x=\"10\" y=\"26\">");
+	put(svg, "]]></style>\n");
+}
+
+static void put_top(struct svg *svg)
+{
+	put(svg, "<g id=\"top\">");
+	put_back(svg, 0, HEAD - 4);
+	put(svg, "<text id=\"title\" x=\"10\" y=\"26\">");
 	put_caption(svg, caption_title);
 	put(svg, "</text>\n<text id=\"subtitle\" x=\"10\" y=\"46\">");
 	put_caption(svg, caption_subtitle);
 	put(svg, "</text>\n<text id=\"matched\" x=\"1190\" y=\"46\" text-anchor=\"end\"></text>\n");
 	put_button(svg, "reset", "Reset zoom", WIDTH - 168, 88);
 	put_button(svg, "search", "Search", WIDTH - 74, 64);
+	put(svg, "</g>\n");
+}
+
+static void put_bottom(struct svg *svg)
+{
+	put(svg, "<g id=\"bottom\">");
+	put_back(svg, svg->height - BELOW, BELOW);
+	put_legend(svg);
+	put(svg, "<text id=\"details\"");
+	put_attribute(svg, "x", 10);
+	put_attribute(svg, "y", svg->height - FOOT + 2);
+	put(svg, "></text></g>\n");
 }
 
 static void put_all(struct svg *svg)
@@ -313,11 +342,9 @@ static void put_all(struct svg *svg)
 		i = drawn ? i + 1 : svg->tree->nodes[i].end;
 	}
 	put(svg, "</g>\n");
-	put_legend(svg);
-	put(svg, "<text id=\"details\"");
-	put_attribute(svg, "x", 10);
-	put_attribute(svg, "y", svg->height - FOOT + 2);
-	put(svg, "></text>\n<script><![CDATA[\n");
+	put_top(svg);
+	put_bottom(svg);
+	put(svg, "<script><![CDATA[\n");
 	put_file(svg, page_file_svg_js());
 	put(svg, "]]></script>\n</svg>\n");
 }
@@ -335,7 +362,7 @@ static int draw(struct svg *svg, FILE *out)
 
 	svg->scale = width > 0 ? (WIDTH - 2 * MARGIN) / width : 0;
 	svg->deepest = deepest_drawn(svg);
-	svg->height = HEAD + (svg->deepest + 1) * ROW + 16 + FOOT;
+	svg->height = HEAD + (svg->deepest + 1) * ROW + BELOW;
 	bytes_start(&svg->bytes, out);
 	put_all(svg);
 	return bytes_finish(&svg->bytes);

@@ -5,6 +5,8 @@
  *	known.*		stacks whose shares the test knows, of three processes
  *	changed.*	the same compared with others
  *	later.html	as known.html, after more samples
+ *	kinds.*		a frame of each kind, and far more on top than a window shows
+ *	million.html	1,000,000 distinct stacks, as call graphs have them
  *	hostile.*	names that try to be markup or script; hostile.names: as they must be shown
  */
 #include <inttypes.h>
@@ -126,6 +128,26 @@ static void known(bool threads)
 	tally_free(tally);
 }
 
+static void kinds(void)
+{
+	uint32_t user[128], n = 0;
+	uint32_t kernel = address("vfs_read", NAMES_FRAME_KERNEL, "[kernel]");
+	uint32_t again = address("again", 0, "app");
+
+	while (n < 100)
+		user[n++] = again;
+	user[n++] = address("small", NAMES_FRAME_INLINED, "app");
+	user[n++] = address("made::at_run_time", NAMES_FRAME_JIT, "perf-7.map");
+	user[n++] = address("ns::templated<int>(char)", 0, "libcpp.so");
+	user[n++] = address("plain", 0, "app");
+	user[n++] = address("[unwind: no row]", NAMES_FRAME_UNWIND, "libodd.so");
+	count(600, "app", 7, user, n, NULL, 0);
+	count(400, "app", 7, user + n - 2, 2, &kernel, 1);
+	write_page(&svg_writer, "kinds", false, false, NULL);
+	write_page(&html_writer, "kinds", false, false, NULL);
+	tally_free(tally);
+}
+
 static uint32_t chance(uint64_t *state, uint32_t below)
 {
 	*state ^= *state << 13;
@@ -220,17 +242,64 @@ static void hostile(void)
 	write_page(&html_writer, "hostile", false, false, NULL);
 }
 
+#define N_STACKS    1000000u
+#define N_FUNCTIONS 20000u
+
+/*
+ * Every function calls a few others, one of them more often than the rest, and a stack ends
+ * anywhere: many samples at the roots, most stacks seen once.
+ */
+static void million(void)
+{
+	static uint32_t functions[N_FUNCTIONS];
+	uint64_t state = 88172645463325252u;
+
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
+		char name[80], module[40];
+
+		snprintf(name, sizeof(name), i % 3 ? "part_%u_run" : "part_%u::run(char const*)",
+			 i);
+		snprintf(module, sizeof(module), "library%u.so", i % 40);
+		functions[i] = address(name, 0, module);
+	}
+	while (tally_n_stacks(tally) < N_STACKS) {
+		uint32_t depth = 8 + chance(&state, 40), at = chance(&state, 5), stack[48];
+		char comm[16];
+
+		snprintf(comm, sizeof(comm), "worker-%u", at);
+		for (uint32_t i = 0; i < depth; i++) {
+			uint32_t way = chance(&state, 10);
+
+			stack[depth - 1 - i] = functions[at];
+			at = (uint32_t)((at * 5ull + (way < 6 ? 1 : way)) * 2654435761u %
+					N_FUNCTIONS);
+		}
+		count(1, comm, 1000 + at % 3, stack, depth, NULL, 0);
+	}
+	write_page(&html_writer, "million", false, false, NULL);
+	tally_free(tally);
+}
+
+static void anew(void)
+{
+	names_free(names);
+	names = NULL;
+	if (tally_new(0, 0, &tally) < 0 || names_new(&names) < 0)
+		fail("out of memory");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		fail("usage: make_pages DIR");
 	directory = argv[1];
-	if (tally_new(0, 0, &tally) < 0 || names_new(&names) < 0)
-		fail("out of memory");
+	anew();
 	known(true);
-	names_free(names);
-	if (tally_new(0, 0, &tally) < 0 || names_new(&names) < 0)
-		fail("out of memory");
+	anew();
+	kinds();
+	anew();
+	million();
+	anew();
 	hostile();
 	tally_free(tally);
 	names_free(names);

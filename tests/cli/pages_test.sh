@@ -13,14 +13,7 @@ compile() { # SOURCE PROGRAM
 		"$build/libcore.a" -lz -o "$2" || exit 2
 }
 compile tests/browser/make_pages.c "$pages/make_pages"
-compile bench/report_speed.c "$pages/report_speed"
 "$pages/make_pages" "$pages" || exit 2
-if "$pages/report_speed" make "$TMPDIR/million.stacktally" &&
-	"$build/profile" -q --from "$TMPDIR/million.stacktally" -o "$pages/million.html"; then
-	echo "ok a million stacks become a page"
-else
-	echo "FAIL a million stacks become a page"
-fi
 
 if ! command -v xmllint >/dev/null; then
 	echo "skip svg-is-xml: no xmllint"

@@ -217,7 +217,8 @@ function describe(panel, node) {
 	if (tree.base) {
 		const more = tree.total[node] - tree.base[node] * baseScale(tree);
 		parts.push(`before: ${numberFormat.format(tree.base[node])}, ${percent(tree.base[node], state.tree.base[0])}; ` +
-			(more < 0 ? "\u2212" : "+") + percent(Math.abs(more), whole));
+			(more < 0 ? "\u2212" : "+") + (tree.head.shares ? percent(Math.abs(more), whole).replace("%", "points")
+				: numberFormat.format(Math.abs(more))));
 	}
 	if (frame.module && frame.kind !== KIND.MARKER) parts.push(frame.module);
 	if (KIND_NAMES[frame.kind]) parts.push(KIND_NAMES[frame.kind]);

@@ -35,8 +35,8 @@ function moduleColour(frame) {
 
 function changeColour(now, before) {
 	const more = now - before, most = Math.max(now, before);
-	if (most <= 0) return "hsl(0 0% 96%)";
+	if (most <= 0) return "hsl(0 0% 94%)";
 	const surprise = Math.min(more * more / (now + before) / 9, 1);
 	const strength = Math.abs(more) / most * surprise;
-	return hsl(more > 0 ? 4 : 214, 85, 96 - 38 * strength);
+	return hsl(more > 0 ? 4 : 214, 85 * Math.min(strength * 5, 1), 94 - 36 * strength);
 }

@@ -26,14 +26,15 @@ var all = boxes[0];
 
 function byId(id) { return document.getElementById(id); }
 
-/* Wide characters take two places. */
+/* As much of the name as fits; wide characters take two places. */
 function fit(name, room) {
-	var used = 0, out = "";
+	var used = 0, fits = "", out = "";
 	if (room < 3) return "";
 	for (var c of name) {
 		used += c.codePointAt(0) >= 0x1100 ? 2 : 1;
-		if (used > room) return out.slice(0, -2) + "..";
+		if (used > room) return fits + "\u2026";
 		out += c;
+		if (used + 1 <= room) fits = out;
 	}
 	return out;
 }
@@ -113,7 +114,7 @@ function openSearch() {
 		frame.setAttribute("width", 240);
 		frame.setAttribute("height", 26);
 		frame.appendChild(input);
-		svg.appendChild(frame);
+		byId("top").appendChild(frame);
 		arrange();
 	}
 	input.focus();
@@ -122,7 +123,7 @@ function openSearch() {
 
 function closeSearch() {
 	if (!input) return;
-	svg.removeChild(input.parentNode);
+	input.parentNode.remove();
 	input = null;
 	search("");
 }
@@ -139,13 +140,22 @@ function arrange() {
 	}
 }
 
-/* As wide as the window: boxes keep their height and text its size. */
+/* Of a graph higher than the window, what is above and below the boxes stays in sight. */
+function stick() {
+	var at = Math.max(window.scrollY, 0), end = Math.min(at + window.innerHeight, height);
+	byId("top").setAttribute("transform", "translate(0," + at + ")");
+	byId("bottom").setAttribute("transform", "translate(0," + (end - height) + ")");
+}
+
+/* As wide as the window without its scroll bar: boxes keep their height and text its size. */
 function resize() {
-	width = Math.max(window.innerWidth || 1200, 320);
+	var view = window.visualViewport;
+	width = Math.max(view ? view.width * view.scale : window.innerWidth, 320);
 	svg.setAttribute("viewBox", "0 0 " + width + " " + height);
 	svg.setAttribute("width", width);
 	arrange();
 	draw();
+	stick();
 }
 
 function boxOf(event) {
@@ -175,6 +185,10 @@ window.addEventListener("keydown", function (event) {
 	}
 });
 window.addEventListener("resize", resize);
+window.addEventListener("scroll", stick);
 byId("search").classList.remove("off");
 resize();
+/* Stacks start at the bottom. */
+window.scrollTo(0, height);
+stick();
 })();
