@@ -214,7 +214,7 @@ static uint32_t nearest_of_256(uint32_t colour)
 		number += best * (shift == 16 ? 36 : shift == 8 ? 6 : 1);
 	}
 	shade = ((colour >> 16 & 255) + (colour >> 8 & 255) + (colour & 255)) / 3;
-	grey = shade < 8 ? 0 : (shade - 8) / 10;
+	grey = shade < 3 ? 0 : (shade - 3) / 10;
 	if (grey > 23)
 		grey = 23;
 	level = 8 + grey * 10;
