@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -109,10 +110,18 @@ static void release_messages(struct watch *watch)
 
 /* ---- looks */
 
-int watch_begin(struct watch *watch, const char *title, struct error *err)
+int watch_begin(struct watch *watch, const struct profile_meta *meta, struct error *err)
 {
-	int r = tui_open(title, &watch->tui, err);
+	const char *event = meta->event ? meta->event : "";
+	char title[128];
+	int r;
 
+	if (meta->frequency)
+		snprintf(title, sizeof(title), "%s %s %" PRIu64 " Hz", meta->command, event,
+			 meta->frequency);
+	else
+		snprintf(title, sizeof(title), "%s %s", meta->command, event);
+	r = tui_open(title, &watch->tui, err);
 	if (r < 0)
 		return r;
 	r = keep_messages(watch);

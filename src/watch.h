@@ -29,7 +29,7 @@ int watch_shield(struct watch *watch, struct error *err);
 void watch_unshield(struct watch *watch);
 
 /* Takes over the terminal. What is written to stderr from now on appears at the end. */
-int watch_begin(struct watch *watch, const char *title, struct error *err);
+int watch_begin(struct watch *watch, const struct profile_meta *meta, struct error *err);
 
 /* Whether another look is worth its time. */
 bool watch_is_due(const struct watch *watch);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run_notes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "report/ends.h"
+#include "report/warnings.h"
+#include "session/unwinder.h"
+
+static void warn(const struct profile *profile)
+{
+	char line[WARNINGS_LINE_SIZE];
+
+	for (int i = 0; warnings_line(profile, i, line); i++)
+		message_line("%s", line);
+}
+
+/* How user stacks ended, and where those that are not complete did. */
+static void tell_ends(const struct run_report *report)
+{
+	struct ends ends;
+
+	if (!message_is_verbose() || ends_of(report->tally, report->names, &ends) < 0 ||
+	    ends.samples == 0)
+		return;
+	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete; in %" PRIu64
+			" a register was taken to be unchanged by a function called",
+			ends.samples, 100.0 * (double)ends.complete / (double)ends.samples,
+			ends.assumed);
+	for (uint32_t i = 0; i < ends.n_top; i++) {
+		const struct ends_place *place = &ends.top[i];
+
+		message_verbose("  %8" PRIu64 " ended for: %s, in %s of %s", place->count,
+				tally_end_name(place->end),
+				place->function ? place->function : "[unknown]",
+				place->module ? place->module : "[unknown]");
+	}
+}
+
+int run_notes_of_report(const struct run_report *report, struct error *err)
+{
+	const struct tally_losses *losses = tally_losses_of(report->tally);
+	uint64_t lost = losses->lost_ring + losses->lost_counts + losses->lost_nested;
+	struct profile profile = { 0 };
+	int r = profile_build(report->tally, report->names, &report->meta,
+			      PROFILE_VIEW_PROCESS | PROFILE_VIEW_ADDRESS, &profile);
+
+	if (r < 0)
+		return error_set(err, r, "cannot build the report: %s", strerror(-r));
+	warn(&profile);
+	message_verbose("lost: %" PRIu64 " for want of room in the ring, %" PRIu64
+			" in the table of counts, %" PRIu64 " nested; %" PRIu64
+			" events in all, throttled %" PRIu64 " times",
+			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
+			losses->throttled);
+	tell_ends(report);
+	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
+		     profile.n_entries, lost);
+	profile_clear(&profile);
+	return 0;
+}
+
+void run_notes_of_unwinding(const struct session *session)
+{
+	struct unwinder_stats is;
+
+	if (!message_is_verbose() || !session_unwinding(session, &is))
+		return;
+	message_verbose("unwinding: %u tables of %u files, %" PRIu64 " rows, %u rules, %.1f MB of "
+			"%.0f; %" PRIu64 " compiled in %.0f ms, %" PRIu64 " from disk in %.0f ms; "
+			"%u pending, %u without CFI, %u broken, %u evicted",
+			is.tables.ready, is.tables.tables, is.tables.rows, is.tables.rules,
+			(double)is.tables.bytes / 1e6, (double)is.tables.bytes_limit / 1e6,
+			is.tables.compiled, (double)is.tables.compile_ns / 1e6, is.tables.cached,
+			(double)is.tables.cached_ns / 1e6, is.tables.pending, is.tables.no_cfi,
+			is.tables.broken, is.tables.evicted);
+	message_verbose("unwinding: %u processes; %" PRIu64 " stacks were finished in user space, "
+			"%" PRIu64 " of them completed",
+			is.tables.processes, is.waited, is.finished);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the user is told on stderr of a measurement, beside its report.
+ */
+#ifndef STACKTALLY_RUN_NOTES_H
+#define STACKTALLY_RUN_NOTES_H
+
+#include "run_report.h"
+#include "session/session.h"
+
+/* What was lost, where stacks ended, and the closing line. */
+int run_notes_of_report(const struct run_report *report, struct error *err);
+
+/* What unwinding took. */
+void run_notes_of_unwinding(const struct session *session);
+
+#endif

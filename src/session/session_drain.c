@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From the kernel's tables and the ring into the tally, an epoch at a time. */
+#include <errno.h>
+#include <string.h>
+
+#include "session/session_parts.h"
+
+bool session_must_turn(const struct session *session)
+{
+	return (!session->plan->hash_storage && kernel_side_must_turn(&session->side)) ||
+	       unwinder_is_full(session->unwinder);
+}
+
+static int on_record(void *context, const void *data, size_t size)
+{
+	struct session *session = context;
+	const struct wire_stack *stack = data;
+
+	if (size < sizeof(*stack))
+		return -EPROTO;
+	unwinder_saw(session->unwinder, stack);
+	if (stack->kind == WIRE_KIND_UNFINISHED)
+		return unwinder_keep(session->unwinder, data, size);
+	return book_record(session->books[stack->epoch & (WIRE_EPOCHS - 1)], session->tally, data,
+			   size);
+}
+
+/* The same, but for a stop when the epoch has to end first. */
+static int on_record_in_time(void *context, const void *data, size_t size)
+{
+	int r = on_record(context, data, size);
+
+	return r == 0 ? session_must_turn(context) : r;
+}
+
+static int consume(struct session *session,
+		   int (*take)(void *context, const void *record, size_t size), struct error *err)
+{
+	int r = 0;
+
+	worlds_lock(session->worlds);
+	if (session->sideband)
+		r = sideband_drain(session->sideband);
+	if (r == 0)
+		r = ring_consume(session->ring, take, session);
+	if (r == 0)
+		r = unwinder_update(session->unwinder, err);
+	worlds_unlock(session->worlds);
+	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
+}
+
+int session_consume(struct session *session, struct error *err)
+{
+	return consume(session, on_record_in_time, err);
+}
+
+struct drain {
+	struct session *session;
+	struct book *book;
+};
+
+static int on_count(void *context, const struct wire_hash *hash, uint64_t count)
+{
+	struct drain *drain = context;
+	struct session *session = drain->session;
+	int r = book_count(drain->book, session->tally, hash, count);
+
+	/* A key without a stack cannot be: it is entered only after its stack was sent. */
+	if (r < 0)
+		return r;
+	session->ledger.drained += count;
+	session->ledger.unwanted += r ? 0 : count;
+	return 0;
+}
+
+/* Ends the walks of an epoch that wait for tables. */
+static int finish_walks(struct session *session, uint32_t epoch, struct error *err)
+{
+	int r;
+
+	worlds_lock(session->worlds);
+	r = unwinder_finish(session->unwinder, epoch, session->books[epoch], session->tally, err);
+	worlds_unlock(session->worlds);
+	return r;
+}
+
+/* Into the tally with what is in no table. */
+static int flush(struct session *session, uint32_t epoch, struct error *err)
+{
+	uint64_t count = 0, unwanted = 0;
+	int r = book_flush(session->books[epoch], session->tally, &count, &unwanted);
+
+	session->ledger.drained += count;
+	session->ledger.unwanted += unwanted;
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
+int session_drain(struct session *session, uint32_t epoch, struct error *err)
+{
+	struct drain context = { .session = session, .book = session->books[epoch] };
+	/* All of the ended epoch are there by now; those of the next wait in its own book. */
+	int r = consume(session, on_record, err);
+
+	if (r == 0)
+		r = epochs_drain(session->side.epochs, epoch, on_count, &context, err);
+	if (r == 0)
+		r = finish_walks(session, epoch, err);
+	if (r == 0)
+		r = flush(session, epoch, err);
+	book_clear(session->books[epoch]);
+	return r;
+}
+
+int session_turn_and_drain(struct session *session, struct error *err)
+{
+	int ended = epochs_turn(session->side.epochs, err);
+
+	return ended < 0 ? ended : session_drain(session, (uint32_t)ended, err);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens, starts and closes a session; all that is done once. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/own.h"
+#include "session/capability.h"
+#include "session/depth.h"
+#include "session/filters.h"
+#include "session/hang.h"
+#include "session/hold.h"
+#include "session/session_parts.h"
+#include "stacktally.skel.h"
+
+/* At most so long is spent on reading what runs already, before the first look at the ring. */
+#define LEARN_NS (10 * NS_PER_MS)
+
+/* And before the first event, where many may come at once. */
+#define LEARN_ALL_NS (200 * NS_PER_MS)
+
+#define DRAIN_NICE (-10)
+
+void session_set_log(int (*log)(int level, const char *format, va_list args))
+{
+	/* enum libbpf_print_level is an int to those who need not know libbpf. */
+	libbpf_set_print((libbpf_print_fn_t)(void *)log);
+}
+
+/* ---- opening ---- */
+
+static void read_line(const char *path, char *line, size_t size)
+{
+	own(own_file) FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(line, (int)size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+}
+
+static int check_hang(struct session *session, struct error *err)
+{
+	char signature[256], level[32];
+	struct utsname name;
+	enum hang_risk risk;
+
+	if (uname(&name) < 0)
+		return 0;
+	read_line("/proc/version_signature", signature, sizeof(signature));
+	risk = hang_risk(name.release, name.version, signature, level);
+	if (risk == HANG_AFFECTED && !session->plan->force)
+		return error_privilege(
+			err, -EOPNOTSUPP,
+			"this kernel (%s, patch level %s) can hang when a BPF program "
+			"reads user memory (fixed in 6.1.36, 6.3.10 and 6.4): update "
+			"it, or take the risk with --force",
+			name.release, level);
+	if (risk != HANG_SAFE)
+		snprintf(
+			session->warning, sizeof(session->warning),
+			"WARNING: kernels of this version (%s) could hang when a BPF program reads "
+			"user memory, unless the fix of 6.4 (d319f344561d) was carried back.",
+			level);
+	return 0;
+}
+
+/* One descriptor a CPU and more: the soft limit is for programs that use select(). */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/*
+ * A machine that is busy enough to be measured must not keep us from draining: what we do takes
+ * little time, but it cannot wait for long. The command was forked before, and stays as it is.
+ */
+static void go_first(void)
+{
+	setpriority(PRIO_PROCESS, 0, DRAIN_NICE);
+}
+
+/* From before the first sample on, so that no process comes or goes unseen. */
+static int open_sideband(struct session *session, struct error *err)
+{
+	int r = session->plan->user ? sideband_open(session->worlds, &session->sideband) : 0;
+
+	if (r == -EACCES || r == -EPERM)
+		return error_privilege(err, r,
+				       "cannot follow what processes map and execute: %s; it takes "
+				       "root or CAP_PERFMON",
+				       strerror(-r));
+	if (r < 0)
+		return error_set(err, r, "cannot follow what processes map and execute: %s",
+				 strerror(-r));
+	return 0;
+}
+
+static int open_session(struct session *session, struct error *err)
+{
+	int r = capability_check(err);
+
+	if (r == 0)
+		r = check_hang(session, err);
+	if (r == 0)
+		r = signals_block(&session->signals, err);
+	if (r == 0)
+		r = depth_raise(session->plan->max_depth, &session->stack_limit_before, err);
+	if (r == 0 && session->plan->command)
+		r = command_new(session->plan->command, &session->command, err);
+	if (r < 0)
+		return r;
+	raise_file_limit();
+	go_first();
+	r = open_sideband(session, err);
+	if (r == 0)
+		r = kernel_side_open(session->plan, session->trigger, &session->side, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
+		if (book_new(session->worlds, session->plan->filter.name, session->side.seed,
+			     &session->books[i]) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	r = unwinder_open(session->plan, &session->side, session->worlds, &session->unwinder, err);
+	if (r < 0)
+		return r;
+	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
+	if (r < 0)
+		return error_set(err, r, "cannot map the ring: %s", strerror(-r));
+	return 0;
+}
+
+/* Adds to the error what else somebody has to know. */
+static void say_limit(uint32_t limit, struct error *err)
+{
+	size_t used = err ? strlen(err->text) : 0;
+
+	if (err && limit)
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; sysctl kernel.perf_event_max_stack stays raised, it was %u", limit);
+}
+
+int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
+		 struct session **ret_session, struct error *err)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int r;
+
+	if (!session)
+		return error_set(err, -ENOMEM, "out of memory");
+	session->plan = plan;
+	session->trigger = trigger;
+	session->worlds = worlds;
+	session->ledger.keys_limited = plan->hash_storage;
+	session->signals = SIGNALS_NONE;
+	trigger->scope.cpu = plan->filter.cpu;
+	/* Children that are followed are other processes. */
+	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
+		trigger->scope.pid = plan->filter.tgids.ids[0];
+	r = open_session(session, err);
+	if (r < 0) {
+		say_limit(session_close(session), err);
+		return r;
+	}
+	*ret_session = session;
+	return 0;
+}
+
+const char *session_warning(const struct session *session)
+{
+	return session->warning[0] ? session->warning : NULL;
+}
+
+/* ---- starting ---- */
+
+/*
+ * What is there to be walked from the first event on: processes that were chosen, and all where
+ * events come by the thousand. Samples come one by one, and those that lack a table are finished
+ * later.
+ */
+static int prepare_tables(struct session *session, struct error *err)
+{
+	const struct id_list *tgids = &session->plan->filter.tgids;
+	bool all = !tgids->n && !session->command && !session->trigger->ops->stop_settles;
+	uint32_t world;
+	int r = 0;
+
+	if (!session->unwinder || (!tgids->n && !all))
+		return 0;
+	worlds_lock(session->worlds);
+	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
+		r = worlds_at(session->worlds, (pid_t)tgids->ids[i], 0, now_ns(), &world);
+	if (r == 0 && all)
+		r = worlds_learn_running(session->worlds, LEARN_ALL_NS);
+	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);
+	worlds_unlock(session->worlds);
+	return r;
+}
+
+int session_start(struct session *session, struct error *err)
+{
+	int r = kernel_side_follow_forks(&session->side, err);
+
+	if (r == 0)
+		r = filters_fill(session->plan, session->side.skeleton, err);
+	if (r == 0 && session->command)
+		r = filters_add_process(session->side.skeleton, command_pid(session->command), true,
+					err);
+	if (r == 0)
+		r = session->trigger->ops->attach(session->trigger, session->side.skeleton->obj,
+						  err);
+	if (r < 0)
+		return r;
+	session->attached = true;
+	r = prepare_tables(session, err);
+	if (r < 0)
+		return r;
+	session->started = now_ns();
+	kernel_side_arm(&session->side, true);
+	/* Those that end before their first sample is drained are known too. */
+	if (session->sideband && !session->plan->filter.tgids.n && !session->command)
+		worlds_learn_running(session->worlds, LEARN_NS);
+	session->next_tick = session->started + TICK_NS;
+	session->next_interval =
+		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+	session->next_look =
+		session->started + (uint64_t)(session->plan->tick * (double)NS_PER_SECOND);
+	return 0;
+}
+
+/* What the command has mapped by now can be walked from here on. */
+static int prepare_command(struct session *session, struct error *err)
+{
+	pid_t pid = command_pid(session->command);
+	uint32_t world;
+	int r;
+
+	worlds_lock(session->worlds);
+	r = session->sideband ? sideband_drain(session->sideband) : 0;
+	if (r == 0)
+		r = worlds_at(session->worlds, pid, 0, now_ns(), &world);
+	r = r < 0 ? error_set(err, r, "cannot follow the command: %s", strerror(-r))
+		  : unwinder_prepare(session->unwinder, err);
+	worlds_unlock(session->worlds);
+	return r;
+}
+
+int session_launch(struct session *session, struct error *err)
+{
+	struct hold hold = { 0 };
+	int r;
+
+	if (!session->command)
+		return 0;
+	if (session->unwinder)
+		hold_begin(command_pid(session->command), &hold);
+	r = command_go(session->command, err);
+	if (r == 0 && hold_at_exec(&hold))
+		r = prepare_command(session, err);
+	if (r == 0 && hold_at_entry(&hold))
+		r = prepare_command(session, err);
+	hold_end(&hold);
+	return r;
+}
+
+/* ---- closing ---- */
+
+uint32_t session_close(struct session *session)
+{
+	uint32_t limit_left;
+
+	if (!session)
+		return 0;
+	if (session->attached)
+		session->trigger->ops->stop(session->trigger);
+	signals_close(&session->signals);
+	command_free(session->command);
+	ring_free(session->ring);
+	unwinder_close(session->unwinder);
+	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
+		book_free(session->books[i]);
+	kernel_side_close(&session->side);
+	sideband_close(session->sideband);
+	limit_left = session->stack_limit_before;
+	if (depth_restore(limit_left) == 0)
+		limit_left = 0;
+	free(session);
+	return limit_left;
+}
