@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BYTES_FULL ((size_t)1 << 20) /* where a buffer with a stream is written */
+#define BYTES_FULL  ((size_t)1 << 20) /* where a buffer with a stream is written */
+#define BYTES_FIRST ((size_t)1 << 8)  /* of a buffer without one: many hold a line */
 
 void bytes_start(struct bytes *bytes, FILE *out)
 {
@@ -22,7 +23,7 @@ static void flush(struct bytes *bytes)
 
 bool bytes_make_room(struct bytes *bytes, size_t size)
 {
-	size_t grown = bytes->size ? bytes->size : BYTES_FULL;
+	size_t grown = bytes->size ? bytes->size : bytes->out ? BYTES_FULL : BYTES_FIRST;
 	char *moved;
 
 	if (!bytes->failed)

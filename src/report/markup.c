@@ -3,8 +3,8 @@
 
 void markup_text(struct bytes *bytes, const char *text, size_t size)
 {
-	for (const char *end = text + size; text < end; text++) {
-		switch (*text) {
+	for (size_t i = 0; i < size; i++) {
+		switch (text[i]) {
 		case '&':
 			bytes_string(bytes, "&amp;");
 			break;
@@ -21,7 +21,7 @@ void markup_text(struct bytes *bytes, const char *text, size_t size)
 			bytes_string(bytes, "&#39;");
 			break;
 		default:
-			bytes_char(bytes, *text);
+			bytes_char(bytes, text[i]);
 		}
 	}
 }
