@@ -285,8 +285,11 @@ int browser_key(struct browser *browser, uint32_t key)
 	browser->message[0] = '\0';
 	if (browser->asking)
 		return key_while_asking(browser, key);
-	if (key == 'q' || key == KEY_INTERRUPT)
+	if (key == 'q' || key == KEY_INTERRUPT) {
+		snprintf(browser->message, sizeof(browser->message),
+			 "ending with the command; q again ends before it");
 		return BROWSER_QUIT;
+	}
 	if (browser->help || key == '?') {
 		browser->help = !browser->help;
 		return BROWSER_GO_ON;

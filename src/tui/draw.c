@@ -10,6 +10,8 @@
 #define FOUND	  0xb46cff
 #define SELECTED  0xffffff
 
+#define WIDE_COLUMNS 60 /* there is room for the tabs */
+
 static const struct screen_style reversed = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_REVERSE };
 static const struct screen_style bold = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_BOLD };
 static const struct screen_style dim = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_DIM };
@@ -37,28 +39,27 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* ---- the lines around */
 
+/* The title, the numbers (the title is cut before they are), the tabs. */
 static void draw_head(struct screen *screen, const struct browser *browser,
 		      const struct draw_status *status)
 {
 	static const char *const tabs[] = { " Flame graph ", " Top " };
-	uint32_t columns = screen_columns(screen), right = columns;
+	uint32_t columns = screen_columns(screen), right = columns, used, width;
 	char line[LINE_SIZE], samples[32], lost[32];
-	struct screen_style style = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_BOLD };
 
-	snprintf(line, sizeof(line), "%s  %.0f s  %s samples  %s lost%s%s", status->title,
-		 status->seconds, grouped(status->samples, samples, sizeof(samples)),
-		 grouped(status->lost, lost, sizeof(lost)), status->ended ? "  [ended]" : "",
-		 browser->frozen ? "  [frozen]" : "");
-	screen_put(screen, 0, 0, columns, line, style);
-	for (uint32_t i = 2; i-- > 0;) {
-		uint32_t width = (uint32_t)strlen(tabs[i]);
-
-		if (columns < 60)
-			continue;
+	for (uint32_t i = 2; i-- > 0 && columns >= WIDE_COLUMNS;) {
+		width = (uint32_t)strlen(tabs[i]);
 		right -= width;
 		screen_put(screen, 0, right, width, tabs[i],
 			   i == browser->tab ? reversed : SCREEN_PLAIN);
 	}
+	snprintf(line, sizeof(line), "%.0f s  %s samples  %s lost%s%s ", status->seconds,
+		 grouped(status->samples, samples, sizeof(samples)),
+		 grouped(status->lost, lost, sizeof(lost)), status->ended ? "  [ended]" : "",
+		 browser->frozen ? "  [frozen]" : "");
+	width = (uint32_t)strlen(line) + 2;
+	used = width < right ? screen_put(screen, 0, 0, right - width, status->title, bold) + 2 : 0;
+	screen_put(screen, 0, used, right - used, line, bold);
 }
 
 static void draw_selected(struct screen *screen, const struct browser *browser, uint32_t row)
@@ -161,8 +162,10 @@ static void draw_box(struct screen *screen, const struct browser *browser,
 		screen_put(screen, row, column + width - 1, 1, " ", style);
 		width--;
 	}
+	/* Letters that say nothing would only be noise. */
 	if (width > 0)
-		screen_put(screen, row, column, width, browser->frames[node->frame].name, style);
+		screen_put(screen, row, column, width,
+			   box->width < 3 ? "" : browser->frames[node->frame].name, style);
 }
 
 static void draw_graph(struct screen *screen, const struct browser *browser)
@@ -244,6 +247,7 @@ static void draw_help(struct screen *screen)
 		"1 2                the list by total, by self",
 		"i                  turn the graph over: icicle, flame",
 		"z                  freeze the picture; the measurement goes on",
+		"Ctrl-L Ctrl-Z      draw anew; stop, until fg",
 		"q, Ctrl-C          end the measurement",
 	};
 

@@ -89,6 +89,8 @@ static uint32_t key_of_control(char byte)
 		return KEY_REDRAW;
 	case 'U' - '@':
 		return KEY_ERASE;
+	case 'Z' - '@':
+		return KEY_SUSPEND;
 	case 'B' - '@':
 		return KEY_PAGE_UP;
 	case 'F' - '@':

@@ -26,6 +26,7 @@ enum key {
 	KEY_INTERRUPT, /* Ctrl-C */
 	KEY_REDRAW,    /* Ctrl-L */
 	KEY_ERASE,     /* Ctrl-U */
+	KEY_SUSPEND,   /* Ctrl-Z */
 };
 
 /*

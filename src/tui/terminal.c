@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +17,10 @@
 #define ENTER "\033[?1049h\033[2J\033[?25l\033[?7l"
 #define LEAVE "\033[0m\033[?7h\033[?25h\033[?1049l"
 
+/* Until then a stop that was asked for has come, or comes to nothing. */
+#define SUSPEND_TURNS	25
+#define SUSPEND_TURN_MS 20
+
 static const int ending_signals[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGSEGV,
 				      SIGBUS,  SIGILL,	SIGFPE,	 SIGABRT, SIGSYS,
 				      SIGTRAP, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM };
@@ -26,6 +31,7 @@ static const int ending_signals[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGSEG
 static struct {
 	volatile sig_atomic_t fd; /* -1: not taken over */
 	volatile sig_atomic_t stopped;
+	volatile sig_atomic_t away; /* given back until we go on */
 	struct termios before, raw;
 	struct sigaction old[N_ENDING], old_stop, old_continue;
 } terminal = { .fd = -1 };
@@ -111,11 +117,14 @@ static void on_end(int number)
 	errno = saved;
 }
 
+static void take_again(void);
+
 static void on_stop(int number)
 {
 	sigset_t only;
 	int saved = errno;
 
+	terminal.away = 1;
 	if (terminal.fd >= 0)
 		give_back(terminal.fd);
 	signal(number, SIG_DFL);
@@ -124,22 +133,50 @@ static void on_stop(int number)
 	sigaddset(&only, number);
 	/* Here we stop, and go on when we are told to. */
 	pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+	/* Where nobody could wake us, the kernel does not stop us. */
+	take_again();
 	errno = saved;
+}
+
+static void take_again(void)
+{
+	struct sigaction stop = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
+
+	if (terminal.fd >= 0) {
+		tcsetattr(terminal.fd, TCSANOW, &terminal.raw);
+		put(terminal.fd, ENTER, strlen(ENTER));
+	}
+	sigaction(SIGTSTP, &stop, NULL);
+	terminal.away = 0;
+	terminal.stopped = 1;
 }
 
 static void on_continue(int number)
 {
-	struct sigaction stop = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
 	int saved = errno;
 
 	(void)number;
-	if (terminal.fd >= 0) {
-		tcsetattr(terminal.fd, TCSANOW, &terminal.raw);
-		put(terminal.fd, ENTER, strlen(ENTER));
-		terminal.stopped = 1;
-	}
-	sigaction(SIGTSTP, &stop, NULL);
+	take_again();
 	errno = saved;
+}
+
+void terminal_suspend(void)
+{
+	if (terminal.fd < 0)
+		return;
+	terminal.stopped = 0;
+	terminal.away = 1;
+	give_back(terminal.fd);
+	signal(SIGTSTP, SIG_DFL);
+	kill(0, SIGTSTP);
+	for (uint32_t i = 0; i < SUSPEND_TURNS && !terminal.stopped; i++)
+		poll(NULL, 0, SUSPEND_TURN_MS);
+	take_again();
+}
+
+bool terminal_is_away(void)
+{
+	return terminal.away;
 }
 
 static void handle_signals(void)
@@ -182,7 +219,7 @@ int terminal_open(struct error *err)
 	terminal.raw.c_cc[VTIME] = 0;
 	if (tcsetattr(fd, TCSAFLUSH, &terminal.raw) < 0)
 		return error_set(err, -errno, "cannot set up the terminal: %s", strerror(errno));
-	terminal.stopped = 0;
+	terminal.stopped = terminal.away = 0;
 	terminal.fd = fd;
 	handle_signals();
 	put(fd, ENTER, strlen(ENTER));

@@ -36,6 +36,10 @@ int terminal_open(struct error *err);
 /* Harmless when it is not open. */
 void terminal_close(void);
 
+/* Gives it back and stops our process group, as Ctrl-Z would; returns when we go on. */
+void terminal_suspend(void);
+/* Whether it is given back for now: not to be drawn on. */
+bool terminal_is_away(void);
 /* After a stop (SIGTSTP) and going on: true once, then all has to be drawn anew. */
 bool terminal_was_stopped(void);
 

@@ -77,6 +77,10 @@ static int show(struct tui *tui)
 	screen_show(tui->screen, out);
 	if (fclose(out) != 0)
 		return -ENOMEM;
+	if (terminal_is_away()) {
+		screen_forget(tui->screen);
+		return 0;
+	}
 	while (at < size) {
 		ssize_t n = write(tui->terminal, bytes + at, size - at);
 
@@ -185,6 +189,8 @@ static int take_keys(struct tui *tui, bool last)
 		at += used;
 		if (key == KEY_REDRAW)
 			screen_forget(tui->screen);
+		else if (key == KEY_SUSPEND)
+			terminal_suspend();
 		else if (key != KEY_NONE)
 			r = browser_key(&tui->browser, key);
 		if (r == BROWSER_QUIT)
