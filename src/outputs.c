@@ -32,8 +32,30 @@ static int open_nameless(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens what the path stands for; sets ret_final_path when it has yet to get its name. */
-static int open_path(const char *path, bool in_place, char **ret_final_path)
+/*
+ * A file that has no name yet, or one beside the final one, where the file system has no files
+ * without.
+ */
+static int open_unnamed(struct output *output)
+{
+	int fd = open_nameless(output->final_path);
+
+	if (fd != -EOPNOTSUPP && fd != -EISDIR)
+		return fd;
+	if (asprintf(&output->temporary, "%s.%d.tmp", output->final_path, getpid()) < 0) {
+		output->temporary = NULL;
+		return -ENOMEM;
+	}
+	fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	free(take_ptr(output->temporary));
+	return fd;
+}
+
+/* Opens what the path stands for: where it is, or until it is whole under no name. */
+static int open_path(const char *path, bool in_place, struct output *output)
 {
 	struct stat status;
 	bool exists = stat(path, &status) == 0;
@@ -45,19 +67,8 @@ static int open_path(const char *path, bool in_place, char **ret_final_path)
 		return -errno;
 	if (!in_place && (!exists || S_ISREG(status.st_mode))) {
 		/* Through links to the file itself: replacing a link is not what was asked for. */
-		char *final_path = exists ? realpath(path, NULL) : strdup(path);
-
-		if (!final_path)
-			return -errno;
-		fd = open_nameless(final_path);
-		if (fd >= 0) {
-			*ret_final_path = final_path;
-			return fd;
-		}
-		free(final_path);
-		/* Not every file system has files without names. */
-		if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -ENOENT)
-			return fd;
+		output->final_path = exists ? realpath(path, NULL) : strdup(path);
+		return output->final_path ? open_unnamed(output) : -errno;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
 	return fd < 0 ? -errno : fd;
@@ -80,6 +91,18 @@ static int unknown_extension(const char *path, struct error *err)
 			   path, known);
 }
 
+static int unknown_format(const char *name, struct error *err)
+{
+	char known[200];
+	size_t at = 0;
+
+	for (const struct writer *const *writer = writers; *writer; writer++)
+		if (at < sizeof(known))
+			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s, ",
+					       (*writer)->name);
+	return error_usage(err, "unknown format '%s': use one of %srecording", name, known);
+}
+
 static int choose_writer(const struct plan_output *wanted, struct output *output, struct error *err)
 {
 	if (wanted->format && strcmp(wanted->format, "recording") == 0)
@@ -93,7 +116,7 @@ static int choose_writer(const struct plan_output *wanted, struct output *output
 		output->writer = wanted->path ? writer_by_path(wanted->path) : writers[0];
 	if (output->writer)
 		return 0;
-	return wanted->format ? error_usage(err, "unknown format '%s'", wanted->format)
+	return wanted->format ? unknown_format(wanted->format, err)
 			      : unknown_extension(wanted->path, err);
 }
 
@@ -155,7 +178,7 @@ static int open_stream(struct output *output, bool to_stdout, bool in_place, str
 {
 	const char *path = output->each ? output->expanded : output->path;
 	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-			   : open_path(path, in_place, &output->final_path);
+			   : open_path(path, in_place, output);
 
 	if (fd < 0)
 		return cannot_write(path, to_stdout ? -errno : fd, err);
@@ -235,28 +258,44 @@ static int flush(struct output *output, struct error *err)
 	return cannot_write(output->path, errno ? -errno : -EIO, err);
 }
 
+static int rename_temporary(struct output *output)
+{
+	if (rename(output->temporary, output->final_path) < 0)
+		return -errno;
+	free(take_ptr(output->temporary));
+	return 0;
+}
+
+static void remove_temporary(struct output *output)
+{
+	if (output->temporary)
+		unlink(output->temporary);
+	free(take_ptr(output->temporary));
+}
+
 /* Gives the nameless file its name, in the place of what may bear it now. */
 static int give_name(struct output *output)
 {
-	own(own_free) char *temporary = NULL;
 	char self[64];
 
+	if (output->temporary)
+		return rename_temporary(output);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(output->stream));
 	if (linkat(AT_FDCWD, self, AT_FDCWD, output->final_path, AT_SYMLINK_FOLLOW) == 0)
 		return 0;
 	if (errno != EEXIST)
 		return -errno;
-	if (asprintf(&temporary, "%s.%d.tmp", output->final_path, getpid()) < 0)
+	if (asprintf(&output->temporary, "%s.%d.tmp", output->final_path, getpid()) < 0) {
+		output->temporary = NULL;
 		return -ENOMEM;
-	if (linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) < 0)
-		return -errno;
-	if (rename(temporary, output->final_path) < 0) {
+	}
+	if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) < 0) {
 		int code = -errno;
 
-		unlink(temporary);
+		free(take_ptr(output->temporary)); /* somebody else's */
 		return code;
 	}
-	return 0;
+	return rename_temporary(output);
 }
 
 /* The file is whole. */
@@ -290,6 +329,7 @@ void outputs_close(struct outputs *outputs)
 	for (uint32_t i = 0; i < outputs->n; i++) {
 		if (outputs->list[i].stream)
 			fclose(outputs->list[i].stream);
+		remove_temporary(&outputs->list[i]);
 		free(outputs->list[i].buffer);
 		free(outputs->list[i].final_path);
 		free(outputs->list[i].expanded);

@@ -23,6 +23,7 @@ struct output {
 	FILE *stream;
 	char *buffer;
 	char *final_path; /* the name a whole file gets; NULL when it has it already */
+	char *temporary;  /* the name it has until then, where it needs one */
 
 	/* With %n or %t in the name: */
 	bool each;	 /* a file for each report */

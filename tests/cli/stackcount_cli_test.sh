@@ -47,11 +47,14 @@ refuses "--children without -p" "argument --children: goes with -p/--pid" --chil
 refuses "-p without its number" "argument -p/--pid: expected one argument" vfs_read -p
 refuses "no command after --" "expected a command after --" vfs_read --
 refuses "an ambiguous option" "ambiguous option: --d could match --duration, --delimited, --debug, --diff, --diff-raw" --d vfs_read
-says "an unknown format" 2 "stackcount: unknown format 'pdf'" --format pdf c:malloc
+says "an unknown format" 2 \
+	"stackcount: unknown format 'pdf': use one of text, folded, svg, html, pprof, speedscope, json, perf-script, recording" \
+	--format pdf c:malloc
 refuses "more formats than outputs" "argument --format: given 2 times for 1 output" \
 	--format text --format folded vfs_read
 says "a file of unknown format" 2 \
-	"stackcount: no format goes by the extension of '$tmp/x.nosuch': say which with --format" -o "$tmp/x.nosuch" c:malloc
+	"stackcount: no format goes by the extension of '$tmp/x.nosuch': use one of .txt .folded .collapsed .svg .html .htm .pb.gz .pprof .speedscope.json .speedscope .json .perf .perf.txt .stacktally, or say which with --format" \
+	-o "$tmp/x.nosuch" c:malloc
 [ ! -e "$tmp/x.nosuch" ]
 check $? "... and it is not made" "$(ls "$tmp")"
 says "-K with -U" 2 \
