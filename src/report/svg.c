@@ -8,6 +8,7 @@
 
 #include "base/own.h"
 #include "report/caption.h"
+#include "report/facts.h"
 #include "report/flame_colour.h"
 #include "report/flame_layout.h"
 #include "report/markup.h"
@@ -282,6 +283,16 @@ static void put_button(struct svg *svg, const char *id, const char *text, int x,
 	put(svg, markup);
 }
 
+static void put_fact(void *context, const char *name, const char *text)
+{
+	struct svg *svg = context;
+
+	put(svg, name);
+	put(svg, ": ");
+	markup_foreign(&svg->bytes, text);
+	put(svg, "\n");
+}
+
 static void put_head(struct svg *svg)
 {
 	char size[200];
@@ -295,11 +306,7 @@ static void put_head(struct svg *svg)
 	put(svg, "<title>");
 	put_caption(svg, caption_title);
 	put(svg, "</title>\n<desc>");
-	put_caption(svg, caption_subtitle);
-	if (svg->profile->meta->command_line) {
-		put(svg, "; ");
-		markup_foreign(&svg->bytes, svg->profile->meta->command_line);
-	}
+	facts_each(svg->profile, put_fact, svg);
 	put(svg, "</desc>\n<style><![CDATA[\n");
 	put_file(svg, page_file_svg_css());
 	put(svg, "]]></style>\n");
