@@ -9,9 +9,11 @@
  *   --limit N       ends after N instructions (default 3,000,000)
  *   --from-start    from the first instruction, in the dynamic linker; else from the program's
  *                   entry point
- *   --signal N      sends SIGUSR1 before every Nth instruction of the program's own code
+ *   --signal N      sends SIGUSR1 before every Nth instruction of the program's own code, from when
+ *                   it takes it on, and not in handlers
  *   --known FILE    mismatches that are explained: lines `OBJECT FUNCTION KIND why`, see there
  *   --show N        prints the first N mismatches (default 5)
+ *   --spoil SORT    makes rules of a sort (tables.c) wrong, to show that it is found
  *   --trace         prints every instruction's true stack
  *
  * A wrong stack is one that differs from the truth; a short one is its beginning, with a reason
@@ -71,6 +73,7 @@ struct totals {
 struct oracle {
 	unsigned long limit, signal_every, show, shown;
 	bool from_start, trace;
+	bool takes_signals; /* SIGUSR1 */
 	struct known *known;
 	struct walker *walker;
 	struct task tasks[MAX_TASKS];
@@ -306,8 +309,11 @@ static void after_system_call(struct oracle *oracle, struct task *task,
 		tracee_read_areas(task->space);
 		walker_update(oracle->walker, task->space->pid);
 		return;
+	case SYS_rt_sigaction:
+		if (task->regs.rdi == SIGUSR1 && now->rax == 0)
+			oracle->takes_signals = true;
+		return;
 	}
-	(void)now;
 }
 
 /* What the instruction that was at task->regs did to the true stack. */
@@ -358,6 +364,14 @@ static void trace(struct oracle *oracle, struct task *task)
 	printf("\n");
 }
 
+static bool in_handler(const struct task *task)
+{
+	for (size_t i = task->shadow.list.n; i-- > 0;)
+		if (task->shadow.list.entries[i].interrupted)
+			return true;
+	return false;
+}
+
 /* Stopped before an instruction. `signal`: to be delivered. */
 static void stopped(struct oracle *oracle, struct task *task, int signal)
 {
@@ -377,8 +391,9 @@ static void stopped(struct oracle *oracle, struct task *task, int signal)
 	if (oracle->trace)
 		trace(oracle, task);
 	check(oracle, task);
-	if (oracle->signal_every && now.rip >= oracle->own_start && now.rip < oracle->own_end &&
-	    !signal && ++oracle->own_steps % oracle->signal_every == 0) {
+	if (oracle->signal_every && oracle->takes_signals && !in_handler(task) &&
+	    now.rip >= oracle->own_start && now.rip < oracle->own_end && !signal &&
+	    ++oracle->own_steps % oracle->signal_every == 0) {
 		signal = SIGUSR1;
 		injected = true;
 	}
@@ -547,24 +562,24 @@ static int print_result(struct oracle *oracle)
 
 	known_print(oracle->known, stdout);
 	printf("instructions=%lu frames=%lu deepest=%lu wrong=%lu short=%lu known=%lu ahead=%lu "
-	       "assumed=%lu calls=%lu returns=%lu signals=%lu resumed=%lu dropped=%lu fresh=%lu\n",
+	       "assumed=%lu calls=%lu returns=%lu signals=%lu injected=%lu resumed=%lu dropped=%lu "
+	       "fresh=%lu\n",
 	       t->instructions, t->frames, t->deepest, t->wrong, t->incomplete, t->known, t->ahead,
 	       t->assumed, oracle->gone.calls, oracle->gone.returns, oracle->gone.signals,
-	       oracle->gone.resumed, oracle->gone.dropped, oracle->gone.fresh);
+	       t->injected, oracle->gone.resumed, oracle->gone.dropped, oracle->gone.fresh);
 	return t->wrong || t->incomplete || !t->instructions;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "limit", 1, NULL, 'l' },
-						 { "from-start", 0, NULL, 'f' },
-						 { "signal", 1, NULL, 's' },
-						 { "known", 1, NULL, 'k' },
-						 { "show", 1, NULL, 'n' },
-						 { "trace", 0, NULL, 't' },
-						 {} };
+	static const struct option options[] = {
+		{ "limit", 1, NULL, 'l' },  { "from-start", 0, NULL, 'f' },
+		{ "signal", 1, NULL, 's' }, { "known", 1, NULL, 'k' },
+		{ "show", 1, NULL, 'n' },   { "trace", 0, NULL, 't' },
+		{ "spoil", 1, NULL, 'x' },  {}
+	};
 	static struct oracle oracle = { .limit = 3000000, .show = 5 };
-	const char *known = NULL;
+	const char *known = NULL, *spoil = NULL;
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
@@ -587,6 +602,9 @@ int main(int argc, char **argv)
 		case 't':
 			oracle.trace = true;
 			break;
+		case 'x':
+			spoil = optarg;
+			break;
 		default:
 			return 2;
 		}
@@ -596,7 +614,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	oracle.known = known_read(known);
-	oracle.walker = walker_new();
+	oracle.walker = walker_new(spoil);
 	start(&oracle, argv + optind);
 	run(&oracle);
 	status = print_result(&oracle);

@@ -41,6 +41,9 @@ struct tables {
 	size_t n_processes;
 	uint32_t owners;
 	struct native_tables native;
+	const char *spoilt;	 /* the sort of rules, or NULL */
+	struct wire_rule *wrong; /* copies of the rules, spoilt where they are of that sort */
+	uint32_t n_wrong;
 };
 
 static void *must(void *pointer)
@@ -57,14 +60,66 @@ static const void *block_of(const void *data, uint32_t block)
 	return block && block < tables->n_blocks ? tables->blocks[block] : NULL;
 }
 
+static void spoil(struct wire_rule *rule, const char *sort)
+{
+	enum wire_ra ra = WIRE_RULE_RA(rule);
+
+	if (!strcmp(sort, "cfa") && rule->cfa == WIRE_CFA_SP && rule->cfa_offset == 48)
+		rule->cfa_offset += 8;
+	else if (!strcmp(sort, "chain") && rule->cfa == WIRE_CFA_FP)
+		rule->cfa_offset += 8;
+	else if (!strcmp(sort, "plt") && rule->cfa == WIRE_CFA_PLT)
+		rule->cfa_offset = 6; /* as if it had pushed */
+	else if (!strcmp(sort, "memory") &&
+		 (rule->cfa == WIRE_CFA_FP_DEREF || rule->cfa == WIRE_CFA_SP_DEREF))
+		rule->cfa_offset += 8;
+	else if (!strcmp(sort, "fp") && rule->fp == WIRE_FP_CFA)
+		rule->fp_offset -= 8;
+	else if (!strcmp(sort, "frame") && rule->fp == WIRE_FP_FP)
+		rule->fp_offset -= 8;
+	else if (!strcmp(sort, "kept") && rule->ra & WIRE_RULE_KEPT_SAVED)
+		rule->ra &= (uint8_t)~WIRE_RULE_KEPT_SAVED;
+	else if (!strcmp(sort, "clone") && ra == WIRE_RA_CLONE)
+		rule->ra = WIRE_RA_CFA;
+	else if (!strcmp(sort, "signal") && ra == WIRE_RA_SIGNAL)
+		rule->ra = WIRE_RA_CFA;
+	else if (!strcmp(sort, "end") && ra == WIRE_RA_CFA && rule->cfa_offset == 32)
+		rule->ra = WIRE_RA_END;
+}
+
+bool tables_spoil(struct tables *tables, const char *sort)
+{
+	static const char *const sorts[] = { "cfa",   "chain", "plt",	"memory", "fp",
+					     "frame", "kept",  "clone", "signal", "end" };
+
+	for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
+		if (!strcmp(sort, sorts[i]))
+			tables->spoilt = sorts[i];
+	return tables->spoilt != NULL;
+}
+
+static const struct wire_rule *wrong_rule(struct tables *tables, const struct wire_rule *rules,
+					  uint32_t number)
+{
+	if (!tables->wrong)
+		tables->wrong = must(calloc(UINT16_MAX + 1, sizeof(*tables->wrong)));
+	while (tables->n_wrong <= number) {
+		tables->wrong[tables->n_wrong] = rules[tables->n_wrong];
+		spoil(&tables->wrong[tables->n_wrong++], tables->spoilt);
+	}
+	return &tables->wrong[number];
+}
+
 static const struct wire_rule *rule_of(const void *data, uint32_t number)
 {
-	const struct tables *tables = data;
+	struct tables *tables = (struct tables *)data;
 	const struct wire_rule *rules;
 	uint32_t n;
 
 	rules = rule_book_rules(tables->book, &n);
-	return number < n ? &rules[number] : NULL;
+	if (number >= n)
+		return NULL;
+	return tables->spoilt ? wrong_rule(tables, rules, number) : &rules[number];
 }
 
 static const struct wire_process *process_of(const void *data, uint32_t tgid)
@@ -99,6 +154,7 @@ void tables_free(struct tables *tables)
 		free(tables->blocks[i]);
 	free(tables->blocks);
 	free(tables->files);
+	free(tables->wrong);
 	rule_book_free(tables->book);
 	free(tables);
 }

@@ -7,11 +7,15 @@
 #ifndef STACKTALLY_TESTS_TABLES_H
 #define STACKTALLY_TESTS_TABLES_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "unwind/native.h"
 
 struct tables;
+
+/* Makes rules of one sort wrong from now on, to show that it is found. False: no such sort. */
+bool tables_spoil(struct tables *tables, const char *sort);
 
 struct tables *tables_new(void);
 void tables_free(struct tables *tables);

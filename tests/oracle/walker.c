@@ -19,13 +19,17 @@ struct walker {
 	size_t n_named;
 };
 
-struct walker *walker_new(void)
+struct walker *walker_new(const char *spoil)
 {
 	struct walker *walker = calloc(1, sizeof(*walker));
 
 	if (!walker)
 		abort();
 	walker->tables = tables_new();
+	if (spoil && !tables_spoil(walker->tables, spoil)) {
+		fprintf(stderr, "no such sort of rules: %s\n", spoil);
+		exit(2);
+	}
 	return walker;
 }
 

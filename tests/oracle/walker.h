@@ -15,7 +15,9 @@
 
 struct walker;
 
-struct walker *walker_new(void);
+/* `spoil`: a sort of rules that are to be wrong (tables.h), or NULL. Exits if there is none such.
+ */
+struct walker *walker_new(const char *spoil);
 void walker_free(struct walker *walker);
 
 /* (Re)writes the tables of a process: to be called when its mappings have changed. */
