@@ -69,7 +69,8 @@ wait
 
 instructions=0 frames=0 explained=0 injected=0
 for i in "${!names[@]}"; do
-	if [ "$(cat "$tmp/$i.status")" = 0 ] && [ "$(value instructions "$tmp/$i.out")" -gt 1000 ]; then
+	if [ "$(cat "$tmp/$i.status")" = 0 ] && [ "$(value instructions "$tmp/$i.out")" -gt 1000 ] &&
+		! { [ "${names[i]}" = "without section headers" ] && [ "$(value known "$tmp/$i.out")" -gt 30 ]; }; then
 		echo "ok true stacks: ${names[i]}"
 	else
 		head -n 40 "$tmp/$i.err"
