@@ -222,7 +222,22 @@ static void find_entry(struct search *search)
 	"48 83 ee 08 48 89 0e 0f 05 85 c0 75 0f 31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4 c3"
 #define MUSL_CLONE_CHILD 0x29 /* where the new thread goes on */
 #define MUSL_CLONE_RET	 0x38
-#define MUSL_VFORK	 "5a b8 3a 00 00 00 0f 05 52 48 89 c7 e9"
+/* exit(main(argc, argv, envp)) of libc_start_main_stage2, where nothing is returned to. */
+#define MUSL_MAIN      "89 ?? 4c 89 ?? 4c 89 ?? ff ?? 89 c7 e8 ?? ?? ?? ??"
+#define MUSL_MAIN_CALL 8 /* the call of main in it */
+#define MUSL_MAIN_END  17
+#define MUSL_VFORK     "5a b8 3a 00 00 00 0f 05 52 48 89 c7 e9"
+
+static bool calls_main(const struct search *search, uint64_t address, const uint8_t *code,
+		       size_t left)
+{
+	int32_t distance;
+
+	if (!code_matches(code, left, MUSL_MAIN) || (code[MUSL_MAIN_CALL + 1] & 0xf8) != 0xd0)
+		return false;
+	memcpy(&distance, code + MUSL_MAIN_END - sizeof(distance), sizeof(distance));
+	return is_code(search, address + MUSL_MAIN_END + (uint64_t)(int64_t)distance);
+}
 
 static void find_stubs(struct search *search, uint64_t begin, const uint8_t *bytes, size_t size)
 {
@@ -241,6 +256,9 @@ static void find_stubs(struct search *search, uint64_t begin, const uint8_t *byt
 				 WIRE_RA_ENTRY);
 			add_depth(search, address + MUSL_CLONE_RET, address + MUSL_CLONE_RET + 1,
 				  8);
+		} else if (*code == 0x89 && calls_main(search, address, code, size - at)) {
+			add_kind(search, address + MUSL_MAIN_CALL, address + MUSL_MAIN_END,
+				 WIRE_RA_ENTRY);
 		} else if (*code == 0x5a && code_matches(code, size - at, MUSL_VFORK)) {
 			add_depth(search, address, address + 1, 8);
 			add(search, address + 1, address + 9, &vfork);

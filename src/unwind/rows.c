@@ -11,6 +11,7 @@
 #include "unwind/code_view.h"
 #include "unwind/crt_code.h"
 #include "unwind/frame_sections.h"
+#include "unwind/framed_code.h"
 #include "unwind/go_rows.h"
 #include "unwind/row_writer.h"
 
@@ -83,6 +84,10 @@ static int read_stubs(struct compilation *all, struct rule_book *book)
 
 	if (!r)
 		r = crt_code_find(&all->code, &all->ranges, book, &more);
+	if (!r)
+		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
+	if (!r)
+		r = framed_code_find(&all->code, &all->ranges, book, &more);
 	if (!r)
 		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
 	code_ranges_free(&more);

@@ -198,11 +198,32 @@ if make_threads musl-static musl-gcc -static; then
 	restore=$(symbol "$tmp/musl-static" __restore_rt)
 	rule "musl's signal return, a byte early" "$tmp/musl-static" "$(add "$restore" -1)" ra=SIGNAL
 	rule "musl's signal return" "$tmp/musl-static" "$(add "$restore" 8)" ra=SIGNAL
+	main=$(objdump -d --no-show-raw-insn "$tmp/musl-static" --disassemble=libc_start_main_stage2 |
+		awk '$2 == "call" && $3 ~ /^\*/ { getline; sub(":", "", $1); print "0x" $1 }')
+	rule "where musl's main returns to" "$tmp/musl-static" "$main" ra=ENTRY
 	rule "musl's vfork" "$tmp/musl-static" "$(add "$(symbol "$tmp/musl-static" vfork)" 7)" "ra=reg reg=1"
 fi
 if make_threads musl musl-gcc; then
 	rule "entry, musl" "$tmp/musl" "$(entry "$tmp/musl")" ra=ENTRY
 	stubs "$tmp/musl"
+fi
+
+# Code without CFI that keeps frame pointers, after code that has CFI.
+for ((i = 0; i < 3000; i++)); do
+	echo "long f$i(long *a) { long b[4] = { a[0], $i }; g(b); return a[$i & 7] * b[1]; }"
+done >"$tmp/framed.c"
+sed -i '1i void g(long *);' "$tmp/framed.c"
+if "${CC:-gcc}" -c -O1 -fno-omit-frame-pointer -fcf-protection=none -fno-asynchronous-unwind-tables \
+	-o "$tmp/framed.o" "$tmp/framed.c" &&
+	echo 'void g(long *a) { a[2]++; } int main(void) { return 0; }' |
+	"${CC:-gcc}" -o "$tmp/framed" -x c - -x none "$tmp/framed.o"; then
+	begin=$(symbol "$tmp/framed" f1234)
+	rule "framed code, before the push" "$tmp/framed" "$begin" "cfa=sp+8 fp=same+0 ra=cfa"
+	rule "framed code, after the push" "$tmp/framed" "$(add "$begin" 1)" "cfa=sp+16 fp=cfa-16"
+	rule "framed code, in its frame" "$tmp/framed" "$(add "$begin" 4)" "cfa=fp+16 fp=cfa-16"
+	rule "what has CFI beside framed code" "$tmp/framed" "$(symbol "$tmp/framed" main)" "cfa=sp+8"
+else
+	echo "FAIL framed code: cannot be built"
 fi
 
 # Go: depths of stacks as elfutils reads them in .debug_frame, and where the runtime's stacks end.
