@@ -37,9 +37,9 @@ other_stack       99 -               exec $programs/sampled/odd_stacks other_sta
 jumps             99 -               exec $programs/sampled/odd_stacks jumps
 kernel_entries    99 -               exec $programs/sampled/odd_stacks kernel
 fibers            99 -               exec $programs/sampled/odd_stacks fibers
-musl              95 musl-gcc        exec $work/odd_stacks_musl
-musl_signals      95 musl-gcc        exec $work/odd_stacks_musl_signals other_stack
-musl_static       95 musl-gcc        exec $work/odd_stacks_musl_static kernel
+musl              95-no-row musl-gcc        exec $work/odd_stacks_musl
+musl_signals      95-no-row musl-gcc        exec $work/odd_stacks_musl_signals other_stack
+musl_static       95-no-row musl-gcc        exec $work/odd_stacks_musl_static kernel
 go                95 go              exec $work/kinds_go
 node              95 node            exec node $kinds/kinds.js
 END_OF_TABLE
@@ -62,7 +62,7 @@ run_sqlite() {
 		DELETE FROM t WHERE a % 7 = 0;"
 }
 
-run_git_gc() { git -C "$work/repository" gc -q --aggressive --prune=now; }
+run_git_gc() { git -C "$work/repository" gc -q --force --aggressive --prune=now; }
 
 # Servers end with the pid namespace that they run in.
 run_postgresql() {
