@@ -6,10 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <time.h>
-
-#define NICE 10
 
 struct compile_queue {
 	struct table_cache *cache;
@@ -146,7 +143,6 @@ static void *work(void *argument)
 {
 	struct compile_queue *queue = argument;
 
-	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 	pthread_setname_np(pthread_self(), "unwind-compile");
 	pthread_mutex_lock(&queue->lock);
 	while (!queue->ends) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files that wait to be compiled, and the thread that does it at low priority, so that what is
- * measured is not delayed. Who waits for results may lend a hand.
+ * Files that wait to be compiled, and the thread that does it. It is as nice as its process: nicer,
+ * it would starve where all CPUs are busy, which is where people measure, and stacks would end
+ * early for as long as that lasts. Who waits for results may lend a hand.
  *
  * A job is owned by the queue from compile_queue_add() until it is taken back done. Must not
  * know: processes, blocks; what to do with rows is told by `finish`.
