@@ -42,6 +42,23 @@ measure_command() {
 	said=$(cat "$tmp/said")
 	mv "$tmp/command.folded" "$out" 2>>"$err"
 }
+# sample ARGUMENT...: starts profile and waits until it samples; sampled: ends it as Ctrl-C does,
+# its report in $out, folded
+sample() {
+	: >"$tmp/run.text"
+	"$profile" -o - -o "$tmp/run.folded" --format text --format folded "$@" \
+		>"$tmp/run.text" 2>"$err" &
+	run=$!
+	started+=("$run")
+	await 60 samples_by_now
+}
+samples_by_now() { grep -q '^Sampling' "$tmp/run.text" || ! kill -0 "$run" 2>>"$fate"; }
+sampled() {
+	kill -INT "$run" 2>>"$fate"
+	wait "$run"
+	status=$?
+	mv "$tmp/run.folded" "$out"
+}
 # begin PROGRAM [ARGUMENT...]: starts it, waits for its `ready PID`; sets $pid (as it sees it
 # itself) and $child (the process started here, which a wrapper may be); $said has its lines.
 begin() {

@@ -28,19 +28,21 @@ calculates "$named > 0.5 * $n / 4 * 0.997"
 check $? "the work of programs that live a ms has its names" "$named named, $unnamed not"
 
 # ---- the end of a process before the end of the run, where the process is not ours
-begin "$programs/nested" $((300 * slow)) || finish
-measure -F 499 -f -p "$pid" $((2 * slow))
+begin "$programs/nested" 300 || finish
+kill -STOP "$pid" # until it is measured
+sample -F 499 -U -p "$pid"
+kill -CONT "$pid"
+wait "$child"
+sampled
 end
 has "a process that ended meanwhile keeps its names" ';main;outer;middle;inner;burn(;|$)'
-calculates "$(counted ';main;outer;middle;inner;burn(;|$)') >= 0.9 * $(total)"
+named_work ';main;outer;middle;inner;burn(;|$)'
 check $? "nearly all of its samples do" "$(tail -n 3 "$out")"
 
 # ---- a process that began after the run did, and ended before it
-"$profile" -F 499 --name nested -f $((3 * slow)) >"$out" 2>"$err" &
-run=$!
-started+=("$run")
+sample -F 499 -U --name nested
 "$programs/nested" 200 >"$fate"
-wait "$run"
+sampled
 calculates "$(counted '^nested;(.*;)?main;outer;middle;inner;burn(;|$)') > 30"
 check $? "a process that came and went meanwhile has its names" "$(tail -n 3 "$out")"
 
@@ -48,8 +50,12 @@ check $? "a process that came and went meanwhile has its names" "$(tail -n 3 "$o
 measure_command -F 499 -- "$programs/late_library" "$programs/libplugin.so" 300
 has "what ran before the library was loaded has its name" ';main;before_loading;burn(;|$)'
 has "what ran in the library has its name, though it was unloaded" ';main;plugin_entry;plugin_work;burn(;|$)'
-begin "$programs/late_library" "$programs/libplugin.so" $((700 * slow)) || finish
-measure -F 499 -f -p "$pid" $((4 * slow))
+begin "$programs/late_library" "$programs/libplugin.so" 700 || finish
+kill -STOP "$pid"
+sample -F 499 -U -p "$pid"
+kill -CONT "$pid"
+wait "$child"
+sampled
 end
 has "the same for a process that was there before" ';main;plugin_entry;plugin_work;burn(;|$)'
 calculates "$(counted ';main;(.*;)?\[unknown\]') < 0.05 * $(total)"
