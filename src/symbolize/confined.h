@@ -5,7 +5,8 @@
  * Libraries that were not made for hostile input crash there, and cost the result, not us.
  *
  * The caller may have threads; work() then must not wait for what they held when the child was
- * made, except malloc() and stdio. Must not know: what the work is.
+ * made, except malloc() and stdio, which libc's fork() leaves in order (an address sanitizer's
+ * malloc() is not left so). Must not know: what the work is.
  */
 #ifndef STACKTALLY_SYMBOLIZE_CONFINED_H
 #define STACKTALLY_SYMBOLIZE_CONFINED_H
