@@ -97,7 +97,7 @@ at_exit=leave_cgroup
 
 only=';turns;'
 if have_uprobes; then filters "uprobe" function "$calls:sc_counted"; else skip uprobe "$no_uprobes"; fi
-only=';turns;syscall$'
+only=';turns;sc_getpgid;syscall$'
 filters "tracepoint" getpgid -U t:raw_syscalls:sys_enter
 if have_kprobes; then
 	filters "kprobe" getpgid -U '*_sys_getpgid'

@@ -25,11 +25,15 @@ SLOW = 4 if os.environ.get("STACKTALLY_VM") else 1
 
 # The user frames of the program, root first as they may follow each other. All others in its
 # stacks are the kernel's.
-USER = {"__libc_start_call_main", "start_thread", "main", "ta", "tb", "func_a", "func_b", "spin",
-        "do_read", "do_alloc", "pread64", "malloc"}
+USER = {"_start", "__libc_start_main", "__libc_start_call_main", "clone3", "start_thread",
+        "main", "ta", "tb", "func_a", "func_b", "spin", "do_read", "do_alloc", "pread64", "malloc"}
 # glibc has several names for one address; which of them is shown is as good as another.
 SAME = {re.compile(r"^(__libc_|__GI_|__GI___libc_|__)?malloc$"): "malloc",
+        re.compile(r"^(__)?clone3$"): "clone3",
+        re.compile(r"^__libc_start_main(_impl|@.*)?$"): "__libc_start_main",
         re.compile(r"^(__libc_|__GI___libc_|__GI___|__)?pread(64)?$"): "pread64"}
+# What calls the last frame that bcc sees, leaf first.
+STARTS = {"__libc_start_call_main": ["__libc_start_main", "_start"], "start_thread": ["clone3"]}
 FRAME = re.compile(r"^( +)([0-9a-f]{8,16} +)?(\S.*?)(\+0x[0-9a-f]+)?$")
 PROCESS = re.compile(r"^    (- +\S.* \(\d+\)|\S.* \[\d+\])$")
 
@@ -43,6 +47,19 @@ def kernel_leaf_once(lines):
         line = re.sub(r";([^; ]+);\1( \d+)$", r";\1\2", line)
         if not (changed and line.strip() and changed[-1] == line and not is_user(line.strip())):
             changed.append(line)
+    return changed
+
+
+def down_to_the_start(lines):
+    """bcc follows frame pointers, which end in libc; ours go on to where the thread began."""
+    changed = []
+    for line in lines:
+        for name, callers in STARTS.items():
+            line = line.replace(f";{name}", ";".join(["", *callers[::-1], name]))
+        changed.append(line)
+        frame = FRAME.match(line)
+        if frame:
+            changed += [line.replace(frame[3], caller) for caller in STARTS.get(frame[3], ())]
     return changed
 
 
@@ -388,7 +405,7 @@ def compare_report(name, build, program):
         if changed == bcc:
             raise Unlike(f"the decision {decision.__name__} changes nothing")
         bcc = changed
-    bcc = masked_report(kernel_leaf_once(bcc), wanted)
+    bcc = masked_report(down_to_the_start(kernel_leaf_once(bcc)), wanted)
     ours = masked_report(out.splitlines(), wanted)
     if not [line for line in bcc if line.endswith("N")]:
         raise Unlike("nothing of bcc's report is compared")
