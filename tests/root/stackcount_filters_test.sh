@@ -46,7 +46,7 @@ filtered() {
 	detach
 	n=$(counted "$only" "$folded")
 	[ "$status" -eq 0 ] && [ "$n" -eq "$expected" ]
-	check $? "$name" "$n counted, not $expected, status $status: $(tail -n 2 "$err")"
+	check $? "$name" "$n counted, not $expected, status $status: $(tail -n 2 "$err") $(sort "$folded" | tail -n 4)"
 }
 
 # filters KIND WHAT ARGUMENT...: two threads in each of the programs, caller-0 on CPU 0
@@ -95,9 +95,9 @@ leave_cgroup() {
 }
 at_exit=leave_cgroup
 
-only=';turns;'
+only=';sc_counted$'
 if have_uprobes; then filters "uprobe" function "$calls:sc_counted"; else skip uprobe "$no_uprobes"; fi
-only=';turns;sc_getpgid;syscall$'
+only=';syscall$'
 filters "tracepoint" getpgid -U t:raw_syscalls:sys_enter
 if have_kprobes; then
 	filters "kprobe" getpgid -U '*_sys_getpgid'
@@ -107,7 +107,7 @@ fi
 
 # ---- USDT, with and without a semaphore
 if have_uprobes; then
-	only=';turns;fire$'
+	only=';fire$'
 	for program in sc_usdt:sc_two sc_usdt_semaphore:sc_guarded; do
 		usdt=$programs/${program%:*} provider=${program#*:}
 		all_pids=() all_readings=()
@@ -160,7 +160,7 @@ if [ $# -gt 1 ]; then
 	number=$(cat "$2/number")
 	if echo $((number - 2)) 2>>"$fate" >/proc/sys/kernel/ns_last_pid &&
 		begin "$calls" wait function 10 && [ "$pid" -eq "$number" ]; then
-		only=';turns;'
+		only=';sc_counted$'
 		attach -p "$pid" "$calls:sc_counted"
 		: >"$2/turn"
 		await 60 test -e "$2/turned"
