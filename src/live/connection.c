@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #define READ_MS	 5000	/* for the whole request */
-#define STALL_MS 10000	/* without a byte going out */
 #define SEND_MS	 300000 /* for a whole reply */
 #define LEAVE_MS 1000
 
@@ -33,7 +32,7 @@ void connection_open(struct connection *connection, int fd, uint64_t ticket, uin
 	connection->since = now;
 	connection->deadline = now + READ_MS;
 	connection->trusted = connection->head = false;
-	connection->n_in = connection->sent = 0;
+	connection->n_in = connection->sent = connection->owed = 0;
 	connection->n_queue = 0;
 }
 
@@ -60,6 +59,10 @@ int connection_read(struct connection *connection, struct request *ret_request)
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
 		connection->n_in += (size_t)n;
+		/* Reading all of it again for every byte would be what slow ones want. */
+		if (connection->n_in < sizeof(connection->in) &&
+		    !memchr(connection->in + connection->n_in - n, '\n', (size_t)n))
+			continue;
 		r = request_parse(connection->in, connection->n_in, ret_request);
 		if (r != 0)
 			return r < 0 ? r : 1;
@@ -141,7 +144,7 @@ int connection_reply(struct connection *connection, const struct reply *reply, u
 	connection->state =
 		reply->stream && !connection->head ? CONNECTION_STREAMING : CONNECTION_SENDING;
 	connection->since = now;
-	connection->deadline = now + STALL_MS;
+	connection->deadline = now + CONNECTION_STALL_MS;
 	return 0;
 }
 
@@ -150,7 +153,7 @@ int connection_publish(struct connection *connection, struct blob *blob, uint64_
 	if (connection->n_queue >= SERVER_MAX_QUEUE)
 		return -ENOBUFS;
 	if (connection->n_queue == 0)
-		connection->deadline = now + STALL_MS;
+		connection->deadline = now + CONNECTION_STALL_MS;
 	connection->queue[connection->n_queue++] = blob_share(blob);
 	return 0;
 }
@@ -168,7 +171,7 @@ static void postpone(struct connection *connection, uint64_t now)
 {
 	uint64_t last = connection->since + SEND_MS;
 
-	connection->deadline = now + STALL_MS;
+	connection->deadline = now + CONNECTION_STALL_MS;
 	if (connection->state == CONNECTION_SENDING && last < connection->deadline)
 		connection->deadline = last;
 }

@@ -8,6 +8,8 @@
 
 #include "live/server.h"
 
+#define CONNECTION_STALL_MS 10000 /* without a byte going out: then the deadline is over */
+
 enum connection_state {
 	CONNECTION_FREE,
 	CONNECTION_READING,
@@ -26,6 +28,7 @@ struct connection {
 	bool trusted;	   /* it has shown the token */
 	bool head;	   /* HEAD: no body */
 	size_t n_in;
+	size_t owed; /* bytes of a reply that the server counts as waiting */
 	size_t sent; /* of queue[0] */
 	uint32_t n_queue;
 	struct blob *queue[SERVER_MAX_QUEUE + 2]; /* the head, the body, what is published */

@@ -7,7 +7,6 @@
 
 int keeper_make(struct keeper *keeper, const struct keeper_source *source, struct server *server)
 {
-	struct flame_options options = flame_tree_options(&source->report);
 	int r;
 
 	*keeper = (struct keeper){ .source = *source, .server = server };
@@ -17,7 +16,7 @@ int keeper_make(struct keeper *keeper, const struct keeper_source *source, struc
 	if (r == 0)
 		r = history_make(&keeper->history, KEEPER_SECONDS, KEEPER_HISTORY);
 	if (r == 0)
-		r = tree_make(&keeper->tree, &options, KEEPER_MAX_NODES);
+		r = tree_make(&keeper->tree, &source->report, KEEPER_MAX_NODES);
 	return r;
 }
 

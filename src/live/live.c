@@ -17,6 +17,9 @@ DEFINE_OWN(struct batch, batch_free)
 /* For how long a batch that has to be taken may keep the thread that measures waiting. */
 #define PATIENCE_MS 1000
 
+/* No more is made for those who do not take what there is: bytes. */
+#define MAX_WAITING (32u << 20)
+
 struct job {
 	struct route route;
 	uint64_t ticket;
@@ -111,8 +114,6 @@ static bool handle(void *context, const struct request *request, uint64_t ticket
 		return give_page(ret_reply);
 	if (job.route.kind == ROUTE_FILE)
 		return give_file(&job.route, ret_reply);
-	if (job.route.kind == ROUTE_EVENTS && server_n_streams(live->server) >= SERVER_MAX_STREAMS)
-		return refuse(ret_reply, 503);
 	if (job.route.kind == ROUTE_PROFILE) {
 		/* What is asked for begins now and ends then, to the second. */
 		job.due_ns = now_ns() - live->start_ns + job.route.seconds * 1000000000u;
@@ -169,6 +170,11 @@ static void do_job(struct live *live, struct job *job)
 	char name[64];
 	int r = 0;
 
+	if (server_waiting(live->server) > MAX_WAITING) {
+		reply.status = 503;
+		server_reply(live->server, job->ticket, &reply);
+		return;
+	}
 	switch (job->route.kind) {
 	case ROUTE_PAGE:
 	case ROUTE_FILE:

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -24,7 +26,8 @@
 
 #define SWEEP_MS      250 /* how often deadlines are looked at */
 #define LAST_WORDS_MS 500
-#define MAX_ACCEPT    16 /* at a time */
+#define STALLED_MS    1000 /* without taking anything, while others have no place */
+#define MAX_ACCEPT    16   /* at a time */
 #define MAX_PENDING   256
 
 /* What the data of an epoll event says that is no connection. */
@@ -36,6 +39,7 @@ struct command {
 	bool publish;
 	uint64_t ticket;
 	struct reply reply;
+	size_t owed; /* bytes that are counted as waiting */
 	char file_name[64];
 };
 
@@ -55,6 +59,7 @@ struct server {
 	bool lost; /* something found no room in `pending` */
 
 	uint32_t n_streams; /* atomic */
+	size_t waiting;	    /* atomic */
 
 	/* The thread's own. */
 	struct connection connections[SERVER_MAX_CONNECTIONS];
@@ -84,8 +89,16 @@ static void watch(struct server *server, const struct connection *connection, in
 	epoll_ctl(server->poll, how, connection->fd, &event);
 }
 
+/* What was waiting has gone out, or never will. */
+static void forget(struct server *server, size_t *owed)
+{
+	__atomic_sub_fetch(&server->waiting, *owed, __ATOMIC_RELAXED);
+	*owed = 0;
+}
+
 static void drop(struct server *server, struct connection *connection)
 {
+	forget(server, &connection->owed);
 	if (connection->state == CONNECTION_WAITING && server->handler.gone)
 		server->handler.gone(server->handler.context, connection->ticket);
 	if (connection->state == CONNECTION_STREAMING)
@@ -100,6 +113,8 @@ static void write_on(struct server *server, struct connection *connection)
 		drop(server, connection);
 		return;
 	}
+	if (connection->n_queue == 0)
+		forget(server, &connection->owed);
 	watch(server, connection, EPOLL_CTL_MOD);
 }
 
@@ -205,7 +220,45 @@ static void on_event(struct server *server, struct connection *connection, uint3
 
 /* ---- who comes ---- */
 
-/* A free place, if need be that of the stranger who has been here longest. */
+/* Of those who had a second to take something of a reply and did not, the first to be cut off. */
+static struct connection *most_stalled(struct server *server)
+{
+	uint64_t latest = now_ms() + CONNECTION_STALL_MS - STALLED_MS;
+	struct connection *found = NULL;
+
+	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
+		struct connection *connection = &server->connections[i];
+
+		if (connection->state == CONNECTION_SENDING && connection->deadline < latest &&
+		    (!found || connection->deadline < found->deadline))
+			found = connection;
+	}
+	return found;
+}
+
+/* The stream of which most has not arrived; NULL: all is where it should be. */
+static struct connection *most_behind(struct server *server)
+{
+	struct connection *found = NULL;
+	int most = 0;
+
+	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
+		struct connection *connection = &server->connections[i];
+		int unread = 0;
+
+		if (connection->state == CONNECTION_STREAMING &&
+		    ioctl(connection->fd, SIOCOUTQ, &unread) == 0 && unread > most) {
+			found = connection;
+			most = unread;
+		}
+	}
+	return found;
+}
+
+/*
+ * A free place, if need be that of the stranger who has been here longest, or of somebody who does
+ * not take what he asked for.
+ */
 static struct connection *place(struct server *server)
 {
 	struct connection *oldest = NULL;
@@ -218,6 +271,8 @@ static struct connection *place(struct server *server)
 		if (!connection->trusted && (!oldest || connection->since < oldest->since))
 			oldest = connection;
 	}
+	if (!oldest)
+		oldest = most_stalled(server);
 	if (oldest)
 		drop(server, oldest);
 	return oldest;
@@ -298,10 +353,23 @@ static void drop_expectant(struct server *server)
 	}
 }
 
+static bool place_for_stream(struct server *server)
+{
+	struct connection *behind;
+
+	if (server_n_streams(server) < SERVER_MAX_STREAMS)
+		return true;
+	behind = most_behind(server);
+	if (behind)
+		drop(server, behind);
+	return behind;
+}
+
 static void carry_out(struct server *server, struct command *command)
 {
 	struct connection *connection =
 		&server->connections[(command->ticket & 0xff) % SERVER_MAX_CONNECTIONS];
+	size_t owed = command->owed;
 
 	if (command->publish) {
 		publish(server, command->reply.body);
@@ -309,12 +377,14 @@ static void carry_out(struct server *server, struct command *command)
 		return;
 	}
 	if (connection->state != CONNECTION_WAITING || connection->ticket != command->ticket) {
+		forget(server, &owed);
 		blob_free(command->reply.body);
 		return;
 	}
+	connection->owed = owed;
 	if (command->reply.file_name)
 		command->reply.file_name = command->file_name;
-	if (command->reply.stream && server_n_streams(server) >= SERVER_MAX_STREAMS) {
+	if (command->reply.stream && !place_for_stream(server)) {
 		blob_free(command->reply.body);
 		refuse(server, connection, 503);
 		return;
@@ -359,18 +429,23 @@ static void enqueue(struct server *server, const struct command *command)
 	else
 		server->lost = true;
 	pthread_mutex_unlock(&server->lock);
-	if (!fits)
+	if (!fits) {
+		__atomic_sub_fetch(&server->waiting, command->owed, __ATOMIC_RELAXED);
 		blob_free(command->reply.body);
+	}
 	/* Only a full counter could fail, and that wakes as well. */
 	(void)!write(server->wake, &one, sizeof(one));
 }
 
 void server_reply(struct server *server, uint64_t ticket, const struct reply *with)
 {
-	struct command command = { .ticket = ticket, .reply = *with };
+	struct command command = { .ticket = ticket,
+				   .reply = *with,
+				   .owed = with->body ? with->body->size : 0 };
 
 	if (with->file_name)
 		snprintf(command.file_name, sizeof(command.file_name), "%s", with->file_name);
+	__atomic_add_fetch(&server->waiting, command.owed, __ATOMIC_RELAXED);
 	enqueue(server, &command);
 }
 
@@ -382,6 +457,11 @@ void server_publish(struct server *server, struct blob *blob)
 uint32_t server_n_streams(const struct server *server)
 {
 	return __atomic_load_n(&server->n_streams, __ATOMIC_RELAXED);
+}
+
+size_t server_waiting(const struct server *server)
+{
+	return __atomic_load_n(&server->waiting, __ATOMIC_RELAXED);
 }
 
 /* ---- the thread ---- */

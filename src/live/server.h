@@ -6,7 +6,8 @@
  * Whoever connects can take a bounded share of it and no more. There are at most
  * SERVER_MAX_CONNECTIONS; each has one request of at most REQUEST_MAX_SIZE bytes, that must be
  * there within seconds, and a bounded queue of blobs to be sent. Who does not read what waits for
- * him is cut off. When all places are taken, the one who has shown no token for longest has to go.
+ * him is cut off. When all places are taken, the one who has shown no token for longest has to go;
+ * then one who does not take what he asked for. A new stream takes the place of one that is behind.
  *
  * A request is handed on only if it has shown the token (as the first element of its path), was
  * sent to an address rather than a name, and comes from no foreign page.
@@ -68,6 +69,10 @@ void server_reply(struct server *server, uint64_t ticket, const struct reply *re
 void server_publish(struct server *server, struct blob *blob);
 /* How many streams there are: for who need not make news for nobody. */
 uint32_t server_n_streams(const struct server *server);
+
+/* How many bytes of replies wait to be sent or to be read, all in all: for who need not make more.
+ */
+size_t server_waiting(const struct server *server);
 
 /* Ends all streams after what waits for them, for half a second at most; then stops the thread. */
 void server_close(struct server *server);

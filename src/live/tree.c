@@ -19,9 +19,14 @@ DEFINE_OWN(struct names, names_free)
 #define VIEW_ALL                                                                                   \
 	(PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP | PROFILE_VIEW_ADDRESS)
 
-int tree_make(struct tree *tree, const struct flame_options *options, uint32_t max_nodes)
+int tree_make(struct tree *tree, const struct report_options *report, uint32_t max_nodes)
 {
-	*tree = (struct tree){ .options = *options, .max_nodes = max_nodes, .room = 1024 };
+	*tree = (struct tree){ .options = flame_tree_options(report),
+			       .sides = flame_tree_sides(report),
+			       .max_nodes = max_nodes,
+			       .room = 1024 };
+	if (tree->options.who == FLAME_WHO_COMM)
+		tree->options.who = FLAME_WHO_PROCESS;
 	tree->nodes = calloc(tree->room, sizeof(*tree->nodes));
 	tree->n_nodes = 1;
 	return tree->nodes ? flame_frames_new(&tree->frames) : -ENOMEM;
@@ -224,7 +229,8 @@ static int grow_by(struct tree *tree, const struct tally *tally, const struct na
 		r = add_entries(&part, first, first + n);
 	if (r == 0)
 		r = profile_build(small, small_names, &meta,
-				  VIEW_ALL | flame_tree_view(&tree->options), &profile);
+				  VIEW_ALL | flame_tree_view(&tree->options) | tree->sides,
+				  &profile);
 	if (r == 0 && profile.n_entries < n)
 		r = grow_by_halves(tree, tally, names, first, n);
 	else if (r == 0)
@@ -249,6 +255,9 @@ int tree_grow(struct tree *tree, const struct tally *tally, const struct names *
 		tree->leaf_of = grown;
 		tree->leaf_room = room;
 	}
+	/* Where thousands of short processes run, new ones of a name share what boxes are left. */
+	if (tree->options.who == FLAME_WHO_PROCESS && tree->n_nodes > tree->max_nodes / 2)
+		tree->options.who = FLAME_WHO_COMM;
 	r = grow_by(tree, tally, names, tree->n_entries, n - tree->n_entries);
 	if (r == 0)
 		tree->n_entries = n;

@@ -20,6 +20,7 @@ struct tree_node {
 
 struct tree {
 	struct flame_options options;
+	uint32_t sides; /* of the stacks that are left out: PROFILE_VIEW_* */
 	struct flame_frames *frames;
 	struct tree_node *nodes; /* nodes[0] is the root */
 	uint32_t n_nodes, room, max_nodes;
@@ -29,8 +30,11 @@ struct tree {
 	uint64_t n_shortened; /* entries that found no room for all of their path */
 };
 
-/* 0 or -ENOMEM; tree_clear() is due in both cases. */
-int tree_make(struct tree *tree, const struct flame_options *options, uint32_t max_nodes);
+/*
+ * For the report's options, with processes told apart as long as there is plenty of room. 0 or
+ * -ENOMEM; tree_clear() is due in both cases.
+ */
+int tree_make(struct tree *tree, const struct report_options *report, uint32_t max_nodes);
 void tree_clear(struct tree *tree);
 
 /*

@@ -27,23 +27,6 @@ else
 	done
 fi
 
-chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [ -z "$chromium" ]; then
-	echo "skip browser: no chromium: apt-get install chromium"
-	exit 0
-fi
-if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-	echo "skip browser: no node and npm"
-	exit 0
-fi
-modules=$build/browser
-if ! cmp -s "$here/browser/package.json" "$modules/package.json" ||
-	! [ -d "$modules/node_modules/playwright-core" ]; then
-	mkdir -p "$modules" && cp "$here/browser/package.json" "$modules/" || exit 2
-	if ! (cd "$modules" && npm install --no-audit --no-fund --ignore-scripts >npm.log 2>&1); then
-		cat "$modules/npm.log"
-		echo "skip browser: npm cannot install playwright-core"
-		exit 0
-	fi
-fi
+# shellcheck source=tests/browser/setup.bash
+. "$here/browser/setup.bash" "$build"
 node "$here/browser/pages_test.js" "$modules" "$pages" "$chromium"
