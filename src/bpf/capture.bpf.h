@@ -274,22 +274,50 @@ enum hit {
 		     */
 };
 
-/* The user stack as the kernel walks it, by frame pointers. */
-static __always_inline void chain_user(void *ctx, struct scratch *slot, __u64 kernel, __u32 size)
+/* The user stack by frame pointers. */
+static __always_inline void frame_pointer_user(void *ctx, enum hit hit,
+					       const struct task_struct *task, struct scratch *slot,
+					       __u32 number, __u64 kernel, __u32 size)
 {
 	__u64 *frames = (void *)slot->frames + kernel;
 	__u64 user;
 
-	if (config_has(WIRE_USER_ENTRY) && !kernel_adds_caller())
-		user = bytes_of(user_entry_stack(ctx, frames, size));
-	else
-		user = bytes_of(bpf_get_stack(ctx, frames, size, BPF_F_USER_STACK));
-	if (user == size)
+	if (!slot->stack.world) /* a kernel thread */
+		return;
+	if (!chain_user(ctx, hit != HIT_KERNEL, config_has(WIRE_USER_ENTRY), task, slot, number,
+			kernel / sizeof(__u64))) {
+		if (config_has(WIRE_USER_ENTRY) && !kernel_adds_caller())
+			user = bytes_of(user_entry_stack(ctx, frames, size));
+		else
+			user = bytes_of(bpf_get_stack(ctx, frames, size, BPF_F_USER_STACK));
+		slot->stack.n_user = user / sizeof(__u64);
+	}
+	if (slot->stack.n_user == config.max_depth)
 		slot->stack.flags |= WIRE_STACK_USER_CUT;
-	slot->stack.n_user = user / sizeof(__u64);
-	slot->stack.end = user == size ? WIRE_END_DEPTH
-			  : user       ? WIRE_END_FRAME_POINTER
-				       : WIRE_END_NONE;
+	slot->stack.end = slot->stack.n_user == config.max_depth ? WIRE_END_DEPTH
+			  : slot->stack.n_user			 ? WIRE_END_FRAME_POINTER
+								 : WIRE_END_NONE;
+}
+
+/* Few kernel stacks are deeper, and what is asked for and not used, the helper clears. */
+#define KERNEL_USUAL_DEPTH 48
+
+static __always_inline __u64 kernel_stack(void *ctx, struct scratch *slot, __u32 size)
+{
+	__u32 usual = KERNEL_USUAL_DEPTH * sizeof(__u64);
+	__u64 kernel;
+
+	if (size > usual) {
+		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, usual, 0));
+		/* One state for the verifier, with that of the deeper ones. */
+		UNWIND_OPAQUE(kernel);
+		if (kernel < usual)
+			return bytes_of(kernel);
+	}
+	kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
+	if (kernel == size)
+		slot->stack.flags |= WIRE_STACK_KERNEL_CUT;
+	return kernel;
 }
 
 /* Fills in the frames, kernel then user; returns the number of words from `world` on. */
@@ -305,15 +333,12 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 	slot->stack.reserved2 = 0;
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
-	if (config_has(WIRE_KERNEL) && hit != HIT_USER) {
-		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
-		if (kernel == size)
-			slot->stack.flags |= WIRE_STACK_KERNEL_CUT;
-	}
+	if (config_has(WIRE_KERNEL) && hit != HIT_USER)
+		kernel = kernel_stack(ctx, slot, size);
 	slot->stack.n_kernel = kernel / sizeof(__u64);
 	if (config_has(WIRE_USER)) {
 		if (config.unwind == WIRE_UNWIND_FP)
-			chain_user(ctx, slot, kernel, size);
+			frame_pointer_user(ctx, hit, task, slot, number, kernel, size);
 		else
 			unwind_user(ctx, hit != HIT_KERNEL, task, slot->stack.tgid, slot, number,
 				    kernel / sizeof(__u64));

@@ -67,6 +67,43 @@ static __always_inline const struct wire_process *unwind_process(__u32 tgid)
 #define UNWIND_RULE(number)	       unwind_rule(number)
 #define UNWIND_PROCESS(tgid)	       unwind_process(tgid)
 #define UNWIND_INLINE		       static __always_inline
+#include "bpf/unwind_find.h"
+
+/*
+ * Functions of their own, as the step: else the verifier would go through a search again for each
+ * way that leads to it. enum wire_end, above it the number of the rule.
+ */
+__noinline __u64 unwind_row(__u32 root, __u32 owner, __u32 address)
+{
+	__u32 rule = 0, end = unwind_find_row(root, owner, address, &rule);
+
+	return (__u64)rule << 32 | end;
+}
+
+__noinline int unwind_mapping(__u32 slot, __u64 address)
+{
+	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
+
+	return scratch_slot ? (int)unwind_find_mapping(&scratch_slot->walk, address)
+			    : WIRE_END_STALE;
+}
+
+static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 address,
+					      __u32 *ret_rule)
+{
+	__u64 found = unwind_row(root, owner, address);
+
+	*ret_rule = found >> 32;
+	return (__u32)found;
+}
+
+#define UNWIND_FIND_MAPPING(walk, address) unwind_mapping(slot, address)
+#define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
+	unwind_row_apart(root, owner, address, ret_rule)
+#undef UNWIND_CONTEXT
+#undef UNWIND_PASS
+#define UNWIND_CONTEXT , __u32 slot __attribute__((unused))
+#define UNWIND_PASS    , slot
 #include "bpf/unwind_step.h"
 
 /* enum wire_end, or WIRE_END_NONE when the walk of that slot is at the caller. */
@@ -74,7 +111,7 @@ __noinline int unwind_once(__u32 slot)
 {
 	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
 
-	return scratch_slot ? (int)unwind_step(&scratch_slot->walk) : WIRE_END_STALE;
+	return scratch_slot ? (int)unwind_step(&scratch_slot->walk, slot) : WIRE_END_STALE;
 }
 
 #ifdef __TARGET_ARCH_x86
@@ -235,6 +272,104 @@ static __always_inline bool lost_its_stack(const struct task_struct *task,
 	       bpf_probe_read_user(&word, sizeof(word), (void *)walk->registers[UNWIND_SP]);
 }
 
+#define CHAIN_STEPS 16
+
+/*
+ * Up to `most` callers by the chain of frame pointers into frames[first...]; how many. A function
+ * of its own for the verifier's sake, as unwind_once().
+ */
+__noinline int chain_some(__u32 number, __u32 first, __u32 most)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 fp, saved[2];
+	__u32 n = 0;
+
+	if (!slot)
+		return 0;
+	fp = slot->walk.registers[UNWIND_FP];
+	for (; n < CHAIN_STEPS && n < most; n++) {
+		__u64 at = (__u64)first + n;
+
+		if (bpf_probe_read_user(saved, sizeof(saved), (const void *)fp))
+			break;
+		UNWIND_OPAQUE(at);
+		if (at >= 2 * WIRE_MAX_DEPTH)
+			break;
+		slot->frames[at] = saved[1];
+		fp = saved[0];
+	}
+	slot->walk.registers[UNWIND_FP] = fp;
+	return n;
+}
+
+/*
+ * The user stack by the chain of frame pointers, whoever keeps it, as bpf_get_stack() walks it:
+ * that opens user memory twice a frame and takes more than twice as long. False
+ * where only the kernel knows how (32-bit code). At a probe on a function's entry (`entry`) the
+ * caller is at [sp].
+ */
+static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, bool entry,
+				       const struct task_struct *task, struct scratch *slot,
+				       __u32 number, __u32 first)
+{
+	__u32 n = 1, most = config.max_depth;
+
+	if (user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
+		return false;
+	slot->frames[first] = slot->walk.pc;
+	if (entry && most > 1 &&
+	    !bpf_probe_read_user(&slot->frames[first + 1], sizeof(__u64),
+				 (const void *)slot->walk.registers[UNWIND_SP]))
+		n = 2;
+	for (__u32 i = 0; i <= WIRE_MAX_DEPTH / CHAIN_STEPS; i++) {
+		__u32 more = chain_some(number, first + n, most - n);
+
+		n += more;
+		UNWIND_OPAQUE(n);
+		if (more < CHAIN_STEPS || n >= most)
+			break;
+	}
+	slot->stack.n_user = n;
+	return true;
+}
+
+/* The frame that the walk is at, the `n`th, into frames[at]; how many that makes. */
+static __always_inline __u32 unwind_note(struct scratch *slot, __u64 at, __u32 n)
+{
+	const struct unwind_walk *walk = &slot->walk;
+
+	UNWIND_OPAQUE(at);
+	if (at >= 2 * WIRE_MAX_DEPTH)
+		return 0;
+	slot->frames[at] = walk->pc | (n && walk->exact ? WIRE_FRAME_EXACT : 0) |
+			   (walk->by_chain ? WIRE_FRAME_POINTER : 0);
+	return 1;
+}
+
+#define WALK_STEPS 32
+
+/*
+ * Some frames more into frames[first...], where `done` are there. How many, and above 16 bits the
+ * enum wire_end. So many steps at a time, for the verifier goes through each round of a loop.
+ */
+__noinline int unwind_some(__u32 number, __u32 first, __u32 done)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u32 n = 0, end = WIRE_END_NONE;
+
+	if (!slot)
+		return WIRE_END_STALE << 16;
+	while (!end && n < WALK_STEPS) {
+		if (done + n >= config.max_depth || !unwind_note(slot, first + n, done + n)) {
+			end = WIRE_END_DEPTH;
+			break;
+		}
+		n++;
+		end = unwind_once(number);
+	}
+	return n | end << 16;
+}
+
 /* Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. */
 static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, __u32 tgid,
@@ -254,27 +389,20 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		return;
 	}
 	walk_begin(walk, tgid);
-	for (__u32 i = 0; i < WIRE_MAX_DEPTH; i++) {
-		__u32 at = first + i;
+	if (config.unwind == WIRE_UNWIND_NONE) {
+		n = unwind_note(slot, first, 0);
+	} else {
+		for (__u32 i = 0; !end && i <= WIRE_MAX_DEPTH / WALK_STEPS; i++) {
+			__u32 some = unwind_some(number, first + n, n);
 
-		if (i >= config.max_depth) {
-			end = WIRE_END_DEPTH;
-			break;
+			n += some & 0xffff;
+			end = some >> 16;
+			UNWIND_OPAQUE(n);
+			UNWIND_OPAQUE(end);
 		}
-		UNWIND_OPAQUE(at);
-		if (at >= 2 * WIRE_MAX_DEPTH)
-			break;
-		slot->frames[at] = walk->pc | (i && walk->exact ? WIRE_FRAME_EXACT : 0) |
-				   (walk->by_chain ? WIRE_FRAME_POINTER : 0);
-		n = i + 1;
-		if (config.unwind == WIRE_UNWIND_NONE)
-			break;
-		end = unwind_once(number);
-		if (end)
-			break;
+		if (!end)
+			end = WIRE_END_DEPTH;
 	}
-	if (!end && config.unwind != WIRE_UNWIND_NONE)
-		end = WIRE_END_DEPTH;
 	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
 		end = WIRE_END_NONE;
 		n = 0;

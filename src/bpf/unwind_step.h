@@ -18,167 +18,23 @@
 
 #include <stdbool.h>
 
+#include "bpf/unwind_find.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
-#define UNWIND_MAX_USER	   (1ull << 56) /* LA57 */
-#define UNWIND_MIN_PC	   4096ull	/* the first page is never mapped */
-#define UNWIND_LEAF_STEPS  10		/* of a binary search among WIRE_LEAF_ROWS */
-#define UNWIND_INNER_STEPS 9		/* among WIRE_INNER_CHILDREN */
-#define UNWIND_CHUNK_STEPS 7		/* among WIRE_CHUNK_SLOTS */
+#define UNWIND_MAX_USER (1ull << 56) /* LA57 */
+#define UNWIND_MIN_PC	4096ull	     /* the first page is never mapped */
 
-/*
- * Keeps the verifier from following the value: it would tell the states of a search apart by
- * every range that a comparison leaves, and never see two that are equal.
- */
-#define UNWIND_OPAQUE(value) asm volatile("" : "+r"(value))
-
-#ifndef UNWIND_INLINE
-#define UNWIND_INLINE static inline __attribute__((always_inline))
+/* How the two searches are called, where that is not as they are. */
+#ifndef UNWIND_FIND_MAPPING
+#define UNWIND_FIND_MAPPING(walk, address) unwind_find_mapping(walk, address UNWIND_PASS)
+#endif
+#ifndef UNWIND_FIND_ROW
+#define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
+	unwind_find_row(root, owner, address, ret_rule UNWIND_PASS)
 #endif
 
 #define UNWIND_KNOWS(walk, reg) ((walk)->known & UNWIND_BIT(reg))
-
-/* The mapping of an address, into the walk. WIRE_END_NONE when it is found. */
-UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
-{
-	const struct wire_process *process = UNWIND_PROCESS(walk->tgid);
-	const struct wire_mappings *block;
-	const struct wire_chunk_head *head;
-	const struct wire_mapping *mapping;
-	__u32 chunk = 0, low = 0, high, slot;
-
-	if (!process)
-		return WIRE_END_NO_PROCESS;
-	if (process->n_chunks == 0)
-		return WIRE_END_NO_MAPPING;
-	for (__u32 i = 1; i < WIRE_MAX_CHUNKS; i++) {
-		if (i >= process->n_chunks || process->chunks[i].first > address)
-			break;
-		chunk = i;
-	}
-	UNWIND_OPAQUE(chunk);
-	if (chunk >= WIRE_MAX_CHUNKS)
-		return WIRE_END_STALE;
-	block = UNWIND_BLOCK(process->chunks[chunk].block);
-	slot = process->chunks[chunk].slot;
-	high = process->chunks[chunk].n;
-	if (!block || slot >= WIRE_CHUNK_SLOTS || high == 0)
-		return WIRE_END_STALE;
-	head = (const struct wire_chunk_head *)&block->slots[slot];
-	if (head->owner != process->owner)
-		return WIRE_END_STALE;
-	slot++;
-	for (__u32 i = 0; i < UNWIND_CHUNK_STEPS; i++) {
-		__u32 middle = (low + high) / 2, at = slot + middle;
-
-		UNWIND_OPAQUE(low);
-		UNWIND_OPAQUE(high);
-		UNWIND_OPAQUE(at);
-		if (low + 1 >= high)
-			break;
-		if (at >= WIRE_CHUNK_SLOTS)
-			return WIRE_END_STALE;
-		if (block->slots[at].start <= address)
-			low = middle;
-		else
-			high = middle;
-	}
-	slot += low;
-	UNWIND_OPAQUE(slot);
-	if (slot >= WIRE_CHUNK_SLOTS)
-		return WIRE_END_STALE;
-	mapping = &block->slots[slot];
-	if (address < mapping->start || address >= mapping->end)
-		return WIRE_END_NO_MAPPING;
-	walk->start = mapping->start;
-	walk->end = mapping->end;
-	walk->bias = mapping->bias;
-	walk->root = mapping->root;
-	walk->owner = mapping->owner;
-	/* It may have been given away while it was read. */
-	return *(volatile const __u32 *)&head->owner == process->owner ? WIRE_END_NONE
-								       : WIRE_END_STALE;
-}
-
-/* The number of the rule for an address of the file; 0, the gap, when it is before all rows. */
-UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
-				    __u32 *ret_rule UNWIND_CONTEXT)
-{
-	const struct wire_inner *inner;
-	const struct wire_leaf *leaf;
-	__u32 block = root, low, high, relative;
-
-	for (__u32 level = 1; level < WIRE_MAX_LEVELS; level++) {
-		inner = UNWIND_BLOCK(block);
-		if (!inner || inner->header.owner != owner)
-			return WIRE_END_STALE;
-		if (inner->header.level == 0)
-			break;
-		low = 0;
-		high = inner->header.n;
-		for (__u32 i = 0; i < UNWIND_INNER_STEPS; i++) {
-			__u32 middle = (low + high) / 2;
-
-			UNWIND_OPAQUE(low);
-			UNWIND_OPAQUE(high);
-			UNWIND_OPAQUE(middle);
-			if (low + 1 >= high)
-				break;
-			if (middle >= WIRE_INNER_CHILDREN)
-				return WIRE_END_STALE;
-			if (inner->keys[middle] <= address)
-				low = middle;
-			else
-				high = middle;
-		}
-		UNWIND_OPAQUE(low);
-		if (low >= WIRE_INNER_CHILDREN)
-			return WIRE_END_STALE;
-		block = inner->children[low];
-		if (inner->keys[low] > address)
-			block = WIRE_NO_BLOCK;
-		if (*(volatile const __u32 *)&inner->header.owner != owner)
-			return WIRE_END_STALE;
-		if (block == WIRE_NO_BLOCK) {
-			*ret_rule = 0;
-			return WIRE_END_NONE;
-		}
-	}
-	leaf = UNWIND_BLOCK(block);
-	if (!leaf || leaf->header.owner != owner || leaf->header.level != 0)
-		return WIRE_END_STALE;
-	*ret_rule = 0;
-	if (address < leaf->header.base || leaf->header.n == 0)
-		return WIRE_END_NONE;
-	relative = address - leaf->header.base;
-	if (relative > 0xffff) /* beyond the last row, which goes on */
-		relative = 0xffff;
-	low = 0;
-	high = leaf->header.n;
-	for (__u32 i = 0; i < UNWIND_LEAF_STEPS; i++) {
-		__u32 middle = (low + high) / 2;
-
-		UNWIND_OPAQUE(low);
-		UNWIND_OPAQUE(high);
-		UNWIND_OPAQUE(middle);
-		if (low + 1 >= high)
-			break;
-		if (middle >= WIRE_LEAF_ROWS)
-			return WIRE_END_STALE;
-		if (WIRE_ROW_ADDRESS(leaf->rows[middle]) <= relative)
-			low = middle;
-		else
-			high = middle;
-	}
-	UNWIND_OPAQUE(low);
-	if (low >= WIRE_LEAF_ROWS)
-		return WIRE_END_STALE;
-	if (WIRE_ROW_ADDRESS(leaf->rows[low]) <= relative)
-		*ret_rule = WIRE_ROW_RULE(leaf->rows[low]);
-	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
-								     : WIRE_END_STALE;
-}
 
 /* The value of a register that a rule needs. */
 UNWIND_INLINE bool unwind_register(struct unwind_walk *walk, __u32 reg,
@@ -386,8 +242,8 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIN
 	if (walk->callee_owner && walk->callee_owner != walk->owner)
 		walk->known &=
 			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_KEPT);
-	end = unwind_find_row(WIRE_MAPPING_ROOT(walk->root), walk->owner, (__u32)in_file,
-			      &walk->last_rule UNWIND_PASS);
+	end = UNWIND_FIND_ROW(WIRE_MAPPING_ROOT(walk->root), walk->owner, (__u32)in_file,
+			      &walk->last_rule);
 	if (end)
 		return end;
 	rule = UNWIND_RULE(walk->last_rule);
@@ -433,7 +289,7 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 
 	walk->by_chain = 0;
 	if (address < walk->start || address >= walk->end)
-		end = unwind_find_mapping(walk, address UNWIND_PASS);
+		end = UNWIND_FIND_MAPPING(walk, address);
 	if (end)
 		return end;
 	switch (WIRE_MAPPING_KIND(walk->root)) {
