@@ -62,7 +62,7 @@ static void write_head(const struct run_report *report, struct output *output, b
 	} else if (report->reported && !output->each && output->writer && !request->timestamp) {
 		fputc('\n', output->stream);
 	}
-	if (request->timestamp && output->writer) {
+	if (request->timestamp && output->writer && !output->each) {
 		strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
 		fprintf(output->stream, "%-8s\n", clock);
 	}
