@@ -99,6 +99,7 @@ static int name_all(struct measured *measured, struct session *session,
 
 	end_preparing(measured);
 	measured->report.meta.duration_ns = session_duration(session) - measured->reported_ns;
+	run_notes_of_tables(session, &measured->report.meta.unwinding);
 	r = symbolizer_resolve(symbolizer, measured->report.tally, measured->report.names, err);
 	if (r == 0 && name_cgroups(measured) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "report/ends.h"
 #include "report/warnings.h"
 #include "session/unwinder.h"
 
@@ -18,19 +17,16 @@ static void warn(const struct profile *profile)
 }
 
 /* How user stacks ended, and where those that are not complete did. */
-static void tell_ends(const struct run_report *report)
+static void tell_ends(const struct ends *ends)
 {
-	struct ends ends;
-
-	if (!message_is_verbose() || ends_of(report->tally, report->names, &ends) < 0 ||
-	    ends.samples == 0)
+	if (!message_is_verbose() || ends->samples == 0)
 		return;
 	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete; in %" PRIu64
 			" a register was taken to be unchanged by a function called",
-			ends.samples, 100.0 * (double)ends.complete / (double)ends.samples,
-			ends.assumed);
-	for (uint32_t i = 0; i < ends.n_top; i++) {
-		const struct ends_place *place = &ends.top[i];
+			ends->samples, 100.0 * (double)ends->complete / (double)ends->samples,
+			ends->assumed);
+	for (uint32_t i = 0; i < ends->n_top; i++) {
+		const struct ends_place *place = &ends->top[i];
 
 		message_verbose("  %8" PRIu64 " ended for: %s, in %s of %s", place->count,
 				tally_end_name(place->end),
@@ -55,11 +51,28 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 			" events in all, throttled %" PRIu64 " times",
 			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
 			losses->throttled);
-	tell_ends(report);
+	tell_ends(&profile.ends);
 	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
 		     profile.n_entries, lost);
 	profile_clear(&profile);
 	return 0;
+}
+
+void run_notes_of_tables(const struct session *session, struct profile_unwinding *ret_unwinding)
+{
+	struct unwinder_stats is;
+
+	if (!session_unwinding(session, &is))
+		return;
+	*ret_unwinding = (struct profile_unwinding){ .tables = is.tables.ready,
+						     .rows = is.tables.rows,
+						     .bytes = is.tables.bytes,
+						     .compiled = is.tables.compiled,
+						     .compile_ns = is.tables.compile_ns,
+						     .cached = is.tables.cached,
+						     .cached_ns = is.tables.cached_ns,
+						     .waited = is.waited,
+						     .waited_completed = is.finished };
 }
 
 void run_notes_of_unwinding(const struct session *session)

@@ -11,6 +11,9 @@
 /* What was lost, where stacks ended, and the closing line. */
 int run_notes_of_report(const struct run_report *report, struct error *err);
 
+/* The same for reports; nothing when there were no tables. */
+void run_notes_of_tables(const struct session *session, struct profile_unwinding *ret_unwinding);
+
 /* What unwinding took. */
 void run_notes_of_unwinding(const struct session *session);
 

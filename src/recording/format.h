@@ -30,6 +30,7 @@
 #define RECORDING_KINDS(KIND)                                                                      \
 	KIND(STRINGS, RECORDING_KIND('S', 'T', 'R', 'S'))                                          \
 	KIND(META, RECORDING_KIND('M', 'E', 'T', 'A'))                                             \
+	KIND(UNWINDING, RECORDING_KIND('U', 'N', 'W', 'D'))                                        \
 	KIND(OBJECTS, RECORDING_KIND('O', 'B', 'J', 'S'))                                          \
 	KIND(CGROUPS, RECORDING_KIND('C', 'G', 'R', 'P'))                                          \
 	KIND(ADDRESSES, RECORDING_KIND('A', 'D', 'D', 'R'))                                        \

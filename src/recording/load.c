@@ -87,6 +87,23 @@ static void load_meta(struct loading *loading)
 	meta->kernel = flags & RECORDING_META_KERNEL;
 }
 
+/* Of measurements without tables there is none. */
+static void load_unwinding(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct profile_unwinding *is = &loading->recording->meta.unwinding;
+
+	is->tables = reader_number(reader);
+	is->rows = reader_number(reader);
+	is->bytes = reader_number(reader);
+	is->compiled = reader_number(reader);
+	is->compile_ns = reader_number(reader);
+	is->cached = reader_number(reader);
+	is->cached_ns = reader_number(reader);
+	is->waited = reader_number(reader);
+	is->waited_completed = reader_number(reader);
+}
+
 static void load_object(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
@@ -251,7 +268,7 @@ static void load_end(struct loading *loading)
 		if (reader_number(reader) != expected[i] && !reader->failed)
 			reader_fail(reader, -EBADMSG, "a section is missing before the end");
 	for (int i = 0; i < RECORDING_N_SECTIONS; i++)
-		if (!loading->seen[i])
+		if (!loading->seen[i] && i != RECORDING_UNWINDING)
 			reader_fail(reader, -EBADMSG, "a section is missing before the end");
 	loading->complete = true;
 }
@@ -264,6 +281,7 @@ struct section_loader {
 static const struct section_loader loaders[RECORDING_N_SECTIONS] = {
 	[RECORDING_STRINGS] = { load_string, false },
 	[RECORDING_META] = { load_meta, true },
+	[RECORDING_UNWINDING] = { load_unwinding, true },
 	[RECORDING_OBJECTS] = { load_object, false },
 	[RECORDING_CGROUPS] = { load_cgroup, false },
 	[RECORDING_ADDRESSES] = { load_address, false },

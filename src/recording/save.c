@@ -151,6 +151,21 @@ static void save_strings(struct saving *saving)
 	close_section(saving);
 }
 
+static void save_unwinding(struct saving *saving, const struct profile_unwinding *is)
+{
+	saving->section = RECORDING_UNWINDING;
+	put(saving, is->tables);
+	put(saving, is->rows);
+	put(saving, is->bytes);
+	put(saving, is->compiled);
+	put(saving, is->compile_ns);
+	put(saving, is->cached);
+	put(saving, is->cached_ns);
+	put(saving, is->waited);
+	put(saving, is->waited_completed);
+	close_section(saving);
+}
+
 static void save_meta(struct saving *saving, const struct profile_meta *meta)
 {
 	saving->section = RECORDING_META;
@@ -311,6 +326,8 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 	collect_strings(saving, meta);
 	save_strings(saving);
 	save_meta(saving, meta);
+	if (meta->unwinding.tables > 0)
+		save_unwinding(saving, &meta->unwinding);
 	save_objects(saving);
 	save_cgroups(saving);
 	save_addresses(saving);

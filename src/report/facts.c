@@ -23,6 +23,51 @@ uint64_t facts_lost(const struct tally_losses *losses)
 	return losses->lost_ring + losses->lost_counts + losses->lost_nested;
 }
 
+/* Names of functions may be long, and are as somebody else chose them. */
+#define MAX_NAME 100
+
+static void tell_ends(const struct ends *ends,
+		      void (*tell)(void *context, const char *name, const char *text),
+		      void *context)
+{
+	char text[2 * MAX_NAME + 100];
+
+	if (ends->samples == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 ", %.2f %% complete; in %" PRIu64
+		 " a register was taken to be unchanged by a function called",
+		 ends->samples, 100.0 * (double)ends->complete / (double)ends->samples,
+		 ends->assumed);
+	tell(context, "user stacks", text);
+	for (uint32_t i = 0; i < ends->n_top; i++) {
+		const struct ends_place *place = &ends->top[i];
+
+		snprintf(text, sizeof(text), "%" PRIu64 " for %s, in %.*s of %.*s", place->count,
+			 tally_end_name(place->end), MAX_NAME,
+			 place->function ? place->function : "[unknown]", MAX_NAME,
+			 place->module ? place->module : "[unknown]");
+		tell(context, "incomplete", text);
+	}
+}
+
+static void tell_unwinding(const struct profile_unwinding *is,
+			   void (*tell)(void *context, const char *name, const char *text),
+			   void *context)
+{
+	char text[200];
+
+	if (is->tables == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " tables, %" PRIu64 " rows, %" PRIu64 " bytes; %" PRIu64
+		 " compiled in %.1f ms, %" PRIu64 " from disk in %.1f ms; %" PRIu64
+		 " stacks finished in user space, %" PRIu64 " of them completed",
+		 is->tables, is->rows, is->bytes, is->compiled, (double)is->compile_ns / 1e6,
+		 is->cached, (double)is->cached_ns / 1e6, is->waited, is->waited_completed);
+	tell(context, "unwinding", text);
+}
+
 void facts_each(const struct profile *profile,
 		void (*tell)(void *context, const char *name, const char *text), void *context)
 {
@@ -61,4 +106,6 @@ void facts_each(const struct profile *profile,
 		 facts_lost(losses), losses->lost_ring, losses->lost_counts, losses->lost_nested,
 		 profile->missed_counts, losses->throttled);
 	tell(context, "lost", text);
+	tell_ends(&profile->ends, tell, context);
+	tell_unwinding(&meta->unwinding, tell, context);
 }

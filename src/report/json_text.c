@@ -79,6 +79,58 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 	bytes_char(bytes, '}');
 }
 
+static void put_tables(struct bytes *bytes, const struct profile_unwinding *is)
+{
+	member(bytes, "tables", true);
+	bytes_decimal(bytes, is->tables);
+	number(bytes, "rows", is->rows);
+	number(bytes, "bytes", is->bytes);
+	number(bytes, "compiled", is->compiled);
+	number(bytes, "compile_ns", is->compile_ns);
+	number(bytes, "cached", is->cached);
+	number(bytes, "cached_ns", is->cached_ns);
+	number(bytes, "waited", is->waited);
+	number(bytes, "waited_completed", is->waited_completed);
+}
+
+/* How user stacks ended: counts of samples by reason, and the places of most incomplete ones. */
+static void put_ends(struct bytes *bytes, const struct ends *ends)
+{
+	const char *comma = "";
+
+	member(bytes, "user_stacks", false);
+	bytes_char(bytes, '{');
+	member(bytes, "samples", true);
+	bytes_decimal(bytes, ends->samples);
+	number(bytes, "complete", ends->complete);
+	number(bytes, "assumed", ends->assumed);
+	member(bytes, "ends", false);
+	bytes_char(bytes, '{');
+	for (int end = 0; end < TALLY_N_ENDS; end++) {
+		if (ends->by_end[end] == 0)
+			continue;
+		bytes_string(bytes, comma);
+		comma = ",";
+		json_key(bytes, tally_end_name((enum tally_end)end));
+		bytes_decimal(bytes, ends->by_end[end]);
+	}
+	bytes_char(bytes, '}');
+	member(bytes, "incomplete", false);
+	bytes_char(bytes, '[');
+	for (uint32_t i = 0; i < ends->n_top; i++) {
+		const struct ends_place *place = &ends->top[i];
+
+		bytes_string(bytes, i > 0 ? ",{" : "{");
+		member(bytes, "count", true);
+		bytes_decimal(bytes, place->count);
+		string_or_null(bytes, "end", tally_end_name(place->end));
+		string_or_null(bytes, "function", place->function);
+		string_or_null(bytes, "module", place->module);
+		bytes_char(bytes, '}');
+	}
+	bytes_string(bytes, "]}");
+}
+
 void json_measurement(struct bytes *bytes, const struct profile *profile)
 {
 	const struct profile_meta *meta = profile->meta;
@@ -100,5 +152,13 @@ void json_measurement(struct bytes *bytes, const struct profile *profile)
 	number(bytes, "sample_ns", profile_sample_ns(meta));
 	number(bytes, "samples", profile->total);
 	put_losses(bytes, profile);
+	if (profile->ends.samples > 0)
+		put_ends(bytes, &profile->ends);
+	if (meta->unwinding.tables > 0) {
+		member(bytes, "unwinding", false);
+		bytes_char(bytes, '{');
+		put_tables(bytes, &meta->unwinding);
+		bytes_char(bytes, '}');
+	}
 	bytes_char(bytes, '}');
 }

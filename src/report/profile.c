@@ -250,6 +250,8 @@ int profile_build(const struct tally *tally, const struct names *names,
 
 	if (r == 0)
 		r = build(&view, names, &profile);
+	if (r == 0)
+		r = ends_of(tally, names, &profile.ends);
 	view_clear(&view);
 	if (r < 0) {
 		profile_clear(&profile);

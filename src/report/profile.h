@@ -12,8 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/ends.h"
 #include "symbolize/names.h"
 #include "tally/tally.h"
+
+/* What walking user stacks by tables took; all 0 when there were none. */
+struct profile_unwinding {
+	uint64_t tables, rows, bytes;	   /* in the kernel at the end; of memory for them */
+	uint64_t compiled, compile_ns;	   /* tables made from files, in this time of a CPU */
+	uint64_t cached, cached_ns;	   /* tables loaded from disk, in this time */
+	uint64_t waited, waited_completed; /* stacks walked to their end in user space */
+};
 
 /* What the measurement was, for headers and for formats that carry it. Strings are borrowed. */
 struct profile_meta {
@@ -29,6 +38,7 @@ struct profile_meta {
 	uint64_t stack_storage;
 	const char *hostname, *kernel_release; /* or NULL */
 	bool user, kernel;		       /* which stacks were captured */
+	struct profile_unwinding unwinding;
 };
 
 /* What one sample stands for, ns of CPU time; 0 when it stands for something else. */
@@ -87,6 +97,7 @@ struct profile {
 	uint64_t missed_sides;	/* kernel and user stacks, one for each entry of the tally, not
 				   stored */
 	uint64_t missed_counts; /* samples in them */
+	struct ends ends;	/* how user stacks ended, shown or not */
 	/* --diff: what this profile is compared with, made for the same view; or NULL. Borrowed. */
 	const struct profile *base;
 	struct profile_store *store;
