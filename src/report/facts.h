@@ -16,8 +16,8 @@
 /*
  * Calls `tell` for each fact that is known, in a fixed order: command line, host, kernel, time,
  * duration, event, rate, samples, lost; how user stacks ended, where and why incomplete ones did
- * (several facts of one name), and what tables of unwinding there were. `text` is as somebody else chose it: it may hold any
- * bytes but NUL.
+ * (several facts of one name), and what tables of unwinding there were. `text` is as somebody else
+ * chose it: it may hold any bytes but NUL.
  */
 void facts_each(const struct profile *profile,
 		void (*tell)(void *context, const char *name, const char *text), void *context);
