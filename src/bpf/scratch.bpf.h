@@ -18,15 +18,21 @@
 
 const volatile struct wire_config config = { .max_depth = 127, .slots = 1 };
 
+/* A value of a map that each CPU has its own of is limited to 32 KiB. */
+#define SCRATCH_WORDS 3840
+
 struct scratch {
 	__u64 busy;
 	struct wire_stack stack;
-	__u64 frames[2 * WIRE_MAX_DEPTH];
+	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
 	struct unwind_walk walk;
 	__u64 rest_left;  /* so many stacks may be copied for user space, ... */
 	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
 	struct pt_regs registers;
 };
+
+_Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
+_Static_assert(sizeof(struct scratch) <= 32768, "each CPU can have its own");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -169,8 +169,12 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 			return WIRE_END_REGISTERS;
 		TAKE_REGISTERS(walk, saved);
 		code_segment = saved->cs;
-		/* After a system call's instruction, as after a call. */
-		if ((__s64)saved->orig_rax >= 0)
+		/*
+		 * After a system call's instruction, as after a call: it leaves its own return
+		 * address in rcx. Not so where it leads elsewhere: to the beginning of a program or
+		 * of a signal's handler, or to the same instruction once more.
+		 */
+		if ((__s64)saved->orig_rax >= 0 && saved->rcx == saved->rip)
 			walk->exact = 0;
 	}
 	if ((code_segment & RING_3) != RING_3)

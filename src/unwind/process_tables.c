@@ -137,6 +137,12 @@ void process_tables_ended(struct process_tables *processes, pid_t tgid)
 		process->ended = true;
 }
 
+void process_tables_missed(struct process_tables *processes, pid_t tgid)
+{
+	if (find(processes, tgid))
+		touch(processes, tgid);
+}
+
 static void forget(struct process_tables *processes, struct process *process)
 {
 	struct process **at = &processes->buckets[(uint32_t)process->tgid % BUCKETS];
@@ -226,8 +232,9 @@ static int update(struct process_tables *processes, struct process *process, uin
 		return r;
 	processes->cut += cut > process->cut ? cut - process->cut : 0;
 	process->cut = cut;
+	/* Told again even so: the kernel side forgets a process that executes anything. */
 	if (equal(before, places, n))
-		return process->there ? 0 : publish(processes, process);
+		return publish(processes, process);
 	if (process->there && now < process->not_before && differ_in_jit(before, places, n))
 		return 1;
 	r = layouts_write(processes->layouts, places, n, &process->layout);

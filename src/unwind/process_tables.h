@@ -21,6 +21,11 @@ void process_tables_free(struct process_tables *processes);
 void process_tables_changed(struct process_tables *processes, pid_t tgid);
 void process_tables_forked(struct process_tables *processes, pid_t child, pid_t parent);
 void process_tables_ended(struct process_tables *processes, pid_t tgid);
+/*
+ * A walk did not find it. If it is known, it is written again: the kernel side lets go of it at
+ * the end of execve(), which may be after it was written for the new program.
+ */
+void process_tables_missed(struct process_tables *processes, pid_t tgid);
 
 /* Writes what has changed. 0 or a negative errno. */
 int process_tables_flush(struct process_tables *processes, uint64_t now, struct error *err);

@@ -179,7 +179,9 @@ void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint3
 	const struct place *place = NULL;
 	uint64_t now;
 
-	(void)end; /* what a walk ended in is its last frame's table */
+	/* What else a walk may end in is its last frame's table. */
+	if (end == WIRE_END_NO_PROCESS)
+		process_tables_missed(unwind->processes, tgid);
 	if (!layout)
 		return;
 	now = now_ns();
