@@ -148,7 +148,8 @@ static void load_cgroup(struct loading *loading)
 static struct names_frame load_frame(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
-	const uint32_t known = NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT;
+	const uint32_t known =
+		NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT | NAMES_FRAME_CHAINED;
 	struct names_frame frame = { .name = string(loading) };
 	uint64_t object;
 

@@ -97,6 +97,8 @@ static void put_frame(struct json *json, const struct profile_frame *frame)
 		bytes_string(&json->bytes, ",\"inlined\":true");
 	if (is->flags & NAMES_FRAME_JIT)
 		bytes_string(&json->bytes, ",\"generated\":true");
+	if (is->flags & NAMES_FRAME_CHAINED)
+		bytes_string(&json->bytes, ",\"frame_pointer\":true");
 	if (is->flags & NAMES_FRAME_UNWIND)
 		bytes_string(&json->bytes, ",\"unwind\":true");
 	if (json->view & PROFILE_VIEW_OFFSET && !(is->flags & NAMES_FRAME_INLINED))

@@ -24,6 +24,8 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 		shown |= NAMES_FRAME_JIT;
 	if (view->flags & PROFILE_VIEW_INLINED)
 		shown |= NAMES_FRAME_INLINED;
+	if (view->flags & PROFILE_VIEW_OBJECT)
+		shown |= NAMES_FRAME_CHAINED;
 	key.flags = is->flags & shown;
 	if ((view->flags & PROFILE_VIEW_MODULE) ||
 	    (!is->name && view->flags & PROFILE_VIEW_UNNAMED))

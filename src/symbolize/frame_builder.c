@@ -190,6 +190,8 @@ static int place(struct frame_builder *builder, struct names *names,
 		frame->flags |= NAMES_FRAME_KERNEL;
 		return kernel_object(builder, names, &frame->object);
 	}
+	if (address->flags & TALLY_ADDRESS_CHAINED)
+		frame->flags |= NAMES_FRAME_CHAINED;
 	mapping = builder->worlds
 			  ? worlds_find(builder->worlds, address->world, lookup_address(address))
 			  : NULL;

@@ -27,7 +27,9 @@ enum names_frame_flags {
 	NAMES_FRAME_KERNEL = 1 << 0,
 	NAMES_FRAME_INLINED = 1 << 1, /* inlined into the next frame of the same address */
 	NAMES_FRAME_JIT = 1 << 2,     /* generated code: perf map, jitdump, anonymous memory */
-	NAMES_FRAME_UNWIND = 1 << 3,  /* no function: why the stack below it is not complete */
+	NAMES_FRAME_CHAINED =
+		1 << 3, /* found by frame pointer, for want of call frame information */
+	NAMES_FRAME_UNWIND = 1 << 4, /* no function: why the stack below it is not complete */
 };
 
 struct names_frame {
