@@ -21,6 +21,9 @@
 #define SUSPEND_TURNS	25
 #define SUSPEND_TURN_MS 20
 
+/* A terminal that takes nothing for so long is left as it is. */
+#define LEAVING_MS 500
+
 static const int ending_signals[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGSEGV,
 				      SIGBUS,  SIGILL,	SIGFPE,	 SIGABRT, SIGSYS,
 				      SIGTRAP, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM };
@@ -82,13 +85,22 @@ struct terminal_abilities terminal_our_abilities(void)
 				  encoding);
 }
 
+bool terminal_takes_more(int fd, int timeout_ms)
+{
+	struct pollfd out = { .fd = fd, .events = POLLOUT };
+
+	return poll(&out, 1, timeout_ms) > 0;
+}
+
 /* Safe in a handler: no more than system calls. A terminal that does not listen is left. */
 static void put(int fd, const char *bytes, size_t size)
 {
 	while (size > 0) {
 		ssize_t n = write(fd, bytes, size);
 
-		if (n < 0 && errno != EINTR)
+		if (n < 0 && errno == EAGAIN && !terminal_takes_more(fd, LEAVING_MS))
+			return;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return;
 		if (n > 0) {
 			bytes += n;
@@ -206,7 +218,7 @@ static void forget_signals(void)
 
 int terminal_open(struct error *err)
 {
-	own(own_fd) int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	own(own_fd) int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0 || tcgetattr(fd, &terminal.before) < 0)
 		return error_set(err, -errno, "cannot draw: there is no terminal: %s",

@@ -30,7 +30,7 @@ struct terminal_abilities terminal_our_abilities(void);
 
 /*
  * Takes it over. Signals that end us are handled from here on, where nobody else waits for them.
- * Returns the descriptor, or a negative errno.
+ * Returns the descriptor, which does not block, or a negative errno.
  */
 int terminal_open(struct error *err);
 /* Harmless when it is not open. */
@@ -40,6 +40,8 @@ void terminal_close(void);
 void terminal_suspend(void);
 /* Whether it is given back for now: not to be drawn on. */
 bool terminal_is_away(void);
+/* Whether it takes output within that time; safe in handlers of signals. */
+bool terminal_takes_more(int fd, int timeout_ms);
 /* After a stop (SIGTSTP) and going on: true once, then all has to be drawn anew. */
 bool terminal_was_stopped(void);
 

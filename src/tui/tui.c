@@ -18,6 +18,7 @@
 
 #define ESCAPE_MS  50	/* then an escape is a key */
 #define RESUMED_MS 1000 /* a look whether we were stopped */
+#define STUCK_MS   100	/* a look whether to end although the terminal takes nothing */
 #define TITLE_SIZE 256
 
 /* What is handed from the measuring thread to the drawing one. */
@@ -57,6 +58,34 @@ struct tui {
 
 /* ---- the drawing thread */
 
+static bool is_to_close(struct tui *tui)
+{
+	bool close;
+
+	pthread_mutex_lock(&tui->lock);
+	close = tui->handed.close;
+	pthread_mutex_unlock(&tui->lock);
+	return close;
+}
+
+/* A terminal that listens no more (a connection that hangs) must not keep us from ending. */
+static int put(struct tui *tui, const char *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		ssize_t n = write(tui->terminal, bytes + at, size - at);
+
+		if (n > 0)
+			at += (size_t)n;
+		else if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		else if (!terminal_takes_more(tui->terminal, STUCK_MS) && is_to_close(tui))
+			return 1;
+	}
+	return 0;
+}
+
 static int show(struct tui *tui)
 {
 	const struct draw_status status = {
@@ -67,7 +96,7 @@ static int show(struct tui *tui)
 		.ended = tui->ended,
 	};
 	own(own_free) char *bytes = NULL;
-	size_t size = 0, at = 0;
+	size_t size = 0;
 	FILE *out;
 
 	draw(tui->screen, &tui->browser, &status);
@@ -81,14 +110,7 @@ static int show(struct tui *tui)
 		screen_forget(tui->screen);
 		return 0;
 	}
-	while (at < size) {
-		ssize_t n = write(tui->terminal, bytes + at, size - at);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		at += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	return put(tui, bytes, size);
 }
 
 static int fit(struct tui *tui)
@@ -207,7 +229,7 @@ static int read_keys(struct tui *tui)
 	ssize_t n =
 		read(tui->terminal, tui->bytes + tui->n_bytes, sizeof(tui->bytes) - tui->n_bytes);
 
-	if (n < 0 && errno == EINTR)
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (n <= 0)
 		return 1;
@@ -250,11 +272,8 @@ static void *browse(void *context)
 		r = show(tui);
 	while (r == 0)
 		r = turn(tui);
-	pthread_mutex_lock(&tui->lock);
-	r = tui->handed.close;
-	pthread_mutex_unlock(&tui->lock);
 	/* The terminal is gone, or there is no memory to draw: nobody can see anything. */
-	if (!r)
+	if (!is_to_close(tui))
 		wish_to_quit(tui);
 	return NULL;
 }

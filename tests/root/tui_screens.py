@@ -2,9 +2,11 @@
 """Called by tui_test.sh: tui_screens.py BUILD PID DIR, PID being a process that burns in nested."""
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
+import time
 
 from terminal import Terminal
 
@@ -233,6 +235,29 @@ def errors():
         check(exit_code(t) == 2 and b"1049" not in t.output, "reports over it are refused", t.output)
 
 
+# ---- a terminal that nobody reads any more
+def stuck():
+    report = f"{tmp}/stuck.folded"
+    with Terminal([profile, "-F", "499", "-p", pid, "--tui", "-o", report], 300, 300,
+                  {"COLORTERM": "truecolor"}) as t:
+        t.wait_for("middle", 60)
+        end = time.monotonic() + 60
+        full = 0
+        while full < 50 and time.monotonic() < end:
+            t.send("i")  # turned over, all is drawn anew, and again when there is no room
+            time.sleep(0.02)
+            full += select.select([], [t.slave], [], 0)[1] == []
+        check(full, "a terminal that is not read is full", t.modes)
+        t.kill(signal.SIGTERM)
+        while "attributes" in t.restored() and time.monotonic() < end:
+            time.sleep(0.02)
+        check("attributes" not in t.restored(), "it does not keep the measurement from ending",
+              t.restored())
+        # The closing line waits for a reader, as any program's would.
+        check(t.wait_end() and exit_code(t) == 0 and os.path.getsize(report) > 0,
+              "then the report is there", exit_code(t))
+
+
 # ---- one line of progress
 def progress():
     line = r"\d+ s, \d+ samples, \d+ lost *\r"
@@ -267,4 +292,5 @@ live([stackcount, "-p", pid, "t:syscalls:sys_enter_clock_gettime"], "stackcount"
 commands()
 suspend()
 errors()
+stuck()
 progress()
