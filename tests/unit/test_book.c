@@ -159,6 +159,53 @@ static void what_is_not_what_was_hashed_is_refused(void **state)
 	teardown(&f);
 }
 
+/* Stacks that user space walked to their end are each an event, counted beside those of tables. */
+static void what_was_added_counts_by_itself(void **state)
+{
+	struct record wanted = record_of("nginx", 0x1000), other = record_of("bash", 0x1000);
+	uint64_t count = 0, unwanted = 0;
+	const struct tally_entry *entry;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, "nginx*");
+	wanted.stack.end = WIRE_END_COMPLETE;
+	wanted.stack.flags = WIRE_STACK_ASSUMED;
+	wanted.frames[KERNEL_FRAMES + 1] |= WIRE_FRAME_EXACT;
+	wanted.frames[KERNEL_FRAMES + 2] |= WIRE_FRAME_POINTER;
+	seal(&wanted);
+	assert_int_equal(book_record(f.book, f.tally, &wanted, sizeof(wanted)), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(book_add(f.book, f.tally, &wanted.stack, wanted.frames,
+					  i == 0 ? 5 : 1),
+				 0);
+	assert_int_equal(book_add(f.book, f.tally, &other.stack, other.frames, 11), 0);
+	assert_int_equal(book_add(f.book, f.tally, &wanted.stack, wanted.frames, 0), 0);
+	assert_int_equal(tally_n_entries(f.tally), 0);
+	assert_int_equal(book_flush(f.book, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count, 18);
+	assert_int_equal(unwanted, 11);
+	/* The same stack counted in a table is the same entry. */
+	assert_int_equal(book_count(f.book, f.tally, &wanted.stack.hash, 100), 1);
+	assert_int_equal(tally_n_entries(f.tally), 1);
+	entry = tally_entries(f.tally);
+	assert_int_equal(entry->count, 107);
+	assert_int_equal(tally_stacks(f.tally)[entry->user].flags,
+			 TALLY_STACK_ENDED(WIRE_END_COMPLETE) | TALLY_STACK_ASSUMED);
+	for (uint32_t i = 0; i < USER_FRAMES; i++) {
+		const uint32_t *frames = tally_frames(f.tally, &tally_stacks(f.tally)[entry->user]);
+		const struct tally_address *address = &tally_addresses(f.tally)[frames[i]];
+
+		assert_int_equal(address->address, 0x1000 * (i + 1));
+		assert_int_equal(address->flags,
+				 i < 2 ? TALLY_ADDRESS_EXACT : TALLY_ADDRESS_CHAINED);
+	}
+	book_clear(f.book);
+	assert_int_equal(book_flush(f.book, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count + unwanted, 0);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +214,7 @@ int main(void)
 		cmocka_unit_test(names_are_filtered_with_wildcards),
 		cmocka_unit_test(a_key_without_a_stack_is_an_error),
 		cmocka_unit_test(what_is_not_what_was_hashed_is_refused),
+		cmocka_unit_test(what_was_added_counts_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks that user space ends: over a copy of a stack of this very program, against libgcc's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <execinfo.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "process/worlds.h"
+#include "unwind/finish.h"
+#include "unwind/unwind.h"
+
+#define SECOND_NS  1000000000ull
+#define DEPTH	   12
+#define MAX_FRAMES 64
+
+static struct worlds *worlds;
+static struct unwind *unwind;
+static struct layout *layout;
+
+static struct wire_rest rest;
+static unsigned char stack[WIRE_REST_MAX];
+static void *traced[MAX_FRAMES], **expected; /* the callers of take() */
+static int n_expected;
+
+/* Byte by byte, and with nobody looking: it goes across the frames of others. */
+__attribute__((no_sanitize_address)) static void copy_stack(const volatile unsigned char *from,
+							    uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		stack[i] = from[i];
+	rest.size = size;
+}
+
+/* Registers as they are in here, as if an interrupt had come. */
+static __attribute__((noinline)) void take(uint32_t size)
+{
+	static const int numbers[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+				       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+				       REG_R12, REG_R13, REG_R14, REG_R15 };
+	static ucontext_t context;
+
+	assert_int_equal(getcontext(&context), 0);
+	rest.walk = (struct unwind_walk){ .known = UNWIND_ALL_KNOWN,
+					  .exact = 1,
+					  .tgid = (uint32_t)getpid(),
+					  .pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP] };
+	for (uint32_t i = 0; i < 16; i++)
+		rest.walk.registers[i] = (uint64_t)context.uc_mcontext.gregs[numbers[i]];
+	copy_stack((const unsigned char *)(uintptr_t)rest.walk.registers[UNWIND_SP], size);
+	n_expected = backtrace(traced, MAX_FRAMES);
+	/* Beyond ourselves, and what a sanitizer puts around backtrace(). */
+	for (expected = traced; n_expected > 0 && *expected != __builtin_return_address(0);
+	     expected++)
+		n_expected--;
+}
+
+static __attribute__((noinline)) int descend(int n, uint32_t size)
+{
+	if (n == 0)
+		take(size);
+	else
+		descend(n - 1, size);
+	/* Not the last call of the function. */
+	__asm__ volatile("" ::: "memory");
+	return n;
+}
+
+static int setup(void **state)
+{
+	struct unwind_maps *maps;
+	uint32_t world;
+
+	(void)state;
+	assert_int_equal(unwind_maps_memory(&maps), 0);
+	assert_int_equal(worlds_new(NULL, &worlds), 0);
+	assert_int_equal(unwind_new(worlds, maps, NULL, &unwind, NULL), 0);
+	assert_int_equal(worlds_at(worlds, getpid(), 0, UINT64_MAX, &world), 0);
+	assert_int_equal(unwind_hold(unwind, world, &layout), 0);
+	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, NULL), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unwind_release(unwind, layout);
+	unwind_free(unwind);
+	worlds_free(worlds);
+	return 0;
+}
+
+static struct finished walk_on(uint64_t *frames, uint32_t room)
+{
+	return unwind_walk_on(unwind, layout, &rest, stack, frames, room);
+}
+
+/* They are those that libgcc finds, from the first on. */
+static void assert_callers(const uint64_t *frames, uint32_t n)
+{
+	assert_true(n <= (uint32_t)n_expected);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(frames[i] & WIRE_FRAME_ADDRESS, (uintptr_t)expected[i]);
+}
+
+/* ... with room for the whole of it. */
+static void test_whole(void **state)
+{
+	uint64_t frames[MAX_FRAMES];
+	struct finished finished;
+
+	(void)state;
+	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
+	finished = walk_on(frames, MAX_FRAMES);
+	if (finished.end == WIRE_END_READ)
+		skip(); /* frames so large that the copy does not reach main()'s callers */
+	assert_true(finished.end == WIRE_END_COMPLETE || finished.end == WIRE_END_ENTRY);
+	assert_true(finished.n > DEPTH + 3);
+	assert_callers(frames, finished.n);
+	assert_int_equal(finished.n, n_expected);
+}
+
+static void test_depth(void **state)
+{
+	uint64_t frames[MAX_FRAMES];
+	struct finished finished;
+
+	(void)state;
+	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
+	frames[5] = 42;
+	finished = walk_on(frames, 5);
+	assert_int_equal(finished.end, WIRE_END_DEPTH);
+	assert_int_equal(finished.n, 5);
+	assert_callers(frames, 5);
+	assert_int_equal(frames[5], 42);
+	assert_int_equal(walk_on(frames, 0).end, WIRE_END_DEPTH);
+}
+
+/* Ever shorter copies: fewer frames, those that are there true, and an end that says so. */
+static void test_short_copies(void **state)
+{
+	uint64_t frames[MAX_FRAMES];
+	uint32_t before = MAX_FRAMES;
+
+	(void)state;
+	for (uint32_t size = 2048;; size /= 2) {
+		struct finished finished;
+
+		descend(DEPTH, size);
+		finished = walk_on(frames, MAX_FRAMES);
+		assert_true(finished.n <= before);
+		assert_callers(frames, finished.n);
+		if (size == 0) {
+			assert_int_equal(finished.end, WIRE_END_READ);
+			assert_int_equal(finished.n, 0);
+			break;
+		}
+		before = finished.n;
+	}
+}
+
+/* Registers that point anywhere: an end, whatever it is. */
+static void test_nonsense(void **state)
+{
+	uint64_t frames[MAX_FRAMES];
+	uint64_t seed = 7;
+
+	(void)state;
+	descend(DEPTH, 2048);
+	for (int i = 0; i < 20000; i++) {
+		const struct wire_rest kept = rest;
+		struct finished finished;
+
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		if (i % 3 == 0)
+			rest.walk.registers[(seed >> 33) % 16] += seed >> 40;
+		else if (i % 3 == 1)
+			rest.walk.pc += seed >> 48;
+		else
+			stack[(seed >> 33) % 2048] ^= (unsigned char)(seed >> 56);
+		finished = walk_on(frames, MAX_FRAMES);
+		assert_true(finished.end > WIRE_END_NONE && finished.end < WIRE_N_ENDS);
+		assert_true(finished.n <= MAX_FRAMES);
+		rest = kept;
+	}
+}
+
+static void test_unknown(void **state)
+{
+	struct layout *none = NULL;
+	uint64_t frames[MAX_FRAMES];
+
+	(void)state;
+	assert_int_equal(unwind_hold(unwind, UINT32_MAX - 1, &none), -ESRCH);
+	assert_null(none);
+	unwind_release(unwind, NULL);
+	descend(DEPTH, 2048);
+	rest.walk.pc = 4096;
+	assert_int_equal(walk_on(frames, MAX_FRAMES).end, WIRE_END_NO_MAPPING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),	     cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_short_copies), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

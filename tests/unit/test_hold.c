@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A command that is held at its start: what is there when it is, and what becomes of it after. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "session/hold.h"
+
+/* A child that executes `argv` when it is told to: as commands are launched. */
+struct child {
+	pid_t pid;
+	int go;
+};
+
+static struct child start(char *const argv[])
+{
+	int ends[2];
+	struct child child;
+
+	assert_int_equal(pipe(ends), 0);
+	fflush(NULL);
+	child.pid = fork();
+	assert_true(child.pid >= 0);
+	if (child.pid == 0) {
+		char byte;
+
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 1)
+			execv(argv[0], argv);
+		_exit(127);
+	}
+	close(ends[0]);
+	child.go = ends[1];
+	return child;
+}
+
+static void go(struct child *child)
+{
+	assert_int_equal(write(child->go, "g", 1), 1);
+	close(child->go);
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+/* Whether its memory has such a mapping. */
+static bool maps(pid_t pid, const char *name)
+{
+	char path[32], line[4096];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		found |= strstr(line, name) != NULL;
+	fclose(file);
+	return found;
+}
+
+static void assert_untraced(pid_t pid)
+{
+	char path[32], line[256];
+	int tracer = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "TracerPid: %d", &tracer);
+	fclose(file);
+	assert_int_equal(tracer, 0);
+}
+
+#define SHELL "/bin/sh"
+
+static void test_both_stops(void **state)
+{
+	char *argv[] = { SHELL, "-c", "exit 7", NULL };
+	struct child child = start(argv);
+	struct hold hold;
+	int status;
+
+	(void)state;
+	hold_begin(child.pid, &hold);
+	if (!hold.tracing) {
+		go(&child);
+		status_of(child.pid);
+		skip(); /* a sandbox that lets nobody trace */
+	}
+	go(&child);
+	assert_true(hold_at_exec(&hold));
+	/* Its program and the dynamic linker, but no library yet. */
+	assert_true(maps(child.pid, "sh"));
+	assert_true(maps(child.pid, "/ld-linux"));
+	assert_false(maps(child.pid, "/libc.so"));
+	assert_true(hold_at_entry(&hold));
+	assert_true(maps(child.pid, "/libc.so"));
+	hold_end(&hold);
+	assert_false(hold.tracing);
+	status = status_of(child.pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
+/* Let go at the first stop, it goes on as if nobody had been there. */
+static void test_exec_only(void **state)
+{
+	char *argv[] = { SHELL, "-c", "kill -STOP $$; exit 3", NULL };
+	struct child child = start(argv);
+	struct hold hold;
+	int status;
+
+	(void)state;
+	hold_begin(child.pid, &hold);
+	if (hold.tracing) {
+		go(&child);
+		assert_true(hold_at_exec(&hold));
+		hold_end(&hold);
+	} else {
+		go(&child);
+	}
+	assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	assert_true(WIFSTOPPED(status));
+	assert_untraced(child.pid);
+	kill(child.pid, SIGCONT);
+	status = status_of(child.pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+}
+
+/* Its end is left to who waits for it. */
+static void test_cannot_execute(void **state)
+{
+	char *argv[] = { "/nonexistent/program", NULL };
+	struct child child = start(argv);
+	struct hold hold;
+	int status;
+
+	(void)state;
+	hold_begin(child.pid, &hold);
+	go(&child);
+	assert_false(hold_at_exec(&hold));
+	assert_false(hold_at_entry(&hold));
+	hold_end(&hold);
+	status = status_of(child.pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
+}
+
+static void test_killed(void **state)
+{
+	char *argv[] = { SHELL, "-c", "exit 0", NULL };
+	struct child child = start(argv);
+	struct hold hold;
+	int status;
+
+	(void)state;
+	hold_begin(child.pid, &hold);
+	go(&child);
+	if (hold.tracing)
+		assert_true(hold_at_exec(&hold));
+	kill(child.pid, SIGKILL);
+	assert_false(hold_at_entry(&hold));
+	hold_end(&hold);
+	status = status_of(child.pid);
+	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : !hold.tracing);
+}
+
+/* A signal that comes while it is on its way to its entry point is its own. */
+static void test_signal_on_the_way(void **state)
+{
+	char *argv[] = { SHELL, "-c", "exit 0", NULL };
+	struct child child = start(argv);
+	struct hold hold;
+	int status;
+
+	(void)state;
+	hold_begin(child.pid, &hold);
+	if (!hold.tracing) {
+		go(&child);
+		status_of(child.pid);
+		skip();
+	}
+	go(&child);
+	assert_true(hold_at_exec(&hold));
+	kill(child.pid, SIGTERM);
+	assert_false(hold_at_entry(&hold));
+	hold_end(&hold);
+	status = status_of(child.pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+/* Where that is not allowed: what somebody else traces already, and what is not ours. */
+static void test_not_allowed(void **state)
+{
+	struct hold hold;
+
+	(void)state;
+	hold_begin(getpid(), &hold);
+	assert_false(hold.tracing);
+	assert_false(hold_at_exec(&hold));
+	assert_false(hold_at_entry(&hold));
+	hold_end(&hold);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both_stops),	  cmocka_unit_test(test_exec_only),
+		cmocka_unit_test(test_cannot_execute),	  cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_signal_on_the_way), cmocka_unit_test(test_not_allowed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
