@@ -5,6 +5,7 @@
  *	known.*		stacks whose shares the test knows, of three processes
  *	changed.*	the same compared with others
  *	later.html	as known.html, after more samples
+ *	grown.*		these compared by count with those of changed.*
  *	kinds.*		a frame of each kind, and far more on top than a window shows
  *	million.html	1,000,000 distinct stacks, as call graphs have them
  *	hostile.*	names that try to be markup or script; hostile.names: as they must be shown
@@ -23,6 +24,7 @@ DEFINE_OWN(struct flame_frames, flame_frames_free)
 static struct tally *tally;
 static struct names *names;
 static const char *directory;
+static bool raw; /* compare counts as they are */
 
 static void fail(const char *what)
 {
@@ -64,9 +66,9 @@ static void write_page(const struct writer *writer, const char *name, bool threa
 				     .event = "cpu-clock",
 				     .frequency = 99,
 				     .hostname = "host<script>pwned()</script>" };
-	struct report_options options = { .per_process = true,
-					  .per_thread = threads,
-					  .diff = compare };
+	struct report_options options = {
+		.per_process = true, .per_thread = threads, .diff = compare, .diff_counts = raw
+	};
 	struct profile profile, before = { 0 };
 	struct error err = { 0 };
 	char path[4096];
@@ -121,10 +123,14 @@ static void known(bool threads)
 	count(250, "other", 300, (uint32_t[]){ beta, gamma, start }, 3, NULL, 0);
 	write_page(&svg_writer, "changed", false, true, kept);
 	write_page(&html_writer, "changed", false, true, kept);
-	tally_free(more);
 	tally = kept;
 	count(600, "app", 100, (uint32_t[]){ beta, alpha, start }, 3, NULL, 0);
 	write_page(&html_writer, "later", threads, false, NULL);
+	raw = true;
+	write_page(&svg_writer, "grown", false, true, more);
+	write_page(&html_writer, "grown", false, true, more);
+	raw = false;
+	tally_free(more);
 	tally_free(tally);
 }
 

@@ -360,6 +360,17 @@ async function pageTests() {
 		await shot(page, "html-difference");
 		await page.finish();
 	});
+	await test("svg, html: a difference of counts as they are", async () => {
+		const picture = await open("grown.svg"), page = await open("grown.html");
+		equal((await boxOf(picture, "all")).info, "1,600 samples, 100.00 %; before: 1,000, 100.00 %; +600", "all");
+		equal((await boxOf(picture, "gamma")).info,
+			"app, 200 samples, 12.50 %; before: 750, 75.00 %; \u2212550", "gamma");
+		await click(page, "gamma");
+		equal((await details(page)).includes("200 samples, 12.50 %  \u00b7  self 12.50 %") &&
+			(await details(page)).includes("before: 750, 75.00 %; \u2212550"), true, "details");
+		await picture.finish();
+		await page.finish();
+	});
 	await test("html: new data keeps zoom, search and filters", async () => {
 		const page = await open("known.html");
 		const text = fs.readFileSync(path.join(directory, "later.html"), "utf8");
