@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #define BIN_NS (ACTIVITY_BIN_MS * 1000000ull)
@@ -52,6 +53,8 @@ static void *run(void *argument)
 {
 	struct activity *activity = argument;
 	uint64_t before = 0;
+
+	prctl(PR_SET_NAME, "live-activity", 0, 0, 0);
 
 	pthread_mutex_lock(&activity->lock);
 	while (!activity->stopping) {

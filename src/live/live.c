@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/own.h"
@@ -218,6 +219,8 @@ static bool next_job(struct live *live, struct job *ret_job)
 static void *keep(void *context)
 {
 	struct live *live = context;
+
+	prctl(PR_SET_NAME, "live-keep", 0, 0, 0);
 
 	pthread_mutex_lock(&live->lock);
 	for (;;) {

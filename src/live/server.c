@@ -535,6 +535,7 @@ static void *serve(void *context)
 	struct server *server = context;
 
 	give_up_privileges();
+	prctl(PR_SET_NAME, "live-serve", 0, 0, 0);
 	while (serve_once(server))
 		;
 	say_last_words(server);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * paths MS [THREADS]: recursion that takes one of two functions at each of 30 levels, by random
- * bits, and burns a little at the bottom: nearly every sample is a stack that was not there before.
+ * paths MS [THREADS [LEVELS]]: recursion that takes one of two functions at each of 30 levels, by
+ * random bits, and burns a little at the bottom: nearly every sample is a stack that was not there
+ * before.
  */
 #include <pthread.h>
 
@@ -10,6 +11,7 @@
 #define LEVELS 30
 
 static uint64_t each_ns;
+static int levels_of_all = LEVELS;
 
 __attribute__((noinline)) void left(uint32_t bits, int levels);
 __attribute__((noinline)) void right(uint32_t bits, int levels);
@@ -46,7 +48,7 @@ static __attribute__((noinline)) void *walk(void *seed)
 		/* Many for one look at the clock, whose stacks are always the same. */
 		for (int i = 0; i < 200; i++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
-			step((uint32_t)(random >> 33), LEVELS);
+			step((uint32_t)(random >> 33), levels_of_all);
 		}
 	}
 	return NULL;
@@ -59,6 +61,8 @@ int main(int argc, char **argv)
 
 	if (!threads)
 		return 1;
+	if (argc > 3)
+		levels_of_all = atoi(argv[3]);
 	each_ns = ns_argument(argc, argv, 1);
 	say_ready();
 	for (int i = 0; i < n; i++)

@@ -69,9 +69,10 @@ class Panel {
 	show(tree, colourOf, keep) {
 		const zoomed = keep ? this.zoomPath : [], selected = keep ? this.pathOf(this.selected) : [];
 		this.zoomPath = zoomed;
+		/* Frames that only grow in number keep their colours. */
+		if (!this.tree || this.tree.frames !== tree.frames || this.colourOf !== colourOf) this.colours = [];
 		this.tree = tree;
 		this.colourOf = colourOf;
-		this.colours = [];
 		this.hovered = -1;
 		this.zoomed = this.find(zoomed);
 		this.selected = this.find(selected);
