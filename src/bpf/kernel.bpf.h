@@ -54,6 +54,8 @@ struct arch_uprobe {
 
 struct uprobe_task {
 	struct arch_uprobe *auprobe; /* the probe being handled; since cfa7f3d2c526 (Linux 6.12) */
+	unsigned long vaddr;	     /* of the probed instruction, ... */
+	unsigned long xol_vaddr;     /* ... whose copy is executed there; 0: none is */
 };
 
 struct task_struct {

@@ -374,6 +374,49 @@ __noinline int unwind_some(__u32 number, __u32 first, __u32 done)
 	return n | end << 16;
 }
 
+#define XOL_SLOT 128 /* UPROBE_XOL_SLOT_BYTES: more than an instruction takes */
+
+/*
+ * A copy of an instruction that a user probe replaced is being executed elsewhere: the walk is put
+ * to where it would be without the probe.
+ */
+static __always_inline bool was_out_of_line(const struct task_struct *task,
+					    struct unwind_walk *walk)
+{
+	const struct uprobe_task *probed = NULL;
+	__u64 copy, offset;
+
+	if (!bpf_core_field_exists(task->utask) || !bpf_core_field_exists(probed->xol_vaddr))
+		return false;
+	probed = BPF_CORE_READ(task, utask);
+	if (!probed)
+		return false;
+	copy = BPF_CORE_READ(probed, xol_vaddr);
+	offset = walk->pc - copy;
+	if (!copy || offset >= XOL_SLOT)
+		return false;
+	walk->pc = BPF_CORE_READ(probed, vaddr) + offset;
+	walk->exact = 1;
+	return true;
+}
+
+/* Frames into frames[first...] until there is no more; returns how many. */
+static __always_inline __u32 walk_frames(__u32 number, __u32 first, __u32 *ret_end)
+{
+	__u32 end = WIRE_END_NONE, n = 0;
+
+	for (__u32 i = 0; !end && i <= WIRE_MAX_DEPTH / WALK_STEPS; i++) {
+		__u32 some = unwind_some(number, first + n, n);
+
+		n += some & 0xffff;
+		end = some >> 16;
+		UNWIND_OPAQUE(n);
+		UNWIND_OPAQUE(end);
+	}
+	*ret_end = end ? end : WIRE_END_DEPTH;
+	return n;
+}
+
 /* Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. */
 static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, __u32 tgid,
@@ -396,16 +439,9 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = unwind_note(slot, first, 0);
 	} else {
-		for (__u32 i = 0; !end && i <= WIRE_MAX_DEPTH / WALK_STEPS; i++) {
-			__u32 some = unwind_some(number, first + n, n);
-
-			n += some & 0xffff;
-			end = some >> 16;
-			UNWIND_OPAQUE(n);
-			UNWIND_OPAQUE(end);
-		}
-		if (!end)
-			end = WIRE_END_DEPTH;
+		n = walk_frames(number, first, &end);
+		if (n == 1 && end == WIRE_END_SPECIAL && was_out_of_line(task, walk))
+			n = walk_frames(number, first, &end);
 	}
 	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
 		end = WIRE_END_NONE;

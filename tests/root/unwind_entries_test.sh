@@ -56,6 +56,17 @@ sampled "the clock: user code, interrupts, system calls" "^odd_stacks;${base}ent
 sampled "page faults as a sampled event" "^odd_stacks;${base}enter$" -e page-faults
 sampled "--unwind=cfi" "^odd_stacks;${base}enter(;|$)" --unwind=cfi
 sampled "--unwind=none: a frame each" '^odd_stacks;[^;]*$' --unwind=none
+# Most of the time such a program executes the copy of the one instruction that the probe replaced.
+if have_uprobes; then
+	begin "$odd"
+	attach -U -p "$pid" "$odd:compare"
+	measure -F 499 -U -f -v -p "$pid" 1
+	detach
+	end
+	says "in a copy of a probed instruction, stacks are complete" '^user stacks: [0-9]+, (99|100)\.'
+else
+	skip "in a copy of a probed instruction" "$no_uprobes"
+fi
 # This program has none, and nothing is said of its stacks that is not known.
 sampled "--unwind=fp follows what is no frame pointer" '^odd_stacks' --unwind=fp
 calculates "$(counted "^odd_stacks;${base}enter") == 0"
