@@ -219,10 +219,10 @@ fuzz: $(SKELETON) ## run every fuzz target for FUZZ_SECONDS=60 each
 	$(BUILD_FUZZ)
 	@tests/run --only fuzz --fuzz-seconds $(FUZZ_SECONDS) $(BUILD)
 
-bench: ## measure against perf and bpftrace
+bench: ## measure against perf and bpftrace, all or CASES=name,name of bench/run --help
 	@scripts/install-deps build bench
 	+@$(MAKE) --no-print-directory all test-programs
-	@if [ -x bench/run ]; then bench/run $(BUILD); else echo 'no bench/run' >&2; exit 1; fi
+	@if [ -x bench/run ]; then bench/run --only "$(CASES)" $(BUILD); else echo 'no bench/run' >&2; exit 1; fi
 
 # ---- upkeep
 format: ## put all C sources into the project's style

@@ -10,29 +10,14 @@ import shutil
 import subprocess
 import time
 
-from measure import BpfStatistics, Failed, median
+from measure import BpfStatistics, Failed
+from row import Row
+from unwind_cases import UnwindCases
 
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Row:
-    """One number of each tool, in every round."""
-
-    def __init__(self, what, unit, target=None, ratio=None, note=""):
-        self.what, self.unit, self.note = what, unit, note
-        self.target = target  # at most so many, for ours
-        self.ratio = ratio    # at most so many times that peer's: (times, peer)
-        self.values = {}
-
-    def add(self, tool, value):
-        self.values.setdefault(tool, []).append(value)
-
-    def as_dict(self):
-        return {"what": self.what, "unit": self.unit, "target": self.target, "ratio": self.ratio,
-                "note": self.note, "values": self.values}
-
-
-class Cases:
+class Cases(UnwindCases):
     def __init__(self, bench, rounds, peers, calls, seconds):
         self.bench, self.rounds, self.peers = bench, rounds, peers
         self.calls, self.seconds = calls, seconds
@@ -108,14 +93,16 @@ class Cases:
     # ---- what a sample costs
 
     def samples(self):
-        return [self.sample(kind, what) for kind, what in (
+        """Like with like, by frame pointers; and as it is by default, by unwinding tables."""
+        return [self.sample(kind, what, mode) for kind, what in (
             ("deep", "60 calls deep, spinning"), ("syscalls", "system calls"),
-            ("mixed", "spinning, system calls and page faults"))]
+            ("mixed", "spinning, system calls and page faults")) for mode in ("fp", "auto")]
 
-    def sample(self, kind, what):
-        row = Row(f"BPF run time per sample at 997 Hz: {what}", "ns", ratio=(0.8, "bpftrace"))
+    def sample(self, kind, what, mode):
+        row = Row(f"BPF run time per sample at 997 Hz, --unwind={mode}: {what}", "ns",
+                  ratio=(0.8, "bpftrace") if mode == "fp" else None)
         commands = {
-            "ours": [self.profile, "-q", "-f", "-F", "997"],
+            "ours": [self.profile, "-q", "-f", "-F", "997", f"--unwind={mode}"],
             "bpftrace": ["bpftrace", "-e", f"profile:hz:997 {COUNT}"],
         }
 
@@ -261,6 +248,7 @@ class Cases:
         row = Row(f"overhead of {seconds} s at 99 Hz on a busy machine: CPU time and BPF run time, "
                   "start and report included", "% of a core",
                   note="perf samples in the kernel, in no time of its own: not seen here")
+        kernel = Row(f"kernel side of that: BPF run time of {seconds} s at 99 Hz", "% of a core", 0.1)
         data = self.bench.path("perf.data")
         commands = {
             "ours": [self.profile, "-q", "-F", "99", str(seconds)],
@@ -276,6 +264,7 @@ class Cases:
                 run.wait_for_bpf()
                 time.sleep(max(0, deadline - time.monotonic()))
                 in_kernel = run.bpf()[0] / 1e6
+                kernel.add(tool, in_kernel / ((seconds - 1) * 1000) * 100)
             result = run.finish()
             row.add(tool, (result["user"] + result["system"] + in_kernel) / (seconds * 1000) * 100)
 
@@ -283,7 +272,7 @@ class Cases:
         with BpfStatistics(), self.bench.busy("mixed"):
             self.alternate(self.tools("bpftrace", "perf"), measure)
         self.rounds = rounds
-        return [row]
+        return [row, kernel]
 
 
 def lost_of(said, times):
@@ -296,4 +285,4 @@ def lost_of(said, times):
 
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
-         "overhead"]
+         "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes"]

@@ -53,25 +53,32 @@ class Bench:
 
     def busy(self, kind):
         """Keeps the CPUs busy until stop()."""
-        return Busy(self.workload, kind)
+        return Busy([self.workload, kind], 1)
 
-    def repeat(self, kind, times):
+    def beside(self, command, times):
+        """Runs it so many times until the block is left; it is given time to begin."""
+        busy = Busy(command, times)
+        time.sleep(1)
+        return busy
+
+    def repeat(self, kind, times, depth=0):
         """ns that each of so many calls, system calls or switches took."""
-        out = subprocess.run([self.workload, kind, str(times)], capture_output=True, text=True,
+        out = subprocess.run([self.workload, kind, str(times), str(depth)], capture_output=True, text=True,
                              check=True)
         return float(out.stdout)
 
 
 class Busy:
-    def __init__(self, workload, kind):
-        self.process = subprocess.Popen([workload, kind], start_new_session=True)
+    def __init__(self, command, times):
+        self.processes = [subprocess.Popen(command, start_new_session=True) for _ in range(times)]
 
     def __enter__(self):
         return self
 
     def __exit__(self, *unused):
-        self.process.kill()
-        self.process.wait()
+        for process in self.processes:
+            process.kill()
+            process.wait()
 
 
 class Run:

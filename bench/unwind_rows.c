@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #include "unwind/rows.h"
+#include "unwind/table.h"
 
 struct totals {
-	uint64_t files, no_cfi, failed, rows, ranges[UNWIND_N_SOURCES];
+	uint64_t files, no_cfi, failed, rows, blocks, ranges[UNWIND_N_SOURCES];
 	uint64_t unsupported, malformed, outside, overlaps;
 };
 
@@ -60,6 +61,7 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 	for (int i = 0; i < UNWIND_N_SOURCES; i++)
 		totals.ranges[i] += rows.counts.ranges[i];
 	totals.rows += rows.n;
+	totals.blocks += table_blocks(rows.rows, rows.n);
 	totals.unsupported += rows.counts.unsupported;
 	totals.malformed += rows.counts.malformed;
 	totals.outside += rows.counts.outside;
@@ -101,6 +103,8 @@ int main(int argc, char **argv)
 	printf("entries dropped   %lu malformed, %lu for no code; %lu cut\n", totals.malformed,
 	       totals.outside, totals.overlaps);
 	printf("rows              %lu (%lu unsupported)\n", totals.rows, totals.unsupported);
+	printf("bytes             %lu\n",
+	       totals.blocks * WIRE_BLOCK_SIZE + n_rules * sizeof(struct wire_rule));
 	printf("distinct rules    %u\n", n_rules);
 	printf("seconds           %.2f (of CPU: %.2f)\n", seconds(CLOCK_MONOTONIC) - start,
 	       seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);

@@ -3,8 +3,8 @@
  * What the benchmarks measure. Built with frame pointers and without inlining.
  *
  *	workload deep|syscalls|mixed		keeps every CPU busy until it is killed
- *	workload getppid|switches|calls N [D]	does it N times, D calls deep, and prints the ns
- *that each took
+ *	workload getppid|getpgrp|switches|calls N [D]	does it N times, D calls deep, and prints
+ *the ns that each took
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -156,6 +156,13 @@ static void ask_parent(uint64_t n)
 		syscall(SYS_getppid);
 }
 
+/* A system call that hardly anybody else makes. */
+static void ask_group(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		syscall(SYS_getpgrp);
+}
+
 /* Two processes on one CPU that wait for each other: each message is one switch. */
 static void take_turns(uint64_t n)
 {
@@ -221,7 +228,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*work)(uint64_t);
-	} counted[] = { { "getppid", ask_parent }, { "switches", take_turns }, { "calls", call } };
+	} counted[] = { { "getppid", ask_parent },
+			{ "getpgrp", ask_group },
+			{ "switches", take_turns },
+			{ "calls", call } };
 	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
 	for (size_t i = 0; argc == 2 && i < sizeof(busy) / sizeof(busy[0]); i++)
@@ -231,6 +241,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], counted[i].name) == 0)
 			return repeat(counted[i].work, strtoull(argv[2], NULL, 10),
 				      argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0);
-	fprintf(stderr, "usage: workload deep|syscalls|mixed, or getppid|switches|calls N [D]\n");
+	fprintf(stderr,
+		"usage: workload deep|syscalls|mixed, or getppid|getpgrp|switches|calls N [D]\n");
 	return 2;
 }
