@@ -23,6 +23,9 @@
 #define RING_MIN     (2u << 20)
 #define RING_PER_CPU (512u << 10)
 #define RING_MAX     (64u << 20)
+/* So many times that, where names are looked up in between: nothing is drained meanwhile, which
+ * may be seconds when a hundred new files were seen. */
+#define RING_NAMING 8
 
 static uint32_t power_of_two(uint64_t at_least)
 {
@@ -49,6 +52,7 @@ static void size_maps(const struct plan *plan, struct kernel_side *side)
 {
 	struct stacktally *skeleton = side->skeleton;
 	uint64_t cpus = n_possible_cpus();
+	bool naming = plan->tui || plan->interval > 0;
 
 	side->keys = plan->hash_storage;
 	if (!side->keys)
@@ -56,6 +60,8 @@ static void size_maps(const struct plan *plan, struct kernel_side *side)
 	bpf_map__set_max_entries(skeleton->maps.counts_0, side->keys);
 	bpf_map__set_max_entries(skeleton->maps.counts_1, side->keys);
 	side->ring_size = power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX));
+	if (naming && side->ring_size < RING_MAX)
+		side->ring_size *= RING_NAMING;
 	bpf_map__set_max_entries(skeleton->maps.ring, side->ring_size);
 }
 
