@@ -38,24 +38,23 @@ else
 	skip "user probes" "$no_uprobes"
 fi
 if have_kprobes; then
-	events "kernel probe below a system call" "^[^;]*;${base}outer;middle;(__)?getppid$" \
-		__x64_sys_getppid "$probed"
+	events "kernel probe below page faults" "^[^;]*;${base}enter$" handle_mm_fault "$odd" kernel
 else
-	skip "kernel probe below a system call" "$no_kprobes"
+	skip "kernel probe below page faults" "$no_kprobes"
 fi
 events "page faults" "^[^;]*;${base}enter$" t:exceptions:page_fault_user "$odd" kernel
 
 # sampled NAME REGEX OPTION...: profile met by a program that runs already
 sampled() {
 	begin "$odd" kernel || return
-	measure -F 499 -U -f -v -p "$pid" "${@:3}" 1
+	measure -U -f -v -p "$pid" "${@:3}" 1
 	end
 	whole "$1" "$2"
 }
-sampled "the clock: user code, interrupts, system calls" "^odd_stacks;${base}enter(;|$)"
-sampled "page faults as a sampled event" "^odd_stacks;${base}enter$" -e page-faults
-sampled "--unwind=cfi" "^odd_stacks;${base}enter(;|$)" --unwind=cfi
-sampled "--unwind=none: a frame each" '^odd_stacks;[^;]*$' --unwind=none
+sampled "the clock: user code, interrupts, system calls" "^odd_stacks;${base}enter(;|$)" -F 499
+sampled "page faults as a sampled event" "^odd_stacks;${base}enter$" -e page-faults -c 20
+sampled "--unwind=cfi" "^odd_stacks;${base}enter(;|$)" --unwind=cfi -F 499
+sampled "--unwind=none: a frame each" '^odd_stacks;[^;]*$' --unwind=none -F 499
 # Most of the time such a program executes the copy of the one instruction that the probe replaced.
 if have_uprobes; then
 	begin "$odd"
@@ -68,7 +67,7 @@ else
 	skip "in a copy of a probed instruction" "$no_uprobes"
 fi
 # This program has none, and nothing is said of its stacks that is not known.
-sampled "--unwind=fp follows what is no frame pointer" '^odd_stacks' --unwind=fp
+sampled "--unwind=fp follows what is no frame pointer" '^odd_stacks' --unwind=fp -F 499
 calculates "$(counted "^odd_stacks;${base}enter") == 0"
 check $? "--unwind=fp does not find the callers" "$(hottest)"
 says "--unwind=fp claims nothing to be complete" '^user stacks: [0-9]+, 0.00 % complete'
@@ -76,7 +75,7 @@ says "--unwind=fp claims nothing to be complete" '^user stacks: [0-9]+, 0.00 % c
 # Generated code, and what V8 carries along, is walked by frame pointer only if that is asked for.
 if type -P node >>"$fate"; then
 	measure -F 499 -U -f -v --format json -o "$tmp/node.json" --format recording -o "$tmp/node.rec" \
-		-- timeout -s KILL 1 node tests/workloads/sampled/kinds.js
+		-- timeout -s KILL $((2 * slow)) node tests/workloads/sampled/kinds.js
 	grep -q '"name":"Builtins_.*"frame_pointer":true' "$tmp/node.json"
 	check $? "frames found by frame pointer are marked" "$(grep -c frame_pointer "$tmp/node.json")"
 	! grep -q '"module":"libc.so.6".*"frame_pointer":true' "$tmp/node.json"
@@ -84,7 +83,7 @@ if type -P node >>"$fate"; then
 		"$(grep '"module":"libc.so.6".*"frame_pointer":true' "$tmp/node.json" | head -n 3)"
 	"$profile" --from "$tmp/node.rec" --format json 2>>"$fate" | grep -q '"frame_pointer":true'
 	check $? "a recording keeps the marks" "none"
-	measure -F 499 -U -f -v --unwind=cfi -- timeout -s KILL 1 node tests/workloads/sampled/kinds.js
+	measure -F 499 -U -f -v --unwind=cfi -- timeout -s KILL $((2 * slow)) node tests/workloads/sampled/kinds.js
 	says "--unwind=cfi follows no frame pointer, and says so" ' ended for: no CFI, '
 else
 	skip "frames found by frame pointer" "no node"
