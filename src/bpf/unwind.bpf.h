@@ -97,13 +97,20 @@ static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 add
 	return (__u32)found;
 }
 
+#include "bpf/window.bpf.h"
+
+#undef UNWIND_READ
+#define UNWIND_READ(to, size, address)                                                             \
+	((size) <= WINDOW_MOST ? window_read(window, to, size, address)                            \
+			       : bpf_probe_read_user(to, size, (const void *)(address)))
 #define UNWIND_FIND_MAPPING(walk, address) unwind_mapping(slot, address)
 #define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
 	unwind_row_apart(root, owner, address, ret_rule)
 #undef UNWIND_CONTEXT
 #undef UNWIND_PASS
-#define UNWIND_CONTEXT , __u32 slot __attribute__((unused))
-#define UNWIND_PASS    , slot
+#define UNWIND_CONTEXT                                                                             \
+	, __u32 slot __attribute__((unused)), struct window *window __attribute__((unused))
+#define UNWIND_PASS , slot, window
 #include "bpf/unwind_step.h"
 
 /* enum wire_end, or WIRE_END_NONE when the walk of that slot is at the caller. */
@@ -111,7 +118,8 @@ __noinline int unwind_once(__u32 slot)
 {
 	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
 
-	return scratch_slot ? (int)unwind_step(&scratch_slot->walk, slot) : WIRE_END_STALE;
+	return scratch_slot ? (int)unwind_step(&scratch_slot->walk, slot, &scratch_slot->window)
+			    : WIRE_END_STALE;
 }
 
 #ifdef __TARGET_ARCH_x86
@@ -294,7 +302,7 @@ __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 	for (; n < CHAIN_STEPS && n < most; n++) {
 		__u64 at = (__u64)first + n;
 
-		if (bpf_probe_read_user(saved, sizeof(saved), (const void *)fp))
+		if (window_read(&slot->window, saved, sizeof(saved), fp))
 			break;
 		UNWIND_OPAQUE(at);
 		if (at >= 2 * WIRE_MAX_DEPTH)
@@ -320,6 +328,7 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 
 	if (user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
 		return false;
+	slot->window.size = 0;
 	slot->frames[first] = slot->walk.pc;
 	if (entry && most > 1 &&
 	    !bpf_probe_read_user(&slot->frames[first + 1], sizeof(__u64),
@@ -436,6 +445,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		return;
 	}
 	walk_begin(walk, tgid);
+	slot->window.size = 0;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = unwind_note(slot, first, 0);
 	} else {
