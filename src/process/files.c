@@ -53,6 +53,10 @@ int files_new(uint32_t hold, const struct roots *roots, struct files **ret_files
 
 	if (!files)
 		return -ENOMEM;
+	if (answering_new(&files->access.answering) < 0) {
+		free(files);
+		return -ENOMEM;
+	}
 	files->access.roots = roots;
 	files->hold = hold ? hold : HOLD_DEFAULT;
 	/* Half of what we may open: the rest is for whoever else works in this process. */
@@ -70,6 +74,7 @@ void files_free(struct files *files)
 		own_fd(&files->files[i]->fd);
 		free(files->files[i]);
 	}
+	answering_free(files->access.answering);
 	free(files->files);
 	free(files->keys);
 	index_free(&files->by_key);
@@ -182,7 +187,8 @@ static bool make_room(struct files *files)
 		struct stat status;
 
 		files->hand = (files->hand + 1) % files->n_files;
-		if (file->fd < 0 || !file->reachable)
+		if (file->fd < 0 || !file->reachable ||
+		    answering_ask(files->access.answering, file->fd) < 0)
 			continue;
 		if (stat(file->shown.path, &status) < 0 ||
 		    !identity_same_inode(&file->identity, &status)) {
@@ -196,18 +202,23 @@ static bool make_room(struct files *files)
 	return false;
 }
 
-/* Keeps the descriptor open if there is room for it, closes it otherwise. */
+/*
+ * Keeps the file if there is room for it, and closes the descriptor. What is kept is no open file
+ * but the place of one: to close that asks nobody, whose answer might not come.
+ */
 static void hold(struct files *files, struct file *file, int fd)
 {
 	own(own_fd) int opened = fd;
+	char name[40];
 	struct stat ours;
 
 	file->reachable = !file->shown.deleted && stat(file->shown.path, &ours) == 0 &&
 			  identity_same_inode(&file->identity, &ours);
-	if (file->fd < 0 && make_room(files)) {
-		file->fd = take_fd(&opened);
-		files->n_held++;
-	}
+	if (file->fd >= 0 || !make_room(files))
+		return;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", opened);
+	file->fd = open(name, O_PATH | O_CLOEXEC);
+	files->n_held += file->fd >= 0;
 }
 
 /* The file with this identity, or FILE_NONE. */
@@ -224,12 +235,14 @@ static uint32_t find_identity(const struct files *files, const struct file_ident
 }
 
 /* The file behind a key is still the one that was met: nobody wrote to it or took its inode. */
-static bool still_same(const struct file *file)
+static bool still_same(const struct files *files, const struct file *file)
 {
 	struct stat status;
 
 	if (!file->readable)
 		return true; /* nothing to compare with */
+	if (file->fd >= 0 && answering_ask(files->access.answering, file->fd) < 0)
+		return true; /* nobody to ask */
 	return file->fd >= 0 && fstat(file->fd, &status) == 0 &&
 	       identity_unwritten(&file->identity, &status);
 }
@@ -311,7 +324,7 @@ int files_identify(struct files *files, const struct file_sighting *sighting, pi
 
 		if (!known->generation)
 			known->generation = key.generation;
-		if (!retry && (known->build_id_size || still_same(file))) {
+		if (!retry && (known->build_id_size || still_same(files, file))) {
 			*ret_file = known->file;
 			return 0;
 		}
@@ -390,6 +403,8 @@ static int reopen(const struct files *files, uint32_t id, bool growing)
 		int root = i < 0 ? -1 : roots_directory(files->access.roots, roots[i]);
 		own(own_fd) int fd = -1;
 
+		if (i < 0 && file->fd >= 0 && answering_ask(files->access.answering, file->fd) < 0)
+			return -ETIMEDOUT;
 		if (i < 0 && file->fd >= 0)
 			fd = open_regular(fcntl(file->fd, F_DUPFD_CLOEXEC, 3), &status);
 		else if (root >= 0)

@@ -50,6 +50,15 @@ static int open_path(int root, const char *path, const struct file_sighting *sig
 	return verify(fd, ret_status, sighting, false) ? take_fd(&fd) : -ESTALE;
 }
 
+/* What an O_PATH descriptor stands for, unless that would wait for ever. */
+static int open_answering(struct sighting_access *access, int path_fd, struct stat *ret_status)
+{
+	own(own_fd) int path = path_fd;
+	int r = answering_ask(access->answering, path);
+
+	return r < 0 ? r : open_regular(take_fd(&path), ret_status);
+}
+
 static int open_mapping(struct sighting_access *access, const struct file_sighting *sighting,
 			const struct process_view *view, struct stat *ret_status)
 {
@@ -65,18 +74,18 @@ static int open_mapping(struct sighting_access *access, const struct file_sighti
 		access->map_files_denied = errno == EPERM;
 		return -errno;
 	}
-	fd = open_regular(take_fd(&fd), ret_status);
+	fd = open_answering(access, take_fd(&fd), ret_status);
 	if (fd < 0)
 		return fd;
 	return verify(fd, ret_status, sighting, true) ? take_fd(&fd) : -ESTALE;
 }
 
 /* The program itself is there without the capability that map_files takes. */
-static int open_program(const struct file_sighting *sighting, const struct process_view *view,
-			struct stat *ret_status)
+static int open_program(struct sighting_access *access, const struct file_sighting *sighting,
+			const struct process_view *view, struct stat *ret_status)
 {
 	int path = view->dir < 0 ? -1 : openat(view->dir, "exe", O_PATH | O_CLOEXEC);
-	own(own_fd) int fd = path < 0 ? -ENOENT : open_regular(path, ret_status);
+	own(own_fd) int fd = path < 0 ? -ENOENT : open_answering(access, path, ret_status);
 
 	if (fd < 0)
 		return fd;
@@ -90,13 +99,13 @@ int sighting_open(struct sighting_access *access, const struct file_sighting *si
 			roots_directory(access->roots, ROOT_OWN) };
 	int fd = open_mapping(access, sighting, view, ret_status);
 
-	for (size_t i = 0; fd < 0 && i < sizeof(roots) / sizeof(*roots); i++) {
+	for (size_t i = 0; fd < 0 && fd != -ETIMEDOUT && i < sizeof(roots) / sizeof(*roots); i++) {
 		fd = open_path(roots[i], sighting->path, sighting, ret_status);
 		/* The link that was used is gone, but the file may have another, or it back. */
 		if (fd < 0 && sighting->undeleted != sighting->path)
 			fd = open_path(roots[i], sighting->undeleted, sighting, ret_status);
 	}
-	return fd < 0 ? open_program(sighting, view, ret_status) : fd;
+	return fd < 0 && fd != -ETIMEDOUT ? open_program(access, sighting, view, ret_status) : fd;
 }
 
 static int64_t mtime_of(const struct stat *status)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "process/answering.h"
 #include "process/build_id.h"
 #include "process/namespaces.h"
 
@@ -37,13 +38,14 @@ struct file_identity {
 /* Remembers that map_files needs a capability that we do not have. */
 struct sighting_access {
 	const struct roots *roots;
+	struct answering *answering;
 	bool map_files_denied;
 };
 
 /*
  * Opens what was sighted: by its mapping, then by its path in the process's root, in the root
  * that was kept, and in ours, then as the program that the process runs. A descriptor (O_RDONLY) or
- * a negative errno; -ESTALE: there are only others.
+ * a negative errno; -ESTALE: there are only others; -ETIMEDOUT: its file system does not answer.
  */
 int sighting_open(struct sighting_access *access, const struct file_sighting *sighting,
 		  const struct process_view *view, struct stat *ret_status);
