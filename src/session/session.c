@@ -10,6 +10,13 @@
 /* How often the ring is looked at without being woken. */
 #define DRAIN_NS (100 * NS_PER_MS)
 
+/*
+ * How long the last report may wait for the tables of walks that wait; and one by the interval,
+ * while more is sampled.
+ */
+#define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
+#define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)
+
 static uint64_t end_of(const struct session *session)
 {
 	if (session->plan->duration <= 0)
@@ -111,7 +118,8 @@ static int finish(struct session *session, struct error *err)
 	else
 		r = epochs_settle(session->side.epochs, err);
 	if (r == 0)
-		r = session_drain(session, epochs_now(session->side.epochs), err);
+		r = session_drain(session, epochs_now(session->side.epochs), REPORT_PATIENCE_NS,
+				  err);
 	if (r == 0)
 		r = ledger_close(&session->ledger, &session->side, session->trigger,
 				 tally_losses(session->tally), true, err);
@@ -130,7 +138,7 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 		wait_for_something(session);
 		r = session_consume(session, err);
 		if (r == 0 && session_must_turn(session))
-			r = session_turn_and_drain(session, err);
+			r = session_turn_and_drain(session, 0, err);
 		if (r < 0)
 			return r;
 		if (session->trigger->ops->tick && now_ns() >= session->next_tick) {
@@ -139,7 +147,9 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 		}
 	}
 	if (event == SESSION_INTERVAL || event == SESSION_TICK) {
-		r = session_turn_and_drain(session, err);
+		r = session_turn_and_drain(session,
+					   event == SESSION_INTERVAL ? INTERVAL_PATIENCE_NS : 0,
+					   err);
 		if (r == 0)
 			r = ledger_close(&session->ledger, &session->side, session->trigger,
 					 tally_losses(session->tally), false, err);

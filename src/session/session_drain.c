@@ -45,6 +45,8 @@ static int consume(struct session *session,
 		r = ring_consume(session->ring, take, session);
 	if (r == 0)
 		r = unwinder_update(session->unwinder, err);
+	if (r == 0)
+		r = unwinder_settle(session->unwinder, session->books, session->tally, err);
 	worlds_unlock(session->worlds);
 	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
 }
@@ -74,12 +76,14 @@ static int on_count(void *context, const struct wire_hash *hash, uint64_t count)
 }
 
 /* Ends the walks of an epoch that wait for tables. */
-static int finish_walks(struct session *session, uint32_t epoch, struct error *err)
+static int finish_walks(struct session *session, uint32_t epoch, uint64_t patience_ns,
+			struct error *err)
 {
 	int r;
 
 	worlds_lock(session->worlds);
-	r = unwinder_finish(session->unwinder, epoch, session->books[epoch], session->tally, err);
+	r = unwinder_finish(session->unwinder, epoch, patience_ns, session->books, session->tally,
+			    err);
 	worlds_unlock(session->worlds);
 	return r;
 }
@@ -95,7 +99,7 @@ static int flush(struct session *session, uint32_t epoch, struct error *err)
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-int session_drain(struct session *session, uint32_t epoch, struct error *err)
+int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err)
 {
 	struct drain context = { .session = session, .book = session->books[epoch] };
 	/* All of the ended epoch are there by now; those of the next wait in its own book. */
@@ -104,16 +108,16 @@ int session_drain(struct session *session, uint32_t epoch, struct error *err)
 	if (r == 0)
 		r = epochs_drain(session->side.epochs, epoch, on_count, &context, err);
 	if (r == 0)
-		r = finish_walks(session, epoch, err);
+		r = finish_walks(session, epoch, patience_ns, err);
 	if (r == 0)
 		r = flush(session, epoch, err);
 	book_clear(session->books[epoch]);
 	return r;
 }
 
-int session_turn_and_drain(struct session *session, struct error *err)
+int session_turn_and_drain(struct session *session, uint64_t patience_ns, struct error *err)
 {
 	int ended = epochs_turn(session->side.epochs, err);
 
-	return ended < 0 ? ended : session_drain(session, (uint32_t)ended, err);
+	return ended < 0 ? ended : session_drain(session, (uint32_t)ended, patience_ns, err);
 }

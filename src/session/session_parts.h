@@ -59,9 +59,12 @@ static inline uint64_t now_ns(void)
 int session_consume(struct session *session, struct error *err);
 /* Before the table of this epoch fills up, unless the user has set its size. */
 bool session_must_turn(const struct session *session);
-/* All of an epoch that has ended goes into the tally. */
-int session_drain(struct session *session, uint32_t epoch, struct error *err);
+/*
+ * All of an epoch that has ended goes into the tally. Its walks that wait for tables are given
+ * `patience_ns`.
+ */
+int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err);
 /* Ends the current epoch, and drains it. */
-int session_turn_and_drain(struct session *session, struct error *err);
+int session_turn_and_drain(struct session *session, uint64_t patience_ns, struct error *err);
 
 #endif

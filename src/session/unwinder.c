@@ -16,12 +16,11 @@
 /* How long the start may wait for the tables of processes that were chosen. */
 #define PREPARE_NS 1000000000ull
 
-/* And a report for those of walks that wait. */
-#define FINISH_NS 500000000ull
-
 /* Walks that wait: more than that are counted as they ended. */
 #define WAITING_MAX   4096u
 #define WAITING_BYTES (32u << 20)
+
+#define ALL_EPOCHS UINT32_MAX
 
 struct waiting {
 	struct layout *layout; /* what was mapped then; NULL: nobody knows */
@@ -226,27 +225,45 @@ static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, 
 	return book_add(book, tally, &stack, frames, 1);
 }
 
-int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct book *book,
-		    struct tally *tally, struct error *err)
+/* Ends those that wait, or only those of an epoch. */
+static int finish(struct unwinder *unwinder, uint32_t epoch, struct book *const *books,
+		  struct tally *tally, struct error *err)
 {
 	uint32_t n = 0;
 	int r = 0;
 
-	if (!unwinder || unwinder->n_waiting == 0)
-		return 0;
-	r = unwind_wait(unwinder->unwind, FINISH_NS, err);
 	for (uint32_t i = 0; i < unwinder->n_waiting; i++) {
 		struct waiting *waiting = unwinder->waiting[i];
+		uint32_t of = stack_of(waiting)->epoch & (WIRE_EPOCHS - 1);
 
-		if (r < 0 || (stack_of(waiting)->epoch & (WIRE_EPOCHS - 1)) != epoch) {
+		if (r < 0 || (epoch != ALL_EPOCHS && of != epoch)) {
 			unwinder->waiting[n++] = waiting;
 			continue;
 		}
-		r = finish_one(unwinder, waiting, book, tally);
+		r = finish_one(unwinder, waiting, books[of], tally);
 		if (r < 0)
 			error_set(err, r, "out of memory");
 		free_waiting(unwinder, waiting);
 	}
 	unwinder->n_waiting = n;
 	return r;
+}
+
+int unwinder_settle(struct unwinder *unwinder, struct book *const books[WIRE_EPOCHS],
+		    struct tally *tally, struct error *err)
+{
+	if (!unwinder || unwinder->n_waiting == 0 || unwind_is_pending(unwinder->unwind))
+		return 0;
+	return finish(unwinder, ALL_EPOCHS, books, tally, err);
+}
+
+int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
+		    struct book *const books[WIRE_EPOCHS], struct tally *tally, struct error *err)
+{
+	int r;
+
+	if (!unwinder || unwinder->n_waiting == 0)
+		return 0;
+	r = unwind_wait(unwinder->unwind, patience_ns, err);
+	return r < 0 ? r : finish(unwinder, epoch, books, tally, err);
 }

@@ -44,10 +44,19 @@ void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack);
 int unwinder_keep(struct unwinder *unwinder, const void *data, size_t size);
 
 /*
- * Ends the walks of an epoch that wait, each where it gets, into the book of the epoch.
+ * Ends the walks that wait, each into the book of its epoch, when no table is missing any more:
+ * what waits takes memory. NULL is allowed.
  */
-int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct book *book,
+int unwinder_settle(struct unwinder *unwinder, struct book *const books[WIRE_EPOCHS],
 		    struct tally *tally, struct error *err);
+
+/*
+ * Ends the walks of an epoch that wait, each where it gets, into the book of the epoch. For tables
+ * that are missing it waits as long as `patience_ns`; nothing is drained meanwhile. NULL is
+ * allowed.
+ */
+int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
+		    struct book *const books[WIRE_EPOCHS], struct tally *tally, struct error *err);
 
 /* As many wait as may: time for unwinder_finish(). */
 bool unwinder_is_full(const struct unwinder *unwinder);

@@ -153,6 +153,11 @@ int unwind_update(struct unwind *unwind, struct error *err)
 	return r;
 }
 
+bool unwind_is_pending(const struct unwind *unwind)
+{
+	return tables_pending(unwind->tables);
+}
+
 int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 {
 	uint64_t end = now_ns() + budget_ns;

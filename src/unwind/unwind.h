@@ -53,6 +53,9 @@ int unwind_fd(const struct unwind *unwind);
  */
 int unwind_update(struct unwind *unwind, struct error *err);
 
+/* Whether the tables of anything that is mapped are still to be made. */
+bool unwind_is_pending(const struct unwind *unwind);
+
 /*
  * Compiles now, with the calling thread too, what the processes known have mapped: before the
  * first event of processes that were chosen. Stops after `budget_ns`; what is left goes on beside.
