@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -18,6 +19,9 @@
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
 #include "watch.h"
+
+/* Bytes of an allocation that gets pages of its own; glibc's default grows up to 32 MB. */
+#define OWN_PAGES_FROM (128 << 10)
 
 DEFINE_OWN(struct worlds, worlds_free)
 DEFINE_OWN(struct tally, tally_free)
@@ -298,6 +302,9 @@ int run(const struct run_request *request, struct trigger *trigger)
 	struct error err = { 0 };
 	int status = -1;
 
+	/* Tables are compiled in large pieces, which go back to the machine when they are done
+	 * with. */
+	mallopt(M_MMAP_THRESHOLD, OWN_PAGES_FROM);
 	session_set_log(message_libbpf);
 	if (measure_and_report(request, owned, &status, &err) < 0)
 		return message_error(request->program, &err);
