@@ -7,7 +7,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 copy=$TMPDIR/copy
 mkdir "$copy"
-cp -rp "$top/Makefile" "$top/src" "$copy/"
+cp -rp "$top/Makefile" "$top/src" "$top/scripts" "$copy/"
 cd "$copy" || exit 1
 run_make() { make --no-print-directory CFLAGS=-O0 "$@" 2>&1; }
 

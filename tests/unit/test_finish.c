@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ static __attribute__((noinline)) void take(uint32_t size)
 				       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
 				       REG_R12, REG_R13, REG_R14, REG_R15 };
 	static ucontext_t context;
+	uintptr_t sp, end;
 
 	assert_int_equal(getcontext(&context), 0);
 	rest.walk = (struct unwind_walk){ .known = UNWIND_ALL_KNOWN,
@@ -56,7 +58,10 @@ static __attribute__((noinline)) void take(uint32_t size)
 					  .pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP] };
 	for (uint32_t i = 0; i < 16; i++)
 		rest.walk.registers[i] = (uint64_t)context.uc_mcontext.gregs[numbers[i]];
-	copy_stack((const unsigned char *)(uintptr_t)rest.walk.registers[UNWIND_SP], size);
+	sp = (uintptr_t)rest.walk.registers[UNWIND_SP];
+	/* At the stack's end is the program's name. */
+	end = (uintptr_t)getauxval(AT_EXECFN);
+	copy_stack((const unsigned char *)sp, size < end - sp ? size : (uint32_t)(end - sp));
 	n_expected = backtrace(traced, MAX_FRAMES);
 	/* Beyond ourselves, and what a sanitizer puts around backtrace(). */
 	for (expected = traced; n_expected > 0 && *expected != __builtin_return_address(0);
