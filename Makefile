@@ -194,7 +194,7 @@ test: ## install what is missing, build, and run every test this kernel allows
 	+@$(MAKE) --no-print-directory all test-programs
 	$(BUILD_ASAN)
 	$(BUILD_FUZZ)
-	@tests/run $(BUILD)
+	@tests/run --again 1 $(BUILD)
 
 test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.10 6.1 6.12 newest", VM_TESTS=part,of,names
 	@scripts/install-deps build test vm

@@ -20,6 +20,7 @@ DWARF_HZ, DWARF_SECONDS = 997, 8
 PROCESSES = 200
 BYTES_OF_A_COUNT = 24  # a key of 16 and its count, read from the table
 
+DEBIANS_PYTHON = "/usr/bin/python3"
 PYTHON = r"""
 import hashlib, json, re, zlib
 words = re.compile(r"(\w+)-(\d+)")
@@ -98,7 +99,7 @@ class UnwindCases:
                     if tool == "bpftrace" else
                     [self.profile, "-q", "-f", "-F", "997", f"--unwind={mode}"]))
 
-        with BpfStatistics(), self.bench.beside([sys.executable, "-c", PYTHON], os.cpu_count()):
+        with BpfStatistics(), self.bench.beside([DEBIANS_PYTHON, "-c", PYTHON], os.cpu_count()):
             self.alternate(self.tools("bpftrace"), measure)
         return list(rows.values())
 
@@ -131,7 +132,7 @@ class UnwindCases:
             sent.add("perf", os.path.getsize(data) / 1e3)
 
         rounds, self.rounds = self.rounds, min(self.rounds, 3)
-        with BpfStatistics(), self.bench.beside([sys.executable, "-c", PYTHON], os.cpu_count()):
+        with BpfStatistics(), self.bench.beside([DEBIANS_PYTHON, "-c", PYTHON], os.cpu_count()):
             self.alternate(self.tools("perf"), lambda tool: ours() if tool == "ours" else perf())
         self.rounds = rounds
         return [cpu, sent]

@@ -41,7 +41,7 @@ const char *session_warning(const struct session *session);
 /* Attaches the trigger: events count from here on. */
 int session_start(struct session *session, struct error *err);
 
-/* Lets the command go, if there is one. */
+/* Lets the command go; without one, sees what runs already, for a few ms at most. */
 int session_launch(struct session *session, struct error *err);
 
 /*

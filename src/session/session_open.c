@@ -226,9 +226,6 @@ int session_start(struct session *session, struct error *err)
 		return r;
 	session->started = now_ns();
 	kernel_side_arm(&session->side, true);
-	/* Those that end before their first sample is drained are known too. */
-	if (session->sideband && !session->plan->filter.tgids.n && !session->command)
-		worlds_learn_running(session->worlds, LEARN_NS);
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval =
 		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
@@ -259,8 +256,15 @@ int session_launch(struct session *session, struct error *err)
 	struct hold hold = { 0 };
 	int r;
 
-	if (!session->command)
+	if (!session->command) {
+		/* Those that end before their first sample is drained are known too. */
+		if (!session->sideband || session->plan->filter.tgids.n)
+			return 0;
+		worlds_lock(session->worlds);
+		worlds_learn_running(session->worlds, LEARN_NS);
+		worlds_unlock(session->worlds);
 		return 0;
+	}
 	if (session->unwinder)
 		hold_begin(command_pid(session->command), &hold);
 	r = command_go(session->command, err);

@@ -10,7 +10,7 @@ mkdir -p "$fake"/{cli,unit} "$TMPDIR/build/tests/unit"
 expect() {
 	local name=$1 status=$2 last=$3 out got text
 	shift 3
-	out=$("$top/tests/run" --only cli,unit --tests "$fake" "$TMPDIR/build" 2>&1)
+	out=$("$top/tests/run" --again "${again:-0}" --only cli,unit --tests "$fake" "$TMPDIR/build" 2>&1)
 	got=$?
 	rm -f "$fake"/cli/* "$fake"/unit/* "$TMPDIR"/build/tests/unit/*
 	[ $got = "$status" ] || { echo "$out"; echo "FAIL $name: status $got, not $status"; return; }
@@ -81,3 +81,10 @@ printf "1..3\nok 1 - a\n"'
 expect "a cmocka program that ends early fails" 1 "1 passed, 1 failed, 0 skipped" "announced 3"
 
 expect "no test at all is a failure" 1 "0 passed, 0 failed, 0 skipped"
+
+again=1
+fake unsteady <<<"[ -e '$TMPDIR/once' ] && echo 'ok one' || { : >'$TMPDIR/once'; echo 'FAIL one: at first'; }"
+expect "what fails once is run again, and named" 0 "1 passed, 0 failed, 0 skipped" \
+	"again: cli/unsteady_test.sh" "Failed once, but not when run again:" "one: at first"
+fake fail <<<'echo "FAIL two: always"'
+expect "what fails again has failed" 1 "0 passed, 1 failed, 0 skipped" "two: always"

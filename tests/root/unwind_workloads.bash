@@ -111,7 +111,7 @@ prepare() {
 	postgresql)
 		local as=() bin
 		bin=$(dirname "$(readlink -f "$(type -P initdb)")")
-		mkdir "$work/database" && chmod 711 "$tmp" "$work" || return
+		mkdir "$work/database" || return
 		[ "$(id -u)" != 0 ] || {
 			chown nobody:nogroup "$work/database"
 			as=(setpriv --reuid=nobody --regid=nogroup --clear-groups)

@@ -10,6 +10,9 @@
 seconds=${STACKTALLY_SECONDS-2}
 work=$tmp/work
 mkdir "$work"
+# Some of the servers are nobody.
+chmod 711 "$tmp" "$work"
+[ -z "${TMPDIR-}" ] || chmod 711 "$TMPDIR"
 export -f forever forever_into run_sqlite run_git_gc run_postgresql run_nginx
 export work fate programs
 

@@ -4,4 +4,4 @@
 # tests (those of NAMES, comma-separated), with more time than on a machine that is not emulated.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 "$1/tests/vm/features"
-exec "$top/tests/run" --only root --slow 5 --match "${2:-}" "$1"
+exec "$top/tests/run" --only root --slow 5 --again 1 --match "${2:-}" "$1"
