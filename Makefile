@@ -42,7 +42,8 @@ SANITIZE :=
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \
 	$(SANITIZE) -Isrc -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
-	-Wno-missing-declarations -Isrc -idirafter /usr/include/$(MULTIARCH)
+	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
+	-Isrc -idirafter /usr/include/$(MULTIARCH)
 # The commands are static, libc too: they run wherever the kernel does, and user probes on libc's
 # functions do not fire in them. elfutils 0.192, as in Debian 13, has static libraries with a
 # part missing: there, as in tests and under sanitizers, what is missing or needed is shared.

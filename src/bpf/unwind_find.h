@@ -23,6 +23,12 @@
 #define UNWIND_INLINE static inline __attribute__((always_inline))
 #endif
 
+/*
+ * Indices are 64 bits wide where they are checked and used: for 32 bits a compiler may check a
+ * copy, cut to size, of what it uses, and the verifier does not see that they are the same. What
+ * the searches go on with are 32: comparing them leaves the verifier nothing to tell states by.
+ */
+
 /* The mapping of an address, into the walk. WIRE_END_NONE when it is found. */
 UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
 {
@@ -31,6 +37,7 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 	const struct wire_chunk_head *head;
 	const struct wire_mapping *mapping;
 	__u32 chunk = 0, low = 0, high, slot, head_slot;
+	__u64 found;
 
 	if (!process)
 		return WIRE_END_NO_PROCESS;
@@ -57,7 +64,8 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 		return WIRE_END_STALE;
 	slot++;
 	for (__u32 i = 0; i < UNWIND_CHUNK_STEPS; i++) {
-		__u32 middle = (low + high) / 2, at = slot + middle;
+		__u32 middle = (low + high) / 2;
+		__u64 at = (__u64)slot + middle;
 
 		UNWIND_OPAQUE(low);
 		UNWIND_OPAQUE(high);
@@ -71,11 +79,11 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 		else
 			high = middle;
 	}
-	slot += low;
-	UNWIND_OPAQUE(slot);
-	if (slot >= WIRE_CHUNK_SLOTS)
+	found = (__u64)slot + low;
+	UNWIND_OPAQUE(found);
+	if (found >= WIRE_CHUNK_SLOTS)
 		return WIRE_END_STALE;
-	mapping = &block->slots[slot];
+	mapping = &block->slots[found];
 	if (address < mapping->start || address >= mapping->end)
 		return WIRE_END_NO_MAPPING;
 	walk->start = mapping->start;
@@ -95,6 +103,7 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	const struct wire_inner *inner;
 	const struct wire_leaf *leaf;
 	__u32 block = root, low, high, relative;
+	__u64 found;
 
 	for (__u32 level = 1; level < WIRE_MAX_LEVELS; level++) {
 		inner = UNWIND_BLOCK(block);
@@ -106,24 +115,26 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 		high = inner->header.n;
 		for (__u32 i = 0; i < UNWIND_INNER_STEPS; i++) {
 			__u32 middle = (low + high) / 2;
+			__u64 at = middle;
 
 			UNWIND_OPAQUE(low);
 			UNWIND_OPAQUE(high);
-			UNWIND_OPAQUE(middle);
+			UNWIND_OPAQUE(at);
 			if (low + 1 >= high)
 				break;
-			if (middle >= WIRE_INNER_CHILDREN)
+			if (at >= WIRE_INNER_CHILDREN)
 				return WIRE_END_STALE;
-			if (inner->keys[middle] <= address)
+			if (inner->keys[at] <= address)
 				low = middle;
 			else
 				high = middle;
 		}
-		UNWIND_OPAQUE(low);
-		if (low >= WIRE_INNER_CHILDREN)
+		found = low;
+		UNWIND_OPAQUE(found);
+		if (found >= WIRE_INNER_CHILDREN)
 			return WIRE_END_STALE;
-		block = inner->children[low];
-		if (inner->keys[low] > address)
+		block = inner->children[found];
+		if (inner->keys[found] > address)
 			block = WIRE_NO_BLOCK;
 		if (*(volatile const __u32 *)&inner->header.owner != owner)
 			return WIRE_END_STALE;
@@ -145,24 +156,26 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	high = leaf->header.n;
 	for (__u32 i = 0; i < UNWIND_LEAF_STEPS; i++) {
 		__u32 middle = (low + high) / 2;
+		__u64 at = middle;
 
 		UNWIND_OPAQUE(low);
 		UNWIND_OPAQUE(high);
-		UNWIND_OPAQUE(middle);
+		UNWIND_OPAQUE(at);
 		if (low + 1 >= high)
 			break;
-		if (middle >= WIRE_LEAF_ROWS)
+		if (at >= WIRE_LEAF_ROWS)
 			return WIRE_END_STALE;
-		if (WIRE_ROW_ADDRESS(leaf->rows[middle]) <= relative)
+		if (WIRE_ROW_ADDRESS(leaf->rows[at]) <= relative)
 			low = middle;
 		else
 			high = middle;
 	}
-	UNWIND_OPAQUE(low);
-	if (low >= WIRE_LEAF_ROWS)
+	found = low;
+	UNWIND_OPAQUE(found);
+	if (found >= WIRE_LEAF_ROWS)
 		return WIRE_END_STALE;
-	if (WIRE_ROW_ADDRESS(leaf->rows[low]) <= relative)
-		*ret_rule = WIRE_ROW_RULE(leaf->rows[low]);
+	if (WIRE_ROW_ADDRESS(leaf->rows[found]) <= relative)
+		*ret_rule = WIRE_ROW_RULE(leaf->rows[found]);
 	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
 								     : WIRE_END_STALE;
 }
