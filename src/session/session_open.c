@@ -22,7 +22,7 @@
 #define LEARN_NS (10 * NS_PER_MS)
 
 /* And before the first event, where many may come at once. */
-#define LEARN_ALL_NS (200 * NS_PER_MS)
+#define LEARN_ALL_NS NS_PER_SECOND
 
 #define DRAIN_NICE (-10)
 

@@ -14,7 +14,7 @@
 #include "unwind/table_cache.h"
 
 /* How long the start may wait for the tables of processes that were chosen. */
-#define PREPARE_NS 1000000000ull
+#define PREPARE_NS 2000000000ull
 
 /* Walks that wait: more than that are counted as they ended. */
 #define WAITING_MAX   4096u
