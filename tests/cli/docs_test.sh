@@ -182,4 +182,38 @@ offers 'profile --name x' 'x\;\`id\`'
 echo >"$tmp/go"
 wait
 
+# ---- documents
+missing=$(cd "$top" && grep -rhoE '\bdocs/[a-z]+\.(md|8|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs |
+	sort -u | while read -r document; do [ -e "$document" ] || echo "$document"; done)
+if [ -z "$missing" ]; then
+	echo "ok every document that is named is there"
+else
+	fail "every document that is named is there" "$missing"
+fi
+
+# Whatever stands in our JSON stands in its document.
+untold=$(python3 - "$top" <<'END'
+import glob, json, sys
+told = open(sys.argv[1] + "/docs/json.md").read()
+def members(value, names=True):
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from [name] if names else []
+            yield from members(inner, name != "ends")  # its members are reasons
+    elif isinstance(value, list):
+        for inner in value:
+            yield from members(inner)
+found = set()
+for path in glob.glob(sys.argv[1] + "/tests/golden/expected/*-json*.txt"):
+    found |= set(members(json.JSONDecoder().raw_decode(open(path).read())[0]))
+print(*(["nothing was read"] if len(found) < 40 else
+        sorted(name for name in found if f"`{name}`" not in told)))
+END
+)
+if [ -z "$untold" ]; then
+	echo "ok docs/json.md tells of every member"
+else
+	fail "docs/json.md tells of every member" "$untold"
+fi
+
 exit $failed
