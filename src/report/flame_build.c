@@ -13,8 +13,7 @@
 #include "report/flame_paths.h"
 
 /* Boxes around a stack: cgroup, process, and what stands for a missing part on each side. */
-#define PATH_EXTRA   6u
-#define PATH_LONGEST (2u * PROFILE_MAX_FRAMES + PATH_EXTRA)
+#define PATH_EXTRA 6u
 
 /* Totals are counted exactly up to here, then in eighths of powers of two. */
 #define EXACT	  256u

@@ -15,15 +15,14 @@
 #include "report/page_files.h"
 #include "report/writer.h"
 
-#define WIDTH	   1200
-#define MARGIN	   10
-#define ROW	   18
-#define HEAD	   64 /* above the boxes, and below them */
-#define FOOT	   34
-#define BELOW	   (16 + FOOT)
-#define GLYPH	   7.23 /* of the boxes' font */
-#define NARROWEST  0.5
-#define MAX_HEIGHT 1000000.0
+#define WIDTH	  1200
+#define MARGIN	  10
+#define ROW	  18
+#define HEAD	  64 /* above the boxes, and below them */
+#define FOOT	  34
+#define BELOW	  (16 + FOOT)
+#define GLYPH	  7.23 /* of the boxes' font */
+#define NARROWEST 0.5
 
 struct svg {
 	const struct profile *profile;

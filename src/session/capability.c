@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,9 +39,4 @@ int capability_check(struct error *err)
 		"FILE`",
 		bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "",
 		perfmon ? "" : "CAP_PERFMON");
-}
-
-bool capability_sees_processes(void)
-{
-	return has(effective(), CAP_SYS_PTRACE);
 }

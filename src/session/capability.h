@@ -5,14 +5,9 @@
 #ifndef STACKTALLY_SESSION_CAPABILITY_H
 #define STACKTALLY_SESSION_CAPABILITY_H
 
-#include <stdbool.h>
-
 #include "base/error.h"
 
 /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN which has them all; else a privilege error. */
 int capability_check(struct error *err);
-
-/* Whether other users' processes can be looked into: CAP_SYS_PTRACE. */
-bool capability_sees_processes(void);
 
 #endif

@@ -58,11 +58,6 @@ struct pool *answers_pool(struct answers *answers)
 	return answers->pool;
 }
 
-uint32_t answers_n_symbols(const struct answers *answers)
-{
-	return answers->n_symbols;
-}
-
 const struct found_symbol *answers_symbol(const struct answers *answers, uint32_t symbol)
 {
 	return &answers->symbols[symbol];

@@ -39,7 +39,6 @@ void answers_free(struct answers *answers);
 DEFINE_OWN(struct answers, answers_free)
 
 struct pool *answers_pool(struct answers *answers);
-uint32_t answers_n_symbols(const struct answers *answers);
 const struct found_symbol *answers_symbol(const struct answers *answers, uint32_t symbol);
 
 /* Adds a symbol; `name` is as in the table, from the pool; `module` is copied. */

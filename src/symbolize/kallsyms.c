@@ -59,11 +59,6 @@ void kallsyms_free(struct kallsyms *kallsyms)
 	free(kallsyms);
 }
 
-uint32_t kallsyms_n(const struct kallsyms *kallsyms)
-{
-	return kallsyms->n_entries;
-}
-
 static int module_number(struct kallsyms *kallsyms, const char *name, size_t size,
 			 uint16_t *ret_number)
 {

@@ -49,6 +49,4 @@ bool kallsyms_are_hidden(const struct kallsyms *kallsyms);
 /* The lowest and highest address of the core kernel's code, 0 and 0 if there is none. */
 void kallsyms_core_range(const struct kallsyms *kallsyms, uint64_t *ret_start, uint64_t *ret_end);
 
-uint32_t kallsyms_n(const struct kallsyms *kallsyms);
-
 #endif

@@ -249,14 +249,6 @@ const struct wire_process *unwind_process(const struct unwind *unwind, uint32_t 
 	return layout ? &layout->wire : NULL;
 }
 
-const uint8_t *unwind_expression(const struct unwind *unwind, const struct wire_rule *rule,
-				 size_t *ret_size)
-{
-	if (rule->cfa != WIRE_CFA_UNSUPPORTED)
-		return NULL;
-	return rule_book_expression(tables_rules(unwind->tables), rule->extra, ret_size);
-}
-
 void unwind_stats(const struct unwind *unwind, struct unwind_stats *ret_stats)
 {
 	struct blocks_usage usage;

@@ -23,8 +23,6 @@
 #include "unwind/maps.h"
 
 #define UNWIND_MEMORY_DEFAULT (64ull << 20)
-#define UNWIND_MEMORY_MIN     (1ull << 20)
-#define UNWIND_MEMORY_MAX     ((uint64_t)WIRE_MAX_SEGMENTS * UNWIND_SEGMENT_SIZE)
 
 struct unwind_options {
 	uint64_t memory; /* bytes of blocks; 0: UNWIND_MEMORY_DEFAULT */
@@ -75,10 +73,6 @@ void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint3
 const void *unwind_block(const struct unwind *unwind, uint32_t block);
 const struct wire_rule *unwind_rule(const struct unwind *unwind, uint32_t rule);
 const struct wire_process *unwind_process(const struct unwind *unwind, uint32_t tgid);
-
-/* The DWARF expression that a rule of kind WIRE_CFA_UNSUPPORTED stands for, NULL: none known. */
-const uint8_t *unwind_expression(const struct unwind *unwind, const struct wire_rule *rule,
-				 size_t *ret_size);
 
 /* ---- numbers ---- */
 
