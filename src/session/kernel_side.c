@@ -13,6 +13,7 @@
 #include "base/cpu_list.h"
 #include "base/own.h"
 #include "session/filters.h"
+#include "session/kernel_types.h"
 #include "stacktally.skel.h"
 
 /* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
@@ -128,10 +129,10 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger,
 
 static int explain_load(int code, struct error *err)
 {
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+	if (access(KERNEL_TYPES_PATH, R_OK) < 0)
 		return error_privilege(err, code,
-				       "this kernel does not describe its types: there is no "
-				       "/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
+				       "this kernel does not describe its types: there is "
+				       "no " KERNEL_TYPES_PATH " (CONFIG_DEBUG_INFO_BTF)");
 	if (code == -EPERM || code == -EACCES)
 		return error_privilege(err, code,
 				       "the kernel refuses to load the BPF programs: %s (kernel "
@@ -143,17 +144,34 @@ static int explain_load(int code, struct error *err)
 		strerror(-code));
 }
 
+/* libbpf reads the kernel's types when the object is loaded. */
+static int open_object(struct kernel_side *side, struct kernel_types *ret_types, struct error *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	int r = kernel_types_new(ret_types, err);
+
+	if (r < 0)
+		return r;
+	if (ret_types->fd >= 0)
+		options.btf_custom_path = ret_types->path;
+	side->skeleton = stacktally__open_opts(&options);
+	if (!side->skeleton)
+		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	if (ret_types->fd < 0)
+		return 0;
+	return kernel_types_fill(ret_types, bpf_object__btf(side->skeleton->obj), err);
+}
+
 static int open_and_load(const struct plan *plan, struct trigger *trigger, struct kernel_side *side,
 			 struct error *err)
 {
+	own(kernel_types_close) struct kernel_types types = { .fd = -1 };
 	struct wire_config config = { 0 };
 	int tables[WIRE_EPOCHS];
-	int r;
+	int r = open_object(side, &types, err);
 
-	side->skeleton = stacktally__open();
-	if (!side->skeleton)
-		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
-	r = trigger->ops->choose(trigger, side->skeleton->obj, err);
+	if (r == 0)
+		r = trigger->ops->choose(trigger, side->skeleton->obj, err);
 	if (r == 0)
 		r = filters_configure(plan, side->skeleton, &config, err);
 	if (r == 0)
