@@ -15,6 +15,7 @@
 #include "session/filters.h"
 #include "session/kernel_types.h"
 #include "stacktally.skel.h"
+#include "trigger/lockdown.h"
 
 /* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
 #define KEYS_MIN     32768u
@@ -129,10 +130,18 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger,
 
 static int explain_load(int code, struct error *err)
 {
+	char mode[LOCKDOWN_MODE_SIZE];
+
 	if (access(KERNEL_TYPES_PATH, R_OK) < 0)
 		return error_privilege(err, code,
 				       "this kernel does not describe its types: there is "
 				       "no " KERNEL_TYPES_PATH " (CONFIG_DEBUG_INFO_BTF)");
+	/* Confidentiality takes away what reads kernel memory: calls of it are then invalid. */
+	if (geteuid() == 0 && lockdown_mode(mode) && strcmp(mode, "confidentiality") == 0)
+		return error_privilege(err, code,
+				       "the kernel refuses to load the BPF programs: %s: kernel "
+				       "lockdown (%s) forbids it",
+				       strerror(-code), mode);
 	if (code == -EPERM || code == -EACCES)
 		return error_privilege(err, code,
 				       "the kernel refuses to load the BPF programs: %s (kernel "

@@ -156,9 +156,10 @@ static int no_match(const struct spec *spec, const struct search *search,
 
 	if (search->n_notes == 0)
 		return error_set(err, -ENOENT,
-				 "No functions matched by pattern u:%.100s:%.100s: "
+				 "No functions matched by pattern u:%.100s:%.100s%s%.100s: "
 				 "%.200s has no USDT probes",
-				 spec->library, spec->name, library->path);
+				 spec->library, spec->provider ? spec->provider : "",
+				 spec->provider ? ":" : "", spec->name, library->path);
 	matcher_describe(spec->name, spec->regexp, pattern, sizeof(pattern));
 	nearest_describe(&search->nearest, near, sizeof(near));
 	return error_set(err, -ENOENT,
