@@ -262,6 +262,7 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 		message_line("%s", session_warning(session));
 	r = start_and_measure(measured, trigger, session, symbolizer, err);
 	run_notes_of_unwinding(session);
+	run_notes_of_worlds(worlds);
 	if (r == 0)
 		r = run_report_finish(&measured->report, err);
 	if (r == 0)

@@ -89,7 +89,30 @@ void run_notes_of_unwinding(const struct session *session)
 			is.tables.compiled, (double)is.tables.compile_ns / 1e6, is.tables.cached,
 			(double)is.tables.cached_ns / 1e6, is.tables.pending, is.tables.no_cfi,
 			is.tables.broken, is.tables.evicted);
-	message_verbose("unwinding: %u processes; %" PRIu64 " stacks were finished in user space, "
-			"%" PRIu64 " of them completed",
-			is.tables.processes, is.waited, is.finished);
+	message_verbose("unwinding: %u processes, %" PRIu64 " more found no room, nor did %" PRIu64
+			" mappings; %" PRIu64 " stacks were finished in user space, %" PRIu64
+			" of them completed",
+			is.tables.processes, is.tables.processes_cut, is.tables.mappings_cut,
+			is.waited, is.finished);
+}
+
+void run_notes_of_worlds(const struct worlds *worlds)
+{
+	const struct worlds_losses *losses = worlds_losses(worlds);
+	struct worlds_size size;
+
+	if (losses->side_band_lost)
+		message_line("WARNING: %" PRIu64
+			     " of the kernel's records of what processes map were "
+			     "lost: names of code that was mapped meanwhile may be missing",
+			     losses->side_band_lost);
+	if (!message_is_verbose())
+		return;
+	worlds_size(worlds, &size);
+	message_verbose("processes: %u address spaces, %u states of them sampled, %" PRIu64
+			" mappings; %u files, %u held open; missed: %" PRIu64 " processes, %" PRIu64
+			" records, %" PRIu64 " mappings, %" PRIu64 " files",
+			size.spaces, size.asked, size.mappings, size.files, size.files_held,
+			losses->processes_gone, losses->side_band_lost, losses->mappings_cut,
+			losses->files_unreadable);
 }

@@ -17,4 +17,7 @@ void run_notes_of_tables(const struct session *session, struct profile_unwinding
 /* What unwinding took. */
 void run_notes_of_unwinding(const struct session *session);
 
+/* How much was learned of processes, and what was missed. */
+void run_notes_of_worlds(const struct worlds *worlds);
+
 #endif

@@ -38,7 +38,8 @@ int worlds_mmap(struct worlds *worlds, const struct mapping_record *record)
 		r = space_map(space, record->time, &mapping);
 	if (r == 0)
 		worlds_tell_changed(worlds, space);
-	return r;
+	worlds->losses.mappings_cut += r > 0;
+	return r < 0 ? r : 0;
 }
 
 int worlds_exec(struct worlds *worlds, pid_t tgid, uint64_t time)

@@ -347,6 +347,11 @@ uint32_t files_n(const struct files *files)
 	return files->n_files;
 }
 
+uint32_t files_n_held(const struct files *files)
+{
+	return files->n_held;
+}
+
 /* A file that turned out to be another stands for that one. */
 static const struct file *resolve(const struct files *files, uint32_t id)
 {

@@ -29,6 +29,8 @@ int files_identify(struct files *files, const struct file_sighting *sighting, pi
 		   struct process_view *view, uint32_t *ret_file);
 
 uint32_t files_n(const struct files *files);
+/* How many are kept open. */
+uint32_t files_n_held(const struct files *files);
 const struct mapped_file *files_get(const struct files *files, uint32_t file);
 /* As worlds_open_file(). */
 int files_open(const struct files *files, uint32_t file);

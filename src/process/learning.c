@@ -26,7 +26,8 @@ uint64_t worlds_now(void)
 }
 
 /* Enters what was read into the newest world of the space, or makes that its first. */
-static int apply(struct space *space, const struct snapshot *snapshot, uint64_t time)
+static int apply(struct worlds *worlds, struct space *space, const struct snapshot *snapshot,
+		 uint64_t time)
 {
 	if (!space->newest) {
 		struct mapping_list *list = mappings_new(snapshot->mappings, snapshot->n);
@@ -42,6 +43,7 @@ static int apply(struct space *space, const struct snapshot *snapshot, uint64_t 
 
 		if (r < 0)
 			return r;
+		worlds->losses.mappings_cut += r > 0;
 		if (space->newest != before)
 			space->newest->snapshot = true;
 	}
@@ -66,7 +68,8 @@ static int look_at_proc(struct worlds *worlds, struct space *space)
 	space->identity = snapshot.identity;
 	space->identity_known = true;
 	space->root = snapshot.root;
-	r = apply(space, &snapshot, now);
+	worlds->losses.mappings_cut += snapshot.cut;
+	r = apply(worlds, space, &snapshot, now);
 	if (r == 0) {
 		space->snapshot = now;
 		worlds_tell_changed(worlds, space);

@@ -152,7 +152,7 @@ int mappings_add(struct mapping_list **list_pointer, const struct mapping *mappi
 	    mapping_agrees(&list->at[last], mapping))
 		last++;
 	if (list->n - (last - first) + 3 > MAX_MAPPINGS) /* as many as it may add */
-		return 0;
+		return 1;
 	r = make_private(list_pointer, 2);
 	if (r < 0)
 		return r;

@@ -33,7 +33,8 @@ bool mappings_conflict(const struct mapping_list *list, const struct mapping *ma
 
 /*
  * Adds a mapping; what it overlaps is cut, or united with it where they agree. A shared
- * list is left alone and *list becomes a copy. 0 or -ENOMEM (then *list is as before).
+ * list is left alone and *list becomes a copy. 0, or, *list being as before, 1: there are
+ * MAX_MAPPINGS already, or -ENOMEM.
  */
 int mappings_add(struct mapping_list **list, const struct mapping *mapping);
 

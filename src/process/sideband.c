@@ -130,6 +130,7 @@ static bool advance(struct sideband *sideband, struct lane *lane, uint64_t end)
 				return true;
 		} else {
 			sideband->traffic.damaged++;
+			worlds_lost(sideband->worlds, 1);
 		}
 		perf_ring_pass(&lane->ring, lane->size);
 	}

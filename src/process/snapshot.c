@@ -88,8 +88,10 @@ static int add_line(struct reading *reading, const struct maps_line *line)
 	size_t size = maps_name(line, name, sizeof(name));
 	int r;
 
-	if (snapshot->n == MAX_MAPPINGS)
+	if (snapshot->n == MAX_MAPPINGS) {
+		snapshot->cut++;
 		return 0;
+	}
 	if (snapshot->n && line->start < snapshot->mappings[snapshot->n - 1].end)
 		return 0; /* it changed while we read: the first one stands */
 	if (snapshot->n == reading->room) {

@@ -25,6 +25,7 @@ struct capture {
 struct snapshot {
 	struct mapping *mappings; /* ascending, not overlapping; owned by who asked */
 	uint32_t n;
+	uint32_t cut;  /* mappings beyond MAX_MAPPINGS */
 	uint32_t root; /* id of namespaces.h */
 	struct process_identity identity;
 };

@@ -177,13 +177,15 @@ int space_map(struct space *space, uint64_t time, const struct mapping *mapping)
 {
 	struct world *world = space->newest;
 	struct mapping_list *mappings;
+	int r;
 
 	if (mappings_conflict(world->mappings, mapping)) {
 		/* What holds for the old world is not to be changed under those who ask it. */
 		mappings = mappings_share(world->mappings);
-		if (mappings_add(&mappings, mapping) < 0) {
+		r = mappings_add(&mappings, mapping);
+		if (r) {
 			mappings_release(mappings);
-			return -ENOMEM;
+			return r;
 		}
 		return space_begin(space, time, mappings) ? 0 : -ENOMEM;
 	}

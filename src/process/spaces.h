@@ -65,7 +65,7 @@ void spaces_forget(struct spaces *spaces, uint64_t time);
 /* A new state, with a reference to `mappings` that becomes its own. NULL: no memory. */
 struct world *space_begin(struct space *space, uint64_t from, struct mapping_list *mappings);
 struct world *space_world_at(const struct space *space, uint64_t time);
-/* Something was mapped: changes the newest world, or begins another. 0 or -ENOMEM. */
+/* Something was mapped: changes the newest world, or begins another. 0, -ENOMEM, or 1: no room. */
 int space_map(struct space *space, uint64_t time, const struct mapping *mapping);
 
 #endif

@@ -175,6 +175,29 @@ const struct worlds_losses *worlds_losses(const struct worlds *worlds)
 	return &worlds->losses;
 }
 
+/* Of a list that several have, each has its part: so all is counted once. */
+void worlds_size(const struct worlds *worlds, struct worlds_size *ret_size)
+{
+	double mappings = 0;
+
+	for (uint32_t i = 0; i < SPACE_BUCKETS; i++) {
+		const struct space *space = worlds->spaces.buckets[i];
+
+		for (; space; space = space->older) {
+			for (const struct world *world = space->newest; world; world = world->older)
+				mappings +=
+					(double)world->mappings->n / world->mappings->references;
+		}
+	}
+	*ret_size = (struct worlds_size){
+		.spaces = worlds->spaces.n,
+		.asked = worlds->n_ids - 1,
+		.mappings = (uint64_t)(mappings + 0.5),
+		.files = files_n(worlds->capture.files),
+		.files_held = files_n_held(worlds->capture.files),
+	};
+}
+
 /* Who wrote a map of names is believed only if it is the process's user or root. */
 static bool is_trusted(const struct stat *status, const struct space *space)
 {

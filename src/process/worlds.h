@@ -171,9 +171,20 @@ void worlds_each(const struct worlds *worlds, void (*each)(void *context, pid_t 
 /* What could not be learned: for the report's accounting. */
 struct worlds_losses {
 	uint64_t processes_gone; /* ended before their mappings could be read */
-	uint64_t side_band_lost; /* records the kernel dropped */
+	uint64_t side_band_lost; /* records the kernel dropped, or that could not be parsed */
+	uint64_t mappings_cut;	 /* of a process that has more than are kept */
 	uint64_t files_unreadable;
 };
 const struct worlds_losses *worlds_losses(const struct worlds *worlds);
+
+/* What is kept. */
+struct worlds_size {
+	uint32_t spaces;   /* address spaces: of processes that run, that ended not long ago, ... */
+	uint32_t asked;	   /* ... and states of those that were asked for, which stay */
+	uint64_t mappings; /* in all of them; shared ones count once */
+	uint32_t files;
+	uint32_t files_held; /* open */
+};
+void worlds_size(const struct worlds *worlds, struct worlds_size *ret_size);
 
 #endif
