@@ -13,11 +13,12 @@ import time
 from measure import BpfStatistics, Failed
 from row import Row
 from unwind_cases import UnwindCases
+from world_cases import WorldCases
 
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases):
+class Cases(UnwindCases, WorldCases):
     def __init__(self, bench, rounds, peers, calls, seconds):
         self.bench, self.rounds, self.peers = bench, rounds, peers
         self.calls, self.seconds = calls, seconds
@@ -287,4 +288,5 @@ def lost_of(said, times):
 
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
-         "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes"]
+         "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes", "worlds",
+         "growth"]

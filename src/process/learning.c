@@ -10,6 +10,9 @@
 
 #define FIRST_PATIENCE_NS 50000000ull
 #define MAX_PATIENCE_NS	  10000000000ull
+/* The kernel's records do not wait: their rings hold a second of a machine that starts thousands.
+ */
+#define KEEP_UP_NS 50000000ull
 
 static void own_closedir(DIR **directory)
 {
@@ -264,10 +267,17 @@ int worlds_at(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
 	return worlds_learn(worlds, tgid, cookie, time, NULL, 0, ret_world);
 }
 
+int worlds_keep_up(struct worlds *worlds)
+{
+	int r = worlds->catch_up ? worlds->catch_up(worlds->catch_up_context) : 0;
+
+	return r == -ENOMEM ? r : 0;
+}
+
 int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns)
 {
 	own(own_closedir) DIR *directory = opendir("/proc");
-	uint64_t end = worlds_now() + budget_ns;
+	uint64_t now = worlds_now(), end = now + budget_ns, kept_up = now;
 	const struct dirent *entry;
 
 	while (directory && (entry = readdir(directory))) {
@@ -282,8 +292,15 @@ int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns)
 		if (*rest || tgid <= 0 || tgid > INT32_MAX ||
 		    spaces_at(&worlds->spaces, (pid_t)tgid, UINT64_MAX))
 			continue;
-		if (worlds_now() > end)
+		now = worlds_now();
+		if (now > end)
 			break;
+		if (now - kept_up > KEEP_UP_NS) {
+			kept_up = now;
+			r = worlds_keep_up(worlds);
+			if (r < 0)
+				return r;
+		}
 		space = spaces_add(&worlds->spaces, (pid_t)tgid, 0);
 		r = space ? look_at_proc(worlds, space) : -ENOMEM;
 		if (r == -ENOMEM)

@@ -101,6 +101,12 @@ int worlds_at(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
 int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns);
 
 /*
+ * Takes what the kernel's records tell, if they are followed: to be called at least every 100 ms
+ * by who does something else for longer. 0 or -ENOMEM.
+ */
+int worlds_keep_up(struct worlds *worlds);
+
+/*
  * The mapping that contains the address in that world, or NULL. Valid until something is learned
  * again; its name, and files and their paths, live as long as the worlds.
  */

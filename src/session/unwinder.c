@@ -15,6 +15,7 @@
 
 /* How long the start may wait for the tables of processes that were chosen. */
 #define PREPARE_NS 2000000000ull
+#define PIECE_NS   50000000ull
 
 /* Walks that wait: more than that are counted as they ended. */
 #define WAITING_MAX   4096u
@@ -103,7 +104,17 @@ int unwinder_update(struct unwinder *unwinder, struct error *err)
 
 int unwinder_prepare(struct unwinder *unwinder, struct error *err)
 {
-	return unwinder ? unwind_wait(unwinder->unwind, PREPARE_NS, err) : 0;
+	int r = 0;
+
+	/* In pieces: what the kernel tells meanwhile must be taken. */
+	for (uint64_t waited = 0; unwinder && r == 0 && waited < PREPARE_NS; waited += PIECE_NS) {
+		r = unwind_wait(unwinder->unwind, PIECE_NS, err);
+		if (r == 0 && !unwind_is_pending(unwinder->unwind))
+			break;
+		if (r == 0 && worlds_keep_up(unwinder->worlds) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+	}
+	return r;
 }
 
 void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)

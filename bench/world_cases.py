@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is measured of knowing what each process has mapped: many processes, many mappings, many
+execs; and of naming many addresses. To be mixed into cases.Cases, whose tools and rounds it uses.
+"""
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+
+from measure import Failed
+from row import Row
+
+PROCESSES, MAPPINGS, EXECS = 5000, 20, 1000
+SECONDS = 5
+LONG_SECONDS, GROWN_FROM = 60, 20
+LIBRARIES = ("/usr/lib", "/lib")
+MOST_FILES = 500
+
+
+class WorldCases:
+    def worlds(self):
+        """The same run on a machine with little to know of, and with much."""
+        what = (f"{PROCESSES:,} processes with {PROCESSES * MAPPINGS:,} executable mappings, "
+                f"{EXECS:,} execs a second")
+        run = f"{SECONDS} s of the whole machine"
+        much = {
+            "first": Row(f"exec to the title; {what}", "ms"),
+            "cpu": Row(f"CPU time of {run}, report included; {what}", "ms"),
+            "rss": Row(f"peak RSS of that run; {what}", "MB", 100),
+        }
+        little = {
+            "first": Row("exec to the title; without these processes", "ms"),
+            "cpu": Row(f"CPU time of {run}, report included; without these processes", "ms"),
+            "rss": Row("peak RSS of that run; without these processes", "MB"),
+        }
+        execs = Row("execs a second that the machine did meanwhile", "execs")
+        lost = Row(f"samples lost, and records of what is mapped; {what}", "", 0)
+        unnamed = Row(f"user frames of those programs without a name; {what}", "%", 0.5)
+        data, folded = self.bench.path("perf.data"), self.bench.path("stacks.folded")
+        commands = {
+            "ours": [self.profile, "-v", "-d", "-o", "-", "--format", "text", "-o", folded,
+                     "--format", "folded", str(SECONDS)],
+            "perf": ["sh", "-c", f"perf record -q -N -a -g -F 49 -o {data} sleep {SECONDS} && "
+                     f"perf report -i {data} --stdio"],
+        }
+
+        def measure(rows):
+            def one(tool):
+                result = self.bench.run(commands[tool], self.out)
+                rows["cpu"].add(tool, result["user"] + result["system"])
+                rows["rss"].add(tool, result["rss"] * 1024 / 1e6)
+                if tool != "ours":
+                    return
+                rows["first"].add(tool, result["first"])
+                if rows is much:
+                    lost.add(tool, lost_in(result["said"]))
+                    unnamed.add(tool, unnamed_in(folded))
+            return one
+
+        rounds, self.rounds = self.rounds, min(self.rounds, 3)
+        self.alternate(self.tools("perf"), measure(little))
+        with Machine(self.bench.build) as machine:
+            self.alternate(self.tools("perf"), measure(much))
+        execs.add("ours", machine.rate)
+        self.rounds = rounds
+        return [row for name in much for row in (much[name], little[name])] + [
+            execs, lost, unnamed]
+
+    def growth(self):
+        """One long run, in intervals: what is over must not stay."""
+        row = Row(f"RSS gained from the {GROWN_FROM}th to the {LONG_SECONDS}th second of a run in "
+                  f"intervals of 1 s, {EXECS:,} execs a second", "MB", 4)
+        lost = Row("samples lost, and records of what is mapped, in that run", "", 0)
+        with Machine(self.bench.build, processes=0):
+            run = self.bench.start([self.profile, "-v", "-U", "-f", "-F", "499", "-i", "1",
+                                    str(LONG_SECONDS + 1)], self.out)
+            run.wait_for_bpf()
+            time.sleep(GROWN_FROM)
+            before = rss_mb(run.pid())
+            time.sleep(LONG_SECONDS - GROWN_FROM)
+            row.add("ours", rss_mb(run.pid()) - before)
+            lost.add("ours", lost_in(run.finish()["said"]))
+        return [row, lost]
+
+
+class Machine:
+    """Keeps bench/worlds running."""
+
+    def __init__(self, build, processes=PROCESSES):
+        directory = os.path.join(build, "bench")
+        self.command = [os.path.join(directory, "worlds"), str(processes), str(MAPPINGS),
+                        str(EXECS), os.path.join(directory, "tiny")]
+        self.rate = None
+
+    def __enter__(self):
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, text=True,
+                                        stdout=subprocess.PIPE, start_new_session=True)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        self.process.stdin.write("\n".join(libraries()) + "\n")
+        self.process.stdin.close()
+        if self.process.stdout.readline() != "ready\n":
+            raise Failed("bench/worlds cannot start its processes")
+        time.sleep(2)
+        return self
+
+    def __exit__(self, *unused):
+        self.process.send_signal(signal.SIGTERM)
+        self.rate = float(self.process.stdout.readline() or 0)
+        self.process.wait()
+
+
+def libraries():
+    """Files that code can be mapped from, as many as there are, up to 500."""
+    found = {}
+    for top in LIBRARIES:
+        for directory, _, names in os.walk(top):
+            for name in names:
+                path = os.path.realpath(os.path.join(directory, name))
+                if ".so" in name and os.path.isfile(path) and os.path.getsize(path) > 20000:
+                    found[path] = True
+                if len(found) == MOST_FILES:
+                    return sorted(found)
+    return sorted(found)
+
+
+def lost_in(said):
+    samples = re.search(r"\d+ samples, \d+ stacks, (\d+) lost", said)
+    records = re.search(r"missed: \d+ processes, (\d+) records", said)
+    if not samples or not records:
+        raise Failed(f"no account in: {said[-400:]}")
+    return int(samples[1]) + int(records[1])
+
+
+def unnamed_in(path):
+    """Of the programs that bench/worlds is and starts; before "-" stand the user frames."""
+    frames = unnamed = 0
+    with open(path, errors="replace") as folded:
+        for line in folded:
+            process, *stack = line.rpartition(" ")[0].split(";")
+            if process not in ("worlds", "tiny") or not stack or stack[0] == "-":
+                continue
+            user = [frame for frame in stack[:stack.index("-") if "-" in stack else None]
+                    if not frame.startswith("[unwind:")]
+            frames += len(user)
+            unnamed += user.count("[unknown]")
+    if not frames:
+        raise Failed("no sample hit what should have run")
+    return unnamed / frames * 100
+
+
+def rss_mb(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1]) * 1024 / 1e6
