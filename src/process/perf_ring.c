@@ -12,7 +12,13 @@
 #include "base/own.h"
 #include "process/sideband_record.h"
 
-#define MOST_BYTES  (256u << 10)
+/*
+ * All rings together, and each of them. We may be held up for a second by a disk, and a machine
+ * that executes a thousand programs a second tells 500 KB of them meanwhile.
+ */
+#define ALL_BYTES   (4u << 20)
+#define MOST_BYTES  (1u << 20)
+#define ENOUGH	    (256u << 10)
 #define LEAST_BYTES (16u << 10)
 /* Wake early: a process may be gone soon. Later records of a burst are drained with the first. */
 #define WAKE_BYTES 1024u
@@ -43,6 +49,15 @@ static int open_event(int cpu, bool build_id)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+static size_t wanted_size(void)
+{
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), size = MOST_BYTES;
+
+	while (size > ENOUGH && size * cpus > ALL_BYTES)
+		size /= 2;
+	return size;
+}
+
 int perf_ring_open(int cpu, struct perf_ring *ret_ring)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -56,7 +71,7 @@ int perf_ring_open(int cpu, struct perf_ring *ret_ring)
 	if (fd < 0)
 		return fd;
 	/* What the user may lock is limited, and others lock too: be content with less. */
-	for (size = MOST_BYTES; size >= LEAST_BYTES && size >= page; size /= 2) {
+	for (size = wanted_size(); size >= LEAST_BYTES && size >= page; size /= 2) {
 		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (memory != MAP_FAILED || (errno != EPERM && errno != ENOMEM))
 			break;
