@@ -4,6 +4,7 @@
 # timeout: 240
 . "$(dirname "$0")/harness.bash" "$1"
 known=';main;outer;middle;inner;burn(;|$)'
+work=$((300 * slow)) # ms, of which the start is to be a small part
 mounts=()
 unmount() {
 	local each
@@ -24,47 +25,47 @@ while_measured() {
 # ---- gone with its process before anything is looked up
 cat >"$tmp/upgrade.sh" <<'S'
 # A package upgrade: another file takes the place of the program, which then ends.
-cp "$1" "$3/program" && "$3/program" 300 >"$3/log" &
+cp "$1" "$3/program" && "$3/program" "$4" >"$3/log" &
 i=0; until grep -q ready "$3/log" 2>/dev/null; do i=$((i + 1)); [ $i -lt 500 ] || exit 1; sleep 0.01; done
 cp "$2" "$3/new" && mv "$3/new" "$3/program"
 wait
 S
-while_measured program bash "$tmp/upgrade.sh" "$programs/nested" "$programs/recursion" "$tmp"
+while_measured program bash "$tmp/upgrade.sh" "$programs/nested" "$programs/recursion" "$tmp" $work
 named "a program that was replaced and has ended has its own names"
 lacks "none of the new one's" ';descend(;|$)'
 cat >"$tmp/delete.sh" <<'S'
-mkdir "$2/deep" && cp "$1" "$2/deep/program" && "$2/deep/program" 300 >"$2/log2" &
+mkdir "$2/deep" && cp "$1" "$2/deep/program" && "$2/deep/program" "$3" >"$2/log2" &
 i=0; until grep -q ready "$2/log2" 2>/dev/null; do i=$((i + 1)); [ $i -lt 500 ] || exit 1; sleep 0.01; done
 rm -r "$2/deep"
 wait
 S
-while_measured program bash "$tmp/delete.sh" "$programs/nested" "$tmp"
+while_measured program bash "$tmp/delete.sh" "$programs/nested" "$tmp" $work
 named "a program that was deleted and has ended has its names"
 cat >"$tmp/overwrite.sh" <<'S'
 # Not by rename: the same inode gets another content once nobody runs it.
-cp "$1" "$3/again" && "$3/again" 300 >"$3/log3"
+cp "$1" "$3/again" && "$3/again" "$4" >"$3/log3"
 cat "$2" >"$3/again"
 S
-while_measured again bash "$tmp/overwrite.sh" "$programs/nested" "$programs/recursion" "$tmp"
+while_measured again bash "$tmp/overwrite.sh" "$programs/nested" "$programs/recursion" "$tmp" $work
 lacks "a program that was written over after it ran has no other's names" ';(descend|burn)\+|;descend(;|$)'
 [ "$(total)" -gt 10 ]
 check $? "its samples are all there" "$(total) $(cat "$err")"
 cat >"$tmp/unmount.sh" <<'S'
 mkdir -p "$2/mounted" && mount -t tmpfs none "$2/mounted" && cp "$1" "$2/mounted/program" || exit 1
-"$2/mounted/program" 300 >"$2/log4"
+"$2/mounted/program" "$3" >"$2/log4"
 umount "$2/mounted" 2>"$2/why" || umount -l "$2/mounted"
 [ ! -e "$2/mounted/program" ]
 S
-while_measured program bash "$tmp/unmount.sh" "$programs/nested" "$tmp"
+while_measured program bash "$tmp/unmount.sh" "$programs/nested" "$tmp" $work
 [ "$status" -eq 0 ]
 check $? "a file system is unmounted" "exit status $status: $(cat "$err" "$tmp/why" 2>&1)"
 named "a program of a file system that is unmounted has its names"
 if unshare -m true 2>"$err"; then
 	cat >"$tmp/namespace.sh" <<'S'
 mkdir -p "$2/inner" && mount -t tmpfs none "$2/inner" && cp "$1" "$2/inner/program" || exit 1
-"$2/inner/program" 300 >"$2/log5"
+"$2/inner/program" "$3" >"$2/log5"
 S
-	while_measured program unshare -m bash "$tmp/namespace.sh" "$programs/nested" "$tmp"
+	while_measured program unshare -m bash "$tmp/namespace.sh" "$programs/nested" "$tmp" $work
 	[ ! -e "$tmp/inner/program" ]
 	check $? "a mount namespace is gone with its processes" "$(ls "$tmp/inner")"
 	named "a program of it has its names"
