@@ -256,7 +256,12 @@ static int search(const struct scope *scope, const char *name, struct library *r
 		if (rc < 0)
 			rc = try_directories(scope, soname, ret_library);
 	}
-	return rc < 0 ? try_search_path(scope, name, ret_library) : rc;
+	if (rc < 0)
+		rc = try_search_path(scope, name, ret_library);
+	/* "libc", for the linker's "c" */
+	if (rc == -ENOENT && strncmp(name, "lib", 3) == 0 && name[3] && !strstr(name, ".so"))
+		rc = search(scope, name + 3, ret_library);
+	return rc;
 }
 
 int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err)

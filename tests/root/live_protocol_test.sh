@@ -62,7 +62,7 @@ check $? "those who watch were told every sample of the report" \
 	"status $status; told ${told_samples-} and ${told_lost-} lost; $(tail -n 1 "$err")"
 
 # ---- stackcount, in intervals: its tables are cleared, what is shown is not
-serve "$stackcount" -i 1 -D 10 --live t:syscalls:sys_enter_clock_nanosleep
+serve "$stackcount" -i 1 -D $((10 * slow)) --live t:syscalls:sys_enter_clock_nanosleep
 python3 "$client" follow "$url" >"$tmp/followed" &
 follower=$!
 await 20 grep -qs '^following' "$tmp/followed"

@@ -38,6 +38,8 @@ if have_uprobes; then
 	matches "USDT probes by a wildcard" 2 200 "u:$programs/sc_usdt:h*" -- "$programs/sc_usdt" now 100
 	matches "USDT probes by -r" 3 300 -r "u:$programs/sc_usdt:(hit|other)" -- "$programs/sc_usdt" now 100
 	matches "USDT providers by a wildcard" 1 100 "u:$programs/sc_usdt:*two:*" -- "$programs/sc_usdt" now 100
+	matches "a library by the linker's name" 1 200 c:a64l -- "$calls" now a64l 200
+	matches "a library by its file's name" 1 200 libc:a64l -- "$calls" now a64l 200
 	for limit in 3 x; do
 		BCC_PROBE_LIMIT=$limit count -q -D 0.1 "$calls:sc_glob_*"
 		is "BCC_PROBE_LIMIT=$limit for three" "$status" "$([ "$limit" = 3 ] && echo 0 || echo 1)"
@@ -65,6 +67,8 @@ if have_uprobes; then
 		-D 1 "u:$programs/sc_usdt:hot"
 	fails 1 "no such USDT provider" 'No functions matched' -D 1 "u:$programs/sc_usdt:sc_three:hit"
 	fails 1 "no USDT probes at all" 'has no USDT probes' -D 1 "u:$calls:hit"
+	fails 1 "no USDT probes at all, of a provider" 'by pattern u:[^:]*sc_calls:some:hit: .* has no USDT probes' \
+		-D 1 "u:$calls:some:hit"
 	fails 1 "a regular expression that is none" 'cannot be used: Unmatched' -r -D 1 'c:(malloc'
 else
 	skip "user functions" "$no_uprobes"
