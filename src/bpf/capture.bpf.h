@@ -346,17 +346,44 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 	return HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
 }
 
-static __always_inline void hash(struct scratch *slot, __u32 words)
-{
-	const __u64 *word = (const void *)&slot->stack + WIRE_HASH_FROM;
-	struct wire_hash h = { config.seed[0], config.seed[1] };
-	__u32 most = HEAD_WORDS + 2 * config.max_depth;
+#define HASH_WORDS 64
 
-	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i++) {
-		if (i >= most || i >= words)
+/*
+ * Some words more into the hash of the slot's stack: from the word `from` on, up to the word `to`.
+ * A function of its own for the verifier's sake, as unwind_some().
+ */
+__noinline int hash_some(__u32 number, __u32 from, __u32 to)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const __u64 *word;
+	struct wire_hash h;
+
+	UNWIND_OPAQUE(from);
+	if (!slot || from > HEAD_WORDS + 2 * WIRE_MAX_DEPTH)
+		return 0;
+	word = (const void *)&slot->stack + WIRE_HASH_FROM + from * sizeof(__u64);
+	h = slot->stack.hash;
+	for (__u32 i = 0; i < HASH_WORDS; i++) {
+		if (from + i >= to)
 			break;
 		stack_hash_word(&h, word[i]);
 	}
+	slot->stack.hash = h;
+	return 0;
+}
+
+static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words)
+{
+	struct wire_hash h = { config.seed[0], config.seed[1] };
+	__u32 most = HEAD_WORDS + 2 * config.max_depth;
+
+	slot->stack.hash = h;
+	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_WORDS) {
+		if (i >= most || i >= words)
+			break;
+		hash_some(number, i, words);
+	}
+	h = slot->stack.hash;
 	stack_hash_finish(&h);
 	slot->stack.hash = h;
 }
@@ -507,7 +534,7 @@ static __always_inline int capture(void *ctx, enum hit hit)
 	if (config.unwind == WIRE_UNWIND_FP || !may_be_finished(slot->stack.end) ||
 	    !send_unfinished(slot, counter)) {
 		slot->stack.kind = WIRE_KIND_STACK;
-		hash(slot, words);
+		hash(slot, number, words);
 		count(slot, counter);
 	}
 	scratch_release(slot);

@@ -354,8 +354,9 @@ static __always_inline __u32 unwind_note(struct scratch *slot, __u64 at, __u32 n
 	UNWIND_OPAQUE(at);
 	if (at >= 2 * WIRE_MAX_DEPTH)
 		return 0;
-	slot->frames[at] = walk->pc | (n && walk->exact ? WIRE_FRAME_EXACT : 0) |
-			   (walk->by_chain ? WIRE_FRAME_POINTER : 0);
+	/* Both are 0 or 1: without a branch there is one way on from here. */
+	slot->frames[at] = walk->pc | (n ? walk->exact * WIRE_FRAME_EXACT : 0) |
+			   walk->by_chain * WIRE_FRAME_POINTER;
 	return 1;
 }
 

@@ -19,6 +19,21 @@
  */
 #define UNWIND_OPAQUE(value) asm volatile("" : "+r"(value))
 
+/*
+ * A step of a binary search. Told apart, as a compiler makes a choice of each half otherwise, and
+ * of two choices two branches: for the verifier, twice the ways through a search.
+ */
+#define UNWIND_NARROW(low, high, middle, is_upper)                                                 \
+	do {                                                                                       \
+		if (is_upper) {                                                                    \
+			(low) = (middle);                                                          \
+			asm volatile("# upper" : "+r"(low));                                       \
+		} else {                                                                           \
+			(high) = (middle);                                                         \
+			asm volatile("# lower" : "+r"(high));                                      \
+		}                                                                                  \
+	} while (0)
+
 #ifndef UNWIND_INLINE
 #define UNWIND_INLINE static inline __attribute__((always_inline))
 #endif
@@ -74,10 +89,7 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 			break;
 		if (at >= WIRE_CHUNK_SLOTS)
 			return WIRE_END_STALE;
-		if (block->slots[at].start <= address)
-			low = middle;
-		else
-			high = middle;
+		UNWIND_NARROW(low, high, middle, block->slots[at].start <= address);
 	}
 	found = (__u64)slot + low;
 	UNWIND_OPAQUE(found);
@@ -124,10 +136,7 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 				break;
 			if (at >= WIRE_INNER_CHILDREN)
 				return WIRE_END_STALE;
-			if (inner->keys[at] <= address)
-				low = middle;
-			else
-				high = middle;
+			UNWIND_NARROW(low, high, middle, inner->keys[at] <= address);
 		}
 		found = low;
 		UNWIND_OPAQUE(found);
@@ -165,10 +174,7 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 			break;
 		if (at >= WIRE_LEAF_ROWS)
 			return WIRE_END_STALE;
-		if (WIRE_ROW_ADDRESS(leaf->rows[at]) <= relative)
-			low = middle;
-		else
-			high = middle;
+		UNWIND_NARROW(low, high, middle, WIRE_ROW_ADDRESS(leaf->rows[at]) <= relative);
 	}
 	found = low;
 	UNWIND_OPAQUE(found);
