@@ -19,11 +19,12 @@ struct file {
 	struct mapped_file shown;
 	struct file_identity identity; /* once it is readable */
 	uint32_t root;
-	uint32_t same_as; /* another file turned out to be this one; or FILE_NONE */
-	int fd;		  /* held open, or -1 */
-	uint8_t tries;	  /* to open it */
-	bool readable;	  /* was opened once */
-	bool reachable;	  /* by its path in our own root, when it was opened */
+	uint32_t same_as;     /* another file turned out to be this one; or FILE_NONE */
+	int fd;		      /* its place, held open (O_PATH), or -1 */
+	enum mount_kind kind; /* of what it is on, once it is readable */
+	uint8_t tries;	      /* to open it */
+	bool readable;	      /* was opened once */
+	bool reachable;	      /* it may be, by its path in our own root */
 };
 
 /* One way of meeting a file. Several lead to the same file. */
@@ -46,18 +47,16 @@ struct files {
 	uint64_t unreadable;
 };
 
-int files_new(uint32_t hold, const struct roots *roots, struct files **ret_files)
+int files_new(uint32_t hold, const struct roots *roots, struct answering *answering,
+	      struct files **ret_files)
 {
 	struct files *files = calloc(1, sizeof(*files));
 	struct rlimit limit;
 
 	if (!files)
 		return -ENOMEM;
-	if (answering_new(&files->access.answering) < 0) {
-		free(files);
-		return -ENOMEM;
-	}
 	files->access.roots = roots;
+	files->access.answering = answering;
 	files->hold = hold ? hold : HOLD_DEFAULT;
 	/* Half of what we may open: the rest is for whoever else works in this process. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files->hold > limit.rlim_cur / 2)
@@ -74,7 +73,6 @@ void files_free(struct files *files)
 		own_fd(&files->files[i]->fd);
 		free(files->files[i]);
 	}
-	answering_free(files->access.answering);
 	free(files->files);
 	free(files->keys);
 	index_free(&files->by_key);
@@ -177,6 +175,18 @@ static int add_file(struct files *files, const struct file_sighting *sighting, u
 	return 0;
 }
 
+/* It is what its path leads to in our own root. */
+static bool is_reachable(const struct files *files, const struct file *file)
+{
+	own(own_fd) int place = answering_place(files->access.answering,
+						roots_directory(files->access.roots, ROOT_OWN),
+						file->shown.path, true, true);
+	struct stat status;
+
+	return place >= 0 && stat_remembered(place, &status) == 0 &&
+	       identity_same_inode(&file->identity, &status);
+}
+
 /* Gives back a descriptor that could be had again by its path, to make room for another. */
 static bool make_room(struct files *files)
 {
@@ -184,17 +194,13 @@ static bool make_room(struct files *files)
 		return true;
 	for (uint32_t i = 0; i < files->n_files; i++) {
 		struct file *file = files->files[files->hand];
-		struct stat status;
 
 		files->hand = (files->hand + 1) % files->n_files;
-		if (file->fd < 0 || !file->reachable ||
-		    answering_ask(files->access.answering, file->fd) < 0)
+		if (file->fd < 0 || !file->reachable)
 			continue;
-		if (stat(file->shown.path, &status) < 0 ||
-		    !identity_same_inode(&file->identity, &status)) {
-			file->reachable = false; /* it was replaced: what we hold is the only way */
-			continue;
-		}
+		file->reachable = is_reachable(files, file);
+		if (!file->reachable)
+			continue; /* it was replaced: what we hold is the only way */
 		close(take_fd(&file->fd));
 		files->n_held--;
 		return true;
@@ -203,22 +209,19 @@ static bool make_room(struct files *files)
 }
 
 /*
- * Keeps the file if there is room for it, and closes the descriptor. What is kept is no open file
- * but the place of one: to close that asks nobody, whose answer might not come.
+ * Keeps the file if there is room for it. What is kept is no open file but the place of one: to
+ * close that asks nobody, whose answer might not come.
  */
-static void hold(struct files *files, struct file *file, int fd)
+static void hold(struct files *files, struct file *file, struct sighting_place *place)
 {
-	own(own_fd) int opened = fd;
-	char name[40];
-	struct stat ours;
+	own(own_fd) int fd = place->fd;
 
-	file->reachable = !file->shown.deleted && stat(file->shown.path, &ours) == 0 &&
-			  identity_same_inode(&file->identity, &ours);
 	if (file->fd >= 0 || !make_room(files))
 		return;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", opened);
-	file->fd = open(name, O_PATH | O_CLOEXEC);
-	files->n_held += file->fd >= 0;
+	file->kind = place->kind;
+	file->reachable = place->kind == MOUNT_LOCAL && !file->shown.deleted;
+	file->fd = take_fd(&fd);
+	files->n_held++;
 }
 
 /* The file with this identity, or FILE_NONE. */
@@ -235,15 +238,15 @@ static uint32_t find_identity(const struct files *files, const struct file_ident
 }
 
 /* The file behind a key is still the one that was met: nobody wrote to it or took its inode. */
-static bool still_same(const struct files *files, const struct file *file)
+static bool still_same(const struct file *file)
 {
 	struct stat status;
 
 	if (!file->readable)
 		return true; /* nothing to compare with */
-	if (file->fd >= 0 && answering_ask(files->access.answering, file->fd) < 0)
+	if (file->fd >= 0 && file->kind == MOUNT_UNKNOWN)
 		return true; /* nobody to ask */
-	return file->fd >= 0 && fstat(file->fd, &status) == 0 &&
+	return file->fd >= 0 && stat_remembered(file->fd, &status) == 0 &&
 	       identity_unwritten(&file->identity, &status);
 }
 
@@ -274,6 +277,7 @@ static int enter(struct files *files, const struct file_sighting *sighting, uint
 static int look(struct files *files, const struct file_sighting *sighting, pid_t tgid,
 		struct process_view *view, uint32_t id, uint32_t *ret_file)
 {
+	struct sighting_place place;
 	own(own_fd) int fd = -1;
 	struct file_identity identity;
 	struct stat status;
@@ -282,7 +286,7 @@ static int look(struct files *files, const struct file_sighting *sighting, pid_t
 
 	if (view->dir < 0 && tgid > 0)
 		view_open(tgid, view);
-	fd = sighting_open(&files->access, sighting, view, &status);
+	fd = sighting_open(&files->access, sighting, view, &status, &place);
 	if (fd >= 0) {
 		identity_read(fd, &status, &identity);
 		same = find_identity(files, &identity);
@@ -298,12 +302,15 @@ static int look(struct files *files, const struct file_sighting *sighting, pid_t
 		r = id == FILE_NONE ? add_file(files, sighting, &id) : 0;
 		if (r == 0 && fd >= 0)
 			r = enter(files, sighting, id, &identity);
-		if (r < 0)
+		if (r < 0) {
+			if (fd >= 0)
+				close(place.fd);
 			return r;
+		}
 		*ret_file = id;
 	}
 	if (fd >= 0)
-		hold(files, files->files[*ret_file], take_fd(&fd));
+		hold(files, files->files[*ret_file], &place);
 	else
 		files->files[id]->tries++;
 	return 0;
@@ -324,7 +331,7 @@ int files_identify(struct files *files, const struct file_sighting *sighting, pi
 
 		if (!known->generation)
 			known->generation = key.generation;
-		if (!retry && (known->build_id_size || still_same(files, file))) {
+		if (!retry && (known->build_id_size || still_same(file))) {
 			*ret_file = known->file;
 			return 0;
 		}
@@ -389,11 +396,18 @@ static bool matches(const struct file *file, int fd, const struct stat *status, 
 		       : identity_holds(&file->identity, fd, status);
 }
 
-static int reopen(const struct files *files, uint32_t id, bool growing)
+/* What has the file's path in a root: a descriptor of its place. */
+static int place_by_path(const struct files *files, const struct file *file, uint32_t root)
 {
+	return answering_place(files->access.answering, roots_directory(files->access.roots, root),
+			       file->shown.path, true, root == ROOT_OWN);
+}
+
+static int reopen(const struct files *files, uint32_t id, bool growing, struct stat *ret_status)
+{
+	struct answering *answering = files->access.answering;
 	uint32_t roots[] = { ROOT_UNKNOWN, ROOT_OWN };
 	const struct file *file;
-	struct stat status;
 	int result = -ENOENT;
 
 	if (id >= files->n_files)
@@ -405,19 +419,26 @@ static int reopen(const struct files *files, uint32_t id, bool growing)
 	/* The one that is held first: as a descriptor of its own, so that reading moves no other.
 	 */
 	for (int i = -1; i < 2; i++) {
-		int root = i < 0 ? -1 : roots_directory(files->access.roots, roots[i]);
-		own(own_fd) int fd = -1;
+		own(own_fd) int place = -1, fd = -1;
+		struct stat status;
 
-		if (i < 0 && file->fd >= 0 && answering_ask(files->access.answering, file->fd) < 0)
-			return -ETIMEDOUT;
-		if (i < 0 && file->fd >= 0)
-			fd = open_regular(fcntl(file->fd, F_DUPFD_CLOEXEC, 3), &status);
-		else if (root >= 0)
-			fd = open_in_root(root, file->shown.path, true, &status);
+		if (i < 0 && file->fd >= 0) {
+			fd = answering_open(answering, file->fd, file->kind, ANSWERING_WHOLE,
+					    &status);
+			if (fd == -ETIMEDOUT)
+				return fd;
+		} else if (i >= 0 && (i == 0 || roots[1] != roots[0])) {
+			place = place_by_path(files, file, roots[i]);
+		}
+		if (place >= 0)
+			fd = answering_open(answering, place, answering_kind(answering, place, -1),
+					    ANSWERING_WHOLE, &status);
 		if (fd < 0)
 			continue;
-		if (matches(file, fd, &status, growing))
+		if (matches(file, fd, &status, growing)) {
+			*ret_status = status;
 			return take_fd(&fd);
+		}
 		result = -ESTALE;
 	}
 	return result;
@@ -425,10 +446,12 @@ static int reopen(const struct files *files, uint32_t id, bool growing)
 
 int files_open(const struct files *files, uint32_t file)
 {
-	return reopen(files, file, false);
+	struct stat status;
+
+	return reopen(files, file, false, &status);
 }
 
-int files_open_growing(const struct files *files, uint32_t file)
+int files_open_growing(const struct files *files, uint32_t file, struct stat *ret_status)
 {
-	return reopen(files, file, true);
+	return reopen(files, file, true, ret_status);
 }

@@ -18,7 +18,9 @@
 
 struct files;
 
-int files_new(uint32_t hold, const struct roots *roots, struct files **ret_files);
+/* `roots` and `answering` are borrowed. */
+int files_new(uint32_t hold, const struct roots *roots, struct answering *answering,
+	      struct files **ret_files);
 void files_free(struct files *files);
 
 /*
@@ -34,8 +36,11 @@ uint32_t files_n_held(const struct files *files);
 const struct mapped_file *files_get(const struct files *files, uint32_t file);
 /* As worlds_open_file(). */
 int files_open(const struct files *files, uint32_t file);
-/* The same for one that may have been written to since: only the inode must be the same. */
-int files_open_growing(const struct files *files, uint32_t file);
+/*
+ * The same for one that may have been written to since: only the inode must be the same. Gives the
+ * status of the file, which that of the descriptor may not be.
+ */
+int files_open_growing(const struct files *files, uint32_t file, struct stat *ret_status);
 /* It was read and is ELF, or the kernel read a build-id in it. */
 bool files_is_elf(const struct files *files, uint32_t file);
 /* How many could not be opened. */

@@ -40,72 +40,98 @@ static bool verify(int fd, const struct stat *status, const struct file_sighting
 	return true;
 }
 
-static int open_path(int root, const char *path, const struct file_sighting *sighting,
-		     struct stat *ret_status)
+/* What an O_PATH descriptor stands for, unless that would wait for ever or is another file. */
+static int open_place(struct sighting_access *access, const struct file_sighting *sighting,
+		      const struct process_view *view, int path_fd, bool exact,
+		      struct stat *ret_status, struct sighting_place *ret_place)
 {
-	own(own_fd) int fd = root < 0 ? -ENOENT : open_in_root(root, path, true, ret_status);
+	own(own_fd) int path = path_fd, fd = -1;
+	enum mount_kind kind = answering_kind(access->answering, path, view->dir);
 
+	fd = answering_open(access->answering, path, kind, ANSWERING_HEAD, ret_status);
 	if (fd < 0)
 		return fd;
-	return verify(fd, ret_status, sighting, false) ? take_fd(&fd) : -ESTALE;
-}
-
-/* What an O_PATH descriptor stands for, unless that would wait for ever. */
-static int open_answering(struct sighting_access *access, int path_fd, struct stat *ret_status)
-{
-	own(own_fd) int path = path_fd;
-	int r = answering_ask(access->answering, path);
-
-	return r < 0 ? r : open_regular(take_fd(&path), ret_status);
+	if (!verify(fd, ret_status, sighting, exact))
+		return -ESTALE;
+	*ret_place = (struct sighting_place){ .fd = take_fd(&path), .kind = kind };
+	return take_fd(&fd);
 }
 
 static int open_mapping(struct sighting_access *access, const struct file_sighting *sighting,
-			const struct process_view *view, struct stat *ret_status)
+			const struct process_view *view, struct stat *ret_status,
+			struct sighting_place *ret_place)
 {
-	own(own_fd) int fd = -1;
 	char name[64];
+	int path;
 
 	if (view->dir < 0 || access->map_files_denied)
 		return -ENOENT;
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)sighting->start,
 		 (unsigned long long)sighting->end);
-	fd = openat(view->dir, name, O_PATH | O_CLOEXEC);
-	if (fd < 0) {
+	path = openat(view->dir, name, O_PATH | O_CLOEXEC);
+	if (path < 0) {
 		access->map_files_denied = errno == EPERM;
 		return -errno;
 	}
-	fd = open_answering(access, take_fd(&fd), ret_status);
-	if (fd < 0)
-		return fd;
-	return verify(fd, ret_status, sighting, true) ? take_fd(&fd) : -ESTALE;
+	return open_place(access, sighting, view, path, true, ret_status, ret_place);
+}
+
+/* A root of the process, the roots that are known, and whether it is ours. */
+struct way {
+	int root;
+	bool own;
+};
+
+static int open_path(struct sighting_access *access, const struct file_sighting *sighting,
+		     const struct process_view *view, const struct way *way, const char *path,
+		     struct stat *ret_status, struct sighting_place *ret_place)
+{
+	int found = way->root < 0
+			    ? -ENOENT
+			    : answering_place(access->answering, way->root, path, true, way->own);
+
+	if (found < 0)
+		return found;
+	return open_place(access, sighting, view, found, false, ret_status, ret_place);
 }
 
 /* The program itself is there without the capability that map_files takes. */
 static int open_program(struct sighting_access *access, const struct file_sighting *sighting,
-			const struct process_view *view, struct stat *ret_status)
+			const struct process_view *view, struct stat *ret_status,
+			struct sighting_place *ret_place)
 {
 	int path = view->dir < 0 ? -1 : openat(view->dir, "exe", O_PATH | O_CLOEXEC);
-	own(own_fd) int fd = path < 0 ? -ENOENT : open_answering(access, path, ret_status);
 
-	if (fd < 0)
-		return fd;
-	return verify(fd, ret_status, sighting, false) ? take_fd(&fd) : -ESTALE;
+	if (path < 0)
+		return -ENOENT;
+	return open_place(access, sighting, view, path, false, ret_status, ret_place);
 }
 
 int sighting_open(struct sighting_access *access, const struct file_sighting *sighting,
-		  const struct process_view *view, struct stat *ret_status)
+		  const struct process_view *view, struct stat *ret_status,
+		  struct sighting_place *ret_place)
 {
-	int roots[] = { view->root, roots_directory(access->roots, sighting->root),
-			roots_directory(access->roots, ROOT_OWN) };
-	int fd = open_mapping(access, sighting, view, ret_status);
+	bool own = sighting->root == ROOT_OWN;
+	const struct way ways[] = {
+		{ view->root, own },
+		{ roots_directory(access->roots, sighting->root), own },
+		{ roots_directory(access->roots, ROOT_OWN), true },
+	};
+	int fd = open_mapping(access, sighting, view, ret_status, ret_place);
 
-	for (size_t i = 0; fd < 0 && fd != -ETIMEDOUT && i < sizeof(roots) / sizeof(*roots); i++) {
-		fd = open_path(roots[i], sighting->path, sighting, ret_status);
+	for (size_t i = 0; fd < 0 && fd != -ETIMEDOUT && i < sizeof(ways) / sizeof(*ways); i++) {
+		if (i > 0 && own && ways[0].root >= 0)
+			break; /* all of them are ours */
+		fd = open_path(access, sighting, view, &ways[i], sighting->path, ret_status,
+			       ret_place);
 		/* The link that was used is gone, but the file may have another, or it back. */
-		if (fd < 0 && sighting->undeleted != sighting->path)
-			fd = open_path(roots[i], sighting->undeleted, sighting, ret_status);
+		if (fd < 0 && fd != -ETIMEDOUT && sighting->undeleted != sighting->path)
+			fd = open_path(access, sighting, view, &ways[i], sighting->undeleted,
+				       ret_status, ret_place);
 	}
-	return fd < 0 && fd != -ETIMEDOUT ? open_program(access, sighting, view, ret_status) : fd;
+	if (fd >= 0 || fd == -ETIMEDOUT)
+		return fd;
+	return open_program(access, sighting, view, ret_status, ret_place);
 }
 
 static int64_t mtime_of(const struct stat *status)

@@ -42,13 +42,21 @@ struct sighting_access {
 	bool map_files_denied;
 };
 
+/* Where a file is that was opened. */
+struct sighting_place {
+	int fd; /* O_PATH; closed by who asked */
+	enum mount_kind kind;
+};
+
 /*
  * Opens what was sighted: by its mapping, then by its path in the process's root, in the root
- * that was kept, and in ours, then as the program that the process runs. A descriptor (O_RDONLY) or
- * a negative errno; -ESTALE: there are only others; -ETIMEDOUT: its file system does not answer.
+ * that was kept, and in ours, then as the program that the process runs. A descriptor
+ * (O_RDONLY), where it may be the head only of what is not local (answering.h), or a negative
+ * errno; -ESTALE: there are only others; -ETIMEDOUT: its file system does not answer.
  */
 int sighting_open(struct sighting_access *access, const struct file_sighting *sighting,
-		  const struct process_view *view, struct stat *ret_status);
+		  const struct process_view *view, struct stat *ret_status,
+		  struct sighting_place *ret_place);
 
 void identity_read(int fd, const struct stat *status, struct file_identity *ret_identity);
 uint64_t identity_hash(const struct file_identity *identity);

@@ -6,8 +6,10 @@
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include "base/own.h"
+#include "process/answering.h"
 
 #define MAX_ROOTS   256u
 #define STATUS_SIZE 8192u
@@ -21,6 +23,7 @@ struct root {
 };
 
 struct roots {
+	struct answering *answering;
 	struct root *at;
 	uint32_t n;
 };
@@ -60,22 +63,28 @@ int open_regular(int path_fd, struct stat *ret_status)
 	return fd;
 }
 
-int open_in_root(int root, const char *path, bool follow, struct stat *ret_status)
+int place_in_root(int root, const char *path, bool follow)
 {
 	uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-	int fd;
 
-	if (!follow)
-		resolve |= RESOLVE_NO_SYMLINKS;
-	fd = openat2_(root, path, O_PATH, resolve);
-	return fd < 0 ? fd : open_regular(fd, ret_status);
+	return openat2_(root, path, O_PATH, resolve | (follow ? 0 : RESOLVE_NO_SYMLINKS));
 }
 
-int open_directory_in_root(int root, const char *path)
+int stat_remembered(int path_fd, struct stat *ret_status)
 {
-	if (root < 0)
-		return -ENOENT;
-	return openat2_(root, path, O_PATH | O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	struct statx status;
+
+	if (statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) < 0)
+		return -errno;
+	*ret_status = (struct stat){
+		.st_dev = makedev(status.stx_dev_major, status.stx_dev_minor),
+		.st_ino = status.stx_ino,
+		.st_mode = status.stx_mode,
+		.st_uid = status.stx_uid,
+		.st_size = (off_t)status.stx_size,
+		.st_mtim = { status.stx_mtime.tv_sec, status.stx_mtime.tv_nsec },
+	};
+	return 0;
 }
 
 int view_open(pid_t tgid, struct process_view *ret_view)
@@ -183,7 +192,7 @@ int view_identity(const struct process_view *view, struct process_identity *ret_
 	return 0;
 }
 
-int roots_new(struct roots **ret_roots)
+int roots_new(struct answering *answering, struct roots **ret_roots)
 {
 	struct roots *roots = calloc(1, sizeof(*roots));
 	struct process_view self = PROCESS_VIEW_NONE;
@@ -195,6 +204,7 @@ int roots_new(struct roots **ret_roots)
 		free(roots);
 		return -ENOMEM;
 	}
+	roots->answering = answering;
 	*ret_roots = roots;
 	if (view_open(getpid(), &self) == 0)
 		roots_learn(roots, &self); /* the first one: ROOT_OWN */
@@ -224,7 +234,7 @@ uint32_t roots_learn(struct roots *roots, const struct process_view *view)
 {
 	struct stat root, space;
 
-	if (view->root < 0 || fstat(view->root, &root) < 0 ||
+	if (view->root < 0 || stat_remembered(view->root, &root) < 0 ||
 	    fstatat(view->dir, "ns/mnt", &space, 0) < 0)
 		return ROOT_UNKNOWN;
 	for (uint32_t i = 0; i < roots->n; i++) {
@@ -241,7 +251,7 @@ uint32_t roots_learn(struct roots *roots, const struct process_view *view)
 		.inode = root.st_ino,
 		.mount_namespace = space.st_ino,
 		.directory = fcntl(view->root, F_DUPFD_CLOEXEC, 3),
-		.tmp = open_directory_in_root(view->root, "tmp"),
+		.tmp = answering_place(roots->answering, view->root, "tmp", true, roots->n == 0),
 	};
 	return roots->n++;
 }

@@ -34,9 +34,11 @@ struct process_identity {
 	pid_t innermost;     /* its id in its own pid namespace */
 };
 
+struct answering;
 struct roots;
 
-int roots_new(struct roots **ret_roots);
+/* `answering` is borrowed. */
+int roots_new(struct answering *answering, struct roots **ret_roots);
 void roots_free(struct roots *roots);
 
 /* The view of a live process. 0, -ESRCH, or another negative errno. */
@@ -51,14 +53,17 @@ int roots_directory(const struct roots *roots, uint32_t root);
 int roots_tmp(const struct roots *roots, uint32_t root);
 
 /*
- * Opens a path inside a root for reading, if it is a regular file: FIFOs and devices are not
- * opened at all. With `follow` links are followed as that root has them; without, no link is.
- * Returns a descriptor and its status, or a negative errno (-EINVAL: not a regular file).
+ * An O_PATH descriptor of a path inside a root. With `follow` links are followed as that root has
+ * them; without, no link is. Waits as long as what it leads through; answering_place() does not.
  */
-int open_in_root(int root, const char *path, bool follow, struct stat *ret_status);
-/* A directory (O_PATH), links followed as that root has them. */
-int open_directory_in_root(int root, const char *path);
-/* The regular file that an O_PATH descriptor stands for. Closes it in any case. */
+int place_in_root(int root, const char *path, bool follow);
+/* As fstat(), but of what the kernel remembers: file systems are not asked, if they honour that. */
+int stat_remembered(int path_fd, struct stat *ret_status);
+/*
+ * The regular file that an O_PATH descriptor stands for, which is closed in any case: FIFOs and
+ * devices are not opened at all. A descriptor for reading and its status, or a negative errno
+ * (-EINVAL: not a regular file).
+ */
 int open_regular(int path_fd, struct stat *ret_status);
 
 #endif

@@ -17,6 +17,7 @@ struct capture {
 	struct pool *pool;
 	struct files *files;
 	struct roots *roots;
+	struct answering *answering;
 	char *buffer; /* CAPTURE_BUFFER bytes */
 };
 

@@ -23,11 +23,14 @@ int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds)
 		pthread_mutex_init(worlds->lock, NULL);
 	r = worlds->capture.buffer && worlds->lock ? pool_new(&worlds->capture.pool) : -ENOMEM;
 	if (r == 0)
-		r = roots_new(&worlds->capture.roots);
+		r = answering_new(&worlds->capture.answering);
+	if (r == 0)
+		r = roots_new(worlds->capture.answering, &worlds->capture.roots);
 	if (r == 0)
 		r = cgroups_new(&worlds->cgroups);
 	if (r == 0)
-		r = files_new(hold, worlds->capture.roots, &worlds->capture.files);
+		r = files_new(hold, worlds->capture.roots, worlds->capture.answering,
+			      &worlds->capture.files);
 	if (r < 0) {
 		worlds_free(worlds);
 		return r;
@@ -45,6 +48,7 @@ void worlds_free(struct worlds *worlds)
 	free(worlds->ids);
 	files_free(worlds->capture.files);
 	roots_free(worlds->capture.roots);
+	answering_free(worlds->capture.answering);
 	pool_free(worlds->capture.pool);
 	free(worlds->capture.buffer);
 	if (worlds->lock)
@@ -205,22 +209,29 @@ static bool is_trusted(const struct stat *status, const struct space *space)
 	       (space->identity_known && status->st_uid == space->identity.uid);
 }
 
-static int open_trusted(int directory, const char *name, const struct space *space)
+static int open_trusted(struct answering *answering, int directory, const char *name, bool own,
+			const struct space *space)
 {
-	own(own_fd) int fd = -1;
+	own(own_fd) int place = -1, fd = -1;
 	struct stat status;
 
 	if (directory < 0)
 		return -ENOENT;
-	fd = open_in_root(directory, name, false, &status);
+	place = answering_place(answering, directory, name, false, own);
+	if (place < 0)
+		return take_fd(&place);
+	fd = answering_open(answering, place, answering_kind(answering, place, -1), ANSWERING_WHOLE,
+			    &status);
 	if (fd < 0)
 		return fd;
 	return is_trusted(&status, space) ? take_fd(&fd) : -EPERM;
 }
 
 /* In the /tmp the process sees now, if it still lives. */
-static int open_in_live_tmp(const struct space *space, const char *name)
+static int open_in_live_tmp(struct answering *answering, const struct space *space,
+			    const char *name)
 {
+	bool own = space->root == ROOT_OWN;
 	struct process_view view = PROCESS_VIEW_NONE;
 	struct process_identity identity;
 	int r = view_open(space->tgid, &view);
@@ -231,9 +242,9 @@ static int open_in_live_tmp(const struct space *space, const char *name)
 	if (r == 0 && space->identity_known && identity.start_time != space->identity.start_time)
 		r = -ESRCH; /* another process has the id now */
 	if (r == 0) {
-		own(own_fd) int tmp = open_directory_in_root(view.root, "tmp");
+		own(own_fd) int tmp = answering_place(answering, view.root, "tmp", true, own);
 
-		r = open_trusted(tmp, name, space);
+		r = open_trusted(answering, tmp, name, own, space);
 	}
 	view_close(&view);
 	return r;
@@ -251,8 +262,8 @@ static int open_mapped_dump(const struct worlds *worlds, const struct world *wor
 
 		if (mapping->kind != MAPPING_FILE || !slash || strcmp(slash + 1, name) != 0)
 			continue;
-		fd = files_open_growing(worlds->capture.files, mapping->file);
-		if (fd < 0 || fstat(fd, &status) < 0)
+		fd = files_open_growing(worlds->capture.files, mapping->file, &status);
+		if (fd < 0)
 			return -ENOENT;
 		return is_trusted(&status, world->space) ? take_fd(&fd) : -EPERM;
 	}
@@ -263,6 +274,7 @@ int worlds_open_jit(const struct worlds *worlds, uint32_t id, const char *kind)
 {
 	const struct world *world = by_id(worlds, id);
 	const struct roots *roots = worlds->capture.roots;
+	struct answering *answering = worlds->capture.answering;
 	bool map = strcmp(kind, "map") == 0;
 	const struct space *space;
 	char inner[32], outer[32];
@@ -276,10 +288,11 @@ int worlds_open_jit(const struct worlds *worlds, uint32_t id, const char *kind)
 		 (int)(space->identity.innermost ? space->identity.innermost : space->tgid));
 	fd = map ? -ENOENT : open_mapped_dump(worlds, world, inner);
 	if (fd == -ENOENT)
-		fd = open_in_live_tmp(space, inner);
+		fd = open_in_live_tmp(answering, space, inner);
 	if (fd == -ENOENT || fd == -ESRCH)
-		fd = open_trusted(roots_tmp(roots, space->root), inner, space);
+		fd = open_trusted(answering, roots_tmp(roots, space->root), inner,
+				  space->root == ROOT_OWN, space);
 	if (fd == -ENOENT)
-		fd = open_trusted(roots_tmp(roots, ROOT_OWN), outer, space);
+		fd = open_trusted(answering, roots_tmp(roots, ROOT_OWN), outer, true, space);
 	return fd;
 }

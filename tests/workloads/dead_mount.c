@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dead_mount DIRECTORY FILE: mounts a file system there with one file, `program`, that has the
- * content of FILE, and serves it, with nothing kept by the kernel but pages. Stopped (SIGSTOP) it
- * is a network mount whose server is gone: whoever asks it anything waits. Killed it is none: all
- * requests fail. Prints `ready PID`.
+ * dead_mount DIRECTORY FILE [READS]: mounts a file system there with one file, `program`, that has
+ * the content of FILE, and serves it, with nothing kept by the kernel but pages. Stopped (SIGSTOP)
+ * it is a network mount whose server is gone: whoever asks it anything waits. Killed it is none:
+ * all requests fail. With READS it stops itself instead of answering the read after so many. Prints
+ * `ready PID`.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 
 static int device, file;
 static uint64_t size;
+static long reads_left = -1; /* -1: any number */
 
 static void answer(uint64_t unique, int error, const void *data, size_t n)
 {
@@ -61,8 +64,11 @@ static void look_up(const struct fuse_in_header *in, const char *name)
 static void read_file(const struct fuse_in_header *in, const struct fuse_read_in *wanted)
 {
 	static char bytes[MOST];
-	ssize_t n = pread(file, bytes, wanted->size < MOST ? wanted->size : MOST,
-			  (off_t)wanted->offset);
+	ssize_t n;
+
+	if (reads_left >= 0 && reads_left-- == 0)
+		raise(SIGSTOP);
+	n = pread(file, bytes, wanted->size < MOST ? wanted->size : MOST, (off_t)wanted->offset);
 
 	answer(in->unique, n < 0 ? errno : 0, bytes, n < 0 ? 0 : (size_t)n);
 }
@@ -109,8 +115,10 @@ int main(int argc, char **argv)
 	char options[100];
 	struct stat status;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 2;
+	if (argc == 4)
+		reads_left = atol(argv[3]);
 	file = open(argv[2], O_RDONLY | O_CLOEXEC);
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (file < 0 || device < 0 || fstat(file, &status) < 0) {

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/own.h"
+
+#define REMEMBERED 256u
+#define TEXT_MAX   (8u << 20)
+#define FRESH_MS   2000u  /* our own mounts are read again */
+#define HOLDS_MS   10000u /* ids of mounts are used again when they are gone */
+
+struct remembered {
+	uint64_t id, until_ms;
+	enum mount_kind kind;
+};
+
+struct mounts {
+	struct remembered at[REMEMBERED]; /* by id */
+	char *own;			  /* our mountinfo, or NULL */
+	uint64_t own_until_ms;
+	bool own_all_local;
+	uint64_t root, memory; /* the mounts of our root and of files without a path */
+};
+
+/* One line of mountinfo. The pieces are not terminated. */
+struct line {
+	uint64_t id;
+	const char *point, *type, *options;
+	size_t point_size, type_size, options_size;
+};
+
+static const char *const LOCAL_TYPES[] = {
+	"ext2",	       "ext3",	 "ext4",      "xfs",	  "btrfs",    "f2fs",	    "zfs",
+	"bcachefs",    "tmpfs",	 "ramfs",     "devtmpfs", "rootfs",   "squashfs",   "erofs",
+	"iso9660",     "udf",	 "vfat",      "exfat",	  "ntfs3",    "hugetlbfs",  "jfs",
+	"reiserfs",    "nilfs2", "cramfs",    "romfs",	  "ubifs",    "jffs2",	    "minix",
+	"proc",	       "sysfs",	 "debugfs",   "tracefs",  "cgroup",   "cgroup2",    "bpf",
+	"devpts",      "mqueue", "pstore",    "efivarfs", "configfs", "securityfs", "fusectl",
+	"binfmt_misc", "nsfs",	 "selinuxfs", "hfsplus",  "ntfs",
+};
+static const char *const REMOTE_TYPES[] = {
+	"nfs", "nfs4", "cifs", "smb3", "ceph", "fuse", "fuseblk"
+};
+
+static bool is(const char *at, size_t size, const char *word)
+{
+	return size == strlen(word) && memcmp(at, word, size) == 0;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The next word of a line: false at its end. */
+static bool word(const char **at, const char **ret_word, size_t *ret_size)
+{
+	while (**at == ' ')
+		(*at)++;
+	*ret_word = *at;
+	while (**at && **at != ' ' && **at != '\n')
+		(*at)++;
+	*ret_size = (size_t)(*at - *ret_word);
+	return *ret_size > 0;
+}
+
+/* The next line, as "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS FIELDS... - TYPE SOURCE OPTIONS". */
+static bool next_line(const char **at, struct line *ret_line)
+{
+	while (**at) {
+		const char *next = strchr(*at, '\n'), *w = NULL;
+		struct line line = { 0 };
+		size_t size = 0;
+		int field = 0;
+
+		while (word(at, &w, &size) && !(field >= 6 && is(w, size, "-"))) {
+			if (field == 0)
+				line.id = strtoull(w, NULL, 10);
+			if (field == 4) {
+				line.point = w;
+				line.point_size = size;
+			}
+			field++;
+		}
+		if (size && word(at, &line.type, &line.type_size) && word(at, &w, &size))
+			word(at, &line.options, &line.options_size);
+		*at = next ? next + 1 : *at + strlen(*at);
+		if (line.type_size) {
+			*ret_line = line;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The mount that a path leads to by its name alone, the last of those that are as near. */
+static bool line_of_path(const char *own, const char *path, size_t size, struct line *ret_line)
+{
+	struct line line;
+	size_t best = 0;
+	bool found = false;
+
+	while (next_line(&own, &line)) {
+		size_t n = line.point_size;
+
+		if (n == 1)
+			n = 0; /* "/" */
+		if (n <= size && n >= best && memcmp(path, line.point, n) == 0 &&
+		    (n == size || path[n] == '/')) {
+			*ret_line = line;
+			best = n;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static enum mount_kind kind_of_line(const struct line *line, const char *own, uint64_t trusted,
+				    int depth);
+
+static enum mount_kind kind_of_layers(const char *layers, size_t size, const char *own,
+				      uint64_t trusted, int depth)
+{
+	const char *end = layers + size;
+
+	while (layers < end) {
+		const char *colon = memchr(layers, ':', (size_t)(end - layers));
+		size_t n = (size_t)((colon ? colon : end) - layers);
+		struct line line;
+
+		if (n && (layers[0] != '/' || memchr(layers, '\\', n) ||
+			  !line_of_path(own, layers, n, &line) ||
+			  kind_of_line(&line, own, trusted, depth + 1) != MOUNT_LOCAL))
+			return MOUNT_REMOTE;
+		layers += n + 1;
+	}
+	return MOUNT_LOCAL;
+}
+
+/* An overlay answers if what it is laid over does. */
+static enum mount_kind kind_of_overlay(const struct line *line, const char *own, uint64_t trusted,
+				       int depth)
+{
+	const char *at = line->options, *end = at + line->options_size;
+	bool lower = false;
+
+	if (depth > 4)
+		return MOUNT_REMOTE;
+	while (at && at < end) {
+		const char *comma = memchr(at, ',', (size_t)(end - at));
+		size_t n = (size_t)((comma ? comma : end) - at);
+		const char *value = memchr(at, '=', n);
+
+		if (value && (strncmp(at, "lowerdir", 8) == 0 || strncmp(at, "upperdir", 8) == 0 ||
+			      strncmp(at, "datadir", 7) == 0)) {
+			lower = lower || at[0] == 'l';
+			value++;
+			if (kind_of_layers(value, n - (size_t)(value - at), own, trusted, depth) !=
+			    MOUNT_LOCAL)
+				return MOUNT_REMOTE;
+		}
+		at += n + 1;
+	}
+	return lower ? MOUNT_LOCAL : MOUNT_REMOTE;
+}
+
+static enum mount_kind kind_of_line(const struct line *line, const char *own, uint64_t trusted,
+				    int depth)
+{
+	/* Without our own root nothing of ours would go on. */
+	if (line->id == trusted)
+		return MOUNT_LOCAL;
+	for (size_t i = 0; i < sizeof(LOCAL_TYPES) / sizeof(*LOCAL_TYPES); i++) {
+		if (is(line->type, line->type_size, LOCAL_TYPES[i]))
+			return MOUNT_LOCAL;
+	}
+	if (is(line->type, line->type_size, "overlay"))
+		return kind_of_overlay(line, own, trusted, depth);
+	if (line->type_size > 5 && memcmp(line->type, "fuse.", 5) == 0)
+		return MOUNT_REMOTE;
+	for (size_t i = 0; i < sizeof(REMOTE_TYPES) / sizeof(*REMOTE_TYPES); i++) {
+		if (is(line->type, line->type_size, REMOTE_TYPES[i]))
+			return MOUNT_REMOTE;
+	}
+	return MOUNT_UNKNOWN;
+}
+
+enum mount_kind mounts_kind_in(const char *text, const char *own, uint64_t id, uint64_t trusted)
+{
+	struct line line;
+
+	while (next_line(&text, &line)) {
+		if (line.id == id)
+			return kind_of_line(&line, own, trusted, 0);
+	}
+	return MOUNT_UNKNOWN;
+}
+
+/* All of a mountinfo, terminated; NULL when it cannot be read or is too large to be. */
+static char *read_text(int directory, const char *name)
+{
+	own(own_fd) int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	own(own_free) char *text = NULL;
+	size_t n = 0, room = 0;
+
+	while (fd >= 0) {
+		ssize_t r;
+
+		if (n + 1 >= room) {
+			char *grown;
+
+			room = room ? room * 2 : 16384;
+			grown = room <= TEXT_MAX ? realloc(text, room) : NULL;
+			if (!grown)
+				return NULL;
+			text = grown;
+		}
+		r = read(fd, text + n, room - 1 - n);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return NULL;
+		if (r == 0) {
+			char *all = text;
+
+			all[n] = '\0';
+			text = NULL;
+			return all;
+		}
+		n += (size_t)r;
+	}
+	return NULL;
+}
+
+uint64_t mounts_id(int path_fd)
+{
+	char name[48], text[512];
+	own(own_fd) int fd = -1;
+	const char *at;
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", path_fd);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return MOUNT_ID_NONE;
+	text[n] = '\0';
+	at = strstr(text, "mnt_id:");
+	return at ? strtoull(at + 7, NULL, 10) : MOUNT_ID_NONE;
+}
+
+int mounts_new(struct mounts **ret_mounts)
+{
+	struct mounts *mounts = calloc(1, sizeof(*mounts));
+	own(own_fd) int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	own(own_fd) int memory = memfd_create("mount", MFD_CLOEXEC);
+
+	if (!mounts)
+		return -ENOMEM;
+	mounts->root = mounts_id(root);
+	mounts->memory = mounts_id(memory);
+	*ret_mounts = mounts;
+	return 0;
+}
+
+void mounts_free(struct mounts *mounts)
+{
+	if (!mounts)
+		return;
+	free(mounts->own);
+	free(mounts);
+}
+
+static void refresh(struct mounts *mounts)
+{
+	uint64_t now = now_ms();
+	const char *at;
+	struct line line;
+
+	if (now < mounts->own_until_ms)
+		return;
+	mounts->own_until_ms = now + FRESH_MS;
+	free(mounts->own);
+	mounts->own = read_text(AT_FDCWD, "/proc/self/mountinfo");
+	mounts->own_all_local = mounts->own != NULL;
+	for (at = mounts->own; at && next_line(&at, &line);)
+		mounts->own_all_local =
+			mounts->own_all_local &&
+			kind_of_line(&line, mounts->own, mounts->root, 0) == MOUNT_LOCAL;
+}
+
+bool mounts_all_local(struct mounts *mounts)
+{
+	refresh(mounts);
+	return mounts->own_all_local;
+}
+
+enum mount_kind mounts_kind(struct mounts *mounts, int path_fd, int process_dir)
+{
+	uint64_t id = mounts_id(path_fd), now = now_ms();
+	struct remembered *known = &mounts->at[id % REMEMBERED];
+	own(own_free) char *theirs = NULL;
+
+	if (id == MOUNT_ID_NONE)
+		return MOUNT_UNKNOWN;
+	if (id == mounts->root || id == mounts->memory)
+		return MOUNT_LOCAL;
+	if (known->id == id && now < known->until_ms)
+		return known->kind;
+	*known = (struct remembered){ .id = id, .until_ms = now + HOLDS_MS, .kind = MOUNT_UNKNOWN };
+	refresh(mounts);
+	if (mounts->own)
+		known->kind = mounts_kind_in(mounts->own, mounts->own, id, mounts->root);
+	if (known->kind == MOUNT_UNKNOWN && mounts->own && process_dir >= 0)
+		theirs = read_text(process_dir, "mountinfo");
+	if (theirs)
+		known->kind = mounts_kind_in(theirs, mounts->own, id, mounts->root);
+	return known->kind;
+}
