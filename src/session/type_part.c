@@ -13,9 +13,6 @@
 
 #define FLAVOUR "___"
 
-/* More than any program reads. */
-#define MAX_NAMES 4096
-
 /* Bytes of names in a part: those that are many times there are so many times copied. */
 #define MAX_STRINGS (16u << 20)
 
@@ -27,6 +24,13 @@ struct piece {
 	uint32_t at; /* where the next byte goes */
 };
 
+/* A name that is looked for. */
+struct wanted {
+	const char *name;
+	uint32_t length; /* without its flavour */
+	uint32_t next;	 /* with the same first character: an index from 1 on, 0: none */
+};
+
 struct part {
 	const char *types, *strings;
 	uint32_t types_size, strings_size;
@@ -35,9 +39,8 @@ struct part {
 	uint32_t *id; /* in the part; 0: not in it */
 	uint32_t *kept, n_kept;
 	struct piece new_types, new_strings;
-	/* Names by their first character; 0 ends a chain, the others are indexes from 1 on. */
-	const char *const *names;
-	uint16_t first[256], *next;
+	struct wanted *wanted;
+	uint32_t first[256]; /* by the first character, as `next` */
 };
 
 /* ---- reading ---- */
@@ -153,11 +156,13 @@ static size_t name_length(const char *name)
 
 static bool is_wanted(const struct part *part, const char *name)
 {
-	for (uint16_t i = part->first[(uint8_t)*name]; i; i = part->next[i]) {
-		size_t length = name_length(part->names[i - 1]);
+	const struct wanted *wanted;
 
-		if (strncmp(name, part->names[i - 1], length) == 0 &&
-		    (!name[length] || strncmp(name + length, FLAVOUR, strlen(FLAVOUR)) == 0))
+	for (uint32_t i = part->first[(uint8_t)*name]; i; i = wanted->next) {
+		wanted = &part->wanted[i - 1];
+		if (strncmp(name, wanted->name, wanted->length) == 0 &&
+		    (!name[wanted->length] ||
+		     strncmp(name + wanted->length, FLAVOUR, strlen(FLAVOUR)) == 0))
 			return true;
 	}
 	return false;
@@ -326,19 +331,22 @@ static int allocate(struct part *part, const char *const *names, uint32_t n_name
 	part->at = calloc(most, sizeof(*part->at));
 	part->id = calloc(most, sizeof(*part->id));
 	part->kept = calloc(most, sizeof(*part->kept));
-	part->next = calloc(n_names + 1, sizeof(*part->next));
+	part->wanted = calloc(n_names + 1, sizeof(*part->wanted));
 	part->new_types.stream = open_memstream(&part->new_types.bytes, &part->new_types.size);
 	part->new_strings.stream =
 		open_memstream(&part->new_strings.bytes, &part->new_strings.size);
-	if (!part->at || !part->id || !part->kept || !part->next || !part->new_types.stream ||
+	if (!part->at || !part->id || !part->kept || !part->wanted || !part->new_types.stream ||
 	    !part->new_strings.stream)
 		return -ENOMEM;
-	part->names = names;
-	for (uint32_t i = 1; i <= n_names; i++) {
-		uint16_t *first = &part->first[(uint8_t)names[i - 1][0]];
+	for (uint32_t i = 0; i < n_names; i++) {
+		uint32_t *first = &part->first[(uint8_t)names[i][0]];
 
-		part->next[i] = *first;
-		*first = (uint16_t)i;
+		part->wanted[i] = (struct wanted){
+			.name = names[i],
+			.length = (uint32_t)name_length(names[i]),
+			.next = *first,
+		};
+		*first = i + 1;
 	}
 	return 0;
 }
@@ -354,14 +362,14 @@ static void clear(struct part *part)
 	free(part->at);
 	free(part->id);
 	free(part->kept);
-	free(part->next);
+	free(part->wanted);
 }
 
 int type_part(const void *btf, size_t size, const char *const *names, uint32_t n_names,
 	      void **ret_part, size_t *ret_size)
 {
 	own(clear) struct part part = { 0 };
-	int r = n_names > MAX_NAMES ? -E2BIG : find_sections(btf, size, &part);
+	int r = find_sections(btf, size, &part);
 
 	if (r == 0)
 		r = allocate(&part, names, n_names);
