@@ -108,13 +108,16 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 
 static int finish(struct session *session, struct error *err)
 {
+	const struct trigger_ops *ops = session->trigger->ops;
 	int r = 0;
 
-	/* What takes long to detach is only disarmed here; session_close() detaches it. */
+	/* What takes long to detach is only disarmed here; session_close() waits for it. */
 	kernel_side_arm(&session->side, false);
 	session->stopped = now_ns();
-	if (session->trigger->ops->stop_settles)
-		session->trigger->ops->stop(session->trigger);
+	if (ops->stop_begin)
+		ops->stop_begin(session->trigger);
+	if (ops->stop_settles)
+		ops->stop(session->trigger);
 	else
 		r = epochs_settle(session->side.epochs, err);
 	if (r == 0)

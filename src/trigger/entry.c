@@ -34,3 +34,8 @@ void entry_stop(struct trigger *trigger)
 {
 	probes_detach((struct probes *)trigger);
 }
+
+void entry_stop_begin(struct trigger *trigger)
+{
+	probes_detach_begin((struct probes *)trigger);
+}

@@ -19,7 +19,8 @@ int entry_choose(struct bpf_object *object, const char *name, struct bpf_program
 /* The loaded program's descriptor, which stays the object's. */
 int entry_fd(const struct bpf_object *object, const char *name, struct error *err);
 
-/* The ops' stop for triggers with a struct probes for a head. */
+/* The ops' stop and stop_begin for triggers with a struct probes for a head. */
 void entry_stop(struct trigger *trigger);
+void entry_stop_begin(struct trigger *trigger);
 
 #endif

@@ -154,28 +154,31 @@ static void allow_files(uint64_t n)
 	}
 }
 
-/* Detaching, under way, shared by its threads. */
+/* Detaching, under way: the descriptors, shared by the threads that close them. */
 struct detach {
-	const struct probes *probes;
+	const int *fds;
+	uint32_t n_fds;
 	atomic_uint next, done;
+	pthread_t threads[DETACH_THREADS];
+	uint32_t n_threads;
 };
 
-static void close_some(struct detach *detach, bool show)
+/* With `probes`, it is told how far that is. */
+static void close_some(struct detach *detach, const struct probes *probes)
 {
-	const struct probes *probes = detach->probes;
 	uint32_t i, done;
 
-	while ((i = atomic_fetch_add(&detach->next, 1)) < probes->n_fds) {
-		close(probes->fds[i]);
+	while ((i = atomic_fetch_add(&detach->next, 1)) < detach->n_fds) {
+		close(detach->fds[i]);
 		done = atomic_fetch_add(&detach->done, 1) + 1;
-		if (show)
-			show_progress(probes, true, done, probes->n_fds);
+		if (probes)
+			show_progress(probes, true, done, detach->n_fds);
 	}
 }
 
 static void *detach_thread(void *detach)
 {
-	close_some(detach, false);
+	close_some(detach, NULL);
 	return NULL;
 }
 
@@ -184,18 +187,37 @@ static void *detach_thread(void *detach)
  * overlap in part: on Linux 6.1 they take two thirds of the time; where the kernel holds a lock
  * over them all (6.18) nothing is gained, nor by taking the program off through a link first.
  */
+void probes_detach_begin(struct probes *probes)
+{
+	struct detach *detach;
+
+	if (probes->detach || probes->n_fds == 0)
+		return;
+	detach = calloc(1, sizeof(*detach));
+	if (!detach)
+		return; /* probes_detach() does it all */
+	detach->fds = probes->fds;
+	detach->n_fds = probes->n_fds;
+	while (detach->n_threads < DETACH_THREADS && detach->n_threads < detach->n_fds &&
+	       pthread_create(&detach->threads[detach->n_threads], NULL, detach_thread, detach) ==
+		       0)
+		detach->n_threads++;
+	probes->detach = detach;
+}
+
 void probes_detach(struct probes *probes)
 {
-	struct detach detach = { .probes = probes };
-	pthread_t threads[DETACH_THREADS];
-	uint32_t n = 0;
+	struct detach alone = { .fds = probes->fds, .n_fds = probes->n_fds };
+	struct detach *detach;
 
-	while (n < DETACH_THREADS && n + 1 < probes->n_fds &&
-	       pthread_create(&threads[n], NULL, detach_thread, &detach) == 0)
-		n++;
-	close_some(&detach, probes->n_fds > 1);
-	while (n > 0)
-		pthread_join(threads[--n], NULL);
+	if (probes->n_fds > 1)
+		probes_detach_begin(probes);
+	detach = probes->detach ? probes->detach : &alone;
+	close_some(detach, detach->n_fds > 1 ? probes : NULL);
+	while (detach->n_threads > 0)
+		pthread_join(detach->threads[--detach->n_threads], NULL);
+	free(probes->detach);
+	probes->detach = NULL;
 	probes->n_fds = 0;
 }
 

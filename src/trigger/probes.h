@@ -17,6 +17,7 @@ struct probes {
 	void *progress_context;
 	int *fds; /* links, or perf events with the program on them */
 	uint32_t n_fds, fds_capacity;
+	struct detach *detach; /* under way */
 	uint32_t n_attached;
 	uint32_t n_left_out;
 	char left_out[400]; /* the names of the first of them, and why */
@@ -38,6 +39,9 @@ int probes_attach(struct probes *probes, const struct probes_source *source, str
  * one take long: the session disarms the program first and calls this last.
  */
 void probes_detach(struct probes *probes);
+
+/* Begins that in threads, and returns at once; nothing is shown of it until probes_detach(). */
+void probes_detach_begin(struct probes *probes);
 
 /* For a match that is not to be attached; call it before or while attaching. */
 void probes_leave_out(struct probes *probes, const char *name, const char *why);

@@ -95,6 +95,7 @@ static const struct trigger_ops TRACEPOINT_OPS = {
 	.kind = "tracepoint",
 	.choose = choose,
 	.attach = attach,
+	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
 	.free = free_trigger,
 	.n_attached = probes_n_attached,

@@ -42,6 +42,11 @@ struct trigger_ops {
 	int (*choose)(struct trigger *trigger, struct bpf_object *object, struct error *err);
 	/* Attaches the chosen program(s). On failure everything is detached again. */
 	int (*attach)(struct trigger *trigger, struct bpf_object *object, struct error *err);
+	/*
+	 * Begins what stop() takes long for, and returns at once; the programs are disarmed. NULL
+	 * where stop() takes no time.
+	 */
+	void (*stop_begin)(struct trigger *trigger);
 	void (*stop)(struct trigger *trigger);
 	void (*free)(struct trigger *trigger);
 	/*

@@ -17,6 +17,7 @@ static const struct trigger_ops UPROBE_OPS = {
 	.preempted = true,
 	.choose = sites_choose,
 	.attach = sites_attach,
+	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
 	.free = sites_free,
 	.n_attached = probes_n_attached,

@@ -48,6 +48,7 @@ static const struct trigger_ops USDT_OPS = {
 	.preempted = true,
 	.choose = sites_choose,
 	.attach = sites_attach,
+	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
 	.free = sites_free,
 	.n_attached = n_attached,

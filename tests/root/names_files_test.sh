@@ -4,7 +4,7 @@
 # timeout: 240
 . "$(dirname "$0")/harness.bash" "$1"
 known=';main;outer;middle;inner;burn(;|$)'
-work=$((300 * slow)) # ms, of which the start is to be a small part
+work=$((300 * slow)) # ms
 mounts=()
 unmount() {
 	local each
@@ -13,7 +13,7 @@ unmount() {
 at_exit=unmount
 # named NAME: most of what was measured has its names
 named() {
-	calculates "$(counted "$known") > 0.9 * $(total) && $(total) > 10"
+	named_work "$known"
 	check $? "$1" "$(counted "$known") of $(total): $(hottest) $(tail -n 2 "$err")"
 }
 # while_measured WHAT ACTION...: measures everything while the action happens to a program that
