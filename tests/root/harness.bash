@@ -112,11 +112,13 @@ closing() {
 		tail -n 1)
 }
 # named_work REGEX: of user stacks (-U): what was sampled in burn(), or in code without a name, is
-# called so. Start-up and exit, a large share where a machine is slow, are in neither.
+# called so. Start-up and exit, a large share where a machine is slow, are in neither, but for what
+# has no name in the dynamic linker.
 named_work() {
-	local work
+	local work least=0.9
+	[ "$slow" -eq 1 ] || least=0.75
 	work=$(counted ';burn(;|$)|;\[unknown\]$')
-	calculates "$(counted "$1") > 0.9 * $work && $(counted "$1") > 20"
+	calculates "$(counted "$1") > $least * $work && $(counted "$1") > 20"
 }
 hottest() { tail -n 1 "${1-$out}"; }
 # says NAME REGEX [FILE]: the file (stderr) has such a line

@@ -132,6 +132,6 @@ measure -F 499 -f -U -p "$pid" 2
 lacks "-p does not take children" ';child_work(;|$)'
 measure -F 499 -f -U -p "$pid" --children 2
 has "--children does" ';child_work(;|$)'
-only "and nothing else" '^forks;'
+only "and nothing else" '^forks(;|$)'
 end
 finish

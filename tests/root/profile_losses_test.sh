@@ -33,7 +33,8 @@ else
 		check $? "they are as many as that" "$samples in $ms ms on $cpus CPUs"
 	fi
 	work=$(counted ';walk;step;')
-	calculates "$(grep -c ';walk;step;' "$out") > 0.8 * $work && $work > 100"
+	# Where a CPU is emulated there are few calls from sample to sample.
+	calculates "$(grep -c ';walk;step;' "$out") > ($slow > 1 ? 0.4 : 0.8) * $work && $work > 100"
 	check $? "nearly each is another stack" "$stacks, $(grep -c ';walk;step;' "$out") of $work"
 	# 30 levels, each one of two, then the loop at the bottom
 	whole=$(awk '{ n = $NF; sub(/ [0-9]+$/, "")
