@@ -22,6 +22,8 @@
 
 /* Bytes of an allocation that gets pages of its own; glibc's default grows up to 32 MB. */
 #define OWN_PAGES_FROM (128 << 10)
+/* Addresses that are kept from one interval to the next, beyond twice those of one. */
+#define SPARE_ADDRESSES 16384u
 
 DEFINE_OWN(struct worlds, worlds_free)
 DEFINE_OWN(struct tally, tally_free)
@@ -40,7 +42,8 @@ struct measured {
 	struct run_live *live; /* NULL: nobody watches from elsewhere */
 	pthread_t preparer;    /* reads the kernel's symbols beside the sampling */
 	bool preparing;
-	time_t told; /* of progress, when */
+	time_t told;	/* of progress, when */
+	uint32_t usual; /* addresses that an interval has; 0: not known yet */
 };
 
 static void *prepare(void *symbolizer)
@@ -130,6 +133,32 @@ static int look(struct measured *measured, struct session *session, struct symbo
 	return 0;
 }
 
+/*
+ * What is known by name is kept from one interval to the next. But where processes come and go it
+ * would grow for ever: then it is forgotten now and then. Those who watch have it all on display.
+ */
+static int forget(struct measured *measured, struct session *session, struct symbolizer *symbolizer,
+		  struct error *err)
+{
+	uint32_t n = tally_n_addresses(measured->report.tally);
+	int r;
+
+	if (measured->watch || measured->live)
+		return 0;
+	if (!measured->usual)
+		measured->usual = n;
+	if (n <= 2 * (uint64_t)measured->usual + SPARE_ADDRESSES)
+		return 0;
+	measured->usual = 0;
+	r = session_forget(session, measured->report.tally, err);
+	if (r < 0)
+		return r;
+	r = names_clear(measured->report.names);
+	if (r == 0)
+		r = symbolizer_forget(symbolizer);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
 static int measure(struct measured *measured, struct session *session,
 		   struct symbolizer *symbolizer, struct error *err)
 {
@@ -159,6 +188,10 @@ static int measure(struct measured *measured, struct session *session,
 		if (r < 0)
 			return r;
 		tally_clear(measured->report.tally);
+		if (event == SESSION_INTERVAL)
+			r = forget(measured, session, symbolizer, err);
+		if (r < 0)
+			return r;
 		measured->report.meta.start_time_ns += measured->report.meta.duration_ns;
 		measured->reported_ns += measured->report.meta.duration_ns;
 	}

@@ -120,8 +120,26 @@ void spaces_forget(struct spaces *spaces, uint64_t time)
 			spaces->last_retired = NULL;
 		space->retired = NULL;
 		if (space->n_asked)
-			continue;
-		spaces_discard(spaces, space);
+			space->over = true;
+		else
+			spaces_discard(spaces, space);
+	}
+}
+
+void spaces_sweep(struct spaces *spaces)
+{
+	for (uint32_t i = 0; i < SPACE_BUCKETS; i++) {
+		for (struct space **at = &spaces->buckets[i]; *at;) {
+			struct space *space = *at;
+
+			if (!space->over || space->n_asked) {
+				at = &space->older;
+				continue;
+			}
+			*at = space->older;
+			spaces->n--;
+			space_free(space);
+		}
 	}
 }
 

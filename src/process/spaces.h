@@ -39,6 +39,7 @@ struct space {
 	pid_t tgid, parent;
 	uint32_t root;
 	uint32_t n_asked; /* worlds with an id */
+	bool over;	  /* it ended long ago, and is there only because of n_asked */
 	bool identity_known;
 	bool gone; /* was looked for, and was not there any more */
 };
@@ -61,6 +62,9 @@ void spaces_retire(struct spaces *spaces, struct space *space, uint64_t time);
 void spaces_discard(struct spaces *spaces, struct space *space);
 /* Forgets what ended long before `time` and was never asked for. */
 void spaces_forget(struct spaces *spaces, uint64_t time);
+
+/* Forgets what would have been before, had it not been asked for. */
+void spaces_sweep(struct spaces *spaces);
 
 /* A new state, with a reference to `mappings` that becomes its own. NULL: no memory. */
 struct world *space_begin(struct space *space, uint64_t from, struct mapping_list *mappings);

@@ -149,6 +149,31 @@ void worlds_retire(struct worlds *worlds, struct space *space, uint64_t time)
 		worlds->watch.ended(worlds->watch.context, space->tgid);
 }
 
+uint32_t worlds_n(const struct worlds *worlds)
+{
+	return worlds->n_ids;
+}
+
+void worlds_forget(struct worlds *worlds, uint32_t *ids)
+{
+	uint32_t n = 1;
+
+	ids[WORLD_NONE] = WORLD_NONE;
+	for (uint32_t id = 1; id < worlds->n_ids; id++) {
+		struct world *world = worlds->ids[id];
+
+		if (ids[id]) {
+			ids[id] = world->id = n;
+			worlds->ids[n++] = world;
+		} else {
+			world->id = WORLD_NONE;
+			world->space->n_asked--;
+		}
+	}
+	worlds->n_ids = n;
+	spaces_sweep(&worlds->spaces);
+}
+
 uint32_t worlds_n_files(const struct worlds *worlds)
 {
 	return files_n(worlds->capture.files);

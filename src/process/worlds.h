@@ -106,6 +106,15 @@ int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns);
  */
 int worlds_keep_up(struct worlds *worlds);
 
+/* One more than the highest id of a world. */
+uint32_t worlds_n(const struct worlds *worlds);
+
+/*
+ * Forgets the worlds that are marked 0 in `ids`, which has worlds_n() elements, and with them the
+ * past of processes that have ended; gives the others new ids, which `ids` has then. [0] stays.
+ */
+void worlds_forget(struct worlds *worlds, uint32_t *ids);
+
 /*
  * The mapping that contains the address in that world, or NULL. Valid until something is learned
  * again; its name, and files and their paths, live as long as the worlds.

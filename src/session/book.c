@@ -68,6 +68,27 @@ void book_clear(struct book *book)
 	index_free(&book->index);
 }
 
+void book_mark_worlds(const struct book *book, const struct tally *tally, uint32_t *worlds)
+{
+	for (uint64_t i = 0; i < book->n_frames; i++)
+		worlds[tally_addresses(tally)[book->frames[i]].world] = 1;
+}
+
+int book_rebase(struct book *book, struct tally *tally, const struct tally_address *before,
+		const uint32_t *worlds)
+{
+	for (uint64_t i = 0; i < book->n_frames; i++) {
+		struct tally_address address = before[book->frames[i]];
+		int r;
+
+		address.world = worlds[address.world];
+		r = tally_address(tally, &address, &book->frames[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 uint32_t book_n_stacks(const struct book *book)
 {
 	return book->n_pages;

@@ -21,7 +21,7 @@ void book_free(struct book *book);
 
 /*
  * Takes a record of the ring, of any content: -EPROTO when its sizes or its hash are wrong. Its
- * addresses enter the tally at once, since the tally keeps those for good; its stacks do not.
+ * addresses enter the tally at once, since the tally keeps those longer; its stacks do not.
  * Returns 0 or a negative errno.
  */
 int book_record(struct book *book, struct tally *tally, const void *data, size_t size);
@@ -44,6 +44,15 @@ uint32_t book_n_stacks(const struct book *book);
  */
 int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash,
 	       uint64_t count);
+
+/*
+ * The tally was reset, and the worlds' ids are others: `before` has its addresses as they were,
+ * `worlds` the new id of each world. 0 or -ENOMEM.
+ */
+int book_rebase(struct book *book, struct tally *tally, const struct tally_address *before,
+		const uint32_t *worlds);
+/* Marks the worlds of the stacks here in an array by their ids. */
+void book_mark_worlds(const struct book *book, const struct tally *tally, uint32_t *worlds);
 
 /* Forgets all stacks: the epoch is drained. */
 void book_clear(struct book *book);

@@ -55,6 +55,13 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 		struct error *err);
 
 /*
+ * After a report of an interval: forgets addresses of the tally, and states of processes, that no
+ * event to come refers to. The ids of addresses and worlds are others then, and what was named by
+ * them is to be forgotten, too.
+ */
+int session_forget(struct session *session, struct tally *tally, struct error *err);
+
+/*
  * Events so far, those that were lost too: for a display of activity, and no more exact than one
  * look at counters that run on. May be called by another thread while session_run() runs.
  */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From the kernel's tables and the ring into the tally, an epoch at a time. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/own.h"
 #include "session/session_parts.h"
 
 bool session_must_turn(const struct session *session)
@@ -113,6 +115,28 @@ int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns,
 		r = flush(session, epoch, err);
 	book_clear(session->books[epoch]);
 	return r;
+}
+
+int session_forget(struct session *session, struct tally *tally, struct error *err)
+{
+	uint32_t n = tally_n_addresses(tally);
+	own(own_free) struct tally_address *before = malloc((n ? n : 1) * sizeof(*before));
+	own(own_free) uint32_t *ids = calloc(worlds_n(session->worlds), sizeof(*ids));
+	int r = before && ids ? 0 : -ENOMEM;
+
+	worlds_lock(session->worlds);
+	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
+		book_mark_worlds(session->books[i], tally, ids);
+	if (r == 0) {
+		if (n)
+			memcpy(before, tally_addresses(tally), n * sizeof(*before));
+		tally_reset(tally);
+		worlds_forget(session->worlds, ids);
+	}
+	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
+		r = book_rebase(session->books[i], tally, before, ids);
+	worlds_unlock(session->worlds);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
 int session_turn_and_drain(struct session *session, uint64_t patience_ns, struct error *err)

@@ -51,10 +51,8 @@ int names_new(struct names **ret_names)
 	return 0;
 }
 
-void names_free(struct names *names)
+static void free_content(struct names *names)
 {
-	if (!names)
-		return;
 	pool_free(names->strings);
 	for (uint32_t i = 0; i < names->n_shared; i++)
 		pool_free(names->shared[i]);
@@ -65,7 +63,26 @@ void names_free(struct names *names)
 	free(names->firsts);
 	free(names->objects);
 	free(names->cgroups);
+}
+
+void names_free(struct names *names)
+{
+	if (!names)
+		return;
+	free_content(names);
 	free(names);
+}
+
+int names_clear(struct names *names)
+{
+	struct pool *strings;
+	int r = pool_new(&strings);
+
+	if (r < 0)
+		return r;
+	free_content(names);
+	*names = (struct names){ .strings = strings };
+	return 0;
 }
 
 const char *names_string(struct names *names, const char *string)

@@ -70,6 +70,8 @@ struct names;
 
 int names_new(struct names **ret_names);
 void names_free(struct names *names);
+/* Forgets all; strings and objects are gone. 0 or -ENOMEM, then nothing has changed. */
+int names_clear(struct names *names);
 
 /* A copy of the string that lives as long as `names`; equal strings share it. NULL: no memory. */
 const char *names_string(struct names *names, const char *string);

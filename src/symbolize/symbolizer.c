@@ -11,18 +11,19 @@
 struct symbolizer {
 	struct lookup lookup;
 	struct frame_builder *builder;
+	bool inlines, lines;
+	uint32_t n_broken_before; /* inlines_n_broken() of what was forgotten */
 };
 
-static int make_parts(struct symbolizer *symbolizer, const struct symbolizer_options *options)
+/* What is forgotten with user code. */
+static int make_parts(struct symbolizer *symbolizer)
 {
 	struct lookup *lookup = &symbolizer->lookup;
 	int r = answers_new(&lookup->answers);
 
-	if (!r)
-		r = kernel_names_new(&lookup->kernel);
-	if (!r && (options->inlines || options->lines))
-		r = inlines_new(answers_pool(lookup->answers), options->inlines, options->lines,
-				&lookup->inlines);
+	if (!r && (symbolizer->inlines || symbolizer->lines))
+		r = inlines_new(answers_pool(lookup->answers), symbolizer->inlines,
+				symbolizer->lines, &lookup->inlines);
 	if (!r)
 		r = frame_builder_new(lookup->worlds, lookup->answers, lookup->kernel,
 				      lookup->inlines, &symbolizer->builder);
@@ -30,6 +31,18 @@ static int make_parts(struct symbolizer *symbolizer, const struct symbolizer_opt
 		r = answers_add_symbol(lookup->answers, "[jit]", NULL, NAMES_FRAME_JIT,
 				       &lookup->jit_symbol);
 	return r;
+}
+
+static void free_parts(struct symbolizer *symbolizer)
+{
+	struct lookup *lookup = &symbolizer->lookup;
+
+	frame_builder_free(symbolizer->builder);
+	inlines_free(lookup->inlines);
+	answers_free(lookup->answers);
+	symbolizer->builder = NULL;
+	lookup->inlines = NULL;
+	lookup->answers = NULL;
 }
 
 int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *options,
@@ -49,7 +62,11 @@ int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *optio
 	symbolizer->lookup.ask_debuginfod = options->debuginfod;
 	symbolizer->lookup.progress = options->progress;
 	symbolizer->lookup.progress_context = options->progress_context;
-	r = make_parts(symbolizer, options);
+	symbolizer->inlines = options->inlines;
+	symbolizer->lines = options->lines;
+	r = kernel_names_new(&symbolizer->lookup.kernel);
+	if (!r)
+		r = make_parts(symbolizer);
 	if (r) {
 		symbolizer_free(symbolizer);
 		return r;
@@ -62,12 +79,17 @@ void symbolizer_free(struct symbolizer *symbolizer)
 {
 	if (!symbolizer)
 		return;
-	frame_builder_free(symbolizer->builder);
-	inlines_free(symbolizer->lookup.inlines);
+	free_parts(symbolizer);
 	debuginfod_free(symbolizer->lookup.debuginfod);
-	answers_free(symbolizer->lookup.answers);
 	kernel_names_free(symbolizer->lookup.kernel);
 	free(symbolizer);
+}
+
+int symbolizer_forget(struct symbolizer *symbolizer)
+{
+	symbolizer->n_broken_before = symbolizer_n_broken_inlines(symbolizer);
+	free_parts(symbolizer);
+	return make_parts(symbolizer);
 }
 
 void symbolizer_prepare(struct symbolizer *symbolizer)
@@ -84,7 +106,9 @@ const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer)
 
 uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer)
 {
-	return symbolizer->lookup.inlines ? inlines_n_broken(symbolizer->lookup.inlines) : 0;
+	const struct inlines *inlines = symbolizer->lookup.inlines;
+
+	return symbolizer->n_broken_before + (inlines ? inlines_n_broken(inlines) : 0);
 }
 
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,

@@ -33,6 +33,12 @@ int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *optio
 void symbolizer_free(struct symbolizer *symbolizer);
 
 /*
+ * Forgets what was found in user code, which is looked up again when it is met again: when the ids
+ * of worlds are given anew (worlds_forget()), and names_clear() was called. 0 or -ENOMEM.
+ */
+int symbolizer_forget(struct symbolizer *symbolizer);
+
+/*
  * Reads the kernel's symbols now rather than at the first resolve: called while sampling, so
  * that the report need not wait for it. Harmless to leave out.
  */

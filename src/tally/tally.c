@@ -329,6 +329,15 @@ void tally_clear(struct tally *tally)
 	index_free(&tally->entry_index);
 }
 
+void tally_reset(struct tally *tally)
+{
+	tally_clear(tally);
+	free(tally->addresses);
+	tally->addresses = NULL;
+	tally->n_addresses = tally->address_room = 0;
+	index_free(&tally->address_index);
+}
+
 struct tally_losses *tally_losses(struct tally *tally)
 {
 	return &tally->losses;

@@ -125,6 +125,8 @@ int tally_append_entry(struct tally *tally, const struct tally_entry *entry);
 
 /* Forgets entries, stacks and losses, and keeps the addresses: for reports of intervals. */
 void tally_clear(struct tally *tally);
+/* Forgets the addresses, too: their ids are given anew. */
+void tally_reset(struct tally *tally);
 
 struct tally_losses *tally_losses(struct tally *tally);
 const struct tally_losses *tally_losses_of(const struct tally *tally);

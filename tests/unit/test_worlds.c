@@ -28,6 +28,7 @@
 #include <cmocka.h>
 
 #include "process/worlds.h"
+#include "process/worlds_events.h"
 
 #define PAGE 4096u
 
@@ -469,6 +470,50 @@ static void test_exec(void **state)
 	find_file(place->worlds, before, address);
 }
 
+/* What is forgotten is learned again; what is kept has another id, and its mappings. */
+static void test_forget(void **state)
+{
+	struct place *place = *state;
+	struct child child = start(run_sleep, NULL);
+	uint64_t address = step(&child);
+	uint32_t ids[8] = { 0 }, own, before, after, again;
+	struct worlds_size size;
+	uint8_t byte;
+
+	assert_int_equal(worlds_at(place->worlds, getpid(), 0, now(), &own), 0);
+	assert_int_equal(worlds_at(place->worlds, child.pid, 100, now(), &before), 0);
+	assert_int_equal(write(child.to, "x", 1), 1);
+	assert_int_equal(read(child.from, &byte, 1), 0);
+	assert_int_equal(worlds_at(place->worlds, child.pid, 101, now(), &after), 0);
+	worlds_size(place->worlds, &size);
+	assert_int_equal(size.asked, 3);
+	assert_int_equal(size.spaces, 3);
+	/* The child's first image ended long ago. */
+	worlds_settle(place->worlds, now() + 1000000000000ull);
+	assert_int_equal(worlds_n(place->worlds), 4);
+	ids[before] = 1;
+	worlds_forget(place->worlds, ids);
+	assert_int_equal(ids[before], 1);
+	assert_int_equal(ids[own], WORLD_NONE);
+	assert_int_equal(ids[after], WORLD_NONE);
+	assert_int_equal(worlds_tgid(place->worlds, ids[before]), child.pid);
+	find_file(place->worlds, ids[before], address);
+	worlds_size(place->worlds, &size);
+	assert_int_equal(size.asked, 1);
+	assert_int_equal(size.spaces, 3);
+	assert_int_equal(worlds_at(place->worlds, getpid(), 0, now(), &again), 0);
+	assert_int_equal(again, 2);
+	memset(ids, 0, sizeof(ids));
+	ids[again] = 1;
+	worlds_forget(place->worlds, ids);
+	assert_int_equal(ids[again], 1);
+	assert_int_equal(worlds_tgid(place->worlds, 1), getpid());
+	worlds_size(place->worlds, &size);
+	assert_int_equal(size.asked, 1);
+	assert_int_equal(size.spaces, 2); /* and nobody refers to that image any more */
+	finish(&child);
+}
+
 static void test_gone(void **state)
 {
 	struct place *place = *state;
@@ -688,6 +733,7 @@ int main(void)
 		TEST(library_loaded_later),
 		TEST(exec),
 		TEST(gone),
+		TEST(forget),
 		TEST(generated_code),
 		TEST(owner_of_perf_map),
 		TEST(container),
