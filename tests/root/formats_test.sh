@@ -181,11 +181,12 @@ written=("$profile" -q -F 999 "${arguments[@]}" -o files/killed.folded -o files/
 begun=$EPOCHREALTIME
 "${written[@]}" >"$fate" 2>&1
 took=$(((${EPOCHREALTIME/[.,]/} - ${begun/[.,]/}) / 1000))
-for i in $(seq 20); do # from soon to a bit after its end; most where it writes
+moments=$((20 / slow))
+for i in $(seq $moments); do # from soon to a bit after its end; most where it writes
 	rm -f files/*
 	"${written[@]}" >"$fate" 2>&1 &
 	victim=$!
-	sleep "$(awk "BEGIN { print $took / 1000 * (0.5 + 0.04 * $i) }")"
+	sleep "$(awk "BEGIN { print $took / 1000 * (0.5 + 0.8 * $i / $moments) }")"
 	kill -KILL $victim 2>>"$fate"
 	wait $victim 2>>"$fate"
 	for file in files/*; do
@@ -200,7 +201,7 @@ for i in $(seq 20); do # from soon to a bit after its end; most where it writes
 	done
 	wholes=$((wholes + 1))
 done
-ok "killed at 20 moments: $nones times nothing, $wholes times whole files"
+ok "killed at $moments moments: $nones times nothing, $wholes times whole files"
 if command -v strace >/dev/null; then
 	strace -f -o trace -P files -e trace=openat -e inject=openat:error=EOPNOTSUPP:when=1 \
 		"$profile" -q --from kept.stacktally -o files/beside.json 2>"$err" &&

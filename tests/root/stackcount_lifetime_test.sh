@@ -40,6 +40,33 @@ for pattern in t:sched:sched_switch "$kernel_function"; do
 	is "without tracefs $pattern works" "$?" 0
 done
 
+# ---- refused half-way: all or nothing, and the first refusal is named
+if ! command -v setpriv >>"$fate"; then
+	skip "a refusal half-way" "there is no setpriv (util-linux)"
+else
+	# Without the capability the limit on descriptors cannot be raised.
+	(
+		ulimit -n 60
+		exec setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource \
+			"$stackcount" -D 1 't:syscalls:sys_enter_*' >"$out" 2>"$err"
+	)
+	status=$?
+	exits "refused half-way: exit status 1" 1
+	[ ! -s "$out" ] && [ "$(grep -vc '^\(at\|de\)taching: ' "$err")" -eq 1 ]
+	check $? "refused half-way: said in one line" "$(cat "$out" "$err")"
+	says "refused half-way: which was the first" \
+		'^stackcount: cannot attach to syscalls:sys_enter_[a-z0-9_]+ \(number [0-9]+ of [0-9]+\): Too many open files; raise'
+fi
+if command -v strace >>"$fate"; then
+	# One that cannot be probed is left out, and named; the others are counted.
+	strace -f -o "$fate" -e trace=perf_event_open \
+		-e inject=perf_event_open:error=EINVAL:when=$((cpus * 2 + 6)) \
+		"$stackcount" -D 0.2 't:syscalls:sys_enter_s*' >"$out" 2>"$err"
+	status=$?
+	exits "one of many is refused: the others are counted" 0
+	says "one of many is refused: which" '^1 match left out: syscalls:sys_enter_s[a-z0-9_]* \(Invalid argument\)'
+fi
+
 # ---- killed, it leaves nothing behind
 # What the kernel holds for it: the ids of its programs and links, by its descriptors.
 ids_of() { # PID: "prog 12", "link 5" lines
