@@ -49,6 +49,18 @@ if have_uprobes; then
 		sc_target:sc_library_call
 	counts_exactly "the same by its path" 1 "$programs/libsc_target.so:sc_library_call"
 	end
+	# In a root of its own, paths are what they are to the process.
+	mkdir -p "$tmp/jail/bin"
+	cp "$calls" "$tmp/jail/bin/jailed"
+	for file in $(ldd "$calls" | grep -o '/[^ ]*'); do
+		mkdir -p "$tmp/jail${file%/*}" && cp -L "$file" "$tmp/jail$file"
+	done
+	if begin chroot "$tmp/jail" /bin/jailed wait function 1000; then
+		counts_exactly "a path in the process's own root" 1 -p "$pid" /bin/jailed:sc_counted
+		counts_exactly "an executable in its PATH there" 1 -p "$pid" jailed:sc_counted
+		end
+	fi
+	fails 1 "... which without -p is not there" 'unable to find library /bin/jailed' -D 1 /bin/jailed:sc_counted
 	# Threads on each CPU at once, all in the same stack.
 	n=$((200000 / (slow * slow)))
 	begin "$calls" wait function "$n" "$cpus"
