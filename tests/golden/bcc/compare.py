@@ -525,13 +525,16 @@ TRIES = 3
 def main():
     build, chosen = os.path.abspath(sys.argv[1]), sys.argv[2:]
     kprobes = os.path.exists("/sys/bus/event_source/devices/kprobe/type")
-    failed, skipped = 0, []
+    failed, skipped, profiles = 0, [], 0
     with tempfile.TemporaryDirectory() as directory:
         for name, compare in cases():
             if chosen and name not in chosen:
                 continue
             if needs_kprobes(name) and not kprobes:
                 skipped.append(name)
+                continue
+            if SLOW > 1 and name.startswith("profile") and not chosen:
+                profiles += 1
                 continue
             threads = "-L" in name or "thr" in name or "p-list" in name
             program = None
@@ -554,6 +557,9 @@ def main():
             finally:
                 if program:
                     program.close()
+    if profiles:
+        print(f"skip as bcc, {profiles} of profile: its layouts are the same on all kernels, and "
+              "take minutes where CPUs are emulated")
     if skipped:
         print(f"skip as bcc, {len(skipped)} of kernel functions: this kernel has no kprobes "
               "(CONFIG_KPROBES)")
