@@ -126,28 +126,44 @@ def compare(program, title, paths, addresses, tmp):
           f"CPU {ours[1]:.3f} s against {perfs[1]:.3f} s: {ours[1] / perfs[1]:.2f}", flush=True)
 
 
+def compile_program(build, tmp):
+    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    program = f"{tmp}/names_speed"
+    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", f"-I{top}/src",
+                    f"{top}/bench/names_speed.c", f"{build}/libcore.a", "-o", program, "-ldw",
+                    "-lelf", "-liberty", "-lz", "-llzma", "-lbz2", "-lzstd", "-lpthread"],
+                   check=True)
+    return program
+
+
+def write_libraries(tmp):
+    paths = [f"{tmp}/lib{i}.so" for i in range(500)]
+    for i, path in enumerate(paths):
+        apart(path, 5000, b"library%d" % i)
+    return paths
+
+
+def write_large(path):
+    """Its size in MB."""
+    apart(path, 3000000, b"large", 250 << 20)
+    return os.path.getsize(path) >> 20
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
-    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
     with tempfile.TemporaryDirectory() as tmp:
-        program = f"{tmp}/names_speed"
-        subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", f"-I{top}/src",
-                        f"{top}/bench/names_speed.c", f"{build}/libcore.a", "-o", program, "-ldw",
-                        "-lelf", "-liberty", "-lz", "-llzma", "-lbz2", "-lzstd", "-lpthread"],
-                       check=True)
-        paths = [f"{tmp}/lib{i}.so" for i in range(500)]
-        for i, path in enumerate(paths):
-            apart(path, 5000, b"library%d" % i)
+        program = compile_program(build, tmp)
+        paths = write_libraries(tmp)
         compare(program, "1,000,000 addresses, 500 files of 5,000 functions", paths, 1000000, tmp)
         compare(program, "1,000,000 addresses, the system's libraries", system_libraries(), 1000000,
                 tmp)
         large = f"{tmp}/large.so"
-        apart(large, 3000000, b"large", 250 << 20)
-        size = os.path.getsize(large) >> 20
+        size = write_large(large)
         for addresses in (1000, 100000):
             compare(program, f"{addresses} addresses, one file of {size} MB", [large], addresses,
                     tmp)
 
 
-main()
+if __name__ == "__main__":
+    main()

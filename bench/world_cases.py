@@ -7,13 +7,16 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 
+import names_speed
 from measure import Failed
 from row import Row
 
 PROCESSES, MAPPINGS, EXECS = 5000, 20, 1000
 SECONDS = 5
+ADDRESSES = 1000000
 LONG_SECONDS, GROWN_FROM = 60, 20
 LIBRARIES = ("/usr/lib", "/lib")
 MOST_FILES = 500
@@ -83,6 +86,63 @@ class WorldCases:
             row.add("ours", rss_mb(run.pid()) - before)
             lost.add("ours", lost_in(run.finish()["said"]))
         return [row, lost]
+
+
+    def names(self):
+        """By symbols alone, of files that are made for it: names_speed.py."""
+        many = f"name {ADDRESSES:,} distinct addresses across 500 files of 5,000 functions"
+        rows = {
+            "many": Row(f"{many}: wall time of the program", "ms", ratio=(0.5, "perf"),
+                        note="perf script -F ip,sym on a sample of each"),
+            "many_rss": Row(f"{many}: peak RSS", "MB", 150),
+        }
+        program = names_speed.compile_program(self.bench.build, self.bench.directory)
+        paths = names_speed.write_libraries(self.bench.directory)
+        large = self.bench.path("large.so")
+        size = names_speed.write_large(large)
+        what = f"name 1,000 addresses in one file of {size} MB with 3,000,000 functions"
+        rows["large"] = Row(f"{what}: wall time of the program", "ms", 1000)
+        rows["large_rss"] = Row(f"{what}: peak RSS", "MB", 150)
+
+        rounds, self.rounds = self.rounds, min(self.rounds, 3)
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
+        for name, files, addresses in (("many", paths, ADDRESSES), ("large", [large], 1000)):
+            listed, data = self.bench.path("list"), self.bench.path("perf.data")
+            with open(listed, "w") as out:
+                out.write("\n".join(files) + "\n")
+            commands = {
+                "ours": ["sh", "-c", f"{program} {addresses} - <{listed}"],
+                "perf": ["perf", "script", "-i", data, "-F", "ip,sym"],
+            }
+            subprocess.run(["sh", "-c", f"{program} {addresses} {data} <{listed}"], check=True,
+                           stdout=subprocess.DEVNULL)
+
+            def measure(tool):
+                result = self.bench.run(commands[tool], os.devnull)
+                rows[name].add(tool, result["wall"])
+                rows[name + "_rss"].add(tool, result["rss"] * 1024 / 1e6)
+
+            self.alternate(self.tools("perf"), measure)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        self.rounds = rounds
+        return list(rows.values())
+
+    def names_share(self):
+        """Its own judge, without our code: names_share.py. Needs perf's log of mappings."""
+        row = Row("user frames that have a symbol and no name, while a machine compiles", "%", 0.5)
+        frames = Row("such frames, with a name or without", "frames")
+        if "perf" not in self.peers:
+            return []
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "names_share.py")
+        said = subprocess.run([sys.executable, script, self.bench.build], capture_output=True,
+                              text=True, check=False).stdout
+        found = re.search(r"named (\d+) of (\d+) frames with a symbol", said)
+        if not found:
+            raise Failed(f"names_share.py: {said[-400:]}")
+        row.add("ours", (1 - int(found[1]) / int(found[2])) * 100)
+        frames.add("ours", int(found[2]))
+        return [row, frames]
 
 
 class Machine:
