@@ -73,12 +73,12 @@ static void tell_progress(void *context, uint32_t done, uint32_t total)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (done == 0 || measured->told == 0)
+	if (measured->told == 0)
 		measured->told = now.tv_sec;
 	if (now.tv_sec - measured->told < 1 || !isatty(STDERR_FILENO))
 		return;
 	measured->told = now.tv_sec;
-	message_note("looking up names: %u of %u files", done, total);
+	message_note("looking up names: %u of %u files are done", done, total);
 }
 
 static int name_cgroups(struct measured *measured)
@@ -105,6 +105,7 @@ static int name_all(struct measured *measured, struct session *session,
 	int r;
 
 	end_preparing(measured);
+	measured->told = 0;
 	measured->report.meta.duration_ns = session_duration(session) - measured->reported_ns;
 	run_notes_of_tables(session, &measured->report.meta.unwinding);
 	r = symbolizer_resolve(symbolizer, measured->report.tally, measured->report.names, err);

@@ -258,6 +258,8 @@ static int refill(struct confined *confined, uint64_t end_ns)
 
 		if (left <= 0)
 			return -ETIMEDOUT;
+		if (confined->waiting)
+			confined->waiting(confined->waiting_context);
 		n = poll(&ready, 1, left < 1000 ? (int)left : 1000);
 		if (n == 0 || (n < 0 && errno == EINTR))
 			continue;

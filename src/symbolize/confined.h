@@ -21,6 +21,9 @@ struct confined {
 	int output;  /* to read from: its result, then its end */
 	char *bytes; /* read ahead */
 	size_t at, end;
+	/* Called at least once a second while more is waited for; or NULL. */
+	void (*waiting)(void *context);
+	void *waiting_context;
 };
 
 #define CONFINED_NONE ((struct confined){ .child = -1, .output = -1 })

@@ -138,6 +138,12 @@ static void read_dwarf(void *context, int fd, FILE *output)
 		inlines_send_end(output);
 }
 
+void inlines_tell_waiting(struct inlines *inlines, void (*waiting)(void *context), void *context)
+{
+	inlines->waiting = waiting;
+	inlines->waiting_context = context;
+}
+
 int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n)
 {
 	own(confined_end) struct confined child = CONFINED_NONE;
@@ -151,6 +157,8 @@ int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, 
 	if (n > UINT32_MAX)
 		return -ENOMEM;
 	r = confined_start(read_dwarf, &work, fd, &child);
+	child.waiting = inlines->waiting;
+	child.waiting_context = inlines->waiting_context;
 	if (!r) /* it stops by itself in time, unless something is wrong */
 		r = inlines_receive(inlines, &child, queries, n, work.end_ns + GRACE_NS);
 	if (r)

@@ -38,6 +38,9 @@ int inlines_new(struct pool *pool, bool functions, bool lines, struct inlines **
 void inlines_free(struct inlines *inlines);
 DEFINE_OWN(struct inlines, inlines_free)
 
+/* `waiting` is called now and then while a file takes long. */
+void inlines_tell_waiting(struct inlines *inlines, void (*waiting)(void *context), void *context);
+
 /*
  * Sets the chains of the queries that the DWARF of this file tells of; their addresses are those
  * of the ELF file, sorted. 0 or -ENOMEM; broken DWARF answers nothing. DWARF is read in a confined

@@ -20,6 +20,8 @@ struct inlines {
 	struct inline_frame *frames;
 	uint32_t n_frames, frame_room;
 	uint32_t n_broken;
+	void (*waiting)(void *context); /* or NULL */
+	void *waiting_context;
 	uint64_t received; /* bytes of strings, of all files */
 	char text[DEMANGLE_SIZE];
 };

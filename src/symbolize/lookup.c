@@ -353,19 +353,30 @@ static uint32_t group_end(const struct batch *batch, uint32_t first)
 	return end;
 }
 
+static void tell_progress(void *context)
+{
+	struct lookup *lookup = context;
+
+	if (lookup->progress)
+		lookup->progress(lookup->progress_context, lookup->n_done, lookup->n_groups);
+}
+
 static int answer_requests(struct lookup *lookup, struct batch *batch)
 {
-	uint32_t n_groups = 0, done = 0;
 	int r = 0;
+
+	lookup->n_groups = lookup->n_done = 0;
+	if (lookup->inlines)
+		inlines_tell_waiting(lookup->inlines, tell_progress, lookup);
 
 	qsort(batch->requests, batch->n_requests, sizeof(*batch->requests), compare_requests);
 	for (uint32_t first = 0; first < batch->n_requests; first = group_end(batch, first))
-		n_groups++;
+		lookup->n_groups++;
 	for (uint32_t first = 0, end; !r && first < batch->n_requests; first = end) {
 		end = group_end(batch, first);
-		if (lookup->progress)
-			lookup->progress(lookup->progress_context, done++, n_groups);
+		tell_progress(lookup);
 		r = answer_group(lookup, batch, &batch->requests[first], end - first);
+		lookup->n_done++;
 	}
 	return r;
 }

@@ -29,8 +29,9 @@ struct lookup {
 		*debuginfod; /* made when first needed; the owner of the lookup frees it */
 	void (*progress)(void *context, uint32_t done, uint32_t total); /* or NULL */
 	void *progress_context;
-	uint32_t jit_symbol; /* "[jit]": generated code that nothing names */
-	bool met_kernel;     /* there were kernel addresses */
+	uint32_t n_done, n_groups; /* for it */
+	uint32_t jit_symbol;	   /* "[jit]": generated code that nothing names */
+	bool met_kernel;	   /* there were kernel addresses */
 };
 
 /* One answer for each address. 0 or a negative errno. */

@@ -20,7 +20,7 @@ struct symbolizer_options {
 	bool debuginfod; /* DEBUGINFOD_URLS is set: ask the network for what is missing */
 	bool inlines;	 /* inlined functions as frames of their own */
 	bool lines;	 /* file and line of each frame */
-	/* Called between files, for a user who waits; or NULL. */
+	/* Called between files, and while one takes long, for a user who waits; or NULL. */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;
 };
