@@ -116,8 +116,6 @@ volatile __u32 epoch_full[WIRE_EPOCHS];
 /* Keys entered into each table, set back likewise. */
 __u32 epoch_keys[WIRE_EPOCHS];
 
-#define config_has(flag) (config.flags & (flag))
-
 /* The number of a pid in our pid namespace, or 0 when it has none there. */
 static __always_inline __u32 number_in_namespace(const struct pid *pid)
 {
@@ -357,11 +355,12 @@ __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	const __u64 *word;
 	struct wire_hash h;
+	__u64 at = from;
 
-	UNWIND_OPAQUE(from);
-	if (!slot || from > HEAD_WORDS + 2 * WIRE_MAX_DEPTH)
+	UNWIND_OPAQUE(at);
+	if (!slot || at > HEAD_WORDS + 2 * WIRE_MAX_DEPTH)
 		return 0;
-	word = (const void *)&slot->stack + WIRE_HASH_FROM + from * sizeof(__u64);
+	word = (const void *)&slot->stack + WIRE_HASH_FROM + at * sizeof(__u64);
 	h = slot->stack.hash;
 	for (__u32 i = 0; i < HASH_WORDS; i++) {
 		if (from + i >= to)
@@ -393,6 +392,9 @@ static __always_inline bool first_of_process(const struct scratch *slot)
 	struct process_mark mark = { .world = slot->stack.world, .tgid = slot->stack.tgid };
 	__u8 seen = 1;
 
+	/* A kernel thread is nobody to hear of; of who has a layout, user space has heard. */
+	if (!slot->stack.world || (by_tables() && slot->walk.layout))
+		return false;
 	if (bpf_map_lookup_elem(&processes, &mark))
 		return false;
 	bpf_map_update_elem(&processes, &mark, &seen, BPF_ANY);
@@ -414,8 +416,7 @@ static __always_inline bool send(struct scratch *slot, bool turn_soon)
 		return false;
 	/* User space comes by on its own; it is woken for what cannot wait. */
 	if (first_of_process(slot) || turn_soon ||
-	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) * 4 >
-		    bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE))
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
 		wake = BPF_RB_FORCE_WAKEUP;
 	slot->stack.time = bpf_ktime_get_ns();
 	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0;

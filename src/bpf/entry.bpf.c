@@ -85,11 +85,6 @@ int on_tracepoint(void *ctx)
 	return capture(ctx, HIT_KERNEL);
 }
 
-static __always_inline bool has_tables(void)
-{
-	return config.unwind == WIRE_UNWIND_CFI || config.unwind == WIRE_UNWIND_AUTO;
-}
-
 static __always_inline void follow_child(__u32 from, __u32 to)
 {
 	__u32 state = WIRE_MEMBER, zero = 0;
@@ -118,7 +113,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (config_has(WIRE_FOLLOW_FORKS))
 		follow_child(from, to);
-	if (has_tables()) {
+	if (by_tables()) {
 		process = bpf_map_lookup_elem(&unwind_processes, &from);
 		if (process)
 			bpf_map_update_elem(&unwind_processes, &to, process, BPF_ANY);
@@ -138,7 +133,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 
 	if (state && *state == WIRE_MEMBER_ON_EXEC)
 		*state = WIRE_MEMBER;
-	if (has_tables())
+	if (by_tables())
 		bpf_map_delete_elem(&unwind_processes, &tgid);
 	return 0;
 }
@@ -154,7 +149,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (config_has(WIRE_FOLLOW_FORKS))
 		bpf_map_delete_elem(&tgids, &tgid);
-	if (has_tables())
+	if (by_tables())
 		bpf_map_delete_elem(&unwind_processes, &tgid);
 	return 0;
 }

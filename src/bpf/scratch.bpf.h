@@ -18,22 +18,23 @@
 
 const volatile struct wire_config config = { .max_depth = 127, .slots = 1 };
 
+#define config_has(flag) (config.flags & (flag))
+
+/* Whether user stacks are walked by unwinding tables. */
+static __always_inline bool by_tables(void)
+{
+	return config_has(WIRE_USER) &&
+	       (config.unwind == WIRE_UNWIND_CFI || config.unwind == WIRE_UNWIND_AUTO);
+}
+
 /* A value of a map that each CPU has its own of is limited to 32 KiB. */
 #define SCRATCH_WORDS 3840
-
-/* What a walk has copied of its stack: bpf/window.bpf.h. */
-struct window {
-	__u64 from; /* user address */
-	__u64 size; /* bytes that are there; 0: none */
-	__u8 bytes[512];
-};
 
 struct scratch {
 	__u64 busy;
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
 	struct unwind_walk walk;
-	struct window window;
 	__u64 rest_left;  /* so many stacks may be copied for user space, ... */
 	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
 	struct pt_regs registers;

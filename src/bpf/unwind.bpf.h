@@ -99,27 +99,57 @@ static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 add
 
 #include "bpf/window.bpf.h"
 
+/*
+ * What a walk has at hand. Each scratch slot has one on each CPU, as it has a walk.
+ *
+ * The rules found last, by address: the same few callers are on most stacks of a program. In cold
+ * caches, where a sample finds itself, this is one line where a search is twenty.
+ */
+#define UNWIND_KEPT_RULES 512
+
+struct unwind_memory {
+	struct window window;
+	struct unwind_found found[UNWIND_KEPT_RULES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1); /* config.slots */
+	__type(key, __u32);
+	__type(value, struct unwind_memory);
+} unwind_memory SEC(".maps");
+
+static __always_inline struct unwind_found *unwind_found(struct unwind_memory *memory, __u32 layout,
+							 __u64 address)
+{
+	__u64 at = (address ^ layout) * 0x9fb21c651e98df25ull >> 32;
+
+	return &memory->found[at % UNWIND_KEPT_RULES];
+}
+
 #undef UNWIND_READ
 #define UNWIND_READ(to, size, address)                                                             \
-	((size) <= WINDOW_MOST ? window_read(window, to, size, address)                            \
+	((size) <= WINDOW_MOST ? window_read(&memory->window, to, size, address)                   \
 			       : bpf_probe_read_user(to, size, (const void *)(address)))
+#define UNWIND_FOUND(walk, address)	   unwind_found(memory, (walk)->layout, address)
 #define UNWIND_FIND_MAPPING(walk, address) unwind_mapping(slot, address)
 #define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
 	unwind_row_apart(root, owner, address, ret_rule)
 #undef UNWIND_CONTEXT
 #undef UNWIND_PASS
 #define UNWIND_CONTEXT                                                                             \
-	, __u32 slot __attribute__((unused)), struct window *window __attribute__((unused))
-#define UNWIND_PASS , slot, window
+	, __u32 slot __attribute__((unused)), struct unwind_memory *memory __attribute__((unused))
+#define UNWIND_PASS , slot, memory
 #include "bpf/unwind_step.h"
 
 /* enum wire_end, or WIRE_END_NONE when the walk of that slot is at the caller. */
 __noinline int unwind_once(__u32 slot)
 {
 	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
+	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &slot);
 
-	return scratch_slot ? (int)unwind_step(&scratch_slot->walk, slot, &scratch_slot->window)
-			    : WIRE_END_STALE;
+	return scratch_slot && memory ? (int)unwind_step(&scratch_slot->walk, slot, memory)
+				      : WIRE_END_STALE;
 }
 
 #ifdef __TARGET_ARCH_x86
@@ -197,6 +227,9 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 /* What was known of the mapping of the walk before is another process's. */
 static __always_inline void walk_begin(struct unwind_walk *walk, __u32 tgid)
 {
+	const struct wire_process *process = unwind_process(tgid);
+
+	walk->layout = process ? process->owner : 0;
 	walk->known = UNWIND_ALL_KNOWN;
 	walk->kept_at = 0;
 	walk->start = 0;
@@ -293,16 +326,20 @@ static __always_inline bool lost_its_stack(const struct task_struct *task,
 __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &number);
 	__u64 fp, saved[2];
 	__u32 n = 0;
 
-	if (!slot)
+	if (!slot || !memory)
 		return 0;
 	fp = slot->walk.registers[UNWIND_FP];
 	for (; n < CHAIN_STEPS && n < most; n++) {
 		__u64 at = (__u64)first + n;
 
-		if (window_read(&slot->window, saved, sizeof(saved), fp))
+		/* No frame is there, and to see that it is not readable is a fault. */
+		if (fp < UNWIND_MIN_PC || fp & 7)
+			break;
+		if (window_read(&memory->window, saved, sizeof(saved), fp))
 			break;
 		UNWIND_OPAQUE(at);
 		if (at >= 2 * WIRE_MAX_DEPTH)
@@ -316,24 +353,29 @@ __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 
 /*
  * The user stack by the chain of frame pointers, whoever keeps it, as bpf_get_stack() walks it:
- * that opens user memory twice a frame and takes more than twice as long. False
- * where only the kernel knows how (32-bit code). At a probe on a function's entry (`entry`) the
- * caller is at [sp].
+ * that opens user memory twice a frame and takes more than twice as long. But what the
+ * register holds in code that keeps no frame pointer is no frame if it is below the stack pointer,
+ * and is not followed. False where only the kernel knows how (32-bit code). At a probe on a
+ * function's entry (`entry`) the caller is at [sp].
  */
 static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, bool entry,
 				       const struct task_struct *task, struct scratch *slot,
 				       __u32 number, __u32 first)
 {
+	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &number);
 	__u32 n = 1, most = config.max_depth;
 
-	if (user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
+	if (!memory || user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
 		return false;
-	slot->window.size = 0;
+	memory->window.size = 0;
 	slot->frames[first] = slot->walk.pc;
 	if (entry && most > 1 &&
 	    !bpf_probe_read_user(&slot->frames[first + 1], sizeof(__u64),
 				 (const void *)slot->walk.registers[UNWIND_SP]))
 		n = 2;
+	slot->stack.n_user = n;
+	if (slot->walk.registers[UNWIND_FP] < slot->walk.registers[UNWIND_SP])
+		return true;
 	for (__u32 i = 0; i <= WIRE_MAX_DEPTH / CHAIN_STEPS; i++) {
 		__u32 more = chain_some(number, first + n, most - n);
 
@@ -432,11 +474,13 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, __u32 tgid,
 					struct scratch *slot, __u32 number, __u32 first)
 {
+	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &number);
 	struct unwind_walk *walk = &slot->walk;
 	__u32 end, n = 0;
 
 	slot->stack.n_user = 0;
-	if (!BPF_CORE_READ(task, mm)) {
+	walk->layout = 0;
+	if (!memory || !slot->stack.world) { /* a kernel thread */
 		slot->stack.end = WIRE_END_NONE;
 		return;
 	}
@@ -446,7 +490,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		return;
 	}
 	walk_begin(walk, tgid);
-	slot->window.size = 0;
+	memory->window.size = 0;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = unwind_note(slot, first, 0);
 	} else {

@@ -34,6 +34,10 @@
 		}                                                                                  \
 	} while (0)
 
+/* What nearly every frame takes, so that its instructions lie in a row: caches are cold. */
+#define UNWIND_USUALLY(condition) __builtin_expect(!!(condition), 1)
+#define UNWIND_SELDOM(condition)  __builtin_expect(!!(condition), 0)
+
 #ifndef UNWIND_INLINE
 #define UNWIND_INLINE static inline __attribute__((always_inline))
 #endif
@@ -56,6 +60,10 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 
 	if (!process)
 		return WIRE_END_NO_PROCESS;
+	/* The frames so far were walked by other mappings. */
+	if (walk->layout && walk->layout != process->owner)
+		return WIRE_END_STALE;
+	walk->layout = process->owner;
 	if (process->n_chunks == 0)
 		return WIRE_END_NO_MAPPING;
 	for (__u32 i = 1; i < WIRE_MAX_CHUNKS; i++) {

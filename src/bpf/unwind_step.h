@@ -10,6 +10,11 @@
  *	const struct wire_rule *UNWIND_RULE(__u32 number)	or NULL
  *	const struct wire_process *UNWIND_PROCESS(__u32 tgid)	or NULL
  *
+ * and, where rules that were found are kept from walk to walk,
+ *
+ *	struct unwind_found *UNWIND_FOUND(walk, __u64 address)	where that of the address is, or
+ *NULL
+ *
  * and, before them, the walk's way in, if it has one (UNWIND_CONTEXT: a parameter list's end, and
  * UNWIND_PASS what to pass on).
  */
@@ -32,6 +37,11 @@
 #ifndef UNWIND_FIND_ROW
 #define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
 	unwind_find_row(root, owner, address, ret_rule UNWIND_PASS)
+#endif
+
+/* Where nothing is kept. */
+#ifndef UNWIND_FOUND
+#define UNWIND_FOUND(walk, address) (&(struct unwind_found){ 0 })
 #endif
 
 #define UNWIND_KNOWS(walk, reg) ((walk)->known & UNWIND_BIT(reg))
@@ -57,10 +67,11 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule 
 	__u64 offset = (__u64)(__s64)rule->cfa_offset, extra = (__u64)(__s64)rule->extra;
 	__u64 at, index;
 
-	switch (rule->cfa) {
-	case WIRE_CFA_SP:
+	if (UNWIND_USUALLY(rule->cfa == WIRE_CFA_SP)) {
 		*ret_cfa = walk->registers[UNWIND_SP] + offset;
 		return WIRE_END_NONE;
+	}
+	switch (rule->cfa) {
 	case WIRE_CFA_FP:
 		if (!UNWIND_KNOWS(walk, UNWIND_FP))
 			return WIRE_END_FP;
@@ -157,91 +168,113 @@ UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
 	return WIRE_END_NONE;
 }
 
-/* Return address and frame pointer of the caller, whose stack pointer is the CFA. */
-UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_rule *rule,
-				  __u64 cfa UNWIND_CONTEXT)
+/* The caller's frame pointer. What is not to be had is an end only if it is needed later. */
+UNWIND_INLINE __u32 unwind_frame_pointer(struct unwind_walk *walk, const struct wire_rule *rule,
+					 __u64 cfa UNWIND_CONTEXT)
 {
-	__u64 offset = (__u64)(__s64)rule->fp_offset, saved[2], pc, fp = 0;
-	bool fp_known = true, fp_read = false;
+	__u64 offset = (__u64)(__s64)rule->fp_offset, fp = walk->registers[UNWIND_FP];
+	bool known = false;
 
-	switch (WIRE_RULE_RA(rule)) {
-	case WIRE_RA_CFA:
-	case WIRE_RA_CLONE:
-		if (rule->fp == WIRE_FP_CFA && rule->fp_offset == -16) {
-			/* one beside the other, as after `push %rbp` */
-			if (UNWIND_READ(saved, sizeof(saved), cfa - 16))
-				return WIRE_END_READ;
-			fp = saved[0];
-			pc = saved[1];
-			fp_read = true;
-		} else if (UNWIND_READ(&pc, sizeof(pc), cfa - 8)) {
-			return WIRE_END_READ;
-		}
-		break;
-	case WIRE_RA_CFA_OFFSET:
-		if (UNWIND_READ(&pc, sizeof(pc), cfa + (__u64)(__s64)rule->extra))
-			return WIRE_END_READ;
-		break;
-	case WIRE_RA_REG:
-		if (!unwind_register(walk, rule->reg, &pc UNWIND_PASS))
-			return WIRE_END_REGISTER;
-		break;
-	default:
-		return WIRE_END_RA;
-	}
 	switch (rule->fp) {
-	case WIRE_FP_SAME:
-		fp = walk->registers[UNWIND_FP];
-		fp_known = UNWIND_KNOWS(walk, UNWIND_FP);
-		break;
 	case WIRE_FP_CFA:
-		if (!fp_read && UNWIND_READ(&fp, sizeof(fp), cfa + offset))
+		if (UNWIND_SELDOM(UNWIND_READ(&fp, sizeof(fp), cfa + offset)))
 			return WIRE_END_READ;
+		known = true;
 		break;
 	case WIRE_FP_FP:
-		fp = walk->registers[UNWIND_FP];
-		fp_known = UNWIND_KNOWS(walk, UNWIND_FP);
+		known = UNWIND_KNOWS(walk, UNWIND_FP);
 		/* Compilers say so before they have set it, and after `leave`: then it is the
 		 * caller's, and not in this frame. */
-		if (fp_known && fp >= walk->registers[UNWIND_SP] && fp < cfa &&
+		if (known && fp >= walk->registers[UNWIND_SP] && fp < cfa &&
 		    UNWIND_READ(&fp, sizeof(fp), fp + offset))
 			return WIRE_END_READ;
 		break;
 	case WIRE_FP_REG:
-		fp_known = unwind_register(walk, rule->fp_offset, &fp UNWIND_PASS);
-		break;
-	default: /* lost: an end only if it is needed later */
-		fp_known = false;
+		known = unwind_register(walk, rule->fp_offset, &fp UNWIND_PASS);
 		break;
 	}
-	walk->pc = pc;
 	walk->registers[UNWIND_FP] = fp;
-	walk->registers[UNWIND_SP] = cfa;
-	walk->known = (walk->known & ~(UNWIND_BIT(UNWIND_FP) | UNWIND_UNFOLLOWED)) |
-		      UNWIND_BIT(UNWIND_SP) | (fp_known ? UNWIND_BIT(UNWIND_FP) : 0);
-	if (rule->ra & WIRE_RULE_KEPT_SAVED)
-		walk->kept_at = cfa + (__u64)(__s64)rule->extra;
-	if (rule->ra & (WIRE_RULE_KEPT_LOST | WIRE_RULE_FRAME_POINTER))
-		walk->known &= ~UNWIND_BIT(UNWIND_KEPT);
-	walk->exact = 0;
-	walk->by_chain = (rule->ra & WIRE_RULE_FRAME_POINTER) != 0;
-	walk->callee_owner = walk->owner;
+	if (known)
+		walk->known |= UNWIND_BIT(UNWIND_FP);
+	else
+		walk->known &= ~UNWIND_BIT(UNWIND_FP);
 	return WIRE_END_NONE;
 }
 
-/* By the table of the file that the mapping is of. */
-UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
+/* Where the return address is not just below the CFA. */
+UNWIND_INLINE __u32 unwind_return_elsewhere(struct unwind_walk *walk, const struct wire_rule *rule,
+					    __u64 cfa, __u64 *ret_pc UNWIND_CONTEXT)
+{
+	switch (WIRE_RULE_RA(rule)) {
+	case WIRE_RA_CLONE:
+		return UNWIND_READ(ret_pc, sizeof(*ret_pc), cfa - 8) ? WIRE_END_READ
+								     : WIRE_END_NONE;
+	case WIRE_RA_CFA_OFFSET:
+		return UNWIND_READ(ret_pc, sizeof(*ret_pc), cfa + (__u64)(__s64)rule->extra)
+			       ? WIRE_END_READ
+			       : WIRE_END_NONE;
+	case WIRE_RA_REG:
+		return unwind_register(walk, rule->reg, ret_pc UNWIND_PASS) ? WIRE_END_NONE
+									    : WIRE_END_REGISTER;
+	default:
+		return WIRE_END_RA;
+	}
+}
+
+/* Return address and frame pointer of the caller, whose stack pointer is the CFA. */
+UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_rule *rule,
+				  __u64 cfa UNWIND_CONTEXT)
+{
+	bool usual = WIRE_RULE_RA(rule) == WIRE_RA_CFA;
+	__u64 saved[2], pc;
+	__u32 end;
+
+	if (UNWIND_USUALLY(usual) && rule->fp == WIRE_FP_CFA && rule->fp_offset == -16) {
+		/* one beside the other, as after `push %rbp` */
+		if (UNWIND_SELDOM(UNWIND_READ(saved, sizeof(saved), cfa - 16)))
+			return WIRE_END_READ;
+		walk->registers[UNWIND_FP] = saved[0];
+		walk->known |= UNWIND_BIT(UNWIND_FP);
+		pc = saved[1];
+	} else {
+		if (UNWIND_USUALLY(usual)) {
+			if (UNWIND_SELDOM(UNWIND_READ(&pc, sizeof(pc), cfa - 8)))
+				return WIRE_END_READ;
+		} else {
+			end = unwind_return_elsewhere(walk, rule, cfa, &pc UNWIND_PASS);
+			if (end)
+				return end;
+		}
+		if (rule->fp != WIRE_FP_SAME) {
+			end = unwind_frame_pointer(walk, rule, cfa UNWIND_PASS);
+			if (end)
+				return end;
+		}
+	}
+	walk->pc = pc;
+	walk->registers[UNWIND_SP] = cfa;
+	walk->known = (walk->known & ~UNWIND_UNFOLLOWED) | UNWIND_BIT(UNWIND_SP);
+	walk->exact = 0;
+	if (UNWIND_SELDOM(rule->ra & WIRE_RULE_FLAGS)) {
+		if (rule->ra & WIRE_RULE_KEPT_SAVED)
+			walk->kept_at = cfa + (__u64)(__s64)rule->extra;
+		if (rule->ra & (WIRE_RULE_KEPT_LOST | WIRE_RULE_FRAME_POINTER))
+			walk->known &= ~UNWIND_BIT(UNWIND_KEPT);
+		walk->by_chain = (rule->ra & WIRE_RULE_FRAME_POINTER) != 0;
+	}
+	return WIRE_END_NONE;
+}
+
+/* The rule for an address of the file that the mapping is of. */
+UNWIND_INLINE __u32 unwind_find_rule(struct unwind_walk *walk, __u64 address,
+				     struct unwind_found *found UNWIND_CONTEXT)
 {
 	const struct wire_rule *rule;
-	__u64 in_file = address - walk->bias, cfa = 0;
+	__u64 in_file = address - walk->bias;
 	__u32 end;
 
 	if (in_file >> 32)
 		return WIRE_END_NO_ROW;
-	/* Other files' code may do with registers what the calling convention lets it. */
-	if (walk->callee_owner && walk->callee_owner != walk->owner)
-		walk->known &=
-			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_KEPT);
 	end = UNWIND_FIND_ROW(WIRE_MAPPING_ROOT(walk->root), walk->owner, (__u32)in_file,
 			      &walk->last_rule);
 	if (end)
@@ -249,6 +282,19 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIN
 	rule = UNWIND_RULE(walk->last_rule);
 	if (!rule)
 		return WIRE_END_STALE;
+	found->address = address;
+	found->layout = walk->layout;
+	found->owner = walk->owner;
+	found->rule = *rule;
+	return WIRE_END_NONE;
+}
+
+/*
+ * What comes before the CFA where the return address is not just below it: whether there is a
+ * caller, or the registers of one. WIRE_END_NONE: go on as usual.
+ */
+UNWIND_INLINE __u32 unwind_is_end(const struct unwind_walk *walk, const struct wire_rule *rule)
+{
 	if (rule->ra & WIRE_RULE_FRAME_POINTER && !walk->may_chain)
 		return WIRE_END_NO_CFI;
 	switch (WIRE_RULE_RA(rule)) {
@@ -256,49 +302,63 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk, __u64 address UNWIN
 		return WIRE_END_COMPLETE;
 	case WIRE_RA_ENTRY:
 		return WIRE_END_ENTRY;
-	case WIRE_RA_SIGNAL:
-		return unwind_signal(walk UNWIND_PASS);
 	case WIRE_RA_CLONE:
 		/* Nothing is called from there: the register is the one that was interrupted. */
 		if (walk->callee_owner || !UNWIND_KNOWS(walk, UNWIND_RESULT))
 			return WIRE_END_REGISTER;
-		if (walk->registers[UNWIND_RESULT] == 0)
-			return WIRE_END_ENTRY;
-		break;
+		return walk->registers[UNWIND_RESULT] == 0 ? WIRE_END_ENTRY : WIRE_END_NONE;
+	default:
+		return WIRE_END_NONE;
 	}
-	end = unwind_cfa(walk, rule, &cfa UNWIND_PASS);
-	if (end)
-		return end;
-	/* The return address took room below it at least. Vfork's child has it in a register. */
-	if (((cfa < walk->registers[UNWIND_SP] ||
-	      (cfa == walk->registers[UNWIND_SP] && WIRE_RULE_RA(rule) != WIRE_RA_REG)) &&
-	     !(rule->ra & WIRE_RULE_NEW_STACK)) ||
-	    cfa & 7)
-		return WIRE_END_SP;
-	return unwind_return(walk, rule, cfa UNWIND_PASS);
 }
 
-/*
- * From a frame to its caller. WIRE_END_NONE: the walk is at the caller, whose pc is to be noted;
- * else why there is none, and the walk is over.
- */
-UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
+UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk,
+				   const struct unwind_found *found UNWIND_CONTEXT)
 {
-	__u64 address = walk->pc - (walk->exact ? 0 : 1);
+	const struct wire_rule *rule = &found->rule;
+	__u64 cfa = 0;
+	__u32 end;
+
+	/* Other files' code may do with registers what the calling convention lets it. */
+	if (UNWIND_SELDOM(walk->callee_owner && walk->callee_owner != found->owner))
+		walk->known &=
+			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_KEPT);
+	if (UNWIND_SELDOM(rule->ra & ~(WIRE_RULE_KEPT_SAVED | WIRE_RULE_KEPT_LOST))) {
+		end = unwind_is_end(walk, rule);
+		if (end)
+			return end;
+		if (WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL)
+			return unwind_signal(walk UNWIND_PASS);
+	}
+	end = unwind_cfa(walk, rule, &cfa UNWIND_PASS);
+	if (UNWIND_SELDOM(end))
+		return end;
+	/* The return address took room below it at least. Vfork's child has it in a register. */
+	if (UNWIND_SELDOM(
+		    (cfa <= walk->registers[UNWIND_SP] && !(rule->ra & WIRE_RULE_NEW_STACK) &&
+		     (cfa < walk->registers[UNWIND_SP] || WIRE_RULE_RA(rule) != WIRE_RA_REG)) ||
+		    cfa & 7))
+		return WIRE_END_SP;
+	end = unwind_return(walk, rule, cfa UNWIND_PASS);
+	walk->callee_owner = found->owner;
+	return end;
+}
+
+/* The mapping of an address, and the rule if it is a file's. */
+UNWIND_INLINE __u32 unwind_find(struct unwind_walk *walk, __u64 address,
+				struct unwind_found *found UNWIND_CONTEXT)
+{
 	__u32 end = WIRE_END_NONE;
 
-	walk->by_chain = 0;
 	if (address < walk->start || address >= walk->end)
 		end = UNWIND_FIND_MAPPING(walk, address);
 	if (end)
 		return end;
 	switch (WIRE_MAPPING_KIND(walk->root)) {
 	case WIRE_MAPPING_TABLE:
-		end = unwind_by_rule(walk, address UNWIND_PASS);
-		break;
+		return unwind_find_rule(walk, address, found UNWIND_PASS);
 	case WIRE_MAPPING_JIT:
-		end = unwind_chain(walk UNWIND_PASS);
-		break;
+		return WIRE_END_NONE;
 	case WIRE_MAPPING_PENDING:
 		return WIRE_END_PENDING;
 	case WIRE_MAPPING_NO_CFI:
@@ -310,10 +370,38 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 	default:
 		return WIRE_END_BROKEN;
 	}
-	if (end)
+}
+
+/*
+ * From a frame to its caller. WIRE_END_NONE: the walk is at the caller, whose pc is to be noted;
+ * else why there is none, and the walk is over.
+ */
+UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
+{
+	__u64 address = walk->pc - (walk->exact ? 0 : 1);
+	struct unwind_found *found = UNWIND_FOUND(walk, address);
+	bool by_rule = true;
+	__u32 end;
+
+	if (!found)
+		return WIRE_END_STALE;
+	walk->by_chain = 0;
+	if (UNWIND_SELDOM(found->layout == 0 || found->layout != walk->layout ||
+			  found->address != address)) {
+		end = unwind_find(walk, address, found UNWIND_PASS);
+		if (end)
+			return end;
+		by_rule = WIRE_MAPPING_KIND(walk->root) == WIRE_MAPPING_TABLE;
+	}
+	if (UNWIND_USUALLY(by_rule))
+		end = unwind_by_rule(walk, found UNWIND_PASS);
+	else
+		end = unwind_chain(walk UNWIND_PASS);
+	if (UNWIND_SELDOM(end))
 		return end;
-	return walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER ? WIRE_END_PC
-								       : WIRE_END_NONE;
+	return UNWIND_SELDOM(walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER)
+		       ? WIRE_END_PC
+		       : WIRE_END_NONE;
 }
 
 #endif

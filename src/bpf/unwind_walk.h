@@ -29,12 +29,25 @@ struct unwind_walk {
 	/* The mapping that was looked up last. */
 	__u64 start, end, bias;
 	__u32 root, owner;
+	__u32 layout; /* struct wire_process.owner, whose mappings are walked by; 0: not known yet
+		       */
 	__u32 callee_owner; /* the table of the frame before; 0 when this one is the first */
 	__u32 tgid;
 	__u32 may_chain; /* frame pointers may be followed where code is known to keep them */
 	__u32 by_chain;	 /* pc was found by frame pointer */
 	__u32 assumed;	 /* a register was taken to be unchanged by a callee of the same file */
-	__u32 last_rule; /* number of the rule applied last, for the account of failures */
+	__u32 last_rule; /* number of the rule that was looked up last */
+};
+
+/*
+ * The rule that was found for an address: it holds for as long as the process has that layout, as
+ * neither a layout's mappings of tables nor a table's rows ever change.
+ */
+struct unwind_found {
+	__u64 address;
+	__u32 layout; /* 0: nothing was found here yet */
+	__u32 owner;  /* the table */
+	struct wire_rule rule;
 };
 
 #endif

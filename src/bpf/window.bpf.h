@@ -14,34 +14,35 @@
 
 #include "bpf/unwind_find.h"
 
-#define WINDOW_SIZE  512
+#define WINDOW_SIZE  1024
 #define WINDOW_SLACK 64 /* below what is asked for: what a frame saved beneath it comes next */
 #define WINDOW_MOST  16 /* bytes of one read from it */
 #define WINDOW_PAGE  4096ull
 
-/* Moves the window to the address. False when not even `size` bytes are there. */
-static __noinline bool window_move(struct window *window, __u64 address, __u64 size)
-{
-	__u64 rest = WINDOW_PAGE - (address & (WINDOW_PAGE - 1)), from = address;
+struct window {
+	__u64 from; /* user address */
+	__u64 size; /* bytes that are there; 0: none */
+	__u8 bytes[WINDOW_SIZE];
+};
 
-	/* What is on the page below may not be there. */
-	if ((address & (WINDOW_PAGE - 1)) >= WINDOW_SLACK)
-		from -= WINDOW_SLACK;
-	window->from = from;
-	window->size = WINDOW_SIZE;
-	if (!bpf_probe_read_user(window->bytes, WINDOW_SIZE, (const void *)from))
-		return true;
-	/* Nor what is on the next. */
-	window->from = address;
+/*
+ * Moves the window to the address. It stays within the page: the next one may not be there, and to
+ * find that out is a fault. False when the page is not there.
+ */
+static __noinline bool window_move(struct window *window, __u64 address)
+{
+	__u64 at = address & (WINDOW_PAGE - 1), from = at < WINDOW_SLACK ? 0 : at - WINDOW_SLACK;
+	__u64 size = WINDOW_PAGE - from;
+
+	if (size > WINDOW_SIZE)
+		size = WINDOW_SIZE;
+	window->from = address - at + from;
 	window->size = 0;
-	if (rest > WINDOW_SIZE)
-		rest = WINDOW_SIZE;
-	if (rest < size)
+	UNWIND_OPAQUE(size);
+	if (size > WINDOW_SIZE ||
+	    bpf_probe_read_user(window->bytes, size, (const void *)window->from))
 		return false;
-	UNWIND_OPAQUE(rest);
-	if (rest > WINDOW_SIZE || bpf_probe_read_user(window->bytes, rest, (const void *)address))
-		return false;
-	window->size = rest;
+	window->size = size;
 	return true;
 }
 
@@ -51,13 +52,14 @@ static __always_inline int window_read(struct window *window, void *to, __u64 si
 	__u64 at = address - window->from;
 	const __u64 *words;
 
-	if (at > window->size || window->size - at < size) {
-		if (!window_move(window, address, size))
-			return bpf_probe_read_user(to, size, (const void *)address);
+	if (UNWIND_SELDOM(at > window->size || window->size - at < size)) {
+		if (!window_move(window, address))
+			return -1;
 		at = address - window->from;
 	}
 	UNWIND_OPAQUE(at);
-	if (at > WINDOW_SIZE - WINDOW_MOST)
+	/* At the window's end, or across a page's. */
+	if (UNWIND_SELDOM(at > WINDOW_SIZE - WINDOW_MOST || at + size > window->size))
 		return bpf_probe_read_user(to, size, (const void *)address);
 	words = (const void *)window->bytes + at;
 	((__u64 *)to)[0] = words[0];

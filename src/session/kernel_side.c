@@ -123,6 +123,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger,
 	config->unwind = unwind_of(plan->unwind);
 	config->slots = slots;
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots);
+	bpf_map__set_max_entries(side->skeleton->maps.unwind_memory, slots);
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
 	return 0;
@@ -190,6 +191,7 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, struc
 	size_maps(plan, side);
 	size_tables(plan, side->skeleton);
 	config.turn_at = side->keys / 2;
+	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;
 	r = stacktally__load(side->skeleton);
 	if (r < 0)

@@ -52,6 +52,7 @@ struct finished unwind_walk_on(const struct unwind *unwind, const struct layout 
 	 * none: what it left in registers is not relied upon.
 	 */
 	walk.start = walk.end = 0;
+	walk.layout = 0;
 	if (walk.callee_owner)
 		walk.callee_owner = UINT32_MAX;
 	for (;;) {

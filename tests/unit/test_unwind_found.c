@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rules that are kept from walk to walk: taken again by the same layout only, never by another. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/unwind_walk.h"
+#include "bpf/unwind_wire.h"
+
+#define CODE   0x10000ull
+#define STACK  0x7000ull
+#define CALLER (CODE + 0x800)
+
+/* One process with one file, and a stack of two words. */
+static struct {
+	union {
+		struct wire_mappings all;
+		struct wire_chunk_head head;
+	} mappings;
+	struct wire_process process;
+	struct wire_rule rule;
+	struct unwind_found kept;
+	uint64_t stack[2];
+	uint32_t searches;
+} world;
+
+static int read_stack(void *to, uint32_t size, uint64_t address)
+{
+	uint64_t at = address - STACK;
+
+	if (at > sizeof(world.stack) || size > sizeof(world.stack) - at)
+		return -1;
+	memcpy(to, (const char *)world.stack + at, size);
+	return 0;
+}
+
+static uint32_t find_row(uint32_t address, uint32_t *ret_rule)
+{
+	world.searches++;
+	*ret_rule = 1;
+	return address < 0x1000 ? WIRE_END_NONE : WIRE_END_STALE;
+}
+
+static const void *block_at(uint32_t block)
+{
+	return block == 1 ? &world.mappings : NULL;
+}
+
+static const struct wire_rule *rule_at(uint32_t number)
+{
+	return number == 1 ? &world.rule : NULL;
+}
+
+static const struct wire_process *process_of(uint32_t tgid)
+{
+	return tgid == 7 ? &world.process : NULL;
+}
+
+#define UNWIND_CONTEXT
+#define UNWIND_PASS
+#define UNWIND_INLINE		       static inline __attribute__((unused))
+#define UNWIND_READ(to, size, address) read_stack(to, size, address)
+#define UNWIND_BLOCK(block)	       block_at(block)
+#define UNWIND_RULE(number)	       rule_at(number)
+#define UNWIND_PROCESS(tgid)	       process_of(tgid)
+#define UNWIND_FOUND(walk, address)    ((void)(walk), (void)(address), &world.kept)
+#define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
+	((void)(root), (void)(owner), find_row(address, ret_rule))
+#include "bpf/unwind_step.h"
+
+/* A file's code from CODE on, functions that took 16 bytes, and a stack with one such caller. */
+static int setup(void **state)
+{
+	(void)state;
+	memset(&world, 0, sizeof(world));
+	world.rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .cfa_offset = 16 };
+	world.stack[1] = CALLER;
+	world.process = (struct wire_process){
+		.owner = 5,
+		.n_chunks = 1,
+		.chunks = { { .first = CODE, .block = 1, .n = 1 } },
+	};
+	world.mappings.head = (struct wire_chunk_head){ .owner = 5, .n = 1 };
+	world.mappings.all.slots[1] = (struct wire_mapping){
+		.start = CODE, .end = CODE + 0x1000, .bias = CODE, .root = 2, .owner = 3
+	};
+	return 0;
+}
+
+/* The process has other mappings from now on. */
+static void change_layout(void)
+{
+	world.process.owner = 6;
+	world.mappings.head.owner = 6;
+}
+
+static struct unwind_walk walk_from(uint64_t pc, uint32_t layout)
+{
+	struct unwind_walk walk = {
+		.pc = pc, .known = UNWIND_ALL_KNOWN, .exact = 1, .tgid = 7, .layout = layout
+	};
+
+	walk.registers[UNWIND_SP] = STACK;
+	return walk;
+}
+
+static void assert_at_caller(const struct unwind_walk *walk)
+{
+	assert_int_equal(walk->pc, CALLER);
+	assert_int_equal(walk->registers[UNWIND_SP], STACK + 16);
+	assert_int_equal(walk->callee_owner, 3);
+}
+
+static void test_taken_again(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct unwind_walk walk = walk_from(CODE + 0x100, 5);
+
+		assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+		assert_at_caller(&walk);
+		assert_int_equal(world.searches, 1);
+	}
+}
+
+static void test_not_for_another_address(void **state)
+{
+	struct unwind_walk walk = walk_from(CODE + 0x100, 5);
+
+	(void)state;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	walk = walk_from(CODE + 0x101, 5);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(world.searches, 2);
+}
+
+static void test_not_for_another_layout(void **state)
+{
+	struct unwind_walk walk = walk_from(CODE + 0x100, 5);
+
+	(void)state;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	change_layout();
+	world.rule.cfa_offset = 8;
+	world.stack[0] = CALLER;
+	walk = walk_from(CODE + 0x100, 6);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.registers[UNWIND_SP], STACK + 8);
+	assert_int_equal(world.searches, 2);
+}
+
+static void test_nothing_without_a_layout(void **state)
+{
+	struct unwind_walk walk = walk_from(0, 0);
+
+	(void)state;
+	/* What was never written is not the rule for address 0. */
+	assert_int_equal(unwind_step(&walk), WIRE_END_NO_MAPPING);
+	walk = walk_from(CODE + 0x100, 0);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.layout, 5);
+	assert_int_equal(world.kept.layout, 5);
+}
+
+/* A walk that began with other mappings than there are now is not gone on with. */
+static void test_changed_meanwhile(void **state)
+{
+	struct unwind_walk walk = walk_from(CODE + 0x100, 5);
+
+	(void)state;
+	change_layout();
+	assert_int_equal(unwind_step(&walk), WIRE_END_STALE);
+	assert_int_equal(world.kept.layout, 0);
+}
+
+static void test_no_row_is_not_kept(void **state)
+{
+	struct unwind_walk walk;
+
+	(void)state;
+	world.mappings.all.slots[1].end = CODE + 0x10000;
+	walk = walk_from(CODE + 0x2000, 5);
+	assert_int_equal(unwind_step(&walk), WIRE_END_STALE);
+	assert_int_equal(world.kept.layout, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_taken_again, setup),
+		cmocka_unit_test_setup(test_not_for_another_address, setup),
+		cmocka_unit_test_setup(test_not_for_another_layout, setup),
+		cmocka_unit_test_setup(test_nothing_without_a_layout, setup),
+		cmocka_unit_test_setup(test_changed_meanwhile, setup),
+		cmocka_unit_test_setup(test_no_row_is_not_kept, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
