@@ -74,7 +74,43 @@ if [ -n "$python_jit" ]; then
 else
 	skip "python -X perf_jit has its functions' names" "no Python of 3.13 or later"
 fi
-skip "Java's methods have their names" "Debian has no package of an agent that writes perf maps or jitdumps"
+# Java writes a perf map when it is told to, or at its end. It may have no compiler of its own here.
+cat >Loop.java <<'S'
+public class Loop {
+	static int fibonacciOfJava(int n) {
+		return n < 2 ? n : fibonacciOfJava(n - 1) + fibonacciOfJava(n - 2);
+	}
+
+	public static void main(String[] arguments) {
+		long pid = ProcessHandle.current().pid();
+		System.out.println((arguments[0].equals("0") ? "java " : "ready ") + pid);
+		for (long end = System.nanoTime() + 4000000000L, sum = 0;
+		     System.nanoTime() < end || !arguments[0].equals("0");)
+			sum += fibonacciOfJava(20);
+	}
+}
+S
+if ! command -v javac >"$fate" || ! javac Loop.java 2>"$fate"; then
+	skip "Java's methods have their names" "there is no javac"
+elif ! java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -version 2>"$fate"; then
+	skip "Java's methods have their names" "this Java writes no perf maps (17 and later do)"
+else
+	runtime "java -XX:+DumpPerfMapAtExit has its methods' names" 'Loop.fibonacciOfJava' \
+		java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Loop 0
+	begin java Loop 1 || finish
+	maps+=("/tmp/perf-$pid.map")
+	measure -F 499 -f -U -p "$pid" $slow
+	has "Java's code is [jit] as long as nobody asks for its names" ';\[jit\]$'
+	sample -F 499 -U -p "$pid"
+	jcmd "$pid" Compiler.perfmap >"$fate" 2>&1
+	check $? "(jcmd PID Compiler.perfmap writes them while we sample)" "$(tail -n 1 "$fate")"
+	sleep $slow
+	sampled
+	has "then its methods have them" 'Loop.fibonacciOfJava'
+	calculates "$(counted ';\[jit\]$') < 0.1 * $(total)" # it goes on compiling
+	check $? "and next to none of its code is [jit]" "$(counted ';\[jit\]$') of $(total)"
+	end
+fi
 
 # ---- whose word is taken
 map() { echo "/tmp/perf-$pid.map"; }
