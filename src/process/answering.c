@@ -338,7 +338,14 @@ enum mount_kind answering_kind(struct answering *answering, int path_fd, int pro
 	return mounts_kind(answering->mounts, path_fd, process_dir);
 }
 
-int answering_place(struct answering *answering, int root, const char *path, bool follow, bool own)
+bool answering_all_local(struct answering *answering, int process_dir)
+{
+	return process_dir < 0 ? mounts_all_local(answering->mounts)
+			       : mounts_all_local_for(answering->mounts, process_dir);
+}
+
+int answering_place(struct answering *answering, int root, const char *path, bool follow,
+		    bool local)
 {
 	const struct question question = { .fd = root, .path = path, .follow = follow, .copy = -1 };
 	own(own_fd) int found = -1;
@@ -347,7 +354,7 @@ int answering_place(struct answering *answering, int root, const char *path, boo
 
 	if (root < 0)
 		return -ENOENT;
-	if (own && mounts_all_local(answering->mounts))
+	if (local)
 		return place_in_root(root, path, follow);
 	r = ask(answering, &question, &said, &found);
 	return r < 0 ? r : take_fd(&found);

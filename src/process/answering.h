@@ -33,11 +33,16 @@ void answering_free(struct answering *answering);
 /* As mounts_kind(). */
 enum mount_kind answering_kind(struct answering *answering, int path_fd, int process_dir);
 
+/* As mounts_all_local(), or mounts_all_local_for() unless `process_dir` is -1. */
+bool answering_all_local(struct answering *answering, int process_dir);
+
 /*
  * An O_PATH descriptor of a path in a root directory, links followed as that root has them, or
- * refused. `own`: it is our own root. -ETIMEDOUT: something on the way does not answer.
+ * refused. `local`: nothing that is mounted there can stop answering. -ETIMEDOUT: something on the
+ * way does not answer.
  */
-int answering_place(struct answering *answering, int root, const char *path, bool follow, bool own);
+int answering_place(struct answering *answering, int root, const char *path, bool follow,
+		    bool local);
 
 /*
  * What an O_PATH descriptor stands for, if it is a regular file: opened for reading, or a copy if

@@ -76,10 +76,10 @@ static int open_mapping(struct sighting_access *access, const struct file_sighti
 	return open_place(access, sighting, view, path, true, ret_status, ret_place);
 }
 
-/* A root of the process, the roots that are known, and whether it is ours. */
+/* A root directory, and whether nothing below it can stop answering. */
 struct way {
 	int root;
-	bool own;
+	bool local;
 };
 
 static int open_path(struct sighting_access *access, const struct file_sighting *sighting,
@@ -88,7 +88,7 @@ static int open_path(struct sighting_access *access, const struct file_sighting 
 {
 	int found = way->root < 0
 			    ? -ENOENT
-			    : answering_place(access->answering, way->root, path, true, way->own);
+			    : answering_place(access->answering, way->root, path, true, way->local);
 
 	if (found < 0)
 		return found;
@@ -112,10 +112,12 @@ int sighting_open(struct sighting_access *access, const struct file_sighting *si
 		  struct sighting_place *ret_place)
 {
 	bool own = sighting->root == ROOT_OWN;
+	bool local = roots_are_local(access->roots, sighting->root);
 	const struct way ways[] = {
-		{ view->root, own },
-		{ roots_directory(access->roots, sighting->root), own },
-		{ roots_directory(access->roots, ROOT_OWN), true },
+		{ view->root, local },
+		{ roots_directory(access->roots, sighting->root), local },
+		{ roots_directory(access->roots, ROOT_OWN),
+		  roots_are_local(access->roots, ROOT_OWN) },
 	};
 	int fd = open_mapping(access, sighting, view, ret_status, ret_place);
 

@@ -281,28 +281,41 @@ void mounts_free(struct mounts *mounts)
 	free(mounts);
 }
 
+static bool all_local(const struct mounts *mounts, const char *text)
+{
+	struct line line;
+
+	while (next_line(&text, &line)) {
+		if (kind_of_line(&line, mounts->own, mounts->root, 0) != MOUNT_LOCAL)
+			return false;
+	}
+	return true;
+}
+
 static void refresh(struct mounts *mounts)
 {
 	uint64_t now = now_ms();
-	const char *at;
-	struct line line;
 
 	if (now < mounts->own_until_ms)
 		return;
 	mounts->own_until_ms = now + FRESH_MS;
 	free(mounts->own);
 	mounts->own = read_text(AT_FDCWD, "/proc/self/mountinfo");
-	mounts->own_all_local = mounts->own != NULL;
-	for (at = mounts->own; at && next_line(&at, &line);)
-		mounts->own_all_local =
-			mounts->own_all_local &&
-			kind_of_line(&line, mounts->own, mounts->root, 0) == MOUNT_LOCAL;
+	mounts->own_all_local = mounts->own && all_local(mounts, mounts->own);
 }
 
 bool mounts_all_local(struct mounts *mounts)
 {
 	refresh(mounts);
 	return mounts->own_all_local;
+}
+
+bool mounts_all_local_for(struct mounts *mounts, int process_dir)
+{
+	own(own_free) char *text = read_text(process_dir, "mountinfo");
+
+	refresh(mounts);
+	return text && mounts->own && all_local(mounts, text);
 }
 
 enum mount_kind mounts_kind(struct mounts *mounts, int path_fd, int process_dir)

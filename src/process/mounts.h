@@ -38,6 +38,8 @@ enum mount_kind mounts_kind(struct mounts *mounts, int path_fd, int process_dir)
 
 /* Nothing that we see can stop answering: any path may be walked. */
 bool mounts_all_local(struct mounts *mounts);
+/* The same for what a process sees; `process_dir` is its /proc/PID. */
+bool mounts_all_local_for(struct mounts *mounts, int process_dir);
 
 /*
  * The kind by a text as in mountinfo. `own` is ours, for the layers of overlays; `trusted` is the

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "base/own.h"
 #include "process/answering.h"
@@ -14,12 +15,16 @@
 #define MAX_ROOTS   256u
 #define STATUS_SIZE 8192u
 
+#define MOUNTS_HOLD_S 10
+
 struct root {
 	dev_t device;
 	ino_t inode;
 	ino_t mount_namespace;
 	int directory;
 	int tmp;
+	bool local;	  /* as of ... */
+	time_t looked_at; /* CLOCK_MONOTONIC, s */
 };
 
 struct roots {
@@ -230,6 +235,25 @@ void roots_free(struct roots *roots)
 	free(roots);
 }
 
+/* What is mounted in a container may change. */
+static void look_at_mounts(const struct roots *roots, struct root *root, int process_dir)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (root->looked_at && now.tv_sec - root->looked_at < MOUNTS_HOLD_S)
+		return;
+	root->looked_at = now.tv_sec + 1;
+	root->local = answering_all_local(roots->answering, process_dir);
+}
+
+bool roots_are_local(const struct roots *roots, uint32_t root)
+{
+	if (root == ROOT_OWN)
+		return answering_all_local(roots->answering, -1);
+	return root < roots->n && roots->at[root].local;
+}
+
 uint32_t roots_learn(struct roots *roots, const struct process_view *view)
 {
 	struct stat root, space;
@@ -238,11 +262,13 @@ uint32_t roots_learn(struct roots *roots, const struct process_view *view)
 	    fstatat(view->dir, "ns/mnt", &space, 0) < 0)
 		return ROOT_UNKNOWN;
 	for (uint32_t i = 0; i < roots->n; i++) {
-		const struct root *known = &roots->at[i];
+		struct root *known = &roots->at[i];
 
-		if (known->inode == root.st_ino && known->device == root.st_dev &&
-		    known->mount_namespace == space.st_ino)
-			return i;
+		if (known->inode != root.st_ino || known->device != root.st_dev ||
+		    known->mount_namespace != space.st_ino)
+			continue;
+		look_at_mounts(roots, known, view->dir);
+		return i;
 	}
 	if (roots->n == MAX_ROOTS)
 		return ROOT_UNKNOWN;
@@ -251,8 +277,11 @@ uint32_t roots_learn(struct roots *roots, const struct process_view *view)
 		.inode = root.st_ino,
 		.mount_namespace = space.st_ino,
 		.directory = fcntl(view->root, F_DUPFD_CLOEXEC, 3),
-		.tmp = answering_place(roots->answering, view->root, "tmp", true, roots->n == 0),
+		.tmp = -1,
 	};
+	look_at_mounts(roots, &roots->at[roots->n], view->dir);
+	roots->at[roots->n].tmp = answering_place(roots->answering, view->root, "tmp", true,
+						  roots->at[roots->n].local);
 	return roots->n++;
 }
 

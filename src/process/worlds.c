@@ -234,7 +234,7 @@ static bool is_trusted(const struct stat *status, const struct space *space)
 	       (space->identity_known && status->st_uid == space->identity.uid);
 }
 
-static int open_trusted(struct answering *answering, int directory, const char *name, bool own,
+static int open_trusted(struct answering *answering, int directory, const char *name, bool local,
 			const struct space *space)
 {
 	own(own_fd) int place = -1, fd = -1;
@@ -242,7 +242,7 @@ static int open_trusted(struct answering *answering, int directory, const char *
 
 	if (directory < 0)
 		return -ENOENT;
-	place = answering_place(answering, directory, name, false, own);
+	place = answering_place(answering, directory, name, false, local);
 	if (place < 0)
 		return take_fd(&place);
 	fd = answering_open(answering, place, answering_kind(answering, place, -1), ANSWERING_WHOLE,
@@ -253,10 +253,10 @@ static int open_trusted(struct answering *answering, int directory, const char *
 }
 
 /* In the /tmp the process sees now, if it still lives. */
-static int open_in_live_tmp(struct answering *answering, const struct space *space,
-			    const char *name)
+static int open_in_live_tmp(struct answering *answering, const struct roots *roots,
+			    const struct space *space, const char *name)
 {
-	bool own = space->root == ROOT_OWN;
+	bool local = roots_are_local(roots, space->root);
 	struct process_view view = PROCESS_VIEW_NONE;
 	struct process_identity identity;
 	int r = view_open(space->tgid, &view);
@@ -267,9 +267,9 @@ static int open_in_live_tmp(struct answering *answering, const struct space *spa
 	if (r == 0 && space->identity_known && identity.start_time != space->identity.start_time)
 		r = -ESRCH; /* another process has the id now */
 	if (r == 0) {
-		own(own_fd) int tmp = answering_place(answering, view.root, "tmp", true, own);
+		own(own_fd) int tmp = answering_place(answering, view.root, "tmp", true, local);
 
-		r = open_trusted(answering, tmp, name, own, space);
+		r = open_trusted(answering, tmp, name, local, space);
 	}
 	view_close(&view);
 	return r;
@@ -313,11 +313,12 @@ int worlds_open_jit(const struct worlds *worlds, uint32_t id, const char *kind)
 		 (int)(space->identity.innermost ? space->identity.innermost : space->tgid));
 	fd = map ? -ENOENT : open_mapped_dump(worlds, world, inner);
 	if (fd == -ENOENT)
-		fd = open_in_live_tmp(answering, space, inner);
+		fd = open_in_live_tmp(answering, roots, space, inner);
 	if (fd == -ENOENT || fd == -ESRCH)
 		fd = open_trusted(answering, roots_tmp(roots, space->root), inner,
-				  space->root == ROOT_OWN, space);
+				  roots_are_local(roots, space->root), space);
 	if (fd == -ENOENT)
-		fd = open_trusted(answering, roots_tmp(roots, ROOT_OWN), outer, true, space);
+		fd = open_trusted(answering, roots_tmp(roots, ROOT_OWN), outer,
+				  roots_are_local(roots, ROOT_OWN), space);
 	return fd;
 }
