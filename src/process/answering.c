@@ -338,10 +338,9 @@ enum mount_kind answering_kind(struct answering *answering, int path_fd, int pro
 	return mounts_kind(answering->mounts, path_fd, process_dir);
 }
 
-bool answering_all_local(struct answering *answering, int process_dir)
+struct mounts *answering_mounts(const struct answering *answering)
 {
-	return process_dir < 0 ? mounts_all_local(answering->mounts)
-			       : mounts_all_local_for(answering->mounts, process_dir);
+	return answering->mounts;
 }
 
 int answering_place(struct answering *answering, int root, const char *path, bool follow,

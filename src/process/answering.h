@@ -33,12 +33,12 @@ void answering_free(struct answering *answering);
 /* As mounts_kind(). */
 enum mount_kind answering_kind(struct answering *answering, int path_fd, int process_dir);
 
-/* As mounts_all_local(), or mounts_all_local_for() unless `process_dir` is -1. */
-bool answering_all_local(struct answering *answering, int process_dir);
+/* The mounts that are known, borrowed. */
+struct mounts *answering_mounts(const struct answering *answering);
 
 /*
  * An O_PATH descriptor of a path in a root directory, links followed as that root has them, or
- * refused. `local`: nothing that is mounted there can stop answering. -ETIMEDOUT: something on the
+ * refused. `local`: nothing on its way can stop answering. -ETIMEDOUT: something on the
  * way does not answer.
  */
 int answering_place(struct answering *answering, int root, const char *path, bool follow,

@@ -178,10 +178,11 @@ static int add_file(struct files *files, const struct file_sighting *sighting, u
 /* It is what its path leads to in our own root. */
 static bool is_reachable(const struct files *files, const struct file *file)
 {
-	own(own_fd) int place =
-		answering_place(files->access.answering,
-				roots_directory(files->access.roots, ROOT_OWN), file->shown.path,
-				true, roots_are_local(files->access.roots, ROOT_OWN));
+	own(own_fd) int place = answering_place(files->access.answering,
+						roots_directory(files->access.roots, ROOT_OWN),
+						file->shown.path, true,
+						roots_path_is_local(files->access.roots, ROOT_OWN,
+								    file->shown.path));
 	struct stat status;
 
 	return place >= 0 && stat_remembered(place, &status) == 0 &&
@@ -401,7 +402,8 @@ static bool matches(const struct file *file, int fd, const struct stat *status, 
 static int place_by_path(const struct files *files, const struct file *file, uint32_t root)
 {
 	return answering_place(files->access.answering, roots_directory(files->access.roots, root),
-			       file->shown.path, true, roots_are_local(files->access.roots, root));
+			       file->shown.path, true,
+			       roots_path_is_local(files->access.roots, root, file->shown.path));
 }
 
 static int reopen(const struct files *files, uint32_t id, bool growing, struct stat *ret_status)

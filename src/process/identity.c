@@ -76,19 +76,18 @@ static int open_mapping(struct sighting_access *access, const struct file_sighti
 	return open_place(access, sighting, view, path, true, ret_status, ret_place);
 }
 
-/* A root directory, and whether nothing below it can stop answering. */
+/* A root directory, and which one that is. */
 struct way {
-	int root;
-	bool local;
+	int directory;
+	uint32_t root;
 };
 
 static int open_path(struct sighting_access *access, const struct file_sighting *sighting,
 		     const struct process_view *view, const struct way *way, const char *path,
 		     struct stat *ret_status, struct sighting_place *ret_place)
 {
-	int found = way->root < 0
-			    ? -ENOENT
-			    : answering_place(access->answering, way->root, path, true, way->local);
+	bool local = roots_path_is_local(access->roots, way->root, path);
+	int found = answering_place(access->answering, way->directory, path, true, local);
 
 	if (found < 0)
 		return found;
@@ -112,17 +111,15 @@ int sighting_open(struct sighting_access *access, const struct file_sighting *si
 		  struct sighting_place *ret_place)
 {
 	bool own = sighting->root == ROOT_OWN;
-	bool local = roots_are_local(access->roots, sighting->root);
 	const struct way ways[] = {
-		{ view->root, local },
-		{ roots_directory(access->roots, sighting->root), local },
-		{ roots_directory(access->roots, ROOT_OWN),
-		  roots_are_local(access->roots, ROOT_OWN) },
+		{ view->root, sighting->root },
+		{ roots_directory(access->roots, sighting->root), sighting->root },
+		{ roots_directory(access->roots, ROOT_OWN), ROOT_OWN },
 	};
 	int fd = open_mapping(access, sighting, view, ret_status, ret_place);
 
 	for (size_t i = 0; fd < 0 && fd != -ETIMEDOUT && i < sizeof(ways) / sizeof(*ways); i++) {
-		if (i > 0 && own && ways[0].root >= 0)
+		if (i > 0 && own && ways[0].directory >= 0)
 			break; /* all of them are ours */
 		fd = open_path(access, sighting, view, &ways[i], sighting->path, ret_status,
 			       ret_place);

@@ -25,7 +25,7 @@ struct mounts {
 	struct remembered at[REMEMBERED]; /* by id */
 	char *own;			  /* our mountinfo, or NULL */
 	uint64_t own_until_ms;
-	bool own_all_local;
+	char *own_remote;      /* points among them */
 	uint64_t root, memory; /* the mounts of our root and of files without a path */
 };
 
@@ -278,16 +278,48 @@ void mounts_free(struct mounts *mounts)
 	if (!mounts)
 		return;
 	free(mounts->own);
+	free(mounts->own_remote);
 	free(mounts);
 }
 
-static bool all_local(const struct mounts *mounts, const char *text)
+static char *remote_points(const struct mounts *mounts, const char *text)
 {
+	own(own_free) char *points = malloc(strlen(text) + 1);
 	struct line line;
+	size_t n = 0;
+	char *all;
 
+	if (!points)
+		return NULL;
 	while (next_line(&text, &line)) {
-		if (kind_of_line(&line, mounts->own, mounts->root, 0) != MOUNT_LOCAL)
+		if (kind_of_line(&line, mounts->own, mounts->root, 0) == MOUNT_LOCAL)
+			continue;
+		memcpy(points + n, line.point, line.point_size);
+		n += line.point_size;
+		points[n++] = '\n';
+	}
+	points[n] = '\0';
+	all = points;
+	points = NULL;
+	return all;
+}
+
+bool mounts_path_is_local(const char *points, const char *path)
+{
+	if (!points)
+		return false;
+	while (*path == '/')
+		path++;
+	while (*points) {
+		size_t n = strcspn(points, "\n"), plain = n;
+		const char *escaped = memchr(points, '\\', n);
+
+		if (escaped) /* more than it is, rather than to read it */
+			plain = (size_t)(escaped - points);
+		if (plain && strncmp(path, points + 1, plain - 1) == 0 &&
+		    (escaped || plain == 1 || !path[plain - 1] || path[plain - 1] == '/'))
 			return false;
+		points += n + (points[n] == '\n');
 	}
 	return true;
 }
@@ -301,21 +333,22 @@ static void refresh(struct mounts *mounts)
 	mounts->own_until_ms = now + FRESH_MS;
 	free(mounts->own);
 	mounts->own = read_text(AT_FDCWD, "/proc/self/mountinfo");
-	mounts->own_all_local = mounts->own && all_local(mounts, mounts->own);
+	free(mounts->own_remote);
+	mounts->own_remote = mounts->own ? remote_points(mounts, mounts->own) : NULL;
 }
 
-bool mounts_all_local(struct mounts *mounts)
-{
-	refresh(mounts);
-	return mounts->own_all_local;
-}
-
-bool mounts_all_local_for(struct mounts *mounts, int process_dir)
+char *mounts_remote_points(struct mounts *mounts, int process_dir)
 {
 	own(own_free) char *text = read_text(process_dir, "mountinfo");
 
 	refresh(mounts);
-	return text && mounts->own && all_local(mounts, text);
+	return text && mounts->own ? remote_points(mounts, text) : NULL;
+}
+
+const char *mounts_own_remote_points(struct mounts *mounts)
+{
+	refresh(mounts);
+	return mounts->own_remote;
 }
 
 enum mount_kind mounts_kind(struct mounts *mounts, int path_fd, int process_dir)

@@ -36,10 +36,18 @@ uint64_t mounts_id(int path_fd);
  */
 enum mount_kind mounts_kind(struct mounts *mounts, int path_fd, int process_dir);
 
-/* Nothing that we see can stop answering: any path may be walked. */
-bool mounts_all_local(struct mounts *mounts);
-/* The same for what a process sees; `process_dir` is its /proc/PID. */
-bool mounts_all_local_for(struct mounts *mounts, int process_dir);
+/*
+ * Where the mounts are that can stop answering, one a line, as mountinfo writes it: of ours, or of
+ * those that a process sees whose /proc/PID is `process_dir`. NULL when that cannot be found out.
+ */
+char *mounts_remote_points(struct mounts *mounts, int process_dir);
+/* Of our own, kept up to date. Valid until something else is asked. */
+const char *mounts_own_remote_points(struct mounts *mounts);
+/*
+ * No path of this name leads to one of these points; links are not looked at, and there are none in
+ * what the kernel calls a mapping. NULL are points that are not known.
+ */
+bool mounts_path_is_local(const char *points, const char *path);
 
 /*
  * The kind by a text as in mountinfo. `own` is ours, for the layers of overlays; `trusted` is the

@@ -23,7 +23,7 @@ struct root {
 	ino_t mount_namespace;
 	int directory;
 	int tmp;
-	bool local;	  /* as of ... */
+	char *remote;	  /* mounts_remote_points(), as of ... */
 	time_t looked_at; /* CLOCK_MONOTONIC, s */
 };
 
@@ -230,6 +230,7 @@ void roots_free(struct roots *roots)
 	for (uint32_t i = 0; i < roots->n; i++) {
 		own_fd(&roots->at[i].directory);
 		own_fd(&roots->at[i].tmp);
+		free(roots->at[i].remote);
 	}
 	free(roots->at);
 	free(roots);
@@ -244,14 +245,17 @@ static void look_at_mounts(const struct roots *roots, struct root *root, int pro
 	if (root->looked_at && now.tv_sec - root->looked_at < MOUNTS_HOLD_S)
 		return;
 	root->looked_at = now.tv_sec + 1;
-	root->local = answering_all_local(roots->answering, process_dir);
+	free(root->remote);
+	root->remote = mounts_remote_points(answering_mounts(roots->answering), process_dir);
 }
 
-bool roots_are_local(const struct roots *roots, uint32_t root)
+bool roots_path_is_local(const struct roots *roots, uint32_t root, const char *path)
 {
+	const char *points = root < roots->n ? roots->at[root].remote : NULL;
+
 	if (root == ROOT_OWN)
-		return answering_all_local(roots->answering, -1);
-	return root < roots->n && roots->at[root].local;
+		points = mounts_own_remote_points(answering_mounts(roots->answering));
+	return mounts_path_is_local(points, path);
 }
 
 uint32_t roots_learn(struct roots *roots, const struct process_view *view)
@@ -280,8 +284,9 @@ uint32_t roots_learn(struct roots *roots, const struct process_view *view)
 		.tmp = -1,
 	};
 	look_at_mounts(roots, &roots->at[roots->n], view->dir);
-	roots->at[roots->n].tmp = answering_place(roots->answering, view->root, "tmp", true,
-						  roots->at[roots->n].local);
+	roots->at[roots->n].tmp =
+		answering_place(roots->answering, view->root, "tmp", true,
+				mounts_path_is_local(roots->at[roots->n].remote, "tmp"));
 	return roots->n++;
 }
 

@@ -48,8 +48,11 @@ int view_identity(const struct process_view *view, struct process_identity *ret_
 
 /* The kept root that is the root of this process, kept from now on if it is new and fits. */
 uint32_t roots_learn(struct roots *roots, const struct process_view *view);
-/* Nothing that is mounted below it can stop answering, as far as was known some seconds ago. */
-bool roots_are_local(const struct roots *roots, uint32_t root);
+/*
+ * Nothing on the way of a path in it can stop answering, as far as was known some seconds ago. The
+ * path has no links in it, as the kernel's names of mappings have none.
+ */
+bool roots_path_is_local(const struct roots *roots, uint32_t root, const char *path);
 /* A borrowed descriptor of a kept root and of the /tmp in it, or -1. */
 int roots_directory(const struct roots *roots, uint32_t root);
 int roots_tmp(const struct roots *roots, uint32_t root);

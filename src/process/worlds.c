@@ -256,7 +256,7 @@ static int open_trusted(struct answering *answering, int directory, const char *
 static int open_in_live_tmp(struct answering *answering, const struct roots *roots,
 			    const struct space *space, const char *name)
 {
-	bool local = roots_are_local(roots, space->root);
+	bool local = roots_path_is_local(roots, space->root, "tmp");
 	struct process_view view = PROCESS_VIEW_NONE;
 	struct process_identity identity;
 	int r = view_open(space->tgid, &view);
@@ -316,9 +316,9 @@ int worlds_open_jit(const struct worlds *worlds, uint32_t id, const char *kind)
 		fd = open_in_live_tmp(answering, roots, space, inner);
 	if (fd == -ENOENT || fd == -ESRCH)
 		fd = open_trusted(answering, roots_tmp(roots, space->root), inner,
-				  roots_are_local(roots, space->root), space);
+				  roots_path_is_local(roots, space->root, "tmp"), space);
 	if (fd == -ENOENT)
 		fd = open_trusted(answering, roots_tmp(roots, ROOT_OWN), outer,
-				  roots_are_local(roots, ROOT_OWN), space);
+				  roots_path_is_local(roots, ROOT_OWN, "tmp"), space);
 	return fd;
 }

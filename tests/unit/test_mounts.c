@@ -94,6 +94,27 @@ static void test_damaged(void **state)
 	}
 }
 
+static void test_paths(void **state)
+{
+	static const char points[] = "/srv/share\n/home/me/\\040far\n/x\n";
+
+	(void)state;
+	assert_true(mounts_path_is_local("", "/usr/bin/cat"));
+	assert_true(mounts_path_is_local(points, "/usr/bin/cat"));
+	assert_true(mounts_path_is_local(points, "tmp"));
+	assert_false(mounts_path_is_local(points, "/srv/share"));
+	assert_false(mounts_path_is_local(points, "srv/share"));
+	assert_false(mounts_path_is_local(points, "/srv/share/bin/program"));
+	assert_true(mounts_path_is_local(points, "/srv/shared/program"));
+	assert_true(mounts_path_is_local(points, "/srv"));
+	assert_false(mounts_path_is_local(points, "/x/y"));
+	assert_true(mounts_path_is_local(points, "/xy"));
+	assert_false(mounts_path_is_local(points, "/home/me/ far/program"));
+	assert_true(mounts_path_is_local(points, "/home/you"));
+	assert_false(mounts_path_is_local("/\n", "/usr/bin/cat")); /* the root itself */
+	assert_false(mounts_path_is_local(NULL, "/usr/bin/cat"));
+}
+
 static void test_ours(void **state)
 {
 	int fds[] = { open("/", O_PATH), memfd_create("test", 0), open("/proc/self/maps", O_PATH) };
@@ -109,7 +130,7 @@ static void test_ours(void **state)
 		close(fds[i]);
 	}
 	assert_int_equal(mounts_id(-1), MOUNT_ID_NONE);
-	mounts_all_local(mounts);
+	assert_non_null(mounts_own_remote_points(mounts));
 	mounts_free(mounts);
 }
 
@@ -120,6 +141,7 @@ int main(void)
 		cmocka_unit_test(test_overlays),
 		cmocka_unit_test(test_overlay_of_itself),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_ours),
 	};
 
