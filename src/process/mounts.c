@@ -15,25 +15,37 @@
 #define TEXT_MAX   (8u << 20)
 #define FRESH_MS   2000u  /* our own mounts are read again */
 #define HOLDS_MS   10000u /* ids of mounts are used again when they are gone */
-
-struct remembered {
-	uint64_t id, until_ms;
-	enum mount_kind kind;
-};
-
-struct mounts {
-	struct remembered at[REMEMBERED]; /* by id */
-	char *own;			  /* our mountinfo, or NULL */
-	uint64_t own_until_ms;
-	char *own_remote;      /* points among them */
-	uint64_t root, memory; /* the mounts of our root and of files without a path */
-};
+/*
+ * Layers of overlays, over overlays in turn, that are looked at for one mount and for all of a
+ * text; with more it is taken for one that can stop.
+ */
+#define MAX_LAYERS 1000u
+#define ALL_LAYERS 10000u
 
 /* One line of mountinfo. The pieces are not terminated. */
 struct line {
 	uint64_t id;
 	const char *point, *type, *options;
 	size_t point_size, type_size, options_size;
+};
+
+struct remembered {
+	uint64_t id, until_ms;
+	enum mount_kind kind;
+};
+
+struct table {
+	struct line *lines;
+	uint32_t n;
+};
+
+struct mounts {
+	struct remembered at[REMEMBERED]; /* by id */
+	char *own;			  /* our mountinfo, or NULL */
+	struct table table;		  /* of it */
+	uint64_t own_until_ms;
+	char *own_remote;      /* points among them */
+	uint64_t root, memory; /* the mounts of our root and of files without a path */
 };
 
 static const char *const LOCAL_TYPES[] = {
@@ -79,7 +91,7 @@ static bool next_line(const char **at, struct line *ret_line)
 {
 	while (**at) {
 		const char *next = strchr(*at, '\n'), *w = NULL;
-		struct line line = { 0 };
+		struct line line = { .options = "" };
 		size_t size = 0;
 		int field = 0;
 
@@ -103,44 +115,68 @@ static bool next_line(const char **at, struct line *ret_line)
 	return false;
 }
 
-/* The mount that a path leads to by its name alone, the last of those that are as near. */
-static bool line_of_path(const char *own, const char *path, size_t size, struct line *ret_line)
+/* All lines of a text, which has to stay. Empty without memory: then overlays are not local. */
+static struct table table_of(const char *text)
 {
+	struct table table = { 0 };
+	uint32_t room = 0;
 	struct line line;
-	size_t best = 0;
-	bool found = false;
 
-	while (next_line(&own, &line)) {
-		size_t n = line.point_size;
+	while (next_line(&text, &line)) {
+		if (table.n == room) {
+			struct line *grown;
+
+			room = room ? room * 2 : 64;
+			grown = reallocarray(table.lines, room, sizeof(*grown));
+			if (!grown)
+				break;
+			table.lines = grown;
+		}
+		table.lines[table.n++] = line;
+	}
+	return table;
+}
+
+/* The mount that a path leads to by its name alone, the last of those that are as near. */
+static const struct line *line_of_path(const struct table *own, const char *path, size_t size)
+{
+	const struct line *found = NULL;
+	size_t best = 0;
+
+	for (uint32_t i = 0; i < own->n; i++) {
+		const struct line *line = &own->lines[i];
+		size_t n = line->point_size;
 
 		if (n == 1)
 			n = 0; /* "/" */
-		if (n <= size && n >= best && memcmp(path, line.point, n) == 0 &&
+		if (n <= size && n >= best && memcmp(path, line->point, n) == 0 &&
 		    (n == size || path[n] == '/')) {
-			*ret_line = line;
+			found = line;
 			best = n;
-			found = true;
 		}
 	}
 	return found;
 }
 
-static enum mount_kind kind_of_line(const struct line *line, const char *own, uint64_t trusted,
-				    int depth);
+static enum mount_kind kind_of_line(const struct line *line, const struct table *own,
+				    uint64_t trusted, uint32_t *budget);
 
-static enum mount_kind kind_of_layers(const char *layers, size_t size, const char *own,
-				      uint64_t trusted, int depth)
+static enum mount_kind kind_of_layers(const char *layers, size_t size, const struct table *own,
+				      uint64_t trusted, uint32_t *budget)
 {
 	const char *end = layers + size;
 
 	while (layers < end) {
 		const char *colon = memchr(layers, ':', (size_t)(end - layers));
 		size_t n = (size_t)((colon ? colon : end) - layers);
-		struct line line;
+		const struct line *line = NULL;
 
-		if (n && (layers[0] != '/' || memchr(layers, '\\', n) ||
-			  !line_of_path(own, layers, n, &line) ||
-			  kind_of_line(&line, own, trusted, depth + 1) != MOUNT_LOCAL))
+		if (*budget == 0)
+			return MOUNT_REMOTE;
+		(*budget)--;
+		if (n && layers[0] == '/' && !memchr(layers, '\\', n))
+			line = line_of_path(own, layers, n);
+		if (n && (!line || kind_of_line(line, own, trusted, budget) != MOUNT_LOCAL))
 			return MOUNT_REMOTE;
 		layers += n + 1;
 	}
@@ -148,15 +184,13 @@ static enum mount_kind kind_of_layers(const char *layers, size_t size, const cha
 }
 
 /* An overlay answers if what it is laid over does. */
-static enum mount_kind kind_of_overlay(const struct line *line, const char *own, uint64_t trusted,
-				       int depth)
+static enum mount_kind kind_of_overlay(const struct line *line, const struct table *own,
+				       uint64_t trusted, uint32_t *budget)
 {
 	const char *at = line->options, *end = at + line->options_size;
 	bool lower = false;
 
-	if (depth > 4)
-		return MOUNT_REMOTE;
-	while (at && at < end) {
+	while (at < end) {
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		size_t n = (size_t)((comma ? comma : end) - at);
 		const char *value = memchr(at, '=', n);
@@ -165,7 +199,7 @@ static enum mount_kind kind_of_overlay(const struct line *line, const char *own,
 			      strncmp(at, "datadir", 7) == 0)) {
 			lower = lower || at[0] == 'l';
 			value++;
-			if (kind_of_layers(value, n - (size_t)(value - at), own, trusted, depth) !=
+			if (kind_of_layers(value, n - (size_t)(value - at), own, trusted, budget) !=
 			    MOUNT_LOCAL)
 				return MOUNT_REMOTE;
 		}
@@ -174,8 +208,8 @@ static enum mount_kind kind_of_overlay(const struct line *line, const char *own,
 	return lower ? MOUNT_LOCAL : MOUNT_REMOTE;
 }
 
-static enum mount_kind kind_of_line(const struct line *line, const char *own, uint64_t trusted,
-				    int depth)
+static enum mount_kind kind_of_line(const struct line *line, const struct table *own,
+				    uint64_t trusted, uint32_t *budget)
 {
 	/* Without our own root nothing of ours would go on. */
 	if (line->id == trusted)
@@ -185,7 +219,7 @@ static enum mount_kind kind_of_line(const struct line *line, const char *own, ui
 			return MOUNT_LOCAL;
 	}
 	if (is(line->type, line->type_size, "overlay"))
-		return kind_of_overlay(line, own, trusted, depth);
+		return kind_of_overlay(line, own, trusted, budget);
 	if (line->type_size > 5 && memcmp(line->type, "fuse.", 5) == 0)
 		return MOUNT_REMOTE;
 	for (size_t i = 0; i < sizeof(REMOTE_TYPES) / sizeof(*REMOTE_TYPES); i++) {
@@ -195,15 +229,26 @@ static enum mount_kind kind_of_line(const struct line *line, const char *own, ui
 	return MOUNT_UNKNOWN;
 }
 
-enum mount_kind mounts_kind_in(const char *text, const char *own, uint64_t id, uint64_t trusted)
+static enum mount_kind kind_in(const char *text, const struct table *own, uint64_t id,
+			       uint64_t trusted)
 {
+	uint32_t budget = MAX_LAYERS;
 	struct line line;
 
 	while (next_line(&text, &line)) {
 		if (line.id == id)
-			return kind_of_line(&line, own, trusted, 0);
+			return kind_of_line(&line, own, trusted, &budget);
 	}
 	return MOUNT_UNKNOWN;
+}
+
+enum mount_kind mounts_kind_in(const char *text, const char *own, uint64_t id, uint64_t trusted)
+{
+	struct table table = table_of(own);
+	enum mount_kind kind = kind_in(text, &table, id, trusted);
+
+	free(table.lines);
+	return kind;
 }
 
 /* All of a mountinfo, terminated; NULL when it cannot be read or is too large to be. */
@@ -279,12 +324,14 @@ void mounts_free(struct mounts *mounts)
 		return;
 	free(mounts->own);
 	free(mounts->own_remote);
+	free(mounts->table.lines);
 	free(mounts);
 }
 
 static char *remote_points(const struct mounts *mounts, const char *text)
 {
 	own(own_free) char *points = malloc(strlen(text) + 1);
+	uint32_t left = ALL_LAYERS;
 	struct line line;
 	size_t n = 0;
 	char *all;
@@ -292,7 +339,11 @@ static char *remote_points(const struct mounts *mounts, const char *text)
 	if (!points)
 		return NULL;
 	while (next_line(&text, &line)) {
-		if (kind_of_line(&line, mounts->own, mounts->root, 0) == MOUNT_LOCAL)
+		uint32_t budget = MAX_LAYERS < left ? MAX_LAYERS : left, had = budget;
+
+		enum mount_kind kind = kind_of_line(&line, &mounts->table, mounts->root, &budget);
+		left -= had - budget;
+		if (kind == MOUNT_LOCAL)
 			continue;
 		memcpy(points + n, line.point, line.point_size);
 		n += line.point_size;
@@ -327,14 +378,22 @@ bool mounts_path_is_local(const char *points, const char *path)
 static void refresh(struct mounts *mounts)
 {
 	uint64_t now = now_ms();
+	char *text;
 
 	if (now < mounts->own_until_ms)
 		return;
 	mounts->own_until_ms = now + FRESH_MS;
+	text = read_text(AT_FDCWD, "/proc/self/mountinfo");
+	if (text && mounts->own && strcmp(text, mounts->own) == 0) {
+		free(text);
+		return;
+	}
 	free(mounts->own);
-	mounts->own = read_text(AT_FDCWD, "/proc/self/mountinfo");
 	free(mounts->own_remote);
-	mounts->own_remote = mounts->own ? remote_points(mounts, mounts->own) : NULL;
+	free(mounts->table.lines);
+	mounts->own = text;
+	mounts->table = text ? table_of(text) : (struct table){ 0 };
+	mounts->own_remote = text ? remote_points(mounts, text) : NULL;
 }
 
 char *mounts_remote_points(struct mounts *mounts, int process_dir)
@@ -366,10 +425,10 @@ enum mount_kind mounts_kind(struct mounts *mounts, int path_fd, int process_dir)
 	*known = (struct remembered){ .id = id, .until_ms = now + HOLDS_MS, .kind = MOUNT_UNKNOWN };
 	refresh(mounts);
 	if (mounts->own)
-		known->kind = mounts_kind_in(mounts->own, mounts->own, id, mounts->root);
+		known->kind = kind_in(mounts->own, &mounts->table, id, mounts->root);
 	if (known->kind == MOUNT_UNKNOWN && mounts->own && process_dir >= 0)
 		theirs = read_text(process_dir, "mountinfo");
 	if (theirs)
-		known->kind = mounts_kind_in(theirs, mounts->own, id, mounts->root);
+		known->kind = kind_in(theirs, &mounts->table, id, mounts->root);
 	return known->kind;
 }

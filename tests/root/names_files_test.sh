@@ -127,7 +127,7 @@ for kind in fifo device directory; do
 	end
 	# Without the mapping to open it by there is only the path.
 	cp "$programs/nested" "$tmp/becomes"
-	begin "$tmp/becomes" 1200 || finish
+	begin "$tmp/becomes" $((1200 * slow)) || finish
 	(
 		until ! kill -0 "$pid" 2>>"$fate" || grep -q 'Sampling' "$out.live" 2>>"$fate"; do sleep 0.02; done
 		rm "$tmp/becomes"
@@ -137,7 +137,7 @@ for kind in fifo device directory; do
 		directory) mkdir "$tmp/becomes" ;;
 		esac
 	) &
-	timeout -k 1 $((20 * slow)) "$profile" -F 499 -p "$pid" 2 >"$out.live" 2>"$err"
+	timeout -k 1 $((20 * slow)) "$profile" -F 499 -p "$pid" $((2 * slow)) >"$out.live" 2>"$err"
 	status=$?
 	exits "nor when it became one and the process has ended" 0
 	wait $!
