@@ -9,9 +9,10 @@ remove_maps() { rm -f "${maps[@]}"; }
 at_exit=remove_maps
 
 # ---- real runtimes
+export SLOW=$slow
 cat >loop.js <<'S'
 function fibonacciOfJs(n) { return n < 2 ? n : fibonacciOfJs(n - 1) + fibonacciOfJs(n - 2) }
-const end = process.cpuUsage().user + 1500000
+const end = process.cpuUsage().user + 1500000 * process.env.SLOW
 let sum = 0
 while (process.cpuUsage().user < end) sum += fibonacciOfJs(20)
 console.log('node', process.pid, sum > 0)
@@ -20,7 +21,7 @@ cat >loop.py <<'S'
 import os, time
 def fibonacci_of_python(n):
     return n if n < 2 else fibonacci_of_python(n - 1) + fibonacci_of_python(n - 2)
-end = time.process_time() + 1.5
+end = time.process_time() + 1.5 * int(os.environ["SLOW"])
 while time.process_time() < end:
     fibonacci_of_python(16)
 print("python", os.getpid())
@@ -84,7 +85,7 @@ public class Loop {
 	public static void main(String[] arguments) {
 		long pid = ProcessHandle.current().pid();
 		System.out.println((arguments[0].equals("0") ? "java " : "ready ") + pid);
-		for (long end = System.nanoTime() + 4000000000L, sum = 0;
+		for (long end = System.nanoTime() + 4000000000L * Integer.parseInt(System.getenv("SLOW")), sum = 0;
 		     System.nanoTime() < end || !arguments[0].equals("0");)
 			sum += fibonacciOfJava(20);
 	}
@@ -117,7 +118,7 @@ map() { echo "/tmp/perf-$pid.map"; }
 place() { sed -n 's/^code //p' <<<"$said"; }
 # one NAME REGEX: what the generated function is called
 one() {
-	measure -F 499 -f -p "$child" $slow
+	measure -F 499 -f -U -p "$child" $slow
 	calculates "$(counted ";main;$2\$") > 0.9 * $(total) && $(total) > 20"
 	check $? "$1" "$(hottest) $(tail -n 2 "$err")"
 }
