@@ -398,7 +398,7 @@ static void put(struct run *run, struct row_writer *writer)
 	struct wire_rule rule;
 
 	run->changed = false;
-	cfi_rule(run->frame, &run->state, writer->book, &rule);
+	cfi_rule(run->frame, &run->state, &rule);
 	row_writer_put_rule(writer, (uint32_t)run->location, &rule);
 }
 

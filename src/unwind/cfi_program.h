@@ -77,7 +77,7 @@ int cfi_program_rows(const struct cfi_frame *frame, const struct cfi_program *pr
 		     uint32_t begin, uint32_t end, struct row_writer *writer);
 
 /* The rule that a state amounts to. */
-void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state, struct rule_book *book,
+void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 	      struct wire_rule *ret_rule);
 
 #endif

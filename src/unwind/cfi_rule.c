@@ -21,11 +21,6 @@ static bool evaluate(const uint8_t *bytes, uint32_t size, bool with_cfa,
 	return size <= MAX_EVALUATED && expression_evaluate(bytes, size, with_cfa, ret_value);
 }
 
-static int32_t expression_number(struct rule_book *book, const uint8_t *bytes, uint32_t size)
-{
-	return bytes ? rule_book_add_expression(book, bytes, size) : RULE_UNSUPPORTED_OTHER;
-}
-
 static bool set_cfa_base(struct wire_rule *rule, uint64_t number, int64_t offset, bool deref)
 {
 	if (number >= WIRE_N_REGISTERS || !fits(offset))
@@ -70,17 +65,17 @@ static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *s
 	return set_cfa_base(rule, value.base, value.offset, value.form == EXPRESSION_DEREF);
 }
 
-static void set_cfa(struct wire_rule *rule, const struct cfi_state *state, struct rule_book *book)
+static void set_cfa(struct wire_rule *rule, const struct cfi_state *state)
 {
 	if (state->cfa_bytes ? set_cfa_expression(rule, state)
 			     : set_cfa_base(rule, state->cfa_register, state->cfa_offset, false))
 		return;
 	*rule = (struct wire_rule){ .cfa = WIRE_CFA_UNSUPPORTED,
-				    .extra = expression_number(book, state->cfa_bytes,
-							       state->cfa_size) };
+				    .extra = state->cfa_bytes ? RULE_UNSUPPORTED_EXPRESSION
+							      : RULE_UNSUPPORTED_OTHER };
 }
 
-static void set_fp(struct wire_rule *rule, const struct cfi_register *fp, struct rule_book *book)
+static void set_fp(struct wire_rule *rule, const struct cfi_register *fp)
 {
 	struct expression_value value;
 
@@ -117,7 +112,6 @@ static void set_fp(struct wire_rule *rule, const struct cfi_register *fp, struct
 		break;
 	}
 	rule->fp = WIRE_FP_UNSUPPORTED;
-	rule->fp_offset = expression_number(book, fp->bytes, fp->size);
 }
 
 static bool set_ra_offset(struct wire_rule *rule, int64_t offset)
@@ -187,7 +181,7 @@ static bool sp_is_cfa(const struct cfi_register *sp)
 	return sp->how == CFI_UNSPECIFIED || (sp->how == CFI_VALUE && !sp->bytes && !sp->value);
 }
 
-void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state, struct rule_book *book,
+void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 	      struct wire_rule *ret_rule)
 {
 	struct wire_rule rule = { 0 };
@@ -201,8 +195,8 @@ void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state, stru
 		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_END };
 		return;
 	}
-	set_cfa(&rule, state, book);
-	set_fp(&rule, &state->fp, book);
+	set_cfa(&rule, state);
+	set_fp(&rule, &state->fp);
 	if (rule.cfa != WIRE_CFA_UNSUPPORTED) {
 		set_ra(&rule, &state->ra);
 		if (!sp_is_cfa(&state->sp))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The book of unwinding rules: gives each distinct rule (bpf/unwind_wire.h) a number, the same
- * for all files, which is what rows hold. Also keeps the DWARF expressions that no rule can say,
- * so that a report can print what it was that ended a walk.
+ * for all files, which is what rows hold.
  *
  * Rules are only ever added, never changed or removed: numbers stay good for the life of the
  * book. One book serves several threads; each of them asks through a cache of its own, which
@@ -21,17 +20,13 @@
 #define RULE_GAP  0 /* WIRE_CFA_NONE: nothing is known of this code */
 #define RULE_FULL 1 /* WIRE_CFA_UNSUPPORTED: the rule found no number left */
 
-/* What the `extra` of a WIRE_CFA_UNSUPPORTED rule says when it is not an expression. */
+/* What the `extra` of a WIRE_CFA_UNSUPPORTED rule says: why there is none. */
 enum rule_unsupported {
-	RULE_UNSUPPORTED_FULL,	    /* the book was full */
-	RULE_UNSUPPORTED_MALFORMED, /* the call frame instructions make no sense */
-	RULE_UNSUPPORTED_OTHER,	    /* no expression: an offset, a register out of range ... */
-	RULE_UNSUPPORTED_UNKEPT,    /* an expression that the book had no room for */
-	RULE_FIRST_EXPRESSION,
+	RULE_UNSUPPORTED_FULL,	     /* the book was full */
+	RULE_UNSUPPORTED_MALFORMED,  /* the call frame instructions make no sense */
+	RULE_UNSUPPORTED_OTHER,	     /* an offset, a register out of range ... */
+	RULE_UNSUPPORTED_EXPRESSION, /* one of a form that no rule has */
 };
-
-#define RULE_MAX_EXPRESSIONS	 4096
-#define RULE_MAX_EXPRESSION_SIZE 256 /* bytes */
 
 struct rule_book;
 
@@ -75,17 +70,8 @@ static inline uint16_t rule_number(struct rule_book *book, struct rule_cache *ca
 	return cache->numbers[slot];
 }
 
-/*
- * The number (for `extra`) of an expression that is not supported; RULE_UNSUPPORTED_UNKEPT for
- * those too long or too many to be kept.
- */
-int32_t rule_book_add_expression(struct rule_book *book, const uint8_t *bytes, size_t size);
-
 /* All rules by number; the array stays where it is, and grows behind `*ret_n`. */
 const struct wire_rule *rule_book_rules(const struct rule_book *book, uint32_t *ret_n);
-
-/* The bytes of an expression by number, NULL when that is none; valid as long as the book. */
-const uint8_t *rule_book_expression(const struct rule_book *book, int32_t number, size_t *ret_size);
 
 /* How many questions were answered with RULE_FULL (per cache, at its first asking). */
 uint64_t rule_book_refused(const struct rule_book *book);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The content of a file of the cache, in the byte order of the machine: a header; rules; for each
- * expression a u16 of its size and its bytes; zeroes up to a multiple of four; the rows'
+ * The content of a file of the cache, in the byte order of the machine: a header; rules; the rows'
  * addresses; the rows' rules.
  */
 #include <errno.h>
@@ -20,16 +19,14 @@ struct header {
 	uint32_t checksum; /* CRC-32 of the whole file, this being 0 */
 	struct table_identity identity;
 	uint32_t n_rules, n_rows;
-	uint32_t n_expressions, expressions_size; /* in bytes, with the zeroes */
 	struct unwind_counts counts;
 };
 
 _Static_assert(sizeof(struct table_identity) == 56, "no padding");
-_Static_assert(sizeof(struct header) == 88 + sizeof(struct unwind_counts), "no padding");
+_Static_assert(sizeof(struct header) == 80 + sizeof(struct unwind_counts), "no padding");
 
 struct parts {
 	const struct wire_rule *rules;
-	const uint8_t *expressions;
 	const uint32_t *addresses;
 	const uint16_t *numbers;
 };
@@ -53,17 +50,14 @@ static bool divide(const void *bytes, size_t size, struct parts *ret_parts)
 	if (size < sizeof(*header) || memcmp(header->magic, MAGIC, sizeof(header->magic)) != 0 ||
 	    header->version != TABLE_CACHE_VERSION)
 		return false;
-	if (header->n_rules > WIRE_MAX_RULES || header->n_rows > UNWIND_MAX_ROWS ||
-	    header->n_expressions > RULE_MAX_EXPRESSIONS || header->expressions_size % 4 != 0)
+	if (header->n_rules > WIRE_MAX_RULES || header->n_rows > UNWIND_MAX_ROWS)
 		return false;
-	wanted += (uint64_t)header->n_rules * sizeof(struct wire_rule) + header->expressions_size +
+	wanted += (uint64_t)header->n_rules * sizeof(struct wire_rule) +
 		  (uint64_t)header->n_rows * (sizeof(uint32_t) + sizeof(uint16_t));
 	if (wanted != size)
 		return false;
 	ret_parts->rules = (const void *)at;
 	at += (size_t)header->n_rules * sizeof(struct wire_rule);
-	ret_parts->expressions = at;
-	at += header->expressions_size;
 	ret_parts->addresses = (const void *)at;
 	at += (size_t)header->n_rows * sizeof(uint32_t);
 	ret_parts->numbers = (const void *)at;
@@ -82,42 +76,13 @@ static bool is_whole(const void *bytes, size_t size)
 	return crc == ((const struct header *)bytes)->checksum;
 }
 
-/* Enters the expressions; `numbers` gives what the book calls each. */
-static bool take_expressions(const struct header *header, const uint8_t *at, struct rule_book *book,
-			     int32_t *numbers)
-{
-	const uint8_t *end = at + header->expressions_size;
-
-	for (uint32_t i = 0; i < header->n_expressions; i++) {
-		uint16_t size;
-
-		if (end - at < 2)
-			return false;
-		memcpy(&size, at, sizeof(size));
-		at += 2;
-		if (size > end - at || size > RULE_MAX_EXPRESSION_SIZE)
-			return false;
-		numbers[i] = rule_book_add_expression(book, at, size);
-		at += size;
-	}
-	return true;
-}
-
 static bool take_rules(const struct header *header, const struct wire_rule *rules,
-		       struct rule_book *book, const int32_t *expressions, uint16_t *numbers)
+		       struct rule_book *book, uint16_t *numbers)
 {
 	for (uint32_t i = 0; i < header->n_rules; i++) {
-		struct wire_rule rule = rules[i];
-		int64_t expression = (int64_t)rule.extra - RULE_FIRST_EXPRESSION;
-
-		if (!is_rule(&rule))
+		if (!is_rule(&rules[i]))
 			return false;
-		if (rule.cfa == WIRE_CFA_UNSUPPORTED && expression >= 0) {
-			if (expression >= header->n_expressions)
-				return false;
-			rule.extra = expressions[expression];
-		}
-		numbers[i] = rule_book_add(book, &rule);
+		numbers[i] = rule_book_add(book, &rules[i]);
 	}
 	return true;
 }
@@ -138,7 +103,6 @@ int table_cache_parse(const void *bytes, size_t size, const struct table_identit
 		      struct rule_book *book, struct unwind_rows *ret_rows)
 {
 	const struct header *header = bytes;
-	own(own_free) int32_t *expressions = NULL;
 	own(own_free) uint16_t *numbers = NULL;
 	own(own_free) struct unwind_row *rows = NULL;
 	struct parts parts;
@@ -146,48 +110,16 @@ int table_cache_parse(const void *bytes, size_t size, const struct table_identit
 	if (!divide(bytes, size, &parts) || !is_whole(bytes, size) ||
 	    memcmp(&header->identity, identity, sizeof(*identity)) != 0)
 		return -EBADMSG;
-	expressions = calloc(header->n_expressions + 1, sizeof(*expressions));
 	numbers = calloc(header->n_rules + 1, sizeof(*numbers));
 	rows = malloc((header->n_rows + (size_t)1) * sizeof(*rows));
-	if (!expressions || !numbers || !rows)
+	if (!numbers || !rows)
 		return -ENOMEM;
-	if (!take_expressions(header, parts.expressions, book, expressions) ||
-	    !take_rules(header, parts.rules, book, expressions, numbers) ||
+	if (!take_rules(header, parts.rules, book, numbers) ||
 	    !take_rows(header, &parts, numbers, rows))
 		return -EBADMSG;
 	*ret_rows = (struct unwind_rows){ .n = header->n_rows, .counts = header->counts };
 	ret_rows->rows = take_ptr(rows);
 	return 0;
-}
-
-/* Bytes of all expressions of the book, and how many there are. */
-static uint32_t measure_expressions(const struct rule_book *book, uint32_t *ret_n)
-{
-	uint32_t total = 0, n = 0;
-	size_t size;
-
-	while (n < RULE_MAX_EXPRESSIONS &&
-	       rule_book_expression(book, RULE_FIRST_EXPRESSION + (int32_t)n, &size)) {
-		total += (uint32_t)(2 + size);
-		n++;
-	}
-	*ret_n = n;
-	return (total + 3) / 4 * 4;
-}
-
-static void put_expressions(const struct rule_book *book, uint32_t n, uint8_t *at)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t *bytes;
-		uint16_t kept;
-		size_t size;
-
-		bytes = rule_book_expression(book, RULE_FIRST_EXPRESSION + (int32_t)i, &size);
-		kept = (uint16_t)size;
-		memcpy(at, &kept, sizeof(kept));
-		memcpy(at + 2, bytes, size);
-		at += 2 + size;
-	}
 }
 
 int table_cache_format(const struct table_identity *identity, const struct rule_book *book,
@@ -202,8 +134,7 @@ int table_cache_format(const struct table_identity *identity, const struct rule_
 	size_t size;
 
 	memcpy(header.magic, MAGIC, sizeof(header.magic));
-	header.expressions_size = measure_expressions(book, &header.n_expressions);
-	size = sizeof(header) + (size_t)header.n_rules * sizeof(*rules) + header.expressions_size +
+	size = sizeof(header) + (size_t)header.n_rules * sizeof(*rules) +
 	       (size_t)rows->n * (sizeof(uint32_t) + sizeof(uint16_t));
 	bytes = calloc(1, size);
 	if (!bytes)
@@ -211,8 +142,6 @@ int table_cache_format(const struct table_identity *identity, const struct rule_
 	at = bytes + sizeof(header);
 	memcpy(at, rules, header.n_rules * sizeof(*rules));
 	at += header.n_rules * sizeof(*rules);
-	put_expressions(book, header.n_expressions, at);
-	at += header.expressions_size;
 	for (uint32_t i = 0; i < rows->n; i++, at += sizeof(uint32_t))
 		memcpy(at, &rows->rows[i].address, sizeof(uint32_t));
 	for (uint32_t i = 0; i < rows->n; i++, at += sizeof(uint16_t))

@@ -21,15 +21,7 @@ static int number_rules(struct rule_book *book, const struct rule_book *own_rule
 	rule_book_rules(book, &in_use);
 	may_take = (WIRE_MAX_RULES - in_use) / RULES_PART;
 	for (uint32_t i = 0; i < n; i++) {
-		struct wire_rule rule = rules[i];
-		const uint8_t *bytes = NULL;
-		size_t size;
-
-		if (rule.cfa == WIRE_CFA_UNSUPPORTED)
-			bytes = rule_book_expression(own_rules, rule.extra, &size);
-		if (bytes)
-			rule.extra = rule_book_add_expression(book, bytes, size);
-		ret_numbers[i] = i < may_take ? rule_book_add(book, &rule) : RULE_FULL;
+		ret_numbers[i] = i < may_take ? rule_book_add(book, &rules[i]) : RULE_FULL;
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loader of compiled tables. The input is the content of a file of the cache; its checksum and
- * what it says it is of are made right first, or nothing would get beyond them.
+ * The loader of compiled tables. The input is the content of a file of the cache; its version, its
+ * checksum and what it says it is of are made right first, or nothing would get beyond them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #include "unwind/table_cache.h"
 
+#define VERSION_AT  8
 #define CHECKSUM_AT 12
 #define IDENTITY_AT 16
 
@@ -35,6 +36,7 @@ static void check(const struct unwind_rows *rows, const struct rule_book *book)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct table_identity identity = { .inode = 1 };
+	const uint32_t version = TABLE_CACHE_VERSION;
 	struct rule_book *book = NULL;
 	struct unwind_rows rows;
 	uint32_t crc = 0;
@@ -46,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!bytes || rule_book_new(&book))
 		abort();
 	memcpy(bytes, data, size);
+	memcpy(bytes + VERSION_AT, &version, sizeof(version));
 	memcpy(bytes + IDENTITY_AT, &identity, sizeof(identity));
 	memset(bytes + CHECKSUM_AT, 0, sizeof(crc));
 	crc = (uint32_t)crc32_z(0, bytes, size);

@@ -87,18 +87,17 @@ static void compile_path(const char *path, struct made *made)
 	close(fd);
 }
 
-/* A few rows, some of whose rules have expressions. */
+/* A few rows. */
 static void make_small(struct made *made)
 {
-	static const uint8_t first[] = { 1, 2, 3 }, second[] = { 4, 5, 6, 7 };
 	struct wire_rule rule = { .cfa = WIRE_CFA_UNSUPPORTED };
 	uint16_t numbers[3];
 
 	made->identity = (struct table_identity){ .inode = 1, .build_id_size = 0 };
 	assert_int_equal(rule_book_new(&made->book), 0);
-	rule.extra = rule_book_add_expression(made->book, first, sizeof(first));
+	rule.extra = RULE_UNSUPPORTED_EXPRESSION;
 	numbers[0] = rule_book_add(made->book, &rule);
-	rule.extra = rule_book_add_expression(made->book, second, sizeof(second));
+	rule.extra = RULE_UNSUPPORTED_OTHER;
 	numbers[1] = rule_book_add(made->book, &rule);
 	rule = (struct wire_rule){
 		.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_REG, .fp_offset = 3
@@ -126,22 +125,9 @@ static void assert_equal(const struct made *made, const struct rule_book *book,
 	assert_int_equal(rows->n, made->rows.n);
 	assert_memory_equal(&rows->counts, &made->rows.counts, sizeof(rows->counts));
 	for (uint32_t i = 0; i < rows->n; i++) {
-		struct wire_rule x = a[made->rows.rows[i].rule], y = b[rows->rows[i].rule];
-		size_t size_x, size_y;
-		const uint8_t *bytes_x = NULL, *bytes_y = NULL;
-
 		assert_int_equal(rows->rows[i].address, made->rows.rows[i].address);
-		if (x.cfa == WIRE_CFA_UNSUPPORTED) {
-			bytes_x = rule_book_expression(made->book, x.extra, &size_x);
-			bytes_y = rule_book_expression(book, y.extra, &size_y);
-		}
-		assert_int_equal(!bytes_x, !bytes_y);
-		if (bytes_x) {
-			assert_int_equal(size_x, size_y);
-			assert_memory_equal(bytes_x, bytes_y, size_x);
-			x.extra = y.extra = 0;
-		}
-		assert_memory_equal(&x, &y, sizeof(x));
+		assert_memory_equal(&a[made->rows.rows[i].rule], &b[rows->rows[i].rule],
+				    sizeof(*a));
 	}
 }
 
@@ -288,7 +274,7 @@ static void test_hostile(void **state)
 			bytes[i] = before;
 		}
 	}
-	assert_true(refused > 500);
+	assert_in_range(refused, 400, 5 * size);
 	free(bytes);
 	made_clear(&made);
 }
