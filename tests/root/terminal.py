@@ -38,6 +38,8 @@ class Terminal:
             for fd in (0, 1, 2):
                 os.dup2(slave, fd)
             os.closerange(3, 64)
+            # What runs the tests may ignore it, and it is passed on; a terminal's programs do not.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execvpe(argv[0], argv, {**os.environ, "TERM": "xterm-256color",
                                        "LC_ALL": "C.UTF-8", **(env or {})})
 
