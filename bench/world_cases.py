@@ -39,7 +39,7 @@ class WorldCases:
             "rss": Row("peak RSS of that run; without these processes", "MB"),
         }
         execs = Row("execs a second that the machine did meanwhile", "execs")
-        lost = Row(f"samples lost, and records of what is mapped; {what}", "", 0)
+        lost = Row(f"samples lost, and records of what is mapped; {what}", "lost", 0)
         unnamed = Row(f"user frames of those programs without a name; {what}", "%", 0.5)
         data, folded = self.bench.path("perf.data"), self.bench.path("stacks.folded")
         commands = {
@@ -75,7 +75,7 @@ class WorldCases:
         """One long run, in intervals: what is over must not stay."""
         row = Row(f"RSS gained from the {GROWN_FROM}th to the {LONG_SECONDS}th second of a run in "
                   f"intervals of 1 s, {EXECS:,} execs a second", "MB", 4)
-        lost = Row("samples lost, and records of what is mapped, in that run", "", 0)
+        lost = Row("samples lost, and records of what is mapped, in that run", "lost", 0)
         with Machine(self.bench.build, processes=0):
             run = self.bench.start([self.profile, "-v", "-U", "-f", "-F", "499", "-i", "1",
                                     str(LONG_SECONDS + 1)], self.out)
