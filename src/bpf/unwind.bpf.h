@@ -107,7 +107,7 @@ static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 add
  */
 #define UNWIND_KEPT_RULES 512
 
-struct unwind_memory {
+struct walk_memory {
 	struct window window;
 	struct unwind_found found[UNWIND_KEPT_RULES];
 };
@@ -116,10 +116,10 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1); /* config.slots */
 	__type(key, __u32);
-	__type(value, struct unwind_memory);
-} unwind_memory SEC(".maps");
+	__type(value, struct walk_memory);
+} walk_memory SEC(".maps");
 
-static __always_inline struct unwind_found *unwind_found(struct unwind_memory *memory, __u32 layout,
+static __always_inline struct unwind_found *unwind_found(struct walk_memory *memory, __u32 layout,
 							 __u64 address)
 {
 	__u64 at = (address ^ layout) * 0x9fb21c651e98df25ull >> 32;
@@ -138,7 +138,7 @@ static __always_inline struct unwind_found *unwind_found(struct unwind_memory *m
 #undef UNWIND_CONTEXT
 #undef UNWIND_PASS
 #define UNWIND_CONTEXT                                                                             \
-	, __u32 slot __attribute__((unused)), struct unwind_memory *memory __attribute__((unused))
+	, __u32 slot __attribute__((unused)), struct walk_memory *memory __attribute__((unused))
 #define UNWIND_PASS , slot, memory
 #include "bpf/unwind_step.h"
 
@@ -146,7 +146,7 @@ static __always_inline struct unwind_found *unwind_found(struct unwind_memory *m
 __noinline int unwind_once(__u32 slot)
 {
 	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
-	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &slot);
+	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &slot);
 
 	return scratch_slot && memory ? (int)unwind_step(&scratch_slot->walk, slot, memory)
 				      : WIRE_END_STALE;
@@ -326,7 +326,7 @@ static __always_inline bool lost_its_stack(const struct task_struct *task,
 __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &number);
+	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &number);
 	__u64 fp, saved[2];
 	__u32 n = 0;
 
@@ -362,7 +362,7 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 				       const struct task_struct *task, struct scratch *slot,
 				       __u32 number, __u32 first)
 {
-	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &number);
+	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &number);
 	__u32 n = 1, most = config.max_depth;
 
 	if (!memory || user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
@@ -474,7 +474,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, __u32 tgid,
 					struct scratch *slot, __u32 number, __u32 first)
 {
-	struct unwind_memory *memory = bpf_map_lookup_elem(&unwind_memory, &number);
+	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &number);
 	struct unwind_walk *walk = &slot->walk;
 	__u32 end, n = 0;
 

@@ -289,10 +289,7 @@ UNWIND_INLINE __u32 unwind_find_rule(struct unwind_walk *walk, __u64 address,
 	return WIRE_END_NONE;
 }
 
-/*
- * What comes before the CFA where the return address is not just below it: whether there is a
- * caller, or the registers of one. WIRE_END_NONE: go on as usual.
- */
+/* Whether a rule that is not of the usual kind has no caller. WIRE_END_NONE: it has. */
 UNWIND_INLINE __u32 unwind_is_end(const struct unwind_walk *walk, const struct wire_rule *rule)
 {
 	if (rule->ra & WIRE_RULE_FRAME_POINTER && !walk->may_chain)

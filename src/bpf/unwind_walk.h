@@ -29,8 +29,7 @@ struct unwind_walk {
 	/* The mapping that was looked up last. */
 	__u64 start, end, bias;
 	__u32 root, owner;
-	__u32 layout; /* struct wire_process.owner, whose mappings are walked by; 0: not known yet
-		       */
+	__u32 layout;	    /* owner of the struct wire_process walked by; 0: not known yet */
 	__u32 callee_owner; /* the table of the frame before; 0 when this one is the first */
 	__u32 tgid;
 	__u32 may_chain; /* frame pointers may be followed where code is known to keep them */

@@ -123,7 +123,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger,
 	config->unwind = unwind_of(plan->unwind);
 	config->slots = slots;
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots);
-	bpf_map__set_max_entries(side->skeleton->maps.unwind_memory, slots);
+	bpf_map__set_max_entries(side->skeleton->maps.walk_memory, slots);
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
 	return 0;

@@ -64,7 +64,7 @@ closing
 # Not all of them need come: some kernels stop the timer of a CPU that idles, for perf too.
 calculates "$samples > 0.4 * 497 && $samples <= 1.02 * 497 * 2 * $cpus + 5"
 check $? "with idle ones, a CPU gives at most 497 samples a second" "$samples of $cpus CPUs"
-# An emulated CPU that stands still for longer than a period throttles its clock: what it says is lost.
+# A starved emulated machine loses some; then it is told, and the rest adds up.
 [ "$(total)" -eq "$samples" ] && { [ "$lost" -eq 0 ] || [ "$slow" -gt 1 ]; }
 check $? "the counts of the whole machine add up to the closing line" "$(total), $(tail -n 1 "$err")"
 
