@@ -59,17 +59,35 @@ static bool run(demangler *write, const char *name, char *ret_name, size_t size)
 	return true;
 }
 
+static bool demangle_all(const char *name, char *ret_name, size_t size)
+{
+	if (name[1] == 'R')
+		return run(rust_demangle_callback, name, ret_name, size);
+	if (looks_like_legacy_rust(name) && run(rust_demangle_callback, name, ret_name, size))
+		return true;
+	return run(cplus_demangle_v3_callback, name, ret_name, size);
+}
+
+/* What is behind the first @, as in name@plt, is no part of what was mangled, and stays. */
 bool demangle(const char *name, char *ret_name, size_t size)
 {
+	char mangled[MAX_MANGLED + 1];
+	size_t n, rest;
+
 	if (strncmp(name, "___Z", 4) == 0)
 		name += 2;
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || !size)
 		return false;
 	if (strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
 		return false;
-	if (name[1] == 'R')
-		return run(rust_demangle_callback, name, ret_name, size);
-	if (looks_like_legacy_rust(name) && run(rust_demangle_callback, name, ret_name, size))
-		return true;
-	return run(cplus_demangle_v3_callback, name, ret_name, size);
+	n = strcspn(name, "@");
+	rest = strlen(name + n) + 1;
+	if (rest >= size)
+		return false;
+	memcpy(mangled, name, n);
+	mangled[n] = '\0';
+	if (!demangle_all(mangled, ret_name, size - rest + 1))
+		return false;
+	memcpy(ret_name + strlen(ret_name), name + n, rest);
+	return true;
 }

@@ -33,6 +33,9 @@ static void cxx(void **state)
 	assert_demangles("_ZNSolsEi", "std::ostream::operator<<(int)");
 	assert_demangles("_ZN3foo3barEi.cold", "foo::bar(int) [clone .cold]");
 	assert_demangles("___ZN3foo3barEv", "foo::bar()");
+	assert_demangles("_ZNSt14error_categoryC2Ev@plt",
+			 "std::error_category::error_category()@plt");
+	assert_demangles("_ZN3foo3barEi@@V_1", "foo::bar(int)@@V_1");
 }
 
 static void rust(void **state)
@@ -56,6 +59,8 @@ static void other_names_stay(void **state)
 	assert_stays("_Z");
 	assert_stays("_R");
 	assert_stays("_Zebra");
+	assert_stays("_Z@plt");
+	assert_stays("malloc@plt");
 	assert_stays("_Resize");
 	assert_stays("i");	   /* a type, to demanglers that are asked for any */
 	assert_stays("main.main"); /* Go */
@@ -70,6 +75,7 @@ static void small_room_is_not_overrun(void **state)
 	for (size_t size = 0; size <= sizeof(small); size++) {
 		memset(small, 'x', sizeof(small));
 		assert_false(demangle("_ZN3foo3barEi", small, size));
+		assert_false(demangle("_ZN3foo3barE@plt", small, size));
 		for (size_t i = size; i < sizeof(small); i++)
 			assert_int_equal(small[i], 'x');
 	}
