@@ -52,9 +52,17 @@ static void *prepare(void *symbolizer)
 	return NULL;
 }
 
-/* The kernel's symbols take tens of ms to read: not while the user waits for the report. */
-static void begin_preparing(struct measured *measured, struct symbolizer *symbolizer)
+/*
+ * The kernel tells its names when they are asked for. Where it cannot, its symbols take tens of ms
+ * to read: not while the user waits for the report.
+ */
+static void begin_preparing(struct measured *measured, struct session *session,
+			    struct symbolizer *symbolizer)
 {
+	struct kernel_asker asker;
+
+	if (session_kernel_asker(session, &asker) && symbolizer_ask_kernel(symbolizer, &asker) == 0)
+		return;
 	measured->preparing = measured->report.request->plan->kernel &&
 			      pthread_create(&measured->preparer, NULL, prepare, symbolizer) == 0;
 }
@@ -233,7 +241,7 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 		r = session_launch(session, err);
 	if (r < 0)
 		return r;
-	begin_preparing(measured, symbolizer);
+	begin_preparing(measured, session, symbolizer);
 	r = measure(measured, session, symbolizer, err);
 	end_preparing(measured);
 	if (r == 0 && symbolizer_kernel_advice(symbolizer))

@@ -21,6 +21,8 @@
  */
 #define WIRE_NESTED_SLOTS 4
 #define WIRE_MAX_SLOTS	  16
+/* Of a symbol as the kernel prints it: KSYM_SYMBOL_LEN, and what it may grow by. */
+#define WIRE_SYMBOL_SIZE 1024
 
 enum wire_flags {
 	WIRE_USER = 1 << 0,	     /* capture user stacks */
@@ -134,6 +136,12 @@ struct wire_counters {
 	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED: in no table */
 	__u64 withheld;	     /* would have been, but too many were: counted as they ended */
 	__u64 reserved;
+};
+
+/* One question to the kernel about its symbols, and the answer (bpf/kernel_symbol.bpf.c). */
+struct wire_symbol {
+	__u64 address;
+	char text[WIRE_SYMBOL_SIZE];
 };
 
 _Static_assert(sizeof(struct wire_config) == 48, "both sides agree on struct wire_config");

@@ -13,6 +13,7 @@
 #include "base/cpu_list.h"
 #include "base/own.h"
 #include "session/filters.h"
+#include "session/kernel_asker.h"
 #include "session/kernel_types.h"
 #include "stacktally.skel.h"
 #include "trigger/lockdown.h"
@@ -190,6 +191,8 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, struc
 		return r;
 	size_maps(plan, side);
 	size_tables(plan, side->skeleton);
+	if (plan->kernel)
+		kernel_asker_choose(side->skeleton);
 	config.turn_at = side->keys / 2;
 	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "plan.h"
 #include "process/worlds.h"
+#include "symbolize/asked_kernel.h"
 #include "tally/tally.h"
 #include "trigger/trigger.h"
 
@@ -37,6 +38,9 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 
 /* What the user should know before it starts (a kernel that may hang), or NULL. */
 const char *session_warning(const struct session *session);
+
+/* Who asks the kernel for its names as long as the session is open. False: nobody can. */
+bool session_kernel_asker(const struct session *session, struct kernel_asker *ret_asker);
 
 /* Attaches the trigger: events count from here on. */
 int session_start(struct session *session, struct error *err);

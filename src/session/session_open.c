@@ -15,6 +15,7 @@
 #include "session/filters.h"
 #include "session/hang.h"
 #include "session/hold.h"
+#include "session/kernel_asker.h"
 #include "session/session_parts.h"
 #include "stacktally.skel.h"
 
@@ -178,6 +179,11 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 const char *session_warning(const struct session *session)
 {
 	return session->warning[0] ? session->warning : NULL;
+}
+
+bool session_kernel_asker(const struct session *session, struct kernel_asker *ret_asker)
+{
+	return kernel_asker_get(session->side.skeleton, ret_asker);
 }
 
 /* ---- starting ---- */

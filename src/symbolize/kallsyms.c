@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolize/kernel_aliases.h"
 #include "symbolize/lines.h"
 
 #define MAX_NAME_BYTES (64u << 20)
@@ -130,36 +131,6 @@ static int add_name(struct kallsyms *kallsyms, const char *name, size_t size, ui
 	return 0;
 }
 
-/* Where a section of the core kernel's code begins or ends, as its linker script names it. */
-static bool marks_section(const char *name, bool *ret_end)
-{
-	size_t length = strlen(name);
-	bool end = length >= 9 && strcmp(name + length - 9, "_text_end") == 0;
-
-	*ret_end = end || strcmp(name, "_etext") == 0 || strcmp(name, "_einittext") == 0;
-	return *ret_end || strcmp(name, "_text") == 0 || strcmp(name, "_stext") == 0 ||
-	       strcmp(name, "_sinittext") == 0 ||
-	       (name[0] == '_' && length >= 11 && strcmp(name + length - 11, "_text_start") == 0);
-}
-
-static int rank_of_type(char type)
-{
-	return type == 'T' ? 2 : type == 'W' || type == 'w' ? 1 : 0;
-}
-
-/* Whether a name is better than the one known for the same address. */
-static bool is_better(const char *name, char type, const char *known, char known_type)
-{
-	bool end, mark = marks_section(name, &end), known_mark = marks_section(known, &end);
-	size_t underscores = strspn(name, "_"), known_underscores = strspn(known, "_");
-
-	if (mark != known_mark)
-		return known_mark;
-	if (rank_of_type(type) != rank_of_type(known_type))
-		return rank_of_type(type) > rank_of_type(known_type);
-	return underscores <= known_underscores;
-}
-
 /*
  * The name of the entry before is dropped when it is that of the padding before this function,
  * which takes its place: half of all names.
@@ -195,8 +166,8 @@ static int add_entry(struct kallsyms *kallsyms, uint64_t address, uint32_t name,
 		if (name == NO_NAME)
 			return 0;
 		if (last->name == NO_NAME ||
-		    is_better(name_at(kallsyms, name), type, name_at(kallsyms, last->name),
-			      kallsyms->last_type)) {
+		    kernel_alias_is_better(name_at(kallsyms, name), type,
+					   name_at(kallsyms, last->name), kallsyms->last_type)) {
 			last->name = name;
 			kallsyms->last_type = type;
 		}
@@ -264,7 +235,7 @@ static int read_symbol(void *context, char *line, size_t size)
 	r = add_name(kallsyms, name, size, module, &offset);
 	if (r)
 		return r;
-	marks_section(name_at(kallsyms, offset), &is_end);
+	kernel_name_is_mark(name_at(kallsyms, offset), &is_end);
 	if (!module && !kallsyms->core_start)
 		kallsyms->core_start = address;
 	if (!module && strcmp(name_at(kallsyms, offset), "_etext") == 0)

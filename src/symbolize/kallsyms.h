@@ -5,10 +5,8 @@
  * while sampling goes on, before it is known which names will be asked for.
  *
  * The file gives no sizes: a symbol reaches to the next one of any kind (data ends code too), and
- * a module's last one to the end of the module. Where names share an address, the first of these
- * rules that tells them apart decides: functions over marks of sections (__sched_text_start);
- * global over weak over local; fewer leading underscores; the one that is read last, which of
- * __ia32_sys_read and __x64_sys_read is the one to expect.
+ * a module's last one to the end of the module. Where names share an address, kernel_aliases.h
+ * tells which is taken.
  *
  * Must not know: user code, tallies.
  */

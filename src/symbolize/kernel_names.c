@@ -11,6 +11,7 @@
 #define MAX_NOTES 65536
 
 struct kernel_names {
+	struct asked_kernel *asked; /* NULL: the table has to tell all */
 	struct kallsyms *table;
 	int error; /* why there is no table: a negative errno */
 };
@@ -29,6 +30,7 @@ void kernel_names_free(struct kernel_names *kernel)
 {
 	if (!kernel)
 		return;
+	asked_kernel_free(kernel->asked);
 	kallsyms_free(kernel->table);
 	free(kernel);
 }
@@ -48,6 +50,35 @@ const struct kallsyms *kernel_names_table(struct kernel_names *kernel)
 	modules = open("/proc/modules", O_RDONLY | O_CLOEXEC); /* none in kernels without modules */
 	kernel->error = kallsyms_read(symbols, modules, &kernel->table);
 	return kernel->table;
+}
+
+int kernel_names_ask(struct kernel_names *kernel, const struct kernel_asker *asker)
+{
+	return asked_kernel_new(asker, &kernel->asked);
+}
+
+bool kernel_names_find(struct kernel_names *kernel, uint64_t address,
+		       struct kernel_symbol *ret_symbol)
+{
+	const struct kallsyms *table;
+
+	if (kernel->asked && asked_kernel_find(kernel->asked, address, ret_symbol))
+		return true;
+	table = kernel_names_table(kernel);
+	return table && kallsyms_find(table, address, ret_symbol);
+}
+
+static void core_range(struct kernel_names *kernel, uint64_t *ret_start, uint64_t *ret_end)
+{
+	const struct kallsyms *table;
+
+	if (kernel->asked) {
+		asked_kernel_core_range(kernel->asked, ret_start, ret_end);
+		return;
+	}
+	table = kernel_names_table(kernel);
+	if (table)
+		kallsyms_core_range(table, ret_start, ret_end);
 }
 
 static char kptr_restrict(void)
@@ -82,12 +113,10 @@ void kernel_names_object(struct kernel_names *kernel, struct names_object *ret_o
 {
 	own(own_fd) int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
 	own(own_free) uint8_t *notes = malloc(MAX_NOTES);
-	const struct kallsyms *table = kernel_names_table(kernel);
 	ssize_t n;
 
 	memset(ret_object, 0, sizeof(*ret_object));
-	if (table)
-		kallsyms_core_range(table, &ret_object->start, &ret_object->end);
+	core_range(kernel, &ret_object->start, &ret_object->end);
 	if (fd < 0 || !notes)
 		return;
 	n = read(fd, notes, MAX_NOTES);

@@ -97,15 +97,14 @@ static void answer(const struct batch *batch, const struct request *request,
 static int answer_kernel(struct lookup *lookup, const struct batch *batch,
 			 const struct request *requests, uint32_t n)
 {
-	const struct kallsyms *table = kernel_names_table(lookup->kernel);
 	struct answer found = { .symbol = ANSWER_NONE, .chain = QUERY_NO_CHAIN };
 	uint64_t start = 0;
 
 	lookup->met_kernel = true;
-	for (uint32_t i = 0; table && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct kernel_symbol symbol;
 
-		if (!kallsyms_find(table, requests[i].key, &symbol))
+		if (!kernel_names_find(lookup->kernel, requests[i].key, &symbol))
 			continue;
 		if (found.symbol == ANSWER_NONE || symbol.start != start) {
 			const char *name = pool_string(answers_pool(lookup->answers), symbol.name);

@@ -92,6 +92,11 @@ int symbolizer_forget(struct symbolizer *symbolizer)
 	return make_parts(symbolizer);
 }
 
+int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_asker *asker)
+{
+	return kernel_names_ask(symbolizer->lookup.kernel, asker);
+}
+
 void symbolizer_prepare(struct symbolizer *symbolizer)
 {
 	kernel_names_table(symbolizer->lookup.kernel);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "process/worlds.h"
+#include "symbolize/asked_kernel.h"
 #include "symbolize/names.h"
 #include "tally/tally.h"
 
@@ -37,6 +38,12 @@ void symbolizer_free(struct symbolizer *symbolizer);
  * of worlds are given anew (worlds_forget()), and names_clear() was called. 0 or -ENOMEM.
  */
 int symbolizer_forget(struct symbolizer *symbolizer);
+
+/*
+ * Has the kernel asked for its names, as long as the asker's context is there. -ENOTSUP when it
+ * does not answer, -ENOMEM: then its symbols are read.
+ */
+int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_asker *asker);
 
 /*
  * Reads the kernel's symbols now rather than at the first resolve: called while sampling, so

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/kernel_asker.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/wire.h"
+#include "stacktally.skel.h"
+
+void kernel_asker_choose(struct stacktally *skeleton)
+{
+	/* The younger of the two helpers that are called. */
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_SYSCALL, BPF_FUNC_kallsyms_lookup_name, NULL) !=
+	    1)
+		return;
+	bpf_program__set_autoload(skeleton->progs.symbol_at, true);
+	bpf_program__set_autoload(skeleton->progs.symbol_named, true);
+}
+
+/* What the program returned. */
+static int run(const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int r = bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+
+	return r < 0 ? r : (int)options.retval;
+}
+
+static int symbol_at(void *context, uint64_t address, const char **ret_text)
+{
+	struct stacktally *skeleton = context;
+	struct wire_symbol *symbol = &skeleton->bss->kernel_symbol;
+	int r;
+
+	symbol->address = address;
+	r = run(skeleton->progs.symbol_at);
+	if (r < 0)
+		return r;
+	symbol->text[sizeof(symbol->text) - 1] = '\0';
+	*ret_text = symbol->text;
+	return 0;
+}
+
+static int address_of(void *context, const char *name, uint64_t *ret_address)
+{
+	struct stacktally *skeleton = context;
+	struct wire_symbol *symbol = &skeleton->bss->kernel_symbol;
+	int r;
+
+	memset(symbol->text, 0, sizeof(symbol->text));
+	strncpy(symbol->text, name, sizeof(symbol->text) - 1);
+	r = run(skeleton->progs.symbol_named);
+	if (r == 0)
+		*ret_address = symbol->address;
+	return r;
+}
+
+bool kernel_asker_get(struct stacktally *skeleton, struct kernel_asker *ret_asker)
+{
+	if (bpf_program__fd(skeleton->progs.symbol_at) < 0)
+		return false;
+	*ret_asker = (struct kernel_asker){ .context = skeleton,
+					    .symbol_at = symbol_at,
+					    .address_of = address_of };
+	return true;
+}

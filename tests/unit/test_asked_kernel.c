@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The kernel's names, asked for: as its list has them, and whatever an answer may look like. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "bpf/wire.h"
+#include "session/kernel_asker.h"
+#include "stacktally.skel.h"
+#include "symbolize/kallsyms.h"
+
+#define EACH 16 /* one of so many addresses is asked for */
+
+/* Answers with a text, and knows these symbols. */
+struct script {
+	const char *text;
+	const char *known;
+	uint64_t known_at;
+};
+
+static int symbol_at(void *context, uint64_t address, const char **ret_text)
+{
+	const struct script *script = context;
+
+	(void)address;
+	*ret_text = script->text;
+	return script->text ? 0 : -EFAULT;
+}
+
+static int address_of(void *context, const char *name, uint64_t *ret_address)
+{
+	const struct script *script = context;
+
+	*ret_address = strcmp(name, "_text") == 0    ? 0x1000
+		       : strcmp(name, "_etext") == 0 ? 0x9000
+						     : script->known_at;
+	return name[0] == '_' && strstr(name, "text")		   ? 0
+	       : script->known && strcmp(name, script->known) == 0 ? 0
+								   : -ENOENT;
+}
+
+static bool find(struct script *script, uint64_t address, struct kernel_symbol *ret_symbol)
+{
+	const struct kernel_asker asker = { script, symbol_at, address_of };
+	static char module[64];
+	struct asked_kernel *asked;
+	bool found;
+
+	assert_int_equal(asked_kernel_new(&asker, &asked), 0);
+	found = asked_kernel_find(asked, address, ret_symbol);
+	if (found) {
+		snprintf(module, sizeof(module), "%s", ret_symbol->module);
+		ret_symbol->module = module;
+	}
+	asked_kernel_free(asked);
+	return found;
+}
+
+static void reads_answers(void **state)
+{
+	struct kernel_symbol symbol;
+
+	(void)state;
+	assert_true(find(&(struct script){ .text = "do_it+0x10/0x20" }, 0x2010, &symbol));
+	assert_string_equal(symbol.name, "do_it");
+	assert_string_equal(symbol.module, "[kernel]");
+	assert_int_equal(symbol.start, 0x2000);
+	assert_true(find(&(struct script){ .text = "fs_read+0x1/0x2 [ext4]" }, 0xf001, &symbol));
+	assert_string_equal(symbol.module, "[ext4]");
+	assert_int_equal(symbol.start, 0xf000);
+	/* Generated code is no module, and not in the core. */
+	assert_false(find(&(struct script){ .text = "bpf_prog_1+0x1/0x2" }, 0xf001, &symbol));
+}
+
+static void refuses_what_is_none(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"0xffffffff81000000",
+		"+0x1/0x2",
+		"name",
+		"name+",
+		"name+0x",
+		"name+0x1",
+		"name+0x1/",
+		"name+0x1/0x",
+		"name+0x3/0x2",
+		"name+0x2/0x2",
+		"name+1/2",
+		"_stext+0x1/0x2",
+		"__sched_text_end+0x1/0x2",
+		NULL,
+	};
+	struct kernel_symbol symbol;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_false(find(&(struct script){ .text = texts[i] }, 0x2001, &symbol));
+}
+
+static void takes_the_better_known_name(void **state)
+{
+	struct script script = { .text = "__pi_memcpy+0x10/0x20",
+				 .known = "memcpy",
+				 .known_at = 0x2000 };
+	struct kernel_symbol symbol;
+
+	(void)state;
+	assert_true(find(&script, 0x2010, &symbol));
+	assert_string_equal(symbol.name, "memcpy");
+	script.known_at = 0x3000; /* another function */
+	assert_true(find(&script, 0x2010, &symbol));
+	assert_string_equal(symbol.name, "__pi_memcpy");
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+/* Compares what the running kernel says of each address in its list with what the list says. */
+static void compare(struct kallsyms *list, struct asked_kernel *asked)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	uint32_t n = 0, n_asked = 0;
+	uint64_t address, start, end;
+	char line[1024];
+
+	assert_non_null(file);
+	asked_kernel_core_range(asked, &start, &end);
+	for (uint32_t i = 0; fgets(line, sizeof(line), file); i++) {
+		struct kernel_symbol symbol, told;
+
+		if (i % EACH || sscanf(line, "%lx", &address) != 1 || address < start ||
+		    address >= end || !kallsyms_find(list, address, &symbol))
+			continue;
+		n++;
+		if (!asked_kernel_find(asked, address, &told))
+			continue;
+		n_asked++;
+		assert_string_equal(told.name, symbol.name);
+		assert_string_equal(told.module, symbol.module);
+		assert_int_equal(told.start, symbol.start);
+	}
+	fclose(file);
+	assert_true(n > 1000 && n_asked > n * 99 / 100);
+}
+
+static void says_what_the_list_says(void **state)
+{
+	int symbols = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	struct kallsyms *list = NULL;
+	struct asked_kernel *asked;
+	struct stacktally *skeleton;
+	struct kernel_asker asker;
+
+	(void)state;
+	libbpf_set_print(quiet);
+	skeleton = stacktally__open();
+	assert_non_null(skeleton);
+	kernel_asker_choose(skeleton);
+	if (!bpf_program__autoload(skeleton->progs.symbol_at) || stacktally__load(skeleton) < 0) {
+		stacktally__destroy(skeleton);
+		skip(); /* not allowed, or an older kernel */
+	}
+	assert_true(kernel_asker_get(skeleton, &asker));
+	assert_int_equal(kallsyms_read(symbols, -1, &list), 0);
+	if (kallsyms_are_hidden(list)) {
+		assert_int_equal(asked_kernel_new(&asker, &asked), -ENOTSUP);
+	} else {
+		assert_int_equal(asked_kernel_new(&asker, &asked), 0);
+		compare(list, asked);
+		asked_kernel_free(asked);
+	}
+	kallsyms_free(list);
+	stacktally__destroy(skeleton);
+	close(symbols);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_answers),
+		cmocka_unit_test(refuses_what_is_none),
+		cmocka_unit_test(takes_the_better_known_name),
+		cmocka_unit_test(says_what_the_list_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
