@@ -295,7 +295,8 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 	if (watch && plan->command)
 		r = watch_shield(watch, err);
 	if (r == 0)
-		r = session_open(plan, trigger, worlds, &session, err);
+		r = session_open(plan, trigger, worlds, symbolizer_kernel(symbolizer), &session,
+				 err);
 	if (watch)
 		watch_unshield(watch);
 	if (r < 0)

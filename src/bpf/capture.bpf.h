@@ -300,8 +300,9 @@ static __always_inline void frame_pointer_user(void *ctx, enum hit hit,
 /* Few kernel stacks are deeper, and what is asked for and not used, the helper clears. */
 #define KERNEL_USUAL_DEPTH 48
 
-static __always_inline __u64 kernel_stack(void *ctx, struct scratch *slot, __u32 size)
+static __always_inline __u64 kernel_stack(void *ctx, struct scratch *slot)
 {
+	__u32 size = config.kernel_depth * sizeof(__u64);
 	__u32 usual = KERNEL_USUAL_DEPTH * sizeof(__u64);
 	__u64 kernel;
 
@@ -332,7 +333,7 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
 	if (config_has(WIRE_KERNEL) && hit != HIT_USER)
-		kernel = kernel_stack(ctx, slot, size);
+		kernel = kernel_stack(ctx, slot);
 	slot->stack.n_kernel = kernel / sizeof(__u64);
 	if (config_has(WIRE_USER)) {
 		if (config.unwind == WIRE_UNWIND_FP)
@@ -374,7 +375,7 @@ __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words)
 {
 	struct wire_hash h = { config.seed[0], config.seed[1] };
-	__u32 most = HEAD_WORDS + 2 * config.max_depth;
+	__u32 most = HEAD_WORDS + config.kernel_depth + config.max_depth;
 
 	slot->stack.hash = h;
 	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_WORDS) {

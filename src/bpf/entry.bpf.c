@@ -3,8 +3,8 @@
  * Every program of the kernel side. None loads by itself: a trigger chooses the entry it fires,
  * the session adds those that follow processes; the verifier never sees the rest.
  *
- * Hooks: perf events, kernel and user probes (single, multi), fentry, tracepoints; and the raw
- * tracepoints sched_process_fork, sched_process_exec and sched_process_exit.
+ * Hooks: perf events, kernel and user probes (single, multi), fentry, tracepoints, raw and through
+ * perf events; among the raw ones sched_process_fork, sched_process_exec and sched_process_exit.
  */
 #include "bpf/capture.bpf.h"
 
@@ -81,6 +81,13 @@ int on_uprobe_multi(struct pt_regs *ctx)
 
 SEC("?tracepoint")
 int on_tracepoint(void *ctx)
+{
+	return capture(ctx, HIT_KERNEL);
+}
+
+/* Of any event: what its arguments are, it does not know. */
+SEC("?raw_tp")
+int on_raw_tracepoint(void *ctx)
 {
 	return capture(ctx, HIT_KERNEL);
 }

@@ -52,8 +52,11 @@ enum wire_unwind {
 
 /* Set once, before the programs are loaded. */
 struct wire_config {
-	__u32 flags;	  /* enum wire_flags */
-	__u32 max_depth;  /* frames a side, 1..WIRE_MAX_DEPTH */
+	__u32 flags;	 /* enum wire_flags */
+	__u32 max_depth; /* frames a side, 1..WIRE_MAX_DEPTH */
+	/* Of the kernel, max_depth or more: user space takes away what delivered the event. */
+	__u32 kernel_depth; /* ..WIRE_MAX_DEPTH */
+	__u32 reserved;
 	__u32 cpu;	  /* with WIRE_FILTER_CPU */
 	__u32 pidns_inum; /* with WIRE_OWN_PIDNS */
 	__u64 seed[2];	  /* of the stack hash: random, so that nobody can aim for collisions */
@@ -86,7 +89,7 @@ enum wire_kind {
 };
 
 enum wire_stack_flags {
-	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than max_depth */
+	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than kernel_depth */
 	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than max_depth */
 	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was taken to be unchanged by a callee */
 };
@@ -144,7 +147,7 @@ struct wire_symbol {
 	char text[WIRE_SYMBOL_SIZE];
 };
 
-_Static_assert(sizeof(struct wire_config) == 48, "both sides agree on struct wire_config");
+_Static_assert(sizeof(struct wire_config) == 56, "both sides agree on struct wire_config");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, world) == WIRE_HASH_FROM, "hash range");
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");

@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "base/own.h"
 #include "bpf/stack_hash.h"
+#include "symbolize/delivery.h"
 
 _Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
 		       (int)WIRE_END_NO_ROW == (int)TALLY_END_NO_ROW,
@@ -17,7 +18,8 @@ _Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (in
 struct page {
 	struct wire_hash hash;
 	uint64_t cgroup;
-	uint64_t first; /* into frames: kernel, then user, as address ids */
+	uint64_t first; /* into frames, of n_user */
+	uint64_t first_kernel;
 	uint64_t count; /* of its own: in no table */
 	uint32_t tgid, tid;
 	uint16_t n_kernel, n_user;
@@ -28,25 +30,23 @@ struct page {
 };
 
 struct book {
-	struct worlds *worlds;
-	const char *name;
-	__u64 seed[2];
+	struct book_options options;
 	struct page *pages;
 	uint32_t n_pages, pages_room;
-	uint32_t *frames;
+	uint32_t *frames; /* of users, as address ids */
 	uint64_t n_frames, frames_room;
+	uint64_t *kernel; /* addresses */
+	uint64_t n_kernel, kernel_room;
 	struct index index;
 };
 
-int book_new(struct worlds *worlds, const char *name, const __u64 seed[2], struct book **ret_book)
+int book_new(const struct book_options *options, struct book **ret_book)
 {
 	struct book *book = calloc(1, sizeof(*book));
 
 	if (!book)
 		return -ENOMEM;
-	book->worlds = worlds;
-	book->name = name;
-	memcpy(book->seed, seed, sizeof(book->seed));
+	book->options = *options;
 	*ret_book = book;
 	return 0;
 }
@@ -57,6 +57,7 @@ void book_free(struct book *book)
 		return;
 	free(book->pages);
 	free(book->frames);
+	free(book->kernel);
 	index_free(&book->index);
 	free(book);
 }
@@ -65,6 +66,7 @@ void book_clear(struct book *book)
 {
 	book->n_pages = 0;
 	book->n_frames = 0;
+	book->n_kernel = 0;
 	index_free(&book->index);
 }
 
@@ -111,7 +113,7 @@ static const struct page *find(const struct book *book, const struct wire_hash *
 /* What crossed must be what was hashed: a record that was mangled or forged is refused. */
 static bool hash_is_true(const struct book *book, const struct wire_stack *stack, size_t size)
 {
-	struct wire_hash hash = { book->seed[0], book->seed[1] };
+	struct wire_hash hash = { book->options.seed[0], book->options.seed[1] };
 	const unsigned char *at = (const unsigned char *)stack + WIRE_HASH_FROM;
 
 	for (size_t i = 0; i < (size - WIRE_HASH_FROM) / sizeof(uint64_t); i++) {
@@ -124,7 +126,7 @@ static bool hash_is_true(const struct book *book, const struct wire_stack *stack
 	return hash.low == stack->hash.low && hash.high == stack->hash.high;
 }
 
-static int make_room(struct book *book, uint32_t frames)
+static int make_room(struct book *book, const struct wire_stack *stack)
 {
 	if (book->n_pages == book->pages_room) {
 		uint32_t room = book->pages_room ? book->pages_room * 2 : 256;
@@ -135,8 +137,8 @@ static int make_room(struct book *book, uint32_t frames)
 		book->pages = grown;
 		book->pages_room = room;
 	}
-	if (book->n_frames + frames > book->frames_room) {
-		uint64_t room = (book->n_frames + frames) * 2;
+	if (book->n_frames + stack->n_user > book->frames_room) {
+		uint64_t room = (book->n_frames + stack->n_user) * 2;
 		uint32_t *grown = reallocarray(book->frames, room, sizeof(*grown));
 
 		if (!grown)
@@ -144,23 +146,32 @@ static int make_room(struct book *book, uint32_t frames)
 		book->frames = grown;
 		book->frames_room = room;
 	}
+	if (book->n_kernel + stack->n_kernel > book->kernel_room) {
+		uint64_t room = (book->n_kernel + stack->n_kernel) * 2;
+		uint64_t *grown = reallocarray(book->kernel, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		book->kernel = grown;
+		book->kernel_room = room;
+	}
 	return 0;
 }
 
-/* One side's addresses into the tally. Leaves are instructions, all others return addresses. */
+/* User addresses into the tally. Leaves are instructions, all others return addresses. */
 static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
-			 const uint64_t *addresses, uint32_t n, bool user)
+			 const uint64_t *addresses, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
-			.address = user ? addresses[i] & WIRE_FRAME_ADDRESS : addresses[i],
+			.address = addresses[i] & WIRE_FRAME_ADDRESS,
 			.world = world,
 			.flags = i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};
 
-		if (user && addresses[i] & WIRE_FRAME_EXACT)
+		if (addresses[i] & WIRE_FRAME_EXACT)
 			address.flags |= TALLY_ADDRESS_EXACT;
-		if (user && addresses[i] & WIRE_FRAME_POINTER)
+		if (addresses[i] & WIRE_FRAME_POINTER)
 			address.flags |= TALLY_ADDRESS_CHAINED;
 		int r = tally_address(tally, &address, &book->frames[book->n_frames]);
 
@@ -176,7 +187,7 @@ static bool is_wanted(const struct book *book, const struct wire_stack *stack)
 	char comm[WIRE_COMM_SIZE + 1] = "";
 
 	memcpy(comm, stack->comm, WIRE_COMM_SIZE);
-	return !book->name || fnmatch(book->name, comm, 0) == 0;
+	return !book->options.name || fnmatch(book->options.name, comm, 0) == 0;
 }
 
 /* Lays down a page, to be found by its hash unless it has a count of its own. */
@@ -194,14 +205,12 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 	for (uint32_t i = 0; i < stack->n_user; i++)
 		addresses[i] = user[i] & WIRE_FRAME_ADDRESS;
 	if (wanted && stack->n_user > 0)
-		r = worlds_learn(book->worlds, (pid_t)stack->tgid, stack->world, stack->time,
-				 addresses, stack->n_user, &world);
+		r = worlds_learn(book->options.worlds, (pid_t)stack->tgid, stack->world,
+				 stack->time, addresses, stack->n_user, &world);
 	if (r == 0 && wanted && stack->cgroup)
-		r = worlds_learn_cgroup(book->worlds, stack->cgroup);
+		r = worlds_learn_cgroup(book->options.worlds, stack->cgroup);
 	if (r == 0 && wanted)
-		r = add_addresses(book, tally, TALLY_WORLD_KERNEL, frames, stack->n_kernel, false);
-	if (r == 0 && wanted)
-		r = add_addresses(book, tally, world, user, stack->n_user, true);
+		r = add_addresses(book, tally, world, user, stack->n_user);
 	if (r == 0 && !count)
 		r = index_add(&book->index, stack->hash.low, book->n_pages);
 	if (r < 0) {
@@ -213,6 +222,7 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 		.hash = stack->hash,
 		.cgroup = stack->cgroup,
 		.first = first,
+		.first_kernel = book->n_kernel,
 		.count = count,
 		.tgid = stack->tgid,
 		.tid = stack->tid,
@@ -223,6 +233,10 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 		.wanted = wanted,
 	};
 	memcpy(page->comm, stack->comm, sizeof(page->comm));
+	if (wanted && stack->n_kernel) {
+		memcpy(book->kernel + book->n_kernel, frames, stack->n_kernel * sizeof(*frames));
+		book->n_kernel += stack->n_kernel;
+	}
 	return 0;
 }
 
@@ -240,14 +254,14 @@ int book_record(struct book *book, struct tally *tally, const void *data, size_t
 		return 0;
 	if (!hash_is_true(book, stack, size))
 		return -EPROTO;
-	r = make_room(book, (uint32_t)stack->n_kernel + stack->n_user);
+	r = make_room(book, stack);
 	return r < 0 ? r : add_page(book, tally, stack, frames, 0);
 }
 
 int book_add(struct book *book, struct tally *tally, const struct wire_stack *stack,
 	     const uint64_t *frames, uint64_t count)
 {
-	int r = make_room(book, (uint32_t)stack->n_kernel + stack->n_user);
+	int r = make_room(book, stack);
 
 	return r < 0 || !count ? r : add_page(book, tally, stack, frames, count);
 }
@@ -263,6 +277,36 @@ static uint32_t user_flags(const struct page *page)
 	return flags;
 }
 
+/* The kernel stack, without what delivered the event, into the tally. */
+static int add_kernel(const struct book *book, struct tally *tally, const struct page *page,
+		      uint32_t *ret_stack)
+{
+	const uint64_t *frames = book->kernel + page->first_kernel;
+	uint32_t flags = page->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
+	uint32_t ids[WIRE_MAX_DEPTH], n = page->n_kernel, skipped = 0;
+
+	if (book->options.delivery)
+		skipped = delivery_frames(book->options.delivery, frames, n);
+	n -= skipped;
+	if (book->options.delivery && n >= book->options.max_depth) {
+		n = book->options.max_depth;
+		flags = TALLY_STACK_CUT;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct tally_address address = {
+			.address = frames[skipped + i],
+			.world = TALLY_WORLD_KERNEL,
+			/* Behind what delivers, also the leaf is where a call returns to. */
+			.flags = skipped + i == 0 ? TALLY_ADDRESS_EXACT : 0,
+		};
+		int r = tally_address(tally, &address, &ids[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return tally_stack(tally, ids, n, flags, ret_stack);
+}
+
 static int add_entry(const struct book *book, struct tally *tally, const struct page *page,
 		     uint64_t count)
 {
@@ -272,11 +316,10 @@ static int add_entry(const struct book *book, struct tally *tally, const struct 
 	int r;
 
 	memcpy(entry.comm, page->comm, sizeof(entry.comm));
-	r = tally_stack(tally, book->frames + page->first, page->n_kernel,
-			page->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0, &entry.kernel);
+	r = add_kernel(book, tally, page, &entry.kernel);
 	if (r == 0)
-		r = tally_stack(tally, book->frames + page->first + page->n_kernel, page->n_user,
-				user_flags(page), &entry.user);
+		r = tally_stack(tally, book->frames + page->first, page->n_user, user_flags(page),
+				&entry.user);
 	if (r == 0)
 		r = tally_add(tally, &entry);
 	/* The tally counted what it had no room for. */

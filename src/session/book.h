@@ -14,14 +14,26 @@
 #include "tally/tally.h"
 
 struct book;
+struct delivery;
 
-/* `worlds` is borrowed. `name` is a wildcard that comms have to match, or NULL. */
-int book_new(struct worlds *worlds, const char *name, const __u64 seed[2], struct book **ret_book);
+struct book_options {
+	struct worlds *worlds; /* borrowed */
+	const char *name;      /* a wildcard that comms have to match, or NULL */
+	__u64 seed[2];	       /* of the hashes */
+	/*
+	 * Where set, kernel stacks lose these frames when they are counted, and what is then beyond
+	 * max_depth. Borrowed.
+	 */
+	struct delivery *delivery;
+	uint32_t max_depth;
+};
+
+int book_new(const struct book_options *options, struct book **ret_book);
 void book_free(struct book *book);
 
 /*
  * Takes a record of the ring, of any content: -EPROTO when its sizes or its hash are wrong. Its
- * addresses enter the tally at once, since the tally keeps those longer; its stacks do not.
+ * user addresses enter the tally at once, since the tally keeps those longer; its stacks do not.
  * Returns 0 or a negative errno.
  */
 int book_record(struct book *book, struct tally *tally, const void *data, size_t size);

@@ -40,7 +40,7 @@ static int write_limit(uint32_t limit)
 	return r;
 }
 
-int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err)
+int depth_raise(uint32_t depth, uint32_t *ret_before, uint32_t *ret_limit, struct error *err)
 {
 	own(own_file) FILE *file = fopen(MAX_STACK, "re");
 	unsigned int limit;
@@ -50,6 +50,7 @@ int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err)
 		return error_set(err, -EIO, "cannot read %s", MAX_STACK);
 	if (depth <= limit) {
 		*ret_before = 0;
+		*ret_limit = limit;
 		return 0;
 	}
 	r = write_limit(depth);
@@ -65,6 +66,7 @@ int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err)
 				       "(it is %u), and it cannot be raised from here: %s",
 				       depth, depth, limit, strerror(-r));
 	*ret_before = limit;
+	*ret_limit = depth;
 	return 0;
 }
 

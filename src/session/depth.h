@@ -12,9 +12,9 @@
 
 /*
  * Makes room for stacks of `depth` frames. `ret_before` receives what was there and has to come
- * back, or 0 when nothing was changed. An error names the sysctl.
+ * back, or 0 when nothing was changed; `ret_limit` what holds now. An error names the sysctl.
  */
-int depth_raise(uint32_t depth, uint32_t *ret_before, struct error *err);
+int depth_raise(uint32_t depth, uint32_t *ret_before, uint32_t *ret_limit, struct error *err);
 
 /*
  * Puts the old limit back, once the programs are gone. `before` 0 does nothing. Returns a negative

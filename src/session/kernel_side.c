@@ -16,6 +16,7 @@
 #include "session/kernel_asker.h"
 #include "session/kernel_types.h"
 #include "stacktally.skel.h"
+#include "symbolize/delivery.h"
 #include "trigger/lockdown.h"
 
 /* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
@@ -83,12 +84,18 @@ static uint32_t unwind_of(enum plan_unwind unwind)
 	return WIRE_UNWIND_FP;
 }
 
-/* The clock fires once at a time on a CPU. */
-static uint32_t n_slots(const struct trigger_ops *ops)
+/*
+ * The clock fires once at a time on a CPU. So do, since Linux 6.1, raw tracepoints. Before that the
+ * kernel lets the program be hit while it runs, even where it holds a lock of the ring: it goes no
+ * further than to see that there is no second slot.
+ */
+static uint32_t n_slots(const struct trigger *trigger)
 {
-	if (ops->preempted)
+	if (trigger->ops->preempted)
 		return WIRE_MAX_SLOTS;
-	return ops->stop_settles ? 1 : WIRE_NESTED_SLOTS;
+	if (trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT)
+		return 1;
+	return trigger->ops->stop_settles ? 1 : WIRE_NESTED_SLOTS;
 }
 
 static bool has_tables(const struct plan *plan)
@@ -110,10 +117,26 @@ static void size_tables(const struct plan *plan, struct stacktally *skeleton)
 	bpf_program__set_autoload(skeleton->progs.on_exit, true);
 }
 
-static int fill_config(const struct plan *plan, const struct trigger *trigger,
+/*
+ * A kernel stack that is deeper than the kernel walks loses what delivered it from its root's end,
+ * which shows as cut: 16 KiB of a stack hardly have so many frames.
+ */
+static uint32_t kernel_depth(const struct plan *plan, const struct trigger *trigger,
+			     uint32_t most_frames)
+{
+	uint32_t depth = plan->max_depth;
+
+	if (trigger->delivery != TRIGGER_DELIVERS_NOTHING)
+		depth += DELIVERY_MAX;
+	if (most_frames > WIRE_MAX_DEPTH)
+		most_frames = WIRE_MAX_DEPTH;
+	return depth < most_frames ? depth : most_frames;
+}
+
+static int fill_config(const struct plan *plan, const struct trigger *trigger, uint32_t most_frames,
 		       struct kernel_side *side, struct wire_config *config, struct error *err)
 {
-	uint32_t slots = n_slots(trigger->ops);
+	uint32_t slots = n_slots(trigger);
 
 	config->flags |= plan->user ? WIRE_USER : 0;
 	config->flags |= plan->kernel ? WIRE_KERNEL : 0;
@@ -121,6 +144,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger,
 	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
 	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
 	config->max_depth = plan->max_depth;
+	config->kernel_depth = kernel_depth(plan, trigger, most_frames);
 	config->unwind = unwind_of(plan->unwind);
 	config->slots = slots;
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots);
@@ -173,8 +197,8 @@ static int open_object(struct kernel_side *side, struct kernel_types *ret_types,
 	return kernel_types_fill(ret_types, bpf_object__btf(side->skeleton->obj), err);
 }
 
-static int open_and_load(const struct plan *plan, struct trigger *trigger, struct kernel_side *side,
-			 struct error *err)
+static int open_and_load(const struct plan *plan, struct trigger *trigger, uint32_t most_frames,
+			 struct kernel_side *side, struct error *err)
 {
 	own(kernel_types_close) struct kernel_types types = { .fd = -1 };
 	struct wire_config config = { 0 };
@@ -186,7 +210,7 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, struc
 	if (r == 0)
 		r = filters_configure(plan, side->skeleton, &config, err);
 	if (r == 0)
-		r = fill_config(plan, trigger, side, &config, err);
+		r = fill_config(plan, trigger, most_frames, side, &config, err);
 	if (r < 0)
 		return r;
 	size_maps(plan, side);
@@ -208,11 +232,11 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, struc
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-int kernel_side_open(const struct plan *plan, struct trigger *trigger, struct kernel_side *ret_side,
-		     struct error *err)
+int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t most_frames,
+		     struct kernel_side *ret_side, struct error *err)
 {
 	struct kernel_side side = { 0 };
-	int r = open_and_load(plan, trigger, &side, err);
+	int r = open_and_load(plan, trigger, most_frames, &side, err);
 
 	if (r < 0) {
 		kernel_side_close(&side);

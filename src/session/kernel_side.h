@@ -26,9 +26,9 @@ struct kernel_side {
 	bool follows_forks;
 };
 
-/* Opens, configures and loads; nothing fires yet. */
-int kernel_side_open(const struct plan *plan, struct trigger *trigger, struct kernel_side *ret_side,
-		     struct error *err);
+/* Opens, configures and loads; nothing fires yet. The kernel walks `most_frames` at most. */
+int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t most_frames,
+		     struct kernel_side *ret_side, struct error *err);
 void kernel_side_close(struct kernel_side *side);
 
 /* Attaches what follows forks, execs and exits, if the plan asks for it. */

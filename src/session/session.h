@@ -16,6 +16,7 @@
 #include "tally/tally.h"
 #include "trigger/trigger.h"
 
+struct kernel_names;
 struct session;
 
 /* Why session_run() came back. */
@@ -32,9 +33,10 @@ void session_set_log(int (*log)(int level, const char *format, va_list args));
 /*
  * Checks the kernel and our capabilities, opens and loads the BPF object, sets the filters, holds
  * the command ready. Nothing fires yet. From here on SIGINT, SIGTERM and SIGHUP are the session's.
+ * `kernel` is borrowed; its symbols are read when the first counts are, if nobody has by then.
  */
 int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
-		 struct session **ret_session, struct error *err);
+		 struct kernel_names *kernel, struct session **ret_session, struct error *err);
 
 /* What the user should know before it starts (a kernel that may hang), or NULL. */
 const char *session_warning(const struct session *session);

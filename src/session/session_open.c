@@ -18,6 +18,8 @@
 #include "session/kernel_asker.h"
 #include "session/session_parts.h"
 #include "stacktally.skel.h"
+#include "symbolize/delivery.h"
+#include "symbolize/kernel_names.h"
 
 /* At most so long is spent on reading what runs already, before the first look at the ring. */
 #define LEARN_NS (10 * NS_PER_MS)
@@ -106,8 +108,33 @@ static int open_sideband(struct session *session, struct error *err)
 	return 0;
 }
 
-static int open_session(struct session *session, struct error *err)
+static bool find_symbol(void *kernel, uint64_t address, struct kernel_symbol *ret_symbol)
 {
+	return kernel_names_find(kernel, address, ret_symbol);
+}
+
+static int open_books(struct session *session, struct kernel_names *kernel, struct error *err)
+{
+	struct book_options options = {
+		.worlds = session->worlds,
+		.name = session->plan->filter.name,
+		.max_depth = session->plan->max_depth,
+	};
+	bool raw = session->trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT;
+	int r = 0;
+
+	memcpy(options.seed, session->side.seed, sizeof(options.seed));
+	if (session->trigger->delivery != TRIGGER_DELIVERS_NOTHING)
+		r = delivery_new(find_symbol, kernel, raw, &session->delivery);
+	options.delivery = session->delivery;
+	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
+		r = book_new(&options, &session->books[i]);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
+static int open_session(struct session *session, struct kernel_names *kernel, struct error *err)
+{
+	uint32_t limit;
 	int r = capability_check(err);
 
 	if (r == 0)
@@ -115,7 +142,8 @@ static int open_session(struct session *session, struct error *err)
 	if (r == 0)
 		r = signals_block(&session->signals, err);
 	if (r == 0)
-		r = depth_raise(session->plan->max_depth, &session->stack_limit_before, err);
+		r = depth_raise(session->plan->max_depth, &session->stack_limit_before, &limit,
+				err);
 	if (r == 0 && session->plan->command)
 		r = command_new(session->plan->command, &session->command, err);
 	if (r < 0)
@@ -124,13 +152,12 @@ static int open_session(struct session *session, struct error *err)
 	go_first();
 	r = open_sideband(session, err);
 	if (r == 0)
-		r = kernel_side_open(session->plan, session->trigger, &session->side, err);
+		r = kernel_side_open(session->plan, session->trigger, limit, &session->side, err);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
-		if (book_new(session->worlds, session->plan->filter.name, session->side.seed,
-			     &session->books[i]) < 0)
-			return error_set(err, -ENOMEM, "out of memory");
+	r = open_books(session, kernel, err);
+	if (r < 0)
+		return r;
 	r = unwinder_open(session->plan, &session->side, session->worlds, &session->unwinder, err);
 	if (r < 0)
 		return r;
@@ -151,7 +178,7 @@ static void say_limit(uint32_t limit, struct error *err)
 }
 
 int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
-		 struct session **ret_session, struct error *err)
+		 struct kernel_names *kernel, struct session **ret_session, struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	int r;
@@ -167,7 +194,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 	/* Children that are followed are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
 		trigger->scope.pid = plan->filter.tgids.ids[0];
-	r = open_session(session, err);
+	r = open_session(session, kernel, err);
 	if (r < 0) {
 		say_limit(session_close(session), err);
 		return r;
@@ -298,6 +325,7 @@ uint32_t session_close(struct session *session)
 	unwinder_close(session->unwinder);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		book_free(session->books[i]);
+	delivery_free(session->delivery);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);
 	limit_left = session->stack_limit_before;

@@ -30,6 +30,7 @@ struct session {
 	struct trigger *trigger;
 	struct worlds *worlds;
 	struct kernel_side side;
+	struct delivery *delivery; /* NULL where the stacks have none */
 	struct book *books[WIRE_EPOCHS];
 	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 struct kernel_names {
 	struct asked_kernel *asked; /* NULL: the table has to tell all */
+	pthread_mutex_t reading;    /* of the table */
 	struct kallsyms *table;
 	int error; /* why there is no table: a negative errno */
 };
@@ -22,6 +24,7 @@ int kernel_names_new(struct kernel_names **ret_kernel)
 
 	if (!kernel)
 		return -ENOMEM;
+	pthread_mutex_init(&kernel->reading, NULL);
 	*ret_kernel = kernel;
 	return 0;
 }
@@ -31,24 +34,28 @@ void kernel_names_free(struct kernel_names *kernel)
 	if (!kernel)
 		return;
 	asked_kernel_free(kernel->asked);
+	pthread_mutex_destroy(&kernel->reading);
 	kallsyms_free(kernel->table);
 	free(kernel);
 }
 
-const struct kallsyms *kernel_names_table(struct kernel_names *kernel)
+static int read_table(struct kallsyms **ret_table)
 {
-	own(own_fd) int symbols = -1;
+	own(own_fd) int symbols = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	own(own_fd) int modules = -1;
 
-	if (kernel->table || kernel->error)
-		return kernel->table;
-	symbols = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	if (symbols < 0) {
-		kernel->error = -errno;
-		return NULL;
-	}
+	if (symbols < 0)
+		return -errno;
 	modules = open("/proc/modules", O_RDONLY | O_CLOEXEC); /* none in kernels without modules */
-	kernel->error = kallsyms_read(symbols, modules, &kernel->table);
+	return kallsyms_read(symbols, modules, ret_table);
+}
+
+const struct kallsyms *kernel_names_table(struct kernel_names *kernel)
+{
+	pthread_mutex_lock(&kernel->reading);
+	if (!kernel->table && !kernel->error)
+		kernel->error = read_table(&kernel->table);
+	pthread_mutex_unlock(&kernel->reading);
 	return kernel->table;
 }
 

@@ -24,7 +24,10 @@ DEFINE_OWN(struct kernel_names, kernel_names_free)
 /* From here on the kernel is asked first. -ENOTSUP when it does not answer; -ENOMEM. */
 int kernel_names_ask(struct kernel_names *kernel, const struct kernel_asker *asker);
 
-/* The kernel's symbols, read at the first call; NULL when they cannot be read. */
+/*
+ * The kernel's symbols, read at the first call, by whichever thread makes it; the others wait. NULL
+ * when they cannot be read.
+ */
 const struct kallsyms *kernel_names_table(struct kernel_names *kernel);
 
 /* False when no function is known that contains the address. */

@@ -102,6 +102,11 @@ void symbolizer_prepare(struct symbolizer *symbolizer)
 	kernel_names_table(symbolizer->lookup.kernel);
 }
 
+struct kernel_names *symbolizer_kernel(struct symbolizer *symbolizer)
+{
+	return symbolizer->lookup.kernel;
+}
+
 const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer)
 {
 	if (!symbolizer->lookup.met_kernel)

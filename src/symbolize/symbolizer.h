@@ -26,6 +26,7 @@ struct symbolizer_options {
 	void *progress_context;
 };
 
+struct kernel_names;
 struct symbolizer;
 
 /* `worlds` is borrowed and must outlive the symbolizer. */
@@ -50,6 +51,9 @@ int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_ask
  * that the report need not wait for it. Harmless to leave out.
  */
 void symbolizer_prepare(struct symbolizer *symbolizer);
+
+/* The kernel's symbols, which live as long as the symbolizer. */
+struct kernel_names *symbolizer_kernel(struct symbolizer *symbolizer);
 
 /*
  * Names every address of the tally that `names` does not name yet, in the order of their ids.

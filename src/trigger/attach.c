@@ -102,6 +102,11 @@ int attach_tracepoint(int prog, uint64_t id)
 	return attach_perf(prog, &attr, 0);
 }
 
+int attach_raw_tracepoint(int prog, const char *name)
+{
+	return bpf_raw_tracepoint_open(name, prog);
+}
+
 int attach_kprobe_multi(int prog, const uint64_t *addresses, const char *const *symbols, uint32_t n)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options);

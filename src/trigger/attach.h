@@ -27,8 +27,11 @@ int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
 
 int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid);
 
-/* A tracepoint by the id that tracefs shows. */
+/* A tracepoint by the id that tracefs shows, through a perf event. */
 int attach_tracepoint(int prog, uint64_t id);
+
+/* A tracepoint by its name, without the category. */
+int attach_raw_tracepoint(int prog, const char *name);
 
 /* A loaded tracing program with its target chosen at load. */
 int attach_fentry(int prog);

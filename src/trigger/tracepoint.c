@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Kernel tracepoints, raw_syscalls among them: one perf event for each, by its id. */
+/*
+ * Kernel tracepoints, raw_syscalls among them: raw, by their names, where all that match have such
+ * a form; else one perf event for each, by its id.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,20 +15,17 @@
 #include "trigger/entry.h"
 #include "trigger/kinds.h"
 #include "trigger/nearest.h"
+#include "trigger/raw_tracepoint.h"
 #include "trigger/tracefs.h"
 
 DEFINE_OWN(struct matcher, matcher_free)
-
-struct event {
-	const char *name; /* "category:event" */
-	uint64_t id;
-};
 
 struct tracepoints {
 	struct probes probes; /* first */
 	struct event *events;
 	uint32_t n, capacity;
 	struct pool *names;
+	bool raw;
 	int program;
 };
 
@@ -52,6 +52,11 @@ static void free_trigger(struct trigger *trigger)
 	tracepoints_free((struct tracepoints *)trigger);
 }
 
+static const char *entry_of(const struct tracepoints *tracepoints)
+{
+	return tracepoints->raw ? "on_raw_tracepoint" : "on_tracepoint";
+}
+
 static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	const struct tracepoints *tracepoints = (const struct tracepoints *)trigger;
@@ -61,15 +66,18 @@ static int choose(struct trigger *trigger, struct bpf_object *object, struct err
 	/* bcc counts tracepoints towards its limit only when that was set. */
 	if (getenv("BCC_PROBE_LIMIT"))
 		rc = probes_check_limit(tracepoints->n, true, err);
-	return rc < 0 ? rc : entry_choose(object, "on_tracepoint", &program, err);
+	return rc < 0 ? rc : entry_choose(object, entry_of(tracepoints), &program, err);
 }
 
 static int attach_one(const void *context, uint32_t from, uint32_t n)
 {
 	const struct tracepoints *tracepoints = context;
+	const struct event *event = &tracepoints->events[from];
 
 	(void)n; /* 1: not at once */
-	return attach_tracepoint(tracepoints->program, tracepoints->events[from].id);
+	if (tracepoints->raw)
+		return attach_raw_tracepoint(tracepoints->program, strchr(event->name, ':') + 1);
+	return attach_tracepoint(tracepoints->program, event->id);
 }
 
 static const char *event_name(const void *context, uint32_t i)
@@ -85,7 +93,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 					.name = event_name,
 					.context = tracepoints };
 
-	tracepoints->program = entry_fd(object, "on_tracepoint", err);
+	tracepoints->program = entry_fd(object, entry_of(tracepoints), err);
 	if (tracepoints->program < 0)
 		return tracepoints->program;
 	return probes_attach(&tracepoints->probes, &source, err);
@@ -167,6 +175,30 @@ static int walk_category(struct walk *walk, const char *category)
 	return rc;
 }
 
+static int compare(const void *left, const void *right)
+{
+	const struct event *a = left, *b = right;
+
+	return strcmp(a->name, b->name);
+}
+
+/*
+ * Without addresses the frames of a raw tracepoint's delivery cannot be told from the others
+ * (symbolize/delivery.h); of a perf event there are hardly any.
+ */
+static void choose_form(int tracefs, struct tracepoints *found)
+{
+	own(own_file) FILE *dynamic = tracefs_file(tracefs, "dynamic_events");
+	bool readable = dynamic || errno == ENOENT;
+	own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
+
+	qsort(found->events, found->n, sizeof(*found->events), compare);
+	found->raw = readable && raw_tracepoints_serve(found->events, found->n, dynamic) &&
+		     raw_tracepoints_can_be_told(kallsyms);
+	found->probes.trigger.delivery =
+		found->raw ? TRIGGER_DELIVERS_RAW_TRACEPOINT : TRIGGER_DELIVERS_TRACEPOINT;
+}
+
 static int walk_all(struct walk *walk, struct error *err)
 {
 	own(own_directory) DIR *directory = NULL;
@@ -193,16 +225,10 @@ static int walk_all(struct walk *walk, struct error *err)
 		    strcmp(entry->d_name, "ftrace") != 0)
 			rc = walk_category(walk, entry->d_name);
 	}
+	if (rc == 0)
+		choose_form(tracefs, walk->found);
 	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }
-
-static int compare(const void *left, const void *right)
-{
-	const struct event *a = left, *b = right;
-
-	return strcmp(a->name, b->name);
-}
-
 int tracepoint_trigger_new(const struct spec *spec, struct probes **ret_probes, struct error *err)
 {
 	own(own_matcher_free) struct matcher *category = NULL;
@@ -237,7 +263,6 @@ int tracepoint_trigger_new(const struct spec *spec, struct probes **ret_probes, 
 		return error_set(err, -ENOENT, "No functions matched by pattern %.400s%s", pattern,
 				 near);
 	}
-	qsort(found->events, found->n, sizeof(*found->events), compare);
 	*ret_probes = &take_ptr(found)->probes;
 	return 0;
 }

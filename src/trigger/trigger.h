@@ -27,6 +27,13 @@ struct trigger_scope {
 	int cpu;   /* the one CPU asked for; -1: all */
 };
 
+/* What the kernel stacks begin with, before the code that was hit. */
+enum trigger_delivery {
+	TRIGGER_DELIVERS_NOTHING,
+	TRIGGER_DELIVERS_TRACEPOINT,	 /* maybe the kernel's round of a tracepoint's probes */
+	TRIGGER_DELIVERS_RAW_TRACEPOINT, /* that, what calls the program, and the program */
+};
+
 struct trigger_ops {
 	/*
 	 * stop() returns only when no capture is under way any more; without it, one may still be
@@ -67,6 +74,7 @@ struct trigger {
 	char event[128];	    /* its name, for recordings and headers: "cpu-clock",
 				       "t:sched:sched_switch" */
 	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
+	enum trigger_delivery delivery;
 };
 
 void trigger_free(struct trigger *trigger);

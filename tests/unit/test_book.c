@@ -56,9 +56,12 @@ struct fixture {
 
 static void setup(struct fixture *fixture, const char *name)
 {
+	struct book_options options = { .name = name, .seed = { seed[0], seed[1] } };
+
 	assert_int_equal(worlds_new(&(struct worlds_options){ 0 }, &fixture->worlds), 0);
 	assert_int_equal(tally_new(0, 0, &fixture->tally), 0);
-	assert_int_equal(book_new(fixture->worlds, name, seed, &fixture->book), 0);
+	options.worlds = fixture->worlds;
+	assert_int_equal(book_new(&options, &fixture->book), 0);
 }
 
 static void teardown(struct fixture *fixture)
