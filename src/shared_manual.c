@@ -78,6 +78,10 @@ const char shared_manual_privileges[] =
 	".RE\n"
 	".fi\n"
 	".PP\n"
+	"Where\n"
+	".I kernel.perf_event_paranoid\n"
+	"is 3, as on Debian, the kernel wants CAP_SYS_ADMIN in place of CAP_PERFMON: set it to 2.\n"
+	".PP\n"
 	"Reading a saved recording with\n"
 	".B \\-\\-from\n"
 	"needs no privilege.\n";

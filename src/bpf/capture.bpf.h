@@ -438,7 +438,9 @@ static __always_inline bool send_unfinished(struct scratch *slot, struct wire_co
 	__u32 rest;
 	__u64 size;
 
-	if (!rest_is_affordable(slot)) {
+	/* The other half of the ring is for stacks that are whole: they cost less and say more. */
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > 2ull * config.wake_at ||
+	    !rest_is_affordable(slot)) {
 		lose(&counter->withheld);
 		return false;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Where a stack is put together: too large for the BPF stack, so a few slots on each CPU. And the
+ * Where a stack is put together: too large for the BPF stack, so a few slots for each CPU. And the
  * configuration, which says how many.
  */
 #ifndef STACKTALLY_BPF_SCRATCH_BPF_H
@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/unwind_walk.h"
+#include "bpf/window.bpf.h"
 #include "bpf/wire.h"
 
 const volatile struct wire_config config = { .max_depth = 127, .kernel_depth = 127, .slots = 1 };
@@ -27,25 +28,40 @@ static __always_inline bool by_tables(void)
 	       (config.unwind == WIRE_UNWIND_CFI || config.unwind == WIRE_UNWIND_AUTO);
 }
 
-/* A value of a map that each CPU has its own of is limited to 32 KiB. */
+/*
+ * The rules found last, by address: the same few callers are on most stacks of a program. In cold
+ * caches, where a sample finds itself, this is one line where a search is twenty.
+ */
+#define SCRATCH_KEPT_RULES 512
+
 #define SCRATCH_WORDS 3840
 
+/* What every stack needs lies side by side: at usual rates none of it is in a cache or a TLB. */
 struct scratch {
+	struct unwind_found found[SCRATCH_KEPT_RULES];
+	struct window window;
 	__u64 busy;
-	struct wire_stack stack;
-	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
-	struct unwind_walk walk;
 	__u64 rest_left;  /* so many stacks may be copied for user space, ... */
 	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
+	struct unwind_walk walk;
 	struct pt_regs registers;
+	__u64 padding[1];
+	struct wire_stack stack;
+	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
-_Static_assert(sizeof(struct scratch) <= 32768, "each CPU can have its own");
+_Static_assert(sizeof(struct scratch) % 64 == 0, "no kept rule is in two lines of a cache");
 
+/*
+ * `config.slots` for each CPU, one CPU's after the other's. Not a map that each CPU has its own of:
+ * its values are limited to 32 KiB, and found with a call where this one's are with arithmetic
+ * (before Linux 6.10). What can be mapped begins with a page, and so with a line.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1); /* config.slots */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by user space */
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratch SEC(".maps");
@@ -57,8 +73,10 @@ struct {
  */
 static __always_inline struct scratch *scratch_take(__u32 *ret_number)
 {
+	__u32 first = bpf_get_smp_processor_id() * config.slots;
+
 	for (__u32 i = 0; i < WIRE_MAX_SLOTS; i++) {
-		__u32 key = i;
+		__u32 key = first + i;
 		struct scratch *slot;
 
 		if (i >= config.slots)
@@ -68,7 +86,7 @@ static __always_inline struct scratch *scratch_take(__u32 *ret_number)
 			break;
 		__sync_fetch_and_add(&slot->busy, 1);
 		if (*(volatile __u64 *)&slot->busy == 1) {
-			*ret_number = i;
+			*ret_number = key;
 			return slot;
 		}
 		__sync_fetch_and_add(&slot->busy, (__u64)-1);

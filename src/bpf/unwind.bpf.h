@@ -80,12 +80,11 @@ __noinline __u64 unwind_row(__u32 root, __u32 owner, __u32 address)
 	return (__u64)rule << 32 | end;
 }
 
-__noinline int unwind_mapping(__u32 slot, __u64 address)
+__noinline int unwind_mapping(__u32 number, __u64 address)
 {
-	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 
-	return scratch_slot ? (int)unwind_find_mapping(&scratch_slot->walk, address)
-			    : WIRE_END_STALE;
+	return slot ? (int)unwind_find_mapping(&slot->walk, address) : WIRE_END_STALE;
 }
 
 static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 address,
@@ -97,59 +96,34 @@ static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 add
 	return (__u32)found;
 }
 
-#include "bpf/window.bpf.h"
-
-/*
- * What a walk has at hand. Each scratch slot has one on each CPU, as it has a walk.
- *
- * The rules found last, by address: the same few callers are on most stacks of a program. In cold
- * caches, where a sample finds itself, this is one line where a search is twenty.
- */
-#define UNWIND_KEPT_RULES 512
-
-struct walk_memory {
-	struct window window;
-	struct unwind_found found[UNWIND_KEPT_RULES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1); /* config.slots */
-	__type(key, __u32);
-	__type(value, struct walk_memory);
-} walk_memory SEC(".maps");
-
-static __always_inline struct unwind_found *unwind_found(struct walk_memory *memory, __u32 layout,
-							 __u64 address)
+static __always_inline struct unwind_found *unwind_found(struct scratch *slot, __u64 address)
 {
-	__u64 at = (address ^ layout) * 0x9fb21c651e98df25ull >> 32;
+	__u64 at = (address ^ slot->walk.layout) * 0x9fb21c651e98df25ull >> 32;
 
-	return &memory->found[at % UNWIND_KEPT_RULES];
+	return &slot->found[at % SCRATCH_KEPT_RULES];
 }
 
 #undef UNWIND_READ
 #define UNWIND_READ(to, size, address)                                                             \
-	((size) <= WINDOW_MOST ? window_read(&memory->window, to, size, address)                   \
+	((size) <= WINDOW_MOST ? window_read(&slot->window, to, size, address)                     \
 			       : bpf_probe_read_user(to, size, (const void *)(address)))
-#define UNWIND_FOUND(walk, address)	   unwind_found(memory, (walk)->layout, address)
-#define UNWIND_FIND_MAPPING(walk, address) unwind_mapping(slot, address)
+#define UNWIND_FOUND(walk, address)	   unwind_found(slot, address)
+#define UNWIND_FIND_MAPPING(walk, address) unwind_mapping(number, address)
 #define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
 	unwind_row_apart(root, owner, address, ret_rule)
 #undef UNWIND_CONTEXT
 #undef UNWIND_PASS
 #define UNWIND_CONTEXT                                                                             \
-	, __u32 slot __attribute__((unused)), struct walk_memory *memory __attribute__((unused))
-#define UNWIND_PASS , slot, memory
+	, __u32 number __attribute__((unused)), struct scratch *slot __attribute__((unused))
+#define UNWIND_PASS , number, slot
 #include "bpf/unwind_step.h"
 
 /* enum wire_end, or WIRE_END_NONE when the walk of that slot is at the caller. */
-__noinline int unwind_once(__u32 slot)
+__noinline int unwind_once(__u32 number)
 {
-	struct scratch *scratch_slot = bpf_map_lookup_elem(&scratch, &slot);
-	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &slot);
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 
-	return scratch_slot && memory ? (int)unwind_step(&scratch_slot->walk, slot, memory)
-				      : WIRE_END_STALE;
+	return slot ? (int)unwind_step(&slot->walk, number, slot) : WIRE_END_STALE;
 }
 
 #ifdef __TARGET_ARCH_x86
@@ -326,11 +300,10 @@ static __always_inline bool lost_its_stack(const struct task_struct *task,
 __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &number);
 	__u64 fp, saved[2];
 	__u32 n = 0;
 
-	if (!slot || !memory)
+	if (!slot)
 		return 0;
 	fp = slot->walk.registers[UNWIND_FP];
 	for (; n < CHAIN_STEPS && n < most; n++) {
@@ -339,7 +312,7 @@ __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 		/* No frame is there, and to see that it is not readable is a fault. */
 		if (fp < UNWIND_MIN_PC || fp & 7)
 			break;
-		if (window_read(&memory->window, saved, sizeof(saved), fp))
+		if (window_read(&slot->window, saved, sizeof(saved), fp))
 			break;
 		UNWIND_OPAQUE(at);
 		if (at >= 2 * WIRE_MAX_DEPTH)
@@ -362,12 +335,11 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 				       const struct task_struct *task, struct scratch *slot,
 				       __u32 number, __u32 first)
 {
-	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &number);
 	__u32 n = 1, most = config.max_depth;
 
-	if (!memory || user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
+	if (user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
 		return false;
-	memory->window.size = 0;
+	slot->window.size = 0;
 	slot->frames[first] = slot->walk.pc;
 	if (entry && most > 1 &&
 	    !bpf_probe_read_user(&slot->frames[first + 1], sizeof(__u64),
@@ -474,13 +446,12 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, __u32 tgid,
 					struct scratch *slot, __u32 number, __u32 first)
 {
-	struct walk_memory *memory = bpf_map_lookup_elem(&walk_memory, &number);
 	struct unwind_walk *walk = &slot->walk;
 	__u32 end, n = 0;
 
 	slot->stack.n_user = 0;
 	walk->layout = 0;
-	if (!memory || !slot->stack.world) { /* a kernel thread */
+	if (!slot->stack.world) { /* a kernel thread */
 		slot->stack.end = WIRE_END_NONE;
 		return;
 	}
@@ -490,7 +461,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		return;
 	}
 	walk_begin(walk, tgid);
-	memory->window.size = 0;
+	slot->window.size = 0;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = unwind_note(slot, first, 0);
 	} else {

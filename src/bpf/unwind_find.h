@@ -6,37 +6,13 @@
 #ifndef STACKTALLY_BPF_UNWIND_FIND_H
 #define STACKTALLY_BPF_UNWIND_FIND_H
 
+#include "bpf/steer.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
 #define UNWIND_LEAF_STEPS  10 /* of a binary search among WIRE_LEAF_ROWS */
 #define UNWIND_INNER_STEPS 9  /* among WIRE_INNER_CHILDREN */
 #define UNWIND_CHUNK_STEPS 7  /* among WIRE_CHUNK_SLOTS */
-
-/*
- * Keeps the verifier from following the value: it would tell the states of a search apart by
- * every range that a comparison leaves, and never see two that are equal.
- */
-#define UNWIND_OPAQUE(value) asm volatile("" : "+r"(value))
-
-/*
- * A step of a binary search. Told apart, as a compiler makes a choice of each half otherwise, and
- * of two choices two branches: for the verifier, twice the ways through a search.
- */
-#define UNWIND_NARROW(low, high, middle, is_upper)                                                 \
-	do {                                                                                       \
-		if (is_upper) {                                                                    \
-			(low) = (middle);                                                          \
-			asm volatile("# upper" : "+r"(low));                                       \
-		} else {                                                                           \
-			(high) = (middle);                                                         \
-			asm volatile("# lower" : "+r"(high));                                      \
-		}                                                                                  \
-	} while (0)
-
-/* What nearly every frame takes, so that its instructions lie in a row: caches are cold. */
-#define UNWIND_USUALLY(condition) __builtin_expect(!!(condition), 1)
-#define UNWIND_SELDOM(condition)  __builtin_expect(!!(condition), 0)
 
 #ifndef UNWIND_INLINE
 #define UNWIND_INLINE static inline __attribute__((always_inline))

@@ -12,7 +12,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/unwind_find.h"
+#include "bpf/steer.h"
 
 #define WINDOW_SIZE  1024
 #define WINDOW_SLACK 64 /* below what is asked for: what a frame saved beneath it comes next */

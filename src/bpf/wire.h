@@ -63,7 +63,7 @@ struct wire_config {
 	__u32 slots;	  /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
 	__u32 turn_at;	  /* keys in a table from which on user space is woken to turn the epoch */
 	__u32 unwind;	  /* enum wire_unwind */
-	__u32 wake_at;	  /* bytes in the ring from which on user space is woken */
+	__u32 wake_at;	  /* bytes in the ring from which on user space is woken: a quarter */
 };
 
 /* State of an entry in `tgids`. */

@@ -40,11 +40,14 @@ static uint32_t power_of_two(uint64_t at_least)
 	return power;
 }
 
-static uint32_t n_possible_cpus(void)
+/* Numbers of CPUs are below this. */
+static uint32_t n_cpu_numbers(void)
 {
 	own(cpu_list_clear) struct cpu_list possible = { 0 };
 
-	return cpu_list_read(CPU_LIST_POSSIBLE, &possible) == 0 && possible.n ? possible.n : 1;
+	if (cpu_list_read(CPU_LIST_POSSIBLE, &possible) < 0 || possible.n == 0)
+		return 1;
+	return (uint32_t)possible.cpus[possible.n - 1] + 1;
 }
 
 static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
@@ -55,7 +58,7 @@ static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
 static void size_maps(const struct plan *plan, struct kernel_side *side)
 {
 	struct stacktally *skeleton = side->skeleton;
-	uint64_t cpus = n_possible_cpus();
+	uint64_t cpus = n_cpu_numbers();
 	bool naming = plan->tui || plan->interval > 0;
 
 	side->keys = plan->hash_storage;
@@ -147,8 +150,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->kernel_depth = kernel_depth(plan, trigger, most_frames);
 	config->unwind = unwind_of(plan->unwind);
 	config->slots = slots;
-	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots);
-	bpf_map__set_max_entries(side->skeleton->maps.walk_memory, slots);
+	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots * n_cpu_numbers());
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
 	return 0;

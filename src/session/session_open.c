@@ -20,6 +20,7 @@
 #include "stacktally.skel.h"
 #include "symbolize/delivery.h"
 #include "symbolize/kernel_names.h"
+#include "trigger/paranoid.h"
 
 /* At most so long is spent on reading what runs already, before the first look at the ring. */
 #define LEARN_NS (10 * NS_PER_MS)
@@ -99,9 +100,8 @@ static int open_sideband(struct session *session, struct error *err)
 
 	if (r == -EACCES || r == -EPERM)
 		return error_privilege(err, r,
-				       "cannot follow what processes map and execute: %s; it takes "
-				       "root or CAP_PERFMON",
-				       strerror(-r));
+				       "cannot follow what processes map and execute: %s; %s",
+				       strerror(-r), paranoid_remedy());
 	if (r < 0)
 		return error_set(err, r, "cannot follow what processes map and execute: %s",
 				 strerror(-r));

@@ -18,6 +18,7 @@
 #include "base/cpu_list.h"
 #include "base/own.h"
 #include "trigger/clock_events.h"
+#include "trigger/paranoid.h"
 
 #define CLOCK_PROGRAM "on_clock"
 /* The one page of records is for the kernel's word that it throttled an event. */
@@ -72,11 +73,8 @@ static int explain_open(const struct clock_trigger *clock, int cpu, int code, st
 	case EACCES:
 	case EPERM:
 		return error_privilege(err, code,
-				       "cannot open the event %s on CPU %d: %s; sampling the "
-				       "whole machine takes root or CAP_PERFMON (`setcap "
-				       "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep` on this "
-				       "program), or sysctl kernel.perf_event_paranoid=-1",
-				       event, cpu, strerror(-code));
+				       "cannot open the event %s on CPU %d: %s; %s", event, cpu,
+				       strerror(-code), paranoid_remedy());
 	case EINVAL:
 		if (clock->attr.freq && rate && clock->attr.sample_freq > rate)
 			return error_set(err, code,

@@ -86,7 +86,8 @@ tells() {
 	done
 }
 year=$(date -u +%Y)
-facts=("$(uname -n)" "$(uname -r)" "$year-[01][0-9]-[0-3][0-9]T[0-9:]+\.[0-9]{9}Z")
+# A release may have a + in it, which is none of a pattern's.
+facts=("$(uname -n)" "$(uname -r | sed 's/[.+]/\\&/g')" "$year-[01][0-9]-[0-3][0-9]T[0-9:]+\.[0-9]{9}Z")
 
 # ---- profile, live
 options=(--inlines --lines --per-thread --show-cgroup)

@@ -235,8 +235,19 @@ def check_slow():
     for it in streams:
         it.sendall(request("events"))
         time.sleep(0.05)
-    open_ones = 0
+    # What came to those that are cut off by now does not count.
+    followers = []
     for it in streams:
+        it.setblocking(False)
+        try:
+            while it.recv(1 << 20):
+                pass
+        except BlockingIOError:
+            followers.append(it)
+        except OSError:
+            pass
+    open_ones = 0
+    for it in followers:
         it.settimeout(2.5)
         try:
             # The news come once a second: who hears nothing more was cut off, or refused.

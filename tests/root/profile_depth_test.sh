@@ -29,7 +29,8 @@ lacks "a stack that fits is not marked as cut" '\[truncated\]'
 [ "$(limit)" = "$before" ]
 check $? "kernel.perf_event_max_stack is what it was" "$(limit), not $before"
 closing
-calculates "$lost == 0 && $(counted 'descend;burn') > 0.85 * $samples && $samples > 100"
+# The rest is the command's start, which takes longer on an emulated machine.
+calculates "$lost == 0 && $(counted 'descend;burn') > ($slow > 1 ? 0.7 : 0.85) * $samples && $samples > 100"
 check $? "the deep stacks are counted as others are" "$(counted 'descend;burn') of $(cat "$err")"
 
 measure -F 499 -f -U -- "$programs/recursion" 1000 300

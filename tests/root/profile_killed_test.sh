@@ -32,7 +32,7 @@ for _ in $(seq 20); do
 	pid=$!
 	# Between the exec and well into the measurement, tables being written.
 	: >"$tmp/ids"
-	end=$(($(date +%s%N) + (RANDOM % 400 + 1) * 1000000))
+	end=$(($(date +%s%N) + (RANDOM % 400 + 1) * slow * 1000000))
 	while [ "$(date +%s%N)" -lt "$end" ]; do
 		ids_of "$pid" >"$tmp/now"
 		sort -u "$tmp/ids" "$tmp/now" -o "$tmp/ids"
