@@ -72,9 +72,8 @@ static int explain_open(const struct clock_trigger *clock, int cpu, int code, st
 	switch (-code) {
 	case EACCES:
 	case EPERM:
-		return error_privilege(err, code,
-				       "cannot open the event %s on CPU %d: %s; %s", event, cpu,
-				       strerror(-code), paranoid_remedy());
+		return error_privilege(err, code, "cannot open the event %s on CPU %d: %s; %s",
+				       event, cpu, strerror(-code), paranoid_remedy());
 	case EINVAL:
 		if (clock->attr.freq && rate && clock->attr.sample_freq > rate)
 			return error_set(err, code,
