@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tracepoints, raw and through perf events: stackcount_tracepoints_test.sh BUILD
+# timeout: 180
+. "$(dirname "$0")/stackcount.bash" "$1"
+
+# What delivers an event to whom: never part of a stack.
+delivery='(^|;)(___?bpf_prog_run[^;]*|bpf_prog_[^;]*|bpf_trace_run[^;]*|__bpf_trace_[^;]*|__traceiter_[^;]*|perf_trace_[^;]*|perf_syscall_[^;]*)(;|$)'
+entry=t:raw_syscalls:sys_enter
+path=';main;once;turns;sc_getpgid;syscall'
+# is_raw EVENT: whether the stackcount that `attach` started holds it so
+is_raw() { grep -qs "^tp_name:.$1\$" "/proc/$counter"/fdinfo/*; }
+
+# ---- what was hit is the leaf
+count -K -f t:sched:sched_switch -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done'
+exits "sched_switch is counted" 0
+has "... where tasks sleep" ';schedule;__schedule$'
+is "... which is the leaf of all stacks" "$(counted ';__schedule$')" "$(total)"
+lacks "... without what delivers events" "$delivery"
+
+begin "$calls" wait getpgid 5000
+attach -p "$pid" -o "$tmp/alone.stacktally" "$entry"
+is_raw sys_enter
+check $? "raw_syscalls:sys_enter is attached raw" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+turn
+detach
+is "... and counts each call" "$(counted "$path;" "$folded")" 5000
+kernel=$(grep -o "$path;.*" "$folded")
+leaf=${kernel##*;}
+[[ $leaf == *syscall* ]] && ! grep -Eq "$delivery" "$folded"
+check $? "its leaf is who enters system calls" "$kernel"
+count --from "$tmp/alone.stacktally" -f
+is "a recording has the same stacks" "$(sed 's/^[^;]*//' "$out" | sort)" \
+	"$(sed 's/^[^;]*//' "$folded" | sort)"
+lacks "... and no others" "$delivery"
+# frames [FILE]: of the hottest stack's kernel frames, one a line
+frames() { hottest "${1-$out}" | sed 's/ [0-9]*$//' | tr ';' '\n' | sed '1d; /^\[truncated\]$/d'; }
+sed "s/.*$path;/;/" <<<"$kernel" >"$tmp/kernel"
+n=$(frames "$tmp/kernel" | wc -l)
+for depth in 1 $((n - 1)) "$n"; do
+	attach -K -p "$pid" --max-depth "$depth" "$entry"
+	turn
+	detach
+	is "--max-depth $depth are $depth frames of it" "$(frames "$folded")" \
+		"$(frames "$tmp/kernel" | tail -n "$depth")"
+done
+for unwind in fp none; do
+	attach -U --unwind="$unwind" -p "$pid" "$entry"
+	turn
+	detach
+	case $unwind in
+	fp) is "--unwind=fp" "$(counted ';main;once;turns;(sc_getpgid;)?syscall$' "$folded")" 5000 ;;
+	none) is "--unwind=none" "$(counted '^[^;]*;syscall$' "$folded")" 5000 ;;
+	esac
+done
+
+# ---- when others look, too
+"$stackcount" -K -p "$pid" -o "$tmp/other.folded" "$entry" >"$tmp/other" 2>&1 &
+other=$!
+started+=("$other")
+await 60 grep -q '^Tracing' "$tmp/other"
+attach -p "$pid" "$entry"
+turn
+kill -INT "$other"
+wait "$other"
+turn
+detach
+is "the same is counted while another one counts it" "$(counted "$path;" "$folded")" 10000
+is "... as the same stack" "$(grep -o "$path;.*" "$folded" | sed 's/ [0-9]*$//')" \
+	"$(sed 's/ [0-9]*$//' <<<"$kernel")"
+is "... by the other one, too" "$(counted "${kernel#"$path"}" "$tmp/other.folded")" 0
+is "... with the same leaf" "$(counted ";$(sed 's/ [0-9]*$//' <<<"$leaf")\$" "$tmp/other.folded")" \
+	"$(total "$tmp/other.folded")"
+[ "$(counted ';' "$tmp/other.folded")" -ge 5000 ] && ! grep -Eq "$delivery" "$tmp/other.folded" "$folded"
+check $? "... and without what delivers events" "$(cat "$tmp/other.folded")"
+
+# ---- events that have no raw form
+count -q -D 0.1 t:syscalls:sys_enter_getpgid
+if [ "$status" -eq 0 ]; then
+	attach -p "$pid" t:syscalls:sys_enter_getpgid
+	! is_raw sys_enter_getpgid
+	check $? "a single system call's event is attached through perf" "$(cat "/proc/$counter/fdinfo/"*)"
+	turn
+	detach
+	is "... and counts each call" "$(counted "$path(;|\$)" "$folded")" 5000
+	! grep -Eq "$delivery" "$folded"
+	check $? "... without what delivers events" "$(tail -n 2 "$folded")"
+	attach -p "$pid" -r 't:(raw_)?syscalls:sys_enter(_getpgid)?$'
+	! is_raw sys_enter
+	check $? "with such an event among them, all are" "$(cat "/proc/$counter/fdinfo/"*)"
+	turn
+	detach
+	is "... and each call is counted twice" "$(counted "$path(;|\$)" "$folded")" 10000
+	! grep -Eq "$delivery" "$folded"
+	check $? "... without what delivers events" "$(tail -n 2 "$folded")"
+else
+	skip "events of single system calls" "this kernel has none (CONFIG_FTRACE_SYSCALLS)"
+fi
+end
+
+# ---- an event that somebody made, with the name of a tracepoint
+tracing=$tmp/tracing
+mkdir "$tracing" && mount -t tracefs none "$tracing"
+unmake() {
+	echo '-:stacktally_test/sys_enter' >>"$tracing/uprobe_events"
+	umount "$tracing"
+} 2>>"$fate"
+at_exit=unmake
+# From the address of a function to its offset in the file.
+read -r place _ < <(nm "$calls" 2>>"$fate" | grep ' sc_counted$')
+offset=
+while read -r _ from at _ size _; do
+	((0x${place:-0} >= at && 0x${place:-0} < at + size)) && offset=$((0x$place - at + from))
+done < <(readelf -lW "$calls" 2>>"$fate" | grep '^ *LOAD')
+if [ ! -e "$tracing/uprobe_events" ]; then
+	skip "events that somebody made" "this kernel has no user probes in tracefs"
+elif [ -z "$offset" ]; then
+	skip "events that somebody made" "there are no nm and readelf"
+elif echo "p:stacktally_test/sys_enter $(readlink -f "$calls"):$(printf %#x "$offset")" >>"$tracing/uprobe_events"; then
+	# The kernel lets no program of ours on it; and it is not the tracepoint of its name.
+	count -D 0.1 t:stacktally_test:sys_enter
+	[ "$status" -eq 1 ] && grep -q 'none of the 1 matches can be traced: stacktally_test:sys_enter' "$err"
+	check $? "an event that somebody made is not the tracepoint of its name" \
+		"exit status $status: $(cat "$err")"
+	begin "$calls" wait getpgid 700
+	attach -U -p "$pid" 't:*:sys_enter'
+	turn
+	detach
+	is "both by one pattern: the tracepoint is counted" "$(counted "$path\$" "$folded")" 700
+	says "... and the other one left out" '1 match left out: stacktally_test:sys_enter'
+	end
+else
+	fail "an event can be made" "$offset of $calls"
+fi
+finish
