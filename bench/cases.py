@@ -12,7 +12,7 @@ import time
 
 from measure import BpfStatistics, Failed
 from row import Row
-from unwind_cases import UnwindCases
+from unwind_cases import DEBIANS_PYTHON, PYTHON, UnwindCases
 from world_cases import WorldCases
 
 COUNT = "{ @[kstack, ustack] = count(); }"
@@ -249,11 +249,15 @@ class Cases(UnwindCases, WorldCases):
     # ---- overhead
 
     def overhead(self):
+        """On a machine that is busy on all CPUs, in user code and in the kernel; and on one where
+        one python3 runs.
+        """
         seconds = round(self.seconds * 7)
         row = Row(f"overhead of {seconds} s at 99 Hz on a busy machine: CPU time and BPF run time, "
                   "start and report included", "% of a core",
                   note="perf samples in the kernel, in no time of its own: not seen here")
-        kernel = Row(f"kernel side of that: BPF run time of {seconds} s at 99 Hz", "% of a core", 0.1)
+        busy = Row(f"kernel side of that: BPF run time of {seconds} s at 99 Hz", "% of a core", 0.1)
+        one = Row(f"kernel side of {seconds} s at 99 Hz where one python3 runs", "% of a core", 0.1)
         data = self.bench.path("perf.data")
         commands = {
             "ours": [self.profile, "-q", "-F", "99", str(seconds)],
@@ -262,7 +266,7 @@ class Cases(UnwindCases, WorldCases):
                      f"perf report -i {data} --stdio"],
         }
 
-        def measure(tool):
+        def measure(tool, kernel):
             run = self.bench.start(commands[tool], self.out)
             in_kernel, deadline = 0, time.monotonic() + seconds - 1
             if tool != "perf":
@@ -271,13 +275,17 @@ class Cases(UnwindCases, WorldCases):
                 in_kernel = run.bpf()[0] / 1e6
                 kernel.add(tool, in_kernel / ((seconds - 1) * 1000) * 100)
             result = run.finish()
-            row.add(tool, (result["user"] + result["system"] + in_kernel) / (seconds * 1000) * 100)
+            if kernel is busy:
+                row.add(tool, (result["user"] + result["system"] + in_kernel) / (seconds * 1000) * 100)
 
         rounds, self.rounds = self.rounds, min(self.rounds, 3)
-        with BpfStatistics(), self.bench.busy("mixed"):
-            self.alternate(self.tools("bpftrace", "perf"), measure)
+        with BpfStatistics():
+            with self.bench.busy("mixed"):
+                self.alternate(self.tools("bpftrace", "perf"), lambda tool: measure(tool, busy))
+            with self.bench.beside([DEBIANS_PYTHON, "-c", PYTHON], 1):
+                self.alternate(self.tools("bpftrace"), lambda tool: measure(tool, one))
         self.rounds = rounds
-        return [row, kernel]
+        return [row, busy, one]
 
 
 def lost_of(said, times):

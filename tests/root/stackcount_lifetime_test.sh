@@ -67,7 +67,7 @@ if command -v strace >>"$fate"; then
 		"$stackcount" -D 0.2 't:syscalls:sys_enter_s*' >"$out" 2>"$err"
 	status=$?
 	exits "one of many is refused: the others are counted" 0
-	if ((SECONDS - from >= 4)); then
+	if ((SECONDS - from >= 4 * slow)); then
 		says "what takes long says how far it is" '^(at|de)taching: [0-9]+ of [0-9]+ probes$'
 	else
 		skip "what takes long says how far it is" "it takes no more than a second or two here"
