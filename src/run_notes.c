@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "report/summary.h"
 #include "report/warnings.h"
 #include "session/unwinder.h"
 
-static void warn(const struct profile *profile)
+static void warn(const struct run_report *report, uint64_t missed_sides)
 {
+	const struct tally_losses *losses = tally_losses_of(report->tally);
 	char line[WARNINGS_LINE_SIZE];
 
-	for (int i = 0; warnings_line(profile, i, line); i++)
+	for (int i = 0; warnings_line(&report->meta, losses, missed_sides, i, line); i++)
 		message_line("%s", line);
 }
 
@@ -39,22 +41,20 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
 	uint64_t lost = losses->lost_ring + losses->lost_counts + losses->lost_nested;
-	struct profile profile = { 0 };
-	int r = profile_build(report->tally, report->names, &report->meta,
-			      PROFILE_VIEW_PROCESS | PROFILE_VIEW_ADDRESS, &profile);
+	struct summary summary;
+	int r = summary_of(report->tally, report->names, &summary);
 
 	if (r < 0)
-		return error_set(err, r, "cannot build the report: %s", strerror(-r));
-	warn(&profile);
+		return error_set(err, r, "cannot sum up the report: %s", strerror(-r));
+	warn(report, summary.missed_sides);
 	message_verbose("lost: %" PRIu64 " for want of room in the ring, %" PRIu64
 			" in the table of counts, %" PRIu64 " nested; %" PRIu64
 			" events in all, throttled %" PRIu64 " times",
 			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
 			losses->throttled);
-	tell_ends(&profile.ends);
-	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", profile.total,
-		     profile.n_entries, lost);
-	profile_clear(&profile);
+	tell_ends(&summary.ends);
+	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", summary.total,
+		     summary.n_stacks, lost);
 	return 0;
 }
 

@@ -4,19 +4,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool warnings_line(const struct profile *profile, int i, char ret_line[WARNINGS_LINE_SIZE])
+bool warnings_line(const struct profile_meta *meta, const struct tally_losses *losses,
+		   uint64_t missed_sides, int i, char ret_line[WARNINGS_LINE_SIZE])
 {
-	bool limited = profile->meta && profile->meta->stack_storage;
+	bool limited = meta && meta->stack_storage;
 
 	/* Without a limit the advice to raise it would be wrong. */
-	if (profile->missed_sides && i-- == 0) {
+	if (missed_sides && i-- == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: %" PRIu64 " stack traces could not be displayed.%s",
-			 profile->missed_sides,
-			 limited ? " Consider increasing --stack-storage-size." : "");
+			 missed_sides, limited ? " Consider increasing --stack-storage-size." : "");
 		return true;
 	}
-	if (profile->losses->counts_full && i == 0) {
+	if (losses->counts_full && i == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: hash table full. Consider increasing --hash-storage-size.");
 		return true;

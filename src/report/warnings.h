@@ -12,6 +12,7 @@
 #define WARNINGS_LINE_SIZE 160
 
 /* The i-th line, from 0, without newline; false when there are no more. */
-bool warnings_line(const struct profile *profile, int i, char ret_line[WARNINGS_LINE_SIZE]);
+bool warnings_line(const struct profile_meta *meta, const struct tally_losses *losses,
+		   uint64_t missed_sides, int i, char ret_line[WARNINGS_LINE_SIZE]);
 
 #endif

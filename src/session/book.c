@@ -29,6 +29,9 @@ struct page {
 	char comm[WIRE_COMM_SIZE];
 };
 
+/* Processes, more or less, whose last page is remembered. */
+#define LAST_PAGES 64u
+
 struct book {
 	struct book_options options;
 	struct page *pages;
@@ -38,6 +41,7 @@ struct book {
 	uint64_t *kernel; /* addresses */
 	uint64_t n_kernel, kernel_room;
 	struct index index;
+	uint32_t last[LAST_PAGES]; /* pages; of processes by their ids */
 };
 
 int book_new(const struct book_options *options, struct book **ret_book)
@@ -158,10 +162,44 @@ static int make_room(struct book *book, const struct wire_stack *stack)
 	return 0;
 }
 
+/*
+ * The frames of the process's page before: a stack mostly has its outer frames in common with the
+ * one before, and those need not be looked for.
+ */
+struct known_frames {
+	const uint32_t *end; /* behind the root */
+	uint32_t n;
+};
+
+static struct known_frames known_frames(const struct book *book, uint32_t tgid)
+{
+	uint32_t last = book->last[tgid % LAST_PAGES];
+	const struct page *page = last < book->n_pages ? &book->pages[last] : NULL;
+
+	if (!page || !page->wanted)
+		return (struct known_frames){ 0 };
+	return (struct known_frames){ book->frames + page->first + page->n_user, page->n_user };
+}
+
+static bool is_known(const struct tally *tally, const struct known_frames *known,
+		     uint32_t from_root, const struct tally_address *address, uint32_t *ret_id)
+{
+	const struct tally_address *there;
+
+	if (from_root >= known->n)
+		return false;
+	*ret_id = *(known->end - 1 - from_root);
+	there = &tally_addresses(tally)[*ret_id];
+	return there->address == address->address && there->world == address->world &&
+	       there->flags == address->flags;
+}
+
 /* User addresses into the tally. Leaves are instructions, all others return addresses. */
 static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
-			 const uint64_t *addresses, uint32_t n)
+			 const uint64_t *addresses, uint32_t n, uint32_t tgid)
 {
+	const struct known_frames known = known_frames(book, tgid);
+
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
 			.address = addresses[i] & WIRE_FRAME_ADDRESS,
@@ -173,7 +211,10 @@ static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
 			address.flags |= TALLY_ADDRESS_EXACT;
 		if (addresses[i] & WIRE_FRAME_POINTER)
 			address.flags |= TALLY_ADDRESS_CHAINED;
-		int r = tally_address(tally, &address, &book->frames[book->n_frames]);
+		uint32_t *id = &book->frames[book->n_frames];
+		int r = is_known(tally, &known, n - 1 - i, &address, id)
+				? 0
+				: tally_address(tally, &address, id);
 
 		if (r < 0)
 			return r;
@@ -210,13 +251,14 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 	if (r == 0 && wanted && stack->cgroup)
 		r = worlds_learn_cgroup(book->options.worlds, stack->cgroup);
 	if (r == 0 && wanted)
-		r = add_addresses(book, tally, world, user, stack->n_user);
+		r = add_addresses(book, tally, world, user, stack->n_user, stack->tgid);
 	if (r == 0 && !count)
 		r = index_add(&book->index, stack->hash.low, book->n_pages);
 	if (r < 0) {
 		book->n_frames = first;
 		return r;
 	}
+	book->last[stack->tgid % LAST_PAGES] = book->n_pages;
 	page = &book->pages[book->n_pages++];
 	*page = (struct page){
 		.hash = stack->hash,

@@ -13,8 +13,9 @@
 void kernel_asker_choose(struct stacktally *skeleton)
 {
 	/* The younger of the two helpers that are called. */
-	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_SYSCALL, BPF_FUNC_kallsyms_lookup_name, NULL) !=
-	    1)
+	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) != 1 ||
+	    libbpf_probe_bpf_helper(BPF_PROG_TYPE_SYSCALL, BPF_FUNC_kallsyms_lookup_name, NULL) !=
+		    1)
 		return;
 	bpf_program__set_autoload(skeleton->progs.symbol_at, true);
 	bpf_program__set_autoload(skeleton->progs.symbol_named, true);

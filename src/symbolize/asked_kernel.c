@@ -105,6 +105,12 @@ static void take_alias(const struct asked_kernel *asked, struct kernel_symbol *s
 		strcpy(symbol->name, alias);
 }
 
+/* A JITed BPF program, or what leads to one: the kernel gives them no module. */
+static bool is_program(const char *name)
+{
+	return strncmp(name, "bpf_", strlen("bpf_")) == 0;
+}
+
 /* The text of an answer for the address. */
 static bool take_answer(struct asked_kernel *asked, const char *text, uint64_t address)
 {
@@ -121,7 +127,7 @@ static bool take_answer(struct asked_kernel *asked, const char *text, uint64_t a
 	if (rest[0] == ' ' && rest[1] == '[')
 		symbol.module = module_named(asked, rest + 1);
 	else if (address < asked->core_start || address >= asked->core_end)
-		return false;
+		symbol.module = is_program(symbol.name) ? KALLSYMS_PROGRAM : NULL;
 	/* The function at a mark, or that there is none, is for the table to tell. */
 	if (!symbol.module || kernel_name_is_mark(symbol.name, &end))
 		return false;

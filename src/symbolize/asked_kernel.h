@@ -2,8 +2,9 @@
 /*
  * The kernel's functions by address, from the kernel itself, one question a function: for the few
  * hundred that are in stacks this is a tenth of the work of reading /proc/kallsyms. It knows the
- * core kernel and modules; of generated code kallsyms knows more, and is to be read for it. What
- * is hidden there (kernel.kptr_restrict) is not asked for either.
+ * core kernel, modules and BPF programs; of other generated code (trampolines of ftrace, copies of
+ * probed instructions) only kallsyms knows, and is to be read for it. What is hidden there
+ * (kernel.kptr_restrict) is not asked for either.
  *
  * Names are those that kallsyms_find() would give. Must not know: how the kernel is asked.
  */

@@ -329,7 +329,7 @@ void kallsyms_core_range(const struct kallsyms *kallsyms, uint64_t *ret_start, u
 
 static bool is_generated(const struct module *module)
 {
-	return strcmp(module->name, "[bpf]") == 0 ||
+	return strcmp(module->name, KALLSYMS_PROGRAM) == 0 ||
 	       strncmp(module->name, "[__builtin__", strlen("[__builtin__")) == 0;
 }
 

@@ -20,6 +20,7 @@
 
 #define KALLSYMS_NAME_SIZE 512
 #define KALLSYMS_CORE	   "[kernel]"
+#define KALLSYMS_PROGRAM   "[bpf]"
 
 struct kallsyms;
 

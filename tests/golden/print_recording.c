@@ -77,7 +77,8 @@ static int print(const char *path, const struct writer *writer,
 		profile_clear(&profile);
 		return 1;
 	}
-	for (int i = 0; warnings_line(&profile, i, line); i++)
+	for (int i = 0; warnings_line(profile.meta, profile.losses, profile.missed_sides, i, line);
+	     i++)
 		printf("%s\n", line);
 	profile_clear(&profile);
 	return 0;

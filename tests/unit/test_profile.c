@@ -10,6 +10,7 @@
 
 #include "report/bytes.h"
 #include "report/profile.h"
+#include "report/summary.h"
 #include "report/warnings.h"
 #include "report/writer.h"
 
@@ -134,6 +135,11 @@ static void sorts_by_count(void **state)
 	profile_clear(&profile);
 }
 
+static bool warned(const struct profile *profile, int i, char line[WARNINGS_LINE_SIZE])
+{
+	return warnings_line(profile->meta, profile->losses, profile->missed_sides, i, line);
+}
+
 static void counts_missed_sides(void **state)
 {
 	struct data *data = *state;
@@ -150,22 +156,48 @@ static void counts_missed_sides(void **state)
 	assert_true(profile.entries[0].has_kernel && profile.entries[0].kernel_missed);
 	assert_true(profile.entries[1].has_user && !profile.entries[1].user_missed);
 	assert_false(profile.entries[2].has_kernel || profile.entries[2].has_user);
-	assert_true(warnings_line(&profile, 0, line));
+	assert_true(warned(&profile, 0, line));
 	assert_string_equal(line, "WARNING: 3 stack traces could not be displayed.");
-	assert_false(warnings_line(&profile, 1, line));
+	assert_false(warned(&profile, 1, line));
 	profile_clear(&profile);
 
 	data->meta.stack_storage = 16384;
 	tally_losses(data->tally)->counts_full = true;
 	profile = build(data, PROFILE_VIEW_PROCESS | PROFILE_VIEW_NO_KERNEL);
 	assert_int_equal(profile.missed_sides, 1);
-	assert_true(warnings_line(&profile, 0, line));
+	assert_true(warned(&profile, 0, line));
 	assert_string_equal(line, "WARNING: 1 stack traces could not be displayed. "
 				  "Consider increasing --stack-storage-size.");
-	assert_true(warnings_line(&profile, 1, line));
+	assert_true(warned(&profile, 1, line));
 	assert_string_equal(line,
 			    "WARNING: hash table full. Consider increasing --hash-storage-size.");
-	assert_false(warnings_line(&profile, 2, line));
+	assert_false(warned(&profile, 2, line));
+	profile_clear(&profile);
+}
+
+/* The same number that a profile by process and address has. */
+static void is_summed_up_without_being_built(void **state)
+{
+	struct data *data = *state;
+	uint32_t a = address(data, 0x10, 1, "f", 0), b = address(data, 0x20, 1, "g", 0);
+	uint32_t elsewhere = address(data, 0x10, 2, "f", 0);
+	uint32_t stacks[] = { stack(data, 1, &a), stack(data, 1, &b), stack(data, 1, &elsewhere) };
+	struct summary summary;
+	struct profile profile;
+
+	count(data, 3, 1, TALLY_STACK_MISSED, stacks[0]);
+	count(data, 4, 1, TALLY_STACK_NONE, stacks[0]);
+	count(data, 4, 1, TALLY_STACK_NONE, stacks[1]);
+	count(data, 5, 1, TALLY_STACK_NONE, stacks[2]); /* the same address in another world */
+	count(data, 6, 2, TALLY_STACK_NONE, stacks[0]);
+	count(data, 7, 2, stacks[0], stacks[0]);
+	count(data, 8, 2, TALLY_STACK_NONE, TALLY_STACK_NONE);
+	profile = build(data, PROFILE_VIEW_PROCESS | PROFILE_VIEW_ADDRESS);
+	assert_int_equal(summary_of(data->tally, data->names, &summary), 0);
+	assert_int_equal(summary.n_stacks, 6);
+	assert_int_equal(summary.n_stacks, profile.n_entries);
+	assert_int_equal(summary.total, profile.total);
+	assert_int_equal(summary.missed_sides, profile.missed_sides);
 	profile_clear(&profile);
 }
 
@@ -324,6 +356,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(merges_what_looks_alike, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sorts_by_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(counts_missed_sides, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(is_summed_up_without_being_built, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(inlined_frames_are_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_stacks_merge, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unnamed_addresses_are_unknown, set_up, tear_down),
