@@ -328,9 +328,9 @@ static int allocate(struct part *part, const char *const *names, uint32_t n_name
 	/* As many as there can be; of what is not used, no memory is touched. */
 	size_t most = part->types_size / sizeof(struct btf_type) + 1;
 
-	part->at = calloc(most, sizeof(*part->at));
+	part->at = reallocarray(NULL, most, sizeof(*part->at));
 	part->id = calloc(most, sizeof(*part->id));
-	part->kept = calloc(most, sizeof(*part->kept));
+	part->kept = reallocarray(NULL, most, sizeof(*part->kept));
 	part->wanted = calloc(n_names + 1, sizeof(*part->wanted));
 	part->new_types.stream = open_memstream(&part->new_types.bytes, &part->new_types.size);
 	part->new_strings.stream =

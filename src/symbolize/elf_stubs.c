@@ -103,13 +103,44 @@ static const struct slot *slot_of_stub(const struct stubs *stubs, const uint8_t 
 	return NULL;
 }
 
+/* The sections of stubs, and how long a stub is in each. */
+static const struct {
+	const char *name;
+	uint64_t stub_size;
+} sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 } };
+
+#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static const struct elf_section *section_of_stubs(const struct elf_file *elf, const char *name)
+{
+	const struct elf_section *section = elf_file_section(elf, name);
+
+	return section && section->size <= MAX_STUBS_SIZE && section->flags & SHF_EXECINSTR
+		       ? section
+		       : NULL;
+}
+
+/* Whether a query is for a stub: most files have none, and their slots are not read. */
+static bool is_asked_for(const struct elf_file *elf, const struct symbol_query *queries, size_t n)
+{
+	for (size_t s = 0; s < N_SECTIONS; s++) {
+		const struct elf_section *section = section_of_stubs(elf, sections[s].name);
+
+		for (size_t i = section ? query_lower_bound(queries, n, section->address) : n;
+		     i < n && queries[i].address - section->address < section->size; i++)
+			if (!queries[i].name)
+				return true;
+	}
+	return false;
+}
+
 static int answer_in_section(const struct stubs *stubs, const char *name, uint64_t stub_size,
 			     struct symbol_query *queries, size_t n)
 {
-	const struct elf_section *section = elf_file_section(stubs->elf, name);
+	const struct elf_section *section = section_of_stubs(stubs->elf, name);
 	uint8_t code[16];
 
-	if (!section || section->size > MAX_STUBS_SIZE || !(section->flags & SHF_EXECINSTR))
+	if (!section)
 		return 0;
 	for (size_t i = query_lower_bound(queries, n, section->address);
 	     i < n && queries[i].address - section->address < section->size; i++) {
@@ -196,7 +227,7 @@ int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, siz
 	own(free_slots) struct stubs stubs = { .elf = elf, .pool = pool };
 	int r = 0;
 
-	if (elf->machine == EM_X86_64 && elf->is_64) {
+	if (elf->machine == EM_X86_64 && elf->is_64 && is_asked_for(elf, queries, n)) {
 		r = add_slots(&stubs, ".rela.plt", R_X86_64_JUMP_SLOT);
 		if (!r)
 			r = add_slots(&stubs, ".rela.dyn", R_X86_64_GLOB_DAT);
@@ -204,11 +235,9 @@ int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, siz
 		    stubs.symbols->link < elf->n_sections) {
 			stubs.strings = &elf->sections[stubs.symbols->link];
 			qsort(stubs.slots, stubs.n_slots, sizeof(*stubs.slots), compare_slots);
-			r = answer_in_section(&stubs, ".plt", 16, queries, n);
-			if (!r)
-				r = answer_in_section(&stubs, ".plt.sec", 16, queries, n);
-			if (!r)
-				r = answer_in_section(&stubs, ".plt.got", 8, queries, n);
+			for (size_t i = 0; !r && i < N_SECTIONS; i++)
+				r = answer_in_section(&stubs, sections[i].name,
+						      sections[i].stub_size, queries, n);
 		}
 	}
 	return r ? r : answer_entry(elf, queries, n, pool);

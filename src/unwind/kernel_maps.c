@@ -9,10 +9,13 @@
 #include "base/own.h"
 #include "unwind/maps.h"
 
+#define RULES_SIZE (WIRE_MAX_RULES * sizeof(struct wire_rule))
+
 struct kernel_maps {
 	struct unwind_maps maps;
-	int segments, rules, processes; /* borrowed */
-	int waiting_inner, waiting;	/* a map of maps that is updated in order to wait */
+	int segments, processes;    /* borrowed */
+	struct wire_rule *rules;    /* the map's memory; NULL: not mapped */
+	int waiting_inner, waiting; /* a map of maps that is updated in order to wait */
 	void *memory[WIRE_MAX_SEGMENTS];
 };
 
@@ -109,13 +112,8 @@ static int settle(struct unwind_maps *base)
 static int set_rules(struct unwind_maps *base, uint32_t first, const struct wire_rule *rules,
 		     uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t key = first + i;
-		int r = bpf_map_update_elem(of(base)->rules, &key, &rules[i], BPF_ANY);
-
-		if (r < 0)
-			return r;
-	}
+	/* Nothing leads to them yet. */
+	memcpy(of(base)->rules + first, rules, n * sizeof(*rules));
 	return 0;
 }
 
@@ -137,9 +135,21 @@ static void close_maps(struct unwind_maps *base)
 		if (maps->memory[i])
 			munmap(maps->memory[i], UNWIND_SEGMENT_SIZE);
 	}
+	if (maps->rules)
+		munmap(maps->rules, RULES_SIZE);
 	own_fd(&maps->waiting_inner);
 	own_fd(&maps->waiting);
 	free(maps);
+}
+
+static int map_rules(struct kernel_maps *maps, int rules)
+{
+	void *memory = mmap(NULL, RULES_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, rules, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	maps->rules = memory;
+	return 0;
 }
 
 int unwind_maps_kernel(int segments, int rules, int processes, struct unwind_maps **ret_maps)
@@ -158,10 +168,15 @@ int unwind_maps_kernel(int segments, int rules, int processes, struct unwind_map
 			  .remove_process = remove_process,
 			  .close = close_maps },
 		.segments = segments,
-		.rules = rules,
 		.processes = processes,
+		.waiting_inner = -1,
 		.waiting = -1,
 	};
+	r = map_rules(maps, rules);
+	if (r < 0) {
+		close_maps(&maps->maps);
+		return r;
+	}
 	maps->waiting_inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_wait", sizeof(uint32_t),
 					     sizeof(uint32_t), 1, NULL);
 	if (maps->waiting_inner < 0) {

@@ -30,7 +30,7 @@ int rule_book_new(struct rule_book **ret_book)
 	if (!book)
 		return -ENOMEM;
 	pthread_mutex_init(&book->lock, NULL);
-	book->rules = calloc(WIRE_MAX_RULES, sizeof(*book->rules));
+	book->rules = reallocarray(NULL, WIRE_MAX_RULES, sizeof(*book->rules));
 	if (!book->rules || rule_book_add(book, &gap) != RULE_GAP ||
 	    rule_book_add(book, &full) != RULE_FULL)
 		return -ENOMEM;
