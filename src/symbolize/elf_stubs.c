@@ -103,11 +103,17 @@ static const struct slot *slot_of_stub(const struct stubs *stubs, const uint8_t 
 	return NULL;
 }
 
-/* The sections of stubs, and how long a stub is in each. */
+/* The sections of stubs, how long a stub is in each, and where their slots are told. */
 static const struct {
 	const char *name;
 	uint64_t stub_size;
-} sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 } };
+	const char *slots;
+	uint32_t type;
+} sections[] = {
+	{ ".plt", 16, ".rela.plt", R_X86_64_JUMP_SLOT },
+	{ ".plt.sec", 16, ".rela.plt", R_X86_64_JUMP_SLOT },
+	{ ".plt.got", 8, ".rela.dyn", R_X86_64_GLOB_DAT },
+};
 
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
@@ -120,28 +126,22 @@ static const struct elf_section *section_of_stubs(const struct elf_file *elf, co
 		       : NULL;
 }
 
-/* Whether a query is for a stub: most files have none, and their slots are not read. */
-static bool is_asked_for(const struct elf_file *elf, const struct symbol_query *queries, size_t n)
+/* Whether a query is for a stub there. */
+static bool is_asked_for(const struct elf_section *section, const struct symbol_query *queries,
+			 size_t n)
 {
-	for (size_t s = 0; s < N_SECTIONS; s++) {
-		const struct elf_section *section = section_of_stubs(elf, sections[s].name);
-
-		for (size_t i = section ? query_lower_bound(queries, n, section->address) : n;
-		     i < n && queries[i].address - section->address < section->size; i++)
-			if (!queries[i].name)
-				return true;
-	}
+	for (size_t i = query_lower_bound(queries, n, section->address);
+	     i < n && queries[i].address - section->address < section->size; i++)
+		if (!queries[i].name)
+			return true;
 	return false;
 }
 
-static int answer_in_section(const struct stubs *stubs, const char *name, uint64_t stub_size,
-			     struct symbol_query *queries, size_t n)
+static int answer_in_section(const struct stubs *stubs, const struct elf_section *section,
+			     uint64_t stub_size, struct symbol_query *queries, size_t n)
 {
-	const struct elf_section *section = section_of_stubs(stubs->elf, name);
 	uint8_t code[16];
 
-	if (!section)
-		return 0;
 	for (size_t i = query_lower_bound(queries, n, section->address);
 	     i < n && queries[i].address - section->address < section->size; i++) {
 		uint64_t at = (queries[i].address - section->address) / stub_size * stub_size;
@@ -221,24 +221,31 @@ static void free_slots(struct stubs *stubs)
 	free(stubs->slots);
 }
 
+/* Slots are many and stubs are seldom asked for: only those of the section are read. */
+static int answer_stubs(const struct elf_file *elf, size_t which, struct symbol_query *queries,
+			size_t n, struct pool *pool)
+{
+	own(free_slots) struct stubs stubs = { .elf = elf, .pool = pool };
+	const struct elf_section *section = section_of_stubs(elf, sections[which].name);
+	int r;
+
+	if (!section || !is_asked_for(section, queries, n))
+		return 0;
+	r = add_slots(&stubs, sections[which].slots, sections[which].type);
+	if (r || !stubs.symbols || stubs.symbols->type != SHT_DYNSYM ||
+	    stubs.symbols->link >= elf->n_sections)
+		return r;
+	stubs.strings = &elf->sections[stubs.symbols->link];
+	qsort(stubs.slots, stubs.n_slots, sizeof(*stubs.slots), compare_slots);
+	return answer_in_section(&stubs, section, sections[which].stub_size, queries, n);
+}
+
 int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, size_t n,
 		   struct pool *pool)
 {
-	own(free_slots) struct stubs stubs = { .elf = elf, .pool = pool };
 	int r = 0;
 
-	if (elf->machine == EM_X86_64 && elf->is_64 && is_asked_for(elf, queries, n)) {
-		r = add_slots(&stubs, ".rela.plt", R_X86_64_JUMP_SLOT);
-		if (!r)
-			r = add_slots(&stubs, ".rela.dyn", R_X86_64_GLOB_DAT);
-		if (!r && stubs.symbols && stubs.symbols->type == SHT_DYNSYM &&
-		    stubs.symbols->link < elf->n_sections) {
-			stubs.strings = &elf->sections[stubs.symbols->link];
-			qsort(stubs.slots, stubs.n_slots, sizeof(*stubs.slots), compare_slots);
-			for (size_t i = 0; !r && i < N_SECTIONS; i++)
-				r = answer_in_section(&stubs, sections[i].name,
-						      sections[i].stub_size, queries, n);
-		}
-	}
+	for (size_t i = 0; !r && elf->machine == EM_X86_64 && elf->is_64 && i < N_SECTIONS; i++)
+		r = answer_stubs(elf, i, queries, n, pool);
 	return r ? r : answer_entry(elf, queries, n, pool);
 }

@@ -114,26 +114,9 @@ static void name_of(const struct table_identity *identity, char name[NAME_SIZE])
 	sprintf(at, ".%016llx", (unsigned long long)hash_bytes(identity, sizeof(*identity)));
 }
 
-static int read_all(int fd, void *bytes, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(fd, (char *)bytes + done, size - done, (off_t)done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EBADMSG;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 int table_cache_load(struct table_cache *cache, const struct table_identity *identity,
 		     struct rule_book *book, struct unwind_rows *ret_rows)
 {
-	own(own_free) void *bytes = NULL;
 	own(own_fd) int fd = -1;
 	char name[NAME_SIZE];
 	struct stat status;
@@ -148,12 +131,7 @@ int table_cache_load(struct table_cache *cache, const struct table_identity *ide
 	if (!S_ISREG(status.st_mode) || !is_trusted(&status) || status.st_size <= 0 ||
 	    status.st_size > TABLE_CACHE_MAX_FILE)
 		return -EBADMSG;
-	bytes = malloc((size_t)status.st_size);
-	if (!bytes)
-		return -ENOMEM;
-	r = read_all(fd, bytes, (size_t)status.st_size);
-	if (r == 0)
-		r = table_cache_parse(bytes, (size_t)status.st_size, identity, book, ret_rows);
+	r = table_cache_read(fd, (size_t)status.st_size, identity, book, ret_rows);
 	if (r == -EBADMSG)
 		unlinkat(cache->directory, name, 0);
 	/* What was used lately goes last. */

@@ -65,8 +65,8 @@ int table_cache_save(struct table_cache *cache, const struct table_identity *ide
 		     const struct rule_book *book, const struct unwind_rows *rows);
 
 /* The content of one file of a cache, as load and save have it; these are for tests. */
-int table_cache_parse(const void *bytes, size_t size, const struct table_identity *identity,
-		      struct rule_book *book, struct unwind_rows *ret_rows);
+int table_cache_read(int fd, size_t size, const struct table_identity *identity,
+		     struct rule_book *book, struct unwind_rows *ret_rows);
 int table_cache_format(const struct table_identity *identity, const struct rule_book *book,
 		       const struct unwind_rows *rows, void **ret_bytes, size_t *ret_size);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -25,11 +26,41 @@ struct header {
 _Static_assert(sizeof(struct table_identity) == 56, "no padding");
 _Static_assert(sizeof(struct header) == 80 + sizeof(struct unwind_counts), "no padding");
 
-struct parts {
-	const struct wire_rule *rules;
-	const uint32_t *addresses;
-	const uint16_t *numbers;
+/* A file on its way through memory, a piece at a time, which is the same for all. */
+struct reading {
+	int fd;
+	uint64_t at;
+	uLong crc; /* of what was read */
+	uint8_t piece[32768];
 };
+
+/* The next bytes, at most a piece of them; valid until the next call. NULL: they are not there. */
+static const void *next_bytes(struct reading *reading, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(reading->fd, reading->piece + done, size - done,
+				  (off_t)(reading->at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return NULL;
+		done += (size_t)n;
+	}
+	reading->at += size;
+	reading->crc = crc32_z(reading->crc, reading->piece, size);
+	return reading->piece;
+}
+
+/* How many elements the next piece has, of so many that are left. */
+static uint32_t in_piece(const struct reading *reading, uint32_t left, size_t size)
+{
+	uint32_t most = (uint32_t)(sizeof(reading->piece) / size);
+
+	return left < most ? left : most;
+}
 
 static bool is_rule(const struct wire_rule *rule)
 {
@@ -40,84 +71,101 @@ static bool is_rule(const struct wire_rule *rule)
 		(rule->fp_offset >= 0 && rule->fp_offset < WIRE_N_REGISTERS));
 }
 
-/* Checks all sizes, so that what the parts point to is there. */
-static bool divide(const void *bytes, size_t size, struct parts *ret_parts)
+/* The header, its checksum apart, whose sizes are those of the file. */
+static bool take_header(struct reading *reading, size_t size, const struct table_identity *identity,
+			struct header *header, uint32_t *ret_checksum)
 {
-	const struct header *header = bytes;
-	const uint8_t *at = (const uint8_t *)bytes + sizeof(*header);
+	const void *bytes = size < sizeof(*header) ? NULL : next_bytes(reading, sizeof(*header));
 	uint64_t wanted = sizeof(*header);
 
-	if (size < sizeof(*header) || memcmp(header->magic, MAGIC, sizeof(header->magic)) != 0 ||
-	    header->version != TABLE_CACHE_VERSION)
+	if (!bytes)
 		return false;
-	if (header->n_rules > WIRE_MAX_RULES || header->n_rows > UNWIND_MAX_ROWS)
+	memcpy(header, bytes, sizeof(*header));
+	if (memcmp(header->magic, MAGIC, sizeof(header->magic)) != 0 ||
+	    header->version != TABLE_CACHE_VERSION ||
+	    memcmp(&header->identity, identity, sizeof(*identity)) != 0 ||
+	    header->n_rules > WIRE_MAX_RULES || header->n_rows > UNWIND_MAX_ROWS)
 		return false;
 	wanted += (uint64_t)header->n_rules * sizeof(struct wire_rule) +
 		  (uint64_t)header->n_rows * (sizeof(uint32_t) + sizeof(uint16_t));
-	if (wanted != size)
-		return false;
-	ret_parts->rules = (const void *)at;
-	at += (size_t)header->n_rules * sizeof(struct wire_rule);
-	ret_parts->addresses = (const void *)at;
-	at += (size_t)header->n_rows * sizeof(uint32_t);
-	ret_parts->numbers = (const void *)at;
-	return true;
+	*ret_checksum = header->checksum;
+	header->checksum = 0;
+	reading->crc = crc32_z(0, (const Bytef *)header, sizeof(*header));
+	return wanted == size;
 }
 
-static bool is_whole(const void *bytes, size_t size)
+static bool take_rules(struct reading *reading, uint32_t n, struct rule_book *book,
+		       uint16_t *numbers)
 {
-	struct header header;
-	uLong crc;
+	for (uint32_t done = 0; done < n;) {
+		uint32_t some = in_piece(reading, n - done, sizeof(struct wire_rule));
+		const struct wire_rule *rules = next_bytes(reading, some * sizeof(*rules));
 
-	memcpy(&header, bytes, sizeof(header));
-	header.checksum = 0;
-	crc = crc32_z(0, (const Bytef *)&header, sizeof(header));
-	crc = crc32_z(crc, (const Bytef *)bytes + sizeof(header), size - sizeof(header));
-	return crc == ((const struct header *)bytes)->checksum;
-}
-
-static bool take_rules(const struct header *header, const struct wire_rule *rules,
-		       struct rule_book *book, uint16_t *numbers)
-{
-	for (uint32_t i = 0; i < header->n_rules; i++) {
-		if (!is_rule(&rules[i]))
-			return false;
-		numbers[i] = rule_book_add(book, &rules[i]);
+		for (uint32_t i = 0; i < some; i++) {
+			if (!rules || !is_rule(&rules[i]))
+				return false;
+			numbers[done + i] = rule_book_add(book, &rules[i]);
+		}
+		done += some;
 	}
 	return true;
 }
 
-static bool take_rows(const struct header *header, const struct parts *parts,
-		      const uint16_t *numbers, struct unwind_row *rows)
+static bool take_addresses(struct reading *reading, uint32_t n, struct unwind_row *rows)
 {
-	for (uint32_t i = 0; i < header->n_rows; i++) {
-		if (parts->numbers[i] >= header->n_rules ||
-		    (i && parts->addresses[i] <= parts->addresses[i - 1]))
-			return false;
-		rows[i] = (struct unwind_row){ parts->addresses[i], numbers[parts->numbers[i]] };
+	for (uint32_t done = 0; done < n;) {
+		uint32_t some = in_piece(reading, n - done, sizeof(uint32_t));
+		const uint32_t *addresses = next_bytes(reading, some * sizeof(*addresses));
+
+		for (uint32_t i = 0; i < some; i++, done++) {
+			if (!addresses || (done && addresses[i] <= rows[done - 1].address))
+				return false;
+			rows[done].address = addresses[i];
+		}
 	}
 	return true;
 }
 
-int table_cache_parse(const void *bytes, size_t size, const struct table_identity *identity,
-		      struct rule_book *book, struct unwind_rows *ret_rows)
+static bool take_numbers(struct reading *reading, const struct header *header,
+			 const uint16_t *numbers, struct unwind_row *rows)
 {
-	const struct header *header = bytes;
+	for (uint32_t done = 0; done < header->n_rows;) {
+		uint32_t some = in_piece(reading, header->n_rows - done, sizeof(uint16_t));
+		const uint16_t *of_file = next_bytes(reading, some * sizeof(*of_file));
+
+		for (uint32_t i = 0; i < some; i++, done++) {
+			if (!of_file || of_file[i] >= header->n_rules)
+				return false;
+			rows[done].rule = numbers[of_file[i]];
+		}
+	}
+	return true;
+}
+
+int table_cache_read(int fd, size_t size, const struct table_identity *identity,
+		     struct rule_book *book, struct unwind_rows *ret_rows)
+{
+	own(own_free) struct reading *reading = malloc(sizeof(*reading));
 	own(own_free) uint16_t *numbers = NULL;
 	own(own_free) struct unwind_row *rows = NULL;
-	struct parts parts;
+	struct header header;
+	uint32_t checksum;
 
-	if (!divide(bytes, size, &parts) || !is_whole(bytes, size) ||
-	    memcmp(&header->identity, identity, sizeof(*identity)) != 0)
+	if (!reading)
+		return -ENOMEM;
+	reading->fd = fd;
+	reading->at = 0;
+	if (!take_header(reading, size, identity, &header, &checksum))
 		return -EBADMSG;
-	numbers = calloc(header->n_rules + 1, sizeof(*numbers));
-	rows = malloc((header->n_rows + (size_t)1) * sizeof(*rows));
+	numbers = calloc(header.n_rules + 1, sizeof(*numbers));
+	rows = malloc((header.n_rows + (size_t)1) * sizeof(*rows));
 	if (!numbers || !rows)
 		return -ENOMEM;
-	if (!take_rules(header, parts.rules, book, numbers) ||
-	    !take_rows(header, &parts, numbers, rows))
+	if (!take_rules(reading, header.n_rules, book, numbers) ||
+	    !take_addresses(reading, header.n_rows, rows) ||
+	    !take_numbers(reading, &header, numbers, rows) || reading->crc != checksum)
 		return -EBADMSG;
-	*ret_rows = (struct unwind_rows){ .n = header->n_rows, .counts = header->counts };
+	*ret_rows = (struct unwind_rows){ .n = header.n_rows, .counts = header.counts };
 	ret_rows->rows = take_ptr(rows);
 	return 0;
 }

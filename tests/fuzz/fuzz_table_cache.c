@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -41,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct unwind_rows rows;
 	uint32_t crc = 0;
 	uint8_t *bytes;
+	int file;
 
 	if (size < IDENTITY_AT + sizeof(identity))
 		return 0;
@@ -53,10 +56,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(bytes + CHECKSUM_AT, 0, sizeof(crc));
 	crc = (uint32_t)crc32_z(0, bytes, size);
 	memcpy(bytes + CHECKSUM_AT, &crc, sizeof(crc));
-	if (table_cache_parse(bytes, size, &identity, book, &rows) == 0) {
+	file = memfd_create("table", MFD_CLOEXEC);
+	if (file < 0 || write(file, bytes, size) != (ssize_t)size)
+		abort();
+	if (table_cache_read(file, size, &identity, book, &rows) == 0) {
 		check(&rows, book);
 		unwind_rows_free(&rows);
 	}
+	close(file);
 	rule_book_free(book);
 	free(bytes);
 	return 0;
