@@ -12,7 +12,7 @@
 
 #include "base/own.h"
 
-#define BUFFER_SIZE (256u << 10)
+#define BUFFER_SIZE (64u << 10)
 #define FILE_MODE   0666 /* less the umask */
 
 static int cannot_write(const char *path, int code, struct error *err)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_FILES  4
-#define PIECE_SIZE (256u << 10)
+#define PIECE_SIZE (64u << 10)
 /* Beyond this many comparisons a table is not a linker's work: it is left as far as it was read. */
 #define MAX_COMPARISONS (1u << 26)
 #define MAX_NAME_READS	(1u << 18)
