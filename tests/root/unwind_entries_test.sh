@@ -47,7 +47,7 @@ events "page faults" "^[^;]*;${base}enter$" t:exceptions:page_fault_user "$odd" 
 # sampled NAME REGEX OPTION...: profile met by a program that runs already
 sampled() {
 	begin "$odd" kernel || return
-	measure -U -f -v -p "$pid" "${@:3}" 1
+	measure -U -f -v -p "$pid" "${@:3}" "$((slow > 1 ? 3 : 1))"
 	end
 	whole "$1" "$2"
 }
