@@ -182,9 +182,11 @@ static int explain_load(int code, struct error *err)
 }
 
 /* libbpf reads the kernel's types when the object is loaded. */
-static int open_object(struct kernel_side *side, struct kernel_types *ret_types, struct error *err)
+static int open_object(struct kernel_side *side, struct trigger *trigger,
+		       struct kernel_types *ret_types, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
+	bool *ret_preempted = NULL;
 	int r = kernel_types_new(ret_types, err);
 
 	if (r < 0)
@@ -194,9 +196,13 @@ static int open_object(struct kernel_side *side, struct kernel_types *ret_types,
 	side->skeleton = stacktally__open_opts(&options);
 	if (!side->skeleton)
 		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	trigger->scope.preempted_tracepoints = true; /* unless it is known better */
+	if (trigger->delivery != TRIGGER_DELIVERS_NOTHING)
+		ret_preempted = &trigger->scope.preempted_tracepoints;
 	if (ret_types->fd < 0)
 		return 0;
-	return kernel_types_fill(ret_types, bpf_object__btf(side->skeleton->obj), err);
+	return kernel_types_fill(ret_types, bpf_object__btf(side->skeleton->obj), ret_preempted,
+				 err);
 }
 
 static int open_and_load(const struct plan *plan, struct trigger *trigger, uint32_t most_frames,
@@ -205,7 +211,7 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, uint3
 	own(kernel_types_close) struct kernel_types types = { .fd = -1 };
 	struct wire_config config = { 0 };
 	int tables[WIRE_EPOCHS];
-	int r = open_object(side, &types, err);
+	int r = open_object(side, trigger, &types, err);
 
 	if (r == 0)
 		r = trigger->ops->choose(trigger, side->skeleton->obj, err);

@@ -117,7 +117,19 @@ static uint32_t collect_names(const struct btf *wanted, const char **names)
 	return n;
 }
 
-int kernel_types_fill(const struct kernel_types *types, const struct btf *wanted, struct error *err)
+/*
+ * On kernels after 6.18 (7.2 does it) SRCU guards tracepoints in place of disabled preemption: its
+ * data for each CPU is a variable of this name.
+ */
+static bool have_srcu_tracepoints(const struct description *all)
+{
+	static const char name[] = "\0tracepoint_srcu_srcu_data";
+
+	return memmem(all->bytes, all->size, name, sizeof(name));
+}
+
+int kernel_types_fill(const struct kernel_types *types, const struct btf *wanted,
+		      bool *ret_preempted, struct error *err)
 {
 	own(own_free) const char **names = calloc(btf__type_cnt(wanted), sizeof(*names));
 	own(unmap) struct description all = { 0 };
@@ -128,6 +140,8 @@ int kernel_types_fill(const struct kernel_types *types, const struct btf *wanted
 	if (r == 0)
 		r = type_part(all.bytes, all.size, names, collect_names(wanted, names), &part,
 			      &size);
+	if (r == 0 && ret_preempted)
+		*ret_preempted = have_srcu_tracepoints(&all);
 	if (r == 0 && write(types->fd, part, size) != (ssize_t)size)
 		r = -errno;
 	return r < 0 ? error_set(err, r,

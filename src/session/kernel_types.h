@@ -7,6 +7,7 @@
 #ifndef STACKTALLY_SESSION_KERNEL_TYPES_H
 #define STACKTALLY_SESSION_KERNEL_TYPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -26,8 +27,11 @@ int kernel_types_new(struct kernel_types *ret_types, struct error *err);
 /* Closes it; it may have been closed before. */
 void kernel_types_close(struct kernel_types *types);
 
-/* Fills it with the types that the object, which has `wanted`, may ask for by name. */
+/*
+ * Fills it with the types that the object, which has `wanted`, may ask for by name.
+ * `ret_preempted`, unless NULL: whether tasks can be preempted in the programs of raw tracepoints.
+ */
 int kernel_types_fill(const struct kernel_types *types, const struct btf *wanted,
-		      struct error *err);
+		      bool *ret_preempted, struct error *err);
 
 #endif

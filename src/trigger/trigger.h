@@ -25,6 +25,7 @@ struct trigger;
 struct trigger_scope {
 	pid_t pid; /* the one process asked for, in our pid namespace; 0: none or several */
 	int cpu;   /* the one CPU asked for; -1: all */
+	bool preempted_tracepoints; /* tasks are, in the programs of raw tracepoints */
 };
 
 /* What the kernel stacks begin with, before the code that was hit. */
@@ -70,11 +71,11 @@ struct trigger_ops {
 /* The head of every kind's own struct. */
 struct trigger {
 	const struct trigger_ops *ops;
-	struct trigger_scope scope; /* filled in by the session before choose() */
-	char event[128];	    /* its name, for recordings and headers: "cpu-clock",
-				       "t:sched:sched_switch" */
-	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
-	enum trigger_delivery delivery;
+	struct trigger_scope scope;	/* filled in by the session before choose() */
+	char event[128];		/* its name, for recordings and headers: "cpu-clock",
+					   "t:sched:sched_switch" */
+	bool user_entry;		/* fires at the entry of user functions: WIRE_USER_ENTRY */
+	enum trigger_delivery delivery; /* settled when choose() returns */
 };
 
 void trigger_free(struct trigger *trigger);

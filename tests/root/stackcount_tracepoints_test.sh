@@ -18,13 +18,20 @@ has "... where tasks sleep" ';schedule;__schedule$'
 is "... which is the leaf of all stacks" "$(counted ';__schedule$')" "$(total)"
 lacks "... without what delivers events" "$delivery"
 
-begin "$calls" wait getpgid 5000
+calls_made=$((5000 / slow))
+begin "$calls" wait getpgid "$calls_made"
 attach -p "$pid" -o "$tmp/alone.stacktally" "$entry"
-is_raw sys_enter
-check $? "raw_syscalls:sys_enter is attached raw" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+if grep -q tracepoint_srcu_srcu_data /sys/kernel/btf/vmlinux; then
+	! is_raw sys_enter
+	check $? "raw_syscalls:sys_enter is attached through perf: a raw program is preempted" \
+		"$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+else
+	is_raw sys_enter
+	check $? "raw_syscalls:sys_enter is attached raw" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+fi
 turn
 detach
-is "... and counts each call" "$(counted "$path;" "$folded")" 5000
+is "... and counts each call" "$(counted "$path;" "$folded")" "$calls_made"
 kernel=$(grep -o "$path;.*" "$folded")
 leaf=${kernel##*;}
 [[ $leaf == *syscall* ]] && ! grep -Eq "$delivery" "$folded"
@@ -49,8 +56,8 @@ for unwind in fp none; do
 	turn
 	detach
 	case $unwind in
-	fp) is "--unwind=fp" "$(counted ';main;once;turns;(sc_getpgid;)?syscall$' "$folded")" 5000 ;;
-	none) is "--unwind=none" "$(counted '^[^;]*;syscall$' "$folded")" 5000 ;;
+	fp) is "--unwind=fp" "$(counted ';main;once;turns;(sc_getpgid;)?syscall$' "$folded")" "$calls_made" ;;
+	none) is "--unwind=none" "$(counted '^[^;]*;syscall$' "$folded")" "$calls_made" ;;
 	esac
 done
 
@@ -65,16 +72,27 @@ kill -INT "$other"
 wait "$other"
 turn
 detach
-is "the same is counted while another one counts it" "$(counted "$path;" "$folded")" 10000
+is "the same is counted while another one counts it" "$(counted "$path;" "$folded")" $((2 * calls_made))
 is "... as the same stack" "$(grep -o "$path;.*" "$folded" | sed 's/ [0-9]*$//')" \
 	"$(sed 's/ [0-9]*$//' <<<"$kernel")"
 is "... by the other one, too" "$(counted "${kernel#"$path"}" "$tmp/other.folded")" 0
 is "... with the same leaf" "$(counted ";$(sed 's/ [0-9]*$//' <<<"$leaf")\$" "$tmp/other.folded")" \
 	"$(total "$tmp/other.folded")"
-[ "$(counted ';' "$tmp/other.folded")" -ge 5000 ] && ! grep -Eq "$delivery" "$tmp/other.folded" "$folded"
+[ "$(counted ';' "$tmp/other.folded")" -ge "$calls_made" ] && ! grep -Eq "$delivery" "$tmp/other.folded" "$folded"
 check $? "... and without what delivers events" "$(cat "$tmp/other.folded")"
 
+end
+# Where tasks are preempted in the kernel, some are while they are being counted.
+begin "$calls" wait getpgid "$calls_made" $((cpus * 8))
+attach -U -p "$pid" "$entry"
+turn
+detach
+is "eight threads on each CPU" "$(counted ';turns;sc_getpgid;syscall$' "$folded")" \
+	$((calls_made * cpus * 8))
+end
+
 # ---- events that have no raw form
+begin "$calls" wait getpgid "$calls_made"
 count -q -D 0.1 t:syscalls:sys_enter_getpgid
 if [ "$status" -eq 0 ]; then
 	attach -p "$pid" t:syscalls:sys_enter_getpgid
@@ -82,7 +100,7 @@ if [ "$status" -eq 0 ]; then
 	check $? "a single system call's event is attached through perf" "$(cat "/proc/$counter/fdinfo/"*)"
 	turn
 	detach
-	is "... and counts each call" "$(counted "$path(;|\$)" "$folded")" 5000
+	is "... and counts each call" "$(counted "$path(;|\$)" "$folded")" "$calls_made"
 	! grep -Eq "$delivery" "$folded"
 	check $? "... without what delivers events" "$(tail -n 2 "$folded")"
 	attach -p "$pid" -r 't:(raw_)?syscalls:sys_enter(_getpgid)?$'
@@ -90,7 +108,7 @@ if [ "$status" -eq 0 ]; then
 	check $? "with such an event among them, all are" "$(cat "/proc/$counter/fdinfo/"*)"
 	turn
 	detach
-	is "... and each call is counted twice" "$(counted "$path(;|\$)" "$folded")" 10000
+	is "... and each call is counted twice" "$(counted "$path(;|\$)" "$folded")" $((2 * calls_made))
 	! grep -Eq "$delivery" "$folded"
 	check $? "... without what delivers events" "$(tail -n 2 "$folded")"
 else
