@@ -290,13 +290,17 @@ int session_launch(struct session *session, struct error *err)
 	int r;
 
 	if (!session->command) {
-		/* Those that end before their first sample is drained are known too. */
+		/*
+		 * Those that end before their first sample is drained are known too; and tables are
+		 * made at once: what is sampled until they are there sends its whole stack.
+		 */
 		if (!session->sideband || session->plan->filter.tgids.n)
 			return 0;
 		worlds_lock(session->worlds);
 		worlds_learn_running(session->worlds, LEARN_NS);
+		r = unwinder_update(session->unwinder, err);
 		worlds_unlock(session->worlds);
-		return 0;
+		return r;
 	}
 	if (session->unwinder)
 		hold_begin(command_pid(session->command), &hold);

@@ -52,7 +52,11 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 		  struct unwinder **ret_unwinder, struct error *err)
 {
 	char cache[PATH_MAX];
-	const struct unwind_options options = { .memory = plan->unwind_memory, .cache = cache };
+	const struct plan_filter *filter = &plan->filter;
+	bool chosen = filter->tgids.n && !filter->follow_forks && !plan->command;
+	const struct unwind_options options = { .memory = plan->unwind_memory,
+						.cache = cache,
+						.only = chosen ? &filter->tgids : NULL };
 	struct unwind_maps *maps = NULL;
 	struct unwinder *unwinder;
 	int r;

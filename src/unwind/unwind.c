@@ -21,6 +21,7 @@ struct unwind {
 	struct tables *tables;
 	struct layouts layouts;
 	struct process_tables *processes;
+	const struct id_list *only; /* or NULL */
 };
 
 static uint64_t now_ns(void)
@@ -33,18 +34,28 @@ static uint64_t now_ns(void)
 
 /* ---- what the worlds tell ---- */
 
+static bool is_walked(const struct unwind *unwind, pid_t tgid)
+{
+	for (uint32_t i = 0; unwind->only && i < unwind->only->n; i++)
+		if (unwind->only->ids[i] == tgid)
+			return true;
+	return !unwind->only;
+}
+
 static void on_changed(void *context, pid_t tgid)
 {
 	struct unwind *unwind = context;
 
-	process_tables_changed(unwind->processes, tgid);
+	if (is_walked(unwind, tgid))
+		process_tables_changed(unwind->processes, tgid);
 }
 
 static void on_forked(void *context, pid_t child, pid_t parent)
 {
 	struct unwind *unwind = context;
 
-	process_tables_forked(unwind->processes, child, parent);
+	if (is_walked(unwind, child))
+		process_tables_forked(unwind->processes, child, parent);
 }
 
 static void on_ended(void *context, pid_t tgid)
@@ -100,6 +111,7 @@ int unwind_new(struct worlds *worlds, struct unwind_maps *maps,
 	}
 	unwind->maps = maps;
 	unwind->worlds = worlds;
+	unwind->only = options ? options->only : NULL;
 	r = build(unwind, options);
 	if (r < 0) {
 		unwind_free(unwind);

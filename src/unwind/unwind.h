@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/id_list.h"
 #include "bpf/unwind_wire.h"
 #include "process/worlds.h"
 #include "unwind/maps.h"
@@ -28,6 +29,8 @@ struct unwind_options {
 	uint64_t memory; /* bytes of blocks; 0: UNWIND_MEMORY_DEFAULT */
 	/* Where compiled tables are kept on disk (unwind/table_cache.h); NULL: nowhere. */
 	const char *cache;
+	/* The only processes whose stacks are walked, borrowed; NULL: any may be. */
+	const struct id_list *only;
 };
 
 struct unwind;

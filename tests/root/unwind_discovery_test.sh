@@ -62,6 +62,17 @@ end
 complete "libraries that are loaded while it runs" 99
 has "and code in them was sampled" '(deflate|compress|sqlite3)'
 
+# ---- of whom
+begin "$programs/nested" 0
+"$profile" -F 499 -U -f -v -p "$pid" 2 >"$out" 2>"$err" &
+run=$!
+started+=("$run")
+while kill -0 "$run" 2>>"$fate"; do bash -c :; done
+wait "$run"
+calculates "$(number '^unwinding: ([0-9]+) processes') == 1"
+check $? "with -p, of nobody else are tables made" "$(grep ^unwinding "$err")"
+end
+
 # Whatever else runs: emulators' generated code, which keeps no frame pointers, and frames beyond
 # the limit are nobody's fault.
 begin "$odd"
