@@ -90,7 +90,7 @@ calculates "${processes:-1000} < 20"
 check $? "processes that ended are not kept" "$processes processes"
 
 # ---- little memory
-measure -F 499 -U -f -v --unwind-memory 1 2 -- bash -c '
+measure -F 499 -U -f -v --unwind-memory 1 $((2 * slow)) -- bash -c '
 	/usr/bin/python3 -c "import json, re, sqlite3, ssl, ctypes; [json.dumps([i]) for i in range(300000)]" &
 	perl -e "for (1..3000000) { \$a{\$_ % 99}++ }" & openssl speed -seconds 1 sha256 & wait'
 exits "1 MB for tables is enough to go on" 0
