@@ -268,8 +268,6 @@ static __always_inline long user_entry_stack(void *ctx, __u64 *frames, __u32 siz
 enum hit {
 	HIT_KERNEL, /* the kernel: user registers are where it saved them */
 	HIT_USER,   /* user code, whose registers are the context's: there is no kernel stack */
-	HIT_PROBE,  /* user code by a user probe: the context has its registers, and we have a stack
-		     */
 };
 
 /* The user stack by frame pointers. */
@@ -332,7 +330,7 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 	slot->stack.reserved2 = 0;
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
-	if (config_has(WIRE_KERNEL) && hit != HIT_USER)
+	if (config_has(WIRE_KERNEL) && hit == HIT_KERNEL)
 		kernel = kernel_stack(ctx, slot);
 	slot->stack.n_kernel = kernel / sizeof(__u64);
 	if (config_has(WIRE_USER)) {

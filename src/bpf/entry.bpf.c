@@ -63,7 +63,7 @@ static __always_inline int capture_preempted(void *ctx)
 {
 	if (config.max_depth == 0)
 		bpf_tail_call(ctx, &no_programs, 0);
-	return capture(ctx, HIT_PROBE);
+	return capture(ctx, HIT_USER);
 }
 
 SEC("?uprobe")
