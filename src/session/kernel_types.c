@@ -117,15 +117,21 @@ static uint32_t collect_names(const struct btf *wanted, const char **names)
 	return n;
 }
 
+static bool has_name(const struct description *all, const char *name, size_t size)
+{
+	return memmem(all->bytes, all->size, name, size);
+}
+
 /*
  * On kernels after 6.18 (7.2 does it) SRCU guards tracepoints in place of disabled preemption: its
- * data for each CPU is a variable of this name.
+ * data for each CPU is a variable. There was one up to 6.12, too, for those in idle tasks; but no
+ * struct tracepoint_ext then.
  */
 static bool have_srcu_tracepoints(const struct description *all)
 {
-	static const char name[] = "\0tracepoint_srcu_srcu_data";
+	static const char data[] = "\0tracepoint_srcu_srcu_data", extension[] = "\0tracepoint_ext";
 
-	return memmem(all->bytes, all->size, name, sizeof(name));
+	return has_name(all, data, sizeof(data)) && has_name(all, extension, sizeof(extension));
 }
 
 int kernel_types_fill(const struct kernel_types *types, const struct btf *wanted,

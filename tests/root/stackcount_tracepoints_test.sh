@@ -21,7 +21,8 @@ lacks "... without what delivers events" "$delivery"
 calls_made=$((5000 / slow))
 begin "$calls" wait getpgid "$calls_made"
 attach -p "$pid" -o "$tmp/alone.stacktally" "$entry"
-if grep -q tracepoint_srcu_srcu_data /sys/kernel/btf/vmlinux; then
+# Kernels that call programs of tracepoints with preemption on
+if grep -q tracepoint_srcu_srcu_data /sys/kernel/btf/vmlinux && grep -q tracepoint_ext /sys/kernel/btf/vmlinux; then
 	! is_raw sys_enter
 	check $? "raw_syscalls:sys_enter is attached through perf: a raw program is preempted" \
 		"$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
