@@ -62,10 +62,15 @@ const struct mapping *mappings_find(const struct mapping_list *list, uint64_t ad
 
 uint32_t mappings_cover(const struct mapping_list *list, const uint64_t *addresses, uint32_t n)
 {
+	const struct mapping *mapping = NULL;
 	uint32_t covered = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		covered += mappings_find(list, addresses[i]) != NULL;
+	/* Frames of one file mostly follow one another. */
+	for (uint32_t i = 0; i < n; i++) {
+		if (!mapping || addresses[i] < mapping->start || addresses[i] >= mapping->end)
+			mapping = mappings_find(list, addresses[i]);
+		covered += mapping != NULL;
+	}
 	return covered;
 }
 

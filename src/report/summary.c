@@ -15,8 +15,10 @@ static uint64_t stack_key(const struct tally *tally, uint32_t id)
 	const uint32_t *frames = tally_frames(tally, stack);
 	uint64_t key = hash_u64(stack->flags & ~(uint32_t)TALLY_STACK_ASSUMED);
 
-	for (uint32_t i = 0; i < stack->n_frames; i++)
-		key = hash_u64(key ^ addresses[frames[i]].address);
+	for (uint32_t i = 0; i < stack->n_frames; i++) {
+		key = (key ^ addresses[frames[i]].address) * 0xd6e8feb86659fd93ull;
+		key ^= key >> 32;
+	}
 	return key;
 }
 

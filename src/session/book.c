@@ -20,7 +20,7 @@ struct page {
 	uint64_t cgroup;
 	uint64_t first; /* into frames, of n_user */
 	uint64_t first_kernel;
-	uint64_t count; /* of its own: in no table */
+	uint64_t count;
 	uint32_t tgid, tid;
 	uint16_t n_kernel, n_user;
 	uint16_t flags; /* enum wire_stack_flags */
@@ -100,13 +100,13 @@ uint32_t book_n_stacks(const struct book *book)
 	return book->n_pages;
 }
 
-static const struct page *find(const struct book *book, const struct wire_hash *hash)
+static struct page *find(const struct book *book, const struct wire_hash *hash)
 {
 	struct index_cursor cursor;
 
 	for (uint32_t at = index_first(&book->index, hash->low, &cursor); at != INDEX_NONE;
 	     at = index_next(&book->index, &cursor)) {
-		const struct page *page = &book->pages[at];
+		struct page *page = &book->pages[at];
 
 		if (page->hash.low == hash->low && page->hash.high == hash->high)
 			return page;
@@ -349,11 +349,10 @@ static int add_kernel(const struct book *book, struct tally *tally, const struct
 	return tally_stack(tally, ids, n, flags, ret_stack);
 }
 
-static int add_entry(const struct book *book, struct tally *tally, const struct page *page,
-		     uint64_t count)
+static int add_entry(const struct book *book, struct tally *tally, const struct page *page)
 {
 	struct tally_entry entry = {
-		.count = count, .cgroup = page->cgroup, .tgid = page->tgid, .tid = page->tid
+		.count = page->count, .cgroup = page->cgroup, .tgid = page->tgid, .tid = page->tid
 	};
 	int r;
 
@@ -368,17 +367,14 @@ static int add_entry(const struct book *book, struct tally *tally, const struct 
 	return r == -ENOSPC ? 0 : r;
 }
 
-int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash, uint64_t count)
+int book_count(struct book *book, const struct wire_hash *hash, uint64_t count)
 {
-	const struct page *page = find(book, hash);
-	int r;
+	struct page *page = find(book, hash);
 
 	if (!page)
 		return -ENOENT;
-	if (!page->wanted)
-		return 0;
-	r = add_entry(book, tally, page, count);
-	return r < 0 ? r : 1;
+	page->count += count;
+	return 0;
 }
 
 int book_flush(struct book *book, struct tally *tally, uint64_t *ret_count, uint64_t *ret_unwanted)
@@ -387,7 +383,7 @@ int book_flush(struct book *book, struct tally *tally, uint64_t *ret_count, uint
 
 	for (uint32_t i = 0; i < book->n_pages; i++) {
 		const struct page *page = &book->pages[i];
-		int r = page->count && page->wanted ? add_entry(book, tally, page, page->count) : 0;
+		int r = page->count && page->wanted ? add_entry(book, tally, page) : 0;
 
 		if (r < 0)
 			return r;

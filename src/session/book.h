@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The stacks of one epoch as they arrive from the ring, until the epoch's counts are drained:
- * then each count finds its stack here and both go into the tally.
+ * then each count finds its stack here, and both go into the tally, in the order in which the
+ * stacks came.
  */
 #ifndef STACKTALLY_SESSION_BOOK_H
 #define STACKTALLY_SESSION_BOOK_H
@@ -45,17 +46,16 @@ int book_record(struct book *book, struct tally *tally, const void *data, size_t
 int book_add(struct book *book, struct tally *tally, const struct wire_stack *stack,
 	     const uint64_t *frames, uint64_t count);
 
-/* Adds what book_add() took to the tally; `*ret_count` and `*ret_unwanted` say how many events. */
-int book_flush(struct book *book, struct tally *tally, uint64_t *ret_count, uint64_t *ret_unwanted);
-
 uint32_t book_n_stacks(const struct book *book);
 
+/* The count of a key: it waits, too. 0, or -ENOENT for a key whose stack never came. */
+int book_count(struct book *book, const struct wire_hash *hash, uint64_t count);
+
 /*
- * Adds the count of a key to the tally. Returns 1 when it was added, 0 when the stack's comm is
- * not wanted, -ENOENT for a key whose stack never came, -ENOMEM.
+ * Adds all that was counted to the tally, but for stacks whose comm is not wanted; `*ret_count`
+ * and `*ret_unwanted` say how many events there were, and how many of them were not added.
  */
-int book_count(struct book *book, struct tally *tally, const struct wire_hash *hash,
-	       uint64_t count);
+int book_flush(struct book *book, struct tally *tally, uint64_t *ret_count, uint64_t *ret_unwanted);
 
 /*
  * The tally was reset, and the worlds' ids are others: `before` has its addresses as they were,

@@ -58,23 +58,10 @@ int session_consume(struct session *session, struct error *err)
 	return consume(session, on_record_in_time, err);
 }
 
-struct drain {
-	struct session *session;
-	struct book *book;
-};
-
-static int on_count(void *context, const struct wire_hash *hash, uint64_t count)
+/* A key without a stack cannot be: it is entered only after its stack was sent. */
+static int on_count(void *book, const struct wire_hash *hash, uint64_t count)
 {
-	struct drain *drain = context;
-	struct session *session = drain->session;
-	int r = book_count(drain->book, session->tally, hash, count);
-
-	/* A key without a stack cannot be: it is entered only after its stack was sent. */
-	if (r < 0)
-		return r;
-	session->ledger.drained += count;
-	session->ledger.unwanted += r ? 0 : count;
-	return 0;
+	return book_count(book, hash, count);
 }
 
 /* Ends the walks of an epoch that wait for tables. */
@@ -90,7 +77,7 @@ static int finish_walks(struct session *session, uint32_t epoch, uint64_t patien
 	return r;
 }
 
-/* Into the tally with what is in no table. */
+/* Into the tally with what was counted. */
 static int flush(struct session *session, uint32_t epoch, struct error *err)
 {
 	uint64_t count = 0, unwanted = 0;
@@ -103,12 +90,11 @@ static int flush(struct session *session, uint32_t epoch, struct error *err)
 
 int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err)
 {
-	struct drain context = { .session = session, .book = session->books[epoch] };
 	/* All of the ended epoch are there by now; those of the next wait in its own book. */
 	int r = consume(session, on_record, err);
 
 	if (r == 0)
-		r = epochs_drain(session->side.epochs, epoch, on_count, &context, err);
+		r = epochs_drain(session->side.epochs, epoch, on_count, session->books[epoch], err);
 	if (r == 0)
 		r = finish_walks(session, epoch, patience_ns, err);
 	if (r == 0)

@@ -160,6 +160,8 @@ static bool is_wanted(const struct part *part, const char *name)
 
 	for (uint32_t i = part->first[(uint8_t)*name]; i; i = wanted->next) {
 		wanted = &part->wanted[i - 1];
+		if (wanted->length > 1 && name[1] != wanted->name[1])
+			continue;
 		if (strncmp(name, wanted->name, wanted->length) == 0 &&
 		    (!name[wanted->length] ||
 		     strncmp(name + wanted->length, FLAVOUR, strlen(FLAVOUR)) == 0))

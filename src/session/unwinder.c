@@ -23,6 +23,15 @@
 
 #define ALL_EPOCHS UINT32_MAX
 
+/* Of a process's walks that lacked nothing, one in so long tells which tables are in use. */
+#define SEEN_NS	  10000000ull
+#define LAST_SEEN 64u
+
+struct seen {
+	uint32_t tgid;
+	uint64_t time;
+};
+
 struct waiting {
 	struct layout *layout; /* what was mapped then; NULL: nobody knows */
 	size_t size;
@@ -37,6 +46,7 @@ struct unwinder {
 	uint32_t n_waiting, room;
 	size_t bytes;
 	uint64_t waited, finished;
+	struct seen last_seen[LAST_SEEN]; /* by process ids, as many as there is room for */
 };
 
 static void free_waiting(struct unwinder *unwinder, struct waiting *waiting)
@@ -121,11 +131,23 @@ int unwinder_prepare(struct unwinder *unwinder, struct error *err)
 	return r;
 }
 
+/* Whether a walk tells nothing that one shortly before did not. */
+static bool is_old_news(struct unwinder *unwinder, const struct wire_stack *stack)
+{
+	struct seen *last = &unwinder->last_seen[stack->tgid % LAST_SEEN];
+
+	if (stack->end == WIRE_END_COMPLETE && last->tgid == stack->tgid &&
+	    stack->time - last->time < SEEN_NS)
+		return true;
+	*last = (struct seen){ .tgid = stack->tgid, .time = stack->time };
+	return false;
+}
+
 void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)
 {
 	const uint64_t *frames = (const uint64_t *)(stack + 1);
 
-	if (unwinder && stack->n_user)
+	if (unwinder && stack->n_user && !is_old_news(unwinder, stack))
 		unwind_saw(unwinder->unwind, (pid_t)stack->tgid, frames + stack->n_kernel,
 			   stack->n_user, (enum wire_end)stack->end);
 }
