@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -156,6 +157,15 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	return 0;
 }
 
+/* libbpf lifts the limit where it counts and we may. */
+static bool memory_is_limited(void)
+{
+	struct rlimit limit;
+
+	return geteuid() != 0 && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+	       limit.rlim_cur != RLIM_INFINITY;
+}
+
 static int explain_load(int code, struct error *err)
 {
 	char mode[LOCKDOWN_MODE_SIZE];
@@ -170,6 +180,12 @@ static int explain_load(int code, struct error *err)
 				       "the kernel refuses to load the BPF programs: %s: kernel "
 				       "lockdown (%s) forbids it",
 				       strerror(-code), mode);
+	if (code == -EPERM && memory_is_limited())
+		return error_privilege(err, code,
+				       "the kernel refuses to load the BPF programs: %s; before "
+				       "Linux 5.11 they count as locked memory: it takes `ulimit "
+				       "-l unlimited`, or CAP_SYS_RESOURCE; -v shows its reasons",
+				       strerror(-code));
 	if (code == -EPERM || code == -EACCES)
 		return error_privilege(err, code,
 				       "the kernel refuses to load the BPF programs: %s (kernel "

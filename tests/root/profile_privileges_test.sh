@@ -44,6 +44,7 @@ paranoid=/proc/sys/kernel/perf_event_paranoid
 level=$(cat $paranoid)
 give_back() { echo "$level" >$paranoid; }
 at_exit=give_back
+ulimit -l unlimited # before Linux 5.11 maps are locked memory
 echo 3 >$paranoid
 for kind in -K -U; do
 	as_nobody -F 499 -f $kind 1
@@ -51,6 +52,12 @@ for kind in -K -U; do
 		'^profile: .*; as kernel\.perf_event_paranoid is above 2 .* sysctl kernel\.perf_event_paranoid=2,'
 done
 if [ "$level" -gt 2 ]; then echo 2 >$paranoid; else give_back; fi
+(
+	ulimit -l 64
+	as_nobody -F 499 -f 1
+	[ $status -eq 0 ] || says "too little memory that may be locked is named" \
+		'^profile: .*(ulimit -l unlimited|kernel\.perf_event_mlock_kb)'
+)
 as_nobody -F 499 -f -p "$pid" $slow
 exits "four capabilities are enough" 0
 calculates "$(counted '^nested;(.*;)?main;outer;middle;inner;burn(;|$)') > 0.9 * $(total) && $(total) > 20"
