@@ -76,7 +76,7 @@ end
 # Whatever else runs: emulators' generated code, which keeps no frame pointers, and frames beyond
 # the limit are nobody's fault.
 begin "$odd"
-measure -F 99 -U -f -v 2
+measure -F 99 -U -f -v $((2 * slow))
 end
 excused=$(counted '\[unwind: generated code\]|^[^;]*;\[truncated\]|\[jit\]')
 known=$(counted '\[unwind: ')
