@@ -41,7 +41,7 @@ check $? "nearly all of its samples do" "$(tail -n 3 "$out")"
 
 # ---- a process that began after the run did, and ended before it
 sample -F 499 -U --name nested
-"$programs/nested" 200 >"$fate"
+"$programs/nested" $((200 * slow)) >"$fate"
 sampled
 calculates "$(counted '^nested;(.*;)?main;outer;middle;inner;burn(;|$)') > 30"
 check $? "a process that came and went meanwhile has its names" "$(tail -n 3 "$out")"
