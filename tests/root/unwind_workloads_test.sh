@@ -52,7 +52,8 @@ run_workload() { # NAME MINIMUM COMMAND
 	local pids child
 	measure "${options[@]}" -o "$tmp/report.folded" -- timeout -s KILL "$seconds" \
 		unshare --pid --fork --kill-child=KILL --mount-proc bash -c "$3"
-	judge "$1, launched" "$2"
+	# An emulated machine takes seconds to make tables of what it meets for the first time.
+	judge "$1, launched" $((slow > 1 ? $2 - 20 : $2))
 	contained bash -c "$3" >>"$fate" 2>"$tmp/workload.err" &
 	child=$!
 	started+=("$child")
@@ -87,6 +88,10 @@ while read -r name minimum needs command; do
 	[ "$needs" = - ] || missing=$(for c in ${needs//,/ }; do type -P "$c" >>"$fate" || echo "$c"; done)
 	if [ "$needs" != - ] && [ -n "$missing" ]; then
 		skip "$name" "no ${missing//$'\n'/, }"
+		continue
+	fi
+	if [ "$name" = realigned ] && ! grep -qw avx /proc/cpuinfo; then
+		skip "$name" "this CPU has no AVX"
 		continue
 	fi
 	if ! prepare "$name" </dev/null >"$tmp/prepare" 2>&1; then
