@@ -16,6 +16,7 @@ struct module {
 struct asked_kernel {
 	struct kernel_asker asker;
 	uint64_t core_start, core_end;
+	uint64_t init_start, init_end; /* start_kernel(): the root of CPU 0's idle task */
 	struct module *modules;
 	struct kernel_symbol last; /* the function of the last answer, ... */
 	uint64_t last_end;	   /* ... which ends here; 0: there was none */
@@ -33,6 +34,11 @@ int asked_kernel_new(const struct kernel_asker *asker, struct asked_kernel **ret
 	if (!asked)
 		return -ENOMEM;
 	*asked = (struct asked_kernel){ .asker = *asker, .core_start = start, .core_end = end };
+	if (asker->address_of(asker->context, "_sinittext", &start) == 0 &&
+	    asker->address_of(asker->context, "_einittext", &end) == 0) {
+		asked->init_start = start;
+		asked->init_end = end;
+	}
 	*ret_asked = asked;
 	return 0;
 }
@@ -111,6 +117,12 @@ static bool is_program(const char *name)
 	return strncmp(name, "bpf_", strlen("bpf_")) == 0;
 }
 
+static bool is_core(const struct asked_kernel *asked, uint64_t address)
+{
+	return (address >= asked->core_start && address < asked->core_end) ||
+	       (address >= asked->init_start && address < asked->init_end);
+}
+
 /* The text of an answer for the address. */
 static bool take_answer(struct asked_kernel *asked, const char *text, uint64_t address)
 {
@@ -126,7 +138,7 @@ static bool take_answer(struct asked_kernel *asked, const char *text, uint64_t a
 	symbol.start = address - offset;
 	if (rest[0] == ' ' && rest[1] == '[')
 		symbol.module = module_named(asked, rest + 1);
-	else if (address < asked->core_start || address >= asked->core_end)
+	else if (!is_core(asked, address))
 		symbol.module = is_program(symbol.name) ? KALLSYMS_PROGRAM : NULL;
 	/* The function at a mark, or that there is none, is for the table to tell. */
 	if (!symbol.module || kernel_name_is_mark(symbol.name, &end))
