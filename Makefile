@@ -119,7 +119,7 @@ $(KERNEL_BUILD)/stacktally.skel.h: $(KERNEL_BUILD)/stacktally.bpf.o
 
 # ---- user space
 # The first build must not look for the skeleton before it is there; then dependency files tell.
-$(filter $(BUILD)/src/session/%,$(CORE_OBJECTS)) $(BUILD)/tests/unit/test_asked_kernel.o: | $(SKELETON)
+$(filter $(BUILD)/src/session/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

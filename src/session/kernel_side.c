@@ -41,14 +41,18 @@ static uint32_t power_of_two(uint64_t at_least)
 	return power;
 }
 
-/* Numbers of CPUs are below this. */
-static uint32_t n_cpu_numbers(void)
+/* Numbers of CPUs are below *ret_n. */
+static int count_cpu_numbers(uint32_t *ret_n, struct error *err)
 {
 	own(cpu_list_clear) struct cpu_list possible = { 0 };
+	int r = cpu_list_read(CPU_LIST_POSSIBLE, &possible);
 
-	if (cpu_list_read(CPU_LIST_POSSIBLE, &possible) < 0 || possible.n == 0)
-		return 1;
-	return (uint32_t)possible.cpus[possible.n - 1] + 1;
+	if (r == 0 && possible.n == 0)
+		r = -EINVAL;
+	if (r < 0)
+		return error_set(err, r, "cannot read " CPU_LIST_POSSIBLE ": %s", strerror(-r));
+	*ret_n = (uint32_t)possible.cpus[possible.n - 1] + 1;
+	return 0;
 }
 
 static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
@@ -56,10 +60,9 @@ static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
 	return value < least ? least : value > most ? most : (uint32_t)value;
 }
 
-static void size_maps(const struct plan *plan, struct kernel_side *side)
+static void size_maps(const struct plan *plan, uint64_t cpus, struct kernel_side *side)
 {
 	struct stacktally *skeleton = side->skeleton;
-	uint64_t cpus = n_cpu_numbers();
 	bool naming = plan->tui || plan->interval > 0;
 
 	side->keys = plan->hash_storage;
@@ -138,7 +141,7 @@ static uint32_t kernel_depth(const struct plan *plan, const struct trigger *trig
 }
 
 static int fill_config(const struct plan *plan, const struct trigger *trigger, uint32_t most_frames,
-		       struct kernel_side *side, struct wire_config *config, struct error *err)
+		       struct wire_config *config, struct error *err)
 {
 	uint32_t slots = n_slots(trigger);
 
@@ -151,7 +154,6 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->kernel_depth = kernel_depth(plan, trigger, most_frames);
 	config->unwind = unwind_of(plan->unwind);
 	config->slots = slots;
-	bpf_map__set_max_entries(side->skeleton->maps.scratch, slots * n_cpu_numbers());
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
 	return 0;
@@ -227,17 +229,21 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, uint3
 	own(kernel_types_close) struct kernel_types types = { .fd = -1 };
 	struct wire_config config = { 0 };
 	int tables[WIRE_EPOCHS];
+	uint32_t cpus = 0;
 	int r = open_object(side, trigger, &types, err);
 
+	if (r == 0)
+		r = count_cpu_numbers(&cpus, err);
 	if (r == 0)
 		r = trigger->ops->choose(trigger, side->skeleton->obj, err);
 	if (r == 0)
 		r = filters_configure(plan, side->skeleton, &config, err);
 	if (r == 0)
-		r = fill_config(plan, trigger, most_frames, side, &config, err);
+		r = fill_config(plan, trigger, most_frames, &config, err);
 	if (r < 0)
 		return r;
-	size_maps(plan, side);
+	size_maps(plan, cpus, side);
+	bpf_map__set_max_entries(side->skeleton->maps.scratch, config.slots * cpus);
 	size_tables(plan, side->skeleton);
 	if (plan->kernel)
 		kernel_asker_choose(side->skeleton);
