@@ -11,7 +11,7 @@ import sys
 import time
 
 import names_speed
-from measure import Failed
+from measure import BpfStatistics, Failed
 from row import Row
 
 PROCESSES, MAPPINGS, EXECS = 5000, 20, 1000
@@ -79,7 +79,8 @@ class WorldCases:
         with Machine(self.bench.build, processes=0):
             run = self.bench.start([self.profile, "-v", "-U", "-f", "-F", "499", "-i", "1",
                                     str(LONG_SECONDS + 1)], self.out)
-            run.wait_for_bpf()
+            with BpfStatistics():
+                run.wait_for_bpf()
             time.sleep(GROWN_FROM)
             before = rss_mb(run.pid())
             time.sleep(LONG_SECONDS - GROWN_FROM)
