@@ -84,7 +84,8 @@ static void collect(struct blocks *blocks)
 	}
 }
 
-/* Adds segments for `n` more blocks, and half as many again as there are: each time waits. */
+/* Adds segments for `n` more blocks, and half as many again as there are: the next time may wait.
+ */
 static int grow(struct blocks *blocks, uint32_t n)
 {
 	uint32_t first = blocks->n_segments, room = blocks->max_segments - first;

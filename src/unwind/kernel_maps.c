@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tables in BPF maps. */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 
@@ -17,6 +21,7 @@ struct kernel_maps {
 	struct wire_rule *rules;    /* the map's memory; NULL: not mapped */
 	int waiting_inner, waiting; /* a map of maps that is updated in order to wait */
 	void *memory[WIRE_MAX_SEGMENTS];
+	struct entry *entry; /* the last one, if it may still be under way */
 };
 
 static struct kernel_maps *of(struct unwind_maps *maps)
@@ -33,22 +38,41 @@ int unwind_maps_new_segment(void)
 }
 
 /*
- * Each update of a map of maps waits for a grace period, of some 10 ms; one of many waits once
- * where the kernel knows batches of them (9263dddc7b6f, 5.17).
+ * Segments on their way into the map of maps. Each update of one waits for a grace period, of some
+ * 10 ms, after programs see it: nobody else has to. One of many waits once where the kernel knows
+ * batches of them (9263dddc7b6f, 5.17).
  */
-static int enter(struct kernel_maps *maps, uint32_t first, uint32_t n, const int *fds)
+struct entry {
+	int outer; /* borrowed */
+	uint32_t first, n;
+	int *fds;
+	pthread_t thread;
+	atomic_bool over;
+	int r; /* once it is over */
+};
+
+static void entry_free(struct entry *entry)
 {
-	own(own_free) uint32_t *keys = calloc(n, sizeof(*keys));
-	uint32_t done = n;
+	/* The outer map, or else our mapping, holds them. */
+	for (uint32_t i = 0; i < entry->n; i++)
+		own_fd(&entry->fds[i]);
+	free(entry->fds);
+	free(entry);
+}
+
+static int update_all(const struct entry *entry)
+{
+	own(own_free) uint32_t *keys = calloc(entry->n, sizeof(*keys));
+	uint32_t done = entry->n;
 
 	if (!keys)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		keys[i] = first + i;
-	if (n > 1 && bpf_map_update_batch(maps->segments, keys, fds, &done, NULL) == 0)
+	for (uint32_t i = 0; i < entry->n; i++)
+		keys[i] = entry->first + i;
+	if (entry->n > 1 && bpf_map_update_batch(entry->outer, keys, entry->fds, &done, NULL) == 0)
 		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		int r = bpf_map_update_elem(maps->segments, &keys[i], &fds[i], BPF_ANY);
+	for (uint32_t i = 0; i < entry->n; i++) {
+		int r = bpf_map_update_elem(entry->outer, &keys[i], &entry->fds[i], BPF_ANY);
 
 		if (r < 0)
 			return r;
@@ -56,42 +80,117 @@ static int enter(struct kernel_maps *maps, uint32_t first, uint32_t n, const int
 	return 0;
 }
 
+static void *enter(void *context)
+{
+	struct entry *entry = context;
+
+	entry->r = update_all(entry);
+	atomic_store(&entry->over, true);
+	return NULL;
+}
+
+/* Waits for the end of what was begun last; 0 or what the kernel said. */
+static int finish_entry(struct kernel_maps *maps)
+{
+	struct entry *entry = maps->entry;
+	int r;
+
+	if (!entry)
+		return 0;
+	maps->entry = NULL;
+	pthread_join(entry->thread, NULL);
+	r = entry->r;
+	entry_free(entry);
+	return r;
+}
+
+/* Starts to enter segments; returns when programs see them. Takes the entry over. */
+static int begin_entry(struct kernel_maps *maps, struct entry *entry)
+{
+	const struct timespec shortly = { .tv_nsec = 20000 };
+	uint32_t last = entry->first + entry->n - 1, id;
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = -pthread_create(&entry->thread, NULL, enter, entry);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r < 0) {
+		entry_free(entry);
+		return r;
+	}
+	maps->entry = entry;
+	while (!atomic_load(&entry->over) && bpf_map_lookup_elem(maps->segments, &last, &id) < 0)
+		nanosleep(&shortly, NULL);
+	return atomic_load(&entry->over) ? finish_entry(maps) : 0;
+}
+
+static struct entry *new_entry(const struct kernel_maps *maps, uint32_t first, uint32_t n)
+{
+	struct entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	entry->fds = malloc(n * sizeof(*entry->fds));
+	if (!entry->fds) {
+		free(entry);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		entry->fds[i] = -1;
+	entry->outer = maps->segments;
+	entry->first = first;
+	entry->n = n;
+	return entry;
+}
+
+static int new_segments(struct entry *entry, void **memory)
+{
+	for (uint32_t i = 0; i < entry->n; i++) {
+		entry->fds[i] = unwind_maps_new_segment();
+		if (entry->fds[i] < 0)
+			return entry->fds[i];
+		memory[i] = mmap(NULL, UNWIND_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				 entry->fds[i], 0);
+		if (memory[i] == MAP_FAILED) {
+			memory[i] = NULL;
+			return -errno;
+		}
+	}
+	return 0;
+}
+
 static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, void **ret_memory)
 {
 	struct kernel_maps *maps = of(base);
-	own(own_free) int *fds = calloc(n, sizeof(*fds));
 	own(own_free) void **memory = calloc(n, sizeof(*memory));
-	uint32_t made = 0;
-	int r = 0;
+	struct entry *entry;
+	int r;
 
-	if (!fds || !memory)
-		return -ENOMEM;
 	if (first >= WIRE_MAX_SEGMENTS || n > WIRE_MAX_SEGMENTS - first)
 		return -ENOSPC;
-	for (; made < n && r == 0; made++) {
-		fds[made] = unwind_maps_new_segment();
-		if (fds[made] < 0) {
-			r = fds[made];
-			break;
-		}
-		memory[made] = mmap(NULL, UNWIND_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-				    fds[made], 0);
-		if (memory[made] == MAP_FAILED) {
-			r = -errno;
-			close(fds[made]);
-			break;
-		}
-	}
-	if (r == 0)
-		r = enter(maps, first, n, fds);
-	/* The outer map, or else our mapping, holds them from here on. */
-	for (uint32_t i = 0; i < made; i++) {
-		close(fds[i]);
-		if (r < 0)
-			munmap(memory[i], UNWIND_SEGMENT_SIZE);
-	}
+	r = finish_entry(maps);
 	if (r < 0)
 		return r;
+	entry = new_entry(maps, first, n);
+	if (!memory || !entry) {
+		if (entry)
+			entry_free(entry);
+		return -ENOMEM;
+	}
+	r = new_segments(entry, memory);
+	if (r < 0)
+		entry_free(entry);
+	else
+		r = begin_entry(maps, entry);
+	if (r < 0) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (memory[i])
+				munmap(memory[i], UNWIND_SEGMENT_SIZE);
+		}
+		return r;
+	}
 	memcpy(&maps->memory[first], memory, n * sizeof(*memory));
 	memcpy(ret_memory, memory, n * sizeof(*memory));
 	return 0;
@@ -131,6 +230,7 @@ static void close_maps(struct unwind_maps *base)
 {
 	struct kernel_maps *maps = of(base);
 
+	finish_entry(maps);
 	for (uint32_t i = 0; i < WIRE_MAX_SEGMENTS; i++) {
 		if (maps->memory[i])
 			munmap(maps->memory[i], UNWIND_SEGMENT_SIZE);

@@ -19,7 +19,8 @@
 struct unwind_maps {
 	/*
 	 * Puts `n` empty segments at the numbers from `first` on; gives their memory, which is
-	 * readable and writable until close(). May wait for a grace period.
+	 * readable and writable until close(). Walks see them; an earlier call's may make it wait
+	 * for a grace period.
 	 */
 	int (*add_segments)(struct unwind_maps *maps, uint32_t first, uint32_t n,
 			    void **ret_memory);
