@@ -122,10 +122,18 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		follow_child(from, to);
 	if (by_tables()) {
 		process = bpf_map_lookup_elem(&unwind_processes, &from);
-		if (process)
+		if (process) {
 			bpf_map_update_elem(&unwind_processes, &to, process, BPF_ANY);
+			unwind_changed();
+		}
 	}
 	return 0;
+}
+
+static __always_inline void forget_process(__u32 tgid)
+{
+	if (bpf_map_delete_elem(&unwind_processes, &tgid) == 0)
+		unwind_changed();
 }
 
 /*
@@ -141,7 +149,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (state && *state == WIRE_MEMBER_ON_EXEC)
 		*state = WIRE_MEMBER;
 	if (by_tables())
-		bpf_map_delete_elem(&unwind_processes, &tgid);
+		forget_process(tgid);
 	return 0;
 }
 
@@ -157,6 +165,6 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (config_has(WIRE_FOLLOW_FORKS))
 		bpf_map_delete_elem(&tgids, &tgid);
 	if (by_tables())
-		bpf_map_delete_elem(&unwind_processes, &tgid);
+		forget_process(tgid);
 	return 0;
 }

@@ -43,9 +43,12 @@ struct scratch {
 	__u64 busy;
 	__u64 rest_left;  /* so many stacks may be copied for user space, ... */
 	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
+	/* The process walked last, and its layout as of then: see walk_begin(). */
+	__u32 last_tgid, last_layout;
+	__u64 last_changes;
 	struct unwind_walk walk;
 	struct pt_regs registers;
-	__u64 padding[1];
+	__u64 padding[7];
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
 };

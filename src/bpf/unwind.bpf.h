@@ -42,6 +42,17 @@ struct {
 	__type(value, struct wire_process);
 } unwind_processes SEC(".maps");
 
+/*
+ * How often the processes' table was changed, by whoever changed it: afterwards. What was read from
+ * it holds until then.
+ */
+__u64 unwind_changes;
+
+static __always_inline void unwind_changed(void)
+{
+	__sync_fetch_and_add(&unwind_changes, 1);
+}
+
 static __always_inline const void *unwind_block(__u32 block)
 {
 	__u32 segment = block / WIRE_SEGMENT_BLOCKS, at = block % WIRE_SEGMENT_BLOCKS;
@@ -198,12 +209,23 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 #error "the user registers of this architecture are not known yet"
 #endif
 
-/* What was known of the mapping of the walk before is another process's. */
-static __always_inline void walk_begin(struct unwind_walk *walk, __u32 tgid)
+/*
+ * What was known of the mapping of the walk before is another process's. The layout mostly is the
+ * same: what that costs to look up in cold caches is a good part of a walk.
+ */
+static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 {
-	const struct wire_process *process = unwind_process(tgid);
+	__u64 changes = *(volatile __u64 *)&unwind_changes;
+	struct unwind_walk *walk = &slot->walk;
+	const struct wire_process *process;
 
-	walk->layout = process ? process->owner : 0;
+	if (slot->last_tgid != tgid || slot->last_changes != changes) {
+		process = unwind_process(tgid);
+		slot->last_layout = process ? process->owner : 0;
+		slot->last_tgid = tgid;
+		slot->last_changes = changes;
+	}
+	walk->layout = slot->last_layout;
 	walk->known = UNWIND_ALL_KNOWN;
 	walk->kept_at = 0;
 	walk->start = 0;
@@ -460,7 +482,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		slot->stack.end = end;
 		return;
 	}
-	walk_begin(walk, tgid);
+	walk_begin(slot, tgid);
 	slot->window.size = 0;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = unwind_note(slot, first, 0);

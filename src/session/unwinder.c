@@ -82,7 +82,8 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 	unwinder->worlds = worlds;
 	r = unwind_maps_kernel(bpf_map__fd(side->skeleton->maps.unwind_segments),
 			       bpf_map__fd(side->skeleton->maps.unwind_rules),
-			       bpf_map__fd(side->skeleton->maps.unwind_processes), &maps);
+			       bpf_map__fd(side->skeleton->maps.unwind_processes),
+			       &side->skeleton->bss->unwind_changes, &maps);
 	if (r < 0)
 		error_set(err, r, "out of memory");
 	else

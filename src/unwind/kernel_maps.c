@@ -18,6 +18,7 @@
 struct kernel_maps {
 	struct unwind_maps maps;
 	int segments, processes;    /* borrowed */
+	__u64 *changes;		    /* of the processes, borrowed */
 	struct wire_rule *rules;    /* the map's memory; NULL: not mapped */
 	int waiting_inner, waiting; /* a map of maps that is updated in order to wait */
 	void *memory[WIRE_MAX_SEGMENTS];
@@ -218,12 +219,19 @@ static int set_rules(struct unwind_maps *base, uint32_t first, const struct wire
 
 static int set_process(struct unwind_maps *base, uint32_t tgid, const struct wire_process *process)
 {
-	return bpf_map_update_elem(of(base)->processes, &tgid, process, BPF_ANY);
+	struct kernel_maps *maps = of(base);
+	int r = bpf_map_update_elem(maps->processes, &tgid, process, BPF_ANY);
+
+	__atomic_fetch_add(maps->changes, 1, __ATOMIC_SEQ_CST);
+	return r;
 }
 
 static void remove_process(struct unwind_maps *base, uint32_t tgid)
 {
-	bpf_map_delete_elem(of(base)->processes, &tgid);
+	struct kernel_maps *maps = of(base);
+
+	bpf_map_delete_elem(maps->processes, &tgid);
+	__atomic_fetch_add(maps->changes, 1, __ATOMIC_SEQ_CST);
 }
 
 static void close_maps(struct unwind_maps *base)
@@ -252,7 +260,8 @@ static int map_rules(struct kernel_maps *maps, int rules)
 	return 0;
 }
 
-int unwind_maps_kernel(int segments, int rules, int processes, struct unwind_maps **ret_maps)
+int unwind_maps_kernel(int segments, int rules, int processes, __u64 *changes,
+		       struct unwind_maps **ret_maps)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options);
 	struct kernel_maps *maps = calloc(1, sizeof(*maps));
@@ -269,6 +278,7 @@ int unwind_maps_kernel(int segments, int rules, int processes, struct unwind_map
 			  .close = close_maps },
 		.segments = segments,
 		.processes = processes,
+		.changes = changes,
 		.waiting_inner = -1,
 		.waiting = -1,
 	};

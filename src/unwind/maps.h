@@ -37,10 +37,12 @@ struct unwind_maps {
 
 /*
  * Descriptors of an ARRAY_OF_MAPS of `segments` (BPF_F_MMAPABLE ARRAYs of WIRE_SEGMENT_BLOCKS
- * values of WIRE_BLOCK_SIZE), of the ARRAY of rules and of the HASH of processes: borrowed, they
- * must stay open until close(). 0 or -ENOMEM.
+ * values of WIRE_BLOCK_SIZE), of the ARRAY of rules and of the HASH of processes, and where the
+ * programs see that this one was changed (unwind_changes): borrowed, they must stay until close().
+ * 0 or -ENOMEM.
  */
-int unwind_maps_kernel(int segments, int rules, int processes, struct unwind_maps **ret_maps);
+int unwind_maps_kernel(int segments, int rules, int processes, __u64 *changes,
+		       struct unwind_maps **ret_maps);
 
 /*
  * A segment as the outer map wants it; also as the template with which that is created. A
