@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
+
+#include "base/thread.h"
 
 #define BIN_NS (ACTIVITY_BIN_MS * 1000000ull)
 
@@ -81,7 +82,6 @@ int activity_start(uint64_t (*events)(void *context), void *context, uint64_t st
 {
 	struct activity *activity = calloc(1, sizeof(*activity));
 	pthread_condattr_t clock;
-	sigset_t all, before;
 	int r;
 
 	if (!activity)
@@ -94,13 +94,10 @@ int activity_start(uint64_t (*events)(void *context), void *context, uint64_t st
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&activity->stop, &clock);
 	pthread_condattr_destroy(&clock);
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	r = pthread_create(&activity->thread, NULL, run, activity);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r != 0) {
+	r = thread_start(&activity->thread, run, activity);
+	if (r < 0) {
 		free(activity);
-		return -r;
+		return r;
 	}
 	*ret_activity = activity;
 	return 0;

@@ -6,7 +6,6 @@
 #include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/thread.h"
 #include "live/connection.h"
 #include "live/listen.h"
 #include "live/token.h"
@@ -604,17 +604,12 @@ bool server_is_public(const struct server *server)
 
 int server_start(struct server *server, const struct server_handler *handler, struct error *err)
 {
-	sigset_t all, before;
 	int r;
 
 	server->handler = *handler;
-	/* Signals are for those who wait for them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	r = pthread_create(&server->thread, NULL, serve, server);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r != 0)
-		return error_set(err, -r, "cannot serve: %s", strerror(r));
+	r = thread_start(&server->thread, serve, server);
+	if (r < 0)
+		return error_set(err, r, "cannot serve: %s", strerror(-r));
 	server->started = true;
 	return 0;
 }

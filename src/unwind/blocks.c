@@ -84,8 +84,10 @@ static void collect(struct blocks *blocks)
 	}
 }
 
-/* Adds segments for `n` more blocks, and half as many again as there are: few calls, for each may
- * wait for the one before. */
+/*
+ * Adds segments for `n` more blocks, and half as many again as there are: few calls, for each may
+ * wait for the one before.
+ */
 static int grow(struct blocks *blocks, uint32_t n)
 {
 	uint32_t first = blocks->n_segments, room = blocks->max_segments - first;

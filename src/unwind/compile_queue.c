@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
+
+#include "base/thread.h"
 
 struct compile_queue {
 	struct table_cache *cache;
@@ -167,16 +168,10 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Signals are for the thread that measures. */
 static int start(struct compile_queue *queue)
 {
-	sigset_t all, before;
-	int r;
+	int r = thread_start(&queue->thread, work, queue);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(&queue->thread, NULL, work, queue);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	queue->started = r == 0;
 	return r;
 }

@@ -2,7 +2,6 @@
 /* The tables in BPF maps. */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "base/own.h"
+#include "base/thread.h"
 #include "unwind/maps.h"
 
 #define RULES_SIZE (WIRE_MAX_RULES * sizeof(struct wire_rule))
@@ -110,13 +110,8 @@ static int begin_entry(struct kernel_maps *maps, struct entry *entry)
 {
 	const struct timespec shortly = { .tv_nsec = 20000 };
 	uint32_t last = entry->first + entry->n - 1, id;
-	sigset_t all, before;
-	int r;
+	int r = thread_start(&entry->thread, enter, entry);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(&entry->thread, NULL, enter, entry);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r < 0) {
 		entry_free(entry);
 		return r;
