@@ -211,7 +211,7 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 
 /*
  * What was known of the mapping of the walk before is another process's. The layout mostly is the
- * same: what that costs to look up in cold caches is a good part of a walk.
+ * one of the walk before, and need not be looked up.
  */
 static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 {
