@@ -15,10 +15,10 @@
 #include "base/own.h"
 #include "session/filters.h"
 #include "session/kernel_asker.h"
-#include "session/kernel_types.h"
 #include "stacktally.skel.h"
 #include "symbolize/delivery.h"
 #include "trigger/lockdown.h"
+#include "unwind/maps.h"
 
 /* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
 #define KEYS_MIN     32768u
@@ -172,6 +172,8 @@ static int explain_load(int code, struct error *err)
 {
 	char mode[LOCKDOWN_MODE_SIZE];
 
+	if (code == -EMFILE || code == -ENFILE || code == -ENOMEM)
+		return error_set(err, code, "cannot load the BPF programs: %s", strerror(-code));
 	if (access(KERNEL_TYPES_PATH, R_OK) < 0)
 		return error_privilege(err, code,
 				       "this kernel does not describe its types: there is "
@@ -199,38 +201,58 @@ static int explain_load(int code, struct error *err)
 		strerror(-code));
 }
 
-/* libbpf reads the kernel's types when the object is loaded. */
-static int open_object(struct kernel_side *side, struct trigger *trigger,
-		       struct kernel_types *ret_types, struct error *err)
+static int open_object(struct kernel_side *side, struct trigger *trigger, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
 	bool *ret_preempted = NULL;
-	int r = kernel_types_new(ret_types, err);
+	int r = kernel_types_new(&side->types, err);
 
 	if (r < 0)
 		return r;
-	if (ret_types->fd >= 0)
-		options.btf_custom_path = ret_types->path;
+	if (side->types.fd >= 0)
+		options.btf_custom_path = side->types.path;
 	side->skeleton = stacktally__open_opts(&options);
 	if (!side->skeleton)
 		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
 	trigger->scope.preempted_tracepoints = true; /* unless it is known better */
 	if (trigger->delivery != TRIGGER_DELIVERS_NOTHING)
 		ret_preempted = &trigger->scope.preempted_tracepoints;
-	if (ret_types->fd < 0)
+	if (side->types.fd < 0)
 		return 0;
-	return kernel_types_fill(ret_types, bpf_object__btf(side->skeleton->obj), ret_preempted,
+	return kernel_types_fill(&side->types, bpf_object__btf(side->skeleton->obj), ret_preempted,
 				 err);
 }
 
-static int open_and_load(const struct plan *plan, struct trigger *trigger, uint32_t most_frames,
-			 struct kernel_side *side, struct error *err)
+/* Makes a map as libbpf would, which then finds it made. */
+static int make_map(struct bpf_map *map, int inner, int *ret_fd)
 {
-	own(kernel_types_close) struct kernel_types types = { .fd = -1 };
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = bpf_map__map_flags(map),
+		    .inner_map_fd = (uint32_t)inner);
+
+	*ret_fd = bpf_map_create(bpf_map__type(map), bpf_map__name(map), bpf_map__key_size(map),
+				 bpf_map__value_size(map), bpf_map__max_entries(map), &options);
+	return *ret_fd < 0 ? *ret_fd : bpf_map__reuse_fd(map, *ret_fd);
+}
+
+static int make_tables(struct kernel_side *side)
+{
+	struct stacktally *skeleton = side->skeleton;
+	own(own_fd) int segment = unwind_maps_new_segment();
+	int r = segment;
+
+	if (r >= 0)
+		r = make_map(skeleton->maps.unwind_segments, segment, &side->segments);
+	if (r == 0)
+		r = make_map(skeleton->maps.unwind_rules, 0, &side->rules);
+	return r < 0 ? r : make_map(skeleton->maps.unwind_processes, 0, &side->processes);
+}
+
+static int open_and_configure(const struct plan *plan, struct trigger *trigger,
+			      uint32_t most_frames, struct kernel_side *side, struct error *err)
+{
 	struct wire_config config = { 0 };
-	int tables[WIRE_EPOCHS];
 	uint32_t cpus = 0;
-	int r = open_object(side, trigger, &types, err);
+	int r = open_object(side, trigger, err);
 
 	if (r == 0)
 		r = count_cpu_numbers(&cpus, err);
@@ -250,23 +272,32 @@ static int open_and_load(const struct plan *plan, struct trigger *trigger, uint3
 	config.turn_at = side->keys / 2;
 	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;
-	r = stacktally__load(side->skeleton);
-	if (r < 0)
-		return explain_load(r, err);
 	memcpy(side->seed, config.seed, sizeof(side->seed));
 	side->follows_forks = config.flags & WIRE_FOLLOW_FORKS || has_tables(plan);
-	tables[0] = bpf_map__fd(side->skeleton->maps.counts_0);
-	tables[1] = bpf_map__fd(side->skeleton->maps.counts_1);
-	r = epochs_new(tables, &side->skeleton->bss->epoch, side->skeleton->bss->epoch_full,
-		       side->skeleton->bss->epoch_keys, &side->epochs);
+	r = has_tables(plan) ? make_tables(side) : 0;
+	return r < 0 ? explain_load(r, err) : 0;
+}
+
+int kernel_side_load(struct kernel_side *side, struct error *err)
+{
+	struct stacktally *skeleton = side->skeleton;
+	int tables[WIRE_EPOCHS], r = stacktally__load(skeleton);
+
+	kernel_types_close(&side->types);
+	if (r < 0)
+		return explain_load(r, err);
+	tables[0] = bpf_map__fd(skeleton->maps.counts_0);
+	tables[1] = bpf_map__fd(skeleton->maps.counts_1);
+	r = epochs_new(tables, &skeleton->bss->epoch, skeleton->bss->epoch_full,
+		       skeleton->bss->epoch_keys, &side->epochs);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
 int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t most_frames,
 		     struct kernel_side *ret_side, struct error *err)
 {
-	struct kernel_side side = { 0 };
-	int r = open_and_load(plan, trigger, most_frames, &side, err);
+	struct kernel_side side = KERNEL_SIDE_NONE;
+	int r = open_and_configure(plan, trigger, most_frames, &side, err);
 
 	if (r < 0) {
 		kernel_side_close(&side);
@@ -280,7 +311,11 @@ void kernel_side_close(struct kernel_side *side)
 {
 	epochs_free(side->epochs);
 	stacktally__destroy(side->skeleton);
-	*side = (struct kernel_side){ 0 };
+	kernel_types_close(&side->types);
+	own_fd(&side->segments);
+	own_fd(&side->rules);
+	own_fd(&side->processes);
+	*side = KERNEL_SIDE_NONE;
 }
 
 int kernel_side_follow_forks(struct kernel_side *side, struct error *err)

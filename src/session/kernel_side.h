@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loaded BPF object: the plan's filters and sizes in it, the tables of its two epochs, its
- * ring and its counters.
+ * The BPF object: the plan's filters and sizes in it, the tables of its two epochs, its ring and
+ * its counters.
  */
 #ifndef STACKTALLY_SESSION_KERNEL_SIDE_H
 #define STACKTALLY_SESSION_KERNEL_SIDE_H
@@ -13,22 +13,38 @@
 #include "bpf/wire.h"
 #include "plan.h"
 #include "session/epochs.h"
+#include "session/kernel_types.h"
 #include "trigger/trigger.h"
 
 struct stacktally;
 
 struct kernel_side {
 	struct stacktally *skeleton;
+	struct kernel_types types; /* for the load */
 	struct epochs *epochs;
 	uint32_t keys;	    /* room of an epoch's table */
 	uint32_t ring_size; /* bytes */
 	__u64 seed[2];	    /* of the stack hash */
 	bool follows_forks;
+	/*
+	 * The maps of the unwinding tables; -1 without tables. Not libbpf's descriptors: where the
+	 * load fails it closes those, and somebody may be filling the tables.
+	 */
+	int segments, rules, processes;
 };
 
-/* Opens, configures and loads; nothing fires yet. The kernel walks `most_frames` at most. */
+#define KERNEL_SIDE_NONE                                                                           \
+	((struct kernel_side){                                                                     \
+		.types = { .fd = -1 }, .segments = -1, .rules = -1, .processes = -1 })
+
+/*
+ * Opens and configures. The maps of the unwinding tables are there from then on: they can be filled
+ * while the programs are loaded. The kernel walks `most_frames` at most.
+ */
 int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t most_frames,
 		     struct kernel_side *ret_side, struct error *err);
+/* Loads, which is up to the verifier and takes 20 ms; nothing fires yet. */
+int kernel_side_load(struct kernel_side *side, struct error *err);
 void kernel_side_close(struct kernel_side *side);
 
 /* Attaches what follows forks, execs and exits, if the plan asks for it. */

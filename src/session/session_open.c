@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/own.h"
+#include "base/thread.h"
 #include "session/capability.h"
 #include "session/depth.h"
 #include "session/filters.h"
@@ -132,6 +133,79 @@ static int open_books(struct session *session, struct kernel_names *kernel, stru
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
+/* ---- what is there before the first event ---- */
+
+/*
+ * What is there to be walked from the first event on: processes that were chosen, and all where
+ * events come by the thousand. Samples come one by one, and those that lack a table are finished
+ * later.
+ */
+static bool prepares_all(const struct session *session)
+{
+	return !session->plan->filter.tgids.n && !session->command &&
+	       !session->trigger->ops->stop_settles;
+}
+
+static bool prepares(const struct session *session)
+{
+	return session->unwinder && (session->plan->filter.tgids.n || prepares_all(session));
+}
+
+static int prepare_tables(struct session *session, struct error *err)
+{
+	const struct id_list *tgids = &session->plan->filter.tgids;
+	uint32_t world;
+	int r;
+
+	if (!prepares(session))
+		return 0;
+	worlds_lock(session->worlds);
+	r = worlds_keep_up(session->worlds);
+	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
+		r = worlds_at(session->worlds, (pid_t)tgids->ids[i], 0, now_ns(), &world);
+	if (r == 0 && prepares_all(session))
+		r = worlds_learn_running(session->worlds, LEARN_ALL_NS);
+	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);
+	worlds_unlock(session->worlds);
+	return r;
+}
+
+struct loading {
+	struct kernel_side *side;
+	struct error err;
+	int r;
+};
+
+static void *load(void *context)
+{
+	struct loading *loading = context;
+
+	loading->r = kernel_side_load(loading->side, &loading->err);
+	return NULL;
+}
+
+/* The verifier and the reading of tables take as long as each other: they take turns on no CPU. */
+static int load_and_prepare(struct session *session, struct error *err)
+{
+	struct loading loading = { .side = &session->side };
+	pthread_t thread;
+	int r;
+
+	if (!prepares(session))
+		return kernel_side_load(&session->side, err);
+	r = thread_start(&thread, load, &loading);
+	if (r < 0)
+		return error_set(err, r, "cannot start a thread: %s", strerror(-r));
+	r = prepare_tables(session, err);
+	pthread_join(thread, NULL);
+	if (loading.r < 0) {
+		if (err)
+			*err = loading.err;
+		return loading.r;
+	}
+	return r;
+}
+
 static int open_session(struct session *session, struct kernel_names *kernel, struct error *err)
 {
 	uint32_t limit;
@@ -153,12 +227,13 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	r = open_sideband(session, err);
 	if (r == 0)
 		r = kernel_side_open(session->plan, session->trigger, limit, &session->side, err);
-	if (r < 0)
-		return r;
-	r = open_books(session, kernel, err);
-	if (r < 0)
-		return r;
-	r = unwinder_open(session->plan, &session->side, session->worlds, &session->unwinder, err);
+	if (r == 0)
+		r = unwinder_open(session->plan, &session->side, session->worlds,
+				  &session->unwinder, err);
+	if (r == 0)
+		r = load_and_prepare(session, err);
+	if (r == 0)
+		r = open_books(session, kernel, err);
 	if (r < 0)
 		return r;
 	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
@@ -190,6 +265,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 	session->worlds = worlds;
 	session->ledger.keys_limited = plan->hash_storage;
 	session->signals = SIGNALS_NONE;
+	session->side = KERNEL_SIDE_NONE;
 	trigger->scope.cpu = plan->filter.cpu;
 	/* Children that are followed are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
@@ -215,30 +291,6 @@ bool session_kernel_asker(const struct session *session, struct kernel_asker *re
 
 /* ---- starting ---- */
 
-/*
- * What is there to be walked from the first event on: processes that were chosen, and all where
- * events come by the thousand. Samples come one by one, and those that lack a table are finished
- * later.
- */
-static int prepare_tables(struct session *session, struct error *err)
-{
-	const struct id_list *tgids = &session->plan->filter.tgids;
-	bool all = !tgids->n && !session->command && !session->trigger->ops->stop_settles;
-	uint32_t world;
-	int r = 0;
-
-	if (!session->unwinder || (!tgids->n && !all))
-		return 0;
-	worlds_lock(session->worlds);
-	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
-		r = worlds_at(session->worlds, (pid_t)tgids->ids[i], 0, now_ns(), &world);
-	if (r == 0 && all)
-		r = worlds_learn_running(session->worlds, LEARN_ALL_NS);
-	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);
-	worlds_unlock(session->worlds);
-	return r;
-}
-
 int session_start(struct session *session, struct error *err)
 {
 	int r = kernel_side_follow_forks(&session->side, err);
@@ -254,7 +306,7 @@ int session_start(struct session *session, struct error *err)
 	if (r < 0)
 		return r;
 	session->attached = true;
-	r = prepare_tables(session, err);
+	r = prepare_tables(session, err); /* of what came since */
 	if (r < 0)
 		return r;
 	session->started = now_ns();

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bpf/libbpf.h>
-
 #include "base/own.h"
 #include "stacktally.skel.h"
 #include "unwind/finish.h"
@@ -80,9 +78,7 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 		return error_set(err, -ENOMEM, "out of memory");
 	unwinder->plan = plan;
 	unwinder->worlds = worlds;
-	r = unwind_maps_kernel(bpf_map__fd(side->skeleton->maps.unwind_segments),
-			       bpf_map__fd(side->skeleton->maps.unwind_rules),
-			       bpf_map__fd(side->skeleton->maps.unwind_processes),
+	r = unwind_maps_kernel(side->segments, side->rules, side->processes,
 			       &side->skeleton->bss->unwind_changes, &maps);
 	if (r < 0)
 		error_set(err, r, "out of memory");
