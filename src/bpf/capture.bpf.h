@@ -169,8 +169,8 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
 
 	if (config_has(WIRE_FILTER_CPU) && bpf_get_smp_processor_id() != config.cpu)
 		return false;
-	/* Every CPU's idle task has the thread id 0 in the initial namespace. */
-	if (!config_has(WIRE_IDLE) && (__u32)bpf_get_current_pid_tgid() == 0)
+	/* Every CPU's idle task has the thread id 0, which nobody has in any namespace of ours. */
+	if (!config_has(WIRE_IDLE) && tid == 0 && (__u32)bpf_get_current_pid_tgid() == 0)
 		return false;
 	if (config_has(WIRE_FILTER_TGID) && !is_member(&tgids, tgid))
 		return false;
@@ -207,6 +207,29 @@ static __always_inline __u64 world_cookie(const struct task_struct *task)
 	space ^= space >> 32;
 	state = (space ^ BPF_CORE_READ(mm, exec_vm)) * 0xd6e8feb86659fd93ull;
 	return (space << 32) | (state >> 32);
+}
+
+/* The bytes of a word before the first that is 0, and then 0. */
+static __always_inline __u64 until_nul(__u64 word)
+{
+	__u64 nuls = (word - 0x0101010101010101ull) & ~word & 0x8080808080808080ull;
+
+	/* The lowest mark is of a 0; one above it need not be. */
+	return nuls ? word & (((nuls & -nuls) >> 7) - 1) : word;
+}
+
+/*
+ * The name of the task. What is behind its end is cleared: older kernels leave there what it was
+ * called before. bpf_get_current_comm() does the same in three times the time.
+ */
+static __always_inline void current_comm(const struct task_struct *task, char *ret_comm)
+{
+	__u64 words[WIRE_COMM_SIZE / sizeof(__u64)] = { 0 }, *to = (void *)ret_comm;
+
+	_Static_assert(sizeof(words) == sizeof(task->comm), "a name is two words");
+	bpf_core_read(words, sizeof(words), &task->comm);
+	to[0] = until_nul(words[0]);
+	to[1] = to[0] >> 56 ? until_nul(words[1]) : 0;
 }
 
 /* Bytes that a stack helper wrote, for the verifier in the range [0, 8 * WIRE_MAX_DEPTH]. */
@@ -531,7 +554,7 @@ static __always_inline int capture(void *ctx, enum hit hit)
 	slot->stack.tgid = tgid;
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
-	bpf_get_current_comm(slot->stack.comm, sizeof(slot->stack.comm));
+	current_comm(task, slot->stack.comm);
 	words = walk(ctx, task, slot, number, hit);
 	if (config.unwind == WIRE_UNWIND_FP || !may_be_finished(slot->stack.end) ||
 	    !send_unfinished(slot, counter)) {

@@ -66,6 +66,7 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct pid *thread_pid; /* since 4.19 (2c4704756cab): pids[PIDTYPE_PID].pid before */
 	struct task_struct *group_leader;
+	char comm[16];
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
 	unsigned int in_execve : 1;
