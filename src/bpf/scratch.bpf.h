@@ -34,6 +34,20 @@ static __always_inline bool by_tables(void)
  */
 #define SCRATCH_KEPT_RULES 512
 
+/*
+ * Mappings with a table that were found last: some lines side by side, where the search for one
+ * takes ten in four pages.
+ */
+#define SCRATCH_KEPT_MAPPINGS 8
+
+/* Holds for as long as the process has that layout, as a rule that was found does. */
+struct kept_mapping {
+	__u64 start, end, bias;
+	__u32 root, owner;
+	__u32 layout; /* 0: nothing was kept here yet */
+	__u32 reserved;
+};
+
 #define SCRATCH_WORDS 3840
 
 /* What every stack needs lies side by side: at usual rates none of it is in a cache or a TLB. */
@@ -46,9 +60,11 @@ struct scratch {
 	/* The process walked last, and its layout as of then: see walk_begin(). */
 	__u32 last_tgid, last_layout;
 	__u64 last_changes;
+	struct kept_mapping mappings[SCRATCH_KEPT_MAPPINGS];
+	__u64 next_mapping; /* where the next one goes: counts on */
 	struct unwind_walk walk;
 	struct pt_regs registers;
-	__u64 padding[7];
+	__u64 padding[6];
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
 };

@@ -91,11 +91,53 @@ __noinline __u64 unwind_row(__u32 root, __u32 owner, __u32 address)
 	return (__u64)rule << 32 | end;
 }
 
+static __always_inline bool find_kept_mapping(struct scratch *slot, __u64 address)
+{
+	struct unwind_walk *walk = &slot->walk;
+
+	for (__u32 i = 0; walk->layout && i < SCRATCH_KEPT_MAPPINGS; i++) {
+		const struct kept_mapping *kept = &slot->mappings[i];
+
+		if (kept->layout != walk->layout || address < kept->start || address >= kept->end)
+			continue;
+		walk->start = kept->start;
+		walk->end = kept->end;
+		walk->bias = kept->bias;
+		walk->root = kept->root;
+		walk->owner = kept->owner;
+		return true;
+	}
+	return false;
+}
+
+static __always_inline void keep_mapping(struct scratch *slot)
+{
+	const struct unwind_walk *walk = &slot->walk;
+
+	slot->mappings[slot->next_mapping++ % SCRATCH_KEPT_MAPPINGS] = (struct kept_mapping){
+		.start = walk->start,
+		.end = walk->end,
+		.bias = walk->bias,
+		.root = walk->root,
+		.owner = walk->owner,
+		.layout = walk->layout,
+	};
+}
+
 __noinline int unwind_mapping(__u32 number, __u64 address)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u32 end;
 
-	return slot ? (int)unwind_find_mapping(&slot->walk, address) : WIRE_END_STALE;
+	if (!slot)
+		return WIRE_END_STALE;
+	if (find_kept_mapping(slot, address))
+		return WIRE_END_NONE;
+	end = unwind_find_mapping(&slot->walk, address);
+	/* What has no table yet may have one before the layout is another. */
+	if (!end && WIRE_MAPPING_KIND(slot->walk.root) == WIRE_MAPPING_TABLE)
+		keep_mapping(slot);
+	return (int)end;
 }
 
 static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 address,
