@@ -10,9 +10,9 @@
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
-#define UNWIND_LEAF_STEPS  10 /* of a binary search among WIRE_LEAF_ROWS */
-#define UNWIND_INNER_STEPS 9  /* among WIRE_INNER_CHILDREN */
-#define UNWIND_CHUNK_STEPS 7  /* among WIRE_CHUNK_SLOTS */
+#define UNWIND_LEAF_STEPS  5 /* of a binary search among WIRE_LEAF_GROUPS, or of one's rows */
+#define UNWIND_INNER_STEPS 9 /* among WIRE_INNER_CHILDREN */
+#define UNWIND_CHUNK_STEPS 7 /* among WIRE_CHUNK_SLOTS */
 
 #ifndef UNWIND_INLINE
 #define UNWIND_INLINE static inline __attribute__((always_inline))
@@ -146,7 +146,24 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	if (relative > 0xffff) /* beyond the last row, which goes on */
 		relative = 0xffff;
 	low = 0;
-	high = leaf->header.n;
+	high = (leaf->header.n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP;
+	for (__u32 i = 0; i < UNWIND_LEAF_STEPS; i++) {
+		__u32 middle = (low + high) / 2;
+		__u64 at = middle;
+
+		UNWIND_OPAQUE(low);
+		UNWIND_OPAQUE(high);
+		UNWIND_OPAQUE(at);
+		if (low + 1 >= high)
+			break;
+		if (at >= WIRE_LEAF_GROUPS)
+			return WIRE_END_STALE;
+		UNWIND_NARROW(low, high, middle, leaf->groups[at] <= relative);
+	}
+	low *= WIRE_LEAF_GROUP;
+	high = low + WIRE_LEAF_GROUP;
+	if (high > leaf->header.n)
+		high = leaf->header.n;
 	for (__u32 i = 0; i < UNWIND_LEAF_STEPS; i++) {
 		__u32 middle = (low + high) / 2;
 		__u64 at = middle;

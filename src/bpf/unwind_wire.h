@@ -112,12 +112,28 @@ struct wire_block_header {
 #define WIRE_ROW_ADDRESS(row)	((row)&0xffff)
 #define WIRE_ROW_RULE(row)	((row) >> 16)
 
-#define WIRE_LEAF_ROWS ((WIRE_BLOCK_SIZE - sizeof(struct wire_block_header)) / sizeof(__u32))
+/*
+ * Rows lie in groups of two lines of a cache, and what begins each of them lies side by side: a
+ * search goes through three lines in place of eight.
+ */
+#define WIRE_LEAF_GROUP	 32
+#define WIRE_LEAF_GROUPS 31
+#define WIRE_LEAF_ROWS	 (WIRE_LEAF_GROUPS * WIRE_LEAF_GROUP)
 
 struct wire_leaf {
 	struct wire_block_header header;
+	__u16 groups[WIRE_LEAF_GROUPS]; /* the address of the first row of each that has one */
+	__u16 reserved[25];
 	__u32 rows[WIRE_LEAF_ROWS];
 };
+
+/* For who writes a leaf: its row number `i`, in this order. */
+static inline void wire_leaf_put(struct wire_leaf *leaf, __u32 i, __u32 address, __u32 rule)
+{
+	leaf->rows[i] = WIRE_ROW(address, rule);
+	if (i % WIRE_LEAF_GROUP == 0)
+		leaf->groups[i / WIRE_LEAF_GROUP] = (__u16)address;
+}
 
 /*
  * Keys ascend; children[i] holds what is from keys[i] on. An address before keys[0] has no row.

@@ -52,7 +52,7 @@ static uint32_t fill_leaf(struct wire_leaf *leaf, uint32_t owner, const struct u
 		.n = (uint16_t)taken,
 	};
 	for (uint32_t i = 0; i < taken; i++)
-		leaf->rows[i] = WIRE_ROW(rows[i].address - rows[0].address, numbers[rows[i].rule]);
+		wire_leaf_put(leaf, i, rows[i].address - rows[0].address, numbers[rows[i].rule]);
 	return taken;
 }
 

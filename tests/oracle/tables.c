@@ -195,8 +195,7 @@ static size_t write_leaves(struct tables *tables, const struct unwind_rows *rows
 			leaf->header.owner = owner;
 			leaf->header.base = row->address;
 		}
-		leaf->rows[leaf->header.n++] =
-			WIRE_ROW(row->address - leaf->header.base, row->rule);
+		wire_leaf_put(leaf, leaf->header.n++, row->address - leaf->header.base, row->rule);
 	}
 	return n;
 }
