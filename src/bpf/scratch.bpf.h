@@ -32,7 +32,7 @@ static __always_inline bool by_tables(void)
  * The rules found last, by address: the same few callers are on most stacks of a program. In cold
  * caches, where a sample finds itself, this is one line where a search is twenty.
  */
-#define SCRATCH_KEPT_RULES 512
+#define SCRATCH_KEPT_RULES 1024
 
 /*
  * Mappings with a table that were found last: some lines side by side, where the search for one
@@ -61,10 +61,10 @@ struct scratch {
 	__u32 last_tgid, last_layout;
 	__u64 last_changes;
 	struct kept_mapping mappings[SCRATCH_KEPT_MAPPINGS];
-	__u64 next_mapping; /* where the next one goes: counts on */
+	__u64 next_mapping, next_rule; /* where the next one goes: count on */
 	struct unwind_walk walk;
 	struct pt_regs registers;
-	__u64 padding[6];
+	__u64 padding[5];
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
 };

@@ -149,10 +149,17 @@ static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 add
 	return (__u32)found;
 }
 
+/* Where the rule for an address is kept, or else will be: one of two places in a line of a cache.
+ */
 static __always_inline struct unwind_found *unwind_found(struct scratch *slot, __u64 address)
 {
-	__u64 at = (address ^ slot->walk.layout) * 0x9fb21c651e98df25ull >> 32;
+	__u64 hash = (address ^ slot->walk.layout) * 0x9fb21c651e98df25ull >> 32;
+	__u64 at = hash % (SCRATCH_KEPT_RULES / 2) * 2, second = slot->found[at].address != address;
 
+	if (UNWIND_SELDOM(second && slot->found[at + 1].address != address))
+		second = slot->next_rule++ % 2;
+	at += second;
+	UNWIND_OPAQUE(at);
 	return &slot->found[at % SCRATCH_KEPT_RULES];
 }
 
