@@ -342,7 +342,7 @@ static __always_inline __u64 kernel_stack(void *ctx, struct scratch *slot)
 
 /* Fills in the frames, kernel then user; returns the number of words from `world` on. */
 static __always_inline __u32 walk(void *ctx, const struct task_struct *task, struct scratch *slot,
-				  __u32 number, enum hit hit)
+				  __u32 number, enum hit hit, bool sampled)
 {
 	__u32 size = config.max_depth * sizeof(__u64);
 	__u64 kernel = 0;
@@ -361,7 +361,7 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 			frame_pointer_user(ctx, hit, task, slot, number, kernel, size);
 		else
 			unwind_user(ctx, hit != HIT_KERNEL, task, slot->stack.tgid, slot, number,
-				    kernel / sizeof(__u64));
+				    kernel / sizeof(__u64), sampled);
 	}
 	return HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
 }
@@ -529,7 +529,8 @@ static __always_inline void count(struct scratch *slot, struct wire_counters *co
 	}
 }
 
-static __always_inline int capture(void *ctx, enum hit hit)
+/* `sampled`: the event is a clock's. */
+static __always_inline int capture(void *ctx, enum hit hit, bool sampled)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct wire_counters *counter;
@@ -555,7 +556,7 @@ static __always_inline int capture(void *ctx, enum hit hit)
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
 	current_comm(task, slot->stack.comm);
-	words = walk(ctx, task, slot, number, hit);
+	words = walk(ctx, task, slot, number, hit, sampled);
 	if (config.unwind == WIRE_UNWIND_FP || !may_be_finished(slot->stack.end) ||
 	    !send_unfinished(slot, counter)) {
 		slot->stack.kind = WIRE_KIND_STACK;

@@ -62,9 +62,10 @@ struct scratch {
 	__u64 last_changes;
 	struct kept_mapping mappings[SCRATCH_KEPT_MAPPINGS];
 	__u64 next_mapping, next_rule; /* where the next one goes: count on */
+	__u32 last_first, last_n;      /* where in frames[] the user stack before this one lay */
 	struct unwind_walk walk;
 	struct pt_regs registers;
-	__u64 padding[5];
+	__u64 padding[4];
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
 };

@@ -149,12 +149,19 @@ static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 add
 	return (__u32)found;
 }
 
-/* Where the rule for an address is kept, or else will be: one of two places in a line of a cache.
+/* The first of the two places, in one line of a cache, where the rule for an address may be kept.
  */
-static __always_inline struct unwind_found *unwind_found(struct scratch *slot, __u64 address)
+static __always_inline __u64 unwind_kept_at(const struct scratch *slot, __u64 address)
 {
 	__u64 hash = (address ^ slot->walk.layout) * 0x9fb21c651e98df25ull >> 32;
-	__u64 at = hash % (SCRATCH_KEPT_RULES / 2) * 2, second = slot->found[at].address != address;
+
+	return hash % (SCRATCH_KEPT_RULES / 2) * 2;
+}
+
+/* Where it is kept, or else will be. */
+static __always_inline struct unwind_found *unwind_found(struct scratch *slot, __u64 address)
+{
+	__u64 at = unwind_kept_at(slot, address), second = slot->found[at].address != address;
 
 	if (UNWIND_SELDOM(second && slot->found[at + 1].address != address))
 		second = slot->next_rule++ % 2;
@@ -285,6 +292,28 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 	walk->by_chain = 0;
 	walk->assumed = 0;
 	walk->last_rule = 0;
+}
+
+#define EXPECTED_FRAMES 32
+
+/*
+ * A sample has most of its frames in common with the one before it. Where their rules are kept is
+ * in no cache by now; here it is read all at once, and not, frame by frame, when it is waited for:
+ * a tenth of the time of a walk.
+ */
+static __always_inline void expect_frames(const struct scratch *slot)
+{
+	for (__u32 i = 0; i < EXPECTED_FRAMES; i++) {
+		__u64 at = (__u64)slot->last_first + i, frame;
+
+		UNWIND_OPAQUE(at);
+		if (i >= slot->last_n || at >= SCRATCH_WORDS)
+			break;
+		frame = slot->frames[at];
+		at = unwind_kept_at(slot, (frame & WIRE_FRAME_ADDRESS) -
+						  (frame & WIRE_FRAME_EXACT ? 0 : 1));
+		(void)*(const volatile __u64 *)&slot->found[at].address;
+	}
 }
 
 /* What user space may know better, or know a moment later. */
@@ -512,10 +541,14 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, __u32 *ret_e
 	return n;
 }
 
-/* Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. */
+/*
+ * Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. `sampled`: by
+ * a clock, and so in cold caches.
+ */
 static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, __u32 tgid,
-					struct scratch *slot, __u32 number, __u32 first)
+					struct scratch *slot, __u32 number, __u32 first,
+					bool sampled)
 {
 	struct unwind_walk *walk = &slot->walk;
 	__u32 end, n = 0;
@@ -532,6 +565,8 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		return;
 	}
 	walk_begin(slot, tgid);
+	if (sampled)
+		expect_frames(slot);
 	slot->window.size = 0;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = unwind_note(slot, first, 0);
@@ -545,6 +580,8 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		n = 0;
 	}
 	slot->stack.n_user = n;
+	slot->last_first = first;
+	slot->last_n = n;
 	slot->stack.end = end;
 	if (walk->assumed)
 		slot->stack.flags |= WIRE_STACK_ASSUMED;
