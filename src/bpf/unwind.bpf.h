@@ -149,8 +149,7 @@ static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 add
 	return (__u32)found;
 }
 
-/* The first of the two places, in one line of a cache, where the rule for an address may be kept.
- */
+/* The first of two places, in one line of a cache, where the rule for an address may be kept. */
 static __always_inline __u64 unwind_kept_at(const struct scratch *slot, __u64 address)
 {
 	__u64 hash = (address ^ slot->walk.layout) * 0x9fb21c651e98df25ull >> 32;
