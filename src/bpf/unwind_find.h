@@ -24,6 +24,26 @@
  * the searches go on with are 32: comparing them leaves the verifier nothing to tell states by.
  */
 
+/*
+ * A binary search: `low` becomes the last of [low, high) for which `is_upper` holds, or stays where
+ * it holds for none. `at` is the element, `from` on, of an array that has `room` of them: bad
+ * numbers end the walk as stale.
+ */
+#define UNWIND_SEARCH(low, high, steps, from, room, is_upper)                                      \
+	for (__u32 i = 0; i < (steps); i++) {                                                      \
+		__u32 middle = ((low) + (high)) / 2;                                               \
+		__u64 at = (__u64)(from) + middle;                                                 \
+                                                                                                   \
+		UNWIND_OPAQUE(low);                                                                \
+		UNWIND_OPAQUE(high);                                                               \
+		UNWIND_OPAQUE(at);                                                                 \
+		if ((low) + 1 >= (high))                                                           \
+			break;                                                                     \
+		if (at >= (room))                                                                  \
+			return WIRE_END_STALE;                                                     \
+		UNWIND_NARROW(low, high, middle, is_upper);                                        \
+	}
+
 /* The mapping of an address, into the walk. WIRE_END_NONE when it is found. */
 UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
 {
@@ -62,19 +82,8 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 	if (head->owner != process->owner)
 		return WIRE_END_STALE;
 	slot++;
-	for (__u32 i = 0; i < UNWIND_CHUNK_STEPS; i++) {
-		__u32 middle = (low + high) / 2;
-		__u64 at = (__u64)slot + middle;
-
-		UNWIND_OPAQUE(low);
-		UNWIND_OPAQUE(high);
-		UNWIND_OPAQUE(at);
-		if (low + 1 >= high)
-			break;
-		if (at >= WIRE_CHUNK_SLOTS)
-			return WIRE_END_STALE;
-		UNWIND_NARROW(low, high, middle, block->slots[at].start <= address);
-	}
+	UNWIND_SEARCH(low, high, UNWIND_CHUNK_STEPS, slot, WIRE_CHUNK_SLOTS,
+		      block->slots[at].start <= address);
 	found = (__u64)slot + low;
 	UNWIND_OPAQUE(found);
 	if (found >= WIRE_CHUNK_SLOTS)
@@ -109,19 +118,8 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 			break;
 		low = 0;
 		high = inner->header.n;
-		for (__u32 i = 0; i < UNWIND_INNER_STEPS; i++) {
-			__u32 middle = (low + high) / 2;
-			__u64 at = middle;
-
-			UNWIND_OPAQUE(low);
-			UNWIND_OPAQUE(high);
-			UNWIND_OPAQUE(at);
-			if (low + 1 >= high)
-				break;
-			if (at >= WIRE_INNER_CHILDREN)
-				return WIRE_END_STALE;
-			UNWIND_NARROW(low, high, middle, inner->keys[at] <= address);
-		}
+		UNWIND_SEARCH(low, high, UNWIND_INNER_STEPS, 0, WIRE_INNER_CHILDREN,
+			      inner->keys[at] <= address);
 		found = low;
 		UNWIND_OPAQUE(found);
 		if (found >= WIRE_INNER_CHILDREN)
@@ -147,36 +145,14 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 		relative = 0xffff;
 	low = 0;
 	high = (leaf->header.n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP;
-	for (__u32 i = 0; i < UNWIND_LEAF_STEPS; i++) {
-		__u32 middle = (low + high) / 2;
-		__u64 at = middle;
-
-		UNWIND_OPAQUE(low);
-		UNWIND_OPAQUE(high);
-		UNWIND_OPAQUE(at);
-		if (low + 1 >= high)
-			break;
-		if (at >= WIRE_LEAF_GROUPS)
-			return WIRE_END_STALE;
-		UNWIND_NARROW(low, high, middle, leaf->groups[at] <= relative);
-	}
+	UNWIND_SEARCH(low, high, UNWIND_LEAF_STEPS, 0, WIRE_LEAF_GROUPS,
+		      leaf->groups[at] <= relative);
 	low *= WIRE_LEAF_GROUP;
 	high = low + WIRE_LEAF_GROUP;
 	if (high > leaf->header.n)
 		high = leaf->header.n;
-	for (__u32 i = 0; i < UNWIND_LEAF_STEPS; i++) {
-		__u32 middle = (low + high) / 2;
-		__u64 at = middle;
-
-		UNWIND_OPAQUE(low);
-		UNWIND_OPAQUE(high);
-		UNWIND_OPAQUE(at);
-		if (low + 1 >= high)
-			break;
-		if (at >= WIRE_LEAF_ROWS)
-			return WIRE_END_STALE;
-		UNWIND_NARROW(low, high, middle, WIRE_ROW_ADDRESS(leaf->rows[at]) <= relative);
-	}
+	UNWIND_SEARCH(low, high, UNWIND_LEAF_STEPS, 0, WIRE_LEAF_ROWS,
+		      WIRE_ROW_ADDRESS(leaf->rows[at]) <= relative);
 	found = low;
 	UNWIND_OPAQUE(found);
 	if (found >= WIRE_LEAF_ROWS)
