@@ -63,9 +63,16 @@ else
 fi
 
 # ---- names of what has no symbol: the procedure linkage table, the start
-measure_command -F 1999 -U -- "$tmp/names_inlined" 600
+# The table's entry is one jump: whether samples fall on it differs with where the C library lies.
+measure_linkage() {
+	for _ in {1..12}; do
+		measure_command -F 1999 -U -- "$1" 600
+		[ "$(counted '(^|;)strlen@plt$')" -eq 0 ] || break
+	done
+}
+measure_linkage "$tmp/names_inlined"
 has "calls through the linkage table of a stripped program have names" '(^|;)strlen@plt$'
-measure_command -F 1999 -U -- "$inlined" 600
+measure_linkage "$inlined"
 has "of one that is not, too" '(^|;)strlen@plt$'
 cat >"$tmp/start.S" <<'S'
 	.globl _start
