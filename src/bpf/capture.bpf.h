@@ -169,8 +169,7 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
 
 	if (config_has(WIRE_FILTER_CPU) && bpf_get_smp_processor_id() != config.cpu)
 		return false;
-	/* Every CPU's idle task has the thread id 0; so has here who is not in our pid namespace.
-	 */
+	/* Every CPU's idle task is 0, and so is `tid` of who is not in our pid namespace. */
 	if (!config_has(WIRE_IDLE) && tid == 0 && (__u32)bpf_get_current_pid_tgid() == 0)
 		return false;
 	if (config_has(WIRE_FILTER_TGID) && !is_member(&tgids, tgid))
