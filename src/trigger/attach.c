@@ -102,6 +102,28 @@ int attach_tracepoint(int prog, uint64_t id)
 	return attach_perf(prog, &attr, 0);
 }
 
+/*
+ * A map of perf events is what holds it, and nothing else. When that is closed the kernel gives up
+ * what is in it after a grace period, and files that are given up there it closes from its own
+ * thread, one after another.
+ */
+int attach_tracepoint_left(int prog, uint64_t id)
+{
+	own(own_fd) int event = attach_tracepoint(prog, id);
+	own(own_fd) int map = -1;
+	uint32_t first = 0;
+	int rc;
+
+	if (event < 0)
+		return event;
+	map = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "tracepoint", sizeof(first),
+			     sizeof(event), 1, NULL);
+	if (map < 0)
+		return map;
+	rc = bpf_map_update_elem(map, &first, &event, BPF_ANY);
+	return rc < 0 ? rc : take_fd(&map);
+}
+
 int attach_raw_tracepoint(int prog, const char *name)
 {
 	return bpf_raw_tracepoint_open(name, prog);

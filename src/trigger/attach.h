@@ -27,8 +27,14 @@ int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
 
 int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid);
 
-/* A tracepoint by the id that tracefs shows, through a perf event. */
+/* A tracepoint by the id that tracefs shows, through a perf event. To close that takes 100 ms. */
 int attach_tracepoint(int prog, uint64_t id);
+
+/*
+ * The same, to be closed at once: the kernel is left to wait, and until it has, the program runs.
+ * For a few only. It takes 100 ms for each, and meanwhile closes nothing else that was left to it.
+ */
+int attach_tracepoint_left(int prog, uint64_t id);
 
 /* A tracepoint by its name, without the category. */
 int attach_raw_tracepoint(int prog, const char *name);

@@ -332,6 +332,7 @@ static const struct trigger_ops clock_ops = {
 	.kind = "clock",
 	/* Disabling an event takes an interrupt on its CPU, which cannot cut into a sample. */
 	.stop_settles = true,
+	.walks_kernel = true,
 	.choose = choose,
 	.attach = attach,
 	.stop = stop,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which events of tracefs a program can be hung on as raw tracepoints, by name. That is cheaper for
- * each event, for no record of it is made, and ends at once: the close of a perf event on a
- * tracepoint waits for all CPUs, some 100 ms. Reads text; attaches nothing.
+ * Which events of tracefs a program can be hung on as raw tracepoints, by name. That ends at once:
+ * the close of a perf event on a tracepoint waits for all CPUs, some 100 ms, and one waits for the
+ * other. Reads text; attaches nothing.
  */
 #ifndef STACKTALLY_TRIGGER_RAW_TRACEPOINT_H
 #define STACKTALLY_TRIGGER_RAW_TRACEPOINT_H

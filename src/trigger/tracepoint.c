@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel tracepoints, raw_syscalls among them: raw, by their names, where all that match have such
- * a form; else one perf event for each, by its id.
+ * Kernel tracepoints, raw_syscalls among them: a perf event for each, by its id, where they are
+ * few; many are raw, by their names, where all that match have such a form.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +17,9 @@
 #include "trigger/nearest.h"
 #include "trigger/raw_tracepoint.h"
 #include "trigger/tracefs.h"
+
+/* So many that a second is enough for the kernel to close their perf events. */
+#define FEW 8
 
 DEFINE_OWN(struct matcher, matcher_free)
 
@@ -86,6 +89,8 @@ static int attach_one(const void *context, uint32_t from, uint32_t n)
 	(void)n; /* 1: not at once */
 	if (tracepoints->raw)
 		return attach_raw_tracepoint(tracepoints->program, strchr(event->name, ':') + 1);
+	if (tracepoints->n <= FEW)
+		return attach_tracepoint_left(tracepoints->program, event->id);
 	return attach_tracepoint(tracepoints->program, event->id);
 }
 
@@ -110,6 +115,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 
 static const struct trigger_ops TRACEPOINT_OPS = {
 	.kind = "tracepoint",
+	.walks_kernel = true,
 	.choose = choose,
 	.attach = attach,
 	.stop_begin = entry_stop_begin,
@@ -202,7 +208,8 @@ static void choose_form(int tracefs, struct tracepoints *found)
 	own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
 
 	qsort(found->events, found->n, sizeof(*found->events), compare);
-	found->raw = readable && raw_tracepoints_serve(found->events, found->n, dynamic) &&
+	found->raw = found->n > FEW && readable &&
+		     raw_tracepoints_serve(found->events, found->n, dynamic) &&
 		     raw_tracepoints_can_be_told(kallsyms);
 	found->probes.trigger.delivery =
 		found->raw ? TRIGGER_DELIVERS_RAW_TRACEPOINT : TRIGGER_DELIVERS_TRACEPOINT;

@@ -41,8 +41,9 @@ struct trigger_ops {
 	 * finishing, and the session waits for a grace period.
 	 */
 	bool stop_settles;
-	bool preempted;	  /* a capture may be, and the CPU given to another one */
-	const char *kind; /* "clock", "kprobe", "uprobe", "tracepoint", "usdt" */
+	bool preempted;	   /* a capture may be, and the CPU given to another one */
+	bool walks_kernel; /* from the event on, by bpf/kernel_walk.bpf.h; not where it is raw */
+	const char *kind;  /* "clock", "kprobe", "uprobe", "tracepoint", "usdt" */
 	/*
 	 * Chooses which entry program(s) of bpf/entry.bpf.c serve this trigger on this kernel:
 	 * called between open and load; sets autoload (and attach types) on `object`.

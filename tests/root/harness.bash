@@ -85,7 +85,10 @@ end() {
 await() {
 	local deadline=$((SECONDS + $1 * slow + 1))
 	until "${@:2}"; do
-		((SECONDS < deadline)) || return 1
+		((SECONDS < deadline)) || {
+			echo "not within $(($1 * slow)) s: ${*:2}" >&2
+			return 1
+		}
 		sleep 0.02
 	done
 }

@@ -18,79 +18,109 @@ has "... where tasks sleep" ';schedule;__schedule$'
 is "... which is the leaf of all stacks" "$(counted ';__schedule$')" "$(total)"
 lacks "... without what delivers events" "$delivery"
 
+# Few are attached through perf. Many raw, but where their programs are preempted.
+many=(-r 't:(raw_syscalls|block):(sys_enter$|block_(rq|bio)_.*)')
 calls_made=$((5000 / slow))
-begin "$calls" wait getpgid "$calls_made"
-attach -p "$pid" -o "$tmp/alone.stacktally" "$entry"
-# Kernels that call programs of tracepoints with preemption on
-if grep -q tracepoint_srcu_srcu_data /sys/kernel/btf/vmlinux && grep -q tracepoint_ext /sys/kernel/btf/vmlinux; then
-	! is_raw sys_enter
-	check $? "raw_syscalls:sys_enter is attached through perf: a raw program is preempted" \
-		"$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
-else
-	is_raw sys_enter
-	check $? "raw_syscalls:sys_enter is attached raw" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
-fi
-turn
-detach
-is "... and counts each call" "$(counted "$path;" "$folded")" "$calls_made"
-kernel=$(grep -o "$path;.*" "$folded")
-leaf=${kernel##*;}
-[[ $leaf == *syscall* ]] && ! grep -Eq "$delivery" "$folded"
-check $? "its leaf is who enters system calls" "$kernel"
-count --from "$tmp/alone.stacktally" -f
-is "a recording has the same stacks" "$(sed 's/^[^;]*//' "$out" | sort)" \
-	"$(sed 's/^[^;]*//' "$folded" | sort)"
-lacks "... and no others" "$delivery"
+preempted() {
+	grep -q tracepoint_srcu_srcu_data /sys/kernel/btf/vmlinux && grep -q tracepoint_ext /sys/kernel/btf/vmlinux
+}
+# counts_calls NAME PATTERN...: who is attached already has the calls, with what calls them
+counts_calls() {
+	local name=$1
+	turn
+	detach
+	is "$name: each call is counted" "$(counted "$path;" "$folded")" "$calls_made"
+	kernel=$(grep -o "$path;.*" "$folded")
+	leaf=${kernel##*;}
+	[[ $leaf == *syscall* ]] && ! grep -Eq "$delivery" "$folded"
+	check $? "... the leaf is who enters system calls" "$kernel"
+}
 # frames [FILE]: of the hottest stack's kernel frames, one a line
 frames() { hottest "${1-$out}" | sed 's/ [0-9]*$//' | tr ';' '\n' | sed '1d; /^\[truncated\]$/d'; }
-sed "s/.*$path;/;/" <<<"$kernel" >"$tmp/kernel"
-n=$(frames "$tmp/kernel" | wc -l)
-for depth in 1 $((n - 1)) "$n"; do
-	attach -K -p "$pid" --max-depth "$depth" "$entry"
+# keeps_it_whole PATTERN...: recordings, limits of depth and ways to unwind, of that kernel stack
+keeps_it_whole() {
+	local n depth unwind
+	count --from "$tmp/alone.stacktally" -f
+	is "... and in a recording the stacks are the same" "$(sed 's/^[^;]*//' "$out" | sort)" \
+		"$(sed 's/^[^;]*//' "$folded" | sort)"
+	lacks "... and no others" "$delivery"
+	sed "s/.*$path;/;/" <<<"$kernel" >"$tmp/kernel"
+	n=$(frames "$tmp/kernel" | wc -l)
+	for depth in 1 $((n - 1)) "$n"; do
+		attach -K -p "$pid" --max-depth "$depth" "$@"
+		turn
+		detach
+		is "--max-depth $depth are $depth frames of it" "$(frames "$folded")" \
+			"$(frames "$tmp/kernel" | tail -n "$depth")"
+	done
+	for unwind in fp none; do
+		attach -U --unwind="$unwind" -p "$pid" "$@"
+		turn
+		detach
+		case $unwind in
+		fp) is "--unwind=fp" "$(counted ';main;once;turns;(sc_getpgid;)?syscall$' "$folded")" "$calls_made" ;;
+		none) is "--unwind=none" "$(counted '^[^;]*;syscall$' "$folded")" "$calls_made" ;;
+		esac
+	done
+}
+# counts_beside_others PATTERN...: when others look, too
+counts_beside_others() {
+	local other
+	"$stackcount" -K -p "$pid" -o - -o "$tmp/other.folded" --format text --format folded "$@" \
+		>"$tmp/other" 2>&1 &
+	other=$!
+	started+=("$other")
+	await 60 grep -q '^Tracing' "$tmp/other"
+	attach -p "$pid" "$@"
+	turn
+	kill -INT "$other"
+	wait "$other"
 	turn
 	detach
-	is "--max-depth $depth are $depth frames of it" "$(frames "$folded")" \
-		"$(frames "$tmp/kernel" | tail -n "$depth")"
-done
-for unwind in fp none; do
-	attach -U --unwind="$unwind" -p "$pid" "$entry"
+	is "the same is counted while another one counts it" "$(counted "$path;" "$folded")" $((2 * calls_made))
+	is "... as the same stack" "$(grep -o "$path;.*" "$folded" | sed 's/ [0-9]*$//')" \
+		"$(sed 's/ [0-9]*$//' <<<"$kernel")"
+	is "... by the other one, too" "$(counted "${kernel#"$path"}" "$tmp/other.folded")" 0
+	is "... with the same leaf" "$(counted ";$(sed 's/ [0-9]*$//' <<<"$leaf")\$" "$tmp/other.folded")" \
+		"$(total "$tmp/other.folded")"
+	[ "$(counted ';' "$tmp/other.folded")" -ge "$calls_made" ] && ! grep -Eq "$delivery" "$tmp/other.folded" "$folded"
+	check $? "... and without what delivers events" "$(cat "$tmp/other.folded")"
+}
+# counts_threads PATTERN...: where tasks are preempted in the kernel, some are while they are counted
+counts_threads() {
+	begin "$calls" wait getpgid "$calls_made" $((cpus * 8))
+	attach -U -p "$pid" "$@"
 	turn
 	detach
-	case $unwind in
-	fp) is "--unwind=fp" "$(counted ';main;once;turns;(sc_getpgid;)?syscall$' "$folded")" "$calls_made" ;;
-	none) is "--unwind=none" "$(counted '^[^;]*;syscall$' "$folded")" "$calls_made" ;;
-	esac
-done
+	is "eight threads on each CPU" "$(counted ';turns;sc_getpgid;syscall$' "$folded")" \
+		$((calls_made * cpus * 8))
+	end
+}
 
-# ---- when others look, too
-"$stackcount" -K -p "$pid" -o "$tmp/other.folded" "$entry" >"$tmp/other" 2>&1 &
-other=$!
-started+=("$other")
-await 60 grep -q '^Tracing' "$tmp/other"
-attach -p "$pid" "$entry"
-turn
-kill -INT "$other"
-wait "$other"
-turn
-detach
-is "the same is counted while another one counts it" "$(counted "$path;" "$folded")" $((2 * calls_made))
-is "... as the same stack" "$(grep -o "$path;.*" "$folded" | sed 's/ [0-9]*$//')" \
-	"$(sed 's/ [0-9]*$//' <<<"$kernel")"
-is "... by the other one, too" "$(counted "${kernel#"$path"}" "$tmp/other.folded")" 0
-is "... with the same leaf" "$(counted ";$(sed 's/ [0-9]*$//' <<<"$leaf")\$" "$tmp/other.folded")" \
-	"$(total "$tmp/other.folded")"
-[ "$(counted ';' "$tmp/other.folded")" -ge "$calls_made" ] && ! grep -Eq "$delivery" "$tmp/other.folded" "$folded"
-check $? "... and without what delivers events" "$(cat "$tmp/other.folded")"
+begin "$calls" wait getpgid "$calls_made"
+attach -p "$pid" -o "$tmp/alone.stacktally" "$entry"
+! is_raw sys_enter
+check $? "one is attached through perf" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+counts_calls "through perf"
+keeps_it_whole "$entry"
+counts_beside_others "$entry"
+end
+counts_threads "$entry"
 
+begin "$calls" wait getpgid "$calls_made"
+attach -p "$pid" -o "$tmp/alone.stacktally" "${many[@]}"
+if preempted; then
+	! is_raw sys_enter
+	check $? "many are, too: raw programs are preempted" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+else
+	is_raw sys_enter
+	check $? "many are attached raw" "$(head -n 2 "$out" "$err"; grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+fi
+counts_calls "many"
+keeps_it_whole "${many[@]}"
+counts_beside_others "${many[@]}"
 end
-# Where tasks are preempted in the kernel, some are while they are being counted.
-begin "$calls" wait getpgid "$calls_made" $((cpus * 8))
-attach -U -p "$pid" "$entry"
-turn
-detach
-is "eight threads on each CPU" "$(counted ';turns;sc_getpgid;syscall$' "$folded")" \
-	$((calls_made * cpus * 8))
-end
+counts_threads "${many[@]}"
 
 # ---- events that have no raw form
 begin "$calls" wait getpgid "$calls_made"
@@ -104,9 +134,9 @@ if [ "$status" -eq 0 ]; then
 	is "... and counts each call" "$(counted "$path(;|\$)" "$folded")" "$calls_made"
 	! grep -Eq "$delivery" "$folded"
 	check $? "... without what delivers events" "$(tail -n 2 "$folded")"
-	attach -p "$pid" -r 't:(raw_)?syscalls:sys_enter(_getpgid)?$'
+	attach -p "$pid" -r 't:((raw_)?syscalls|block):(sys_enter(_getpgid)?$|block_(rq|bio)_.*)'
 	! is_raw sys_enter
-	check $? "with such an event among them, all are" "$(cat "/proc/$counter/fdinfo/"*)"
+	check $? "with such an event among many, all are" "$(cat "/proc/$counter/fdinfo/"*)"
 	turn
 	detach
 	is "... and each call is counted twice" "$(counted "$path(;|\$)" "$folded")" $((2 * calls_made))
