@@ -69,6 +69,9 @@ WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c
 	tests/workloads/*.cc tests/workloads/*/*.c tests/workloads/*/*.cc \
 	$(if $(RUSTC),tests/workloads/*.rs)))
 WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
+# Walks kernel stacks twice, with a BPF object of its own.
+COMPARE := $(BUILD)/tests/kernel_stacks/compare
+COMPARE_BPF := $(KERNEL_BUILD)/tests/kernel_stacks/compare.bpf.o
 # Programs that hold walks of stacks against the truth; the rest of the room is linked into each.
 ORACLES := $(BUILD)/tests/oracle/shadow
 ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=%.c),\
@@ -107,7 +110,7 @@ $(call remember,$(KERNEL_BUILD)/bpf-flags,$(CLANG) $(BPF_CFLAGS) $(BPF_OBJECTS))
 endif
 
 # ---- the kernel side
-$(BPF_OBJECTS): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
+$(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
 
@@ -158,6 +161,12 @@ $(VM_PROGRAMS): %: %.o
 $(ORACLES): %: %.o $(ORACLE_OBJECTS) $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+$(KERNEL_BUILD)/compare.skel.h: $(COMPARE_BPF)
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name compare > $@
+$(COMPARE).o: | $(KERNEL_BUILD)/compare.skel.h
+$(COMPARE): %: %.o $(BUILD)/libcore.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
 own_flags = $$(sed -n 's/^.*cflags: *//p' $<)
 WORKLOAD_CFLAGS := -O0 -g -fno-omit-frame-pointer -D_GNU_SOURCE
 $(BUILD)/tests/workloads/%.so: tests/workloads/%.c
@@ -177,7 +186,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
-test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES)
+test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE)
 
 # The same sources under sanitizers, each in a tree of its own below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -256,6 +265,6 @@ install: all ## install into DESTDIR= PREFIX=/usr/local
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
--include $(CORE_OBJECTS:.o=.d) $(COMMANDS:%=$(BUILD)/src/%.d) $(BPF_OBJECTS:.o=.d) \
-	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) \
+-include $(CORE_OBJECTS:.o=.d) $(COMMANDS:%=$(BUILD)/src/%.d) $(BPF_OBJECTS:.o=.d) $(COMPARE_BPF:.o=.d) \
+	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) $(COMPARE:=.d) \
 	$(ORACLE_OBJECTS:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

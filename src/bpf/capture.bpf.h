@@ -3,11 +3,11 @@
  * Capture: filter the event, walk the stacks it fired on, count them by a hash of their content.
  * The only code that touches the maps on the way of an event.
  *
- * Counts live in an epoch: one of two hash tables. User space changes the epoch, waits out a
- * grace period, and then no capture uses the old table any more: what is read from it is final,
- * and every event is in exactly one epoch. A stack's frames cross through the ring once an
- * epoch, when it is first seen; if there is no room its key is not entered, so the next sight
- * tries again.
+ * Counts live in an epoch, of two. User space changes the epoch, waits out a grace period, and then
+ * no capture uses the old one's any more: what is read there is final, and every event is in
+ * exactly one epoch. Each CPU counts by itself, in sets of three: a stack is found, or not, in one
+ * line of a cache. Its frames cross through the ring when it is entered; if there is no room it is
+ * not, so the next sight tries again. What has to make way for it crosses, too, with its count.
  */
 #ifndef STACKTALLY_BPF_CAPTURE_BPF_H
 #define STACKTALLY_BPF_CAPTURE_BPF_H
@@ -24,6 +24,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/kernel.bpf.h"
+#include "bpf/kernel_walk.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/stack_hash.h"
 #include "bpf/unwind.bpf.h"
@@ -44,13 +45,13 @@ struct {
 	__type(value, struct wire_counters);
 } counters SEC(".maps");
 
-/* The tables of the two epochs; user space sets their size. */
-struct counts {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct wire_hash);
-	__type(value, __u64);
-} counts_0 SEC(".maps"), counts_1 SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by user space */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_counts);
+} counts SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -107,14 +108,8 @@ struct {
  */
 volatile __u32 armed;
 
-/* Which table counts; only user space changes it. */
+/* The epoch that counts; only user space changes it. */
 volatile __u32 epoch;
-
-/* Set when the table of an epoch has no room, cleared by user space when it has emptied it. */
-volatile __u32 epoch_full[WIRE_EPOCHS];
-
-/* Keys entered into each table, set back likewise. */
-__u32 epoch_keys[WIRE_EPOCHS];
 
 /* The number of a pid in our pid namespace, or 0 when it has none there. */
 static __always_inline __u32 number_in_namespace(const struct pid *pid)
@@ -321,20 +316,24 @@ static __always_inline void frame_pointer_user(void *ctx, enum hit hit,
 /* Few kernel stacks are deeper, and what is asked for and not used, the helper clears. */
 #define KERNEL_USUAL_DEPTH 48
 
-static __always_inline __u64 kernel_stack(void *ctx, struct scratch *slot)
+static __always_inline __u64 kernel_stack(void *ctx, enum source source, struct scratch *slot,
+					  __u32 number)
 {
 	__u32 size = config.kernel_depth * sizeof(__u64);
 	__u32 usual = KERNEL_USUAL_DEPTH * sizeof(__u64);
-	__u64 kernel;
+	__u64 kernel = bytes_of((long)kernel_walk(ctx, source, slot, number) * sizeof(__u64));
 
-	if (size > usual) {
+	UNWIND_OPAQUE(kernel);
+	kernel = bytes_of(kernel);
+	if (kernel == 0 && size > usual) {
 		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, usual, 0));
 		/* One state for the verifier, with that of the deeper ones. */
 		UNWIND_OPAQUE(kernel);
 		if (kernel < usual)
 			return bytes_of(kernel);
 	}
-	kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
+	if (kernel == 0)
+		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
 	if (kernel == size)
 		slot->stack.flags |= WIRE_STACK_KERNEL_CUT;
 	return kernel;
@@ -342,7 +341,7 @@ static __always_inline __u64 kernel_stack(void *ctx, struct scratch *slot)
 
 /* Fills in the frames, kernel then user; returns the number of words from `world` on. */
 static __always_inline __u32 walk(void *ctx, const struct task_struct *task, struct scratch *slot,
-				  __u32 number, enum hit hit, bool sampled)
+				  __u32 number, enum hit hit, enum source source)
 {
 	__u32 size = config.max_depth * sizeof(__u64);
 	__u64 kernel = 0;
@@ -354,14 +353,14 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
 	if (config_has(WIRE_KERNEL) && hit == HIT_KERNEL)
-		kernel = kernel_stack(ctx, slot);
+		kernel = kernel_stack(ctx, source, slot, number);
 	slot->stack.n_kernel = kernel / sizeof(__u64);
 	if (config_has(WIRE_USER)) {
 		if (config.unwind == WIRE_UNWIND_FP)
 			frame_pointer_user(ctx, hit, task, slot, number, kernel, size);
 		else
 			unwind_user(ctx, hit != HIT_KERNEL, task, slot->stack.tgid, slot, number,
-				    kernel / sizeof(__u64), sampled);
+				    kernel / sizeof(__u64), source == SOURCE_CLOCK);
 	}
 	return HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
 }
@@ -423,8 +422,8 @@ static __always_inline bool first_of_process(const struct scratch *slot)
 	return true;
 }
 
-/* Sends a stack that this epoch has not seen. Returns false when there is no room. */
-static __always_inline bool send(struct scratch *slot, bool turn_soon)
+/* Sends a stack. Returns false when there is no room. */
+static __always_inline bool send(struct scratch *slot, enum wire_kind kind)
 {
 	/*
 	 * From memory, not from what walk() returned: hash() has bounded that by its loop's
@@ -437,9 +436,9 @@ static __always_inline bool send(struct scratch *slot, bool turn_soon)
 	if (size > sizeof(slot->stack) + sizeof(slot->frames))
 		return false;
 	/* User space comes by on its own; it is woken for what cannot wait. */
-	if (first_of_process(slot) || turn_soon ||
-	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
+	if (first_of_process(slot) || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
 		wake = BPF_RB_FORCE_WAKEUP;
+	slot->stack.kind = kind;
 	slot->stack.time = bpf_ktime_get_ns();
 	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0;
 }
@@ -481,56 +480,89 @@ static __always_inline bool send_unfinished(struct scratch *slot, struct wire_co
 	return true;
 }
 
-static __always_inline void count_in(void *table, __u32 now, struct scratch *slot,
-				     struct wire_counters *counter)
+/* One capture at a time is at the sets of a CPU. */
+static __always_inline bool sets_take(struct wire_counters *counter)
 {
-	__u64 *value = bpf_map_lookup_elem(table, &slot->stack.hash);
-	__u64 one = 1;
-
-	if (value) {
-		__sync_fetch_and_add(value, 1);
-		return;
-	}
-	if (epoch_full[now]) {
-		lose(&counter->lost_counts);
-		return;
-	}
-	/*
-	 * Send first, enter then: a key that is entered has its frames in user space. Another CPU
-	 * may do the same meanwhile; then the stack crosses twice, and both count.
-	 */
-	slot->stack.epoch = now;
-	if (!send(slot, epoch_keys[now] >= config.turn_at)) {
-		lose(&counter->lost_ring);
-		return;
-	}
-	if (bpf_map_update_elem(table, &slot->stack.hash, &one, BPF_NOEXIST) == 0) {
-		__sync_fetch_and_add(&epoch_keys[now], 1);
-		return;
-	}
-	value = bpf_map_lookup_elem(table, &slot->stack.hash);
-	if (value) {
-		__sync_fetch_and_add(value, 1);
-		return;
-	}
-	epoch_full[now] = 1;
-	lose(&counter->lost_counts);
+	if (config.slots == 1)
+		return true;
+	/* As scratch_take() does. */
+	__sync_fetch_and_add(&counter->counting, 1);
+	if (*(volatile __u64 *)&counter->counting == 1)
+		return true;
+	__sync_fetch_and_add(&counter->counting, (__u64)-1);
+	return false;
 }
 
-/* Twice the same code, told apart for the compiler, so that each call's map is a constant. */
+static __always_inline void sets_release(struct wire_counters *counter)
+{
+	if (config.slots > 1)
+		__sync_fetch_and_add(&counter->counting, (__u64)-1);
+}
+
+/* Empties a place of a set: what it has counted is sent. */
+static __always_inline bool make_way(struct wire_counts *set, __u32 way, __u32 now)
+{
+	struct wire_count gone = {
+		.hash = { .low = set->low[way], .high = set->high[way] },
+		.count = set->count[way],
+		.epoch = now,
+		.kind = WIRE_KIND_COUNT,
+	};
+
+	if (bpf_ringbuf_output(&ring, &gone, sizeof(gone), BPF_RB_NO_WAKEUP))
+		return false;
+	set->count[way] = 0;
+	return true;
+}
+
+/* Counts the slot's stack. False when there is no room in the ring for one that is new here. */
+static __always_inline bool count_in(struct wire_counts *set, struct scratch *slot, __u32 now)
+{
+	__u64 low = slot->stack.hash.low, least = ~0ull;
+	__u32 high = slot->stack.hash.high, way = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < WIRE_WAYS; i++) {
+		__u64 count = set->count[i];
+
+		if (count && set->low[i] == low && set->high[i] == high) {
+			set->count[i] = count + 1;
+			return true;
+		}
+		if (count < least) {
+			least = count;
+			way = i;
+		}
+	}
+	/* The one that was seen least makes way. */
+	if (way >= WIRE_WAYS || (least && !make_way(set, way, now)) || !send(slot, WIRE_KIND_STACK))
+		return false;
+	set->low[way] = low;
+	set->high[way] = high;
+	set->count[way] = 1;
+	return true;
+}
+
 static __always_inline void count(struct scratch *slot, struct wire_counters *counter)
 {
-	if (epoch == 0) {
-		asm volatile("r0 = 0" ::: "r0");
-		count_in(&counts_0, 0, slot, counter);
+	__u32 now = epoch & (WIRE_EPOCHS - 1);
+	__u32 key = (now * config.cpus + bpf_get_smp_processor_id()) * config.sets +
+		    ((__u32)slot->stack.hash.low & (config.sets - 1));
+	struct wire_counts *set = bpf_map_lookup_elem(&counts, &key);
+	bool counted = false;
+
+	slot->stack.epoch = now;
+	if (set && sets_take(counter)) {
+		counted = count_in(set, slot, now);
+		sets_release(counter);
 	} else {
-		asm volatile("r0 = 1" ::: "r0");
-		count_in(&counts_1, 1, slot, counter);
+		counted = send(slot, WIRE_KIND_EVENT);
 	}
+	if (!counted)
+		lose(&counter->lost_ring);
 }
 
-/* `sampled`: the event is a clock's. */
-static __always_inline int capture(void *ctx, enum hit hit, bool sampled)
+static __always_inline int capture(void *ctx, enum hit hit, enum source source)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct wire_counters *counter;
@@ -556,10 +588,9 @@ static __always_inline int capture(void *ctx, enum hit hit, bool sampled)
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
 	current_comm(task, slot->stack.comm);
-	words = walk(ctx, task, slot, number, hit, sampled);
+	words = walk(ctx, task, slot, number, hit, source);
 	if (config.unwind == WIRE_UNWIND_FP || !may_be_finished(slot->stack.end) ||
 	    !send_unfinished(slot, counter)) {
-		slot->stack.kind = WIRE_KIND_STACK;
 		hash(slot, number, words);
 		count(slot, counter);
 	}

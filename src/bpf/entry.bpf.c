@@ -25,25 +25,25 @@ static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
 SEC("?perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {
-	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, true);
+	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, SOURCE_CLOCK);
 }
 
 SEC("?kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {
-	return capture(ctx, HIT_KERNEL, false);
+	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
 }
 
 SEC("?kprobe.multi")
 int on_kprobe_multi(struct pt_regs *ctx)
 {
-	return capture(ctx, HIT_KERNEL, false);
+	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
 }
 
 SEC("?fentry")
 int on_fentry(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, false);
+	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
 }
 
 struct {
@@ -63,7 +63,7 @@ static __always_inline int capture_preempted(void *ctx)
 {
 	if (config.max_depth == 0)
 		bpf_tail_call(ctx, &no_programs, 0);
-	return capture(ctx, HIT_USER, false);
+	return capture(ctx, HIT_USER, SOURCE_OTHER);
 }
 
 SEC("?uprobe")
@@ -82,14 +82,14 @@ int on_uprobe_multi(struct pt_regs *ctx)
 SEC("?tracepoint")
 int on_tracepoint(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, false);
+	return capture(ctx, HIT_KERNEL, SOURCE_TRACEPOINT);
 }
 
 /* Of any event: what its arguments are, it does not know. */
 SEC("?raw_tp")
 int on_raw_tracepoint(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, false);
+	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
 }
 
 static __always_inline void follow_child(__u32 from, __u32 to)

@@ -72,6 +72,40 @@ struct task_struct {
 	unsigned int in_execve : 1;
 };
 
+/* Of the kernel's unwinding tables; two of its bitfields came and went. */
+struct orc_entry {
+	__s16 sp_offset;
+	__s16 bp_offset;
+	unsigned int sp_reg : 4;
+	unsigned int bp_reg : 4;
+	unsigned int type : 2;
+	unsigned int signal : 1; /* since Linux 6.3 (ffb1b4a41016) */
+	unsigned int end : 1;	 /* before Linux 6.4 (fb799447ae29) */
+};
+
+/* Where a module's text is: one of these. */
+struct module_layout {
+	void *base;
+	unsigned int text_size;
+};
+
+struct module_memory { /* since Linux 6.4 (ac3b43283923) */
+	void *base;
+	unsigned int size;
+};
+
+struct mod_arch_specific {
+	unsigned int num_orcs;
+	int *orc_unwind_ip;
+	struct orc_entry *orc_unwind;
+};
+
+struct module {
+	struct module_layout core_layout;
+	struct module_memory mem[1]; /* first that of its text */
+	struct mod_arch_specific arch;
+};
+
 #pragma clang attribute pop
 
 #endif

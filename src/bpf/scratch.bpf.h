@@ -48,6 +48,33 @@ struct kept_mapping {
 	__u32 reserved;
 };
 
+/* Rules of the kernel's code that were found last, by address. */
+#define KEPT_ORC_BITS 9
+
+enum kept_orc_kind {
+	KEPT_ORC_ASK, /* the kernel: it is none of these */
+	KEPT_ORC_END,
+	KEPT_ORC_CALL,	    /* the address to return to is below `sp` */
+	KEPT_ORC_REGISTERS, /* all registers are at `sp` */
+	KEPT_ORC_INTERRUPT, /* those that the processor saved are */
+};
+
+struct kept_orc {
+	__u64 address;
+	__s16 sp_offset, bp_offset;
+	__u8 from;   /* enum orc_register: of `sp`, and of `bp` in the upper half */
+	__u8 kind;   /* enum kept_orc_kind */
+	__u8 exact;  /* what is walked to was interrupted, not left by a call */
+	__u8 module; /* by its number, counted from 1; 0: the core kernel */
+};
+
+/* The walk of a kernel stack: as of the frame found last. */
+struct kernel_walk {
+	__u64 ip, sp, bp;
+	__u32 n; /* frames */
+	__u32 exact;
+};
+
 #define SCRATCH_WORDS 3840
 
 /* What every stack needs lies side by side: at usual rates none of it is in a cache or a TLB. */
@@ -65,9 +92,10 @@ struct scratch {
 	__u32 last_first, last_n;      /* where in frames[] the user stack before this one lay */
 	struct unwind_walk walk;
 	struct pt_regs registers;
-	__u64 padding[4];
+	struct kernel_walk kernel;
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
+	struct kept_orc kernel_rules[1 << KEPT_ORC_BITS];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

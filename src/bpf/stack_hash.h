@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The hash that stacks are counted by: 128 bits over 64-bit words, seeded for each run. Used by
+ * The hash that stacks are counted by: 96 bits over 64-bit words, seeded for each run. Used by
  * the kernel side to count and by user space to check that what crossed is what was hashed.
  *
  * Two lanes that multiply by different odd constants: each step is a bijection of its lane for a
@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) void stack_hash_finish(struct wire_
 	low = (low ^ (high >> 31)) * 0x94d049bb133111ebull;
 	high = (high ^ (low >> 29)) * 0xbf58476d1ce4e5b9ull;
 	hash->low = low ^ (high >> 32);
-	hash->high = high;
+	hash->high = high >> 32;
 }
 
 #endif

@@ -56,14 +56,14 @@ struct wire_config {
 	__u32 max_depth; /* frames a side, 1..WIRE_MAX_DEPTH */
 	/* Of the kernel, max_depth or more: user space takes away what delivered the event. */
 	__u32 kernel_depth; /* ..WIRE_MAX_DEPTH */
-	__u32 reserved;
-	__u32 cpu;	  /* with WIRE_FILTER_CPU */
-	__u32 pidns_inum; /* with WIRE_OWN_PIDNS */
-	__u64 seed[2];	  /* of the stack hash: random, so that nobody can aim for collisions */
-	__u32 slots;	  /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
-	__u32 turn_at;	  /* keys in a table from which on user space is woken to turn the epoch */
-	__u32 unwind;	  /* enum wire_unwind */
-	__u32 wake_at;	  /* bytes in the ring from which on user space is woken: a quarter */
+	__u32 cpus;	    /* all CPUs' numbers are below */
+	__u32 cpu;	    /* with WIRE_FILTER_CPU */
+	__u32 pidns_inum;   /* with WIRE_OWN_PIDNS */
+	__u64 seed[2];	    /* of the stack hash: random, so that nobody can aim for collisions */
+	__u32 slots;	    /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
+	__u32 sets;	    /* of counts, for each CPU and epoch: a power of two */
+	__u32 unwind;	    /* enum wire_unwind */
+	__u32 wake_at;	    /* bytes in the ring from which on user space is woken: a quarter */
 };
 
 /* State of an entry in `tgids`. */
@@ -72,14 +72,31 @@ enum wire_member {
 	WIRE_MEMBER_ON_EXEC = 2, /* counted from its next exec on */
 };
 
-/* The key of the counts: a 128-bit hash over struct wire_stack from `world` on, frames included. */
+/* The key of the counts: a 96-bit hash over struct wire_stack from `world` on, frames included. */
 struct wire_hash {
 	__u64 low;
-	__u64 high;
+	__u64 high; /* 32 bits */
 };
 
+/*
+ * The counts of stacks whose hashes have their lower bits in common, in one line of a cache. Where
+ * the count is 0 there is none. A CPU has `sets` of them in a row for each epoch; first come those
+ * of epoch 0, CPU after CPU.
+ */
+#define WIRE_WAYS 3
+
+struct wire_counts {
+	__u64 low[WIRE_WAYS];
+	__u64 count[WIRE_WAYS];
+	__u32 high[WIRE_WAYS];
+	__u32 reserved;
+};
+
+/* The kind of a record is at the same place in all. */
 enum wire_kind {
-	WIRE_KIND_STACK,
+	WIRE_KIND_STACK, /* counted in the set of its hash on the CPU where it was seen */
+	WIRE_KIND_EVENT, /* a stack that counts one event by itself: the sets were in use */
+	WIRE_KIND_COUNT, /* struct wire_count: what a stack had counted when it had to make way */
 	/*
 	 * The walk of the user stack ended for want of a table or a mapping: struct wire_rest and
 	 * the bytes of the stack follow the frames, so that user space can walk on. It is one
@@ -95,13 +112,13 @@ enum wire_stack_flags {
 };
 
 /*
- * A stack as it crosses, once for each epoch of the counts in which it is seen: the key it is
+ * A stack as it crosses, mostly once for each epoch and CPU where it is seen: the key it is
  * counted under, whose it is, and its frames, kernel then user, leaf first, used ones only.
  */
 struct wire_stack {
 	struct wire_hash hash;
-	__u64 time;   /* CLOCK_MONOTONIC, ns, when it was first seen in this epoch */
-	__u32 epoch;  /* 0 or 1: which of the two tables of counts it is counted in */
+	__u64 time;   /* CLOCK_MONOTONIC, ns, when it was sent */
+	__u32 epoch;  /* 0 or 1: where it is counted */
 	__u32 kind;   /* enum wire_kind */
 	__u64 world;  /* tells address spaces of one process id apart: see world_cookie() */
 	__u32 tgid;   /* 0 when the task is not in our pid namespace, or is the idle task */
@@ -116,6 +133,13 @@ struct wire_stack {
 	/* __u64 frames[n_kernel + n_user] follow */
 };
 
+struct wire_count {
+	struct wire_hash hash;
+	__u64 count;
+	__u32 epoch;
+	__u32 kind; /* enum wire_kind */
+};
+
 /* Where the walk ended, with `size` bytes of the stack from its stack pointer on behind it. */
 struct wire_rest {
 	__u32 size;
@@ -128,17 +152,47 @@ struct wire_rest {
 
 #define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `world` */
 
-/* Per CPU; user space adds them up. Every event is in the counts, in `unfinished` or in one of
- * lost_*. */
+/*
+ * Per CPU; user space adds them up. Every event is in the counts, was sent as one (WIRE_KIND_EVENT,
+ * `unfinished`), or is in one of lost_*.
+ */
 struct wire_counters {
 	__u64 events;	     /* passed the filters */
-	__u64 lost_ring;     /* no room in the ring for a new stack: neither sent nor counted */
-	__u64 lost_counts;   /* no room in the counts */
+	__u64 lost_ring;     /* no room in the ring for a stack to be sent: not counted */
 	__u64 lost_nested;   /* more captures nested on one CPU than there are slots */
 	__u64 lost_children; /* children not followed, for want of room in `tgids`: no events */
 	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED: in no table */
 	__u64 withheld;	     /* would have been, but too many were: counted as they ended */
+	__u64 counting;	     /* no counter: captures of this CPU at its sets of counts */
 	__u64 reserved;
+};
+
+/* What functions return to that are traced: of its own return probes, and of ftrace's graph. */
+#define WIRE_ORC_HOOKS 2
+
+/*
+ * Where the kernel has its unwinding tables (ORC), by the names of their symbols; 0 where it is not
+ * known. `n` is set last.
+ */
+struct wire_orc {
+	__u64 ips; /* __start_orc_unwind_ip: of an entry each, __s32 relative to itself, sorted */
+	__u64 entries;	/* __start_orc_unwind: struct orc_entry */
+	__u64 text;	/* _stext */
+	__u64 text_end; /* _etext */
+	__u64 hooks[WIRE_ORC_HOOKS];
+	/* schedule(), whose entry is as any C function's: tells whether tables are read rightly. */
+	__u64 function;
+	__u32 n;
+	__u32 n_modules; /* of the table of those, sorted by address; set before n */
+};
+
+/* A module that was loaded when it was asked for. One that is not known costs an answer. */
+#define WIRE_MAX_MODULES 255
+
+struct wire_module {
+	__u64 start, end; /* what lies there is its own, or nobody's */
+	__u64 module;	  /* struct module */
+	__u64 ips;	  /* as above. If `module` has others, it is not there any more. */
 };
 
 /* One question to the kernel about its symbols, and the answer (bpf/kernel_symbol.bpf.c). */
@@ -151,5 +205,9 @@ _Static_assert(sizeof(struct wire_config) == 56, "both sides agree on struct wir
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, world) == WIRE_HASH_FROM, "hash range");
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");
+_Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
+_Static_assert(__builtin_offsetof(struct wire_count, kind) ==
+		       __builtin_offsetof(struct wire_stack, kind),
+	       "a record tells its kind");
 
 #endif

@@ -4,31 +4,27 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
-#include "base/own.h"
-
-/* Large enough for any bucket of a hash table that is not under attack; grown when it is not. */
-#define DRAIN_BATCH 4096u
-
 struct epochs {
-	int tables[WIRE_EPOCHS];
-	volatile uint32_t *epoch, *full, *keys;
+	struct wire_counts *counts;
+	uint64_t sets;
+	volatile uint32_t *epoch;
 	int inner, outer; /* of the map of maps that is updated to wait; -1 until then */
 };
 
-int epochs_new(const int tables[WIRE_EPOCHS], volatile uint32_t *epoch, volatile uint32_t *full,
-	       volatile uint32_t *keys, struct epochs **ret_epochs)
+int epochs_new(struct wire_counts *counts, uint64_t sets, volatile uint32_t *epoch,
+	       struct epochs **ret_epochs)
 {
 	struct epochs *epochs = calloc(1, sizeof(*epochs));
 
 	if (!epochs)
 		return -ENOMEM;
 	*epochs = (struct epochs){
-		.epoch = epoch, .full = full, .keys = keys, .inner = -1, .outer = -1
+		.counts = counts, .sets = sets, .epoch = epoch, .inner = -1, .outer = -1
 	};
-	memcpy(epochs->tables, tables, sizeof(epochs->tables));
 	*ret_epochs = epochs;
 	return 0;
 }
@@ -92,53 +88,23 @@ int epochs_turn(struct epochs *epochs, struct error *err)
 	return r < 0 ? r : (int)ended;
 }
 
-static int take_batch(const struct wire_hash *keys, const uint64_t *values, uint32_t n,
-		      int (*take)(void *, const struct wire_hash *, uint64_t), void *context)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		int r = take(context, &keys[i], values[i]);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 int epochs_drain(struct epochs *epochs, uint32_t epoch,
 		 int (*take)(void *context, const struct wire_hash *hash, uint64_t count),
-		 void *context, struct error *err)
+		 void *context)
 {
-	own(own_free) struct wire_hash *keys = NULL;
-	own(own_free) uint64_t *values = NULL;
-	uint32_t room = DRAIN_BATCH, cursor = 0;
-	bool first = true;
-	int r;
+	struct wire_counts *counts = epochs->counts + epoch * epochs->sets;
 
-	for (;;) {
-		uint32_t n = room;
+	for (uint64_t i = 0; i < epochs->sets; i++) {
+		for (uint32_t way = 0; way < WIRE_WAYS; way++) {
+			struct wire_hash hash = { counts[i].low[way], counts[i].high[way] };
+			int r = counts[i].count[way] ? take(context, &hash, counts[i].count[way])
+						     : 0;
 
-		free(keys);
-		free(values);
-		keys = malloc((size_t)room * sizeof(*keys));
-		values = malloc((size_t)room * sizeof(*values));
-		if (!keys || !values)
-			return error_set(err, -ENOMEM, "out of memory");
-		r = bpf_map_lookup_and_delete_batch(epochs->tables[epoch], first ? NULL : &cursor,
-						    &cursor, keys, values, &n, NULL);
-		if (r == -ENOSPC && n == 0) {
-			/* One bucket holds more than the batch: the same again with more room. */
-			room *= 2;
-			continue;
+			if (r < 0)
+				return r;
+			if (counts[i].count[way])
+				counts[i].count[way] = 0;
 		}
-		if (r < 0 && r != -ENOENT)
-			return error_set(err, r, "cannot read the counts: %s", strerror(-r));
-		first = false;
-		if (take_batch(keys, values, n, take, context) < 0)
-			return error_set(err, -ENOMEM, "out of memory");
-		if (r == -ENOENT)
-			break;
 	}
-	epochs->full[epoch] = 0;
-	epochs->keys[epoch] = 0;
 	return 0;
 }

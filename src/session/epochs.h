@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The two tables of counts. The kernel side counts in one while the other is read and emptied;
- * turning over waits out a grace period, so that no event is counted in a table that is being
- * read, none twice, and none is lost between the two.
+ * The two epochs of counts. The kernel side counts in one while the other is read and emptied;
+ * turning over waits out a grace period, so that no event is counted where somebody reads, none
+ * twice, and none is lost between the two.
  */
 #ifndef STACKTALLY_SESSION_EPOCHS_H
 #define STACKTALLY_SESSION_EPOCHS_H
@@ -15,15 +15,15 @@
 struct epochs;
 
 /*
- * `tables` are the descriptors of the kernel side's two tables, `epoch`, `full` and `keys` its
- * variables, mapped into our memory; all borrowed.
+ * `counts` are `sets` for epoch 0 and as many for epoch 1, `epoch` is the kernel side's variable;
+ * both mapped into our memory, and borrowed.
  */
-int epochs_new(const int tables[WIRE_EPOCHS], volatile uint32_t *epoch, volatile uint32_t *full,
-	       volatile uint32_t *keys, struct epochs **ret_epochs);
+int epochs_new(struct wire_counts *counts, uint64_t sets, volatile uint32_t *epoch,
+	       struct epochs **ret_epochs);
 void epochs_free(struct epochs *epochs);
 
 /*
- * Makes the other table the one that counts and waits until no program uses the old one: some
+ * Makes the other epoch the one that counts and waits until no program counts in the old one: some
  * 10 ms. Returns the epoch that has ended, 0 or 1, or a negative errno.
  */
 int epochs_turn(struct epochs *epochs, struct error *err);
@@ -35,11 +35,11 @@ int epochs_settle(struct epochs *epochs, struct error *err);
 uint32_t epochs_now(const struct epochs *epochs);
 
 /*
- * Takes all counts out of the table of an epoch that nobody counts in, calling `take` for each.
- * Stops at the first negative value that `take` returns and gives it back.
+ * Takes all counts out of an epoch that nobody counts in, calling `take` for each. Stops at the
+ * first negative value that `take` returns and gives it back.
  */
 int epochs_drain(struct epochs *epochs, uint32_t epoch,
 		 int (*take)(void *context, const struct wire_hash *hash, uint64_t count),
-		 void *context, struct error *err);
+		 void *context);
 
 #endif

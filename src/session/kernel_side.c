@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,15 +16,16 @@
 #include "base/own.h"
 #include "session/filters.h"
 #include "session/kernel_asker.h"
+#include "session/kernel_tables.h"
 #include "stacktally.skel.h"
 #include "symbolize/delivery.h"
 #include "trigger/lockdown.h"
 #include "unwind/maps.h"
 
-/* Keys an epoch has room for: at 4,999 Hz and only new stacks, some 3 s a CPU. */
-#define KEYS_MIN     32768u
-#define KEYS_PER_CPU 4096u
-#define KEYS_MAX     (1u << 20)
+/* Sets of counts for each CPU and epoch, and their bytes for all of those. */
+#define SETS_MIN   256u
+#define SETS_MAX   4096u
+#define SETS_BYTES (32u << 20)
 /* Bytes of ring: powers of two, as the kernel wants them. */
 #define RING_MIN     (2u << 20)
 #define RING_PER_CPU (512u << 10)
@@ -60,16 +62,19 @@ static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
 	return value < least ? least : value > most ? most : (uint32_t)value;
 }
 
-static void size_maps(const struct plan *plan, uint64_t cpus, struct kernel_side *side)
+static void size_maps(const struct plan *plan, uint64_t cpus, struct kernel_side *side,
+		      struct wire_config *config)
 {
 	struct stacktally *skeleton = side->skeleton;
 	bool naming = plan->tui || plan->interval > 0;
 
-	side->keys = plan->hash_storage;
-	if (!side->keys)
-		side->keys = bounded(cpus * KEYS_PER_CPU, KEYS_MIN, KEYS_MAX);
-	bpf_map__set_max_entries(skeleton->maps.counts_0, side->keys);
-	bpf_map__set_max_entries(skeleton->maps.counts_1, side->keys);
+	config->cpus = (uint32_t)cpus;
+	config->sets = SETS_MAX;
+	while (config->sets > SETS_MIN &&
+	       cpus * config->sets * WIRE_EPOCHS * sizeof(struct wire_counts) > SETS_BYTES)
+		config->sets /= 2;
+	side->n_sets = cpus * config->sets;
+	bpf_map__set_max_entries(skeleton->maps.counts, (uint32_t)side->n_sets * WIRE_EPOCHS);
 	side->ring_size = power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX));
 	if (naming && side->ring_size < RING_MAX)
 		side->ring_size *= RING_NAMING;
@@ -264,12 +269,11 @@ static int open_and_configure(const struct plan *plan, struct trigger *trigger,
 		r = fill_config(plan, trigger, most_frames, &config, err);
 	if (r < 0)
 		return r;
-	size_maps(plan, cpus, side);
+	size_maps(plan, cpus, side, &config);
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, config.slots * cpus);
 	size_tables(plan, side->skeleton);
 	if (plan->kernel)
 		kernel_asker_choose(side->skeleton);
-	config.turn_at = side->keys / 2;
 	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;
 	memcpy(side->seed, config.seed, sizeof(side->seed));
@@ -278,18 +282,26 @@ static int open_and_configure(const struct plan *plan, struct trigger *trigger,
 	return r < 0 ? explain_load(r, err) : 0;
 }
 
+static size_t counts_size(const struct kernel_side *side)
+{
+	return side->n_sets * WIRE_EPOCHS * sizeof(struct wire_counts);
+}
+
 int kernel_side_load(struct kernel_side *side, struct error *err)
 {
 	struct stacktally *skeleton = side->skeleton;
-	int tables[WIRE_EPOCHS], r = stacktally__load(skeleton);
+	int r = stacktally__load(skeleton);
+	void *counts;
 
 	kernel_types_close(&side->types);
 	if (r < 0)
 		return explain_load(r, err);
-	tables[0] = bpf_map__fd(skeleton->maps.counts_0);
-	tables[1] = bpf_map__fd(skeleton->maps.counts_1);
-	r = epochs_new(tables, &skeleton->bss->epoch, skeleton->bss->epoch_full,
-		       skeleton->bss->epoch_keys, &side->epochs);
+	counts = mmap(NULL, counts_size(side), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_map__fd(skeleton->maps.counts), 0);
+	if (counts == MAP_FAILED)
+		return error_set(err, -errno, "cannot map the counts: %s", strerror(errno));
+	side->counts = counts;
+	r = epochs_new(counts, side->n_sets, &skeleton->bss->epoch, &side->epochs);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
@@ -310,6 +322,8 @@ int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t 
 void kernel_side_close(struct kernel_side *side)
 {
 	epochs_free(side->epochs);
+	if (side->counts)
+		munmap(side->counts, counts_size(side));
 	stacktally__destroy(side->skeleton);
 	kernel_types_close(&side->types);
 	own_fd(&side->segments);
@@ -337,16 +351,20 @@ void kernel_side_arm(struct kernel_side *side, bool armed)
 	side->skeleton->bss->armed = armed;
 }
 
-bool kernel_side_must_turn(const struct kernel_side *side)
-{
-	const volatile uint32_t *keys = side->skeleton->bss->epoch_keys;
-
-	return keys[epochs_now(side->epochs)] >= side->keys / 2;
-}
-
 int kernel_side_ring(const struct kernel_side *side)
 {
 	return bpf_map__fd(side->skeleton->maps.ring);
+}
+
+volatile struct wire_orc *kernel_side_orc(const struct kernel_side *side)
+{
+	return (volatile struct wire_orc *)&side->skeleton->bss->orc;
+}
+
+void kernel_side_tell_modules(const struct kernel_side *side)
+{
+	kernel_tables_tell_modules(bpf_map__fd(side->skeleton->maps.kernel_modules),
+				   kernel_side_orc(side));
 }
 
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters)
@@ -362,7 +380,6 @@ int kernel_side_counters(const struct kernel_side *side, struct wire_counters *r
 	for (uint32_t i = 0; i < cpus; i++) {
 		sum.events += each[i].events;
 		sum.lost_ring += each[i].lost_ring;
-		sum.lost_counts += each[i].lost_counts;
 		sum.lost_nested += each[i].lost_nested;
 		sum.lost_children += each[i].lost_children;
 		sum.unfinished += each[i].unfinished;

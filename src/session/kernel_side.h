@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The BPF object: the plan's filters and sizes in it, the tables of its two epochs, its ring and
+ * The BPF object: the plan's filters and sizes in it, the counts of its two epochs, its ring and
  * its counters.
  */
 #ifndef STACKTALLY_SESSION_KERNEL_SIDE_H
@@ -22,9 +22,10 @@ struct kernel_side {
 	struct stacktally *skeleton;
 	struct kernel_types types; /* for the load */
 	struct epochs *epochs;
-	uint32_t keys;	    /* room of an epoch's table */
-	uint32_t ring_size; /* bytes */
-	__u64 seed[2];	    /* of the stack hash */
+	struct wire_counts *counts; /* mapped, from the load on */
+	uint64_t n_sets;	    /* of counts, for each epoch */
+	uint32_t ring_size;	    /* bytes */
+	__u64 seed[2];		    /* of the stack hash */
 	bool follows_forks;
 	/*
 	 * The maps of the unwinding tables; -1 without tables. Not libbpf's descriptors: where the
@@ -56,11 +57,13 @@ int kernel_side_follow_forks(struct kernel_side *side, struct error *err);
  */
 void kernel_side_arm(struct kernel_side *side, bool armed);
 
-/* Whether the table of this epoch is half full: time to turn, so that it never is. */
-bool kernel_side_must_turn(const struct kernel_side *side);
-
 /* Descriptor of the ring's map. */
 int kernel_side_ring(const struct kernel_side *side);
+
+/* Where the kernel side is told of the kernel's unwinding tables: in its memory. */
+volatile struct wire_orc *kernel_side_orc(const struct kernel_side *side);
+/* And of those of the modules that are loaded, before. */
+void kernel_side_tell_modules(const struct kernel_side *side);
 
 /* The counters, added up over all CPUs. */
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters);

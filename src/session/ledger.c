@@ -7,22 +7,18 @@ int ledger_close(struct ledger *ledger, const struct kernel_side *side, struct t
 		 struct tally_losses *losses, bool final, struct error *err)
 {
 	const struct wire_counters *before = &ledger->before;
-	uint64_t ring, counts, nested;
+	uint64_t ring, nested;
 	struct wire_counters now;
 	int r = kernel_side_counters(side, &now);
 
 	if (r < 0)
 		return error_set(err, r, "cannot read the counters: %s", strerror(-r));
 	ring = now.lost_ring - before->lost_ring;
-	counts = now.lost_counts - before->lost_counts;
 	nested = now.lost_nested - before->lost_nested;
 	losses->lost_ring += ring;
-	losses->lost_counts += counts;
 	losses->lost_nested += nested;
-	if (counts && ledger->keys_limited)
-		losses->counts_full = true;
 	if (!final)
-		now.events = before->events + ledger->drained + ring + counts + nested;
+		now.events = before->events + ledger->drained + ring + nested;
 	losses->events += now.events - before->events - ledger->unwanted;
 	ledger->before = now;
 	ledger->drained = ledger->unwanted = 0;

@@ -17,7 +17,6 @@ struct ledger {
 	struct wire_counters before; /* the kernel side's, as of the last report */
 	uint64_t throttled;	     /* as of the last report */
 	uint64_t drained, unwanted;  /* events taken out of the tables since then */
-	bool keys_limited;	     /* a full table is what the user asked for */
 };
 
 /*

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 
+#include "base/own.h"
+#include "session/kernel_tables.h"
 #include "session/session_parts.h"
 
 /* How often the ring is looked at without being woken. */
@@ -130,6 +132,29 @@ static int finish(struct session *session, struct error *err)
 	return r;
 }
 
+/* When events count already: some kernels take 50 ms to answer. Until then they walk themselves. */
+static void tell_kernel_tables(struct session *session)
+{
+	volatile struct wire_orc *orc = kernel_side_orc(&session->side);
+	const struct trigger *trigger = session->trigger;
+	struct kernel_asker asker;
+
+	if (session->told)
+		return;
+	session->told = true;
+	if (!session->plan->kernel || !trigger->ops->walks_kernel ||
+	    trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT)
+		return;
+	kernel_side_tell_modules(&session->side);
+	if (session_kernel_asker(session, &asker)) {
+		kernel_tables_ask(&asker, orc);
+	} else {
+		own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
+
+		kernel_tables_read(kallsyms, orc);
+	}
+}
+
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
 		struct error *err)
 {
@@ -137,6 +162,7 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	int r = 0;
 
 	session->tally = tally;
+	tell_kernel_tables(session);
 	while (!is_over(session, &event)) {
 		wait_for_something(session);
 		r = session_consume(session, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the kernel's tables and the ring into the tally, an epoch at a time. */
+/* From the kernel's counts and the ring into the tally, an epoch at a time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +7,42 @@
 #include "base/own.h"
 #include "session/session_parts.h"
 
+/* Stacks that wait to be counted: some 5 MB of them. */
+#define EPOCH_STACKS 16384u
+
 bool session_must_turn(const struct session *session)
 {
-	return (!session->plan->hash_storage && kernel_side_must_turn(&session->side)) ||
-	       unwinder_is_full(session->unwinder);
+	const struct book *now = session->books[epochs_now(session->side.epochs)];
+
+	return book_n_stacks(now) >= EPOCH_STACKS || unwinder_is_full(session->unwinder);
+}
+
+/* A count without a stack cannot be: it is entered only after its stack was sent. */
+static int on_count(void *book, const struct wire_hash *hash, uint64_t count)
+{
+	return book_count(book, hash, count);
 }
 
 static int on_record(void *context, const void *data, size_t size)
 {
 	struct session *session = context;
+	const struct wire_count *counted = data;
 	const struct wire_stack *stack = data;
+	struct book *book;
+	int r;
 
+	if (size < sizeof(*counted))
+		return -EPROTO;
+	book = session->books[counted->epoch & (WIRE_EPOCHS - 1)];
+	if (counted->kind == WIRE_KIND_COUNT)
+		return on_count(book, &counted->hash, counted->count);
 	if (size < sizeof(*stack))
 		return -EPROTO;
 	unwinder_saw(session->unwinder, stack);
 	if (stack->kind == WIRE_KIND_UNFINISHED)
 		return unwinder_keep(session->unwinder, data, size);
-	return book_record(session->books[stack->epoch & (WIRE_EPOCHS - 1)], session->tally, data,
-			   size);
+	r = book_record(book, session->tally, data, size);
+	return r == 0 && stack->kind == WIRE_KIND_EVENT ? on_count(book, &stack->hash, 1) : r;
 }
 
 /* The same, but for a stop when the epoch has to end first. */
@@ -58,12 +76,6 @@ int session_consume(struct session *session, struct error *err)
 	return consume(session, on_record_in_time, err);
 }
 
-/* A key without a stack cannot be: it is entered only after its stack was sent. */
-static int on_count(void *book, const struct wire_hash *hash, uint64_t count)
-{
-	return book_count(book, hash, count);
-}
-
 /* Ends the walks of an epoch that wait for tables. */
 static int finish_walks(struct session *session, uint32_t epoch, uint64_t patience_ns,
 			struct error *err)
@@ -93,8 +105,9 @@ int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns,
 	/* All of the ended epoch are there by now; those of the next wait in its own book. */
 	int r = consume(session, on_record, err);
 
-	if (r == 0)
-		r = epochs_drain(session->side.epochs, epoch, on_count, session->books[epoch], err);
+	if (r == 0 &&
+	    epochs_drain(session->side.epochs, epoch, on_count, session->books[epoch]) < 0)
+		r = error_set(err, -EPROTO, "a stack was counted that was never sent");
 	if (r == 0)
 		r = finish_walks(session, epoch, patience_ns, err);
 	if (r == 0)

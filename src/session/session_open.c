@@ -266,7 +266,6 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 	session->plan = plan;
 	session->trigger = trigger;
 	session->worlds = worlds;
-	session->ledger.keys_limited = plan->hash_storage;
 	session->signals = SIGNALS_NONE;
 	session->side = KERNEL_SIDE_NONE;
 	trigger->scope.cpu = plan->filter.cpu;

@@ -41,7 +41,8 @@ struct session {
 	uint32_t stack_limit_before;
 	struct signals signals;
 	bool attached;
-	bool passed_on;	     /* a signal went on to the command: the next one is for us */
+	bool told;	/* the kernel side knows where the kernel's tables are, if there are any */
+	bool passed_on; /* a signal went on to the command: the next one is for us */
 	struct tally *tally; /* of the session_run() under way */
 	char warning[512];
 };
@@ -58,7 +59,7 @@ static inline uint64_t now_ns(void)
 
 /* Takes what the ring has, up to where the epoch has to end first: see session_must_turn(). */
 int session_consume(struct session *session, struct error *err);
-/* Before the table of this epoch fills up, unless the user has set its size. */
+/* When enough stacks wait for their counts. */
 bool session_must_turn(const struct session *session);
 /*
  * All of an epoch that has ended goes into the tally. Its walks that wait for tables are given

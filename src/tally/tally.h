@@ -75,7 +75,7 @@ struct tally_entry {
 struct tally_losses {
 	uint64_t events;      /* that passed the filters */
 	uint64_t lost_ring;   /* samples whose new stack found no room on its way to user space */
-	uint64_t lost_counts; /* samples that found the table of counts full */
+	uint64_t lost_counts; /* samples beyond --hash-storage-size */
 	uint64_t lost_nested; /* samples that interrupted too many others */
 	uint64_t throttled;   /* times the kernel throttled the sampling event */
 	bool counts_full;     /* --hash-storage-size was reached */
