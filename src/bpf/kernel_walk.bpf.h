@@ -49,8 +49,19 @@ enum kernel_step {
 };
 
 #define ORC_STEPS    22 /* of a search: 4 million entries */
+#define ORC_BLOCK    4096
+#define ORC_BLOCKS   8192 /* 32 MB of text, more than any kernel of a distribution has */
+#define ORC_NEAR     128  /* entries: what most blocks have */
 #define MODULE_STEPS 8
 #define KERNEL_STEPS 32
+
+/* The entry that holds where a block of the core kernel's text begins; 0: not searched for yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ORC_BLOCKS);
+	__type(key, __u32);
+	__type(value, __u32);
+} orc_blocks SEC(".maps");
 
 /* ORC_REG_*, up to the lower half of a byte; the same in all versions. */
 enum orc_register {
@@ -117,22 +128,26 @@ static __always_inline void orc_read(const struct orc_bytes *entry, struct kept_
 		rule->kind = KEPT_ORC_ASK;
 }
 
-/* The number of the entry that holds for an address. */
-__noinline __u32 orc_search(__u64 ips, __u32 n, __u64 address)
+static __always_inline __u64 orc_start(__u64 ips, __u32 number)
 {
-	__u32 low = 0, high = n;
+	__u64 at = ips + number * sizeof(__s32);
+	__s32 offset = 0;
 
+	bpf_probe_read_kernel(&offset, sizeof(offset), (const void *)at);
+	return at + offset;
+}
+
+/* The number of the entry that holds for an address, one of [low, high). */
+__noinline __u32 orc_search(__u64 ips, __u32 low, __u32 high, __u64 address)
+{
 	for (__u32 i = 0; i < ORC_STEPS; i++) {
 		__u32 middle = (low + high) / 2;
-		__u64 at = ips + middle * sizeof(__s32);
-		__s32 offset = 0;
 
 		UNWIND_OPAQUE(low);
 		UNWIND_OPAQUE(high);
 		if (low + 1 >= high)
 			break;
-		bpf_probe_read_kernel(&offset, sizeof(offset), (const void *)at);
-		if (at + offset <= address)
+		if (orc_start(ips, middle) <= address)
 			low = middle;
 		else
 			high = middle;
@@ -144,7 +159,7 @@ __noinline __u32 orc_search(__u64 ips, __u32 n, __u64 address)
 __noinline int orc_look(__u64 function)
 {
 	__u64 at = orc.entries +
-		   (__u64)orc_search(orc.ips, orc.n, function) * sizeof(struct orc_bytes);
+		   (__u64)orc_search(orc.ips, 0, orc.n, function) * sizeof(struct orc_bytes);
 	struct orc_bytes entry = { 0 };
 	struct kept_orc rule = { 0 };
 
@@ -223,9 +238,10 @@ static __always_inline bool module_has(const struct module *module, __u64 addres
 	return address - (__u64)base < size;
 }
 
+/* A table, and the part of it that is to be searched. */
 struct orc_table {
 	__u64 ips, entries;
-	__u32 n;
+	__u32 low, high;
 };
 
 static __always_inline bool module_table(__u32 number, __u64 address, struct orc_table *ret_table)
@@ -241,8 +257,32 @@ static __always_inline bool module_table(__u32 number, __u64 address, struct orc
 		return false;
 	ret_table->ips = known->ips;
 	bpf_core_read(&ret_table->entries, sizeof(ret_table->entries), &module->arch.orc_unwind);
-	bpf_core_read(&ret_table->n, sizeof(ret_table->n), &module->arch.num_orcs);
+	ret_table->low = 0;
+	bpf_core_read(&ret_table->high, sizeof(ret_table->high), &module->arch.num_orcs);
 	return true;
+}
+
+/*
+ * An address that was interrupted is mostly a new one, and a search among all entries goes through
+ * fifteen lines that are in no cache: it begins where the entries of a block of the text do, once
+ * that was found.
+ */
+static __always_inline void core_table(__u64 address, struct orc_table *ret_table)
+{
+	__u32 block = (address - orc.text) / ORC_BLOCK, n = orc.n, low = 0;
+	__u32 *first = bpf_map_lookup_elem(&orc_blocks, &block);
+
+	*ret_table = (struct orc_table){ orc.ips, orc.entries, 0, n };
+	if (!first)
+		return;
+	low = *(volatile __u32 *)first;
+	if (low == 0) {
+		low = orc_search(orc.ips, 0, n, orc.text + (__u64)block * ORC_BLOCK);
+		*(volatile __u32 *)first = low;
+	}
+	ret_table->low = low;
+	if (n - low > ORC_NEAR && orc_start(orc.ips, low + ORC_NEAR) > address)
+		ret_table->high = low + ORC_NEAR;
 }
 
 /* The table that has the rule of an address. */
@@ -252,7 +292,7 @@ static __always_inline bool orc_table(__u64 address, struct orc_table *ret_table
 	__u32 number;
 
 	if (address - text < orc.text_end - text) {
-		*ret_table = (struct orc_table){ orc.ips, orc.entries, orc.n };
+		core_table(address, ret_table);
 		return true;
 	}
 	if (!has_module_tables())
@@ -277,8 +317,8 @@ static __always_inline void orc_learn(struct kept_orc *rule, __u64 address, bool
 				return;
 	if (!orc_table(address, &table, &rule->module))
 		return;
-	at = table.entries +
-	     (__u64)orc_search(table.ips, table.n, address) * sizeof(struct orc_bytes);
+	at = table.entries + (__u64)orc_search(table.ips, table.low, table.high, address) *
+				     sizeof(struct orc_bytes);
 	if (bpf_probe_read_kernel(&entry, sizeof(entry), (const void *)at) == 0)
 		orc_read(&entry, rule);
 }

@@ -48,6 +48,14 @@ struct kept_mapping {
 	__u32 reserved;
 };
 
+/* The layouts of processes that were found last, by process id: one line. */
+#define SCRATCH_KEPT_LAYOUTS 4
+
+struct kept_layout {
+	__u32 tgid, layout;
+	__u64 changes; /* holds while there were no more of the processes' table */
+};
+
 /* Rules of the kernel's code that were found last, by address. */
 #define KEPT_ORC_BITS 9
 
@@ -80,16 +88,15 @@ struct kernel_walk {
 /* What every stack needs lies side by side: at usual rates none of it is in a cache or a TLB. */
 struct scratch {
 	struct unwind_found found[SCRATCH_KEPT_RULES];
+	struct kept_layout layouts[SCRATCH_KEPT_LAYOUTS];
 	struct window window;
 	__u64 busy;
 	__u64 rest_left;  /* so many stacks may be copied for user space, ... */
 	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
-	/* The process walked last, and its layout as of then: see walk_begin(). */
-	__u32 last_tgid, last_layout;
-	__u64 last_changes;
 	struct kept_mapping mappings[SCRATCH_KEPT_MAPPINGS];
 	__u64 next_mapping, next_rule; /* where the next one goes: count on */
-	__u32 last_first, last_n;      /* where in frames[] the user stack before this one lay */
+	__u64 padding[2];
+	__u32 last_first, last_n; /* where in frames[] the user stack before this one lay */
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;

@@ -265,22 +265,23 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 #endif
 
 /*
- * What was known of the mapping of the walk before is another process's. The layout mostly is the
- * one of the walk before, and need not be looked up.
+ * What was known of the mapping of the walk before is another process's. The layout mostly is one
+ * that was found before, and need not be looked up.
  */
 static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 {
 	__u64 changes = *(volatile __u64 *)&unwind_changes;
+	struct kept_layout *kept = &slot->layouts[tgid % SCRATCH_KEPT_LAYOUTS];
 	struct unwind_walk *walk = &slot->walk;
 	const struct wire_process *process;
 
-	if (slot->last_tgid != tgid || slot->last_changes != changes) {
+	if (kept->tgid != tgid || kept->changes != changes) {
 		process = unwind_process(tgid);
-		slot->last_layout = process ? process->owner : 0;
-		slot->last_tgid = tgid;
-		slot->last_changes = changes;
+		kept->layout = process ? process->owner : 0;
+		kept->tgid = tgid;
+		kept->changes = changes;
 	}
-	walk->layout = slot->last_layout;
+	walk->layout = kept->layout;
 	walk->known = UNWIND_ALL_KNOWN;
 	walk->kept_at = 0;
 	walk->start = 0;
