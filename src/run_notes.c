@@ -48,7 +48,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 		return error_set(err, r, "cannot sum up the report: %s", strerror(-r));
 	warn(report, summary.missed_sides);
 	message_verbose("lost: %" PRIu64 " for want of room in the ring, %" PRIu64
-			" in the table of counts, %" PRIu64 " nested; %" PRIu64
+			" beyond --hash-storage-size, %" PRIu64 " nested; %" PRIu64
 			" events in all, throttled %" PRIu64 " times",
 			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
 			losses->throttled);

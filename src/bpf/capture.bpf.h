@@ -316,25 +316,32 @@ static __always_inline void frame_pointer_user(void *ctx, enum hit hit,
 /* Few kernel stacks are deeper, and what is asked for and not used, the helper clears. */
 #define KERNEL_USUAL_DEPTH 48
 
-static __always_inline __u64 kernel_stack(void *ctx, enum source source, struct scratch *slot,
-					  __u32 number)
+static __always_inline __u64 asked_kernel_stack(void *ctx, struct scratch *slot)
 {
 	__u32 size = config.kernel_depth * sizeof(__u64);
 	__u32 usual = KERNEL_USUAL_DEPTH * sizeof(__u64);
-	__u64 kernel = bytes_of((long)kernel_walk(ctx, source, slot, number) * sizeof(__u64));
+	__u64 kernel;
 
-	UNWIND_OPAQUE(kernel);
-	kernel = bytes_of(kernel);
-	if (kernel == 0 && size > usual) {
+	if (size > usual) {
 		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, usual, 0));
 		/* One state for the verifier, with that of the deeper ones. */
 		UNWIND_OPAQUE(kernel);
 		if (kernel < usual)
 			return bytes_of(kernel);
 	}
+	return bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
+}
+
+static __always_inline __u64 kernel_stack(void *ctx, enum source source, struct scratch *slot,
+					  __u32 number)
+{
+	__u64 kernel = bytes_of((long)kernel_walk(ctx, source, slot, number) * sizeof(__u64));
+
+	UNWIND_OPAQUE(kernel);
+	kernel = bytes_of(kernel);
 	if (kernel == 0)
-		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
-	if (kernel == size)
+		kernel = asked_kernel_stack(ctx, slot);
+	if (kernel == config.kernel_depth * sizeof(__u64))
 		slot->stack.flags |= WIRE_STACK_KERNEL_CUT;
 	return kernel;
 }

@@ -58,6 +58,9 @@ struct uprobe_task {
 	unsigned long xol_vaddr;     /* ... whose copy is executed there; 0: none is */
 };
 
+/* x86's THREAD_SIZE; with KASAN it is more. */
+#define KERNEL_STACK_SIZE 16384
+
 struct task_struct {
 	void *stack;
 	int pid;

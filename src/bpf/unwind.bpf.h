@@ -194,9 +194,8 @@ __noinline int unwind_once(__u32 number)
 
 #ifdef __TARGET_ARCH_x86
 
-#define KERNEL_STACK_SIZE 16384 /* THREAD_SIZE without KASAN: for kernels before 5.15 */
-#define USER_CS_64	  0x33	/* __USER_CS */
-#define RING_3		  3
+#define USER_CS_64 0x33 /* __USER_CS */
+#define RING_3	   3
 
 /* Where the kernel saved the registers that user code was left with. */
 static __always_inline const void *saved_registers(const struct task_struct *task)

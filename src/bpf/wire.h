@@ -161,7 +161,7 @@ struct wire_counters {
 	__u64 lost_ring;     /* no room in the ring for a stack to be sent: not counted */
 	__u64 lost_nested;   /* more captures nested on one CPU than there are slots */
 	__u64 lost_children; /* children not followed, for want of room in `tgids`: no events */
-	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED: in no table */
+	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED: not counted */
 	__u64 withheld;	     /* would have been, but too many were: counted as they ended */
 	__u64 counting;	     /* no counter: captures of this CPU at its sets of counts */
 	__u64 reserved;
@@ -182,17 +182,18 @@ struct wire_orc {
 	__u64 hooks[WIRE_ORC_HOOKS];
 	/* schedule(), whose entry is as any C function's: tells whether tables are read rightly. */
 	__u64 function;
-	__u32 n;
+	__u32 n;	 /* entries */
 	__u32 n_modules; /* of the table of those, sorted by address; set before n */
 };
 
-/* A module that was loaded when it was asked for. One that is not known costs an answer. */
+/* A module that was loaded when it was asked for. Where one is not known the kernel is asked. */
 #define WIRE_MAX_MODULES 255
 
 struct wire_module {
-	__u64 start, end; /* what lies there is its own, or nobody's */
-	__u64 module;	  /* struct module */
-	__u64 ips;	  /* as above. If `module` has others, it is not there any more. */
+	__u64 start;  /* of its text */
+	__u64 end;    /* exclusive; as if all its parts lay there: see module_has() */
+	__u64 module; /* struct module */
+	__u64 ips;    /* as above. If `module` has others, it is not there any more. */
 };
 
 /* One question to the kernel about its symbols, and the answer (bpf/kernel_symbol.bpf.c). */

@@ -40,7 +40,7 @@ void book_free(struct book *book);
 int book_record(struct book *book, struct tally *tally, const void *data, size_t size);
 
 /*
- * Takes a stack that counts `count` events by itself: they are in no table, and wait for
+ * Takes a stack that counts `count` events by itself: they are in no set of counts, and wait for
  * book_flush(). The hash is not looked at. `frames` as they follow a struct wire_stack.
  */
 int book_add(struct book *book, struct tally *tally, const struct wire_stack *stack,

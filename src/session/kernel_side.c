@@ -26,6 +26,8 @@
 #define SETS_MIN   256u
 #define SETS_MAX   4096u
 #define SETS_BYTES (32u << 20)
+/* Bytes of all scratch slots, where a CPU has more than two. */
+#define SLOTS_BYTES (64u << 20)
 /* Bytes of ring: powers of two, as the kernel wants them. */
 #define RING_MIN     (2u << 20)
 #define RING_PER_CPU (512u << 10)
@@ -101,13 +103,16 @@ static uint32_t unwind_of(enum plan_unwind unwind)
  * kernel lets the program be hit while it runs, even where it holds a lock of the ring: it goes no
  * further than to see that there is no second slot.
  */
-static uint32_t n_slots(const struct trigger *trigger)
+static uint32_t n_slots(const struct trigger *trigger, uint64_t cpus, uint32_t slot_size)
 {
-	if (trigger->ops->preempted)
-		return WIRE_MAX_SLOTS;
-	if (trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT)
+	uint32_t slots = trigger->ops->preempted ? WIRE_MAX_SLOTS : WIRE_NESTED_SLOTS;
+
+	if (!trigger->ops->preempted &&
+	    (trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT || trigger->ops->stop_settles))
 		return 1;
-	return trigger->ops->stop_settles ? 1 : WIRE_NESTED_SLOTS;
+	while (slots > 2 && slots * cpus * slot_size > SLOTS_BYTES)
+		slots /= 2;
+	return slots;
 }
 
 static bool has_tables(const struct plan *plan)
@@ -148,8 +153,6 @@ static uint32_t kernel_depth(const struct plan *plan, const struct trigger *trig
 static int fill_config(const struct plan *plan, const struct trigger *trigger, uint32_t most_frames,
 		       struct wire_config *config, struct error *err)
 {
-	uint32_t slots = n_slots(trigger);
-
 	config->flags |= plan->user ? WIRE_USER : 0;
 	config->flags |= plan->kernel ? WIRE_KERNEL : 0;
 	config->flags |= plan->per_thread ? WIRE_PER_THREAD : 0;
@@ -158,7 +161,6 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->max_depth = plan->max_depth;
 	config->kernel_depth = kernel_depth(plan, trigger, most_frames);
 	config->unwind = unwind_of(plan->unwind);
-	config->slots = slots;
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
 	return 0;
@@ -270,6 +272,7 @@ static int open_and_configure(const struct plan *plan, struct trigger *trigger,
 	if (r < 0)
 		return r;
 	size_maps(plan, cpus, side, &config);
+	config.slots = n_slots(trigger, cpus, bpf_map__value_size(side->skeleton->maps.scratch));
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, config.slots * cpus);
 	size_tables(plan, side->skeleton);
 	if (plan->kernel)

@@ -62,7 +62,7 @@ int kernel_side_ring(const struct kernel_side *side);
 
 /* Where the kernel side is told of the kernel's unwinding tables: in its memory. */
 volatile struct wire_orc *kernel_side_orc(const struct kernel_side *side);
-/* And of those of the modules that are loaded, before. */
+/* And of those of the modules that are loaded, before `n` of it is set. */
 void kernel_side_tell_modules(const struct kernel_side *side);
 
 /* The counters, added up over all CPUs. */

@@ -22,7 +22,7 @@ void kernel_tables_ask(const struct kernel_asker *asker, volatile struct wire_or
 void kernel_tables_read(FILE *kallsyms, volatile struct wire_orc *orc);
 
 /*
- * Those of the modules, sorted by address, WIRE_MAX_MODULES at most: `list` is the text of
+ * Those of the modules, sorted by address, into room for WIRE_MAX_MODULES: `list` is the text of
  * /proc/modules, or NULL, `directory` a descriptor of /sys/module. Returns how many there are.
  */
 uint32_t kernel_tables_modules(FILE *list, int directory, struct wire_module *modules);

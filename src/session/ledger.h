@@ -16,12 +16,12 @@
 struct ledger {
 	struct wire_counters before; /* the kernel side's, as of the last report */
 	uint64_t throttled;	     /* as of the last report */
-	uint64_t drained, unwanted;  /* events taken out of the tables since then */
+	uint64_t drained, unwanted;  /* events taken out of the counts since then */
 };
 
 /*
  * Adds what was lost since the last report to `losses`, and begins anew. While events go on, the
- * kernel side's counters are ahead of the tables by what the next epoch counted; then the events
+ * kernel side's counters are ahead of the counts by what the next epoch counted; then the events
  * are those drained and lost. At the end (`final`) they are what the kernel side counted,
  * independently of both.
  */

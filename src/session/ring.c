@@ -88,12 +88,20 @@ static int take_one(struct ring *ring, unsigned long position, uint32_t size,
 	return record ? take(context, record, size) : -ENOMEM;
 }
 
+unsigned long ring_end(const struct ring *ring)
+{
+	return atomic_load_explicit((_Atomic unsigned long *)ring->producer, memory_order_acquire);
+}
+
+unsigned long ring_taken(const struct ring *ring)
+{
+	return atomic_load_explicit(ring->consumer, memory_order_relaxed);
+}
+
 int ring_consume(struct ring *ring, int (*take)(void *context, const void *record, size_t size),
 		 void *context)
 {
-	unsigned long end =
-		atomic_load_explicit((_Atomic unsigned long *)ring->producer, memory_order_acquire);
-	unsigned long position = atomic_load_explicit(ring->consumer, memory_order_relaxed);
+	unsigned long end = ring_end(ring), position = ring_taken(ring);
 	int r = 0;
 
 	while (r == 0 && position < end) {

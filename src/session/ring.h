@@ -17,10 +17,14 @@ void ring_free(struct ring *ring);
 
 /*
  * Calls `take` for each record that is there at the call, in order, and gives its room back.
- * Stops after the first for which `take` returns other than 0, and returns that; -EPROTO for a
- * record that cannot be; else 0.
+ * Stops after the first for which `take` returns other than 0, and returns that, and before one
+ * that is being written; -EPROTO for a record that cannot be; else 0.
  */
 int ring_consume(struct ring *ring, int (*take)(void *context, const void *record, size_t size),
 		 void *context);
+
+/* Positions, which only grow: where the next record will be put, and where the next is taken. */
+unsigned long ring_end(const struct ring *ring);
+unsigned long ring_taken(const struct ring *ring);
 
 #endif

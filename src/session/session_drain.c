@@ -10,6 +10,9 @@
 /* Stacks that wait to be counted: some 5 MB of them. */
 #define EPOCH_STACKS 16384u
 
+/* For so long may one who writes a record be kept from his CPU. */
+#define PREEMPTED_NS (10 * NS_PER_SECOND)
+
 bool session_must_turn(const struct session *session)
 {
 	const struct book *now = session->books[epochs_now(session->side.epochs)];
@@ -100,10 +103,30 @@ static int flush(struct session *session, uint32_t epoch, struct error *err)
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
+/*
+ * All that was sent in an epoch that has ended: written by now, but maybe behind a record of the
+ * next one that is not, for whom it is of was preempted.
+ */
+static int consume_ended(struct session *session, struct error *err)
+{
+	const struct timespec moment = { .tv_nsec = 100000 };
+	unsigned long end = ring_end(session->ring);
+	uint64_t deadline = now_ns() + PREEMPTED_NS;
+	int r = consume(session, on_record, err);
+
+	while (r == 0 && ring_taken(session->ring) < end) {
+		if (now_ns() > deadline)
+			return error_set(err, -ETIMEDOUT, "a stack is not ready in the ring");
+		nanosleep(&moment, NULL);
+		r = consume(session, on_record, err);
+	}
+	return r;
+}
+
 int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err)
 {
-	/* All of the ended epoch are there by now; those of the next wait in its own book. */
-	int r = consume(session, on_record, err);
+	/* Those of the next epoch wait in its own book. */
+	int r = consume_ended(session, err);
 
 	if (r == 0 &&
 	    epochs_drain(session->side.epochs, epoch, on_count, session->books[epoch]) < 0)

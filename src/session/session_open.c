@@ -375,8 +375,10 @@ uint32_t session_close(struct session *session)
 
 	if (!session)
 		return 0;
-	if (session->attached)
+	if (session->attached) {
+		kernel_side_arm(&session->side, false);
 		session->trigger->ops->stop(session->trigger);
+	}
 	signals_close(&session->signals);
 	command_free(session->command);
 	ring_free(session->ring);

@@ -35,8 +35,9 @@ struct probes_source {
 int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err);
 
 /*
- * Returns when no program of these probes will begin any more. Probes that were attached one by
- * one take long: the session disarms the program first and calls this last.
+ * Returns when no program of these probes will begin any more, but for those of
+ * attach_tracepoint_left(). Probes that were attached one by one take long: the session disarms the
+ * program first and calls this last.
  */
 void probes_detach(struct probes *probes);
 

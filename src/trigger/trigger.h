@@ -4,9 +4,9 @@
  * no kind, it only opens, attaches and stops.
  *
  * Life: a command makes a trigger from what the user asked for; the session loads the BPF
- * object with only trigger_program()'s entry, then attaches; stop ends all events and, when it
- * returns, no capture will begin any more; free releases everything, and so does the death of the
- * process.
+ * object with only trigger_program()'s entry, then attaches; stop ends all events: when it returns,
+ * none will come any more, but for tracepoints that the kernel is left to close, whose program the
+ * session has disarmed; free releases everything, and so does the death of the process.
  */
 #ifndef STACKTALLY_TRIGGER_TRIGGER_H
 #define STACKTALLY_TRIGGER_TRIGGER_H

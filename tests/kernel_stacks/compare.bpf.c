@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 /*
  * Walks each kernel stack twice, as stacktally does it and by the kernel's own helper. Not those of
- * idle tasks: the first CPU's ends in code that is gone since it booted, and so is asked for.
+ * the first CPU's idle task: they end in code that is gone since it booted, and so are asked for.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -57,7 +57,7 @@ static __always_inline void compare(void *ctx, enum source source)
 
 	if (!slot)
 		return;
-	if ((__u32)bpf_get_current_pid_tgid() == 0)
+	if ((__u32)bpf_get_current_pid_tgid() == 0 && bpf_get_smp_processor_id() == 0)
 		goto out;
 	stack = bpf_map_lookup_elem(&asked, &number);
 	first = bpf_map_lookup_elem(&difference, &zero);

@@ -65,6 +65,8 @@ static int attach(const char *event, struct compare *skeleton)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
 
+		if (fd < 0 && errno == ENODEV) /* there is no such CPU now */
+			continue;
 		if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) < 0 ||
 		    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
 			return -errno;
@@ -123,7 +125,7 @@ int main(int argc, char **argv)
 	r = attach(argv[2], skeleton);
 	if (r < 0) {
 		printf("%s: %s\n", argv[2], strerror(-r));
-		return 2;
+		return r == -ENOENT ? 2 : 1;
 	}
 	run_for(atof(argv[1]), argv + 3);
 	if (skeleton->bss->orc_form == ORC_FORM_OTHER) {

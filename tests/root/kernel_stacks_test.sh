@@ -51,5 +51,7 @@ walks kmem/mm_page_alloc 100
 walks irq/softirq_entry 20 0
 walks timer/hrtimer_expire_entry 20 0
 walks exceptions/page_fault_user 100
+# While tasks are switched: the stack is not the one of the current task.
+walks x86_fpu/x86_fpu_regs_deactivated 100 0
 walks block/block_rq_complete 0
 finish

@@ -122,6 +122,26 @@ counts_beside_others "${many[@]}"
 end
 counts_threads "${many[@]}"
 
+# ---- kernel stacks that are deeper than most
+# keeps_roots NAME PATTERN...: what wakes somebody through five epolls is whole
+keeps_roots() {
+	local deepest
+	count -f -K "${@:2}" -- "$programs/sc_deep_kernel" 200
+	grep -E '(;ep_poll_callback.*){5}' "$out" >"$tmp/deep"
+	deepest=$(awk -F';' 'NF - 1 > most { most = NF - 1 } END { print most + 0 }' "$tmp/deep")
+	calculates "$deepest > 48"
+	check $? "$1: a stack of more than 48 frames" "$deepest; $(tail -n 2 "$err" "$tmp/deep")"
+	! grep -Ev '^[^;]*;(entry_SYSCALL_64|asm_)' "$tmp/deep" >"$tmp/cut"
+	check $? "... begins where the kernel was entered" "$(head -n 3 "$tmp/cut")"
+}
+keeps_roots "through perf" t:sched:sched_waking
+keeps_roots "many" -r 't:sched:.*'
+if have_kprobes; then
+	keeps_roots "a function" try_to_wake_up
+else
+	skip "deep stacks of a function" "$no_kprobes"
+fi
+
 # ---- events that have no raw form
 begin "$calls" wait getpgid "$calls_made"
 count -q -D 0.1 t:syscalls:sys_enter_getpgid
