@@ -354,6 +354,26 @@ void kernel_side_arm(struct kernel_side *side, bool armed)
 	side->skeleton->bss->armed = armed;
 }
 
+uint64_t kernel_side_misses(const struct kernel_side *side)
+{
+	const struct stacktally *skeleton = side->skeleton;
+	struct bpf_program *program;
+	uint64_t misses = 0;
+
+	bpf_object__for_each_program(program, skeleton->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (program == skeleton->progs.on_fork || program == skeleton->progs.on_exec ||
+		    program == skeleton->progs.on_exit || bpf_program__fd(program) < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+			misses += info.recursion_misses;
+	}
+	return misses;
+}
+
 int kernel_side_ring(const struct kernel_side *side)
 {
 	return bpf_map__fd(side->skeleton->maps.ring);

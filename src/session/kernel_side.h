@@ -57,6 +57,12 @@ int kernel_side_follow_forks(struct kernel_side *side, struct error *err);
  */
 void kernel_side_arm(struct kernel_side *side, bool armed);
 
+/*
+ * Events that the kernel ran no program of ours for, as another one ran on their CPU. It counts
+ * them since Linux 5.12, and for what is attached through perf since 6.7 (dd8657894c11).
+ */
+uint64_t kernel_side_misses(const struct kernel_side *side);
+
 /* Descriptor of the ring's map. */
 int kernel_side_ring(const struct kernel_side *side);
 

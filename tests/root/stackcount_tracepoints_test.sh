@@ -122,6 +122,20 @@ counts_beside_others "${many[@]}"
 end
 counts_threads "${many[@]}"
 
+# ---- what comes while another program runs on its CPU, the kernel shows to nobody
+if [ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1)" = 6.7 ]; then
+	dd if=/dev/zero of=/dev/null bs=1 2>>"$fate" &
+	started+=("$!")
+	"$stackcount" -K -D 60 t:raw_syscalls:sys_enter >"$tmp/other" 2>&1 &
+	started+=("$!")
+	await 60 grep -q '^Tracing' "$tmp/other"
+	count -K -D $((2 * slow)) t:timer:hrtimer_expire_entry
+	says "what was not seen is said" '^WARNING: [1-9][0-9]* events, of any process, were not seen'
+	kill -KILL "${started[@]: -2}"
+else
+	skip "what was not seen is said" "this kernel does not count it"
+fi
+
 # ---- kernel stacks that are deeper than most
 # keeps_roots NAME PATTERN...: what wakes somebody through five epolls is whole
 keeps_roots() {
