@@ -95,8 +95,9 @@ struct scratch {
 	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
 	struct kept_mapping mappings[SCRATCH_KEPT_MAPPINGS];
 	__u64 next_mapping, next_rule; /* where the next one goes: count on */
-	__u64 padding[2];
-	__u32 last_first, last_n; /* where in frames[] the user stack before this one lay */
+	/* Where in frames[] the user stack before this one lay, and its process's layout. */
+	__u32 last_first, last_n, last_layout;
+	__u32 padding[3];
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;

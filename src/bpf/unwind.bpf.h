@@ -296,12 +296,14 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 #define EXPECTED_FRAMES 32
 
 /*
- * A sample has most of its frames in common with the one before it. Where their rules are kept is
- * in no cache by now; here it is read all at once, and not, frame by frame, when it is waited for:
- * a tenth of the time of a walk.
+ * A sample has most of its frames in common with the one before it, if that is of the same process.
+ * Where their rules are kept is in no cache by now; here it is read all at once, and not, frame by
+ * frame, when it is waited for: a tenth of the time of a walk.
  */
 static __always_inline void expect_frames(const struct scratch *slot)
 {
+	if (slot->last_layout != slot->walk.layout)
+		return;
 	for (__u32 i = 0; i < EXPECTED_FRAMES; i++) {
 		__u64 at = (__u64)slot->last_first + i, frame;
 
@@ -581,6 +583,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	slot->stack.n_user = n;
 	slot->last_first = first;
 	slot->last_n = n;
+	slot->last_layout = walk->layout;
 	slot->stack.end = end;
 	if (walk->assumed)
 		slot->stack.flags |= WIRE_STACK_ASSUMED;
