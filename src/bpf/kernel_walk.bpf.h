@@ -63,7 +63,7 @@ struct {
 	__type(value, __u32);
 } orc_blocks SEC(".maps");
 
-/* ORC_REG_*, up to the lower half of a byte; the same in all versions. */
+/* ORC_REG_*, up to the lower half of a byte. Where they are others, orc_look() sees it. */
 enum orc_register {
 	ORC_UNDEFINED = 0,
 	ORC_PREVIOUS_SP = 1,

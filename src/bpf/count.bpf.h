@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * How stacks that were walked are counted by a hash of their content, and cross to user space.
+ *
+ * Counts live in an epoch, of two. User space changes the epoch, waits out a grace period, and then
+ * no capture uses the old one's any more: what is read there is final, and every event is in
+ * exactly one epoch. Each CPU counts by itself, in sets of three: a stack is found, or not, in one
+ * line of a cache. Its frames cross through the ring when it is entered; if there is no room it is
+ * not, so the next sight tries again. What has to make way for it crosses, too, with its count.
+ */
+#ifndef STACKTALLY_BPF_COUNT_BPF_H
+#define STACKTALLY_BPF_COUNT_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/kernel.bpf.h"
+#include "bpf/scratch.bpf.h"
+#include "bpf/stack_hash.h"
+#include "bpf/unwind.bpf.h"
+#include "bpf/wire.h"
+
+#define HEAD_WORDS ((sizeof(struct wire_stack) - WIRE_HASH_FROM) / sizeof(__u64))
+
+struct process_mark {
+	__u64 world;
+	__u64 tgid;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_counters);
+} counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by user space */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_counts);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* set by user space */
+} ring SEC(".maps");
+
+/* Processes whose first stack has crossed: theirs wake user space at once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct process_mark);
+	__type(value, __u8);
+} processes SEC(".maps");
+
+/* The epoch that counts; only user space changes it. */
+volatile __u32 epoch;
+
+#define HASH_WORDS 64
+
+/*
+ * Some words more into the hash of the slot's stack: from the word `from` on, up to the word `to`.
+ * A function of its own for the verifier's sake, as unwind_some().
+ */
+__noinline int hash_some(__u32 number, __u32 from, __u32 to)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const __u64 *word;
+	struct wire_hash h;
+	__u64 at = from;
+
+	UNWIND_OPAQUE(at);
+	if (!slot || at > HEAD_WORDS + 2 * WIRE_MAX_DEPTH)
+		return 0;
+	word = (const void *)&slot->stack + WIRE_HASH_FROM + at * sizeof(__u64);
+	h = slot->stack.hash;
+	for (__u32 i = 0; i < HASH_WORDS; i++) {
+		if (from + i >= to)
+			break;
+		stack_hash_word(&h, word[i]);
+	}
+	slot->stack.hash = h;
+	return 0;
+}
+
+static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words)
+{
+	struct wire_hash h = { config.seed[0], config.seed[1] };
+	__u32 most = HEAD_WORDS + config.kernel_depth + config.max_depth;
+
+	slot->stack.hash = h;
+	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_WORDS) {
+		if (i >= most || i >= words)
+			break;
+		hash_some(number, i, words);
+	}
+	h = slot->stack.hash;
+	stack_hash_finish(&h);
+	slot->stack.hash = h;
+}
+
+static __always_inline bool first_of_process(const struct scratch *slot)
+{
+	struct process_mark mark = { .world = slot->stack.world, .tgid = slot->stack.tgid };
+	__u8 seen = 1;
+
+	/* A kernel thread is nobody to hear of; of who has a layout, user space has heard. */
+	if (!slot->stack.world || (by_tables() && slot->walk.layout))
+		return false;
+	if (bpf_map_lookup_elem(&processes, &mark))
+		return false;
+	bpf_map_update_elem(&processes, &mark, &seen, BPF_ANY);
+	return true;
+}
+
+/* Sends a stack. Returns false when there is no room. */
+static __always_inline bool send(struct scratch *slot, enum wire_kind kind)
+{
+	/*
+	 * From memory, not from what walk() returned: hash() has bounded that by its loop's
+	 * counter, and the verifier would go on from here once for each number of frames.
+	 */
+	__u64 size = sizeof(slot->stack) +
+		     ((__u64)slot->stack.n_kernel + slot->stack.n_user) * sizeof(__u64);
+	__u64 wake = BPF_RB_NO_WAKEUP;
+
+	if (size > sizeof(slot->stack) + sizeof(slot->frames))
+		return false;
+	/* User space comes by on its own; it is woken for what cannot wait. */
+	if (first_of_process(slot) || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
+		wake = BPF_RB_FORCE_WAKEUP;
+	slot->stack.kind = kind;
+	slot->stack.time = bpf_ktime_get_ns();
+	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0;
+}
+
+static __always_inline void lose(__u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+/*
+ * Sends a stack whose walk user space may end. False when there is no room, or it is too much;
+ * then it is counted as it ended.
+ */
+static __always_inline bool send_unfinished(struct scratch *slot, struct wire_counters *counter)
+{
+	__u32 words = (__u32)slot->stack.n_kernel + slot->stack.n_user;
+	__u32 rest;
+	__u64 size;
+
+	/* The other half of the ring is for stacks that are whole: they cost less and say more. */
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > 2ull * config.wake_at ||
+	    !rest_is_affordable(slot)) {
+		lose(&counter->withheld);
+		return false;
+	}
+	rest = rest_append(slot, words);
+	if (rest == 0)
+		return false;
+	size = sizeof(slot->stack) + (__u64)words * sizeof(__u64) + rest;
+	UNWIND_OPAQUE(size);
+	if (size > sizeof(slot->stack) + sizeof(slot->frames))
+		return false;
+	slot->stack.kind = WIRE_KIND_UNFINISHED;
+	slot->stack.epoch = epoch;
+	slot->stack.time = bpf_ktime_get_ns();
+	if (bpf_ringbuf_output(&ring, &slot->stack, size, BPF_RB_FORCE_WAKEUP))
+		return false;
+	__sync_fetch_and_add(&counter->unfinished, 1);
+	return true;
+}
+
+/* One capture at a time is at the sets of a CPU. */
+static __always_inline bool sets_take(struct wire_counters *counter)
+{
+	if (config.slots == 1)
+		return true;
+	/* As scratch_take() does. */
+	__sync_fetch_and_add(&counter->counting, 1);
+	if (*(volatile __u64 *)&counter->counting == 1)
+		return true;
+	__sync_fetch_and_add(&counter->counting, (__u64)-1);
+	return false;
+}
+
+static __always_inline void sets_release(struct wire_counters *counter)
+{
+	if (config.slots > 1)
+		__sync_fetch_and_add(&counter->counting, (__u64)-1);
+}
+
+/* Empties a place of a set: what it has counted is sent. */
+static __always_inline bool make_way(struct wire_counts *set, __u32 way, __u32 now)
+{
+	struct wire_count gone = {
+		.hash = { .low = set->low[way], .high = set->high[way] },
+		.count = set->count[way],
+		.epoch = now,
+		.kind = WIRE_KIND_COUNT,
+	};
+
+	if (bpf_ringbuf_output(&ring, &gone, sizeof(gone), BPF_RB_NO_WAKEUP))
+		return false;
+	set->count[way] = 0;
+	return true;
+}
+
+/* Counts the slot's stack. False when there is no room in the ring for one that is new here. */
+static __always_inline bool count_in(struct wire_counts *set, struct scratch *slot, __u32 now)
+{
+	__u64 low = slot->stack.hash.low, least = ~0ull;
+	__u32 high = slot->stack.hash.high, way = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < WIRE_WAYS; i++) {
+		__u64 count = set->count[i];
+
+		if (count && set->low[i] == low && set->high[i] == high) {
+			set->count[i] = count + 1;
+			return true;
+		}
+		if (count < least) {
+			least = count;
+			way = i;
+		}
+	}
+	/* The one that was seen least makes way. */
+	if (way >= WIRE_WAYS || (least && !make_way(set, way, now)) || !send(slot, WIRE_KIND_STACK))
+		return false;
+	set->low[way] = low;
+	set->high[way] = high;
+	set->count[way] = 1;
+	return true;
+}
+
+static __always_inline void count(struct scratch *slot, struct wire_counters *counter)
+{
+	__u32 now = epoch & (WIRE_EPOCHS - 1);
+	__u32 key = (now * config.cpus + bpf_get_smp_processor_id()) * config.sets +
+		    ((__u32)slot->stack.hash.low & (config.sets - 1));
+	struct wire_counts *set = bpf_map_lookup_elem(&counts, &key);
+	bool counted = false;
+
+	slot->stack.epoch = now;
+	if (set && sets_take(counter)) {
+		counted = count_in(set, slot, now);
+		sets_release(counter);
+	} else {
+		counted = send(slot, WIRE_KIND_EVENT);
+	}
+	if (!counted)
+		lose(&counter->lost_ring);
+}
+
+#endif
