@@ -61,7 +61,7 @@ struct {
 /* The epoch that counts; only user space changes it. */
 volatile __u32 epoch;
 
-#define HASH_WORDS 64
+#define HASH_WORDS 32
 
 /*
  * Some words more into the hash of the slot's stack: from the word `from` on, up to the word `to`.

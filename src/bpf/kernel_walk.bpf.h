@@ -128,7 +128,7 @@ static __always_inline void orc_read(const struct orc_bytes *entry, struct kept_
 		rule->kind = KEPT_ORC_ASK;
 }
 
-static __always_inline __u64 orc_start(__u64 ips, __u32 number)
+static __always_inline __u64 orc_start(__u64 ips, __u64 number)
 {
 	__u64 at = ips + number * sizeof(__s32);
 	__s32 offset = 0;
@@ -138,19 +138,15 @@ static __always_inline __u64 orc_start(__u64 ips, __u32 number)
 }
 
 /* The number of the entry that holds for an address, one of [low, high). */
-__noinline __u32 orc_search(__u64 ips, __u32 low, __u32 high, __u64 address)
+__noinline __u32 orc_search(__u64 ips, __u32 from, __u32 to, __u64 address)
 {
-	for (__u32 i = 0; i < ORC_STEPS; i++) {
-		__u32 middle = (low + high) / 2;
+	__u64 low = from, high = to;
 
-		UNWIND_OPAQUE(low);
-		UNWIND_OPAQUE(high);
-		if (low + 1 >= high)
-			break;
-		if (orc_start(ips, middle) <= address)
-			low = middle;
-		else
-			high = middle;
+	/* As UNWIND_SEARCH, but for steps that are not needed: each reads memory with a call. */
+	for (__u32 i = 0; i < ORC_STEPS && low + 1 < high; i++) {
+		__u64 middle = (low + high) / 2;
+
+		UNWIND_NARROW(low, high, middle, orc_start(ips, middle), address);
 	}
 	return low;
 }
@@ -174,26 +170,22 @@ __noinline int orc_look(__u64 function)
 /* The module that may have an address, by its number from 1 on; 0: none. */
 __noinline __u32 orc_search_module(__u64 address)
 {
-	__u32 low = 0, high = orc.n_modules;
+	__u64 below = 0, high = orc.n_modules;
 	const struct wire_module *module;
+	__u32 low;
 
 	if (high == 0)
 		return 0;
-	for (__u32 i = 0; i < MODULE_STEPS; i++) {
-		__u32 middle = (low + high) / 2;
+	for (__u32 i = 0; i < MODULE_STEPS && below + 1 < high; i++) {
+		__u64 middle = (below + high) / 2;
+		__u32 at = middle;
 
-		UNWIND_OPAQUE(low);
-		UNWIND_OPAQUE(high);
-		if (low + 1 >= high)
-			break;
-		module = bpf_map_lookup_elem(&kernel_modules, &middle);
+		module = bpf_map_lookup_elem(&kernel_modules, &at);
 		if (!module)
 			return 0;
-		if (module->start <= address)
-			low = middle;
-		else
-			high = middle;
+		UNWIND_NARROW(below, high, middle, module->start, address);
 	}
+	low = below;
 	module = bpf_map_lookup_elem(&kernel_modules, &low);
 	if (!module || address < module->start || address >= module->end)
 		return 0;

@@ -14,7 +14,6 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/unwind_walk.h"
-#include "bpf/window.bpf.h"
 #include "bpf/wire.h"
 
 const volatile struct wire_config config = { .max_depth = 127, .kernel_depth = 127, .slots = 1 };
@@ -81,6 +80,15 @@ struct kernel_walk {
 	__u64 ip, sp, bp;
 	__u32 n; /* frames */
 	__u32 exact;
+};
+
+#define WINDOW_SIZE 1024
+
+/* What was copied of the user stack that is walked (bpf/window.bpf.h). */
+struct window {
+	__u64 from; /* user address */
+	__u64 size; /* bytes that are there; 0: none */
+	__u8 bytes[WINDOW_SIZE];
 };
 
 #define SCRATCH_WORDS 3840

@@ -13,19 +13,20 @@
 #define UNWIND_OPAQUE(value) asm volatile("" : "+r"(value))
 
 /*
- * A step of a binary search. Told apart, as a compiler makes a choice of each half otherwise, and
- * of two choices two branches: for the verifier, twice the ways through a search. Not by a comment
- * in the assembly, which would be a line of its own where there is no instruction.
+ * A step of a binary search: the upper half from `middle` on, if its key is not above what is
+ * wanted, or the lower one; by less than 2^63 they differ. There is no branch: that is one way on
+ * for the verifier, and nothing that a processor has to guess. A compiler that sees where the mask
+ * comes from makes one.
  */
-#define UNWIND_NARROW(low, high, middle, is_upper)                                                 \
+#define UNWIND_NARROW(low, high, middle, key, wanted)                                              \
 	do {                                                                                       \
-		if (is_upper) {                                                                    \
-			(low) = (middle);                                                          \
-			asm volatile("" : "+r"(low) : "i"(1));                                     \
-		} else {                                                                           \
-			(high) = (middle);                                                         \
-			asm volatile("" : "+r"(high) : "i"(2));                                    \
-		}                                                                                  \
+		__u64 above = (wanted) - (__u64)(key);                                             \
+                                                                                                   \
+		UNWIND_OPAQUE(above);                                                              \
+		above = (__u64)((__s64)above >> 63);                                               \
+		UNWIND_OPAQUE(above);                                                              \
+		(low) += ((middle) - (low)) & ~above;                                              \
+		(high) -= ((high) - (middle)) & above;                                             \
 	} while (0)
 
 /* What nearly every frame takes, so that its instructions lie in a row: caches are cold. */

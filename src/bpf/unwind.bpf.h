@@ -10,6 +10,7 @@
 #define STACKTALLY_BPF_UNWIND_BPF_H
 
 #include "bpf/scratch.bpf.h"
+#include "bpf/window.bpf.h"
 
 /* 256 blocks. All alike, so that the JIT inlines the look-up of a block. */
 struct unwind_segment {
@@ -78,6 +79,9 @@ static __always_inline const struct wire_process *unwind_process(__u32 tgid)
 #define UNWIND_RULE(number)	       unwind_rule(number)
 #define UNWIND_PROCESS(tgid)	       unwind_process(tgid)
 #define UNWIND_INLINE		       static __always_inline
+/* Through memory, where the verifier loses sight of it: else it would go on once for each value. */
+#define UNWIND_FORGET(walk, value)                                                                 \
+	(*(volatile __u32 *)&(walk)->forgotten = (value), *(volatile __u32 *)&(walk)->forgotten)
 #include "bpf/unwind_find.h"
 
 /*
@@ -171,7 +175,7 @@ static __always_inline struct unwind_found *unwind_found(struct scratch *slot, _
 
 #undef UNWIND_READ
 #define UNWIND_READ(to, size, address)                                                             \
-	((size) <= WINDOW_MOST ? window_read(&slot->window, to, size, address)                     \
+	((size) <= WINDOW_MOST ? window_read(slot, number, to, size, address)                      \
 			       : bpf_probe_read_user(to, size, (const void *)(address)))
 #define UNWIND_FOUND(walk, address)	   unwind_found(slot, address)
 #define UNWIND_FIND_MAPPING(walk, address) unwind_mapping(number, address)
@@ -293,18 +297,23 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 	walk->last_rule = 0;
 }
 
-#define EXPECTED_FRAMES 32
+#define EXPECTED_CALLERS 16
+
+static __always_inline void read_ahead(const void *place)
+{
+	(void)*(const volatile __u64 *)place;
+}
 
 /*
- * A sample has most of its frames in common with the one before it, if that is of the same process.
- * Where their rules are kept is in no cache by now; here it is read all at once, and not, frame by
- * frame, when it is waited for: a tenth of the time of a walk.
+ * A sample has most of its callers in common with the one before it, if that is of the same
+ * process. Where their rules are kept is in no cache by now; here it is read all at once, and not,
+ * frame by frame, when it is waited for: a tenth of the time of a walk.
  */
 static __always_inline void expect_frames(const struct scratch *slot)
 {
 	if (slot->last_layout != slot->walk.layout)
 		return;
-	for (__u32 i = 0; i < EXPECTED_FRAMES; i++) {
+	for (__u32 i = 1; i <= EXPECTED_CALLERS; i++) {
 		__u64 at = (__u64)slot->last_first + i, frame;
 
 		UNWIND_OPAQUE(at);
@@ -313,7 +322,7 @@ static __always_inline void expect_frames(const struct scratch *slot)
 		frame = slot->frames[at];
 		at = unwind_kept_at(slot, (frame & WIRE_FRAME_ADDRESS) -
 						  (frame & WIRE_FRAME_EXACT ? 0 : 1));
-		(void)*(const volatile __u64 *)&slot->found[at].address;
+		read_ahead(&slot->found[at]);
 	}
 }
 
@@ -413,7 +422,7 @@ __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 		/* No frame is there, and to see that it is not readable is a fault. */
 		if (fp < UNWIND_MIN_PC || fp & 7)
 			break;
-		if (window_read(&slot->window, saved, sizeof(saved), fp))
+		if (window_read(slot, number, saved, sizeof(saved), fp))
 			break;
 		UNWIND_OPAQUE(at);
 		if (at >= 2 * WIRE_MAX_DEPTH)
@@ -462,15 +471,18 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 }
 
 /* The frame that the walk is at, the `n`th, into frames[at]; how many that makes. */
-static __always_inline __u32 unwind_note(struct scratch *slot, __u64 at, __u32 n)
+static __always_inline __u32 unwind_note(struct scratch *slot, __u64 at, __u64 n)
 {
 	const struct unwind_walk *walk = &slot->walk;
+	__u64 is_caller;
 
 	UNWIND_OPAQUE(at);
 	if (at >= 2 * WIRE_MAX_DEPTH)
 		return 0;
-	/* Both are 0 or 1: without a branch there is one way on from here. */
-	slot->frames[at] = walk->pc | (n ? walk->exact * WIRE_FRAME_EXACT : 0) |
+	/* All of them are 0 or 1: without a branch there is one way on from here. */
+	UNWIND_OPAQUE(n);
+	is_caller = -n >> 63;
+	slot->frames[at] = walk->pc | (is_caller & walk->exact) * WIRE_FRAME_EXACT |
 			   walk->by_chain * WIRE_FRAME_POINTER;
 	return 1;
 }
@@ -530,7 +542,8 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, __u32 *ret_e
 {
 	__u32 end = WIRE_END_NONE, n = 0;
 
-	for (__u32 i = 0; !end && i <= WIRE_MAX_DEPTH / WALK_STEPS; i++) {
+	/* No more rounds than there can be: the verifier knows the depth, and goes through each. */
+	for (__u32 i = 0; !end && i < config.max_depth; i += WALK_STEPS) {
 		__u32 some = unwind_some(number, first + n, n);
 
 		n += some & 0xffff;

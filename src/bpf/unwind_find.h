@@ -10,39 +10,44 @@
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
-#define UNWIND_LEAF_STEPS  5 /* of a binary search among WIRE_LEAF_GROUPS, or of one's rows */
-#define UNWIND_INNER_STEPS 9 /* among WIRE_INNER_CHILDREN */
-#define UNWIND_CHUNK_STEPS 7 /* among WIRE_CHUNK_SLOTS */
+/* For who is verified: the value, of which nothing is known any more. */
+#ifndef UNWIND_FORGET
+#define UNWIND_FORGET(walk, value) (value)
+#endif
 
 #ifndef UNWIND_INLINE
 #define UNWIND_INLINE static inline __attribute__((always_inline))
 #endif
 
 /*
- * Indices are 64 bits wide where they are checked and used: for 32 bits a compiler may check a
- * copy, cut to size, of what it uses, and the verifier does not see that they are the same. What
- * the searches go on with are 32: comparing them leaves the verifier nothing to tell states by.
+ * A binary search: `low` becomes the last of `n` elements whose key is not above `wanted`, or 0
+ * where there is none; `key` is the expression for that of the element `middle`. `room` is a power
+ * of two, and all that `middle` can be is below it. Steps beyond the last that is needed stay where
+ * they are. Numbers are 64 bits wide: of 32, a compiler may check a copy, cut to size, of what it
+ * uses, and the verifier does not see that they are the same.
  */
-
-/*
- * A binary search: `low` becomes the last of [low, high) for which `is_upper` holds, or stays where
- * it holds for none. `at` is the element, `from` on, of an array that has `room` of them: bad
- * numbers end the walk as stale.
- */
-#define UNWIND_SEARCH(low, high, steps, from, room, is_upper)                                      \
-	for (__u32 i = 0; i < (steps); i++) {                                                      \
-		__u32 middle = ((low) + (high)) / 2;                                               \
-		__u64 at = (__u64)(from) + middle;                                                 \
+#define UNWIND_SEARCH(low, n, room, key, wanted)                                                   \
+	do {                                                                                       \
+		__u64 high = (n), middle;                                                          \
                                                                                                    \
-		UNWIND_OPAQUE(low);                                                                \
-		UNWIND_OPAQUE(high);                                                               \
-		UNWIND_OPAQUE(at);                                                                 \
-		if ((low) + 1 >= (high))                                                           \
-			break;                                                                     \
-		if (at >= (room))                                                                  \
-			return WIRE_END_STALE;                                                     \
-		UNWIND_NARROW(low, high, middle, is_upper);                                        \
-	}
+		(low) = 0;                                                                         \
+		for (__u64 half = 1; half < (room); half *= 2) {                                   \
+			UNWIND_OPAQUE(half);                                                       \
+			middle = ((low) + high) / 2 & ((room)-1);                                  \
+			UNWIND_NARROW(low, high, middle, key, wanted);                             \
+		}                                                                                  \
+	} while (0)
+
+/* The smaller of two numbers below 2^63, without a branch. */
+UNWIND_INLINE __u64 unwind_smaller(__u64 a, __u64 b)
+{
+	__u64 less = a - b, is_less = less;
+
+	UNWIND_OPAQUE(is_less);
+	is_less = (__u64)((__s64)is_less >> 63);
+	UNWIND_OPAQUE(is_less);
+	return b + (less & is_less);
+}
 
 /* The mapping of an address, into the walk. WIRE_END_NONE when it is found. */
 UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
@@ -51,8 +56,8 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 	const struct wire_mappings *block;
 	const struct wire_chunk_head *head;
 	const struct wire_mapping *mapping;
-	__u32 chunk = 0, low = 0, high, slot, head_slot;
-	__u64 found;
+	__u32 chunk = 0, slot, head_slot;
+	__u64 found, n;
 
 	if (!process)
 		return WIRE_END_NO_PROCESS;
@@ -67,24 +72,26 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 			break;
 		chunk = i;
 	}
-	UNWIND_OPAQUE(chunk);
+	chunk = UNWIND_FORGET(walk, chunk);
 	if (chunk >= WIRE_MAX_CHUNKS)
 		return WIRE_END_STALE;
 	block = UNWIND_BLOCK(process->chunks[chunk].block);
 	slot = process->chunks[chunk].slot;
-	high = process->chunks[chunk].n;
+	n = process->chunks[chunk].n;
 	/* A copy that is checked where it is used: Linux 5.10 forgets bounds of what is spilled. */
 	head_slot = slot;
 	UNWIND_OPAQUE(head_slot);
-	if (!block || high == 0 || head_slot >= WIRE_CHUNK_SLOTS)
+	if (!block || n == 0 || head_slot >= WIRE_CHUNK_SLOTS)
 		return WIRE_END_STALE;
 	head = (const struct wire_chunk_head *)&block->slots[head_slot];
 	if (head->owner != process->owner)
 		return WIRE_END_STALE;
 	slot++;
-	UNWIND_SEARCH(low, high, UNWIND_CHUNK_STEPS, slot, WIRE_CHUNK_SLOTS,
-		      block->slots[at].start <= address);
-	found = (__u64)slot + low;
+	/* Halves, as [vsyscall] is beyond 2^63; what a mapping starts at is even. */
+	UNWIND_SEARCH(found, n, WIRE_CHUNK_SLOTS,
+		      block->slots[(slot + middle) & (WIRE_CHUNK_SLOTS - 1)].start / 2,
+		      address / 2);
+	found += slot;
 	UNWIND_OPAQUE(found);
 	if (found >= WIRE_CHUNK_SLOTS)
 		return WIRE_END_STALE;
@@ -107,8 +114,8 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 {
 	const struct wire_inner *inner;
 	const struct wire_leaf *leaf;
-	__u32 block = root, low, high, relative;
-	__u64 found;
+	__u64 low, first, n, relative, wanted = address;
+	__u32 block = root;
 
 	for (__u32 level = 1; level < WIRE_MAX_LEVELS; level++) {
 		inner = UNWIND_BLOCK(block);
@@ -116,16 +123,12 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 			return WIRE_END_STALE;
 		if (inner->header.level == 0)
 			break;
-		low = 0;
-		high = inner->header.n;
-		UNWIND_SEARCH(low, high, UNWIND_INNER_STEPS, 0, WIRE_INNER_CHILDREN,
-			      inner->keys[at] <= address);
-		found = low;
-		UNWIND_OPAQUE(found);
-		if (found >= WIRE_INNER_CHILDREN)
+		UNWIND_SEARCH(low, inner->header.n, WIRE_INNER_ROOM, inner->keys[middle], wanted);
+		UNWIND_OPAQUE(low);
+		if (low >= WIRE_INNER_CHILDREN)
 			return WIRE_END_STALE;
-		block = inner->children[found];
-		if (inner->keys[found] > address)
+		block = inner->children[low];
+		if (inner->keys[low] > address)
 			block = WIRE_NO_BLOCK;
 		if (*(volatile const __u32 *)&inner->header.owner != owner)
 			return WIRE_END_STALE;
@@ -138,27 +141,25 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	if (!leaf || leaf->header.owner != owner || leaf->header.level != 0)
 		return WIRE_END_STALE;
 	*ret_rule = 0;
-	if (address < leaf->header.base || leaf->header.n == 0)
+	n = leaf->header.n;
+	if (address < leaf->header.base || n == 0)
 		return WIRE_END_NONE;
-	relative = address - leaf->header.base;
-	if (relative > 0xffff) /* beyond the last row, which goes on */
-		relative = 0xffff;
-	low = 0;
-	high = (leaf->header.n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP;
-	UNWIND_SEARCH(low, high, UNWIND_LEAF_STEPS, 0, WIRE_LEAF_GROUPS,
-		      leaf->groups[at] <= relative);
-	low *= WIRE_LEAF_GROUP;
-	high = low + WIRE_LEAF_GROUP;
-	if (high > leaf->header.n)
-		high = leaf->header.n;
-	UNWIND_SEARCH(low, high, UNWIND_LEAF_STEPS, 0, WIRE_LEAF_ROWS,
-		      WIRE_ROW_ADDRESS(leaf->rows[at]) <= relative);
-	found = low;
-	UNWIND_OPAQUE(found);
-	if (found >= WIRE_LEAF_ROWS)
+	/* Beyond the last row, that goes on. */
+	relative = unwind_smaller(wanted - leaf->header.base, 0xffff);
+	UNWIND_SEARCH(first, (n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP, WIRE_LEAF_GROUP_ROOM,
+		      leaf->groups[middle], relative);
+	first *= WIRE_LEAF_GROUP;
+	n = unwind_smaller(n - first, WIRE_LEAF_GROUP);
+	UNWIND_OPAQUE(first);
+	if (first > WIRE_LEAF_ROWS - WIRE_LEAF_GROUP)
 		return WIRE_END_STALE;
-	if (WIRE_ROW_ADDRESS(leaf->rows[found]) <= relative)
-		*ret_rule = WIRE_ROW_RULE(leaf->rows[found]);
+	UNWIND_SEARCH(low, n, WIRE_LEAF_GROUP, WIRE_ROW_ADDRESS(leaf->rows[first + middle]),
+		      relative);
+	UNWIND_OPAQUE(low);
+	if (low >= WIRE_LEAF_GROUP)
+		return WIRE_END_STALE;
+	if (WIRE_ROW_ADDRESS(leaf->rows[first + low]) <= relative)
+		*ret_rule = WIRE_ROW_RULE(leaf->rows[first + low]);
 	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
 								     : WIRE_END_STALE;
 }

@@ -36,6 +36,7 @@ struct unwind_walk {
 	__u32 by_chain;	 /* pc was found by frame pointer */
 	__u32 assumed;	 /* a register was taken to be unchanged by a callee of the same file */
 	__u32 last_rule; /* number of the rule that was looked up last */
+	__u32 forgotten; /* see UNWIND_FORGET */
 };
 
 /*

@@ -12,28 +12,28 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/scratch.bpf.h"
 #include "bpf/steer.h"
 
-#define WINDOW_SIZE  1024
 #define WINDOW_SLACK 64 /* below what is asked for: what a frame saved beneath it comes next */
 #define WINDOW_MOST  16 /* bytes of one read from it */
 #define WINDOW_PAGE  4096ull
 
-struct window {
-	__u64 from; /* user address */
-	__u64 size; /* bytes that are there; 0: none */
-	__u8 bytes[WINDOW_SIZE];
-};
-
 /*
- * Moves the window to the address. It stays within the page: the next one may not be there, and to
- * find that out is a fault. False when the page is not there.
+ * Moves the window of a scratch slot to the address. It stays within the page: the next one may not
+ * be there, and to find that out is a fault. 0 when the page is not there. A global function, as a
+ * step is (bpf/unwind.bpf.h).
  */
-static __noinline bool window_move(struct window *window, __u64 address)
+__noinline int window_move(__u32 number, __u64 address)
 {
 	__u64 at = address & (WINDOW_PAGE - 1), from = at < WINDOW_SLACK ? 0 : at - WINDOW_SLACK;
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	__u64 size = WINDOW_PAGE - from;
+	struct window *window;
 
+	if (!slot)
+		return 0;
+	window = &slot->window;
 	if (size > WINDOW_SIZE)
 		size = WINDOW_SIZE;
 	window->from = address - at + from;
@@ -41,19 +41,21 @@ static __noinline bool window_move(struct window *window, __u64 address)
 	UNWIND_OPAQUE(size);
 	if (size > WINDOW_SIZE ||
 	    bpf_probe_read_user(window->bytes, size, (const void *)window->from))
-		return false;
+		return 0;
 	window->size = size;
-	return true;
+	return 1;
 }
 
 /* 8 or 16 bytes of the stack. 0 when they are read. */
-static __always_inline int window_read(struct window *window, void *to, __u64 size, __u64 address)
+static __always_inline int window_read(const struct scratch *slot, __u32 number, void *to,
+				       __u64 size, __u64 address)
 {
+	const struct window *window = &slot->window;
 	__u64 at = address - window->from;
 	const __u64 *words;
 
 	if (UNWIND_SELDOM(at > window->size || window->size - at < size)) {
-		if (!window_move(window, address))
+		if (!window_move(number, address))
 			return -1;
 		at = address - window->from;
 	}
