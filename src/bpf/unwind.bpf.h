@@ -306,13 +306,19 @@ static __always_inline void read_ahead(const void *place)
 
 /*
  * A sample has most of its callers in common with the one before it, if that is of the same
- * process. Where their rules are kept is in no cache by now; here it is read all at once, and not,
- * frame by frame, when it is waited for: a tenth of the time of a walk.
+ * process. Where their rules are kept is in no cache by now, nor is what the search for the first
+ * frame's rule begins and ends with; here it is read all at once, and not, frame by frame, when it
+ * is waited for: a tenth of the time of a walk.
  */
 static __always_inline void expect_frames(const struct scratch *slot)
 {
-	if (slot->last_layout != slot->walk.layout)
+	const struct wire_rule *rules = unwind_rule(0);
+	const void *blocks = unwind_block(0);
+
+	if (slot->last_layout != slot->walk.layout || !rules || !blocks)
 		return;
+	read_ahead(&slot->found[unwind_kept_at(slot, slot->walk.pc)]);
+	read_ahead(rules);
 	for (__u32 i = 1; i <= EXPECTED_CALLERS; i++) {
 		__u64 at = (__u64)slot->last_first + i, frame;
 
