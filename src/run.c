@@ -304,7 +304,6 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 	if (session_warning(session))
 		message_line("%s", session_warning(session));
 	r = start_and_measure(measured, trigger, session, symbolizer, err);
-	run_notes_of_misses(session);
 	run_notes_of_unwinding(session);
 	run_notes_of_worlds(worlds);
 	if (r == 0)

@@ -96,16 +96,6 @@ void run_notes_of_unwinding(const struct session *session)
 			is.waited, is.finished);
 }
 
-void run_notes_of_misses(const struct session *session)
-{
-	uint64_t misses = session_misses(session);
-
-	if (misses)
-		message_line("WARNING: %" PRIu64 " events, of any process, were not seen: another "
-			     "BPF program ran on their CPU",
-			     misses);
-}
-
 void run_notes_of_worlds(const struct worlds *worlds)
 {
 	const struct worlds_losses *losses = worlds_losses(worlds);

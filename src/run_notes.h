@@ -14,9 +14,6 @@ int run_notes_of_report(const struct run_report *report, struct error *err);
 /* The same for reports; nothing when there were no tables. */
 void run_notes_of_tables(const struct session *session, struct profile_unwinding *ret_unwinding);
 
-/* Events that nobody was shown. */
-void run_notes_of_misses(const struct session *session);
-
 /* What unwinding took. */
 void run_notes_of_unwinding(const struct session *session);
 

@@ -78,6 +78,7 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.lost_counts = now->lost_counts - before->lost_counts,
 		.lost_nested = now->lost_nested - before->lost_nested,
 		.throttled = now->throttled - before->throttled,
+		.unseen = now->unseen - before->unseen,
 		.counts_full = now->counts_full,
 	};
 }

@@ -134,6 +134,7 @@ static void add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->lost_counts += more->lost_counts;
 	to->lost_nested += more->lost_nested;
 	to->throttled += more->throttled;
+	to->unseen += more->unseen;
 	to->counts_full |= more->counts_full;
 }
 

@@ -118,6 +118,7 @@ static int cut_part(struct keeper *keeper, uint64_t from, uint64_t to, struct pr
 		losses->lost_counts += second->losses.lost_counts;
 		losses->lost_nested += second->losses.lost_nested;
 		losses->throttled += second->losses.throttled;
+		losses->unseen += second->losses.unseen;
 		losses->counts_full |= second->losses.counts_full;
 	}
 	if (r == 0)

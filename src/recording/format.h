@@ -10,7 +10,7 @@
 
 #define RECORDING_MAGIC	     "\x8bSTALLY\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    2u
+#define RECORDING_VERSION    3u
 
 /* The magic and the version; then sections, each with a header of its own. */
 #define RECORDING_HEADER_SIZE  (RECORDING_MAGIC_SIZE + 4)

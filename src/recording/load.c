@@ -254,6 +254,7 @@ static void load_losses(struct loading *loading)
 	losses->lost_counts = reader_number(reader);
 	losses->lost_nested = reader_number(reader);
 	losses->throttled = reader_number(reader);
+	losses->unseen = reader_number(reader);
 	losses->counts_full = reader_up_to(reader, 1, "unknown flag");
 }
 

@@ -305,6 +305,7 @@ static void save_end(struct saving *saving)
 	put(saving, losses->lost_counts);
 	put(saving, losses->lost_nested);
 	put(saving, losses->throttled);
+	put(saving, losses->unseen);
 	put(saving, losses->counts_full);
 	close_section(saving);
 	saving->section = RECORDING_END;

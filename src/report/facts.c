@@ -73,7 +73,7 @@ void facts_each(const struct profile *profile,
 {
 	const struct profile_meta *meta = profile->meta;
 	const struct tally_losses *losses = profile->losses;
-	char text[200];
+	char text[300];
 
 	if (meta->command_line || meta->command)
 		tell(context, "command line",
@@ -102,9 +102,10 @@ void facts_each(const struct profile *profile,
 	tell(context, "samples", text);
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " (ring full %" PRIu64 ", counts full %" PRIu64 ", nested %" PRIu64
-		 "), stacks missed in %" PRIu64 " samples, throttled %" PRIu64 " times",
+		 "), stacks missed in %" PRIu64 " samples, throttled %" PRIu64
+		 " times, not seen %" PRIu64 " of any process",
 		 facts_lost(losses), losses->lost_ring, losses->lost_counts, losses->lost_nested,
-		 profile->missed_counts, losses->throttled);
+		 profile->missed_counts, losses->throttled, losses->unseen);
 	tell(context, "lost", text);
 	tell_ends(&profile->ends, tell, context);
 	tell_unwinding(&meta->unwinding, tell, context);

@@ -16,6 +16,13 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 missed_sides, limited ? " Consider increasing --stack-storage-size." : "");
 		return true;
 	}
+	if (losses->unseen && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: %" PRIu64 " events, of any process, were not seen: another BPF "
+			 "program ran on their CPU",
+			 losses->unseen);
+		return true;
+	}
 	if (losses->counts_full && i == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: hash table full. Consider increasing --hash-storage-size.");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a report could not show, in bcc's words. The commands print it after the report.
+ * What a report could not show, in bcc's words if it has some. The commands print it after the
+ * report.
  */
 #ifndef STACKTALLY_REPORT_WARNINGS_H
 #define STACKTALLY_REPORT_WARNINGS_H

@@ -7,7 +7,7 @@ int ledger_close(struct ledger *ledger, const struct kernel_side *side, struct t
 		 struct tally_losses *losses, bool final, struct error *err)
 {
 	const struct wire_counters *before = &ledger->before;
-	uint64_t ring, nested;
+	uint64_t ring, nested, unseen = kernel_side_misses(side);
 	struct wire_counters now;
 	int r = kernel_side_counters(side, &now);
 
@@ -28,5 +28,7 @@ int ledger_close(struct ledger *ledger, const struct kernel_side *side, struct t
 		losses->throttled += throttled - ledger->throttled;
 		ledger->throttled = throttled;
 	}
+	losses->unseen += unseen - ledger->unseen;
+	ledger->unseen = unseen;
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 struct ledger {
 	struct wire_counters before; /* the kernel side's, as of the last report */
-	uint64_t throttled;	     /* as of the last report */
+	uint64_t throttled, unseen;  /* as of the last report, or of the start */
 	uint64_t drained, unwanted;  /* events taken out of the counts since then */
 };
 

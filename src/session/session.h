@@ -41,12 +41,6 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 /* What the user should know before it starts (a kernel that may hang), or NULL. */
 const char *session_warning(const struct session *session);
 
-/*
- * Events since the start that the kernel ran no program for, as another one ran on their CPU: of
- * any process, in no count and no loss.
- */
-uint64_t session_misses(const struct session *session);
-
 /* Who asks the kernel for its names as long as the session is open. False: nobody can. */
 bool session_kernel_asker(const struct session *session, struct kernel_asker *ret_asker);
 

@@ -286,11 +286,6 @@ const char *session_warning(const struct session *session)
 	return session->warning[0] ? session->warning : NULL;
 }
 
-uint64_t session_misses(const struct session *session)
-{
-	return session->started ? kernel_side_misses(&session->side) - session->misses_before : 0;
-}
-
 bool session_kernel_asker(const struct session *session, struct kernel_asker *ret_asker)
 {
 	return kernel_asker_get(session->side.skeleton, ret_asker);
@@ -316,7 +311,7 @@ int session_start(struct session *session, struct error *err)
 	r = prepare_tables(session, err); /* of what came since */
 	if (r < 0)
 		return r;
-	session->misses_before = kernel_side_misses(&session->side);
+	session->ledger.unseen = kernel_side_misses(&session->side);
 	session->started = now_ns();
 	kernel_side_arm(&session->side, true);
 	session->next_tick = session->started + TICK_NS;

@@ -39,7 +39,6 @@ struct session {
 	struct ledger ledger;
 	uint64_t started, stopped, next_interval, next_look, next_tick;
 	uint32_t stack_limit_before;
-	uint64_t misses_before; /* of kernel_side_misses(): at the start */
 	struct signals signals;
 	bool attached;
 	bool told;	/* the kernel side knows where the kernel's tables are, if there are any */

@@ -78,7 +78,12 @@ struct tally_losses {
 	uint64_t lost_counts; /* samples beyond --hash-storage-size */
 	uint64_t lost_nested; /* samples that interrupted too many others */
 	uint64_t throttled;   /* times the kernel throttled the sampling event */
-	bool counts_full;     /* --hash-storage-size was reached */
+	/*
+	 * Events, of any process, that the kernel showed nobody, as another BPF program ran on
+	 * their CPU. In no other number.
+	 */
+	uint64_t unseen;
+	bool counts_full; /* --hash-storage-size was reached */
 };
 
 struct tally;

@@ -129,9 +129,12 @@ if [ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1)" = 6.7 ]; then
 	"$stackcount" -K -D 60 t:raw_syscalls:sys_enter >"$tmp/other" 2>&1 &
 	started+=("$!")
 	await 60 grep -q '^Tracing' "$tmp/other"
-	count -K -D $((2 * slow)) t:timer:hrtimer_expire_entry
+	count -K -D $((2 * slow)) -o "$tmp/unseen.stacktally" t:timer:hrtimer_expire_entry
 	says "what was not seen is said" '^WARNING: [1-9][0-9]* events, of any process, were not seen'
 	kill -KILL "${started[@]: -2}"
+	count --from "$tmp/unseen.stacktally" --format json
+	says "... and in the recording" '^WARNING: [1-9][0-9]* events, of any process, were not seen'
+	says "... and in JSON" '"unseen":[1-9]' "$out"
 else
 	skip "what was not seen is said" "this kernel does not count it"
 fi

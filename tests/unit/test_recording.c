@@ -119,6 +119,7 @@ static void fill(struct data *data)
 							    .lost_counts = 2,
 							    .lost_nested = 3,
 							    .throttled = 4,
+							    .unseen = 6,
 							    .counts_full = true };
 }
 
