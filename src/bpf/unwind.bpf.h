@@ -90,9 +90,10 @@ static __always_inline const struct wire_process *unwind_process(__u32 tgid)
  */
 __noinline __u64 unwind_row(__u32 root, __u32 owner, __u32 address)
 {
-	__u32 rule = 0, end = unwind_find_row(root, owner, address, &rule);
+	struct unwind_row_at row;
+	__u64 end = unwind_find_row(root, owner, address, &row);
 
-	return (__u64)rule << 32 | end;
+	return (__u64)row.rule << 32 | row.after << 16 | row.before << 8 | end;
 }
 
 static __always_inline bool find_kept_mapping(struct scratch *slot, __u64 address)
@@ -145,18 +146,21 @@ __noinline int unwind_mapping(__u32 number, __u64 address)
 }
 
 static __always_inline __u32 unwind_row_apart(__u32 root, __u32 owner, __u32 address,
-					      __u32 *ret_rule)
+					      struct unwind_row_at *ret_row)
 {
 	__u64 found = unwind_row(root, owner, address);
 
-	*ret_rule = found >> 32;
-	return (__u32)found;
+	ret_row->rule = found >> 32;
+	ret_row->before = found >> 8 & 0xff;
+	ret_row->after = found >> 16 & 0xff;
+	return found & 0xff;
 }
 
 /* The first of two places, in one line of a cache, where the rule for an address may be kept. */
 static __always_inline __u64 unwind_kept_at(const struct scratch *slot, __u64 address)
 {
-	__u64 hash = (address ^ slot->walk.layout) * 0x9fb21c651e98df25ull >> 32;
+	__u64 block = address / UNWIND_FOUND_BLOCK;
+	__u64 hash = (block ^ slot->walk.layout) * 0x9fb21c651e98df25ull >> 32;
 
 	return hash % (SCRATCH_KEPT_RULES / 2) * 2;
 }
@@ -164,9 +168,10 @@ static __always_inline __u64 unwind_kept_at(const struct scratch *slot, __u64 ad
 /* Where it is kept, or else will be. */
 static __always_inline struct unwind_found *unwind_found(struct scratch *slot, __u64 address)
 {
-	__u64 at = unwind_kept_at(slot, address), second = slot->found[at].address != address;
+	__u64 at = unwind_kept_at(slot, address);
+	__u64 second = !unwind_in_span(slot->found[at].span, address);
 
-	if (UNWIND_SELDOM(second && slot->found[at + 1].address != address))
+	if (UNWIND_SELDOM(second && !unwind_in_span(slot->found[at + 1].span, address)))
 		second = slot->next_rule++ % 2;
 	at += second;
 	UNWIND_OPAQUE(at);
@@ -179,8 +184,8 @@ static __always_inline struct unwind_found *unwind_found(struct scratch *slot, _
 			       : bpf_probe_read_user(to, size, (const void *)(address)))
 #define UNWIND_FOUND(walk, address)	   unwind_found(slot, address)
 #define UNWIND_FIND_MAPPING(walk, address) unwind_mapping(number, address)
-#define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
-	unwind_row_apart(root, owner, address, ret_rule)
+#define UNWIND_FIND_ROW(root, owner, address, ret_row)                                             \
+	unwind_row_apart(root, owner, address, ret_row)
 #undef UNWIND_CONTEXT
 #undef UNWIND_PASS
 #define UNWIND_CONTEXT                                                                             \

@@ -108,15 +108,16 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 								       : WIRE_END_STALE;
 }
 
-/* The number of the rule for an address of the file; 0, the gap, when it is before all rows. */
+/* The row for an address of the file. Before all rows: the rule 0, the gap. */
 UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
-				    __u32 *ret_rule UNWIND_CONTEXT)
+				    struct unwind_row_at *ret_row UNWIND_CONTEXT)
 {
 	const struct wire_inner *inner;
 	const struct wire_leaf *leaf;
-	__u64 low, first, n, relative, wanted = address;
+	__u64 low, first, n, relative, wanted = address, row;
 	__u32 block = root;
 
+	*ret_row = (struct unwind_row_at){ 0 };
 	for (__u32 level = 1; level < WIRE_MAX_LEVELS; level++) {
 		inner = UNWIND_BLOCK(block);
 		if (!inner || inner->header.owner != owner)
@@ -132,15 +133,12 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 			block = WIRE_NO_BLOCK;
 		if (*(volatile const __u32 *)&inner->header.owner != owner)
 			return WIRE_END_STALE;
-		if (block == WIRE_NO_BLOCK) {
-			*ret_rule = 0;
+		if (block == WIRE_NO_BLOCK)
 			return WIRE_END_NONE;
-		}
 	}
 	leaf = UNWIND_BLOCK(block);
 	if (!leaf || leaf->header.owner != owner || leaf->header.level != 0)
 		return WIRE_END_STALE;
-	*ret_rule = 0;
 	n = leaf->header.n;
 	if (address < leaf->header.base || n == 0)
 		return WIRE_END_NONE;
@@ -158,8 +156,18 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	UNWIND_OPAQUE(low);
 	if (low >= WIRE_LEAF_GROUP)
 		return WIRE_END_STALE;
-	if (WIRE_ROW_ADDRESS(leaf->rows[first + low]) <= relative)
-		*ret_rule = WIRE_ROW_RULE(leaf->rows[first + low]);
+	row = leaf->rows[first + low];
+	if (WIRE_ROW_ADDRESS(row) <= relative) {
+		ret_row->rule = WIRE_ROW_RULE(row);
+		ret_row->before = unwind_smaller(relative - WIRE_ROW_ADDRESS(row), 255);
+		/* Where the last one ends, another leaf says. */
+		low += first + 1;
+		UNWIND_OPAQUE(low);
+		if (low < WIRE_LEAF_ROWS && low < leaf->header.n)
+			ret_row->after =
+				unwind_smaller(WIRE_ROW_ADDRESS(leaf->rows[low]) - 1 - relative,
+					       255);
+	}
 	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
 								     : WIRE_END_STALE;
 }

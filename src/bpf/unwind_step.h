@@ -35,8 +35,8 @@
 #define UNWIND_FIND_MAPPING(walk, address) unwind_find_mapping(walk, address UNWIND_PASS)
 #endif
 #ifndef UNWIND_FIND_ROW
-#define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
-	unwind_find_row(root, owner, address, ret_rule UNWIND_PASS)
+#define UNWIND_FIND_ROW(root, owner, address, ret_row)                                             \
+	unwind_find_row(root, owner, address, ret_row UNWIND_PASS)
 #endif
 
 /* Where nothing is kept. */
@@ -265,24 +265,37 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 	return WIRE_END_NONE;
 }
 
+/* For which addresses of the block and of the mapping a row holds. */
+UNWIND_INLINE __u64 unwind_span(const struct unwind_walk *walk, __u64 address,
+				const struct unwind_row_at *row)
+{
+	__u64 at = address % UNWIND_FOUND_BLOCK, before, after;
+
+	before = unwind_smaller(unwind_smaller(row->before, at), address - walk->start);
+	after = unwind_smaller(unwind_smaller(row->after, UNWIND_FOUND_BLOCK - 1 - at),
+			       walk->end - 1 - address);
+	return (address - before) | (before + after) << UNWIND_SPAN_BITS;
+}
+
 /* The rule for an address of the file that the mapping is of. */
 UNWIND_INLINE __u32 unwind_find_rule(struct unwind_walk *walk, __u64 address,
 				     struct unwind_found *found UNWIND_CONTEXT)
 {
 	const struct wire_rule *rule;
 	__u64 in_file = address - walk->bias;
+	struct unwind_row_at row;
 	__u32 end;
 
 	if (in_file >> 32)
 		return WIRE_END_NO_ROW;
-	end = UNWIND_FIND_ROW(WIRE_MAPPING_ROOT(walk->root), walk->owner, (__u32)in_file,
-			      &walk->last_rule);
+	end = UNWIND_FIND_ROW(WIRE_MAPPING_ROOT(walk->root), walk->owner, (__u32)in_file, &row);
 	if (end)
 		return end;
-	rule = UNWIND_RULE(walk->last_rule);
+	walk->last_rule = row.rule;
+	rule = UNWIND_RULE(row.rule);
 	if (!rule)
 		return WIRE_END_STALE;
-	found->address = address;
+	found->span = unwind_span(walk, address, &row);
 	found->layout = walk->layout;
 	found->owner = walk->owner;
 	found->rule = *rule;
@@ -384,7 +397,7 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 		return WIRE_END_STALE;
 	walk->by_chain = 0;
 	if (UNWIND_SELDOM(found->layout == 0 || found->layout != walk->layout ||
-			  found->address != address)) {
+			  !unwind_in_span(found->span, address))) {
 		end = unwind_find(walk, address, found UNWIND_PASS);
 		if (end)
 			return end;

@@ -6,6 +6,8 @@
 #ifndef STACKTALLY_BPF_UNWIND_WALK_H
 #define STACKTALLY_BPF_UNWIND_WALK_H
 
+#include <stdbool.h>
+
 #include "bpf/unwind_wire.h"
 
 /* DWARF numbers of x86-64's registers. */
@@ -39,15 +41,32 @@ struct unwind_walk {
 	__u32 forgotten; /* see UNWIND_FORGET */
 };
 
+/* The rule for an address, and for how many bytes before and after it that holds too, up to 255. */
+struct unwind_row_at {
+	__u32 rule; /* its number */
+	__u32 before, after;
+};
+
 /*
- * The rule that was found for an address: it holds for as long as the process has that layout, as
- * neither a layout's mappings of tables nor a table's rows ever change.
+ * A rule that was found, for some addresses of a block of code: it holds for as long as the process
+ * has that layout, as neither a layout's mappings of tables nor a table's rows ever change.
  */
+#define UNWIND_FOUND_BLOCK 256ull
+
 struct unwind_found {
-	__u64 address;
+	__u64 span;   /* the first of these addresses, and above UNWIND_SPAN_BITS how many follow */
 	__u32 layout; /* 0: nothing was found here yet */
 	__u32 owner;  /* the table */
 	struct wire_rule rule;
 };
+
+#define UNWIND_SPAN_BITS 56 /* LA57 has so many */
+
+static inline __attribute__((always_inline)) bool unwind_in_span(__u64 span, __u64 address)
+{
+	__u64 first = span << (64 - UNWIND_SPAN_BITS) >> (64 - UNWIND_SPAN_BITS);
+
+	return address - first <= span >> UNWIND_SPAN_BITS;
+}
 
 #endif

@@ -128,14 +128,14 @@ static void assert_rule_at(pid_t tgid, const void *address)
 {
 	struct unwind_walk walk;
 	const struct wire_rule *rule;
-	uint32_t number = 0;
+	struct unwind_row_at row;
 
 	assert_int_equal(kind_at(tgid, address, &walk), WIRE_MAPPING_TABLE);
 	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(walk.root), walk.owner,
 					 (uint32_t)((uint64_t)(uintptr_t)address - walk.bias),
-					 &number),
+					 &row),
 			 WIRE_END_NONE);
-	rule = unwind_rule(unwind, number);
+	rule = unwind_rule(unwind, row.rule);
 	assert_non_null(rule);
 	assert_int_not_equal(rule->cfa, WIRE_CFA_NONE);
 }
@@ -400,7 +400,7 @@ static void test_eviction(void **state)
 	struct loaded loaded[3];
 	struct unwind_walk before;
 	uint64_t evictions;
-	uint32_t rule;
+	struct unwind_row_at row;
 
 	(void)state;
 #ifdef __SANITIZE_ADDRESS__
@@ -442,7 +442,7 @@ static void test_eviction(void **state)
 	assert_rule_at(loaded[2].pid, loaded[2].code);
 	assert_int_equal(stats().evictions, evictions + 1);
 	/* A walk that looked it up before does not go on in what has its blocks now. */
-	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(before.root), before.owner, 0, &rule),
+	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(before.root), before.owner, 0, &row),
 			 WIRE_END_STALE);
 
 	/* Among those that are all in use none has to go. */

@@ -27,6 +27,7 @@ static struct {
 	struct unwind_found kept;
 	uint64_t stack[2];
 	uint32_t searches;
+	uint32_t before, after; /* bytes around an address that its row is said to hold for */
 } world;
 
 static int read_stack(void *to, uint32_t size, uint64_t address)
@@ -39,10 +40,11 @@ static int read_stack(void *to, uint32_t size, uint64_t address)
 	return 0;
 }
 
-static uint32_t find_row(uint32_t address, uint32_t *ret_rule)
+static uint32_t find_row(uint32_t address, struct unwind_row_at *ret_row)
 {
 	world.searches++;
-	*ret_rule = 1;
+	*ret_row =
+		(struct unwind_row_at){ .rule = 1, .before = world.before, .after = world.after };
 	return address < 0x1000 ? WIRE_END_NONE : WIRE_END_STALE;
 }
 
@@ -69,8 +71,8 @@ static const struct wire_process *process_of(uint32_t tgid)
 #define UNWIND_RULE(number)	       rule_at(number)
 #define UNWIND_PROCESS(tgid)	       process_of(tgid)
 #define UNWIND_FOUND(walk, address)    ((void)(walk), (void)(address), &world.kept)
-#define UNWIND_FIND_ROW(root, owner, address, ret_rule)                                            \
-	((void)(root), (void)(owner), find_row(address, ret_rule))
+#define UNWIND_FIND_ROW(root, owner, address, ret_row)                                             \
+	((void)(root), (void)(owner), find_row(address, ret_row))
 #include "bpf/unwind_step.h"
 
 /* A file's code from CODE on, functions that took 16 bytes, and a stack with one such caller. */
@@ -139,6 +141,64 @@ static void test_not_for_another_address(void **state)
 	assert_int_equal(world.searches, 2);
 }
 
+static void step_at(uint64_t pc, uint32_t searches)
+{
+	struct unwind_walk walk = walk_from(pc, 5);
+
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_at_caller(&walk);
+	assert_int_equal(world.searches, searches);
+}
+
+/* For the addresses that the row holds for, and no other. */
+static void test_for_a_row(void **state)
+{
+	(void)state;
+	world.before = 3;
+	world.after = 7;
+	step_at(CODE + 0x110, 1);
+	step_at(CODE + 0x110 - 3, 1);
+	step_at(CODE + 0x110 + 7, 1);
+	step_at(CODE + 0x110 + 8, 2);
+	step_at(CODE + 0x110, 3);
+	step_at(CODE + 0x110 - 4, 4);
+}
+
+/* It is kept for one block, ... */
+static void test_for_a_block(void **state)
+{
+	(void)state;
+	world.before = world.after = 255;
+	step_at(CODE + 0x180, 1);
+	step_at(CODE + 0x100, 1);
+	step_at(CODE + 0x1ff, 1);
+	step_at(CODE + 0xff, 2);
+	step_at(CODE + 0x200, 3);
+	step_at(CODE + 0x1ff, 4);
+}
+
+/* ... and for nothing beyond the mapping. */
+static void test_for_a_mapping(void **state)
+{
+	struct unwind_walk walk = walk_from(CODE + 0x90, 5);
+
+	(void)state;
+	world.mappings.all.slots[1].start = CODE + 0x80;
+	world.mappings.all.slots[1].end = CODE + 0xa0;
+	world.before = world.after = 255;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	walk = walk_from(CODE + 0x80, 5);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	walk = walk_from(CODE + 0x9f, 5);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(world.searches, 1);
+	walk = walk_from(CODE + 0x7f, 5);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NO_MAPPING);
+	walk = walk_from(CODE + 0xa0, 5);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NO_MAPPING);
+	assert_int_equal(world.searches, 1);
+}
+
 static void test_not_for_another_layout(void **state)
 {
 	struct unwind_walk walk = walk_from(CODE + 0x100, 5);
@@ -194,6 +254,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_taken_again, setup),
 		cmocka_unit_test_setup(test_not_for_another_address, setup),
+		cmocka_unit_test_setup(test_for_a_row, setup),
+		cmocka_unit_test_setup(test_for_a_block, setup),
+		cmocka_unit_test_setup(test_for_a_mapping, setup),
 		cmocka_unit_test_setup(test_not_for_another_layout, setup),
 		cmocka_unit_test_setup(test_nothing_without_a_layout, setup),
 		cmocka_unit_test_setup(test_changed_meanwhile, setup),
