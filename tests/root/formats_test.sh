@@ -116,10 +116,14 @@ if declare -F pprof >"$fate"; then
 	check $? "pprof: ids follow one another" "$(grep -A 9 ^Locations raw)"
 	grep -q '^samples/count cpu/nanoseconds' raw
 	check $? "pprof: samples/count, cpu/nanoseconds" "$(grep -A 1 ^Samples raw)"
-	for label in 'comm:\[names_inlined\]' 'mode:\[user\]' 'mode:\[kernel\]' 'cgroup:\[/' 'pid:\[[0-9]+\]' 'tid:\[[0-9]+\]'; do
+	for label in 'comm:\[names_inlined\]' 'mode:\[user\]' 'cgroup:\[/' 'pid:\[[0-9]+\]' 'tid:\[[0-9]+\]'; do
 		grep -Eq "$label" raw
 		check $? "pprof: $label" "$(sed -n '/^Samples/,/^Loc/p' raw | head -n 5)"
 	done
+	"$profile" -q -F 499 -o kernel.pb.gz -- dd if=/dev/zero of=/dev/null bs=1M count=4000 2>"$err"
+	pprof -raw kernel.pb.gz >raw
+	grep -Eq 'mode:\[kernel\]' raw
+	check $? 'pprof: mode:\[kernel\]' "$(cat "$err"; sed -n '/^Samples/,/^Loc/p' raw | head -n 5)"
 fi
 python3 - <<'END' >"$tmp/said" 2>&1
 import json, re
