@@ -28,8 +28,8 @@ static __always_inline bool by_tables(void)
 }
 
 /*
- * The rules found last, by address: the same few callers are on most stacks of a program. In cold
- * caches, where a sample finds itself, this is one line where a search is fifteen.
+ * The rules found last, by block of code: the same few callers are on most stacks of a program. In
+ * cold caches, where a sample finds itself, this is one line where a search is fifteen.
  */
 #define SCRATCH_KEPT_RULES 1024
 

@@ -7,8 +7,9 @@
 #define STACKTALLY_BPF_STEER_H
 
 /*
- * Keeps the verifier from following the value: it would tell the states of a search apart by
- * every range that a comparison leaves, and never see two that are equal.
+ * Keeps the compiler from what it knows of the value: what is checked then is what is used, not a
+ * copy of it or a range that only the compiler has found; and what is written without a branch has
+ * none. It is no instruction: the verifier, which follows registers, sees nothing of it.
  */
 #define UNWIND_OPAQUE(value) asm volatile("" : "+r"(value))
 

@@ -159,14 +159,15 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	row = leaf->rows[first + low];
 	if (WIRE_ROW_ADDRESS(row) <= relative) {
 		ret_row->rule = WIRE_ROW_RULE(row);
-		ret_row->before = unwind_smaller(relative - WIRE_ROW_ADDRESS(row), 255);
+		ret_row->before =
+			unwind_smaller(relative - WIRE_ROW_ADDRESS(row), UNWIND_FOUND_BLOCK - 1);
 		/* Where the last one ends, another leaf says. */
 		low += first + 1;
 		UNWIND_OPAQUE(low);
 		if (low < WIRE_LEAF_ROWS && low < leaf->header.n)
 			ret_row->after =
 				unwind_smaller(WIRE_ROW_ADDRESS(leaf->rows[low]) - 1 - relative,
-					       255);
+					       UNWIND_FOUND_BLOCK - 1);
 	}
 	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
 								     : WIRE_END_STALE;

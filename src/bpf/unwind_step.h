@@ -12,8 +12,7 @@
  *
  * and, where rules that were found are kept from walk to walk,
  *
- *	struct unwind_found *UNWIND_FOUND(walk, __u64 address)	where that of the address is, or
- *NULL
+ *	struct unwind_found *UNWIND_FOUND(walk, __u64 address)	the place for it, or NULL
  *
  * and, before them, the walk's way in, if it has one (UNWIND_CONTEXT: a parameter list's end, and
  * UNWIND_PASS what to pass on).

@@ -41,26 +41,30 @@ struct unwind_walk {
 	__u32 forgotten; /* see UNWIND_FORGET */
 };
 
-/* The rule for an address, and for how many bytes before and after it that holds too, up to 255. */
+/* Rules that were found are kept for addresses of one block of code. */
+#define UNWIND_FOUND_BLOCK 256ull
+
+/*
+ * The rule for an address, and for how many bytes before and after it that holds too: as far as is
+ * known, and less than UNWIND_FOUND_BLOCK.
+ */
 struct unwind_row_at {
 	__u32 rule; /* its number */
 	__u32 before, after;
 };
 
-/*
- * A rule that was found, for some addresses of a block of code: it holds for as long as the process
- * has that layout, as neither a layout's mappings of tables nor a table's rows ever change.
- */
-#define UNWIND_FOUND_BLOCK 256ull
+#define UNWIND_SPAN_BITS 56 /* LA57 has so many */
 
+/*
+ * A rule that was found, for some addresses of a block: it holds for as long as the process has
+ * that layout, as neither a layout's mappings of tables nor a table's rows ever change.
+ */
 struct unwind_found {
 	__u64 span;   /* the first of these addresses, and above UNWIND_SPAN_BITS how many follow */
 	__u32 layout; /* 0: nothing was found here yet */
 	__u32 owner;  /* the table */
 	struct wire_rule rule;
 };
-
-#define UNWIND_SPAN_BITS 56 /* LA57 has so many */
 
 static inline __attribute__((always_inline)) bool unwind_in_span(__u64 span, __u64 address)
 {
