@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -271,17 +272,26 @@ static void test_unread(void **state)
 
 /* ---- beside threads that are in the middle of everything */
 
+#define N_THREADS 4
+
 static atomic_bool stop;
+static atomic_int n_started;
 
 /*
  * libc's fork() waits for malloc() and stdio of other threads. The sanitizer's malloc() has no such
- * thing: a child made in the middle of one finds it half done, and waits or goes round for ever.
+ * thing: a child made in the middle of one finds it half done, and waits or goes round for ever. So
+ * all that a stream and a thread allocate is there before the first child.
  */
 static void *disturb(void *unused)
 {
 	FILE *sink = fopen("/dev/null", "w");
 
 	(void)unused;
+	if (sink && (fputc('\n', sink) == EOF || fflush(sink) == EOF)) {
+		fclose(sink);
+		sink = NULL;
+	}
+	n_started++;
 	while (sink && !stop) {
 		fprintf(sink, "%s %d", "something", 42);
 #ifndef SANITIZED
@@ -298,11 +308,13 @@ static void *disturb(void *unused)
 
 static void test_threads(void **state)
 {
-	pthread_t threads[4];
+	pthread_t threads[N_THREADS];
 
 	(void)state;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < N_THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, disturb, NULL), 0);
+	while (n_started < N_THREADS)
+		sched_yield();
 	for (int i = 0; i < N_CHILDREN; i++) {
 		struct confined child = start(copy, "");
 		char bytes[13];
@@ -312,7 +324,7 @@ static void test_threads(void **state)
 		confined_end(&child);
 	}
 	stop = true;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < N_THREADS; i++) {
 		void *worked = NULL;
 
 		pthread_join(threads[i], &worked);
