@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -21,9 +22,11 @@
 
 #define AUXV_MAX 128 /* pairs */
 
+#define MAKES (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
+
 void hold_begin(pid_t pid, struct hold *ret_hold)
 {
-	long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+	long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | MAKES;
 
 	*ret_hold = (struct hold){ .pid = pid };
 	ret_hold->tracing = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
@@ -42,6 +45,11 @@ static void pass_on(const struct hold *hold, int status)
 	int event = status >> 16;
 
 	ptrace(PTRACE_CONT, hold->pid, NULL, (void *)(uintptr_t)(event ? 0 : WSTOPSIG(status)));
+}
+
+static bool has_executed(int status)
+{
+	return status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
 }
 
 bool hold_at_exec(struct hold *hold)
@@ -64,35 +72,12 @@ bool hold_at_exec(struct hold *hold)
 		}
 		if (waitpid(hold->pid, &status, __WALL) != hold->pid || !WIFSTOPPED(status))
 			continue;
-		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
+		if (has_executed(status))
 			return true;
 		pass_on(hold, status);
 	}
 	return false;
 }
-
-#if defined(__x86_64__)
-
-/* Debug registers of x86: an address, and that it is to be stopped at when executed. */
-static bool set_breakpoint(const struct hold *hold, uint64_t address)
-{
-	const size_t at = offsetof(struct user, u_debugreg);
-
-	return ptrace(PTRACE_POKEUSER, hold->pid, at, address) == 0 &&
-	       ptrace(PTRACE_POKEUSER, hold->pid, at + 7 * sizeof(long), address ? 1ul : 0ul) == 0;
-}
-
-static bool is_at(const struct hold *hold, uint64_t address)
-{
-	errno = 0;
-	return (uint64_t)ptrace(PTRACE_PEEKUSER, hold->pid, offsetof(struct user_regs_struct, rip),
-				NULL) == address &&
-	       errno == 0;
-}
-
-#else
-#error "breakpoints of this architecture are not known yet"
-#endif
 
 static bool entry_of(pid_t pid, uint64_t *ret_entry)
 {
@@ -146,41 +131,100 @@ static int next_stop(const struct hold *hold, uint64_t end_ms)
 	}
 }
 
+#if defined(__x86_64__)
+
+static const uint8_t trap[] = { 0xcc };
+#define PROGRAM_COUNTER offsetof(struct user_regs_struct, rip) /* after the trap: behind it */
+
+#else
+#error "breakpoints of this architecture are not known yet"
+#endif
+
+static bool set_breakpoint(struct hold *hold)
+{
+	long word;
+
+	if (!entry_of(hold->pid, &hold->entry))
+		return false;
+	errno = 0;
+	hold->word = word = ptrace(PTRACE_PEEKTEXT, hold->pid, hold->entry, NULL);
+	memcpy(&word, trap, sizeof(trap));
+	return errno == 0 && ptrace(PTRACE_POKETEXT, hold->pid, hold->entry, word) == 0;
+}
+
+static bool was_hit(const struct hold *hold, int status)
+{
+	errno = 0;
+	return status >> 8 == SIGTRAP &&
+	       (uint64_t)ptrace(PTRACE_PEEKUSER, hold->pid, PROGRAM_COUNTER, NULL) ==
+		       hold->entry + sizeof(trap) &&
+	       errno == 0;
+}
+
+static void remove_breakpoint(const struct hold *hold, int status)
+{
+	if (was_hit(hold, status))
+		ptrace(PTRACE_POKEUSER, hold->pid, PROGRAM_COUNTER, hold->entry);
+	ptrace(PTRACE_POKETEXT, hold->pid, hold->entry, hold->word);
+}
+
+/* A process or thread that it made is traced as it is, and has the breakpoint in its memory. */
+static bool let_made_go(const struct hold *hold, int status)
+{
+	int event = status >> 16, stopped;
+	unsigned long made;
+
+	if (event != PTRACE_EVENT_FORK && event != PTRACE_EVENT_VFORK &&
+	    event != PTRACE_EVENT_CLONE)
+		return false;
+	if (ptrace(PTRACE_GETEVENTMSG, hold->pid, NULL, &made) < 0)
+		return false;
+	while (waitpid((pid_t)made, &stopped, __WALL) < 0 && errno == EINTR)
+		;
+	ptrace(PTRACE_POKETEXT, (pid_t)made, hold->entry, hold->word);
+	ptrace(PTRACE_DETACH, (pid_t)made, NULL, NULL);
+	return true;
+}
+
 /* It runs: a tracer can only let go of what it has stopped. */
 static void stop_and_end(struct hold *hold)
 {
-	int status = 0;
+	int status = 0, signal = 0;
 
 	if (ptrace(PTRACE_INTERRUPT, hold->pid, NULL, NULL) == 0)
 		status = next_stop(hold, now_ms() + ENTRY_MS);
-	if (!status) {
-		hold->tracing = false; /* it ended */
-		return;
-	}
-	set_breakpoint(hold, 0);
-	if (status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP)
-		ptrace(PTRACE_DETACH, hold->pid, NULL, (void *)(uintptr_t)WSTOPSIG(status));
-	else
-		ptrace(PTRACE_DETACH, hold->pid, NULL, NULL);
 	hold->tracing = false;
+	if (!status)
+		return; /* it ended */
+	let_made_go(hold, status);
+	if (status >> 16 == 0 && !was_hit(hold, status))
+		signal = WSTOPSIG(status);
+	if (!has_executed(status))
+		remove_breakpoint(hold, status);
+	ptrace(PTRACE_DETACH, hold->pid, NULL, (void *)(uintptr_t)signal);
 }
 
 bool hold_at_entry(struct hold *hold)
 {
-	uint64_t entry, end = now_ms() + ENTRY_MS;
+	uint64_t end = now_ms() + ENTRY_MS;
 	int status;
 
 	if (!hold->tracing)
 		return false;
-	if (!entry_of(hold->pid, &entry) || !set_breakpoint(hold, entry)) {
+	if (!set_breakpoint(hold)) {
 		hold_end(hold);
 		return false;
 	}
 	ptrace(PTRACE_CONT, hold->pid, NULL, NULL);
 	while ((status = next_stop(hold, end)) != 0) {
-		if (WSTOPSIG(status) == SIGTRAP && is_at(hold, entry)) {
-			set_breakpoint(hold, 0);
+		if (let_made_go(hold, status) || was_hit(hold, status)) {
+			remove_breakpoint(hold, status);
 			return true;
+		}
+		/* A constructor that executes: other memory, and another entry point. */
+		if (has_executed(status) && !set_breakpoint(hold)) {
+			hold_end(hold);
+			return false;
 		}
 		pass_on(hold, status);
 	}

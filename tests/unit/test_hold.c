@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "built_files.h"
 #include "session/hold.h"
 
 /* A child that executes `argv` when it is told to: as commands are launched. */
@@ -211,6 +212,113 @@ static void test_signal_on_the_way(void **state)
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
+/* ---- what libraries' constructors may do, before the program's entry point */
+
+#define CONSTRUCTOR(body)                                                                          \
+	"#include <pthread.h>\n"                                                                   \
+	"#include <stdlib.h>\n"                                                                    \
+	"#include <sys/wait.h>\n"                                                                  \
+	"#include <unistd.h>\n"                                                                    \
+	"int in_library;\n"                                                                        \
+	"__attribute__((constructor)) static void construct(void) {" body "}\n"
+
+static const struct constructor {
+	const char *what, *library, *arguments;
+	bool held;
+	int code;
+} constructors[] = {
+	/* The child goes on to the entry point, as its parent does. */
+	{ "forks",
+	  CONSTRUCTOR("int status; pid_t pid = fork(); if (pid > 0) { waitpid(pid, &status, 0); "
+		      "in_library = WIFEXITED(status) ? WEXITSTATUS(status) : 99; }"),
+	  "", true, 4 },
+	{ "forks without copying",
+	  CONSTRUCTOR("int status; pid_t pid = vfork(); if (pid == 0) _exit(5); "
+		      "waitpid(pid, &status, 0); in_library = WEXITSTATUS(status);"),
+	  "", true, 7 },
+	{ "makes a thread",
+	  "#include <pthread.h>\n"
+	  "int in_library;\n"
+	  "static pthread_t thread;\n"
+	  "static void *run(void *unused) { in_library = 1; return unused; }\n"
+	  "__attribute__((constructor)) static void construct(void) {\n"
+	  "	pthread_create(&thread, 0, run, 0); pthread_join(thread, 0); }\n",
+	  "", true, 3 },
+	{ "executes its program again",
+	  CONSTRUCTOR("in_library = 1; if (!getenv(\"AGAIN\")) { putenv(\"AGAIN=1\"); "
+		      "execl(\"./program\", \"program\", (char *)0); }"),
+	  "", true, 3 },
+	{ "ends the program", CONSTRUCTOR("_exit(9);"), "", false, 9 },
+	{ "takes too long", CONSTRUCTOR("usleep(1000000); in_library = 6;"), "", false, 8 },
+};
+
+static void test_constructors(void **state)
+{
+	char *argv[] = { "./program", NULL };
+
+	(void)state;
+	built_write("program.c",
+		    "extern int in_library; int main(void) { return in_library + 2; }\n");
+	assert_int_equal(chdir(built_directory), 0);
+	for (size_t i = 0; i < sizeof(constructors) / sizeof(*constructors); i++) {
+		const struct constructor *constructor = &constructors[i];
+		struct child child;
+		struct hold hold;
+		int status;
+
+		built_write("library.c", constructor->library);
+		assert_true(built_run("cc -shared -fPIC -o library.so library.c -lpthread && "
+				      "cc -o program program.c ./library.so"));
+		child = start(argv);
+		hold_begin(child.pid, &hold);
+		if (!hold.tracing) {
+			go(&child);
+			status_of(child.pid);
+			skip();
+		}
+		go(&child);
+		assert_true(hold_at_exec(&hold));
+		assert_false(maps(child.pid, "/library.so"));
+		if (hold_at_entry(&hold) != constructor->held)
+			fail_msg("which %s: held or not", constructor->what);
+		if (constructor->held)
+			assert_true(maps(child.pid, "/library.so"));
+		hold_end(&hold);
+		status = status_of(child.pid);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != constructor->code)
+			fail_msg("which %s: %x", constructor->what, (unsigned)status);
+	}
+	assert_int_equal(chdir("/"), 0);
+}
+
+/* Its first instruction is its own again: not only held there, it goes on from there. */
+static void test_static_program(void **state)
+{
+	char *argv[] = { "./static", NULL };
+	struct child child;
+	struct hold hold;
+	int status;
+
+	(void)state;
+	built_write("static.c", "__asm__(\".globl _start\\n_start: .byte 0x6a, 12\\n" /* push 12 */
+				"pop %rdi; mov $60, %eax; cmpb $0x6a, _start(%rip); jne 1f\\n"
+				"syscall; 1: ud2\");\n");
+	assert_true(built_run("cc -nostdlib -static -o static static.c"));
+	assert_int_equal(chdir(built_directory), 0);
+	child = start(argv);
+	hold_begin(child.pid, &hold);
+	go(&child);
+	if (hold.tracing) {
+		assert_true(hold_at_exec(&hold));
+		assert_true(hold_at_entry(&hold));
+		hold_end(&hold);
+	}
+	status = status_of(child.pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 12);
+	assert_int_equal(chdir("/"), 0);
+}
+
 /* Where that is not allowed: what somebody else traces already, and what is not ours. */
 static void test_not_allowed(void **state)
 {
@@ -229,8 +337,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_stops),	  cmocka_unit_test(test_exec_only),
 		cmocka_unit_test(test_cannot_execute),	  cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_signal_on_the_way), cmocka_unit_test(test_not_allowed),
+		cmocka_unit_test(test_signal_on_the_way), cmocka_unit_test(test_constructors),
+		cmocka_unit_test(test_static_program),	  cmocka_unit_test(test_not_allowed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, built_setup, built_teardown);
 }
