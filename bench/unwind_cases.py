@@ -185,7 +185,7 @@ class UnwindCases:
                    "ms", 150)
         cold = Row(f"the same, no tables in the disk cache", "ms", 1000)
         programs = [["cat"], ["bash", "-c", "read x"], ["sh", "-c", "read x"], ["sort"],
-                    ["python3", "-c", "input()"], ["perl", "-e", "<STDIN>"], ["awk", "{}"],
+                    [DEBIANS_PYTHON, "-c", "input()"], ["perl", "-e", "<STDIN>"], ["awk", "{}"],
                     ["gdb", "-q", "-batch", "-ex", "shell cat"], ["xz", "-c"], ["openssl"],
                     ["sed", "p"], ["bc"], ["sqlite3"], ["tee"], ["gzip", "-c"], ["git", "hash-object", "--stdin"]]
         programs = [program for program in programs if shutil.which(program[0])]

@@ -38,8 +38,8 @@ struct plan_output {
 
 struct plan {
 	struct plan_filter filter;
-	bool user, kernel;  /* which stacks to capture */
-	uint32_t max_depth; /* frames a side */
+	bool user, kernel;		   /* which stacks to capture */
+	uint32_t kernel_depth, user_depth; /* frames kept of a stack */
 	enum plan_unwind unwind;
 	uint64_t unwind_memory; /* bytes of kernel memory for unwinding tables */
 	bool per_thread, per_cgroup;

@@ -10,8 +10,12 @@
 
 #include "cli/options.h"
 
-#define MAX_DEPTH_LIMIT	  1024
-#define MAX_DEPTH_DEFAULT 127
+/*
+ * Frames of a stack. The kernel walks 127 unless kernel.perf_event_max_stack says more; what is
+ * walked by tables is not cut before it has to be.
+ */
+#define MAX_DEPTH_LIMIT	    1024
+#define MAX_DEPTH_BY_KERNEL 127
 
 /* MB of kernel memory for unwinding tables. */
 #define UNWIND_MEMORY_LIMIT 1024
@@ -28,7 +32,7 @@ struct shared_options {
 	int64_t cpu;		    /* -1 and below: all */
 	uint64_t hash_storage_size; /* 0: not given, as for all of these */
 	uint64_t stack_storage_size;
-	uint64_t max_depth;		  /* 127 when not given */
+	uint64_t max_depth;
 	double duration, interval;	  /* seconds; 0: not given */
 	const char *name, *cgroup, *from; /* NULL: not given */
 	const char *diff;
@@ -41,7 +45,7 @@ struct shared_options {
 
 #define SHARED_OPTIONS_DEFAULT                                                                     \
 	{                                                                                          \
-		.cpu = -1, .max_depth = MAX_DEPTH_DEFAULT, .unwind_memory = UNWIND_MEMORY_USUAL    \
+		.cpu = -1, .unwind_memory = UNWIND_MEMORY_USUAL                                    \
 	}
 
 /* The words --format takes, for help and completion. */
@@ -84,8 +88,8 @@ struct shared_options {
 	{                                                                                          \
 		.section = SECTION_CAPTURE, .name = "max-depth", .kind = OPTION_POSITIVE,          \
 		.field = offsetof(T, shared.max_depth), .max = MAX_DEPTH_LIMIT, .metavar = "N",    \
-		.help = "frames kept of each kernel and of each user stack, up to 1024 (default "  \
-			"127)"                                                                     \
+		.help = "frames kept of each kernel and of each user stack, up to 1024 (default: " \
+			"1024 of what is walked by tables, 127 of others)"                         \
 	}
 
 #define SHARED_UNWIND_ROW(T)                                                                       \

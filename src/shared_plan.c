@@ -98,6 +98,14 @@ static int plan_unwind(const char *how, enum plan_unwind *ret_unwind, struct err
 			   how);
 }
 
+static void plan_depth(uint32_t asked, struct plan *plan)
+{
+	bool by_kernel = plan->unwind == PLAN_UNWIND_FP;
+
+	plan->kernel_depth = asked ? asked : MAX_DEPTH_BY_KERNEL;
+	plan->user_depth = asked ? asked : by_kernel ? MAX_DEPTH_BY_KERNEL : MAX_DEPTH_LIMIT;
+}
+
 int shared_plan(const struct shared_options *options, char *const *command, struct plan *ret_plan,
 		struct report_options *ret_report, struct error *err)
 {
@@ -113,7 +121,6 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.user = !options->kernel_only,
 		.kernel = !options->user_only,
 		.unwind_memory = options->unwind_memory << 20,
-		.max_depth = (uint32_t)options->max_depth,
 		.per_thread = options->per_thread,
 		.per_cgroup = options->show_cgroup,
 		.hash_storage = (uint32_t)options->hash_storage_size,
@@ -151,6 +158,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 	    options->stack_storage_size > INT_MAX)
 		return error_usage(err, "a number is too large");
 	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
+	plan_depth((uint32_t)options->max_depth, &plan);
 	if (r == 0)
 		r = plan_outputs(options, &plan, err);
 	if (r == 0)

@@ -262,11 +262,11 @@ static __always_inline void frame_pointer_user(void *ctx, enum hit hit,
 			user = bytes_of(bpf_get_stack(ctx, frames, size, BPF_F_USER_STACK));
 		slot->stack.n_user = user / sizeof(__u64);
 	}
-	if (slot->stack.n_user == config.max_depth)
+	if (slot->stack.n_user == config.user_depth)
 		slot->stack.flags |= WIRE_STACK_USER_CUT;
-	slot->stack.end = slot->stack.n_user == config.max_depth ? WIRE_END_DEPTH
-			  : slot->stack.n_user			 ? WIRE_END_FRAME_POINTER
-								 : WIRE_END_NONE;
+	slot->stack.end = slot->stack.n_user == config.user_depth ? WIRE_END_DEPTH
+			  : slot->stack.n_user			  ? WIRE_END_FRAME_POINTER
+								  : WIRE_END_NONE;
 }
 
 /* Few kernel stacks are deeper, and what is asked for and not used, the helper clears. */
@@ -306,7 +306,7 @@ static __always_inline __u64 kernel_stack(void *ctx, enum source source, struct 
 static __always_inline __u32 walk(void *ctx, const struct task_struct *task, struct scratch *slot,
 				  __u32 number, enum hit hit, enum source source)
 {
-	__u32 size = config.max_depth * sizeof(__u64);
+	__u32 size = config.user_depth * sizeof(__u64);
 	__u64 kernel = 0;
 
 	slot->stack.flags = 0;

@@ -91,7 +91,7 @@ __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words)
 {
 	struct wire_hash h = { config.seed[0], config.seed[1] };
-	__u32 most = HEAD_WORDS + config.kernel_depth + config.max_depth;
+	__u32 most = HEAD_WORDS + config.kernel_depth + config.user_depth;
 
 	slot->stack.hash = h;
 	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_WORDS) {

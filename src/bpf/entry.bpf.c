@@ -61,7 +61,7 @@ struct {
  */
 static __always_inline int capture_preempted(void *ctx)
 {
-	if (config.max_depth == 0)
+	if (config.user_depth == 0)
 		bpf_tail_call(ctx, &no_programs, 0);
 	return capture(ctx, HIT_USER, SOURCE_OTHER);
 }

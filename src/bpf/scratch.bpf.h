@@ -16,7 +16,7 @@
 #include "bpf/unwind_walk.h"
 #include "bpf/wire.h"
 
-const volatile struct wire_config config = { .max_depth = 127, .kernel_depth = 127, .slots = 1 };
+const volatile struct wire_config config = { .user_depth = 127, .kernel_depth = 127, .slots = 1 };
 
 #define config_has(flag) (config.flags & (flag))
 

@@ -456,7 +456,7 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 				       const struct task_struct *task, struct scratch *slot,
 				       __u32 number, __u32 first)
 {
-	__u32 n = 1, most = config.max_depth;
+	__u32 n = 1, most = config.user_depth;
 
 	if (user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
 		return false;
@@ -512,7 +512,7 @@ __noinline int unwind_some(__u32 number, __u32 first, __u32 done)
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	while (!end && n < WALK_STEPS) {
-		if (done + n >= config.max_depth || !unwind_note(slot, first + n, done + n)) {
+		if (done + n >= config.user_depth || !unwind_note(slot, first + n, done + n)) {
 			end = WIRE_END_DEPTH;
 			break;
 		}
@@ -554,7 +554,7 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, __u32 *ret_e
 	__u32 end = WIRE_END_NONE, n = 0;
 
 	/* No more rounds than there can be: the verifier knows the depth, and goes through each. */
-	for (__u32 i = 0; !end && i < config.max_depth; i += WALK_STEPS) {
+	for (__u32 i = 0; !end && i < config.user_depth; i += WALK_STEPS) {
 		__u32 some = unwind_some(number, first + n, n);
 
 		n += some & 0xffff;

@@ -52,18 +52,18 @@ enum wire_unwind {
 
 /* Set once, before the programs are loaded. */
 struct wire_config {
-	__u32 flags;	 /* enum wire_flags */
-	__u32 max_depth; /* frames a side, 1..WIRE_MAX_DEPTH */
-	/* Of the kernel, max_depth or more: user space takes away what delivered the event. */
-	__u32 kernel_depth; /* ..WIRE_MAX_DEPTH */
-	__u32 cpus;	    /* all CPUs' numbers are below */
-	__u32 cpu;	    /* with WIRE_FILTER_CPU */
-	__u32 pidns_inum;   /* with WIRE_OWN_PIDNS */
-	__u64 seed[2];	    /* of the stack hash: random, so that nobody can aim for collisions */
-	__u32 slots;	    /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
-	__u32 sets;	    /* of counts, for each CPU and epoch: a power of two */
-	__u32 unwind;	    /* enum wire_unwind */
-	__u32 wake_at;	    /* bytes in the ring from which on user space is woken: a quarter */
+	__u32 flags;	  /* enum wire_flags */
+	__u32 user_depth; /* frames, 1..WIRE_MAX_DEPTH */
+	/* As many, and what delivered the event, which user space takes away. */
+	__u32 kernel_depth;
+	__u32 cpus;	  /* all CPUs' numbers are below */
+	__u32 cpu;	  /* with WIRE_FILTER_CPU */
+	__u32 pidns_inum; /* with WIRE_OWN_PIDNS */
+	__u64 seed[2];	  /* of the stack hash: random, so that nobody can aim for collisions */
+	__u32 slots;	  /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
+	__u32 sets;	  /* of counts, for each CPU and epoch: a power of two */
+	__u32 unwind;	  /* enum wire_unwind */
+	__u32 wake_at;	  /* bytes in the ring from which on user space is woken: a quarter */
 };
 
 /* State of an entry in `tgids`. */
@@ -107,7 +107,7 @@ enum wire_kind {
 
 enum wire_stack_flags {
 	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than kernel_depth */
-	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than max_depth */
+	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than user_depth */
 	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was taken to be unchanged by a callee */
 };
 

@@ -330,8 +330,8 @@ static int add_kernel(const struct book *book, struct tally *tally, const struct
 	if (book->options.delivery)
 		skipped = delivery_frames(book->options.delivery, frames, n);
 	n -= skipped;
-	if (book->options.delivery && n >= book->options.max_depth) {
-		n = book->options.max_depth;
+	if (book->options.delivery && n >= book->options.kernel_depth) {
+		n = book->options.kernel_depth;
 		flags = TALLY_STACK_CUT;
 	}
 	for (uint32_t i = 0; i < n; i++) {

@@ -23,10 +23,10 @@ struct book_options {
 	__u64 seed[2];	       /* of the hashes */
 	/*
 	 * Where set, kernel stacks lose these frames when they are counted, and what is then beyond
-	 * max_depth. Borrowed.
+	 * kernel_depth. Borrowed.
 	 */
 	struct delivery *delivery;
-	uint32_t max_depth;
+	uint32_t kernel_depth;
 };
 
 int book_new(const struct book_options *options, struct book **ret_book);

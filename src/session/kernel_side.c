@@ -141,7 +141,7 @@ static void size_tables(const struct plan *plan, struct stacktally *skeleton)
 static uint32_t kernel_depth(const struct plan *plan, const struct trigger *trigger,
 			     uint32_t most_frames)
 {
-	uint32_t depth = plan->max_depth;
+	uint32_t depth = plan->kernel_depth;
 
 	if (trigger->delivery != TRIGGER_DELIVERS_NOTHING)
 		depth += DELIVERY_MAX;
@@ -158,7 +158,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->flags |= plan->per_thread ? WIRE_PER_THREAD : 0;
 	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
 	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
-	config->max_depth = plan->max_depth;
+	config->user_depth = plan->user_depth;
 	config->kernel_depth = kernel_depth(plan, trigger, most_frames);
 	config->unwind = unwind_of(plan->unwind);
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))

@@ -119,7 +119,7 @@ static int open_books(struct session *session, struct kernel_names *kernel, stru
 	struct book_options options = {
 		.worlds = session->worlds,
 		.name = session->plan->filter.name,
-		.max_depth = session->plan->max_depth,
+		.kernel_depth = session->plan->kernel_depth,
 	};
 	bool raw = session->trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT;
 	int r = 0;
@@ -209,6 +209,15 @@ static int load_and_prepare(struct session *session, struct error *err)
 	return r;
 }
 
+/* Frames of the deepest stack that the kernel walks for us. */
+static uint32_t depth_of_kernel_walks(const struct plan *plan)
+{
+	uint32_t kernel = plan->kernel ? plan->kernel_depth : 0;
+	uint32_t user = plan->user && plan->unwind == PLAN_UNWIND_FP ? plan->user_depth : 0;
+
+	return kernel > user ? kernel : user;
+}
+
 static int open_session(struct session *session, struct kernel_names *kernel, struct error *err)
 {
 	uint32_t limit;
@@ -219,8 +228,8 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	if (r == 0)
 		r = signals_block(&session->signals, err);
 	if (r == 0)
-		r = depth_raise(session->plan->max_depth, &session->stack_limit_before, &limit,
-				err);
+		r = depth_raise(depth_of_kernel_walks(session->plan), &session->stack_limit_before,
+				&limit, err);
 	if (r == 0 && session->plan->command)
 		r = command_new(session->plan->command, &session->command, err);
 	if (r < 0)

@@ -245,8 +245,8 @@ static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, 
 
 	memcpy(frames, record + 1, before * sizeof(*frames));
 	if (waiting->layout) {
-		room = unwinder->plan->max_depth > record->n_user
-			       ? unwinder->plan->max_depth - record->n_user
+		room = unwinder->plan->user_depth > record->n_user
+			       ? unwinder->plan->user_depth - record->n_user
 			       : 0;
 		finished = unwind_walk_on(unwinder->unwind, waiting->layout, rest, rest + 1,
 					  frames + before, room);

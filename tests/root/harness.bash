@@ -105,7 +105,7 @@ trap clean_up EXIT
 # total [FILE]: the sum of all counts of folded lines
 total() { awk '{ sum += $NF } END { print sum + 0 }' "${1-$out}"; }
 # counted REGEX [FILE]: the sum of the counts of those that match
-counted() { awk -v re="$1" '{ line = $0; sub(/ [0-9]+$/, "", line) } line ~ re { sum += $NF }
+counted() { re=$1 awk '{ line = $0; sub(/ [0-9]+$/, "", line) } line ~ ENVIRON["re"] { sum += $NF }
 	END { print sum + 0 }' "${2-$out}"; }
 # closing [FILE]: sets samples, stacks, lost from the closing line
 closing() {

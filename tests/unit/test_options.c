@@ -98,7 +98,7 @@ static void test_defaults(void **state)
 	assert_int_equal(run.parsed, PARSED_RUN);
 	assert_null(run.command);
 	assert_int_equal(run.profile.shared.cpu, -1);
-	assert_int_equal(run.profile.shared.max_depth, 127);
+	assert_int_equal(run.profile.shared.max_depth, 0);
 	assert_int_equal(run.profile.frequency, 0);
 	assert_int_equal(run.profile.period, 0);
 	assert_true(run.profile.shared.duration == 0);
