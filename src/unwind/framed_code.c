@@ -15,9 +15,18 @@
 /* In a piece there is a prologue in so many bytes at least; V8's have one in 860. */
 #define BYTES_PER_PROLOGUE 4096
 
+/*
+ * And so many prologues for each function that returns without leaving a frame: in what keeps
+ * frame pointers there are 3 and more (what looks like one is often no code), in what sometimes
+ * does (assembly, Free Pascal's programs) 0.5 at most.
+ */
+#define PROLOGUES_PER_BARE_RETURN 2
+
 #define PROLOGUE      "55 48 89 e5" /* push %rbp; mov %rsp,%rbp */
 #define PROLOGUE_SIZE 4
 #define LONGEST	      6 /* of what is looked for */
+
+#define FUNCTION_ALIGNMENT 16
 
 struct framed {
 	const struct code_view *code;
@@ -55,6 +64,40 @@ static uint32_t count_prologues(const uint8_t *bytes, size_t size)
 	for (size_t at = 0; at + PROLOGUE_SIZE <= size; at++)
 		n += bytes[at] == 0x55 && code_matches(bytes + at, size - at, PROLOGUE);
 	return n;
+}
+
+static bool is_padding(uint8_t byte)
+{
+	static const uint8_t of[] = { 0x90, 0xcc, /* and in nops of several bytes */
+				      0x00, 0x0f, 0x1f, 0x2e, 0x40, 0x44, 0x66, 0x80, 0x84 };
+
+	return memchr(of, byte, sizeof(of)) != NULL;
+}
+
+/* `ret` without `pop %rbp` or `leave` before it, at the end of a function: the next is aligned. */
+static uint32_t count_bare_returns(uint64_t begin, const uint8_t *bytes, size_t size)
+{
+	uint32_t n = 0;
+
+	for (size_t at = 1; at < size; at++) {
+		size_t end = at + 1;
+
+		if (bytes[at] != 0xc3 || bytes[at - 1] == 0x5d || bytes[at - 1] == 0xc9)
+			continue;
+		while (end < size && (begin + end) % FUNCTION_ALIGNMENT && is_padding(bytes[end]))
+			end++;
+		n += (begin + end) % FUNCTION_ALIGNMENT == 0;
+	}
+	return n;
+}
+
+/* Whether code keeps frame pointers, all of it. */
+static bool is_framed(uint64_t begin, const uint8_t *bytes, size_t size)
+{
+	uint32_t prologues = count_prologues(bytes, size);
+
+	return prologues > size / BYTES_PER_PROLOGUE &&
+	       prologues >= PROLOGUES_PER_BARE_RETURN * count_bare_returns(begin, bytes, size);
 }
 
 /* The size of the instruction after `pop %rbp` that leaves the function, 0: none. */
@@ -114,7 +157,7 @@ static int look_at_gap(struct framed *framed, uint64_t begin, uint64_t end, uint
 			size = readable;
 		if (!size)
 			return 0;
-		if (count_prologues(bytes, readable) >= size / BYTES_PER_PROLOGUE + 1)
+		if (is_framed(begin, bytes, readable))
 			r = find_rows(framed, begin, bytes, size, readable);
 		framed->left -= size < framed->left ? size : framed->left;
 		begin += size;
