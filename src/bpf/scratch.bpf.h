@@ -91,7 +91,7 @@ struct window {
 	__u8 bytes[WINDOW_SIZE];
 };
 
-#define SCRATCH_WORDS 3840
+#define SCRATCH_WORDS 10752
 
 /* What every stack needs lies side by side: at usual rates none of it is in a cache or a TLB. */
 struct scratch {

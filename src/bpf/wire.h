@@ -147,7 +147,7 @@ struct wire_rest {
 	struct unwind_walk walk;
 };
 
-#define WIRE_REST_MAX  24576 /* bytes of a stack */
+#define WIRE_REST_MAX  65536 /* bytes of a stack */
 #define WIRE_REST_PAGE 4096  /* they are read page by page: the last one may not be there */
 
 #define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `world` */

@@ -28,6 +28,14 @@ complete "short programs again" 97
 calculates "$(number ' ([0-9]+) from disk') > 0"
 check $? "tables are loaded from disk the second time" "$(grep ^unwinding "$err")"
 
+for ((i = 0; i < 100; i++)); do
+	echo "'$programs/late_library' '$programs/libplugin.so' 2 56"
+done >"$tmp/large.sh"
+measure -F 4999 -U -f -v -- bash "$tmp/large.sh"
+complete "short programs with 56 KiB on their stack" 98.5 500
+calculates "$(number ' ([0-9]+) stacks were finished in user space') >= 50"
+check $? "... were walked in user space at first" "$(grep ' finished ' "$err")"
+
 # shellcheck disable=SC2016
 measure -F 999 -U -f -v -- bash -c 'for i in {1..400}; do (:; : "${BASHPID}") & done; wait'
 complete "a storm of forks" 97

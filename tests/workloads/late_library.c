@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* late_library LIBRARY MS: burns, loads the library, burns in its plugin_entry, unloads it. */
+/*
+ * late_library LIBRARY MS [KIB]: burns, loads the library, burns in its plugin_entry, unloads it,
+ * with so many KiB on its stack.
+ */
+#include <alloca.h>
 #include <dlfcn.h>
+#include <string.h>
 
 #include "burn.h"
 
@@ -16,6 +21,8 @@ int main(int argc, char **argv)
 
 	if (argc <= 2)
 		return 1;
+	if (argc > 3)
+		memset(alloca((size_t)atoi(argv[3]) << 10), 1, (size_t)atoi(argv[3]) << 10);
 	say_ready();
 	before_loading(ns_argument(argc, argv, 2));
 	library = dlopen(argv[1], RTLD_NOW);
