@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "unwind/call_frames.h"
+#include "unwind/code_flow.h"
 #include "unwind/code_ranges.h"
 #include "unwind/code_stubs.h"
 #include "unwind/code_view.h"
@@ -88,6 +89,10 @@ static int read_stubs(struct compilation *all, struct rule_book *book)
 		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
 	if (!r)
 		r = framed_code_find(&all->code, &all->ranges, book, &more);
+	if (!r)
+		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
+	if (!r)
+		r = code_flow_find(&all->code, &all->ranges, book, &more);
 	if (!r)
 		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
 	code_ranges_free(&more);

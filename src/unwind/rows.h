@@ -5,7 +5,8 @@
  *
  * What is read, in this order, each for code that those before it say nothing of: .eh_frame (by
  * section; else by segment), Go's table of functions, .debug_frame (compressed or not), code
- * known by its bytes (linker's stubs, entry points, thread starts and signal returns).
+ * known by its bytes (linker's stubs, entry points, thread starts and signal returns), code that
+ * keeps frame pointers, code whose frames follow from its instructions.
  *
  * Files may be hostile: all is read with bounded pread()s, nothing is mapped; time is linear in
  * the sizes of the sections, memory is bounded. What is malformed costs its own code ranges only.
@@ -35,7 +36,7 @@ enum unwind_source {
 	UNWIND_EH_FRAME,
 	UNWIND_DEBUG_FRAME,
 	UNWIND_GO,   /* .gopclntab */
-	UNWIND_CODE, /* known by its bytes */
+	UNWIND_CODE, /* itself: its bytes, prologues, or what its instructions do */
 	UNWIND_N_SOURCES,
 };
 

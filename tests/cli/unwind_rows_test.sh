@@ -10,7 +10,7 @@ build=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-for program in compare_readelf compare_libdw print_rows; do
+for program in compare_readelf compare_libdw compare_flow compare_instructions print_rows; do
 	libs="-lz -lzstd"
 	[ $program != compare_libdw ] || libs="-ldw -lelf $libs"
 	# shellcheck disable=SC2086
@@ -101,6 +101,20 @@ built ".debug_frame by zlib" "readelf libdw" -O2 "${no_eh[@]}" -gz=zlib
 built ".debug_frame by zlib-gnu" "readelf" -O2 "${no_eh[@]}" -gz=zlib-gnu
 built ".debug_frame by zstd" "libdw" -O2 "${no_eh[@]}" -gz=zstd
 built "64-bit DWARF" "readelf libdw" -O2 "${no_eh[@]}" -gdwarf64
+
+# What follows from instructions alone: their sizes, and the frames of code that is followed as if
+# nothing were said of it. (C: what C++ calls may throw, and not return.)
+coded=()
+for path in /usr/bin/{python3,perl,bash} /usr/lib/x86_64-linux-gnu/libsqlite3.so.0; do
+	[ ! -e "$path" ] || coded+=("$(readlink -f "$path")")
+done
+compare "frames by instructions" flow "${coded[@]}"
+for path in /lib/x86_64-linux-gnu/libc.so.6 "${coded[@]}"; do
+	said=$(objdump -d -w --insn-width=15 "$path" | "$tmp/compare_instructions")
+	status=$?
+	[ $status -ne 0 ] && echo "FAIL sizes of instructions, $(basename "$path"): $said" ||
+		echo "ok sizes of instructions, $(basename "$path"): $said"
+done
 
 # Without section headers, the segment leads to the same rows.
 if "${CC:-gcc}" -O2 -static -o "$tmp/program" "$tmp/program.c" -Wl,--eh-frame-hdr &&

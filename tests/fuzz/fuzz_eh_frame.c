@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The row compiler. The first byte of the input tells what the rest is: .eh_frame, .debug_frame,
- * Go's table of functions, or a whole ELF file (in which sections are compressed, missing ...).
+ * Go's table of functions, a whole ELF file (in which sections are compressed, missing ...), or
+ * code that nothing says anything of.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file whose only section is the input; the code is that too, whatever it means. */
+/* A file whose only section is the input, unless `name` is 0; the code is that too. */
 static size_t wrap(uint8_t *file, uint32_t name, const uint8_t *data, size_t size)
 {
 	Elf64_Ehdr header = { .e_ident = ELFMAG,
@@ -28,8 +29,8 @@ static size_t wrap(uint8_t *file, uint32_t name, const uint8_t *data, size_t siz
 			      .e_phnum = 1,
 			      .e_shoff = 0x100,
 			      .e_shentsize = sizeof(Elf64_Shdr),
-			      .e_shnum = 3,
-			      .e_shstrndx = 2 };
+			      .e_shnum = name ? 3 : 0,
+			      .e_shstrndx = name ? 2 : 0 };
 	Elf64_Phdr segment = { .p_type = PT_LOAD,
 			       .p_flags = PF_R | PF_X,
 			       .p_offset = FRAME_AT,
@@ -61,7 +62,7 @@ static size_t wrap(uint8_t *file, uint32_t name, const uint8_t *data, size_t siz
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint32_t names[] = { 1, 11, 24 };
+	static const uint32_t names[] = { 1, 11, 24, 0, 0 };
 	static uint8_t file[FRAME_AT + MAX_INPUT];
 	static struct rule_book *book; /* of many inputs, as it is of many files */
 	struct unwind_rows rows;
@@ -70,10 +71,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > MAX_INPUT || (!book && rule_book_new(&book)))
 		return 0;
-	kind = data[0] % 4;
+	kind = data[0] % 5;
 	data++;
 	size--;
-	if (kind < 3) {
+	if (kind != 3) {
 		size = wrap(file, names[kind], data, size);
 		data = file;
 	}
