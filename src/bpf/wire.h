@@ -54,7 +54,7 @@ enum wire_unwind {
 struct wire_config {
 	__u32 flags;	  /* enum wire_flags */
 	__u32 user_depth; /* frames, 1..WIRE_MAX_DEPTH */
-	/* As many, and what delivered the event, which user space takes away. */
+	/* Frames kept and what delivered the event, which user space takes away. */
 	__u32 kernel_depth;
 	__u32 cpus;	  /* all CPUs' numbers are below */
 	__u32 cpu;	  /* with WIRE_FILTER_CPU */
