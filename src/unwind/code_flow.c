@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "unwind/flow_internal.h"
 #include "unwind/rows.h"
@@ -12,7 +13,6 @@
 #define MIN_SIZE    64u		/* of a gap that is looked at */
 #define PIECE	    (2u << 20)	/* of a gap, looked at by itself */
 #define MAX_READ    (64u << 20) /* of a file */
-#define MAX_PADDING 64		/* bytes of it before a function */
 #define MAX_RETRIES 4
 /*
  * Where of so many instructions followed but one in some is a function's, it is no code that is
@@ -23,7 +23,7 @@
 
 /* ---- a piece of a gap ---- */
 
-static bool is_padding(uint8_t byte)
+static bool is_padding_byte(uint8_t byte)
 {
 	return byte == 0x90 || byte == 0xcc;
 }
@@ -39,11 +39,11 @@ static bool may_begin(const struct flow *flow, uint32_t at)
 		return false;
 	/* A byte of it may be anything. */
 	for (uint32_t size = 2; size < FLOW_ALIGNMENT && size <= at; size++) {
-		if (flow_padding_size(flow->bytes + at - size, size) == size)
+		if (instruction_padding(flow->bytes + at - size, size) == size)
 			return true;
 	}
-	return at > 1 && is_padding(flow->bytes[at - 1]) &&
-	       (flow->bytes[at - 2] == 0xc3 || is_padding(flow->bytes[at - 2]));
+	return at > 1 && is_padding_byte(flow->bytes[at - 1]) &&
+	       (flow->bytes[at - 2] == 0xc3 || is_padding_byte(flow->bytes[at - 2]));
 }
 
 static void follow_called(struct flow *flow)
@@ -66,13 +66,11 @@ static bool is_hopeless(const struct flow *flow)
 static void follow_once(struct flow *flow)
 {
 	for (uint32_t at = 0; at < flow->size && !flow->error && !is_hopeless(flow); at++) {
-		uint32_t begin = at, size;
+		uint32_t begin;
 
 		if (flow->marks[at] & STATE || !may_begin(flow, at))
 			continue;
-		while (begin - at < MAX_PADDING &&
-		       (size = flow_padding_size(flow->bytes + begin, flow->size - begin)) != 0)
-			begin += size;
+		begin = flow_behind_padding(flow, at);
 		if (begin >= flow->size || flow->marks[begin] & STATE)
 			continue;
 		flow_follow_function(flow, begin);
@@ -165,9 +163,7 @@ static int make_room(struct flow *flow, uint32_t size)
 	flow->bytes = malloc(size);
 	flow->marks = malloc(size * sizeof(*flow->marks));
 	flow->owners = malloc(size * sizeof(*flow->owners));
-	if (!flow->buckets)
-		flow->buckets = calloc(FLOW_BUCKETS, sizeof(*flow->buckets));
-	if (!flow->bytes || !flow->marks || !flow->owners || !flow->buckets)
+	if (!flow->bytes || !flow->marks || !flow->owners)
 		return -ENOMEM;
 	flow->room = size;
 	return 0;
@@ -194,8 +190,7 @@ static int look_at_gap(struct flow *flow, const struct code_view *code, uint64_t
 		flow->retry.n = 0;
 		flow->n_functions = 0;
 		memset(flow->marks, 0, size * sizeof(*flow->marks));
-		while (flow->used.n)
-			flow->buckets[flow->used.numbers[--flow->used.n]] = 0;
+		index_free(&flow->by_state);
 		follow_piece(flow);
 		r = flow->error ? flow->error : rules_to_ranges(flow);
 		flow->left -= size < flow->left && !is_hopeless(flow) ? (uint32_t)size : flow->left;
@@ -235,20 +230,12 @@ static int look_at_code(struct flow *flow, const struct code_view *code, uint64_
 static int look_at_segment(struct flow *flow, const struct code_view *code,
 			   const struct code_ranges *known, const struct code_segment *segment)
 {
-	uint32_t i = code_ranges_above(known, (uint32_t)segment->begin);
-	uint64_t begin = segment->begin, end;
+	struct code_gaps gaps = code_gaps_of(known, segment->begin, segment->end);
+	uint64_t begin, end;
 	int r = 0;
 
-	for (; begin < segment->end && !r; i++) {
-		end = i < known->n ? known->ranges[i].begin : segment->end;
-		if (end > segment->end)
-			end = segment->end;
-		if (end > begin && end - begin >= MIN_SIZE)
-			r = look_at_code(flow, code, begin, end);
-		if (i == known->n)
-			break;
-		begin = known->ranges[i].end;
-	}
+	while (!r && code_gaps_next(&gaps, MIN_SIZE, &begin, &end))
+		r = look_at_code(flow, code, begin, end);
 	return r;
 }
 
@@ -259,8 +246,7 @@ static void free_flow(struct flow *flow)
 	free(flow->owners);
 	free(flow->functions);
 	free(flow->states);
-	free(flow->buckets);
-	free(flow->used.numbers);
+	index_free(&flow->by_state);
 	free(flow->ways);
 	free(flow->mine.numbers);
 	free(flow->called.numbers);
@@ -273,6 +259,8 @@ int code_flow_find(const struct code_view *code, const struct code_ranges *known
 	struct flow flow = { .book = book, .ranges = ranges, .left = MAX_READ };
 	int r = 0;
 
+	if (getrandom(&flow.seed, sizeof(flow.seed), 0) != sizeof(flow.seed))
+		return -EIO;
 	for (uint32_t i = 0; i < code->n && !r; i++)
 		r = look_at_segment(&flow, code, known, &code->segments[i]);
 	free_flow(&flow);

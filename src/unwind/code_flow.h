@@ -18,7 +18,7 @@
 
 /*
  * Adds to `ranges` what is known of code that `known` does not cover; the range's `context` is
- * the number of its rule. 0, -ENOMEM, -EFBIG.
+ * the number of its rule. 0, -ENOMEM, -EFBIG, -EIO (no random bytes).
  */
 int code_flow_find(const struct code_view *code, const struct code_ranges *known,
 		   struct rule_book *book, struct code_ranges *ranges);

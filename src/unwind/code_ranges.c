@@ -158,3 +158,30 @@ bool code_ranges_cover(const struct code_ranges *list, uint32_t address)
 
 	return i < list->n && list->ranges[i].begin <= address;
 }
+
+struct code_gaps code_gaps_of(const struct code_ranges *list, uint64_t begin, uint64_t end)
+{
+	return (struct code_gaps){ .list = list,
+				   .next = code_ranges_above(list, (uint32_t)begin),
+				   .at = begin,
+				   .last = end };
+}
+
+bool code_gaps_next(struct code_gaps *gaps, uint64_t least, uint64_t *ret_begin, uint64_t *ret_end)
+{
+	while (gaps->at < gaps->last) {
+		bool more = gaps->next < gaps->list->n;
+		const struct code_range *range = more ? &gaps->list->ranges[gaps->next] : NULL;
+		uint64_t begin = gaps->at;
+		uint64_t end = more && range->begin < gaps->last ? range->begin : gaps->last;
+
+		gaps->at = more ? range->end : gaps->last;
+		gaps->next++;
+		if (end > begin && end - begin >= least) {
+			*ret_begin = begin;
+			*ret_end = end;
+			return true;
+		}
+	}
+	return false;
+}

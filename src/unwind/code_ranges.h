@@ -41,4 +41,15 @@ int code_ranges_merge(struct code_ranges *list, struct code_ranges *more, uint32
 uint32_t code_ranges_above(const struct code_ranges *list, uint32_t address);
 bool code_ranges_cover(const struct code_ranges *list, uint32_t address);
 
+/* The stretches of code that the merged list does not cover, one by one. */
+struct code_gaps {
+	const struct code_ranges *list;
+	uint32_t next;	   /* range */
+	uint64_t at, last; /* what is left */
+};
+
+struct code_gaps code_gaps_of(const struct code_ranges *list, uint64_t begin, uint64_t end);
+/* The next one that has `least` bytes; false: there is none. */
+bool code_gaps_next(struct code_gaps *gaps, uint64_t least, uint64_t *ret_begin, uint64_t *ret_end);
+
 #endif

@@ -6,8 +6,7 @@
 #include "unwind/flow_internal.h"
 
 #define MAX_STEPS   (1u << 17) /* of a function, followed again included */
-#define MAX_TRIES   64	       /* of states with one hash */
-#define MAX_PADDING 16	       /* instructions of it */
+#define MAX_PADDING 64	       /* bytes */
 /* From where a function returns backwards: once for each loop in a loop, in code as it is. */
 #define MAX_ROUNDS 16
 
@@ -36,27 +35,16 @@ static void add_number(struct flow *flow, struct numbers *to, uint32_t number)
 		to->numbers[to->n++] = number;
 }
 
-static uint32_t hash_of(const struct flow_state *state)
-{
-	uint64_t words[sizeof(*state) / sizeof(uint64_t)], hash = 0;
-
-	memcpy(words, state, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)(hash >> 32);
-}
-
 /* Its number, from 1 on; 0: there are too many. */
 static uint32_t number_of(struct flow *flow, const struct flow_state *state)
 {
-	uint32_t at = hash_of(state) % FLOW_BUCKETS;
+	uint64_t hash = hash_u64(hash_bytes(state, sizeof(*state)) ^ flow->seed);
+	struct index_cursor cursor;
+	uint32_t number = index_first(&flow->by_state, hash, &cursor);
 
-	for (uint32_t tries = 0; flow->buckets[at]; at = (at + 1) % FLOW_BUCKETS) {
-		if (memcmp(&flow->states[flow->buckets[at]], state, sizeof(*state)) == 0)
-			return flow->buckets[at];
-		/* So many collide by intent only. */
-		if (++tries == MAX_TRIES)
-			return 0;
+	for (; number != INDEX_NONE; number = index_next(&flow->by_state, &cursor)) {
+		if (memcmp(&flow->states[number], state, sizeof(*state)) == 0)
+			return number;
 	}
 	if (flow->n_states == FLOW_MAX_STATES)
 		return 0;
@@ -64,16 +52,16 @@ static uint32_t number_of(struct flow *flow, const struct flow_state *state)
 		grown(flow, flow->states, flow->n_states + 1, &flow->states_room, sizeof(*state));
 	if (flow->error)
 		return 0;
-	add_number(flow, &flow->used, at);
+	flow->error = index_add(&flow->by_state, hash, flow->n_states + 1);
 	if (flow->error)
 		return 0;
 	flow->states[++flow->n_states] = *state;
-	return flow->buckets[at] = flow->n_states;
+	return flow->n_states;
 }
 
 /* ---- a function ---- */
 
-static bool add_way(struct flow *flow, uint32_t at, const struct flow_state *state, bool called)
+static bool add_way(struct flow *flow, uint32_t at, const struct flow_state *state, bool doubtful)
 {
 	uint32_t number = number_of(flow, state);
 
@@ -83,16 +71,16 @@ static bool add_way(struct flow *flow, uint32_t at, const struct flow_state *sta
 	if (flow->error)
 		return false;
 	flow->ways[flow->n_ways++] =
-		(struct flow_way){ .at = at, .called = called, .state = number };
+		(struct flow_way){ .at = at, .doubtful = doubtful, .state = number };
 	return true;
 }
 
 /* Control goes to `to`, which may be in another function. */
-static bool go_to(struct flow *flow, int64_t to, const struct flow_state *state, bool called)
+static bool go_to(struct flow *flow, int64_t to, const struct flow_state *state, bool doubtful)
 {
 	if (to < 0 || to >= flow->size)
 		return flow_may_leave(state);
-	return add_way(flow, (uint32_t)to, state, called);
+	return add_way(flow, (uint32_t)to, state, doubtful);
 }
 
 enum arrival { ARRIVED_FIRST, ARRIVED_AGAIN, ARRIVED_WRONG };
@@ -102,7 +90,7 @@ enum arrival { ARRIVED_FIRST, ARRIVED_AGAIN, ARRIVED_WRONG };
  * state, or 0: not known yet.
  */
 static enum arrival arrive(struct flow *flow, uint32_t at, struct flow_state *state,
-			   uint32_t *number, bool called)
+			   uint32_t *number, bool doubtful)
 {
 	uint32_t mark = flow->marks[at];
 
@@ -129,7 +117,7 @@ static enum arrival arrive(struct flow *flow, uint32_t at, struct flow_state *st
 		return ARRIVED_WRONG;
 	if (!(mark & STATE))
 		add_number(flow, &flow->mine, at);
-	flow->marks[at] = (mark & ~STATE) | *number | CURRENT | (called ? 0 : CERTAIN);
+	flow->marks[at] = (mark & ~STATE) | *number | CURRENT | (doubtful ? 0 : CERTAIN);
 	return ARRIVED_FIRST;
 }
 
@@ -139,20 +127,14 @@ static void mark_end(struct flow *flow, uint32_t end)
 		flow->marks[end] |= BEGINS;
 }
 
-uint32_t flow_padding_size(const uint8_t *bytes, uint32_t size)
+uint32_t flow_behind_padding(const struct flow *flow, uint32_t at)
 {
-	struct instruction of;
-	uint32_t at = 0;
+	uint32_t end = at, size;
 
-	if (size && *bytes == 0xcc)
-		return 1;
-	while (at < size && (bytes[at] == 0x66 || bytes[at] == 0x2e))
-		at++;
-	if (at >= size ||
-	    (bytes[at] != 0x90 && (bytes[at] != 0x0f || at + 1 >= size || bytes[at + 1] != 0x1f)))
-		return 0;
-	of = instruction_decode(bytes, size);
-	return of.kind == INSTRUCTION_UNKNOWN ? 0 : of.size;
+	while (end < flow->size && end - at < MAX_PADDING &&
+	       (size = instruction_padding(flow->bytes + end, flow->size - end)) != 0)
+		end += size;
+	return end;
 }
 
 /* Where control goes by its offset, or -1: to no code of this piece. */
@@ -182,6 +164,11 @@ struct flow_function *flow_function_of(const struct flow *flow, uint32_t at)
 	return &flow->functions[flow->owners[at]];
 }
 
+static bool is_call(const struct instruction *of)
+{
+	return of->kind == INSTRUCTION_CALL || of->kind == INSTRUCTION_CALL_SOMEWHERE;
+}
+
 static uint16_t written_by_call(struct flow *flow, uint32_t at, const struct instruction *of)
 {
 	int64_t to = of->kind == INSTRUCTION_CALL ? target_of(flow, at, of) : -1;
@@ -207,7 +194,7 @@ static enum after_call after_call(struct flow *flow, uint32_t at, const struct i
 {
 	int64_t to = of->kind == INSTRUCTION_CALL ? target_of(flow, at, of) : -1;
 	int32_t sp = state->registers[REGISTER_SP];
-	uint32_t next = at + of->size, size;
+	uint32_t next = at + of->size, behind;
 	bool known = to >= 0 && flow_is_known(flow, to);
 	bool returns = known && flow_function_of(flow, to)->returns;
 
@@ -221,21 +208,16 @@ static enum after_call after_call(struct flow *flow, uint32_t at, const struct i
 		return CALL_ENDS;
 	if (next >= flow->size || flow->marks[next] & CALLED)
 		return CALL_ENDS;
-	size = flow_padding_size(flow->bytes + next, flow->size - next);
-	if (!size)
-		return returns ? CALL_RETURNS : CALL_MAY_RETURN;
-	for (int i = 0; size && i < MAX_PADDING; i++) {
-		next += size;
-		size = next < flow->size ? flow_padding_size(flow->bytes + next, flow->size - next)
-					 : 0;
-	}
-	return (flow->begin + next) % FLOW_ALIGNMENT ? CALL_MAY_RETURN : CALL_ENDS;
+	behind = flow_behind_padding(flow, next);
+	if (behind > next && (flow->begin + behind) % FLOW_ALIGNMENT == 0)
+		return CALL_ENDS;
+	return returns && behind == next ? CALL_RETURNS : CALL_MAY_RETURN;
 }
 
 /* Whether a way goes on in a function on purpose: who does not return has one behind it, too. */
 static bool shares(const struct flow *flow, const struct flow_way *way, uint32_t at)
 {
-	return at == way->at || (!way->called && at != flow_function_of(flow, at)->begin);
+	return at == way->at || (!way->doubtful && at != flow_function_of(flow, at)->begin);
 }
 
 /* One way, up to where it ends; false: it makes no sense. */
@@ -251,7 +233,7 @@ static bool follow_way(struct flow *flow, struct flow_way *way)
 
 		if (at >= flow->size || flow->steps++ == flow->last_step)
 			return false;
-		arrival = arrive(flow, at, &state, &number, way->called);
+		arrival = arrive(flow, at, &state, &number, way->doubtful);
 		if (arrival == ARRIVED_AGAIN && !(flow->marks[at] & CURRENT) &&
 		    shares(flow, way, at))
 			flow->returns += flow_function_of(flow, at)->returns;
@@ -267,7 +249,7 @@ static bool follow_way(struct flow *flow, struct flow_way *way)
 			mark_end(flow, at + of.size);
 			return true;
 		}
-		if (of.kind == INSTRUCTION_CALL || of.kind == INSTRUCTION_CALL_SOMEWHERE)
+		if (is_call(&of))
 			of.written = written_by_call(flow, at, &of);
 		if (of.kind != INSTRUCTION_OTHER || of.written) {
 			number = 0;
@@ -278,9 +260,9 @@ static bool follow_way(struct flow *flow, struct flow_way *way)
 		switch (of.kind) {
 		case INSTRUCTION_JUMP:
 			mark_end(flow, next);
-			return go_to(flow, (int64_t)next + of.offset, &state, way->called);
+			return go_to(flow, (int64_t)next + of.offset, &state, way->doubtful);
 		case INSTRUCTION_BRANCH:
-			if (!go_to(flow, (int64_t)next + of.offset, &state, way->called))
+			if (!go_to(flow, (int64_t)next + of.offset, &state, way->doubtful))
 				return false;
 			break;
 		case INSTRUCTION_CALL:
@@ -289,7 +271,7 @@ static bool follow_way(struct flow *flow, struct flow_way *way)
 			case CALL_RETURNS:
 				break;
 			case CALL_MAY_RETURN:
-				way->called = true;
+				way->doubtful = true;
 				break;
 			case CALL_ENDS:
 				mark_end(flow, next);
@@ -324,7 +306,7 @@ static void follow_ways(struct flow *flow, uint32_t from)
 
 		if (!follow_way(flow, &way)) {
 			flow->wrong++;
-			flow->impossible = !way.called;
+			flow->impossible = !way.doubtful;
 		}
 	}
 }
@@ -334,19 +316,18 @@ struct exits {
 	int64_t to[2];
 	bool jumps[2]; /* or it is what follows */
 	uint32_t n;
-	bool called; /* what follows, if it returns */
 	struct flow_state state;
 };
 
 static struct exits exits_of(struct flow *flow, uint32_t at, const struct instruction *of)
 {
 	struct exits exits = { .state = flow->states[flow->marks[at] & STATE] };
-	struct instruction again = *of;
+	struct instruction done = *of;
 	int64_t next = (int64_t)at + of->size;
 
-	if (of->kind == INSTRUCTION_CALL || of->kind == INSTRUCTION_CALL_SOMEWHERE)
-		again.written = written_by_call(flow, at, of);
-	if (of->kind == INSTRUCTION_RETURN || !flow_step(&exits.state, &again) ||
+	if (is_call(of))
+		done.written = written_by_call(flow, at, of);
+	if (of->kind == INSTRUCTION_RETURN || !flow_step(&exits.state, &done) ||
 	    of->kind == INSTRUCTION_JUMP_SOMEWHERE || of->kind == INSTRUCTION_STOP)
 		return exits;
 	if (of->kind == INSTRUCTION_JUMP || of->kind == INSTRUCTION_BRANCH) {
@@ -355,7 +336,6 @@ static struct exits exits_of(struct flow *flow, uint32_t at, const struct instru
 	}
 	if (of->kind != INSTRUCTION_JUMP)
 		exits.to[exits.n++] = next;
-	exits.called = of->kind == INSTRUCTION_CALL || of->kind == INSTRUCTION_CALL_SOMEWHERE;
 	return exits;
 }
 
@@ -414,7 +394,7 @@ static void note_dispute(struct flow *flow, uint32_t at, const struct instructio
 {
 	struct exits exits = exits_of(flow, at, of);
 
-	for (uint32_t i = 0; i < exits.n && !exits.called; i++) {
+	for (uint32_t i = 0; i < exits.n; i++) {
 		uint32_t to = (uint32_t)exits.to[i];
 
 		if (exits.to[i] < 0 || exits.to[i] >= flow->size || !(flow->marks[to] & STATE) ||
@@ -448,7 +428,7 @@ static void note_others(struct flow *flow, uint32_t at)
 	uint32_t next = at + of.size;
 
 	*written |= of.written;
-	if (of.kind == INSTRUCTION_CALL || of.kind == INSTRUCTION_CALL_SOMEWHERE)
+	if (is_call(&of))
 		*written |= written_by_call(flow, at, &of);
 	else if (of.kind == INSTRUCTION_POP || of.kind == INSTRUCTION_MOVE ||
 		 of.kind == INSTRUCTION_ADDRESS || of.kind == INSTRUCTION_LOAD)
@@ -458,8 +438,9 @@ static void note_others(struct flow *flow, uint32_t at)
 	*written &= FLOW_SCRATCH;
 	if (of.kind == INSTRUCTION_CALL)
 		note_call(flow, at, &of);
-	else if (of.kind == INSTRUCTION_JUMP || of.kind == INSTRUCTION_BRANCH ||
-		 !is_of(flow, next, flow->n_functions))
+	/* Behind a call, it may be that there was no return. */
+	else if (!is_call(&of) && (of.kind == INSTRUCTION_JUMP || of.kind == INSTRUCTION_BRANCH ||
+				   !is_of(flow, next, flow->n_functions)))
 		note_dispute(flow, at, &of);
 }
 
@@ -479,7 +460,7 @@ static uint32_t to_keep(struct flow *flow, uint32_t from)
 /*
  * A function that something calls is believed without a return of its own. A way that makes no
  * sense went on behind a call that does not return, into other code: what does not lead to where
- * the function returns is dropped then, unless no call was before it.
+ * the function returns is dropped then, unless it is reached whatever returns.
  */
 void flow_follow_function(struct flow *flow, uint32_t from)
 {

@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/index.h"
 #include "unwind/code_ranges.h"
 #include "unwind/flow_state.h"
 #include "unwind/rules.h"
 
-#define FLOW_MAX_STATES 0x3fffu	   /* of a piece */
-#define FLOW_BUCKETS	(1u << 15) /* for them */
-#define FLOW_ALIGNMENT	16	   /* of most functions, and of the stack where they call */
+#define FLOW_MAX_STATES 0x3fffu /* of a piece */
+#define FLOW_ALIGNMENT	16	/* of most functions, and of the stack where they call */
 
 /* What is known of each byte of a piece: the number of its state, and ... */
 #define STATE	  FLOW_MAX_STATES /* 0: none */
@@ -28,7 +28,7 @@
 /* A way of the function: from where, and in which state. */
 struct flow_way {
 	uint32_t at, state;
-	bool called; /* something on it that may not return */
+	bool doubtful; /* something was called on it that may not return */
 };
 
 struct flow_function {
@@ -57,8 +57,8 @@ struct flow {
 	uint32_t n_functions, functions_room;
 	struct flow_state *states;
 	uint32_t n_states, states_room;
-	uint32_t *buckets;	      /* the numbers of states, by hash */
-	struct numbers used;	      /* buckets */
+	struct index by_state;	      /* their numbers */
+	uint64_t seed;		      /* of the hash: who makes a file is not to choose it */
 	struct numbers called, retry; /* where functions begin, or may */
 	uint32_t steps;		      /* instructions followed */
 	uint32_t believed;	      /* those that are of functions */
@@ -69,7 +69,7 @@ struct flow {
 	uint32_t last_step;
 	uint32_t returns;
 	uint32_t wrong;	 /* ways that make no sense */
-	bool impossible; /* one of them without a call on it */
+	bool impossible; /* one of them is not doubtful */
 	bool misaligned; /* it calls as only assembly does */
 	bool early;	 /* what it calls is not known yet */
 	int error;
@@ -78,8 +78,8 @@ struct flow {
 /* Follows what may be a function; if it is believed, its instructions have their states. */
 void flow_follow_function(struct flow *flow, uint32_t from);
 
-/* The size of int3, or of a nop; 0: it is none. */
-uint32_t flow_padding_size(const uint8_t *bytes, uint32_t size);
+/* Where padding from there on ends; that of two functions at most. */
+uint32_t flow_behind_padding(const struct flow *flow, uint32_t at);
 
 /* Whether it is an instruction of a function that is believed, and one that may be called. */
 bool flow_is_known(const struct flow *flow, uint32_t at);

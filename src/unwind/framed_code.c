@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "unwind/code_bytes.h"
+#include "unwind/instruction.h"
 #include "unwind/rows.h"
 
 #define MIN_SIZE (64u << 10)  /* of a gap in the CFI that is looked at */
@@ -66,26 +67,19 @@ static uint32_t count_prologues(const uint8_t *bytes, size_t size)
 	return n;
 }
 
-static bool is_padding(uint8_t byte)
-{
-	static const uint8_t of[] = { 0x90, 0xcc, /* and in nops of several bytes */
-				      0x00, 0x0f, 0x1f, 0x2e, 0x40, 0x44, 0x66, 0x80, 0x84 };
-
-	return memchr(of, byte, sizeof(of)) != NULL;
-}
-
 /* `ret` without `pop %rbp` or `leave` before it, at the end of a function: the next is aligned. */
 static uint32_t count_bare_returns(uint64_t begin, const uint8_t *bytes, size_t size)
 {
 	uint32_t n = 0;
 
 	for (size_t at = 1; at < size; at++) {
-		size_t end = at + 1;
+		size_t end = at + 1, padding;
 
 		if (bytes[at] != 0xc3 || bytes[at - 1] == 0x5d || bytes[at - 1] == 0xc9)
 			continue;
-		while (end < size && (begin + end) % FUNCTION_ALIGNMENT && is_padding(bytes[end]))
-			end++;
+		while ((begin + end) % FUNCTION_ALIGNMENT &&
+		       (padding = instruction_padding(bytes + end, size - end)) != 0)
+			end += padding;
 		n += (begin + end) % FUNCTION_ALIGNMENT == 0;
 	}
 	return n;
@@ -168,20 +162,12 @@ static int look_at_gap(struct framed *framed, uint64_t begin, uint64_t end, uint
 static int look_at_segment(struct framed *framed, const struct code_ranges *known,
 			   const struct code_segment *segment, uint8_t *bytes)
 {
-	uint32_t i = code_ranges_above(known, (uint32_t)segment->begin);
-	uint64_t begin = segment->begin, end;
+	struct code_gaps gaps = code_gaps_of(known, segment->begin, segment->end);
+	uint64_t begin, end;
 	int r = 0;
 
-	for (; begin < segment->end && !r; i++) {
-		end = i < known->n ? known->ranges[i].begin : segment->end;
-		if (end > segment->end)
-			end = segment->end;
-		if (end > begin && end - begin >= MIN_SIZE)
-			r = look_at_gap(framed, begin, end, bytes);
-		if (i == known->n)
-			break;
-		begin = known->ranges[i].end;
-	}
+	while (!r && code_gaps_next(&gaps, MIN_SIZE, &begin, &end))
+		r = look_at_gap(framed, begin, end, bytes);
 	return r;
 }
 

@@ -495,3 +495,19 @@ struct instruction instruction_decode(const uint8_t *bytes, size_t size)
 	of.size = (uint8_t)(d.at - bytes);
 	return of;
 }
+
+uint32_t instruction_padding(const uint8_t *bytes, size_t size)
+{
+	struct instruction of;
+	size_t at = 0;
+
+	if (size && *bytes == 0xcc)
+		return 1;
+	while (at < size && (bytes[at] == 0x66 || bytes[at] == 0x2e))
+		at++;
+	if (at >= size ||
+	    (bytes[at] != 0x90 && (bytes[at] != 0x0f || at + 1 >= size || bytes[at + 1] != 0x1f)))
+		return 0;
+	of = instruction_decode(bytes, size);
+	return of.kind == INSTRUCTION_UNKNOWN ? 0 : of.size;
+}

@@ -57,4 +57,7 @@ struct instruction {
 /* The instruction at the first of `size` bytes. */
 struct instruction instruction_decode(const uint8_t *bytes, size_t size);
 
+/* The size of what stands between functions, int3 or a nop; 0: it is neither. */
+uint32_t instruction_padding(const uint8_t *bytes, size_t size);
+
 #endif

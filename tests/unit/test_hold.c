@@ -94,6 +94,18 @@ static void assert_untraced(pid_t pid)
 	assert_int_equal(tracer, 0);
 }
 
+/* Holds it when it has executed; skips the test in a sandbox that lets nobody trace. */
+static void hold_executed(struct child *child, struct hold *ret_hold)
+{
+	hold_begin(child->pid, ret_hold);
+	go(child);
+	if (!ret_hold->tracing) {
+		status_of(child->pid);
+		skip();
+	}
+	assert_true(hold_at_exec(ret_hold));
+}
+
 #define SHELL "/bin/sh"
 
 static void test_both_stops(void **state)
@@ -104,14 +116,7 @@ static void test_both_stops(void **state)
 	int status;
 
 	(void)state;
-	hold_begin(child.pid, &hold);
-	if (!hold.tracing) {
-		go(&child);
-		status_of(child.pid);
-		skip(); /* a sandbox that lets nobody trace */
-	}
-	go(&child);
-	assert_true(hold_at_exec(&hold));
+	hold_executed(&child, &hold);
 	/* Its program and the dynamic linker, but no library yet. */
 	assert_true(maps(child.pid, "sh"));
 	assert_true(maps(child.pid, "/ld-linux"));
@@ -196,14 +201,7 @@ static void test_signal_on_the_way(void **state)
 	int status;
 
 	(void)state;
-	hold_begin(child.pid, &hold);
-	if (!hold.tracing) {
-		go(&child);
-		status_of(child.pid);
-		skip();
-	}
-	go(&child);
-	assert_true(hold_at_exec(&hold));
+	hold_executed(&child, &hold);
 	kill(child.pid, SIGTERM);
 	assert_false(hold_at_entry(&hold));
 	hold_end(&hold);
@@ -215,7 +213,6 @@ static void test_signal_on_the_way(void **state)
 /* ---- what libraries' constructors may do, before the program's entry point */
 
 #define CONSTRUCTOR(body)                                                                          \
-	"#include <pthread.h>\n"                                                                   \
 	"#include <stdlib.h>\n"                                                                    \
 	"#include <sys/wait.h>\n"                                                                  \
 	"#include <unistd.h>\n"                                                                    \
@@ -223,7 +220,7 @@ static void test_signal_on_the_way(void **state)
 	"__attribute__((constructor)) static void construct(void) {" body "}\n"
 
 static const struct constructor {
-	const char *what, *library, *arguments;
+	const char *what, *library;
 	bool held;
 	int code;
 } constructors[] = {
@@ -231,11 +228,11 @@ static const struct constructor {
 	{ "forks",
 	  CONSTRUCTOR("int status; pid_t pid = fork(); if (pid > 0) { waitpid(pid, &status, 0); "
 		      "in_library = WIFEXITED(status) ? WEXITSTATUS(status) : 99; }"),
-	  "", true, 4 },
+	  true, 4 },
 	{ "forks without copying",
 	  CONSTRUCTOR("int status; pid_t pid = vfork(); if (pid == 0) _exit(5); "
 		      "waitpid(pid, &status, 0); in_library = WEXITSTATUS(status);"),
-	  "", true, 7 },
+	  true, 7 },
 	{ "makes a thread",
 	  "#include <pthread.h>\n"
 	  "int in_library;\n"
@@ -243,13 +240,13 @@ static const struct constructor {
 	  "static void *run(void *unused) { in_library = 1; return unused; }\n"
 	  "__attribute__((constructor)) static void construct(void) {\n"
 	  "	pthread_create(&thread, 0, run, 0); pthread_join(thread, 0); }\n",
-	  "", true, 3 },
+	  true, 3 },
 	{ "executes its program again",
 	  CONSTRUCTOR("in_library = 1; if (!getenv(\"AGAIN\")) { putenv(\"AGAIN=1\"); "
 		      "execl(\"./program\", \"program\", (char *)0); }"),
-	  "", true, 3 },
-	{ "ends the program", CONSTRUCTOR("_exit(9);"), "", false, 9 },
-	{ "takes too long", CONSTRUCTOR("usleep(1000000); in_library = 6;"), "", false, 8 },
+	  true, 3 },
+	{ "ends the program", CONSTRUCTOR("_exit(9);"), false, 9 },
+	{ "takes too long", CONSTRUCTOR("usleep(1000000); in_library = 6;"), false, 8 },
 };
 
 static void test_constructors(void **state)
@@ -270,14 +267,7 @@ static void test_constructors(void **state)
 		assert_true(built_run("cc -shared -fPIC -o library.so library.c -lpthread && "
 				      "cc -o program program.c ./library.so"));
 		child = start(argv);
-		hold_begin(child.pid, &hold);
-		if (!hold.tracing) {
-			go(&child);
-			status_of(child.pid);
-			skip();
-		}
-		go(&child);
-		assert_true(hold_at_exec(&hold));
+		hold_executed(&child, &hold);
 		assert_false(maps(child.pid, "/library.so"));
 		if (hold_at_entry(&hold) != constructor->held)
 			fail_msg("which %s: held or not", constructor->what);
