@@ -166,6 +166,33 @@ stubs() {
 	fi
 }
 
+# Where some functions keep frame pointers and more do not, none is taken to: with a jump to who
+# knows where at its end, nothing is known of one without.
+cat >"$tmp/mixed.s" <<'EOF'
+.globl _start
+.text
+_start: hlt
+.rept 1500
+.p2align 4
+push %rbp; mov %rsp, %rbp; nop; pop %rbp; ret
+.p2align 4
+xor %eax, %eax; ret
+.p2align 4
+xor %eax, %eax; ret
+.endr
+.p2align 4
+framed: push %rbp; mov %rsp, %rbp; nop; pop %rbp; ret
+.p2align 4
+bare: xor %eax, %eax; jmp *%rcx
+.p2align 4
+EOF
+if "${CC:-gcc}" -nostdlib -static -o "$tmp/mixed" "$tmp/mixed.s"; then
+	rule "in a frame, by its instructions" "$tmp/mixed" "$(add "$(symbol "$tmp/mixed" framed)" 4)" "cfa=sp+16 fp=cfa-16"
+	rule "no frame is assumed beside one" "$tmp/mixed" "$(symbol "$tmp/mixed" bare)" "cfa=gap"
+else
+	echo "FAIL mixed: cannot be built"
+fi
+
 cat >"$tmp/threads.c" <<'EOF'
 #include <pthread.h>
 #include <signal.h>
