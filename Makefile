@@ -40,7 +40,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wfo
 CFLAGS ?= -O2 -g
 SANITIZE :=
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \
-	$(SANITIZE) -Isrc -I$(KERNEL_BUILD)
+	$(SANITIZE) -Isrc -I. -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
 	-Isrc -idirafter /usr/include/$(MULTIARCH)
@@ -54,8 +54,9 @@ LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lunistring
 	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -lpthread
 COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
 
-COMMANDS := $(patsubst src/%.c,%,$(wildcard src/profile.c src/stackcount.c))
-CORE := $(filter-out src/profile.c src/stackcount.c,$(wildcard src/*.c src/[!b]*/*.c src/base/*.c))
+COMMANDS := profile stackcount
+MAINS := $(COMMANDS:%=src/commands/%_command.c)
+CORE := $(filter-out $(MAINS) $(wildcard src/bpf/*.c),$(wildcard src/*/*.c))
 CORE_OBJECTS := $(CORE:%.c=$(BUILD)/%.o)
 BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/bpf/*.bpf.c))
 SKELETON := $(if $(BPF_OBJECTS),$(KERNEL_BUILD)/stacktally.skel.h)
@@ -76,8 +77,10 @@ COMPARE_BPF := $(KERNEL_BUILD)/tests/kernel_stacks/compare.bpf.o
 ORACLES := $(BUILD)/tests/oracle/shadow
 ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=%.c),\
 	$(wildcard tests/oracle/*.c)))
+# What walks stacks by tables in memory, as the kernel does; linked into what tests them.
+WALK := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/walk/*.c))
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
-FORMATTED := $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
+FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -130,25 +133,25 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # The page of the .html report and the script of the .svg one are in the commands; the page's
 # policy allows its own script and style only, by their hashes.
-PAGE_SCRIPTS := $(patsubst %,src/report/page/%.js,data colour tree panel functions app)
+PAGE_SCRIPTS := $(patsubst %,src/flame/page/%.js,data colour tree panel functions app)
 PAGE := $(KERNEL_BUILD)/page_hashes.h
-$(PAGE): $(PAGE_SCRIPTS) src/report/page/page.css scripts/page-hashes
+$(PAGE): $(PAGE_SCRIPTS) src/flame/page/page.css scripts/page-hashes
 	@mkdir -p $(@D)
 	$(call say,PAGE,$@)cat $(PAGE_SCRIPTS) > $(KERNEL_BUILD)/page.js && \
-		scripts/page-hashes $(KERNEL_BUILD)/page.js src/report/page/page.css > $@
-$(filter $(BUILD)/src/report/page_%,$(CORE_OBJECTS)): | $(PAGE)
-$(BUILD)/src/report/page_files.o: $(wildcard src/report/page/*) $(PAGE)
-$(BUILD)/src/report/page_shell.o: $(PAGE)
+		scripts/page-hashes $(KERNEL_BUILD)/page.js src/flame/page/page.css > $@
+$(filter $(BUILD)/src/flame/page_%,$(CORE_OBJECTS)): | $(PAGE)
+$(BUILD)/src/flame/page_files.o: $(wildcard src/flame/page/*) $(PAGE)
+$(BUILD)/src/flame/page_shell.o: $(PAGE)
 $(BUILD)/src/live/routes.o: $(wildcard src/live/page/*)
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)
 
-$(COMMANDS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/src/%.o $(BUILD)/libcore.a
+$(COMMANDS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/src/commands/%_command.o $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(COMMAND_LDLIBS) -o $@
 
 # ---- tests
-$(UNIT_TESTS): %: %.o $(BUILD)/libcore.a
+$(UNIT_TESTS): %: %.o $(WALK) $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -lcmocka $(LDLIBS) -o $@
 
 $(FUZZERS): %: %.o $(BUILD)/libcore.a
@@ -158,7 +161,7 @@ $(BUILD)/tests/vm/init: LDFLAGS += -static
 $(VM_PROGRAMS): %: %.o
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(if $(filter %/init,$@),,$(LDLIBS)) -o $@
 
-$(ORACLES): %: %.o $(ORACLE_OBJECTS) $(BUILD)/libcore.a
+$(ORACLES): %: %.o $(ORACLE_OBJECTS) $(WALK) $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $(KERNEL_BUILD)/compare.skel.h: $(COMPARE_BPF)
@@ -243,12 +246,14 @@ CPPCHECK_BLIND := missingIncludeSystem memleak resourceLeak
 
 lint: $(SKELETON) $(PAGE) ## clang-tidy and cppcheck over the user side
 	@scripts/install-deps lint
-	$(Q)printf '%s\n' $(CORE) $(COMMANDS:%=src/%.c) | xargs -P $$(nproc) -I{} \
+	$(Q)printf '%s\n' $(CORE) $(MAINS) | xargs -P $$(nproc) -I{} \
 		clang-tidy --quiet {} -- $(filter-out -W%,$(ALL_CFLAGS))
 	$(Q)cppcheck -q -j$$(nproc) --std=c11 --enable=warning,performance,portability --inline-suppr \
-		--error-exitcode=1 $(CPPCHECK_BLIND:%=--suppress=%) -Isrc $(CORE) $(COMMANDS:%=src/%.c)
+		--error-exitcode=1 $(CPPCHECK_BLIND:%=--suppress=%) -Isrc $(CORE) $(MAINS)
 
-docs: all ## write the man pages and completions, and the table of kernels if make test-vm has run
+docs: all ## write the man pages, completions and the include law, and the table of kernels if make test-vm has run
+	$(Q)scripts/rooms draw > $(BUILD)/rooms.md && sed -i -e '/^<!-- rooms: /r $(BUILD)/rooms.md' \
+		-e '/^<!-- rooms: /,/^<!-- end of rooms -->/{/^<!-- /!d}' ARCHITECTURE.md
 	$(Q)set -e; for c in $(COMMANDS); do \
 		$(BUILD)/$$c --print-man > docs/$$c.8; \
 		$(BUILD)/$$c --print-completion > docs/completions/$$c; done
@@ -265,6 +270,6 @@ install: all ## install into DESTDIR= PREFIX=/usr/local
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
--include $(CORE_OBJECTS:.o=.d) $(COMMANDS:%=$(BUILD)/src/%.d) $(BPF_OBJECTS:.o=.d) $(COMPARE_BPF:.o=.d) \
+-include $(CORE_OBJECTS:.o=.d) $(MAINS:%.c=$(BUILD)/%.d) $(BPF_OBJECTS:.o=.d) $(COMPARE_BPF:.o=.d) \
 	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) $(COMPARE:=.d) \
-	$(ORACLE_OBJECTS:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))
+	$(ORACLE_OBJECTS:.o=.d) $(WALK:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "unwind/rows.h"
+#include "cfi/rows.h"
 #include "unwind/table.h"
 
 struct totals {

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that work for others. Must not know: what for.
+ * The one way to start a thread. ARCHITECTURE.md ("Threads and locks") lists all threads.
  */
 #ifndef STACKTALLY_BASE_THREAD_H
 #define STACKTALLY_BASE_THREAD_H
 
 #include <pthread.h>
-#include <signal.h>
 
 /*
- * Starts a thread that takes no signals: they are for those who wait for them. 0 or a negative
- * errno.
+ * Starts a thread with all signals blocked, so that they reach the thread that waits for them.
+ * The caller joins it. 0 or a negative errno.
  */
-static inline int thread_start(pthread_t *ret_thread, void *(*run)(void *context), void *context)
-{
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(ret_thread, NULL, run, context);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return r;
-}
+int thread_start(pthread_t *ret_thread, void *(*run)(void *context), void *context);
 
 #endif

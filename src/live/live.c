@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "base/own.h"
+#include "flame/page.h"
 #include "live/routes.h"
-#include "report/page.h"
 
 DEFINE_OWN(struct batch, batch_free)
 

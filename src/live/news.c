@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "flame/page.h"
 #include "live/keeper.h"
-#include "report/json_text.h"
-#include "report/page.h"
+#include "view/json_text.h"
 
 #define STATE_COUNTS (4u << 20) /* bytes of counts of past seconds in a state, at most */
 #define MAX_NEWS     (32u << 20)

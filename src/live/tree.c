@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/own.h"
-#include "report/flame_paths.h"
+#include "flame/flame_paths.h"
 
 DEFINE_OWN(struct tally, tally_free)
 DEFINE_OWN(struct names, names_free)

@@ -10,7 +10,7 @@
 #define STACKTALLY_LIVE_TREE_H
 
 #include "base/index.h"
-#include "report/flame_tree.h"
+#include "flame/flame_tree.h"
 
 struct tree_node {
 	uint32_t parent; /* a smaller number; of the root, 0: itself */

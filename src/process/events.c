@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "process/worlds_state.h"
+#include "process/worlds_internal.h"
 
 int worlds_mmap(struct worlds *worlds, const struct mapping_record *record)
 {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "elf/build_id.h"
 #include "process/answering.h"
-#include "process/build_id.h"
 #include "process/namespaces.h"
 
 /* How a file was met: in a line of maps, or in a record of the kernel. */

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/own.h"
-#include "process/worlds_state.h"
+#include "process/worlds_internal.h"
 
 #define FIRST_PATIENCE_NS 50000000ull
 #define MAX_PATIENCE_NS	  10000000000ull

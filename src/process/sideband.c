@@ -9,7 +9,7 @@
 #include "base/own.h"
 #include "process/perf_ring.h"
 #include "process/sideband_record.h"
-#include "process/worlds_state.h"
+#include "process/worlds_internal.h"
 
 #define CHECK_CPUS_NS 1000000000ull
 

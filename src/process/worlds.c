@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "process/worlds_state.h"
+#include "process/worlds_internal.h"
 
 int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds)
 {

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "report/profile.h"
-#include "symbolize/names.h"
+#include "tally/names.h"
 #include "tally/tally.h"
+#include "view/profile.h"
 
 struct recording {
 	struct profile_meta meta; /* strings belong to the recording */

@@ -7,7 +7,7 @@
 
 #include "base/index.h"
 #include "base/own.h"
-#include "report/stack_list.h"
+#include "view/stack_list.h"
 
 /* Texts that occur in either profile, each once. */
 struct texts {

@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "report/bytes.h"
-#include "report/frame_text.h"
-#include "report/profile.h"
+#include "base/bytes.h"
+#include "view/frame_text.h"
+#include "view/profile.h"
 
 struct diff_entry {
 	const struct profile_entry *entry; /* of the profile, or of the base where it vanished */

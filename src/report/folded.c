@@ -11,8 +11,8 @@
  * A difference has two counts a line, that of the base first.
  */
 #include "report/diff.h"
-#include "report/frame_text.h"
 #include "report/writer.h"
+#include "view/frame_text.h"
 
 struct folded {
 	const struct profile *profile;

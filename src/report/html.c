@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "base/own.h"
-#include "report/flame_layout.h"
-#include "report/page.h"
+#include "flame/flame_layout.h"
+#include "flame/page.h"
 #include "report/writer.h"
 
 /* Boxes of a page: so many, of which no two are alike, take 4 MB. */

@@ -3,9 +3,9 @@
  * Our own JSON, all that is known in one object: docs/json.md. One line a frame and a stack, so
  * that line tools get by too.
  */
-#include "report/json_text.h"
-#include "report/stack_list.h"
 #include "report/writer.h"
+#include "view/json_text.h"
+#include "view/stack_list.h"
 
 #define JSON_VERSION "1"
 

@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/entry_groups.h"
-#include "report/facts.h"
-#include "report/frame_text.h"
-#include "report/stack_list.h"
 #include "report/writer.h"
+#include "view/entry_groups.h"
+#include "view/facts.h"
+#include "view/frame_text.h"
+#include "view/stack_list.h"
 
 #define RECORDS_MAX 1000000u
 

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "report/facts.h"
-#include "report/frame_text.h"
 #include "report/gzip.h"
 #include "report/pprof_tables.h"
 #include "report/pprof_wire.h"
 #include "report/writer.h"
+#include "view/facts.h"
+#include "view/frame_text.h"
 
 struct pprof {
 	const struct profile *profile;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/frame_text.h"
+#include "view/frame_text.h"
 
 void pprof_tables_start(struct pprof_tables *tables, const struct profile *profile)
 {

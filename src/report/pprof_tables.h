@@ -10,10 +10,10 @@
 
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/index.h"
-#include "report/bytes.h"
-#include "report/profile.h"
-#include "report/stack_list.h"
+#include "view/profile.h"
+#include "view/stack_list.h"
 
 struct pprof_string {
 	size_t at; /* in `text` */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "report/bytes.h"
+#include "base/bytes.h"
 
 enum pprof_wire_type {
 	PPROF_WIRE_VARINT = 0,

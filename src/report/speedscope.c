@@ -4,11 +4,11 @@
  * the busiest first. Inlined functions are frames like others, root first. The format is that of
  * its file-format-schema.json; "stacktally" in it is ours, for what the measurement was.
  */
-#include "report/entry_groups.h"
-#include "report/frame_text.h"
-#include "report/json_text.h"
-#include "report/stack_list.h"
 #include "report/writer.h"
+#include "view/entry_groups.h"
+#include "view/frame_text.h"
+#include "view/json_text.h"
+#include "view/stack_list.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 #include "base/own.h"
-#include "report/caption.h"
-#include "report/facts.h"
-#include "report/flame_colour.h"
-#include "report/flame_layout.h"
-#include "report/markup.h"
-#include "report/page_files.h"
+#include "flame/flame_colour.h"
+#include "flame/flame_layout.h"
+#include "flame/page_files.h"
 #include "report/writer.h"
+#include "view/caption.h"
+#include "view/facts.h"
+#include "view/markup.h"
 
 #define WIDTH	  1200
 #define MARGIN	  10

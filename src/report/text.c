@@ -11,8 +11,8 @@
  * count is `+DIFFERENCE (BASE -> COUNT)`.
  */
 #include "report/diff.h"
-#include "report/frame_text.h"
 #include "report/writer.h"
+#include "view/frame_text.h"
 
 struct text {
 	const struct profile *profile;

@@ -9,7 +9,7 @@
 #include "base/index.h"
 #include "base/own.h"
 #include "bpf/stack_hash.h"
-#include "symbolize/delivery.h"
+#include "kernel/delivery.h"
 
 _Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
 		       (int)WIRE_END_NO_ROW == (int)TALLY_END_NO_ROW,

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "bpf/wire.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 struct stacktally;
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "symbolize/asked_kernel.h"
+#include "kernel/asked_kernel.h"
 
 struct stacktally;
 

@@ -14,13 +14,13 @@
 
 #include "base/cpu_list.h"
 #include "base/own.h"
+#include "kernel/delivery.h"
+#include "kernel/kernel_tables.h"
+#include "kernel/lockdown.h"
 #include "session/filters.h"
 #include "session/kernel_asker.h"
-#include "session/kernel_tables.h"
 #include "stacktally.skel.h"
-#include "symbolize/delivery.h"
-#include "trigger/lockdown.h"
-#include "unwind/maps.h"
+#include "unwind/kernel_maps.h"
 
 /* Sets of counts for each CPU and epoch, and their bytes for all of those. */
 #define SETS_MIN   256u

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "bpf/wire.h"
-#include "plan.h"
+#include "kernel/kernel_types.h"
+#include "plan/plan.h"
 #include "session/epochs.h"
-#include "session/kernel_types.h"
 #include "trigger/trigger.h"
 
 struct stacktally;

@@ -6,8 +6,8 @@
 #include <signal.h>
 
 #include "base/own.h"
-#include "session/kernel_tables.h"
-#include "session/session_parts.h"
+#include "kernel/kernel_tables.h"
+#include "session/session_internal.h"
 
 /* How often the ring is looked at without being woken. */
 #define DRAIN_NS (100 * NS_PER_MS)

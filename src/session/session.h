@@ -10,9 +10,9 @@
 #include <stdarg.h>
 
 #include "base/error.h"
-#include "plan.h"
+#include "kernel/asked_kernel.h"
+#include "plan/plan.h"
 #include "process/worlds.h"
-#include "symbolize/asked_kernel.h"
 #include "tally/tally.h"
 #include "trigger/trigger.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "session/session_parts.h"
+#include "session/session_internal.h"
 
 /* Stacks that wait to be counted: some 5 MB of them. */
 #define EPOCH_STACKS 16384u

@@ -11,17 +11,17 @@
 
 #include "base/own.h"
 #include "base/thread.h"
+#include "kernel/delivery.h"
+#include "kernel/hang.h"
+#include "kernel/kernel_names.h"
+#include "kernel/paranoid.h"
 #include "session/capability.h"
 #include "session/depth.h"
 #include "session/filters.h"
-#include "session/hang.h"
 #include "session/hold.h"
 #include "session/kernel_asker.h"
-#include "session/session_parts.h"
+#include "session/session_internal.h"
 #include "stacktally.skel.h"
-#include "symbolize/delivery.h"
-#include "symbolize/kernel_names.h"
-#include "trigger/paranoid.h"
 
 /* At most so long is spent on reading what runs already, before the first look at the ring. */
 #define LEARN_NS (10 * NS_PER_MS)

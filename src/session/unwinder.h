@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "plan.h"
+#include "plan/plan.h"
 #include "process/worlds.h"
 #include "session/book.h"
 #include "session/kernel_side.h"

@@ -15,7 +15,7 @@
 
 #include "base/own.h"
 #include "base/pool.h"
-#include "symbolize/query.h"
+#include "elf/symbol_query.h"
 
 #define ANSWER_NONE UINT32_MAX
 

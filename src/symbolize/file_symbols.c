@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbolize/debug_data.h"
-#include "symbolize/elf_stubs.h"
-#include "symbolize/elf_symbols.h"
-#include "symbolize/go_symbols.h"
+#include "elf/debug_data.h"
+#include "elf/elf_stubs.h"
+#include "elf/elf_symbols.h"
+#include "elf/go_symbols.h"
 
 /* A query in the file's own addresses, and which of the given ones it came from. */
 struct placed {

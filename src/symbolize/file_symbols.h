@@ -11,9 +11,9 @@
 #define STACKTALLY_SYMBOLIZE_FILE_SYMBOLS_H
 
 #include "base/pool.h"
+#include "elf/symbol_query.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/inlines.h"
-#include "symbolize/query.h"
 
 struct file_symbols_request {
 	int fd;		  /* of the file; borrowed */

@@ -9,11 +9,11 @@
 #ifndef STACKTALLY_SYMBOLIZE_FRAME_BUILDER_H
 #define STACKTALLY_SYMBOLIZE_FRAME_BUILDER_H
 
+#include "kernel/kernel_names.h"
 #include "process/worlds.h"
 #include "symbolize/answers.h"
 #include "symbolize/inlines.h"
-#include "symbolize/kernel_names.h"
-#include "symbolize/names.h"
+#include "tally/names.h"
 #include "tally/tally.h"
 
 struct frame_builder;

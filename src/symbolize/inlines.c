@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "symbolize/inlines_parts.h"
+#include "symbolize/inlines_internal.h"
 
 #define MAX_NS	 5000000000ull /* for one file and batch; what is left has no chains */
 #define GRACE_NS 2000000000ull /* then it is stopped */

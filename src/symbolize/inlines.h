@@ -16,7 +16,7 @@
 
 #include "base/own.h"
 #include "base/pool.h"
-#include "symbolize/query.h"
+#include "elf/symbol_query.h"
 
 #define INLINES_MAX_DEPTH 32 /* of functions inlined at one address; the outer ones stay */
 

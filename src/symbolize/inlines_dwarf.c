@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "symbolize/dwarf_units.h"
-#include "symbolize/inlines_parts.h"
+#include "symbolize/inlines_internal.h"
 
 #define MAX_NESTING 64 /* of blocks and inlined functions in one another */
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "symbolize/inlines_parts.h"
+#include "symbolize/inlines_internal.h"
 
 #define MAX_BYTES  (1ull << 28) /* of strings, of all files together */
 #define END_NUMBER UINT32_MAX	/* in place of a query: all was sent */

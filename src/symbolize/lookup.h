@@ -9,11 +9,11 @@
 #ifndef STACKTALLY_SYMBOLIZE_LOOKUP_H
 #define STACKTALLY_SYMBOLIZE_LOOKUP_H
 
+#include "kernel/kernel_names.h"
 #include "process/worlds.h"
 #include "symbolize/answers.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/inlines.h"
-#include "symbolize/kernel_names.h"
 #include "tally/tally.h"
 
 #define LOOKUP_MAX (1u << 20) /* addresses in one call */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "symbolize/lines.h"
+#include "base/lines.h"
 
 #define MAX_BYTES   (1ull << 30)
 #define MAX_ANSWERS (1ull << 26) /* a file of lines that all span everything is no JIT's */

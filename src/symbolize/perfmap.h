@@ -11,7 +11,7 @@
 #define STACKTALLY_SYMBOLIZE_PERFMAP_H
 
 #include "base/pool.h"
-#include "symbolize/query.h"
+#include "elf/symbol_query.h"
 
 /*
  * Answers the queries (sorted, without doubles) that the file knows, replacing answers they had.

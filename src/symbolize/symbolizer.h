@@ -10,9 +10,9 @@
 #define STACKTALLY_SYMBOLIZE_SYMBOLIZER_H
 
 #include "base/error.h"
+#include "kernel/asked_kernel.h"
 #include "process/worlds.h"
-#include "symbolize/asked_kernel.h"
-#include "symbolize/names.h"
+#include "tally/names.h"
 #include "tally/tally.h"
 
 struct symbolizer_options {

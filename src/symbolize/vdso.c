@@ -8,8 +8,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/lines.h"
 #include "base/own.h"
-#include "symbolize/lines.h"
 
 struct range {
 	uint64_t start, end;

@@ -17,8 +17,8 @@
 
 #include "base/cpu_list.h"
 #include "base/own.h"
+#include "kernel/paranoid.h"
 #include "trigger/clock_events.h"
-#include "trigger/paranoid.h"
 
 #define CLOCK_PROGRAM "on_clock"
 /* The one page of records is for the kernel's word that it throttled an event. */

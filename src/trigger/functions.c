@@ -8,10 +8,10 @@
 
 #include "base/own.h"
 #include "base/pool.h"
-#include "symbolize/debug_data.h"
+#include "elf/code_offset.h"
+#include "elf/debug_data.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/demangle.h"
-#include "trigger/code_offset.h"
 #include "trigger/ifunc.h"
 #include "trigger/spec.h"
 #include "trigger/unprobeable.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trigger/lockdown.h"
+#include "kernel/lockdown.h"
 #include "trigger/probes.h"
 
 int refused(struct error *err, int code, const char *format, ...)

@@ -7,12 +7,12 @@
 
 #include "base/own.h"
 #include "base/pool.h"
-#include "trigger/code_offset.h"
+#include "elf/code_offset.h"
+#include "elf/usdt_notes.h"
 #include "trigger/entry.h"
 #include "trigger/kinds.h"
 #include "trigger/nearest.h"
 #include "trigger/sites.h"
-#include "trigger/usdt_notes.h"
 
 #define NOTES_MAX (64u << 20)
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "report/flame_tree.h"
+#include "flame/flame_tree.h"
 
 #define BOX_NONE UINT32_MAX
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/flame_tree.h"
+#include "flame/flame_tree.h"
 #include "tui/box_layout.h"
 #include "tui/search.h"
 #include "tui/top_list.h"

@@ -3,7 +3,7 @@
 #ifndef STACKTALLY_TUI_COLOURS_H
 #define STACKTALLY_TUI_COLOURS_H
 
-#include "report/flame_frames.h"
+#include "flame/flame_frames.h"
 #include "tui/screen.h"
 
 /* `level`: how many colours there are; with few, shades would be other hues. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/flame_frames.h"
+#include "flame/flame_frames.h"
 
 #define SEARCH_MAX_SIZE 256
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/flame_tree.h"
+#include "flame/flame_tree.h"
 
 struct top_row {
 	uint32_t frame;

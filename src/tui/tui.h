@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/own.h"
-#include "report/flame_tree.h"
+#include "flame/flame_tree.h"
 
 struct tui;
 

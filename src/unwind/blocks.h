@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/own.h"
-#include "unwind/maps.h"
+#include "unwind/kernel_maps.h"
 
 struct blocks;
 

@@ -11,7 +11,7 @@
 
 #include "base/own.h"
 #include "base/thread.h"
-#include "unwind/maps.h"
+#include "unwind/kernel_maps.h"
 
 #define RULES_SIZE (WIRE_MAX_RULES * sizeof(struct wire_rule))
 

@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
+#include "cfi/rows.h"
 #include "unwind/blocks.h"
-#include "unwind/rows.h"
 
 struct table_tree {
 	uint32_t owner;

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "unwind/load_segments.h"
+#include "elf/load_segments.h"
 #include "unwind/tables.h"
 
 /* One that was hit within this time does not have to go, and one that had to is not tried again. */

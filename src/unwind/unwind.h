@@ -21,7 +21,7 @@
 #include "base/id_list.h"
 #include "bpf/unwind_wire.h"
 #include "process/worlds.h"
-#include "unwind/maps.h"
+#include "unwind/kernel_maps.h"
 
 #define UNWIND_MEMORY_DEFAULT (64ull << 20)
 

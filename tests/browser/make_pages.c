@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "report/flame_frames.h"
+#include "flame/flame_frames.h"
 #include "report/writer.h"
 
 DEFINE_OWN(struct flame_frames, flame_frames_free)

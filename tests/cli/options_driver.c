@@ -12,8 +12,8 @@
 
 #include "cli/message.h"
 #include "cli/options.h"
-#include "profile_options.h"
-#include "stackcount_options.h"
+#include "commands/profile_options.h"
+#include "commands/stackcount_options.h"
 
 union options {
 	struct profile_options profile;

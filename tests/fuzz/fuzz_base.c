@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/base.h"
+#include "import/baseline.h"
 #include "report/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolize/go_symbols.h"
+#include "elf/go_symbols.h"
 
 #define N_QUERIES 64
 

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 
 #include "base/own.h"
-#include "symbolize/inlines_parts.h"
+#include "symbolize/inlines_internal.h"
 
 #define N_QUERIES 128
 #define MAX_NS	  1000000000ull

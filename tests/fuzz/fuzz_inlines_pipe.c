@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/own.h"
-#include "symbolize/inlines_parts.h"
+#include "symbolize/inlines_internal.h"
 
 #define N_QUERIES 64
 

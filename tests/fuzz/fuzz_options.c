@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "profile_options.h"
-#include "stackcount_options.h"
+#include "commands/profile_options.h"
+#include "commands/stackcount_options.h"
 
 #define MAX_ARGUMENTS 64
 

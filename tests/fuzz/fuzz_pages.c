@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/bytes.h"
+#include "base/bytes.h"
 #include "report/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 
 #include <bpf/btf.h>
 
-#include "session/type_part.h"
+#include "kernel/type_part.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

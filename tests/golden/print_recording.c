@@ -13,8 +13,8 @@
 
 #include "base/own.h"
 #include "recording/recording.h"
-#include "report/warnings.h"
 #include "report/writer.h"
+#include "view/warnings.h"
 
 DEFINE_OWN(struct recording, recording_free)
 

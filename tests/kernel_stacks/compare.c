@@ -20,7 +20,7 @@
 
 #include "base/own.h"
 #include "compare.h"
-#include "session/kernel_tables.h"
+#include "kernel/kernel_tables.h"
 #include "trigger/tracefs.h"
 
 #include "compare.skel.h"

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unwind/rows.h"
-#include "unwind/rules.h"
+#include "cfi/rows.h"
+#include "cfi/rules.h"
 
 #define MAX_PROCESSES 64
 #define MAX_LOADS     16

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "unwind/native.h"
+#include "tests/walk/native.h"
 
 struct tables;
 

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "unwind/native.h"
+#include "tests/walk/native.h"
 
 struct walker;
 

@@ -122,7 +122,7 @@ prepare() {
 			"${as[@]}" "$bin/pg_ctl" -D "$work/database" -s -w stop
 		;;
 	nginx)
-		mkdir "$work/pages" && head -c 3000 src/run.c >"$work/pages/text" || return
+		mkdir "$work/pages" && head -c 3000 src/run/run.c >"$work/pages/text" || return
 		chmod 755 "$tmp" "$work" "$work/pages"
 		echo $((20000 + $$ % 10000)) >"$work/nginx.port"
 		cat >"$work/nginx.conf" <<-CONF

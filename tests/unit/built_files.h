@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbolize/query.h"
+#include "elf/symbol_query.h"
 
 static char built_directory[64];
 

@@ -15,9 +15,9 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/wire.h"
+#include "kernel/kallsyms.h"
 #include "session/kernel_asker.h"
 #include "stacktally.skel.h"
-#include "symbolize/kallsyms.h"
 
 #define EACH 16 /* one of so many addresses is asked for */
 

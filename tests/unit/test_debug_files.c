@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "built_files.h"
-#include "symbolize/debug_data.h"
+#include "elf/debug_data.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/file_symbols.h"
 

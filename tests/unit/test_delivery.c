@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "symbolize/delivery.h"
+#include "kernel/delivery.h"
 
 /* Each 0x100 bytes long. */
 static const char list[] = "ffffffff81000000 T _text\n"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "built_files.h"
-#include "symbolize/elf_symbols.h"
+#include "elf/elf_symbols.h"
 #include "symbolize/file_symbols.h"
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "report/ends.h"
+#include "view/ends.h"
 
 static struct tally *tally;
 static struct names *names;

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "report/bytes.h"
-#include "report/flame_tree.h"
+#include "base/bytes.h"
+#include "flame/flame_tree.h"
 
 struct data {
 	struct tally *tally;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "session/hang.h"
+#include "kernel/hang.h"
 
 #define DEBIAN(level) "#1 SMP PREEMPT_DYNAMIC Debian " level " (2026-01-01)"
 #define PLAIN	      "#1 SMP PREEMPT_DYNAMIC"

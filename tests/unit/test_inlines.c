@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "built_files.h"
-#include "symbolize/inlines_parts.h"
+#include "symbolize/inlines_internal.h"
 
 static int setup(void **state)
 {

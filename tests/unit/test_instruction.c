@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "unwind/flow_state.h"
-#include "unwind/instruction.h"
+#include "cfi/flow_state.h"
+#include "cfi/instruction.h"
 
 #define BIT(n) (1u << (n))
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "symbolize/kallsyms.h"
+#include "kernel/kallsyms.h"
 
 static int file_of(const char *text)
 {

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/kernel_tables.h"
+#include "kernel/kernel_tables.h"
 
 #define TABLES                                                                                     \
 	"ffffffff81000000 T _stext\n"                                                              \

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "symbolize/names.h"
+#include "tally/names.h"
 
 static void frames_follow_their_addresses(void **state)
 {

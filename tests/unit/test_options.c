@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "cli/options.h"
-#include "profile_options.h"
+#include "commands/profile_options.h"
+#include "commands/stackcount_options.h"
 #include "report/writer.h"
-#include "stackcount_options.h"
 
 #define MAX_WORDS 16
 

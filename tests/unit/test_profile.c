@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "report/bytes.h"
-#include "report/profile.h"
-#include "report/summary.h"
-#include "report/warnings.h"
+#include "base/bytes.h"
 #include "report/writer.h"
+#include "view/profile.h"
+#include "view/summary.h"
+#include "view/warnings.h"
 
 struct data {
 	struct tally *tally;

@@ -12,7 +12,7 @@
 #include <bpf/btf.h>
 #include <cmocka.h>
 
-#include "session/type_part.h"
+#include "kernel/type_part.h"
 
 #define KERNEL "/sys/kernel/btf/vmlinux"
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "cfi/rows.h"
 #include "forged_elf.h"
-#include "unwind/rows.h"
 
 static struct forged elf;
 static struct rule_book *book;

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "built_files.h"
+#include "elf/usdt_notes.h"
 #include "trigger/kinds.h"
 #include "trigger/sites.h"
-#include "trigger/usdt_notes.h"
 
 static const char *const SOURCE = "#define _SDT_HAS_SEMAPHORES 1\n"
 				  "#include <sys/sdt.h>\n"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "unwind/code_flow.h"
-#include "unwind/rows.h"
+#include "cfi/code_flow.h"
+#include "cfi/rows.h"
 
 static struct totals {
 	unsigned long files, bytes, compared, other_form, cfa, fp;

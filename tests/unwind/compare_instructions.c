@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/instruction.h"
+#include "cfi/instruction.h"
 
 #define LINE_SIZE 1024
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/index.h"
-#include "unwind/rows.h"
+#include "cfi/rows.h"
 
 struct comparison {
 	const char *path;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "unwind/rows.h"
+#include "cfi/rows.h"
 
 static void print(uint32_t address, const struct wire_rule *rule)
 {

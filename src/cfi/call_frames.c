@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cfi/call_frames.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "cfi/code_bytes.h"
+
+#define MAX_CIES	 (1u << 18)
+#define MAX_AUGMENTATION 16
+#define PE_OMIT		 0xff
+#define PE_INDIRECT	 0x80
+#define FORMAT(encoding) ((encoding)&0x0f)
+
+struct frame_entry {
+	uint64_t offset; /* of its length */
+	bool is_cie;
+	uint64_t cie;		  /* of an FDE: the offset of its CIE */
+	struct byte_reader bytes; /* what follows the id */
+};
+
+void call_frames_free(struct call_frames *frames)
+{
+	free(frames->bytes);
+	free(frames->cies);
+	*frames = (struct call_frames){ 0 };
+}
+
+/*
+ * The entry at `*offset`, which moves behind it. 1; 0 at the end; -EBADMSG when it does not fit,
+ * which ends the section. Terminators (of length 0) lie amid sections too.
+ */
+static int next_entry(const struct call_frames *frames, uint64_t *offset, struct frame_entry *entry)
+{
+	struct byte_reader reader = { .at = frames->bytes + *offset,
+				      .end = frames->bytes + frames->size };
+	const uint8_t *id_at;
+	uint64_t length, id;
+	bool is_64 = false;
+
+	do {
+		if (bytes_left(&reader) < 4)
+			return bytes_left(&reader) ? -EBADMSG : 0;
+		entry->offset = (uint64_t)(reader.at - frames->bytes);
+		length = read_u32(&reader);
+	} while (!length);
+	if (length == UINT32_MAX) {
+		length = read_u64(&reader);
+		is_64 = true;
+	}
+	if (reader.failed || length > bytes_left(&reader))
+		return -EBADMSG;
+	entry->bytes = (struct byte_reader){ .at = reader.at, .end = reader.at + length };
+	*offset = (uint64_t)(entry->bytes.end - frames->bytes);
+	id_at = reader.at;
+	id = is_64 && !frames->is_eh ? read_u64(&entry->bytes) : read_u32(&entry->bytes);
+	if (frames->is_eh) {
+		entry->is_cie = id == 0;
+		/* Counted backwards from the id; what leads out of the section is no CIE's. */
+		entry->cie = (uint64_t)(id_at - frames->bytes) - id;
+	} else {
+		entry->is_cie = id == (is_64 ? UINT64_MAX : UINT32_MAX);
+		entry->cie = id;
+	}
+	return 1;
+}
+
+static uint64_t address_of(const struct call_frames *frames, const uint8_t *at)
+{
+	return frames->address + (uint64_t)(at - frames->bytes);
+}
+
+/* What the letters of an augmentation say; false for unknown ones. */
+static bool read_augmentation(const char *letters, struct byte_reader *bytes, struct frame_cie *cie)
+{
+	uint64_t pointer;
+	uint8_t encoding;
+
+	for (; *letters; letters++) {
+		switch (*letters) {
+		case 'R':
+			cie->frame.address_encoding = read_u8(bytes);
+			break;
+		case 'P':
+			encoding = read_u8(bytes);
+			if (encoding == PE_OMIT)
+				break;
+			/* Of the personality only the size matters. */
+			if (!cfi_read_address(bytes, FORMAT(encoding), 0, &pointer))
+				return false;
+			break;
+		case 'L':
+			read_u8(bytes);
+			break;
+		case 'S':
+			cie->frame.is_signal = true;
+			break;
+		case 'B': /* pointer authentication and memory tagging: nothing to read */
+		case 'G':
+			break;
+		default:
+			return false;
+		}
+	}
+	return !bytes->failed;
+}
+
+static bool parse_cie(const struct call_frames *frames, struct byte_reader bytes,
+		      struct frame_cie *cie)
+{
+	uint8_t version = read_u8(&bytes), address_size = 8;
+	const char *augmentation = (const char *)bytes.at;
+	size_t length = strnlen(augmentation, bytes_left(&bytes));
+	struct byte_reader data;
+
+	if (length == bytes_left(&bytes) || length > MAX_AUGMENTATION ||
+	    (version != 1 && version != 3 && version != 4))
+		return false;
+	bytes_skip(&bytes, length + 1);
+	if (strcmp(augmentation, "eh") == 0)
+		bytes_skip(&bytes, 8); /* a pointer to exception tables of the oldest compilers */
+	if (version == 4) {
+		address_size = read_u8(&bytes);
+		cie->segment_size = read_u8(&bytes);
+	}
+	cie->frame.code_align = read_uleb(&bytes);
+	cie->frame.data_align = read_sleb(&bytes);
+	cie->frame.ra_register = version == 1 ? read_u8(&bytes) : read_uleb(&bytes);
+	if (bytes.failed || address_size != 8 || cie->segment_size > 8 || !cie->frame.code_align ||
+	    cie->frame.code_align > 255)
+		return false;
+	if (augmentation[0] == 'z') {
+		uint64_t size = read_uleb(&bytes);
+
+		data.at = bytes_skip(&bytes, size);
+		data.end = bytes.at;
+		data.failed = bytes.failed;
+		cie->has_augmentation = true;
+		if (data.failed || !read_augmentation(augmentation + 1, &data, cie))
+			return false;
+	} else if (augmentation[0] && strcmp(augmentation, "eh") != 0) {
+		return false;
+	}
+	struct cfi_program program = { .bytes = bytes, .address = address_of(frames, bytes.at) };
+
+	return cfi_program_begin(&cie->frame, &program);
+}
+
+static int add_cie(struct call_frames *frames, const struct frame_entry *entry)
+{
+	struct frame_cie *cie;
+
+	if (frames->n_cies == frames->room) {
+		uint32_t room = frames->room ? frames->room * 2 : 64;
+		struct frame_cie *grown;
+
+		if (room > MAX_CIES)
+			return -EFBIG;
+		grown = realloc(frames->cies, (size_t)room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		frames->cies = grown;
+		frames->room = room;
+	}
+	cie = &frames->cies[frames->n_cies++];
+	*cie = (struct frame_cie){ .offset = entry->offset };
+	cie->usable = parse_cie(frames, entry->bytes, cie);
+	return 0;
+}
+
+/* The CIE at the offset, or NULL; mostly the one of the FDE before. */
+static const struct frame_cie *find_cie(const struct call_frames *frames, uint64_t offset,
+					const struct frame_cie *last)
+{
+	uint32_t low = 0, high = frames->n_cies;
+
+	if (last && last->offset == offset)
+		return last;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (frames->cies[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < frames->n_cies && frames->cies[low].offset == offset ? &frames->cies[low]
+									  : NULL;
+}
+
+static bool begins_signal_return(const struct code_view *code, uint64_t address)
+{
+	uint8_t bytes[9];
+
+	return code_view_read(code, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       code_matches(bytes, sizeof(bytes), CODE_SIGNAL_RETURN);
+}
+
+static int add_fde(const struct call_frames *frames, const struct frame_cie *cie,
+		   struct byte_reader bytes, const struct code_view *code,
+		   struct code_ranges *ranges, struct unwind_counts *counts)
+{
+	uint8_t encoding = cie->frame.address_encoding;
+	const struct code_segment *segment;
+	uint64_t begin, size;
+	struct code_range range;
+
+	bytes_skip(&bytes, cie->segment_size);
+	if ((encoding & PE_INDIRECT) ||
+	    !cfi_read_address(&bytes, encoding, address_of(frames, bytes.at), &begin) ||
+	    !cfi_read_address(&bytes, FORMAT(encoding), 0, &size)) {
+		counts->malformed++;
+		return 0;
+	}
+	if (cie->has_augmentation)
+		bytes_skip(&bytes, read_uleb(&bytes));
+	if (bytes.failed) {
+		counts->malformed++;
+		return 0;
+	}
+	segment = code_view_segment(code, begin);
+	/* Linkers leave the .debug_frame of what they threw away at 0. */
+	if (!segment || !size || (!begin && !frames->is_eh)) {
+		counts->outside++;
+		return 0;
+	}
+	if (size > segment->end - begin)
+		size = segment->end - begin;
+	/* A walk asks for the byte before a return address, and no call is before this code. */
+	if (cie->frame.is_signal && begin > segment->begin && begins_signal_return(code, begin)) {
+		begin--;
+		size++;
+	}
+	range = (struct code_range){ .begin = (uint32_t)begin,
+				     .end = (uint32_t)(begin + size),
+				     .context = (uint32_t)(cie - frames->cies),
+				     .program = (uint32_t)(bytes.at - frames->bytes),
+				     .size = (uint32_t)bytes_left(&bytes),
+				     .source =
+					     frames->is_eh ? UNWIND_EH_FRAME : UNWIND_DEBUG_FRAME };
+	return code_ranges_add(ranges, &range);
+}
+
+static int read_cies(struct call_frames *frames, struct unwind_counts *counts)
+{
+	struct frame_entry entry;
+	uint64_t offset = 0;
+	int r = 0, more = 0;
+
+	while (!r && (more = next_entry(frames, &offset, &entry)) > 0) {
+		if (entry.is_cie)
+			r = add_cie(frames, &entry);
+	}
+	if (!r && more < 0)
+		counts->malformed++;
+	return r;
+}
+
+int call_frames_read(struct call_frames *frames, bool is_eh, uint8_t *bytes, uint64_t size,
+		     uint64_t address, const struct code_view *code, struct code_ranges *ranges,
+		     struct unwind_counts *counts)
+{
+	const struct frame_cie *cie = NULL;
+	struct frame_entry entry;
+	uint64_t offset = 0;
+	int r;
+
+	*frames = (struct call_frames){
+		.is_eh = is_eh, .bytes = bytes, .size = size, .address = address
+	};
+	if (size > UINT32_MAX)
+		return -EFBIG;
+	r = read_cies(frames, counts);
+	while (!r && next_entry(frames, &offset, &entry) > 0) {
+		if (entry.is_cie)
+			continue;
+		cie = find_cie(frames, entry.cie, cie);
+		if (cie && cie->usable)
+			r = add_fde(frames, cie, entry.bytes, code, ranges, counts);
+		else
+			counts->malformed++;
+	}
+	return r;
+}
+
+int call_frames_rows(const struct call_frames *frames, const struct code_range *range,
+		     struct row_writer *writer)
+{
+	const struct cfi_frame *frame = &frames->cies[range->context].frame;
+	const uint8_t *at = frames->bytes + range->program;
+	const struct cfi_program program = { .bytes = { .at = at, .end = at + range->size },
+					     .address = address_of(frames, at) };
+
+	return cfi_program_rows(frame, &program, range->begin, range->end, writer);
+}

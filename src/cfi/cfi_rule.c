@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the state that call frame instructions describe to a rule, or to the statement that none
+   can say it. */
+#include "cfi/cfa_expression.h"
+#include "cfi/cfi_program.h"
+
+/* Longer ones are none that a rule can say; each row may cost the evaluation of two. */
+#define MAX_EVALUATED 64
+
+#define FP_REGISTER 6
+#define SP_REGISTER 7
+
+static bool fits(int64_t value)
+{
+	return value == (int32_t)value;
+}
+
+static bool evaluate(const uint8_t *bytes, uint32_t size, bool with_cfa,
+		     struct expression_value *ret_value)
+{
+	return size <= MAX_EVALUATED && expression_evaluate(bytes, size, with_cfa, ret_value);
+}
+
+static bool set_cfa_base(struct wire_rule *rule, uint64_t number, int64_t offset, bool deref)
+{
+	if (number >= WIRE_N_REGISTERS || !fits(offset))
+		return false;
+	rule->cfa_offset = (int32_t)offset;
+	if (number == SP_REGISTER) {
+		rule->cfa = deref ? WIRE_CFA_SP_DEREF : WIRE_CFA_SP;
+	} else if (number == FP_REGISTER) {
+		rule->cfa = deref ? WIRE_CFA_FP_DEREF : WIRE_CFA_FP;
+	} else {
+		rule->cfa = deref ? WIRE_CFA_REG_DEREF : WIRE_CFA_REG;
+		rule->reg = (uint8_t)number;
+	}
+	return true;
+}
+
+static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *state)
+{
+	struct expression_value value;
+
+	if (!evaluate(state->cfa_bytes, state->cfa_size, false, &value) || !fits(value.add) ||
+	    !fits(value.offset))
+		return false;
+	if (value.form == EXPRESSION_PLT) {
+		/* `extra` is for return addresses elsewhere, and the slot's 8 are fixed. */
+		if (value.offset != 8)
+			return false;
+		rule->cfa = WIRE_CFA_PLT;
+		rule->cfa_offset = value.threshold;
+		return true;
+	}
+	if (value.index != EXPRESSION_NO_REGISTER) {
+		if (value.form != EXPRESSION_DEREF || value.base != SP_REGISTER)
+			return false;
+		rule->cfa = WIRE_CFA_SP_INDEX;
+		rule->reg = value.index;
+		rule->cfa_offset = (int32_t)value.offset;
+		rule->extra = (int32_t)value.add;
+		return true;
+	}
+	rule->extra = (int32_t)value.add;
+	return set_cfa_base(rule, value.base, value.offset, value.form == EXPRESSION_DEREF);
+}
+
+static void set_cfa(struct wire_rule *rule, const struct cfi_state *state)
+{
+	if (state->cfa_bytes ? set_cfa_expression(rule, state)
+			     : set_cfa_base(rule, state->cfa_register, state->cfa_offset, false))
+		return;
+	*rule = (struct wire_rule){ .cfa = WIRE_CFA_UNSUPPORTED,
+				    .extra = state->cfa_bytes ? RULE_UNSUPPORTED_EXPRESSION
+							      : RULE_UNSUPPORTED_OTHER };
+}
+
+static void set_fp(struct wire_rule *rule, const struct cfi_register *fp)
+{
+	struct expression_value value;
+
+	switch (fp->how) {
+	case CFI_UNSPECIFIED: /* the ABI has it preserved */
+	case CFI_SAME:
+		rule->fp = WIRE_FP_SAME;
+		return;
+	case CFI_UNDEFINED:
+		rule->fp = WIRE_FP_UNDEFINED;
+		return;
+	case CFI_OFFSET:
+		if (!fits(fp->value))
+			break;
+		rule->fp = WIRE_FP_CFA;
+		rule->fp_offset = (int32_t)fp->value;
+		return;
+	case CFI_REGISTER:
+		if (fp->value < 0 || fp->value >= WIRE_N_REGISTERS)
+			break;
+		rule->fp = fp->value == FP_REGISTER ? WIRE_FP_SAME : WIRE_FP_REG;
+		rule->fp_offset = fp->value == FP_REGISTER ? 0 : (int32_t)fp->value;
+		return;
+	case CFI_EXPRESSION:
+		if (!evaluate(fp->bytes, fp->size, true, &value) || value.form != EXPRESSION_SUM ||
+		    value.index != EXPRESSION_NO_REGISTER || !fits(value.offset))
+			break;
+		if (value.base != FP_REGISTER && value.base != EXPRESSION_CFA)
+			break;
+		rule->fp = value.base == FP_REGISTER ? WIRE_FP_FP : WIRE_FP_CFA;
+		rule->fp_offset = (int32_t)value.offset;
+		return;
+	case CFI_VALUE:
+		break;
+	}
+	rule->fp = WIRE_FP_UNSUPPORTED;
+}
+
+static bool set_ra_offset(struct wire_rule *rule, int64_t offset)
+{
+	if (offset == -8) {
+		rule->ra = WIRE_RA_CFA;
+		return true;
+	}
+	if (!fits(offset) || rule->cfa == WIRE_CFA_SP_DEREF || rule->cfa == WIRE_CFA_FP_DEREF ||
+	    rule->cfa == WIRE_CFA_REG_DEREF || rule->cfa == WIRE_CFA_SP_INDEX)
+		return false;
+	rule->ra = WIRE_RA_CFA_OFFSET;
+	rule->extra = (int32_t)offset;
+	return true;
+}
+
+static bool set_ra_register(struct wire_rule *rule, int64_t number)
+{
+	if (number < 0 || number >= WIRE_N_REGISTERS || rule->cfa == WIRE_CFA_REG ||
+	    rule->cfa == WIRE_CFA_REG_DEREF || rule->cfa == WIRE_CFA_SP_INDEX)
+		return false;
+	rule->ra = WIRE_RA_REG;
+	rule->reg = (uint8_t)number;
+	return true;
+}
+
+static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
+{
+	struct expression_value value;
+	bool known = false;
+
+	if (ra->how == CFI_OFFSET)
+		known = set_ra_offset(rule, ra->value);
+	else if (ra->how == CFI_REGISTER)
+		known = set_ra_register(rule, ra->value);
+	else if (ra->how == CFI_EXPRESSION)
+		known = evaluate(ra->bytes, ra->size, true, &value) &&
+			value.form == EXPRESSION_SUM && value.base == EXPRESSION_CFA &&
+			value.index == EXPRESSION_NO_REGISTER && set_ra_offset(rule, value.offset);
+	if (!known)
+		rule->ra = WIRE_RA_UNSUPPORTED;
+}
+
+/* Where `extra` is free to say it. */
+static bool can_say_kept(const struct wire_rule *rule)
+{
+	return rule->ra == WIRE_RA_CFA &&
+	       (rule->cfa == WIRE_CFA_SP || rule->cfa == WIRE_CFA_FP || rule->cfa == WIRE_CFA_REG);
+}
+
+static void set_kept(struct wire_rule *rule, const struct cfi_register *kept)
+{
+	if (kept->how == CFI_UNSPECIFIED || kept->how == CFI_SAME ||
+	    rule->ra == WIRE_RA_UNSUPPORTED)
+		return;
+	if (kept->how == CFI_OFFSET && fits(kept->value) && can_say_kept(rule)) {
+		rule->extra = (int32_t)kept->value;
+		rule->ra |= WIRE_RULE_KEPT_SAVED;
+	} else {
+		rule->ra |= WIRE_RULE_KEPT_LOST;
+	}
+}
+
+/* A walk takes the CFA to be the caller's stack pointer; few have it otherwise, as longjmp. */
+static bool sp_is_cfa(const struct cfi_register *sp)
+{
+	return sp->how == CFI_UNSPECIFIED || (sp->how == CFI_VALUE && !sp->bytes && !sp->value);
+}
+
+void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
+	      struct wire_rule *ret_rule)
+{
+	struct wire_rule rule = { 0 };
+
+	/* Of these nothing else counts: one rule each, whatever the CFA is said to be. */
+	if (frame->is_signal) {
+		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL };
+		return;
+	}
+	if (state->ra.how == CFI_UNDEFINED) {
+		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_END };
+		return;
+	}
+	set_cfa(&rule, state);
+	set_fp(&rule, &state->fp);
+	if (rule.cfa != WIRE_CFA_UNSUPPORTED) {
+		set_ra(&rule, &state->ra);
+		if (!sp_is_cfa(&state->sp))
+			rule.ra = WIRE_RA_UNSUPPORTED;
+		set_kept(&rule, &state->kept);
+	}
+	*ret_rule = rule;
+}

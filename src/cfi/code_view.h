@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The executable segments of an ELF file, by address, and the bytes in them. Must not know: what
+ * the code means.
+ */
+#ifndef STACKTALLY_CFI_CODE_VIEW_H
+#define STACKTALLY_CFI_CODE_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/elf_file.h"
+
+#define CODE_MAX_SEGMENTS 64
+
+struct code_view {
+	const struct elf_file *elf;
+	uint32_t n;
+	struct code_segment {
+		uint64_t begin, end; /* below 2^32, begin < end */
+		uint64_t offset;     /* of `begin` in the file */
+		uint64_t file_size;
+	} segments[CODE_MAX_SEGMENTS];
+};
+
+void code_view_open(struct code_view *code, const struct elf_file *elf);
+
+/* The segment that the address is in, or NULL. */
+const struct code_segment *code_view_segment(const struct code_view *code, uint64_t address);
+
+/* Reads up to `size` bytes of code; returns how many there are. */
+size_t code_view_read(const struct code_view *code, uint64_t address, uint8_t *bytes, size_t size);
+
+#endif

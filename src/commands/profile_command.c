@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * profile: where CPU time goes. Its trigger is the clock; the rest is run().
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "cli/message.h"
+#include "commands/profile_options.h"
+#include "commands/shared_plan.h"
+#include "run/run.h"
+#include "trigger/clock.h"
+
+#define DEFAULT_FREQUENCY 49 /* not 50: sampling must not run in step with what it samples */
+
+struct invocation {
+	struct profile_options options;
+	struct plan plan;
+	char *command_line;
+	uint64_t frequency;
+};
+
+static void title(const void *context, uint32_t n, char *ret_title, size_t size)
+{
+	const struct invocation *invocation = context;
+	const struct plan *plan = &invocation->plan;
+	char rate[64], who[256], cpu[32] = "", end[64];
+
+	(void)n;
+	if (invocation->frequency)
+		snprintf(rate, sizeof(rate), "%llu Hertz",
+			 (unsigned long long)invocation->frequency);
+	else
+		snprintf(rate, sizeof(rate), "every %llu events",
+			 (unsigned long long)invocation->options.period);
+	shared_plan_who(plan, who, sizeof(who));
+	if (plan->filter.cpu >= 0)
+		snprintf(cpu, sizeof(cpu), " on CPU#%d", plan->filter.cpu);
+	if (plan->duration > 0)
+		snprintf(end, sizeof(end), " for %g secs.", plan->duration);
+	else
+		snprintf(end, sizeof(end), "... Hit Ctrl-C to end.");
+	snprintf(ret_title, size, "Sampling at %s of %s by %s stack%s%s", rate, who,
+		 plan->user && plan->kernel ? "user + kernel"
+		 : plan->user		    ? "user"
+					    : "kernel",
+		 cpu, end);
+}
+
+static int start(const struct run_request *request, const struct invocation *invocation)
+{
+	const struct clock_options clock = {
+		.event = invocation->options.event,
+		.prefer_clock = invocation->options.include_idle,
+		.frequency = invocation->frequency,
+		.period = invocation->options.period,
+	};
+	struct trigger *trigger = NULL;
+	struct error err = { 0 };
+
+	if (clock_trigger_new(&clock, &trigger, &err) < 0)
+		return message_error(request->program, &err);
+	return run(request, trigger);
+}
+
+static int plan_and_start(struct invocation *invocation, const struct command_line *line,
+			  char **command)
+{
+	const struct profile_options *options = &invocation->options;
+	struct run_request request = {
+		.program = line->program,
+		.plan = &invocation->plan,
+		.title = title,
+		.options = invocation,
+	};
+	struct error err = { 0 };
+	int status;
+
+	if (shared_plan(&options->shared, command, &invocation->plan, &request.report, &err) < 0)
+		return message_usage_error(line, &err);
+	invocation->plan.filter.include_idle = options->include_idle;
+	invocation->plan.filter.cgroupmap = options->cgroupmap;
+	invocation->plan.filter.mntnsmap = options->mntnsmap;
+	invocation->frequency = options->period	     ? 0
+				: options->frequency ? options->frequency
+						     : DEFAULT_FREQUENCY;
+	request.report.layout = REPORT_LAYOUT_PROFILE;
+	request.report.per_process = true;
+	request.timestamp = options->shared.interval > 0 && !options->shared.folded;
+	request.meta = (struct profile_meta){
+		.command = "profile",
+		.command_line = invocation->command_line,
+		.frequency = invocation->frequency,
+		.period = options->period,
+		.hash_storage = options->shared.hash_storage_size,
+		.stack_storage = options->shared.stack_storage_size,
+		.user = invocation->plan.user,
+		.kernel = invocation->plan.kernel,
+	};
+	if (options->shared.from)
+		status = run_from(&request, options->shared.from);
+	else
+		status = start(&request, invocation);
+	shared_plan_clear(&invocation->plan);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct invocation invocation = { .options = PROFILE_OPTIONS_DEFAULT };
+	struct command_line line = profile_command_line;
+	char **command = NULL;
+	int status = shared_parse(&line, argc, argv, &invocation.options, &command);
+
+	if (status < 0) {
+		if (invocation.options.shared.quiet)
+			message_set_level(MESSAGE_QUIET);
+		else if (invocation.options.verbose)
+			message_set_level(MESSAGE_VERBOSE);
+		invocation.command_line = shared_command_line(argc, argv);
+		status = plan_and_start(&invocation, &line, command);
+		free(invocation.command_line);
+	}
+	options_clear(&line, &invocation.options);
+	return status;
+}

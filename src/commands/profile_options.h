@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line of profile: the table and where its values go. Lists are freed by
+ * options_clear(), strings point into argv.
+ */
+#ifndef STACKTALLY_COMMANDS_PROFILE_OPTIONS_H
+#define STACKTALLY_COMMANDS_PROFILE_OPTIONS_H
+
+#include "commands/shared_options.h"
+
+struct profile_options {
+	struct shared_options shared;
+	uint64_t frequency; /* Hz; 0: not given, so 49 unless there is a period */
+	uint64_t period;    /* -c; 0: not given */
+	bool include_idle;
+	const char *cgroupmap, *mntnsmap, *event; /* NULL: not given */
+	bool verbose;
+};
+
+/* What options_parse() starts from. */
+#define PROFILE_OPTIONS_DEFAULT                                                                    \
+	{                                                                                          \
+		.shared = SHARED_OPTIONS_DEFAULT                                                   \
+	}
+
+extern const struct command_line profile_command_line;
+extern const struct manual_section profile_manual[]; /* profile_manual.c */
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The options both commands have: their fields, and the rows of those that are not bcc's (bcc
+ * words the ones it has differently for each command, so their rows are in the commands' tables).
+ *
+ * Lists are freed by options_clear(), strings point into argv.
+ */
+#ifndef STACKTALLY_COMMANDS_SHARED_OPTIONS_H
+#define STACKTALLY_COMMANDS_SHARED_OPTIONS_H
+
+#include "cli/options.h"
+
+/*
+ * Frames of a stack. The kernel walks 127 unless kernel.perf_event_max_stack says more; what is
+ * walked by tables is not cut before it has to be.
+ */
+#define MAX_DEPTH_LIMIT	    1024
+#define MAX_DEPTH_BY_KERNEL 127
+
+/* MB of kernel memory for unwinding tables. */
+#define UNWIND_MEMORY_LIMIT 1024
+#define UNWIND_MEMORY_USUAL 64
+
+struct shared_options {
+	struct id_list tgids, tids; /* -p, -L */
+	bool user_only, kernel_only;
+	bool delimited, annotations, folded;
+	bool offset, address, by_address;
+	bool children, per_thread, show_cgroup;
+	bool inlines, no_inlines, lines;
+	bool force, quiet, tui;
+	int64_t cpu;		    /* -1 and below: all */
+	uint64_t hash_storage_size; /* 0: not given, as for all of these */
+	uint64_t stack_storage_size;
+	uint64_t max_depth;
+	double duration, interval;	  /* seconds; 0: not given */
+	const char *name, *cgroup, *from; /* NULL: not given */
+	const char *diff;
+	bool diff_raw;
+	const char *unwind;
+	uint64_t unwind_memory; /* MB */
+	const char *live;	/* ADDR:PORT or empty; NULL: not given */
+	struct string_list outputs, formats;
+};
+
+#define SHARED_OPTIONS_DEFAULT                                                                     \
+	{                                                                                          \
+		.cpu = -1, .unwind_memory = UNWIND_MEMORY_USUAL                                    \
+	}
+
+/* The words --format takes, for help and completion. */
+#define SHARED_FORMATS "text folded svg html pprof speedscope json perf-script recording"
+#define SHARED_FORMATS_HELP                                                                        \
+	"text, folded, svg, html, pprof, speedscope, json, perf-script or recording"
+
+#define SECTION_FILTERS "filters"
+#define SECTION_CAPTURE "capture"
+#define SECTION_DISPLAY "display"
+#define SECTION_OUTPUT	"output and saved recordings"
+#define SECTION_OTHER	"other"
+
+/*
+ * The rows both tables take over as they are; T is the command's own struct. Macros, because the
+ * offsets belong to T.
+ */
+#define SHARED_FILTER_ROWS(T)                                                                      \
+	{ .section = SECTION_FILTERS,                                                              \
+	  .name = "name",                                                                          \
+	  .kind = OPTION_STRING,                                                                   \
+	  .field = offsetof(T, shared.name),                                                       \
+	  .metavar = "COMM",                                                                       \
+	  .help = "only threads of this name; * and ? are wildcards",                              \
+	  .completes = "comm" },                                                                   \
+		{ .section = SECTION_FILTERS,                                                      \
+		  .name = "cgroup",                                                                \
+		  .kind = OPTION_STRING,                                                           \
+		  .field = offsetof(T, shared.cgroup),                                             \
+		  .metavar = "PATH",                                                               \
+		  .help = "only what runs in this cgroup (v2) or below it",                        \
+		  .completes = "dir" },                                                            \
+	{                                                                                          \
+		.section = SECTION_FILTERS, .name = "children", .kind = OPTION_FLAG,               \
+		.field = offsetof(T, shared.children),                                             \
+		.help = "with -p: also all that these processes fork from now on"                  \
+	}
+
+#define SHARED_DEPTH_ROW(T)                                                                        \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "max-depth", .kind = OPTION_POSITIVE,          \
+		.field = offsetof(T, shared.max_depth), .max = MAX_DEPTH_LIMIT, .metavar = "N",    \
+		.help = "frames kept of each kernel and of each user stack, up to 1024 (default: " \
+			"1024 of what is walked by tables, 127 of others)"                         \
+	}
+
+#define SHARED_UNWIND_ROW(T)                                                                       \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "unwind", .kind = OPTION_STRING,               \
+		.field = offsetof(T, shared.unwind), .metavar = "HOW",                             \
+		.help = "how user stacks are walked: by call frame information, and by frame "     \
+			"pointers in generated code (auto, the default), by the former only "      \
+			"(cfi), by frame pointers as the kernel does (fp), not at all (none)",     \
+		.completes = "auto cfi fp none"                                                    \
+	}
+
+#define SHARED_UNWIND_MEMORY_ROW(T)                                                                \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "unwind-memory", .kind = OPTION_POSITIVE,      \
+		.field = offsetof(T, shared.unwind_memory), .max = UNWIND_MEMORY_LIMIT,            \
+		.metavar = "MB",                                                                   \
+		.help = "kernel memory for tables made of call frame information, up to 1024 MB "  \
+			"(default 64); when it is full, those that were not used for longest go"   \
+	}
+
+#define SHARED_FORCE_ROW(T)                                                                        \
+	{                                                                                          \
+		.section = SECTION_CAPTURE, .name = "force", .kind = OPTION_FLAG,                  \
+		.field = offsetof(T, shared.force),                                                \
+		.help = "run even on a kernel that is known to hang on reading user stacks"        \
+	}
+
+#define SHARED_BY_ADDRESS_ROW(T)                                                                   \
+	{                                                                                          \
+		.section = SECTION_DISPLAY, .name = "by-address", .kind = OPTION_FLAG,             \
+		.field = offsetof(T, shared.by_address),                                           \
+		.help = "keep stacks apart that look alike but differ in addresses"                \
+	}
+
+#define SHARED_APART_ROWS(T)                                                                       \
+	{ .section = SECTION_DISPLAY,                                                              \
+	  .name = "per-thread",                                                                    \
+	  .kind = OPTION_FLAG,                                                                     \
+	  .field = offsetof(T, shared.per_thread),                                                 \
+	  .help = "keep threads apart and show their ids" },                                       \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "show-cgroup",                                                           \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.show_cgroup),                                        \
+		  .help = "keep cgroups apart and show their paths" },                             \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "inlines",                                                               \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.inlines),                                            \
+		  .exclusive = "inlines",                                                          \
+		  .help = "show inlined functions as frames of their own, where debug "            \
+			  "information is there; not by default, as names then take some 70 "      \
+			  "times as long (0.07 s, not 0.001 s, for 1,000 addresses in libc)" },    \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "no-inlines",                                                            \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.no_inlines),                                         \
+		  .exclusive = "inlines",                                                          \
+		  .help = "do not look for inlined functions" },                                   \
+	{                                                                                          \
+		.section = SECTION_DISPLAY, .name = "lines", .kind = OPTION_FLAG,                  \
+		.field = offsetof(T, shared.lines),                                                \
+		.help = "show source file and line, where debug information is there"              \
+	}
+
+#define SHARED_OUTPUT_ROWS(T)                                                                      \
+	{ .section = SECTION_OUTPUT,                                                               \
+	  .name = "output",                                                                        \
+	  .letter = 'o',                                                                           \
+	  .kind = OPTION_STRINGS,                                                                  \
+	  .field = offsetof(T, shared.outputs),                                                    \
+	  .metavar = "FILE",                                                                       \
+	  .help = "write the report to FILE (- is stdout) in the format of its extension; may be " \
+		  "given several times; %n (1, 2 ...) or %t (when it began) in the name makes a "  \
+		  "file "                                                                          \
+		  "for each interval",                                                             \
+	  .completes = "file" },                                                                   \
+		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "format",                                                                \
+		  .kind = OPTION_STRINGS,                                                          \
+		  .field = offsetof(T, shared.formats),                                            \
+		  .metavar = "FORMAT",                                                             \
+		  .help = "the format of the report on stdout or, given once for each -o in the "  \
+			  "same order, of that file: " SHARED_FORMATS_HELP,                        \
+		  .completes = SHARED_FORMATS },                                                   \
+		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "tui",                                                                   \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.tui),                                                \
+		  .exclusive = "watch",                                                            \
+		  .help = "watch the flame graph grow in the terminal, and browse it; ? there "    \
+			  "lists the "                                                             \
+			  "keys" },                                                                \
+		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "live",                                                                  \
+		  .kind = OPTION_STRING_OR_NOT,                                                    \
+		  .field = offsetof(T, shared.live),                                               \
+		  .metavar = "ADDR:PORT",                                                          \
+		  .help = "serve a page with a moving flame graph while measuring, and print its " \
+			  "address "                                                               \
+			  "on stderr; on this machine only and at any free port unless told "      \
+			  "otherwise" },                                                           \
+	{                                                                                          \
+		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
+		.field = offsetof(T, shared.from), .metavar = "FILE",                              \
+		.help = "report from a saved recording instead of measuring; needs no privilege",  \
+		.completes = "file"                                                                \
+	}
+
+#define SHARED_DIFF_ROWS(T)                                                                        \
+	{ .section = SECTION_OUTPUT,                                                               \
+	  .name = "diff",                                                                          \
+	  .kind = OPTION_STRING,                                                                   \
+	  .field = offsetof(T, shared.diff),                                                       \
+	  .metavar = "BASE",                                                                       \
+	  .help = "show what changed since BASE, a recording, folded stacks or a pprof file, "     \
+		  "whose counts are scaled as if it had as many samples",                          \
+	  .completes = "file" },                                                                   \
+	{                                                                                          \
+		.section = SECTION_OUTPUT, .name = "diff-raw", .kind = OPTION_FLAG,                \
+		.field = offsetof(T, shared.diff_raw),                                             \
+		.help = "with --diff: compare the counts as they are"                              \
+	}
+
+#define SHARED_OTHER_ROWS(T)                                                                       \
+	{ .section = SECTION_OTHER,                                                                \
+	  .name = "quiet",                                                                         \
+	  .letter = 'q',                                                                           \
+	  .kind = OPTION_FLAG,                                                                     \
+	  .field = offsetof(T, shared.quiet),                                                      \
+	  .help = "only errors and warnings on stderr, no closing line" },                         \
+		{ .section = SECTION_OTHER,                                                        \
+		  .name = "version",                                                               \
+		  .letter = 'V',                                                                   \
+		  .kind = OPTION_VERSION,                                                          \
+		  .field = OPTION_NO_FIELD,                                                        \
+		  .help = "show the version and exit" },                                           \
+		{ .section = SECTION_OTHER,                                                        \
+		  .name = "print-man",                                                             \
+		  .kind = OPTION_MAN,                                                              \
+		  .field = OPTION_NO_FIELD,                                                        \
+		  .hidden = true,                                                                  \
+		  .help = "print the man page and exit" },                                         \
+	{                                                                                          \
+		.section = SECTION_OTHER, .name = "print-completion", .kind = OPTION_COMPLETION,   \
+		.field = OPTION_NO_FIELD, .hidden = true,                                          \
+		.help = "print the completion for bash and exit"                                   \
+	}
+
+/* Man page sections of both, in roff; shared_manual.c. */
+extern const char shared_manual_environment[], shared_manual_exit_status[],
+	shared_manual_privileges[];
+
+#endif

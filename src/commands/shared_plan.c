@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "commands/shared_plan.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/message.h"
+
+int shared_parse(struct command_line *line, int argc, char **argv, void *options,
+		 char ***ret_command)
+{
+	enum parsed parsed = PARSED_RUN;
+	struct error err = { 0 };
+
+	/* Writing to a closed pipe is an error like others, and leaves time to clean up. */
+	signal(SIGPIPE, SIG_IGN);
+	line->program = options_program(argv[0], line->program);
+	if (options_parse(line, argc, argv, options, ret_command, &parsed, &err) < 0)
+		return message_usage_error(line, &err);
+	if (parsed == PARSED_RUN)
+		return -1;
+	options_answer(line, parsed, stdout);
+	return fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
+}
+
+/* The outputs: each -o with its --format; without -o, stdout. */
+static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)
+{
+	/* Who has watched does not want to read it all again. */
+	bool shown =
+		options->tui && !options->formats.n && !options->folded && isatty(STDOUT_FILENO);
+	uint32_t n = options->outputs.n ? options->outputs.n : shown ? 0 : 1;
+	struct plan_output *outputs = calloc(n + 1, sizeof(*outputs));
+
+	if (!outputs)
+		return error_set(err, -ENOMEM, "out of memory");
+	plan->outputs = outputs;
+	plan->n_outputs = n;
+	for (uint32_t i = 0; i < n; i++) {
+		if (options->outputs.n && strcmp(options->outputs.strings[i], "-") != 0)
+			outputs[i].path = options->outputs.strings[i];
+		if (i < options->formats.n)
+			outputs[i].format = options->formats.strings[i];
+		else if (options->folded && !outputs[i].path)
+			outputs[i].format = "folded";
+	}
+	if (options->formats.n > n)
+		return error_usage(err, "argument --format: given %u times for %u output%s",
+				   options->formats.n, n, n == 1 ? "" : "s");
+	return 0;
+}
+
+/* Looks at a measurement that runs, for somebody at a terminal. */
+static int plan_looks(const struct shared_options *options, struct plan *plan, struct error *err)
+{
+	bool to_terminal = false, to_file = false;
+
+	for (uint32_t i = 0; i < plan->n_outputs; i++) {
+		to_terminal |= !plan->outputs[i].path && isatty(STDOUT_FILENO);
+		to_file |= plan->outputs[i].path != NULL;
+	}
+	if (options->tui && options->interval > 0 && to_terminal)
+		return error_usage(err, "argument --tui: reports at intervals on the same terminal "
+					"would overwrite it: use -o FILE");
+	plan->tui = options->tui;
+	plan->progress = !options->tui && !options->quiet && !to_file && !plan->command &&
+			 options->interval <= 0 && isatty(STDERR_FILENO);
+	plan->tick = plan->tui || plan->progress || plan->live ? 1 : 0;
+	return 0;
+}
+
+static int plan_unwind(const char *how, enum plan_unwind *ret_unwind, struct error *err)
+{
+	static const struct {
+		const char *name;
+		enum plan_unwind unwind;
+	} ways[] = {
+		{ "auto", PLAN_UNWIND_AUTO },
+		{ "cfi", PLAN_UNWIND_CFI },
+		{ "fp", PLAN_UNWIND_FP },
+		{ "none", PLAN_UNWIND_NONE },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strcmp(how, ways[i].name) == 0) {
+			*ret_unwind = ways[i].unwind;
+			return 0;
+		}
+	}
+	return error_usage(err,
+			   "argument --unwind: invalid choice: '%s' (choose from 'auto', 'cfi', "
+			   "'fp', 'none')",
+			   how);
+}
+
+static void plan_depth(uint32_t asked, struct plan *plan)
+{
+	bool by_kernel = plan->unwind == PLAN_UNWIND_FP;
+
+	plan->kernel_depth = asked ? asked : MAX_DEPTH_BY_KERNEL;
+	plan->user_depth = asked ? asked : by_kernel ? MAX_DEPTH_BY_KERNEL : MAX_DEPTH_LIMIT;
+}
+
+int shared_plan(const struct shared_options *options, char *const *command, struct plan *ret_plan,
+		struct report_options *ret_report, struct error *err)
+{
+	struct plan plan = {
+		.filter = {
+			.tgids = options->tgids,
+			.tids = options->tids,
+			.follow_forks = options->children,
+			.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
+			.name = options->name,
+			.cgroup = options->cgroup,
+		},
+		.user = !options->kernel_only,
+		.kernel = !options->user_only,
+		.unwind_memory = options->unwind_memory << 20,
+		.per_thread = options->per_thread,
+		.per_cgroup = options->show_cgroup,
+		.hash_storage = (uint32_t)options->hash_storage_size,
+		.stack_storage = (uint32_t)options->stack_storage_size,
+		.duration = options->duration,
+		.interval = options->interval,
+		.live = options->live,
+		.command = command,
+		.force = options->force,
+		.inlines = options->inlines,
+		.lines = options->lines,
+		.diff = options->diff,
+	};
+	struct report_options report = {
+		.delimited = options->delimited,
+		.annotations = options->annotations,
+		.offset = options->offset,
+		.address = options->address,
+		.by_address = options->by_address,
+		.per_thread = options->per_thread,
+		.show_cgroup = options->show_cgroup,
+		.lines = options->lines,
+		.user_only = options->user_only,
+		.kernel_only = options->kernel_only,
+		.diff = options->diff != NULL,
+		.diff_counts = options->diff_raw,
+	};
+	int r;
+
+	if (options->diff_raw && !options->diff)
+		return error_usage(err, "argument --diff-raw: goes with --diff");
+	if (options->children && !options->tgids.n)
+		return error_usage(err, "argument --children: goes with -p/--pid");
+	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
+	    options->stack_storage_size > INT_MAX)
+		return error_usage(err, "a number is too large");
+	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
+	plan_depth((uint32_t)options->max_depth, &plan);
+	if (r == 0)
+		r = plan_outputs(options, &plan, err);
+	if (r == 0)
+		r = plan_looks(options, &plan, err);
+	if (r < 0) {
+		shared_plan_clear(&plan);
+		return r;
+	}
+	*ret_plan = plan;
+	*ret_report = report;
+	return 0;
+}
+
+void shared_plan_clear(struct plan *plan)
+{
+	free((void *)plan->outputs);
+	plan->outputs = NULL;
+	plan->n_outputs = 0;
+}
+
+void shared_plan_who(const struct plan *plan, char *who, size_t size)
+{
+	const struct id_list *list =
+		plan->filter.tgids.n ? &plan->filter.tgids : &plan->filter.tids;
+	const char *what = plan->filter.tgids.n ? "PID" : "TID";
+	size_t at;
+
+	if (plan->command && !list->n) {
+		snprintf(who, size, "'%s'", plan->command[0]);
+		return;
+	}
+	if (!list->n) {
+		snprintf(who, size, "all threads");
+		return;
+	}
+	at = (size_t)snprintf(who, size, list->n == 1 ? "%s " : "%s [", what);
+	for (uint32_t i = 0; i < list->n && at < size; i++)
+		at += (size_t)snprintf(who + at, size - at, "%s%d", i ? ", " : "", list->ids[i]);
+	if (list->n > 1 && at < size)
+		snprintf(who + at, size - at, "]");
+}
+
+#define BARE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
+
+static void put_word(FILE *out, const char *word)
+{
+	if (*word && word[strspn(word, BARE)] == '\0') {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	}
+	fputc('\'', out);
+}
+
+char *shared_command_line(int argc, char *const *argv)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	for (int i = 0; i < argc; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		put_word(out, argv[i]);
+	}
+	if (fclose(out) != 0) {
+		free(line);
+		return NULL;
+	}
+	return line;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line of stackcount: the table and where its values go. Lists are freed by
+ * options_clear(), strings point into argv.
+ */
+#ifndef STACKTALLY_COMMANDS_STACKCOUNT_OPTIONS_H
+#define STACKTALLY_COMMANDS_STACKCOUNT_OPTIONS_H
+
+#include "commands/shared_options.h"
+
+struct stackcount_options {
+	struct shared_options shared;
+	bool timestamp, regexp, per_process;
+	bool verbose_address; /* -v: a bare address column */
+	bool debug;	      /* say what is done while it is done */
+	const char *pattern;  /* NULL only with --from */
+};
+
+/* What options_parse() starts from. */
+#define STACKCOUNT_OPTIONS_DEFAULT                                                                 \
+	{                                                                                          \
+		.shared = SHARED_OPTIONS_DEFAULT                                                   \
+	}
+
+extern const struct command_line stackcount_command_line;
+extern const struct manual_section stackcount_manual[]; /* stackcount_manual.c */
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "elf/elf_stubs.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_RELOCATIONS_SIZE (16u << 20)
+#define MAX_STUBS_SIZE	     (16u << 20)
+#define MAX_NAME	     4096
+/* jmp *DISPLACEMENT(%rip) */
+#define JUMP_SIZE 6
+
+/* The slot of the global offset table that a relocation fills, and its symbol. */
+struct slot {
+	uint64_t address;
+	uint32_t symbol;
+};
+
+struct stubs {
+	const struct elf_file *elf;
+	struct slot *slots; /* sorted by address */
+	uint32_t n_slots;
+	const struct elf_section *symbols, *strings;
+	struct pool *pool;
+};
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct slot *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return 0;
+}
+
+static int add_slots(struct stubs *stubs, const char *name, uint32_t wanted_type)
+{
+	const struct elf_section *section = elf_file_section(stubs->elf, name);
+	own(own_free) void *bytes = NULL;
+	struct slot *grown;
+	uint32_t n;
+	int r;
+
+	if (!section || section->type != SHT_RELA || section->link >= stubs->elf->n_sections)
+		return 0;
+	r = elf_file_load(stubs->elf, section, MAX_RELOCATIONS_SIZE, &bytes);
+	if (r)
+		return r == -ENOMEM ? r : 0;
+	n = (uint32_t)(section->size / sizeof(Elf64_Rela));
+	grown = realloc(stubs->slots, (stubs->n_slots + n + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	stubs->slots = grown;
+	stubs->symbols = &stubs->elf->sections[section->link];
+	for (uint32_t i = 0; i < n; i++) {
+		Elf64_Rela relocation;
+
+		memcpy(&relocation, (char *)bytes + i * sizeof(relocation), sizeof(relocation));
+		if (ELF64_R_TYPE(relocation.r_info) != wanted_type)
+			continue;
+		grown[stubs->n_slots].address = relocation.r_offset;
+		grown[stubs->n_slots++].symbol = (uint32_t)ELF64_R_SYM(relocation.r_info);
+	}
+	return 0;
+}
+
+/* The name of a dynamic symbol with @plt behind; NULL when it has none. */
+static int stub_name(const struct stubs *stubs, uint32_t symbol, const char **ret_name)
+{
+	char name[MAX_NAME + 4];
+	Elf64_Sym entry;
+	int length;
+
+	*ret_name = NULL;
+	if (!symbol || symbol >= stubs->symbols->size / sizeof(entry) ||
+	    elf_file_read(stubs->elf, stubs->symbols->offset + symbol * sizeof(entry), &entry,
+			  sizeof(entry)))
+		return 0;
+	length = elf_file_string(stubs->elf, stubs->strings, entry.st_name, name, MAX_NAME);
+	if (length <= 0)
+		return 0;
+	memcpy(name + length, "@plt", 5);
+	*ret_name = pool_string(stubs->pool, name);
+	return *ret_name ? 0 : -ENOMEM;
+}
+
+/* The slot that a stub jumps through: the first indirect jump in it says. */
+static const struct slot *slot_of_stub(const struct stubs *stubs, const uint8_t *code, size_t size,
+				       uint64_t address)
+{
+	for (size_t i = 0; i + JUMP_SIZE <= size; i++) {
+		struct slot key;
+		int32_t displacement;
+
+		if (code[i] != 0xff || code[i + 1] != 0x25)
+			continue;
+		memcpy(&displacement, code + i + 2, sizeof(displacement));
+		key.address = address + i + JUMP_SIZE + (uint64_t)(int64_t)displacement;
+		return bsearch(&key, stubs->slots, stubs->n_slots, sizeof(key), compare_slots);
+	}
+	return NULL;
+}
+
+/* The sections of stubs, how long a stub is in each, and where their slots are told. */
+static const struct {
+	const char *name;
+	uint64_t stub_size;
+	const char *slots;
+	uint32_t type;
+} sections[] = {
+	{ ".plt", 16, ".rela.plt", R_X86_64_JUMP_SLOT },
+	{ ".plt.sec", 16, ".rela.plt", R_X86_64_JUMP_SLOT },
+	{ ".plt.got", 8, ".rela.dyn", R_X86_64_GLOB_DAT },
+};
+
+#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static const struct elf_section *section_of_stubs(const struct elf_file *elf, const char *name)
+{
+	const struct elf_section *section = elf_file_section(elf, name);
+
+	return section && section->size <= MAX_STUBS_SIZE && section->flags & SHF_EXECINSTR
+		       ? section
+		       : NULL;
+}
+
+/* Whether a query is for a stub there. */
+static bool is_asked_for(const struct elf_section *section, const struct symbol_query *queries,
+			 size_t n)
+{
+	for (size_t i = query_lower_bound(queries, n, section->address);
+	     i < n && queries[i].address - section->address < section->size; i++)
+		if (!queries[i].name)
+			return true;
+	return false;
+}
+
+static int answer_in_section(const struct stubs *stubs, const struct elf_section *section,
+			     uint64_t stub_size, struct symbol_query *queries, size_t n)
+{
+	uint8_t code[16];
+
+	for (size_t i = query_lower_bound(queries, n, section->address);
+	     i < n && queries[i].address - section->address < section->size; i++) {
+		uint64_t at = (queries[i].address - section->address) / stub_size * stub_size;
+		const struct slot *slot;
+		const char *text;
+		int r;
+
+		if (queries[i].name || section->size - at < stub_size ||
+		    elf_file_read(stubs->elf, section->offset + at, code, stub_size))
+			continue;
+		slot = slot_of_stub(stubs, code, stub_size, section->address + at);
+		if (!slot)
+			continue;
+		r = stub_name(stubs, slot->symbol, &text);
+		if (r)
+			return r;
+		if (text) {
+			queries[i].name = text;
+			queries[i].start = section->address + at;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Whether a C library's start code is at the entry point: it ends the chain of frames first of
+ * all. Libraries that can be run (libc.so.6) begin otherwise.
+ */
+static bool starts_a_program(const struct elf_file *elf, const struct elf_section *section)
+{
+	uint8_t code[8];
+	const uint8_t *at = code;
+
+	if (section->type == SHT_NOBITS ||
+	    elf_file_read(elf, section->offset + (elf->entry - section->address), code,
+			  sizeof(code)))
+		return false;
+	if (elf->machine == EM_X86_64) {
+		if (memcmp(at, "\xf3\x0f\x1e\xfa", 4) == 0) /* endbr64 */
+			at += 4;
+		return memcmp(at, "\x31\xed", 2) == 0 ||   /* xor %ebp, %ebp */
+		       memcmp(at, "\x48\x31\xed", 3) == 0; /* xor %rbp, %rbp */
+	}
+	if (elf->machine == EM_AARCH64) {
+		if (memcmp(at, "\x5f\x24\x03\xd5", 4) == 0) /* bti c */
+			at += 4;
+		return memcmp(at, "\x1d\x00\x80\xd2", 4) == 0; /* mov x29, #0 */
+	}
+	return false;
+}
+
+static int answer_entry(const struct elf_file *elf, struct symbol_query *queries, size_t n,
+			struct pool *pool)
+{
+	/* The length of that code, at most; the next function begins there. */
+	const uint64_t reach = 48;
+	const struct elf_section *section = elf_file_code_section(elf, elf->entry);
+	const char *name;
+
+	if (!elf->entry || !section || !starts_a_program(elf, section))
+		return 0;
+	name = pool_string(pool, "_start");
+	if (!name)
+		return -ENOMEM;
+	for (size_t i = query_lower_bound(queries, n, elf->entry);
+	     i < n && queries[i].address - elf->entry < reach; i++) {
+		if (queries[i].name || queries[i].address - section->address >= section->size)
+			continue;
+		queries[i].name = name;
+		queries[i].start = elf->entry;
+	}
+	return 0;
+}
+
+static void free_slots(struct stubs *stubs)
+{
+	free(stubs->slots);
+}
+
+/* Slots are many and stubs are seldom asked for: only those of the section are read. */
+static int answer_stubs(const struct elf_file *elf, size_t which, struct symbol_query *queries,
+			size_t n, struct pool *pool)
+{
+	own(free_slots) struct stubs stubs = { .elf = elf, .pool = pool };
+	const struct elf_section *section = section_of_stubs(elf, sections[which].name);
+	int r;
+
+	if (!section || !is_asked_for(section, queries, n))
+		return 0;
+	r = add_slots(&stubs, sections[which].slots, sections[which].type);
+	if (r || !stubs.symbols || stubs.symbols->type != SHT_DYNSYM ||
+	    stubs.symbols->link >= elf->n_sections)
+		return r;
+	stubs.strings = &elf->sections[stubs.symbols->link];
+	qsort(stubs.slots, stubs.n_slots, sizeof(*stubs.slots), compare_slots);
+	return answer_in_section(&stubs, section, sections[which].stub_size, queries, n);
+}
+
+int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, size_t n,
+		   struct pool *pool)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && elf->machine == EM_X86_64 && elf->is_64 && i < N_SECTIONS; i++)
+		r = answer_stubs(elf, i, queries, n, pool);
+	return r ? r : answer_entry(elf, queries, n, pool);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "elf/load_segments.h"
+
+#include <elf.h>
+
+#include "elf/elf_file.h"
+
+#define PAGE 4096u
+
+static void take(const struct elf_file *elf, struct load_segments *ret_segments)
+{
+	*ret_segments = (struct load_segments){ 0 };
+	for (uint32_t i = 0; i < elf->n_segments && ret_segments->n < MAX_LOAD_SEGMENTS; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+
+		if (segment->type != PT_LOAD || segment->file_size == 0)
+			continue;
+		ret_segments->at[ret_segments->n++] = (struct load_segment){
+			.offset = segment->offset,
+			.size = segment->file_size,
+			.address = segment->address,
+			.executable = segment->flags & PF_X,
+		};
+	}
+}
+
+int load_segments_read(int fd, struct load_segments *ret_segments)
+{
+	own(own_elf_file_close) struct elf_file *elf = NULL;
+	int r = elf_file_open(fd, &elf);
+
+	if (r == 0)
+		take(elf, ret_segments);
+	return r;
+}
+
+int load_segments_read_memory(const void *bytes, size_t size, struct load_segments *ret_segments)
+{
+	own(own_elf_file_close) struct elf_file *elf = NULL;
+	int r = elf_file_open_memory(bytes, size, &elf);
+
+	if (r == 0)
+		take(elf, ret_segments);
+	return r;
+}
+
+/* The segment's pages hold the offset: mappings are of whole pages. */
+static bool holds(const struct load_segment *segment, uint64_t offset)
+{
+	return segment->offset / PAGE * PAGE <= offset &&
+	       offset - segment->offset / PAGE * PAGE < segment->size + segment->offset % PAGE;
+}
+
+bool load_segments_bias(const struct load_segments *segments, uint64_t start, uint64_t offset,
+			uint64_t *ret_bias)
+{
+	const struct load_segment *found = NULL;
+
+	for (uint32_t i = 0; i < segments->n; i++) {
+		const struct load_segment *segment = &segments->at[i];
+
+		/* Two may share a page of the file: what is executed is the executable one. */
+		if (holds(segment, offset) && (!found || !found->executable || segment->executable))
+			found = segment;
+	}
+	if (!found)
+		return false;
+	*ret_bias = start - offset + found->offset - found->address;
+	return true;
+}

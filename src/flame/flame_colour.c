@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flame/flame_colour.h"
+
+/* Degrees and percents: where a kind starts, and how far a name may lead from there. */
+struct palette {
+	uint8_t hue_from, hue_by;
+	uint8_t saturation;
+	uint8_t light_from, light_by;
+};
+
+static const struct palette palettes[FLAME_N_KINDS] = {
+	[FLAME_ROOT] = { 215, 0, 16, 80, 0 },	   [FLAME_WHO] = { 205, 20, 24, 74, 8 },
+	[FLAME_KERNEL] = { 8, 14, 82, 66, 10 },	   [FLAME_USER] = { 38, 14, 90, 62, 10 },
+	[FLAME_CPP] = { 66, 16, 58, 60, 10 },	   [FLAME_JIT] = { 128, 20, 42, 62, 10 },
+	[FLAME_INLINED] = { 178, 14, 44, 64, 10 }, [FLAME_MARKER] = { 220, 0, 6, 72, 8 },
+};
+
+/* FNV-1a: few lines in every language that has to come to the same. */
+static uint32_t hash_name(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+static double channel(double hue, double saturation, double light, double shift)
+{
+	double at = hue / 60 + shift, reach, level;
+
+	while (at >= 6)
+		at -= 6;
+	reach = light < 0.5 ? light * (1 + saturation) : light + saturation - light * saturation;
+	level = at < 1 ? at : at < 3 ? 1 : at < 4 ? 4 - at : 0;
+	return 2 * light - reach + 2 * (reach - light) * level;
+}
+
+static uint8_t byte(double part)
+{
+	return (uint8_t)(part * 255 + 0.5);
+}
+
+/* Hue, saturation and lightness as CSS has them. */
+static struct flame_colour from_hsl(double hue, double saturation, double light)
+{
+	return (struct flame_colour){ .red = byte(channel(hue, saturation, light, 2)),
+				      .green = byte(channel(hue, saturation, light, 0)),
+				      .blue = byte(channel(hue, saturation, light, 4)) };
+}
+
+struct flame_colour flame_colour_of(const struct flame_frame *frame)
+{
+	const struct palette *palette = &palettes[frame->kind];
+	uint32_t hash = hash_name(frame->name);
+
+	return from_hsl(palette->hue_from + palette->hue_by * (hash & 0xff) / 255.0,
+			palette->saturation / 100.0,
+			(palette->light_from + palette->light_by * (hash >> 8 & 0xff) / 255.0) /
+				100.0);
+}
+
+struct flame_colour flame_colour_change(double now, double before)
+{
+	double more = now - before, most = now > before ? now : before;
+	double strength, surprise, saturation;
+
+	if (most <= 0)
+		return (struct flame_colour){ 240, 240, 240 };
+	/*
+	 * Counts of samples scatter by the square root: squared, the change in such units. Three
+	 * of them are no chance.
+	 */
+	surprise = more * more / (now + before) / 9;
+	strength = (more < 0 ? -more : more) / most * (surprise < 1 ? surprise : 1);
+	/* What hardly changed is of no colour rather than a little blue. */
+	saturation = 0.85 * (strength < 0.2 ? strength * 5 : 1);
+	return from_hsl(more > 0 ? 4 : 214, saturation, 0.94 - 0.36 * strength);
+}

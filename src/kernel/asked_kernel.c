@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kernel/asked_kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "kernel/kernel_aliases.h"
+
+struct module {
+	struct module *next;
+	char name[]; /* with its brackets */
+};
+
+struct asked_kernel {
+	struct kernel_asker asker;
+	uint64_t core_start, core_end;
+	uint64_t init_start, init_end; /* start_kernel(): the root of CPU 0's idle task */
+	struct module *modules;
+	struct kernel_symbol last; /* the function of the last answer, ... */
+	uint64_t last_end;	   /* ... which ends here; 0: there was none */
+};
+
+int asked_kernel_new(const struct kernel_asker *asker, struct asked_kernel **ret_asked)
+{
+	struct asked_kernel *asked;
+	uint64_t start, end;
+
+	if (asker->address_of(asker->context, "_text", &start) < 0 ||
+	    asker->address_of(asker->context, "_etext", &end) < 0 || start >= end)
+		return -ENOTSUP;
+	asked = calloc(1, sizeof(*asked));
+	if (!asked)
+		return -ENOMEM;
+	*asked = (struct asked_kernel){ .asker = *asker, .core_start = start, .core_end = end };
+	if (asker->address_of(asker->context, "_sinittext", &start) == 0 &&
+	    asker->address_of(asker->context, "_einittext", &end) == 0) {
+		asked->init_start = start;
+		asked->init_end = end;
+	}
+	*ret_asked = asked;
+	return 0;
+}
+
+void asked_kernel_free(struct asked_kernel *asked)
+{
+	if (!asked)
+		return;
+	while (asked->modules) {
+		struct module *next = asked->modules->next;
+
+		free(asked->modules);
+		asked->modules = next;
+	}
+	free(asked);
+}
+
+void asked_kernel_core_range(const struct asked_kernel *asked, uint64_t *ret_start,
+			     uint64_t *ret_end)
+{
+	*ret_start = asked->core_start;
+	*ret_end = asked->core_end;
+}
+
+/* The name of a module in its brackets, kept. NULL: out of memory. */
+static const char *module_named(struct asked_kernel *asked, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	struct module *module;
+
+	for (module = asked->modules; module; module = module->next)
+		if (strcmp(module->name, name) == 0)
+			return module->name;
+	module = malloc(sizeof(*module) + size);
+	if (!module)
+		return NULL;
+	memcpy(module->name, name, size);
+	module->next = asked->modules;
+	asked->modules = module;
+	return module->name;
+}
+
+/* "+0xOFFSET/0xSIZE" at `at`; *ret_rest is behind it. */
+static bool read_place(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
+		       const char **ret_rest)
+{
+	const char *end = at + strlen(at);
+
+	if (strncmp(at, "+0x", 3) != 0)
+		return false;
+	at += 3;
+	if (!lines_hex(&at, end, ret_offset) || strncmp(at, "/0x", 3) != 0)
+		return false;
+	at += 3;
+	if (!lines_hex(&at, end, ret_size) || *ret_offset >= *ret_size)
+		return false;
+	*ret_rest = at;
+	return true;
+}
+
+/* Another name of the function at the same address that is better known. */
+static void take_alias(const struct asked_kernel *asked, struct kernel_symbol *symbol)
+{
+	char alias[KALLSYMS_NAME_SIZE];
+	uint64_t address;
+
+	if (kernel_alias(symbol->name, alias, sizeof(alias)) &&
+	    asked->asker.address_of(asked->asker.context, alias, &address) == 0 &&
+	    address == symbol->start)
+		strcpy(symbol->name, alias);
+}
+
+/* A JITed BPF program, or what leads to one: the kernel gives them no module. */
+static bool is_program(const char *name)
+{
+	return strncmp(name, "bpf_", strlen("bpf_")) == 0;
+}
+
+static bool is_core(const struct asked_kernel *asked, uint64_t address)
+{
+	return (address >= asked->core_start && address < asked->core_end) ||
+	       (address >= asked->init_start && address < asked->init_end);
+}
+
+/* The text of an answer for the address. */
+static bool take_answer(struct asked_kernel *asked, const char *text, uint64_t address)
+{
+	const char *plus = strrchr(text, '+'), *rest;
+	struct kernel_symbol symbol = { .module = KALLSYMS_CORE };
+	uint64_t offset, size;
+	bool end;
+
+	if (!plus || plus == text || plus - text >= KALLSYMS_NAME_SIZE ||
+	    !read_place(plus, &offset, &size, &rest))
+		return false;
+	memcpy(symbol.name, text, (size_t)(plus - text));
+	symbol.start = address - offset;
+	if (rest[0] == ' ' && rest[1] == '[')
+		symbol.module = module_named(asked, rest + 1);
+	else if (!is_core(asked, address))
+		symbol.module = is_program(symbol.name) ? KALLSYMS_PROGRAM : NULL;
+	/* The function at a mark, or that there is none, is for the table to tell. */
+	if (!symbol.module || kernel_name_is_mark(symbol.name, &end))
+		return false;
+	take_alias(asked, &symbol);
+	asked->last = symbol;
+	asked->last_end = symbol.start + size;
+	return true;
+}
+
+bool asked_kernel_find(struct asked_kernel *asked, uint64_t address,
+		       struct kernel_symbol *ret_symbol)
+{
+	const char *text;
+
+	if (address < asked->last.start || address >= asked->last_end) {
+		if (asked->asker.symbol_at(asked->asker.context, address, &text) < 0 ||
+		    !take_answer(asked, text, address))
+			return false;
+	}
+	*ret_symbol = asked->last;
+	return true;
+}

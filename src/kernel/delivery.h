@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The frames of a kernel stack between the code that has a tracepoint and what was hung on the
+ * tracepoint, told by their names. They belong to how events are looked at, not to what the kernel
+ * did, and differ with how many others look.
+ *
+ * Must not know: BPF objects, triggers, tallies.
+ */
+#ifndef STACKTALLY_KERNEL_DELIVERY_H
+#define STACKTALLY_KERNEL_DELIVERY_H
+
+#include "kernel/kallsyms.h"
+
+/*
+ * The most there are: the program (two frames where the kernel interprets it), bpf_trace_runN,
+ * __bpf_trace_CLASS and __traceiter_EVENT.
+ */
+#define DELIVERY_MAX 5
+
+struct delivery;
+
+/*
+ * `find` as kallsyms_find(); it is asked once for each of the few addresses that matter. `raw`:
+ * walks begin in the program of a raw tracepoint; else where a perf event's record is made.
+ * `context` must outlive it.
+ */
+int delivery_new(bool (*find)(void *context, uint64_t address, struct kernel_symbol *ret_symbol),
+		 void *context, bool raw, struct delivery **ret_delivery);
+void delivery_free(struct delivery *delivery);
+
+/* How many of the `n` frames, leaf first, these are. */
+uint32_t delivery_frames(struct delivery *delivery, const uint64_t *frames, uint32_t n);
+
+#endif

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/own.h"
+
+#define BUFFER_SIZE (64u << 10)
+#define FILE_MODE   0666 /* less the umask */
+
+static int cannot_write(const char *path, int code, struct error *err)
+{
+	return error_set(err, code, "cannot write %s: %s", path, strerror(-code));
+}
+
+/* A file without a name in the directory of `path`; vanishes with its descriptor. */
+static int open_nameless(const char *path)
+{
+	own(own_free) char *copy = strdup(path);
+	int fd;
+
+	if (!copy)
+		return -ENOMEM;
+	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A file that has no name yet, or one beside the final one, where the file system has no files
+ * without.
+ */
+static int open_unnamed(struct output *output)
+{
+	int fd = open_nameless(output->final_path);
+
+	if (fd != -EOPNOTSUPP && fd != -EISDIR)
+		return fd;
+	if (asprintf(&output->temporary, "%s.%d.tmp", output->final_path, getpid()) < 0) {
+		output->temporary = NULL;
+		return -ENOMEM;
+	}
+	fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	free(take_ptr(output->temporary));
+	return fd;
+}
+
+/* Opens what the path stands for: where it is, or until it is whole under no name. */
+static int open_path(const char *path, bool in_place, struct output *output)
+{
+	struct stat status;
+	bool exists = stat(path, &status) == 0;
+	int fd;
+
+	if (exists && S_ISDIR(status.st_mode))
+		return -EISDIR;
+	if (exists && access(path, W_OK) < 0)
+		return -errno;
+	if (!in_place && (!exists || S_ISREG(status.st_mode))) {
+		/* Through links to the file itself: replacing a link is not what was asked for. */
+		output->final_path = exists ? realpath(path, NULL) : strdup(path);
+		return output->final_path ? open_unnamed(output) : -errno;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Says which ones there are. */
+static int unknown_extension(const char *path, struct error *err)
+{
+	char known[400];
+	size_t at = 0;
+
+	for (const struct writer *const *writer = writers; *writer; writer++)
+		for (const char *const *extension = (*writer)->extensions; *extension; extension++)
+			if (at < sizeof(known))
+				at += (size_t)snprintf(known + at, sizeof(known) - at, "%s ",
+						       *extension);
+	return error_usage(err,
+			   "no format goes by the extension of '%s': use one of %s.stacktally, or "
+			   "say which with --format",
+			   path, known);
+}
+
+static int unknown_format(const char *name, struct error *err)
+{
+	char known[200];
+	size_t at = 0;
+
+	for (const struct writer *const *writer = writers; *writer; writer++)
+		if (at < sizeof(known))
+			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s, ",
+					       (*writer)->name);
+	return error_usage(err, "unknown format '%s': use one of %srecording", name, known);
+}
+
+static int choose_writer(const struct plan_output *wanted, struct output *output, struct error *err)
+{
+	if (wanted->format && strcmp(wanted->format, "recording") == 0)
+		return 0;
+	if (!wanted->format && wanted->path && strlen(wanted->path) > strlen(".stacktally") &&
+	    strcmp(wanted->path + strlen(wanted->path) - strlen(".stacktally"), ".stacktally") == 0)
+		return 0;
+	if (wanted->format)
+		output->writer = writer_by_name(wanted->format);
+	else
+		output->writer = wanted->path ? writer_by_path(wanted->path) : writers[0];
+	if (output->writer)
+		return 0;
+	return wanted->format ? unknown_format(wanted->format, err)
+			      : unknown_extension(wanted->path, err);
+}
+
+static bool is_numbered(const char *path)
+{
+	return path && (strstr(path, "%n") || strstr(path, "%t"));
+}
+
+/* The name with its %n and %t filled in, allocated. */
+static char *expand(const char *path, uint32_t number, time_t since)
+{
+	char when[32], *expanded = NULL;
+	struct tm local;
+	size_t size;
+	FILE *out = open_memstream(&expanded, &size);
+
+	if (!out)
+		return NULL;
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&since, &local));
+	for (; *path; path++) {
+		if (path[0] == '%' && path[1] == 'n')
+			fprintf(out, "%" PRIu32, number);
+		else if (path[0] == '%' && path[1] == 't')
+			fputs(when, out);
+		else
+			fputc(*path, out);
+		if (path[0] == '%' && (path[1] == 'n' || path[1] == 't'))
+			path++;
+	}
+	if (fclose(out) == 0)
+		return expanded;
+	free(expanded);
+	return NULL;
+}
+
+static int check_output(const struct plan_output *wanted, const struct plan *plan, bool intervals,
+			const struct output *output, struct error *err)
+{
+	bool to_stdout = !wanted->path;
+	bool binary = !output->writer || output->writer->binary;
+	bool whole = !output->writer || output->writer->whole;
+
+	if (whole && intervals && !output->each)
+		return error_usage(err,
+				   "%s: this format holds one report, not one an interval: put %%n "
+				   "or %%t in the name to have a file for each",
+				   output->path);
+	if (intervals && output->each && plan->interval < 1 && !strstr(wanted->path, "%n"))
+		return error_usage(err, "%s: two files in a second need %%n in the name",
+				   output->path);
+	if (plan->diff && output->writer && !output->writer->diffs)
+		return error_usage(err, "%s: this format shows no differences", output->path);
+	if (binary && to_stdout && isatty(STDOUT_FILENO))
+		return error_usage(err, "this format is not for a terminal: use -o FILE");
+	return 0;
+}
+
+static int open_stream(struct output *output, bool to_stdout, bool in_place, struct error *err)
+{
+	const char *path = output->each ? output->expanded : output->path;
+	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+			   : open_path(path, in_place, output);
+
+	if (fd < 0)
+		return cannot_write(path, to_stdout ? -errno : fd, err);
+	output->stream = fdopen(fd, "w");
+	if (!output->buffer)
+		output->buffer = malloc(BUFFER_SIZE);
+	if (!output->stream || !output->buffer) {
+		if (!output->stream)
+			close(fd);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	setvbuf(output->stream, output->buffer, _IOFBF, BUFFER_SIZE);
+	return 0;
+}
+
+/* The file of the next report. */
+static int open_next(struct output *output, struct error *err)
+{
+	free(output->expanded);
+	output->expanded = expand(output->path, output->number + 1, output->since);
+	if (!output->expanded)
+		return error_set(err, -ENOMEM, "out of memory");
+	return open_stream(output, false, false, err);
+}
+
+static int open_output(const struct plan_output *wanted, const struct plan *plan, bool intervals,
+		       struct output *output, struct error *err)
+{
+	bool to_stdout = !wanted->path;
+	int r = choose_writer(wanted, output, err);
+
+	if (r < 0)
+		return r;
+	output->path = to_stdout ? "standard output" : wanted->path;
+	output->each = is_numbered(wanted->path);
+	r = check_output(wanted, plan, intervals, output, err);
+	if (r < 0)
+		return r;
+	output->since = time(NULL);
+	return output->each ? open_next(output, err)
+			    : open_stream(output, to_stdout, intervals, err);
+}
+
+int outputs_open(const struct plan *plan, bool intervals, struct outputs *ret_outputs,
+		 struct error *err)
+{
+	struct outputs outputs = { .list = calloc(plan->n_outputs, sizeof(*outputs.list)) };
+	int r = 0;
+
+	if (!outputs.list)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; r == 0 && i < plan->n_outputs; i++) {
+		outputs.n++;
+		r = open_output(&plan->outputs[i], plan, intervals, &outputs.list[i], err);
+	}
+	if (r < 0) {
+		outputs_close(&outputs);
+		return r;
+	}
+	*ret_outputs = outputs;
+	return 0;
+}
+
+int output_begin(struct output *output, struct error *err)
+{
+	int r = output->stream ? 0 : open_next(output, err);
+
+	if (r == 0)
+		output->number++;
+	return r;
+}
+
+static int flush(struct output *output, struct error *err)
+{
+	if (fflush(output->stream) == 0 && !ferror(output->stream))
+		return 0;
+	return cannot_write(output->path, errno ? -errno : -EIO, err);
+}
+
+static int rename_temporary(struct output *output)
+{
+	if (rename(output->temporary, output->final_path) < 0)
+		return -errno;
+	free(take_ptr(output->temporary));
+	return 0;
+}
+
+static void remove_temporary(struct output *output)
+{
+	if (output->temporary)
+		unlink(output->temporary);
+	free(take_ptr(output->temporary));
+}
+
+/* Gives the nameless file its name, in the place of what may bear it now. */
+static int give_name(struct output *output)
+{
+	char self[64];
+
+	if (output->temporary)
+		return rename_temporary(output);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(output->stream));
+	if (linkat(AT_FDCWD, self, AT_FDCWD, output->final_path, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	if (asprintf(&output->temporary, "%s.%d.tmp", output->final_path, getpid()) < 0) {
+		output->temporary = NULL;
+		return -ENOMEM;
+	}
+	if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) < 0) {
+		int code = -errno;
+
+		free(take_ptr(output->temporary)); /* somebody else's */
+		return code;
+	}
+	return rename_temporary(output);
+}
+
+/* The file is whole. */
+static int complete(struct output *output, struct error *err)
+{
+	int r = flush(output, err);
+
+	if (r < 0)
+		return r;
+	r = output->final_path ? give_name(output) : 0;
+	if (fclose(output->stream) != 0 && r == 0)
+		r = -errno;
+	output->stream = NULL;
+	free(take_ptr(output->final_path));
+	output->since = time(NULL);
+	return r < 0 ? cannot_write(output->path, r, err) : 0;
+}
+
+int output_flush(struct output *output, struct error *err)
+{
+	return output->each ? complete(output, err) : flush(output, err);
+}
+
+int output_finish(struct output *output, struct error *err)
+{
+	return output->each ? 0 : complete(output, err);
+}
+
+void outputs_close(struct outputs *outputs)
+{
+	for (uint32_t i = 0; i < outputs->n; i++) {
+		if (outputs->list[i].stream)
+			fclose(outputs->list[i].stream);
+		remove_temporary(&outputs->list[i]);
+		free(outputs->list[i].buffer);
+		free(outputs->list[i].final_path);
+		free(outputs->list[i].expanded);
+	}
+	free(outputs->list);
+	*outputs = (struct outputs){ 0 };
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/run_live.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "cli/message.h"
+
+DEFINE_OWN(struct live, live_close)
+
+struct run_live {
+	const struct run_request *request;
+	struct live *live;
+	struct symbolizer *symbolizer;
+	const struct worlds *worlds;
+	struct session *session;
+};
+
+/* ---- for live/ ---- */
+
+static int resolve(void *context, const struct tally *tally, struct names *names)
+{
+	struct run_live *run = context;
+
+	return symbolizer_resolve(run->symbolizer, tally, names, NULL);
+}
+
+static uint64_t events(void *context)
+{
+	return session_events(((struct run_live *)context)->session);
+}
+
+static const char *cgroup(void *context, uint64_t id)
+{
+	return worlds_cgroup(((struct run_live *)context)->worlds, id);
+}
+
+/* ---- a measurement ---- */
+
+static int open_live(const char *where, struct live **ret_live, struct error *err)
+{
+	struct live *live;
+	int r = live_open(where, &live, err);
+
+	if (r < 0)
+		return r;
+	/* The address is what was asked for: not a note that -q leaves out. */
+	message_line("Live at %s", live_url(live));
+	if (live_is_public(live))
+		message_line("WARNING: whoever can reach that address and sees this line, or the "
+			     "traffic, can watch: nothing is encrypted");
+	*ret_live = live;
+	return 0;
+}
+
+int run_live_open(const struct run_request *request, struct run_live **ret_run, struct error *err)
+{
+	struct run_live *run;
+	int r;
+
+	if (!request->plan->live)
+		return 0;
+	run = calloc(1, sizeof(*run));
+	if (!run)
+		return error_set(err, -ENOMEM, "out of memory");
+	run->request = request;
+	r = open_live(request->plan->live, &run->live, err);
+	if (r < 0) {
+		run_live_close(run);
+		return r;
+	}
+	*ret_run = run;
+	return 0;
+}
+
+int run_live_start(struct run_live *run, const struct profile_meta *meta, struct worlds *worlds,
+		   const struct symbolizer_options *options, struct session *session,
+		   struct error *err)
+{
+	struct symbolizer_options own = *options;
+	struct keeper_source source = {
+		.resolve = resolve,
+		.record = recording_save,
+		.context = run,
+		.report = run->request->report,
+		.meta = *meta,
+	};
+	int r;
+
+	/* Waiting for a network would make a still picture of it; the report does. */
+	own.debuginfod = false;
+	own.progress = NULL;
+	run->worlds = worlds;
+	run->session = session;
+	r = symbolizer_new(worlds, &own, &run->symbolizer);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	return live_start(run->live, &source, session_duration(session), events, err);
+}
+
+int run_live_look(struct run_live *run, const struct tally *tally, bool cleared, struct error *err)
+{
+	if (!run)
+		return 0;
+	if (live_look(run->live, tally, session_duration(run->session), cleared, cgroup, run) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+void run_live_close(struct run_live *run)
+{
+	if (!run)
+		return;
+	live_close(run->live);
+	symbolizer_free(run->symbolizer);
+	free(run);
+}
+
+/* ---- a recording ---- */
+
+struct recorded {
+	const struct recording *recording;
+};
+
+/* Both tallies have the same addresses. */
+static int take_names(void *context, const struct tally *tally, struct names *names)
+{
+	const struct names *from = ((struct recorded *)context)->recording->names;
+	uint32_t object;
+	int r = 0;
+
+	for (uint32_t i = names_n_objects(names); r == 0 && i < names_n_objects(from); i++)
+		r = names_add_object(names, &names_objects(from)[i], &object);
+	for (uint32_t i = names_n_addresses(names); r == 0 && i < tally_n_addresses(tally); i++) {
+		struct names_address address = names_address(from, i);
+		struct names_frame frames[NAMES_MAX_INLINED];
+
+		for (uint32_t at = 0; at < address.n; at++)
+			frames[at] = names_frame(from, address.first + at);
+		r = names_add_address(names, frames, address.n);
+	}
+	return r;
+}
+
+static const char *recorded_cgroup(void *context, uint64_t id)
+{
+	const struct names *names = ((struct recorded *)context)->recording->names;
+
+	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
+		if (names_cgroups(names)[i].id == id)
+			return names_cgroups(names)[i].path;
+	return NULL;
+}
+
+int run_live_serve(const struct run_request *request, const struct recording *recording,
+		   struct error *err)
+{
+	struct recorded recorded = { recording };
+	const struct keeper_source source = {
+		.resolve = take_names,
+		.record = recording_save,
+		.context = &recorded,
+		.report = request->report,
+		.meta = recording->meta,
+	};
+	own(own_live_close) struct live *live = NULL;
+	sigset_t stop;
+	int r, signal;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGINT);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGHUP);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	r = open_live(request->plan->live, &live, err);
+	if (r == 0)
+		r = live_start(live, &source, 0, NULL, err);
+	if (r == 0 && live_look(live, recording->tally, recording->meta.duration_ns, false,
+				recorded_cgroup, &recorded) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
+	if (r == 0)
+		sigwait(&stop, &signal);
+	return r;
+}

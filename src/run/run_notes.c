@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/run_notes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "session/unwinder.h"
+#include "view/summary.h"
+#include "view/warnings.h"
+
+static void warn(const struct run_report *report, uint64_t missed_sides)
+{
+	const struct tally_losses *losses = tally_losses_of(report->tally);
+	char line[WARNINGS_LINE_SIZE];
+
+	for (int i = 0; warnings_line(&report->meta, losses, missed_sides, i, line); i++)
+		message_line("%s", line);
+}
+
+/* How user stacks ended, and where those that are not complete did. */
+static void tell_ends(const struct ends *ends)
+{
+	if (!message_is_verbose() || ends->samples == 0)
+		return;
+	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete; in %" PRIu64
+			" a register was taken to be unchanged by a function called",
+			ends->samples, 100.0 * (double)ends->complete / (double)ends->samples,
+			ends->assumed);
+	for (uint32_t i = 0; i < ends->n_top; i++) {
+		const struct ends_place *place = &ends->top[i];
+
+		message_verbose("  %8" PRIu64 " ended for: %s, in %s of %s", place->count,
+				tally_end_name(place->end),
+				place->function ? place->function : "[unknown]",
+				place->module ? place->module : "[unknown]");
+	}
+}
+
+int run_notes_of_report(const struct run_report *report, struct error *err)
+{
+	const struct tally_losses *losses = tally_losses_of(report->tally);
+	uint64_t lost = losses->lost_ring + losses->lost_counts + losses->lost_nested;
+	struct summary summary;
+	int r = summary_of(report->tally, report->names, &summary);
+
+	if (r < 0)
+		return error_set(err, r, "cannot sum up the report: %s", strerror(-r));
+	warn(report, summary.missed_sides);
+	message_verbose("lost: %" PRIu64 " for want of room in the ring, %" PRIu64
+			" beyond --hash-storage-size, %" PRIu64 " nested; %" PRIu64
+			" events in all, throttled %" PRIu64 " times",
+			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
+			losses->throttled);
+	tell_ends(&summary.ends);
+	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", summary.total,
+		     summary.n_stacks, lost);
+	return 0;
+}
+
+void run_notes_of_tables(const struct session *session, struct profile_unwinding *ret_unwinding)
+{
+	struct unwinder_stats is;
+
+	if (!session_unwinding(session, &is))
+		return;
+	*ret_unwinding = (struct profile_unwinding){ .tables = is.tables.ready,
+						     .rows = is.tables.rows,
+						     .bytes = is.tables.bytes,
+						     .compiled = is.tables.compiled,
+						     .compile_ns = is.tables.compile_ns,
+						     .cached = is.tables.cached,
+						     .cached_ns = is.tables.cached_ns,
+						     .waited = is.waited,
+						     .waited_completed = is.finished };
+}
+
+void run_notes_of_unwinding(const struct session *session)
+{
+	struct unwinder_stats is;
+
+	if (!message_is_verbose() || !session_unwinding(session, &is))
+		return;
+	message_verbose("unwinding: %u tables of %u files, %" PRIu64 " rows, %u rules, %.1f MB of "
+			"%.0f; %" PRIu64 " compiled in %.0f ms, %" PRIu64 " from disk in %.0f ms; "
+			"%u pending, %u without CFI, %u broken, %u evicted",
+			is.tables.ready, is.tables.tables, is.tables.rows, is.tables.rules,
+			(double)is.tables.bytes / 1e6, (double)is.tables.bytes_limit / 1e6,
+			is.tables.compiled, (double)is.tables.compile_ns / 1e6, is.tables.cached,
+			(double)is.tables.cached_ns / 1e6, is.tables.pending, is.tables.no_cfi,
+			is.tables.broken, is.tables.evicted);
+	message_verbose("unwinding: %u processes, %" PRIu64 " more found no room, nor did %" PRIu64
+			" mappings; %" PRIu64 " stacks were finished in user space, %" PRIu64
+			" of them completed",
+			is.tables.processes, is.tables.processes_cut, is.tables.mappings_cut,
+			is.waited, is.finished);
+}
+
+void run_notes_of_worlds(const struct worlds *worlds)
+{
+	const struct worlds_losses *losses = worlds_losses(worlds);
+	struct worlds_size size;
+
+	if (losses->side_band_lost)
+		message_line("WARNING: %" PRIu64
+			     " of the kernel's records of what processes map were "
+			     "lost: names of code that was mapped meanwhile may be missing",
+			     losses->side_band_lost);
+	if (!message_is_verbose())
+		return;
+	worlds_size(worlds, &size);
+	message_verbose("processes: %u address spaces, %u states of them sampled, %" PRIu64
+			" mappings; %u files, %u held open; missed: %" PRIu64 " processes, %" PRIu64
+			" records, %" PRIu64 " mappings, %" PRIu64 " files",
+			size.spaces, size.asked, size.mappings, size.files, size.files_held,
+			losses->processes_gone, losses->side_band_lost, losses->mappings_cut,
+			losses->files_unreadable);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+
+/* All of a frame but the lower half of its offset. Most frames share theirs with others. */
+struct kind {
+	const char *name, *linkage_name, *module, *file;
+	uint32_t line, object, flags;
+	uint32_t offset_high;
+};
+
+struct frame {
+	uint32_t kind, offset;
+};
+
+struct names {
+	struct pool *strings;
+	struct pool **shared; /* by other pools' users, for their strings */
+	uint32_t n_shared, shared_room;
+	struct kind *kinds;
+	uint32_t n_kinds, kind_room;
+	struct index kind_index;
+	struct frame *frames;
+	uint32_t *firsts; /* of each address: its first frame */
+	struct names_object *objects;
+	struct names_cgroup *cgroups;
+	uint32_t n_frames, frame_room;
+	uint32_t n_addresses, address_room;
+	uint32_t n_objects, object_room;
+	uint32_t n_cgroups, cgroup_room;
+};
+
+int names_new(struct names **ret_names)
+{
+	struct names *names = calloc(1, sizeof(*names));
+	int r;
+
+	if (!names)
+		return -ENOMEM;
+	r = pool_new(&names->strings);
+	if (r < 0) {
+		free(names);
+		return r;
+	}
+	*ret_names = names;
+	return 0;
+}
+
+static void free_content(struct names *names)
+{
+	pool_free(names->strings);
+	for (uint32_t i = 0; i < names->n_shared; i++)
+		pool_free(names->shared[i]);
+	free(names->shared);
+	free(names->kinds);
+	index_free(&names->kind_index);
+	free(names->frames);
+	free(names->firsts);
+	free(names->objects);
+	free(names->cgroups);
+}
+
+void names_free(struct names *names)
+{
+	if (!names)
+		return;
+	free_content(names);
+	free(names);
+}
+
+int names_clear(struct names *names)
+{
+	struct pool *strings;
+	int r = pool_new(&strings);
+
+	if (r < 0)
+		return r;
+	free_content(names);
+	*names = (struct names){ .strings = strings };
+	return 0;
+}
+
+const char *names_string(struct names *names, const char *string)
+{
+	return pool_string(names->strings, string);
+}
+
+/* Makes room for `more` elements after the first n; indices stay below NAMES_NONE. */
+static int make_room(void **array, uint32_t n, uint32_t more, uint32_t *room, size_t size)
+{
+	uint64_t wanted = (uint64_t)n + more;
+	uint64_t grown = (uint64_t)n * 2 > wanted ? (uint64_t)n * 2 : wanted < 64 ? 64 : wanted;
+	void *moved;
+
+	if (wanted <= *room)
+		return 0;
+	if (wanted >= NAMES_NONE)
+		return -EFBIG;
+	if (grown >= NAMES_NONE)
+		grown = NAMES_NONE - 1;
+	moved = reallocarray(*array, grown, size);
+	if (!moved)
+		return -ENOMEM;
+	*array = moved;
+	*room = (uint32_t)grown;
+	return 0;
+}
+
+int names_share_strings(struct names *names, struct pool *pool)
+{
+	int r;
+
+	for (uint32_t i = 0; i < names->n_shared; i++) {
+		if (names->shared[i] == pool)
+			return 0;
+	}
+	r = make_room((void **)&names->shared, names->n_shared, 1, &names->shared_room,
+		      sizeof(struct pool *));
+	if (r == 0)
+		names->shared[names->n_shared++] = pool_share(pool);
+	return r;
+}
+
+int names_add_object(struct names *names, const struct names_object *object, uint32_t *ret_index)
+{
+	int r;
+
+	if (!object->path || object->build_id_size > NAMES_BUILD_ID_SIZE)
+		return -EINVAL;
+	r = make_room((void **)&names->objects, names->n_objects, 1, &names->object_room,
+		      sizeof(*object));
+	if (r < 0)
+		return r;
+	names->objects[names->n_objects] = *object;
+	*ret_index = names->n_objects++;
+	return 0;
+}
+
+static struct kind kind_of(const struct names_frame *frame)
+{
+	return (struct kind){
+		.name = frame->name,
+		.linkage_name = frame->linkage_name,
+		.module = frame->module,
+		.file = frame->file,
+		.line = frame->line,
+		.object = frame->object,
+		.flags = frame->flags,
+		.offset_high = (uint32_t)(frame->offset >> 32),
+	};
+}
+
+static bool same_kind(const struct kind *a, const struct kind *b)
+{
+	return a->name == b->name && a->linkage_name == b->linkage_name && a->module == b->module &&
+	       a->file == b->file && a->line == b->line && a->object == b->object &&
+	       a->flags == b->flags && a->offset_high == b->offset_high;
+}
+
+/* Strings are compared as pointers: pools give equal ones only once. */
+static uint64_t hash_kind(const struct kind *kind)
+{
+	uint64_t hash = (uintptr_t)kind->name ^ ((uint64_t)kind->line << 40);
+
+	hash = hash_u64(hash) ^ (uintptr_t)kind->module ^ ((uint64_t)kind->object << 32);
+	hash = hash_u64(hash) ^ (uintptr_t)kind->file ^ (uintptr_t)kind->linkage_name << 16;
+	return hash_u64(hash ^ ((uint64_t)kind->flags << 48) ^ ((uint64_t)kind->offset_high << 24));
+}
+
+static int intern_kind(struct names *names, const struct kind *kind, uint32_t *ret_kind)
+{
+	struct index_cursor cursor;
+	uint64_t hash;
+	int r;
+
+	if (names->n_frames > 0) {
+		uint32_t last = names->frames[names->n_frames - 1].kind;
+
+		if (same_kind(&names->kinds[last], kind)) {
+			*ret_kind = last;
+			return 0;
+		}
+	}
+	hash = hash_kind(kind);
+	for (uint32_t at = index_first(&names->kind_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&names->kind_index, &cursor)) {
+		if (same_kind(&names->kinds[at], kind)) {
+			*ret_kind = at;
+			return 0;
+		}
+	}
+	r = make_room((void **)&names->kinds, names->n_kinds, 1, &names->kind_room, sizeof(*kind));
+	if (r == 0)
+		r = index_add(&names->kind_index, hash, names->n_kinds);
+	if (r < 0)
+		return r;
+	names->kinds[names->n_kinds] = *kind;
+	*ret_kind = names->n_kinds++;
+	return 0;
+}
+
+static int check_frames(const struct names *names, const struct names_frame *frames, uint32_t n)
+{
+	if (n == 0)
+		return -EINVAL;
+	if (n > NAMES_MAX_INLINED)
+		return -E2BIG;
+	for (uint32_t i = 0; i < n; i++) {
+		if (frames[i].object != NAMES_NONE && frames[i].object >= names->n_objects)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int names_add_address(struct names *names, const struct names_frame *frames, uint32_t n)
+{
+	uint32_t first = names->n_frames;
+	int r = check_frames(names, frames, n);
+
+	if (r == 0)
+		r = make_room((void **)&names->frames, first, n, &names->frame_room,
+			      sizeof(*names->frames));
+	if (r == 0)
+		r = make_room((void **)&names->firsts, names->n_addresses, 1, &names->address_room,
+			      sizeof(*names->firsts));
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		struct kind kind = kind_of(&frames[i]);
+		struct frame *frame = &names->frames[names->n_frames];
+
+		r = intern_kind(names, &kind, &frame->kind);
+		if (r < 0)
+			break;
+		frame->offset = (uint32_t)frames[i].offset;
+		names->n_frames++;
+	}
+	if (r < 0) {
+		names->n_frames = first;
+		return r;
+	}
+	names->firsts[names->n_addresses++] = first;
+	return 0;
+}
+
+int names_add_cgroup(struct names *names, uint64_t id, const char *path)
+{
+	uint32_t at = names->n_cgroups;
+	const char *copy;
+	int r;
+
+	while (at > 0 && names->cgroups[at - 1].id > id)
+		at--;
+	if (at > 0 && names->cgroups[at - 1].id == id)
+		return 0;
+	copy = names_string(names, path);
+	if (!copy)
+		return -ENOMEM;
+	r = make_room((void **)&names->cgroups, names->n_cgroups, 1, &names->cgroup_room,
+		      sizeof(*names->cgroups));
+	if (r < 0)
+		return r;
+	memmove(names->cgroups + at + 1, names->cgroups + at,
+		(names->n_cgroups - at) * sizeof(*names->cgroups));
+	names->cgroups[at] = (struct names_cgroup){ .id = id, .path = copy };
+	names->n_cgroups++;
+	return 0;
+}
+
+uint32_t names_n_addresses(const struct names *names)
+{
+	return names->n_addresses;
+}
+
+uint32_t names_n_frames(const struct names *names)
+{
+	return names->n_frames;
+}
+
+uint32_t names_n_objects(const struct names *names)
+{
+	return names->n_objects;
+}
+
+uint32_t names_n_cgroups(const struct names *names)
+{
+	return names->n_cgroups;
+}
+
+struct names_address names_address(const struct names *names, uint32_t address)
+{
+	uint32_t first = names->firsts[address];
+	uint32_t end =
+		address + 1 < names->n_addresses ? names->firsts[address + 1] : names->n_frames;
+
+	return (struct names_address){ .first = first, .n = end - first };
+}
+
+struct names_frame names_frame(const struct names *names, uint32_t frame)
+{
+	const struct frame *kept = &names->frames[frame];
+	const struct kind *kind = &names->kinds[kept->kind];
+
+	return (struct names_frame){
+		.name = kind->name,
+		.linkage_name = kind->linkage_name,
+		.module = kind->module,
+		.file = kind->file,
+		.offset = (uint64_t)kind->offset_high << 32 | kept->offset,
+		.line = kind->line,
+		.object = kind->object,
+		.flags = kind->flags,
+	};
+}
+
+const struct names_object *names_objects(const struct names *names)
+{
+	return names->objects;
+}
+
+const struct names_cgroup *names_cgroups(const struct names *names)
+{
+	return names->cgroups;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/caption.h"
+
+#include <time.h>
+
+#include "view/facts.h"
+#include "view/markup.h"
+
+static bool is_stackcount(const struct profile *profile)
+{
+	return profile->meta->command && strcmp(profile->meta->command, "stackcount") == 0;
+}
+
+const char *caption_unit(const struct profile *profile)
+{
+	return is_stackcount(profile) ? "events" : "samples";
+}
+
+void caption_title(struct bytes *bytes, const struct profile *profile)
+{
+	const struct profile_meta *meta = profile->meta;
+
+	bytes_string(bytes, profile->base ? "Difference of flame graphs" : "Flame graph");
+	if (!meta->event)
+		return;
+	bytes_string(bytes, ": ");
+	bytes_string(bytes, meta->event);
+	if (meta->frequency) {
+		bytes_string(bytes, " at ");
+		bytes_decimal(bytes, meta->frequency);
+		bytes_string(bytes, " Hz");
+	} else if (meta->period > 1) {
+		bytes_string(bytes, ", one in ");
+		markup_count(bytes, meta->period);
+	}
+}
+
+static void put_part(struct bytes *bytes, const char *part)
+{
+	if (!part || !*part)
+		return;
+	bytes_string(bytes, part);
+	bytes_string(bytes, " \xc2\xb7 ");
+}
+
+void caption_subtitle(struct bytes *bytes, const struct profile *profile)
+{
+	const struct profile_meta *meta = profile->meta;
+	uint64_t lost = facts_lost(profile->losses);
+	time_t start = (time_t)(meta->start_time_ns / 1000000000u);
+	char text[64];
+	struct tm utc;
+
+	put_part(bytes, meta->hostname);
+	put_part(bytes, meta->kernel_release);
+	if (meta->start_time_ns && gmtime_r(&start, &utc)) {
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
+		put_part(bytes, text);
+	}
+	if (meta->duration_ns) {
+		snprintf(text, sizeof(text), "%.1f s", (double)meta->duration_ns / 1e9);
+		put_part(bytes, text);
+	}
+	markup_count(bytes, profile->total);
+	bytes_char(bytes, ' ');
+	bytes_string(bytes, caption_unit(profile));
+	if (profile->base) {
+		bytes_string(bytes, ", compared with ");
+		markup_count(bytes, profile->base->total);
+	}
+	if (lost) {
+		bytes_string(bytes, ", ");
+		markup_count(bytes, lost);
+		bytes_string(bytes, " lost");
+	}
+}

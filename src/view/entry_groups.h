@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The entries of a profile by the process or thread they belong to, the busiest first: for
+ * formats that show each apart.
+ */
+#ifndef STACKTALLY_VIEW_ENTRY_GROUPS_H
+#define STACKTALLY_VIEW_ENTRY_GROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "view/profile.h"
+
+struct entry_group {
+	uint32_t first, n; /* in `order` */
+	uint64_t total;
+	const struct profile_entry *heaviest; /* names the group */
+};
+
+struct entry_groups {
+	struct entry_group *list;
+	uint32_t n;
+	uint32_t *order; /* entry indices, group after group */
+};
+
+/* 0 or -ENOMEM; entry_groups_clear() is due in both cases. */
+int entry_groups_make(struct entry_groups *groups, const struct profile *profile, bool per_thread);
+void entry_groups_clear(struct entry_groups *groups);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/facts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#define NS 1000000000u
+
+void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE])
+{
+	time_t seconds = (time_t)(time_ns / NS);
+	struct tm utc;
+	size_t at;
+
+	gmtime_r(&seconds, &utc);
+	at = strftime(ret_text, FACTS_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(ret_text + at, FACTS_TIME_SIZE - at, ".%09" PRIu64 "Z", time_ns % NS);
+}
+
+uint64_t facts_lost(const struct tally_losses *losses)
+{
+	return losses->lost_ring + losses->lost_counts + losses->lost_nested;
+}
+
+/* Names of functions may be long, and are as somebody else chose them. */
+#define MAX_NAME 100
+
+static void tell_ends(const struct ends *ends,
+		      void (*tell)(void *context, const char *name, const char *text),
+		      void *context)
+{
+	char text[2 * MAX_NAME + 100];
+
+	if (ends->samples == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 ", %.2f %% complete; in %" PRIu64
+		 " a register was taken to be unchanged by a function called",
+		 ends->samples, 100.0 * (double)ends->complete / (double)ends->samples,
+		 ends->assumed);
+	tell(context, "user stacks", text);
+	for (uint32_t i = 0; i < ends->n_top; i++) {
+		const struct ends_place *place = &ends->top[i];
+
+		snprintf(text, sizeof(text), "%" PRIu64 " for %s, in %.*s of %.*s", place->count,
+			 tally_end_name(place->end), MAX_NAME,
+			 place->function ? place->function : "[unknown]", MAX_NAME,
+			 place->module ? place->module : "[unknown]");
+		tell(context, "incomplete", text);
+	}
+}
+
+static void tell_unwinding(const struct profile_unwinding *is,
+			   void (*tell)(void *context, const char *name, const char *text),
+			   void *context)
+{
+	char text[200];
+
+	if (is->tables == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " tables, %" PRIu64 " rows, %" PRIu64 " bytes; %" PRIu64
+		 " compiled in %.1f ms, %" PRIu64 " from disk in %.1f ms; %" PRIu64
+		 " stacks finished in user space, %" PRIu64 " of them completed",
+		 is->tables, is->rows, is->bytes, is->compiled, (double)is->compile_ns / 1e6,
+		 is->cached, (double)is->cached_ns / 1e6, is->waited, is->waited_completed);
+	tell(context, "unwinding", text);
+}
+
+void facts_each(const struct profile *profile,
+		void (*tell)(void *context, const char *name, const char *text), void *context)
+{
+	const struct profile_meta *meta = profile->meta;
+	const struct tally_losses *losses = profile->losses;
+	char text[300];
+
+	if (meta->command_line || meta->command)
+		tell(context, "command line",
+		     meta->command_line ? meta->command_line : meta->command);
+	if (meta->hostname)
+		tell(context, "host", meta->hostname);
+	if (meta->kernel_release)
+		tell(context, "kernel", meta->kernel_release);
+	if (meta->start_time_ns) {
+		facts_time(meta->start_time_ns, text);
+		tell(context, "time", text);
+	}
+	if (meta->duration_ns) {
+		snprintf(text, sizeof(text), "%" PRIu64 ".%03" PRIu64 " s", meta->duration_ns / NS,
+			 meta->duration_ns % NS / (NS / 1000));
+		tell(context, "duration", text);
+	}
+	if (meta->event)
+		tell(context, "event", meta->event);
+	if (meta->frequency || meta->period) {
+		snprintf(text, sizeof(text), meta->frequency ? "%" PRIu64 " Hz" : "1 in %" PRIu64,
+			 meta->frequency ? meta->frequency : meta->period);
+		tell(context, "rate", text);
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, profile->total);
+	tell(context, "samples", text);
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " (ring full %" PRIu64 ", counts full %" PRIu64 ", nested %" PRIu64
+		 "), stacks missed in %" PRIu64 " samples, throttled %" PRIu64
+		 " times, not seen %" PRIu64 " of any process",
+		 facts_lost(losses), losses->lost_ring, losses->lost_counts, losses->lost_nested,
+		 profile->missed_counts, losses->throttled, losses->unseen);
+	tell(context, "lost", text);
+	tell_ends(&profile->ends, tell, context);
+	tell_unwinding(&meta->unwinding, tell, context);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/frame_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const char *frame_text_name(const struct names_frame *is)
+{
+	if (is->name)
+		return is->name;
+	return is->flags & NAMES_FRAME_JIT ? "[jit]" : "[unknown]";
+}
+
+static void put_name(struct bytes *bytes, const struct names_frame *is)
+{
+	const char *name = frame_text_name(is);
+
+	bytes_name(bytes, name, strlen(name));
+}
+
+/* Kernel modules and the vDSO bring their own brackets. */
+static void put_module(struct bytes *bytes, const char *module)
+{
+	bool bare = module[0] != '[';
+
+	bytes_string(bytes, bare ? " [" : " ");
+	bytes_name(bytes, module, strlen(module));
+	if (bare)
+		bytes_char(bytes, ']');
+}
+
+static void put_address(struct bytes *bytes, const struct profile_frame *frame,
+			const struct frame_style *style)
+{
+	if (style->address) {
+		bytes_string(bytes, "0x");
+		bytes_hex(bytes, frame->address, 16, !(frame->is.flags & NAMES_FRAME_KERNEL));
+		bytes_char(bytes, ' ');
+	} else if (style->column) {
+		bytes_hex(bytes, frame->address, 16, false);
+		bytes_char(bytes, ' ');
+	}
+}
+
+static void put_frame(struct bytes *bytes, const struct profile_frame *frame,
+		      const struct frame_style *style)
+{
+	const struct names_frame *is = &frame->is;
+	bool inlined = is->flags & NAMES_FRAME_INLINED;
+
+	put_address(bytes, frame, style);
+	put_name(bytes, is);
+	if (style->annotations && is->flags & NAMES_FRAME_KERNEL)
+		bytes_string(bytes, "_[k]");
+	else if (style->annotations && inlined)
+		bytes_string(bytes, "_[i]");
+	if (style->offset && is->name && inlined) {
+		/* It has no start of its own that an offset could count from. */
+		bytes_string(bytes, " (inlined)");
+	} else if (style->offset && is->name) {
+		bytes_string(bytes, "+0x");
+		bytes_hex(bytes, is->offset, 0, false);
+	}
+	if (is->module && (style->module || (style->unnamed_module && !is->name)))
+		put_module(bytes, is->module);
+	if (style->lines && is->file) {
+		bytes_string(bytes, " (");
+		bytes_name(bytes, is->file, strlen(is->file));
+		bytes_char(bytes, ':');
+		bytes_decimal(bytes, is->line);
+		bytes_char(bytes, ')');
+	}
+}
+
+int frame_texts_make(struct frame_texts *texts, const struct profile *profile,
+		     const struct frame_style *style)
+{
+	struct bytes *bytes = &texts->bytes;
+	size_t at = 0;
+
+	bytes_start(bytes, NULL);
+	texts->of = reallocarray(NULL, (size_t)profile->n_frames + 1, sizeof(*texts->of));
+	if (!texts->of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		size_t start = bytes->used;
+
+		bytes_string(bytes, style->before);
+		put_frame(bytes, &profile->frames[i], style);
+		bytes_string(bytes, style->after);
+		texts->of[i].size = (uint32_t)(bytes->used - start);
+	}
+	if (!bytes_room(bytes, FRAME_TEXT_SPAN))
+		return -ENOMEM;
+	memset(bytes->start + bytes->used, 0, FRAME_TEXT_SPAN);
+	for (uint32_t i = 0; i < profile->n_frames; i++) { /* the buffer moves no more */
+		texts->of[i].text = bytes->start + at;
+		at += texts->of[i].size;
+	}
+	return 0;
+}
+
+void frame_texts_clear(struct frame_texts *texts)
+{
+	free(texts->of);
+	texts->of = NULL;
+	bytes_clear(&texts->bytes);
+}
+
+void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup)
+{
+	const char *path = profile_cgroup_path(profile, cgroup);
+
+	if (path) {
+		bytes_name(bytes, path, strlen(path));
+		return;
+	}
+	bytes_string(bytes, "[cgroup ");
+	if (cgroup)
+		bytes_decimal(bytes, cgroup);
+	else
+		bytes_char(bytes, '?');
+	bytes_char(bytes, ']');
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/json_text.h"
+
+#include "view/facts.h"
+
+static bool is_special(char byte)
+{
+	return byte == '"' || byte == '\\' || byte == '<';
+}
+
+void json_string_n(struct bytes *bytes, const char *string, size_t size)
+{
+	const char *end = string + size;
+
+	bytes_char(bytes, '"');
+	while (string < end) {
+		const char *plain = string;
+
+		while (string < end && !is_special(*string))
+			string++;
+		bytes_name(bytes, plain, (size_t)(string - plain));
+		if (string == end)
+			break;
+		if (*string == '<') {
+			bytes_string(bytes, "\\u003c");
+		} else {
+			bytes_char(bytes, '\\');
+			bytes_char(bytes, *string);
+		}
+		string++;
+	}
+	bytes_char(bytes, '"');
+}
+
+void json_key(struct bytes *bytes, const char *key)
+{
+	bytes_char(bytes, '"');
+	bytes_string(bytes, key);
+	bytes_string(bytes, "\":");
+}
+
+/* The members of one object: a comma before all but the first. */
+static void member(struct bytes *bytes, const char *key, bool first)
+{
+	if (!first)
+		bytes_char(bytes, ',');
+	json_key(bytes, key);
+}
+
+static void number(struct bytes *bytes, const char *key, uint64_t value)
+{
+	member(bytes, key, false);
+	bytes_decimal(bytes, value);
+}
+
+static void string_or_null(struct bytes *bytes, const char *key, const char *string)
+{
+	member(bytes, key, false);
+	if (string)
+		json_string(bytes, string);
+	else
+		bytes_string(bytes, "null");
+}
+
+static void put_losses(struct bytes *bytes, const struct profile *profile)
+{
+	const struct tally_losses *losses = profile->losses;
+
+	member(bytes, "losses", false);
+	bytes_char(bytes, '{');
+	member(bytes, "events", true);
+	bytes_decimal(bytes, losses->events);
+	number(bytes, "lost", facts_lost(losses));
+	number(bytes, "ring_full", losses->lost_ring);
+	number(bytes, "counts_full", losses->lost_counts);
+	number(bytes, "nested", losses->lost_nested);
+	number(bytes, "missed_stack_samples", profile->missed_counts);
+	number(bytes, "throttled", losses->throttled);
+	number(bytes, "unseen", losses->unseen);
+	bytes_char(bytes, '}');
+}
+
+static void put_tables(struct bytes *bytes, const struct profile_unwinding *is)
+{
+	member(bytes, "tables", true);
+	bytes_decimal(bytes, is->tables);
+	number(bytes, "rows", is->rows);
+	number(bytes, "bytes", is->bytes);
+	number(bytes, "compiled", is->compiled);
+	number(bytes, "compile_ns", is->compile_ns);
+	number(bytes, "cached", is->cached);
+	number(bytes, "cached_ns", is->cached_ns);
+	number(bytes, "waited", is->waited);
+	number(bytes, "waited_completed", is->waited_completed);
+}
+
+/* How user stacks ended: counts of samples by reason, and the places of most incomplete ones. */
+static void put_ends(struct bytes *bytes, const struct ends *ends)
+{
+	const char *comma = "";
+
+	member(bytes, "user_stacks", false);
+	bytes_char(bytes, '{');
+	member(bytes, "samples", true);
+	bytes_decimal(bytes, ends->samples);
+	number(bytes, "complete", ends->complete);
+	number(bytes, "assumed", ends->assumed);
+	member(bytes, "ends", false);
+	bytes_char(bytes, '{');
+	for (int end = 0; end < TALLY_N_ENDS; end++) {
+		if (ends->by_end[end] == 0)
+			continue;
+		bytes_string(bytes, comma);
+		comma = ",";
+		json_key(bytes, tally_end_name((enum tally_end)end));
+		bytes_decimal(bytes, ends->by_end[end]);
+	}
+	bytes_char(bytes, '}');
+	member(bytes, "incomplete", false);
+	bytes_char(bytes, '[');
+	for (uint32_t i = 0; i < ends->n_top; i++) {
+		const struct ends_place *place = &ends->top[i];
+
+		bytes_string(bytes, i > 0 ? ",{" : "{");
+		member(bytes, "count", true);
+		bytes_decimal(bytes, place->count);
+		string_or_null(bytes, "end", tally_end_name(place->end));
+		string_or_null(bytes, "function", place->function);
+		string_or_null(bytes, "module", place->module);
+		bytes_char(bytes, '}');
+	}
+	bytes_string(bytes, "]}");
+}
+
+void json_measurement(struct bytes *bytes, const struct profile *profile)
+{
+	const struct profile_meta *meta = profile->meta;
+	char time[FACTS_TIME_SIZE];
+
+	bytes_char(bytes, '{');
+	member(bytes, "command", true);
+	json_string(bytes, meta->command ? meta->command : "");
+	string_or_null(bytes, "command_line", meta->command_line);
+	string_or_null(bytes, "host", meta->hostname);
+	string_or_null(bytes, "kernel", meta->kernel_release);
+	if (meta->start_time_ns)
+		facts_time(meta->start_time_ns, time);
+	string_or_null(bytes, "start_time", meta->start_time_ns ? time : NULL);
+	number(bytes, "duration_ns", meta->duration_ns);
+	string_or_null(bytes, "event", meta->event);
+	number(bytes, "frequency", meta->frequency);
+	number(bytes, "period", meta->period);
+	number(bytes, "sample_ns", profile_sample_ns(meta));
+	number(bytes, "samples", profile->total);
+	put_losses(bytes, profile);
+	if (profile->ends.samples > 0)
+		put_ends(bytes, &profile->ends);
+	if (meta->unwinding.tables > 0) {
+		member(bytes, "unwinding", false);
+		bytes_char(bytes, '{');
+		put_tables(bytes, &meta->unwinding);
+		bytes_char(bytes, '}');
+	}
+	bytes_char(bytes, '}');
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "view/view.h"
+
+struct profile_store {
+	struct profile_frame *frames;
+	struct profile_entry *entries;
+	uint32_t *stack_frames;
+};
+
+DEFINE_OWN(struct tally, tally_free)
+
+uint64_t profile_sample_ns(const struct profile_meta *meta)
+{
+	if (meta->frequency)
+		return 1000000000u / meta->frequency;
+	/* The clocks are the events that count ns. */
+	if (meta->event &&
+	    (strcmp(meta->event, "cpu-clock") == 0 || strcmp(meta->event, "task-clock") == 0))
+		return meta->period;
+	return 0;
+}
+
+static uint32_t n_missed(const struct tally_entry *entry)
+{
+	return (entry->kernel == TALLY_STACK_MISSED) + (entry->user == TALLY_STACK_MISSED);
+}
+
+/* The entry as the view shows it, its stacks by their ids in the view. */
+static struct tally_entry shown_entry(const struct view *view, const struct tally_entry *entry)
+{
+	struct tally_entry shown = { .count = entry->count,
+				     .kernel = TALLY_STACK_NONE,
+				     .user = TALLY_STACK_NONE };
+
+	if (view->flags & (PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD))
+		shown.tgid = entry->tgid;
+	if (view->flags & PROFILE_VIEW_THREAD)
+		shown.tid = entry->tid;
+	if (view->flags & (PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_COMM))
+		memcpy(shown.comm, entry->comm, sizeof(shown.comm));
+	if (view->flags & PROFILE_VIEW_CGROUP)
+		shown.cgroup = entry->cgroup;
+	if (!(view->flags & PROFILE_VIEW_NO_KERNEL))
+		shown.kernel = view_stack(view, entry->kernel);
+	if (!(view->flags & PROFILE_VIEW_NO_USER))
+		shown.user = view_stack(view, entry->user);
+	return shown;
+}
+
+/* How many entries are announced to the merged tally before the first is added. */
+#define AHEAD 16u
+
+/* The view's entries, which a tally counts together where they are alike. */
+static int merge(const struct view *view, struct profile *profile, struct tally *merged)
+{
+	const struct tally_entry *entries = tally_entries(view->tally);
+	uint32_t n = tally_n_entries(view->tally);
+	struct tally_entry shown[AHEAD];
+
+	for (uint64_t i = 0; i < (uint64_t)n + AHEAD; i++) {
+		struct tally_entry *slot = &shown[i % AHEAD];
+		int r;
+
+		if (i >= AHEAD) {
+			r = tally_add(merged, slot);
+			if (r < 0)
+				return r;
+			profile->missed_sides += n_missed(slot);
+			profile->missed_counts += n_missed(slot) ? slot->count : 0;
+		}
+		if (i < n) {
+			*slot = shown_entry(view, &entries[i]);
+			tally_expect(merged, slot);
+		}
+	}
+	return 0;
+}
+
+struct ranked {
+	uint64_t count;
+	uint32_t entry;
+};
+
+/* One pass of a radix sort, by 16 bits of the count. */
+static void sort_by(const struct ranked *from, uint32_t n, unsigned int shift, uint32_t *places,
+		    struct ranked *to)
+{
+	uint32_t sum = 0;
+
+	memset(places, 0, 65536 * sizeof(*places));
+	for (uint32_t i = 0; i < n; i++)
+		places[from[i].count >> shift & 0xffff]++;
+	for (uint32_t i = 0; i < 65536; i++) {
+		uint32_t here = places[i];
+
+		places[i] = sum;
+		sum += here;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		to[places[from[i].count >> shift & 0xffff]++] = from[i];
+}
+
+/*
+ * Ascending by count. Ties stay in the order in which the tally first saw them, which a recording
+ * keeps: the same data prints the same way every time.
+ */
+static int rank(const struct tally_entry *entries, uint32_t n, struct ranked **ret_ranked)
+{
+	own(own_free) struct ranked *ranked = reallocarray(NULL, (size_t)n + 1, sizeof(*ranked));
+	own(own_free) struct ranked *spare = reallocarray(NULL, (size_t)n + 1, sizeof(*spare));
+	own(own_free) uint32_t *places = reallocarray(NULL, 65536, sizeof(*places));
+	uint64_t most = 0;
+
+	if (!ranked || !spare || !places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		ranked[i] = (struct ranked){ .count = entries[i].count, .entry = i };
+		if (entries[i].count > most)
+			most = entries[i].count;
+	}
+	for (unsigned int shift = 0; shift < 64 && most >> shift; shift += 16) {
+		struct ranked *sorted = spare;
+
+		sort_by(ranked, n, shift, places, sorted);
+		spare = ranked;
+		ranked = sorted;
+	}
+	*ret_ranked = take_ptr(ranked);
+	return 0;
+}
+
+struct side {
+	const uint32_t *frames;
+	uint32_t n;
+	bool missed, cut, has;
+	enum tally_end end;
+};
+
+static struct side side_of(const struct view *view, uint32_t id)
+{
+	const struct view_stack *stack;
+
+	if (id >= view->n_stacks)
+		return (struct side){ .missed = id == TALLY_STACK_MISSED,
+				      .has = id == TALLY_STACK_MISSED };
+	stack = &view->stacks[id];
+	return (struct side){ .frames = view->stack_frames + stack->first,
+			      .n = stack->n,
+			      .cut = stack->flags & TALLY_STACK_CUT,
+			      .end = (enum tally_end)TALLY_STACK_END(stack->flags),
+			      .has = true };
+}
+
+static void fill(const struct view *view, const struct tally_entry *from, struct profile_entry *to)
+{
+	struct side kernel = side_of(view, from->kernel), user = side_of(view, from->user);
+
+	*to = (struct profile_entry){
+		.count = from->count,
+		.cgroup = from->cgroup,
+		.tgid = from->tgid,
+		.tid = from->tid,
+		.kernel = kernel.frames,
+		.n_kernel = kernel.n,
+		.kernel_missed = kernel.missed,
+		.kernel_cut = kernel.cut,
+		.has_kernel = kernel.has,
+		.user = user.frames,
+		.n_user = user.n,
+		.user_missed = user.missed,
+		.user_cut = user.cut,
+		.user_end = user.end,
+		.has_user = user.has,
+	};
+	memcpy(to->comm, from->comm, sizeof(to->comm));
+}
+
+static void prefetch_stacks(const struct view *view, const struct tally_entry *entry)
+{
+	if (entry->kernel < view->n_stacks)
+		__builtin_prefetch(&view->stacks[entry->kernel]);
+	if (entry->user < view->n_stacks)
+		__builtin_prefetch(&view->stacks[entry->user]);
+}
+
+static int list_entries(const struct view *view, const struct tally *merged,
+			struct profile_store *store)
+{
+	const struct tally_entry *entries = tally_entries(merged);
+	uint32_t n = tally_n_entries(merged);
+	own(own_free) struct ranked *ranked = NULL;
+	int r = rank(entries, n, &ranked);
+
+	if (r < 0)
+		return r;
+	store->entries = reallocarray(NULL, (size_t)n + 1, sizeof(*store->entries));
+	if (!store->entries)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + 2 * AHEAD < n)
+			__builtin_prefetch(&entries[ranked[i + 2 * AHEAD].entry]);
+		if (i + AHEAD < n)
+			prefetch_stacks(view, &entries[ranked[i + AHEAD].entry]);
+		fill(view, &entries[ranked[i].entry], &store->entries[i]);
+	}
+	return 0;
+}
+
+static int build(struct view *view, const struct names *names, struct profile *profile)
+{
+	own(own_tally_free) struct tally *merged = NULL;
+	int r = tally_new(0, 0, &merged);
+
+	profile->store = calloc(1, sizeof(*profile->store));
+	if (!profile->store)
+		return -ENOMEM;
+	if (r == 0)
+		r = merge(view, profile, merged);
+	if (r == 0)
+		r = list_entries(view, merged, profile->store);
+	if (r < 0)
+		return r;
+	profile->store->frames = take_ptr(view->frames);
+	profile->store->stack_frames = take_ptr(view->stack_frames);
+	profile->frames = profile->store->frames;
+	profile->n_frames = view->n_frames;
+	profile->entries = profile->store->entries;
+	profile->n_entries = tally_n_entries(merged);
+	profile->total = tally_total(merged);
+	profile->objects = names_objects(names);
+	profile->n_objects = names_n_objects(names);
+	profile->cgroups = names_cgroups(names);
+	profile->n_cgroups = names_n_cgroups(names);
+	return 0;
+}
+
+int profile_build(const struct tally *tally, const struct names *names,
+		  const struct profile_meta *meta, uint32_t view_flags, struct profile *ret_profile)
+{
+	struct profile profile = { .meta = meta, .losses = tally_losses_of(tally) };
+	struct view view;
+	int r = view_make(&view, tally, names, view_flags);
+
+	if (r == 0)
+		r = build(&view, names, &profile);
+	if (r == 0)
+		r = ends_of(tally, names, &profile.ends);
+	view_clear(&view);
+	if (r < 0) {
+		profile_clear(&profile);
+		return r;
+	}
+	*ret_profile = profile;
+	return 0;
+}
+
+void profile_clear(struct profile *profile)
+{
+	if (!profile)
+		return;
+	if (profile->store) {
+		free(profile->store->frames);
+		free(profile->store->entries);
+		free(profile->store->stack_frames);
+		free(profile->store);
+	}
+	*profile = (struct profile){ 0 };
+}
+
+/* The frame of this name among those in the index, or NULL. */
+static const struct profile_frame *frame_by_name(const struct profile *profile,
+						 const struct index *names, const char *name)
+{
+	uint64_t hash = hash_bytes(name, strlen(name));
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(names, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(names, &cursor))
+		if (strcmp(profile->frames[at].is.name, name) == 0)
+			return &profile->frames[at];
+	return NULL;
+}
+
+int profile_recognize(struct profile *base, const struct profile *profile)
+{
+	struct index names = { 0 };
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < profile->n_frames; i++) {
+		const char *name = profile->frames[i].is.name;
+
+		if (name && !frame_by_name(profile, &names, name))
+			r = index_add(&names, hash_bytes(name, strlen(name)), i);
+	}
+	for (uint32_t i = 0; r == 0 && i < base->n_frames; i++) {
+		struct names_frame *is = &base->store->frames[i].is;
+		const struct profile_frame *known =
+			is->name && !is->module ? frame_by_name(profile, &names, is->name) : NULL;
+
+		if (known) {
+			is->module = known->is.module;
+			is->flags = known->is.flags;
+		}
+	}
+	index_free(&names);
+	return r;
+}
+
+const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup)
+{
+	uint32_t low = 0, high = profile->n_cgroups;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (profile->cgroups[middle].id == cgroup)
+			return profile->cgroups[middle].path;
+		if (profile->cgroups[middle].id < cgroup)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the view shows of a frame; equal bytes print alike. Strings are shared, so pointers do. */
+struct frame_key {
+	const char *name, *module, *file;
+	uint64_t offset, address;
+	uint32_t line, flags, object;
+};
+
+static struct frame_key frame_key(const struct view *view, const struct profile_frame *frame)
+{
+	const struct names_frame *is = &frame->is;
+	uint32_t shown = NAMES_FRAME_KERNEL;
+	struct frame_key key;
+
+	memset(&key, 0, sizeof(key)); /* hashed as bytes */
+	key.name = is->name;
+	if (!is->name)
+		shown |= NAMES_FRAME_JIT;
+	if (view->flags & PROFILE_VIEW_INLINED)
+		shown |= NAMES_FRAME_INLINED;
+	if (view->flags & PROFILE_VIEW_OBJECT)
+		shown |= NAMES_FRAME_CHAINED;
+	key.flags = is->flags & shown;
+	if ((view->flags & PROFILE_VIEW_MODULE) ||
+	    (!is->name && view->flags & PROFILE_VIEW_UNNAMED))
+		key.module = is->module;
+	if (view->flags & PROFILE_VIEW_OFFSET && !(key.flags & NAMES_FRAME_INLINED))
+		key.offset = is->offset;
+	if (view->flags & PROFILE_VIEW_ADDRESS)
+		key.address = frame->address;
+	if (view->flags & PROFILE_VIEW_OBJECT)
+		key.object = is->object;
+	if (view->flags & PROFILE_VIEW_LINES) {
+		key.file = is->file;
+		key.line = is->line;
+	}
+	return key;
+}
+
+static int intern_frame(struct view *view, const struct profile_frame *frame, uint32_t *ret_id)
+{
+	struct frame_key key = frame_key(view, frame);
+	uint64_t hash = hash_bytes(&key, sizeof(key));
+	struct index_cursor cursor;
+	int r;
+
+	for (uint32_t at = index_first(&view->frame_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&view->frame_index, &cursor)) {
+		struct frame_key known = frame_key(view, &view->frames[at]);
+
+		if (memcmp(&known, &key, sizeof(key)) == 0) {
+			*ret_id = at;
+			return 0;
+		}
+	}
+	if (view->n_frames == view->frame_room) {
+		uint64_t room = (uint64_t)view->frame_room * 2 + 256;
+		struct profile_frame *grown;
+
+		if (room >= INDEX_NONE)
+			return -EFBIG;
+		grown = reallocarray(view->frames, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		view->frames = grown;
+		view->frame_room = (uint32_t)room;
+	}
+	view->frames[view->n_frames] = *frame;
+	r = index_add(&view->frame_index, hash, view->n_frames);
+	if (r < 0)
+		return r;
+	*ret_id = view->n_frames++;
+	return 0;
+}
+
+/* Interns the frames of one address into `ids`. One that nobody named yet has no name. */
+static int intern_address(struct view *view, const struct names *names, uint32_t address,
+			  uint32_t *ids)
+{
+	const struct tally_address *where = &tally_addresses(view->tally)[address];
+	struct profile_frame frame = { .address = where->address };
+	struct names_address named;
+	int r = 0;
+
+	if (address >= names_n_addresses(names)) {
+		frame.is.object = NAMES_NONE;
+		frame.is.flags = where->world == TALLY_WORLD_KERNEL ? NAMES_FRAME_KERNEL : 0;
+		return intern_frame(view, &frame, ids);
+	}
+	named = names_address(names, address);
+	for (uint32_t i = 0; r == 0 && i < named.n; i++) {
+		frame.is = names_frame(names, named.first + i);
+		if (frame.is.name && frame.is.name[0] == '\0')
+			frame.is.name = NULL;
+		r = intern_frame(view, &frame, &ids[i]);
+	}
+	return r;
+}
+
+/* The frames that stand at the roots of stacks that are not complete. */
+static int intern_ends(struct view *view)
+{
+	const struct tally_stack *stacks = tally_stacks(view->tally);
+	bool occurs[TALLY_N_ENDS] = { false };
+	int r = 0;
+
+	for (uint32_t i = 0; i < tally_n_stacks(view->tally); i++)
+		if (TALLY_STACK_END(stacks[i].flags) < TALLY_N_ENDS)
+			occurs[TALLY_STACK_END(stacks[i].flags)] = true;
+	for (uint32_t end = 0; r == 0 && end < TALLY_N_ENDS; end++) {
+		const struct profile_frame frame = {
+			.is = { .name = tally_end_frame(end),
+				.object = NAMES_NONE,
+				.flags = NAMES_FRAME_UNWIND },
+		};
+
+		view->end_frames[end] = INDEX_NONE;
+		if (occurs[end] && frame.is.name)
+			r = intern_frame(view, &frame, &view->end_frames[end]);
+	}
+	return r;
+}
+
+static int intern_frames(struct view *view, const struct names *names)
+{
+	uint32_t n = tally_n_addresses(view->tally), n_named = names_n_addresses(names);
+	uint64_t at = 0, total = (uint64_t)names_n_frames(names) + n;
+	int r = 0;
+
+	view->frame_of = reallocarray(NULL, total + 1, sizeof(*view->frame_of));
+	if (!view->frame_of)
+		return -ENOMEM;
+	if (names_n_frames(names) != n_named) {
+		view->first_of = reallocarray(NULL, (size_t)n + 1, sizeof(*view->first_of));
+		if (!view->first_of)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		if (view->first_of)
+			view->first_of[i] = at;
+		r = intern_address(view, names, i, view->frame_of + at);
+		at += i < n_named ? names_address(names, i).n : 1;
+	}
+	if (view->first_of)
+		view->first_of[n] = at;
+	return r;
+}
+
+static uint64_t hash_stack(const struct view *view, const struct view_stack *stack)
+{
+	return hash_bytes(view->stack_frames + stack->first, stack->n * sizeof(uint32_t)) ^
+	       hash_u64(stack->flags);
+}
+
+/* Lays the stack's frames from `first` on, behind all that is there. */
+static struct view_stack lay_out(const struct view *view, uint32_t stack, uint64_t first)
+{
+	const struct tally_stack *from = &tally_stacks(view->tally)[stack];
+	const uint32_t *addresses = tally_frames(view->tally, from);
+	uint32_t end = TALLY_STACK_END(from->flags), n = 0;
+	/* Two that differ in nothing else print alike. */
+	uint32_t flags = from->flags & ~(uint32_t)TALLY_STACK_ASSUMED;
+	uint32_t *to = view->stack_frames + first;
+
+	if (!view->first_of) {
+		for (; n < from->n_frames; n++)
+			to[n] = view->frame_of[addresses[n]];
+	} else {
+		for (uint32_t i = 0; i < from->n_frames; i++) {
+			uint64_t from_frame = view->first_of[addresses[i]];
+			uint64_t more = view->first_of[addresses[i] + 1] - from_frame;
+
+			if (more > PROFILE_MAX_FRAMES - n) {
+				flags |= TALLY_STACK_CUT;
+				break;
+			}
+			memcpy(to + n, view->frame_of + from_frame, more * sizeof(*to));
+			n += (uint32_t)more;
+		}
+	}
+	if (end < TALLY_N_ENDS && view->end_frames[end] != INDEX_NONE && n < PROFILE_MAX_FRAMES)
+		to[n++] = view->end_frames[end];
+	return (struct view_stack){ .first = first, .n = n, .flags = flags };
+}
+
+static bool same_stack(const struct view *view, const struct view_stack *a,
+		       const struct view_stack *b)
+{
+	return a->n == b->n && a->flags == b->flags &&
+	       memcmp(view->stack_frames + a->first, view->stack_frames + b->first,
+		      a->n * sizeof(uint32_t)) == 0;
+}
+
+/* Adds a stack that is new; its frames move up to the others'. */
+static int keep(struct view *view, struct view_stack stack, uint64_t hash)
+{
+	int r;
+
+	if (view->n_stacks == view->stack_room) {
+		uint64_t room = (uint64_t)view->stack_room * 2 + 256;
+		struct view_stack *grown;
+
+		if (room >= INDEX_NONE)
+			return -EFBIG;
+		grown = reallocarray(view->stacks, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		view->stacks = grown;
+		view->stack_room = (uint32_t)room;
+	}
+	r = index_add(&view->stack_index, hash, view->n_stacks);
+	if (r < 0)
+		return r;
+	if (stack.first != view->n_stack_frames)
+		memmove(view->stack_frames + view->n_stack_frames, view->stack_frames + stack.first,
+			stack.n * sizeof(uint32_t));
+	stack.first = view->n_stack_frames;
+	view->stacks[view->n_stacks++] = stack;
+	view->n_stack_frames += stack.n;
+	return 0;
+}
+
+static int intern_stack(struct view *view, const struct view_stack *laid, uint64_t hash,
+			uint32_t *ret_id)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&view->stack_index, hash, &cursor); at != INDEX_NONE;
+	     at = index_next(&view->stack_index, &cursor)) {
+		if (same_stack(view, &view->stacks[at], laid)) {
+			*ret_id = at;
+			return 0;
+		}
+	}
+	*ret_id = view->n_stacks;
+	return keep(view, *laid, hash);
+}
+
+/* How many stacks are laid out before the first is looked for, so that memory answers in time. */
+#define BATCH 16u
+
+static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n)
+{
+	struct view_stack laid[BATCH];
+	uint64_t hashes[BATCH], end = view->n_stack_frames;
+	int r = 0;
+
+	if (view->stack_frame_room - end < BATCH * PROFILE_MAX_FRAMES) {
+		uint64_t room = view->stack_frame_room * 2 + BATCH * PROFILE_MAX_FRAMES;
+		uint32_t *grown = reallocarray(view->stack_frames, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		view->stack_frames = grown;
+		view->stack_frame_room = room;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		laid[i] = lay_out(view, stacks[i], end);
+		end += laid[i].n;
+		hashes[i] = hash_stack(view, &laid[i]);
+		index_prefetch(&view->stack_index, hashes[i]);
+	}
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = intern_stack(view, &laid[i], hashes[i], &view->stack_of[stacks[i]]);
+	return r;
+}
+
+/* Marks the stacks that occur on a shown side: 0 for now, instead of INDEX_NONE. */
+static void mark_shown(struct view *view)
+{
+	const struct tally_entry *entries = tally_entries(view->tally);
+	uint32_t n = tally_n_stacks(view->tally);
+
+	for (uint32_t i = 0; i < tally_n_entries(view->tally); i++) {
+		if (!(view->flags & PROFILE_VIEW_NO_KERNEL) && entries[i].kernel < n)
+			view->stack_of[entries[i].kernel] = 0;
+		if (!(view->flags & PROFILE_VIEW_NO_USER) && entries[i].user < n)
+			view->stack_of[entries[i].user] = 0;
+	}
+}
+
+static int intern_stacks(struct view *view)
+{
+	uint32_t n = tally_n_stacks(view->tally), n_batch = 0;
+	uint32_t batch[BATCH];
+	int r = 0;
+
+	view->stack_of = reallocarray(NULL, (size_t)n + 1, sizeof(uint32_t));
+	if (!view->stack_of)
+		return -ENOMEM;
+	memset(view->stack_of, 0xff, (size_t)n * sizeof(uint32_t));
+	mark_shown(view);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		if (view->stack_of[i] != INDEX_NONE)
+			batch[n_batch++] = i;
+		if (n_batch == BATCH) {
+			r = intern_batch(view, batch, n_batch);
+			n_batch = 0;
+		}
+	}
+	return r < 0 ? r : intern_batch(view, batch, n_batch);
+}
+
+int view_make(struct view *view, const struct tally *tally, const struct names *names,
+	      uint32_t flags)
+{
+	int r;
+
+	*view = (struct view){ .tally = tally, .flags = flags };
+	r = intern_ends(view);
+	if (r == 0)
+		r = intern_frames(view, names);
+	return r < 0 ? r : intern_stacks(view);
+}
+
+void view_clear(struct view *view)
+{
+	free(view->frames);
+	index_free(&view->frame_index);
+	free(view->frame_of);
+	free(view->first_of);
+	free(view->stacks);
+	index_free(&view->stack_index);
+	free(view->stack_frames);
+	free(view->stack_of);
+	*view = (struct view){ 0 };
+}

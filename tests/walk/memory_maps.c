@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables in plain memory: only their blocks; unwind/unwind.h tells rules and processes. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "unwind/kernel_maps.h"
+
+struct memory_maps {
+	struct unwind_maps maps;
+	void *segments[WIRE_MAX_SEGMENTS];
+};
+
+static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, void **ret_memory)
+{
+	struct memory_maps *maps = (struct memory_maps *)base;
+
+	if (first >= WIRE_MAX_SEGMENTS || n > WIRE_MAX_SEGMENTS - first)
+		return -ENOSPC;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!maps->segments[first + i])
+			maps->segments[first + i] =
+				aligned_alloc(WIRE_BLOCK_SIZE, UNWIND_SEGMENT_SIZE);
+		if (!maps->segments[first + i])
+			return -ENOMEM; /* those before are taken next time */
+		memset(maps->segments[first + i], 0, UNWIND_SEGMENT_SIZE);
+		ret_memory[i] = maps->segments[first + i];
+	}
+	return 0;
+}
+
+/* Who walks here does so between two changes. */
+static int settle(struct unwind_maps *maps)
+{
+	(void)maps;
+	return 0;
+}
+
+static int set_rules(struct unwind_maps *maps, uint32_t first, const struct wire_rule *rules,
+		     uint32_t n)
+{
+	(void)maps;
+	(void)rules;
+	return first >= WIRE_MAX_RULES || n > WIRE_MAX_RULES - first ? -E2BIG : 0;
+}
+
+static int set_process(struct unwind_maps *maps, uint32_t tgid, const struct wire_process *process)
+{
+	(void)maps;
+	(void)tgid;
+	(void)process;
+	return 0;
+}
+
+static void remove_process(struct unwind_maps *maps, uint32_t tgid)
+{
+	(void)maps;
+	(void)tgid;
+}
+
+static void close_maps(struct unwind_maps *base)
+{
+	struct memory_maps *maps = (struct memory_maps *)base;
+
+	for (uint32_t i = 0; i < WIRE_MAX_SEGMENTS; i++)
+		free(maps->segments[i]);
+	free(maps);
+}
+
+int unwind_maps_memory(struct unwind_maps **ret_maps)
+{
+	struct memory_maps *maps = calloc(1, sizeof(*maps));
+
+	if (!maps)
+		return -ENOMEM;
+	maps->maps = (struct unwind_maps){
+		.add_segments = add_segments,
+		.settle = settle,
+		.set_rules = set_rules,
+		.set_process = set_process,
+		.remove_process = remove_process,
+		.close = close_maps,
+	};
+	*ret_maps = &maps->maps;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The walk of bpf/unwind_step.h outside of the kernel: the same text over tables in plain memory,
+ * with a stack that is read in whatever way the caller has. For walks that the kernel could not
+ * finish, and for holding walks against true stacks. Must not know: where registers, memory or
+ * tables come from.
+ */
+#ifndef STACKTALLY_TESTS_WALK_NATIVE_H
+#define STACKTALLY_TESTS_WALK_NATIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/unwind_wire.h"
+
+#define NATIVE_MAX_FRAMES 1024
+
+/* A frame's registers. */
+struct native_registers {
+	uint64_t pc;
+	uint64_t general[WIRE_N_REGISTERS]; /* by DWARF number */
+	bool exact; /* interrupted at pc; false: pc is a return address, or after a system call */
+};
+
+/* Where the tables are; each function gives NULL when there is nothing. */
+struct native_tables {
+	const void *(*block)(const void *data, uint32_t block);
+	const struct wire_rule *(*rule)(const void *data, uint32_t number);
+	const struct wire_process *(*process)(const void *data, uint32_t tgid);
+	const void *data;
+};
+
+/* What is walked, borrowed for the time of the walk. */
+struct native_walk {
+	const struct native_tables *tables;
+	uint32_t tgid;	     /* the process in them */
+	bool may_chain;	     /* frame pointers are followed where code is known to keep them */
+	uint32_t max_frames; /* 1 .. NATIVE_MAX_FRAMES */
+	/* Reads what is walked: 0, or anything else if that cannot be read. */
+	int (*read)(void *data, void *to, uint32_t size, uint64_t address);
+	void *data;
+};
+
+struct native_stack {
+	uint32_t n; /* 1 at least: the first is where the walk began */
+	enum wire_end end;
+	uint16_t last_rule;		    /* the number of the rule used last */
+	bool assumed;			    /* a register was taken to be unchanged by a callee */
+	uint64_t frames[NATIVE_MAX_FRAMES]; /* leaf first, with marks: WIRE_FRAME_* */
+};
+
+void native_walk(const struct native_walk *what, const struct native_registers *from,
+		 struct native_stack *ret_stack);
+
+#endif
