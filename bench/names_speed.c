@@ -187,10 +187,10 @@ int main(int argc, char **argv)
 	uint64_t wanted = argc > 2 ? strtoull(argv[1], NULL, 10) : 0, all = 0, at = 0;
 	static struct code codes[MAX_FILES];
 	struct symbolizer *symbolizer = NULL;
-	struct worlds *worlds = NULL;
+	struct images *images = NULL;
 	struct tally *tally = NULL;
 	struct names *names = NULL;
-	uint32_t n = 0, world = 0, named = 0;
+	uint32_t n = 0, image = 0, named = 0;
 	struct error err = { 0 };
 	double began, began_cpu;
 	char line[512];
@@ -203,8 +203,8 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < n; i++)
 		all += codes[i].size;
 	if (!wanted || !n || all < wanted * 16 || tally_new(0, 0, &tally) || names_new(&names) ||
-	    worlds_new(NULL, &worlds) || symbolizer_new(worlds, &options, &symbolizer) ||
-	    worlds_at(worlds, getpid(), 0, 1, &world))
+	    images_new(NULL, &images) || symbolizer_new(images, &options, &symbolizer) ||
+	    images_at(images, getpid(), 0, 1, &image))
 		return 1;
 	/* Every file its share, and those that are too small what they have. */
 	for (uint32_t i = 0; i < n; i++) {
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		for (uint64_t j = 0; j < share; j++, at++) {
 			const struct tally_address address = {
 				.address = place(&codes[i], j, share),
-				.world = world,
+				.image = image,
 				.flags = TALLY_ADDRESS_EXACT,
 			};
 			uint32_t id;
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	       (double)before / 1024);
 	symbolizer_free(symbolizer);
 	names_free(names);
-	worlds_free(worlds);
+	images_free(images);
 	tally_free(tally);
 	return 0;
 }

@@ -41,7 +41,7 @@ static int make_addresses(struct tally *tally, struct names *names, uint64_t *st
 {
 	for (uint32_t i = 0; i < N_ADDRESSES; i++) {
 		uint32_t which = i % N_NAMES;
-		struct tally_address address = { .address = 0x560000001000u + i * 64u, .world = 1 };
+		struct tally_address address = { .address = 0x560000001000u + i * 64u, .image = 1 };
 		struct names_frame frame = { .offset = chance(state, 4096), .object = NAMES_NONE };
 		char name[80];
 		uint32_t id;

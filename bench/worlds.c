@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * worlds PROCESSES MAPPINGS EXECS PROGRAM < LIST_OF_FILES: a machine with much to know of.
+ * images PROCESSES MAPPINGS EXECS PROGRAM < LIST_OF_FILES: a machine with much to know of.
  *
  * Keeps PROCESSES alive, each with MAPPINGS executable mappings of files of the list, other ones in
  * each; they sleep, but for a tenth of a millisecond every ten seconds. Beside them it executes

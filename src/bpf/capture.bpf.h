@@ -147,7 +147,7 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
  * executable memory is mapped or unmapped (dlopen, dlclose, a JIT's arenas, the first user probe).
  * 0 for kernel threads. Seeded: no kernel pointer leaves.
  */
-static __always_inline __u64 world_cookie(const struct task_struct *task)
+static __always_inline __u64 image_cookie(const struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	__u64 space, state;
@@ -252,7 +252,7 @@ static __always_inline void frame_pointer_user(void *ctx, enum hit hit,
 	__u64 *frames = (void *)slot->frames + kernel;
 	__u64 user;
 
-	if (!slot->stack.world) /* a kernel thread */
+	if (!slot->stack.image) /* a kernel thread */
 		return;
 	if (!chain_user(ctx, hit != HIT_KERNEL, config_has(WIRE_USER_ENTRY), task, slot, number,
 			kernel / sizeof(__u64))) {
@@ -272,7 +272,7 @@ static __always_inline void frame_pointer_user(void *ctx, enum hit hit,
 /* Few kernel stacks are deeper, and what is asked for and not used, the helper clears. */
 #define KERNEL_USUAL_DEPTH 48
 
-static __always_inline __u64 asked_kernel_stack(void *ctx, struct scratch *slot)
+static __always_inline __u64 kernel_symbols_stack(void *ctx, struct scratch *slot)
 {
 	__u32 size = config.kernel_depth * sizeof(__u64);
 	__u32 usual = KERNEL_USUAL_DEPTH * sizeof(__u64);
@@ -296,13 +296,13 @@ static __always_inline __u64 kernel_stack(void *ctx, enum source source, struct 
 	UNWIND_OPAQUE(kernel);
 	kernel = bytes_of(kernel);
 	if (kernel == 0)
-		kernel = asked_kernel_stack(ctx, slot);
+		kernel = kernel_symbols_stack(ctx, slot);
 	if (kernel == config.kernel_depth * sizeof(__u64))
 		slot->stack.flags |= WIRE_STACK_KERNEL_CUT;
 	return kernel;
 }
 
-/* Fills in the frames, kernel then user; returns the number of words from `world` on. */
+/* Fills in the frames, kernel then user; returns the number of words from `image` on. */
 static __always_inline __u32 walk(void *ctx, const struct task_struct *task, struct scratch *slot,
 				  __u32 number, enum hit hit, enum source source)
 {
@@ -349,7 +349,7 @@ static __always_inline int capture(void *ctx, enum hit hit, enum source source)
 		lose(&counter->lost_nested);
 		return 0;
 	}
-	slot->stack.world = world_cookie(task);
+	slot->stack.image = image_cookie(task);
 	slot->stack.tgid = tgid;
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;

@@ -26,7 +26,7 @@
 #define HEAD_WORDS ((sizeof(struct wire_stack) - WIRE_HASH_FROM) / sizeof(__u64))
 
 struct process_mark {
-	__u64 world;
+	__u64 image;
 	__u64 tgid;
 };
 
@@ -106,11 +106,11 @@ static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words
 
 static __always_inline bool first_of_process(const struct scratch *slot)
 {
-	struct process_mark mark = { .world = slot->stack.world, .tgid = slot->stack.tgid };
+	struct process_mark mark = { .image = slot->stack.image, .tgid = slot->stack.tgid };
 	__u8 seen = 1;
 
 	/* A kernel thread is nobody to hear of; of who has a layout, user space has heard. */
-	if (!slot->stack.world || (by_tables() && slot->walk.layout))
+	if (!slot->stack.image || (by_tables() && slot->walk.layout))
 		return false;
 	if (bpf_map_lookup_elem(&processes, &mark))
 		return false;

@@ -580,7 +580,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 
 	slot->stack.n_user = 0;
 	walk->layout = 0;
-	if (!slot->stack.world) { /* a kernel thread */
+	if (!slot->stack.image) { /* a kernel thread */
 		slot->stack.end = WIRE_END_NONE;
 		return;
 	}

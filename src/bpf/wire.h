@@ -72,7 +72,7 @@ enum wire_member {
 	WIRE_MEMBER_ON_EXEC = 2, /* counted from its next exec on */
 };
 
-/* The key of the counts: a 96-bit hash over struct wire_stack from `world` on, frames included. */
+/* The key of the counts: a 96-bit hash over struct wire_stack from `image` on, frames included. */
 struct wire_hash {
 	__u64 low;
 	__u64 high; /* 32 bits */
@@ -120,7 +120,7 @@ struct wire_stack {
 	__u64 time;   /* CLOCK_MONOTONIC, ns, when it was sent */
 	__u32 epoch;  /* 0 or 1: where it is counted */
 	__u32 kind;   /* enum wire_kind */
-	__u64 world;  /* tells address spaces of one process id apart: see world_cookie() */
+	__u64 image;  /* tells address spaces of one process id apart: see image_cookie() */
 	__u32 tgid;   /* 0 when the task is not in our pid namespace, or is the idle task */
 	__u32 tid;    /* 0 unless WIRE_PER_THREAD */
 	__u64 cgroup; /* 0 unless WIRE_CGROUP_ID */
@@ -150,7 +150,7 @@ struct wire_rest {
 #define WIRE_REST_MAX  65536 /* bytes of a stack */
 #define WIRE_REST_PAGE 4096  /* they are read page by page: the last one may not be there */
 
-#define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `world` */
+#define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `image` */
 
 /*
  * Per CPU; user space adds them up. Every event is in the counts, was sent as one (WIRE_KIND_EVENT,
@@ -204,7 +204,7 @@ struct wire_symbol {
 
 _Static_assert(sizeof(struct wire_config) == 56, "both sides agree on struct wire_config");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
-_Static_assert(__builtin_offsetof(struct wire_stack, world) == WIRE_HASH_FROM, "hash range");
+_Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");
 _Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_count, kind) ==

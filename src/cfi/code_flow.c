@@ -138,7 +138,7 @@ static int rules_to_ranges(struct flow *flow)
 		next = RULE_GAP;
 		if ((flow->marks[at] & CERTAIN || !flow_function_of(flow, at)->disputed) &&
 		    flow_rule(&flow->states[number], &of))
-			next = rule_book_add(flow->book, &of);
+			next = rule_table_add(flow->book, &of);
 		if (at != end || next != rule) {
 			if (rule != RULE_GAP)
 				r = add_range(flow, begin, end, rule);
@@ -254,7 +254,7 @@ static void free_flow(struct flow *flow)
 }
 
 int code_flow_find(const struct code_view *code, const struct code_ranges *known,
-		   struct rule_book *book, struct code_ranges *ranges)
+		   struct rule_table *book, struct code_ranges *ranges)
 {
 	struct flow flow = { .book = book, .ranges = ranges, .left = MAX_READ };
 	int r = 0;

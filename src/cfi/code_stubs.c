@@ -18,7 +18,7 @@
 struct search {
 	const struct code_view *code;
 	const struct code_ranges *known;
-	struct rule_book *book;
+	struct rule_table *book;
 	struct code_ranges *ranges;
 	int result;
 };
@@ -27,7 +27,7 @@ static void add(struct search *search, uint64_t begin, uint64_t end, const struc
 {
 	struct code_range range = { .begin = (uint32_t)begin,
 				    .end = (uint32_t)end,
-				    .context = rule_book_add(search->book, rule),
+				    .context = rule_table_add(search->book, rule),
 				    .source = UNWIND_CODE };
 
 	if (!search->result && begin < end && end <= UINT32_MAX)
@@ -302,7 +302,7 @@ static void scan_segment(struct search *search, const struct code_segment *segme
 }
 
 int code_stubs_find(const struct code_view *code, const struct code_ranges *known,
-		    struct rule_book *book, struct code_ranges *ranges)
+		    struct rule_table *book, struct code_ranges *ranges)
 {
 	static const char *const plts[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 	struct search search = { .code = code, .known = known, .book = book, .ranges = ranges };

@@ -17,6 +17,6 @@
  * the number of its rule. 0, -ENOMEM, -EFBIG.
  */
 int code_stubs_find(const struct code_view *code, const struct code_ranges *known,
-		    struct rule_book *book, struct code_ranges *ranges);
+		    struct rule_table *book, struct code_ranges *ranges);
 
 #endif

@@ -47,7 +47,7 @@ static const struct {
 
 struct crt {
 	const struct code_view *code;
-	struct rule_book *book;
+	struct rule_table *book;
 	struct code_ranges *ranges;
 	int result;
 };
@@ -60,7 +60,7 @@ static uint16_t rule_of(struct crt *crt, enum wire_ra ra, int depth, bool fp_sav
 					.fp = fp_saved ? WIRE_FP_CFA : WIRE_FP_SAME,
 					.fp_offset = fp_saved ? -16 : 0 };
 
-	return rule_book_add(crt->book, &rule);
+	return rule_table_add(crt->book, &rule);
 }
 
 static void add(struct crt *crt, uint64_t begin, uint64_t end, uint16_t rule)
@@ -179,7 +179,7 @@ static void find_context(struct crt *crt, struct code_range *range, uint32_t end
 		add(crt, range->begin - 1, range->begin, (uint16_t)range->context);
 }
 
-int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_book *book,
+int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_table *book,
 		  struct code_ranges *ranges)
 {
 	struct crt crt = { .code = code, .book = book, .ranges = ranges };

@@ -16,7 +16,7 @@
  * Adds to `ranges` what is known of code that `known` does not cover; the range's `context` is
  * the number of its rule. Where `known` is wrong, changes it. 0, -ENOMEM, -EFBIG.
  */
-int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_book *book,
+int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_table *book,
 		  struct code_ranges *ranges);
 
 #endif

@@ -43,7 +43,7 @@ struct numbers {
 };
 
 struct flow {
-	struct rule_book *book;
+	struct rule_table *book;
 	struct code_ranges *ranges;
 	uint32_t left; /* bytes of the file that may be read */
 	/* The piece. */

@@ -31,7 +31,7 @@
 
 struct framed {
 	const struct code_view *code;
-	struct rule_book *book;
+	struct rule_table *book;
 	struct code_ranges *ranges;
 	uint16_t in_frame, without, pushed;
 	size_t left; /* may be read yet */
@@ -45,7 +45,7 @@ static uint16_t rule_of(struct framed *framed, enum wire_cfa cfa, int depth, boo
 					.fp = fp_saved ? WIRE_FP_CFA : WIRE_FP_SAME,
 					.fp_offset = fp_saved ? -16 : 0 };
 
-	return rule_book_add(framed->book, &rule);
+	return rule_table_add(framed->book, &rule);
 }
 
 static int add(struct framed *framed, uint64_t begin, uint64_t end, uint16_t rule)
@@ -172,7 +172,7 @@ static int look_at_segment(struct framed *framed, const struct code_ranges *know
 }
 
 int framed_code_find(const struct code_view *code, const struct code_ranges *known,
-		     struct rule_book *book, struct code_ranges *ranges)
+		     struct rule_table *book, struct code_ranges *ranges)
 {
 	struct framed framed = { .code = code, .book = book, .ranges = ranges, .left = MAX_READ };
 	uint8_t *bytes = malloc(PIECE + LONGEST);

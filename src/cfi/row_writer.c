@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-int row_writer_open(struct row_writer *writer, struct rule_book *book)
+int row_writer_open(struct row_writer *writer, struct rule_table *book)
 {
 	struct rule_cache *cache = calloc(1, sizeof(*cache));
 

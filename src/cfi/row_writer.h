@@ -16,12 +16,12 @@ struct row_writer {
 	struct unwind_row *rows;
 	uint32_t n, room;
 	uint32_t unsupported;
-	struct rule_book *book;
+	struct rule_table *book;
 	struct rule_cache *cache; /* the writer's own */
 };
 
 /* 0 or -ENOMEM. */
-int row_writer_open(struct row_writer *writer, struct rule_book *book);
+int row_writer_open(struct row_writer *writer, struct rule_table *book);
 void row_writer_close(struct row_writer *writer);
 
 /* Room for `n` more rows: 0, -ENOMEM, -EFBIG. */

@@ -78,7 +78,7 @@ static int read_go(struct compilation *all)
 	return r;
 }
 
-static int read_stubs(struct compilation *all, struct rule_book *book)
+static int read_stubs(struct compilation *all, struct rule_table *book)
 {
 	struct code_ranges more = { 0 };
 	int r = code_stubs_find(&all->code, &all->ranges, book, &more);
@@ -141,7 +141,7 @@ static int put_rows(struct compilation *all)
 	return r;
 }
 
-static int compile(struct compilation *all, struct rule_book *book, struct unwind_rows *ret_rows)
+static int compile(struct compilation *all, struct rule_table *book, struct unwind_rows *ret_rows)
 {
 	int r;
 
@@ -180,7 +180,7 @@ static int finish(struct compilation *all, int r, struct error *err)
 	return r ? error_set(err, r, "cannot read call frame information: %s", strerror(-r)) : 0;
 }
 
-int unwind_rows_compile(int fd, struct rule_book *book, struct unwind_rows *ret_rows,
+int unwind_rows_compile(int fd, struct rule_table *book, struct unwind_rows *ret_rows,
 			struct error *err)
 {
 	struct compilation all = { 0 };
@@ -189,7 +189,7 @@ int unwind_rows_compile(int fd, struct rule_book *book, struct unwind_rows *ret_
 	return finish(&all, r ? r : compile(&all, book, ret_rows), err);
 }
 
-int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_book *book,
+int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *book,
 			       struct unwind_rows *ret_rows, struct error *err)
 {
 	struct compilation all = { 0 };

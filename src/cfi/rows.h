@@ -62,9 +62,9 @@ struct unwind_rows {
  * gives no rows and no error. -ENOEXEC (no ELF file, or not of this architecture), -EIO, -ENOMEM,
  * -EFBIG (more than can be compiled). The text of `err` does not name the file.
  */
-int unwind_rows_compile(int fd, struct rule_book *book, struct unwind_rows *ret_rows,
+int unwind_rows_compile(int fd, struct rule_table *book, struct unwind_rows *ret_rows,
 			struct error *err);
-int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_book *book,
+int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *book,
 			       struct unwind_rows *ret_rows, struct error *err);
 
 /* Frees what it holds, and makes it empty. */

@@ -10,7 +10,7 @@
 
 _Static_assert(RULE_CACHE_SLOTS == 1 << (64 - 52), "rule_slot() takes the top bits");
 
-struct rule_book {
+struct rule_table {
 	pthread_mutex_t lock;
 	/* It has its full size from the start: readers need no lock for what they know the number
 	   of. The kernel gives the pages when they are touched. */
@@ -20,25 +20,25 @@ struct rule_book {
 	struct index by_rule;
 };
 
-int rule_book_new(struct rule_book **ret_book)
+int rule_table_new(struct rule_table **ret_book)
 {
 	const struct wire_rule gap = { .cfa = WIRE_CFA_NONE };
 	const struct wire_rule full = { .cfa = WIRE_CFA_UNSUPPORTED,
 					.extra = RULE_UNSUPPORTED_FULL };
-	own(own_rule_book_free) struct rule_book *book = calloc(1, sizeof(*book));
+	own(own_rule_table_free) struct rule_table *book = calloc(1, sizeof(*book));
 
 	if (!book)
 		return -ENOMEM;
 	pthread_mutex_init(&book->lock, NULL);
 	book->rules = reallocarray(NULL, WIRE_MAX_RULES, sizeof(*book->rules));
-	if (!book->rules || rule_book_add(book, &gap) != RULE_GAP ||
-	    rule_book_add(book, &full) != RULE_FULL)
+	if (!book->rules || rule_table_add(book, &gap) != RULE_GAP ||
+	    rule_table_add(book, &full) != RULE_FULL)
 		return -ENOMEM;
 	*ret_book = take_ptr(book);
 	return 0;
 }
 
-void rule_book_free(struct rule_book *book)
+void rule_table_free(struct rule_table *book)
 {
 	if (!book)
 		return;
@@ -48,7 +48,7 @@ void rule_book_free(struct rule_book *book)
 	free(book);
 }
 
-static uint16_t find_or_add(struct rule_book *book, const struct wire_rule *rule)
+static uint16_t find_or_add(struct rule_table *book, const struct wire_rule *rule)
 {
 	uint64_t hash = hash_bytes(rule, sizeof(*rule));
 	struct index_cursor cursor;
@@ -69,7 +69,7 @@ static uint16_t find_or_add(struct rule_book *book, const struct wire_rule *rule
 	return (uint16_t)n;
 }
 
-uint16_t rule_book_add(struct rule_book *book, const struct wire_rule *rule)
+uint16_t rule_table_add(struct rule_table *book, const struct wire_rule *rule)
 {
 	uint16_t number;
 
@@ -79,13 +79,13 @@ uint16_t rule_book_add(struct rule_book *book, const struct wire_rule *rule)
 	return number;
 }
 
-const struct wire_rule *rule_book_rules(const struct rule_book *book, uint32_t *ret_n)
+const struct wire_rule *rule_table_rules(const struct rule_table *book, uint32_t *ret_n)
 {
 	*ret_n = __atomic_load_n(&book->n_rules, __ATOMIC_ACQUIRE);
 	return book->rules;
 }
 
-uint64_t rule_book_refused(const struct rule_book *book)
+uint64_t rule_table_refused(const struct rule_table *book)
 {
 	return __atomic_load_n(&book->refused, __ATOMIC_RELAXED);
 }

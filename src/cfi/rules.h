@@ -28,11 +28,11 @@ enum rule_unsupported {
 	RULE_UNSUPPORTED_EXPRESSION, /* one of a form that no rule has */
 };
 
-struct rule_book;
+struct rule_table;
 
-int rule_book_new(struct rule_book **ret_book);
-void rule_book_free(struct rule_book *book);
-DEFINE_OWN(struct rule_book, rule_book_free)
+int rule_table_new(struct rule_table **ret_book);
+void rule_table_free(struct rule_table *book);
+DEFINE_OWN(struct rule_table, rule_table_free)
 
 #define RULE_CACHE_SLOTS 4096
 
@@ -43,7 +43,7 @@ struct rule_cache {
 };
 
 /* The number of a rule; RULE_FULL, and counted, when the book has no room for it. */
-uint16_t rule_book_add(struct rule_book *book, const struct wire_rule *rule);
+uint16_t rule_table_add(struct rule_table *book, const struct wire_rule *rule);
 
 static inline uint32_t rule_slot(const struct wire_rule *rule)
 {
@@ -55,7 +55,7 @@ static inline uint32_t rule_slot(const struct wire_rule *rule)
 }
 
 /* The same, fast. */
-static inline uint16_t rule_number(struct rule_book *book, struct rule_cache *cache,
+static inline uint16_t rule_number(struct rule_table *book, struct rule_cache *cache,
 				   const struct wire_rule *rule)
 {
 	uint32_t slot = rule_slot(rule);
@@ -66,14 +66,14 @@ static inline uint16_t rule_number(struct rule_book *book, struct rule_cache *ca
 	if (cache->numbers[slot] && is[0] == have[0] && is[1] == have[1])
 		return cache->numbers[slot];
 	cache->rules[slot] = *rule;
-	cache->numbers[slot] = rule_book_add(book, rule);
+	cache->numbers[slot] = rule_table_add(book, rule);
 	return cache->numbers[slot];
 }
 
 /* All rules by number; the array stays where it is, and grows behind `*ret_n`. */
-const struct wire_rule *rule_book_rules(const struct rule_book *book, uint32_t *ret_n);
+const struct wire_rule *rule_table_rules(const struct rule_table *book, uint32_t *ret_n);
 
 /* How many questions were answered with RULE_FULL (per cache, at its first asking). */
-uint64_t rule_book_refused(const struct rule_book *book);
+uint64_t rule_table_refused(const struct rule_table *book);
 
 #endif

@@ -92,7 +92,7 @@ static int address_of(struct folded_reader *reader, const struct piece *piece, u
 		      uint32_t *ret_id)
 {
 	uint64_t hash = hash_bytes(piece->start, piece->size) ^ hash_u64(flags);
-	struct tally_address address = { .world = !(flags & NAMES_FRAME_KERNEL) };
+	struct tally_address address = { .image = !(flags & NAMES_FRAME_KERNEL) };
 	struct names_frame frame = { .object = NAMES_NONE, .flags = flags };
 	struct index_cursor cursor;
 	int r;

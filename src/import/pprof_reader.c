@@ -245,7 +245,7 @@ static int add_location(struct pprof_reader *reader, struct row *location)
 
 	location->kernel = file.size >= strlen("[kernel") &&
 			   memcmp(file.at, "[kernel", strlen("[kernel")) == 0;
-	address.world = !location->kernel;
+	address.image = !location->kernel;
 	r = read_lines(reader, location, &n);
 	if (r < 0)
 		return r;

@@ -9,8 +9,8 @@
 #ifndef STACKTALLY_KERNEL_KERNEL_NAMES_H
 #define STACKTALLY_KERNEL_KERNEL_NAMES_H
 
-#include "kernel/asked_kernel.h"
 #include "kernel/kallsyms.h"
+#include "kernel/kernel_symbols.h"
 #include "tally/names.h"
 
 #define KERNEL_OBJECT "[kernel.kallsyms]"
@@ -22,7 +22,7 @@ void kernel_names_free(struct kernel_names *kernel);
 DEFINE_OWN(struct kernel_names, kernel_names_free)
 
 /* From here on the kernel is asked first. -ENOTSUP when it does not answer; -ENOMEM. */
-int kernel_names_ask(struct kernel_names *kernel, const struct kernel_asker *asker);
+int kernel_names_ask(struct kernel_names *kernel, const struct kernel_lookup *asker);
 
 /*
  * The kernel's symbols, read at the first call, by whichever thread makes it; the others wait. NULL

@@ -60,7 +60,7 @@ static void fill(const uint64_t *addresses, volatile struct wire_orc *orc)
 	__atomic_store_n(&orc->n, (uint32_t)(size / sizeof(int32_t)), __ATOMIC_RELEASE);
 }
 
-void kernel_tables_ask(const struct kernel_asker *asker, volatile struct wire_orc *orc)
+void kernel_tables_ask(const struct kernel_lookup *asker, volatile struct wire_orc *orc)
 {
 	uint64_t addresses[N_SYMBOLS] = { 0 };
 

@@ -10,13 +10,13 @@
 #include <stdio.h>
 
 #include "bpf/wire.h"
-#include "kernel/asked_kernel.h"
+#include "kernel/kernel_symbols.h"
 
 /*
  * Fills in what the kernel answers to the symbols' names. Where it has no such tables, or does not
  * say where they are, `n` stays 0, and the kernel is asked for each stack.
  */
-void kernel_tables_ask(const struct kernel_asker *asker, volatile struct wire_orc *orc);
+void kernel_tables_ask(const struct kernel_lookup *asker, volatile struct wire_orc *orc);
 
 /* The same from the text of /proc/kallsyms, which takes longer. NULL is no text. */
 void kernel_tables_read(FILE *kallsyms, volatile struct wire_orc *orc);

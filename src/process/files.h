@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "process/identity.h"
-#include "process/worlds.h"
+#include "process/images.h"
 
 struct files;
 
@@ -34,7 +34,7 @@ uint32_t files_n(const struct files *files);
 /* How many are kept open. */
 uint32_t files_n_held(const struct files *files);
 const struct mapped_file *files_get(const struct files *files, uint32_t file);
-/* As worlds_open_file(). */
+/* As images_open_file(). */
 int files_open(const struct files *files, uint32_t file);
 /*
  * The same for one that may have been written to since: only the inode must be the same. Gives the

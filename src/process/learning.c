@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/own.h"
-#include "process/worlds_internal.h"
+#include "process/images_internal.h"
 
 #define FIRST_PATIENCE_NS 50000000ull
 #define MAX_PATIENCE_NS	  10000000000ull
@@ -20,7 +20,7 @@ static void own_closedir(DIR **directory)
 		closedir(*directory);
 }
 
-uint64_t worlds_now(void)
+uint64_t images_now(void)
 {
 	struct timespec now;
 
@@ -28,8 +28,8 @@ uint64_t worlds_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Enters what was read into the newest world of the space, or makes that its first. */
-static int apply(struct worlds *worlds, struct space *space, const struct snapshot *snapshot,
+/* Enters what was read into the newest image of the space, or makes that its first. */
+static int apply(struct images *images, struct space *space, const struct snapshot *snapshot,
 		 uint64_t time)
 {
 	if (!space->newest) {
@@ -41,26 +41,26 @@ static int apply(struct worlds *worlds, struct space *space, const struct snapsh
 		return 0;
 	}
 	for (uint32_t i = 0; i < snapshot->n; i++) {
-		const struct world *before = space->newest;
+		const struct image *before = space->newest;
 		int r = space_map(space, time, &snapshot->mappings[i]);
 
 		if (r < 0)
 			return r;
-		worlds->losses.mappings_cut += r > 0;
+		images->losses.mappings_cut += r > 0;
 		if (space->newest != before)
 			space->newest->snapshot = true;
 	}
 	return 0;
 }
 
-static int look_at_proc(struct worlds *worlds, struct space *space)
+static int look_at_proc(struct images *images, struct space *space)
 {
 	struct snapshot snapshot;
-	uint64_t now = worlds_now();
+	uint64_t now = images_now();
 	int r;
 
 	space->next_look = now + (space->patience ? space->patience : FIRST_PATIENCE_NS);
-	r = snapshot_read(&worlds->capture, space->tgid, &snapshot);
+	r = snapshot_read(&images->capture, space->tgid, &snapshot);
 	if (r < 0)
 		return r;
 	if (space->identity_known && space->identity.start_time &&
@@ -71,61 +71,61 @@ static int look_at_proc(struct worlds *worlds, struct space *space)
 	space->identity = snapshot.identity;
 	space->identity_known = true;
 	space->root = snapshot.root;
-	worlds->losses.mappings_cut += snapshot.cut;
-	r = apply(worlds, space, &snapshot, now);
+	images->losses.mappings_cut += snapshot.cut;
+	r = apply(images, space, &snapshot, now);
 	if (r == 0) {
 		space->snapshot = now;
-		worlds_tell_changed(worlds, space);
+		images_tell_changed(images, space);
 	}
 	free(snapshot.mappings);
 	return r;
 }
 
 /* A child that ended before it was looked at had what its parent had when it forked. */
-static int look_at_parent(struct worlds *worlds, struct space *space)
+static int look_at_parent(struct images *images, struct space *space)
 {
 	struct space *parent = NULL;
-	struct world *world;
+	struct image *image;
 	int r;
 
 	if (!space->parent)
 		return -ESRCH;
-	parent = spaces_at(&worlds->spaces, space->parent, space->from);
+	parent = spaces_at(&images->spaces, space->parent, space->from);
 	if (!parent) {
-		parent = spaces_add(&worlds->spaces, space->parent, 0);
+		parent = spaces_add(&images->spaces, space->parent, 0);
 		if (!parent)
 			return -ENOMEM;
 	}
 	if (!parent->newest) {
-		r = parent->until || parent->gone ? -ESRCH : look_at_proc(worlds, parent);
+		r = parent->until || parent->gone ? -ESRCH : look_at_proc(images, parent);
 		if (r < 0)
 			return r;
 	}
-	world = space_world_at(parent, space->from);
+	image = space_image_at(parent, space->from);
 	space->root = parent->root;
 	space->identity = parent->identity;
 	space->identity.start_time = 0;
 	space->identity.innermost = 0;
 	space->identity_known = parent->identity_known;
-	return space_begin(space, space->from, mappings_share(world->mappings)) ? 0 : -ENOMEM;
+	return space_begin(space, space->from, mappings_share(image->mappings)) ? 0 : -ENOMEM;
 }
 
-int space_look(struct worlds *worlds, struct space *space)
+int space_look(struct images *images, struct space *space)
 {
 	int r = -ESRCH;
 
 	if (space->newest)
 		return 0;
 	/* Once a later space of the process began, or it ended, /proc tells of something else. */
-	if (!space->until && spaces_at(&worlds->spaces, space->tgid, UINT64_MAX) == space)
-		r = look_at_proc(worlds, space);
+	if (!space->until && spaces_at(&images->spaces, space->tgid, UINT64_MAX) == space)
+		r = look_at_proc(images, space);
 	if (r == -ESRCH)
-		r = look_at_parent(worlds, space);
+		r = look_at_parent(images, space);
 	return r;
 }
 
 /* The user and root of a process that is known by records only. */
-static void identify(struct worlds *worlds, struct space *space)
+static void identify(struct images *images, struct space *space)
 {
 	struct process_view view = PROCESS_VIEW_NONE;
 	struct process_identity identity;
@@ -137,7 +137,7 @@ static void identify(struct worlds *worlds, struct space *space)
 	if (view_identity(&view, &identity) == 0) {
 		space->identity = identity;
 		space->identity_known = true;
-		space->root = roots_learn(worlds->capture.roots, &view);
+		space->root = roots_learn(images->capture.roots, &view);
 	}
 	view_close(&view);
 }
@@ -146,55 +146,55 @@ static void identify(struct worlds *worlds, struct space *space)
  * The same address space with other code in it. What that is has been told by records, if they
  * are followed and all came; but for the page that the kernel maps for user probes.
  */
-static bool is_told_of(const struct worlds *worlds, const struct space *space, uint64_t cookie)
+static bool is_told_of(const struct images *images, const struct space *space, uint64_t cookie)
 {
-	return worlds->catch_up && !worlds->losses.side_band_lost &&
+	return images->catch_up && !images->losses.side_band_lost &&
 	       space->cookie >> 32 == cookie >> 32;
 }
 
 /* The space a process was in, by time and by mark; one that nothing is known of if it is new. */
-static struct space *find(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time)
+static struct space *find(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time)
 {
-	struct space *space = spaces_at(&worlds->spaces, tgid, time);
+	struct space *space = spaces_at(&images->spaces, tgid, time);
 	struct space *marked, *newest;
 
 	if (space && (!cookie || !space->cookie || space->cookie == cookie)) {
 		space->cookie = cookie ? cookie : space->cookie;
 		return space;
 	}
-	if (space && is_told_of(worlds, space, cookie))
+	if (space && is_told_of(images, space, cookie))
 		return space;
-	marked = cookie ? spaces_with_cookie(&worlds->spaces, tgid, cookie) : NULL;
+	marked = cookie ? spaces_with_cookie(&images->spaces, tgid, cookie) : NULL;
 	if (marked)
 		return marked;
 	/*
 	 * Nobody told of it. If it is the latest it can be looked at, and it replaces the one
 	 * before; else it lies between two that are known, and is lost.
 	 */
-	newest = spaces_at(&worlds->spaces, tgid, UINT64_MAX);
+	newest = spaces_at(&images->spaces, tgid, UINT64_MAX);
 	if (newest && newest == space)
-		worlds_retire(worlds, space, time);
-	space = spaces_add(&worlds->spaces, tgid, newest ? time : 0);
+		images_retire(images, space, time);
+	space = spaces_add(&images->spaces, tgid, newest ? time : 0);
 	if (space)
 		space->cookie = cookie;
 	return space;
 }
 
-/* Looks again if the addresses ask for it and it is not too soon; the world that fits best. */
-static struct world *refresh(struct worlds *worlds, struct space *space, struct world *world,
+/* Looks again if the addresses ask for it and it is not too soon; the image that fits best. */
+static struct image *refresh(struct images *images, struct space *space, struct image *image,
 			     const uint64_t *addresses, uint32_t n)
 {
-	uint32_t covered = mappings_cover(world->mappings, addresses, n), better;
+	uint32_t covered = mappings_cover(image->mappings, addresses, n), better;
 	uint64_t now;
 
 	if (covered == n)
-		return world;
-	now = worlds_now();
+		return image;
+	now = images_now();
 	if (!space->until && now >= space->next_look) {
 		uint32_t before = mappings_cover(space->newest->mappings, addresses, n);
 
 		space->patience = space->patience ? space->patience : FIRST_PATIENCE_NS;
-		if (look_at_proc(worlds, space) < 0)
+		if (look_at_proc(images, space) < 0)
 			space->patience = MAX_PATIENCE_NS;
 		better = mappings_cover(space->newest->mappings, addresses, n);
 		/* What no look explains is no code: frame pointers that are none. */
@@ -204,80 +204,80 @@ static struct world *refresh(struct worlds *worlds, struct space *space, struct 
 			space->patience *= 2;
 	}
 	better = mappings_cover(space->newest->mappings, addresses, n);
-	return better > covered && space->newest->snapshot ? space->newest : world;
+	return better > covered && space->newest->snapshot ? space->newest : image;
 }
 
-static int give_id(struct worlds *worlds, struct world *world)
+static int give_id(struct images *images, struct image *image)
 {
-	if (world->id != WORLD_NONE)
+	if (image->id != IMAGE_NONE)
 		return 0;
-	if (worlds->n_ids >= worlds->room_ids) {
-		uint32_t room = worlds->room_ids ? worlds->room_ids * 2 : 64;
-		struct world **grown = reallocarray(worlds->ids, room, sizeof(struct world *));
+	if (images->n_ids >= images->room_ids) {
+		uint32_t room = images->room_ids ? images->room_ids * 2 : 64;
+		struct image **grown = reallocarray(images->ids, room, sizeof(struct image *));
 
 		if (!grown)
 			return -ENOMEM;
-		worlds->ids = grown;
-		worlds->room_ids = room;
+		images->ids = grown;
+		images->room_ids = room;
 	}
-	world->id = worlds->n_ids++;
-	worlds->ids[world->id] = world;
-	world->space->n_asked++;
+	image->id = images->n_ids++;
+	images->ids[image->id] = image;
+	image->space->n_asked++;
 	return 0;
 }
 
-int worlds_learn(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
-		 const uint64_t *addresses, uint32_t n, uint32_t *ret_world)
+int images_learn(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
+		 const uint64_t *addresses, uint32_t n, uint32_t *ret_image)
 {
 	struct space *space;
-	struct world *world;
+	struct image *image;
 	int r;
 
-	if (worlds->catch_up && time > worlds->settled) {
-		r = worlds->catch_up(worlds->catch_up_context);
+	if (images->catch_up && time > images->settled) {
+		r = images->catch_up(images->catch_up_context);
 		if (r == -ENOMEM)
 			return r;
 	}
-	space = find(worlds, tgid, cookie, time);
+	space = find(images, tgid, cookie, time);
 	if (!space)
 		return -ENOMEM;
-	r = space->gone ? -ESRCH : space_look(worlds, space);
+	r = space->gone ? -ESRCH : space_look(images, space);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
-		worlds->losses.processes_gone += !space->gone;
+		images->losses.processes_gone += !space->gone;
 		space->gone = true;
-		worlds_retire(worlds, space, worlds_now());
-		*ret_world = WORLD_NONE;
+		images_retire(images, space, images_now());
+		*ret_image = IMAGE_NONE;
 		return 0;
 	}
-	world = refresh(worlds, space, space_world_at(space, time), addresses, n);
-	identify(worlds, space);
-	r = give_id(worlds, world);
+	image = refresh(images, space, space_image_at(space, time), addresses, n);
+	identify(images, space);
+	r = give_id(images, image);
 	if (r < 0)
 		return r;
-	worlds->losses.files_unreadable = files_unreadable(worlds->capture.files);
-	*ret_world = world->id;
+	images->losses.files_unreadable = files_unreadable(images->capture.files);
+	*ret_image = image->id;
 	return 0;
 }
 
-int worlds_at(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
-	      uint32_t *ret_world)
+int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
+	      uint32_t *ret_image)
 {
-	return worlds_learn(worlds, tgid, cookie, time, NULL, 0, ret_world);
+	return images_learn(images, tgid, cookie, time, NULL, 0, ret_image);
 }
 
-int worlds_keep_up(struct worlds *worlds)
+int images_keep_up(struct images *images)
 {
-	int r = worlds->catch_up ? worlds->catch_up(worlds->catch_up_context) : 0;
+	int r = images->catch_up ? images->catch_up(images->catch_up_context) : 0;
 
 	return r == -ENOMEM ? r : 0;
 }
 
-int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns)
+int images_learn_running(struct images *images, uint64_t budget_ns)
 {
 	own(own_closedir) DIR *directory = opendir("/proc");
-	uint64_t now = worlds_now(), end = now + budget_ns, kept_up = now;
+	uint64_t now = images_now(), end = now + budget_ns, kept_up = now;
 	const struct dirent *entry;
 
 	while (directory && (entry = readdir(directory))) {
@@ -290,23 +290,23 @@ int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns)
 			continue;
 		tgid = strtol(entry->d_name, &rest, 10);
 		if (*rest || tgid <= 0 || tgid > INT32_MAX ||
-		    spaces_at(&worlds->spaces, (pid_t)tgid, UINT64_MAX))
+		    spaces_at(&images->spaces, (pid_t)tgid, UINT64_MAX))
 			continue;
-		now = worlds_now();
+		now = images_now();
 		if (now > end)
 			break;
 		if (now - kept_up > KEEP_UP_NS) {
 			kept_up = now;
-			r = worlds_keep_up(worlds);
+			r = images_keep_up(images);
 			if (r < 0)
 				return r;
 		}
-		space = spaces_add(&worlds->spaces, (pid_t)tgid, 0);
-		r = space ? look_at_proc(worlds, space) : -ENOMEM;
+		space = spaces_add(&images->spaces, (pid_t)tgid, 0);
+		r = space ? look_at_proc(images, space) : -ENOMEM;
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0) /* gone, or a kernel thread */
-			spaces_discard(&worlds->spaces, space);
+			spaces_discard(&images->spaces, space);
 	}
 	return 0;
 }

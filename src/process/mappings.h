@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sorted list of mappings that do not overlap: the content of one world. Shared by worlds that
+ * A sorted list of mappings that do not overlap: the content of one image. Shared by images that
  * are equal (a child's and its parent's) and copied when one of them changes.
  */
 #ifndef STACKTALLY_PROCESS_MAPPINGS_H
 #define STACKTALLY_PROCESS_MAPPINGS_H
 
-#include "process/worlds.h"
+#include "process/images.h"
 
 #define MAX_MAPPINGS 32768u /* of one process: what comes after is not kept */
 

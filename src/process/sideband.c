@@ -7,9 +7,9 @@
 
 #include "base/cpu_list.h"
 #include "base/own.h"
+#include "process/images_internal.h"
 #include "process/perf_ring.h"
 #include "process/sideband_record.h"
-#include "process/worlds_internal.h"
 
 #define CHECK_CPUS_NS 1000000000ull
 
@@ -22,7 +22,7 @@ struct lane {
 };
 
 struct sideband {
-	struct worlds *worlds;
+	struct images *images;
 	struct lane *lanes;
 	uint32_t n_lanes, room_lanes;
 	struct lane **waiting; /* those with a record, while draining */
@@ -98,7 +98,7 @@ static int check_cpus(struct sideband *sideband)
 	own(cpu_list_clear) struct cpu_list list = { 0 };
 	int r = cpu_list_read(CPU_LIST_ONLINE, &list);
 
-	sideband->cpus_checked = worlds_now();
+	sideband->cpus_checked = images_now();
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < sideband->n_lanes; i++)
@@ -130,26 +130,26 @@ static bool advance(struct sideband *sideband, struct lane *lane, uint64_t end)
 				return true;
 		} else {
 			sideband->traffic.damaged++;
-			worlds_lost(sideband->worlds, 1);
+			images_lost(sideband->images, 1);
 		}
 		perf_ring_pass(&lane->ring, lane->size);
 	}
 }
 
-static int tell(struct worlds *worlds, const struct sideband_record *record)
+static int tell(struct images *images, const struct sideband_record *record)
 {
 	switch (record->kind) {
 	case SIDEBAND_MMAP:
-		return worlds_mmap(worlds, &record->mapping);
+		return images_mmap(images, &record->mapping);
 	case SIDEBAND_EXEC:
-		return worlds_exec(worlds, record->tgid, record->time);
+		return images_exec(images, record->tgid, record->time);
 	case SIDEBAND_FORK:
-		return worlds_fork(worlds, record->tgid, record->parent, record->time);
+		return images_fork(images, record->tgid, record->parent, record->time);
 	case SIDEBAND_EXIT:
-		worlds_exit(worlds, record->tgid, record->time);
+		images_exit(images, record->tgid, record->time);
 		return 0;
 	case SIDEBAND_LOST:
-		worlds_lost(worlds, record->lost);
+		images_lost(images, record->lost);
 		return 0;
 	default:
 		return 0;
@@ -177,7 +177,7 @@ static int merge(struct sideband *sideband, uint64_t end)
 				first = i;
 		}
 		lane = sideband->waiting[first];
-		r = tell(sideband->worlds, &lane->next);
+		r = tell(sideband->images, &lane->next);
 		sideband->traffic.records++;
 		sideband->traffic.bytes += lane->size;
 		perf_ring_pass(&lane->ring, lane->size);
@@ -195,12 +195,12 @@ int sideband_drain(struct sideband *sideband)
 	 * A record that is written later than the look at its ring is also later than this; so
 	 * what is left in the rings is newer than all that is told.
 	 */
-	uint64_t end = worlds_now();
+	uint64_t end = images_now();
 	int r = merge(sideband, end);
 
 	if (r < 0)
 		return r;
-	worlds_settle(sideband->worlds, end);
+	images_settle(sideband->images, end);
 	if (end - sideband->cpus_checked >= CHECK_CPUS_NS)
 		r = check_cpus(sideband);
 	return r == -ENOMEM ? r : 0;
@@ -211,7 +211,7 @@ static int drain(void *context)
 	return sideband_drain(context);
 }
 
-int sideband_open(struct worlds *worlds, struct sideband **ret_sideband)
+int sideband_open(struct images *images, struct sideband **ret_sideband)
 {
 	struct sideband *sideband = calloc(1, sizeof(*sideband));
 	int r;
@@ -224,8 +224,8 @@ int sideband_open(struct worlds *worlds, struct sideband **ret_sideband)
 		sideband_close(sideband);
 		return r;
 	}
-	sideband->worlds = worlds;
-	worlds_follow(worlds, drain, sideband);
+	sideband->images = images;
+	images_follow(images, drain, sideband);
 	*ret_sideband = sideband;
 	return 0;
 }
@@ -234,8 +234,8 @@ void sideband_close(struct sideband *sideband)
 {
 	if (!sideband)
 		return;
-	if (sideband->worlds)
-		worlds_follow(sideband->worlds, NULL, NULL);
+	if (sideband->images)
+		images_follow(sideband->images, NULL, NULL);
 	for (uint32_t i = 0; i < sideband->n_lanes; i++)
 		perf_ring_close(&sideband->lanes[i].ring);
 	own_fd(&sideband->epoll);

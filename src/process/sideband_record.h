@@ -8,7 +8,7 @@
 
 #include <linux/perf_event.h>
 
-#include "process/worlds_events.h"
+#include "process/images_events.h"
 
 #define SIDEBAND_SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 

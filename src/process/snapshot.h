@@ -8,9 +8,9 @@
 
 #include "base/pool.h"
 #include "process/files.h"
+#include "process/images.h"
 #include "process/mappings.h"
 #include "process/namespaces.h"
-#include "process/worlds.h"
 
 /* Where snapshots are read to, and where names and files go. */
 struct capture {

@@ -9,19 +9,19 @@ static struct space **bucket(struct spaces *spaces, pid_t tgid)
 	return &spaces->buckets[(uint32_t)tgid % SPACE_BUCKETS];
 }
 
-static void world_free(struct world *world)
+static void image_free(struct image *image)
 {
-	mappings_release(world->mappings);
-	free(world);
+	mappings_release(image->mappings);
+	free(image);
 }
 
 static void space_free(struct space *space)
 {
-	for (struct world *world = space->newest; world;) {
-		struct world *older = world->older;
+	for (struct image *image = space->newest; image;) {
+		struct image *older = image->older;
 
-		world_free(world);
-		world = older;
+		image_free(image);
+		image = older;
 	}
 	free(space);
 }
@@ -146,60 +146,60 @@ void spaces_sweep(struct spaces *spaces)
 /* A process that remaps its code all the time must not fill our memory with its past. */
 static void drop_spare(struct space *space)
 {
-	struct world **oldest = NULL;
+	struct image **oldest = NULL;
 	uint32_t spare = 0;
 
-	for (struct world **at = &space->newest->older; *at; at = &(*at)->older) {
-		if ((*at)->id == WORLD_NONE) {
+	for (struct image **at = &space->newest->older; *at; at = &(*at)->older) {
+		if ((*at)->id == IMAGE_NONE) {
 			spare++;
 			oldest = at;
 		}
 	}
-	if (spare > SPACE_MAX_SPARE_WORLDS) {
-		struct world *world = *oldest;
+	if (spare > SPACE_MAX_SPARE_IMAGES) {
+		struct image *image = *oldest;
 
-		*oldest = world->older;
-		world_free(world);
+		*oldest = image->older;
+		image_free(image);
 	}
 }
 
-struct world *space_begin(struct space *space, uint64_t from, struct mapping_list *mappings)
+struct image *space_begin(struct space *space, uint64_t from, struct mapping_list *mappings)
 {
-	struct world *world = calloc(1, sizeof(*world));
+	struct image *image = calloc(1, sizeof(*image));
 
-	if (!world) {
+	if (!image) {
 		mappings_release(mappings);
 		return NULL;
 	}
-	*world = (struct world){
+	*image = (struct image){
 		.space = space,
 		.older = space->newest,
 		.mappings = mappings,
 		.from = from,
 	};
-	space->newest = world;
+	space->newest = image;
 	drop_spare(space);
-	return world;
+	return image;
 }
 
-struct world *space_world_at(const struct space *space, uint64_t time)
+struct image *space_image_at(const struct space *space, uint64_t time)
 {
-	struct world *world = space->newest;
+	struct image *image = space->newest;
 
-	while (world && world->from > time && world->older)
-		world = world->older;
-	return world;
+	while (image && image->from > time && image->older)
+		image = image->older;
+	return image;
 }
 
 int space_map(struct space *space, uint64_t time, const struct mapping *mapping)
 {
-	struct world *world = space->newest;
+	struct image *image = space->newest;
 	struct mapping_list *mappings;
 	int r;
 
-	if (mappings_conflict(world->mappings, mapping)) {
-		/* What holds for the old world is not to be changed under those who ask it. */
-		mappings = mappings_share(world->mappings);
+	if (mappings_conflict(image->mappings, mapping)) {
+		/* What holds for the old image is not to be changed under those who ask it. */
+		mappings = mappings_share(image->mappings);
 		r = mappings_add(&mappings, mapping);
 		if (r) {
 			mappings_release(mappings);
@@ -207,5 +207,5 @@ int space_map(struct space *space, uint64_t time, const struct mapping *mapping)
 		}
 		return space_begin(space, time, mappings) ? 0 : -ENOMEM;
 	}
-	return mappings_add(&world->mappings, mapping);
+	return mappings_add(&image->mappings, mapping);
 }

@@ -173,7 +173,7 @@ static void load_address(struct loading *loading)
 
 	loading->previous += recording_unzigzag(reader_number(reader));
 	address.address = loading->previous;
-	address.world = (uint32_t)reader_up_to(reader, UINT32_MAX, "world too large");
+	address.image = (uint32_t)reader_up_to(reader, UINT32_MAX, "image too large");
 	address.flags = (uint32_t)reader_up_to(reader, TALLY_ADDRESS_FLAGS, "unknown flag");
 	n = (uint32_t)reader_up_to(reader, NAMES_MAX_INLINED, "too many frames");
 	if (n == 0)

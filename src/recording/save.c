@@ -240,7 +240,7 @@ static void save_addresses(struct saving *saving)
 		begin_item(saving);
 		put(saving, recording_zigzag(addresses[i].address - previous));
 		previous = addresses[i].address;
-		put(saving, addresses[i].world);
+		put(saving, addresses[i].image);
 		put(saving, addresses[i].flags);
 		put(saving, named.n);
 		for (uint32_t j = 0; j < named.n; j++) {

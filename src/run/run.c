@@ -12,7 +12,7 @@
 
 #include "base/own.h"
 #include "cli/message.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "run/run_live.h"
 #include "run/run_notes.h"
 #include "run/run_report.h"
@@ -25,7 +25,7 @@
 /* Addresses that are kept from one interval to the next, beyond twice those of one. */
 #define SPARE_ADDRESSES 16384u
 
-DEFINE_OWN(struct worlds, worlds_free)
+DEFINE_OWN(struct images, images_free)
 DEFINE_OWN(struct tally, tally_free)
 DEFINE_OWN(struct names, names_free)
 DEFINE_OWN(struct symbolizer, symbolizer_free)
@@ -35,7 +35,7 @@ DEFINE_OWN(struct run_live, run_live_close)
 /* A measurement under way. */
 struct measured {
 	struct run_report report;
-	struct worlds *worlds;
+	struct images *images;
 	const struct symbolizer_options *naming;
 	uint64_t reported_ns;  /* what intervals before this one took */
 	struct watch *watch;   /* NULL: nobody does */
@@ -59,9 +59,10 @@ static void *prepare(void *symbolizer)
 static void begin_preparing(struct measured *measured, struct session *session,
 			    struct symbolizer *symbolizer)
 {
-	struct kernel_asker asker;
+	struct kernel_lookup asker;
 
-	if (session_kernel_asker(session, &asker) && symbolizer_ask_kernel(symbolizer, &asker) == 0)
+	if (session_kernel_lookup(session, &asker) &&
+	    symbolizer_ask_kernel(symbolizer, &asker) == 0)
 		return;
 	measured->preparing = measured->report.request->plan->kernel &&
 			      pthread_create(&measured->preparer, NULL, prepare, symbolizer) == 0;
@@ -97,7 +98,7 @@ static int name_cgroups(struct measured *measured)
 
 	for (uint32_t i = 0; r == 0 && i < tally_n_entries(measured->report.tally); i++) {
 		uint64_t id = entries[i].cgroup;
-		const char *path = id && id != last ? worlds_cgroup(measured->worlds, id) : NULL;
+		const char *path = id && id != last ? images_cgroup(measured->images, id) : NULL;
 
 		last = id;
 		if (path)
@@ -233,7 +234,7 @@ static int start_and_measure(struct measured *measured, struct trigger *trigger,
 		r = run_report_announce(&measured->report, err);
 	measured->live = live;
 	if (r == 0 && live)
-		r = run_live_start(live, &measured->report.meta, measured->worlds, measured->naming,
+		r = run_live_start(live, &measured->report.meta, measured->images, measured->naming,
 				   session, err);
 	if (r == 0 && measured->watch)
 		r = watch_begin(measured->watch, &measured->report.meta, err);
@@ -278,15 +279,15 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 		.progress_context = measured,
 	};
 	own(own_watch_free) struct watch *watch = NULL;
-	own(own_worlds_free) struct worlds *worlds = NULL;
+	own(own_images_free) struct images *images = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
 	own(own_session_close) struct session *session = NULL;
-	int r = worlds_new(&(struct worlds_options){ 0 }, &worlds);
+	int r = images_new(&(struct images_options){ 0 }, &images);
 
-	measured->worlds = worlds;
+	measured->images = images;
 	measured->naming = &options;
 	if (r == 0)
-		r = symbolizer_new(worlds, &options, &symbolizer);
+		r = symbolizer_new(images, &options, &symbolizer);
 	if (r == 0 && plan->tui)
 		r = watch_new(&measured->report.request->report, &watch);
 	if (r < 0)
@@ -295,7 +296,7 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 	if (watch && plan->command)
 		r = watch_shield(watch, err);
 	if (r == 0)
-		r = session_open(plan, trigger, worlds, symbolizer_kernel(symbolizer), &session,
+		r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), &session,
 				 err);
 	if (watch)
 		watch_unshield(watch);
@@ -305,7 +306,7 @@ static int open_and_measure(struct measured *measured, struct trigger *trigger, 
 		message_line("%s", session_warning(session));
 	r = start_and_measure(measured, trigger, session, symbolizer, err);
 	run_notes_of_unwinding(session);
-	run_notes_of_worlds(worlds);
+	run_notes_of_images(images);
 	if (r == 0)
 		r = run_report_finish(&measured->report, err);
 	if (r == 0)

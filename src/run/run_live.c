@@ -15,7 +15,7 @@ struct run_live {
 	const struct run_request *request;
 	struct live *live;
 	struct symbolizer *symbolizer;
-	const struct worlds *worlds;
+	const struct images *images;
 	struct session *session;
 };
 
@@ -35,7 +35,7 @@ static uint64_t events(void *context)
 
 static const char *cgroup(void *context, uint64_t id)
 {
-	return worlds_cgroup(((struct run_live *)context)->worlds, id);
+	return images_cgroup(((struct run_live *)context)->images, id);
 }
 
 /* ---- a measurement ---- */
@@ -76,7 +76,7 @@ int run_live_open(const struct run_request *request, struct run_live **ret_run, 
 	return 0;
 }
 
-int run_live_start(struct run_live *run, const struct profile_meta *meta, struct worlds *worlds,
+int run_live_start(struct run_live *run, const struct profile_meta *meta, struct images *images,
 		   const struct symbolizer_options *options, struct session *session,
 		   struct error *err)
 {
@@ -93,9 +93,9 @@ int run_live_start(struct run_live *run, const struct profile_meta *meta, struct
 	/* Waiting for a network would make a still picture of it; the report does. */
 	own.debuginfod = false;
 	own.progress = NULL;
-	run->worlds = worlds;
+	run->images = images;
 	run->session = session;
-	r = symbolizer_new(worlds, &own, &run->symbolizer);
+	r = symbolizer_new(images, &own, &run->symbolizer);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	return live_start(run->live, &source, session_duration(session), events, err);

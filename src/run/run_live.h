@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lets others watch a measurement: joins the session and the worlds with live/. Names of its own,
+ * Lets others watch a measurement: joins the session and the images with live/. Names of its own,
  * since those of the report are made when the report is due, by the thread that measures.
  */
 #ifndef STACKTALLY_RUN_RUN_LIVE_H
 #define STACKTALLY_RUN_RUN_LIVE_H
 
 #include "live/live.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "recording/recording.h"
 #include "run/run.h"
 #include "session/session.h"
@@ -19,7 +19,7 @@ struct run_live;
 int run_live_open(const struct run_request *request, struct run_live **ret_run, struct error *err);
 
 /* Serves from now on. All is borrowed; `meta` and what it points to must outlive it. */
-int run_live_start(struct run_live *run, const struct profile_meta *meta, struct worlds *worlds,
+int run_live_start(struct run_live *run, const struct profile_meta *meta, struct images *images,
 		   const struct symbolizer_options *options, struct session *session,
 		   struct error *err);
 

@@ -96,10 +96,10 @@ void run_notes_of_unwinding(const struct session *session)
 			is.waited, is.finished);
 }
 
-void run_notes_of_worlds(const struct worlds *worlds)
+void run_notes_of_images(const struct images *images)
 {
-	const struct worlds_losses *losses = worlds_losses(worlds);
-	struct worlds_size size;
+	const struct images_losses *losses = images_losses(images);
+	struct images_size size;
 
 	if (losses->side_band_lost)
 		message_line("WARNING: %" PRIu64
@@ -108,7 +108,7 @@ void run_notes_of_worlds(const struct worlds *worlds)
 			     losses->side_band_lost);
 	if (!message_is_verbose())
 		return;
-	worlds_size(worlds, &size);
+	images_size(images, &size);
 	message_verbose("processes: %u address spaces, %u states of them sampled, %" PRIu64
 			" mappings; %u files, %u held open; missed: %" PRIu64 " processes, %" PRIu64
 			" records, %" PRIu64 " mappings, %" PRIu64 " files",

@@ -18,6 +18,6 @@ void run_notes_of_tables(const struct session *session, struct profile_unwinding
 void run_notes_of_unwinding(const struct session *session);
 
 /* How much was learned of processes, and what was missed. */
-void run_notes_of_worlds(const struct worlds *worlds);
+void run_notes_of_images(const struct images *images);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/index.h"
 #include "base/own.h"
 #include "bpf/stack_hash.h"
-#include "kernel/delivery.h"
+#include "kernel/tracepoint_frames.h"
 
 _Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
 		       (int)WIRE_END_NO_ROW == (int)TALLY_END_NO_ROW,
@@ -74,20 +74,20 @@ void book_clear(struct book *book)
 	index_free(&book->index);
 }
 
-void book_mark_worlds(const struct book *book, const struct tally *tally, uint32_t *worlds)
+void book_mark_images(const struct book *book, const struct tally *tally, uint32_t *images)
 {
 	for (uint64_t i = 0; i < book->n_frames; i++)
-		worlds[tally_addresses(tally)[book->frames[i]].world] = 1;
+		images[tally_addresses(tally)[book->frames[i]].image] = 1;
 }
 
 int book_rebase(struct book *book, struct tally *tally, const struct tally_address *before,
-		const uint32_t *worlds)
+		const uint32_t *images)
 {
 	for (uint64_t i = 0; i < book->n_frames; i++) {
 		struct tally_address address = before[book->frames[i]];
 		int r;
 
-		address.world = worlds[address.world];
+		address.image = images[address.image];
 		r = tally_address(tally, &address, &book->frames[i]);
 		if (r < 0)
 			return r;
@@ -190,12 +190,12 @@ static bool is_known(const struct tally *tally, const struct known_frames *known
 		return false;
 	*ret_id = *(known->end - 1 - from_root);
 	there = &tally_addresses(tally)[*ret_id];
-	return there->address == address->address && there->world == address->world &&
+	return there->address == address->address && there->image == address->image &&
 	       there->flags == address->flags;
 }
 
 /* User addresses into the tally. Leaves are instructions, all others return addresses. */
-static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
+static int add_addresses(struct book *book, struct tally *tally, uint32_t image,
 			 const uint64_t *addresses, uint32_t n, uint32_t tgid)
 {
 	const struct known_frames known = known_frames(book, tgid);
@@ -203,7 +203,7 @@ static int add_addresses(struct book *book, struct tally *tally, uint32_t world,
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
 			.address = addresses[i] & WIRE_FRAME_ADDRESS,
-			.world = world,
+			.image = image,
 			.flags = i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};
 
@@ -239,19 +239,19 @@ static int add_page(struct book *book, struct tally *tally, const struct wire_st
 	bool wanted = is_wanted(book, stack);
 	uint64_t addresses[WIRE_MAX_DEPTH];
 	uint64_t first = book->n_frames;
-	uint32_t world = WORLD_NONE;
+	uint32_t image = IMAGE_NONE;
 	struct page *page;
 	int r = 0;
 
 	for (uint32_t i = 0; i < stack->n_user; i++)
 		addresses[i] = user[i] & WIRE_FRAME_ADDRESS;
 	if (wanted && stack->n_user > 0)
-		r = worlds_learn(book->options.worlds, (pid_t)stack->tgid, stack->world,
-				 stack->time, addresses, stack->n_user, &world);
+		r = images_learn(book->options.images, (pid_t)stack->tgid, stack->image,
+				 stack->time, addresses, stack->n_user, &image);
 	if (r == 0 && wanted && stack->cgroup)
-		r = worlds_learn_cgroup(book->options.worlds, stack->cgroup);
+		r = images_learn_cgroup(book->options.images, stack->cgroup);
 	if (r == 0 && wanted)
-		r = add_addresses(book, tally, world, user, stack->n_user, stack->tgid);
+		r = add_addresses(book, tally, image, user, stack->n_user, stack->tgid);
 	if (r == 0 && !count)
 		r = index_add(&book->index, stack->hash.low, book->n_pages);
 	if (r < 0) {
@@ -327,17 +327,17 @@ static int add_kernel(const struct book *book, struct tally *tally, const struct
 	uint32_t flags = page->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
 	uint32_t ids[WIRE_MAX_DEPTH], n = page->n_kernel, skipped = 0;
 
-	if (book->options.delivery)
-		skipped = delivery_frames(book->options.delivery, frames, n);
+	if (book->options.tracepoint_frames)
+		skipped = tracepoint_frames_count(book->options.tracepoint_frames, frames, n);
 	n -= skipped;
-	if (book->options.delivery && n >= book->options.kernel_depth) {
+	if (book->options.tracepoint_frames && n >= book->options.kernel_depth) {
 		n = book->options.kernel_depth;
 		flags = TALLY_STACK_CUT;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
 			.address = frames[skipped + i],
-			.world = TALLY_WORLD_KERNEL,
+			.image = TALLY_WORLD_KERNEL,
 			/* Behind what delivers, also the leaf is where a call returns to. */
 			.flags = skipped + i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};

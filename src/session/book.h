@@ -11,21 +11,21 @@
 #include <stdint.h>
 
 #include "bpf/wire.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "tally/tally.h"
 
 struct book;
-struct delivery;
+struct tracepoint_frames;
 
 struct book_options {
-	struct worlds *worlds; /* borrowed */
+	struct images *images; /* borrowed */
 	const char *name;      /* a wildcard that comms have to match, or NULL */
 	__u64 seed[2];	       /* of the hashes */
 	/*
 	 * Where set, kernel stacks lose these frames when they are counted, and what is then beyond
 	 * kernel_depth. Borrowed.
 	 */
-	struct delivery *delivery;
+	struct tracepoint_frames *tracepoint_frames;
 	uint32_t kernel_depth;
 };
 
@@ -58,13 +58,13 @@ int book_count(struct book *book, const struct wire_hash *hash, uint64_t count);
 int book_flush(struct book *book, struct tally *tally, uint64_t *ret_count, uint64_t *ret_unwanted);
 
 /*
- * The tally was reset, and the worlds' ids are others: `before` has its addresses as they were,
- * `worlds` the new id of each world. 0 or -ENOMEM.
+ * The tally was reset, and the images' ids are others: `before` has its addresses as they were,
+ * `images` the new id of each image. 0 or -ENOMEM.
  */
 int book_rebase(struct book *book, struct tally *tally, const struct tally_address *before,
-		const uint32_t *worlds);
-/* Marks the worlds of the stacks here in an array by their ids. */
-void book_mark_worlds(const struct book *book, const struct tally *tally, uint32_t *worlds);
+		const uint32_t *images);
+/* Marks the images of the stacks here in an array by their ids. */
+void book_mark_images(const struct book *book, const struct tally *tally, uint32_t *images);
 
 /* Forgets all stacks: the epoch is drained. */
 void book_clear(struct book *book);

@@ -14,11 +14,11 @@
 
 #include "base/cpu_list.h"
 #include "base/own.h"
-#include "kernel/delivery.h"
 #include "kernel/kernel_tables.h"
 #include "kernel/lockdown.h"
+#include "kernel/tracepoint_frames.h"
 #include "session/filters.h"
-#include "session/kernel_asker.h"
+#include "session/kernel_lookup.h"
 #include "stacktally.skel.h"
 #include "unwind/kernel_maps.h"
 
@@ -144,7 +144,7 @@ static uint32_t kernel_depth(const struct plan *plan, const struct trigger *trig
 	uint32_t depth = plan->kernel_depth;
 
 	if (trigger->delivery != TRIGGER_DELIVERS_NOTHING)
-		depth += DELIVERY_MAX;
+		depth += TRACEPOINT_FRAMES_MAX;
 	if (most_frames > WIRE_MAX_DEPTH)
 		most_frames = WIRE_MAX_DEPTH;
 	return depth < most_frames ? depth : most_frames;
@@ -276,7 +276,7 @@ static int open_and_configure(const struct plan *plan, struct trigger *trigger,
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, config.slots * cpus);
 	size_tables(plan, side->skeleton);
 	if (plan->kernel)
-		kernel_asker_choose(side->skeleton);
+		kernel_lookup_choose(side->skeleton);
 	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;
 	memcpy(side->seed, config.seed, sizeof(side->seed));

@@ -137,7 +137,7 @@ static void tell_kernel_tables(struct session *session)
 {
 	volatile struct wire_orc *orc = kernel_side_orc(&session->side);
 	const struct trigger *trigger = session->trigger;
-	struct kernel_asker asker;
+	struct kernel_lookup asker;
 
 	if (session->told)
 		return;
@@ -146,7 +146,7 @@ static void tell_kernel_tables(struct session *session)
 	    trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT)
 		return;
 	kernel_side_tell_modules(&session->side);
-	if (session_kernel_asker(session, &asker)) {
+	if (session_kernel_lookup(session, &asker)) {
 		kernel_tables_ask(&asker, orc);
 	} else {
 		own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");

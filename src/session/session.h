@@ -2,7 +2,7 @@
 /*
  * A session: the kernel side of a measurement, from open to close, and the loop that drains it.
  * It owns the BPF object, the launched command, signals and timers; it borrows plan, trigger,
- * worlds and tally. Nothing is printed here.
+ * images and tally. Nothing is printed here.
  */
 #ifndef STACKTALLY_SESSION_SESSION_H
 #define STACKTALLY_SESSION_SESSION_H
@@ -10,9 +10,9 @@
 #include <stdarg.h>
 
 #include "base/error.h"
-#include "kernel/asked_kernel.h"
+#include "kernel/kernel_symbols.h"
 #include "plan/plan.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "tally/tally.h"
 #include "trigger/trigger.h"
 
@@ -35,14 +35,14 @@ void session_set_log(int (*log)(int level, const char *format, va_list args));
  * the command ready. Nothing fires yet. From here on SIGINT, SIGTERM and SIGHUP are the session's.
  * `kernel` is borrowed; its symbols are read when the first counts are, if nobody has by then.
  */
-int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
+int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
 		 struct kernel_names *kernel, struct session **ret_session, struct error *err);
 
 /* What the user should know before it starts (a kernel that may hang), or NULL. */
 const char *session_warning(const struct session *session);
 
 /* Who asks the kernel for its names as long as the session is open. False: nobody can. */
-bool session_kernel_asker(const struct session *session, struct kernel_asker *ret_asker);
+bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_asker);
 
 /* Attaches the trigger: events count from here on. */
 int session_start(struct session *session, struct error *err);
@@ -62,7 +62,7 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 
 /*
  * After a report of an interval: forgets addresses of the tally, and states of processes, that no
- * event to come refers to. The ids of addresses and worlds are others then, and what was named by
+ * event to come refers to. The ids of addresses and images are others then, and what was named by
  * them is to be forgotten, too.
  */
 int session_forget(struct session *session, struct tally *tally, struct error *err);

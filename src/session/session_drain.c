@@ -61,7 +61,7 @@ static int consume(struct session *session,
 {
 	int r = 0;
 
-	worlds_lock(session->worlds);
+	images_lock(session->images);
 	if (session->sideband)
 		r = sideband_drain(session->sideband);
 	if (r == 0)
@@ -70,7 +70,7 @@ static int consume(struct session *session,
 		r = unwinder_update(session->unwinder, err);
 	if (r == 0)
 		r = unwinder_settle(session->unwinder, session->books, session->tally, err);
-	worlds_unlock(session->worlds);
+	images_unlock(session->images);
 	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
 }
 
@@ -85,10 +85,10 @@ static int finish_walks(struct session *session, uint32_t epoch, uint64_t patien
 {
 	int r;
 
-	worlds_lock(session->worlds);
+	images_lock(session->images);
 	r = unwinder_finish(session->unwinder, epoch, patience_ns, session->books, session->tally,
 			    err);
-	worlds_unlock(session->worlds);
+	images_unlock(session->images);
 	return r;
 }
 
@@ -143,21 +143,21 @@ int session_forget(struct session *session, struct tally *tally, struct error *e
 {
 	uint32_t n = tally_n_addresses(tally);
 	own(own_free) struct tally_address *before = malloc((n ? n : 1) * sizeof(*before));
-	own(own_free) uint32_t *ids = calloc(worlds_n(session->worlds), sizeof(*ids));
+	own(own_free) uint32_t *ids = calloc(images_n(session->images), sizeof(*ids));
 	int r = before && ids ? 0 : -ENOMEM;
 
-	worlds_lock(session->worlds);
+	images_lock(session->images);
 	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
-		book_mark_worlds(session->books[i], tally, ids);
+		book_mark_images(session->books[i], tally, ids);
 	if (r == 0) {
 		if (n)
 			memcpy(before, tally_addresses(tally), n * sizeof(*before));
 		tally_reset(tally);
-		worlds_forget(session->worlds, ids);
+		images_forget(session->images, ids);
 	}
 	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
 		r = book_rebase(session->books[i], tally, before, ids);
-	worlds_unlock(session->worlds);
+	images_unlock(session->images);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 

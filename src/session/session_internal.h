@@ -28,9 +28,9 @@
 struct session {
 	const struct plan *plan;
 	struct trigger *trigger;
-	struct worlds *worlds;
+	struct images *images;
 	struct kernel_side side;
-	struct delivery *delivery; /* NULL where the stacks have none */
+	struct tracepoint_frames *tracepoint_frames; /* NULL where the stacks have none */
 	struct book *books[WIRE_EPOCHS];
 	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */

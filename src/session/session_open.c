@@ -11,15 +11,15 @@
 
 #include "base/own.h"
 #include "base/thread.h"
-#include "kernel/delivery.h"
 #include "kernel/hang.h"
 #include "kernel/kernel_names.h"
 #include "kernel/paranoid.h"
+#include "kernel/tracepoint_frames.h"
 #include "session/capability.h"
 #include "session/depth.h"
 #include "session/filters.h"
 #include "session/hold.h"
-#include "session/kernel_asker.h"
+#include "session/kernel_lookup.h"
 #include "session/session_internal.h"
 #include "stacktally.skel.h"
 
@@ -97,7 +97,7 @@ static void go_first(void)
 /* From before the first sample on, so that no process comes or goes unseen. */
 static int open_sideband(struct session *session, struct error *err)
 {
-	int r = session->plan->user ? sideband_open(session->worlds, &session->sideband) : 0;
+	int r = session->plan->user ? sideband_open(session->images, &session->sideband) : 0;
 
 	if (r == -EACCES || r == -EPERM)
 		return error_privilege(err, r,
@@ -117,7 +117,7 @@ static bool find_symbol(void *kernel, uint64_t address, struct kernel_symbol *re
 static int open_books(struct session *session, struct kernel_names *kernel, struct error *err)
 {
 	struct book_options options = {
-		.worlds = session->worlds,
+		.images = session->images,
 		.name = session->plan->filter.name,
 		.kernel_depth = session->plan->kernel_depth,
 	};
@@ -126,8 +126,8 @@ static int open_books(struct session *session, struct kernel_names *kernel, stru
 
 	memcpy(options.seed, session->side.seed, sizeof(options.seed));
 	if (session->trigger->delivery != TRIGGER_DELIVERS_NOTHING)
-		r = delivery_new(find_symbol, kernel, raw, &session->delivery);
-	options.delivery = session->delivery;
+		r = tracepoint_frames_new(find_symbol, kernel, raw, &session->tracepoint_frames);
+	options.tracepoint_frames = session->tracepoint_frames;
 	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
 		r = book_new(&options, &session->books[i]);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
@@ -154,19 +154,19 @@ static bool prepares(const struct session *session)
 static int prepare_tables(struct session *session, struct error *err)
 {
 	const struct id_list *tgids = &session->plan->filter.tgids;
-	uint32_t world;
+	uint32_t image;
 	int r;
 
 	if (!prepares(session))
 		return 0;
-	worlds_lock(session->worlds);
-	r = worlds_keep_up(session->worlds);
+	images_lock(session->images);
+	r = images_keep_up(session->images);
 	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
-		r = worlds_at(session->worlds, (pid_t)tgids->ids[i], 0, now_ns(), &world);
+		r = images_at(session->images, (pid_t)tgids->ids[i], 0, now_ns(), &image);
 	if (r == 0 && prepares_all(session))
-		r = worlds_learn_running(session->worlds, LEARN_ALL_NS);
+		r = images_learn_running(session->images, LEARN_ALL_NS);
 	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);
-	worlds_unlock(session->worlds);
+	images_unlock(session->images);
 	return r;
 }
 
@@ -240,7 +240,7 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	if (r == 0)
 		r = kernel_side_open(session->plan, session->trigger, limit, &session->side, err);
 	if (r == 0)
-		r = unwinder_open(session->plan, &session->side, session->worlds,
+		r = unwinder_open(session->plan, &session->side, session->images,
 				  &session->unwinder, err);
 	if (r == 0)
 		r = load_and_prepare(session, err);
@@ -264,7 +264,7 @@ static void say_limit(uint32_t limit, struct error *err)
 			 "; sysctl kernel.perf_event_max_stack stays raised, it was %u", limit);
 }
 
-int session_open(const struct plan *plan, struct trigger *trigger, struct worlds *worlds,
+int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
 		 struct kernel_names *kernel, struct session **ret_session, struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -274,7 +274,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct worlds
 		return error_set(err, -ENOMEM, "out of memory");
 	session->plan = plan;
 	session->trigger = trigger;
-	session->worlds = worlds;
+	session->images = images;
 	session->signals = SIGNALS_NONE;
 	session->side = KERNEL_SIDE_NONE;
 	trigger->scope.cpu = plan->filter.cpu;
@@ -295,9 +295,9 @@ const char *session_warning(const struct session *session)
 	return session->warning[0] ? session->warning : NULL;
 }
 
-bool session_kernel_asker(const struct session *session, struct kernel_asker *ret_asker)
+bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_asker)
 {
-	return kernel_asker_get(session->side.skeleton, ret_asker);
+	return kernel_lookup_get(session->side.skeleton, ret_asker);
 }
 
 /* ---- starting ---- */
@@ -335,16 +335,16 @@ int session_start(struct session *session, struct error *err)
 static int prepare_command(struct session *session, struct error *err)
 {
 	pid_t pid = command_pid(session->command);
-	uint32_t world;
+	uint32_t image;
 	int r;
 
-	worlds_lock(session->worlds);
+	images_lock(session->images);
 	r = session->sideband ? sideband_drain(session->sideband) : 0;
 	if (r == 0)
-		r = worlds_at(session->worlds, pid, 0, now_ns(), &world);
+		r = images_at(session->images, pid, 0, now_ns(), &image);
 	r = r < 0 ? error_set(err, r, "cannot follow the command: %s", strerror(-r))
 		  : unwinder_prepare(session->unwinder, err);
-	worlds_unlock(session->worlds);
+	images_unlock(session->images);
 	return r;
 }
 
@@ -360,10 +360,10 @@ int session_launch(struct session *session, struct error *err)
 		 */
 		if (!session->sideband || session->plan->filter.tgids.n)
 			return 0;
-		worlds_lock(session->worlds);
-		worlds_learn_running(session->worlds, LEARN_NS);
+		images_lock(session->images);
+		images_learn_running(session->images, LEARN_NS);
 		r = unwinder_update(session->unwinder, err);
-		worlds_unlock(session->worlds);
+		images_unlock(session->images);
 		return r;
 	}
 	if (session->unwinder)
@@ -395,7 +395,7 @@ uint32_t session_close(struct session *session)
 	unwinder_close(session->unwinder);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		book_free(session->books[i]);
-	delivery_free(session->delivery);
+	tracepoint_frames_free(session->tracepoint_frames);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);
 	limit_left = session->stack_limit_before;

@@ -38,7 +38,7 @@ struct waiting {
 
 struct unwinder {
 	const struct plan *plan;
-	struct worlds *worlds;
+	struct images *images;
 	struct unwind *unwind;
 	struct waiting **waiting; /* in the order they came */
 	uint32_t n_waiting, room;
@@ -56,7 +56,7 @@ static void free_waiting(struct unwinder *unwinder, struct waiting *waiting)
 
 /* ---- the tables ---- */
 
-int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct worlds *worlds,
+int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct images *images,
 		  struct unwinder **ret_unwinder, struct error *err)
 {
 	char cache[PATH_MAX];
@@ -77,13 +77,13 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 	if (!unwinder)
 		return error_set(err, -ENOMEM, "out of memory");
 	unwinder->plan = plan;
-	unwinder->worlds = worlds;
+	unwinder->images = images;
 	r = unwind_maps_kernel(side->segments, side->rules, side->processes,
 			       &side->skeleton->bss->unwind_changes, &maps);
 	if (r < 0)
 		error_set(err, r, "out of memory");
 	else
-		r = unwind_new(worlds, maps, &options, &unwinder->unwind, err);
+		r = unwind_new(images, maps, &options, &unwinder->unwind, err);
 	if (r < 0) {
 		unwinder_close(unwinder);
 		return r;
@@ -122,7 +122,7 @@ int unwinder_prepare(struct unwinder *unwinder, struct error *err)
 		r = unwind_wait(unwinder->unwind, PIECE_NS, err);
 		if (r == 0 && !unwind_is_pending(unwinder->unwind))
 			break;
-		if (r == 0 && worlds_keep_up(unwinder->worlds) < 0)
+		if (r == 0 && images_keep_up(unwinder->images) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
 	return r;
@@ -191,12 +191,12 @@ static int hold(struct unwinder *unwinder, struct waiting *waiting)
 	const uint64_t *user = (const uint64_t *)(stack + 1) + stack->n_kernel;
 	/* Where it broke off; a library that was loaded just now is looked for. */
 	uint64_t address = user[stack->n_user - 1] & WIRE_FRAME_ADDRESS;
-	uint32_t world = WORLD_NONE;
-	int r = worlds_learn(unwinder->worlds, (pid_t)stack->tgid, stack->world, stack->time,
-			     &address, 1, &world);
+	uint32_t image = IMAGE_NONE;
+	int r = images_learn(unwinder->images, (pid_t)stack->tgid, stack->image, stack->time,
+			     &address, 1, &image);
 
-	if (r == 0 && world != WORLD_NONE)
-		r = unwind_hold(unwinder->unwind, world, &waiting->layout);
+	if (r == 0 && image != IMAGE_NONE)
+		r = unwind_hold(unwinder->unwind, image, &waiting->layout);
 	return r == -ESRCH || r == -ENOSPC ? 0 : r;
 }
 

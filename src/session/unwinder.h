@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "plan/plan.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "session/book.h"
 #include "session/kernel_side.h"
 #include "tally/tally.h"
@@ -21,7 +21,7 @@
 struct unwinder;
 
 /* Borrows all it is given. *ret_unwinder is NULL when the plan asks for no tables. */
-int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct worlds *worlds,
+int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct images *images,
 		  struct unwinder **ret_unwinder, struct error *err);
 void unwinder_close(struct unwinder *unwinder);
 

@@ -12,7 +12,7 @@ struct last_module {
 };
 
 struct frame_builder {
-	const struct worlds *worlds;
+	const struct images *images;
 	struct answers *answers;
 	struct kernel_names *kernel;
 	const struct inlines *inlines;
@@ -24,7 +24,7 @@ struct frame_builder {
 	struct last_module last;
 };
 
-int frame_builder_new(const struct worlds *worlds, struct answers *answers,
+int frame_builder_new(const struct images *images, struct answers *answers,
 		      struct kernel_names *kernel, const struct inlines *inlines,
 		      struct frame_builder **ret_builder)
 {
@@ -32,7 +32,7 @@ int frame_builder_new(const struct worlds *worlds, struct answers *answers,
 
 	if (!builder)
 		return -ENOMEM;
-	builder->worlds = worlds;
+	builder->images = images;
 	builder->answers = answers;
 	builder->kernel = kernel;
 	builder->inlines = inlines;
@@ -52,7 +52,7 @@ void frame_builder_free(struct frame_builder *builder)
 /* Makes room for all files there are. */
 static int grow_table(struct frame_builder *builder)
 {
-	uint32_t n_files = worlds_n_files(builder->worlds);
+	uint32_t n_files = images_n_files(builder->images);
 	uint32_t *grown =
 		realloc(builder->file_objects, (size_t)n_files * sizeof(*builder->file_objects));
 
@@ -111,7 +111,7 @@ static int kernel_object(struct frame_builder *builder, struct names *names, uin
 static int file_object(struct frame_builder *builder, struct names *names,
 		       const struct mapping *mapping, uint32_t *ret_object)
 {
-	const struct mapped_file *file = worlds_file(builder->worlds, mapping->file);
+	const struct mapped_file *file = images_file(builder->images, mapping->file);
 	int grown = mapping->file < builder->n_files ? 0 : grow_table(builder);
 	uint32_t *known = &builder->file_objects[mapping->file];
 
@@ -192,8 +192,8 @@ static int place(struct frame_builder *builder, struct names *names,
 	}
 	if (address->flags & TALLY_ADDRESS_CHAINED)
 		frame->flags |= NAMES_FRAME_CHAINED;
-	mapping = builder->worlds
-			  ? worlds_find(builder->worlds, address->world, lookup_address(address))
+	mapping = builder->images
+			  ? images_find(builder->images, address->image, lookup_address(address))
 			  : NULL;
 	if (!mapping)
 		return 0;
@@ -243,7 +243,7 @@ int frame_builder_add(struct frame_builder *builder, const struct tally_address 
 {
 	int r = start_on(builder, names);
 
-	worlds_lock(builder->worlds);
+	images_lock(builder->images);
 	for (uint32_t i = 0; !r && i < n; i++) {
 		struct names_frame frames[INLINES_MAX_DEPTH + 1];
 		uint32_t n_frames = 1;
@@ -259,7 +259,7 @@ int frame_builder_add(struct frame_builder *builder, const struct tally_address 
 		if (!r)
 			r = names_add_address(names, frames, n_frames);
 	}
-	worlds_unlock(builder->worlds);
+	images_unlock(builder->images);
 	builder->n_named = names_n_addresses(names);
 	return r;
 }

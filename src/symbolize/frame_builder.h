@@ -10,7 +10,7 @@
 #define STACKTALLY_SYMBOLIZE_FRAME_BUILDER_H
 
 #include "kernel/kernel_names.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "symbolize/answers.h"
 #include "symbolize/inlines.h"
 #include "tally/names.h"
@@ -19,7 +19,7 @@
 struct frame_builder;
 
 /* `inlines` may be NULL. */
-int frame_builder_new(const struct worlds *worlds, struct answers *answers,
+int frame_builder_new(const struct images *images, struct answers *answers,
 		      struct kernel_names *kernel, const struct inlines *inlines,
 		      struct frame_builder **ret_builder);
 void frame_builder_free(struct frame_builder *builder);
@@ -29,10 +29,10 @@ DEFINE_OWN(struct frame_builder, frame_builder_free)
 int frame_builder_add(struct frame_builder *builder, const struct tally_address *addresses,
 		      const struct answer *answers, uint32_t n, struct names *names);
 
-/* World 0 is the kernel's and that of processes that nothing is known of. */
+/* Image 0 is the kernel's and that of processes that nothing is known of. */
 static inline bool is_kernel_address(const struct tally_address *address)
 {
-	return address->world == TALLY_WORLD_KERNEL && address->address >> 63;
+	return address->image == TALLY_WORLD_KERNEL && address->address >> 63;
 }
 
 /*

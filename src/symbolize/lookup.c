@@ -17,7 +17,7 @@ enum source {
 	SOURCE_KERNEL,
 	SOURCE_FILE, /* group: file id; key: offset in it */
 	SOURCE_VDSO, /* key: offset in it */
-	SOURCE_JIT,  /* group: world id; key: address */
+	SOURCE_JIT,  /* group: image id; key: address */
 };
 
 struct request {
@@ -48,7 +48,7 @@ static void request_for(const struct lookup *lookup, const struct tally_address 
 		request->source = SOURCE_KERNEL;
 		return;
 	}
-	mapping = worlds_find(lookup->worlds, address->world, at);
+	mapping = images_find(lookup->images, address->image, at);
 	if (!mapping)
 		return;
 	switch (mapping->kind) {
@@ -63,7 +63,7 @@ static void request_for(const struct lookup *lookup, const struct tally_address 
 		break;
 	case MAPPING_ANONYMOUS:
 		request->source = SOURCE_JIT;
-		request->group = address->world;
+		request->group = address->image;
 		break;
 	case MAPPING_SPECIAL:
 		break;
@@ -221,10 +221,10 @@ static int answer_file(struct lookup *lookup, const struct batch *batch,
 	if (r)
 		return r;
 	if (n_queries > 0) {
-		worlds_lock(lookup->worlds);
-		fd = worlds_open_file(lookup->worlds, file);
-		path = worlds_file(lookup->worlds, file)->path;
-		worlds_unlock(lookup->worlds);
+		images_lock(lookup->images);
+		fd = images_open_file(lookup->images, file);
+		path = images_file(lookup->images, file)->path;
+		images_unlock(lookup->images);
 		lookup->places.debuginfod = debuginfod_of(lookup);
 	}
 	if (fd >= 0) {
@@ -286,10 +286,10 @@ static int answer_from_jit_file(struct lookup *lookup, const struct batch *batch
 	pid_t tgid;
 	int r;
 
-	worlds_lock(lookup->worlds);
-	fd = worlds_open_jit(lookup->worlds, requests[0].group, dump ? "dump" : "map");
-	tgid = worlds_tgid(lookup->worlds, requests[0].group);
-	worlds_unlock(lookup->worlds);
+	images_lock(lookup->images);
+	fd = images_open_jit(lookup->images, requests[0].group, dump ? "dump" : "map");
+	tgid = images_tgid(lookup->images, requests[0].group);
+	images_unlock(lookup->images);
 	if (fd < 0)
 		return 0;
 	snprintf(text, sizeof(text), dump ? "[jit-%d.dump]" : "[perf-%d.map]", (int)tgid);
@@ -393,7 +393,7 @@ static void request_jit_for_rest(struct batch *batch)
 		    batch->answers[request.id].symbol != ANSWER_NONE)
 			continue;
 		request.source = SOURCE_JIT;
-		request.group = address->world;
+		request.group = address->image;
 		request.key = lookup_address(address);
 		batch->requests[used++] = request;
 	}
@@ -411,7 +411,7 @@ int lookup_answer(struct lookup *lookup, const struct tally_address *addresses, 
 		return -EINVAL;
 	if (!requests)
 		return -ENOMEM;
-	worlds_lock(lookup->worlds);
+	images_lock(lookup->images);
 	for (uint32_t i = 0; i < n; i++) {
 		request_for(lookup, &addresses[i], &requests[i]);
 		requests[i].id = i;
@@ -419,7 +419,7 @@ int lookup_answer(struct lookup *lookup, const struct tally_address *addresses, 
 		if (requests[i].source == SOURCE_JIT)
 			answers[i].symbol = lookup->jit_symbol;
 	}
-	worlds_unlock(lookup->worlds);
+	images_unlock(lookup->images);
 	r = answer_requests(lookup, &batch);
 	if (r)
 		return r;

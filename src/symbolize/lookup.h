@@ -10,7 +10,7 @@
 #define STACKTALLY_SYMBOLIZE_LOOKUP_H
 
 #include "kernel/kernel_names.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "symbolize/answers.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/inlines.h"
@@ -19,7 +19,7 @@
 #define LOOKUP_MAX (1u << 20) /* addresses in one call */
 
 struct lookup {
-	struct worlds *worlds;
+	struct images *images;
 	struct answers *answers;
 	struct kernel_names *kernel;
 	struct inlines *inlines; /* or NULL */

@@ -25,7 +25,7 @@ static int make_parts(struct symbolizer *symbolizer)
 		r = inlines_new(answers_pool(lookup->answers), symbolizer->inlines,
 				symbolizer->lines, &lookup->inlines);
 	if (!r)
-		r = frame_builder_new(lookup->worlds, lookup->answers, lookup->kernel,
+		r = frame_builder_new(lookup->images, lookup->answers, lookup->kernel,
 				      lookup->inlines, &symbolizer->builder);
 	if (!r)
 		r = answers_add_symbol(lookup->answers, "[jit]", NULL, NAMES_FRAME_JIT,
@@ -45,7 +45,7 @@ static void free_parts(struct symbolizer *symbolizer)
 	lookup->answers = NULL;
 }
 
-int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *options,
+int symbolizer_new(struct images *images, const struct symbolizer_options *options,
 		   struct symbolizer **ret_symbolizer)
 {
 	static const struct symbolizer_options none;
@@ -56,7 +56,7 @@ int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *optio
 		return -ENOMEM;
 	if (!options)
 		options = &none;
-	symbolizer->lookup.worlds = worlds;
+	symbolizer->lookup.images = images;
 	symbolizer->lookup.places.symfs = options->symfs;
 	symbolizer->lookup.places.root = options->debuginfo_root;
 	symbolizer->lookup.ask_debuginfod = options->debuginfod;
@@ -92,7 +92,7 @@ int symbolizer_forget(struct symbolizer *symbolizer)
 	return make_parts(symbolizer);
 }
 
-int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_asker *asker)
+int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_lookup *asker)
 {
 	return kernel_names_ask(symbolizer->lookup.kernel, asker);
 }

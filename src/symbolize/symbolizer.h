@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turns the addresses of a tally into names: asks the worlds what was mapped where, and a chain
+ * Turns the addresses of a tally into names: asks the images what was mapped where, and a chain
  * of sources what is there: kallsyms for the kernel; symbol tables, debug files, perf maps and
  * the vDSO for user code. One symbol table for each file identity, shared by all processes.
  *
@@ -10,8 +10,8 @@
 #define STACKTALLY_SYMBOLIZE_SYMBOLIZER_H
 
 #include "base/error.h"
-#include "kernel/asked_kernel.h"
-#include "process/worlds.h"
+#include "kernel/kernel_symbols.h"
+#include "process/images.h"
 #include "tally/names.h"
 #include "tally/tally.h"
 
@@ -29,14 +29,14 @@ struct symbolizer_options {
 struct kernel_names;
 struct symbolizer;
 
-/* `worlds` is borrowed and must outlive the symbolizer. */
-int symbolizer_new(struct worlds *worlds, const struct symbolizer_options *options,
+/* `images` is borrowed and must outlive the symbolizer. */
+int symbolizer_new(struct images *images, const struct symbolizer_options *options,
 		   struct symbolizer **ret_symbolizer);
 void symbolizer_free(struct symbolizer *symbolizer);
 
 /*
  * Forgets what was found in user code, which is looked up again when it is met again: when the ids
- * of worlds are given anew (worlds_forget()), and names_clear() was called. 0 or -ENOMEM.
+ * of images are given anew (images_forget()), and names_clear() was called. 0 or -ENOMEM.
  */
 int symbolizer_forget(struct symbolizer *symbolizer);
 
@@ -44,7 +44,7 @@ int symbolizer_forget(struct symbolizer *symbolizer);
  * Has the kernel asked for its names, as long as the asker's context is there. -ENOTSUP when it
  * does not answer, -ENOMEM: then its symbols are read.
  */
-int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_asker *asker);
+int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_lookup *asker);
 
 /*
  * Reads the kernel's symbols now rather than at the first resolve: called while sampling, so

@@ -90,7 +90,7 @@ static int catch_up(struct index *index, uint32_t n,
 
 static uint64_t hash_address(const struct tally_address *address)
 {
-	return hash_u64(hash_u64(address->address) ^ ((uint64_t)address->world << 32) ^
+	return hash_u64(hash_u64(address->address) ^ ((uint64_t)address->image << 32) ^
 			address->flags);
 }
 
@@ -122,7 +122,7 @@ int tally_address(struct tally *tally, const struct tally_address *address, uint
 	     at = index_next(&tally->address_index, &cursor)) {
 		const struct tally_address *known = &tally->addresses[at];
 
-		if (known->address == address->address && known->world == address->world &&
+		if (known->address == address->address && known->image == address->image &&
 		    known->flags == address->flags) {
 			*ret_id = at;
 			return 0;

@@ -19,7 +19,7 @@
 #define TALLY_COMM_SIZE	 16
 #define TALLY_MAX_FRAMES 1024 /* a stack's frames; longer ones are refused with -E2BIG */
 
-/* The address space of kernel addresses; others are ids of process/worlds.h. */
+/* The address space of kernel addresses; others are ids of process/images.h. */
 #define TALLY_WORLD_KERNEL 0u
 
 /* Stack ids that are no stack. */
@@ -39,7 +39,7 @@ enum tally_address_flags {
 
 struct tally_address {
 	uint64_t address;
-	uint32_t world; /* TALLY_WORLD_KERNEL or a world id */
+	uint32_t image; /* TALLY_WORLD_KERNEL or a image id */
 	uint32_t flags; /* enum tally_address_flags */
 };
 

@@ -199,7 +199,7 @@ static int compare(const void *left, const void *right)
 
 /*
  * Without addresses the frames of a raw tracepoint's delivery cannot be told from the others
- * (symbolize/delivery.h); of a perf event there are hardly any.
+ * (kernel/tracepoint_frames.h); of a perf event there are hardly any.
  */
 static void choose_form(int tracefs, struct tracepoints *found)
 {

@@ -39,7 +39,7 @@ void compile_job_free(struct compile_job *job)
 	if (!job)
 		return;
 	own_fd(&job->fd);
-	rule_book_free(job->book);
+	rule_table_free(job->book);
 	unwind_rows_free(&job->rows);
 	free(job->tree.ids);
 	free(job);
@@ -64,8 +64,8 @@ static int load(const struct compile_queue *queue, struct compile_job *job)
 		return r;
 	job->cache_refused = true;
 	/* What was read of it went into the book. */
-	rule_book_free(take_ptr(job->book));
-	r = rule_book_new(&job->book);
+	rule_table_free(take_ptr(job->book));
+	r = rule_table_new(&job->book);
 	return r < 0 ? r : -ENOENT;
 }
 
@@ -83,7 +83,7 @@ static void save(const struct compile_queue *queue, struct compile_job *job)
 
 static int compile(const struct compile_queue *queue, struct compile_job *job)
 {
-	int r = rule_book_new(&job->book);
+	int r = rule_table_new(&job->book);
 
 	if (r < 0)
 		return r;

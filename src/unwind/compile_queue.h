@@ -34,9 +34,9 @@ struct compile_job {
 	bool compiled;
 	bool cached;
 	bool cache_refused;
-	bool counted;		/* for whoever takes it */
-	uint64_t ns;		/* of a CPU, that it took */
-	struct rule_book *book; /* its own rules */
+	bool counted;		 /* for whoever takes it */
+	uint64_t ns;		 /* of a CPU, that it took */
+	struct rule_table *book; /* its own rules */
 	struct unwind_rows rows;
 	struct table_tree tree; /* what `finish` made of it */
 };

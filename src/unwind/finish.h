@@ -2,7 +2,7 @@
 /*
  * The end of walks that the kernel side had to break off for want of a mapping or a table: it sent
  * where the walk was and a copy of the stack from there on; here the same steps
- * (bpf/unwind_step.h) go on over the copy, by what was mapped in the process's world then.
+ * (bpf/unwind_step.h) go on over the copy, by what was mapped in the process's image then.
  *
  * Must not know: where records come from, what becomes of frames.
  */
@@ -15,11 +15,11 @@
 #include "bpf/wire.h"
 #include "unwind/unwind.h"
 
-/* What was mapped in a world: as long as it is held, the tables of its files are wanted. */
+/* What was mapped in a image: as long as it is held, the tables of its files are wanted. */
 struct layout;
 
-/* 0, -ESRCH when nothing is known of the world, -ENOSPC when there is no room, -ENOMEM. */
-int unwind_hold(struct unwind *unwind, uint32_t world, struct layout **ret_layout);
+/* 0, -ESRCH when nothing is known of the image, -ENOSPC when there is no room, -ENOMEM. */
+int unwind_hold(struct unwind *unwind, uint32_t image, struct layout **ret_layout);
 void unwind_release(struct unwind *unwind, struct layout *layout); /* NULL is allowed */
 
 struct finished {

@@ -10,7 +10,7 @@
 #ifndef STACKTALLY_UNWIND_LAYOUTS_H
 #define STACKTALLY_UNWIND_LAYOUTS_H
 
-#include "process/worlds.h"
+#include "process/images.h"
 #include "unwind/chunk_slots.h"
 #include "unwind/tables.h"
 

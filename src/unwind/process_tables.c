@@ -26,7 +26,7 @@ struct process {
 };
 
 struct process_tables {
-	const struct worlds *worlds;
+	const struct images *images;
 	struct layouts *layouts;
 	struct unwind_maps *maps;
 	struct process *buckets[BUCKETS];
@@ -37,14 +37,14 @@ struct process_tables {
 	uint64_t updates, cut;
 };
 
-int process_tables_new(const struct worlds *worlds, struct layouts *layouts,
+int process_tables_new(const struct images *images, struct layouts *layouts,
 		       struct unwind_maps *maps, struct process_tables **ret_processes)
 {
 	struct process_tables *processes = calloc(1, sizeof(*processes));
 
 	if (!processes)
 		return -ENOMEM;
-	processes->worlds = worlds;
+	processes->images = images;
 	processes->layouts = layouts;
 	processes->maps = maps;
 	*ret_processes = processes;
@@ -222,7 +222,7 @@ static int update(struct process_tables *processes, struct process *process, uin
 		process->inherited = false;
 		return publish(processes, process);
 	}
-	mappings = worlds_current(processes->worlds, process->tgid, &n);
+	mappings = images_current(processes->images, process->tgid, &n);
 	if (!mappings) {
 		forget(processes, process);
 		return 0;

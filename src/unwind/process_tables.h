@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processes that walks know, each with the layout it has now. Changes are noted as the worlds
+ * The processes that walks know, each with the layout it has now. Changes are noted as the images
  * tell of them and written together: of a process that forked, executed and ended in between,
  * nothing is written at all. For one thread. Must not know: rows, blocks.
  */
@@ -12,12 +12,12 @@
 struct process_tables;
 
 /* `layouts` and `maps` are borrowed. */
-int process_tables_new(const struct worlds *worlds, struct layouts *layouts,
+int process_tables_new(const struct images *images, struct layouts *layouts,
 		       struct unwind_maps *maps, struct process_tables **ret_processes);
 /* The layouts stay, to be cleared. */
 void process_tables_free(struct process_tables *processes);
 
-/* What the worlds tell. No memory for it is told by the next flush. */
+/* What the images tell. No memory for it is told by the next flush. */
 void process_tables_changed(struct process_tables *processes, pid_t tgid);
 void process_tables_forked(struct process_tables *processes, pid_t child, pid_t parent);
 void process_tables_ended(struct process_tables *processes, pid_t tgid);

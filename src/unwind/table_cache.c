@@ -115,7 +115,7 @@ static void name_of(const struct table_identity *identity, char name[NAME_SIZE])
 }
 
 int table_cache_load(struct table_cache *cache, const struct table_identity *identity,
-		     struct rule_book *book, struct unwind_rows *ret_rows)
+		     struct rule_table *book, struct unwind_rows *ret_rows)
 {
 	own(own_fd) int fd = -1;
 	char name[NAME_SIZE];
@@ -256,7 +256,7 @@ static int write_all(int fd, const void *bytes, size_t size)
 }
 
 int table_cache_save(struct table_cache *cache, const struct table_identity *identity,
-		     const struct rule_book *book, const struct unwind_rows *rows)
+		     const struct rule_table *book, const struct unwind_rows *rows)
 {
 	own(own_free) void *bytes = NULL;
 	own(own_fd) int fd = -1;

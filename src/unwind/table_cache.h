@@ -58,16 +58,16 @@ DEFINE_OWN(struct table_cache, table_cache_close)
  * has is damaged, of another version, or not to be trusted; another negative errno.
  */
 int table_cache_load(struct table_cache *cache, const struct table_identity *identity,
-		     struct rule_book *book, struct unwind_rows *ret_rows);
+		     struct rule_table *book, struct unwind_rows *ret_rows);
 
 /* `book` must be one that only this file was compiled with. 0 or a negative errno. */
 int table_cache_save(struct table_cache *cache, const struct table_identity *identity,
-		     const struct rule_book *book, const struct unwind_rows *rows);
+		     const struct rule_table *book, const struct unwind_rows *rows);
 
 /* The content of one file of a cache, as load and save have it; these are for tests. */
 int table_cache_read(int fd, size_t size, const struct table_identity *identity,
-		     struct rule_book *book, struct unwind_rows *ret_rows);
-int table_cache_format(const struct table_identity *identity, const struct rule_book *book,
+		     struct rule_table *book, struct unwind_rows *ret_rows);
+int table_cache_format(const struct table_identity *identity, const struct rule_table *book,
 		       const struct unwind_rows *rows, void **ret_bytes, size_t *ret_size);
 
 #endif

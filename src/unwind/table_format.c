@@ -94,7 +94,7 @@ static bool take_header(struct reading *reading, size_t size, const struct table
 	return wanted == size;
 }
 
-static bool take_rules(struct reading *reading, uint32_t n, struct rule_book *book,
+static bool take_rules(struct reading *reading, uint32_t n, struct rule_table *book,
 		       uint16_t *numbers)
 {
 	for (uint32_t done = 0; done < n;) {
@@ -104,7 +104,7 @@ static bool take_rules(struct reading *reading, uint32_t n, struct rule_book *bo
 		for (uint32_t i = 0; i < some; i++) {
 			if (!rules || !is_rule(&rules[i]))
 				return false;
-			numbers[done + i] = rule_book_add(book, &rules[i]);
+			numbers[done + i] = rule_table_add(book, &rules[i]);
 		}
 		done += some;
 	}
@@ -143,7 +143,7 @@ static bool take_numbers(struct reading *reading, const struct header *header,
 }
 
 int table_cache_read(int fd, size_t size, const struct table_identity *identity,
-		     struct rule_book *book, struct unwind_rows *ret_rows)
+		     struct rule_table *book, struct unwind_rows *ret_rows)
 {
 	own(own_free) struct reading *reading = malloc(sizeof(*reading));
 	own(own_free) uint16_t *numbers = NULL;
@@ -170,14 +170,14 @@ int table_cache_read(int fd, size_t size, const struct table_identity *identity,
 	return 0;
 }
 
-int table_cache_format(const struct table_identity *identity, const struct rule_book *book,
+int table_cache_format(const struct table_identity *identity, const struct rule_table *book,
 		       const struct unwind_rows *rows, void **ret_bytes, size_t *ret_size)
 {
 	struct header header = { .version = TABLE_CACHE_VERSION,
 				 .identity = *identity,
 				 .n_rows = rows->n,
 				 .counts = rows->counts };
-	const struct wire_rule *rules = rule_book_rules(book, &header.n_rules);
+	const struct wire_rule *rules = rule_table_rules(book, &header.n_rules);
 	uint8_t *bytes, *at;
 	size_t size;
 

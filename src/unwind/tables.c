@@ -9,7 +9,7 @@
 /* Part of the blocks that tables leave to mappings. */
 #define SPARE_PART 16
 
-int tables_new(const struct worlds *worlds, struct unwind_maps *maps, struct blocks *blocks,
+int tables_new(const struct images *images, struct unwind_maps *maps, struct blocks *blocks,
 	       struct table_cache *cache, struct tables **ret_tables)
 {
 	struct tables *tables = calloc(1, sizeof(*tables));
@@ -19,12 +19,12 @@ int tables_new(const struct worlds *worlds, struct unwind_maps *maps, struct blo
 	if (!tables)
 		return -ENOMEM;
 	blocks_usage(blocks, &usage);
-	tables->worlds = worlds;
+	tables->images = images;
 	tables->maps = maps;
 	tables->blocks = blocks;
 	tables->vdso = TABLE_NONE;
 	tables->spare = usage.limit / SPARE_PART;
-	r = rule_book_new(&tables->book);
+	r = rule_table_new(&tables->book);
 	if (r == 0)
 		r = compile_queue_new(cache, tables_pack, tables, &tables->queue);
 	if (r < 0) {
@@ -47,7 +47,7 @@ void tables_free(struct tables *tables)
 	}
 	free(tables->tables);
 	free(tables->by_file);
-	rule_book_free(tables->book);
+	rule_table_free(tables->book);
 	free(tables);
 }
 
@@ -120,7 +120,7 @@ int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table)
 		return r;
 	tables->by_file[file] = number;
 	table = tables->tables[number];
-	fd = worlds_open_file(tables->worlds, file);
+	fd = images_open_file(tables->images, file);
 	r = fd < 0 ? fd : load_segments_read(fd, &table->segments);
 	if (r == -ENOMEM)
 		return r;
@@ -214,7 +214,7 @@ struct table_place tables_place(const struct tables *tables, uint32_t number)
 static int publish_rules(struct tables *tables)
 {
 	uint32_t n;
-	const struct wire_rule *rules = rule_book_rules(tables->book, &n);
+	const struct wire_rule *rules = rule_table_rules(tables->book, &n);
 	int r = 0;
 
 	if (n > tables->n_rules)
@@ -262,7 +262,7 @@ bool tables_help(struct tables *tables)
 	return compile_queue_help(tables->queue);
 }
 
-const struct rule_book *tables_rules(const struct tables *tables)
+const struct rule_table *tables_rules(const struct tables *tables)
 {
 	return tables->book;
 }
@@ -282,5 +282,5 @@ void tables_stats(const struct tables *tables, struct unwind_stats *stats)
 		stats->rows += table->rows;
 	}
 	stats->rules = tables->n_rules;
-	stats->rules_refused = rule_book_refused(tables->book);
+	stats->rules_refused = rule_table_refused(tables->book);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of files: one for each identity that the worlds know, however many processes map it.
+ * The tables of files: one for each identity that the images know, however many processes map it.
  * A table is asked for by whoever meets a mapping of its file; it is compiled beside, and packed
  * into blocks. When blocks run out, what was not hit for longest has to go.
  *
@@ -11,7 +11,7 @@
 #define STACKTALLY_UNWIND_TABLES_H
 
 #include "base/error.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "unwind/compile_queue.h"
 #include "unwind/unwind.h"
 
@@ -19,12 +19,12 @@
 
 struct tables;
 
-int tables_new(const struct worlds *worlds, struct unwind_maps *maps, struct blocks *blocks,
+int tables_new(const struct images *images, struct unwind_maps *maps, struct blocks *blocks,
 	       struct table_cache *cache, struct tables **ret_tables);
 void tables_free(struct tables *tables);
 int tables_fd(const struct tables *tables);
 
-/* The table of a file of the worlds; made if it is new. 0 or -ENOMEM. */
+/* The table of a file of the images; made if it is new. 0 or -ENOMEM. */
 int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table);
 /* The table of the kernel's vDSO, for a mapping of that size. */
 int tables_of_vdso(struct tables *tables, uint64_t size, uint32_t *ret_table);
@@ -67,7 +67,7 @@ bool tables_help(struct tables *tables);
  */
 void tables_make_ready(struct tables *tables, bool settle);
 
-const struct rule_book *tables_rules(const struct tables *tables);
+const struct rule_table *tables_rules(const struct tables *tables);
 /* Adds its own numbers. */
 void tables_stats(const struct tables *tables, struct unwind_stats *stats);
 

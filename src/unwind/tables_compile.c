@@ -12,16 +12,16 @@
 /* ---- in the thread that compiles ---- */
 
 /* What the kernel calls the rules of a file. */
-static int number_rules(struct rule_book *book, const struct rule_book *own_rules,
+static int number_rules(struct rule_table *book, const struct rule_table *own_rules,
 			uint16_t *ret_numbers)
 {
 	uint32_t n, in_use, may_take;
-	const struct wire_rule *rules = rule_book_rules(own_rules, &n);
+	const struct wire_rule *rules = rule_table_rules(own_rules, &n);
 
-	rule_book_rules(book, &in_use);
+	rule_table_rules(book, &in_use);
 	may_take = (WIRE_MAX_RULES - in_use) / RULES_PART;
 	for (uint32_t i = 0; i < n; i++) {
-		ret_numbers[i] = i < may_take ? rule_book_add(book, &rules[i]) : RULE_FULL;
+		ret_numbers[i] = i < may_take ? rule_table_add(book, &rules[i]) : RULE_FULL;
 	}
 	return 0;
 }
@@ -35,7 +35,7 @@ int tables_pack(void *context, struct compile_job *job)
 
 	if (job->rows.n == 0)
 		return 0;
-	rule_book_rules(job->book, &n);
+	rule_table_rules(job->book, &n);
 	numbers = calloc(n + 1, sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
@@ -57,8 +57,8 @@ static int prepare(const struct tables *tables, const struct table *table, struc
 		job->bytes = tables_own_vdso(&job->size);
 		return 0;
 	}
-	file = worlds_file(tables->worlds, table->file);
-	job->fd = worlds_open_file(tables->worlds, table->file);
+	file = images_file(tables->images, table->file);
+	job->fd = images_open_file(tables->images, table->file);
 	if (job->fd < 0)
 		return job->fd;
 	job->keep = table_identity_read(job->fd, file->build_id, file->build_id_size,

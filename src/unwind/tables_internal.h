@@ -26,7 +26,7 @@ enum table_state {
 };
 
 struct table {
-	uint32_t file; /* of the worlds; TABLE_NONE: the vDSO */
+	uint32_t file; /* of the images; TABLE_NONE: the vDSO */
 	enum table_state state;
 	bool at_work;		     /* a job is out for it */
 	uint32_t uses;		     /* mappings */
@@ -42,10 +42,10 @@ struct table {
 };
 
 struct tables {
-	const struct worlds *worlds;
+	const struct images *images;
 	struct unwind_maps *maps;
 	struct blocks *blocks;
-	struct rule_book *book;
+	struct rule_table *book;
 	struct compile_queue *queue;
 	struct table **tables;
 	uint32_t n, room;

@@ -14,7 +14,7 @@
 #define MAX_SLOTS_LET_GO 2048u
 
 struct unwind {
-	struct worlds *worlds;
+	struct images *images;
 	struct unwind_maps *maps;
 	struct blocks *blocks;
 	struct table_cache *cache;
@@ -32,7 +32,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- what the worlds tell ---- */
+/* ---- what the images tell ---- */
 
 static bool is_walked(const struct unwind *unwind, pid_t tgid)
 {
@@ -83,21 +83,21 @@ static int build(struct unwind *unwind, const struct unwind_options *options)
 	if (r < 0)
 		return r;
 	open_cache(unwind, options ? options->cache : NULL);
-	r = tables_new(unwind->worlds, unwind->maps, unwind->blocks, unwind->cache,
+	r = tables_new(unwind->images, unwind->maps, unwind->blocks, unwind->cache,
 		       &unwind->tables);
 	if (r == 0)
 		r = layouts_init(&unwind->layouts, unwind->tables, unwind->blocks);
 	if (r == 0)
-		r = process_tables_new(unwind->worlds, &unwind->layouts, unwind->maps,
+		r = process_tables_new(unwind->images, &unwind->layouts, unwind->maps,
 				       &unwind->processes);
 	return r;
 }
 
-int unwind_new(struct worlds *worlds, struct unwind_maps *maps,
+int unwind_new(struct images *images, struct unwind_maps *maps,
 	       const struct unwind_options *options, struct unwind **ret_unwind, struct error *err)
 {
 	struct unwind *unwind = calloc(1, sizeof(*unwind));
-	struct worlds_watch watch = {
+	struct images_watch watch = {
 		.changed = on_changed,
 		.forked = on_forked,
 		.ended = on_ended,
@@ -110,15 +110,15 @@ int unwind_new(struct worlds *worlds, struct unwind_maps *maps,
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	unwind->maps = maps;
-	unwind->worlds = worlds;
+	unwind->images = images;
 	unwind->only = options ? options->only : NULL;
 	r = build(unwind, options);
 	if (r < 0) {
 		unwind_free(unwind);
 		return error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r));
 	}
-	worlds_set_watch(worlds, &watch);
-	worlds_each(worlds, on_changed, unwind);
+	images_set_watch(images, &watch);
+	images_each(images, on_changed, unwind);
 	*ret_unwind = unwind;
 	return 0;
 }
@@ -127,7 +127,7 @@ void unwind_free(struct unwind *unwind)
 {
 	if (!unwind)
 		return;
-	worlds_set_watch(unwind->worlds, NULL);
+	images_set_watch(unwind->images, NULL);
 	process_tables_free(unwind->processes);
 	layouts_clear(&unwind->layouts);
 	tables_free(unwind->tables);
@@ -216,10 +216,10 @@ void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint3
 
 /* ---- for walks that wait (unwind/finish.h) ---- */
 
-int unwind_hold(struct unwind *unwind, uint32_t world, struct layout **ret_layout)
+int unwind_hold(struct unwind *unwind, uint32_t image, struct layout **ret_layout)
 {
 	uint32_t n = 0, cut;
-	const struct mapping *mappings = worlds_mappings(unwind->worlds, world, &n);
+	const struct mapping *mappings = images_mappings(unwind->images, image, &n);
 	const struct place *places;
 	int r;
 
@@ -249,7 +249,7 @@ const void *unwind_block(const struct unwind *unwind, uint32_t block)
 const struct wire_rule *unwind_rule(const struct unwind *unwind, uint32_t rule)
 {
 	uint32_t n;
-	const struct wire_rule *rules = rule_book_rules(tables_rules(unwind->tables), &n);
+	const struct wire_rule *rules = rule_table_rules(tables_rules(unwind->tables), &n);
 
 	return rule < n ? &rules[rule] : NULL;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the kernel's unwinding tables (bpf/unwind_wire.h) true to what runs: watches the worlds,
+ * Keeps the kernel's unwinding tables (bpf/unwind_wire.h) true to what runs: watches the images,
  * has the row compiler read each file once, however many processes map it, writes rows, rules and
  * mappings to where walks read them, and lets go of what has ended or was not hit for long.
  *
  * All is done by the thread that calls, but for compiling, which a thread of its own does at low
- * priority: results are taken over by unwind_update(). The worlds must outlive it, and only it
+ * priority: results are taken over by unwind_update(). The images must outlive it, and only it
  * may watch them.
  *
  * Must not know: how walks are triggered, what becomes of stacks, names.
@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/id_list.h"
 #include "bpf/unwind_wire.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "unwind/kernel_maps.h"
 
 #define UNWIND_MEMORY_DEFAULT (64ull << 20)
@@ -36,10 +36,10 @@ struct unwind_options {
 struct unwind;
 
 /*
- * Takes over `maps`, on failure too, and closes them in the end. Processes that the worlds know
+ * Takes over `maps`, on failure too, and closes them in the end. Processes that the images know
  * already are entered by the first unwind_update().
  */
-int unwind_new(struct worlds *worlds, struct unwind_maps *maps,
+int unwind_new(struct images *images, struct unwind_maps *maps,
 	       const struct unwind_options *options, struct unwind **ret_unwind, struct error *err);
 /* When no walk is under way any more. Waits for a file that is being compiled. */
 void unwind_free(struct unwind *unwind);

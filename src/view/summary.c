@@ -7,7 +7,7 @@
 #include "base/index.h"
 #include "base/own.h"
 
-/* Of the addresses, for they tell stacks apart; not of the worlds they were found in. */
+/* Of the addresses, for they tell stacks apart; not of the images they were found in. */
 static uint64_t stack_key(const struct tally *tally, uint32_t id)
 {
 	const struct tally_address *addresses = tally_addresses(tally);

@@ -34,7 +34,7 @@ static void fail(const char *what)
 
 static uint32_t address(const char *name, uint32_t flags, const char *module)
 {
-	struct tally_address it = { .address = names_n_addresses(names), .world = 1 };
+	struct tally_address it = { .address = names_n_addresses(names), .image = 1 };
 	struct names_frame frame = { .name = names_string(names, name),
 				     .module = names_string(names, module),
 				     .object = NAMES_NONE,

@@ -64,12 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t names[] = { 1, 11, 24, 0, 0 };
 	static uint8_t file[FRAME_AT + MAX_INPUT];
-	static struct rule_book *book; /* of many inputs, as it is of many files */
+	static struct rule_table *book; /* of many inputs, as it is of many files */
 	struct unwind_rows rows;
 	uint32_t n_rules;
 	uint8_t kind;
 
-	if (!size || size > MAX_INPUT || (!book && rule_book_new(&book)))
+	if (!size || size > MAX_INPUT || (!book && rule_table_new(&book)))
 		return 0;
 	kind = data[0] % 5;
 	data++;
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data = file;
 	}
 	if (!unwind_rows_compile_memory(data, size, book, &rows, NULL)) {
-		rule_book_rules(book, &n_rules);
+		rule_table_rules(book, &n_rules);
 		for (uint32_t i = 0; i < rows.n; i++) {
 			if (rows.rows[i].rule >= n_rules ||
 			    (i ? rows.rows[i].address <= rows.rows[i - 1].address ||
@@ -91,9 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		unwind_rows_free(&rows);
 	}
-	rule_book_rules(book, &n_rules);
-	if (n_rules == WIRE_MAX_RULES && rule_book_refused(book) > 1000) {
-		rule_book_free(book);
+	rule_table_rules(book, &n_rules);
+	if (n_rules == WIRE_MAX_RULES && rule_table_refused(book) > 1000) {
+		rule_table_free(book);
 		book = NULL;
 	}
 	return 0;

@@ -167,7 +167,7 @@ static const char *field(const char **at, const char *end)
 
 static void add(struct tally *tally, struct names *names, const char **at, const char *end)
 {
-	struct tally_address address = { .address = names_n_addresses(names), .world = 1 };
+	struct tally_address address = { .address = names_n_addresses(names), .image = 1 };
 	struct tally_entry entry = { .count = 1 + address.address,
 				     .tgid = 1,
 				     .kernel = TALLY_STACK_NONE };

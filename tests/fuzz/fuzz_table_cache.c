@@ -18,10 +18,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(const struct unwind_rows *rows, const struct rule_book *book)
+static void check(const struct unwind_rows *rows, const struct rule_table *book)
 {
 	uint32_t n;
-	const struct wire_rule *rules = rule_book_rules(book, &n);
+	const struct wire_rule *rules = rule_table_rules(book, &n);
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		if (rows->rows[i].rule >= n ||
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct table_identity identity = { .inode = 1 };
 	const uint32_t version = TABLE_CACHE_VERSION;
-	struct rule_book *book = NULL;
+	struct rule_table *book = NULL;
 	struct unwind_rows rows;
 	uint32_t crc = 0;
 	uint8_t *bytes;
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < IDENTITY_AT + sizeof(identity))
 		return 0;
 	bytes = malloc(size);
-	if (!bytes || rule_book_new(&book))
+	if (!bytes || rule_table_new(&book))
 		abort();
 	memcpy(bytes, data, size);
 	memcpy(bytes + VERSION_AT, &version, sizeof(version));
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unwind_rows_free(&rows);
 	}
 	close(file);
-	rule_book_free(book);
+	rule_table_free(book);
 	free(bytes);
 	return 0;
 }

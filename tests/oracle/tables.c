@@ -29,7 +29,7 @@ struct file {
 };
 
 struct tables {
-	struct rule_book *book;
+	struct rule_table *book;
 	void **blocks;
 	uint32_t n_blocks;
 	struct file *files;
@@ -116,7 +116,7 @@ static const struct wire_rule *rule_of(const void *data, uint32_t number)
 	const struct wire_rule *rules;
 	uint32_t n;
 
-	rules = rule_book_rules(tables->book, &n);
+	rules = rule_table_rules(tables->book, &n);
 	if (number >= n)
 		return NULL;
 	return tables->spoilt ? wrong_rule(tables, rules, number) : &rules[number];
@@ -136,7 +136,7 @@ struct tables *tables_new(void)
 {
 	struct tables *tables = must(calloc(1, sizeof(*tables)));
 
-	if (rule_book_new(&tables->book))
+	if (rule_table_new(&tables->book))
 		abort();
 	tables->blocks = must(calloc(1, sizeof(*tables->blocks)));
 	tables->n_blocks = 1;
@@ -155,7 +155,7 @@ void tables_free(struct tables *tables)
 	free(tables->blocks);
 	free(tables->files);
 	free(tables->wrong);
-	rule_book_free(tables->book);
+	rule_table_free(tables->book);
 	free(tables);
 }
 

@@ -39,7 +39,7 @@ static const char *string(struct scene *scene, const char *text)
 /* What one address is called: up to two frames, the inlined one first. */
 struct spot {
 	uint64_t address;
-	uint32_t world;
+	uint32_t image;
 	const char *name, *module;
 	uint64_t offset;
 	uint32_t flags;
@@ -100,7 +100,7 @@ static uint32_t object_of(struct scene *scene, const char *module)
 
 static uint32_t address_of(struct scene *scene, const struct spot *spot)
 {
-	struct tally_address address = { .address = spot->address, .world = spot->world };
+	struct tally_address address = { .address = spot->address, .image = spot->image };
 	struct names_frame frames[2] = { 0 };
 	uint32_t id, n = 0;
 
@@ -271,7 +271,7 @@ static void stackcount_scene(struct scene *scene)
 	struct spot main_tar = main_a, pread_tar = libc_pread;
 
 	/* The same program at other addresses, in a process of its own. */
-	main_tar.world = pread_tar.world = 3;
+	main_tar.image = pread_tar.image = 3;
 	main_tar.address = 0x55dd00000391;
 	pread_tar.address = 0x7f919c5a26e0;
 	scene->meta = (struct profile_meta){

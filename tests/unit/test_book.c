@@ -24,7 +24,7 @@ struct record {
 static void seal(struct record *record)
 {
 	struct wire_hash hash = { seed[0], seed[1] };
-	const uint64_t *words = (const uint64_t *)&record->stack.world;
+	const uint64_t *words = (const uint64_t *)&record->stack.image;
 
 	for (size_t i = 0; i < (sizeof(*record) - WIRE_HASH_FROM) / 8; i++)
 		stack_hash_word(&hash, words[i]);
@@ -35,7 +35,7 @@ static void seal(struct record *record)
 static struct record record_of(const char *comm, uint64_t leaf)
 {
 	struct record record = {
-		/* No process has this id, so that its user frames belong to no world. */
+		/* No process has this id, so that its user frames belong to no image. */
 		.stack = { .time = 1,
 			   .tgid = 0x7ffffff0,
 			   .n_kernel = KERNEL_FRAMES,
@@ -49,7 +49,7 @@ static struct record record_of(const char *comm, uint64_t leaf)
 }
 
 struct fixture {
-	struct worlds *worlds;
+	struct images *images;
 	struct tally *tally;
 	struct book *book;
 };
@@ -58,9 +58,9 @@ static void setup(struct fixture *fixture, const char *name)
 {
 	struct book_options options = { .name = name, .seed = { seed[0], seed[1] } };
 
-	assert_int_equal(worlds_new(&(struct worlds_options){ 0 }, &fixture->worlds), 0);
+	assert_int_equal(images_new(&(struct images_options){ 0 }, &fixture->images), 0);
 	assert_int_equal(tally_new(0, 0, &fixture->tally), 0);
-	options.worlds = fixture->worlds;
+	options.images = fixture->images;
 	assert_int_equal(book_new(&options, &fixture->book), 0);
 }
 
@@ -68,7 +68,7 @@ static void teardown(struct fixture *fixture)
 {
 	book_free(fixture->book);
 	tally_free(fixture->tally);
-	worlds_free(fixture->worlds);
+	images_free(fixture->images);
 }
 
 static void a_count_finds_its_stack(void **state)
@@ -158,7 +158,7 @@ static void what_is_not_what_was_hashed_is_refused(void **state)
 
 	(void)state;
 	setup(&f, NULL);
-	for (size_t i = offsetof(struct wire_stack, world); i < sizeof(good); i++) {
+	for (size_t i = offsetof(struct wire_stack, image); i < sizeof(good); i++) {
 		struct record bad = good;
 
 		((unsigned char *)&bad)[i] ^= 0x10;

@@ -29,7 +29,7 @@ static int tear_down(void **state)
 
 static uint32_t address(uint64_t at, const char *name, const char *module)
 {
-	const struct tally_address it = { .address = at, .world = 1 };
+	const struct tally_address it = { .address = at, .image = 1 };
 	const struct names_frame frame = { .name = name ? names_string(names, name) : NULL,
 					   .module = module ? names_string(names, module) : NULL,
 					   .object = NAMES_NONE };
@@ -145,7 +145,7 @@ static void test_many(void **state)
 /* A tally whose addresses were not named: a place without a name, and nothing read beyond them. */
 static void test_nameless(void **state)
 {
-	const struct tally_address it = { .address = 0x10, .world = 1 };
+	const struct tally_address it = { .address = 0x10, .image = 1 };
 	struct ends ends;
 	uint32_t id;
 

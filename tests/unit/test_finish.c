@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "process/worlds.h"
+#include "process/images.h"
 #include "unwind/finish.h"
 #include "unwind/unwind.h"
 
@@ -24,7 +24,7 @@
 #define DEPTH	   12
 #define MAX_FRAMES 64
 
-static struct worlds *worlds;
+static struct images *images;
 static struct unwind *unwind;
 static struct layout *layout;
 
@@ -83,14 +83,14 @@ static __attribute__((noinline)) int descend(int n, uint32_t size)
 static int setup(void **state)
 {
 	struct unwind_maps *maps;
-	uint32_t world;
+	uint32_t image;
 
 	(void)state;
 	assert_int_equal(unwind_maps_memory(&maps), 0);
-	assert_int_equal(worlds_new(NULL, &worlds), 0);
-	assert_int_equal(unwind_new(worlds, maps, NULL, &unwind, NULL), 0);
-	assert_int_equal(worlds_at(worlds, getpid(), 0, UINT64_MAX, &world), 0);
-	assert_int_equal(unwind_hold(unwind, world, &layout), 0);
+	assert_int_equal(images_new(NULL, &images), 0);
+	assert_int_equal(unwind_new(images, maps, NULL, &unwind, NULL), 0);
+	assert_int_equal(images_at(images, getpid(), 0, UINT64_MAX, &image), 0);
+	assert_int_equal(unwind_hold(unwind, image, &layout), 0);
 	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, NULL), 0);
 	return 0;
 }
@@ -100,7 +100,7 @@ static int teardown(void **state)
 	(void)state;
 	unwind_release(unwind, layout);
 	unwind_free(unwind);
-	worlds_free(worlds);
+	images_free(images);
 	return 0;
 }
 

@@ -41,7 +41,7 @@ static int tear_down(void **state)
 
 static uint32_t address(struct data *data, const char *name, uint32_t flags, const char *linkage)
 {
-	struct tally_address it = { .address = names_n_addresses(data->names), .world = 1 };
+	struct tally_address it = { .address = names_n_addresses(data->names), .image = 1 };
 	struct names_frame frame = { .name = name ? names_string(data->names, name) : NULL,
 				     .linkage_name =
 					     linkage ? names_string(data->names, linkage) : NULL,

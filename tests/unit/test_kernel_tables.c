@@ -105,7 +105,7 @@ static int refuse(void *context, const char *name, uint64_t *ret_address)
 static void the_kernel_can_be_asked(void **state)
 {
 	int questions = 0;
-	struct kernel_asker asker = { .context = &questions, .address_of = answer };
+	struct kernel_lookup asker = { .context = &questions, .address_of = answer };
 	struct wire_orc orc = { 0 }, none = { 0 };
 
 	(void)state;

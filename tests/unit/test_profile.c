@@ -38,10 +38,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static uint32_t address(struct data *data, uint64_t at, uint32_t world, const char *name,
+static uint32_t address(struct data *data, uint64_t at, uint32_t image, const char *name,
 			uint64_t offset)
 {
-	struct tally_address it = { .address = at, .world = world };
+	struct tally_address it = { .address = at, .image = image };
 	struct names_frame frame = { .name = name ? names_string(data->names, name) : NULL,
 				     .offset = offset,
 				     .object = NAMES_NONE };
@@ -188,7 +188,7 @@ static void is_summed_up_without_being_built(void **state)
 	count(data, 3, 1, TALLY_STACK_MISSED, stacks[0]);
 	count(data, 4, 1, TALLY_STACK_NONE, stacks[0]);
 	count(data, 4, 1, TALLY_STACK_NONE, stacks[1]);
-	count(data, 5, 1, TALLY_STACK_NONE, stacks[2]); /* the same address in another world */
+	count(data, 5, 1, TALLY_STACK_NONE, stacks[2]); /* the same address in another image */
 	count(data, 6, 2, TALLY_STACK_NONE, stacks[0]);
 	count(data, 7, 2, stacks[0], stacks[0]);
 	count(data, 8, 2, TALLY_STACK_NONE, TALLY_STACK_NONE);
@@ -205,7 +205,7 @@ static void is_summed_up_without_being_built(void **state)
 static void inlined_frames_are_bounded(void **state)
 {
 	struct data *data = *state;
-	struct tally_address it = { .address = 0x10, .world = 1 };
+	struct tally_address it = { .address = 0x10, .image = 1 };
 	struct names_frame frames[NAMES_MAX_INLINED];
 	uint32_t id, addresses[TALLY_MAX_FRAMES] = { 0 };
 	struct profile profile;

@@ -48,9 +48,9 @@ static int load(const void *bytes, size_t size, struct recording **recording, st
 	return r;
 }
 
-static void add_address(struct data *data, uint64_t at, uint32_t world, uint32_t object)
+static void add_address(struct data *data, uint64_t at, uint32_t image, uint32_t object)
 {
-	struct tally_address it = { .address = at, .world = world, .flags = at & 1 };
+	struct tally_address it = { .address = at, .image = image, .flags = at & 1 };
 	struct names_frame frames[2] = {
 		{ .name = names_string(data->names, "inner"),
 		  .file = names_string(data->names, "a.h"),
@@ -62,7 +62,7 @@ static void add_address(struct data *data, uint64_t at, uint32_t world, uint32_t
 		  .module = names_string(data->names, "libx.so"),
 		  .offset = at / 7,
 		  .object = at % 3 ? object : NAMES_NONE,
-		  .flags = world ? 0 : NAMES_FRAME_KERNEL },
+		  .flags = image ? 0 : NAMES_FRAME_KERNEL },
 	};
 	uint32_t id;
 
@@ -249,7 +249,7 @@ static void large_ones_have_many_sections(void **state)
 
 	assert_non_null(name);
 	for (int i = 0; i < 5; i++) {
-		struct tally_address it = { .address = 100 + i, .world = 9 };
+		struct tally_address it = { .address = 100 + i, .image = 9 };
 		struct names_frame frame = { .object = NAMES_NONE };
 		uint32_t id;
 

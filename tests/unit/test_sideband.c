@@ -218,16 +218,16 @@ static void test_other_records(void **state)
 
 static int setup(void **state)
 {
-	struct worlds *worlds;
+	struct images *images;
 
-	assert_int_equal(worlds_new(NULL, &worlds), 0);
-	*state = worlds;
+	assert_int_equal(images_new(NULL, &images), 0);
+	*state = images;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	worlds_free(*state);
+	images_free(*state);
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static uint64_t inode_for(const char *name)
 	return inode;
 }
 
-static void map(struct worlds *worlds, pid_t tgid, uint64_t time, uint64_t start, const char *name)
+static void map(struct images *images, pid_t tgid, uint64_t time, uint64_t start, const char *name)
 {
 	struct mapping_record record = {
 		.tgid = tgid,
@@ -254,20 +254,20 @@ static void map(struct worlds *worlds, pid_t tgid, uint64_t time, uint64_t start
 		.name_size = strlen(name),
 	};
 
-	assert_int_equal(worlds_mmap(worlds, &record), 0);
+	assert_int_equal(images_mmap(images, &record), 0);
 }
 
-static uint32_t at(struct worlds *worlds, pid_t tgid, uint64_t time)
+static uint32_t at(struct images *images, pid_t tgid, uint64_t time)
 {
-	uint32_t world;
+	uint32_t image;
 
-	assert_int_equal(worlds_at(worlds, tgid, 0, time, &world), 0);
-	return world;
+	assert_int_equal(images_at(images, tgid, 0, time, &image), 0);
+	return image;
 }
 
-static void assert_mapped(struct worlds *worlds, uint32_t world, uint64_t address, const char *name)
+static void assert_mapped(struct images *images, uint32_t image, uint64_t address, const char *name)
 {
-	const struct mapping *mapping = worlds_find(worlds, world, address);
+	const struct mapping *mapping = images_find(images, image, address);
 
 	if (!name) {
 		assert_null(mapping);
@@ -279,40 +279,40 @@ static void assert_mapped(struct worlds *worlds, uint32_t world, uint64_t addres
 
 static void test_exec_and_remap(void **state)
 {
-	struct worlds *worlds = *state;
+	struct images *images = *state;
 	uint32_t first, second, third;
 
-	assert_int_equal(worlds_exec(worlds, GONE, 100), 0);
-	map(worlds, GONE, 110, 0x10000, "/a");
-	map(worlds, GONE, 120, 0x20000, "/b");
-	first = at(worlds, GONE, 130);
-	assert_int_equal(at(worlds, GONE, 125), first);
-	assert_mapped(worlds, first, 0x10010, "/a");
-	assert_mapped(worlds, first, 0x20fff, "/b");
-	assert_mapped(worlds, first, 0x21000, NULL);
+	assert_int_equal(images_exec(images, GONE, 100), 0);
+	map(images, GONE, 110, 0x10000, "/a");
+	map(images, GONE, 120, 0x20000, "/b");
+	first = at(images, GONE, 130);
+	assert_int_equal(at(images, GONE, 125), first);
+	assert_mapped(images, first, 0x10010, "/a");
+	assert_mapped(images, first, 0x20fff, "/b");
+	assert_mapped(images, first, 0x21000, NULL);
 
-	map(worlds, GONE, 200, 0x20000, "/c"); /* over /b */
-	second = at(worlds, GONE, 210);
+	map(images, GONE, 200, 0x20000, "/c"); /* over /b */
+	second = at(images, GONE, 210);
 	assert_int_not_equal(first, second);
-	assert_mapped(worlds, second, 0x10010, "/a");
-	assert_mapped(worlds, second, 0x20010, "/c");
-	assert_mapped(worlds, first, 0x20010, "/b");
-	assert_int_equal(at(worlds, GONE, 150), first);
+	assert_mapped(images, second, 0x10010, "/a");
+	assert_mapped(images, second, 0x20010, "/c");
+	assert_mapped(images, first, 0x20010, "/b");
+	assert_int_equal(at(images, GONE, 150), first);
 
-	assert_int_equal(worlds_exec(worlds, GONE, 300), 0);
-	map(worlds, GONE, 310, 0x10000, "/d");
-	worlds_exit(worlds, GONE, 400);
-	third = at(worlds, GONE, 350);
-	assert_mapped(worlds, third, 0x10010, "/d");
-	assert_mapped(worlds, third, 0x20010, NULL);
-	assert_int_equal(at(worlds, GONE, 130), first);
-	assert_int_equal(at(worlds, GONE, 210), second);
-	assert_int_equal(worlds_tgid(worlds, third), GONE);
+	assert_int_equal(images_exec(images, GONE, 300), 0);
+	map(images, GONE, 310, 0x10000, "/d");
+	images_exit(images, GONE, 400);
+	third = at(images, GONE, 350);
+	assert_mapped(images, third, 0x10010, "/d");
+	assert_mapped(images, third, 0x20010, NULL);
+	assert_int_equal(at(images, GONE, 130), first);
+	assert_int_equal(at(images, GONE, 210), second);
+	assert_int_equal(images_tgid(images, third), GONE);
 }
 
 static void test_partial_overlap(void **state)
 {
-	struct worlds *worlds = *state;
+	struct images *images = *state;
 	struct mapping_record record = {
 		.tgid = GONE,
 		.time = 110,
@@ -325,15 +325,15 @@ static void test_partial_overlap(void **state)
 		.name_size = 2,
 	};
 	const struct mapping *mapping;
-	uint32_t world;
+	uint32_t image;
 
-	assert_int_equal(worlds_exec(worlds, GONE, 100), 0);
-	assert_int_equal(worlds_mmap(worlds, &record), 0);
-	map(worlds, GONE, 120, 0x12000, "/b");
-	world = at(worlds, GONE, 130);
-	assert_mapped(worlds, world, 0x11fff, "/a");
-	assert_mapped(worlds, world, 0x12000, "/b");
-	mapping = worlds_find(worlds, world, 0x13000);
+	assert_int_equal(images_exec(images, GONE, 100), 0);
+	assert_int_equal(images_mmap(images, &record), 0);
+	map(images, GONE, 120, 0x12000, "/b");
+	image = at(images, GONE, 130);
+	assert_mapped(images, image, 0x11fff, "/a");
+	assert_mapped(images, image, 0x12000, "/b");
+	mapping = images_find(images, image, 0x13000);
 	assert_string_equal(mapping->name, "/a");
 	assert_int_equal(mapping->start, 0x13000);
 	assert_int_equal(mapping->offset, 0x8000);
@@ -343,110 +343,110 @@ static void test_partial_overlap(void **state)
 	record.end = 0x19000;
 	record.offset = 0xd000;
 	record.time = 140;
-	assert_int_equal(worlds_mmap(worlds, &record), 0);
-	assert_int_equal(at(worlds, GONE, 150), world);
-	assert_int_equal(worlds_find(worlds, world, 0x18000)->start, 0x13000);
+	assert_int_equal(images_mmap(images, &record), 0);
+	assert_int_equal(at(images, GONE, 150), image);
+	assert_int_equal(images_find(images, image, 0x18000)->start, 0x13000);
 }
 
 static void test_fork_shares_until_it_changes(void **state)
 {
-	struct worlds *worlds = *state;
+	struct images *images = *state;
 	uint32_t child, parent;
 
-	assert_int_equal(worlds_exec(worlds, GONE, 100), 0);
-	map(worlds, GONE, 110, 0x10000, "/a");
-	assert_int_equal(worlds_fork(worlds, GONE + 1, GONE, 200), 0);
-	map(worlds, GONE, 210, 0x20000, "/parent");
-	map(worlds, GONE + 1, 220, 0x30000, "/child");
-	worlds_exit(worlds, GONE + 1, 300);
-	child = at(worlds, GONE + 1, 250);
-	parent = at(worlds, GONE, 250);
-	assert_int_equal(worlds_tgid(worlds, child), GONE + 1);
-	assert_mapped(worlds, child, 0x10000, "/a");
-	assert_mapped(worlds, child, 0x20000, NULL);
-	assert_mapped(worlds, child, 0x30000, "/child");
-	assert_mapped(worlds, parent, 0x10000, "/a");
-	assert_mapped(worlds, parent, 0x20000, "/parent");
-	assert_mapped(worlds, parent, 0x30000, NULL);
+	assert_int_equal(images_exec(images, GONE, 100), 0);
+	map(images, GONE, 110, 0x10000, "/a");
+	assert_int_equal(images_fork(images, GONE + 1, GONE, 200), 0);
+	map(images, GONE, 210, 0x20000, "/parent");
+	map(images, GONE + 1, 220, 0x30000, "/child");
+	images_exit(images, GONE + 1, 300);
+	child = at(images, GONE + 1, 250);
+	parent = at(images, GONE, 250);
+	assert_int_equal(images_tgid(images, child), GONE + 1);
+	assert_mapped(images, child, 0x10000, "/a");
+	assert_mapped(images, child, 0x20000, NULL);
+	assert_mapped(images, child, 0x30000, "/child");
+	assert_mapped(images, parent, 0x10000, "/a");
+	assert_mapped(images, parent, 0x20000, "/parent");
+	assert_mapped(images, parent, 0x30000, NULL);
 }
 
 static void test_reused_process_id(void **state)
 {
-	struct worlds *worlds = *state;
+	struct images *images = *state;
 	uint32_t old, reused;
 
-	assert_int_equal(worlds_exec(worlds, GONE + 2, 50), 0);
-	map(worlds, GONE + 2, 60, 0x10000, "/shell");
-	assert_int_equal(worlds_exec(worlds, GONE, 100), 0);
-	map(worlds, GONE, 110, 0x10000, "/old");
-	worlds_exit(worlds, GONE, 200);
-	assert_int_equal(worlds_fork(worlds, GONE, GONE + 2, 300), 0);
-	reused = at(worlds, GONE, 310);
-	old = at(worlds, GONE, 150);
-	assert_mapped(worlds, old, 0x10000, "/old");
-	assert_mapped(worlds, reused, 0x10000, "/shell");
+	assert_int_equal(images_exec(images, GONE + 2, 50), 0);
+	map(images, GONE + 2, 60, 0x10000, "/shell");
+	assert_int_equal(images_exec(images, GONE, 100), 0);
+	map(images, GONE, 110, 0x10000, "/old");
+	images_exit(images, GONE, 200);
+	assert_int_equal(images_fork(images, GONE, GONE + 2, 300), 0);
+	reused = at(images, GONE, 310);
+	old = at(images, GONE, 150);
+	assert_mapped(images, old, 0x10000, "/old");
+	assert_mapped(images, reused, 0x10000, "/shell");
 }
 
 /* The same mark of another address space than the records tell of: not mixed up. */
 static void test_cookie_against_records(void **state)
 {
-	struct worlds *worlds = *state;
-	uint32_t world, other;
+	struct images *images = *state;
+	uint32_t image, other;
 
-	assert_int_equal(worlds_exec(worlds, GONE, 100), 0);
-	map(worlds, GONE, 110, 0x10000, "/a");
-	assert_int_equal(worlds_at(worlds, GONE, 5, 120, &world), 0);
-	assert_mapped(worlds, world, 0x10000, "/a");
-	assert_int_equal(worlds_at(worlds, GONE, 6, 130, &other), 0); /* its exec was lost */
-	assert_int_equal(other, WORLD_NONE);
-	assert_int_equal(worlds_losses(worlds)->processes_gone, 1);
-	assert_int_equal(worlds_at(worlds, GONE, 5, 120, &other), 0);
-	assert_int_equal(other, world);
+	assert_int_equal(images_exec(images, GONE, 100), 0);
+	map(images, GONE, 110, 0x10000, "/a");
+	assert_int_equal(images_at(images, GONE, 5, 120, &image), 0);
+	assert_mapped(images, image, 0x10000, "/a");
+	assert_int_equal(images_at(images, GONE, 6, 130, &other), 0); /* its exec was lost */
+	assert_int_equal(other, IMAGE_NONE);
+	assert_int_equal(images_losses(images)->processes_gone, 1);
+	assert_int_equal(images_at(images, GONE, 5, 120, &other), 0);
+	assert_int_equal(other, image);
 }
 
 /* What ended and was never asked for is forgotten; what was asked for stays. */
 static void test_forgetting(void **state)
 {
-	struct worlds *worlds = *state;
+	struct images *images = *state;
 	const uint64_t second = 1000000000u;
 	uint32_t kept;
 
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(worlds_exec(worlds, GONE + i, 100), 0);
-		map(worlds, GONE + i, 110, 0x10000, "/a");
+		assert_int_equal(images_exec(images, GONE + i, 100), 0);
+		map(images, GONE + i, 110, 0x10000, "/a");
 	}
-	kept = at(worlds, GONE, 120);
-	worlds_exit(worlds, GONE, 200);
-	worlds_exit(worlds, GONE + 1, 200);
-	worlds_settle(worlds, 3600 * second);
-	assert_int_equal(at(worlds, GONE, 120), kept);
-	assert_mapped(worlds, kept, 0x10000, "/a");
-	assert_int_equal(at(worlds, GONE + 1, 120), WORLD_NONE);
+	kept = at(images, GONE, 120);
+	images_exit(images, GONE, 200);
+	images_exit(images, GONE + 1, 200);
+	images_settle(images, 3600 * second);
+	assert_int_equal(at(images, GONE, 120), kept);
+	assert_mapped(images, kept, 0x10000, "/a");
+	assert_int_equal(at(images, GONE + 1, 120), IMAGE_NONE);
 }
 
 /* A process that replaces its code all the time: its past is bounded, its present right. */
 static void test_endless_remapping(void **state)
 {
-	struct worlds *worlds = *state;
+	struct images *images = *state;
 	uint32_t first;
 
-	assert_int_equal(worlds_exec(worlds, GONE, 1), 0);
-	map(worlds, GONE, 2, 0x10000, "/even");
-	first = at(worlds, GONE, 2);
+	assert_int_equal(images_exec(images, GONE, 1), 0);
+	map(images, GONE, 2, 0x10000, "/even");
+	first = at(images, GONE, 2);
 	for (uint64_t time = 3; time < 100000; time++)
-		map(worlds, GONE, time, 0x10000, time % 2 ? "/odd" : "/even");
-	assert_mapped(worlds, at(worlds, GONE, 99999), 0x10000, "/odd");
-	assert_mapped(worlds, at(worlds, GONE, 99998), 0x10000, "/even");
-	assert_mapped(worlds, first, 0x10000, "/even");
+		map(images, GONE, time, 0x10000, time % 2 ? "/odd" : "/even");
+	assert_mapped(images, at(images, GONE, 99999), 0x10000, "/odd");
+	assert_mapped(images, at(images, GONE, 99998), 0x10000, "/even");
+	assert_mapped(images, first, 0x10000, "/even");
 	for (uint64_t i = 0; i < 100000; i++)
-		map(worlds, GONE, 200000 + i, 0x100000 + 2 * i * PAGE, "/many");
-	assert_mapped(worlds, at(worlds, GONE, 300000), 0x100000, "/many");
+		map(images, GONE, 200000 + i, 0x100000 + 2 * i * PAGE, "/many");
+	assert_mapped(images, at(images, GONE, 300000), 0x100000, "/many");
 }
 
 /* ---- the kernel's own records */
 
 struct run {
-	struct worlds *worlds;
+	struct images *images;
 	struct sideband *sideband;
 	char directory[64];
 };
@@ -456,10 +456,10 @@ static int open_run(void **state)
 	struct run *run = calloc(1, sizeof(*run));
 	int r;
 
-	assert_int_equal(worlds_new(NULL, &run->worlds), 0);
+	assert_int_equal(images_new(NULL, &run->images), 0);
 	strcpy(run->directory, "/tmp/test_sideband.XXXXXX");
 	assert_non_null(mkdtemp(run->directory));
-	r = sideband_open(run->worlds, &run->sideband);
+	r = sideband_open(run->images, &run->sideband);
 	if (r == -EACCES || r == -EPERM || r == -ENOSYS)
 		print_message("SKIP: no perf events here: %s\n", strerror(-r));
 	else
@@ -474,7 +474,7 @@ static int close_run(void **state)
 	char command[128];
 
 	sideband_close(run->sideband);
-	worlds_free(run->worlds);
+	images_free(run->images);
 	snprintf(command, sizeof(command), "rm -rf '%s'", run->directory);
 	assert_int_equal(system(command), 0);
 	free(run);
@@ -526,17 +526,17 @@ static pid_t run_program(const char *exe, const char *what, const char *argument
 	return pid;
 }
 
-static uint32_t inode_at(struct worlds *worlds, pid_t tgid, const struct told *told)
+static uint32_t inode_at(struct images *images, pid_t tgid, const struct told *told)
 {
 	const struct mapping *mapping;
-	uint32_t world;
+	uint32_t image;
 
-	assert_int_equal(worlds_learn(worlds, tgid, 0, told->time, &told->address, 1, &world), 0);
-	assert_int_not_equal(world, WORLD_NONE);
-	mapping = worlds_find(worlds, world, told->address);
+	assert_int_equal(images_learn(images, tgid, 0, told->time, &told->address, 1, &image), 0);
+	assert_int_not_equal(image, IMAGE_NONE);
+	mapping = images_find(images, image, told->address);
 	assert_non_null(mapping);
 	assert_int_equal(mapping->kind, MAPPING_FILE);
-	return (uint32_t)worlds_file(worlds, mapping->file)->inode;
+	return (uint32_t)images_file(images, mapping->file)->inode;
 }
 
 static uint32_t inode_of(const char *path)
@@ -562,8 +562,8 @@ static void test_ended_before_anybody_asks(void **state)
 	assert_int_equal(wait_status, 0);
 	close(from);
 	close(to);
-	assert_int_equal(inode_at(run->worlds, pid, &told), inode_of("/proc/self/exe"));
-	assert_int_equal(worlds_losses(run->worlds)->processes_gone, 0);
+	assert_int_equal(inode_at(run->images, pid, &told), inode_of("/proc/self/exe"));
+	assert_int_equal(images_losses(run->images)->processes_gone, 0);
 }
 
 static void test_child_that_only_forked(void **state)
@@ -584,7 +584,7 @@ static void test_child_that_only_forked(void **state)
 	}
 	told = listen_to(up[0]);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(inode_at(run->worlds, pid, &told), inode_of("/proc/self/exe"));
+	assert_int_equal(inode_at(run->images, pid, &told), inode_of("/proc/self/exe"));
 	close(up[0]);
 	close(up[1]);
 }
@@ -622,9 +622,9 @@ static void test_unmapped_and_mapped_anew(void **state)
 	close(from);
 	close(to);
 	assert_int_equal(a.address, b.address);
-	assert_int_equal(inode_at(run->worlds, pid, &a), inode_of(first));
-	assert_int_equal(inode_at(run->worlds, pid, &b), inode_of(second));
-	assert_int_equal(inode_at(run->worlds, pid, &again), inode_of(first));
+	assert_int_equal(inode_at(run->images, pid, &a), inode_of(first));
+	assert_int_equal(inode_at(run->images, pid, &b), inode_of(second));
+	assert_int_equal(inode_at(run->images, pid, &again), inode_of(first));
 }
 
 static void wait_until_readable(const struct sideband *sideband)
@@ -641,7 +641,7 @@ static void test_deleted_program(void **state)
 	char command[512], path[128];
 	const struct mapping *mapping;
 	struct told told;
-	uint32_t world;
+	uint32_t image;
 	int from, to, fd;
 	pid_t pid;
 
@@ -658,10 +658,10 @@ static void test_deleted_program(void **state)
 	close(to);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(from);
-	assert_int_equal(worlds_learn(run->worlds, pid, 0, told.time, &told.address, 1, &world), 0);
-	mapping = worlds_find(run->worlds, world, told.address);
+	assert_int_equal(images_learn(run->images, pid, 0, told.time, &told.address, 1, &image), 0);
+	mapping = images_find(run->images, image, told.address);
 	assert_non_null(mapping);
-	fd = worlds_open_file(run->worlds, mapping->file);
+	fd = images_open_file(run->images, mapping->file);
 	assert_true(fd >= 0);
 	close(fd);
 }
@@ -683,15 +683,15 @@ static void test_joined_late(void **state)
 	run->sideband = NULL;
 	pid = run_program("/proc/self/exe", "map", path, &from, &to);
 	before = listen_to(from);
-	assert_int_equal(sideband_open(run->worlds, &run->sideband), 0);
-	assert_int_equal(inode_at(run->worlds, pid, &before), inode_of("/proc/self/exe"));
+	assert_int_equal(sideband_open(run->images, &run->sideband), 0);
+	assert_int_equal(inode_at(run->images, pid, &before), inode_of("/proc/self/exe"));
 	assert_int_equal(write(to, "x", 1), 1);
 	after = listen_to(from);
 	close(to);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(from);
-	assert_int_equal(inode_at(run->worlds, pid, &after), inode_of(path));
-	assert_int_equal(inode_at(run->worlds, pid, &before), inode_of("/proc/self/exe"));
+	assert_int_equal(inode_at(run->images, pid, &after), inode_of(path));
+	assert_int_equal(inode_at(run->images, pid, &before), inode_of("/proc/self/exe"));
 }
 
 /* Many short processes: none lost, none mixed up. */
@@ -714,10 +714,10 @@ static void test_many(void **state)
 		close(to);
 		/* Long before they are forgotten, however slow the machine. */
 		for (int j = i + 1 - BATCH; i % BATCH == BATCH - 1 && j <= i; j++)
-			assert_int_equal(inode_at(run->worlds, pids[j], &told[j]),
+			assert_int_equal(inode_at(run->images, pids[j], &told[j]),
 					 inode_of("/proc/self/exe"));
 	}
-	assert_int_equal(worlds_losses(run->worlds)->side_band_lost, 0);
+	assert_int_equal(images_losses(run->images)->side_band_lost, 0);
 	assert_int_equal(sideband_traffic(run->sideband)->damaged, 0);
 	assert_true(sideband_traffic(run->sideband)->records >= 3 * N);
 }

@@ -13,16 +13,16 @@
 #include <cmocka.h>
 
 #include "built_files.h"
-#include "process/worlds.h"
+#include "process/images.h"
 #include "symbolize/symbolizer.h"
 
 /* Everything between addresses of this process and their names. */
 struct fixture {
-	struct worlds *worlds;
+	struct images *images;
 	struct symbolizer *symbolizer;
 	struct tally *tally;
 	struct names *names;
-	uint32_t world;
+	uint32_t image;
 };
 
 __attribute__((noinline)) static int local_function(int x)
@@ -50,10 +50,10 @@ static uint64_t now_ns(void)
 static void start(struct fixture *fixture, pid_t pid, const struct symbolizer_options *options)
 {
 	memset(fixture, 0, sizeof(*fixture));
-	assert_int_equal(worlds_new(NULL, &fixture->worlds), 0);
-	assert_int_equal(worlds_at(fixture->worlds, pid, 0, now_ns(), &fixture->world), 0);
-	assert_int_not_equal(fixture->world, WORLD_NONE);
-	assert_int_equal(symbolizer_new(fixture->worlds, options, &fixture->symbolizer), 0);
+	assert_int_equal(images_new(NULL, &fixture->images), 0);
+	assert_int_equal(images_at(fixture->images, pid, 0, now_ns(), &fixture->image), 0);
+	assert_int_not_equal(fixture->image, IMAGE_NONE);
+	assert_int_equal(symbolizer_new(fixture->images, options, &fixture->symbolizer), 0);
 	assert_int_equal(tally_new(0, 0, &fixture->tally), 0);
 	assert_int_equal(names_new(&fixture->names), 0);
 }
@@ -63,12 +63,12 @@ static void end(struct fixture *fixture)
 	names_free(fixture->names);
 	tally_free(fixture->tally);
 	symbolizer_free(fixture->symbolizer);
-	worlds_free(fixture->worlds);
+	images_free(fixture->images);
 }
 
-static uint32_t add(struct fixture *fixture, uint32_t world, uint64_t address, uint32_t flags)
+static uint32_t add(struct fixture *fixture, uint32_t image, uint64_t address, uint32_t flags)
 {
-	const struct tally_address entry = { address, world, flags };
+	const struct tally_address entry = { address, image, flags };
 	uint32_t id;
 
 	assert_int_equal(tally_address(fixture->tally, &entry, &id), 0);
@@ -117,8 +117,8 @@ static void tells_its_progress(void **state)
 
 	(void)state;
 	start(&fixture, getpid(), &options);
-	add(&fixture, fixture.world, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
-	add(&fixture, fixture.world, (uintptr_t)strtod + 2, 0);
+	add(&fixture, fixture.image, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
+	add(&fixture, fixture.image, (uintptr_t)strtod + 2, 0);
 	resolve(&fixture);
 	assert_int_equal(seen[1], 2);
 	assert_int_equal(seen[2], 2);
@@ -132,12 +132,12 @@ static void names_outlive_what_found_them(void **state)
 
 	(void)state;
 	start(&fixture, getpid(), NULL);
-	leaf = add(&fixture, fixture.world, (uintptr_t)local_function, TALLY_ADDRESS_EXACT);
+	leaf = add(&fixture, fixture.image, (uintptr_t)local_function, TALLY_ADDRESS_EXACT);
 	resolve(&fixture);
 	symbolizer_free(fixture.symbolizer);
-	worlds_free(fixture.worlds);
+	images_free(fixture.images);
 	fixture.symbolizer = NULL;
-	fixture.worlds = NULL;
+	fixture.images = NULL;
 	assert_string_equal(frame_of(&fixture, leaf)->name, "local_function");
 	assert_string_equal(frame_of(&fixture, leaf)->module, "test_symbolizer");
 	end(&fixture);
@@ -156,9 +156,9 @@ static void names_its_own_functions(void **state)
 	assert_true(n > 0);
 	self[n] = '\0';
 	start(&fixture, getpid(), NULL);
-	leaf = add(&fixture, fixture.world, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
-	again = add(&fixture, fixture.world, (uintptr_t)local_function + 1, 0);
-	library = add(&fixture, fixture.world, (uintptr_t)strtod + 2, 0);
+	leaf = add(&fixture, fixture.image, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
+	again = add(&fixture, fixture.image, (uintptr_t)local_function + 1, 0);
+	library = add(&fixture, fixture.image, (uintptr_t)strtod + 2, 0);
 	resolve(&fixture);
 	frame = frame_of(&fixture, leaf);
 	assert_string_equal(frame->name, "local_function");
@@ -185,8 +185,8 @@ static void return_addresses_belong_to_the_call(void **state)
 
 	(void)state;
 	start(&fixture, getpid(), NULL);
-	exact = add(&fixture, fixture.world, (uintptr_t)comes_after, TALLY_ADDRESS_EXACT);
-	returned = add(&fixture, fixture.world, (uintptr_t)comes_after, 0);
+	exact = add(&fixture, fixture.image, (uintptr_t)comes_after, TALLY_ADDRESS_EXACT);
+	returned = add(&fixture, fixture.image, (uintptr_t)comes_after, 0);
 	resolve(&fixture);
 	assert_string_equal(frame_of(&fixture, exact)->name, "comes_after");
 	assert_int_equal(frame_of(&fixture, exact)->offset, 0);
@@ -214,8 +214,8 @@ static void names_the_kernel(void **state)
 	symbolizer_prepare(fixture.symbolizer);
 	assert_null(symbolizer_kernel_advice(fixture.symbolizer));
 	id = add(&fixture, TALLY_WORLD_KERNEL, address ? address + 4 : UINT64_MAX / 2 + 1, 0);
-	/* A process that nothing is known of has the same world, but not such addresses. */
-	nothing = add(&fixture, WORLD_NONE, 0x401000, 0);
+	/* A process that nothing is known of has the same image, but not such addresses. */
+	nothing = add(&fixture, IMAGE_NONE, 0x401000, 0);
 	resolve(&fixture);
 	assert_int_equal(frame_of(&fixture, id)->flags, NAMES_FRAME_KERNEL);
 	if (address) {
@@ -256,9 +256,9 @@ static void names_generated_code(void **state)
 		(unsigned long)code);
 	fclose(map);
 	start(&fixture, getpid(), NULL);
-	known = add(&fixture, fixture.world, (uintptr_t)code + 0x20, TALLY_ADDRESS_EXACT);
-	unknown = add(&fixture, fixture.world, (uintptr_t)code + 0x200, TALLY_ADDRESS_EXACT);
-	file = add(&fixture, fixture.world, (uintptr_t)local_function, TALLY_ADDRESS_EXACT);
+	known = add(&fixture, fixture.image, (uintptr_t)code + 0x20, TALLY_ADDRESS_EXACT);
+	unknown = add(&fixture, fixture.image, (uintptr_t)code + 0x200, TALLY_ADDRESS_EXACT);
+	file = add(&fixture, fixture.image, (uintptr_t)local_function, TALLY_ADDRESS_EXACT);
 	resolve(&fixture);
 	unlink(path);
 	assert_string_equal(frame_of(&fixture, known)->name, "void Jit::run(int)");
@@ -283,9 +283,9 @@ static void names_the_vdso(void **state)
 	if (!image)
 		skip();
 	start(&fixture, getpid(), NULL);
-	first = add(&fixture, fixture.world, image, TALLY_ADDRESS_EXACT);
+	first = add(&fixture, fixture.image, image, TALLY_ADDRESS_EXACT);
 	for (uint32_t i = 1; i < 256; i++)
-		add(&fixture, fixture.world, image + (uint64_t)i * 16, TALLY_ADDRESS_EXACT);
+		add(&fixture, fixture.image, image + (uint64_t)i * 16, TALLY_ADDRESS_EXACT);
 	resolve(&fixture);
 	for (uint32_t i = 0; i < 256; i++) {
 		assert_string_equal(frame_of(&fixture, first + i)->module, "[vdso]");
@@ -304,10 +304,10 @@ static void resolves_only_what_is_new(void **state)
 
 	(void)state;
 	start(&fixture, getpid(), NULL);
-	first = add(&fixture, fixture.world, (uintptr_t)local_function, TALLY_ADDRESS_EXACT);
+	first = add(&fixture, fixture.image, (uintptr_t)local_function, TALLY_ADDRESS_EXACT);
 	resolve(&fixture);
 	name = frame_of(&fixture, first)->name;
-	second = add(&fixture, fixture.world, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
+	second = add(&fixture, fixture.image, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
 	resolve(&fixture);
 	assert_ptr_equal(frame_of(&fixture, second)->name, name);
 	assert_int_equal(names_n_objects(fixture.names), 1);
@@ -381,7 +381,7 @@ static void names_inlined_functions_and_lines(void **state)
 			      "inlined.cc -o inlined"));
 	pid = run_stopped("inlined", &address);
 	start(&fixture, pid, &options);
-	id = add(&fixture, fixture.world, address, 0);
+	id = add(&fixture, fixture.image, address, 0);
 	resolve(&fixture);
 	named = names_address(fixture.names, id);
 	assert_int_equal(named.n, 3);
@@ -427,7 +427,7 @@ static void names_a_deleted_program_that_is_moved_in_its_file(void **state)
 	assert_true(address > 0x10700040 && address < 0x10701000);
 	start(&fixture, pid, NULL);
 	assert_true(built_run("rm deleted"));
-	id = add(&fixture, fixture.world, address, 0);
+	id = add(&fixture, fixture.image, address, 0);
 	resolve(&fixture);
 	assert_string_equal(frame_of(&fixture, id)->name, "far_away");
 	end(&fixture);

@@ -71,7 +71,7 @@ static void only_file(const struct place *place, char *path)
 }
 
 struct made {
-	struct rule_book *book;
+	struct rule_table *book;
 	struct unwind_rows rows;
 	struct table_identity identity;
 };
@@ -83,7 +83,7 @@ static void compile_path(const char *path, struct made *made)
 
 	assert_true(fd >= 0);
 	assert_int_equal(table_identity_read(fd, id, sizeof(id), &made->identity), 0);
-	assert_int_equal(rule_book_new(&made->book), 0);
+	assert_int_equal(rule_table_new(&made->book), 0);
 	assert_int_equal(unwind_rows_compile(fd, made->book, &made->rows, NULL), 0);
 	close(fd);
 }
@@ -95,15 +95,15 @@ static void make_small(struct made *made)
 	uint16_t numbers[3];
 
 	made->identity = (struct table_identity){ .inode = 1, .build_id_size = 0 };
-	assert_int_equal(rule_book_new(&made->book), 0);
+	assert_int_equal(rule_table_new(&made->book), 0);
 	rule.extra = RULE_UNSUPPORTED_EXPRESSION;
-	numbers[0] = rule_book_add(made->book, &rule);
+	numbers[0] = rule_table_add(made->book, &rule);
 	rule.extra = RULE_UNSUPPORTED_OTHER;
-	numbers[1] = rule_book_add(made->book, &rule);
+	numbers[1] = rule_table_add(made->book, &rule);
 	rule = (struct wire_rule){
 		.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_REG, .fp_offset = 3
 	};
-	numbers[2] = rule_book_add(made->book, &rule);
+	numbers[2] = rule_table_add(made->book, &rule);
 	made->rows = (struct unwind_rows){ .rows = calloc(5, sizeof(struct unwind_row)), .n = 5 };
 	for (uint32_t i = 0; i < 5; i++)
 		made->rows.rows[i] = (struct unwind_row){ 0x1000 + i * 16, numbers[i % 3] };
@@ -112,16 +112,16 @@ static void make_small(struct made *made)
 static void made_clear(struct made *made)
 {
 	unwind_rows_free(&made->rows);
-	rule_book_free(made->book);
+	rule_table_free(made->book);
 }
 
 /* The rules that rows name are equal, whatever their numbers are. */
-static void assert_equal(const struct made *made, const struct rule_book *book,
+static void assert_equal(const struct made *made, const struct rule_table *book,
 			 const struct unwind_rows *rows)
 {
 	uint32_t n_a, n_b;
-	const struct wire_rule *a = rule_book_rules(made->book, &n_a);
-	const struct wire_rule *b = rule_book_rules(book, &n_b);
+	const struct wire_rule *a = rule_table_rules(made->book, &n_a);
+	const struct wire_rule *b = rule_table_rules(book, &n_b);
 
 	assert_int_equal(rows->n, made->rows.n);
 	assert_memory_equal(&rows->counts, &made->rows.counts, sizeof(rows->counts));
@@ -134,17 +134,17 @@ static void assert_equal(const struct made *made, const struct rule_book *book,
 
 static int try_load(const struct place *place, const struct made *made)
 {
-	struct rule_book *book;
+	struct rule_table *book;
 	struct unwind_rows rows;
 	int r;
 
-	assert_int_equal(rule_book_new(&book), 0);
+	assert_int_equal(rule_table_new(&book), 0);
 	r = table_cache_load(place->cache, &made->identity, book, &rows);
 	if (r == 0) {
 		assert_equal(made, book, &rows);
 		unwind_rows_free(&rows);
 	}
-	rule_book_free(book);
+	rule_table_free(book);
 	return r;
 }
 
@@ -259,7 +259,7 @@ static void test_hostile(void **state)
 		static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
 
 		for (uint32_t j = 0; j < sizeof(values); j++) {
-			struct rule_book *book;
+			struct rule_table *book;
 			struct unwind_rows rows;
 			uint8_t before = bytes[i];
 			uint32_t crc = 0;
@@ -268,13 +268,13 @@ static void test_hostile(void **state)
 			memcpy(bytes + CHECKSUM_AT, &crc, sizeof(crc));
 			crc = (uint32_t)crc32_z(0, bytes, size);
 			memcpy(bytes + CHECKSUM_AT, &crc, sizeof(crc));
-			assert_int_equal(rule_book_new(&book), 0);
+			assert_int_equal(rule_table_new(&book), 0);
 			assert_int_equal(pwrite(file, bytes, size, 0), size);
 			if (table_cache_read(file, size, &made.identity, book, &rows) == 0)
 				unwind_rows_free(&rows);
 			else
 				refused++;
-			rule_book_free(book);
+			rule_table_free(book);
 			bytes[i] = before;
 		}
 	}

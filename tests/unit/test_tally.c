@@ -18,13 +18,13 @@ static struct tally *new_tally(uint32_t entry_limit, uint32_t stack_limit)
 	return tally;
 }
 
-static uint32_t address(struct tally *tally, uint64_t at, uint32_t world, uint32_t flags)
+static uint32_t address(struct tally *tally, uint64_t at, uint32_t image, uint32_t flags)
 {
 	uint32_t id = UINT32_MAX;
 
 	assert_int_equal(tally_address(tally,
 				       &(struct tally_address){
-					       .address = at, .world = world, .flags = flags },
+					       .address = at, .image = image, .flags = flags },
 				       &id),
 			 0);
 	return id;
@@ -201,7 +201,7 @@ static void clearing_keeps_addresses(void **state)
 static void appended_is_found(void **state)
 {
 	struct tally *tally = new_tally(0, 0);
-	struct tally_address at = { .address = 5, .world = 1 };
+	struct tally_address at = { .address = 5, .image = 1 };
 	struct tally_entry it = entry("a", 1, 2);
 	uint32_t *frames, found[1] = { 1 }, id;
 

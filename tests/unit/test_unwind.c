@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-#include "process/worlds_events.h"
+#include "process/images_events.h"
 #include "unwind/unwind.h"
 
 static struct unwind *unwind;
@@ -36,7 +36,7 @@ static struct unwind *unwind;
 #define SECOND_NS 1000000000ull
 #define NOBODY	  0x3ffffff0 /* beyond any pid */
 
-static struct worlds *worlds;
+static struct images *images;
 static struct unwind_maps *maps;
 static int n_set, n_removed;
 
@@ -64,14 +64,14 @@ static void open_unwind(uint64_t memory, const char *cache)
 	maps->set_process = count_set;
 	maps->remove_process = count_removed;
 	n_set = n_removed = 0;
-	assert_int_equal(worlds_new(NULL, &worlds), 0);
-	assert_int_equal(unwind_new(worlds, maps, &options, &unwind, NULL), 0);
+	assert_int_equal(images_new(NULL, &images), 0);
+	assert_int_equal(unwind_new(images, maps, &options, &unwind, NULL), 0);
 }
 
 static void close_unwind(void)
 {
 	unwind_free(unwind);
-	worlds_free(worlds);
+	images_free(images);
 }
 
 static int setup(void **state)
@@ -98,9 +98,9 @@ static void update(void)
 static void learn(pid_t tgid)
 {
 	struct error err = { 0 };
-	uint32_t world;
+	uint32_t image;
 
-	assert_int_equal(worlds_at(worlds, tgid, 0, UINT64_MAX, &world), 0);
+	assert_int_equal(images_at(images, tgid, 0, UINT64_MAX, &image), 0);
 	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, &err), 0);
 }
 
@@ -217,7 +217,7 @@ static void map_record(pid_t tgid, uint64_t time, uint64_t start, uint64_t size,
 		.name_size = strlen(name),
 	};
 
-	assert_int_equal(worlds_mmap(worlds, &record), 0);
+	assert_int_equal(images_mmap(images, &record), 0);
 }
 
 /* fork shares, exec replaces, exit gives back. */
@@ -229,8 +229,8 @@ static void test_life(void **state)
 	(void)state;
 	learn(child);
 	assert_int_equal(n_set, 1);
-	assert_int_equal(worlds_fork(worlds, NOBODY, child, UINT64_MAX - 100), 0);
-	assert_int_equal(worlds_fork(worlds, NOBODY + 1, NOBODY, UINT64_MAX - 99), 0);
+	assert_int_equal(images_fork(images, NOBODY, child, UINT64_MAX - 100), 0);
+	assert_int_equal(images_fork(images, NOBODY + 1, NOBODY, UINT64_MAX - 99), 0);
 	bytes = stats().bytes;
 	update();
 	assert_int_equal(n_set, 3);
@@ -247,15 +247,15 @@ static void test_life(void **state)
 	assert_int_equal(kind_at(NOBODY + 1, (void *)0x10000, NULL), 1000 + WIRE_END_NO_MAPPING);
 	assert_int_equal(kind_at(child, (void *)0x10000, NULL), 1000 + WIRE_END_NO_MAPPING);
 
-	assert_int_equal(worlds_exec(worlds, NOBODY + 1, UINT64_MAX - 97), 0);
+	assert_int_equal(images_exec(images, NOBODY + 1, UINT64_MAX - 97), 0);
 	map_record(NOBODY + 1, UINT64_MAX - 96, 0x20000, 4096, "//anon");
 	update();
 	assert_int_equal(kind_at(NOBODY + 1, (const void *)qsort, NULL),
 			 1000 + WIRE_END_NO_MAPPING);
 	assert_int_equal(kind_at(NOBODY + 1, (void *)0x20000, NULL), WIRE_MAPPING_JIT);
 
-	worlds_exit(worlds, NOBODY + 1, UINT64_MAX - 95);
-	worlds_exit(worlds, NOBODY, UINT64_MAX - 94);
+	images_exit(images, NOBODY + 1, UINT64_MAX - 95);
+	images_exit(images, NOBODY, UINT64_MAX - 94);
 	update();
 	assert_int_equal(n_removed, 2);
 	assert_null(unwind_process(unwind, NOBODY));
@@ -264,9 +264,9 @@ static void test_life(void **state)
 
 	/* Of one that comes and goes between two updates nothing is written. */
 	n_set = n_removed = 0;
-	assert_int_equal(worlds_fork(worlds, NOBODY + 2, child, UINT64_MAX - 93), 0);
-	assert_int_equal(worlds_exec(worlds, NOBODY + 2, UINT64_MAX - 92), 0);
-	worlds_exit(worlds, NOBODY + 2, UINT64_MAX - 91);
+	assert_int_equal(images_fork(images, NOBODY + 2, child, UINT64_MAX - 93), 0);
+	assert_int_equal(images_exec(images, NOBODY + 2, UINT64_MAX - 92), 0);
+	images_exit(images, NOBODY + 2, UINT64_MAX - 91);
 	update();
 	assert_int_equal(n_set + n_removed, 0);
 	end_child(child);
@@ -281,7 +281,7 @@ static void test_jit(void **state)
 	int before;
 
 	(void)state;
-	assert_int_equal(worlds_exec(worlds, NOBODY, 1), 0);
+	assert_int_equal(images_exec(images, NOBODY, 1), 0);
 	map_record(NOBODY, 2, start, 4096, "//anon");
 	update();
 	bytes = stats().bytes;
@@ -314,7 +314,7 @@ static void test_many_mappings(void **state)
 	uint32_t n = 4000, fit = WIRE_MAX_CHUNKS * (WIRE_CHUNK_SLOTS - 1);
 
 	(void)state;
-	assert_int_equal(worlds_exec(worlds, NOBODY, 1), 0);
+	assert_int_equal(images_exec(images, NOBODY, 1), 0);
 	for (uint32_t i = 0; i < n; i++)
 		map_record(NOBODY, 2, 0x100000 + i * 8192ull, 4096, i % 2 ? "//anon" : "[uprobes]");
 	update();
@@ -331,7 +331,7 @@ static void test_many_mappings(void **state)
 		assert_int_equal(kind_at(NOBODY, at + 4096, NULL), 1000 + WIRE_END_NO_MAPPING);
 		assert_int_equal(kind_at(NOBODY, at - 1, NULL), 1000 + WIRE_END_NO_MAPPING);
 	}
-	worlds_exit(worlds, NOBODY, 5);
+	images_exit(images, NOBODY, 5);
 	update();
 	assert_int_equal(stats().processes, 0);
 }
@@ -457,7 +457,7 @@ static void test_eviction(void **state)
 
 	/* What nobody has mapped any more goes first. */
 	end_child(loaded[1].pid);
-	worlds_exit(worlds, loaded[1].pid, UINT64_MAX - 1);
+	images_exit(images, loaded[1].pid, UINT64_MAX - 1);
 	for (time_t begin = time(NULL); kind_of(&loaded[0]) != WIRE_MAPPING_TABLE;) {
 		assert_true(time(NULL) - begin < 20);
 		hit(&loaded[2]);
@@ -515,7 +515,7 @@ static void test_machine(void **state)
 	struct unwind_stats now;
 
 	(void)state;
-	assert_int_equal(worlds_learn_running(worlds, 60 * SECOND_NS), 0);
+	assert_int_equal(images_learn_running(images, 60 * SECOND_NS), 0);
 	assert_int_equal(unwind_wait(unwind, 120 * SECOND_NS, &err), 0);
 	now = stats();
 	printf("%u processes, %u tables (%u ready, %u without CFI, %u broken), %llu rows, %u rules,"

@@ -22,7 +22,7 @@ static const char program[] = "#include <pthread.h>\n"
 			      "}\n";
 
 static struct file {
-	struct rule_book *book;
+	struct rule_table *book;
 	struct unwind_rows rows;
 	const char *name;
 	uint8_t *bytes;
@@ -37,7 +37,7 @@ static void use(const char *name, const char *flags)
 	built_write("crt.c", program);
 	assert_true(built_run("cc -O1 -o %s %s crt.c", name, flags));
 	fd = built_open(name);
-	assert_int_equal(rule_book_new(&file.book), 0);
+	assert_int_equal(rule_table_new(&file.book), 0);
 	assert_int_equal(unwind_rows_compile(fd, file.book, &file.rows, &err), 0);
 	close(fd);
 	file.name = name;
@@ -47,7 +47,7 @@ static void use(const char *name, const char *flags)
 static void done(void)
 {
 	unwind_rows_free(&file.rows);
-	rule_book_free(file.book);
+	rule_table_free(file.book);
 	free(file.bytes);
 	memset(&file, 0, sizeof(file));
 }
@@ -56,7 +56,7 @@ static const struct wire_rule *rule_at(uint64_t address)
 {
 	uint32_t n;
 
-	return &rule_book_rules(file.book, &n)[unwind_rows_find(&file.rows, (uint32_t)address)];
+	return &rule_table_rules(file.book, &n)[unwind_rows_find(&file.rows, (uint32_t)address)];
 }
 
 static void assert_depth(uint64_t address, int32_t depth)

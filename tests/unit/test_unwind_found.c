@@ -28,39 +28,39 @@ static struct {
 	uint64_t stack[2];
 	uint32_t searches;
 	uint32_t before, after; /* bytes around an address that its row is said to hold for */
-} world;
+} image;
 
 static int read_stack(void *to, uint32_t size, uint64_t address)
 {
 	uint64_t at = address - STACK;
 
-	if (at > sizeof(world.stack) || size > sizeof(world.stack) - at)
+	if (at > sizeof(image.stack) || size > sizeof(image.stack) - at)
 		return -1;
-	memcpy(to, (const char *)world.stack + at, size);
+	memcpy(to, (const char *)image.stack + at, size);
 	return 0;
 }
 
 static uint32_t find_row(uint32_t address, struct unwind_row_at *ret_row)
 {
-	world.searches++;
+	image.searches++;
 	*ret_row =
-		(struct unwind_row_at){ .rule = 1, .before = world.before, .after = world.after };
+		(struct unwind_row_at){ .rule = 1, .before = image.before, .after = image.after };
 	return address < 0x1000 ? WIRE_END_NONE : WIRE_END_STALE;
 }
 
 static const void *block_at(uint32_t block)
 {
-	return block == 1 ? &world.mappings : NULL;
+	return block == 1 ? &image.mappings : NULL;
 }
 
 static const struct wire_rule *rule_at(uint32_t number)
 {
-	return number == 1 ? &world.rule : NULL;
+	return number == 1 ? &image.rule : NULL;
 }
 
 static const struct wire_process *process_of(uint32_t tgid)
 {
-	return tgid == 7 ? &world.process : NULL;
+	return tgid == 7 ? &image.process : NULL;
 }
 
 #define UNWIND_CONTEXT
@@ -70,7 +70,7 @@ static const struct wire_process *process_of(uint32_t tgid)
 #define UNWIND_BLOCK(block)	       block_at(block)
 #define UNWIND_RULE(number)	       rule_at(number)
 #define UNWIND_PROCESS(tgid)	       process_of(tgid)
-#define UNWIND_FOUND(walk, address)    ((void)(walk), (void)(address), &world.kept)
+#define UNWIND_FOUND(walk, address)    ((void)(walk), (void)(address), &image.kept)
 #define UNWIND_FIND_ROW(root, owner, address, ret_row)                                             \
 	((void)(root), (void)(owner), find_row(address, ret_row))
 #include "bpf/unwind_step.h"
@@ -79,16 +79,16 @@ static const struct wire_process *process_of(uint32_t tgid)
 static int setup(void **state)
 {
 	(void)state;
-	memset(&world, 0, sizeof(world));
-	world.rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .cfa_offset = 16 };
-	world.stack[1] = CALLER;
-	world.process = (struct wire_process){
+	memset(&image, 0, sizeof(image));
+	image.rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .cfa_offset = 16 };
+	image.stack[1] = CALLER;
+	image.process = (struct wire_process){
 		.owner = 5,
 		.n_chunks = 1,
 		.chunks = { { .first = CODE, .block = 1, .n = 1 } },
 	};
-	world.mappings.head = (struct wire_chunk_head){ .owner = 5, .n = 1 };
-	world.mappings.all.slots[1] = (struct wire_mapping){
+	image.mappings.head = (struct wire_chunk_head){ .owner = 5, .n = 1 };
+	image.mappings.all.slots[1] = (struct wire_mapping){
 		.start = CODE, .end = CODE + 0x1000, .bias = CODE, .root = 2, .owner = 3
 	};
 	return 0;
@@ -97,8 +97,8 @@ static int setup(void **state)
 /* The process has other mappings from now on. */
 static void change_layout(void)
 {
-	world.process.owner = 6;
-	world.mappings.head.owner = 6;
+	image.process.owner = 6;
+	image.mappings.head.owner = 6;
 }
 
 static struct unwind_walk walk_from(uint64_t pc, uint32_t layout)
@@ -126,7 +126,7 @@ static void test_taken_again(void **state)
 
 		assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 		assert_at_caller(&walk);
-		assert_int_equal(world.searches, 1);
+		assert_int_equal(image.searches, 1);
 	}
 }
 
@@ -138,7 +138,7 @@ static void test_not_for_another_address(void **state)
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	walk = walk_from(CODE + 0x101, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
-	assert_int_equal(world.searches, 2);
+	assert_int_equal(image.searches, 2);
 }
 
 static void step_at(uint64_t pc, uint32_t searches)
@@ -147,15 +147,15 @@ static void step_at(uint64_t pc, uint32_t searches)
 
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	assert_at_caller(&walk);
-	assert_int_equal(world.searches, searches);
+	assert_int_equal(image.searches, searches);
 }
 
 /* For the addresses that the row holds for, and no other. */
 static void test_for_a_row(void **state)
 {
 	(void)state;
-	world.before = 3;
-	world.after = 7;
+	image.before = 3;
+	image.after = 7;
 	step_at(CODE + 0x110, 1);
 	step_at(CODE + 0x110 - 3, 1);
 	step_at(CODE + 0x110 + 7, 1);
@@ -168,7 +168,7 @@ static void test_for_a_row(void **state)
 static void test_for_a_block(void **state)
 {
 	(void)state;
-	world.before = world.after = 255;
+	image.before = image.after = 255;
 	step_at(CODE + 0x180, 1);
 	step_at(CODE + 0x100, 1);
 	step_at(CODE + 0x1ff, 1);
@@ -183,20 +183,20 @@ static void test_for_a_mapping(void **state)
 	struct unwind_walk walk = walk_from(CODE + 0x90, 5);
 
 	(void)state;
-	world.mappings.all.slots[1].start = CODE + 0x80;
-	world.mappings.all.slots[1].end = CODE + 0xa0;
-	world.before = world.after = 255;
+	image.mappings.all.slots[1].start = CODE + 0x80;
+	image.mappings.all.slots[1].end = CODE + 0xa0;
+	image.before = image.after = 255;
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	walk = walk_from(CODE + 0x80, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	walk = walk_from(CODE + 0x9f, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
-	assert_int_equal(world.searches, 1);
+	assert_int_equal(image.searches, 1);
 	walk = walk_from(CODE + 0x7f, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NO_MAPPING);
 	walk = walk_from(CODE + 0xa0, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NO_MAPPING);
-	assert_int_equal(world.searches, 1);
+	assert_int_equal(image.searches, 1);
 }
 
 static void test_not_for_another_layout(void **state)
@@ -206,12 +206,12 @@ static void test_not_for_another_layout(void **state)
 	(void)state;
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	change_layout();
-	world.rule.cfa_offset = 8;
-	world.stack[0] = CALLER;
+	image.rule.cfa_offset = 8;
+	image.stack[0] = CALLER;
 	walk = walk_from(CODE + 0x100, 6);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	assert_int_equal(walk.registers[UNWIND_SP], STACK + 8);
-	assert_int_equal(world.searches, 2);
+	assert_int_equal(image.searches, 2);
 }
 
 static void test_nothing_without_a_layout(void **state)
@@ -224,7 +224,7 @@ static void test_nothing_without_a_layout(void **state)
 	walk = walk_from(CODE + 0x100, 0);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	assert_int_equal(walk.layout, 5);
-	assert_int_equal(world.kept.layout, 5);
+	assert_int_equal(image.kept.layout, 5);
 }
 
 /* A walk that began with other mappings than there are now is not gone on with. */
@@ -235,7 +235,7 @@ static void test_changed_meanwhile(void **state)
 	(void)state;
 	change_layout();
 	assert_int_equal(unwind_step(&walk), WIRE_END_STALE);
-	assert_int_equal(world.kept.layout, 0);
+	assert_int_equal(image.kept.layout, 0);
 }
 
 static void test_no_row_is_not_kept(void **state)
@@ -243,10 +243,10 @@ static void test_no_row_is_not_kept(void **state)
 	struct unwind_walk walk;
 
 	(void)state;
-	world.mappings.all.slots[1].end = CODE + 0x10000;
+	image.mappings.all.slots[1].end = CODE + 0x10000;
 	walk = walk_from(CODE + 0x2000, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_STALE);
-	assert_int_equal(world.kept.layout, 0);
+	assert_int_equal(image.kept.layout, 0);
 }
 
 int main(void)

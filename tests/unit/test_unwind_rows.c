@@ -12,21 +12,21 @@
 #include "forged_elf.h"
 
 static struct forged elf;
-static struct rule_book *book;
+static struct rule_table *book;
 static struct unwind_rows rows;
 
 static int begin(void **state)
 {
 	(void)state;
 	memset(&elf, 0, sizeof(elf));
-	return rule_book_new(&book);
+	return rule_table_new(&book);
 }
 
 static int end(void **state)
 {
 	(void)state;
 	unwind_rows_free(&rows);
-	rule_book_free(book);
+	rule_table_free(book);
 	return 0;
 }
 
@@ -48,7 +48,7 @@ static const struct wire_rule *rule_at(uint32_t address)
 {
 	uint32_t n;
 
-	return &rule_book_rules(book, &n)[unwind_rows_find(&rows, address)];
+	return &rule_table_rules(book, &n)[unwind_rows_find(&rows, address)];
 }
 
 static void assert_sp(uint32_t address, int32_t offset)
@@ -521,9 +521,9 @@ static void test_full_book(void **state)
 		assert_int_equal(rule_number(book, cache, &rule),
 				 i + 2 < WIRE_MAX_RULES ? i + 2 : RULE_FULL);
 	}
-	rule_book_rules(book, &n);
+	rule_table_rules(book, &n);
 	assert_int_equal(n, WIRE_MAX_RULES);
-	assert_int_equal(rule_book_refused(book), 12);
+	assert_int_equal(rule_table_refused(book), 12);
 	/* What has a number keeps it. */
 	rule.cfa_offset = 8;
 	assert_int_equal(rule_number(book, cache, &rule), 3);

@@ -226,7 +226,7 @@ static void test_too_big(void **state)
 
 static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 {
-	struct rule_book *book;
+	struct rule_table *book;
 	struct unwind_rows rows;
 	struct table_tree tree;
 	struct error err = { 0 };
@@ -234,7 +234,7 @@ static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 	uint64_t n;
 
 	assert_true(fd >= 0);
-	assert_int_equal(rule_book_new(&book), 0);
+	assert_int_equal(rule_table_new(&book), 0);
 	assert_int_equal(unwind_rows_compile(fd, book, &rows, &err), 0);
 	close(fd);
 	tree = pack(rows.rows, rows.n, 77);
@@ -247,7 +247,7 @@ static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 	table_release(blocks, &tree);
 	blocks_settle(blocks);
 	unwind_rows_free(&rows);
-	rule_book_free(book);
+	rule_table_free(book);
 	return n;
 }
 

@@ -57,11 +57,11 @@ static int compare_file(const char *path)
 	struct code_ranges none = { 0 }, ranges = { 0 };
 	struct unwind_rows rows = { 0 };
 	struct error err = { 0 };
-	struct rule_book *book = NULL;
+	struct rule_table *book = NULL;
 	struct elf_file *elf = NULL;
 	struct code_view code;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r = fd < 0 ? -1 : rule_book_new(&book);
+	int r = fd < 0 ? -1 : rule_table_new(&book);
 	uint32_t n;
 
 	if (!r)
@@ -73,13 +73,13 @@ static int compare_file(const char *path)
 		r = code_flow_find(&code, &none, book, &ranges);
 	}
 	for (uint32_t i = 0; !r && i < ranges.n; i++)
-		compare_range(path, &rows, rule_book_rules(book, &n), &ranges.ranges[i]);
+		compare_range(path, &rows, rule_table_rules(book, &n), &ranges.ranges[i]);
 	if (!r)
 		totals.files++;
 	elf_file_close(elf);
 	code_ranges_free(&ranges);
 	unwind_rows_free(&rows);
-	rule_book_free(book);
+	rule_table_free(book);
 	if (fd >= 0)
 		close(fd);
 	return r;

@@ -21,7 +21,7 @@
 
 struct comparison {
 	const char *path;
-	struct rule_book *book;
+	struct rule_table *book;
 	struct unwind_rows rows;
 	const struct wire_rule *rules;
 	uint64_t files, compared, differences, unsupported;
@@ -117,7 +117,7 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 		all.file_differences = 0;
 		all.own_rows = 0;
 		all.file_overruled = 0;
-		all.rules = rule_book_rules(all.book, &n_rules);
+		all.rules = rule_table_rules(all.book, &n_rules);
 		if (all.spoil)
 			make_mistake();
 		if (all.rows.n) {
@@ -133,7 +133,7 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 /* Files and directories; returns the exit status. */
 static int compare_all(char **paths, int n, const char *with)
 {
-	if (rule_book_new(&all.book))
+	if (rule_table_new(&all.book))
 		return 1;
 	all.spoil = n > 0 && strcmp(paths[0], "--spoil") == 0;
 	for (int i = all.spoil; i < n; i++)
@@ -141,7 +141,7 @@ static int compare_all(char **paths, int n, const char *with)
 	printf("%" PRIu64 " files, %" PRIu64 " rows compared with %s, %" PRIu64
 	       " of them not supported, %" PRIu64 " overruled, %" PRIu64 " differences\n",
 	       all.files, all.compared, with, all.unsupported, all.overruled, all.differences);
-	rule_book_free(all.book);
+	rule_table_free(all.book);
 	return all.differences || !all.compared;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kernel/asked_kernel.h"
+#include "kernel/kernel_symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@ struct module {
 	char name[]; /* with its brackets */
 };
 
-struct asked_kernel {
-	struct kernel_asker asker;
+struct kernel_symbols {
+	struct kernel_lookup asker;
 	uint64_t core_start, core_end;
 	uint64_t init_start, init_end; /* start_kernel(): the root of CPU 0's idle task */
 	struct module *modules;
@@ -22,9 +22,9 @@ struct asked_kernel {
 	uint64_t last_end;	   /* ... which ends here; 0: there was none */
 };
 
-int asked_kernel_new(const struct kernel_asker *asker, struct asked_kernel **ret_asked)
+int kernel_symbols_new(const struct kernel_lookup *asker, struct kernel_symbols **ret_asked)
 {
-	struct asked_kernel *asked;
+	struct kernel_symbols *asked;
 	uint64_t start, end;
 
 	if (asker->address_of(asker->context, "_text", &start) < 0 ||
@@ -33,7 +33,7 @@ int asked_kernel_new(const struct kernel_asker *asker, struct asked_kernel **ret
 	asked = calloc(1, sizeof(*asked));
 	if (!asked)
 		return -ENOMEM;
-	*asked = (struct asked_kernel){ .asker = *asker, .core_start = start, .core_end = end };
+	*asked = (struct kernel_symbols){ .asker = *asker, .core_start = start, .core_end = end };
 	if (asker->address_of(asker->context, "_sinittext", &start) == 0 &&
 	    asker->address_of(asker->context, "_einittext", &end) == 0) {
 		asked->init_start = start;
@@ -43,7 +43,7 @@ int asked_kernel_new(const struct kernel_asker *asker, struct asked_kernel **ret
 	return 0;
 }
 
-void asked_kernel_free(struct asked_kernel *asked)
+void kernel_symbols_free(struct kernel_symbols *asked)
 {
 	if (!asked)
 		return;
@@ -56,15 +56,15 @@ void asked_kernel_free(struct asked_kernel *asked)
 	free(asked);
 }
 
-void asked_kernel_core_range(const struct asked_kernel *asked, uint64_t *ret_start,
-			     uint64_t *ret_end)
+void kernel_symbols_core_range(const struct kernel_symbols *asked, uint64_t *ret_start,
+			       uint64_t *ret_end)
 {
 	*ret_start = asked->core_start;
 	*ret_end = asked->core_end;
 }
 
 /* The name of a module in its brackets, kept. NULL: out of memory. */
-static const char *module_named(struct asked_kernel *asked, const char *name)
+static const char *module_named(struct kernel_symbols *asked, const char *name)
 {
 	size_t size = strlen(name) + 1;
 	struct module *module;
@@ -100,7 +100,7 @@ static bool read_place(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
 }
 
 /* Another name of the function at the same address that is better known. */
-static void take_alias(const struct asked_kernel *asked, struct kernel_symbol *symbol)
+static void take_alias(const struct kernel_symbols *asked, struct kernel_symbol *symbol)
 {
 	char alias[KALLSYMS_NAME_SIZE];
 	uint64_t address;
@@ -117,14 +117,14 @@ static bool is_program(const char *name)
 	return strncmp(name, "bpf_", strlen("bpf_")) == 0;
 }
 
-static bool is_core(const struct asked_kernel *asked, uint64_t address)
+static bool is_core(const struct kernel_symbols *asked, uint64_t address)
 {
 	return (address >= asked->core_start && address < asked->core_end) ||
 	       (address >= asked->init_start && address < asked->init_end);
 }
 
 /* The text of an answer for the address. */
-static bool take_answer(struct asked_kernel *asked, const char *text, uint64_t address)
+static bool take_answer(struct kernel_symbols *asked, const char *text, uint64_t address)
 {
 	const char *plus = strrchr(text, '+'), *rest;
 	struct kernel_symbol symbol = { .module = KALLSYMS_CORE };
@@ -149,8 +149,8 @@ static bool take_answer(struct asked_kernel *asked, const char *text, uint64_t a
 	return true;
 }
 
-bool asked_kernel_find(struct asked_kernel *asked, uint64_t address,
-		       struct kernel_symbol *ret_symbol)
+bool kernel_symbols_find(struct kernel_symbols *asked, uint64_t address,
+			 struct kernel_symbol *ret_symbol)
 {
 	const char *text;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What who watches the worlds is told, by records and by looks at /proc. */
+/* What who watches the images is told, by records and by looks at /proc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-#include "process/worlds_events.h"
+#include "process/images_events.h"
 
 #define NOBODY 0x3ffffff0 /* beyond any pid */
 
 static struct {
-	struct worlds *worlds;
+	struct images *images;
 	char heard[1000];
 	pid_t listed;
 	uint32_t n_listed;
@@ -51,7 +51,7 @@ static void assert_heard(const char *what)
 
 static int setup(void **state)
 {
-	const struct worlds_watch watch = {
+	const struct images_watch watch = {
 		.changed = on_changed,
 		.forked = on_forked,
 		.ended = on_ended,
@@ -60,15 +60,15 @@ static int setup(void **state)
 
 	(void)state;
 	memset(&watched, 0, sizeof(watched));
-	assert_int_equal(worlds_new(NULL, &watched.worlds), 0);
-	worlds_set_watch(watched.worlds, &watch);
+	assert_int_equal(images_new(NULL, &watched.images), 0);
+	images_set_watch(watched.images, &watch);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	worlds_free(watched.worlds);
+	images_free(watched.images);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static void map(pid_t tgid, uint64_t time, uint64_t start)
 		.name_size = 6,
 	};
 
-	assert_int_equal(worlds_mmap(watched.worlds, &record), 0);
+	assert_int_equal(images_mmap(watched.images, &record), 0);
 }
 
 static void test_records(void **state)
@@ -94,22 +94,22 @@ static void test_records(void **state)
 	(void)state;
 	map(NOBODY, 5, 0x10000); /* nothing is known of it */
 	assert_heard("");
-	assert_null(worlds_current(watched.worlds, NOBODY, &n));
+	assert_null(images_current(watched.images, NOBODY, &n));
 	assert_int_equal(n, 77);
-	assert_int_equal(worlds_exec(watched.worlds, NOBODY, 10), 0);
+	assert_int_equal(images_exec(watched.images, NOBODY, 10), 0);
 	assert_heard("changed 0, ");
-	assert_non_null(worlds_current(watched.worlds, NOBODY, &n));
+	assert_non_null(images_current(watched.images, NOBODY, &n));
 	assert_int_equal(n, 0);
 	map(NOBODY, 11, 0x20000);
 	map(NOBODY, 12, 0x40000);
 	assert_heard("changed 0, changed 0, ");
-	mappings = worlds_current(watched.worlds, NOBODY, &n);
+	mappings = images_current(watched.images, NOBODY, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(mappings[1].start, 0x40000);
 
-	assert_int_equal(worlds_fork(watched.worlds, NOBODY + 1, NOBODY, 20), 0);
+	assert_int_equal(images_fork(watched.images, NOBODY + 1, NOBODY, 20), 0);
 	assert_heard("forked 1 0, ");
-	worlds_current(watched.worlds, NOBODY + 1, &n);
+	images_current(watched.images, NOBODY + 1, &n);
 	assert_int_equal(n, 2);
 	map(NOBODY + 1, 21, 0x80000);
 	assert_heard("changed 1, ");
@@ -117,20 +117,20 @@ static void test_records(void **state)
 	map(NOBODY, 30, 0x20000);
 	assert_heard("changed 0, ");
 
-	assert_int_equal(worlds_exec(watched.worlds, NOBODY + 1, 40), 0);
+	assert_int_equal(images_exec(watched.images, NOBODY + 1, 40), 0);
 	assert_heard("changed 1, ");
-	worlds_exit(watched.worlds, NOBODY + 1, 50);
+	images_exit(watched.images, NOBODY + 1, 50);
 	assert_heard("ended 1, ");
-	assert_null(worlds_current(watched.worlds, NOBODY + 1, &n));
+	assert_null(images_current(watched.images, NOBODY + 1, &n));
 	map(NOBODY + 1, 51, 0x10000);
-	worlds_exit(watched.worlds, NOBODY + 1, 52);
+	images_exit(watched.images, NOBODY + 1, 52);
 	assert_heard("");
 
 	/* The id is given to another process while its exit is not told. */
-	assert_int_equal(worlds_fork(watched.worlds, NOBODY, NOBODY + 2, 60), 0);
+	assert_int_equal(images_fork(watched.images, NOBODY, NOBODY + 2, 60), 0);
 	assert_heard("ended 0, ");
-	worlds_set_watch(watched.worlds, NULL);
-	assert_int_equal(worlds_exec(watched.worlds, NOBODY, 70), 0);
+	images_set_watch(watched.images, NULL);
+	assert_int_equal(images_exec(watched.images, NOBODY, 70), 0);
 	assert_heard("");
 }
 
@@ -145,7 +145,7 @@ static void test_look(void **state)
 {
 	pid_t child = fork();
 	char wanted[64];
-	uint32_t world, n;
+	uint32_t image, n;
 
 	(void)state;
 	assert_true(child >= 0);
@@ -153,14 +153,14 @@ static void test_look(void **state)
 		pause();
 		_exit(0);
 	}
-	worlds_each(watched.worlds, on_listed, &watched);
+	images_each(watched.images, on_listed, &watched);
 	assert_int_equal(watched.n_listed, 0);
-	assert_int_equal(worlds_at(watched.worlds, child, 0, UINT64_MAX, &world), 0);
+	assert_int_equal(images_at(watched.images, child, 0, UINT64_MAX, &image), 0);
 	snprintf(wanted, sizeof(wanted), "changed %d, ", child - NOBODY);
 	assert_heard(wanted);
-	assert_non_null(worlds_current(watched.worlds, child, &n));
+	assert_non_null(images_current(watched.images, child, &n));
 	assert_true(n > 3);
-	worlds_each(watched.worlds, on_listed, &watched);
+	images_each(watched.images, on_listed, &watched);
 	assert_int_equal(watched.n_listed, 1);
 	assert_int_equal(watched.listed, child);
 	kill(child, SIGKILL);

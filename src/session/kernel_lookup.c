@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/kernel_asker.h"
+#include "session/kernel_lookup.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "bpf/wire.h"
 #include "stacktally.skel.h"
 
-void kernel_asker_choose(struct stacktally *skeleton)
+void kernel_lookup_choose(struct stacktally *skeleton)
 {
 	/* The younger of the two helpers that are called. */
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) != 1 ||
@@ -59,12 +59,12 @@ static int address_of(void *context, const char *name, uint64_t *ret_address)
 	return r;
 }
 
-bool kernel_asker_get(struct stacktally *skeleton, struct kernel_asker *ret_asker)
+bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_asker)
 {
 	if (bpf_program__fd(skeleton->progs.symbol_at) < 0)
 		return false;
-	*ret_asker = (struct kernel_asker){ .context = skeleton,
-					    .symbol_at = symbol_at,
-					    .address_of = address_of };
+	*ret_asker = (struct kernel_lookup){ .context = skeleton,
+					     .symbol_at = symbol_at,
+					     .address_of = address_of };
 	return true;
 }

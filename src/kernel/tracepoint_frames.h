@@ -6,8 +6,8 @@
  *
  * Must not know: BPF objects, triggers, tallies.
  */
-#ifndef STACKTALLY_KERNEL_DELIVERY_H
-#define STACKTALLY_KERNEL_DELIVERY_H
+#ifndef STACKTALLY_KERNEL_TRACEPOINT_FRAMES_H
+#define STACKTALLY_KERNEL_TRACEPOINT_FRAMES_H
 
 #include "kernel/kallsyms.h"
 
@@ -15,20 +15,22 @@
  * The most there are: the program (two frames where the kernel interprets it), bpf_trace_runN,
  * __bpf_trace_CLASS and __traceiter_EVENT.
  */
-#define DELIVERY_MAX 5
+#define TRACEPOINT_FRAMES_MAX 5
 
-struct delivery;
+struct tracepoint_frames;
 
 /*
  * `find` as kallsyms_find(); it is asked once for each of the few addresses that matter. `raw`:
  * walks begin in the program of a raw tracepoint; else where a perf event's record is made.
  * `context` must outlive it.
  */
-int delivery_new(bool (*find)(void *context, uint64_t address, struct kernel_symbol *ret_symbol),
-		 void *context, bool raw, struct delivery **ret_delivery);
-void delivery_free(struct delivery *delivery);
+int tracepoint_frames_new(bool (*find)(void *context, uint64_t address,
+				       struct kernel_symbol *ret_symbol),
+			  void *context, bool raw, struct tracepoint_frames **ret_frames);
+void tracepoint_frames_free(struct tracepoint_frames *known);
 
 /* How many of the `n` frames, leaf first, these are. */
-uint32_t delivery_frames(struct delivery *delivery, const uint64_t *frames, uint32_t n);
+uint32_t tracepoint_frames_count(struct tracepoint_frames *known, const uint64_t *frames,
+				 uint32_t n);
 
 #endif

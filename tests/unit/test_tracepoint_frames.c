@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/delivery.h"
+#include "kernel/tracepoint_frames.h"
 
 /* Each 0x100 bytes long. */
 static const char list[] = "ffffffff81000000 T _text\n"
@@ -65,14 +65,14 @@ static bool find(void *kallsyms, uint64_t address, struct kernel_symbol *ret_sym
 /* Twice, for the second time the names are known. */
 static uint32_t frames_of(struct kallsyms *kallsyms, bool raw, const uint64_t *frames, uint32_t n)
 {
-	struct delivery *delivery;
+	struct tracepoint_frames *delivery;
 	uint32_t first, second;
 
-	assert_int_equal(delivery_new(find, kallsyms, raw, &delivery), 0);
-	first = delivery_frames(delivery, frames, n);
-	second = delivery_frames(delivery, frames, n);
+	assert_int_equal(tracepoint_frames_new(find, kallsyms, raw, &delivery), 0);
+	first = tracepoint_frames_count(delivery, frames, n);
+	second = tracepoint_frames_count(delivery, frames, n);
 	assert_int_equal(first, second);
-	delivery_free(delivery);
+	tracepoint_frames_free(delivery);
 	return first;
 }
 

@@ -8,33 +8,33 @@
  *
  * Names are those that kallsyms_find() would give. Must not know: how the kernel is asked.
  */
-#ifndef STACKTALLY_KERNEL_ASKED_KERNEL_H
-#define STACKTALLY_KERNEL_ASKED_KERNEL_H
+#ifndef STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
+#define STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
 
 #include "kernel/kallsyms.h"
 
 /* Who asks; both return 0 or a negative errno. */
-struct kernel_asker {
+struct kernel_lookup {
 	void *context;
 	/* As the kernel prints it, "NAME+0xOFFSET/0xSIZE [MODULE]"; valid until the next call. */
 	int (*symbol_at)(void *context, uint64_t address, const char **ret_text);
 	int (*address_of)(void *context, const char *name, uint64_t *ret_address);
 };
 
-struct asked_kernel;
+struct kernel_symbols;
 
 /*
  * The asker's context must outlive its use. -ENOTSUP when it is not answered; -ENOMEM.
  */
-int asked_kernel_new(const struct kernel_asker *asker, struct asked_kernel **ret_asked);
-void asked_kernel_free(struct asked_kernel *asked);
+int kernel_symbols_new(const struct kernel_lookup *asker, struct kernel_symbols **ret_asked);
+void kernel_symbols_free(struct kernel_symbols *asked);
 
 /* False when kallsyms has to tell. */
-bool asked_kernel_find(struct asked_kernel *asked, uint64_t address,
-		       struct kernel_symbol *ret_symbol);
+bool kernel_symbols_find(struct kernel_symbols *asked, uint64_t address,
+			 struct kernel_symbol *ret_symbol);
 
 /* As kallsyms_core_range(). */
-void asked_kernel_core_range(const struct asked_kernel *asked, uint64_t *ret_start,
-			     uint64_t *ret_end);
+void kernel_symbols_core_range(const struct kernel_symbols *asked, uint64_t *ret_start,
+			       uint64_t *ret_end);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Worlds of real processes: children that map, replace and delete files, load libraries,
+ * Images of real processes: children that map, replace and delete files, load libraries,
  * run other programs, live in other roots and namespaces, and end too early.
  */
 #include <setjmp.h>
@@ -27,8 +27,8 @@
 
 #include <cmocka.h>
 
-#include "process/worlds.h"
-#include "process/worlds_events.h"
+#include "process/images.h"
+#include "process/images_events.h"
 
 #define PAGE 4096u
 
@@ -40,7 +40,7 @@ struct child {
 
 struct place {
 	char directory[64];
-	struct worlds *worlds;
+	struct images *images;
 };
 
 static uint64_t now(void)
@@ -55,10 +55,10 @@ static int setup(void **state)
 {
 	struct place *place = calloc(1, sizeof(*place));
 
-	strcpy(place->directory, "/tmp/test_worlds.XXXXXX");
+	strcpy(place->directory, "/tmp/test_images.XXXXXX");
 	assert_non_null(mkdtemp(place->directory));
 	assert_int_equal(chmod(place->directory, 0755), 0);
-	assert_int_equal(worlds_new(&(struct worlds_options){ 0 }, &place->worlds), 0);
+	assert_int_equal(images_new(&(struct images_options){ 0 }, &place->images), 0);
 	*state = place;
 	return 0;
 }
@@ -68,7 +68,7 @@ static int teardown(void **state)
 	struct place *place = *state;
 	char command[128];
 
-	worlds_free(place->worlds);
+	images_free(place->images);
 	snprintf(command, sizeof(command), "rm -rf '%s'", place->directory);
 	assert_int_equal(system(command), 0);
 	free(place);
@@ -163,21 +163,21 @@ static char *write_page(const struct place *place, const char *name, char charac
 	return path;
 }
 
-static void assert_content(struct worlds *worlds, uint32_t file, char character)
+static void assert_content(struct images *images, uint32_t file, char character)
 {
 	char byte = 0;
-	int fd = worlds_open_file(worlds, file);
+	int fd = images_open_file(images, file);
 
 	if (fd < 0)
-		fail_msg("%s: %s", worlds_file(worlds, file)->path, strerror(-fd));
+		fail_msg("%s: %s", images_file(images, file)->path, strerror(-fd));
 	assert_int_equal(read(fd, &byte, 1), 1);
 	assert_int_equal(byte, character);
 	close(fd);
 }
 
-static const struct mapping *find_file(struct worlds *worlds, uint32_t world, uint64_t address)
+static const struct mapping *find_file(struct images *images, uint32_t image, uint64_t address)
 {
-	const struct mapping *mapping = worlds_find(worlds, world, address);
+	const struct mapping *mapping = images_find(images, image, address);
 
 	assert_non_null(mapping);
 	assert_true(mapping->start <= address && address < mapping->end);
@@ -188,25 +188,25 @@ static const struct mapping *find_file(struct worlds *worlds, uint32_t world, ui
 static void test_self(void **state)
 {
 	struct place *place = *state;
-	struct worlds *worlds = place->worlds;
+	struct images *images = place->images;
 	const struct mapped_file *file;
 	const struct mapping *mapping;
-	uint32_t world, again;
+	uint32_t image, again;
 	char exe[PATH_MAX] = "";
 	struct stat status;
 
-	assert_int_equal(worlds_at(worlds, getpid(), 7, now(), &world), 0);
-	assert_int_not_equal(world, WORLD_NONE);
-	assert_int_equal(worlds_at(worlds, getpid(), 7, now(), &again), 0);
-	assert_int_equal(world, again);
-	assert_int_equal(worlds_tgid(worlds, world), getpid());
-	assert_int_equal(worlds_tgid(worlds, WORLD_NONE), 0);
-	assert_null(worlds_find(worlds, WORLD_NONE, (uintptr_t)test_self));
-	assert_null(worlds_find(worlds, world, 1));
-	assert_null(worlds_find(worlds, world, UINT64_MAX));
+	assert_int_equal(images_at(images, getpid(), 7, now(), &image), 0);
+	assert_int_not_equal(image, IMAGE_NONE);
+	assert_int_equal(images_at(images, getpid(), 7, now(), &again), 0);
+	assert_int_equal(image, again);
+	assert_int_equal(images_tgid(images, image), getpid());
+	assert_int_equal(images_tgid(images, IMAGE_NONE), 0);
+	assert_null(images_find(images, IMAGE_NONE, (uintptr_t)test_self));
+	assert_null(images_find(images, image, 1));
+	assert_null(images_find(images, image, UINT64_MAX));
 
-	mapping = find_file(worlds, world, (uintptr_t)test_self);
-	file = worlds_file(worlds, mapping->file);
+	mapping = find_file(images, image, (uintptr_t)test_self);
+	file = images_file(images, mapping->file);
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
 	assert_int_equal(stat(exe, &status), 0);
 	assert_string_equal(file->path, exe);
@@ -214,15 +214,15 @@ static void test_self(void **state)
 	assert_int_equal(file->size, status.st_size);
 	assert_false(file->deleted);
 
-	mapping = worlds_find(worlds, world, getauxval(AT_SYSINFO_EHDR));
+	mapping = images_find(images, image, getauxval(AT_SYSINFO_EHDR));
 	assert_non_null(mapping);
 	assert_int_equal(mapping->kind, MAPPING_VDSO);
-	mapping = find_file(worlds, world, (uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
-	file = worlds_file(worlds, mapping->file);
+	mapping = find_file(images, image, (uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
+	file = images_file(images, mapping->file);
 	assert_non_null(strstr(file->path, "libc.so"));
 	assert_int_equal(file->build_id_size, 20);
-	assert_null(worlds_file(worlds, UINT32_MAX));
-	assert_int_equal(worlds_open_file(worlds, UINT32_MAX), -EINVAL);
+	assert_null(images_file(images, UINT32_MAX));
+	assert_int_equal(images_open_file(images, UINT32_MAX), -EINVAL);
 }
 
 static void map_and_wait(int from, int to, void *context)
@@ -256,19 +256,19 @@ static void test_deleted_and_ended(void **state)
 	struct child child = start(map_and_wait, path);
 	uint64_t address = step(&child);
 	const struct mapping *mapping;
-	uint32_t world;
+	uint32_t image;
 	bool permitted = can_open_mappings(child.pid, address);
 
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 1, now(), &world), 0);
+	assert_int_equal(images_at(place->images, child.pid, 1, now(), &image), 0);
 	finish(&child);
 	if (!permitted)
 		skip();
-	mapping = find_file(place->worlds, world, address);
-	assert_true(worlds_file(place->worlds, mapping->file)->deleted);
-	assert_string_equal(worlds_file(place->worlds, mapping->file)->path, path);
+	mapping = find_file(place->images, image, address);
+	assert_true(images_file(place->images, mapping->file)->deleted);
+	assert_string_equal(images_file(place->images, mapping->file)->path, path);
 	assert_non_null(strstr(mapping->name, "/code (deleted)"));
-	assert_content(place->worlds, mapping->file, 'd');
+	assert_content(place->images, mapping->file, 'd');
 }
 
 static void test_replaced_while_held(void **state)
@@ -278,13 +278,13 @@ static void test_replaced_while_held(void **state)
 	struct child child = start(map_and_wait, path);
 	uint64_t address = step(&child);
 	const struct mapping *mapping;
-	uint32_t world;
+	uint32_t image;
 
-	assert_int_equal(worlds_at(place->worlds, child.pid, 1, now(), &world), 0);
+	assert_int_equal(images_at(place->images, child.pid, 1, now(), &image), 0);
 	assert_int_equal(rename(other, path), 0);
 	finish(&child);
-	mapping = find_file(place->worlds, world, address);
-	assert_content(place->worlds, mapping->file, 'o');
+	mapping = find_file(place->images, image, address);
+	assert_content(place->images, mapping->file, 'o');
 }
 
 /* Without a descriptor to hold on to, what took the path is refused, and a FIFO does not block. */
@@ -295,30 +295,30 @@ static void test_replaced_while_not_held(void **state)
 	struct child child = start(map_and_wait, path);
 	uint64_t address = step(&child);
 	const struct mapping *mapping;
-	struct worlds *worlds;
-	uint32_t world;
+	struct images *images;
+	uint32_t image;
 	int fd;
 
-	assert_int_equal(worlds_new(&(struct worlds_options){ .hold_files = 1 }, &worlds), 0);
-	assert_int_equal(worlds_at(worlds, child.pid, 1, now(), &world), 0);
+	assert_int_equal(images_new(&(struct images_options){ .hold_files = 1 }, &images), 0);
+	assert_int_equal(images_at(images, child.pid, 1, now(), &image), 0);
 	/* The place is given to this one's file, which is asked for later. */
-	assert_int_equal(worlds_at(worlds, getpid(), 1, now(), &world), 0);
-	assert_int_equal(worlds_at(worlds, child.pid, 1, now(), &world), 0);
+	assert_int_equal(images_at(images, getpid(), 1, now(), &image), 0);
+	assert_int_equal(images_at(images, child.pid, 1, now(), &image), 0);
 	finish(&child);
-	mapping = find_file(worlds, world, address);
-	assert_content(worlds, mapping->file, 'o');
+	mapping = find_file(images, image, address);
+	assert_content(images, mapping->file, 'o');
 
 	assert_int_equal(rename(other, path), 0);
-	fd = worlds_open_file(worlds, mapping->file);
+	fd = images_open_file(images, mapping->file);
 	assert_int_equal(fd, -ESTALE);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(worlds_open_file(worlds, mapping->file), -ENOENT);
+	assert_int_equal(images_open_file(images, mapping->file), -ENOENT);
 	assert_int_equal(mkfifo(path, 0644), 0);
 	alarm(10);
-	fd = worlds_open_file(worlds, mapping->file);
+	fd = images_open_file(images, mapping->file);
 	alarm(0);
 	assert_true(fd < 0);
-	worlds_free(worlds);
+	images_free(images);
 }
 
 /* Overwritten in place, with a look in between: two files, one of them lost, never mixed up. */
@@ -329,12 +329,12 @@ static void test_overwritten(void **state)
 	struct child first = start(map_and_wait, path), second;
 	uint64_t address = step(&first);
 	const struct mapping *mapping;
-	uint32_t world, old;
+	uint32_t image, old;
 	char page[2 * PAGE];
 	int fd;
 
-	assert_int_equal(worlds_at(place->worlds, first.pid, 1, now(), &world), 0);
-	old = find_file(place->worlds, world, address)->file;
+	assert_int_equal(images_at(place->images, first.pid, 1, now(), &image), 0);
+	old = find_file(place->images, image, address)->file;
 	finish(&first);
 	memset(page, '2', sizeof(page));
 	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -342,12 +342,12 @@ static void test_overwritten(void **state)
 	close(fd);
 	second = start(map_and_wait, path);
 	address = step(&second);
-	assert_int_equal(worlds_at(place->worlds, second.pid, 1, now(), &world), 0);
+	assert_int_equal(images_at(place->images, second.pid, 1, now(), &image), 0);
 	finish(&second);
-	mapping = find_file(place->worlds, world, address);
+	mapping = find_file(place->images, image, address);
 	assert_int_not_equal(mapping->file, old);
-	assert_content(place->worlds, mapping->file, '2');
-	assert_int_equal(worlds_open_file(place->worlds, old), -ESTALE);
+	assert_content(place->images, mapping->file, '2');
+	assert_int_equal(images_open_file(place->images, old), -ESTALE);
 }
 
 static void map_two(int from, int to, void *context)
@@ -370,32 +370,32 @@ static void test_mapped_later(void **state)
 	char *paths[] = { write_page(place, "a", 'a'), write_page(place, "b", 'b') };
 	struct child child = start(map_two, paths);
 	uint64_t first = step(&child), second;
-	uint32_t world, again, third;
+	uint32_t image, again, third;
 
-	assert_int_equal(worlds_learn(place->worlds, child.pid, 1, now(), &first, 1, &world), 0);
+	assert_int_equal(images_learn(place->images, child.pid, 1, now(), &first, 1, &image), 0);
 	second = step(&child);
-	assert_null(worlds_find(place->worlds, world, second));
+	assert_null(images_find(place->images, image, second));
 	/* A look is due after a while only: ask as a session does, again and again. */
 	do {
-		assert_int_equal(worlds_learn(place->worlds, child.pid, 1, now(), &second, 1,
+		assert_int_equal(images_learn(place->images, child.pid, 1, now(), &second, 1,
 					      &again),
 				 0);
-	} while (!worlds_find(place->worlds, again, second));
-	assert_int_equal(again, world); /* in a free place: the same world */
-	assert_content(place->worlds, find_file(place->worlds, world, second)->file, 'b');
+	} while (!images_find(place->images, again, second));
+	assert_int_equal(again, image); /* in a free place: the same image */
+	assert_content(place->images, find_file(place->images, image, second)->file, 'b');
 
-	/* Over other code: another world, while the first stays what it was. */
+	/* Over other code: another image, while the first stays what it was. */
 	assert_int_equal(step(&child), first);
 	do {
 		uint64_t unknown[] = { first, 16 };
 
-		assert_int_equal(worlds_learn(place->worlds, child.pid, 1, now(), unknown, 2,
+		assert_int_equal(images_learn(place->images, child.pid, 1, now(), unknown, 2,
 					      &third),
 				 0);
-	} while (third == world);
+	} while (third == image);
 	finish(&child);
-	assert_content(place->worlds, find_file(place->worlds, world, first)->file, 'a');
-	assert_content(place->worlds, find_file(place->worlds, third, first)->file, 'b');
+	assert_content(place->images, find_file(place->images, image, first)->file, 'a');
+	assert_content(place->images, find_file(place->images, third, first)->file, 'b');
 }
 
 static void load_library(int from, int to, void *context)
@@ -415,20 +415,20 @@ static void test_library_loaded_later(void **state)
 	struct place *place = *state;
 	struct child child = start(load_library, (void *)"libm.so.6");
 	const struct mapping *mapping;
-	uint32_t world;
+	uint32_t image;
 	uint64_t address;
 
 	step(&child);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 1, now(), &world), 0);
+	assert_int_equal(images_at(place->images, child.pid, 1, now(), &image), 0);
 	address = step(&child);
 	assert_int_not_equal(address, 0);
-	assert_int_equal(worlds_learn(place->worlds, child.pid, 1, now(), &address, 1, &world), 0);
-	while (!worlds_find(place->worlds, world, address))
-		assert_int_equal(worlds_learn(place->worlds, child.pid, 1, now(), &address, 1,
-					      &world),
+	assert_int_equal(images_learn(place->images, child.pid, 1, now(), &address, 1, &image), 0);
+	while (!images_find(place->images, image, address))
+		assert_int_equal(images_learn(place->images, child.pid, 1, now(), &address, 1,
+					      &image),
 				 0);
-	mapping = find_file(place->worlds, world, address);
-	assert_non_null(strstr(worlds_file(place->worlds, mapping->file)->path, "libm.so"));
+	mapping = find_file(place->images, image, address);
+	assert_non_null(strstr(images_file(place->images, mapping->file)->path, "libm.so"));
 	finish(&child);
 }
 
@@ -450,24 +450,24 @@ static void test_exec(void **state)
 	uint32_t before, after, again;
 	bool found = false;
 
-	assert_int_equal(worlds_at(place->worlds, child.pid, 100, now(), &before), 0);
-	find_file(place->worlds, before, address);
+	assert_int_equal(images_at(place->images, child.pid, 100, now(), &before), 0);
+	find_file(place->images, before, address);
 	assert_int_equal(write(child.to, "x", 1), 1);
 	/* The pipe closes on exec. */
 	assert_int_equal(read(child.from, &byte, 1), 0);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 101, now(), &after), 0);
+	assert_int_equal(images_at(place->images, child.pid, 101, now(), &after), 0);
 	assert_int_not_equal(before, after);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 101, now(), &again), 0);
+	assert_int_equal(images_at(place->images, child.pid, 101, now(), &again), 0);
 	assert_int_equal(after, again);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 100, 0, &again), 0);
+	assert_int_equal(images_at(place->images, child.pid, 100, 0, &again), 0);
 	assert_int_equal(before, again);
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)child.pid);
 	assert_true(readlink(link, exe, sizeof(exe) - 1) > 0);
 	finish(&child);
-	for (uint32_t i = 0; i < worlds_n_files(place->worlds); i++)
-		found |= strcmp(worlds_file(place->worlds, i)->path, exe) == 0;
+	for (uint32_t i = 0; i < images_n_files(place->images); i++)
+		found |= strcmp(images_file(place->images, i)->path, exe) == 0;
 	assert_true(found);
-	find_file(place->worlds, before, address);
+	find_file(place->images, before, address);
 }
 
 /* What is forgotten is learned again; what is kept has another id, and its mappings. */
@@ -477,38 +477,38 @@ static void test_forget(void **state)
 	struct child child = start(run_sleep, NULL);
 	uint64_t address = step(&child);
 	uint32_t ids[8] = { 0 }, own, before, after, again;
-	struct worlds_size size;
+	struct images_size size;
 	uint8_t byte;
 
-	assert_int_equal(worlds_at(place->worlds, getpid(), 0, now(), &own), 0);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 100, now(), &before), 0);
+	assert_int_equal(images_at(place->images, getpid(), 0, now(), &own), 0);
+	assert_int_equal(images_at(place->images, child.pid, 100, now(), &before), 0);
 	assert_int_equal(write(child.to, "x", 1), 1);
 	assert_int_equal(read(child.from, &byte, 1), 0);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 101, now(), &after), 0);
-	worlds_size(place->worlds, &size);
+	assert_int_equal(images_at(place->images, child.pid, 101, now(), &after), 0);
+	images_size(place->images, &size);
 	assert_int_equal(size.asked, 3);
 	assert_int_equal(size.spaces, 3);
 	/* The child's first image ended long ago. */
-	worlds_settle(place->worlds, now() + 1000000000000ull);
-	assert_int_equal(worlds_n(place->worlds), 4);
+	images_settle(place->images, now() + 1000000000000ull);
+	assert_int_equal(images_n(place->images), 4);
 	ids[before] = 1;
-	worlds_forget(place->worlds, ids);
+	images_forget(place->images, ids);
 	assert_int_equal(ids[before], 1);
-	assert_int_equal(ids[own], WORLD_NONE);
-	assert_int_equal(ids[after], WORLD_NONE);
-	assert_int_equal(worlds_tgid(place->worlds, ids[before]), child.pid);
-	find_file(place->worlds, ids[before], address);
-	worlds_size(place->worlds, &size);
+	assert_int_equal(ids[own], IMAGE_NONE);
+	assert_int_equal(ids[after], IMAGE_NONE);
+	assert_int_equal(images_tgid(place->images, ids[before]), child.pid);
+	find_file(place->images, ids[before], address);
+	images_size(place->images, &size);
 	assert_int_equal(size.asked, 1);
 	assert_int_equal(size.spaces, 3);
-	assert_int_equal(worlds_at(place->worlds, getpid(), 0, now(), &again), 0);
+	assert_int_equal(images_at(place->images, getpid(), 0, now(), &again), 0);
 	assert_int_equal(again, 2);
 	memset(ids, 0, sizeof(ids));
 	ids[again] = 1;
-	worlds_forget(place->worlds, ids);
+	images_forget(place->images, ids);
 	assert_int_equal(ids[again], 1);
-	assert_int_equal(worlds_tgid(place->worlds, 1), getpid());
-	worlds_size(place->worlds, &size);
+	assert_int_equal(images_tgid(place->images, 1), getpid());
+	images_size(place->images, &size);
 	assert_int_equal(size.asked, 1);
 	assert_int_equal(size.spaces, 2); /* and nobody refers to that image any more */
 	finish(&child);
@@ -518,15 +518,15 @@ static void test_gone(void **state)
 {
 	struct place *place = *state;
 	pid_t pid = fork();
-	uint32_t world = 99;
+	uint32_t image = 99;
 
 	if (pid == 0)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(worlds_at(place->worlds, pid, 1, now(), &world), 0);
-	assert_int_equal(world, WORLD_NONE);
-	assert_int_equal(worlds_at(place->worlds, pid, 1, now(), &world), 0);
-	assert_int_equal(worlds_losses(place->worlds)->processes_gone, 1);
+	assert_int_equal(images_at(place->images, pid, 1, now(), &image), 0);
+	assert_int_equal(image, IMAGE_NONE);
+	assert_int_equal(images_at(place->images, pid, 1, now(), &image), 0);
+	assert_int_equal(images_losses(place->images)->processes_gone, 1);
 }
 
 static void map_anonymous(int from, int to, void *context)
@@ -549,12 +549,12 @@ static void test_generated_code(void **state)
 	struct place *place = *state;
 	struct child child = start(map_anonymous, NULL);
 	uint64_t anonymous = step(&child), memory = step(&child);
-	uint32_t world;
+	uint32_t image;
 
-	assert_int_equal(worlds_at(place->worlds, child.pid, 1, now(), &world), 0);
+	assert_int_equal(images_at(place->images, child.pid, 1, now(), &image), 0);
 	finish(&child);
-	assert_int_equal(worlds_find(place->worlds, world, anonymous)->kind, MAPPING_ANONYMOUS);
-	assert_int_equal(worlds_find(place->worlds, world, memory)->kind, MAPPING_ANONYMOUS);
+	assert_int_equal(images_find(place->images, image, anonymous)->kind, MAPPING_ANONYMOUS);
+	assert_int_equal(images_find(place->images, image, memory)->kind, MAPPING_ANONYMOUS);
 }
 
 static bool is_root(void)
@@ -591,7 +591,7 @@ static void test_owner_of_perf_map(void **state)
 	struct place *place = *state;
 	struct child child;
 	char path[64];
-	uint32_t world;
+	uint32_t image;
 	int fd;
 
 	if (!is_root())
@@ -599,34 +599,34 @@ static void test_owner_of_perf_map(void **state)
 	child = start(become_nobody, NULL);
 	step(&child);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)child.pid);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 1, now(), &world), 0);
-	assert_int_equal(worlds_open_jit(place->worlds, world, "map"), -ENOENT);
+	assert_int_equal(images_at(place->images, child.pid, 1, now(), &image), 0);
+	assert_int_equal(images_open_jit(place->images, image, "map"), -ENOENT);
 	write_map(path, 65534);
-	fd = worlds_open_jit(place->worlds, world, "map");
+	fd = images_open_jit(place->images, image, "map");
 	assert_true(fd >= 0);
 	close(fd);
 	write_map(path, 0);
-	fd = worlds_open_jit(place->worlds, world, "map");
+	fd = images_open_jit(place->images, image, "map");
 	assert_true(fd >= 0);
 	close(fd);
 	write_map(path, 1234);
-	assert_int_equal(worlds_open_jit(place->worlds, world, "map"), -EPERM);
+	assert_int_equal(images_open_jit(place->images, image, "map"), -EPERM);
 	finish(&child);
-	assert_int_equal(worlds_open_jit(place->worlds, world, "map"), -EPERM);
+	assert_int_equal(images_open_jit(place->images, image, "map"), -EPERM);
 	write_map(path, 65534); /* its user is remembered after its end */
-	fd = worlds_open_jit(place->worlds, world, "map");
+	fd = images_open_jit(place->images, image, "map");
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	assert_true(worlds_open_jit(place->worlds, world, "map") < 0);
+	assert_true(images_open_jit(place->images, image, "map") < 0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
-	assert_true(worlds_open_jit(place->worlds, world, "map") < 0);
+	assert_true(images_open_jit(place->images, image, "map") < 0);
 	alarm(0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(worlds_open_jit(place->worlds, WORLD_NONE, "map"), -ESRCH);
+	assert_int_equal(images_open_jit(place->images, IMAGE_NONE, "map"), -ESRCH);
 }
 
 /* In the child: a root of its own on a new file system, with code, a way out and a perf map. */
@@ -676,7 +676,7 @@ static void test_container(void **state)
 	struct child child;
 	uint64_t inner, address;
 	char content[6];
-	uint32_t world;
+	uint32_t image;
 	int fd;
 
 	if (!is_root())
@@ -684,11 +684,11 @@ static void test_container(void **state)
 	child = start(enter_container, place->directory);
 	assert_int_equal(read(child.from, &inner, sizeof(inner)), sizeof(inner));
 	address = step(&child);
-	assert_int_equal(worlds_at(place->worlds, (pid_t)inner, 1, now(), &world), 0);
-	mapping = find_file(place->worlds, world, address);
-	assert_content(place->worlds, mapping->file, 'c');
+	assert_int_equal(images_at(place->images, (pid_t)inner, 1, now(), &image), 0);
+	mapping = find_file(place->images, image, address);
+	assert_content(place->images, mapping->file, 'c');
 	for (int ended = 0; ended < 2; ended++) {
-		fd = worlds_open_jit(place->worlds, world, "map");
+		fd = images_open_jit(place->images, image, "map");
 		assert_true(fd >= 0);
 		assert_int_equal(read(fd, content, sizeof(content)), sizeof(content));
 		assert_memory_equal(content, "inside", sizeof(content));
@@ -702,7 +702,7 @@ static void test_container(void **state)
 		assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
 		close(child.from);
 	}
-	assert_content(place->worlds, mapping->file, 'c');
+	assert_content(place->images, mapping->file, 'c');
 }
 
 static void test_all_that_run(void **state)
@@ -711,13 +711,13 @@ static void test_all_that_run(void **state)
 	char *path = write_page(place, "code", 'r');
 	struct child child = start(map_and_wait, path);
 	uint64_t address = step(&child);
-	uint32_t world;
+	uint32_t image;
 
-	assert_int_equal(worlds_learn_running(place->worlds, 10000000000u), 0);
+	assert_int_equal(images_learn_running(place->images, 10000000000u), 0);
 	assert_int_equal(unlink(path), 0);
 	finish(&child);
-	assert_int_equal(worlds_at(place->worlds, child.pid, 1, now(), &world), 0);
-	assert_content(place->worlds, find_file(place->worlds, world, address)->file, 'r');
+	assert_int_equal(images_at(place->images, child.pid, 1, now(), &image), 0);
+	assert_content(place->images, find_file(place->images, image, address)->file, 'r');
 }
 
 int main(void)

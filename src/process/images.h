@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Worlds: which file was mapped where, in which process, when.
+ * Images: which file was mapped where, in which process, when.
  *
- * A world is one state of one address space. It is learned from a snapshot of /proc/PID/maps and
+ * A image is one state of one address space. It is learned from a snapshot of /proc/PID/maps and
  * from the kernel's side-band records (mmap, exec, fork, exit), in the order of their times. New
- * mappings in free places are added to the current world of a process; one that replaces other
- * code, and every exec, begins a new world. So an address in a world never means two things.
+ * mappings in free places are added to the current image of a process; one that replaces other
+ * code, and every exec, begins a new image. So an address in a image never means two things.
  *
  * Files are identified while they can be: by build-id, else by device, inode, size and times; they
  * are opened through the process's own root, or its map_files, so that other mount namespaces and
@@ -13,12 +13,12 @@
  *
  * Must not know: symbols, stacks, BPF.
  *
- * Used by one thread, or by two of which the other only asks (worlds_find() to worlds_open_jit()):
- * then each holds worlds_lock() while it does, and as long as it uses a mapping. Files, names and
+ * Used by one thread, or by two of which the other only asks (images_find() to images_open_jit()):
+ * then each holds images_lock() while it does, and as long as it uses a mapping. Files, names and
  * paths it may keep.
  */
-#ifndef STACKTALLY_PROCESS_WORLDS_H
-#define STACKTALLY_PROCESS_WORLDS_H
+#ifndef STACKTALLY_PROCESS_IMAGES_H
+#define STACKTALLY_PROCESS_IMAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 
 #include "base/error.h"
 
-#define WORLD_NONE    0u /* no world: its addresses have no mappings. Also the tally's kernel id. */
+#define IMAGE_NONE    0u /* no image: its addresses have no mappings. Also the tally's kernel id. */
 #define BUILD_ID_SIZE 20
 
 enum mapping_kind {
@@ -40,7 +40,7 @@ enum mapping_kind {
 struct mapping {
 	uint64_t start, end; /* [start, end) in the process */
 	uint64_t offset;     /* in the file, of start */
-	uint32_t file;	     /* id for worlds_file(); meaningless unless MAPPING_FILE */
+	uint32_t file;	     /* id for images_file(); meaningless unless MAPPING_FILE */
 	enum mapping_kind kind;
 	/*
 	 * "[vdso]", "//anon" ...; for files the path as this process has it, with " (deleted)"
@@ -60,72 +60,72 @@ struct mapped_file {
 	bool deleted; /* its path was gone, or another file's, when it was captured */
 };
 
-struct worlds;
+struct images;
 
 /* How much of a machine to learn about. */
-struct worlds_options {
+struct images_options {
 	uint32_t hold_files; /* descriptors held open for files that may go away; 0: a default */
 };
 
-int worlds_new(const struct worlds_options *options, struct worlds **ret_worlds);
-void worlds_free(struct worlds *worlds);
+int images_new(const struct images_options *options, struct images **ret_images);
+void images_free(struct images *images);
 
-/* Cheap when nobody else holds it. Not to be taken twice. NULL is no worlds: nothing happens. */
-void worlds_lock(const struct worlds *worlds);
-void worlds_unlock(const struct worlds *worlds);
+/* Cheap when nobody else holds it. Not to be taken twice. NULL is no images: nothing happens. */
+void images_lock(const struct images *images);
+void images_unlock(const struct images *images);
 
 /*
- * The world that process `tgid` (an id of our own pid namespace) was in at `time`
+ * The image that process `tgid` (an id of our own pid namespace) was in at `time`
  * (CLOCK_MONOTONIC, ns), when it was seen with a stack of these user addresses. `cookie` is the
  * kernel side's mark of its address space (bpf/wire.h; 0: not told): equal cookies of one process
  * mean one address space in one state, equal upper halves one address space. A process that is not
  * known yet is captured from /proc at once; one whose mappings lack an address (a library was
- * loaded since) is looked at again, but not more often than is cheap. Gives WORLD_NONE for one
+ * loaded since) is looked at again, but not more often than is cheap. Gives IMAGE_NONE for one
  * that is gone without a trace. Returns 0 or -ENOMEM.
  *
  * Asks the kernel's records first (process/sideband.h), if they are followed, when `time` is
  * later than what was drained of them.
  */
-int worlds_learn(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
-		 const uint64_t *addresses, uint32_t n, uint32_t *ret_world);
+int images_learn(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
+		 const uint64_t *addresses, uint32_t n, uint32_t *ret_image);
 
 /* The same without addresses. */
-int worlds_at(struct worlds *worlds, pid_t tgid, uint64_t cookie, uint64_t time,
-	      uint32_t *ret_world);
+int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
+	      uint32_t *ret_image);
 
 /*
  * Captures the processes that run now, so that they are known even if they end before their first
  * sample is drained. Stops after `budget_ns`; what is left is captured at first sight. 0 or
  * -ENOMEM.
  */
-int worlds_learn_running(struct worlds *worlds, uint64_t budget_ns);
+int images_learn_running(struct images *images, uint64_t budget_ns);
 
 /*
  * Takes what the kernel's records tell, if they are followed: to be called at least every 100 ms
  * by who does something else for longer. 0 or -ENOMEM.
  */
-int worlds_keep_up(struct worlds *worlds);
+int images_keep_up(struct images *images);
 
-/* One more than the highest id of a world. */
-uint32_t worlds_n(const struct worlds *worlds);
+/* One more than the highest id of a image. */
+uint32_t images_n(const struct images *images);
 
 /*
- * Forgets the worlds that are marked 0 in `ids`, which has worlds_n() elements, and with them the
+ * Forgets the images that are marked 0 in `ids`, which has images_n() elements, and with them the
  * past of processes that have ended; gives the others new ids, which `ids` has then. [0] stays.
  */
-void worlds_forget(struct worlds *worlds, uint32_t *ids);
+void images_forget(struct images *images, uint32_t *ids);
 
 /*
- * The mapping that contains the address in that world, or NULL. Valid until something is learned
- * again; its name, and files and their paths, live as long as the worlds.
+ * The mapping that contains the address in that image, or NULL. Valid until something is learned
+ * again; its name, and files and their paths, live as long as the images.
  */
-const struct mapping *worlds_find(const struct worlds *worlds, uint32_t world, uint64_t address);
+const struct mapping *images_find(const struct images *images, uint32_t image, uint64_t address);
 
-/* The process a world belongs to; 0 for WORLD_NONE. */
-pid_t worlds_tgid(const struct worlds *worlds, uint32_t world);
+/* The process a image belongs to; 0 for IMAGE_NONE. */
+pid_t images_tgid(const struct images *images, uint32_t image);
 
-uint32_t worlds_n_files(const struct worlds *worlds);
-const struct mapped_file *worlds_file(const struct worlds *worlds, uint32_t file);
+uint32_t images_n_files(const struct images *images);
+const struct mapped_file *images_file(const struct images *images, uint32_t file);
 
 /*
  * A descriptor (O_RDONLY, O_CLOEXEC) of the very file that was mapped, checked against its
@@ -133,43 +133,43 @@ const struct mapped_file *worlds_file(const struct worlds *worlds, uint32_t file
  * caller closes it. Returns the descriptor or a negative errno (-ENOENT gone, -ESTALE another file
  * is there now).
  */
-int worlds_open_file(const struct worlds *worlds, uint32_t file);
+int images_open_file(const struct images *images, uint32_t file);
 
 /*
  * A descriptor of /tmp/perf-PID.map (`kind` "map") or jit-PID.dump ("dump") as the process of
- * that world wrote it: in its own root and pid namespace, owned by its user or by root, a regular
+ * that image wrote it: in its own root and pid namespace, owned by its user or by root, a regular
  * file. Or a negative errno.
  */
-int worlds_open_jit(const struct worlds *worlds, uint32_t world, const char *kind);
+int images_open_jit(const struct images *images, uint32_t image, const char *kind);
 
 /*
  * Looks up where a cgroup is, while it is there; `id` as bpf_get_current_cgroup_id() tells. 0 or
  * -ENOMEM.
  */
-int worlds_learn_cgroup(struct worlds *worlds, uint64_t id);
+int images_learn_cgroup(struct images *images, uint64_t id);
 
-/* Its path in the cgroup file system, or NULL; lives as long as the worlds. */
-const char *worlds_cgroup(const struct worlds *worlds, uint64_t id);
+/* Its path in the cgroup file system, or NULL; lives as long as the images. */
+const char *images_cgroup(const struct images *images, uint64_t id);
 
 /*
  * What a live process has mapped for execution, as far as it is known now, ascending; NULL when
  * nothing is known of it (yet) or it has ended. Valid until something is learned again. Does not
  * make the process one that was asked for.
  */
-const struct mapping *worlds_current(const struct worlds *worlds, pid_t tgid, uint32_t *ret_n);
+const struct mapping *images_current(const struct images *images, pid_t tgid, uint32_t *ret_n);
 
 /*
- * What was mapped for execution in a world, ascending; NULL for WORLD_NONE. Valid until something
+ * What was mapped for execution in a image, ascending; NULL for IMAGE_NONE. Valid until something
  * is learned again.
  */
-const struct mapping *worlds_mappings(const struct worlds *worlds, uint32_t world, uint32_t *ret_n);
+const struct mapping *images_mappings(const struct images *images, uint32_t image, uint32_t *ret_n);
 
 /*
  * Who wants to hear what changes. Called while something is learned or told: what is called must
- * not learn, but may look and note. `changed`: worlds_current() of the process gives something
+ * not learn, but may look and note. `changed`: images_current() of the process gives something
  * else now. `forked`: `child` has what `parent` has. `ended`: its id is free again.
  */
-struct worlds_watch {
+struct images_watch {
 	void (*changed)(void *context, pid_t tgid);
 	void (*forked)(void *context, pid_t child, pid_t parent);
 	void (*ended)(void *context, pid_t tgid);
@@ -177,29 +177,29 @@ struct worlds_watch {
 };
 
 /* One watcher, copied; NULL ends it. It does not hear of what is known already. */
-void worlds_set_watch(struct worlds *worlds, const struct worlds_watch *watch);
+void images_set_watch(struct images *images, const struct images_watch *watch);
 
 /* Calls `each` for every live process that something is known of. */
-void worlds_each(const struct worlds *worlds, void (*each)(void *context, pid_t tgid),
+void images_each(const struct images *images, void (*each)(void *context, pid_t tgid),
 		 void *context);
 
 /* What could not be learned: for the report's accounting. */
-struct worlds_losses {
+struct images_losses {
 	uint64_t processes_gone; /* ended before their mappings could be read */
 	uint64_t side_band_lost; /* records the kernel dropped, or that could not be parsed */
 	uint64_t mappings_cut;	 /* of a process that has more than are kept */
 	uint64_t files_unreadable;
 };
-const struct worlds_losses *worlds_losses(const struct worlds *worlds);
+const struct images_losses *images_losses(const struct images *images);
 
 /* What is kept. */
-struct worlds_size {
+struct images_size {
 	uint32_t spaces;   /* address spaces: of processes that run, that ended not long ago, ... */
 	uint32_t asked;	   /* ... and states of those that were asked for, which stay */
 	uint64_t mappings; /* in all of them; shared ones count once */
 	uint32_t files;
 	uint32_t files_held; /* open */
 };
-void worlds_size(const struct worlds *worlds, struct worlds_size *ret_size);
+void images_size(const struct images *images, struct images_size *ret_size);
 
 #endif

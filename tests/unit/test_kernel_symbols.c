@@ -16,7 +16,7 @@
 
 #include "bpf/wire.h"
 #include "kernel/kallsyms.h"
-#include "session/kernel_asker.h"
+#include "session/kernel_lookup.h"
 #include "stacktally.skel.h"
 
 #define EACH 16 /* one of so many addresses is asked for */
@@ -51,18 +51,18 @@ static int address_of(void *context, const char *name, uint64_t *ret_address)
 
 static bool find(struct script *script, uint64_t address, struct kernel_symbol *ret_symbol)
 {
-	const struct kernel_asker asker = { script, symbol_at, address_of };
+	const struct kernel_lookup asker = { script, symbol_at, address_of };
 	static char module[64];
-	struct asked_kernel *asked;
+	struct kernel_symbols *asked;
 	bool found;
 
-	assert_int_equal(asked_kernel_new(&asker, &asked), 0);
-	found = asked_kernel_find(asked, address, ret_symbol);
+	assert_int_equal(kernel_symbols_new(&asker, &asked), 0);
+	found = kernel_symbols_find(asked, address, ret_symbol);
 	if (found) {
 		snprintf(module, sizeof(module), "%s", ret_symbol->module);
 		ret_symbol->module = module;
 	}
-	asked_kernel_free(asked);
+	kernel_symbols_free(asked);
 	return found;
 }
 
@@ -131,7 +131,7 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 }
 
 /* Compares what the running kernel says of each address in its list with what the list says. */
-static void compare(struct kallsyms *list, struct asked_kernel *asked)
+static void compare(struct kallsyms *list, struct kernel_symbols *asked)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
 	uint32_t n = 0, n_asked = 0, n_programs = 0;
@@ -139,7 +139,7 @@ static void compare(struct kallsyms *list, struct asked_kernel *asked)
 	char line[1024];
 
 	assert_non_null(file);
-	asked_kernel_core_range(asked, &start, &end);
+	kernel_symbols_core_range(asked, &start, &end);
 	for (uint32_t i = 0; fgets(line, sizeof(line), file); i++) {
 		struct kernel_symbol symbol, told;
 
@@ -151,7 +151,7 @@ static void compare(struct kallsyms *list, struct asked_kernel *asked)
 			continue;
 		n++;
 		n_programs += program;
-		if (!asked_kernel_find(asked, address, &told)) {
+		if (!kernel_symbols_find(asked, address, &told)) {
 			assert_false(program);
 			continue;
 		}
@@ -170,27 +170,27 @@ static void says_what_the_list_says(void **state)
 {
 	int symbols = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	struct kallsyms *list = NULL;
-	struct asked_kernel *asked;
+	struct kernel_symbols *asked;
 	struct stacktally *skeleton;
-	struct kernel_asker asker;
+	struct kernel_lookup asker;
 
 	(void)state;
 	libbpf_set_print(quiet);
 	skeleton = stacktally__open();
 	assert_non_null(skeleton);
-	kernel_asker_choose(skeleton);
+	kernel_lookup_choose(skeleton);
 	if (!bpf_program__autoload(skeleton->progs.symbol_at) || stacktally__load(skeleton) < 0) {
 		stacktally__destroy(skeleton);
 		skip(); /* not allowed, or an older kernel */
 	}
-	assert_true(kernel_asker_get(skeleton, &asker));
+	assert_true(kernel_lookup_get(skeleton, &asker));
 	assert_int_equal(kallsyms_read(symbols, -1, &list), 0);
 	if (kallsyms_are_hidden(list)) {
-		assert_int_equal(asked_kernel_new(&asker, &asked), -ENOTSUP);
+		assert_int_equal(kernel_symbols_new(&asker, &asked), -ENOTSUP);
 	} else {
-		assert_int_equal(asked_kernel_new(&asker, &asked), 0);
+		assert_int_equal(kernel_symbols_new(&asker, &asked), 0);
 		compare(list, asked);
-		asked_kernel_free(asked);
+		kernel_symbols_free(asked);
 	}
 	kallsyms_free(list);
 	stacktally__destroy(skeleton);
