@@ -45,7 +45,7 @@ plant() {
 	expect "a planted $line in $into" "$want"
 }
 plant base/planted.c '#include "tally/tally.h"' "base may not include tally/tally.h"
-plant tally/planted.c '#  include "process/images.h"' "tally may not include process/worlds.h"
+plant tally/planted.c '#  include "process/images.h"' "tally may not include process/images.h"
 plant report/planted.c '#include "trigger/trigger.h"' "report may not include trigger/trigger.h"
 plant report/planted.c '#include <bpf/libbpf.h>' "report may not include bpf/libbpf.h (libbpf)"
 plant cli/planted.h '#include "session/session.h"' "cli may not include session/session.h"
