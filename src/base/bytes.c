@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BYTES_FULL  ((size_t)1 << 20) /* where a buffer with a stream is written */
-#define BYTES_FIRST ((size_t)1 << 8)  /* of a buffer without one: many hold a line */
+#define BYTES_FULL  ((size_t)1 << 20) /* size of a buffer with a stream */
+#define BYTES_FIRST ((size_t)1 << 8)  /* first size of one without: many hold one line */
 
 void bytes_start(struct bytes *bytes, FILE *out)
 {
@@ -119,13 +119,12 @@ static bool is_control(const unsigned char *at, size_t length)
 		return at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
 	if (length != 3)
 		return false;
-	/* Separators of lines and paragraphs, and what turns the direction of writing around. */
+	/* Line and paragraph separators, and direction overrides. */
 	if (at[0] == 0xe2 && at[1] == 0x80)
 		return at[2] >= 0xa8 && at[2] <= 0xae;
 	if (at[0] == 0xe2 && at[1] == 0x81)
 		return at[2] >= 0xa6 && at[2] <= 0xa9;
-	/* U+FFFE and U+FFFF are no characters: XML forbids them. U+FEFF marks the order of bytes.
-	 */
+	/* XML forbids U+FFFE and U+FFFF; U+FEFF is the byte order mark. */
 	return at[0] == 0xef &&
 	       ((at[1] == 0xbf && at[2] >= 0xbe) || (at[1] == 0xbb && at[2] == 0xbf));
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bytes on their way out: a large buffer that writers append to and that goes to its stream when
- * it is full; or, without a stream, one that grows. A report of a million stacks is hundreds of
- * megabytes, so nothing here formats through stdio.
+ * A buffer for output. With a stream it holds 1 MiB and is written when it is full; without one it
+ * grows. It formats numbers itself, because a report of a million stacks is hundreds of megabytes
+ * and stdio is too slow for that.
  *
- * A failure (no memory, a write error) is kept in `failed`; from then on appending does nothing.
+ * The first failure (no memory, a write error) stays in `failed`; from then on appending does
+ * nothing.
  */
 #ifndef STACKTALLY_BASE_BYTES_H
 #define STACKTALLY_BASE_BYTES_H
@@ -18,18 +19,19 @@
 struct bytes {
 	char *start;
 	size_t used, size;
-	FILE *out;  /* or NULL: grow */
-	int failed; /* 0, -ENOMEM, or -EIO: then the stream knows more */
+	FILE *out;  /* borrowed, or NULL: the buffer grows */
+	int failed; /* 0, -ENOMEM, or -EIO: then ferror(out) holds */
 };
 
 void bytes_start(struct bytes *bytes, FILE *out);
-/* Writes what is still there; returns `failed`. */
+/* Writes what the buffer still holds. Returns `failed`. */
 int bytes_finish(struct bytes *bytes);
 void bytes_clear(struct bytes *bytes);
 
+/* For bytes_room(), when the buffer is too small. */
 bool bytes_make_room(struct bytes *bytes, size_t size);
 
-/* Room for `size` more bytes at start + used. False: failed. */
+/* Makes room for `size` more bytes at start + used. False: it failed. */
 static inline bool bytes_room(struct bytes *bytes, size_t size)
 {
 	return __builtin_expect(bytes->size - bytes->used >= size, 1) ||
@@ -39,7 +41,7 @@ static inline bool bytes_room(struct bytes *bytes, size_t size)
 static inline void bytes_put(struct bytes *bytes, const void *from, size_t size)
 {
 	if (size == 0 || !bytes_room(bytes, size))
-		return; /* a buffer that is still empty has no place to copy to */
+		return; /* memcpy() must not be given the NULL of an empty buffer */
 	memcpy(bytes->start + bytes->used, from, size);
 	bytes->used += size;
 }
@@ -55,14 +57,13 @@ static inline void bytes_char(struct bytes *bytes, char byte)
 }
 
 void bytes_decimal(struct bytes *bytes, uint64_t value);
-/* Lower case; padded to `width` with zeros, or after the digits with spaces. */
+/* Lower-case digits, padded to `width` with leading zeros or else with trailing spaces. */
 void bytes_hex(struct bytes *bytes, uint64_t value, unsigned int width, bool zeros);
 
 /*
- * A name that someone else chose (a program its comm, a file its symbols): UTF-8 passes, while
- * control characters (those that turn the direction of writing too) and bytes that are no UTF-8
- * become '?', so that a name can neither end a line of the report nor steer a terminal. Semicolons
- * stay, as Java's names have them.
+ * An untrusted name, such as a comm or a symbol. Control characters, direction overrides and bytes
+ * that are not UTF-8 become '?', so that a name can neither end a line of the report nor control
+ * the terminal. Semicolons stay, because Java's names contain them.
  */
 void bytes_name(struct bytes *bytes, const char *name, size_t size);
 

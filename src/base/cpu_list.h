@@ -10,7 +10,7 @@
 #define CPU_LIST_MAX 65536 /* CPU numbers are below this */
 
 struct cpu_list {
-	int *cpus; /* ascending as in the text; owned */
+	int *cpus; /* in the order of the text; owned */
 	uint32_t n;
 };
 

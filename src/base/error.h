@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Errors are values. A function that can fail in a way a user has to hear about takes a
+ * Errors are values. A function whose failure must be explained to the user takes a
  * `struct error *` as its last parameter, fills it once with error_set(), and returns the
- * negative errno that error_set() hands back. Nothing below the commands prints or exits.
+ * negative errno that error_set() returns. Nothing below the commands prints or exits.
  *
  * The text is one line without a final newline: what failed, on what, and what to do next.
  */
@@ -12,14 +12,13 @@
 /* The exit codes of both commands; a launched command's own code is passed on instead. */
 enum exit_class {
 	EXIT_CLASS_OK = 0,
-	EXIT_CLASS_RUNTIME = 1, /* something failed while running */
-	EXIT_CLASS_USAGE = 2,	/* the command line makes no sense */
-	EXIT_CLASS_PRIVILEGE =
-		3, /* a privilege or a kernel feature is missing; the text names it */
+	EXIT_CLASS_RUNTIME = 1,	  /* something failed while running */
+	EXIT_CLASS_USAGE = 2,	  /* the command line is wrong */
+	EXIT_CLASS_PRIVILEGE = 3, /* the text names the missing privilege or kernel feature */
 };
 
 struct error {
-	enum exit_class exit_class; /* 0 as long as nothing failed */
+	enum exit_class exit_class; /* 0: no error */
 	char text[1000];
 };
 

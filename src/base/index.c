@@ -15,7 +15,7 @@ void index_free(struct index *index)
 	*index = (struct index){ 0 };
 }
 
-/* The bits that are kept; a position in a larger table is found by more of the same bits. */
+/* The bits of a hash that are stored; a larger table uses more of them. */
 static uint32_t kept(uint64_t hash)
 {
 	return (uint32_t)(hash ^ hash >> 32);
@@ -55,7 +55,7 @@ static void place(struct index_slot *slots, uint32_t mask, struct index_slot slo
 	slots[at] = slot;
 }
 
-static int grow(struct index *index)
+static int enlarge(struct index *index)
 {
 	uint32_t slots = index->slots ? (index->mask + 1) * 2 : INDEX_MIN_SLOTS;
 	struct index_slot *grown;
@@ -77,9 +77,9 @@ static int grow(struct index *index)
 
 int index_add(struct index *index, uint64_t hash, uint32_t position)
 {
-	/* At most two thirds full, so that a search for what is not there stays short. */
+	/* At most two thirds full, so that failing searches stay short. */
 	if (!index->slots || index->used + 1 > index->mask / 3 * 2) {
-		int r = grow(index);
+		int r = enlarge(index);
 
 		if (r < 0)
 			return r;

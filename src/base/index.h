@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An open-addressing index: finds positions in an array that the caller owns. It holds 32 bits of
- * hash and a 32-bit position for each element and never sees the element itself, so one
- * implementation serves every table of the program, and growing one touches no element.
+ * A hash index with open addressing: maps hashes to positions in an array that the caller owns. It
+ * holds 32 bits of hash and a 32-bit position for each element and never sees the element itself,
+ * so one implementation serves all arrays, and growing it reads no element.
  *
- * Use: walk the candidates of a hash with index_first()/index_next(), compare each yourself;
- * when none fits, append to the array and index_add() the new position.
+ * To look up: compare the candidates that index_first() and index_next() give. To add: append to
+ * the array and call index_add() with the new position. Zero-initialized; index_free() it.
  */
 #ifndef STACKTALLY_BASE_INDEX_H
 #define STACKTALLY_BASE_INDEX_H
@@ -23,7 +23,7 @@ struct index_slot {
 
 struct index {
 	struct index_slot *slots;
-	uint32_t mask; /* number of slots - 1; slots is NULL as long as nothing was inserted */
+	uint32_t mask; /* number of slots - 1; 0 and no slots until something is added */
 	uint32_t used;
 };
 
@@ -34,21 +34,21 @@ struct index_cursor {
 
 void index_free(struct index *index);
 
-/* The position of the first candidate for `hash`, or INDEX_NONE. */
+/* The position of the first or next element whose hash may be `hash`, or INDEX_NONE. */
 uint32_t index_first(const struct index *index, uint64_t hash, struct index_cursor *ret_cursor);
 uint32_t index_next(const struct index *index, struct index_cursor *cursor);
 
-/* Starts to fetch what index_first() will look at: worth it some lookups ahead in a large index. */
+/* Prefetches what index_first() will read. Pays off some lookups ahead, in a large index. */
 static inline void index_prefetch(const struct index *index, uint64_t hash)
 {
 	if (index->slots)
 		__builtin_prefetch(&index->slots[(uint32_t)(hash ^ hash >> 32) & index->mask]);
 }
 
-/* Adds `position` under `hash`. Returns 0 or -ENOMEM (then nothing was added). */
+/* Adds `position` under `hash`. 0, or -ENOMEM: nothing was added. */
 int index_add(struct index *index, uint64_t hash, uint32_t position);
 
-/* A 64-bit mix of a value, and of a byte string: for tables, not for security. */
+/* Hashes of a value and of a byte string: not cryptographic. */
 uint64_t hash_u64(uint64_t value);
 uint64_t hash_bytes(const void *bytes, size_t size);
 

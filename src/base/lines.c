@@ -39,7 +39,7 @@ int lines_read(int fd, uint64_t limit, int (*each)(void *context, char *line, si
 {
 	own(own_free) char *buffer = malloc(BUFFER_SIZE + 1);
 	size_t used = 0;
-	bool skip = false; /* the rest of a line that was too long */
+	bool skip = false; /* until the end of a line that was too long */
 
 	if (!buffer)
 		return -ENOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scoped ownership: a variable declared with own(fn) is released by fn() when it leaves its
- * scope; take_ptr() and take_fd() hand it on. Every destructor in this tree accepts NULL.
+ * Scoped ownership: fn() releases a variable declared with own(fn) when it leaves its scope;
+ * take_ptr() and take_fd() pass the ownership on. Every destructor in this tree accepts NULL.
  */
 #ifndef STACKTALLY_BASE_OWN_H
 #define STACKTALLY_BASE_OWN_H
@@ -12,7 +12,7 @@
 
 #define own(release) __attribute__((cleanup(release)))
 
-/* Defines own_<name>(), which calls `release` on the pointer it is given the address of. */
+/* Defines own_RELEASE(), which calls release() on the pointer at the given address. */
 #define DEFINE_OWN(type, release)                                                                  \
 	static inline void own_##release(type **pointer)                                           \
 	{                                                                                          \

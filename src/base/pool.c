@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 
 #define POOL_CHUNK 65536u
@@ -75,7 +76,7 @@ static char *room_for(struct pool *pool, size_t size)
 		chunk->used = 0;
 		chunk->size = room;
 		if (large && pool->chunks) {
-			/* Behind the first one, which still has room for small strings. */
+			/* Second in the list: the first chunk still has room for small strings. */
 			chunk->next = pool->chunks->next;
 			pool->chunks->next = chunk;
 		} else {
@@ -100,15 +101,8 @@ const char *pool_string_n(struct pool *pool, const char *bytes, size_t size)
 		if (entry->size == size && memcmp(entry->string, bytes, size) == 0)
 			return entry->string;
 	}
-	if (pool->n_entries == pool->room) {
-		uint32_t room = pool->room ? pool->room * 2 : 256;
-		struct entry *grown = reallocarray(pool->entries, room, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		pool->entries = grown;
-		pool->room = room;
-	}
+	if (grow(&pool->entries, &pool->room, (size_t)pool->n_entries + 1) < 0)
+		return NULL;
 	copy = room_for(pool, size + 1);
 	if (!copy)
 		return NULL;

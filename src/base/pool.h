@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Strings that live as long as their pool: each distinct string is stored once, so equal strings
- * have equal pointers. Freed all at once. Not for
- * several threads.
+ * Strings that live as long as their pool. Each distinct string is stored once, so equal strings
+ * have equal pointers. Reference-counted; used by one thread at a time.
  */
 #ifndef STACKTALLY_BASE_POOL_H
 #define STACKTALLY_BASE_POOL_H
@@ -11,13 +10,14 @@
 
 struct pool;
 
+/* With one reference. 0 or -ENOMEM. */
 int pool_new(struct pool **ret_pool);
-/* Gives one reference back; the last one frees it. */
+/* Drops one reference; dropping the last one frees the pool and its strings. */
 void pool_free(struct pool *pool);
-/* One more reference, to be given back as well: the pool lives as long as any of its users. */
+/* Takes one more reference, to be dropped by pool_free(). Returns the pool. */
 struct pool *pool_share(struct pool *pool);
 
-/* The pool's copy of the string, NUL-terminated; NULL when out of memory. */
+/* The pool's copy of the string, NUL-terminated; NULL if memory is short. */
 const char *pool_string(struct pool *pool, const char *string);
 const char *pool_string_n(struct pool *pool, const char *bytes, size_t size);
 

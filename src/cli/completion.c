@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The completion for bash. It needs nothing but bash: the word before the cursor is cut out of
- * COMP_LINE, because bash has split it at `:` and `=`, and what bash regards as finished is cut
- * off the answers again.
+ * The completion for bash, which needs no other package. Bash splits words at `:` and `=`, so the
+ * word before the cursor is taken from COMP_LINE, and the part that bash regards as finished is
+ * removed from the candidates.
  */
 #include <string.h>
 
 #include "cli/options.h"
 
-/* Fills `all` with whole words of the kind asked for. */
+/* Fills `all` with the words of a kind. */
 static const char values_text[] =
 	"\t-)\n"
 	"\t\treturn\n"
@@ -49,7 +49,7 @@ static const char values_text[] =
 	"\t\t;;\n"
 	"\tesac\n";
 
-/* Keeps what begins with the value, less what bash thinks is done. */
+/* Keeps the words that begin with the value, without the part that bash regards as finished. */
 static const char reply_text[] = "\tfor word in \"${all[@]}\"; do\n"
 				 "\t\t[[ $word == \"$value\"* ]] && COMPREPLY+=(\"$word\")\n"
 				 "\tdone\n"
@@ -73,7 +73,7 @@ static bool is_value(const struct option_row *row)
 	       row->kind != OPTION_STRING_OR_NOT;
 }
 
-/* Sets kind to what the option in $option takes, to - when that is anything. */
+/* Sets `kind` to the kind of $option's value, to - if it may be any text. */
 static void put_kinds(const struct command_line *line, FILE *out)
 {
 	fputs("\tcase $option in\n", out);

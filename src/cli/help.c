@@ -14,10 +14,10 @@
 #define PREFIX	      "usage: "
 #define COMMAND_USAGE "-- COMMAND ..."
 
-/* A line being filled with parts that are never broken. */
+/* The usage line that is being filled; its parts are never broken. */
 struct usage_line {
 	FILE *out;
-	size_t column; /* where the next part would start, less its space */
+	size_t column; /* of the next part, without the space before it */
 	size_t indent;
 	bool empty;
 };
@@ -38,7 +38,7 @@ static void usage_part(struct usage_line *line, const char *part)
 	line->empty = false;
 }
 
-/* "-p PID", by its first name. */
+/* "-p PID": the first name of an option and its value. */
 static void format_short(const struct option_row *row, char *buffer, size_t size)
 {
 	const char *space = row->metavar ? " " : "", *metavar = row->metavar ? row->metavar : "";

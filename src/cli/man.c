@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The man page, in man(7) macros: names, synopsis, options and examples from the table, the rest
- * as the command wrote it.
+ * The man page in man(7) macros: name, synopsis, options and examples come from the table, the
+ * other sections from the command.
  */
 #include <ctype.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MAN_SECTION 8
 #define MAN_DATE    "2026-11-21"
 
-/* Text to be typed: no character may come out as its typographic cousin. */
+/* Text that users type: roff must not replace its characters by typographic ones. */
 static void put_literal(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -41,7 +41,7 @@ static void put_literal(FILE *out, const char *text)
 	}
 }
 
-/* A sentence: hyphens stay hyphens, except in words that are options. */
+/* Prose: hyphens stay hyphens; those of options become minus signs. */
 static void put_sentence(FILE *out, const char *text)
 {
 	bool in_option = false;

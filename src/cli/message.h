@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The only writer to stderr. Verbosity is the one mutable global of the program.
+ * All writing to stderr. The message level is the only mutable global of the program.
  *
- * Each call writes one whole line at once. Names in messages come from processes that may be
- * hostile: control characters are shown as `?`.
+ * Each call writes one line with one write(2). Control characters, which hostile processes put
+ * into names, are shown as `?`.
  */
 #ifndef STACKTALLY_CLI_MESSAGE_H
 #define STACKTALLY_CLI_MESSAGE_H
@@ -16,7 +16,7 @@
 struct command_line;
 
 enum message_level {
-	MESSAGE_QUIET = -1, /* errors and warnings of loss only */
+	MESSAGE_QUIET = -1, /* errors and warnings of losses only */
 	MESSAGE_NORMAL = 0,
 	MESSAGE_VERBOSE = 1, /* -v */
 };
@@ -24,26 +24,25 @@ enum message_level {
 void message_set_level(enum message_level level);
 enum message_level message_level(void);
 
-/* "NAME: text" with the name of the command, at any level. Returns the exit code of the error. */
+/* Writes "PROGRAM: text", at any level. Returns the exit code of the error. */
 int message_error(const char *program, const struct error *err);
-/* The usage block and "NAME: error: text", as argparse does. Returns the exit code. */
+/* Writes the usage block and "PROGRAM: error: text", as argparse does. Returns the exit code. */
 int message_usage_error(const struct command_line *line, const struct error *err);
-/* A line as it is, at any level: the WARNING lines that scripts know. */
+/* Writes a line without a prefix, at any level: the WARNING lines that scripts know. */
 void message_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line from MESSAGE_NORMAL on: the closing line, advice. */
+/* Writes a line from MESSAGE_NORMAL on: the closing line, advice. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /*
- * What is going on, from MESSAGE_NORMAL on: each one overwrites the one before, as the next line
- * does. Short ASCII; an empty one leaves nothing behind. For a terminal only.
+ * Writes a progress line from MESSAGE_NORMAL on. The next progress or other line overwrites it; an
+ * empty one erases it. ASCII that fits a terminal line; only if stderr is a terminal.
  */
 void message_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line from MESSAGE_VERBOSE on. */
-/* Whether message_verbose() prints: for what is costly to find out. */
+/* Whether message_verbose() writes: for facts that are costly to find out. */
 bool message_is_verbose(void);
+/* Writes a line from MESSAGE_VERBOSE on. */
 void message_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /*
- * What libbpf says: shown from MESSAGE_VERBOSE on, its debug messages never. Fits
- * libbpf_set_print(), whose level is an enum.
+ * For libbpf_set_print(): writes libbpf's messages, except debug ones, from MESSAGE_VERBOSE on.
  */
 int message_libbpf(int level, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));

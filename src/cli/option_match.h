@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tells options from values by argparse's rules, and finds the row an option means.
+ * Distinguishes options from values by argparse's rules, and finds the row of an option. Internal
+ * to cli/.
  */
 #ifndef STACKTALLY_CLI_OPTION_MATCH_H
 #define STACKTALLY_CLI_OPTION_MATCH_H
@@ -9,14 +10,14 @@
 
 enum argument_class { ARGUMENT_VALUE, ARGUMENT_OPTION };
 
-/* An argument that is an option, or looks like one. */
+/* An argument that begins like an option. */
 struct option_match {
 	const struct option_row *row; /* NULL: no such option */
 	const char *attached;	      /* the value in the same argument, or NULL */
 	bool is_long;
 };
 
-/* The class; an option fills `ret_match`. Negative: the error of an ambiguous prefix. */
+/* The class of an argument; an option fills `ret_match`. -EINVAL and `err`: ambiguous prefix. */
 int option_match(const struct command_line *line, const char *argument,
 		 struct option_match *ret_match, struct error *err);
 

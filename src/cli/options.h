@@ -2,11 +2,11 @@
 /*
  * One table of options drives parsing, usage, --help, the man page and the shell completion.
  *
- * Parsing follows Python's argparse, which scripts written for bcc's tools rely on: options and
- * positionals in any order, clusters of short flags (-adf), values attached (-F99, --freq=99) or
- * apart, unique prefixes of long options, `--` before a command, and argparse's messages.
+ * Parsing follows Python's argparse, because scripts written for bcc's tools rely on it: options
+ * and positionals in any order, clusters of short flags (-adf), values attached (-F99, --freq=99)
+ * or separate, unique prefixes of long options, `--` before a command, and argparse's messages.
  *
- * Nothing here knows what an option means: a table says where its value goes and what it is called.
+ * Must not know: the meaning of an option. Its row says where its value is stored.
  */
 #ifndef STACKTALLY_CLI_OPTIONS_H
 #define STACKTALLY_CLI_OPTIONS_H
@@ -25,8 +25,8 @@ enum option_kind {
 	OPTION_VERSION,
 	OPTION_MAN,
 	OPTION_COMPLETION,
-	OPTION_REFUSED,	      /* a flag bcc has and we do not: `help` is the message */
-	OPTION_STRING_OR_NOT, /* const char *: --name=VALUE, or --name alone, which is "" */
+	OPTION_REFUSED,	      /* a flag of bcc's that is not supported: `help` is the message */
+	OPTION_STRING_OR_NOT, /* const char *: --name=VALUE, or "" for --name alone */
 	OPTION_POSITIVE,      /* uint64_t: > 0, else "must be nonzero" */
 	OPTION_COUNT,	      /* uint64_t: >= 0 */
 	OPTION_INT,	      /* int64_t, "invalid int value: 'x'" */
@@ -34,24 +34,24 @@ enum option_kind {
 	OPTION_STRING,	      /* const char * */
 	OPTION_STRINGS,	      /* struct string_list, repeatable */
 	OPTION_IDS,	      /* struct id_list: comma list of ints >= 0 */
-	OPTION_IDS_INT,	      /* the same with OPTION_INT's message for what is no number */
+	OPTION_IDS_INT,	      /* as OPTION_IDS, with OPTION_INT's message for other text */
 };
 
 struct option_row {
 	const char *section; /* headline in --help and man page; NULL: bcc's own options */
-	const char *name;    /* long name without dashes; of positionals: what they are called */
-	char letter;	     /* 0: none */
+	const char *name;    /* long name without dashes, or the name of a positional */
+	char letter;	     /* short name; 0: none */
 	enum option_kind kind;
-	size_t field;	     /* offsetof() in the target struct, or OPTION_NO_FIELD */
-	uint64_t max;	     /* of numbers, 0: what fits the field */
-	const char *metavar; /* of the value */
-	const char *help;    /* one sentence or two, without a final full stop (argparse's style) */
-	const char *exclusive; /* options with the same tag exclude one another */
+	size_t field;	       /* offsetof() in the target struct, or OPTION_NO_FIELD */
+	uint64_t max;	       /* of numbers; 0: the largest that fits the field */
+	const char *metavar;   /* the name of the value */
+	const char *help;      /* without a final full stop, in argparse's style */
+	const char *exclusive; /* options with the same tag exclude each other */
 	bool positional, required, hidden;
-	const char *unless; /* name of the option that lifts `required` when it is given */
+	const char *unless; /* the name of an option that makes this one not required */
 	/*
-	 * What the value is, for completion: "pid", "tid", "comm", "file", "dir", "tracepoint"; or
-	 * a space-separated list of two and more words; or NULL.
+	 * The kind of the value, for completion: "pid", "tid", "comm", "file", "dir",
+	 * "tracepoint"; or the possible words, at least two, separated by spaces; or NULL.
 	 */
 	const char *completes;
 };
@@ -64,21 +64,21 @@ struct string_list {
 };
 
 struct option_example {
-	const char *command; /* without the program's name */
-	const char *says;
+	const char *command; /* arguments, without the program's name */
+	const char *says;    /* its explanation */
 };
 
-/* Roff text of one part of the man page. */
+/* One section of the man page, in roff. */
 struct manual_section {
 	const char *title;
 	const char *text; /* ends with a newline */
 };
 
-/* All there is to say about a command. */
+/* The command line of one command. */
 struct command_line {
 	const char *program;	       /* basename, for usage and messages: "profile" */
 	const char *description;       /* one line */
-	const struct option_row *rows; /* n_rows of them, bcc's first, sections together */
+	const struct option_row *rows; /* bcc's first, then by section */
 	size_t n_rows;
 	const struct option_example *examples; /* ends with command NULL */
 	bool takes_command;		       /* `-- COMMAND ...` is understood */
@@ -88,21 +88,21 @@ struct command_line {
 };
 
 enum parsed {
-	PARSED_RUN,  /* options are set: go on */
-	PARSED_HELP, /* what options_answer() prints */
+	PARSED_RUN,  /* run the command */
+	PARSED_HELP, /* this and the following: call options_answer() */
 	PARSED_VERSION,
 	PARSED_MAN,	   /* hidden --print-man */
 	PARSED_COMPLETION, /* hidden --print-completion */
 };
 
-/* The part of argv[0] that usage and messages show. */
+/* The basename of argv[0], for usage and messages; `otherwise` if there is none. */
 const char *options_program(const char *argv0, const char *otherwise);
 
 /*
- * Parses argv into `target`, which the caller has filled with the defaults (lists empty).
- * `ret_command` receives the argv after `--` (NULL when there is none). Strings in `target` point
- * into argv; options_clear() frees its lists, after a failure too. On a usage error `err` holds
- * argparse's message without the "PROGRAM: error: " in front.
+ * Parses argv into `target`, which the caller has filled with the defaults and empty lists.
+ * `ret_command` receives the argv after `--`, or NULL. Strings in `target` point into argv; call
+ * options_clear() to free its lists, also after a failure. 0, -ENOMEM, or -EINVAL for a usage
+ * error: then `err` holds argparse's message without its "PROGRAM: error: ".
  */
 int options_parse(const struct command_line *line, int argc, char **argv, void *target,
 		  char ***ret_command, enum parsed *ret_parsed, struct error *err);
@@ -114,7 +114,7 @@ void options_help(const struct command_line *line, FILE *out);
 void options_man(const struct command_line *line, FILE *out);	     /* man page, section 8, roff */
 void options_completion(const struct command_line *line, FILE *out); /* bash */
 
-/* Prints what was asked for with --help and the like; nothing for PARSED_RUN. */
+/* Prints the help, version, man page or completion that was asked for. */
 void options_answer(const struct command_line *line, enum parsed parsed, FILE *out);
 
 #endif

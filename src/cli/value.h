@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the text of one value to what its option's field holds, with argparse's and bcc's words
- * for what is wrong with it. Numbers are read as Python's int() reads them: blanks around, a
- * sign, underscores between digits.
+ * Converts the text of one value to the type of its option's field, with argparse's and bcc's
+ * error messages. Numbers are read as Python's int() reads them: blanks around, a sign,
+ * underscores between digits. Internal to cli/.
  */
 #ifndef STACKTALLY_CLI_VALUE_H
 #define STACKTALLY_CLI_VALUE_H
 
 #include "cli/options.h"
 
-/* What is wrong with a value. */
+/* The message for a wrong value. */
 struct value_error {
 	char text[400];
 };
 
 /*
- * Stores the value at `field`. 0, -EINVAL with `why` filled, or -ENOMEM. Lists at the field are
- * freed (OPTION_IDS) or grow (OPTION_STRINGS).
+ * Stores the value at `field`: OPTION_IDS replaces the list there, OPTION_STRINGS appends to it.
+ * 0, -ENOMEM, or -EINVAL with `why` filled.
  */
 int value_store(const struct option_row *row, const char *text, void *field,
 		struct value_error *why);
 
-/* The text as Python's repr() shows it, cut to fit. */
+/* The text as Python's repr() shows it, cut to fit `size`. */
 void value_repr(const char *text, char *buffer, size_t size);
 
 #endif

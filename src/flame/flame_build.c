@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A tree out of a profile: the stacks are sorted by their paths, and a path that leaves the one
- * before it closes nodes, whose totals are then final. So what is too small is dropped as soon as
- * it is known, and a million stacks need no more memory than the nodes that stay.
+ * Builds the tree of a profile. The stacks are sorted by their paths; where a path leaves the one
+ * before it, nodes close and their totals are final. Nodes below the minimum are dropped at once,
+ * so a million stacks need no more memory than the nodes that stay.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,15 +12,12 @@
 #include "base/own.h"
 #include "flame/flame_paths.h"
 
-/* Boxes around a stack: cgroup, process, and what stands for a missing part on each side. */
-#define PATH_EXTRA 6u
-
-/* Totals are counted exactly up to here, then in eighths of powers of two. */
+/* The histogram of totals is exact up to here; then it has eight buckets for each power of two. */
 #define EXACT	  256u
 #define N_BUCKETS (EXACT + 56u * 8u)
 
 struct stack_key {
-	uint64_t key; /* the first elements of the path: most comparisons need no more */
+	uint64_t key; /* the first elements of the path, enough for most comparisons */
 	uint32_t entry;
 };
 
@@ -38,7 +35,7 @@ struct build {
 	struct stack_key *keys;
 	uint32_t *path, *other; /* ranks */
 	struct open_node *open;
-	uint64_t sizes[N_BUCKETS]; /* how many nodes have such a total */
+	uint64_t sizes[N_BUCKETS]; /* the number of nodes by total */
 	struct flame_tree made;
 	uint32_t room;
 	bool counting; /* a first pass that only fills `sizes` */
@@ -63,7 +60,7 @@ static int by_path(const void *a, const void *b, void *context)
 	return one->entry < other->entry ? -1 : 1;
 }
 
-/* As many elements of each path as fit into 64 bits; 0 where it has ended. */
+/* The elements of each path that fit into 64 bits, filled up with 0. */
 static void make_keys(struct build *build)
 {
 	unsigned int bits = 32 - (unsigned int)__builtin_clz(build->paths.n_ranks | 1);
@@ -139,7 +136,7 @@ static uint64_t add_up(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* A node whose total is too small takes what is below it along: that is smaller still. */
+/* Dropping a node drops its descendants, whose totals are no larger. */
 static void close_node(struct build *build, uint32_t depth)
 {
 	struct open_node *open = &build->open[depth];
@@ -195,7 +192,7 @@ static int walk(struct build *build)
 	return r;
 }
 
-/* How many nodes there can be at most, were no two stacks alike. */
+/* The number of nodes if no two stacks had a common frame. */
 static uint64_t most_nodes(const struct build *build)
 {
 	uint64_t n = 1;

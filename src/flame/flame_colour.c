@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flame/flame_colour.h"
 
-/* Degrees and percents: where a kind starts, and how far a name may lead from there. */
+/* Degrees and percents: the base colour of a kind, and the range of its shades. */
 struct palette {
 	uint8_t hue_from, hue_by;
 	uint8_t saturation;
@@ -15,7 +15,7 @@ static const struct palette palettes[FLAME_N_KINDS] = {
 	[FLAME_INLINED] = { 178, 14, 44, 64, 10 }, [FLAME_MARKER] = { 220, 0, 6, 72, 8 },
 };
 
-/* FNV-1a: few lines in every language that has to come to the same. */
+/* FNV-1a, because colour.js must compute the same hash. */
 static uint32_t hash_name(const char *name)
 {
 	uint32_t hash = 2166136261u;
@@ -41,7 +41,7 @@ static uint8_t byte(double part)
 	return (uint8_t)(part * 255 + 0.5);
 }
 
-/* Hue, saturation and lightness as CSS has them. */
+/* From hue, saturation and lightness as CSS defines them. */
 static struct flame_colour from_hsl(double hue, double saturation, double light)
 {
 	return (struct flame_colour){ .red = byte(channel(hue, saturation, light, 2)),
@@ -68,12 +68,12 @@ struct flame_colour flame_colour_change(double now, double before)
 	if (most <= 0)
 		return (struct flame_colour){ 240, 240, 240 };
 	/*
-	 * Counts of samples scatter by the square root: squared, the change in such units. Three
-	 * of them are no chance.
+	 * The square of the change in standard deviations, which are the square roots of counts;
+	 * full strength at three of them.
 	 */
 	surprise = more * more / (now + before) / 9;
 	strength = (more < 0 ? -more : more) / most * (surprise < 1 ? surprise : 1);
-	/* What hardly changed is of no colour rather than a little blue. */
+	/* Frames that hardly changed are grey, not a little blue. */
 	saturation = 0.85 * (strength < 0.2 ? strength * 5 : 1);
 	return from_hsl(more > 0 ? 4 : 214, saturation, 0.94 - 0.36 * strength);
 }

@@ -14,7 +14,7 @@ struct flame_frames {
 	struct flame_frame *list;
 	uint32_t n, room;
 	struct index index;
-	struct bytes clean; /* where names are made fit to be shown */
+	struct bytes clean; /* a buffer for making names printable */
 };
 
 int flame_frames_new(struct flame_frames **ret_frames)
@@ -43,7 +43,7 @@ void flame_frames_free(struct flame_frames *frames)
 	free(frames);
 }
 
-/* The string as it may be shown, from the pool: equal ones have equal addresses. */
+/* The printable form of the string, from the pool: equal ones have equal addresses. */
 static const char *shown(struct flame_frames *frames, const char *string)
 {
 	struct bytes *clean = &frames->clean;
@@ -52,7 +52,7 @@ static const char *shown(struct flame_frames *frames, const char *string)
 	clean->used = 0;
 	bytes_name(clean, string, size < FLAME_NAME_MAX ? size : FLAME_NAME_MAX);
 	if (size > FLAME_NAME_MAX) {
-		/* A character that was cut became question marks: they go too. */
+		/* A character that was cut has become question marks. */
 		while (clean->used > 0 && clean->start[clean->used - 1] == '?')
 			clean->used--;
 		bytes_string(clean, "...");

@@ -12,8 +12,8 @@ static double larger(double a, double b)
 }
 
 /*
- * Widths, from the leaves up. What of a node's samples is in no child (its own, and those of
- * children that were left out) takes part with the larger side as well.
+ * Computes widths from the leaves up. Samples of a node that are in none of its children (its own,
+ * and those of children that were left out) add the larger of both sides.
  */
 static void widths(const struct flame_tree *tree, double scale, struct flame_box *boxes)
 {

@@ -11,7 +11,7 @@
 
 enum marker { MISSED_KERNEL, MISSED_USER, CUT_KERNEL, CUT_USER };
 
-/* ---- what is on the paths ---- */
+/* ---- the frames on the paths ---- */
 
 static bool starts_with(const char *string, const char *start)
 {
@@ -57,7 +57,7 @@ static int add_frames(struct flame_paths *paths)
 					     .kernel = is->flags & NAMES_FRAME_KERNEL };
 		size_t size = texts.of[i].size;
 
-		/* One byte more than fits tells that it was cut. */
+		/* One byte more than the limit shows flame_frames_add() that it was cut. */
 		if (size > FLAME_NAME_MAX + 1)
 			size = FLAME_NAME_MAX + 1;
 		memcpy(name, texts.of[i].text, size);
@@ -114,7 +114,7 @@ static int add_cgroup(struct flame_paths *paths, const struct profile_entry *ent
 	return r;
 }
 
-/* Neighbours often are of one process: then there is nothing to look up. */
+/* Adjacent entries often belong to one process; its frame is looked up once. */
 static int add_entries(struct flame_paths *paths)
 {
 	const struct profile_entry *before = NULL;
@@ -144,14 +144,14 @@ static int add_entries(struct flame_paths *paths)
 	return r;
 }
 
-/* ---- numbers become ranks ---- */
+/* ---- ranks of frame numbers ---- */
 
 static int by_order(const void *a, const void *b, void *context)
 {
 	return flame_frames_compare(context, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Frames of other trees in the same table take no rank. */
+/* Only frames of this tree get ranks. */
 static int rank_frames(struct flame_paths *paths)
 {
 	const struct profile *profile = paths->profile;
@@ -236,7 +236,7 @@ static int make(struct flame_paths *paths)
 	paths->of_entry = calloc((size_t)profile->n_entries + 1, sizeof(*paths->of_entry));
 	if (!paths->of_frame || !paths->of_entry)
 		return -ENOMEM;
-	/* First of all, so that number 0 is the root's in every table. */
+	/* The first frame, so that the root is number 0 in every table. */
 	r = flame_frames_add(paths->frames, &root, &root_frame);
 	if (r == 0)
 		r = add_frames(paths);

@@ -27,7 +27,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* ---- two trees as one ---- */
+/* ---- merging two trees ---- */
 
 struct both {
 	const struct flame_frames *frames;
@@ -36,7 +36,7 @@ struct both {
 	struct flame_tree made;
 };
 
-/* A node that both trees have; one that only one has is put beside nothing. */
+/* Merges a node of both trees; `a` or `b` is NULL if only the other tree has it. */
 static struct flame_node combine(const struct both *both, const struct flame_node *a,
 				 const struct flame_node *b)
 {
@@ -84,7 +84,7 @@ static bool is_nothing(const struct flame_node *node)
 	return node->total == 0 && node->base_total == 0;
 }
 
-/* The subtree of node i of one tree, which the other has not. */
+/* Copies the subtree of node i, which only one tree has. */
 static void put_subtree(struct both *both, const struct flame_tree *from, uint32_t i,
 			uint32_t parent)
 {
@@ -98,7 +98,7 @@ static void put_subtree(struct both *both, const struct flame_tree *from, uint32
 		uint32_t at;
 
 		if (both->how == FLAME_SUBTRACT && is_nothing(&it)) {
-			/* Only in b: the subtree comes to nothing from its top on. */
+			/* Only in b: nothing of the subtree is left. */
 			return;
 		}
 		at = put_node(both, it, i == first ? parent : node->parent + shift);
@@ -106,9 +106,9 @@ static void put_subtree(struct both *both, const struct flame_tree *from, uint32
 	}
 }
 
-/* Where the walk is below one node that both trees have. */
+/* The next children of a node that both trees have. */
 struct level {
-	uint32_t a, b; /* the next child */
+	uint32_t a, b; /* node indices */
 	uint32_t end_a, end_b, node;
 };
 
@@ -122,7 +122,7 @@ static struct level open_level(struct both *both, uint32_t a, uint32_t b, uint32
 	};
 }
 
-/* A node that subtraction left nothing of goes; so did all below it. */
+/* Removes the node if subtraction left nothing of it; nothing below it is left either. */
 static void close_level(struct both *both, const struct level *level)
 {
 	struct flame_tree *made = &both->made;
@@ -176,7 +176,7 @@ static uint32_t deepest(const struct flame_tree *tree)
 	return depth;
 }
 
-/* Gives back what was allocated for the worst case. */
+/* Frees the memory that was allocated for the worst case. */
 static void fit(struct flame_tree *tree)
 {
 	struct flame_node *fitted = reallocarray(tree->nodes, tree->n_nodes, sizeof(*tree->nodes));
@@ -223,7 +223,7 @@ int flame_tree_prune(const struct flame_tree *tree, uint64_t minimum, struct fla
 		free(made.nodes);
 		return -ENOMEM;
 	}
-	/* A node's place is that of its depth on the path until the next of that depth comes. */
+	/* The last node of each depth is the parent of those one deeper. */
 	for (uint32_t i = 0; i < tree->n_nodes;) {
 		const struct flame_node *node = &tree->nodes[i];
 
@@ -238,7 +238,7 @@ int flame_tree_prune(const struct flame_tree *tree, uint64_t minimum, struct fla
 		made.n_nodes++;
 		i++;
 	}
-	/* Backwards, a node's end is known once all below it are. */
+	/* Backwards, so that the ends of all descendants are known before that of a node. */
 	for (uint32_t i = made.n_nodes; i-- > 0;)
 		made.nodes[i].end = i + 1;
 	for (uint32_t i = made.n_nodes; i-- > 1;) {

@@ -15,10 +15,10 @@
 struct encoder {
 	const struct flame_frames *frames;
 	const struct flame_tree *tree;
-	uint32_t *number_of; /* of the block, for each frame of the table; INDEX_NONE: not used */
-	uint32_t *used;	     /* the other way round */
+	uint32_t *number_of; /* in the block, by number in the table; INDEX_NONE: not used */
+	uint32_t *used;	     /* numbers in the table, by number in the block */
 	uint32_t n_used;
-	const char **strings; /* distinct ones: they lie in one pool, so their addresses tell */
+	const char **strings; /* distinct: from one pool, so equal ones have equal addresses */
 	uint32_t n_strings;
 	struct index index;
 	struct bytes *bytes;
@@ -119,7 +119,7 @@ static int by_order(const void *a, const void *b, void *context)
 	return flame_frames_compare(context, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Numbers the frames of the tree in the order of siblings, after the root's. */
+/* Numbers the frames of the tree in the order of siblings; the root is 0. */
 static int number_frames(struct encoder *encoder)
 {
 	uint32_t n = flame_frames_n(encoder->frames), n_used = 0;

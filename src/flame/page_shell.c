@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The page around the data. The data stands in it as base64, the names with it: so nothing that
- * anybody chose is ever markup or script, and the policy of the page lets nothing run but its own
- * script, known by its hash.
+ * The HTML around the data. The data, names included, is base64, so untrusted text never becomes
+ * markup or script; the page's policy allows only its own script, by its hash.
  */
 #include <errno.h>
 #include <stdlib.h>

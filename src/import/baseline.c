@@ -8,15 +8,16 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 #include "import/folded_reader.h"
 #include "import/pprof_reader.h"
 
-DEFINE_OWN(struct base, base_free)
+DEFINE_OWN(struct baseline, baseline_free)
 
-#define GZIP_WINDOW (15 + 16) /* the largest, gzip's header only */
+#define GZIP_WINDOW (15 + 16) /* zlib: the largest window, and a gzip header */
 
-void base_free(struct base *base)
+void baseline_free(struct baseline *base)
 {
 	if (!base)
 		return;
@@ -25,30 +26,15 @@ void base_free(struct base *base)
 	free(base);
 }
 
-static int grow(unsigned char **bytes, size_t *room)
-{
-	size_t wanted = *room ? *room * 2 : 65536;
-	unsigned char *moved;
-
-	if (wanted > BASE_UNPACKED_MAX)
-		return -E2BIG;
-	moved = realloc(*bytes, wanted);
-	if (!moved)
-		return -ENOMEM;
-	*bytes = moved;
-	*room = wanted;
-	return 0;
-}
-
-/* Unpacks one gzip member; what follows it is not looked at. */
+/* Unpacks the first gzip member. */
 static int inflate_into(z_stream *stream, unsigned char **bytes, size_t *ret_size)
 {
 	size_t room = 0, used = 0;
-	int status = Z_OK, r = 0;
+	int status = Z_OK;
 
 	while (status == Z_OK) {
-		if (used == room)
-			r = grow(bytes, &room);
+		int r = used < BASELINE_UNPACKED_MAX ? grow(bytes, &room, used + 65536) : -E2BIG;
+
 		if (r < 0)
 			return r;
 		stream->next_out = *bytes + used;
@@ -75,14 +61,14 @@ static int unpack(const char *packed, size_t size, unsigned char **ret_bytes, si
 	inflateEnd(&stream);
 	if (r == -E2BIG)
 		return error_set(err, r, "more than %zu MiB when unpacked",
-				 BASE_UNPACKED_MAX >> 20);
+				 BASELINE_UNPACKED_MAX >> 20);
 	if (r < 0)
 		return error_set(err, r, r == -ENOMEM ? "out of memory" : "not whole gzip");
 	*ret_bytes = take_ptr(bytes);
 	return 0;
 }
 
-/* Text has no control characters but tabs and ends of lines; a message starts with a tag. */
+/* A message has control characters in its first bytes; text has only tabs and line ends. */
 static bool is_text(const char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size && i < 512; i++) {
@@ -94,7 +80,7 @@ static bool is_text(const char *bytes, size_t size)
 	return true;
 }
 
-static int fill(const char *bytes, size_t size, struct base *base, struct error *err)
+static int fill(const char *bytes, size_t size, struct baseline *base, struct error *err)
 {
 	own(own_free) unsigned char *unpacked = NULL;
 	size_t unpacked_size = 0;
@@ -112,13 +98,13 @@ static int fill(const char *bytes, size_t size, struct base *base, struct error 
 	return pprof_read(bytes, size, &base->meta, base->tally, base->names, err);
 }
 
-int base_read(const char *bytes, size_t size, struct base **ret_base, struct error *err)
+int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, struct error *err)
 {
-	own(own_base_free) struct base *base = calloc(1, sizeof(*base));
+	own(own_baseline_free) struct baseline *base = calloc(1, sizeof(*base));
 	int r;
 
-	if (size > BASE_FILE_MAX)
-		return error_set(err, -E2BIG, "larger than %zu MiB", BASE_FILE_MAX >> 20);
+	if (size > BASELINE_FILE_MAX)
+		return error_set(err, -E2BIG, "larger than %zu MiB", BASELINE_FILE_MAX >> 20);
 	if (!base || tally_new(0, 0, &base->tally) < 0 || names_new(&base->names) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = fill(bytes, size, base, err);
@@ -138,13 +124,13 @@ static int read_whole(int fd, size_t size, char *bytes)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n < 0 ? -errno : -EBADMSG; /* shorter than it was */
+			return n < 0 ? -errno : -EBADMSG; /* the file was truncated */
 		used += (size_t)n;
 	}
 	return 0;
 }
 
-int base_load(int fd, const char *path, struct base **ret_base, struct error *err)
+int baseline_load(int fd, const char *path, struct baseline **ret_base, struct error *err)
 {
 	own(own_free) char *bytes = NULL;
 	struct error why = { 0 };
@@ -155,13 +141,13 @@ int base_load(int fd, const char *path, struct base **ret_base, struct error *er
 		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, -EINVAL, "cannot read %s: not a regular file", path);
-	if (status.st_size > (off_t)BASE_FILE_MAX)
+	if (status.st_size > (off_t)BASELINE_FILE_MAX)
 		return error_set(err, -E2BIG, "cannot read %s: larger than %zu MiB", path,
-				 BASE_FILE_MAX >> 20);
+				 BASELINE_FILE_MAX >> 20);
 	bytes = malloc((size_t)status.st_size + 1);
 	r = bytes ? read_whole(fd, (size_t)status.st_size, bytes) : -ENOMEM;
 	if (r < 0)
 		return error_set(err, r, "cannot read %s: %s", path, strerror(-r));
-	r = base_read(bytes, (size_t)status.st_size, ret_base, &why);
+	r = baseline_read(bytes, (size_t)status.st_size, ret_base, &why);
 	return r < 0 ? error_set(err, r, "%s: %s", path, why.text) : 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A base to compare with, read from another program's report: folded text, or pprof's
- * profile.proto with gzip or without. It becomes a tally and names, as a recording does, so that
- * whatever shows profiles can show it.
+ * Imports the report of another program that --diff compares with: folded text, or pprof's
+ * profile.proto, gzipped or not. The result is a tally and names, as a recording gives.
  *
- * The input may be hostile. Memory is bounded by its size, that of pprof by BASE_UNPACKED_MAX.
+ * The input may be hostile. Memory is proportional to its size, which is limited as below.
  */
 #ifndef STACKTALLY_IMPORT_BASELINE_H
 #define STACKTALLY_IMPORT_BASELINE_H
@@ -16,19 +15,20 @@
 #include "tally/tally.h"
 #include "view/profile.h"
 
-#define BASE_FILE_MAX	  ((size_t)1 << 30)
-#define BASE_UNPACKED_MAX ((size_t)1 << 29)
+/* Bytes of a file, and of an unpacked pprof message. */
+#define BASELINE_FILE_MAX     ((size_t)1 << 30)
+#define BASELINE_UNPACKED_MAX ((size_t)1 << 29)
 
-struct base {
-	struct profile_meta meta; /* what the file tells of it: most is not known */
+struct baseline {
+	struct profile_meta meta; /* mostly empty: such files say little */
 	struct tally *tally;
 	struct names *names;
 };
 
-/* Reads a regular file. 0 or a negative errno, then with an error that names `path`. */
-int base_load(int fd, const char *path, struct base **ret_base, struct error *err);
-/* The same from memory. */
-int base_read(const char *bytes, size_t size, struct base **ret_base, struct error *err);
-void base_free(struct base *base);
+/* Reads a regular file. 0, or a negative errno and an error that names `path`. */
+int baseline_load(int fd, const char *path, struct baseline **ret_base, struct error *err);
+/* As baseline_load(), from memory. */
+int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, struct error *err);
+void baseline_free(struct baseline *base);
 
 #endif

@@ -21,16 +21,16 @@ struct folded_reader {
 	struct names *names;
 	struct pool *strings;
 	struct index frames; /* address ids by name and side */
-	struct piece frame;  /* being looked at */
+	struct piece frame;  /* the current one */
 	uint32_t user[TALLY_MAX_FRAMES], kernel[TALLY_MAX_FRAMES]; /* root first */
 	uint32_t n_user, n_kernel;
-	bool in_kernel; /* all that follows is */
+	bool in_kernel; /* the remaining frames are the kernel's */
 	bool missed_user, missed_kernel, cut_user, cut_kernel;
 };
 
 DEFINE_OWN(struct pool, pool_free)
 
-/* Java's names have a semicolon in them: `Lpackage/Class;::method`. */
+/* Java's names contain a semicolon: `Lpackage/Class;::method`. */
 static const char *end_of_piece(const struct piece *rest)
 {
 	const char *at = rest->start, *stop = rest->start + rest->size;
@@ -64,7 +64,7 @@ static bool is(const struct piece *piece, const char *text)
 	return piece->size == strlen(text) && memcmp(piece->start, text, piece->size) == 0;
 }
 
-/* Takes `_[.]` off the end; returns its letter, or 0. */
+/* Removes `_[.]` from the end; returns its letter, or 0. */
 static char take_annotation(struct piece *piece)
 {
 	const char *end = piece->start + piece->size;
@@ -79,7 +79,7 @@ static char take_annotation(struct piece *piece)
 	return letter;
 }
 
-/* Whether the writer had no name for it: then it gets none here. */
+/* Whether our writer prints this for a frame without a name. */
 static bool is_nameless(const struct piece *piece, uint32_t flags)
 {
 	const struct names_frame nameless = { .flags = flags };
@@ -121,7 +121,7 @@ static int address_of(struct folded_reader *reader, const struct piece *piece, u
 	return r < 0 ? r : index_add(&reader->frames, hash, *ret_id);
 }
 
-/* Notes what the writer put in the place of frames. False: it is a frame. */
+/* Handles the marks of writers. False: the piece is a frame. */
 static bool take_mark(struct folded_reader *reader, const struct piece *piece)
 {
 	if (is(piece, "-") || is(piece, "--")) {
@@ -131,13 +131,13 @@ static bool take_mark(struct folded_reader *reader, const struct piece *piece)
 	switch (stack_mark_of(piece->start, piece->size)) {
 	case STACK_MARK_MISSED_USER:
 		reader->missed_user = true;
-		reader->in_kernel = true; /* what follows */
+		reader->in_kernel = true;
 		return true;
 	case STACK_MARK_MISSED_KERNEL:
 		reader->missed_kernel = true;
 		return true;
 	case STACK_MARK_TRUNCATED:
-		/* It stands before the frames of its side. */
+		/* It precedes the frames of its stack. */
 		reader->in_kernel = reader->in_kernel || reader->n_user || reader->missed_user;
 		*(reader->in_kernel ? &reader->cut_kernel : &reader->cut_user) = true;
 		return true;
@@ -153,7 +153,7 @@ static int add_frame(struct folded_reader *reader, struct piece piece)
 	char letter = take_annotation(&piece);
 	uint32_t flags = 0, *n;
 
-	/* Once in the kernel, there is no way back to the root. */
+	/* A frame above a kernel frame is the kernel's, too. */
 	reader->in_kernel = reader->in_kernel || letter == 'k';
 	if (reader->in_kernel)
 		flags |= NAMES_FRAME_KERNEL;
@@ -171,7 +171,7 @@ static int add_frame(struct folded_reader *reader, struct piece piece)
 			  (reader->in_kernel ? reader->kernel : reader->user) + (*n)++);
 }
 
-/* A tally has leaves first. */
+/* The stack of these frames; a tally has the leaf first. */
 static int stack_of(struct folded_reader *reader, uint32_t *frames, uint32_t n, bool cut,
 		    bool missed, uint32_t *ret_id)
 {
@@ -188,7 +188,7 @@ static int stack_of(struct folded_reader *reader, uint32_t *frames, uint32_t n, 
 	return tally_stack(reader->tally, frames, n, cut ? TALLY_STACK_CUT : 0, ret_id);
 }
 
-/* Takes the comm off the front, if what stands there is short enough to be one. */
+/* Removes the comm from the front, if the first piece is short enough to be one. */
 static void take_comm(struct piece *stack, struct tally_entry *entry)
 {
 	struct piece all = *stack, first;
@@ -222,7 +222,7 @@ static int read_stack(struct folded_reader *reader, struct piece stack, uint64_t
 	return r < 0 ? r : tally_add(reader->tally, &entry);
 }
 
-/* The number behind the last space. */
+/* Removes the number behind the last space. */
 static int take_count(struct piece *line, uint64_t *ret_count)
 {
 	const char *space = memrchr(line->start, ' ', line->size);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Folded stacks, read: `COMM;root;...;leaf COUNT` a line, ours or another program's.
+ * Reads folded stacks, ours or another program's: lines of `COMM;root;...;leaf COUNT`.
  *
- * What stands before the first semicolon is the comm if it is short enough to be one. `_[k]` at the
- * end of a frame, or a `-` or `--` before it, make it the kernel's, as do the words of our writer;
- * `_[i]` and `_[j]` are taken off as well. Empty lines and those that begin with `#` are passed
- * over.
+ * The text before the first semicolon is the comm if it has at most 15 bytes. Frames are the
+ * kernel's if they end with `_[k]` or follow `-`, `--` or our mark for a missed stack. `_[k]`,
+ * `_[i]` and `_[j]` are removed. Empty lines and lines that begin with `#` are skipped.
  */
 #ifndef STACKTALLY_IMPORT_FOLDED_READER_H
 #define STACKTALLY_IMPORT_FOLDED_READER_H
@@ -16,7 +15,7 @@
 #include "tally/names.h"
 #include "tally/tally.h"
 
-/* Adds to both, which are empty. 0 or a negative errno, then with an error that names the line. */
+/* Fills both, which are empty. 0, or a negative errno and an error that names the line. */
 int folded_read(const char *text, size_t size, struct tally *tally, struct names *names,
 		struct error *err);
 

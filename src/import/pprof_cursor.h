@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes a message of the wire format of protocol buffers apart, field by field. Everything that
- * comes out lies within what was put in.
+ * Parses a message in the wire format of protocol buffers, field by field. All spans that it
+ * returns lie within the span that it was given.
  */
 #ifndef STACKTALLY_IMPORT_PPROF_CURSOR_H
 #define STACKTALLY_IMPORT_PPROF_CURSOR_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left of a message, a string, or packed numbers. `at` is NULL where there is none. */
+/* The rest of a message, a string, or packed numbers. `at` is NULL if there is none. */
 struct pprof_span {
 	const char *at;
 	size_t size;
@@ -17,8 +17,8 @@ struct pprof_span {
 
 struct pprof_field {
 	uint32_t number;
-	uint64_t value;		 /* of a number, else 0 */
-	struct pprof_span bytes; /* of anything else; of fixed numbers too */
+	uint64_t value;		 /* of a varint, else 0 */
+	struct pprof_span bytes; /* of all other types */
 };
 
 /* The next number: 1, 0 at the end, or -EBADMSG. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 #include "base/pool.h"
@@ -13,11 +14,11 @@
 #include "view/frame_text.h"
 #include "view/stack_list.h"
 
-/* A table of the file: what has an id, a name, and for locations the rest of the message. */
+/* A function, mapping or location of the file. */
 struct row {
 	uint64_t id, name; /* of locations: the mapping */
 	struct pprof_span message;
-	enum stack_mark mark; /* of locations: STACK_N_MARKS, or what it stands for */
+	enum stack_mark mark; /* that a location stands for, or STACK_N_MARKS */
 	bool kernel;
 };
 
@@ -45,26 +46,9 @@ struct pprof_reader {
 
 DEFINE_OWN(struct pool, pool_free)
 
-static int make_room(void **items, uint32_t n, uint32_t *room, size_t size)
-{
-	uint32_t grown = *room ? *room * 2 : 256;
-	void *moved;
-
-	if (n < *room)
-		return 0;
-	if (grown > PPROF_READ_MAX)
-		return -EFBIG;
-	moved = reallocarray(*items, grown, size);
-	if (!moved)
-		return -ENOMEM;
-	*items = moved;
-	*room = grown;
-	return 0;
-}
-
 /* ---- the first pass: tables ---- */
 
-/* Ids count from 1 in most files; then a row stands where its id says. */
+/* In most files ids count from 1, so that the id is the position. */
 static const struct row *find(const struct table *table, uint64_t id)
 {
 	struct index_cursor cursor;
@@ -82,7 +66,7 @@ static const struct row *find(const struct table *table, uint64_t id)
 
 static int add_row(struct table *table, const struct row *row)
 {
-	int r = make_room((void **)&table->rows, table->n, &table->room, sizeof(*table->rows));
+	int r = table->n < PPROF_READ_MAX ? grow(&table->rows, &table->room, table->n + 1) : -EFBIG;
 
 	if (r < 0)
 		return r;
@@ -93,7 +77,7 @@ static int add_row(struct table *table, const struct row *row)
 	return r;
 }
 
-/* A function, mapping or location: its id is field 1, `name` the field of what is kept of it. */
+/* Reads a function, mapping or location. Its id is field 1; `name` is the number of its name's. */
 static int read_row(struct table *table, struct pprof_span message, uint32_t name)
 {
 	struct row row = { .message = message, .mark = STACK_N_MARKS };
@@ -126,8 +110,9 @@ static int read_type(struct pprof_reader *reader, struct pprof_span message)
 
 static int read_string(struct pprof_reader *reader, struct pprof_span string)
 {
-	int r = make_room((void **)&reader->strings, reader->n_strings, &reader->string_room,
-			  sizeof(*reader->strings));
+	int r = reader->n_strings < PPROF_READ_MAX
+			? grow(&reader->strings, &reader->string_room, reader->n_strings + 1)
+			: -EFBIG;
 
 	if (r == 0)
 		reader->strings[reader->n_strings++] = string;
@@ -275,7 +260,7 @@ static int add_frame(struct pprof_reader *reader, uint64_t id)
 		reader->missed_kernel = true;
 		return 0;
 	case STACK_MARK_TRUNCATED:
-		/* It stands behind the frames of its side, leaf first. */
+		/* It follows the frames of its stack, leaf first. */
 		*(reader->n_user || !reader->n_kernel ? &reader->cut_user : &reader->cut_kernel) =
 			true;
 		return 0;
@@ -284,7 +269,7 @@ static int add_frame(struct pprof_reader *reader, uint64_t id)
 	default:
 		break;
 	}
-	/* Who called the user's code is the user's, whatever mapping it is said to be in. */
+	/* Callers of user code are user code, whatever their mapping says. */
 	n = row->kernel && !reader->n_user ? &reader->n_kernel : &reader->n_user;
 	if (*n == TALLY_MAX_FRAMES) {
 		*(n == &reader->n_kernel ? &reader->cut_kernel : &reader->cut_user) = true;
@@ -324,7 +309,7 @@ static int read_label(struct pprof_reader *reader, struct pprof_span message,
 	return r;
 }
 
-/* Numbers stand packed in one field, or one a field. */
+/* The next number of a repeated field, packed or not. */
 static int next_number(struct pprof_field *field, uint64_t *ret_number)
 {
 	if (field->bytes.at)

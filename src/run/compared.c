@@ -12,7 +12,7 @@
 void compared_clear(struct compared *compared)
 {
 	recording_free(compared->recording);
-	base_free(compared->base);
+	baseline_free(compared->base);
 }
 
 static bool is_recording(int fd)
@@ -42,7 +42,7 @@ int compared_load(const char *path, struct compared *compared, struct error *err
 		compared->names = compared->recording->names;
 		return 0;
 	}
-	r = base_load(fd, path, &compared->base, err);
+	r = baseline_load(fd, path, &compared->base, err);
 	if (r < 0)
 		return r;
 	compared->meta = &compared->base->meta;

@@ -11,7 +11,7 @@
 
 struct compared {
 	struct recording *recording; /* or */
-	struct base *base;
+	struct baseline *base;
 	const struct profile_meta *meta; /* NULL: nothing is compared */
 	const struct tally *tally;
 	const struct names *names;

@@ -49,7 +49,7 @@ bool tally_end_is_complete(enum tally_end end)
 
 const char *tally_end_frame(enum tally_end end)
 {
-	/* Deep stacks have a mark of their own, and of frame pointers nobody knows where they end.
+	/* Deep stacks end in [truncated]; frame pointers cannot tell whether a stack is complete.
 	 */
 	if (end == TALLY_END_NONE || end == TALLY_END_DEPTH || end == TALLY_END_FRAME_POINTER ||
 	    tally_end_is_complete(end) || end >= TALLY_N_ENDS)

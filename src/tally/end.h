@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the walk of a user stack ended: every one has exactly one reason. Values stand in
- * recordings; they are those of enum wire_end (bpf/unwind_wire.h). docs/unwinding.md says what
- * each means to a user.
+ * Why the walk of a user stack ended: each walk has one reason. Recordings hold these values; they
+ * are those of enum wire_end (bpf/unwind_wire.h). docs/unwinding.md explains each to users.
  */
 #ifndef STACKTALLY_TALLY_END_H
 #define STACKTALLY_TALLY_END_H
@@ -38,13 +37,16 @@ enum tally_end {
 	TALLY_N_ENDS,
 };
 
-/* What is shown as `[unwind: NAME]`; lives forever. */
+/* The NAME of `[unwind: NAME]`: a string constant. */
 const char *tally_end_name(enum tally_end end);
 
-/* The same as a frame at the root of the stack, or NULL for ends that are none of those. */
+/*
+ * The `[unwind: NAME]` frame that stands at the root of an incomplete stack: a string constant, or
+ * NULL if the reason makes no such frame.
+ */
 const char *tally_end_frame(enum tally_end end);
 
-/* Whether the outermost frame is known to be the outermost. */
+/* Whether the last frame is known to be the outermost one. */
 bool tally_end_is_complete(enum tally_end end);
 
 #endif

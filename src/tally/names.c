@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 
-/* All of a frame but the lower half of its offset. Most frames share theirs with others. */
+/* A frame without the lower half of its offset: most frames share theirs with others. */
 struct kind {
 	const char *name, *linkage_name, *module, *file;
 	uint32_t line, object, flags;
@@ -20,7 +21,7 @@ struct frame {
 
 struct names {
 	struct pool *strings;
-	struct pool **shared; /* by other pools' users, for their strings */
+	struct pool **shared; /* other users' pools, whose strings frames point to */
 	uint32_t n_shared, shared_room;
 	struct kind *kinds;
 	uint32_t n_kinds, kind_room;
@@ -90,27 +91,6 @@ const char *names_string(struct names *names, const char *string)
 	return pool_string(names->strings, string);
 }
 
-/* Makes room for `more` elements after the first n; indices stay below NAMES_NONE. */
-static int make_room(void **array, uint32_t n, uint32_t more, uint32_t *room, size_t size)
-{
-	uint64_t wanted = (uint64_t)n + more;
-	uint64_t grown = (uint64_t)n * 2 > wanted ? (uint64_t)n * 2 : wanted < 64 ? 64 : wanted;
-	void *moved;
-
-	if (wanted <= *room)
-		return 0;
-	if (wanted >= NAMES_NONE)
-		return -EFBIG;
-	if (grown >= NAMES_NONE)
-		grown = NAMES_NONE - 1;
-	moved = reallocarray(*array, grown, size);
-	if (!moved)
-		return -ENOMEM;
-	*array = moved;
-	*room = (uint32_t)grown;
-	return 0;
-}
-
 int names_share_strings(struct names *names, struct pool *pool)
 {
 	int r;
@@ -119,8 +99,7 @@ int names_share_strings(struct names *names, struct pool *pool)
 		if (names->shared[i] == pool)
 			return 0;
 	}
-	r = make_room((void **)&names->shared, names->n_shared, 1, &names->shared_room,
-		      sizeof(struct pool *));
+	r = grow(&names->shared, &names->shared_room, (size_t)names->n_shared + 1);
 	if (r == 0)
 		names->shared[names->n_shared++] = pool_share(pool);
 	return r;
@@ -132,8 +111,7 @@ int names_add_object(struct names *names, const struct names_object *object, uin
 
 	if (!object->path || object->build_id_size > NAMES_BUILD_ID_SIZE)
 		return -EINVAL;
-	r = make_room((void **)&names->objects, names->n_objects, 1, &names->object_room,
-		      sizeof(*object));
+	r = grow(&names->objects, &names->object_room, (size_t)names->n_objects + 1);
 	if (r < 0)
 		return r;
 	names->objects[names->n_objects] = *object;
@@ -162,7 +140,7 @@ static bool same_kind(const struct kind *a, const struct kind *b)
 	       a->flags == b->flags && a->offset_high == b->offset_high;
 }
 
-/* Strings are compared as pointers: pools give equal ones only once. */
+/* Strings are compared as pointers, because a pool stores equal strings once. */
 static uint64_t hash_kind(const struct kind *kind)
 {
 	uint64_t hash = (uintptr_t)kind->name ^ ((uint64_t)kind->line << 40);
@@ -194,7 +172,7 @@ static int intern_kind(struct names *names, const struct kind *kind, uint32_t *r
 			return 0;
 		}
 	}
-	r = make_room((void **)&names->kinds, names->n_kinds, 1, &names->kind_room, sizeof(*kind));
+	r = grow(&names->kinds, &names->kind_room, (size_t)names->n_kinds + 1);
 	if (r == 0)
 		r = index_add(&names->kind_index, hash, names->n_kinds);
 	if (r < 0)
@@ -223,11 +201,9 @@ int names_add_address(struct names *names, const struct names_frame *frames, uin
 	int r = check_frames(names, frames, n);
 
 	if (r == 0)
-		r = make_room((void **)&names->frames, first, n, &names->frame_room,
-			      sizeof(*names->frames));
+		r = grow(&names->frames, &names->frame_room, (size_t)first + n);
 	if (r == 0)
-		r = make_room((void **)&names->firsts, names->n_addresses, 1, &names->address_room,
-			      sizeof(*names->firsts));
+		r = grow(&names->firsts, &names->address_room, (size_t)names->n_addresses + 1);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
 		struct kind kind = kind_of(&frames[i]);
 		struct frame *frame = &names->frames[names->n_frames];
@@ -259,8 +235,7 @@ int names_add_cgroup(struct names *names, uint64_t id, const char *path)
 	copy = names_string(names, path);
 	if (!copy)
 		return -ENOMEM;
-	r = make_room((void **)&names->cgroups, names->n_cgroups, 1, &names->cgroup_room,
-		      sizeof(*names->cgroups));
+	r = grow(&names->cgroups, &names->cgroup_room, (size_t)names->n_cgroups + 1);
 	if (r < 0)
 		return r;
 	memmove(names->cgroups + at + 1, names->cgroups + at,

@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 
-/* What makes two entries the same: all that follows the count. */
+/* Two entries are the same if all bytes behind the count are. */
 #define ENTRY_KEY_AT   offsetof(struct tally_entry, cgroup)
 #define ENTRY_KEY_SIZE (sizeof(struct tally_entry) - ENTRY_KEY_AT)
 
 _Static_assert(sizeof(struct tally_entry) == 48, "padding would take part in the entry's hash");
 
 /*
- * Each table has an index, which trails behind what was appended without a search and catches up
- * at the first search: a recording that is only printed never pays for one.
+ * Each array has an index. It lacks what was appended without a search until the next search adds
+ * it, so that a recording that is only printed never pays for an index.
  */
 struct tally {
 	struct tally_address *addresses;
@@ -58,23 +59,8 @@ void tally_free(struct tally *tally)
 	free(tally);
 }
 
-/* Makes room for one more element of a table of at most 2^32 - 2. */
-static int one_more(void **array, uint32_t n, uint32_t *room, size_t size)
-{
-	uint32_t grown = n < 128 ? 256 : n > UINT32_MAX / 2 ? UINT32_MAX : n * 2;
-	void *moved;
-
-	if (n < *room)
-		return 0;
-	if (n >= UINT32_MAX - 2)
-		return -EFBIG;
-	moved = reallocarray(*array, grown, size);
-	if (!moved)
-		return -ENOMEM;
-	*array = moved;
-	*room = grown;
-	return 0;
-}
+/* Ids reach up to here; those above mean "none" or "missed". */
+#define MAX_IDS (UINT32_MAX - 2)
 
 static int catch_up(struct index *index, uint32_t n,
 		    uint64_t (*hash)(const void *context, uint32_t position), const void *context)
@@ -101,9 +87,11 @@ static uint64_t rehash_address(const void *context, uint32_t position)
 
 int tally_append_address(struct tally *tally, const struct tally_address *address)
 {
-	int r = one_more((void **)&tally->addresses, tally->n_addresses, &tally->address_room,
-			 sizeof(*address));
+	int r;
 
+	if (tally->n_addresses >= MAX_IDS)
+		return -EFBIG;
+	r = grow(&tally->addresses, &tally->address_room, (size_t)tally->n_addresses + 1);
 	if (r < 0)
 		return r;
 	tally->addresses[tally->n_addresses++] = *address;
@@ -158,19 +146,14 @@ int tally_append_stack(struct tally *tally, uint32_t n, uint32_t flags, uint32_t
 		return -EINVAL;
 	if (n > TALLY_MAX_FRAMES)
 		return -E2BIG;
-	r = one_more((void **)&tally->stacks, tally->n_stacks, &tally->stack_room,
-		     sizeof(*tally->stacks));
+	if (tally->n_stacks >= MAX_IDS)
+		return -EFBIG;
+	r = grow(&tally->stacks, &tally->stack_room, (size_t)tally->n_stacks + 1);
 	if (r < 0)
 		return r;
-	if (n > tally->frame_room - tally->n_frames) {
-		uint64_t room = tally->n_frames * 2 + TALLY_MAX_FRAMES;
-		uint32_t *moved = reallocarray(tally->frames, room, sizeof(*moved));
-
-		if (!moved)
-			return -ENOMEM;
-		tally->frames = moved;
-		tally->frame_room = room;
-	}
+	r = grow(&tally->frames, &tally->frame_room, tally->n_frames + n);
+	if (r < 0)
+		return r;
 	tally->stacks[tally->n_stacks++] =
 		(struct tally_stack){ .first = tally->n_frames, .n_frames = n, .flags = flags };
 	*ret_frames = tally->frames + tally->n_frames;
@@ -233,13 +216,13 @@ static uint64_t rehash_entry(const void *context, uint32_t position)
 	return hash_entry(&((const struct tally *)context)->entries[position]);
 }
 
-static void add_to(uint64_t *sum, uint64_t count)
+static void add_saturating(uint64_t *sum, uint64_t count)
 {
 	if (__builtin_add_overflow(*sum, count, sum))
 		*sum = UINT64_MAX;
 }
 
-/* A comm as it is compared: one NUL at least, and nothing after the first. */
+/* The entry with a comm that ends with a NUL and holds only NULs behind the first. */
 static struct tally_entry normalized(const struct tally_entry *entry)
 {
 	struct tally_entry copy = *entry;
@@ -251,13 +234,15 @@ static struct tally_entry normalized(const struct tally_entry *entry)
 
 static int append_normalized(struct tally *tally, const struct tally_entry *entry)
 {
-	int r = one_more((void **)&tally->entries, tally->n_entries, &tally->entry_room,
-			 sizeof(*entry));
+	int r;
 
+	if (tally->n_entries >= MAX_IDS)
+		return -EFBIG;
+	r = grow(&tally->entries, &tally->entry_room, (size_t)tally->n_entries + 1);
 	if (r < 0)
 		return r;
 	tally->entries[tally->n_entries++] = *entry;
-	add_to(&tally->total, entry->count);
+	add_saturating(&tally->total, entry->count);
 	return 0;
 }
 
@@ -275,8 +260,8 @@ void tally_expect(const struct tally *tally, const struct tally_entry *entry)
 
 void tally_more(struct tally *tally, uint32_t entry, uint64_t count)
 {
-	add_to(&tally->entries[entry].count, count);
-	add_to(&tally->total, count);
+	add_saturating(&tally->entries[entry].count, count);
+	add_saturating(&tally->total, count);
 }
 
 int tally_add(struct tally *tally, const struct tally_entry *entry)
@@ -307,7 +292,7 @@ int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *
 		}
 	}
 	if (tally->entry_limit && tally->n_entries >= tally->entry_limit) {
-		add_to(&tally->losses.lost_counts, added.count);
+		add_saturating(&tally->losses.lost_counts, added.count);
 		tally->losses.counts_full = true;
 		return -ENOSPC;
 	}

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The multiset of stacks: who ran which stack how often. Pure data: knows nothing of BPF, /proc
- * or printing.
+ * The multiset of stacks: how often each process ran each stack. Plain data: knows nothing of BPF,
+ * /proc or printing.
  *
- * An address stands in the tally once for each address space it occurs in, and a stack is a list
- * of such addresses; so all that follows (naming, saving, merging) works on small integers.
- * Ids are dense, start at 0, and stay valid for the life of the tally.
+ * An address is stored once for each process image it occurs in, and a stack is a list of such
+ * addresses, so that naming, saving and merging work on small integers. Ids are dense, start at 0,
+ * and stay valid until tally_clear() (stacks, entries) or tally_reset() (addresses).
+ *
+ * Used by one thread at a time. Functions that return int give 0 or a negative errno.
  */
 #ifndef STACKTALLY_TALLY_TALLY_H
 #define STACKTALLY_TALLY_TALLY_H
@@ -19,35 +21,35 @@
 #define TALLY_COMM_SIZE	 16
 #define TALLY_MAX_FRAMES 1024 /* a stack's frames; longer ones are refused with -E2BIG */
 
-/* The address space of kernel addresses; others are ids of process/images.h. */
+/* The image of kernel addresses; all other image ids are those of process/images.h. */
 #define TALLY_WORLD_KERNEL 0u
 
-/* Stack ids that are no stack. */
-#define TALLY_STACK_NONE   UINT32_MAX	    /* there was none (a kernel thread's user stack, say) */
-#define TALLY_STACK_MISSED (UINT32_MAX - 1) /* there was one, but no room to keep it */
+/* Stack ids that stand for no stored stack. */
+#define TALLY_STACK_NONE   UINT32_MAX /* there was none, as for user stacks of kernel threads */
+#define TALLY_STACK_MISSED (UINT32_MAX - 1) /* there was one, beyond the limit of stacks */
 
 enum tally_address_flags {
 	/*
-	 * The address is that of the instruction itself, not of one after a call: a leaf. All
+	 * The address of the interrupted instruction: a leaf, or the frame below a signal. All
 	 * others are return addresses, which belong to the function of the byte before them.
 	 */
 	TALLY_ADDRESS_EXACT = 1 << 0,
-	/* Found by following a frame pointer, for want of call frame information. */
+	/* Found through a frame pointer, because the code has no call frame information. */
 	TALLY_ADDRESS_CHAINED = 1 << 1,
 	TALLY_ADDRESS_FLAGS = (1 << 2) - 1,
 };
 
 struct tally_address {
 	uint64_t address;
-	uint32_t image; /* TALLY_WORLD_KERNEL or a image id */
+	uint32_t image; /* TALLY_WORLD_KERNEL or an image id */
 	uint32_t flags; /* enum tally_address_flags */
 };
 
 enum tally_stack_flags {
-	TALLY_STACK_CUT = 1 << 0, /* the root is missing: deeper than the depth limit */
-	/* a step relied on a callee of the same file having left a register alone */
+	TALLY_STACK_CUT = 1 << 0, /* deeper than the depth limit: the root is missing */
+	/* one step assumed that a callee in the same file preserved a register */
 	TALLY_STACK_ASSUMED = 1 << 1,
-	/* Above these the way its walk ended: enum tally_end. */
+	/* The bits from 8 on hold the reason why the walk ended: enum tally_end. */
 	TALLY_STACK_FLAGS = (1 << 2) - 1,
 };
 
@@ -55,7 +57,7 @@ enum tally_stack_flags {
 #define TALLY_STACK_END(flags) ((flags) >> 8)
 
 struct tally_stack {
-	uint64_t first;	   /* index into the tally's frame list, leaf first */
+	uint64_t first;	   /* of its frames, for tally_frames() */
 	uint32_t n_frames; /* 1..TALLY_MAX_FRAMES */
 	uint32_t flags;	   /* enum tally_stack_flags */
 };
@@ -69,18 +71,18 @@ struct tally_entry {
 };
 
 /*
- * What was lost on the way, and what was seen. Kept with the tally, so that a report from a
- * recording says the same as one from a live run.
+ * Events that were counted and lost. Kept with the tally, so that a report from a recording says
+ * the same as one from a live run.
  */
 struct tally_losses {
-	uint64_t events;      /* that passed the filters */
-	uint64_t lost_ring;   /* samples whose new stack found no room on its way to user space */
-	uint64_t lost_counts; /* samples beyond --hash-storage-size */
-	uint64_t lost_nested; /* samples that interrupted too many others */
+	uint64_t events;      /* that passed the filters, lost ones included */
+	uint64_t lost_ring;   /* new stacks that found the ring buffer full */
+	uint64_t lost_counts; /* new entries beyond --hash-storage-size */
+	uint64_t lost_nested; /* events inside too many others on their CPU */
 	uint64_t throttled;   /* times the kernel throttled the sampling event */
 	/*
-	 * Events, of any process, that the kernel showed nobody, as another BPF program ran on
-	 * their CPU. In no other number.
+	 * Events of any process that the kernel delivered to no program, because another BPF
+	 * program ran on their CPU. Not part of `events`.
 	 */
 	uint64_t unseen;
 	bool counts_full; /* --hash-storage-size was reached */
@@ -88,49 +90,48 @@ struct tally_losses {
 
 struct tally;
 
-/* Both limits count entries; 0 means no limit. */
+/* Limits are numbers of entries and of stacks; 0 means no limit. */
 int tally_new(uint32_t entry_limit, uint32_t stack_limit, struct tally **ret_tally);
 void tally_free(struct tally *tally);
 
-/* The id of an address, added if it is new. 0, -ENOMEM, or -EFBIG when there are 2^32 - 2. */
+/* The id of an address, which is added if it is new. -ENOMEM; -EFBIG beyond 2^32 - 2. */
 int tally_address(struct tally *tally, const struct tally_address *address, uint32_t *ret_id);
 
 /*
- * The id of the stack with these addresses (ids, leaf first) and flags, added if it is new; no
- * frames give TALLY_STACK_NONE, a new stack beyond the limit TALLY_STACK_MISSED. 0 or a negative
- * errno.
+ * The id of the stack of these address ids, leaf first, and flags; it is added if it is new. No
+ * frames give TALLY_STACK_NONE; a new stack beyond the limit gives TALLY_STACK_MISSED. -EINVAL for
+ * an id that is not in the tally, -E2BIG beyond TALLY_MAX_FRAMES, -ENOMEM.
  */
 int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint32_t flags,
 		uint32_t *ret_id);
 
 /*
- * Adds `entry->count` to the entry that is equal in all else, making it if it is new. Returns 0,
+ * Adds `entry->count` to the entry that is equal in all other fields; it is added if it is new.
  * -ENOMEM, or -ENOSPC when a new entry would exceed the limit: then the count is added to
  * losses.lost_counts and losses.counts_full is set.
  */
 int tally_add(struct tally *tally, const struct tally_entry *entry);
 
-/* The same, and tells which entry it was. */
+/* As tally_add(), and returns the index of the entry. */
 int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *ret_entry);
-/* Adds to an entry that is known by its number. */
+/* Adds to the entry with that index. */
 void tally_more(struct tally *tally, uint32_t entry, uint64_t count);
 
-/* Tells that tally_add() of this entry will follow in a moment, to have it wait less. */
+/* Prefetches what tally_add() of this entry will look at. */
 void tally_expect(const struct tally *tally, const struct tally_entry *entry);
 
 /*
- * Adding without a search, for a source that is known to hold each thing once, such as a
- * recording: ids are given in the order of the calls, limits do not apply. tally_append_stack()
- * gives the room for the stack's `n` frames (address ids, leaf first), which the caller fills
- * with ids below tally_n_addresses() before it does anything else with the tally.
+ * Adding without a search, for a source that holds each element once, such as a recording: ids
+ * count up with the calls, and limits do not apply. The caller fills the `n` frames at *ret_frames
+ * (address ids below tally_n_addresses(), leaf first) before the next call on the tally.
  */
 int tally_append_address(struct tally *tally, const struct tally_address *address);
 int tally_append_stack(struct tally *tally, uint32_t n, uint32_t flags, uint32_t **ret_frames);
 int tally_append_entry(struct tally *tally, const struct tally_entry *entry);
 
-/* Forgets entries, stacks and losses, and keeps the addresses: for reports of intervals. */
+/* Removes entries, stacks and losses, and keeps the addresses: for reports of intervals. */
 void tally_clear(struct tally *tally);
-/* Forgets the addresses, too: their ids are given anew. */
+/* Removes the addresses, too: ids start at 0 again. */
 void tally_reset(struct tally *tally);
 
 struct tally_losses *tally_losses(struct tally *tally);
@@ -145,7 +146,7 @@ const struct tally_stack *tally_stacks(const struct tally *tally);
 const struct tally_entry *tally_entries(const struct tally *tally);
 /* The frames of a stack: n_frames address ids, leaf first. */
 const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack *stack);
-/* The sum of all counts; stays at UINT64_MAX once it got there. */
+/* The sum of all counts, saturating at UINT64_MAX. */
 uint64_t tally_total(const struct tally *tally);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What stands above a picture: a title, and a line of where, when, how long and how much.
+ * The title of a flame graph, and the line below it: host, kernel, time, duration, samples.
  */
 #ifndef STACKTALLY_VIEW_CAPTION_H
 #define STACKTALLY_VIEW_CAPTION_H
@@ -8,11 +8,11 @@
 #include "base/bytes.h"
 #include "view/profile.h"
 
-/* Both append text that someone else may have chosen: to be cleaned and escaped. */
+/* Both append untrusted text, which the caller must escape (view/markup.h). */
 void caption_title(struct bytes *bytes, const struct profile *profile);
 void caption_subtitle(struct bytes *bytes, const struct profile *profile);
 
-/* "samples", or "events" where each of them was counted. */
+/* "samples", or "events" for stackcount, which counts each of them. */
 const char *caption_unit(const struct profile *profile);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 
@@ -20,7 +21,7 @@ static void free_places(struct places *places)
 	index_free(&places->index);
 }
 
-/* Strings are shared among the names, so that equal ones are one. */
+/* Names store equal strings once, so pointers can be compared. */
 static uint64_t place_hash(const struct ends_place *place)
 {
 	return hash_u64((uint64_t)(uintptr_t)place->module ^
@@ -43,15 +44,9 @@ static int add_place(struct places *places, struct ends_place place)
 			return 0;
 		}
 	}
-	if (places->n == places->room) {
-		uint32_t room = places->room ? places->room * 2 : 64;
-		struct ends_place *grown = reallocarray(places->list, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		places->list = grown;
-		places->room = room;
-	}
+	r = grow(&places->list, &places->room, (size_t)places->n + 1);
+	if (r < 0)
+		return r;
 	r = index_add(&places->index, hash, places->n);
 	if (r < 0)
 		return r;
@@ -59,7 +54,7 @@ static int add_place(struct places *places, struct ends_place place)
 	return 0;
 }
 
-/* The function that a walk ended in: the outermost frame it found. */
+/* The function a walk ended in: its outermost frame. */
 static struct ends_place place_of(const struct tally *tally, const struct names *names,
 				  const struct tally_stack *stack, uint64_t count)
 {

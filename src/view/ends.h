@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account of how user stacks ended: how many are complete, and where and why the others are
- * not. Made from a tally and its names, live or from a recording. Must not know: formats.
+ * Statistics of user stacks: how many are complete, and why and in which functions the walks of
+ * the others ended. Must not know: formats.
  */
 #ifndef STACKTALLY_VIEW_ENDS_H
 #define STACKTALLY_VIEW_ENDS_H
@@ -11,9 +11,9 @@
 #include "tally/names.h"
 #include "tally/tally.h"
 
-#define ENDS_TOP 8 /* places that are told of */
+#define ENDS_TOP 8 /* places that reports list */
 
-/* Walks that ended for one reason in one function. Strings belong to the names. */
+/* The walks that ended for one reason in one function. Strings are the names'. */
 struct ends_place {
 	uint64_t count; /* samples */
 	enum tally_end end;
@@ -21,11 +21,11 @@ struct ends_place {
 };
 
 struct ends {
-	uint64_t samples; /* with a user stack whose end is known */
+	uint64_t samples; /* with a user stack that was walked */
 	uint64_t complete;
-	uint64_t assumed; /* complete or not, by way of TALLY_STACK_ASSUMED */
+	uint64_t assumed; /* of stacks with TALLY_STACK_ASSUMED, complete or not */
 	uint64_t by_end[TALLY_N_ENDS];
-	struct ends_place top[ENDS_TOP]; /* of those that are not complete, the most first */
+	struct ends_place top[ENDS_TOP]; /* of incomplete stacks, most frequent first */
 	uint32_t n_top;
 };
 

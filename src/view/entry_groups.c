@@ -26,7 +26,7 @@ static int compare_entries(const void *a, const void *b, void *context)
 	int order = compare_ids(&sorting->profile->entries[i], &sorting->profile->entries[j],
 				sorting->per_thread);
 
-	return order ? order : i < j ? 1 : -1; /* the heaviest comes first: entries ascend */
+	return order ? order : i < j ? 1 : -1; /* descending, for entries ascend */
 }
 
 static int compare_groups(const void *a, const void *b)

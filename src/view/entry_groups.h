@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entries of a profile by the process or thread they belong to, the busiest first: for
- * formats that show each apart.
+ * The entries of a profile grouped by process or thread, the busiest first.
  */
 #ifndef STACKTALLY_VIEW_ENTRY_GROUPS_H
 #define STACKTALLY_VIEW_ENTRY_GROUPS_H
@@ -14,7 +13,7 @@
 struct entry_group {
 	uint32_t first, n; /* in `order` */
 	uint64_t total;
-	const struct profile_entry *heaviest; /* names the group */
+	const struct profile_entry *heaviest; /* gives the group its comm and ids */
 };
 
 struct entry_groups {
@@ -23,7 +22,7 @@ struct entry_groups {
 	uint32_t *order; /* entry indices, group after group */
 };
 
-/* 0 or -ENOMEM; entry_groups_clear() is due in both cases. */
+/* 0 or -ENOMEM; call entry_groups_clear() in both cases. */
 int entry_groups_make(struct entry_groups *groups, const struct profile *profile, bool per_thread);
 void entry_groups_clear(struct entry_groups *groups);
 

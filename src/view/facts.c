@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <time.h>
 
-#define NS 1000000000u
+#include "base/clock.h"
 
 void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE])
 {
-	time_t seconds = (time_t)(time_ns / NS);
+	time_t seconds = (time_t)(time_ns / NS_PER_SECOND);
 	struct tm utc;
 	size_t at;
 
 	gmtime_r(&seconds, &utc);
 	at = strftime(ret_text, FACTS_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &utc);
-	snprintf(ret_text + at, FACTS_TIME_SIZE - at, ".%09" PRIu64 "Z", time_ns % NS);
+	snprintf(ret_text + at, FACTS_TIME_SIZE - at, ".%09" PRIu64 "Z", time_ns % NS_PER_SECOND);
 }
 
 uint64_t facts_lost(const struct tally_losses *losses)
@@ -23,7 +23,7 @@ uint64_t facts_lost(const struct tally_losses *losses)
 	return losses->lost_ring + losses->lost_counts + losses->lost_nested;
 }
 
-/* Names of functions may be long, and are as somebody else chose them. */
+/* Bytes of a name that a fact shows: names are untrusted and may be long. */
 #define MAX_NAME 100
 
 static void tell_ends(const struct ends *ends,
@@ -87,8 +87,9 @@ void facts_each(const struct profile *profile,
 		tell(context, "time", text);
 	}
 	if (meta->duration_ns) {
-		snprintf(text, sizeof(text), "%" PRIu64 ".%03" PRIu64 " s", meta->duration_ns / NS,
-			 meta->duration_ns % NS / (NS / 1000));
+		snprintf(text, sizeof(text), "%" PRIu64 ".%03" PRIu64 " s",
+			 meta->duration_ns / NS_PER_SECOND,
+			 meta->duration_ns % NS_PER_SECOND / NS_PER_MS);
 		tell(context, "duration", text);
 	}
 	if (meta->event)

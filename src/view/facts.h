@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the measurement was, fact by fact, in words: for every format that has a place for it.
+ * The facts of a measurement as pairs of a name and a text, for the headers of all formats.
  */
 #ifndef STACKTALLY_VIEW_FACTS_H
 #define STACKTALLY_VIEW_FACTS_H
@@ -10,22 +10,21 @@
 
 #include "view/profile.h"
 
-/* Of facts_time(): "2026-11-21T14:36:00.123456789Z". */
+/* Bytes for facts_time(): "2026-11-21T14:36:00.123456789Z". */
 #define FACTS_TIME_SIZE 40
 
 /*
- * Calls `tell` for each fact that is known, in a fixed order: command line, host, kernel, time,
- * duration, event, rate, samples, lost; how user stacks ended, where and why incomplete ones did
- * (several facts of one name), and what tables of unwinding there were. `text` is as somebody else
- * chose it: it may hold any bytes but NUL.
+ * Calls `tell` for each known fact, in this order: command line, host, kernel, time, duration,
+ * event, rate, samples, lost, user stacks, incomplete (once for each reason and function),
+ * unwinding (the tables). `text` is untrusted: it may hold any bytes but NUL.
  */
 void facts_each(const struct profile *profile,
 		void (*tell)(void *context, const char *name, const char *text), void *context);
 
-/* UTC, as RFC 3339 has it. */
+/* A CLOCK_REALTIME in ns as UTC, by RFC 3339. */
 void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE]);
 
-/* Samples that were taken but not counted. */
+/* The number of samples that were taken but not counted. */
 uint64_t facts_lost(const struct tally_losses *losses);
 
 #endif

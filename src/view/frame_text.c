@@ -18,7 +18,7 @@ static void put_name(struct bytes *bytes, const struct names_frame *is)
 	bytes_name(bytes, name, strlen(name));
 }
 
-/* Kernel modules and the vDSO bring their own brackets. */
+/* The names of kernel modules and the vDSO have brackets already. */
 static void put_module(struct bytes *bytes, const char *module)
 {
 	bool bare = module[0] != '[';
@@ -55,7 +55,7 @@ static void put_frame(struct bytes *bytes, const struct profile_frame *frame,
 	else if (style->annotations && inlined)
 		bytes_string(bytes, "_[i]");
 	if (style->offset && is->name && inlined) {
-		/* It has no start of its own that an offset could count from. */
+		/* Inlined code has no start that an offset could count from. */
 		bytes_string(bytes, " (inlined)");
 	} else if (style->offset && is->name) {
 		bytes_string(bytes, "+0x");
@@ -93,7 +93,7 @@ int frame_texts_make(struct frame_texts *texts, const struct profile *profile,
 	if (!bytes_room(bytes, FRAME_TEXT_SPAN))
 		return -ENOMEM;
 	memset(bytes->start + bytes->used, 0, FRAME_TEXT_SPAN);
-	for (uint32_t i = 0; i < profile->n_frames; i++) { /* the buffer moves no more */
+	for (uint32_t i = 0; i < profile->n_frames; i++) { /* from here on the buffer stays */
 		texts->of[i].text = bytes->start + at;
 		at += texts->of[i].size;
 	}

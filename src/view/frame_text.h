@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text of each frame of a profile, made once: a stack is then written by copying. How a frame
- * is spelled is decided here, for all formats that show frames as text.
+ * The text of each frame of a profile, made once, so that writing a stack is copying. All formats
+ * that show frames as text take it from here.
  */
 #ifndef STACKTALLY_VIEW_FRAME_TEXT_H
 #define STACKTALLY_VIEW_FRAME_TEXT_H
@@ -12,19 +12,16 @@
 #include "base/bytes.h"
 #include "view/profile.h"
 
-/*
- * What stands for frames that are not there. The last one is where the root would be when the
- * stack is deeper than the depth limit; bcc ends such a stack without a word.
- */
-#define FRAME_MISSED_KERNEL "[Missed Kernel Stack]"
+/* Texts in place of missing frames. */
+#define FRAME_MISSED_KERNEL "[Missed Kernel Stack]" /* as bcc has it */
 #define FRAME_MISSED_USER   "[Missed User Stack]"
-#define FRAME_TRUNCATED	    "[truncated]"
-#define FRAME_NO_STACK	    "[no stack]" /* where a format wants a frame and there is none */
+#define FRAME_TRUNCATED	    "[truncated]" /* in place of the root, beyond the depth limit */
+#define FRAME_NO_STACK	    "[no stack]"  /* in formats that need at least one frame */
 
 struct frame_style {
-	const char *before, *after; /* around each frame: an indent, a newline */
-	bool column;		    /* the bare address in a column of 16 */
-	bool address;		    /* 0x.., before the name */
+	const char *before, *after; /* each frame, such as an indent and a newline */
+	bool column;		    /* address without 0x, 16 columns wide, before the name */
+	bool address;		    /* address with 0x, before the name */
 	bool annotations;	    /* _[k], _[i] after the name */
 	bool offset;		    /* +0x.. after the name */
 	bool module;		    /* [module] after all frames */
@@ -37,7 +34,7 @@ struct frame_text {
 	uint32_t size;
 };
 
-/* What is copied at once: the frames of most programs are shorter than this. */
+/* Bytes that are copied at once: most frames are shorter. */
 #define FRAME_TEXT_SPAN 64
 
 struct frame_texts {
@@ -45,14 +42,14 @@ struct frame_texts {
 	struct bytes bytes;
 };
 
-/* 0 or -ENOMEM; frame_texts_clear() is due in both cases. */
+/* 0 or -ENOMEM; call frame_texts_clear() in both cases. */
 int frame_texts_make(struct frame_texts *texts, const struct profile *profile,
 		     const struct frame_style *style);
 void frame_texts_clear(struct frame_texts *texts);
 
 /*
- * Appends `n` frames, each `step` (1, or -1: backwards) after the one before. The place in the
- * buffer stays in registers meanwhile: this is where a large report spends its time.
+ * Appends `n` frames, from `frames` on upwards (`step` 1) or downwards (-1). It keeps the position
+ * in the buffer in registers, because large reports spend their time here.
  */
 static inline void frame_texts_put(const struct frame_texts *texts, const uint32_t *frames,
 				   uint32_t n, int step, struct bytes *bytes)
@@ -83,10 +80,10 @@ static inline void frame_texts_put(const struct frame_texts *texts, const uint32
 	bytes->used = (size_t)(at - bytes->start);
 }
 
-/* What a frame is called: "[unknown]" or "[jit]" without a name. */
+/* The name of a frame, or "[unknown]" or "[jit]" if it has none. */
 const char *frame_text_name(const struct names_frame *is);
 
-/* The cgroup as reports show it: its path, or its id in brackets when there is none. */
+/* Appends the path of a cgroup, or its id in brackets if the path is not known. */
 void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup);
 
 #endif

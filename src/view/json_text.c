@@ -39,7 +39,7 @@ void json_key(struct bytes *bytes, const char *key)
 	bytes_string(bytes, "\":");
 }
 
-/* The members of one object: a comma before all but the first. */
+/* The object that is being written: all members but the first follow a comma. */
 static void member(struct bytes *bytes, const char *key, bool first)
 {
 	if (!first)
@@ -94,7 +94,7 @@ static void put_tables(struct bytes *bytes, const struct profile_unwinding *is)
 	number(bytes, "waited_completed", is->waited_completed);
 }
 
-/* How user stacks ended: counts of samples by reason, and the places of most incomplete ones. */
+/* Samples by the reason why the walk of their user stack ended, and the most frequent functions. */
 static void put_ends(struct bytes *bytes, const struct ends *ends)
 {
 	const char *comma = "";

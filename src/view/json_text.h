@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON as text, for writers: strings that anybody may have chosen, and what the measurement was.
- * Must not know: formats.
+ * JSON text: untrusted strings, and the facts of the measurement. Must not know: formats.
  */
 #ifndef STACKTALLY_VIEW_JSON_TEXT_H
 #define STACKTALLY_VIEW_JSON_TEXT_H
@@ -13,8 +12,8 @@
 #include "view/profile.h"
 
 /*
- * A JSON string with its quotes: what bytes_name() lets through, escaped. `<` is escaped as well,
- * so that JSON can stand in a page without ending its script.
+ * Appends a JSON string with its quotes, cleaned as by bytes_name() and escaped. `<` is escaped as
+ * well, so that JSON in a page cannot end its script element.
  */
 void json_string_n(struct bytes *bytes, const char *string, size_t size);
 
@@ -23,10 +22,10 @@ static inline void json_string(struct bytes *bytes, const char *string)
 	json_string_n(bytes, string, strlen(string));
 }
 
-/* `"key":`, the key being one of ours. */
+/* Appends `"key":`; the key is not escaped. */
 void json_key(struct bytes *bytes, const char *key);
 
-/* An object of what the measurement was: docs/json.md, "measurement". */
+/* Appends the object that docs/json.md calls "measurement". */
 void json_measurement(struct bytes *bytes, const struct profile *profile);
 
 #endif

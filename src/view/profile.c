@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/partition.h"
 #include "view/view.h"
 
 struct profile_store {
@@ -32,7 +33,7 @@ static uint32_t n_missed(const struct tally_entry *entry)
 	return (entry->kernel == TALLY_STACK_MISSED) + (entry->user == TALLY_STACK_MISSED);
 }
 
-/* The entry as the view shows it, its stacks by their ids in the view. */
+/* The entry without the properties that are not shown, and with the stack ids of the view. */
 static struct tally_entry shown_entry(const struct view *view, const struct tally_entry *entry)
 {
 	struct tally_entry shown = { .count = entry->count,
@@ -54,10 +55,10 @@ static struct tally_entry shown_entry(const struct view *view, const struct tall
 	return shown;
 }
 
-/* How many entries are announced to the merged tally before the first is added. */
+/* How many entries are prefetched ahead of the one that is added. */
 #define AHEAD 16u
 
-/* The view's entries, which a tally counts together where they are alike. */
+/* Counts equal shown entries together, in a tally. */
 static int merge(const struct view *view, struct profile *profile, struct tally *merged)
 {
 	const struct tally_entry *entries = tally_entries(view->tally);
@@ -108,8 +109,8 @@ static void sort_by(const struct ranked *from, uint32_t n, unsigned int shift, u
 }
 
 /*
- * Ascending by count. Ties stay in the order in which the tally first saw them, which a recording
- * keeps: the same data prints the same way every time.
+ * Ascending by count. Ties stay in the order of the tally, which a recording keeps, so that the
+ * same data always prints the same report.
  */
 static int rank(const struct tally_entry *entries, uint32_t n, struct ranked **ret_ranked)
 {
@@ -218,13 +219,15 @@ static int build(struct view *view, const struct names *names, struct profile *p
 	own(own_tally_free) struct tally *merged = NULL;
 	int r = tally_new(0, 0, &merged);
 
+	if (r < 0)
+		return r;
 	profile->store = calloc(1, sizeof(*profile->store));
 	if (!profile->store)
 		return -ENOMEM;
-	if (r == 0)
-		r = merge(view, profile, merged);
-	if (r == 0)
-		r = list_entries(view, merged, profile->store);
+	r = merge(view, profile, merged);
+	if (r < 0)
+		return r;
+	r = list_entries(view, merged, profile->store);
 	if (r < 0)
 		return r;
 	profile->store->frames = take_ptr(view->frames);
@@ -244,20 +247,21 @@ static int build(struct view *view, const struct names *names, struct profile *p
 int profile_build(const struct tally *tally, const struct names *names,
 		  const struct profile_meta *meta, uint32_t view_flags, struct profile *ret_profile)
 {
-	struct profile profile = { .meta = meta, .losses = tally_losses_of(tally) };
-	struct view view;
+	own(profile_clear) struct profile profile = { .meta = meta,
+						      .losses = tally_losses_of(tally) };
+	own(view_clear) struct view view = { 0 };
 	int r = view_make(&view, tally, names, view_flags);
 
-	if (r == 0)
-		r = build(&view, names, &profile);
-	if (r == 0)
-		r = ends_of(tally, names, &profile.ends);
-	view_clear(&view);
-	if (r < 0) {
-		profile_clear(&profile);
+	if (r < 0)
 		return r;
-	}
+	r = build(&view, names, &profile);
+	if (r < 0)
+		return r;
+	r = ends_of(tally, names, &profile.ends);
+	if (r < 0)
+		return r;
 	*ret_profile = profile;
+	profile.store = NULL;
 	return 0;
 }
 
@@ -274,7 +278,7 @@ void profile_clear(struct profile *profile)
 	*profile = (struct profile){ 0 };
 }
 
-/* The frame of this name among those in the index, or NULL. */
+/* The indexed frame of this name, or NULL. */
 static const struct profile_frame *frame_by_name(const struct profile *profile,
 						 const struct index *names, const char *name)
 {
@@ -290,16 +294,19 @@ static const struct profile_frame *frame_by_name(const struct profile *profile,
 
 int profile_recognize(struct profile *base, const struct profile *profile)
 {
-	struct index names = { 0 };
-	int r = 0;
+	own(index_free) struct index names = { 0 };
 
-	for (uint32_t i = 0; r == 0 && i < profile->n_frames; i++) {
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const char *name = profile->frames[i].is.name;
+		int r;
 
-		if (name && !frame_by_name(profile, &names, name))
-			r = index_add(&names, hash_bytes(name, strlen(name)), i);
+		if (!name || frame_by_name(profile, &names, name))
+			continue;
+		r = index_add(&names, hash_bytes(name, strlen(name)), i);
+		if (r < 0)
+			return r;
 	}
-	for (uint32_t i = 0; r == 0 && i < base->n_frames; i++) {
+	for (uint32_t i = 0; i < base->n_frames; i++) {
 		struct names_frame *is = &base->store->frames[i].is;
 		const struct profile_frame *known =
 			is->name && !is->module ? frame_by_name(profile, &names, is->name) : NULL;
@@ -309,23 +316,13 @@ int profile_recognize(struct profile *base, const struct profile *profile)
 			is->flags = known->is.flags;
 		}
 	}
-	index_free(&names);
-	return r;
+	return 0;
 }
 
 const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup)
 {
-	uint32_t low = 0, high = profile->n_cgroups;
+	const struct names_cgroup *cgroups = profile->cgroups;
+	size_t at = partition_point(i, profile->n_cgroups, cgroups[i].id < cgroup);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (profile->cgroups[middle].id == cgroup)
-			return profile->cgroups[middle].path;
-		if (profile->cgroups[middle].id < cgroup)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < profile->n_cgroups && cgroups[at].id == cgroup ? cgroups[at].path : NULL;
 }

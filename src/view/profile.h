@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A profile: a tally and its names, merged as a view wants to see them. What every writer prints.
+ * A profile: a tally and its names, merged for one view. All writers print profiles.
  *
- * Entries that would look alike in the view are counted together; frames are interned, so that a
- * frame is an index and two equal indices print alike.
+ * A view is a set of properties that are shown. Entries that differ in no shown property are
+ * counted together, and frames are interned: frames with equal indices print alike.
  */
 #ifndef STACKTALLY_VIEW_PROFILE_H
 #define STACKTALLY_VIEW_PROFILE_H
@@ -16,53 +16,53 @@
 #include "tally/tally.h"
 #include "view/ends.h"
 
-/* What walking user stacks by tables took; all 0 when there were none. */
+/* The cost of the unwinding tables; all 0 if there were none. */
 struct profile_unwinding {
-	uint64_t tables, rows, bytes;	   /* in the kernel at the end; of memory for them */
-	uint64_t compiled, compile_ns;	   /* tables made from files, in this time of a CPU */
-	uint64_t cached, cached_ns;	   /* tables loaded from disk, in this time */
-	uint64_t waited, waited_completed; /* stacks walked to their end in user space */
+	uint64_t tables, rows, bytes;	   /* in the kernel at the end */
+	uint64_t compiled, compile_ns;	   /* tables compiled from files, and their CPU time */
+	uint64_t cached, cached_ns;	   /* tables loaded from disk, and their time */
+	uint64_t waited, waited_completed; /* walks finished in user space; complete ones */
 };
 
-/* What the measurement was, for headers and for formats that carry it. Strings are borrowed. */
+/* The facts of a measurement. Strings are borrowed. */
 struct profile_meta {
 	const char *command;	  /* "profile" or "stackcount" */
-	const char *command_line; /* as it would be typed into a shell; or NULL */
+	const char *command_line; /* quoted for a shell; or NULL */
 	const char *title;	  /* first line of a text report, without newline; or NULL */
 	const char *event;	  /* "cycles", "cpu-clock", "t:sched:sched_switch" ... */
-	uint64_t frequency;	  /* Hz; 0 when a period was given */
-	uint64_t period;	  /* events a sample; 0 when a frequency was given */
+	uint64_t frequency;	  /* Hz; 0 if a period was given */
+	uint64_t period;	  /* events per sample; 0 if a frequency was given */
 	uint64_t start_time_ns;	  /* CLOCK_REALTIME */
 	uint64_t duration_ns;	  /* measured */
-	uint64_t hash_storage;	  /* --hash-storage-size as given, 0: not given */
-	uint64_t stack_storage;
+	uint64_t hash_storage;	  /* --hash-storage-size; 0: not given */
+	uint64_t stack_storage;	  /* --stack-storage-size; 0: not given */
 	const char *hostname, *kernel_release; /* or NULL */
 	bool user, kernel;		       /* which stacks were captured */
 	struct profile_unwinding unwinding;
 };
 
-/* What one sample stands for, ns of CPU time; 0 when it stands for something else. */
+/* The CPU time that one sample stands for, in ns; 0 if samples do not stand for time. */
 uint64_t profile_sample_ns(const struct profile_meta *meta);
 
 enum profile_view_flags {
-	PROFILE_VIEW_PROCESS = 1 << 0,	 /* processes apart: comm and tgid are part of an entry */
-	PROFILE_VIEW_THREAD = 1 << 1,	 /* thread ids apart */
-	PROFILE_VIEW_OFFSET = 1 << 2,	 /* offsets are shown: frames that differ in them differ */
-	PROFILE_VIEW_ADDRESS = 1 << 3,	 /* addresses apart (--by-address, -A, -v) */
+	PROFILE_VIEW_PROCESS = 1 << 0,	 /* comm and tgid are shown */
+	PROFILE_VIEW_THREAD = 1 << 1,	 /* thread ids are shown */
+	PROFILE_VIEW_OFFSET = 1 << 2,	 /* offsets in functions are shown */
+	PROFILE_VIEW_ADDRESS = 1 << 3,	 /* addresses are shown (--by-address, -A, -v) */
 	PROFILE_VIEW_MODULE = 1 << 4,	 /* the module is shown */
-	PROFILE_VIEW_CGROUP = 1 << 5,	 /* cgroups apart */
+	PROFILE_VIEW_CGROUP = 1 << 5,	 /* cgroups are shown */
 	PROFILE_VIEW_LINES = 1 << 6,	 /* file and line are shown */
-	PROFILE_VIEW_COMM = 1 << 7,	 /* comms apart but not processes: folded output */
-	PROFILE_VIEW_NO_USER = 1 << 8,	 /* -K: user stacks are left out and tell nothing apart */
-	PROFILE_VIEW_NO_KERNEL = 1 << 9, /* -U */
-	PROFILE_VIEW_INLINED = 1 << 10,	 /* inlined frames are marked: they differ from others */
+	PROFILE_VIEW_COMM = 1 << 7,	 /* comms are shown, tgids are not: folded output */
+	PROFILE_VIEW_NO_USER = 1 << 8,	 /* -K: user stacks are not shown */
+	PROFILE_VIEW_NO_KERNEL = 1 << 9, /* -U: kernel stacks are not shown */
+	PROFILE_VIEW_INLINED = 1 << 10,	 /* inlined frames are marked as such */
 	PROFILE_VIEW_UNNAMED = 1 << 11,	 /* frames without a name show their module */
 	PROFILE_VIEW_OBJECT = 1 << 12,	 /* the mapped object is shown */
 };
 
-/* A frame as the view shows it; fields the view does not show are those of its first sight. */
+/* An interned frame. Properties that are not shown are those of the first frame of its kind. */
 struct profile_frame {
-	struct names_frame is; /* strings belong to the names */
+	struct names_frame is; /* its strings are the names' */
 	uint64_t address;
 };
 
@@ -71,14 +71,14 @@ struct profile_entry {
 	uint64_t cgroup;
 	uint32_t tgid, tid;
 	char comm[TALLY_COMM_SIZE];
-	/* Frame indices, leaf first; NULL and 0 when there is no such stack. */
+	/* Frame indices, leaf first; NULL and 0 if there is no such stack. */
 	const uint32_t *kernel, *user;
 	uint32_t n_kernel, n_user;
-	bool kernel_missed, user_missed; /* there was one, but it could not be stored */
+	bool kernel_missed, user_missed; /* the stack was not stored: TALLY_STACK_MISSED */
 	bool kernel_cut, user_cut;	 /* deeper than the depth limit */
-	enum tally_end user_end;   /* why the walk of the user stack ended; where that is no end of
-				      the   stack its last frame, NAMES_FRAME_UNWIND, says so */
-	bool has_kernel, has_user; /* a stack was there (or missed) on that side */
+	/* If the walk ended early, the last frame, NAMES_FRAME_UNWIND, names this reason. */
+	enum tally_end user_end;
+	bool has_kernel, has_user; /* the event had such a stack, stored or missed */
 };
 
 struct profile {
@@ -90,37 +90,37 @@ struct profile {
 	uint32_t n_cgroups;
 	const struct profile_frame *frames;
 	uint32_t n_frames;
-	const struct profile_entry
-		*entries; /* ascending by count; ties in a stable, repeatable order */
+	const struct profile_entry *entries; /* ascending by count; ties in the tally's order */
 	uint32_t n_entries;
 	uint64_t total;		/* sum of the counts */
-	uint64_t missed_sides;	/* kernel and user stacks, one for each entry of the tally, not
-				   stored */
-	uint64_t missed_counts; /* samples in them */
-	struct ends ends;	/* how user stacks ended, shown or not */
-	/* --diff: what this profile is compared with, made for the same view; or NULL. Borrowed. */
+	uint64_t missed_sides;	/* kernel and user stacks that were not stored, by tally entry */
+	uint64_t missed_counts; /* samples of entries with a missed stack */
+	struct ends ends;	/* of all user stacks, shown or not */
+	/* --diff: the profile to compare with, built for the same view; or NULL. Borrowed. */
 	const struct profile *base;
 	struct profile_store *store;
 };
 
-/* A stack of a profile is cut here at the latest, with all its inlined functions. */
+/* The most frames of a stack in a profile, inlined functions included; longer ones are cut. */
 #define PROFILE_MAX_FRAMES 4096
 
-/* Borrows everything it is given. 0 or a negative errno; what the view does not show is zero. */
+/*
+ * Merges the tally for a view of PROFILE_VIEW_* flags. Borrows all its arguments. Properties of
+ * entries that the view does not show are 0. 0 or a negative errno; profile_clear() the result.
+ */
 int profile_build(const struct tally *tally, const struct names *names,
 		  const struct profile_meta *meta, uint32_t view, struct profile *ret_profile);
 void profile_clear(struct profile *profile);
 
 /*
- * Frames of `base` of which nothing but the name is known, as reports of other programs have them,
- * become what a frame of that name is in `profile`: of that module, the kernel's, generated. 0 or
- * -ENOMEM.
+ * Gives each frame of `base` that has a name only, because another program's report was imported,
+ * the module and flags of the frame of that name in `profile`. 0 or -ENOMEM.
  */
 int profile_recognize(struct profile *base, const struct profile *profile);
 
 /*
- * Stacks lie in memory as the tally first saw them and are printed by count: a writer that asks
- * for those of a few entries ahead need not wait for each.
+ * Prefetches the stacks of an entry. Writers call it for an entry some places ahead, because
+ * entries are in the order of their counts and stacks in the order of the tally.
  */
 static inline void profile_prefetch(const struct profile *profile, uint32_t entry)
 {
@@ -135,7 +135,7 @@ static inline void profile_prefetch(const struct profile *profile, uint32_t entr
 		__builtin_prefetch(ahead->user + 16);
 }
 
-/* Where the cgroup is in the cgroup file system, or NULL when nothing is known of it. */
+/* The path of the cgroup in the cgroup file system, or NULL if it is not known. */
 const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How to show a profile: what the display options of the commands come down to.
+ * The display options of the commands, for the formats.
  */
 #ifndef STACKTALLY_VIEW_REPORT_OPTIONS_H
 #define STACKTALLY_VIEW_REPORT_OPTIONS_H
@@ -9,7 +9,7 @@
 
 enum report_layout {
 	REPORT_LAYOUT_PROFILE,	  /* the multi-line layout of bcc's profile */
-	REPORT_LAYOUT_STACKCOUNT, /* that of stackcount */
+	REPORT_LAYOUT_STACKCOUNT, /* that of bcc's stackcount */
 };
 
 struct report_options {
@@ -26,8 +26,8 @@ struct report_options {
 	bool show_cgroup;
 	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
-	bool diff;	  /* --diff: there is a profile->base; processes are one a comm */
-	bool diff_counts; /* --diff-raw: counts as they are, not as shares of each total */
+	bool diff;	  /* --diff: profile->base is set, and processes are merged by comm */
+	bool diff_counts; /* --diff-raw: differences of counts, not of shares */
 };
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/index.h"
 #include "base/own.h"
 
-/* Of the addresses, for they tell stacks apart; not of the images they were found in. */
+/* A hash of the addresses of a stack, without their images. */
 static uint64_t stack_key(const struct tally *tally, uint32_t id)
 {
 	const struct tally_address *addresses = tally_addresses(tally);
@@ -27,7 +27,7 @@ static uint64_t side_key(const struct tally *tally, const uint64_t *keys, uint32
 	return id < tally_n_stacks(tally) ? keys[id] : id;
 }
 
-/* 64 bits that two different entries do not share but once in 10^8 profiles. */
+/* A 64-bit hash of an entry: 10^6 entries collide in one of some 10^7 profiles. */
 static uint64_t entry_key(const struct tally *tally, const uint64_t *keys,
 			  const struct tally_entry *entry)
 {
@@ -70,8 +70,9 @@ int summary_of(const struct tally *tally, const struct names *names, struct summ
 	struct summary summary = { .total = tally_total(tally) };
 	int r = count_stacks(tally, &summary.n_stacks);
 
-	if (r == 0)
-		r = ends_of(tally, names, &summary.ends);
+	if (r < 0)
+		return r;
+	r = ends_of(tally, names, &summary.ends);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < tally_n_entries(tally); i++) {

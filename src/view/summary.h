@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is said of a measurement beside its report, without one being built: how much was counted,
- * how many stacks, how they ended.
+ * The numbers of a measurement for messages, found without building a profile.
  */
 #ifndef STACKTALLY_VIEW_SUMMARY_H
 #define STACKTALLY_VIEW_SUMMARY_H
@@ -12,8 +11,8 @@
 
 struct summary {
 	uint64_t total;	       /* sum of the counts */
-	uint64_t missed_sides; /* kernel and user stacks, one for each entry, not stored */
-	uint32_t n_stacks;     /* distinct stacks of distinct processes, by their addresses */
+	uint64_t missed_sides; /* kernel and user stacks that were not stored, by entry */
+	uint32_t n_stacks;     /* stacks that differ in a process or an address */
 	struct ends ends;
 };
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the view shows of a frame; equal bytes print alike. Strings are shared, so pointers do. */
+#include "base/grow.h"
+
+/* The shown properties of a frame: equal bytes print alike. Pointers stand for shared strings. */
 struct frame_key {
 	const char *name, *module, *file;
 	uint64_t offset, address;
@@ -59,18 +61,9 @@ static int intern_frame(struct view *view, const struct profile_frame *frame, ui
 			return 0;
 		}
 	}
-	if (view->n_frames == view->frame_room) {
-		uint64_t room = (uint64_t)view->frame_room * 2 + 256;
-		struct profile_frame *grown;
-
-		if (room >= INDEX_NONE)
-			return -EFBIG;
-		grown = reallocarray(view->frames, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		view->frames = grown;
-		view->frame_room = (uint32_t)room;
-	}
+	r = grow(&view->frames, &view->frame_room, (size_t)view->n_frames + 1);
+	if (r < 0)
+		return r;
 	view->frames[view->n_frames] = *frame;
 	r = index_add(&view->frame_index, hash, view->n_frames);
 	if (r < 0)
@@ -79,14 +72,13 @@ static int intern_frame(struct view *view, const struct profile_frame *frame, ui
 	return 0;
 }
 
-/* Interns the frames of one address into `ids`. One that nobody named yet has no name. */
+/* Interns the frames of one address into `ids`. It has no name if the names lack it. */
 static int intern_address(struct view *view, const struct names *names, uint32_t address,
 			  uint32_t *ids)
 {
 	const struct tally_address *where = &tally_addresses(view->tally)[address];
 	struct profile_frame frame = { .address = where->address };
 	struct names_address named;
-	int r = 0;
 
 	if (address >= names_n_addresses(names)) {
 		frame.is.object = NAMES_NONE;
@@ -94,16 +86,20 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 		return intern_frame(view, &frame, ids);
 	}
 	named = names_address(names, address);
-	for (uint32_t i = 0; r == 0 && i < named.n; i++) {
+	for (uint32_t i = 0; i < named.n; i++) {
+		int r;
+
 		frame.is = names_frame(names, named.first + i);
 		if (frame.is.name && frame.is.name[0] == '\0')
 			frame.is.name = NULL;
 		r = intern_frame(view, &frame, &ids[i]);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
-/* The frames that stand at the roots of stacks that are not complete. */
+/* Interns the frames that name why a walk ended. */
 static int intern_ends(struct view *view)
 {
 	const struct tally_stack *stacks = tally_stacks(view->tally);
@@ -158,13 +154,13 @@ static uint64_t hash_stack(const struct view *view, const struct view_stack *sta
 	       hash_u64(stack->flags);
 }
 
-/* Lays the stack's frames from `first` on, behind all that is there. */
-static struct view_stack lay_out(const struct view *view, uint32_t stack, uint64_t first)
+/* Writes the frames of a stack of the tally from index `first` on. */
+static struct view_stack write_stack(const struct view *view, uint32_t stack, uint64_t first)
 {
 	const struct tally_stack *from = &tally_stacks(view->tally)[stack];
 	const uint32_t *addresses = tally_frames(view->tally, from);
 	uint32_t end = TALLY_STACK_END(from->flags), n = 0;
-	/* Two that differ in nothing else print alike. */
+	/* No format shows this flag. */
 	uint32_t flags = from->flags & ~(uint32_t)TALLY_STACK_ASSUMED;
 	uint32_t *to = view->stack_frames + first;
 
@@ -197,23 +193,14 @@ static bool same_stack(const struct view *view, const struct view_stack *a,
 		      a->n * sizeof(uint32_t)) == 0;
 }
 
-/* Adds a stack that is new; its frames move up to the others'. */
-static int keep(struct view *view, struct view_stack stack, uint64_t hash)
+/* Adds a new stack; its frames move to the end of the others */
+static int add_stack(struct view *view, struct view_stack stack, uint64_t hash)
 {
 	int r;
 
-	if (view->n_stacks == view->stack_room) {
-		uint64_t room = (uint64_t)view->stack_room * 2 + 256;
-		struct view_stack *grown;
-
-		if (room >= INDEX_NONE)
-			return -EFBIG;
-		grown = reallocarray(view->stacks, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		view->stacks = grown;
-		view->stack_room = (uint32_t)room;
-	}
+	r = grow(&view->stacks, &view->stack_room, (size_t)view->n_stacks + 1);
+	if (r < 0)
+		return r;
 	r = index_add(&view->stack_index, hash, view->n_stacks);
 	if (r < 0)
 		return r;
@@ -226,52 +213,46 @@ static int keep(struct view *view, struct view_stack stack, uint64_t hash)
 	return 0;
 }
 
-static int intern_stack(struct view *view, const struct view_stack *laid, uint64_t hash,
+static int intern_stack(struct view *view, const struct view_stack *written, uint64_t hash,
 			uint32_t *ret_id)
 {
 	struct index_cursor cursor;
 
 	for (uint32_t at = index_first(&view->stack_index, hash, &cursor); at != INDEX_NONE;
 	     at = index_next(&view->stack_index, &cursor)) {
-		if (same_stack(view, &view->stacks[at], laid)) {
+		if (same_stack(view, &view->stacks[at], written)) {
 			*ret_id = at;
 			return 0;
 		}
 	}
 	*ret_id = view->n_stacks;
-	return keep(view, *laid, hash);
+	return add_stack(view, *written, hash);
 }
 
-/* How many stacks are laid out before the first is looked for, so that memory answers in time. */
+/* How many stacks are written before the first is looked up, so that prefetches arrive in time. */
 #define BATCH 16u
 
 static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n)
 {
-	struct view_stack laid[BATCH];
+	struct view_stack written[BATCH];
 	uint64_t hashes[BATCH], end = view->n_stack_frames;
 	int r = 0;
 
-	if (view->stack_frame_room - end < BATCH * PROFILE_MAX_FRAMES) {
-		uint64_t room = view->stack_frame_room * 2 + BATCH * PROFILE_MAX_FRAMES;
-		uint32_t *grown = reallocarray(view->stack_frames, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		view->stack_frames = grown;
-		view->stack_frame_room = room;
-	}
+	r = grow(&view->stack_frames, &view->stack_frame_room, end + BATCH * PROFILE_MAX_FRAMES);
+	if (r < 0)
+		return r;
 	for (uint32_t i = 0; i < n; i++) {
-		laid[i] = lay_out(view, stacks[i], end);
-		end += laid[i].n;
-		hashes[i] = hash_stack(view, &laid[i]);
+		written[i] = write_stack(view, stacks[i], end);
+		end += written[i].n;
+		hashes[i] = hash_stack(view, &written[i]);
 		index_prefetch(&view->stack_index, hashes[i]);
 	}
 	for (uint32_t i = 0; r == 0 && i < n; i++)
-		r = intern_stack(view, &laid[i], hashes[i], &view->stack_of[stacks[i]]);
+		r = intern_stack(view, &written[i], hashes[i], &view->stack_of[stacks[i]]);
 	return r;
 }
 
-/* Marks the stacks that occur on a shown side: 0 for now, instead of INDEX_NONE. */
+/* Gives the stacks that are shown a 0 for now, in place of INDEX_NONE. */
 static void mark_shown(struct view *view)
 {
 	const struct tally_entry *entries = tally_entries(view->tally);
@@ -314,9 +295,12 @@ int view_make(struct view *view, const struct tally *tally, const struct names *
 
 	*view = (struct view){ .tally = tally, .flags = flags };
 	r = intern_ends(view);
-	if (r == 0)
-		r = intern_frames(view, names);
-	return r < 0 ? r : intern_stacks(view);
+	if (r < 0)
+		return r;
+	r = intern_frames(view, names);
+	if (r < 0)
+		return r;
+	return intern_stacks(view);
 }
 
 void view_clear(struct view *view)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The frames and stacks of a tally as a view shows them: frames that print alike get one index,
- * and so do stacks of such frames. What profile_build() merges entries by. Must not know: formats.
+ * The frames and stacks of a tally, interned for one view: frames that print alike have one index,
+ * and so have stacks of such frames. Internal to view/: for profile_build().
  */
 #ifndef STACKTALLY_VIEW_VIEW_H
 #define STACKTALLY_VIEW_VIEW_H
@@ -27,30 +27,30 @@ struct view {
 	uint32_t n_frames, frame_room;
 	struct index frame_index;
 
-	/* The frames that say why a stack is not complete; INDEX_NONE: did not occur yet. */
+	/* The frames that name the reason why a walk ended; INDEX_NONE: did not occur. */
 	uint32_t end_frames[TALLY_N_ENDS];
 
 	/* The frames of each address: frame_of[first_of[a]] to frame_of[first_of[a + 1]]. */
 	uint32_t *frame_of;
-	uint64_t *first_of; /* NULL when each address has one frame: then frame_of[a] is it */
+	uint64_t *first_of; /* NULL if each address has one frame, frame_of[a] */
 
 	struct view_stack *stacks;
 	uint32_t n_stacks, stack_room;
 	struct index stack_index;
 	uint32_t *stack_frames;
 	uint64_t n_stack_frames, stack_frame_room;
-	uint32_t *stack_of; /* for each stack of the tally its id here; INDEX_NONE: not shown */
+	uint32_t *stack_of; /* the id of each stack of the tally here; INDEX_NONE: not shown */
 };
 
 /*
- * Interns all frames, and the stacks of the sides that the view shows. 0 or a negative errno;
- * view_clear() is due in both cases.
+ * Interns all frames, and the kernel and user stacks that are shown. 0 or a negative errno; call
+ * view_clear() in both cases.
  */
 int view_make(struct view *view, const struct tally *tally, const struct names *names,
 	      uint32_t flags);
 void view_clear(struct view *view);
 
-/* The id of a stack of the tally in this view; TALLY_STACK_NONE and _MISSED stay what they are. */
+/* The id of a stack of the tally in this view; TALLY_STACK_NONE and _MISSED stay the same. */
 static inline uint32_t view_stack(const struct view *view, uint32_t stack)
 {
 	return stack < tally_n_stacks(view->tally) ? view->stack_of[stack] : stack;

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct report_options options = { .per_process = true, .diff = true };
 
 /* What the writer makes of the base, compared with itself if it can; allocated. */
-static char *written(const struct base *base, const struct writer *writer, size_t *ret_size)
+static char *written(const struct baseline *base, const struct writer *writer, size_t *ret_size)
 {
 	struct profile profile = { 0 }, same = { 0 };
 	uint32_t view = writer->view(&options);
@@ -38,7 +38,7 @@ static char *written(const struct base *base, const struct writer *writer, size_
 }
 
 /* Every line ends with the same count twice. */
-static void check_folded(const struct base *base)
+static void check_folded(const struct baseline *base)
 {
 	size_t size;
 	char *text = written(base, &folded_writer, &size);
@@ -61,36 +61,36 @@ static void check_folded(const struct base *base)
 	free(text);
 }
 
-static void check_pprof(const struct base *base)
+static void check_pprof(const struct baseline *base)
 {
-	struct base *again = NULL;
+	struct baseline *again = NULL;
 	struct error err = { 0 };
 	size_t size;
 	char *text = written(base, &pprof_writer, &size);
 
-	if (base_read(text, size, &again, &err) < 0)
+	if (baseline_read(text, size, &again, &err) < 0)
 		abort();
 	if (tally_total(base->tally) <= INT64_MAX &&
 	    tally_total(again->tally) != tally_total(base->tally))
 		abort();
-	base_free(again);
+	baseline_free(again);
 	free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct base *base = NULL;
+	struct baseline *base = NULL;
 	struct error err = { 0 };
 
 	if (size > 65536)
 		return 0;
-	if (base_read((const char *)data, size, &base, &err) < 0) {
+	if (baseline_read((const char *)data, size, &base, &err) < 0) {
 		if (!err.text[0])
 			abort();
 		return 0;
 	}
 	check_folded(base);
 	check_pprof(base);
-	base_free(base);
+	baseline_free(base);
 	return 0;
 }
