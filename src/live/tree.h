@@ -32,9 +32,9 @@ struct tree {
 };
 
 /*
- * An empty tree for the report's options, of at most `max_nodes`. Processes have nodes of their own
- * until half of the nodes are in use; after that, new ones share a node by name. 0 or -ENOMEM;
- * tree_clear() is due in both cases.
+ * An empty tree for the report's options, of at most `max_nodes`. Processes have nodes of their
+ * own; once half of the nodes are in use, tree_grow() makes those of the same name share one. 0 or
+ * -ENOMEM; tree_clear() is due in both cases.
  */
 int tree_make(struct tree *tree, const struct report_options *report, uint32_t max_nodes);
 void tree_clear(struct tree *tree);

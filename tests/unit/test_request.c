@@ -18,7 +18,7 @@ static int parse(const char *text, struct request *ret_request)
 	return request_parse(text, strlen(text), ret_request);
 }
 
-static void a_request_is_read_once_it_is_whole(void **state)
+static void a_request_is_complete_after_its_empty_line(void **state)
 {
 	static const char text[] = "GET /abc/save?format=svg&from=2 HTTP/1.1\r\n" HOST
 				   "Origin:  http://127.0.0.1:4711 \r\nAccept: */*\r\n\r\nmore";
@@ -38,7 +38,7 @@ static void a_request_is_read_once_it_is_whole(void **state)
 	assert_true(request_is_same_origin(&request));
 }
 
-static void what_is_not_plainly_a_request_is_refused(void **state)
+static void malformed_requests_are_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -79,7 +79,7 @@ static void what_is_not_plainly_a_request_is_refused(void **state)
 	assert_true(request.head);
 }
 
-static void what_is_too_long_is_refused(void **state)
+static void long_requests_are_refused(void **state)
 {
 	char text[REQUEST_MAX_SIZE + 1];
 	struct request request;
@@ -103,7 +103,7 @@ static void what_is_too_long_is_refused(void **state)
 	assert_int_equal(request_parse(text, n, &request), -431);
 }
 
-static void hosts_by_name_are_not_plain(void **state)
+static void host_names_are_refused(void **state)
 {
 	static const struct {
 		const char *host;
@@ -133,7 +133,7 @@ static void hosts_by_name_are_not_plain(void **state)
 	}
 }
 
-static void origins_have_to_be_ours(void **state)
+static void foreign_origins_are_refused(void **state)
 {
 	static const char *const foreign[] = { "null",
 					       "",
@@ -211,11 +211,11 @@ static void routes_have_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_is_read_once_it_is_whole),
-		cmocka_unit_test(what_is_not_plainly_a_request_is_refused),
-		cmocka_unit_test(what_is_too_long_is_refused),
-		cmocka_unit_test(hosts_by_name_are_not_plain),
-		cmocka_unit_test(origins_have_to_be_ours),
+		cmocka_unit_test(a_request_is_complete_after_its_empty_line),
+		cmocka_unit_test(malformed_requests_are_refused),
+		cmocka_unit_test(long_requests_are_refused),
+		cmocka_unit_test(host_names_are_refused),
+		cmocka_unit_test(foreign_origins_are_refused),
 		cmocka_unit_test(routes_have_bounds),
 	};
 
