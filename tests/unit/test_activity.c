@@ -33,7 +33,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Until the counter was read `n` times; what was read before the last time is in the bins. */
+/* Waits until the counter was read `n` times. All reads but the last are in the bins then. */
 static void await_reads(struct counter *counter, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -65,9 +65,9 @@ static void bins_add_up_to_the_events(void **state)
 	n = activity_read(activity, 0, bins, 512, &first);
 	assert_int_equal(first, 0);
 	assert_true(n >= 3);
-	/* Three or more reads were added; their sum is theirs, however late they were. */
+	/* Each read counted 1000 events, however late it was. */
 	assert_true(sum(bins, n) >= 3000 && sum(bins, n) % 1000 == 0);
-	/* From a number on: what was read is not read again. */
+	/* Reads from a number on. */
 	rest = activity_read(activity, n - 1, bins, 1, &first);
 	assert_int_equal(rest, 1);
 	assert_int_equal(first, n - 1);
@@ -76,7 +76,7 @@ static void bins_add_up_to_the_events(void **state)
 	activity_stop(NULL);
 }
 
-/* A thread that is late by more than is kept: the events are in the bins that are. */
+/* When the thread is late by more bins than are kept, those have all events. */
 static void events_of_a_late_thread_are_spread(void **state)
 {
 	const uint64_t bins_late = ACTIVITY_BINS + 1000;

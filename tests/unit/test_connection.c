@@ -143,7 +143,7 @@ static void a_client_that_leaves_is_noticed(void **state)
 	close(pair->peer);
 	pair->peer = -1;
 	assert_int_equal(connection_read(&pair->connection, &request), -EPIPE);
-	/* And no SIGPIPE. */
+	/* Sending to it raises no SIGPIPE. */
 	assert_int_equal(connection_reply(&pair->connection, &(struct reply){ .status = 200 }, 0),
 			 0);
 	assert_int_equal(connection_write(&pair->connection, 0), -EPIPE);
@@ -165,7 +165,7 @@ static void a_reply_has_its_fields(void **state)
 		     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
 		     "Content-Disposition: attachment; filename=\"a.json\"\r\n",
 		     "{}");
-	/* All was sent: the client sees the end, and has to close. */
+	/* The client has read all, and has to close. */
 	assert_int_equal(recv(pair->peer, &byte, 1, 0), 0);
 	assert_int_equal(pair->connection.state, CONNECTION_LINGERING);
 	assert_int_equal(connection_events(&pair->connection), EPOLLIN);
@@ -210,7 +210,7 @@ static void a_large_reply_is_sent_in_parts(void **state)
 	assert_int_equal(connection_write(&pair->connection, now), 0);
 	assert_int_equal(pair->connection.state, CONNECTION_SENDING);
 	assert_int_equal(connection_events(&pair->connection), EPOLLOUT);
-	/* As long as nothing is taken, the deadline stays. */
+	/* The deadline stays while the client reads nothing. */
 	assert_int_equal(pair->connection.deadline, now + CONNECTION_STALL_MS);
 	assert_int_equal(connection_write(&pair->connection, now + 1000), 0);
 	assert_int_equal(pair->connection.deadline, now + CONNECTION_STALL_MS);
@@ -274,7 +274,7 @@ static void a_stream_goes_on(void **state)
 	assert_int_equal(connection_events(&pair->connection), EPOLLRDHUP | EPOLLOUT);
 	assert_int_equal(connection_write(&pair->connection, 60), 0);
 	assert_int_equal(peer_takes(pair, bytes, sizeof(bytes)), 100);
-	/* All is sent: it may now be silent for as long as it likes. */
+	/* With an empty queue there is no deadline. */
 	assert_int_equal(pair->connection.deadline, UINT64_MAX);
 	assert_int_equal(buffer->references, 1);
 	buffer_unref(buffer);
@@ -290,11 +290,11 @@ static void a_stream_has_a_bounded_queue(void **state)
 		assert_int_equal(connection_publish(&pair->connection, buffer, 100 + i), 0);
 		assert_int_equal(connection_write(&pair->connection, 100), 0);
 	}
-	/* The socket took part of the first: that one still waits, as do the others. */
+	/* The socket took a part of the first buffer, so all of them are still queued. */
 	assert_int_equal(connection_publish(&pair->connection, buffer, 200), -ENOBUFS);
 	assert_int_equal(pair->connection.n_queue, SERVER_MAX_QUEUE);
 	assert_int_equal(buffer->references, 1 + SERVER_MAX_QUEUE);
-	/* What came later gives it no more time. */
+	/* Later buffers do not postpone the deadline. */
 	assert_int_equal(pair->connection.deadline, 100 + CONNECTION_STALL_MS);
 	connection_close(&pair->connection);
 	assert_int_equal(buffer->references, 1);

@@ -93,7 +93,7 @@ static void later_ones_have_what_changed(void **state)
 	assert_int_equal(delta->losses.events, 11);
 	assert_int_equal(delta->losses.lost_ring, 2);
 	delta_free(delta);
-	/* Nothing happens, nothing is in it. */
+	/* Without new counts, the delta is empty. */
 	delta = take(&tracker, tally);
 	assert_int_equal(delta->n_addresses + delta->n_counts + delta->n_entries, 0);
 	assert_int_equal(delta->losses.events + delta->losses.lost_ring, 0);

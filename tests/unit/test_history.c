@@ -71,7 +71,7 @@ static void seconds_are_evicted_by_memory(void **state)
 	expect_kept(&history, 2, 3);
 	push(&history, 40, 99);
 	expect_kept(&history, 2, 4);
-	/* The newest stays, even if it is too large by itself. */
+	/* The newest second is kept even if it alone is too large. */
 	push(&history, 50, 1000);
 	expect_kept(&history, 5, 5);
 	assert_int_equal(history_get(&history, 5)->n_counts, 1000);

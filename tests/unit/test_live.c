@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The live view as a whole: a tally is handed over by one thread, clients ask on the loopback. */
+/* The whole live view: a tally is handed over, and clients connect on the loopback address. */
 #include <errno.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "live/live.h"
 #include "live_data.h"
 
-#define JOBS 32 /* that may wait, as in live.c */
+#define JOBS 32 /* MAX_JOBS of live.c */
 
 struct fixture {
 	struct tally *tally;
@@ -110,7 +110,7 @@ static int get(struct fixture *fixture, const char *path)
 	return client_get(live_url(fixture->live), path);
 }
 
-/* The folded lines of all since the start. */
+/* Expects these folded lines of everything since the start. */
 static void expect_total(struct fixture *fixture, const char *lines)
 {
 	char *bytes = client_finish(ask(fixture, "save?format=folded"), NULL);
@@ -159,7 +159,7 @@ static void bad_requests_are_refused(void **state)
 	assert_int_equal(get(fixture, "counts?from=1&to=2"), 200);
 }
 
-/* A recording that is too large is refused, and nothing else is. */
+/* A recording that is too large does not keep other formats from being saved. */
 static void files_that_are_too_large_are_refused(void **state)
 {
 	struct fixture *fixture = *state;
@@ -177,7 +177,7 @@ static void a_profile_waits_for_its_seconds(void **state)
 	char byte;
 
 	update(fixture, 1000, true);
-	/* What was asked later is answered, this is not. */
+	/* A later request is answered, but this one is not. */
 	other = ask(fixture, "counts");
 	assert_int_equal(client_status(other), 200);
 	assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), -1);
@@ -196,12 +196,12 @@ static void waiting_requests_are_bounded(void **state)
 	for (uint32_t i = 0; i < JOBS; i++)
 		fds[i] = ask(fixture, "debug/pprof/profile?seconds=600");
 	assert_int_equal(get(fixture, "counts"), 503);
-	/* A client that leaves makes room; the server sees that before it reads what comes then. */
+	/* A client that disconnects makes room for another request. */
 	close(fds[3]);
 	for (int status = 503; status == 503;)
 		status = get(fixture, "counts");
 	other = ask(fixture, "debug/pprof/profile?seconds=600");
-	/* At the end all get what there is. */
+	/* At the end, all are answered with what there is. */
 	while (get(fixture, "counts") != 503)
 		;
 	live_close(fixture->live);
@@ -212,7 +212,7 @@ static void waiting_requests_are_bounded(void **state)
 	assert_int_equal(client_status(other), 200);
 }
 
-/* The thread that measures does not wait for names; what it could not hand over comes later. */
+/* live_update() does not wait for names; what it does not hand over is in the next delta. */
 static void slow_names_do_not_delay_the_measurement(void **state)
 {
 	struct fixture *fixture = *state;
@@ -226,12 +226,12 @@ static void slow_names_do_not_delay_the_measurement(void **state)
 	data_count(fixture->tally, 100, 9, "ab", "");
 	update(fixture, 3000, false);
 	sem_post(&fixture->go_on);
-	/* Answered after the first delta: the others were not taken. */
+	/* Only the first delta was taken. */
 	expect_total(fixture, "sh;a;b 1\n");
 	fixture->slow = false;
 	data_count(fixture->tally, 1000, 9, "ab", "");
 	update(fixture, 4000, true);
-	/* A tally to be cleared waits for it, and so has all. */
+	/* A tally that is to be cleared waits for the last delta, so nothing is missing. */
 	data_count(fixture->tally, 10000, 9, "ab", "");
 	update(fixture, 5000, true);
 	expect_total(fixture, "sh;a;b 11111\n");

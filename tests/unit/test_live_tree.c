@@ -63,7 +63,7 @@ static void nodes_keep_their_numbers(void **state)
 	n_nodes = fixture.tree.n_nodes;
 	assert_int_equal(n_nodes, 5);
 	assert_int_equal(fixture.tree.leaf_of[1], fixture.tree.nodes[leaf].parent);
-	/* What is known already adds nothing; what is new comes after it. */
+	/* A known stack adds no node; a new one adds nodes at the end. */
 	data_count(fixture.tally, 5, 9, "ab", "");
 	grow(&fixture);
 	assert_int_equal(fixture.tree.n_nodes, n_nodes);
@@ -77,7 +77,7 @@ static void nodes_keep_their_numbers(void **state)
 	end(&fixture);
 }
 
-/* With -U a profile merges what differs in the kernel only; each entry has to find its leaf. */
+/* With -U, a profile merges entries that only differ in their kernel stacks. */
 static void merged_entries_are_tried_in_halves(void **state)
 {
 	const struct report_options user_only = { .per_process = true, .user_only = true };
@@ -142,7 +142,7 @@ static void processes_share_nodes_when_these_get_few(void **state)
 		data_count(fixture.tally, 1, tgid, "", "");
 		grow(&fixture);
 	}
-	/* The root, ten of their own while at most half are in use, and one for the others. */
+	/* Ten processes get a node each, until more than half are in use; the others share one. */
 	for (uint32_t i = 0; i < 10; i++) {
 		uint32_t node = fixture.tree.leaf_of[i];
 

@@ -73,7 +73,7 @@ static int apply(struct fixture *fixture, uint64_t at_ns)
 	return r;
 }
 
-/* What the newest second counted, and what all did: of the node with this path. */
+/* Expects these counts of the node with this path: in the newest second, and in all seconds. */
 static void expect_counts(struct fixture *fixture, const char *path, uint64_t second_count,
 			  uint64_t total)
 {
@@ -117,7 +117,7 @@ static void deltas_add_up(void **state)
 	assert_int_equal(history_get(&fixture->model.history, 2)->losses.lost_ring, 6);
 }
 
-/* The tally of stackcount -i is cleared; what is shown goes on. */
+/* stackcount -i clears its tally in each interval, but not the model. */
 static void a_cleared_tally_goes_on(void **state)
 {
 	struct fixture *fixture = *state;
@@ -198,7 +198,7 @@ static void a_range_of_seconds_is_added_up(void **state)
 			data_count(fixture->tally, 100, 9, "b", "");
 		assert_int_equal(apply(fixture, tick * 1000), 0);
 	}
-	/* Nodes: all, sh, a, b. */
+	/* The nodes are all, sh, a, b. */
 	buffer = updates_counts(&fixture->model, 2, 3);
 	expect_text(buffer, "{\"from\":2,\"to\":3,\"counts\":[2,5,3,100]}");
 	buffer_unref(buffer);
@@ -218,7 +218,7 @@ static void frames_and_nodes_are_sent_once(void **state)
 
 	data_count(fixture->tally, 3, 9, "ab", "");
 	assert_int_equal(apply(fixture, 1000000), 0);
-	/* model_apply() made the tick already, in which they were. */
+	/* They were in the tick that model_apply() made. */
 	tick = updates_tick(&fixture->model, history_get(&fixture->model.history, 1));
 	expect_text(tick,
 		    "event: tick\ndata: {\"tick\":1,\"at\":1,\"ms\":1,\"samples\":3,\"lost\":0,"
@@ -228,7 +228,7 @@ static void frames_and_nodes_are_sent_once(void **state)
 	expect_text(all, "\"nodes\":[0,0,0,7,1,2,2,1],\"seconds\":[[1,1,1,3,0,[3,3]]],"
 			 "\"totals\":[3,3],\"bins\":[0]}");
 	expect_text(all, "\"bin_ms\":0,\"shortened\":0,");
-	/* Made once in a second. */
+	/* The state is made once a second. */
 	again = updates_state(&fixture->model);
 	assert_ptr_equal(all, again);
 	buffer_unref(again);
@@ -255,7 +255,7 @@ static void add_many(struct fixture *fixture, uint32_t first, uint32_t n)
 
 static void entries_beyond_the_limit_are_counted_as_lost(void **state)
 {
-	const uint32_t n = 600000; /* counts of 8 bytes: more than a state has of seconds */
+	const uint32_t n = 600000; /* of 8 bytes: more than the counts in a state may take */
 	struct fixture *fixture = *state;
 	struct buffer *all;
 
@@ -267,13 +267,13 @@ static void entries_beyond_the_limit_are_counted_as_lost(void **state)
 	assert_int_equal(tally_n_entries(fixture->model.tally), MODEL_MAX_ENTRIES);
 	assert_int_equal(tally_losses_of(fixture->model.tally)->lost_counts, 2);
 	assert_true(tally_losses_of(fixture->model.tally)->counts_full);
-	/* Entries beyond the bound count nothing; those before do. */
+	/* Of these two entries, the first is known and the second was not added. */
 	add_many(fixture, MODEL_MAX_ENTRIES - 1, 2);
 	assert_int_equal(apply(fixture, 3000000), 0);
 	assert_int_equal(tally_total(fixture->model.tally), MODEL_MAX_ENTRIES + 1);
 	assert_int_equal(history_get(&fixture->model.history, 3)->samples, 1);
 	all = updates_state(&fixture->model);
-	/* The counts of the first second have to be asked for. */
+	/* A client has to ask for the counts of the first second. */
 	expect_text(all, "\"seconds\":[[1,1,1,600000,0,null],[2,2,1,400000,0,[");
 	buffer_unref(all);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ranges of seconds as files: which counts are in them, and what happens when they cannot be. */
+/* Ranges of seconds as files: the counts in them, and failures. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void end_second(struct fixture *fixture, uint64_t at_ms)
 	delta_free(delta);
 }
 
-/* Three seconds: a;b 1, 10, 100; a;c with k in the kernel in the second and third. */
+/* Three seconds: 1, 10 and 100 samples of a;b, and in the last two 5 and 7 of a;c;k. */
 static void measure(struct fixture *fixture)
 {
 	data_count(fixture->tally, 1, 9, "ab", "");
@@ -100,7 +100,7 @@ static void a_range_has_the_counts_of_its_seconds(void **state)
 	expect_folded(fixture, 1, 2, "sh;a;c;k 5\nsh;a;b 11\n");
 	expect_folded(fixture, 2, 2, "sh;a;c;k 5\nsh;a;b 10\n");
 	expect_folded(fixture, 3, UINT64_MAX, "sh;a;c;k 7\nsh;a;b 100\n");
-	/* Seconds that have not been yet. */
+	/* These seconds are still to come. */
 	expect_folded(fixture, 4, 9, "");
 }
 
@@ -151,7 +151,7 @@ static void a_recording_can_be_loaded(void **state)
 	recording_free(recording);
 }
 
-/* The text format has a title, as on the terminal; the others have not. */
+/* Only the text format begins with the title. */
 static void a_text_has_its_title(void **state)
 {
 	struct fixture *fixture = *state;
@@ -214,7 +214,7 @@ static void errors_of_writers_are_returned(void **state)
 	fixture->model.source.record = record_nothing;
 	assert_int_equal(save_range(&fixture->model, NULL, 0, UINT64_MAX, &buffer), -EIO);
 	assert_null(buffer);
-	/* And is no reason for the next to fail. */
+	/* The next save works again. */
 	expect_folded(fixture, 1, 1, "sh;a;b 1\n");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The live server on the loopback address: which clients it serves, and which have to go. */
+/* The live server on the loopback address: which clients it serves, and which it disconnects. */
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -192,7 +192,7 @@ static void requests_need_the_token(void **state)
 					   wrong),
 				 404);
 	}
-	/* One was handled. */
+	/* Of all these, one was handled. */
 	await(&fixture->handled);
 	assert_int_equal(sem_trywait(&fixture->handled), -1);
 }
@@ -229,7 +229,7 @@ static void oversized_requests_are_refused(void **state)
 	assert_int_equal(status_of(fixture, "%s", text), 414);
 	memcpy(text, "GET / HTTP/1.1\r\nX: ", 19);
 	assert_int_equal(status_of(fixture, "%s", text), 431);
-	/* Also where more follows than is read. */
+	/* The same when the client sends more than the server reads. */
 	assert_int_equal(status_of(fixture, "%saaaa", text), 431);
 	expect_served(fixture);
 }
@@ -303,7 +303,7 @@ static void the_oldest_client_without_token_makes_room(void **state)
 	char byte;
 
 	fds[0] = client_connect(server_url(fixture->server), 0);
-	/* The server's clock has to see that the others came later. */
+	/* In ms, which is how the server tells time, the others have to come later. */
 	expect_served(fixture);
 	for (start = now_ms(); now_ms() == start;)
 		expect_served(fixture);
@@ -311,7 +311,7 @@ static void the_oldest_client_without_token_makes_room(void **state)
 		fds[i] = client_connect(server_url(fixture->server), 0);
 	expect_served(fixture);
 	assert_int_equal(recv(fds[0], &byte, 1, MSG_DONTWAIT), 0);
-	/* The others are as they were. */
+	/* The others are still connected. */
 	for (uint32_t i = 1; i < SERVER_MAX_CONNECTIONS; i++)
 		assert_int_equal(recv(fds[i], &byte, 1, MSG_DONTWAIT), -1);
 	client_ask(fds[1], server_url(fixture->server), "now");
@@ -344,7 +344,7 @@ static void clients_with_the_token_stay(void **state)
 			close(fds[i]);
 }
 
-/* A client that does not take its reply has to go when its place is wanted. */
+/* A client that does not read its reply is replaced by a new one. */
 static void the_most_stalled_client_makes_room(void **state)
 {
 	struct fixture *fixture = *state;
@@ -362,9 +362,9 @@ static void the_most_stalled_client_makes_room(void **state)
 		status = client_get(server_url(fixture->server), "now");
 		assert_true(status == 0 || status == 200);
 	}
-	/* It had to go before its own deadline. */
+	/* It was replaced, and did not just reach its deadline. */
 	assert_true(now_ms() - start < 10000);
-	/* What is left of the reply never comes. */
+	/* It only gets what was sent before. */
 	free(client_finish(stalled, &fixture->large));
 	assert_true(fixture->large < 8 << 20);
 	assert_int_equal(sem_trywait(&fixture->cancelled), -1);
@@ -372,7 +372,7 @@ static void the_most_stalled_client_makes_room(void **state)
 		close(fds[i]);
 }
 
-/* Without descriptors the server stops to accept, and goes on when there are some again. */
+/* The server accepts connections again once there are descriptors. */
 static void it_survives_a_lack_of_descriptors(void **state)
 {
 	struct fixture *fixture = *state;
@@ -385,7 +385,7 @@ static void it_survives_a_lack_of_descriptors(void **state)
 	assert_true(other >= 0);
 	none = limit;
 	none.rlim_cur = (rlim_t)other + 1;
-	/* Descriptors below the limit may be free: these are taken. */
+	/* Uses up the descriptors below the limit. */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	while (dup(other) >= 0)
 		;
@@ -400,7 +400,7 @@ static void it_survives_a_lack_of_descriptors(void **state)
 				 0);
 	}
 	client_ask(other, server_url(fixture->server), "now");
-	/* The connection that was there before is served meanwhile. */
+	/* Meanwhile, the connection that was there before is served. */
 	client_ask(fd, server_url(fixture->server), "now");
 	await(&fixture->handled);
 	assert_int_equal(sem_trywait(&fixture->handled), -1);
@@ -441,7 +441,7 @@ static void a_slow_stream_is_cut_off(void **state)
 	int slow = stream(fixture, 4096), quick = stream(fixture, 0), published = 0;
 	size_t size;
 
-	/* One after the other, so that the quick one keeps up. */
+	/* Waits for the quick client each time, so that it keeps up. */
 	while (server_n_streams(fixture->server) == 2) {
 		char *text = malloc((256 << 10) + 16);
 
@@ -452,7 +452,7 @@ static void a_slow_stream_is_cut_off(void **state)
 		assert_true(client_await(quick, "end;"));
 		assert_true(++published < 100);
 	}
-	/* The queue's bound was reached, beyond what the sockets took. */
+	/* The queue was full before the client was disconnected. */
 	assert_true(published > SERVER_MAX_QUEUE);
 	free(client_finish(slow, &size));
 	assert_true(size < (size_t)published * (256 << 10));
@@ -491,7 +491,7 @@ static void streams_are_bounded(void **state)
 	}
 }
 
-/* A stream that lacks something is ended, so that its client begins anew. */
+/* A stream that misses a message is closed, so that its client connects again. */
 static void a_lost_message_ends_the_streams(void **state)
 {
 	struct fixture *fixture = *state;
