@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tui/browser.h"
+#include "tui/browser_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

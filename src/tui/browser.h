@@ -68,13 +68,4 @@ enum browser_result {
 /* Handles a key (keys.h). An enum browser_result, or -ENOMEM. */
 int browser_key(struct browser *browser, uint32_t key);
 
-/* For browser_keys.c. Those that can fail return 0 or -ENOMEM. */
-int browser_zoom(struct browser *browser, uint32_t node);
-void browser_select(struct browser *browser, uint32_t box);
-int browser_sort(struct browser *browser, bool by_total);
-/* Replaces the search, and takes over the new one; NULL: none. */
-int browser_search(struct browser *browser, struct search *search);
-/* Scrolls so that what is selected is visible. */
-void browser_scroll_to_selection(struct browser *browser);
-
 #endif

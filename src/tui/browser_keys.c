@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "tui/browser.h"
+#include "tui/browser_internal.h"
 #include "tui/keys.h"
 
 static uint32_t selected_box(const struct browser *browser)
