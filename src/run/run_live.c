@@ -81,7 +81,7 @@ int run_live_start(struct run_live *run, const struct profile_meta *meta, struct
 		   struct error *err)
 {
 	struct symbolizer_options own = *options;
-	struct keeper_source source = {
+	struct model_source source = {
 		.resolve = resolve,
 		.record = recording_save,
 		.context = run,
@@ -105,7 +105,7 @@ int run_live_look(struct run_live *run, const struct tally *tally, bool cleared,
 {
 	if (!run)
 		return 0;
-	if (live_look(run->live, tally, session_duration(run->session), cleared, cgroup, run) < 0)
+	if (live_update(run->live, tally, session_duration(run->session), cleared, cgroup, run) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -159,7 +159,7 @@ int run_live_serve(const struct run_request *request, const struct recording *re
 		   struct error *err)
 {
 	struct recorded recorded = { recording };
-	const struct keeper_source source = {
+	const struct model_source source = {
 		.resolve = take_names,
 		.record = recording_save,
 		.context = &recorded,
@@ -178,8 +178,8 @@ int run_live_serve(const struct run_request *request, const struct recording *re
 	r = open_live(request->plan->live, &live, err);
 	if (r == 0)
 		r = live_start(live, &source, 0, NULL, err);
-	if (r == 0 && live_look(live, recording->tally, recording->meta.duration_ns, false,
-				recorded_cgroup, &recorded) < 0)
+	if (r == 0 && live_update(live, recording->tally, recording->meta.duration_ns, false,
+				  recorded_cgroup, &recorded) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		sigwait(&stop, &signal);

@@ -72,7 +72,7 @@ def browse():
         t.send("\r")
         check(t.wait_for(r"/\^m  matched \d+\.\d\d%"), "and the share that is found", t.row(23))
         t.send("/(\r")
-        check(t.wait_for("no regular expression"), "what is none is told", t.row(23))
+        check(t.wait_for("not a regular expression"), "what is none is told", t.row(23))
         t.send("r\t")
         check(t.wait_for(r"\[2 self\]"), "Tab shows the top list", t.text())
         selves = [int(n.replace(",", "")) for n in
