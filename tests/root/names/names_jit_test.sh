@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Names of code that was generated at run time: names_jit_test.sh BUILD
+# timeout: 240
+. "$(dirname "$0")/../harness.bash" "$1"
+cd "$tmp" || exit 1
+maps=()
+remove_maps() { rm -f "${maps[@]}"; }
+at_exit=remove_maps
+
+# ---- real runtimes
+export SLOW=$slow
+cat >loop.js <<'S'
+function fibonacciOfJs(n) { return n < 2 ? n : fibonacciOfJs(n - 1) + fibonacciOfJs(n - 2) }
+const end = process.cpuUsage().user + 1500000 * process.env.SLOW
+let sum = 0
+while (process.cpuUsage().user < end) sum += fibonacciOfJs(20)
+console.log('node', process.pid, sum > 0)
+S
+cat >loop.py <<'S'
+import os, time
+def fibonacci_of_python(n):
+    return n if n < 2 else fibonacci_of_python(n - 1) + fibonacci_of_python(n - 2)
+end = time.process_time() + 1.5 * int(os.environ["SLOW"])
+while time.process_time() < end:
+    fibonacci_of_python(16)
+print("python", os.getpid())
+S
+# runtime NAME FUNCTION COMMAND...: most of its samples tell of the function
+runtime() {
+	measure_command -F 499 -- "${@:3}"
+	maps+=("/tmp/perf-$(awk '{ print $2 }' <<<"$said").map" "/tmp/jit-$(awk '{ print $2 }' <<<"$said").dump")
+	calculates "$(counted "$2") > 0.5 * $(total) / $slow && $(total) > 100" # starting takes its share
+	check $? "$1" "$(counted "$2") of $(total): $(hottest | cut -c 1-300) $(tail -n 2 "$err")"
+	remove_maps
+}
+if command -v node >"$fate"; then
+	runtime "node --perf-basic-prof has its functions' names" 'fibonacciOfJs' \
+		node --perf-basic-prof loop.js
+	if node --perf-prof -e 0 2>"$fate" && compgen -G 'jit-*.dump' >"$fate"; then
+		rm -f jit-*.dump
+		runtime "node --perf-prof, which writes a jitdump, has too" 'fibonacciOfJs' \
+			node --perf-prof loop.js
+		measure -F 499 -A -- node --perf-prof loop.js
+		says "its frames tell the file" 'fibonacciOfJs.* \[jit-[0-9]+\.dump\]$' "$out"
+	else
+		skip "node --perf-prof" "this node cannot write a jitdump"
+	fi
+	runtime "without either its code is [jit], not [unknown]" ';\[jit\]' node loop.js
+else
+	skip "node's functions have their names" "there is no node"
+fi
+# Python is mostly built without frame pointers: few stacks get as far as a function's trampoline,
+# but what they find of generated code is named.
+interpreter() {
+	measure_command -F 1999 -- "${@:2}"
+	maps+=("/tmp/perf-$(awk '{ print $2 }' <<<"$said").map" "/tmp/jit-$(awk '{ print $2 }' <<<"$said").dump")
+	[ "$(counted 'py::fibonacci_of_python:.*/loop.py')" -gt 0 ] && [ "$(counted ';\[jit\]')" -eq 0 ]
+	check $? "$1" "$(counted 'py::fibonacci_of_python') named, $(counted ';\[jit\]') not: $(hottest)"
+	remove_maps
+}
+python='' python_jit=''
+for each in python3.{14,13,12} python3 "${PYENV_ROOT-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
+	"$each" -c 'import sys; sys.exit(not hasattr(sys, "activate_stack_trampoline"))' 2>"$fate" &&
+		python=$each
+	"$each" -c 'import sys; sys.exit(sys.version_info < (3, 13))' 2>"$fate" && python_jit=$each
+done
+if [ -n "$python" ]; then
+	interpreter "python -X perf has its functions' names" "$python" -X perf loop.py
+else
+	skip "python -X perf has its functions' names" "no Python of 3.12 or later that has -X perf"
+fi
+if [ -n "$python_jit" ]; then
+	interpreter "python -X perf_jit, which writes a jitdump, has too" "$python_jit" -X perf_jit loop.py
+else
+	skip "python -X perf_jit has its functions' names" "no Python of 3.13 or later"
+fi
+# Java writes a perf map when it is told to, or at its end. It may have no compiler of its own here.
+cat >Loop.java <<'S'
+public class Loop {
+	static int fibonacciOfJava(int n) {
+		return n < 2 ? n : fibonacciOfJava(n - 1) + fibonacciOfJava(n - 2);
+	}
+
+	public static void main(String[] arguments) {
+		long pid = ProcessHandle.current().pid();
+		System.out.println((arguments[0].equals("0") ? "java " : "ready ") + pid);
+		for (long end = System.nanoTime() + 4000000000L * Integer.parseInt(System.getenv("SLOW")), sum = 0;
+		     System.nanoTime() < end || !arguments[0].equals("0");)
+			sum += fibonacciOfJava(20);
+	}
+}
+S
+if ! command -v javac >"$fate" || ! javac Loop.java 2>"$fate"; then
+	skip "Java's methods have their names" "there is no javac"
+elif ! java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -version 2>"$fate"; then
+	skip "Java's methods have their names" "this Java writes no perf maps (17 and later do)"
+else
+	runtime "java -XX:+DumpPerfMapAtExit has its methods' names" 'Loop.fibonacciOfJava' \
+		java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Loop 0
+	begin java Loop 1 || finish
+	maps+=("/tmp/perf-$pid.map")
+	measure -F 499 -f -U -p "$pid" $slow
+	has "Java's code is [jit] as long as nobody asks for its names" ';\[jit\]$'
+	sample -F 499 -U -p "$pid"
+	jcmd "$pid" Compiler.perfmap >"$fate" 2>&1
+	check $? "(jcmd PID Compiler.perfmap writes them while we sample)" "$(tail -n 1 "$fate")"
+	sleep $slow
+	sampled
+	has "then its methods have them" 'Loop.fibonacciOfJava'
+	calculates "$(counted ';\[jit\]$') < 0.1 * $(total)" # it goes on compiling
+	check $? "and next to none of its code is [jit]" "$(counted ';\[jit\]$') of $(total)"
+	end
+fi
+
+# ---- whose word is taken
+map() { echo "/tmp/perf-$pid.map"; }
+place() { sed -n 's/^code //p' <<<"$said"; }
+# one NAME REGEX: what the generated function is called
+one() {
+	measure -F 499 -f -U -p "$child" $slow
+	calculates "$(counted ";main;$2\$") > 0.9 * $(total) && $(total) > 20"
+	check $? "$1" "$(hottest) $(tail -n 2 "$err")"
+}
+begin "$programs/names_jit" || finish
+maps+=("$(map)")
+one "generated code without names is [jit]" '\[jit\]'
+echo "$(place) first" >"$(map)"
+one "a perf map that was written meanwhile is read" 'first'
+echo "$(place) second" >>"$(map)"
+one "its newest entry holds" 'second'
+chown nobody "$(map)"
+one "a perf map of a user who is neither the process's nor root is not believed" '\[jit\]'
+rm "$(map)"
+echo "$(place) linked" >real.map
+ln -s "$PWD/real.map" "$(map)"
+one "a perf map that is a link is not followed" '\[jit\]'
+rm "$(map)"
+mkfifo "$(map)"
+one "a FIFO in its place is not waited for" '\[jit\]'
+rm "$(map)"
+if mknod "$(map)" c 1 8 2>"$fate"; then # endless bytes
+	one "a device in its place is not read" '\[jit\]'
+	rm "$(map)"
+fi
+mkdir "$(map)"
+one "nor a directory" '\[jit\]'
+rmdir "$(map)"
+yes '0 ffffffffffffffff everything' | head -c 60000000 >"$(map)"
+printf 'x%.0s' {1..5000} >>"$(map)"
+one "one of millions of lines that claim everything is read in bounds" '(everything|\[jit\])'
+rm "$(map)"
+end
+
+if command -v setpriv >"$fate"; then
+	chmod 755 "$tmp"
+	cp "$programs/names_jit" "$tmp/other"
+	begin setpriv --reuid=nobody --clear-groups "$tmp/other" || finish
+	maps+=("$(map)")
+	echo "$(place) theirs" >"$(map)"
+	chown nobody "$(map)"
+	one "a perf map of the process's own user is believed" 'theirs'
+	chown daemon "$(map)"
+	one "that of another user is not" '\[jit\]'
+	end
+else
+	skip "perf maps of another user's process" "there is no setpriv"
+fi
+
+# ---- in a root and a pid namespace of its own
+if unshare -pfm --mount-proc true 2>"$err"; then
+	cp "$programs/names_jit" /tmp/names_jit.$$
+	maps+=("/tmp/names_jit.$$")
+	begin unshare -pfm --mount-proc sh -c 'exec 3<"$1" && mount -t tmpfs none /tmp &&
+		exec /proc/self/fd/3' sh "/tmp/names_jit.$$" || finish
+	inside=$(ps -o pid= --ppid "$child" | tr -d ' ')
+	echo "$(place) ofContainer" >"/proc/$inside/root/tmp/perf-$pid.map"
+	echo "$(place) ofHost" >"/tmp/perf-$inside.map"
+	maps+=("/tmp/perf-$inside.map")
+	child=$inside
+	[ "$pid" = 1 ]
+	check $? "a process is number 1 of its namespace" "$pid"
+	one "the map of its number and its /tmp inside is taken" 'ofContainer'
+	rm "/tmp/perf-$inside.map"
+	end
+else
+	skip "a process of its own namespaces" "unshare: $(cat "$err")"
+fi
+finish
