@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The live page in the hands of its readers: Chromium, headless. Screenshots stay in
-# BUILD_DIR/pages to be looked at.
+# The live page in headless Chromium: live_page_test.sh BUILD. Screenshots are kept in BUILD/pages.
 # timeout: 600
 build=$1
 if [ -n "${STACKTALLY_VM-}" ]; then
@@ -24,5 +23,5 @@ await 30 grep -q '^Live at ' "$err" || {
 node "$(dirname "$0")/../../browser/live_test.js" "$modules" "$build/pages" "$chromium" \
 	"$(sed -n 's/^Live at //p' "$err")" "$programs" "$server" || failed=1
 wait "$server"
-check $? "ends as if nobody had watched" "status $?; $(tail -n 1 "$err")"
+check $? "profile ends as it does without a browser" "status $?; $(tail -n 1 "$err")"
 exit $failed

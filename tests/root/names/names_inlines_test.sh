@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Inlined functions, lines, and names that follow from how files are built: names_inlines_test.sh BUILD
+# Inlined functions, source lines, and names of code without symbols: names_inlines_test.sh BUILD
 # timeout: 240
 . "$(dirname "$0")/../harness.bash" "$1"
 unset BCC_SYMFS BCC_DEBUGINFO_ROOT DEBUGINFOD_URLS
 inlined=$programs/names_inlined
 
-# ---- inlined functions and lines, as addr2line tells them
+# ---- inlined functions and lines, compared with addr2line
 measure_command --format folded -F 1999 -U -- "$inlined" 100
+has "the functions that are not inlined are shown" ';compute(;|$)'
 lacks "inlined functions are not shown unless asked for" ';add(_twice)?( |;|$)'
 measure_command -F 1999 -U --inlines -- "$inlined" 600
 has "with --inlines they are frames of their own" ';compute[^;]*;add_twice;add$'
 lacks "without --lines there are none" '\.c:[0-9]'
 "$profile" -F 1999 -U -A --inlines --lines -o "$tmp/report" --format text -- "$inlined" 600 >"$fate" 2>"$err"
 cat >"$tmp/compare.py" <<'S'
-# Compares the frames of a text report that are in a program, which is not position independent,
-# with addr2line's.
+# Compares the frames of a program in a text report with addr2line's. The program is not position
+# independent, so addresses in memory are those in the file.
 import re
 import subprocess
 import sys
@@ -57,13 +58,14 @@ if [ -n "$id" ]; then
 	mkdir -p "$tmp/root/.build-id/${id:0:2}"
 	cp "$tmp/debug" "$tmp/root/.build-id/${id:0:2}/${id:2}.debug"
 	BCC_DEBUGINFO_ROOT=$tmp/root measure_command -F 1999 -U --inlines --lines -- "$tmp/names_inlined" 300
-	has "so it is with a separate debug file" ';compute[^;]*;add_twice \([^;]*:[0-9]+\);add \([^;]*:[0-9]+\)$'
+	has "the same with a separate debug file" ';compute[^;]*;add_twice \([^;]*:[0-9]+\);add \([^;]*:[0-9]+\)$'
 else
-	skip "so it is with a separate debug file" "the compiler gives no build id"
+	skip "the same with a separate debug file" "the compiler writes no build-id"
 fi
 
-# ---- names of what has no symbol: the procedure linkage table, the start
-# The table's entry is one jump: whether samples fall on it differs with where the C library lies.
+# ---- names of code without symbols: the procedure linkage table, the start
+# An entry of the table is a single jump. Whether samples fall on it depends on where the C library is
+# mapped, which differs from run to run.
 measure_linkage() {
 	for _ in {1..12}; do
 		measure_command -F 1999 -U -- "$1" 600
@@ -71,9 +73,9 @@ measure_linkage() {
 	done
 }
 measure_linkage "$tmp/names_inlined"
-has "calls through the linkage table of a stripped program have names" '(^|;)strlen@plt$'
+has "entries of the linkage table have names in a stripped program" '(^|;)strlen@plt$'
 measure_linkage "$inlined"
-has "of one that is not, too" '(^|;)strlen@plt$'
+has "and in one that is not stripped" '(^|;)strlen@plt$'
 cat >"$tmp/start.S" <<'S'
 	.globl _start
 #if defined(__x86_64__)
@@ -97,9 +99,9 @@ S
 gcc -nostdlib -static -o "$tmp/start" "$tmp/start.S" && strip "$tmp/start"
 measure_command -F 1999 -U -- "$tmp/start"
 calculates "$(counted '(^|;)_start$') > 0.9 * $(total) && $(total) > 10"
-check $? "where a stripped program starts is _start" "$(hottest)"
+check $? "the entry point of a stripped program is _start" "$(hottest)"
 
-# ---- Go has its names when stripped
+# ---- stripped Go programs
 if command -v go >"$fate"; then
 	cat >"$tmp/spin.go" <<'S'
 package main
@@ -122,7 +124,7 @@ S
 		go build -ldflags '-s -w' -o spin spin.go) 2>"$err"
 	measure_command -F 499 -- "$tmp/spin"
 	has "a stripped Go program has its names" ';runtime\.main;(main\.main;)?main\.spinInGo$'
-	# Where a thread begins there is no caller, and its frame pointer leads nowhere.
+	# The first function of a thread has no caller, and the frame pointer there leads nowhere.
 	lacks "none of it is unknown" '^spin;(.*;)?(runtime|main)\.[^;]*;\[unknown\]'
 else
 	skip "a stripped Go program has its names" "there is no go"

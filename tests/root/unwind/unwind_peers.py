@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our user stacks against those of other unwinders: unwind_peers.py BUILD DIRECTORY
+"""Compares our user stacks with those of gdb and perf: unwind_peers.py BUILD DIRECTORY
 
-gdb: of a process that is blocked in a read at a deep place, gdb's frames, address by address, are
-those of stackcount at the read that it blocks in. (What gdb infers of tail calls is not there.)
+gdb: a process is blocked in a read, deep in its stack. stackcount's stack at that read must have the
+same return addresses as gdb's backtrace. (Frames that gdb infers for tail calls are left out.)
 
-perf: of a program that runs, `perf record --call-graph dwarf,65528` and profile sample at the same
-time. Samples are of other moments, so chains of return addresses are compared as sets, weighted
-by samples, without the leaf's own address. What perf has not to the end is not compared, but
-counted. A chain that only one of both has may be a rare one, so what has to be there is each
-step: who calls from where, a pair of neighbours in a chain.
+perf: `perf record --call-graph dwarf,65528` and profile sample the same running program at the same
+time, but not at the same instants. So chains of return addresses are compared as sets, weighted by
+samples, without the leaf's own address. Stacks that perf could not finish are counted, not compared.
+A chain that only one of both saw may be a rare one. What must match are the steps: a step is a pair
+of neighbours in a chain, a return address and the caller's return address.
 """
 import collections
 import json
@@ -20,7 +20,7 @@ import sys
 import time
 
 build, directory = sys.argv[1:3]
-LIMIT = 60  # seconds that anything may take
+LIMIT = 60  # seconds that a single step of the test may take
 
 PYTHON_READS = """
 import os
@@ -81,7 +81,7 @@ def await_(condition):
 
 
 def blocked(pid):
-    """In a read of its standard input."""
+    """Whether the process is blocked in a read of its standard input."""
     try:
         with open(f"/proc/{pid}/syscall") as f:
             return f.read().startswith("0 0x0 ")
@@ -90,7 +90,7 @@ def blocked(pid):
 
 
 def in_file(report, frame):
-    """(name of the file, offset in it), or the address."""
+    """The frame as (file name, offset in the file), or as an address if it is in no file."""
     address = int(frame["address"], 16)
     if "object" not in frame:
         return address
@@ -99,7 +99,7 @@ def in_file(report, frame):
 
 
 def chains(path, pid, place=lambda report, frame: int(frame["address"], 16)):
-    """Of a report: [(count, end, places)] of the process."""
+    """The stacks of the process in a report: [(count, end, places)]."""
     with open(path) as f:
         report = json.load(f)
     frames = report["frames"]
@@ -114,7 +114,7 @@ def chains(path, pid, place=lambda report, frame: int(frame["address"], 16)):
 GDB = """python
 f = gdb.newest_frame()
 while f:
-    # Neither is on the stack: what was inlined, and what jumped on to another function.
+    # Inlined functions and functions that left by a tail call have no frame on the stack.
     if f.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
         print("PC", hex(f.pc()))
     f = f.older()
@@ -149,7 +149,7 @@ def at_a_read(name, argv):
         ours.send_signal(signal.SIGINT)
         ours.wait(LIMIT)
         theirs, why = gdb_frames(program.pid)
-        # A program may read elsewhere as well (sqlite3's shell); most reads were there.
+        # Take the most frequent stack: a program may read elsewhere, too, as sqlite3's shell does.
         count, end, addresses = max(chains(report, program.pid), default=(0, "", ()))
         if addresses == theirs and len(theirs) > 4 and end in ("complete", "entry"):
             ok(f"gdb, {name}: all {len(theirs)} frames are ours, at {count} reads")
@@ -164,12 +164,12 @@ def at_a_read(name, argv):
 # ---- perf
 
 def perf_chains(data):
-    """What perf script prints: for each sample [(place of the return, function)], leaf first."""
+    """The samples that perf script prints: for each [(return address, function)], leaf first."""
     said = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym,dso", "--no-inline"],
                           capture_output=True, text=True, errors="replace", check=False,
                           timeout=4 * LIMIT).stdout
     for sample in said.split("\n\n"):
-        # perf gives the instruction before a return address, in the file.
+        # perf prints offsets in the file, of the byte before a return address.
         frames = [((os.path.basename(path), int(address, 16) + 1), function) for address, function, path
                   in re.findall(r"^\s*([0-9a-f]+) (.*) \(([^()]*)\)$", sample, re.M)]
         if frames:
@@ -177,7 +177,7 @@ def perf_chains(data):
 
 
 def steps(chain):
-    """Neighbours, from the first call on: where it was called from, and where that was."""
+    """Pairs of neighbouring return addresses, without the leaf."""
     return set(zip(chain[1:], chain[2:]))
 
 
@@ -185,7 +185,9 @@ def running(name, argv, everything):
     data, report = os.path.join(directory, "perf.data"), os.path.join(directory, "runs.json")
     program = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        await_(lambda: float(open(f"/proc/{program.pid}/stat").read().split()[13]) > 20)
+        # 20 ticks of CPU time: its start is over.
+        if not await_(lambda: float(open(f"/proc/{program.pid}/stat").read().split()[13]) > 20):
+            return fail(f"perf, {name}", "the program does not run")
         ours = subprocess.Popen([f"{build}/profile", "-U", "--by-address", "-F", "1997", "-p", str(program.pid),
                                  "-o", report, "6"], stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
@@ -218,22 +220,22 @@ def running(name, argv, everything):
     known = set().union(*map(steps, mine)) if mine else set()
     agreed = sum(n for chain, n in theirs.items() if chain in mine)
     reverse = sum(n for chain, n in mine.items() if chain in theirs)
-    # A step of theirs that is none of ours, weighted; one alone may be of a rare moment.
-    strange = collections.Counter()
+    strange, odd = collections.Counter(), 0  # steps of theirs that none of our stacks has
     for chain, n in theirs.items():
-        if not steps(chain) <= known:
-            for step in steps(chain) - known:
+        if unknown := steps(chain) - known:
+            odd += n
+            for step in unknown:
                 strange[step] += n
-    odd = sum(n for chain, n in theirs.items() if not steps(chain) <= known)
-    worst = strange.most_common(1)[0][1] if strange else 0
     total, total_mine = sum(theirs.values()), sum(mine.values())
     what = (f"{total} complete stacks of perf ({short} short), {total_mine} of ours "
             f"({samples - total_mine} short); {agreed} of perf's are among ours, {reverse} of ours among perf's; "
-            f"{odd} of perf's take a step that no stack of ours takes")
-    # A wrong rule would be seen each time its function is on the stack.
-    if total > 40 and total_mine > 400 and agreed > 0.5 * total and odd <= 0.2 * total and \
-            worst <= max(3, 0.03 * total) and \
-            complete >= 0.99 * samples - 1:
+            f"{odd} of perf's have a step that none of ours has")
+    # In 15 runs of 170 to 485 stacks of perf and 3,700 to 12,000 of ours, at least 98.7 % of perf's
+    # were among ours and 82 % of ours among perf's (fewer where it took fewer samples), and at most
+    # one of perf's had a step of its own, by chance. A wrong rule shows in each sample that has its
+    # function on the stack.
+    if total > 40 and total_mine > 400 and agreed >= 0.95 * total and reverse >= 0.6 * total_mine and \
+            odd <= max(3, 0.01 * total) and complete >= 0.99 * samples - 1:
         ok(f"perf, {name}: {what}")
     else:
         fail(f"perf, {name}", f"{what} {strange.most_common(4)}")
