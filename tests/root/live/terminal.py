@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A command under a terminal of its own: what it shows there, and how it leaves it.
+"""Runs a command on a terminal of its own: the screen, and the state in which the terminal is left.
 
 For tests: `with Terminal([program, ...], rows, columns, env) as t: t.wait_for("text"); t.send("q")`.
-pyte emulates the terminal; it has no alternate screen, so that is followed here.
+pyte emulates the terminal. It has no alternate screen: that state is kept here.
 """
 import fcntl
 import os
@@ -38,7 +38,7 @@ class Terminal:
             for fd in (0, 1, 2):
                 os.dup2(slave, fd)
             os.closerange(3, 64)
-            # What runs the tests may ignore it, and it is passed on; a terminal's programs do not.
+            # The process that runs the tests may ignore SIGINT; children inherit that.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execvpe(argv[0], argv, {**os.environ, "TERM": "xterm-256color",
                                        "LC_ALL": "C.UTF-8", **(env or {})})
@@ -59,7 +59,7 @@ class Terminal:
             self.screen.resize(rows, columns)
 
     def feed(self, seconds):
-        """Takes what comes within that time; False at the end of the command."""
+        """Reads output for up to that time; returns False when the command has ended."""
         ready, _, _ = select.select([self.master], [], [], seconds)
         if ready:
             try:
@@ -77,7 +77,7 @@ class Terminal:
         return self.status is None or bool(ready)
 
     def wait(self, condition, seconds=30):
-        """Until the condition holds; says whether it does."""
+        """Waits until the condition is true; returns whether it is."""
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end or not self.feed(0.1):
@@ -88,14 +88,14 @@ class Terminal:
         return self.wait(lambda: re.search(pattern, self.text()), seconds)
 
     def wait_end(self, seconds=30):
-        """Until the command has ended; says whether it did."""
+        """Waits until the command has ended; returns whether it has."""
         end = time.monotonic() + seconds
         while self.feed(0.1) and time.monotonic() < end:
             pass
         return self.status is not None
 
     def settle(self, seconds=0.4):
-        """Until nothing more is drawn for that long."""
+        """Waits until nothing was drawn for that long: the end of drawing is no event of its own."""
         while select.select([self.master], [], [], seconds)[0] and self.feed(0):
             pass
 
@@ -118,7 +118,7 @@ class Terminal:
         return not termios.tcgetattr(self.slave)[3] & termios.ICANON
 
     def restored(self):
-        """Whether all is as it was before the command; else what is not."""
+        """What is not as it was before the command; an empty list if all is."""
         wrong = []
         if termios.tcgetattr(self.slave) != self.before:
             wrong.append("attributes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Called by tui_test.sh: tui_screens.py BUILD PID DIR, PID being a process that burns in nested."""
+"""Called by tui_test.sh: tui_screens.py BUILD PID DIR. PID is a running `nested`."""
 import os
 import re
 import select
@@ -32,7 +32,7 @@ def exit_code(terminal):
 
 
 def ends(terminal, name, status=0):
-    """It has ended so, and the terminal is what it was."""
+    """Checks that it ends with that status, and that the terminal is as it was."""
     ended = terminal.wait_end()
     check(ended and exit_code(terminal) == status, f"{name}: it ends with {status}",
           (ended, exit_code(terminal), terminal.output[-300:]))
@@ -40,7 +40,7 @@ def ends(terminal, name, status=0):
           f"{name}: the terminal is as it was", (terminal.restored(), terminal.modes))
 
 
-# ---- a recording: the same picture each time
+# ---- a recording
 def browse():
     with Terminal([profile, "--from", recording, "--tui"], 24, 80) as t:
         check(t.wait_for(r"\[ended\]"), "a recording is shown", t.text())
@@ -68,11 +68,11 @@ def browse():
         check(t.text().split("\n")[1:22] == deep, "to the same picture", t.text())
         t.send("/^m")
         t.settle()
-        check(t.row(23).startswith("/^m"), "what is searched for is seen", t.row(23))
+        check(t.row(23).startswith("/^m"), "the search expression is shown", t.row(23))
         t.send("\r")
-        check(t.wait_for(r"/\^m  matched \d+\.\d\d%"), "and the share that is found", t.row(23))
+        check(t.wait_for(r"/\^m  matched \d+\.\d\d%"), "and the share that matches", t.row(23))
         t.send("/(\r")
-        check(t.wait_for("no regular expression"), "what is none is told", t.row(23))
+        check(t.wait_for("no regular expression"), "an invalid expression is reported", t.row(23))
         t.send("r\t")
         check(t.wait_for(r"\[2 self\]"), "Tab shows the top list", t.text())
         selves = [int(n.replace(",", "")) for n in
@@ -98,7 +98,7 @@ def browse():
         ends(t, "q")
 
 
-# ---- what terminals can do
+# ---- capabilities of terminals
 def colours():
     cases = [
         ({"COLORTERM": "truecolor"}, r"48;2;\d+;\d+;\d+", r"48;5;"),
@@ -122,7 +122,7 @@ def colours():
               "a terminal that cannot is told", t.output)
 
 
-# ---- while it measures: it moves, and all ways out
+# ---- while it measures: the picture changes; all ways to end it
 def live(argv, name, ways):
     for way, do, status in ways:
         report = f"{tmp}/{name}.{way}.folded"
@@ -130,7 +130,7 @@ def live(argv, name, ways):
             moves = t.wait_for(r"middle", 60)
             before = samples(t)
             moves = moves and t.wait(lambda: samples(t) > before > 0, 60)
-            check(moves, f"{name}: it moves before {way}", t.text())
+            check(moves, f"{name}: the picture changes before {way}", t.text())
             before = samples(t)
             do(t)
             ends(t, f"{name}: {way}", status)
@@ -180,7 +180,7 @@ def commands():
               (t.status, t.output[-200:]))
 
 
-# ---- Ctrl-Z, under a shell as people have it
+# ---- Ctrl-Z, under an interactive shell
 def suspend():
     shell = ["bash", "--norc", "--noprofile", "-i"]
     with Terminal(shell, 24, 100, {"PS1": "prompt> "}) as t:
@@ -210,7 +210,7 @@ def suspend():
               t.output[-300:])
         t.send("exit\r")
         t.wait_end()
-    # Where there is nobody to wake it, it is not stopped.
+    # Without a shell that could continue it, it does not stop.
     with Terminal([profile, "--from", recording, "--tui"], 24, 80) as t:
         t.wait_for(r"\[ended\]")
         t.output = b""
@@ -235,7 +235,7 @@ def errors():
         check(exit_code(t) == 2 and b"1049" not in t.output, "reports over it are refused", t.output)
 
 
-# ---- a terminal that nobody reads any more
+# ---- a terminal whose output is no longer read
 def stuck():
     report = f"{tmp}/stuck.folded"
     with Terminal([profile, "-F", "499", "-p", pid, "--tui", "-o", report], 300, 300,
@@ -244,7 +244,7 @@ def stuck():
         end = time.monotonic() + 60
         full = 0
         while full < 50 and time.monotonic() < end:
-            t.send("i")  # turned over, all is drawn anew, and again when there is no room
+            t.send("i")  # draws everything again, until the terminal's buffer is full
             time.sleep(0.02)
             full += select.select([], [t.slave], [], 0)[1] == []
         check(full, "a terminal that is not read is full", t.modes)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every format of both commands, live, by the interval and from a recording; files that appear
-# whole or not at all: formats_test.sh BUILD
+# All formats of both commands: of a live measurement, in intervals, and from a recording. Files are
+# written whole or not at all: formats_test.sh BUILD
 # timeout: 300
 . "$(dirname "$0")/../harness.bash" "$1"
 suffixes=(txt folded svg html pb.gz speedscope.json json perf stacktally)
@@ -12,20 +12,20 @@ pprof() { if command -v go >/dev/null && go tool pprof "$@" 2>>"$fate"; then :; 
 go tool pprof -h >"$fate" 2>&1 || unset -f pprof
 export HOME=$tmp PPROF_TMPDIR=$tmp
 
-# outputs PREFIX: sets $arguments, one -o a format
+# outputs PREFIX: sets $arguments to one -o for each format
 outputs() {
 	local suffix
 	arguments=()
 	for suffix in "${suffixes[@]}"; do arguments+=(-o "$1.$suffix"); done
 }
-# page_data FILE: what an HTML page holds, the facts in JSON before all
+# page_data FILE: the data in an HTML page, which begins with JSON
 page_data() {
 	python3 -c '
 import base64, re, sys, zlib
 found = re.search(r"id=\"data\">([^<]*)<", open(sys.argv[1]).read())
 sys.stdout.buffer.write(zlib.decompress(base64.b64decode(found[1])))' "$1"
 }
-# samples_in FILE: as that format counts them
+# samples_in FILE: the number of samples in the file, read from its format
 samples_in() {
 	case $1 in
 	*.txt) awk '/^ +[0-9]+$/ { n += $1 } END { print n + 0 }' "$1" ;;
@@ -45,8 +45,8 @@ print(sum(s["count"] for s in json.load(open(sys.argv[1]))["stacks"]))' "$1" ;;
 	*.perf) grep -c '^[^	#].*:$' "$1" ;;
 	esac
 }
-# same_samples NAME PREFIX: all formats have those of the folded one, and the recording gives all
-# of them again, byte for byte
+# same_samples NAME PREFIX: each format has as many samples as the folded one, and the recording gives
+# the same files again, byte for byte
 same_samples() {
 	local suffix wanted command=$profile
 	case $1 in stackcount*) command=$stackcount ;; esac
@@ -69,7 +69,7 @@ same_samples() {
 		check $? "$1: --format ${called[$suffix]} -o - is the same" "$(cat "$out" "$err")"
 	done
 }
-# tells NAME PREFIX PATTERN...: all but bcc's own two formats say this of the measurement
+# tells NAME PREFIX PATTERN...: each format but bcc's two has these facts about the measurement
 tells() {
 	local name=$1 prefix=$2 suffix pattern missing
 	shift 2
@@ -82,11 +82,11 @@ tells() {
 		esac | tr -d '\\' >plain
 		for pattern in "$@"; do grep -aEq -- "$pattern" plain || missing+=" $pattern"; done
 		[ -z "$missing" ]
-		check $? "$name: .$suffix tells what was measured" "it lacks$missing"
+		check $? "$name: .$suffix says what was measured" "it lacks$missing"
 	done
 }
 year=$(date -u +%Y)
-# A release may have a + in it, which is none of a pattern's.
+# The release may contain a +, which must not mean repetition in the pattern.
 facts=("$(uname -n)" "$(uname -r | sed 's/[.+]/\\&/g')" "$year-[01][0-9]-[0-3][0-9]T[0-9:]+\.[0-9]{9}Z")
 
 # ---- profile, live
@@ -96,7 +96,7 @@ measure -F 499 "${options[@]}" "${arguments[@]}" -- "$programs/names_inlined" 40
 exits "profile writes all formats at once" 0
 closing
 [ "$samples" -eq "$(total live.folded)" ]
-check $? "profile: the closing line tells the same" "$samples: $(cat "$err")"
+check $? "profile: the closing line has the same number of samples" "$samples: $(cat "$err")"
 same_samples "profile" live
 tells "profile" live "${facts[@]}" 'profile -F 499 --inlines.*names_inlined 400' cpu-clock \
 	'rate: 499 Hz|"rate","499 Hz"|# rate : 499|"frequency":499' \
@@ -109,7 +109,7 @@ if declare -F pprof >"$fate"; then
 	grep -q "^1: 0x[0-9a-f]*/0x[0-9a-f]*/0x[0-9a-f]* .*names_inlined $id " raw
 	check $? "pprof: the first mapping is the program, with its build-id" "$id $(grep -A 3 ^Mappings raw)"
 	awk '/^Locations/ { at = 1; next } /^Mappings/ { at = 0 } at && / M=[0-9]+ / { in_user = !/0xffffffff/ }
-		at && in_user && !/M=/ && /:[1-9][0-9]* s=/ { found = 1 } END { exit !found }' raw
+		at && in_user && !/M=/ && /:[1-9][0-9]*(:[0-9]+)? s=/ { found = 1 } END { exit !found }' raw
 	check $? "pprof: a location has its inlined functions, with lines" "$(grep -A 9 ^Locations raw)"
 	awk '/^Locations/ { at = 1; next } /^Mappings/ { exit }
 		at && $1 ~ /^[0-9]+:$/ { if ($1 + 0 != ++n) exit 1 } END { exit n < 3 }' raw
@@ -129,20 +129,20 @@ python3 - <<'END' >"$tmp/said" 2>&1
 import json, re
 of = json.load(open("live.speedscope.json"))
 names = [p["name"] for p in of["profiles"]]
-assert all(re.fullmatch(r".+ \(\d+/\d+\)", n) for n in names) and len(set(names)) == len(names), names
+assert names and all(re.fullmatch(r".+ \(\d+/\d+\)", n) for n in names) and len(set(names)) == len(names), names
 frames = of["shared"]["frames"]
 assert sum("line" in f for f in frames) >= 3, frames[:9]
 END
-check $? "speedscope: a profile a thread, frames with their lines" "$(tail -n 1 "$tmp/said")"
+check $? "speedscope: a profile for each thread, frames with their lines" "$(tail -n 1 "$tmp/said")"
 
 mv live.stacktally kept.stacktally
 
-# ---- by the interval
+# ---- in intervals
 options=()
 begin "$programs/nested" || finish
 outputs 'each-%n'
 measure -q -F 499 -p "$pid" "${arguments[@]}" -i 1 2
-exits "all formats by the interval" 0
+exits "all formats in intervals" 0
 same_samples "an interval" each-2
 end
 
@@ -153,7 +153,7 @@ outputs events
 "$stackcount" -D 1 -P --name nested "${arguments[@]}" t:syscalls:sys_enter_clock_gettime >"$out" 2>"$err"
 check $? "stackcount writes all formats at once" "$(cat "$err")"
 end
-suffixes=(txt folded svg html pb.gz speedscope.json json stacktally) # a record an event is too many
+suffixes=(txt folded svg html pb.gz speedscope.json json stacktally) # .perf would have a record for each event
 same_samples "stackcount" events
 suffixes=(perf)
 outputs events
@@ -175,56 +175,82 @@ for format in pprof recording; do
 done
 script -qec "'$profile' -q --from kept.stacktally --format json -o -" typed >typed.out 2>&1
 tr -d '\r' <typed.out | cmp - live.json >"$out" 2>&1
-check $? "what is text is not" "$(cat "$out")"
+check $? "text formats are not" "$(cat "$out")"
 
-# ---- whole or not at all
-mkdir files
+# ---- whole or not at all: killed before each system call with which it writes its files
+suffixes=(txt folded svg html pb.gz speedscope.json json perf stacktally)
 outputs files/killed
-wholes=0 nones=0
-written=("$profile" -q -F 999 "${arguments[@]}" -o files/killed.folded -o files/killed.svg
-	-o files/killed.html -o files/killed.stacktally -- "$programs/nested" 40)
-begun=$EPOCHREALTIME
-"${written[@]}" >"$fate" 2>&1
-took=$(((${EPOCHREALTIME/[.,]/} - ${begun/[.,]/}) / 1000))
-moments=$((20 / slow))
-for i in $(seq $moments); do # from soon to a bit after its end; most where it writes
-	rm -f files/*
-	"${written[@]}" >"$fate" 2>&1 &
-	victim=$!
-	sleep "$(awk "BEGIN { print $took / 1000 * (0.5 + 0.8 * $i / $moments) }")"
-	kill -KILL $victim 2>>"$fate"
-	wait $victim 2>>"$fate"
+# kept_whole CALL NUMBER: runs "${writes[@]}", killed when it enters that system call for that time.
+# Each file must then be as in whole/, or not there, or still old. Fails if it is killed no more.
+kept_whole() {
+	local file name
+	rm -rf files && cp -r "$before" files
+	! { strace -f -o trace -e trace="$1" -e inject="$1:signal=KILL:when=$2" "${writes[@]}"; } \
+		>>"$fate" 2>&1 || return
+	kills=$((kills + 1))
 	for file in files/*; do
-		case $file in
-		*.tmp) fail "a killed run leaves nothing" "$file" ;;
-		*.stacktally) "$profile" -q --from "$file" -f >"$out" 2>"$err" || fail "a killed run leaves no half recording" "$(cat "$err")" ;;
-		*.svg) [ "$(tail -n 1 "$file")" = '</svg>' ] || fail "a killed run leaves no half SVG" "$(tail -c 90 "$file")" ;;
-		*.html) tail -n 1 "$file" | grep -q '</html>' || fail "a killed run leaves no half page" "$(tail -c 90 "$file")" ;;
-		*.folded | *.perf) [ -z "$(tail -c 1 "$file")" ] || fail "a killed run leaves no half $file" "$(tail -n 1 "$file")" ;;
-		'files/*') nones=$((nones + 1)) && continue 2 ;;
+		name=${file#files/}
+		case $name in
+		'*') nones=$((nones + 1)) ;;
+		# Linux cannot replace a file by a nameless one in one step. Between the two, the new file
+		# has a name of its own.
+		*.tmp) [ "$1" = rename ] && cmp -s "$file" "whole/${name%.*.tmp}" || wrong+=" $1 $2: $name" ;;
+		*) if cmp -s "$file" "whole/$name"; then
+			wholes=$((wholes + 1))
+		elif cmp -s "$file" "$before/$name"; then
+			nones=$((nones + 1))
+		else
+			wrong+=" $1 $2: $name"
+		fi ;;
 		esac
 	done
-	wholes=$((wholes + 1))
-done
-ok "killed at $moments moments: $nones times nothing, $wholes times whole files"
+}
 if command -v strace >/dev/null; then
+	writes=("$profile" -q --from kept.stacktally "${arguments[@]}")
+	mkdir files none old
+	"${writes[@]}" 2>"$err"
+	check $? "(files are written)" "$(cat "$err")"
+	mv files whole
+	for suffix in "${suffixes[@]}"; do echo old >"old/killed.$suffix"; done
+	for before in none old; do
+		kills=0 wholes=0 nones=0 wrong=
+		for call in openat write linkat rename close; do
+			for ((number = 1; number < 200; number++)); do kept_whole $call $number || break; done
+		done
+		[ -z "$wrong" ] && [ "$kills" -gt 30 ] && [ "$wholes" -gt 9 ] && [ "$nones" -gt 9 ]
+		check $? "killed $kills times, it leaves whole files or $before" "$wholes whole, $nones $before, wrong:$wrong"
+	done
+	# The recording of a live measurement is written with the other files.
+	writes=("$profile" -q -F 999 "${arguments[@]}" -- "$programs/nested" 40)
+	before=none kills=0 wholes=0 nones=0 wrong=
+	for number in 1 5 9; do
+		rm -rf files && mkdir files
+		{ strace -f -o trace -e trace=linkat -e inject="linkat:signal=KILL:when=$number" "${writes[@]}"; } \
+			>>"$fate" 2>&1 || kills=$((kills + 1))
+		files=$(find files -type f | wc -l)
+		[ "$files" -eq $((number - 1)) ] || wrong+=" linkat $number: $(ls files)"
+	done
+	[ -z "$wrong" ] && [ "$kills" -eq 3 ]
+	check $? "killed at its end, a measurement leaves the files that were written" "killed $kills times:$wrong"
+	rm -rf files/*
 	strace -f -o trace -P files -e trace=openat -e inject=openat:error=EOPNOTSUPP:when=1 \
 		"$profile" -q --from kept.stacktally -o files/beside.json 2>"$err" &&
-		cmp files/beside.json live.json >"$out" 2>&1 && [ "$(ls files/beside*)" = files/beside.json ]
-	check $? "so it is where files cannot be nameless" "$(cat "$err" "$out"; ls files)"
-	grep -q INJECTED trace && strace -f -o trace -P files -e inject=openat:error=EOPNOTSUPP:when=1 \
+		cmp files/beside.json live.json >"$out" 2>&1 && [ "$(ls files/beside*)" = files/beside.json ] &&
+		grep -q INJECTED trace
+	check $? "the same on a file system without nameless files" "$(cat "$err" "$out"; ls files)"
+	strace -f -o trace -P files -e inject=openat:error=EOPNOTSUPP:when=1 \
 		-e trace=openat "$profile" -q --from kept.stacktally -o files/full.json -o /dev/full \
 		--format json --format json 2>"$err"
-	[ $? -eq 1 ] && ! compgen -G 'files/full.json.*' >"$fate"
-	check $? "and nothing stays beside it" "$(cat "$err"; ls files)"
+	[ $? -eq 1 ] && grep -q INJECTED trace && ! compgen -G 'files/full.json.*' >"$fate"
+	check $? "an error leaves no temporary file there" "$(cat "$err"; ls files)"
 else
-	skip "so it is where files cannot be nameless" "there is no strace"
+	skip "killed, it leaves whole files or none" "there is no strace"
 fi
 
 # ---- full disks, directories that cannot be written
 measure -q --from kept.stacktally -o /dev/full --format json
-exits "a full disk" 1
-says "is told" 'cannot write /dev/full: No space left on device'
+exits "a full disk is an error" 1
+says "the message says so" 'cannot write /dev/full: No space left on device'
 mkdir small
 measure -q --from kept.stacktally -f
 room=$(($(wc -c <"$out") / 1024 + 8)) # KB
@@ -232,21 +258,21 @@ if mount -t tmpfs -o size=$((room + 56))k none small 2>"$err"; then
 	dd if=/dev/zero of=small/filler bs=1k count=56 2>>"$fate"
 	for suffix in html perf; do
 		measure -q --from kept.stacktally -o "small/x.$suffix"
-		exits "a disk too small for .$suffix" 1
-		says "is told for .$suffix" "cannot write small/x\.$suffix: No space left on device"
+		exits "a disk that is too small for .$suffix is an error" 1
+		says "the message says so (.$suffix)" "cannot write small/x\.$suffix: No space left on device"
 	done
 	measure -q --from kept.stacktally -o small/x.folded
-	exits "what fits is written" 0
+	exits "a file that fits is written" 0
 	[ "$(ls small)" = $'filler\nx.folded' ]
-	check $? "nothing stays of what did not fit" "$(ls small)"
+	check $? "nothing is left of those that did not fit" "$(ls small)"
 	umount small
 else
-	skip "a disk too small" "$(cat "$err")"
+	skip "a disk that is too small" "$(cat "$err")"
 fi
 for path in nosuch/x.json "$tmp" /proc/x.json; do
 	begun=$(date +%s%N)
 	measure -q -F 99 -o "$path" --format json 30
 	[ "$status" -eq 1 ] && grep -q "cannot write $path" "$err" && [ $(($(date +%s%N) - begun)) -lt 20000000000 ]
-	check $? "what cannot be written is told before it is measured: ${path##*/}" "$status: $(cat "$err")"
+	check $? "an output that cannot be written is refused before the measurement: ${path##*/}" "$status: $(cat "$err")"
 done
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A file for each interval, in formats that hold one report: interval_files_test.sh BUILD
+# Formats that hold one report get a file for each interval: interval_files_test.sh BUILD
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
 
@@ -14,7 +14,7 @@ n=$(awk 'BEGIN { RS = "" } END { print NR }' files/all.folded)
 [ "$n" -ge 3 ]
 check $? "there are three intervals" "$n: $(cat "$err")"
 for suffix in json pb.gz txt stacktally folded; do
-	# As many as there were reports, and none of an interval that was not.
+	# As many files as reports, and none besides.
 	[ "$(find files -name "[0-9]*.$suffix" | wc -l)" -eq "$n" ] && [ -s "files/$n.$suffix" ]
 	check $? "each has its .$suffix" "$(ls files)"
 done
@@ -22,7 +22,7 @@ done
 check $? "%t is the time" "$(ls files)"
 awk '{ print }' files/[0-9].folded | sort >one
 grep -v '^$' files/all.folded | sort | cmp - one
-check $? "together they have what one file of all intervals has" "see above"
+check $? "together they have the lines of the file with all intervals" "see above"
 python3 - "$n" <<'END' >"$tmp/said" 2>&1
 import datetime, json, sys
 end = None
@@ -36,7 +36,7 @@ for i in range(1, int(sys.argv[1]) + 1):
     end = start + of["duration_ns"] / 1e9
     assert of["duration_ns"] > 0 and of["duration_ns"] < 60e9, i
 END
-check $? "each says when it began and how long it took, one after the other" "$(cat "$tmp/said")"
+check $? "each says when it began and how long it took; they follow one another" "$(cat "$tmp/said")"
 for i in $(seq "$n"); do
 	"$profile" -q --from "files/$i.stacktally" -f | cmp - "files/$i.folded" || break
 done
@@ -48,7 +48,7 @@ measure -i 1 2 -o one.json
 check $? "one name for many reports is refused" "$status: $(cat "$err")"
 measure -i 0.5 2 -o '%t.json'
 [ "$status" -eq 2 ] && grep -qF 'need %n' "$err"
-check $? "and so is a name a second for two reports in it" "$status: $(cat "$err")"
+check $? "and so is %t alone for two reports a second" "$status: $(cat "$err")"
 ls ./*.json >"$tmp/said" 2>&1
-check $((! $?)) "they leave nothing behind" "$(cat "$tmp/said")"
+check $((! $?)) "they leave no file" "$(cat "$tmp/said")"
 finish

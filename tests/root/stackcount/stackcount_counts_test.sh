@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# N calls give N, whatever is probed: stackcount_counts_test.sh BUILD
+# N calls are counted as N, for all kinds of probes: stackcount_counts_test.sh BUILD
 # timeout: 180
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
-# counts_exactly NAME FACTOR ARGUMENT...: of a program that begin() started, FACTOR for each turn;
-# with $only, a regular expression, of those stacks only.
+# counts_exactly NAME FACTOR ARGUMENT...: counts FACTOR events for each turn of the program that begin()
+# started. If $only is set, only stacks that match it are added up.
 counts_exactly() {
 	local name=$1 factor=$2 n
 	shift 2
@@ -49,7 +49,7 @@ if have_uprobes; then
 		sc_target:sc_library_call
 	counts_exactly "the same by its path" 1 "$programs/libsc_target.so:sc_library_call"
 	end
-	# In a root of its own, paths are what they are to the process.
+	# In a chroot, paths are those that the process sees.
 	mkdir -p "$tmp/jail/bin"
 	cp "$calls" "$tmp/jail/bin/jailed"
 	for file in $(ldd "$calls" | grep -o '/[^ ]*'); do
@@ -60,12 +60,12 @@ if have_uprobes; then
 		counts_exactly "an executable in its PATH there" 1 -p "$pid" jailed:sc_counted
 		end
 	fi
-	fails 1 "... which without -p is not there" 'unable to find library /bin/jailed' -D 1 /bin/jailed:sc_counted
-	# Threads on each CPU at once, all in the same stack.
+	fails 1 "... which does not exist without -p" 'unable to find library /bin/jailed' -D 1 /bin/jailed:sc_counted
+	# Threads on all CPUs at once, all with the same stack.
 	n=$((200000 / (slow * slow)))
 	begin "$calls" wait function "$n" "$cpus"
 	counts_exactly "$cpus CPUs at once, $n calls each" 1 "$calls:sc_counted"
-	is "... by so many turns" "$turns" $((n * cpus))
+	is "(so many turns were done)" "$turns" $((n * cpus))
 	closing
 	is "... and nothing is lost" "$lost" 0
 	end
@@ -80,7 +80,7 @@ fi
 begin "$calls" wait getpgid 20000
 only=';turns;sc_getpgid;syscall$'
 counts_exactly "raw_syscalls:sys_enter" 1 -U -p "$pid" t:raw_syscalls:sys_enter
-counts_exactly "raw_syscalls:*: each call enters and leaves" 2 -U -p "$pid" 't:raw_syscalls:*'
+counts_exactly "raw_syscalls:*: each call counts at its entry and its exit" 2 -U -p "$pid" 't:raw_syscalls:*'
 unset only
 count -q -D 0.1 t:syscalls:sys_enter_getpgid
 if [ "$status" -eq 0 ]; then
@@ -109,17 +109,17 @@ if have_uprobes; then
 	end
 	guarded=$programs/sc_usdt_semaphore
 	begin "$guarded" wait 10000
-	counts_exactly "a USDT probe behind its semaphore" 1 "u:$guarded:hit"
-	counts_exactly "a USDT probe behind its semaphore, of one process" 1 -p "$pid" "u:$guarded:hit"
-	counts_exactly "a USDT probe that only has a semaphore" 1 "u:$guarded:sc_guarded:open"
+	counts_exactly "a USDT probe that runs only if its semaphore is set" 1 "u:$guarded:hit"
+	counts_exactly "the same of one process" 1 -p "$pid" "u:$guarded:hit"
+	counts_exactly "a USDT probe with a semaphore that the program does not ask" 1 "u:$guarded:sc_guarded:open"
 	kill -TERM "$pid"
 	said=$(cat <&"$reading")
 	wait "$child"
-	is "semaphores are down again afterwards" "$said" "semaphores 0 0"
+	is "semaphores are 0 again afterwards" "$said" "semaphores 0 0"
 	exec {reading}<&-
 	count -f "u:$guarded:hit" -- "$guarded" now 5000
 	sed -i '/^done\|^semaphores/d' "$out"
-	is "a command's semaphore is up from its start" "$(total)" 5000
+	is "the semaphore of a command is set from its start" "$(total)" 5000
 else
 	skip "USDT" "$no_uprobes"
 fi
@@ -148,13 +148,13 @@ if have_uprobes; then
 	children=$programs/sc_children
 	count -f "$children:sc_work" -- "$children" 3 2000
 	is "a command and its three children" "$(total)" 8000
-	exits "... whose status 0 is handed on" 0
+	exits "... whose exit status 0 is passed on" 0
 	count -f c:malloc -- "$children" 3 2000
 	is "malloc of a command and its children" "$(counted ';sc_work;')" 8000
 	count -f "$calls:sc_counted" -- "$calls" now function 100 "$cpus"
 	sed -i '/^done\|^caller/d' "$out"
 	is "a command from its first instruction to its end" "$(total)" $((100 * cpus))
 	count -q -f "$children:sc_work" -- sh -c "$children 0 7; exit 7"
-	exits "a command's own status" 7
+	exits "the exit status of a command is passed on" 7
 fi
 finish

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# -p, -L, -c, --name, --cgroup and --children, for each kind of probe, on this level and in a pid
-# namespace: stackcount_filters_test.sh BUILD [NAMESPACE_DIR]
+# -p, -L, -c, --name, --cgroup and --children, for each kind of probe. The test runs itself again in a
+# pid namespace: stackcount_filters_test.sh BUILD [NAMESPACE_DIR]
 # timeout: 240
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 where=${2:+ in a pid namespace}
-# Where each start takes seconds, what differs in a number only is left to other machines.
+# On an emulated machine each start takes seconds: cases that differ in a number only are left out.
 all=$((slow == 1))
 turns_each=$((1000 / slow))
 
-# Three programs, whose ids and descriptors are kept in arrays.
+# Three programs run at the same time. Arrays keep their ids and descriptors.
 all_pids=() all_readings=() all_said=()
 begin_three() {
 	local i
@@ -34,7 +34,8 @@ end_three() {
 }
 tid() { sed -n "s/^caller-$2 //p" <<<"${all_said[$1]}"; }
 
-# filtered NAME EXPECTED ARGUMENT...: what is counted ($only) while all three do their turns
+# filtered NAME EXPECTED ARGUMENT...: counts so many events, in stacks that match $only, while all three
+# programs do their turns
 filtered() {
 	local name=$1$where expected=$2 n
 	shift 2
@@ -49,7 +50,7 @@ filtered() {
 	check $? "$name" "$n counted, not $expected, status $status: $(tail -n 2 "$err") $(sort "$folded" | tail -n 4)"
 }
 
-# filters KIND WHAT ARGUMENT...: two threads in each of the programs, caller-0 on CPU 0
+# filters KIND WHAT ARGUMENT...: all filters, with programs of two threads each; caller-0 is on CPU 0
 filters() {
 	local kind=$1 n=$turns_each
 	begin_three "$2" 2
@@ -67,7 +68,7 @@ filters() {
 	fi
 	((!all)) || filtered "$kind: --name" $((3 * n)) --name caller-1 "$@"
 	((!all && ${#where})) || filtered "$kind: --name with a wildcard" $((6 * n)) --name 'caller-?' "$@"
-	((!all)) || filtered "$kind: --name of nobody" 0 --name 'caller' "$@"
+	((!all)) || filtered "$kind: --name that no thread has" 0 --name 'caller' "$@"
 	((!all && ${#where})) || in_cgroup "$kind" "$@"
 	end_three
 }
@@ -84,7 +85,7 @@ in_cgroup() {
 	fi
 	echo "${all_pids[0]}" >"$cgroup/cgroup.procs"
 	echo "${all_pids[1]}" >"$cgroup/below/cgroup.procs"
-	filtered "$kind: --cgroup and what is below" $((4 * turns_each)) --cgroup "$cgroup" "$@"
+	filtered "$kind: --cgroup and the cgroups below it" $((4 * turns_each)) --cgroup "$cgroup" "$@"
 	((!all)) || filtered "$kind: --cgroup of the one below" $((2 * turns_each)) --cgroup "$cgroup/below" "$@"
 	((!all)) || filtered "$kind: --cgroup with -p" $((2 * turns_each)) --cgroup "$cgroup" \
 		-p "${all_pids[0]},${all_pids[2]}" "$@"
@@ -135,28 +136,33 @@ if have_uprobes; then
 		echo "'$programs/sc_children' 2 1000; ('$programs/sc_children' 1 10); echo done" >&"${COPROC[1]}"
 		read -r -t 60 _ <&"${COPROC[0]}"
 		detach
-		is "--children: what a process starts from now on$where" "$(total "$folded")" 3020
+		is "--children: processes that a process starts from now on$where" "$(total "$folded")" 3020
 	else
 		fail "--children$where" "$(head -n 3 "$err")"
 	fi
-	attach -p "$shell" "$programs/sc_children:sc_work"
-	echo "'$programs/sc_children' 2 1000; echo done" >&"${COPROC[1]}"
-	read -r -t 60 _ <&"${COPROC[0]}"
-	detach
-	is "without --children: none of them$where" "$(total "$folded")" 0
+	rm -f "$folded"
+	if attach -p "$shell" "$programs/sc_children:sc_work"; then
+		echo "'$programs/sc_children' 2 1000; echo done" >&"${COPROC[1]}"
+		read -r -t 60 done <&"${COPROC[0]}"
+		detach
+		[ "$status" -eq 0 ] && [ "$done" = done ] && [ -e "$folded" ] && [ "$(total "$folded")" -eq 0 ]
+		check $? "without --children: none of them$where" "status $status: $(cat "$folded" "$err")"
+	else
+		fail "without --children$where" "$(head -n 3 "$err")"
+	fi
 	eval "exec ${COPROC[1]}>&-"
 fi
 
-# ---- nobody there
-fails 1 "-p of nobody$where" 'no process 99999999: it has ended, or never was' -D 1 -p 99999999 \
+# ---- processes and CPUs that do not exist
+fails 1 "-p of no process$where" 'no process 99999999: it has ended, or never was' -D 1 -p 99999999 \
 	t:sched:sched_switch
-fails 1 "-L of nobody$where" 'no thread 99999999' -D 1 -L 99999999 t:sched:sched_switch
-fails 1 "-c of a CPU that is not there$where" 'CPU 9999 is not online' -D 1 -c 9999 t:sched:sched_switch
+fails 1 "-L of no thread$where" 'no thread 99999999' -D 1 -L 99999999 t:sched:sched_switch
+fails 1 "-c of a CPU that does not exist$where" 'CPU 9999 is not online' -D 1 -c 9999 t:sched:sched_switch
 
-# ---- the same once more, where ids are other ones than the machine's
+# ---- again in a pid namespace, where ids differ from those outside
 if [ $# -gt 1 ]; then
-	# A process out there has the number that one in here gets: the next but one, for begin() makes
-	# a fifo first.
+	# The next process but one in here gets the number of a process outside: the next is mkfifo, which
+	# begin() runs first.
 	number=$(cat "$2/number")
 	if echo $((number - 2)) 2>>"$fate" >/proc/sys/kernel/ns_last_pid &&
 		begin "$calls" wait function 10 && [ "$pid" -eq "$number" ]; then
@@ -166,7 +172,7 @@ if [ $# -gt 1 ]; then
 		await 60 test -e "$2/turned"
 		turn
 		detach
-		is "a number means the process in here, not the one out there" "$(total "$folded")" 10
+		is "a number means the process in here, not the one outside" "$(total "$folded")" 10
 		end
 	else
 		skip "a number means the process in here" \
@@ -189,7 +195,7 @@ if [ -e "$tmp/space/turn" ]; then
 	: >"$tmp/space/turned"
 fi
 wait "$space" || failed=1
-# From out here, what runs in there goes by the number it has out here.
+# Seen from outside, a process in the namespace has the number that it has outside.
 unshare --pid --fork --mount-proc "$calls" wait function 5000 >"$tmp/inside" &
 started+=($!)
 inside() { grep -q ready "$tmp/inside"; }
@@ -200,6 +206,6 @@ kill -USR1 "$inner"
 was_done() { grep -q done "$tmp/inside"; }
 await 60 was_done
 detach
-is "a process in a pid namespace goes by its number out here" \
+is "-p means the number outside for a process in a pid namespace" \
 	"$(counted ';sc_outer;sc_middle;sc_counted$' "$folded")" 5000
 finish

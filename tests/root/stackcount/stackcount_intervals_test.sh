@@ -8,7 +8,7 @@ if ! have_uprobes; then
 	skip "intervals" "$no_uprobes"
 	finish
 fi
-# The counts of each report in the multi-line text, one a line: an empty line begins each.
+# each_report: the number of events in each report of the multi-line text, one on a line
 each_report() {
 	awk '/^Tracing|^Detaching/ { next }
 		/^[0-9][0-9]:[0-9][0-9]:[0-9][0-9] *$/ { n++; sum[n] = 0; next }
@@ -16,7 +16,7 @@ each_report() {
 		END { for (i = 1; i <= n; i++) print sum[i] }' "$out"
 }
 
-# ---- nothing is lost or doubled at the boundaries of intervals
+# ---- no event is lost or counted twice between intervals
 begin "$calls" wait function 3300ms "$cpus"
 attach -T -i 1 "$calls:sc_counted"
 turn
@@ -30,7 +30,7 @@ check $? "calls over 3.3 s are in 4 or 5 reports, 1 s each" "$(each_report | tr 
 is "the same in the folded file" "$(counted ';' "$folded")" "$turns"
 end
 
-# As often as is asked for: 20 boundaries.
+# Twenty intervals.
 begin "$calls" wait function 2000ms "$cpus"
 attach -T -i 0.1 "$calls:sc_counted"
 turn
@@ -41,7 +41,7 @@ closing
 is "... and nothing is lost" "$lost" 0
 end
 
-# A new stack in each interval: none is taken for one of an interval before.
+# A stack in two intervals.
 begin "$calls" wait function 1000
 attach -T -i 0.5 "$calls:sc_counted"
 turn
@@ -55,13 +55,13 @@ end
 
 # ---- how long it takes
 patience=1
-[ "$slow" -eq 1 ] || patience=30 # how long starting takes on an emulated machine is not the point
-times() { # NAME SECONDS REPORTS ARGUMENT...
+[ "$slow" -eq 1 ] || patience=30 # an emulated machine takes long to start
+times() { # NAME SECONDS REPORTS ARGUMENT...: stackcount takes so long and prints so many reports
 	local name=$1 seconds=$2 reports=$3 from=$EPOCHREALTIME took n
 	count "${@:4}"
 	took=$(awk "BEGIN { print $EPOCHREALTIME - $from }")
 	n=$(grep -c '^$' "$out")
-	# One empty line before each report. Starting takes its time, on an emulated machine more.
+	# Each report begins with an empty line.
 	[ "$status" -eq 0 ] && [ "$n" -eq "$reports" ] &&
 		calculates "$took >= $seconds && $took < $seconds + $patience"
 	check $? "$name" "$took s, $n reports, status $status: $(tail -n 2 "$err")"

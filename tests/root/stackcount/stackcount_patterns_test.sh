@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What patterns match, and what is said where nothing does: stackcount_patterns_test.sh BUILD
+# What patterns match, and the messages if nothing matches: stackcount_patterns_test.sh BUILD
 # timeout: 180
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
-# matches NAME FUNCTIONS COUNTED ARGUMENT...: the title has so many functions; so many are counted
+# matches NAME FUNCTIONS EVENTS ARGUMENT...: the title has that number of functions, the report that
+# number of events
 matches() {
 	count -q -o - -o "$folded" --format text --format folded "${@:4}"
 	local n
@@ -46,9 +47,9 @@ if have_uprobes; then
 	done
 	BCC_PROBE_LIMIT=2 fails 1 "BCC_PROBE_LIMIT=2 for three" \
 		'Number of open probes would exceed global quota: 3 match, 2 are allowed' -D 1 "$calls:sc_glob_*"
-	fails 1 "no such function, and which are near" \
+	fails 1 "no such function; similar ones are named" \
 		'No functions matched by pattern \^sc_countid\$ in .*; near it: sc_counted$' -D 1 "$calls:sc_countid"
-	fails 1 "no such function, and none near" 'No functions matched by pattern \^nosuch_xyz\$ in [^;]*$' \
+	fails 1 "no such function, and none is similar" 'No functions matched by pattern \^nosuch_xyz\$ in [^;]*$' \
 		-D 1 "$calls:nosuch_xyz"
 	fails 1 "no such function of a library" 'near it: .*malloc' -D 1 c:malloq
 	fails 1 "no such library" 'unable to find library nosuchlib$' -D 1 nosuchlib:foo
@@ -61,7 +62,7 @@ if have_uprobes; then
 	head -c 200 "$calls" >"$tmp/cut"
 	fails 1 "a library that is cut off" "$tmp/cut" -D 1 "$tmp/cut:foo"
 	cp "$calls" "$tmp/stripped" && strip "$tmp/stripped"
-	fails 1 "a library without symbols" 'has no function symbols; install its debug symbols|near|No functions' \
+	fails 1 "a library without symbols" 'has no function symbols; install its debug symbols' \
 		-D 1 "$tmp/stripped:sc_counted"
 	fails 1 "no such USDT probe" 'No functions matched by pattern \^hot\$ in the USDT probes of .*; near it: hit$' \
 		-D 1 "u:$programs/sc_usdt:hot"
@@ -82,11 +83,11 @@ count -q -D 0.1 -r 't:sched:sched_(switch|wakeup)'
 is "tracepoints by -r" "$status $(head -n 1 "$out")" \
 	'0 Tracing 2 functions for "t:sched:sched_(switch|wakeup)"... Hit Ctrl-C to end.'
 fails 1 "no such tracepoint" 'No functions matched by pattern \^nosuch:event\$' -D 1 t:nosuch:event
-fails 1 "no such tracepoint, and which is near" 'near it: sched:sched_switch$' -D 1 t:sched:sched_swich
+fails 1 "no such tracepoint; a similar one is named" 'near it: sched:sched_switch$' -D 1 t:sched:sched_swich
 
-# ---- what is no pattern, bcc's words
+# ---- what is no pattern, in bcc's words
 fails 1 "too many parts" "Too many ':'-separated components in pattern a:b:c:d\$" -D 1 a:b:c:d
-fails 1 "a type that there is not" "Type must be 'p', 't', or 'u', but got x\$" -D 1 x:y:z
+fails 1 "a type that does not exist" "Type must be 'p', 't', or 'u', but got x\$" -D 1 x:y:z
 
 # ---- kernel functions
 if ! have_kprobes; then
@@ -109,9 +110,9 @@ count -q -D 0.1 -K 'vfs_rea*'
 n=$(names) known=$(grep -c '^vfs_rea' "$tracing/available_filter_functions")
 [ "$n" -ge 1 ] && [ "$n" -le "$known" ]
 check $? "kernel functions by a wildcard" "$n of $known: $(tail -n 2 "$err")"
-fails 1 "no such kernel function, and which are near" \
+fails 1 "no such kernel function; similar ones are named" \
 	'No functions matched by pattern \^vfs_raed\$.*; near it: .*vfs_read' -D 1 vfs_raed
-fails 1 "no such kernel function, and none near" \
+fails 1 "no such kernel function, and none is similar" \
 	'No functions matched by pattern \^qqqqqq_nosuch\$: it does not exist or was inlined$' -D 1 qqqqqq_nosuch
 blacklisted=$(awk '{ print $2 }' "$debug/kprobes/blacklist" | sort -u |
 	comm -12 - <(awk '$2 ~ /^[tT]$/ && NF == 3 { print $3 }' /proc/kallsyms | sort -u) | grep -m 1 exc_)
@@ -122,7 +123,7 @@ notrace=$(awk '$2 == "T" && NF == 3 { print $3 }' /proc/kallsyms | sort -u |
 	comm -23 - <(awk '{ print $2 }' "$debug/kprobes/blacklist" | sort -u) | grep -m 1 '^sched_clock\|^ftrace_')
 fails 1 "a notrace kernel function ($notrace)" 'it is marked notrace or built without the hook|is no function of its own' \
 	-D 1 "$notrace"
-# Some of a wildcard's matches may not be probed: they are left out, and the others are counted.
+# Some matches of a wildcard cannot be probed: they are left out, and the others count.
 count -q -D 0.1 -K 'sched_clock*'
 [ "$status" -eq 0 ] || grep -q 'No functions matched\|none of the' "$err"
 check $? "a wildcard that matches untraceable ones too" "status $status: $(tail -n 2 "$err")"

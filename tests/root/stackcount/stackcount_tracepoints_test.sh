@@ -4,27 +4,28 @@
 # timeout: 180
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
-# What delivers an event to whom: never part of a stack.
+# Kernel functions that deliver an event to its listeners: never part of a stack.
 delivery='(^|;)(___?bpf_prog_run[^;]*|bpf_prog_[^;]*|bpf_trace_run[^;]*|__bpf_trace_[^;]*|__traceiter_[^;]*|perf_trace_[^;]*|perf_syscall_[^;]*)(;|$)'
 entry=t:raw_syscalls:sys_enter
 path=';main;once;turns;sc_getpgid;syscall'
-# is_raw EVENT: whether the stackcount that `attach` started holds it so
+# is_raw EVENT: whether the stackcount that `attach` started has a raw tracepoint for it
 is_raw() { grep -qs "^tp_name:.$1\$" "/proc/$counter"/fdinfo/*; }
 
-# ---- what was hit is the leaf
+# ---- the leaf is the function with the tracepoint
 count -K -f t:sched:sched_switch -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done'
 exits "sched_switch is counted" 0
 has "... where tasks sleep" ';schedule;__schedule$'
 is "... which is the leaf of all stacks" "$(counted ';__schedule$')" "$(total)"
-lacks "... without what delivers events" "$delivery"
+lacks "... without functions that deliver events" "$delivery"
 
-# Few are attached through perf. Many raw, but where their programs are preempted.
+# Few tracepoints are attached through perf; many are attached raw, except where the kernel preempts raw
+# programs.
 many=(-r 't:(raw_syscalls|block):(sys_enter$|block_(rq|bio)_.*)')
 calls_made=$((5000 / slow))
 preempted() {
 	grep -q tracepoint_srcu_srcu_data /sys/kernel/btf/vmlinux && grep -q tracepoint_ext /sys/kernel/btf/vmlinux
 }
-# counts_calls NAME PATTERN...: who is attached already has the calls, with what calls them
+# counts_calls NAME: the stackcount that is attached counts each call, with its callers
 counts_calls() {
 	local name=$1
 	turn
@@ -33,11 +34,11 @@ counts_calls() {
 	kernel=$(grep -o "$path;.*" "$folded")
 	leaf=${kernel##*;}
 	[[ $leaf == *syscall* ]] && ! grep -Eq "$delivery" "$folded"
-	check $? "... the leaf is who enters system calls" "$kernel"
+	check $? "... the leaf is the function that enters system calls" "$kernel"
 }
-# frames [FILE]: of the hottest stack's kernel frames, one a line
+# frames [FILE]: the frames of the hottest stack, one on a line
 frames() { hottest "${1-$out}" | sed 's/ [0-9]*$//' | tr ';' '\n' | sed '1d; /^\[truncated\]$/d'; }
-# keeps_it_whole PATTERN...: recordings, limits of depth and ways to unwind, of that kernel stack
+# keeps_it_whole PATTERN...: the same stack in a recording, with limits of depth and ways to unwind
 keeps_it_whole() {
 	local n depth unwind
 	count --from "$tmp/alone.stacktally" -f
@@ -50,7 +51,7 @@ keeps_it_whole() {
 		attach -K -p "$pid" --max-depth "$depth" "$@"
 		turn
 		detach
-		is "--max-depth $depth are $depth frames of it" "$(frames "$folded")" \
+		is "--max-depth $depth keeps $depth frames of it" "$(frames "$folded")" \
 			"$(frames "$tmp/kernel" | tail -n "$depth")"
 	done
 	for unwind in fp none; do
@@ -63,9 +64,9 @@ keeps_it_whole() {
 		esac
 	done
 }
-# counts_beside_others PATTERN...: when others look, too
+# counts_beside_others PATTERN...: the same while another stackcount counts the same events
 counts_beside_others() {
-	local other
+	local other n
 	"$stackcount" -K -p "$pid" -o - -o "$tmp/other.folded" --format text --format folded "$@" \
 		>"$tmp/other" 2>&1 &
 	other=$!
@@ -77,16 +78,18 @@ counts_beside_others() {
 	wait "$other"
 	turn
 	detach
-	is "the same is counted while another one counts it" "$(counted "$path;" "$folded")" $((2 * calls_made))
+	is "the same is counted while another one counts" "$(counted "$path;" "$folded")" $((2 * calls_made))
 	is "... as the same stack" "$(grep -o "$path;.*" "$folded" | sed 's/ [0-9]*$//')" \
 		"$(sed 's/ [0-9]*$//' <<<"$kernel")"
-	is "... by the other one, too" "$(counted "${kernel#"$path"}" "$tmp/other.folded")" 0
+	n=$(counted "^[^;]*$(sed 's/ [0-9]*$//' <<<"${kernel#"$path"}")\$" "$tmp/other.folded")
+	[ "$n" -ge "$calls_made" ]
+	check $? "... by the other one, too" "$n of $calls_made: $(tail -n 3 "$tmp/other.folded")"
 	is "... with the same leaf" "$(counted ";$(sed 's/ [0-9]*$//' <<<"$leaf")\$" "$tmp/other.folded")" \
 		"$(total "$tmp/other.folded")"
 	[ "$(counted ';' "$tmp/other.folded")" -ge "$calls_made" ] && ! grep -Eq "$delivery" "$tmp/other.folded" "$folded"
-	check $? "... and without what delivers events" "$(cat "$tmp/other.folded")"
+	check $? "... and without functions that deliver events" "$(cat "$tmp/other.folded")"
 }
-# counts_threads PATTERN...: where tasks are preempted in the kernel, some are while they are counted
+# counts_threads PATTERN...: on a kernel that preempts its tasks, some are preempted while they are counted
 counts_threads() {
 	begin "$calls" wait getpgid "$calls_made" $((cpus * 8))
 	attach -U -p "$pid" "$@"
@@ -100,7 +103,7 @@ counts_threads() {
 begin "$calls" wait getpgid "$calls_made"
 attach -p "$pid" -o "$tmp/alone.stacktally" "$entry"
 ! is_raw sys_enter
-check $? "one is attached through perf" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+check $? "one tracepoint is attached through perf" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
 counts_calls "through perf"
 keeps_it_whole "$entry"
 counts_beside_others "$entry"
@@ -111,7 +114,7 @@ begin "$calls" wait getpgid "$calls_made"
 attach -p "$pid" -o "$tmp/alone.stacktally" "${many[@]}"
 if preempted; then
 	! is_raw sys_enter
-	check $? "many are, too: raw programs are preempted" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
+	check $? "many are, too, where raw programs are preempted" "$(grep -hs tp_name "/proc/$counter"/fdinfo/*)"
 else
 	is_raw sys_enter
 	check $? "many are attached raw" "$(head -n 2 "$out" "$err"; grep -hs tp_name "/proc/$counter"/fdinfo/*)"
@@ -122,7 +125,7 @@ counts_beside_others "${many[@]}"
 end
 counts_threads "${many[@]}"
 
-# ---- what comes while another program runs on its CPU, the kernel shows to nobody
+# ---- the kernel shows no event to a program while another BPF program runs on that CPU
 if [ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1)" = 6.7 ]; then
 	dd if=/dev/zero of=/dev/null bs=1 2>>"$fate" &
 	started+=("$!")
@@ -130,17 +133,17 @@ if [ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1)" = 6.7 ]; then
 	started+=("$!")
 	await 60 grep -q '^Tracing' "$tmp/other"
 	count -K -D $((2 * slow)) -o "$tmp/unseen.stacktally" t:timer:hrtimer_expire_entry
-	says "what was not seen is said" '^WARNING: [1-9][0-9]* events, of any process, were not seen'
+	says "events that were not seen are reported" '^WARNING: [1-9][0-9]* events, of any process, were not seen'
 	kill -KILL "${started[@]: -2}"
 	count --from "$tmp/unseen.stacktally" --format json
 	says "... and in the recording" '^WARNING: [1-9][0-9]* events, of any process, were not seen'
 	says "... and in JSON" '"unseen":[1-9]' "$out"
 else
-	skip "what was not seen is said" "this kernel does not count it"
+	skip "events that were not seen are reported" "this kernel does not count them"
 fi
 
 # ---- kernel stacks that are deeper than most
-# keeps_roots NAME PATTERN...: what wakes somebody through five epolls is whole
+# keeps_roots NAME PATTERN...: the stack of a wakeup through five nested epolls is whole
 keeps_roots() {
 	local deepest
 	count -f -K "${@:2}" -- "$programs/sc_deep_kernel" 200
@@ -170,21 +173,21 @@ if [ "$status" -eq 0 ]; then
 	detach
 	is "... and counts each call" "$(counted "$path(;|\$)" "$folded")" "$calls_made"
 	! grep -Eq "$delivery" "$folded"
-	check $? "... without what delivers events" "$(tail -n 2 "$folded")"
+	check $? "... without functions that deliver events" "$(tail -n 2 "$folded")"
 	attach -p "$pid" -r 't:((raw_)?syscalls|block):(sys_enter(_getpgid)?$|block_(rq|bio)_.*)'
 	! is_raw sys_enter
-	check $? "with such an event among many, all are" "$(cat "/proc/$counter/fdinfo/"*)"
+	check $? "with such an event among many, all are attached through perf" "$(cat "/proc/$counter/fdinfo/"*)"
 	turn
 	detach
 	is "... and each call is counted twice" "$(counted "$path(;|\$)" "$folded")" $((2 * calls_made))
 	! grep -Eq "$delivery" "$folded"
-	check $? "... without what delivers events" "$(tail -n 2 "$folded")"
+	check $? "... without functions that deliver events" "$(tail -n 2 "$folded")"
 else
 	skip "events of single system calls" "this kernel has none (CONFIG_FTRACE_SYSCALLS)"
 fi
 end
 
-# ---- an event that somebody made, with the name of a tracepoint
+# ---- a dynamic event with the name of a tracepoint
 tracing=$tmp/tracing
 mkdir "$tracing" && mount -t tracefs none "$tracing"
 unmake() {
@@ -199,23 +202,23 @@ while read -r _ from at _ size _; do
 	((0x${place:-0} >= at && 0x${place:-0} < at + size)) && offset=$((0x$place - at + from))
 done < <(readelf -lW "$calls" 2>>"$fate" | grep '^ *LOAD')
 if [ ! -e "$tracing/uprobe_events" ]; then
-	skip "events that somebody made" "this kernel has no user probes in tracefs"
+	skip "dynamic events" "this kernel has no user probes in tracefs"
 elif [ -z "$offset" ]; then
-	skip "events that somebody made" "there are no nm and readelf"
+	skip "dynamic events" "there are no nm and readelf"
 elif echo "p:stacktally_test/sys_enter $(readlink -f "$calls"):$(printf %#x "$offset")" >>"$tracing/uprobe_events"; then
-	# The kernel lets no program of ours on it; and it is not the tracepoint of its name.
+	# The kernel attaches no BPF program of this type to it, and it is not the tracepoint of the same name.
 	count -D 0.1 t:stacktally_test:sys_enter
 	[ "$status" -eq 1 ] && grep -q 'none of the 1 matches can be traced: stacktally_test:sys_enter' "$err"
-	check $? "an event that somebody made is not the tracepoint of its name" \
+	check $? "a dynamic event is not the tracepoint of the same name" \
 		"exit status $status: $(cat "$err")"
 	begin "$calls" wait getpgid 700
 	attach -U -p "$pid" 't:*:sys_enter'
 	turn
 	detach
 	is "both by one pattern: the tracepoint is counted" "$(counted "$path\$" "$folded")" 700
-	says "... and the other one left out" '1 match left out: stacktally_test:sys_enter'
+	says "... and the dynamic event is left out" '1 match left out: stacktally_test:sys_enter'
 	end
 else
-	fail "an event can be made" "$offset of $calls"
+	fail "a dynamic event can be made" "$offset of $calls"
 fi
 finish

@@ -7,7 +7,7 @@ limit() { cat /proc/sys/kernel/perf_event_max_stack; }
 frames() { awk '{ sub(/ [0-9]+$/, "") } { print gsub(/;/, "") }' <<<"$1"; }
 times() { awk -v RS='[; ]' -v name="$1" '$0 == name { n++ } END { print n + 0 }' <<<"$2"; }
 before=$(limit)
-busy="another profiler on this machine, which is not ours, holds kernel.perf_event_max_stack"
+busy="another profiler on this machine keeps kernel.perf_event_max_stack as it is"
 
 measure -F 499 -f -U -- "$programs/recursion" 1000 500
 sed -i '/^ready/d' "$out"
@@ -16,20 +16,20 @@ exits "1,000 frames are kept by default" 0
 [ "$(times descend "$line")" -eq 1000 ]
 check $? "each of 1,000 frames of a recursion is there" "$(times descend "$line")"
 [[ $line =~ \;main\;descend\; && $line =~ \;descend\;burn\ [0-9]+$ ]]
-check $? "the recursion stands between main and what it calls" "${line:0:100}"
+check $? "the recursion is between main and burn, which it calls" "${line:0:100}"
 lacks "a stack that fits is not marked as cut" '\[truncated\]'
 [ "$(limit)" = "$before" ]
 check $? "kernel.perf_event_max_stack is what it was" "$(limit), not $before"
 closing
-# The rest is the command's start, which takes longer on an emulated machine.
+# The other samples are of the command's start, which takes longer on an emulated machine.
 calculates "$lost == 0 && $(counted 'descend;burn') > ($slow > 1 ? 0.7 : 0.85) * $samples && $samples > 100"
-check $? "the deep stacks are counted as others are" "$(counted 'descend;burn') of $(cat "$err")"
+check $? "nearly all samples have the deep stack" "$(counted 'descend;burn') of $(cat "$err")"
 
 measure -F 499 -f -U --unwind=fp -- "$programs/recursion" 1000 300
 sed -i '/^ready/d' "$out"
 line=$(hottest)
 [ "$(frames "$line")" -eq 128 ] && [ "$(times descend "$line")" -ge 125 ]
-check $? "of what the kernel walks, 127 frames are kept by default, the leaf's" "$(frames "$line") fields"
+check $? "of stacks that the kernel walks, the 127 frames next to the leaf are kept by default" "$(frames "$line") fields"
 [[ $line =~ ^recursion\;\[truncated\]\;descend\; && $line =~ \;burn\ [0-9]+$ ]]
 check $? "a stack that was cut is marked at its root" "${line:0:100}"
 
@@ -37,7 +37,7 @@ measure -F 499 -f -U --max-depth 10 -- "$programs/recursion" 100 300
 sed -i '/^ready/d' "$out"
 line=$(hottest)
 [ "$(frames "$line")" -eq 11 ] && [[ $line =~ ^recursion\;\[truncated\]\;descend ]]
-check $? "--max-depth 10 keeps ten" "$line"
+check $? "--max-depth 10 keeps ten frames" "$line"
 
 measure -F 499 -U --max-depth 12 -- "$programs/recursion" 100 300
 says "the multi-line report marks it too" '^    \[truncated\]$' "$out"
@@ -45,7 +45,7 @@ if [ "$before" -ge 512 ]; then
 	skip "kernel.perf_event_max_stack is raised while it runs" "it is $before already"
 	finish
 fi
-# What it takes must be given back however it ends.
+# The limit must be restored, however profile ends.
 deep_raised() { [ "$(limit)" -ge 512 ] || [ ! -d "/proc/$run" ]; }
 holds_other() { grep -q 'while another profiler' "$err"; }
 deadline=$((SECONDS + 60))
@@ -61,15 +61,15 @@ while ((SECONDS < deadline)); do
 	holds_other || break
 done
 if holds_other; then
-	skip "what a signal leaves of it" "$busy"
+	skip "a run that was ended by a signal restores it" "$busy"
 	finish
 fi
 [ "$raised" -ge 512 ] && [ "$status" -eq 0 ]
 check $? "kernel.perf_event_max_stack is raised while it runs" "$raised, $status: $(cat "$err")"
 [ "$(limit)" = "$before" ]
-check $? "a run that was ended by a signal gives it back" "$(limit), not $before"
+check $? "a run that was ended by a signal restores it" "$(limit), not $before"
 
-# Somebody else who walks stacks at the end keeps it from being given back: that is said.
+# While another profiler walks stacks the limit cannot be restored: a message says so.
 give_back() { echo "$before" >/proc/sys/kernel/perf_event_max_stack; }
 at_exit=give_back
 "$profile" --max-depth 512 >"$out" 2>"$err" &
@@ -83,12 +83,12 @@ walks() { grep -q '^Sampling' "$tmp/other"; }
 await 20 walks
 kill -TERM "$run" 2>>"$fate"
 wait "$run"
-says "that it stays raised is said, with the value to set" \
+says "if it stays raised, a message says which value to set" \
 	"kernel.perf_event_max_stack stays raised, .*: sysctl kernel.perf_event_max_stack=$before\$"
 kill -TERM "$other"
 wait "$other"
 await 20 give_back 2>>"$fate"
 is_back=$(limit)
 [ "$is_back" = "$before" ]
-check $? "... and can be set when the other one is gone" "$is_back, not $before"
+check $? "... which works when the other one has ended" "$is_back, not $before"
 finish

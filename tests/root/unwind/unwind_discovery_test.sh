@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Code is known when it is first sampled, or a moment later, and forgotten with its processes:
+# Unwinding tables are made when code is first sampled, or a moment later, and freed with the process:
 # unwind_discovery_test.sh BUILD
 # timeout: 300
 . "$(dirname "$0")/../harness.bash" "$1"
@@ -9,9 +9,9 @@ mkdir "$XDG_CACHE_HOME"
 odd=$programs/sampled/odd_stacks
 [ ! -e /proc/$$/autogroup ] || echo -15 >/proc/$$/autogroup
 
-# number REGEX: the number that its group matches in what -v said
+# number REGEX: the number that its group matches in the messages of -v
 number() { sed -n -E "s/.*$1.*/\1/p" "$err" | head -n 1; }
-# complete NAME MINIMUM [LEAST]: per cent of user stacks, of so many at least
+# complete NAME PERCENT [LEAST]: of at least LEAST (50) user stacks, so many are complete
 complete() {
 	local all share
 	read -r all share < <(sed -n 's/^user stacks: \([0-9]*\), \([0-9.]*\) % complete.*/\1 \2/p' "$err")
@@ -34,7 +34,7 @@ done >"$tmp/large.sh"
 measure -F 4999 -U -f -v -- bash "$tmp/large.sh"
 complete "short programs with 56 KiB on their stack" 98.5 500
 calculates "$(number ' ([0-9]+) stacks were finished in user space') >= 50"
-check $? "... were walked in user space at first" "$(grep ' finished ' "$err")"
+check $? "... are walked in user space at first" "$(grep ' finished ' "$err")"
 
 # shellcheck disable=SC2016
 measure -F 999 -U -f -v -- bash -c 'for i in {1..400}; do (:; : "${BASHPID}") & done; wait'
@@ -45,7 +45,7 @@ cat >"$tmp/again.sh" <<-'AGAIN'
 AGAIN
 measure -F 999 -U -f -v -- setarch -R bash "$tmp/again.sh" 8
 complete "a program that executes itself, at the same addresses" 97
-# Libraries that come one by one, each used at once.
+# Libraries that are loaded one after the other, and used at once.
 cat >"$tmp/late.py" <<-'LATE'
 	import importlib, time
 	print("ready", __import__("os").getpid(), flush=True)
@@ -67,10 +67,10 @@ LATE
 begin /usr/bin/python3 "$tmp/late.py"
 measure -F 999 -U -f -v -p "$pid" 3
 end
-complete "libraries that are loaded while it runs" 99
-has "and code in them was sampled" '(deflate|compress|sqlite3)'
+complete "libraries that are loaded while the program runs" 99
+has "(code in them was sampled)" '(deflate|compress|sqlite3)'
 
-# ---- of whom
+# ---- for which processes
 begin "$programs/nested" 0
 "$profile" -F 499 -U -f -v -p "$pid" 2 >"$out" 2>"$err" &
 run=$!
@@ -78,39 +78,39 @@ started+=("$run")
 while kill -0 "$run" 2>>"$fate"; do bash -c :; done
 wait "$run"
 calculates "$(number '^unwinding: ([0-9]+) processes') == 1"
-check $? "with -p, of nobody else are tables made" "$(grep ^unwinding "$err")"
+check $? "with -p, tables are made for no other process" "$(grep ^unwinding "$err")"
 end
 
-# Whatever else runs: emulators' generated code, which keeps no frame pointers, and frames beyond
-# the limit are nobody's fault.
+# Other programs on this machine may run generated code without frame pointers (an emulator's), and have
+# stacks deeper than the limit: these are left out.
 begin "$odd"
 measure -F 99 -U -f -v $((2 * slow))
 end
 excused=$(counted '\[unwind: generated code\]|^[^;]*;\[truncated\]|\[jit\]')
 known=$(counted '\[unwind: ')
 calculates "$known - $excused < 0.03 * $(total) && $(counted '^odd_stacks;_start;') > 20"
-check $? "the whole machine" "$known, $excused of $(total); $(grep ' ended for: ' "$err" | head -n 4)"
+check $? "the whole machine: 97 % of the stacks are complete" "$known, $excused of $(total); $(grep ' ended for: ' "$err" | head -n 4)"
 
-# ---- what has ended frees its share
+# ---- the tables of processes that ended are freed
 measure -F 99 -U -f -v -- bash -c 'for i in {1..200}; do sleep 5 & done; kill $(jobs -p); wait' 2>&1
 processes=$(number 'unwinding: ([0-9]+) processes')
 calculates "${processes:-1000} < 20"
-check $? "processes that ended are not kept" "$processes processes"
+check $? "processes that ended are forgotten" "$processes processes"
 
 # ---- little memory
 measure -F 499 -U -f -v --unwind-memory 1 $((2 * slow)) -- bash -c '
 	/usr/bin/python3 -c "import json, re, sqlite3, ssl, ctypes; [json.dumps([i]) for i in range(300000)]" &
 	perl -e "for (1..3000000) { \$a{\$_ % 99}++ }" & openssl speed -seconds 1 sha256 & wait'
-exits "1 MB for tables is enough to go on" 0
+exits "with 1 MB for tables it works" 0
 calculates "$(number ', ([0-9]+) evicted') > 0"
-check $? "what found no room is counted" "$(grep ^unwinding "$err")"
+check $? "tables that were evicted are counted" "$(grep ^unwinding "$err")"
 calculates "$(counted '\[unwind: (evicted|no room|table evicted)' ) > 0"
-check $? "stacks that lacked it say so" "$(grep ' ended for: ' "$err" | head -n 5)"
+check $? "stacks that needed them say so" "$(grep ' ended for: ' "$err" | head -n 5)"
 used=$(sed -n -E 's/^unwinding: .* ([0-9.]+) MB of ([0-9]+).*/\1 <= \2/p' "$err")
 calculates "${used:-0}"
-check $? "and the limit is kept" "$used"
+check $? "the tables stay within the limit" "$used"
 
-# ---- the cache on disk may be anything
+# ---- damaged files in the cache on disk
 find "$XDG_CACHE_HOME" -type f >"$tmp/cached"
 calculates "$(wc -l <"$tmp/cached") > 5"
 check $? "tables are kept on disk" "$(wc -l <"$tmp/cached") files"
@@ -119,7 +119,7 @@ while read -r file; do
 		conv=notrunc status=none
 done <"$tmp/cached"
 measure -F 499 -U -f -v -- timeout -s KILL 1 "$odd"
-complete "tables that were damaged are made anew" 99
+complete "damaged tables are made again" 99
 calculates "$(number ' ([0-9]+) from disk') == 0"
 check $? "and none of them is used" "$(grep ^unwinding "$err")"
 finish

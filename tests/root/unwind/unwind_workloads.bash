@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs whose user stacks are to be complete, as a distribution ships them or compilers build
-# them by default; sourced by unwind_workloads_test.sh, which says what $programs and $work are.
+# Programs whose user stacks must be complete, built as distributions ship them or as compilers build by
+# default; sourced by unwind_workloads_test.sh, which sets $programs and $work.
 # shellcheck shell=bash disable=SC2154
 
-# name  per cent of stacks that must be complete  what it needs  command, which runs for ever
+# name, per cent of stacks that must be complete, commands that it needs, command line that never ends
 kinds=$PWD/tests/workloads/sampled
 workloads() {
 	cat <<END_OF_TABLE
@@ -64,7 +64,7 @@ run_sqlite() {
 
 run_git_gc() { git -C "$work/repository" gc -q --force --aggressive --prune=now; }
 
-# Servers end with the pid namespace that they run in.
+# Servers end with their pid namespace.
 run_postgresql() {
 	local as=() bin
 	bin=$(dirname "$(readlink -f "$(type -P initdb)")")
@@ -83,7 +83,7 @@ run_nginx() {
 	while :; do ab -q -k -c 8 -n 20000 "http://127.0.0.1:$(cat "$work/nginx.port")/text" >>"$fate" 2>&1; done
 }
 
-# ---- what they need to be there
+# ---- what they need before they run
 
 prepare() {
 	local i

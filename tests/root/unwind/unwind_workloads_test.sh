@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# User stacks are complete, whatever runs: unwind_workloads_test.sh BUILD [WORKLOAD...]
-# Each workload is launched by the profiler, and met while it runs already. STACKTALLY_SECONDS: how
-# long each is sampled (2). Complete says that a walk ended where there is a true end; that it went
-# the right way is shown elsewhere.
+# User stacks are complete in many programs: unwind_workloads_test.sh BUILD [WORKLOAD...]
+# Each workload is measured twice: launched by profile, and running already. Each is sampled for
+# STACKTALLY_SECONDS (2). Complete means that the walk reached the start of the thread; that its frames
+# are the right ones is shown by unwind_peers_test.sh and tests/cli/unwind_oracle_test.sh.
 # timeout: 900
 . "$(dirname "$0")/../harness.bash" "$1"
 . "$(dirname "$0")/unwind_workloads.bash"
 seconds=${STACKTALLY_SECONDS-$((slow > 1 ? 4 : 2))}
 work=$tmp/work
 mkdir "$work"
-# Some of the servers are nobody.
+# Some servers run as nobody.
 chmod 711 "$tmp" "$work"
 [ -z "${TMPDIR-}" ] || chmod 711 "$TMPDIR"
 export -f forever forever_into run_sqlite run_git_gc run_postgresql run_nginx
 export work fate programs
 
-# The number of samples must not depend on what else runs in other sessions.
+# Autogroups share CPU time by session: other sessions must not take most of it.
 [ ! -e /proc/$$/autogroup ] || echo -15 >/proc/$$/autogroup
 
-# All of a workload ends with its first process, however its parts part from each other.
+# contained COMMAND...: in a pid namespace, so that all processes of a workload end with the first.
 contained() { exec unshare --pid --fork --kill-child=KILL --mount-proc "$@"; }
 
-# members COMMAND_PID: the processes of the pid namespace that a contained command began
+# members COMMAND_PID: the processes in the pid namespace of a contained command
 members() {
 	local first
 	first=$(pgrep -P "$1") || return
@@ -30,8 +30,8 @@ members() {
 		$1 == of { print $2 }' | paste -sd,
 }
 
-# judge NAME MINIMUM [LESS]: of the report in $err and $tmp/report.folded. MINIMUM ends in `-no-row`
-# where code has no CFI at all and says so: what ended there counts as good as what is complete.
+# judge NAME MINIMUM [LESS]: the report in $err and $tmp/report.folded has MINIMUM - LESS per cent of
+# complete stacks. MINIMUM ends in `-no-row` for code without CFI: stacks that end there count, too.
 judge() {
 	local all share gaps=0 least=$((seconds * 50)) minimum=$((${2%-no-row} - ${3-0})) reasons
 	read -r all share < <(sed -n \
@@ -52,7 +52,7 @@ run_workload() { # NAME MINIMUM COMMAND
 	local pids child
 	measure "${options[@]}" -o "$tmp/report.folded" -- timeout -s KILL "$seconds" \
 		unshare --pid --fork --kill-child=KILL --mount-proc bash -c "$3"
-	# An emulated machine takes seconds to make tables of what it meets for the first time.
+	# An emulated machine takes seconds to make the tables of a new program.
 	judge "$1, launched" "$2" $((slow > 1 ? 20 : 0))
 	contained bash -c "$3" >>"$fate" 2>"$tmp/workload.err" &
 	child=$!
@@ -65,7 +65,7 @@ run_workload() { # NAME MINIMUM COMMAND
 	kill -KILL "$child"
 	{ wait "$child"; } 2>>"$fate"
 }
-# busy PID: what it contains has used 0.3 s of CPU time, so is past its beginning
+# busy PID: the processes of a contained command have used 0.3 s of CPU time: their start is over
 busy() {
 	local pids files
 	pids=$(members "$1")
@@ -75,10 +75,10 @@ busy() {
 		END { exit ticks < 30 }'
 }
 
-# Debian keeps servers' programs where no PATH leads to.
+# Debian installs the programs of PostgreSQL outside of PATH.
 for directory in /usr/lib/postgresql/*/bin; do PATH=$PATH:$directory; done
 wanted=" ${*:2} "
-# Code is the same on every kernel. What differs is how a program got into the kernel, and its limits.
+# The code of programs is the same on all kernels. Entries to the kernel and its limits differ.
 if [ "$slow" -gt 1 ] && [ $# -eq 1 ]; then
 	wanted=' python_json threaded_cplusplus static_kernel realigned signals other_stack kernel_entries fibers '
 	skip "the other workloads" "an emulated machine would take half an hour, for the same code"
