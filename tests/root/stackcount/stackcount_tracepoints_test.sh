@@ -19,8 +19,9 @@ is "... which is the leaf of all stacks" "$(counted ';__schedule$')" "$(total)"
 lacks "... without functions that deliver events" "$delivery"
 
 # Few tracepoints are attached through perf; many are attached raw, except where the kernel preempts raw
-# programs.
-many=(-r 't:(raw_syscalls|block):(sys_enter$|block_(rq|bio)_.*)')
+# programs. The events of cgroups do not occur in the program; those of interrupts would, now and then.
+cgroup_events='cgroup_([^r]|rm|ren|rel).*'
+many=(-r "t:(raw_syscalls|cgroup):(sys_enter\$|$cgroup_events)")
 calls_made=$((5000 / slow))
 preempted() {
 	grep -q tracepoint_srcu_srcu_data /sys/kernel/btf/vmlinux && grep -q tracepoint_ext /sys/kernel/btf/vmlinux
@@ -174,7 +175,7 @@ if [ "$status" -eq 0 ]; then
 	is "... and counts each call" "$(counted "$path(;|\$)" "$folded")" "$calls_made"
 	! grep -Eq "$delivery" "$folded"
 	check $? "... without functions that deliver events" "$(tail -n 2 "$folded")"
-	attach -p "$pid" -r 't:((raw_)?syscalls|block):(sys_enter(_getpgid)?$|block_(rq|bio)_.*)'
+	attach -p "$pid" -r "t:((raw_)?syscalls|cgroup):(sys_enter(_getpgid)?\$|$cgroup_events)"
 	! is_raw sys_enter
 	check $? "with such an event among many, all are attached through perf" "$(cat "/proc/$counter/fdinfo/"*)"
 	turn
