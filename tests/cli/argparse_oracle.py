@@ -225,7 +225,8 @@ def table_parser(command):
             continue
         names = (["-" + letter] if letter != "-" else []) + ["--" + name]
         if metavar.startswith("["):
-            # argparse would take the next word as the value, so the metavar is part of the name here.
+            # argparse would take the next word as the value, so the metavar is part of the name
+            # here.
             where.add_argument(names[0] + metavar, action="store_true", help=words)
         elif metavar:
             where.add_argument(*names, metavar=metavar, help=words)

@@ -25,8 +25,8 @@ else
 	echo "FAIL make does nothing the second time: $(head -n 3 <<<"$again")"
 fi
 
-# For each header: if it changes, make must build every object again that includes it. The compilers say
-# which these are, not make's own dependency files.
+# For each header: if it changes, make must build every object again that includes it. The compilers
+# say which these are, not make's own dependency files.
 for source in src/*.c src/*/*.c; do
 	case $source in
 	src/bpf/*) clang -target bpf -D__TARGET_ARCH_x86 -Isrc -idirafter "/usr/include/$(gcc -print-multiarch)" -MM "$source" ;;

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
-# Compares our walk with the true stack at every instruction of the programs in tests/workloads/unwind,
-# and shows that walks by wrong rules are found: unwind_oracle_test.sh BUILD. STACKTALLY_ORACLE=long
-# begins at the first instruction of the dynamic linker, and sends a signal before every second
-# instruction of all programs; it takes minutes.
+# Compares our walk with the true stack at every instruction of the programs in
+# tests/workloads/unwind, and shows that walks by wrong rules are found: unwind_oracle_test.sh
+# BUILD. STACKTALLY_ORACLE=long begins at the first instruction of the dynamic linker, and sends a
+# signal before every second instruction of all programs; it takes minutes.
 build=${1:?}
 shadow=$build/tests/oracle/shadow
 programs=$build/tests/workloads/unwind
@@ -16,7 +16,8 @@ value() { # value NAME FILE: the number after NAME= in the last line
 	tail -n 1 "$2" | grep -o "\b$1=[0-9]*" | cut -d= -f2
 }
 
-# one NAME ARG ...: runs the oracle; keeps its output, messages and status in NAME.out, .err and .status
+# one NAME ARG ...: runs the oracle; keeps its output, messages and status in NAME.out, .err and
+# .status
 one() {
 	local name=$1
 	shift

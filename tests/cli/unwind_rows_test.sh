@@ -102,8 +102,8 @@ built ".debug_frame by zlib-gnu" "readelf" -O2 "${no_eh[@]}" -gz=zlib-gnu
 built ".debug_frame by zstd" "libdw" -O2 "${no_eh[@]}" -gz=zstd
 built "64-bit DWARF" "readelf libdw" -O2 "${no_eh[@]}" -gdwarf64
 
-# Rows from instructions alone: the sizes of instructions, and the frames of code that is followed as if it
-# had no CFI. (Files in C: a call in C++ may throw and not return.)
+# Rows from instructions alone: the sizes of instructions, and the frames of code that is followed
+# as if it had no CFI. (Files in C: a call in C++ may throw and not return.)
 coded=()
 for path in /usr/bin/{python3,perl,bash} /usr/lib/x86_64-linux-gnu/libsqlite3.so.0; do
 	[ ! -e "$path" ] || coded+=("$(readlink -f "$path")")
@@ -166,8 +166,8 @@ stubs() {
 	fi
 }
 
-# Where most functions keep no frame pointer, none is assumed to: a function that ends with an indirect jump
-# has no rule.
+# Where most functions keep no frame pointer, none is assumed to: a function that ends with an
+# indirect jump has no rule.
 cat >"$tmp/mixed.s" <<'EOF'
 .globl _start
 .text
@@ -267,7 +267,8 @@ else
 	echo "FAIL framed code: cannot be built"
 fi
 
-# Go: stack depths, compared with those that elfutils reads in .debug_frame, and the ends of its stacks.
+# Go: stack depths, compared with those that elfutils reads in .debug_frame, and the ends of its
+# stacks.
 cat >"$tmp/program.go" <<'EOF'
 package main
 
@@ -315,6 +316,7 @@ fi
 
 if [ "${UNWIND_ROWS-}" = all ]; then
 	compare "every file of this machine" readelf /usr/bin /usr/sbin /usr/lib /usr/local
-	# elfutils refuses one thing that libgcc and binutils accept: a register for the CFA after an expression.
+	# elfutils refuses one thing that libgcc and binutils accept: a register for the CFA after
+	# an expression.
 	compare "every file of this machine" libdw /usr/bin /usr/sbin /usr/lib /usr/local
 fi

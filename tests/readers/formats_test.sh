@@ -123,8 +123,8 @@ readers_npm "$build" || {
 }
 read_as() { node "$here/read.mjs" "$modules" "$@" 2>"$tmp/err"; }
 
-# Firefox Profiler's command line talks to a server, to which it gives half a second to start. That is not
-# enough on a busy machine, so the server is started here.
+# Firefox Profiler's command line talks to a server, to which it gives half a second to start. That
+# is not enough on a busy machine, so the server is started here.
 export PROFILER_CLI_SESSION_DIR=$tmp/sessions
 mkdir "$PROFILER_CLI_SESSION_DIR"
 cli=("$modules/.bin/profiler-cli")
@@ -165,7 +165,8 @@ for name in "${names[@]}"; do
 	[ "$name" != threads ] || period=1000000
 	read_as speedscope "$tmp/$name.pb.gz" "$period" | head -n 1 >"$tmp/found"
 	same "$name: speedscope reads pprof" "$tmp/$name.total" "$tmp/found"
-	# Its weight of a record is the time until the next one of the thread, not a number of samples.
+	# Its weight of a record is the time until the next one of the thread, not a number of
+	# samples.
 	read_as speedscope "$tmp/$name.perf" >"$tmp/found" && [ "$(wc -l <"$tmp/found")" -gt 1 ]
 	check $? "$name: speedscope reads perf script" "$(cat "$tmp/found" "$tmp/err")"
 	grep -c '^[^	#].*:$' "$tmp/$name.perf" | sed 's/^/total /' >"$tmp/found"

@@ -30,7 +30,8 @@ readers_npm() {
 	modules=$directory/node_modules
 }
 
-# Debian ships flamegraph.pl in plprofiler, a profiler for PostgreSQL, of which nothing else is needed.
+# Debian ships flamegraph.pl in plprofiler, a profiler for PostgreSQL, of which nothing else is
+# needed.
 # shellcheck disable=SC2034
 readers_flamegraph() {
 	local directory=$1/readers/flamegraph

@@ -28,13 +28,14 @@ check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
 calculates() { awk "BEGIN { exit !($1) }"; }
 
 # ---- running
-# measure ARGUMENT...: runs profile; its report is in $out, its messages in $err, its status in $status
+# measure ARGUMENT...: runs profile; its report is in $out, its messages in $err, its status in
+# $status
 measure() {
 	"$profile" "$@" >"$out" 2>"$err"
 	status=$?
 }
-# measure_command [OPTION...] -- COMMAND...: the same for a command; the report has folded lines, and
-# $said has what the command wrote to stdout
+# measure_command [OPTION...] -- COMMAND...: the same for a command; the report has folded lines,
+# and $said has what the command wrote to stdout
 measure_command() {
 	rm -f "$out" "$tmp/command.folded"
 	"$profile" -o "$tmp/command.folded" "$@" >"$tmp/said" 2>"$err"
@@ -124,9 +125,9 @@ closing() {
 		's/^\([0-9]*\) samples, \([0-9]*\) stacks, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
 		tail -n 1)
 }
-# named_work REGEX: in a report of user stacks (-U), the samples in burn() and in code without a name
-# match. The start and the end of a program, a large share on a slow machine, are left out, except
-# for code in the dynamic linker that has no name.
+# named_work REGEX: in a report of user stacks (-U), the samples in burn() and in code without a
+# name match. The start and the end of a program, a large share on a slow machine, are left out,
+# except for code in the dynamic linker that has no name.
 named_work() {
 	local work least=0.9
 	[ "$slow" -eq 1 ] || least=0.75

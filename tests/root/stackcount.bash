@@ -19,7 +19,8 @@ can() {
 }
 
 # ---- running
-# count ARGUMENT...: runs stackcount; its report is in $out, its messages in $err, its status in $status
+# count ARGUMENT...: runs stackcount; its report is in $out, its messages in $err, its status in
+# $status
 count() {
 	"$stackcount" "$@" >"$out" 2>"$err"
 	status=$?
@@ -57,8 +58,8 @@ is() {
 	[ "$2" = "$3" ]
 	check $? "$1" "$2, not $3; $(head -n 3 "$err" | cut -c 1-300)"
 }
-# fails STATUS NAME REGEX ARGUMENT...: stackcount exits with STATUS, prints one line on stderr, which
-# matches, and nothing on stdout
+# fails STATUS NAME REGEX ARGUMENT...: stackcount exits with STATUS, prints one line on stderr,
+# which matches, and nothing on stdout
 fails() {
 	local wanted=$1 name=$2 regex=$3
 	count "${@:4}"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernel lockdown: at level integrity everything works; what level confidentiality forbids is said in one
-# line: lockdown_test.sh BUILD. Only in test machines, and last: lockdown cannot be taken back.
+# Kernel lockdown: at level integrity everything works; what level confidentiality forbids is said
+# in one line: lockdown_test.sh BUILD. Only in test machines, and last: lockdown cannot be taken
+# back.
 # timeout: 240
 . "$(dirname "$0")/../root/stackcount.bash" "$1"
 

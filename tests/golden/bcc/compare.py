@@ -283,7 +283,8 @@ REPORTS = {
 }
 
 # Errors: bcc's text and status, compared with ours. None: the same text on stderr, and status 2.
-# Otherwise our decision: why, our status, and how our line begins, where `...` stands for bcc's text.
+# Otherwise our decision: why, our status, and how our line begins, where `...` stands for bcc's
+# text.
 NOT_ON_STDOUT = "errors go to stderr, with the name of the command, and the status is not 0"
 MESSAGES = {
     "profile-err-UK": None,
@@ -531,8 +532,8 @@ def cases():
     yield "stackcount-help", compare_help
 
 
-# Sampling is random: a stack in bcc's report may not be sampled at the first try, on a busy machine above
-# all. A layout that differs does so each time.
+# Sampling is random: a stack in bcc's report may not be sampled at the first try, on a busy machine
+# above all. A layout that differs does so each time.
 TRIES = 3
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# 200 clients of --live that are stuck, slow or hostile: the measurement takes the same samples, none is
-# lost, memory is bounded, and a well-behaved client is served: live_clients_test.sh BUILD
+# 200 clients of --live that are stuck, slow or hostile: the measurement takes the same samples,
+# none is lost, memory is bounded, and a well-behaved client is served: live_clients_test.sh BUILD
 # timeout: 200
 # shellcheck source=tests/root/harness.bash
 . "$(dirname "$0")/../harness.bash" "$1"
@@ -17,8 +17,8 @@ memory() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 cpu_of() { # PID: CPU time of all its threads, in ticks
 	awk '{ sub(/.*\) /, ""); sum += $12 + $13 } END { print sum }' /proc/"$1"/task/*/stat
 }
-# run NAME [stuck]: measures, with 200 stuck clients or none, and a follower. Sets $samples, $lost, and
-# the memory in kB: $middle, the maximum of the first half, and $peak, of the whole
+# run NAME [stuck]: measures, with 200 stuck clients or none, and a follower. Sets $samples, $lost,
+# and the memory in kB: $middle, the maximum of the first half, and $peak, of the whole
 run() {
 	: >"$err"
 	"$profile" -F 99 --live -f -o "$tmp/$1.folded" $((seconds + 6)) >"$out" 2>"$err" &

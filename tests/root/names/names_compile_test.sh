@@ -5,8 +5,8 @@
 . "$(dirname "$0")/../harness.bash" "$1"
 
 name="99.5 % of the frames that have a symbol are named while a machine compiles"
-# The script reads perf's log and readelf to find out which frames have a symbol. On emulated CPUs a few
-# files take as long.
+# The script reads perf's log and readelf to find out which frames have a symbol. On emulated CPUs a
+# few files take as long.
 timeout $((70 * slow)) python3 "$(dirname "$0")/../../../bench/names_share.py" "$1" $((100 / slow / slow)) >"$out" 2>&1
 status=$?
 # The share of a few frames would say nothing.

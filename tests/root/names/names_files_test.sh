@@ -16,8 +16,8 @@ named() {
 	named_work "$known"
 	check $? "$1" "$(counted "$known") of $(total): $(hottest) $(tail -n 2 "$err")"
 }
-# while_measured NAME COMMAND...: measures the threads called NAME while the command runs, which starts
-# that program and changes its file; the program has ended before the report
+# while_measured NAME COMMAND...: measures the threads called NAME while the command runs, which
+# starts that program and changes its file; the program has ended before the report
 while_measured() {
 	measure_command -F 999 -U --name "$1" -- bash -c '"$@"' sh "${@:2}"
 }
@@ -125,7 +125,8 @@ for kind in fifo device directory; do
 	named "it has its names"
 	rm -rf "$tmp/becomes"
 	end
-	# When the process has ended, its mapping cannot be opened any more: the path is all there is.
+	# When the process has ended, its mapping cannot be opened any more: the path is all there
+	# is.
 	cp "$programs/nested" "$tmp/becomes"
 	begin "$tmp/becomes" $((1200 * slow)) || finish
 	(

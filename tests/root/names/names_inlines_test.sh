@@ -64,8 +64,8 @@ else
 fi
 
 # ---- names of code without symbols: the procedure linkage table, the start
-# An entry of the table is a single jump. Whether samples fall on it depends on where the C library is
-# mapped, which differs from run to run.
+# An entry of the table is a single jump. Whether samples fall on it depends on where the C library
+# is mapped, which differs from run to run.
 measure_linkage() {
 	for _ in {1..12}; do
 		measure_command -F 1999 -U -- "$1" 600

@@ -50,8 +50,8 @@ if command -v node >"$fate"; then
 else
 	skip "node's functions have their names" "there is no node"
 fi
-# interpreter NAME COMMAND...: a function is named, and no generated code is without a name. Python is
-# mostly built without frame pointers, so few stacks reach the trampoline of a function.
+# interpreter NAME COMMAND...: a function is named, and no generated code is without a name. Python
+# is mostly built without frame pointers, so few stacks reach the trampoline of a function.
 interpreter() {
 	measure_command -F 1999 -- "${@:2}"
 	maps+=("/tmp/perf-$(awk '{ print $2 }' <<<"$said").map" "/tmp/jit-$(awk '{ print $2 }' <<<"$said").dump")

@@ -4,14 +4,15 @@
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
 
-# times_of: sets $cpu_ns and $robbed_ns from the last line of `ratio`, and removes it from the report
+# times_of: sets $cpu_ns and $robbed_ns from the last line of `ratio`, and removes it from the
+# report
 times_of() {
 	read -r _ cpu_ns robbed_ns < <(grep '^cpu_ns' "$out")
 	sed -i '/^cpu_ns/d' "$out"
 }
 # near COUNT RATE: one sample for each period of CPU time, within 15 % and 5 samples. When the host
-# takes the CPU away, no timer runs (robbed_ns); when it gives the CPU back, the clock of the timer and
-# that of the process jump, by different amounts.
+# takes the CPU away, no timer runs (robbed_ns); when it gives the CPU back, the clock of the timer
+# and that of the process jump, by different amounts.
 near() {
 	calculates "$1 <= 1.15 * $cpu_ns * $2 / 1e9 + 5 &&
 		$1 >= 0.85 * ($cpu_ns - $robbed_ns) * $2 / 1e9 - 5"

@@ -10,8 +10,8 @@ if [ -z "$bpftool" ]; then
 	finish
 fi
 
-# The ids are read from the descriptors of the process, until just before it is killed: other programs
-# may load BPF programs at the same time.
+# The ids are read from the descriptors of the process, until just before it is killed: other
+# programs may load BPF programs at the same time.
 ids_of() { # PID: prints lines like "prog 12" and "map 5"
 	cat "/proc/$1/fdinfo/"* 2>>"$fate" |
 		sed -n 's/^\(prog\|link\|map\)_id:[[:blank:]]*\([0-9]*\)$/\1 \2/p' | sort -u

@@ -32,8 +32,8 @@ else
 	if [ "$slow" -gt 1 ]; then
 		skip "there are 4,999 a second" "the timers of an emulated CPU are too slow"
 	else
-		# Eight runs had 100.1 to 100.5 %. While the host has the CPU no timer runs; 15 % as in
-		# profile_counts_test.sh.
+		# Eight runs had 100.1 to 100.5 %. While the host has the CPU no timer runs; 15 % as
+		# in profile_counts_test.sh.
 		stolen=$(awk "BEGIN { print $(stolen_ms) - $stolen }")
 		calculates "$samples > 0.85 * 4.999 * ($ms * $cpus - $stolen)"
 		check $? "there are 4,999 a second" "$samples in $ms ms on $cpus CPUs, less $stolen ms"
@@ -42,9 +42,9 @@ else
 	# On an emulated CPU the program makes few calls between two samples.
 	calculates "$(grep -c ';walk;step;' "$out") > ($slow > 1 ? 0.4 : 0.8) * $work && $work > 100"
 	check $? "nearly each has another stack" "$stacks, $(grep -c ';walk;step;' "$out") of $work"
-	# From the start of the thread down: step() and one of left() and right() in turns, and no other
-	# frame between them. All 73,000 samples of three runs were so; 1 % may be of the first instants,
-	# when the program is not known yet.
+	# From the start of the thread down: step() and one of left() and right() in turns, and no
+	# other frame between them. All 73,000 samples of three runs were so; 1 % may be of the
+	# first instants, when the program is not known yet.
 	whole=$(awk '{ n = $NF; sub(/ [0-9]+$/, "") }
 		sub(/^paths;[^;[]*;start_thread;walk;step(;(left|right);step)*(;(left|right))?/, "") &&
 			!/;(step|left|right|walk|\[.*)(;|$)/ { sum += n }

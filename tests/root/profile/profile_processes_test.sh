@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Processes that begin and end, libraries that are loaded and unloaded: profile_processes_test.sh BUILD
+# Processes that begin and end, libraries that are loaded and unloaded: profile_processes_test.sh
+# BUILD
 # timeout: 240
 . "$(dirname "$0")/../harness.bash" "$1"
 n=3000

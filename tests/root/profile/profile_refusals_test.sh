@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measurements that are not possible end with one line on stderr, before sampling if that is known by
-# then: profile_refusals_test.sh BUILD
+# Measurements that are not possible end with one line on stderr, before sampling if that is known
+# by then: profile_refusals_test.sh BUILD
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
 # refuses NAME STATUS REGEX ARGUMENT...: profile, asked to run for a minute, ends at once with that

@@ -45,8 +45,8 @@ print(sum(s["count"] for s in json.load(open(sys.argv[1]))["stacks"]))' "$1" ;;
 	*.perf) grep -c '^[^	#].*:$' "$1" ;;
 	esac
 }
-# same_samples NAME PREFIX: each format has as many samples as the folded one, and the recording gives
-# the same files again, byte for byte
+# same_samples NAME PREFIX: each format has as many samples as the folded one, and the recording
+# gives the same files again, byte for byte
 same_samples() {
 	local suffix wanted command=$profile
 	case $1 in stackcount*) command=$stackcount ;; esac
@@ -192,8 +192,8 @@ kept_whole() {
 		name=${file#files/}
 		case $name in
 		'*') nones=$((nones + 1)) ;;
-		# Linux cannot replace a file by a nameless one in one step. Between the two, the new file
-		# has a name of its own.
+		# Linux cannot replace a file by a nameless one in one step. Between the two, the
+		# new file has a name of its own.
 		*.tmp) [ "$1" = rename ] && cmp -s "$file" "whole/${name%.*.tmp}" || wrong+=" $1 $2: $name" ;;
 		*) if cmp -s "$file" "whole/$name"; then
 			wholes=$((wholes + 1))

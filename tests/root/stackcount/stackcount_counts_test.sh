@@ -4,8 +4,8 @@
 # timeout: 180
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
-# counts_exactly NAME FACTOR ARGUMENT...: counts FACTOR events for each turn of the program that begin()
-# started. If $only is set, only stacks that match it are added up.
+# counts_exactly NAME FACTOR ARGUMENT...: counts FACTOR events for each turn of the program that
+# begin() started. If $only is set, only stacks that match it are added up.
 counts_exactly() {
 	local name=$1 factor=$2 n
 	shift 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# -p, -L, -c, --name, --cgroup and --children, for each kind of probe. The test runs itself again in a
-# pid namespace: stackcount_filters_test.sh BUILD [NAMESPACE_DIR]
+# -p, -L, -c, --name, --cgroup and --children, for each kind of probe. The test runs itself again in
+# a pid namespace: stackcount_filters_test.sh BUILD [NAMESPACE_DIR]
 # timeout: 240
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
@@ -34,8 +34,8 @@ end_three() {
 }
 tid() { sed -n "s/^caller-$2 //p" <<<"${all_said[$1]}"; }
 
-# filtered NAME EXPECTED ARGUMENT...: counts so many events, in stacks that match $only, while all three
-# programs do their turns
+# filtered NAME EXPECTED ARGUMENT...: counts so many events, in stacks that match $only, while all
+# three programs do their turns
 filtered() {
 	local name=$1$where expected=$2 n
 	shift 2
@@ -50,7 +50,8 @@ filtered() {
 	check $? "$name" "$n counted, not $expected, status $status: $(tail -n 2 "$err") $(sort "$folded" | tail -n 4)"
 }
 
-# filters KIND WHAT ARGUMENT...: all filters, with programs of two threads each; caller-0 is on CPU 0
+# filters KIND WHAT ARGUMENT...: all filters, with programs of two threads each; caller-0 is on CPU
+# 0
 filters() {
 	local kind=$1 n=$turns_each
 	begin_three "$2" 2
@@ -161,8 +162,8 @@ fails 1 "-c of a CPU that does not exist$where" 'CPU 9999 is not online' -D 1 -c
 
 # ---- again in a pid namespace, where ids differ from those outside
 if [ $# -gt 1 ]; then
-	# The next process but one in here gets the number of a process outside: the next is mkfifo, which
-	# begin() runs first.
+	# The next process but one in here gets the number of a process outside: the next is mkfifo,
+	# which begin() runs first.
 	number=$(cat "$2/number")
 	if echo $((number - 2)) 2>>"$fate" >/proc/sys/kernel/ns_last_pid &&
 		begin "$calls" wait function 10 && [ "$pid" -eq "$number" ]; then

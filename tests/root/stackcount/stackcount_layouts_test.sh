@@ -28,8 +28,8 @@ shows() {
 	"$stackcount" --from "$recording" "$@" >"$out" 2>"$err"
 	block_is "$name, from the recording" "$block"
 }
-# block_is NAME BLOCK: $out has these lines. P stands for a pid, X for hexadecimal digits, A12 and A16
-# for addresses.
+# block_is NAME BLOCK: $out has these lines. P stands for a pid, X for hexadecimal digits, A12 and
+# A16 for addresses.
 block_is() {
 	local found
 	found=$(awk -v RS= -v ORS='\n\n' '/500$/' "$out" | sed -E "s/\+0x[0-9a-f]+/+0xX/

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Privileges that attaching needs, how long it takes, and that nothing is left in the kernel afterwards:
-# stackcount_lifetime_test.sh BUILD
+# Privileges that attaching needs, how long it takes, and that nothing is left in the kernel
+# afterwards: stackcount_lifetime_test.sh BUILD
 # timeout: 240
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
@@ -44,8 +44,8 @@ done
 if ! command -v setpriv >>"$fate"; then
 	skip "too few descriptors" "there is no setpriv (util-linux)"
 else
-	# Without CAP_SYS_RESOURCE stackcount cannot raise the limit on descriptors; nor that on locked
-	# memory, which BPF maps need before Linux 5.11.
+	# Without CAP_SYS_RESOURCE stackcount cannot raise the limit on descriptors; nor that on
+	# locked memory, which BPF maps need before Linux 5.11.
 	(
 		ulimit -l unlimited 2>>"$fate"
 		ulimit -n 150 # enough to load, but fewer than there are system calls

@@ -18,8 +18,9 @@ has "... where tasks sleep" ';schedule;__schedule$'
 is "... which is the leaf of all stacks" "$(counted ';__schedule$')" "$(total)"
 lacks "... without functions that deliver events" "$delivery"
 
-# Few tracepoints are attached through perf; many are attached raw, except where the kernel preempts raw
-# programs. The events of cgroups do not occur in the program; those of interrupts would, now and then.
+# Few tracepoints are attached through perf; many are attached raw, except where the kernel preempts
+# raw programs. The events of cgroups do not occur in the program; those of interrupts would, now
+# and then.
 cgroup_events='cgroup_([^r]|rm|ren|rel).*'
 many=(-r "t:(raw_syscalls|cgroup):(sys_enter\$|$cgroup_events)")
 calls_made=$((5000 / slow))
@@ -90,7 +91,8 @@ counts_beside_others() {
 	[ "$(counted ';' "$tmp/other.folded")" -ge "$calls_made" ] && ! grep -Eq "$delivery" "$tmp/other.folded" "$folded"
 	check $? "... and without functions that deliver events" "$(cat "$tmp/other.folded")"
 }
-# counts_threads PATTERN...: on a kernel that preempts its tasks, some are preempted while they are counted
+# counts_threads PATTERN...: on a kernel that preempts its tasks, some are preempted while they are
+# counted
 counts_threads() {
 	begin "$calls" wait getpgid "$calls_made" $((cpus * 8))
 	attach -U -p "$pid" "$@"
@@ -207,7 +209,8 @@ if [ ! -e "$tracing/uprobe_events" ]; then
 elif [ -z "$offset" ]; then
 	skip "dynamic events" "there are no nm and readelf"
 elif echo "p:stacktally_test/sys_enter $(readlink -f "$calls"):$(printf %#x "$offset")" >>"$tracing/uprobe_events"; then
-	# The kernel attaches no BPF program of this type to it, and it is not the tracepoint of the same name.
+	# The kernel attaches no BPF program of this type to it, and it is not the tracepoint of the
+	# same name.
 	count -D 0.1 t:stacktally_test:sys_enter
 	[ "$status" -eq 1 ] && grep -q 'none of the 1 matches can be traced: stacktally_test:sys_enter' "$err"
 	check $? "a dynamic event is not the tracepoint of the same name" \

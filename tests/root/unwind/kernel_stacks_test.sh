@@ -7,7 +7,8 @@
 compare=$programs/../kernel_stacks/compare
 seconds=$((2 * slow))
 
-# A workload of many kinds: system calls, files, processes, page faults, the network's loopback, timers.
+# A workload of many kinds: system calls, files, processes, page faults, the network's loopback,
+# timers.
 cat >"$tmp/work" <<'WORK'
 while :; do
 	dd if=/dev/zero of="$1/file" bs=64k count=64 conv=fsync

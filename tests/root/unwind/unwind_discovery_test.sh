@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Unwinding tables are made when code is first sampled, or a moment later, and freed with the process:
-# unwind_discovery_test.sh BUILD
+# Unwinding tables are made when code is first sampled, or a moment later, and freed with the
+# process: unwind_discovery_test.sh BUILD
 # timeout: 300
 . "$(dirname "$0")/../harness.bash" "$1"
 export XDG_CACHE_HOME=$tmp/cache
@@ -81,8 +81,8 @@ calculates "$(number '^unwinding: ([0-9]+) processes') == 1"
 check $? "with -p, tables are made for no other process" "$(grep ^unwinding "$err")"
 end
 
-# Other programs on this machine may run generated code without frame pointers (an emulator's), and have
-# stacks deeper than the limit: these are left out.
+# Other programs on this machine may run generated code without frame pointers (an emulator's), and
+# have stacks deeper than the limit: these are left out.
 begin "$odd"
 measure -F 99 -U -f -v $((2 * slow))
 end

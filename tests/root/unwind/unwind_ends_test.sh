@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Why walks of user stacks end: each sample has one reason, in all reports: unwind_ends_test.sh BUILD
+# Why walks of user stacks end: each sample has one reason, in all reports: unwind_ends_test.sh
+# BUILD
 # timeout: 120
 . "$(dirname "$0")/../harness.bash" "$1"
 

@@ -72,7 +72,8 @@ calculates "$(counted "^odd_stacks;${base}enter") == 0"
 check $? "--unwind=fp does not find the callers" "$(hottest)"
 says "--unwind=fp calls no stack complete" '^user stacks: [0-9]{2,}, 0.00 % complete'
 
-# Generated code, and the built-in functions of V8, are walked by frame pointer, but not with --unwind=cfi.
+# Generated code, and the built-in functions of V8, are walked by frame pointer, but not with
+# --unwind=cfi.
 if type -P node >>"$fate"; then
 	measure -F 499 -U -f -v --format json -o "$tmp/node.json" --format recording -o "$tmp/node.rec" \
 		-- timeout -s KILL $((2 * slow)) node tests/workloads/sampled/kinds.js

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs whose user stacks must be complete, built as distributions ship them or as compilers build by
-# default; sourced by unwind_workloads_test.sh, which sets $programs and $work.
+# Programs whose user stacks must be complete, built as distributions ship them or as compilers
+# build by default; sourced by unwind_workloads_test.sh, which sets $programs and $work.
 # shellcheck shell=bash disable=SC2154
 
-# name, per cent of stacks that must be complete, commands that it needs, command line that never ends
+# name, per cent of stacks that must be complete, commands that it needs, command line that never
+# ends
 kinds=$PWD/tests/workloads/sampled
 workloads() {
 	cat <<END_OF_TABLE

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # User stacks are complete in many programs: unwind_workloads_test.sh BUILD [WORKLOAD...]
 # Each workload is measured twice: launched by profile, and running already. Each is sampled for
-# STACKTALLY_SECONDS (2). Complete means that the walk reached the start of the thread; that its frames
-# are the right ones is shown by unwind_peers_test.sh and tests/cli/unwind_oracle_test.sh.
+# STACKTALLY_SECONDS (2). Complete means that the walk reached the start of the thread; that its
+# frames are the right ones is shown by unwind_peers_test.sh and tests/cli/unwind_oracle_test.sh.
 # timeout: 900
 . "$(dirname "$0")/../harness.bash" "$1"
 . "$(dirname "$0")/unwind_workloads.bash"
@@ -30,8 +30,9 @@ members() {
 		$1 == of { print $2 }' | paste -sd,
 }
 
-# judge NAME MINIMUM [LESS]: the report in $err and $tmp/report.folded has MINIMUM - LESS per cent of
-# complete stacks. MINIMUM ends in `-no-row` for code without CFI: stacks that end there count, too.
+# judge NAME MINIMUM [LESS]: the report in $err and $tmp/report.folded has MINIMUM - LESS per cent
+# of complete stacks. MINIMUM ends in `-no-row` for code without CFI: stacks that end there count,
+# too.
 judge() {
 	local all share gaps=0 least=$((seconds * 50)) minimum=$((${2%-no-row} - ${3-0})) reasons
 	read -r all share < <(sed -n \
