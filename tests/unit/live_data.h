@@ -23,7 +23,7 @@ static inline uint32_t data_stack(struct tally *tally, const char *stack)
 	uint32_t ids[64], n = (uint32_t)strlen(stack), id = TALLY_STACK_NONE;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct tally_address address = { .address = (uint64_t)stack[i], .world = 1 };
+		const struct tally_address address = { .address = (uint64_t)stack[i], .image = 1 };
 
 		assert_int_equal(tally_address(tally, &address, &ids[n - 1 - i]), 0);
 	}
