@@ -9,6 +9,12 @@
 
 #define MAX_ASSEMBLY 1024 /* bytes of the runtime's functions that are looked at */
 
+/*
+ * The depth in syscall.rawVforkSyscall while parent and child share the stack: the return address
+ * is in a register, out of the child's way.
+ */
+#define POPPED (-8)
+
 enum special {
 	NORMAL,
 	ENTRY,	/* the outermost function of a stack */
@@ -78,6 +84,8 @@ int go_rows_ranges(const struct go_table *table, const struct code_view *code,
 			counts->malformed++;
 			continue;
 		}
+		if (!function.depths)
+			continue;
 		segment = code_view_segment(code, function.begin);
 		if (!segment || function.end <= function.begin) {
 			counts->outside++;
@@ -106,6 +114,7 @@ struct frame {
 	bool looked;	/* for that */
 	/* Where a function on another stack goes there, and back; both `end` if it does not. */
 	uint64_t leaves, returns;
+	uint8_t ra_register; /* where the return address is while the depth is POPPED */
 };
 
 /*
@@ -128,6 +137,20 @@ static uint64_t find_save(const struct frame *frame, uint64_t address, int64_t d
 	if (code_matches(code + 1, n - 1, "48 89 ac 24") && at == depth - 8)
 		return address + 8;
 	return UINT64_MAX;
+}
+
+/*
+ * The register that the instruction before the address pops the return address into, one of r8 to
+ * r15; 0 for any other instruction.
+ */
+static uint8_t find_popped(const struct frame *frame, uint64_t address)
+{
+	uint8_t code[2];
+
+	if (code_view_read(frame->code, address - 2, code, sizeof(code)) < sizeof(code) ||
+	    code[0] != 0x41 || (code[1] & 0xf8) != 0x58)
+		return 0;
+	return 8 | (code[1] & 7);
 }
 
 /*
@@ -176,6 +199,10 @@ static struct wire_rule rule_of(const struct frame *frame, uint64_t address, int
 	struct wire_rule rule = { .cfa = WIRE_CFA_SP, .cfa_offset = (int32_t)depth + 8 };
 	bool away = address >= frame->leaves && address < frame->returns;
 
+	if (depth == POPPED)
+		return (struct wire_rule){ .cfa = WIRE_CFA_SP,
+					   .ra = WIRE_RA_REG,
+					   .reg = frame->ra_register };
 	if (frame->special == ENTRY || (frame->special == SYSTEM && away))
 		return (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_ENTRY };
 	if (frame->special == LOST && away)
@@ -213,6 +240,11 @@ static int put_piece(struct frame *frame, uint64_t begin, uint64_t end, int64_t 
 	return r;
 }
 
+static bool can_be(const struct frame *frame, int64_t depth)
+{
+	return (depth >= 0 && depth <= INT32_MAX - 8) || (depth == POPPED && frame->ra_register);
+}
+
 static int put_single(struct frame *frame, const struct wire_rule *rule, uint64_t from)
 {
 	int r = row_writer_reserve(frame->writer, 1);
@@ -248,10 +280,10 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 	if (frame.special == SYSTEM || frame.special == FRAME || frame.special == LOST)
 		find_switches(&frame);
 	go_depth_begin(table, &function, &depth);
-	if (!function.depths) /* assembly that leaves the stack alone */
-		return put_piece(&frame, frame.begin, frame.end, 0);
 	while (!r && depth.end < frame.end && go_depth_next(&depth)) {
-		if (depth.depth < 0 || depth.depth > INT32_MAX - 8)
+		if (depth.depth == POPPED)
+			frame.ra_register = find_popped(&frame, depth.begin);
+		if (!can_be(&frame, depth.depth))
 			break;
 		if (depth.depth && !frame.looked && depth.begin > frame.begin) {
 			frame.saved = find_save(&frame, depth.begin, depth.depth);
@@ -263,7 +295,7 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 	if (r || depth.end >= frame.end)
 		return r;
 	/* What is behind the last piece is padding, if the table ended as it should. */
-	if (depth.bytes.failed || depth.depth < 0 || depth.depth > INT32_MAX - 8) {
+	if (depth.bytes.failed || !can_be(&frame, depth.depth)) {
 		r = put_single(&frame, &malformed,
 			       depth.begin > frame.begin ? depth.begin : frame.begin);
 		return r ? r : -EBADMSG;

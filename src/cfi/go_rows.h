@@ -12,7 +12,11 @@
 #include "cfi/row_writer.h"
 #include "elf/go_table.h"
 
-/* Adds a range for each function; `context` is its number. 0, -ENOMEM, -EFBIG. */
+/*
+ * Adds a range for each function that has a table of depths; `context` is its number. The others
+ * are C functions, which Go's linker lists too, and marks in the code: Go knows no more of their
+ * stacks than their names. 0, -ENOMEM, -EFBIG.
+ */
 int go_rows_ranges(const struct go_table *table, const struct code_view *code,
 		   struct code_ranges *ranges, struct unwind_counts *counts);
 

@@ -4,8 +4,8 @@
  * rules are written is compared, but what they give: both are evaluated on made-up registers and
  * memory, for the whole of each range that libdw says one rule holds for.
  *	compare_libdw FILE-OR-DIRECTORY ...
- * Go's own .debug_frame says nothing of frame pointers, nor of how the runtime's stacks hang
- * together: of files with Go's table, CFAs and return addresses are compared where we say how.
+ * Go's own .debug_frame says nothing of frame pointers, of return addresses in registers, nor of
+ * how the runtime's stacks hang together: in files with Go's table, none of these is compared.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -280,7 +280,8 @@ static void compare_row(Dwarf_Frame *frame, uint64_t begin, uint64_t end, bool i
 	all.compared++;
 	if (all.rows.counts.ranges[UNWIND_GO] &&
 	    (rule->cfa == WIRE_CFA_UNSUPPORTED || WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL ||
-	     WIRE_RULE_RA(rule) == WIRE_RA_ENTRY || rule->ra & WIRE_RULE_NEW_STACK))
+	     WIRE_RULE_RA(rule) == WIRE_RA_ENTRY || WIRE_RULE_RA(rule) == WIRE_RA_REG ||
+	     rule->ra & WIRE_RULE_NEW_STACK))
 		return;
 	if (is_overruled(rule))
 		return;
