@@ -7,6 +7,7 @@
 #include "base/own.h"
 #include "cfi/code_bytes.h"
 
+#define MAX_NAME     64	  /* bytes, more than any name of `specials` */
 #define MAX_ASSEMBLY 1024 /* bytes of the runtime's functions that are looked at */
 
 /*
@@ -51,9 +52,13 @@ static const struct {
 	{ "runtime.sigreturn__sigaction", SIGRETURN },
 };
 
-static enum special special_of(const char *name)
+static enum special special_of(const struct go_table *table, const struct go_function *function)
 {
-	size_t length = strcspn(name, ".");
+	char name[MAX_NAME] = "";
+	size_t length;
+
+	go_table_name(table, function, name, sizeof(name));
+	length = strcspn(name, ".");
 
 	/* Most are of other packages. */
 	if (name[0] != 'r' && name[0] != '_' && name[0] != 'g' &&
@@ -97,7 +102,7 @@ int go_rows_ranges(const struct go_table *table, const struct code_view *code,
 		range.end = (uint32_t)function.end;
 		range.context = i;
 		/* As a walk asks for the byte before. */
-		if (special_of(function.name) == SIGRETURN && range.begin > segment->begin)
+		if (special_of(table, &function) == SIGRETURN && range.begin > segment->begin)
 			range.begin--;
 		r = code_ranges_add(ranges, &range);
 	}
@@ -274,7 +279,7 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 
 	if (!go_table_function(table, range->context, &function))
 		return put_single(&frame, &malformed, frame.begin) ? -ENOMEM : -EBADMSG;
-	frame.special = special_of(function.name);
+	frame.special = special_of(table, &function);
 	if (frame.special == SIGRETURN)
 		return put_single(&frame, &signal, frame.begin);
 	if (frame.special == SYSTEM || frame.special == FRAME || frame.special == LOST)

@@ -67,6 +67,8 @@ static int read_go(struct compilation *all)
 	struct code_ranges more = { 0 };
 	int r = go_table_open(all->elf, &all->go);
 
+	if (r == 0)
+		r = go_table_load(&all->go);
 	if (r == -EBADMSG)
 		all->counts.malformed++;
 	if (r)
