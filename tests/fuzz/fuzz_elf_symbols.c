@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "symbolize/file_symbols.h"
 
@@ -39,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check(&queries[i]);
 	}
 	if (!elf_file_open_memory(data, size, &elf)) {
-		if (elf_file_build_id(elf, build_id, sizeof(build_id)) > sizeof(build_id))
+		if (build_id_of(elf, build_id, sizeof(build_id)) > sizeof(build_id))
 			abort();
 		elf_file_close(elf);
 	}
