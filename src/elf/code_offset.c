@@ -18,12 +18,12 @@
 int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct error *err)
 {
 	own(own_elf_file_close) struct elf_file *elf = NULL;
-	int rc = elf_file_open(fd, &elf);
+	int r = elf_file_open(fd, &elf);
 
-	if (rc == -ENOEXEC)
-		return error_set(err, rc, "%.500s is not an ELF file", path);
-	if (rc < 0)
-		return error_set(err, rc, "cannot read %.500s: %s", path, strerror(-rc));
+	if (r == -ENOEXEC)
+		return error_set(err, r, "%.500s is not an ELF file", path);
+	if (r < 0)
+		return error_set(err, r, "cannot read %.500s: %s", path, strerror(-r));
 	if (elf->machine != OUR_MACHINE && elf->machine != OUR_32BIT_MACHINE)
 		return error_set(err, -ENOEXEC, "%.500s is for another kind of machine", path);
 	if (elf->type != ET_DYN && elf->type != ET_EXEC)

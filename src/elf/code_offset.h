@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From addresses of an ELF file, as its symbols and notes have them, to offsets in the file, as
- * the kernel wants them for user probes; and whether the file can be probed at all.
+ * User probes: whether an ELF file can be probed, and the offset in the file, which the kernel
+ * wants, of an address that a symbol or a note gives.
  */
 #ifndef STACKTALLY_ELF_CODE_OFFSET_H
 #define STACKTALLY_ELF_CODE_OFFSET_H
@@ -12,10 +12,13 @@
 #include "base/error.h"
 #include "elf/elf_file.h"
 
-/* `path` is for the message. The file must be a program or library for this machine. */
+/*
+ * Opens a program or shared library for this machine; `path` is for the message. 0, or a negative
+ * errno: -ENOEXEC when it is another kind of file.
+ */
 int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct error *err);
 
-/* The offset of a byte that is in the file; `executable`: only in code. */
+/* False: the address is in no byte of the file, or, with `executable`, not in code. */
 bool code_offset(const struct elf_file *elf, uint64_t address, bool executable,
 		 uint64_t *ret_offset);
 

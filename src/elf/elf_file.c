@@ -27,7 +27,7 @@ struct elf_window {
 	uint8_t bytes[WINDOW];
 };
 
-/* From the window, moved if need be; false: read it in another way. */
+/* Answers a read from the window, which it moves there first. False: read it otherwise. */
 static bool read_window(const struct elf_file *elf, uint64_t offset, void *to, size_t size)
 {
 	struct elf_window *window = elf->window;
@@ -35,7 +35,7 @@ static bool read_window(const struct elf_file *elf, uint64_t offset, void *to, s
 	if (!window || size > SMALL_READ)
 		return false;
 	if (offset < window->at || offset + size > window->at + window->n) {
-		/* What begins in the last bytes of a block is not worth two. */
+		/* Windows are aligned, but for reads across two of them. */
 		uint64_t at = offset % WINDOW + size > WINDOW ? offset : offset - offset % WINDOW;
 		ssize_t n = pread(elf->fd, window->bytes, WINDOW, (off_t)at);
 
@@ -67,7 +67,7 @@ int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return -EIO; /* cut since we asked for its size */
+			return -EIO; /* truncated since it was opened */
 		to += n;
 		offset += (uint64_t)n;
 		size -= (size_t)n;
@@ -75,7 +75,7 @@ int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size
 	return 0;
 }
 
-/* A table of the file: `count` entries of `entry_size` bytes, each of `want` bytes or more. */
+/* A table of `count` entries of `entry_size` bytes, of which the first `want` are known. */
 static int read_table(const struct elf_file *elf, uint64_t offset, uint32_t count,
 		      uint32_t entry_size, uint32_t want, uint8_t **ret_table)
 {
@@ -157,7 +157,7 @@ static int read_sections(struct elf_file *elf, uint64_t offset, uint32_t count, 
 
 	if (!offset)
 		return 0;
-	/* What does not fit in the header's 16 bits is in section 0. */
+	/* Numbers that do not fit in the header's 16 bits are in section 0. */
 	if (!count || names == SHN_XINDEX) {
 		r = read_table(elf, offset, 1, entry_size, want, &first);
 		if (r < 0)
@@ -345,7 +345,7 @@ int elf_file_string(const struct elf_file *elf, const struct elf_section *string
 	    strings->size > elf->size - strings->offset || !size)
 		return -EIO;
 	take = strings->size - offset;
-	/* Most names are short: do not read a page for each. */
+	/* Most names are short: begin with a small piece. */
 	if (take > size - 1)
 		take = size - 1;
 	for (size_t done = 0, piece = 64; done < take; piece *= 4) {
@@ -430,7 +430,7 @@ bool elf_file_address(const struct elf_file *elf, uint64_t offset, uint64_t *ret
 {
 	const struct elf_segment *found = NULL;
 
-	/* Segments may share a page of the file: the executable one is what code runs in. */
+	/* Segments may share a page of the file: code runs in the executable one. */
 	for (uint32_t i = 0; i < elf->n_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];
 
