@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The row compiler: from an ELF file to rows, each of which says by which rule one gets from a
- * frame to its caller, from its address up to the next row's.
+ * The row compiler: turns an ELF file into rows. A row names the rule that leads from a frame to
+ * its caller, for the code from the row's address up to the next row's.
  *
- * What is read, in this order, each for code that those before it say nothing of: .eh_frame (by
- * section; else by segment), Go's table of functions, .debug_frame (compressed or not), code
- * known by its bytes (linker's stubs, entry points, thread starts and signal returns), code that
- * keeps frame pointers, code whose frames follow from its instructions.
+ * These sources are read in this order, each for code that those before it do not cover:
+ * .eh_frame (by its section, else by its segment), Go's function table, .debug_frame (compressed
+ * or not), code known by its bytes (linkers' stubs, entry points, thread starts, signal returns),
+ * code that keeps frame pointers, and code whose frames follow from its instructions.
  *
- * Files may be hostile: all is read with bounded pread()s, nothing is mapped; time is linear in
- * the sizes of the sections, memory is bounded. What is malformed costs its own code ranges only.
- * Must not know: processes, the kernel's maps, caches.
+ * The files may be hostile. They are read with bounded pread()s, never mapped; time is linear in
+ * the sizes of the sections and memory is bounded; a malformed entry affects only the code it is
+ * for. Compilations may run in several threads at once. Must not know: processes, the kernel's
+ * maps, caches.
  */
 #ifndef STACKTALLY_CFI_ROWS_H
 #define STACKTALLY_CFI_ROWS_H
@@ -22,30 +23,29 @@
 #include "cfi/rules.h"
 
 /*
- * Addresses are the file's own (p_vaddr), below 2^32, and ascend. Neighbours differ in their
- * rule; RULE_GAP stands where code begins that nothing is known of. Before the first row is a
- * gap, and the last row is one, if there are any.
+ * Addresses are the file's own (p_vaddr), below 2^32, and ascend. Adjacent rows have different
+ * rules. RULE_GAP is the rule of code that no source covers, such as that before the first row;
+ * the last row has it.
  */
 struct unwind_row {
 	uint32_t address;
-	uint16_t rule; /* of the book that was compiled with */
+	uint16_t rule; /* its number in the rule table */
 };
 
-/* Where rows come from. */
 enum unwind_source {
 	UNWIND_EH_FRAME,
 	UNWIND_DEBUG_FRAME,
 	UNWIND_GO,   /* .gopclntab */
-	UNWIND_CODE, /* itself: its bytes, prologues, or what its instructions do */
+	UNWIND_CODE, /* the code itself: known bytes, prologues, or its instructions */
 	UNWIND_N_SOURCES,
 };
 
 struct unwind_counts {
-	uint32_t ranges[UNWIND_N_SOURCES]; /* pieces of code (FDEs, functions) that gave rows */
-	uint32_t unsupported;		   /* rows whose rule is not (fully) supported */
-	uint32_t malformed; /* entries that make no sense: dropped, or unsupported from there on */
-	uint32_t outside;   /* entries for no code of this file, or of no size: dropped */
-	uint32_t overlaps;  /* entries cut because another one begins in their range */
+	uint32_t ranges[UNWIND_N_SOURCES]; /* of code (FDEs, functions) that gave rows */
+	uint32_t unsupported;		   /* rows whose rule no wire_rule can express */
+	uint32_t malformed; /* entries dropped, or unsupported from where they are malformed */
+	uint32_t outside;   /* entries dropped: not for code of this file, or of no size */
+	uint32_t overlaps;  /* entries cut or dropped because another one begins in their range */
 };
 
 struct unwind_rows {
@@ -54,23 +54,24 @@ struct unwind_rows {
 	struct unwind_counts counts;
 };
 
-/* The most rows of a file; more of them are an error. */
+/* The most rows of a file: -EFBIG beyond. */
 #define UNWIND_MAX_ROWS (16u << 20)
 
 /*
- * From a regular file, or from one in memory (the vDSO). A file without any call frame information
- * gives no rows and no error. -ENOEXEC (no ELF file, or not of this architecture), -EIO, -ENOMEM,
- * -EFBIG (more than can be compiled). The text of `err` does not name the file.
+ * Compiles a regular file, or one in memory (the vDSO); adds its rules to `rules`. The caller frees
+ * the rows. A file of which nothing is known gives no rows and no error. 0; -ENOEXEC: not an ELF
+ * file, or not of this architecture; -EIO, -ENOMEM; -EFBIG: more than can be compiled. `err` may be
+ * NULL; its text does not name the file.
  */
-int unwind_rows_compile(int fd, struct rule_table *book, struct unwind_rows *ret_rows,
+int unwind_rows_compile(int fd, struct rule_table *rules, struct unwind_rows *ret_rows,
 			struct error *err);
-int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *book,
+int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *rules,
 			       struct unwind_rows *ret_rows, struct error *err);
 
-/* Frees what it holds, and makes it empty. */
+/* Frees the rows and leaves none. */
 void unwind_rows_free(struct unwind_rows *rows);
 
-/* The number of the rule that holds for an address. */
+/* The number of the rule for an address. */
 uint16_t unwind_rows_find(const struct unwind_rows *rows, uint32_t address);
 
 #endif

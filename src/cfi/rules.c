@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/rules.h"
 
 #include <errno.h>
@@ -12,80 +12,80 @@ _Static_assert(RULE_CACHE_SLOTS == 1 << (64 - 52), "rule_slot() takes the top bi
 
 struct rule_table {
 	pthread_mutex_t lock;
-	/* It has its full size from the start: readers need no lock for what they know the number
-	   of. The kernel gives the pages when they are touched. */
+	/* Of full size from the start, so that it never moves: readers need no lock for numbers
+	   that they have. The kernel allocates its pages as they are touched. */
 	struct wire_rule *rules;
 	uint32_t n_rules;
 	uint64_t refused;
 	struct index by_rule;
 };
 
-int rule_table_new(struct rule_table **ret_book)
+int rule_table_new(struct rule_table **ret_table)
 {
 	const struct wire_rule gap = { .cfa = WIRE_CFA_NONE };
 	const struct wire_rule full = { .cfa = WIRE_CFA_UNSUPPORTED,
 					.extra = RULE_UNSUPPORTED_FULL };
-	own(own_rule_table_free) struct rule_table *book = calloc(1, sizeof(*book));
+	own(own_rule_table_free) struct rule_table *table = calloc(1, sizeof(*table));
 
-	if (!book)
+	if (!table)
 		return -ENOMEM;
-	pthread_mutex_init(&book->lock, NULL);
-	book->rules = reallocarray(NULL, WIRE_MAX_RULES, sizeof(*book->rules));
-	if (!book->rules || rule_table_add(book, &gap) != RULE_GAP ||
-	    rule_table_add(book, &full) != RULE_FULL)
+	pthread_mutex_init(&table->lock, NULL);
+	table->rules = reallocarray(NULL, WIRE_MAX_RULES, sizeof(*table->rules));
+	if (!table->rules || rule_table_add(table, &gap) != RULE_GAP ||
+	    rule_table_add(table, &full) != RULE_FULL)
 		return -ENOMEM;
-	*ret_book = take_ptr(book);
+	*ret_table = take_ptr(table);
 	return 0;
 }
 
-void rule_table_free(struct rule_table *book)
+void rule_table_free(struct rule_table *table)
 {
-	if (!book)
+	if (!table)
 		return;
-	free(book->rules);
-	index_free(&book->by_rule);
-	pthread_mutex_destroy(&book->lock);
-	free(book);
+	free(table->rules);
+	index_free(&table->by_rule);
+	pthread_mutex_destroy(&table->lock);
+	free(table);
 }
 
-static uint16_t find_or_add(struct rule_table *book, const struct wire_rule *rule)
+static uint16_t find_or_add(struct rule_table *table, const struct wire_rule *rule)
 {
 	uint64_t hash = hash_bytes(rule, sizeof(*rule));
 	struct index_cursor cursor;
-	uint32_t n = book->n_rules;
+	uint32_t n = table->n_rules;
 
-	for (uint32_t i = index_first(&book->by_rule, hash, &cursor); i != INDEX_NONE;
-	     i = index_next(&book->by_rule, &cursor)) {
-		if (memcmp(&book->rules[i], rule, sizeof(*rule)) == 0)
+	for (uint32_t i = index_first(&table->by_rule, hash, &cursor); i != INDEX_NONE;
+	     i = index_next(&table->by_rule, &cursor)) {
+		if (memcmp(&table->rules[i], rule, sizeof(*rule)) == 0)
 			return (uint16_t)i;
 	}
-	if (n == WIRE_MAX_RULES || index_add(&book->by_rule, hash, n)) {
-		book->refused++;
+	if (n == WIRE_MAX_RULES || index_add(&table->by_rule, hash, n)) {
+		table->refused++;
 		return RULE_FULL;
 	}
-	book->rules[n] = *rule;
-	/* Who reads the count without the lock finds the rules it counts. */
-	__atomic_store_n(&book->n_rules, n + 1, __ATOMIC_RELEASE);
+	table->rules[n] = *rule;
+	/* Readers without the lock see a rule before the count that includes it. */
+	__atomic_store_n(&table->n_rules, n + 1, __ATOMIC_RELEASE);
 	return (uint16_t)n;
 }
 
-uint16_t rule_table_add(struct rule_table *book, const struct wire_rule *rule)
+uint16_t rule_table_add(struct rule_table *table, const struct wire_rule *rule)
 {
 	uint16_t number;
 
-	pthread_mutex_lock(&book->lock);
-	number = find_or_add(book, rule);
-	pthread_mutex_unlock(&book->lock);
+	pthread_mutex_lock(&table->lock);
+	number = find_or_add(table, rule);
+	pthread_mutex_unlock(&table->lock);
 	return number;
 }
 
-const struct wire_rule *rule_table_rules(const struct rule_table *book, uint32_t *ret_n)
+const struct wire_rule *rule_table_rules(const struct rule_table *table, uint32_t *ret_n)
 {
-	*ret_n = __atomic_load_n(&book->n_rules, __ATOMIC_ACQUIRE);
-	return book->rules;
+	*ret_n = __atomic_load_n(&table->n_rules, __ATOMIC_ACQUIRE);
+	return table->rules;
 }
 
-uint64_t rule_table_refused(const struct rule_table *book)
+uint64_t rule_table_refused(const struct rule_table *table)
 {
-	return __atomic_load_n(&book->refused, __ATOMIC_RELAXED);
+	return __atomic_load_n(&table->refused, __ATOMIC_RELAXED);
 }
