@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All that reads an ELF file for names: outline, symbol tables, .gnu_debugdata, PLT, .gopclntab,
- * build-id. The input is the file.
+ * The readers of an ELF file's names and build-id: outline, symbol tables, .gnu_debugdata, PLT,
+ * .gopclntab, notes. The input is the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static void check(const struct symbol_query *query)
 {
 	if (query->name && !*query->name)
 		abort();
-	/* Unsigned: a symbol may start before the first byte that the file has of its segment. */
+	/* The difference may wrap: a symbol may start before its segment's first byte in the file.
+	 */
 	if (query->name && query->address - query->start > INT64_MAX)
 		abort();
 }

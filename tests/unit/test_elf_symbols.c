@@ -214,11 +214,11 @@ static void names_what_has_no_symbol(void **state)
 	free(bytes);
 }
 
-/* Names that are found in a damaged file may be wrong, but nothing else may go wrong. */
+/* A damaged file may give wrong names, but neither crashes nor errors. */
 static size_t look_at(const uint8_t *bytes, size_t size)
 {
 	struct symbol_query queries[64] = { 0 };
-	uint8_t *copy = malloc(size ? size : 1); /* so that a byte too many is noticed */
+	uint8_t *copy = malloc(size ? size : 1); /* so that reads beyond it are noticed */
 	size_t n = 0;
 
 	memcpy(copy, bytes, size);
@@ -246,7 +246,7 @@ static void survives_damage(void **state)
 		size_t at;
 
 		random = random * 1664525 + 1013904223;
-		/* The headers at both ends more often than the rest. */
+		/* Damages the headers at both ends more often than the rest. */
 		at = (random >> 3) % (i % 3 == 0 ? 1024 : size);
 		if (i % 3 == 1)
 			at = size - 1 - at % 2048;
