@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 #include "unwind/table.h"
 
 struct totals {

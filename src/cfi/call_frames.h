@@ -17,7 +17,7 @@
 #include "cfi/code_ranges.h"
 #include "cfi/code_view.h"
 #include "cfi/frame_sections.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 struct frame_cie {
 	uint64_t offset; /* in the section */

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 
 #include "cfi/flow_internal.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 /* Bytes. */
 #define MIN_SIZE 64u	     /* of a gap that is searched */

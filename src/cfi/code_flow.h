@@ -15,7 +15,7 @@
 
 #include "cfi/code_ranges.h"
 #include "cfi/code_view.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
 
 /*
  * Adds ranges for code that is understood and that `known` does not cover; a range's `context` is

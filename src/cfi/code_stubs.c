@@ -7,7 +7,7 @@
 
 #include "base/own.h"
 #include "cfi/code_bytes.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 /* Bytes. */
 #define MAX_PLT	   (16u << 20)

@@ -10,7 +10,7 @@
 
 #include "cfi/code_ranges.h"
 #include "cfi/code_view.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
 
 /*
  * Adds ranges for recognised code that `known` does not cover; a range's `context` is the number of

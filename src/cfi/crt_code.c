@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cfi/code_bytes.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 /* crtstuff.c's functions fill one gap between functions that have CFI. Bytes: */
 #define STUFF_MIN      96

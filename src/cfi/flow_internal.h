@@ -12,7 +12,7 @@
 #include "base/index.h"
 #include "cfi/code_ranges.h"
 #include "cfi/flow_state.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
 
 #define FLOW_MAX_STATES 0x3fffu /* distinct ones of a piece */
 #define FLOW_ALIGNMENT	16	/* of most functions, and of the stack at calls; bytes */

@@ -7,7 +7,7 @@
 
 #include "cfi/code_bytes.h"
 #include "cfi/instruction.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 /* Bytes. */
 #define MIN_SIZE (64u << 10)  /* of a gap that is searched */

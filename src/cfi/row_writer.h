@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cfi/rows.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
+#include "cfi/unwind_rows.h"
 
 struct row_writer {
 	struct unwind_row *rows;

@@ -131,7 +131,7 @@ static const struct elf_section *section_of_stubs(const struct elf_file *elf, co
 static bool is_asked_for(const struct elf_section *section, const struct symbol_query *queries,
 			 size_t n)
 {
-	for (size_t i = query_lower_bound(queries, n, section->address);
+	for (size_t i = symbol_query_lower_bound(queries, n, section->address);
 	     i < n && queries[i].address - section->address < section->size; i++)
 		if (!queries[i].name)
 			return true;
@@ -143,7 +143,7 @@ static int answer_in_section(const struct stubs *stubs, const struct elf_section
 {
 	uint8_t code[16];
 
-	for (size_t i = query_lower_bound(queries, n, section->address);
+	for (size_t i = symbol_query_lower_bound(queries, n, section->address);
 	     i < n && queries[i].address - section->address < section->size; i++) {
 		uint64_t at = (queries[i].address - section->address) / stub_size * stub_size;
 		const struct slot *slot;
@@ -207,7 +207,7 @@ static int answer_entry(const struct elf_file *elf, struct symbol_query *queries
 	name = pool_string(pool, "_start");
 	if (!name)
 		return -ENOMEM;
-	for (size_t i = query_lower_bound(queries, n, elf->entry);
+	for (size_t i = symbol_query_lower_bound(queries, n, elf->entry);
 	     i < n && queries[i].address - elf->entry < reach; i++) {
 		if (queries[i].name || queries[i].address - section->address >= section->size)
 			continue;

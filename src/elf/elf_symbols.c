@@ -37,7 +37,7 @@ struct string_table {
 	const struct elf_section *strings;
 };
 
-struct elf_search {
+struct elf_symbols {
 	struct symbol_query *queries;
 	size_t n;
 	struct candidate *candidates;
@@ -47,9 +47,9 @@ struct elf_search {
 	char name[ELF_SYMBOL_NAME_SIZE], other[ELF_SYMBOL_NAME_SIZE];
 };
 
-int elf_search_new(struct symbol_query *queries, size_t n, struct elf_search **ret_search)
+int elf_symbols_new(struct symbol_query *queries, size_t n, struct elf_symbols **ret_search)
 {
-	own(own_elf_search_free) struct elf_search *search = calloc(1, sizeof(*search));
+	own(own_elf_symbols_free) struct elf_symbols *search = calloc(1, sizeof(*search));
 
 	if (!search)
 		return -ENOMEM;
@@ -64,7 +64,7 @@ int elf_search_new(struct symbol_query *queries, size_t n, struct elf_search **r
 	return 0;
 }
 
-void elf_search_free(struct elf_search *search)
+void elf_symbols_free(struct elf_symbols *search)
 {
 	if (!search)
 		return;
@@ -104,7 +104,7 @@ static void copy_symbol(const struct elf_file *elf, const uint8_t *raw, struct s
 }
 
 /* Reads a name into `buffer`, without its version. */
-static const char *read_name(struct elf_search *search, uint64_t name, char *buffer)
+static const char *read_name(struct elf_symbols *search, uint64_t name, char *buffer)
 {
 	const struct string_table *table;
 	char *version;
@@ -139,7 +139,7 @@ static size_t leading_underscores(const char *name)
 }
 
 /* Whether the symbol is better than the known one that starts at the same address. */
-static bool is_better_alias(struct elf_search *search, uint8_t binding, uint64_t name,
+static bool is_better_alias(struct elf_symbols *search, uint8_t binding, uint64_t name,
 			    uint8_t known_binding, uint64_t known_name)
 {
 	const char *a, *b;
@@ -166,7 +166,7 @@ static bool is_better_alias(struct elf_search *search, uint8_t binding, uint64_t
 	return strcmp(a, b) < 0;
 }
 
-static void consider_sized(struct elf_search *search, const struct symbol *symbol, uint64_t name,
+static void consider_sized(struct elf_symbols *search, const struct symbol *symbol, uint64_t name,
 			   size_t first)
 {
 	for (size_t i = first; i < search->n; i++) {
@@ -190,7 +190,7 @@ static void consider_sized(struct elf_search *search, const struct symbol *symbo
 	}
 }
 
-static void consider_label(struct elf_search *search, const struct symbol *symbol, uint64_t name,
+static void consider_label(struct elf_symbols *search, const struct symbol *symbol, uint64_t name,
 			   size_t first)
 {
 	struct candidate *candidate = &search->candidates[first];
@@ -212,7 +212,7 @@ static void consider_label(struct elf_search *search, const struct symbol *symbo
 }
 
 /* Offers a symbol to the queries. Returns whether it is a function. */
-static bool consider(struct elf_search *search, const struct elf_file *elf,
+static bool consider(struct elf_symbols *search, const struct elf_file *elf,
 		     const struct symbol *symbol, uint32_t table)
 {
 	uint64_t name = ((uint64_t)symbol->name << 8) | table;
@@ -229,7 +229,7 @@ static bool consider(struct elf_search *search, const struct elf_file *elf,
 		return false;
 	if (symbol->size > UINT64_MAX - symbol->value)
 		return false;
-	first = query_lower_bound(search->queries, search->n, symbol->value);
+	first = symbol_query_lower_bound(search->queries, search->n, symbol->value);
 	if (first == search->n)
 		return function;
 	candidate = &search->candidates[first];
@@ -244,7 +244,7 @@ static bool consider(struct elf_search *search, const struct elf_file *elf,
 	return function;
 }
 
-static int64_t search_table(struct elf_search *search, const struct elf_file *elf,
+static int64_t search_table(struct elf_symbols *search, const struct elf_file *elf,
 			    const struct elf_section *section)
 {
 	own(own_free) uint8_t *piece = NULL;
@@ -286,7 +286,7 @@ static int64_t search_table(struct elf_search *search, const struct elf_file *el
 	return n_functions;
 }
 
-int64_t elf_search_file(struct elf_search *search, const struct elf_file *elf)
+int64_t elf_symbols_file(struct elf_symbols *search, const struct elf_file *elf)
 {
 	const struct elf_section *symbols, *dynamic;
 	int64_t n_functions = 0, r;
@@ -310,7 +310,7 @@ int64_t elf_search_file(struct elf_search *search, const struct elf_file *elf)
 }
 
 /* A label, and the symbol that ends it, count for all queries above them as well. */
-static void spread_labels(struct elf_search *search)
+static void spread_labels(struct elf_symbols *search)
 {
 	for (size_t i = 1; i < search->n; i++) {
 		const struct candidate *below = &search->candidates[i - 1];
@@ -334,7 +334,7 @@ static bool in_section(const struct elf_section *section, uint64_t address)
 	return section && address >= section->address && address - section->address < section->size;
 }
 
-int elf_search_finish(struct elf_search *search, struct pool *pool)
+int elf_symbols_finish(struct elf_symbols *search, struct pool *pool)
 {
 	const struct elf_section *section = NULL;
 	const char *last = NULL;

@@ -26,24 +26,24 @@
 
 #define ELF_SYMBOL_NAME_SIZE 16384 /* bytes; longer names are cut */
 
-struct elf_search;
+struct elf_symbols;
 
 /*
  * Queries are sorted by address, without duplicates, and stay where they are until the search is
  * freed. 0 or -ENOMEM.
  */
-int elf_search_new(struct symbol_query *queries, size_t n, struct elf_search **ret_search);
-void elf_search_free(struct elf_search *search);
-DEFINE_OWN(struct elf_search, elf_search_free)
+int elf_symbols_new(struct symbol_query *queries, size_t n, struct elf_symbols **ret_search);
+void elf_symbols_free(struct elf_symbols *search);
+DEFINE_OWN(struct elf_symbols, elf_symbols_free)
 
 /*
- * Passes over the symbol tables of a file, which must stay open until elf_search_finish(); of four
+ * Passes over the symbol tables of a file, which must stay open until elf_symbols_finish(); of four
  * files at most. Returns the number of functions in its .symtab (0: the file is stripped), -E2BIG
  * or -ENOMEM.
  */
-int64_t elf_search_file(struct elf_search *search, const struct elf_file *elf);
+int64_t elf_symbols_file(struct elf_symbols *search, const struct elf_file *elf);
 
 /* Sets `start` and `name` of the queries that have an answer. 0 or -ENOMEM. */
-int elf_search_finish(struct elf_search *search, struct pool *pool);
+int elf_symbols_finish(struct elf_symbols *search, struct pool *pool);
 
 #endif

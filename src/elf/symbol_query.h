@@ -21,8 +21,8 @@ struct symbol_query {
 #define QUERY_NO_CHAIN UINT32_MAX
 
 /* The first query at or above the address: an index from 0 to n. */
-static inline size_t query_lower_bound(const struct symbol_query *queries, size_t n,
-				       uint64_t address)
+static inline size_t symbol_query_lower_bound(const struct symbol_query *queries, size_t n,
+					      uint64_t address)
 {
 	return partition_point(i, n, queries[i].address < address);
 }

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/own.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 /* To be counted up whenever the compiler makes other rows of any file than it did before. */
 #define TABLE_CACHE_VERSION 12

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 #define MAX_INPUT (1u << 16)
 #define FRAME_AT  0x400u

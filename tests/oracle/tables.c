@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cfi/rows.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
+#include "cfi/unwind_rows.h"
 
 #define MAX_PROCESSES 64
 #define MAX_LOADS     16

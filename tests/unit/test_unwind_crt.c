@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "built_files.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 static const char program[] = "#include <pthread.h>\n"
 			      "#include <ucontext.h>\n"

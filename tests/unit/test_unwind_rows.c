@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 #include "forged_elf.h"
 
 static struct forged elf;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cfi/code_flow.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 static struct totals {
 	unsigned long files, bytes, compared, other_form, cfa, fp;

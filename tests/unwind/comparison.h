@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/index.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 struct comparison {
 	const char *path;

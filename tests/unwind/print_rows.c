@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 static void print(uint32_t address, const struct wire_rule *rule)
 {

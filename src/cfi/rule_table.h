@@ -8,8 +8,8 @@
  * has a cache of its own, which answers most lookups without the lock. Must not know: files, rows,
  * the kernel's maps.
  */
-#ifndef STACKTALLY_CFI_RULES_H
-#define STACKTALLY_CFI_RULES_H
+#ifndef STACKTALLY_CFI_RULE_TABLE_H
+#define STACKTALLY_CFI_RULE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "elf/code_offset.h"
+#include "elf/code_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -33,8 +33,8 @@ int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct e
 	return 0;
 }
 
-bool code_offset(const struct elf_file *elf, uint64_t address, bool executable,
-		 uint64_t *ret_offset)
+bool code_file_offset(const struct elf_file *elf, uint64_t address, bool executable,
+		      uint64_t *ret_offset)
 {
 	for (uint32_t i = 0; i < elf->n_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];

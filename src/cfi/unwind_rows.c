@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
 
 #include <errno.h>
 #include <pthread.h>

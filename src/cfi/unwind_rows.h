@@ -13,14 +13,14 @@
  * for. Compilations may run in several threads at once. Must not know: processes, the kernel's
  * maps, caches.
  */
-#ifndef STACKTALLY_CFI_ROWS_H
-#define STACKTALLY_CFI_ROWS_H
+#ifndef STACKTALLY_CFI_UNWIND_ROWS_H
+#define STACKTALLY_CFI_UNWIND_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
 
 /*
  * Addresses are the file's own (p_vaddr), below 2^32, and ascend. Adjacent rows have different
