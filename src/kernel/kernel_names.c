@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf/elf_file.h"
+#include "elf/build_id.h"
 
 #define MAX_NOTES 65536
 
@@ -129,6 +129,6 @@ void kernel_names_object(struct kernel_names *kernel, struct names_object *ret_o
 	n = read(fd, notes, MAX_NOTES);
 	if (n > 0)
 		ret_object->build_id_size =
-			elf_notes_build_id(notes, (size_t)n, 4, ret_object->build_id,
-					   NAMES_BUILD_ID_SIZE);
+			build_id_in_notes(notes, (size_t)n, ret_object->build_id,
+					  NAMES_BUILD_ID_SIZE);
 }

@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "elf/build_id.h"
+
 #define MAX_BUILD_ID   64
 #define MAX_DEBUG_LINK 4096
 #define MAX_CRC_BYTES  (4ull << 30)
@@ -41,8 +43,8 @@ static bool build_ids_differ(const struct elf_file *elf, const struct elf_file *
 			     bool *ret_equal)
 {
 	uint8_t ours[MAX_BUILD_ID], theirs[MAX_BUILD_ID];
-	uint32_t n = elf_file_build_id(elf, ours, sizeof(ours));
-	uint32_t m = elf_file_build_id(other, theirs, sizeof(theirs));
+	uint32_t n = build_id_of(elf, ours, sizeof(ours));
+	uint32_t m = build_id_of(other, theirs, sizeof(theirs));
 
 	*ret_equal = n && n == m && memcmp(ours, theirs, n) == 0;
 	return n && !*ret_equal; /* one without an id is not that of a file which has one */
@@ -188,7 +190,7 @@ int debug_file_open(const struct elf_file *elf, const char *path, const struct d
 {
 	const char *root = places->root ? places->root : DEBUG_ROOT;
 	uint8_t id[MAX_BUILD_ID];
-	uint32_t size = elf_file_build_id(elf, id, sizeof(id));
+	uint32_t size = build_id_of(elf, id, sizeof(id));
 	int fd;
 
 	fd = debug_file_open_symfs(elf, path, places);

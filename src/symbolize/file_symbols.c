@@ -70,7 +70,7 @@ static bool any_left(const struct symbol_query *queries, size_t n)
 	return false;
 }
 
-static int search_debug_file(struct sources *sources, struct elf_search *search, int fd)
+static int search_debug_file(struct sources *sources, struct elf_symbols *search, int fd)
 {
 	int64_t n;
 
@@ -80,11 +80,11 @@ static int search_debug_file(struct sources *sources, struct elf_search *search,
 	sources->debug_fd = fd;
 	if (elf_file_open(fd, &sources->debug))
 		return 0;
-	n = elf_search_file(search, sources->debug);
+	n = elf_symbols_file(search, sources->debug);
 	return n == -ENOMEM ? (int)n : n > 0;
 }
 
-static int search_debug_data(struct sources *sources, struct elf_search *search)
+static int search_debug_data(struct sources *sources, struct elf_symbols *search)
 {
 	size_t size;
 	int64_t n;
@@ -95,21 +95,21 @@ static int search_debug_data(struct sources *sources, struct elf_search *search)
 	r = elf_file_open_memory(sources->data_bytes, size, &sources->data);
 	if (r)
 		return r == -ENOMEM ? r : 0;
-	n = elf_search_file(search, sources->data);
+	n = elf_symbols_file(search, sources->data);
 	return n == -ENOMEM ? (int)n : 0;
 }
 
 static int search_tables(const struct file_symbols_request *request, struct sources *sources,
 			 struct symbol_query *queries, size_t n)
 {
-	own(own_elf_search_free) struct elf_search *search = NULL;
+	own(own_elf_symbols_free) struct elf_symbols *search = NULL;
 	const struct debug_places *places = request->places;
 	int64_t functions;
-	int r = elf_search_new(queries, n, &search);
+	int r = elf_symbols_new(queries, n, &search);
 
 	if (r)
 		return r;
-	functions = elf_search_file(search, sources->main);
+	functions = elf_symbols_file(search, sources->main);
 	if (functions == -ENOMEM)
 		return -ENOMEM;
 	r = 0;
@@ -123,7 +123,7 @@ static int search_tables(const struct file_symbols_request *request, struct sour
 		r = search_debug_data(sources, search);
 	if (r < 0)
 		return r;
-	return elf_search_finish(search, request->pool);
+	return elf_symbols_finish(search, request->pool);
 }
 
 static int search_rest(const struct file_symbols_request *request, const struct elf_file *elf,

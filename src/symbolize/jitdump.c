@@ -118,7 +118,7 @@ static const char *read_name(struct dump *dump, uint64_t at, uint32_t room, bool
 static int name_range(struct dump *dump, uint64_t start, uint64_t size, uint64_t name_at,
 		      uint32_t name_room)
 {
-	size_t i = query_lower_bound(dump->queries, dump->n, start);
+	size_t i = symbol_query_lower_bound(dump->queries, dump->n, start);
 	const char *name = NULL;
 	bool failed = false;
 

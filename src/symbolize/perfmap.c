@@ -37,7 +37,7 @@ static int read_entry(void *context, char *line, size_t size)
 		line[--size] = '\0';
 	if (!*at)
 		return 0;
-	for (size_t i = query_lower_bound(batch->queries, batch->n, start);
+	for (size_t i = symbol_query_lower_bound(batch->queries, batch->n, start);
 	     i < batch->n && batch->queries[i].address - start < length; i++) {
 		if (batch->answers++ > MAX_ANSWERS)
 			return -EFBIG;

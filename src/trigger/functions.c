@@ -8,7 +8,7 @@
 
 #include "base/own.h"
 #include "base/pool.h"
-#include "elf/code_offset.h"
+#include "elf/code_file.h"
 #include "elf/debug_data.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/demangle.h"
@@ -124,7 +124,8 @@ static int consider(struct reader *reader, char *name, const Elf64_Sym *symbol)
 		snprintf(reader->found.unresolved, sizeof(reader->found.unresolved), "%s", name);
 		return 0;
 	}
-	return code_offset(reader->elf, address, true, &offset) ? add(reader, name, offset) : 0;
+	return code_file_offset(reader->elf, address, true, &offset) ? add(reader, name, offset)
+								     : 0;
 }
 
 static void widen(const Elf32_Sym *narrow, Elf64_Sym *ret_wide)

@@ -7,7 +7,7 @@
 
 #include "base/own.h"
 #include "base/pool.h"
-#include "elf/code_offset.h"
+#include "elf/code_file.h"
 #include "elf/usdt_notes.h"
 #include "trigger/entry.h"
 #include "trigger/kinds.h"
@@ -84,10 +84,10 @@ static int consider(struct search *search, const struct usdt_note *note)
 		nearest_add(&search->nearest, note->name);
 		return 0;
 	}
-	if (!code_offset(search->elf, note->address + moved, true, &offset))
+	if (!code_file_offset(search->elf, note->address + moved, true, &offset))
 		return 0;
 	if (note->semaphore &&
-	    !code_offset(search->elf, note->semaphore + moved, false, &semaphore))
+	    !code_file_offset(search->elf, note->semaphore + moved, false, &semaphore))
 		return 0; /* without its semaphore it would never fire */
 	snprintf(full, sizeof(full), "%s:%s", note->provider, note->name);
 	name = pool_string(search->names, full);

@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 #include "base/own.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 /* To be counted up whenever the compiler makes other rows of any file than it did before. */
-#define TABLE_CACHE_VERSION 11
+#define TABLE_CACHE_VERSION 12
 
 #define TABLE_CACHE_LIMIT    (256ull << 20) /* bytes of all its files */
 #define TABLE_CACHE_MAX_FILE (128u << 20)

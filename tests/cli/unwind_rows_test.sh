@@ -300,7 +300,15 @@ if command -v go >/dev/null; then
 		for end in runtime.goexit runtime.mstart runtime.rt0_go; do
 			rule "$end, $mode" "$go" "$(symbol "$go" $end.abi0)" ra=ENTRY
 		done
-		rule "Go's signal return, $mode" "$go" "$(add "$(symbol "$go" runtime.sigreturn.abi0)" -1)" ra=SIGNAL
+		# Renamed in some Go version.
+		at=$(symbol "$go" runtime.sigreturn.abi0)
+		at=${at:-$(symbol "$go" runtime.sigreturn__sigaction.abi0)}
+		rule "Go's signal return, $mode" "$go" "$(add "$at" -1)" ra=SIGNAL
+		# The child of vfork() shares the stack: the return address is popped meanwhile.
+		at=$(objdump -d --no-show-raw-insn --disassemble=syscall.rawVforkSyscall.abi0 "$go" |
+			awk '$2 == "syscall" { sub(":", "", $1); print $1 }')
+		rule "in Go's vfork, $mode" "$go" "$at" "cfa=sp+0 fp=same+0 ra=reg reg=12"
+		rule "behind Go's vfork, $mode" "$go" "$(add "$at" 4)" "cfa=sp+8 fp=same+0 ra=cfa"
 		cp "$go" "$go.stripped"
 		strip "$go.stripped"
 		"$tmp/print_rows" "$go" >"$tmp/rows"
@@ -310,6 +318,28 @@ if command -v go >/dev/null; then
 			echo "FAIL stripping changes no rows, $mode"
 		fi
 	done
+	# Go's linker lists C functions in Go's table, which says nothing of their stacks.
+	cat >"$tmp/called.go" <<'EOF'
+package main
+
+// void outside(char *);
+// int in_c(int n) { char on_stack[40]; outside(on_stack); return on_stack[n]; }
+// void outside(char *of) { of[3] = 1; }
+import "C"
+
+func main() { println(C.in_c(3)) }
+EOF
+	if (cd "$tmp" && HOME=$tmp GOCACHE=$tmp/cache GO111MODULE=off CGO_ENABLED=1 \
+		CGO_CFLAGS="-O1 -fno-inline -fno-stack-protector -fcf-protection=none" \
+		go build -ldflags=-linkmode=internal -o go-cgo called.go) 2>"$tmp/log"; then
+		at=$(symbol "$tmp/go-cgo" in_c)
+		rule "where a C function in a Go program begins" "$tmp/go-cgo" "$at" "cfa=sp+8"
+		at=$(objdump -d --no-show-raw-insn --disassemble=in_c "$tmp/go-cgo" |
+			awk '$2 == "call" { sub(":", "", $1); print $1 }')
+		rule "in the frame of a C function in a Go program" "$tmp/go-cgo" "$at" "cfa=sp+64"
+	else
+		echo "skip C in Go: cannot be built here: $(tail -n 1 "$tmp/log")"
+	fi
 else
 	echo "skip go: there is no go"
 fi

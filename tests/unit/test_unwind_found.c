@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rules that are kept from walk to walk: taken again by the same layout only, never by another. */
+/* Lookups that are cached from walk to walk: used by the same layout only, never by another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static struct {
 	struct unwind_found kept;
 	uint64_t stack[2];
 	uint32_t searches;
-	uint32_t before, after; /* bytes around an address that its row is said to hold for */
+	uint32_t before, after; /* bytes around an address for which its row holds */
 } image;
 
 static int read_stack(void *to, uint32_t size, uint64_t address)
@@ -227,7 +227,7 @@ static void test_nothing_without_a_layout(void **state)
 	assert_int_equal(image.kept.layout, 5);
 }
 
-/* A walk that began with other mappings than there are now is not gone on with. */
+/* A walk is not resumed if the mappings have changed since it began. */
 static void test_changed_meanwhile(void **state)
 {
 	struct unwind_walk walk = walk_from(CODE + 0x100, 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables in plain memory: only their blocks; unwind/unwind.h tells rules and processes. */
+/* Tables in plain memory: their blocks. Rules and processes come from unwind/unwind.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,14 +22,14 @@ static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, vo
 			maps->segments[first + i] =
 				aligned_alloc(WIRE_BLOCK_SIZE, UNWIND_SEGMENT_SIZE);
 		if (!maps->segments[first + i])
-			return -ENOMEM; /* those before are taken next time */
+			return -ENOMEM; /* the next attempt uses the earlier ones */
 		memset(maps->segments[first + i], 0, UNWIND_SEGMENT_SIZE);
 		ret_memory[i] = maps->segments[first + i];
 	}
 	return 0;
 }
 
-/* Who walks here does so between two changes. */
+/* Tests walk between two changes: nothing to wait for. */
 static int settle(struct unwind_maps *maps)
 {
 	(void)maps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "elf/code_offset.h"
+#include "elf/code_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -18,12 +18,12 @@
 int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct error *err)
 {
 	own(own_elf_file_close) struct elf_file *elf = NULL;
-	int rc = elf_file_open(fd, &elf);
+	int r = elf_file_open(fd, &elf);
 
-	if (rc == -ENOEXEC)
-		return error_set(err, rc, "%.500s is not an ELF file", path);
-	if (rc < 0)
-		return error_set(err, rc, "cannot read %.500s: %s", path, strerror(-rc));
+	if (r == -ENOEXEC)
+		return error_set(err, r, "%.500s is not an ELF file", path);
+	if (r < 0)
+		return error_set(err, r, "cannot read %.500s: %s", path, strerror(-r));
 	if (elf->machine != OUR_MACHINE && elf->machine != OUR_32BIT_MACHINE)
 		return error_set(err, -ENOEXEC, "%.500s is for another kind of machine", path);
 	if (elf->type != ET_DYN && elf->type != ET_EXEC)
@@ -33,8 +33,8 @@ int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct e
 	return 0;
 }
 
-bool code_offset(const struct elf_file *elf, uint64_t address, bool executable,
-		 uint64_t *ret_offset)
+bool code_file_offset(const struct elf_file *elf, uint64_t address, bool executable,
+		      uint64_t *ret_offset)
 {
 	for (uint32_t i = 0; i < elf->n_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];

@@ -1,18 +1,19 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cfi/rows.h"
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cfi/unwind_rows.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
 
+#include "base/partition.h"
 #include "cfi/call_frames.h"
 #include "cfi/code_flow.h"
 #include "cfi/code_ranges.h"
 #include "cfi/code_stubs.h"
 #include "cfi/code_view.h"
 #include "cfi/crt_code.h"
+#include "cfi/frame_pointer_code.h"
 #include "cfi/frame_sections.h"
-#include "cfi/framed_code.h"
 #include "cfi/go_rows.h"
 #include "cfi/row_writer.h"
 
@@ -20,7 +21,6 @@
 #define OUR_MACHINE EM_X86_64
 #endif
 
-/* All that a compilation holds. */
 struct compilation {
 	struct elf_file *elf;
 	struct code_view code;
@@ -41,62 +41,66 @@ static void compilation_free(struct compilation *all)
 	row_writer_close(&all->writer);
 }
 
-/* What a section says of code that no section before it speaks of. */
+/* Adds what `more` has for code that no source before it covers. */
+static int merge(struct compilation *all, struct code_ranges *more)
+{
+	return code_ranges_merge(&all->ranges, more, &all->counts.overlaps);
+}
+
 static int read_frames(struct compilation *all, enum unwind_source source)
 {
+	own(code_ranges_free) struct code_ranges more = { 0 };
+	bool is_eh = source == UNWIND_EH_FRAME;
 	struct frame_bytes section = { 0 };
-	struct code_ranges more = { 0 };
-	int r = source == UNWIND_EH_FRAME ? frame_sections_eh(all->elf, &section)
-					  : frame_sections_debug(all->elf, &section);
+	int r = is_eh ? frame_sections_eh(all->elf, &section)
+		      : frame_sections_debug(all->elf, &section);
 
-	/* A damaged section is like none: the code it was about is a gap. */
+	/* A damaged section counts as none. */
 	if (r == -EIO)
 		all->counts.malformed++;
-	if (r)
+	if (r < 0)
 		return r == -ENODATA || r == -EIO ? 0 : r;
-	r = call_frames_read(&all->frames[source], source == UNWIND_EH_FRAME, section.bytes,
-			     section.size, section.address, &all->code, &more, &all->counts);
-	if (!r)
-		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
-	code_ranges_free(&more);
-	return r;
+	r = call_frames_read(&all->frames[source], is_eh, &section, &all->code, &more,
+			     &all->counts);
+	return r < 0 ? r : merge(all, &more);
 }
 
 static int read_go(struct compilation *all)
 {
-	struct code_ranges more = { 0 };
+	own(code_ranges_free) struct code_ranges more = { 0 };
 	int r = go_table_open(all->elf, &all->go);
 
+	if (r == 0)
+		r = go_table_load(&all->go);
 	if (r == -EBADMSG)
 		all->counts.malformed++;
-	if (r)
+	if (r < 0)
 		return r == -ENODATA || r == -EBADMSG ? 0 : r;
 	r = go_rows_ranges(&all->go, &all->code, &more, &all->counts);
-	if (!r)
-		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
-	code_ranges_free(&more);
-	return r;
+	return r < 0 ? r : merge(all, &more);
 }
 
-static int read_stubs(struct compilation *all, struct rule_table *book)
+static int read_code(struct compilation *all, struct rule_table *rules)
 {
-	struct code_ranges more = { 0 };
-	int r = code_stubs_find(&all->code, &all->ranges, book, &more);
+	own(code_ranges_free) struct code_ranges more = { 0 };
+	int r = code_stubs_find(&all->code, &all->ranges, rules, &more);
 
-	if (!r)
-		r = crt_code_find(&all->code, &all->ranges, book, &more);
-	if (!r)
-		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
-	if (!r)
-		r = framed_code_find(&all->code, &all->ranges, book, &more);
-	if (!r)
-		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
-	if (!r)
-		r = code_flow_find(&all->code, &all->ranges, book, &more);
-	if (!r)
-		r = code_ranges_merge(&all->ranges, &more, &all->counts.overlaps);
-	code_ranges_free(&more);
-	return r;
+	if (r < 0)
+		return r;
+	r = crt_code_find(&all->code, &all->ranges, rules, &more);
+	if (r < 0)
+		return r;
+	r = merge(all, &more);
+	if (r < 0)
+		return r;
+	r = frame_pointer_code_find(&all->code, &all->ranges, rules, &more);
+	if (r < 0)
+		return r;
+	r = merge(all, &more);
+	if (r < 0)
+		return r;
+	r = code_flow_find(&all->code, &all->ranges, rules, &more);
+	return r < 0 ? r : merge(all, &more);
 }
 
 static int put_range(struct compilation *all, const struct code_range *range)
@@ -126,22 +130,24 @@ static int put_rows(struct compilation *all)
 		const struct code_range *range = &all->ranges.ranges[i];
 
 		r = row_writer_reserve(&all->writer, 2);
-		if (r)
+		if (r < 0)
 			return r;
 		if (range->begin != covered)
 			row_writer_put(&all->writer, covered, RULE_GAP);
 		r = put_range(all, range);
-		if (r)
+		if (r < 0)
 			return r;
 		covered = range->end;
 	}
 	r = row_writer_reserve(&all->writer, 1);
-	if (!r && covered)
+	if (r < 0)
+		return r;
+	if (covered)
 		row_writer_put(&all->writer, covered, RULE_GAP);
-	return r;
+	return 0;
 }
 
-static int compile(struct compilation *all, struct rule_table *book, struct unwind_rows *ret_rows)
+static int compile(struct compilation *all, struct rule_table *rules, struct unwind_rows *ret_rows)
 {
 	int r;
 
@@ -149,19 +155,24 @@ static int compile(struct compilation *all, struct rule_table *book, struct unwi
 	    (all->elf->type != ET_EXEC && all->elf->type != ET_DYN))
 		return -ENOEXEC;
 	code_view_open(&all->code, all->elf);
-	r = row_writer_open(&all->writer, book);
-	if (!r)
-		r = read_frames(all, UNWIND_EH_FRAME);
-	/* Go's own .debug_frame knows nothing of the frame pointer. */
-	if (!r)
-		r = read_go(all);
-	if (!r)
-		r = read_frames(all, UNWIND_DEBUG_FRAME);
-	if (!r)
-		r = read_stubs(all, book);
-	if (!r)
-		r = put_rows(all);
-	if (r)
+	r = row_writer_open(&all->writer, rules);
+	if (r < 0)
+		return r;
+	r = read_frames(all, UNWIND_EH_FRAME);
+	if (r < 0)
+		return r;
+	/* Before .debug_frame: Go's own says nothing of the frame pointer. */
+	r = read_go(all);
+	if (r < 0)
+		return r;
+	r = read_frames(all, UNWIND_DEBUG_FRAME);
+	if (r < 0)
+		return r;
+	r = read_code(all, rules);
+	if (r < 0)
+		return r;
+	r = put_rows(all);
+	if (r < 0)
 		return r;
 	all->counts.unsupported = all->writer.unsupported;
 	*ret_rows = (struct unwind_rows){ .rows = take_ptr(all->writer.rows),
@@ -170,32 +181,32 @@ static int compile(struct compilation *all, struct rule_table *book, struct unwi
 	return 0;
 }
 
-static int finish(struct compilation *all, int r, struct error *err)
+static int explain(int r, struct error *err)
 {
-	compilation_free(all);
 	if (r == -ENOEXEC)
 		return error_set(err, r, "not an ELF file with code of this machine");
 	if (r == -EFBIG)
 		return error_set(err, r, "more call frame information than can be compiled");
-	return r ? error_set(err, r, "cannot read call frame information: %s", strerror(-r)) : 0;
+	return r < 0 ? error_set(err, r, "cannot read call frame information: %s", strerror(-r))
+		     : 0;
 }
 
-int unwind_rows_compile(int fd, struct rule_table *book, struct unwind_rows *ret_rows,
+int unwind_rows_compile(int fd, struct rule_table *rules, struct unwind_rows *ret_rows,
 			struct error *err)
 {
-	struct compilation all = { 0 };
+	own(compilation_free) struct compilation all = { 0 };
 	int r = elf_file_open(fd, &all.elf);
 
-	return finish(&all, r ? r : compile(&all, book, ret_rows), err);
+	return explain(r < 0 ? r : compile(&all, rules, ret_rows), err);
 }
 
-int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *book,
+int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *rules,
 			       struct unwind_rows *ret_rows, struct error *err)
 {
-	struct compilation all = { 0 };
+	own(compilation_free) struct compilation all = { 0 };
 	int r = elf_file_open_memory(bytes, size, &all.elf);
 
-	return finish(&all, r ? r : compile(&all, book, ret_rows), err);
+	return explain(r < 0 ? r : compile(&all, rules, ret_rows), err);
 }
 
 void unwind_rows_free(struct unwind_rows *rows)
@@ -206,16 +217,7 @@ void unwind_rows_free(struct unwind_rows *rows)
 
 uint16_t unwind_rows_find(const struct unwind_rows *rows, uint32_t address)
 {
-	uint32_t low = 0, high = rows->n;
+	size_t above = partition_point(i, rows->n, rows->rows[i].address <= address);
 
-	/* The first row above the address. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows->rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? rows->rows[low - 1].rule : RULE_GAP;
+	return above ? rows->rows[above - 1].rule : RULE_GAP;
 }

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cfi/framed_code.h"
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cfi/frame_pointer_code.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,34 +7,35 @@
 
 #include "cfi/code_bytes.h"
 #include "cfi/instruction.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
-#define MIN_SIZE (64u << 10)  /* of a gap in the CFI that is looked at */
+/* Bytes. */
+#define MIN_SIZE (64u << 10)  /* of a gap that is searched */
 #define MAX_READ (256u << 20) /* of a file */
-#define PIECE	 (1u << 20)   /* read at once, and judged by itself */
+#define PIECE	 (1u << 20)   /* of a gap, judged by itself */
 
-/* In a piece there is a prologue in so many bytes at least; V8's have one in 860. */
+/* A piece has a prologue for each so many bytes at least; V8's have one for each 860. */
 #define BYTES_PER_PROLOGUE 4096
 
 /*
- * And so many prologues for each function that returns without leaving a frame: in what keeps
- * frame pointers there are 3 and more (what looks like one is often no code), in what sometimes
- * does (assembly, Free Pascal's programs) 0.5 at most.
+ * And so many prologues for each function that returns without having a frame. Code that keeps
+ * frame pointers has 3 or more (many of these returns are data), code that sometimes does
+ * (assembly, Free Pascal's) 0.5 at most.
  */
 #define PROLOGUES_PER_BARE_RETURN 2
 
 #define PROLOGUE      "55 48 89 e5" /* push %rbp; mov %rsp,%rbp */
 #define PROLOGUE_SIZE 4
-#define LONGEST	      6 /* of what is looked for */
+#define LONGEST	      6 /* bytes of the longest pattern */
 
 #define FUNCTION_ALIGNMENT 16
 
 struct framed {
 	const struct code_view *code;
-	struct rule_table *book;
+	struct rule_table *rules;
 	struct code_ranges *ranges;
 	uint16_t in_frame, without, pushed;
-	size_t left; /* may be read yet */
+	size_t left; /* bytes of the file that may still be read */
 };
 
 static uint16_t rule_of(struct framed *framed, enum wire_cfa cfa, int depth, bool fp_saved)
@@ -45,7 +46,7 @@ static uint16_t rule_of(struct framed *framed, enum wire_cfa cfa, int depth, boo
 					.fp = fp_saved ? WIRE_FP_CFA : WIRE_FP_SAME,
 					.fp_offset = fp_saved ? -16 : 0 };
 
-	return rule_table_add(framed->book, &rule);
+	return rule_table_add(framed->rules, &rule);
 }
 
 static int add(struct framed *framed, uint64_t begin, uint64_t end, uint16_t rule)
@@ -67,7 +68,8 @@ static uint32_t count_prologues(const uint8_t *bytes, size_t size)
 	return n;
 }
 
-/* `ret` without `pop %rbp` or `leave` before it, at the end of a function: the next is aligned. */
+/* Counts `ret` without `pop %rbp` or `leave` before it that ends a function: the next is aligned.
+ */
 static uint32_t count_bare_returns(uint64_t begin, const uint8_t *bytes, size_t size)
 {
 	uint32_t n = 0;
@@ -85,7 +87,7 @@ static uint32_t count_bare_returns(uint64_t begin, const uint8_t *bytes, size_t 
 	return n;
 }
 
-/* Whether code keeps frame pointers, all of it. */
+/* Whether all of the code keeps frame pointers. */
 static bool is_framed(uint64_t begin, const uint8_t *bytes, size_t size)
 {
 	uint32_t prologues = count_prologues(bytes, size);
@@ -94,7 +96,7 @@ static bool is_framed(uint64_t begin, const uint8_t *bytes, size_t size)
 	       prologues >= PROLOGUES_PER_BARE_RETURN * count_bare_returns(begin, bytes, size);
 }
 
-/* The size of the instruction after `pop %rbp` that leaves the function, 0: none. */
+/* The size of the return or jump after `pop %rbp`; 0: there is none. */
 static size_t leaving_size(const uint8_t *code, size_t size)
 {
 	if (code_matches(code, size, "5d c3"))
@@ -104,23 +106,27 @@ static size_t leaving_size(const uint8_t *code, size_t size)
 	return code_matches(code, size, "5d e9 ?? ?? ?? ??") ? 5 : 0;
 }
 
-/* `bytes` has `readable` of them, the first `size` are to be told of. */
+/* Adds the ranges of the first `size` bytes; a pattern may reach up to `readable`. */
 static int find_rows(struct framed *framed, uint64_t begin, const uint8_t *bytes, size_t size,
 		     size_t readable)
 {
 	size_t done = 0, leaving;
-	int r = 0;
+	int r;
 
-	for (size_t at = 0; at < size && !r; at++) {
+	for (size_t at = 0; at < size; at++) {
 		const uint8_t *code = bytes + at;
 
 		if (*code == 0x55 && code_matches(code, readable - at, PROLOGUE)) {
 			r = add(framed, begin + done, begin + at, framed->in_frame);
-			if (!r)
-				r = add(framed, begin + at, begin + at + 1, framed->without);
+			if (r < 0)
+				return r;
+			r = add(framed, begin + at, begin + at + 1, framed->without);
+			if (r < 0)
+				return r;
 			done = at + PROLOGUE_SIZE;
-			if (!r)
-				r = add(framed, begin + at + 1, begin + done, framed->pushed);
+			r = add(framed, begin + at + 1, begin + done, framed->pushed);
+			if (r < 0)
+				return r;
 			at = done - 1;
 			continue;
 		}
@@ -128,15 +134,18 @@ static int find_rows(struct framed *framed, uint64_t begin, const uint8_t *bytes
 		if (!leaving)
 			continue;
 		r = add(framed, begin + done, begin + at + 1, framed->in_frame);
+		if (r < 0)
+			return r;
 		done = at + 1 + leaving;
-		if (!r)
-			r = add(framed, begin + at + 1, begin + done, framed->without);
+		r = add(framed, begin + at + 1, begin + done, framed->without);
+		if (r < 0)
+			return r;
 		at = done - 1;
 	}
-	return r || done >= size ? r : add(framed, begin + done, begin + size, framed->in_frame);
+	return add(framed, begin + done, begin + size, framed->in_frame);
 }
 
-static int look_at_gap(struct framed *framed, uint64_t begin, uint64_t end, uint8_t *bytes)
+static int search_gap(struct framed *framed, uint64_t begin, uint64_t end, uint8_t *bytes)
 {
 	int r = 0;
 
@@ -159,22 +168,22 @@ static int look_at_gap(struct framed *framed, uint64_t begin, uint64_t end, uint
 	return r;
 }
 
-static int look_at_segment(struct framed *framed, const struct code_ranges *known,
-			   const struct code_segment *segment, uint8_t *bytes)
+static int search_segment(struct framed *framed, const struct code_ranges *known,
+			  const struct code_segment *segment, uint8_t *bytes)
 {
 	struct code_gaps gaps = code_gaps_of(known, segment->begin, segment->end);
 	uint64_t begin, end;
 	int r = 0;
 
 	while (!r && code_gaps_next(&gaps, MIN_SIZE, &begin, &end))
-		r = look_at_gap(framed, begin, end, bytes);
+		r = search_gap(framed, begin, end, bytes);
 	return r;
 }
 
-int framed_code_find(const struct code_view *code, const struct code_ranges *known,
-		     struct rule_table *book, struct code_ranges *ranges)
+int frame_pointer_code_find(const struct code_view *code, const struct code_ranges *known,
+			    struct rule_table *rules, struct code_ranges *ranges)
 {
-	struct framed framed = { .code = code, .book = book, .ranges = ranges, .left = MAX_READ };
+	struct framed framed = { .code = code, .rules = rules, .ranges = ranges, .left = MAX_READ };
 	uint8_t *bytes = malloc(PIECE + LONGEST);
 	int r = 0;
 
@@ -184,7 +193,7 @@ int framed_code_find(const struct code_view *code, const struct code_ranges *kno
 	framed.without = rule_of(&framed, WIRE_CFA_SP, 8, false);
 	framed.pushed = rule_of(&framed, WIRE_CFA_SP, 16, true);
 	for (uint32_t i = 0; i < code->n && !r; i++)
-		r = look_at_segment(&framed, known, &code->segments[i], bytes);
+		r = search_segment(&framed, known, &code->segments[i], bytes);
 	free(bytes);
 	return r;
 }
