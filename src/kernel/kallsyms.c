@@ -6,8 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/lines.h"
+#include "base/grow.h"
+#include "base/partition.h"
+#include "kernel/kallsyms_lines.h"
 #include "kernel/kernel_aliases.h"
+#include "kernel/module_lines.h"
 
 #define MAX_NAME_BYTES (64u << 20)
 #define MAX_SYMBOLS    (8u << 20)
@@ -42,7 +45,7 @@ struct kallsyms {
 	char *names;
 	uint32_t names_used, names_room;
 	struct module *modules; /* modules[0] is the core kernel */
-	uint32_t n_modules;
+	uint32_t n_modules, modules_room;
 	bool any_address;
 	uint32_t n_lines;
 	uint64_t core_start, core_end;
@@ -63,7 +66,8 @@ void kallsyms_free(struct kallsyms *kallsyms)
 static int module_number(struct kallsyms *kallsyms, const char *name, size_t size,
 			 uint16_t *ret_number)
 {
-	struct module *grown;
+	struct module *module;
+	int r;
 
 	if (size >= MODULE_SIZE)
 		size = MODULE_SIZE - 1;
@@ -78,17 +82,12 @@ static int module_number(struct kallsyms *kallsyms, const char *name, size_t siz
 	}
 	if (kallsyms->n_modules == MAX_MODULES)
 		return -EFBIG;
-	if ((kallsyms->n_modules & (kallsyms->n_modules - 1)) == 0) {
-		uint32_t room = kallsyms->n_modules ? kallsyms->n_modules * 2 : 1;
-
-		grown = realloc(kallsyms->modules, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		kallsyms->modules = grown;
-	}
-	grown = &kallsyms->modules[kallsyms->n_modules];
-	memset(grown, 0, sizeof(*grown));
-	memcpy(grown->name, name, size);
+	r = grow(&kallsyms->modules, &kallsyms->modules_room, kallsyms->n_modules + 1);
+	if (r < 0)
+		return r;
+	module = &kallsyms->modules[kallsyms->n_modules];
+	memset(module, 0, sizeof(*module));
+	memcpy(module->name, name, size);
 	*ret_number = (uint16_t)kallsyms->n_modules++;
 	return 0;
 }
@@ -198,81 +197,55 @@ static int add_entry(struct kallsyms *kallsyms, uint64_t address, uint32_t name,
 	return 0;
 }
 
-/* "ADDRESS TYPE NAME", and for modules "\t[MODULE]". */
-static int read_symbol(void *context, char *line, size_t size)
+static int read_symbol(void *context, const struct kallsyms_line *line)
 {
 	struct kallsyms *kallsyms = context;
-	const char *at = line, *end = line + size, *name, *tab;
-	uint64_t address;
+	size_t size = line->name_size;
 	uint16_t module = 0;
-	uint32_t offset = NO_NAME;
+	uint32_t name = NO_NAME;
 	bool is_end = false;
-	char type;
 	int r;
 
-	if (!lines_hex(&at, end, &address) || end - at < 4 || at[0] != ' ' || at[2] != ' ')
-		return 0;
-	type = at[1];
-	name = at + 3;
 	kallsyms->n_lines++;
-	kallsyms->any_address |= address != 0;
-	/* Offsets of per-CPU data, in older kernels. */
-	if (!address || type == 'A' || type == 'a')
+	kallsyms->any_address |= line->address != 0;
+	/* Older kernels list offsets of per-CPU data as absolute symbols. */
+	if (!line->address || line->type == 'A' || line->type == 'a')
 		return 0;
-	tab = memchr(name, '\t', (size_t)(end - name));
-	if (!strchr("tTwW", type))
-		return add_entry(kallsyms, address, NO_NAME, type);
-	if (tab && end - tab > 3 && tab[1] == '[') {
-		r = module_number(kallsyms, tab + 1, (size_t)(end - tab - 1), &module);
-		if (r)
+	if (!kallsyms_lines_is_code(line->type))
+		return add_entry(kallsyms, line->address, NO_NAME, line->type);
+	if (line->module) {
+		r = module_number(kallsyms, line->module, line->module_size, &module);
+		if (r < 0)
 			return r;
 	}
-	size = (size_t)((tab ? tab : end) - name);
-	if (!size || !*name)
-		return 0;
 	if (size >= KALLSYMS_NAME_SIZE)
 		size = KALLSYMS_NAME_SIZE - 1;
-	r = add_name(kallsyms, name, size, module, &offset);
-	if (r)
+	r = add_name(kallsyms, line->name, size, module, &name);
+	if (r < 0)
 		return r;
-	kernel_name_is_mark(name_at(kallsyms, offset), &is_end);
+	kernel_name_is_mark(name_at(kallsyms, name), &is_end);
 	if (!module && !kallsyms->core_start)
-		kallsyms->core_start = address;
-	if (!module && strcmp(name_at(kallsyms, offset), "_etext") == 0)
-		kallsyms->core_end = address;
+		kallsyms->core_start = line->address;
+	if (!module && strcmp(name_at(kallsyms, name), "_etext") == 0)
+		kallsyms->core_end = line->address;
 	if (is_end) {
-		kallsyms->names_used = offset;
-		offset = NO_NAME;
+		kallsyms->names_used = name;
+		name = NO_NAME;
 	}
-	return add_entry(kallsyms, address, offset, type);
+	return add_entry(kallsyms, line->address, name, line->type);
 }
 
-/* "NAME SIZE USERS USED_BY STATE 0xADDRESS" */
-static int read_module(void *context, char *line, size_t size)
+static int read_module(void *context, const struct module_line *line)
 {
 	struct kallsyms *kallsyms = context;
-	const char *at, *end = line + size, *name_end = memchr(line, ' ', size);
-	uint64_t module_size = 0, address;
+	size_t length = strlen(line->name);
 
-	if (!name_end || (size_t)(name_end - line) > MODULE_SIZE - 3)
-		return 0;
-	for (at = name_end + 1; at < end && *at >= '0' && *at <= '9' && module_size < 1u << 30;
-	     at++)
-		module_size = module_size * 10 + (uint64_t)(*at - '0');
-	for (uint32_t field = 0; at < end && field < 4; at++)
-		field += *at == ' ';
-	if (end - at < 3 || at[0] != '0' || at[1] != 'x')
-		return 0;
-	at += 2;
-	if (!lines_hex(&at, end, &address) || !address)
-		return 0;
 	for (uint32_t i = 1; i < kallsyms->n_modules; i++) {
 		struct module *module = &kallsyms->modules[i];
-		size_t length = strlen(module->name);
 
-		if (length == (size_t)(name_end - line) + 2 &&
-		    memcmp(module->name + 1, line, length - 2) == 0)
-			module->end = address + module_size;
+		if (strlen(module->name) == length + 2 &&
+		    memcmp(module->name + 1, line->name, length) == 0)
+			module->end = line->end;
 	}
 	return 0;
 }
@@ -299,14 +272,16 @@ int kallsyms_read(int kallsyms_fd, int modules_fd, struct kallsyms **ret_kallsym
 		return -ENOMEM;
 	kallsyms->sorted = true;
 	r = module_number(kallsyms, KALLSYMS_CORE, strlen(KALLSYMS_CORE), &core);
-	if (!r)
-		r = add_name(kallsyms, "", 0, core, &nothing); /* so that no name is at NO_NAME */
-	if (!r)
-		r = lines_read(kallsyms_fd, UINT64_MAX, read_symbol, kallsyms);
-	if (r)
+	if (r < 0)
+		return r;
+	r = add_name(kallsyms, "", 0, core, &nothing); /* so that no name is at NO_NAME */
+	if (r < 0)
+		return r;
+	r = kallsyms_lines_read(kallsyms_fd, read_symbol, kallsyms);
+	if (r < 0)
 		return r;
 	if (modules_fd >= 0)
-		lines_read(modules_fd, 64u << 20, read_module, kallsyms);
+		module_lines_read(modules_fd, read_module, kallsyms);
 	if (!kallsyms->sorted)
 		qsort(kallsyms->entries, kallsyms->n_entries, sizeof(*kallsyms->entries),
 		      compare_entries);
@@ -336,22 +311,16 @@ static bool is_generated(const struct module *module)
 bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 		   struct kernel_symbol *ret_symbol)
 {
-	uint32_t low = 0, high = kallsyms->n_entries, name;
+	/* Among equals the last entry counts: ends were sorted before functions. */
+	size_t above =
+		partition_point(i, kallsyms->n_entries, kallsyms->entries[i].address <= address);
 	const struct entry *entry;
 	const struct module *module;
+	uint32_t name;
 
-	/* The first entry above the address, so that of equals the last one is taken. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (kallsyms->entries[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!above)
 		return false;
-	entry = &kallsyms->entries[low - 1];
+	entry = &kallsyms->entries[above - 1];
 	name = entry->name & ~PADDING;
 	if (name == NO_NAME)
 		return false;

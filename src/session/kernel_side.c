@@ -14,8 +14,8 @@
 
 #include "base/cpu_list.h"
 #include "base/own.h"
-#include "kernel/kernel_tables.h"
 #include "kernel/lockdown.h"
+#include "kernel/orc_tables.h"
 #include "kernel/tracepoint_frames.h"
 #include "session/filters.h"
 #include "session/kernel_lookup.h"
@@ -386,8 +386,8 @@ volatile struct wire_orc *kernel_side_orc(const struct kernel_side *side)
 
 void kernel_side_tell_modules(const struct kernel_side *side)
 {
-	kernel_tables_tell_modules(bpf_map__fd(side->skeleton->maps.kernel_modules),
-				   kernel_side_orc(side));
+	orc_tables_write_modules(bpf_map__fd(side->skeleton->maps.kernel_modules),
+				 kernel_side_orc(side));
 }
 
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters)

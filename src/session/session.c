@@ -2,11 +2,12 @@
 /* The loop that waits, drains and ends; what there is to know of it meanwhile. */
 #include "session/session.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 
 #include "base/own.h"
-#include "kernel/kernel_tables.h"
+#include "kernel/orc_tables.h"
 #include "session/session_internal.h"
 
 /* How often the ring is looked at without being woken. */
@@ -147,11 +148,11 @@ static void tell_kernel_tables(struct session *session)
 		return;
 	kernel_side_tell_modules(&session->side);
 	if (session_kernel_lookup(session, &asker)) {
-		kernel_tables_ask(&asker, orc);
+		orc_tables_look_up(&asker, orc);
 	} else {
-		own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
+		own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
-		kernel_tables_read(kallsyms, orc);
+		orc_tables_read(kallsyms, orc);
 	}
 }
 

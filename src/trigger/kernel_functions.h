@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "trigger/nearest.h"
@@ -41,12 +40,12 @@ struct kernel_functions {
 	struct pool *names;
 };
 
-/* The texts to read; all but kallsyms may be NULL: then they rule nothing out. */
+/* Descriptors of the files to read, from where they stand; borrowed. -1 rules nothing out. */
 struct kernel_texts {
-	FILE *kallsyms;
-	FILE *traceable;	   /* available_filter_functions */
-	FILE *traceable_addresses; /* available_filter_functions_addrs, Linux 6.5 */
-	FILE *blacklist;	   /* kprobes/blacklist */
+	int kallsyms;		 /* /proc/kallsyms; always given */
+	int traceable;		 /* available_filter_functions of tracefs */
+	int traceable_addresses; /* available_filter_functions_addrs, in place of `traceable` */
+	int blacklist;		 /* kprobes/blacklist of debugfs: "0xSTART-0xEND\tNAME" */
 };
 
 /* `exact`: one name, no pattern; then the tracer's own functions are allowed too. */

@@ -6,9 +6,6 @@
 
 #include "base/own.h"
 
-/* So many symbols without an address, and all are: x86 begins with a few that are at 0. */
-#define SYMBOLS_LOOKED_AT 64
-
 /*
  * Events of single calls have no tracepoint: perf and ftrace make them of raw_syscalls'. Locks
  * (with lockdep) and preemption are traced also on the way to a raw tracepoint's program, before
@@ -60,18 +57,4 @@ bool raw_tracepoints_serve(const struct event *events, uint32_t n, FILE *dynamic
 		if (is_among(line, events, n))
 			return false;
 	return !dynamic || !ferror(dynamic);
-}
-
-bool raw_tracepoints_can_be_told(FILE *kallsyms)
-{
-	own(own_free) char *line = NULL;
-	size_t room = 0;
-
-	for (int i = 0; kallsyms && i < SYMBOLS_LOOKED_AT; i++) {
-		if (getline(&line, &room, kallsyms) < 0)
-			return false;
-		if (strtoull(line, NULL, 16))
-			return true;
-	}
-	return false;
 }

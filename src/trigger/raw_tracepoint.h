@@ -22,10 +22,4 @@ struct event {
  */
 bool raw_tracepoints_serve(const struct event *events, uint32_t n, FILE *dynamic);
 
-/*
- * Whether the kernel shows its symbols' addresses (kernel.kptr_restrict). `kallsyms` is their list,
- * or NULL.
- */
-bool raw_tracepoints_can_be_told(FILE *kallsyms);
-
 #endif

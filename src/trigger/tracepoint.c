@@ -11,6 +11,7 @@
 
 #include "base/own.h"
 #include "base/pool.h"
+#include "kernel/kallsyms_lines.h"
 #include "trigger/attach.h"
 #include "trigger/entry.h"
 #include "trigger/kinds.h"
@@ -205,12 +206,12 @@ static void choose_form(int tracefs, struct tracepoints *found)
 {
 	own(own_file) FILE *dynamic = tracefs_file(tracefs, "dynamic_events");
 	bool readable = dynamic || errno == ENOENT;
-	own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
+	own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
 	qsort(found->events, found->n, sizeof(*found->events), compare);
 	found->raw = found->n > FEW && readable &&
-		     raw_tracepoints_serve(found->events, found->n, dynamic) &&
-		     raw_tracepoints_can_be_told(kallsyms);
+		     raw_tracepoints_serve(found->events, found->n, dynamic) && kallsyms >= 0 &&
+		     kallsyms_lines_show_addresses(kallsyms);
 	found->probes.trigger.delivery =
 		found->raw ? TRIGGER_DELIVERS_RAW_TRACEPOINT : TRIGGER_DELIVERS_TRACEPOINT;
 }
