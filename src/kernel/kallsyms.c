@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "base/partition.h"
 #include "kernel/kallsyms_lines.h"
-#include "kernel/kernel_aliases.h"
+#include "kernel/kernel_alias.h"
 #include "kernel/module_lines.h"
 
 #define MAX_NAME_BYTES (64u << 20)
@@ -223,7 +223,7 @@ static int read_symbol(void *context, const struct kallsyms_line *line)
 	r = add_name(kallsyms, line->name, size, module, &name);
 	if (r < 0)
 		return r;
-	kernel_name_is_mark(name_at(kallsyms, name), &is_end);
+	kernel_alias_is_boundary(name_at(kallsyms, name), &is_end);
 	if (!module && !kallsyms->core_start)
 		kallsyms->core_start = line->address;
 	if (!module && strcmp(name_at(kallsyms, name), "_etext") == 0)

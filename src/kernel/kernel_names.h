@@ -22,7 +22,7 @@ void kernel_names_free(struct kernel_names *kernel);
 DEFINE_OWN(struct kernel_names, kernel_names_free)
 
 /* From here on the kernel is asked first. -ENOTSUP when it does not answer; -ENOMEM. */
-int kernel_names_ask(struct kernel_names *kernel, const struct kernel_lookup *asker);
+int kernel_names_ask(struct kernel_names *kernel, const struct kernel_lookup *lookup);
 
 /*
  * The kernel's symbols, read at the first call, by whichever thread makes it; the others wait. NULL

@@ -4,9 +4,9 @@
  * hundred that are in stacks this is a tenth of the work of reading /proc/kallsyms. It knows the
  * core kernel, modules and BPF programs; of other generated code (trampolines of ftrace, copies of
  * probed instructions) only kallsyms knows, and is to be read for it. What is hidden there
- * (kernel.kptr_restrict) is not asked for either.
+ * (kernel.kptr_restrict) is not symbols for either.
  *
- * Names are those that kallsyms_find() would give. Must not know: how the kernel is asked.
+ * Names are those that kallsyms_find() would give. Must not know: how the kernel is symbols.
  */
 #ifndef STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
 #define STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
@@ -24,17 +24,17 @@ struct kernel_lookup {
 struct kernel_symbols;
 
 /*
- * The asker's context must outlive its use. -ENOTSUP when it is not answered; -ENOMEM.
+ * The lookup's context must outlive its use. -ENOTSUP when it is not answered; -ENOMEM.
  */
-int kernel_symbols_new(const struct kernel_lookup *asker, struct kernel_symbols **ret_asked);
-void kernel_symbols_free(struct kernel_symbols *asked);
+int kernel_symbols_new(const struct kernel_lookup *lookup, struct kernel_symbols **ret_symbols);
+void kernel_symbols_free(struct kernel_symbols *symbols);
 
 /* False when kallsyms has to tell. */
-bool kernel_symbols_find(struct kernel_symbols *asked, uint64_t address,
+bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
 			 struct kernel_symbol *ret_symbol);
 
 /* As kallsyms_core_range(). */
-void kernel_symbols_core_range(const struct kernel_symbols *asked, uint64_t *ret_start,
+void kernel_symbols_core_range(const struct kernel_symbols *symbols, uint64_t *ret_start,
 			       uint64_t *ret_end);
 
 #endif

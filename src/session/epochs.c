@@ -65,7 +65,7 @@ static int make_map_of_maps(struct epochs *epochs)
  * An update of a map of maps returns after a grace period, once no program that ran before can
  * still be running (1ae80cf31938, 4.18): that is all this map is for.
  */
-int epochs_settle(struct epochs *epochs, struct error *err)
+int epochs_wait(struct epochs *epochs, struct error *err)
 {
 	uint32_t zero = 0;
 	int r = make_map_of_maps(epochs);
@@ -78,13 +78,13 @@ int epochs_settle(struct epochs *epochs, struct error *err)
 	return 0;
 }
 
-int epochs_turn(struct epochs *epochs, struct error *err)
+int epochs_switch(struct epochs *epochs, struct error *err)
 {
 	uint32_t ended = *epochs->epoch;
 	int r;
 
 	*epochs->epoch = !ended;
-	r = epochs_settle(epochs, err);
+	r = epochs_wait(epochs, err);
 	return r < 0 ? r : (int)ended;
 }
 

@@ -26,10 +26,10 @@ void epochs_free(struct epochs *epochs);
  * Makes the other epoch the one that counts and waits until no program counts in the old one: some
  * 10 ms. Returns the epoch that has ended, 0 or 1, or a negative errno.
  */
-int epochs_turn(struct epochs *epochs, struct error *err);
+int epochs_switch(struct epochs *epochs, struct error *err);
 
-/* Waits as epochs_turn() does, without turning: for the end, when nothing fires any more. */
-int epochs_settle(struct epochs *epochs, struct error *err);
+/* Waits as epochs_switch() does, without turning: for the end, when nothing fires any more. */
+int epochs_wait(struct epochs *epochs, struct error *err);
 
 /* The epoch that counts now. */
 uint32_t epochs_now(const struct epochs *epochs);

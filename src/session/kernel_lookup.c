@@ -10,7 +10,7 @@
 #include "bpf/wire.h"
 #include "stacktally.skel.h"
 
-void kernel_lookup_choose(struct stacktally *skeleton)
+void kernel_lookup_select(struct stacktally *skeleton)
 {
 	/* The younger of the two helpers that are called. */
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) != 1 ||
@@ -59,12 +59,12 @@ static int address_of(void *context, const char *name, uint64_t *ret_address)
 	return r;
 }
 
-bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_asker)
+bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_lookup)
 {
 	if (bpf_program__fd(skeleton->progs.symbol_at) < 0)
 		return false;
-	*ret_asker = (struct kernel_lookup){ .context = skeleton,
-					     .symbol_at = symbol_at,
-					     .address_of = address_of };
+	*ret_lookup = (struct kernel_lookup){ .context = skeleton,
+					      .symbol_at = symbol_at,
+					      .address_of = address_of };
 	return true;
 }

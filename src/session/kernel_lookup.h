@@ -13,9 +13,9 @@
 struct stacktally;
 
 /* Has the programs loaded with the object, where the kernel has what they call. */
-void kernel_lookup_choose(struct stacktally *skeleton);
+void kernel_lookup_select(struct stacktally *skeleton);
 
 /* Once it is loaded. False: this kernel cannot be asked. */
-bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_asker);
+bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_lookup);
 
 #endif

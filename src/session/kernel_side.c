@@ -105,10 +105,10 @@ static uint32_t unwind_of(enum plan_unwind unwind)
  */
 static uint32_t n_slots(const struct trigger *trigger, uint64_t cpus, uint32_t slot_size)
 {
-	uint32_t slots = trigger->ops->preempted ? WIRE_MAX_SLOTS : WIRE_NESTED_SLOTS;
+	uint32_t slots = trigger->ops->preemptible ? WIRE_MAX_SLOTS : WIRE_NESTED_SLOTS;
 
-	if (!trigger->ops->preempted &&
-	    (trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT || trigger->ops->stop_settles))
+	if (!trigger->ops->preemptible &&
+	    (trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT || trigger->ops->stop_waits))
 		return 1;
 	while (slots > 2 && slots * cpus * slot_size > SLOTS_BYTES)
 		slots /= 2;
@@ -143,7 +143,7 @@ static uint32_t kernel_depth(const struct plan *plan, const struct trigger *trig
 {
 	uint32_t depth = plan->kernel_depth;
 
-	if (trigger->delivery != TRIGGER_DELIVERS_NOTHING)
+	if (trigger->frames != TRIGGER_FRAMES_NONE)
 		depth += TRACEPOINT_FRAMES_MAX;
 	if (most_frames > WIRE_MAX_DEPTH)
 		most_frames = WIRE_MAX_DEPTH;
@@ -181,10 +181,10 @@ static int explain_load(int code, struct error *err)
 
 	if (code == -EMFILE || code == -ENFILE || code == -ENOMEM)
 		return error_set(err, code, "cannot load the BPF programs: %s", strerror(-code));
-	if (access(KERNEL_TYPES_PATH, R_OK) < 0)
+	if (access(KERNEL_BTF_PATH, R_OK) < 0)
 		return error_privilege(err, code,
 				       "this kernel does not describe its types: there is "
-				       "no " KERNEL_TYPES_PATH " (CONFIG_DEBUG_INFO_BTF)");
+				       "no " KERNEL_BTF_PATH " (CONFIG_DEBUG_INFO_BTF)");
 	/* Confidentiality takes away what reads kernel memory: calls of it are then invalid. */
 	if (geteuid() == 0 && lockdown_mode(mode) && strcmp(mode, "confidentiality") == 0)
 		return error_privilege(err, code,
@@ -211,8 +211,8 @@ static int explain_load(int code, struct error *err)
 static int open_object(struct kernel_side *side, struct trigger *trigger, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
-	bool *ret_preempted = NULL;
-	int r = kernel_types_new(&side->types, err);
+	bool *ret_preemptible = NULL;
+	int r = kernel_btf_new(&side->types, err);
 
 	if (r < 0)
 		return r;
@@ -221,13 +221,13 @@ static int open_object(struct kernel_side *side, struct trigger *trigger, struct
 	side->skeleton = stacktally__open_opts(&options);
 	if (!side->skeleton)
 		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
-	trigger->scope.preempted_tracepoints = true; /* unless it is known better */
-	if (trigger->delivery != TRIGGER_DELIVERS_NOTHING)
-		ret_preempted = &trigger->scope.preempted_tracepoints;
+	trigger->scope.raw_tracepoints_preemptible = true; /* unless it is known better */
+	if (trigger->frames != TRIGGER_FRAMES_NONE)
+		ret_preemptible = &trigger->scope.raw_tracepoints_preemptible;
 	if (side->types.fd < 0)
 		return 0;
-	return kernel_types_fill(&side->types, bpf_object__btf(side->skeleton->obj), ret_preempted,
-				 err);
+	return kernel_btf_fill(&side->types, bpf_object__btf(side->skeleton->obj), ret_preemptible,
+			       err);
 }
 
 /* Makes a map as libbpf would, which then finds it made. */
@@ -264,7 +264,7 @@ static int open_and_configure(const struct plan *plan, struct trigger *trigger,
 	if (r == 0)
 		r = count_cpu_numbers(&cpus, err);
 	if (r == 0)
-		r = trigger->ops->choose(trigger, side->skeleton->obj, err);
+		r = trigger->ops->select(trigger, side->skeleton->obj, err);
 	if (r == 0)
 		r = filters_configure(plan, side->skeleton, &config, err);
 	if (r == 0)
@@ -276,7 +276,7 @@ static int open_and_configure(const struct plan *plan, struct trigger *trigger,
 	bpf_map__set_max_entries(side->skeleton->maps.scratch, config.slots * cpus);
 	size_tables(plan, side->skeleton);
 	if (plan->kernel)
-		kernel_lookup_choose(side->skeleton);
+		kernel_lookup_select(side->skeleton);
 	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&side->skeleton->rodata->config = config;
 	memcpy(side->seed, config.seed, sizeof(side->seed));
@@ -296,7 +296,7 @@ int kernel_side_load(struct kernel_side *side, struct error *err)
 	int r = stacktally__load(skeleton);
 	void *counts;
 
-	kernel_types_close(&side->types);
+	kernel_btf_close(&side->types);
 	if (r < 0)
 		return explain_load(r, err);
 	counts = mmap(NULL, counts_size(side), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -328,7 +328,7 @@ void kernel_side_close(struct kernel_side *side)
 	if (side->counts)
 		munmap(side->counts, counts_size(side));
 	stacktally__destroy(side->skeleton);
-	kernel_types_close(&side->types);
+	kernel_btf_close(&side->types);
 	own_fd(&side->segments);
 	own_fd(&side->rules);
 	own_fd(&side->processes);

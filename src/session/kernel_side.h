@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "bpf/wire.h"
-#include "kernel/kernel_types.h"
+#include "kernel/kernel_btf.h"
 #include "plan/plan.h"
 #include "session/epochs.h"
 #include "trigger/trigger.h"
@@ -20,7 +20,7 @@ struct stacktally;
 
 struct kernel_side {
 	struct stacktally *skeleton;
-	struct kernel_types types; /* for the load */
+	struct kernel_btf types; /* for the load */
 	struct epochs *epochs;
 	struct wire_counts *counts; /* mapped, from the load on */
 	uint64_t n_sets;	    /* of counts, for each epoch */
@@ -53,7 +53,7 @@ int kernel_side_follow_forks(struct kernel_side *side, struct error *err);
 
 /*
  * Events count from now on, or no longer. Once disarmed, the programs do nothing; those that run
- * still are waited for with epochs_settle().
+ * still are waited for with epochs_wait().
  */
 void kernel_side_arm(struct kernel_side *side, bool armed);
 

@@ -119,16 +119,16 @@ static int finish(struct session *session, struct error *err)
 	session->stopped = now_ns();
 	if (ops->stop_begin)
 		ops->stop_begin(session->trigger);
-	if (ops->stop_settles)
+	if (ops->stop_waits)
 		ops->stop(session->trigger);
 	else
-		r = epochs_settle(session->side.epochs, err);
+		r = epochs_wait(session->side.epochs, err);
 	if (r == 0)
 		r = session_drain(session, epochs_now(session->side.epochs), REPORT_PATIENCE_NS,
 				  err);
 	if (r == 0)
-		r = ledger_close(&session->ledger, &session->side, session->trigger,
-				 tally_losses(session->tally), true, err);
+		r = accounting_report(&session->accounting, &session->side, session->trigger,
+				      tally_losses(session->tally), true, err);
 	signals_restore(&session->signals);
 	return r;
 }
@@ -138,17 +138,17 @@ static void tell_kernel_tables(struct session *session)
 {
 	volatile struct wire_orc *orc = kernel_side_orc(&session->side);
 	const struct trigger *trigger = session->trigger;
-	struct kernel_lookup asker;
+	struct kernel_lookup lookup;
 
 	if (session->told)
 		return;
 	session->told = true;
 	if (!session->plan->kernel || !trigger->ops->walks_kernel ||
-	    trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT)
+	    trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT)
 		return;
 	kernel_side_tell_modules(&session->side);
-	if (session_kernel_lookup(session, &asker)) {
-		orc_tables_look_up(&asker, orc);
+	if (session_kernel_lookup(session, &lookup)) {
+		orc_tables_look_up(&lookup, orc);
 	} else {
 		own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
@@ -167,8 +167,8 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	while (!is_over(session, &event)) {
 		wait_for_something(session);
 		r = session_consume(session, err);
-		if (r == 0 && session_must_turn(session))
-			r = session_turn_and_drain(session, 0, err);
+		if (r == 0 && session_epoch_is_full(session))
+			r = session_switch_and_drain(session, 0, err);
 		if (r < 0)
 			return r;
 		if (session->trigger->ops->tick && now_ns() >= session->next_tick) {
@@ -177,12 +177,13 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 		}
 	}
 	if (event == SESSION_INTERVAL || event == SESSION_TICK) {
-		r = session_turn_and_drain(session,
-					   event == SESSION_INTERVAL ? INTERVAL_PATIENCE_NS : 0,
-					   err);
+		r = session_switch_and_drain(session,
+					     event == SESSION_INTERVAL ? INTERVAL_PATIENCE_NS : 0,
+					     err);
 		if (r == 0)
-			r = ledger_close(&session->ledger, &session->side, session->trigger,
-					 tally_losses(session->tally), false, err);
+			r = accounting_report(&session->accounting, &session->side,
+					      session->trigger, tally_losses(session->tally), false,
+					      err);
 	} else {
 		r = finish(session, err);
 	}

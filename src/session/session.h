@@ -42,7 +42,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 const char *session_warning(const struct session *session);
 
 /* Who asks the kernel for its names as long as the session is open. False: nobody can. */
-bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_asker);
+bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_lookup);
 
 /* Attaches the trigger: events count from here on. */
 int session_start(struct session *session, struct error *err);

@@ -13,17 +13,17 @@
 /* For so long may one who writes a record be kept from his CPU. */
 #define PREEMPTED_NS (10 * NS_PER_SECOND)
 
-bool session_must_turn(const struct session *session)
+bool session_epoch_is_full(const struct session *session)
 {
-	const struct book *now = session->books[epochs_now(session->side.epochs)];
+	const struct epoch_stacks *now = session->stacks[epochs_now(session->side.epochs)];
 
-	return book_n_stacks(now) >= EPOCH_STACKS || unwinder_is_full(session->unwinder);
+	return epoch_stacks_n(now) >= EPOCH_STACKS || unwinder_is_full(session->unwinder);
 }
 
 /* A count without a stack cannot be: it is entered only after its stack was sent. */
-static int on_count(void *book, const struct wire_hash *hash, uint64_t count)
+static int on_count(void *stacks, const struct wire_hash *hash, uint64_t count)
 {
-	return book_count(book, hash, count);
+	return epoch_stacks_count(stacks, hash, count);
 }
 
 static int on_record(void *context, const void *data, size_t size)
@@ -31,21 +31,21 @@ static int on_record(void *context, const void *data, size_t size)
 	struct session *session = context;
 	const struct wire_count *counted = data;
 	const struct wire_stack *stack = data;
-	struct book *book;
+	struct epoch_stacks *stacks;
 	int r;
 
 	if (size < sizeof(*counted))
 		return -EPROTO;
-	book = session->books[counted->epoch & (WIRE_EPOCHS - 1)];
+	stacks = session->stacks[counted->epoch & (WIRE_EPOCHS - 1)];
 	if (counted->kind == WIRE_KIND_COUNT)
-		return on_count(book, &counted->hash, counted->count);
+		return on_count(stacks, &counted->hash, counted->count);
 	if (size < sizeof(*stack))
 		return -EPROTO;
 	unwinder_saw(session->unwinder, stack);
 	if (stack->kind == WIRE_KIND_UNFINISHED)
 		return unwinder_keep(session->unwinder, data, size);
-	r = book_record(book, session->tally, data, size);
-	return r == 0 && stack->kind == WIRE_KIND_EVENT ? on_count(book, &stack->hash, 1) : r;
+	r = epoch_stacks_take(stacks, session->tally, data, size);
+	return r == 0 && stack->kind == WIRE_KIND_EVENT ? on_count(stacks, &stack->hash, 1) : r;
 }
 
 /* The same, but for a stop when the epoch has to end first. */
@@ -53,7 +53,7 @@ static int on_record_in_time(void *context, const void *data, size_t size)
 {
 	int r = on_record(context, data, size);
 
-	return r == 0 ? session_must_turn(context) : r;
+	return r == 0 ? session_epoch_is_full(context) : r;
 }
 
 static int consume(struct session *session,
@@ -69,7 +69,7 @@ static int consume(struct session *session,
 	if (r == 0)
 		r = unwinder_update(session->unwinder, err);
 	if (r == 0)
-		r = unwinder_settle(session->unwinder, session->books, session->tally, err);
+		r = unwinder_settle(session->unwinder, session->stacks, session->tally, err);
 	images_unlock(session->images);
 	return r < 0 ? error_set(err, r, "cannot take a stack from the ring: %s", strerror(-r)) : 0;
 }
@@ -86,7 +86,7 @@ static int finish_walks(struct session *session, uint32_t epoch, uint64_t patien
 	int r;
 
 	images_lock(session->images);
-	r = unwinder_finish(session->unwinder, epoch, patience_ns, session->books, session->tally,
+	r = unwinder_finish(session->unwinder, epoch, patience_ns, session->stacks, session->tally,
 			    err);
 	images_unlock(session->images);
 	return r;
@@ -96,10 +96,10 @@ static int finish_walks(struct session *session, uint32_t epoch, uint64_t patien
 static int flush(struct session *session, uint32_t epoch, struct error *err)
 {
 	uint64_t count = 0, unwanted = 0;
-	int r = book_flush(session->books[epoch], session->tally, &count, &unwanted);
+	int r = epoch_stacks_flush(session->stacks[epoch], session->tally, &count, &unwanted);
 
-	session->ledger.drained += count;
-	session->ledger.unwanted += unwanted;
+	session->accounting.drained += count;
+	session->accounting.unwanted += unwanted;
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
@@ -125,17 +125,17 @@ static int consume_ended(struct session *session, struct error *err)
 
 int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err)
 {
-	/* Those of the next epoch wait in its own book. */
+	/* Those of the next epoch wait in its own stacks. */
 	int r = consume_ended(session, err);
 
 	if (r == 0 &&
-	    epochs_drain(session->side.epochs, epoch, on_count, session->books[epoch]) < 0)
+	    epochs_drain(session->side.epochs, epoch, on_count, session->stacks[epoch]) < 0)
 		r = error_set(err, -EPROTO, "a stack was counted that was never sent");
 	if (r == 0)
 		r = finish_walks(session, epoch, patience_ns, err);
 	if (r == 0)
 		r = flush(session, epoch, err);
-	book_clear(session->books[epoch]);
+	epoch_stacks_clear(session->stacks[epoch]);
 	return r;
 }
 
@@ -148,7 +148,7 @@ int session_forget(struct session *session, struct tally *tally, struct error *e
 
 	images_lock(session->images);
 	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
-		book_mark_images(session->books[i], tally, ids);
+		epoch_stacks_mark_images(session->stacks[i], tally, ids);
 	if (r == 0) {
 		if (n)
 			memcpy(before, tally_addresses(tally), n * sizeof(*before));
@@ -156,14 +156,14 @@ int session_forget(struct session *session, struct tally *tally, struct error *e
 		images_forget(session->images, ids);
 	}
 	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
-		r = book_rebase(session->books[i], tally, before, ids);
+		r = epoch_stacks_rebase(session->stacks[i], tally, before, ids);
 	images_unlock(session->images);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-int session_turn_and_drain(struct session *session, uint64_t patience_ns, struct error *err)
+int session_switch_and_drain(struct session *session, uint64_t patience_ns, struct error *err)
 {
-	int ended = epochs_turn(session->side.epochs, err);
+	int ended = epochs_switch(session->side.epochs, err);
 
 	return ended < 0 ? ended : session_drain(session, (uint32_t)ended, patience_ns, err);
 }

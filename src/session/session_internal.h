@@ -10,10 +10,10 @@
 #include <time.h>
 
 #include "process/sideband.h"
-#include "session/book.h"
+#include "session/accounting.h"
 #include "session/command.h"
+#include "session/epoch_stacks.h"
 #include "session/kernel_side.h"
-#include "session/ledger.h"
 #include "session/ring.h"
 #include "session/session.h"
 #include "session/signals.h"
@@ -31,12 +31,12 @@ struct session {
 	struct images *images;
 	struct kernel_side side;
 	struct tracepoint_frames *tracepoint_frames; /* NULL where the stacks have none */
-	struct book *books[WIRE_EPOCHS];
+	struct epoch_stacks *stacks[WIRE_EPOCHS];
 	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */
 	struct unwinder *unwinder; /* NULL when there are no tables */
 	struct command *command;
-	struct ledger ledger;
+	struct accounting accounting;
 	uint64_t started, stopped, next_interval, next_look, next_tick;
 	uint32_t stack_limit_before;
 	struct signals signals;
@@ -57,16 +57,16 @@ static inline uint64_t now_ns(void)
 
 /* ---- session_drain.c ---- */
 
-/* Takes what the ring has, up to where the epoch has to end first: see session_must_turn(). */
+/* Takes what the ring has, up to where the epoch has to end first: see session_epoch_is_full(). */
 int session_consume(struct session *session, struct error *err);
 /* When enough stacks wait for their counts. */
-bool session_must_turn(const struct session *session);
+bool session_epoch_is_full(const struct session *session);
 /*
  * All of an epoch that has ended goes into the tally. Its walks that wait for tables are given
  * `patience_ns`.
  */
 int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err);
 /* Ends the current epoch, and drains it. */
-int session_turn_and_drain(struct session *session, uint64_t patience_ns, struct error *err);
+int session_switch_and_drain(struct session *session, uint64_t patience_ns, struct error *err);
 
 #endif

@@ -16,9 +16,9 @@
 #include "kernel/paranoid.h"
 #include "kernel/tracepoint_frames.h"
 #include "session/capability.h"
+#include "session/command_stop.h"
 #include "session/depth.h"
 #include "session/filters.h"
-#include "session/hold.h"
 #include "session/kernel_lookup.h"
 #include "session/session_internal.h"
 #include "stacktally.skel.h"
@@ -114,22 +114,23 @@ static bool find_symbol(void *kernel, uint64_t address, struct kernel_symbol *re
 	return kernel_names_find(kernel, address, ret_symbol);
 }
 
-static int open_books(struct session *session, struct kernel_names *kernel, struct error *err)
+static int open_epoch_stacks(struct session *session, struct kernel_names *kernel,
+			     struct error *err)
 {
-	struct book_options options = {
+	struct epoch_stacks_options options = {
 		.images = session->images,
 		.name = session->plan->filter.name,
 		.kernel_depth = session->plan->kernel_depth,
 	};
-	bool raw = session->trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT;
+	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
 	int r = 0;
 
 	memcpy(options.seed, session->side.seed, sizeof(options.seed));
-	if (session->trigger->delivery != TRIGGER_DELIVERS_NOTHING)
+	if (session->trigger->frames != TRIGGER_FRAMES_NONE)
 		r = tracepoint_frames_new(find_symbol, kernel, raw, &session->tracepoint_frames);
 	options.tracepoint_frames = session->tracepoint_frames;
 	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
-		r = book_new(&options, &session->books[i]);
+		r = epoch_stacks_new(&options, &session->stacks[i]);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
@@ -143,7 +144,7 @@ static int open_books(struct session *session, struct kernel_names *kernel, stru
 static bool prepares_all(const struct session *session)
 {
 	return !session->plan->filter.tgids.n && !session->command &&
-	       !session->trigger->ops->stop_settles;
+	       !session->trigger->ops->stop_waits;
 }
 
 static bool prepares(const struct session *session)
@@ -245,7 +246,7 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	if (r == 0)
 		r = load_and_prepare(session, err);
 	if (r == 0)
-		r = open_books(session, kernel, err);
+		r = open_epoch_stacks(session, kernel, err);
 	if (r < 0)
 		return r;
 	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
@@ -295,9 +296,9 @@ const char *session_warning(const struct session *session)
 	return session->warning[0] ? session->warning : NULL;
 }
 
-bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_asker)
+bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_lookup)
 {
-	return kernel_lookup_get(session->side.skeleton, ret_asker);
+	return kernel_lookup_get(session->side.skeleton, ret_lookup);
 }
 
 /* ---- starting ---- */
@@ -320,7 +321,7 @@ int session_start(struct session *session, struct error *err)
 	r = prepare_tables(session, err); /* of what came since */
 	if (r < 0)
 		return r;
-	session->ledger.unseen = kernel_side_misses(&session->side);
+	session->accounting.unseen = kernel_side_misses(&session->side);
 	session->started = now_ns();
 	kernel_side_arm(&session->side, true);
 	session->next_tick = session->started + TICK_NS;
@@ -350,7 +351,7 @@ static int prepare_command(struct session *session, struct error *err)
 
 int session_launch(struct session *session, struct error *err)
 {
-	struct hold hold = { 0 };
+	struct command_stop stop = { 0 };
 	int r;
 
 	if (!session->command) {
@@ -367,13 +368,13 @@ int session_launch(struct session *session, struct error *err)
 		return r;
 	}
 	if (session->unwinder)
-		hold_begin(command_pid(session->command), &hold);
+		command_stop_begin(command_pid(session->command), &stop);
 	r = command_go(session->command, err);
-	if (r == 0 && hold_at_exec(&hold))
+	if (r == 0 && command_stop_at_exec(&stop))
 		r = prepare_command(session, err);
-	if (r == 0 && hold_at_entry(&hold))
+	if (r == 0 && command_stop_at_entry(&stop))
 		r = prepare_command(session, err);
-	hold_end(&hold);
+	command_stop_end(&stop);
 	return r;
 }
 
@@ -394,7 +395,7 @@ uint32_t session_close(struct session *session)
 	ring_free(session->ring);
 	unwinder_close(session->unwinder);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
-		book_free(session->books[i]);
+		epoch_stacks_free(session->stacks[i]);
 	tracepoint_frames_free(session->tracepoint_frames);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);

@@ -232,9 +232,9 @@ bool unwinder_is_full(const struct unwinder *unwinder)
 	return unwinder && (unwinder->n_waiting >= WAITING_MAX || unwinder->bytes >= WAITING_BYTES);
 }
 
-/* The walk that waited goes as far as it gets; what it finds goes into the book as one event. */
-static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, struct book *book,
-		      struct tally *tally)
+/* The walk that waited goes as far as it gets; what it finds goes into the stacks as one event. */
+static int finish_one(struct unwinder *unwinder, const struct waiting *waiting,
+		      struct epoch_stacks *stacks, struct tally *tally)
 {
 	const struct wire_stack *record = stack_of(waiting);
 	const struct wire_rest *rest = rest_of(record);
@@ -256,11 +256,11 @@ static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, 
 		unwinder->finished +=
 			finished.end == WIRE_END_COMPLETE || finished.end == WIRE_END_ENTRY;
 	}
-	return book_add(book, tally, &stack, frames, 1);
+	return epoch_stacks_add(stacks, tally, &stack, frames, 1);
 }
 
 /* Ends those that wait, or only those of an epoch. */
-static int finish(struct unwinder *unwinder, uint32_t epoch, struct book *const *books,
+static int finish(struct unwinder *unwinder, uint32_t epoch, struct epoch_stacks *const *stacks,
 		  struct tally *tally, struct error *err)
 {
 	uint32_t n = 0;
@@ -274,7 +274,7 @@ static int finish(struct unwinder *unwinder, uint32_t epoch, struct book *const 
 			unwinder->waiting[n++] = waiting;
 			continue;
 		}
-		r = finish_one(unwinder, waiting, books[of], tally);
+		r = finish_one(unwinder, waiting, stacks[of], tally);
 		if (r < 0)
 			error_set(err, r, "out of memory");
 		free_waiting(unwinder, waiting);
@@ -283,21 +283,22 @@ static int finish(struct unwinder *unwinder, uint32_t epoch, struct book *const 
 	return r;
 }
 
-int unwinder_settle(struct unwinder *unwinder, struct book *const books[WIRE_EPOCHS],
+int unwinder_settle(struct unwinder *unwinder, struct epoch_stacks *const stacks[WIRE_EPOCHS],
 		    struct tally *tally, struct error *err)
 {
 	if (!unwinder || unwinder->n_waiting == 0 || unwind_is_pending(unwinder->unwind))
 		return 0;
-	return finish(unwinder, ALL_EPOCHS, books, tally, err);
+	return finish(unwinder, ALL_EPOCHS, stacks, tally, err);
 }
 
 int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
-		    struct book *const books[WIRE_EPOCHS], struct tally *tally, struct error *err)
+		    struct epoch_stacks *const stacks[WIRE_EPOCHS], struct tally *tally,
+		    struct error *err)
 {
 	int r;
 
 	if (!unwinder || unwinder->n_waiting == 0)
 		return 0;
 	r = unwind_wait(unwinder->unwind, patience_ns, err);
-	return r < 0 ? r : finish(unwinder, epoch, books, tally, err);
+	return r < 0 ? r : finish(unwinder, epoch, stacks, tally, err);
 }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "plan/plan.h"
 #include "process/images.h"
-#include "session/book.h"
+#include "session/epoch_stacks.h"
 #include "session/kernel_side.h"
 #include "tally/tally.h"
 #include "unwind/unwind.h"
@@ -44,19 +44,20 @@ void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack);
 int unwinder_keep(struct unwinder *unwinder, const void *data, size_t size);
 
 /*
- * Ends the walks that wait, each into the book of its epoch, when no table is missing any more:
+ * Ends the walks that wait, each into the stacks of its epoch, when no table is missing any more:
  * what waits takes memory. NULL is allowed.
  */
-int unwinder_settle(struct unwinder *unwinder, struct book *const books[WIRE_EPOCHS],
+int unwinder_settle(struct unwinder *unwinder, struct epoch_stacks *const stacks[WIRE_EPOCHS],
 		    struct tally *tally, struct error *err);
 
 /*
- * Ends the walks of an epoch that wait, each where it gets, into the book of the epoch. For tables
- * that are missing it waits as long as `patience_ns`; nothing is drained meanwhile. NULL is
+ * Ends the walks of an epoch that wait, each where it gets, into the stacks of the epoch. For
+ * tables that are missing it waits as long as `patience_ns`; nothing is drained meanwhile. NULL is
  * allowed.
  */
 int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
-		    struct book *const books[WIRE_EPOCHS], struct tally *tally, struct error *err);
+		    struct epoch_stacks *const stacks[WIRE_EPOCHS], struct tally *tally,
+		    struct error *err);
 
 /* As many wait as may: time for unwinder_finish(). */
 bool unwinder_is_full(const struct unwinder *unwinder);

@@ -45,7 +45,7 @@ static size_t records_size(void)
 	return (size_t)(1 + RECORD_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(object, CLOCK_PROGRAM);
 
@@ -331,9 +331,9 @@ static void clock_free(struct trigger *trigger)
 static const struct trigger_ops clock_ops = {
 	.kind = "clock",
 	/* Disabling an event takes an interrupt on its CPU, which cannot cut into a sample. */
-	.stop_settles = true,
+	.stop_waits = true,
 	.walks_kernel = true,
-	.choose = choose,
+	.select = select_programs,
 	.attach = attach,
 	.stop = stop,
 	.free = clock_free,

@@ -13,7 +13,7 @@ struct bpf_program;
 struct trigger;
 
 /* Has it loaded with the object; the others stay out. */
-int entry_choose(struct bpf_object *object, const char *name, struct bpf_program **ret_program,
+int entry_select(struct bpf_object *object, const char *name, struct bpf_program **ret_program,
 		 struct error *err);
 
 /* The loaded program's descriptor, which stays the object's. */

@@ -49,7 +49,7 @@ static void free_trigger(struct trigger *trigger)
 	kprobes_free((struct kprobes *)trigger);
 }
 
-static int choose_fentry(const struct kprobes *kprobes, struct bpf_program *program,
+static int select_fentry(const struct kprobes *kprobes, struct bpf_program *program,
 			 struct error *err)
 {
 	const char *name = kprobes->functions.items[0].name;
@@ -69,7 +69,7 @@ static int choose_fentry(const struct kprobes *kprobes, struct bpf_program *prog
 	return 0;
 }
 
-static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct kprobes *kprobes = (struct kprobes *)trigger;
 	uint32_t n = kprobes->functions.n;
@@ -84,10 +84,10 @@ static int choose(struct trigger *trigger, struct bpf_object *object, struct err
 	}
 	rc = probes_check_limit(n, kprobes->how == KPROBE_MULTI, err);
 	if (rc == 0)
-		rc = entry_choose(object, ENTRIES[kprobes->how], &program, err);
+		rc = entry_select(object, ENTRIES[kprobes->how], &program, err);
 	if (rc < 0)
 		return rc;
-	return kprobes->how == KPROBE_FENTRY ? choose_fentry(kprobes, program, err) : 0;
+	return kprobes->how == KPROBE_FENTRY ? select_fentry(kprobes, program, err) : 0;
 }
 
 static int attach_some(const void *context, uint32_t from, uint32_t n)
@@ -129,7 +129,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 
 static const struct trigger_ops KPROBE_OPS = {
 	.kind = "kprobe",
-	.choose = choose,
+	.select = select_programs,
 	.attach = attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,

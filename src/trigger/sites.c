@@ -33,7 +33,7 @@ int sites_trigger_new(const struct trigger_ops *ops, struct library *library, st
 	return 0;
 }
 
-int sites_choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+int sites_select(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct sites *sites = (struct sites *)trigger;
 	struct bpf_program *program;
@@ -47,7 +47,7 @@ int sites_choose(struct trigger *trigger, struct bpf_object *object, struct erro
 	rc = probes_check_limit(sites->n, sites->at_once, err);
 	if (rc < 0)
 		return rc;
-	rc = entry_choose(object, sites->at_once ? "on_uprobe_multi" : "on_uprobe", &program, err);
+	rc = entry_select(object, sites->at_once ? "on_uprobe_multi" : "on_uprobe", &program, err);
 	if (rc == 0 && sites->at_once)
 		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)
 								       ATTACH_TRACE_UPROBE_MULTI);

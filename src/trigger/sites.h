@@ -35,7 +35,7 @@ int sites_trigger_new(const struct trigger_ops *ops, struct library *library, st
 		      uint32_t n, struct pool *names, struct probes **ret_probes,
 		      struct error *err);
 
-int sites_choose(struct trigger *trigger, struct bpf_object *object, struct error *err);
+int sites_select(struct trigger *trigger, struct bpf_object *object, struct error *err);
 int sites_attach(struct trigger *trigger, struct bpf_object *object, struct error *err);
 void sites_free(struct trigger *trigger);
 

@@ -65,21 +65,21 @@ static const char *entry_of(const struct tracepoints *tracepoints)
  * The kernel drops an event of a raw tracepoint that happens while its program runs on the same
  * CPU. Where another task may run meanwhile that is many: nine of ten system calls of 16 threads.
  */
-static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct tracepoints *tracepoints = (struct tracepoints *)trigger;
 	struct bpf_program *program;
 	int rc = 0;
 
-	if (trigger->scope.preempted_tracepoints) {
+	if (trigger->scope.raw_tracepoints_preemptible) {
 		tracepoints->raw = false;
-		trigger->delivery = TRIGGER_DELIVERS_TRACEPOINT;
+		trigger->frames = TRIGGER_FRAMES_TRACEPOINT;
 	}
 
 	/* bcc counts tracepoints towards its limit only when that was set. */
 	if (getenv("BCC_PROBE_LIMIT"))
 		rc = probes_check_limit(tracepoints->n, true, err);
-	return rc < 0 ? rc : entry_choose(object, entry_of(tracepoints), &program, err);
+	return rc < 0 ? rc : entry_select(object, entry_of(tracepoints), &program, err);
 }
 
 static int attach_one(const void *context, uint32_t from, uint32_t n)
@@ -117,7 +117,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 static const struct trigger_ops TRACEPOINT_OPS = {
 	.kind = "tracepoint",
 	.walks_kernel = true,
-	.choose = choose,
+	.select = select_programs,
 	.attach = attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
@@ -212,8 +212,8 @@ static void choose_form(int tracefs, struct tracepoints *found)
 	found->raw = found->n > FEW && readable &&
 		     raw_tracepoints_serve(found->events, found->n, dynamic) && kallsyms >= 0 &&
 		     kallsyms_lines_show_addresses(kallsyms);
-	found->probes.trigger.delivery =
-		found->raw ? TRIGGER_DELIVERS_RAW_TRACEPOINT : TRIGGER_DELIVERS_TRACEPOINT;
+	found->probes.trigger.frames =
+		found->raw ? TRIGGER_FRAMES_RAW_TRACEPOINT : TRIGGER_FRAMES_TRACEPOINT;
 }
 
 static int walk_all(struct walk *walk, struct error *err)

@@ -25,14 +25,14 @@ struct trigger;
 struct trigger_scope {
 	pid_t pid; /* the one process asked for, in our pid namespace; 0: none or several */
 	int cpu;   /* the one CPU asked for; -1: all */
-	bool preempted_tracepoints; /* tasks are, in the programs of raw tracepoints */
+	bool raw_tracepoints_preemptible; /* tasks are, in the programs of raw tracepoints */
 };
 
 /* What the kernel stacks begin with, before the code that was hit. */
-enum trigger_delivery {
-	TRIGGER_DELIVERS_NOTHING,
-	TRIGGER_DELIVERS_TRACEPOINT,	 /* maybe the kernel's round of a tracepoint's probes */
-	TRIGGER_DELIVERS_RAW_TRACEPOINT, /* that, what calls the program, and the program */
+enum trigger_frames {
+	TRIGGER_FRAMES_NONE,
+	TRIGGER_FRAMES_TRACEPOINT,     /* maybe the kernel's round of a tracepoint's probes */
+	TRIGGER_FRAMES_RAW_TRACEPOINT, /* that, what calls the program, and the program */
 };
 
 struct trigger_ops {
@@ -40,15 +40,15 @@ struct trigger_ops {
 	 * stop() returns only when no capture is under way any more; without it, one may still be
 	 * finishing, and the session waits for a grace period.
 	 */
-	bool stop_settles;
-	bool preempted;	   /* a capture may be, and the CPU given to another one */
+	bool stop_waits;
+	bool preemptible;  /* a capture may be, and the CPU given to another one */
 	bool walks_kernel; /* from the event on, by bpf/kernel_walk.bpf.h; not where it is raw */
 	const char *kind;  /* "clock", "kprobe", "uprobe", "tracepoint", "usdt" */
 	/*
 	 * Chooses which entry program(s) of bpf/entry.bpf.c serve this trigger on this kernel:
 	 * called between open and load; sets autoload (and attach types) on `object`.
 	 */
-	int (*choose)(struct trigger *trigger, struct bpf_object *object, struct error *err);
+	int (*select)(struct trigger *trigger, struct bpf_object *object, struct error *err);
 	/* Attaches the chosen program(s). On failure everything is detached again. */
 	int (*attach)(struct trigger *trigger, struct bpf_object *object, struct error *err);
 	/*
@@ -72,11 +72,11 @@ struct trigger_ops {
 /* The head of every kind's own struct. */
 struct trigger {
 	const struct trigger_ops *ops;
-	struct trigger_scope scope;	/* filled in by the session before choose() */
-	char event[128];		/* its name, for recordings and headers: "cpu-clock",
-					   "t:sched:sched_switch" */
-	bool user_entry;		/* fires at the entry of user functions: WIRE_USER_ENTRY */
-	enum trigger_delivery delivery; /* settled when choose() returns */
+	struct trigger_scope scope; /* filled in by the session before choose() */
+	char event[128];	    /* its name, for recordings and headers: "cpu-clock",
+				       "t:sched:sched_switch" */
+	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
+	enum trigger_frames frames; /* settled when choose() returns */
 };
 
 void trigger_free(struct trigger *trigger);

@@ -14,8 +14,8 @@ DEFINE_OWN(struct matcher, matcher_free)
 
 static const struct trigger_ops UPROBE_OPS = {
 	.kind = "uprobe",
-	.preempted = true,
-	.choose = sites_choose,
+	.preemptible = true,
+	.select = sites_select,
 	.attach = sites_attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,

@@ -45,8 +45,8 @@ static uint32_t n_attached(const struct trigger *trigger)
 
 static const struct trigger_ops USDT_OPS = {
 	.kind = "usdt",
-	.preempted = true,
-	.choose = sites_choose,
+	.preemptible = true,
+	.select = sites_select,
 	.attach = sites_attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,

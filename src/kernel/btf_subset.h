@@ -7,8 +7,8 @@
  * The kernel describes 126,000 types in 5.5 MB, of which we read eight; libbpf copies it, indexes
  * it and compares the names of all with each of ours. Knows nothing of files and of libbpf.
  */
-#ifndef STACKTALLY_KERNEL_TYPE_PART_H
-#define STACKTALLY_KERNEL_TYPE_PART_H
+#ifndef STACKTALLY_KERNEL_BTF_SUBSET_H
+#define STACKTALLY_KERNEL_BTF_SUBSET_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
  * those of the description too; those that it does not have are passed over. The part is for
  * free(). -EINVAL: broken; -EOPNOTSUPP: a kind of type nobody knew when this was written.
  */
-int type_part(const void *btf, size_t size, const char *const *names, uint32_t n_names,
-	      void **ret_part, size_t *ret_size);
+int btf_subset(const void *btf, size_t size, const char *const *names, uint32_t n_names,
+	       void **ret_part, size_t *ret_size);
 
 #endif

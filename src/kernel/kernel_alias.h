@@ -5,8 +5,8 @@
  * better known of two (kernel_alias()); strong over weak; the one that is listed first, which the
  * kernel itself chooses.
  */
-#ifndef STACKTALLY_KERNEL_KERNEL_ALIASES_H
-#define STACKTALLY_KERNEL_KERNEL_ALIASES_H
+#ifndef STACKTALLY_KERNEL_KERNEL_ALIAS_H
+#define STACKTALLY_KERNEL_KERNEL_ALIAS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 bool kernel_alias(const char *name, char *ret_alias, size_t size);
 
 /* Whether a name tells where a section of the core kernel's code begins, or ends. */
-bool kernel_name_is_mark(const char *name, bool *ret_end);
+bool kernel_alias_is_boundary(const char *name, bool *ret_end);
 
 /* Whether a name is better than the one known for the same address; types as kallsyms has them. */
 bool kernel_alias_is_better(const char *name, char type, const char *known, char known_type);

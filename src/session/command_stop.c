@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/hold.h"
+#include "session/command_stop.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -24,27 +24,27 @@
 
 #define MAKES (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
 
-void hold_begin(pid_t pid, struct hold *ret_hold)
+void command_stop_begin(pid_t pid, struct command_stop *ret_stop)
 {
 	long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | MAKES;
 
-	*ret_hold = (struct hold){ .pid = pid };
-	ret_hold->tracing = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
+	*ret_stop = (struct command_stop){ .pid = pid };
+	ret_stop->tracing = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
 }
 
-void hold_end(struct hold *hold)
+void command_stop_end(struct command_stop *stop)
 {
-	if (hold->tracing)
-		ptrace(PTRACE_DETACH, hold->pid, NULL, NULL);
-	hold->tracing = false;
+	if (stop->tracing)
+		ptrace(PTRACE_DETACH, stop->pid, NULL, NULL);
+	stop->tracing = false;
 }
 
 /* A stop that is not ours: passes the signal on. */
-static void pass_on(const struct hold *hold, int status)
+static void pass_on(const struct command_stop *stop, int status)
 {
 	int event = status >> 16;
 
-	ptrace(PTRACE_CONT, hold->pid, NULL, (void *)(uintptr_t)(event ? 0 : WSTOPSIG(status)));
+	ptrace(PTRACE_CONT, stop->pid, NULL, (void *)(uintptr_t)(event ? 0 : WSTOPSIG(status)));
 }
 
 static bool has_executed(int status)
@@ -52,29 +52,29 @@ static bool has_executed(int status)
 	return status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
 }
 
-bool hold_at_exec(struct hold *hold)
+bool command_stop_at_exec(struct command_stop *stop)
 {
 	int status;
 
-	while (hold->tracing) {
+	while (stop->tracing) {
 		/* Its end is for others to see. */
 		siginfo_t info = { 0 };
 
-		if (waitid(P_PID, (id_t)hold->pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0) {
+		if (waitid(P_PID, (id_t)stop->pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0) {
 			if (errno == EINTR)
 				continue;
-			hold->tracing = false;
+			stop->tracing = false;
 			break;
 		}
 		if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
-			hold->tracing = false;
+			stop->tracing = false;
 			break;
 		}
-		if (waitpid(hold->pid, &status, __WALL) != hold->pid || !WIFSTOPPED(status))
+		if (waitpid(stop->pid, &status, __WALL) != stop->pid || !WIFSTOPPED(status))
 			continue;
 		if (has_executed(status))
 			return true;
-		pass_on(hold, status);
+		pass_on(stop, status);
 	}
 	return false;
 }
@@ -109,7 +109,7 @@ static uint64_t now_ms(void)
 }
 
 /* Its next stop, taken; 0: it ended, or none came in time. */
-static int next_stop(const struct hold *hold, uint64_t end_ms)
+static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 {
 	const struct timespec moment = { .tv_nsec = 200000 };
 
@@ -117,12 +117,12 @@ static int next_stop(const struct hold *hold, uint64_t end_ms)
 		siginfo_t info = { 0 };
 		int status;
 
-		if (waitid(P_PID, (id_t)hold->pid, &info, WEXITED | WSTOPPED | WNOWAIT | WNOHANG) <
+		if (waitid(P_PID, (id_t)stop->pid, &info, WEXITED | WSTOPPED | WNOWAIT | WNOHANG) <
 		    0)
 			return 0;
 		if (info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
 			return 0;
-		if (info.si_pid && waitpid(hold->pid, &status, __WALL | WNOHANG) == hold->pid &&
+		if (info.si_pid && waitpid(stop->pid, &status, __WALL | WNOHANG) == stop->pid &&
 		    WIFSTOPPED(status))
 			return status;
 		if (now_ms() >= end_ms)
@@ -140,36 +140,36 @@ static const uint8_t trap[] = { 0xcc };
 #error "breakpoints of this architecture are not known yet"
 #endif
 
-static bool set_breakpoint(struct hold *hold)
+static bool set_breakpoint(struct command_stop *stop)
 {
 	long word;
 
-	if (!entry_of(hold->pid, &hold->entry))
+	if (!entry_of(stop->pid, &stop->entry))
 		return false;
 	errno = 0;
-	hold->word = word = ptrace(PTRACE_PEEKTEXT, hold->pid, hold->entry, NULL);
+	stop->word = word = ptrace(PTRACE_PEEKTEXT, stop->pid, stop->entry, NULL);
 	memcpy(&word, trap, sizeof(trap));
-	return errno == 0 && ptrace(PTRACE_POKETEXT, hold->pid, hold->entry, word) == 0;
+	return errno == 0 && ptrace(PTRACE_POKETEXT, stop->pid, stop->entry, word) == 0;
 }
 
-static bool was_hit(const struct hold *hold, int status)
+static bool was_hit(const struct command_stop *stop, int status)
 {
 	errno = 0;
 	return status >> 8 == SIGTRAP &&
-	       (uint64_t)ptrace(PTRACE_PEEKUSER, hold->pid, PROGRAM_COUNTER, NULL) ==
-		       hold->entry + sizeof(trap) &&
+	       (uint64_t)ptrace(PTRACE_PEEKUSER, stop->pid, PROGRAM_COUNTER, NULL) ==
+		       stop->entry + sizeof(trap) &&
 	       errno == 0;
 }
 
-static void remove_breakpoint(const struct hold *hold, int status)
+static void remove_breakpoint(const struct command_stop *stop, int status)
 {
-	if (was_hit(hold, status))
-		ptrace(PTRACE_POKEUSER, hold->pid, PROGRAM_COUNTER, hold->entry);
-	ptrace(PTRACE_POKETEXT, hold->pid, hold->entry, hold->word);
+	if (was_hit(stop, status))
+		ptrace(PTRACE_POKEUSER, stop->pid, PROGRAM_COUNTER, stop->entry);
+	ptrace(PTRACE_POKETEXT, stop->pid, stop->entry, stop->word);
 }
 
 /* A process or thread that it made is traced as it is, and has the breakpoint in its memory. */
-static bool let_made_go(const struct hold *hold, int status)
+static bool let_made_go(const struct command_stop *stop, int status)
 {
 	int event = status >> 16, stopped;
 	unsigned long made;
@@ -177,57 +177,57 @@ static bool let_made_go(const struct hold *hold, int status)
 	if (event != PTRACE_EVENT_FORK && event != PTRACE_EVENT_VFORK &&
 	    event != PTRACE_EVENT_CLONE)
 		return false;
-	if (ptrace(PTRACE_GETEVENTMSG, hold->pid, NULL, &made) < 0)
+	if (ptrace(PTRACE_GETEVENTMSG, stop->pid, NULL, &made) < 0)
 		return false;
 	while (waitpid((pid_t)made, &stopped, __WALL) < 0 && errno == EINTR)
 		;
-	ptrace(PTRACE_POKETEXT, (pid_t)made, hold->entry, hold->word);
+	ptrace(PTRACE_POKETEXT, (pid_t)made, stop->entry, stop->word);
 	ptrace(PTRACE_DETACH, (pid_t)made, NULL, NULL);
 	return true;
 }
 
 /* It runs: a tracer can only let go of what it has stopped. */
-static void stop_and_end(struct hold *hold)
+static void stop_and_end(struct command_stop *stop)
 {
 	int status = 0, signal = 0;
 
-	if (ptrace(PTRACE_INTERRUPT, hold->pid, NULL, NULL) == 0)
-		status = next_stop(hold, now_ms() + ENTRY_MS);
-	hold->tracing = false;
+	if (ptrace(PTRACE_INTERRUPT, stop->pid, NULL, NULL) == 0)
+		status = next_stop(stop, now_ms() + ENTRY_MS);
+	stop->tracing = false;
 	if (!status)
 		return; /* it ended */
-	let_made_go(hold, status);
-	if (status >> 16 == 0 && !was_hit(hold, status))
+	let_made_go(stop, status);
+	if (status >> 16 == 0 && !was_hit(stop, status))
 		signal = WSTOPSIG(status);
 	if (!has_executed(status))
-		remove_breakpoint(hold, status);
-	ptrace(PTRACE_DETACH, hold->pid, NULL, (void *)(uintptr_t)signal);
+		remove_breakpoint(stop, status);
+	ptrace(PTRACE_DETACH, stop->pid, NULL, (void *)(uintptr_t)signal);
 }
 
-bool hold_at_entry(struct hold *hold)
+bool command_stop_at_entry(struct command_stop *stop)
 {
 	uint64_t end = now_ms() + ENTRY_MS;
 	int status;
 
-	if (!hold->tracing)
+	if (!stop->tracing)
 		return false;
-	if (!set_breakpoint(hold)) {
-		hold_end(hold);
+	if (!set_breakpoint(stop)) {
+		command_stop_end(stop);
 		return false;
 	}
-	ptrace(PTRACE_CONT, hold->pid, NULL, NULL);
-	while ((status = next_stop(hold, end)) != 0) {
-		if (let_made_go(hold, status) || was_hit(hold, status)) {
-			remove_breakpoint(hold, status);
+	ptrace(PTRACE_CONT, stop->pid, NULL, NULL);
+	while ((status = next_stop(stop, end)) != 0) {
+		if (let_made_go(stop, status) || was_hit(stop, status)) {
+			remove_breakpoint(stop, status);
 			return true;
 		}
 		/* A constructor that executes: other memory, and another entry point. */
-		if (has_executed(status) && !set_breakpoint(hold)) {
-			hold_end(hold);
+		if (has_executed(status) && !set_breakpoint(stop)) {
+			command_stop_end(stop);
 			return false;
 		}
-		pass_on(hold, status);
+		pass_on(stop, status);
 	}
-	stop_and_end(hold);
+	stop_and_end(stop);
 	return false;
 }

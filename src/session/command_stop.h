@@ -9,14 +9,14 @@
  * nothing in some virtual machines, without a word. From the thread that waits for the command,
  * its parent. Must not know: tables.
  */
-#ifndef STACKTALLY_SESSION_HOLD_H
-#define STACKTALLY_SESSION_HOLD_H
+#ifndef STACKTALLY_SESSION_COMMAND_STOP_H
+#define STACKTALLY_SESSION_COMMAND_STOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct hold {
+struct command_stop {
 	pid_t pid;
 	bool tracing;
 	uint64_t entry; /* where the breakpoint is */
@@ -24,19 +24,19 @@ struct hold {
 };
 
 /* Before it executes. Where that is not allowed nothing is held, and that is no error. */
-void hold_begin(pid_t pid, struct hold *ret_hold);
+void command_stop_begin(pid_t pid, struct command_stop *ret_stop);
 
 /* Waits until it has executed; true: it is held there. */
-bool hold_at_exec(struct hold *hold);
+bool command_stop_at_exec(struct command_stop *stop);
 
 /*
  * Lets it run to its entry point, or to where a library's constructor makes a process or a thread:
  * its libraries are mapped by then, and no other is to meet the breakpoint. true: it is held there.
  * Gives up after a while.
  */
-bool hold_at_entry(struct hold *hold);
+bool command_stop_at_entry(struct command_stop *stop);
 
 /* Lets it go for good. */
-void hold_end(struct hold *hold);
+void command_stop_end(struct command_stop *stop);
 
 #endif

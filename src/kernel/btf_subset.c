@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "kernel/type_part.h"
+#include "kernel/btf_subset.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -367,8 +367,8 @@ static void clear(struct part *part)
 	free(part->wanted);
 }
 
-int type_part(const void *btf, size_t size, const char *const *names, uint32_t n_names,
-	      void **ret_part, size_t *ret_size)
+int btf_subset(const void *btf, size_t size, const char *const *names, uint32_t n_names,
+	       void **ret_part, size_t *ret_size)
 {
 	own(clear) struct part part = { 0 };
 	int r = find_sections(btf, size, &part);

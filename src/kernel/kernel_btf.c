@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "kernel/kernel_types.h"
+#include "kernel/kernel_btf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <bpf/btf.h>
 
 #include "base/own.h"
-#include "kernel/type_part.h"
+#include "kernel/btf_subset.h"
 
 /* Far more than any kernel's. */
 #define MAX_SIZE (256l << 20)
@@ -50,7 +50,7 @@ static int read_all(int fd, char *bytes, size_t size)
 /* Where the kernel does not map it yet (before Linux 6.16), a copy. */
 static int map(struct description *description)
 {
-	own(own_fd) int fd = open(KERNEL_TYPES_PATH, O_RDONLY | O_CLOEXEC);
+	own(own_fd) int fd = open(KERNEL_BTF_PATH, O_RDONLY | O_CLOEXEC);
 	struct stat is;
 	void *bytes;
 
@@ -80,11 +80,11 @@ static int new_file(void)
 	return fd < 0 && errno == EINVAL ? memfd_create("kernel types", MFD_CLOEXEC) : fd;
 }
 
-int kernel_types_new(struct kernel_types *ret_types, struct error *err)
+int kernel_btf_new(struct kernel_btf *ret_types, struct error *err)
 {
-	struct kernel_types types = { .fd = -1 };
+	struct kernel_btf types = { .fd = -1 };
 
-	if (access(KERNEL_TYPES_PATH, R_OK) == 0) {
+	if (access(KERNEL_BTF_PATH, R_OK) == 0) {
 		types.fd = new_file();
 		if (types.fd < 0)
 			return error_set(err, -errno, "cannot make a file in memory: %s",
@@ -95,7 +95,7 @@ int kernel_types_new(struct kernel_types *ret_types, struct error *err)
 	return 0;
 }
 
-void kernel_types_close(struct kernel_types *types)
+void kernel_btf_close(struct kernel_btf *types)
 {
 	if (types->fd >= 0)
 		close(types->fd);
@@ -134,8 +134,8 @@ static bool have_srcu_tracepoints(const struct description *all)
 	return has_name(all, data, sizeof(data)) && has_name(all, extension, sizeof(extension));
 }
 
-int kernel_types_fill(const struct kernel_types *types, const struct btf *wanted,
-		      bool *ret_preempted, struct error *err)
+int kernel_btf_fill(const struct kernel_btf *types, const struct btf *wanted, bool *ret_preemptible,
+		    struct error *err)
 {
 	own(own_free) const char **names = calloc(btf__type_cnt(wanted), sizeof(*names));
 	own(unmap) struct description all = { 0 };
@@ -144,14 +144,14 @@ int kernel_types_fill(const struct kernel_types *types, const struct btf *wanted
 	int r = names ? map(&all) : -ENOMEM;
 
 	if (r == 0)
-		r = type_part(all.bytes, all.size, names, collect_names(wanted, names), &part,
-			      &size);
-	if (r == 0 && ret_preempted)
-		*ret_preempted = have_srcu_tracepoints(&all);
+		r = btf_subset(all.bytes, all.size, names, collect_names(wanted, names), &part,
+			       &size);
+	if (r == 0 && ret_preemptible)
+		*ret_preemptible = have_srcu_tracepoints(&all);
 	if (r == 0 && write(types->fd, part, size) != (ssize_t)size)
 		r = -errno;
 	return r < 0 ? error_set(err, r,
-				 "cannot read the kernel's types in " KERNEL_TYPES_PATH ": %s",
+				 "cannot read the kernel's types in " KERNEL_BTF_PATH ": %s",
 				 strerror(-r))
 		     : 0;
 }
