@@ -13,34 +13,34 @@
 
 #define FLAVOUR "___"
 
-/* Bytes of names in a part: those that are many times there are so many times copied. */
+/* Bytes of names in the subset. Bounded, because a name is copied each time it is used. */
 #define MAX_STRINGS (16u << 20)
 
-/* A piece of output. */
-struct piece {
+/* A section of the output. */
+struct section {
 	FILE *stream;
 	char *bytes;
-	size_t size; /* once it was flushed */
+	size_t size; /* valid after fflush() */
 	uint32_t at; /* where the next byte goes */
 };
 
-/* A name that is looked for. */
+/* A name to be found. */
 struct wanted {
 	const char *name;
 	uint32_t length; /* without its flavour */
-	uint32_t next;	 /* with the same first character: an index from 1 on, 0: none */
+	uint32_t next;	 /* index + 1 of the next with the same first character; 0: none */
 };
 
-struct part {
+struct subset {
 	const char *types, *strings;
 	uint32_t types_size, strings_size;
-	uint32_t n;   /* types, void being the first */
-	uint32_t *at; /* where each begins in `types` */
-	uint32_t *id; /* in the part; 0: not in it */
+	uint32_t n;   /* types; type 0 is void */
+	uint32_t *at; /* offset of each in `types` */
+	uint32_t *id; /* of each in the subset; 0: not in it */
 	uint32_t *kept, n_kept;
-	struct piece new_types, new_strings;
+	struct section new_types, new_strings;
 	struct wanted *wanted;
-	uint32_t first[256]; /* by the first character, as `next` */
+	uint32_t first[256]; /* lists of wanted names by first character: as `next` */
 };
 
 /* ---- reading ---- */
@@ -50,7 +50,7 @@ static bool in_section(uint32_t from, uint32_t size, size_t room)
 	return from <= room && size <= room - from;
 }
 
-static int find_sections(const void *btf, size_t size, struct part *part)
+static int find_sections(const void *btf, size_t size, struct subset *subset)
 {
 	const struct btf_header *header = btf;
 	size_t room;
@@ -64,19 +64,19 @@ static int find_sections(const void *btf, size_t size, struct part *part)
 	    !in_section(header->str_off, header->str_len, room) || !header->str_len ||
 	    header->type_off % 4 || header->hdr_len % 4)
 		return -EINVAL;
-	part->types = (const char *)btf + header->hdr_len + header->type_off;
-	part->types_size = header->type_len;
-	part->strings = (const char *)btf + header->hdr_len + header->str_off;
-	part->strings_size = header->str_len;
-	return part->strings[part->strings_size - 1] ? -EINVAL : 0;
+	subset->types = (const char *)btf + header->hdr_len + header->type_off;
+	subset->types_size = header->type_len;
+	subset->strings = (const char *)btf + header->hdr_len + header->str_off;
+	subset->strings_size = header->str_len;
+	return subset->strings[subset->strings_size - 1] ? -EINVAL : 0;
 }
 
-static const struct btf_type *type_of(const struct part *part, uint32_t id)
+static const struct btf_type *type_of(const struct subset *subset, uint32_t id)
 {
-	return (const struct btf_type *)(part->types + part->at[id]);
+	return (const struct btf_type *)(subset->types + subset->at[id]);
 }
 
-/* Bytes that follow a type, or -EOPNOTSUPP. */
+/* Bytes that follow a struct btf_type, or -EOPNOTSUPP. */
 static int64_t tail_size(const struct btf_type *type)
 {
 	int64_t n = BTF_INFO_VLEN(type->info);
@@ -116,7 +116,7 @@ static int64_t tail_size(const struct btf_type *type)
 	}
 }
 
-/* What a program can read, or what is a step on the way to it. */
+/* Whether a program can read a value of the type, or gets through it to one. */
 static bool is_data(const struct btf_type *type)
 {
 	switch (BTF_INFO_KIND(type->info)) {
@@ -132,18 +132,18 @@ static bool is_data(const struct btf_type *type)
 	}
 }
 
-/* ---- choosing ---- */
+/* ---- selecting ---- */
 
-/* The part's id for a type that is needed, 0 where that is no data. */
-static int keep(struct part *part, uint32_t id, uint32_t *ret_id)
+/* The id in the subset of a type that belongs there; 0 for a type that is no data. */
+static int keep(struct subset *subset, uint32_t id, uint32_t *ret_id)
 {
-	if (id >= part->n)
+	if (id >= subset->n)
 		return -EINVAL;
-	if (id && !part->id[id] && is_data(type_of(part, id))) {
-		part->kept[part->n_kept++] = id;
-		part->id[id] = part->n_kept;
+	if (id && !subset->id[id] && is_data(type_of(subset, id))) {
+		subset->kept[subset->n_kept++] = id;
+		subset->id[id] = subset->n_kept;
 	}
-	*ret_id = part->id[id];
+	*ret_id = subset->id[id];
 	return 0;
 }
 
@@ -154,12 +154,12 @@ static size_t name_length(const char *name)
 	return flavour ? (size_t)(flavour - name) : strlen(name);
 }
 
-static bool is_wanted(const struct part *part, const char *name)
+static bool is_wanted(const struct subset *subset, const char *name)
 {
 	const struct wanted *wanted;
 
-	for (uint32_t i = part->first[(uint8_t)*name]; i; i = wanted->next) {
-		wanted = &part->wanted[i - 1];
+	for (uint32_t i = subset->first[(uint8_t)*name]; i; i = wanted->next) {
+		wanted = &subset->wanted[i - 1];
 		if (wanted->length > 1 && name[1] != wanted->name[1])
 			continue;
 		if (strncmp(name, wanted->name, wanted->length) == 0 &&
@@ -170,180 +170,186 @@ static bool is_wanted(const struct part *part, const char *name)
 	return false;
 }
 
-/* Bytes of the type there, with its tail. */
-static int64_t whole_size(const struct part *part, uint32_t at)
+/* Size of the type at an offset, with what follows it; checks that it lies in the section. */
+static int64_t whole_size(const struct subset *subset, uint32_t at)
 {
-	const struct btf_type *type = (const struct btf_type *)(part->types + at);
+	const struct btf_type *type = (const struct btf_type *)(subset->types + at);
 	int64_t tail;
 
-	if (!in_section(at, sizeof(*type), part->types_size) ||
-	    type->name_off >= part->strings_size)
+	if (!in_section(at, sizeof(*type), subset->types_size) ||
+	    type->name_off >= subset->strings_size)
 		return -EINVAL;
 	tail = tail_size(type);
 	if (tail < 0)
 		return tail;
-	return tail <= part->types_size - at - (int64_t)sizeof(*type)
+	return tail <= subset->types_size - at - (int64_t)sizeof(*type)
 		       ? (int64_t)sizeof(*type) + tail
 		       : -EINVAL;
 }
 
-static int find_types(struct part *part)
+static int find_types(struct subset *subset)
 {
 	uint32_t ignored;
-	int r = 0;
 
-	part->n = 1;
-	for (uint32_t at = 0; r == 0 && at < part->types_size;) {
-		int64_t size = whole_size(part, at);
-		uint32_t id = part->n++;
+	subset->n = 1;
+	for (uint32_t at = 0; at < subset->types_size;) {
+		int64_t size = whole_size(subset, at);
+		uint32_t id = subset->n++;
 		const char *name;
 
 		if (size < 0)
 			return (int)size;
-		part->at[id] = at;
-		name = part->strings + type_of(part, id)->name_off;
-		if (*name && is_wanted(part, name))
-			r = keep(part, id, &ignored);
+		subset->at[id] = at;
+		name = subset->strings + type_of(subset, id)->name_off;
+		if (*name && is_wanted(subset, name)) {
+			int r = keep(subset, id, &ignored);
+
+			if (r < 0)
+				return r;
+		}
 		at += (uint32_t)size;
 	}
-	return r;
+	return 0;
 }
 
 /* ---- writing ---- */
 
-static void put(struct piece *piece, const void *bytes, uint32_t size)
+static void put(struct section *section, const void *bytes, uint32_t size)
 {
-	fwrite(bytes, 1, size, piece->stream);
-	piece->at += size;
+	fwrite(bytes, 1, size, section->stream);
+	section->at += size;
 }
 
-static int put_name(struct part *part, uint32_t *name_off)
+static int put_name(struct subset *subset, uint32_t *name_off)
 {
-	const char *name = part->strings + *name_off;
-	uint32_t at = part->new_strings.at;
+	const char *name = subset->strings + *name_off;
+	uint32_t at = subset->new_strings.at;
 
-	if (*name_off >= part->strings_size)
+	if (*name_off >= subset->strings_size)
 		return -EINVAL;
 	if (!*name_off)
 		return 0;
 	if (at > MAX_STRINGS)
 		return -E2BIG;
-	put(&part->new_strings, name, (uint32_t)strlen(name) + 1);
+	put(&subset->new_strings, name, (uint32_t)strlen(name) + 1);
 	*name_off = at;
 	return 0;
 }
 
-/* Members of structs and unions, values of enumerations: each begins with its name. */
-static int put_named(struct part *part, const char *from, uint32_t n, uint32_t size, bool typed)
+/* Members of structs and unions, values of enumerations: all begin with the offset of their name.
+ */
+static int put_named(struct subset *subset, const char *from, uint32_t n, uint32_t size, bool typed)
 {
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < n; i++, from += size) {
+	for (uint32_t i = 0; i < n; i++, from += size) {
 		struct btf_member one;
+		int r;
 
 		memcpy(&one, from, size);
-		r = put_name(part, &one.name_off);
+		r = put_name(subset, &one.name_off);
 		if (r == 0 && typed)
-			r = keep(part, one.type, &one.type);
-		put(&part->new_types, &one, size);
+			r = keep(subset, one.type, &one.type);
+		if (r < 0)
+			return r;
+		put(&subset->new_types, &one, size);
 	}
-	return r;
+	return 0;
 }
 
-static int put_array(struct part *part, const char *from)
+static int put_array(struct subset *subset, const char *from)
 {
 	struct btf_array array;
 	int r;
 
 	memcpy(&array, from, sizeof(array));
-	r = keep(part, array.type, &array.type);
+	r = keep(subset, array.type, &array.type);
 	if (r == 0)
-		r = keep(part, array.index_type, &array.index_type);
-	put(&part->new_types, &array, sizeof(array));
+		r = keep(subset, array.index_type, &array.index_type);
+	put(&subset->new_types, &array, sizeof(array));
 	return r;
 }
 
-static int put_type(struct part *part, const struct btf_type *type)
+static int put_type(struct subset *subset, const struct btf_type *type)
 {
 	const char *tail = (const char *)(type + 1);
 	uint32_t kind = BTF_INFO_KIND(type->info), n = BTF_INFO_VLEN(type->info);
 	struct btf_type copy = *type;
-	int r = put_name(part, &copy.name_off);
+	int r = put_name(subset, &copy.name_off);
 
 	if (kind == BTF_KIND_PTR)
 		copy.type = 0;
 	else if (r == 0 &&
 		 (kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_VOLATILE || kind == BTF_KIND_CONST ||
 		  kind == BTF_KIND_RESTRICT || kind == BTF_KIND_TYPE_TAG))
-		r = keep(part, copy.type, &copy.type);
-	put(&part->new_types, &copy, sizeof(copy));
+		r = keep(subset, copy.type, &copy.type);
+	put(&subset->new_types, &copy, sizeof(copy));
 	if (r < 0)
 		return r;
 	switch (kind) {
 	case BTF_KIND_ARRAY:
-		return put_array(part, tail);
+		return put_array(subset, tail);
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return put_named(part, tail, n, sizeof(struct btf_member), true);
+		return put_named(subset, tail, n, sizeof(struct btf_member), true);
 	case BTF_KIND_ENUM:
-		return put_named(part, tail, n, sizeof(struct btf_enum), false);
+		return put_named(subset, tail, n, sizeof(struct btf_enum), false);
 	case BTF_KIND_ENUM64:
-		return put_named(part, tail, n, sizeof(struct btf_enum64), false);
+		return put_named(subset, tail, n, sizeof(struct btf_enum64), false);
 	default:
-		put(&part->new_types, tail, (uint32_t)tail_size(type));
+		put(&subset->new_types, tail, (uint32_t)tail_size(type));
 		return 0;
 	}
 }
 
 /* Header, types, strings. */
-static int put_together(struct part *part, void **ret_part, size_t *ret_size)
+static int put_together(struct subset *subset, void **ret_subset, size_t *ret_size)
 {
 	struct btf_header header = {
 		.magic = BTF_MAGIC,
 		.version = BTF_VERSION,
 		.hdr_len = sizeof(header),
-		.type_len = part->new_types.at,
-		.str_off = part->new_types.at,
-		.str_len = part->new_strings.at,
+		.type_len = subset->new_types.at,
+		.str_off = subset->new_types.at,
+		.str_len = subset->new_strings.at,
 	};
 	size_t size = sizeof(header) + header.type_len + header.str_len;
 	char *bytes;
 
-	if (fflush(part->new_types.stream) || fflush(part->new_strings.stream) ||
-	    ferror(part->new_types.stream) || ferror(part->new_strings.stream))
+	if (fflush(subset->new_types.stream) || fflush(subset->new_strings.stream) ||
+	    ferror(subset->new_types.stream) || ferror(subset->new_strings.stream))
 		return -ENOMEM;
 	bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;
 	memcpy(bytes, &header, sizeof(header));
-	memcpy(bytes + sizeof(header), part->new_types.bytes, header.type_len);
-	memcpy(bytes + sizeof(header) + header.type_len, part->new_strings.bytes, header.str_len);
-	*ret_part = bytes;
+	memcpy(bytes + sizeof(header), subset->new_types.bytes, header.type_len);
+	memcpy(bytes + sizeof(header) + header.type_len, subset->new_strings.bytes, header.str_len);
+	*ret_subset = bytes;
 	*ret_size = size;
 	return 0;
 }
 
 /* ---- all of it ---- */
 
-static int allocate(struct part *part, const char *const *names, uint32_t n_names)
+static int allocate(struct subset *subset, const char *const *names, uint32_t n_names)
 {
-	/* As many as there can be; of what is not used, no memory is touched. */
-	size_t most = part->types_size / sizeof(struct btf_type) + 1;
+	/* Room for the most types there can be: memory that is not used is not touched. */
+	size_t most = subset->types_size / sizeof(struct btf_type) + 1;
 
-	part->at = reallocarray(NULL, most, sizeof(*part->at));
-	part->id = calloc(most, sizeof(*part->id));
-	part->kept = reallocarray(NULL, most, sizeof(*part->kept));
-	part->wanted = calloc(n_names + 1, sizeof(*part->wanted));
-	part->new_types.stream = open_memstream(&part->new_types.bytes, &part->new_types.size);
-	part->new_strings.stream =
-		open_memstream(&part->new_strings.bytes, &part->new_strings.size);
-	if (!part->at || !part->id || !part->kept || !part->wanted || !part->new_types.stream ||
-	    !part->new_strings.stream)
+	subset->at = reallocarray(NULL, most, sizeof(*subset->at));
+	subset->id = calloc(most, sizeof(*subset->id));
+	subset->kept = reallocarray(NULL, most, sizeof(*subset->kept));
+	subset->wanted = calloc(n_names + 1, sizeof(*subset->wanted));
+	subset->new_types.stream =
+		open_memstream(&subset->new_types.bytes, &subset->new_types.size);
+	subset->new_strings.stream =
+		open_memstream(&subset->new_strings.bytes, &subset->new_strings.size);
+	if (!subset->at || !subset->id || !subset->kept || !subset->wanted ||
+	    !subset->new_types.stream || !subset->new_strings.stream)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n_names; i++) {
-		uint32_t *first = &part->first[(uint8_t)names[i][0]];
+		uint32_t *first = &subset->first[(uint8_t)names[i][0]];
 
-		part->wanted[i] = (struct wanted){
+		subset->wanted[i] = (struct wanted){
 			.name = names[i],
 			.length = (uint32_t)name_length(names[i]),
 			.next = *first,
@@ -353,35 +359,40 @@ static int allocate(struct part *part, const char *const *names, uint32_t n_name
 	return 0;
 }
 
-static void clear(struct part *part)
+static void clear(struct subset *subset)
 {
-	if (part->new_types.stream)
-		fclose(part->new_types.stream);
-	if (part->new_strings.stream)
-		fclose(part->new_strings.stream);
-	free(part->new_types.bytes);
-	free(part->new_strings.bytes);
-	free(part->at);
-	free(part->id);
-	free(part->kept);
-	free(part->wanted);
+	if (subset->new_types.stream)
+		fclose(subset->new_types.stream);
+	if (subset->new_strings.stream)
+		fclose(subset->new_strings.stream);
+	free(subset->new_types.bytes);
+	free(subset->new_strings.bytes);
+	free(subset->at);
+	free(subset->id);
+	free(subset->kept);
+	free(subset->wanted);
 }
 
 int btf_subset(const void *btf, size_t size, const char *const *names, uint32_t n_names,
-	       void **ret_part, size_t *ret_size)
+	       void **ret_subset, size_t *ret_size)
 {
-	own(clear) struct part part = { 0 };
-	int r = find_sections(btf, size, &part);
+	own(clear) struct subset subset = { 0 };
+	int r = find_sections(btf, size, &subset);
 
-	if (r == 0)
-		r = allocate(&part, names, n_names);
-	if (r == 0)
-		r = find_types(&part);
 	if (r < 0)
 		return r;
-	put(&part.new_strings, "", 1);
-	/* The list grows while it is gone through. */
-	for (uint32_t i = 0; r == 0 && i < part.n_kept; i++)
-		r = put_type(&part, type_of(&part, part.kept[i]));
-	return r < 0 ? r : put_together(&part, ret_part, ret_size);
+	r = allocate(&subset, names, n_names);
+	if (r < 0)
+		return r;
+	r = find_types(&subset);
+	if (r < 0)
+		return r;
+	put(&subset.new_strings, "", 1);
+	/* put_type() adds to the list. */
+	for (uint32_t i = 0; i < subset.n_kept; i++) {
+		r = put_type(&subset, type_of(&subset, subset.kept[i]));
+		if (r < 0)
+			return r;
+	}
+	return put_together(&subset, ret_subset, ret_size);
 }

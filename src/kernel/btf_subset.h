@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of a description of types (BTF, linux/btf.h, Documentation/bpf/btf.rst) that relocating
- * a program takes: the types of some names, and all that these contain. What they point at, and
- * functions, are left out: an access goes through the pointer's own type, by its name.
+ * Cuts out of BTF (linux/btf.h; Documentation/bpf/btf.rst) what relocating a program takes: the
+ * types of some names and, without end, the types of their members. A pointer's target and
+ * functions are left out, since CO-RE finds the type behind a pointer by its own name.
  *
- * The kernel describes 126,000 types in 5.5 MB, of which we read eight; libbpf copies it, indexes
- * it and compares the names of all with each of ours. Knows nothing of files and of libbpf.
+ * The kernel's BTF has 126,000 types in 5.5 MB, of which we read eight; libbpf would copy and index
+ * it and compare all its names with each of ours. A pure function of bytes.
  */
 #ifndef STACKTALLY_KERNEL_BTF_SUBSET_H
 #define STACKTALLY_KERNEL_BTF_SUBSET_H
@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 /*
- * `btf` is aligned as malloc() does. Names are taken without their flavour (what follows "___"),
- * those of the description too; those that it does not have are passed over. The part is for
- * free(). -EINVAL: broken; -EOPNOTSUPP: a kind of type nobody knew when this was written.
+ * `btf` is aligned as by malloc(). Names are compared without their flavour ("___" and what
+ * follows, see libbpf's bpf_core_read.h) on both sides; names that `btf` does not have are skipped.
+ * The caller frees *ret_subset. 0; -ENOMEM; -EINVAL when `btf` is broken; -E2BIG when the names
+ * would take over 16 MB; -EOPNOTSUPP for a kind of type newer than BTF_KIND_ENUM64.
  */
 int btf_subset(const void *btf, size_t size, const char *const *names, uint32_t n_names,
-	       void **ret_part, size_t *ret_size);
+	       void **ret_subset, size_t *ret_size);
 
 #endif

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kallsyms.h"
 
 #include <errno.h>
@@ -17,21 +17,23 @@
 #define MAX_MODULES    65535u
 #define MODULE_SIZE    64 /* of a module's name in brackets */
 /*
- * No symbol follows the last program in a stretch of generated code, nor a file that gives its
- * length; code is JITed into packs of 2 MB, so none is longer.
+ * Nothing tells the length of the last program in generated code. The kernel JITs into packs of
+ * 2 MB (BPF_PROG_PACK_SIZE), so no program is longer.
  */
-#define GENERATED_REACH (2u << 20)
+#define GENERATED_MAX_SIZE (2u << 20)
 
-/* `name` of symbols that only end others. */
+/* The `name` of an entry that only ends the function before it. */
 #define NO_NAME 0u
-/* The name is that of the next symbol with __pfx_ before: padding that nearly every function has.
+/*
+ * A flag in `name`: the entry is the padding before a function, and is named as the function with
+ * __pfx_ in front. The names then share one string.
  */
 #define PADDING	       0x80000000u
 #define PADDING_PREFIX "__pfx_"
 
 struct entry {
 	uint64_t address;
-	uint32_t name; /* offset in names: two bytes of module number, the name, NUL */
+	uint32_t name; /* offset in `names`: two bytes of module number, the name, NUL */
 } __attribute__((packed));
 
 struct module {
@@ -50,7 +52,7 @@ struct kallsyms {
 	uint32_t n_lines;
 	uint64_t core_start, core_end;
 	char last_type; /* of the last entry, while reading */
-	bool sorted;
+	bool sorted;	/* so far */
 };
 
 void kallsyms_free(struct kallsyms *kallsyms)
@@ -71,7 +73,7 @@ static int module_number(struct kallsyms *kallsyms, const char *name, size_t siz
 
 	if (size >= MODULE_SIZE)
 		size = MODULE_SIZE - 1;
-	/* A module's symbols follow one another: the last one made is the likely one. */
+	/* A module's symbols follow one another, so the last module is the likely one. */
 	for (uint32_t i = kallsyms->n_modules; i-- > 0;) {
 		const char *known = kallsyms->modules[i].name;
 
@@ -110,6 +112,7 @@ static int add_name(struct kallsyms *kallsyms, const char *name, size_t size, ui
 {
 	size_t need = sizeof(module) + size + 1;
 
+	/* In steps: after doubling, up to half of the memory would stay unused. */
 	if (need > kallsyms->names_room - kallsyms->names_used) {
 		uint32_t room = kallsyms->names_room + (512u << 10);
 		char *grown;
@@ -131,8 +134,8 @@ static int add_name(struct kallsyms *kallsyms, const char *name, size_t size, ui
 }
 
 /*
- * The name of the entry before is dropped when it is that of the padding before this function,
- * which takes its place: half of all names.
+ * If the entry before is this function's padding, its name is dropped and this one moves to its
+ * place, which saves half of all names. Returns where the name is now.
  */
 static uint32_t fold_padding(struct kallsyms *kallsyms, uint32_t name)
 {
@@ -172,7 +175,7 @@ static int add_entry(struct kallsyms *kallsyms, uint64_t address, uint32_t name,
 		}
 		return 0;
 	}
-	/* One end is enough. */
+	/* An end after an end adds nothing. */
 	if (last && name == NO_NAME && last->name == NO_NAME && address > last->address)
 		return 0;
 	if (last && name != NO_NAME && address > last->address)
@@ -257,7 +260,7 @@ static int compare_entries(const void *left, const void *right)
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	/* Ends come first, so that a function at the same address is found. */
+	/* Ends first: kallsyms_find() takes the last entry of an address. */
 	return a_name < b_name ? -1 : a_name > b_name;
 }
 
@@ -265,7 +268,7 @@ int kallsyms_read(int kallsyms_fd, int modules_fd, struct kallsyms **ret_kallsym
 {
 	own(own_kallsyms_free) struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
 	uint16_t core;
-	uint32_t nothing;
+	uint32_t unused;
 	int r;
 
 	if (!kallsyms)
@@ -274,7 +277,7 @@ int kallsyms_read(int kallsyms_fd, int modules_fd, struct kallsyms **ret_kallsym
 	r = module_number(kallsyms, KALLSYMS_CORE, strlen(KALLSYMS_CORE), &core);
 	if (r < 0)
 		return r;
-	r = add_name(kallsyms, "", 0, core, &nothing); /* so that no name is at NO_NAME */
+	r = add_name(kallsyms, "", 0, core, &unused); /* takes the offset NO_NAME */
 	if (r < 0)
 		return r;
 	r = kallsyms_lines_read(kallsyms_fd, read_symbol, kallsyms);
@@ -311,7 +314,6 @@ static bool is_generated(const struct module *module)
 bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 		   struct kernel_symbol *ret_symbol)
 {
-	/* Among equals the last entry counts: ends were sorted before functions. */
 	size_t above =
 		partition_point(i, kallsyms->n_entries, kallsyms->entries[i].address <= address);
 	const struct entry *entry;
@@ -327,7 +329,7 @@ bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 	module = &kallsyms->modules[module_at(kallsyms, name)];
 	if (module->end && entry->address < module->end && address >= module->end)
 		return false;
-	if (is_generated(module) && address - entry->address >= GENERATED_REACH)
+	if (is_generated(module) && address - entry->address >= GENERATED_MAX_SIZE)
 		return false;
 	ret_symbol->start = entry->address;
 	ret_symbol->module = module->name;

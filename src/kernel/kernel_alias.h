@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of several names at one address of the kernel a function is called by. The first of these
- * rules that tells them apart decides: functions over marks of sections (__sched_text_start); the
- * better known of two (kernel_alias()); strong over weak; the one that is listed first, which the
- * kernel itself chooses.
+ * The choice among several names at one address of the kernel. The first of these rules that tells
+ * two names apart decides: a function over the boundary of a section (__sched_text_start); the
+ * better known of two aliases (kernel_alias()); a strong symbol over a weak one; the name that
+ * /proc/kallsyms lists first, which the kernel itself shows.
  */
 #ifndef STACKTALLY_KERNEL_KERNEL_ALIAS_H
 #define STACKTALLY_KERNEL_KERNEL_ALIAS_H
@@ -14,15 +14,15 @@
 #define KERNEL_ALIAS_SIZE 512
 
 /*
- * The better known name that the function may have, too: of __do_sys_getpid it is
- * __x64_sys_getpid, of __pi_memcpy memcpy. False: there is none, or it is longer than `size`.
+ * The better known alias that a function of this name may have: __x64_sys_getpid for
+ * __do_sys_getpid, memcpy for __pi_memcpy. False when there is none or `size` bytes do not hold it.
  */
 bool kernel_alias(const char *name, char *ret_alias, size_t size);
 
-/* Whether a name tells where a section of the core kernel's code begins, or ends. */
+/* Whether the linker script defines the name: as the start of a section of code, or its end. */
 bool kernel_alias_is_boundary(const char *name, bool *ret_end);
 
-/* Whether a name is better than the one known for the same address; types as kallsyms has them. */
+/* Whether a name is to replace the known one of the same address. Types are those of kallsyms. */
 bool kernel_alias_is_better(const char *name, char type, const char *known, char known_type);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What libbpf relocates the programs by: the part of the kernel's description of its types that
- * they read (see btf_subset.h), in a file that is nowhere but in memory. Found anew each time, in
- * 2 ms: a copy on disk would have to be kept, checked, and trusted.
+ * The BTF by which libbpf relocates our programs (CO-RE): the types they read, cut out of the
+ * kernel's (btf_subset.h) into a file in memory. It is made anew for each run, in 2 ms; a copy on
+ * disk would have to be kept up to date, checked and trusted.
  */
 #ifndef STACKTALLY_KERNEL_KERNEL_BTF_H
 #define STACKTALLY_KERNEL_KERNEL_BTF_H
@@ -16,23 +16,22 @@ struct btf;
 
 #define KERNEL_BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* Where the file is to be found by libbpf. */
+/* The file, as libbpf is told of it. */
 struct kernel_btf {
-	int fd; /* -1: there is no description; libbpf looks where else there may be one */
+	int fd; /* -1: the kernel has no BTF there; libbpf looks in other places */
 	char path[64];
 };
 
-/* An empty file, for the BPF object to be opened with. */
-int kernel_btf_new(struct kernel_btf *ret_types, struct error *err);
-/* Closes it; it may have been closed before. */
-void kernel_btf_close(struct kernel_btf *types);
+/* Makes the file, still empty, so that the BPF object can be opened with its path. */
+int kernel_btf_new(struct kernel_btf *ret_btf, struct error *err);
+/* May be called twice. */
+void kernel_btf_close(struct kernel_btf *btf);
 
 /*
- * Fills it with the types that the object, which has `wanted`, may ask for by name.
- * `ret_preemptible`, unless NULL: whether tasks can be preempted in the programs of raw
- * tracepoints.
+ * Fills the file with the types that `wanted`, the BPF object's own BTF, names. *ret_preemptible,
+ * unless NULL, tells whether tasks can be preempted in the programs of raw tracepoints.
  */
-int kernel_btf_fill(const struct kernel_btf *types, const struct btf *wanted, bool *ret_preemptible,
+int kernel_btf_fill(const struct kernel_btf *btf, const struct btf *wanted, bool *ret_preemptible,
 		    struct error *err);
 
 #endif

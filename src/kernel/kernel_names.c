@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kernel_names.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #define MAX_NOTES 65536
 
 struct kernel_names {
-	struct kernel_symbols *symbols; /* NULL: the table has to tell all */
-	pthread_mutex_t reading;	/* of the table */
+	struct kernel_symbols *symbols; /* NULL: all names come from the table */
+	pthread_mutex_t reading;	/* held while the table is read */
 	struct kallsyms *table;
 	int error; /* why there is no table: a negative errno */
 };
@@ -46,7 +46,8 @@ static int read_table(struct kallsyms **ret_table)
 
 	if (symbols < 0)
 		return -errno;
-	modules = open("/proc/modules", O_RDONLY | O_CLOEXEC); /* none in kernels without modules */
+	/* Kernels without modules have no such file. */
+	modules = open("/proc/modules", O_RDONLY | O_CLOEXEC);
 	return kallsyms_read(symbols, modules, ret_table);
 }
 

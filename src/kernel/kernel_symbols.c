@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kernel_symbols.h"
 
 #include <errno.h>
@@ -16,10 +16,11 @@ struct module {
 struct kernel_symbols {
 	struct kernel_lookup lookup;
 	uint64_t core_start, core_end;
-	uint64_t init_start, init_end; /* start_kernel(): the root of CPU 0's idle task */
+	uint64_t init_start,
+		init_end; /* has start_kernel(), the outermost frame of an idle CPU 0 */
 	struct module *modules;
-	struct kernel_symbol last; /* the function of the last answer, ... */
-	uint64_t last_end;	   /* ... which ends here; 0: there was none */
+	struct kernel_symbol last; /* the last answer */
+	uint64_t last_end;	   /* where that function ends; 0: there was no answer */
 };
 
 int kernel_symbols_new(const struct kernel_lookup *lookup, struct kernel_symbols **ret_symbols)
@@ -64,7 +65,7 @@ void kernel_symbols_core_range(const struct kernel_symbols *symbols, uint64_t *r
 	*ret_end = symbols->core_end;
 }
 
-/* The name of a module in its brackets, kept. NULL: out of memory. */
+/* A copy of the module's name, with its brackets, that lives on. NULL: out of memory. */
 static const char *module_named(struct kernel_symbols *symbols, const char *name)
 {
 	size_t size = strlen(name) + 1;
@@ -82,9 +83,9 @@ static const char *module_named(struct kernel_symbols *symbols, const char *name
 	return module->name;
 }
 
-/* "+0xOFFSET/0xSIZE" at `at`; *ret_rest is behind it. */
-static bool read_place(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
-		       const char **ret_rest)
+/* Reads "+0xOFFSET/0xSIZE"; *ret_rest is what follows. */
+static bool read_extent(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
+			const char **ret_rest)
 {
 	const char *end = at + strlen(at);
 
@@ -100,7 +101,7 @@ static bool read_place(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
 	return true;
 }
 
-/* Another name of the function at the same address that is better known. */
+/* Replaces the name by a better known one of the same address. */
 static void take_alias(const struct kernel_symbols *symbols, struct kernel_symbol *symbol)
 {
 	char alias[KALLSYMS_NAME_SIZE];
@@ -112,7 +113,7 @@ static void take_alias(const struct kernel_symbols *symbols, struct kernel_symbo
 		strcpy(symbol->name, alias);
 }
 
-/* A JITed BPF program, or what leads to one: the kernel gives them no module. */
+/* BPF programs and their trampolines have no module in the kernel's answer. */
 static bool is_program(const char *name)
 {
 	return strncmp(name, "bpf_", strlen("bpf_")) == 0;
@@ -124,16 +125,16 @@ static bool is_core(const struct kernel_symbols *symbols, uint64_t address)
 	       (address >= symbols->init_start && address < symbols->init_end);
 }
 
-/* The text of an answer for the address. */
+/* Parses the kernel's answer for the address. */
 static bool take_answer(struct kernel_symbols *symbols, const char *text, uint64_t address)
 {
 	const char *plus = strrchr(text, '+'), *rest;
 	struct kernel_symbol symbol = { .module = KALLSYMS_CORE };
 	uint64_t offset, size;
-	bool end;
+	bool is_end;
 
 	if (!plus || plus == text || plus - text >= KALLSYMS_NAME_SIZE ||
-	    !read_place(plus, &offset, &size, &rest))
+	    !read_extent(plus, &offset, &size, &rest))
 		return false;
 	memcpy(symbol.name, text, (size_t)(plus - text));
 	symbol.start = address - offset;
@@ -141,8 +142,8 @@ static bool take_answer(struct kernel_symbols *symbols, const char *text, uint64
 		symbol.module = module_named(symbols, rest + 1);
 	else if (!is_core(symbols, address))
 		symbol.module = is_program(symbol.name) ? KALLSYMS_PROGRAM : NULL;
-	/* The function at a mark, or that there is none, is for the table to tell. */
-	if (!symbol.module || kernel_alias_is_boundary(symbol.name, &end))
+	/* Which function is at a section's boundary, if any, only the whole list tells. */
+	if (!symbol.module || kernel_alias_is_boundary(symbol.name, &is_end))
 		return false;
 	take_alias(symbols, &symbol);
 	symbols->last = symbol;

@@ -49,7 +49,7 @@ echo 3 >$paranoid
 for kind in -K -U; do
 	as_nobody -F 499 -f $kind 1
 	[ $status -eq 0 ] || says "$kind: a kernel that wants more says what makes it do with less" \
-		'^profile: .*; as kernel\.perf_event_paranoid is above 2 .* sysctl kernel\.perf_event_paranoid=2,'
+		'^profile: .*; kernel\.perf_event_paranoid is above 2, .* sysctl kernel\.perf_event_paranoid=2,'
 done
 if [ "$level" -gt 2 ]; then echo 2 >$paranoid; else give_back; fi
 (
