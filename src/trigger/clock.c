@@ -329,7 +329,6 @@ static void clock_free(struct trigger *trigger)
 }
 
 static const struct trigger_ops clock_ops = {
-	.kind = "clock",
 	/* Disabling an event takes an interrupt on its CPU, which cannot cut into a sample. */
 	.stop_waits = true,
 	.walks_kernel = true,

@@ -10,8 +10,8 @@
 #include "base/lines.h"
 #include "base/partition.h"
 #include "base/pool.h"
+#include "trigger/matcher.h"
 #include "trigger/nearest.h"
-#include "trigger/spec.h"
 
 /* From a function's first byte to the instruction ftrace patches: past ENDBR, BTI and the like. */
 #define PATCH_SITE_MAX 32

@@ -13,7 +13,7 @@
 #include "symbolize/debug_files.h"
 #include "symbolize/demangle.h"
 #include "trigger/ifunc.h"
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 #include "trigger/unprobeable.h"
 
 #define TABLE_MAX (512u << 20) /* bytes of one symbol or string table */

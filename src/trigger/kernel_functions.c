@@ -14,8 +14,8 @@
 #include "kernel/kallsyms_lines.h"
 #include "trigger/attach.h"
 #include "trigger/ftrace_functions.h"
-#include "trigger/probes.h"
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
+#include "trigger/refused.h"
 #include "trigger/tracefs.h"
 
 struct range {

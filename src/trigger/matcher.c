@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -16,8 +16,6 @@ struct matcher {
 	regex_t regex; /* with regexp */
 	char *glob;    /* without */
 };
-
-DEFINE_OWN(struct matcher, matcher_free)
 
 /* "^(pattern)$" would change what back references count; a whole match is asked for instead. */
 static int compile(struct matcher *matcher, const char *pattern, struct error *err)

@@ -8,16 +8,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/grow.h"
 #include "base/own.h"
+#include "base/thread.h"
+#include "trigger/refused.h"
 
 #define DEFAULT_LIMIT	 1000 /* bcc's */
 #define SPARE_FILES	 256  /* for everything else the process opens */
 #define DETACH_THREADS	 8
 #define HOPELESS_REFUSED 64
-
-#ifndef ENOTSUPP
-#define ENOTSUPP 524 /* the kernel's own: instructions that cannot be probed, among others */
-#endif
 
 /* Attaching, under way. */
 struct effort {
@@ -269,20 +268,4 @@ int probes_check_limit(uint32_t n, bool at_once, struct error *err)
 			 "Number of open probes would exceed global quota: %u match, %lu are "
 			 "allowed; set BCC_PROBE_LIMIT to allow more",
 			 n, limit);
-}
-
-void spec_trigger_on_progress(struct trigger *trigger, spec_progress_fn progress, void *context)
-{
-	struct probes *probes = (struct probes *)trigger;
-
-	probes->progress = progress;
-	probes->progress_context = context;
-}
-
-uint32_t spec_trigger_left_out(const struct trigger *trigger, const char **ret_text)
-{
-	const struct probes *probes = (const struct probes *)trigger;
-
-	*ret_text = probes->left_out;
-	return probes->n_left_out;
 }

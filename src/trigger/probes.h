@@ -59,11 +59,4 @@ uint32_t probes_n_attached(const struct trigger *trigger);
  */
 int probes_check_limit(uint32_t n, bool at_once, struct error *err);
 
-/*
- * Fills `err` for what the kernel refused: the exit class and what to do follow from the errno.
- * `format` says what was refused on what.
- */
-int refused(struct error *err, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 #endif

@@ -9,7 +9,7 @@
 #include <sys/vfs.h>
 
 #include "base/own.h"
-#include "trigger/probes.h"
+#include "trigger/refused.h"
 
 #define DIRECTORY_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "trigger/kernel_functions.h"
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 
 static char KALLSYMS[] = "ffffffff81000000 T _stext\n"
 			 "ffffffff81001000 T vfs_read\n"
