@@ -56,7 +56,7 @@ static bool is_tracer(const char *name)
 	return false;
 }
 
-/* "f.cold", "f.cold.3": the unlikely part of a function, no function. */
+/* "f.cold", "f.cold.3": not a function but the unlikely part of one. */
 static bool is_cold(const char *name)
 {
 	const char *cold = strstr(name, ".cold");
@@ -147,7 +147,7 @@ static bool in_range(const struct range *range, uint64_t address)
 	return address && address >= range->from && address < range->to;
 }
 
-/* KERNEL_ABSENT: nothing is against it. */
+/* What is against tracing it, or KERNEL_ABSENT. */
 static enum kernel_untraceable judge(const struct scan *scan,
 				     const struct kernel_function *function)
 {
