@@ -15,18 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 
-/* The dynamic linker takes ms; what its libraries' constructors do may take for ever. */
+/* The dynamic linker takes milliseconds, but constructors of libraries may take for ever. */
 #define ENTRY_MS 300
 
 #define AUXV_MAX 128 /* pairs */
 
-#define MAKES (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
+#define NEW_TASKS (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
 
 void command_stop_begin(pid_t pid, struct command_stop *ret_stop)
 {
-	long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | MAKES;
+	long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | NEW_TASKS;
 
 	*ret_stop = (struct command_stop){ .pid = pid };
 	ret_stop->tracing = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
@@ -39,8 +40,8 @@ void command_stop_end(struct command_stop *stop)
 	stop->tracing = false;
 }
 
-/* A stop that is not ours: passes the signal on. */
-static void pass_on(const struct command_stop *stop, int status)
+/* Continues after a stop that does not concern us: with its signal, if it has one. */
+static void continue_after(const struct command_stop *stop, int status)
 {
 	int event = status >> 16;
 
@@ -57,7 +58,7 @@ bool command_stop_at_exec(struct command_stop *stop)
 	int status;
 
 	while (stop->tracing) {
-		/* Its end is for others to see. */
+		/* WNOWAIT: if it has ended, command_ended() is to reap it. */
 		siginfo_t info = { 0 };
 
 		if (waitid(P_PID, (id_t)stop->pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0) {
@@ -74,7 +75,7 @@ bool command_stop_at_exec(struct command_stop *stop)
 			continue;
 		if (has_executed(status))
 			return true;
-		pass_on(stop, status);
+		continue_after(stop, status);
 	}
 	return false;
 }
@@ -100,15 +101,7 @@ static bool entry_of(pid_t pid, uint64_t *ret_entry)
 	return false;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-/* Its next stop, taken; 0: it ended, or none came in time. */
+/* The wait status of the next stop; 0: it has ended, or did not stop in time. */
 static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 {
 	const struct timespec moment = { .tv_nsec = 200000 };
@@ -125,7 +118,7 @@ static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 		if (info.si_pid && waitpid(stop->pid, &status, __WALL | WNOHANG) == stop->pid &&
 		    WIFSTOPPED(status))
 			return status;
-		if (now_ms() >= end_ms)
+		if (monotonic_ms() >= end_ms)
 			return 0;
 		nanosleep(&moment, NULL);
 	}
@@ -133,8 +126,8 @@ static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 
 #if defined(__x86_64__)
 
-static const uint8_t trap[] = { 0xcc };
-#define PROGRAM_COUNTER offsetof(struct user_regs_struct, rip) /* after the trap: behind it */
+static const uint8_t trap[] = { 0xcc }; /* int3; rip is behind it when it stops */
+#define PROGRAM_COUNTER offsetof(struct user_regs_struct, rip)
 
 #else
 #error "breakpoints of this architecture are not known yet"
@@ -168,35 +161,38 @@ static void remove_breakpoint(const struct command_stop *stop, int status)
 	ptrace(PTRACE_POKETEXT, stop->pid, stop->entry, stop->word);
 }
 
-/* A process or thread that it made is traced as it is, and has the breakpoint in its memory. */
-static bool let_made_go(const struct command_stop *stop, int status)
+/*
+ * After the stop of a fork or clone: the new task is traced, too, and has the breakpoint in its
+ * memory. Removes it there and detaches.
+ */
+static bool release_new_task(const struct command_stop *stop, int status)
 {
 	int event = status >> 16, stopped;
-	unsigned long made;
+	unsigned long task;
 
 	if (event != PTRACE_EVENT_FORK && event != PTRACE_EVENT_VFORK &&
 	    event != PTRACE_EVENT_CLONE)
 		return false;
-	if (ptrace(PTRACE_GETEVENTMSG, stop->pid, NULL, &made) < 0)
+	if (ptrace(PTRACE_GETEVENTMSG, stop->pid, NULL, &task) < 0)
 		return false;
-	while (waitpid((pid_t)made, &stopped, __WALL) < 0 && errno == EINTR)
+	while (waitpid((pid_t)task, &stopped, __WALL) < 0 && errno == EINTR)
 		;
-	ptrace(PTRACE_POKETEXT, (pid_t)made, stop->entry, stop->word);
-	ptrace(PTRACE_DETACH, (pid_t)made, NULL, NULL);
+	ptrace(PTRACE_POKETEXT, (pid_t)task, stop->entry, stop->word);
+	ptrace(PTRACE_DETACH, (pid_t)task, NULL, NULL);
 	return true;
 }
 
-/* It runs: a tracer can only let go of what it has stopped. */
+/* Detaches from a command that runs, which ptrace allows only once it is stopped. */
 static void stop_and_end(struct command_stop *stop)
 {
 	int status = 0, signal = 0;
 
 	if (ptrace(PTRACE_INTERRUPT, stop->pid, NULL, NULL) == 0)
-		status = next_stop(stop, now_ms() + ENTRY_MS);
+		status = next_stop(stop, monotonic_ms() + ENTRY_MS);
 	stop->tracing = false;
 	if (!status)
-		return; /* it ended */
-	let_made_go(stop, status);
+		return; /* it has ended */
+	release_new_task(stop, status);
 	if (status >> 16 == 0 && !was_hit(stop, status))
 		signal = WSTOPSIG(status);
 	if (!has_executed(status))
@@ -206,7 +202,7 @@ static void stop_and_end(struct command_stop *stop)
 
 bool command_stop_at_entry(struct command_stop *stop)
 {
-	uint64_t end = now_ms() + ENTRY_MS;
+	uint64_t end = monotonic_ms() + ENTRY_MS;
 	int status;
 
 	if (!stop->tracing)
@@ -217,16 +213,16 @@ bool command_stop_at_entry(struct command_stop *stop)
 	}
 	ptrace(PTRACE_CONT, stop->pid, NULL, NULL);
 	while ((status = next_stop(stop, end)) != 0) {
-		if (let_made_go(stop, status) || was_hit(stop, status)) {
+		if (release_new_task(stop, status) || was_hit(stop, status)) {
 			remove_breakpoint(stop, status);
 			return true;
 		}
-		/* A constructor that executes: other memory, and another entry point. */
+		/* A constructor has called exec: another program, with another entry point. */
 		if (has_executed(status) && !set_breakpoint(stop)) {
 			command_stop_end(stop);
 			return false;
 		}
-		pass_on(stop, status);
+		continue_after(stop, status);
 	}
 	stop_and_end(stop);
 	return false;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds a command that is about to execute twice for a moment: when it has (its own code and the
- * dynamic linker are mapped, nothing has run), and at the entry point of its program (the
- * libraries are mapped, too). So the tables to walk its stacks by are there before its code runs,
- * with however many events it begins.
+ * Stops the launched command twice by ptrace(2): at its exec, where the program and the dynamic
+ * linker are mapped and nothing has run, and at the program's entry point, where its libraries are
+ * mapped as well. So the unwinding tables for its stacks are there before its first event.
  *
- * By ptrace, and an instruction that traps in place of the program's first: debug registers do
- * nothing in some virtual machines, without a word. From the thread that waits for the command,
- * its parent. Must not know: tables.
+ * The entry point is found by a breakpoint instruction: hardware breakpoints are silently ignored
+ * in some virtual machines. All calls are from the thread that is the command's parent.
  */
 #ifndef STACKTALLY_SESSION_COMMAND_STOP_H
 #define STACKTALLY_SESSION_COMMAND_STOP_H
@@ -19,24 +17,27 @@
 struct command_stop {
 	pid_t pid;
 	bool tracing;
-	uint64_t entry; /* where the breakpoint is */
-	long word;	/* what stood there */
+	uint64_t entry; /* address of the breakpoint */
+	long word;	/* what it replaced */
 };
 
-/* Before it executes. Where that is not allowed nothing is held, and that is no error. */
+/*
+ * Attaches to the command before its exec. Where that is not allowed, the other calls do nothing
+ * and return false; that is no error.
+ */
 void command_stop_begin(pid_t pid, struct command_stop *ret_stop);
 
-/* Waits until it has executed; true: it is held there. */
+/* Waits for the exec; true: the command is stopped there. */
 bool command_stop_at_exec(struct command_stop *stop);
 
 /*
- * Lets it run to its entry point, or to where a library's constructor makes a process or a thread:
- * its libraries are mapped by then, and no other is to meet the breakpoint. true: it is held there.
- * Gives up after a while.
+ * Continues to the entry point, or to where the constructor of a library forks or makes a thread:
+ * the libraries are mapped by then, and no other task may meet the breakpoint. true: the command
+ * is stopped there. false: it did not get there in 300 ms, and runs on.
  */
 bool command_stop_at_entry(struct command_stop *stop);
 
-/* Lets it go for good. */
+/* Detaches; the command runs on. */
 void command_stop_end(struct command_stop *stop);
 
 #endif
