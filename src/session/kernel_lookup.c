@@ -12,7 +12,7 @@
 
 void kernel_lookup_select(struct stacktally *skeleton)
 {
-	/* The younger of the two helpers that are called. */
+	/* bpf_snprintf() is older than bpf_kallsyms_lookup_name(). */
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) != 1 ||
 	    libbpf_probe_bpf_helper(BPF_PROG_TYPE_SYSCALL, BPF_FUNC_kallsyms_lookup_name, NULL) !=
 		    1)
@@ -21,7 +21,7 @@ void kernel_lookup_select(struct stacktally *skeleton)
 	bpf_program__set_autoload(skeleton->progs.symbol_named, true);
 }
 
-/* What the program returned. */
+/* Runs a program; its result, or a negative errno. */
 static int run(const struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
