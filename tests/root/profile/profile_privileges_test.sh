@@ -53,7 +53,7 @@ for kind in -K -U; do
 		skip "$kind: at kernel.perf_event_paranoid 3 the message says what to do" "this kernel demands no more there"
 	else
 		says "$kind: at kernel.perf_event_paranoid 3 the message says what to do" \
-			'^profile: .*; as kernel\.perf_event_paranoid is above 2 .* sysctl kernel\.perf_event_paranoid=2,'
+			'^profile: .*; kernel\.perf_event_paranoid is above 2, .* sysctl kernel\.perf_event_paranoid=2,'
 	fi
 done
 if [ "$level" -gt 2 ]; then echo 2 >$paranoid; else give_back; fi

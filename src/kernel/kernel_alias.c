@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kernel/kernel_aliases.h"
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel/kernel_alias.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define PADDING_PREFIX "__pfx_" /* before the name of the function that is padded */
 
-bool kernel_name_is_mark(const char *name, bool *ret_end)
+bool kernel_alias_is_boundary(const char *name, bool *ret_end)
 {
 	size_t length = strlen(name);
 	bool end = length >= 9 && strcmp(name + length - 9, "_text_end") == 0;
@@ -54,11 +54,11 @@ static bool is_weak(char type)
 bool kernel_alias_is_better(const char *name, char type, const char *known, char known_type)
 {
 	char alias[KERNEL_ALIAS_SIZE];
-	bool end, mark = kernel_name_is_mark(name, &end);
-	bool known_mark = kernel_name_is_mark(known, &end);
+	bool end, boundary = kernel_alias_is_boundary(name, &end);
+	bool known_boundary = kernel_alias_is_boundary(known, &end);
 
-	if (mark != known_mark)
-		return known_mark;
+	if (boundary != known_boundary)
+		return known_boundary;
 	if (kernel_alias(known, alias, sizeof(alias)) && strcmp(alias, name) == 0)
 		return true;
 	return is_weak(known_type) && !is_weak(type);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "bpf/stack_hash.h"
-#include "session/book.h"
+#include "session/epoch_stacks.h"
 
 #define KERNEL_FRAMES 2
 #define USER_FRAMES   3
@@ -51,22 +51,22 @@ static struct record record_of(const char *comm, uint64_t leaf)
 struct fixture {
 	struct images *images;
 	struct tally *tally;
-	struct book *book;
+	struct epoch_stacks *stacks;
 };
 
 static void setup(struct fixture *fixture, const char *name)
 {
-	struct book_options options = { .name = name, .seed = { seed[0], seed[1] } };
+	struct epoch_stacks_options options = { .name = name, .seed = { seed[0], seed[1] } };
 
 	assert_int_equal(images_new(&(struct images_options){ 0 }, &fixture->images), 0);
 	assert_int_equal(tally_new(0, 0, &fixture->tally), 0);
 	options.images = fixture->images;
-	assert_int_equal(book_new(&options, &fixture->book), 0);
+	assert_int_equal(epoch_stacks_new(&options, &fixture->stacks), 0);
 }
 
 static void teardown(struct fixture *fixture)
 {
-	book_free(fixture->book);
+	epoch_stacks_free(fixture->stacks);
 	tally_free(fixture->tally);
 	images_free(fixture->images);
 }
@@ -80,13 +80,13 @@ static void a_count_finds_its_stack(void **state)
 
 	(void)state;
 	setup(&f, NULL);
-	assert_int_equal(book_record(f.book, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
 	/* The same again, as two CPUs may send it. */
-	assert_int_equal(book_record(f.book, f.tally, &record, sizeof(record)), 0);
-	assert_int_equal(book_n_stacks(f.book), 1);
-	assert_int_equal(book_count(f.book, &record.stack.hash, 42), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(epoch_stacks_n(f.stacks), 1);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 42), 0);
 	assert_int_equal(tally_n_entries(f.tally), 0);
-	assert_int_equal(book_flush(f.book, f.tally, &count, &unwanted), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
 	assert_int_equal(count, 42);
 	assert_int_equal(unwanted, 0);
 	assert_int_equal(tally_n_entries(f.tally), 1);
@@ -106,7 +106,7 @@ static void only_leaves_are_exact(void **state)
 
 	(void)state;
 	setup(&f, NULL);
-	assert_int_equal(book_record(f.book, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
 	addresses = tally_addresses(f.tally);
 	for (uint32_t i = 0; i < tally_n_addresses(f.tally); i++) {
 		bool leaf = addresses[i].address == 0xffffffff81000000 ||
@@ -126,11 +126,11 @@ static void names_are_filtered_with_wildcards(void **state)
 
 	(void)state;
 	setup(&f, "nginx*");
-	assert_int_equal(book_record(f.book, f.tally, &wanted, sizeof(wanted)), 0);
-	assert_int_equal(book_record(f.book, f.tally, &other, sizeof(other)), 0);
-	assert_int_equal(book_count(f.book, &wanted.stack.hash, 3), 0);
-	assert_int_equal(book_count(f.book, &other.stack.hash, 5), 0);
-	assert_int_equal(book_flush(f.book, f.tally, &count, &unwanted), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &wanted, sizeof(wanted)), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &other, sizeof(other)), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &wanted.stack.hash, 3), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &other.stack.hash, 5), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
 	assert_int_equal(count, 8);
 	assert_int_equal(unwanted, 5);
 	assert_int_equal(tally_total(f.tally), 3);
@@ -144,10 +144,10 @@ static void a_key_without_a_stack_is_an_error(void **state)
 
 	(void)state;
 	setup(&f, NULL);
-	assert_int_equal(book_count(f.book, &record.stack.hash, 1), -ENOENT);
-	assert_int_equal(book_record(f.book, f.tally, &record, sizeof(record)), 0);
-	book_clear(f.book);
-	assert_int_equal(book_count(f.book, &record.stack.hash, 1), -ENOENT);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 1), -ENOENT);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	epoch_stacks_clear(f.stacks);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 1), -ENOENT);
 	teardown(&f);
 }
 
@@ -162,12 +162,12 @@ static void what_is_not_what_was_hashed_is_refused(void **state)
 		struct record bad = good;
 
 		((unsigned char *)&bad)[i] ^= 0x10;
-		assert_int_equal(book_record(f.book, f.tally, &bad, sizeof(bad)), -EPROTO);
+		assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &bad, sizeof(bad)), -EPROTO);
 	}
 	for (size_t size = 0; size < sizeof(good); size++)
-		assert_int_equal(book_record(f.book, f.tally, &good, size), -EPROTO);
-	assert_int_equal(book_n_stacks(f.book), 0);
-	assert_int_equal(book_record(f.book, f.tally, &good, sizeof(good)), 0);
+		assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &good, size), -EPROTO);
+	assert_int_equal(epoch_stacks_n(f.stacks), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &good, sizeof(good)), 0);
 	teardown(&f);
 }
 
@@ -186,17 +186,17 @@ static void what_was_added_counts_by_itself(void **state)
 	wanted.frames[KERNEL_FRAMES + 1] |= WIRE_FRAME_EXACT;
 	wanted.frames[KERNEL_FRAMES + 2] |= WIRE_FRAME_POINTER;
 	seal(&wanted);
-	assert_int_equal(book_record(f.book, f.tally, &wanted, sizeof(wanted)), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &wanted, sizeof(wanted)), 0);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(book_add(f.book, f.tally, &wanted.stack, wanted.frames,
-					  i == 0 ? 5 : 1),
+		assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames,
+						  i == 0 ? 5 : 1),
 				 0);
-	assert_int_equal(book_add(f.book, f.tally, &other.stack, other.frames, 11), 0);
-	assert_int_equal(book_add(f.book, f.tally, &wanted.stack, wanted.frames, 0), 0);
+	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &other.stack, other.frames, 11), 0);
+	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames, 0), 0);
 	assert_int_equal(tally_n_entries(f.tally), 0);
 	/* The same stack counted in a table is the same entry. */
-	assert_int_equal(book_count(f.book, &wanted.stack.hash, 100), 0);
-	assert_int_equal(book_flush(f.book, f.tally, &count, &unwanted), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &wanted.stack.hash, 100), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
 	assert_int_equal(count, 118);
 	assert_int_equal(unwanted, 11);
 	assert_int_equal(tally_n_entries(f.tally), 1);
@@ -212,8 +212,8 @@ static void what_was_added_counts_by_itself(void **state)
 		assert_int_equal(address->flags,
 				 i < 2 ? TALLY_ADDRESS_EXACT : TALLY_ADDRESS_CHAINED);
 	}
-	book_clear(f.book);
-	assert_int_equal(book_flush(f.book, f.tally, &count, &unwanted), 0);
+	epoch_stacks_clear(f.stacks);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
 	assert_int_equal(count + unwanted, 0);
 	teardown(&f);
 }

@@ -19,7 +19,7 @@
 
 #include "base/own.h"
 #include "built_files.h"
-#include "session/hold.h"
+#include "session/command_stop.h"
 
 /* A child that executes `argv` when it is told to: as commands are launched. */
 struct child {
@@ -95,15 +95,15 @@ static void assert_untraced(pid_t pid)
 }
 
 /* Holds it when it has executed; skips the test in a sandbox that lets nobody trace. */
-static void hold_executed(struct child *child, struct hold *ret_hold)
+static void hold_executed(struct child *child, struct command_stop *ret_stop)
 {
-	hold_begin(child->pid, ret_hold);
+	command_stop_begin(child->pid, ret_stop);
 	go(child);
-	if (!ret_hold->tracing) {
+	if (!ret_stop->tracing) {
 		status_of(child->pid);
 		skip();
 	}
-	assert_true(hold_at_exec(ret_hold));
+	assert_true(command_stop_at_exec(ret_stop));
 }
 
 #define SHELL "/bin/sh"
@@ -112,19 +112,19 @@ static void test_both_stops(void **state)
 {
 	char *argv[] = { SHELL, "-c", "exit 7", NULL };
 	struct child child = start(argv);
-	struct hold hold;
+	struct command_stop stop;
 	int status;
 
 	(void)state;
-	hold_executed(&child, &hold);
+	hold_executed(&child, &stop);
 	/* Its program and the dynamic linker, but no library yet. */
 	assert_true(maps(child.pid, "sh"));
 	assert_true(maps(child.pid, "/ld-linux"));
 	assert_false(maps(child.pid, "/libc.so"));
-	assert_true(hold_at_entry(&hold));
+	assert_true(command_stop_at_entry(&stop));
 	assert_true(maps(child.pid, "/libc.so"));
-	hold_end(&hold);
-	assert_false(hold.tracing);
+	command_stop_end(&stop);
+	assert_false(stop.tracing);
 	status = status_of(child.pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 7);
@@ -135,15 +135,15 @@ static void test_exec_only(void **state)
 {
 	char *argv[] = { SHELL, "-c", "kill -STOP $$; exit 3", NULL };
 	struct child child = start(argv);
-	struct hold hold;
+	struct command_stop stop;
 	int status;
 
 	(void)state;
-	hold_begin(child.pid, &hold);
-	if (hold.tracing) {
+	command_stop_begin(child.pid, &stop);
+	if (stop.tracing) {
 		go(&child);
-		assert_true(hold_at_exec(&hold));
-		hold_end(&hold);
+		assert_true(command_stop_at_exec(&stop));
+		command_stop_end(&stop);
 	} else {
 		go(&child);
 	}
@@ -160,15 +160,15 @@ static void test_cannot_execute(void **state)
 {
 	char *argv[] = { "/nonexistent/program", NULL };
 	struct child child = start(argv);
-	struct hold hold;
+	struct command_stop stop;
 	int status;
 
 	(void)state;
-	hold_begin(child.pid, &hold);
+	command_stop_begin(child.pid, &stop);
 	go(&child);
-	assert_false(hold_at_exec(&hold));
-	assert_false(hold_at_entry(&hold));
-	hold_end(&hold);
+	assert_false(command_stop_at_exec(&stop));
+	assert_false(command_stop_at_entry(&stop));
+	command_stop_end(&stop);
 	status = status_of(child.pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
 }
@@ -177,19 +177,19 @@ static void test_killed(void **state)
 {
 	char *argv[] = { SHELL, "-c", "exit 0", NULL };
 	struct child child = start(argv);
-	struct hold hold;
+	struct command_stop stop;
 	int status;
 
 	(void)state;
-	hold_begin(child.pid, &hold);
+	command_stop_begin(child.pid, &stop);
 	go(&child);
-	if (hold.tracing)
-		assert_true(hold_at_exec(&hold));
+	if (stop.tracing)
+		assert_true(command_stop_at_exec(&stop));
 	kill(child.pid, SIGKILL);
-	assert_false(hold_at_entry(&hold));
-	hold_end(&hold);
+	assert_false(command_stop_at_entry(&stop));
+	command_stop_end(&stop);
 	status = status_of(child.pid);
-	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : !hold.tracing);
+	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : !stop.tracing);
 }
 
 /* A signal that comes while it is on its way to its entry point is its own. */
@@ -197,14 +197,14 @@ static void test_signal_on_the_way(void **state)
 {
 	char *argv[] = { SHELL, "-c", "exit 0", NULL };
 	struct child child = start(argv);
-	struct hold hold;
+	struct command_stop stop;
 	int status;
 
 	(void)state;
-	hold_executed(&child, &hold);
+	hold_executed(&child, &stop);
 	kill(child.pid, SIGTERM);
-	assert_false(hold_at_entry(&hold));
-	hold_end(&hold);
+	assert_false(command_stop_at_entry(&stop));
+	command_stop_end(&stop);
 	status = status_of(child.pid);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGTERM);
@@ -260,20 +260,20 @@ static void test_constructors(void **state)
 	for (size_t i = 0; i < sizeof(constructors) / sizeof(*constructors); i++) {
 		const struct constructor *constructor = &constructors[i];
 		struct child child;
-		struct hold hold;
+		struct command_stop stop;
 		int status;
 
 		built_write("library.c", constructor->library);
 		assert_true(built_run("cc -shared -fPIC -o library.so library.c -lpthread && "
 				      "cc -o program program.c ./library.so"));
 		child = start(argv);
-		hold_executed(&child, &hold);
+		hold_executed(&child, &stop);
 		assert_false(maps(child.pid, "/library.so"));
-		if (hold_at_entry(&hold) != constructor->held)
+		if (command_stop_at_entry(&stop) != constructor->held)
 			fail_msg("which %s: held or not", constructor->what);
 		if (constructor->held)
 			assert_true(maps(child.pid, "/library.so"));
-		hold_end(&hold);
+		command_stop_end(&stop);
 		status = status_of(child.pid);
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != constructor->code)
 			fail_msg("which %s: %x", constructor->what, (unsigned)status);
@@ -286,7 +286,7 @@ static void test_static_program(void **state)
 {
 	char *argv[] = { "./static", NULL };
 	struct child child;
-	struct hold hold;
+	struct command_stop stop;
 	int status;
 
 	(void)state;
@@ -296,12 +296,12 @@ static void test_static_program(void **state)
 	assert_true(built_run("cc -nostdlib -static -o static static.c"));
 	assert_int_equal(chdir(built_directory), 0);
 	child = start(argv);
-	hold_begin(child.pid, &hold);
+	command_stop_begin(child.pid, &stop);
 	go(&child);
-	if (hold.tracing) {
-		assert_true(hold_at_exec(&hold));
-		assert_true(hold_at_entry(&hold));
-		hold_end(&hold);
+	if (stop.tracing) {
+		assert_true(command_stop_at_exec(&stop));
+		assert_true(command_stop_at_entry(&stop));
+		command_stop_end(&stop);
 	}
 	status = status_of(child.pid);
 	assert_true(WIFEXITED(status));
@@ -312,14 +312,14 @@ static void test_static_program(void **state)
 /* Where that is not allowed: what somebody else traces already, and what is not ours. */
 static void test_not_allowed(void **state)
 {
-	struct hold hold;
+	struct command_stop stop;
 
 	(void)state;
-	hold_begin(getpid(), &hold);
-	assert_false(hold.tracing);
-	assert_false(hold_at_exec(&hold));
-	assert_false(hold_at_entry(&hold));
-	hold_end(&hold);
+	command_stop_begin(getpid(), &stop);
+	assert_false(stop.tracing);
+	assert_false(command_stop_at_exec(&stop));
+	assert_false(command_stop_at_entry(&stop));
+	command_stop_end(&stop);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 #include <bpf/btf.h>
 #include <cmocka.h>
 
-#include "kernel/type_part.h"
+#include "kernel/btf_subset.h"
 
 #define KERNEL "/sys/kernel/btf/vmlinux"
 
@@ -55,7 +55,7 @@ static struct btf *part_of(const void *bytes, size_t size, const char *const *na
 	size_t part_size;
 	void *copy;
 
-	assert_int_equal(type_part(bytes, size, names, n, &copy, &part_size), 0);
+	assert_int_equal(btf_subset(bytes, size, names, n, &copy, &part_size), 0);
 	part = btf__new(copy, (uint32_t)part_size);
 	assert_non_null(part);
 	free(copy);
@@ -153,7 +153,7 @@ static void broken_descriptions_are_refused_or_read(void **state)
 		void *part;
 
 		memcpy(copy, bytes, cut);
-		assert_true(type_part(copy, cut, names, 4, &part, &ignored) < 0);
+		assert_true(btf_subset(copy, cut, names, 4, &part, &ignored) < 0);
 		free(copy);
 	}
 	for (uint32_t at = 0; at < size * 8; at++) {
@@ -163,7 +163,7 @@ static void broken_descriptions_are_refused_or_read(void **state)
 
 		memcpy(copy, bytes, size);
 		copy[at / 8] ^= (char)(1 << at % 8);
-		if (type_part(copy, size, names, 4, &part, &length) == 0) {
+		if (btf_subset(copy, size, names, 4, &part, &length) == 0) {
 			struct btf *parsed = btf__new(part, (uint32_t)length);
 
 			assert_non_null(parsed);
@@ -189,10 +189,10 @@ static void what_is_unknown_is_said_to_be(void **state)
 	(void)state;
 	memcpy(copy, bytes, size);
 	first->info = 31u << 24;
-	assert_int_equal(type_part(copy, size, names, 1, &part, &ignored), -EOPNOTSUPP);
+	assert_int_equal(btf_subset(copy, size, names, 1, &part, &ignored), -EOPNOTSUPP);
 	memcpy(copy, bytes, size);
 	((struct btf_header *)copy)->magic = 0x9feb; /* of the other byte order */
-	assert_int_equal(type_part(copy, size, names, 1, &part, &ignored), -EINVAL);
+	assert_int_equal(btf_subset(copy, size, names, 1, &part, &ignored), -EINVAL);
 	free(copy);
 	btf__free(all);
 }
@@ -218,7 +218,7 @@ static void ids_may_lead_anywhere(void **state)
 	assert_true(btf__add_struct(all, "holder", 4) > 0);
 	assert_int_equal(btf__add_field(all, "missing", 77, 0, 0), 0);
 	bytes = btf__raw_data(all, &size);
-	assert_int_equal(type_part(bytes, size, names, 2, &copy, &ignored), -EINVAL);
+	assert_int_equal(btf_subset(bytes, size, names, 2, &copy, &ignored), -EINVAL);
 	btf__free(all);
 }
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "kernel/kernel_tables.h"
+#include "kernel/orc_tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
 
 #include "base/own.h"
+#include "kernel/kallsyms_lines.h"
+#include "kernel/module_lines.h"
 
-/* More entries than any kernel has, and what a search finds its way through. */
+/* More entries than any kernel has; the search in BPF makes as many steps as this takes. */
 #define MAX_ENTRIES (1u << 22)
 
 enum symbol {
@@ -36,7 +38,7 @@ static const char *const NAMES[N_SYMBOLS] = {
 	[TEXT_END] = "_etext",
 	[FUNCTION] = "schedule",
 	[GRAPH] = "return_to_handler",
-	/* One of these: since Linux 5.18, 5.16, and before. */
+	/* Kernels have one of these three: since Linux 5.18, since 5.16, before. */
 	[RETURN] = "arch_rethook_trampoline",
 	[RETURN_5_16] = "__kretprobe_trampoline",
 	[RETURN_OLD] = "kretprobe_trampoline",
@@ -60,14 +62,14 @@ static void fill(const uint64_t *addresses, volatile struct wire_orc *orc)
 	__atomic_store_n(&orc->n, (uint32_t)(size / sizeof(int32_t)), __ATOMIC_RELEASE);
 }
 
-void kernel_tables_ask(const struct kernel_lookup *asker, volatile struct wire_orc *orc)
+void orc_tables_look_up(const struct kernel_lookup *lookup, volatile struct wire_orc *orc)
 {
 	uint64_t addresses[N_SYMBOLS] = { 0 };
 
 	for (int i = 0; i < N_SYMBOLS; i++) {
 		if (i > RETURN && addresses[i - 1])
 			break;
-		if (asker->address_of(asker->context, NAMES[i], &addresses[i]) < 0) {
+		if (lookup->address_of(lookup->context, NAMES[i], &addresses[i]) < 0) {
 			addresses[i] = 0;
 			if (i == IPS)
 				return;
@@ -76,31 +78,27 @@ void kernel_tables_ask(const struct kernel_lookup *asker, volatile struct wire_o
 	fill(addresses, orc);
 }
 
-void kernel_tables_read(FILE *kallsyms, volatile struct wire_orc *orc)
+static int take_symbol(void *context, const struct kallsyms_line *line)
 {
-	uint64_t addresses[N_SYMBOLS] = { 0 };
-	own(own_free) char *line = NULL;
-	size_t room = 0;
+	uint64_t *addresses = context;
 
-	while (kallsyms && getline(&line, &room, kallsyms) > 0) {
-		char *end, *name;
-		uint64_t address = strtoull(line, &end, 16);
-
-		if (strlen(end) < 4 || strchr(end, '[')) /* " T NAME", and modules' have one more */
-			continue;
-		name = end + 3;
-		name[strcspn(name, "\n")] = '\0';
-		if (name[0] != '_' && name[0] != 'r' && name[0] != 'a' && name[0] != 'k' &&
-		    name[0] != 's')
-			continue;
-		for (int i = 0; i < N_SYMBOLS; i++)
-			if (!addresses[i] && strcmp(name, NAMES[i]) == 0)
-				addresses[i] = address;
-	}
-	fill(addresses, orc);
+	if (line->module || !strchr("_raks", line->name[0]))
+		return 0;
+	for (int i = 0; i < N_SYMBOLS; i++)
+		if (!addresses[i] && strcmp(line->name, NAMES[i]) == 0)
+			addresses[i] = line->address;
+	return 0;
 }
 
-/* Where a section of a module is; 0 where it has none. */
+void orc_tables_read(int kallsyms_fd, volatile struct wire_orc *orc)
+{
+	uint64_t addresses[N_SYMBOLS] = { 0 };
+
+	if (kallsyms_fd >= 0 && kallsyms_lines_read(kallsyms_fd, take_symbol, addresses) == 0)
+		fill(addresses, orc);
+}
+
+/* The address of a module's section, 0 where it has none. */
 static uint64_t section(int directory, const char *module, const char *name)
 {
 	char path[160], text[32] = "";
@@ -120,40 +118,42 @@ static int compare_start(const void *a, const void *b)
 	return left->start < right->start ? -1 : left->start > right->start;
 }
 
-uint32_t kernel_tables_modules(FILE *list, int directory, struct wire_module *modules)
+struct module_list {
+	int directory;
+	struct wire_module *modules;
+	uint32_t n;
+};
+
+static int take_module(void *context, const struct module_line *line)
 {
-	own(own_free) char *line = NULL;
-	uint32_t n = 0;
-	size_t room = 0;
+	struct module_list *list = context;
+	struct wire_module module = { .start = line->start, .end = line->end };
 
-	/* "NAME SIZE USERS USED_BY STATE 0xADDRESS"; addresses may be hidden: 0 */
-	while (list && n < WIRE_MAX_MODULES && getline(&line, &room, list) > 0) {
-		struct wire_module *module = &modules[n];
-		uint64_t size = 0, start = 0;
-		char name[64];
-
-		if (sscanf(line, "%63s %" SCNu64 " %*s %*s Live %" SCNx64, name, &size, &start) !=
-			    3 ||
-		    !start || strchr(name, '/'))
-			continue;
-		*module = (struct wire_module){
-			.start = start,
-			.end = start + size,
-			.module = section(directory, name, ".gnu.linkonce.this_module"),
-			.ips = section(directory, name, ".orc_unwind_ip"),
-		};
-		n += module->module && module->ips;
-	}
-	qsort(modules, n, sizeof(*modules), compare_start);
-	return n;
+	if (!line->live || strchr(line->name, '/'))
+		return 0;
+	module.module = section(list->directory, line->name, ".gnu.linkonce.this_module");
+	module.ips = section(list->directory, line->name, ".orc_unwind_ip");
+	if (module.module && module.ips)
+		list->modules[list->n++] = module;
+	return list->n == WIRE_MAX_MODULES;
 }
 
-void kernel_tables_tell_modules(int map, volatile struct wire_orc *orc)
+uint32_t orc_tables_modules(int list_fd, int directory, struct wire_module *modules)
 {
-	own(own_file) FILE *list = fopen("/proc/modules", "re");
+	struct module_list list = { .directory = directory, .modules = modules };
+
+	if (list_fd >= 0)
+		module_lines_read(list_fd, take_module, &list);
+	qsort(modules, list.n, sizeof(*modules), compare_start);
+	return list.n;
+}
+
+void orc_tables_write_modules(int map, volatile struct wire_orc *orc)
+{
+	own(own_fd) int list = open("/proc/modules", O_RDONLY | O_CLOEXEC);
 	own(own_fd) int directory = open("/sys/module", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct wire_module modules[WIRE_MAX_MODULES];
-	uint32_t n = kernel_tables_modules(list, directory, modules), i;
+	uint32_t n = orc_tables_modules(list, directory, modules), i;
 
 	for (i = 0; i < n && bpf_map_update_elem(map, &i, &modules[i], BPF_ANY) == 0; i++)
 		;

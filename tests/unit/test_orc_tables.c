@@ -11,10 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/kernel_tables.h"
+#include "kernel/orc_tables.h"
 
 #define TABLES                                                                                     \
 	"ffffffff81000000 T _stext\n"                                                              \
@@ -26,14 +27,23 @@
 	"ffffffff83000040 R __start_orc_unwind\n"                                                  \
 	"ffffffff83000040 R __stop_orc_unwind_ip\n"
 
+static int file_of(const char *text)
+{
+	int fd = memfd_create("list", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
 static struct wire_orc read_text(const char *text)
 {
 	struct wire_orc orc = { 0 };
-	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	int fd = file_of(text);
 
-	assert_non_null(file);
-	kernel_tables_read(file, &orc);
-	fclose(file);
+	orc_tables_read(fd, &orc);
+	close(fd);
 	return orc;
 }
 
@@ -65,7 +75,7 @@ static void what_is_hidden_or_not_there_is_none(void **state)
 	orc = read_text(strchr(TABLES, '\n') + 1); /* no _stext */
 	assert_int_equal(orc.n, 0);
 	memset(&orc, 0, sizeof(orc));
-	kernel_tables_read(NULL, &orc);
+	orc_tables_read(-1, &orc);
 	assert_int_equal(orc.n, 0);
 }
 
@@ -105,17 +115,17 @@ static int refuse(void *context, const char *name, uint64_t *ret_address)
 static void the_kernel_can_be_asked(void **state)
 {
 	int questions = 0;
-	struct kernel_lookup asker = { .context = &questions, .address_of = answer };
+	struct kernel_lookup lookup = { .context = &questions, .address_of = answer };
 	struct wire_orc orc = { 0 }, none = { 0 };
 
 	(void)state;
-	kernel_tables_ask(&asker, &orc);
+	orc_tables_look_up(&lookup, &orc);
 	assert_int_equal(orc.n, 100);
 	assert_int_equal(orc.hooks[0], 0);
 	assert_int_equal(orc.hooks[1], 5500);
 	questions = 0;
-	asker.address_of = refuse;
-	kernel_tables_ask(&asker, &none);
+	lookup.address_of = refuse;
+	orc_tables_look_up(&lookup, &none);
 	assert_int_equal(none.n, 0);
 	assert_int_equal(questions, 1);
 }
@@ -135,17 +145,16 @@ static void put(const char *directory, const char *name, const char *text)
 static void modules_are_sorted_and_whole(void **state)
 {
 	char directory[] = "/tmp/stacktally-unit-XXXXXX", path[400];
-	static char list[] = "late 8192 1 - Live 0xffffffffc0004000\n"
-			     "early 4096 0 late, Live 0xffffffffc0001000 (OE)\n"
-			     "going 4096 0 - Unloading 0xffffffffc0002000\n"
-			     "hidden 4096 0 - Live 0x0000000000000000\n"
-			     "../late 4096 0 - Live 0xffffffffc0009000\n"
-			     "without 4096 0 - Live 0xffffffffc0003000\n"
-			     "short\n";
+	static const char list[] = "late 8192 1 - Live 0xffffffffc0004000\n"
+				   "early 4096 0 late, Live 0xffffffffc0001000 (OE)\n"
+				   "going 4096 0 - Unloading 0xffffffffc0002000\n"
+				   "hidden 4096 0 - Live 0x0000000000000000\n"
+				   "../late 4096 0 - Live 0xffffffffc0009000\n"
+				   "without 4096 0 - Live 0xffffffffc0003000\n"
+				   "short\n";
 	static const char *const names[] = { "late", "early", "without" };
 	struct wire_module modules[WIRE_MAX_MODULES];
-	FILE *file = fmemopen(list, strlen(list), "r");
-	int fd;
+	int file = file_of(list), fd;
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
@@ -162,14 +171,14 @@ static void modules_are_sorted_and_whole(void **state)
 	put(directory, "without/sections/.gnu.linkonce.this_module", "0xffffffffc0003800\n");
 	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_int_equal(kernel_tables_modules(file, fd, modules), 2);
+	assert_int_equal(orc_tables_modules(file, fd, modules), 2);
 	assert_int_equal(modules[0].start, 0xffffffffc0001000);
 	assert_int_equal(modules[0].end, 0xffffffffc0002000);
 	assert_int_equal(modules[0].module, 0xffffffffc0001800);
 	assert_int_equal(modules[0].ips, 0xffffffffc0001c00);
 	assert_int_equal(modules[1].start, 0xffffffffc0004000);
-	assert_int_equal(kernel_tables_modules(NULL, fd, modules), 0);
-	fclose(file);
+	assert_int_equal(orc_tables_modules(-1, fd, modules), 0);
+	close(file);
 	close(fd);
 	snprintf(path, sizeof(path), "rm -r %s", directory);
 	assert_int_equal(system(path), 0);

@@ -5,7 +5,7 @@
 
 #include <bpf/btf.h>
 
-#include "kernel/type_part.h"
+#include "kernel/btf_subset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t part_size;
 	void *part;
 
-	if (type_part(data, size, names, sizeof(names) / sizeof(names[0]), &part, &part_size) < 0)
+	if (btf_subset(data, size, names, sizeof(names) / sizeof(names[0]), &part, &part_size) < 0)
 		return 0;
 	parsed = btf__new(part, (uint32_t)part_size);
 	if (!parsed)
