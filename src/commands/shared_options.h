@@ -9,6 +9,7 @@
 #define STACKTALLY_COMMANDS_SHARED_OPTIONS_H
 
 #include "cli/options.h"
+#include "report/formats.h"
 
 /*
  * Frames of a stack. The kernel walks 127 unless kernel.perf_event_max_stack says more; what is
@@ -48,10 +49,15 @@ struct shared_options {
 		.cpu = -1, .unwind_memory = UNWIND_MEMORY_USUAL                                    \
 	}
 
-/* The words --format takes, for help and completion. */
-#define SHARED_FORMATS "text folded svg html pprof speedscope json perf-script recording"
+/* The names of the formats, for completion and for --help. */
+#define SHARED_FORMAT(id, name)		    name
+#define SHARED_FORMAT_AFTER_BLANK(id, name) " " name
+#define SHARED_FORMAT_AFTER_COMMA(id, name) ", " name
+#define SHARED_FORMAT_AFTER_OR(id, name)    " or " name
+#define SHARED_FORMATS                                                                             \
+	REPORT_FORMATS(SHARED_FORMAT, SHARED_FORMAT_AFTER_BLANK, SHARED_FORMAT_AFTER_BLANK)
 #define SHARED_FORMATS_HELP                                                                        \
-	"text, folded, svg, html, pprof, speedscope, json, perf-script or recording"
+	REPORT_FORMATS(SHARED_FORMAT, SHARED_FORMAT_AFTER_COMMA, SHARED_FORMAT_AFTER_OR)
 
 #define SECTION_FILTERS "filters"
 #define SECTION_CAPTURE "capture"

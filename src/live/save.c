@@ -133,19 +133,13 @@ static int cut_part(struct keeper *keeper, uint64_t from, uint64_t to, struct pr
 static int write_report(const struct keeper *keeper, const struct writer *writer,
 			const struct profile_meta *meta, const struct tally *tally, FILE *out)
 {
-	const struct report_options *options = &keeper->source.report;
-	struct profile profile = { 0 };
-	int r;
+	const struct report report = {
+		.measurement = { meta, tally, keeper->names },
+		.options = &keeper->source.report,
+		.head = { .title = true },
+	};
 
-	if (!writer)
-		return keeper->source.record(out, meta, tally, keeper->names, NULL);
-	r = profile_build(tally, keeper->names, meta, writer->view(options), &profile);
-	if (r == 0 && writer == writers[0])
-		fprintf(out, "%s\n\n", meta->title ? meta->title : "");
-	if (r == 0)
-		r = writer->write(&profile, options, out, NULL);
-	profile_clear(&profile);
-	return r;
+	return report_write(writer, &report, out, NULL);
 }
 
 int save_stretch(struct keeper *keeper, const struct writer *writer, uint64_t from, uint64_t to,

@@ -153,9 +153,10 @@ static int put_difference(struct folded *folded, const struct frame_style *style
 	return r < 0 ? r : bytes_finish(&folded->bytes);
 }
 
-static int folded_write(const struct profile *profile, const struct report_options *options,
-			FILE *out, struct error *err)
+static int folded_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
+	const struct report_options *options = report->options;
 	/* Symbols alone, whatever -s and -A say: they are what readers of this format match. */
 	struct frame_style style = { .before = ";",
 				     .after = "",

@@ -71,9 +71,10 @@ static int fit_page(const struct profile *profile, const struct flame_frames *fr
 	return r;
 }
 
-static int html_write(const struct profile *profile, const struct report_options *options,
-		      FILE *out, struct error *err)
+static int html_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
+	const struct report_options *options = report->options;
 	own(own_flame_frames_free) struct flame_frames *frames = NULL;
 	struct flame_options flame = html_options(options);
 	struct flame_tree tree = { 0 };

@@ -210,10 +210,9 @@ static void put_all(struct json *json)
 	bytes_string(bytes, "]}\n");
 }
 
-static int json_write(const struct profile *profile, const struct report_options *options,
-		      FILE *out, struct error *err)
+static int json_write(const struct report *report, FILE *out, struct error *err)
 {
-	struct json json = { .profile = profile, .view = json_view(options) };
+	struct json json = { .profile = report->profile, .view = json_view(report->options) };
 	int r;
 
 	bytes_start(&json.bytes, out);

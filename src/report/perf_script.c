@@ -224,13 +224,12 @@ static int put_all(struct perf_script *script)
 	return bytes_finish(&script->bytes);
 }
 
-static int perf_script_write(const struct profile *profile, const struct report_options *options,
-			     FILE *out, struct error *err)
+static int perf_script_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
 	struct perf_script script = { .profile = profile };
 	int r;
 
-	(void)options;
 	script.each = profile->total / RECORDS_MAX + (profile->total % RECORDS_MAX ? 1 : 0);
 	if (script.each == 0)
 		script.each = 1;

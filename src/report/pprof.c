@@ -347,17 +347,15 @@ static int put_all(struct pprof *pprof)
 	return failed(pprof) && !pprof->gzip.failed ? -ENOMEM : 0;
 }
 
-static int pprof_write(const struct profile *profile, const struct report_options *options,
-		       FILE *out, struct error *err)
+static int pprof_write(const struct report *report, FILE *out, struct error *err)
 {
 	own(own_free) struct pprof *pprof = calloc(1, sizeof(*pprof));
 	int r, ended;
 
-	(void)options;
 	if (!pprof)
 		return report_result(-ENOMEM, err);
-	pprof->profile = profile;
-	pprof_tables_start(&pprof->tables, profile);
+	pprof->profile = report->profile;
+	pprof_tables_start(&pprof->tables, report->profile);
 	gzip_start(&pprof->gzip, out);
 	r = put_all(pprof);
 	ended = gzip_end(&pprof->gzip);

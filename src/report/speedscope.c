@@ -157,13 +157,13 @@ static void put_all(struct speedscope *speedscope)
 	bytes_string(bytes, "]}\n");
 }
 
-static int speedscope_write(const struct profile *profile, const struct report_options *options,
-			    FILE *out, struct error *err)
+static int speedscope_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
 	struct speedscope speedscope = { .profile = profile,
-					 .options = options,
+					 .options = report->options,
 					 .weight = profile_sample_ns(profile->meta) };
-	int r = entry_groups_make(&speedscope.groups, profile, options->per_thread);
+	int r = entry_groups_make(&speedscope.groups, profile, report->options->per_thread);
 
 	if (speedscope.weight == 0)
 		speedscope.weight = 1;

@@ -374,9 +374,10 @@ static int draw(struct svg *svg, FILE *out)
 	return bytes_finish(&svg->bytes);
 }
 
-static int svg_write(const struct profile *profile, const struct report_options *options, FILE *out,
-		     struct error *err)
+static int svg_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
+	const struct report_options *options = report->options;
 	own(own_flame_frames_free) struct flame_frames *frames = NULL;
 	struct flame_options flame = flame_tree_options(options);
 	struct flame_layout layout = { 0 };

@@ -203,9 +203,10 @@ static int put_difference(struct text *text, const struct frame_style *style)
 	return r < 0 ? r : bytes_finish(&text->bytes);
 }
 
-static int text_write(const struct profile *profile, const struct report_options *options,
-		      FILE *out, struct error *err)
+static int text_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
+	const struct report_options *options = report->options;
 	struct text text = { .profile = profile,
 			     .options = options,
 			     .indent = is_stackcount(options) ? "  " : "    " };
@@ -237,6 +238,7 @@ const struct writer text_writer = {
 	.description = "stacks on several lines, leaf first",
 	.extensions = extensions,
 	.diffs = true,
+	.titled = true,
 	.view = text_view,
 	.write = text_write,
 };

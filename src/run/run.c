@@ -194,7 +194,7 @@ static int measure(struct measured *measured, struct session *session,
 		if (r == 0 && measured->watch && event != SESSION_INTERVAL)
 			watch_end(measured->watch, event == SESSION_ENDED);
 		if (r == 0)
-			r = run_report_write(&measured->report, !measured->watch, err);
+			r = run_report_write(&measured->report, err);
 		if (r < 0)
 			return r;
 		tally_clear(measured->report.tally);

@@ -41,7 +41,7 @@ static int show_and_report(struct run_report *report, const struct recording *re
 	if (r == 0 && request->plan->tui)
 		r = browse(report, err);
 	if (r == 0)
-		r = run_report_write(report, false, err);
+		r = run_report_write(report, err);
 	return r < 0 ? r : run_report_finish(report, err);
 }
 

@@ -83,7 +83,6 @@ int run_live_start(struct run_live *run, const struct profile_meta *meta, struct
 	struct symbolizer_options own = *options;
 	struct keeper_source source = {
 		.resolve = resolve,
-		.record = recording_save,
 		.context = run,
 		.report = run->request->report,
 		.meta = *meta,
@@ -161,7 +160,6 @@ int run_live_serve(const struct run_request *request, const struct recording *re
 	struct recorded recorded = { recording };
 	const struct keeper_source source = {
 		.resolve = take_names,
-		.record = recording_save,
 		.context = &recorded,
 		.report = request->report,
 		.meta = recording->meta,

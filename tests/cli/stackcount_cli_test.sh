@@ -53,7 +53,7 @@ says "an unknown format" 2 \
 refuses "more formats than outputs" "argument --format: given 2 times for 1 output" \
 	--format text --format folded vfs_read
 says "a file of unknown format" 2 \
-	"stackcount: no format goes by the extension of '$tmp/x.nosuch': use one of .txt .folded .collapsed .svg .html .htm .pb.gz .pprof .speedscope.json .speedscope .json .perf .perf.txt .stacktally, or say which with --format" \
+	"stackcount: no format has the extension of '$tmp/x.nosuch': use one of .txt .folded .collapsed .svg .html .htm .pb.gz .pprof .speedscope.json .speedscope .json .perf .perf.txt .stacktally, or --format" \
 	-o "$tmp/x.nosuch" c:malloc
 [ ! -e "$tmp/x.nosuch" ]
 check $? "... and it is not made" "$(ls "$tmp")"

@@ -326,6 +326,7 @@ static void hostile_bytes_do_no_harm(void **state)
 			struct report_options options = { .per_process = true, .offset = true };
 			struct recording *recording = NULL;
 			struct profile profile = { 0 };
+			const struct report report = { .options = &options, .profile = &profile };
 			struct error err = { 0 };
 
 			memcpy(hostile, data->bytes, data->size);
@@ -346,7 +347,7 @@ static void hostile_bytes_do_no_harm(void **state)
 						       &profile),
 					 0);
 			assert_true(profile.total == tally_total(recording->tally));
-			assert_int_equal(text_writer.write(&profile, &options, out, &err), 0);
+			assert_int_equal(text_writer.write(&report, out, &err), 0);
 			profile_clear(&profile);
 			recording_free(recording);
 		}
