@@ -26,9 +26,6 @@
 struct keeper_source {
 	/* Names the addresses of the tally that `names` lacks. 0 or a negative errno. */
 	int (*resolve)(void *context, const struct tally *tally, struct names *names);
-	/* Writes a recording. 0 or a negative errno. */
-	int (*record)(FILE *out, const struct profile_meta *meta, const struct tally *tally,
-		      const struct names *names, struct error *err);
 	void *context;
 	struct report_options report;
 	struct profile_meta meta; /* strings are borrowed */

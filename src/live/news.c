@@ -192,13 +192,11 @@ static void put_measurement(struct bytes *bytes, const struct keeper *keeper)
 		bytes_string(bytes, i ? ",[" : "[");
 		json_string(bytes, writers[i]->name);
 		bytes_char(bytes, ',');
-		json_string(bytes, writers[i]->extensions[0] ? writers[i]->extensions[0] : "");
+		json_string(bytes, writers[i]->extensions[0]);
 		bytes_char(bytes, ',');
 		json_string(bytes, writers[i]->description);
 		bytes_char(bytes, ']');
 	}
-	if (keeper->source.record)
-		bytes_string(bytes, ",[\"recording\",\".stacktally\",\"all, for --from\"]");
 	bytes_char(bytes, ']');
 }
 

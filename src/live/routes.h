@@ -24,7 +24,7 @@ struct route {
 	enum route_kind kind;
 	const char *content, *type; /* of a file */
 	size_t size;
-	const struct writer *writer; /* NULL: a recording */
+	const struct writer *writer; /* of ROUTE_SAVE and ROUTE_PROFILE */
 	uint64_t from, to;	     /* seconds by number; 0 and UINT64_MAX: all */
 	uint64_t seconds;
 };
