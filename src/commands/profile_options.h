@@ -24,6 +24,6 @@ struct profile_options {
 	}
 
 extern const struct command_line profile_command_line;
-extern const struct manual_section profile_manual[]; /* profile_manual.c */
+extern const struct manual_section profile_manual[]; /* manual.c */
 
 #endif

@@ -246,8 +246,4 @@ struct shared_options {
 		.help = "print the completion for bash and exit"                                   \
 	}
 
-/* Man page sections of both, in roff; shared_manual.c. */
-extern const char shared_manual_environment[], shared_manual_exit_status[],
-	shared_manual_privileges[];
-
 #endif

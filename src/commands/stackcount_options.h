@@ -23,6 +23,6 @@ struct stackcount_options {
 	}
 
 extern const struct command_line stackcount_command_line;
-extern const struct manual_section stackcount_manual[]; /* stackcount_manual.c */
+extern const struct manual_section stackcount_manual[]; /* manual.c */
 
 #endif
