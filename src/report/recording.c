@@ -18,7 +18,7 @@ static const char *const extensions[] = { ".stacktally", NULL };
 
 const struct writer recording_writer = {
 	.name = "recording",
-	.description = "all, for --from",
+	.description = "everything, for --from",
 	.extensions = extensions,
 	.binary = true,
 	.diffs = true,
