@@ -84,7 +84,7 @@ grep -E '^(ok|FAIL)' "$tmp/followed" | sed 's/$/ (stackcount)/'
 
 says "a name is no address" "cannot serve at 'example.com:1'"
 "$profile" --live=0.0.0.0 -f 1 >"$out" 2>"$err"
-says "to serve everybody is warned of" '^WARNING: whoever can reach that address'
+says "to serve everybody is warned of" '^WARNING: nothing is encrypted: '
 serve "$profile" -f "--live=[::1]" 3
 case $url in "http://[::1]:"*) ok "serves at an address of IPv6" ;; *) fail "serves at an address of IPv6" "$url" ;; esac
 wait "$server"
