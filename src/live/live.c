@@ -165,8 +165,8 @@ static int save(struct live *live, struct job *job, struct reply *reply)
 		if (route->from > history_newest(&live->model.history))
 			route->to = route->from;
 	}
-	reply->type = !route->writer || route->writer->binary ? "application/octet-stream"
-							      : "text/plain; charset=utf-8";
+	reply->type =
+		route->writer->binary ? "application/octet-stream" : "text/plain; charset=utf-8";
 	return save_range(&live->model, route->writer, route->from, route->to, &reply->body);
 }
 
@@ -197,7 +197,7 @@ static void run_job(struct live *live, struct job *job)
 	case ROUTE_SAVE:
 	case ROUTE_PROFILE:
 		snprintf(name, sizeof(name), "%s%s", live->model.source.meta.command,
-			 job->route.writer ? job->route.writer->extensions[0] : ".stacktally");
+			 job->route.writer->extensions[0]);
 		reply.file_name = name;
 		r = save(live, job, &reply);
 		break;

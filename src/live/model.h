@@ -22,14 +22,10 @@
 #define MODEL_MAX_NODES	    200000
 #define MODEL_MAX_ENTRIES   1000000
 
-/* Where names come from, and how recordings are written. The callbacks run on the model's thread.
- */
+/* Where names come from. The callbacks run on the model's thread. */
 struct model_source {
 	/* Adds to `names` the addresses of the tally that it lacks. 0 or a negative errno. */
 	int (*resolve)(void *context, const struct tally *tally, struct names *names);
-	/* Writes a recording. 0 or a negative errno. */
-	int (*record)(FILE *out, const struct profile_meta *meta, const struct tally *tally,
-		      const struct names *names, struct error *err);
 	void *context;
 	struct report_options report;
 	struct profile_meta meta; /* its strings are borrowed */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "live/routes.h"
 
-#include <string.h>
-
 #define DEFAULT_SECONDS 30 /* as in Go's net/http/pprof */
 
 /*
@@ -61,7 +59,7 @@ static int find_format(const struct request *request, struct route *route)
 	if (!request_word(request, "format", name, sizeof(name)))
 		return -400;
 	route->writer = writer_by_name(name);
-	return route->writer || strcmp(name, "recording") == 0 ? 0 : -400;
+	return route->writer ? 0 : -400;
 }
 
 static int find_save(const struct request *request, struct route *route)

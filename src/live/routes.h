@@ -24,7 +24,7 @@ struct route {
 	enum route_kind kind;
 	const char *content, *type; /* of ROUTE_FILE; static */
 	size_t size;
-	const struct writer *writer; /* NULL: a recording */
+	const struct writer *writer; /* of ROUTE_SAVE and ROUTE_PROFILE */
 	uint64_t from, to;	     /* numbers of seconds, from 1; 0 and UINT64_MAX: all */
 	uint64_t seconds;	     /* of ROUTE_PROFILE, 1 to ROUTE_MAX_SECONDS */
 };

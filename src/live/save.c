@@ -140,20 +140,13 @@ static int make_part(struct model *model, uint64_t from, uint64_t to, struct pro
 static int write_report(const struct model *model, const struct writer *writer,
 			const struct profile_meta *meta, const struct tally *tally, FILE *out)
 {
-	const struct report_options *options = &model->source.report;
-	struct profile profile = { 0 };
-	int r;
+	const struct report report = {
+		.measurement = { meta, tally, model->names },
+		.options = &model->source.report,
+		.head = { .title = true },
+	};
 
-	if (!writer)
-		return model->source.record(out, meta, tally, model->names, NULL);
-	r = profile_build(tally, model->names, meta, writer->view(options), &profile);
-	if (r < 0)
-		return r;
-	if (writer == writers[0])
-		fprintf(out, "%s\n\n", meta->title ? meta->title : "");
-	r = writer->write(&profile, options, out, NULL);
-	profile_clear(&profile);
-	return r;
+	return report_write(writer, &report, out, NULL);
 }
 
 int save_range(struct model *model, const struct writer *writer, uint64_t from, uint64_t to,

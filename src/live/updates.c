@@ -191,13 +191,11 @@ static void put_measurement(struct bytes *bytes, const struct model *model)
 		bytes_string(bytes, i ? ",[" : "[");
 		json_string(bytes, writers[i]->name);
 		bytes_char(bytes, ',');
-		json_string(bytes, writers[i]->extensions[0] ? writers[i]->extensions[0] : "");
+		json_string(bytes, writers[i]->extensions[0]);
 		bytes_char(bytes, ',');
 		json_string(bytes, writers[i]->description);
 		bytes_char(bytes, ']');
 	}
-	if (model->source.record)
-		bytes_string(bytes, ",[\"recording\",\".stacktally\",\"all, for --from\"]");
 	bytes_char(bytes, ']');
 }
 

@@ -94,6 +94,6 @@ refused "pprof that was cut" 'pprof' -f --diff "$tmp/cut.pb"
 refused "a program" 'neither a recording' -f --diff /bin/ls
 refused "no file" 'No such file' -f --diff "$tmp/nothing"
 refused "a device" 'not a regular file' -f --diff /dev/null
-refused "--diff-raw alone" 'goes with --diff' -f --diff-raw
-refused "a format without differences" "shows no differences" --format pprof --diff "$tmp/base.folded"
+refused "--diff-raw alone" 'needs --diff' -f --diff-raw
+refused "a format without differences" "cannot show differences" --format pprof --diff "$tmp/base.folded"
 exit $failed

@@ -43,7 +43,7 @@ refuses 'unrecognized arguments: 2' 1 2
 refuses 'unrecognized arguments: --nosuch' --nosuch
 refuses 'argument -F/--frequency: expected one argument' -F
 refuses 'unrecognized arguments: 5' -f -F 99 1 5
-refuses 'argument --children: goes with -p/--pid' --children 1
+refuses 'argument --children: needs -p/--pid' --children 1
 
 # ---- --help and --version
 for option in -h --help --hel; do

@@ -43,7 +43,7 @@ refuses "-D 0" "argument -D/--duration: must be nonzero" -D 0 vfs_read
 refuses "-i 0" "argument -i/--interval: must be nonzero" -i 0 vfs_read
 refuses "-i of a negative number" "argument -i/--interval: must be positive" -i -1 vfs_read
 refuses "-p and -L" "argument -L/--tid: not allowed with argument -p/--pid" -p 1 -L 1 vfs_read
-refuses "--children without -p" "argument --children: goes with -p/--pid" --children vfs_read
+refuses "--children without -p" "argument --children: needs -p/--pid" --children vfs_read
 refuses "-p without its number" "argument -p/--pid: expected one argument" vfs_read -p
 refuses "no command after --" "expected a command after --" vfs_read --
 refuses "an ambiguous option" "ambiguous option: --d could match --duration, --delimited, --debug, --diff, --diff-raw" --d vfs_read
@@ -53,7 +53,7 @@ says "an unknown format" 2 \
 refuses "more formats than outputs" "argument --format: given 2 times for 1 output" \
 	--format text --format folded vfs_read
 says "a file of unknown format" 2 \
-	"stackcount: no format goes by the extension of '$tmp/x.nosuch': use one of .txt .folded .collapsed .svg .html .htm .pb.gz .pprof .speedscope.json .speedscope .json .perf .perf.txt .stacktally, or say which with --format" \
+	"stackcount: no format has the extension of '$tmp/x.nosuch': use one of .txt .folded .collapsed .svg .html .htm .pb.gz .pprof .speedscope.json .speedscope .json .perf .perf.txt .stacktally, or --format" \
 	-o "$tmp/x.nosuch" c:malloc
 [ ! -e "$tmp/x.nosuch" ]
 check $? "... and it is not created" "$(ls "$tmp")"

@@ -36,25 +36,10 @@ static int resolve(void *context, const struct tally *tally, struct names *names
 	return data_resolve(NULL, tally, names);
 }
 
-static int record_too_much(FILE *out, const struct profile_meta *meta, const struct tally *tally,
-			   const struct names *names, struct error *err)
-{
-	static const char block[1 << 16];
-
-	(void)meta;
-	(void)tally;
-	(void)names;
-	(void)err;
-	while (fwrite(block, 1, sizeof(block), out) == sizeof(block))
-		;
-	return 0;
-}
-
 static int set_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	const struct model_source source = { .resolve = resolve,
-					     .record = record_too_much,
 					     .context = fixture,
 					     .report = { .per_process = true },
 					     .meta = { .command = "profile" } };
@@ -159,17 +144,6 @@ static void bad_requests_are_refused(void **state)
 	assert_int_equal(get(fixture, "counts?from=1&to=2"), 200);
 }
 
-/* A recording that is too large does not keep other formats from being saved. */
-static void files_that_are_too_large_are_refused(void **state)
-{
-	struct fixture *fixture = *state;
-
-	data_count(fixture->tally, 3, 9, "ab", "");
-	update(fixture, 1000, true);
-	assert_int_equal(get(fixture, "save?format=recording"), 413);
-	assert_int_equal(get(fixture, "save?format=json"), 200);
-}
-
 static void a_profile_waits_for_its_seconds(void **state)
 {
 	struct fixture *fixture = *state;
@@ -244,7 +218,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_stream_has_every_second),
 		TEST(bad_requests_are_refused),
-		TEST(files_that_are_too_large_are_refused),
 		TEST(a_profile_waits_for_its_seconds),
 		TEST(waiting_requests_are_bounded),
 		TEST(slow_names_do_not_delay_the_measurement),

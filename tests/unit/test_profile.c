@@ -327,6 +327,9 @@ static void writers_are_found(void **state)
 	assert_null(writer_by_name(""));
 	assert_ptr_equal(writer_by_path("a/b.folded"), &folded_writer);
 	assert_ptr_equal(writer_by_path("out.txt"), &text_writer);
+	assert_ptr_equal(writer_by_path("x.stacktally"), &recording_writer);
+	assert_ptr_equal(writer_by_path("x.json"), &json_writer);
+	assert_ptr_equal(writer_by_path("x.speedscope.json"), &speedscope_writer);
 	assert_null(writer_by_path(".txt"));
 	assert_null(writer_by_path("txt"));
 }
@@ -338,13 +341,14 @@ static void write_errors_stay_with_the_stream(void **state)
 	struct report_options options = { .per_process = true };
 	struct error err = { 0 };
 	struct profile profile;
+	const struct report report = { .options = &options, .profile = &profile };
 	FILE *full = fopen("/dev/full", "we");
 
 	assert_non_null(full);
 	for (uint32_t i = 0; i < 100000; i++)
 		count(data, 1, i, TALLY_STACK_NONE, TALLY_STACK_NONE);
 	profile = build(data, text_writer.view(&options));
-	assert_int_equal(text_writer.write(&profile, &options, full, &err), 0);
+	assert_int_equal(text_writer.write(&report, full, &err), 0);
 	assert_true(ferror(full));
 	fclose(full);
 	profile_clear(&profile);

@@ -15,6 +15,8 @@
 #include "live/save.h"
 #include "live_data.h"
 #include "recording/recording.h"
+#include "report/report.h"
+#include "report/writer.h"
 
 #define MS 1000000ull /* in ns */
 
@@ -22,7 +24,7 @@ struct fixture {
 	struct tally *tally;
 	struct delta_tracker tracker;
 	struct model model;
-	size_t written; /* by record_too_much() */
+	size_t written; /* by write_too_much() */
 };
 
 static int set_up(void **state)
@@ -30,7 +32,6 @@ static int set_up(void **state)
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	const struct model_source source = {
 		.resolve = data_resolve,
-		.record = recording_save,
 		.context = fixture,
 		.report = { .per_process = true },
 		.meta = { .command = "profile", .event = "cpu-clock", .start_time_ns = 5000 * MS },
@@ -125,7 +126,9 @@ static void a_recording_can_be_loaded(void **state)
 	struct buffer *buffer = NULL;
 
 	measure(fixture);
-	assert_int_equal(save_range(&fixture->model, NULL, 0, UINT64_MAX, &buffer), 0);
+	assert_int_equal(save_range(&fixture->model, writer_by_name("recording"), 0, UINT64_MAX,
+				    &buffer),
+			 0);
 	recording = load(buffer);
 	buffer_unref(buffer);
 	assert_int_equal(recording->meta.start_time_ns, 5000 * MS);
@@ -134,7 +137,8 @@ static void a_recording_can_be_loaded(void **state)
 	assert_int_equal(tally_losses_of(recording->tally)->lost_ring, 3);
 	recording_free(recording);
 
-	assert_int_equal(save_range(&fixture->model, NULL, 2, 3, &buffer), 0);
+	assert_int_equal(save_range(&fixture->model, writer_by_name("recording"), 2, 3, &buffer),
+			 0);
 	recording = load(buffer);
 	buffer_unref(buffer);
 	assert_int_equal(recording->meta.start_time_ns, 6000 * MS);
@@ -144,7 +148,8 @@ static void a_recording_can_be_loaded(void **state)
 	assert_int_equal(tally_losses_of(recording->tally)->events, 122);
 	recording_free(recording);
 
-	assert_int_equal(save_range(&fixture->model, NULL, 3, 3, &buffer), 0);
+	assert_int_equal(save_range(&fixture->model, writer_by_name("recording"), 3, 3, &buffer),
+			 0);
 	recording = load(buffer);
 	buffer_unref(buffer);
 	assert_int_equal(tally_losses_of(recording->tally)->lost_ring, 0);
@@ -167,16 +172,12 @@ static void a_text_has_its_title(void **state)
 
 /* ---- failures */
 
-static int record_too_much(FILE *out, const struct profile_meta *meta, const struct tally *tally,
-			   const struct names *names, struct error *err)
+static int write_too_much(const struct report *report, FILE *out, struct error *err)
 {
 	static const char block[1 << 16];
-	struct fixture *fixture;
+	struct fixture *fixture = (struct fixture *)report->measurement.meta->title;
 
-	(void)tally;
-	(void)names;
 	(void)err;
-	fixture = (struct fixture *)meta->title;
 	while (fwrite(block, 1, sizeof(block), out) == sizeof(block))
 		fixture->written += sizeof(block);
 	return 0;
@@ -184,35 +185,32 @@ static int record_too_much(FILE *out, const struct profile_meta *meta, const str
 
 static void a_file_that_is_too_large_is_given_up(void **state)
 {
+	static const struct writer too_much = { .name = "too much", .write = write_too_much };
 	struct fixture *fixture = *state;
 	struct buffer *buffer = NULL;
 
 	measure(fixture);
-	fixture->model.source.record = record_too_much;
 	fixture->model.source.meta.title = (const char *)fixture;
-	assert_int_equal(save_range(&fixture->model, NULL, 1, 2, &buffer), -EFBIG);
+	assert_int_equal(save_range(&fixture->model, &too_much, 1, 2, &buffer), -EFBIG);
 	assert_null(buffer);
 	assert_in_range(fixture->written, SAVE_MAX_SIZE - (1 << 17), SAVE_MAX_SIZE);
 }
 
-static int record_nothing(FILE *out, const struct profile_meta *meta, const struct tally *tally,
-			  const struct names *names, struct error *err)
+static int write_a_part(const struct report *report, FILE *out, struct error *err)
 {
-	(void)meta;
-	(void)tally;
-	(void)names;
+	(void)report;
 	fputs("a part", out);
 	return error_set(err, -EIO, "cannot");
 }
 
 static void errors_of_writers_are_returned(void **state)
 {
+	static const struct writer failing = { .name = "failing", .write = write_a_part };
 	struct fixture *fixture = *state;
 	struct buffer *buffer = NULL;
 
 	measure(fixture);
-	fixture->model.source.record = record_nothing;
-	assert_int_equal(save_range(&fixture->model, NULL, 0, UINT64_MAX, &buffer), -EIO);
+	assert_int_equal(save_range(&fixture->model, &failing, 0, UINT64_MAX, &buffer), -EIO);
 	assert_null(buffer);
 	/* The next save works again. */
 	expect_folded(fixture, 1, 1, "sh;a;b 1\n");

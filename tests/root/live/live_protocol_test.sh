@@ -84,7 +84,7 @@ grep -E '^(ok|FAIL)' "$tmp/followed" | sed 's/$/ (stackcount)/'
 "$profile" --live=example.com:1 -f 1 >"$out" 2>"$err"
 says "a host name is refused" "cannot serve at 'example.com:1'"
 "$profile" --live=0.0.0.0 -f 1 >"$out" 2>"$err"
-says "an address that others can reach gets a warning" '^WARNING: whoever can reach that address'
+says "an address that others can reach gets a warning" '^WARNING: nothing is encrypted: '
 serve "$profile" -f "--live=[::1]" 3
 case $url in "http://[::1]:"*) ok "serves at an IPv6 address" ;; *) fail "serves at an IPv6 address" "$url" ;; esac
 wait "$server"
