@@ -107,6 +107,18 @@ static void plan_depth(uint32_t asked, struct plan *plan)
 	plan->user_depth = asked ? asked : by_kernel ? MAX_DEPTH_BY_KERNEL : MAX_DEPTH_LIMIT;
 }
 
+static int check_options(const struct shared_options *options, struct error *err)
+{
+	if (options->diff_raw && !options->diff)
+		return error_usage(err, "argument --diff-raw: needs --diff");
+	if (options->children && !options->tgids.n)
+		return error_usage(err, "argument --children: needs -p/--pid");
+	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
+	    options->stack_storage_size > INT_MAX)
+		return error_usage(err, "a number is too large");
+	return 0;
+}
+
 int shared_plan(const struct shared_options *options, char *const *command, struct plan *ret_plan,
 		struct report_options *ret_report, struct error *err)
 {
@@ -151,13 +163,9 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 	};
 	int r;
 
-	if (options->diff_raw && !options->diff)
-		return error_usage(err, "argument --diff-raw: needs --diff");
-	if (options->children && !options->tgids.n)
-		return error_usage(err, "argument --children: needs -p/--pid");
-	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
-	    options->stack_storage_size > INT_MAX)
-		return error_usage(err, "a number is too large");
+	r = check_options(options, err);
+	if (r < 0)
+		return r;
 	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
 	if (r < 0)
 		return r;

@@ -110,11 +110,13 @@ void run_notes_of_unwinding(const struct session *session)
 			is.tables.compiled, (double)is.tables.compile_ns / 1e6, is.tables.cached,
 			(double)is.tables.cached_ns / 1e6, is.tables.pending, is.tables.no_cfi,
 			is.tables.broken, is.tables.evicted);
-	message_verbose("unwinding: %u processes; no room for %" PRIu64 " more and for %" PRIu64
-			" mappings; %" PRIu64 " stacks finished in user space, %" PRIu64
-			" of them complete",
-			is.tables.processes, is.tables.processes_cut, is.tables.mappings_cut,
-			is.waited, is.finished);
+	message_verbose("unwinding: %u processes; %" PRIu64
+			" stacks finished in user space, %" PRIu64 " of them complete",
+			is.tables.processes, is.waited, is.finished);
+	if (is.tables.processes_cut || is.tables.mappings_cut)
+		message_verbose("unwinding: no room for %" PRIu64 " processes and %" PRIu64
+				" mappings more",
+				is.tables.processes_cut, is.tables.mappings_cut);
 }
 
 void run_notes_of_images(const struct images *images)

@@ -227,7 +227,7 @@ static void loads_what_was_saved(void **state)
 	assert_int_equal(recording->meta.stack_storage, 5);
 	assert_true(recording->meta.user && !recording->meta.kernel);
 
-	/* Saved again, it is the same file. */
+	/* Saving it again makes the same file. */
 	again = (struct data){ .tally = recording->tally,
 			       .names = recording->names,
 			       .meta = recording->meta };
@@ -239,7 +239,7 @@ static void loads_what_was_saved(void **state)
 	recording_free(NULL);
 }
 
-/* Sections are split when they are large, also between long strings. */
+/* Large sections are split, also between long strings. */
 static void large_ones_have_many_sections(void **state)
 {
 	struct data *data = *state;
@@ -268,7 +268,7 @@ static void large_ones_have_many_sections(void **state)
 	save(data);
 	assert_int_equal(load(data->bytes, data->size, &recording, &err), 0);
 	assert_true(tally_total(recording->tally) == tally_total(data->tally));
-	/* A name beyond the limit is cut to it. */
+	/* A longer name is cut to the limit. */
 	assert_int_equal(
 		strlen(names_frame(recording->names, names_n_frames(data->names) - 1).name),
 		RECORDING_STRING_MAX);
@@ -293,7 +293,7 @@ static void truncated_names_the_offset(void **state)
 	}
 }
 
-/* What is wrong at the `at`-th byte. Without its magic, a file is no recording at all. */
+/* Errors name the offset, unless the magic is wrong: then the file is no recording. */
 static void assert_says_where(const struct error *err, size_t at)
 {
 	assert_non_null(strstr(err->text, at < RECORDING_MAGIC_SIZE
@@ -319,7 +319,7 @@ static void every_flipped_byte_is_noticed(void **state)
 	}
 }
 
-/* Also behind right checksums nothing crashes; what loads can be printed, with the sum it has. */
+/* With correct checksums: nothing crashes; if it loads, its report has the sum of its counts. */
 static void hostile_bytes_do_no_harm(void **state)
 {
 	static const unsigned char values[] = { 0, 1, 0x7f, 0x80, 0xff };
