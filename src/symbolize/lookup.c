@@ -287,7 +287,8 @@ static int answer_from_jit_file(struct lookup *lookup, const struct batch *batch
 	int r;
 
 	images_lock(lookup->images);
-	fd = images_open_jit(lookup->images, requests[0].group, dump ? "dump" : "map");
+	fd = images_open_jit(lookup->images, requests[0].group,
+			     dump ? JIT_FILE_JITDUMP : JIT_FILE_PERF_MAP);
 	tgid = images_tgid(lookup->images, requests[0].group);
 	images_unlock(lookup->images);
 	if (fd < 0)

@@ -489,7 +489,7 @@ static void test_forget(void **state)
 	assert_int_equal(size.asked, 3);
 	assert_int_equal(size.spaces, 3);
 	/* The child's first image ended long ago. */
-	images_settle(place->images, now() + 1000000000000ull);
+	images_set_drained(place->images, now() + 1000000000000ull);
 	assert_int_equal(images_n(place->images), 4);
 	ids[before] = 1;
 	images_forget(place->images, ids);
@@ -600,33 +600,33 @@ static void test_owner_of_perf_map(void **state)
 	step(&child);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)child.pid);
 	assert_int_equal(images_at(place->images, child.pid, 1, now(), &image), 0);
-	assert_int_equal(images_open_jit(place->images, image, "map"), -ENOENT);
+	assert_int_equal(images_open_jit(place->images, image, JIT_FILE_PERF_MAP), -ENOENT);
 	write_map(path, 65534);
-	fd = images_open_jit(place->images, image, "map");
+	fd = images_open_jit(place->images, image, JIT_FILE_PERF_MAP);
 	assert_true(fd >= 0);
 	close(fd);
 	write_map(path, 0);
-	fd = images_open_jit(place->images, image, "map");
+	fd = images_open_jit(place->images, image, JIT_FILE_PERF_MAP);
 	assert_true(fd >= 0);
 	close(fd);
 	write_map(path, 1234);
-	assert_int_equal(images_open_jit(place->images, image, "map"), -EPERM);
+	assert_int_equal(images_open_jit(place->images, image, JIT_FILE_PERF_MAP), -EPERM);
 	finish(&child);
-	assert_int_equal(images_open_jit(place->images, image, "map"), -EPERM);
+	assert_int_equal(images_open_jit(place->images, image, JIT_FILE_PERF_MAP), -EPERM);
 	write_map(path, 65534); /* its user is remembered after its end */
-	fd = images_open_jit(place->images, image, "map");
+	fd = images_open_jit(place->images, image, JIT_FILE_PERF_MAP);
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	assert_true(images_open_jit(place->images, image, "map") < 0);
+	assert_true(images_open_jit(place->images, image, JIT_FILE_PERF_MAP) < 0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
-	assert_true(images_open_jit(place->images, image, "map") < 0);
+	assert_true(images_open_jit(place->images, image, JIT_FILE_PERF_MAP) < 0);
 	alarm(0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(images_open_jit(place->images, IMAGE_NONE, "map"), -ESRCH);
+	assert_int_equal(images_open_jit(place->images, IMAGE_NONE, JIT_FILE_PERF_MAP), -ESRCH);
 }
 
 /* In the child: a root of its own on a new file system, with code, a way out and a perf map. */
@@ -688,7 +688,7 @@ static void test_container(void **state)
 	mapping = find_file(place->images, image, address);
 	assert_content(place->images, mapping->file, 'c');
 	for (int ended = 0; ended < 2; ended++) {
-		fd = images_open_jit(place->images, image, "map");
+		fd = images_open_jit(place->images, image, JIT_FILE_PERF_MAP);
 		assert_true(fd >= 0);
 		assert_int_equal(read(fd, content, sizeof(content)), sizeof(content));
 		assert_memory_equal(content, "inside", sizeof(content));

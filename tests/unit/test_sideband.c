@@ -87,8 +87,6 @@ static int parse(struct bytes bytes, uint64_t time, struct sideband_record *ret_
 	exact = malloc(size);
 	assert_non_null(exact);
 	memcpy(exact, bytes.at, size);
-	assert_int_equal(sideband_record_size(exact, size), size);
-	assert_int_equal(sideband_record_size(exact, size - 1u), 0);
 	r = sideband_record_parse(exact, size, ret_record);
 	if (r == 0 && ret_record->kind == SIDEBAND_MMAP)
 		assert_true(ret_record->mapping.name + ret_record->mapping.name_size <
@@ -211,7 +209,6 @@ static void test_other_records(void **state)
 	assert_int_equal(record.kind, SIDEBAND_LOST);
 	assert_int_equal(record.lost, 12);
 	assert_int_equal(sideband_record_parse(bytes.at, 8, &record), -EPROTO);
-	assert_int_equal(sideband_record_size(bytes.at, 7), 0);
 }
 
 /* ---- the story that records tell */
@@ -418,7 +415,7 @@ static void test_forgetting(void **state)
 	kept = at(images, GONE, 120);
 	images_exit(images, GONE, 200);
 	images_exit(images, GONE + 1, 200);
-	images_settle(images, 3600 * second);
+	images_set_drained(images, 3600 * second);
 	assert_int_equal(at(images, GONE, 120), kept);
 	assert_mapped(images, kept, 0x10000, "/a");
 	assert_int_equal(at(images, GONE + 1, 120), IMAGE_NONE);
