@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "elf/code_offset.h"
 #include "elf/debug_data.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "trigger/ifunc.h"
 #include "trigger/spec.h"

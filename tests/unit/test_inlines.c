@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "built_files.h"
 #include "symbolize/inlines_internal.h"
 
@@ -135,7 +136,7 @@ static int receive(struct found *found, const void *bytes, size_t size)
 	close(ends[1]);
 	assert_int_equal(confined_open(ends[0], &child), 0);
 	return inlines_receive(found->inlines, &child, found->queries, found->n,
-			       inlines_now_ns() + 10000000000ull);
+			       monotonic_ns() + 10 * NS_PER_SECOND);
 }
 
 static void expect(const uint32_t *words, size_t n, int result, uint32_t chain_of_1)

@@ -9,7 +9,7 @@
 
 #include "built_files.h"
 #include "elf/debug_data.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/debug_file.h"
 #include "symbolize/file_symbols.h"
 
 /* Whether a function that only debug files name is found in the program, with these places. */
