@@ -11,8 +11,7 @@
 
 typedef int reader(int fd, struct symbol_query *queries, size_t n, struct pool *pool);
 
-static int find(struct process_request *request, enum jit_file kind, reader *read_file,
-		struct symbol_query *queries, size_t n)
+static int find(struct process_request *request, enum jit_file kind, reader *read_file)
 {
 	own(own_fd) int fd = -1;
 	char module[64];
@@ -31,16 +30,19 @@ static int find(struct process_request *request, enum jit_file kind, reader *rea
 	if (!request->module)
 		return -ENOMEM;
 	request->flags = NAMES_FRAME_JIT;
-	r = read_file(fd, queries, n, request->pool);
+	r = sources_make_queries(request);
+	if (r < 0)
+		return r;
+	r = read_file(fd, request->queries, request->n, request->pool);
 	return r == -ENOMEM ? r : 0;
 }
 
-int jit_files_perf_map(struct process_request *request, struct symbol_query *queries, size_t n)
+int jit_files_perf_map(struct process_request *request)
 {
-	return find(request, JIT_FILE_PERF_MAP, perfmap_find, queries, n);
+	return find(request, JIT_FILE_PERF_MAP, perfmap_find);
 }
 
-int jit_files_jitdump(struct process_request *request, struct symbol_query *queries, size_t n)
+int jit_files_jitdump(struct process_request *request)
 {
-	return find(request, JIT_FILE_JITDUMP, jitdump_find, queries, n);
+	return find(request, JIT_FILE_JITDUMP, jitdump_find);
 }

@@ -50,8 +50,8 @@ static int look_up_kernel(struct lookup *lookup, const struct lookup_group *grou
 	return 0;
 }
 
-/* The distinct keys of a group as queries; with `cached`, those that are not in the cache yet. */
-static int make_queries(const struct lookup *lookup, const struct lookup_group *group, bool cached,
+/* The distinct keys of a group as queries; with a cache, those that are not in it yet. */
+static int make_queries(const struct lookup_group *group, const struct symbol_cache *cache,
 			struct symbol_query **ret_queries, size_t *ret_n)
 {
 	struct symbol_query *queries = calloc(group->n, sizeof(*queries));
@@ -65,8 +65,7 @@ static int make_queries(const struct lookup *lookup, const struct lookup_group *
 
 		if (i > 0 && request->key == request[-1].key)
 			continue;
-		if (cached &&
-		    symbol_cache_find(lookup->cache, request->id, request->key, &from, &known))
+		if (cache && symbol_cache_find(cache, request->id, request->key, &from, &known))
 			continue;
 		queries[n].address = request->key;
 		queries[n++].chain = QUERY_NO_CHAIN;
@@ -163,7 +162,7 @@ static int look_up_file(struct lookup *lookup, const struct lookup_group *group)
 	own(own_free) struct symbol_match *matches = NULL;
 	uint32_t file = group->requests[0].id;
 	size_t n, from = 0;
-	int r = make_queries(lookup, group, true, &queries, &n);
+	int r = make_queries(group, lookup->cache, &queries, &n);
 
 	if (r < 0)
 		return r;
@@ -196,7 +195,7 @@ static int look_up_vdso(struct lookup *lookup, const struct lookup_group *group)
 
 	if (vdso_find(&bytes, &size) < 0)
 		return 0;
-	r = make_queries(lookup, group, false, &queries, &n);
+	r = make_queries(group, NULL, &queries, &n);
 	if (r < 0)
 		return r;
 	r = file_symbols_find_memory(bytes, size, symbol_cache_pool(lookup->cache), queries, n);
@@ -209,45 +208,60 @@ static int look_up_vdso(struct lookup *lookup, const struct lookup_group *group)
 	return 0;
 }
 
-/* Keeps the queries without a match, for the next source; returns their number. */
-static size_t keep_unmatched(struct symbol_query *queries, const struct symbol_match *matches,
-			     size_t n)
+int sources_make_queries(struct process_request *request)
 {
-	size_t kept = 0;
+	return request->queries
+		       ? 0
+		       : make_queries(request->group, NULL, &request->queries, &request->n);
+}
 
+/* Sets the matches of what a source named, and leaves the other queries for the next one. */
+static int take_names(struct lookup *lookup, struct process_request *request)
+{
+	own(own_free) struct symbol_match *matches = NULL;
+	struct symbol_query *queries = request->queries;
+	size_t n = request->n;
+	int r = make_matches(lookup, queries, n, request->module, request->flags, &matches);
+
+	if (r < 0)
+		return r;
+	set_matches(request->group, queries, matches, n);
+	request->n = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (matches[i].symbol != SYMBOL_NONE)
 			continue;
-		queries[kept] = queries[i];
-		queries[kept++].name = NULL;
+		queries[request->n] = queries[i];
+		queries[request->n++].name = NULL;
 	}
-	return kept;
+	return 0;
 }
 
 static int look_up_process(struct lookup *lookup, const struct lookup_group *group)
 {
 	own(own_free) struct symbol_query *queries = NULL;
-	size_t n;
-	int r = make_queries(lookup, group, false, &queries, &n);
+	struct process_request request = {
+		.images = lookup->images,
+		.image = group->requests[0].id,
+		.pool = symbol_cache_pool(lookup->cache),
+		.group = group,
+	};
 
-	if (r < 0)
-		return r;
-	for (process_source *const *source = sources_of_processes; *source && n; source++) {
-		own(own_free) struct symbol_match *matches = NULL;
-		struct process_request request = {
-			.images = lookup->images,
-			.image = group->requests[0].id,
-			.pool = symbol_cache_pool(lookup->cache),
-		};
+	for (process_source *const *source = sources_of_processes; *source; source++) {
+		int r;
 
-		r = (*source)(&request, queries, n);
+		request.module = NULL;
+		request.flags = 0;
+		r = (*source)(&request);
+		queries = request.queries;
 		if (r < 0)
 			return r;
-		r = make_matches(lookup, queries, n, request.module, request.flags, &matches);
+		if (!queries)
+			continue;
+		r = take_names(lookup, &request);
 		if (r < 0)
 			return r;
-		set_matches(group, queries, matches, n);
-		n = keep_unmatched(queries, matches, n);
+		if (request.n == 0)
+			break;
 	}
 	return 0;
 }

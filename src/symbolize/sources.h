@@ -4,8 +4,8 @@
  * includes this one, and add a line with the function's name to one of the two lists: the line
  * declares it and puts it in order.
  *
- * A source gets the queries that the sources before it left without a name, sorted, without
- * doubles. It sets `start` and `name` of those it knows; the strings are from the pool. What it
+ * A source gets queries, sorted, without doubles, some of which the sources before it left without
+ * a name. It sets `start` and `name` of those that it knows; the strings are from the pool. What it
  * reads may be hostile: damage ends the search in that source, and names found before stand. It
  * returns 0 or -ENOMEM.
  */
@@ -31,17 +31,28 @@
 typedef int file_source(const struct elf_file *elf, struct symbol_query *queries, size_t n,
 			struct pool *pool);
 
+/* A lookup in the sources of one process. */
 struct process_request {
 	struct images *images; /* lock them while using them */
 	uint32_t image;
 	struct pool *pool;
+	/* NULL, 0 until sources_make_queries(); their addresses are those of the process. */
+	struct symbol_query *queries;
+	size_t n;
+	const struct lookup_group *group; /* what queries are made of */
 	/* Set by the source, for all names it gives: */
 	const char *module; /* NULL: that of the mapping */
 	uint32_t flags;	    /* enum names_frame_flags */
 };
 
-/* The addresses of the queries are those of the process. */
-typedef int process_source(struct process_request *request, struct symbol_query *queries, size_t n);
+/* Does nothing if the process has nothing of its kind. */
+typedef int process_source(struct process_request *request);
+
+/*
+ * Makes the queries. A source calls it once it has found where to look them up: most processes
+ * have nothing, and queries for all addresses without a name take memory and time. 0 or -ENOMEM.
+ */
+int sources_make_queries(struct process_request *request);
 
 #define SOURCES_DECLARE_FILE(find)    file_source find;
 #define SOURCES_DECLARE_PROCESS(find) process_source find;
