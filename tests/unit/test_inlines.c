@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Inlined functions from the child that reads DWARF, and from one that was taken over. */
+/* Inlined functions, received from the child that reads DWARF and from one that was taken over. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void found_clear(struct found *found)
 	pool_free(found->pool);
 }
 
-/* Asks for every address of outer(). */
+/* Looks up every address of outer(). */
 static void look(struct found *found, const char *name)
 {
 	uint64_t size, start = built_value("plain", "outer", &size);
@@ -118,9 +118,9 @@ static void torn_dwarf_is_survived(void **state)
 	found_clear(&found);
 }
 
-/* ---- from a child that says what it likes */
+/* ---- from a child that was taken over */
 
-/* What receiving these bytes comes to. */
+/* The result of receiving these bytes. */
 static int receive(struct found *found, const void *bytes, size_t size)
 {
 	own(confined_end) struct confined child = CONFINED_NONE;
