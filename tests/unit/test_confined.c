@@ -278,9 +278,9 @@ static atomic_bool stop;
 static atomic_int n_started;
 
 /*
- * libc's fork() waits for malloc() and stdio of other threads. The sanitizer's malloc() has no such
- * thing: a child made in the middle of one finds it half done, and waits or goes round for ever. So
- * all that a stream and a thread allocate is there before the first child.
+ * libc's fork() waits until no other thread is in malloc() or stdio. It cannot do so for the
+ * malloc() of a sanitizer, whose locks a child may find taken for ever. So under one, all that a
+ * stream and a thread allocate is allocated before the first child.
  */
 static void *disturb(void *unused)
 {

@@ -79,7 +79,8 @@ static void the_last_line_holds(void **state)
 static void names_are_taken_whole(void **state)
 {
 	(void)state;
-	/* Java, node and .NET write blanks, semicolons and more; the last line may lack its newline. */
+	/* Java, node and .NET write blanks, semicolons and more; the last line may lack its
+	 * newline. */
 	assert_string_equal(find("10 10 Lcom/a;::b (int, int) [x]\n", 0x18),
 			    "Lcom/a;::b (int, int) [x]@10");
 	assert_string_equal(find("10 10 LazyCompile:~f /a b.js:1:2", 0x18),
