@@ -231,7 +231,7 @@ void images_size(const struct images *images, struct images_size *ret_size)
 	}
 	*ret_size = (struct images_size){
 		.spaces = images->spaces.n,
-		.asked = images->n_ids - 1,
+		.sampled = images->n_ids - 1,
 		.mappings = (uint64_t)(mappings + 0.5),
 		.files = files_n(images->context.files),
 		.files_held = files_n_held(images->context.files),

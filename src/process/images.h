@@ -106,7 +106,7 @@ int images_learn_running(struct images *images, uint64_t budget_ns);
  * Drains the side-band records, if they are followed. Call it at least every 100 ms while busy
  * with something else, or the kernel's rings overflow. 0 or -ENOMEM.
  */
-int images_keep_up(struct images *images);
+int images_drain(struct images *images);
 
 /* The highest id of an image, plus one. */
 uint32_t images_n(const struct images *images);
@@ -201,7 +201,7 @@ const struct images_losses *images_losses(const struct images *images);
 /* What is kept now. */
 struct images_size {
 	uint32_t spaces;   /* address spaces: of processes that run or have ended recently */
-	uint32_t asked;	   /* images with an id */
+	uint32_t sampled;  /* images with an id */
 	uint64_t mappings; /* in all of them; shared ones count once */
 	uint32_t files;
 	uint32_t files_held; /* descriptors */

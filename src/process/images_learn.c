@@ -254,7 +254,7 @@ int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 	return images_learn(images, tgid, cookie, time, NULL, 0, ret_image);
 }
 
-int images_keep_up(struct images *images)
+int images_drain(struct images *images)
 {
 	int r = images->drain ? images->drain(images->drain_context) : 0;
 
@@ -302,7 +302,7 @@ int images_learn_running(struct images *images, uint64_t budget_ns)
 			break;
 		if (now - drained > DRAIN_EVERY_NS) {
 			drained = now;
-			r = images_keep_up(images);
+			r = images_drain(images);
 			if (r < 0)
 				return r;
 		}

@@ -160,7 +160,7 @@ static int prepare_tables(struct session *session, struct error *err)
 	if (!prepares(session))
 		return 0;
 	images_lock(session->images);
-	r = images_keep_up(session->images);
+	r = images_drain(session->images);
 	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
 		r = images_at(session->images, (pid_t)tgids->ids[i], 0, now_ns(), &image);
 	if (r == 0 && prepares_all(session))

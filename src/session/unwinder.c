@@ -122,7 +122,7 @@ int unwinder_prepare(struct unwinder *unwinder, struct error *err)
 		r = unwind_wait(unwinder->unwind, PIECE_NS, err);
 		if (r == 0 && !unwind_is_pending(unwinder->unwind))
 			break;
-		if (r == 0 && images_keep_up(unwinder->images) < 0)
+		if (r == 0 && images_drain(unwinder->images) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
 	return r;

@@ -316,7 +316,7 @@ static void test_forget(void **state)
 	assert_int_equal(read(child.from, &byte, 1), 0);
 	assert_int_equal(images_at(place->images, child.pid, 101, monotonic_ns(), &after), 0);
 	images_size(place->images, &size);
-	assert_int_equal(size.asked, 3);
+	assert_int_equal(size.sampled, 3);
 	assert_int_equal(size.spaces, 3);
 	/* The child's first image ended long ago. */
 	images_set_drained(place->images, monotonic_ns() + 1000000000000ull);
@@ -329,7 +329,7 @@ static void test_forget(void **state)
 	assert_int_equal(images_tgid(place->images, ids[before]), child.pid);
 	find_file(place->images, ids[before], address);
 	images_size(place->images, &size);
-	assert_int_equal(size.asked, 1);
+	assert_int_equal(size.sampled, 1);
 	assert_int_equal(size.spaces, 3);
 	assert_int_equal(images_at(place->images, getpid(), 0, monotonic_ns(), &again), 0);
 	assert_int_equal(again, 2);
@@ -339,7 +339,7 @@ static void test_forget(void **state)
 	assert_int_equal(ids[again], 1);
 	assert_int_equal(images_tgid(place->images, 1), getpid());
 	images_size(place->images, &size);
-	assert_int_equal(size.asked, 1);
+	assert_int_equal(size.sampled, 1);
 	assert_int_equal(size.spaces, 2); /* the one that has ended is freed */
 	finish(&child);
 }
