@@ -24,8 +24,8 @@ static bool is_reachable(const struct files *files, const struct file *file)
 }
 
 /*
- * True if one more file can be held, for which another that its path still leads to may have been
- * let go (in the order of the clock algorithm).
+ * Makes room to hold one more file: lets go of one that its path still leads to, by the clock
+ * algorithm. False if there is none.
  */
 static bool make_room(struct files *files)
 {
@@ -89,10 +89,25 @@ static int open_in_root(const struct files *files, const struct file *file, uint
 				ret_status);
 }
 
+/* The ways to a file, in the order in which they are tried. */
+enum way { WAY_HELD, WAY_ITS_ROOT, WAY_OWN_ROOT, N_WAYS };
+
+static int open_by(const struct files *files, const struct file *file, enum way way,
+		   struct stat *ret_status)
+{
+	if (way == WAY_ITS_ROOT)
+		return open_in_root(files, file, file->root, ret_status);
+	if (way == WAY_OWN_ROOT && file->root != ROOT_OWN)
+		return open_in_root(files, file, ROOT_OWN, ret_status);
+	if (way == WAY_HELD && file->fd >= 0)
+		return file_opener_open(files->access.opener, file->fd, file->kind, FILE_WHOLE,
+					ret_status);
+	return -ENOENT;
+}
+
 static int reopen(const struct files *files, uint32_t id, bool growing, struct stat *ret_status)
 {
 	const struct file *file;
-	uint32_t roots[2];
 	int result = -ENOENT;
 
 	if (id >= files->n_files)
@@ -100,20 +115,11 @@ static int reopen(const struct files *files, uint32_t id, bool growing, struct s
 	file = files_resolve(files, id);
 	if (!file->readable && !file->shown.build_id_size)
 		return -ENOENT; /* nothing to recognize it by */
-	roots[0] = file->root;
-	roots[1] = ROOT_OWN;
-	for (int i = -1; i < 2; i++) { /* -1: by the descriptor that is held */
-		own(own_fd) int fd = -1;
+	for (enum way way = 0; way < N_WAYS; way++) {
 		struct stat status;
+		own(own_fd) int fd = open_by(files, file, way, &status);
 
-		if (i < 0 ? file->fd < 0 : i == 1 && roots[1] == roots[0])
-			continue;
-		if (i < 0)
-			fd = file_opener_open(files->access.opener, file->fd, file->kind,
-					      FILE_WHOLE, &status);
-		else
-			fd = open_in_root(files, file, roots[i], &status);
-		if (i < 0 && fd == -ETIMEDOUT)
+		if (way == WAY_HELD && fd == -ETIMEDOUT)
 			return fd;
 		if (fd < 0)
 			continue;

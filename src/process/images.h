@@ -177,7 +177,7 @@ struct images_watch {
 	void (*changed)(void *context, pid_t tgid);
 	/* `child` has the mappings of `parent`. */
 	void (*forked)(void *context, pid_t child, pid_t parent);
-	/* The process, or its program (exec), has ended; the id may be reused. */
+	/* The process has ended; its id may be reused. */
 	void (*ended)(void *context, pid_t tgid);
 	void *context;
 };
