@@ -4,7 +4,7 @@
  * event per online CPU and applied to process images in the order of their times. Open it before
  * the first sample. CPUs that come online later are added within a second.
  *
- * While it is open, images_learn() drains it when it is asked for a time that was not drained yet;
+ * While it is open, images_learn() drains it for a time that was not drained yet;
  * so the caller has to drain only when sideband_fd() is readable, and about every second.
  */
 #ifndef STACKTALLY_PROCESS_SIDEBAND_H

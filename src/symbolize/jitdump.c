@@ -194,10 +194,10 @@ static int read_move(struct dump *dump, uint64_t at, uint32_t size)
 static int read_records(struct dump *dump, uint64_t at)
 {
 	struct record record;
-	int r = 0;
 
-	for (uint32_t i = 0; !r && i < MAX_RECORDS && at < MAX_BYTES; i++) {
+	for (uint32_t i = 0; i < MAX_RECORDS && at < MAX_BYTES; i++) {
 		uint32_t rest;
+		int r = 0;
 
 		if (!read_exactly(dump, at, &record, sizeof(record)) ||
 		    record.size < sizeof(record))
@@ -207,9 +207,11 @@ static int read_records(struct dump *dump, uint64_t at)
 			r = read_load(dump, at + sizeof(record), rest);
 		else if (record.type == JIT_CODE_MOVE)
 			r = read_move(dump, at + sizeof(record), rest);
+		if (r < 0)
+			return r == -ENOMEM ? r : 0;
 		at += record.size;
 	}
-	return r == -ENOMEM ? r : 0;
+	return 0;
 }
 
 int jitdump_find(int fd, struct symbol_query *queries, size_t n, struct pool *pool)
