@@ -134,7 +134,7 @@ void run_notes_of_images(const struct images *images)
 	message_verbose("processes: %u address spaces, %u process images sampled, %" PRIu64
 			" mappings; %u files, %u held open; missed: %" PRIu64 " processes, %" PRIu64
 			" records, %" PRIu64 " mappings, %" PRIu64 " files",
-			size.spaces, size.asked, size.mappings, size.files, size.files_held,
+			size.spaces, size.sampled, size.mappings, size.files, size.files_held,
 			losses->processes_gone, losses->side_band_lost, losses->mappings_cut,
 			losses->files_unreadable);
 }

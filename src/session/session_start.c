@@ -42,7 +42,7 @@ int session_prepare_tables(struct session *session, struct error *err)
 	if (!session_prepares(session))
 		return 0;
 	images_lock(session->images);
-	r = images_keep_up(session->images);
+	r = images_drain(session->images);
 	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
 		r = images_at(session->images, (pid_t)tgids->ids[i], 0, monotonic_ns(), &image);
 	if (r == 0 && prepares_all(session))

@@ -127,7 +127,7 @@ int unwinder_prepare(struct unwinder *unwinder, struct error *err)
 			return r;
 		if (!unwind_is_pending(unwinder->unwind))
 			break;
-		if (images_keep_up(unwinder->images) < 0)
+		if (images_drain(unwinder->images) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
 	}
 	return 0;

@@ -11,7 +11,7 @@
 #include "base/pool.h"
 #include "elf/code_file.h"
 #include "elf/debug_data.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "trigger/ifunc.h"
 #include "trigger/matcher.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolize/debug_files.h"
+#include "symbolize/debug_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "elf/build_id.h"
+#include "process/path.h"
 
 #define MAX_BUILD_ID   64
 #define MAX_DEBUG_LINK 4096
@@ -21,24 +21,7 @@ struct debug_link {
 	uint32_t crc;
 };
 
-int debug_file_open_regular(const char *path)
-{
-	own(own_fd) int place = open(path, O_PATH | O_CLOEXEC);
-	char reopen[64];
-	struct stat status;
-	int fd;
-
-	if (place < 0)
-		return -errno;
-	if (fstat(place, &status))
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EINVAL;
-	snprintf(reopen, sizeof(reopen), "/proc/self/fd/%d", place);
-	fd = open(reopen, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
+/* True if the build-ids rule out that the files belong together; *ret_equal: they are the same. */
 static bool build_ids_differ(const struct elf_file *elf, const struct elf_file *other,
 			     bool *ret_equal)
 {
@@ -47,7 +30,7 @@ static bool build_ids_differ(const struct elf_file *elf, const struct elf_file *
 	uint32_t m = build_id_of(other, theirs, sizeof(theirs));
 
 	*ret_equal = n && n == m && memcmp(ours, theirs, n) == 0;
-	return n && !*ret_equal; /* one without an id is not that of a file which has one */
+	return n && !*ret_equal;
 }
 
 static int crc_of(int fd, uint32_t *ret_crc)
@@ -75,19 +58,23 @@ static int crc_of(int fd, uint32_t *ret_crc)
 	return -EFBIG;
 }
 
-/* Opens `path` if it is the debug file of `elf`; `link` is NULL where only the build-id counts. */
+/* Opens `path` if it is the debug file of `elf`. `link` NULL: only by build-id. */
 static int open_checked(const struct elf_file *elf, const char *path, const struct debug_link *link)
 {
 	own(own_elf_file_close) struct elf_file *other = NULL;
-	own(own_fd) int fd = debug_file_open_regular(path);
+	own(own_fd) int path_fd = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	struct stat status;
 	bool equal;
 	uint32_t crc = 0;
 	int r;
 
+	if (path_fd < 0)
+		return -errno;
+	fd = path_open_regular(take_fd(&path_fd), &status);
 	if (fd < 0)
 		return fd;
 	r = elf_file_open(fd, &other);
-	if (r)
+	if (r < 0)
 		return r;
 	if (other->machine != elf->machine || other->is_64 != elf->is_64)
 		return -ESTALE;
@@ -97,7 +84,7 @@ static int open_checked(const struct elf_file *elf, const char *path, const stru
 		if (!link)
 			return -ESTALE;
 		r = crc_of(fd, &crc);
-		if (r)
+		if (r < 0)
 			return r;
 		if (crc != link->crc)
 			return -ESTALE;
@@ -114,11 +101,11 @@ static bool read_debug_link(const struct elf_file *elf, struct debug_link *ret_l
 	if (!section || elf_file_load(elf, section, MAX_DEBUG_LINK, &bytes))
 		return false;
 	length = strnlen(bytes, section->size);
-	crc_at = (length + 4) / 4 * 4; /* after the NUL, aligned */
+	crc_at = (length + 4) / 4 * 4; /* behind the NUL, aligned to 4 */
 	if (!length || length > NAME_MAX || crc_at > section->size ||
 	    section->size - crc_at < sizeof(ret_link->crc))
 		return false;
-	/* A name, not a way to anywhere. */
+	/* A file name, not a path. */
 	if (memchr(bytes, '/', length))
 		return false;
 	memcpy(ret_link->name, bytes, length + 1);

@@ -2,44 +2,54 @@
 #include "process/images_events.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "base/own.h"
 #include "process/images_internal.h"
+
+#define EXEC_DELAY_NS 100000000u
 
 int images_mmap(struct images *images, const struct mapping_record *record)
 {
 	struct space *space = spaces_at(&images->spaces, record->tgid, record->time);
-	struct process_view view = PROCESS_VIEW_NONE;
-	struct file_sighting sighting = {
-		.start = record->start,
-		.end = record->end,
-		.device = record->device,
-		.inode = record->inode,
-		.generation = record->generation,
-		.build_id = record->build_id,
-		.build_id_size = record->build_id_size,
+	own(process_view_close) struct process_view view = PROCESS_VIEW_NONE;
+	struct kernel_mapping mapped = {
+		.reference = {
+			.start = record->start,
+			.end = record->end,
+			.device = record->device,
+			.inode = record->inode,
+			.generation = record->generation,
+			.build_id = record->build_id,
+			.build_id_size = record->build_id_size,
+		},
+		.offset = record->offset,
+		.name = record->name,
+		.name_size = record->name_size,
 	};
 	struct mapping mapping;
 	int r;
 
 	/*
-	 * Of a process that ran before we did, nothing is known until it is sampled; then
-	 * /proc tells all of it, this mapping too.
+	 * Nothing is known of a process that began before the records until it is sampled: it is
+	 * then read from /proc, this mapping included.
 	 */
 	if (!space || !space->newest || record->time < space->snapshot)
 		return 0;
-	sighting.root = space->root;
-	r = capture_mapping(&images->capture, &sighting, record->offset, record->name,
-			    record->name_size, space->until ? 0 : record->tgid, &view, &mapping);
+	mapped.reference.root = space->root;
+	r = snapshot_mapping(&images->context, &mapped, space->until ? 0 : record->tgid, &view,
+			     &mapping);
 	if (view.dir >= 0 && space->root == ROOT_UNKNOWN)
-		space->root = roots_learn(images->capture.roots, &view);
-	view_close(&view);
-	if (r == 0)
-		r = space_map(space, record->time, &mapping);
-	if (r == 0)
-		images_tell_changed(images, space);
-	images->losses.mappings_cut += r > 0;
-	return r < 0 ? r : 0;
+		space->root = roots_intern(images->context.roots, &view);
+	if (r < 0)
+		return r;
+	r = space_map(space, record->time, &mapping);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		images->losses.mappings_cut++;
+	else
+		images_notify_changed(images, space);
+	return 0;
 }
 
 int images_exec(struct images *images, pid_t tgid, uint64_t time)
@@ -50,8 +60,8 @@ int images_exec(struct images *images, pid_t tgid, uint64_t time)
 
 	if (!empty || !space_begin(space, time, empty))
 		return -ENOMEM;
-	/* Its records tell all of it, so there is no need to look soon. */
-	space->next_look = time + 100000000u;
+	/* Records of its mappings follow, so there is no need to read /proc soon. */
+	space->next_snapshot = time + EXEC_DELAY_NS;
 	if (old) {
 		space->parent = old->parent;
 		space->root = old->root;
@@ -59,7 +69,7 @@ int images_exec(struct images *images, pid_t tgid, uint64_t time)
 		space->identity_known = old->identity_known;
 		images_retire(images, old, time);
 	}
-	images_tell_changed(images, space);
+	images_notify_changed(images, space);
 	return 0;
 }
 
@@ -71,7 +81,7 @@ int images_fork(struct images *images, pid_t tgid, pid_t parent, uint64_t time)
 	struct image *image;
 
 	if (old && !old->until && old->snapshot >= time)
-		return 0; /* it was looked at meanwhile: that is what this record tells of */
+		return 0; /* the child was read from /proc since: this fork is known */
 	if (old)
 		images_retire(images, old, time);
 	space = spaces_add(&images->spaces, tgid, time);
@@ -91,7 +101,7 @@ int images_fork(struct images *images, pid_t tgid, pid_t parent, uint64_t time)
 	if (image == from->newest && !from->until && images->watch.forked)
 		images->watch.forked(images->watch.context, tgid, parent);
 	else
-		images_tell_changed(images, space);
+		images_notify_changed(images, space);
 	return 0;
 }
 
@@ -108,16 +118,16 @@ void images_lost(struct images *images, uint64_t n)
 	images->losses.side_band_lost += n;
 }
 
-void images_settle(struct images *images, uint64_t time)
+void images_set_drained(struct images *images, uint64_t time)
 {
-	images->settled = time;
-	images->losses.files_unreadable = files_unreadable(images->capture.files);
-	spaces_forget(&images->spaces, time);
+	images->drained = time;
+	images->losses.files_unreadable = files_unreadable(images->context.files);
+	spaces_expire(&images->spaces, time);
 }
 
-void images_follow(struct images *images, int (*catch_up)(void *context), void *context)
+void images_set_drain(struct images *images, int (*drain)(void *context), void *context)
 {
-	images->catch_up = catch_up;
-	images->catch_up_context = context;
-	images->settled = 0;
+	images->drain = drain;
+	images->drain_context = context;
+	images->drained = 0;
 }

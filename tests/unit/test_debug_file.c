@@ -9,10 +9,10 @@
 
 #include "built_files.h"
 #include "elf/debug_data.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/debug_file.h"
 #include "symbolize/file_symbols.h"
 
-/* Whether a function that only debug files name is found in the program, with these places. */
+/* True if a function that only debug files name is found in the program, with these places. */
 static bool finds_local(const char *program, const struct debug_places *places)
 {
 	struct symbol_query query = { 0 };
@@ -26,7 +26,7 @@ static bool finds_local(const char *program, const struct debug_places *places)
 	request.path = path;
 	assert_int_equal(pool_new(&request.pool), 0);
 	assert_int_equal(elf_file_open(request.fd, &elf), 0);
-	/* Position-independent: the code segment's addresses are its offsets, plus nothing. */
+	/* Position-independent: the addresses of the code segment are its offsets. */
 	query.address = built_value("whole", "local_one", NULL);
 	assert_true(query.address > 0);
 	assert_int_equal(file_symbols_find(&request, &query, 1), 0);
@@ -119,7 +119,7 @@ static void a_debug_link_is_only_a_name(void **state)
 	struct debug_places places = { .root = "/nonexistent" };
 
 	(void)state;
-	/* "../parts/no_id.debug": the right file, and the right CRC, by a way that is not allowed.
+	/* "../parts/no_id.debug" is the right file with the right CRC, but names a directory.
 	 */
 	assert_true(
 		built_run("mkdir -p sub && cp no_id sub/far && "
