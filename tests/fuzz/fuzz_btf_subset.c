@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A description of types: what is taken from it, libbpf can read. */
+/* Subsets of BTF: whatever the input, libbpf can read them. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -13,15 +13,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = { "outer", "kind", "word_t", "a" };
 	struct btf *parsed;
-	size_t part_size;
-	void *part;
+	size_t subset_size;
+	void *subset;
 
-	if (btf_subset(data, size, names, sizeof(names) / sizeof(names[0]), &part, &part_size) < 0)
+	if (btf_subset(data, size, names, sizeof(names) / sizeof(names[0]), &subset, &subset_size) <
+	    0)
 		return 0;
-	parsed = btf__new(part, (uint32_t)part_size);
+	parsed = btf__new(subset, (uint32_t)subset_size);
 	if (!parsed)
 		abort();
 	btf__free(parsed);
-	free(part);
+	free(subset);
 	return 0;
 }

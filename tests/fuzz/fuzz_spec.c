@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Patterns: the first byte says whether a regular expression, the rest is the text. What splits is
- * compiled as wildcards and matched against itself; regular expressions are split only, since
- * how long the C library takes for one is not ours to test.
+ * Patterns: bit 0 of the first byte tells whether the rest is a regular expression. What parses is
+ * compiled as wildcards and matched against itself; regular expressions are not compiled, because
+ * the C library takes unlimited time for some.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A command that is held at its start: what is there when it is, and what becomes of it after. */
+/* A command stopped at its start: what it has mapped then, and that it runs on undisturbed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #include "built_files.h"
 #include "session/command_stop.h"
 
-/* A child that executes `argv` when it is told to: as commands are launched. */
+/* A child that waits to be told before it execs `argv`, as launched commands do. */
 struct child {
 	pid_t pid;
 	int go;
@@ -63,7 +63,7 @@ static int status_of(pid_t pid)
 	return status;
 }
 
-/* Whether its memory has such a mapping. */
+/* Whether a mapping of the child has this in its line of maps. */
 static bool maps(pid_t pid, const char *name)
 {
 	char path[32], line[4096];
@@ -94,7 +94,7 @@ static void assert_untraced(pid_t pid)
 	assert_int_equal(tracer, 0);
 }
 
-/* Holds it when it has executed; skips the test in a sandbox that lets nobody trace. */
+/* Stops the child at its exec; skips the test where ptrace is not allowed. */
 static void hold_executed(struct child *child, struct command_stop *ret_stop)
 {
 	command_stop_begin(child->pid, ret_stop);
@@ -117,7 +117,7 @@ static void test_both_stops(void **state)
 
 	(void)state;
 	hold_executed(&child, &stop);
-	/* Its program and the dynamic linker, but no library yet. */
+	/* The program and the dynamic linker are mapped, no library yet. */
 	assert_true(maps(child.pid, "sh"));
 	assert_true(maps(child.pid, "/ld-linux"));
 	assert_false(maps(child.pid, "/libc.so"));
@@ -130,7 +130,7 @@ static void test_both_stops(void **state)
 	assert_int_equal(WEXITSTATUS(status), 7);
 }
 
-/* Let go at the first stop, it goes on as if nobody had been there. */
+/* Released at the first stop, it runs on normally. */
 static void test_exec_only(void **state)
 {
 	char *argv[] = { SHELL, "-c", "kill -STOP $$; exit 3", NULL };
@@ -155,7 +155,7 @@ static void test_exec_only(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
 
-/* Its end is left to who waits for it. */
+/* Its end is left for waitpid() of the caller. */
 static void test_cannot_execute(void **state)
 {
 	char *argv[] = { "/nonexistent/program", NULL };
@@ -192,7 +192,7 @@ static void test_killed(void **state)
 	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : !stop.tracing);
 }
 
-/* A signal that comes while it is on its way to its entry point is its own. */
+/* A signal before its entry point reaches it. */
 static void test_signal_on_the_way(void **state)
 {
 	char *argv[] = { SHELL, "-c", "exit 0", NULL };
@@ -210,7 +210,7 @@ static void test_signal_on_the_way(void **state)
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
-/* ---- what libraries' constructors may do, before the program's entry point */
+/* ---- constructors of libraries, which run before the entry point ---- */
 
 #define CONSTRUCTOR(body)                                                                          \
 	"#include <stdlib.h>\n"                                                                    \
@@ -224,7 +224,7 @@ static const struct constructor {
 	bool held;
 	int code;
 } constructors[] = {
-	/* The child goes on to the entry point, as its parent does. */
+	/* The forked child gets to the entry point like its parent. */
 	{ "forks",
 	  CONSTRUCTOR("int status; pid_t pid = fork(); if (pid > 0) { waitpid(pid, &status, 0); "
 		      "in_library = WIFEXITED(status) ? WEXITSTATUS(status) : 99; }"),
@@ -281,7 +281,7 @@ static void test_constructors(void **state)
 	assert_int_equal(chdir("/"), 0);
 }
 
-/* Its first instruction is its own again: not only held there, it goes on from there. */
+/* The first instruction is restored and executed. */
 static void test_static_program(void **state)
 {
 	char *argv[] = { "./static", NULL };
@@ -309,7 +309,7 @@ static void test_static_program(void **state)
 	assert_int_equal(chdir("/"), 0);
 }
 
-/* Where that is not allowed: what somebody else traces already, and what is not ours. */
+/* Not allowed: a process that is traced already, and one that is not our child. */
 static void test_not_allowed(void **state)
 {
 	struct command_stop stop;

@@ -30,7 +30,7 @@ static void lists_are_read_as_the_kernel_writes_them(void **state)
 	assert_list("\n", NULL, 0);
 }
 
-static void what_is_no_list_is_refused(void **state)
+static void other_texts_are_refused(void **state)
 {
 	static const char *const texts[] = { "x",	"3-1",	 "1-",	  "-1",
 					     "1,,2",	"65536", "0 - 3", "1;2",
@@ -60,7 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_are_read_as_the_kernel_writes_them),
-		cmocka_unit_test(what_is_no_list_is_refused),
+		cmocka_unit_test(other_texts_are_refused),
 		cmocka_unit_test(this_machine_has_the_cpus_it_says),
 	};
 

@@ -35,7 +35,7 @@ static void seal(struct record *record)
 static struct record record_of(const char *comm, uint64_t leaf)
 {
 	struct record record = {
-		/* No process has this id, so that its user frames belong to no image. */
+		/* No process has this id, so the user frames belong to no image. */
 		.stack = { .time = 1,
 			   .tgid = 0x7ffffff0,
 			   .n_kernel = KERNEL_FRAMES,
@@ -81,7 +81,7 @@ static void a_count_finds_its_stack(void **state)
 	(void)state;
 	setup(&f, NULL);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
-	/* The same again, as two CPUs may send it. */
+	/* Again: two CPUs may send the same stack. */
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
 	assert_int_equal(epoch_stacks_n(f.stacks), 1);
 	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 42), 0);
@@ -137,7 +137,7 @@ static void names_are_filtered_with_wildcards(void **state)
 	teardown(&f);
 }
 
-static void a_key_without_a_stack_is_an_error(void **state)
+static void a_hash_without_a_stack_is_an_error(void **state)
 {
 	struct record record = record_of("ls", 0x1000);
 	struct fixture f;
@@ -151,7 +151,7 @@ static void a_key_without_a_stack_is_an_error(void **state)
 	teardown(&f);
 }
 
-static void what_is_not_what_was_hashed_is_refused(void **state)
+static void a_wrong_size_or_hash_is_refused(void **state)
 {
 	const struct record good = record_of("ls", 0x1000);
 	struct fixture f;
@@ -171,8 +171,8 @@ static void what_is_not_what_was_hashed_is_refused(void **state)
 	teardown(&f);
 }
 
-/* Stacks that user space walked to their end are each an event, counted beside those of tables. */
-static void what_was_added_counts_by_itself(void **state)
+/* Stacks that user space finished come with their own count. */
+static void added_stacks_have_their_own_count(void **state)
 {
 	struct record wanted = record_of("nginx", 0x1000), other = record_of("bash", 0x1000);
 	uint64_t count = 0, unwanted = 0;
@@ -194,7 +194,7 @@ static void what_was_added_counts_by_itself(void **state)
 	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &other.stack, other.frames, 11), 0);
 	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames, 0), 0);
 	assert_int_equal(tally_n_entries(f.tally), 0);
-	/* The same stack counted in a table is the same entry. */
+	/* With the same stack counted by its hash they make one entry. */
 	assert_int_equal(epoch_stacks_count(f.stacks, &wanted.stack.hash, 100), 0);
 	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
 	assert_int_equal(count, 118);
@@ -224,9 +224,9 @@ int main(void)
 		cmocka_unit_test(a_count_finds_its_stack),
 		cmocka_unit_test(only_leaves_are_exact),
 		cmocka_unit_test(names_are_filtered_with_wildcards),
-		cmocka_unit_test(a_key_without_a_stack_is_an_error),
-		cmocka_unit_test(what_is_not_what_was_hashed_is_refused),
-		cmocka_unit_test(what_was_added_counts_by_itself),
+		cmocka_unit_test(a_hash_without_a_stack_is_an_error),
+		cmocka_unit_test(a_wrong_size_or_hash_is_refused),
+		cmocka_unit_test(added_stacks_have_their_own_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

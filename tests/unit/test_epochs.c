@@ -46,7 +46,7 @@ static struct epochs *fill(void)
 	return epochs;
 }
 
-static void an_epoch_is_taken_whole_and_alone(void **state)
+static void draining_takes_all_of_one_epoch_only(void **state)
 {
 	struct epochs *epochs = fill();
 	struct taken taken = { .most = 100 }, other = { .most = 100 }, again = { .most = 100 };
@@ -65,7 +65,7 @@ static void an_epoch_is_taken_whole_and_alone(void **state)
 	epochs_free(epochs);
 }
 
-static void who_takes_can_stop(void **state)
+static void the_callback_can_stop(void **state)
 {
 	struct epochs *epochs = fill();
 	struct taken taken = { .most = 1 };
@@ -79,8 +79,8 @@ static void who_takes_can_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_epoch_is_taken_whole_and_alone),
-		cmocka_unit_test(who_takes_can_stop),
+		cmocka_unit_test(draining_takes_all_of_one_epoch_only),
+		cmocka_unit_test(the_callback_can_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static int read_functions(const char *file, const char *pattern, struct function
 	return rc;
 }
 
-/* Where the file's bytes of `symbol` begin, as objdump -F tells. */
+/* The file offset of a symbol, by objdump -F. */
 static uint64_t offset_by_objdump(const char *file, const char *symbol)
 {
 	char command[400], line[200] = "";
@@ -196,7 +196,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Cut anywhere, or with a wrong word anywhere: errors or other functions, and no worse. */
+/* Cut anywhere, or with a wrong word anywhere: an error or other functions, but no crash. */
 static void damaged_files_are_harmless(void **state)
 {
 	struct functions functions;
@@ -222,7 +222,7 @@ static void damaged_files_are_harmless(void **state)
 	free(bytes);
 }
 
-static void what_probes_would_break_is_known(void **state)
+static void instructions_that_probes_break_are_known(void **state)
 {
 	static const struct {
 		uint8_t code[8];
@@ -236,7 +236,7 @@ static void what_probes_would_break_is_known(void **state)
 		{ { 0xf0, 0xff, 0x0f }, true },			  /* lock decl */
 		{ { 0xc5, 0xf8, 0x57, 0xc0 }, false },		  /* vxorps */
 		{ { 0xf3, 0x0f, 0x1e, 0xfa }, false },		  /* endbr64 */
-		{ { 0x75, 0x10 }, false },			  /* jne: emulated rightly */
+		{ { 0x75, 0x10 }, false },			  /* jne: emulated correctly */
 		{ { 0x55, 0x48, 0x89, 0xe5 }, false },		  /* push %rbp */
 		{ { 0x66, 0x0f, 0xef, 0xc0 }, false },		  /* pxor */
 	};
@@ -268,7 +268,7 @@ int main(void)
 		cmocka_unit_test(near_names_are_offered),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(damaged_files_are_harmless),
-		cmocka_unit_test(what_probes_would_break_is_known),
+		cmocka_unit_test(instructions_that_probes_break_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, setup, built_teardown);

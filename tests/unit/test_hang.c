@@ -23,14 +23,14 @@ static const struct machine machines[] = {
 	{ "6.1.0-9-amd64", DEBIAN("6.1.27-1"), NULL, HANG_AFFECTED, "6.1.27" },
 	{ "5.10.0-36-amd64", DEBIAN("5.10.244-1"), NULL, HANG_SAFE, "5.10.244" },
 	{ "6.12.48+deb13-amd64", DEBIAN("6.12.48-1"), NULL, HANG_SAFE, "6.12.48" },
-	/* Ubuntu tells what it is based on, not all it carries. */
+	/* Ubuntu names its stable release, not its own backports. */
 	{ "6.2.0-26-generic", PLAIN, "Ubuntu 6.2.0-26.26~22.04.1-generic 6.2.13", HANG_DOUBT,
 	  "6.2.13" },
 	{ "5.15.0-91-generic", PLAIN, "Ubuntu 5.15.0-91.101-generic 5.15.131", HANG_SAFE,
 	  "5.15.131" },
 	{ "5.19.0-50-generic", PLAIN, "Ubuntu 5.19.0-50.50-generic 5.19.17", HANG_DOUBT,
 	  "5.19.17" },
-	/* Enterprise kernels keep a version and carry fixes back. */
+	/* Enterprise kernels keep a version and backport fixes. */
 	{ "5.14.0-427.el9.x86_64", PLAIN, NULL, HANG_SAFE, "5.14.0" },
 	{ "6.1.20-30.amzn2023.x86_64", PLAIN, NULL, HANG_DOUBT, "6.1.20" },
 	/* Upstream. */
@@ -47,7 +47,7 @@ static const struct machine machines[] = {
 	{ "7.2.13+deb14-amd64", DEBIAN("7.2.13-1"), NULL, HANG_SAFE, "7.2.13" },
 };
 
-static void every_machine_is_judged_by_its_true_patch_level(void **state)
+static void the_patch_level_decides(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
@@ -62,7 +62,7 @@ static void every_machine_is_judged_by_its_true_patch_level(void **state)
 	}
 }
 
-static void what_is_no_version_is_no_reason_to_refuse(void **state)
+static void other_texts_count_as_safe(void **state)
 {
 	(void)state;
 	assert_int_equal(hang_risk("", "", NULL, NULL), HANG_SAFE);
@@ -72,8 +72,8 @@ static void what_is_no_version_is_no_reason_to_refuse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_machine_is_judged_by_its_true_patch_level),
-		cmocka_unit_test(what_is_no_version_is_no_reason_to_refuse),
+		cmocka_unit_test(the_patch_level_decides),
+		cmocka_unit_test(other_texts_count_as_safe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

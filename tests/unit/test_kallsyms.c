@@ -55,7 +55,7 @@ static void assert_none(const struct kallsyms *kallsyms, uint64_t address)
 	assert_false(kallsyms_find(kallsyms, address, &symbol));
 }
 
-/* As kernels print it: the core sorted, modules and programs after it in the order of loading. */
+/* In the order of the kernel: the core kernel sorted, then modules and programs as loaded. */
 static const char list[] = "0000000000000000 A fixed_percpu_data\n"
 			   "0000000000001000 A cpu_tss_rw\n"
 			   "ffffffff81000000 T startup_64\n"
@@ -146,7 +146,7 @@ static void never_beyond_the_end(void **state)
 	assert_none(kallsyms, 0xffffffffc0101000); /* the module ends */
 	assert_symbol(kallsyms, 0xffffffffc0009fff, "early_fn", "[loop]", 0xffffffffc0000000);
 	assert_none(kallsyms, 0xffffffffc000a000);
-	assert_none(kallsyms, 0xffffffffc0400000); /* no program is that long */
+	assert_none(kallsyms, 0xffffffffc0400000); /* beyond the longest program */
 	assert_none(kallsyms, UINT64_MAX);
 	kallsyms_core_range(kallsyms, &start, &end);
 	assert_int_equal(start, 0xffffffff81000000);

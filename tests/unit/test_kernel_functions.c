@@ -98,7 +98,7 @@ static void only_what_can_be_traced_is_found(void **state)
 	kernel_functions_clear(&found);
 }
 
-static void one_of_two_of_a_name_is_told_by_its_address(void **state)
+static void functions_of_one_name_are_told_by_address(void **state)
 {
 	struct kernel_functions found;
 
@@ -132,7 +132,7 @@ static void the_reason_is_known(void **state)
 		assert_int_equal(found.untraceable, cases[i].why);
 		kernel_functions_clear(&found);
 	}
-	/* The tracers' own are for those who ask for them by name. */
+	/* A tracer's own function is found by its exact name only. */
 	assert_int_equal(read_texts(KALLSYMS, TRACEABLE, NULL, NULL, "perf_vfs", true, NULL,
 				    &found),
 			 0);
@@ -196,7 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_can_be_traced_is_found),
-		cmocka_unit_test(one_of_two_of_a_name_is_told_by_its_address),
+		cmocka_unit_test(functions_of_one_name_are_told_by_address),
 		cmocka_unit_test(the_reason_is_known),
 		cmocka_unit_test(near_names_can_be_traced),
 		cmocka_unit_test(hidden_addresses_leave_the_names),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's names, asked for: as its list has them, and whatever an answer may look like. */
+/* Lookups in the kernel: the same names as in /proc/kallsyms, and answers of any form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +19,9 @@
 #include "session/kernel_lookup.h"
 #include "stacktally.skel.h"
 
-#define EACH 16 /* one of so many addresses is asked for */
+#define EACH 16 /* one of so many addresses is looked up */
 
-/* Answers with a text, and knows these symbols. */
+/* A kernel that answers every address with `text` and knows one more symbol. */
 struct script {
 	const char *text;
 	const char *known;
@@ -83,7 +83,7 @@ static void reads_answers(void **state)
 	assert_false(find(&(struct script){ .text = "data+0x1/0x2" }, 0xf001, &symbol));
 }
 
-static void refuses_what_is_none(void **state)
+static void refuses_answers_of_another_form(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -130,7 +130,7 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 	return 0;
 }
 
-/* Compares what the running kernel says of each address in its list with what the list says. */
+/* Compares lookups in the running kernel with /proc/kallsyms, for addresses listed there. */
 static void compare(struct kallsyms *list, struct kernel_symbols *asked)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
@@ -162,11 +162,11 @@ static void compare(struct kallsyms *list, struct kernel_symbols *asked)
 	}
 	fclose(file);
 	assert_true(n > 1000 && n_asked > n * 99 / 100);
-	/* Those that are asked are there themselves. */
+	/* The programs that answer are in the list themselves. */
 	assert_true(n_programs >= 2);
 }
 
-static void says_what_the_list_says(void **state)
+static void agrees_with_kallsyms(void **state)
 {
 	int symbols = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	struct kallsyms *list = NULL;
@@ -201,9 +201,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_answers),
-		cmocka_unit_test(refuses_what_is_none),
+		cmocka_unit_test(refuses_answers_of_another_form),
 		cmocka_unit_test(takes_the_better_known_name),
-		cmocka_unit_test(says_what_the_list_says),
+		cmocka_unit_test(agrees_with_kallsyms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void names_paths_and_executables_are_found(void **state)
 	found_at(path, 0, path);
 }
 
-static void a_process_is_asked_for_its_own(void **state)
+static void a_process_s_own_mappings_come_first(void **state)
 {
 	(void)state;
 	found_at("c", getpid(), "/libc.so.6");
@@ -59,7 +59,7 @@ static void a_process_is_asked_for_its_own(void **state)
 	not_found("c", 0x7ffffffe, "no such process");
 }
 
-static void what_is_missing_is_named(void **state)
+static void errors_name_what_is_missing(void **state)
 {
 	char path[128];
 
@@ -70,7 +70,7 @@ static void what_is_missing_is_named(void **state)
 	not_found("/tmp", 0, "unable to find library /tmp");
 	assert_true(built_run("mkfifo fifo"));
 	snprintf(path, sizeof(path), "%s/fifo", built_directory);
-	not_found(path, 0, "not a regular file"); /* and nobody waits for its other end */
+	not_found(path, 0, "not a regular file"); /* and its open does not wait for the other end */
 	not_found("/dev/zero", 0, "not a regular file");
 }
 
@@ -116,7 +116,7 @@ static void the_real_cache_is_read(void **state)
 	free(bytes);
 }
 
-/* The old format in front of the new one, as ldconfig -c compat writes it. */
+/* The old format before the new one, as `ldconfig -c compat` writes it. */
 static void the_old_header_is_skipped(void **state)
 {
 	char *bytes, *whole;
@@ -142,7 +142,8 @@ static void a_cut_cache_is_harmless(void **state)
 
 	(void)state;
 	for (size_t cut = 0; cut < n; cut += cut < 4096 ? 1 : 997) {
-		char *piece = malloc(cut ? cut : 1); /* its own, so that a read behind it is seen */
+		char *piece = malloc(
+			cut ? cut : 1); /* a block of its own: a sanitizer sees reads past it */
 		const char *path;
 
 		memcpy(piece, bytes, cut);
@@ -153,7 +154,7 @@ static void a_cut_cache_is_harmless(void **state)
 	free(bytes);
 }
 
-static void lying_numbers_are_harmless(void **state)
+static void wrong_counts_and_offsets_are_harmless(void **state)
 {
 	char *bytes, *copy;
 	size_t n = read_cache(&bytes);
@@ -180,13 +181,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_paths_and_executables_are_found),
-		cmocka_unit_test(a_process_is_asked_for_its_own),
-		cmocka_unit_test(what_is_missing_is_named),
+		cmocka_unit_test(a_process_s_own_mappings_come_first),
+		cmocka_unit_test(errors_name_what_is_missing),
 		cmocka_unit_test(mapped_names_are_told_apart),
 		cmocka_unit_test(the_real_cache_is_read),
 		cmocka_unit_test(the_old_header_is_skipped),
 		cmocka_unit_test(a_cut_cache_is_harmless),
-		cmocka_unit_test(lying_numbers_are_harmless),
+		cmocka_unit_test(wrong_counts_and_offsets_are_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, built_setup, built_teardown);

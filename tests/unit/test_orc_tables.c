@@ -47,7 +47,7 @@ static struct wire_orc read_text(const char *text)
 	return orc;
 }
 
-static void they_are_where_kallsyms_says(void **state)
+static void kallsyms_tells_where_they_are(void **state)
 {
 	struct wire_orc orc =
 		read_text(TABLES "ffffffffc0000000 t _stext\t[module]\nno line\n\nffffffff T x\n");
@@ -62,7 +62,7 @@ static void they_are_where_kallsyms_says(void **state)
 	assert_int_equal(orc.hooks[1], 0xffffffff81001000);
 }
 
-static void what_is_hidden_or_not_there_is_none(void **state)
+static void hidden_or_missing_symbols_give_none(void **state)
 {
 	struct wire_orc orc = read_text("0000000000000000 T _stext\n"
 					"0000000000000000 T _etext\n"
@@ -112,7 +112,7 @@ static int refuse(void *context, const char *name, uint64_t *ret_address)
 	return -EPERM;
 }
 
-static void the_kernel_can_be_asked(void **state)
+static void the_kernel_can_be_asked_by_name(void **state)
 {
 	int questions = 0;
 	struct kernel_lookup lookup = { .context = &questions, .address_of = answer };
@@ -187,9 +187,9 @@ static void modules_are_sorted_and_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(they_are_where_kallsyms_says),
-		cmocka_unit_test(what_is_hidden_or_not_there_is_none),
-		cmocka_unit_test(the_kernel_can_be_asked),
+		cmocka_unit_test(kallsyms_tells_where_they_are),
+		cmocka_unit_test(hidden_or_missing_symbols_give_none),
+		cmocka_unit_test(the_kernel_can_be_asked_by_name),
 		cmocka_unit_test(modules_are_sorted_and_whole),
 	};
 

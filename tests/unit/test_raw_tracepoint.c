@@ -34,7 +34,7 @@ static const struct event some[] = {
 	{ .name = "sched:sched_switch" },
 };
 
-static void of_a_category(void **state)
+static void categories_without_raw_tracepoints(void **state)
 {
 	const struct event call[] = { { .name = "raw_syscalls:sys_enter" },
 				      { .name = "syscalls:sys_enter_read" } };
@@ -49,7 +49,7 @@ static void of_a_category(void **state)
 	assert_true(serve(NULL, other, 1));
 }
 
-static void not_made_by_somebody(void **state)
+static void events_that_users_defined_have_none(void **state)
 {
 	(void)state;
 	assert_true(serve("p:mine/sched_wakeup /bin/ls:0x1000\n", some, 3));
@@ -65,8 +65,8 @@ static void not_made_by_somebody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_a_category),
-		cmocka_unit_test(not_made_by_somebody),
+		cmocka_unit_test(categories_without_raw_tracepoints),
+		cmocka_unit_test(events_that_users_defined_have_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

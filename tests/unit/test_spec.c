@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The pattern language: text to parts, and bcc's own words for what is wrong with it. */
+/* The pattern language: text to parts, and bcc's messages for what is wrong with it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static void wrong_patterns_are_named_as_by_bcc(void **state)
 	wrong("k:b:c", "Type must be 'p', 't', or 'u', but got k");
 }
 
-static void missing_things_are_named(void **state)
+static void errors_name_what_is_missing(void **state)
 {
 	struct trigger *trigger = NULL;
 	struct error err = { 0 };
@@ -159,7 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patterns_are_split),
 		cmocka_unit_test(wrong_patterns_are_named_as_by_bcc),
-		cmocka_unit_test(missing_things_are_named),
+		cmocka_unit_test(errors_name_what_is_missing),
 		cmocka_unit_test(a_function_of_libc_makes_a_trigger),
 		cmocka_unit_test(near_names_are_the_likely_ones),
 	};

@@ -27,7 +27,7 @@ static const char list[] = "ffffffff81000000 T _text\n"
 			   "ffffffffc0000100 t bpf_prog_0123456789abcdef_on_raw_tracep\t[bpf]\n"
 			   "ffffffffc0000200 t bpf_prog_fedcba9876543210_other\t[bpf]\n";
 
-/* Return addresses; those of calls that never return are where the next function begins. */
+/* Return addresses. After a call that never returns it is the start of the next function. */
 enum {
 	SCHEDULE_INNER = 0xffffffff81000180,
 	SCHEDULE = 0xffffffff81000220,
@@ -62,7 +62,7 @@ static bool find(void *kallsyms, uint64_t address, struct kernel_symbol *ret_sym
 	return kallsyms_find(kallsyms, address, ret_symbol);
 }
 
-/* Twice, for the second time the names are known. */
+/* Twice: the second time from the cache. */
 static uint32_t frames_of(struct kallsyms *kallsyms, bool raw, const uint64_t *frames, uint32_t n)
 {
 	struct tracepoint_frames *delivery;
@@ -89,7 +89,7 @@ static void of_raw_tracepoints(void **state)
 			 4);
 	assert_int_equal(delivery(true, PROGRAM, RUN, TEMPLATE, SCHEDULE_INNER, SCHEDULE), 3);
 	assert_int_equal(delivery(true, PROGRAM, RUN, TEMPLATE_END, SCHEDULE_INNER), 3);
-	/* A jump in place of the call. */
+	/* A tail call in place of the call. */
 	assert_int_equal(delivery(true, PROGRAM, RUN, SCHEDULE_INNER, SCHEDULE), 2);
 	assert_int_equal(delivery(true, PROGRAM, RUN, ROUND, SCHEDULE_INNER), 3);
 	/* Nothing else is left. */
@@ -121,8 +121,8 @@ static void of_perf_events(void **state)
 	kallsyms_free(kallsyms);
 }
 
-/* Programs have tracepoints in them, too: what they call. */
-static void what_was_hit_stays(void **state)
+/* Functions that a program calls may have tracepoints, too. */
+static void frames_of_the_hit_code_stay(void **state)
 {
 	struct kallsyms *kallsyms = read_list();
 
@@ -131,7 +131,7 @@ static void what_was_hit_stays(void **state)
 			 3);
 	assert_int_equal(delivery(false, PRINT, OTHER, RUN, TEMPLATE, SCHEDULE_INNER), 0);
 	assert_int_equal(delivery(true, PROGRAM), 0);
-	/* A walk that did not come by who called the program says nothing. */
+	/* A walk without the caller of the program is left as it is. */
 	assert_int_equal(delivery(true, PROGRAM, SCHEDULE_INNER, SCHEDULE), 0);
 	assert_int_equal(frames_of(kallsyms, true, NULL, 0), 0);
 	assert_int_equal(frames_of(kallsyms, false, NULL, 0), 0);
@@ -144,7 +144,7 @@ int main(void)
 		cmocka_unit_test(of_raw_tracepoints),
 		cmocka_unit_test(of_programs_without_a_name),
 		cmocka_unit_test(of_perf_events),
-		cmocka_unit_test(what_was_hit_stays),
+		cmocka_unit_test(frames_of_the_hit_code_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

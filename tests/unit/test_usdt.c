@@ -49,7 +49,7 @@ static int find(const char *pattern, struct probes **ret_probes, struct error *e
 	return rc;
 }
 
-static void probes_are_found_where_they_are(void **state)
+static void probes_are_found_at_their_sites(void **state)
 {
 	static const struct {
 		const char *pattern;
@@ -92,7 +92,7 @@ static void probes_are_found_where_they_are(void **state)
 	}
 }
 
-static void what_is_missing_is_named(void **state)
+static void errors_name_what_is_missing(void **state)
 {
 	struct error err = { 0 };
 	struct probes *probes = NULL;
@@ -128,7 +128,8 @@ static size_t read_notes(uint8_t **ret_bytes)
 
 static uint32_t count(const uint8_t *bytes, size_t size)
 {
-	uint8_t *copy = malloc(size ? size : 1); /* its own, so that a read behind it is seen */
+	uint8_t *copy =
+		malloc(size ? size : 1); /* a block of its own: a sanitizer sees reads past it */
 	struct usdt_note note;
 	size_t offset = 0;
 	uint32_t n = 0;
@@ -167,8 +168,8 @@ static void damaged_notes_are_harmless(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(probes_are_found_where_they_are),
-		cmocka_unit_test(what_is_missing_is_named),
+		cmocka_unit_test(probes_are_found_at_their_sites),
+		cmocka_unit_test(errors_name_what_is_missing),
 		cmocka_unit_test(damaged_notes_are_harmless),
 	};
 
