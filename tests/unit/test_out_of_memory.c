@@ -108,7 +108,7 @@ static int load_one(void *context)
 static void loading_a_recording(void **state)
 {
 	(void)state;
-	each_allocation_fails(load_one, NULL, 20, 0);
+	each_allocation_fails(load_one, NULL, 15, 0);
 }
 
 struct saved {
