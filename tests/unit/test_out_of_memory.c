@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "built_files.h"
 #include "failing_memory.h"
 #include "forged_elf.h"
 #include "process/worlds.h"
@@ -217,18 +218,31 @@ static void compiling_rows(void **state)
 	each_allocation_fails(compile_rows, &size, 15, 0);
 }
 
+static uint64_t local_one;
+
+/* Every 64 bytes of a program: functions, linkers' stubs, what nothing names. */
 static int find_symbols(void *context)
 {
-	struct symbol_query queries[2] = { { .address = 0x1000 }, { .address = 0x2000 } };
-	struct file_symbols_request request = { .path = "/proc/self/exe" };
+	static struct symbol_query queries[128];
+	const struct debug_places places = { .root = "/nonexistent" };
+	struct file_symbols_request request = { .places = &places };
+	const char *program = context;
+	char path[256];
 	int r = pool_new(&request.pool);
 
-	(void)context;
-	request.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	assert_true(request.fd >= 0);
-	if (!r)
-		r = file_symbols_find(&request, queries, 2);
+	if (r)
+		return r;
+	memset(queries, 0, sizeof(queries));
+	for (size_t i = 0; i < 128; i++)
+		queries[i].address = i * 64;
+	queries[0].address = local_one;
+	snprintf(path, sizeof(path), "%s/%s", built_directory, program);
+	request.path = path;
+	request.fd = built_open(program);
+	r = file_symbols_find(&request, queries, 128);
 	close(request.fd);
+	if (!memory_failed)
+		assert_string_equal(queries[0].name, "local_one");
 	pool_free(request.pool);
 	return r;
 }
@@ -236,7 +250,25 @@ static int find_symbols(void *context)
 static void finding_symbols(void **state)
 {
 	(void)state;
-	each_allocation_fails(find_symbols, NULL, 12, 0);
+	local_one = built_value("whole", "local_one", NULL);
+	each_allocation_fails(find_symbols, "whole", 15, 0);
+	each_allocation_fails(find_symbols, "mini", 20, 4);
+	each_allocation_fails(find_symbols, "linked", 20, 28);
+}
+
+/* With symbols, with compressed ones, and with those of a debug file. */
+static int build_programs(void **state)
+{
+	if (built_setup(state))
+		return -1;
+	built_write("a.c", built_source);
+	return built_run("gcc -O1 -Wl,--build-id=none a.c -o whole && strip whole -o bare && "
+			 "xz -k whole -c >whole.xz && "
+			 "objcopy --add-section .gnu_debugdata=whole.xz bare mini && "
+			 "objcopy --only-keep-debug whole whole.debug && "
+			 "objcopy --add-gnu-debuglink=whole.debug bare linked")
+		       ? 0
+		       : -1;
 }
 
 struct sampled {
@@ -298,5 +330,5 @@ int main(void)
 		cmocka_unit_test(naming_addresses),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, build_programs, built_teardown);
 }

@@ -125,6 +125,34 @@ static void tells_its_progress(void **state)
 	end(&fixture);
 }
 
+extern char __executable_start, etext; /* the linker's */
+
+/* However the addresses of two files are mixed, each file is asked once. */
+static void each_file_is_asked_once(void **state)
+{
+	uint32_t seen[3] = { 0 }, own, library, n = 0;
+	const struct symbolizer_options options = { .progress = note_progress,
+						    .progress_context = seen };
+	struct fixture fixture;
+
+	(void)state;
+	start(&fixture, getpid(), &options);
+	library = add(&fixture, fixture.world, (uintptr_t)strtod + 2, 0);
+	for (uintptr_t at = 0x10000; at < (uintptr_t)(&etext - &__executable_start);
+	     at += 0x10000) {
+		add(&fixture, fixture.world, (uintptr_t)&__executable_start + at, 0);
+		add(&fixture, fixture.world, (uintptr_t)strtod - 0x20000 + n++ * 0x2000, 0);
+	}
+	own = add(&fixture, fixture.world, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
+	assert_true(n > 4);
+	resolve(&fixture);
+	/* What neither names is looked for in the process's list of generated code. */
+	assert_in_range(seen[1], 2, 3);
+	assert_string_equal(frame_of(&fixture, own)->name, "local_function");
+	assert_string_equal(frame_of(&fixture, library)->module, "libc.so.6");
+	end(&fixture);
+}
+
 static void names_outlive_what_found_them(void **state)
 {
 	struct fixture fixture;
@@ -271,6 +299,19 @@ static void names_generated_code(void **state)
 	assert_string_equal(frame_of(&fixture, file)->name, "local_function");
 	munmap(code, 8192);
 	end(&fixture);
+}
+
+/* Then the first file that is opened has the descriptor 0. */
+static void names_generated_code_without_standard_input(void **state)
+{
+	int input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+
+	close(0);
+	names_generated_code(state);
+	if (input >= 0) {
+		assert_int_equal(dup2(input, 0), 0);
+		close(input);
+	}
 }
 
 static void names_the_vdso(void **state)
@@ -438,11 +479,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_its_progress),
+		cmocka_unit_test(each_file_is_asked_once),
 		cmocka_unit_test(names_outlive_what_found_them),
 		cmocka_unit_test(names_its_own_functions),
 		cmocka_unit_test(return_addresses_belong_to_the_call),
 		cmocka_unit_test(names_the_kernel),
 		cmocka_unit_test(names_generated_code),
+		cmocka_unit_test(names_generated_code_without_standard_input),
 		cmocka_unit_test(names_the_vdso),
 		cmocka_unit_test(resolves_only_what_is_new),
 		cmocka_unit_test(names_inlined_functions_and_lines),
