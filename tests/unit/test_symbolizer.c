@@ -475,6 +475,50 @@ static void names_a_deleted_program_that_is_moved_in_its_file(void **state)
 	finish(pid);
 }
 
+/* DEBUGINFOD_URLS alone is no leave to ask; with it, a directory answers as a server does. */
+static void asks_for_debug_files_only_where_that_is_wanted(void **state)
+{
+	struct symbolizer_options options = { 0 };
+	char url[128], cache[128];
+	uint64_t address;
+	pid_t pid;
+
+	(void)state;
+	if (!built_run("command -v debuginfod-find"))
+		skip();
+	built_write("hidden.c", "#include <signal.h>\n#include <stdio.h>\n"
+				"__attribute__((noinline)) static int hidden(void)\n"
+				"{ printf(\"%p\\n\", (void *)hidden); fflush(stdout); "
+				"return raise(SIGSTOP); }\n"
+				"int main(void) { return hidden(); }\n");
+	assert_true(
+		built_run("gcc -O1 -Wl,--build-id hidden.c -o whole && strip whole -o hidden && "
+			  "id=$(readelf -n whole | awk '/Build ID/ { print $3 }') && "
+			  "mkdir -p www/buildid/$id && "
+			  "objcopy --only-keep-debug whole www/buildid/$id/debuginfo"));
+	snprintf(url, sizeof(url), "file://%s/www", built_directory);
+	snprintf(cache, sizeof(cache), "%s/cache", built_directory);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	setenv("DEBUGINFOD_URLS", url, 1);
+	pid = run_stopped("hidden", &address);
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct fixture fixture;
+		uint32_t id;
+
+		options.debuginfod = wanted;
+		start(&fixture, pid, &options);
+		id = add(&fixture, fixture.world, address + 1, TALLY_ADDRESS_EXACT);
+		resolve(&fixture);
+		if (wanted)
+			assert_string_equal(frame_of(&fixture, id)->name, "hidden");
+		else
+			assert_null(frame_of(&fixture, id)->name);
+		end(&fixture);
+	}
+	finish(pid);
+	unsetenv("DEBUGINFOD_URLS");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +534,7 @@ int main(void)
 		cmocka_unit_test(resolves_only_what_is_new),
 		cmocka_unit_test(names_inlined_functions_and_lines),
 		cmocka_unit_test(names_a_deleted_program_that_is_moved_in_its_file),
+		cmocka_unit_test(asks_for_debug_files_only_where_that_is_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, built_setup, built_teardown);
