@@ -327,7 +327,7 @@ static void stacks_of_each_depth_are_kept_apart(void **state)
 	struct wire_hash hashes[MAX_DEPTH];
 
 	(void)state;
-	BEGIN(WIRE_USER, .sets = 64);
+	BEGIN(WIRE_USER, .sets = 4096);
 	for (uint32_t depth = 0; depth < MAX_DEPTH - 4; depth++) {
 		events(depth, depth + 1);
 		assert_int_equal(receive(), 1);
@@ -414,7 +414,7 @@ static void what_finds_no_room_is_lost_and_tried_again(void **state)
 	uint64_t lost, counted;
 
 	(void)state;
-	begin_with_ring((struct wire_config){ .flags = WIRE_USER, .sets = 256 }, 4096);
+	begin_with_ring((struct wire_config){ .flags = WIRE_USER, .sets = 4096 }, 4096);
 	for (uint32_t depth = 0; depth < 40; depth++)
 		event(depth);
 	lost = counters().lost_ring;
@@ -699,7 +699,7 @@ static void names_end_with_zeros(void **state)
 	char name[17] = "";
 
 	(void)state;
-	BEGIN(WIRE_USER, .sets = 64);
+	BEGIN(WIRE_USER, .sets = 4096);
 	/* The kernel leaves the rest of the longer name behind the shorter one. */
 	for (int length = 15; length >= 0; length--) {
 		char padded[16] = "";

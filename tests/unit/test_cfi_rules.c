@@ -126,6 +126,7 @@ static void the_cfa_by_sums(void **state)
 		{ BY(0x92, 12, 16), CFA(REG, 16, 12, 0) },
 		{ BY(0x92, 16, 16), NO_EXPRESSION },
 		{ BY(0x92, 17, 16), NO_EXPRESSION },
+		{ BY(0x92, 0x87, 2, 16), NO_EXPRESSION }, /* 256 + 7 */
 		{ BY(0x77, 8, 0x23, 0x80, 1), CFA(SP, 136, 0, 0) },
 		{ BY(0x38, 0x77, 0, 0x22), CFA(SP, 8, 0, 0) },
 		{ BY(0x77, 0, 0x38, 0x22), CFA(SP, 8, 0, 0) },
