@@ -177,7 +177,8 @@ static void worlds_are_told_apart(void **state)
 static void deeper_stacks_are_cut(void **state)
 {
 	(void)state;
-	for (uint32_t most = 1; most < 12; most++) {
+	for (uint32_t most = 1; most <= WIRE_MAX_DEPTH;
+	     most += most < 11 ? 1 : WIRE_MAX_DEPTH - 11) {
 		BEGIN(WIRE_USER, .user_depth = most);
 		event(5); /* 8 frames */
 		assert_int_equal(receive(), 1);
@@ -260,10 +261,23 @@ static void walks_that_user_space_may_end_are_sent(void **state)
 
 static void half_of_the_ring_is_for_whole_stacks(void **state)
 {
+	const struct record *record = &capture.records[0];
+	uint32_t size;
+
 	(void)state;
-	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI, .wake_at = 1);
+	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI);
+	event(1);
+	assert_int_equal(receive(), 1);
+	size = (uint32_t)(sizeof(record->stack) + 8u * record->stack.n_user + record->beyond);
+	end(NULL);
+	/* Up to twice wake_at there is room for another one; the others are counted as they are. */
+	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI, .wake_at = size);
+	events(1, 2);
+	assert_int_equal(counters().unfinished, 2);
+	assert_int_equal(counters().withheld, 0);
+	end(NULL);
+	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI, .wake_at = size * 2 / 5);
 	events(1, 20);
-	/* The first is more than twice that: the others are counted as they are. */
 	assert_int_equal(counters().unfinished, 1);
 	assert_int_equal(counters().withheld, 19);
 	assert_int_equal(count_of_all(), 19);
