@@ -23,7 +23,7 @@ static int find(struct process_request *request, enum jit_file kind, reader *rea
 	tgid = images_tgid(request->images, request->image);
 	images_unlock(request->images);
 	if (fd < 0)
-		return 0;
+		return fd == -ENOMEM ? fd : 0;
 	snprintf(module, sizeof(module),
 		 kind == JIT_FILE_PERF_MAP ? "[perf-%d.map]" : "[jit-%d.dump]", (int)tgid);
 	request->module = pool_string(request->pool, module);

@@ -264,18 +264,23 @@ static void a_failing_read_is_an_error(void **state)
 /* Every function of the running kernel is found at its own address, by its name or an alias. */
 static void knows_the_running_kernel(void **state)
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
-	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	/* Copied first: BPF programs come and go between two reads. */
+	FILE *running = fopen("/proc/kallsyms", "re"), *file = tmpfile();
 	struct kallsyms *kallsyms = NULL;
 	unsigned long address;
 	char type, name[512], line[1024];
 	uint32_t n = 0, same = 0;
 
 	(void)state;
-	if (!file || fd < 0)
+	assert_non_null(file);
+	if (!running)
 		skip();
-	assert_int_equal(kallsyms_read(fd, -1, &kallsyms), 0);
-	close(fd);
+	while (fgets(line, sizeof(line), running))
+		fputs(line, file);
+	fclose(running);
+	rewind(file);
+	assert_int_equal(kallsyms_read(fileno(file), -1, &kallsyms), 0);
+	rewind(file);
 	if (kallsyms_are_hidden(kallsyms)) {
 		kallsyms_free(kallsyms);
 		fclose(file);
