@@ -434,6 +434,41 @@ static void test_broken_references(void **state)
 	assert_int_equal(rows.counts.malformed, 4);
 }
 
+/* So many CIEs that their array is full, and references to what is behind the last. */
+static void test_references_behind_many(void **state)
+{
+	uint32_t of = 0;
+
+	(void)state;
+	for (int i = 0; i < 64; i++)
+		of = cie();
+	simple_fde(of, 0x1100, 0x10);
+	simple_fde(of + 1, 0x1200, 0x10);
+	simple_fde((uint32_t)elf.n, 0x1300, 0x10);
+	compile();
+	assert_sp(0x1100, 8);
+	assert_gap(0x1200);
+	assert_gap(0x1300);
+	assert_int_equal(rows.counts.malformed, 2);
+}
+
+/* What the section header leads beyond the file's end is as if it were not there, and told. */
+static void test_section_beyond_the_file(void **state)
+{
+	struct error err = { 0 };
+	Elf64_Shdr *section = (Elf64_Shdr *)(elf.bytes + 0x100) + 1;
+
+	(void)state;
+	simple_fde(cie(), 0x1100, 0x10);
+	finish_elf(&elf, ".eh_frame");
+	section->sh_offset = sizeof(elf.bytes) - 4;
+	assert_int_equal(unwind_rows_compile_memory(elf.bytes, sizeof(elf.bytes), rule_table, &rows,
+						    &err),
+			 0);
+	assert_gap(0x1100);
+	assert_int_equal(rows.counts.malformed, 1);
+}
+
 static void test_broken_lengths(void **state)
 {
 	uint32_t of = cie();
@@ -535,15 +570,26 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(test_prologue),	      TEST(test_gaps_and_neighbours),
-		TEST(test_overlaps),	      TEST(test_segment_ends),
-		TEST(test_augmentations),     TEST(test_signal_frame),
-		TEST(test_end_of_stack),      TEST(test_locations),
-		TEST(test_remembered_states), TEST(test_offsets),
-		TEST(test_expressions),	      TEST(test_long_forms),
-		TEST(test_terminator),	      TEST(test_broken_references),
-		TEST(test_broken_lengths),    TEST(test_broken_programs),
-		TEST(test_not_elf),	      TEST(test_no_cfi),
+		TEST(test_prologue),
+		TEST(test_gaps_and_neighbours),
+		TEST(test_overlaps),
+		TEST(test_segment_ends),
+		TEST(test_augmentations),
+		TEST(test_signal_frame),
+		TEST(test_end_of_stack),
+		TEST(test_locations),
+		TEST(test_remembered_states),
+		TEST(test_offsets),
+		TEST(test_expressions),
+		TEST(test_long_forms),
+		TEST(test_terminator),
+		TEST(test_broken_references),
+		TEST(test_references_behind_many),
+		TEST(test_section_beyond_the_file),
+		TEST(test_broken_lengths),
+		TEST(test_broken_programs),
+		TEST(test_not_elf),
+		TEST(test_no_cfi),
 		TEST(test_full_book),
 	};
 
