@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One step of a walk by each kind of rule: where it leads, what is known there, and how it ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/unwind_walk.h"
+#include "bpf/unwind_wire.h"
+
+#define CODE  0x10000ull
+#define STACK 0x7000ull
+#define WORDS 32
+#define OWNER 3u
+
+/* The words of the stack: each is an address of code, unless a test says otherwise. */
+static uint64_t stack[WORDS];
+static struct unwind_found kept;
+static bool none_kept;
+
+static int read_stack(void *to, uint32_t size, uint64_t address)
+{
+	uint64_t at = address - STACK;
+
+	if (at > sizeof(stack) || size > sizeof(stack) - at)
+		return -1;
+	memcpy(to, (const char *)stack + at, size);
+	return 0;
+}
+
+#define UNWIND_CONTEXT
+#define UNWIND_PASS
+#define UNWIND_INLINE		       static inline __attribute__((unused))
+#define UNWIND_READ(to, size, address) read_stack(to, size, address)
+#define UNWIND_BLOCK(block)	       ((void)(block), NULL)
+#define UNWIND_RULE(number)	       ((void)(number), (const struct wire_rule *)NULL)
+#define UNWIND_PROCESS(tgid)	       ((void)(tgid), (const struct wire_process *)NULL)
+#define UNWIND_FOUND(walk, address)    ((void)(walk), (void)(address), none_kept ? NULL : &kept)
+#include "bpf/unwind_step.h"
+
+/* A walk in code that has this rule. */
+static struct unwind_walk walk_by(struct wire_rule rule)
+{
+	struct unwind_walk walk = { .pc = CODE + 0x10,
+				    .known = UNWIND_ALL_KNOWN,
+				    .exact = 1,
+				    .layout = 5,
+				    .start = CODE,
+				    .end = CODE + 0x1000 };
+
+	for (uint64_t i = 0; i < WORDS; i++)
+		stack[i] = CODE + 0x2000 + i * 16;
+	for (uint64_t i = 0; i < WIRE_N_REGISTERS; i++)
+		walk.registers[i] = 0x100 + i;
+	walk.registers[UNWIND_SP] = STACK;
+	walk.registers[UNWIND_FP] = STACK + 0x40;
+	kept = (struct unwind_found){
+		.span = CODE | 255ull << UNWIND_SPAN_BITS, .layout = 5, .owner = OWNER, .rule = rule
+	};
+	none_kept = false;
+	return walk;
+}
+
+#define BY(...) walk_by((struct wire_rule){ __VA_ARGS__ })
+
+static void ends(struct unwind_walk walk, uint32_t end)
+{
+	assert_int_equal(unwind_step(&walk), end);
+}
+
+/* The step leads to the return address in that word of the stack, which the CFA is just above. */
+static void leads_to(struct unwind_walk *walk, uint64_t word)
+{
+	assert_int_equal(unwind_step(walk), WIRE_END_NONE);
+	assert_int_equal(walk->pc, stack[word]);
+	assert_int_equal(walk->registers[UNWIND_SP], STACK + word * 8 + 8);
+	assert_int_equal(walk->exact, 0);
+	assert_int_equal(walk->callee_owner, OWNER);
+	assert_true(walk->known & UNWIND_BIT(UNWIND_SP));
+	assert_false(walk->known & UNWIND_UNFOLLOWED);
+}
+
+static void forget(struct unwind_walk *walk, uint32_t reg)
+{
+	walk->known &= ~UNWIND_BIT(reg);
+}
+
+static void the_cfa_from_the_stack_pointer(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 16);
+
+	(void)state;
+	walk.by_chain = 1;
+	leads_to(&walk, 1);
+	assert_int_equal(walk.registers[UNWIND_FP], STACK + 0x40);
+	assert_int_equal(walk.known, UNWIND_ALL_KNOWN & ~UNWIND_UNFOLLOWED);
+	assert_int_equal(walk.by_chain, 0);
+	assert_int_equal(walk.assumed, 0);
+	assert_int_equal(walk.kept_at, 0);
+	for (uint64_t i = 0; i < WIRE_N_REGISTERS; i++)
+		if (i != UNWIND_FP && i != UNWIND_SP)
+			assert_int_equal(walk.registers[i], 0x100 + i);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8 * WORDS);
+	leads_to(&walk, WORDS - 1);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8 * WORDS + 8), WIRE_END_READ);
+	ends(BY(.cfa = WIRE_CFA_NONE, .cfa_offset = 16), WIRE_END_NO_ROW);
+	ends(BY(.cfa = WIRE_CFA_UNSUPPORTED, .cfa_offset = 16), WIRE_END_CFA);
+}
+
+static void the_cfa_from_other_registers(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_FP, .cfa_offset = 16);
+
+	(void)state;
+	leads_to(&walk, 9);
+	walk = BY(.cfa = WIRE_CFA_FP, .cfa_offset = 16);
+	forget(&walk, UNWIND_FP);
+	ends(walk, WIRE_END_FP);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = 10, .cfa_offset = 8);
+	walk.registers[10] = STACK + 0x18;
+	leads_to(&walk, 3);
+	assert_int_equal(walk.assumed, 0);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = 10, .cfa_offset = 8);
+	forget(&walk, 10);
+	ends(walk, WIRE_END_REGISTER);
+}
+
+static void registers_of_callers(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_REG, .reg = 10, .cfa_offset = 8);
+
+	/* Those of a callee in the same file are taken to be as they were. */
+	(void)state;
+	walk.registers[10] = STACK + 0x18;
+	walk.callee_owner = OWNER;
+	leads_to(&walk, 3);
+	assert_int_equal(walk.assumed, 1);
+	/* Of another file's only three are. */
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = 10, .cfa_offset = 8);
+	walk.registers[10] = STACK + 0x18;
+	walk.callee_owner = OWNER + 1;
+	ends(walk, WIRE_END_REGISTER);
+	for (uint32_t reg = 0; reg < WIRE_N_REGISTERS; reg++) {
+		bool stays = reg == UNWIND_FP || reg == UNWIND_SP || reg == UNWIND_KEPT;
+
+		walk = BY(.cfa = WIRE_CFA_REG, .reg = reg, .cfa_offset = 8);
+		walk.registers[reg] = STACK + 0x18;
+		walk.callee_owner = OWNER + 1;
+		if (stays && reg == UNWIND_SP)
+			walk.registers[UNWIND_SP] = STACK;
+		assert_int_equal(unwind_step(&walk), stays ? WIRE_END_NONE : WIRE_END_REGISTER);
+		assert_int_equal(walk.assumed, 0);
+	}
+	/* The one that is followed may be on the stack. */
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_KEPT, .cfa_offset = 8);
+	walk.kept_at = STACK + 0x20;
+	walk.callee_owner = OWNER;
+	stack[4] = STACK + 0x30;
+	leads_to(&walk, 6);
+	assert_int_equal(walk.assumed, 0);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_KEPT, .cfa_offset = 8);
+	walk.kept_at = STACK - 0x20;
+	ends(walk, WIRE_END_REGISTER);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_KEPT, .cfa_offset = 8);
+	walk.kept_at = STACK + 0x20;
+	forget(&walk, UNWIND_KEPT);
+	ends(walk, WIRE_END_REGISTER);
+}
+
+static void the_cfa_in_a_plt(void **state)
+{
+	(void)state;
+	for (uint64_t at = 0; at < 16; at++) {
+		struct unwind_walk walk = BY(.cfa = WIRE_CFA_PLT, .cfa_offset = 11);
+
+		walk.pc = CODE + 0x20 + at;
+		leads_to(&walk, at >= 11);
+	}
+}
+
+static void the_cfa_in_memory(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP_DEREF, .cfa_offset = 16, .extra = 8);
+
+	(void)state;
+	stack[2] = STACK + 0x50;
+	leads_to(&walk, 10);
+	walk = BY(.cfa = WIRE_CFA_FP_DEREF, .cfa_offset = -8);
+	stack[7] = STACK + 0x60;
+	leads_to(&walk, 11);
+	walk = BY(.cfa = WIRE_CFA_FP_DEREF, .cfa_offset = -8);
+	forget(&walk, UNWIND_FP);
+	ends(walk, WIRE_END_FP);
+	walk = BY(.cfa = WIRE_CFA_REG_DEREF, .reg = 11, .cfa_offset = 8, .extra = -8);
+	walk.registers[11] = STACK + 0x10;
+	stack[3] = STACK + 0x40;
+	leads_to(&walk, 6);
+	walk = BY(.cfa = WIRE_CFA_REG_DEREF, .reg = 11, .cfa_offset = 8);
+	forget(&walk, 11);
+	ends(walk, WIRE_END_REGISTER);
+	walk = BY(.cfa = WIRE_CFA_SP_INDEX, .reg = 9, .cfa_offset = 8, .extra = -16);
+	walk.registers[9] = 2;
+	stack[3] = STACK + 0x60;
+	leads_to(&walk, 9);
+	walk = BY(.cfa = WIRE_CFA_SP_INDEX, .reg = 9, .cfa_offset = 8);
+	forget(&walk, 9);
+	ends(walk, WIRE_END_REGISTER);
+	ends(BY(.cfa = WIRE_CFA_SP_DEREF, .cfa_offset = -8), WIRE_END_READ);
+	ends(BY(.cfa = WIRE_CFA_SP_DEREF, .cfa_offset = 8 * WORDS), WIRE_END_READ);
+}
+
+static void the_return_address_elsewhere(void **state)
+{
+	struct unwind_walk walk =
+		BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RA_CFA_OFFSET);
+
+	(void)state;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[1]);
+	assert_int_equal(walk.registers[UNWIND_SP], STACK + 32);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -40, .ra = WIRE_RA_CFA_OFFSET),
+	     WIRE_END_READ);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .reg = 2, .ra = WIRE_RA_REG);
+	walk.registers[2] = CODE + 0x77;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, CODE + 0x77);
+	assert_int_equal(walk.registers[UNWIND_SP], STACK + 8);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .reg = 2, .ra = WIRE_RA_REG);
+	forget(&walk, 2);
+	ends(walk, WIRE_END_REGISTER);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .ra = WIRE_RA_UNSUPPORTED), WIRE_END_RA);
+}
+
+static void where_stacks_end(void **state)
+{
+	struct unwind_walk walk;
+
+	(void)state;
+	ends(BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_END), WIRE_END_COMPLETE);
+	ends(BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_ENTRY), WIRE_END_ENTRY);
+	/* After clone(): the result says whether this is the new thread. */
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .ra = WIRE_RA_CLONE);
+	walk.registers[UNWIND_RESULT] = 0;
+	ends(walk, WIRE_END_ENTRY);
+	walk.registers[UNWIND_RESULT] = 1;
+	leads_to(&walk, 0);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .ra = WIRE_RA_CLONE);
+	forget(&walk, UNWIND_RESULT);
+	ends(walk, WIRE_END_REGISTER);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .ra = WIRE_RA_CLONE);
+	walk.callee_owner = OWNER;
+	ends(walk, WIRE_END_REGISTER);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x1000, .ra = WIRE_RA_CLONE), WIRE_END_READ);
+}
+
+static void signal_frames(void **state)
+{
+	/* Of struct sigcontext, in its order. */
+	static const uint32_t order[16] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7 };
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL);
+
+	(void)state;
+	walk.known = UNWIND_BIT(UNWIND_SP);
+	walk.exact = 0;
+	walk.kept_at = STACK;
+	walk.callee_owner = OWNER;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	for (uint32_t i = 0; i < 16; i++)
+		assert_int_equal(walk.registers[order[i]], stack[5 + i]);
+	assert_int_equal(walk.pc, stack[21]);
+	assert_int_equal(walk.known, UNWIND_ALL_KNOWN);
+	assert_int_equal(walk.kept_at, 0);
+	assert_int_equal(walk.exact, 1);
+	assert_int_equal(walk.callee_owner, 0);
+	walk = BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL);
+	walk.registers[UNWIND_SP] = STACK + 8 * (WORDS - 5 - 17) + 8;
+	ends(walk, WIRE_END_READ);
+}
+
+static void walks_go_towards_the_root(void **state)
+{
+	struct unwind_walk walk;
+
+	(void)state;
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0), WIRE_END_SP);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = -8), WIRE_END_SP);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 12), WIRE_END_SP);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 17), WIRE_END_SP);
+	/* But for what has its return address in a register, and for another stack. */
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0, .reg = 2, .ra = WIRE_RA_REG);
+	walk.registers[2] = CODE + 0x77;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.registers[UNWIND_SP], STACK);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = -8, .reg = 2, .ra = WIRE_RA_REG), WIRE_END_SP);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = -0x20, .ra = WIRE_RULE_NEW_STACK);
+	walk.registers[UNWIND_SP] = STACK + 0x80;
+	leads_to(&walk, 11);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = -0x1c, .ra = WIRE_RULE_NEW_STACK);
+	walk.registers[UNWIND_SP] = STACK + 0x80;
+	ends(walk, WIRE_END_SP);
+}
+
+static void return_addresses_are_of_user_code(void **state)
+{
+	static const struct {
+		uint64_t pc;
+		uint32_t end;
+	} examples[] = {
+		{ 0, WIRE_END_PC },	     { 4095, WIRE_END_PC },
+		{ 4096, WIRE_END_NONE },     { (1ull << 56) - 1, WIRE_END_NONE },
+		{ 1ull << 56, WIRE_END_PC }, { UINT64_MAX, WIRE_END_PC },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
+		struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8);
+
+		stack[0] = examples[i].pc;
+		ends(walk, examples[i].end);
+	}
+}
+
+static void the_callers_frame_pointer(void **state)
+{
+	struct unwind_walk walk;
+
+	(void)state;
+	/* Beside the return address, and elsewhere. */
+	for (int32_t offset = -40; offset <= 16; offset += 8) {
+		walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 48, .fp = WIRE_FP_CFA,
+			  .fp_offset = offset);
+		forget(&walk, UNWIND_FP);
+		leads_to(&walk, 5);
+		assert_int_equal(walk.registers[UNWIND_FP], stack[6 + offset / 8]);
+		assert_true(walk.known & UNWIND_BIT(UNWIND_FP));
+	}
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_CFA, .fp_offset = -16),
+	     WIRE_END_READ);
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_CFA, .fp_offset = -24),
+	     WIRE_END_READ);
+	/* Where the frame pointer leads, if that is in the frame. */
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x60, .fp = WIRE_FP_FP, .fp_offset = 8);
+	leads_to(&walk, 11);
+	assert_int_equal(walk.registers[UNWIND_FP], stack[9]);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x40, .fp = WIRE_FP_FP, .fp_offset = 8);
+	leads_to(&walk, 7);
+	assert_int_equal(walk.registers[UNWIND_FP], STACK + 0x40);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x60, .fp = WIRE_FP_FP, .fp_offset = 8);
+	walk.registers[UNWIND_FP] = STACK;
+	leads_to(&walk, 11);
+	assert_int_equal(walk.registers[UNWIND_FP], stack[1]);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x60, .fp = WIRE_FP_FP, .fp_offset = 8);
+	walk.registers[UNWIND_FP] = STACK - 8;
+	leads_to(&walk, 11);
+	assert_int_equal(walk.registers[UNWIND_FP], STACK - 8);
+	assert_true(walk.known & UNWIND_BIT(UNWIND_FP));
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x60, .fp = WIRE_FP_FP, .fp_offset = 8);
+	forget(&walk, UNWIND_FP);
+	leads_to(&walk, 11);
+	assert_int_equal(walk.registers[UNWIND_FP], STACK + 0x40);
+	assert_false(walk.known & UNWIND_BIT(UNWIND_FP));
+	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x60, .fp = WIRE_FP_FP, .fp_offset = 0x1000),
+	     WIRE_END_READ);
+	/* In a register, lost, or not said to have changed. */
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_REG, .fp_offset = 12);
+	leads_to(&walk, 0);
+	assert_int_equal(walk.registers[UNWIND_FP], 0x100 + 12);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_REG, .fp_offset = 12);
+	forget(&walk, 12);
+	leads_to(&walk, 0);
+	assert_false(walk.known & UNWIND_BIT(UNWIND_FP));
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_UNDEFINED);
+	leads_to(&walk, 0);
+	assert_false(walk.known & UNWIND_BIT(UNWIND_FP));
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_SAME);
+	forget(&walk, UNWIND_FP);
+	leads_to(&walk, 0);
+	assert_false(walk.known & UNWIND_BIT(UNWIND_FP));
+}
+
+static void the_register_that_is_kept(void **state)
+{
+	struct unwind_walk walk =
+		BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_KEPT_SAVED);
+
+	(void)state;
+	leads_to(&walk, 3);
+	assert_int_equal(walk.kept_at, STACK + 8);
+	assert_true(walk.known & UNWIND_BIT(UNWIND_KEPT));
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_KEPT_LOST);
+	walk.kept_at = 7;
+	leads_to(&walk, 3);
+	assert_int_equal(walk.kept_at, 7);
+	assert_false(walk.known & UNWIND_BIT(UNWIND_KEPT));
+	/* Code without CFI that keeps frame pointers: only where that is asked for. */
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .ra = WIRE_RULE_FRAME_POINTER);
+	ends(walk, WIRE_END_NO_CFI);
+	walk.may_chain = 1;
+	leads_to(&walk, 3);
+	assert_int_equal(walk.by_chain, 1);
+	assert_false(walk.known & UNWIND_BIT(UNWIND_KEPT));
+}
+
+/* A walk in generated code. */
+static struct unwind_walk chained(void)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_UNSUPPORTED);
+
+	walk.root = WIRE_MAPPING(0, WIRE_MAPPING_JIT);
+	walk.may_chain = 1;
+	kept.layout = 0;
+	return walk;
+}
+
+static void generated_code(void **state)
+{
+	struct unwind_walk walk = chained();
+
+	(void)state;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.registers[UNWIND_FP], stack[8]);
+	assert_int_equal(walk.pc, stack[9]);
+	assert_int_equal(walk.registers[UNWIND_SP], STACK + 0x50);
+	assert_int_equal(walk.known, UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP));
+	assert_int_equal(walk.exact, 0);
+	assert_int_equal(walk.by_chain, 1);
+	assert_true(walk.callee_owner != 0 && walk.callee_owner != OWNER);
+	walk = chained();
+	walk.registers[UNWIND_FP] = STACK; /* at the stack pointer is the least */
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[1]);
+	walk = chained();
+	walk.may_chain = 0;
+	ends(walk, WIRE_END_NO_CFI);
+	walk = chained();
+	forget(&walk, UNWIND_FP);
+	ends(walk, WIRE_END_JIT);
+	walk = chained();
+	walk.registers[UNWIND_SP] = STACK + 0x48;
+	ends(walk, WIRE_END_JIT);
+	walk = chained();
+	walk.registers[UNWIND_FP] += 4;
+	ends(walk, WIRE_END_JIT);
+	walk = chained();
+	walk.registers[UNWIND_FP] = STACK + 8 * WORDS - 8;
+	ends(walk, WIRE_END_JIT);
+}
+
+static void mappings_of_each_kind(void **state)
+{
+	static const uint32_t kinds[] = {
+		[WIRE_MAPPING_PENDING] = WIRE_END_PENDING,
+		[WIRE_MAPPING_NO_CFI] = WIRE_END_NO_CFI,
+		[WIRE_MAPPING_SPECIAL] = WIRE_END_SPECIAL,
+		[WIRE_MAPPING_EVICTED] = WIRE_END_EVICTED,
+		[WIRE_MAPPING_BROKEN] = WIRE_END_BROKEN,
+	};
+
+	(void)state;
+	for (uint32_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++) {
+		struct unwind_walk walk = chained();
+
+		walk.root = WIRE_MAPPING(0, kind);
+		if (kinds[kind])
+			ends(walk, kinds[kind]);
+	}
+	/* Beyond the mapping that was looked up last, the process is asked, which is not known. */
+	for (int beyond = 0; beyond < 2; beyond++) {
+		struct unwind_walk walk = chained();
+
+		walk.pc = beyond ? walk.end - 1 : walk.start;
+		assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+		walk = chained();
+		walk.pc = beyond ? walk.end : walk.start - 1;
+		ends(walk, WIRE_END_NO_PROCESS);
+	}
+}
+
+static void rules_that_are_kept_hold_for_their_span(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8);
+
+	(void)state;
+	/* What was called is asked for by the byte before. */
+	kept.span = (CODE + 0x10) | 1ull << UNWIND_SPAN_BITS;
+	walk.root = WIRE_MAPPING(0, WIRE_MAPPING_PENDING);
+	for (uint64_t at = 0xf; at <= 0x13; at++) {
+		for (uint32_t exact = 0; exact < 2; exact++) {
+			uint64_t asked = at - !exact;
+
+			walk.pc = CODE + at;
+			walk.exact = exact;
+			ends(walk,
+			     asked == 0x10 || asked == 0x11 ? WIRE_END_NONE : WIRE_END_PENDING);
+		}
+	}
+	walk.pc = CODE + 0x10;
+	walk.exact = 1;
+	walk.layout = 6;
+	ends(walk, WIRE_END_PENDING);
+	kept.layout = 0;
+	walk.layout = 0;
+	ends(walk, WIRE_END_PENDING);
+	none_kept = true;
+	ends(walk, WIRE_END_STALE);
+}
+
+/* A row holds within its block of code, its mapping, and its own bytes, whichever ends first. */
+static void spans_are_cut_by_what_ends_first(void **state)
+{
+	struct unwind_walk walk = { .start = CODE + 0x80, .end = CODE + 0x480 };
+	static const struct {
+		uint64_t address;
+		uint32_t before, after;
+		uint64_t first, last;
+	} examples[] = {
+		{ CODE + 0x250, 0x10, 0x20, CODE + 0x240, CODE + 0x270 },
+		{ CODE + 0x250, 0xff, 0xff, CODE + 0x200, CODE + 0x2ff },
+		{ CODE + 0x200, 0xff, 0, CODE + 0x200, CODE + 0x200 },
+		{ CODE + 0x2ff, 0, 0xff, CODE + 0x2ff, CODE + 0x2ff },
+		{ CODE + 0x90, 0xff, 1, CODE + 0x80, CODE + 0x91 },
+		{ CODE + 0x80, 0xff, 1, CODE + 0x80, CODE + 0x81 },
+		{ CODE + 0x470, 1, 0xff, CODE + 0x46f, CODE + 0x47f },
+		{ CODE + 0x47f, 0, 0xff, CODE + 0x47f, CODE + 0x47f },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
+		const struct unwind_row_at row = { .before = examples[i].before,
+						   .after = examples[i].after };
+		uint64_t span = unwind_span(&walk, examples[i].address, &row);
+
+		assert_int_equal(span & ((1ull << UNWIND_SPAN_BITS) - 1), examples[i].first);
+		assert_int_equal(span >> UNWIND_SPAN_BITS, examples[i].last - examples[i].first);
+		assert_true(unwind_in_span(span, examples[i].first));
+		assert_true(unwind_in_span(span, examples[i].last));
+		assert_false(unwind_in_span(span, examples[i].first - 1));
+		assert_false(unwind_in_span(span, examples[i].last + 1));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cfa_from_the_stack_pointer),
+		cmocka_unit_test(the_cfa_from_other_registers),
+		cmocka_unit_test(registers_of_callers),
+		cmocka_unit_test(the_cfa_in_a_plt),
+		cmocka_unit_test(the_cfa_in_memory),
+		cmocka_unit_test(the_return_address_elsewhere),
+		cmocka_unit_test(where_stacks_end),
+		cmocka_unit_test(signal_frames),
+		cmocka_unit_test(walks_go_towards_the_root),
+		cmocka_unit_test(return_addresses_are_of_user_code),
+		cmocka_unit_test(the_callers_frame_pointer),
+		cmocka_unit_test(the_register_that_is_kept),
+		cmocka_unit_test(generated_code),
+		cmocka_unit_test(mappings_of_each_kind),
+		cmocka_unit_test(rules_that_are_kept_hold_for_their_span),
+		cmocka_unit_test(spans_are_cut_by_what_ends_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
