@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,18 @@
 #include "symbolize/debug_files.h"
 #include "symbolize/file_symbols.h"
 
+static int n_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	int n = 0;
+
+	assert_non_null(directory);
+	while (readdir(directory))
+		n++;
+	closedir(directory);
+	return n;
+}
+
 /* Whether a function that only debug files name is found in the program, with these places. */
 static bool finds_local(const char *program, const struct debug_places *places)
 {
@@ -20,6 +33,7 @@ static bool finds_local(const char *program, const struct debug_places *places)
 	struct elf_file *elf = NULL;
 	char path[256];
 	bool found;
+	int n = n_descriptors();
 
 	snprintf(path, sizeof(path), "%s/%s", built_directory, program);
 	request.fd = built_open(program);
@@ -35,6 +49,7 @@ static bool finds_local(const char *program, const struct debug_places *places)
 	elf_file_close(elf);
 	close(request.fd);
 	pool_free(request.pool);
+	assert_int_equal(n_descriptors(), n);
 	return found;
 }
 

@@ -107,6 +107,50 @@ static void chooses_among_aliases(void **state)
 		     built_value("stripped", "thing", NULL));
 }
 
+/* All at one address, in all orders: underscores are counted, those of mangled names are not. */
+static void prefers_names_by_their_underscores_then_length(void **state)
+{
+	static const struct {
+		const char *names[3], *best;
+	} sets[] = {
+		{ { "plain", "_Z6mangledv", "__internal" }, "_Z6mangledv" },
+		{ { "plain_long", "_RNvC1a1b", "_one" }, "plain_long" },
+		{ { "_Yes", "no", "__GI_other" }, "no" },
+		{ { "xZ", "_y_long_one", "__libc_x" }, "xZ" },
+		{ { "same_a", "same_c", "same_b" }, "same_a" },
+		{ { "_one_longer", "__two", "___three_longest" }, "_one_longer" },
+	};
+	char source[1024];
+
+	(void)state;
+	for (size_t set = 0; set < sizeof(sets) / sizeof(*sets); set++) {
+		for (int first = 0; first < 3; first++) {
+			uint64_t start;
+			int n = snprintf(source, sizeof(source),
+					 ".text\n.globl _start\n_start: nop; nop\n");
+
+			for (int i = 0; i < 3; i++) {
+				const char *name = sets[set].names[(first + i) % 3];
+
+				n += snprintf(source + n, sizeof(source) - (size_t)n,
+					      ".globl %s\n.type %s, @function\n", name, name);
+			}
+			for (int i = 0; i < 3; i++) {
+				const char *name = sets[set].names[(first + i) % 3];
+
+				n += snprintf(source + n, sizeof(source) - (size_t)n,
+					      "%s: .size %s, 4\n", name, name);
+			}
+			snprintf(source + n, sizeof(source) - (size_t)n, "nop; nop; nop; ret\n");
+			built_write("aliases.s", source);
+			assert_true(built_run("gcc -nostdlib -static aliases.s -o aliases"));
+			start = built_value("aliases", sets[set].best, NULL);
+			assert_found("aliases", start, sets[set].best, start);
+			assert_found("aliases", start + 3, sets[set].best, start);
+		}
+	}
+}
+
 static void finds_indirect_functions(void **state)
 {
 	struct symbol_query query;
@@ -280,6 +324,7 @@ int main(void)
 		cmocka_unit_test(finds_functions_in_every_kind_of_file),
 		cmocka_unit_test(stripped_files_have_dynamic_symbols),
 		cmocka_unit_test(chooses_among_aliases),
+		cmocka_unit_test(prefers_names_by_their_underscores_then_length),
 		cmocka_unit_test(finds_indirect_functions),
 		cmocka_unit_test(labels_reach_to_the_next_symbol),
 		cmocka_unit_test(nothing_beyond_the_end),

@@ -125,6 +125,34 @@ static void tells_its_progress(void **state)
 	end(&fixture);
 }
 
+extern char __executable_start, etext; /* the linker's */
+
+/* However the addresses of two files are mixed, each file is asked once. */
+static void each_file_is_asked_once(void **state)
+{
+	uint32_t seen[3] = { 0 }, own, library, n = 0;
+	const struct symbolizer_options options = { .progress = note_progress,
+						    .progress_context = seen };
+	struct fixture fixture;
+
+	(void)state;
+	start(&fixture, getpid(), &options);
+	library = add(&fixture, fixture.image, (uintptr_t)strtod + 2, 0);
+	for (uintptr_t at = 0x10000; at < (uintptr_t)(&etext - &__executable_start);
+	     at += 0x10000) {
+		add(&fixture, fixture.image, (uintptr_t)&__executable_start + at, 0);
+		add(&fixture, fixture.image, (uintptr_t)strtod - 0x20000 + n++ * 0x2000, 0);
+	}
+	own = add(&fixture, fixture.image, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
+	assert_true(n > 4);
+	resolve(&fixture);
+	/* What neither names is looked for in the process's list of generated code. */
+	assert_in_range(seen[1], 2, 3);
+	assert_string_equal(frame_of(&fixture, own)->name, "local_function");
+	assert_string_equal(frame_of(&fixture, library)->module, "libc.so.6");
+	end(&fixture);
+}
+
 static void names_outlive_what_found_them(void **state)
 {
 	struct fixture fixture;
@@ -271,6 +299,19 @@ static void names_generated_code(void **state)
 	assert_string_equal(frame_of(&fixture, file)->name, "local_function");
 	munmap(code, 8192);
 	end(&fixture);
+}
+
+/* Then the first file that is opened has the descriptor 0. */
+static void names_generated_code_without_standard_input(void **state)
+{
+	int input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+
+	close(0);
+	names_generated_code(state);
+	if (input >= 0) {
+		assert_int_equal(dup2(input, 0), 0);
+		close(input);
+	}
 }
 
 static void names_the_vdso(void **state)
@@ -434,19 +475,66 @@ static void names_a_deleted_program_that_is_moved_in_its_file(void **state)
 	finish(pid);
 }
 
+/* DEBUGINFOD_URLS alone is no leave to ask; with it, a directory answers as a server does. */
+static void asks_for_debug_files_only_where_that_is_wanted(void **state)
+{
+	struct symbolizer_options options = { 0 };
+	char url[128], cache[128];
+	uint64_t address;
+	pid_t pid;
+
+	(void)state;
+	if (!built_run("command -v debuginfod-find"))
+		skip();
+	built_write("hidden.c", "#include <signal.h>\n#include <stdio.h>\n"
+				"__attribute__((noinline)) static int hidden(void)\n"
+				"{ printf(\"%p\\n\", (void *)hidden); fflush(stdout); "
+				"return raise(SIGSTOP); }\n"
+				"int main(void) { return hidden(); }\n");
+	assert_true(
+		built_run("gcc -O1 -Wl,--build-id hidden.c -o whole && strip whole -o hidden && "
+			  "id=$(readelf -n whole | awk '/Build ID/ { print $3 }') && "
+			  "mkdir -p www/buildid/$id && "
+			  "objcopy --only-keep-debug whole www/buildid/$id/debuginfo"));
+	snprintf(url, sizeof(url), "file://%s/www", built_directory);
+	snprintf(cache, sizeof(cache), "%s/cache", built_directory);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	setenv("DEBUGINFOD_URLS", url, 1);
+	pid = run_stopped("hidden", &address);
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct fixture fixture;
+		uint32_t id;
+
+		options.debuginfod = wanted;
+		start(&fixture, pid, &options);
+		id = add(&fixture, fixture.image, address + 1, TALLY_ADDRESS_EXACT);
+		resolve(&fixture);
+		if (wanted)
+			assert_string_equal(frame_of(&fixture, id)->name, "hidden");
+		else
+			assert_null(frame_of(&fixture, id)->name);
+		end(&fixture);
+	}
+	finish(pid);
+	unsetenv("DEBUGINFOD_URLS");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_its_progress),
+		cmocka_unit_test(each_file_is_asked_once),
 		cmocka_unit_test(names_outlive_what_found_them),
 		cmocka_unit_test(names_its_own_functions),
 		cmocka_unit_test(return_addresses_belong_to_the_call),
 		cmocka_unit_test(names_the_kernel),
 		cmocka_unit_test(names_generated_code),
+		cmocka_unit_test(names_generated_code_without_standard_input),
 		cmocka_unit_test(names_the_vdso),
 		cmocka_unit_test(resolves_only_what_is_new),
 		cmocka_unit_test(names_inlined_functions_and_lines),
 		cmocka_unit_test(names_a_deleted_program_that_is_moved_in_its_file),
+		cmocka_unit_test(asks_for_debug_files_only_where_that_is_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, built_setup, built_teardown);
