@@ -137,6 +137,29 @@ static void counts_add_up(void **state)
 	tally_free(tally);
 }
 
+/* The number of an entry is where it is, whether it is new or not. */
+static void entries_are_told_by_their_numbers(void **state)
+{
+	struct tally *tally = new_tally(0, 0);
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 1000; i++) {
+			struct tally_entry it = entry("a", i, i + 1);
+			uint32_t number = UINT32_MAX;
+
+			assert_int_equal(tally_count(tally, &it, &number), 0);
+			assert_int_equal(number, i);
+			tally_more(tally, number, 2);
+		}
+	}
+	assert_int_equal(tally_n_entries(tally), 1000);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(tally_entries(tally)[i].count, 2 * i + 6);
+	assert_int_equal(tally_total(tally), 1000 * 999 + 6 * 1000);
+	tally_free(tally);
+}
+
 static void full_of_entries_it_counts_the_lost(void **state)
 {
 	struct tally *tally = new_tally(2, 0);
@@ -230,6 +253,7 @@ int main(void)
 		cmocka_unit_test(stacks_are_told_apart),
 		cmocka_unit_test(full_of_stacks_it_says_missed),
 		cmocka_unit_test(counts_add_up),
+		cmocka_unit_test(entries_are_told_by_their_numbers),
 		cmocka_unit_test(full_of_entries_it_counts_the_lost),
 		cmocka_unit_test(total_does_not_wrap),
 		cmocka_unit_test(clearing_keeps_addresses),
