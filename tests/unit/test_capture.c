@@ -261,10 +261,23 @@ static void walks_that_user_space_may_end_are_sent(void **state)
 
 static void half_of_the_ring_is_for_whole_stacks(void **state)
 {
+	const struct record *record = &capture.records[0];
+	uint32_t size;
+
 	(void)state;
-	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI, .wake_at = 1);
+	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI);
+	event(1);
+	assert_int_equal(receive(), 1);
+	size = (uint32_t)(sizeof(record->stack) + 8u * record->stack.n_user + record->beyond);
+	end(NULL);
+	/* Up to twice wake_at there is room for another one; the others are counted as they are. */
+	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI, .wake_at = size);
+	events(1, 2);
+	assert_int_equal(counters().unfinished, 2);
+	assert_int_equal(counters().withheld, 0);
+	end(NULL);
+	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI, .wake_at = size * 2 / 5);
 	events(1, 20);
-	/* The first is more than twice that: the others are counted as they are. */
 	assert_int_equal(counters().unfinished, 1);
 	assert_int_equal(counters().withheld, 19);
 	assert_int_equal(count_of_all(), 19);
