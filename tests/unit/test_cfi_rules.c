@@ -45,7 +45,7 @@ static void compile_and_compare(const struct example *examples, size_t n)
 {
 	static struct forged elf;
 	struct unwind_rows rows = { 0 };
-	struct rule_table *book = NULL;
+	struct rule_table *table = NULL;
 	struct error err = { 0 };
 	const struct wire_rule *rules;
 	uint32_t n_rules;
@@ -65,12 +65,12 @@ static void compile_and_compare(const struct example *examples, size_t n)
 		put_bytes(&elf, examples[i].program, examples[i].size);
 		end_entry(&elf);
 	}
-	assert_int_equal(rule_table_new(&book), 0);
-	assert_int_equal(unwind_rows_compile_memory(elf.bytes, finish_elf(&elf, ".eh_frame"), book,
+	assert_int_equal(rule_table_new(&table), 0);
+	assert_int_equal(unwind_rows_compile_memory(elf.bytes, finish_elf(&elf, ".eh_frame"), table,
 						    &rows, &err),
 			 0);
 	assert_int_equal(rows.counts.malformed, 0);
-	rules = rule_table_rules(book, &n_rules);
+	rules = rule_table_rules(table, &n_rules);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t address = CODE_ADDRESS + (uint32_t)i * 16;
 		const struct wire_rule *is = &rules[unwind_rows_find(&rows, address)];
@@ -85,7 +85,7 @@ static void compile_and_compare(const struct example *examples, size_t n)
 				 wanted->fp_offset, wanted->ra, wanted->reg, wanted->extra);
 	}
 	unwind_rows_free(&rows);
-	rule_table_free(book);
+	rule_table_free(table);
 }
 
 #define COMPARE(examples) compile_and_compare(examples, sizeof(examples) / sizeof(*(examples)))

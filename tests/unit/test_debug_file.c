@@ -25,7 +25,7 @@ static int n_descriptors(void)
 	return n;
 }
 
-/* True if a function that only debug files name is found in the program, with these places. */
+/* Whether a function that only debug files name is found in the program, with these places. */
 static bool finds_local(const char *program, const struct debug_places *places)
 {
 	struct symbol_query query = { 0 };
@@ -40,7 +40,7 @@ static bool finds_local(const char *program, const struct debug_places *places)
 	request.path = path;
 	assert_int_equal(pool_new(&request.pool), 0);
 	assert_int_equal(elf_file_open(request.fd, &elf), 0);
-	/* Position-independent: the addresses of the code segment are its offsets. */
+	/* Position-independent: the code segment's addresses are its offsets, plus nothing. */
 	query.address = built_value("whole", "local_one", NULL);
 	assert_true(query.address > 0);
 	assert_int_equal(file_symbols_find(&request, &query, 1), 0);
@@ -134,7 +134,7 @@ static void a_debug_link_is_only_a_name(void **state)
 	struct debug_places places = { .root = "/nonexistent" };
 
 	(void)state;
-	/* "../parts/no_id.debug" is the right file with the right CRC, but names a directory.
+	/* "../parts/no_id.debug": the right file, and the right CRC, by a way that is not allowed.
 	 */
 	assert_true(
 		built_run("mkdir -p sub && cp no_id sub/far && "

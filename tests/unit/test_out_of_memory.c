@@ -177,19 +177,19 @@ static struct forged elf;
 
 static int compile_rows(void *context)
 {
-	struct rule_table *book = NULL;
+	struct rule_table *table = NULL;
 	struct unwind_rows rows = { 0 };
 	struct error err = { 0 };
-	int r = rule_table_new(&book);
+	int r = rule_table_new(&table);
 
 	if (!r)
-		r = unwind_rows_compile_memory(elf.bytes, *(size_t *)context, book, &rows, &err);
+		r = unwind_rows_compile_memory(elf.bytes, *(size_t *)context, table, &rows, &err);
 	if (!r)
 		assert_int_equal(rows.n, 301 * 2);
 	else
 		assert_int_equal(rows.n, 0);
 	unwind_rows_free(&rows);
-	rule_table_free(book);
+	rule_table_free(table);
 	return r;
 }
 
