@@ -206,16 +206,67 @@ static bool shares(const struct flow *flow, const struct flow_path *path, uint32
 	return at == path->at || (!path->doubtful && at != flow_function_of(flow, at)->begin);
 }
 
+enum step { STEP_ON, STEP_ENDS, STEP_WRONG };
+
+static enum step step_return(struct flow *flow, uint32_t at, const struct instruction *of,
+			     const struct flow_state *state)
+{
+	/* No callee pops its arguments. */
+	if (of->offset || !flow_may_leave(state))
+		return STEP_WRONG;
+	flow->returns++;
+	flow->marks[at] |= CONFIRMED;
+	mark_end(flow, at + of->size);
+	return STEP_ENDS;
+}
+
+/* Where control goes behind an instruction that has changed the state already. */
+static enum step step_on(struct flow *flow, struct flow_path *path, uint32_t at,
+			 const struct instruction *of, const struct flow_state *state)
+{
+	uint32_t next = at + of->size;
+	int64_t to = (int64_t)next + of->offset;
+
+	switch (of->kind) {
+	case INSTRUCTION_JUMP:
+		mark_end(flow, next);
+		return go_to(flow, to, state, path->doubtful) ? STEP_ENDS : STEP_WRONG;
+	case INSTRUCTION_BRANCH:
+		return go_to(flow, to, state, path->doubtful) ? STEP_ON : STEP_WRONG;
+	case INSTRUCTION_CALL:
+	case INSTRUCTION_CALL_SOMEWHERE:
+		switch (after_call(flow, at, of, state)) {
+		case CALL_RETURNS:
+			return STEP_ON;
+		case CALL_MAY_RETURN:
+			path->doubtful = true;
+			return STEP_ON;
+		case CALL_ENDS:
+			break;
+		case CALL_WRONG:
+			return STEP_WRONG;
+		}
+		mark_end(flow, next);
+		return STEP_ENDS;
+	case INSTRUCTION_JUMP_SOMEWHERE:
+	case INSTRUCTION_STOP:
+		mark_end(flow, next);
+		return STEP_ENDS;
+	default:
+		return STEP_ON;
+	}
+}
+
 /* Follows one path to its end. False: it contradicts another one, or no function does that. */
 static bool follow_path(struct flow *flow, struct flow_path *path)
 {
 	struct flow_state state = flow->states[path->state];
 	uint32_t at = path->at, number = path->state;
+	enum step step = STEP_ON;
 
-	for (;;) {
+	while (step == STEP_ON) {
 		struct instruction of;
 		enum arrival arrival;
-		uint32_t next;
 
 		if (at >= flow->size || flow->steps++ == flow->last_step)
 			return false;
@@ -227,13 +278,8 @@ static bool follow_path(struct flow *flow, struct flow_path *path)
 			return arrival == ARRIVED_AGAIN;
 		of = instruction_decode(flow->bytes + at, flow->size - at);
 		if (of.kind == INSTRUCTION_RETURN) {
-			/* No callee pops its arguments. */
-			if (of.offset || !flow_may_leave(&state))
-				return false;
-			flow->returns++;
-			flow->marks[at] |= CONFIRMED;
-			mark_end(flow, at + of.size);
-			return true;
+			step = step_return(flow, at, &of, &state);
+			continue;
 		}
 		if (flow_is_call(&of))
 			of.written = flow_written_by_call(flow, at, &of);
@@ -242,39 +288,10 @@ static bool follow_path(struct flow *flow, struct flow_path *path)
 			if (!flow_step(&state, &of))
 				return false;
 		}
-		next = at + of.size;
-		switch (of.kind) {
-		case INSTRUCTION_JUMP:
-			mark_end(flow, next);
-			return go_to(flow, (int64_t)next + of.offset, &state, path->doubtful);
-		case INSTRUCTION_BRANCH:
-			if (!go_to(flow, (int64_t)next + of.offset, &state, path->doubtful))
-				return false;
-			break;
-		case INSTRUCTION_CALL:
-		case INSTRUCTION_CALL_SOMEWHERE:
-			switch (after_call(flow, at, &of, &state)) {
-			case CALL_RETURNS:
-				break;
-			case CALL_MAY_RETURN:
-				path->doubtful = true;
-				break;
-			case CALL_ENDS:
-				mark_end(flow, next);
-				return true;
-			case CALL_WRONG:
-				return false;
-			}
-			break;
-		case INSTRUCTION_JUMP_SOMEWHERE:
-		case INSTRUCTION_STOP:
-			mark_end(flow, next);
-			return true;
-		default:
-			break;
-		}
-		at = next;
+		step = step_on(flow, path, at, &of, &state);
+		at += of.size;
 	}
+	return step == STEP_ENDS;
 }
 
 void flow_follow_paths(struct flow *flow, uint32_t from)

@@ -54,15 +54,12 @@ static const struct {
 
 static enum special special_of(const struct go_table *table, const struct go_function *function)
 {
-	char name[MAX_NAME] = "";
-	size_t length;
+	char name[MAX_NAME];
 
-	go_table_name(table, function, name, sizeof(name));
-	length = strcspn(name, ".");
-
+	if (!go_table_name(table, function, name, sizeof(name)))
+		return NORMAL;
 	/* Functions of most packages need no comparison. */
-	if (name[0] != 'r' && name[0] != '_' && name[0] != 'g' &&
-	    strncmp(name, "time", length) != 0)
+	if (name[0] != 'r' && name[0] != '_' && name[0] != 'g' && strncmp(name, "time.", 5) != 0)
 		return NORMAL;
 	for (uint32_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
 		const char *end = name + strlen(specials[i].name);
@@ -101,8 +98,9 @@ int go_rows_ranges(const struct go_table *table, const struct code_view *code,
 		range.begin = (uint32_t)function.begin;
 		range.end = (uint32_t)function.end;
 		range.context = i;
+		range.program = special_of(table, &function);
 		/* A walk looks up the byte before a return address. */
-		if (special_of(table, &function) == SIGRETURN && range.begin > segment->begin)
+		if (range.program == SIGRETURN && range.begin > segment->begin)
 			range.begin--;
 		r = code_ranges_add(ranges, &range);
 		if (r < 0)
@@ -275,6 +273,7 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 					     .extra = RULE_UNSUPPORTED_MALFORMED };
 	struct frame frame = { .code = code,
 			       .writer = writer,
+			       .special = (enum special)range->program,
 			       .begin = range->begin,
 			       .end = range->end,
 			       .saved = UINT64_MAX,
@@ -289,7 +288,6 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 		r = put_single(&frame, &malformed, frame.begin);
 		return r < 0 ? r : -EBADMSG;
 	}
-	frame.special = special_of(table, &function);
 	if (frame.special == SIGRETURN)
 		return put_single(&frame, &signal, frame.begin);
 	if (frame.special == SYSTEM || frame.special == FRAME || frame.special == LOST)

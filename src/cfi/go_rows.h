@@ -13,15 +13,14 @@
 #include "elf/go_table.h"
 
 /*
- * Adds a range for each function that has a table of depths; `context` is its number. Functions
- * without one are C functions, which Go's linker lists too, and markers like go:textfipsstart.
- * 0, -ENOMEM, -EFBIG.
+ * Adds a range for each function that has a table of depths; `context` is its number, `program` how
+ * it treats the stack. Functions without one are C functions, which Go's linker lists too, and
+ * markers like go:textfipsstart. 0, -ENOMEM, -EFBIG.
  */
 int go_rows_ranges(const struct go_table *table, const struct code_view *code,
 		   struct code_ranges *ranges, struct unwind_counts *counts);
 
-/* Writes the rows of a range: 0, -ENOMEM, -EFBIG; -EBADMSG: malformed, unsupported from there on.
- */
+/* Writes the rows of a range: 0, -ENOMEM, -EFBIG; -EBADMSG: malformed, unsupported from there. */
 int go_rows_put(const struct go_table *table, const struct code_view *code,
 		const struct code_range *range, struct row_writer *writer);
 
