@@ -169,9 +169,9 @@ static void set_kept(struct wire_rule *rule, const struct cfi_register *kept)
 		return;
 	if (kept->how == CFI_OFFSET && fits(kept->value) && can_say_kept(rule)) {
 		rule->extra = (int32_t)kept->value;
-		rule->ra |= WIRE_RULE_KEPT_SAVED;
+		rule->ra |= WIRE_RULE_RBX_SAVED;
 	} else {
-		rule->ra |= WIRE_RULE_KEPT_LOST;
+		rule->ra |= WIRE_RULE_RBX_LOST;
 	}
 }
 

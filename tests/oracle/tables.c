@@ -77,8 +77,8 @@ static void spoil(struct wire_rule *rule, const char *sort)
 		rule->fp_offset -= 8;
 	else if (!strcmp(sort, "frame") && rule->fp == WIRE_FP_FP)
 		rule->fp_offset -= 8;
-	else if (!strcmp(sort, "kept") && rule->ra & WIRE_RULE_KEPT_SAVED)
-		rule->ra &= (uint8_t)~WIRE_RULE_KEPT_SAVED;
+	else if (!strcmp(sort, "kept") && rule->ra & WIRE_RULE_RBX_SAVED)
+		rule->ra &= (uint8_t)~WIRE_RULE_RBX_SAVED;
 	else if (!strcmp(sort, "clone") && ra == WIRE_RA_CLONE)
 		rule->ra = WIRE_RA_CFA;
 	else if (!strcmp(sort, "signal") && ra == WIRE_RA_SIGNAL)

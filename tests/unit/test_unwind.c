@@ -128,7 +128,7 @@ static void assert_rule_at(pid_t tgid, const void *address)
 {
 	struct unwind_walk walk;
 	const struct wire_rule *rule;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	assert_int_equal(kind_at(tgid, address, &walk), WIRE_MAPPING_TABLE);
 	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(walk.root), walk.owner,
@@ -400,7 +400,7 @@ static void test_eviction(void **state)
 	struct loaded loaded[3];
 	struct unwind_walk before;
 	uint64_t evictions;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 #ifdef __SANITIZE_ADDRESS__

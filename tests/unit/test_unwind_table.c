@@ -72,10 +72,10 @@ static struct table_tree pack(const struct unwind_row *rows, uint32_t n, uint32_
 	return tree;
 }
 
-static struct unwind_row_at assert_found(const struct table_tree *tree, uint32_t address,
-					 uint32_t wanted)
+static struct unwind_found_row assert_found(const struct table_tree *tree, uint32_t address,
+					    uint32_t wanted)
 {
-	struct unwind_row_at row = { .rule = 0xabcdef };
+	struct unwind_found_row row = { .rule = 0xabcdef };
 	uint32_t end = unwind_find_row(tree->root, tree->owner, address, &row);
 
 	if (end != WIRE_END_NONE || row.rule != wanted)
@@ -87,7 +87,7 @@ static struct unwind_row_at assert_found(const struct table_tree *tree, uint32_t
 static uint32_t assert_row(const struct table_tree *tree, uint32_t address, uint32_t wanted,
 			   uint32_t first, uint32_t last)
 {
-	struct unwind_row_at row = assert_found(tree, address, wanted);
+	struct unwind_found_row row = assert_found(tree, address, wanted);
 
 	if (row.before > 255 || row.before > address - first || row.after > 255 ||
 	    row.after > last - address)
@@ -183,7 +183,7 @@ static void test_stale(void **state)
 	const struct unwind_row rows[] = { { 0x1000, 5 }, { 0x2000, 6 } };
 	struct table_tree tree = pack(rows, 2, 1), next;
 	uint32_t root = tree.root;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 	table_release(blocks, &tree);
