@@ -5,7 +5,7 @@
 
 #include "unwind/layouts.h"
 
-/* What a walk reads by. */
+/* What the walk reads. */
 struct copy {
 	const struct unwind *unwind;
 	const struct layout *layout;
@@ -48,8 +48,8 @@ struct finished unwind_walk_on(const struct unwind *unwind, const struct layout 
 	struct finished finished = { 0 };
 
 	/*
-	 * Its mapping is looked up anew. The callee's table may have another number by now, or
-	 * none: what it left in registers is not relied upon.
+	 * Look its mapping up anew. The table of the callee's frame may have another number by now:
+	 * UINT32_MAX is no table's, so no register is assumed to be preserved by the callee.
 	 */
 	walk.start = walk.end = 0;
 	walk.layout = 0;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The walk of bpf/unwind_step.h outside of the kernel: the same text over tables in plain memory,
- * with a stack that is read in whatever way the caller has. For walks that the kernel could not
- * finish, and for holding walks against true stacks. Must not know: where registers, memory or
- * tables come from.
+ * Walks of bpf/unwind_step.h in user space, over tables in plain memory, to be compared with true
+ * stacks. The caller says how registers and memory are read.
  */
 #ifndef STACKTALLY_TESTS_WALK_NATIVE_H
 #define STACKTALLY_TESTS_WALK_NATIVE_H
