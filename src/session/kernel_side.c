@@ -20,7 +20,7 @@
 #include "session/filters.h"
 #include "session/kernel_lookup.h"
 #include "stacktally.skel.h"
-#include "unwind/kernel_maps.h"
+#include "unwind/unwind_maps.h"
 
 /* Sets of counts for each CPU and epoch, and their bytes for all of those. */
 #define SETS_MIN   256u

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/own.h"
-#include "unwind/kernel_maps.h"
+#include "unwind/unwind_maps.h"
 
 struct blocks;
 

@@ -15,7 +15,7 @@
 #include "bpf/wire.h"
 #include "unwind/unwind.h"
 
-struct finished {
+struct finished_walk {
 	enum wire_end end;
 	bool assumed; /* as WIRE_STACK_ASSUMED, from here on */
 	uint32_t n;   /* frames found */
@@ -25,8 +25,8 @@ struct finished {
  * Goes on from `rest`, with a copy of `rest->size` bytes of the stack at `stack`. Writes up to
  * `room` more frames to `frames`, in the form of struct wire_stack.
  */
-struct finished unwind_walk_on(const struct unwind *unwind, const struct layout *layout,
-			       const struct wire_rest *rest, const void *stack, uint64_t *frames,
-			       uint32_t room);
+struct finished_walk finish_walk(const struct unwind *unwind, const struct layout *layout,
+				 const struct wire_rest *rest, const void *stack, uint64_t *frames,
+				 uint32_t room);
 
 #endif

@@ -181,8 +181,8 @@ int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 	}
 }
 
-void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
-		enum wire_end end)
+void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
+		       enum wire_end end)
 {
 	const struct layout *layout = process_tables_find(unwind->processes, tgid);
 	const struct code_range *range = NULL;
@@ -207,7 +207,7 @@ void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint3
 
 /* ---- for walks that are to be finished ---- */
 
-int unwind_hold(struct unwind *unwind, uint32_t image, struct layout **ret_layout)
+int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **ret_layout)
 {
 	uint32_t n = 0, cut;
 	const struct mapping *mappings = images_mappings(unwind->images, image, &n);
@@ -220,7 +220,7 @@ int unwind_hold(struct unwind *unwind, uint32_t image, struct layout **ret_layou
 	return r < 0 ? r : layouts_write(&unwind->layouts, ranges, n, ret_layout);
 }
 
-void unwind_release(struct unwind *unwind, struct layout *layout)
+void unwind_release_layout(struct unwind *unwind, struct layout *layout)
 {
 	if (layout)
 		layouts_unref(&unwind->layouts, layout);

@@ -18,7 +18,7 @@
 #include "base/id_list.h"
 #include "bpf/unwind_wire.h"
 #include "process/images.h"
-#include "unwind/kernel_maps.h"
+#include "unwind/unwind_maps.h"
 
 #define UNWIND_MEMORY_DEFAULT (64ull << 20) /* bytes */
 
@@ -65,15 +65,15 @@ int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err);
  * and which are evicted. `frames` are the user frames of struct wire_stack, `end` is how their walk
  * ended. Takes some 50 ns a frame.
  */
-void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
-		enum wire_end end);
+void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
+		       enum wire_end end);
 
 /*
  * Holds the layout of an image: until it is released, the tables of its files are wanted. 0;
  * -ESRCH: the image is not known; -ENOSPC; -ENOMEM.
  */
-int unwind_hold(struct unwind *unwind, uint32_t image, struct layout **ret_layout);
-void unwind_release(struct unwind *unwind, struct layout *layout); /* NULL is allowed */
+int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **ret_layout);
+void unwind_release_layout(struct unwind *unwind, struct layout *layout); /* NULL is allowed */
 
 /* ---- for walks in user space, valid until the next call of the above ---- */
 

@@ -91,7 +91,7 @@ static int setup(void **state)
 	assert_int_equal(images_new(NULL, &images), 0);
 	assert_int_equal(unwind_new(images, maps, NULL, &unwind, NULL), 0);
 	assert_int_equal(images_at(images, getpid(), 0, UINT64_MAX, &image), 0);
-	assert_int_equal(unwind_hold(unwind, image, &layout), 0);
+	assert_int_equal(unwind_hold_layout(unwind, image, &layout), 0);
 	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, NULL), 0);
 	return 0;
 }
@@ -99,15 +99,15 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	unwind_release(unwind, layout);
+	unwind_release_layout(unwind, layout);
 	unwind_free(unwind);
 	images_free(images);
 	return 0;
 }
 
-static struct finished finish(uint64_t *frames, uint32_t room)
+static struct finished_walk finish(uint64_t *frames, uint32_t room)
 {
-	return unwind_walk_on(unwind, layout, &rest, stack, frames, room);
+	return finish_walk(unwind, layout, &rest, stack, frames, room);
 }
 
 /* The frames are the first ones that libgcc finds. */
@@ -121,7 +121,7 @@ static void assert_callers(const uint64_t *frames, uint32_t n)
 static void test_whole(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
-	struct finished finished;
+	struct finished_walk finished;
 
 	(void)state;
 	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
@@ -137,7 +137,7 @@ static void test_whole(void **state)
 static void test_depth(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
-	struct finished finished;
+	struct finished_walk finished;
 
 	(void)state;
 	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
@@ -158,7 +158,7 @@ static void test_short_copies(void **state)
 
 	(void)state;
 	for (uint32_t size = 2048;; size /= 2) {
-		struct finished finished;
+		struct finished_walk finished;
 
 		descend(DEPTH, size);
 		finished = finish(frames, MAX_FRAMES);
@@ -183,7 +183,7 @@ static void test_nonsense(void **state)
 	descend(DEPTH, 2048);
 	for (int i = 0; i < 20000; i++) {
 		const struct wire_rest kept = rest;
-		struct finished finished;
+		struct finished_walk finished;
 
 		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 		if (i % 3 == 0)
@@ -205,9 +205,9 @@ static void test_unknown(void **state)
 	uint64_t frames[MAX_FRAMES];
 
 	(void)state;
-	assert_int_equal(unwind_hold(unwind, UINT32_MAX - 1, &none), -ESRCH);
+	assert_int_equal(unwind_hold_layout(unwind, UINT32_MAX - 1, &none), -ESRCH);
 	assert_null(none);
-	unwind_release(unwind, NULL);
+	unwind_release_layout(unwind, NULL);
 	descend(DEPTH, 2048);
 	rest.walk.pc = 4096;
 	assert_int_equal(finish(frames, MAX_FRAMES).end, WIRE_END_NO_MAPPING);

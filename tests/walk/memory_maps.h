@@ -6,7 +6,7 @@
 #ifndef STACKTALLY_TESTS_WALK_MEMORY_MAPS_H
 #define STACKTALLY_TESTS_WALK_MEMORY_MAPS_H
 
-#include "unwind/kernel_maps.h"
+#include "unwind/unwind_maps.h"
 
 /* To be closed with unwind_maps_close(). 0 or -ENOMEM. */
 int memory_maps_new(struct unwind_maps **ret_maps);

@@ -6,8 +6,8 @@
  * Several threads may call `wait_grace`; each other function is for one thread at a time. Must not
  * know: what is in a block.
  */
-#ifndef STACKTALLY_UNWIND_KERNEL_MAPS_H
-#define STACKTALLY_UNWIND_KERNEL_MAPS_H
+#ifndef STACKTALLY_UNWIND_UNWIND_MAPS_H
+#define STACKTALLY_UNWIND_UNWIND_MAPS_H
 
 #include <stdint.h>
 

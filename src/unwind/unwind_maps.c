@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "unwind/kernel_maps.h"
+#include "unwind/unwind_maps.h"
 
 #include <errno.h>
 #include <pthread.h>
