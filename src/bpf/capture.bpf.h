@@ -27,9 +27,9 @@
 #include "bpf/wire.h"
 
 /*
- * Set by user space once all triggers are attached, and cleared before they are detached, which
- * takes a while for thousands of probes: both ends of the measurement are sharp. Until then the
- * programs do nothing.
+ * While this is 0, the programs do nothing. User space sets it once all probes are attached, and
+ * clears it before it detaches them. Both take a while for thousands of probes, but both ends of
+ * the measurement are sharp.
  */
 volatile __u32 armed;
 

@@ -54,7 +54,7 @@ struct {
 	__uint(max_entries, 4096); /* set by user space */
 } ring SEC(".maps");
 
-/* Process images that had a stack sent. The first one of each wakes user space at once. */
+/* Process images that had a stack sent. The first stack of each wakes user space at once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);

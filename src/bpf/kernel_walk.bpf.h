@@ -41,8 +41,7 @@ enum kernel_step {
 
 #define KERNEL_STEPS 32
 
-/* Whether a traced function's return address was replaced by `ip`: only the kernel knows it then.
- */
+/* Whether tracing has put `ip` in the place of a return address, which only the kernel knows. */
 static __always_inline bool is_hook(__u64 ip)
 {
 	for (__u32 i = 0; i < WIRE_ORC_HOOKS; i++)

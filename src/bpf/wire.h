@@ -161,7 +161,7 @@ struct wire_counters {
 	__u64 lost_nested;   /* events that found no free scratch slot */
 	__u64 lost_children; /* children (not events) that found no room in `tgids` */
 	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED */
-	__u64 withheld;	     /* not sent so, for too many were: counted as their walks ended */
+	__u64 withheld;	     /* beyond the ration of these: counted as their walks ended */
 	__u64 counting;	     /* not a counter: captures that use the CPU's sets, or try to */
 	__u64 reserved;
 };
@@ -174,7 +174,7 @@ struct wire_counters {
  * known. `n` is set last; while it is 0, the rest is not read.
  */
 struct wire_orc {
-	__u64 ips; /* __start_orc_unwind_ip: an address for each entry, __s32 relative to itself */
+	__u64 ips; /* __start_orc_unwind_ip: sorted addresses, each an __s32 relative to itself */
 	__u64 entries;	/* __start_orc_unwind: struct orc_entry */
 	__u64 text;	/* _stext */
 	__u64 text_end; /* _etext */

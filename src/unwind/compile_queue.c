@@ -16,7 +16,7 @@ struct compile_queue {
 	pthread_t thread;
 	bool started;
 	int event;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t wake;
 	struct compile_job *waiting, *done;
 	void (*call)(void *context);

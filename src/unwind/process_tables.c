@@ -187,7 +187,7 @@ static bool equal(const struct layout *layout, const struct code_range *ranges, 
 	       (n == 0 || memcmp(layout->ranges, ranges, n * sizeof(*ranges)) == 0);
 }
 
-/* Whether ranges differ in generated and other code without a table only. */
+/* Whether the ranges that have a table are the same: then mostly generated code has changed. */
 static bool differ_in_jit(const struct layout *layout, const struct code_range *ranges, uint32_t n)
 {
 	uint32_t i = 0, j = 0;
