@@ -143,6 +143,7 @@ $(filter $(BUILD)/src/flame/page_%,$(CORE_OBJECTS)): | $(PAGE)
 $(BUILD)/src/flame/page_files.o: $(wildcard src/flame/page/*) $(PAGE)
 $(BUILD)/src/flame/page_shell.o: $(PAGE)
 $(BUILD)/src/live/routes.o: $(wildcard src/live/page/*)
+$(BUILD)/src/commands/manual.o: $(wildcard src/commands/manual/*)
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)

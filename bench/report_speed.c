@@ -123,6 +123,7 @@ static int measure(const char *path)
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct report_options options = { .layout = REPORT_LAYOUT_PROFILE, .per_process = true };
 	struct profile profile = { 0 };
+	const struct report report = { .options = &options, .profile = &profile };
 	struct error err = { 0 };
 	double start = milliseconds(), loaded, built, written;
 	struct rusage usage;
@@ -140,7 +141,7 @@ static int measure(const char *path)
 			  folded_writer.view(&options), &profile) < 0)
 		return 1;
 	built = milliseconds();
-	if (folded_writer.write(&profile, &options, out, &err) < 0 || fflush(out) != 0)
+	if (folded_writer.write(&report, out, &err) < 0 || fflush(out) != 0)
 		return 1;
 	written = milliseconds();
 	getrusage(RUSAGE_SELF, &usage);

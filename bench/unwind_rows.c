@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 #include "unwind/table.h"
 
 struct totals {
@@ -20,7 +20,7 @@ struct totals {
 	uint64_t unsupported, malformed, outside, overlaps;
 };
 
-static struct rule_table *book;
+static struct rule_table *rule_table;
 static struct totals totals;
 static int verbose;
 
@@ -46,7 +46,7 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 	if (fd < 0)
 		return 0;
 	start = seconds(CLOCK_MONOTONIC);
-	r = unwind_rows_compile(fd, book, &rows, &err);
+	r = unwind_rows_compile(fd, rule_table, &rows, &err);
 	close(fd);
 	if (r == -ENOEXEC)
 		return 0;
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), start = seconds(CLOCK_MONOTONIC);
 	uint32_t n_rules;
 
-	if (rule_table_new(&book))
+	if (rule_table_new(&rule_table))
 		return 1;
 	if (argc > 1 && strcmp(argv[1], "-v") == 0) {
 		verbose = 1;
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 		nftw(argv[i], visit, 32, FTW_PHYS);
 	for (int i = 0; argc < 2 && i < 3; i++)
 		nftw(usual[i], visit, 32, FTW_PHYS);
-	rule_table_rules(book, &n_rules);
+	rule_table_rules(rule_table, &n_rules);
 	printf("files             %lu (%lu without rows, %lu failed)\n", totals.files,
 	       totals.no_cfi, totals.failed);
 	printf("code ranges       %lu .eh_frame, %lu .debug_frame, %lu Go, %lu by their bytes\n",
@@ -108,6 +108,6 @@ int main(int argc, char **argv)
 	printf("distinct rules    %u\n", n_rules);
 	printf("seconds           %.2f (of CPU: %.2f)\n", seconds(CLOCK_MONOTONIC) - start,
 	       seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
-	rule_table_free(book);
+	rule_table_free(rule_table);
 	return 0;
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How the files look: clang-format's style, no blanks at line ends, a licence line on top.
+# The form of the files: clang-format's style, no blanks at line ends, a licence line at the top.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 
-# Every file of the project: what git knows, or all but what is built.
+# files PATTERN...: the files of the project; without git all files outside of build/
 files() {
 	if git rev-parse --git-dir >/dev/null 2>&1; then
 		git ls-files --cached --others --exclude-standard -- "$@"
@@ -13,6 +13,10 @@ files() {
 		find . -path ./build -prune -o -type f -print | sed 's,^\./,,'
 	fi | while read -r file; do [ ! -f "$file" ] || echo "$file"; done
 }
+if [ "$(files . | wc -l)" -lt 100 ]; then
+	echo "FAIL the files of the project are found: $(files . | wc -l)"
+	exit
+fi
 result() { # NAME OFFENDERS
 	if [ -z "$2" ]; then
 		echo "ok $1"
@@ -22,7 +26,7 @@ result() { # NAME OFFENDERS
 	fi
 }
 
-# Versions of clang-format differ in taste; 14 is Debian 12's, and the tree is kept by it.
+# Versions of clang-format differ; the tree follows version 14, that of Debian 12.
 format=$(command -v clang-format-14 || command -v clang-format)
 version=$("$format" --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
 if [ "$version" != 14 ]; then

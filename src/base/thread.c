@@ -5,11 +5,15 @@
 
 int thread_start(pthread_t *ret_thread, void *(*run)(void *context), void *context)
 {
-	sigset_t all, before;
+	static const int own_signals[] = { SIGSEGV, SIGBUS,  SIGILL,  SIGFPE, SIGABRT,
+					   SIGSYS,  SIGTRAP, SIGTTIN, SIGTTOU };
+	sigset_t blocked, before;
 	int r;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigfillset(&blocked);
+	for (unsigned int i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
+		sigdelset(&blocked, own_signals[i]);
+	pthread_sigmask(SIG_SETMASK, &blocked, &before);
 	r = -pthread_create(ret_thread, NULL, run, context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;

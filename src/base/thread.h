@@ -8,8 +8,9 @@
 #include <pthread.h>
 
 /*
- * Starts a thread with all signals blocked, so that they reach the thread that waits for them.
- * The caller joins it. 0 or a negative errno.
+ * Starts a thread that leaves signals sent to the process to the main thread. It does not block
+ * those that it raises itself: faults, whose handlers restore the terminal, and the signals that
+ * stop a background process when it uses the terminal. The caller joins it. 0 or a negative errno.
  */
 int thread_start(pthread_t *ret_thread, void *(*run)(void *context), void *context);
 

@@ -2,7 +2,7 @@
 /*
  * Look-ups in the kernel's own unwinding tables (ORC: arch/x86/kernel/unwind_orc.c and
  * arch/x86/include/asm/orc_types.h), which are read where they are in kernel memory. User space
- * says where that is (kernel/kernel_tables.h).
+ * says where that is (kernel/orc_tables.h).
  */
 #ifndef STACKTALLY_BPF_ORC_BPF_H
 #define STACKTALLY_BPF_ORC_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * The format of unwinding tables in BPF maps. User space compiles them from call frame information
- * (cfi/rows.h) and writes them (unwind/unwind.h); walks read them (bpf/unwind_step.h). Fixed
+ * (cfi/unwind_rows.h) and writes them (unwind/unwind.h); walks read them (bpf/unwind_step.h). Fixed
  * widths, and all padding is a field.
  *
  *   process (by tgid) -> chunks of mappings -> the table of a file -> row -> rule
@@ -43,7 +43,7 @@ enum wire_cfa {
 	WIRE_CFA_FP_DEREF,    /* *(fp + o) + p */
 	WIRE_CFA_REG_DEREF,   /* *(R + o) + p */
 	WIRE_CFA_SP_INDEX,    /* *(sp + o + 8 * R) + p */
-	WIRE_CFA_UNSUPPORTED, /* none of these; extra: enum rule_unsupported (cfi/rules.h) */
+	WIRE_CFA_UNSUPPORTED, /* none of these; extra: enum rule_unsupported (cfi/rule_table.h) */
 };
 
 /* The caller's frame pointer register. `f` is fp_offset. */

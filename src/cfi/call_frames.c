@@ -1,23 +1,23 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/call_frames.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
+#include "base/partition.h"
 #include "cfi/code_bytes.h"
+#include "cfi/eh_pointer.h"
 
 #define MAX_CIES	 (1u << 18)
 #define MAX_AUGMENTATION 16
-#define PE_OMIT		 0xff
-#define PE_INDIRECT	 0x80
-#define FORMAT(encoding) ((encoding)&0x0f)
 
 struct frame_entry {
-	uint64_t offset; /* of its length */
+	uint64_t offset; /* of its length field */
 	bool is_cie;
 	uint64_t cie;		  /* of an FDE: the offset of its CIE */
-	struct byte_reader bytes; /* what follows the id */
+	struct byte_reader bytes; /* behind the id */
 };
 
 void call_frames_free(struct call_frames *frames)
@@ -28,8 +28,8 @@ void call_frames_free(struct call_frames *frames)
 }
 
 /*
- * The entry at `*offset`, which moves behind it. 1; 0 at the end; -EBADMSG when it does not fit,
- * which ends the section. Terminators (of length 0) lie amid sections too.
+ * The entry at `*offset`, which moves behind it. 1; 0 at the end; -EBADMSG: it is longer than the
+ * section, where reading ends. Terminators (length 0) are skipped: they occur within sections, too.
  */
 static int next_entry(const struct call_frames *frames, uint64_t *offset, struct frame_entry *entry)
 {
@@ -57,7 +57,7 @@ static int next_entry(const struct call_frames *frames, uint64_t *offset, struct
 	id = is_64 && !frames->is_eh ? read_u64(&entry->bytes) : read_u32(&entry->bytes);
 	if (frames->is_eh) {
 		entry->is_cie = id == 0;
-		/* Counted backwards from the id; what leads out of the section is no CIE's. */
+		/* Relative to the id; an offset outside of the section is no CIE's. */
 		entry->cie = (uint64_t)(id_at - frames->bytes) - id;
 	} else {
 		entry->is_cie = id == (is_64 ? UINT64_MAX : UINT32_MAX);
@@ -71,7 +71,7 @@ static uint64_t address_of(const struct call_frames *frames, const uint8_t *at)
 	return frames->address + (uint64_t)(at - frames->bytes);
 }
 
-/* What the letters of an augmentation say; false for unknown ones. */
+/* Reads what the letters of an augmentation announce. False: an unknown letter, or malformed. */
 static bool read_augmentation(const char *letters, struct byte_reader *bytes, struct frame_cie *cie)
 {
 	uint64_t pointer;
@@ -84,10 +84,10 @@ static bool read_augmentation(const char *letters, struct byte_reader *bytes, st
 			break;
 		case 'P':
 			encoding = read_u8(bytes);
-			if (encoding == PE_OMIT)
+			if (encoding == EH_PE_OMIT)
 				break;
-			/* Of the personality only the size matters. */
-			if (!cfi_read_address(bytes, FORMAT(encoding), 0, &pointer))
+			/* The personality routine is skipped. */
+			if (!eh_pointer_read(bytes, EH_PE_FORMAT(encoding), 0, &pointer))
 				return false;
 			break;
 		case 'L':
@@ -119,7 +119,7 @@ static bool parse_cie(const struct call_frames *frames, struct byte_reader bytes
 		return false;
 	bytes_skip(&bytes, length + 1);
 	if (strcmp(augmentation, "eh") == 0)
-		bytes_skip(&bytes, 8); /* a pointer to exception tables of the oldest compilers */
+		bytes_skip(&bytes, 8); /* a pointer to GCC 2's exception tables */
 	if (version == 4) {
 		address_size = read_u8(&bytes);
 		cie->segment_size = read_u8(&bytes);
@@ -150,43 +150,29 @@ static bool parse_cie(const struct call_frames *frames, struct byte_reader bytes
 static int add_cie(struct call_frames *frames, const struct frame_entry *entry)
 {
 	struct frame_cie *cie;
+	int r;
 
-	if (frames->n_cies == frames->room) {
-		uint32_t room = frames->room ? frames->room * 2 : 64;
-		struct frame_cie *grown;
-
-		if (room > MAX_CIES)
-			return -EFBIG;
-		grown = realloc(frames->cies, (size_t)room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		frames->cies = grown;
-		frames->room = room;
-	}
+	if (frames->n_cies == MAX_CIES)
+		return -EFBIG;
+	r = grow(&frames->cies, &frames->capacity, frames->n_cies + 1);
+	if (r < 0)
+		return r;
 	cie = &frames->cies[frames->n_cies++];
 	*cie = (struct frame_cie){ .offset = entry->offset };
 	cie->usable = parse_cie(frames, entry->bytes, cie);
 	return 0;
 }
 
-/* The CIE at the offset, or NULL; mostly the one of the FDE before. */
+/* The CIE at the offset, mostly `last`, that of the FDE before; or NULL. */
 static const struct frame_cie *find_cie(const struct call_frames *frames, uint64_t offset,
 					const struct frame_cie *last)
 {
-	uint32_t low = 0, high = frames->n_cies;
+	size_t at;
 
 	if (last && last->offset == offset)
 		return last;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (frames->cies[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < frames->n_cies && frames->cies[low].offset == offset ? &frames->cies[low]
-									  : NULL;
+	at = partition_point(i, frames->n_cies, frames->cies[i].offset < offset);
+	return at < frames->n_cies && frames->cies[at].offset == offset ? &frames->cies[at] : NULL;
 }
 
 static bool begins_signal_return(const struct code_view *code, uint64_t address)
@@ -207,9 +193,9 @@ static int add_fde(const struct call_frames *frames, const struct frame_cie *cie
 	struct code_range range;
 
 	bytes_skip(&bytes, cie->segment_size);
-	if ((encoding & PE_INDIRECT) ||
-	    !cfi_read_address(&bytes, encoding, address_of(frames, bytes.at), &begin) ||
-	    !cfi_read_address(&bytes, FORMAT(encoding), 0, &size)) {
+	if ((encoding & EH_PE_INDIRECT) ||
+	    !eh_pointer_read(&bytes, encoding, address_of(frames, bytes.at), &begin) ||
+	    !eh_pointer_read(&bytes, EH_PE_FORMAT(encoding), 0, &size)) {
 		counts->malformed++;
 		return 0;
 	}
@@ -220,14 +206,14 @@ static int add_fde(const struct call_frames *frames, const struct frame_cie *cie
 		return 0;
 	}
 	segment = code_view_segment(code, begin);
-	/* Linkers leave the .debug_frame of what they threw away at 0. */
+	/* Linkers set .debug_frame's addresses of discarded code to 0. */
 	if (!segment || !size || (!begin && !frames->is_eh)) {
 		counts->outside++;
 		return 0;
 	}
 	if (size > segment->end - begin)
 		size = segment->end - begin;
-	/* A walk asks for the byte before a return address, and no call is before this code. */
+	/* A walk looks up the byte before a return address; no call is before this code. */
 	if (cie->frame.is_signal && begin > segment->begin && begins_signal_return(code, begin)) {
 		begin--;
 		size++;
@@ -246,19 +232,22 @@ static int read_cies(struct call_frames *frames, struct unwind_counts *counts)
 {
 	struct frame_entry entry;
 	uint64_t offset = 0;
-	int r = 0, more = 0;
+	int r;
 
-	while (!r && (more = next_entry(frames, &offset, &entry)) > 0) {
-		if (entry.is_cie)
-			r = add_cie(frames, &entry);
+	while ((r = next_entry(frames, &offset, &entry)) > 0) {
+		if (!entry.is_cie)
+			continue;
+		r = add_cie(frames, &entry);
+		if (r < 0)
+			return r;
 	}
-	if (!r && more < 0)
+	if (r < 0)
 		counts->malformed++;
-	return r;
+	return 0;
 }
 
-int call_frames_read(struct call_frames *frames, bool is_eh, uint8_t *bytes, uint64_t size,
-		     uint64_t address, const struct code_view *code, struct code_ranges *ranges,
+int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_bytes *section,
+		     const struct code_view *code, struct code_ranges *ranges,
 		     struct unwind_counts *counts)
 {
 	const struct frame_cie *cie = NULL;
@@ -266,22 +255,28 @@ int call_frames_read(struct call_frames *frames, bool is_eh, uint8_t *bytes, uin
 	uint64_t offset = 0;
 	int r;
 
-	*frames = (struct call_frames){
-		.is_eh = is_eh, .bytes = bytes, .size = size, .address = address
-	};
-	if (size > UINT32_MAX)
+	*frames = (struct call_frames){ .is_eh = is_eh,
+					.bytes = section->bytes,
+					.size = section->size,
+					.address = section->address };
+	if (section->size > UINT32_MAX)
 		return -EFBIG;
 	r = read_cies(frames, counts);
-	while (!r && next_entry(frames, &offset, &entry) > 0) {
+	if (r < 0)
+		return r;
+	while (next_entry(frames, &offset, &entry) > 0) {
 		if (entry.is_cie)
 			continue;
 		cie = find_cie(frames, entry.cie, cie);
-		if (cie && cie->usable)
-			r = add_fde(frames, cie, entry.bytes, code, ranges, counts);
-		else
+		if (!cie || !cie->usable) {
 			counts->malformed++;
+			continue;
+		}
+		r = add_fde(frames, cie, entry.bytes, code, ranges, counts);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 int call_frames_rows(const struct call_frames *frames, const struct code_range *range,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The entries of a section of call frame information: .eh_frame (LSB, 10.6) or .debug_frame
- * (DWARF 5, 6.4.1). Common information entries (CIE) are kept, those for code (FDE) become
- * ranges, whose programs are executed later.
+ * (DWARF 5, 6.4.1). Common information entries (CIE) are parsed and kept; frame description
+ * entries (FDE) become ranges of code, whose instructions are executed later.
  *
- * An FDE refers to a CIE by its offset; only offsets where an entry really begins count, so that
- * no bytes are worth more than one CIE. Must not know: where the section came from.
+ * An FDE refers to its CIE by an offset. Only offsets at which the pass over the section met a CIE
+ * are accepted, so overlapping CIEs cannot be forged. Must not know: where the section came from.
  */
 #ifndef STACKTALLY_CFI_CALL_FRAMES_H
 #define STACKTALLY_CFI_CALL_FRAMES_H
@@ -16,14 +16,15 @@
 #include "cfi/cfi_program.h"
 #include "cfi/code_ranges.h"
 #include "cfi/code_view.h"
-#include "cfi/rows.h"
+#include "cfi/frame_sections.h"
+#include "cfi/unwind_rows.h"
 
 struct frame_cie {
 	uint64_t offset; /* in the section */
 	struct cfi_frame frame;
-	uint8_t segment_size;  /* of the segment selectors in FDEs; DWARF 4 */
-	bool has_augmentation; /* FDEs have data of a size of their own */
-	bool usable;	       /* false: its FDEs are malformed */
+	uint8_t segment_size;  /* bytes of the segment selectors in FDEs; DWARF 4 */
+	bool has_augmentation; /* FDEs have augmentation data, preceded by its size */
+	bool usable;	       /* false: malformed or unknown, and so are its FDEs */
 };
 
 struct call_frames {
@@ -32,20 +33,20 @@ struct call_frames {
 	uint64_t size;
 	uint64_t address; /* of the first byte in memory */
 	struct frame_cie *cies;
-	uint32_t n_cies, room;
+	uint32_t n_cies, capacity;
 };
 
 void call_frames_free(struct call_frames *frames);
 
 /*
- * Reads the CIEs, and adds a range for each FDE on code of the file to `ranges`; what is wrong is
- * counted. Takes over `bytes`, whatever happens. 0, -ENOMEM, -EFBIG.
+ * Reads the CIEs, and adds a range to `ranges` for each FDE for code of the file; counts what is
+ * malformed. Takes over the section's bytes, also on failure. 0, -ENOMEM, -EFBIG.
  */
-int call_frames_read(struct call_frames *frames, bool is_eh, uint8_t *bytes, uint64_t size,
-		     uint64_t address, const struct code_view *code, struct code_ranges *ranges,
+int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_bytes *section,
+		     const struct code_view *code, struct code_ranges *ranges,
 		     struct unwind_counts *counts);
 
-/* Rows of a range: as cfi_program_rows(). */
+/* Writes the rows of a range. Returns as cfi_program_rows(). */
 int call_frames_rows(const struct call_frames *frames, const struct code_range *range,
 		     struct row_writer *writer);
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/cfa_expression.h"
 
 #include "elf/byte_reader.h"
@@ -7,7 +7,7 @@
 #define SP_REGISTER 7
 #define PC_REGISTER 16
 
-/* The operations met in the wild that can lead to a form; DWARF 5, section 7.7.1. */
+/* DW_OP_*: the operations of compilers and linkers that lead to a form; DWARF 5, 7.7.1. */
 enum {
 	OP_DEREF = 0x06,
 	OP_CONST1U = 0x08,
@@ -35,14 +35,14 @@ enum {
 	OP_NOP = 0x96,
 };
 
-/* Values half way: sums and dereferences as in the result, and the steps of a PLT's. */
+/* Intermediate values: sums and dereferences as in results, and the steps to EXPRESSION_PLT. */
 enum kind {
 	SUM, /* of registers and a number */
 	DEREF,
 	SCALED,	    /* 8 * index */
 	PC_LOW,	    /* pc & 15 */
 	PC_REACHED, /* (pc & 15) >= threshold */
-	PC_EIGHT,   /* that, as 0 or 8 */
+	PC_EIGHT,   /* the same, times 8 */
 	PLT,
 };
 
@@ -103,7 +103,7 @@ static bool is_register(const struct value *value)
 	       value->is.index == EXPRESSION_NO_REGISTER && value->is.offset == 0;
 }
 
-/* Offsets wrap as the machine's do, and are checked against what a rule holds at the end. */
+/* Wraps as the machine does; the caller checks whether the result fits in a rule. */
 static int64_t sum(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -129,7 +129,7 @@ static void add(struct machine *machine)
 		a = b;
 		b = swap;
 	}
-	/* The simple one second, whatever the order they came in. */
+	/* The scaled operand second, in whichever order they came. */
 	if (a.kind == SCALED || a.kind == PC_EIGHT) {
 		struct value swap = a;
 
@@ -150,7 +150,7 @@ static void add(struct machine *machine)
 	push(machine, &a);
 }
 
-/* Operations of two operands that are not sums. */
+/* Operations of two operands but addition; the second one must be a number. */
 static void combine(struct machine *machine, uint8_t op)
 {
 	struct value b = pop(machine), a = pop(machine);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DWARF expressions of call frame information, understood by their meaning: an expression is
- * evaluated with the registers as unknowns, and the result is one of the few forms that rules can
- * say, or none. Must not know: rules, sections.
+ * DWARF expressions of call frame information (DWARF 5, 2.5), evaluated symbolically: registers
+ * stay unknowns, and the result is one of the few forms that rules express, or none. So equivalent
+ * expressions of different compilers have the same result. Must not know: rules, sections.
  */
 #ifndef STACKTALLY_CFI_CFA_EXPRESSION_H
 #define STACKTALLY_CFI_CFA_EXPRESSION_H
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the register numbers of a value may be, besides those of the machine. */
+/* Register numbers of a value beside the DWARF numbers of the machine. */
 #define EXPRESSION_NO_REGISTER 0xff
-#define EXPRESSION_CFA	       0xfe /* the canonical frame address, as if it were a register */
+#define EXPRESSION_CFA	       0xfe /* the canonical frame address */
 
 enum expression_form {
-	/* base + 8 * index + offset, index and base possibly EXPRESSION_NO_REGISTER */
+	/* base + 8 * index + offset; index may be EXPRESSION_NO_REGISTER */
 	EXPRESSION_SUM,
 	/* *(base + 8 * index + offset) + add */
 	EXPRESSION_DEREF,
@@ -31,7 +31,7 @@ struct expression_value {
 	int64_t offset, add;
 };
 
-/* `with_cfa`: the CFA lies on the stack to begin with. False when it is none of the forms. */
+/* `with_cfa`: the evaluation starts with the CFA on its stack. False: the result has no form. */
 bool expression_evaluate(const uint8_t *bytes, size_t size, bool with_cfa,
 			 struct expression_value *ret_value);
 

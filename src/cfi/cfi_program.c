@@ -1,120 +1,65 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/cfi_program.h"
 
 #include <errno.h>
 
-#define FP_REGISTER    6
-#define SP_REGISTER    7
-#define KEPT_REGISTER  3
-#define MAX_REMEMBERED 32 /* states; compilers go no deeper than 2 */
-#define MAX_EXPRESSION (64u << 10)
+#include "cfi/eh_pointer.h"
 
-/* DWARF 5, 7.24; where the high two bits are set, the rest is an operand. */
-enum {
-	CFA_ADVANCE_LOC = 0x40,
-	CFA_OFFSET = 0x80,
-	CFA_RESTORE = 0xc0,
-	CFA_NOP = 0x00,
-	CFA_SET_LOC,
-	CFA_ADVANCE_LOC1,
-	CFA_ADVANCE_LOC2,
-	CFA_ADVANCE_LOC4,
-	CFA_OFFSET_EXTENDED,
-	CFA_RESTORE_EXTENDED,
-	CFA_UNDEFINED,
-	CFA_SAME_VALUE,
-	CFA_REGISTER,
-	CFA_REMEMBER_STATE,
-	CFA_RESTORE_STATE,
-	CFA_DEF_CFA,
-	CFA_DEF_CFA_REGISTER,
-	CFA_DEF_CFA_OFFSET,
-	CFA_DEF_CFA_EXPRESSION,
-	CFA_EXPRESSION,
-	CFA_OFFSET_EXTENDED_SF,
-	CFA_DEF_CFA_SF,
-	CFA_DEF_CFA_OFFSET_SF,
-	CFA_VAL_OFFSET,
-	CFA_VAL_OFFSET_SF,
-	CFA_VAL_EXPRESSION,
-	CFA_ADVANCE_LOC8 = 0x1d,
-	CFA_GNU_WINDOW_SAVE = 0x2d,
-	CFA_GNU_ARGS_SIZE = 0x2e,
-	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
-};
+/* DWARF numbers of rbp, rsp, rbx. */
+#define FP_REGISTER   6
+#define SP_REGISTER   7
+#define KEPT_REGISTER 3
 
-/* DW_EH_PE_*: the low four bits say how it is written, the next three what it is relative to. */
+#define MAX_REMEMBERED 32	   /* states; compilers go no deeper than 2 */
+#define MAX_EXPRESSION (64u << 10) /* bytes */
+
+/* DW_CFA_*: DWARF 5, 7.24. If one of the two high bits is set, the other six are an operand. */
 enum {
-	PE_ABSPTR = 0x00,
-	PE_ULEB128,
-	PE_UDATA2,
-	PE_UDATA4,
-	PE_UDATA8,
-	PE_SLEB128 = 0x09,
-	PE_SDATA2,
-	PE_SDATA4,
-	PE_SDATA8,
-	PE_PCREL = 0x10,
+	DW_CFA_ADVANCE_LOC = 0x40,
+	DW_CFA_OFFSET = 0x80,
+	DW_CFA_RESTORE = 0xc0,
+	DW_CFA_NOP = 0x00,
+	DW_CFA_SET_LOC,
+	DW_CFA_ADVANCE_LOC1,
+	DW_CFA_ADVANCE_LOC2,
+	DW_CFA_ADVANCE_LOC4,
+	DW_CFA_OFFSET_EXTENDED,
+	DW_CFA_RESTORE_EXTENDED,
+	DW_CFA_UNDEFINED,
+	DW_CFA_SAME_VALUE,
+	DW_CFA_REGISTER,
+	DW_CFA_REMEMBER_STATE,
+	DW_CFA_RESTORE_STATE,
+	DW_CFA_DEF_CFA,
+	DW_CFA_DEF_CFA_REGISTER,
+	DW_CFA_DEF_CFA_OFFSET,
+	DW_CFA_DEF_CFA_EXPRESSION,
+	DW_CFA_EXPRESSION,
+	DW_CFA_OFFSET_EXTENDED_SF,
+	DW_CFA_DEF_CFA_SF,
+	DW_CFA_DEF_CFA_OFFSET_SF,
+	DW_CFA_VAL_OFFSET,
+	DW_CFA_VAL_OFFSET_SF,
+	DW_CFA_VAL_EXPRESSION,
+	DW_CFA_ADVANCE_LOC8 = 0x1d,
+	DW_CFA_GNU_WINDOW_SAVE = 0x2d,
+	DW_CFA_GNU_ARGS_SIZE = 0x2e,
+	DW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
 struct run {
 	const struct cfi_frame *frame;
 	struct byte_reader bytes;
-	const uint8_t *first; /* of the bytes */
+	const uint8_t *first; /* of the bytes; at this address: */
 	uint64_t first_address;
-	uint64_t location;
+	uint64_t location; /* address of code */
 	struct cfi_state state;
 	bool changed; /* since the last row */
 	uint32_t n_remembered;
 	struct cfi_state remembered[MAX_REMEMBERED];
 };
 
-bool cfi_read_address(struct byte_reader *reader, uint8_t encoding, uint64_t address,
-		      uint64_t *ret_value)
-{
-	uint64_t value;
-
-	switch (encoding & 0x0f) {
-	case PE_ABSPTR:
-	case PE_UDATA8:
-	case PE_SDATA8:
-		value = read_u64(reader);
-		break;
-	case PE_ULEB128:
-		value = read_uleb(reader);
-		break;
-	case PE_UDATA2:
-		value = read_u16(reader);
-		break;
-	case PE_UDATA4:
-		value = read_u32(reader);
-		break;
-	case PE_SLEB128:
-		value = (uint64_t)read_sleb(reader);
-		break;
-	case PE_SDATA2:
-		value = (uint64_t)(int16_t)read_u16(reader);
-		break;
-	case PE_SDATA4:
-		value = (uint64_t)(int32_t)read_u32(reader);
-		break;
-	default:
-		return false;
-	}
-	switch (encoding & 0xf0) {
-	case 0:
-		break;
-	case PE_PCREL:
-		value += address;
-		break;
-	default:
-		return false;
-	}
-	*ret_value = value;
-	return !reader->failed;
-}
-
-/* The register that the number means, or NULL for those nobody asks for. */
+/* The state of a register, or NULL for one that no walk needs. */
 static struct cfi_register *tracked(struct run *run, uint64_t number)
 {
 	if (number == run->frame->ra_register)
@@ -130,13 +75,14 @@ static struct cfi_register *tracked(struct run *run, uint64_t number)
 	return NULL;
 }
 
-static void set_register(struct run *run, uint64_t number, enum cfi_how how, int64_t value)
+static void set_register(struct run *run, uint64_t number, enum cfi_register_rule rule,
+			 int64_t value)
 {
 	struct cfi_register *reg = tracked(run, number);
 
 	if (!reg)
 		return;
-	*reg = (struct cfi_register){ .how = how, .value = value };
+	*reg = (struct cfi_register){ .rule = rule, .value = value };
 	run->changed = true;
 }
 
@@ -145,9 +91,10 @@ static int64_t scaled(const struct run *run, int64_t value)
 	return (int64_t)((uint64_t)value * (uint64_t)run->frame->data_align);
 }
 
-static void set_offset(struct run *run, uint64_t number, enum cfi_how how, int64_t factored)
+static void set_offset(struct run *run, uint64_t number, enum cfi_register_rule rule,
+		       int64_t factored)
 {
-	set_register(run, number, how, scaled(run, factored));
+	set_register(run, number, rule, scaled(run, factored));
 }
 
 static void restore(struct run *run, uint64_t number)
@@ -196,11 +143,11 @@ static void set_cfa_expression(struct run *run)
 	run->changed = true;
 }
 
-static void set_expression(struct run *run, enum cfi_how how)
+static void set_expression(struct run *run, enum cfi_register_rule rule)
 {
 	uint64_t number = read_uleb(&run->bytes);
 	struct cfi_register *reg = tracked(run, number);
-	struct cfi_register is = { .how = how };
+	struct cfi_register is = { .rule = rule };
 
 	is.bytes = read_block(run, &is.size);
 	if (!reg)
@@ -227,30 +174,30 @@ static void restore_state(struct run *run)
 	run->changed = true;
 }
 
-/* Instructions that name the CFA. False: it is none of these. */
+/* Instructions that define the CFA. False: it is another one. */
 static bool step_cfa(struct run *run, uint8_t op)
 {
 	struct byte_reader *bytes = &run->bytes;
 
 	switch (op) {
-	case CFA_DEF_CFA:
+	case DW_CFA_DEF_CFA:
 		set_cfa_register(run, read_uleb(bytes));
 		set_cfa_offset(run, (int64_t)read_uleb(bytes));
 		return true;
-	case CFA_DEF_CFA_SF:
+	case DW_CFA_DEF_CFA_SF:
 		set_cfa_register(run, read_uleb(bytes));
 		set_cfa_offset(run, scaled(run, read_sleb(bytes)));
 		return true;
-	case CFA_DEF_CFA_REGISTER:
+	case DW_CFA_DEF_CFA_REGISTER:
 		set_cfa_register(run, read_uleb(bytes));
 		return true;
-	case CFA_DEF_CFA_OFFSET:
+	case DW_CFA_DEF_CFA_OFFSET:
 		set_cfa_offset(run, (int64_t)read_uleb(bytes));
 		return true;
-	case CFA_DEF_CFA_OFFSET_SF:
+	case DW_CFA_DEF_CFA_OFFSET_SF:
 		set_cfa_offset(run, scaled(run, read_sleb(bytes)));
 		return true;
-	case CFA_DEF_CFA_EXPRESSION:
+	case DW_CFA_DEF_CFA_EXPRESSION:
 		set_cfa_expression(run);
 		return true;
 	default:
@@ -258,7 +205,7 @@ static bool step_cfa(struct run *run, uint8_t op)
 	}
 }
 
-/* All that does not move the location. */
+/* An instruction that does not advance the location. */
 static void step(struct run *run, uint8_t op)
 {
 	struct byte_reader *bytes = &run->bytes;
@@ -267,55 +214,55 @@ static void step(struct run *run, uint8_t op)
 	if (step_cfa(run, op))
 		return;
 	switch (op) {
-	case CFA_NOP:
-	case CFA_GNU_WINDOW_SAVE: /* elsewhere another one, without operands too */
+	case DW_CFA_NOP:
+	case DW_CFA_GNU_WINDOW_SAVE: /* without operands in each of its meanings */
 		break;
-	case CFA_OFFSET_EXTENDED:
+	case DW_CFA_OFFSET_EXTENDED:
 		number = read_uleb(bytes);
 		set_offset(run, number, CFI_OFFSET, (int64_t)read_uleb(bytes));
 		break;
-	case CFA_OFFSET_EXTENDED_SF:
+	case DW_CFA_OFFSET_EXTENDED_SF:
 		number = read_uleb(bytes);
 		set_offset(run, number, CFI_OFFSET, read_sleb(bytes));
 		break;
-	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+	case DW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
 		number = read_uleb(bytes);
 		set_offset(run, number, CFI_OFFSET, (int64_t)(0 - read_uleb(bytes)));
 		break;
-	case CFA_VAL_OFFSET:
+	case DW_CFA_VAL_OFFSET:
 		number = read_uleb(bytes);
 		set_offset(run, number, CFI_VALUE, (int64_t)read_uleb(bytes));
 		break;
-	case CFA_VAL_OFFSET_SF:
+	case DW_CFA_VAL_OFFSET_SF:
 		number = read_uleb(bytes);
 		set_offset(run, number, CFI_VALUE, read_sleb(bytes));
 		break;
-	case CFA_RESTORE_EXTENDED:
+	case DW_CFA_RESTORE_EXTENDED:
 		restore(run, read_uleb(bytes));
 		break;
-	case CFA_UNDEFINED:
+	case DW_CFA_UNDEFINED:
 		set_register(run, read_uleb(bytes), CFI_UNDEFINED, 0);
 		break;
-	case CFA_SAME_VALUE:
+	case DW_CFA_SAME_VALUE:
 		set_register(run, read_uleb(bytes), CFI_SAME, 0);
 		break;
-	case CFA_REGISTER:
+	case DW_CFA_REGISTER:
 		number = read_uleb(bytes);
 		set_register(run, number, CFI_REGISTER, (int64_t)read_uleb(bytes));
 		break;
-	case CFA_REMEMBER_STATE:
+	case DW_CFA_REMEMBER_STATE:
 		remember(run);
 		break;
-	case CFA_RESTORE_STATE:
+	case DW_CFA_RESTORE_STATE:
 		restore_state(run);
 		break;
-	case CFA_EXPRESSION:
+	case DW_CFA_EXPRESSION:
 		set_expression(run, CFI_EXPRESSION);
 		break;
-	case CFA_VAL_EXPRESSION:
+	case DW_CFA_VAL_EXPRESSION:
 		set_expression(run, CFI_VALUE);
 		break;
-	case CFA_GNU_ARGS_SIZE:
+	case DW_CFA_GNU_ARGS_SIZE:
 		read_uleb(bytes);
 		break;
 	default:
@@ -323,7 +270,7 @@ static void step(struct run *run, uint8_t op)
 	}
 }
 
-/* Reads on to where the location moves, and says where to: false at the end, or on failure. */
+/* Executes up to the next advance of the location. False: there is none, or malformed. */
 static inline bool next_location(struct run *run, uint64_t *ret_location)
 {
 	struct byte_reader *bytes = &run->bytes;
@@ -333,36 +280,36 @@ static inline bool next_location(struct run *run, uint64_t *ret_location)
 		uint8_t op = *bytes->at++;
 
 		switch (op & 0xc0) {
-		case CFA_ADVANCE_LOC:
+		case DW_CFA_ADVANCE_LOC:
 			*ret_location = run->location + (op & 0x3f) * run->frame->code_align;
 			return true;
-		case CFA_OFFSET:
+		case DW_CFA_OFFSET:
 			set_offset(run, op & 0x3f, CFI_OFFSET, (int64_t)read_uleb(bytes));
 			continue;
-		case CFA_RESTORE:
+		case DW_CFA_RESTORE:
 			restore(run, op & 0x3f);
 			continue;
 		}
 		switch (op) {
-		case CFA_ADVANCE_LOC1:
+		case DW_CFA_ADVANCE_LOC1:
 			delta = read_u8(bytes);
 			break;
-		case CFA_ADVANCE_LOC2:
+		case DW_CFA_ADVANCE_LOC2:
 			delta = read_u16(bytes);
 			break;
-		case CFA_ADVANCE_LOC4:
+		case DW_CFA_ADVANCE_LOC4:
 			delta = read_u32(bytes);
 			break;
-		case CFA_ADVANCE_LOC8:
+		case DW_CFA_ADVANCE_LOC8:
 			delta = read_u64(bytes);
 			if (delta > UINT32_MAX)
 				bytes_fail(bytes);
 			break;
-		case CFA_SET_LOC:
-			if (!cfi_read_address(bytes, run->frame->address_encoding,
-					      run->first_address +
-						      (uint64_t)(bytes->at - run->first),
-					      ret_location) ||
+		case DW_CFA_SET_LOC:
+			if (!eh_pointer_read(bytes, run->frame->address_encoding,
+					     run->first_address +
+						     (uint64_t)(bytes->at - run->first),
+					     ret_location) ||
 			    *ret_location < run->location)
 				bytes_fail(bytes);
 			return !bytes->failed;
@@ -384,7 +331,7 @@ bool cfi_program_begin(struct cfi_frame *frame, const struct cfi_program *progra
 			   .first_address = program->address };
 	uint64_t location;
 
-	/* A CIE has no code, so nothing to advance over; who tries is ignored, as elsewhere. */
+	/* Advances mean nothing in a CIE: other unwinders ignore them, too. */
 	frame->initial = (struct cfi_state){ .cfa_register = UINT64_MAX };
 	run.state = frame->initial;
 	while (next_location(&run, &location))

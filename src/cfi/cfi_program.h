@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Executes call frame instructions (DWARF 5, section 6.4; the GNU and ABI additions) and turns
- * the states they describe into rules. Keeps what a walk needs: CFA, frame pointer, return
- * address, one register more; the instructions on other registers are read and forgotten.
+ * Executes call frame instructions (DWARF 5, section 6.4; the GNU and ABI additions) and turns the
+ * states they describe into rules. Keeps what a walk needs: CFA, frame pointer, return address,
+ * stack pointer and one more register; instructions for other registers are read and ignored.
  *
- * Time is linear in the bytes of a program. Must not know: sections, files.
+ * Time is linear in the bytes of the instructions. Must not know: sections, files.
  */
 #ifndef STACKTALLY_CFI_CFI_PROGRAM_H
 #define STACKTALLY_CFI_CFI_PROGRAM_H
@@ -15,21 +15,21 @@
 #include "cfi/row_writer.h"
 #include "elf/byte_reader.h"
 
-/* How a register of the caller is found. */
-enum cfi_how {
+/* How a register of the caller is recovered; DWARF 5, 6.4.1. */
+enum cfi_register_rule {
 	CFI_UNSPECIFIED,
 	CFI_UNDEFINED,
 	CFI_SAME,
-	CFI_OFFSET, /* at CFA + value */
-	CFI_REGISTER,
-	CFI_EXPRESSION, /* at the address that it gives */
-	CFI_VALUE,	/* it is CFA + value, or what an expression gives */
+	CFI_OFFSET,	/* in memory at CFA + value */
+	CFI_REGISTER,	/* in the register `value` */
+	CFI_EXPRESSION, /* in memory at the expression's result */
+	CFI_VALUE,	/* CFA + value, or the expression's result */
 };
 
 struct cfi_register {
-	enum cfi_how how;
-	uint32_t size;	      /* of the expression */
-	const uint8_t *bytes; /* of the expression; in the section */
+	enum cfi_register_rule rule;
+	uint32_t size;	      /* of the expression, bytes */
+	const uint8_t *bytes; /* of the expression, in the section; NULL: none */
 	int64_t value;
 };
 
@@ -42,41 +42,34 @@ struct cfi_state {
 	struct cfi_register fp, ra, sp, kept;
 };
 
-/* What is the same for all programs of a common information entry. */
+/* What all FDEs of a CIE share. */
 struct cfi_frame {
 	uint64_t code_align; /* 1 .. 255 */
 	int64_t data_align;
 	uint64_t ra_register;
 	uint8_t address_encoding; /* DW_EH_PE_*: of DW_CFA_set_loc */
-	bool is_signal;		  /* frames of signal handlers' callers */
-	/* As the CIE's own instructions leave it. */
+	bool is_signal;		  /* signal frames (augmentation 'S') */
+	/* The state after the CIE's own instructions. */
 	struct cfi_state initial;
 };
 
-/*
- * Reads a pointer encoded by `encoding` at `reader`; `address` is that of reader->at, for
- * relative ones. False for encodings that have no meaning here.
- */
-bool cfi_read_address(struct byte_reader *reader, uint8_t encoding, uint64_t address,
-		      uint64_t *ret_value);
-
-/* Where a program lies: its bytes, and the address of the first of them in memory. */
+/* The instructions of a CIE or FDE. */
 struct cfi_program {
 	struct byte_reader bytes;
-	uint64_t address;
+	uint64_t address; /* p_vaddr of the first byte */
 };
 
 /* Executes the CIE's own instructions into frame->initial. False: malformed. */
 bool cfi_program_begin(struct cfi_frame *frame, const struct cfi_program *program);
 
 /*
- * The rows of a piece of code, which begins where the program counts from. 0, -ENOMEM, -EFBIG;
- * -EBADMSG: malformed, from there on the code has a rule that says so.
+ * Writes the rows of the code from `begin`, the FDE's initial location, to `end`. 0, -ENOMEM,
+ * -EFBIG; -EBADMSG: malformed, the code from there on is unsupported.
  */
 int cfi_program_rows(const struct cfi_frame *frame, const struct cfi_program *program,
 		     uint32_t begin, uint32_t end, struct row_writer *writer);
 
-/* The rule that a state amounts to. */
+/* The rule that expresses a state, or one that says why none does. */
 void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 	      struct wire_rule *ret_rule);
 

@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the state that call frame instructions describe to a rule, or to the statement that none
-   can say it. */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Expresses the state that call frame instructions describe as a rule, or as one that says why
+ * there is none.
+ */
 #include "cfi/cfa_expression.h"
 #include "cfi/cfi_program.h"
 
-/* Longer ones are none that a rule can say; each row may cost the evaluation of two. */
+/* Bytes. No rule expresses longer expressions; each row may take the evaluation of two. */
 #define MAX_EVALUATED 64
 
 #define FP_REGISTER 6
@@ -45,7 +47,7 @@ static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *s
 	    !fits(value.offset))
 		return false;
 	if (value.form == EXPRESSION_PLT) {
-		/* `extra` is for return addresses elsewhere, and the slot's 8 are fixed. */
+		/* A rule of this kind has no room for the offset: it is 8. */
 		if (value.offset != 8)
 			return false;
 		rule->cfa = WIRE_CFA_PLT;
@@ -79,8 +81,8 @@ static void set_fp(struct wire_rule *rule, const struct cfi_register *fp)
 {
 	struct expression_value value;
 
-	switch (fp->how) {
-	case CFI_UNSPECIFIED: /* the ABI has it preserved */
+	switch (fp->rule) {
+	case CFI_UNSPECIFIED: /* preserved, by the ABI */
 	case CFI_SAME:
 		rule->fp = WIRE_FP_SAME;
 		return;
@@ -143,11 +145,11 @@ static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
 	struct expression_value value;
 	bool known = false;
 
-	if (ra->how == CFI_OFFSET)
+	if (ra->rule == CFI_OFFSET)
 		known = set_ra_offset(rule, ra->value);
-	else if (ra->how == CFI_REGISTER)
+	else if (ra->rule == CFI_REGISTER)
 		known = set_ra_register(rule, ra->value);
-	else if (ra->how == CFI_EXPRESSION)
+	else if (ra->rule == CFI_EXPRESSION)
 		known = evaluate(ra->bytes, ra->size, true, &value) &&
 			value.form == EXPRESSION_SUM && value.base == EXPRESSION_CFA &&
 			value.index == EXPRESSION_NO_REGISTER && set_ra_offset(rule, value.offset);
@@ -155,8 +157,8 @@ static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
 		rule->ra = WIRE_RA_UNSUPPORTED;
 }
 
-/* Where `extra` is free to say it. */
-static bool can_say_kept(const struct wire_rule *rule)
+/* Whether `extra` is free for the offset of the kept register. */
+static bool has_room_for_kept(const struct wire_rule *rule)
 {
 	return rule->ra == WIRE_RA_CFA &&
 	       (rule->cfa == WIRE_CFA_SP || rule->cfa == WIRE_CFA_FP || rule->cfa == WIRE_CFA_REG);
@@ -164,10 +166,10 @@ static bool can_say_kept(const struct wire_rule *rule)
 
 static void set_kept(struct wire_rule *rule, const struct cfi_register *kept)
 {
-	if (kept->how == CFI_UNSPECIFIED || kept->how == CFI_SAME ||
+	if (kept->rule == CFI_UNSPECIFIED || kept->rule == CFI_SAME ||
 	    rule->ra == WIRE_RA_UNSUPPORTED)
 		return;
-	if (kept->how == CFI_OFFSET && fits(kept->value) && can_say_kept(rule)) {
+	if (kept->rule == CFI_OFFSET && fits(kept->value) && has_room_for_kept(rule)) {
 		rule->extra = (int32_t)kept->value;
 		rule->ra |= WIRE_RULE_RBX_SAVED;
 	} else {
@@ -175,10 +177,10 @@ static void set_kept(struct wire_rule *rule, const struct cfi_register *kept)
 	}
 }
 
-/* A walk takes the CFA to be the caller's stack pointer; few have it otherwise, as longjmp. */
+/* Walks take the CFA for the caller's stack pointer. CFI rarely says otherwise (longjmp). */
 static bool sp_is_cfa(const struct cfi_register *sp)
 {
-	return sp->how == CFI_UNSPECIFIED || (sp->how == CFI_VALUE && !sp->bytes && !sp->value);
+	return sp->rule == CFI_UNSPECIFIED || (sp->rule == CFI_VALUE && !sp->bytes && !sp->value);
 }
 
 void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
@@ -186,12 +188,12 @@ void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 {
 	struct wire_rule rule = { 0 };
 
-	/* Of these nothing else counts: one rule each, whatever the CFA is said to be. */
+	/* In these frames no walk uses the CFA: one rule for all. */
 	if (frame->is_signal) {
 		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL };
 		return;
 	}
-	if (state->ra.how == CFI_UNDEFINED) {
+	if (state->ra.rule == CFI_UNDEFINED) {
 		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_END };
 		return;
 	}

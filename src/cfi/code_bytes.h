@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code compared with how it looks in a disassembly: bytes in hexadecimal, ?? where any will do.
+ * Patterns of code, written as a disassembly shows it: bytes in hexadecimal, ?? for any byte.
  */
 #ifndef STACKTALLY_CFI_CODE_BYTES_H
 #define STACKTALLY_CFI_CODE_BYTES_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* mov $15,%rax; syscall: rt_sigreturn, which returning from a signal handler leads to. */
+/* mov $15,%rax; syscall: rt_sigreturn, to which signal handlers return. */
 #define CODE_SIGNAL_RETURN "48 c7 c0 0f 00 00 00 0f 05"
 
 static inline int code_digit(char digit)
@@ -17,7 +17,7 @@ static inline int code_digit(char digit)
 	return digit <= '9' ? digit - '0' : digit - 'a' + 10;
 }
 
-/* Whether the first of `size` bytes are those of the pattern. */
+/* Whether the first of `size` bytes match the pattern. */
 static inline bool code_matches(const uint8_t *bytes, size_t size, const char *pattern)
 {
 	for (; *pattern; bytes++, size--) {

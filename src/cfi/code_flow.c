@@ -8,15 +8,18 @@
 #include <sys/random.h>
 
 #include "cfi/flow_internal.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
-#define MIN_SIZE    64u		/* of a gap that is looked at */
-#define PIECE	    (2u << 20)	/* of a gap, looked at by itself */
-#define MAX_READ    (64u << 20) /* of a file */
+/* Bytes. */
+#define MIN_SIZE 64u	     /* of a gap that is searched */
+#define PIECE	 (2u << 20)  /* of a gap, searched by itself */
+#define MAX_READ (64u << 20) /* of a file */
+
 #define MAX_RETRIES 4
+
 /*
- * Where of so many instructions followed but one in some is a function's, it is no code that is
- * written as others': what GHC makes has its stack elsewhere.
+ * After TRIED instructions, a piece and the rest of the file are given up if fewer than one in
+ * ONE_IN belongs to an accepted function: GHC's code keeps its stack elsewhere.
  */
 #define TRIED  (1u << 16)
 #define ONE_IN 8
@@ -28,16 +31,16 @@ static bool is_padding_byte(uint8_t byte)
 	return byte == 0x90 || byte == 0xcc;
 }
 
-/* Behind a return, a jump or padding: a function may begin there. */
+/* Whether a function may begin there: behind a return, a jump or padding. */
 static bool may_begin(const struct flow *flow, uint32_t at)
 {
 	if (flow->marks[at] & (BEGINS | CALLED) || at == 0)
 		return true;
-	if ((flow->begin + at) % FLOW_ALIGNMENT)
+	if ((flow->address + at) % FLOW_ALIGNMENT)
 		return false;
 	if (!memchr("\x90\xcc\x00", flow->bytes[at - 1], 3))
 		return false;
-	/* A byte of it may be anything. */
+	/* Bytes of a nop may have any value. */
 	for (uint32_t size = 2; size < FLOW_ALIGNMENT && size <= at; size++) {
 		if (instruction_padding(flow->bytes + at - size, size) == size)
 			return true;
@@ -54,13 +57,13 @@ static void follow_called(struct flow *flow)
 		if (!(flow->marks[from] & STATE))
 			flow_follow_function(flow, from);
 		else if (!flow_is_known(flow, from))
-			flow_function_of(flow, from)->disputed = true;
+			flow_function_of(flow, from)->contradicted = true;
 	}
 }
 
 static bool is_hopeless(const struct flow *flow)
 {
-	return flow->steps > TRIED && flow->steps / ONE_IN > flow->believed;
+	return flow->steps > TRIED && flow->steps / ONE_IN > flow->accepted;
 }
 
 static void follow_once(struct flow *flow)
@@ -78,7 +81,7 @@ static void follow_once(struct flow *flow)
 	}
 }
 
-/* What was no function at first may be one when it is known what it calls. */
+/* Follows again what was not accepted because its callees were not known yet. */
 static void follow_again(struct flow *flow)
 {
 	uint32_t n = flow->retry.n;
@@ -100,7 +103,7 @@ static void follow_piece(struct flow *flow)
 	uint32_t before;
 
 	flow->steps = 0;
-	flow->believed = 0;
+	flow->accepted = 0;
 	follow_once(flow);
 	for (int i = 0; i < MAX_RETRIES && flow->retry.n && !flow->error; i++) {
 		before = flow->n_functions;
@@ -112,8 +115,8 @@ static void follow_piece(struct flow *flow)
 
 static int add_range(struct flow *flow, uint32_t begin, uint32_t end, uint16_t rule)
 {
-	const struct code_range range = { .begin = (uint32_t)(flow->begin + begin),
-					  .end = (uint32_t)(flow->begin + end),
+	const struct code_range range = { .begin = (uint32_t)(flow->address + begin),
+					  .end = (uint32_t)(flow->address + end),
 					  .context = rule,
 					  .source = UNWIND_CODE };
 
@@ -136,9 +139,9 @@ static int rules_to_ranges(struct flow *flow)
 			continue;
 		}
 		next = RULE_GAP;
-		if ((flow->marks[at] & CERTAIN || !flow_function_of(flow, at)->disputed) &&
+		if ((flow->marks[at] & CERTAIN || !flow_function_of(flow, at)->contradicted) &&
 		    flow_rule(&flow->states[number], &of))
-			next = rule_table_add(flow->book, &of);
+			next = rule_table_add(flow->rules, &of);
 		if (at != end || next != rule) {
 			if (rule != RULE_GAP)
 				r = add_range(flow, begin, end, rule);
@@ -151,26 +154,25 @@ static int rules_to_ranges(struct flow *flow)
 	return r || rule == RULE_GAP ? r : add_range(flow, begin, end, rule);
 }
 
-/* Few files have such code, and few of those much of it. */
+/* Allocates as needed: few files have such code, and few of those much. */
 static int make_room(struct flow *flow, uint32_t size)
 {
-	if (size <= flow->room)
+	if (size <= flow->capacity)
 		return 0;
 	free(flow->bytes);
 	free(flow->marks);
 	free(flow->owners);
-	flow->room = 0;
+	flow->capacity = 0;
 	flow->bytes = malloc(size);
 	flow->marks = malloc(size * sizeof(*flow->marks));
 	flow->owners = malloc(size * sizeof(*flow->owners));
 	if (!flow->bytes || !flow->marks || !flow->owners)
 		return -ENOMEM;
-	flow->room = size;
+	flow->capacity = size;
 	return 0;
 }
 
-static int look_at_gap(struct flow *flow, const struct code_view *code, uint64_t begin,
-		       uint64_t end)
+static int search_gap(struct flow *flow, const struct code_view *code, uint64_t begin, uint64_t end)
 {
 	int r = 0;
 
@@ -183,7 +185,7 @@ static int look_at_gap(struct flow *flow, const struct code_view *code, uint64_t
 		size = code_view_read(code, begin, flow->bytes, size);
 		if (!size)
 			return 0;
-		flow->begin = begin;
+		flow->address = begin;
 		flow->size = (uint32_t)size;
 		flow->n_states = 0;
 		flow->called.n = 0;
@@ -199,16 +201,16 @@ static int look_at_gap(struct flow *flow, const struct code_view *code, uint64_t
 	return r;
 }
 
-/* Segments may hold more than code; who has sections says where that is. */
-static int look_at_code(struct flow *flow, const struct code_view *code, uint64_t begin,
-			uint64_t end)
+/* Segments may hold data, too; sections, if there are any, tell where code is. */
+static int search_code(struct flow *flow, const struct code_view *code, uint64_t begin,
+		       uint64_t end)
 {
 	const uint64_t is_code = SHF_ALLOC | SHF_EXECINSTR;
 	const struct elf_file *elf = code->elf;
 	int r = 0;
 
 	if (elf->n_sections < 2)
-		return look_at_gap(flow, code, begin, end);
+		return search_gap(flow, code, begin, end);
 	for (uint32_t i = 1; i < elf->n_sections && !r; i++) {
 		const struct elf_section *section = &elf->sections[i];
 		uint64_t from = section->address > begin ? section->address : begin;
@@ -222,20 +224,20 @@ static int look_at_code(struct flow *flow, const struct code_view *code, uint64_
 		if (left > end - from)
 			left = end - from;
 		if (left >= MIN_SIZE)
-			r = look_at_gap(flow, code, from, from + left);
+			r = search_gap(flow, code, from, from + left);
 	}
 	return r;
 }
 
-static int look_at_segment(struct flow *flow, const struct code_view *code,
-			   const struct code_ranges *known, const struct code_segment *segment)
+static int search_segment(struct flow *flow, const struct code_view *code,
+			  const struct code_ranges *known, const struct code_segment *segment)
 {
 	struct code_gaps gaps = code_gaps_of(known, segment->begin, segment->end);
 	uint64_t begin, end;
 	int r = 0;
 
 	while (!r && code_gaps_next(&gaps, MIN_SIZE, &begin, &end))
-		r = look_at_code(flow, code, begin, end);
+		r = search_code(flow, code, begin, end);
 	return r;
 }
 
@@ -247,22 +249,22 @@ static void free_flow(struct flow *flow)
 	free(flow->functions);
 	free(flow->states);
 	index_free(&flow->by_state);
-	free(flow->ways);
+	free(flow->paths);
 	free(flow->mine.numbers);
 	free(flow->called.numbers);
 	free(flow->retry.numbers);
 }
 
 int code_flow_find(const struct code_view *code, const struct code_ranges *known,
-		   struct rule_table *book, struct code_ranges *ranges)
+		   struct rule_table *rules, struct code_ranges *ranges)
 {
-	struct flow flow = { .book = book, .ranges = ranges, .left = MAX_READ };
+	struct flow flow = { .rules = rules, .ranges = ranges, .left = MAX_READ };
 	int r = 0;
 
 	if (getrandom(&flow.seed, sizeof(flow.seed), 0) != sizeof(flow.seed))
 		return -EIO;
 	for (uint32_t i = 0; i < code->n && !r; i++)
-		r = look_at_segment(&flow, code, known, &code->segments[i]);
+		r = search_segment(&flow, code, known, &code->segments[i]);
 	free_flow(&flow);
 	return r;
 }

@@ -1,28 +1,25 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/code_ranges.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
+#include "base/partition.h"
 
 #define DIGIT_BITS 11
 #define DIGITS	   (1u << DIGIT_BITS)
 
 int code_ranges_add(struct code_ranges *list, const struct code_range *range)
 {
-	if (list->n == list->room) {
-		uint32_t room = list->room ? list->room * 2 : 256;
-		struct code_range *grown;
+	int r;
 
-		if (list->n >= CODE_MAX_RANGES)
-			return -EFBIG;
-		grown = realloc(list->ranges, (size_t)room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		list->ranges = grown;
-		list->room = room;
-	}
+	if (list->n == CODE_MAX_RANGES)
+		return -EFBIG;
+	r = grow(&list->ranges, &list->capacity, list->n + 1);
+	if (r < 0)
+		return r;
 	list->ranges[list->n++] = *range;
 	return 0;
 }
@@ -33,7 +30,7 @@ void code_ranges_free(struct code_ranges *list)
 	*list = (struct code_ranges){ 0 };
 }
 
-/* By `begin`, keeping the order of equal ones; most lists are sorted in long runs, none is big. */
+/* A stable radix sort by `begin`; most lists are sorted already. 0 or -ENOMEM. */
 static int sort(struct code_ranges *list)
 {
 	own(own_free) struct code_range *other = NULL;
@@ -44,7 +41,7 @@ static int sort(struct code_ranges *list)
 		;
 	if (i >= list->n)
 		return 0;
-	other = malloc((size_t)list->room * sizeof(*other));
+	other = malloc((size_t)list->capacity * sizeof(*other));
 	if (!other)
 		return -ENOMEM;
 	to = other;
@@ -72,7 +69,10 @@ static int sort(struct code_ranges *list)
 	return 0;
 }
 
-/* A sorted list: the last of equal ones, each cut where the next one begins. */
+/*
+ * Cuts each range of a sorted list where the next one begins; of those that begin together only
+ * the last one is left.
+ */
 static void cut_overlaps(struct code_ranges *list, uint32_t *overlaps)
 {
 	uint32_t n = 0;
@@ -95,13 +95,40 @@ static void cut_overlaps(struct code_ranges *list, uint32_t *overlaps)
 	list->n = n;
 }
 
+/* Both lists are sorted and free of overlaps. */
+static int merge(const struct code_ranges *list, struct code_ranges *more,
+		 struct code_ranges *merged)
+{
+	uint32_t i = 0, j = 0, covered = 0; /* the end of the last range of `list` */
+	int r = 0;
+
+	while (i < list->n || j < more->n) {
+		struct code_range *range;
+
+		if (i < list->n &&
+		    (j == more->n || list->ranges[i].begin <= more->ranges[j].begin)) {
+			range = &list->ranges[i++];
+			covered = range->end;
+		} else {
+			range = &more->ranges[j++];
+			if (range->begin < covered)
+				continue;
+			if (i < list->n && range->end > list->ranges[i].begin)
+				range->end = list->ranges[i].begin;
+		}
+		r = code_ranges_add(merged, range);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
 int code_ranges_merge(struct code_ranges *list, struct code_ranges *more, uint32_t *overlaps)
 {
-	struct code_ranges merged = { 0 };
-	uint32_t i = 0, j = 0, covered = 0; /* up to where the ones of `list` so far go */
+	own(code_ranges_free) struct code_ranges merged = { 0 };
 	int r = sort(more);
 
-	if (r)
+	if (r < 0)
 		return r;
 	cut_overlaps(more, overlaps);
 	if (!list->n) {
@@ -110,46 +137,19 @@ int code_ranges_merge(struct code_ranges *list, struct code_ranges *more, uint32
 		*more = (struct code_ranges){ 0 };
 		return 0;
 	}
-	while (!r && (i < list->n || j < more->n)) {
-		struct code_range *range;
-
-		if (i < list->n &&
-		    (j == more->n || list->ranges[i].begin <= more->ranges[j].begin)) {
-			range = &list->ranges[i++];
-			covered = range->end;
-			r = code_ranges_add(&merged, range);
-			continue;
-		}
-		range = &more->ranges[j++];
-		if (range->begin < covered)
-			continue;
-		if (i < list->n && range->end > list->ranges[i].begin)
-			range->end = list->ranges[i].begin;
-		r = code_ranges_add(&merged, range);
-	}
-	if (r) {
-		code_ranges_free(&merged);
+	r = merge(list, more, &merged);
+	if (r < 0)
 		return r;
-	}
 	code_ranges_free(list);
 	code_ranges_free(more);
 	*list = merged;
+	merged = (struct code_ranges){ 0 };
 	return 0;
 }
 
 uint32_t code_ranges_above(const struct code_ranges *list, uint32_t address)
 {
-	uint32_t low = 0, high = list->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->ranges[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return (uint32_t)partition_point(i, list->n, list->ranges[i].end <= address);
 }
 
 bool code_ranges_cover(const struct code_ranges *list, uint32_t address)
@@ -163,19 +163,19 @@ struct code_gaps code_gaps_of(const struct code_ranges *list, uint64_t begin, ui
 {
 	return (struct code_gaps){ .list = list,
 				   .next = code_ranges_above(list, (uint32_t)begin),
-				   .at = begin,
-				   .last = end };
+				   .begin = begin,
+				   .end = end };
 }
 
 bool code_gaps_next(struct code_gaps *gaps, uint64_t least, uint64_t *ret_begin, uint64_t *ret_end)
 {
-	while (gaps->at < gaps->last) {
+	while (gaps->begin < gaps->end) {
 		bool more = gaps->next < gaps->list->n;
 		const struct code_range *range = more ? &gaps->list->ranges[gaps->next] : NULL;
-		uint64_t begin = gaps->at;
-		uint64_t end = more && range->begin < gaps->last ? range->begin : gaps->last;
+		uint64_t begin = gaps->begin;
+		uint64_t end = more && range->begin < gaps->end ? range->begin : gaps->end;
 
-		gaps->at = more ? range->end : gaps->last;
+		gaps->begin = more ? range->end : gaps->end;
 		gaps->next++;
 		if (end > begin && end - begin >= least) {
 			*ret_begin = begin;

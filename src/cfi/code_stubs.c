@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/code_stubs.h"
 
 #include <elf.h>
@@ -7,18 +7,19 @@
 
 #include "base/own.h"
 #include "cfi/code_bytes.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
+/* Bytes. */
 #define MAX_PLT	   (16u << 20)
-#define MAX_CRT	   256	      /* bytes of .init, of .fini */
-#define MAX_SCAN   (8u << 20) /* bytes searched for stubs */
-#define ENTRY_SIZE 96
+#define MAX_CRT	   256	      /* .init or .fini */
+#define MAX_SCAN   (8u << 20) /* searched for musl's functions */
+#define ENTRY_SIZE 96	      /* read at the entry point */
 #define SLOT	   16
 
 struct search {
 	const struct code_view *code;
 	const struct code_ranges *known;
-	struct rule_table *book;
+	struct rule_table *rules;
 	struct code_ranges *ranges;
 	int result;
 };
@@ -27,14 +28,14 @@ static void add(struct search *search, uint64_t begin, uint64_t end, const struc
 {
 	struct code_range range = { .begin = (uint32_t)begin,
 				    .end = (uint32_t)end,
-				    .context = rule_table_add(search->book, rule),
+				    .context = rule_table_add(search->rules, rule),
 				    .source = UNWIND_CODE };
 
 	if (!search->result && begin < end && end <= UINT32_MAX)
 		search->result = code_ranges_add(search->ranges, &range);
 }
 
-/* So many bytes of stack, the return address among them, and the frame pointer untouched. */
+/* CFA = sp + depth; the frame pointer is unchanged. */
 static void add_depth(struct search *search, uint64_t begin, uint64_t end, int depth)
 {
 	const struct wire_rule rule = { .cfa = WIRE_CFA_SP, .cfa_offset = depth };
@@ -42,6 +43,7 @@ static void add_depth(struct search *search, uint64_t begin, uint64_t end, int d
 	add(search, begin, end, &rule);
 }
 
+/* A frame without a caller, or a signal frame. */
 static void add_kind(struct search *search, uint64_t begin, uint64_t end, enum wire_ra ra)
 {
 	const struct wire_rule rule = { .cfa = WIRE_CFA_SP, .ra = ra };
@@ -60,7 +62,7 @@ enum slot_kind {
 	N_SLOT_KINDS,
 };
 
-/* "f3 0f ..": bytes; "??": any. [bnd] forms are those of MPX and of early IBT. */
+/* Forms with f2 (bnd) are those of MPX and of early IBT. */
 static const struct {
 	enum slot_kind kind;
 	const char *pattern;
@@ -76,7 +78,7 @@ static const struct {
 	{ SLOT_JUMP, "ff 25 ?? ?? ?? ?? cc cc cc cc cc cc cc cc cc cc" },
 };
 
-/* Adds the stub at the address; returns its size, 0 when it is none. */
+/* Adds the stub at the address. Returns its size, 0 when it is not recognised. */
 static uint32_t add_slot(struct search *search, uint64_t address, const uint8_t *bytes, size_t left)
 {
 	const struct wire_rule lazy = { .cfa = WIRE_CFA_PLT, .cfa_offset = 11 };
@@ -137,7 +139,7 @@ static void find_plt(struct search *search, const struct elf_section *section)
 	}
 }
 
-/* ---- .init and .fini: a function each, of which several files hold pieces ---- */
+/* ---- .init and .fini: a function each, whose beginning and end are in crti.o and crtn.o ---- */
 
 static void find_crt(struct search *search, const struct elf_section *section)
 {
@@ -170,8 +172,8 @@ static bool is_code(const struct search *search, uint64_t address)
 }
 
 /*
- * The size of the entry code: up to and with its first call, as what follows may be another
- * function; of glibc's dynamic linker, up to its jump to the program. 0 when it is not known.
+ * The size of the entry code: up to its first call, included, as another function may follow; that
+ * of glibc's dynamic linker ends with the jump to the program. 0 when it is not recognised.
  */
 static size_t entry_size(const struct search *search, uint64_t entry, const uint8_t *bytes,
 			 size_t size)
@@ -206,7 +208,7 @@ static void find_entry(struct search *search)
 	uint8_t bytes[ENTRY_SIZE];
 	size_t size = code_view_read(search->code, entry, bytes, sizeof(bytes));
 
-	if (!size) /* the end of the code is near */
+	if (!size) /* the file ends before */
 		for (size = sizeof(bytes) - 1; size > 8; size--)
 			if (code_view_read(search->code, entry, bytes, size) == size)
 				break;
@@ -220,9 +222,9 @@ static void find_entry(struct search *search)
 #define MUSL_CLONE                                                                                 \
 	"31 c0 b0 38 49 89 fb 48 89 d7 4c 89 c2 4d 89 c8 4c 8b 54 24 08 4d 89 d9 48 83 e6 f0 "     \
 	"48 83 ee 08 48 89 0e 0f 05 85 c0 75 0f 31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4 c3"
-#define MUSL_CLONE_CHILD 0x29 /* where the new thread goes on */
+#define MUSL_CLONE_CHILD 0x29 /* the first instruction after the system call */
 #define MUSL_CLONE_RET	 0x38
-/* exit(main(argc, argv, envp)) of libc_start_main_stage2, where nothing is returned to. */
+/* exit(main(argc, argv, envp)) of libc_start_main_stage2, which does not return. */
 #define MUSL_MAIN      "89 ?? 4c 89 ?? 4c 89 ?? ff ?? 89 c7 e8 ?? ?? ?? ??"
 #define MUSL_MAIN_CALL 8 /* the call of main in it */
 #define MUSL_MAIN_END  17
@@ -248,7 +250,7 @@ static void find_stubs(struct search *search, uint64_t begin, const uint8_t *byt
 		const uint8_t *code = bytes + at;
 
 		if (*code == 0x48 && code_matches(code, size - at, CODE_SIGNAL_RETURN)) {
-			/* A walk asks for the byte before. */
+			/* A walk looks up the byte before a return address. */
 			add_kind(search, at ? address - 1 : address, address + 9, WIRE_RA_SIGNAL);
 		} else if (*code == 0x31 && code_matches(code, size - at, MUSL_CLONE)) {
 			add_depth(search, address, address + MUSL_CLONE_CHILD, 8);
@@ -267,7 +269,7 @@ static void find_stubs(struct search *search, uint64_t begin, const uint8_t *byt
 	}
 }
 
-/* The gaps between what is known, of one segment. */
+/* Searches the gaps between known ranges. */
 static void scan_segment(struct search *search, const struct code_segment *segment, size_t *left)
 {
 	const struct code_ranges *known = search->known;
@@ -284,7 +286,7 @@ static void scan_segment(struct search *search, const struct code_segment *segme
 		size = end > begin ? end - begin : 0;
 		if (size > *left)
 			size = *left;
-		/* Shorter ones are padding between functions. */
+		/* The shortest pattern has nine bytes; shorter gaps are padding. */
 		if (size >= 9) {
 			bytes = malloc(size);
 			if (!bytes) {
@@ -302,10 +304,10 @@ static void scan_segment(struct search *search, const struct code_segment *segme
 }
 
 int code_stubs_find(const struct code_view *code, const struct code_ranges *known,
-		    struct rule_table *book, struct code_ranges *ranges)
+		    struct rule_table *rules, struct code_ranges *ranges)
 {
 	static const char *const plts[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
-	struct search search = { .code = code, .known = known, .book = book, .ranges = ranges };
+	struct search search = { .code = code, .known = known, .rules = rules, .ranges = ranges };
 	const struct elf_file *elf = code->elf;
 	const struct elf_section *section;
 	size_t left = MAX_SCAN;
@@ -322,7 +324,7 @@ int code_stubs_find(const struct code_view *code, const struct code_ranges *know
 	section = elf_file_section(elf, ".fini");
 	if (section)
 		find_crt(&search, section);
-	/* Where not even the entry has CFI, other assembly will lack it. */
+	/* If the entry point has no CFI, other assembly may have none either. */
 	if (is_code(&search, elf->entry) && !code_ranges_cover(known, (uint32_t)elf->entry)) {
 		find_entry(&search);
 		for (uint32_t i = 0; i < code->n; i++)

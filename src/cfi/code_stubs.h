@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code without call frame information that is known by its very bytes: stubs that linkers write
- * (LLD and static links give theirs none), the crt's .init and .fini, entry points of programs,
- * and musl's thread starts, vfork and signal returns. What is not recognised stays a gap.
+ * Code without call frame information that is recognised by its bytes: linkers' PLT stubs (LLD's,
+ * and those of static programs), .init and .fini, entry points of programs, and musl's thread
+ * starts, vfork and signal returns. Code that is not recognised stays a gap.
  * Must not know: CFI, rows.
  */
 #ifndef STACKTALLY_CFI_CODE_STUBS_H
@@ -10,13 +10,13 @@
 
 #include "cfi/code_ranges.h"
 #include "cfi/code_view.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
 
 /*
- * Adds to `ranges` what is known of code that `known` does not cover; the range's `context` is
- * the number of its rule. 0, -ENOMEM, -EFBIG.
+ * Adds ranges for recognised code that `known` does not cover; a range's `context` is the number of
+ * its rule. 0, -ENOMEM, -EFBIG.
  */
 int code_stubs_find(const struct code_view *code, const struct code_ranges *known,
-		    struct rule_table *book, struct code_ranges *ranges);
+		    struct rule_table *rules, struct code_ranges *ranges);
 
 #endif

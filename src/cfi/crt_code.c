@@ -1,22 +1,22 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/crt_code.h"
 
 #include <string.h>
 
 #include "cfi/code_bytes.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
-/* crtstuff.c's functions lie together, between others that have CFI. */
+/* crtstuff.c's functions fill one gap between functions that have CFI. Bytes: */
 #define STUFF_MIN      96
 #define STUFF_MAX      512
 #define FUNCTION_ALIGN 16
-#define GUARDED_MAX    96 /* bytes of code between push and pop */
+#define GUARDED_MAX    96 /* between push and pop */
 
 #define ENDBR "f3 0f 1e fa"
 
 /*
- * Functions that leave the stack alone; the sizes are those of the patterns. What they load from
- * the GOT may be a constant, which linkers make of it.
+ * Functions that leave the stack alone, whole. Linkers may have replaced a load from the GOT by a
+ * constant.
  */
 static const char *const leaves[] = {
 	/* deregister_tm_clones */
@@ -34,11 +34,11 @@ static const char *const leaves[] = {
 	"eb ??",
 };
 
-/* Functions that push rbp, after these bytes, and pop it before those. */
+/* Functions that push rbp at the end of `before` and pop it in `after`. */
 static const struct {
 	const char *before, *after;
 } guarded[] = {
-	/* __do_global_dtors_aux; its last byte is one more ret */
+	/* __do_global_dtors_aux; another ret follows */
 	{ "80 3d ?? ?? ?? ?? 00 75 ?? 55", "c6 05 ?? ?? ?? ?? 01 5d c3" },
 	/* frame_dummy of static programs */
 	{ "b8 ?? ?? ?? ?? 48 85 c0 74 ?? 55", "5d e9 ?? ?? ?? ??" },
@@ -47,7 +47,7 @@ static const struct {
 
 struct crt {
 	const struct code_view *code;
-	struct rule_table *book;
+	struct rule_table *rules;
 	struct code_ranges *ranges;
 	int result;
 };
@@ -60,7 +60,7 @@ static uint16_t rule_of(struct crt *crt, enum wire_ra ra, int depth, bool fp_sav
 					.fp = fp_saved ? WIRE_FP_CFA : WIRE_FP_SAME,
 					.fp_offset = fp_saved ? -16 : 0 };
 
-	return rule_table_add(crt->book, &rule);
+	return rule_table_add(crt->rules, &rule);
 }
 
 static void add(struct crt *crt, uint64_t begin, uint64_t end, uint16_t rule)
@@ -79,7 +79,7 @@ static size_t pattern_size(const char *pattern)
 	return (strlen(pattern) + 1) / 3;
 }
 
-/* Adds the function that begins with the bytes, if it is one of those; returns its size. */
+/* Adds the function at the address. Returns its size, 0 when it is not recognised. */
 static size_t add_function(struct crt *crt, uint64_t address, const uint8_t *bytes, size_t left)
 {
 	size_t begin = code_matches(bytes, left, ENDBR) ? 4 : 0;
@@ -103,7 +103,7 @@ static size_t add_function(struct crt *crt, uint64_t address, const uint8_t *byt
 
 			if (!code_matches(bytes + at, left - at, guarded[i].after))
 				continue;
-			/* Where the first jump goes to: nops, and one instruction that leaves. */
+			/* The first jump leads behind padding, to a ret or a jump. */
 			while (end < left && (address + end) % FUNCTION_ALIGN != 0)
 				end++;
 			if (i > 0 && end + 5 <= left && bytes[end] == 0xe9)
@@ -130,7 +130,7 @@ static void find_stuff(struct crt *crt, uint32_t begin, uint32_t end)
 	while (at < end) {
 		const uint8_t *code = bytes + (at - begin);
 		const uint8_t *first = code_matches(code, end - at, ENDBR) ? code + 4 : code;
-		/* A jump is one of them, the last, only where the others are. */
+		/* frame_dummy may be a single jump; it is the last, so others come before it. */
 		bool jump = first < bytes + (end - begin) && (*first == 0xe9 || *first == 0xeb);
 		size_t size = jump && !found ? 0 : add_function(crt, at, code, end - at);
 
@@ -143,8 +143,8 @@ static void find_stuff(struct crt *crt, uint32_t begin, uint32_t end)
 }
 
 /*
- * glibc's clone() and clone3(): the system call and the way back of the one who called, between
- * the FDE of what is before and that of the new thread's beginning.
+ * glibc's clone() and clone3(): the system call and the return of the parent lie between the FDE of
+ * the code before and the one of the new thread's beginning.
  */
 #define CLONE_RETURNS	   "0f 05 48 85 c0 7c ?? 74 01 c3"
 #define CLONE_RETURNS_SIZE 10
@@ -159,8 +159,9 @@ static void find_clone(struct crt *crt, uint32_t begin)
 }
 
 /*
- * glibc's __start_context, where functions of makecontext() return to: it has an FDE as if it had
- * been called. Its first byte is the return address, so that walks ask for the one before.
+ * glibc's __start_context, to which functions of makecontext() return: its FDE is that of a
+ * function that was called. Its first byte is the return address, and walks look up the byte before
+ * it.
  */
 #define START_CONTEXT                                                                              \
 	"48 89 dc 48 8b 3c 24 48 85 ff 74 08 e8 ?? ?? ?? ?? 48 89 c7 e8 ?? ?? ?? ?? f4"
@@ -179,10 +180,10 @@ static void find_context(struct crt *crt, struct code_range *range, uint32_t end
 		add(crt, range->begin - 1, range->begin, (uint16_t)range->context);
 }
 
-int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_table *book,
+int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_table *rules,
 		  struct code_ranges *ranges)
 {
-	struct crt crt = { .code = code, .book = book, .ranges = ranges };
+	struct crt crt = { .code = code, .rules = rules, .ranges = ranges };
 	uint32_t covered = 0;
 
 	for (uint32_t i = 0; i < known->n && !crt.result; i++) {

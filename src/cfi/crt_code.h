@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code of the C run time in nearly every file that is known by its bytes: what GCC's crtstuff.c
- * puts before and after a program's own (it calls destructors, so much may run below it), and
- * where glibc starts threads and contexts, which its CFI leaves out or gets wrong.
+ * Code of the C run time that is recognised by its bytes: the functions of GCC's crtstuff.c, which
+ * are in nearly every file and call constructors and destructors, and the beginnings of glibc's
+ * threads and contexts, for which glibc's CFI is missing or wrong.
  * Must not know: CFI, rows.
  */
 #ifndef STACKTALLY_CFI_CRT_CODE_H
@@ -10,13 +10,13 @@
 
 #include "cfi/code_ranges.h"
 #include "cfi/code_view.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
 
 /*
- * Adds to `ranges` what is known of code that `known` does not cover; the range's `context` is
- * the number of its rule. Where `known` is wrong, changes it. 0, -ENOMEM, -EFBIG.
+ * Adds ranges for recognised code that `known` does not cover; a range's `context` is the number of
+ * its rule. Corrects the ranges of `known` that are wrong. 0, -ENOMEM, -EFBIG.
  */
-int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_table *book,
+int crt_code_find(const struct code_view *code, struct code_ranges *known, struct rule_table *rules,
 		  struct code_ranges *ranges);
 
 #endif

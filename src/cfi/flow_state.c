@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/flow_state.h"
 
-#define WORD 8
-/* Below the CFA, the return address is all there is. */
-#define AT_ENTRY WORD
-/* Larger frames are nobody's. */
-#define MAX_DEPTH (1 << 28)
+#define WORD	  8
+#define AT_ENTRY  WORD	    /* only the return address is below the CFA */
+#define MAX_DEPTH (1 << 28) /* bytes of a frame */
 
-/* Numbers that DWARF gives the processor's registers. */
+/* DWARF numbers of the processor's registers. */
 static const uint8_t dwarf_numbers[REGISTER_N] = { 0, 2, 1,  3,	 7,  6,	 4,  5,
 						   8, 9, 10, 11, 12, 13, 14, 15 };
 
@@ -26,7 +24,7 @@ static int32_t *saved(struct flow_state *state, uint8_t reg)
 	return reg == REGISTER_BP ? &state->fp : reg == REGISTER_BX ? &state->kept : NULL;
 }
 
-/* So many bytes below where something else is. */
+/* The address `bytes` below another one. */
 static int32_t below(int32_t value, int64_t bytes)
 {
 	int64_t sum = value + bytes;
@@ -35,7 +33,7 @@ static int32_t below(int32_t value, int64_t bytes)
 									    : (int32_t)sum;
 }
 
-/* A register has another value. */
+/* Gives a register another value. */
 static void overwrite(struct flow_state *state, uint8_t reg, int32_t value)
 {
 	int32_t *of = saved(state, reg);
@@ -45,7 +43,7 @@ static void overwrite(struct flow_state *state, uint8_t reg, int32_t value)
 	state->registers[reg] = value;
 }
 
-/* It has what stands there. */
+/* Loads a register from an address in the frame. */
 static void restore(struct flow_state *state, uint8_t reg, int32_t at)
 {
 	int32_t *of = saved(state, reg);
@@ -104,7 +102,7 @@ static bool load(struct flow_state *state, const struct instruction *of)
 		restore(state, of->reg, from);
 		return true;
 	}
-	/* Back from where it was aligned. */
+	/* Restores the stack pointer that was saved before it was aligned. */
 	return of->base == REGISTER_SP && state->slot == of->offset &&
 	       set_sp(state, state->slot_value);
 }

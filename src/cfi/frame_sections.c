@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/frame_sections.h"
 
 #include <elf.h>
@@ -7,15 +7,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "cfi/cfi_program.h"
+#include "cfi/eh_pointer.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
 #endif
-
-#define PE_OMIT	   0xff
-#define PE_DATAREL 0x30
-#define PE_SDATA4  0x0b
 
 static int inflate_bytes(const uint8_t *from, size_t from_size, uint8_t *to, size_t size)
 {
@@ -31,7 +27,7 @@ static int zstd_bytes(const uint8_t *from, size_t from_size, uint8_t *to, size_t
 	return !ZSTD_isError(got) && got == size ? 0 : -EIO;
 }
 
-/* `header` bytes of the section's own come before the stream. */
+/* The stream follows the `header` bytes of the section's header. */
 static int load_compressed(const struct elf_file *elf, const struct elf_section *section,
 			   uint64_t header, uint64_t size, uint32_t kind,
 			   struct frame_bytes *ret_bytes)
@@ -50,11 +46,11 @@ static int load_compressed(const struct elf_file *elf, const struct elf_section 
 	if (!packed || !bytes)
 		return -ENOMEM;
 	r = elf_file_read(elf, section->offset + header, packed, packed_size);
-	if (r)
+	if (r < 0)
 		return r;
 	r = kind == ELFCOMPRESS_ZLIB ? inflate_bytes(packed, packed_size, bytes, size)
 				     : zstd_bytes(packed, packed_size, bytes, size);
-	if (r)
+	if (r < 0)
 		return r;
 	*ret_bytes = (struct frame_bytes){ .bytes = take_ptr(bytes),
 					   .size = size,
@@ -74,12 +70,12 @@ static int load_section(const struct elf_file *elf, const struct elf_section *se
 		if (section->size < sizeof(header))
 			return -EIO;
 		r = elf_file_read(elf, section->offset, &header, sizeof(header));
-		return r ? r
-			 : load_compressed(elf, section, sizeof(header), header.ch_size,
-					   header.ch_type, ret_bytes);
+		return r < 0 ? r
+			     : load_compressed(elf, section, sizeof(header), header.ch_size,
+					       header.ch_type, ret_bytes);
 	}
 	r = elf_file_load(elf, section, FRAME_SECTION_MAX, &bytes);
-	if (r)
+	if (r < 0)
 		return r;
 	*ret_bytes = (struct frame_bytes){ .bytes = bytes,
 					   .size = section->size,
@@ -87,7 +83,7 @@ static int load_section(const struct elf_file *elf, const struct elf_section *se
 	return 0;
 }
 
-/* The way before ELF had a flag for it: "ZLIB", the size in big endian, a stream. */
+/* GNU's compressed sections, older than SHF_COMPRESSED: "ZLIB", big-endian size, stream. */
 static int load_zdebug(const struct elf_file *elf, const struct elf_section *section,
 		       struct frame_bytes *ret_bytes)
 {
@@ -98,7 +94,7 @@ static int load_zdebug(const struct elf_file *elf, const struct elf_section *sec
 	if (section->size < sizeof(header))
 		return -EIO;
 	r = elf_file_read(elf, section->offset, header, sizeof(header));
-	if (r)
+	if (r < 0)
 		return r;
 	if (memcmp(header, "ZLIB", 4) != 0)
 		return -EIO;
@@ -131,16 +127,16 @@ static const struct elf_segment *segment_at(const struct elf_file *elf, uint64_t
 
 /*
  * The highest address of an FDE in the search table of .eh_frame_hdr (LSB, 10.6.2), 0 if there is
- * no table. It is the only one to tell a terminator amid the section from its end.
+ * no table. A terminator before that address is not the end of the section.
  */
 static uint64_t last_fde(struct byte_reader reader, uint8_t count_encoding, uint8_t table_encoding,
 			 const uint8_t *header, uint64_t header_address)
 {
 	uint64_t count, last = 0;
 
-	if (count_encoding == PE_OMIT || table_encoding != (PE_DATAREL | PE_SDATA4) ||
-	    !cfi_read_address(&reader, count_encoding,
-			      header_address + (uint64_t)(reader.at - header), &count) ||
+	if (count_encoding == EH_PE_OMIT || table_encoding != (EH_PE_DATAREL | EH_PE_SDATA4) ||
+	    !eh_pointer_read(&reader, count_encoding,
+			     header_address + (uint64_t)(reader.at - header), &count) ||
 	    count > bytes_left(&reader) / 8)
 		return 0;
 	for (uint64_t i = 0; i < count; i++) {
@@ -154,7 +150,7 @@ static uint64_t last_fde(struct byte_reader reader, uint8_t count_encoding, uint
 	return last;
 }
 
-/* How many bytes of the segment are .eh_frame, `bytes` being what follows its beginning. */
+/* How many of the `size` bytes from the beginning of .eh_frame to its segment's end it has. */
 static uint64_t extent(const uint8_t *bytes, uint64_t size, uint64_t address, uint64_t last)
 {
 	struct byte_reader reader = { .at = bytes, .end = bytes + size };
@@ -172,7 +168,7 @@ static uint64_t extent(const uint8_t *bytes, uint64_t size, uint64_t address, ui
 	}
 }
 
-/* A header's `frame_address`, read from the file up to the end of its segment. */
+/* Reads from .eh_frame_hdr's `frame_address` up to the end of that segment. */
 static int load_segment(const struct elf_file *elf, uint64_t frame_address, uint64_t last,
 			struct frame_bytes *ret_bytes)
 {
@@ -193,7 +189,7 @@ static int load_segment(const struct elf_file *elf, uint64_t frame_address, uint
 	if (segment->offset > UINT64_MAX - at)
 		return -EIO;
 	r = elf_file_read(elf, segment->offset + at, bytes, size);
-	if (r)
+	if (r < 0)
 		return r;
 	size = extent(bytes, size, frame_address, last);
 	*ret_bytes = (struct frame_bytes){ .bytes = take_ptr(bytes),
@@ -217,16 +213,16 @@ static int load_by_header(const struct elf_file *elf, const struct elf_segment *
 	if (!header)
 		return -ENOMEM;
 	r = elf_file_read(elf, segment->offset, header, segment->file_size);
-	if (r)
+	if (r < 0)
 		return r;
 	reader = (struct byte_reader){ .at = header, .end = header + segment->file_size };
 	version = read_u8(&reader);
 	frame_encoding = read_u8(&reader);
 	count_encoding = read_u8(&reader);
 	table_encoding = read_u8(&reader);
-	if (version != 1 || frame_encoding == PE_OMIT ||
-	    !cfi_read_address(&reader, frame_encoding,
-			      segment->address + (uint64_t)(reader.at - header), &frame_address))
+	if (version != 1 || frame_encoding == EH_PE_OMIT ||
+	    !eh_pointer_read(&reader, frame_encoding,
+			     segment->address + (uint64_t)(reader.at - header), &frame_address))
 		return -EIO;
 	return load_segment(elf, frame_address,
 			    last_fde(reader, count_encoding, table_encoding, header,
@@ -234,7 +230,7 @@ static int load_by_header(const struct elf_file *elf, const struct elf_segment *
 			    ret_bytes);
 }
 
-/* Debug files keep the outline of what they were split from, but not the bytes. */
+/* Debug files have the section headers of the file they were split from, but not the bytes. */
 static bool is_stripped_to_debug(const struct elf_file *elf)
 {
 	for (uint32_t i = 1; i < elf->n_sections; i++) {

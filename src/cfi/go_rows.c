@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "cfi/go_rows.h"
 
 #include <errno.h>
@@ -7,14 +7,21 @@
 #include "base/own.h"
 #include "cfi/code_bytes.h"
 
+#define MAX_NAME     64	  /* bytes, more than any name of `specials` */
 #define MAX_ASSEMBLY 1024 /* bytes of the runtime's functions that are looked at */
+
+/*
+ * The depth in syscall.rawVforkSyscall while parent and child share the stack: the return address
+ * is in a register, out of the child's way.
+ */
+#define POPPED (-8)
 
 enum special {
 	NORMAL,
 	ENTRY,	/* the outermost function of a stack */
-	SYSTEM, /* the same from where it goes over to the system stack, till it comes back */
-	FRAME,	/* goes over to the system stack and keeps its frame pointer to its own */
-	LOST,	/* goes over to the system stack and leaves no trace in registers */
+	SYSTEM, /* the outermost function of the system stack while it runs there */
+	FRAME,	/* switches to the system stack; rbp points to its frame meanwhile */
+	LOST,	/* switches to the system stack; no register points back */
 	SIGRETURN,
 };
 
@@ -45,18 +52,22 @@ static const struct {
 	{ "runtime.sigreturn__sigaction", SIGRETURN },
 };
 
-static enum special special_of(const char *name)
+static enum special special_of(const struct go_table *table, const struct go_function *function)
 {
-	size_t length = strcspn(name, ".");
+	char name[MAX_NAME] = "";
+	size_t length;
 
-	/* Most are of other packages. */
+	go_table_name(table, function, name, sizeof(name));
+	length = strcspn(name, ".");
+
+	/* Functions of most packages need no comparison. */
 	if (name[0] != 'r' && name[0] != '_' && name[0] != 'g' &&
 	    strncmp(name, "time", length) != 0)
 		return NORMAL;
 	for (uint32_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
 		const char *end = name + strlen(specials[i].name);
 
-		/* The ABI may stand behind the name. */
+		/* The ABI may follow the name. */
 		if (strncmp(name, specials[i].name, strlen(specials[i].name)) == 0 &&
 		    (!*end || strncmp(end, ".abi0", 5) == 0))
 			return specials[i].special;
@@ -69,15 +80,17 @@ int go_rows_ranges(const struct go_table *table, const struct code_view *code,
 {
 	struct go_function function;
 	struct code_range range = { .source = UNWIND_GO };
-	int r = 0;
+	int r;
 
-	for (uint32_t i = 0; !r && i < table->n_functions; i++) {
+	for (uint32_t i = 0; i < table->n_functions; i++) {
 		const struct code_segment *segment;
 
 		if (!go_table_function(table, i, &function)) {
 			counts->malformed++;
 			continue;
 		}
+		if (!function.depths)
+			continue;
 		segment = code_view_segment(code, function.begin);
 		if (!segment || function.end <= function.begin) {
 			counts->outside++;
@@ -88,29 +101,34 @@ int go_rows_ranges(const struct go_table *table, const struct code_view *code,
 		range.begin = (uint32_t)function.begin;
 		range.end = (uint32_t)function.end;
 		range.context = i;
-		/* As a walk asks for the byte before. */
-		if (special_of(function.name) == SIGRETURN && range.begin > segment->begin)
+		/* A walk looks up the byte before a return address. */
+		if (special_of(table, &function) == SIGRETURN && range.begin > segment->begin)
 			range.begin--;
 		r = code_ranges_add(ranges, &range);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
-/* A function on its way to rows. */
+/* A function whose rows are written. */
 struct frame {
 	const struct code_view *code;
 	struct row_writer *writer;
 	enum special special;
 	uint32_t begin, end;
-	uint64_t saved; /* from where on the frame pointer is in memory; UINT64_MAX: not */
-	bool looked;	/* for that */
-	/* Where a function on another stack goes there, and back; both `end` if it does not. */
+	bool looked;	/* for where the frame pointer is saved */
+	uint64_t saved; /* the address from which on it is; UINT64_MAX: never */
+	/* The addresses at which it switches to another stack and back; both `end` if it does not.
+	 */
 	uint64_t leaves, returns;
+	uint8_t ra_register; /* holds the return address while the depth is POPPED */
 };
 
 /*
- * Where the code at the address, the first at which the stack is `depth` deep, saves the frame
- * pointer below the return address: with push %rbp, or with mov %rbp, depth-8(%rsp).
+ * The address behind the instruction that saves the frame pointer below the return address: push
+ * %rbp, or mov %rbp,depth-8(%rsp). The stack is `depth` deep from `address` on. UINT64_MAX: there
+ * is none.
  */
 static uint64_t find_save(const struct frame *frame, uint64_t address, int64_t depth)
 {
@@ -131,6 +149,20 @@ static uint64_t find_save(const struct frame *frame, uint64_t address, int64_t d
 }
 
 /*
+ * The register that the instruction before the address pops the return address into, one of r8 to
+ * r15; 0 for any other instruction.
+ */
+static uint8_t find_popped(const struct frame *frame, uint64_t address)
+{
+	uint8_t code[2];
+
+	if (code_view_read(frame->code, address - 2, code, sizeof(code)) < sizeof(code) ||
+	    code[0] != 0x41 || (code[1] & 0xf8) != 0x58)
+		return 0;
+	return 8 | (code[1] & 7);
+}
+
+/*
  * The size of an instruction that loads the stack pointer from a register, or from memory at a
  * small offset; 0 for others.
  */
@@ -138,7 +170,7 @@ static size_t loads_sp(const uint8_t *code, size_t left)
 {
 	if (left < 4)
 		return 0;
-	/* mov %reg, %rsp: the register may be an upper one, then mov n(%reg), %rsp. */
+	/* mov %reg,%rsp or mov n(%reg),%rsp; the register may be one of r8 to r15. */
 	if ((code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 && (code[2] & 0xc7) == 0xc4)
 		return 3;
 	return (code[0] == 0x48 || code[0] == 0x49) && code[1] == 0x8b &&
@@ -176,6 +208,10 @@ static struct wire_rule rule_of(const struct frame *frame, uint64_t address, int
 	struct wire_rule rule = { .cfa = WIRE_CFA_SP, .cfa_offset = (int32_t)depth + 8 };
 	bool away = address >= frame->leaves && address < frame->returns;
 
+	if (depth == POPPED)
+		return (struct wire_rule){ .cfa = WIRE_CFA_SP,
+					   .ra = WIRE_RA_REG,
+					   .reg = frame->ra_register };
 	if (frame->special == ENTRY || (frame->special == SYSTEM && away))
 		return (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_ENTRY };
 	if (frame->special == LOST && away)
@@ -193,14 +229,15 @@ static struct wire_rule rule_of(const struct frame *frame, uint64_t address, int
 	return rule;
 }
 
-/* The rows of a piece of one depth: it may begin before the frame pointer is saved, or away. */
+/* The rows of a piece of one depth, within which the frame pointer or the stack may change. */
 static int put_piece(struct frame *frame, uint64_t begin, uint64_t end, int64_t depth)
 {
 	const uint64_t borders[] = { begin, frame->saved, frame->leaves, frame->returns };
 	int r = row_writer_reserve(frame->writer, 4);
 
-	/* Few: in order of address, each once. */
-	for (uint64_t at = begin, next; !r && at < end; at = next) {
+	if (r < 0)
+		return r;
+	for (uint64_t at = begin, next; at < end; at = next) {
 		struct wire_rule rule = rule_of(frame, at, depth);
 
 		row_writer_put_rule(frame->writer, (uint32_t)at, &rule);
@@ -210,16 +247,24 @@ static int put_piece(struct frame *frame, uint64_t begin, uint64_t end, int64_t 
 				next = borders[i];
 		}
 	}
-	return r;
+	return 0;
+}
+
+/* Whether a function's stack can be so deep. */
+static bool is_depth(const struct frame *frame, int64_t depth)
+{
+	return (depth >= 0 && depth <= INT32_MAX - 8) || (depth == POPPED && frame->ra_register);
 }
 
 static int put_single(struct frame *frame, const struct wire_rule *rule, uint64_t from)
 {
 	int r = row_writer_reserve(frame->writer, 1);
 
-	if (!r && from < frame->end)
+	if (r < 0)
+		return r;
+	if (from < frame->end)
 		row_writer_put_rule(frame->writer, (uint32_t)from, rule);
-	return r;
+	return 0;
 }
 
 int go_rows_put(const struct go_table *table, const struct code_view *code,
@@ -238,20 +283,22 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 	struct go_function function;
 	struct go_depth depth;
 	uint64_t end;
-	int r = 0;
+	int r;
 
-	if (!go_table_function(table, range->context, &function))
-		return put_single(&frame, &malformed, frame.begin) ? -ENOMEM : -EBADMSG;
-	frame.special = special_of(function.name);
+	if (!go_table_function(table, range->context, &function)) {
+		r = put_single(&frame, &malformed, frame.begin);
+		return r < 0 ? r : -EBADMSG;
+	}
+	frame.special = special_of(table, &function);
 	if (frame.special == SIGRETURN)
 		return put_single(&frame, &signal, frame.begin);
 	if (frame.special == SYSTEM || frame.special == FRAME || frame.special == LOST)
 		find_switches(&frame);
 	go_depth_begin(table, &function, &depth);
-	if (!function.depths) /* assembly that leaves the stack alone */
-		return put_piece(&frame, frame.begin, frame.end, 0);
-	while (!r && depth.end < frame.end && go_depth_next(&depth)) {
-		if (depth.depth < 0 || depth.depth > INT32_MAX - 8)
+	while (depth.end < frame.end && go_depth_next(&depth)) {
+		if (depth.depth == POPPED)
+			frame.ra_register = find_popped(&frame, depth.begin);
+		if (!is_depth(&frame, depth.depth))
 			break;
 		if (depth.depth && !frame.looked && depth.begin > frame.begin) {
 			frame.saved = find_save(&frame, depth.begin, depth.depth);
@@ -259,17 +306,20 @@ int go_rows_put(const struct go_table *table, const struct code_view *code,
 		}
 		end = depth.end < frame.end ? depth.end : frame.end;
 		r = put_piece(&frame, depth.begin, end, depth.depth);
+		if (r < 0)
+			return r;
 	}
-	if (r || depth.end >= frame.end)
-		return r;
-	/* What is behind the last piece is padding, if the table ended as it should. */
-	if (depth.bytes.failed || depth.depth < 0 || depth.depth > INT32_MAX - 8) {
+	if (depth.bytes.failed || !is_depth(&frame, depth.depth)) {
 		r = put_single(&frame, &malformed,
 			       depth.begin > frame.begin ? depth.begin : frame.begin);
-		return r ? r : -EBADMSG;
+		return r < 0 ? r : -EBADMSG;
 	}
+	if (depth.end >= frame.end)
+		return 0;
+	/* Padding follows. */
 	r = row_writer_reserve(writer, 1);
-	if (!r)
-		row_writer_put(writer, (uint32_t)depth.end, RULE_GAP);
-	return r;
+	if (r < 0)
+		return r;
+	row_writer_put(writer, (uint32_t)depth.end, RULE_GAP);
+	return 0;
 }

@@ -13,7 +13,7 @@
 #define SI BIT(REGISTER_SI)
 #define DI BIT(REGISTER_DI)
 
-/* Of opcodes. */
+/* Opcode maps. */
 enum map {
 	MAP_ONE_BYTE,
 	MAP_0F,
@@ -28,16 +28,16 @@ enum map {
 
 struct decoder {
 	const uint8_t *at, *end;
-	bool is_short;	/* of memory: there were not so many bytes */
+	bool is_short;	/* the bytes ended within the instruction */
 	bool is_vector; /* VEX or EVEX */
 	bool operand16, repeat, address32, rex;
-	uint8_t w, r, x, b; /* of REX, VEX or EVEX: the latter three as bit 3 of a register */
-	uint8_t second;	    /* VEX's and EVEX's other register */
+	uint8_t w, r, x, b; /* of REX, VEX or EVEX; r, x and b in the place of a register's bit 3 */
+	uint8_t second;	    /* the register vvvv of VEX and EVEX */
 	enum map map;
 	uint8_t opcode;
 	/* ModRM and what follows. */
 	uint8_t mod, reg, rm;
-	uint8_t base; /* of memory, with nothing but an offset; else REGISTER_NONE */
+	uint8_t base; /* of an address base + offset; else REGISTER_NONE */
 	int32_t offset;
 };
 
@@ -49,7 +49,7 @@ static uint8_t byte(struct decoder *d)
 	return 0;
 }
 
-/* A signed number of 1, 2, 4 or 8 bytes; of the last its lower half. */
+/* A signed number of 1, 2, 4 or 8 bytes; the lower half of the latter. */
 static int32_t number(struct decoder *d, size_t size)
 {
 	uint32_t value = 0;
@@ -78,7 +78,7 @@ static void read_modrm(struct decoder *d)
 	if ((modrm & 7) == 4) {
 		sib = byte(d);
 		d->base = (sib & 7) | d->b;
-		/* An index, which 4 is none of. */
+		/* An index of 4 means none. */
 		if (((sib >> 3 & 7) | d->x) != 4)
 			d->base = REGISTER_NONE;
 		if (d->mod == 0 && (sib & 7) == 5) {
@@ -95,7 +95,7 @@ static void read_modrm(struct decoder *d)
 		d->offset = number(d, 4);
 }
 
-/* VEX, EVEX or XOP, and the opcode; false: none of them. */
+/* Reads VEX, EVEX or XOP, and the opcode. False: not a known map. */
 static bool read_vector(struct decoder *d, uint8_t first)
 {
 	size_t n = first == 0xc5 ? 1 : first == 0x62 ? 3 : 2;
@@ -120,7 +120,7 @@ static bool read_vector(struct decoder *d, uint8_t first)
 	       (first == 0x62 && (d->map == MAP_EVEX5 || d->map == MAP_EVEX6));
 }
 
-/* Up to the opcode; false: not known. */
+/* Reads up to the opcode, included. False: not a known encoding. */
 static bool read_prefixes(struct decoder *d)
 {
 	uint8_t first;
@@ -146,7 +146,7 @@ static bool read_prefixes(struct decoder *d)
 		d->b = (first & 1) << 3;
 		first = byte(d);
 	}
-	/* What pops to memory has no such maps. */
+	/* 8f is XOP's, or that of pop, whose ModRM has no such map. */
 	if (first == 0xc4 || first == 0xc5 || first == 0x62 ||
 	    (first == 0x8f && d->at < d->end && (*d->at & 0x1f) >= MAP_XOP8))
 		return !d->rex && read_vector(d, first);
@@ -173,7 +173,7 @@ static uint16_t operand(const struct decoder *d, bool wide, uint8_t reg)
 	return wide ? BIT(reg) : byte_register(d, reg);
 }
 
-/* The operand that may be in memory, if it is a register. */
+/* The r/m operand, if it is a register. */
 static uint16_t written_rm(const struct decoder *d, bool wide)
 {
 	return d->mod == 3 ? operand(d, wide, d->rm) : 0;
@@ -226,7 +226,7 @@ static size_t immediate_size(const struct decoder *d)
 	return 0;
 }
 
-/* What it writes, if its kind does not say it. */
+/* The registers that it writes. classify() corrects kinds that tell it otherwise. */
 static uint16_t written_by(const struct decoder *d)
 {
 	uint8_t o = d->opcode, which = d->reg & 7;
@@ -380,7 +380,7 @@ static void classify(const struct decoder *d, struct instruction *of, int32_t im
 
 	if (o >= 0x50 && o <= 0x5f) {
 		be(of, o < 0x58 ? INSTRUCTION_PUSH : INSTRUCTION_POP, (o & 7) | d->b, 0, 0);
-		/* Of two bytes, which nobody does. */
+		/* A push or pop of two bytes. */
 		if (d->operand16)
 			of->kind = INSTRUCTION_UNKNOWN;
 	} else if (o == 0x68 || o == 0x6a || (o == 0xff && which == 6)) {
@@ -414,7 +414,7 @@ static void classify(const struct decoder *d, struct instruction *of, int32_t im
 	} else if (o == 0xcc || o == 0xf1 || o == 0xf4) {
 		be(of, INSTRUCTION_STOP, 0, 0, 0);
 	} else if (o == 0xc8 || o == 0xca || o == 0xcb || o == 0xcf || o == 0xff) {
-		/* enter, far returns and jumps; inc and dec were none of these */
+		/* enter, far returns and jumps; ff is also that of inc and dec */
 		if (o != 0xff || which > 1)
 			of->kind = INSTRUCTION_UNKNOWN;
 	}
@@ -461,7 +461,7 @@ static void decode_0f(struct decoder *d, struct instruction *of)
 	of->written = written_by_0f(d);
 	if (!d->is_vector && (o == 0x0b || o == 0xb9 || o == 0xff || o == 0x07 || o == 0x35))
 		be(of, INSTRUCTION_STOP, 0, 0, 0);
-	if (!d->is_vector && (o == 0xa0 || o == 0xa8)) /* of fs and gs */
+	if (!d->is_vector && (o == 0xa0 || o == 0xa8)) /* push fs, gs */
 		be(of, INSTRUCTION_PUSH, REGISTER_NONE, 0, 0);
 	if (!d->is_vector && (o == 0xa1 || o == 0xa9))
 		be(of, INSTRUCTION_POP, REGISTER_NONE, 0, 0);

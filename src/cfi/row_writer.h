@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows as they come into being, in ascending order: rules become numbers, what repeats the row
- * before it is dropped. Must not know: where rows come from.
+ * Writes rows in ascending order: replaces rules by their numbers and drops rows that repeat the
+ * rule of the one before. Must not know: where rows come from.
  */
 #ifndef STACKTALLY_CFI_ROW_WRITER_H
 #define STACKTALLY_CFI_ROW_WRITER_H
@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cfi/rows.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
+#include "cfi/unwind_rows.h"
 
 struct row_writer {
 	struct unwind_row *rows;
-	uint32_t n, room;
-	uint32_t unsupported;
-	struct rule_table *book;
-	struct rule_cache *cache; /* the writer's own */
+	uint32_t n, capacity;
+	uint32_t unsupported; /* rows, repeated ones included */
+	struct rule_table *table;
+	struct rule_cache *cache; /* owned */
 };
 
 /* 0 or -ENOMEM. */
-int row_writer_open(struct row_writer *writer, struct rule_table *book);
+int row_writer_open(struct row_writer *writer, struct rule_table *table);
 void row_writer_close(struct row_writer *writer);
 
-/* Room for `n` more rows: 0, -ENOMEM, -EFBIG. */
+/* Makes room for `n` more rows: 0, -ENOMEM, -EFBIG. */
 int row_writer_reserve(struct row_writer *writer, uint64_t n);
 
-/* Where room was reserved. A second row for an address takes the place of the first. */
+/* Room must be reserved. A second row for an address replaces the first. */
 static inline void row_writer_put(struct row_writer *writer, uint32_t address, uint16_t rule)
 {
 	uint32_t n = writer->n;
@@ -51,7 +51,7 @@ static inline void row_writer_put_rule(struct row_writer *writer, uint32_t addre
 {
 	if (!rule_is_supported(rule))
 		writer->unsupported++;
-	row_writer_put(writer, address, rule_number(writer->book, writer->cache, rule));
+	row_writer_put(writer, address, rule_number(writer->table, writer->cache, rule));
 }
 
 #endif

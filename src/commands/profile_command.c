@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * profile: where CPU time goes. Its trigger is the clock; the rest is run().
+ * profile: samples the stacks of all CPUs. Its trigger is the clock; run() does the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "run/run.h"
 #include "trigger/clock.h"
 
-#define DEFAULT_FREQUENCY 49 /* not 50: sampling must not run in step with what it samples */
+#define DEFAULT_FREQUENCY 49 /* bcc's; odd, to not run in step with timers of 100 Hz */
 
 struct invocation {
 	struct profile_options options;
@@ -25,7 +25,7 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 {
 	const struct invocation *invocation = context;
 	const struct plan *plan = &invocation->plan;
-	char rate[64], who[256], cpu[32] = "", end[64];
+	char rate[64], scope[256], cpu[32] = "", end[64];
 
 	(void)n;
 	if (invocation->frequency)
@@ -34,14 +34,14 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 	else
 		snprintf(rate, sizeof(rate), "every %llu events",
 			 (unsigned long long)invocation->options.period);
-	shared_plan_who(plan, who, sizeof(who));
+	shared_plan_scope(plan, scope, sizeof(scope));
 	if (plan->filter.cpu >= 0)
 		snprintf(cpu, sizeof(cpu), " on CPU#%d", plan->filter.cpu);
 	if (plan->duration > 0)
 		snprintf(end, sizeof(end), " for %g secs.", plan->duration);
 	else
 		snprintf(end, sizeof(end), "... Hit Ctrl-C to end.");
-	snprintf(ret_title, size, "Sampling at %s of %s by %s stack%s%s", rate, who,
+	snprintf(ret_title, size, "Sampling at %s of %s by %s stack%s%s", rate, scope,
 		 plan->user && plan->kernel ? "user + kernel"
 		 : plan->user		    ? "user"
 					    : "kernel",

@@ -4,7 +4,7 @@
 #define FIELD(name)  offsetof(struct profile_options, name)
 #define SHARED(name) offsetof(struct profile_options, shared.name)
 
-/* perf's names, those most machines have. */
+/* perf's names of events that most machines have. */
 #define EVENTS                                                                                     \
 	"cycles cpu-clock task-clock instructions cache-references cache-misses "                  \
 	"branch-instructions branch-misses page-faults minor-faults major-faults "                 \
@@ -135,8 +135,8 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_STRING,
 	  .field = FIELD(event),
 	  .metavar = "EVENT",
-	  .help = "what to sample on, by perf's names: cycles, cpu-clock, instructions, "
-		  "cache-misses, page-faults, context-switches ... (default: cycles where the "
+	  .help = "the event to sample on, by its name in perf: cycles, cpu-clock, instructions, "
+		  "cache-misses, page-faults, context-switches ... (default: cycles if the "
 		  "machine counts them, else cpu-clock)",
 	  .completes = EVENTS },
 	{ .section = SECTION_CAPTURE,
@@ -145,7 +145,7 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_SECONDS,
 	  .field = SHARED(interval),
 	  .metavar = "SECONDS",
-	  .help = "print a report every so often, each with only its own samples" },
+	  .help = "print a report every SECONDS, each with only its own samples" },
 	SHARED_DEPTH_ROW(struct profile_options),
 	SHARED_UNWIND_ROW(struct profile_options),
 	SHARED_UNWIND_MEMORY_ROW(struct profile_options),
@@ -168,7 +168,7 @@ static const struct option_row rows[] = {
 	  .letter = 'v',
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(verbose),
-	  .help = "say on stderr what is done, and what libbpf says" },
+	  .help = "print details and libbpf's messages on stderr" },
 	SHARED_OTHER_ROWS(struct profile_options),
 };
 
@@ -186,7 +186,7 @@ static const struct option_example examples[] = {
 	{ "--mntnsmap mappath", "only trace mount namespaces in the map" },
 	{ "-F 99 -- make -j8", "profile a command and all it starts" },
 	{ "--name 'nginx*' 10", "only threads whose name matches" },
-	{ "-e page-faults 10", "what touches memory for the first time" },
+	{ "-e page-faults 10", "stacks that touch memory for the first time" },
 	{ "-o out.folded -o - 10", "to a file and to the terminal" },
 	{ 0 },
 };

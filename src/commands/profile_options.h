@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line of profile: the table and where its values go. Lists are freed by
- * options_clear(), strings point into argv.
+ * The command line of profile: its table of options and the struct that receives their values.
+ * options_clear() frees the lists; strings point into argv.
  */
 #ifndef STACKTALLY_COMMANDS_PROFILE_OPTIONS_H
 #define STACKTALLY_COMMANDS_PROFILE_OPTIONS_H
@@ -10,7 +10,7 @@
 
 struct profile_options {
 	struct shared_options shared;
-	uint64_t frequency; /* Hz; 0: not given, so 49 unless there is a period */
+	uint64_t frequency; /* Hz; 0: not given: 49 unless there is a period */
 	uint64_t period;    /* -c; 0: not given */
 	bool include_idle;
 	const char *cgroupmap, *mntnsmap, *event; /* NULL: not given */
@@ -24,6 +24,6 @@ struct profile_options {
 	}
 
 extern const struct command_line profile_command_line;
-extern const struct manual_section profile_manual[]; /* profile_manual.c */
+extern const struct manual_section profile_manual[]; /* manual.c */
 
 #endif

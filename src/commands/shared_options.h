@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The options both commands have: their fields, and the rows of those that are not bcc's (bcc
- * words the ones it has differently for each command, so their rows are in the commands' tables).
+ * The options that both commands have: their fields, and their rows unless they are bcc's, whose
+ * rows are worded differently in the two commands and stand in the commands' tables.
  *
- * Lists are freed by options_clear(), strings point into argv.
+ * options_clear() frees the lists; strings point into argv.
  */
 #ifndef STACKTALLY_COMMANDS_SHARED_OPTIONS_H
 #define STACKTALLY_COMMANDS_SHARED_OPTIONS_H
 
 #include "cli/options.h"
+#include "report/formats.h"
 
-/*
- * Frames of a stack. The kernel walks 127 unless kernel.perf_event_max_stack says more; what is
- * walked by tables is not cut before it has to be.
- */
+/* Frames of a stack. 127 is the default of kernel.perf_event_max_stack. */
 #define MAX_DEPTH_LIMIT	    1024
 #define MAX_DEPTH_BY_KERNEL 127
 
-/* MB of kernel memory for unwinding tables. */
-#define UNWIND_MEMORY_LIMIT 1024
-#define UNWIND_MEMORY_USUAL 64
+/* MB of kernel memory for unwinding tables: the largest value, and the default. */
+#define UNWIND_MEMORY_LIMIT   1024
+#define UNWIND_MEMORY_DEFAULT 64
 
 struct shared_options {
 	struct id_list tgids, tids; /* -p, -L */
@@ -29,8 +27,8 @@ struct shared_options {
 	bool children, per_thread, show_cgroup;
 	bool inlines, no_inlines, lines;
 	bool force, quiet, tui;
-	int64_t cpu;		    /* -1 and below: all */
-	uint64_t hash_storage_size; /* 0: not given, as for all of these */
+	int64_t cpu;		    /* negative: all */
+	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
 	uint64_t stack_storage_size;
 	uint64_t max_depth;
 	double duration, interval;	  /* seconds; 0: not given */
@@ -45,13 +43,18 @@ struct shared_options {
 
 #define SHARED_OPTIONS_DEFAULT                                                                     \
 	{                                                                                          \
-		.cpu = -1, .unwind_memory = UNWIND_MEMORY_USUAL                                    \
+		.cpu = -1, .unwind_memory = UNWIND_MEMORY_DEFAULT                                  \
 	}
 
-/* The words --format takes, for help and completion. */
-#define SHARED_FORMATS "text folded svg html pprof speedscope json perf-script recording"
+/* The names of the formats, for completion and for --help. */
+#define SHARED_FORMAT(id, name)		    name
+#define SHARED_FORMAT_AFTER_BLANK(id, name) " " name
+#define SHARED_FORMAT_AFTER_COMMA(id, name) ", " name
+#define SHARED_FORMAT_AFTER_OR(id, name)    " or " name
+#define SHARED_FORMATS                                                                             \
+	REPORT_FORMATS(SHARED_FORMAT, SHARED_FORMAT_AFTER_BLANK, SHARED_FORMAT_AFTER_BLANK)
 #define SHARED_FORMATS_HELP                                                                        \
-	"text, folded, svg, html, pprof, speedscope, json, perf-script or recording"
+	REPORT_FORMATS(SHARED_FORMAT, SHARED_FORMAT_AFTER_COMMA, SHARED_FORMAT_AFTER_OR)
 
 #define SECTION_FILTERS "filters"
 #define SECTION_CAPTURE "capture"
@@ -59,10 +62,7 @@ struct shared_options {
 #define SECTION_OUTPUT	"output and saved recordings"
 #define SECTION_OTHER	"other"
 
-/*
- * The rows both tables take over as they are; T is the command's own struct. Macros, because the
- * offsets belong to T.
- */
+/* The rows that both tables have. Macros, as the offsets depend on T, the command's own struct. */
 #define SHARED_FILTER_ROWS(T)                                                                      \
 	{ .section = SECTION_FILTERS,                                                              \
 	  .name = "name",                                                                          \
@@ -76,29 +76,30 @@ struct shared_options {
 		  .kind = OPTION_STRING,                                                           \
 		  .field = offsetof(T, shared.cgroup),                                             \
 		  .metavar = "PATH",                                                               \
-		  .help = "only what runs in this cgroup (v2) or below it",                        \
+		  .help = "only processes in this cgroup (v2) or below it",                        \
 		  .completes = "dir" },                                                            \
 	{                                                                                          \
 		.section = SECTION_FILTERS, .name = "children", .kind = OPTION_FLAG,               \
 		.field = offsetof(T, shared.children),                                             \
-		.help = "with -p: also all that these processes fork from now on"                  \
+		.help = "with -p: also processes that these fork from now on"                      \
 	}
 
 #define SHARED_DEPTH_ROW(T)                                                                        \
 	{                                                                                          \
 		.section = SECTION_CAPTURE, .name = "max-depth", .kind = OPTION_POSITIVE,          \
 		.field = offsetof(T, shared.max_depth), .max = MAX_DEPTH_LIMIT, .metavar = "N",    \
-		.help = "frames kept of each kernel and of each user stack, up to 1024 (default: " \
-			"1024 of what is walked by tables, 127 of others)"                         \
+		.help = "frames to keep of each kernel and each user stack, up to 1024 (default "  \
+			"1024; 127 for kernel and frame-pointer stacks)"                           \
 	}
 
 #define SHARED_UNWIND_ROW(T)                                                                       \
 	{                                                                                          \
 		.section = SECTION_CAPTURE, .name = "unwind", .kind = OPTION_STRING,               \
 		.field = offsetof(T, shared.unwind), .metavar = "HOW",                             \
-		.help = "how user stacks are walked: by call frame information, and by frame "     \
-			"pointers in generated code (auto, the default), by the former only "      \
-			"(cfi), by frame pointers as the kernel does (fp), not at all (none)",     \
+		.help = "how to walk user stacks: by call frame information, and by frame "        \
+			"pointers in generated code (auto, the default), by call frame "           \
+			"information only (cfi), by frame pointers as the kernel does (fp), not "  \
+			"at all (none)",                                                           \
 		.completes = "auto cfi fp none"                                                    \
 	}
 
@@ -107,22 +108,22 @@ struct shared_options {
 		.section = SECTION_CAPTURE, .name = "unwind-memory", .kind = OPTION_POSITIVE,      \
 		.field = offsetof(T, shared.unwind_memory), .max = UNWIND_MEMORY_LIMIT,            \
 		.metavar = "MB",                                                                   \
-		.help = "kernel memory for tables made of call frame information, up to 1024 MB "  \
-			"(default 64); when it is full, those that were not used for longest go"   \
+		.help = "kernel memory for unwinding tables, up to 1024 MB (default 64); when it " \
+			"is full, the tables that were unused for longest are dropped"             \
 	}
 
 #define SHARED_FORCE_ROW(T)                                                                        \
 	{                                                                                          \
 		.section = SECTION_CAPTURE, .name = "force", .kind = OPTION_FLAG,                  \
 		.field = offsetof(T, shared.force),                                                \
-		.help = "run even on a kernel that is known to hang on reading user stacks"        \
+		.help = "run even on a kernel that is known to hang when user stacks are read"     \
 	}
 
 #define SHARED_BY_ADDRESS_ROW(T)                                                                   \
 	{                                                                                          \
 		.section = SECTION_DISPLAY, .name = "by-address", .kind = OPTION_FLAG,             \
 		.field = offsetof(T, shared.by_address),                                           \
-		.help = "keep stacks apart that look alike but differ in addresses"                \
+		.help = "keep stacks apart that print alike but differ in addresses"               \
 	}
 
 #define SHARED_APART_ROWS(T)                                                                       \
@@ -142,8 +143,9 @@ struct shared_options {
 		  .field = offsetof(T, shared.inlines),                                            \
 		  .exclusive = "inlines",                                                          \
 		  .help = "show inlined functions as frames of their own, where debug "            \
-			  "information is there; not by default, as names then take some 70 "      \
-			  "times as long (0.07 s, not 0.001 s, for 1,000 addresses in libc)" },    \
+			  "information has them; off by default, as names then take some 70 "      \
+			  "times as long (0.07 s instead of 0.001 s for 1,000 addresses in "       \
+			  "libc)" },                                                               \
 		{ .section = SECTION_DISPLAY,                                                      \
 		  .name = "no-inlines",                                                            \
 		  .kind = OPTION_FLAG,                                                             \
@@ -153,7 +155,7 @@ struct shared_options {
 	{                                                                                          \
 		.section = SECTION_DISPLAY, .name = "lines", .kind = OPTION_FLAG,                  \
 		.field = offsetof(T, shared.lines),                                                \
-		.help = "show source file and line, where debug information is there"              \
+		.help = "show source file and line, where debug information has them"              \
 	}
 
 #define SHARED_OUTPUT_ROWS(T)                                                                      \
@@ -164,9 +166,8 @@ struct shared_options {
 	  .field = offsetof(T, shared.outputs),                                                    \
 	  .metavar = "FILE",                                                                       \
 	  .help = "write the report to FILE (- is stdout) in the format of its extension; may be " \
-		  "given several times; %n (1, 2 ...) or %t (when it began) in the name makes a "  \
-		  "file "                                                                          \
-		  "for each interval",                                                             \
+		  "given several times; %n (1, 2 ...) or %t (start time) in the name makes a "     \
+		  "file for each interval",                                                        \
 	  .completes = "file" },                                                                   \
 		{ .section = SECTION_OUTPUT,                                                       \
 		  .name = "format",                                                                \
@@ -181,18 +182,16 @@ struct shared_options {
 		  .kind = OPTION_FLAG,                                                             \
 		  .field = offsetof(T, shared.tui),                                                \
 		  .exclusive = "watch",                                                            \
-		  .help = "watch the flame graph grow in the terminal, and browse it; ? there "    \
-			  "lists the "                                                             \
-			  "keys" },                                                                \
+		  .help = "watch the flame graph grow in the terminal, and browse it; press ? "    \
+			  "for the keys" },                                                        \
 		{ .section = SECTION_OUTPUT,                                                       \
 		  .name = "live",                                                                  \
 		  .kind = OPTION_STRING_OR_NOT,                                                    \
 		  .field = offsetof(T, shared.live),                                               \
 		  .metavar = "ADDR:PORT",                                                          \
 		  .help = "serve a page with a moving flame graph while measuring, and print its " \
-			  "address "                                                               \
-			  "on stderr; on this machine only and at any free port unless told "      \
-			  "otherwise" },                                                           \
+			  "address on stderr (default: for this machine only, at any free "        \
+			  "port)" },                                                               \
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
 		.field = offsetof(T, shared.from), .metavar = "FILE",                              \
@@ -206,13 +205,12 @@ struct shared_options {
 	  .kind = OPTION_STRING,                                                                   \
 	  .field = offsetof(T, shared.diff),                                                       \
 	  .metavar = "BASE",                                                                       \
-	  .help = "show what changed since BASE, a recording, folded stacks or a pprof file, "     \
-		  "whose counts are scaled as if it had as many samples",                          \
+	  .help = "show what changed since BASE (a recording, folded stacks or a pprof file), "    \
+		  "with its counts scaled to the same number of samples",                          \
 	  .completes = "file" },                                                                   \
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "diff-raw", .kind = OPTION_FLAG,                \
-		.field = offsetof(T, shared.diff_raw),                                             \
-		.help = "with --diff: compare the counts as they are"                              \
+		.field = offsetof(T, shared.diff_raw), .help = "with --diff: do not scale counts"  \
 	}
 
 #define SHARED_OTHER_ROWS(T)                                                                       \
@@ -239,9 +237,5 @@ struct shared_options {
 		.field = OPTION_NO_FIELD, .hidden = true,                                          \
 		.help = "print the completion for bash and exit"                                   \
 	}
-
-/* Man page sections of both, in roff; shared_manual.c. */
-extern const char shared_manual_environment[], shared_manual_exit_status[],
-	shared_manual_privileges[];
 
 #endif

@@ -17,7 +17,7 @@ int shared_parse(struct command_line *line, int argc, char **argv, void *options
 	enum parsed parsed = PARSED_RUN;
 	struct error err = { 0 };
 
-	/* Writing to a closed pipe is an error like others, and leaves time to clean up. */
+	/* A write to a closed pipe then fails like any other, and probes are removed. */
 	signal(SIGPIPE, SIG_IGN);
 	line->program = options_program(argv[0], line->program);
 	if (options_parse(line, argc, argv, options, ret_command, &parsed, &err) < 0)
@@ -28,10 +28,10 @@ int shared_parse(struct command_line *line, int argc, char **argv, void *options
 	return fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
 }
 
-/* The outputs: each -o with its --format; without -o, stdout. */
+/* One output for each -o, with its --format; stdout if there is no -o. */
 static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)
 {
-	/* Who has watched does not want to read it all again. */
+	/* --tui has shown it: print no text report unless one is asked for. */
 	bool shown =
 		options->tui && !options->formats.n && !options->folded && isatty(STDOUT_FILENO);
 	uint32_t n = options->outputs.n ? options->outputs.n : shown ? 0 : 1;
@@ -55,8 +55,8 @@ static int plan_outputs(const struct shared_options *options, struct plan *plan,
 	return 0;
 }
 
-/* Looks at a measurement that runs, for somebody at a terminal. */
-static int plan_looks(const struct shared_options *options, struct plan *plan, struct error *err)
+/* The display of a running measurement: --tui, --live, or a progress line on a terminal. */
+static int plan_display(const struct shared_options *options, struct plan *plan, struct error *err)
 {
 	bool to_terminal = false, to_file = false;
 
@@ -65,8 +65,9 @@ static int plan_looks(const struct shared_options *options, struct plan *plan, s
 		to_file |= plan->outputs[i].path != NULL;
 	}
 	if (options->tui && options->interval > 0 && to_terminal)
-		return error_usage(err, "argument --tui: reports at intervals on the same terminal "
-					"would overwrite it: use -o FILE");
+		return error_usage(err,
+				   "argument --tui: interval reports on the same terminal would "
+				   "overwrite the flame graph: use -o FILE");
 	plan->tui = options->tui;
 	plan->progress = !options->tui && !options->quiet && !to_file && !plan->command &&
 			 options->interval <= 0 && isatty(STDERR_FILENO);
@@ -104,6 +105,18 @@ static void plan_depth(uint32_t asked, struct plan *plan)
 
 	plan->kernel_depth = asked ? asked : MAX_DEPTH_BY_KERNEL;
 	plan->user_depth = asked ? asked : by_kernel ? MAX_DEPTH_BY_KERNEL : MAX_DEPTH_LIMIT;
+}
+
+static int check_options(const struct shared_options *options, struct error *err)
+{
+	if (options->diff_raw && !options->diff)
+		return error_usage(err, "argument --diff-raw: needs --diff");
+	if (options->children && !options->tgids.n)
+		return error_usage(err, "argument --children: needs -p/--pid");
+	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
+	    options->stack_storage_size > INT_MAX)
+		return error_usage(err, "a number is too large");
+	return 0;
 }
 
 int shared_plan(const struct shared_options *options, char *const *command, struct plan *ret_plan,
@@ -150,19 +163,16 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 	};
 	int r;
 
-	if (options->diff_raw && !options->diff)
-		return error_usage(err, "argument --diff-raw: goes with --diff");
-	if (options->children && !options->tgids.n)
-		return error_usage(err, "argument --children: goes with -p/--pid");
-	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
-	    options->stack_storage_size > INT_MAX)
-		return error_usage(err, "a number is too large");
+	r = check_options(options, err);
+	if (r < 0)
+		return r;
 	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
+	if (r < 0)
+		return r;
 	plan_depth((uint32_t)options->max_depth, &plan);
+	r = plan_outputs(options, &plan, err);
 	if (r == 0)
-		r = plan_outputs(options, &plan, err);
-	if (r == 0)
-		r = plan_looks(options, &plan, err);
+		r = plan_display(options, &plan, err);
 	if (r < 0) {
 		shared_plan_clear(&plan);
 		return r;
@@ -179,7 +189,7 @@ void shared_plan_clear(struct plan *plan)
 	plan->n_outputs = 0;
 }
 
-void shared_plan_who(const struct plan *plan, char *who, size_t size)
+void shared_plan_scope(const struct plan *plan, char *ret_scope, size_t size)
 {
 	const struct id_list *list =
 		plan->filter.tgids.n ? &plan->filter.tgids : &plan->filter.tids;
@@ -187,20 +197,22 @@ void shared_plan_who(const struct plan *plan, char *who, size_t size)
 	size_t at;
 
 	if (plan->command && !list->n) {
-		snprintf(who, size, "'%s'", plan->command[0]);
+		snprintf(ret_scope, size, "'%s'", plan->command[0]);
 		return;
 	}
 	if (!list->n) {
-		snprintf(who, size, "all threads");
+		snprintf(ret_scope, size, "all threads");
 		return;
 	}
-	at = (size_t)snprintf(who, size, list->n == 1 ? "%s " : "%s [", what);
+	at = (size_t)snprintf(ret_scope, size, list->n == 1 ? "%s " : "%s [", what);
 	for (uint32_t i = 0; i < list->n && at < size; i++)
-		at += (size_t)snprintf(who + at, size - at, "%s%d", i ? ", " : "", list->ids[i]);
+		at += (size_t)snprintf(ret_scope + at, size - at, "%s%d", i ? ", " : "",
+				       list->ids[i]);
 	if (list->n > 1 && at < size)
-		snprintf(who + at, size - at, "]");
+		snprintf(ret_scope + at, size - at, "]");
 }
 
+/* Characters that need no quoting. */
 #define BARE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
 
 static void put_word(FILE *out, const char *word)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stackcount: what leads to an event. Its trigger is a probe; the rest is run().
+ * stackcount: counts the stacks of events. Its trigger is made of probes; run() does the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +28,20 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 }
 
 struct progress {
-	time_t began, said;
+	time_t began, told;
 };
 
-/* Probes that go in or out one by one take their time: from a second on, say how far it is. */
+/* Probes attached or detached one by one can take minutes: tell how many are done, each second. */
 static void on_progress(void *context, bool detaching, uint32_t done, uint32_t total)
 {
 	struct progress *progress = context;
 	time_t now = time(NULL);
 
 	if (done <= 1 || !progress->began)
-		progress->began = progress->said = now;
-	if (now - progress->said < 1)
+		progress->began = progress->told = now;
+	if (now - progress->told < 1)
 		return;
-	progress->said = now;
+	progress->told = now;
 	message_note("%s: %u of %u probes", detaching ? "detaching" : "attaching", done, total);
 }
 
@@ -70,7 +70,7 @@ static int start(const struct run_request *request, const struct invocation *inv
 	return run(request, trigger);
 }
 
-/* bcc measures whole intervals until the duration is over: -i 2 -D 3 takes 4 s. */
+/* As in bcc, the duration is rounded up to whole intervals: -i 2 -D 3 takes 4 s. */
 static void plan_times(struct plan *plan)
 {
 	uint64_t intervals;
@@ -107,7 +107,7 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 	}
 	if (shared_plan(shared, command, &invocation->plan, &request.report, &err) < 0)
 		return message_usage_error(line, &err);
-	/* Idle tasks switch, wake and take interrupts as others do. */
+	/* Events of idle tasks (switches, wakeups, interrupts) count. */
 	invocation->plan.filter.include_idle = true;
 	plan_times(&invocation->plan);
 	request.report.layout = REPORT_LAYOUT_STACKCOUNT;

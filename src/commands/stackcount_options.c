@@ -86,7 +86,7 @@ static const struct option_row rows[] = {
 	{ .name = "debug",
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(debug),
-	  .help = "say on stderr what is done, and what libbpf says (for debugging purposes)" },
+	  .help = "print details and libbpf's messages on stderr (for debugging purposes)" },
 	{ .name = "pattern",
 	  .kind = OPTION_STRING,
 	  .field = FIELD(pattern),
@@ -163,7 +163,7 @@ static const struct option_example examples[] = {
 	{ "-p 185 'u:node:*'", "count stacks for all USDT probes in node" },
 	{ "-K t:sched:sched_switch", "kernel stacks only" },
 	{ "-U t:sched:sched_switch", "user stacks only" },
-	{ "-D 10 t:block:block_rq_issue", "who causes disk I/O, for 10 seconds" },
+	{ "-D 10 t:block:block_rq_issue", "stacks that cause disk I/O, for 10 seconds" },
 	{ "c:malloc -- ./server", "a command and all it starts" },
 	{ 0 },
 };

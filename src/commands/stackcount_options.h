@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line of stackcount: the table and where its values go. Lists are freed by
- * options_clear(), strings point into argv.
+ * The command line of stackcount: its table of options and the struct that receives their values.
+ * options_clear() frees the lists; strings point into argv.
  */
 #ifndef STACKTALLY_COMMANDS_STACKCOUNT_OPTIONS_H
 #define STACKTALLY_COMMANDS_STACKCOUNT_OPTIONS_H
@@ -11,8 +11,8 @@
 struct stackcount_options {
 	struct shared_options shared;
 	bool timestamp, regexp, per_process;
-	bool verbose_address; /* -v: a bare address column */
-	bool debug;	      /* say what is done while it is done */
+	bool verbose_address; /* -v: a column of raw addresses */
+	bool debug;	      /* verbose messages */
 	const char *pattern;  /* NULL only with --from */
 };
 
@@ -23,6 +23,6 @@ struct stackcount_options {
 	}
 
 extern const struct command_line stackcount_command_line;
-extern const struct manual_section stackcount_manual[]; /* stackcount_manual.c */
+extern const struct manual_section stackcount_manual[]; /* manual.c */
 
 #endif

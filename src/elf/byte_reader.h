@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads numbers as DWARF writes them from bytes in memory, never beyond their end: what is not
- * there reads as 0, and the reader is `failed` from then on, to be asked once at the end.
+ * Reads the number formats of DWARF from memory, never beyond its end: such a read gives 0 and
+ * sets `failed` for good, so that callers need to check it only once, after all reads.
  */
 #ifndef STACKTALLY_ELF_BYTE_READER_H
 #define STACKTALLY_ELF_BYTE_READER_H
@@ -21,7 +21,7 @@ static inline size_t bytes_left(const struct byte_reader *reader)
 	return (size_t)(reader->end - reader->at);
 }
 
-/* Fails for good: nothing more is read. */
+/* Marks the reader as failed; all further reads give 0. */
 static inline uint64_t bytes_fail(struct byte_reader *reader)
 {
 	reader->at = reader->end;
@@ -29,6 +29,7 @@ static inline uint64_t bytes_fail(struct byte_reader *reader)
 	return 0;
 }
 
+/* Skips `n` bytes and returns where they are; the end when there are fewer. */
 static inline const uint8_t *bytes_skip(struct byte_reader *reader, uint64_t n)
 {
 	const uint8_t *at = reader->at;
@@ -59,8 +60,8 @@ DEFINE_READ_FIXED(read_u64, uint64_t)
 #undef DEFINE_READ_FIXED
 
 /*
- * LEB128. Numbers of more than 64 bits fail; superfluous bytes do not, as assemblers pad with
- * them, but there is an end to that too.
+ * LEB128 (DWARF 5, 7.6). Numbers of more than 64 bits fail. Assemblers pad numbers with
+ * superfluous bytes: up to LEB_MAX_BYTES are read.
  */
 #define LEB_MAX_BYTES 16
 

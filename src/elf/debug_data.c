@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf/debug_data.h"
 
 #include <errno.h>
 #include <lzma.h>
 
-#define MAX_COMPRESSED (32u << 20)
-#define MEMORY_LIMIT   (128u << 20) /* of the decoder: xz -9 asks for 65 MB */
+#define MAX_COMPRESSED (32u << 20)  /* bytes */
+#define MEMORY_LIMIT   (128u << 20) /* bytes for the decoder; xz -9 asks for 65 MB */
 
 static int decompress(lzma_stream *stream, uint8_t **bytes, size_t *ret_size)
 {
@@ -45,7 +45,7 @@ int debug_data_load(const struct elf_file *elf, void **ret_bytes, size_t *ret_si
 	if (!section)
 		return -ENODATA;
 	r = elf_file_load(elf, section, MAX_COMPRESSED, &compressed);
-	if (r)
+	if (r < 0)
 		return r;
 	if (lzma_stream_decoder(&stream, MEMORY_LIMIT, 0) != LZMA_OK)
 		return -ENOMEM;
@@ -53,7 +53,7 @@ int debug_data_load(const struct elf_file *elf, void **ret_bytes, size_t *ret_si
 	stream.avail_in = (size_t)section->size;
 	r = decompress(&stream, &bytes, &size);
 	lzma_end(&stream);
-	if (r)
+	if (r < 0)
 		return r;
 	*ret_bytes = take_ptr(bytes);
 	*ret_size = size;

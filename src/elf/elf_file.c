@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf/elf_file.h"
 
 #include <elf.h>
@@ -11,7 +11,6 @@
 #define MAX_SECTIONS	  65536u
 #define MAX_SEGMENTS	  4096u
 #define MAX_SECTION_NAMES (4u << 20)
-#define MAX_NOTES	  (1u << 20)
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define OUR_BYTE_ORDER ELFDATA2LSB
@@ -28,7 +27,7 @@ struct elf_window {
 	uint8_t bytes[WINDOW];
 };
 
-/* From the window, moved if need be; false: read it in another way. */
+/* Answers a read from the window, which it moves there first. False: read it otherwise. */
 static bool read_window(const struct elf_file *elf, uint64_t offset, void *to, size_t size)
 {
 	struct elf_window *window = elf->window;
@@ -36,7 +35,7 @@ static bool read_window(const struct elf_file *elf, uint64_t offset, void *to, s
 	if (!window || size > SMALL_READ)
 		return false;
 	if (offset < window->at || offset + size > window->at + window->n) {
-		/* What begins in the last bytes of a block is not worth two. */
+		/* Windows are aligned, but for reads across two of them. */
 		uint64_t at = offset % WINDOW + size > WINDOW ? offset : offset - offset % WINDOW;
 		ssize_t n = pread(elf->fd, window->bytes, WINDOW, (off_t)at);
 
@@ -68,7 +67,7 @@ int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return -EIO; /* cut since we asked for its size */
+			return -EIO; /* truncated since it was opened */
 		to += n;
 		offset += (uint64_t)n;
 		size -= (size_t)n;
@@ -76,7 +75,7 @@ int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size
 	return 0;
 }
 
-/* A table of the file: `count` entries of `entry_size` bytes, each of `want` bytes or more. */
+/* A table of `count` entries of `entry_size` bytes, of which the first `want` are known. */
 static int read_table(const struct elf_file *elf, uint64_t offset, uint32_t count,
 		      uint32_t entry_size, uint32_t want, uint8_t **ret_table)
 {
@@ -92,7 +91,7 @@ static int read_table(const struct elf_file *elf, uint64_t offset, uint32_t coun
 	if (!table)
 		return -ENOMEM;
 	r = elf_file_read(elf, offset, table, size);
-	if (r)
+	if (r < 0)
 		return r;
 	*ret_table = take_ptr(table);
 	return 0;
@@ -158,10 +157,10 @@ static int read_sections(struct elf_file *elf, uint64_t offset, uint32_t count, 
 
 	if (!offset)
 		return 0;
-	/* What does not fit in the header's 16 bits is in section 0. */
+	/* Numbers that do not fit in the header's 16 bits are in section 0. */
 	if (!count || names == SHN_XINDEX) {
 		r = read_table(elf, offset, 1, entry_size, want, &first);
-		if (r)
+		if (r < 0)
 			return r;
 		copy_section(elf, first, &zero);
 		if (!count)
@@ -170,7 +169,7 @@ static int read_sections(struct elf_file *elf, uint64_t offset, uint32_t count, 
 			names = zero.link;
 	}
 	r = read_table(elf, offset, count, entry_size, want, &table);
-	if (r)
+	if (r < 0)
 		return r;
 	elf->sections = calloc(count ? count : 1, sizeof(*elf->sections));
 	if (!elf->sections)
@@ -184,7 +183,7 @@ static int read_sections(struct elf_file *elf, uint64_t offset, uint32_t count, 
 		void *bytes;
 
 		r = elf_file_load(elf, &elf->sections[names], MAX_SECTION_NAMES, &bytes);
-		if (r)
+		if (r < 0)
 			return r == -ENOMEM ? r : 0;
 		elf->section_names = bytes;
 		elf->section_names_size = (uint32_t)elf->sections[names].size;
@@ -204,7 +203,7 @@ static int read_segments(struct elf_file *elf, uint64_t offset, uint32_t count, 
 	if (count > MAX_SEGMENTS)
 		count = MAX_SEGMENTS;
 	r = read_table(elf, offset, count, entry_size, want, &table);
-	if (r)
+	if (r < 0)
 		return r;
 	elf->segments = calloc(count, sizeof(*elf->segments));
 	if (!elf->segments)
@@ -215,47 +214,68 @@ static int read_segments(struct elf_file *elf, uint64_t offset, uint32_t count, 
 	return 0;
 }
 
-#define READ_OUTLINE(elf, header)                                                                  \
+/* The header of either class, as far as it tells where the two tables are. */
+struct header {
+	uint64_t segments, sections; /* offsets */
+	uint32_t n_segments, segment_size, n_sections, section_size, section_names;
+};
+
+#define COPY_HEADER(elf, to, from)                                                                 \
 	({                                                                                         \
-		(elf)->type = (header).e_type;                                                     \
-		(elf)->machine = (header).e_machine;                                               \
-		(elf)->entry = (header).e_entry;                                                   \
-		int r_ = read_segments(elf, (header).e_phoff, (header).e_phnum,                    \
-				       (header).e_phentsize);                                      \
-		/* A damaged section table leaves the segments usable, and the other way round. */ \
-		if (r_ != -ENOMEM)                                                                 \
-			r_ = read_sections(elf, (header).e_shoff, (header).e_shnum,                \
-					   (header).e_shentsize, (header).e_shstrndx);             \
-		r_ == -ENOMEM ? r_ : 0;                                                            \
+		(elf)->type = (from).e_type;                                                       \
+		(elf)->machine = (from).e_machine;                                                 \
+		(elf)->entry = (from).e_entry;                                                     \
+		*(to) = (struct header){ .segments = (from).e_phoff,                               \
+					 .n_segments = (from).e_phnum,                             \
+					 .segment_size = (from).e_phentsize,                       \
+					 .sections = (from).e_shoff,                               \
+					 .n_sections = (from).e_shnum,                             \
+					 .section_size = (from).e_shentsize,                       \
+					 .section_names = (from).e_shstrndx };                     \
 	})
 
-static int read_outline(struct elf_file *elf)
+static int read_header(struct elf_file *elf, struct header *ret_header)
 {
 	uint8_t ident[EI_NIDENT];
 
-	if (elf_file_read(elf, 0, ident, sizeof(ident)))
-		return -ENOEXEC;
-	if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != OUR_BYTE_ORDER)
+	if (elf_file_read(elf, 0, ident, sizeof(ident)) < 0 ||
+	    memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != OUR_BYTE_ORDER)
 		return -ENOEXEC;
 	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
 	if (elf->is_64) {
 		Elf64_Ehdr header;
 
-		if (elf_file_read(elf, 0, &header, sizeof(header)))
+		if (elf_file_read(elf, 0, &header, sizeof(header)) < 0)
 			return -ENOEXEC;
-		return READ_OUTLINE(elf, header);
-	}
-	if (ident[EI_CLASS] == ELFCLASS32) {
+		COPY_HEADER(elf, ret_header, header);
+	} else {
 		Elf32_Ehdr header;
 
-		if (elf_file_read(elf, 0, &header, sizeof(header)))
+		if (ident[EI_CLASS] != ELFCLASS32 ||
+		    elf_file_read(elf, 0, &header, sizeof(header)) < 0)
 			return -ENOEXEC;
-		return READ_OUTLINE(elf, header);
+		COPY_HEADER(elf, ret_header, header);
 	}
-	return -ENOEXEC;
+	return 0;
 }
 
-static int elf_file_start(int fd, const void *bytes, uint64_t size, struct elf_file **ret_elf)
+static int read_outline(struct elf_file *elf, bool with_sections)
+{
+	struct header header;
+	int r = read_header(elf, &header);
+
+	if (r < 0)
+		return r;
+	/* A damaged table leaves the other one usable. */
+	r = read_segments(elf, header.segments, header.n_segments, header.segment_size);
+	if (r != -ENOMEM && with_sections)
+		r = read_sections(elf, header.sections, header.n_sections, header.section_size,
+				  header.section_names);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int start(int fd, const void *bytes, uint64_t size, bool with_sections,
+		 struct elf_file **ret_elf)
 {
 	own(own_elf_file_close) struct elf_file *elf = calloc(1, sizeof(*elf));
 	int r;
@@ -272,14 +292,14 @@ static int elf_file_start(int fd, const void *bytes, uint64_t size, struct elf_f
 		elf->window->at = 0;
 		elf->window->n = 0;
 	}
-	r = read_outline(elf);
-	if (r)
+	r = read_outline(elf, with_sections);
+	if (r < 0)
 		return r;
 	*ret_elf = take_ptr(elf);
 	return 0;
 }
 
-int elf_file_open(int fd, struct elf_file **ret_elf)
+static int start_file(int fd, bool with_sections, struct elf_file **ret_elf)
 {
 	struct stat status;
 
@@ -287,12 +307,22 @@ int elf_file_open(int fd, struct elf_file **ret_elf)
 		return -errno;
 	if (!S_ISREG(status.st_mode) || status.st_size < 0)
 		return -ENOEXEC;
-	return elf_file_start(fd, NULL, (uint64_t)status.st_size, ret_elf);
+	return start(fd, NULL, (uint64_t)status.st_size, with_sections, ret_elf);
+}
+
+int elf_file_open(int fd, struct elf_file **ret_elf)
+{
+	return start_file(fd, true, ret_elf);
+}
+
+int elf_file_open_segments(int fd, struct elf_file **ret_elf)
+{
+	return start_file(fd, false, ret_elf);
 }
 
 int elf_file_open_memory(const void *bytes, size_t size, struct elf_file **ret_elf)
 {
-	return elf_file_start(-1, bytes, size, ret_elf);
+	return start(-1, bytes, size, true, ret_elf);
 }
 
 void elf_file_close(struct elf_file *elf)
@@ -315,7 +345,7 @@ int elf_file_string(const struct elf_file *elf, const struct elf_section *string
 	    strings->size > elf->size - strings->offset || !size)
 		return -EIO;
 	take = strings->size - offset;
-	/* Most names are short: do not read a page for each. */
+	/* Most names are short: begin with a small piece. */
 	if (take > size - 1)
 		take = size - 1;
 	for (size_t done = 0, piece = 64; done < take; piece *= 4) {
@@ -390,7 +420,7 @@ int elf_file_load(const struct elf_file *elf, const struct elf_section *section,
 	if (!bytes)
 		return -ENOMEM;
 	r = elf_file_read(elf, section->offset, bytes, section->size);
-	if (r)
+	if (r < 0)
 		return r;
 	*ret_bytes = take_ptr(bytes);
 	return 0;
@@ -400,7 +430,7 @@ bool elf_file_address(const struct elf_file *elf, uint64_t offset, uint64_t *ret
 {
 	const struct elf_segment *found = NULL;
 
-	/* Segments may share a page of the file: the executable one is what code runs in. */
+	/* Segments may share a page of the file: code runs in the executable one. */
 	for (uint32_t i = 0; i < elf->n_segments; i++) {
 		const struct elf_segment *segment = &elf->segments[i];
 
@@ -414,67 +444,4 @@ bool elf_file_address(const struct elf_file *elf, uint64_t offset, uint64_t *ret
 		return false;
 	*ret_address = found->address + (offset - found->offset);
 	return true;
-}
-
-uint32_t elf_notes_build_id(const uint8_t *notes, size_t notes_size, size_t align, uint8_t *ret_id,
-			    uint32_t size)
-{
-	size_t at = 0;
-
-	while (notes_size - at >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr note; /* the same in both classes */
-		size_t name, data, left;
-
-		memcpy(&note, notes + at, sizeof(note));
-		at += sizeof(note);
-		left = notes_size - at;
-		name = ((size_t)note.n_namesz + align - 1) / align * align;
-		data = ((size_t)note.n_descsz + align - 1) / align * align;
-		if (name > left || note.n_descsz > left - name)
-			return 0;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz > 0 &&
-		    memcmp(notes + at, "GNU", 4) == 0) {
-			if (size > note.n_descsz)
-				size = note.n_descsz;
-			memcpy(ret_id, notes + at + name, size);
-			return size;
-		}
-		if (data > left - name)
-			return 0;
-		at += name + data;
-	}
-	return 0;
-}
-
-static uint32_t notes_at(const struct elf_file *elf, uint64_t offset, uint64_t notes_size,
-			 uint8_t *ret_id, uint32_t size)
-{
-	own(own_free) uint8_t *notes = NULL;
-
-	if (!notes_size || notes_size > MAX_NOTES)
-		return 0;
-	notes = malloc(notes_size);
-	if (!notes || elf_file_read(elf, offset, notes, notes_size))
-		return 0;
-	return elf_notes_build_id(notes, notes_size, 4, ret_id, size);
-}
-
-uint32_t elf_file_build_id(const struct elf_file *elf, uint8_t *ret_id, uint32_t size)
-{
-	uint32_t n = 0;
-
-	/* Segments first: they survive what sections do not. Debug files have sections only. */
-	for (uint32_t i = 0; i < elf->n_segments && !n && elf->type != ET_REL; i++) {
-		const struct elf_segment *segment = &elf->segments[i];
-
-		if (segment->type == PT_NOTE)
-			n = notes_at(elf, segment->offset, segment->file_size, ret_id, size);
-	}
-	for (uint32_t i = 1; i < elf->n_sections && !n; i++) {
-		const struct elf_section *section = &elf->sections[i];
-
-		if (section->type == SHT_NOTE)
-			n = notes_at(elf, section->offset, section->size, ret_id, size);
-	}
-	return n;
 }

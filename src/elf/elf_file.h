@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The outline of one ELF file (header, sections, segments) and bounded reads of its bytes.
+ * The outline of an ELF file (header, sections, segments) and bounded reads of its bytes.
  *
- * Why not libelf: the files are chosen by the processes we look at, which may cut or rewrite them
- * while we read, and a mapped file that is cut ends us with SIGBUS. Here every byte comes through
- * pread() (or from a buffer) after its range was checked, and a symbol table of any size is read
- * piecewise, so that a debug binary of gigabytes costs no memory. libdw and libelf are used for
- * DWARF only.
+ * Why not libelf: the processes we look at choose these files and may truncate or rewrite them
+ * while we read, and reading a mapped file beyond its new end raises SIGBUS. Here every range is
+ * checked, then read with pread() or from a buffer. Symbol tables of any size are read piecewise,
+ * so that a debug file of gigabytes takes no memory. libdw and libelf are used for DWARF only.
  *
  * A file that lies about itself gives errors or fewer symbols, never a read out of bounds.
- * Does not own the descriptor or the buffer it reads from. Must not know: symbols, processes.
+ * Owns neither the descriptor nor the buffer it reads from. For one thread: even reads of a const
+ * file move its window. Must not know: symbols, processes.
  */
 #ifndef STACKTALLY_ELF_ELF_FILE_H
 #define STACKTALLY_ELF_ELF_FILE_H
@@ -20,10 +20,11 @@
 
 #include "base/own.h"
 
+/* Fields of section and program headers, see elf(5). Nothing in them was checked. */
 struct elf_section {
 	uint64_t address, offset, size, flags, entry_size;
 	uint32_t type, link, info;
-	uint32_t name; /* in the section names */
+	uint32_t name; /* offset in the section names */
 };
 
 struct elf_segment {
@@ -31,7 +32,7 @@ struct elf_segment {
 	uint32_t type, flags;
 };
 
-/* The piece of the file that small reads were last answered from. */
+/* A buffer: the piece of the file that small reads are answered from. */
 struct elf_window;
 
 struct elf_file {
@@ -50,48 +51,45 @@ struct elf_file {
 	uint32_t section_names_size; /* the last byte is NUL */
 };
 
-/* 0, -ENOEXEC (no ELF of this machine's byte order), -EIO, -ENOMEM. The fd is a regular file. */
+/*
+ * 0; -ENOEXEC: not a regular file, or not an ELF file of this machine's byte order; or another
+ * negative errno. A damaged table of sections or segments counts as empty.
+ */
 int elf_file_open(int fd, struct elf_file **ret_elf);
 int elf_file_open_memory(const void *bytes, size_t size, struct elf_file **ret_elf);
+/* The same without sections: one or two reads. */
+int elf_file_open_segments(int fd, struct elf_file **ret_elf);
 void elf_file_close(struct elf_file *elf);
 DEFINE_OWN(struct elf_file, elf_file_close)
 
-/*
- * Reads exactly `size` bytes at `offset`, or fails with -EIO. Small reads are answered from a
- * window, so names and numbers that lie together cost one read; not for several threads.
- */
+/* Reads exactly `size` bytes at `offset`: 0 or -EIO. Small reads that lie together cost one. */
 int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size_t size);
 
 /*
- * The string at `offset` of the string section, cut at `size` - 1 bytes; returns its length or
+ * The string at `offset` of the string section, cut at `size` - 1 bytes. Returns its length or
  * -EIO.
  */
 int elf_file_string(const struct elf_file *elf, const struct elf_section *strings, uint64_t offset,
 		    char *ret_string, size_t size);
 
-/* The first section of that name (or type) that has bytes in the file, or NULL. */
+/* The first section of that name that has bytes in the file; of that type. NULL: none. */
 const struct elf_section *elf_file_section(const struct elf_file *elf, const char *name);
 const struct elf_section *elf_file_section_of_type(const struct elf_file *elf, uint32_t type);
+
+/* "" when it has none. */
 const char *elf_file_section_name(const struct elf_file *elf, const struct elf_section *section);
 
 /* The executable section that contains the address, or NULL. */
 const struct elf_section *elf_file_code_section(const struct elf_file *elf, uint64_t address);
 
 /*
- * All bytes of a section, in memory that the caller frees; -EFBIG beyond `limit`, -ENODATA for
- * sections without bytes or compressed ones.
+ * All bytes of a section, which the caller frees. 0; -ENODATA: empty, compressed, or without bytes
+ * in the file; -EFBIG: more than `limit`; -EIO, -ENOMEM.
  */
 int elf_file_load(const struct elf_file *elf, const struct elf_section *section, size_t limit,
 		  void **ret_bytes);
 
-/* The address, in the file's own terms, that a byte of the file is loaded at. */
+/* The address (p_vaddr) at which the byte at `offset` is loaded. False: it is not loaded. */
 bool elf_file_address(const struct elf_file *elf, uint64_t offset, uint64_t *ret_address);
-
-/* The GNU build-id; returns its size (at most `size`), or 0 when there is none. */
-uint32_t elf_file_build_id(const struct elf_file *elf, uint8_t *ret_id, uint32_t size);
-
-/* The GNU build-id among ELF notes; `align` is 4, or 8 for segments aligned so. */
-uint32_t elf_notes_build_id(const uint8_t *notes, size_t notes_size, size_t align, uint8_t *ret_id,
-			    uint32_t size);
 
 #endif

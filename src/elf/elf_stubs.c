@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf/elf_stubs.h"
 
 #include <elf.h>
@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 #define MAX_RELOCATIONS_SIZE (16u << 20)
 #define MAX_STUBS_SIZE	     (16u << 20)
 #define MAX_NAME	     4096
 /* jmp *DISPLACEMENT(%rip) */
 #define JUMP_SIZE 6
 
-/* The slot of the global offset table that a relocation fills, and its symbol. */
+/* A slot of the global offset table: its relocation tells which symbol's address it holds. */
 struct slot {
 	uint64_t address;
 	uint32_t symbol;
@@ -21,7 +23,7 @@ struct slot {
 struct stubs {
 	const struct elf_file *elf;
 	struct slot *slots; /* sorted by address */
-	uint32_t n_slots;
+	size_t n_slots, capacity;
 	const struct elf_section *symbols, *strings;
 	struct pool *pool;
 };
@@ -39,20 +41,18 @@ static int add_slots(struct stubs *stubs, const char *name, uint32_t wanted_type
 {
 	const struct elf_section *section = elf_file_section(stubs->elf, name);
 	own(own_free) void *bytes = NULL;
-	struct slot *grown;
 	uint32_t n;
 	int r;
 
 	if (!section || section->type != SHT_RELA || section->link >= stubs->elf->n_sections)
 		return 0;
 	r = elf_file_load(stubs->elf, section, MAX_RELOCATIONS_SIZE, &bytes);
-	if (r)
+	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	n = (uint32_t)(section->size / sizeof(Elf64_Rela));
-	grown = realloc(stubs->slots, (stubs->n_slots + n + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	stubs->slots = grown;
+	r = grow(&stubs->slots, &stubs->capacity, stubs->n_slots + n);
+	if (r < 0)
+		return r;
 	stubs->symbols = &stubs->elf->sections[section->link];
 	for (uint32_t i = 0; i < n; i++) {
 		Elf64_Rela relocation;
@@ -60,13 +60,14 @@ static int add_slots(struct stubs *stubs, const char *name, uint32_t wanted_type
 		memcpy(&relocation, (char *)bytes + i * sizeof(relocation), sizeof(relocation));
 		if (ELF64_R_TYPE(relocation.r_info) != wanted_type)
 			continue;
-		grown[stubs->n_slots].address = relocation.r_offset;
-		grown[stubs->n_slots++].symbol = (uint32_t)ELF64_R_SYM(relocation.r_info);
+		stubs->slots[stubs->n_slots++] =
+			(struct slot){ .address = relocation.r_offset,
+				       .symbol = (uint32_t)ELF64_R_SYM(relocation.r_info) };
 	}
 	return 0;
 }
 
-/* The name of a dynamic symbol with @plt behind; NULL when it has none. */
+/* The name of a dynamic symbol followed by @plt; NULL when it has none. 0 or -ENOMEM. */
 static int stub_name(const struct stubs *stubs, uint32_t symbol, const char **ret_name)
 {
 	char name[MAX_NAME + 4];
@@ -86,7 +87,7 @@ static int stub_name(const struct stubs *stubs, uint32_t symbol, const char **re
 	return *ret_name ? 0 : -ENOMEM;
 }
 
-/* The slot that a stub jumps through: the first indirect jump in it says. */
+/* The slot that the first indirect jump of a stub reads. */
 static const struct slot *slot_of_stub(const struct stubs *stubs, const uint8_t *code, size_t size,
 				       uint64_t address)
 {
@@ -103,7 +104,7 @@ static const struct slot *slot_of_stub(const struct stubs *stubs, const uint8_t 
 	return NULL;
 }
 
-/* The sections of stubs, how long a stub is in each, and where their slots are told. */
+/* The sections of stubs, the size of a stub in each, and the relocations of their slots. */
 static const struct {
 	const char *name;
 	uint64_t stub_size;
@@ -126,11 +127,11 @@ static const struct elf_section *section_of_stubs(const struct elf_file *elf, co
 		       : NULL;
 }
 
-/* Whether a query is for a stub there. */
+/* Whether a query that has no name yet is for a stub of the section. */
 static bool is_asked_for(const struct elf_section *section, const struct symbol_query *queries,
 			 size_t n)
 {
-	for (size_t i = query_lower_bound(queries, n, section->address);
+	for (size_t i = symbol_query_lower_bound(queries, n, section->address);
 	     i < n && queries[i].address - section->address < section->size; i++)
 		if (!queries[i].name)
 			return true;
@@ -142,7 +143,7 @@ static int answer_in_section(const struct stubs *stubs, const struct elf_section
 {
 	uint8_t code[16];
 
-	for (size_t i = query_lower_bound(queries, n, section->address);
+	for (size_t i = symbol_query_lower_bound(queries, n, section->address);
 	     i < n && queries[i].address - section->address < section->size; i++) {
 		uint64_t at = (queries[i].address - section->address) / stub_size * stub_size;
 		const struct slot *slot;
@@ -156,7 +157,7 @@ static int answer_in_section(const struct stubs *stubs, const struct elf_section
 		if (!slot)
 			continue;
 		r = stub_name(stubs, slot->symbol, &text);
-		if (r)
+		if (r < 0)
 			return r;
 		if (text) {
 			queries[i].name = text;
@@ -167,8 +168,8 @@ static int answer_in_section(const struct stubs *stubs, const struct elf_section
 }
 
 /*
- * Whether a C library's start code is at the entry point: it ends the chain of frames first of
- * all. Libraries that can be run (libc.so.6) begin otherwise.
+ * Whether a C library's _start is at the entry point: it clears the frame pointer first, which ends
+ * the chain of frames. The entry points of libraries that can be run (libc.so.6) do not.
  */
 static bool starts_a_program(const struct elf_file *elf, const struct elf_section *section)
 {
@@ -196,7 +197,7 @@ static bool starts_a_program(const struct elf_file *elf, const struct elf_sectio
 static int answer_entry(const struct elf_file *elf, struct symbol_query *queries, size_t n,
 			struct pool *pool)
 {
-	/* The length of that code, at most; the next function begins there. */
+	/* The most bytes that _start has; other functions follow. */
 	const uint64_t reach = 48;
 	const struct elf_section *section = elf_file_code_section(elf, elf->entry);
 	const char *name;
@@ -206,7 +207,7 @@ static int answer_entry(const struct elf_file *elf, struct symbol_query *queries
 	name = pool_string(pool, "_start");
 	if (!name)
 		return -ENOMEM;
-	for (size_t i = query_lower_bound(queries, n, elf->entry);
+	for (size_t i = symbol_query_lower_bound(queries, n, elf->entry);
 	     i < n && queries[i].address - elf->entry < reach; i++) {
 		if (queries[i].name || queries[i].address - section->address >= section->size)
 			continue;
@@ -221,7 +222,7 @@ static void free_slots(struct stubs *stubs)
 	free(stubs->slots);
 }
 
-/* Slots are many and stubs are seldom asked for: only those of the section are read. */
+/* Reads relocations only if a query needs them: they are many, and such queries are rare. */
 static int answer_stubs(const struct elf_file *elf, size_t which, struct symbol_query *queries,
 			size_t n, struct pool *pool)
 {
@@ -232,9 +233,11 @@ static int answer_stubs(const struct elf_file *elf, size_t which, struct symbol_
 	if (!section || !is_asked_for(section, queries, n))
 		return 0;
 	r = add_slots(&stubs, sections[which].slots, sections[which].type);
-	if (r || !stubs.symbols || stubs.symbols->type != SHT_DYNSYM ||
-	    stubs.symbols->link >= elf->n_sections)
+	if (r < 0)
 		return r;
+	if (!stubs.symbols || stubs.symbols->type != SHT_DYNSYM ||
+	    stubs.symbols->link >= elf->n_sections)
+		return 0;
 	stubs.strings = &elf->sections[stubs.symbols->link];
 	qsort(stubs.slots, stubs.n_slots, sizeof(*stubs.slots), compare_slots);
 	return answer_in_section(&stubs, section, sections[which].stub_size, queries, n);
@@ -243,9 +246,12 @@ static int answer_stubs(const struct elf_file *elf, size_t which, struct symbol_
 int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, size_t n,
 		   struct pool *pool)
 {
-	int r = 0;
+	int r;
 
-	for (size_t i = 0; !r && elf->machine == EM_X86_64 && elf->is_64 && i < N_SECTIONS; i++)
+	for (size_t i = 0; elf->machine == EM_X86_64 && elf->is_64 && i < N_SECTIONS; i++) {
 		r = answer_stubs(elf, i, queries, n, pool);
-	return r ? r : answer_entry(elf, queries, n, pool);
+		if (r < 0)
+			return r;
+	}
+	return answer_entry(elf, queries, n, pool);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of code that has no symbol, from the structure of the ELF file itself: the stubs of the
- * procedure linkage table, which are called after the function they lead to (malloc@plt), and
- * _start, where the program begins.
+ * Names of code that has no symbol: stubs of the procedure linkage table (PLT), named after the
+ * function they jump to (malloc@plt), and _start, the entry point of programs.
  */
 #ifndef STACKTALLY_ELF_ELF_STUBS_H
 #define STACKTALLY_ELF_ELF_STUBS_H
@@ -11,7 +10,7 @@
 #include "elf/elf_file.h"
 #include "elf/symbol_query.h"
 
-/* Answers queries that have no name yet. 0 or -ENOMEM. */
+/* Answers the queries that have no name yet; names come from `pool`. 0 or -ENOMEM. */
 int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, size_t n,
 		   struct pool *pool);
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf/elf_symbols.h"
 
 #include <elf.h>
@@ -8,12 +8,12 @@
 
 #define MAX_FILES  4
 #define PIECE_SIZE (64u << 10)
-/* Beyond this many comparisons a table is not a linker's work: it is left as far as it was read. */
+/* Bounds on the time that a forged table takes: its other symbols are ignored then. */
 #define MAX_COMPARISONS (1u << 26)
 #define MAX_NAME_READS	(1u << 18)
 #define NO_NAME		UINT64_MAX
 
-/* One symbol, of either class. */
+/* A symbol of either ELF class. */
 struct symbol {
 	uint64_t value, size;
 	uint32_t name;
@@ -21,12 +21,12 @@ struct symbol {
 	uint8_t type, binding;
 };
 
-/* What is known about one query. */
+/* The best symbols so far for one query. A name is (string offset << 8) | table, or NO_NAME. */
 struct candidate {
-	uint64_t start; /* of the best symbol that contains it */
-	uint64_t name;	/* in file 0, 1, ...: (string offset << 8) | table, or NO_NAME */
-	uint64_t floor; /* the last start of any symbol at or below it */
-	uint64_t label; /* the last start of a symbol without size */
+	uint64_t start; /* of the best function that contains the address */
+	uint64_t name;
+	uint64_t floor; /* the highest start of any symbol at or below the address */
+	uint64_t label; /* the same of symbols without size */
 	uint64_t label_name;
 	uint8_t binding, label_binding;
 	bool floor_known;
@@ -37,7 +37,7 @@ struct string_table {
 	const struct elf_section *strings;
 };
 
-struct elf_search {
+struct elf_symbols {
 	struct symbol_query *queries;
 	size_t n;
 	struct candidate *candidates;
@@ -47,9 +47,9 @@ struct elf_search {
 	char name[ELF_SYMBOL_NAME_SIZE], other[ELF_SYMBOL_NAME_SIZE];
 };
 
-int elf_search_new(struct symbol_query *queries, size_t n, struct elf_search **ret_search)
+int elf_symbols_new(struct symbol_query *queries, size_t n, struct elf_symbols **ret_search)
 {
-	own(own_elf_search_free) struct elf_search *search = calloc(1, sizeof(*search));
+	own(own_elf_symbols_free) struct elf_symbols *search = calloc(1, sizeof(*search));
 
 	if (!search)
 		return -ENOMEM;
@@ -64,7 +64,7 @@ int elf_search_new(struct symbol_query *queries, size_t n, struct elf_search **r
 	return 0;
 }
 
-void elf_search_free(struct elf_search *search)
+void elf_symbols_free(struct elf_symbols *search)
 {
 	if (!search)
 		return;
@@ -98,13 +98,13 @@ static void copy_symbol(const struct elf_file *elf, const uint8_t *raw, struct s
 		memcpy(&symbol, raw, sizeof(symbol));
 		COPY_SYMBOL(to, symbol);
 	}
-	/* The last bit of an ARM function's address says which instruction set it is in. */
+	/* The lowest bit of an ARM function's address tells its instruction set. */
 	if (elf->machine == EM_ARM && to->type == STT_FUNC)
 		to->value &= ~1ull;
 }
 
 /* Reads a name into `buffer`, without its version. */
-static const char *read_name(struct elf_search *search, uint64_t name, char *buffer)
+static const char *read_name(struct elf_symbols *search, uint64_t name, char *buffer)
 {
 	const struct string_table *table;
 	char *version;
@@ -121,25 +121,25 @@ static const char *read_name(struct elf_search *search, uint64_t name, char *buf
 	return buffer;
 }
 
-/* Names that mark a place for tools: ARM's $x, $d; an assembler's own labels. */
-static bool marks_a_place(const char *name)
+/* ARM's mapping symbols ($x, $d) and an assembler's local labels name no code. */
+static bool is_marker(const char *name)
 {
 	return !name[0] || name[0] == '$' || strncmp(name, ".L", 2) == 0;
 }
 
 static size_t leading_underscores(const char *name)
 {
-	/* glibc's own prefix for names that have a public one. */
+	/* glibc's prefixes of internal aliases. */
 	if (strncmp(name, "__GI_", 5) == 0 || strncmp(name, "__libc_", 7) == 0)
 		return 100;
-	/* _Z and _R begin a mangled name: these are the language's. */
+	/* _Z and _R begin the mangled names of C++ and Rust. */
 	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'))
 		return 0;
 	return strspn(name, "_");
 }
 
-/* Whether the symbol is better than the one known, both starting at the same place. */
-static bool is_better_alias(struct elf_search *search, uint8_t binding, uint64_t name,
+/* Whether the symbol is better than the known one that starts at the same address. */
+static bool is_better_alias(struct elf_symbols *search, uint8_t binding, uint64_t name,
 			    uint8_t known_binding, uint64_t known_name)
 {
 	const char *a, *b;
@@ -166,7 +166,7 @@ static bool is_better_alias(struct elf_search *search, uint8_t binding, uint64_t
 	return strcmp(a, b) < 0;
 }
 
-static void consider_sized(struct elf_search *search, const struct symbol *symbol, uint64_t name,
+static void consider_sized(struct elf_symbols *search, const struct symbol *symbol, uint64_t name,
 			   size_t first)
 {
 	for (size_t i = first; i < search->n; i++) {
@@ -190,12 +190,12 @@ static void consider_sized(struct elf_search *search, const struct symbol *symbo
 	}
 }
 
-static void consider_label(struct elf_search *search, const struct symbol *symbol, uint64_t name,
+static void consider_label(struct elf_symbols *search, const struct symbol *symbol, uint64_t name,
 			   size_t first)
 {
 	struct candidate *candidate = &search->candidates[first];
 
-	/* Those after the first learn of it in spread_labels(). */
+	/* Later queries get it in spread_labels(). */
 	if (candidate->label_name != NO_NAME) {
 		if (symbol->value < candidate->label)
 			return;
@@ -204,15 +204,15 @@ static void consider_label(struct elf_search *search, const struct symbol *symbo
 				     candidate->label_name))
 			return;
 	}
-	if (marks_a_place(read_name(search, name, search->name)))
+	if (is_marker(read_name(search, name, search->name)))
 		return;
 	candidate->label = symbol->value;
 	candidate->label_name = name;
 	candidate->label_binding = symbol->binding;
 }
 
-/* Returns whether it is a function. */
-static bool consider(struct elf_search *search, const struct elf_file *elf,
+/* Offers a symbol to the queries. Returns whether it is a function. */
+static bool consider(struct elf_symbols *search, const struct elf_file *elf,
 		     const struct symbol *symbol, uint32_t table)
 {
 	uint64_t name = ((uint64_t)symbol->name << 8) | table;
@@ -229,7 +229,7 @@ static bool consider(struct elf_search *search, const struct elf_file *elf,
 		return false;
 	if (symbol->size > UINT64_MAX - symbol->value)
 		return false;
-	first = query_lower_bound(search->queries, search->n, symbol->value);
+	first = symbol_query_lower_bound(search->queries, search->n, symbol->value);
 	if (first == search->n)
 		return function;
 	candidate = &search->candidates[first];
@@ -244,7 +244,7 @@ static bool consider(struct elf_search *search, const struct elf_file *elf,
 	return function;
 }
 
-static int64_t search_table(struct elf_search *search, const struct elf_file *elf,
+static int64_t search_table(struct elf_symbols *search, const struct elf_file *elf,
 			    const struct elf_section *section)
 {
 	own(own_free) uint8_t *piece = NULL;
@@ -286,7 +286,7 @@ static int64_t search_table(struct elf_search *search, const struct elf_file *el
 	return n_functions;
 }
 
-int64_t elf_search_file(struct elf_search *search, const struct elf_file *elf)
+int64_t elf_symbols_file(struct elf_symbols *search, const struct elf_file *elf)
 {
 	const struct elf_section *symbols, *dynamic;
 	int64_t n_functions = 0, r;
@@ -309,8 +309,8 @@ int64_t elf_search_file(struct elf_search *search, const struct elf_file *elf)
 	return n_functions;
 }
 
-/* A label, and what ends it, hold for all queries above it as well. */
-static void spread_labels(struct elf_search *search)
+/* A label, and the symbol that ends it, count for all queries above them as well. */
+static void spread_labels(struct elf_symbols *search)
 {
 	for (size_t i = 1; i < search->n; i++) {
 		const struct candidate *below = &search->candidates[i - 1];
@@ -334,7 +334,7 @@ static bool in_section(const struct elf_section *section, uint64_t address)
 	return section && address >= section->address && address - section->address < section->size;
 }
 
-int elf_search_finish(struct elf_search *search, struct pool *pool)
+int elf_symbols_finish(struct elf_symbols *search, struct pool *pool)
 {
 	const struct elf_section *section = NULL;
 	const char *last = NULL;

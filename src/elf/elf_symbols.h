@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names from the symbol tables of ELF files: the file's own .symtab and .dynsym, those of its
- * debug file, those of .gnu_debugdata. A search passes over each table once and keeps only the
- * best symbol for each query; names are read for those alone.
+ * Names from the symbol tables of ELF files: .symtab and .dynsym of a file, of its debug file and
+ * of its .gnu_debugdata. A search passes over each table once, keeps the best symbol for each
+ * query and reads the names of those only.
  *
  * A symbol answers a query when it is a function (STT_FUNC, STT_GNU_IFUNC) that contains the
  * address. Where several do, the first of these rules that tells them apart decides:
  *   1. the one that starts last (the innermost of nested ones);
- *   2. global and weak over local: locals among aliases are a library's inner names;
+ *   2. global and weak over local: a library's internal names are local aliases;
  *   3. fewer leading underscores: read over __read, malloc over __libc_malloc;
  *   4. global over weak;
- *   5. the longer name: pread64 over pread, the name that says more;
+ *   5. the longer name, which says more: pread64 over pread;
  *   6. the name that sorts first.
- * A function or label without size (assembler code) answers only where no sized one does, up to
- * the next symbol and the end of its section. Versions (@GLIBC_2.2.5) are cut off.
+ * A function or label without size (assembly) answers only where no function with a size does, up
+ * to the next symbol and the end of its section. Versions (@GLIBC_2.2.5) are cut off.
  *
  * Must not know: where the files came from, processes, demangling.
  */
@@ -24,23 +24,26 @@
 #include "elf/elf_file.h"
 #include "elf/symbol_query.h"
 
-#define ELF_SYMBOL_NAME_SIZE 16384 /* longer names are cut */
+#define ELF_SYMBOL_NAME_SIZE 16384 /* bytes; longer names are cut */
 
-struct elf_search;
-
-/* The queries must stay where they are until the search is freed, sorted, without doubles. */
-int elf_search_new(struct symbol_query *queries, size_t n, struct elf_search **ret_search);
-void elf_search_free(struct elf_search *search);
-DEFINE_OWN(struct elf_search, elf_search_free)
+struct elf_symbols;
 
 /*
- * Passes over the symbol tables of a file, which must stay open until elf_search_finish().
- * Returns the number of functions it saw in a .symtab (0: the file is stripped) or a negative
- * errno.
+ * Queries are sorted by address, without duplicates, and stay where they are until the search is
+ * freed. 0 or -ENOMEM.
  */
-int64_t elf_search_file(struct elf_search *search, const struct elf_file *elf);
+int elf_symbols_new(struct symbol_query *queries, size_t n, struct elf_symbols **ret_search);
+void elf_symbols_free(struct elf_symbols *search);
+DEFINE_OWN(struct elf_symbols, elf_symbols_free)
 
-/* Fills `start` and `name` of the queries that were answered. 0 or -ENOMEM. */
-int elf_search_finish(struct elf_search *search, struct pool *pool);
+/*
+ * Passes over the symbol tables of a file, which must stay open until elf_symbols_finish(); of four
+ * files at most. Returns the number of functions in its .symtab (0: the file is stripped), -E2BIG
+ * or -ENOMEM.
+ */
+int64_t elf_symbols_file(struct elf_symbols *search, const struct elf_file *elf);
+
+/* Sets `start` and `name` of the queries that have an answer. 0 or -ENOMEM. */
+int elf_symbols_finish(struct elf_symbols *search, struct pool *pool);
 
 #endif

@@ -27,11 +27,12 @@ static void take(const struct elf_file *elf, struct load_segments *ret_segments)
 int load_segments_read(int fd, struct load_segments *ret_segments)
 {
 	own(own_elf_file_close) struct elf_file *elf = NULL;
-	int r = elf_file_open(fd, &elf);
+	int r = elf_file_open_segments(fd, &elf);
 
-	if (r == 0)
-		take(elf, ret_segments);
-	return r;
+	if (r < 0)
+		return r;
+	take(elf, ret_segments);
+	return 0;
 }
 
 int load_segments_read_memory(const void *bytes, size_t size, struct load_segments *ret_segments)
@@ -39,12 +40,13 @@ int load_segments_read_memory(const void *bytes, size_t size, struct load_segmen
 	own(own_elf_file_close) struct elf_file *elf = NULL;
 	int r = elf_file_open_memory(bytes, size, &elf);
 
-	if (r == 0)
-		take(elf, ret_segments);
-	return r;
+	if (r < 0)
+		return r;
+	take(elf, ret_segments);
+	return 0;
 }
 
-/* The segment's pages hold the offset: mappings are of whole pages. */
+/* Whether the offset is in the pages of the segment: mappings are of whole pages. */
 static bool holds(const struct load_segment *segment, uint64_t offset)
 {
 	return segment->offset / PAGE * PAGE <= offset &&
@@ -59,7 +61,7 @@ bool load_segments_bias(const struct load_segments *segments, uint64_t start, ui
 	for (uint32_t i = 0; i < segments->n; i++) {
 		const struct load_segment *segment = &segments->at[i];
 
-		/* Two may share a page of the file: what is executed is the executable one. */
+		/* Two segments may share a page of the file: code runs in the executable one. */
 		if (holds(segment, offset) && (!found || !found->executable || segment->executable))
 			found = segment;
 	}

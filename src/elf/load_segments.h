@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the loadable parts of an ELF file lie in it, and at which addresses of its own: what turns
- * the address of a mapping into one of the file. p_vaddr and p_offset differ as linkers like, and
- * a file may have several executable parts. Must not know: processes.
+ * The loadable segments of an ELF file: their offsets in the file and the addresses they were
+ * linked for, which together turn the address of a mapping into one of the file. Linkers choose
+ * p_vaddr and p_offset independently, and a file may have several executable segments.
+ * Must not know: processes.
  */
 #ifndef STACKTALLY_ELF_LOAD_SEGMENTS_H
 #define STACKTALLY_ELF_LOAD_SEGMENTS_H
@@ -11,10 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MAX_LOAD_SEGMENTS 16 /* those behind them are not seen */
+#define MAX_LOAD_SEGMENTS 16 /* further ones are ignored */
 
 struct load_segment {
-	uint64_t offset, size, address;
+	uint64_t offset, size; /* in the file, bytes */
+	uint64_t address;      /* p_vaddr */
 	bool executable;
 };
 
@@ -23,13 +25,13 @@ struct load_segments {
 	uint32_t n;
 };
 
-/* 0, -ENOEXEC, -EIO or -ENOMEM. The descriptor is of a regular file. */
+/* 0; -ENOEXEC: not a regular file, or not an ELF file; or another negative errno. */
 int load_segments_read(int fd, struct load_segments *ret_segments);
 int load_segments_read_memory(const void *bytes, size_t size, struct load_segments *ret_segments);
 
 /*
- * What to subtract from the addresses of an executable mapping that begins at `start` and holds
- * the file from `offset` on. Modulo 2^64. False when no segment is there.
+ * The bias of a mapping that begins at `start` and holds the file from `offset` on: what to
+ * subtract from its addresses, modulo 2^64, to get those of the file. False: no segment is there.
  */
 bool load_segments_bias(const struct load_segments *segments, uint64_t start, uint64_t offset,
 			uint64_t *ret_bias);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the sources of symbols are asked. Lookups come in batches, sorted by address and without
- * doubles, so that a source can pass over its table once, however large that is, and keep only
- * what was asked for.
+ * The question to all sources of symbols. Queries come in batches, sorted by address and without
+ * duplicates, so that a source passes over its table once and keeps the answers only.
  */
 #ifndef STACKTALLY_ELF_SYMBOL_QUERY_H
 #define STACKTALLY_ELF_SYMBOL_QUERY_H
@@ -10,30 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/partition.h"
+
 struct symbol_query {
-	uint64_t address; /* what to look up, in the terms of the source */
+	uint64_t address; /* to look up: of the ELF file, or in memory, as the source has it */
 	uint64_t start;	  /* answer: where the symbol starts */
-	const char *name; /* answer: as in the table, from the pool of the caller; NULL: none */
-	uint32_t chain; /* answer: of inlined functions and lines (inlines.h), or QUERY_NO_CHAIN */
+	const char *name; /* answer: not demangled, from the caller's pool; NULL: none */
+	uint32_t chain;	  /* answer: inlined functions and lines (inlines.h), or QUERY_NO_CHAIN */
 };
 
 #define QUERY_NO_CHAIN UINT32_MAX
 
 /* The first query at or above the address: an index from 0 to n. */
-static inline size_t query_lower_bound(const struct symbol_query *queries, size_t n,
-				       uint64_t address)
+static inline size_t symbol_query_lower_bound(const struct symbol_query *queries, size_t n,
+					      uint64_t address)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (queries[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, n, queries[i].address < address);
 }
 
 #endif

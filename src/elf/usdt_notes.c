@@ -15,7 +15,7 @@ static size_t aligned(size_t size)
 	return (size + 3) & ~(size_t)3;
 }
 
-/* The string at *at, which is moved behind it; NULL when it does not end before `end`. */
+/* The string at *at, which moves behind it. NULL: it does not end before `end`. */
 static const char *take_string(const char **at, const char *end)
 {
 	const char *string = *at;

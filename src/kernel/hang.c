@@ -39,8 +39,8 @@ static bool affected(const struct level *level)
 	}
 }
 
-/* Enterprise and cloud kernels keep a version for years and put later fixes into it. */
-static bool carries_fixes_back(const char *release)
+/* Enterprise and cloud kernels keep a version for years and backport fixes. */
+static bool is_backported(const char *release)
 {
 	static const char *const marks[] = { ".el",    ".amzn", "-default", ".oe",  ".fc",
 					     "-azure", "-gcp",	"-aws",	    "-lts", "-cloud" };
@@ -52,7 +52,7 @@ static bool carries_fixes_back(const char *release)
 }
 
 enum hang_risk hang_risk(const char *release, const char *version, const char *signature,
-			 char *ret_level)
+			 char ret_level[HANG_LEVEL_SIZE])
 {
 	const char *debian = strstr(version, "Debian ");
 	const char *ubuntu = signature ? strrchr(signature, ' ') : NULL;
@@ -66,11 +66,12 @@ enum hang_risk hang_risk(const char *release, const char *version, const char *s
 	else if (!parse(release, &level))
 		return HANG_SAFE;
 	if (ret_level)
-		snprintf(ret_level, 32, "%u.%u.%u", level.major, level.minor, level.patch);
+		snprintf(ret_level, HANG_LEVEL_SIZE, "%u.%u.%u", level.major, level.minor,
+			 level.patch);
 	if (!affected(&level))
 		return HANG_SAFE;
-	/* Ubuntu's signature tells the stable release it is based on, not all it carries. */
-	if (!debian && (exact || carries_fixes_back(release)))
+	/* Ubuntu's signature names the stable release it is based on, not its own backports. */
+	if (!debian && (exact || is_backported(release)))
 		return HANG_DOUBT;
 	return HANG_AFFECTED;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kallsyms.h"
 
 #include <errno.h>
@@ -6,29 +6,34 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/lines.h"
-#include "kernel/kernel_aliases.h"
+#include "base/grow.h"
+#include "base/partition.h"
+#include "kernel/kallsyms_lines.h"
+#include "kernel/kernel_alias.h"
+#include "kernel/module_lines.h"
 
 #define MAX_NAME_BYTES (64u << 20)
 #define MAX_SYMBOLS    (8u << 20)
 #define MAX_MODULES    65535u
 #define MODULE_SIZE    64 /* of a module's name in brackets */
 /*
- * No symbol follows the last program in a stretch of generated code, nor a file that gives its
- * length; code is JITed into packs of 2 MB, so none is longer.
+ * Nothing tells the length of the last program in generated code. The kernel JITs into packs of
+ * 2 MB (BPF_PROG_PACK_SIZE), so no program is longer.
  */
-#define GENERATED_REACH (2u << 20)
+#define GENERATED_MAX_SIZE (2u << 20)
 
-/* `name` of symbols that only end others. */
+/* The `name` of an entry that only ends the function before it. */
 #define NO_NAME 0u
-/* The name is that of the next symbol with __pfx_ before: padding that nearly every function has.
+/*
+ * A flag in `name`: the entry is the padding before a function, and is named as the function with
+ * __pfx_ in front. The names then share one string.
  */
 #define PADDING	       0x80000000u
 #define PADDING_PREFIX "__pfx_"
 
 struct entry {
 	uint64_t address;
-	uint32_t name; /* offset in names: two bytes of module number, the name, NUL */
+	uint32_t name; /* offset in `names`: two bytes of module number, the name, NUL */
 } __attribute__((packed));
 
 struct module {
@@ -42,12 +47,12 @@ struct kallsyms {
 	char *names;
 	uint32_t names_used, names_room;
 	struct module *modules; /* modules[0] is the core kernel */
-	uint32_t n_modules;
+	uint32_t n_modules, modules_room;
 	bool any_address;
 	uint32_t n_lines;
 	uint64_t core_start, core_end;
 	char last_type; /* of the last entry, while reading */
-	bool sorted;
+	bool sorted;	/* so far */
 };
 
 void kallsyms_free(struct kallsyms *kallsyms)
@@ -63,11 +68,12 @@ void kallsyms_free(struct kallsyms *kallsyms)
 static int module_number(struct kallsyms *kallsyms, const char *name, size_t size,
 			 uint16_t *ret_number)
 {
-	struct module *grown;
+	struct module *module;
+	int r;
 
 	if (size >= MODULE_SIZE)
 		size = MODULE_SIZE - 1;
-	/* A module's symbols follow one another: the last one made is the likely one. */
+	/* A module's symbols follow one another, so the last module is the likely one. */
 	for (uint32_t i = kallsyms->n_modules; i-- > 0;) {
 		const char *known = kallsyms->modules[i].name;
 
@@ -78,17 +84,12 @@ static int module_number(struct kallsyms *kallsyms, const char *name, size_t siz
 	}
 	if (kallsyms->n_modules == MAX_MODULES)
 		return -EFBIG;
-	if ((kallsyms->n_modules & (kallsyms->n_modules - 1)) == 0) {
-		uint32_t room = kallsyms->n_modules ? kallsyms->n_modules * 2 : 1;
-
-		grown = realloc(kallsyms->modules, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		kallsyms->modules = grown;
-	}
-	grown = &kallsyms->modules[kallsyms->n_modules];
-	memset(grown, 0, sizeof(*grown));
-	memcpy(grown->name, name, size);
+	r = grow(&kallsyms->modules, &kallsyms->modules_room, kallsyms->n_modules + 1);
+	if (r < 0)
+		return r;
+	module = &kallsyms->modules[kallsyms->n_modules];
+	memset(module, 0, sizeof(*module));
+	memcpy(module->name, name, size);
 	*ret_number = (uint16_t)kallsyms->n_modules++;
 	return 0;
 }
@@ -111,6 +112,7 @@ static int add_name(struct kallsyms *kallsyms, const char *name, size_t size, ui
 {
 	size_t need = sizeof(module) + size + 1;
 
+	/* In steps: after doubling, up to half of the memory would stay unused. */
 	if (need > kallsyms->names_room - kallsyms->names_used) {
 		uint32_t room = kallsyms->names_room + (512u << 10);
 		char *grown;
@@ -132,8 +134,8 @@ static int add_name(struct kallsyms *kallsyms, const char *name, size_t size, ui
 }
 
 /*
- * The name of the entry before is dropped when it is that of the padding before this function,
- * which takes its place: half of all names.
+ * If the entry before is this function's padding, its name is dropped and this one moves to its
+ * place, which saves half of all names. Returns where the name is now.
  */
 static uint32_t fold_padding(struct kallsyms *kallsyms, uint32_t name)
 {
@@ -173,7 +175,7 @@ static int add_entry(struct kallsyms *kallsyms, uint64_t address, uint32_t name,
 		}
 		return 0;
 	}
-	/* One end is enough. */
+	/* An end after an end adds nothing. */
 	if (last && name == NO_NAME && last->name == NO_NAME && address > last->address)
 		return 0;
 	if (last && name != NO_NAME && address > last->address)
@@ -198,81 +200,55 @@ static int add_entry(struct kallsyms *kallsyms, uint64_t address, uint32_t name,
 	return 0;
 }
 
-/* "ADDRESS TYPE NAME", and for modules "\t[MODULE]". */
-static int read_symbol(void *context, char *line, size_t size)
+static int read_symbol(void *context, const struct kallsyms_line *line)
 {
 	struct kallsyms *kallsyms = context;
-	const char *at = line, *end = line + size, *name, *tab;
-	uint64_t address;
+	size_t size = line->name_size;
 	uint16_t module = 0;
-	uint32_t offset = NO_NAME;
+	uint32_t name = NO_NAME;
 	bool is_end = false;
-	char type;
 	int r;
 
-	if (!lines_hex(&at, end, &address) || end - at < 4 || at[0] != ' ' || at[2] != ' ')
-		return 0;
-	type = at[1];
-	name = at + 3;
 	kallsyms->n_lines++;
-	kallsyms->any_address |= address != 0;
-	/* Offsets of per-CPU data, in older kernels. */
-	if (!address || type == 'A' || type == 'a')
+	kallsyms->any_address |= line->address != 0;
+	/* Older kernels list offsets of per-CPU data as absolute symbols. */
+	if (!line->address || line->type == 'A' || line->type == 'a')
 		return 0;
-	tab = memchr(name, '\t', (size_t)(end - name));
-	if (!strchr("tTwW", type))
-		return add_entry(kallsyms, address, NO_NAME, type);
-	if (tab && end - tab > 3 && tab[1] == '[') {
-		r = module_number(kallsyms, tab + 1, (size_t)(end - tab - 1), &module);
-		if (r)
+	if (!kallsyms_lines_is_code(line->type))
+		return add_entry(kallsyms, line->address, NO_NAME, line->type);
+	if (line->module) {
+		r = module_number(kallsyms, line->module, line->module_size, &module);
+		if (r < 0)
 			return r;
 	}
-	size = (size_t)((tab ? tab : end) - name);
-	if (!size || !*name)
-		return 0;
 	if (size >= KALLSYMS_NAME_SIZE)
 		size = KALLSYMS_NAME_SIZE - 1;
-	r = add_name(kallsyms, name, size, module, &offset);
-	if (r)
+	r = add_name(kallsyms, line->name, size, module, &name);
+	if (r < 0)
 		return r;
-	kernel_name_is_mark(name_at(kallsyms, offset), &is_end);
+	kernel_alias_is_boundary(name_at(kallsyms, name), &is_end);
 	if (!module && !kallsyms->core_start)
-		kallsyms->core_start = address;
-	if (!module && strcmp(name_at(kallsyms, offset), "_etext") == 0)
-		kallsyms->core_end = address;
+		kallsyms->core_start = line->address;
+	if (!module && strcmp(name_at(kallsyms, name), "_etext") == 0)
+		kallsyms->core_end = line->address;
 	if (is_end) {
-		kallsyms->names_used = offset;
-		offset = NO_NAME;
+		kallsyms->names_used = name;
+		name = NO_NAME;
 	}
-	return add_entry(kallsyms, address, offset, type);
+	return add_entry(kallsyms, line->address, name, line->type);
 }
 
-/* "NAME SIZE USERS USED_BY STATE 0xADDRESS" */
-static int read_module(void *context, char *line, size_t size)
+static int read_module(void *context, const struct module_line *line)
 {
 	struct kallsyms *kallsyms = context;
-	const char *at, *end = line + size, *name_end = memchr(line, ' ', size);
-	uint64_t module_size = 0, address;
+	size_t length = strlen(line->name);
 
-	if (!name_end || (size_t)(name_end - line) > MODULE_SIZE - 3)
-		return 0;
-	for (at = name_end + 1; at < end && *at >= '0' && *at <= '9' && module_size < 1u << 30;
-	     at++)
-		module_size = module_size * 10 + (uint64_t)(*at - '0');
-	for (uint32_t field = 0; at < end && field < 4; at++)
-		field += *at == ' ';
-	if (end - at < 3 || at[0] != '0' || at[1] != 'x')
-		return 0;
-	at += 2;
-	if (!lines_hex(&at, end, &address) || !address)
-		return 0;
 	for (uint32_t i = 1; i < kallsyms->n_modules; i++) {
 		struct module *module = &kallsyms->modules[i];
-		size_t length = strlen(module->name);
 
-		if (length == (size_t)(name_end - line) + 2 &&
-		    memcmp(module->name + 1, line, length - 2) == 0)
-			module->end = address + module_size;
+		if (strlen(module->name) == length + 2 &&
+		    memcmp(module->name + 1, line->name, length) == 0)
+			module->end = line->end;
 	}
 	return 0;
 }
@@ -284,7 +260,7 @@ static int compare_entries(const void *left, const void *right)
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	/* Ends come first, so that a function at the same address is found. */
+	/* Ends first: kallsyms_find() takes the last entry of an address. */
 	return a_name < b_name ? -1 : a_name > b_name;
 }
 
@@ -292,21 +268,23 @@ int kallsyms_read(int kallsyms_fd, int modules_fd, struct kallsyms **ret_kallsym
 {
 	own(own_kallsyms_free) struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
 	uint16_t core;
-	uint32_t nothing;
+	uint32_t unused;
 	int r;
 
 	if (!kallsyms)
 		return -ENOMEM;
 	kallsyms->sorted = true;
 	r = module_number(kallsyms, KALLSYMS_CORE, strlen(KALLSYMS_CORE), &core);
-	if (!r)
-		r = add_name(kallsyms, "", 0, core, &nothing); /* so that no name is at NO_NAME */
-	if (!r)
-		r = lines_read(kallsyms_fd, UINT64_MAX, read_symbol, kallsyms);
-	if (r)
+	if (r < 0)
+		return r;
+	r = add_name(kallsyms, "", 0, core, &unused); /* takes the offset NO_NAME */
+	if (r < 0)
+		return r;
+	r = kallsyms_lines_read(kallsyms_fd, read_symbol, kallsyms);
+	if (r < 0)
 		return r;
 	if (modules_fd >= 0)
-		lines_read(modules_fd, 64u << 20, read_module, kallsyms);
+		module_lines_read(modules_fd, read_module, kallsyms);
 	if (!kallsyms->sorted)
 		qsort(kallsyms->entries, kallsyms->n_entries, sizeof(*kallsyms->entries),
 		      compare_entries);
@@ -336,29 +314,22 @@ static bool is_generated(const struct module *module)
 bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 		   struct kernel_symbol *ret_symbol)
 {
-	uint32_t low = 0, high = kallsyms->n_entries, name;
+	size_t above =
+		partition_point(i, kallsyms->n_entries, kallsyms->entries[i].address <= address);
 	const struct entry *entry;
 	const struct module *module;
+	uint32_t name;
 
-	/* The first entry above the address, so that of equals the last one is taken. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (kallsyms->entries[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!above)
 		return false;
-	entry = &kallsyms->entries[low - 1];
+	entry = &kallsyms->entries[above - 1];
 	name = entry->name & ~PADDING;
 	if (name == NO_NAME)
 		return false;
 	module = &kallsyms->modules[module_at(kallsyms, name)];
 	if (module->end && entry->address < module->end && address >= module->end)
 		return false;
-	if (is_generated(module) && address - entry->address >= GENERATED_REACH)
+	if (is_generated(module) && address - entry->address >= GENERATED_MAX_SIZE)
 		return false;
 	ret_symbol->start = entry->address;
 	ret_symbol->module = module->name;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's functions by address, from /proc/kallsyms: of the core kernel, its modules and
- * JITed BPF programs. Kept compact (12 bytes and the name for each function), because it is read
- * while sampling goes on, before it is known which names will be asked for.
+ * All functions of the kernel by address, from /proc/kallsyms: the core kernel's, its modules' and
+ * JITed BPF programs'. A function takes 12 bytes and its name.
  *
- * The file gives no sizes: a symbol reaches to the next one of any kind (data ends code too), and
- * a module's last one to the end of the module. Where names share an address, kernel_aliases.h
- * tells which is taken.
- *
- * Must not know: user code, tallies.
+ * The file has no sizes: a function ends at the next symbol of any kind, data too, and a module's
+ * last function at the module's end (/proc/modules). Of several names at one address the best is
+ * kept (kernel_alias.h).
  */
 #ifndef STACKTALLY_KERNEL_KALLSYMS_H
 #define STACKTALLY_KERNEL_KALLSYMS_H
@@ -24,15 +21,16 @@
 
 struct kallsyms;
 
+/* A function of the kernel. */
 struct kernel_symbol {
-	uint64_t start;
-	const char *module; /* "[kernel]", "[ext4]", "[bpf]"; lives as long as the kallsyms */
+	uint64_t start;	    /* its first address */
+	const char *module; /* "[kernel]", "[ext4]", "[bpf]"; owned by what found the symbol */
 	char name[KALLSYMS_NAME_SIZE];
 };
 
 /*
- * Reads both files from where they stand; modules_fd (/proc/modules: where modules end) may be
- * -1. Returns 0, -ENOMEM, or the errno of a read.
+ * Reads /proc/kallsyms and /proc/modules from where the descriptors stand; `modules_fd` may be -1.
+ * 0, -ENOMEM, -EFBIG when there are too many names, or the negative errno of a read.
  */
 int kallsyms_read(int kallsyms_fd, int modules_fd, struct kallsyms **ret_kallsyms);
 void kallsyms_free(struct kallsyms *kallsyms);
@@ -42,10 +40,10 @@ DEFINE_OWN(struct kallsyms, kallsyms_free)
 bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 		   struct kernel_symbol *ret_symbol);
 
-/* Whether there are symbols but all addresses are 0: hidden from us. */
+/* Whether there are symbols, all of them at address 0: kernel.kptr_restrict hides them. */
 bool kallsyms_are_hidden(const struct kallsyms *kallsyms);
 
-/* The lowest and highest address of the core kernel's code, 0 and 0 if there is none. */
+/* Where the core kernel's code begins and ends (past its last byte); 0 and 0: not known. */
 void kallsyms_core_range(const struct kallsyms *kallsyms, uint64_t *ret_start, uint64_t *ret_end);
 
 #endif

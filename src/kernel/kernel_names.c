@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kernel_names.h"
 
 #include <errno.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf/elf_file.h"
+#include "elf/build_id.h"
 
 #define MAX_NOTES 65536
 
 struct kernel_names {
-	struct kernel_symbols *asked; /* NULL: the table has to tell all */
-	pthread_mutex_t reading;      /* of the table */
+	struct kernel_symbols *symbols; /* NULL: all names come from the table */
+	pthread_mutex_t reading;	/* held while the table is read */
 	struct kallsyms *table;
 	int error; /* why there is no table: a negative errno */
 };
@@ -33,7 +33,7 @@ void kernel_names_free(struct kernel_names *kernel)
 {
 	if (!kernel)
 		return;
-	kernel_symbols_free(kernel->asked);
+	kernel_symbols_free(kernel->symbols);
 	pthread_mutex_destroy(&kernel->reading);
 	kallsyms_free(kernel->table);
 	free(kernel);
@@ -46,7 +46,8 @@ static int read_table(struct kallsyms **ret_table)
 
 	if (symbols < 0)
 		return -errno;
-	modules = open("/proc/modules", O_RDONLY | O_CLOEXEC); /* none in kernels without modules */
+	/* Kernels without modules have no such file. */
+	modules = open("/proc/modules", O_RDONLY | O_CLOEXEC);
 	return kallsyms_read(symbols, modules, ret_table);
 }
 
@@ -59,9 +60,9 @@ const struct kallsyms *kernel_names_table(struct kernel_names *kernel)
 	return kernel->table;
 }
 
-int kernel_names_ask(struct kernel_names *kernel, const struct kernel_lookup *asker)
+int kernel_names_ask(struct kernel_names *kernel, const struct kernel_lookup *lookup)
 {
-	return kernel_symbols_new(asker, &kernel->asked);
+	return kernel_symbols_new(lookup, &kernel->symbols);
 }
 
 bool kernel_names_find(struct kernel_names *kernel, uint64_t address,
@@ -69,7 +70,7 @@ bool kernel_names_find(struct kernel_names *kernel, uint64_t address,
 {
 	const struct kallsyms *table;
 
-	if (kernel->asked && kernel_symbols_find(kernel->asked, address, ret_symbol))
+	if (kernel->symbols && kernel_symbols_find(kernel->symbols, address, ret_symbol))
 		return true;
 	table = kernel_names_table(kernel);
 	return table && kallsyms_find(table, address, ret_symbol);
@@ -79,8 +80,8 @@ static void core_range(struct kernel_names *kernel, uint64_t *ret_start, uint64_
 {
 	const struct kallsyms *table;
 
-	if (kernel->asked) {
-		kernel_symbols_core_range(kernel->asked, ret_start, ret_end);
+	if (kernel->symbols) {
+		kernel_symbols_core_range(kernel->symbols, ret_start, ret_end);
 		return;
 	}
 	table = kernel_names_table(kernel);
@@ -129,6 +130,6 @@ void kernel_names_object(struct kernel_names *kernel, struct names_object *ret_o
 	n = read(fd, notes, MAX_NOTES);
 	if (n > 0)
 		ret_object->build_id_size =
-			elf_notes_build_id(notes, (size_t)n, 4, ret_object->build_id,
-					   NAMES_BUILD_ID_SIZE);
+			build_id_in_notes(notes, (size_t)n, ret_object->build_id,
+					  NAMES_BUILD_ID_SIZE);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The running kernel as a source of names: asks the kernel, where it can be asked, opens
- * /proc/kallsyms once for the rest, knows the kernel's build-id and can tell why there are no
- * names.
+ * Names of the running kernel's functions: by lookup in the kernel where that works, else from
+ * /proc/kallsyms; its build-id; and why there are no names.
  *
- * Must not know: tallies, user code.
+ * kernel_names_table() may be called by any thread, all else by one.
  */
 #ifndef STACKTALLY_KERNEL_KERNEL_NAMES_H
 #define STACKTALLY_KERNEL_KERNEL_NAMES_H
@@ -17,27 +16,31 @@
 
 struct kernel_names;
 
+/* 0 or -ENOMEM. Reads nothing yet. */
 int kernel_names_new(struct kernel_names **ret_kernel);
 void kernel_names_free(struct kernel_names *kernel);
 DEFINE_OWN(struct kernel_names, kernel_names_free)
 
-/* From here on the kernel is asked first. -ENOTSUP when it does not answer; -ENOMEM. */
-int kernel_names_ask(struct kernel_names *kernel, const struct kernel_lookup *asker);
+/* From here on the kernel is asked first. As kernel_symbols_new(). */
+int kernel_names_ask(struct kernel_names *kernel, const struct kernel_lookup *lookup);
 
 /*
- * The kernel's symbols, read at the first call, by whichever thread makes it; the others wait. NULL
- * when they cannot be read.
+ * The content of /proc/kallsyms, read by the first call while other threads' calls wait. NULL when
+ * it cannot be read.
  */
 const struct kallsyms *kernel_names_table(struct kernel_names *kernel);
 
-/* False when no function is known that contains the address. */
+/* False when no known function contains the address. */
 bool kernel_names_find(struct kernel_names *kernel, uint64_t address,
 		       struct kernel_symbol *ret_symbol);
 
-/* As symbolizer_kernel_advice(); NULL as long as the symbols were not asked for. */
+/*
+ * Why kernel functions have no names and what to do about it; NULL when they have, or when
+ * /proc/kallsyms was not read.
+ */
 const char *kernel_names_advice(const struct kernel_names *kernel);
 
-/* All but the path. */
+/* Fills in the core kernel's addresses and build-id (0 where unknown), not its path. */
 void kernel_names_object(struct kernel_names *kernel, struct names_object *ret_object);
 
 #endif

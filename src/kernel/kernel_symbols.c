@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kernel_symbols.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/lines.h"
-#include "kernel/kernel_aliases.h"
+#include "kernel/kernel_alias.h"
 
 struct module {
 	struct module *next;
@@ -14,76 +14,78 @@ struct module {
 };
 
 struct kernel_symbols {
-	struct kernel_lookup asker;
+	struct kernel_lookup lookup;
 	uint64_t core_start, core_end;
-	uint64_t init_start, init_end; /* start_kernel(): the root of CPU 0's idle task */
+	uint64_t init_start,
+		init_end; /* has start_kernel(), the outermost frame of an idle CPU 0 */
 	struct module *modules;
-	struct kernel_symbol last; /* the function of the last answer, ... */
-	uint64_t last_end;	   /* ... which ends here; 0: there was none */
+	struct kernel_symbol last; /* the last answer */
+	uint64_t last_end;	   /* where that function ends; 0: there was no answer */
 };
 
-int kernel_symbols_new(const struct kernel_lookup *asker, struct kernel_symbols **ret_asked)
+int kernel_symbols_new(const struct kernel_lookup *lookup, struct kernel_symbols **ret_symbols)
 {
-	struct kernel_symbols *asked;
+	struct kernel_symbols *symbols;
 	uint64_t start, end;
 
-	if (asker->address_of(asker->context, "_text", &start) < 0 ||
-	    asker->address_of(asker->context, "_etext", &end) < 0 || start >= end)
+	if (lookup->address_of(lookup->context, "_text", &start) < 0 ||
+	    lookup->address_of(lookup->context, "_etext", &end) < 0 || start >= end)
 		return -ENOTSUP;
-	asked = calloc(1, sizeof(*asked));
-	if (!asked)
+	symbols = calloc(1, sizeof(*symbols));
+	if (!symbols)
 		return -ENOMEM;
-	*asked = (struct kernel_symbols){ .asker = *asker, .core_start = start, .core_end = end };
-	if (asker->address_of(asker->context, "_sinittext", &start) == 0 &&
-	    asker->address_of(asker->context, "_einittext", &end) == 0) {
-		asked->init_start = start;
-		asked->init_end = end;
+	*symbols =
+		(struct kernel_symbols){ .lookup = *lookup, .core_start = start, .core_end = end };
+	if (lookup->address_of(lookup->context, "_sinittext", &start) == 0 &&
+	    lookup->address_of(lookup->context, "_einittext", &end) == 0) {
+		symbols->init_start = start;
+		symbols->init_end = end;
 	}
-	*ret_asked = asked;
+	*ret_symbols = symbols;
 	return 0;
 }
 
-void kernel_symbols_free(struct kernel_symbols *asked)
+void kernel_symbols_free(struct kernel_symbols *symbols)
 {
-	if (!asked)
+	if (!symbols)
 		return;
-	while (asked->modules) {
-		struct module *next = asked->modules->next;
+	while (symbols->modules) {
+		struct module *next = symbols->modules->next;
 
-		free(asked->modules);
-		asked->modules = next;
+		free(symbols->modules);
+		symbols->modules = next;
 	}
-	free(asked);
+	free(symbols);
 }
 
-void kernel_symbols_core_range(const struct kernel_symbols *asked, uint64_t *ret_start,
+void kernel_symbols_core_range(const struct kernel_symbols *symbols, uint64_t *ret_start,
 			       uint64_t *ret_end)
 {
-	*ret_start = asked->core_start;
-	*ret_end = asked->core_end;
+	*ret_start = symbols->core_start;
+	*ret_end = symbols->core_end;
 }
 
-/* The name of a module in its brackets, kept. NULL: out of memory. */
-static const char *module_named(struct kernel_symbols *asked, const char *name)
+/* A copy of the module's name, with its brackets, that lives on. NULL: out of memory. */
+static const char *module_named(struct kernel_symbols *symbols, const char *name)
 {
 	size_t size = strlen(name) + 1;
 	struct module *module;
 
-	for (module = asked->modules; module; module = module->next)
+	for (module = symbols->modules; module; module = module->next)
 		if (strcmp(module->name, name) == 0)
 			return module->name;
 	module = malloc(sizeof(*module) + size);
 	if (!module)
 		return NULL;
 	memcpy(module->name, name, size);
-	module->next = asked->modules;
-	asked->modules = module;
+	module->next = symbols->modules;
+	symbols->modules = module;
 	return module->name;
 }
 
-/* "+0xOFFSET/0xSIZE" at `at`; *ret_rest is behind it. */
-static bool read_place(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
-		       const char **ret_rest)
+/* Reads "+0xOFFSET/0xSIZE"; *ret_rest is what follows. */
+static bool read_extent(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
+			const char **ret_rest)
 {
 	const char *end = at + strlen(at);
 
@@ -99,66 +101,66 @@ static bool read_place(const char *at, uint64_t *ret_offset, uint64_t *ret_size,
 	return true;
 }
 
-/* Another name of the function at the same address that is better known. */
-static void take_alias(const struct kernel_symbols *asked, struct kernel_symbol *symbol)
+/* Replaces the name by a better known one of the same address. */
+static void take_alias(const struct kernel_symbols *symbols, struct kernel_symbol *symbol)
 {
 	char alias[KALLSYMS_NAME_SIZE];
 	uint64_t address;
 
 	if (kernel_alias(symbol->name, alias, sizeof(alias)) &&
-	    asked->asker.address_of(asked->asker.context, alias, &address) == 0 &&
+	    symbols->lookup.address_of(symbols->lookup.context, alias, &address) == 0 &&
 	    address == symbol->start)
 		strcpy(symbol->name, alias);
 }
 
-/* A JITed BPF program, or what leads to one: the kernel gives them no module. */
+/* BPF programs and their trampolines have no module in the kernel's answer. */
 static bool is_program(const char *name)
 {
 	return strncmp(name, "bpf_", strlen("bpf_")) == 0;
 }
 
-static bool is_core(const struct kernel_symbols *asked, uint64_t address)
+static bool is_core(const struct kernel_symbols *symbols, uint64_t address)
 {
-	return (address >= asked->core_start && address < asked->core_end) ||
-	       (address >= asked->init_start && address < asked->init_end);
+	return (address >= symbols->core_start && address < symbols->core_end) ||
+	       (address >= symbols->init_start && address < symbols->init_end);
 }
 
-/* The text of an answer for the address. */
-static bool take_answer(struct kernel_symbols *asked, const char *text, uint64_t address)
+/* Parses the kernel's answer for the address. */
+static bool take_answer(struct kernel_symbols *symbols, const char *text, uint64_t address)
 {
 	const char *plus = strrchr(text, '+'), *rest;
 	struct kernel_symbol symbol = { .module = KALLSYMS_CORE };
 	uint64_t offset, size;
-	bool end;
+	bool is_end;
 
 	if (!plus || plus == text || plus - text >= KALLSYMS_NAME_SIZE ||
-	    !read_place(plus, &offset, &size, &rest))
+	    !read_extent(plus, &offset, &size, &rest))
 		return false;
 	memcpy(symbol.name, text, (size_t)(plus - text));
 	symbol.start = address - offset;
 	if (rest[0] == ' ' && rest[1] == '[')
-		symbol.module = module_named(asked, rest + 1);
-	else if (!is_core(asked, address))
+		symbol.module = module_named(symbols, rest + 1);
+	else if (!is_core(symbols, address))
 		symbol.module = is_program(symbol.name) ? KALLSYMS_PROGRAM : NULL;
-	/* The function at a mark, or that there is none, is for the table to tell. */
-	if (!symbol.module || kernel_name_is_mark(symbol.name, &end))
+	/* Which function is at a section's boundary, if any, only the whole list tells. */
+	if (!symbol.module || kernel_alias_is_boundary(symbol.name, &is_end))
 		return false;
-	take_alias(asked, &symbol);
-	asked->last = symbol;
-	asked->last_end = symbol.start + size;
+	take_alias(symbols, &symbol);
+	symbols->last = symbol;
+	symbols->last_end = symbol.start + size;
 	return true;
 }
 
-bool kernel_symbols_find(struct kernel_symbols *asked, uint64_t address,
+bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
 			 struct kernel_symbol *ret_symbol)
 {
 	const char *text;
 
-	if (address < asked->last.start || address >= asked->last_end) {
-		if (asked->asker.symbol_at(asked->asker.context, address, &text) < 0 ||
-		    !take_answer(asked, text, address))
+	if (address < symbols->last.start || address >= symbols->last_end) {
+		if (symbols->lookup.symbol_at(symbols->lookup.context, address, &text) < 0 ||
+		    !take_answer(symbols, text, address))
 			return false;
 	}
-	*ret_symbol = asked->last;
+	*ret_symbol = symbols->last;
 	return true;
 }

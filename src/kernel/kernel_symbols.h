@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's functions by address, from the kernel itself, one question a function: for the few
- * hundred that are in stacks this is a tenth of the work of reading /proc/kallsyms. It knows the
- * core kernel, modules and BPF programs; of other generated code (trampolines of ftrace, copies of
- * probed instructions) only kallsyms knows, and is to be read for it. What is hidden there
- * (kernel.kptr_restrict) is not asked for either.
+ * Functions of the kernel by address, looked up one by one in the running kernel. For the few
+ * hundred in the stacks of a measurement this takes a tenth of the time of reading /proc/kallsyms.
  *
- * Names are those that kallsyms_find() would give. Must not know: how the kernel is asked.
+ * It knows the core kernel, modules and BPF programs, by the names that kallsyms_find() gives.
+ * Other generated code (ftrace trampolines, copies of probed instructions) is only in
+ * /proc/kallsyms. Not for several threads at once.
  */
 #ifndef STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
 #define STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
 
 #include "kernel/kallsyms.h"
 
-/* Who asks; both return 0 or a negative errno. */
+/* How the kernel is asked (session/kernel_lookup.h). Both return 0 or a negative errno. */
 struct kernel_lookup {
 	void *context;
-	/* As the kernel prints it, "NAME+0xOFFSET/0xSIZE [MODULE]"; valid until the next call. */
+	/* As the kernel's %pS: "NAME+0xOFFSET/0xSIZE [MODULE]"; valid until the next call. */
 	int (*symbol_at)(void *context, uint64_t address, const char **ret_text);
 	int (*address_of)(void *context, const char *name, uint64_t *ret_address);
 };
@@ -24,17 +23,18 @@ struct kernel_lookup {
 struct kernel_symbols;
 
 /*
- * The asker's context must outlive its use. -ENOTSUP when it is not answered; -ENOMEM.
+ * Copies `lookup`, whose context is borrowed. 0; -ENOMEM; -ENOTSUP when the kernel does not answer,
+ * because kernel.kptr_restrict hides its addresses.
  */
-int kernel_symbols_new(const struct kernel_lookup *asker, struct kernel_symbols **ret_asked);
-void kernel_symbols_free(struct kernel_symbols *asked);
+int kernel_symbols_new(const struct kernel_lookup *lookup, struct kernel_symbols **ret_symbols);
+void kernel_symbols_free(struct kernel_symbols *symbols);
 
-/* False when kallsyms has to tell. */
-bool kernel_symbols_find(struct kernel_symbols *asked, uint64_t address,
+/* False when only /proc/kallsyms can tell. The symbol's module lives as long as `symbols`. */
+bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
 			 struct kernel_symbol *ret_symbol);
 
 /* As kallsyms_core_range(). */
-void kernel_symbols_core_range(const struct kernel_symbols *asked, uint64_t *ret_start,
+void kernel_symbols_core_range(const struct kernel_symbols *symbols, uint64_t *ret_start,
 			       uint64_t *ret_end);
 
 #endif

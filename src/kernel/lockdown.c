@@ -7,7 +7,7 @@
 
 #include "base/own.h"
 
-/* The file has all modes, the one in force in brackets: "none [integrity] confidentiality". */
+/* The file lists all modes, the one in force in brackets: "none [integrity] confidentiality". */
 bool lockdown_mode(char ret_mode[LOCKDOWN_MODE_SIZE])
 {
 	own(own_fd) int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);

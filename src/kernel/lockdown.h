@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel lockdown (Documentation/admin-guide/lockdown): what to name when the kernel refuses root
- * something. Knows nothing of what was refused.
+ * Kernel lockdown (kernel_lockdown(7)), for messages about what the kernel refuses root.
  */
 #ifndef STACKTALLY_KERNEL_LOCKDOWN_H
 #define STACKTALLY_KERNEL_LOCKDOWN_H
@@ -10,7 +9,7 @@
 
 #define LOCKDOWN_MODE_SIZE 32
 
-/* Whether the kernel is locked down, and how: "integrity" or "confidentiality". */
+/* Whether the kernel is locked down; then the mode, "integrity" or "confidentiality". */
 bool lockdown_mode(char ret_mode[LOCKDOWN_MODE_SIZE]);
 
 #endif

@@ -1,17 +1,17 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/tracepoint_frames.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define KNOWN_BITS 8
+#define CACHE_BITS 8
 
 enum part {
-	PART_NONE, /* the code that was hit, or what called it */
-	PART_RUN,
-	PART_CLASS,
-	PART_ROUND,
-	PART_CALLS,
+	PART_NONE,     /* the code that has the tracepoint, or a caller */
+	PART_RUN,      /* runs the BPF program */
+	PART_CLASS,    /* turns the arguments of an event class into numbers */
+	PART_ITERATOR, /* calls the probes of the tracepoint */
+	PART_SYSCALL,  /* finds the event of a single system call */
 };
 
 static const struct {
@@ -20,8 +20,8 @@ static const struct {
 } NAMES[] = {
 	{ "bpf_trace_run", PART_RUN },
 	{ "__bpf_trace_", PART_CLASS },
-	{ "__traceiter_", PART_ROUND },
-	{ "perf_syscall_", PART_CALLS },
+	{ "__traceiter_", PART_ITERATOR },
+	{ "perf_syscall_", PART_SYSCALL },
 };
 
 struct tracepoint_frames {
@@ -31,34 +31,34 @@ struct tracepoint_frames {
 	struct {
 		uint64_t address;
 		enum part part;
-	} asked[1 << KNOWN_BITS]; /* the last ones asked for */
+	} cache[1 << CACHE_BITS]; /* by a hash of the address */
 };
 
 int tracepoint_frames_new(bool (*find)(void *context, uint64_t address,
 				       struct kernel_symbol *ret_symbol),
 			  void *context, bool raw, struct tracepoint_frames **ret_frames)
 {
-	struct tracepoint_frames *known = calloc(1, sizeof(*known));
+	struct tracepoint_frames *state = calloc(1, sizeof(*state));
 
-	if (!known)
+	if (!state)
 		return -ENOMEM;
-	known->find = find;
-	known->context = context;
-	known->raw = raw;
-	*ret_frames = known;
+	state->find = find;
+	state->context = context;
+	state->raw = raw;
+	*ret_frames = state;
 	return 0;
 }
 
-void tracepoint_frames_free(struct tracepoint_frames *known)
+void tracepoint_frames_free(struct tracepoint_frames *state)
 {
-	free(known);
+	free(state);
 }
 
-static enum part look_up(const struct tracepoint_frames *known, uint64_t return_address)
+static enum part look_up(const struct tracepoint_frames *state, uint64_t return_address)
 {
 	struct kernel_symbol symbol;
 
-	if (!known->find(known->context, return_address - 1, &symbol))
+	if (!state->find(state->context, return_address - 1, &symbol))
 		return PART_NONE;
 	for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
 		if (strncmp(symbol.name, NAMES[i].prefix, strlen(NAMES[i].prefix)) == 0)
@@ -66,37 +66,37 @@ static enum part look_up(const struct tracepoint_frames *known, uint64_t return_
 	return PART_NONE;
 }
 
-static enum part part_of(struct tracepoint_frames *known, uint64_t address)
+static enum part part_of(struct tracepoint_frames *state, uint64_t address)
 {
-	uint64_t at = address * 0x9e3779b97f4a7c15 >> (64 - KNOWN_BITS);
+	uint64_t at = address * 0x9e3779b97f4a7c15 >> (64 - CACHE_BITS);
 
-	if (known->asked[at].address != address) {
-		known->asked[at].part = look_up(known, address);
-		known->asked[at].address = address;
+	if (state->cache[at].address != address) {
+		state->cache[at].part = look_up(state, address);
+		state->cache[at].address = address;
 	}
-	return known->asked[at].part;
+	return state->cache[at].part;
 }
 
-uint32_t tracepoint_frames_count(struct tracepoint_frames *known, const uint64_t *frames,
+uint32_t tracepoint_frames_count(struct tracepoint_frames *state, const uint64_t *addresses,
 				 uint32_t n)
 {
 	uint32_t most = n < TRACEPOINT_FRAMES_MAX ? n : TRACEPOINT_FRAMES_MAX, at = 0;
 
-	if (known->raw) {
-		/* First comes the program, whatever it is called; a second frame if interpreted. */
-		for (at = 1; at < most && part_of(known, frames[at]) != PART_RUN; at++)
+	if (state->raw) {
+		/* One frame of the program, whatever its name; two if it is interpreted. */
+		for (at = 1; at < most && part_of(state, addresses[at]) != PART_RUN; at++)
 			;
 		if (at >= most)
 			return 0;
 		at++;
-		/* Not there where the compiler made its call a jump. */
-		if (at < most && part_of(known, frames[at]) == PART_CLASS)
+		/* Missing where the compiler made a tail call. */
+		if (at < most && part_of(state, addresses[at]) == PART_CLASS)
 			at++;
-	} else if (most && part_of(known, frames[0]) == PART_CALLS) {
-		at++; /* tells calls apart */
+	} else if (most && part_of(state, addresses[0]) == PART_SYSCALL) {
+		at++;
 	}
-	/* Where the tracepoint has more than one probe, or the kernel no static calls. */
-	if (at < most && part_of(known, frames[at]) == PART_ROUND)
+	/* Only if the tracepoint has several probes, or the kernel no static calls. */
+	if (at < most && part_of(state, addresses[at]) == PART_ITERATOR)
 		at++;
 	return at;
 }

@@ -20,7 +20,7 @@ struct activity {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t stop;
 	bool stopping;
-	uint64_t n; /* bins that are over */
+	uint64_t n; /* completed bins */
 	uint32_t bins[ACTIVITY_BINS];
 };
 
@@ -32,7 +32,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* What a late look has found is spread over the bins it was late for. */
+/*
+ * Completes the bins before number `until`. When the thread was late, these are several, over which
+ * the events are spread evenly.
+ */
 static void add(struct activity *activity, uint64_t until, uint64_t events)
 {
 	uint64_t n = until - activity->n;
@@ -56,7 +59,6 @@ static void *run(void *argument)
 	uint64_t before = 0;
 
 	prctl(PR_SET_NAME, "live-activity", 0, 0, 0);
-
 	pthread_mutex_lock(&activity->lock);
 	while (!activity->stopping) {
 		uint64_t next = activity->start_ns + (activity->n + 1) * BIN_NS, events, now;

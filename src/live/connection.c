@@ -9,11 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define READ_MS	 5000	/* for the whole request */
-#define SEND_MS	 300000 /* for a whole reply */
-#define LEAVE_MS 1000
+#define LINGER_MS 1000
 
-/* Nobody else may use what is sent, and of itself it may do nothing. */
+/* Nothing may be cached, embedded in other pages or interpreted as another type. */
 #define FIELDS                                                                                     \
 	"Connection: close\r\n"                                                                    \
 	"Cache-Control: no-store\r\n"                                                              \
@@ -24,15 +22,15 @@
 
 #define NO_POLICY "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-void connection_open(struct connection *connection, int fd, uint64_t ticket, uint64_t now)
+void connection_open(struct connection *connection, int fd, uint64_t request_id, uint64_t now)
 {
 	connection->state = CONNECTION_READING;
 	connection->fd = fd;
-	connection->ticket = ticket;
+	connection->request_id = request_id;
 	connection->since = now;
-	connection->deadline = now + READ_MS;
-	connection->trusted = connection->head = false;
-	connection->n_in = connection->sent = connection->owed = 0;
+	connection->deadline = now + CONNECTION_READ_MS;
+	connection->authenticated = connection->head = false;
+	connection->n_in = connection->sent = connection->queued = 0;
 	connection->n_queue = 0;
 }
 
@@ -42,7 +40,7 @@ void connection_close(struct connection *connection)
 		return;
 	close(connection->fd);
 	for (uint32_t i = 0; i < connection->n_queue; i++)
-		blob_free(connection->queue[i]);
+		buffer_unref(connection->queue[i]);
 	connection->n_queue = 0;
 	connection->state = CONNECTION_FREE;
 }
@@ -59,7 +57,7 @@ int connection_read(struct connection *connection, struct request *ret_request)
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
 		connection->n_in += (size_t)n;
-		/* Reading all of it again for every byte would be what slow ones want. */
+		/* Parsing anew for each byte of a slow client would cost too much. */
 		if (connection->n_in < sizeof(connection->in) &&
 		    !memchr(connection->in + connection->n_in - n, '\n', (size_t)n))
 			continue;
@@ -98,7 +96,7 @@ static const char *status_text(int status)
 	return "Internal Server Error";
 }
 
-static struct blob *make_head(const struct reply *reply, const char *type, size_t size)
+static struct buffer *make_head(const struct reply *reply, const char *type, size_t size)
 {
 	char length[64] = "", name[128] = "", *head = NULL;
 	int n;
@@ -115,30 +113,30 @@ static struct blob *make_head(const struct reply *reply, const char *type, size_
 		     reply->status == 405 ? "Allow: GET, HEAD\r\n" : "",
 		     reply->status == 503 ? "Retry-After: 1\r\n" : "",
 		     reply->policy ? reply->policy : NO_POLICY);
-	return n < 0 ? NULL : blob_new(head, (size_t)n);
+	return n < 0 ? NULL : buffer_new(head, (size_t)n);
 }
 
-static struct blob *make_line(int status)
+static struct buffer *make_status_line(int status)
 {
 	char *line = NULL;
 	int n = asprintf(&line, "%d %s\n", status, status_text(status));
 
-	return n < 0 ? NULL : blob_new(line, (size_t)n);
+	return n < 0 ? NULL : buffer_new(line, (size_t)n);
 }
 
 int connection_reply(struct connection *connection, const struct reply *reply, uint64_t now)
 {
 	const char *type = reply->body ? reply->type : "text/plain; charset=utf-8";
-	struct blob *body = reply->body ? reply->body : make_line(reply->status);
-	struct blob *head = body ? make_head(reply, type, body->size) : NULL;
+	struct buffer *body = reply->body ? reply->body : make_status_line(reply->status);
+	struct buffer *head = body ? make_head(reply, type, body->size) : NULL;
 
 	if (!head) {
-		blob_free(body);
+		buffer_unref(body);
 		return -ENOMEM;
 	}
 	connection->queue[connection->n_queue++] = head;
 	if (connection->head)
-		blob_free(body);
+		buffer_unref(body);
 	else
 		connection->queue[connection->n_queue++] = body;
 	connection->state =
@@ -148,28 +146,28 @@ int connection_reply(struct connection *connection, const struct reply *reply, u
 	return 0;
 }
 
-int connection_publish(struct connection *connection, struct blob *blob, uint64_t now)
+int connection_publish(struct connection *connection, struct buffer *buffer, uint64_t now)
 {
 	if (connection->n_queue >= SERVER_MAX_QUEUE)
 		return -ENOBUFS;
 	if (connection->n_queue == 0)
 		connection->deadline = now + CONNECTION_STALL_MS;
-	connection->queue[connection->n_queue++] = blob_share(blob);
+	connection->queue[connection->n_queue++] = buffer_ref(buffer);
 	return 0;
 }
 
-static void next_blob(struct connection *connection)
+static void next_buffer(struct connection *connection)
 {
-	blob_free(connection->queue[0]);
+	buffer_unref(connection->queue[0]);
 	connection->n_queue--;
 	memmove(connection->queue, connection->queue + 1,
 		connection->n_queue * sizeof(connection->queue[0]));
 	connection->sent = 0;
 }
 
-static void postpone(struct connection *connection, uint64_t now)
+static void postpone_deadline(struct connection *connection, uint64_t now)
 {
-	uint64_t last = connection->since + SEND_MS;
+	uint64_t last = connection->since + CONNECTION_SEND_MS;
 
 	connection->deadline = now + CONNECTION_STALL_MS;
 	if (connection->state == CONNECTION_SENDING && last < connection->deadline)
@@ -179,38 +177,38 @@ static void postpone(struct connection *connection, uint64_t now)
 int connection_write(struct connection *connection, uint64_t now)
 {
 	while (connection->n_queue > 0) {
-		const struct blob *blob = connection->queue[0];
+		const struct buffer *buffer = connection->queue[0];
 		ssize_t n;
 
-		if (connection->sent == blob->size) {
-			next_blob(connection);
+		if (connection->sent == buffer->size) {
+			next_buffer(connection);
 			continue;
 		}
-		n = send(connection->fd, blob->bytes + connection->sent,
-			 blob->size - connection->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+		n = send(connection->fd, buffer->bytes + connection->sent,
+			 buffer->size - connection->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
 		connection->sent += (size_t)n;
-		postpone(connection, now);
+		postpone_deadline(connection, now);
 	}
 	if (connection->state == CONNECTION_STREAMING) {
 		connection->deadline = UINT64_MAX;
 		return 0;
 	}
-	/* Closing at once could take what was sent back: unread bytes of theirs make it a reset. */
+	/* Closing with unread input would reset the connection and lose what was sent. */
 	shutdown(connection->fd, SHUT_WR);
-	connection->state = CONNECTION_LEAVING;
-	connection->deadline = now + LEAVE_MS;
+	connection->state = CONNECTION_LINGERING;
+	connection->deadline = now + LINGER_MS;
 	return 0;
 }
 
-uint32_t connection_wants(const struct connection *connection)
+uint32_t connection_events(const struct connection *connection)
 {
 	uint32_t out = connection->n_queue > 0 ? EPOLLOUT : 0;
 
 	switch (connection->state) {
 	case CONNECTION_READING:
-	case CONNECTION_LEAVING:
+	case CONNECTION_LINGERING:
 		return EPOLLIN;
 	case CONNECTION_SENDING:
 		return EPOLLOUT;

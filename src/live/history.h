@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The last so many looks at a running measurement, a second each: which entries of a tally counted
- * how much in it. A ring of bounded length and size; the oldest go first. Knows no names.
+ * The last seconds of a measurement: how much each entry of the tally counted in each of them. A
+ * ring with bounds on its length and its memory; the oldest seconds are evicted first. Not locked.
  */
 #ifndef STACKTALLY_LIVE_HISTORY_H
 #define STACKTALLY_LIVE_HISTORY_H
@@ -9,41 +9,48 @@
 #include "tally/tally.h"
 
 struct history_count {
-	uint32_t entry;
-	uint32_t count; /* what does not fit goes on in another one */
+	uint32_t entry; /* its number in the tally */
+	uint32_t count; /* a larger count takes several of these */
 };
 
+/* The time between two updates of the tally, which is about a second. */
 struct second {
 	uint64_t tick;	/* its number, from 1 */
-	uint64_t at_ns; /* its end, since the start */
-	uint64_t ns;	/* how long it was */
+	uint64_t at_ns; /* its end, since the start of the measurement */
+	uint64_t ns;	/* its length */
 	uint64_t samples;
-	struct tally_losses losses;
+	struct tally_losses losses; /* in this second */
 	struct history_count *counts;
 	uint32_t n_counts, room;
 };
 
 struct history {
 	struct second *ring;
-	uint32_t max, first, n;
-	size_t bytes, max_bytes;
+	uint32_t max, first, n;	 /* in seconds */
+	size_t bytes, max_bytes; /* of all counts */
 };
 
-/* 0 or -ENOMEM. */
+/*
+ * An empty history of at most `max_seconds` (1 or more), whose counts take at most `max_bytes`; the
+ * newest second is kept even if it alone takes more. 0 or -ENOMEM.
+ */
 int history_make(struct history *history, uint32_t max_seconds, size_t max_bytes);
 void history_clear(struct history *history);
 
-/* Adds to a second that is being made. 0 or -ENOMEM. */
+/* Adds a count to a second that is not in the history yet. 0 or -ENOMEM. */
 int second_add(struct second *second, uint32_t entry, uint64_t count);
 
-/* Takes it over as the newest. Its number is given here: the one after the newest. */
+/*
+ * Moves the second into the history as its newest, numbers it, and leaves `second` empty; cannot
+ * fail.
+ */
 void history_push(struct history *history, struct second *second);
 
-/* The newest number; 0 when there was none. */
+/* The number of the newest second; 0 when there was none. */
 uint64_t history_newest(const struct history *history);
-/* The oldest one that is kept; more than the newest when none is. */
+/* The number of the oldest second that is kept; history_newest() + 1 when none is. */
 uint64_t history_oldest(const struct history *history);
-/* The second of this number, or NULL. */
+/* The second of this number, or NULL when it is not kept. Valid until the next history_push(). */
 const struct second *history_get(const struct history *history, uint64_t tick);
 
 #endif

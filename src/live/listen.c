@@ -10,7 +10,7 @@
 #include "base/own.h"
 
 #define BACKLOG	    64
-#define SEND_BUFFER (256 * 1024) /* of the kernel, for each connection */
+#define SEND_BUFFER (256 * 1024) /* SO_SNDBUF of each connection, bytes */
 
 union address {
 	struct sockaddr any;
@@ -35,7 +35,7 @@ static int parse_port(const char *text, uint16_t *ret_port)
 	return 0;
 }
 
-/* Splits in place; either part may be missing. */
+/* Splits "HOST:PORT" in place, with defaults for what is missing. */
 static int split(char *text, const char **ret_host, const char **ret_port)
 {
 	char *colon;

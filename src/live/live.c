@@ -3,42 +3,48 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include "base/own.h"
+#include "base/thread.h"
 #include "flame/page.h"
 #include "live/routes.h"
+#include "live/save.h"
+#include "live/updates.h"
 
-DEFINE_OWN(struct batch, batch_free)
+DEFINE_OWN(struct live, live_close)
 
-/* For how long a batch that has to be taken may keep the thread that measures waiting. */
-#define PATIENCE_MS 1000
+/* How long a tally that is to be cleared waits for the last delta to be processed. */
+#define HANDOVER_MS 1000
 
-/* No more is made for those who do not take what there is: bytes. */
-#define MAX_WAITING (32u << 20)
+/* Requests that wait for the model's thread. */
+#define MAX_JOBS 32
 
+/* While more bytes of replies than this are queued, requests are refused with 503. */
+#define MAX_QUEUED_BYTES (32u << 20)
+
+/* A request that the model's thread answers. */
 struct job {
 	struct route route;
-	uint64_t ticket;
-	uint64_t due_ns; /* all up to here has to be in; 0: at once */
+	uint64_t request_id;
+	uint64_t due_ns; /* the model has to contain all up to then; 0: whatever it contains */
 };
 
 struct live {
 	struct server *server;
-	struct batcher batcher; /* of the thread that measures */
-	struct keeper keeper;	/* of our thread */
+	struct delta_tracker tracker; /* used by live_update() alone */
+	struct model model;	      /* used by `thread` alone, once that runs */
 	uint64_t start_ns;
 	pthread_t thread;
 	bool started;
 
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t news;
-	struct batch *batch; /* to be taken in; or NULL */
-	struct job jobs[KEEPER_JOBS];
+	pthread_cond_t changed;
+	struct delta *delta; /* not processed yet; or NULL */
+	struct job jobs[MAX_JOBS];
 	uint32_t n_jobs;
 	bool stopping;
 };
@@ -51,7 +57,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- what is asked for: on the server's thread ---- */
+/* ---- requests, on the server's thread ---- */
 
 static bool refuse(struct reply *reply, int status)
 {
@@ -68,7 +74,7 @@ static bool give_file(const struct route *route, struct reply *reply)
 	memcpy(copy, route->content, route->size);
 	*reply = (struct reply){ .status = 200,
 				 .type = route->type,
-				 .body = blob_new(copy, route->size) };
+				 .body = buffer_new(copy, route->size) };
 	return true;
 }
 
@@ -85,7 +91,7 @@ static bool give_page(struct reply *reply)
 	*reply = (struct reply){ .status = 200,
 				 .type = "text/html; charset=utf-8",
 				 .policy = page_policy(),
-				 .body = blob_new(page.start, page.used) };
+				 .body = buffer_new(page.start, page.used) };
 	return true;
 }
 
@@ -94,19 +100,19 @@ static bool add_job(struct live *live, const struct job *job)
 	bool fits;
 
 	pthread_mutex_lock(&live->lock);
-	fits = live->n_jobs < KEEPER_JOBS && !live->stopping;
+	fits = live->n_jobs < MAX_JOBS && !live->stopping;
 	if (fits)
 		live->jobs[live->n_jobs++] = *job;
-	pthread_cond_signal(&live->news);
+	pthread_cond_broadcast(&live->changed);
 	pthread_mutex_unlock(&live->lock);
 	return fits;
 }
 
-static bool handle(void *context, const struct request *request, uint64_t ticket,
+static bool handle(void *context, const struct request *request, uint64_t request_id,
 		   struct reply *ret_reply)
 {
 	struct live *live = context;
-	struct job job = { .ticket = ticket };
+	struct job job = { .request_id = request_id };
 	int r = route_find(request, &job.route);
 
 	if (r < 0)
@@ -115,20 +121,18 @@ static bool handle(void *context, const struct request *request, uint64_t ticket
 		return give_page(ret_reply);
 	if (job.route.kind == ROUTE_FILE)
 		return give_file(&job.route, ret_reply);
-	if (job.route.kind == ROUTE_PROFILE) {
-		/* What is asked for begins now and ends then, to the second. */
+	if (job.route.kind == ROUTE_PROFILE)
 		job.due_ns = now_ns() - live->start_ns + job.route.seconds * 1000000000u;
-	}
 	return add_job(live, &job) ? false : refuse(ret_reply, 503);
 }
 
-static void gone(void *context, uint64_t ticket)
+static void cancel(void *context, uint64_t request_id)
 {
 	struct live *live = context;
 
 	pthread_mutex_lock(&live->lock);
 	for (uint32_t i = 0; i < live->n_jobs; i++) {
-		if (live->jobs[i].ticket != ticket)
+		if (live->jobs[i].request_id != request_id)
 			continue;
 		memmove(live->jobs + i, live->jobs + i + 1,
 			(--live->n_jobs - i) * sizeof(live->jobs[0]));
@@ -137,43 +141,44 @@ static void gone(void *context, uint64_t ticket)
 	pthread_mutex_unlock(&live->lock);
 }
 
-/* ---- what is made of it: on our thread ---- */
+/* ---- jobs, on the model's thread ---- */
 
 /* The first second that ended after `ns`. */
-static uint64_t second_after(const struct keeper *keeper, uint64_t ns)
+static uint64_t second_after(const struct model *model, uint64_t ns)
 {
-	uint64_t tick = history_newest(&keeper->history) + 1;
+	uint64_t tick = history_newest(&model->history) + 1;
 
-	while (tick > history_oldest(&keeper->history) &&
-	       history_get(&keeper->history, tick - 1)->at_ns > ns)
+	while (tick > history_oldest(&model->history) &&
+	       history_get(&model->history, tick - 1)->at_ns > ns)
 		tick--;
 	return tick;
 }
 
+/* Saves a range; that of a profile is known only now that it is over. */
 static int save(struct live *live, struct job *job, struct reply *reply)
 {
 	struct route *route = &job->route;
 
 	if (route->kind == ROUTE_PROFILE) {
 		route->from =
-			second_after(&live->keeper, job->due_ns - route->seconds * 1000000000u);
-		if (route->from > history_newest(&live->keeper.history))
+			second_after(&live->model, job->due_ns - route->seconds * 1000000000u);
+		if (route->from > history_newest(&live->model.history))
 			route->to = route->from;
 	}
-	reply->type = !route->writer || route->writer->binary ? "application/octet-stream"
-							      : "text/plain; charset=utf-8";
-	return save_stretch(&live->keeper, route->writer, route->from, route->to, &reply->body);
+	reply->type =
+		route->writer->binary ? "application/octet-stream" : "text/plain; charset=utf-8";
+	return save_range(&live->model, route->writer, route->from, route->to, &reply->body);
 }
 
-static void do_job(struct live *live, struct job *job)
+static void run_job(struct live *live, struct job *job)
 {
 	struct reply reply = { .status = 200 };
 	char name[64];
 	int r = 0;
 
-	if (server_waiting(live->server) > MAX_WAITING) {
+	if (server_queued_bytes(live->server) > MAX_QUEUED_BYTES) {
 		reply.status = 503;
-		server_reply(live->server, job->ticket, &reply);
+		server_reply(live->server, job->request_id, &reply);
 		return;
 	}
 	switch (job->route.kind) {
@@ -183,30 +188,30 @@ static void do_job(struct live *live, struct job *job)
 	case ROUTE_EVENTS:
 		reply.type = "text/event-stream";
 		reply.stream = true;
-		reply.body = news_state(&live->keeper);
+		reply.body = updates_state(&live->model);
 		break;
 	case ROUTE_COUNTS:
 		reply.type = "application/json";
-		reply.body = news_counts(&live->keeper, job->route.from, job->route.to);
+		reply.body = updates_counts(&live->model, job->route.from, job->route.to);
 		break;
 	case ROUTE_SAVE:
 	case ROUTE_PROFILE:
-		snprintf(name, sizeof(name), "%s%s", live->keeper.source.meta.command,
-			 job->route.writer ? job->route.writer->extensions[0] : ".stacktally");
+		snprintf(name, sizeof(name), "%s%s", live->model.source.meta.command,
+			 job->route.writer->extensions[0]);
 		reply.file_name = name;
 		r = save(live, job, &reply);
 		break;
 	}
 	if (!reply.body)
 		reply = (struct reply){ .status = r == -EFBIG ? 413 : 503 };
-	server_reply(live->server, job->ticket, &reply);
+	server_reply(live->server, job->request_id, &reply);
 }
 
-/* A job whose time has come; called with the lock. */
+/* Takes out a job that is due; at the end, all are. Called with the lock held. */
 static bool next_job(struct live *live, struct job *ret_job)
 {
 	for (uint32_t i = 0; i < live->n_jobs; i++) {
-		if (!live->stopping && live->jobs[i].due_ns > live->keeper.at_ns)
+		if (!live->stopping && live->jobs[i].due_ns > live->model.at_ns)
 			continue;
 		*ret_job = live->jobs[i];
 		memmove(live->jobs + i, live->jobs + i + 1,
@@ -216,41 +221,39 @@ static bool next_job(struct live *live, struct job *ret_job)
 	return false;
 }
 
-static void *keep(void *context)
+static void *run(void *context)
 {
 	struct live *live = context;
 
-	prctl(PR_SET_NAME, "live-keep", 0, 0, 0);
-
+	prctl(PR_SET_NAME, "live-model", 0, 0, 0);
 	pthread_mutex_lock(&live->lock);
 	for (;;) {
-		struct batch *batch = live->batch;
+		struct delta *delta = live->delta;
 		struct job job;
 
-		if (batch) {
+		if (delta) {
 			pthread_mutex_unlock(&live->lock);
-			/* Without memory a second is missing from what is shown, and from nothing
-			 * else. */
-			keeper_take(&live->keeper, batch);
-			batch_free(batch);
+			/* If this fails, what is shown lacks a second; the report does not. */
+			model_apply(&live->model, delta);
+			delta_free(delta);
 			pthread_mutex_lock(&live->lock);
-			live->batch = NULL;
-			pthread_cond_broadcast(&live->news);
+			live->delta = NULL;
+			pthread_cond_broadcast(&live->changed);
 		} else if (next_job(live, &job)) {
 			pthread_mutex_unlock(&live->lock);
-			do_job(live, &job);
+			run_job(live, &job);
 			pthread_mutex_lock(&live->lock);
 		} else if (live->stopping) {
 			break;
 		} else {
-			pthread_cond_wait(&live->news, &live->lock);
+			pthread_cond_wait(&live->changed, &live->lock);
 		}
 	}
 	pthread_mutex_unlock(&live->lock);
 	return NULL;
 }
 
-/* ---- what comes in: on the thread that measures ---- */
+/* ---- deltas, on the thread that measures ---- */
 
 static struct timespec after_ms(uint64_t ms)
 {
@@ -259,37 +262,38 @@ static struct timespec after_ms(uint64_t ms)
 	return (struct timespec){ (time_t)(then / 1000000000u), (long)(then % 1000000000u) };
 }
 
-/* Whether there is room for a batch. */
-static bool wait_for_room(struct live *live, bool patient)
+/* Whether the last delta has been processed; `wait` for that. */
+static bool is_ready(struct live *live, bool wait)
 {
-	struct timespec until = after_ms(PATIENCE_MS);
+	struct timespec until = after_ms(HANDOVER_MS);
+	bool ready;
 	int r = 0;
 
 	pthread_mutex_lock(&live->lock);
-	while (live->batch && patient && r == 0)
-		r = pthread_cond_timedwait(&live->news, &live->lock, &until);
-	patient = !live->batch;
+	while (live->delta && wait && r == 0)
+		r = pthread_cond_timedwait(&live->changed, &live->lock, &until);
+	ready = !live->delta;
 	pthread_mutex_unlock(&live->lock);
-	return patient;
+	return ready;
 }
 
-int live_look(struct live *live, const struct tally *tally, uint64_t at_ns, bool cleared,
-	      live_cgroup *cgroup, void *context)
+int live_update(struct live *live, const struct tally *tally, uint64_t at_ns, bool cleared,
+		live_cgroup *cgroup, void *context)
 {
-	struct batch *batch = NULL;
+	struct delta *delta = NULL;
 	int r = 0;
 
-	if (wait_for_room(live, cleared)) {
-		r = batcher_take(&live->batcher, tally, at_ns, cgroup, context, &batch);
+	if (is_ready(live, cleared)) {
+		r = delta_take(&live->tracker, tally, at_ns, cgroup, context, &delta);
 		if (r == 0) {
 			pthread_mutex_lock(&live->lock);
-			live->batch = batch;
-			pthread_cond_broadcast(&live->news);
+			live->delta = delta;
+			pthread_cond_broadcast(&live->changed);
 			pthread_mutex_unlock(&live->lock);
 		}
 	}
 	if (cleared)
-		batcher_forget(&live->batcher);
+		delta_tracker_reset(&live->tracker);
 	return r;
 }
 
@@ -297,7 +301,7 @@ int live_look(struct live *live, const struct tally *tally, uint64_t at_ns, bool
 
 int live_open(const char *where, struct live **ret_live, struct error *err)
 {
-	struct live *live = calloc(1, sizeof(*live));
+	own(own_live_close) struct live *live = calloc(1, sizeof(*live));
 	pthread_condattr_t clock;
 	int r;
 
@@ -306,14 +310,12 @@ int live_open(const char *where, struct live **ret_live, struct error *err)
 	pthread_mutex_init(&live->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&live->news, &clock);
+	pthread_cond_init(&live->changed, &clock);
 	pthread_condattr_destroy(&clock);
 	r = server_open(where, &live->server, err);
-	if (r < 0) {
-		live_close(live);
+	if (r < 0)
 		return r;
-	}
-	*ret_live = live;
+	*ret_live = take_ptr(live);
 	return 0;
 }
 
@@ -327,57 +329,47 @@ bool live_is_public(const struct live *live)
 	return server_is_public(live->server);
 }
 
-static int start_keeping(struct live *live)
-{
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	r = pthread_create(&live->thread, NULL, keep, live);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	live->started = r == 0;
-	return -r;
-}
-
-int live_start(struct live *live, const struct keeper_source *source, uint64_t ago_ns,
+int live_start(struct live *live, const struct model_source *source, uint64_t ago_ns,
 	       uint64_t (*events)(void *context), struct error *err)
 {
-	const struct server_handler handler = { .handle = handle, .gone = gone, .context = live };
+	const struct server_handler handler = { .handle = handle,
+						.cancel = cancel,
+						.context = live };
 	int r;
 
 	live->start_ns = now_ns() - ago_ns;
-	r = keeper_make(&live->keeper, source, live->server);
+	r = model_make(&live->model, source, live->server);
 	if (r == 0 && events)
-		r = activity_start(events, source->context, live->start_ns, &live->keeper.activity);
+		r = activity_start(events, source->context, live->start_ns, &live->model.activity);
 	if (r == 0)
-		r = start_keeping(live);
+		r = thread_start(&live->thread, run, live);
 	if (r < 0)
 		return error_set(err, r, "cannot serve: %s", strerror(-r));
+	live->started = true;
 	return server_start(live->server, &handler, err);
 }
 
 void live_close(struct live *live)
 {
-	struct blob *end;
+	struct buffer *end;
 
 	if (!live)
 		return;
 	pthread_mutex_lock(&live->lock);
 	live->stopping = true;
-	pthread_cond_broadcast(&live->news);
+	pthread_cond_broadcast(&live->changed);
 	pthread_mutex_unlock(&live->lock);
 	if (live->started)
 		pthread_join(live->thread, NULL);
-	end = live->started ? news_end() : NULL;
+	end = live->started ? updates_end() : NULL;
 	if (end)
 		server_publish(live->server, end);
 	server_close(live->server);
-	activity_stop(live->keeper.activity);
-	batch_free(live->batch);
-	keeper_clear(&live->keeper);
-	batcher_clear(&live->batcher);
-	pthread_cond_destroy(&live->news);
+	activity_stop(live->model.activity);
+	delta_free(live->delta);
+	model_clear(&live->model);
+	delta_tracker_clear(&live->tracker);
+	pthread_cond_destroy(&live->changed);
 	pthread_mutex_destroy(&live->lock);
 	free(live);
 }

@@ -1,42 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A running measurement that can be watched: a page with a moving flame graph, served over HTTP;
- * docs/live.md says what is served. The thread that measures hands over what is new once a second
- * and never waits: when the last batch was not taken yet, the next one has more in it.
+ * The live view of a measurement: a page with a moving flame graph, served over HTTP; docs/live.md
+ * describes what is served. The thread that measures hands over what is new once a second and does
+ * not wait for it to be processed: while the last delta is pending, the next one grows.
+ *
+ * Three threads serve it: live-serve (server.h), live-model (model.h and all that is made of it)
+ * and live-activity (activity.h).
  */
 #ifndef STACKTALLY_LIVE_LIVE_H
 #define STACKTALLY_LIVE_LIVE_H
 
-#include "live/keeper.h"
+#include "live/model.h"
 
 struct live;
 
-/* Listens where server_open() says. Nothing is served yet. */
+/*
+ * Listens where server_open() says, and serves nothing yet. The caller frees `ret_live` with
+ * live_close(). 0 or a negative errno.
+ */
 int live_open(const char *where, struct live **ret_live, struct error *err);
-/* Where to look at it; lives as long as `live`. */
+/* The page's address; lives as long as `live`. */
 const char *live_url(const struct live *live);
+/* Whether other machines can connect. */
 bool live_is_public(const struct live *live);
 
 /*
- * Serves from now on; the measurement began `ago_ns` before. `source` is called by another thread;
- * what its meta points to must outlive `live`. `events`, which may be NULL, counts what happens,
- * called with the context of the source.
+ * Starts to serve a measurement that began `ago_ns` before. `source` is copied; its context and the
+ * strings of its meta must outlive `live`, and its callbacks run on another thread. `events`, which
+ * may be NULL, returns the number of events so far; another thread calls it with the context of the
+ * source. 0 or a negative errno.
  */
-int live_start(struct live *live, const struct keeper_source *source, uint64_t ago_ns,
+int live_start(struct live *live, const struct model_source *source, uint64_t ago_ns,
 	       uint64_t (*events)(void *context), struct error *err);
 
-/* How to find a cgroup's path, which lives as long as `live`. */
+/* Returns the path of a cgroup, which must live as long as `live`, or NULL. */
 typedef const char *live_cgroup(void *context, uint64_t id);
 
 /*
- * Shows what is new in the tally, `at_ns` after the start. The tally must be the same one each
- * time; `cleared` tells that it is about to be cleared, so that all of it has to be taken now. 0 or
- * -ENOMEM.
+ * Hands over what is new in the tally, `at_ns` after the start of the measurement. The tally has to
+ * be the same one in each call. `cleared` says that the tally will be cleared after the call: it
+ * then waits, for up to a second, until the last delta has been processed. 0 or -ENOMEM.
  */
-int live_look(struct live *live, const struct tally *tally, uint64_t at_ns, bool cleared,
-	      live_cgroup *cgroup, void *context);
+int live_update(struct live *live, const struct tally *tally, uint64_t at_ns, bool cleared,
+		live_cgroup *cgroup, void *context);
 
-/* Stops, and tells those who watch that this is the end. */
+/*
+ * Answers the requests that wait, ends all streams, stops the threads and frees `live`, which may
+ * be NULL.
+ */
 void live_close(struct live *live);
 
 #endif

@@ -19,7 +19,7 @@ static bool is_field(struct slice name, const char *text)
 	return name.size == strlen(text) && strncasecmp(name.at, text, name.size) == 0;
 }
 
-/* The next line, which ends with CR LF; without that. False: it is not all there. */
+/* The next line, without its LF; false when it is not complete. */
 static bool next_line(const char **at, const char *end, struct slice *ret_line)
 {
 	const char *newline = memchr(*at, '\n', (size_t)(end - *at));
@@ -32,8 +32,8 @@ static bool next_line(const char **at, const char *end, struct slice *ret_line)
 	return true;
 }
 
-/* Every line of a head ends with CR LF, and there is no other CR, LF or NUL. */
-static bool chop(struct slice *line)
+/* Removes the CR at the end; false when there is none, or a CR or NUL elsewhere. */
+static bool remove_cr(struct slice *line)
 {
 	if (line->size == 0 || line->at[line->size - 1] != '\r')
 		return false;
@@ -117,7 +117,7 @@ static struct slice trimmed(struct slice value)
 	return value;
 }
 
-/* A field that must not be there twice. */
+/* A field that occurs twice is refused: proxies disagree about which one counts. */
 static int take_once(struct slice value, struct slice *to)
 {
 	if (to->at)
@@ -142,9 +142,7 @@ static int parse_field(struct slice line, struct request *request)
 		return take_once(value, &request->host);
 	if (is_field(name, "Origin"))
 		return take_once(value, &request->origin);
-	if (is_field(name, "Last-Event-ID"))
-		return take_once(value, &request->last_id);
-	/* We take no bodies: nothing that could hide a second request. */
+	/* No request has a body: a second request could hide in it (request smuggling). */
 	if (is_field(name, "Transfer-Encoding"))
 		return -501;
 	if (is_field(name, "Content-Length") && !slice_is(value, "0"))
@@ -161,7 +159,7 @@ int request_parse(const char *bytes, size_t size, struct request *ret_request)
 
 	if (!next_line(&at, end, &line))
 		return size >= REQUEST_MAX_SIZE ? -414 : 0;
-	if (!chop(&line))
+	if (!remove_cr(&line))
 		return -400;
 	r = parse_first_line(line, &request);
 	if (r < 0 && r != -405)
@@ -171,7 +169,7 @@ int request_parse(const char *bytes, size_t size, struct request *ret_request)
 
 		if (!next_line(&at, end, &line))
 			return size >= REQUEST_MAX_SIZE ? -431 : 0;
-		if (!chop(&line))
+		if (!remove_cr(&line))
 			return -400;
 		if (line.size == 0)
 			break;
@@ -189,9 +187,9 @@ int request_parse(const char *bytes, size_t size, struct request *ret_request)
 	return (int)(at - bytes);
 }
 
-/* ---- who was asked, from where ---- */
+/* ---- Host and Origin ---- */
 
-/* The host without its port; false: what stands behind it is no port. */
+/* The host without its port; false when what follows the colon is no port. */
 static bool split_port(struct slice host, struct slice *ret_name)
 {
 	size_t at = host.size;
@@ -199,7 +197,7 @@ static bool split_port(struct slice host, struct slice *ret_name)
 	while (at > 0 && host.at[at - 1] >= '0' && host.at[at - 1] <= '9')
 		at--;
 	*ret_name = host;
-	/* "[::1]" and "1.2.3.4" end without a colon before their last digits. */
+	/* Without a colon before the last digits there is no port: "1.2.3.4", "[::1]". */
 	if (at == 0 || host.at[at - 1] != ':')
 		return true;
 	if (host.size - at < 1 || host.size - at > 5)
@@ -208,7 +206,7 @@ static bool split_port(struct slice host, struct slice *ret_name)
 	return true;
 }
 
-bool request_host_is_plain(const struct request *request)
+bool request_host_is_literal(const struct request *request)
 {
 	char text[INET6_ADDRSTRLEN];
 	unsigned char address[16];
@@ -231,7 +229,7 @@ bool request_host_is_plain(const struct request *request)
 	return inet_pton(family, text, address) == 1;
 }
 
-bool request_origin_is_ours(const struct request *request)
+bool request_is_same_origin(const struct request *request)
 {
 	struct slice origin = request->origin;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "live/routes.h"
 
-#include <string.h>
+#define DEFAULT_SECONDS 30 /* as in Go's net/http/pprof */
 
-#define DEFAULT_SECONDS 30 /* pprof's */
-
-/* The assembler looks from where make runs: the top directory. The Makefile knows what to watch. */
+/*
+ * The page's files are embedded. Paths are relative to the top directory, in which make runs; the
+ * Makefile lists the files as what this object depends on.
+ */
 #define FILE(name) "\t.incbin \"src/live/page/" name "\"\n"
 #define FILES_AT(name, files)                                                                      \
 	extern const char name##_start[], name##_end[];                                            \
@@ -39,7 +40,7 @@ static bool find_file(const struct request *request, struct route *route)
 	return false;
 }
 
-static int find_stretch(const struct request *request, struct route *route)
+static int find_range(const struct request *request, struct route *route)
 {
 	int from = request_number(request, "from", UINT64_MAX >> 8, &route->from);
 	int to = request_number(request, "to", UINT64_MAX >> 8, &route->to);
@@ -58,7 +59,25 @@ static int find_format(const struct request *request, struct route *route)
 	if (!request_word(request, "format", name, sizeof(name)))
 		return -400;
 	route->writer = writer_by_name(name);
-	return route->writer || strcmp(name, "recording") == 0 ? 0 : -400;
+	return route->writer ? 0 : -400;
+}
+
+static int find_save(const struct request *request, struct route *route)
+{
+	int r = find_range(request, route);
+
+	return r < 0 ? r : find_format(request, route);
+}
+
+static int find_profile(const struct request *request, struct route *route)
+{
+	route->writer = writer_by_name("pprof");
+	if (!route->writer)
+		return -501;
+	if (request_number(request, "seconds", ROUTE_MAX_SECONDS, &route->seconds) < 0 ||
+	    !route->seconds)
+		return -400;
+	return 0;
 }
 
 int route_find(const struct request *request, struct route *ret_route)
@@ -68,31 +87,22 @@ int route_find(const struct request *request, struct route *ret_route)
 
 	if (slice_is(request->path, "/")) {
 		route.kind = ROUTE_PAGE;
-	} else if (find_file(request, &route)) {
-		r = 0;
 	} else if (slice_is(request->path, "/events")) {
 		route.kind = ROUTE_EVENTS;
 	} else if (slice_is(request->path, "/counts")) {
 		route.kind = ROUTE_COUNTS;
-		r = find_stretch(request, &route);
+		r = find_range(request, &route);
 	} else if (slice_is(request->path, "/save")) {
 		route.kind = ROUTE_SAVE;
-		r = find_stretch(request, &route);
-		if (r == 0)
-			r = find_format(request, &route);
+		r = find_save(request, &route);
 	} else if (slice_is(request->path, "/debug/pprof/profile")) {
 		route.kind = ROUTE_PROFILE;
-		route.writer = writer_by_name("pprof");
-		if (!route.writer)
-			r = -501;
-		else if (request_number(request, "seconds", ROUTE_MAX_SECONDS, &route.seconds) <
-				 0 ||
-			 !route.seconds)
-			r = -400;
-	} else {
+		r = find_profile(request, &route);
+	} else if (!find_file(request, &route)) {
 		r = -404;
 	}
-	if (r == 0)
-		*ret_route = route;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_route = route;
+	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What can be asked for, and with what parameters: from a request to a file that is there or a job
- * for the keeper. Pure: touches nothing.
+ * The resources of the live server, by path and parameters (docs/live.md): maps a request to an
+ * embedded file or to what has to be made for it. A pure function of the request.
  */
 #ifndef STACKTALLY_LIVE_ROUTES_H
 #define STACKTALLY_LIVE_ROUTES_H
@@ -10,26 +10,26 @@
 #include "report/writer.h"
 
 enum route_kind {
-	ROUTE_PAGE,
-	ROUTE_FILE,
-	ROUTE_EVENTS,  /* the stream of news */
-	ROUTE_COUNTS,  /* of a stretch */
-	ROUTE_SAVE,    /* a stretch in a format */
-	ROUTE_PROFILE, /* of the next seconds, as pprof asks for it */
+	ROUTE_PAGE,    /* the HTML page */
+	ROUTE_FILE,    /* its script or style sheet */
+	ROUTE_EVENTS,  /* the event stream */
+	ROUTE_COUNTS,  /* the counts of a range of seconds */
+	ROUTE_SAVE,    /* a range of seconds in a report format */
+	ROUTE_PROFILE, /* the next seconds in pprof's format */
 };
 
-#define ROUTE_MAX_SECONDS 600
+#define ROUTE_MAX_SECONDS 600 /* of ROUTE_PROFILE */
 
 struct route {
 	enum route_kind kind;
-	const char *content, *type; /* of a file */
+	const char *content, *type; /* of ROUTE_FILE; static */
 	size_t size;
-	const struct writer *writer; /* NULL: a recording */
-	uint64_t from, to;	     /* seconds by number; 0 and UINT64_MAX: all */
-	uint64_t seconds;
+	const struct writer *writer; /* of ROUTE_SAVE and ROUTE_PROFILE */
+	uint64_t from, to;	     /* numbers of seconds, from 1; 0 and UINT64_MAX: all */
+	uint64_t seconds;	     /* of ROUTE_PROFILE, 1 to ROUTE_MAX_SECONDS */
 };
 
-/* 0, or the negated HTTP status that refuses it. */
+/* 0, or the negated HTTP status of the refusal: -400, -404 or -501. */
 int route_find(const struct request *request, struct route *ret_route);
 
 #endif

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A stretch of the measurement as a file: its counts become a tally of their own, with the stacks
- * they need, and any writer takes it from there.
+ * The counts of a range of seconds are put into a tally of their own, with the stacks they need, so
+ * that any writer can write it.
  */
+#include "live/save.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/own.h"
-#include "live/keeper.h"
 
 DEFINE_OWN(struct tally, tally_free)
 
-/* ---- a stream into memory that ends at a bound ---- */
+/* ---- a stream into memory, of bounded size ---- */
 
 struct sink {
 	char *bytes;
@@ -43,68 +44,80 @@ static ssize_t sink_write(void *context, const char *from, size_t size)
 	return (ssize_t)size;
 }
 
-/* ---- the stretch ---- */
+/* ---- a range of seconds ---- */
 
-/* The stack's number in the part, where it is appended at first sight. */
-static int part_stack(const struct keeper *keeper, struct tally *part, uint32_t *new_of,
+/* Replaces the number of a stack by that in `part`, to which it is added when it is new. */
+static int copy_stack(const struct model *model, struct tally *part, uint32_t *new_of,
 		      uint32_t *stack)
 {
-	const struct tally_stack *is;
+	const struct tally_stack *old;
 	uint32_t *frames;
 	int r;
 
-	if (*stack >= tally_n_stacks(keeper->tally))
+	if (*stack >= tally_n_stacks(model->tally))
 		return 0;
 	if (new_of[*stack] == INDEX_NONE) {
-		is = &tally_stacks(keeper->tally)[*stack];
-		r = tally_append_stack(part, is->n_frames, is->flags, &frames);
+		old = &tally_stacks(model->tally)[*stack];
+		r = tally_append_stack(part, old->n_frames, old->flags, &frames);
 		if (r < 0)
 			return r;
-		memcpy(frames, tally_frames(keeper->tally, is), is->n_frames * sizeof(*frames));
+		memcpy(frames, tally_frames(model->tally, old), old->n_frames * sizeof(*frames));
 		new_of[*stack] = tally_n_stacks(part) - 1;
 	}
 	*stack = new_of[*stack];
 	return 0;
 }
 
-static int fill_part(const struct keeper *keeper, const uint64_t *sums, struct tally *part)
+/* Adds to `part` each entry with a sum, and all addresses, whose numbers stay as they are. */
+static int copy_entries(const struct model *model, const uint64_t *sums, struct tally *part)
 {
-	uint32_t n = tally_n_entries(keeper->tally), n_stacks = tally_n_stacks(keeper->tally);
+	uint32_t n_stacks = tally_n_stacks(model->tally);
 	own(own_free) uint32_t *new_of = reallocarray(NULL, (size_t)n_stacks + 1, sizeof(*new_of));
-	int r = new_of ? 0 : -ENOMEM;
+	int r;
 
-	if (new_of)
-		memset(new_of, 0xff, n_stacks * sizeof(*new_of));
-	for (uint32_t i = 0; r == 0 && i < tally_n_addresses(keeper->tally); i++)
-		r = tally_append_address(part, &tally_addresses(keeper->tally)[i]);
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		struct tally_entry entry = tally_entries(keeper->tally)[i];
+	if (!new_of)
+		return -ENOMEM;
+	memset(new_of, 0xff, n_stacks * sizeof(*new_of)); /* INDEX_NONE */
+	for (uint32_t i = 0; i < tally_n_addresses(model->tally); i++) {
+		r = tally_append_address(part, &tally_addresses(model->tally)[i]);
+		if (r < 0)
+			return r;
+	}
+	for (uint32_t i = 0; i < tally_n_entries(model->tally); i++) {
+		struct tally_entry entry = tally_entries(model->tally)[i];
 
 		if (!sums[i])
 			continue;
 		entry.count = sums[i];
-		r = part_stack(keeper, part, new_of, &entry.kernel);
+		r = copy_stack(model, part, new_of, &entry.kernel);
 		if (r == 0)
-			r = part_stack(keeper, part, new_of, &entry.user);
+			r = copy_stack(model, part, new_of, &entry.user);
 		if (r == 0)
 			r = tally_append_entry(part, &entry);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
-static int cut_part(struct keeper *keeper, uint64_t from, uint64_t to, struct profile_meta *meta,
-		    struct tally **ret_part)
+/* The tally of a range; `meta` receives its start and its duration. */
+static int make_part(struct model *model, uint64_t from, uint64_t to, struct profile_meta *meta,
+		     struct tally **ret_part)
 {
 	own(own_tally_free) struct tally *part = NULL;
-	uint64_t *sums = keeper_sums(keeper, tally_n_entries(keeper->tally));
-	uint64_t oldest = history_oldest(&keeper->history);
+	uint64_t *sums = model_sums(model, tally_n_entries(model->tally));
+	uint64_t oldest = history_oldest(&model->history);
 	uint64_t begin = from > oldest ? from : oldest;
-	int r = sums ? tally_new(0, 0, &part) : -ENOMEM;
+	int r;
 
+	if (!sums)
+		return -ENOMEM;
+	r = tally_new(0, 0, &part);
+	if (r < 0)
+		return r;
 	meta->duration_ns = 0;
-	for (uint64_t tick = begin; r == 0 && tick <= to; tick++) {
-		const struct second *second = history_get(&keeper->history, tick);
-		struct tally_losses *losses = tally_losses(part);
+	for (uint64_t tick = begin; tick <= to; tick++) {
+		const struct second *second = history_get(&model->history, tick);
 
 		if (!second)
 			break;
@@ -113,60 +126,49 @@ static int cut_part(struct keeper *keeper, uint64_t from, uint64_t to, struct pr
 		meta->duration_ns += second->ns;
 		for (uint32_t i = 0; i < second->n_counts; i++)
 			sums[second->counts[i].entry] += second->counts[i].count;
-		losses->events += second->losses.events;
-		losses->lost_ring += second->losses.lost_ring;
-		losses->lost_counts += second->losses.lost_counts;
-		losses->lost_nested += second->losses.lost_nested;
-		losses->throttled += second->losses.throttled;
-		losses->unseen += second->losses.unseen;
-		losses->counts_full |= second->losses.counts_full;
+		delta_add_losses(tally_losses(part), &second->losses);
 	}
-	if (r == 0)
-		r = fill_part(keeper, sums, part);
-	if (r == 0)
-		*ret_part = take_ptr(part);
-	return r;
+	r = copy_entries(model, sums, part);
+	if (r < 0)
+		return r;
+	*ret_part = take_ptr(part);
+	return 0;
 }
 
 /* ---- the file ---- */
 
-static int write_report(const struct keeper *keeper, const struct writer *writer,
+static int write_report(const struct model *model, const struct writer *writer,
 			const struct profile_meta *meta, const struct tally *tally, FILE *out)
 {
-	const struct report_options *options = &keeper->source.report;
-	struct profile profile = { 0 };
-	int r;
+	const struct report report = {
+		.measurement = { meta, tally, model->names },
+		.options = &model->source.report,
+		.head = { .title = true },
+	};
 
-	if (!writer)
-		return keeper->source.record(out, meta, tally, keeper->names, NULL);
-	r = profile_build(tally, keeper->names, meta, writer->view(options), &profile);
-	if (r == 0 && writer == writers[0])
-		fprintf(out, "%s\n\n", meta->title ? meta->title : "");
-	if (r == 0)
-		r = writer->write(&profile, options, out, NULL);
-	profile_clear(&profile);
-	return r;
+	return report_write(writer, &report, out, NULL);
 }
 
-int save_stretch(struct keeper *keeper, const struct writer *writer, uint64_t from, uint64_t to,
-		 struct blob **ret_blob)
+int save_range(struct model *model, const struct writer *writer, uint64_t from, uint64_t to,
+	       struct buffer **ret_buffer)
 {
 	static const cookie_io_functions_t functions = { .write = sink_write };
-	struct profile_meta meta = keeper->source.meta;
+	struct profile_meta meta = model->source.meta;
 	own(own_tally_free) struct tally *part = NULL;
 	struct sink sink = { 0 };
 	FILE *out;
-	int r = 0;
+	int r;
 
-	meta.duration_ns = keeper->at_ns;
-	if (from > 0)
-		r = cut_part(keeper, from, to, &meta, &part);
-	if (r < 0)
-		return r;
+	meta.duration_ns = model->at_ns;
+	if (from > 0) {
+		r = make_part(model, from, to, &meta, &part);
+		if (r < 0)
+			return r;
+	}
 	out = fopencookie(&sink, "w", functions);
 	if (!out)
 		return -ENOMEM;
-	r = write_report(keeper, writer, &meta, part ? part : keeper->tally, out);
+	r = write_report(model, writer, &meta, part ? part : model->tally, out);
 	if (fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
 	if (sink.too_large)
@@ -177,6 +179,6 @@ int save_stretch(struct keeper *keeper, const struct writer *writer, uint64_t fr
 		free(sink.bytes);
 		return r;
 	}
-	*ret_blob = blob_new(sink.bytes, sink.size);
-	return *ret_blob ? 0 : -ENOMEM;
+	*ret_buffer = buffer_new(sink.bytes, sink.size);
+	return *ret_buffer ? 0 : -ENOMEM;
 }

@@ -1,457 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "live/server.h"
-
 #include <errno.h>
 #include <linux/capability.h>
-#include <linux/sockios.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/own.h"
 #include "base/thread.h"
-#include "live/connection.h"
-#include "live/listen.h"
-#include "live/token.h"
+#include "live/server_internal.h"
 
-#define SWEEP_MS      250 /* how often deadlines are looked at */
-#define LAST_WORDS_MS 500
-#define STALLED_MS    1000 /* without taking anything, while others have no place */
-#define MAX_ACCEPT    16   /* at a time */
-#define MAX_PENDING   256
+#define DRAIN_MS 500
 
-/* What the data of an epoll event says that is no connection. */
-#define EVENT_LISTENER UINT32_MAX
-#define EVENT_COMMANDS (UINT32_MAX - 1)
+DEFINE_OWN(struct server, server_close)
 
-/* Something another thread wants sent. */
-struct command {
-	bool publish;
-	uint64_t ticket;
-	struct reply reply;
-	size_t owed; /* bytes that are counted as waiting */
-	char file_name[64];
-};
-
-struct server {
-	char url[LISTEN_WHERE_SIZE + TOKEN_DIGITS + 16];
-	char token[TOKEN_DIGITS + 1];
-	bool public;
-	int listener, poll, wake;
-	struct server_handler handler;
-	pthread_t thread;
-	bool started;
-
-	pthread_mutex_t lock; /* of what follows */
-	struct command pending[MAX_PENDING];
-	uint32_t n_pending;
-	bool stopping;
-	bool lost; /* something found no room in `pending` */
-
-	uint32_t n_streams; /* atomic */
-	size_t waiting;	    /* atomic */
-
-	/* The thread's own. */
-	struct connection connections[SERVER_MAX_CONNECTIONS];
-	uint32_t n_connections;
-	uint64_t n_accepted;
-	bool deaf; /* no descriptors left: not listening until the next sweep */
-	uint64_t sweep_at;
-};
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-/* ---- connections ---- */
-
-static void watch(struct server *server, const struct connection *connection, int how)
-{
-	struct epoll_event event = {
-		.events = connection_wants(connection),
-		.data.u32 = (uint32_t)(connection - server->connections),
-	};
-
-	epoll_ctl(server->poll, how, connection->fd, &event);
-}
-
-/* What was waiting has gone out, or never will. */
-static void forget(struct server *server, size_t *owed)
-{
-	__atomic_sub_fetch(&server->waiting, *owed, __ATOMIC_RELAXED);
-	*owed = 0;
-}
-
-static void drop(struct server *server, struct connection *connection)
-{
-	forget(server, &connection->owed);
-	if (connection->state == CONNECTION_WAITING && server->handler.gone)
-		server->handler.gone(server->handler.context, connection->ticket);
-	if (connection->state == CONNECTION_STREAMING)
-		__atomic_sub_fetch(&server->n_streams, 1, __ATOMIC_RELAXED);
-	connection_close(connection);
-	server->n_connections--;
-}
-
-static void write_on(struct server *server, struct connection *connection)
-{
-	if (connection_write(connection, now_ms()) < 0) {
-		drop(server, connection);
-		return;
-	}
-	if (connection->n_queue == 0)
-		forget(server, &connection->owed);
-	watch(server, connection, EPOLL_CTL_MOD);
-}
-
-static void reply(struct server *server, struct connection *connection, const struct reply *with)
-{
-	if (connection_reply(connection, with, now_ms()) < 0) {
-		drop(server, connection);
-		return;
-	}
-	if (connection->state == CONNECTION_STREAMING)
-		__atomic_add_fetch(&server->n_streams, 1, __ATOMIC_RELAXED);
-	write_on(server, connection);
-}
-
-static void refuse(struct server *server, struct connection *connection, int status)
-{
-	const struct reply with = { .status = status };
-
-	reply(server, connection, &with);
-}
-
-/* Leaves what follows the token in the path. */
-static bool has_token(const struct server *server, struct request *request)
-{
-	struct slice path = request->path;
-	const char *slash;
-
-	slash = memchr(path.at + 1, '/', path.size - 1);
-	if (!slash)
-		return false;
-	request->path = (struct slice){ slash, path.size - (size_t)(slash - path.at) };
-	return token_equal(server->token, path.at + 1, (size_t)(slash - path.at) - 1);
-}
-
-static void answer(struct server *server, struct connection *connection, struct request *request)
-{
-	struct reply with = { 0 };
-
-	connection->head = request->head;
-	if (!request_host_is_plain(request) || !request_origin_is_ours(request)) {
-		refuse(server, connection, 403);
-		return;
-	}
-	if (!has_token(server, request)) {
-		refuse(server, connection, 404);
-		return;
-	}
-	connection->trusted = true;
-	connection->state = CONNECTION_WAITING;
-	connection->deadline = UINT64_MAX;
-	if (server->handler.handle(server->handler.context, request, connection->ticket, &with))
-		reply(server, connection, &with);
-	else
-		watch(server, connection, EPOLL_CTL_MOD);
-}
-
-static void read_on(struct server *server, struct connection *connection)
-{
-	struct request request;
-	int r = connection_read(connection, &request);
-
-	if (r == -EPIPE)
-		drop(server, connection);
-	else if (r < 0)
-		refuse(server, connection, -r);
-	else if (r > 0)
-		answer(server, connection, &request);
-}
-
-/* Takes what they still send, which nobody wants, until they have seen ours. */
-static void leave(struct server *server, struct connection *connection)
-{
-	char waste[4096];
-	ssize_t n = recv(connection->fd, waste, sizeof(waste), MSG_DONTWAIT);
-
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-		drop(server, connection);
-}
-
-static void on_event(struct server *server, struct connection *connection, uint32_t events)
-{
-	switch (connection->state) {
-	case CONNECTION_FREE:
-		break;
-	case CONNECTION_READING:
-		read_on(server, connection);
-		break;
-	case CONNECTION_LEAVING:
-		leave(server, connection);
-		break;
-	case CONNECTION_WAITING:
-	case CONNECTION_STREAMING:
-		if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
-			drop(server, connection);
-			break;
-		}
-		/* fall through */
-	case CONNECTION_SENDING:
-		write_on(server, connection);
-		break;
-	}
-}
-
-/* ---- who comes ---- */
-
-/* Of those who had a second to take something of a reply and did not, the first to be cut off. */
-static struct connection *most_stalled(struct server *server)
-{
-	uint64_t latest = now_ms() + CONNECTION_STALL_MS - STALLED_MS;
-	struct connection *found = NULL;
-
-	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
-		struct connection *connection = &server->connections[i];
-
-		if (connection->state == CONNECTION_SENDING && connection->deadline < latest &&
-		    (!found || connection->deadline < found->deadline))
-			found = connection;
-	}
-	return found;
-}
-
-/* The stream of which most has not arrived; NULL: all is where it should be. */
-static struct connection *most_behind(struct server *server)
-{
-	struct connection *found = NULL;
-	int most = 0;
-
-	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
-		struct connection *connection = &server->connections[i];
-		int unread = 0;
-
-		if (connection->state == CONNECTION_STREAMING &&
-		    ioctl(connection->fd, SIOCOUTQ, &unread) == 0 && unread > most) {
-			found = connection;
-			most = unread;
-		}
-	}
-	return found;
-}
-
-/*
- * A free place, if need be that of the stranger who has been here longest, or of somebody who does
- * not take what he asked for.
- */
-static struct connection *place(struct server *server)
-{
-	struct connection *oldest = NULL;
-
-	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
-		struct connection *connection = &server->connections[i];
-
-		if (connection->state == CONNECTION_FREE)
-			return connection;
-		if (!connection->trusted && (!oldest || connection->since < oldest->since))
-			oldest = connection;
-	}
-	if (!oldest)
-		oldest = most_stalled(server);
-	if (oldest)
-		drop(server, oldest);
-	return oldest;
-}
-
-static void listen_on(struct server *server, bool on)
-{
-	struct epoll_event event = { .events = on ? EPOLLIN : 0, .data.u32 = EVENT_LISTENER };
-
-	epoll_ctl(server->poll, EPOLL_CTL_MOD, server->listener, &event);
-	server->deaf = !on;
-}
-
-static void accept_some(struct server *server)
-{
-	for (int i = 0; i < MAX_ACCEPT; i++) {
-		int fd = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		struct connection *connection;
-
-		if (fd < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-			    errno == ENOMEM)
-				listen_on(server, false);
-			return;
-		}
-		connection = place(server);
-		if (!connection) {
-			close(fd);
-			continue;
-		}
-		server->n_connections++;
-		connection_open(connection, fd,
-				++server->n_accepted << 8 |
-					(uint64_t)(connection - server->connections),
-				now_ms());
-		watch(server, connection, EPOLL_CTL_ADD);
-	}
-}
-
-static void sweep(struct server *server, uint64_t now)
-{
-	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
-		struct connection *connection = &server->connections[i];
-
-		if (connection->state != CONNECTION_FREE && now >= connection->deadline)
-			drop(server, connection);
-	}
-	if (server->deaf)
-		listen_on(server, true);
-	server->sweep_at = now + SWEEP_MS;
-}
-
-/* ---- what others want sent ---- */
-
-static void publish(struct server *server, struct blob *blob)
-{
-	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
-		struct connection *connection = &server->connections[i];
-
-		if (connection->state != CONNECTION_STREAMING)
-			continue;
-		if (connection_publish(connection, blob, now_ms()) < 0)
-			drop(server, connection);
-		else
-			write_on(server, connection);
-	}
-}
-
-/* Those for whom something was meant that is lost; they come again. */
-static void drop_expectant(struct server *server)
-{
-	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
-		struct connection *connection = &server->connections[i];
-
-		if (connection->state == CONNECTION_STREAMING ||
-		    connection->state == CONNECTION_WAITING)
-			drop(server, connection);
-	}
-}
-
-static bool place_for_stream(struct server *server)
-{
-	struct connection *behind;
-
-	if (server_n_streams(server) < SERVER_MAX_STREAMS)
-		return true;
-	behind = most_behind(server);
-	if (behind)
-		drop(server, behind);
-	return behind;
-}
-
-static void carry_out(struct server *server, struct command *command)
-{
-	struct connection *connection =
-		&server->connections[(command->ticket & 0xff) % SERVER_MAX_CONNECTIONS];
-	size_t owed = command->owed;
-
-	if (command->publish) {
-		publish(server, command->reply.body);
-		blob_free(command->reply.body);
-		return;
-	}
-	if (connection->state != CONNECTION_WAITING || connection->ticket != command->ticket) {
-		forget(server, &owed);
-		blob_free(command->reply.body);
-		return;
-	}
-	connection->owed = owed;
-	if (command->reply.file_name)
-		command->reply.file_name = command->file_name;
-	if (command->reply.stream && !place_for_stream(server)) {
-		blob_free(command->reply.body);
-		refuse(server, connection, 503);
-		return;
-	}
-	reply(server, connection, &command->reply);
-}
+/* ---- commands of other threads ---- */
 
 /* Returns whether it is time to stop. */
 static bool take_commands(struct server *server)
 {
-	struct command commands[MAX_PENDING];
-	bool stopping, lost;
+	struct server_command commands[SERVER_MAX_COMMANDS];
+	bool stopping, overflowed;
 	uint64_t count;
 	uint32_t n;
 
 	if (read(server->wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return true;
 	pthread_mutex_lock(&server->lock);
-	n = server->n_pending;
-	memcpy(commands, server->pending, n * sizeof(commands[0]));
-	server->n_pending = 0;
+	n = server->n_commands;
+	memcpy(commands, server->commands, n * sizeof(commands[0]));
+	server->n_commands = 0;
 	stopping = server->stopping;
-	lost = server->lost;
-	server->lost = false;
+	overflowed = server->overflowed;
+	server->overflowed = false;
 	pthread_mutex_unlock(&server->lock);
 	for (uint32_t i = 0; i < n; i++)
-		carry_out(server, &commands[i]);
-	if (lost)
-		drop_expectant(server);
+		server_carry_out(server, &commands[i]);
+	if (overflowed)
+		server_disconnect_waiting(server);
 	return stopping;
 }
 
-static void enqueue(struct server *server, const struct command *command)
+static void wake(struct server *server)
 {
 	uint64_t one = 1;
-	bool fits;
 
-	pthread_mutex_lock(&server->lock);
-	fits = server->n_pending < MAX_PENDING;
-	if (fits)
-		server->pending[server->n_pending++] = *command;
-	else
-		server->lost = true;
-	pthread_mutex_unlock(&server->lock);
-	if (!fits) {
-		__atomic_sub_fetch(&server->waiting, command->owed, __ATOMIC_RELAXED);
-		blob_free(command->reply.body);
-	}
-	/* Only a full counter could fail, and that wakes as well. */
+	/* Only fails when the counter is full, and then it wakes as well. */
 	(void)!write(server->wake, &one, sizeof(one));
 }
 
-void server_reply(struct server *server, uint64_t ticket, const struct reply *with)
+static void enqueue(struct server *server, struct server_command *command)
 {
-	struct command command = { .ticket = ticket,
-				   .reply = *with,
-				   .owed = with->body ? with->body->size : 0 };
+	bool fits;
+
+	pthread_mutex_lock(&server->lock);
+	fits = server->n_commands < SERVER_MAX_COMMANDS;
+	if (fits)
+		server->commands[server->n_commands++] = *command;
+	else
+		server->overflowed = true;
+	pthread_mutex_unlock(&server->lock);
+	if (!fits) {
+		server_dequeue(server, &command->queued);
+		buffer_unref(command->reply.body);
+	}
+	wake(server);
+}
+
+void server_reply(struct server *server, uint64_t request_id, const struct reply *with)
+{
+	struct server_command command = { .request_id = request_id,
+					  .reply = *with,
+					  .queued = with->body ? with->body->size : 0 };
 
 	if (with->file_name)
 		snprintf(command.file_name, sizeof(command.file_name), "%s", with->file_name);
-	__atomic_add_fetch(&server->waiting, command.owed, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&server->queued_bytes, command.queued, __ATOMIC_RELAXED);
 	enqueue(server, &command);
 }
 
-void server_publish(struct server *server, struct blob *blob)
+void server_publish(struct server *server, struct buffer *buffer)
 {
-	enqueue(server, &(struct command){ .publish = true, .reply.body = blob });
+	enqueue(server, &(struct server_command){ .publish = true, .reply.body = buffer });
 }
 
 uint32_t server_n_streams(const struct server *server)
@@ -459,14 +94,14 @@ uint32_t server_n_streams(const struct server *server)
 	return __atomic_load_n(&server->n_streams, __ATOMIC_RELAXED);
 }
 
-size_t server_waiting(const struct server *server)
+size_t server_queued_bytes(const struct server *server)
 {
-	return __atomic_load_n(&server->waiting, __ATOMIC_RELAXED);
+	return __atomic_load_n(&server->queued_bytes, __ATOMIC_RELAXED);
 }
 
 /* ---- the thread ---- */
 
-/* All it needs is sockets that are open already, and memory. */
+/* The thread only needs memory and sockets that are open already. */
 static void give_up_privileges(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -478,7 +113,7 @@ static void give_up_privileges(void)
 
 static int time_to_wait(const struct server *server, uint64_t now)
 {
-	if (!server->n_connections && !server->deaf)
+	if (!server->n_connections && !server->accept_paused)
 		return -1;
 	return server->sweep_at > now ? (int)(server->sweep_at - now) : 0;
 }
@@ -486,40 +121,40 @@ static int time_to_wait(const struct server *server, uint64_t now)
 static bool serve_once(struct server *server)
 {
 	struct epoll_event events[32];
-	uint64_t now = now_ms();
+	uint64_t now = server_now();
 	bool stop = false;
-	int n = epoll_wait(server->poll, events, 32, time_to_wait(server, now));
+	int n = epoll_wait(server->epoll, events, 32, time_to_wait(server, now));
 
 	for (int i = 0; i < n; i++) {
 		uint32_t what = events[i].data.u32;
 
-		if (what == EVENT_LISTENER)
-			accept_some(server);
-		else if (what == EVENT_COMMANDS)
+		if (what == SERVER_EVENT_LISTENER)
+			server_accept(server);
+		else if (what == SERVER_EVENT_WAKE)
 			stop = take_commands(server);
 		else
-			on_event(server, &server->connections[what], events[i].events);
+			server_on_event(server, &server->connections[what], events[i].events);
 	}
-	now = now_ms();
+	now = server_now();
 	if (now >= server->sweep_at)
-		sweep(server, now);
+		server_sweep(server, now);
 	return !stop;
 }
 
-/* What is on its way may arrive, if they are quick. */
-static void say_last_words(struct server *server)
+/* Sends what is queued to clients that read it soon, then closes all connections. */
+static void drain(struct server *server)
 {
-	uint64_t end = now_ms() + LAST_WORDS_MS;
+	uint64_t end = server_now() + DRAIN_MS;
 
-	listen_on(server, false);
-	for (bool more = true; more && now_ms() < end;) {
+	server_set_accepting(server, false);
+	for (bool more = true; more && server_now() < end;) {
 		more = false;
 		for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
 			struct connection *connection = &server->connections[i];
 
 			if (connection->state == CONNECTION_STREAMING ||
 			    connection->state == CONNECTION_SENDING)
-				write_on(server, connection);
+				server_write(server, connection);
 			more = more || connection->n_queue > 0;
 		}
 		if (more)
@@ -527,7 +162,7 @@ static void say_last_words(struct server *server)
 	}
 	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++)
 		if (server->connections[i].state != CONNECTION_FREE)
-			drop(server, &server->connections[i]);
+			server_disconnect(server, &server->connections[i]);
 }
 
 static void *serve(void *context)
@@ -538,7 +173,7 @@ static void *serve(void *context)
 	prctl(PR_SET_NAME, "live-serve", 0, 0, 0);
 	while (serve_once(server))
 		;
-	say_last_words(server);
+	drain(server);
 	return NULL;
 }
 
@@ -548,7 +183,7 @@ static int add(const struct server *server, int fd, uint32_t what)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = what };
 
-	return epoll_ctl(server->poll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+	return epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
 static int open_server(struct server *server, const char *where, struct error *err)
@@ -559,13 +194,13 @@ static int open_server(struct server *server, const char *where, struct error *e
 	if (r < 0)
 		return r;
 	server->listener = r;
-	server->poll = epoll_create1(EPOLL_CLOEXEC);
+	server->epoll = epoll_create1(EPOLL_CLOEXEC);
 	server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = server->poll < 0 || server->wake < 0 ? -errno : 0;
+	if (server->epoll < 0 || server->wake < 0)
+		return error_set(err, -errno, "cannot serve: %s", strerror(errno));
+	r = add(server, server->listener, SERVER_EVENT_LISTENER);
 	if (r == 0)
-		r = add(server, server->listener, EVENT_LISTENER);
-	if (r == 0)
-		r = add(server, server->wake, EVENT_COMMANDS);
+		r = add(server, server->wake, SERVER_EVENT_WAKE);
 	if (r == 0)
 		r = token_make(server->token);
 	if (r < 0)
@@ -576,19 +211,17 @@ static int open_server(struct server *server, const char *where, struct error *e
 
 int server_open(const char *where, struct server **ret_server, struct error *err)
 {
-	struct server *server = calloc(1, sizeof(*server));
+	own(own_server_close) struct server *server = calloc(1, sizeof(*server));
 	int r;
 
 	if (!server)
 		return error_set(err, -ENOMEM, "out of memory");
 	pthread_mutex_init(&server->lock, NULL);
-	server->listener = server->poll = server->wake = -1;
+	server->listener = server->epoll = server->wake = -1;
 	r = open_server(server, where, err);
-	if (r < 0) {
-		server_close(server);
+	if (r < 0)
 		return r;
-	}
-	*ret_server = server;
+	*ret_server = take_ptr(server);
 	return 0;
 }
 
@@ -616,21 +249,19 @@ int server_start(struct server *server, const struct server_handler *handler, st
 
 void server_close(struct server *server)
 {
-	uint64_t one = 1;
-
 	if (!server)
 		return;
 	if (server->started) {
 		pthread_mutex_lock(&server->lock);
 		server->stopping = true;
 		pthread_mutex_unlock(&server->lock);
-		(void)!write(server->wake, &one, sizeof(one));
+		wake(server);
 		pthread_join(server->thread, NULL);
 	}
-	for (uint32_t i = 0; i < server->n_pending; i++)
-		blob_free(server->pending[i].reply.body);
+	for (uint32_t i = 0; i < server->n_commands; i++)
+		buffer_unref(server->commands[i].reply.body);
 	own_fd(&server->listener);
-	own_fd(&server->poll);
+	own_fd(&server->epoll);
 	own_fd(&server->wake);
 	pthread_mutex_destroy(&server->lock);
 	free(server);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A secret that nobody guesses: 128 random bits in hexadecimal digits. */
+/* The secret in the address of a live page: 128 random bits as hexadecimal digits. */
 #ifndef STACKTALLY_LIVE_TOKEN_H
 #define STACKTALLY_LIVE_TOKEN_H
 
@@ -8,10 +8,13 @@
 
 #define TOKEN_DIGITS 32
 
-/* 0 or a negative errno. */
+/* Makes a token of getrandom()'s bytes. 0, or -EIO when there are none. */
 int token_make(char ret_token[TOKEN_DIGITS + 1]);
 
-/* Whether both are the same, in a time that does not tell how much of them is. */
+/*
+ * Whether the `size` bytes of `other`, which need not end with NUL, are the token. Takes the same
+ * time wherever they differ, so that a token cannot be guessed digit by digit.
+ */
 bool token_equal(const char token[TOKEN_DIGITS + 1], const char *other, size_t size);
 
 #endif

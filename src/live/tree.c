@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * New entries are turned into paths by the code that makes all other flame graphs: they alone, with
- * the addresses they have, become a small profile. An entry's number stands in it as its count,
- * since a profile tells entries apart by everything, but does not say which it was.
+ * New entries are turned into paths by the code that makes all other flame graphs: they and their
+ * addresses become a small tally and from that a profile. A profile does not say which entries of
+ * the tally its own come from, so the number of each is passed through it as a count.
  */
 #include "live/tree.h"
 
@@ -15,7 +15,7 @@
 DEFINE_OWN(struct tally, tally_free)
 DEFINE_OWN(struct names, names_free)
 
-/* As little as possible is merged. */
+/* Merges as few entries as possible. */
 #define VIEW_ALL                                                                                   \
 	(PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP | PROFILE_VIEW_ADDRESS)
 
@@ -48,7 +48,7 @@ static uint64_t hash_node(uint32_t parent, uint32_t frame)
 	return hash_u64((uint64_t)parent << 32 | frame);
 }
 
-/* The child with this frame, made if need be; the parent itself when there is no room. */
+/* Finds or adds the child with this frame; the parent itself when there are no nodes left. */
 static int child(struct tree *tree, uint32_t parent, uint32_t frame, uint32_t *ret_node)
 {
 	uint64_t hash = hash_node(parent, frame);
@@ -82,8 +82,9 @@ static int child(struct tree *tree, uint32_t parent, uint32_t frame, uint32_t *r
 	return 0;
 }
 
-static int walk(struct tree *tree, const struct flame_paths *paths, const uint32_t *path,
-		uint32_t n, uint32_t *ret_leaf)
+/* Finds or adds the nodes of a path. */
+static int add_path(struct tree *tree, const struct flame_paths *paths, const uint32_t *path,
+		    uint32_t n, uint32_t *ret_leaf)
 {
 	uint32_t node = 0;
 
@@ -103,17 +104,17 @@ static int walk(struct tree *tree, const struct flame_paths *paths, const uint32
 	return 0;
 }
 
-/* ---- the small profile ---- */
+/* ---- the small tally ---- */
 
 struct part {
 	const struct tally *whole;
 	const struct names *whole_names;
 	struct tally *tally;
 	struct names *names;
-	uint32_t *number_of; /* of each address of the whole: its number here, plus 1 */
+	uint32_t *number_of; /* of each address of `whole`: its number in `tally` plus 1, or 0 */
 };
 
-/* Strings are those of the whole, which outlives this. */
+/* Copies an address with its names. Strings are borrowed from `whole_names`. */
 static int add_address(struct part *part, uint32_t id, uint32_t *ret_number)
 {
 	struct names_frame frames[NAMES_MAX_INLINED];
@@ -130,8 +131,9 @@ static int add_address(struct part *part, uint32_t id, uint32_t *ret_number)
 		frames[i].object = NAMES_NONE;
 	}
 	r = names_add_address(part->names, frames, address.n);
-	if (r == 0)
-		r = tally_append_address(part->tally, &tally_addresses(part->whole)[id]);
+	if (r < 0)
+		return r;
+	r = tally_append_address(part->tally, &tally_addresses(part->whole)[id]);
 	if (r < 0)
 		return r;
 	*ret_number = tally_n_addresses(part->tally) - 1;
@@ -160,50 +162,50 @@ static int add_stack(struct part *part, uint32_t *stack)
 
 static int add_entries(struct part *part, uint32_t first, uint32_t n)
 {
-	const struct tally_entry *entries = tally_entries(part->whole);
-	int r = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct tally_entry entry = tally_entries(part->whole)[first + i];
+		int r = add_stack(part, &entry.kernel);
 
-	for (uint32_t i = first; r == 0 && i < n; i++) {
-		struct tally_entry entry = entries[i];
-
-		entry.count = i - first + 1;
-		r = add_stack(part, &entry.kernel);
 		if (r == 0)
 			r = add_stack(part, &entry.user);
+		entry.count = i + 1;
 		if (r == 0)
 			r = tally_append_entry(part->tally, &entry);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
+}
+
+static int add_cgroups(struct part *part)
+{
+	for (uint32_t i = 0; i < names_n_cgroups(part->whole_names); i++) {
+		const struct names_cgroup *cgroup = &names_cgroups(part->whole_names)[i];
+		int r = names_add_cgroup(part->names, cgroup->id, cgroup->path);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int add_paths(struct tree *tree, const struct profile *profile, uint32_t first)
 {
 	own(own_free) uint32_t *path = reallocarray(NULL, FLAME_PATH_LONGEST + 1, sizeof(*path));
 	struct flame_paths paths;
-	int r = path ? flame_paths_make(&paths, tree->frames, profile, &tree->options) : -ENOMEM;
+	int r;
 
 	if (!path)
-		return r;
+		return -ENOMEM;
+	r = flame_paths_make(&paths, tree->frames, profile, &tree->options);
 	for (uint32_t i = 0; r == 0 && i < profile->n_entries; i++) {
 		uint64_t number = profile->entries[i].count - 1;
 		uint32_t n = flame_paths_put(&paths, i, path);
 
-		r = walk(tree, &paths, path, n, &tree->leaf_of[first + number]);
+		r = add_path(tree, &paths, path, n, &tree->leaf_of[first + number]);
 	}
 	flame_paths_clear(&paths);
 	return r;
-}
-
-static int grow_by(struct tree *tree, const struct tally *tally, const struct names *names,
-		   uint32_t first, uint32_t n);
-
-/* Two that look alike have become one of a count that says nothing: each is taken alone. */
-static int grow_by_halves(struct tree *tree, const struct tally *tally, const struct names *names,
-			  uint32_t first, uint32_t n)
-{
-	int r = grow_by(tree, tally, names, first, n / 2);
-
-	return r < 0 ? r : grow_by(tree, tally, names, first + n / 2, n - n / 2);
 }
 
 static int grow_by(struct tree *tree, const struct tally *tally, const struct names *names,
@@ -214,29 +216,34 @@ static int grow_by(struct tree *tree, const struct tally *tally, const struct na
 		calloc((size_t)tally_n_addresses(tally) + 1, sizeof(*number_of));
 	own(own_tally_free) struct tally *small = NULL;
 	own(own_names_free) struct names *small_names = NULL;
+	own(profile_clear) struct profile profile = { 0 };
 	struct part part = { .whole = tally, .whole_names = names, .number_of = number_of };
-	struct profile profile = { 0 };
-	int r = number_of ? tally_new(0, 0, &small) : -ENOMEM;
+	int r;
 
-	if (r == 0)
-		r = names_new(&small_names);
+	if (!number_of)
+		return -ENOMEM;
+	r = tally_new(0, 0, &small);
+	if (r < 0)
+		return r;
+	r = names_new(&small_names);
+	if (r < 0)
+		return r;
 	part.tally = small;
 	part.names = small_names;
-	for (uint32_t i = 0; r == 0 && i < names_n_cgroups(names); i++)
-		r = names_add_cgroup(small_names, names_cgroups(names)[i].id,
-				     names_cgroups(names)[i].path);
+	r = add_cgroups(&part);
 	if (r == 0)
-		r = add_entries(&part, first, first + n);
+		r = add_entries(&part, first, n);
 	if (r == 0)
 		r = profile_build(small, small_names, &meta,
 				  VIEW_ALL | flame_tree_view(&tree->options) | tree->sides,
 				  &profile);
-	if (r == 0 && profile.n_entries < n)
-		r = grow_by_halves(tree, tally, names, first, n);
-	else if (r == 0)
-		r = add_paths(tree, &profile, first);
-	profile_clear(&profile);
-	return r;
+	if (r < 0)
+		return r;
+	if (profile.n_entries == n)
+		return add_paths(tree, &profile, first);
+	/* The profile merged entries, whose counts then are no numbers: adds each half alone. */
+	r = grow_by(tree, tally, names, first, n / 2);
+	return r < 0 ? r : grow_by(tree, tally, names, first + n / 2, n - n / 2);
 }
 
 int tree_grow(struct tree *tree, const struct tally *tally, const struct names *names)
@@ -255,7 +262,7 @@ int tree_grow(struct tree *tree, const struct tally *tally, const struct names *
 		tree->leaf_of = grown;
 		tree->leaf_room = room;
 	}
-	/* Where thousands of short processes run, new ones of a name share what boxes are left. */
+	/* Thousands of short processes would use up all nodes: from here on they share by name. */
 	if (tree->options.who == FLAME_WHO_PROCESS && tree->n_nodes > tree->max_nodes / 2)
 		tree->options.who = FLAME_WHO_COMM;
 	r = grow_by(tree, tally, names, tree->n_entries, n - tree->n_entries);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tree of boxes that only grows: a node keeps its number, so that those who watch are told of it
- * once, and later of its number alone. Each entry of the tally ends in one node.
+ * The tree of a flame graph that only grows. Nodes and frames keep their numbers, so a client
+ * receives each of them once and from then on counts by number. Each entry of the tally is mapped
+ * to the node in which its path ends.
  *
- * Boxes and paths are those of report/flame_tree.h. What finds no room any more is counted in the
- * deepest node on its path that has some.
+ * Paths are made by report/flame_paths.h. A path for which there are no nodes left ends in the
+ * deepest node it reaches, which then has the entry's count. Not locked.
  */
 #ifndef STACKTALLY_LIVE_TREE_H
 #define STACKTALLY_LIVE_TREE_H
@@ -13,33 +14,35 @@
 #include "flame/flame_tree.h"
 
 struct tree_node {
-	uint32_t parent; /* a smaller number; of the root, 0: itself */
-	uint32_t frame;	 /* in the table of frames */
-	uint64_t self;	 /* samples that ended here, since the start */
+	uint32_t parent; /* a smaller number; the root, node 0, is its own parent */
+	uint32_t frame;	 /* a number in the table of frames */
+	uint64_t self;	 /* samples that ended here, since the start; kept by the caller */
 };
 
 struct tree {
 	struct flame_options options;
-	uint32_t sides; /* of the stacks that are left out: PROFILE_VIEW_* */
+	uint32_t sides; /* PROFILE_VIEW_* flags of the stacks that are left out */
 	struct flame_frames *frames;
-	struct tree_node *nodes; /* nodes[0] is the root */
+	struct tree_node *nodes;
 	uint32_t n_nodes, room, max_nodes;
 	struct index index;
-	uint32_t *leaf_of; /* the node of each entry */
+	uint32_t *leaf_of; /* of each entry of the tally: the node in which its path ends */
 	uint32_t n_entries, leaf_room;
-	uint64_t n_shortened; /* entries that found no room for all of their path */
+	uint64_t n_shortened; /* entries whose path ends early for want of nodes */
 };
 
 /*
- * For the report's options, with processes told apart as long as there is plenty of room. 0 or
+ * An empty tree for the report's options, of at most `max_nodes`. Processes have nodes of their
+ * own; once half of the nodes are in use, tree_grow() makes those of the same name share one. 0 or
  * -ENOMEM; tree_clear() is due in both cases.
  */
 int tree_make(struct tree *tree, const struct report_options *report, uint32_t max_nodes);
 void tree_clear(struct tree *tree);
 
 /*
- * Takes in the entries of the tally that are new since the last call; all their addresses have
- * names. 0 or a negative errno.
+ * Adds paths for the entries of the tally that are new since the last call. The tally must be the
+ * same one in each call, and `names` must have all of its addresses. 0 or a negative errno; the
+ * next call then tries the same entries again.
  */
 int tree_grow(struct tree *tree, const struct tally *tally, const struct names *names);
 

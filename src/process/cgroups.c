@@ -10,12 +10,15 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
+#include "process/mountinfo.h"
 
-#define HANDLE_OF_KERNFS 0xfe /* a file handle that is the 64-bit id of a node */
-#define MAX_DEPTH	 32
-#define MAX_WALKED	 65536u
+#define CGROUP2	      "cgroup2"
+#define FILEID_KERNFS 0xfe /* <linux/exportfs.h>: the handle is the 64-bit id of a node */
+#define MAX_DEPTH     32
+#define MAX_WALKED    65536u
 
 struct cgroup {
 	uint64_t id;
@@ -24,14 +27,14 @@ struct cgroup {
 
 struct cgroups {
 	struct cgroup *at;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index by_id;
-	char *mount_point;
-	int mount;	 /* -1: no cgroup v2 is mounted where we are */
-	bool no_handles; /* not permitted: ids are to be compared */
+	char *mount_point; /* of the cgroup2 hierarchy, or NULL */
+	int mount;	   /* its descriptor; -1: none is in our mount namespace */
+	bool no_handles;   /* open_by_handle_at() is not permitted: directories are walked */
 };
 
-/* In mountinfo, blanks and the like are written as \ooo. */
+/* mountinfo has blanks and the like as \ooo. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -49,30 +52,28 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* The first mount that shows all of the hierarchy, else the first that shows some of it. */
+/* The mount point of the first mount of the whole hierarchy, else of the first of a part. */
 static char *find_mount(void)
 {
-	own(own_file) FILE *file = fopen("/proc/self/mountinfo", "re");
-	own(own_free) char *line = NULL;
-	char *found = NULL;
-	size_t size = 0;
+	own(own_free) char *text = mountinfo_read(AT_FDCWD, "/proc/self/mountinfo");
+	const char *at = text;
+	struct mountinfo_line line, found = { 0 };
+	char *point;
 
-	while (file && getline(&line, &size, file) > 0) {
-		own(own_free) char *root = NULL;
-		own(own_free) char *point = NULL;
+	while (at && mountinfo_next(&at, &line)) {
+		bool whole = line.root_size == 1;
 
-		if (!strstr(line, " - cgroup2 ") ||
-		    sscanf(line, "%*s %*s %*s %ms %ms", &root, &point) != 2)
+		if (line.type_size != strlen(CGROUP2) ||
+		    memcmp(line.type, CGROUP2, line.type_size) != 0 || (found.point && !whole))
 			continue;
-		if (found && strcmp(root, "/") != 0)
-			continue;
-		free(found);
-		found = take_ptr(point);
-		unescape(found);
-		if (strcmp(root, "/") == 0)
+		found = line;
+		if (whole)
 			break;
 	}
-	return found;
+	point = found.point ? strndup(found.point, found.point_size) : NULL;
+	if (point)
+		unescape(point);
+	return point;
 }
 
 int cgroups_new(struct cgroups **ret_cgroups)
@@ -111,7 +112,7 @@ static struct cgroup *find(const struct cgroups *cgroups, uint64_t id)
 	return NULL;
 }
 
-/* Takes the path, which may be NULL, in any case. */
+/* Takes over the path, which may be NULL, also on failure. */
 static int enter(struct cgroups *cgroups, uint64_t id, char *path)
 {
 	own(own_free) char *taken = path;
@@ -122,15 +123,8 @@ static int enter(struct cgroups *cgroups, uint64_t id, char *path)
 			known->path = take_ptr(taken);
 		return 0;
 	}
-	if (cgroups->n == cgroups->room) {
-		uint32_t room = cgroups->room ? cgroups->room * 2 : 16;
-		struct cgroup *grown = reallocarray(cgroups->at, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		cgroups->at = grown;
-		cgroups->room = room;
-	}
+	if (grow(&cgroups->at, &cgroups->capacity, cgroups->n + 1) < 0)
+		return -ENOMEM;
 	if (index_add(&cgroups->by_id, hash_u64(id), cgroups->n) < 0)
 		return -ENOMEM;
 	cgroups->at[cgroups->n++] = (struct cgroup){ .id = id, .path = take_ptr(taken) };
@@ -148,7 +142,7 @@ static bool is_mounted(struct cgroups *cgroups)
 	return cgroups->mount >= 0;
 }
 
-/* What the descriptor's path is below the mount point; NULL: it is not below it. */
+/* The path of a descriptor below the mount point, or NULL. */
 static char *path_below(const struct cgroups *cgroups, int fd)
 {
 	size_t above = strlen(cgroups->mount_point);
@@ -165,13 +159,13 @@ static char *path_below(const struct cgroups *cgroups, int fd)
 	return path[above] == '/' ? strdup(path + above) : NULL;
 }
 
-/* Straight to it by its id; takes a capability. */
+/* Opens the cgroup by its id, which takes CAP_DAC_READ_SEARCH. */
 static int learn_by_handle(struct cgroups *cgroups, uint64_t id)
 {
 	struct {
 		struct file_handle head;
 		uint64_t id;
-	} handle = { .head = { .handle_bytes = sizeof(id), .handle_type = HANDLE_OF_KERNFS } };
+	} handle = { .head = { .handle_bytes = sizeof(id), .handle_type = FILEID_KERNFS } };
 	own(own_fd) int fd = -1;
 	struct statfs system;
 
@@ -192,7 +186,7 @@ static void own_closedir(DIR **directory)
 		closedir(*directory);
 }
 
-/* Learns all that is below a directory, whose descriptor it takes and whose path grows here. */
+/* Enters a directory and all below it. Takes over `fd`; `path` is a buffer with its path. */
 static int walk(struct cgroups *cgroups, int fd, char path[PATH_MAX], unsigned int depth,
 		uint32_t *walked)
 {

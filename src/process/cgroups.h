@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the cgroups (v2) of the kernel's ids are in the cgroup file system. A path is looked up at
- * the first sight of an id, while the cgroup is still there, and kept: containers come and go.
+ * The paths of cgroups (v2) by the kernel's ids. A path is looked up when its id is first met,
+ * while the cgroup exists, and kept: containers come and go.
  *
- * Must not know: who runs in them.
+ * Used by one thread at a time. Must not know: which processes are in them.
  */
 #ifndef STACKTALLY_PROCESS_CGROUPS_H
 #define STACKTALLY_PROCESS_CGROUPS_H
@@ -12,15 +12,17 @@
 
 struct cgroups;
 
+/* 0 or -ENOMEM. */
 int cgroups_new(struct cgroups **ret_cgroups);
 void cgroups_free(struct cgroups *cgroups);
 
-/* Looks the id up unless that was done. 0, also when it leads to nothing, or -ENOMEM. */
+/* Looks the id up unless that was done before. 0, also when it is not found; or -ENOMEM. */
 int cgroups_learn(struct cgroups *cgroups, uint64_t id);
 
 /*
- * The path below the mount point, "/" for the root; or NULL: not learned, gone before it was,
- * outside of what we see. Lives as long as `cgroups`.
+ * The path below the mount point of the hierarchy, "/" for its root; NULL if the id was not learned
+ * or not found: the cgroup was removed, or is outside of our cgroup namespace. Valid as long as
+ * `cgroups`.
  */
 const char *cgroups_path(const struct cgroups *cgroups, uint64_t id);
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Images: which file was mapped where, in which process, when.
+ * Process images: which file was mapped where, in which process, when.
  *
- * A image is one state of one address space. It is learned from a snapshot of /proc/PID/maps and
- * from the kernel's side-band records (mmap, exec, fork, exit), in the order of their times. New
- * mappings in free places are added to the current image of a process; one that replaces other
- * code, and every exec, begins a new image. So an address in a image never means two things.
+ * An image is one state of one address space: its executable mappings. It is read from
+ * /proc/PID/maps and kept up to date by the kernel's side-band records (mmap, exec, fork, exit;
+ * sideband.h), which are applied in the order of their times. A mapping in a free place is added to
+ * the current image of a process; one that replaces other code, and every exec, begins a new image.
+ * So an address in an image always means the same code.
  *
- * Files are identified while they can be: by build-id, else by device, inode, size and times; they
- * are opened through the process's own root, or its map_files, so that other mount namespaces and
- * deleted files work.
+ * A file is identified when it is first met: by its build-id, else by device, inode, size and
+ * mtime. It is opened through map_files or the root directory of a process that maps it, so files
+ * in other mount namespaces and deleted files are found.
  *
+ * Threads: one thread may learn. A second one may call what takes a const pointer, from
+ * images_find() to images_open_jit(), if both hold images_lock() during every call and while they
+ * use a mapping that was returned. Paths and names need no lock.
+ *
+ * Times are CLOCK_MONOTONIC in nanoseconds; process ids are those of our own pid namespace.
  * Must not know: symbols, stacks, BPF.
- *
- * Used by one thread, or by two of which the other only asks (images_find() to images_open_jit()):
- * then each holds images_lock() while it does, and as long as it uses a mapping. Files, names and
- * paths it may keep.
  */
 #ifndef STACKTALLY_PROCESS_IMAGES_H
 #define STACKTALLY_PROCESS_IMAGES_H
@@ -27,64 +29,64 @@
 
 #include "base/error.h"
 
-#define IMAGE_NONE    0u /* no image: its addresses have no mappings. Also the tally's kernel id. */
-#define BUILD_ID_SIZE 20
+#define IMAGE_NONE    0u /* the id of no image; in a tally also that of the kernel */
+#define BUILD_ID_SIZE 20 /* bytes: the most that the kernel's mmap records hold */
 
 enum mapping_kind {
-	MAPPING_FILE,	   /* an ELF file, or what claims to be one */
+	MAPPING_FILE,	   /* of a file, which need not be ELF */
 	MAPPING_ANONYMOUS, /* executable memory without a file: generated code */
 	MAPPING_VDSO,
 	MAPPING_SPECIAL, /* [vsyscall], [uprobes], [stack], [heap] ... */
 };
 
 struct mapping {
-	uint64_t start, end; /* [start, end) in the process */
-	uint64_t offset;     /* in the file, of start */
-	uint32_t file;	     /* id for images_file(); meaningless unless MAPPING_FILE */
+	uint64_t start, end; /* [start, end) in the address space */
+	uint64_t offset;     /* of `start` in the file, in bytes */
+	uint32_t file;	     /* for images_file(); only with MAPPING_FILE */
 	enum mapping_kind kind;
 	/*
-	 * "[vdso]", "//anon" ...; for files the path as this process has it, with " (deleted)"
-	 * where the kernel says so: another process may have the same file by another path.
+	 * "[vdso]", "//anon" ...; for a file its path in the root of this process, with
+	 * " (deleted)" where the kernel says so. Other processes may have it by other paths.
 	 */
 	const char *name;
 };
 
-/* A file that code was mapped from, one for each identity, shared by all processes. */
+/* A file that code was mapped from: one for each identity, shared by all processes. */
 struct mapped_file {
-	const char *path; /* as the process that mapped it first saw it */
+	const char *path; /* in the root of the process that it was first met in */
 	uint64_t device, inode, generation;
-	uint64_t size; /* bytes; 0 where it could not be looked at */
+	uint64_t size; /* bytes; 0: the file could not be opened */
 	int64_t mtime_ns;
 	uint32_t build_id_size; /* 0: none known */
 	uint8_t build_id[BUILD_ID_SIZE];
-	bool deleted; /* its path was gone, or another file's, when it was captured */
+	bool deleted; /* the path did not lead to it any more when it was met */
 };
 
 struct images;
 
-/* How much of a machine to learn about. */
 struct images_options {
-	uint32_t hold_files; /* descriptors held open for files that may go away; 0: a default */
+	uint32_t hold_files; /* descriptors to hold of files that may be deleted; 0: a default */
 };
 
+/* `options` may be NULL. 0 or -ENOMEM. */
 int images_new(const struct images_options *options, struct images **ret_images);
 void images_free(struct images *images);
 
-/* Cheap when nobody else holds it. Not to be taken twice. NULL is no images: nothing happens. */
+/* Not recursive. `images` may be NULL: nothing happens. */
 void images_lock(const struct images *images);
 void images_unlock(const struct images *images);
 
 /*
- * The image that process `tgid` (an id of our own pid namespace) was in at `time`
- * (CLOCK_MONOTONIC, ns), when it was seen with a stack of these user addresses. `cookie` is the
- * kernel side's mark of its address space (bpf/wire.h; 0: not told): equal cookies of one process
- * mean one address space in one state, equal upper halves one address space. A process that is not
- * known yet is captured from /proc at once; one whose mappings lack an address (a library was
- * loaded since) is looked at again, but not more often than is cheap. Gives IMAGE_NONE for one
- * that is gone without a trace. Returns 0 or -ENOMEM.
+ * Gives the image that process `tgid` had at `time`, when a stack of the `n` user `addresses` was
+ * captured; IMAGE_NONE if the process has ended and left no trace. A process that is not known is
+ * read from /proc at once. One whose mappings lack an address is read again, but not more often
+ * than every 50 ms, or up to 10 s as long as reading it does not help.
  *
- * Asks the kernel's records first (process/sideband.h), if they are followed, when `time` is
- * later than what was drained of them.
+ * `cookie` identifies the state of the address space as BPF saw it (bpf/wire.h; 0: not known):
+ * the same upper half means the same address space, the same cookie the same state of it.
+ *
+ * If side-band records are followed and `time` is later than the last drain, they are drained
+ * first. 0 or -ENOMEM.
  */
 int images_learn(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 		 const uint64_t *addresses, uint32_t n, uint32_t *ret_image);
@@ -94,111 +96,115 @@ int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 	      uint32_t *ret_image);
 
 /*
- * Captures the processes that run now, so that they are known even if they end before their first
- * sample is drained. Stops after `budget_ns`; what is left is captured at first sight. 0 or
- * -ENOMEM.
+ * Reads the processes that run now from /proc, so that they are known even if they end before
+ * their first sample is drained. Stops after `budget_ns`; what is left is read when it is sampled.
+ * 0 or -ENOMEM.
  */
 int images_learn_running(struct images *images, uint64_t budget_ns);
 
 /*
- * Takes what the kernel's records tell, if they are followed: to be called at least every 100 ms
- * by who does something else for longer. 0 or -ENOMEM.
+ * Drains the side-band records, if they are followed. Call it at least every 100 ms while busy
+ * with something else, or the kernel's rings overflow. 0 or -ENOMEM.
  */
-int images_keep_up(struct images *images);
+int images_drain(struct images *images);
 
-/* One more than the highest id of a image. */
+/* The highest id of an image, plus one. */
 uint32_t images_n(const struct images *images);
 
 /*
- * Forgets the images that are marked 0 in `ids`, which has images_n() elements, and with them the
- * past of processes that have ended; gives the others new ids, which `ids` has then. [0] stays.
+ * Removes the images whose element of `ids` is 0 and renumbers the others; `ids`, of images_n()
+ * elements, then has their new ids. [0] is ignored. Frees the past of processes that have ended.
  */
 void images_forget(struct images *images, uint32_t *ids);
 
 /*
- * The mapping that contains the address in that image, or NULL. Valid until something is learned
- * again; its name, and files and their paths, live as long as the images.
+ * The mapping of the image that contains the address, or NULL. Borrowed until something is
+ * learned; its name, and files and their paths, are valid as long as `images`.
  */
 const struct mapping *images_find(const struct images *images, uint32_t image, uint64_t address);
 
-/* The process a image belongs to; 0 for IMAGE_NONE. */
+/* The process of an image; 0 for IMAGE_NONE. */
 pid_t images_tgid(const struct images *images, uint32_t image);
 
 uint32_t images_n_files(const struct images *images);
 const struct mapped_file *images_file(const struct images *images, uint32_t file);
 
 /*
- * A descriptor (O_RDONLY, O_CLOEXEC) of the very file that was mapped, checked against its
- * identity: a regular file, never a FIFO or device, never another file that took its path. The
- * caller closes it. Returns the descriptor or a negative errno (-ENOENT gone, -ESTALE another file
- * is there now).
+ * Opens the very file that was mapped, checked against its identity. Returns a descriptor
+ * (O_RDONLY, O_CLOEXEC) of a regular file or of a copy of it (file_opener.h), which the caller
+ * closes; -ENOENT: it is gone; -ESTALE: another file has its path; -ETIMEDOUT: its file system
+ * does not respond; or another negative errno.
  */
 int images_open_file(const struct images *images, uint32_t file);
 
-/*
- * A descriptor of /tmp/perf-PID.map (`kind` "map") or jit-PID.dump ("dump") as the process of
- * that image wrote it: in its own root and pid namespace, owned by its user or by root, a regular
- * file. Or a negative errno.
- */
-int images_open_jit(const struct images *images, uint32_t image, const char *kind);
+/* The files in which a process names its generated code. */
+enum jit_file {
+	JIT_FILE_PERF_MAP, /* /tmp/perf-PID.map */
+	JIT_FILE_JITDUMP,  /* jit-PID.dump: mapped by the process, or in /tmp */
+};
 
 /*
- * Looks up where a cgroup is, while it is there; `id` as bpf_get_current_cgroup_id() tells. 0 or
+ * Opens such a file as the process of the image wrote it: in its root directory, named after its
+ * id in its own pid namespace; a regular file, owned by its user or by root. Returns a descriptor
+ * as images_open_file() does; -EPERM: another user's.
+ */
+int images_open_jit(const struct images *images, uint32_t image, enum jit_file kind);
+
+/*
+ * Looks up the path of a cgroup while it exists; `id` as from bpf_get_current_cgroup_id(). 0 or
  * -ENOMEM.
  */
 int images_learn_cgroup(struct images *images, uint64_t id);
 
-/* Its path in the cgroup file system, or NULL; lives as long as the images. */
+/* Its path in the cgroup file system, or NULL; valid as long as `images`. */
 const char *images_cgroup(const struct images *images, uint64_t id);
 
 /*
- * What a live process has mapped for execution, as far as it is known now, ascending; NULL when
- * nothing is known of it (yet) or it has ended. Valid until something is learned again. Does not
- * make the process one that was asked for.
+ * The mappings that a live process has now, ascending; NULL if nothing is known of it or it has
+ * ended. Gives the image no id. Borrowed until something is learned.
  */
 const struct mapping *images_current(const struct images *images, pid_t tgid, uint32_t *ret_n);
 
-/*
- * What was mapped for execution in a image, ascending; NULL for IMAGE_NONE. Valid until something
- * is learned again.
- */
+/* The mappings of an image, ascending; NULL for IMAGE_NONE. Borrowed until something is learned. */
 const struct mapping *images_mappings(const struct images *images, uint32_t image, uint32_t *ret_n);
 
 /*
- * Who wants to hear what changes. Called while something is learned or told: what is called must
- * not learn, but may look and note. `changed`: images_current() of the process gives something
- * else now. `forked`: `child` has what `parent` has. `ended`: its id is free again.
+ * Callbacks on changes. They run while something is learned, so they must not learn themselves;
+ * they may call what takes a const pointer. Each may be NULL.
  */
 struct images_watch {
+	/* images_current() of the process has changed. */
 	void (*changed)(void *context, pid_t tgid);
+	/* `child` has the mappings of `parent`. */
 	void (*forked)(void *context, pid_t child, pid_t parent);
+	/* The process has ended; its id may be reused. */
 	void (*ended)(void *context, pid_t tgid);
 	void *context;
 };
 
-/* One watcher, copied; NULL ends it. It does not hear of what is known already. */
+/* Sets the one watch, which is copied; NULL removes it. What is known already is not reported. */
 void images_set_watch(struct images *images, const struct images_watch *watch);
 
 /* Calls `each` for every live process that something is known of. */
 void images_each(const struct images *images, void (*each)(void *context, pid_t tgid),
 		 void *context);
 
-/* What could not be learned: for the report's accounting. */
+/* What could not be learned; counts since images_new(). */
 struct images_losses {
 	uint64_t processes_gone; /* ended before their mappings could be read */
-	uint64_t side_band_lost; /* records the kernel dropped, or that could not be parsed */
-	uint64_t mappings_cut;	 /* of a process that has more than are kept */
+	uint64_t side_band_lost; /* records that the kernel dropped or that could not be parsed */
+	uint64_t mappings_cut;	 /* of processes with more than can be kept */
 	uint64_t files_unreadable;
 };
 const struct images_losses *images_losses(const struct images *images);
 
-/* What is kept. */
+/* What is kept now. */
 struct images_size {
-	uint32_t spaces;   /* address spaces: of processes that run, that ended not long ago, ... */
-	uint32_t asked;	   /* ... and states of those that were asked for, which stay */
+	uint32_t spaces;   /* address spaces: of processes that run or have ended recently */
+	uint32_t sampled;  /* images with an id */
 	uint64_t mappings; /* in all of them; shared ones count once */
 	uint32_t files;
-	uint32_t files_held; /* open */
+	uint32_t files_held; /* descriptors */
 };
 void images_size(const struct images *images, struct images_size *ret_size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The insides of struct images, for the files of process/ that make it up: images.c answers
- * questions, learning.c looks at /proc, events.c takes records.
+ * What the files images*.c share: images.c answers queries, images_learn.c reads /proc,
+ * images_events.c applies side-band records, images_jit.c opens files about generated code.
  */
 #ifndef STACKTALLY_PROCESS_IMAGES_INTERNAL_H
 #define STACKTALLY_PROCESS_IMAGES_INTERNAL_H
@@ -13,31 +13,32 @@
 #include "process/spaces.h"
 
 struct images {
-	pthread_mutex_t *lock; /* apart, for those who only ask */
-	struct capture capture;
+	pthread_mutex_t *lock; /* allocated: it is taken through a const struct images */
+	struct snapshot_context context;
 	struct spaces spaces;
 	struct cgroups *cgroups;
 	struct image **ids; /* by id; [0] is not used */
-	uint32_t n_ids, room_ids;
+	uint32_t n_ids, ids_capacity;
 	struct images_losses losses;
-	uint64_t settled; /* records up to here were told */
-	int (*catch_up)(void *context);
-	void *catch_up_context;
+	uint64_t drained; /* side-band records up to this time were applied */
+	int (*drain)(void *context);
+	void *drain_context;
 	struct images_watch watch; /* its functions are NULL when nobody watches */
 };
 
-/* The space is over, or another took its place; tells who watches if it was the latest. */
-void images_retire(struct images *images, struct space *space, uint64_t time);
-/* Tells who watches, if the space is what its process has now. */
-void images_tell_changed(const struct images *images, const struct space *space);
+/* The image with this id, or NULL. */
+const struct image *images_by_id(const struct images *images, uint32_t id);
 
-/* CLOCK_MONOTONIC, ns. */
-uint64_t images_now(void);
+/* Ends a space at `time`; calls watch.ended() if it was its process's current one. */
+void images_retire(struct images *images, struct space *space, uint64_t time);
+
+/* Calls watch.changed() if the space is its process's current one. */
+void images_notify_changed(const struct images *images, const struct space *space);
 
 /*
- * Makes sure that something is known of the space at its beginning: from /proc, else from
- * its parent. 0, -ESRCH, -ENOMEM or another negative errno.
+ * Makes sure that the space has an image: read from /proc, else the one its parent had. 0, -ESRCH,
+ * -ENOMEM or another negative errno.
  */
-int space_look(struct images *images, struct space *space);
+int images_read_space(struct images *images, struct space *space);
 
 #endif

@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct mapping_list *list_with_room(uint32_t room)
+#include "base/partition.h"
+
+static struct mapping_list *list_new(uint32_t capacity)
 {
-	struct mapping_list *list = malloc(sizeof(*list) + room * sizeof(list->at[0]));
+	struct mapping_list *list = malloc(sizeof(*list) + capacity * sizeof(list->at[0]));
 
 	if (list)
-		*list = (struct mapping_list){ .references = 1, .room = room };
+		*list = (struct mapping_list){ .references = 1, .capacity = capacity };
 	return list;
 }
 
 struct mapping_list *mappings_new(const struct mapping *mappings, uint32_t n)
 {
-	struct mapping_list *list = list_with_room(n ? n : 8);
+	struct mapping_list *list = list_new(n ? n : 8);
 
 	if (list && n) {
 		memcpy(list->at, mappings, n * sizeof(*mappings));
@@ -40,17 +42,7 @@ void mappings_release(struct mapping_list *list)
 /* The first mapping that ends behind the address. */
 static uint32_t lower_bound(const struct mapping_list *list, uint64_t address)
 {
-	uint32_t low = 0, high = list->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->at[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)partition_point(i, list->n, list->at[i].end <= address);
 }
 
 const struct mapping *mappings_find(const struct mapping_list *list, uint64_t address)
@@ -65,7 +57,7 @@ uint32_t mappings_cover(const struct mapping_list *list, const uint64_t *address
 	const struct mapping *mapping = NULL;
 	uint32_t covered = 0;
 
-	/* Frames of one file mostly follow one another. */
+	/* Consecutive frames are mostly in the same mapping. */
 	for (uint32_t i = 0; i < n; i++) {
 		if (!mapping || addresses[i] < mapping->start || addresses[i] >= mapping->end)
 			mapping = mappings_find(list, addresses[i]);
@@ -111,7 +103,7 @@ bool mappings_conflict(const struct mapping_list *list, const struct mapping *ma
 	return false;
 }
 
-static struct mapping unite(struct mapping a, const struct mapping *b)
+static struct mapping merge(struct mapping a, const struct mapping *b)
 {
 	if (b->start < a.start) {
 		a.start = b->start;
@@ -122,21 +114,21 @@ static struct mapping unite(struct mapping a, const struct mapping *b)
 	return a;
 }
 
-/* Room for `more` mappings in a list that nobody else has. */
+/* Makes *list one with a single reference and room for `more` mappings. */
 static int make_private(struct mapping_list **list, uint32_t more)
 {
-	struct mapping_list *old = *list, *fresh;
+	struct mapping_list *old = *list, *copy;
 	uint32_t wanted = old->n + more;
 
-	if (old->references == 1 && old->room >= wanted)
+	if (old->references == 1 && old->capacity >= wanted)
 		return 0;
-	fresh = list_with_room(wanted + wanted / 4 + 2);
-	if (!fresh)
+	copy = list_new(wanted + wanted / 4 + 2);
+	if (!copy)
 		return -ENOMEM;
-	fresh->n = old->n;
-	memcpy(fresh->at, old->at, old->n * sizeof(old->at[0]));
+	copy->n = old->n;
+	memcpy(copy->at, old->at, old->n * sizeof(old->at[0]));
 	mappings_release(old);
-	*list = fresh;
+	*list = copy;
 	return 0;
 }
 
@@ -144,19 +136,19 @@ int mappings_add(struct mapping_list **list_pointer, const struct mapping *mappi
 {
 	struct mapping_list *list = *list_pointer;
 	struct mapping
-		pieces[3]; /* what is left of the first, the new one, what is left of the last */
+		pieces[3]; /* the rest of the first overlapped, the new, the rest of the last */
 	struct mapping whole = *mapping;
 	uint32_t last, first = overlap(list, mapping, &last), n = 0;
 	int r;
 
-	/* Neighbours that it continues become one with it. */
+	/* Adjacent mappings that agree are merged, too. */
 	if (first > 0 && list->at[first - 1].end == mapping->start &&
 	    mapping_agrees(&list->at[first - 1], mapping))
 		first--;
 	if (last < list->n && list->at[last].start == mapping->end &&
 	    mapping_agrees(&list->at[last], mapping))
 		last++;
-	if (list->n - (last - first) + 3 > MAX_MAPPINGS) /* as many as it may add */
+	if (list->n - (last - first) + 3 > MAX_MAPPINGS) /* 3: pieces */
 		return 1;
 	r = make_private(list_pointer, 2);
 	if (r < 0)
@@ -164,7 +156,7 @@ int mappings_add(struct mapping_list **list_pointer, const struct mapping *mappi
 	list = *list_pointer;
 	for (uint32_t i = first; i < last; i++) {
 		if (mapping_agrees(&list->at[i], &whole))
-			whole = unite(whole, &list->at[i]);
+			whole = merge(whole, &list->at[i]);
 	}
 	if (first < last && list->at[first].start < whole.start) {
 		pieces[n] = list->at[first];

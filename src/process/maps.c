@@ -6,7 +6,7 @@
 
 #define DELETED " (deleted)"
 
-/* The digits of a number in `base` (10 or 16), at most 64 bits; false when there are none. */
+/* Parses a number in `base` 10 or 16; false when there is none or it exceeds 64 bits. */
 static bool number(const char **at, const char *end, unsigned int base, uint64_t *ret_value)
 {
 	const char *from = *at, *p = from;

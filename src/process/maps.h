@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text of /proc/PID/maps, line by line. Pure: reads the bytes it is given and nothing else,
- * never beyond `end`, and skips what is not a line of that file.
+ * The text of /proc/PID/maps (proc(5)), line by line. Reads only the bytes it is given and skips
+ * what is not a line of that file.
  */
 #ifndef STACKTALLY_PROCESS_MAPS_H
 #define STACKTALLY_PROCESS_MAPS_H
@@ -20,23 +20,23 @@ enum maps_access {
 struct maps_line {
 	uint64_t start, end; /* start < end */
 	uint64_t offset;
-	uint64_t device; /* as st_dev has it */
+	uint64_t device; /* encoded as st_dev */
 	uint64_t inode;
 	uint32_t access;  /* enum maps_access */
-	const char *name; /* in the text, not terminated, newlines still as \012 */
+	const char *name; /* in the text: not terminated, newlines still as \012 */
 	size_t name_size;
 };
 
 /*
- * Takes the next line from [*at, end) and moves *at behind it. A last line without its newline
- * counts. False when there is none left.
+ * Parses the next line of [*at, end) and moves *at behind it; the last one may lack its newline.
+ * False when there is none left.
  */
 bool maps_next(const char **at, const char *end, struct maps_line *ret_line);
 
-/* Copies a name, newlines restored, terminated and cut to fit; returns its length. */
+/* Copies the name, newlines restored, cut to fit and terminated; returns its length. */
 size_t maps_name(const struct maps_line *line, char *ret_name, size_t size);
 
-/* The length of the name without a final " (deleted)", which the kernel puts there. */
+/* The length of a name without the " (deleted)" that the kernel appends. */
 size_t maps_name_undeleted(const char *name, size_t size);
 
 #endif

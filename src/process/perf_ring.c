@@ -13,15 +13,15 @@
 #include "process/sideband_record.h"
 
 /*
- * All rings together, and each of them. We may be held up for a second by a disk, and a machine
- * that executes a thousand programs a second tells 500 KB of them meanwhile.
+ * Sizes of all rings together and of one. A disk may hold us up for a second, in which a machine
+ * that executes a thousand programs writes 500 KB of records.
  */
-#define ALL_BYTES   (4u << 20)
-#define MOST_BYTES  (1u << 20)
-#define ENOUGH	    (256u << 10)
-#define LEAST_BYTES (16u << 10)
-/* Wake early: a process may be gone soon. Later records of a burst are drained with the first. */
-#define WAKE_BYTES 1024u
+#define ALL_BYTES    (4u << 20)
+#define MAX_BYTES    (1u << 20)
+#define ENOUGH_BYTES (256u << 10)
+#define MIN_BYTES    (16u << 10)
+/* Wake up early: a new process may end soon. The rest of a burst is drained with its beginning. */
+#define WAKEUP_BYTES 1024u
 
 static int open_event(int cpu, bool build_id)
 {
@@ -42,7 +42,7 @@ static int open_event(int cpu, bool build_id)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = WAKE_BYTES,
+		.wakeup_watermark = WAKEUP_BYTES,
 	};
 	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -51,9 +51,9 @@ static int open_event(int cpu, bool build_id)
 
 static size_t wanted_size(void)
 {
-	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), size = MOST_BYTES;
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), size = MAX_BYTES;
 
-	while (size > ENOUGH && size * cpus > ALL_BYTES)
+	while (size > ENOUGH_BYTES && size * cpus > ALL_BYTES)
 		size /= 2;
 	return size;
 }
@@ -65,13 +65,13 @@ int perf_ring_open(int cpu, struct perf_ring *ret_ring)
 	void *memory = MAP_FAILED;
 	size_t size;
 
-	/* 88a16a130933 ("perf: Add build id data in mmap2 event", 5.12): before, by inode. */
+	/* Before 5.12 (88a16a130933 "perf: Add build id data in mmap2 event"): inodes instead. */
 	if (fd == -EINVAL)
 		fd = open_event(cpu, false);
 	if (fd < 0)
 		return fd;
-	/* What the user may lock is limited, and others lock too: be content with less. */
-	for (size = wanted_size(); size >= LEAST_BYTES && size >= page; size /= 2) {
+	/* Locked memory is limited for each user (perf_event_mlock_kb): take less if need be. */
+	for (size = wanted_size(); size >= MIN_BYTES && size >= page; size /= 2) {
 		memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (memory != MAP_FAILED || (errno != EPERM && errno != ENOMEM))
 			break;
@@ -100,13 +100,13 @@ static size_t data_size(const struct perf_ring *ring)
 	return ring->mapped - (size_t)sysconf(_SC_PAGESIZE);
 }
 
-void perf_ring_look(struct perf_ring *ring)
+void perf_ring_update(struct perf_ring *ring)
 {
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* `size` bytes from the tail, in a row. NULL: no memory. */
-static const char *in_a_row(struct perf_ring *ring, size_t size)
+/* `size` contiguous bytes from the tail on. NULL: no memory. */
+static const char *contiguous(struct perf_ring *ring, size_t size)
 {
 	size_t room = data_size(ring), at = ring->tail & (room - 1);
 	const char *data = (const char *)ring->page + (ring->mapped - room);
@@ -130,19 +130,19 @@ const void *perf_ring_peek(struct perf_ring *ring, size_t *ret_size)
 
 	if (left < sizeof(header) || left > data_size(ring))
 		return NULL;
-	bytes = in_a_row(ring, sizeof(header)); /* records are aligned: it never wraps */
+	bytes = contiguous(ring, sizeof(header)); /* aligned, so a header never wraps */
 	if (!bytes)
 		return NULL;
 	memcpy(&header, bytes, sizeof(header));
 	if (header.size < sizeof(header) || header.size > left) {
-		perf_ring_pass(ring, left); /* damaged: there is no telling where the next begins */
+		perf_ring_consume(ring, left); /* damaged: the next record cannot be found */
 		return NULL;
 	}
 	*ret_size = header.size;
-	return in_a_row(ring, header.size);
+	return contiguous(ring, header.size);
 }
 
-void perf_ring_pass(struct perf_ring *ring, size_t size)
+void perf_ring_consume(struct perf_ring *ring, size_t size)
 {
 	ring->tail += size;
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);

@@ -2,55 +2,47 @@
 #include "process/sideband.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/epoll.h>
 
+#include "base/clock.h"
 #include "base/cpu_list.h"
+#include "base/grow.h"
 #include "base/own.h"
-#include "process/images_internal.h"
+#include "process/images_events.h"
 #include "process/perf_ring.h"
 #include "process/sideband_record.h"
 
-#define CHECK_CPUS_NS 1000000000ull
+#define CHECK_CPUS_NS NS_PER_SECOND
 
-/* A ring, and the record that is next in it. */
-struct lane {
+/* The ring of a CPU and its next record. */
+struct cpu_ring {
 	struct perf_ring ring;
 	struct sideband_record next;
-	size_t size; /* of the record; 0: none */
+	size_t size; /* of the next record, in bytes */
 	bool online;
 };
 
 struct sideband {
 	struct images *images;
-	struct lane *lanes;
-	uint32_t n_lanes, room_lanes;
-	struct lane **waiting; /* those with a record, while draining */
+	struct cpu_ring *rings;
+	uint32_t n_rings, rings_capacity;
+	struct cpu_ring **pending; /* while draining: the rings that have a next record */
+	uint32_t pending_capacity;
 	int epoll;
 	uint64_t cpus_checked;
 	struct sideband_traffic traffic;
 };
 
-static int add_lane(struct sideband *sideband, int cpu)
+static int add_ring(struct sideband *sideband, int cpu)
 {
 	struct epoll_event event = { .events = EPOLLIN };
+	uint32_t n = sideband->n_rings + 1;
 	struct perf_ring ring;
 	int r;
 
-	if (sideband->n_lanes == sideband->room_lanes) {
-		uint32_t room = sideband->room_lanes ? sideband->room_lanes * 2 : 16;
-		struct lane *lanes = reallocarray(sideband->lanes, room, sizeof(*lanes));
-		struct lane **waiting;
-
-		if (!lanes)
-			return -ENOMEM;
-		sideband->lanes = lanes;
-		waiting = reallocarray(sideband->waiting, room, sizeof(struct lane *));
-		if (!waiting)
-			return -ENOMEM;
-		sideband->waiting = waiting;
-		sideband->room_lanes = room;
-	}
+	if (grow(&sideband->rings, &sideband->rings_capacity, n) < 0 ||
+	    grow(&sideband->pending, &sideband->pending_capacity, n) < 0)
+		return -ENOMEM;
 	r = perf_ring_open(cpu, &ring);
 	if (r < 0)
 		return r;
@@ -59,30 +51,30 @@ static int add_lane(struct sideband *sideband, int cpu)
 		perf_ring_close(&ring);
 		return r;
 	}
-	sideband->lanes[sideband->n_lanes++] = (struct lane){ .ring = ring, .online = true };
+	sideband->rings[sideband->n_rings++] = (struct cpu_ring){ .ring = ring, .online = true };
 	return 0;
 }
 
-static struct lane *lane_of(struct sideband *sideband, int cpu)
+static struct cpu_ring *find_ring(struct sideband *sideband, int cpu)
 {
-	for (uint32_t i = 0; i < sideband->n_lanes; i++) {
-		if (sideband->lanes[i].ring.cpu == cpu)
-			return &sideband->lanes[i];
+	for (uint32_t i = 0; i < sideband->n_rings; i++) {
+		if (sideband->rings[i].ring.cpu == cpu)
+			return &sideband->rings[i];
 	}
 	return NULL;
 }
 
-/* Opens the CPUs of the list that are not open yet, and marks all of it as online. */
+/* Opens the rings of the CPUs of the list that have none, and marks all of them online. */
 static int open_cpus(struct sideband *sideband, const struct cpu_list *list)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
-		struct lane *lane = lane_of(sideband, list->cpus[i]);
+		struct cpu_ring *ring = find_ring(sideband, list->cpus[i]);
 		int r = 0;
 
-		if (lane)
-			lane->online = true;
+		if (ring)
+			ring->online = true;
 		else
-			r = add_lane(sideband, list->cpus[i]);
+			r = add_ring(sideband, list->cpus[i]);
 		if (r < 0 && r != -ENODEV && r != -ENXIO) /* it went offline just now */
 			return r;
 	}
@@ -90,53 +82,55 @@ static int open_cpus(struct sideband *sideband, const struct cpu_list *list)
 }
 
 /*
- * An event does not outlive its CPU's going offline: such a ring is closed (it was drained
- * before), so that the CPU gets a new one when it comes back.
+ * Brings the rings in line with the CPUs that are online. The event of a CPU that goes offline is
+ * dead, so its ring, which was drained before, is closed; the CPU gets a new one when it is back.
  */
 static int check_cpus(struct sideband *sideband)
 {
 	own(cpu_list_clear) struct cpu_list list = { 0 };
 	int r = cpu_list_read(CPU_LIST_ONLINE, &list);
 
-	sideband->cpus_checked = images_now();
+	sideband->cpus_checked = monotonic_ns();
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < sideband->n_lanes; i++)
-		sideband->lanes[i].online = false;
+	for (uint32_t i = 0; i < sideband->n_rings; i++)
+		sideband->rings[i].online = false;
 	r = open_cpus(sideband, &list);
-	for (uint32_t i = 0; r == 0 && i < sideband->n_lanes;) {
-		if (sideband->lanes[i].online) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < sideband->n_rings;) {
+		if (sideband->rings[i].online) {
 			i++;
 			continue;
 		}
-		perf_ring_close(&sideband->lanes[i].ring);
-		sideband->lanes[i] = sideband->lanes[--sideband->n_lanes];
+		perf_ring_close(&sideband->rings[i].ring);
+		sideband->rings[i] = sideband->rings[--sideband->n_rings];
 	}
-	return r;
+	return 0;
 }
 
-/* Moves a lane on to its next record that is older than `end`; false when there is none. */
-static bool advance(struct sideband *sideband, struct lane *lane, uint64_t end)
+/* Moves on to the next record of a ring that is older than `end`; false when there is none. */
+static bool advance(struct sideband *sideband, struct cpu_ring *ring, uint64_t end)
 {
 	for (;;) {
-		const void *bytes = perf_ring_peek(&lane->ring, &lane->size);
+		const void *bytes = perf_ring_peek(&ring->ring, &ring->size);
 
 		if (!bytes)
 			return false;
-		if (sideband_record_parse(bytes, lane->size, &lane->next) == 0) {
-			if (lane->next.time >= end)
+		if (sideband_record_parse(bytes, ring->size, &ring->next) == 0) {
+			if (ring->next.time >= end)
 				return false;
-			if (lane->next.kind != SIDEBAND_OTHER)
+			if (ring->next.kind != SIDEBAND_OTHER)
 				return true;
 		} else {
 			sideband->traffic.damaged++;
 			images_lost(sideband->images, 1);
 		}
-		perf_ring_pass(&lane->ring, lane->size);
+		perf_ring_consume(&ring->ring, ring->size);
 	}
 }
 
-static int tell(struct images *images, const struct sideband_record *record)
+static int apply(struct images *images, const struct sideband_record *record)
 {
 	switch (record->kind) {
 	case SIDEBAND_MMAP:
@@ -156,35 +150,34 @@ static int tell(struct images *images, const struct sideband_record *record)
 	}
 }
 
-/* Tells the records of all lanes in the order of their times, as far as they are older than `end`.
- */
+/* Applies the records of all rings that are older than `end`, in the order of their times. */
 static int merge(struct sideband *sideband, uint64_t end)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < sideband->n_lanes; i++) {
-		perf_ring_look(&sideband->lanes[i].ring);
-		if (advance(sideband, &sideband->lanes[i], end))
-			sideband->waiting[n++] = &sideband->lanes[i];
+	for (uint32_t i = 0; i < sideband->n_rings; i++) {
+		perf_ring_update(&sideband->rings[i].ring);
+		if (advance(sideband, &sideband->rings[i], end))
+			sideband->pending[n++] = &sideband->rings[i];
 	}
 	while (n > 0) {
 		uint32_t first = 0;
-		struct lane *lane;
+		struct cpu_ring *ring;
 		int r;
 
 		for (uint32_t i = 1; i < n; i++) {
-			if (sideband->waiting[i]->next.time < sideband->waiting[first]->next.time)
+			if (sideband->pending[i]->next.time < sideband->pending[first]->next.time)
 				first = i;
 		}
-		lane = sideband->waiting[first];
-		r = tell(sideband->images, &lane->next);
+		ring = sideband->pending[first];
+		r = apply(sideband->images, &ring->next);
 		sideband->traffic.records++;
-		sideband->traffic.bytes += lane->size;
-		perf_ring_pass(&lane->ring, lane->size);
+		sideband->traffic.bytes += ring->size;
+		perf_ring_consume(&ring->ring, ring->size);
 		if (r < 0)
 			return r;
-		if (!advance(sideband, lane, end))
-			sideband->waiting[first] = sideband->waiting[--n];
+		if (!advance(sideband, ring, end))
+			sideband->pending[first] = sideband->pending[--n];
 	}
 	return 0;
 }
@@ -192,15 +185,15 @@ static int merge(struct sideband *sideband, uint64_t end)
 int sideband_drain(struct sideband *sideband)
 {
 	/*
-	 * A record that is written later than the look at its ring is also later than this; so
-	 * what is left in the rings is newer than all that is told.
+	 * Taken before the rings are read: a record that one of them does not hold by then is newer
+	 * than this, and so than all records that are applied.
 	 */
-	uint64_t end = images_now();
+	uint64_t end = monotonic_ns();
 	int r = merge(sideband, end);
 
 	if (r < 0)
 		return r;
-	images_settle(sideband->images, end);
+	images_set_drained(sideband->images, end);
 	if (end - sideband->cpus_checked >= CHECK_CPUS_NS)
 		r = check_cpus(sideband);
 	return r == -ENOMEM ? r : 0;
@@ -225,7 +218,7 @@ int sideband_open(struct images *images, struct sideband **ret_sideband)
 		return r;
 	}
 	sideband->images = images;
-	images_follow(images, drain, sideband);
+	images_set_drain(images, drain, sideband);
 	*ret_sideband = sideband;
 	return 0;
 }
@@ -235,12 +228,12 @@ void sideband_close(struct sideband *sideband)
 	if (!sideband)
 		return;
 	if (sideband->images)
-		images_follow(sideband->images, NULL, NULL);
-	for (uint32_t i = 0; i < sideband->n_lanes; i++)
-		perf_ring_close(&sideband->lanes[i].ring);
+		images_set_drain(sideband->images, NULL, NULL);
+	for (uint32_t i = 0; i < sideband->n_rings; i++)
+		perf_ring_close(&sideband->rings[i].ring);
 	own_fd(&sideband->epoll);
-	free(sideband->lanes);
-	free(sideband->waiting);
+	free(sideband->rings);
+	free(sideband->pending);
 	free(sideband);
 }
 

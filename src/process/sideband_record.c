@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* What SIDEBAND_SAMPLE_TYPE puts at the end of every record. */
+/* The layouts of <linux/perf_event.h>. SIDEBAND_SAMPLE_TYPE ends every record with this. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -49,16 +49,6 @@ struct lost {
 _Static_assert(sizeof(struct trailer) == 24, "as the kernel has it");
 _Static_assert(sizeof(struct mmap2) == 72, "as the kernel has it");
 _Static_assert(sizeof(struct task) == 32, "as the kernel has it");
-
-size_t sideband_record_size(const void *bytes, size_t size)
-{
-	struct perf_event_header header;
-
-	if (size < sizeof(header))
-		return 0;
-	memcpy(&header, bytes, sizeof(header));
-	return header.size < sizeof(header) || header.size > size ? 0 : header.size;
-}
 
 static int parse_mmap2(const char *bytes, size_t size, struct sideband_record *record)
 {
@@ -164,10 +154,11 @@ int sideband_record_parse(const void *bytes, size_t size, struct sideband_record
 	default:
 		break;
 	}
-	/* Ids that our pid namespace does not have are 0 or -1. */
-	if (r == 0 && record.kind != SIDEBAND_LOST && record.tgid <= 0)
+	if (r < 0)
+		return r;
+	/* The ids of processes outside of our pid namespace are 0 or -1. */
+	if (record.kind != SIDEBAND_LOST && record.tgid <= 0)
 		record.kind = SIDEBAND_OTHER;
-	if (r == 0)
-		*ret_record = record;
-	return r;
+	*ret_record = record;
+	return 0;
 }

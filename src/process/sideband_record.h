@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One side-band record of the kernel, as it stands in a perf ring: pure, reads the bytes it is
- * given and nothing else. Knows the layout for sample_id_all with TID, TIME and CPU.
+ * Parses one side-band record as it is in a perf ring (perf_event_open(2), "struct
+ * perf_event_header"), with sample_id_all and SIDEBAND_SAMPLE_TYPE. Reads only the bytes it is
+ * given.
  */
 #ifndef STACKTALLY_PROCESS_SIDEBAND_RECORD_H
 #define STACKTALLY_PROCESS_SIDEBAND_RECORD_H
@@ -13,7 +14,7 @@
 #define SIDEBAND_SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 enum sideband_kind {
-	SIDEBAND_OTHER, /* nothing we want: a thread, a comm that is no exec, another type */
+	SIDEBAND_OTHER, /* not needed: of a thread, a comm without exec, another type */
 	SIDEBAND_MMAP,
 	SIDEBAND_EXEC,
 	SIDEBAND_FORK,
@@ -23,16 +24,13 @@ enum sideband_kind {
 
 struct sideband_record {
 	enum sideband_kind kind;
-	uint64_t time; /* 0 where the record has none */
+	uint64_t time; /* CLOCK_MONOTONIC, ns */
 	pid_t tgid, parent;
-	uint64_t lost;
-	struct mapping_record mapping; /* its name points into the bytes */
+	uint64_t lost;		       /* records that the kernel dropped */
+	struct mapping_record mapping; /* its name points into the record */
 };
 
-/* The size of the record that begins at `bytes`, or 0 when `size` bytes do not hold it. */
-size_t sideband_record_size(const void *bytes, size_t size);
-
-/* `size` bytes, exactly one record. 0, or -EPROTO when it does not hold what its type says. */
+/* `bytes` hold exactly one record. 0, or -EPROTO when it is too short for its type, or damaged. */
 int sideband_record_parse(const void *bytes, size_t size, struct sideband_record *ret_record);
 
 #endif

@@ -5,14 +5,16 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 #include "process/maps.h"
 
+/* A snapshot while it is read. */
 struct reading {
-	const struct capture *capture;
+	const struct snapshot_context *context;
 	struct process_view view;
 	struct snapshot snapshot;
-	uint32_t room;
+	uint32_t capacity;
 };
 
 static bool starts_with(const char *name, size_t size, const char *prefix)
@@ -20,8 +22,8 @@ static bool starts_with(const char *name, size_t size, const char *prefix)
 	return size >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Memory that has an inode but no path of its own: generated code lives in such. */
-static bool is_nameless_memory(const char *name)
+/* Memory with an inode that the kernel names itself: runtimes put generated code there. */
+static bool is_memory_file(const char *name)
 {
 	return strncmp(name, "/memfd:", 7) == 0 || strncmp(name, "/dev/zero", 9) == 0 ||
 	       strncmp(name, "/SYSV", 5) == 0 || strncmp(name, "/anon_hugepage", 14) == 0;
@@ -36,39 +38,50 @@ static enum mapping_kind kind_of(const char *name, size_t size)
 	return name[0] == '[' ? MAPPING_SPECIAL : MAPPING_FILE;
 }
 
-int capture_mapping(const struct capture *capture, struct file_sighting *sighting, uint64_t offset,
-		    const char *name, size_t name_size, pid_t tgid, struct process_view *view,
-		    struct mapping *ret_mapping)
+static int identify_file(const struct snapshot_context *context, struct kernel_mapping *mapped,
+			 pid_t tgid, struct process_view *view, struct mapping *mapping)
 {
-	struct mapping mapping = {
-		.start = sighting->start,
-		.end = sighting->end,
-		.offset = offset,
-		.kind = kind_of(name, name_size),
-	};
-	size_t kept = maps_name_undeleted(name, name_size);
+	struct file_reference *reference = &mapped->reference;
+	size_t kept = maps_name_undeleted(mapped->name, mapped->name_size);
 	int r;
 
-	if (name_size == 0)
-		mapping.name = "//anon"; /* as the kernel's records call it */
-	else
-		mapping.name = pool_string_n(capture->pool, name, name_size);
-	if (!mapping.name)
+	reference->path = mapping->name;
+	reference->undeleted = kept == mapped->name_size
+				       ? mapping->name
+				       : pool_string_n(context->pool, mapped->name, kept);
+	if (!reference->undeleted)
 		return -ENOMEM;
-	if (mapping.kind == MAPPING_FILE) {
-		sighting->path = mapping.name;
-		sighting->undeleted =
-			kept == name_size ? mapping.name : pool_string_n(capture->pool, name, kept);
-		if (!sighting->undeleted)
+	r = files_identify(context->files, reference, tgid, view, &mapping->file);
+	if (r < 0)
+		return r;
+	if (is_memory_file(mapping->name) && !files_is_elf(context->files, mapping->file)) {
+		mapping->kind = MAPPING_ANONYMOUS;
+		mapping->file = 0;
+	}
+	return 0;
+}
+
+int snapshot_mapping(const struct snapshot_context *context, struct kernel_mapping *mapped,
+		     pid_t tgid, struct process_view *view, struct mapping *ret_mapping)
+{
+	struct mapping mapping = {
+		.start = mapped->reference.start,
+		.end = mapped->reference.end,
+		.offset = mapped->offset,
+		.kind = kind_of(mapped->name, mapped->name_size),
+		.name = "//anon", /* as mmap records have it, where maps has no name */
+	};
+	int r;
+
+	if (mapped->name_size) {
+		mapping.name = pool_string_n(context->pool, mapped->name, mapped->name_size);
+		if (!mapping.name)
 			return -ENOMEM;
-		r = files_identify(capture->files, sighting, tgid, view, &mapping.file);
+	}
+	if (mapping.kind == MAPPING_FILE) {
+		r = identify_file(context, mapped, tgid, view, &mapping);
 		if (r < 0)
 			return r;
-		if (is_nameless_memory(mapping.name) &&
-		    !files_is_elf(capture->files, mapping.file)) {
-			mapping.kind = MAPPING_ANONYMOUS;
-			mapping.file = 0;
-		}
 	}
 	*ret_mapping = mapping;
 	return 0;
@@ -77,15 +90,19 @@ int capture_mapping(const struct capture *capture, struct file_sighting *sightin
 static int add_line(struct reading *reading, const struct maps_line *line)
 {
 	struct snapshot *snapshot = &reading->snapshot;
-	struct file_sighting sighting = {
-		.start = line->start,
-		.end = line->end,
-		.device = line->device,
-		.inode = line->inode,
-		.root = snapshot->root,
-	};
 	char name[4096 + 16]; /* PATH_MAX and " (deleted)" */
-	size_t size = maps_name(line, name, sizeof(name));
+	struct kernel_mapping mapped = {
+		.reference = {
+			.start = line->start,
+			.end = line->end,
+			.device = line->device,
+			.inode = line->inode,
+			.root = snapshot->root,
+		},
+		.offset = line->offset,
+		.name = name,
+		.name_size = maps_name(line, name, sizeof(name)),
+	};
 	int r;
 
 	if (snapshot->n == MAX_MAPPINGS) {
@@ -93,33 +110,29 @@ static int add_line(struct reading *reading, const struct maps_line *line)
 		return 0;
 	}
 	if (snapshot->n && line->start < snapshot->mappings[snapshot->n - 1].end)
-		return 0; /* it changed while we read: the first one stands */
-	if (snapshot->n == reading->room) {
-		uint32_t room = reading->room ? reading->room * 2 : 16;
-		struct mapping *grown = reallocarray(snapshot->mappings, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		snapshot->mappings = grown;
-		reading->room = room;
-	}
-	r = capture_mapping(reading->capture, &sighting, line->offset, name, size, 0,
-			    &reading->view, &snapshot->mappings[snapshot->n]);
-	if (r == 0)
-		snapshot->n++;
-	return r;
+		return 0; /* the mappings changed while they were read: the first one stands */
+	r = grow(&snapshot->mappings, &reading->capacity, snapshot->n + 1);
+	if (r < 0)
+		return r;
+	r = snapshot_mapping(reading->context, &mapped, 0, &reading->view,
+			     &snapshot->mappings[snapshot->n]);
+	if (r < 0)
+		return r;
+	snapshot->n++;
+	return 0;
 }
 
-/* Takes the complete lines of the buffer and returns how many bytes that were. */
-static ssize_t take_lines(struct reading *reading, size_t size)
+/* Adds the complete lines of the buffer; returns their size in bytes or a negative errno. */
+static ssize_t add_lines(struct reading *reading, size_t size)
 {
-	const char *from = reading->capture->buffer, *at = from;
+	const char *from = reading->context->buffer, *at = from;
 	const char *last = memrchr(from, '\n', size);
 	struct maps_line line;
 	int r;
 
 	if (!last)
-		return size == CAPTURE_BUFFER ? (ssize_t)size : 0; /* no line is that long */
+		return size == SNAPSHOT_BUFFER ? (ssize_t)size
+					       : 0; /* too long for a line: skip it */
 	while (maps_next(&at, last + 1, &line)) {
 		if (!(line.access & MAPS_EXECUTE))
 			continue;
@@ -133,13 +146,13 @@ static ssize_t take_lines(struct reading *reading, size_t size)
 static int read_maps(struct reading *reading)
 {
 	own(own_fd) int fd = openat(reading->view.dir, "maps", O_RDONLY | O_CLOEXEC);
-	char *buffer = reading->capture->buffer;
+	char *buffer = reading->context->buffer;
 	size_t filled = 0, total = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	for (;;) {
-		ssize_t n = read(fd, buffer + filled, CAPTURE_BUFFER - filled);
+		ssize_t n = read(fd, buffer + filled, SNAPSHOT_BUFFER - filled);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -149,7 +162,7 @@ static int read_maps(struct reading *reading)
 			break;
 		filled += (size_t)n;
 		total += (size_t)n;
-		n = take_lines(reading, filled);
+		n = add_lines(reading, filled);
 		if (n < 0)
 			return (int)n;
 		filled -= (size_t)n;
@@ -158,18 +171,24 @@ static int read_maps(struct reading *reading)
 	return total ? 0 : -ESRCH;
 }
 
-int snapshot_read(const struct capture *capture, pid_t tgid, struct snapshot *ret_snapshot)
+static int read_process(struct reading *reading, pid_t tgid)
 {
-	struct reading reading = { .capture = capture, .view = PROCESS_VIEW_NONE };
-	int r = view_open(tgid, &reading.view);
+	struct snapshot *snapshot = &reading->snapshot;
+	int r = process_view_open(tgid, &reading->view);
 
 	if (r < 0)
 		return r;
-	reading.snapshot.root = roots_learn(capture->roots, &reading.view);
-	r = view_identity(&reading.view, &reading.snapshot.identity);
-	if (r == 0)
-		r = read_maps(&reading);
-	view_close(&reading.view);
+	snapshot->root = roots_intern(reading->context->roots, &reading->view);
+	r = process_view_identity(&reading->view, &snapshot->identity);
+	return r < 0 ? r : read_maps(reading);
+}
+
+int snapshot_read(const struct snapshot_context *context, pid_t tgid, struct snapshot *ret_snapshot)
+{
+	struct reading reading = { .context = context, .view = PROCESS_VIEW_NONE };
+	int r = read_process(&reading, tgid);
+
+	process_view_close(&reading.view);
 	if (r < 0) {
 		free(reading.snapshot.mappings);
 		return r;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a live process has mapped for execution right now, read from /proc/PID/maps in one pass.
- * Must not know: earlier or later states of it.
+ * The executable mappings that a live process has now, read from /proc/PID/maps in one pass; and
+ * what a mapping is, from what the kernel says of it there or in an mmap record.
+ *
+ * Internal to process/. Must not know: earlier or later states of the process.
  */
 #ifndef STACKTALLY_PROCESS_SNAPSHOT_H
 #define STACKTALLY_PROCESS_SNAPSHOT_H
@@ -10,36 +12,46 @@
 #include "process/files.h"
 #include "process/images.h"
 #include "process/mappings.h"
-#include "process/namespaces.h"
 
-/* Where snapshots are read to, and where names and files go. */
-struct capture {
-	struct pool *pool;
-	struct files *files;
+#define SNAPSHOT_BUFFER 65536u
+
+/* What all snapshots share; all parts are borrowed. */
+struct snapshot_context {
+	struct pool *pool;   /* names of mappings */
+	struct files *files; /* files of mappings */
 	struct roots *roots;
-	struct answering *answering;
-	char *buffer; /* CAPTURE_BUFFER bytes */
+	struct file_opener *opener;
+	char *buffer; /* SNAPSHOT_BUFFER bytes, for the text of maps */
 };
 
-#define CAPTURE_BUFFER 65536u
-
 struct snapshot {
-	struct mapping *mappings; /* ascending, not overlapping; owned by who asked */
+	struct mapping *mappings; /* ascending, not overlapping; the caller frees them */
 	uint32_t n;
 	uint32_t cut;  /* mappings beyond MAX_MAPPINGS */
-	uint32_t root; /* id of namespaces.h */
+	uint32_t root; /* an id of roots.h */
 	struct process_identity identity;
 };
 
 /*
- * 0; -ESRCH when the process is gone or has no memory; -ENOMEM; or another negative errno when it
- * may not be looked at.
+ * 0; -ESRCH: the process has ended or has no memory (a kernel thread); -ENOMEM; or another
+ * negative errno: it may not be read.
  */
-int snapshot_read(const struct capture *capture, pid_t tgid, struct snapshot *ret_snapshot);
+int snapshot_read(const struct snapshot_context *context, pid_t tgid,
+		  struct snapshot *ret_snapshot);
 
-/* A mapping from what the kernel tells of it; `view` and `tgid` as for files_identify(). */
-int capture_mapping(const struct capture *capture, struct file_sighting *sighting, uint64_t offset,
-		    const char *name, size_t name_size, pid_t tgid, struct process_view *view,
-		    struct mapping *ret_mapping);
+/* A mapping as the kernel describes it. */
+struct kernel_mapping {
+	struct file_reference reference; /* its two paths are set by snapshot_mapping() */
+	uint64_t offset;
+	const char *name; /* not terminated */
+	size_t name_size;
+};
+
+/*
+ * Identifies the file of a mapping, if it has one. `tgid` and `view` as for files_identify(). 0 or
+ * -ENOMEM.
+ */
+int snapshot_mapping(const struct snapshot_context *context, struct kernel_mapping *mapped,
+		     pid_t tgid, struct process_view *view, struct mapping *ret_mapping);
 
 #endif

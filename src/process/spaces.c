@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "process/roots.h"
+
 static struct space **bucket(struct spaces *spaces, pid_t tgid)
 {
 	return &spaces->buckets[(uint32_t)tgid % SPACE_BUCKETS];
@@ -49,7 +51,7 @@ struct space *spaces_add(struct spaces *spaces, pid_t tgid, uint64_t from)
 	space->tgid = tgid;
 	space->from = from;
 	space->root = ROOT_UNKNOWN;
-	/* Behind those of the same process that are newer: records are nearly always in order. */
+	/* Behind newer spaces of the same process: records may be out of order. */
 	for (struct space **later = at; *later; later = &(*later)->older) {
 		if ((*later)->tgid == tgid && (*later)->from > from)
 			at = &(*later)->older;
@@ -110,7 +112,7 @@ void spaces_discard(struct spaces *spaces, struct space *space)
 	space_free(space);
 }
 
-void spaces_forget(struct spaces *spaces, uint64_t time)
+void spaces_expire(struct spaces *spaces, uint64_t time)
 {
 	while (spaces->first_retired && spaces->first_retired->until + SPACE_KEPT_NS < time) {
 		struct space *space = spaces->first_retired;
@@ -119,8 +121,8 @@ void spaces_forget(struct spaces *spaces, uint64_t time)
 		if (!spaces->first_retired)
 			spaces->last_retired = NULL;
 		space->retired = NULL;
-		if (space->n_asked)
-			space->over = true;
+		if (space->n_ids)
+			space->expired = true;
 		else
 			spaces_discard(spaces, space);
 	}
@@ -132,7 +134,7 @@ void spaces_sweep(struct spaces *spaces)
 		for (struct space **at = &spaces->buckets[i]; *at;) {
 			struct space *space = *at;
 
-			if (!space->over || space->n_asked) {
+			if (!space->expired || space->n_ids) {
 				at = &space->older;
 				continue;
 			}
@@ -143,7 +145,7 @@ void spaces_sweep(struct spaces *spaces)
 	}
 }
 
-/* A process that remaps its code all the time must not fill our memory with its past. */
+/* Frees the oldest image without an id if a process that remaps its code has made too many. */
 static void drop_spare(struct space *space)
 {
 	struct image **oldest = NULL;
@@ -198,7 +200,7 @@ int space_map(struct space *space, uint64_t time, const struct mapping *mapping)
 	int r;
 
 	if (mappings_conflict(image->mappings, mapping)) {
-		/* What holds for the old image is not to be changed under those who ask it. */
+		/* Addresses that were looked up in the old image must keep their meaning. */
 		mappings = mappings_share(image->mappings);
 		r = mappings_add(&mappings, mapping);
 		if (r) {

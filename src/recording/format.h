@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The format of a recording, as docs/recording.md describes it: what the writer and the reader of
- * it have in common.
- */
+/* The file format of a recording (docs/recording.md), for its writer and its reader. */
 #ifndef STACKTALLY_RECORDING_FORMAT_H
 #define STACKTALLY_RECORDING_FORMAT_H
 
@@ -12,21 +9,21 @@
 #define RECORDING_MAGIC_SIZE 8
 #define RECORDING_VERSION    3u
 
-/* The magic and the version; then sections, each with a header of its own. */
+/* Magic and version; then sections, each with a header: kind, payload size, checksum. */
 #define RECORDING_HEADER_SIZE  (RECORDING_MAGIC_SIZE + 4)
-#define RECORDING_SECTION_SIZE 12 /* kind, payload size, checksum: 4 bytes each */
+#define RECORDING_SECTION_SIZE 12 /* of that header: 4 bytes each */
 
-/* A section is closed once it is this large ... */
+/* Bytes of payload at which the writer begins a new section. The item that passes it may be long.
+ */
 #define RECORDING_SECTION_FULL (1u << 20)
-/* ... so none is larger than this, with the longest thing in it. */
-#define RECORDING_SECTION_MAX (4u << 20)
-#define RECORDING_STRING_MAX  (1u << 20)
-#define RECORDING_FILE_MAX    ((uint64_t)1 << 36)
+#define RECORDING_SECTION_MAX  (4u << 20) /* of any payload */
+#define RECORDING_STRING_MAX   (1u << 20)
+#define RECORDING_FILE_MAX     ((uint64_t)1 << 36)
 
 #define RECORDING_KIND(a, b, c, d)                                                                 \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
-/* In the order in which they stand in the file; those of one kind stand together. */
+/* In the order of the file; sections of one kind are adjacent. */
 #define RECORDING_KINDS(KIND)                                                                      \
 	KIND(STRINGS, RECORDING_KIND('S', 'T', 'R', 'S'))                                          \
 	KIND(META, RECORDING_KIND('M', 'E', 'T', 'A'))                                             \
@@ -42,18 +39,18 @@
 #define RECORDING_SECTION_NAME(name, kind) RECORDING_##name,
 enum recording_section { RECORDING_KINDS(RECORDING_SECTION_NAME) RECORDING_N_SECTIONS };
 
-/* Flags in META and LOSSES. */
+/* Flags of META. */
 enum recording_meta_flags {
 	RECORDING_META_USER = 1 << 0,
 	RECORDING_META_KERNEL = 1 << 1,
 };
 
-/* A stack as an entry names it: 0 none, 1 missed, else its position + 2. */
+/* An entry's reference to a stack: 0 none, 1 missed, else its position + 2. */
 #define RECORDING_STACK_NONE   0
 #define RECORDING_STACK_MISSED 1
 #define RECORDING_STACK_FIRST  2
 
-/* Differences of neighbours, small in both directions. */
+/* Signed differences as unsigned numbers that are small if the difference is (zigzag). */
 static inline uint64_t recording_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
@@ -10,10 +11,10 @@
 struct loading {
 	struct reader reader;
 	struct recording *recording;
-	const char **strings; /* strings[n - 1] is the n-th */
-	uint32_t n_strings, string_room;
-	uint64_t previous; /* address */
-	uint64_t total;
+	const char **strings; /* reference n is strings[n - 1] */
+	uint32_t n_strings, string_capacity;
+	uint64_t previous; /* the address before */
+	uint64_t total;	   /* sum of all counts */
 	bool seen[RECORDING_N_SECTIONS];
 	bool complete;
 };
@@ -38,16 +39,10 @@ static void load_string(struct loading *loading)
 		reader_fail(reader, -EBADMSG, "string with a NUL");
 		return;
 	}
-	if (loading->n_strings == loading->string_room) {
-		uint32_t room = loading->string_room * 2 + 256;
-		const char **grown = reallocarray(loading->strings, room, sizeof(*grown));
-
-		if (!grown) {
-			out_of_memory(loading);
-			return;
-		}
-		loading->strings = grown;
-		loading->string_room = room;
+	if (grow(&loading->strings, &loading->string_capacity, (size_t)loading->n_strings + 1) <
+	    0) {
+		out_of_memory(loading);
+		return;
 	}
 	copy = strndup((const char *)bytes, size);
 	loading->strings[loading->n_strings] =
@@ -87,7 +82,7 @@ static void load_meta(struct loading *loading)
 	meta->kernel = flags & RECORDING_META_KERNEL;
 }
 
-/* Of measurements without tables there is none. */
+/* Absent if no unwinding tables were used. */
 static void load_unwinding(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
@@ -138,7 +133,7 @@ static void load_cgroup(struct loading *loading)
 
 	if (reader->failed)
 		return;
-	/* In ascending order, so that adding one costs the same however many there are. */
+	/* Ascending ids: names_add_cgroup() then appends. */
 	if (!path || (n > 0 && names_cgroups(names)[n - 1].id >= id))
 		reader_fail(reader, -EBADMSG, "cgroups without a path or out of order");
 	else if (names_add_cgroup(names, id, path) < 0)
@@ -277,7 +272,7 @@ static void load_end(struct loading *loading)
 
 struct section_loader {
 	void (*load)(struct loading *loading);
-	bool once; /* one item in one section, rather than any number in any number */
+	bool once; /* a single section with a single item */
 };
 
 static const struct section_loader loaders[RECORDING_N_SECTIONS] = {

@@ -34,7 +34,7 @@ static uint32_t load32(const unsigned char *from)
 	return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* Reads all of it; a file that is shorter than it was is truncated where it ends now. */
+/* Reads `size` bytes. The file may have shrunk since its size was read. */
 static int read_at(struct reader *reader, uint64_t offset, void *to, size_t size)
 {
 	for (size_t done = 0; done < size;) {
@@ -52,6 +52,13 @@ static int read_at(struct reader *reader, uint64_t offset, void *to, size_t size
 	return 0;
 }
 
+static int not_a_recording(struct reader *reader)
+{
+	reader->failed =
+		error_set(reader->err, -EBADMSG, "%s is not a stacktally recording", reader->path);
+	return reader->failed;
+}
+
 static int check_header(struct reader *reader)
 {
 	unsigned char header[RECORDING_HEADER_SIZE];
@@ -60,16 +67,14 @@ static int check_header(struct reader *reader)
 
 	if (r < 0)
 		return r;
-	if (size == 0)
-		return fail_at(reader, -EBADMSG, "truncated", 0);
 	for (size_t i = 0; i < size && i < RECORDING_MAGIC_SIZE; i++)
 		if (header[i] != (unsigned char)RECORDING_MAGIC[i])
-			return fail_at(reader, -EBADMSG, "not a stacktally recording", i);
+			return not_a_recording(reader);
 	if (size < sizeof(header))
 		return fail_at(reader, -EBADMSG, "truncated", size);
 	if (load32(header + RECORDING_MAGIC_SIZE) != RECORDING_VERSION)
 		return fail_at(reader, -EPROTONOSUPPORT,
-			       "a version of the format that this program does not read",
+			       "a format version that this program cannot read",
 			       RECORDING_MAGIC_SIZE);
 	reader->next = sizeof(header);
 	return 0;
@@ -84,9 +89,9 @@ int reader_open(struct reader *reader, int fd, const char *path, struct error *e
 		return error_set(err, -errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, -EINVAL,
-				 "%s: not a regular file; copy the recording to one first", path);
+				 "%s is not a regular file: copy the recording to one", path);
 	if ((uint64_t)st.st_size > RECORDING_FILE_MAX)
-		return error_set(err, -EFBIG, "%s: too large for a recording", path);
+		return error_set(err, -EFBIG, "%s is too large for a recording", path);
 	reader->size = (uint64_t)st.st_size;
 	reader->payload = malloc(RECORDING_SECTION_MAX);
 	if (!reader->payload)
@@ -182,7 +187,7 @@ void reader_ids(struct reader *reader, uint32_t *to, uint32_t n, uint32_t limit,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t id;
 
-		/* Nearly all take one to three bytes, and the section goes on after them. */
+		/* The fast paths: one to three bytes, not at the end of the section. */
 		if (end - at >= 3 && at[0] < 0x80) {
 			id = at[0];
 			at += 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the sections of a recording, one at a time: checks the frame that each stands in and
- * takes its payload apart. Every number comes with a bound. The first thing that is wrong is kept,
- * with its offset; from then on everything reads as 0, so that a caller may look once an item.
+ * Reads a recording section by section: checks each header and checksum, and decodes the payload.
+ * Numbers are checked against a bound given by the caller. The first failure is kept in `failed`;
+ * from then on everything reads as 0, so that callers need to check only once per item.
  */
 #ifndef STACKTALLY_RECORDING_READER_H
 #define STACKTALLY_RECORDING_READER_H
@@ -18,31 +18,35 @@ struct reader {
 	int fd;
 	const char *path;
 	struct error *err;
-	uint64_t size;		/* of the file */
-	uint64_t next;		/* offset of the next section */
-	uint64_t payload_at;	/* offset of the payload */
-	unsigned char *payload; /* RECORDING_SECTION_MAX bytes */
-	const unsigned char *at, *end;
+	uint64_t size;		       /* of the file */
+	uint64_t next;		       /* offset of the next section */
+	uint64_t payload_at;	       /* offset of the payload */
+	unsigned char *payload;	       /* RECORDING_SECTION_MAX bytes */
+	const unsigned char *at, *end; /* what is left of the payload */
 	enum recording_section section;
-	int failed; /* negative errno */
+	int failed; /* 0 or a negative errno, then `err` is set */
 };
 
-/* Checks the file and its header; the descriptor stays the caller's. reader_close() is due. */
+/*
+ * Checks the file and its header. 0 or a negative errno; reader_close() is due in both cases. The
+ * descriptor remains the caller's; path and err must outlive the reader.
+ */
 int reader_open(struct reader *reader, int fd, const char *path, struct error *err);
 void reader_close(struct reader *reader);
 
-/* Reads the next section, of whatever kind. 0 or a negative errno. */
+/* Reads the next section into `payload` and `section`. 0 or a negative errno. */
 int reader_next(struct reader *reader);
 
-/* Whether something is left of the payload, and nothing went wrong. */
+/* True while some of the payload is left and nothing has failed. */
 static inline bool reader_more(const struct reader *reader)
 {
 	return reader->at < reader->end;
 }
 
-/* Says what is wrong at the point read so far. Returns the code. */
+/* Fails with `what` and the current offset, unless it has failed before. Returns `failed`. */
 int reader_fail(struct reader *reader, int code, const char *what);
 
+/* Numbers of any length; reader_number() inlines those of one byte. */
 uint64_t reader_number_slowly(struct reader *reader);
 
 static inline uint64_t reader_number(struct reader *reader)
@@ -52,7 +56,7 @@ static inline uint64_t reader_number(struct reader *reader)
 	return reader_number_slowly(reader);
 }
 
-/* A number of at most `most`. */
+/* A number; fails with `what` and returns 0 if it is above `most`. */
 static inline uint64_t reader_up_to(struct reader *reader, uint64_t most, const char *what)
 {
 	uint64_t value = reader_number(reader);
@@ -63,10 +67,10 @@ static inline uint64_t reader_up_to(struct reader *reader, uint64_t most, const 
 	return 0;
 }
 
-/* `size` bytes of the payload, or NULL. */
+/* The next `size` bytes, in the payload; NULL after a failure. */
 const unsigned char *reader_bytes(struct reader *reader, uint64_t size);
 
-/* `n` numbers below `limit`. */
+/* `n` numbers; fails with `what` unless all are below `limit`. */
 void reader_ids(struct reader *reader, uint32_t *to, uint32_t n, uint32_t limit, const char *what);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording: a tally, its names and what the measurement was, in a file; so that any report
- * can be printed later, elsewhere, without root, and everything to the right of the tally can be
- * tested. The format is documented in docs/recording.md; it is versioned and checked on load.
+ * A recording: a measurement's tally, names and facts in a file, from which any report can be
+ * printed later, on another machine, without root. docs/recording.md describes the format; it has
+ * a version and checksums. Tests use recordings to check everything that works on a tally.
  */
 #ifndef STACKTALLY_RECORDING_RECORDING_H
 #define STACKTALLY_RECORDING_RECORDING_H
@@ -15,18 +15,22 @@
 #include "view/profile.h"
 
 struct recording {
-	struct profile_meta meta; /* strings belong to the recording */
+	struct profile_meta meta; /* its strings belong to `names` */
 	struct tally *tally;
 	struct names *names;
 };
 
-/* Writes to the stream; 0 or a negative errno. The caller flushes and checks the stream. */
+/*
+ * Writes to the stream. 0 or a negative errno with `err` set: -EINVAL if an address of the tally
+ * has no name, -ENOMEM, or that of a failed write. The caller flushes and checks the stream.
+ */
 int recording_save(FILE *out, const struct profile_meta *meta, const struct tally *tally,
 		   const struct names *names, struct error *err);
 
 /*
- * Loads a whole recording. Anything malformed, truncated or out of bounds is an error that names
- * the offset in the file; then nothing is returned. Memory is bounded by the size of the file.
+ * Loads a recording from a regular file; the file may be hostile. 0 or a negative errno with `err`
+ * set, which names `path` and the offset of what is malformed, truncated or out of bounds. Memory
+ * is proportional to the size of the file. The descriptor remains the caller's.
  */
 int recording_load(int fd, const char *path, struct recording **ret_recording, struct error *err);
 void recording_free(struct recording *recording);

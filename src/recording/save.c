@@ -4,12 +4,13 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 #include "recording/format.h"
 #include "recording/recording.h"
 
-/* The longest thing but a string that stands in one piece: an address with all its frames. */
+/* Bytes of the largest item other than a string: an address with all its frames. */
 #define ITEM_MAX (NAMES_MAX_INLINED * 80u + 64u)
 
 struct saving {
@@ -20,9 +21,9 @@ struct saving {
 	enum recording_section section;
 	unsigned char *payload;
 	uint32_t used;
-	/* The strings in the order of their first use; 0 stands for none, n for the n-th. */
+	/* In the order of their first use; reference 0 is none, n is strings[n - 1]. */
 	const char **strings;
-	uint32_t n_strings, string_room;
+	uint32_t n_strings, string_capacity;
 	struct index string_index;
 };
 
@@ -43,7 +44,7 @@ static void put_out(struct saving *saving, const void *bytes, size_t size)
 		saving->failed = errno ? -errno : -EIO;
 }
 
-/* Writes what the section holds so far as a section of its own. */
+/* Writes the payload so far as a section. */
 static void close_section(struct saving *saving)
 {
 	unsigned char header[RECORDING_SECTION_SIZE];
@@ -58,7 +59,7 @@ static void close_section(struct saving *saving)
 	saving->used = 0;
 }
 
-/* Before each thing that a reader takes in one piece. */
+/* To be called before each item, as items do not straddle sections. */
 static void begin_item(struct saving *saving)
 {
 	if (saving->used >= RECORDING_SECTION_FULL)
@@ -78,6 +79,7 @@ static void put_bytes(struct saving *saving, const void *bytes, uint32_t size)
 	saving->used += size;
 }
 
+/* The reference to a string, which is collected if it is new. */
 static uint32_t string_id(struct saving *saving, const char *string)
 {
 	struct index_cursor cursor;
@@ -90,22 +92,12 @@ static uint32_t string_id(struct saving *saving, const char *string)
 	     at = index_next(&saving->string_index, &cursor))
 		if (saving->strings[at] == string || strcmp(saving->strings[at], string) == 0)
 			return at + 1;
-	if (saving->n_strings == saving->string_room) {
-		uint32_t room = saving->string_room * 2 + 256;
-		const char **grown = reallocarray(saving->strings, room, sizeof(*grown));
-
-		if (!grown) {
-			saving->failed = -ENOMEM;
-			return 0;
-		}
-		saving->strings = grown;
-		saving->string_room = room;
-	}
-	saving->strings[saving->n_strings] = string;
-	if (index_add(&saving->string_index, hash, saving->n_strings) < 0) {
+	if (grow(&saving->strings, &saving->string_capacity, (size_t)saving->n_strings + 1) < 0 ||
+	    index_add(&saving->string_index, hash, saving->n_strings) < 0) {
 		saving->failed = -ENOMEM;
 		return 0;
 	}
+	saving->strings[saving->n_strings] = string;
 	return ++saving->n_strings;
 }
 
@@ -347,7 +339,8 @@ int recording_save(FILE *out, const struct profile_meta *meta, const struct tall
 			       RECORDING_SECTION_MAX,
 		       "a full section and one more item fit");
 	if (names_n_addresses(names) != tally_n_addresses(tally))
-		return error_set(err, -EINVAL, "cannot save a recording: %u of %u addresses named",
+		return error_set(err, -EINVAL,
+				 "cannot save a recording: %u of %u addresses have names",
 				 names_n_addresses(names), tally_n_addresses(tally));
 	saving.payload = malloc(RECORDING_SECTION_MAX);
 	if (!saving.payload)

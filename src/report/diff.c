@@ -5,29 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 #include "view/stack_list.h"
 
-/* Texts that occur in either profile, each once. */
+/* The distinct texts of both profiles; borrowed. */
 struct texts {
 	struct frame_text *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index;
 };
 
+/* What entries are compared by: in `ids`, the text of the process, then those of the frames. */
 struct key {
-	uint64_t first; /* in `ids`: who, then the stack */
+	uint64_t first;
 	uint32_t n;
 };
 
 struct comparing {
 	struct diff *diff;
-	uint32_t room;
+	uint32_t capacity; /* of diff->entries and keys */
 	struct texts texts;
-	struct bytes whos; /* of all entries, one after the other */
+	struct bytes processes; /* texts of all entries, one after the other */
 	uint32_t *ids;
-	uint64_t n_ids, ids_room;
+	uint64_t n_ids, ids_capacity;
 	struct key *keys; /* of diff->entries */
 	struct index index;
 	uint32_t list[STACK_LIST_MAX];
@@ -57,17 +59,9 @@ static int intern(struct texts *texts, const char *text, size_t size, uint32_t *
 			return 0;
 		}
 	}
-	if (texts->n == texts->room) {
-		uint64_t room = (uint64_t)texts->room * 2 + 256;
-		struct frame_text *grown = NULL;
-
-		if (room < INDEX_NONE)
-			grown = reallocarray(texts->list, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		texts->list = grown;
-		texts->room = (uint32_t)room;
-	}
+	r = grow(&texts->list, &texts->capacity, (size_t)texts->n + 1);
+	if (r < 0)
+		return r;
 	r = index_add(&texts->index, hash, texts->n);
 	if (r < 0)
 		return r;
@@ -76,41 +70,26 @@ static int intern(struct texts *texts, const char *text, size_t size, uint32_t *
 	return 0;
 }
 
-static int room_for_ids(struct comparing *comparing, uint32_t more)
-{
-	uint64_t room = comparing->ids_room * 2 + more + 4096;
-	uint32_t *grown;
-
-	if (comparing->n_ids + more <= comparing->ids_room)
-		return 0;
-	grown = reallocarray(comparing->ids, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	comparing->ids = grown;
-	comparing->ids_room = room;
-	return 0;
-}
-
-/* Lays the key out behind the others: who, then the frames. */
-static int lay_out(struct comparing *comparing, const struct profile *profile,
-		   const struct profile_entry *entry, const uint32_t *id_of,
-		   const struct frame_text *who, struct key *ret_key)
+/* Writes the key behind those in use; it is in use once n_ids includes it. */
+static int make_key(struct comparing *comparing, const struct profile *profile,
+		    const struct profile_entry *entry, const uint32_t *id_of,
+		    const struct frame_text *process, struct key *ret_key)
 {
 	uint32_t n = stack_list(profile, entry, comparing->list);
-	int r = room_for_ids(comparing, n + 1);
+	int r = grow(&comparing->ids, &comparing->ids_capacity, comparing->n_ids + n + 1);
 	uint32_t *ids;
 
 	if (r < 0)
 		return r;
 	ids = comparing->ids + comparing->n_ids;
-	r = intern(&comparing->texts, who->text, who->size, &ids[0]);
+	r = intern(&comparing->texts, process->text, process->size, &ids[0]);
 	for (uint32_t i = 0; i < n; i++)
 		ids[i + 1] = id_of[comparing->list[i]];
 	*ret_key = (struct key){ comparing->n_ids, n + 1 };
 	return r;
 }
 
-/* The position of the entry with this key, added if it is new. */
+/* Finds or adds the entry with this key. */
 static int entry_of(struct comparing *comparing, const struct key *key,
 		    const struct profile_entry *entry, bool vanished, uint32_t *ret_position)
 {
@@ -129,8 +108,8 @@ static int entry_of(struct comparing *comparing, const struct key *key,
 			return 0;
 		}
 	}
-	if (diff->n == comparing->room)
-		return -EFBIG; /* there is room for all there can be */
+	if (diff->n == comparing->capacity)
+		return -EFBIG; /* never: the capacity is the number of all entries */
 	comparing->keys[diff->n] = *key;
 	comparing->n_ids += key->n;
 	diff->entries[diff->n] = (struct diff_entry){ .entry = entry, .vanished = vanished };
@@ -138,23 +117,30 @@ static int entry_of(struct comparing *comparing, const struct key *key,
 	return index_add(&comparing->index, hash, diff->n++);
 }
 
-/* The id of each frame's text, marks too. */
+/* Gives the text of each frame, and of each mark behind them, its id; allocated. */
 static int intern_frames(struct comparing *comparing, const struct profile *profile,
 			 const struct frame_texts *frames, uint32_t **ret_id_of)
 {
 	uint32_t n = profile->n_frames;
 	own(own_free) uint32_t *id_of =
 		reallocarray(NULL, (size_t)n + STACK_N_MARKS, sizeof(*id_of));
-	int r = id_of ? 0 : -ENOMEM;
+	int r;
 
-	for (uint32_t i = 0; r == 0 && i < n; i++)
+	if (!id_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
 		r = intern(&comparing->texts, frames->of[i].text, frames->of[i].size, &id_of[i]);
-	for (uint32_t i = 0; r == 0 && i < STACK_N_MARKS; i++)
+		if (r < 0)
+			return r;
+	}
+	for (uint32_t i = 0; i < STACK_N_MARKS; i++) {
 		r = intern(&comparing->texts, stack_mark_text(i), strlen(stack_mark_text(i)),
 			   &id_of[n + i]);
-	if (r == 0)
-		*ret_id_of = take_ptr(id_of);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	*ret_id_of = take_ptr(id_of);
+	return 0;
 }
 
 static void add_to(uint64_t *sum, uint64_t count)
@@ -164,28 +150,31 @@ static void add_to(uint64_t *sum, uint64_t count)
 }
 
 static int add_entries(struct comparing *comparing, const struct profile *profile, bool is_base,
-		       const struct frame_texts *frames, const size_t *who_ends)
+		       const struct frame_texts *frames, const size_t *ends)
 {
 	own(own_free) uint32_t *id_of = NULL;
 	int r = intern_frames(comparing, profile, frames, &id_of);
 
-	for (uint32_t i = 0; r == 0 && i < profile->n_entries; i++) {
-		size_t start = who_ends[i];
-		const struct frame_text who = { comparing->whos.start + start,
-						(uint32_t)(who_ends[i + 1] - start) };
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < profile->n_entries; i++) {
+		const struct frame_text process = { comparing->processes.start + ends[i],
+						    (uint32_t)(ends[i + 1] - ends[i]) };
 		const struct profile_entry *entry = &profile->entries[i];
 		struct key key;
 		uint32_t position;
 
-		r = lay_out(comparing, profile, entry, id_of, &who, &key);
-		if (r == 0)
-			r = entry_of(comparing, &key, entry, is_base, &position);
-		if (r == 0)
-			add_to(is_base ? &comparing->diff->entries[position].base
-				       : &comparing->diff->entries[position].count,
-			       entry->count);
+		r = make_key(comparing, profile, entry, id_of, &process, &key);
+		if (r < 0)
+			return r;
+		r = entry_of(comparing, &key, entry, is_base, &position);
+		if (r < 0)
+			return r;
+		add_to(is_base ? &comparing->diff->entries[position].base
+			       : &comparing->diff->entries[position].count,
+		       entry->count);
 	}
-	return r;
+	return 0;
 }
 
 static uint64_t difference(const struct diff_entry *entry)
@@ -193,7 +182,7 @@ static uint64_t difference(const struct diff_entry *entry)
 	return entry->count > entry->base ? entry->count - entry->base : entry->base - entry->count;
 }
 
-/* What differs alike: the rarer first, then what vanished, then as they were. */
+/* Ties: lower count first, then vanished stacks, then the original order. */
 static int compare(const void *a, const void *b)
 {
 	const struct diff_entry *one = a, *other = b;
@@ -209,7 +198,7 @@ static int compare(const void *a, const void *b)
 
 static int compare_all(struct comparing *comparing, const struct profile *profile,
 		       const struct frame_texts *texts, const struct frame_texts *base_texts,
-		       diff_put_who put_who, void *context)
+		       diff_put_process put_process, void *context)
 {
 	const struct profile *base = profile->base;
 	size_t n = (size_t)profile->n_entries + base->n_entries;
@@ -220,47 +209,58 @@ static int compare_all(struct comparing *comparing, const struct profile *profil
 	comparing->keys = reallocarray(NULL, n + 1, sizeof(*comparing->keys));
 	if (!ends || !comparing->diff->entries || !comparing->keys || n >= INDEX_NONE)
 		return -ENOMEM;
-	comparing->room = (uint32_t)n;
-	/* All of them first: then the buffer moves no more. */
+	comparing->capacity = (uint32_t)n;
+	/* All texts before the first is used: growth moves the buffer. */
 	ends[0] = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct profile *of = i < profile->n_entries ? profile : base;
 
-		put_who(context, of, &of->entries[of == profile ? i : i - profile->n_entries],
-			&comparing->whos);
-		ends[i + 1] = comparing->whos.used;
+		put_process(context, of, &of->entries[of == profile ? i : i - profile->n_entries],
+			    &comparing->processes);
+		ends[i + 1] = comparing->processes.used;
 	}
-	if (!bytes_room(&comparing->whos, 1))
+	if (!bytes_room(&comparing->processes, 1))
 		return -ENOMEM;
 	r = add_entries(comparing, profile, false, texts, ends);
-	if (r == 0)
-		r = add_entries(comparing, base, true, base_texts, ends + profile->n_entries);
-	return r;
+	if (r < 0)
+		return r;
+	return add_entries(comparing, base, true, base_texts, ends + profile->n_entries);
 }
 
-int diff_make(struct diff *diff, const struct profile *profile, const struct frame_texts *texts,
-	      const struct frame_texts *base_texts, bool raw, diff_put_who put_who, void *context)
+static void comparing_free(struct comparing *comparing)
 {
-	own(own_free) struct comparing *comparing = calloc(1, sizeof(*comparing));
+	if (!comparing)
+		return;
+	bytes_clear(&comparing->processes);
+	free(comparing->texts.list);
+	index_free(&comparing->texts.index);
+	free(comparing->ids);
+	free(comparing->keys);
+	index_free(&comparing->index);
+	free(comparing);
+}
+
+DEFINE_OWN(struct comparing, comparing_free)
+
+int diff_make(struct diff *diff, const struct profile *profile, const struct frame_texts *texts,
+	      const struct frame_texts *base_texts, bool raw, diff_put_process put_process,
+	      void *context)
+{
+	own(own_comparing_free) struct comparing *comparing = calloc(1, sizeof(*comparing));
 	int r;
 
 	*diff = (struct diff){ 0 };
 	if (!comparing)
 		return -ENOMEM;
 	comparing->diff = diff;
-	bytes_start(&comparing->whos, NULL);
-	r = compare_all(comparing, profile, texts, base_texts, put_who, context);
-	for (uint32_t i = 0; r == 0 && !raw && i < diff->n; i++)
+	bytes_start(&comparing->processes, NULL);
+	r = compare_all(comparing, profile, texts, base_texts, put_process, context);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; !raw && i < diff->n; i++)
 		diff->entries[i].base = diff_scaled(profile, diff->entries[i].base);
-	if (r == 0)
-		qsort(diff->entries, diff->n, sizeof(*diff->entries), compare);
-	bytes_clear(&comparing->whos);
-	free(comparing->texts.list);
-	index_free(&comparing->texts.index);
-	free(comparing->ids);
-	free(comparing->keys);
-	index_free(&comparing->index);
-	return r;
+	qsort(diff->entries, diff->n, sizeof(*diff->entries), compare);
+	return 0;
 }
 
 void diff_clear(struct diff *diff)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Folded stacks, one a line: `COMM;root;...;leaf COUNT`, the user's part before the kernel's. What
- * flamegraph.pl and many other programs read.
+ * Folded stacks, one per line: `COMM;root;...;leaf COUNT`, the user's part before the kernel's, as
+ * flamegraph.pl and many other programs read them.
  *
- * The first element is who ran it: the comm; `COMM-TGID/TID` when threads are kept apart; nothing
- * when stackcount adds up processes, so that its lines begin with a semicolon as bcc's do. With
- * --show-cgroup the cgroup is an element before it. A semicolon in a comm or a symbol stays: it
- * makes one more element and no more lines.
+ * The first element is the comm; `COMM-TGID/TID` with --per-thread; empty when stackcount adds up
+ * processes, so that its lines begin with a semicolon as bcc's do. With --show-cgroup the cgroup
+ * precedes it. A semicolon in a comm or symbol is not escaped: it makes one more element.
  *
- * A difference has two counts a line, that of the base first.
+ * A difference has two counts per line, that of the base first.
  */
+#include "base/own.h"
 #include "report/diff.h"
 #include "report/writer.h"
 #include "view/frame_text.h"
@@ -61,7 +61,7 @@ static bool is_delimited(const struct report_options *options, const struct prof
 	return is_stackcount(options) || (entry->n_kernel && entry->n_user);
 }
 
-/* Root first; the texts bring their semicolons. */
+/* Root first. Each text begins with a semicolon. */
 static void put_stack(struct folded *folded, const uint32_t *frames, uint32_t n, bool cut)
 {
 	if (cut)
@@ -70,8 +70,8 @@ static void put_stack(struct folded *folded, const uint32_t *frames, uint32_t n,
 		frame_texts_put(&folded->frames, frames + n - 1, n, -1, &folded->bytes);
 }
 
-static void put_who(void *context, const struct profile *profile, const struct profile_entry *entry,
-		    struct bytes *bytes)
+static void put_process(void *context, const struct profile *profile,
+			const struct profile_entry *entry, struct bytes *bytes)
 {
 	const struct folded *folded = context;
 	const struct report_options *options = folded->options;
@@ -95,7 +95,7 @@ static void put_entry(struct folded *folded, const struct profile_entry *entry)
 {
 	struct bytes *bytes = &folded->bytes;
 
-	put_who(folded, folded->profile, entry, bytes);
+	put_process(folded, folded->profile, entry, bytes);
 	put_stack(folded, entry->user, entry->n_user, entry->user_cut);
 	if (entry->user_missed)
 		bytes_string(bytes, ";" FRAME_MISSED_USER);
@@ -125,38 +125,49 @@ static int put_entries(struct folded *folded)
 	return bytes_finish(&folded->bytes);
 }
 
-static int put_difference(struct folded *folded, const struct frame_style *style)
+static int put_changes(struct folded *folded, struct folded *vanished)
 {
-	const struct profile *profile = folded->profile;
-	struct folded vanished = { .profile = profile->base, .options = folded->options };
-	struct diff diff = { 0 };
-	int r = frame_texts_make(&vanished.frames, profile->base, style);
+	own(diff_clear) struct diff diff = { 0 };
+	int r = diff_make(&diff, folded->profile, &folded->frames, &vanished->frames,
+			  folded->options->diff_counts, put_process, folded);
 
-	if (r == 0)
-		r = diff_make(&diff, profile, &folded->frames, &vanished.frames,
-			      folded->options->diff_counts, put_who, folded);
-	for (uint32_t i = 0; r == 0 && !folded->bytes.failed && i < diff.n; i++) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; !folded->bytes.failed && i < diff.n; i++) {
 		const struct diff_entry *entry = &diff.entries[i];
-		struct folded *from = entry->vanished ? &vanished : folded;
 
-		/* One buffer: the other lends it. */
-		if (entry->vanished)
-			vanished.bytes = folded->bytes;
-		put_entry(from, entry->entry);
-		if (entry->vanished)
-			folded->bytes = vanished.bytes;
+		if (entry->vanished) {
+			vanished->bytes = folded->bytes; /* both write to one buffer */
+			put_entry(vanished, entry->entry);
+			folded->bytes = vanished->bytes;
+		} else {
+			put_entry(folded, entry->entry);
+		}
 		put_count(folded, entry->base, ' ');
 		put_count(folded, entry->count, '\n');
 	}
-	frame_texts_clear(&vanished.frames);
-	diff_clear(&diff);
-	return r < 0 ? r : bytes_finish(&folded->bytes);
+	return bytes_finish(&folded->bytes);
 }
 
-static int folded_write(const struct profile *profile, const struct report_options *options,
-			FILE *out, struct error *err)
+static int put_difference(struct folded *folded, const struct frame_style *style)
 {
-	/* Symbols alone, whatever -s and -A say: they are what readers of this format match. */
+	struct folded vanished = {
+		.profile = folded->profile->base,
+		.options = folded->options,
+	};
+	int r = frame_texts_make(&vanished.frames, vanished.profile, style);
+
+	if (r == 0)
+		r = put_changes(folded, &vanished);
+	frame_texts_clear(&vanished.frames);
+	return r;
+}
+
+static int folded_write(const struct report *report, FILE *out, struct error *err)
+{
+	const struct profile *profile = report->profile;
+	const struct report_options *options = report->options;
+	/* No offsets or addresses, even with -s and -A: programs that read this match names. */
 	struct frame_style style = { .before = ";",
 				     .after = "",
 				     .annotations = options->annotations,
@@ -176,7 +187,7 @@ static const char *const extensions[] = { ".folded", ".collapsed", NULL };
 
 const struct writer folded_writer = {
 	.name = "folded",
-	.description = "one line a stack, for flamegraph.pl",
+	.description = "one line per stack, for flamegraph.pl",
 	.extensions = extensions,
 	.diffs = true,
 	.view = folded_view,

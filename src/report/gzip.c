@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define GZIP_WINDOW (15 + 16) /* the largest, with gzip's header */
+#define GZIP_WINDOW (15 + 16) /* zlib: the largest window, and a gzip header */
 
 void gzip_start(struct gzip *gzip, FILE *out)
 {
@@ -17,7 +17,7 @@ void gzip_start(struct gzip *gzip, FILE *out)
 			       : -ENOMEM;
 }
 
-/* Until all input is taken, or all output is out. */
+/* Until all input is consumed, or with Z_FINISH all output written. */
 static void deflate_all(struct gzip *gzip, int flush)
 {
 	size_t n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A flame graph as a page of one file: report/page.h. Of profiles with more boxes than a page can
- * hold, the smallest are left out.
+ * A flame graph as an HTML page in one file (flame/page.h). If a profile has more boxes than fit
+ * into a page, the smallest are left out.
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 #include "flame/page.h"
 #include "report/writer.h"
 
-/* Boxes of a page: so many, of which no two are alike, take 4 MB. */
+/* Limits of a page: boxes, of which that many distinct ones take 4 MB, and bytes. */
 #define MAX_NODES 700000u
 #define MAX_SIZE  4900000u
 
@@ -20,7 +20,7 @@ static struct flame_options html_options(const struct report_options *report)
 {
 	struct flame_options options = flame_tree_options(report);
 
-	/* The page puts processes together, or tells them apart, as its reader likes. */
+	/* The page can show processes merged or apart. */
 	if (options.who == FLAME_WHO_COMM && !report->diff)
 		options.who = FLAME_WHO_PROCESS;
 	options.max_nodes = MAX_NODES;
@@ -39,28 +39,25 @@ static int make_page(const struct profile *profile, const struct flame_frames *f
 		     struct bytes *page)
 {
 	struct page_options how = { .shares = !options->diff_counts };
-	struct bytes data;
+	own(bytes_clear) struct bytes data;
 	int r;
 
 	bytes_start(&data, NULL);
 	r = page_data(profile, frames, tree, &how, &data);
-	if (r == 0)
-		r = page_file(data.start, data.used, page);
-	bytes_clear(&data);
-	return r;
+	return r < 0 ? r : page_file(data.start, data.used, page);
 }
 
-/* Raises what is left out until the page is small enough. */
+/* Leaves out larger and larger boxes until the page is small enough. */
 static int fit_page(const struct profile *profile, const struct flame_frames *frames,
 		    struct flame_tree *tree, const struct report_options *options,
 		    struct bytes *page)
 {
-	int r;
-
-	while ((r = make_page(profile, frames, tree, options, page)) == 0 &&
-	       page->used > MAX_SIZE && tree->n_nodes > 1) {
+	for (;;) {
 		struct flame_tree less = { 0 };
+		int r = make_page(profile, frames, tree, options, page);
 
+		if (r < 0 || page->used <= MAX_SIZE || tree->n_nodes <= 1)
+			return r;
 		r = flame_tree_prune(tree, tree->minimum + tree->minimum / 4 + 1, &less);
 		if (r < 0)
 			return r;
@@ -68,29 +65,34 @@ static int fit_page(const struct profile *profile, const struct flame_frames *fr
 		*tree = less;
 		page->used = 0;
 	}
-	return r;
 }
 
-static int html_write(const struct profile *profile, const struct report_options *options,
-		      FILE *out, struct error *err)
+static int draw(const struct report *report, struct bytes *page)
 {
 	own(own_flame_frames_free) struct flame_frames *frames = NULL;
-	struct flame_options flame = html_options(options);
-	struct flame_tree tree = { 0 };
-	struct bytes page;
+	own(flame_tree_clear) struct flame_tree tree = { 0 };
+	struct flame_options flame = html_options(report->options);
 	int r = flame_frames_new(&frames);
 
+	if (r < 0)
+		return r;
+	r = flame_layout_tree(frames, report->profile, &flame, &tree);
+	if (r < 0)
+		return r;
+	return fit_page(report->profile, frames, &tree, report->options, page);
+}
+
+static int html_write(const struct report *report, FILE *out, struct error *err)
+{
+	own(bytes_clear) struct bytes page;
+	int r;
+
 	bytes_start(&page, NULL);
-	if (r == 0)
-		r = flame_layout_tree(frames, profile, &flame, &tree);
-	if (r == 0)
-		r = fit_page(profile, frames, &tree, options, &page);
+	r = draw(report, &page);
 	if (r == 0) {
 		page.out = out;
 		r = bytes_finish(&page);
 	}
-	flame_tree_clear(&tree);
-	bytes_clear(&page);
 	return report_result(r, err);
 }
 
@@ -98,7 +100,7 @@ static const char *const extensions[] = { ".html", ".htm", NULL };
 
 const struct writer html_writer = {
 	.name = "html",
-	.description = "flame graph to walk through, a page of one file for a browser",
+	.description = "interactive flame graph, an HTML page in one file",
 	.extensions = extensions,
 	.diffs = true,
 	.whole = true,

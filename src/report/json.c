@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Our own JSON, all that is known in one object: docs/json.md. One line a frame and a stack, so
- * that line tools get by too.
+ * stacktally's own JSON format (docs/json.md): one object with everything known. Each frame and
+ * each stack is on a line of its own, for tools that read lines.
  */
 #include "report/writer.h"
 #include "view/json_text.h"
@@ -54,7 +54,7 @@ static void put_number(struct json *json, const char *key, uint64_t value)
 	bytes_decimal(&json->bytes, value);
 }
 
-/* Beyond what a JSON number holds in many readers. */
+/* As a string: many readers keep numbers as doubles, which hold 53 bits. */
 static void put_address(struct json *json, const char *key, uint64_t address)
 {
 	put_key(json, key);
@@ -115,7 +115,7 @@ static void put_frame(struct json *json, const struct profile_frame *frame)
 	bytes_char(&json->bytes, '}');
 }
 
-/* A side of a stack and how it ended. */
+/* The kernel's or the user's part of a stack, and how its walk ended. */
 static void put_side(struct json *json, const char *key, const uint32_t *frames, uint32_t n,
 		     const char *end_key, const char *end)
 {
@@ -210,10 +210,9 @@ static void put_all(struct json *json)
 	bytes_string(bytes, "]}\n");
 }
 
-static int json_write(const struct profile *profile, const struct report_options *options,
-		      FILE *out, struct error *err)
+static int json_write(const struct report *report, FILE *out, struct error *err)
 {
-	struct json json = { .profile = profile, .view = json_view(options) };
+	struct json json = { .profile = report->profile, .view = json_view(report->options) };
 	int r;
 
 	bytes_start(&json.bytes, out);
@@ -227,7 +226,7 @@ static const char *const extensions[] = { ".json", NULL };
 
 const struct writer json_writer = {
 	.name = "json",
-	.description = "all that is known, as JSON (docs/json.md)",
+	.description = "everything known, as JSON (docs/json.md)",
 	.extensions = extensions,
 	.whole = true,
 	.view = json_view,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The text of `perf script`, which many viewers read: a record, then its stack, leaf first.
+ * The output of `perf script`, which many viewers read: for each record a line and its stack, leaf
+ * first.
  *
- * Some readers count records and others add up their periods, so a sample is a record of period
- * 1 and all agree. Counted stacks have no times of their own: records are spread evenly over the
- * measurement, those of a thread together, as others take the time to its next one. Beyond
- * RECORDS_MAX of them each stands for several samples; the head says so.
+ * A sample is a record of period 1, as some readers count records and others add up periods.
+ * Counted stacks have no time stamps: the records are spread evenly over the measurement, those of
+ * a thread in succession, as some readers take the time up to the thread's next record. Beyond
+ * RECORDS_MAX each record stands for several samples; the head says so.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,13 +22,13 @@
 struct perf_script {
 	const struct profile *profile;
 	uint64_t each;	  /* samples that a record stands for */
-	uint64_t records; /* in all */
+	uint64_t records; /* to write */
 	uint64_t written;
-	uint64_t rest; /* samples that make no whole record yet */
+	uint64_t rest; /* samples carried over to the next record */
 	struct entry_groups groups;
 	struct frame_texts frames;
 	struct bytes bytes;
-	struct bytes event; /* as a word */
+	struct bytes event; /* its name, as one word */
 	uint32_t list[STACK_LIST_MAX];
 };
 
@@ -44,7 +45,7 @@ static uint32_t perf_script_view(const struct report_options *options)
 	return view;
 }
 
-/* One word, for what readers take apart at blanks and parentheses. */
+/* Replaces blanks and parentheses, at which readers split. */
 static void put_word(struct bytes *bytes, const char *word)
 {
 	size_t from = bytes->used;
@@ -55,7 +56,7 @@ static void put_word(struct bytes *bytes, const char *word)
 			bytes->start[i] = '_';
 }
 
-/* Where the code is: the file, as perf has it. */
+/* The file of the code, as perf prints it. */
 static void put_place(struct bytes *bytes, const struct profile *profile,
 		      const struct names_frame *is)
 {
@@ -86,7 +87,7 @@ static void put_frame(struct bytes *bytes, const struct profile *profile,
 	put_place(bytes, profile, is);
 }
 
-/* The lines of all frames, made once. */
+/* Makes the line of each frame, once. */
 static int make_frames(struct perf_script *script)
 {
 	const struct profile *profile = script->profile;
@@ -139,7 +140,7 @@ static void put_head(struct perf_script *script)
 			    "# ========\n#\n");
 }
 
-/* Seconds since the start of the measurement, to the microsecond. */
+/* Seconds since the start, with microseconds; a record has at least one of its own. */
 static void put_time(struct perf_script *script)
 {
 	double duration = (double)script->profile->meta->duration_ns / 1e9;
@@ -224,13 +225,12 @@ static int put_all(struct perf_script *script)
 	return bytes_finish(&script->bytes);
 }
 
-static int perf_script_write(const struct profile *profile, const struct report_options *options,
-			     FILE *out, struct error *err)
+static int perf_script_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
 	struct perf_script script = { .profile = profile };
 	int r;
 
-	(void)options;
 	script.each = profile->total / RECORDS_MAX + (profile->total % RECORDS_MAX ? 1 : 0);
 	if (script.each == 0)
 		script.each = 1;
@@ -248,7 +248,7 @@ static const char *const extensions[] = { ".perf", ".perf.txt", NULL };
 
 const struct writer perf_script_writer = {
 	.name = "perf-script",
-	.description = "what perf script prints, one record a sample",
+	.description = "output of perf script, one record per sample",
 	.extensions = extensions,
 	.view = perf_script_view,
 	.write = perf_script_write,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pprof's profile.proto, gzipped: what `go tool pprof` and the stores of continuous profiles read.
+ * pprof's profile.proto, gzipped, for `go tool pprof` and stores of continuous profiles.
  *
- * Samples come first and fill the tables, which follow. Ids count from 1 without gaps; a location
- * is one address with the functions inlined there, innermost first, and never without a line; the
- * first mapping is that of the program that took most samples.
+ * Samples come first and fill the tables, which follow. Ids count from 1 without gaps. A location
+ * is one address with the functions inlined there, innermost first; it has at least one line. The
+ * first mapping is the main program's, which pprof takes from there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +21,11 @@
 struct pprof {
 	const struct profile *profile;
 	struct pprof_tables tables;
-	struct bytes message, part, field; /* under construction, one in the other */
-	struct bytes header;		   /* what stands before a message */
+	struct bytes message, part, field; /* nested: field in part in message */
+	struct bytes header;		   /* of the message */
 	struct gzip gzip;
-	bool counts_only; /* one value a sample: how often */
-	uint64_t each;	  /* the other value, for one sample */
+	bool counts_only; /* samples have one value, their count; else also count * each */
+	uint64_t each;
 	const char *measure, *unit;
 	uint32_t list[STACK_LIST_MAX];
 };
@@ -43,7 +43,7 @@ static uint32_t pprof_view(const struct report_options *options)
 	return view;
 }
 
-/* The message is complete: on its way, and empty again. */
+/* Writes the complete message as `field` of the profile, and empties it. */
 static void send(struct pprof *pprof, uint32_t field)
 {
 	pprof->header.used = 0;
@@ -97,7 +97,7 @@ static void put_locations(struct pprof *pprof, const struct profile_entry *entry
 	pprof_put_message(&pprof->message, PPROF_SAMPLE_LOCATION_ID, &pprof->part);
 }
 
-/* pprof's numbers have a sign. */
+/* pprof's numbers are signed. */
 static uint64_t bounded(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : value;
@@ -134,7 +134,7 @@ static void put_sample(struct pprof *pprof, const struct profile_entry *entry)
 
 /* ---- tables ---- */
 
-/* The object in which most samples found user code running gets the first mapping. */
+/* The program with most samples gets the first mapping. */
 static int choose_main_mapping(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
@@ -145,7 +145,7 @@ static int choose_main_mapping(struct pprof *pprof)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->n_entries; i++) {
 		const struct profile_entry *entry = &profile->entries[i];
-		/* The root is in libc more often than not: the program is right above it. */
+		/* Skip libraries: the root is usually in libc, with the program above it. */
 		for (uint32_t k = entry->n_user; k-- > 0;) {
 			uint32_t object = profile->frames[entry->user[k]].is.object;
 			const char *path =
@@ -258,7 +258,7 @@ static void put_value_type(struct pprof *pprof, uint32_t field, const char *type
 	send(pprof, field);
 }
 
-/* What is measured, in the words that stores of profiles look for. */
+/* The sample type, in the terms that stores of profiles expect. */
 static void choose_values(struct pprof *pprof)
 {
 	const struct profile_meta *meta = pprof->profile->meta;
@@ -300,7 +300,7 @@ static void put_comment(void *context, const char *name, const char *text)
 			 pprof_string(&pprof->tables, pprof->field.start, pprof->field.used));
 }
 
-/* The fields of the profile itself: no message around them. */
+/* Fields of the profile itself, outside any message. */
 static void put_meta(struct pprof *pprof)
 {
 	const struct profile_meta *meta = pprof->profile->meta;
@@ -347,17 +347,15 @@ static int put_all(struct pprof *pprof)
 	return failed(pprof) && !pprof->gzip.failed ? -ENOMEM : 0;
 }
 
-static int pprof_write(const struct profile *profile, const struct report_options *options,
-		       FILE *out, struct error *err)
+static int pprof_write(const struct report *report, FILE *out, struct error *err)
 {
 	own(own_free) struct pprof *pprof = calloc(1, sizeof(*pprof));
 	int r, ended;
 
-	(void)options;
 	if (!pprof)
 		return report_result(-ENOMEM, err);
-	pprof->profile = profile;
-	pprof_tables_start(&pprof->tables, profile);
+	pprof->profile = report->profile;
+	pprof_tables_start(&pprof->tables, report->profile);
 	gzip_start(&pprof->gzip, out);
 	r = put_all(pprof);
 	ended = gzip_end(&pprof->gzip);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "view/frame_text.h"
 
 void pprof_tables_start(struct pprof_tables *tables, const struct profile *profile)
@@ -35,30 +36,15 @@ void pprof_tables_clear(struct pprof_tables *tables)
 	free(tables->mapping_of);
 }
 
-/* Room for `more` items behind `n`. */
-static bool make_room(struct pprof_tables *tables, void **items, uint32_t n, uint32_t more,
-		      uint32_t *room, size_t size)
-{
-	uint64_t wanted = (uint64_t)n + more, grown = (uint64_t)*room * 2 + 256;
-	void *moved;
+/* grow(), with the failure kept in `failed`. True when there is room for `wanted` items. */
+#define make_room(tables, items, capacity, wanted)                                                 \
+	({                                                                                         \
+		if (!(tables)->failed)                                                             \
+			(tables)->failed = grow(items, capacity, wanted);                          \
+		!(tables)->failed;                                                                 \
+	})
 
-	if (tables->failed)
-		return false;
-	if (wanted <= *room)
-		return true;
-	if (grown < wanted)
-		grown = wanted;
-	moved = grown < INDEX_NONE ? reallocarray(*items, grown, size) : NULL;
-	if (!moved) {
-		tables->failed = -ENOMEM;
-		return false;
-	}
-	*items = moved;
-	*room = (uint32_t)grown;
-	return true;
-}
-
-/* Notes the new last item in its index; its id is `id`. */
+/* Adds the new item at `position` to its index. Returns its id, or 0 on failure. */
 static uint32_t added(struct pprof_tables *tables, struct index *index, uint64_t hash,
 		      uint32_t position, uint32_t id)
 {
@@ -88,8 +74,8 @@ uint32_t pprof_string(struct pprof_tables *tables, const char *string, size_t si
 		    memcmp(tables->text.start + known->at, clean->start, clean->used) == 0)
 			return at;
 	}
-	if (!make_room(tables, (void **)&tables->strings, tables->n_strings, 1,
-		       &tables->string_room, sizeof(*tables->strings)))
+	if (!make_room(tables, &tables->strings, &tables->string_capacity,
+		       (size_t)tables->n_strings + 1))
 		return 0;
 	tables->strings[tables->n_strings] =
 		(struct pprof_string){ .at = tables->text.used, .size = (uint32_t)clean->used };
@@ -130,8 +116,8 @@ uint32_t pprof_function(struct pprof_tables *tables, uint32_t frame)
 	     at = index_next(&tables->function_index, &cursor))
 		if (memcmp(&tables->functions[at], &function, sizeof(function)) == 0)
 			return at + 1;
-	if (!make_room(tables, (void **)&tables->functions, tables->n_functions, 1,
-		       &tables->function_room, sizeof(*tables->functions)))
+	if (!make_room(tables, &tables->functions, &tables->function_capacity,
+		       (size_t)tables->n_functions + 1))
 		return 0;
 	tables->functions[tables->n_functions++] = function;
 	return added(tables, &tables->function_index, hash, tables->n_functions - 1,
@@ -151,10 +137,10 @@ uint32_t pprof_location(struct pprof_tables *tables, const uint32_t *frames, uin
 					    n * sizeof(*frames)) == 0)
 			return at + 1;
 	}
-	if (!make_room(tables, (void **)&tables->locations, tables->n_locations, 1,
-		       &tables->location_room, sizeof(*tables->locations)) ||
-	    !make_room(tables, (void **)&tables->location_frames, tables->n_location_frames, n,
-		       &tables->location_frame_room, sizeof(*tables->location_frames)))
+	if (!make_room(tables, &tables->locations, &tables->location_capacity,
+		       (size_t)tables->n_locations + 1) ||
+	    !make_room(tables, &tables->location_frames, &tables->location_frame_capacity,
+		       (size_t)tables->n_location_frames + n))
 		return 0;
 	memcpy(tables->location_frames + tables->n_location_frames, frames, n * sizeof(*frames));
 	tables->locations[tables->n_locations++] =

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of a pprof profile while it is made: strings, functions, locations, mappings. Each
- * thing stands in its table once; ids count from 1, as pprof's readers want them, strings from 0.
+ * The tables of a pprof profile in the making: strings, functions, locations, mappings, each
+ * without duplicates. The functions below find or add an item and return its id: for strings the
+ * position from 0, for the others the position from 1, as profile.proto demands.
  *
- * Failures are kept in `failed`; from then on all ids are 0.
+ * The first failure is kept in `failed`; from then on all ids are 0. The profile is borrowed.
  */
 #ifndef STACKTALLY_REPORT_PPROF_TABLES_H
 #define STACKTALLY_REPORT_PPROF_TABLES_H
@@ -21,10 +22,10 @@ struct pprof_string {
 };
 
 struct pprof_function {
-	const char *name, *linkage_name, *file; /* as the names share them; file may be NULL */
+	const char *name, *linkage_name, *file; /* shared with names; file may be NULL */
 };
 
-/* The frames of one address: `n` of a stack list, the innermost first. */
+/* One address: its function and those inlined there, innermost first. */
 struct pprof_location {
 	uint32_t first, n; /* in `location_frames` */
 };
@@ -38,36 +39,37 @@ struct pprof_tables {
 	const struct profile *profile;
 	int failed; /* 0 or a negative errno */
 
-	struct bytes text; /* of all strings */
-	struct bytes scratch;
+	struct bytes text;    /* of all strings */
+	struct bytes scratch; /* the string looked for */
 	struct pprof_string *strings;
-	uint32_t n_strings, string_room;
+	uint32_t n_strings, string_capacity;
 	struct index string_index;
 
 	struct pprof_function *functions;
-	uint32_t n_functions, function_room;
+	uint32_t n_functions, function_capacity;
 	struct index function_index;
 
 	struct pprof_location *locations;
-	uint32_t n_locations, location_room;
+	uint32_t n_locations, location_capacity;
 	struct index location_index;
 	uint32_t *location_frames;
-	uint32_t n_location_frames, location_frame_room;
+	uint32_t n_location_frames, location_frame_capacity;
 
 	struct pprof_mapping *mappings;
 	uint32_t n_mappings;
-	uint32_t *mapping_of; /* for each object its id, or 0 */
+	uint32_t *mapping_of; /* of each object: its id; 0: none yet */
 };
 
 void pprof_tables_start(struct pprof_tables *tables, const struct profile *profile);
 void pprof_tables_clear(struct pprof_tables *tables);
 
-/* What bytes_name() makes of the string. */
+/* The string as bytes_name() makes it printable. */
 uint32_t pprof_string(struct pprof_tables *tables, const char *string, size_t size);
-/* A frame of a stack list: one of the profile, or a mark. */
+/* Of a frame of a stack list (view/stack_list.h): one of the profile, or a mark. */
 uint32_t pprof_function(struct pprof_tables *tables, uint32_t frame);
+/* Of `n` frames at one address, as they stand in a stack list. */
 uint32_t pprof_location(struct pprof_tables *tables, const uint32_t *frames, uint32_t n);
-/* The id of the mapping of an object, or 0 without one. Objects get theirs on first sight. */
+/* Of an object of the profile; 0 for other values of `object`. */
 uint32_t pprof_mapping(struct pprof_tables *tables, uint32_t object);
 
 #endif

@@ -79,7 +79,7 @@ static inline void pprof_put_varint(struct bytes *bytes, uint64_t value)
 	bytes_char(bytes, (char)value);
 }
 
-/* A field that is a number; 0 is what readers assume without it. */
+/* A numeric field; 0, the default, is left out. */
 static inline void pprof_put_number(struct bytes *bytes, uint32_t field, uint64_t value)
 {
 	if (value == 0)
@@ -88,7 +88,7 @@ static inline void pprof_put_number(struct bytes *bytes, uint32_t field, uint64_
 	pprof_put_varint(bytes, value);
 }
 
-/* What stands before a message, a string or packed numbers of `size` bytes. */
+/* The header of a message, a string or packed numbers of `size` bytes. */
 static inline void pprof_put_header(struct bytes *bytes, uint32_t field, uint64_t size)
 {
 	pprof_put_varint(bytes, field << 3 | PPROF_WIRE_BYTES);

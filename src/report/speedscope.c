@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What https://www.speedscope.app reads: one profile a process, or a thread with --per-thread,
- * the busiest first. Inlined functions are frames like others, root first. The format is that of
- * its file-format-schema.json; "stacktally" in it is ours, for what the measurement was.
+ * The format of https://www.speedscope.app, by its file-format-schema.json: a profile per process,
+ * or per thread with --per-thread, the busiest first; stacks root first, inlined functions as
+ * frames. The member "stacktally" is an addition: the facts of the measurement.
  */
 #include "report/writer.h"
 #include "view/entry_groups.h"
@@ -15,7 +15,7 @@
 struct speedscope {
 	const struct profile *profile;
 	const struct report_options *options;
-	uint64_t weight; /* of one sample */
+	uint64_t weight; /* of one sample: its nanoseconds, or 1 */
 	struct entry_groups groups;
 	struct bytes bytes;
 	uint32_t list[STACK_LIST_MAX];
@@ -44,7 +44,7 @@ static uint64_t weight_of(const struct speedscope *speedscope, uint64_t count)
 	return __builtin_mul_overflow(count, speedscope->weight, &weight) ? UINT64_MAX : weight;
 }
 
-/* `file` groups and colours frames: the module, where no source is known. */
+/* speedscope groups and colours frames by `file`: the source, or the module if unknown. */
 static void put_frame(struct bytes *bytes, const struct names_frame *is)
 {
 	json_key(bytes, "name");
@@ -157,13 +157,13 @@ static void put_all(struct speedscope *speedscope)
 	bytes_string(bytes, "]}\n");
 }
 
-static int speedscope_write(const struct profile *profile, const struct report_options *options,
-			    FILE *out, struct error *err)
+static int speedscope_write(const struct report *report, FILE *out, struct error *err)
 {
+	const struct profile *profile = report->profile;
 	struct speedscope speedscope = { .profile = profile,
-					 .options = options,
+					 .options = report->options,
 					 .weight = profile_sample_ns(profile->meta) };
-	int r = entry_groups_make(&speedscope.groups, profile, options->per_thread);
+	int r = entry_groups_make(&speedscope.groups, profile, report->options->per_thread);
 
 	if (speedscope.weight == 0)
 		speedscope.weight = 1;
@@ -181,7 +181,7 @@ static const char *const extensions[] = { ".speedscope.json", ".speedscope", NUL
 
 const struct writer speedscope_writer = {
 	.name = "speedscope",
-	.description = "JSON for speedscope, one profile a process",
+	.description = "JSON for speedscope, one profile per process",
 	.extensions = extensions,
 	.whole = true,
 	.view = speedscope_view,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A flame graph as a picture that any browser shows, with a small script for zoom and search
- * (report/page/svg.js). Boxes narrower than half a pixel are left out with all above them.
+ * A flame graph as an SVG picture, with a script for zoom and search (flame/page/svg.js). Boxes
+ * narrower than half a pixel are left out with all boxes above them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,13 +15,14 @@
 #include "view/facts.h"
 #include "view/markup.h"
 
+/* Pixels. */
 #define WIDTH	  1200
 #define MARGIN	  10
 #define ROW	  18
-#define HEAD	  64 /* above the boxes, and below them */
+#define HEAD	  64 /* above the boxes */
 #define FOOT	  34
-#define BELOW	  (16 + FOOT)
-#define GLYPH	  7.23 /* of the boxes' font */
+#define BELOW	  (16 + FOOT) /* below the boxes */
+#define GLYPH	  7.23	      /* width of a character in a box */
 #define NARROWEST 0.5
 
 struct svg {
@@ -30,7 +31,7 @@ struct svg {
 	const struct flame_tree *tree;
 	const struct flame_layout *layout;
 	struct bytes bytes;
-	double scale; /* pixels a sample */
+	double scale; /* pixels per unit of the layout */
 	uint32_t deepest;
 	uint32_t height;
 	bool shares;
@@ -69,7 +70,7 @@ static uint32_t deepest_drawn(const struct svg *svg)
 
 /* ---- a box ---- */
 
-/* "12 samples (3.40 %)", and in a comparison what it was. */
+/* "12 samples, 3.40 %", and in a comparison the base's numbers and the change. */
 static void put_numbers(struct svg *svg, const struct flame_node *node)
 {
 	const struct flame_node *root = &svg->tree->nodes[0];
@@ -99,21 +100,21 @@ static void put_numbers(struct svg *svg, const struct flame_node *node)
 	}
 }
 
-/* How many places a character takes, and its bytes. */
+/* The width of a character in cells, and its size in bytes. */
 static unsigned int places(const char *at, size_t *ret_size)
 {
 	unsigned char first = (unsigned char)*at;
 
 	*ret_size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-	/* From U+1100 on: e1 84 80. */
+	/* Two cells from U+1100 (e1 84 80) on. */
 	return first > 0xe1 || (first == 0xe1 && (unsigned char)at[1] >= 0x84) ? 2 : 1;
 }
 
-/* As much of the name as fits into the box, and an ellipsis where it was cut. */
+/* The name, cut with an ellipsis if it is wider than the box. */
 static void put_label(struct svg *svg, const char *name, double width)
 {
 	unsigned int room = width > 7 ? (unsigned int)((width - 7) / GLYPH) : 0, used = 0;
-	size_t fits = 0, size = 0, n; /* bytes that leave room for the ellipsis, and all */
+	size_t fits = 0, size = 0, n; /* fits: bytes that leave room for the ellipsis */
 
 	if (room < 3)
 		return;
@@ -154,7 +155,7 @@ static void put_colour(struct svg *svg, const struct flame_node *node)
 	put(svg, "\"");
 }
 
-/* Two decimals are enough for where it is drawn. */
+/* Positions need two decimals. */
 static double hundredth(double value)
 {
 	return (double)(uint64_t)(value * 100 + 0.5) / 100;
@@ -175,7 +176,7 @@ static void put_box(struct svg *svg, uint32_t i)
 	put(svg, "><title>");
 	markup_text(&svg->bytes, frame->name, strlen(frame->name));
 	if (frame->module[0] && frame->kind != FLAME_MARKER) {
-		/* Part of the numbers: searching is for names. */
+		/* On the line of the numbers: the search looks at the first line only. */
 		put(svg, "\n");
 		markup_text(&svg->bytes, frame->module, strlen(frame->module));
 		put(svg, ", ");
@@ -201,7 +202,7 @@ static void put_box(struct svg *svg, uint32_t i)
 	put(svg, "</g>\n");
 }
 
-/* ---- what is around the boxes ---- */
+/* ---- around the boxes ---- */
 
 static void put_caption(struct svg *svg, void (*caption)(struct bytes *, const struct profile *))
 {
@@ -217,7 +218,7 @@ static void put_caption(struct svg *svg, void (*caption)(struct bytes *, const s
 	bytes_clear(&text);
 }
 
-/* Behind what stays in sight while a high graph is scrolled. */
+/* A background for the parts that stay in sight while the graph scrolls. */
 static void put_back(struct svg *svg, double y, double height)
 {
 	put(svg, "<rect class=\"back\" x=\"0\" width=\"100%\"");
@@ -226,7 +227,6 @@ static void put_back(struct svg *svg, double y, double height)
 	put(svg, "/>");
 }
 
-/* What the colours mean. */
 static void put_legend(struct svg *svg)
 {
 	static const struct {
@@ -365,41 +365,48 @@ static uint32_t svg_view(const struct report_options *options)
 static int draw(struct svg *svg, FILE *out)
 {
 	double width = svg->layout->boxes[0].width;
+	int r;
 
 	svg->scale = width > 0 ? (WIDTH - 2 * MARGIN) / width : 0;
 	svg->deepest = deepest_drawn(svg);
 	svg->height = HEAD + (svg->deepest + 1) * ROW + BELOW;
 	bytes_start(&svg->bytes, out);
 	put_all(svg);
-	return bytes_finish(&svg->bytes);
+	r = bytes_finish(&svg->bytes);
+	bytes_clear(&svg->bytes);
+	return r;
 }
 
-static int svg_write(const struct profile *profile, const struct report_options *options, FILE *out,
-		     struct error *err)
+static int lay_out_and_draw(const struct report *report, FILE *out)
 {
 	own(own_flame_frames_free) struct flame_frames *frames = NULL;
-	struct flame_options flame = flame_tree_options(options);
-	struct flame_layout layout = { 0 };
-	struct flame_tree tree = { 0 };
-	struct svg svg = { .profile = profile,
+	own(flame_layout_clear) struct flame_layout layout = { 0 };
+	own(flame_tree_clear) struct flame_tree tree = { 0 };
+	struct flame_options flame = flame_tree_options(report->options);
+	struct svg svg = { .profile = report->profile,
 			   .tree = &tree,
 			   .layout = &layout,
-			   .shares = !options->diff_counts };
+			   .shares = !report->options->diff_counts };
 	int r = flame_frames_new(&frames);
 
-	/* Half a pixel, or a little less where a comparison makes the whole wider. */
-	flame.minimum = (uint64_t)((double)profile->total * NARROWEST / (2 * WIDTH));
-	if (r == 0)
-		r = flame_layout_tree(frames, profile, &flame, &tree);
-	if (r == 0)
-		r = flame_layout_make(&tree, svg.shares, &layout);
+	if (r < 0)
+		return r;
+
+	/* Half a pixel; a little less in a comparison, whose layout is wider. */
+	flame.minimum = (uint64_t)((double)report->profile->total * NARROWEST / (2 * WIDTH));
+	r = flame_layout_tree(frames, report->profile, &flame, &tree);
+	if (r < 0)
+		return r;
+	r = flame_layout_make(&tree, svg.shares, &layout);
+	if (r < 0)
+		return r;
 	svg.frames = frames;
-	if (r == 0)
-		r = draw(&svg, out);
-	bytes_clear(&svg.bytes);
-	flame_layout_clear(&layout);
-	flame_tree_clear(&tree);
-	return report_result(r, err);
+	return draw(&svg, out);
+}
+
+static int svg_write(const struct report *report, FILE *out, struct error *err)
+{
+	return report_result(lay_out_and_draw(report, out), err);
 }
 
 static const char *const extensions[] = { ".svg", NULL };

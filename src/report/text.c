@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The multi-line report, in the layout of bcc's profile or of its stackcount: a stack leaf first,
- * the kernel's part before the user's, then who ran it and how often.
+ * The multi-line report, in the layout of bcc's profile or stackcount: the stack, leaf first, the
+ * kernel's part before the user's, then the process and the count.
  *
- * Where both tools are silent: a stack that could not be kept shows as one line on either layout
- * (stackcount used to print nothing), -a marks frames here as it does in folded output, and a
- * thread is `COMM (TGID/TID)`.
+ * Beyond bcc: a stack that was not stored is one line in both layouts (bcc's stackcount prints
+ * nothing), -a marks frames as in folded output, and a thread is `COMM (TGID/TID)`.
  *
- * A difference has processes of one name together, as process ids are not the same twice, and the
- * count is `+DIFFERENCE (BASE -> COUNT)`.
+ * A difference adds up processes of one name, as ids differ from run to run; its counts are
+ * `+DIFFERENCE (BASE -> COUNT)`.
  */
+#include "base/own.h"
 #include "report/diff.h"
 #include "report/writer.h"
 #include "view/frame_text.h"
@@ -81,11 +81,11 @@ static bool is_delimited(const struct report_options *options, const struct prof
 {
 	if (!options->delimited || options->user_only || options->kernel_only)
 		return false;
-	/* profile wants something on both sides of it, stackcount has it in every entry. */
+	/* As in bcc: profile prints it between two parts, stackcount always. */
 	return is_stackcount(options) || (entry->n_kernel && entry->n_user);
 }
 
-/* Who ran it; the cgroup has a line of its own where the process has none. */
+/* The process, and the cgroup behind it or on a line of its own. */
 static void put_process(void *context, const struct profile *profile,
 			const struct profile_entry *entry, struct bytes *bytes)
 {
@@ -158,7 +158,7 @@ static void put_counts(struct text *text, uint64_t base, uint64_t count)
 	bytes_string(bytes, ")\n\n");
 }
 
-/* What the counts are out of. */
+/* The totals of both profiles. */
 static void put_totals(struct text *text)
 {
 	const struct profile *profile = text->profile, *base = profile->base;
@@ -173,39 +173,47 @@ static void put_totals(struct text *text)
 	bytes_string(bytes, "\n\n");
 }
 
-static int put_difference(struct text *text, const struct frame_style *style)
+static int put_changes(struct text *text, struct text *vanished)
 {
-	const struct profile *profile = text->profile;
-	struct text vanished = { .profile = profile->base,
-				 .options = text->options,
-				 .indent = text->indent };
-	struct diff diff = { 0 };
-	int r = frame_texts_make(&vanished.frames, profile->base, style);
+	own(diff_clear) struct diff diff = { 0 };
+	int r = diff_make(&diff, text->profile, &text->frames, &vanished->frames,
+			  text->options->diff_counts, put_process, text);
 
-	if (r == 0)
-		r = diff_make(&diff, profile, &text->frames, &vanished.frames,
-			      text->options->diff_counts, put_process, text);
+	if (r < 0)
+		return r;
 	put_totals(text);
-	for (uint32_t i = 0; r == 0 && !text->bytes.failed && i < diff.n; i++) {
+	for (uint32_t i = 0; !text->bytes.failed && i < diff.n; i++) {
 		const struct diff_entry *entry = &diff.entries[i];
-		struct text *from = entry->vanished ? &vanished : text;
 
-		/* One buffer: the other lends it. */
-		if (entry->vanished)
-			vanished.bytes = text->bytes;
-		put_entry(from, entry->entry);
-		if (entry->vanished)
-			text->bytes = vanished.bytes;
+		if (entry->vanished) {
+			vanished->bytes = text->bytes; /* both write to one buffer */
+			put_entry(vanished, entry->entry);
+			text->bytes = vanished->bytes;
+		} else {
+			put_entry(text, entry->entry);
+		}
 		put_counts(text, entry->base, entry->count);
 	}
-	frame_texts_clear(&vanished.frames);
-	diff_clear(&diff);
-	return r < 0 ? r : bytes_finish(&text->bytes);
+	return bytes_finish(&text->bytes);
 }
 
-static int text_write(const struct profile *profile, const struct report_options *options,
-		      FILE *out, struct error *err)
+static int put_difference(struct text *text, const struct frame_style *style)
 {
+	struct text vanished = { .profile = text->profile->base,
+				 .options = text->options,
+				 .indent = text->indent };
+	int r = frame_texts_make(&vanished.frames, vanished.profile, style);
+
+	if (r == 0)
+		r = put_changes(text, &vanished);
+	frame_texts_clear(&vanished.frames);
+	return r;
+}
+
+static int text_write(const struct report *report, FILE *out, struct error *err)
+{
+	const struct profile *profile = report->profile;
+	const struct report_options *options = report->options;
 	struct text text = { .profile = profile,
 			     .options = options,
 			     .indent = is_stackcount(options) ? "  " : "    " };
@@ -237,6 +245,7 @@ const struct writer text_writer = {
 	.description = "stacks on several lines, leaf first",
 	.extensions = extensions,
 	.diffs = true,
+	.titled = true,
 	.view = text_view,
 	.write = text_write,
 };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/writer.h"
 
-#include <errno.h>
 #include <string.h>
 
+#define WRITER_ADDRESS(id, name) &id##_writer,
 const struct writer *const writers[] = {
-	&text_writer,	    &folded_writer, &svg_writer,	 &html_writer, &pprof_writer,
-	&speedscope_writer, &json_writer,   &perf_script_writer, NULL,
+	REPORT_FORMATS(WRITER_ADDRESS, WRITER_ADDRESS, WRITER_ADDRESS) NULL,
 };
 
 const struct writer *writer_by_name(const char *name)
@@ -17,6 +16,7 @@ const struct writer *writer_by_name(const char *name)
 	return NULL;
 }
 
+/* The length of the extension if it ends the path and is not all of it, else 0. */
 static size_t matched(const char *path, const char *extension)
 {
 	size_t size = strlen(path), end = strlen(extension);
@@ -39,13 +39,4 @@ const struct writer *writer_by_path(const char *path)
 		}
 	}
 	return best;
-}
-
-int report_result(int r, struct error *err)
-{
-	if (r == -EIO)
-		return 0; /* the stream keeps the error for its owner */
-	if (r < 0)
-		return error_set(err, r, "cannot write the report: %s", strerror(-r));
-	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writers: a profile in, bytes out. One file a format; the list is in writer.c.
+ * Writers: each turns a report into the bytes of one format, and has a file of its own. The list
+ * is report/formats.h. Writers have no state: any thread may call them.
  */
 #ifndef STACKTALLY_REPORT_WRITER_H
 #define STACKTALLY_REPORT_WRITER_H
@@ -8,31 +9,31 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "view/profile.h"
-#include "view/report_options.h"
+#include "report/formats.h"
+#include "report/report.h"
 
 struct writer {
-	const char *name;	       /* what --format takes */
-	const char *description;       /* one line, for --help */
-	const char *const *extensions; /* of file names, with the dot, NULL-terminated */
-	bool binary;		       /* not for a terminal */
-	bool diffs;		       /* shows differences to profile->base */
-	bool whole;		       /* one report a file: nothing before, between or after */
-	uint32_t (*view)(const struct report_options *options); /* PROFILE_VIEW_* it wants */
-	/* Returns 0 or a negative errno; the caller checks the stream for write errors. */
-	int (*write)(const struct profile *profile, const struct report_options *options, FILE *out,
-		     struct error *err);
+	const char *name;	       /* what --format takes, as in report/formats.h */
+	const char *description;       /* one line, for the live page's list of formats */
+	const char *const *extensions; /* of file names, with the dot, NULL-terminated, not empty */
+	bool binary;		       /* refused on a terminal */
+	bool diffs;		       /* may be used with --diff */
+	bool whole;  /* a file holds one report, with nothing before or after it */
+	bool titled; /* begins with the title and a blank line */
+	/* The PROFILE_VIEW_* flags to build the profile with; NULL: no profile is built. */
+	uint32_t (*view)(const struct report_options *options);
+	/* 0 or a negative errno with `err` set; the caller also checks ferror(out). */
+	int (*write)(const struct report *report, FILE *out, struct error *err);
 };
 
-extern const struct writer text_writer, folded_writer, pprof_writer, speedscope_writer, json_writer,
-	perf_script_writer, svg_writer, html_writer;
+#define WRITER_DECLARE(id, name) extern const struct writer id##_writer;
+REPORT_FORMATS(WRITER_DECLARE, WRITER_DECLARE, WRITER_DECLARE)
 
-/* NULL-terminated, in the order --help shows them; the first is the default. */
+/* NULL-terminated, in the order of the list. */
 extern const struct writer *const writers[];
 
+/* NULL when no writer has this name. */
 const struct writer *writer_by_name(const char *name);
-/* For writers: what became of their bytes. A write error is the stream's, and not reported here. */
-int report_result(int r, struct error *err);
 
 /* The writer whose extension ends the path, the longest one winning; or NULL. */
 const struct writer *writer_by_path(const char *path);

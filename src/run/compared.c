@@ -23,30 +23,39 @@ static bool is_recording(int fd)
 	       memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
 }
 
+static int load_recording(int fd, const char *path, struct compared *compared, struct error *err)
+{
+	int r = recording_load(fd, path, &compared->recording, err);
+
+	if (r < 0)
+		return r;
+	compared->measurement = (struct measurement){ .meta = &compared->recording->meta,
+						      .tally = compared->recording->tally,
+						      .names = compared->recording->names };
+	return 0;
+}
+
+static int load_baseline(int fd, const char *path, struct compared *compared, struct error *err)
+{
+	int r = baseline_load(fd, path, &compared->base, err);
+
+	if (r < 0)
+		return r;
+	compared->measurement = (struct measurement){ .meta = &compared->base->meta,
+						      .tally = compared->base->tally,
+						      .names = compared->base->names };
+	return 0;
+}
+
 int compared_load(const char *path, struct compared *compared, struct error *err)
 {
-	/* Nobody may be writing to what turns out to be a FIFO. */
+	/* Not to wait for a writer if the path is a FIFO. */
 	own(own_fd) int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	int r;
 
 	if (!path)
 		return 0;
 	if (fd < 0)
 		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	if (is_recording(fd)) {
-		r = recording_load(fd, path, &compared->recording, err);
-		if (r < 0)
-			return r;
-		compared->meta = &compared->recording->meta;
-		compared->tally = compared->recording->tally;
-		compared->names = compared->recording->names;
-		return 0;
-	}
-	r = baseline_load(fd, path, &compared->base, err);
-	if (r < 0)
-		return r;
-	compared->meta = &compared->base->meta;
-	compared->tally = compared->base->tally;
-	compared->names = compared->base->names;
-	return 0;
+	return is_recording(fd) ? load_recording(fd, path, compared, err)
+				: load_baseline(fd, path, compared, err);
 }

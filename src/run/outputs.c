@@ -15,12 +15,17 @@
 #define BUFFER_SIZE (64u << 10)
 #define FILE_MODE   0666 /* less the umask */
 
-static int cannot_write(const char *path, int code, struct error *err)
+static const char *name_of(const struct output *output)
 {
-	return error_set(err, code, "cannot write %s: %s", path, strerror(-code));
+	return output->path ? output->path : "standard output";
 }
 
-/* A file without a name in the directory of `path`; vanishes with its descriptor. */
+static int cannot_write(const char *name, int code, struct error *err)
+{
+	return error_set(err, code, "cannot write %s: %s", name, strerror(-code));
+}
+
+/* Opens a file without a name in the directory of `path`. It vanishes with its descriptor. */
 static int open_nameless(const char *path)
 {
 	own(own_free) char *copy = strdup(path);
@@ -32,10 +37,7 @@ static int open_nameless(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/*
- * A file that has no name yet, or one beside the final one, where the file system has no files
- * without.
- */
+/* Opens a nameless file, or a temporary one where the file system has no O_TMPFILE. */
 static int open_unnamed(struct output *output)
 {
 	int fd = open_nameless(output->final_path);
@@ -54,7 +56,10 @@ static int open_unnamed(struct output *output)
 	return fd;
 }
 
-/* Opens what the path stands for: where it is, or until it is whole under no name. */
+/*
+ * Opens the file at `path` itself if it is written in place or is no regular file; else one that
+ * gets the name when it is complete.
+ */
 static int open_path(const char *path, bool in_place, struct output *output)
 {
 	struct stat status;
@@ -66,7 +71,7 @@ static int open_path(const char *path, bool in_place, struct output *output)
 	if (exists && access(path, W_OK) < 0)
 		return -errno;
 	if (!in_place && (!exists || S_ISREG(status.st_mode))) {
-		/* Through links to the file itself: replacing a link is not what was asked for. */
+		/* Follow symbolic links, or the rename would replace the link. */
 		output->final_path = exists ? realpath(path, NULL) : strdup(path);
 		return output->final_path ? open_unnamed(output) : -errno;
 	}
@@ -74,7 +79,6 @@ static int open_path(const char *path, bool in_place, struct output *output)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Says which ones there are. */
 static int unknown_extension(const char *path, struct error *err)
 {
 	char known[400];
@@ -83,11 +87,9 @@ static int unknown_extension(const char *path, struct error *err)
 	for (const struct writer *const *writer = writers; *writer; writer++)
 		for (const char *const *extension = (*writer)->extensions; *extension; extension++)
 			if (at < sizeof(known))
-				at += (size_t)snprintf(known + at, sizeof(known) - at, "%s ",
+				at += (size_t)snprintf(known + at, sizeof(known) - at, " %s",
 						       *extension);
-	return error_usage(err,
-			   "no format goes by the extension of '%s': use one of %s.stacktally, or "
-			   "say which with --format",
+	return error_usage(err, "no format has the extension of '%s': use one of%s, or --format",
 			   path, known);
 }
 
@@ -98,18 +100,13 @@ static int unknown_format(const char *name, struct error *err)
 
 	for (const struct writer *const *writer = writers; *writer; writer++)
 		if (at < sizeof(known))
-			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s, ",
-					       (*writer)->name);
-	return error_usage(err, "unknown format '%s': use one of %srecording", name, known);
+			at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s",
+					       writer == writers ? "" : ", ", (*writer)->name);
+	return error_usage(err, "unknown format '%s': use one of %s", name, known);
 }
 
 static int choose_writer(const struct plan_output *wanted, struct output *output, struct error *err)
 {
-	if (wanted->format && strcmp(wanted->format, "recording") == 0)
-		return 0;
-	if (!wanted->format && wanted->path && strlen(wanted->path) > strlen(".stacktally") &&
-	    strcmp(wanted->path + strlen(wanted->path) - strlen(".stacktally"), ".stacktally") == 0)
-		return 0;
 	if (wanted->format)
 		output->writer = writer_by_name(wanted->format);
 	else
@@ -125,7 +122,7 @@ static bool is_numbered(const char *path)
 	return path && (strstr(path, "%n") || strstr(path, "%t"));
 }
 
-/* The name with its %n and %t filled in, allocated. */
+/* The path with %n and %t replaced, allocated; NULL when out of memory. */
 static char *expand(const char *path, uint32_t number, time_t since)
 {
 	char when[32], *expanded = NULL;
@@ -155,33 +152,31 @@ static char *expand(const char *path, uint32_t number, time_t since)
 static int check_output(const struct plan_output *wanted, const struct plan *plan, bool intervals,
 			const struct output *output, struct error *err)
 {
-	bool to_stdout = !wanted->path;
-	bool binary = !output->writer || output->writer->binary;
-	bool whole = !output->writer || output->writer->whole;
+	const struct writer *writer = output->writer;
 
-	if (whole && intervals && !output->each)
+	if (writer->whole && intervals && !output->each)
 		return error_usage(err,
-				   "%s: this format holds one report, not one an interval: put %%n "
-				   "or %%t in the name to have a file for each",
-				   output->path);
+				   "%s: a file of this format holds one report: put %%n or %%t in "
+				   "the name for a file per interval",
+				   name_of(output));
 	if (intervals && output->each && plan->interval < 1 && !strstr(wanted->path, "%n"))
-		return error_usage(err, "%s: two files in a second need %%n in the name",
+		return error_usage(err, "%s: intervals shorter than a second need %%n in the name",
 				   output->path);
-	if (plan->diff && output->writer && !output->writer->diffs)
-		return error_usage(err, "%s: this format shows no differences", output->path);
-	if (binary && to_stdout && isatty(STDOUT_FILENO))
-		return error_usage(err, "this format is not for a terminal: use -o FILE");
+	if (plan->diff && !writer->diffs)
+		return error_usage(err, "%s: this format cannot show differences", name_of(output));
+	if (writer->binary && !output->path && isatty(STDOUT_FILENO))
+		return error_usage(err, "this format is binary, not for a terminal: use -o FILE");
 	return 0;
 }
 
-static int open_stream(struct output *output, bool to_stdout, bool in_place, struct error *err)
+static int open_stream(struct output *output, bool in_place, struct error *err)
 {
 	const char *path = output->each ? output->expanded : output->path;
-	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-			   : open_path(path, in_place, output);
+	int fd =
+		path ? open_path(path, in_place, output) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0)
-		return cannot_write(path, to_stdout ? -errno : fd, err);
+		return cannot_write(path ? path : name_of(output), path ? fd : -errno, err);
 	output->stream = fdopen(fd, "w");
 	if (!output->buffer)
 		output->buffer = malloc(BUFFER_SIZE);
@@ -194,51 +189,48 @@ static int open_stream(struct output *output, bool to_stdout, bool in_place, str
 	return 0;
 }
 
-/* The file of the next report. */
 static int open_next(struct output *output, struct error *err)
 {
 	free(output->expanded);
 	output->expanded = expand(output->path, output->number + 1, output->since);
 	if (!output->expanded)
 		return error_set(err, -ENOMEM, "out of memory");
-	return open_stream(output, false, false, err);
+	return open_stream(output, false, err);
 }
 
 static int open_output(const struct plan_output *wanted, const struct plan *plan, bool intervals,
 		       struct output *output, struct error *err)
 {
-	bool to_stdout = !wanted->path;
 	int r = choose_writer(wanted, output, err);
 
 	if (r < 0)
 		return r;
-	output->path = to_stdout ? "standard output" : wanted->path;
+	output->path = wanted->path;
 	output->each = is_numbered(wanted->path);
 	r = check_output(wanted, plan, intervals, output, err);
 	if (r < 0)
 		return r;
 	output->since = time(NULL);
-	return output->each ? open_next(output, err)
-			    : open_stream(output, to_stdout, intervals, err);
+	return output->each ? open_next(output, err) : open_stream(output, intervals, err);
 }
 
 int outputs_open(const struct plan *plan, bool intervals, struct outputs *ret_outputs,
 		 struct error *err)
 {
-	struct outputs outputs = { .list = calloc(plan->n_outputs, sizeof(*outputs.list)) };
-	int r = 0;
+	own(outputs_close) struct outputs outputs = { 0 };
+	int r;
 
+	outputs.list = calloc(plan->n_outputs, sizeof(*outputs.list));
 	if (!outputs.list)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; r == 0 && i < plan->n_outputs; i++) {
+	for (uint32_t i = 0; i < plan->n_outputs; i++) {
 		outputs.n++;
 		r = open_output(&plan->outputs[i], plan, intervals, &outputs.list[i], err);
-	}
-	if (r < 0) {
-		outputs_close(&outputs);
-		return r;
+		if (r < 0)
+			return r;
 	}
 	*ret_outputs = outputs;
+	outputs = (struct outputs){ 0 };
 	return 0;
 }
 
@@ -246,16 +238,17 @@ int output_begin(struct output *output, struct error *err)
 {
 	int r = output->stream ? 0 : open_next(output, err);
 
-	if (r == 0)
-		output->number++;
-	return r;
+	if (r < 0)
+		return r;
+	output->number++;
+	return 0;
 }
 
 static int flush(struct output *output, struct error *err)
 {
 	if (fflush(output->stream) == 0 && !ferror(output->stream))
 		return 0;
-	return cannot_write(output->path, errno ? -errno : -EIO, err);
+	return cannot_write(name_of(output), errno ? -errno : -EIO, err);
 }
 
 static int rename_temporary(struct output *output)
@@ -273,7 +266,7 @@ static void remove_temporary(struct output *output)
 	free(take_ptr(output->temporary));
 }
 
-/* Gives the nameless file its name, in the place of what may bear it now. */
+/* Gives the complete file its final name, replacing a file that has it now. */
 static int give_name(struct output *output)
 {
 	char self[64];
@@ -292,13 +285,12 @@ static int give_name(struct output *output)
 	if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) < 0) {
 		int code = -errno;
 
-		free(take_ptr(output->temporary)); /* somebody else's */
+		free(take_ptr(output->temporary)); /* not ours to remove */
 		return code;
 	}
 	return rename_temporary(output);
 }
 
-/* The file is whole. */
 static int complete(struct output *output, struct error *err)
 {
 	int r = flush(output, err);
@@ -311,7 +303,7 @@ static int complete(struct output *output, struct error *err)
 	output->stream = NULL;
 	free(take_ptr(output->final_path));
 	output->since = time(NULL);
-	return r < 0 ? cannot_write(output->path, r, err) : 0;
+	return r < 0 ? cannot_write(name_of(output), r, err) : 0;
 }
 
 int output_flush(struct output *output, struct error *err)

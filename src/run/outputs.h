@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where reports go: stdout and files, each with its format. Opened before the measurement, so
- * that what cannot be written is known before it is missed. A file appears under its name only
- * when it is whole; one that is written to again and again (intervals) is there from the start.
+ * The outputs of a run: stdout and files, each with its format. They are opened before the
+ * measurement, so that an output that cannot be written stops the run at its start.
  *
- * A name with %n (1, 2 ...) or %t (when the interval began, local time) is a file for each report.
+ * A file gets its name when it is complete; until then it has none, or a temporary one. At
+ * intervals, reports are appended in place, to a file that is there from the start; a path with
+ * %n (1, 2 ...) or %t (local time at which the interval began) has a file per report instead.
  */
 #ifndef STACKTALLY_RUN_OUTPUTS_H
 #define STACKTALLY_RUN_OUTPUTS_H
@@ -18,18 +19,17 @@
 #include "report/writer.h"
 
 struct output {
-	const struct writer *writer; /* NULL: a recording */
-	const char *path;	     /* for messages; "standard output" */
-	FILE *stream;
+	const struct writer *writer;
+	const char *path; /* as in the plan; NULL: stdout */
+	FILE *stream;	  /* NULL between two files of `each` */
 	char *buffer;
-	char *final_path; /* the name a whole file gets; NULL when it has it already */
-	char *temporary;  /* the name it has until then, where it needs one */
+	char *final_path; /* the name the file gets when it is complete; NULL: it has it */
+	char *temporary;  /* its name until then; NULL: it has none */
 
-	/* With %n or %t in the name: */
-	bool each;	 /* a file for each report */
+	bool each;	 /* the path has %n or %t: a file per report */
 	uint32_t number; /* of the report, from 1 */
-	time_t since;	 /* when it began */
-	char *expanded;	 /* the name of this one's file */
+	time_t since;	 /* when its interval began */
+	char *expanded;	 /* the path of its file */
 };
 
 struct outputs {
@@ -37,16 +37,19 @@ struct outputs {
 	uint32_t n;
 };
 
-/* `in_place`: reports follow one another, so files are written where they are. */
-int outputs_open(const struct plan *plan, bool in_place, struct outputs *ret_outputs,
+/*
+ * `intervals`: there may be several reports. The plan must outlive the outputs. 0 or a negative
+ * errno with `err` set; outputs_close() is due only after 0.
+ */
+int outputs_open(const struct plan *plan, bool intervals, struct outputs *ret_outputs,
 		 struct error *err);
-/* Before a report: there is a stream. */
+/* Before each report: afterwards there is a stream. 0 or a negative errno. */
 int output_begin(struct output *output, struct error *err);
-/* After a report: everything written so far has to be on its way. */
+/* After each report: passes the stream's bytes to the kernel; names a file of `each`. */
 int output_flush(struct output *output, struct error *err);
-/* At the end: flushes, and gives the file its name, if there was a report for it. */
+/* After the last report: flushes the other outputs and names their files. */
 int output_finish(struct output *output, struct error *err);
-/* Whatever was not finished leaves nothing behind. */
+/* Files that were not finished leave nothing behind, except those written in place. */
 void outputs_close(struct outputs *outputs);
 
 #endif

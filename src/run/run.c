@@ -7,10 +7,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "cli/message.h"
 #include "process/images.h"
 #include "run/run_live.h"
@@ -20,9 +21,9 @@
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
 
-/* Bytes of an allocation that gets pages of its own; glibc's default grows up to 32 MB. */
-#define OWN_PAGES_FROM (128 << 10)
-/* Addresses that are kept from one interval to the next, beyond twice those of one. */
+/* Allocations of this many bytes are mapped; glibc's own threshold grows up to 32 MB. */
+#define MMAP_THRESHOLD (128 << 10)
+/* With intervals, names are forgotten at twice the addresses of one interval plus this many. */
 #define SPARE_ADDRESSES 16384u
 
 DEFINE_OWN(struct images, images_free)
@@ -32,18 +33,17 @@ DEFINE_OWN(struct symbolizer, symbolizer_free)
 DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct run_live, run_live_close)
 
-/* A measurement under way. */
-struct measured {
+struct run_state {
 	struct run_report report;
 	struct images *images;
 	const struct symbolizer_options *naming;
-	uint64_t reported_ns;  /* what intervals before this one took */
-	struct watch *watch;   /* NULL: nobody does */
-	struct run_live *live; /* NULL: nobody watches from elsewhere */
-	pthread_t preparer;    /* reads the kernel's symbols beside the sampling */
+	uint64_t reported_ns;  /* duration of the intervals reported so far */
+	struct watch *watch;   /* --tui; or NULL */
+	struct run_live *live; /* --live; or NULL */
+	pthread_t preparer;    /* runs symbolizer_prepare() during the measurement */
 	bool preparing;
-	time_t told;	/* of progress, when */
-	uint32_t usual; /* addresses that an interval has; 0: not known yet */
+	uint64_t progress_ns; /* when a progress note was last due; 0: none yet */
+	uint32_t usual;	      /* addresses of an interval; 0: not known yet */
 };
 
 static void *prepare(void *symbolizer)
@@ -53,205 +53,232 @@ static void *prepare(void *symbolizer)
 }
 
 /*
- * The kernel tells its names when they are asked for. Where it cannot, its symbols take tens of ms
- * to read: not while the user waits for the report.
+ * Kernels from 5.16 on name addresses one at a time. Others list all symbols, which takes tens of
+ * ms: a thread reads that list meanwhile. If it cannot be started, it is read for the report.
  */
-static void begin_preparing(struct measured *measured, struct session *session,
+static void begin_preparing(struct run_state *state, struct session *session,
 			    struct symbolizer *symbolizer)
 {
-	struct kernel_lookup asker;
+	struct kernel_lookup lookup;
 
-	if (session_kernel_lookup(session, &asker) &&
-	    symbolizer_ask_kernel(symbolizer, &asker) == 0)
+	if (session_kernel_lookup(session, &lookup) &&
+	    symbolizer_ask_kernel(symbolizer, &lookup) == 0)
 		return;
-	measured->preparing = measured->report.request->plan->kernel &&
-			      pthread_create(&measured->preparer, NULL, prepare, symbolizer) == 0;
+	state->preparing = state->report.request->plan->kernel &&
+			   thread_start(&state->preparer, prepare, symbolizer) == 0;
 }
 
-static void end_preparing(struct measured *measured)
+static void end_preparing(struct run_state *state)
 {
-	if (measured->preparing)
-		pthread_join(measured->preparer, NULL);
-	measured->preparing = false;
+	if (state->preparing)
+		pthread_join(state->preparer, NULL);
+	state->preparing = false;
 }
 
-/* A line each second for somebody who waits for the report at a terminal. */
-static void tell_progress(void *context, uint32_t done, uint32_t total)
+/* On a terminal, a note each second while names are looked up. */
+static void note_progress(void *context, uint32_t done, uint32_t total)
 {
-	struct measured *measured = context;
-	struct timespec now;
+	struct run_state *state = context;
+	uint64_t now = monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (measured->told == 0)
-		measured->told = now.tv_sec;
-	if (now.tv_sec - measured->told < 1 || !isatty(STDERR_FILENO))
+	if (state->progress_ns == 0)
+		state->progress_ns = now;
+	if (now - state->progress_ns < NS_PER_SECOND || !isatty(STDERR_FILENO))
 		return;
-	measured->told = now.tv_sec;
-	message_note("looking up names: %u of %u files are done", done, total);
+	state->progress_ns = now;
+	message_note("looking up names: %u of %u files done", done, total);
 }
 
-static int name_cgroups(struct measured *measured)
+static int name_cgroups(struct run_state *state)
 {
-	const struct tally_entry *entries = tally_entries(measured->report.tally);
+	const struct tally_entry *entries = tally_entries(state->report.tally);
 	uint64_t last = 0;
-	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < tally_n_entries(measured->report.tally); i++) {
+	for (uint32_t i = 0; i < tally_n_entries(state->report.tally); i++) {
 		uint64_t id = entries[i].cgroup;
-		const char *path = id && id != last ? images_cgroup(measured->images, id) : NULL;
+		const char *path = id && id != last ? images_cgroup(state->images, id) : NULL;
 
 		last = id;
-		if (path)
-			r = names_add_cgroup(measured->report.names, id, path);
+		if (path && names_add_cgroup(state->report.names, id, path) < 0)
+			return -ENOMEM;
 	}
-	return r;
+	return 0;
 }
 
-/* Names all that the tally has; then it can be shown. */
-static int name_all(struct measured *measured, struct session *session,
-		    struct symbolizer *symbolizer, struct error *err)
+/* Adds names for everything in the tally, and the facts so far; then it can be reported. */
+static int name_all(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
+		    struct error *err)
 {
 	int r;
 
-	end_preparing(measured);
-	measured->told = 0;
-	measured->report.meta.duration_ns = session_duration(session) - measured->reported_ns;
-	run_notes_of_tables(session, &measured->report.meta.unwinding);
-	r = symbolizer_resolve(symbolizer, measured->report.tally, measured->report.names, err);
-	if (r == 0 && name_cgroups(measured) < 0)
-		r = error_set(err, -ENOMEM, "out of memory");
-	if (r == 0 && measured->watch)
-		r = watch_look(measured->watch, measured->report.tally, measured->report.names,
-			       &measured->report.meta, err);
-	return r;
+	end_preparing(state);
+	state->progress_ns = 0;
+	state->report.meta.duration_ns = session_duration(session) - state->reported_ns;
+	run_notes_of_tables(session, &state->report.meta.unwinding);
+	r = symbolizer_resolve(symbolizer, state->report.tally, state->report.names, err);
+	if (r < 0)
+		return r;
+	if (name_cgroups(state) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (!state->watch)
+		return 0;
+	return watch_update(state->watch, state->report.tally, state->report.names,
+			    &state->report.meta, err);
 }
 
-/* While it runs: for whoever watches. */
-static int look(struct measured *measured, struct session *session, struct symbolizer *symbolizer,
-		struct error *err)
+/* At a tick: shows what there is so far. */
+static int update(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
+		  struct error *err)
 {
-	const struct tally_losses *losses = tally_losses_of(measured->report.tally);
+	const struct tally_losses *losses = tally_losses_of(state->report.tally);
 
-	if (measured->watch)
-		return watch_is_due(measured->watch) ? name_all(measured, session, symbolizer, err)
-						     : 0;
-	if (measured->report.request->plan->progress)
+	if (state->watch)
+		return watch_is_due(state->watch) ? name_all(state, session, symbolizer, err) : 0;
+	if (state->report.request->plan->progress)
 		message_progress("%.0f s, %" PRIu64 " samples, %" PRIu64 " lost",
 				 (double)session_duration(session) / 1e9,
-				 tally_total(measured->report.tally),
+				 tally_total(state->report.tally),
 				 losses->lost_ring + losses->lost_counts + losses->lost_nested);
 	return 0;
 }
 
 /*
- * What is known by name is kept from one interval to the next. But where processes come and go it
- * would grow for ever: then it is forgotten now and then. Those who watch have it all on display.
+ * Names are kept from one interval to the next, unless addresses of processes that are gone have
+ * accumulated: then all are forgotten. --tui and --live display everything since the start.
  */
-static int forget(struct measured *measured, struct session *session, struct symbolizer *symbolizer,
+static int forget(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
 		  struct error *err)
 {
-	uint32_t n = tally_n_addresses(measured->report.tally);
+	uint32_t n = tally_n_addresses(state->report.tally);
 	int r;
 
-	if (measured->watch || measured->live)
+	if (state->watch || state->live)
 		return 0;
-	if (!measured->usual)
-		measured->usual = n;
-	if (n <= 2 * (uint64_t)measured->usual + SPARE_ADDRESSES)
+	if (!state->usual)
+		state->usual = n;
+	if (n <= 2 * (uint64_t)state->usual + SPARE_ADDRESSES)
 		return 0;
-	measured->usual = 0;
-	r = session_forget(session, measured->report.tally, err);
+	state->usual = 0;
+	r = session_forget(session, state->report.tally, err);
 	if (r < 0)
 		return r;
-	r = names_clear(measured->report.names);
+	r = names_clear(state->report.names);
 	if (r == 0)
 		r = symbolizer_forget(symbolizer);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-static int measure(struct measured *measured, struct session *session,
-		   struct symbolizer *symbolizer, struct error *err)
+/* At the end of an interval or of the measurement: writes the report and empties the tally. */
+static int report(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
+		  enum session_event event, struct error *err)
+{
+	int r;
+
+	if (state->report.request->plan->progress)
+		message_progress("%s", "");
+	r = name_all(state, session, symbolizer, err);
+	if (r < 0)
+		return r;
+	/* After an interrupt, do not wait for another key. */
+	if (state->watch && event != SESSION_INTERVAL)
+		watch_end(state->watch, event == SESSION_ENDED);
+	r = run_report_write(&state->report, err);
+	if (r < 0)
+		return r;
+	tally_clear(state->report.tally);
+	if (event == SESSION_INTERVAL) {
+		r = forget(state, session, symbolizer, err);
+		if (r < 0)
+			return r;
+	}
+	state->report.meta.start_time_ns += state->report.meta.duration_ns;
+	state->reported_ns += state->report.meta.duration_ns;
+	return 0;
+}
+
+static int measure(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
+		   struct error *err)
 {
 	enum session_event event = SESSION_INTERVAL;
 
 	while (event == SESSION_INTERVAL || event == SESSION_TICK) {
-		int r = session_run(session, measured->report.tally, &event, err);
+		int r = session_run(session, state->report.tally, &event, err);
 
-		if (r == 0)
-			r = run_live_look(measured->live, measured->report.tally,
-					  event != SESSION_TICK, err);
-		if (r == 0 && event == SESSION_TICK) {
-			r = look(measured, session, symbolizer, err);
-			if (r < 0)
-				return r;
-			continue;
-		}
-		if (measured->report.request->plan->progress)
-			message_progress("%s", "");
-		if (r == 0)
-			r = name_all(measured, session, symbolizer, err);
-		/* Who has interrupted it has seen enough. */
-		if (r == 0 && measured->watch && event != SESSION_INTERVAL)
-			watch_end(measured->watch, event == SESSION_ENDED);
-		if (r == 0)
-			r = run_report_write(&measured->report, !measured->watch, err);
 		if (r < 0)
 			return r;
-		tally_clear(measured->report.tally);
-		if (event == SESSION_INTERVAL)
-			r = forget(measured, session, symbolizer, err);
+		r = run_live_look(state->live, state->report.tally, event != SESSION_TICK, err);
 		if (r < 0)
 			return r;
-		measured->report.meta.start_time_ns += measured->report.meta.duration_ns;
-		measured->reported_ns += measured->report.meta.duration_ns;
+		r = event == SESSION_TICK ? update(state, session, symbolizer, err)
+					  : report(state, session, symbolizer, event, err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
 
-static int start_and_measure(struct measured *measured, struct trigger *trigger,
+/* The trigger is attached: everything that the report and its readers are told beforehand. */
+static int announce(struct run_state *state, const struct trigger *trigger, char *title,
+		    size_t size, struct error *err)
+{
+	const struct run_request *request = state->report.request;
+
+	state->report.meta.start_time_ns = clock_ns(CLOCK_REALTIME);
+	state->report.meta.event = trigger->event;
+	state->report.meta.title = title;
+	request->title(request->options, trigger->ops->n_attached(trigger), title, size);
+	if (request->attached)
+		request->attached(request->options, trigger);
+	return state->watch ? 0 : run_report_announce(&state->report, err);
+}
+
+static int begin_display(struct run_state *state, struct session *session, struct error *err)
+{
+	int r = 0;
+
+	if (state->live)
+		r = run_live_start(state->live, &state->report.meta, state->images, state->naming,
+				   session, err);
+	if (r == 0 && state->watch)
+		r = watch_begin(state->watch, &state->report.meta, err);
+	return r;
+}
+
+static int start_and_measure(struct run_state *state, struct trigger *trigger,
 			     struct session *session, struct symbolizer *symbolizer,
 			     struct error *err)
 {
-	const struct run_request *request = measured->report.request;
 	own(own_run_live_close) struct run_live *live = NULL;
-	struct timespec now;
 	char title[512];
-	int r = run_live_open(request, &live, err);
+	int r = run_live_open(state->report.request, &live, err);
 
-	if (r == 0)
-		r = session_start(session, err);
 	if (r < 0)
 		return r;
-	clock_gettime(CLOCK_REALTIME, &now);
-	measured->report.meta.start_time_ns =
-		(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	measured->report.meta.event = trigger->event;
-	measured->report.meta.title = title;
-	request->title(request->options, trigger->ops->n_attached(trigger), title, sizeof(title));
-	if (request->attached)
-		request->attached(request->options, trigger);
-	if (!measured->watch)
-		r = run_report_announce(&measured->report, err);
-	measured->live = live;
-	if (r == 0 && live)
-		r = run_live_start(live, &measured->report.meta, measured->images, measured->naming,
-				   session, err);
-	if (r == 0 && measured->watch)
-		r = watch_begin(measured->watch, &measured->report.meta, err);
-	if (r == 0)
-		r = session_launch(session, err);
+	state->live = live;
+	r = session_start(session, err);
 	if (r < 0)
 		return r;
-	begin_preparing(measured, session, symbolizer);
-	r = measure(measured, session, symbolizer, err);
-	end_preparing(measured);
-	if (r == 0 && symbolizer_kernel_advice(symbolizer))
+	r = announce(state, trigger, title, sizeof(title), err);
+	if (r < 0)
+		return r;
+	r = begin_display(state, session, err);
+	if (r < 0)
+		return r;
+	r = session_launch(session, err);
+	if (r < 0)
+		return r;
+	begin_preparing(state, session, symbolizer);
+	r = measure(state, session, symbolizer, err);
+	end_preparing(state);
+	if (r < 0)
+		return r;
+	if (symbolizer_kernel_advice(symbolizer))
 		message_note("%s", symbolizer_kernel_advice(symbolizer));
-	if (r == 0 && symbolizer_n_broken_inlines(symbolizer))
-		message_note("debug information of %u files was not read to the end: inlined "
+	if (symbolizer_n_broken_inlines(symbolizer))
+		message_note("debug information of %u files was not read completely: inlined "
 			     "functions and lines may be missing",
 			     symbolizer_n_broken_inlines(symbolizer));
-	return r;
+	return 0;
 }
 
 static void own_session_close(struct session **session)
@@ -259,59 +286,60 @@ static void own_session_close(struct session **session)
 	uint32_t limit = session_close(*session);
 
 	if (limit)
-		message_line("WARNING: sysctl kernel.perf_event_max_stack stays raised, because "
-			     "another profiler walks stacks; set it back with: "
+		message_line("WARNING: kernel.perf_event_max_stack stays raised, because "
+			     "another profiler walks stacks; reset it with: "
 			     "sysctl kernel.perf_event_max_stack=%u",
 			     limit);
 }
 
-static int open_and_measure(struct measured *measured, struct trigger *trigger, int *ret_status,
+static int open_and_measure(struct run_state *state, struct trigger *trigger, int *ret_status,
 			    struct error *err)
 {
-	const struct plan *plan = measured->report.request->plan;
+	const struct plan *plan = state->report.request->plan;
 	const struct symbolizer_options options = {
 		.symfs = getenv("BCC_SYMFS"),
 		.debuginfo_root = getenv("BCC_DEBUGINFO_ROOT"),
 		.debuginfod = getenv("DEBUGINFOD_URLS") && *getenv("DEBUGINFOD_URLS"),
 		.inlines = plan->inlines,
 		.lines = plan->lines,
-		.progress = tell_progress,
-		.progress_context = measured,
+		.progress = note_progress,
+		.progress_context = state,
 	};
 	own(own_watch_free) struct watch *watch = NULL;
 	own(own_images_free) struct images *images = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
 	own(own_session_close) struct session *session = NULL;
-	int r = images_new(&(struct images_options){ 0 }, &images);
+	int r;
 
-	measured->images = images;
-	measured->naming = &options;
-	if (r == 0)
-		r = symbolizer_new(images, &options, &symbolizer);
-	if (r == 0 && plan->tui)
-		r = watch_new(&measured->report.request->report, &watch);
-	if (r < 0)
-		return error_set(err, r, "out of memory");
-	measured->watch = watch;
-	if (watch && plan->command)
-		r = watch_shield(watch, err);
-	if (r == 0)
-		r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), &session,
-				 err);
+	if (images_new(&(struct images_options){ 0 }, &images) < 0 ||
+	    symbolizer_new(images, &options, &symbolizer) < 0 ||
+	    (plan->tui && watch_new(&state->report.request->report, &watch) < 0))
+		return error_set(err, -ENOMEM, "out of memory");
+	state->images = images;
+	state->naming = &options;
+	state->watch = watch;
+	if (watch && plan->command) {
+		r = watch_hide_terminal(watch, err);
+		if (r < 0)
+			return r;
+	}
+	r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), &session, err);
 	if (watch)
-		watch_unshield(watch);
+		watch_show_terminal(watch);
 	if (r < 0)
 		return r;
 	if (session_warning(session))
 		message_line("%s", session_warning(session));
-	r = start_and_measure(measured, trigger, session, symbolizer, err);
+	r = start_and_measure(state, trigger, session, symbolizer, err);
 	run_notes_of_unwinding(session);
 	run_notes_of_images(images);
-	if (r == 0)
-		r = run_report_finish(&measured->report, err);
-	if (r == 0)
-		*ret_status = session_command_status(session);
-	return r;
+	if (r < 0)
+		return r;
+	r = run_report_finish(&state->report, err);
+	if (r < 0)
+		return r;
+	*ret_status = session_command_status(session);
+	return 0;
 }
 
 static int measure_and_report(const struct run_request *request, struct trigger *trigger,
@@ -320,24 +348,22 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 	const struct plan *plan = request->plan;
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
-	struct measured measured = { .report = { .request = request, .meta = request->meta } };
+	struct run_state state = { .report = { .request = request, .meta = request->meta } };
 	struct utsname system;
-	int r = tally_new(plan->hash_storage, plan->stack_storage, &tally);
+	int r;
 
-	if (r == 0)
-		r = names_new(&names);
-	if (r < 0)
-		return error_set(err, r, "out of memory");
+	if (tally_new(plan->hash_storage, plan->stack_storage, &tally) < 0 || names_new(&names) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
 	if (uname(&system) == 0) {
-		measured.report.meta.hostname = system.nodename;
-		measured.report.meta.kernel_release = system.release;
+		state.report.meta.hostname = system.nodename;
+		state.report.meta.kernel_release = system.release;
 	}
-	measured.report.tally = tally;
-	measured.report.names = names;
-	r = run_report_open(&measured.report, plan->interval > 0, err);
+	state.report.tally = tally;
+	state.report.names = names;
+	r = run_report_open(&state.report, plan->interval > 0, err);
 	if (r == 0)
-		r = open_and_measure(&measured, trigger, ret_status, err);
-	run_report_close(&measured.report);
+		r = open_and_measure(&state, trigger, ret_status, err);
+	run_report_close(&state.report);
 	return r;
 }
 
@@ -347,9 +373,8 @@ int run(const struct run_request *request, struct trigger *trigger)
 	struct error err = { 0 };
 	int status = -1;
 
-	/* Tables are compiled in large pieces, which go back to the machine when they are done
-	 * with. */
-	mallopt(M_MMAP_THRESHOLD, OWN_PAGES_FROM);
+	/* Memory in which unwinding tables are compiled goes back to the kernel when freed. */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	session_set_log(message_libbpf);
 	if (measure_and_report(request, owned, &status, &err) < 0)
 		return message_error(request->program, &err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A measurement from plan to report: the one place where session, symbolizer and writers meet.
+ * A run of a command, from plan to reports: joins session, symbolizer and writers.
  */
 #ifndef STACKTALLY_RUN_RUN_H
 #define STACKTALLY_RUN_RUN_H
@@ -12,24 +12,26 @@
 #include "report/writer.h"
 #include "trigger/trigger.h"
 
+/* All pointers are borrowed for the run. */
 struct run_request {
-	const char *program; /* for messages */
+	const char *program; /* its name in messages */
 	const struct plan *plan;
 	struct report_options report;
-	struct profile_meta meta; /* what is known before; run() adds times */
+	struct profile_meta meta; /* facts known beforehand; run() adds the others */
 	bool timestamp;		  /* a line with the time before each report */
-	const char *farewell;	  /* last line of text on stdout, or NULL */
-	/* The first line of a text report, without newline; `n` is what the trigger attached to. */
+	const char *farewell;	  /* last line of a text report; or NULL */
+	/* Makes the title of a text report, without newline; `n` is what the trigger attached to.
+	 */
 	void (*title)(const void *options, uint32_t n, char *ret_title, size_t size);
-	/* Called once all is attached, for what the user should know; or NULL. */
+	/* Called when the trigger is attached, to print notes on it; or NULL. */
 	void (*attached)(const void *options, const struct trigger *trigger);
-	const void *options; /* for both */
+	const void *options; /* passed to title() and attached() */
 };
 
-/* Measures, reports, and returns the exit code. The trigger is freed. */
+/* Measures and reports. Prints errors; returns the exit code. Frees the trigger. */
 int run(const struct run_request *request, struct trigger *trigger);
 
-/* Reports from a recording. */
+/* Reports from the recording at `path` instead. */
 int run_from(const struct run_request *request, const char *path);
 
 #endif

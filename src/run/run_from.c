@@ -22,14 +22,16 @@ static int browse(struct run_report *report, struct error *err)
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	r = watch_begin(watch, &report->meta, err);
-	if (r == 0)
-		r = watch_look(watch, report->tally, report->names, &report->meta, err);
-	if (r == 0)
-		watch_end(watch, true);
-	return r;
+	if (r < 0)
+		return r;
+	r = watch_update(watch, report->tally, report->names, &report->meta, err);
+	if (r < 0)
+		return r;
+	watch_end(watch, true);
+	return 0;
 }
 
-/* Outputs are open before anybody looks at it, for what cannot be written to be known first. */
+/* Opens the outputs before --live or --tui shows the recording: errors come first. */
 static int show_and_report(struct run_report *report, const struct recording *recording,
 			   struct error *err)
 {
@@ -41,7 +43,7 @@ static int show_and_report(struct run_report *report, const struct recording *re
 	if (r == 0 && request->plan->tui)
 		r = browse(report, err);
 	if (r == 0)
-		r = run_report_write(report, false, err);
+		r = run_report_write(report, err);
 	return r < 0 ? r : run_report_finish(report, err);
 }
 
@@ -49,7 +51,7 @@ static int report_recording(const struct run_request *request, const char *path,
 {
 	own(own_recording_free) struct recording *recording = NULL;
 	struct run_report report = { .request = request };
-	/* Nobody may be writing to what turns out to be a FIFO. */
+	/* Not to wait for a writer if the path is a FIFO. */
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int r;
 

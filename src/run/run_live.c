@@ -19,7 +19,7 @@ struct run_live {
 	struct session *session;
 };
 
-/* ---- for live/ ---- */
+/* ---- callbacks of live/ ---- */
 
 static int resolve(void *context, const struct tally *tally, struct names *names)
 {
@@ -47,11 +47,11 @@ static int open_live(const char *where, struct live **ret_live, struct error *er
 
 	if (r < 0)
 		return r;
-	/* The address is what was asked for: not a note that -q leaves out. */
+	/* Also with -q: the user needs the URL. */
 	message_line("Live at %s", live_url(live));
 	if (live_is_public(live))
-		message_line("WARNING: whoever can reach that address and sees this line, or the "
-			     "traffic, can watch: nothing is encrypted");
+		message_line("WARNING: nothing is encrypted: anybody who can reach that address "
+			     "and sees this line, or the traffic, can watch");
 	*ret_live = live;
 	return 0;
 }
@@ -81,16 +81,15 @@ int run_live_start(struct run_live *run, const struct profile_meta *meta, struct
 		   struct error *err)
 {
 	struct symbolizer_options own = *options;
-	struct keeper_source source = {
+	struct model_source source = {
 		.resolve = resolve,
-		.record = recording_save,
 		.context = run,
 		.report = run->request->report,
 		.meta = *meta,
 	};
 	int r;
 
-	/* Waiting for a network would make a still picture of it; the report does. */
+	/* No network: the display would stand still meanwhile. Reports may wait for it. */
 	own.debuginfod = false;
 	own.progress = NULL;
 	run->images = images;
@@ -105,7 +104,7 @@ int run_live_look(struct run_live *run, const struct tally *tally, bool cleared,
 {
 	if (!run)
 		return 0;
-	if (live_look(run->live, tally, session_duration(run->session), cleared, cgroup, run) < 0)
+	if (live_update(run->live, tally, session_duration(run->session), cleared, cgroup, run) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -125,7 +124,7 @@ struct recorded {
 	const struct recording *recording;
 };
 
-/* Both tallies have the same addresses. */
+/* Copies the recording's names. Both tallies have the same addresses in the same order. */
 static int take_names(void *context, const struct tally *tally, struct names *names)
 {
 	const struct names *from = ((struct recorded *)context)->recording->names;
@@ -159,9 +158,8 @@ int run_live_serve(const struct run_request *request, const struct recording *re
 		   struct error *err)
 {
 	struct recorded recorded = { recording };
-	const struct keeper_source source = {
+	const struct model_source source = {
 		.resolve = take_names,
-		.record = recording_save,
 		.context = &recorded,
 		.report = request->report,
 		.meta = recording->meta,
@@ -178,8 +176,8 @@ int run_live_serve(const struct run_request *request, const struct recording *re
 	r = open_live(request->plan->live, &live, err);
 	if (r == 0)
 		r = live_start(live, &source, 0, NULL, err);
-	if (r == 0 && live_look(live, recording->tally, recording->meta.duration_ns, false,
-				recorded_cgroup, &recorded) < 0)
+	if (r == 0 && live_update(live, recording->tally, recording->meta.duration_ns, false,
+				  recorded_cgroup, &recorded) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		sigwait(&stop, &signal);

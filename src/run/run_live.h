@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lets others watch a measurement: joins the session and the images with live/. Names of its own,
- * since those of the report are made when the report is due, by the thread that measures.
+ * --live: joins session and process images with live/. Has a symbolizer of its own, which live/
+ * calls on its thread; that of the report names addresses only when a report is due.
  */
 #ifndef STACKTALLY_RUN_RUN_LIVE_H
 #define STACKTALLY_RUN_RUN_LIVE_H
@@ -15,20 +15,20 @@
 
 struct run_live;
 
-/* Listens where the plan says, and tells the user; NULL in `ret_run` when nobody is to watch. */
+/* Listens at the plan's address and prints the URL. Leaves *ret_run NULL without --live. */
 int run_live_open(const struct run_request *request, struct run_live **ret_run, struct error *err);
 
-/* Serves from now on. All is borrowed; `meta` and what it points to must outlive it. */
+/* Serves from now on. Everything is borrowed and must outlive `run`. */
 int run_live_start(struct run_live *run, const struct profile_meta *meta, struct images *images,
 		   const struct symbolizer_options *options, struct session *session,
 		   struct error *err);
 
-/* Shows the tally as it stands; `cleared`: it is about to be cleared. */
+/* Shows the tally; `cleared`: it is about to be cleared. Does nothing if `run` is NULL. */
 int run_live_look(struct run_live *run, const struct tally *tally, bool cleared, struct error *err);
 
 void run_live_close(struct run_live *run);
 
-/* Serves a recording until a signal comes. */
+/* Serves a recording until SIGINT, SIGTERM or SIGHUP. */
 int run_live_serve(const struct run_request *request, const struct recording *recording,
 		   struct error *err);
 

@@ -18,15 +18,18 @@ static void warn(const struct run_report *report, uint64_t missed_sides)
 		message_line("%s", line);
 }
 
-/* How user stacks ended, and where those that are not complete did. */
 static void tell_ends(const struct ends *ends)
 {
+	char assumed[100] = "";
+
 	if (!message_is_verbose() || ends->samples == 0)
 		return;
-	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete; in %" PRIu64
-			" a register was taken to be unchanged by a function called",
-			ends->samples, 100.0 * (double)ends->complete / (double)ends->samples,
-			ends->assumed);
+	if (ends->assumed)
+		snprintf(assumed, sizeof(assumed),
+			 "; in %" PRIu64 " a register was assumed to be unchanged by a callee",
+			 ends->assumed);
+	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete%s", ends->samples,
+			100.0 * (double)ends->complete / (double)ends->samples, assumed);
 	for (uint32_t i = 0; i < ends->n_top; i++) {
 		const struct ends_place *place = &ends->top[i];
 
@@ -37,24 +40,42 @@ static void tell_ends(const struct ends *ends)
 	}
 }
 
+static uint64_t lost_of(const struct tally_losses *losses)
+{
+	return losses->lost_ring + losses->lost_counts + losses->lost_nested;
+}
+
+static void tell_losses(const struct tally_losses *losses)
+{
+	char throttled[64] = "";
+
+	if (losses->throttled)
+		snprintf(throttled, sizeof(throttled), "; throttled %" PRIu64 " times",
+			 losses->throttled);
+	if (lost_of(losses) == 0)
+		message_verbose("%" PRIu64 " events; nothing was lost%s", losses->events,
+				throttled);
+	else
+		message_verbose("%" PRIu64 " events; lost: %" PRIu64
+				" because the ring was full, %" PRIu64
+				" beyond --hash-storage-size, %" PRIu64 " nested%s",
+				losses->events, losses->lost_ring, losses->lost_counts,
+				losses->lost_nested, throttled);
+}
+
 int run_notes_of_report(const struct run_report *report, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
-	uint64_t lost = losses->lost_ring + losses->lost_counts + losses->lost_nested;
 	struct summary summary;
 	int r = summary_of(report->tally, report->names, &summary);
 
 	if (r < 0)
-		return error_set(err, r, "cannot sum up the report: %s", strerror(-r));
+		return error_set(err, r, "cannot summarize the report: %s", strerror(-r));
 	warn(report, summary.missed_sides);
-	message_verbose("lost: %" PRIu64 " for want of room in the ring, %" PRIu64
-			" beyond --hash-storage-size, %" PRIu64 " nested; %" PRIu64
-			" events in all, throttled %" PRIu64 " times",
-			losses->lost_ring, losses->lost_counts, losses->lost_nested, losses->events,
-			losses->throttled);
+	tell_losses(losses);
 	tell_ends(&summary.ends);
 	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", summary.total,
-		     summary.n_stacks, lost);
+		     summary.n_stacks, lost_of(losses));
 	return 0;
 }
 
@@ -89,11 +110,13 @@ void run_notes_of_unwinding(const struct session *session)
 			is.tables.compiled, (double)is.tables.compile_ns / 1e6, is.tables.cached,
 			(double)is.tables.cached_ns / 1e6, is.tables.pending, is.tables.no_cfi,
 			is.tables.broken, is.tables.evicted);
-	message_verbose("unwinding: %u processes, %" PRIu64 " more found no room, nor did %" PRIu64
-			" mappings; %" PRIu64 " stacks were finished in user space, %" PRIu64
-			" of them completed",
-			is.tables.processes, is.tables.processes_cut, is.tables.mappings_cut,
-			is.waited, is.finished);
+	message_verbose("unwinding: %u processes; %" PRIu64
+			" stacks finished in user space, %" PRIu64 " of them complete",
+			is.tables.processes, is.waited, is.finished);
+	if (is.tables.processes_cut || is.tables.mappings_cut)
+		message_verbose("unwinding: no room for %" PRIu64 " processes and %" PRIu64
+				" mappings more",
+				is.tables.processes_cut, is.tables.mappings_cut);
 }
 
 void run_notes_of_images(const struct images *images)
@@ -103,16 +126,15 @@ void run_notes_of_images(const struct images *images)
 
 	if (losses->side_band_lost)
 		message_line("WARNING: %" PRIu64
-			     " of the kernel's records of what processes map were "
-			     "lost: names of code that was mapped meanwhile may be missing",
+			     " mapping events lost; code loaded during the run may be [unknown]",
 			     losses->side_band_lost);
 	if (!message_is_verbose())
 		return;
 	images_size(images, &size);
-	message_verbose("processes: %u address spaces, %u states of them sampled, %" PRIu64
+	message_verbose("processes: %u address spaces, %u process images sampled, %" PRIu64
 			" mappings; %u files, %u held open; missed: %" PRIu64 " processes, %" PRIu64
 			" records, %" PRIu64 " mappings, %" PRIu64 " files",
-			size.spaces, size.asked, size.mappings, size.files, size.files_held,
+			size.spaces, size.sampled, size.mappings, size.files, size.files_held,
 			losses->processes_gone, losses->side_band_lost, losses->mappings_cut,
 			losses->files_unreadable);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the user is told on stderr of a measurement, beside its report.
+ * Messages on stderr about a measurement: warnings, the closing line, and with -v details.
  */
 #ifndef STACKTALLY_RUN_RUN_NOTES_H
 #define STACKTALLY_RUN_RUN_NOTES_H
@@ -8,16 +8,16 @@
 #include "run/run_report.h"
 #include "session/session.h"
 
-/* What was lost, where stacks ended, and the closing line. */
+/* Warnings, losses, the ends of user stacks, and the closing line. 0 or a negative errno. */
 int run_notes_of_report(const struct run_report *report, struct error *err);
 
-/* The same for reports; nothing when there were no tables. */
+/* Fills in what reports tell of unwinding; leaves it as it is if there were no tables. */
 void run_notes_of_tables(const struct session *session, struct profile_unwinding *ret_unwinding);
 
-/* What unwinding took. */
+/* With -v: what unwinding took. */
 void run_notes_of_unwinding(const struct session *session);
 
-/* How much was learned of processes, and what was missed. */
+/* A warning on lost mapping events; with -v, what is known of processes. */
 void run_notes_of_images(const struct images *images);
 
 #endif

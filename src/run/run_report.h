@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a report is made of, live or loaded, and its way to all outputs that were asked for. Must
- * not know how it was measured.
+ * The reports of one run: from what was counted, or loaded, to all outputs. Must not know how it
+ * was measured.
  */
 #ifndef STACKTALLY_RUN_RUN_REPORT_H
 #define STACKTALLY_RUN_RUN_REPORT_H
@@ -15,25 +15,29 @@
 #include "tally/tally.h"
 
 struct run_report {
-	const struct run_request *request;
+	const struct run_request *request; /* borrowed, as tally and names are */
 	struct profile_meta meta;
-	struct tally *tally; /* borrowed, as the names are */
+	struct tally *tally;
 	struct names *names;
 	struct compared compared;
 	struct outputs outputs;
-	bool reported; /* a report went out before: the next one is told apart */
+	bool announced; /* stdout has the title already */
+	bool reported;	/* a report was written */
 };
 
-/* Loads what is compared with, and opens the outputs; `intervals`: there may be many reports. */
+/*
+ * Loads the base of --diff and opens the outputs; `intervals`: there may be several reports. All
+ * functions here return 0 or a negative errno with `err` set.
+ */
 int run_report_open(struct run_report *report, bool intervals, struct error *err);
-/* Whatever was not finished leaves nothing behind. */
+/* Removes the temporary files of outputs that were not finished. Due after run_report_open(). */
 void run_report_close(struct run_report *report);
 
-/* The title goes to stdout as soon as events count, not only with the report. */
+/* Writes the title to stdout when the measurement begins, ahead of the report. */
 int run_report_announce(struct run_report *report, struct error *err);
-/* Writes the tally to all outputs; `titled`: stdout has its title already. */
-int run_report_write(struct run_report *report, bool titled, struct error *err);
-/* The files are whole. */
+/* Writes a report of the tally to every output, and its warnings and closing line to stderr. */
+int run_report_write(struct run_report *report, struct error *err);
+/* After the last report: completes the files. */
 int run_report_finish(struct run_report *report, struct error *err);
 
 #endif

@@ -10,28 +10,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "flame/flame_tree.h"
 #include "tui/tui.h"
 
 #define MAX_NODES 200000u
-#define SHARE	  10 /* one part of so many of the time is for looks */
+#define SHARE	  10 /* updates take at most 1/SHARE of the time */
 
 struct watch {
 	const struct report_options *report;
 	struct flame_frames *frames;
 	struct tui *tui;
-	int shielded[3]; /* what stdin, stdout and stderr were, while commands are kept off */
-	int messages, real_stderr;
-	uint64_t next_ns;
+	int hidden[3];		   /* copies of stdin, stdout and stderr; -1: not hidden */
+	int messages, real_stderr; /* where stderr goes meanwhile, and a copy of it; or -1 */
+	uint64_t next_ns;	   /* no update before */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int watch_new(const struct report_options *report, struct watch **ret_watch)
 {
@@ -42,7 +35,7 @@ int watch_new(const struct report_options *report, struct watch **ret_watch)
 	watch->report = report;
 	watch->messages = watch->real_stderr = -1;
 	for (int i = 0; i < 3; i++)
-		watch->shielded[i] = -1;
+		watch->hidden[i] = -1;
 	if (flame_frames_new(&watch->frames) < 0)
 		return -ENOMEM;
 	*ret_watch = take_ptr(watch);
@@ -51,7 +44,7 @@ int watch_new(const struct report_options *report, struct watch **ret_watch)
 
 /* ---- the standard streams */
 
-int watch_shield(struct watch *watch, struct error *err)
+int watch_hide_terminal(struct watch *watch, struct error *err)
 {
 	own(own_fd) int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -60,21 +53,21 @@ int watch_shield(struct watch *watch, struct error *err)
 	for (int i = 0; i < 3; i++) {
 		if (!isatty(i))
 			continue;
-		watch->shielded[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-		if (watch->shielded[i] < 0 || dup2(nothing, i) < 0)
+		watch->hidden[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+		if (watch->hidden[i] < 0 || dup2(nothing, i) < 0)
 			return error_set(err, -errno, "cannot redirect: %s", strerror(errno));
 	}
 	return 0;
 }
 
-void watch_unshield(struct watch *watch)
+void watch_show_terminal(struct watch *watch)
 {
 	for (int i = 0; i < 3; i++) {
-		if (watch->shielded[i] < 0)
+		if (watch->hidden[i] < 0)
 			continue;
-		dup2(watch->shielded[i], i);
-		own_fd(&watch->shielded[i]);
-		watch->shielded[i] = -1;
+		dup2(watch->hidden[i], i);
+		own_fd(&watch->hidden[i]);
+		watch->hidden[i] = -1;
 	}
 }
 
@@ -108,7 +101,7 @@ static void release_messages(struct watch *watch)
 	watch->messages = watch->real_stderr = -1;
 }
 
-/* ---- looks */
+/* ---- updates */
 
 int watch_begin(struct watch *watch, const struct profile_meta *meta, struct error *err)
 {
@@ -130,44 +123,44 @@ int watch_begin(struct watch *watch, const struct profile_meta *meta, struct err
 
 bool watch_is_due(const struct watch *watch)
 {
-	return now_ns() >= watch->next_ns;
+	return monotonic_ns() >= watch->next_ns;
 }
 
 static int make_tree(struct watch *watch, const struct tally *tally, const struct names *names,
 		     const struct profile_meta *meta, struct flame_tree *ret_tree)
 {
 	struct flame_options options = flame_tree_options(watch->report);
-	struct profile profile = { 0 };
+	own(profile_clear) struct profile profile = { 0 };
 	int r;
 
 	options.max_nodes = MAX_NODES;
 	r = profile_build(tally, names, meta, flame_tree_view(&options), &profile);
-	if (r == 0)
-		r = flame_tree_build(watch->frames, &profile, &options, ret_tree);
-	profile_clear(&profile);
-	return r;
+	if (r < 0)
+		return r;
+	return flame_tree_build(watch->frames, &profile, &options, ret_tree);
 }
 
-int watch_look(struct watch *watch, const struct tally *tally, const struct names *names,
-	       const struct profile_meta *meta, struct error *err)
+int watch_update(struct watch *watch, const struct tally *tally, const struct names *names,
+		 const struct profile_meta *meta, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(tally);
 	struct tui_counts counts = {
 		.duration_ns = meta->duration_ns,
 		.lost = losses->lost_ring + losses->lost_counts + losses->lost_nested,
 	};
-	struct flame_tree tree = { 0 };
-	uint64_t start = now_ns(), end;
+	own(flame_tree_clear) struct flame_tree tree = { 0 };
+	uint64_t start = monotonic_ns(), end;
 	int r = make_tree(watch, tally, names, meta, &tree);
 
 	if (r == 0) {
 		counts.samples = tree.nodes[0].total;
 		r = tui_show(watch->tui, watch->frames, &tree, &counts);
 	}
-	flame_tree_clear(&tree);
-	end = now_ns();
+	if (r < 0)
+		return error_set(err, r, "cannot draw: %s", strerror(-r));
+	end = monotonic_ns();
 	watch->next_ns = end + (end - start) * (SHARE - 1);
-	return r < 0 ? error_set(err, r, "cannot draw: %s", strerror(-r)) : 0;
+	return 0;
 }
 
 void watch_end(struct watch *watch, bool wait)
@@ -184,7 +177,7 @@ void watch_free(struct watch *watch)
 	if (!watch)
 		return;
 	watch_end(watch, false);
-	watch_unshield(watch);
+	watch_show_terminal(watch);
 	flame_frames_free(watch->frames);
 	free(watch);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --tui: what a measurement has counted so far, shown in the terminal while it runs. Between the
- * tally and src/tui/: makes trees of what there is, at a cost that stays a small part of the time,
- * and keeps everybody else off the terminal meanwhile.
+ * --tui: makes flame graphs of a tally for src/tui/ to show, while the measurement runs, at a cost
+ * of at most a tenth of the time; keeps messages and the launched command off the terminal.
+ *
+ * All functions that return int return 0 or a negative errno, with `err` set if they take one.
  */
 #ifndef STACKTALLY_RUN_WATCH_H
 #define STACKTALLY_RUN_WATCH_H
@@ -18,26 +19,29 @@
 
 struct watch;
 
-/* `report` is borrowed. 0 or -ENOMEM. */
+/* `report` is borrowed. */
 int watch_new(const struct report_options *report, struct watch **ret_watch);
-/* Gives the terminal back. */
+/* Also ends what watch_begin() and watch_hide_terminal() began. */
 void watch_free(struct watch *watch);
 DEFINE_OWN(struct watch, watch_free)
 
-/* A command that is made in between has nothing to do with the terminal: it would draw over us. */
-int watch_shield(struct watch *watch, struct error *err);
-void watch_unshield(struct watch *watch);
+/*
+ * Points those of stdin, stdout and stderr that are a terminal at /dev/null, and back. A command
+ * that is made ready in between inherits /dev/null and cannot draw over the flame graph.
+ */
+int watch_hide_terminal(struct watch *watch, struct error *err);
+void watch_show_terminal(struct watch *watch);
 
-/* Takes over the terminal. What is written to stderr from now on appears at the end. */
+/* Takes over the terminal. From now on stderr is kept in memory and printed by watch_end(). */
 int watch_begin(struct watch *watch, const struct profile_meta *meta, struct error *err);
 
-/* Whether another look is worth its time. */
+/* True if an update would not exceed the share of the time. */
 bool watch_is_due(const struct watch *watch);
-/* Shows the tally as it stands; all its addresses have names. */
-int watch_look(struct watch *watch, const struct tally *tally, const struct names *names,
-	       const struct profile_meta *meta, struct error *err);
+/* Shows the tally; all its addresses must have names. */
+int watch_update(struct watch *watch, const struct tally *tally, const struct names *names,
+		 const struct profile_meta *meta, struct error *err);
 
-/* The last look was taken. With `wait`, returns when the user has seen enough. */
+/* Gives the terminal back; with `wait`, only when the user presses the key to quit. */
 void watch_end(struct watch *watch, bool wait);
 
 #endif

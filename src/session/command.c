@@ -19,21 +19,21 @@
 struct command {
 	pid_t pid;
 	int pidfd;
-	int go;	    /* write end: a byte lets it go */
-	int failed; /* read end: errno of an exec that failed, or end of file */
+	int go;	    /* pipe: one byte releases it */
+	int failed; /* pipe: the errno of a failed exec, or end of file */
 	bool running, ended;
 	int status;
 	const char *name;
 };
 
-/* In the child: waits for the word, then execs; says what went wrong. Never returns. */
-static void hold_and_exec(char *const argv[], int go, int failed)
+/* In the child: waits to be released, then execs; reports a failure. Never returns. */
+static void wait_and_exec(char *const argv[], int go, int failed)
 {
 	sigset_t none;
 	char byte;
 	int code;
 
-	/* It must not outlive a tally that dies before it is let go. */
+	/* If our process dies first, the command must not be left waiting. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (read(go, &byte, 1) != 1)
 		_exit(EXIT_NOT_RUNNABLE);
@@ -68,7 +68,7 @@ int command_new(char *const argv[], struct command **ret_command, struct error *
 		(struct command){ .pidfd = -1, .go = go[1], .failed = failed[0], .name = argv[0] };
 	command->pid = fork();
 	if (command->pid == 0)
-		hold_and_exec(argv, go[0], failed[1]);
+		wait_and_exec(argv, go[0], failed[1]);
 	close(go[0]);
 	close(failed[1]);
 	if (command->pid > 0)
@@ -119,7 +119,7 @@ int command_go(struct command *command, struct error *err)
 		return error_set(err, -EPIPE, "'%s' died before it began", command->name);
 	close(command->go);
 	command->go = -1;
-	/* End of file when the exec closed the other end: it runs. */
+	/* A successful exec closes the other end. */
 	do {
 		n = read(command->failed, &code, sizeof(code));
 	} while (n < 0 && errno == EINTR);

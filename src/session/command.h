@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The launched command: forked early and held back before its exec, so that the filters can be
- * set for it; let go once sampling is armed.
+ * The command that the measurement launches: forked early, so that filters can be set for it, and
+ * held before its exec until sampling is armed. From one thread, its parent.
  */
 #ifndef STACKTALLY_SESSION_COMMAND_H
 #define STACKTALLY_SESSION_COMMAND_H
@@ -13,26 +13,27 @@
 
 struct command;
 
+/* Forks; `argv` is borrowed. 0 or a negative errno. */
 int command_new(char *const argv[], struct command **ret_command, struct error *err);
-/* Kills a command that was never let go; one that runs is left alone. */
+/* Kills a command that was never released; one that runs is left alone. */
 void command_free(struct command *command);
 
 pid_t command_pid(const struct command *command);
-int command_pidfd(const struct command *command); /* readable when it has ended */
+int command_pidfd(const struct command *command); /* for poll(): readable once it has ended */
 
 /*
- * Lets it exec. When that fails the error's exit class is 127 (not found) or 126 (cannot be
- * run), as a shell's would be.
+ * Has it exec, and waits until it has. On failure the error's exit class is 127 (not found) or 126
+ * (cannot be run), as a shell's exit status would be.
  */
 int command_go(struct command *command, struct error *err);
 
-/* Passes a signal on. */
+/* Sends it a signal, if it runs. */
 void command_signal(const struct command *command, int signal);
 
-/* Reaps it if it has ended (waits for it with `wait`); true then. */
+/* Whether it has ended; then it is reaped. `wait`: waits for that. */
 bool command_ended(struct command *command, bool wait);
 
-/* Its exit code as a shell gives it (128 + signal); meaningful once it has ended. */
+/* Its exit status as a shell shows it (128 + signal); valid once it has ended. */
 int command_status(const struct command *command);
 
 #endif

@@ -26,8 +26,8 @@ static int write_once(uint32_t limit)
 }
 
 /*
- * -EBUSY while anyone walks stacks. The kernel frees programs, and with them their call chain
- * buffers, some time after the last close: even those of a run that has just ended.
+ * The kernel refuses with -EBUSY while call chain buffers exist. It frees those some time after the
+ * last user is closed, so the buffers of a run that has just ended may be in the way: tried again.
  */
 static int write_limit(uint32_t limit)
 {

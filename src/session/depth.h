@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel walks no more frames than the sysctl kernel.perf_event_max_stack says (127 unless
- * changed). For deeper stacks it is raised for the time of the measurement.
+ * The sysctl kernel.perf_event_max_stack (127 unless changed): the most frames that the kernel's
+ * own stack walks record. For deeper stacks it is raised for the time of the measurement.
  */
 #ifndef STACKTALLY_SESSION_DEPTH_H
 #define STACKTALLY_SESSION_DEPTH_H
@@ -11,14 +11,15 @@
 #include "base/error.h"
 
 /*
- * Makes room for stacks of `depth` frames. `ret_before` receives what was there and has to come
- * back, or 0 when nothing was changed; `ret_limit` what holds now. An error names the sysctl.
+ * Allows stacks of `depth` frames. *ret_limit is the limit from now on, *ret_before the one to
+ * restore, or 0 when nothing was changed. 0, or a negative errno with an error that names the
+ * sysctl: -EBUSY while another profiler walks stacks.
  */
 int depth_raise(uint32_t depth, uint32_t *ret_before, uint32_t *ret_limit, struct error *err);
 
 /*
- * Puts the old limit back, once the programs are gone. `before` 0 does nothing. Returns a negative
- * errno when it cannot be: -EBUSY while another profiler walks stacks.
+ * Restores the limit, once the BPF programs are gone; 0 does nothing. 0, or a negative errno:
+ * -EBUSY while another profiler walks stacks.
  */
 int depth_restore(uint32_t before);
 

@@ -12,7 +12,7 @@ struct epochs {
 	struct wire_counts *counts;
 	uint64_t sets;
 	volatile uint32_t *epoch;
-	int inner, outer; /* of the map of maps that is updated to wait; -1 until then */
+	int inner, outer; /* a map of maps, updated in order to wait; -1 until it is needed */
 };
 
 int epochs_new(struct wire_counts *counts, uint64_t sets, volatile uint32_t *epoch,
@@ -51,26 +51,26 @@ static int make_map_of_maps(struct epochs *epochs)
 
 	if (epochs->outer >= 0)
 		return 0;
-	epochs->inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "settle_inner", sizeof(uint32_t),
+	epochs->inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wait_inner", sizeof(uint32_t),
 				       sizeof(uint32_t), 1, NULL);
 	if (epochs->inner < 0)
 		return epochs->inner;
 	options.inner_map_fd = (uint32_t)epochs->inner;
-	epochs->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "settle", sizeof(uint32_t),
+	epochs->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "wait", sizeof(uint32_t),
 				       sizeof(uint32_t), 1, &options);
 	return epochs->outer < 0 ? epochs->outer : 0;
 }
 
 /*
- * An update of a map of maps returns after a grace period, once no program that ran before can
- * still be running (1ae80cf31938, 4.18): that is all this map is for.
+ * An update of a map of maps waits for a grace period, so no program that ran before it still runs
+ * (1ae80cf31938, Linux 4.18). The map serves no other purpose.
  */
-int epochs_settle(struct epochs *epochs, struct error *err)
+int epochs_wait(struct epochs *epochs, struct error *err)
 {
 	uint32_t zero = 0;
 	int r = make_map_of_maps(epochs);
 
-	if (r == 0)
+	if (r >= 0)
 		r = bpf_map_update_elem(epochs->outer, &zero, &epochs->inner, BPF_ANY);
 	if (r < 0)
 		return error_set(err, r, "cannot wait for the programs in the kernel: %s",
@@ -78,13 +78,13 @@ int epochs_settle(struct epochs *epochs, struct error *err)
 	return 0;
 }
 
-int epochs_turn(struct epochs *epochs, struct error *err)
+int epochs_switch(struct epochs *epochs, struct error *err)
 {
 	uint32_t ended = *epochs->epoch;
 	int r;
 
 	*epochs->epoch = !ended;
-	r = epochs_settle(epochs, err);
+	r = epochs_wait(epochs, err);
 	return r < 0 ? r : (int)ended;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The two epochs of counts. The kernel side counts in one while the other is read and emptied;
- * turning over waits out a grace period, so that no event is counted where somebody reads, none
- * twice, and none is lost between the two.
+ * The two epochs of counts. The BPF programs count in one while user space reads and empties the
+ * other. Switching waits for a grace period, after which no program counts in the old epoch: so
+ * each event is in exactly one epoch.
  */
 #ifndef STACKTALLY_SESSION_EPOCHS_H
 #define STACKTALLY_SESSION_EPOCHS_H
@@ -15,28 +15,29 @@
 struct epochs;
 
 /*
- * `counts` are `sets` for epoch 0 and as many for epoch 1, `epoch` is the kernel side's variable;
- * both mapped into our memory, and borrowed.
+ * `counts` has `sets` sets for epoch 0, then as many for epoch 1; `epoch` is the variable by which
+ * the BPF programs know theirs. Both are memory shared with the kernel, and borrowed. 0 or -ENOMEM.
  */
 int epochs_new(struct wire_counts *counts, uint64_t sets, volatile uint32_t *epoch,
 	       struct epochs **ret_epochs);
 void epochs_free(struct epochs *epochs);
 
 /*
- * Makes the other epoch the one that counts and waits until no program counts in the old one: some
+ * Makes the other epoch the current one and waits until no program counts in the old one, some
  * 10 ms. Returns the epoch that has ended, 0 or 1, or a negative errno.
  */
-int epochs_turn(struct epochs *epochs, struct error *err);
+int epochs_switch(struct epochs *epochs, struct error *err);
 
-/* Waits as epochs_turn() does, without turning: for the end, when nothing fires any more. */
-int epochs_settle(struct epochs *epochs, struct error *err);
+/* Waits for a grace period: at the end, when no event fires any more, for programs still running.
+ */
+int epochs_wait(struct epochs *epochs, struct error *err);
 
-/* The epoch that counts now. */
+/* The current epoch. */
 uint32_t epochs_now(const struct epochs *epochs);
 
 /*
- * Takes all counts out of an epoch that nobody counts in, calling `take` for each. Stops at the
- * first negative value that `take` returns and gives it back.
+ * Calls `take` for each count of an epoch that has ended, and clears it. Stops at the first
+ * negative value of `take` and returns it; else 0.
  */
 int epochs_drain(struct epochs *epochs, uint32_t epoch,
 		 int (*take)(void *context, const struct wire_hash *hash, uint64_t count),

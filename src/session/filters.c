@@ -16,12 +16,13 @@
 #include <bpf/libbpf.h>
 
 #include "base/cpu_list.h"
+#include "base/grow.h"
 #include "base/own.h"
 #include "stacktally.skel.h"
 
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
 #define INITIAL_PIDNS 0xEFFFFFFCu
-/* Room for children that are followed: beyond it they are counted as lost. */
+/* Room for followed children; the programs count those beyond it (lost_children). */
 #define FOLLOWED_MAX 65536u
 
 static int own_pidns(struct wire_config *config, struct error *err)
@@ -38,7 +39,7 @@ static int own_pidns(struct wire_config *config, struct error *err)
 	return 0;
 }
 
-/* Some of the ids must be there; which of them are not is no reason to miss the others. */
+/* An error if none of the ids exists; those that do are measured without the others. */
 static int check_ids(const struct id_list *list, const char *what, struct error *err)
 {
 	char path[32];
@@ -94,8 +95,8 @@ static void size_map(struct bpf_map *map, uint64_t entries)
 	bpf_map__set_max_entries(map, (uint32_t)(entries ? entries : 1));
 }
 
-static int configure_maps(const struct plan_filter *filter, struct stacktally *skeleton,
-			  struct wire_config *config, struct error *err)
+static int reuse_pinned_maps(const struct plan_filter *filter, struct stacktally *skeleton,
+			     struct wire_config *config, struct error *err)
 {
 	int r = 0;
 
@@ -104,12 +105,11 @@ static int configure_maps(const struct plan_filter *filter, struct stacktally *s
 		r = reuse_pinned(skeleton->maps.cgroupmap, filter->cgroupmap, "--cgroupmap",
 				 sizeof(uint64_t), err);
 	}
-	if (r == 0 && filter->mntnsmap) {
-		config->flags |= WIRE_FILTER_MNTNSMAP;
-		r = reuse_pinned(skeleton->maps.mntnsmap, filter->mntnsmap, "--mntnsmap",
-				 sizeof(uint32_t), err);
-	}
-	return r;
+	if (r < 0 || !filter->mntnsmap)
+		return r;
+	config->flags |= WIRE_FILTER_MNTNSMAP;
+	return reuse_pinned(skeleton->maps.mntnsmap, filter->mntnsmap, "--mntnsmap",
+			    sizeof(uint32_t), err);
 }
 
 int filters_configure(const struct plan *plan, struct stacktally *skeleton,
@@ -120,12 +120,15 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 	bool follow = filter->follow_forks || command;
 	int r = own_pidns(config, err);
 
-	if (r == 0)
-		r = check_ids(&filter->tgids, "process", err);
-	if (r == 0)
-		r = check_ids(&filter->tids, "thread", err);
-	if (r == 0)
-		r = check_cpu(filter->cpu, err);
+	if (r < 0)
+		return r;
+	r = check_ids(&filter->tgids, "process", err);
+	if (r < 0)
+		return r;
+	r = check_ids(&filter->tids, "thread", err);
+	if (r < 0)
+		return r;
+	r = check_cpu(filter->cpu, err);
 	if (r < 0)
 		return r;
 	config->flags |= filter->include_idle ? WIRE_IDLE : 0;
@@ -146,7 +149,7 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		bpf_program__set_autoload(skeleton->progs.on_exec, true);
 		bpf_program__set_autoload(skeleton->progs.on_exit, true);
 	}
-	return configure_maps(filter, skeleton, config, err);
+	return reuse_pinned_maps(filter, skeleton, config, err);
 }
 
 static int fill_ids(struct bpf_map *map, const struct id_list *list, struct error *err)
@@ -179,12 +182,12 @@ static int fill_cgroup(const char *path, struct bpf_map *map, struct error *err)
 	return 0;
 }
 
-struct parentage {
+struct process {
 	pid_t pid, parent;
-	bool member;
+	bool member; /* one of the processes to measure, or a descendant */
 };
 
-/* The parent of a process from /proc/PID/stat, or 0. The comm may hold anything, even ") ". */
+/* The parent of a process by /proc/PID/stat, or 0. The comm may have any characters, even ") ". */
 static pid_t parent_of(const char *pid)
 {
 	char path[64], text[512];
@@ -203,39 +206,37 @@ static pid_t parent_of(const char *pid)
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
-static int list_processes(struct parentage **ret_list, size_t *ret_n)
+static int list_processes(struct process **ret_list, size_t *ret_n)
 {
-	own(own_free) struct parentage *list = NULL;
+	own(own_free) struct process *list = NULL;
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	size_t n = 0;
+	size_t n = 0, capacity = 0;
+	int r = 0;
 
 	if (!proc)
 		return -errno;
 	while ((entry = readdir(proc))) {
-		struct parentage *grown;
-
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
-		grown = reallocarray(list, n + 1, sizeof(*grown));
-		if (!grown) {
-			closedir(proc);
-			return -ENOMEM;
-		}
-		list = grown;
-		list[n++] = (struct parentage){ .pid = atoi(entry->d_name),
-						.parent = parent_of(entry->d_name) };
+		r = grow(&list, &capacity, n + 1);
+		if (r < 0)
+			break;
+		list[n++] = (struct process){ .pid = atoi(entry->d_name),
+					      .parent = parent_of(entry->d_name) };
 	}
 	closedir(proc);
+	if (r < 0)
+		return r;
 	*ret_list = take_ptr(list);
 	*ret_n = n;
 	return 0;
 }
 
-/* The children that the processes have already: forks from here on are followed in the kernel. */
+/* Adds the existing descendants of the processes; later forks are followed in the kernel. */
 static int fill_descendants(const struct id_list *roots, struct bpf_map *map, struct error *err)
 {
-	own(own_free) struct parentage *list = NULL;
+	own(own_free) struct process *list = NULL;
 	uint32_t state = WIRE_MEMBER;
 	size_t n = 0;
 	bool found = true;
@@ -266,13 +267,17 @@ int filters_fill(const struct plan *plan, struct stacktally *skeleton, struct er
 	const struct plan_filter *filter = &plan->filter;
 	int r = fill_ids(skeleton->maps.tgids, &filter->tgids, err);
 
-	if (r == 0)
-		r = fill_ids(skeleton->maps.tids, &filter->tids, err);
-	if (r == 0 && filter->follow_forks && filter->tgids.n)
+	if (r < 0)
+		return r;
+	r = fill_ids(skeleton->maps.tids, &filter->tids, err);
+	if (r < 0)
+		return r;
+	if (filter->follow_forks && filter->tgids.n) {
 		r = fill_descendants(&filter->tgids, skeleton->maps.tgids, err);
-	if (r == 0 && filter->cgroup)
-		r = fill_cgroup(filter->cgroup, skeleton->maps.cgroup, err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return filter->cgroup ? fill_cgroup(filter->cgroup, skeleton->maps.cgroup, err) : 0;
 }
 
 int filters_add_process(struct stacktally *skeleton, pid_t pid, bool on_exec, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plan's filters, as the kernel side wants them: flags of the configuration before the
- * object is loaded, contents of maps after.
+ * The plan's filters as the BPF programs take them: flags in the configuration before the object is
+ * loaded, contents of maps after.
  */
 #ifndef STACKTALLY_SESSION_FILTERS_H
 #define STACKTALLY_SESSION_FILTERS_H
@@ -13,16 +13,16 @@
 struct stacktally;
 
 /*
- * Before the load: sets `config`, the sizes of the filters' maps, and puts pinned maps in their
- * places. Ids are checked: those of no process at all are an error.
+ * Before the load: sets flags of `config` and the sizes of the filters' maps, puts pinned maps in
+ * place, and has the programs that follow forks loaded. -ESRCH when none of the ids exists.
  */
 int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		      struct wire_config *config, struct error *err);
 
-/* After the load, with what follows forks attached: fills the maps. */
+/* After the load, once the programs that follow forks are attached: fills the maps. */
 int filters_fill(const struct plan *plan, struct stacktally *skeleton, struct error *err);
 
-/* Adds one process: counted from its next exec on, with `on_exec`. */
+/* Adds a process; with `on_exec` it counts from its next exec on. */
 int filters_add_process(struct stacktally *skeleton, pid_t pid, bool on_exec, struct error *err);
 
 #endif

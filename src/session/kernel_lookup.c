@@ -10,9 +10,9 @@
 #include "bpf/wire.h"
 #include "stacktally.skel.h"
 
-void kernel_lookup_choose(struct stacktally *skeleton)
+void kernel_lookup_select(struct stacktally *skeleton)
 {
-	/* The younger of the two helpers that are called. */
+	/* bpf_snprintf() is older than bpf_kallsyms_lookup_name(). */
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) != 1 ||
 	    libbpf_probe_bpf_helper(BPF_PROG_TYPE_SYSCALL, BPF_FUNC_kallsyms_lookup_name, NULL) !=
 		    1)
@@ -21,7 +21,7 @@ void kernel_lookup_choose(struct stacktally *skeleton)
 	bpf_program__set_autoload(skeleton->progs.symbol_named, true);
 }
 
-/* What the program returned. */
+/* Runs a program; its result, or a negative errno. */
 static int run(const struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
@@ -59,12 +59,12 @@ static int address_of(void *context, const char *name, uint64_t *ret_address)
 	return r;
 }
 
-bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_asker)
+bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_lookup)
 {
 	if (bpf_program__fd(skeleton->progs.symbol_at) < 0)
 		return false;
-	*ret_asker = (struct kernel_lookup){ .context = skeleton,
-					     .symbol_at = symbol_at,
-					     .address_of = address_of };
+	*ret_lookup = (struct kernel_lookup){ .context = skeleton,
+					      .symbol_at = symbol_at,
+					      .address_of = address_of };
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks the running kernel what its code is called, by programs of the BPF object that are run from
- * here: since Linux 5.16. Must not know: what is made of the answers (symbolize/kernel_symbols.h).
+ * Looks up symbols in the running kernel: by BPF programs of ours (bpf/kernel_symbol.bpf.c) that
+ * are run for each question, which Linux 5.16 and later can (kernel/kernel_symbols.h).
  */
 #ifndef STACKTALLY_SESSION_KERNEL_LOOKUP_H
 #define STACKTALLY_SESSION_KERNEL_LOOKUP_H
@@ -12,10 +12,10 @@
 
 struct stacktally;
 
-/* Has the programs loaded with the object, where the kernel has what they call. */
-void kernel_lookup_choose(struct stacktally *skeleton);
+/* Has the programs loaded with the object, if the kernel has the helpers they call. */
+void kernel_lookup_select(struct stacktally *skeleton);
 
-/* Once it is loaded. False: this kernel cannot be asked. */
-bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_asker);
+/* After the load. *ret_lookup borrows `skeleton`. False: this kernel cannot be asked. */
+bool kernel_lookup_get(struct stacktally *skeleton, struct kernel_lookup *ret_lookup);
 
 #endif

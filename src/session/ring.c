@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 /*
- * As in kernel/bpf/ringbuf.c: a page with the consumer's position, one with the producer's, then
- * the data. Positions only grow. A record is a header of 8 bytes, whose first 4 are the size with
- * two flags, and the bytes, rounded up to 8.
+ * The layout of kernel/bpf/ringbuf.c: a page with the consumer's position, a page with the
+ * producer's, then the data. A record is a header of 8 bytes, of which the first 4 are the size and
+ * two flags, and its bytes, padded to a multiple of 8.
  */
 struct ring {
 	size_t page, size;
 	_Atomic unsigned long *consumer;
-	const char *producer; /* and the data, one page on */
-	char *wrapped;	      /* copy of a record that wraps; room for any */
+	const char *producer; /* the data are one page further */
+	char *wrapped;	      /* the copy of the last record that wrapped */
 };
 
 int ring_new(int map, size_t size, struct ring **ret_ring)
@@ -111,7 +111,7 @@ int ring_consume(struct ring *ring, int (*take)(void *context, const void *recor
 		uint32_t word = atomic_load_explicit(header, memory_order_acquire);
 		uint32_t size = word & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
-		/* Reserved and not written yet: it and what follows come the next time. */
+		/* Still being written: this and all that follow come the next time. */
 		if (word & BPF_RINGBUF_BUSY_BIT)
 			break;
 		if (size > ring->size - BPF_RINGBUF_HDR_SZ)

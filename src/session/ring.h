@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reading end of a BPF ring buffer. libbpf's maps the data twice in a row, so that no record
- * wraps; both mappings are resident memory from the start. This one maps it once and copies the
- * rare record that wraps, which halves what the largest part of our memory takes.
+ * The reading end of a BPF ring buffer (Documentation/bpf/ringbuf.rst). libbpf maps the data twice
+ * in a row, so that no record wraps. This one maps it once, and copies the rare record that wraps:
+ * that halves the resident memory of the buffer. From one thread.
  */
 #ifndef STACKTALLY_SESSION_RING_H
 #define STACKTALLY_SESSION_RING_H
@@ -16,14 +16,14 @@ int ring_new(int map, size_t size, struct ring **ret_ring);
 void ring_free(struct ring *ring);
 
 /*
- * Calls `take` for each record that is there at the call, in order, and gives its room back.
- * Stops after the first for which `take` returns other than 0, and returns that, and before one
- * that is being written; -EPROTO for a record that cannot be; else 0.
+ * Calls `take` for each record that is in the buffer now, in order, and frees its room. Stops
+ * before a record that is still being written, and after one for which `take` returns other than 0,
+ * which is then returned. Else 0; -ENOMEM; or -EPROTO for an impossible record.
  */
 int ring_consume(struct ring *ring, int (*take)(void *context, const void *record, size_t size),
 		 void *context);
 
-/* Positions, which only grow: where the next record will be put, and where the next is taken. */
+/* Positions in bytes, which only grow: past the last record, and of the next to be consumed. */
 unsigned long ring_end(const struct ring *ring);
 unsigned long ring_taken(const struct ring *ring);
 

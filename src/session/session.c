@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The loop that waits, drains and ends; what there is to know of it meanwhile. */
+/* The loop that waits, drains and ends the measurement; what others may ask of it meanwhile. */
 #include "session/session.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 
 #include "base/own.h"
-#include "kernel/kernel_tables.h"
+#include "kernel/orc_tables.h"
 #include "session/session_internal.h"
 
-/* How often the ring is looked at without being woken. */
+/* How often the ring buffer is drained even without a wakeup. */
 #define DRAIN_NS (100 * NS_PER_MS)
 
-/*
- * How long the last report may wait for the tables of walks that wait; and one by the interval,
- * while more is sampled.
- */
+/* How long the last report, and one of an interval, may wait for the tables of deferred walks. */
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
 #define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)
 
@@ -28,7 +26,7 @@ static uint64_t end_of(const struct session *session)
 
 static void wait_for_something(struct session *session)
 {
-	uint64_t now = now_ns(), until = now + DRAIN_NS, end = end_of(session);
+	uint64_t now = monotonic_ns(), until = now + DRAIN_NS, end = end_of(session);
 	struct timespec timeout = { 0 };
 	struct pollfd fds[] = {
 		{ .fd = session->signals.fd, .events = POLLIN },
@@ -42,8 +40,8 @@ static void wait_for_something(struct session *session)
 		until = end;
 	if (session->plan->interval > 0 && session->next_interval < until)
 		until = session->next_interval;
-	if (session->plan->tick > 0 && session->next_look < until)
-		until = session->next_look;
+	if (session->plan->tick > 0 && session->next_refresh < until)
+		until = session->next_refresh;
 	if (until > now) {
 		timeout.tv_sec = (time_t)((until - now) / NS_PER_SECOND);
 		timeout.tv_nsec = (long)((until - now) % NS_PER_SECOND);
@@ -52,8 +50,8 @@ static void wait_for_something(struct session *session)
 }
 
 /*
- * A first signal ends the measurement; with a command it goes on to the command (from a terminal
- * it has it already), whose end ends the measurement, and a second signal does so at once.
+ * Whether a signal ends the measurement. With a launched command the first is passed on to it (one
+ * from the terminal it has got itself), and only the second ends the measurement at once.
  */
 static bool interrupted(struct session *session)
 {
@@ -70,20 +68,20 @@ static bool interrupted(struct session *session)
 	return stop;
 }
 
-/* Whether it is time for the next look; those that were missed are not made up for. */
-static bool look_is_due(struct session *session, uint64_t now)
+/* Whether a refresh is due; refreshes that were missed are skipped. */
+static bool refresh_is_due(struct session *session, uint64_t now)
 {
 	uint64_t tick = (uint64_t)(session->plan->tick * (double)NS_PER_SECOND);
 
-	if (!tick || now < session->next_look)
+	if (!tick || now < session->next_refresh)
 		return false;
-	session->next_look += ((now - session->next_look) / tick + 1) * tick;
+	session->next_refresh += ((now - session->next_refresh) / tick + 1) * tick;
 	return true;
 }
 
 static bool is_over(struct session *session, enum session_event *ret_event)
 {
-	uint64_t now = now_ns();
+	uint64_t now = monotonic_ns();
 
 	if (interrupted(session)) {
 		*ret_event = SESSION_INTERRUPTED;
@@ -97,11 +95,11 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 	if (session->plan->interval > 0 && now >= session->next_interval) {
 		session->next_interval +=
 			(uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
-		look_is_due(session, now); /* an interval's end is one, too */
+		refresh_is_due(session, now); /* the report is one */
 		*ret_event = SESSION_INTERVAL;
 		return true;
 	}
-	if (look_is_due(session, now)) {
+	if (refresh_is_due(session, now)) {
 		*ret_event = SESSION_TICK;
 		return true;
 	}
@@ -113,81 +111,99 @@ static int finish(struct session *session, struct error *err)
 	const struct trigger_ops *ops = session->trigger->ops;
 	int r = 0;
 
-	/* What takes long to detach is only disarmed here; session_close() waits for it. */
+	/* Probes that take long to detach are only disarmed here; session_close() waits for them.
+	 */
 	kernel_side_arm(&session->side, false);
-	session->stopped = now_ns();
+	session->stopped = monotonic_ns();
 	if (ops->stop_begin)
 		ops->stop_begin(session->trigger);
-	if (ops->stop_settles)
+	if (ops->stop_waits)
 		ops->stop(session->trigger);
 	else
-		r = epochs_settle(session->side.epochs, err);
+		r = epochs_wait(session->side.epochs, err);
 	if (r == 0)
 		r = session_drain(session, epochs_now(session->side.epochs), REPORT_PATIENCE_NS,
 				  err);
 	if (r == 0)
-		r = ledger_close(&session->ledger, &session->side, session->trigger,
-				 tally_losses(session->tally), true, err);
+		r = accounting_report(&session->accounting, &session->side, session->trigger,
+				      tally_losses(session->tally), true, err);
 	signals_restore(&session->signals);
 	return r;
 }
 
-/* When events count already: some kernels take 50 ms to answer. Until then they walk themselves. */
-static void tell_kernel_tables(struct session *session)
+/*
+ * Tells the BPF programs where the kernel's ORC tables are. Events count already, because some
+ * kernels take 50 ms to answer; until then bpf_get_stack() walks.
+ */
+static void tell_orc_tables(struct session *session)
 {
 	volatile struct wire_orc *orc = kernel_side_orc(&session->side);
 	const struct trigger *trigger = session->trigger;
-	struct kernel_lookup asker;
+	struct kernel_lookup lookup;
 
-	if (session->told)
+	if (session->told_orc)
 		return;
-	session->told = true;
+	session->told_orc = true;
 	if (!session->plan->kernel || !trigger->ops->walks_kernel ||
-	    trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT)
+	    trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT)
 		return;
-	kernel_side_tell_modules(&session->side);
-	if (session_kernel_lookup(session, &asker)) {
-		kernel_tables_ask(&asker, orc);
+	kernel_side_write_modules(&session->side);
+	if (session_kernel_lookup(session, &lookup)) {
+		orc_tables_look_up(&lookup, orc);
 	} else {
-		own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
+		own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
-		kernel_tables_read(kallsyms, orc);
+		orc_tables_read(kallsyms, orc);
 	}
+}
+
+/* Waits until the caller has to act; the epoch goes on. */
+static int run_until_event(struct session *session, enum session_event *ret_event,
+			   struct error *err)
+{
+	while (!is_over(session, ret_event)) {
+		int r;
+
+		wait_for_something(session);
+		r = session_consume(session, err);
+		if (r == 0 && session_epoch_is_full(session))
+			r = session_switch_and_drain(session, 0, err);
+		if (r < 0)
+			return r;
+		if (session->trigger->ops->tick && monotonic_ns() >= session->next_tick) {
+			session->trigger->ops->tick(session->trigger);
+			session->next_tick = monotonic_ns() + TICK_NS;
+		}
+	}
+	return 0;
 }
 
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
 		struct error *err)
 {
 	enum session_event event;
-	int r = 0;
+	int r;
 
 	session->tally = tally;
-	tell_kernel_tables(session);
-	while (!is_over(session, &event)) {
-		wait_for_something(session);
-		r = session_consume(session, err);
-		if (r == 0 && session_must_turn(session))
-			r = session_turn_and_drain(session, 0, err);
-		if (r < 0)
-			return r;
-		if (session->trigger->ops->tick && now_ns() >= session->next_tick) {
-			session->trigger->ops->tick(session->trigger);
-			session->next_tick = now_ns() + TICK_NS;
-		}
-	}
+	tell_orc_tables(session);
+	r = run_until_event(session, &event, err);
+	if (r < 0)
+		return r;
 	if (event == SESSION_INTERVAL || event == SESSION_TICK) {
-		r = session_turn_and_drain(session,
-					   event == SESSION_INTERVAL ? INTERVAL_PATIENCE_NS : 0,
-					   err);
+		r = session_switch_and_drain(session,
+					     event == SESSION_INTERVAL ? INTERVAL_PATIENCE_NS : 0,
+					     err);
 		if (r == 0)
-			r = ledger_close(&session->ledger, &session->side, session->trigger,
-					 tally_losses(session->tally), false, err);
+			r = accounting_report(&session->accounting, &session->side,
+					      session->trigger, tally_losses(session->tally), false,
+					      err);
 	} else {
 		r = finish(session, err);
 	}
-	if (r == 0)
-		*ret_event = event;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_event = event;
+	return 0;
 }
 
 uint64_t session_events(const struct session *session)
@@ -207,7 +223,7 @@ bool session_unwinding(const struct session *session, struct unwinder_stats *ret
 
 uint64_t session_duration(const struct session *session)
 {
-	return (session->stopped ? session->stopped : now_ns()) - session->started;
+	return (session->stopped ? session->stopped : monotonic_ns()) - session->started;
 }
 
 int session_command_status(struct session *session)

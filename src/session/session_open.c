@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens, starts and closes a session; all that is done once. */
+/* Opens and closes a session. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,23 +17,15 @@
 #include "kernel/tracepoint_frames.h"
 #include "session/capability.h"
 #include "session/depth.h"
-#include "session/filters.h"
-#include "session/hold.h"
 #include "session/kernel_lookup.h"
 #include "session/session_internal.h"
 #include "stacktally.skel.h"
-
-/* At most so long is spent on reading what runs already, before the first look at the ring. */
-#define LEARN_NS (10 * NS_PER_MS)
-
-/* And before the first event, where many may come at once. */
-#define LEARN_ALL_NS NS_PER_SECOND
 
 #define DRAIN_NICE (-10)
 
 void session_set_log(int (*log)(int level, const char *format, va_list args))
 {
-	/* enum libbpf_print_level is an int to those who need not know libbpf. */
+	/* For callers that do not know libbpf its enum libbpf_print_level is an int. */
 	libbpf_set_print((libbpf_print_fn_t)(void *)log);
 }
 
@@ -50,7 +42,7 @@ static void read_line(const char *path, char *line, size_t size)
 
 static int check_hang(struct session *session, struct error *err)
 {
-	char signature[256], level[32];
+	char signature[256], level[HANG_LEVEL_SIZE];
 	struct utsname name;
 	enum hang_risk risk;
 
@@ -69,12 +61,12 @@ static int check_hang(struct session *session, struct error *err)
 		snprintf(
 			session->warning, sizeof(session->warning),
 			"WARNING: kernels of this version (%s) could hang when a BPF program reads "
-			"user memory, unless the fix of 6.4 (d319f344561d) was carried back.",
+			"user memory, unless the fix of 6.4 (d319f344561d) was backported.",
 			level);
 	return 0;
 }
 
-/* One descriptor a CPU and more: the soft limit is for programs that use select(). */
+/* At least one descriptor for each CPU is needed; soft limits are low for the sake of select(2). */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -86,15 +78,15 @@ static void raise_file_limit(void)
 }
 
 /*
- * A machine that is busy enough to be measured must not keep us from draining: what we do takes
- * little time, but it cannot wait for long. The command was forked before, and stays as it is.
+ * So that a busy machine does not keep us from draining in time. The command was forked before, and
+ * keeps its priority.
  */
-static void go_first(void)
+static void raise_priority(void)
 {
 	setpriority(PRIO_PROCESS, 0, DRAIN_NICE);
 }
 
-/* From before the first sample on, so that no process comes or goes unseen. */
+/* Opened before the first event, so that no process comes or goes unnoticed. */
 static int open_sideband(struct session *session, struct error *err)
 {
 	int r = session->plan->user ? sideband_open(session->images, &session->sideband) : 0;
@@ -114,60 +106,24 @@ static bool find_symbol(void *kernel, uint64_t address, struct kernel_symbol *re
 	return kernel_names_find(kernel, address, ret_symbol);
 }
 
-static int open_books(struct session *session, struct kernel_names *kernel, struct error *err)
+static int open_epoch_stacks(struct session *session, struct kernel_names *kernel,
+			     struct error *err)
 {
-	struct book_options options = {
+	struct epoch_stacks_options options = {
 		.images = session->images,
 		.name = session->plan->filter.name,
 		.kernel_depth = session->plan->kernel_depth,
 	};
-	bool raw = session->trigger->delivery == TRIGGER_DELIVERS_RAW_TRACEPOINT;
+	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
 	int r = 0;
 
 	memcpy(options.seed, session->side.seed, sizeof(options.seed));
-	if (session->trigger->delivery != TRIGGER_DELIVERS_NOTHING)
+	if (session->trigger->frames != TRIGGER_FRAMES_NONE)
 		r = tracepoint_frames_new(find_symbol, kernel, raw, &session->tracepoint_frames);
 	options.tracepoint_frames = session->tracepoint_frames;
 	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
-		r = book_new(&options, &session->books[i]);
+		r = epoch_stacks_new(&options, &session->stacks[i]);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
-}
-
-/* ---- what is there before the first event ---- */
-
-/*
- * What is there to be walked from the first event on: processes that were chosen, and all where
- * events come by the thousand. Samples come one by one, and those that lack a table are finished
- * later.
- */
-static bool prepares_all(const struct session *session)
-{
-	return !session->plan->filter.tgids.n && !session->command &&
-	       !session->trigger->ops->stop_settles;
-}
-
-static bool prepares(const struct session *session)
-{
-	return session->unwinder && (session->plan->filter.tgids.n || prepares_all(session));
-}
-
-static int prepare_tables(struct session *session, struct error *err)
-{
-	const struct id_list *tgids = &session->plan->filter.tgids;
-	uint32_t image;
-	int r;
-
-	if (!prepares(session))
-		return 0;
-	images_lock(session->images);
-	r = images_keep_up(session->images);
-	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
-		r = images_at(session->images, (pid_t)tgids->ids[i], 0, now_ns(), &image);
-	if (r == 0 && prepares_all(session))
-		r = images_learn_running(session->images, LEARN_ALL_NS);
-	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);
-	images_unlock(session->images);
-	return r;
 }
 
 struct loading {
@@ -184,22 +140,19 @@ static void *load(void *context)
 	return NULL;
 }
 
-/*
- * Tables are read while the verifier is at work: each takes some 20 ms, and neither needs the
- * other.
- */
+/* Makes the tables while a thread loads the programs: each takes some 20 ms. */
 static int load_and_prepare(struct session *session, struct error *err)
 {
 	struct loading loading = { .side = &session->side };
 	pthread_t thread;
 	int r;
 
-	if (!prepares(session))
+	if (!session_prepares(session))
 		return kernel_side_load(&session->side, err);
 	r = thread_start(&thread, load, &loading);
 	if (r < 0)
 		return error_set(err, r, "cannot start a thread: %s", strerror(-r));
-	r = prepare_tables(session, err);
+	r = session_prepare_tables(session, err);
 	pthread_join(thread, NULL);
 	if (loading.r < 0) {
 		if (err)
@@ -209,7 +162,7 @@ static int load_and_prepare(struct session *session, struct error *err)
 	return r;
 }
 
-/* Frames of the deepest stack that the kernel walks for us. */
+/* The depth of the deepest stack that the kernel's own walks record for us. */
 static uint32_t depth_of_kernel_walks(const struct plan *plan)
 {
 	uint32_t kernel = plan->kernel ? plan->kernel_depth : 0;
@@ -218,34 +171,50 @@ static uint32_t depth_of_kernel_walks(const struct plan *plan)
 	return kernel > user ? kernel : user;
 }
 
-static int open_session(struct session *session, struct kernel_names *kernel, struct error *err)
+/* What has to be checked and set before the command is forked. */
+static int prepare_process(struct session *session, uint32_t *ret_max_stack, struct error *err)
 {
-	uint32_t limit;
 	int r = capability_check(err);
 
-	if (r == 0)
-		r = check_hang(session, err);
-	if (r == 0)
-		r = signals_block(&session->signals, err);
-	if (r == 0)
-		r = depth_raise(depth_of_kernel_walks(session->plan), &session->stack_limit_before,
-				&limit, err);
-	if (r == 0 && session->plan->command)
-		r = command_new(session->plan->command, &session->command, err);
 	if (r < 0)
 		return r;
+	r = check_hang(session, err);
+	if (r < 0)
+		return r;
+	r = signals_block(&session->signals, err);
+	if (r < 0)
+		return r;
+	return depth_raise(depth_of_kernel_walks(session->plan), &session->stack_limit_before,
+			   ret_max_stack, err);
+}
+
+static int open_session(struct session *session, struct kernel_names *kernel, struct error *err)
+{
+	uint32_t max_stack;
+	int r = prepare_process(session, &max_stack, err);
+
+	if (r < 0)
+		return r;
+	if (session->plan->command) {
+		r = command_new(session->plan->command, &session->command, err);
+		if (r < 0)
+			return r;
+	}
 	raise_file_limit();
-	go_first();
+	raise_priority();
 	r = open_sideband(session, err);
-	if (r == 0)
-		r = kernel_side_open(session->plan, session->trigger, limit, &session->side, err);
-	if (r == 0)
-		r = unwinder_open(session->plan, &session->side, session->images,
-				  &session->unwinder, err);
-	if (r == 0)
-		r = load_and_prepare(session, err);
-	if (r == 0)
-		r = open_books(session, kernel, err);
+	if (r < 0)
+		return r;
+	r = kernel_side_open(session->plan, session->trigger, max_stack, &session->side, err);
+	if (r < 0)
+		return r;
+	r = unwinder_open(session->plan, &session->side, session->images, &session->unwinder, err);
+	if (r < 0)
+		return r;
+	r = load_and_prepare(session, err);
+	if (r < 0)
+		return r;
+	r = open_epoch_stacks(session, kernel, err);
 	if (r < 0)
 		return r;
 	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
@@ -254,7 +223,7 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	return 0;
 }
 
-/* Adds to the error what else somebody has to know. */
+/* Adds to the error that the sysctl could not be restored. */
 static void say_limit(uint32_t limit, struct error *err)
 {
 	size_t used = err ? strlen(err->text) : 0;
@@ -278,7 +247,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	session->signals = SIGNALS_NONE;
 	session->side = KERNEL_SIDE_NONE;
 	trigger->scope.cpu = plan->filter.cpu;
-	/* Children that are followed are other processes. */
+	/* Not when children are followed: those are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
 		trigger->scope.pid = plan->filter.tgids.ids[0];
 	r = open_session(session, kernel, err);
@@ -295,86 +264,9 @@ const char *session_warning(const struct session *session)
 	return session->warning[0] ? session->warning : NULL;
 }
 
-bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_asker)
+bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_lookup)
 {
-	return kernel_lookup_get(session->side.skeleton, ret_asker);
-}
-
-/* ---- starting ---- */
-
-int session_start(struct session *session, struct error *err)
-{
-	int r = kernel_side_follow_forks(&session->side, err);
-
-	if (r == 0)
-		r = filters_fill(session->plan, session->side.skeleton, err);
-	if (r == 0 && session->command)
-		r = filters_add_process(session->side.skeleton, command_pid(session->command), true,
-					err);
-	if (r == 0)
-		r = session->trigger->ops->attach(session->trigger, session->side.skeleton->obj,
-						  err);
-	if (r < 0)
-		return r;
-	session->attached = true;
-	r = prepare_tables(session, err); /* of what came since */
-	if (r < 0)
-		return r;
-	session->ledger.unseen = kernel_side_misses(&session->side);
-	session->started = now_ns();
-	kernel_side_arm(&session->side, true);
-	session->next_tick = session->started + TICK_NS;
-	session->next_interval =
-		session->started + (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
-	session->next_look =
-		session->started + (uint64_t)(session->plan->tick * (double)NS_PER_SECOND);
-	return 0;
-}
-
-/* What the command has mapped by now can be walked from here on. */
-static int prepare_command(struct session *session, struct error *err)
-{
-	pid_t pid = command_pid(session->command);
-	uint32_t image;
-	int r;
-
-	images_lock(session->images);
-	r = session->sideband ? sideband_drain(session->sideband) : 0;
-	if (r == 0)
-		r = images_at(session->images, pid, 0, now_ns(), &image);
-	r = r < 0 ? error_set(err, r, "cannot follow the command: %s", strerror(-r))
-		  : unwinder_prepare(session->unwinder, err);
-	images_unlock(session->images);
-	return r;
-}
-
-int session_launch(struct session *session, struct error *err)
-{
-	struct hold hold = { 0 };
-	int r;
-
-	if (!session->command) {
-		/*
-		 * Those that end before their first sample is drained are known too; and tables are
-		 * made at once: what is sampled until they are there sends its whole stack.
-		 */
-		if (!session->sideband || session->plan->filter.tgids.n)
-			return 0;
-		images_lock(session->images);
-		images_learn_running(session->images, LEARN_NS);
-		r = unwinder_update(session->unwinder, err);
-		images_unlock(session->images);
-		return r;
-	}
-	if (session->unwinder)
-		hold_begin(command_pid(session->command), &hold);
-	r = command_go(session->command, err);
-	if (r == 0 && hold_at_exec(&hold))
-		r = prepare_command(session, err);
-	if (r == 0 && hold_at_entry(&hold))
-		r = prepare_command(session, err);
-	hold_end(&hold);
-	return r;
+	return kernel_lookup_get(session->side.skeleton, ret_lookup);
 }
 
 /* ---- closing ---- */
@@ -394,7 +286,7 @@ uint32_t session_close(struct session *session)
 	ring_free(session->ring);
 	unwinder_close(session->unwinder);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
-		book_free(session->books[i]);
+		epoch_stacks_free(session->stacks[i]);
 	tracepoint_frames_free(session->tracepoint_frames);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);

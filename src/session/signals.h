@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SIGINT, SIGTERM and SIGHUP as something to wait for, while a measurement is on.
+ * SIGINT, SIGTERM and SIGHUP as a descriptor to poll during a measurement (signalfd(2)).
  */
 #ifndef STACKTALLY_SESSION_SIGNALS_H
 #define STACKTALLY_SESSION_SIGNALS_H
@@ -19,10 +19,11 @@ struct signals {
 
 #define SIGNALS_NONE ((struct signals){ .fd = -1 })
 
+/* Blocks the signals for this thread and those it starts. 0 or a negative errno. */
 int signals_block(struct signals *signals, struct error *err);
-/* The signals have their effects of before again. */
+/* Restores the signal mask. */
 void signals_restore(struct signals *signals);
-/* The next signal that has come; false when there is none. */
+/* Takes the next pending signal; false when there is none. */
 bool signals_take(struct signals *signals, struct signalfd_siginfo *ret_info);
 /* Restores and closes. */
 void signals_close(struct signals *signals);

@@ -6,23 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/grow.h"
 #include "base/own.h"
 #include "stacktally.skel.h"
 #include "unwind/finish.h"
 #include "unwind/table_cache.h"
 
-/* How long the start may wait for the tables of processes that were chosen. */
-#define PREPARE_NS 2000000000ull
-#define PIECE_NS   50000000ull
+/* How long the start may wait for tables, and in which steps. */
+#define PREPARE_NS (2 * NS_PER_SECOND)
+#define STEP_NS	   (50 * NS_PER_MS)
 
-/* Walks that wait: more than that are counted as they ended. */
-#define WAITING_MAX   4096u
-#define WAITING_BYTES (32u << 20)
+/* So many walks may be deferred before the epoch has to end. */
+#define DEFERRED_MAX   4096u
+#define DEFERRED_BYTES (32u << 20)
 
 #define ALL_EPOCHS UINT32_MAX
 
-/* Of a process's walks that lacked nothing, one in so long tells which tables are in use. */
-#define SEEN_NS	  10000000ull
+/* So often a complete walk of a process is used to learn which tables are in use. */
+#define SEEN_NS	  (10 * NS_PER_MS)
 #define LAST_SEEN 64u
 
 struct seen {
@@ -30,28 +32,28 @@ struct seen {
 	uint64_t time;
 };
 
-struct waiting {
-	struct layout *layout; /* what was mapped then; NULL: nobody knows */
+struct deferred {
+	struct layout *layout; /* what was mapped then; NULL: not known */
 	size_t size;
-	uint64_t record[]; /* as it came */
+	uint64_t record[];
 };
 
 struct unwinder {
 	const struct plan *plan;
 	struct images *images;
 	struct unwind *unwind;
-	struct waiting **waiting; /* in the order they came */
-	uint32_t n_waiting, room;
+	struct deferred **deferred; /* in order of arrival */
+	uint32_t n_deferred, capacity;
 	size_t bytes;
 	uint64_t waited, finished;
-	struct seen last_seen[LAST_SEEN]; /* by process ids, as many as there is room for */
+	struct seen last_seen[LAST_SEEN]; /* by tgid; a later process takes over a slot */
 };
 
-static void free_waiting(struct unwinder *unwinder, struct waiting *waiting)
+static void free_deferred(struct unwinder *unwinder, struct deferred *deferred)
 {
-	unwind_release_layout(unwinder->unwind, waiting->layout);
-	unwinder->bytes -= waiting->size;
-	free(waiting);
+	unwind_release_layout(unwinder->unwind, deferred->layout);
+	unwinder->bytes -= deferred->size;
+	free(deferred);
 }
 
 /* ---- the tables ---- */
@@ -70,9 +72,9 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 	int r;
 
 	*ret_unwinder = NULL;
-	table_cache_place(cache, sizeof(cache));
-	if (!plan->user || plan->unwind == PLAN_UNWIND_FP || plan->unwind == PLAN_UNWIND_NONE)
+	if (!side->has_tables)
 		return 0;
+	table_cache_place(cache, sizeof(cache));
 	unwinder = calloc(1, sizeof(*unwinder));
 	if (!unwinder)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -96,9 +98,9 @@ void unwinder_close(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	for (uint32_t i = 0; i < unwinder->n_waiting; i++)
-		free_waiting(unwinder, unwinder->waiting[i]);
-	free(unwinder->waiting);
+	for (uint32_t i = 0; i < unwinder->n_deferred; i++)
+		free_deferred(unwinder, unwinder->deferred[i]);
+	free(unwinder->deferred);
 	unwind_free(unwinder->unwind);
 	free(unwinder);
 }
@@ -115,21 +117,24 @@ int unwinder_update(struct unwinder *unwinder, struct error *err)
 
 int unwinder_prepare(struct unwinder *unwinder, struct error *err)
 {
-	int r = 0;
+	if (!unwinder)
+		return 0;
+	/* In steps, because the side-band must be drained meanwhile. */
+	for (uint64_t waited = 0; waited < PREPARE_NS; waited += STEP_NS) {
+		int r = unwind_wait(unwinder->unwind, STEP_NS, err);
 
-	/* In pieces: what the kernel tells meanwhile must be taken. */
-	for (uint64_t waited = 0; unwinder && r == 0 && waited < PREPARE_NS; waited += PIECE_NS) {
-		r = unwind_wait(unwinder->unwind, PIECE_NS, err);
-		if (r == 0 && !unwind_is_pending(unwinder->unwind))
+		if (r < 0)
+			return r;
+		if (!unwind_is_pending(unwinder->unwind))
 			break;
-		if (r == 0 && images_keep_up(unwinder->images) < 0)
-			r = error_set(err, -ENOMEM, "out of memory");
+		if (images_drain(unwinder->images) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
 	}
-	return r;
+	return 0;
 }
 
-/* Whether a walk tells nothing that one shortly before did not. */
-static bool is_old_news(struct unwinder *unwinder, const struct wire_stack *stack)
+/* Whether the walk is complete and another of the process was seen shortly before. */
+static bool was_seen(struct unwinder *unwinder, const struct wire_stack *stack)
 {
 	struct seen *last = &unwinder->last_seen[stack->tgid % LAST_SEEN];
 
@@ -144,7 +149,7 @@ void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)
 {
 	const uint64_t *frames = (const uint64_t *)(stack + 1);
 
-	if (unwinder && stack->n_user && !is_old_news(unwinder, stack))
+	if (unwinder && stack->n_user && !was_seen(unwinder, stack))
 		unwind_count_hits(unwinder->unwind, (pid_t)stack->tgid, frames + stack->n_kernel,
 				  stack->n_user, (enum wire_end)stack->end);
 }
@@ -156,11 +161,11 @@ void unwinder_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_
 	unwind_stats(unwinder->unwind, &ret_stats->tables);
 }
 
-/* ---- walks that wait ---- */
+/* ---- deferred walks ---- */
 
-static const struct wire_stack *stack_of(const struct waiting *waiting)
+static const struct wire_stack *stack_of(const struct deferred *deferred)
 {
-	return (const struct wire_stack *)waiting->record;
+	return (const struct wire_stack *)deferred->record;
 }
 
 static const struct wire_rest *rest_of(const struct wire_stack *stack)
@@ -184,59 +189,54 @@ static bool is_whole(const struct wire_stack *stack, size_t size)
 	return size - sizeof(*stack) - frames - sizeof(struct wire_rest) == rest_of(stack)->size;
 }
 
-/* Has the tables made that the walk lacks. A process that nothing is known of stays unfinished. */
-static int hold(struct unwinder *unwinder, struct waiting *waiting)
+/* Has the missing tables made. The walk of an unknown process has no layout, and stays as it is. */
+static int hold_layout(struct unwinder *unwinder, struct deferred *deferred)
 {
-	const struct wire_stack *stack = stack_of(waiting);
+	const struct wire_stack *stack = stack_of(deferred);
 	const uint64_t *user = (const uint64_t *)(stack + 1) + stack->n_kernel;
-	/* Where it broke off; a library that was loaded just now is looked for. */
+	/* Where it broke off: maybe in a library that was loaded just now. */
 	uint64_t address = user[stack->n_user - 1] & WIRE_FRAME_ADDRESS;
 	uint32_t image = IMAGE_NONE;
 	int r = images_learn(unwinder->images, (pid_t)stack->tgid, stack->image, stack->time,
 			     &address, 1, &image);
 
 	if (r == 0 && image != IMAGE_NONE)
-		r = unwind_hold_layout(unwinder->unwind, image, &waiting->layout);
+		r = unwind_hold_layout(unwinder->unwind, image, &deferred->layout);
 	return r == -ESRCH || r == -ENOSPC ? 0 : r;
 }
 
-int unwinder_keep(struct unwinder *unwinder, const void *data, size_t size)
+int unwinder_defer(struct unwinder *unwinder, const void *record, size_t size)
 {
-	struct waiting *waiting;
+	struct deferred *deferred;
+	int r;
 
-	if (!unwinder || !is_whole(data, size))
+	if (!unwinder || !is_whole(record, size))
 		return -EPROTO;
-	if (unwinder->n_waiting == unwinder->room) {
-		uint32_t room = unwinder->room ? unwinder->room * 2 : 64;
-		struct waiting **grown =
-			reallocarray(unwinder->waiting, room, sizeof(struct waiting *));
-
-		if (!grown)
-			return -ENOMEM;
-		unwinder->waiting = grown;
-		unwinder->room = room;
-	}
-	waiting = malloc(sizeof(*waiting) + size);
-	if (!waiting)
+	r = grow(&unwinder->deferred, &unwinder->capacity, unwinder->n_deferred + 1);
+	if (r < 0)
+		return r;
+	deferred = malloc(sizeof(*deferred) + size);
+	if (!deferred)
 		return -ENOMEM;
-	*waiting = (struct waiting){ .size = size };
-	memcpy(waiting->record, data, size);
-	unwinder->waiting[unwinder->n_waiting++] = waiting;
+	*deferred = (struct deferred){ .size = size };
+	memcpy(deferred->record, record, size);
+	unwinder->deferred[unwinder->n_deferred++] = deferred;
 	unwinder->bytes += size;
 	unwinder->waited++;
-	return hold(unwinder, waiting);
+	return hold_layout(unwinder, deferred);
 }
 
 bool unwinder_is_full(const struct unwinder *unwinder)
 {
-	return unwinder && (unwinder->n_waiting >= WAITING_MAX || unwinder->bytes >= WAITING_BYTES);
+	return unwinder &&
+	       (unwinder->n_deferred >= DEFERRED_MAX || unwinder->bytes >= DEFERRED_BYTES);
 }
 
-/* The walk that waited goes as far as it gets; what it finds goes into the book as one event. */
-static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, struct book *book,
-		      struct tally *tally)
+/* Walks on as far as possible; the whole stack is one event. */
+static int finish_one(struct unwinder *unwinder, const struct deferred *deferred,
+		      struct epoch_stacks *stacks, struct tally *tally)
 {
-	const struct wire_stack *record = stack_of(waiting);
+	const struct wire_stack *record = stack_of(deferred);
 	const struct wire_rest *rest = rest_of(record);
 	uint32_t before = (uint32_t)record->n_kernel + record->n_user, room;
 	uint64_t frames[2 * WIRE_MAX_DEPTH];
@@ -244,11 +244,11 @@ static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, 
 	struct finished_walk finished;
 
 	memcpy(frames, record + 1, before * sizeof(*frames));
-	if (waiting->layout) {
+	if (deferred->layout) {
 		room = unwinder->plan->user_depth > record->n_user
 			       ? unwinder->plan->user_depth - record->n_user
 			       : 0;
-		finished = finish_walk(unwinder->unwind, waiting->layout, rest, rest + 1,
+		finished = finish_walk(unwinder->unwind, deferred->layout, rest, rest + 1,
 				       frames + before, room);
 		stack.n_user = (uint16_t)(record->n_user + finished.n);
 		stack.end = (uint8_t)finished.end;
@@ -256,48 +256,49 @@ static int finish_one(struct unwinder *unwinder, const struct waiting *waiting, 
 		unwinder->finished +=
 			finished.end == WIRE_END_COMPLETE || finished.end == WIRE_END_ENTRY;
 	}
-	return book_add(book, tally, &stack, frames, 1);
+	return epoch_stacks_add(stacks, tally, &stack, frames, 1);
 }
 
-/* Ends those that wait, or only those of an epoch. */
-static int finish(struct unwinder *unwinder, uint32_t epoch, struct book *const *books,
+/* Finishes the deferred walks, or only those of one epoch. */
+static int finish(struct unwinder *unwinder, uint32_t epoch, struct epoch_stacks *const *stacks,
 		  struct tally *tally, struct error *err)
 {
 	uint32_t n = 0;
 	int r = 0;
 
-	for (uint32_t i = 0; i < unwinder->n_waiting; i++) {
-		struct waiting *waiting = unwinder->waiting[i];
-		uint32_t of = stack_of(waiting)->epoch & (WIRE_EPOCHS - 1);
+	for (uint32_t i = 0; i < unwinder->n_deferred; i++) {
+		struct deferred *deferred = unwinder->deferred[i];
+		uint32_t of = stack_of(deferred)->epoch & (WIRE_EPOCHS - 1);
 
 		if (r < 0 || (epoch != ALL_EPOCHS && of != epoch)) {
-			unwinder->waiting[n++] = waiting;
+			unwinder->deferred[n++] = deferred;
 			continue;
 		}
-		r = finish_one(unwinder, waiting, books[of], tally);
+		r = finish_one(unwinder, deferred, stacks[of], tally);
 		if (r < 0)
 			error_set(err, r, "out of memory");
-		free_waiting(unwinder, waiting);
+		free_deferred(unwinder, deferred);
 	}
-	unwinder->n_waiting = n;
+	unwinder->n_deferred = n;
 	return r;
 }
 
-int unwinder_settle(struct unwinder *unwinder, struct book *const books[WIRE_EPOCHS],
-		    struct tally *tally, struct error *err)
+int unwinder_finish_ready(struct unwinder *unwinder, struct epoch_stacks *const stacks[WIRE_EPOCHS],
+			  struct tally *tally, struct error *err)
 {
-	if (!unwinder || unwinder->n_waiting == 0 || unwind_is_pending(unwinder->unwind))
+	if (!unwinder || unwinder->n_deferred == 0 || unwind_is_pending(unwinder->unwind))
 		return 0;
-	return finish(unwinder, ALL_EPOCHS, books, tally, err);
+	return finish(unwinder, ALL_EPOCHS, stacks, tally, err);
 }
 
 int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
-		    struct book *const books[WIRE_EPOCHS], struct tally *tally, struct error *err)
+		    struct epoch_stacks *const stacks[WIRE_EPOCHS], struct tally *tally,
+		    struct error *err)
 {
 	int r;
 
-	if (!unwinder || unwinder->n_waiting == 0)
+	if (!unwinder || unwinder->n_deferred == 0)
 		return 0;
 	r = unwind_wait(unwinder->unwind, patience_ns, err);
-	return r < 0 ? r : finish(unwinder, epoch, books, tally, err);
+	return r < 0 ? r : finish(unwinder, epoch, stacks, tally, err);
 }

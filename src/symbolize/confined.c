@@ -16,17 +16,17 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 
 #define NOBODY	    65534
 #define MAX_SECONDS 20		 /* of CPU time */
-#define MAX_BYTES   (3ull << 30) /* of memory, beyond what it starts with */
+#define MAX_BYTES   (3ull << 30) /* of memory, beyond what the child starts with */
 #define MAX_FDS	    64
-#define BUFFER_SIZE 65536 /* on both sides */
-/* Its only descriptors. */
+#define BUFFER_SIZE 65536
+/* The child's only descriptors. */
 #define FILE_FD	  0
 #define OUTPUT_FD 1
 
@@ -44,14 +44,14 @@
 #define REFUSAL		   (SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE		   BPF_STMT(BPF_RET | BPF_K, REFUSAL)
 #define ALLOW_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 1), ALLOW
-/* What follows, three instructions, is for this call; `member` is loaded for it. */
+/* The three instructions that follow check a call by `member`. */
 #define WITH_CALL(number, member)                                                                  \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 4), LOAD(member)
 
 /*
- * The work is libelf's and libdw's, which may open the file that a debug file shares its names with
- * (dwz); `may_open` says whether as somebody whom that teaches nothing. Calls of x86's x32 have
- * numbers of their own, beyond those that are let through.
+ * Lets through the calls that libelf and libdw need, on the descriptors they need. They may open
+ * another file, which dwz moves shared DWARF to, if `may_open`: true only once running as nobody,
+ * where open() reveals nothing secret. The calls of x32 have other numbers, which are refused.
  */
 static int refuse_other_calls(bool may_open)
 {
@@ -82,16 +82,16 @@ static int refuse_other_calls(bool may_open)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* If memory runs short, it is to be taken from the child first. */
-static void volunteer(void)
+/* If memory runs short, the kernel is to kill the child first. */
+static void raise_oom_score(void)
 {
 	own(own_fd) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "1000", 4) < 0)
-		return; /* then it is not the first */
+		return; /* it need not work */
 }
 
-/* Memory that the kernel counts as data: what a process starts with may be most of the limit. */
+/* The memory that counts for RLIMIT_DATA: our own, which the child starts with, may be large. */
 static uint64_t data_bytes(void)
 {
 	own(own_fd) int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -107,7 +107,7 @@ static uint64_t data_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static int limit(int resource, uint64_t most)
+static int set_limit(int resource, uint64_t most)
 {
 	struct rlimit old;
 
@@ -119,9 +119,10 @@ static int limit(int resource, uint64_t most)
 											    : 0;
 }
 
-static int close_the_rest(int fd, int output)
+/* Moves the two descriptors to their numbers and closes all others. */
+static int keep_only(int fd, int output)
 {
-	/* Above both numbers that they are to have, lest one overwrites the other. */
+	/* First above both numbers, so that neither overwrites the other. */
 	int high_fd = fcntl(fd, F_DUPFD, OUTPUT_FD + 1);
 	int high_output = fcntl(output, F_DUPFD, OUTPUT_FD + 1);
 	struct rlimit open_files;
@@ -131,7 +132,7 @@ static int close_the_rest(int fd, int output)
 		return -errno;
 	if (syscall(SYS_close_range, OUTPUT_FD + 1, ~0u, 0) == 0)
 		return 0;
-	/* Refused by a sandbox around us that does not know it. */
+	/* A sandbox around us may refuse close_range(), which is new in 5.9. */
 	if (getrlimit(RLIMIT_NOFILE, &open_files) < 0)
 		return -errno;
 	for (rlim_t each = OUTPUT_FD + 1; each < open_files.rlim_max && each < 1 << 20; each++)
@@ -140,8 +141,9 @@ static int close_the_rest(int fd, int output)
 }
 
 /*
- * System calls rather than libc's functions: those change all threads of a process, and this one
- * was cut off from its own. `ret_may_open`: files that only we may read cannot be opened.
+ * Drops users, groups and capabilities: by system calls, since libc's functions change all threads
+ * of a process, and this process has lost its threads in the fork. *ret_may_open: the child cannot
+ * open files that only we may read.
  */
 static int become_nobody(bool *ret_may_open)
 {
@@ -155,48 +157,54 @@ static int become_nobody(bool *ret_may_open)
 	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
 }
 
-/* What we do on signals is not the child's business. */
-static void forget_handlers(void)
+static void reset_signals(void)
 {
 	for (int signal_number = 1; signal_number < NSIG; signal_number++)
 		signal(signal_number, SIG_DFL);
 }
 
-static int give_up_everything(int fd, int output, FILE **ret_stream)
+static int confine(int fd, int output, FILE **ret_stream)
 {
 	bool may_open;
 	int r;
 
-	volunteer();
-	forget_handlers();
-	r = limit(RLIMIT_DATA, data_bytes() + MAX_BYTES);
-	if (r == 0)
-		r = limit(RLIMIT_CPU, MAX_SECONDS);
-	if (r == 0)
-		r = limit(RLIMIT_CORE, 0);
-	if (r == 0)
-		r = close_the_rest(fd, output);
-	if (r == 0)
-		r = limit(RLIMIT_NOFILE, MAX_FDS);
-	if (r == 0)
-		r = become_nobody(&may_open);
-	/* Changing ids undoes both. */
-	if (r == 0 && (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0))
-		r = -errno;
-	/* It asks the kernel something that is refused later. */
-	*ret_stream = r == 0 ? fdopen(OUTPUT_FD, "w") : NULL;
+	raise_oom_score();
+	reset_signals();
+	r = set_limit(RLIMIT_DATA, data_bytes() + MAX_BYTES);
+	if (r < 0)
+		return r;
+	r = set_limit(RLIMIT_CPU, MAX_SECONDS);
+	if (r < 0)
+		return r;
+	r = set_limit(RLIMIT_CORE, 0);
+	if (r < 0)
+		return r;
+	r = keep_only(fd, output);
+	if (r < 0)
+		return r;
+	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
+	if (r < 0)
+		return r;
+	r = become_nobody(&may_open);
+	if (r < 0)
+		return r;
+	/* After the ids were changed, which resets both. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -errno;
+	/* Before the filter, which refuses a call of fdopen(). */
+	*ret_stream = fdopen(OUTPUT_FD, "w");
 	if (!*ret_stream)
-		return r ? r : -errno;
+		return -errno;
 	return refuse_other_calls(may_open);
 }
 
-static _Noreturn void be_child(void (*work)(void *context, int fd, FILE *output), void *context,
-			       int fd, int output)
+static _Noreturn void run_child(void (*work)(void *context, int fd, FILE *output), void *context,
+				int fd, int output)
 {
 	static char buffer[BUFFER_SIZE];
-	FILE *stream;
+	FILE *stream = NULL;
 
-	if (give_up_everything(fd, output, &stream) < 0)
+	if (confine(fd, output, &stream) < 0)
 		_exit(1);
 	setvbuf(stream, buffer, _IOFBF, sizeof(buffer));
 	work(context, FILE_FD, stream);
@@ -230,7 +238,7 @@ int confined_start(void (*work)(void *context, int fd, FILE *output), void *cont
 		return r;
 	confined.child = fork();
 	if (confined.child == 0)
-		be_child(work, context, fd, writing);
+		run_child(work, context, fd, writing);
 	if (confined.child < 0)
 		return -errno;
 	*ret_confined = confined;
@@ -240,12 +248,9 @@ int confined_start(void (*work)(void *context, int fd, FILE *output), void *cont
 
 static int64_t left_ms(uint64_t end_ns)
 {
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now = monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	return now_ns >= end_ns ? 0 : (int64_t)((end_ns - now_ns) / 1000000) + 1;
+	return now >= end_ns ? 0 : (int64_t)((end_ns - now) / NS_PER_MS) + 1;
 }
 
 /* Waits for more of the result. */

@@ -10,17 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PROGRAM	  "debuginfod-find"
-#define MAX_ID	  64 /* bytes of a build-id */
-#define LONG_WAIT 10 /* seconds */
+#include "base/clock.h"
+
+#define PROGRAM	     "debuginfod-find"
+#define MAX_ID	     64 /* bytes of a build-id */
+#define LONG_WAIT_NS (10 * NS_PER_SECOND)
 
 extern char **environ;
 
 struct debuginfod {
-	bool unreachable;
+	bool unreachable; /* a fetch failed after a long wait */
 };
 
 int debuginfod_new(struct debuginfod **ret_debuginfod)
@@ -42,7 +43,7 @@ void debuginfod_free(struct debuginfod *debuginfod)
 	free(debuginfod);
 }
 
-/* Starts the program with its output into `out`; what it says of failures is not our user's. */
+/* Starts the program with its output into `out`; its error messages are dropped. */
 static int start(const char *id, int out, pid_t *ret_pid)
 {
 	char *const argv[] = { PROGRAM, "debuginfo", (char *)id, NULL };
@@ -63,7 +64,7 @@ static int start(const char *id, int out, pid_t *ret_pid)
 	return -code;
 }
 
-/* The path that it prints, without the newline. */
+/* Reads the path that the program prints. */
 static int find(const char *id, char *path, size_t size)
 {
 	own(own_fd) int in = -1;
@@ -92,18 +93,17 @@ static int find(const char *id, char *path, size_t size)
 int debuginfod_open(struct debuginfod *debuginfod, const uint8_t *build_id, uint32_t size)
 {
 	char id[2 * MAX_ID + 1], path[PATH_MAX];
-	struct timespec before, after;
+	uint64_t began;
 	int r;
 
 	if (debuginfod->unreachable || size > MAX_ID)
 		return -ENOENT;
 	for (uint32_t i = 0; i < size; i++)
 		snprintf(id + 2 * i, 3, "%02x", build_id[i]);
-	clock_gettime(CLOCK_MONOTONIC, &before);
+	began = monotonic_ns();
 	r = find(id, path, sizeof(path));
-	clock_gettime(CLOCK_MONOTONIC, &after);
 	if (r < 0) {
-		debuginfod->unreachable = after.tv_sec - before.tv_sec >= LONG_WAIT;
+		debuginfod->unreachable = monotonic_ns() - began >= LONG_WAIT_NS;
 		return r;
 	}
 	r = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

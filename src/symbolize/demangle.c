@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* libiberty's own limit of recursion refuses C++ names beyond 1024 bytes; Rust's are shorter. */
+/* libiberty's limit of recursion refuses C++ names beyond 1024 bytes; Rust's are shorter. */
 #define MAX_MANGLED   4096
 #define STYLE_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 
@@ -17,15 +17,15 @@ struct output {
 };
 
 /*
- * A few hundred mangled bytes can stand for gigabytes, since parts refer back to one another, and
- * the callback has no other way to stop the writer: the callback forms allocate nothing
- * that a jump would lose (but a few bytes of a punycode name).
+ * Back references let a few hundred mangled bytes stand for gigabytes. A callback can stop
+ * libiberty only by a long jump, which leaks nothing but a few bytes of a punycode name: these
+ * functions of libiberty do not allocate otherwise.
  */
 static void append(const char *bytes, size_t size, void *context)
 {
 	struct output *output = context;
 
-	if (!size) /* and perhaps no bytes */
+	if (!size) /* `bytes` may be NULL */
 		return;
 	if (size >= output->size - output->used)
 		longjmp(output->too_long, 1);
@@ -59,7 +59,7 @@ static bool run(demangler *write, const char *name, char *ret_name, size_t size)
 	return true;
 }
 
-static bool demangle_all(const char *name, char *ret_name, size_t size)
+static bool demangle_plain(const char *name, char *ret_name, size_t size)
 {
 	if (name[1] == 'R')
 		return run(rust_demangle_callback, name, ret_name, size);
@@ -68,7 +68,7 @@ static bool demangle_all(const char *name, char *ret_name, size_t size)
 	return run(cplus_demangle_v3_callback, name, ret_name, size);
 }
 
-/* What is behind the first @, as in name@plt, is no part of what was mangled, and stays. */
+/* A suffix from the first @ on (name@plt) is not mangled; it is appended unchanged. */
 bool demangle(const char *name, char *ret_name, size_t size)
 {
 	char mangled[MAX_MANGLED + 1];
@@ -86,7 +86,7 @@ bool demangle(const char *name, char *ret_name, size_t size)
 		return false;
 	memcpy(mangled, name, n);
 	mangled[n] = '\0';
-	if (!demangle_all(mangled, ret_name, size - rest + 1))
+	if (!demangle_plain(mangled, ret_name, size - rest + 1))
 		return false;
 	memcpy(ret_name + strlen(ret_name), name + n, rest);
 	return true;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * C++ and Rust names as in their sources. Stateless; the names may be hostile: what is too long,
- * nested too deep or grows too large when written out stays as it is.
- *
- * Knows the prefixes _Z and ___Z (C++, and Rust's legacy scheme, whose hash is cut) and _R (Rust
- * v0). All else is left alone.
+ * Demangles C++ and Rust names, with libiberty: those that begin with _Z or ___Z (C++, and Rust's
+ * legacy scheme, whose hash is dropped) and _R (Rust v0). Stateless. The names may be hostile: one
+ * that is too long, nested too deeply, or too large when demangled is left as it is.
  */
 #ifndef STACKTALLY_SYMBOLIZE_DEMANGLE_H
 #define STACKTALLY_SYMBOLIZE_DEMANGLE_H
@@ -12,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DEMANGLE_SIZE 16384 /* room for any result */
+#define DEMANGLE_SIZE 16384 /* bytes; longer results are not used */
 
-/* Writes the demangled name, or returns false when `name` is not mangled or cannot be told. */
+/* Writes the demangled name, terminated; false when `name` is not mangled or too large. */
 bool demangle(const char *name, char *ret_name, size_t size);
 
 #endif

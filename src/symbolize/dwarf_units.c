@@ -6,13 +6,16 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "base/partition.h"
 
 #define MAX_DEBUG_BYTES (1ull << 30)
 #define MAX_RANGES	(16u << 20)
 #define MAX_NESTING	16 /* of namespaces and types around functions */
 
-/* A stretch of code, and the DIE of the unit or function it belongs to. */
+/* An address range of a unit or function, and the offset of its DIE. */
 struct range {
 	uint64_t start, end;
 	uint64_t die;
@@ -20,14 +23,14 @@ struct range {
 
 struct ranges {
 	struct range *ranges;
-	size_t n, room;
+	size_t n, capacity;
 };
 
 struct dwarf_units {
 	Elf *elf;
 	Dwarf *dwarf;
 	struct ranges units, functions;
-	uint64_t listed; /* the unit that `functions` are of; no unit is at 0 */
+	uint64_t listed; /* the DIE of the unit that `functions` are of; 0: none */
 };
 
 void dwarf_units_close(struct dwarf_units *units)
@@ -50,21 +53,19 @@ static int compare_ranges(const void *left, const void *right)
 	return a->die < b->die ? -1 : a->die > b->die;
 }
 
+static void sort_ranges(struct ranges *ranges)
+{
+	if (ranges->n)
+		qsort(ranges->ranges, ranges->n, sizeof(*ranges->ranges), compare_ranges);
+}
+
 /* The last range that starts at or below the address and contains it. */
 static const struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->n;
+	size_t above = partition_point(i, ranges->n, ranges->ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	/* Ranges of sound DWARF do not overlap. A few steps back are enough for what does. */
-	for (size_t i = low, steps = 0; i-- > 0 && steps < 8; steps++) {
+	/* Ranges overlap in damaged DWARF only, for which a few steps back are enough. */
+	for (size_t i = above, steps = 0; i-- > 0 && steps < 8; steps++) {
 		if (address < ranges->ranges[i].end)
 			return &ranges->ranges[i];
 	}
@@ -82,29 +83,14 @@ static int add_ranges(struct ranges *ranges, Dwarf_Die *die)
 			continue;
 		if (ranges->n == MAX_RANGES)
 			return -EFBIG;
-		if (ranges->n == ranges->room) {
-			size_t room = ranges->room ? ranges->room * 2 : 256;
-			struct range *grown = realloc(ranges->ranges, room * sizeof(*grown));
-
-			if (!grown)
-				return -ENOMEM;
-			ranges->ranges = grown;
-			ranges->room = room;
-		}
+		if (grow(&ranges->ranges, &ranges->capacity, ranges->n + 1) < 0)
+			return -ENOMEM;
 		ranges->ranges[ranges->n++] = (struct range){ start, end, offset };
 	}
 	return 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
-/* What libdw is going to hold in memory, decompressed. */
+/* Whether the debug sections, which libdw keeps in memory, are small enough when decompressed. */
 static bool fits_in_memory(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -123,7 +109,7 @@ static bool fits_in_memory(Elf *elf)
 		name = elf_strptr(elf, names, header.sh_name);
 		if (!name)
 			continue;
-		/* The old way of compressing tells no size that could be checked. */
+		/* GNU's old format of compression: no header has the decompressed size. */
 		if (strncmp(name, ".zdebug", 7) == 0)
 			return false;
 		if (strncmp(name, ".debug", 6) != 0)
@@ -141,21 +127,21 @@ static int list_units(struct dwarf_units *units, uint64_t end_ns)
 {
 	Dwarf_Off offset = 0, next;
 	size_t header_size;
-	int r = 0;
 
-	while (!r &&
-	       dwarf_nextcu(units->dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0) {
+	while (dwarf_nextcu(units->dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
+		int r = 0;
 
 		if (dwarf_offdie(units->dwarf, offset + header_size, &unit))
 			r = add_ranges(&units->units, &unit);
-		if (next <= offset || now_ns() > end_ns)
+		if (r < 0)
+			return r;
+		if (next <= offset || monotonic_ns() > end_ns)
 			break;
 		offset = next;
 	}
-	if (units->units.n)
-		qsort(units->units.ranges, units->units.n, sizeof(struct range), compare_ranges);
-	return r;
+	sort_ranges(&units->units);
+	return 0;
 }
 
 int dwarf_units_open(int fd, uint64_t end_ns, struct dwarf_units **ret_units)
@@ -175,7 +161,7 @@ int dwarf_units_open(int fd, uint64_t end_ns, struct dwarf_units **ret_units)
 	if (!units->dwarf)
 		return -ENODATA;
 	r = list_units(units, end_ns);
-	if (r)
+	if (r < 0)
 		return r;
 	*ret_units = take_ptr(units);
 	return 0;
@@ -210,7 +196,7 @@ static int list_functions(struct dwarf_units *units, Dwarf_Die *parent, uint32_t
 		default:
 			break;
 		}
-	} while (!r && dwarf_siblingof(&child, &child) == 0);
+	} while (r == 0 && dwarf_siblingof(&child, &child) == 0);
 	return r;
 }
 
@@ -225,11 +211,9 @@ bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die
 		units->functions.n = 0;
 		units->listed = range->die;
 		if (!dwarf_offdie(units->dwarf, range->die, &unit) ||
-		    list_functions(units, &unit, 0))
+		    list_functions(units, &unit, 0) < 0)
 			return false;
-		if (units->functions.n)
-			qsort(units->functions.ranges, units->functions.n, sizeof(struct range),
-			      compare_ranges);
+		sort_ranges(&units->functions);
 	}
 	range = find_range(&units->functions, address);
 	return range && dwarf_offdie(units->dwarf, range->die, ret_function);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The compilation units of one file's DWARF and the functions in them, by address. Units are
- * found by their own ranges, since not all compilers write .debug_aranges; a unit's functions
- * are listed when it is met, once.
+ * The compilation units of a file's DWARF and their functions, by address. Units are found by their
+ * own ranges (DW_AT_ranges), as not all compilers write .debug_aranges; a unit's functions are
+ * listed when the unit is first needed.
  *
- * libelf reads the file rather than mapping it: it may be cut while we look at it. What would take
- * more than a set amount of memory, compressed or not, is refused.
+ * libelf reads the file instead of mapping it, as its owner may truncate it meanwhile. Files whose
+ * DWARF would take more than 1 GB of memory when decompressed are refused.
  */
 #ifndef STACKTALLY_SYMBOLIZE_DWARF_UNITS_H
 #define STACKTALLY_SYMBOLIZE_DWARF_UNITS_H
@@ -19,15 +19,17 @@
 struct dwarf_units;
 
 /*
- * Lists the units, until the time `end_ns` (CLOCK_MONOTONIC) at most. `fd` is borrowed. 0,
- * -ENOMEM, -EFBIG, or -ENODATA when there is no DWARF that can be read.
+ * Lists the units, until `end_ns` (CLOCK_MONOTONIC) at most. `fd` is borrowed. 0, -ENOMEM, -EFBIG,
+ * or -ENODATA: there is no DWARF that can be read.
  */
 int dwarf_units_open(int fd, uint64_t end_ns, struct dwarf_units **ret_units);
 void dwarf_units_close(struct dwarf_units *units);
 DEFINE_OWN(struct dwarf_units, dwarf_units_close)
 
+/* The unit that contains the address; false: none. */
 bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_unit);
-/* The function that contains the address; cheapest when addresses come in order. */
+
+/* The function that contains the address; fastest if addresses ascend. */
 bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_function);
 
 #endif

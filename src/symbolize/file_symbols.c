@@ -4,32 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "elf/debug_data.h"
-#include "elf/elf_stubs.h"
-#include "elf/elf_symbols.h"
-#include "elf/go_symbols.h"
+#include "symbolize/sources.h"
+#include "symbolize/symbol_tables.h"
 
-/* A query in the file's own addresses, and which of the given ones it came from. */
+/* A query by the file's own address, and the index of the one it was made of. */
 struct placed {
 	uint64_t address;
 	size_t origin;
 };
-
-/* All that is open while one file is searched. */
-struct sources {
-	struct elf_file *main, *debug, *data;
-	int debug_fd;
-	void *data_bytes;
-};
-
-static void close_sources(struct sources *sources)
-{
-	elf_file_close(sources->main);
-	elf_file_close(sources->debug);
-	elf_file_close(sources->data);
-	own_fd(&sources->debug_fd);
-	free(sources->data_bytes);
-}
 
 static int compare_placed(const void *left, const void *right)
 {
@@ -40,12 +22,12 @@ static int compare_placed(const void *left, const void *right)
 	return 0;
 }
 
-/* The queries whose bytes are loaded somewhere, in the order of those addresses. */
+/* The queries whose offsets are loaded to an address, sorted by that. */
 static int place_queries(const struct elf_file *elf, const struct symbol_query *queries, size_t n,
 			 struct placed **ret_placed, size_t *ret_n)
 {
 	struct placed *placed = malloc((n ? n : 1) * sizeof(*placed));
-	size_t used = 0;
+	size_t n_placed = 0;
 
 	if (!placed)
 		return -ENOMEM;
@@ -53,138 +35,88 @@ static int place_queries(const struct elf_file *elf, const struct symbol_query *
 		uint64_t address;
 
 		if (elf_file_address(elf, queries[i].address, &address))
-			placed[used++] = (struct placed){ address, i };
+			placed[n_placed++] = (struct placed){ address, i };
 	}
-	qsort(placed, used, sizeof(*placed), compare_placed);
+	qsort(placed, n_placed, sizeof(*placed), compare_placed);
 	*ret_placed = placed;
-	*ret_n = used;
+	*ret_n = n_placed;
 	return 0;
 }
 
-static bool any_left(const struct symbol_query *queries, size_t n)
+static bool all_named(const struct symbol_query *queries, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!queries[i].name)
-			return true;
+			return false;
 	}
-	return false;
+	return true;
 }
 
-static int search_debug_file(struct sources *sources, struct elf_search *search, int fd)
+static int find_names(const struct file_symbols_request *request, struct symbol_tables *tables,
+		      struct symbol_query *queries, size_t n)
 {
-	int64_t n;
+	int r = symbol_tables_find(tables, request->path, request->places, request->pool, queries,
+				   n);
 
-	if (fd < 0)
-		return 0;
-	own_fd(&sources->debug_fd);
-	sources->debug_fd = fd;
-	if (elf_file_open(fd, &sources->debug))
-		return 0;
-	n = elf_search_file(search, sources->debug);
-	return n == -ENOMEM ? (int)n : n > 0;
-}
-
-static int search_debug_data(struct sources *sources, struct elf_search *search)
-{
-	size_t size;
-	int64_t n;
-	int r = debug_data_load(sources->main, &sources->data_bytes, &size);
-
-	if (r)
-		return r == -ENOMEM ? r : 0;
-	r = elf_file_open_memory(sources->data_bytes, size, &sources->data);
-	if (r)
-		return r == -ENOMEM ? r : 0;
-	n = elf_search_file(search, sources->data);
-	return n == -ENOMEM ? (int)n : 0;
-}
-
-static int search_tables(const struct file_symbols_request *request, struct sources *sources,
-			 struct symbol_query *queries, size_t n)
-{
-	own(own_elf_search_free) struct elf_search *search = NULL;
-	const struct debug_places *places = request->places;
-	int64_t functions;
-	int r = elf_search_new(queries, n, &search);
-
-	if (r)
-		return r;
-	functions = elf_search_file(search, sources->main);
-	if (functions == -ENOMEM)
-		return -ENOMEM;
-	r = 0;
-	if (places && places->symfs)
-		r = search_debug_file(sources, search,
-				      debug_file_open_symfs(sources->main, request->path, places));
-	if (!r && functions <= 0 && places)
-		r = search_debug_file(sources, search,
-				      debug_file_open(sources->main, request->path, places));
-	if (!r && functions <= 0)
-		r = search_debug_data(sources, search);
 	if (r < 0)
 		return r;
-	return elf_search_finish(search, request->pool);
+	for (file_source *const *source = sources_of_files; *source; source++) {
+		if (all_named(queries, n))
+			break;
+		r = (*source)(tables->main, queries, n, request->pool);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
-static int search_rest(const struct file_symbols_request *request, const struct elf_file *elf,
-		       struct symbol_query *queries, size_t n)
-{
-	int r = 0;
-
-	if (any_left(queries, n))
-		r = elf_stubs_find(elf, queries, n, request->pool);
-	if (!r && any_left(queries, n))
-		r = go_symbols_find(elf, queries, n, request->pool);
-	return r;
-}
-
-static int find_lines(const struct file_symbols_request *request, struct sources *sources,
-		      struct symbol_query *queries, size_t n)
+/* DWARF is in the file itself or in its debug file. */
+static int find_inlines(const struct file_symbols_request *request, struct symbol_tables *tables,
+			struct symbol_query *queries, size_t n)
 {
 	int fd = request->fd;
 
 	if (!request->inlines)
 		return 0;
-	if (!elf_file_section(sources->main, ".debug_info")) {
-		if (sources->debug_fd < 0 && request->places)
-			sources->debug_fd =
-				debug_file_open(sources->main, request->path, request->places);
-		fd = sources->debug_fd;
+	if (!elf_file_section(tables->main, ".debug_info")) {
+		if (tables->debug_fd < 0 && tables->symfs_fd < 0 && request->places)
+			tables->debug_fd =
+				debug_file_open(tables->main, request->path, request->places);
+		fd = tables->debug_fd < 0 ? tables->symfs_fd : tables->debug_fd;
 	}
 	return fd < 0 ? 0 : inlines_find(request->inlines, fd, queries, n);
 }
 
-static int find_in(const struct file_symbols_request *request, struct sources *sources,
+static int find_in(const struct file_symbols_request *request, struct symbol_tables *tables,
 		   struct symbol_query *queries, size_t n)
 {
 	own(own_free) struct placed *placed = NULL;
-	own(own_free) struct symbol_query *own_queries = NULL;
+	own(own_free) struct symbol_query *by_address = NULL;
 	size_t n_placed;
-	int r = place_queries(sources->main, queries, n, &placed, &n_placed);
+	int r = place_queries(tables->main, queries, n, &placed, &n_placed);
 
-	if (r)
+	if (r < 0)
 		return r;
-	own_queries = calloc(n_placed ? n_placed : 1, sizeof(*own_queries));
-	if (!own_queries)
+	by_address = calloc(n_placed ? n_placed : 1, sizeof(*by_address));
+	if (!by_address)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_placed; i++) {
-		own_queries[i].address = placed[i].address;
-		own_queries[i].chain = QUERY_NO_CHAIN;
+		by_address[i].address = placed[i].address;
+		by_address[i].chain = QUERY_NO_CHAIN;
 	}
-	r = search_tables(request, sources, own_queries, n_placed);
-	if (!r)
-		r = search_rest(request, sources->main, own_queries, n_placed);
-	if (!r)
-		r = find_lines(request, sources, own_queries, n_placed);
-	if (r)
+	r = find_names(request, tables, by_address, n_placed);
+	if (r < 0)
+		return r;
+	r = find_inlines(request, tables, by_address, n_placed);
+	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n_placed; i++) {
 		struct symbol_query *query = &queries[placed[i].origin];
 
-		query->name = own_queries[i].name;
-		query->chain = own_queries[i].chain;
+		query->name = by_address[i].name;
+		query->chain = by_address[i].chain;
 		/* Distances are the same in the file and in memory. */
-		query->start = query->address - (own_queries[i].address - own_queries[i].start);
+		query->start = query->address - (by_address[i].address - by_address[i].start);
 	}
 	return 0;
 }
@@ -192,22 +124,22 @@ static int find_in(const struct file_symbols_request *request, struct sources *s
 int file_symbols_find(const struct file_symbols_request *request, struct symbol_query *queries,
 		      size_t n)
 {
-	own(close_sources) struct sources sources = { .debug_fd = -1 };
-	int r = elf_file_open(request->fd, &sources.main);
+	own(symbol_tables_close) struct symbol_tables tables = SYMBOL_TABLES_NONE;
+	int r = elf_file_open(request->fd, &tables.main);
 
-	if (r)
+	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	return find_in(request, &sources, queries, n);
+	return find_in(request, &tables, queries, n);
 }
 
 int file_symbols_find_memory(const void *bytes, size_t size, struct pool *pool,
 			     struct symbol_query *queries, size_t n)
 {
 	const struct file_symbols_request request = { .fd = -1, .pool = pool };
-	own(close_sources) struct sources sources = { .debug_fd = -1 };
-	int r = elf_file_open_memory(bytes, size, &sources.main);
+	own(symbol_tables_close) struct symbol_tables tables = SYMBOL_TABLES_NONE;
+	int r = elf_file_open_memory(bytes, size, &tables.main);
 
-	if (r)
+	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	return find_in(&request, &sources, queries, n);
+	return find_in(&request, &tables, queries, n);
 }

@@ -4,27 +4,29 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "symbolize/address.h"
 #include "symbolize/vdso.h"
 
-/* The last mapping's module: addresses of one mapping follow one another. */
+/* The module of the last mapping: consecutive addresses are mostly in the same one. */
 struct last_module {
 	const char *mapping_name, *module;
 };
 
 struct frame_builder {
 	const struct images *images;
-	struct answers *answers;
+	struct symbol_cache *cache;
 	struct kernel_names *kernel;
 	const struct inlines *inlines;
-	const struct names *names; /* those that the objects belong to */
-	uint32_t n_named;	   /* how many addresses they had when we left them */
-	uint32_t *file_objects;	   /* one for each file: index of its object, or NAMES_NONE */
-	uint32_t n_files;
+	const struct names *names; /* those that the objects were added to */
+	uint32_t n_named;	   /* how many addresses they had after the last call */
+	uint32_t *file_objects;	   /* by file id: index of its object, or NAMES_NONE */
+	uint32_t n_files, capacity;
 	uint32_t kernel_object, vdso_object;
 	struct last_module last;
 };
 
-int frame_builder_new(const struct images *images, struct answers *answers,
+int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 		      struct kernel_names *kernel, const struct inlines *inlines,
 		      struct frame_builder **ret_builder)
 {
@@ -33,7 +35,7 @@ int frame_builder_new(const struct images *images, struct answers *answers,
 	if (!builder)
 		return -ENOMEM;
 	builder->images = images;
-	builder->answers = answers;
+	builder->cache = cache;
 	builder->kernel = kernel;
 	builder->inlines = inlines;
 	builder->kernel_object = builder->vdso_object = NAMES_NONE;
@@ -49,24 +51,21 @@ void frame_builder_free(struct frame_builder *builder)
 	free(builder);
 }
 
-/* Makes room for all files there are. */
-static int grow_table(struct frame_builder *builder)
+/* Adds elements for the files that are new. */
+static int add_files(struct frame_builder *builder)
 {
 	uint32_t n_files = images_n_files(builder->images);
-	uint32_t *grown =
-		realloc(builder->file_objects, (size_t)n_files * sizeof(*builder->file_objects));
+	int r = grow(&builder->file_objects, &builder->capacity, n_files);
 
-	if (!grown)
-		return -ENOMEM;
-	builder->file_objects = grown;
-	for (uint32_t i = builder->n_files; i < n_files; i++)
-		builder->file_objects[i] = NAMES_NONE;
-	builder->n_files = n_files;
+	if (r < 0)
+		return r;
+	while (builder->n_files < n_files)
+		builder->file_objects[builder->n_files++] = NAMES_NONE;
 	return 0;
 }
 
-/* Shares the strings of the answers, forgets the objects of other names. */
-static int start_on(struct frame_builder *builder, struct names *names)
+/* Shares the strings of the symbols; forgets the objects of other names. */
+static int begin_names(struct frame_builder *builder, struct names *names)
 {
 	if (names != builder->names || names_n_addresses(names) != builder->n_named) {
 		builder->n_files = 0;
@@ -74,13 +73,13 @@ static int start_on(struct frame_builder *builder, struct names *names)
 		builder->last = (struct last_module){ 0 };
 	}
 	builder->names = names;
-	return names_share_strings(names, answers_pool(builder->answers));
+	return names_share_strings(names, symbol_cache_pool(builder->cache));
 }
 
 static void put_symbol(const struct frame_builder *builder, uint32_t symbol,
 		       struct names_frame *frame)
 {
-	const struct found_symbol *found = answers_symbol(builder->answers, symbol);
+	const struct symbol *found = symbol_cache_symbol(builder->cache, symbol);
 
 	frame->name = found->name;
 	frame->linkage_name = found->linkage_name;
@@ -101,7 +100,7 @@ static int kernel_object(struct frame_builder *builder, struct names *names, uin
 		if (!object.path)
 			return -ENOMEM;
 		r = names_add_object(names, &object, &builder->kernel_object);
-		if (r)
+		if (r < 0)
 			return r;
 	}
 	*ret_object = builder->kernel_object;
@@ -112,12 +111,13 @@ static int file_object(struct frame_builder *builder, struct names *names,
 		       const struct mapping *mapping, uint32_t *ret_object)
 {
 	const struct mapped_file *file = images_file(builder->images, mapping->file);
-	int grown = mapping->file < builder->n_files ? 0 : grow_table(builder);
-	uint32_t *known = &builder->file_objects[mapping->file];
+	int r = mapping->file < builder->n_files ? 0 : add_files(builder);
+	uint32_t *known;
 
 	_Static_assert(BUILD_ID_SIZE == NAMES_BUILD_ID_SIZE, "build-ids are copied");
-	if (grown < 0)
-		return grown;
+	if (r < 0)
+		return r;
+	known = &builder->file_objects[mapping->file];
 	if (*known == NAMES_NONE) {
 		struct names_object object = {
 			.path = names_string(names, file->path ? file->path : ""),
@@ -128,13 +128,12 @@ static int file_object(struct frame_builder *builder, struct names *names,
 			.device = file->device,
 			.inode = file->inode,
 		};
-		int r;
 
 		if (!object.path)
 			return -ENOMEM;
 		memcpy(object.build_id, file->build_id, sizeof(object.build_id));
 		r = names_add_object(names, &object, known);
-		if (r)
+		if (r < 0)
 			return r;
 	}
 	*ret_object = *known;
@@ -155,7 +154,7 @@ static int vdso_object(struct frame_builder *builder, struct names *names,
 		if (!object.path)
 			return -ENOMEM;
 		r = names_add_object(names, &object, &builder->vdso_object);
-		if (r)
+		if (r < 0)
 			return r;
 	}
 	*ret_object = builder->vdso_object;
@@ -179,41 +178,44 @@ static int module_of(struct frame_builder *builder, struct names *names, const c
 	return 0;
 }
 
-/* Where the address is: module and object. */
-static int place(struct frame_builder *builder, struct names *names,
-		 const struct tally_address *address, struct names_frame *frame)
+/* Sets the module and the object of the address. */
+static int put_place(struct frame_builder *builder, struct names *names,
+		     const struct tally_address *address, struct names_frame *frame)
 {
 	const struct mapping *mapping;
 	int r = 0;
 
-	if (is_kernel_address(address)) {
+	if (address_is_kernel(address)) {
 		frame->flags |= NAMES_FRAME_KERNEL;
 		return kernel_object(builder, names, &frame->object);
 	}
 	if (address->flags & TALLY_ADDRESS_CHAINED)
 		frame->flags |= NAMES_FRAME_CHAINED;
-	mapping = builder->images
-			  ? images_find(builder->images, address->image, lookup_address(address))
-			  : NULL;
+	mapping = builder->images ? images_find(builder->images, address->image,
+						address_to_look_up(address))
+				  : NULL;
 	if (!mapping)
 		return 0;
 	switch (mapping->kind) {
 	case MAPPING_FILE:
 		r = module_of(builder, names, mapping->name ? mapping->name : "", &frame->module);
-		return r ? r : file_object(builder, names, mapping, &frame->object);
+		return r < 0 ? r : file_object(builder, names, mapping, &frame->object);
 	case MAPPING_VDSO:
 		r = module_of(builder, names, VDSO_MODULE, &frame->module);
-		return r ? r : vdso_object(builder, names, mapping, &frame->object);
+		return r < 0 ? r : vdso_object(builder, names, mapping, &frame->object);
 	case MAPPING_SPECIAL:
 		return module_of(builder, names, mapping->name ? mapping->name : "",
 				 &frame->module);
 	case MAPPING_ANONYMOUS:
-		break; /* "[jit]" says it all, a perf map says which */
+		break; /* its symbol has the module */
 	}
 	return 0;
 }
 
-/* The functions inlined at the address, and the lines of all; returns the number of frames. */
+/*
+ * Makes the frames of the functions inlined at an address, and of the one they are in, from
+ * frames[0]; returns their number.
+ */
 static uint32_t put_chain(const struct frame_builder *builder, uint32_t chain_number,
 			  struct names_frame *frames)
 {
@@ -226,7 +228,7 @@ static uint32_t put_chain(const struct frame_builder *builder, uint32_t chain_nu
 
 		*frame = last;
 		if (i + 1 < chain->n) {
-			/* Plain names: where code was copied to has no start to count from. */
+			/* No offset: inlined code has no start to count from. */
 			frame->name = elements[i].name;
 			frame->linkage_name = elements[i].linkage_name;
 			frame->offset = 0;
@@ -238,27 +240,35 @@ static uint32_t put_chain(const struct frame_builder *builder, uint32_t chain_nu
 	return chain->n;
 }
 
-int frame_builder_add(struct frame_builder *builder, const struct tally_address *addresses,
-		      const struct answer *answers, uint32_t n, struct names *names)
+/* Adds the frames of one address. */
+static int add_address(struct frame_builder *builder, const struct tally_address *address,
+		       const struct symbol_match *match, struct names *names)
 {
-	int r = start_on(builder, names);
+	struct names_frame frames[INLINES_MAX_DEPTH + 1];
+	uint32_t n = 1;
+	int r;
+
+	frames[0] = (struct names_frame){ .object = NAMES_NONE };
+	r = put_place(builder, names, address, &frames[0]);
+	if (r < 0)
+		return r;
+	if (match->symbol != SYMBOL_NONE) {
+		frames[0].offset = match->offset;
+		put_symbol(builder, match->symbol, &frames[0]);
+	}
+	if (match->chain != QUERY_NO_CHAIN && builder->inlines)
+		n = put_chain(builder, match->chain, frames);
+	return names_add_address(names, frames, n);
+}
+
+int frame_builder_add(struct frame_builder *builder, const struct tally_address *addresses,
+		      const struct symbol_match *matches, uint32_t n, struct names *names)
+{
+	int r = begin_names(builder, names);
 
 	images_lock(builder->images);
-	for (uint32_t i = 0; !r && i < n; i++) {
-		struct names_frame frames[INLINES_MAX_DEPTH + 1];
-		uint32_t n_frames = 1;
-
-		frames[0] = (struct names_frame){ .object = NAMES_NONE };
-		r = place(builder, names, &addresses[i], &frames[0]);
-		if (!r && answers[i].symbol != ANSWER_NONE) {
-			frames[0].offset = answers[i].offset;
-			put_symbol(builder, answers[i].symbol, &frames[0]);
-		}
-		if (!r && answers[i].chain != QUERY_NO_CHAIN && builder->inlines)
-			n_frames = put_chain(builder, answers[i].chain, frames);
-		if (!r)
-			r = names_add_address(names, frames, n_frames);
-	}
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = add_address(builder, &addresses[i], &matches[i], names);
 	images_unlock(builder->images);
 	builder->n_named = names_n_addresses(names);
 	return r;

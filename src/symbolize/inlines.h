@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inlined functions and source lines, from DWARF through libdw. Costs far more than symbols, so it
- * is done only when asked for, and within limits of size and time.
+ * Inlined functions and source lines, from DWARF, by libdw. This costs far more than symbols, so it
+ * is done only when asked for, and within limits of size and time. It is done in a confined child
+ * (confined.h), since libdw crashes on files made for that.
  *
- * What is found about an address is a chain: one element for each function inlined there, the
- * innermost first, and a last one for the function that exists as code. An element tells where
- * in its function the address is.
+ * What is found for an address is a chain of frames: one for each function inlined there, the
+ * innermost first, and the last for the function that contains the code. Each has the line of the
+ * address in its function: for all but the first, the line of the inlined call.
  *
- * Must not know: processes, symbol tables.
+ * Not for several threads. Must not know: processes, symbol tables.
  */
 #ifndef STACKTALLY_SYMBOLIZE_INLINES_H
 #define STACKTALLY_SYMBOLIZE_INLINES_H
@@ -18,13 +19,13 @@
 #include "base/pool.h"
 #include "elf/symbol_query.h"
 
-#define INLINES_MAX_DEPTH 32 /* of functions inlined at one address; the outer ones stay */
+#define INLINES_MAX_DEPTH 32 /* frames of a chain; of more, the innermost are dropped */
 
 struct inline_frame {
-	const char *name;	  /* demangled; NULL for the last, and for nameless ones */
-	const char *linkage_name; /* when it differs from name; else NULL */
-	const char *file;	  /* or NULL */
-	uint32_t line;		  /* 0 unknown */
+	const char *name;	  /* demangled; NULL: not known, and in the last frame */
+	const char *linkage_name; /* NULL: the same */
+	const char *file;	  /* NULL: not known */
+	uint32_t line;		  /* 0: not known */
 };
 
 struct inline_chain {
@@ -33,26 +34,26 @@ struct inline_chain {
 
 struct inlines;
 
-/* `pool` is borrowed, for names and files. */
+/* `pool`, for names and files, is borrowed. 0 or -ENOMEM. */
 int inlines_new(struct pool *pool, bool functions, bool lines, struct inlines **ret_inlines);
 void inlines_free(struct inlines *inlines);
 DEFINE_OWN(struct inlines, inlines_free)
 
-/* `waiting` is called now and then while a file takes long. */
-void inlines_tell_waiting(struct inlines *inlines, void (*waiting)(void *context), void *context);
+/* Sets a function that is called about every second while a file takes long; or NULL. */
+void inlines_set_waiting(struct inlines *inlines, void (*waiting)(void *context), void *context);
 
 /*
- * Sets the chains of the queries that the DWARF of this file tells of; their addresses are those
- * of the ELF file, sorted. 0 or -ENOMEM; broken DWARF answers nothing. DWARF is read in a confined
- * child: libdw trusts files more than we do.
+ * Sets the chain of the queries that the DWARF of this file has one for. Their addresses are those
+ * of the ELF file, sorted. Damaged DWARF has none. 0 or -ENOMEM.
  */
 int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n);
 
-/* How many files had DWARF that was not read to the end: it is too large, or libdw crashed. */
+/* The number of files that were not read to the end: too large, too slow, or libdw crashed. */
 uint32_t inlines_n_broken(const struct inlines *inlines);
 
 const struct inline_chain *inlines_chain(const struct inlines *inlines, uint32_t chain);
-/* The elements of a chain; valid until the next inlines_find(). */
+
+/* The frames of a chain; borrowed until the next inlines_find(). */
 const struct inline_frame *inlines_frames(const struct inlines *inlines,
 					  const struct inline_chain *chain);
 

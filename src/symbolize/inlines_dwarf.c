@@ -3,13 +3,14 @@
 #include <elfutils/libdw.h>
 #include <errno.h>
 
+#include "base/clock.h"
 #include "symbolize/dwarf_units.h"
 #include "symbolize/inlines_internal.h"
 
 #define MAX_NESTING 64 /* of blocks and inlined functions in one another */
 
-/* The functions inlined at the address, outermost first; returns how many. */
-static uint32_t descend(const Dwarf_Die *function, uint64_t address, Dwarf_Die *found)
+/* Finds the functions inlined at the address, outermost first; returns their number. */
+static uint32_t find_inlined(const Dwarf_Die *function, uint64_t address, Dwarf_Die *found)
 {
 	Dwarf_Die at = *function, child;
 	uint32_t n = 0;
@@ -30,7 +31,6 @@ static uint32_t descend(const Dwarf_Die *function, uint64_t address, Dwarf_Die *
 		at = child;
 		if (dwarf_tag(&child) != DW_TAG_inlined_subroutine)
 			continue;
-		/* Of too many the inner ones are left out. */
 		if (n == INLINES_MAX_DEPTH - 1)
 			break;
 		found[n++] = child;
@@ -78,7 +78,7 @@ static int set_line(struct inlines *inlines, const char *file, int line, struct 
 	return 0;
 }
 
-/* Where the inlined function was called. */
+/* Sets the line where the inlined function was called. */
 static int set_call_line(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Die *inlined,
 			 struct inline_frame *frame)
 {
@@ -120,36 +120,43 @@ static int make_chain(struct inlines *inlines, struct dwarf_units *units,
 	if (!dwarf_units_find(units, query->address, &unit))
 		return 0;
 	if (inlines->functions && dwarf_units_function(units, query->address, &function))
-		n = descend(&function, query->address, inlined);
+		n = find_inlined(&function, query->address, inlined);
 	r = set_address_line(inlines, &unit, query->address, &frames[0]);
-	for (uint32_t i = 0; !r && i < n; i++) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < n; i++) {
 		Dwarf_Die *die = &inlined[n - 1 - i];
 
 		r = name_function(inlines, die, &frames[i]);
-		if (!r)
-			r = set_call_line(inlines, &unit, die, &frames[i + 1]);
+		if (r < 0)
+			return r;
+		r = set_call_line(inlines, &unit, die, &frames[i + 1]);
+		if (r < 0)
+			return r;
 	}
-	if (r || (n == 0 && !frames[0].file))
-		return r;
+	if (n == 0 && !frames[0].file)
+		return 0;
 	return inlines_add_chain(inlines, frames, n + 1, &query->chain);
 }
 
-int inlines_read(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n,
-		 uint64_t end_ns,
-		 void (*done)(void *context, const struct inlines *inlines, uint32_t query,
-			      uint32_t chain),
-		 void *context)
+int inlines_read(const struct inlines_job *job, int fd)
 {
 	own(own_dwarf_units_close) struct dwarf_units *units = NULL;
-	int r = dwarf_units_open(fd, end_ns, &units);
+	int r = dwarf_units_open(fd, job->end_ns, &units);
 
-	for (size_t i = 0; !r && i < n; i++) {
-		if (inlines_now_ns() > end_ns)
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < job->n; i++) {
+		struct symbol_query *query = &job->queries[i];
+
+		if (monotonic_ns() > job->end_ns)
 			return -ETIMEDOUT;
-		queries[i].chain = QUERY_NO_CHAIN;
-		r = make_chain(inlines, units, &queries[i]);
-		if (!r && queries[i].chain != QUERY_NO_CHAIN)
-			done(context, inlines, (uint32_t)i, queries[i].chain);
+		query->chain = QUERY_NO_CHAIN;
+		r = make_chain(job->inlines, units, query);
+		if (r < 0)
+			return r;
+		if (query->chain != QUERY_NO_CHAIN)
+			job->done(job->context, (uint32_t)i, query->chain);
 	}
-	return r;
+	return 0;
 }

@@ -4,9 +4,9 @@
 
 #include "symbolize/inlines_internal.h"
 
-#define MAX_BYTES  (1ull << 28) /* of strings, of all files together */
-#define END_NUMBER UINT32_MAX	/* in place of a query: all was sent */
-#define NO_STRING  UINT32_MAX	/* in place of a size */
+#define MAX_BYTES  (1ull << 28) /* of strings, for all files together */
+#define END_NUMBER UINT32_MAX	/* instead of a query: all was sent */
+#define NO_STRING  UINT32_MAX	/* instead of a size: NULL */
 
 /* One frame; the bytes of the strings follow. */
 struct sent_frame {
@@ -16,7 +16,7 @@ struct sent_frame {
 
 struct sent_chain {
 	uint32_t query; /* ascending */
-	uint32_t n;	/* frames; 0: those of the chain before */
+	uint32_t n;	/* frames, which follow; 0: the chain is the one before */
 };
 
 static void send_frame(FILE *output, const struct inline_frame *frame)
@@ -63,7 +63,7 @@ static int receive_string(struct inlines *inlines, struct confined *child, uint3
 		return -EPROTO;
 	inlines->received += size;
 	r = confined_read(child, inlines->text, size, end_ns);
-	if (r)
+	if (r < 0)
 		return r;
 	if (memchr(inlines->text, '\0', size))
 		return -EPROTO;
@@ -78,26 +78,36 @@ static int receive_frame(struct inlines *inlines, struct confined *child, uint64
 	struct sent_frame sent;
 	int r = confined_read(child, &sent, sizeof(sent), end_ns);
 
-	for (int i = 0; !r && i < 3; i++) {
-		if (sent.sizes[i] != NO_STRING)
-			r = receive_string(inlines, child, sent.sizes[i], end_ns, strings[i]);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < 3; i++) {
+		if (sent.sizes[i] == NO_STRING)
+			continue;
+		r = receive_string(inlines, child, sent.sizes[i], end_ns, strings[i]);
+		if (r < 0)
+			return r;
 	}
-	if (!r)
-		frame->line = sent.line;
-	return r;
+	frame->line = sent.line;
+	return 0;
 }
 
+/* `last`: the chain received last, which this one replaces. */
 static int receive_chain(struct inlines *inlines, struct confined *child, uint32_t n,
 			 uint64_t end_ns, uint32_t *last)
 {
 	struct inline_frame frames[INLINES_MAX_DEPTH] = { 0 };
-	int r = 0;
 
 	if (n > INLINES_MAX_DEPTH || (n == 0 && *last == QUERY_NO_CHAIN))
 		return -EPROTO;
-	for (uint32_t i = 0; !r && i < n; i++)
-		r = receive_frame(inlines, child, end_ns, &frames[i]);
-	return r || n == 0 ? r : inlines_add_chain(inlines, frames, n, last);
+	if (n == 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		int r = receive_frame(inlines, child, end_ns, &frames[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return inlines_add_chain(inlines, frames, n, last);
 }
 
 int inlines_receive(struct inlines *inlines, struct confined *child, struct symbol_query *queries,
@@ -109,15 +119,15 @@ int inlines_receive(struct inlines *inlines, struct confined *child, struct symb
 		struct sent_chain sent;
 		int r = confined_read(child, &sent, sizeof(sent), end_ns);
 
-		if (r)
+		if (r < 0)
 			return r;
 		if (sent.query == END_NUMBER)
 			return 0;
-		/* Ascending numbers bound how many there are. */
+		/* Numbers must ascend, which bounds how many there are. */
 		if (sent.query < next || sent.query >= n)
 			return -EPROTO;
 		r = receive_chain(inlines, child, sent.n, end_ns, &last);
-		if (r)
+		if (r < 0)
 			return r;
 		queries[sent.query].chain = last;
 		next = sent.query + 1;

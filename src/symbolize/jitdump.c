@@ -8,18 +8,20 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 
-#define MAGIC	    0x4A695444u /* in the byte order of who wrote it: other orders are refused */
+#define MAGIC	    0x4A695444u /* "JiTD"; a file of the other byte order is refused */
 #define MAX_BYTES   (1ull << 34)
 #define MAX_RECORDS (1u << 24)
-#define MAX_ANSWERS (1ull << 26)
-#define MAX_MOVABLE (1u << 20) /* loads that a later move can find */
+#define MAX_MATCHES (1ull << 26) /* bounds the time for records that all span everything */
+#define MAX_LOADS   (1u << 20)	 /* that a later JIT_CODE_MOVE can refer to */
+#define MAX_CHAIN   64u		 /* loads that are compared for one move */
 #define MAX_NAME    16384u
 #define WINDOW	    65536u
 
-enum record_type { RECORD_LOAD = 0, RECORD_MOVE = 1 };
+enum record_type { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1 };
 
 struct file_header {
 	uint32_t magic, version, size, machine, padding, pid;
@@ -27,7 +29,7 @@ struct file_header {
 };
 
 struct record {
-	uint32_t type, size; /* with this */
+	uint32_t type, size; /* of the record, this header included */
 	uint64_t time;
 };
 
@@ -41,24 +43,24 @@ struct move {
 	uint64_t address_of_section, from, to, size, index;
 };
 
-/* A load, as a move asks for it. */
+/* A load, for the moves that refer to it. */
 struct loaded {
 	uint64_t index;
-	uint64_t name_at; /* in the file */
-	uint32_t name_room;
+	uint64_t name_at;   /* in the file */
+	uint32_t name_size; /* at most; it is terminated */
 };
 
 struct dump {
 	int fd;
-	uint8_t *window;
-	uint64_t window_at; /* in the file */
+	uint8_t *window; /* WINDOW bytes: a part of the file */
+	uint64_t window_at;
 	size_t window_n;
 	struct symbol_query *queries;
 	size_t n;
 	struct pool *pool;
-	uint64_t answers;
+	uint64_t matches;
 	struct loaded *loaded;
-	uint32_t n_loaded, room;
+	uint32_t n_loaded, capacity;
 	struct index by_index;
 };
 
@@ -70,7 +72,7 @@ static void dump_clear(struct dump *dump)
 }
 
 /* Up to `size` (at most WINDOW) bytes of the file; fewer at its end. */
-static const uint8_t *look(struct dump *dump, uint64_t at, size_t size, size_t *ret_n)
+static const uint8_t *read_at(struct dump *dump, uint64_t at, size_t size, size_t *ret_n)
 {
 	uint64_t end = dump->window_at + dump->window_n;
 
@@ -91,7 +93,7 @@ static const uint8_t *look(struct dump *dump, uint64_t at, size_t size, size_t *
 static bool read_exactly(struct dump *dump, uint64_t at, void *to, size_t size)
 {
 	size_t n;
-	const uint8_t *bytes = look(dump, at, size, &n);
+	const uint8_t *bytes = read_at(dump, at, size, &n);
 
 	if (n < size)
 		return false;
@@ -99,11 +101,11 @@ static bool read_exactly(struct dump *dump, uint64_t at, void *to, size_t size)
 	return true;
 }
 
-/* The name that begins at `at`, of at most `room` bytes; NULL: none, or no memory (`failed`). */
-static const char *read_name(struct dump *dump, uint64_t at, uint32_t room, bool *failed)
+/* The name at `at`, of at most `size` bytes; NULL: it is empty, or memory is short (*failed). */
+static const char *read_name(struct dump *dump, uint64_t at, uint32_t size, bool *failed)
 {
 	size_t n;
-	const char *bytes = (const char *)look(dump, at, room < MAX_NAME ? room : MAX_NAME, &n);
+	const char *bytes = (const char *)read_at(dump, at, size < MAX_NAME ? size : MAX_NAME, &n);
 	size_t length = strnlen(bytes, n);
 	const char *name = NULL;
 
@@ -114,19 +116,19 @@ static const char *read_name(struct dump *dump, uint64_t at, uint32_t room, bool
 	return name;
 }
 
-/* Names what lies at [start, start + size) after the name in the file. 0, -ENOMEM or -EFBIG. */
+/* Gives the queries in [start, start + size) the name in the file. 0, -ENOMEM or -EFBIG. */
 static int name_range(struct dump *dump, uint64_t start, uint64_t size, uint64_t name_at,
-		      uint32_t name_room)
+		      uint32_t name_size)
 {
-	size_t i = query_lower_bound(dump->queries, dump->n, start);
+	size_t i = symbol_query_lower_bound(dump->queries, dump->n, start);
 	const char *name = NULL;
 	bool failed = false;
 
 	for (; i < dump->n && dump->queries[i].address - start < size; i++) {
-		if (dump->answers++ > MAX_ANSWERS)
+		if (dump->matches++ > MAX_MATCHES)
 			return -EFBIG;
 		if (!name)
-			name = read_name(dump, name_at, name_room, &failed);
+			name = read_name(dump, name_at, name_size, &failed);
 		if (!name)
 			return failed ? -ENOMEM : 0;
 		dump->queries[i].start = start;
@@ -135,35 +137,26 @@ static int name_range(struct dump *dump, uint64_t start, uint64_t size, uint64_t
 	return 0;
 }
 
-static int remember(struct dump *dump, const struct loaded *loaded)
+static int add_load(struct dump *dump, const struct loaded *loaded)
 {
-	if (dump->n_loaded == MAX_MOVABLE)
+	if (dump->n_loaded == MAX_LOADS)
 		return 0;
-	if (dump->n_loaded == dump->room) {
-		uint32_t room = dump->room ? dump->room * 2 : 1024;
-		struct loaded *grown = reallocarray(dump->loaded, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		dump->loaded = grown;
-		dump->room = room;
-	}
-	if (index_add(&dump->by_index, hash_u64(loaded->index), dump->n_loaded) < 0)
+	if (grow(&dump->loaded, &dump->capacity, dump->n_loaded + 1) < 0 ||
+	    index_add(&dump->by_index, hash_u64(loaded->index), dump->n_loaded) < 0)
 		return -ENOMEM;
 	dump->loaded[dump->n_loaded++] = *loaded;
 	return 0;
 }
 
-/* The latest of that index; runtimes count up, so there is one. */
-static const struct loaded *recall(const struct dump *dump, uint64_t index)
+/* The latest load with that code index, or NULL. Runtimes do not use an index twice. */
+static const struct loaded *find_load(const struct dump *dump, uint64_t index)
 {
 	const struct loaded *found = NULL;
 	struct index_cursor cursor;
-	unsigned int seen = 0;
+	unsigned int n = 0;
 
-	/* A file that gives all its code one index is none to search through for each move. */
 	for (uint32_t at = index_first(&dump->by_index, hash_u64(index), &cursor);
-	     at != INDEX_NONE && seen < 64; at = index_next(&dump->by_index, &cursor), seen++) {
+	     at != INDEX_NONE && n < MAX_CHAIN; at = index_next(&dump->by_index, &cursor), n++) {
 		if (dump->loaded[at].index == index && (!found || &dump->loaded[at] > found))
 			found = &dump->loaded[at];
 	}
@@ -180,9 +173,9 @@ static int read_load(struct dump *dump, uint64_t at, uint32_t size)
 		return -EPROTO;
 	loaded.index = load.index;
 	loaded.name_at = at + sizeof(load);
-	loaded.name_room = size - (uint32_t)sizeof(load);
-	r = name_range(dump, load.address, load.size, loaded.name_at, loaded.name_room);
-	return r ? r : remember(dump, &loaded);
+	loaded.name_size = size - (uint32_t)sizeof(load);
+	r = name_range(dump, load.address, load.size, loaded.name_at, loaded.name_size);
+	return r < 0 ? r : add_load(dump, &loaded);
 }
 
 static int read_move(struct dump *dump, uint64_t at, uint32_t size)
@@ -192,31 +185,33 @@ static int read_move(struct dump *dump, uint64_t at, uint32_t size)
 
 	if (size < sizeof(move) || !read_exactly(dump, at, &move, sizeof(move)))
 		return -EPROTO;
-	loaded = recall(dump, move.index);
+	loaded = find_load(dump, move.index);
 	if (!loaded)
 		return 0;
-	return name_range(dump, move.to, move.size, loaded->name_at, loaded->name_room);
+	return name_range(dump, move.to, move.size, loaded->name_at, loaded->name_size);
 }
 
 static int read_records(struct dump *dump, uint64_t at)
 {
 	struct record record;
-	int r = 0;
 
-	for (uint32_t i = 0; !r && i < MAX_RECORDS && at < MAX_BYTES; i++) {
+	for (uint32_t i = 0; i < MAX_RECORDS && at < MAX_BYTES; i++) {
 		uint32_t rest;
+		int r = 0;
 
 		if (!read_exactly(dump, at, &record, sizeof(record)) ||
 		    record.size < sizeof(record))
 			return 0;
 		rest = record.size - (uint32_t)sizeof(record);
-		if (record.type == RECORD_LOAD)
+		if (record.type == JIT_CODE_LOAD)
 			r = read_load(dump, at + sizeof(record), rest);
-		else if (record.type == RECORD_MOVE)
+		else if (record.type == JIT_CODE_MOVE)
 			r = read_move(dump, at + sizeof(record), rest);
+		if (r < 0)
+			return r == -ENOMEM ? r : 0;
 		at += record.size;
 	}
-	return r == -ENOMEM ? r : 0;
+	return 0;
 }
 
 int jitdump_find(int fd, struct symbol_query *queries, size_t n, struct pool *pool)

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers addresses: finds out which source knows each one (the kernel's symbols, a mapped file,
- * the vDSO, a perf map) and asks each source once for all that it is to answer, so that a file
- * is opened and passed over once, however many processes and addresses it occurs in.
+ * Finds the symbols of a tally's addresses. Groups the addresses by where they are looked up (the
+ * kernel, a mapped file, the vDSO, the generated code of a process) and looks up each group in one
+ * go: a file is opened and read once, however many processes and addresses it occurs in.
  *
- * Borrows all its parts. Must not know: how answers become frames.
+ * Not for several threads. Must not know: how symbols become frames.
  */
 #ifndef STACKTALLY_SYMBOLIZE_LOOKUP_H
 #define STACKTALLY_SYMBOLIZE_LOOKUP_H
 
 #include "kernel/kernel_names.h"
 #include "process/images.h"
-#include "symbolize/answers.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/debug_file.h"
 #include "symbolize/inlines.h"
+#include "symbolize/symbol_cache.h"
 #include "tally/tally.h"
 
 #define LOOKUP_MAX (1u << 20) /* addresses in one call */
 
+/* All parts are borrowed, but for `debuginfod`. */
 struct lookup {
 	struct images *images;
-	struct answers *answers;
+	struct symbol_cache *cache;
 	struct kernel_names *kernel;
 	struct inlines *inlines; /* or NULL */
 	struct debug_places places;
-	bool ask_debuginfod, debuginfod_tried;
-	struct debuginfod
-		*debuginfod; /* made when first needed; the owner of the lookup frees it */
-	void (*progress)(void *context, uint32_t done, uint32_t total); /* or NULL */
+	bool use_debuginfod, debuginfod_tried;
+	struct debuginfod *debuginfod; /* made when first needed; the caller frees it */
+	void (*progress)(void *context, uint32_t done, uint32_t total); /* in groups; or NULL */
 	void *progress_context;
-	uint32_t n_done, n_groups; /* for it */
-	uint32_t jit_symbol;	   /* "[jit]": generated code that nothing names */
+	uint32_t n_done, n_groups; /* for progress() */
+	uint32_t jit_symbol;	   /* of anonymous memory that no source has a name for: "[jit]" */
 	bool met_kernel;	   /* there were kernel addresses */
 };
 
-/* One answer for each address. 0 or a negative errno. */
-int lookup_answer(struct lookup *lookup, const struct tally_address *addresses, uint32_t n,
-		  struct answer *answers);
+/* Sets one match for each address. 0 or a negative errno. */
+int lookup_resolve(struct lookup *lookup, const struct tally_address *addresses, uint32_t n,
+		   struct symbol_match *matches);
 
 #endif

@@ -7,14 +7,25 @@
 #include "base/lines.h"
 
 #define MAX_BYTES   (1ull << 30)
-#define MAX_ANSWERS (1ull << 26) /* a file of lines that all span everything is no JIT's */
+#define MAX_MATCHES (1ull << 26) /* bounds the time for lines that all span everything */
 
 struct batch {
 	struct symbol_query *queries;
 	size_t n;
 	struct pool *pool;
-	uint64_t answers;
+	uint64_t matches;
 };
+
+/* A number, perhaps with 0x, and the blanks behind it. */
+static bool read_number(const char **at, const char *end, uint64_t *ret_number)
+{
+	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
+		*at += 2;
+	if (!lines_hex(at, end, ret_number) || *at == end || **at != ' ')
+		return false;
+	*at += strspn(*at, " ");
+	return true;
+}
 
 static int read_entry(void *context, char *line, size_t size)
 {
@@ -22,24 +33,15 @@ static int read_entry(void *context, char *line, size_t size)
 	const char *at = line, *end = line + size, *name = NULL;
 	uint64_t start, length;
 
-	/* Some runtimes write 0x before the numbers. */
-	if (size > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
-		at += 2;
-	if (!lines_hex(&at, end, &start) || at == end || *at != ' ')
+	if (!read_number(&at, end, &start) || !read_number(&at, end, &length) || !length)
 		return 0;
-	at += strspn(at, " ");
-	if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
-		at += 2;
-	if (!lines_hex(&at, end, &length) || at == end || *at != ' ' || !length)
-		return 0;
-	at += strspn(at, " ");
 	if (end > at && end[-1] == '\r')
 		line[--size] = '\0';
 	if (!*at)
 		return 0;
-	for (size_t i = query_lower_bound(batch->queries, batch->n, start);
+	for (size_t i = symbol_query_lower_bound(batch->queries, batch->n, start);
 	     i < batch->n && batch->queries[i].address - start < length; i++) {
-		if (batch->answers++ > MAX_ANSWERS)
+		if (batch->matches++ > MAX_MATCHES)
 			return -EFBIG;
 		if (!name)
 			name = pool_string(batch->pool, at);

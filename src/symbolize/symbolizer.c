@@ -12,25 +12,30 @@ struct symbolizer {
 	struct lookup lookup;
 	struct frame_builder *builder;
 	bool inlines, lines;
-	uint32_t n_broken_before; /* inlines_n_broken() of what was forgotten */
+	uint32_t n_broken_before; /* inlines_n_broken() before symbolizer_forget() */
 };
 
-/* What is forgotten with user code. */
+DEFINE_OWN(struct symbolizer, symbolizer_free)
+
+/* Makes the parts that symbolizer_forget() frees. */
 static int make_parts(struct symbolizer *symbolizer)
 {
 	struct lookup *lookup = &symbolizer->lookup;
-	int r = answers_new(&lookup->answers);
+	int r = symbol_cache_new(&lookup->cache);
 
-	if (!r && (symbolizer->inlines || symbolizer->lines))
-		r = inlines_new(answers_pool(lookup->answers), symbolizer->inlines,
+	if (r < 0)
+		return r;
+	if (symbolizer->inlines || symbolizer->lines) {
+		r = inlines_new(symbol_cache_pool(lookup->cache), symbolizer->inlines,
 				symbolizer->lines, &lookup->inlines);
-	if (!r)
-		r = frame_builder_new(lookup->images, lookup->answers, lookup->kernel,
-				      lookup->inlines, &symbolizer->builder);
-	if (!r)
-		r = answers_add_symbol(lookup->answers, "[jit]", NULL, NAMES_FRAME_JIT,
-				       &lookup->jit_symbol);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	r = frame_builder_new(lookup->images, lookup->cache, lookup->kernel, lookup->inlines,
+			      &symbolizer->builder);
+	if (r < 0)
+		return r;
+	return symbol_cache_add(lookup->cache, "[jit]", NULL, NAMES_FRAME_JIT, &lookup->jit_symbol);
 }
 
 static void free_parts(struct symbolizer *symbolizer)
@@ -39,17 +44,17 @@ static void free_parts(struct symbolizer *symbolizer)
 
 	frame_builder_free(symbolizer->builder);
 	inlines_free(lookup->inlines);
-	answers_free(lookup->answers);
+	symbol_cache_free(lookup->cache);
 	symbolizer->builder = NULL;
 	lookup->inlines = NULL;
-	lookup->answers = NULL;
+	lookup->cache = NULL;
 }
 
 int symbolizer_new(struct images *images, const struct symbolizer_options *options,
 		   struct symbolizer **ret_symbolizer)
 {
 	static const struct symbolizer_options none;
-	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+	own(own_symbolizer_free) struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 	int r;
 
 	if (!symbolizer)
@@ -59,19 +64,18 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 	symbolizer->lookup.images = images;
 	symbolizer->lookup.places.symfs = options->symfs;
 	symbolizer->lookup.places.root = options->debuginfo_root;
-	symbolizer->lookup.ask_debuginfod = options->debuginfod;
+	symbolizer->lookup.use_debuginfod = options->debuginfod;
 	symbolizer->lookup.progress = options->progress;
 	symbolizer->lookup.progress_context = options->progress_context;
 	symbolizer->inlines = options->inlines;
 	symbolizer->lines = options->lines;
 	r = kernel_names_new(&symbolizer->lookup.kernel);
-	if (!r)
-		r = make_parts(symbolizer);
-	if (r) {
-		symbolizer_free(symbolizer);
+	if (r < 0)
 		return r;
-	}
-	*ret_symbolizer = symbolizer;
+	r = make_parts(symbolizer);
+	if (r < 0)
+		return r;
+	*ret_symbolizer = take_ptr(symbolizer);
 	return 0;
 }
 
@@ -92,9 +96,9 @@ int symbolizer_forget(struct symbolizer *symbolizer)
 	return make_parts(symbolizer);
 }
 
-int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_lookup *asker)
+int symbolizer_ask_kernel(struct symbolizer *symbolizer, const struct kernel_lookup *lookup)
 {
-	return kernel_names_ask(symbolizer->lookup.kernel, asker);
+	return kernel_names_ask(symbolizer->lookup.kernel, lookup);
 }
 
 void symbolizer_prepare(struct symbolizer *symbolizer)
@@ -125,27 +129,25 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 		       struct names *names, struct error *err)
 {
 	uint32_t first = names_n_addresses(names), total = tally_n_addresses(tally);
-	uint32_t room = total > first ? total - first : 0;
-	own(own_free) struct answer *answers = NULL;
-	int r = 0;
+	uint32_t batch = total - first < LOOKUP_MAX ? total - first : LOOKUP_MAX;
+	own(own_free) struct symbol_match *matches = NULL;
+	int r;
 
-	if (!room)
+	if (first >= total)
 		return 0;
-	if (room > LOOKUP_MAX)
-		room = LOOKUP_MAX;
-	answers = malloc(room * sizeof(*answers));
-	if (!answers)
+	matches = malloc(batch * sizeof(*matches));
+	if (!matches)
 		return error_set(err, -ENOMEM, "out of memory while looking up names");
-	while (!r && first < total) {
+	while (first < total) {
 		const struct tally_address *addresses = tally_addresses(tally) + first;
-		uint32_t n = total - first < room ? total - first : room;
+		uint32_t n = total - first < batch ? total - first : batch;
 
-		r = lookup_answer(&symbolizer->lookup, addresses, n, answers);
-		if (!r)
-			r = frame_builder_add(symbolizer->builder, addresses, answers, n, names);
+		r = lookup_resolve(&symbolizer->lookup, addresses, n, matches);
+		if (r == 0)
+			r = frame_builder_add(symbolizer->builder, addresses, matches, n, names);
+		if (r < 0)
+			return error_set(err, r, "cannot look up names: %s", strerror(-r));
 		first += n;
 	}
-	if (r)
-		return error_set(err, r, "cannot look up names: %s", strerror(-r));
 	return 0;
 }

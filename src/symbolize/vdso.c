@@ -30,7 +30,7 @@ static int read_mapping(void *context, char *line, size_t size)
 	return 0;
 }
 
-int vdso_image(const void **ret_bytes, size_t *ret_size)
+int vdso_find(const void **ret_bytes, size_t *ret_size)
 {
 	uintptr_t header = getauxval(AT_SYSINFO_EHDR);
 	struct range range = { 0 };
@@ -41,7 +41,7 @@ int vdso_image(const void **ret_bytes, size_t *ret_size)
 	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* The auxiliary vector says where it begins; only the mapping says where it ends. */
+	/* The auxiliary vector has its start; only the mapping has its end. */
 	if (lines_read(fd, UINT64_MAX, read_mapping, &range) || range.start != header ||
 	    range.end <= range.start)
 		return -ENOENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The vDSO: code that the kernel maps into every process, without a file. All processes of our
- * own kind have the same image, so ours is read, from our own memory.
+ * The vDSO (vdso(7)): the ELF file that the kernel maps into every process. It is the same in all
+ * 64-bit processes, so our own copy is read.
  */
 #ifndef STACKTALLY_SYMBOLIZE_VDSO_H
 #define STACKTALLY_SYMBOLIZE_VDSO_H
@@ -11,9 +11,9 @@
 #define VDSO_MODULE "[vdso]"
 
 /*
- * Our image; lives as long as the process and is not to be freed. 0 or -ENOENT when the kernel
- * gave us none.
+ * Our own vDSO: borrowed memory, valid as long as our process. 0; -ENOENT: the kernel maps none; or
+ * another negative errno.
  */
-int vdso_image(const void **ret_bytes, size_t *ret_size);
+int vdso_find(const void **ret_bytes, size_t *ret_size);
 
 #endif

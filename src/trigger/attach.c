@@ -15,7 +15,7 @@
 
 #define SYSFS_SOURCES "/sys/bus/event_source/devices/"
 
-/* The program runs wherever the event happens: the CPU only says where the event is counted. */
+/* The program runs on whatever CPU the event happens; perf_event_open() wants one all the same. */
 static int first_cpu(void)
 {
 	own(own_fd) int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
@@ -46,8 +46,8 @@ static int perf_type(const char *source, uint32_t *ret_type)
 }
 
 /*
- * A perf event with the program on it; not through a link (Linux 5.15, b89fbfbb854c), which
- * costs a second descriptor for each probe and, on some kernels, a second wait at its end.
+ * A perf event with the program on it. A link (Linux 5.15, b89fbfbb854c) would take a second
+ * descriptor for each probe and, on some kernels, a second wait to close.
  */
 static int attach_perf(int prog, struct perf_event_attr *attr, pid_t pid)
 {
@@ -68,11 +68,11 @@ static int attach_perf(int prog, struct perf_event_attr *attr, pid_t pid)
 int attach_kprobe(int prog, const char *symbol, uint64_t address)
 {
 	struct perf_event_attr attr = { 0 };
-	int rc = perf_type("kprobe", &attr.type);
+	int r = perf_type("kprobe", &attr.type);
 
-	if (rc < 0)
-		return rc;
-	/* By address where possible: since Linux 6.7 an ambiguous symbol is refused. */
+	if (r < 0)
+		return r;
+	/* By address where possible: Linux 6.7 and later refuse a symbol that is not unique. */
 	if (address)
 		attr.kprobe_addr = address;
 	else
@@ -83,10 +83,10 @@ int attach_kprobe(int prog, const char *symbol, uint64_t address)
 int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid)
 {
 	struct perf_event_attr attr = { 0 };
-	int rc = perf_type("uprobe", &attr.type);
+	int r = perf_type("uprobe", &attr.type);
 
-	if (rc < 0)
-		return rc;
+	if (r < 0)
+		return r;
 	if (ref_ctr_offset > UINT32_MAX)
 		return -EINVAL;
 	attr.uprobe_path = (uintptr_t)path;
@@ -103,16 +103,15 @@ int attach_tracepoint(int prog, uint64_t id)
 }
 
 /*
- * A map of perf events is what holds it, and nothing else. When that is closed the kernel gives up
- * what is in it after a grace period, and files that are given up there it closes from its own
- * thread, one after another.
+ * Only a map refers to the perf event. Some time after the map's close a kernel thread releases the
+ * event, and waits in our place.
  */
 int attach_tracepoint_left(int prog, uint64_t id)
 {
 	own(own_fd) int event = attach_tracepoint(prog, id);
 	own(own_fd) int map = -1;
 	uint32_t first = 0;
-	int rc;
+	int r;
 
 	if (event < 0)
 		return event;
@@ -120,8 +119,8 @@ int attach_tracepoint_left(int prog, uint64_t id)
 			     sizeof(event), 1, NULL);
 	if (map < 0)
 		return map;
-	rc = bpf_map_update_elem(map, &first, &event, BPF_ANY);
-	return rc < 0 ? rc : take_fd(&map);
+	r = bpf_map_update_elem(map, &first, &event, BPF_ANY);
+	return r < 0 ? r : take_fd(&map);
 }
 
 int attach_raw_tracepoint(int prog, const char *name)
@@ -146,7 +145,7 @@ int attach_fentry(int prog)
 	return bpf_raw_tracepoint_open(NULL, prog);
 }
 
-/* The part of union bpf_attr that creates a uprobe.multi link. */
+/* The part of union bpf_attr by which BPF_LINK_CREATE makes a uprobe.multi link. */
 struct uprobe_multi_attr {
 	uint32_t prog_fd;
 	uint32_t target_fd;
@@ -162,7 +161,7 @@ struct uprobe_multi_attr {
 	uint32_t padding;
 };
 
-_Static_assert(sizeof(struct uprobe_multi_attr) == 64, "the kernel's layout");
+_Static_assert(sizeof(struct uprobe_multi_attr) == 64, "as in linux/bpf.h");
 
 int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
 			const uint64_t *ref_ctr_offsets, uint32_t n, pid_t pid)
@@ -191,7 +190,7 @@ bool have_uprobe(void)
 	return access(SYSFS_SOURCES "uprobe/type", F_OK) == 0;
 }
 
-/* `return 0`, loaded to be attached in one way. */
+/* Loads `return 0` for this way of attaching. */
 static int load_nothing(enum bpf_attach_type attach_type)
 {
 	static const struct bpf_insn program[] = {
@@ -205,8 +204,8 @@ static int load_nothing(enum bpf_attach_type attach_type)
 }
 
 /*
- * Tried for real: every refusal of a made-up request is EINVAL, with the call and without it
- * (Linux 5.18, 0dcac2725406).
+ * Tried for real: a made-up request fails with EINVAL both with kprobe.multi (Linux 5.18,
+ * 0dcac2725406) and without.
  */
 bool have_kprobe_multi(const uint64_t *addresses, const char *const *symbols, uint32_t n)
 {
@@ -221,7 +220,7 @@ bool have_kprobe_multi(const uint64_t *addresses, const char *const *symbols, ui
 	return false;
 }
 
-/* What a request with a directory for a file is refused with. */
+/* The error for a directory in place of a file. */
 static int uprobe_multi_refusal(pid_t pid)
 {
 	own(own_fd) int prog = load_nothing(ATTACH_TRACE_UPROBE_MULTI);
@@ -230,13 +229,13 @@ static int uprobe_multi_refusal(pid_t pid)
 	return prog < 0 ? prog : attach_uprobe_multi(prog, "/", &offset, NULL, 1, pid);
 }
 
-/* Linux 6.6 (89ae89f53d20) is the first to look at the path: EBADF, for it is no regular file. */
+/* Linux 6.6 (89ae89f53d20) is the first to look at the path: EBADF if it is no regular file. */
 bool have_uprobe_multi(void)
 {
 	return uprobe_multi_refusal(0) == -EBADF;
 }
 
-/* Linux 6.10 (46ba0e49b642) filters by process, and since then refuses a negative pid at once. */
+/* Linux 6.10 (46ba0e49b642) filters by process, and refuses a negative pid before it looks. */
 bool have_uprobe_multi_pid(void)
 {
 	return have_uprobe_multi() && uprobe_multi_refusal(-1) == -EINVAL;

@@ -13,15 +13,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bpf/libbpf.h>
-
 #include "base/cpu_list.h"
+#include "base/grow.h"
 #include "base/own.h"
 #include "kernel/paranoid.h"
 #include "trigger/clock_events.h"
+#include "trigger/entry.h"
 
 #define CLOCK_PROGRAM "on_clock"
-/* The one page of records is for the kernel's word that it throttled an event. */
+/* A page of records: the kernel only tells there when it throttled the event. */
 #define RECORD_PAGES 1
 
 struct cpu_event {
@@ -33,9 +33,9 @@ struct cpu_event {
 struct clock_trigger {
 	struct trigger head;
 	struct perf_event_attr attr;
-	bool may_fall_back; /* the user named no event: the CPU clock will do */
+	bool may_fall_back; /* to the CPU clock: the user named no event */
 	struct cpu_event *events;
-	uint32_t n_events;
+	uint32_t n_events, capacity;
 	int program; /* fd of the loaded program, borrowed from the object */
 	uint64_t throttled;
 };
@@ -45,15 +45,12 @@ static size_t records_size(void)
 	return (size_t)(1 + RECORD_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(object, CLOCK_PROGRAM);
+	struct bpf_program *program;
 
 	(void)trigger;
-	if (!program)
-		return error_set(err, -ENOENT, "the BPF object has no program %s", CLOCK_PROGRAM);
-	bpf_program__set_autoload(program, true);
-	return 0;
+	return entry_select(object, CLOCK_PROGRAM, &program, err);
 }
 
 static uint64_t max_sample_rate(void)
@@ -118,8 +115,8 @@ static int perf_event_open(struct perf_event_attr *attr, int cpu)
 static int open_cpu(struct clock_trigger *clock, int cpu, struct error *err)
 {
 	own(own_fd) int fd = perf_event_open(&clock->attr, cpu);
-	struct cpu_event *grown;
 	void *records;
+	int r;
 
 	if (fd < 0)
 		return explain_open(clock, cpu, fd, err);
@@ -136,12 +133,11 @@ static int open_cpu(struct clock_trigger *clock, int cpu, struct error *err)
 		return error_set(err, code, "cannot attach the program to the event on CPU %d: %s",
 				 cpu, strerror(-code));
 	}
-	grown = reallocarray(clock->events, clock->n_events + 1, sizeof(*grown));
-	if (!grown) {
+	r = grow(&clock->events, &clock->capacity, clock->n_events + 1);
+	if (r < 0) {
 		munmap(records, records_size());
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_set(err, r, "out of memory");
 	}
-	clock->events = grown;
 	clock->events[clock->n_events++] =
 		(struct cpu_event){ .cpu = cpu, .fd = take_fd(&fd), .records = records };
 	return 0;
@@ -155,7 +151,7 @@ static void close_events(struct clock_trigger *clock)
 	}
 	free(clock->events);
 	clock->events = NULL;
-	clock->n_events = 0;
+	clock->n_events = clock->capacity = 0;
 }
 
 static void use_cpu_clock(struct clock_trigger *clock)
@@ -165,7 +161,7 @@ static void use_cpu_clock(struct clock_trigger *clock)
 	snprintf(clock->head.event, sizeof(clock->head.event), "cpu-clock");
 }
 
-/* Whether this machine has the event at all: asked on one CPU, before any is opened for good. */
+/* Tries the event on one CPU; without it this machine uses the CPU clock. */
 static void fall_back_if_absent(struct clock_trigger *clock, int cpu)
 {
 	own(own_fd) int fd = -1;
@@ -189,7 +185,7 @@ static int open_all(struct clock_trigger *clock, struct error *err)
 	fall_back_if_absent(clock, online.cpus[0]);
 	for (uint32_t i = 0; i < online.n; i++) {
 		r = open_cpu(clock, online.cpus[i], err);
-		/* It went offline since the list was read: there is nothing to sample there. */
+		/* The CPU went offline since the list was read. */
 		if (r == -ENODEV && clock->n_events > 0)
 			continue;
 		if (r < 0)
@@ -198,17 +194,22 @@ static int open_all(struct clock_trigger *clock, struct error *err)
 	return 0;
 }
 
+static bool is_listed(const struct cpu_list *list, int cpu)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
 static int open_one(struct clock_trigger *clock, int cpu, struct error *err)
 {
 	own(cpu_list_clear) struct cpu_list online = { 0 };
 	int r = cpu_list_read(CPU_LIST_ONLINE, &online);
-	bool is_online = false;
 
 	if (r < 0)
 		return error_set(err, r, "cannot read %s: %s", CPU_LIST_ONLINE, strerror(-r));
-	for (uint32_t i = 0; i < online.n; i++)
-		is_online |= online.cpus[i] == cpu;
-	if (!is_online)
+	if (!is_listed(&online, cpu))
 		return error_set(err, -ENODEV, "CPU %d is not online: see %s", cpu,
 				 CPU_LIST_ONLINE);
 	fall_back_if_absent(clock, cpu);
@@ -220,7 +221,9 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
 	int r;
 
-	clock->program = bpf_program__fd(bpf_object__find_program_by_name(object, CLOCK_PROGRAM));
+	clock->program = entry_fd(object, CLOCK_PROGRAM, err);
+	if (clock->program < 0)
+		return clock->program;
 	if (trigger->scope.cpu >= 0)
 		r = open_one(clock, trigger->scope.cpu, err);
 	else
@@ -234,7 +237,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	return r;
 }
 
-/* Takes all records of an event; counts those that say it was throttled. */
+/* Consumes the records of an event; returns how many say that it was throttled. */
 static uint64_t read_throttles(struct perf_event_mmap_page *records)
 {
 	uint64_t size = (uint64_t)RECORD_PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -246,7 +249,7 @@ static uint64_t read_throttles(struct perf_event_mmap_page *records)
 	while (tail + sizeof(struct perf_event_header) <= head) {
 		struct perf_event_header header;
 
-		/* Records are multiples of 8 bytes, so a header never wraps. */
+		/* Sizes of records are multiples of 8, so a header never wraps. */
 		memcpy(&header, data + tail % size, sizeof(header));
 		if (header.size < sizeof(header))
 			break;
@@ -266,7 +269,7 @@ static bool is_open(const struct clock_trigger *clock, int cpu)
 	return false;
 }
 
-static void forget(struct clock_trigger *clock, uint32_t i)
+static void drop_event(struct clock_trigger *clock, uint32_t i)
 {
 	clock->throttled += read_throttles(clock->events[i].records);
 	munmap(clock->events[i].records, records_size());
@@ -274,7 +277,7 @@ static void forget(struct clock_trigger *clock, uint32_t i)
 	clock->events[i] = clock->events[--clock->n_events];
 }
 
-/* CPUs come and go: an event of a CPU that went offline is dead, even when the CPU is back. */
+/* The event of a CPU that went offline never counts again, even when the CPU comes back. */
 static void tick(struct trigger *trigger)
 {
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
@@ -283,14 +286,10 @@ static void tick(struct trigger *trigger)
 	if (trigger->scope.cpu >= 0 || cpu_list_read(CPU_LIST_ONLINE, &online) < 0)
 		return;
 	for (uint32_t i = 0; i < clock->n_events;) {
-		bool is_online = false;
-
-		for (uint32_t k = 0; k < online.n; k++)
-			is_online |= online.cpus[k] == clock->events[i].cpu;
-		if (is_online)
+		if (is_listed(&online, clock->events[i].cpu))
 			i++;
 		else
-			forget(clock, i);
+			drop_event(clock, i);
 	}
 	for (uint32_t i = 0; i < online.n; i++)
 		if (!is_open(clock, online.cpus[i]) && open_cpu(clock, online.cpus[i], NULL) == 0)
@@ -311,7 +310,7 @@ static uint64_t throttled(struct trigger *trigger)
 	return clock->throttled;
 }
 
-/* Closes the events too: what they hold of the kernel must be free when the session closes. */
+/* Closes the events as well: they use call chain buffers, and depth_restore() needs those free. */
 static void stop(struct trigger *trigger)
 {
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
@@ -329,11 +328,10 @@ static void clock_free(struct trigger *trigger)
 }
 
 static const struct trigger_ops clock_ops = {
-	.kind = "clock",
-	/* Disabling an event takes an interrupt on its CPU, which cannot cut into a sample. */
-	.stop_settles = true,
+	/* An event is disabled by an interrupt on its CPU, so not in the middle of a sample. */
+	.stop_waits = true,
 	.walks_kernel = true,
-	.choose = choose,
+	.select = select_programs,
 	.attach = attach,
 	.stop = stop,
 	.free = clock_free,

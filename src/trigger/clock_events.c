@@ -12,7 +12,7 @@ struct named {
 	uint32_t value;
 };
 
-/* From <linux/perf_event.h>; the names are those `perf list` prints. */
+/* Values of linux/perf_event.h by the names that `perf list` prints. */
 static const struct named hardware[] = {
 	{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
 	{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
@@ -152,12 +152,4 @@ int clock_event_by_name(const char *name, struct perf_event_attr *attr, struct e
 				 "(kernel only)",
 				 name);
 	return 0;
-}
-
-const char *clock_event_name(size_t i)
-{
-	if (i < COUNT_OF(software))
-		return software[i].name;
-	i -= COUNT_OF(software);
-	return i < COUNT_OF(hardware) ? hardware[i].name : NULL;
 }

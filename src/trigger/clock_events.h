@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events by perf's names: generic hardware, cache and software events, raw ones (rNNN), each
- * with the modifiers :u (user space only) and :k (kernel only).
+ * Events of perf_event_open(2) by perf's names: hardware, cache and software events, and raw ones
+ * (rNNN), each with the modifier :u (user space only) or :k (kernel only) or none.
  */
 #ifndef STACKTALLY_TRIGGER_CLOCK_EVENTS_H
 #define STACKTALLY_TRIGGER_CLOCK_EVENTS_H
 
 #include <linux/perf_event.h>
-#include <stddef.h>
 
 #include "base/error.h"
 
-/* Sets type, config and the exclude bits of `attr`. -ENOENT with a message for unknown names. */
+/*
+ * Sets type, config and the exclude bits of `attr`. 0; -ENOENT for an unknown name, -EINVAL for an
+ * unknown modifier.
+ */
 int clock_event_by_name(const char *name, struct perf_event_attr *attr, struct error *err);
-
-/* The names there are: the i-th, or NULL past the end. Cache events are left out. */
-const char *clock_event_name(size_t i);
 
 #endif

@@ -11,7 +11,7 @@ static int missing(const char *name, struct error *err)
 	return error_set(err, -ENOENT, "this build's BPF object has no program %s", name);
 }
 
-int entry_choose(struct bpf_object *object, const char *name, struct bpf_program **ret_program,
+int entry_select(struct bpf_object *object, const char *name, struct bpf_program **ret_program,
 		 struct error *err)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(object, name);

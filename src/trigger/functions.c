@@ -6,32 +6,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 #include "base/pool.h"
-#include "elf/code_offset.h"
+#include "elf/code_file.h"
 #include "elf/debug_data.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "trigger/ifunc.h"
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 #include "trigger/unprobeable.h"
 
 #define TABLE_MAX (512u << 20) /* bytes of one symbol or string table */
 
 struct reader {
 	int fd;
-	const struct elf_file *elf; /* the one that is probed */
+	const struct elf_file *elf; /* the file to be probed */
 	const struct matcher *matcher;
 	bool cplusplus;
 	struct nearest *nearest;
-	struct ifuncs *ifuncs; /* NULL when nothing can be told of IFUNCs */
+	struct ifuncs *ifuncs; /* NULL: not tried yet, or no process maps the file */
 	bool ifuncs_tried;
 	struct functions found;
 	uint32_t capacity;
 	char demangled[DEMANGLE_SIZE];
 };
 
-/* Where the parameters of "ns::f<(a)1>(int, g()) const" begin, or NULL. */
+/* The start of the parameters in a demangled name such as "ns::f<(a)1>(int, g()) const", or NULL.
+ */
 static char *parameters(char *demangled)
 {
 	char *at = strrchr(demangled, ')');
@@ -78,16 +80,11 @@ static bool is_unprobeable(const struct reader *reader, uint64_t offset)
 static int add(struct reader *reader, const char *name, uint64_t offset)
 {
 	struct functions *found = &reader->found;
+	int r;
 
-	if (found->n == reader->capacity) {
-		uint32_t capacity = reader->capacity ? reader->capacity * 2 : 256;
-		struct function *items = reallocarray(found->items, capacity, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		found->items = items;
-		reader->capacity = capacity;
-	}
+	r = grow(&found->items, &reader->capacity, found->n + 1);
+	if (r < 0)
+		return r;
 	name = pool_string(found->names, name);
 	if (!name)
 		return -ENOMEM;
@@ -97,7 +94,8 @@ static int add(struct reader *reader, const char *name, uint64_t offset)
 	return 0;
 }
 
-static bool choice(struct reader *reader, uint64_t *address)
+/* Replaces the address of a resolver by that of its choice. */
+static bool resolve(struct reader *reader, uint64_t *address)
 {
 	if (!reader->ifuncs_tried)
 		ifuncs_new(reader->elf, reader->fd, &reader->ifuncs);
@@ -119,12 +117,13 @@ static int consider(struct reader *reader, char *name, const Elf64_Sym *symbol)
 	reader->found.n_symbols++;
 	if (!matches(reader, name))
 		return 0;
-	if (type == STT_GNU_IFUNC && !choice(reader, &address)) {
+	if (type == STT_GNU_IFUNC && !resolve(reader, &address)) {
 		reader->found.n_unresolved++;
 		snprintf(reader->found.unresolved, sizeof(reader->found.unresolved), "%s", name);
 		return 0;
 	}
-	return code_offset(reader->elf, address, true, &offset) ? add(reader, name, offset) : 0;
+	return code_file_offset(reader->elf, address, true, &offset) ? add(reader, name, offset)
+								     : 0;
 }
 
 static void widen(const Elf32_Sym *narrow, Elf64_Sym *ret_wide)
@@ -136,7 +135,7 @@ static void widen(const Elf32_Sym *narrow, Elf64_Sym *ret_wide)
 				 .st_size = narrow->st_size };
 }
 
-/* Tables that cannot be read (cut, compressed) have no symbols. */
+/* A table that cannot be read (truncated, compressed) counts as empty. */
 static int read_table(struct reader *reader, const struct elf_file *elf,
 		      const struct elf_section *section)
 {
@@ -145,19 +144,19 @@ static int read_table(struct reader *reader, const struct elf_file *elf,
 	own(own_free) void *bytes = NULL;
 	size_t size;
 	char *strings;
-	int rc;
+	int r;
 
 	if (section->link >= elf->n_sections)
 		return 0;
 	size = elf->sections[section->link].size;
-	rc = elf_file_load(elf, section, TABLE_MAX, &symbols);
-	if (rc == 0)
-		rc = elf_file_load(elf, &elf->sections[section->link], TABLE_MAX, &bytes);
-	if (rc < 0 || size == 0)
-		return rc == -ENOMEM ? rc : 0;
+	r = elf_file_load(elf, section, TABLE_MAX, &symbols);
+	if (r == 0)
+		r = elf_file_load(elf, &elf->sections[section->link], TABLE_MAX, &bytes);
+	if (r < 0 || size == 0)
+		return r == -ENOMEM ? r : 0;
 	strings = bytes;
-	strings[size - 1] = '\0'; /* whatever it was: now every name in it ends */
-	for (size_t i = 1; rc == 0 && i < section->size / entry; i++) {
+	strings[size - 1] = '\0'; /* so that every name ends */
+	for (size_t i = 1; r == 0 && i < section->size / entry; i++) {
 		const char *raw = (const char *)symbols + i * entry;
 		Elf64_Sym symbol;
 		Elf32_Sym narrow;
@@ -169,29 +168,29 @@ static int read_table(struct reader *reader, const struct elf_file *elf,
 			widen(&narrow, &symbol);
 		}
 		if (symbol.st_name < size)
-			rc = consider(reader, strings + symbol.st_name, &symbol);
+			r = consider(reader, strings + symbol.st_name, &symbol);
 	}
-	return rc;
+	return r;
 }
 
 /* Returns whether the file has a full symbol table, or a negative errno. */
 static int read_tables(struct reader *reader, const struct elf_file *elf)
 {
 	bool full = false;
-	int rc = 0;
+	int r = 0;
 
-	for (uint32_t i = 1; rc == 0 && i < elf->n_sections; i++) {
+	for (uint32_t i = 1; r == 0 && i < elf->n_sections; i++) {
 		const struct elf_section *section = &elf->sections[i];
 
 		if (section->type != SHT_SYMTAB && section->type != SHT_DYNSYM)
 			continue;
 		full = full || section->type == SHT_SYMTAB;
-		rc = read_table(reader, elf, section);
+		r = read_table(reader, elf, section);
 	}
-	return rc < 0 ? rc : full;
+	return r < 0 ? r : full;
 }
 
-/* Stripped: the inner functions are known to a debug file or to .gnu_debugdata, if at all. */
+/* For a stripped file: its debug file or .gnu_debugdata may have the symbols. */
 static int read_elsewhere(struct reader *reader)
 {
 	const struct debug_places places = { .root = getenv("BCC_DEBUGINFO_ROOT") };
@@ -217,7 +216,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Aliases are one function: two probes at one place would count each call twice. */
+/* Of several names for one offset only one is kept: two probes would count each call twice. */
 static void drop_aliases(struct functions *functions)
 {
 	uint32_t n = 0;
@@ -237,27 +236,27 @@ int functions_read(int fd, const char *path, const struct matcher *matcher, bool
 {
 	own(own_elf_file_close) struct elf_file *elf = NULL;
 	own(own_free) struct reader *reader = calloc(1, sizeof(*reader));
-	int rc;
+	int r;
 
 	if (!reader)
 		return error_set(err, -ENOMEM, "out of memory");
-	rc = code_file_open(fd, path, &elf, err);
-	if (rc < 0)
-		return rc;
+	r = code_file_open(fd, path, &elf, err);
+	if (r < 0)
+		return r;
 	reader->fd = fd;
 	reader->elf = elf;
 	reader->matcher = matcher;
 	reader->cplusplus = cplusplus;
 	reader->nearest = nearest;
-	rc = pool_new(&reader->found.names);
-	if (rc == 0)
-		rc = read_tables(reader, elf);
-	if (rc == 0)
-		rc = read_elsewhere(reader);
+	r = pool_new(&reader->found.names);
+	if (r == 0)
+		r = read_tables(reader, elf);
+	if (r == 0)
+		r = read_elsewhere(reader);
 	ifuncs_free(reader->ifuncs);
-	if (rc < 0) {
+	if (r < 0) {
 		functions_clear(&reader->found);
-		return error_set(err, rc, "out of memory for the functions of %.500s", path);
+		return error_set(err, r, "out of memory for the functions of %.500s", path);
 	}
 	drop_aliases(&reader->found);
 	*ret_functions = reader->found;

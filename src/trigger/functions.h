@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of an ELF file that match a pattern, as offsets in the file: from its symbol
- * tables, and from its separate debug file where there is one. The file may be hostile.
+ * tables and, where it is stripped, from its debug file or .gnu_debugdata. The file may be hostile.
  */
 #ifndef STACKTALLY_TRIGGER_FUNCTIONS_H
 #define STACKTALLY_TRIGGER_FUNCTIONS_H
@@ -18,25 +18,25 @@ struct pool;
 struct function {
 	const char *name;
 	uint64_t offset;  /* in the file */
-	bool unprobeable; /* a probe at its entry is refused or breaks it */
+	bool unprobeable; /* its first instruction is (trigger/unprobeable.h) */
 };
 
 struct functions {
 	struct function *items; /* by offset, each offset once */
 	uint32_t n;
-	uint32_t n_unresolved; /* IFUNCs whose choice could not be learned */
+	uint32_t n_unresolved; /* matching IFUNCs whose implementation is not known */
 	uint32_t n_symbols;    /* function symbols in the file, matching or not */
-	char unresolved[128];  /* the name of one */
-	struct pool *names;
+	char unresolved[128];  /* the name of one of them */
+	struct pool *names;    /* owns the items' names */
 };
 
 /*
- * `path` is for messages. `cplusplus`: names are compared with the pattern in their demangled form
- * too.
+ * Reads the file behind `fd`; `path` is for messages. With `cplusplus` demangled names are compared
+ * as well, with and without their parameters. The names that do not match go to `nearest`, which
+ * may be NULL. 0; -ENOMEM; or an error of code_file_open().
  *
- * An IFUNC symbol is not the function but what chooses it once in each process. Where this very
- * file is mapped in this process too (libc), the dynamic linker is asked for the choice, and
- * that is what the name stands for.
+ * The symbol of an IFUNC is a resolver, not the function. The name stands for the implementation
+ * that the resolver chose in some process that maps the file (trigger/ifunc.h).
  */
 int functions_read(int fd, const char *path, const struct matcher *matcher, bool cplusplus,
 		   struct nearest *nearest, struct functions *ret_functions, struct error *err);

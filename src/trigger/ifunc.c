@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "process/maps.h"
 
 #if defined(__x86_64__)
@@ -24,9 +25,9 @@
 struct ifuncs {
 	const struct elf_file *elf;
 	int memory;		 /* of the process */
-	uint64_t bias;		 /* what it added to the file's addresses */
+	uint64_t bias;		 /* load address in the process minus address in the file */
 	Elf64_Rela *relocations; /* only those of IFUNCs */
-	size_t n;
+	size_t n, capacity;
 };
 
 void ifuncs_free(struct ifuncs *ifuncs)
@@ -42,15 +43,14 @@ void ifuncs_free(struct ifuncs *ifuncs)
 static int append(struct ifuncs *ifuncs, const Elf64_Rela *relocations, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		Elf64_Rela *grown;
+		int r;
 
 		if (ELF64_R_TYPE(relocations[i].r_info) != R_IRELATIVE)
 			continue;
-		grown = reallocarray(ifuncs->relocations, ifuncs->n + 1, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		grown[ifuncs->n++] = relocations[i];
-		ifuncs->relocations = grown;
+		r = grow(&ifuncs->relocations, &ifuncs->capacity, ifuncs->n + 1);
+		if (r < 0)
+			return r;
+		ifuncs->relocations[ifuncs->n++] = relocations[i];
 	}
 	return 0;
 }
@@ -74,7 +74,7 @@ static int read_relocations(struct ifuncs *ifuncs)
 	return ifuncs->n ? 0 : -ENOENT;
 }
 
-/* Where the process has the first byte of the file, if it maps it at all. */
+/* Whether the process maps the file; then the address of its first byte. */
 static bool maps_file(const char *pid, const struct stat *file, char *text, uint64_t *ret_start)
 {
 	char path[64];
@@ -93,8 +93,7 @@ static bool maps_file(const char *pid, const struct stat *file, char *text, uint
 	while (maps_next(&at, text + used, &line)) {
 		struct stat there;
 
-		/* maps and stat() disagree on the device of overlays: so ask for the file itself.
-		 */
+		/* On overlayfs maps shows another device than stat(): compare the mapped file. */
 		if (line.offset != 0 || line.inode != file->st_ino)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.20s/map_files/%lx-%lx", pid, line.start,
@@ -174,7 +173,7 @@ bool ifuncs_choice(const struct ifuncs *ifuncs, uint64_t resolver, uint64_t *ret
 		    pread(ifuncs->memory, &chosen, sizeof(chosen),
 			  (off_t)(relocation->r_offset + ifuncs->bias)) != sizeof(chosen))
 			continue;
-		/* A choice may lie elsewhere: that of time() is in the vDSO. */
+		/* The choice may be outside the file: that of time() is in the vDSO. */
 		if (!elf_file_code_section(ifuncs->elf, chosen - ifuncs->bias))
 			continue;
 		*ret_address = chosen - ifuncs->bias;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the dynamic linker chose for IFUNC symbols (memcpy, strlen). The choice depends on the CPU,
- * so it is the same in every process: it is read from the memory of one that has the file
- * mapped, where the file's own relocations say that the linker wrote it. Runs no code.
+ * The implementations that IFUNC resolvers chose (memcpy, strlen). The choice depends on the CPU
+ * only, so it is the same in all processes: it is read from the memory of one that maps the file,
+ * at the places where the file's relocations (R_*_IRELATIVE) had the dynamic linker write it. No
+ * resolver is run.
  */
 #ifndef STACKTALLY_TRIGGER_IFUNC_H
 #define STACKTALLY_TRIGGER_IFUNC_H
@@ -15,13 +16,16 @@
 struct ifuncs;
 
 /*
- * Finds a process that maps the file, and the file's relocations. `elf` is borrowed; `fd` is the
- * file's. -ENOENT when no process maps it, -ENOMEM.
+ * Finds the relocations of the file and a process that maps it. `elf` is borrowed; `fd` is its
+ * descriptor. 0; -ENOENT when there is no such relocation or process; -ENOMEM.
  */
 int ifuncs_new(const struct elf_file *elf, int fd, struct ifuncs **ret_ifuncs);
 void ifuncs_free(struct ifuncs *ifuncs);
 
-/* The function chosen by the resolver at `resolver`; both are addresses in the file's own terms. */
+/*
+ * The choice of the resolver at `resolver`, both as addresses of the file. False: not known, or in
+ * another file.
+ */
 bool ifuncs_choice(const struct ifuncs *ifuncs, uint64_t resolver, uint64_t *ret_address);
 
 #endif

@@ -2,20 +2,21 @@
 #include "trigger/kernel_functions.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/index.h"
+#include "base/grow.h"
+#include "base/lines.h"
 #include "base/own.h"
 #include "base/pool.h"
+#include "kernel/kallsyms_lines.h"
 #include "trigger/attach.h"
-#include "trigger/probes.h"
-#include "trigger/spec.h"
+#include "trigger/ftrace_functions.h"
+#include "trigger/matcher.h"
+#include "trigger/refused.h"
 #include "trigger/tracefs.h"
-
-/* From a function's first byte to the place ftrace patches: past ENDBR, BTI and the like. */
-#define PATCH_SITE_MAX 32
-
-#define READ_SIZE (256u << 10)
 
 struct range {
 	uint64_t from, to;
@@ -25,46 +26,25 @@ struct scan {
 	const struct matcher *matcher;
 	struct nearest *nearest;
 	bool exact;
-	struct pool *pool;
-	struct index traceable; /* of names below: "name" or "name\tmodule" */
-	const char **names;
-	uint32_t n_names, names_capacity;
-	bool know_traceable, know_sites;
-	uint64_t *sites; /* where ftrace patches, sorted */
-	uint32_t n_sites, sites_capacity;
+	bool know_ftrace; /* `ftrace` tells what can be traced */
+	struct ftrace_functions ftrace;
 	struct range *blacklist;
 	uint32_t n_blacklist, blacklist_capacity;
 	struct range init, init_text, irqentry;
-	struct kernel_function *items;
+	struct pool *pool;	       /* of the names of `items` */
+	struct kernel_function *items; /* all that match, by their keys (ftrace_functions.h) */
 	uint32_t n, capacity;
 };
 
 static void own_scan_clear(struct scan *scan)
 {
-	pool_free(scan->pool);
-	index_free(&scan->traceable);
-	free(scan->names);
-	free(scan->sites);
+	ftrace_functions_clear(&scan->ftrace);
 	free(scan->blacklist);
+	pool_free(scan->pool);
 	free(scan->items);
 }
 
-/* Room for one more; `array` is the address of a pointer to elements of `size`. */
-static int reserve(void *array, uint32_t n, uint32_t *capacity, size_t size)
-{
-	uint32_t grown = *capacity ? *capacity * 2 : 256;
-	void *moved;
-
-	if (n < *capacity)
-		return 0;
-	moved = reallocarray(*(void **)array, grown, size);
-	if (!moved)
-		return -ENOMEM;
-	*(void **)array = moved;
-	*capacity = grown;
-	return 0;
-}
-
+/* Names that a wildcard or regular expression does not mean: the tracers' own functions. */
 static bool is_tracer(const char *name)
 {
 	static const char *const prefixes[] = { "_kbl_addr_", "__perf", "perf_", "__SCT__" };
@@ -76,7 +56,7 @@ static bool is_tracer(const char *name)
 	return false;
 }
 
-/* "f.cold", "f.cold.3": the unlikely part of a function, no function. */
+/* "f.cold", "f.cold.3": not a function but the unlikely part of one. */
 static bool is_cold(const char *name)
 {
 	const char *cold = strstr(name, ".cold");
@@ -84,120 +64,27 @@ static bool is_cold(const char *name)
 	return cold && (cold[5] == '\0' || cold[5] == '.');
 }
 
-static uint32_t find_name(const struct scan *scan, const char *name)
+/* "0xSTART-0xEND\tNAME" */
+static int read_blacklisted(void *context, char *line, size_t size)
 {
-	struct index_cursor cursor;
-	uint32_t i = index_first(&scan->traceable, hash_bytes(name, strlen(name)), &cursor);
+	struct scan *scan = context;
+	struct range range;
+	char *at;
+	int r;
 
-	while (i != INDEX_NONE && strcmp(scan->names[i], name) != 0)
-		i = index_next(&scan->traceable, &cursor);
-	return i;
-}
-
-static int add_name(struct scan *scan, const char *name)
-{
-	if (find_name(scan, name) != INDEX_NONE)
+	(void)size;
+	range.from = strtoull(line, &at, 16);
+	if (*at != '-')
 		return 0;
-	if (reserve(&scan->names, scan->n_names, &scan->names_capacity, sizeof(*scan->names)) < 0)
-		return -ENOMEM;
-	scan->names[scan->n_names] = pool_string(scan->pool, name);
-	if (!scan->names[scan->n_names])
-		return -ENOMEM;
-	if (index_add(&scan->traceable, hash_bytes(name, strlen(name)), scan->n_names) < 0)
-		return -ENOMEM;
-	scan->n_names++;
-	return 0;
-}
-
-static int add_site(struct scan *scan, uint64_t site)
-{
-	if (reserve(&scan->sites, scan->n_sites, &scan->sites_capacity, sizeof(*scan->sites)) < 0)
-		return -ENOMEM;
-	scan->sites[scan->n_sites++] = site;
-	return 0;
-}
-
-/* "name", "name [module]", the latter as "name\tmodule"; cuts what else is on the line. */
-static char *name_and_module(char *line)
-{
-	char *end = line + strcspn(line, " \t\n");
-	char *module = *end == '\n' || !*end ? NULL : end + strspn(end, " \t");
-
-	*end = '\0';
-	if (module && *module == '[') {
-		size_t n = strcspn(module + 1, "]\n");
-
-		*end = '\t';
-		memmove(end + 1, module + 1, n);
-		end[1 + n] = '\0';
-	}
-	return line;
-}
-
-/* Does the name, up to the module, match? Others may be near to it. */
-static bool name_matches(const struct scan *scan, char *full)
-{
-	char *tab = strchr(full, '\t');
-	bool matches;
-
-	if (tab)
-		*tab = '\0';
-	matches = matcher_matches(scan->matcher, full);
-	if (!matches && scan->nearest)
-		nearest_add(scan->nearest, full);
-	if (tab)
-		*tab = '\t';
-	return matches;
-}
-
-static int read_traceable(struct scan *scan, FILE *text, bool with_addresses)
-{
-	own(own_free) char *line = NULL;
-	size_t size = 0;
-	int rc = 0;
-
-	while (rc == 0 && getline(&line, &size, text) > 0) {
-		char *at = line, *name;
-		uint64_t site = 0;
-
-		if (with_addresses) {
-			site = strtoull(line, &at, 16);
-			at += strspn(at, " \t");
-		}
-		name = name_and_module(at);
-		if (strncmp(name, "__ftrace_invalid_address__", 26) == 0 ||
-		    !name_matches(scan, name))
-			continue;
-		rc = add_name(scan, name);
-		if (rc == 0 && site)
-			rc = add_site(scan, site);
-	}
-	return rc;
-}
-
-static int read_blacklist(struct scan *scan, FILE *text)
-{
-	own(own_free) char *line = NULL;
-	size_t size = 0;
-
-	while (getline(&line, &size, text) > 0) {
-		struct range range;
-		char *at;
-
-		range.from = strtoull(line, &at, 16);
-		if (*at != '-')
-			continue;
-		range.to = strtoull(at + 1, NULL, 16);
-		if (range.from == 0 || range.to < range.from)
-			continue;
-		if (range.to == range.from)
-			range.to++;
-		if (reserve(&scan->blacklist, scan->n_blacklist, &scan->blacklist_capacity,
-			    sizeof(*scan->blacklist)) < 0)
-			return -ENOMEM;
+	range.to = strtoull(at + 1, NULL, 16);
+	if (range.from == 0 || range.to < range.from)
+		return 0;
+	if (range.to == range.from)
+		range.to++;
+	r = grow(&scan->blacklist, &scan->blacklist_capacity, scan->n_blacklist + 1);
+	if (r == 0)
 		scan->blacklist[scan->n_blacklist++] = range;
-	}
-	return 0;
+	return r;
 }
 
 static void note_marker(struct scan *scan, const char *name, uint64_t address)
@@ -222,39 +109,36 @@ static void note_marker(struct scan *scan, const char *name, uint64_t address)
 	}
 }
 
-/* "ffffffff81000000 T name\t[module]". The traceable name may well be another module's. */
-static int read_kallsyms(struct scan *scan, FILE *text)
+/* The nearest names are to be ones that can be traced: where ftrace tells, it has offered them. */
+static bool name_matches(const struct scan *scan, const char *name)
 {
-	own(own_free) char *line = NULL;
-	size_t size = 0;
+	if (matcher_matches(scan->matcher, name))
+		return true;
+	if (scan->nearest && !scan->know_ftrace)
+		nearest_add(scan->nearest, name);
+	return false;
+}
 
-	while (getline(&line, &size, text) > 0) {
-		char *at, *name, *tab;
-		uint64_t address = strtoull(line, &at, 16);
+static int read_symbol(void *context, const struct kallsyms_line *line)
+{
+	struct scan *scan = context;
+	char buffer[FTRACE_FUNCTIONS_KEY_SIZE];
+	const char *key;
+	int r;
 
-		if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
-			continue;
-		name = name_and_module(at + 3);
-		if (!strchr("tTwW", at[1])) {
-			note_marker(scan, name, address);
-			continue;
-		}
-		tab = strchr(name, '\t');
-		if (!tab)
-			note_marker(scan, name, address);
-		/* Near names are those that can be traced, where that is known. */
-		if (scan->know_traceable
-			    ? !name_matches(&(struct scan){ .matcher = scan->matcher }, name)
-			    : !name_matches(scan, name))
-			continue;
-		if (reserve(&scan->items, scan->n, &scan->capacity, sizeof(*scan->items)) < 0)
-			return -ENOMEM;
-		scan->items[scan->n].address = address;
-		scan->items[scan->n].name = pool_string(scan->pool, name);
-		if (!scan->items[scan->n].name)
-			return -ENOMEM;
-		scan->n++;
-	}
+	if (!line->module)
+		note_marker(scan, line->name, line->address);
+	if (!kallsyms_lines_is_code(line->type) || !name_matches(scan, line->name))
+		return 0;
+	key = ftrace_functions_key(line->name, line->module, line->module_size, buffer);
+	r = grow(&scan->items, &scan->capacity, scan->n + 1);
+	if (r < 0)
+		return r;
+	scan->items[scan->n] = (struct kernel_function){ .name = pool_string(scan->pool, key),
+							 .address = line->address };
+	if (!scan->items[scan->n].name)
+		return -ENOMEM;
+	scan->n++;
 	return 0;
 }
 
@@ -263,32 +147,7 @@ static bool in_range(const struct range *range, uint64_t address)
 	return address && address >= range->from && address < range->to;
 }
 
-static bool has_site(const struct scan *scan, uint64_t address)
-{
-	uint32_t low = 0, high = scan->n_sites;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (scan->sites[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < scan->n_sites && scan->sites[low] - address < PATCH_SITE_MAX;
-}
-
-/* Several functions may have one name: by address it is known which of them can be traced. */
-static bool is_traceable(const struct scan *scan, const struct kernel_function *function)
-{
-	if (!scan->know_traceable)
-		return true;
-	if (find_name(scan, function->name) == INDEX_NONE)
-		return false;
-	return !scan->know_sites || !function->address || has_site(scan, function->address);
-}
-
-/* KERNEL_ABSENT: nothing is against it. */
+/* What is against tracing it, or KERNEL_ABSENT. */
 static enum kernel_untraceable judge(const struct scan *scan,
 				     const struct kernel_function *function)
 {
@@ -301,18 +160,12 @@ static enum kernel_untraceable judge(const struct scan *scan,
 	}
 	if (in_range(&scan->irqentry, function->address))
 		return KERNEL_IRQENTRY;
-	if (!is_traceable(scan, function))
+	if (scan->know_ftrace &&
+	    !ftrace_functions_have(&scan->ftrace, function->name, function->address))
 		return KERNEL_NOTRACE;
 	if (is_cold(function->name) || (!scan->exact && is_tracer(function->name)))
 		return KERNEL_TRACER;
 	return KERNEL_ABSENT;
-}
-
-static int compare_sites(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
 }
 
 static int compare_functions(const void *left, const void *right)
@@ -365,26 +218,25 @@ int kernel_functions_read(const struct kernel_texts *texts, const struct matcher
 						 .nearest = nearest,
 						 .exact = exact };
 	struct kernel_functions functions = { 0 };
-	FILE *traceable =
-		texts->traceable_addresses ? texts->traceable_addresses : texts->traceable;
-	int rc;
+	bool with_addresses = texts->traceable_addresses >= 0;
+	int traceable = with_addresses ? texts->traceable_addresses : texts->traceable;
+	int r = pool_new(&scan.pool);
 
-	rc = pool_new(&scan.pool);
-	if (rc == 0 && traceable) {
-		scan.know_traceable = true;
-		rc = read_traceable(&scan, traceable, texts->traceable_addresses != NULL);
-		if (scan.n_sites > 0)
-			qsort(scan.sites, scan.n_sites, sizeof(*scan.sites), compare_sites);
-		scan.know_sites = scan.n_sites > 0;
+	if (r == 0 && traceable >= 0) {
+		scan.know_ftrace = true;
+		r = ftrace_functions_read(traceable, with_addresses, matcher, nearest,
+					  &scan.ftrace);
 	}
-	if (rc == 0 && texts->blacklist)
-		rc = read_blacklist(&scan, texts->blacklist);
-	if (rc == 0)
-		rc = read_kallsyms(&scan, texts->kallsyms);
-	if (rc == 0)
-		rc = select_functions(&scan, &functions);
-	if (rc < 0)
-		return error_set(err, rc, "out of memory for the names of kernel functions");
+	/* It only spares attempts: where it cannot be read, the kernel refuses the probe. */
+	if (r == 0 && texts->blacklist >= 0 &&
+	    lines_read(texts->blacklist, UINT64_MAX, read_blacklisted, &scan) == -ENOMEM)
+		r = -ENOMEM;
+	if (r == 0)
+		r = kallsyms_lines_read(texts->kallsyms, read_symbol, &scan);
+	if (r == 0)
+		r = select_functions(&scan, &functions);
+	if (r < 0)
+		return error_set(err, r, "cannot read the kernel's functions: %s", strerror(-r));
 	*ret_functions = functions;
 	return 0;
 }
@@ -398,44 +250,39 @@ void kernel_functions_clear(struct kernel_functions *functions)
 	*functions = (struct kernel_functions){ 0 };
 }
 
-/* The kernel looks for where it was at each read: with stdio's pages that is half of the time. */
-static void read_in_large(FILE *file, char *buffer)
+/* The list of what ftrace can trace is there and cannot be opened. */
+static int no_list(int code, struct error *err)
 {
-	if (file && buffer)
-		setvbuf(file, buffer, _IOFBF, READ_SIZE);
+	if (have_kprobe())
+		return refused(err, code, "cannot open available_filter_functions of tracefs");
+	return error_privilege(err, code,
+			       "kernel functions cannot be traced: this kernel has no kprobes "
+			       "(CONFIG_KPROBES), and its list of functions for fentry cannot be "
+			       "read: %s",
+			       strerror(-code));
 }
 
 int kernel_functions_find(const struct matcher *matcher, bool exact, struct nearest *nearest,
 			  struct kernel_functions *ret_functions, struct error *err)
 {
-	own(own_free) char *buffers = malloc(2 * (size_t)READ_SIZE); /* closed files need none */
-	own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
-	own(own_file) FILE *traceable = NULL, *addresses = NULL, *blacklist = NULL;
 	own(own_fd) int tracefs = tracefs_open(err);
-	own(own_fd) int debugfs = -1;
+	own(own_fd) int debugfs = -1, kallsyms = -1;
+	own(own_fd) int traceable = -1, addresses = -1, blacklist = -1;
 
 	if (tracefs < 0)
 		return tracefs;
-	if (!kallsyms)
+	kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	if (kallsyms < 0)
 		return refused(err, -errno, "cannot open /proc/kallsyms");
-	addresses = tracefs_file(tracefs, "available_filter_functions_addrs");
-	if (!addresses)
-		traceable = tracefs_file(tracefs, "available_filter_functions");
-	/* Without ftrace there is no such file, and kprobes can still be set. */
-	if (!addresses && !traceable && errno != ENOENT && !have_kprobe())
-		return error_privilege(err, -errno,
-				       "kernel functions cannot be traced: this kernel has no "
-				       "kprobes (CONFIG_KPROBES), and its list of functions for "
-				       "fentry cannot be read: %s",
-				       strerror(errno));
-	if (!addresses && !traceable && errno != ENOENT)
-		return refused(err, -errno, "cannot open available_filter_functions of tracefs");
-	read_in_large(kallsyms, buffers);
-	read_in_large(addresses ? addresses : traceable, buffers ? buffers + READ_SIZE : NULL);
-	/* The blacklist only spares us attempts: where it cannot be read, the kernel refuses. */
+	addresses = openat(tracefs, "available_filter_functions_addrs", O_RDONLY | O_CLOEXEC);
+	if (addresses < 0)
+		traceable = openat(tracefs, "available_filter_functions", O_RDONLY | O_CLOEXEC);
+	/* A kernel without ftrace has no such file, but may have kprobes. */
+	if (addresses < 0 && traceable < 0 && errno != ENOENT)
+		return no_list(-errno, err);
 	debugfs = debugfs_open(NULL);
 	if (debugfs >= 0)
-		blacklist = tracefs_file(debugfs, "kprobes/blacklist");
+		blacklist = openat(debugfs, "kprobes/blacklist", O_RDONLY | O_CLOEXEC);
 	return kernel_functions_read(&(struct kernel_texts){ .kallsyms = kallsyms,
 							     .traceable = traceable,
 							     .traceable_addresses = addresses,

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel functions that match a pattern and can be traced: those ftrace knows, where they
- * are in kallsyms, without what may not be probed (init code, the blacklist, the entry code of
- * interrupts, the tracers themselves). Reads text; attaches nothing.
+ * The kernel functions that match a pattern and can be traced: those in /proc/kallsyms that ftrace
+ * can trace, without init code, the kprobe blacklist, the entry code of interrupts, and tracers'
+ * own functions. Attaches nothing.
  */
 #ifndef STACKTALLY_TRIGGER_KERNEL_FUNCTIONS_H
 #define STACKTALLY_TRIGGER_KERNEL_FUNCTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "trigger/nearest.h"
@@ -17,9 +16,9 @@
 struct matcher;
 struct pool;
 
-/* Why the last function that matched is not among those found. */
+/* Why a function that matches cannot be traced. */
 enum kernel_untraceable {
-	KERNEL_ABSENT, /* nothing matched at all */
+	KERNEL_ABSENT, /* there is none, or nothing is against it */
 	KERNEL_NOTRACE,
 	KERNEL_BLACKLISTED,
 	KERNEL_INIT,
@@ -33,28 +32,32 @@ struct kernel_function {
 };
 
 struct kernel_functions {
-	struct kernel_function
-		*items; /* by address, each address once (by name without addresses) */
+	/* By address, each address once; where addresses are hidden, by name. */
+	struct kernel_function *items;
 	uint32_t n;
 	bool have_addresses;
-	enum kernel_untraceable untraceable;
+	enum kernel_untraceable untraceable; /* of the last that matched and is not in `items` */
 	struct pool *names;
 };
 
-/* The texts to read; all but kallsyms may be NULL: then they rule nothing out. */
+/* Descriptors of the files to read, from where they stand; borrowed. -1 rules nothing out. */
 struct kernel_texts {
-	FILE *kallsyms;
-	FILE *traceable;	   /* available_filter_functions */
-	FILE *traceable_addresses; /* available_filter_functions_addrs, Linux 6.5 */
-	FILE *blacklist;	   /* kprobes/blacklist */
+	int kallsyms;		 /* /proc/kallsyms; always given */
+	int traceable;		 /* available_filter_functions of tracefs */
+	int traceable_addresses; /* available_filter_functions_addrs, in place of `traceable` */
+	int blacklist;		 /* kprobes/blacklist of debugfs: "0xSTART-0xEND\tNAME" */
 };
 
-/* `exact`: one name, no pattern; then the tracer's own functions are allowed too. */
+/*
+ * With `exact` the pattern is a plain name, and tracers' own functions are found as well. Names of
+ * traceable functions that do not match go to `nearest`, which may be NULL. 0, -ENOMEM, or the
+ * negative errno of a read.
+ */
 int kernel_functions_read(const struct kernel_texts *texts, const struct matcher *matcher,
 			  bool exact, struct nearest *nearest,
 			  struct kernel_functions *ret_functions, struct error *err);
 
-/* The same from this kernel's files. */
+/* The same from this kernel's files. -EPERM, -EACCES or -ENOENT where these cannot be opened. */
 int kernel_functions_find(const struct matcher *matcher, bool exact, struct nearest *nearest,
 			  struct kernel_functions *ret_functions, struct error *err);
 

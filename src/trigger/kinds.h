@@ -1,23 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What spec.c knows of the kinds of triggers that are made from a pattern: one constructor each.
- * They look for what matches and attach nothing. On success the caller owns the trigger.
+ * The kinds of triggers that a pattern (spec.h) makes. A new kind is
+ *
+ *	a line in TRIGGER_KINDS below,
+ *	a file of its own here, which defines NAME_kind, and
+ *	an entry program in bpf/entry.bpf.c, which its select() has loaded.
+ *
+ * The sampling clock (clock.h) is not made from a pattern and is no kind.
  */
 #ifndef STACKTALLY_TRIGGER_KINDS_H
 #define STACKTALLY_TRIGGER_KINDS_H
 
-#include "trigger/probes.h"
-#include "trigger/spec.h"
+#include <stdbool.h>
+#include <sys/types.h>
 
-/* How to attach to kernel functions; all but KPROBE_BEST are for tests. */
-enum kprobe_how { KPROBE_BEST, KPROBE_MULTI, KPROBE_SINGLE, KPROBE_FENTRY };
+#include "base/error.h"
 
-int kprobe_trigger_new(const struct spec *spec, enum kprobe_how how, struct probes **ret_probes,
-		       struct error *err);
-int uprobe_trigger_new(const struct spec *spec, pid_t pid, struct probes **ret_probes,
-		       struct error *err);
-int tracepoint_trigger_new(const struct spec *spec, struct probes **ret_probes, struct error *err);
-int usdt_trigger_new(const struct spec *spec, pid_t pid, struct probes **ret_probes,
-		     struct error *err);
+struct probes;
+struct spec;
+
+/* One line for each kind. Of several with one type, a pattern goes to the one it has the parts for.
+ */
+#define TRIGGER_KINDS(KIND)                                                                        \
+	KIND(kprobe)                                                                               \
+	KIND(uprobe)                                                                               \
+	KIND(tracepoint)                                                                           \
+	KIND(usdt)
+
+struct trigger_kind {
+	char type;	     /* the first part of its patterns */
+	bool takes_library;  /* a library or executable follows */
+	bool takes_provider; /* then, or in its place, a provider or category, which may be left out
+			      */
+	/*
+	 * Makes the trigger: finds what matches, attaches nothing. `pid` is that of -p, or 0. On
+	 * success the caller owns it; no match is -ENOENT.
+	 */
+	int (*make)(const struct spec *spec, pid_t pid, struct probes **ret_probes,
+		    struct error *err);
+};
+
+#define TRIGGER_KIND_DECLARE(name) extern const struct trigger_kind name##_kind;
+TRIGGER_KINDS(TRIGGER_KIND_DECLARE)
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel functions: one kprobe.multi link where the kernel has it, else a kprobe for each, else,
- * on kernels without kprobes, fentry, which one program can do for one function only.
+ * Kernel functions: by one kprobe.multi link where the kernel has it, else by a kprobe for each. On
+ * kernels without kprobes by fentry, whose program serves only one function.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -12,16 +12,18 @@
 #include "trigger/entry.h"
 #include "trigger/kernel_functions.h"
 #include "trigger/kinds.h"
+#include "trigger/matcher.h"
 #include "trigger/nearest.h"
+#include "trigger/probes.h"
 
-DEFINE_OWN(struct matcher, matcher_free)
+enum kprobe_how { KPROBE_MULTI, KPROBE_SINGLE, KPROBE_FENTRY };
 
 struct kprobes {
 	struct probes probes; /* first */
 	struct kernel_functions functions;
-	enum kprobe_how how;
+	enum kprobe_how how;  /* from select() on */
 	uint64_t *addresses;  /* NULL where the kernel hides them */
-	const char **symbols; /* as the kernel takes them: arrays of their own */
+	const char **symbols; /* names of the functions: the kernel takes arrays */
 	int program;
 };
 
@@ -49,45 +51,44 @@ static void free_trigger(struct trigger *trigger)
 	kprobes_free((struct kprobes *)trigger);
 }
 
-static int choose_fentry(const struct kprobes *kprobes, struct bpf_program *program,
+static int select_fentry(const struct kprobes *kprobes, struct bpf_program *program,
 			 struct error *err)
 {
 	const char *name = kprobes->functions.items[0].name;
-	int rc;
+	int r;
 
 	if (kprobes->functions.n > 1)
 		return error_privilege(err, -EOPNOTSUPP,
 				       "this kernel has no kprobes (CONFIG_KPROBES), and without "
 				       "them one function at a time can be traced: %u match",
 				       kprobes->functions.n);
-	rc = bpf_program__set_attach_target(program, 0, name);
-	if (rc < 0)
-		return error_privilege(err, rc,
+	r = bpf_program__set_attach_target(program, 0, name);
+	if (r < 0)
+		return error_privilege(err, r,
 				       "this kernel has no kprobes (CONFIG_KPROBES), and its BTF "
 				       "does not know %.200s for fentry: %s",
-				       name, strerror(-rc));
+				       name, strerror(-r));
 	return 0;
 }
 
-static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct kprobes *kprobes = (struct kprobes *)trigger;
 	uint32_t n = kprobes->functions.n;
 	struct bpf_program *program;
-	int rc;
+	int r;
 
-	if (kprobes->how == KPROBE_BEST) {
-		if (have_kprobe_multi(kprobes->addresses, kprobes->symbols, n))
-			kprobes->how = KPROBE_MULTI;
-		else
-			kprobes->how = have_kprobe() ? KPROBE_SINGLE : KPROBE_FENTRY;
-	}
-	rc = probes_check_limit(n, kprobes->how == KPROBE_MULTI, err);
-	if (rc == 0)
-		rc = entry_choose(object, ENTRIES[kprobes->how], &program, err);
-	if (rc < 0)
-		return rc;
-	return kprobes->how == KPROBE_FENTRY ? choose_fentry(kprobes, program, err) : 0;
+	if (have_kprobe_multi(kprobes->addresses, kprobes->symbols, n))
+		kprobes->how = KPROBE_MULTI;
+	else
+		kprobes->how = have_kprobe() ? KPROBE_SINGLE : KPROBE_FENTRY;
+	r = probes_check_limit(n, kprobes->how == KPROBE_MULTI, err);
+	if (r < 0)
+		return r;
+	r = entry_select(object, ENTRIES[kprobes->how], &program, err);
+	if (r < 0)
+		return r;
+	return kprobes->how == KPROBE_FENTRY ? select_fentry(kprobes, program, err) : 0;
 }
 
 static int attach_some(const void *context, uint32_t from, uint32_t n)
@@ -128,8 +129,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 }
 
 static const struct trigger_ops KPROBE_OPS = {
-	.kind = "kprobe",
-	.choose = choose,
+	.select = select_programs,
 	.attach = attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
@@ -141,17 +141,18 @@ static const char *why_untraceable(enum kernel_untraceable why)
 {
 	switch (why) {
 	case KERNEL_NOTRACE:
-		return ", though kallsyms has it: it is marked notrace or built without the hook "
-		       "for tracing";
+		return ", though kallsyms has it: it is marked notrace or built without ftrace's "
+		       "hook";
 	case KERNEL_BLACKLISTED:
-		return ", though kallsyms has it: it is on the kernel's blacklist of what may not "
+		return ", though kallsyms has it: it is on the kernel's blacklist of what must not "
 		       "be probed";
 	case KERNEL_INIT:
-		return ", though kallsyms has it: it was code of the kernel's start and is gone";
+		return ", though kallsyms has it: it is init code, which is gone after boot";
 	case KERNEL_IRQENTRY:
 		return ", though kallsyms has it: it is entry code of interrupts";
 	case KERNEL_TRACER:
-		return ", though kallsyms has it: it is no function of its own, or part of tracing";
+		return ", though kallsyms has it: it is the cold part of a function, or part of "
+		       "tracing";
 	case KERNEL_ABSENT:
 		break;
 	}
@@ -188,27 +189,26 @@ static int fill_arrays(struct kprobes *kprobes)
 	return 0;
 }
 
-int kprobe_trigger_new(const struct spec *spec, enum kprobe_how how, struct probes **ret_probes,
-		       struct error *err)
+static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)
 {
 	own(own_matcher_free) struct matcher *matcher = NULL;
 	own(own_kprobes_free) struct kprobes *kprobes = NULL;
 	bool exact = !spec->regexp && !strpbrk(spec->name, "*?");
 	struct nearest nearest;
-	int rc;
+	int r;
 
-	rc = matcher_new(spec->name, spec->regexp, &matcher, err);
-	if (rc < 0)
-		return rc;
+	(void)pid; /* the BPF program filters */
+	r = matcher_new(spec->name, spec->regexp, &matcher, err);
+	if (r < 0)
+		return r;
 	kprobes = calloc(1, sizeof(*kprobes));
 	if (!kprobes)
 		return error_set(err, -ENOMEM, "out of memory");
 	kprobes->probes.trigger.ops = &KPROBE_OPS;
-	kprobes->how = how;
 	nearest_init(&nearest, spec->regexp ? "" : spec->name);
-	rc = kernel_functions_find(matcher, exact, &nearest, &kprobes->functions, err);
-	if (rc < 0)
-		return rc;
+	r = kernel_functions_find(matcher, exact, &nearest, &kprobes->functions, err);
+	if (r < 0)
+		return r;
 	if (kprobes->functions.n == 0)
 		return no_match(spec, exact, kprobes->functions.untraceable, &nearest, err);
 	if (fill_arrays(kprobes) < 0)
@@ -216,3 +216,5 @@ int kprobe_trigger_new(const struct spec *spec, enum kprobe_how how, struct prob
 	*ret_probes = &take_ptr(kprobes)->probes;
 	return 0;
 }
+
+const struct trigger_kind kprobe_kind = { .type = 'p', .make = make };

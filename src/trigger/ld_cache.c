@@ -30,7 +30,7 @@ struct header {
 
 struct entry {
 	int32_t flags;
-	uint32_t name, path; /* offsets from the header */
+	uint32_t name, path; /* offsets from the new format's header */
 	uint32_t os_version;
 	uint64_t hwcap;
 };
@@ -46,7 +46,7 @@ struct old_header {
 _Static_assert(sizeof(struct header) == 48, "the layout of the file");
 _Static_assert(sizeof(struct entry) == 24, "the layout of the file");
 
-/* Where the new format begins; it is aligned as struct entry is. */
+/* Where the new format begins: behind the old one, aligned to 8 bytes. */
 static size_t header_offset(const char *bytes, size_t size)
 {
 	struct old_header old;

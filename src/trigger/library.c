@@ -25,13 +25,13 @@
 #define MULTIARCH "."
 #endif
 
-/* Where to look: a root directory, and the process it is of. */
+/* Where to look: below a root directory, and in the process that it belongs to. */
 struct scope {
-	int root; /* AT_FDCWD: our own */
+	int root; /* a descriptor; AT_FDCWD: our own root */
 	pid_t pid;
 };
 
-/* Opens without waiting for the other end of a FIFO: the path first, the file when it is one. */
+/* Opens a regular file only, first by O_PATH: opening a FIFO would wait for its other end. */
 static int open_regular(const struct scope *scope, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
@@ -43,7 +43,7 @@ static int open_regular(const struct scope *scope, const char *path)
 	if (scope->root == AT_FDCWD) {
 		fd = open(path, O_PATH | O_CLOEXEC);
 	} else {
-		/* Or an absolute link of a container would lead out of it. Linux 5.6. */
+		/* So that absolute links of a container stay inside. Linux 5.6. */
 		how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
 		fd = (int)syscall(SYS_openat2, scope->root, path, &how, sizeof(how));
 	}
@@ -79,7 +79,7 @@ static int try_path(const struct scope *scope, const char *path, struct library 
 	return fd < 0 ? fd : found(fd, path, ret_library);
 }
 
-/* "libNAME.so", or the name itself where it is one of a library already. */
+/* "libNAME.so", or the name as it is where it has that form already. */
 static int soname_of(const char *name, char *buffer, size_t size)
 {
 	int n;
@@ -114,7 +114,7 @@ bool library_name_fits(const char *path, const char *name)
 	return false;
 }
 
-/* A file that is gone by its name can still be opened through the mapping. */
+/* Opens a mapped file by its path or, if another file has that by now, through the mapping. */
 static int open_mapped(const struct scope *scope, const char *range, const char *path,
 		       unsigned long long inode)
 {
@@ -123,7 +123,7 @@ static int open_mapped(const struct scope *scope, const char *range, const char 
 	struct stat about;
 	int fd = open_regular(scope, path);
 
-	/* The device is not compared: maps and stat disagree on it under overlayfs and btrfs. */
+	/* Not the device: on overlayfs and btrfs maps shows another one than stat(). */
 	if (fd >= 0 && fstat(fd, &about) == 0 && about.st_ino == inode)
 		return fd;
 	if (fd >= 0)
@@ -193,7 +193,7 @@ static int try_cache(const struct scope *scope, const char *soname, struct libra
 	return path ? try_path(scope, path, ret_library) : -ENOENT;
 }
 
-/* Where the cache is missing or stale. */
+/* Tries the usual directories, for a cache that is missing or out of date. */
 static int try_directories(const struct scope *scope, const char *soname,
 			   struct library *ret_library)
 {
@@ -213,7 +213,7 @@ static int try_directories(const struct scope *scope, const char *soname,
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		for (size_t j = 0; j < sizeof(endings) / sizeof(endings[0]); j++) {
 			snprintf(path, sizeof(path), "%s/%s%s", directories[i], soname, endings[j]);
-			/* A development link may be a linker script: try the versions first. */
+			/* Without a version it may be a linker script, not a library. */
 			if (j == 0 && !strstr(soname, ".so."))
 				continue;
 			if (try_path(scope, path, ret_library) == 0)
@@ -228,14 +228,14 @@ static int try_search_path(const struct scope *scope, const char *name, struct l
 	const char *at = getenv("PATH");
 	char path[4096];
 
-	/* Our PATH says nothing of another root's directories. */
+	/* Our PATH is not meant for another root. */
 	if (!at || scope->root != AT_FDCWD)
 		at = DEFAULT_PATH;
 	while (*at) {
 		size_t n = strcspn(at, ":");
 		int length = snprintf(path, sizeof(path), "%.*s/%s", (int)n, at, name);
 
-		/* An empty or relative entry would make the meaning depend on where we stand. */
+		/* Empty and relative entries are skipped: they depend on the working directory. */
 		if (*at == '/' && length > 0 && (size_t)length < sizeof(path) &&
 		    try_path(scope, path, ret_library) == 0)
 			return 0;
@@ -247,21 +247,21 @@ static int try_search_path(const struct scope *scope, const char *name, struct l
 static int search(const struct scope *scope, const char *name, struct library *ret_library)
 {
 	char soname[256];
-	int rc = -ENOENT;
+	int r = -ENOENT;
 
 	if (scope->pid > 0)
-		rc = try_maps(scope, name, ret_library);
-	if (rc < 0 && rc != -ENOMEM && soname_of(name, soname, sizeof(soname)) == 0) {
-		rc = try_cache(scope, soname, ret_library);
-		if (rc < 0)
-			rc = try_directories(scope, soname, ret_library);
+		r = try_maps(scope, name, ret_library);
+	if (r < 0 && r != -ENOMEM && soname_of(name, soname, sizeof(soname)) == 0) {
+		r = try_cache(scope, soname, ret_library);
+		if (r < 0)
+			r = try_directories(scope, soname, ret_library);
 	}
-	if (rc < 0)
-		rc = try_search_path(scope, name, ret_library);
-	/* "libc", for the linker's "c" */
-	if (rc == -ENOENT && strncmp(name, "lib", 3) == 0 && name[3] && !strstr(name, ".so"))
-		rc = search(scope, name + 3, ret_library);
-	return rc;
+	if (r < 0)
+		r = try_search_path(scope, name, ret_library);
+	/* "libc" means what "c" does. */
+	if (r == -ENOENT && strncmp(name, "lib", 3) == 0 && name[3] && !strstr(name, ".so"))
+		r = search(scope, name + 3, ret_library);
+	return r;
 }
 
 int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err)
@@ -269,7 +269,7 @@ int library_find(const char *name, pid_t pid, struct library *ret_library, struc
 	own(own_fd) int root = -1;
 	struct scope scope = { .root = AT_FDCWD, .pid = pid };
 	char path[32];
-	int rc;
+	int r;
 
 	if (pid > 0) {
 		snprintf(path, sizeof(path), "/proc/%d/root", pid);
@@ -280,17 +280,17 @@ int library_find(const char *name, pid_t pid, struct library *ret_library, struc
 		scope.root = root;
 	}
 	if (!name[0] || !strchr(name, '/')) {
-		rc = name[0] ? search(&scope, name, ret_library) : -ENOENT;
-		return rc == 0 ? 0 : error_set(err, rc, "unable to find library %.500s", name);
+		r = name[0] ? search(&scope, name, ret_library) : -ENOENT;
+		return r == 0 ? 0 : error_set(err, r, "unable to find library %.500s", name);
 	}
-	/* A relative path is relative to where we are, not to where the process is. */
+	/* A relative path is relative to our working directory, not to that of the process. */
 	if (name[0] != '/')
 		scope.root = AT_FDCWD;
-	rc = try_path(&scope, name, ret_library);
-	if (rc == 0)
+	r = try_path(&scope, name, ret_library);
+	if (r == 0)
 		return 0;
-	return error_set(err, rc, "unable to find library %.500s: %s", name,
-			 rc == -ENXIO ? "not a regular file" : strerror(-rc));
+	return error_set(err, r, "unable to find library %.500s: %s", name,
+			 r == -ENXIO ? "not a regular file" : strerror(-r));
 }
 
 void library_clear(struct library *library)

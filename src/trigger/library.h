@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From what a user calls a library or an executable to the file: a path where it has a slash;
- * else, with a process, what that process maps under such a name; else the dynamic linker's
- * cache; else PATH. With a process all of it is looked for under the root of that process.
- *
- * The file is held open, and both read and probed through that one descriptor.
+ * Finds the file that a user means by the name of a library or executable. A name with a slash is
+ * a path. Any other is looked for in what the process maps, if there is one; then in the dynamic
+ * linker's cache and directories; then in PATH. With a process all paths are below its root.
  */
 #ifndef STACKTALLY_TRIGGER_LIBRARY_H
 #define STACKTALLY_TRIGGER_LIBRARY_H
@@ -14,22 +12,26 @@
 
 #include "base/error.h"
 
+/* A file that stays open, so that the one that was read is the one that is probed. */
 struct library {
 	int fd;		  /* a regular file, open for reading */
-	char *path;	  /* in its own root; for messages */
+	char *path;	  /* below the root it was found in; for messages */
 	char fd_path[32]; /* "/proc/self/fd/N": what the kernel is told to probe */
 };
 
+/* `pid` 0: no process. 0, or a negative errno: -ENOENT when nothing was found. */
 int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err);
 void library_clear(struct library *library);
 
 /*
- * Where to look next when a library has no match: "c" for those that glibc 2.34 merged into it and
- * left without functions ("pthread", "dl" ...); else NULL.
+ * The library to search if nothing matches in this one: "c" for those that glibc 2.34 merged into
+ * libc and left empty ("pthread", "dl" ...), else NULL.
  */
 const char *library_moved_to(const char *name);
 
-/* Whether a mapped path, by its last part, is what `name` means: "c": libc.so.6, libc-2.31.so, c.
+/*
+ * Whether the last part of a mapped path is what `name` means: "c" is libc.so.6, libc-2.31.so or a
+ * program named c.
  */
 bool library_name_fits(const char *path, const char *name);
 

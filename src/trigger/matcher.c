@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -17,28 +17,26 @@ struct matcher {
 	char *glob;    /* without */
 };
 
-DEFINE_OWN(struct matcher, matcher_free)
-
 /* "^(pattern)$" would change what back references count; a whole match is asked for instead. */
 static int compile(struct matcher *matcher, const char *pattern, struct error *err)
 {
 	char reason[200];
-	int rc;
+	int r;
 
-	rc = regcomp(&matcher->regex, pattern, REG_EXTENDED);
-	if (rc == 0) {
+	r = regcomp(&matcher->regex, pattern, REG_EXTENDED);
+	if (r == 0) {
 		matcher->regexp = true;
 		return 0;
 	}
-	regerror(rc, &matcher->regex, reason, sizeof(reason));
-	return error_set(err, rc == REG_ESPACE ? -ENOMEM : -EINVAL,
+	regerror(r, &matcher->regex, reason, sizeof(reason));
+	return error_set(err, r == REG_ESPACE ? -ENOMEM : -EINVAL,
 			 "the regular expression %.200s cannot be used: %s", pattern, reason);
 }
 
 int matcher_new(const char *pattern, bool regexp, struct matcher **ret_matcher, struct error *err)
 {
 	own(own_matcher_free) struct matcher *matcher = NULL;
-	int rc;
+	int r;
 
 	if (strlen(pattern) > PATTERN_MAX)
 		return error_set(err, -EINVAL, "the pattern is longer than %d characters",
@@ -47,9 +45,9 @@ int matcher_new(const char *pattern, bool regexp, struct matcher **ret_matcher, 
 	if (!matcher)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (regexp) {
-		rc = compile(matcher, pattern, err);
-		if (rc < 0)
-			return rc;
+		r = compile(matcher, pattern, err);
+		if (r < 0)
+			return r;
 	} else {
 		matcher->glob = strdup(pattern);
 		if (!matcher->glob)

@@ -31,7 +31,7 @@ static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
 	return a < c ? a : c;
 }
 
-/* Insertions, deletions and replacements between the two; TOO_FAR when more than `limit`. */
+/* The Levenshtein distance of the two; TOO_FAR when more than `limit`. */
 static uint32_t edits(const char *a, size_t na, const char *b, size_t nb, uint32_t limit)
 {
 	uint32_t row[NEAREST_NAME_MAX + 1];
@@ -58,7 +58,7 @@ static uint32_t edits(const char *a, size_t na, const char *b, size_t nb, uint32
 	return row[nb] <= limit ? row[nb] : TOO_FAR;
 }
 
-/* Typing errors first, then the compiler's variants ("f.isra.0"), then longer names. */
+/* Rates variants of the compiler ("f.isra.0") best, then typing errors, then longer names. */
 static uint32_t distance(const char *wanted, const char *name)
 {
 	size_t n_wanted = strlen(wanted), n_name = strlen(name);

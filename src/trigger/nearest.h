@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names most like one that was not found, collected while thousands are looked at. Knows
- * nothing of what the names are names of.
+ * The names most similar to one that was not found, collected while thousands are looked at.
  */
 #ifndef STACKTALLY_TRIGGER_NEAREST_H
 #define STACKTALLY_TRIGGER_NEAREST_H
@@ -21,11 +20,12 @@ struct nearest {
 	} found[NEAREST_MAX]; /* nearest first */
 };
 
-/* For a pattern with wildcards its literal part is what the names are compared with. */
+/* Names are compared with the pattern without its wildcards. */
 void nearest_init(struct nearest *nearest, const char *pattern);
+/* Considers a name. */
 void nearest_add(struct nearest *nearest, const char *name);
 
-/* "; near it: a, b, c" or "". */
+/* Fills the buffer with "; near it: a, b, c", or "" when no name is similar. */
 void nearest_describe(const struct nearest *nearest, char *buffer, size_t size);
 
 #endif

@@ -8,26 +8,26 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/grow.h"
 #include "base/own.h"
+#include "base/thread.h"
+#include "trigger/refused.h"
 
-#define DEFAULT_LIMIT	 1000 /* bcc's */
-#define SPARE_FILES	 256  /* for everything else the process opens */
-#define DETACH_THREADS	 8
-#define HOPELESS_REFUSED 64
+#define DEFAULT_LIMIT  1000 /* bcc's */
+#define SPARE_FILES    256  /* for everything else the process opens */
+#define DETACH_THREADS 8
+/* So many probes refused and none accepted: the fault is not with the single probe. */
+#define REFUSED_MAX 64
 
-#ifndef ENOTSUPP
-#define ENOTSUPP 524 /* the kernel's own: instructions that cannot be probed, among others */
-#endif
-
-/* Attaching, under way. */
-struct effort {
+/* The state of probes_attach(). */
+struct attaching {
 	struct probes *probes;
 	const struct probes_source *source;
 	struct error *err;
 	uint32_t done, refused;
 };
 
-/* Errors about the one probe; all others would hit the next one as well. */
+/* Errors that concern a single probe; all others would hit the next one as well. */
 static bool is_about_one(int code)
 {
 	switch (code) {
@@ -52,19 +52,14 @@ static const char *errno_text(int code)
 	return code == -ENOTSUPP ? "Operation not supported" : strerror(-code);
 }
 
-/* Takes over `fd`, which it closes when there is no memory. */
+/* Takes over `fd`; closes it when out of memory. */
 static int keep_fd(struct probes *probes, int fd)
 {
-	if (probes->n_fds == probes->fds_capacity) {
-		uint32_t capacity = probes->fds_capacity ? probes->fds_capacity * 2 : 16;
-		int *fds = reallocarray(probes->fds, capacity, sizeof(*fds));
+	int r = grow(&probes->fds, &probes->fds_capacity, probes->n_fds + 1);
 
-		if (!fds) {
-			close(fd);
-			return -ENOMEM;
-		}
-		probes->fds = fds;
-		probes->fds_capacity = capacity;
+	if (r < 0) {
+		close(fd);
+		return r;
 	}
 	probes->fds[probes->n_fds++] = fd;
 	return 0;
@@ -88,52 +83,51 @@ static void show_progress(const struct probes *probes, bool detaching, uint32_t 
 		probes->progress(probes->progress_context, detaching, done, total);
 }
 
-static int attach_refused(struct effort *effort, uint32_t from, uint32_t n, int code)
+static int attach_refused(struct attaching *attaching, uint32_t from, uint32_t n, int code)
 {
-	const struct probes_source *source = effort->source;
+	const struct probes_source *source = attaching->source;
 
 	if (n > 1)
-		return refused(effort->err, code, "cannot attach to %.200s and %u others",
+		return refused(attaching->err, code, "cannot attach to %.200s and %u others",
 			       source->name(source->context, from), n - 1);
-	return refused(effort->err, code, "cannot attach to %.200s (number %u of %u)",
+	return refused(attaching->err, code, "cannot attach to %.200s (number %u of %u)",
 		       source->name(source->context, from), from + 1, source->n);
 }
 
 /*
- * One refused member fails a whole multi link, so halves are tried until the member is alone.
- * The depth of the recursion is the logarithm of the number of probes.
+ * One probe that the kernel refuses fails a whole multi link, so halves are tried until it is
+ * alone: a recursion as deep as the logarithm of the number of probes.
  */
-static int attach_range(struct effort *effort, uint32_t from, uint32_t n)
+static int attach_range(struct attaching *attaching, uint32_t from, uint32_t n)
 {
-	const struct probes_source *source = effort->source;
-	struct probes *probes = effort->probes;
-	int fd = -ENOTSUPP, rc;
+	const struct probes_source *source = attaching->source;
+	struct probes *probes = attaching->probes;
+	int fd = -ENOTSUPP, r;
 
 	if (n == 1 || source->at_once)
 		fd = source->attach(source->context, from, n);
 	if (fd >= 0) {
-		rc = keep_fd(probes, fd);
-		if (rc < 0)
-			return attach_refused(effort, from, n, rc);
+		r = keep_fd(probes, fd);
+		if (r < 0)
+			return attach_refused(attaching, from, n, r);
 		probes->n_attached += n;
 	} else if (!is_about_one(fd)) {
-		return attach_refused(effort, from, n, fd);
+		return attach_refused(attaching, from, n, fd);
 	} else if (n > 1) {
-		rc = attach_range(effort, from, n / 2);
-		return rc < 0 ? rc : attach_range(effort, from + n / 2, n - n / 2);
+		r = attach_range(attaching, from, n / 2);
+		return r < 0 ? r : attach_range(attaching, from + n / 2, n - n / 2);
 	} else {
-		/* When nothing at all is accepted, the fault is not with the members. */
-		if (probes->n_attached == 0 && effort->refused++ == HOPELESS_REFUSED)
-			return attach_refused(effort, from, n, fd);
+		if (probes->n_attached == 0 && attaching->refused++ == REFUSED_MAX)
+			return attach_refused(attaching, from, n, fd);
 		probes_leave_out(probes, source->name(source->context, from), errno_text(fd));
 	}
-	effort->done += n;
-	if (effort->done < source->n || n < source->n)
-		show_progress(probes, false, effort->done, source->n);
+	attaching->done += n;
+	if (attaching->done < source->n || n < source->n)
+		show_progress(probes, false, attaching->done, source->n);
 	return 0;
 }
 
-/* A descriptor for each probe: more than the soft limit that most shells start with. */
+/* Raises the limit of open files for a descriptor for each probe. */
 static void allow_files(uint64_t n)
 {
 	struct rlimit limit;
@@ -146,15 +140,14 @@ static void allow_files(uint64_t n)
 		setrlimit(RLIMIT_NOFILE, &limit);
 		return;
 	}
-	/* Root may raise the hard limit as well; if all of it is not enough, the kernel will tell.
-	 */
+	/* Root may raise the hard limit, too. If that fails, opening tells when it is used up. */
 	if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){ n, n }) < 0) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }
 
-/* Detaching, under way: the descriptors, shared by the threads that close them. */
+/* The descriptors to close, shared by the threads that close them. */
 struct detach {
 	const int *fds;
 	uint32_t n_fds;
@@ -163,7 +156,7 @@ struct detach {
 	uint32_t n_threads;
 };
 
-/* With `probes`, it is told how far that is. */
+/* Closes until none is left; shows progress if `probes` is given. */
 static void close_some(struct detach *detach, const struct probes *probes)
 {
 	uint32_t i, done;
@@ -183,9 +176,9 @@ static void *detach_thread(void *detach)
 }
 
 /*
- * Each close waits for all CPUs to have passed a quiet state. The waits of several threads
- * overlap in part: on Linux 6.1 they take two thirds of the time; where the kernel holds a lock
- * over them all (6.18) nothing is gained, nor by taking the program off through a link first.
+ * Each close waits for an RCU grace period. Waits of several threads overlap in part: on Linux 6.1
+ * they take two thirds of the time. Where the kernel holds a lock while it waits (6.18) threads
+ * gain nothing; detaching the program through a link first does not help there either.
  */
 void probes_detach_begin(struct probes *probes)
 {
@@ -195,12 +188,11 @@ void probes_detach_begin(struct probes *probes)
 		return;
 	detach = calloc(1, sizeof(*detach));
 	if (!detach)
-		return; /* probes_detach() does it all */
+		return; /* probes_detach() then closes all */
 	detach->fds = probes->fds;
 	detach->n_fds = probes->n_fds;
 	while (detach->n_threads < DETACH_THREADS && detach->n_threads < detach->n_fds &&
-	       pthread_create(&detach->threads[detach->n_threads], NULL, detach_thread, detach) ==
-		       0)
+	       thread_start(&detach->threads[detach->n_threads], detach_thread, detach) == 0)
 		detach->n_threads++;
 	probes->detach = detach;
 }
@@ -230,19 +222,19 @@ void probes_clear(struct probes *probes)
 
 int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err)
 {
-	struct effort effort = { .probes = probes, .source = source, .err = err };
-	int rc;
+	struct attaching attaching = { .probes = probes, .source = source, .err = err };
+	int r;
 
 	probes->n_attached = 0;
 	if (!source->at_once)
 		allow_files(source->n);
-	rc = attach_range(&effort, 0, source->n);
-	if (rc == 0 && probes->n_attached == 0)
-		rc = error_set(err, -ENOENT, "none of the %u matches can be traced: %s", source->n,
-			       probes->left_out);
-	if (rc < 0)
+	r = attach_range(&attaching, 0, source->n);
+	if (r == 0 && probes->n_attached == 0)
+		r = error_set(err, -ENOENT, "none of the %u matches can be traced: %s", source->n,
+			      probes->left_out);
+	if (r < 0)
 		probes_detach(probes);
-	return rc;
+	return r;
 }
 
 uint32_t probes_n_attached(const struct trigger *trigger)
@@ -269,20 +261,4 @@ int probes_check_limit(uint32_t n, bool at_once, struct error *err)
 			 "Number of open probes would exceed global quota: %u match, %lu are "
 			 "allowed; set BCC_PROBE_LIMIT to allow more",
 			 n, limit);
-}
-
-void spec_trigger_on_progress(struct trigger *trigger, spec_progress_fn progress, void *context)
-{
-	struct probes *probes = (struct probes *)trigger;
-
-	probes->progress = progress;
-	probes->progress_context = context;
-}
-
-uint32_t spec_trigger_left_out(const struct trigger *trigger, const char **ret_text)
-{
-	const struct probes *probes = (const struct probes *)trigger;
-
-	*ret_text = probes->left_out;
-	return probes->n_left_out;
 }

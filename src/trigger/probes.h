@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The head of every trigger that consists of many probes, and how many are attached: all at
- * once where the kernel can, one by one elsewhere, without those that the kernel refuses one by
- * one, and all or nothing when it refuses for a reason that would hit the others too. Everything
- * is held by file descriptors, so that it ends with the process in any case. Knows no kind.
+ * What triggers of many probes have in common: attaching them, all at once where the kernel can,
+ * else one by one, and detaching them. Probes that the kernel cannot set are left out; an error
+ * that would hit the other probes too fails the whole. Descriptors hold all attachments, so they
+ * end with the process in any case.
  */
 #ifndef STACKTALLY_TRIGGER_PROBES_H
 #define STACKTALLY_TRIGGER_PROBES_H
@@ -12,58 +12,54 @@
 #include "trigger/trigger.h"
 
 struct probes {
-	struct trigger trigger; /* first: ops get this one */
+	struct trigger trigger; /* first */
 	spec_progress_fn progress;
 	void *progress_context;
-	int *fds; /* links, or perf events with the program on them */
+	int *fds; /* links, perf events, or maps that hold perf events */
 	uint32_t n_fds, fds_capacity;
-	struct detach *detach; /* under way */
+	struct detach *detach; /* what probes_detach_begin() began */
 	uint32_t n_attached;
 	uint32_t n_left_out;
-	char left_out[400]; /* the names of the first of them, and why */
+	char left_out[400]; /* names of the first that were left out, and why */
 };
 
-/* What is to be attached; `attach` returns a file descriptor or a negative errno. */
+/* The probes to attach. */
 struct probes_source {
 	uint32_t n;
-	bool at_once; /* attach() takes any range; else only one at a time */
+	bool at_once; /* attach() takes any range, else one probe at a time */
+	/* Returns a descriptor or a negative errno. */
 	int (*attach)(const void *context, uint32_t from, uint32_t n);
 	const char *(*name)(const void *context, uint32_t i);
 	const void *context;
 };
 
+/* 0, or a negative errno with nothing attached: -ENOENT when all probes had to be left out. */
 int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err);
 
 /*
- * Returns when no program of these probes will begin any more, but for those of
- * attach_tracepoint_left(). Probes that were attached one by one take long: the session disarms the
- * program first and calls this last.
+ * Detaches. When it returns no program of these probes will begin any more, except for those of
+ * attach_tracepoint_left(). This takes long for probes that were attached one by one, so the
+ * session disarms the programs first.
  */
 void probes_detach(struct probes *probes);
 
-/* Begins that in threads, and returns at once; nothing is shown of it until probes_detach(). */
+/* Begins to detach, in threads, and returns at once. Progress is shown in probes_detach() only. */
 void probes_detach_begin(struct probes *probes);
 
-/* For a match that is not to be attached; call it before or while attaching. */
+/* Notes a match that is not attached; call it before or while attaching. */
 void probes_leave_out(struct probes *probes, const char *name, const char *why);
 
-/* Detaches, and frees what this head owns, not the head itself. */
+/* Detaches, and frees what the head owns, not the head itself. */
 void probes_clear(struct probes *probes);
 
-/* The n_attached of every such trigger. */
+/* The n_attached() of trigger_ops. */
 uint32_t probes_n_attached(const struct trigger *trigger);
 
 /*
- * Whether so many may be attached: BCC_PROBE_LIMIT holds where it is set, and 1000 holds where
- * they are attached one by one, each with a file descriptor and a wait for all CPUs at its end.
+ * Whether `n` probes may be attached: up to BCC_PROBE_LIMIT of the environment; without it any
+ * number at once, and 1000 (bcc's default) one by one, since each takes a descriptor and, at its
+ * end, a wait for all CPUs. 0, -E2BIG, or -EINVAL for a limit that is no number.
  */
 int probes_check_limit(uint32_t n, bool at_once, struct error *err);
-
-/*
- * Fills `err` for what the kernel refused: the exit class and what to do follow from the errno.
- * `format` says what was refused on what.
- */
-int refused(struct error *err, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 #endif

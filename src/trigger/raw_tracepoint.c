@@ -6,13 +6,11 @@
 
 #include "base/own.h"
 
-/* So many symbols without an address, and all are: x86 begins with a few that are at 0. */
-#define SYMBOLS_LOOKED_AT 64
-
 /*
- * Events of single calls have no tracepoint: perf and ftrace make them of raw_syscalls'. Locks
- * (with lockdep) and preemption are traced also on the way to a raw tracepoint's program, before
- * the kernel sees that it is running already: there would be no end.
+ * Categories without raw tracepoints. Events of single system calls are made from those of
+ * raw_syscalls by perf and ftrace. Events of locks (with lockdep) and of preemption also fire on
+ * the way to a raw tracepoint's program, before the kernel checks whether it is running already:
+ * the recursion would have no end.
  */
 static const char *const WITHOUT[] = { "syscalls:", "lock:", "preemptirq:" };
 
@@ -30,10 +28,10 @@ static int compare_name(const void *name, const void *event)
 }
 
 /*
- * "p:GROUP/EVENT ..." (other letters for other kinds, "r16" and the like). Such an event may have
- * the name of a tracepoint, in another group.
+ * Whether a line of dynamic_events defines one of the events: "p:GROUP/EVENT ...", with other
+ * letters, or "r16" and the like, for other kinds.
  */
-static bool is_among(char *line, const struct event *events, uint32_t n)
+static bool defines_one(char *line, const struct event *events, uint32_t n)
 {
 	char *name = strchr(line, ':'), *slash;
 
@@ -57,21 +55,7 @@ bool raw_tracepoints_serve(const struct event *events, uint32_t n, FILE *dynamic
 		if (category_has_none(events[i].name))
 			return false;
 	while (dynamic && getline(&line, &room, dynamic) >= 0)
-		if (is_among(line, events, n))
+		if (defines_one(line, events, n))
 			return false;
 	return !dynamic || !ferror(dynamic);
-}
-
-bool raw_tracepoints_can_be_told(FILE *kallsyms)
-{
-	own(own_free) char *line = NULL;
-	size_t room = 0;
-
-	for (int i = 0; kallsyms && i < SYMBOLS_LOOKED_AT; i++) {
-		if (getline(&line, &room, kallsyms) < 0)
-			return false;
-		if (strtoull(line, NULL, 16))
-			return true;
-	}
-	return false;
 }

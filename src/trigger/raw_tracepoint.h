@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which events of tracefs a program can be hung on as raw tracepoints, by name. That ends at once:
- * the close of a perf event on a tracepoint waits for all CPUs, some 100 ms, and one waits for the
- * other. Reads text; attaches nothing.
+ * Which events of tracefs can be attached as raw tracepoints, by name. Those detach at once, while
+ * the close of a tracepoint's perf event waits for all CPUs, some 100 ms, one event after another.
  */
 #ifndef STACKTALLY_TRIGGER_RAW_TRACEPOINT_H
 #define STACKTALLY_TRIGGER_RAW_TRACEPOINT_H
@@ -17,15 +16,9 @@ struct event {
 };
 
 /*
- * Whether all these events, which are sorted by name, can be. `dynamic` is the text of tracefs's
- * dynamic_events, or NULL where nobody can make any.
+ * Whether all `n` events, sorted by name, have a raw tracepoint. `dynamic` is tracefs's
+ * dynamic_events, which lists the events that users defined, or NULL for a kernel without them.
  */
 bool raw_tracepoints_serve(const struct event *events, uint32_t n, FILE *dynamic);
-
-/*
- * Whether the kernel shows its symbols' addresses (kernel.kptr_restrict). `kallsyms` is their list,
- * or NULL.
- */
-bool raw_tracepoints_can_be_told(FILE *kallsyms);
 
 #endif

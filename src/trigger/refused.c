@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "trigger/refused.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +8,6 @@
 #include <unistd.h>
 
 #include "kernel/lockdown.h"
-#include "trigger/probes.h"
 
 int refused(struct error *err, int code, const char *format, ...)
 {
@@ -32,7 +33,7 @@ int refused(struct error *err, int code, const char *format, ...)
 	case -ENFILE:
 		return error_set(err, code, "%s: %s; raise fs.file-max or match fewer", what,
 				 strerror(-code));
-	case -524: /* ENOTSUPP of the kernel */
+	case -ENOTSUPP:
 		return error_set(err, code, "%s: the kernel cannot probe it", what);
 	default:
 		return error_set(err, code, "%s: %s", what, strerror(-code));

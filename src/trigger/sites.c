@@ -33,25 +33,31 @@ int sites_trigger_new(const struct trigger_ops *ops, struct library *library, st
 	return 0;
 }
 
-int sites_choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+static const char *entry_of(const struct sites *sites)
+{
+	return sites->at_once ? "on_uprobe_multi" : "on_uprobe";
+}
+
+int sites_select(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct sites *sites = (struct sites *)trigger;
 	struct bpf_program *program;
-	int rc;
+	int r;
 
-	/* Linux 6.6 (89ae89f53d20): without it each place is an event of its own. */
 	sites->at_once = have_uprobe_multi();
 	if (!sites->at_once && !have_uprobe())
 		return error_privilege(err, -EOPNOTSUPP,
 				       "this kernel has no user probes (CONFIG_UPROBE_EVENTS)");
-	rc = probes_check_limit(sites->n, sites->at_once, err);
-	if (rc < 0)
-		return rc;
-	rc = entry_choose(object, sites->at_once ? "on_uprobe_multi" : "on_uprobe", &program, err);
-	if (rc == 0 && sites->at_once)
+	r = probes_check_limit(sites->n, sites->at_once, err);
+	if (r < 0)
+		return r;
+	r = entry_select(object, entry_of(sites), &program, err);
+	if (r < 0)
+		return r;
+	if (sites->at_once)
 		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)
 								       ATTACH_TRACE_UPROBE_MULTI);
-	return rc;
+	return 0;
 }
 
 static int attach_some(const void *context, uint32_t from, uint32_t n)
@@ -72,7 +78,7 @@ static const char *site_name(const void *context, uint32_t i)
 	return ((const struct sites *)context)->items[i].name;
 }
 
-/* As arrays of their own, which is how the kernel takes them. */
+/* The kernel takes arrays of offsets. */
 static int fill_arrays(struct sites *sites)
 {
 	bool any = false;
@@ -98,8 +104,9 @@ static int fill_arrays(struct sites *sites)
 }
 
 /*
- * Which process's calls trap at all; the filter in the program decides which count. The kernel
- * goes by the address space of the given thread, so a leader that has ended would stop it all.
+ * The process whose code the kernel is to patch, or 0 for all; the BPF program filters in any case.
+ * The kernel uses the address space of the given thread: if the thread group's leader has ended,
+ * no probe would fire.
  */
 static pid_t kernel_filter(const struct sites *sites)
 {
@@ -121,7 +128,7 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 					.name = site_name,
 					.context = sites };
 
-	sites->program = entry_fd(object, sites->at_once ? "on_uprobe_multi" : "on_uprobe", err);
+	sites->program = entry_fd(object, entry_of(sites), err);
 	if (sites->program < 0)
 		return sites->program;
 	if (fill_arrays(sites) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Triggers that are places in one file's code, for user functions and USDT probes alike: one
- * uprobe.multi link where the kernel has it, else one uprobe for each place.
+ * Triggers on sites in one file's code, which user functions and USDT probes share: one
+ * uprobe.multi link where the kernel has it (Linux 6.6), else a uprobe for each site.
  */
 #ifndef STACKTALLY_TRIGGER_SITES_H
 #define STACKTALLY_TRIGGER_SITES_H
@@ -12,7 +12,7 @@
 struct site {
 	const char *name;
 	uint64_t offset;    /* in the file */
-	uint64_t semaphore; /* offset of the counter that turns the probe on, or 0 */
+	uint64_t semaphore; /* file offset of the USDT semaphore, or 0 */
 };
 
 struct pool;
@@ -22,20 +22,21 @@ struct sites {
 	struct library library;
 	struct site *items;
 	uint32_t n;
-	struct pool *names; /* the names are here */
-	/* The rest is filled in by choose() and attach(). */
+	struct pool *names; /* owns the items' names */
+	/* Set by select() and attach(). */
 	uint64_t *offsets, *semaphores;
 	bool at_once;
 	pid_t pid;
 	int program;
 };
 
-/* Takes over the library, the items and the names, whether it succeeds or not. */
+/* Takes over the library, the items and the names even when it fails. 0 or -ENOMEM. */
 int sites_trigger_new(const struct trigger_ops *ops, struct library *library, struct site *items,
 		      uint32_t n, struct pool *names, struct probes **ret_probes,
 		      struct error *err);
 
-int sites_choose(struct trigger *trigger, struct bpf_object *object, struct error *err);
+/* These are trigger_ops. */
+int sites_select(struct trigger *trigger, struct bpf_object *object, struct error *err);
 int sites_attach(struct trigger *trigger, struct bpf_object *object, struct error *err);
 void sites_free(struct trigger *trigger);
 

@@ -11,12 +11,19 @@
 
 #define MAX_PARTS 4
 
+/* A pattern without a type is a probe on a function. */
+#define DEFAULT_TYPE 'p'
+
+#define KIND_ADDRESS(name) &name##_kind,
+static const struct trigger_kind *const KINDS[] = { TRIGGER_KINDS(KIND_ADDRESS) };
+#define N_KINDS (sizeof(KINDS) / sizeof(KINDS[0]))
+
 static void own_spec_clear(struct spec *spec)
 {
 	spec_clear(spec);
 }
 
-/* Past a bracket expression: "[]abc]", "[^]abc]", "[[:alpha:]_]". NULL where it never ends. */
+/* The end of a bracket expression: "[]abc]", "[^]abc]", "[[:alpha:]_]". NULL where it has none. */
 static const char *bracket_end(const char *at)
 {
 	at++;
@@ -39,8 +46,7 @@ static const char *bracket_end(const char *at)
 	return *at ? at + 1 : NULL;
 }
 
-/* The end of the part that begins at `at`: the next lone colon (or the first of three), or the end.
- */
+/* The end of the part at `at`: the next colon, unless it is one of exactly two. */
 static const char *part_end(const char *at, bool regexp)
 {
 	while (*at) {
@@ -68,12 +74,20 @@ struct part {
 	size_t size;
 };
 
-/* Splits at the colons; an empty second part ("p::func") is told from the "::" of a name. */
+static bool is_type(char type)
+{
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (KINDS[i]->type == type)
+			return true;
+	return false;
+}
+
+/* Splits at the colons. The empty second part of "p::func" is told from the "::" in names. */
 static uint32_t split(const char *text, bool regexp, struct part *parts)
 {
 	uint32_t n = 0;
 
-	if (text[0] && text[1] == ':' && text[2] == ':' && strchr("ptu", text[0])) {
+	if (text[0] && text[1] == ':' && text[2] == ':' && is_type(text[0])) {
 		parts[n++] = (struct part){ text, 1 };
 		parts[n++] = (struct part){ text + 2, 0 };
 		text += 3;
@@ -90,11 +104,6 @@ static uint32_t split(const char *text, bool regexp, struct part *parts)
 	}
 }
 
-static bool part_is(const struct part *part, const char *text)
-{
-	return part->size == strlen(text) && memcmp(part->text, text, part->size) == 0;
-}
-
 static int part_copy(const struct part *part, char **ret_text, struct error *err)
 {
 	char *text = strndup(part->text, part->size);
@@ -105,50 +114,71 @@ static int part_copy(const struct part *part, char **ret_text, struct error *err
 	return 0;
 }
 
-static int too_many(const char *text, struct error *err)
+/* "Type must be 'p', 't', or 'u', but got TYPE", as bcc has it. */
+static int wrong_type(const char *type, size_t size, struct error *err)
 {
-	return error_set(err, -EINVAL, "Too many ':'-separated components in pattern %.500s", text);
+	char types[100] = "", seen[N_KINDS + 1] = "";
+	size_t n = 0, used = 0;
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (!strchr(seen, KINDS[i]->type))
+			seen[n++] = KINDS[i]->type;
+	for (size_t i = 0; i < n; i++)
+		used += (size_t)snprintf(types + used, sizeof(types) - used, "%s'%c', ",
+					 i + 1 == n ? "or " : "", seen[i]);
+	return error_set(err, -EINVAL, "Type must be %sbut got %.*s", types,
+			 (int)(size < 500 ? size : 500), type);
 }
 
-/* Which part is what: each is NULL where there is none. */
+/* The kind with this type; among several, the one whose second part is there or left out. */
+static const struct trigger_kind *find_kind(char type, bool has_second)
+{
+	const struct trigger_kind *kind = NULL;
+
+	for (size_t i = 0; i < N_KINDS; i++) {
+		if (KINDS[i]->type != type)
+			continue;
+		kind = KINDS[i];
+		if ((kind->takes_library || kind->takes_provider) == has_second)
+			return kind;
+	}
+	return kind;
+}
+
+/* What the parts are; NULL for those that are not there. */
 struct roles {
+	const struct trigger_kind *kind;
 	const struct part *library, *provider, *name;
 };
 
-static int assign_roles(const char *text, const struct part *parts, uint32_t n,
-			enum spec_kind *ret_kind, struct roles *roles, struct error *err)
+static int assign_roles(const char *text, const struct part *parts, uint32_t n, struct roles *roles,
+			struct error *err)
 {
-	const struct part *type = &parts[0];
+	char type = n > 2 && parts[0].size == 1 ? parts[0].text[0] : '\0';
+	const struct part *second = n == 2 ? &parts[0] : n > 2 ? &parts[1] : NULL;
+	const struct part *third = n == MAX_PARTS ? &parts[2] : NULL;
+	const char *colons = strstr(text, "::");
 
-	if (n > MAX_PARTS || (n == MAX_PARTS && !part_is(type, "u")))
-		return too_many(text, err);
+	if (n <= 2)
+		type = DEFAULT_TYPE;
+	/* Kernel functions have no "::", so this is a type that bcc would refuse, too. */
+	if (n == 1 && colons && !memchr(text, '[', (size_t)(colons - text)))
+		return wrong_type(text, (size_t)(colons - text), err);
+	if (n <= MAX_PARTS)
+		roles->kind = find_kind(type, n == 2 || (second && second->size > 0));
+	if (n > MAX_PARTS ||
+	    (third && !(roles->kind && roles->kind->takes_library && roles->kind->takes_provider)))
+		return error_set(err, -EINVAL,
+				 "Too many ':'-separated components in pattern %.500s", text);
+	if (!roles->kind)
+		return wrong_type(parts[0].text, parts[0].size, err);
 	roles->name = &parts[n - 1];
-	if (n == 1) {
-		const char *colons = strstr(text, "::");
-
-		/* A kernel function is no C++: bcc's own words for it, "A" being the type. */
-		if (colons && !memchr(text, '[', (size_t)(colons - text)))
-			return error_set(err, -EINVAL,
-					 "Type must be 'p', 't', or 'u', but got %.*s",
-					 (int)(colons - text), text);
-		*ret_kind = SPEC_KERNEL;
-	} else if (n == 2) {
-		*ret_kind = SPEC_USER;
-		roles->library = &parts[0];
-	} else if (part_is(type, "p")) {
-		*ret_kind = parts[1].size > 0 ? SPEC_USER : SPEC_KERNEL;
-		roles->library = parts[1].size > 0 ? &parts[1] : NULL;
-	} else if (part_is(type, "t")) {
-		*ret_kind = SPEC_TRACEPOINT;
-		roles->provider = parts[1].size > 0 ? &parts[1] : NULL;
-	} else if (part_is(type, "u")) {
-		*ret_kind = SPEC_USDT;
-		roles->library = &parts[1];
-		roles->provider = n == MAX_PARTS && parts[2].size > 0 ? &parts[2] : NULL;
-	} else {
-		return error_set(err, -EINVAL, "Type must be 'p', 't', or 'u', but got %.*s",
-				 (int)(type->size < 500 ? type->size : 500), type->text);
-	}
+	if (roles->kind->takes_library)
+		roles->library = second;
+	else if (roles->kind->takes_provider)
+		third = second;
+	if (third && third->size > 0)
+		roles->provider = third;
 	return 0;
 }
 
@@ -157,18 +187,19 @@ int spec_parse(const char *text, bool regexp, struct spec *ret_spec, struct erro
 	own(own_spec_clear) struct spec spec = { .regexp = regexp };
 	struct part parts[MAX_PARTS];
 	struct roles roles = { 0 };
-	int rc;
+	int r;
 
-	rc = assign_roles(text, parts, split(text, regexp, parts), &spec.kind, &roles, err);
-	if (rc < 0)
-		return rc;
-	rc = part_copy(roles.name, &spec.name, err);
-	if (rc == 0 && roles.library)
-		rc = part_copy(roles.library, &spec.library, err);
-	if (rc == 0 && roles.provider)
-		rc = part_copy(roles.provider, &spec.provider, err);
-	if (rc < 0)
-		return rc;
+	r = assign_roles(text, parts, split(text, regexp, parts), &roles, err);
+	if (r < 0)
+		return r;
+	spec.kind = roles.kind;
+	r = part_copy(roles.name, &spec.name, err);
+	if (r == 0 && roles.library)
+		r = part_copy(roles.library, &spec.library, err);
+	if (r == 0 && roles.provider)
+		r = part_copy(roles.provider, &spec.provider, err);
+	if (r < 0)
+		return r;
 	*ret_spec = spec;
 	spec = (struct spec){ 0 };
 	return 0;
@@ -189,28 +220,31 @@ int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **
 {
 	own(own_spec_clear) struct spec spec = { 0 };
 	struct probes *probes = NULL;
-	int rc;
+	int r;
 
-	rc = spec_parse(text, regexp, &spec, err);
-	if (rc < 0)
-		return rc;
-	switch (spec.kind) {
-	case SPEC_KERNEL:
-		rc = kprobe_trigger_new(&spec, KPROBE_BEST, &probes, err);
-		break;
-	case SPEC_USER:
-		rc = uprobe_trigger_new(&spec, pid, &probes, err);
-		break;
-	case SPEC_TRACEPOINT:
-		rc = tracepoint_trigger_new(&spec, &probes, err);
-		break;
-	case SPEC_USDT:
-		rc = usdt_trigger_new(&spec, pid, &probes, err);
-		break;
-	}
-	if (rc < 0)
-		return rc;
+	r = spec_parse(text, regexp, &spec, err);
+	if (r < 0)
+		return r;
+	r = spec.kind->make(&spec, pid, &probes, err);
+	if (r < 0)
+		return r;
 	snprintf(probes->trigger.event, sizeof(probes->trigger.event), "%s", text);
 	*ret_trigger = &probes->trigger;
 	return 0;
+}
+
+void spec_trigger_on_progress(struct trigger *trigger, spec_progress_fn progress, void *context)
+{
+	struct probes *probes = (struct probes *)trigger;
+
+	probes->progress = progress;
+	probes->progress_context = context;
+}
+
+uint32_t spec_trigger_left_out(const struct trigger *trigger, const char **ret_text)
+{
+	const struct probes *probes = (const struct probes *)trigger;
+
+	*ret_text = probes->left_out;
+	return probes->n_left_out;
 }

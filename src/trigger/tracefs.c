@@ -9,7 +9,7 @@
 #include <sys/vfs.h>
 
 #include "base/own.h"
-#include "trigger/probes.h"
+#include "trigger/refused.h"
 
 #define DIRECTORY_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -40,7 +40,7 @@ static int mount_privately(const char *type)
 
 static int open_place(const struct place *place, struct error *err)
 {
-	int code = -ENOENT, rc;
+	int code = -ENOENT, r;
 
 	for (size_t i = 0; i < 2 && place->paths[i]; i++) {
 		own(own_fd) int fd = open(place->paths[i], DIRECTORY_FLAGS);
@@ -51,12 +51,12 @@ static int open_place(const struct place *place, struct error *err)
 		if (fd >= 0 && fstatfs(fd, &about) == 0 && about.f_type == place->magic)
 			return take_fd(&fd);
 	}
-	rc = mount_privately(place->type);
-	if (rc >= 0)
-		return rc;
+	r = mount_privately(place->type);
+	if (r >= 0)
+		return r;
 	if (code != -ENOENT)
 		return refused(err, code, "cannot read %s at %s", place->type, place->paths[0]);
-	return refused(err, rc, "%s is not mounted (mount -t %s nodev %s) and cannot be privately",
+	return refused(err, r, "%s is not mounted (mount -t %s nodev %s) and cannot be privately",
 		       place->type, place->type, place->paths[0]);
 }
 

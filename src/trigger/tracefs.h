@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tracefs and debugfs, as directories to open files in: where they are mounted, else a mount of
- * our own that no other process and no mount table sees, and that goes with its descriptors.
+ * tracefs and debugfs as directories to open files in: where they are mounted, else a mount of our
+ * own (fsopen(2), fsmount(2)) that is in no mount table and ends with its descriptors.
  */
 #ifndef STACKTALLY_TRIGGER_TRACEFS_H
 #define STACKTALLY_TRIGGER_TRACEFS_H
@@ -10,11 +10,11 @@
 
 #include "base/error.h"
 
-/* The directory's descriptor, close-on-exec, to be closed by the caller; or a negative errno. */
+/* A close-on-exec descriptor of the directory, which the caller closes, or a negative errno. */
 int tracefs_open(struct error *err);
 int debugfs_open(struct error *err);
 
-/* A file in such a directory, for reading; NULL and errno where it cannot be opened. */
+/* Opens a file in such a directory for reading; NULL and errno on failure. */
 FILE *tracefs_file(int directory, const char *path);
 
 #endif

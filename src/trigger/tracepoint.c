@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel tracepoints, raw_syscalls among them: a perf event for each, by its id, where they are
- * few; many are raw, by their names, where all that match have such a form.
+ * Kernel tracepoints. A few are attached through perf, by their ids; more are attached as raw
+ * tracepoints, by their names, where all that match have one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -9,19 +9,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 #include "base/pool.h"
+#include "kernel/kallsyms_lines.h"
 #include "trigger/attach.h"
 #include "trigger/entry.h"
 #include "trigger/kinds.h"
+#include "trigger/matcher.h"
 #include "trigger/nearest.h"
+#include "trigger/probes.h"
 #include "trigger/raw_tracepoint.h"
+#include "trigger/refused.h"
 #include "trigger/tracefs.h"
 
-/* So many that a second is enough for the kernel to close their perf events. */
+/* The kernel closes a perf event of a tracepoint in 100 ms: so many in about a second. */
 #define FEW 8
-
-DEFINE_OWN(struct matcher, matcher_free)
 
 struct tracepoints {
 	struct probes probes; /* first */
@@ -61,24 +64,25 @@ static const char *entry_of(const struct tracepoints *tracepoints)
 }
 
 /*
- * The kernel drops an event of a raw tracepoint that happens while its program runs on the same
- * CPU. Where another task may run meanwhile that is many: nine of ten system calls of 16 threads.
+ * The kernel drops an event of a raw tracepoint while its program already runs on the same CPU.
+ * Where tasks can be preempted in the program, many are lost: of 16 threads' system calls, nine of
+ * ten.
  */
-static int choose(struct trigger *trigger, struct bpf_object *object, struct error *err)
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct tracepoints *tracepoints = (struct tracepoints *)trigger;
 	struct bpf_program *program;
-	int rc = 0;
+	int r = 0;
 
-	if (trigger->scope.preempted_tracepoints) {
+	if (trigger->scope.raw_tracepoints_preemptible) {
 		tracepoints->raw = false;
-		trigger->delivery = TRIGGER_DELIVERS_TRACEPOINT;
+		trigger->frames = TRIGGER_FRAMES_TRACEPOINT;
 	}
 
 	/* bcc counts tracepoints towards its limit only when that was set. */
 	if (getenv("BCC_PROBE_LIMIT"))
-		rc = probes_check_limit(tracepoints->n, true, err);
-	return rc < 0 ? rc : entry_choose(object, entry_of(tracepoints), &program, err);
+		r = probes_check_limit(tracepoints->n, true, err);
+	return r < 0 ? r : entry_select(object, entry_of(tracepoints), &program, err);
 }
 
 static int attach_one(const void *context, uint32_t from, uint32_t n)
@@ -86,7 +90,7 @@ static int attach_one(const void *context, uint32_t from, uint32_t n)
 	const struct tracepoints *tracepoints = context;
 	const struct event *event = &tracepoints->events[from];
 
-	(void)n; /* 1: not at once */
+	(void)n; /* always 1 */
 	if (tracepoints->raw)
 		return attach_raw_tracepoint(tracepoints->program, strchr(event->name, ':') + 1);
 	if (tracepoints->n <= FEW)
@@ -114,9 +118,8 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 }
 
 static const struct trigger_ops TRACEPOINT_OPS = {
-	.kind = "tracepoint",
 	.walks_kernel = true,
-	.choose = choose,
+	.select = select_programs,
 	.attach = attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
@@ -124,7 +127,7 @@ static const struct trigger_ops TRACEPOINT_OPS = {
 	.n_attached = probes_n_attached,
 };
 
-/* The events directory, under way. */
+/* The search in the events directory. */
 struct walk {
 	const struct matcher *category, *name; /* category may be NULL */
 	struct nearest *nearest;
@@ -137,22 +140,16 @@ static int add(struct walk *walk, const char *category, const char *name)
 	struct tracepoints *found = walk->found;
 	own(own_file) FILE *file = NULL;
 	char path[600], text[24];
+	int r;
 
 	snprintf(path, sizeof(path), "%s/%s/id", category, name);
 	file = tracefs_file(walk->events, path);
-	/* Files between the directories ("enable", "filter") and events without an id: no events.
-	 */
+	/* Files among the directories ("enable", "filter") and events without an id cannot fire. */
 	if (!file || !fgets(text, sizeof(text), file))
 		return 0;
-	if (found->n == found->capacity) {
-		uint32_t capacity = found->capacity ? found->capacity * 2 : 64;
-		struct event *events = reallocarray(found->events, capacity, sizeof(*events));
-
-		if (!events)
-			return -ENOMEM;
-		found->events = events;
-		found->capacity = capacity;
-	}
+	r = grow(&found->events, &found->capacity, found->n + 1);
+	if (r < 0)
+		return r;
 	snprintf(path, sizeof(path), "%s:%s", category, name);
 	found->events[found->n].name = pool_string(found->names, path);
 	found->events[found->n].id = strtoull(text, NULL, 10);
@@ -168,7 +165,7 @@ static int walk_category(struct walk *walk, const char *category)
 	int fd = openat(walk->events, category, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent *entry;
 	char full[600];
-	int rc = 0;
+	int r = 0;
 
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
@@ -176,18 +173,18 @@ static int walk_category(struct walk *walk, const char *category)
 			close(fd);
 		return 0;
 	}
-	while (rc == 0 && (entry = readdir(directory))) {
+	while (r == 0 && (entry = readdir(directory))) {
 		if (entry->d_name[0] == '.' || entry->d_type == DT_REG)
 			continue;
 		if ((!walk->category || matcher_matches(walk->category, category)) &&
 		    matcher_matches(walk->name, entry->d_name)) {
-			rc = add(walk, category, entry->d_name);
+			r = add(walk, category, entry->d_name);
 		} else {
 			snprintf(full, sizeof(full), "%s:%s", category, entry->d_name);
 			nearest_add(walk->nearest, full);
 		}
 	}
-	return rc;
+	return r;
 }
 
 static int compare(const void *left, const void *right)
@@ -198,21 +195,21 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Without addresses the frames of a raw tracepoint's delivery cannot be told from the others
- * (kernel/tracepoint_frames.h); of a perf event there are hardly any.
+ * Without addresses the frames of the tracing cannot be told (kernel/tracepoint_frames.h). Stacks
+ * of raw tracepoints always have some, those of perf events hardly ever.
  */
-static void choose_form(int tracefs, struct tracepoints *found)
+static void decide_raw(int tracefs, struct tracepoints *found)
 {
 	own(own_file) FILE *dynamic = tracefs_file(tracefs, "dynamic_events");
 	bool readable = dynamic || errno == ENOENT;
-	own(own_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
+	own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
 	qsort(found->events, found->n, sizeof(*found->events), compare);
 	found->raw = found->n > FEW && readable &&
-		     raw_tracepoints_serve(found->events, found->n, dynamic) &&
-		     raw_tracepoints_can_be_told(kallsyms);
-	found->probes.trigger.delivery =
-		found->raw ? TRIGGER_DELIVERS_RAW_TRACEPOINT : TRIGGER_DELIVERS_TRACEPOINT;
+		     raw_tracepoints_serve(found->events, found->n, dynamic) && kallsyms >= 0 &&
+		     kallsyms_lines_show_addresses(kallsyms);
+	found->probes.trigger.frames =
+		found->raw ? TRIGGER_FRAMES_RAW_TRACEPOINT : TRIGGER_FRAMES_TRACEPOINT;
 }
 
 static int walk_all(struct walk *walk, struct error *err)
@@ -221,7 +218,7 @@ static int walk_all(struct walk *walk, struct error *err)
 	own(own_fd) int tracefs = tracefs_open(err);
 	own(own_fd) int events = -1;
 	struct dirent *entry;
-	int fd, rc = 0;
+	int fd, r = 0;
 
 	if (tracefs < 0)
 		return tracefs;
@@ -229,36 +226,37 @@ static int walk_all(struct walk *walk, struct error *err)
 	fd = events < 0 ? -1 : openat(events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
-		rc = refused(err, -errno, "cannot open the events of tracefs");
+		r = refused(err, -errno, "cannot open the events of tracefs");
 		if (fd >= 0)
 			close(fd);
-		return rc;
+		return r;
 	}
 	walk->events = events;
-	while (rc == 0 && (entry = readdir(directory))) {
-		/* "ftrace" describes the records of tracers: nothing ever fires it. */
+	while (r == 0 && (entry = readdir(directory))) {
+		/* "ftrace" only describes the records of tracers: its events never fire. */
 		if (entry->d_name[0] != '.' && entry->d_type != DT_REG &&
 		    strcmp(entry->d_name, "ftrace") != 0)
-			rc = walk_category(walk, entry->d_name);
+			r = walk_category(walk, entry->d_name);
 	}
-	if (rc == 0)
-		choose_form(tracefs, walk->found);
-	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
+	if (r == 0)
+		decide_raw(tracefs, walk->found);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
-int tracepoint_trigger_new(const struct spec *spec, struct probes **ret_probes, struct error *err)
+
+static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)
 {
 	own(own_matcher_free) struct matcher *category = NULL;
 	own(own_matcher_free) struct matcher *name = NULL;
 	own(own_tracepoints_free) struct tracepoints *found = NULL;
 	char full[400], pattern[600], near[400];
 	struct nearest nearest;
-	int rc;
+	int r = matcher_new(spec->name, spec->regexp, &name, err);
 
-	rc = matcher_new(spec->name, spec->regexp, &name, err);
-	if (rc == 0 && spec->provider)
-		rc = matcher_new(spec->provider, spec->regexp, &category, err);
-	if (rc < 0)
-		return rc;
+	(void)pid; /* the BPF program filters */
+	if (r == 0 && spec->provider)
+		r = matcher_new(spec->provider, spec->regexp, &category, err);
+	if (r < 0)
+		return r;
 	snprintf(full, sizeof(full), "%.190s:%.190s", spec->provider ? spec->provider : "*",
 		 spec->name);
 	nearest_init(&nearest, spec->regexp ? "" : full);
@@ -266,13 +264,13 @@ int tracepoint_trigger_new(const struct spec *spec, struct probes **ret_probes, 
 	if (!found || pool_new(&found->names) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	found->probes.trigger.ops = &TRACEPOINT_OPS;
-	rc = walk_all(&(struct walk){ .category = category,
-				      .name = name,
-				      .nearest = &nearest,
-				      .found = found },
-		      err);
-	if (rc < 0)
-		return rc;
+	r = walk_all(&(struct walk){ .category = category,
+				     .name = name,
+				     .nearest = &nearest,
+				     .found = found },
+		     err);
+	if (r < 0)
+		return r;
 	if (found->n == 0) {
 		matcher_describe(full, spec->regexp, pattern, sizeof(pattern));
 		nearest_describe(&nearest, near, sizeof(near));
@@ -282,3 +280,9 @@ int tracepoint_trigger_new(const struct spec *spec, struct probes **ret_probes, 
 	*ret_probes = &take_ptr(found)->probes;
 	return 0;
 }
+
+const struct trigger_kind tracepoint_kind = {
+	.type = 't',
+	.takes_provider = true,
+	.make = make,
+};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Triggers: what makes the capture program run. One ops struct for each kind; the session knows
- * no kind, it only opens, attaches and stops.
+ * Triggers: what makes the capture program run. Each kind has a struct trigger_ops, by which the
+ * session uses it, and a struct that begins with a struct trigger.
  *
- * Life: a command makes a trigger from what the user asked for; the session loads the BPF
- * object with only trigger_program()'s entry, then attaches; stop ends all events: when it returns,
- * none will come any more, but for tracepoints that the kernel is left to close, whose program the
- * session has disarmed; free releases everything, and so does the death of the process.
+ * A command makes a trigger. The session calls select() between open and load of the BPF object,
+ * attach() after the load, and stop() at the end; trigger_free() releases everything, and so does
+ * the end of the process. All from one thread.
  */
 #ifndef STACKTALLY_TRIGGER_TRIGGER_H
 #define STACKTALLY_TRIGGER_TRIGGER_H
@@ -18,67 +17,64 @@
 #include "base/error.h"
 
 struct bpf_object;
-struct bpf_program;
 struct trigger;
 
-/* What a trigger may have to know of the filters, so that the kernel can filter earlier. */
+/* What a trigger uses of the filters and the kernel; filled in by the session before select(). */
 struct trigger_scope {
-	pid_t pid; /* the one process asked for, in our pid namespace; 0: none or several */
-	int cpu;   /* the one CPU asked for; -1: all */
-	bool preempted_tracepoints; /* tasks are, in the programs of raw tracepoints */
+	pid_t pid; /* the only process wanted, in our pid namespace; 0: none or several */
+	int cpu;   /* the only CPU wanted; -1: all */
+	bool raw_tracepoints_preemptible; /* tasks can be preempted in programs of raw tracepoints
+					   */
 };
 
-/* What the kernel stacks begin with, before the code that was hit. */
-enum trigger_delivery {
-	TRIGGER_DELIVERS_NOTHING,
-	TRIGGER_DELIVERS_TRACEPOINT,	 /* maybe the kernel's round of a tracepoint's probes */
-	TRIGGER_DELIVERS_RAW_TRACEPOINT, /* that, what calls the program, and the program */
+/* Frames of tracing itself that kernel stacks may begin with (kernel/tracepoint_frames.h). */
+enum trigger_frames {
+	TRIGGER_FRAMES_NONE,
+	TRIGGER_FRAMES_TRACEPOINT,     /* a tracepoint, through perf */
+	TRIGGER_FRAMES_RAW_TRACEPOINT, /* a raw tracepoint: also the program and what calls it */
 };
 
 struct trigger_ops {
 	/*
-	 * stop() returns only when no capture is under way any more; without it, one may still be
-	 * finishing, and the session waits for a grace period.
+	 * stop() returns when no capture is running any more. Without it, one may still be, and
+	 * the session waits for a grace period.
 	 */
-	bool stop_settles;
-	bool preempted;	   /* a capture may be, and the CPU given to another one */
-	bool walks_kernel; /* from the event on, by bpf/kernel_walk.bpf.h; not where it is raw */
-	const char *kind;  /* "clock", "kprobe", "uprobe", "tracepoint", "usdt" */
-	/*
-	 * Chooses which entry program(s) of bpf/entry.bpf.c serve this trigger on this kernel:
-	 * called between open and load; sets autoload (and attach types) on `object`.
-	 */
-	int (*choose)(struct trigger *trigger, struct bpf_object *object, struct error *err);
-	/* Attaches the chosen program(s). On failure everything is detached again. */
+	bool stop_waits;
+	bool preemptible;  /* captures run preemptibly, so many may be under way on one CPU */
+	bool walks_kernel; /* the program walks the kernel stack (bpf/kernel_walk.bpf.h), unless raw
+			    */
+	/* Sets autoload, and attach types, of the programs in bpf/entry.bpf.c that are to run. */
+	int (*select)(struct trigger *trigger, struct bpf_object *object, struct error *err);
+	/* Attaches the programs, or detaches all that it attached and fails. */
 	int (*attach)(struct trigger *trigger, struct bpf_object *object, struct error *err);
 	/*
-	 * Begins what stop() takes long for, and returns at once; the programs are disarmed. NULL
-	 * where stop() takes no time.
+	 * Begins what takes stop() long, and returns at once. The programs are disarmed by then.
+	 * NULL where stop() takes no time.
 	 */
 	void (*stop_begin)(struct trigger *trigger);
+	/*
+	 * Ends all events, except for tracepoints that the kernel is left to detach
+	 * (attach_tracepoint_left()); the session has disarmed their program.
+	 */
 	void (*stop)(struct trigger *trigger);
 	void (*free)(struct trigger *trigger);
-	/*
-	 * Called on every tick of the loop while attached: for what changes meanwhile (CPUs that
-	 * come online). May be NULL.
-	 */
+	/* Called every second while attached, to follow CPUs that come and go; may be NULL. */
 	void (*tick)(struct trigger *trigger);
 	/* The number of probes attached, for stackcount's "Tracing %d functions". */
 	uint32_t (*n_attached)(const struct trigger *trigger);
-	/* Times the kernel throttled the event so far; may be NULL. */
+	/* How often the kernel throttled the event so far; may be NULL. */
 	uint64_t (*throttled)(struct trigger *trigger);
 };
 
-/* The head of every kind's own struct. */
 struct trigger {
 	const struct trigger_ops *ops;
-	struct trigger_scope scope;	/* filled in by the session before choose() */
-	char event[128];		/* its name, for recordings and headers: "cpu-clock",
-					   "t:sched:sched_switch" */
-	bool user_entry;		/* fires at the entry of user functions: WIRE_USER_ENTRY */
-	enum trigger_delivery delivery; /* settled when choose() returns */
+	struct trigger_scope scope;
+	char event[128];	    /* its name in reports: "cpu-clock", "t:sched:sched_switch" */
+	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
+	enum trigger_frames frames; /* final when select() returns */
 };
 
+/* May be NULL. */
 void trigger_free(struct trigger *trigger);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_prefix(uint8_t byte)
 	case 0x3e:
 	case 0x64:
 	case 0x65:
-	case 0x67: /* address size: the others may not stand before VEX */
+	case 0x67: /* address size; other prefixes must not precede VEX */
 		return true;
 	default:
 		return false;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* User functions: uprobes at their entries. */
+/* Functions of programs and libraries: uprobes at their entries. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/own.h"
-#include "base/pool.h"
 #include "trigger/entry.h"
 #include "trigger/functions.h"
 #include "trigger/kinds.h"
+#include "trigger/matcher.h"
+#include "trigger/nearest.h"
 #include "trigger/sites.h"
 
-DEFINE_OWN(struct matcher, matcher_free)
-
 static const struct trigger_ops UPROBE_OPS = {
-	.kind = "uprobe",
-	.preempted = true,
-	.choose = sites_choose,
+	.preemptible = true,
+	.select = sites_select,
 	.attach = sites_attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
@@ -31,11 +29,12 @@ static int no_match(const struct spec *spec, const struct library *library,
 
 	matcher_describe(spec->name, spec->regexp, pattern, sizeof(pattern));
 	if (functions->n_unresolved > 0)
-		return error_set(err, -ENOENT,
-				 "No functions matched by pattern %s in %.200s, but %s is chosen "
-				 "by each process for its CPU (IFUNC): name an implementation, or "
-				 "one of its callers",
-				 pattern, library->path, functions->unresolved);
+		return error_set(
+			err, -ENOENT,
+			"No functions matched by pattern %s in %.200s, but %s is an IFUNC: "
+			"each process chooses its implementation for the CPU; name that, "
+			"or a caller",
+			pattern, library->path, functions->unresolved);
 	if (functions->n_symbols == 0)
 		return error_set(err, -ENOENT,
 				 "No functions matched by pattern %s: %.200s has no function "
@@ -46,93 +45,103 @@ static int no_match(const struct spec *spec, const struct library *library,
 			 library->path, near);
 }
 
-/* Takes the library and the names over from where they are when it succeeds. */
-static int make_trigger(struct library *library, struct functions *functions,
-			struct probes **ret_probes, struct error *err)
+/* The sites of the functions that can be probed; of the others, the first is *ret_bad. */
+static uint32_t list_sites(const struct functions *functions, struct site *sites,
+			   const struct function **ret_bad)
 {
-	struct site *items = calloc(functions->n, sizeof(*items));
-	const struct function *first_bad = NULL;
-	uint32_t n = 0, n_items = functions->n;
-	int rc;
+	uint32_t n = 0;
 
-	if (!items)
-		return error_set(err, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < n_items; i++) {
+	*ret_bad = NULL;
+	for (uint32_t i = 0; i < functions->n; i++) {
 		const struct function *function = &functions->items[i];
 
 		if (!function->unprobeable)
-			items[n++] =
+			sites[n++] =
 				(struct site){ .name = function->name, .offset = function->offset };
-		else if (!first_bad)
-			first_bad = function;
+		else if (!*ret_bad)
+			*ret_bad = function;
 	}
-	if (n == 0) {
-		free(items);
+	return n;
+}
+
+static void name_left_out(struct probes *probes, const struct functions *functions)
+{
+	for (uint32_t i = 0; i < functions->n; i++)
+		if (functions->items[i].unprobeable)
+			probes_leave_out(probes, functions->items[i].name,
+					 "begins with an instruction that probes break");
+	if (functions->n_unresolved > 0) {
+		probes_leave_out(probes, functions->unresolved, "chosen by each process");
+		probes->n_left_out += functions->n_unresolved - 1;
+	}
+}
+
+/* Takes over the library and the functions' names. */
+static int make_sites(struct library *library, struct functions *functions,
+		      struct probes **ret_probes, struct error *err)
+{
+	own(own_free) struct site *sites = calloc(functions->n, sizeof(*sites));
+	const struct function *bad;
+	uint32_t n;
+	int r;
+
+	if (!sites)
+		return error_set(err, -ENOMEM, "out of memory");
+	n = list_sites(functions, sites, &bad);
+	if (n == 0)
 		return error_set(err, -EOPNOTSUPP,
 				 "%.200s of %.200s cannot be traced safely: user probes break "
 				 "the AVX or locked instruction that it begins with; trace its "
 				 "callers",
-				 first_bad->name, library->path);
-	}
-	rc = sites_trigger_new(&UPROBE_OPS, library, items, n, take_ptr(functions->names),
-			       ret_probes, err);
-	for (uint32_t i = 0; rc == 0 && i < n_items; i++) {
-		if (functions->items[i].unprobeable)
-			probes_leave_out(*ret_probes, functions->items[i].name,
-					 "begins with an instruction that probes break");
-	}
-	if (rc == 0 && functions->n_unresolved > 0) {
-		probes_leave_out(*ret_probes, functions->unresolved, "chosen by each process");
-		(*ret_probes)->n_left_out += functions->n_unresolved - 1;
-	}
-	return rc;
+				 bad->name, library->path);
+	r = sites_trigger_new(&UPROBE_OPS, library, take_ptr(sites), n, take_ptr(functions->names),
+			      ret_probes, err);
+	if (r < 0)
+		return r;
+	name_left_out(*ret_probes, functions);
+	return 0;
 }
 
-/* One file's matches; without any, an error, and the file stays the caller's. */
+/* Makes a trigger of the file's functions that match; without a match, the file stays open. */
 static int try_file(const struct spec *spec, const struct matcher *matcher, struct library *library,
 		    struct probes **ret_probes, struct error *err)
 {
-	struct functions functions;
+	own(functions_clear) struct functions functions = { 0 };
 	struct nearest nearest;
-	int rc;
+	int r;
 
 	nearest_init(&nearest, spec->regexp ? "" : spec->name);
-	rc = functions_read(library->fd, library->path, matcher, strstr(spec->name, "::") != NULL,
-			    &nearest, &functions, err);
-	if (rc < 0)
-		return rc;
-	if (functions.n == 0) {
-		rc = no_match(spec, library, &functions, &nearest, err);
-		functions_clear(&functions);
-		return rc;
-	}
-	rc = make_trigger(library, &functions, ret_probes, err);
-	functions_clear(&functions);
-	return rc;
+	r = functions_read(library->fd, library->path, matcher, strstr(spec->name, "::") != NULL,
+			   &nearest, &functions, err);
+	if (r < 0)
+		return r;
+	if (functions.n == 0)
+		return no_match(spec, library, &functions, &nearest, err);
+	return make_sites(library, &functions, ret_probes, err);
 }
 
-int uprobe_trigger_new(const struct spec *spec, pid_t pid, struct probes **ret_probes,
-		       struct error *err)
+static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)
 {
 	own(own_matcher_free) struct matcher *matcher = NULL;
-	const char *other = library_moved_to(spec->library);
-	struct library library = { .fd = -1 };
-	struct error other_err;
-	int rc;
+	own(library_clear) struct library library = { .fd = -1 }, moved = { .fd = -1 };
+	const char *moved_to = library_moved_to(spec->library);
+	struct error moved_err;
+	int r = matcher_new(spec->name, spec->regexp, &matcher, err);
 
-	rc = matcher_new(spec->name, spec->regexp, &matcher, err);
-	if (rc == 0)
-		rc = library_find(spec->library, pid, &library, err);
-	if (rc == 0)
-		rc = try_file(spec, matcher, &library, ret_probes, err);
-	library_clear(&library);
-	if (rc == -ENOENT && other && library_find(other, pid, &library, NULL) == 0) {
-		rc = try_file(spec, matcher, &library, ret_probes, &other_err);
-		library_clear(&library);
-		if (rc < 0 && err)
-			*err = other_err;
+	if (r < 0)
+		return r;
+	r = library_find(spec->library, pid, &library, err);
+	if (r == 0)
+		r = try_file(spec, matcher, &library, ret_probes, err);
+	if (r == -ENOENT && moved_to && library_find(moved_to, pid, &moved, NULL) == 0) {
+		r = try_file(spec, matcher, &moved, ret_probes, &moved_err);
+		if (r < 0 && err)
+			*err = moved_err;
 	}
-	if (rc == 0)
-		(*ret_probes)->trigger.user_entry = true;
-	return rc;
+	if (r < 0)
+		return r;
+	(*ret_probes)->trigger.user_entry = true;
+	return 0;
 }
+
+const struct trigger_kind uprobe_kind = { .type = 'p', .takes_library = true, .make = make };

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* USDT probes: uprobes at their nops, with the semaphores that programs guard them by. */
+/*
+ * USDT probes: uprobes at their nops, which the notes of the ELF file name (elf/usdt_notes.h), and
+ * the semaphores by which programs see whether a probe is in use.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 #include "base/pool.h"
-#include "elf/code_offset.h"
+#include "elf/code_file.h"
 #include "elf/usdt_notes.h"
 #include "trigger/entry.h"
 #include "trigger/kinds.h"
+#include "trigger/matcher.h"
 #include "trigger/nearest.h"
 #include "trigger/sites.h"
 
 #define NOTES_MAX (64u << 20)
 
-DEFINE_OWN(struct matcher, matcher_free)
-
-/* The probes of one file, as they are found. */
+/* The probes found in one file. */
 struct search {
 	const struct elf_file *elf;
 	const struct matcher *provider, *name; /* provider may be NULL */
@@ -26,10 +29,10 @@ struct search {
 	struct pool *names;
 	struct site *items;
 	uint32_t n, capacity, n_notes;
-	uint64_t base; /* .stapsdt.base in the file, or 0 */
+	uint64_t base; /* address of .stapsdt.base, or 0 */
 };
 
-/* Probes, not places: one probe is in many places when its function was inlined. */
+/* Counts probes, not sites: a probe has many sites where its function was inlined. */
 static uint32_t n_attached(const struct trigger *trigger)
 {
 	const struct sites *sites = (const struct sites *)trigger;
@@ -37,16 +40,15 @@ static uint32_t n_attached(const struct trigger *trigger)
 
 	if (sites->probes.n_attached == 0)
 		return 0;
-	/* They are sorted by name, and equal names are one string. */
+	/* Sites are sorted by name, and the pool keeps each name once. */
 	for (uint32_t i = 0; i < sites->n; i++)
 		n += i == 0 || sites->items[i].name != sites->items[i - 1].name;
 	return n;
 }
 
 static const struct trigger_ops USDT_OPS = {
-	.kind = "usdt",
-	.preempted = true,
-	.choose = sites_choose,
+	.preemptible = true,
+	.select = sites_select,
 	.attach = sites_attach,
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
@@ -56,21 +58,16 @@ static const struct trigger_ops USDT_OPS = {
 
 static int add(struct search *search, const char *name, uint64_t offset, uint64_t semaphore)
 {
-	if (search->n == search->capacity) {
-		uint32_t capacity = search->capacity ? search->capacity * 2 : 16;
-		struct site *items = reallocarray(search->items, capacity, sizeof(*items));
+	int r = grow(&search->items, &search->capacity, search->n + 1);
 
-		if (!items)
-			return -ENOMEM;
-		search->items = items;
-		search->capacity = capacity;
-	}
+	if (r < 0)
+		return r;
 	search->items[search->n++] =
 		(struct site){ .name = name, .offset = offset, .semaphore = semaphore };
 	return 0;
 }
 
-/* Prelink moved the addresses after the notes were written: by as much as the base was moved. */
+/* prelink(8) moves addresses without correcting the notes: by as much as it moved the base. */
 static int consider(struct search *search, const struct usdt_note *note)
 {
 	uint64_t moved = search->base && note->base ? search->base - note->base : 0;
@@ -84,11 +81,11 @@ static int consider(struct search *search, const struct usdt_note *note)
 		nearest_add(&search->nearest, note->name);
 		return 0;
 	}
-	if (!code_offset(search->elf, note->address + moved, true, &offset))
+	if (!code_file_offset(search->elf, note->address + moved, true, &offset))
 		return 0;
 	if (note->semaphore &&
-	    !code_offset(search->elf, note->semaphore + moved, false, &semaphore))
-		return 0; /* without its semaphore it would never fire */
+	    !code_file_offset(search->elf, note->semaphore + moved, false, &semaphore))
+		return 0; /* it would never fire */
 	snprintf(full, sizeof(full), "%s:%s", note->provider, note->name);
 	name = pool_string(search->names, full);
 	return name ? add(search, name, offset, semaphore) : -ENOMEM;
@@ -109,8 +106,8 @@ static int compare_names(const void *left, const void *right)
 	return order ? order : compare_offsets(left, right);
 }
 
-/* Several notes for one place: it is probed once. */
-static void drop_doubles(struct search *search)
+/* Several notes may name one site; it is probed once. */
+static void drop_duplicates(struct search *search)
 {
 	uint32_t n = 0;
 
@@ -132,21 +129,21 @@ static int read_notes(struct search *search, const char *path, struct error *err
 	own(own_free) void *bytes = NULL;
 	struct usdt_note note;
 	size_t offset = 0;
-	int rc;
+	int r;
 
 	if (!section)
 		return 0;
 	search->base = base ? base->address : 0;
-	rc = elf_file_load(search->elf, section, NOTES_MAX, &bytes);
-	if (rc < 0)
-		return error_set(err, rc, "cannot read the USDT notes of %.300s: %s", path,
-				 strerror(-rc));
+	r = elf_file_load(search->elf, section, NOTES_MAX, &bytes);
+	if (r < 0)
+		return error_set(err, r, "cannot read the USDT notes of %.300s: %s", path,
+				 strerror(-r));
 	while (usdt_notes_next(bytes, section->size, search->elf->is_64, &offset, &note)) {
-		rc = consider(search, &note);
-		if (rc < 0)
-			return error_set(err, rc, "out of memory");
+		r = consider(search, &note);
+		if (r < 0)
+			return error_set(err, r, "out of memory");
 	}
-	drop_doubles(search);
+	drop_duplicates(search);
 	return 0;
 }
 
@@ -169,28 +166,27 @@ static int no_match(const struct spec *spec, const struct search *search,
 			 pattern, library->path, near);
 }
 
-/* Whatever it finds is in the search then; the caller frees what is left there. */
+/* What it found and did not hand on stays in `search`. */
 static int try_library(const struct spec *spec, const char *name, pid_t pid, struct search *search,
 		       struct probes **ret_probes, struct error *err)
 {
 	own(own_elf_file_close) struct elf_file *elf = NULL;
-	struct library library = { .fd = -1 };
-	int rc;
+	own(library_clear) struct library library = { .fd = -1 };
+	int r = library_find(name, pid, &library, err);
 
-	rc = library_find(name, pid, &library, err);
-	if (rc < 0)
-		return rc;
-	rc = code_file_open(library.fd, library.path, &elf, err);
+	if (r < 0)
+		return r;
+	r = code_file_open(library.fd, library.path, &elf, err);
+	if (r < 0)
+		return r;
 	search->elf = elf;
-	if (rc == 0)
-		rc = read_notes(search, library.path, err);
-	if (rc == 0 && search->n == 0)
-		rc = no_match(spec, search, &library, err);
-	if (rc == 0)
-		rc = sites_trigger_new(&USDT_OPS, &library, take_ptr(search->items), search->n,
-				       take_ptr(search->names), ret_probes, err);
-	library_clear(&library);
-	return rc;
+	r = read_notes(search, library.path, err);
+	if (r < 0)
+		return r;
+	if (search->n == 0)
+		return no_match(spec, search, &library, err);
+	return sites_trigger_new(&USDT_OPS, &library, take_ptr(search->items), search->n,
+				 take_ptr(search->names), ret_probes, err);
 }
 
 static void own_search_clear(struct search *search)
@@ -199,31 +195,36 @@ static void own_search_clear(struct search *search)
 	pool_free(search->names);
 }
 
-int usdt_trigger_new(const struct spec *spec, pid_t pid, struct probes **ret_probes,
-		     struct error *err)
+static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)
 {
 	own(own_matcher_free) struct matcher *provider = NULL;
 	own(own_matcher_free) struct matcher *name = NULL;
 	own(own_search_clear) struct search search = { 0 };
-	const char *other = library_moved_to(spec->library);
-	struct error other_err;
-	int rc;
+	const char *moved_to = library_moved_to(spec->library);
+	struct error moved_err;
+	int r = matcher_new(spec->name, spec->regexp, &name, err);
 
-	rc = matcher_new(spec->name, spec->regexp, &name, err);
-	if (rc == 0 && spec->provider)
-		rc = matcher_new(spec->provider, spec->regexp, &provider, err);
-	if (rc < 0)
-		return rc;
+	if (r == 0 && spec->provider)
+		r = matcher_new(spec->provider, spec->regexp, &provider, err);
+	if (r < 0)
+		return r;
 	search.provider = provider;
 	search.name = name;
 	nearest_init(&search.nearest, spec->regexp ? "" : spec->name);
 	if (pool_new(&search.names) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	rc = try_library(spec, spec->library, pid, &search, ret_probes, err);
-	if (rc == -ENOENT && other) {
-		rc = try_library(spec, other, pid, &search, ret_probes, &other_err);
-		if (rc < 0 && err)
-			*err = other_err;
+	r = try_library(spec, spec->library, pid, &search, ret_probes, err);
+	if (r == -ENOENT && moved_to) {
+		r = try_library(spec, moved_to, pid, &search, ret_probes, &moved_err);
+		if (r < 0 && err)
+			*err = moved_err;
 	}
-	return rc;
+	return r;
 }
+
+const struct trigger_kind usdt_kind = {
+	.type = 'u',
+	.takes_library = true,
+	.takes_provider = true,
+	.make = make,
+};

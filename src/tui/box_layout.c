@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/own.h"
+
 void box_layout_clear(struct box_layout *layout)
 {
 	free(layout->boxes);
@@ -36,12 +38,13 @@ static int add_ancestors(struct box_layout *layout, const struct flame_tree *tre
 			 uint32_t columns)
 {
 	uint32_t depth = tree->nodes[zoom].depth, node = zoom;
-	int r = 0;
 
-	for (uint32_t row = 0; r == 0 && row < depth; row++)
-		r = add(layout, (struct layout_box){ 0, row, 0, columns });
-	if (r < 0)
-		return r;
+	for (uint32_t row = 0; row < depth; row++) {
+		int r = add(layout, (struct layout_box){ 0, row, 0, columns });
+
+		if (r < 0)
+			return r;
+	}
 	for (uint32_t row = depth; row-- > 0;) {
 		node = tree->nodes[node].parent;
 		layout->boxes[row].node = node;
@@ -49,37 +52,41 @@ static int add_ancestors(struct box_layout *layout, const struct flame_tree *tre
 	return 0;
 }
 
-/* What lies left of the nodes on the way to where we are, by depth. */
+/*
+ * Walks the nodes in preorder. `next` has, for each depth below `zoom`, where the next node begins,
+ * in samples.
+ */
 static int add_descendants(struct box_layout *layout, const struct flame_tree *tree, uint32_t zoom,
 			   uint32_t columns)
 {
 	uint32_t top = tree->nodes[zoom].depth, end = tree->nodes[zoom].end;
 	uint64_t whole = tree->nodes[zoom].total;
-	uint64_t *next = calloc(tree->max_depth + 3, sizeof(*next));
+	own(own_free) uint64_t *next = calloc(tree->max_depth + 3, sizeof(*next));
 	uint32_t i = zoom;
-	int r = 0;
 
 	if (!next)
 		return -ENOMEM;
-	while (r == 0 && i < end) {
+	while (i < end) {
 		const struct flame_node *node = &tree->nodes[i];
 		uint64_t start = next[node->depth - top];
 		uint32_t from = whole ? scale(start, whole, columns) : 0;
 		uint32_t to = whole ? scale(start + node->total, whole, columns) : columns;
+		int r;
 
 		next[node->depth - top] = start + node->total;
 		next[node->depth - top + 1] = start;
-		if (to > columns) /* a tree that does not add up */
+		if (to > columns) /* the children have more samples than their parent */
 			to = columns;
 		if (from >= to) {
 			i = node->end;
 			continue;
 		}
 		r = add(layout, (struct layout_box){ i, node->depth, from, to - from });
+		if (r < 0)
+			return r;
 		i++;
 	}
-	free(next);
-	return r;
+	return 0;
 }
 
 int box_layout_make(struct box_layout *layout, const struct flame_tree *tree, uint32_t zoom,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tui/browser.h"
+#include "tui/browser_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void browser_clear(struct browser *browser)
 	*browser = (struct browser){ 0 };
 }
 
-/* The scroll that shows `at` of `n` in a window of `rows`, as near as can be to what it is. */
+/* The scroll position nearest to `scroll` at which row `at` of `n` is visible in `rows`. */
 static uint32_t scroll_to(uint32_t scroll, uint32_t at, uint32_t n, uint32_t rows)
 {
 	uint32_t most = n > rows ? n - rows : 0;
@@ -27,10 +27,10 @@ static uint32_t scroll_to(uint32_t scroll, uint32_t at, uint32_t n, uint32_t row
 	return scroll > most ? most : scroll;
 }
 
-void browser_follow(struct browser *browser)
+void browser_scroll_to_selection(struct browser *browser)
 {
 	uint32_t row = browser->tree ? browser->tree->nodes[browser->selected].depth : 0;
-	/* The list has a line of titles. */
+	/* One row has the titles of the list's columns. */
 	uint32_t lines = browser->rows > 1 ? browser->rows - 1 : 0;
 
 	browser->scroll = scroll_to(browser->scroll, row, browser->layout.n_rows, browser->rows);
@@ -43,19 +43,19 @@ void browser_select(struct browser *browser, uint32_t box)
 	if (box == BOX_NONE)
 		return;
 	browser->selected = browser->layout.boxes[box].node;
-	browser_follow(browser);
+	browser_scroll_to_selection(browser);
 }
 
-/* Sums what the search finds; what is found below something found is in it already. */
-static void sum_found(struct browser *browser)
+/* A match's total contains those of all matches below it. */
+static void sum_matched(struct browser *browser)
 {
 	const struct flame_node *nodes = browser->tree->nodes;
 	uint32_t i = browser->zoom, end = nodes[i].end;
 
-	browser->found = 0;
+	browser->matched = 0;
 	while (browser->search && i < end) {
 		if (search_finds(browser->search, nodes[i].frame)) {
-			browser->found += nodes[i].total;
+			browser->matched += nodes[i].total;
 			i = nodes[i].end;
 		} else {
 			i++;
@@ -72,8 +72,8 @@ static int lay_out(struct browser *browser)
 		return r;
 	box = box_layout_find_near(&browser->layout, browser->tree, browser->selected);
 	browser->selected = box == BOX_NONE ? browser->zoom : browser->layout.boxes[box].node;
-	sum_found(browser);
-	browser_follow(browser);
+	sum_matched(browser);
+	browser_scroll_to_selection(browser);
 	return 0;
 }
 
@@ -91,11 +91,11 @@ int browser_resize(struct browser *browser, uint32_t rows, uint32_t columns)
 }
 
 /*
- * The node of the new tree with the same path as `node` of the old one, or the last one on the way
- * there that still exists.
+ * The node of the new tree with the path that `node` has in the old one, or the last one on that
+ * path which still exists. `path` is scratch, of the old tree's depth plus 2.
  */
-static uint32_t node_again(const struct flame_tree *old, uint32_t node,
-			   const struct flame_tree *tree, uint64_t *path)
+static uint32_t same_node(const struct flame_tree *old, uint32_t node,
+			  const struct flame_tree *tree, uint64_t *path)
 {
 	uint32_t depth = old->nodes[node].depth, at = 0;
 
@@ -128,7 +128,7 @@ static int sort_again(struct browser *browser)
 		return r;
 	top_list_clear(&browser->top);
 	browser->top = top;
-	/* The first stays the first, whatever it is; others are followed. */
+	/* The selection follows its function, but for the first row, which stays selected. */
 	for (uint32_t i = 0; browser->top_selected > 0 && i < top.n; i++) {
 		if (top.rows[i].frame == frame) {
 			browser->top_selected = i;
@@ -137,7 +137,7 @@ static int sort_again(struct browser *browser)
 	}
 	if (browser->top_selected >= top.n)
 		browser->top_selected = 0;
-	browser_follow(browser);
+	browser_scroll_to_selection(browser);
 	return 0;
 }
 
@@ -153,7 +153,7 @@ int browser_search(struct browser *browser, struct search *search)
 	browser->search = search;
 	if (search && search_update(search, browser->frames, browser->n_frames) < 0)
 		return -ENOMEM;
-	sum_found(browser);
+	sum_matched(browser);
 	return 0;
 }
 
@@ -161,22 +161,24 @@ int browser_update(struct browser *browser, const struct flame_tree *tree,
 		   const struct flame_frame *frames, uint32_t n_frames)
 {
 	const struct flame_tree *old = browser->tree;
-	int r = 0;
+	int r;
 
 	if (old) {
 		own(own_free) uint64_t *path = calloc(old->max_depth + 2, sizeof(*path));
 
 		if (!path)
 			return -ENOMEM;
-		browser->zoom = node_again(old, browser->zoom, tree, path);
-		browser->selected = node_again(old, browser->selected, tree, path);
+		browser->zoom = same_node(old, browser->zoom, tree, path);
+		browser->selected = same_node(old, browser->selected, tree, path);
 	}
 	browser->tree = tree;
 	browser->frames = frames;
 	browser->n_frames = n_frames;
-	if (browser->search)
+	if (browser->search) {
 		r = search_update(browser->search, frames, n_frames);
-	if (r == 0)
-		r = lay_out(browser);
+		if (r < 0)
+			return r;
+	}
+	r = lay_out(browser);
 	return r < 0 ? r : sort_again(browser);
 }

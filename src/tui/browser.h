@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Somebody who looks at a flame graph that may move: what is selected, zoomed into, searched for,
- * on which tab. Trees follow one another; what the user looks at stays where it is. Keys are those
- * of flamelens. Must not know: terminals, who measures.
+ * The state of a flame graph browser: what is selected, zoomed into and searched for, and on which
+ * tab. When a new tree replaces the last one, selection and zoom stay with their functions. Keys
+ * are those of flamelens. Knows neither terminals nor measurements.
  *
- * Trees and frames are borrowed, until the next browser_update().
+ * Owns its layout, list and search; trees and frames are borrowed until the next browser_update().
+ * All zero at the start; not locked.
  */
 #ifndef STACKTALLY_TUI_BROWSER_H
 #define STACKTALLY_TUI_BROWSER_H
@@ -29,14 +30,15 @@ struct browser {
 
 	enum browser_tab tab;
 	bool frozen;
-	bool upwards; /* a flame graph: the root is at the bottom; else an icicle */
+	bool upwards; /* the root is at the bottom (a flame graph), not at the top (an icicle graph)
+		       */
 	bool help;
 
 	/* The flame graph: nodes of the tree. */
 	uint32_t zoom, selected;
 	struct box_layout layout;
-	uint32_t rows, columns; /* that there are to draw on */
-	uint32_t scroll;	/* the layout's first row that is shown */
+	uint32_t rows, columns; /* of the area to draw on, in cells */
+	uint32_t scroll;	/* the first row of the layout that is shown */
 
 	/* The top list. */
 	struct top_list top;
@@ -44,35 +46,26 @@ struct browser {
 	uint32_t top_selected, top_scroll; /* indices of rows */
 
 	struct search *search;
-	uint64_t found; /* samples through what it finds, below `zoom` */
-	bool asking;	/* for what to search: the text so far */
-	char text[SEARCH_MAX_SIZE];
-	char message[128]; /* until the next key */
+	uint64_t matched; /* samples of stacks below `zoom` that contain a match */
+	bool prompting;	  /* for a search; `prompt` is what was typed so far */
+	char prompt[SEARCH_MAX_SIZE];
+	char message[128]; /* shown until the next key */
 };
 
 void browser_clear(struct browser *browser);
 
-/* Another tree. 0 or -ENOMEM; then nothing can be shown. */
+/* Shows another tree. 0, or -ENOMEM: then nothing can be shown. */
 int browser_update(struct browser *browser, const struct flame_tree *tree,
 		   const struct flame_frame *frames, uint32_t n_frames);
-/* Another size of what is drawn on. */
+/* Sets the size of the area to draw on, in cells. 0 or -ENOMEM. */
 int browser_resize(struct browser *browser, uint32_t rows, uint32_t columns);
 
-enum browser_wish {
+enum browser_result {
 	BROWSER_GO_ON,
 	BROWSER_QUIT,
 };
 
-/* Does what a key (keys.h) says. A wish or -ENOMEM. */
+/* Handles a key (keys.h). An enum browser_result, or -ENOMEM. */
 int browser_key(struct browser *browser, uint32_t key);
-
-/* What keys do; for browser_keys.c. */
-int browser_zoom(struct browser *browser, uint32_t node);
-void browser_select(struct browser *browser, uint32_t box);
-int browser_sort(struct browser *browser, bool by_total);
-/* Takes over the search; NULL: none. */
-int browser_search(struct browser *browser, struct search *search);
-/* Makes visible what is selected. */
-void browser_follow(struct browser *browser);
 
 #endif

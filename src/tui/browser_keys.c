@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "tui/browser.h"
+#include "tui/browser_internal.h"
 #include "tui/keys.h"
 
 static uint32_t selected_box(const struct browser *browser)
@@ -12,64 +12,64 @@ static uint32_t selected_box(const struct browser *browser)
 	return box_layout_find(&browser->layout, browser->selected);
 }
 
-/* ---- the text of a search */
+/* ---- the prompt for a search */
 
 static void add_character(struct browser *browser, uint32_t character)
 {
-	size_t size = strlen(browser->text);
+	size_t size = strlen(browser->prompt);
 	int n;
 
 	if (character < ' ' || character >= KEY_NONE)
 		return;
-	n = u8_uctomb((uint8_t *)browser->text + size, character,
-		      (ptrdiff_t)(sizeof(browser->text) - 1 - size));
+	n = u8_uctomb((uint8_t *)browser->prompt + size, character,
+		      (ptrdiff_t)(sizeof(browser->prompt) - 1 - size));
 	if (n > 0)
-		browser->text[size + (size_t)n] = '\0';
+		browser->prompt[size + (size_t)n] = '\0';
 }
 
 static void remove_character(struct browser *browser)
 {
-	size_t size = strlen(browser->text);
+	size_t size = strlen(browser->prompt);
 
-	while (size > 0 && (browser->text[size - 1] & 0xc0) == 0x80)
+	while (size > 0 && (browser->prompt[size - 1] & 0xc0) == 0x80)
 		size--;
 	if (size > 0)
-		browser->text[size - 1] = '\0';
+		browser->prompt[size - 1] = '\0';
 }
 
-static int end_asking(struct browser *browser)
+static int end_prompt(struct browser *browser)
 {
 	struct search *search = NULL;
 	char why[100] = "";
 	int r = 0;
 
-	browser->asking = false;
-	if (browser->text[0])
-		r = search_new(browser->text, why, sizeof(why), &search);
+	browser->prompting = false;
+	if (browser->prompt[0])
+		r = search_new(browser->prompt, why, sizeof(why), &search);
 	if (r == -EINVAL) {
-		snprintf(browser->message, sizeof(browser->message), "no regular expression: %s",
+		snprintf(browser->message, sizeof(browser->message), "not a regular expression: %s",
 			 why);
 		return 0;
 	}
 	return r < 0 ? r : browser_search(browser, search);
 }
 
-static int key_while_asking(struct browser *browser, uint32_t key)
+static int key_in_prompt(struct browser *browser, uint32_t key)
 {
 	switch (key) {
 	case KEY_ENTER:
-		return end_asking(browser);
+		return end_prompt(browser);
 	case KEY_ESCAPE:
 	case KEY_INTERRUPT:
-		browser->asking = false;
+		browser->prompting = false;
 		return 0;
 	case KEY_BACKSPACE:
-		if (!browser->text[0])
-			browser->asking = false;
+		if (!browser->prompt[0])
+			browser->prompting = false;
 		remove_character(browser);
 		return 0;
 	case KEY_ERASE:
-		browser->text[0] = '\0';
+		browser->prompt[0] = '\0';
 		return 0;
 	default:
 		add_character(browser, key);
@@ -79,7 +79,7 @@ static int key_while_asking(struct browser *browser, uint32_t key)
 
 /* ---- the flame graph */
 
-static void to_next_found(struct browser *browser, int step)
+static void to_next_match(struct browser *browser, int step)
 {
 	const struct box_layout *layout = &browser->layout;
 	uint32_t at = selected_box(browser);
@@ -95,11 +95,14 @@ static void to_next_found(struct browser *browser, int step)
 		}
 	}
 	snprintf(browser->message, sizeof(browser->message), "%s",
-		 browser->found ? "found, but narrower than a cell: zoom in" : "not found");
+		 browser->matched ? "the matches are narrower than a cell: zoom in" : "no match");
 }
 
-/* The selected box is the last one on the way; rows are counted from the root. */
-static void scroll_by(struct browser *browser, int32_t rows)
+/*
+ * Moves the selection away from the root by `rows`, along the widest children, or towards the root
+ * if negative. Stops where there is no box.
+ */
+static void move_by(struct browser *browser, int32_t rows)
 {
 	uint32_t box = selected_box(browser), next = box;
 
@@ -155,27 +158,27 @@ static int flame_key(struct browser *browser, uint32_t key)
 		return 0;
 	case 'j':
 	case KEY_DOWN:
-		scroll_by(browser, down);
+		move_by(browser, down);
 		return 0;
 	case 'k':
 	case KEY_UP:
-		scroll_by(browser, -down);
+		move_by(browser, -down);
 		return 0;
 	case 'f':
 	case KEY_PAGE_DOWN:
-		scroll_by(browser, down * page);
+		move_by(browser, down * page);
 		return 0;
 	case 'b':
 	case KEY_PAGE_UP:
-		scroll_by(browser, -down * page);
+		move_by(browser, -down * page);
 		return 0;
 	case 'g':
 	case KEY_HOME:
-		scroll_by(browser, -down * (int32_t)browser->layout.n_rows);
+		move_by(browser, -down * (int32_t)browser->layout.n_rows);
 		return 0;
 	case 'G':
 	case KEY_END:
-		scroll_by(browser, down * (int32_t)browser->layout.n_rows);
+		move_by(browser, down * (int32_t)browser->layout.n_rows);
 		return 0;
 	case KEY_ENTER:
 		return browser_zoom(browser, browser->selected);
@@ -198,10 +201,10 @@ static void move_in_list(struct browser *browser, int64_t by)
 	if (at >= browser->top.n)
 		at = (int64_t)browser->top.n - 1;
 	browser->top_selected = at < 0 ? 0 : (uint32_t)at;
-	browser_follow(browser);
+	browser_scroll_to_selection(browser);
 }
 
-static void find_in_list(struct browser *browser, int step)
+static void next_match_in_list(struct browser *browser, int step)
 {
 	uint32_t n = browser->top.n, at = browser->top_selected;
 
@@ -209,7 +212,7 @@ static void find_in_list(struct browser *browser, int step)
 		at = (at + n + (uint32_t)step) % n;
 		if (search_finds(browser->search, browser->top.rows[at].frame)) {
 			browser->top_selected = at;
-			browser_follow(browser);
+			browser_scroll_to_selection(browser);
 			return;
 		}
 	}
@@ -251,14 +254,14 @@ static int top_key(struct browser *browser, uint32_t key)
 		return browser_sort(browser, false);
 	case '#':
 		return browser->top.n ? search_selected(browser, frame) : 0;
-	case KEY_ENTER: /* where is it? */
+	case KEY_ENTER: /* show the function in the flame graph */
 		if (!browser->top.n)
 			return 0;
 		browser->tab = BROWSER_FLAME;
 		browser->selected = 0;
 		if (search_selected(browser, frame) < 0)
 			return -ENOMEM;
-		to_next_found(browser, 1);
+		to_next_match(browser, 1);
 		return 0;
 	default:
 		return 0;
@@ -272,19 +275,19 @@ static int key_of_tab(struct browser *browser, uint32_t key)
 	return browser->tab == BROWSER_FLAME ? flame_key(browser, key) : top_key(browser, key);
 }
 
-static void next_found(struct browser *browser, int step)
+static void next_match(struct browser *browser, int step)
 {
 	if (browser->tab == BROWSER_FLAME)
-		to_next_found(browser, step);
+		to_next_match(browser, step);
 	else
-		find_in_list(browser, step);
+		next_match_in_list(browser, step);
 }
 
 int browser_key(struct browser *browser, uint32_t key)
 {
 	browser->message[0] = '\0';
-	if (browser->asking)
-		return key_while_asking(browser, key);
+	if (browser->prompting)
+		return key_in_prompt(browser, key);
 	if (key == 'q' || key == KEY_INTERRUPT) {
 		snprintf(browser->message, sizeof(browser->message),
 			 "ending with the command; q again ends before it");
@@ -298,8 +301,8 @@ int browser_key(struct browser *browser, uint32_t key)
 		return BROWSER_GO_ON;
 	switch (key) {
 	case '/':
-		browser->asking = true;
-		browser->text[0] = '\0';
+		browser->prompting = true;
+		browser->prompt[0] = '\0';
 		return BROWSER_GO_ON;
 	case KEY_TAB:
 	case KEY_BACK_TAB:
@@ -309,10 +312,10 @@ int browser_key(struct browser *browser, uint32_t key)
 		browser->frozen = !browser->frozen;
 		return BROWSER_GO_ON;
 	case 'n':
-		next_found(browser, 1);
+		next_match(browser, 1);
 		return BROWSER_GO_ON;
 	case 'N':
-		next_found(browser, -1);
+		next_match(browser, -1);
 		return BROWSER_GO_ON;
 	case KEY_ESCAPE:
 		return reset(browser, false);

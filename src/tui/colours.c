@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tui/colours.h"
 
-/* The middle of each hue, and how far shades go from it on both sides. */
+/* The middle of each hue, and by how much shades may differ from it in each component. */
 static const struct {
 	uint8_t red, green, blue;
 	uint8_t spread;
-	uint32_t plain; /* of 16 */
+	uint32_t plain; /* where there are 16 colours */
 } hues[FLAME_N_KINDS] = {
 	[FLAME_ROOT] = { 150, 150, 158, 0, 0xe5e5e5 },
 	[FLAME_WHO] = { 168, 168, 178, 14, 0xe5e5e5 },
@@ -33,13 +33,13 @@ struct screen_style colours_of(const struct flame_frame *frame, enum screen_colo
 	case SCREEN_COLOURS_NONE:
 		return SCREEN_PLAIN;
 	case SCREEN_COLOURS_16:
-		style.ground = hues[frame->kind].plain;
+		style.background = hues[frame->kind].plain;
 		return style;
 	default:
 		change = spread ? (int)(frame->hash % (uint32_t)(2 * spread + 1)) - spread : 0;
-		style.ground = shade(hues[frame->kind].red, change) << 16 |
-			       shade(hues[frame->kind].green, change) << 8 |
-			       shade(hues[frame->kind].blue, change);
+		style.background = shade(hues[frame->kind].red, change) << 16 |
+				   shade(hues[frame->kind].green, change) << 8 |
+				   shade(hues[frame->kind].blue, change);
 		return style;
 	}
 }

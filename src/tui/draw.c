@@ -10,7 +10,7 @@
 #define FOUND	  0xb46cff
 #define SELECTED  0xffffff
 
-#define WIDE_COLUMNS 60 /* there is room for the tabs */
+#define WIDE_COLUMNS 60 /* from here on there is room for the tabs */
 
 static const struct screen_style reversed = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_REVERSE };
 static const struct screen_style bold = { SCREEN_DEFAULT, SCREEN_DEFAULT, SCREEN_BOLD };
@@ -37,9 +37,9 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* ---- the lines around */
+/* ---- the lines above and below */
 
-/* The title, the numbers (the title is cut before they are), the tabs. */
+/* The title, which is cut if the line is too long, the numbers, and the tabs. */
 static void draw_head(struct screen *screen, const struct browser *browser,
 		      const struct draw_status *status)
 {
@@ -88,9 +88,10 @@ static void draw_foot(struct screen *screen, const struct browser *browser, uint
 	uint32_t columns = screen_columns(screen), used;
 	char line[LINE_SIZE];
 
-	if (browser->asking) {
+	if (browser->prompting) {
 		used = screen_put(screen, row, 0, columns, "/", bold);
-		used += screen_put(screen, row, used, columns - used, browser->text, SCREEN_PLAIN);
+		used += screen_put(screen, row, used, columns - used, browser->prompt,
+				   SCREEN_PLAIN);
 		screen_put(screen, row, used, 1, " ", reversed);
 		return;
 	}
@@ -102,14 +103,14 @@ static void draw_foot(struct screen *screen, const struct browser *browser, uint
 		used = screen_put(screen, row, 0, columns, "/", bold);
 		used += screen_put(screen, row, used, columns - used, search_text(browser->search),
 				   bold);
-		snprintf(line, sizeof(line), "  matched %.2f%%  n N next, previous  Esc forget",
-			 percent(browser->found, browser->tree->nodes[browser->zoom].total));
+		snprintf(line, sizeof(line), "  matched %.2f%%  n N next, previous  Esc clear",
+			 percent(browser->matched, browser->tree->nodes[browser->zoom].total));
 		screen_put(screen, row, used, columns - used, line, SCREEN_PLAIN);
 		return;
 	}
 	screen_put(screen, row, 0, columns,
 		   browser->tab == BROWSER_FLAME
-			   ? "hjkl move  Enter zoom  Esc back  / search  Tab top list  i turn over"
+			   ? "hjkl move  Enter zoom  Esc back  / search  Tab top list  i flip"
 			     "  z freeze  ? help  q quit"
 			   : "jk move  Enter show  1 by total  2 by self  / search  Tab flame graph"
 			     "  z freeze  ? help  q quit",
@@ -132,19 +133,19 @@ static struct screen_style style_of(const struct screen *screen, const struct br
 		return style;
 	}
 	if (found)
-		style.ground = FOUND;
-	/* What is not below the zoom is paler. */
+		style.background = FOUND;
+	/* Ancestors of the zoomed node are dimmed. */
 	if (node_number < browser->zoom)
 		style.attributes |= SCREEN_DIM;
 	if (node_number == browser->selected) {
-		style.ground = SELECTED;
-		style.text = found ? 0x7000c0 : 0x000000;
+		style.background = SELECTED;
+		style.foreground = found ? 0x7000c0 : 0x000000;
 		style.attributes = SCREEN_BOLD;
 	}
 	return style;
 }
 
-/* Boxes whose colours do not tell them apart begin with a line. */
+/* With few colours, neighbours may have the same: a line separates them. */
 static void draw_box(struct screen *screen, const struct browser *browser,
 		     const struct layout_box *box, uint32_t row)
 {
@@ -158,11 +159,11 @@ static void draw_box(struct screen *screen, const struct browser *browser,
 		column++;
 		width--;
 	}
-	if (width > 2) { /* a blank between names */
+	if (width > 2) { /* separates the names */
 		screen_put(screen, row, column + width - 1, 1, " ", style);
 		width--;
 	}
-	/* Letters that say nothing would only be noise. */
+	/* One or two letters of a name say nothing. */
 	if (width > 0)
 		screen_put(screen, row, column, width,
 			   box->width < 3 ? "" : browser->frames[node->frame].name, style);
@@ -195,7 +196,7 @@ static void draw_list_row(struct screen *screen, const struct browser *browser, 
 	char line[LINE_SIZE], self[32], total[32];
 
 	if (search_finds(browser->search, top->frame)) {
-		style.text = FOUND;
+		style.foreground = FOUND;
 		style.attributes |= SCREEN_BOLD;
 	}
 	if (number == browser->top_selected)
@@ -233,21 +234,21 @@ static void draw_list(struct screen *screen, const struct browser *browser)
 static void draw_help(struct screen *screen)
 {
 	static const char *const lines[] = {
-		"h j k l, arrows    to the box beside, below, above",
-		"f b, PgDn PgUp     by a page",
-		"g G, Home End      to the top, to the bottom",
-		"Enter              zoom into the box; out again on a box above; in the list: show",
-		"Esc                zoom out; forget the search",
-		"r                  zoom out, forget the search, back to the root",
+		"h j k l, arrows    select the box beside, below, above",
+		"f b, PgDn PgUp     move by a page",
+		"g G, Home End      move to the top, to the bottom",
+		"Enter              zoom into the box, or out on one above; in the list: show it",
+		"Esc                zoom out; clear the search",
+		"r                  zoom out, clear the search, select the root",
 		"/                  search for a regular expression (in either case without "
 		"capitals)",
 		"#                  search for the selected function",
-		"n N                to the next, previous match",
-		"Tab                flame graph, top list",
-		"1 2                the list by total, by self",
-		"i                  turn the graph over: icicle, flame",
+		"n N                select the next, previous match",
+		"Tab                switch between flame graph and top list",
+		"1 2                sort the list by total, by self",
+		"i                  flip the graph: icicle, flame",
 		"z                  freeze the picture; the measurement goes on",
-		"Ctrl-L Ctrl-Z      draw anew; stop, until fg",
+		"Ctrl-L Ctrl-Z      redraw; suspend until fg",
 		"q, Ctrl-C          end the measurement",
 	};
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The picture of a browser on a screen. Must not know: terminals, keys, who measures. */
+/* Draws a browser on a screen. Knows neither terminals nor keys. */
 #ifndef STACKTALLY_TUI_DRAW_H
 #define STACKTALLY_TUI_DRAW_H
 
 #include "tui/browser.h"
 #include "tui/screen.h"
 
-/* Rows of the screen that are not the graph's or the list's. */
+/* Rows above and below the graph or list. */
 #define DRAW_OTHER_ROWS 3u
 
-/* What stands above: of the measurement. */
+/* The measurement, for the first line. `title` is borrowed. */
 struct draw_status {
 	const char *title;
 	double seconds;
@@ -17,6 +17,7 @@ struct draw_status {
 	bool ended;
 };
 
+/* Draws all of it; screen_flush() then shows it. */
 void draw(struct screen *screen, const struct browser *browser, const struct draw_status *status);
 
 #endif

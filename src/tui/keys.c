@@ -47,15 +47,15 @@ static uint32_t key_of_number(const char *digits)
 	}
 }
 
-/* Escape and what follows it. */
-static size_t take_sequence(const char *bytes, size_t size, bool last, uint32_t *ret_key)
+/* An escape sequence, or the Escape key. */
+static size_t decode_sequence(const char *bytes, size_t size, bool last, uint32_t *ret_key)
 {
 	size_t i = 2;
 
 	if (size < 2 && !last)
 		return 0;
 	if (size < 2 || (bytes[1] != '[' && bytes[1] != 'O')) {
-		/* Escape, and then some other key. */
+		/* Escape, and after it another key. */
 		*ret_key = KEY_ESCAPE;
 		return 1;
 	}
@@ -104,7 +104,7 @@ static uint32_t key_of_control(char byte)
 	}
 }
 
-size_t keys_take(const char *bytes, size_t size, bool last, uint32_t *ret_key)
+size_t keys_decode(const char *bytes, size_t size, bool last, uint32_t *ret_key)
 {
 	ucs4_t character;
 	int n;
@@ -112,7 +112,7 @@ size_t keys_take(const char *bytes, size_t size, bool last, uint32_t *ret_key)
 	if (size == 0)
 		return 0;
 	if (bytes[0] == ESCAPE)
-		return take_sequence(bytes, size, last, ret_key);
+		return decode_sequence(bytes, size, last, ret_key);
 	if ((unsigned char)bytes[0] < 0x20 || bytes[0] == 0x7f) {
 		*ret_key = key_of_control(bytes[0]);
 		return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys, from the bytes a terminal sends. Must not know: what they do. */
+/* Decodes the bytes that a terminal sends into keys. Does not know what the keys do. */
 #ifndef STACKTALLY_TUI_KEYS_H
 #define STACKTALLY_TUI_KEYS_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A key is a character of Unicode, or one of these, which are none. */
+/* A key is a Unicode character, or one of these, which lie beyond Unicode. */
 enum key {
-	KEY_NONE = 0x110000, /* bytes that mean no key */
+	KEY_NONE = 0x110000, /* bytes without a meaning */
 	KEY_ENTER,
 	KEY_ESCAPE,
 	KEY_TAB,
@@ -30,9 +30,9 @@ enum key {
 };
 
 /*
- * The first key of the bytes; returns how many bytes it takes, 0 when more are needed to tell. With
- * `last` no more are to come soon: an escape that stands alone is the key of that name.
+ * Decodes the first key. Returns its size in bytes, or 0 when more are needed. `last` says that no
+ * more will come soon: an escape character that begins no sequence is then the Escape key.
  */
-size_t keys_take(const char *bytes, size_t size, bool last, uint32_t *ret_key);
+size_t keys_decode(const char *bytes, size_t size, bool last, uint32_t *ret_key);
 
 #endif

@@ -10,13 +10,13 @@
 #define ELLIPSIS 0x2026
 
 struct cell {
-	uint32_t character; /* 0: the right half of a wide one */
+	uint32_t character; /* 0: the right half of a wide character */
 	struct screen_style style;
 };
 
 struct screen {
 	enum screen_colours colours;
-	bool utf8, forgotten;
+	bool utf8, invalid;
 	uint32_t rows, columns;
 	struct cell *cells, *shown;
 };
@@ -29,7 +29,7 @@ int screen_new(enum screen_colours colours, bool utf8, struct screen **ret_scree
 		return -ENOMEM;
 	screen->colours = colours;
 	screen->utf8 = utf8;
-	screen->forgotten = true;
+	screen->invalid = true;
 	*ret_screen = screen;
 	return 0;
 }
@@ -84,7 +84,7 @@ int screen_resize(struct screen *screen, uint32_t rows, uint32_t columns)
 	screen->shown = shown;
 	screen->rows = rows;
 	screen->columns = columns;
-	screen->forgotten = true;
+	screen->invalid = true;
 	screen_clear(screen);
 	return 0;
 }
@@ -95,14 +95,14 @@ void screen_clear(struct screen *screen)
 		screen->cells[i] = (struct cell){ ' ', SCREEN_PLAIN };
 }
 
-void screen_forget(struct screen *screen)
+void screen_invalidate(struct screen *screen)
 {
-	screen->forgotten = true;
+	screen->invalid = true;
 }
 
 /*
- * The next character that can be shown, and how many cells it takes; 0 at the end. Controls and
- * what only changes the order or looks of its neighbours take none, and are passed over.
+ * The next character that takes one or two cells, and how many; 0 at the end. Skips others: control
+ * and combining characters, and those that change the direction of text.
  */
 static uint32_t next_character(const struct screen *screen, const uint8_t **at, const uint8_t *end,
 			       uint32_t *ret_width)
@@ -142,7 +142,7 @@ uint32_t screen_put(struct screen *screen, uint32_t row, uint32_t column, uint32
 		width = screen->columns - column;
 	while ((character = next_character(screen, &at, end, &cells))) {
 		if (used + cells > width) {
-			/* The mark takes the place of the last character. */
+			/* The ellipsis replaces the last character. */
 			if (used > 1)
 				set_cell(screen, row, column + last, screen->utf8 ? ELLIPSIS : '~',
 					 style);
@@ -170,7 +170,7 @@ struct screen_style screen_style(const struct screen *screen, uint32_t row, uint
 	return screen->cells[(size_t)row * screen->columns + column].style;
 }
 
-/* ---- putting it out */
+/* ---- flushing */
 
 static uint32_t distance(uint32_t a, uint32_t b)
 {
@@ -181,7 +181,7 @@ static uint32_t distance(uint32_t a, uint32_t b)
 	return (uint32_t)(red * red * 3 + green * green * 4 + blue * blue * 2);
 }
 
-/* Of the 16 that every terminal has, in xterm's shades. */
+/* The number of the nearest of the 16 standard colours, with xterm's values. */
 static uint32_t nearest_of_16(uint32_t colour)
 {
 	static const uint32_t palette[] = { 0x000000, 0xcd0000, 0x00cd00, 0xcdcd00,
@@ -197,7 +197,7 @@ static uint32_t nearest_of_16(uint32_t colour)
 	return best;
 }
 
-/* Of the cube of 216 colours and the 24 greys. */
+/* The number of the nearest of xterm's 216 colours and 24 greys. */
 static uint32_t nearest_of_256(uint32_t colour)
 {
 	static const uint32_t levels[] = { 0, 95, 135, 175, 215, 255 };
@@ -223,7 +223,7 @@ static uint32_t nearest_of_256(uint32_t colour)
 		       : number;
 }
 
-static void put_colour(const struct screen *screen, uint32_t colour, bool ground, FILE *out)
+static void put_colour(const struct screen *screen, uint32_t colour, bool background, FILE *out)
 {
 	uint32_t number;
 
@@ -234,13 +234,14 @@ static void put_colour(const struct screen *screen, uint32_t colour, bool ground
 		break;
 	case SCREEN_COLOURS_16:
 		number = nearest_of_16(colour);
-		fprintf(out, ";%u", (number < 8 ? 30 + number : 82 + number) + (ground ? 10 : 0));
+		fprintf(out, ";%u",
+			(number < 8 ? 30 + number : 82 + number) + (background ? 10 : 0));
 		break;
 	case SCREEN_COLOURS_256:
-		fprintf(out, ";%d;5;%u", ground ? 48 : 38, nearest_of_256(colour));
+		fprintf(out, ";%d;5;%u", background ? 48 : 38, nearest_of_256(colour));
 		break;
 	case SCREEN_COLOURS_ALL:
-		fprintf(out, ";%d;2;%u;%u;%u", ground ? 48 : 38, colour >> 16 & 255,
+		fprintf(out, ";%d;2;%u;%u;%u", background ? 48 : 38, colour >> 16 & 255,
 			colour >> 8 & 255, colour & 255);
 		break;
 	}
@@ -257,8 +258,8 @@ static void put_style(const struct screen *screen, const struct screen_style *st
 		fputs(";4", out);
 	if (style->attributes & SCREEN_REVERSE)
 		fputs(";7", out);
-	put_colour(screen, style->text, false, out);
-	put_colour(screen, style->ground, true, out);
+	put_colour(screen, style->foreground, false, out);
+	put_colour(screen, style->background, true, out);
 	fputc('m', out);
 }
 
@@ -273,8 +274,9 @@ static void put_character(uint32_t character, FILE *out)
 
 static bool same_cell(const struct cell *a, const struct cell *b)
 {
-	return a->character == b->character && a->style.text == b->style.text &&
-	       a->style.ground == b->style.ground && a->style.attributes == b->style.attributes;
+	return a->character == b->character && a->style.foreground == b->style.foreground &&
+	       a->style.background == b->style.background &&
+	       a->style.attributes == b->style.attributes;
 }
 
 static void show_row(struct screen *screen, uint32_t row, struct screen_style *style, bool *styled,
@@ -287,10 +289,10 @@ static void show_row(struct screen *screen, uint32_t row, struct screen_style *s
 	for (uint32_t column = 0; column < screen->columns; column++) {
 		const struct cell *cell = &cells[column];
 
-		/* Of a wide character both halves are put out, or none. */
+		/* The right half of a wide character is written with its left half. */
 		if (cell->character == 0)
 			continue;
-		if (!screen->forgotten && same_cell(cell, &shown[column]) &&
+		if (!screen->invalid && same_cell(cell, &shown[column]) &&
 		    (column + 1 == screen->columns || cell[1].character != 0 ||
 		     same_cell(&cell[1], &shown[column + 1])))
 			continue;
@@ -308,15 +310,15 @@ static void show_row(struct screen *screen, uint32_t row, struct screen_style *s
 	memcpy(shown, cells, screen->columns * sizeof(*cells));
 }
 
-void screen_show(struct screen *screen, FILE *out)
+void screen_flush(struct screen *screen, FILE *out)
 {
 	struct screen_style style = SCREEN_PLAIN;
 	bool styled = false;
 
-	if (screen->forgotten)
+	if (screen->invalid)
 		fputs("\033[0m\033[2J", out);
 	for (uint32_t row = 0; row < screen->rows; row++)
 		show_row(screen, row, &style, &styled, out);
-	screen->forgotten = false;
+	screen->invalid = false;
 	fputs("\033[0m", out);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A screen of cells, drawn in memory; what changed since the last time is put out as escape
- * sequences of ECMA-48 and xterm's colours. Text comes from hostile programs: nothing but
- * characters that take one or two cells gets here, so none of it can be a control. Must not know:
- * what is drawn, terminals.
+ * A screen of character cells in memory. Flushing it writes what changed since the last time, as
+ * escape sequences of ECMA-48 with xterm's colours. Text may come from hostile programs: only
+ * characters that take one or two cells are stored, so that no control character gets through.
+ * Knows neither terminals nor what is drawn. Used by one thread.
  */
 #ifndef STACKTALLY_TUI_SCREEN_H
 #define STACKTALLY_TUI_SCREEN_H
@@ -18,7 +18,7 @@
 #define SCREEN_MAX_ROWS	   1000
 #define SCREEN_MAX_COLUMNS 1000
 
-/* 0xRRGGBB, or: */
+/* Instead of a colour, which is 0xRRGGBB: the terminal's own. */
 #define SCREEN_DEFAULT UINT32_MAX
 
 enum screen_attributes {
@@ -29,7 +29,7 @@ enum screen_attributes {
 };
 
 struct screen_style {
-	uint32_t text, ground; /* colours */
+	uint32_t foreground, background; /* colours */
 	uint32_t attributes;
 };
 
@@ -44,6 +44,7 @@ enum screen_colours {
 
 struct screen;
 
+/* An empty screen of no size. `utf8`: else all but ASCII is shown as '?'. 0 or -ENOMEM. */
 int screen_new(enum screen_colours colours, bool utf8, struct screen **ret_screen);
 void screen_free(struct screen *screen);
 DEFINE_OWN(struct screen, screen_free)
@@ -51,20 +52,20 @@ DEFINE_OWN(struct screen, screen_free)
 enum screen_colours screen_colours(const struct screen *screen);
 bool screen_utf8(const struct screen *screen);
 
-/* Another size, within the limits; all is drawn anew. 0 or -ENOMEM. */
+/* Sets the size, cut to the limits above, and makes all cells blank. 0 or -ENOMEM. */
 int screen_resize(struct screen *screen, uint32_t rows, uint32_t columns);
 uint32_t screen_rows(const struct screen *screen);
 uint32_t screen_columns(const struct screen *screen);
 
-/* Begins a picture: all cells are blank. */
+/* Makes all cells blank, to draw the next picture. */
 void screen_clear(struct screen *screen);
-/* The next screen_show() draws everything: somebody else wrote to the terminal. */
-void screen_forget(struct screen *screen);
+/* Makes the next screen_flush() write all cells, as when another program used the terminal. */
+void screen_invalidate(struct screen *screen);
 
 /*
- * Writes text of UTF-8 into at most `width` cells from there, and fills the rest of them with
- * blanks. What is cut ends with a mark when there is room for one. Returns the cells that the text
- * took.
+ * Puts UTF-8 text into `width` cells from there on, cut at the right edge, and fills those that it
+ * does not need with blanks. Text that is cut ends with an ellipsis if it has two cells or more.
+ * Returns how many cells the text took.
  */
 uint32_t screen_put(struct screen *screen, uint32_t row, uint32_t column, uint32_t width,
 		    const char *text, struct screen_style style);
@@ -73,7 +74,7 @@ uint32_t screen_put(struct screen *screen, uint32_t row, uint32_t column, uint32
 uint32_t screen_character(const struct screen *screen, uint32_t row, uint32_t column);
 struct screen_style screen_style(const struct screen *screen, uint32_t row, uint32_t column);
 
-/* Puts out what differs from what was shown before. */
-void screen_show(struct screen *screen, FILE *out);
+/* Writes the cells that changed since the last flush. Write errors are the stream's. */
+void screen_flush(struct screen *screen, FILE *out);
 
 #endif

@@ -13,15 +13,15 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Alternate screen, cleared; no cursor; no wrapping at the right edge. And back. */
+/* Alternate screen, cleared, without cursor and line wrapping; and the reverse. */
 #define ENTER "\033[?1049h\033[2J\033[?25l\033[?7l"
 #define LEAVE "\033[0m\033[?7h\033[?25h\033[?1049l"
 
-/* Until then a stop that was asked for has come, or comes to nothing. */
+/* How long terminal_suspend() waits for the stop, which the kernel may refuse. */
 #define SUSPEND_TURNS	25
 #define SUSPEND_TURN_MS 20
 
-/* A terminal that takes nothing for so long is left as it is. */
+/* After this time, a terminal that takes no output is not restored. */
 #define LEAVING_MS 500
 
 static const int ending_signals[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGSEGV,
@@ -30,11 +30,11 @@ static const int ending_signals[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGSEG
 
 #define N_ENDING (sizeof(ending_signals) / sizeof(ending_signals[0]))
 
-/* What handlers of signals need; they are told nothing else. */
+/* Global because signal handlers need it. */
 static struct {
-	volatile sig_atomic_t fd; /* -1: not taken over */
-	volatile sig_atomic_t stopped;
-	volatile sig_atomic_t away; /* given back until we go on */
+	volatile sig_atomic_t fd; /* -1: not open */
+	volatile sig_atomic_t resumed;
+	volatile sig_atomic_t suspended; /* restored until the process goes on */
 	struct termios before, raw;
 	struct sigaction old[N_ENDING], old_stop, old_continue;
 } terminal = { .fd = -1 };
@@ -49,31 +49,31 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-struct terminal_abilities terminal_abilities(const char *type, const char *colorterm,
-					     const char *no_color, const char *encoding)
+struct terminal_capabilities terminal_capabilities_of(const char *type, const char *colorterm,
+						      const char *no_color, const char *encoding)
 {
-	struct terminal_abilities abilities = { .utf8 = names_utf8(encoding) };
+	struct terminal_capabilities capabilities = { .utf8 = names_utf8(encoding) };
 
 	if (!type || !*type || strcmp(type, "dumb") == 0 || strcmp(type, "unknown") == 0)
-		return abilities;
-	abilities.positions = true;
+		return capabilities;
+	capabilities.cursor_addressing = true;
 	if ((no_color && *no_color) || begins(type, "vt1") || begins(type, "vt2") ||
 	    strstr(type, "-mono"))
-		abilities.colours = SCREEN_COLOURS_NONE;
+		capabilities.colours = SCREEN_COLOURS_NONE;
 	else if (colorterm &&
 		 (strcmp(colorterm, "truecolor") == 0 || strcmp(colorterm, "24bit") == 0))
-		abilities.colours = SCREEN_COLOURS_ALL;
+		capabilities.colours = SCREEN_COLOURS_ALL;
 	else if (strstr(type, "-direct") || begins(type, "xterm-kitty") || begins(type, "foot") ||
 		 begins(type, "alacritty") || begins(type, "xterm-ghostty"))
-		abilities.colours = SCREEN_COLOURS_ALL;
+		capabilities.colours = SCREEN_COLOURS_ALL;
 	else if (strstr(type, "256color"))
-		abilities.colours = SCREEN_COLOURS_256;
+		capabilities.colours = SCREEN_COLOURS_256;
 	else
-		abilities.colours = SCREEN_COLOURS_16;
-	return abilities;
+		capabilities.colours = SCREEN_COLOURS_16;
+	return capabilities;
 }
 
-struct terminal_abilities terminal_our_abilities(void)
+struct terminal_capabilities terminal_capabilities(void)
 {
 	const char *encoding = getenv("LC_ALL");
 
@@ -81,24 +81,24 @@ struct terminal_abilities terminal_our_abilities(void)
 		encoding = getenv("LC_CTYPE");
 	if (!encoding || !*encoding)
 		encoding = getenv("LANG");
-	return terminal_abilities(getenv("TERM"), getenv("COLORTERM"), getenv("NO_COLOR"),
-				  encoding);
+	return terminal_capabilities_of(getenv("TERM"), getenv("COLORTERM"), getenv("NO_COLOR"),
+					encoding);
 }
 
-bool terminal_takes_more(int fd, int timeout_ms)
+bool terminal_is_writable(int fd, int timeout_ms)
 {
 	struct pollfd out = { .fd = fd, .events = POLLOUT };
 
 	return poll(&out, 1, timeout_ms) > 0;
 }
 
-/* Safe in a handler: no more than system calls. A terminal that does not listen is left. */
+/* Async-signal-safe. Gives up when the terminal takes no output. */
 static void put(int fd, const char *bytes, size_t size)
 {
 	while (size > 0) {
 		ssize_t n = write(fd, bytes, size);
 
-		if (n < 0 && errno == EAGAIN && !terminal_takes_more(fd, LEAVING_MS))
+		if (n < 0 && errno == EAGAIN && !terminal_is_writable(fd, LEAVING_MS))
 			return;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return;
@@ -109,7 +109,7 @@ static void put(int fd, const char *bytes, size_t size)
 	}
 }
 
-static void give_back(int fd)
+static void restore(int fd)
 {
 	tcsetattr(fd, TCSANOW, &terminal.before);
 	put(fd, LEAVE, strlen(LEAVE));
@@ -121,36 +121,36 @@ static void on_end(int number)
 
 	if (fd >= 0) {
 		terminal.fd = -1;
-		give_back(fd);
+		restore(fd);
 	}
-	/* What would have happened without us happens when the handler returns. */
+	/* The default action follows when the handler returns. */
 	signal(number, SIG_DFL);
 	raise(number);
 	errno = saved;
 }
 
-static void take_again(void);
+static void take_over_again(void);
 
 static void on_stop(int number)
 {
 	sigset_t only;
 	int saved = errno;
 
-	terminal.away = 1;
+	terminal.suspended = 1;
 	if (terminal.fd >= 0)
-		give_back(terminal.fd);
+		restore(terminal.fd);
 	signal(number, SIG_DFL);
 	raise(number);
 	sigemptyset(&only);
 	sigaddset(&only, number);
-	/* Here we stop, and go on when we are told to. */
+	/* The process stops here, until SIGCONT. */
 	pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-	/* Where nobody could wake us, the kernel does not stop us. */
-	take_again();
+	/* If it did not stop, its process group is orphaned: there is no shell to continue it. */
+	take_over_again();
 	errno = saved;
 }
 
-static void take_again(void)
+static void take_over_again(void)
 {
 	struct sigaction stop = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
 
@@ -159,8 +159,8 @@ static void take_again(void)
 		put(terminal.fd, ENTER, strlen(ENTER));
 	}
 	sigaction(SIGTSTP, &stop, NULL);
-	terminal.away = 0;
-	terminal.stopped = 1;
+	terminal.suspended = 0;
+	terminal.resumed = 1;
 }
 
 static void on_continue(int number)
@@ -168,7 +168,7 @@ static void on_continue(int number)
 	int saved = errno;
 
 	(void)number;
-	take_again();
+	take_over_again();
 	errno = saved;
 }
 
@@ -176,19 +176,19 @@ void terminal_suspend(void)
 {
 	if (terminal.fd < 0)
 		return;
-	terminal.stopped = 0;
-	terminal.away = 1;
-	give_back(terminal.fd);
+	terminal.resumed = 0;
+	terminal.suspended = 1;
+	restore(terminal.fd);
 	signal(SIGTSTP, SIG_DFL);
 	kill(0, SIGTSTP);
-	for (uint32_t i = 0; i < SUSPEND_TURNS && !terminal.stopped; i++)
+	for (uint32_t i = 0; i < SUSPEND_TURNS && !terminal.resumed; i++)
 		poll(NULL, 0, SUSPEND_TURN_MS);
-	take_again();
+	take_over_again();
 }
 
-bool terminal_is_away(void)
+bool terminal_is_suspended(void)
 {
-	return terminal.away;
+	return terminal.suspended;
 }
 
 static void handle_signals(void)
@@ -200,7 +200,7 @@ static void handle_signals(void)
 	sigfillset(&end.sa_mask);
 	for (size_t i = 0; i < N_ENDING; i++) {
 		sigaction(ending_signals[i], NULL, &terminal.old[i]);
-		/* What is ignored stays so. */
+		/* Ignored signals, as under nohup, stay ignored. */
 		if (terminal.old[i].sa_handler != SIG_IGN)
 			sigaction(ending_signals[i], &end, NULL);
 	}
@@ -208,7 +208,7 @@ static void handle_signals(void)
 	sigaction(SIGCONT, &go_on, &terminal.old_continue);
 }
 
-static void forget_signals(void)
+static void restore_signals(void)
 {
 	for (size_t i = 0; i < N_ENDING; i++)
 		sigaction(ending_signals[i], &terminal.old[i], NULL);
@@ -231,7 +231,7 @@ int terminal_open(struct error *err)
 	terminal.raw.c_cc[VTIME] = 0;
 	if (tcsetattr(fd, TCSAFLUSH, &terminal.raw) < 0)
 		return error_set(err, -errno, "cannot set up the terminal: %s", strerror(errno));
-	terminal.stopped = terminal.away = 0;
+	terminal.resumed = terminal.suspended = 0;
 	terminal.fd = fd;
 	handle_signals();
 	put(fd, ENTER, strlen(ENTER));
@@ -245,16 +245,16 @@ void terminal_close(void)
 	if (fd < 0)
 		return;
 	terminal.fd = -1;
-	give_back(fd);
-	forget_signals();
+	restore(fd);
+	restore_signals();
 	close(fd);
 }
 
-bool terminal_was_stopped(void)
+bool terminal_was_resumed(void)
 {
-	bool stopped = terminal.stopped;
+	bool stopped = terminal.resumed;
 
-	terminal.stopped = 0;
+	terminal.resumed = 0;
 	return stopped;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The controlling terminal of this process, taken over and given back: alternate screen, no cursor,
- * no echo. It is given back on every way out that lets us run: by terminal_close(), and by handlers
- * of the signals that end a process, crashes too. There is one, so its state is the process's.
+ * Takes over the controlling terminal (alternate screen, no cursor, no echo) and restores it.
+ * terminal_close() restores it, and so do handlers of the signals that end a process, including
+ * those of crashes. A process has one controlling terminal, and signal handlers need its state, so
+ * that is global; apart from the handlers, one thread at a time may use it.
  *
- * What it can do comes from the environment (TERM, COLORTERM, NO_COLOR, LC_ALL, LC_CTYPE, LANG), no
- * terminfo is read: ARCHITECTURE.md says why.
+ * What the terminal can do is taken from the environment (TERM, COLORTERM, NO_COLOR, LC_ALL,
+ * LC_CTYPE, LANG), not from terminfo; ARCHITECTURE.md says why.
  */
 #ifndef STACKTALLY_TUI_TERMINAL_H
 #define STACKTALLY_TUI_TERMINAL_H
@@ -16,35 +17,36 @@
 #include "base/error.h"
 #include "tui/screen.h"
 
-struct terminal_abilities {
-	bool positions; /* the cursor; without that there is nothing to draw on */
+struct terminal_capabilities {
+	bool cursor_addressing; /* the cursor; without that there is nothing to draw on */
 	bool utf8;
 	enum screen_colours colours;
 };
 
-/* Of the environment, each as getenv() gives it; `type` is TERM. */
-struct terminal_abilities terminal_abilities(const char *type, const char *colorterm,
-					     const char *no_color, const char *encoding);
-/* Of ours. */
-struct terminal_abilities terminal_our_abilities(void);
+/* From the values of TERM (`type`), COLORTERM, NO_COLOR and the locale; each may be NULL. */
+struct terminal_capabilities terminal_capabilities_of(const char *type, const char *colorterm,
+						      const char *no_color, const char *encoding);
+/* From this process's environment. */
+struct terminal_capabilities terminal_capabilities(void);
 
 /*
- * Takes it over. Signals that end us are handled from here on, where nobody else waits for them.
- * Returns the descriptor, which does not block, or a negative errno.
+ * Takes over the terminal and installs the signal handlers, except for signals that are ignored.
+ * Returns a non-blocking descriptor, which terminal_close() closes, or a negative errno.
  */
 int terminal_open(struct error *err);
-/* Harmless when it is not open. */
+/* Restores the terminal and the signal handlers. Does nothing when it is not open. */
 void terminal_close(void);
 
-/* Gives it back and stops our process group, as Ctrl-Z would; returns when we go on. */
+/* Restores the terminal and stops the process group, as Ctrl-Z does; returns when it goes on. */
 void terminal_suspend(void);
-/* Whether it is given back for now: not to be drawn on. */
-bool terminal_is_away(void);
-/* Whether it takes output within that time; safe in handlers of signals. */
-bool terminal_takes_more(int fd, int timeout_ms);
-/* After a stop (SIGTSTP) and going on: true once, then all has to be drawn anew. */
-bool terminal_was_stopped(void);
+/* Whether the process is being stopped: the terminal is restored, and must not be drawn on. */
+bool terminal_is_suspended(void);
+/* Whether the terminal takes output within that time. Async-signal-safe. */
+bool terminal_is_writable(int fd, int timeout_ms);
+/* True once after the process was stopped and continued: all has to be redrawn. */
+bool terminal_was_resumed(void);
 
+/* The size in cells; 24 by 80 when the terminal does not tell. */
 void terminal_size(int fd, uint32_t *ret_rows, uint32_t *ret_columns);
 
 #endif

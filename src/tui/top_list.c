@@ -33,7 +33,10 @@ static int by_total_first(const void *left, const void *right)
 	return compare(a, b, a->total, b->total);
 }
 
-/* Sums up, with the path to the node in `path` and on it in `depth_of`. */
+/*
+ * Adds up the nodes by frame. `path` has the frames from the root to the node, and `on_path` how
+ * often each frame is in it.
+ */
 static void sum(const struct flame_tree *tree, struct top_row *rows, uint32_t *on_path,
 		uint32_t *path)
 {

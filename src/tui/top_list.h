@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hottest functions of a tree: in how many samples each was at the top of the stack (self) and
- * anywhere in it (total; a function that calls itself counts once).
+ * The list of functions by samples: for each, how many samples had it at the top of the stack
+ * (self), and how many anywhere in the stack (total, in which recursion counts once).
  */
 #ifndef STACKTALLY_TUI_TOP_LIST_H
 #define STACKTALLY_TUI_TOP_LIST_H
@@ -17,13 +17,13 @@ struct top_row {
 };
 
 struct top_list {
-	struct top_row *rows; /* the hottest first; ties by frame */
+	struct top_row *rows; /* most samples first; ties by frame */
 	uint32_t n;
 };
 
 /*
- * Of functions only: no processes, no root. `n_frames`: all frame numbers are below. 0 or
- * -ENOMEM.
+ * Lists the functions of a tree, without the root and processes. `n_frames` is the size of
+ * `frames`, to which the tree's frame numbers refer. The caller clears the list. 0 or -ENOMEM.
  */
 int top_list_make(const struct flame_tree *tree, const struct flame_frame *frames,
 		  uint32_t n_frames, bool by_total, struct top_list *ret_list);

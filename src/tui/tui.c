@@ -11,21 +11,22 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "tui/browser.h"
 #include "tui/draw.h"
 #include "tui/keys.h"
 #include "tui/terminal.h"
 
-#define ESCAPE_MS  50	/* then an escape is a key */
-#define RESUMED_MS 1000 /* a look whether we were stopped */
-#define STUCK_MS   100	/* a look whether to end although the terminal takes nothing */
+#define ESCAPE_MS  50	/* after which a single escape character is the Escape key */
+#define RESUMED_MS 1000 /* between two checks whether the process was stopped */
+#define STUCK_MS   100	/* between two checks whether to end, while the terminal takes nothing */
 #define TITLE_SIZE 256
 
-/* What is handed from the measuring thread to the drawing one. */
-struct handed {
+/* What the measuring thread hands to the drawing thread. */
+struct mailbox {
 	bool any;
 	struct flame_tree tree;
-	struct flame_frame *frames; /* appended to only; in the drawing thread's copy, too */
+	struct flame_frame *frames; /* only grow, as does the drawing thread's copy */
 	uint32_t n_frames, room;
 	struct tui_counts counts;
 	bool ended, close;
@@ -38,12 +39,12 @@ struct tui {
 	bool running;
 	sigset_t before;
 
-	pthread_mutex_t lock; /* for: */
-	struct handed handed;
-	bool quit; /* the user has seen enough */
-	pthread_cond_t quitted;
+	pthread_mutex_t lock; /* of what follows */
+	struct mailbox mailbox;
+	bool quit; /* by the user */
+	pthread_cond_t quit_changed;
 
-	/* Of the drawing thread alone. */
+	/* The drawing thread's own. */
 	struct screen *screen;
 	struct browser browser;
 	struct flame_tree tree, next; /* shown; kept for the end of a freeze */
@@ -58,17 +59,17 @@ struct tui {
 
 /* ---- the drawing thread */
 
-static bool is_to_close(struct tui *tui)
+static bool is_closing(struct tui *tui)
 {
 	bool close;
 
 	pthread_mutex_lock(&tui->lock);
-	close = tui->handed.close;
+	close = tui->mailbox.close;
 	pthread_mutex_unlock(&tui->lock);
 	return close;
 }
 
-/* A terminal that listens no more (a connection that hangs) must not keep us from ending. */
+/* Returns 1 when it is time to end but the terminal takes nothing, as when its connection hangs. */
 static int put(struct tui *tui, const char *bytes, size_t size)
 {
 	size_t at = 0;
@@ -80,7 +81,7 @@ static int put(struct tui *tui, const char *bytes, size_t size)
 			at += (size_t)n;
 		else if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return -errno;
-		else if (!terminal_takes_more(tui->terminal, STUCK_MS) && is_to_close(tui))
+		else if (!terminal_is_writable(tui->terminal, STUCK_MS) && is_closing(tui))
 			return 1;
 	}
 	return 0;
@@ -103,17 +104,17 @@ static int show(struct tui *tui)
 	out = open_memstream(&bytes, &size);
 	if (!out)
 		return -ENOMEM;
-	screen_show(tui->screen, out);
+	screen_flush(tui->screen, out);
 	if (fclose(out) != 0)
 		return -ENOMEM;
-	if (terminal_is_away()) {
-		screen_forget(tui->screen);
+	if (terminal_is_suspended()) {
+		screen_invalidate(tui->screen);
 		return 0;
 	}
 	return put(tui, bytes, size);
 }
 
-static int fit(struct tui *tui)
+static int resize(struct tui *tui)
 {
 	uint32_t rows, columns;
 	int r;
@@ -127,8 +128,8 @@ static int fit(struct tui *tui)
 			      screen_columns(tui->screen));
 }
 
-/* Shows the tree that waits, unless the picture is frozen. */
-static int move_on(struct tui *tui)
+/* Shows the newest tree, unless the picture is frozen. */
+static int show_next(struct tui *tui)
 {
 	struct flame_tree old = tui->tree;
 	int r;
@@ -143,60 +144,61 @@ static int move_on(struct tui *tui)
 	return r;
 }
 
-/* The frames are copied: the measuring thread moves its own. */
+/* Copies the new frames, as the measuring thread may move its array. */
 static int take_frames(struct tui *tui)
 {
-	struct handed *handed = &tui->handed;
+	struct mailbox *mailbox = &tui->mailbox;
 
-	if (handed->n_frames > tui->room) {
-		struct flame_frame *grown = reallocarray(tui->frames, handed->room, sizeof(*grown));
+	if (mailbox->n_frames > tui->room) {
+		struct flame_frame *grown =
+			reallocarray(tui->frames, mailbox->room, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
 		tui->frames = grown;
-		tui->room = handed->room;
-		/* Where the old ones were may be gone. */
+		tui->room = mailbox->room;
+		/* The old array is gone. */
 		tui->browser.frames = grown;
 	}
-	if (handed->n_frames > tui->n_frames)
-		memcpy(tui->frames + tui->n_frames, handed->frames + tui->n_frames,
-		       (handed->n_frames - tui->n_frames) * sizeof(*tui->frames));
-	tui->n_frames = handed->n_frames;
+	if (mailbox->n_frames > tui->n_frames)
+		memcpy(tui->frames + tui->n_frames, mailbox->frames + tui->n_frames,
+		       (mailbox->n_frames - tui->n_frames) * sizeof(*tui->frames));
+	tui->n_frames = mailbox->n_frames;
 	return 0;
 }
 
 /* Returns 1 when it is time to end. */
-static int take_handed(struct tui *tui)
+static int take_mail(struct tui *tui)
 {
-	struct handed *handed = &tui->handed;
+	struct mailbox *mailbox = &tui->mailbox;
 	int r;
 
 	pthread_mutex_lock(&tui->lock);
-	r = handed->close;
-	tui->ended = handed->ended;
-	if (!r && handed->any) {
+	r = mailbox->close;
+	tui->ended = mailbox->ended;
+	if (!r && mailbox->any) {
 		r = take_frames(tui);
 		flame_tree_clear(&tui->next);
-		tui->next = handed->tree;
+		tui->next = mailbox->tree;
 		tui->has_next = true;
-		handed->tree = (struct flame_tree){ 0 };
-		handed->any = false;
-		tui->counts = handed->counts;
+		mailbox->tree = (struct flame_tree){ 0 };
+		mailbox->any = false;
+		tui->counts = mailbox->counts;
 	}
 	pthread_mutex_unlock(&tui->lock);
-	return r ? r : move_on(tui);
+	return r ? r : show_next(tui);
 }
 
-static void wish_to_quit(struct tui *tui)
+static void request_quit(struct tui *tui)
 {
 	bool ended;
 
 	pthread_mutex_lock(&tui->lock);
 	tui->quit = true;
-	ended = tui->handed.ended;
-	pthread_cond_broadcast(&tui->quitted);
+	ended = tui->mailbox.ended;
+	pthread_cond_broadcast(&tui->quit_changed);
 	pthread_mutex_unlock(&tui->lock);
-	/* Whoever measures takes it for the user's Ctrl-C. */
+	/* Ends the measurement, as Ctrl-C would. */
 	if (!ended)
 		kill(getpid(), SIGINT);
 }
@@ -207,23 +209,23 @@ static int take_keys(struct tui *tui, bool last)
 	size_t used, at = 0;
 	int r = 0;
 
-	while (r >= 0 && (used = keys_take(tui->bytes + at, tui->n_bytes - at, last, &key)) > 0) {
+	while (r >= 0 && (used = keys_decode(tui->bytes + at, tui->n_bytes - at, last, &key)) > 0) {
 		at += used;
 		if (key == KEY_REDRAW)
-			screen_forget(tui->screen);
+			screen_invalidate(tui->screen);
 		else if (key == KEY_SUSPEND)
 			terminal_suspend();
 		else if (key != KEY_NONE)
 			r = browser_key(&tui->browser, key);
 		if (r == BROWSER_QUIT)
-			wish_to_quit(tui);
+			request_quit(tui);
 	}
 	tui->n_bytes -= at;
 	memmove(tui->bytes, tui->bytes + at, tui->n_bytes);
-	return r < 0 ? r : move_on(tui);
+	return r < 0 ? r : show_next(tui);
 }
 
-/* Returns 1 when there is no terminal any more. */
+/* Returns 1 when the terminal is gone. */
 static int read_keys(struct tui *tui)
 {
 	ssize_t n =
@@ -237,7 +239,7 @@ static int read_keys(struct tui *tui)
 	return take_keys(tui, false);
 }
 
-static int turn(struct tui *tui)
+static int handle_events(struct tui *tui)
 {
 	struct pollfd fds[] = {
 		{ .fd = tui->terminal, .events = POLLIN },
@@ -250,14 +252,14 @@ static int turn(struct tui *tui)
 
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
-	if (terminal_was_stopped())
-		r = fit(tui);
+	if (terminal_was_resumed())
+		r = resize(tui);
 	if (n == 0 && tui->n_bytes)
 		r = take_keys(tui, true);
 	if (r == 0 && fds[2].revents && read(tui->resized, &info, sizeof(info)) > 0)
-		r = fit(tui);
+		r = resize(tui);
 	if (r == 0 && fds[1].revents && eventfd_read(tui->wake, &woken) == 0)
-		r = take_handed(tui);
+		r = take_mail(tui);
 	if (r == 0 && fds[0].revents)
 		r = read_keys(tui);
 	return r ? r : show(tui);
@@ -266,15 +268,15 @@ static int turn(struct tui *tui)
 static void *browse(void *context)
 {
 	struct tui *tui = context;
-	int r = fit(tui);
+	int r = resize(tui);
 
 	if (r == 0)
 		r = show(tui);
 	while (r == 0)
-		r = turn(tui);
-	/* The terminal is gone, or there is no memory to draw: nobody can see anything. */
-	if (!is_to_close(tui))
-		wish_to_quit(tui);
+		r = handle_events(tui);
+	/* Without a terminal or memory nothing can be shown any more. */
+	if (!is_closing(tui))
+		request_quit(tui);
 	return NULL;
 }
 
@@ -282,7 +284,7 @@ static void *browse(void *context)
 
 static int make_parts(struct tui *tui)
 {
-	struct terminal_abilities abilities = terminal_our_abilities();
+	struct terminal_capabilities capabilities = terminal_capabilities();
 	sigset_t resized;
 
 	sigemptyset(&resized);
@@ -292,25 +294,7 @@ static int make_parts(struct tui *tui)
 	tui->resized = signalfd(-1, &resized, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (tui->wake < 0 || tui->resized < 0)
 		return -errno;
-	return screen_new(abilities.colours, abilities.utf8, &tui->screen);
-}
-
-/* Signals that end us are handled by another thread, except those of our own crashes. */
-static int start_thread(struct tui *tui)
-{
-	static const int others[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGTSTP,
-				      SIGCONT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU };
-	sigset_t blocked, before;
-	int r;
-
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		sigaddset(&blocked, others[i]);
-	pthread_sigmask(SIG_BLOCK, &blocked, &before);
-	r = pthread_create(&tui->thread, NULL, browse, tui);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	tui->running = r == 0;
-	return -r;
+	return screen_new(capabilities.colours, capabilities.utf8, &tui->screen);
 }
 
 int tui_open(const char *title, struct tui **ret_tui, struct error *err)
@@ -318,7 +302,7 @@ int tui_open(const char *title, struct tui **ret_tui, struct error *err)
 	own(own_tui_close) struct tui *tui = NULL;
 	int r;
 
-	if (!terminal_our_abilities().positions)
+	if (!terminal_capabilities().cursor_addressing)
 		return error_usage(err, "argument --tui: the terminal (TERM=%s) cannot be drawn on",
 				   getenv("TERM") ? getenv("TERM") : "");
 	tui = calloc(1, sizeof(*tui));
@@ -327,16 +311,17 @@ int tui_open(const char *title, struct tui **ret_tui, struct error *err)
 	tui->terminal = tui->wake = tui->resized = -1;
 	snprintf(tui->title, sizeof(tui->title), "%s", title);
 	pthread_mutex_init(&tui->lock, NULL);
-	pthread_cond_init(&tui->quitted, NULL);
+	pthread_cond_init(&tui->quit_changed, NULL);
 	r = make_parts(tui);
 	if (r < 0)
 		return error_set(err, r, "cannot draw: %s", strerror(-r));
 	tui->terminal = terminal_open(err);
 	if (tui->terminal < 0)
 		return tui->terminal;
-	r = start_thread(tui);
+	r = thread_start(&tui->thread, browse, tui);
 	if (r < 0)
 		return error_set(err, r, "cannot start a thread: %s", strerror(-r));
+	tui->running = true;
 	*ret_tui = take_ptr(tui);
 	return 0;
 }
@@ -352,7 +337,7 @@ void tui_close(struct tui *tui)
 		return;
 	if (tui->running) {
 		pthread_mutex_lock(&tui->lock);
-		tui->handed.close = true;
+		tui->mailbox.close = true;
 		pthread_mutex_unlock(&tui->lock);
 		wake(tui);
 		pthread_join(tui->thread, NULL);
@@ -365,29 +350,29 @@ void tui_close(struct tui *tui)
 	screen_free(tui->screen);
 	flame_tree_clear(&tui->tree);
 	flame_tree_clear(&tui->next);
-	flame_tree_clear(&tui->handed.tree);
+	flame_tree_clear(&tui->mailbox.tree);
 	free(tui->frames);
-	free(tui->handed.frames);
-	pthread_cond_destroy(&tui->quitted);
+	free(tui->mailbox.frames);
+	pthread_cond_destroy(&tui->quit_changed);
 	pthread_mutex_destroy(&tui->lock);
 	free(tui);
 }
 
-static int add_frames(struct handed *handed, const struct flame_frames *frames)
+static int add_frames(struct mailbox *mailbox, const struct flame_frames *frames)
 {
 	uint32_t n = flame_frames_n(frames);
 
-	if (n > handed->room) {
+	if (n > mailbox->room) {
 		uint32_t room = n + n / 2;
-		struct flame_frame *grown = reallocarray(handed->frames, room, sizeof(*grown));
+		struct flame_frame *grown = reallocarray(mailbox->frames, room, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		handed->frames = grown;
-		handed->room = room;
+		mailbox->frames = grown;
+		mailbox->room = room;
 	}
-	for (; handed->n_frames < n; handed->n_frames++)
-		handed->frames[handed->n_frames] = *flame_frames_get(frames, handed->n_frames);
+	for (; mailbox->n_frames < n; mailbox->n_frames++)
+		mailbox->frames[mailbox->n_frames] = *flame_frames_get(frames, mailbox->n_frames);
 	return 0;
 }
 
@@ -397,13 +382,13 @@ int tui_show(struct tui *tui, const struct flame_frames *frames, struct flame_tr
 	int r;
 
 	pthread_mutex_lock(&tui->lock);
-	r = add_frames(&tui->handed, frames);
+	r = add_frames(&tui->mailbox, frames);
 	if (r == 0) {
-		flame_tree_clear(&tui->handed.tree);
-		tui->handed.tree = *tree;
+		flame_tree_clear(&tui->mailbox.tree);
+		tui->mailbox.tree = *tree;
 		*tree = (struct flame_tree){ 0 };
-		tui->handed.counts = *counts;
-		tui->handed.any = true;
+		tui->mailbox.counts = *counts;
+		tui->mailbox.any = true;
 	}
 	pthread_mutex_unlock(&tui->lock);
 	wake(tui);
@@ -413,9 +398,9 @@ int tui_show(struct tui *tui, const struct flame_frames *frames, struct flame_tr
 void tui_wait(struct tui *tui)
 {
 	pthread_mutex_lock(&tui->lock);
-	tui->handed.ended = true;
+	tui->mailbox.ended = true;
 	wake(tui);
 	while (!tui->quit)
-		pthread_cond_wait(&tui->quitted, &tui->lock);
+		pthread_cond_wait(&tui->quit_changed, &tui->lock);
 	pthread_mutex_unlock(&tui->lock);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 #include "unwind/table.h"
 #include "unwind/table_cache.h"
 

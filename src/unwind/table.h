@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 #include "unwind/blocks.h"
 
 struct table_tree {

@@ -69,24 +69,20 @@ static void write_page(const struct writer *writer, const char *name, bool threa
 	struct report_options options = {
 		.per_process = true, .per_thread = threads, .diff = compare, .diff_counts = raw
 	};
-	struct profile profile, before = { 0 };
+	const struct measurement before = { &meta, base, names };
+	const struct report report = { .measurement = { &meta, tally, names },
+				       .base = compare ? &before : NULL,
+				       .options = &options };
 	struct error err = { 0 };
 	char path[4096];
 	FILE *out;
 
 	snprintf(path, sizeof(path), "%s/%s.%s", directory, name, writer->name);
 	out = fopen(path, "we");
-	if (!out || profile_build(tally, names, &meta, writer->view(&options), &profile) < 0)
+	if (!out)
 		fail(path);
-	if (compare) {
-		if (profile_build(base, names, &meta, writer->view(&options), &before) < 0)
-			fail(path);
-		profile.base = &before;
-	}
-	if (writer->write(&profile, &options, out, &err) < 0 || fclose(out) != 0)
+	if (report_write(writer, &report, out, &err) < 0 || fclose(out) != 0)
 		fail(err.text);
-	profile_clear(&profile);
-	profile_clear(&before);
 }
 
 /* 1,000 samples in all. Leaf first. */

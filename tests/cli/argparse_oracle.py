@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds our parser against Python's own argparse: argparse_oracle.py DRIVER
+"""Compares our option parser with Python's argparse: argparse_oracle.py DRIVER
 
-bcc's options are declared to argparse as bcc declares them, then both parsers get the same
-argument vectors. Help and usage are compared with what argparse makes of our whole table.
-Prints a line for each case; exits 1 when one failed.
+bcc's options are declared to argparse as bcc declares them; then both parsers get the same
+argument vectors. Our help and usage are compared with those that argparse prints for our whole table.
+Prints a line for each case; exits with 1 if one failed.
 """
 import argparse
 import contextlib
@@ -54,7 +54,7 @@ def profile_parser():
     group.add_argument("-U", "--user-stacks-only", action="store_true")
     group.add_argument("-K", "--kernel-stacks-only", action="store_true")
     group = parser.add_mutually_exclusive_group()
-    # bcc takes 0 here and ignores it; ours is an error, as for its other numbers.
+    # bcc accepts 0 here and ignores it; we refuse it, as bcc does for its other numbers.
     group.add_argument("-F", "--frequency", type=positive_nonzero_int)
     group.add_argument("-c", "--count", type=positive_nonzero_int)
     parser.add_argument("-d", "--delimited", action="store_true")
@@ -137,7 +137,7 @@ def vectors():
 
 
 def ask_argparse(parser, vector):
-    """Exit code, message, values by option name."""
+    """(exit code, message, values by option name) of argparse."""
     err, out = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stderr(err), contextlib.redirect_stdout(out):
@@ -171,15 +171,15 @@ def difference(command, vector, parser):
     code, message, values = ask_argparse(parser, vector)
     our_code, our_message, our_values = ask_driver(command, vector)
     if command == "profile":
-        # Decimals are allowed here, so the text says so.
+        # We accept decimals, and our message says so.
         message = message.replace("duration: must be an integer",
                                   "duration: must be a number of seconds")
-    # We write what a terminal would act on as a question mark.
+    # We print control characters as question marks.
     message = "".join("?" if ord(c) < 32 else c for c in message)
     if our_code != code:
         return f"exit {our_code} ({our_message}), argparse {code} ({message})"
     if message.startswith("ambiguous option"):
-        # More options of ours may match too.
+        # We have more options than bcc, so more may match.
         for word in message.partition(" could match ")[2].split(", "):
             if word not in our_message:
                 return f"{our_message!r} lacks {word}"
@@ -194,13 +194,13 @@ def difference(command, vector, parser):
 def compare_parsing():
     parsers = {"profile": profile_parser(), "stackcount": stackcount_parser()}
     for command, vector in vectors():
-        # A `--` begins a command here.
+        # Our `--` begins a command.
         why = None if "--" in vector else difference(command, vector, parsers[command])
         report("argparse: " + " ".join([command] + [repr(word) for word in vector]), why)
 
 
 def table_parser(command):
-    """What argparse makes of our own table."""
+    """An argparse parser for our own table of options."""
     text = subprocess.run([driver, "--table", command], capture_output=True, text=True,
                           check=True).stdout
     rows = [line.split("\t") for line in text.splitlines()]
@@ -225,7 +225,8 @@ def table_parser(command):
             continue
         names = (["-" + letter] if letter != "-" else []) + ["--" + name]
         if metavar.startswith("["):
-            # argparse would take the next word for the value: it is shown as ours is.
+            # argparse would take the next word as the value, so the metavar is part of the name
+            # here.
             where.add_argument(names[0] + metavar, action="store_true", help=words)
         elif metavar:
             where.add_argument(*names, metavar=metavar, help=words)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Our option parser against Python's argparse: argparse_test.sh BUILD
+# Our option parser, compared with Python's argparse: argparse_test.sh BUILD
 here=$(dirname "$0")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -9,7 +9,7 @@ if ! command -v python3 > /dev/null; then
 	echo "skip argparse: there is no python3 to compare with"
 	exit 0
 fi
-# Newer ones word and split some things differently; 3.11 is what the tools run on in Debian 12.
+# Newer versions differ in messages and line breaks; in Debian 12 bcc's tools run on 3.11.
 if ! python3 -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 11))'; then
 	echo "skip argparse: python3 is not of version 3.10 or 3.11"
 	exit 0

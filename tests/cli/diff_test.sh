@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# --diff: what changed since a recording, folded stacks or a pprof file: diff_test.sh BUILD
+# --diff: changes since a recording, a folded file or a pprof file: diff_test.sh BUILD
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 profile=$1/profile
@@ -19,10 +19,10 @@ check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
 
 report() { "$profile" -q --from "$recordings/$1.stacktally" "${@:2}" 2>"$tmp/err"; }
 
-# ---- whatever the base came from, nothing changed against itself
+# ---- compared with itself in each format, nothing has changed
 for recording in profile threads stackcount; do
 	report $recording -f >"$tmp/plain.folded"
-	# A comm with a semicolon in it does not survive folding.
+	# A comm that contains a semicolon cannot be read back from folded lines.
 	report $recording -f | grep -v '^a;b' >"$tmp/$recording.folded"
 	report $recording -adf | grep -v '^a;b' >"$tmp/$recording-ad.folded"
 	report $recording --format pprof >"$tmp/$recording.pb.gz"
@@ -34,15 +34,15 @@ for recording in profile threads stackcount; do
 		check $? "nothing changed since $(basename "$base")" "$(cat "$tmp/out" "$tmp/err")"
 		sed 's/ [0-9]*$//' "$tmp/out" | sort >"$tmp/same"
 		sort "$tmp/$recording.folded" | cmp - "$tmp/same"
-		check $? "and all of it is there, from $(basename "$base")" "see above"
+		check $? "and no stack is missing, from $(basename "$base")" "see above"
 	done
 done
 
-# Frames that come without their module are known by their names.
+# Frames without a module are matched by their names.
 for base in "$recordings/threads.stacktally" "$tmp/threads.folded" "$tmp/threads.pb.gz"; do
 	report threads --format svg --diff "$base" >"$tmp/$(basename "$base").svg"
-	cmp "$tmp/threads.stacktally.svg" "$tmp/$(basename "$base").svg"
-	check $? "the same flame graph against $(basename "$base")" "see above"
+	[ -s "$tmp/threads.stacktally.svg" ] && cmp "$tmp/threads.stacktally.svg" "$tmp/$(basename "$base").svg"
+	check $? "the same flame graph compared with $(basename "$base")" "see above"
 done
 
 # ---- more, less, new, gone; 121 samples now
@@ -61,7 +61,7 @@ done
 [ "$(tail -n 1 "$tmp/raw")" = 'old;main;gone 140 0' ]
 check $? "the greatest change comes last" "$(tail -n 1 "$tmp/raw")"
 
-# 242 samples in the base: each counts half.
+# The base has 242 samples: each counts half.
 report profile -f --diff "$tmp/base.folded" >"$tmp/scaled"
 for line in 'swapper/6;cpu_idle_poll 50 40' 'old;main;gone 70 0'; do
 	grep -qxF "$line" "$tmp/scaled"
@@ -94,6 +94,6 @@ refused "pprof that was cut" 'pprof' -f --diff "$tmp/cut.pb"
 refused "a program" 'neither a recording' -f --diff /bin/ls
 refused "no file" 'No such file' -f --diff "$tmp/nothing"
 refused "a device" 'not a regular file' -f --diff /dev/null
-refused "--diff-raw alone" 'goes with --diff' -f --diff-raw
-refused "a format without differences" "shows no differences" --format pprof --diff "$tmp/base.folded"
+refused "--diff-raw alone" 'needs --diff' -f --diff-raw
+refused "a format without differences" "cannot show differences" --format pprof --diff "$tmp/base.folded"
 exit $failed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The table of options, --help, the man pages and the completions hold together: docs_test.sh BUILD
+# The table of options, --help, the man pages and the completions agree: docs_test.sh BUILD
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
@@ -28,9 +28,9 @@ for command in profile stackcount; do
 	"$driver" --table "$command" >"$tmp/$command.table"
 
 	diff "$top/docs/$command.8" "$tmp/$command.8"
-	check $? "docs/$command.8 is what the table gives" "make docs makes it anew"
+	check $? "docs/$command.8 is what the table gives" "make docs writes it"
 	diff "$top/docs/completions/$command" "$tmp/$command.bash"
-	check $? "docs/completions/$command is what the table gives" "make docs makes it anew"
+	check $? "docs/completions/$command is what the table gives" "make docs writes it"
 
 	if command -v mandoc >"$tmp/null"; then
 		mandoc -T lint -W warning "$tmp/$command.8"
@@ -48,7 +48,7 @@ for command in profile stackcount; do
 	bash -n "$tmp/$command.bash"
 	check $? "bash reads the completion of $command" "see above"
 
-	# Fields are separated by tabs, which read would merge when they are empty.
+	# The fields are separated by tabs. `read` would merge those around an empty field.
 	missing='' hidden=''
 	while IFS='|' read -r _ name letter _ _ place visible _; do
 		roff=${name//-/\\-}
@@ -80,20 +80,20 @@ for command in profile stackcount; do
 	[ "$(wc -l <"$tmp/$command.table")" -gt 25 ]
 	check $? "the table of $command has rows" "it has $(wc -l <"$tmp/$command.table")"
 
-	# What is wrong shows the usage on stderr, and nothing on stdout.
+	# A usage error prints the usage on stderr, and nothing on stdout.
 	"$driver" "$command" --nosuch 5 6 >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q "^usage: $command " "$tmp/err" &&
 		[ "$(tail -n 1 "$tmp/err")" = "$command: error: unrecognized arguments: --nosuch 6" ]
 	check $? "a usage error of $command is on stderr only" "$(tail -n 1 "$tmp/err")"
 	"$driver" "/some/where/$command-x" --nosuch 5 6 2>&1 >"$tmp/null" | grep -q "^usage: $command-x "
-	check $? "the usage of $command has the name it was called by" "it has another"
+	check $? "the usage of $command has the name that it was called by" "it has another"
 	[ "$("$driver" "$command" --version)" != "" ]
-	check $? "$command tells its version" "it says nothing"
+	check $? "$command prints its version" "it prints nothing"
 	grep -q '^examples:$' "$tmp/$command.help"
 	check $? "the help of $command ends with examples" "there are none"
 done
 
-# ---- the completion at work
+# ---- what completion offers
 breaks=$' \t\n"\'><=;|&(:' # bash's own
 in_namespace=()
 pid=$$
@@ -114,12 +114,12 @@ complete_line() {
 		true
 	' complete "$1" "${2-$breaks}" "$top"
 }
-# Without what differs from run to run.
+# plain TEXT: without the paths and ids of this run
 plain() {
 	local text=${1//$tmp/DIR}
 	echo "${text//$pid/PID}"
 }
-# offers LINE WORD [BREAKS]
+# offers LINE WORD [BREAKS]; offers_not LINE WORD
 offers() {
 	complete_line "$1" "${3-$breaks}" >"$tmp/offered"
 	grep -qxFe "$2" "$tmp/offered"
@@ -157,7 +157,7 @@ offers 'profile -F 99 -- base' basename
 offers 'stackcount --hash' --hash-storage-size
 offers_not 'profile 5' 5
 offers_not 'profile -F 9' 99
-# Where tracefs is not mounted, in a mount namespace of our own it can be.
+# Where tracefs is not mounted, mount it in a mount namespace of our own.
 mount_tracefs='mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"'
 if [ ! -r /sys/kernel/tracing/available_events ] &&
 	unshare -m sh -c "$mount_tracefs" sh true 2>"$tmp/null"; then
@@ -172,8 +172,8 @@ else
 	echo "skip completion offers tracepoints: available_events is not readable"
 fi
 
-# shellcheck disable=SC2016 # that is the point
-# A process may call itself anything; what is offered must not be run by the shell it is put into.
+# shellcheck disable=SC2016
+# A process can have any name. A name that is offered must not run in the shell it is inserted into.
 mkfifo "$tmp/ready" "$tmp/go"
 bash -c 'printf "x;\`id\`" >/proc/self/comm; echo >"$1"; read -r _ <"$2"' x "$tmp/ready" "$tmp/go" &
 read -r _ <"$tmp/ready"
@@ -183,15 +183,13 @@ echo >"$tmp/go"
 wait
 
 # ---- documents
-missing=$(cd "$top" && grep -rhoE '\bdocs/[a-z]+\.(md|8|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs |
-	sort -u | while read -r document; do [ -e "$document" ] || echo "$document"; done)
-if [ -z "$missing" ]; then
-	echo "ok every document that is named is there"
-else
-	fail "every document that is named is there" "$missing"
-fi
+cd "$top" || exit 1
+grep -rhoE '\bdocs/[a-z]+\.(md|8|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs | sort -u >"$tmp/named"
+missing=$(while read -r document; do [ -e "$document" ] || echo "$document"; done <"$tmp/named")
+[ "$(wc -l <"$tmp/named")" -gt 5 ] && [ -z "$missing" ]
+check $? "each document that is named exists" "of $(wc -l <"$tmp/named"): $missing"
 
-# Whatever stands in our JSON stands in its document.
+# Each member of our JSON is described in its document.
 untold=$(python3 - "$top" <<'END'
 import glob, json, sys
 told = open(sys.argv[1] + "/docs/json.md").read()
@@ -211,9 +209,9 @@ print(*(["nothing was read"] if len(found) < 40 else
 END
 )
 if [ -z "$untold" ]; then
-	echo "ok docs/json.md tells of every member"
+	echo "ok docs/json.md describes every member"
 else
-	fail "docs/json.md tells of every member" "$untold"
+	fail "docs/json.md describes every member" "$untold"
 fi
 
 exit $failed

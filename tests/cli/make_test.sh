@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
-# What make must do no work for, and what it must do anew. In a copy of the sources, so that
-# touching them disturbs nobody.
+# What make builds again after a change, and what it does not. It works on a copy of the sources, so
+# that nothing else sees the touched files.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 copy=$TMPDIR/copy
@@ -25,8 +25,8 @@ else
 	echo "FAIL make does nothing the second time: $(head -n 3 <<<"$again")"
 fi
 
-# For each header: what make would build anew if it changed must hold every object that comes of
-# it. Who includes what is asked of the compilers, not of make's own dependency files.
+# For each header: if it changes, make must build every object again that includes it. The compilers
+# say which these are, not make's own dependency files.
 for source in src/*.c src/*/*.c; do
 	case $source in
 	src/bpf/*) clang -target bpf -D__TARGET_ARCH_x86 -Isrc -idirafter "/usr/include/$(gcc -print-multiarch)" -MM "$source" ;;
@@ -48,15 +48,15 @@ else
 	echo "ok a changed header rebuilds all that include it"
 fi
 if run_make -n V=1 -W src/bpf/wire.h | grep -q 'gen skeleton'; then
-	echo "ok a changed wire.h makes the skeleton anew"
+	echo "ok a changed wire.h makes the skeleton again"
 else
-	echo "FAIL a changed wire.h makes the skeleton anew"
+	echo "FAIL a changed wire.h makes the skeleton again"
 fi
 
 find build -type f -exec touch -d '1 hour ago' {} +
 find src Makefile -type f -exec touch -d '2 hours ago' {} +
 touch src/base/own.h
-# All of it before it is looked at: a make whose reader is gone fails half-way.
+# All output is read before it is searched: make fails if its output is closed.
 said=$(run_make)
 if [[ $said == *"LD  "* ]] && [ build/profile -nt src/base/own.h ]; then
 	echo "ok touching a header ends in new commands"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Flame graphs in the hands of their readers: xmllint for the SVG, Chromium for both. Pages and
-# screenshots stay in BUILD_DIR/pages to be looked at.
+# Flame graphs in the programs that show them: xmllint reads the SVG, Chromium both formats:
+# pages_test.sh BUILD. Pages and screenshots are kept in BUILD/pages.
 # timeout: 600
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)

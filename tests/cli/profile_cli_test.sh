@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What profile says to its arguments before it samples: profile_cli_test.sh BUILD
+# How profile checks its arguments, before it samples: profile_cli_test.sh BUILD
 set -u
 profile=$1/profile
 tmp=$(mktemp -d)
@@ -42,45 +42,45 @@ refuses 'argument -c/--count: must be nonzero' -c 0
 refuses 'unrecognized arguments: 2' 1 2
 refuses 'unrecognized arguments: --nosuch' --nosuch
 refuses 'argument -F/--frequency: expected one argument' -F
-refuses 'unrecognized arguments: 5' -f -F 99 1 5 # clusters and values are not confused
-refuses 'argument --children: goes with -p/--pid' --children 1
+refuses 'unrecognized arguments: 5' -f -F 99 1 5
+refuses 'argument --children: needs -p/--pid' --children 1
 
-# ---- what is answered at once
+# ---- --help and --version
 for option in -h --help --hel; do
 	"$profile" $option >"$tmp/help" 2>"$tmp/err"
 	[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && grep -q '^options:$' "$tmp/help" && grep -q '^examples:$' "$tmp/help"
 	check $? "profile $option is answered on stdout" "$(head -n 2 "$tmp/help" "$tmp/err")"
 done
 [[ $("$profile" --version) =~ ^profile\ .*[0-9]+\.[0-9]+ ]]
-check $? "profile --version tells it" "$("$profile" --version)"
+check $? "profile --version prints the version" "$("$profile" --version)"
 "$profile" --help >/dev/full 2>"$tmp/err"
 [ $? -eq 1 ]
 check $? "help that cannot be written is an error" "it is not"
 
-# ---- recordings take no privilege, and are checked
+# ---- recordings need no privileges, and are checked
 "$profile" --from "$tmp/nosuch" -f >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && [ "$(cat "$tmp/err")" = "profile: cannot read $tmp/nosuch: No such file or directory" ]
-check $? "a recording that is not there" "$(cat "$tmp/err")"
+check $? "a recording that does not exist" "$(cat "$tmp/err")"
 head -c 4096 /dev/zero >"$tmp/zeros"
 "$profile" --from "$tmp/zeros" -f >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ]
-check $? "a file that is none" "$(cat "$tmp/err")"
+check $? "a file that is no recording" "$(cat "$tmp/err")"
 
-# ---- without privilege
+# ---- without privileges
 if [ "$(id -u)" -ne 0 ]; then
 	as=()
 elif command -v setpriv >"$tmp/null"; then
 	as=(setpriv --bounding-set=-all --inh-caps=-all)
 	if ! "${as[@]}" true 2>"$tmp/err"; then
-		echo "skip what is said without privilege: $(head -n 1 "$tmp/err")"
+		echo "skip the message without privileges: $(head -n 1 "$tmp/err")"
 		exit $failed
 	fi
 else
-	echo "skip what is said without privilege: setpriv is not installed"
+	echo "skip the message without privileges: setpriv is not installed"
 	exit $failed
 fi
 "${as[@]}" "$profile" -f 20 >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 3 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
 	grep -q '^profile: missing CAP_BPF and CAP_PERFMON: .*root.*setcap cap_bpf,cap_perfmon' "$tmp/err"
-check $? "without privilege, the capabilities that are missing are named" "$(cat "$tmp/err")"
+check $? "without privileges, the message names the missing capabilities" "$(cat "$tmp/err")"
 exit $failed

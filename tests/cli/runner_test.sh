@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The test runner itself: given tests that pass, fail, skip, crash, hang and say nothing, it must
-# count each as what it is, say why, and end with the right line and status.
+# The test runner itself: runner_test.sh BUILD. Given tests that pass, fail, skip, crash, hang or
+# print nothing, it must count each correctly, say why, and end with the right line and status.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 fake=$TMPDIR/fake
-mkdir -p "$fake"/{cli,unit} "$TMPDIR/build/tests/unit"
+mkdir -p "$fake"/{cli,unit,fuzz,root/group} "$TMPDIR/build/tests/unit" "$TMPDIR/build/fuzz/tests/fuzz"
 
-# expect NAME STATUS LAST_LINE [TEXT...]: what the runner made of the fake tests
+# expect NAME STATUS LAST_LINE [TEXT...]: runs the fake tests of $section (cli) with the options
+# $options, and removes them; the output must contain each TEXT
+section=cli options=()
 expect() {
 	local name=$1 status=$2 last=$3 out got text
 	shift 3
-	out=$("$top/tests/run" --again "${again:-0}" --only cli,unit --tests "$fake" "$TMPDIR/build" 2>&1)
+	out=$("$top/tests/run" "${options[@]}" --only "$section" --tests "$fake" "$TMPDIR/build" 2>&1)
 	got=$?
-	rm -f "$fake"/cli/* "$fake"/unit/* "$TMPDIR"/build/tests/unit/*
+	rm -f "$fake"/{cli,unit,root/group}/*_test.sh "$fake"/unit/* "$TMPDIR"/build/tests/unit/*
 	[ $got = "$status" ] || { echo "$out"; echo "FAIL $name: status $got, not $status"; return; }
 	[ "$(tail -n 1 <<<"$out")" = "$last" ] ||
 		{ echo "$out"; echo "FAIL $name: last line '$(tail -n 1 <<<"$out")'"; return; }
 	for text in "$@"; do
-		grep -qF -- "$text" <<<"$out" || { echo "$out"; echo "FAIL $name: no '$text'"; return; }
+		[[ $out == *"$text"* ]] || { echo "$out"; echo "FAIL $name: no '$text'"; return; }
 	done
 	echo "ok $name"
 }
@@ -69,6 +71,7 @@ else
 	echo "FAIL the directory is removed: '$(cat "$TMPDIR/where")' is there"
 fi
 
+section=unit
 fake_unit tap <<<'#!/bin/sh
 printf "1..3\nok 1 - a\nnot ok 2 - b\n# 1 != 2\nnot ok 3 # SKIP c\nnot ok - tests\n"; exit 1'
 expect "cmocka programs are read" 1 "1 passed, 1 failed, 1 skipped" "unit/test_tap: b"
@@ -80,11 +83,69 @@ fake_unit cut <<<'#!/bin/sh
 printf "1..3\nok 1 - a\n"'
 expect "a cmocka program that ends early fails" 1 "1 passed, 1 failed, 0 skipped" "announced 3"
 
-expect "no test at all is a failure" 1 "0 passed, 0 failed, 0 skipped"
+expect "a section without tests fails" 1 "0 passed, 1 failed, 0 skipped" \
+	"unit: the whole section: it has no test program"
+options=(--match nosuch)
+expect "no test at all fails" 1 "0 passed, 0 failed, 0 skipped"
 
-again=1
-fake unsteady <<<"[ -e '$TMPDIR/once' ] && echo 'ok one' || { : >'$TMPDIR/once'; echo 'FAIL one: at first'; }"
-expect "what fails once is run again, and named" 0 "1 passed, 0 failed, 0 skipped" \
-	"again: cli/unsteady_test.sh" "Failed once, but not when run again:" "one: at first"
-fake fail <<<'echo "FAIL two: always"'
-expect "what fails again has failed" 1 "0 passed, 1 failed, 0 skipped" "two: always"
+# ---- running again: root tests only
+passes_later() { # FILE: fails when run first, passes from then on
+	cat >"$1" <<<"[ -e '$TMPDIR/once' ] && echo 'ok one' || { : >'$TMPDIR/once'; echo 'FAIL one: at first'; }"
+	rm -f "$TMPDIR/once"
+}
+options=(--again 1)
+section=cli
+passes_later "$fake/cli/unsteady_test.sh"
+expect "a cli test that fails does not run again" 1 "0 passed, 1 failed, 0 skipped" "one: at first"
+section=unit
+passes_later "$TMPDIR/unsteady"
+fake_unit unsteady < <(echo '#!/bin/sh'; echo 'echo 1..1'; sed 's/FAIL one/not ok 1 - one/; s/ok one/ok 1 - one/' "$TMPDIR/unsteady")
+expect "nor does a unit test" 1 "0 passed, 1 failed, 0 skipped" "one: at first"
+section=root
+passes_later "$fake/root/group/unsteady_test.sh"
+if "$top/tests/run" --only root --tests "$fake" --match unsteady "$TMPDIR/build" | grep -q '^SKIP all'; then
+	echo "skip root tests that run again: this machine cannot run root tests"
+else
+	passes_later "$fake/root/group/unsteady_test.sh"
+	echo 'echo "ok two"' >"$fake/root/group/steady_test.sh"
+	expect "a root test that fails runs again, and is named before the last line" 0 \
+		"2 passed, 0 failed, 0 skipped" "again: root/group/unsteady_test.sh" \
+		"root/group/unsteady_test.sh: one: at first" \
+		$'\n1 unsteady: root/group/unsteady_test.sh\n2 passed'
+	echo 'echo "FAIL two: always"' >"$fake/root/group/fails_test.sh"
+	expect "a root test that fails again has failed" 1 "0 passed, 1 failed, 0 skipped" "two: always"
+fi
+
+# ---- fuzz targets: a real one, that fails on inputs that begin with !!
+section=fuzz options=(--again 1 --fuzz-seconds 30)
+corpus=$fake/fuzz/corpus/bang
+mkdir -p "$corpus"
+echo harmless >"$corpus/harmless"
+cat >"$fake/fuzz/fuzz_bang.c" <<'END'
+#include <stddef.h>
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size > 1 && data[0] == '!' && data[1] == '!')
+		__builtin_trap();
+	return 0;
+}
+END
+if ! clang -fsanitize=fuzzer "$fake/fuzz/fuzz_bang.c" -o "$TMPDIR/build/fuzz/tests/fuzz/fuzz_bang" 2>"$TMPDIR/log"; then
+	echo "skip a crasher is kept: clang cannot build fuzz targets here: $(tail -n 1 "$TMPDIR/log")"
+	exit
+fi
+expect "an input that crashes a fuzz target fails the run" 1 "0 passed, 2 failed, 0 skipped" \
+	"/fuzz/corpus/bang/crash-"
+crasher=$(find "$corpus" -name 'crash-*')
+if [ "$(head -c 2 "$crasher")" = '!!' ]; then
+	echo "ok the input is kept in the corpus"
+else
+	echo "FAIL the input is kept in the corpus: $(ls "$corpus")"
+fi
+# Without new inputs, and without those found before, only the corpus is left to fail on.
+rm -r "$TMPDIR/build/fuzz/found"
+echo '/* fuzz: corpus only */' >>"$fake/fuzz/fuzz_bang.c"
+expect "the next run begins with it" 1 "0 passed, 2 failed, 0 skipped" "/${crasher##*/}"
+rm -f "$crasher"
+expect "without it the target passes" 0 "1 passed, 0 failed, 0 skipped"

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
-# Walks against true stacks at every instruction of the programs of tests/workloads/unwind, and that
-# walks by wrong rules are found. STACKTALLY_ORACLE=long: from the dynamic linker's first
-# instruction on, and a signal before each second instruction of all programs; it takes minutes.
+# Compares our walk with the true stack at every instruction of the programs in
+# tests/workloads/unwind, and shows that walks by wrong rules are found: unwind_oracle_test.sh
+# BUILD. STACKTALLY_ORACLE=long begins at the first instruction of the dynamic linker, and sends a
+# signal before every second instruction of all programs; it takes minutes.
 build=${1:?}
 shadow=$build/tests/oracle/shadow
 programs=$build/tests/workloads/unwind
@@ -11,11 +12,12 @@ known=$(dirname "$0")/../oracle/known.txt
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-value() { # value NAME FILE: of the last line
+value() { # value NAME FILE: the number after NAME= in the last line
 	tail -n 1 "$2" | grep -o "\b$1=[0-9]*" | cut -d= -f2
 }
 
-# one NAME ARG ...: runs the oracle, keeps what it says as NAME.out and NAME.err, and its status.
+# one NAME ARG ...: runs the oracle; keeps its output, messages and status in NAME.out, .err and
+# .status
 one() {
 	local name=$1
 	shift
@@ -28,7 +30,7 @@ if ! echo | "$shadow" --limit 1000 /bin/true 2>&1 | grep -q ^instructions=; then
 	exit 0
 fi
 
-# ---- each program; then what makes them different
+# ---- each program; then variations
 declare -a names=() jobs=()
 add() { # add NAME ARG ...
 	names+=("$1")
@@ -81,7 +83,7 @@ for i in "${!names[@]}"; do
 	explained=$((explained + $(value known "$tmp/$i.out")))
 	injected=$((injected + $(value injected "$tmp/$i.out")))
 done
-# What is explained is little: most of it is the unwinder of C++ about its landing pads.
+# Few differences are explained ones; most of these are C++'s unwinder near its landing pads.
 if [ $instructions -gt 500000 ] && [ $((explained * 200)) -lt $instructions ] &&
 	[ $injected -gt 1000 ]; then
 	echo "ok true stacks in all: $instructions instructions checked, $frames frames, $explained explained, $injected signals sent"
@@ -89,7 +91,7 @@ else
 	echo "FAIL true stacks in all: $instructions instructions, $explained explained, $injected signals"
 fi
 
-# ---- the oracle can fail: each sort of rule, made wrong
+# ---- the oracle can fail: each kind of rule, made wrong
 spoilt() { # spoilt SORT PROGRAM
 	one spoilt --show 0 --spoil "$1" "$programs/$2"
 	if [ "$(cat "$tmp/spoilt.status")" = 1 ] &&

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 1200
-# Unwinding rows compared with what binutils and elfutils read in the same files:
-# unwind_rows_test.sh BUILD. With UNWIND_ROWS=all, over every ELF file of this machine.
+# Compares our unwinding rows with those that binutils and elfutils read from the same files:
+# unwind_rows_test.sh BUILD. With UNWIND_ROWS=all, for every ELF file of this machine.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..
@@ -21,7 +21,7 @@ for program in compare_readelf compare_libdw compare_flow compare_instructions p
 	fi
 done
 
-# compare NAME READER FILE ...: no differences, and some rows.
+# compare NAME READER FILE ...: the files have rows, and none differs
 compare() {
 	local name=$1 reader=$2 said
 	shift 2
@@ -33,7 +33,7 @@ compare() {
 	fi
 }
 
-# What is on any machine, and what has the odd ones: hand-written code, huge frames, realignment.
+# Files of any machine, and files with unusual rows: hand-written code, huge frames, realignment.
 files=()
 for path in /lib/x86_64-linux-gnu/{libc.so.6,libm.so.6,libpthread.so.0,libgcc_s.so.1} \
 	/lib64/ld-linux-x86-64.so.2 /usr/lib/x86_64-linux-gnu/{libcrypto.so.3,libstdc++.so.6} \
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 }
 EOF
 
-# built NAME READERS FLAGS ...: the program, built in some way, and compared.
+# built NAME READERS FLAGS ...: compares the program, built with these flags
 built() {
 	local name=$1 readers=$2
 	shift 2
@@ -102,8 +102,8 @@ built ".debug_frame by zlib-gnu" "readelf" -O2 "${no_eh[@]}" -gz=zlib-gnu
 built ".debug_frame by zstd" "libdw" -O2 "${no_eh[@]}" -gz=zstd
 built "64-bit DWARF" "readelf libdw" -O2 "${no_eh[@]}" -gdwarf64
 
-# What follows from instructions alone: their sizes, and the frames of code that is followed as if
-# nothing were said of it. (C: what C++ calls may throw, and not return.)
+# Rows from instructions alone: the sizes of instructions, and the frames of code that is followed
+# as if it had no CFI. (Files in C: a call in C++ may throw and not return.)
 coded=()
 for path in /usr/bin/{python3,perl,bash} /usr/lib/x86_64-linux-gnu/libsqlite3.so.0; do
 	[ ! -e "$path" ] || coded+=("$(readlink -f "$path")")
@@ -116,7 +116,7 @@ for path in /lib/x86_64-linux-gnu/libc.so.6 "${coded[@]}"; do
 		echo "ok sizes of instructions, $(basename "$path"): $said"
 done
 
-# Without section headers, the segment leads to the same rows.
+# Without section headers, the program headers lead to the same rows.
 if "${CC:-gcc}" -O2 -static -o "$tmp/program" "$tmp/program.c" -Wl,--eh-frame-hdr &&
 	"${CC:-gcc}" -O2 -o "$tmp/dynamic" "$tmp/program.c"; then
 	for program in program dynamic; do
@@ -129,8 +129,8 @@ else
 	echo "FAIL without sections: cannot be built"
 fi
 
-# What no CFI speaks of: where stacks end, linkers' stubs, signal returns.
-# rule NAME FILE ADDRESS WANTED: the rule at an address says that, as print_rows prints it.
+# Code without CFI: the ends of stacks, stubs made by linkers, signal returns.
+# rule NAME FILE ADDRESS WANTED: the rule at the address contains WANTED, in the form of print_rows
 rule() {
 	local said
 	said=$("$tmp/print_rows" "$2" "$3" 2>&1)
@@ -149,7 +149,7 @@ add() { # ADDRESS NUMBER
 entry() {
 	readelf -hW "$1" | awk '/Entry point/ { sub("0x", "", $4); print $4 }'
 }
-# stubs FILE: every slot of its PLT has a rule.
+# stubs FILE: each entry of its PLT has a rule
 stubs() {
 	local gaps=0 n=0 address size at name
 	while read -r address size; do
@@ -166,8 +166,8 @@ stubs() {
 	fi
 }
 
-# Where some functions keep frame pointers and more do not, none is taken to: with a jump to who
-# knows where at its end, nothing is known of one without.
+# Where most functions keep no frame pointer, none is assumed to: a function that ends with an
+# indirect jump has no rule.
 cat >"$tmp/mixed.s" <<'EOF'
 .globl _start
 .text
@@ -249,7 +249,7 @@ if make_threads musl musl-gcc; then
 	stubs "$tmp/musl"
 fi
 
-# Code without CFI that keeps frame pointers, after code that has CFI.
+# Code without CFI that keeps frame pointers, behind code with CFI.
 for ((i = 0; i < 3000; i++)); do
 	echo "long f$i(long *a) { long b[4] = { a[0], $i }; g(b); return a[$i & 7] * b[1]; }"
 done >"$tmp/framed.c"
@@ -267,7 +267,8 @@ else
 	echo "FAIL framed code: cannot be built"
 fi
 
-# Go: depths of stacks as elfutils reads them in .debug_frame, and where the runtime's stacks end.
+# Go: stack depths, compared with those that elfutils reads in .debug_frame, and the ends of its
+# stacks.
 cat >"$tmp/program.go" <<'EOF'
 package main
 
@@ -299,21 +300,53 @@ if command -v go >/dev/null; then
 		for end in runtime.goexit runtime.mstart runtime.rt0_go; do
 			rule "$end, $mode" "$go" "$(symbol "$go" $end.abi0)" ra=ENTRY
 		done
-		rule "Go's signal return, $mode" "$go" "$(add "$(symbol "$go" runtime.sigreturn.abi0)" -1)" ra=SIGNAL
+		# Renamed in some Go version.
+		at=$(symbol "$go" runtime.sigreturn.abi0)
+		at=${at:-$(symbol "$go" runtime.sigreturn__sigaction.abi0)}
+		rule "Go's signal return, $mode" "$go" "$(add "$at" -1)" ra=SIGNAL
+		# The child of vfork() shares the stack: the return address is popped meanwhile.
+		at=$(objdump -d --no-show-raw-insn --disassemble=syscall.rawVforkSyscall.abi0 "$go" |
+			awk '$2 == "syscall" { sub(":", "", $1); print $1 }')
+		rule "in Go's vfork, $mode" "$go" "$at" "cfa=sp+0 fp=same+0 ra=reg reg=12"
+		rule "behind Go's vfork, $mode" "$go" "$(add "$at" 4)" "cfa=sp+8 fp=same+0 ra=cfa"
 		cp "$go" "$go.stripped"
 		strip "$go.stripped"
-		if cmp -s <("$tmp/print_rows" "$go") <("$tmp/print_rows" "$go.stripped"); then
+		"$tmp/print_rows" "$go" >"$tmp/rows"
+		if [ -s "$tmp/rows" ] && "$tmp/print_rows" "$go.stripped" | cmp -s "$tmp/rows"; then
 			echo "ok stripping changes no rows, $mode"
 		else
 			echo "FAIL stripping changes no rows, $mode"
 		fi
 	done
+	# Go's linker lists C functions in Go's table, which says nothing of their stacks.
+	cat >"$tmp/called.go" <<'EOF'
+package main
+
+// void outside(char *);
+// int in_c(int n) { char on_stack[40]; outside(on_stack); return on_stack[n]; }
+// void outside(char *of) { of[3] = 1; }
+import "C"
+
+func main() { println(C.in_c(3)) }
+EOF
+	if (cd "$tmp" && HOME=$tmp GOCACHE=$tmp/cache GO111MODULE=off CGO_ENABLED=1 \
+		CGO_CFLAGS="-O1 -fno-inline -fno-stack-protector -fcf-protection=none" \
+		go build -ldflags=-linkmode=internal -o go-cgo called.go) 2>"$tmp/log"; then
+		at=$(symbol "$tmp/go-cgo" in_c)
+		rule "where a C function in a Go program begins" "$tmp/go-cgo" "$at" "cfa=sp+8"
+		at=$(objdump -d --no-show-raw-insn --disassemble=in_c "$tmp/go-cgo" |
+			awk '$2 == "call" { sub(":", "", $1); print $1 }')
+		rule "in the frame of a C function in a Go program" "$tmp/go-cgo" "$at" "cfa=sp+64"
+	else
+		echo "skip C in Go: cannot be built here: $(tail -n 1 "$tmp/log")"
+	fi
 else
 	echo "skip go: there is no go"
 fi
 
 if [ "${UNWIND_ROWS-}" = all ]; then
 	compare "every file of this machine" readelf /usr/bin /usr/sbin /usr/lib /usr/local
-	# elfutils refuses what libgcc and binutils do: a register for the CFA after an expression.
+	# elfutils refuses one thing that libgcc and binutils accept: a register for the CFA after
+	# an expression.
 	compare "every file of this machine" libdw /usr/bin /usr/sbin /usr/lib /usr/local
 fi

@@ -17,6 +17,7 @@ static const struct report_options options = { .per_process = true, .diff = true
 static char *written(const struct baseline *base, const struct writer *writer, size_t *ret_size)
 {
 	struct profile profile = { 0 }, same = { 0 };
+	const struct report report = { .options = &options, .profile = &profile };
 	uint32_t view = writer->view(&options);
 	struct error err = { 0 };
 	char *text = NULL;
@@ -29,7 +30,7 @@ static char *written(const struct baseline *base, const struct writer *writer, s
 		abort();
 	if (writer->diffs)
 		profile.base = &same;
-	if (writer->write(&profile, &options, out, &err) < 0)
+	if (writer->write(&report, out, &err) < 0)
 		abort();
 	fclose(out);
 	profile_clear(&profile);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The demangler: the input is the name, with each of the prefixes that it takes.
- */
+/* Demangles the input, behind each of the prefixes of mangled names. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

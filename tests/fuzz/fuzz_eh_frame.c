@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The row compiler. The first byte of the input tells what the rest is: .eh_frame, .debug_frame,
- * Go's table of functions, a whole ELF file (in which sections are compressed, missing ...), or
- * code that nothing says anything of.
+ * .gopclntab, a whole ELF file (in which sections are compressed, missing ...), or code without any
+ * unwind information.
  */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 #define MAX_INPUT (1u << 16)
 #define FRAME_AT  0x400u
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file whose only section is the input, unless `name` is 0; the code is that too. */
+/* A file whose only section is the input (none if `name` is 0), which is its code, too. */
 static size_t wrap(uint8_t *file, uint32_t name, const uint8_t *data, size_t size)
 {
 	Elf64_Ehdr header = { .e_ident = ELFMAG,
@@ -64,12 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t names[] = { 1, 11, 24, 0, 0 };
 	static uint8_t file[FRAME_AT + MAX_INPUT];
-	static struct rule_table *book; /* of many inputs, as it is of many files */
+	static struct rule_table *rules; /* of many inputs, as it is of many files */
 	struct unwind_rows rows;
 	uint32_t n_rules;
 	uint8_t kind;
 
-	if (!size || size > MAX_INPUT || (!book && rule_table_new(&book)))
+	if (!size || size > MAX_INPUT || (!rules && rule_table_new(&rules)))
 		return 0;
 	kind = data[0] % 5;
 	data++;
@@ -78,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size = wrap(file, names[kind], data, size);
 		data = file;
 	}
-	if (!unwind_rows_compile_memory(data, size, book, &rows, NULL)) {
-		rule_table_rules(book, &n_rules);
+	if (!unwind_rows_compile_memory(data, size, rules, &rows, NULL)) {
+		rule_table_rules(rules, &n_rules);
 		for (uint32_t i = 0; i < rows.n; i++) {
 			if (rows.rows[i].rule >= n_rules ||
 			    (i ? rows.rows[i].address <= rows.rows[i - 1].address ||
@@ -91,10 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		unwind_rows_free(&rows);
 	}
-	rule_table_rules(book, &n_rules);
-	if (n_rules == WIRE_MAX_RULES && rule_table_refused(book) > 1000) {
-		rule_table_free(book);
-		book = NULL;
+	rule_table_rules(rules, &n_rules);
+	if (n_rules == WIRE_MAX_RULES && rule_table_refused(rules) > 1000) {
+		rule_table_free(rules);
+		rules = NULL;
 	}
 	return 0;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All that reads an ELF file for names: outline, symbol tables, .gnu_debugdata, PLT, .gopclntab,
- * build-id. The input is the file.
+ * The readers of an ELF file's names and build-id: outline, symbol tables, .gnu_debugdata, PLT,
+ * .gopclntab, notes. The input is the file.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "symbolize/file_symbols.h"
 
@@ -17,7 +18,8 @@ static void check(const struct symbol_query *query)
 {
 	if (query->name && !*query->name)
 		abort();
-	/* Unsigned: a symbol may start before the first byte that the file has of its segment. */
+	/* The difference may wrap: a symbol may start before its segment's first byte in the file.
+	 */
 	if (query->name && query->address - query->start > INT64_MAX)
 		abort();
 }
@@ -39,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check(&queries[i]);
 	}
 	if (!elf_file_open_memory(data, size, &elf)) {
-		if (elf_file_build_id(elf, build_id, sizeof(build_id)) > sizeof(build_id))
+		if (build_id_of(elf, build_id, sizeof(build_id)) > sizeof(build_id))
 			abort();
 		elf_file_close(elf);
 	}

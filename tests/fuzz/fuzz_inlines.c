@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reader of DWARF, in this process rather than in a confined child: what goes wrong in libdw
- * is seen here. The input is an ELF file; addresses that are asked for lie in its code.
+ * Reads DWARF in this process instead of a confined child, so that crashes of libdw are seen. The
+ * input is an ELF file; the addresses looked up are in its code.
  *
- * A search finds within seconds what libdw 0.188 does not check: a file name in .debug_line without
- * its NUL is read beyond the end of the section (read_srclines() in dwarf_getsrclines.c). That is
- * why it is confined, and why the tests only replay what is in the tree (fuzz: corpus only). To
- * search, with crashes of libdw set aside:
+ * A search finds within seconds that libdw 0.188 reads a file name in .debug_line that lacks its
+ *NUL beyond the end of the section (read_srclines() in dwarf_getsrclines.c). That is why libdw is
+ * confined, and why the tests only replay the inputs in the tree (fuzz: corpus only). To search,
+ * ignoring crashes of libdw:
  *
  *	build/fuzz/tests/fuzz/fuzz_inlines -fork=2 -ignore_crashes=1 DIRECTORY
  *tests/fuzz/corpus/inlines
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "symbolize/inlines_internal.h"
 
@@ -23,17 +24,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void done(void *context, const struct inlines *inlines, uint32_t query, uint32_t number)
+static void check_chain(void *context, uint32_t query, uint32_t number)
 {
+	const struct inlines *inlines = context;
 	const struct inline_chain *chain = inlines_chain(inlines, number);
 
-	(void)context;
 	if (query >= N_QUERIES || chain->n == 0 || chain->n > INLINES_MAX_DEPTH)
 		abort();
 	for (uint32_t i = 0; i < chain->n; i++) {
 		const struct inline_frame *frame = &inlines_frames(inlines, chain)[i];
 
-		/* Touches all of it. */
+		/* Reads all of both. */
 		if ((frame->name && strlen(frame->name) > 1 << 30) ||
 		    (frame->file && strlen(frame->file) > 1 << 30))
 			abort();
@@ -46,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct symbol_query queries[N_QUERIES] = { 0 };
 	own(own_fd) int fd = memfd_create("input", MFD_CLOEXEC);
 	struct pool *pool = NULL;
+	struct inlines_job job = { .queries = queries, .n = N_QUERIES, .done = check_chain };
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size || pool_new(&pool) ||
 	    inlines_new(pool, true, true, &inlines))
@@ -53,7 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Dense where relocatable files have their code, then where programs have it. */
 	for (uint32_t i = 0; i < N_QUERIES; i++)
 		queries[i].address = i < 64 ? i * 2 : 0x1000 + (i - 64) * 16;
-	inlines_read(inlines, fd, queries, N_QUERIES, inlines_now_ns() + MAX_NS, done, NULL);
+	job.inlines = job.context = inlines;
+	job.end_ns = monotonic_ns() + MAX_NS;
+	inlines_read(&job, fd);
 	pool_free(pool);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What we take from the child that reads DWARF, should libdw have been taken over there. The input
- * is what comes through the pipe.
+ * Receives chains from a child that reads DWARF and was taken over: the input is what it sends
+ * through the pipe.
  */
 #include <stdlib.h>
 #include <string.h>

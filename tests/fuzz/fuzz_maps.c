@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The text of /proc/PID/maps: what is taken for a line keeps its promises. */
+/* Hostile text of /proc/PID/maps: every line that is parsed is within its bounds. */
 #include <stdlib.h>
 #include <string.h>
 

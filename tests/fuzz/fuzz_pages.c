@@ -138,19 +138,18 @@ static void check(const struct tally *tally, const struct names *names, const ch
 				     .event = text,
 				     .hostname = text,
 				     .kernel_release = text };
-	struct profile profile = { 0 };
+	const struct report report = { .measurement = { &meta, tally, names },
+				       .options = &options };
 	struct error err = { 0 };
 	char *page = NULL;
 	size_t size;
 	FILE *out = open_memstream(&page, &size);
 
-	if (!out || profile_build(tally, names, &meta, writer->view(&options), &profile) < 0 ||
-	    writer->write(&profile, &options, out, &err) < 0 || fclose(out) != 0)
+	if (!out || report_write(writer, &report, out, &err) < 0 || fclose(out) != 0)
 		abort();
 	if (strlen(page) != size)
 		abort();
 	is_right(page);
-	profile_clear(&profile);
 	free(page);
 }
 

@@ -39,17 +39,22 @@ static void print(const struct recording *recording, const struct writer *writer
 						.offset = true,
 						.lines = true,
 						.show_cgroup = true };
-	struct profile profile;
+	struct profile profile = { 0 };
+	const struct report report = {
+		.measurement = { &recording->meta, recording->tally, recording->names },
+		.options = &options,
+		.profile = writer->view ? &profile : NULL,
+	};
 	struct error err;
 
-	if (profile_build(recording->tally, recording->names, &recording->meta,
-			  writer->view(&options), &profile) < 0)
+	if (writer->view && profile_build(recording->tally, recording->names, &recording->meta,
+					  writer->view(&options), &profile) < 0)
 		return;
-	if (profile.total != tally_total(recording->tally))
+	if (writer->view && profile.total != tally_total(recording->tally))
 		abort();
-	/* A record a sample: of many it would write for minutes. */
+	/* perf script's format has a record for each sample: many would take minutes. */
 	if (writer != &perf_script_writer || profile.total < 1000)
-		writer->write(&profile, &options, out, &err);
+		writer->write(&report, out, &err);
 	profile_clear(&profile);
 }
 

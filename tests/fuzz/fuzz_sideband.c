@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records as from a ring, told to images that believe them. No file is there to be opened. */
+/* Records as in a perf ring, parsed and applied to process images. No file can be opened. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "process/sideband_record.h"
 
@@ -9,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void tell(struct images *images, struct sideband_record *record)
+static void apply(struct images *images, struct sideband_record *record)
 {
 	pid_t tgid = NOBODY + record->tgid % 8;
 
@@ -46,6 +47,17 @@ static void check(struct images *images, pid_t tgid, uint64_t time, uint64_t add
 		abort();
 }
 
+/* The size of the record at the beginning of the bytes; 0: they do not hold it. */
+static size_t record_size(const uint8_t *bytes, size_t size)
+{
+	struct perf_event_header header;
+
+	if (size < sizeof(header))
+		return 0;
+	memcpy(&header, bytes, sizeof(header));
+	return header.size < sizeof(header) || header.size > size ? 0 : header.size;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct images *images;
@@ -53,15 +65,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (images_new(NULL, &images) < 0)
 		return 0;
-	for (; (length = sideband_record_size(data, size)) > 0; data += length, size -= length) {
+	for (; (length = record_size(data, size)) > 0; data += length, size -= length) {
 		struct sideband_record record;
 
 		if (sideband_record_parse(data, length, &record) < 0)
 			continue;
-		tell(images, &record);
+		apply(images, &record);
 		check(images, NOBODY + record.tgid % 8, record.time, record.mapping.start);
 		if (record.time % 16 == 0)
-			images_settle(images, record.time);
+			images_set_drained(images, record.time);
 	}
 	images_free(images);
 	return 0;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trigger/kinds.h"
+#include "trigger/matcher.h"
 #include "trigger/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,8 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data + 1, size - 1);
 	if (spec_parse(text, data[0] & 1, &spec, &err) == 0) {
-		if (!spec.name ||
-		    (spec.kind == SPEC_USER) != (spec.library && spec.kind != SPEC_USDT))
+		if (!spec.name || !spec.kind || !spec.library == spec.kind->takes_library)
 			abort();
 		matcher_describe(spec.name, spec.regexp, shown, sizeof(shown));
 		if (matcher_new(spec.name, false, &matcher, &err) == 0 &&

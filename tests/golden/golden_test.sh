@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Prints recordings and compares with tests/golden/expected, byte for byte.
-#	golden_test.sh BUILD_DIR		links its two programs with BUILD_DIR/libcore.a
-#	golden_test.sh --write BUILD_DIR	writes recordings and expectations anew: read the diff
+# Prints recordings and compares the output with tests/golden/expected, byte for byte.
+#	golden_test.sh BUILD_DIR		compares; its two programs are linked with BUILD_DIR/libcore.a
+#	golden_test.sh --write BUILD_DIR	overwrites recordings and expected output: read the diff
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 write=
@@ -36,7 +36,7 @@ report() { # NAME STATUS
 
 [ -z "$write" ] || "$made/make_recordings" "$here/recordings" || exit 2
 
-# The committed recordings are what their source makes, and the format has not changed.
+# The committed recordings are those that the program makes: the format has not changed.
 "$made/make_recordings" "$made/recordings" || exit 2
 for recording in "$made"/recordings/*.stacktally; do
 	name=$(basename "$recording")
@@ -55,7 +55,7 @@ while read -r name recording format options; do
 	"$made/print_recording" "$here/recordings/$recording.stacktally" "$format" $options \
 		>"$made/$name.txt" || { report "$name" 1; continue; }
 	if [ "$format" = pprof ]; then
-		# Warnings are printed behind it.
+		# print_recording appends warnings, which gzip ignores.
 		gzip -dcq <"$made/$name.txt" 2>"$made/null" | protoc --decode_raw >"$made/$name.raw"
 		mv "$made/$name.raw" "$made/$name.txt"
 	fi
@@ -63,4 +63,8 @@ while read -r name recording format options; do
 	diff -u "$expected" "$made/$name.txt"
 	report "$name" $?
 done <"$here/cases"
+# Each expected output belongs to a case, and so is compared.
+expectations=$(cd "$here/expected" && printf '%s\n' *.txt | sort)
+[ "$(sed -n 's/^\([^# ][^ ]*\) .*/\1.txt/p' "$here/cases" | sort)" = "$expectations" ]
+report "each expected output has a case" $?
 exit "$failed"

@@ -58,6 +58,7 @@ static int print(const char *path, const struct writer *writer,
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	own(own_recording_free) struct recording *recording = NULL;
 	struct profile profile = { 0 };
+	const struct report report = { .options = options, .profile = &profile };
 	struct error err = { 0 };
 	char line[WARNINGS_LINE_SIZE];
 	int r;
@@ -71,7 +72,7 @@ static int print(const char *path, const struct writer *writer,
 		r = profile_build(recording->tally, recording->names, &recording->meta,
 				  writer->view(options), &profile);
 	if (r == 0)
-		r = writer->write(&profile, options, stdout, &err);
+		r = writer->write(&report, stdout, &err);
 	if (r < 0 || fflush(stdout) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		profile_clear(&profile);
@@ -89,7 +90,7 @@ int main(int argc, char **argv)
 	struct report_options options = { .layout = REPORT_LAYOUT_PROFILE };
 	const struct writer *writer = argc > 2 ? writer_by_name(argv[2]) : NULL;
 
-	if (!writer) {
+	if (!writer || !writer->view) {
 		fprintf(stderr, "usage: print_recording RECORDING FORMAT [OPTION ...]\n");
 		return 2;
 	}

@@ -6,6 +6,7 @@
  * with 2 if the kernel has no ORC tables of a known form or no such event.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 
 #include "base/own.h"
 #include "compare.h"
-#include "kernel/kernel_tables.h"
+#include "kernel/orc_tables.h"
 #include "trigger/tracefs.h"
 
 #include "compare.skel.h"
@@ -115,9 +116,9 @@ int main(int argc, char **argv)
 	if (compare__load(skeleton) < 0)
 		return 1;
 	orc = (volatile struct wire_orc *)&skeleton->bss->orc;
-	kernel_tables_tell_modules(bpf_map__fd(skeleton->maps.kernel_modules), orc);
+	orc_tables_write_modules(bpf_map__fd(skeleton->maps.kernel_modules), orc);
 	printf("%u modules; ", orc->n_modules);
-	kernel_tables_read(fopen("/proc/kallsyms", "re"), orc);
+	orc_tables_read(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), orc);
 	if (!orc->n) {
 		printf("no tables\n");
 		return 2;

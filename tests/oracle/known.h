@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mismatches that are explained: where, which kind, and why. A file of lines
+ * Mismatches that have an explanation. A file of lines
  *
  *	OBJECT FUNCTION KIND why
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shadow [OPTION]... PROGRAM [ARG]...: holds the walk against true stacks.
+ * shadow [OPTION]... PROGRAM [ARG]...: compares walks with true stacks.
  *
  * Runs a program one instruction at a time under ptrace, keeps the true stack of each of its
  * threads and children (shadow_stack.h), walks at every instruction, and compares: the addresses
@@ -11,14 +11,14 @@
  *                   entry point
  *   --signal N      sends SIGUSR1 before every Nth instruction of the program's own code, from when
  *                   it takes it on, and not in handlers
- *   --known FILE    mismatches that are explained: lines `OBJECT FUNCTION KIND why`, see there
+ *   --known FILE    mismatches that are explained (known.h)
  *   --show N        prints the first N mismatches (default 5)
- *   --spoil SORT    makes rules of a sort (tables.c) wrong, to show that it is found
+ *   --spoil KIND    makes rules of a kind (tables.c) wrong, to show that it is found
  *   --trace         prints every instruction's true stack
  *
- * A wrong stack is one that differs from the truth; a short one is its beginning, with a reason
- * why it ends there. `ahead` counts instructions whose walk gives the stack that is true after the
- * jump that the function is about to make (longjmp, setcontext): held against it at the jump.
+ * A wrong stack differs from the truth; a short one is the beginning of it, with a reason why it
+ * ends. `ahead` counts instructions whose walk gives the stack that will be true after the jump
+ * that the function is about to make (longjmp, setcontext); it is compared again at the jump.
  *
  * The last line is for machines: `instructions=N wrong=N short=N known=N ahead=N ...`. Exit status
  * 1 if anything is wrong or short and not known.
@@ -43,7 +43,7 @@
 #define MAX_TASKS   64
 #define MAX_PENDING 64
 
-/* A walk that is not true now, but may be after the jump. */
+/* A walk that is not true now, but may be after a jump. */
 struct pending {
 	uint64_t pc;
 	uint16_t rule;
@@ -148,7 +148,7 @@ static void judge(struct oracle *oracle, struct task *task, const struct pending
 	while (same < walk->n_true && same < walk->n && walk->frames[same] == truth[same])
 		same++;
 	wrong = same < walk->n || walk->end == WIRE_END_COMPLETE || walk->end == WIRE_END_ENTRY;
-	/* The frame that the walk did not get beyond, or not rightly, is where it went wrong. */
+	/* The walk went wrong at the last frame that is still true. */
 	walker_name(oracle->walker, task->space->pid,
 		    (truth[same - 1] & WIRE_FRAME_ADDRESS) - (same > 1), name, sizeof(name));
 	if (known_match(oracle->known, name, wrong ? "wrong" : walker_end_name(walk->end))) {
@@ -170,7 +170,7 @@ static void judge(struct oracle *oracle, struct task *task, const struct pending
 	print_frames(oracle, task->space->pid, "walked", walk->n, walk->frames, same);
 }
 
-/* What was pending is wrong after all. */
+/* Counts the pending walks as wrong. */
 static void settle_pending(struct oracle *oracle, struct task *task)
 {
 	for (size_t i = 0; i < task->n_pending; i++) {
@@ -180,7 +180,7 @@ static void settle_pending(struct oracle *oracle, struct task *task)
 	task->n_pending = 0;
 }
 
-/* The task has jumped to `regs`: were the walks that were pending those of there? */
+/* The task has jumped to `regs`: compares the pending walks with the stack there. */
 static void compare_pending(struct oracle *oracle, struct task *task)
 {
 	for (size_t i = 0; i < task->n_pending; i++) {
@@ -316,7 +316,7 @@ static void after_system_call(struct oracle *oracle, struct task *task,
 	}
 }
 
-/* What the instruction that was at task->regs did to the true stack. */
+/* Applies the instruction at task->regs to the true stack. */
 static void follow(struct oracle *oracle, struct task *task, const struct user_regs_struct *now)
 {
 	const struct shadow_entry *top = shadow_top(&task->shadow);
@@ -450,7 +450,7 @@ static void on_event(struct oracle *oracle, struct task *task, int event)
 		adopt(oracle, task, (pid_t)message, event == PTRACE_EVENT_CLONE);
 		break;
 	case PTRACE_EVENT_EXEC:
-		/* Another program: not what was to be checked. */
+		/* Another program, which is not under test. */
 		ptrace(PTRACE_DETACH, task->tid, 0, 0);
 		ended(oracle, task);
 		return;
@@ -464,7 +464,7 @@ static void on_stop(struct oracle *oracle, pid_t tid, int status)
 	int signal = WSTOPSIG(status);
 
 	if (!task || !task->space) {
-		/* A new one may stop before its parent tells of it; it waits. */
+		/* A new task may stop before its parent's event; it waits. */
 		if (!task)
 			task_add(oracle, tid);
 		return;

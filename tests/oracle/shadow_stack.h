@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The true stack of one task, kept by watching its instructions: what calls pushed and returns
- * popped, with no knowledge of call frame information, of symbols or of compilers.
+ * The true stack of one task, kept by watching its instructions: the return addresses that calls
+ * push and returns pop, without call frame information, symbols or knowledge of compilers.
  *
- * Where control leaves a stack by other ways (longjmp, exceptions, contexts) the truth is found
- * again by a stated rule, and how often that was done is counted:
+ * When control leaves a stack otherwise (longjmp, exceptions, contexts), the truth is found again
+ * by one of these rules, each of which is counted:
  *
- *   resumed   the target is exactly where a stack that was left before had been left
+ *   resumed   the target is exactly where another stack was left
  *   dropped   the target is on the same stack (or on one below it, as from a signal's stack):
- *             what had been pushed at lower addresses than the new stack pointer is gone
+ *             entries at lower addresses than the new stack pointer are dropped
  *   fresh     the target is on a stack never seen: it begins with the return address that lies
  *             at its stack pointer
  *
@@ -26,7 +26,7 @@ struct shadow_entry {
 	uint64_t slot;	  /* where the return address lies; of an interruption: the stack pointer */
 	uint64_t address; /* to return to */
 	uint64_t area;	  /* which stack: the start of the mapping */
-	bool interrupted; /* by a signal: the address was not returned to but about to execute */
+	bool interrupted; /* by a signal: the address is that of the interrupted instruction */
 };
 
 struct shadow_list {
@@ -46,7 +46,7 @@ struct shadow_stack {
 	struct shadow_counts counts;
 };
 
-/* What a jump or return came from and led to; `at_sp` is what lies at the new stack pointer. */
+/* The source and target of a jump or return; `at_sp` is the word at the new stack pointer. */
 struct shadow_target {
 	uint64_t pc, sp, area, at_sp;
 };

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cfi/rows.h"
-#include "cfi/rules.h"
+#include "cfi/rule_table.h"
+#include "cfi/unwind_rows.h"
 
 #define MAX_PROCESSES 64
 #define MAX_LOADS     16
@@ -29,7 +29,7 @@ struct file {
 };
 
 struct tables {
-	struct rule_table *book;
+	struct rule_table *rule_table;
 	void **blocks;
 	uint32_t n_blocks;
 	struct file *files;
@@ -41,8 +41,8 @@ struct tables {
 	size_t n_processes;
 	uint32_t owners;
 	struct native_tables native;
-	const char *spoilt;	 /* the sort of rules, or NULL */
-	struct wire_rule *wrong; /* copies of the rules, spoilt where they are of that sort */
+	const char *spoilt;	 /* the kind of rules, or NULL */
+	struct wire_rule *wrong; /* copies of the rules, spoilt where they are of that kind */
 	uint32_t n_wrong;
 };
 
@@ -60,41 +60,41 @@ static const void *block_of(const void *data, uint32_t block)
 	return block && block < tables->n_blocks ? tables->blocks[block] : NULL;
 }
 
-static void spoil(struct wire_rule *rule, const char *sort)
+static void spoil(struct wire_rule *rule, const char *kind)
 {
 	enum wire_ra ra = WIRE_RULE_RA(rule);
 
-	if (!strcmp(sort, "cfa") && rule->cfa == WIRE_CFA_SP && rule->cfa_offset == 48)
+	if (!strcmp(kind, "cfa") && rule->cfa == WIRE_CFA_SP && rule->cfa_offset == 48)
 		rule->cfa_offset += 8;
-	else if (!strcmp(sort, "chain") && rule->cfa == WIRE_CFA_FP)
+	else if (!strcmp(kind, "chain") && rule->cfa == WIRE_CFA_FP)
 		rule->cfa_offset += 8;
-	else if (!strcmp(sort, "plt") && rule->cfa == WIRE_CFA_PLT)
+	else if (!strcmp(kind, "plt") && rule->cfa == WIRE_CFA_PLT)
 		rule->cfa_offset = 6; /* as if it had pushed */
-	else if (!strcmp(sort, "memory") &&
+	else if (!strcmp(kind, "memory") &&
 		 (rule->cfa == WIRE_CFA_FP_DEREF || rule->cfa == WIRE_CFA_SP_DEREF))
 		rule->cfa_offset += 8;
-	else if (!strcmp(sort, "fp") && rule->fp == WIRE_FP_CFA)
+	else if (!strcmp(kind, "fp") && rule->fp == WIRE_FP_CFA)
 		rule->fp_offset -= 8;
-	else if (!strcmp(sort, "frame") && rule->fp == WIRE_FP_FP)
+	else if (!strcmp(kind, "frame") && rule->fp == WIRE_FP_FP)
 		rule->fp_offset -= 8;
-	else if (!strcmp(sort, "kept") && rule->ra & WIRE_RULE_RBX_SAVED)
+	else if (!strcmp(kind, "kept") && rule->ra & WIRE_RULE_RBX_SAVED)
 		rule->ra &= (uint8_t)~WIRE_RULE_RBX_SAVED;
-	else if (!strcmp(sort, "clone") && ra == WIRE_RA_CLONE)
+	else if (!strcmp(kind, "clone") && ra == WIRE_RA_CLONE)
 		rule->ra = WIRE_RA_CFA;
-	else if (!strcmp(sort, "signal") && ra == WIRE_RA_SIGNAL)
+	else if (!strcmp(kind, "signal") && ra == WIRE_RA_SIGNAL)
 		rule->ra = WIRE_RA_CFA;
-	else if (!strcmp(sort, "end") && ra == WIRE_RA_CFA && rule->cfa_offset == 32)
+	else if (!strcmp(kind, "end") && ra == WIRE_RA_CFA && rule->cfa_offset == 32)
 		rule->ra = WIRE_RA_END;
 }
 
-bool tables_spoil(struct tables *tables, const char *sort)
+bool tables_spoil(struct tables *tables, const char *kind)
 {
-	static const char *const sorts[] = { "cfa",   "chain", "plt",	"memory", "fp",
+	static const char *const kinds[] = { "cfa",   "chain", "plt",	"memory", "fp",
 					     "frame", "kept",  "clone", "signal", "end" };
 
-	for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
-		if (!strcmp(sort, sorts[i]))
-			tables->spoilt = sorts[i];
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kind, kinds[i]))
+			tables->spoilt = kinds[i];
 	return tables->spoilt != NULL;
 }
 
@@ -116,7 +116,7 @@ static const struct wire_rule *rule_of(const void *data, uint32_t number)
 	const struct wire_rule *rules;
 	uint32_t n;
 
-	rules = rule_table_rules(tables->book, &n);
+	rules = rule_table_rules(tables->rule_table, &n);
 	if (number >= n)
 		return NULL;
 	return tables->spoilt ? wrong_rule(tables, rules, number) : &rules[number];
@@ -136,7 +136,7 @@ struct tables *tables_new(void)
 {
 	struct tables *tables = must(calloc(1, sizeof(*tables)));
 
-	if (rule_table_new(&tables->book))
+	if (rule_table_new(&tables->rule_table))
 		abort();
 	tables->blocks = must(calloc(1, sizeof(*tables->blocks)));
 	tables->n_blocks = 1;
@@ -155,7 +155,7 @@ void tables_free(struct tables *tables)
 	free(tables->blocks);
 	free(tables->files);
 	free(tables->wrong);
-	rule_table_free(tables->book);
+	rule_table_free(tables->rule_table);
 	free(tables);
 }
 
@@ -276,8 +276,8 @@ static void compile(struct tables *tables, struct file *file, int fd, const void
 	struct error err = {};
 	int status;
 
-	status = fd >= 0 ? unwind_rows_compile(fd, tables->book, &rows, &err)
-			 : unwind_rows_compile_memory(bytes, size, tables->book, &rows, &err);
+	status = fd >= 0 ? unwind_rows_compile(fd, tables->rule_table, &rows, &err)
+			 : unwind_rows_compile_memory(bytes, size, tables->rule_table, &rows, &err);
 	if (status) {
 		fprintf(stderr, "tables: %s\n", err.text);
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of bpf/unwind_wire.h in plain memory, written right when they are asked for: each file
- * is compiled at its first sight, mappings are those of /proc/PID/maps at that moment. Simple, and
- * not the writer that the commands use: the two can be held against each other.
+ * Tables of bpf/unwind_wire.h in plain memory: a file is compiled when it is first mapped, and
+ * mappings are read from /proc/PID/maps. A simple writer, independent of that of the commands, so
+ * that the two can be compared.
  */
 #ifndef STACKTALLY_TESTS_TABLES_H
 #define STACKTALLY_TESTS_TABLES_H
@@ -14,8 +14,8 @@
 
 struct tables;
 
-/* Makes rules of one sort wrong from now on, to show that it is found. False: no such sort. */
-bool tables_spoil(struct tables *tables, const char *sort);
+/* Makes rules of one kind wrong from now on, to show that it is found. False: no such kind. */
+bool tables_spoil(struct tables *tables, const char *kind);
 
 struct tables *tables_new(void);
 void tables_free(struct tables *tables);

@@ -27,7 +27,7 @@ struct walker *walker_new(const char *spoil)
 		abort();
 	walker->tables = tables_new();
 	if (spoil && !tables_spoil(walker->tables, spoil)) {
-		fprintf(stderr, "no such sort of rules: %s\n", spoil);
+		fprintf(stderr, "no such kind of rules: %s\n", spoil);
 		exit(2);
 	}
 	return walker;

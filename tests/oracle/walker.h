@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The walk under test: the tables of live processes, compiled from the files that /proc says they
- * have mapped, and the step over them. And names for addresses, for what is printed.
+ * The walk under test, over tables that are compiled from the files that live processes map; and
+ * names for the addresses that are printed.
  */
 #ifndef STACKTALLY_TESTS_WALKER_H
 #define STACKTALLY_TESTS_WALKER_H
@@ -15,7 +15,7 @@
 
 struct walker;
 
-/* `spoil`: a sort of rules that are to be wrong (tables.h), or NULL. Exits if there is none such.
+/* `spoil`: a kind of rules that are to be wrong (tables.h), or NULL. Exits if there is none such.
  */
 struct walker *walker_new(const char *spoil);
 void walker_free(struct walker *walker);

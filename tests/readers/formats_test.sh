@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
-# The programs that people read our formats with find the same samples in all of them:
+# The programs with which people read our formats find the same samples in all of them:
 # formats_test.sh BUILD
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,19 +21,19 @@ fail() {
 }
 # check STATUS NAME WHY
 check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
-# same NAME EXPECTED FOUND: files
+# same NAME EXPECTED FOUND: the two files are the same, and not empty
 same() {
 	[ -s "$3" ] && diff "$2" "$3" >"$tmp/diff"
 	check $? "$1" "$(head -n 10 "$tmp/diff" "$tmp/err" 2>&1)"
 }
 
-# ---- what is read: recordings as they are, and one of what this machine does
+# ---- the input: the recordings of tests/golden, and a new one of this machine
 recordings=("$top"/tests/golden/recordings/{profile,threads,stackcount}.stacktally)
 if [ "$(id -u)" = 0 ] && "$build/profile" -q -F 499 -o "$tmp/live.stacktally" 1 2>"$tmp/err" -- \
 	bash -c 'for i in {1..200000}; do :; done; find /usr/lib -name "*.so" | sort | md5sum >/dev/null'; then
 	recordings+=("$tmp/live.stacktally")
 else
-	echo "skip a measurement of this machine: $(id -u | grep -qx 0 && tail -n 1 "$tmp/err" || echo not root)"
+	echo "skip a measurement of this machine: $([ "$(id -u)" = 0 ] && tail -n 1 "$tmp/err" || echo not root)"
 fi
 names=()
 for recording in "${recordings[@]}"; do
@@ -64,7 +64,7 @@ if command -v go >/dev/null && go tool pprof -h >/dev/null 2>&1 || [ -x "$(go en
 		same "$name: go tool pprof -top" "$tmp/$name.total" "$tmp/found"
 		grep -q '^command line: ' "$tmp/top" || [ "$name" = threads ]
 		check $? "$name: it shows the command line" "$(head "$tmp/top")"
-		# Against itself nothing is left.
+		# Compared with itself, nothing is left.
 		go tool pprof -top -sample_index=0 -diff_base="$tmp/$name.pb.gz" "$tmp/$name.pb.gz" \
 			>"$tmp/top" 2>"$tmp/err"
 		awk '/flat%/ { rows = 1; next } rows && $1 != 0 { exit 1 }' "$tmp/top" &&
@@ -91,7 +91,7 @@ if command -v protoc >/dev/null && [ -e $schema/profile.proto ]; then
 		gzip -dc <"$tmp/$name.pb.gz" | protoc --decode=perftools.profiles.Profile -I$schema \
 			profile.proto >"$tmp/decoded" 2>"$tmp/err"
 		check $? "$name: protoc decodes it" "$(cat "$tmp/err")"
-		# A field that the schema does not know would be shown by its number.
+		# protoc would print a field that is not in the schema by its number.
 		! grep -q '^ *[0-9]' "$tmp/decoded" && [ ! -s "$tmp/err" ]
 		check $? "$name: pprof's schema knows every field" "$(grep -m 3 '^ *[0-9]' "$tmp/decoded"; cat "$tmp/err")"
 	done
@@ -116,15 +116,15 @@ else
 	echo "skip flamegraph.pl: $why"
 fi
 
-# ---- what comes from npm
+# ---- readers from npm
 readers_npm "$build" || {
 	echo "skip pprof-format, speedscope, Firefox Profiler: $why"
 	exit $failed
 }
 read_as() { node "$here/read.mjs" "$modules" "$@" 2>"$tmp/err"; }
 
-# Firefox Profiler's command line asks a server that holds the file. It gives it half a second to
-# start, which is not enough on a busy machine: so it is started here.
+# Firefox Profiler's command line talks to a server, to which it gives half a second to start. That
+# is not enough on a busy machine, so the server is started here.
 export PROFILER_CLI_SESSION_DIR=$tmp/sessions
 mkdir "$PROFILER_CLI_SESSION_DIR"
 cli=("$modules/.bin/profiler-cli")
@@ -133,7 +133,7 @@ firefox() { # FILE
 	session=$(basename "$1")
 	node "${cli[@]}" --daemon "$1" --session "$session" >"$tmp/err" 2>&1 &
 	server=$!
-	# Who asks before it has the file makes it forget the session.
+	# A request before the file is loaded would end the session.
 	until grep -qs 'Profile loaded' "$tmp/sessions/$session.log"; do
 		kill -0 "$server" 2>"$tmp/null" || return 1
 		sleep 0.05
@@ -165,9 +165,10 @@ for name in "${names[@]}"; do
 	[ "$name" != threads ] || period=1000000
 	read_as speedscope "$tmp/$name.pb.gz" "$period" | head -n 1 >"$tmp/found"
 	same "$name: speedscope reads pprof" "$tmp/$name.total" "$tmp/found"
-	# It takes the time from one record to the next of its thread for the weight: no record, no weight.
-	read_as speedscope "$tmp/$name.perf" >"$tmp/found"
-	check $? "$name: speedscope reads perf script" "$(cat "$tmp/err")"
+	# Its weight of a record is the time until the next one of the thread, not a number of
+	# samples.
+	read_as speedscope "$tmp/$name.perf" >"$tmp/found" && [ "$(wc -l <"$tmp/found")" -gt 1 ]
+	check $? "$name: speedscope reads perf script" "$(cat "$tmp/found" "$tmp/err")"
 	grep -c '^[^	#].*:$' "$tmp/$name.perf" | sed 's/^/total /' >"$tmp/found"
 	same "$name: perf script has a record a sample" "$tmp/$name.total" "$tmp/found"
 	firefox "$tmp/$name.perf" >"$tmp/found"

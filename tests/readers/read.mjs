@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What readers of our formats make of a file: the samples in all, then those of each leaf.
-//	node read.mjs MODULES json FILE			ours, without a reader: what is expected
+// Reads a file with the code of other programs; prints the number of samples, then that of each leaf.
+//	node read.mjs MODULES json FILE			our JSON, read here: what is expected
 //	node read.mjs MODULES pprof FILE		pprof-format
 //	node read.mjs MODULES speedscope FILE [NS]	speedscope's importer, for any format it knows;
-//							NS: what it shows for one sample
-//	node read.mjs MODULES schema FILE		speedscope's schema: says what is wrong
+//							NS: nanoseconds that it shows for one sample
+//	node read.mjs MODULES schema FILE		speedscope's schema: prints what violates it
 //	node read.mjs MODULES firefox CLI-JSON...	profiler-cli's lists of functions
 import fs from "fs";
 import path from "path";
@@ -52,7 +52,7 @@ function readPprof() {
 	const strings = profile.stringTable.strings;
 	const functions = new Map(profile.function.map(f => [Number(f.id), f]));
 	const locations = new Map(profile.location.map(l => [Number(l.id), l]));
-	// What stores of profiles insist on.
+	// Stores of profiles demand that ids count up from 1.
 	for (const table of [profile.function, profile.location, profile.mapping])
 		table.forEach((row, i) => {
 			if (Number(row.id) !== i + 1)
@@ -69,8 +69,8 @@ function readPprof() {
 	print(leaves);
 }
 
-// The importer is in the middle of the page's only script: told to show it, in a page that has
-// nothing else.
+// The importer is in the middle of the page's only script. The script is changed to export it, and run in
+// a fake page.
 async function speedscopeImporter() {
 	const release = path.join(modules, "speedscope/dist/release");
 	const script = fs.readdirSync(release).find(name => /^speedscope-.*\.js$/.test(name));
@@ -95,7 +95,7 @@ async function speedscopeImporter() {
 		vm.runInContext(source.replace(promise, "globalThis.importer=$2;var $1=importer;$1.then"),
 			window);
 	} catch (error) {
-		if (!window.importer) // what comes after it is the page
+		if (!window.importer) // the code behind it needs a real page
 			throw error;
 	}
 	return window.importer;

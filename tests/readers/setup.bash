@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the tests of this directory: gets the readers, below BUILD/readers, and says what
-# cannot be had.
-#	readers_npm BUILD	node's packages, by package.json; sets `modules`, or `why`
-#	readers_flamegraph BUILD	flamegraph.pl; sets `flamegraph`, or `why`
+# Sourced by the tests of this directory: installs other programs that read our formats below
+# BUILD/readers.
+#	readers_npm BUILD	the node packages of package.json; sets `modules`, or `why` not
+#	readers_flamegraph BUILD	flamegraph.pl; sets `flamegraph`, or `why` not
 
-# shellcheck disable=SC2034 # for who sources it
+# shellcheck disable=SC2034 # the tests use the variables
 readers_npm() {
 	local directory=$1/readers/npm from
 	from=$(dirname "${BASH_SOURCE[0]}")/package.json
@@ -30,7 +30,8 @@ readers_npm() {
 	modules=$directory/node_modules
 }
 
-# Debian has it in a package of PostgreSQL's profiler, of which nothing else is needed.
+# Debian ships flamegraph.pl in plprofiler, a profiler for PostgreSQL, of which nothing else is
+# needed.
 # shellcheck disable=SC2034
 readers_flamegraph() {
 	local directory=$1/readers/flamegraph

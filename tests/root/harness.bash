@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the root tests share; sourced as: . harness.bash BUILD_DIR
-# Programs to measure come from tests/workloads, as make built them.
-# shellcheck shell=bash disable=SC2034 # variables are for those who source it
+# What all root tests share; sourced as: . harness.bash BUILD_DIR
+# The programs that are measured are those of tests/workloads.
+# shellcheck shell=bash disable=SC2034 # the tests use the variables
 set -u
 profile=$1/profile
 stackcount=$1/stackcount
@@ -9,10 +9,10 @@ programs=$1/tests/workloads
 tmp=$(mktemp -d)
 out=$tmp/out
 err=$tmp/err
-fate=$tmp/null # not /dev/null, which a test of full disks might replace
+fate=$tmp/null # in place of /dev/null: root, told to write a report to it, might replace the device
 started=()
 failed=0
-# Emulated machines are slower by so much that what is short here is not long enough there.
+# Factor on all times: emulated machines are slower.
 slow=1
 [ -n "${STACKTALLY_VM-}" ] && slow=4
 
@@ -24,17 +24,18 @@ fail() {
 }
 # check STATUS NAME WHY
 check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
-# calculates EXPRESSION: whether awk finds it true
+# calculates EXPRESSION: succeeds if awk finds the expression true
 calculates() { awk "BEGIN { exit !($1) }"; }
 
 # ---- running
-# measure ARGUMENT...: profile, its report in $out and the rest in $err; status in $status.
+# measure ARGUMENT...: runs profile; its report is in $out, its messages in $err, its status in
+# $status
 measure() {
 	"$profile" "$@" >"$out" 2>"$err"
 	status=$?
 }
-# measure_command [OPTION...] -- COMMAND...: the same with the report in folded lines, apart from
-# what the command writes to stdout, which is in $said
+# measure_command [OPTION...] -- COMMAND...: the same for a command; the report has folded lines,
+# and $said has what the command wrote to stdout
 measure_command() {
 	rm -f "$out" "$tmp/command.folded"
 	"$profile" -o "$tmp/command.folded" "$@" >"$tmp/said" 2>"$err"
@@ -42,8 +43,8 @@ measure_command() {
 	said=$(cat "$tmp/said")
 	mv "$tmp/command.folded" "$out" 2>>"$err"
 }
-# sample ARGUMENT...: starts profile and waits until it samples; sampled: ends it as Ctrl-C does,
-# its report in $out, folded
+# sample ARGUMENT...: starts profile and waits until it samples
+# sampled: ends it as Ctrl-C does; $out has its report in folded lines
 sample() {
 	: >"$tmp/run.text"
 	"$profile" -o - -o "$tmp/run.folded" --format text --format folded "$@" \
@@ -59,8 +60,9 @@ sampled() {
 	status=$?
 	mv "$tmp/run.folded" "$out"
 }
-# begin PROGRAM [ARGUMENT...]: starts it, waits for its `ready PID`; sets $pid (as it sees it
-# itself) and $child (the process started here, which a wrapper may be); $said has its lines.
+# begin PROGRAM [ARGUMENT...]: starts a program and waits until it prints `ready PID`. Sets $pid to
+# that PID (in the program's own namespace), $child to the process started here (the program, or a
+# wrapper around it), and $said to the lines it printed. end: kills it.
 begin() {
 	local line fifo=$tmp/fifo.${#started[@]}
 	mkfifo "$fifo"
@@ -81,7 +83,16 @@ end() {
 	{ wait "$child"; } 2>>"$fate"
 	exec {reading}<&-
 }
-# await SECONDS COMMAND...: until it succeeds
+# cpu_ticks PID: the CPU time that a process has used
+cpu_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
+# works PID TICKS: waits until a process has used that much more CPU time, so that it was sampled
+works() {
+	local until
+	until=$(($(cpu_ticks "$1") + $2))
+	worked() { [ "$(cpu_ticks "$1")" -ge "$2" ]; }
+	await 60 worked "$1" "$until" 2>>"$fate"
+}
+# await SECONDS COMMAND...: waits until the command succeeds
 await() {
 	local deadline=$((SECONDS + $1 * slow + 1))
 	until "${@:2}"; do
@@ -101,22 +112,22 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# ---- what came of it
-# total [FILE]: the sum of all counts of folded lines
+# ---- the results
+# total [FILE]: the sum of all counts in a folded report
 total() { awk '{ sum += $NF } END { print sum + 0 }' "${1-$out}"; }
-# counted REGEX [FILE]: the sum of the counts of those that match
+# counted REGEX [FILE]: the sum of the counts of the stacks that match
 counted() { re=$1 awk '{ line = $0; sub(/ [0-9]+$/, "", line) } line ~ ENVIRON["re"] { sum += $NF }
 	END { print sum + 0 }' "${2-$out}"; }
-# closing [FILE]: sets samples, stacks, lost from the closing line
+# closing [FILE]: sets $samples, $stacks and $lost from the closing line
 closing() {
 	samples=-1 stacks=-1 lost=-1
 	read -r samples stacks lost < <(sed -n \
 		's/^\([0-9]*\) samples, \([0-9]*\) stacks, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
 		tail -n 1)
 }
-# named_work REGEX: of user stacks (-U): what was sampled in burn(), or in code without a name, is
-# called so. Start-up and exit, a large share where a machine is slow, are in neither, but for what
-# has no name in the dynamic linker.
+# named_work REGEX: in a report of user stacks (-U), the samples in burn() and in code without a
+# name match. The start and the end of a program, a large share on a slow machine, are left out,
+# except for code in the dynamic linker that has no name.
 named_work() {
 	local work least=0.9
 	[ "$slow" -eq 1 ] || least=0.75
@@ -124,22 +135,31 @@ named_work() {
 	calculates "$(counted "$1") > $least * $work && $(counted "$1") > 20"
 }
 hottest() { tail -n 1 "${1-$out}"; }
-# says NAME REGEX [FILE]: the file (stderr) has such a line
+# says NAME REGEX [FILE]: the file ($err) has a line that matches
 says() {
 	grep -Eq -- "$2" "${3-$err}"
 	check $? "$1" "$(head -n 5 "${3-$err}" | cut -c 1-300)"
 }
-# has NAME REGEX: the folded report has a sample whose stack matches
+# has NAME REGEX: the folded report in $out has a sample whose stack matches
 has() {
 	[ "$(counted "$2")" -gt 0 ]
 	check $? "$1" "no /$2/ in: $(tail -n 3 "$out" | cut -c 1-300) $(tail -n 2 "$err")"
 }
-# lacks NAME REGEX
+# lacks NAME REGEX: the folded report in $out has samples, and none of their stacks matches
 lacks() {
+	if [ "$(total)" -eq 0 ]; then
+		fail "$1" "the report is empty: $(tail -n 2 "$err")"
+		return
+	fi
 	[ "$(counted "$2")" -eq 0 ]
 	check $? "$1" "$(grep -E -- "$2" "$out" | tail -n 3 | cut -c 1-300)"
 }
-# exits NAME STATUS: the last measure() did
+# none NAME: the last measure() succeeded, and its folded report has neither a sample nor a loss
+none() {
+	[ "$status" -eq 0 ] && [ ! -s "$out" ] && grep -qx '0 samples, 0 stacks, 0 lost' "$err"
+	check $? "$1" "exit status $status: $(tail -n 2 "$out" | cut -c 1-300) $(tail -n 2 "$err")"
+}
+# exits NAME STATUS: the last measure() ended with this exit status
 exits() {
 	[ "$status" -eq "$2" ]
 	check $? "$1" "exit status $status, not $2: $(head -n 3 "$err")"

@@ -22,15 +22,40 @@ static void assert_event(const char *name, uint32_t type, uint64_t config)
 /* The numbers are those of `perf stat -vv -e NAME`. */
 static void events_go_by_the_names_of_perf(void **state)
 {
+	static const struct {
+		const char *name;
+		uint32_t type;
+		uint64_t config;
+	} plain[] = {
+		{ "cpu-clock", 1, 0 },
+		{ "task-clock", 1, 1 },
+		{ "page-faults", 1, 2 },
+		{ "faults", 1, 2 },
+		{ "context-switches", 1, 3 },
+		{ "cs", 1, 3 },
+		{ "cpu-migrations", 1, 4 },
+		{ "migrations", 1, 4 },
+		{ "minor-faults", 1, 5 },
+		{ "major-faults", 1, 6 },
+		{ "alignment-faults", 1, 7 },
+		{ "emulation-faults", 1, 8 },
+		{ "cycles", 0, 0 },
+		{ "cpu-cycles", 0, 0 },
+		{ "instructions", 0, 1 },
+		{ "cache-references", 0, 2 },
+		{ "cache-misses", 0, 3 },
+		{ "branches", 0, 4 },
+		{ "branch-instructions", 0, 4 },
+		{ "branch-misses", 0, 5 },
+		{ "bus-cycles", 0, 6 },
+		{ "stalled-cycles-frontend", 0, 7 },
+		{ "stalled-cycles-backend", 0, 8 },
+		{ "ref-cycles", 0, 9 },
+	};
+
 	(void)state;
-	assert_event("cpu-clock", 1, 0);
-	assert_event("task-clock", 1, 1);
-	assert_event("page-faults", 1, 2);
-	assert_event("context-switches", 1, 3);
-	assert_event("cs", 1, 3);
-	assert_event("cycles", 0, 0);
-	assert_event("instructions", 0, 1);
-	assert_event("cache-misses", 0, 3);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		assert_event(plain[i].name, plain[i].type, plain[i].config);
 	assert_event("L1-dcache-loads", 3, 0);
 	assert_event("L1-dcache-load-misses", 3, 0x10000);
 	assert_event("LLC-stores", 3, 0x102);
@@ -68,26 +93,12 @@ static void others_are_refused_by_name(void **state)
 	}
 }
 
-static void every_listed_name_is_known(void **state)
-{
-	size_t n = 0;
-
-	(void)state;
-	for (const char *name; (name = clock_event_name(n)); n++) {
-		struct perf_event_attr attr = { 0 };
-
-		assert_int_equal(clock_event_by_name(name, &attr, NULL), 0);
-	}
-	assert_in_range(n, 20, 40);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_go_by_the_names_of_perf),
 		cmocka_unit_test(modifiers_exclude_the_other_side),
 		cmocka_unit_test(others_are_refused_by_name),
-		cmocka_unit_test(every_listed_name_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

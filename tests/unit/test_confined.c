@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Work in a confined child: what it may, what it may not, and what becomes of us when it fails. */
+/* Work in a confined child: what it can do, what it cannot, and how we survive its failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static struct confined start(void (*work)(void *context, int fd, FILE *output), 
 	return child;
 }
 
-/* ---- what it may */
+/* ---- what it can do */
 
 static void copy(void *context, int fd, FILE *output)
 {
@@ -98,7 +98,7 @@ static void test_result(void **state)
 	assert_int_equal(confined_read(&child, bytes, 1, soon(60 * SECOND)), -ENODATA);
 }
 
-/* ---- what it may not */
+/* ---- what it cannot do */
 
 enum attempt {
 	WRITE_FILE,
@@ -174,7 +174,7 @@ static void test_refusals(void **state)
 		if (worked[i])
 			fail_msg("attempt %d worked", i);
 	}
-	/* Who is not root is nobody else in there. */
+	/* Only root becomes nobody. */
 	assert_int_equal(worked[OPEN_SECRET], geteuid() != 0);
 	assert_int_equal(worked[OPEN_PLAIN], 1);
 	unlink(places.secret);
@@ -182,7 +182,7 @@ static void test_refusals(void **state)
 	rmdir(places.directory);
 }
 
-/* ---- how it may end */
+/* ---- how it ends */
 
 static void crash(void *context, int fd, FILE *output)
 {
@@ -227,7 +227,7 @@ static void test_loop(void **state)
 	confined_end(&child);
 }
 
-/* Takes memory until there is none. */
+/* Allocates until that fails. */
 static void eat(void *context, int fd, FILE *output)
 {
 	uint64_t taken = 0;
@@ -250,7 +250,7 @@ static void test_memory(void **state)
 	assert_in_range(taken, 1ull << 30, 3ull << 30);
 }
 
-/* A full pipe nobody reads from. */
+/* Fills a pipe that is not read. */
 static void flood(void *context, int fd, FILE *output)
 {
 	(void)context;
@@ -270,7 +270,7 @@ static void test_unread(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-/* ---- beside threads that are in the middle of everything */
+/* ---- beside threads that hold locks at the fork */
 
 #define N_THREADS 4
 
@@ -278,9 +278,9 @@ static atomic_bool stop;
 static atomic_int n_started;
 
 /*
- * libc's fork() waits for malloc() and stdio of other threads. The sanitizer's malloc() has no such
- * thing: a child made in the middle of one finds it half done, and waits or goes round for ever. So
- * all that a stream and a thread allocate is there before the first child.
+ * libc's fork() waits until no other thread is in malloc() or stdio. It cannot do so for the
+ * malloc() of a sanitizer, whose locks a child may find taken for ever. So under one, all that a
+ * stream and a thread allocate is allocated before the first child.
  */
 static void *disturb(void *unused)
 {

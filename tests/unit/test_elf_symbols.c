@@ -19,15 +19,15 @@ static struct pool *pool;
 static struct symbol_query find(const char *name, uint64_t address)
 {
 	struct symbol_query query = { .address = address };
-	struct elf_search *search = NULL;
+	struct elf_symbols *search = NULL;
 	struct elf_file *elf = NULL;
 	int fd = built_open(name);
 
 	assert_int_equal(elf_file_open(fd, &elf), 0);
-	assert_int_equal(elf_search_new(&query, 1, &search), 0);
-	assert_true(elf_search_file(search, elf) >= 0);
-	assert_int_equal(elf_search_finish(search, pool), 0);
-	elf_search_free(search);
+	assert_int_equal(elf_symbols_new(&query, 1, &search), 0);
+	assert_true(elf_symbols_file(search, elf) >= 0);
+	assert_int_equal(elf_symbols_finish(search, pool), 0);
+	elf_symbols_free(search);
 	elf_file_close(elf);
 	close(fd);
 	return query;
@@ -156,7 +156,7 @@ static void knows_the_c_library(void **state)
 			     " | awk '$4 == \"FUNC\" && $7 != \"UND\" && $3 > 0 { print $2 }' | "
 			     "sort -u",
 			     "re");
-	struct elf_search *search = NULL;
+	struct elf_symbols *search = NULL;
 	struct elf_file *elf = NULL;
 	unsigned long value;
 	size_t n = 0;
@@ -174,9 +174,9 @@ static void knows_the_c_library(void **state)
 	assert_int_equal(pclose(output), 0);
 	assert_true(n > 1000);
 	assert_int_equal(elf_file_open(fd, &elf), 0);
-	assert_int_equal(elf_search_new(queries, n, &search), 0);
-	assert_int_equal(elf_search_file(search, elf), 0); /* no .symtab */
-	assert_int_equal(elf_search_finish(search, pool), 0);
+	assert_int_equal(elf_symbols_new(queries, n, &search), 0);
+	assert_int_equal(elf_symbols_file(search, elf), 0); /* no .symtab */
+	assert_int_equal(elf_symbols_finish(search, pool), 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_non_null(queries[i].name);
 		assert_int_equal(queries[i].start, queries[i].address);
@@ -184,7 +184,7 @@ static void knows_the_c_library(void **state)
 		if (strcmp(queries[i].name, "pread") == 0 || strcmp(queries[i].name, "__read") == 0)
 			fail_msg("%s has a better name", queries[i].name);
 	}
-	elf_search_free(search);
+	elf_symbols_free(search);
 	elf_file_close(elf);
 	close(fd);
 	free(queries);
@@ -214,11 +214,11 @@ static void names_what_has_no_symbol(void **state)
 	free(bytes);
 }
 
-/* Names that are found in a damaged file may be wrong, but nothing else may go wrong. */
+/* A damaged file may give wrong names, but neither crashes nor errors. */
 static size_t look_at(const uint8_t *bytes, size_t size)
 {
 	struct symbol_query queries[64] = { 0 };
-	uint8_t *copy = malloc(size ? size : 1); /* so that a byte too many is noticed */
+	uint8_t *copy = malloc(size ? size : 1); /* so that reads beyond it are noticed */
 	size_t n = 0;
 
 	memcpy(copy, bytes, size);
@@ -246,7 +246,7 @@ static void survives_damage(void **state)
 		size_t at;
 
 		random = random * 1664525 + 1013904223;
-		/* The headers at both ends more often than the rest. */
+		/* Damages the headers at both ends more often than the rest. */
 		at = (random >> 3) % (i % 3 == 0 ? 1024 : size);
 		if (i % 3 == 1)
 			at = size - 1 - at % 2048;

@@ -9,7 +9,7 @@
 
 #include "built_files.h"
 #include "trigger/functions.h"
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 #include "trigger/unprobeable.h"
 
 static const char *const SOURCE =

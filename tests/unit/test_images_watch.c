@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What who watches the images is told, by records and by looks at /proc. */
+/* The callbacks of struct images_watch, on records and on reads of /proc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #include "process/images_events.h"
 
-#define NOBODY 0x3ffffff0 /* beyond any pid */
+#define NOBODY 0x3ffffff0 /* above the kernel's largest process id */
 
 static struct {
 	struct images *images;
@@ -92,7 +92,7 @@ static void test_records(void **state)
 	uint32_t n = 77;
 
 	(void)state;
-	map(NOBODY, 5, 0x10000); /* nothing is known of it */
+	map(NOBODY, 5, 0x10000); /* not known: no call */
 	assert_heard("");
 	assert_null(images_current(watched.images, NOBODY, &n));
 	assert_int_equal(n, 77);
@@ -113,7 +113,7 @@ static void test_records(void **state)
 	assert_int_equal(n, 2);
 	map(NOBODY + 1, 21, 0x80000);
 	assert_heard("changed 1, ");
-	/* Told late: the child has what its parent had then, not what it has now. */
+	/* The record comes late: the child has what its parent had then, not what it has now. */
 	map(NOBODY, 30, 0x20000);
 	assert_heard("changed 0, ");
 
@@ -126,7 +126,7 @@ static void test_records(void **state)
 	images_exit(watched.images, NOBODY + 1, 52);
 	assert_heard("");
 
-	/* The id is given to another process while its exit is not told. */
+	/* The id is reused, and the record of the exit was lost. */
 	assert_int_equal(images_fork(watched.images, NOBODY, NOBODY + 2, 60), 0);
 	assert_heard("ended 0, ");
 	images_set_watch(watched.images, NULL);

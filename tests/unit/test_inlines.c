@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Inlined functions from the child that reads DWARF, and from one that was taken over. */
+/* Inlined functions, received from the child that reads DWARF and from one that was taken over. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "built_files.h"
 #include "symbolize/inlines_internal.h"
 
@@ -45,7 +46,7 @@ static void found_clear(struct found *found)
 	pool_free(found->pool);
 }
 
-/* Asks for every address of outer(). */
+/* Looks up every address of outer(). */
 static void look(struct found *found, const char *name)
 {
 	uint64_t size, start = built_value("plain", "outer", &size);
@@ -117,9 +118,9 @@ static void torn_dwarf_is_survived(void **state)
 	found_clear(&found);
 }
 
-/* ---- from a child that says what it likes */
+/* ---- from a child that was taken over */
 
-/* What receiving these bytes comes to. */
+/* The result of receiving these bytes. */
 static int receive(struct found *found, const void *bytes, size_t size)
 {
 	own(confined_end) struct confined child = CONFINED_NONE;
@@ -135,7 +136,7 @@ static int receive(struct found *found, const void *bytes, size_t size)
 	close(ends[1]);
 	assert_int_equal(confined_open(ends[0], &child), 0);
 	return inlines_receive(found->inlines, &child, found->queries, found->n,
-			       inlines_now_ns() + 10000000000ull);
+			       monotonic_ns() + 10 * NS_PER_SECOND);
 }
 
 static void expect(const uint32_t *words, size_t n, int result, uint32_t chain_of_1)

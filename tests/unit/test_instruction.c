@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What instructions do to the stack and to registers, and the frames that follow from them. */
+/* The decoder of instructions, and the frames that follow from instructions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,13 +27,13 @@ static const struct decoded {
 	{ "\x48\x83\xe4\xe0", 4, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_SP) },
 	{ "\x48\x89\xe5", 3, INSTRUCTION_MOVE, REGISTER_BP, REGISTER_SP, 0, 0 },
 	{ "\x48\x8b\xec", 3, INSTRUCTION_MOVE, REGISTER_BP, REGISTER_SP, 0, 0 },
-	/* Half a register is no address. */
+	/* 32 bits are no address. */
 	{ "\x89\xe5", 2, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_BP) },
 	{ "\x48\x8d\x65\xd8", 4, INSTRUCTION_ADDRESS, REGISTER_SP, REGISTER_BP, -40, 0 },
 	{ "\x4c\x8d\x54\x24\x08", 5, INSTRUCTION_ADDRESS, 10, REGISTER_SP, 8, 0 },
 	{ "\x48\x8b\x64\x24\x40", 5, INSTRUCTION_LOAD, REGISTER_SP, REGISTER_SP, 64, 0 },
 	{ "\x48\x89\x5c\x24\x18", 5, INSTRUCTION_STORE, REGISTER_BX, REGISTER_SP, 24, 0 },
-	/* With an index, and relative to the instruction: no place that is known. */
+	/* With an index, and relative to rip: not an address base + offset. */
 	{ "\x48\x89\x04\xcc", 4, INSTRUCTION_STORE, REGISTER_AX, REGISTER_NONE, 0, 0 },
 	{ "\x48\x8b\x05\x01\x02\x03\x04", 7, INSTRUCTION_LOAD, REGISTER_AX, REGISTER_NONE,
 	  0x04030201, 0 },
@@ -46,7 +46,7 @@ static const struct decoded {
 	{ "\x0f\x84\x00\x01\x00\x00", 6, INSTRUCTION_BRANCH, 0, 0, 256, 0 },
 	{ "\xff\xe0", 2, INSTRUCTION_JUMP_SOMEWHERE, 0, 0, 0, 0 },
 	{ "\x0f\x0b", 2, INSTRUCTION_STOP, 0, 0, 0, 0 },
-	/* The upper half of a register's lower half, or with REX another register. */
+	/* ah to bh, or with REX other registers. */
 	{ "\xb4\x01", 2, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_AX) },
 	{ "\x40\xb5\x01", 3, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_BP) },
 	{ "\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08", 10, INSTRUCTION_OTHER, 0, 0, 0,
@@ -54,7 +54,7 @@ static const struct decoded {
 	{ "\x31\xed", 2, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_BP) },
 	{ "\x48\x39\xeb", 3, INSTRUCTION_OTHER, 0, 0, 0, 0 },
 	{ "\xf6\x45\x00\x01", 4, INSTRUCTION_OTHER, 0, 0, 0, 0 },
-	/* Of vectors: VEX, EVEX, XOP. None writes what looks like rsp. */
+	/* VEX, EVEX, XOP: a vector register's number is not that of rsp. */
 	{ "\xc5\xf9\x6f\x64\x24\x10", 6, INSTRUCTION_OTHER, 0, 0, 0, 0 },
 	{ "\x62\xf1\xfd\x48\x6f\x64\x24\x01", 8, INSTRUCTION_OTHER, 0, 0, 0, 0 },
 	{ "\x8f\xe8\xf8\xa3\x42\x10\x10", 7, INSTRUCTION_OTHER, 0, 0, 0, 0 },
@@ -75,7 +75,7 @@ static void test_instructions(void **state)
 		    of.written != wanted->written)
 			fail_msg("case %zu: size %u, kind %u, reg %u, base %u, offset %d, %x", i,
 				 of.size, of.kind, of.reg, of.base, of.offset, of.written);
-		/* Cut short, it is none, and nothing behind it is read. */
+		/* Truncated, it is none, and nothing behind it is read. */
 		for (size_t size = 0; size < wanted->size; size++) {
 			of = instruction_decode((const uint8_t *)wanted->bytes, size);
 			assert_int_equal(of.kind, INSTRUCTION_UNKNOWN);
@@ -98,7 +98,7 @@ static void test_no_instructions(void **state)
 
 /* ---- frames */
 
-/* Takes the instructions one by one; returns whether a function may do that. */
+/* Steps through the instructions; returns whether a function may contain them. */
 static bool step(struct flow_state *frame, const char *bytes, size_t size)
 {
 	for (size_t at = 0; at < size;) {
@@ -148,7 +148,7 @@ static void test_frames(void **state)
 	/* lea -8(%rbp),%rsp; pop %rbx; pop %rbp */
 	assert_true(STEP(&frame, "\x48\x8d\x65\xf8\x5b\x5d"));
 	assert_true(flow_may_leave(&frame));
-	/* There is nothing of its own on the stack to pop. */
+	/* Only the return address is left to pop. */
 	assert_false(STEP(&frame, "\x5d"));
 }
 
@@ -170,7 +170,7 @@ static void test_alignment(void **state)
 	assert_int_equal(rule.cfa, WIRE_CFA_SP_DEREF);
 	assert_int_equal(rule.cfa_offset, 48);
 	assert_int_equal(rule.extra, 8);
-	/* From another place, the stack pointer is lost: mov 32(%rsp),%rsp */
+	/* From another slot: mov 32(%rsp),%rsp */
 	assert_false(STEP(&frame, "\x48\x8b\x64\x24\x20"));
 	/* mov 48(%rsp),%rsp */
 	assert_true(STEP(&frame, "\x48\x8b\x64\x24\x30"));
@@ -182,11 +182,11 @@ static void test_lost(void **state)
 	struct flow_state frame = flow_entry(), other = flow_entry(), both;
 
 	(void)state;
-	/* xor %ebp,%ebp: what it was is nowhere; push %rbp does not save it then. */
+	/* xor %ebp,%ebp: its value is lost; push %rbp does not save it then. */
 	assert_true(STEP(&frame, "\x31\xed\x55\x5d"));
 	assert_int_equal(rule_of(&frame).fp, WIRE_FP_UNDEFINED);
 	assert_false(flow_may_leave(&frame));
-	/* Two ways that meet: where the stack pointer is the same. */
+	/* Two paths can meet if they have the same stack pointer. */
 	assert_true(flow_meet(&frame, &other, &both));
 	assert_int_equal(rule_of(&both).fp, WIRE_FP_UNDEFINED);
 	assert_true(STEP(&other, "\x50"));

@@ -152,7 +152,7 @@ static void ends_at_what_is_broken(void **state)
 	put_header(0x4A695444, 40);
 	put_load(0x1000, 0x10, 1, "before");
 	put32(0);
-	put32(3); /* smaller than itself */
+	put32(3); /* smaller than its header */
 	put64(0);
 	put_load(0x2000, 0x10, 1, "behind");
 	assert_string_equal(find(0x1000), "before@1000");
@@ -189,7 +189,7 @@ static void nameless_code_has_no_name(void **state)
 	(void)state;
 	put_header(0x4A695444, 40);
 	put_load(0x1000, 0x10, 1, "");
-	put_load(UINT64_MAX - 8, 0x20, 2, "wraps"); /* ends behind the end of memory */
+	put_load(UINT64_MAX - 8, 0x20, 2, "wraps"); /* reaches beyond the address space */
 	assert_string_equal(find(0x1000), "");
 	assert_string_equal(find(UINT64_MAX - 1), "wraps@fffffffffffffff7");
 	assert_string_equal(find(0x4), "");

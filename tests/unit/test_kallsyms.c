@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "kernel/kallsyms.h"
+#include "kernel/kallsyms_lines.h"
 
 static int file_of(const char *text)
 {
@@ -180,6 +181,58 @@ static void tells_when_addresses_are_hidden(void **state)
 	kallsyms_free(kallsyms);
 }
 
+static bool shows_addresses(const char *text)
+{
+	int fd = file_of(text);
+	bool shows = kallsyms_lines_show_addresses(fd);
+
+	close(fd);
+	return shows;
+}
+
+static void a_few_lines_tell_whether_addresses_are_shown(void **state)
+{
+	char many[100 * 40] = "";
+
+	(void)state;
+	assert_true(shows_addresses(list));
+	assert_false(shows_addresses("0000000000000000 T _text\n0000000000000000 T schedule\n"));
+	assert_false(shows_addresses(""));
+	for (int i = 0; i < 63; i++)
+		strcat(many, "0000000000000000 A per_cpu\n");
+	strcat(many, "ffffffff81000000 T _text\n");
+	assert_true(shows_addresses(many));
+	memset(many, 0, sizeof(many));
+	for (int i = 0; i < 64; i++)
+		strcat(many, "0000000000000000 A per_cpu\n");
+	strcat(many, "ffffffff81000000 T _text\n");
+	assert_false(shows_addresses(many));
+}
+
+static int take_line(void *context, const struct kallsyms_line *line)
+{
+	char *all = context;
+
+	sprintf(all + strlen(all), "%lx %c %s %s;", (unsigned long)line->address, line->type,
+		line->name, line->module ? line->module : "-");
+	assert_int_equal(line->name_size, strlen(line->name));
+	assert_int_equal(line->module_size, line->module ? strlen(line->module) : 0);
+	return strcmp(line->name, "stop") == 0 ? 7 : 0;
+}
+
+static void lines_have_their_parts(void **state)
+{
+	char all[400] = "";
+	int fd = file_of("ffffffff81000000 T _stext\n\njunk\n1\n1 T\n1 T \n2Tx\n2 T x\n"
+			 "3 t f\t[ext4]\n4 t g\t\n5 t h\tno\n6 D stop\n7 T after\n");
+
+	(void)state;
+	assert_int_equal(kallsyms_lines_read(fd, take_line, all), 7);
+	assert_string_equal(all, "ffffffff81000000 T _stext -;2 T x -;3 t f [ext4];4 t g -;"
+				 "5 t h -;6 D stop -;");
+	close(fd);
+}
+
 static void survives_damage(void **state)
 {
 	(void)state;
@@ -255,6 +308,8 @@ int main(void)
 		cmocka_unit_test(never_beyond_the_end),
 		cmocka_unit_test(without_modules_the_next_symbol_ends),
 		cmocka_unit_test(tells_when_addresses_are_hidden),
+		cmocka_unit_test(a_few_lines_tell_whether_addresses_are_shown),
+		cmocka_unit_test(lines_have_their_parts),
 		cmocka_unit_test(survives_damage),
 		cmocka_unit_test(a_failing_read_is_an_error),
 		cmocka_unit_test(knows_the_running_kernel),

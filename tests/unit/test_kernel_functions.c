@@ -5,11 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "trigger/kernel_functions.h"
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 
 static char KALLSYMS[] = "ffffffff81000000 T _stext\n"
 			 "ffffffff81001000 T vfs_read\n"
@@ -39,6 +41,16 @@ static char BLACKLIST[] = "0xffffffff81007000-0xffffffff81007020\tvfs_black\njun
 static char HIDDEN[] = "0000000000000000 T vfs_read\n0000000000000000 t vfs_write\n"
 		       "0000000000000000 t vfs_write\n";
 
+static int file_of(const char *text)
+{
+	int fd = memfd_create("list", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
 static int read_texts(char *kallsyms, char *traceable, char *sites, char *blacklist,
 		      const char *pattern, bool exact, struct nearest *nearest,
 		      struct kernel_functions *ret_functions)
@@ -46,18 +58,17 @@ static int read_texts(char *kallsyms, char *traceable, char *sites, char *blackl
 	char *const texts[] = { kallsyms, traceable, sites, blacklist };
 	struct matcher *matcher = NULL;
 	struct error err = { 0 };
-	FILE *files[4] = { NULL };
-	int rc;
+	int files[4], rc;
 
 	for (size_t i = 0; i < 4; i++)
-		files[i] = texts[i] ? fmemopen(texts[i], strlen(texts[i]), "r") : NULL;
+		files[i] = texts[i] ? file_of(texts[i]) : -1;
 	assert_int_equal(matcher_new(pattern, false, &matcher, &err), 0);
 	rc = kernel_functions_read(&(struct kernel_texts){ files[0], files[1], files[2], files[3] },
 				   matcher, exact, nearest, ret_functions, &err);
 	matcher_free(matcher);
 	for (size_t i = 0; i < 4; i++) {
-		if (files[i])
-			fclose(files[i]);
+		if (files[i] >= 0)
+			close(files[i]);
 	}
 	return rc;
 }

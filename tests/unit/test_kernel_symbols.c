@@ -51,12 +51,12 @@ static int address_of(void *context, const char *name, uint64_t *ret_address)
 
 static bool find(struct script *script, uint64_t address, struct kernel_symbol *ret_symbol)
 {
-	const struct kernel_lookup asker = { script, symbol_at, address_of };
+	const struct kernel_lookup lookup = { script, symbol_at, address_of };
 	static char module[64];
 	struct kernel_symbols *asked;
 	bool found;
 
-	assert_int_equal(kernel_symbols_new(&asker, &asked), 0);
+	assert_int_equal(kernel_symbols_new(&lookup, &asked), 0);
 	found = kernel_symbols_find(asked, address, ret_symbol);
 	if (found) {
 		snprintf(module, sizeof(module), "%s", ret_symbol->module);
@@ -172,23 +172,23 @@ static void says_what_the_list_says(void **state)
 	struct kallsyms *list = NULL;
 	struct kernel_symbols *asked;
 	struct stacktally *skeleton;
-	struct kernel_lookup asker;
+	struct kernel_lookup lookup;
 
 	(void)state;
 	libbpf_set_print(quiet);
 	skeleton = stacktally__open();
 	assert_non_null(skeleton);
-	kernel_lookup_choose(skeleton);
+	kernel_lookup_select(skeleton);
 	if (!bpf_program__autoload(skeleton->progs.symbol_at) || stacktally__load(skeleton) < 0) {
 		stacktally__destroy(skeleton);
 		skip(); /* not allowed, or an older kernel */
 	}
-	assert_true(kernel_lookup_get(skeleton, &asker));
+	assert_true(kernel_lookup_get(skeleton, &lookup));
 	assert_int_equal(kallsyms_read(symbols, -1, &list), 0);
 	if (kallsyms_are_hidden(list)) {
-		assert_int_equal(kernel_symbols_new(&asker, &asked), -ENOTSUP);
+		assert_int_equal(kernel_symbols_new(&lookup, &asked), -ENOTSUP);
 	} else {
-		assert_int_equal(kernel_symbols_new(&asker, &asked), 0);
+		assert_int_equal(kernel_symbols_new(&lookup, &asked), 0);
 		compare(list, asked);
 		kernel_symbols_free(asked);
 	}

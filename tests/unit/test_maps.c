@@ -13,7 +13,7 @@
 
 #include "process/maps.h"
 
-/* The text in memory of exactly its size, so that a read beyond it is caught. */
+/* Copies the text to memory of exactly its size, so that sanitizers catch a read beyond it. */
 static char *exactly(const char *text, const char **ret_end)
 {
 	size_t size = strlen(text);
@@ -123,7 +123,7 @@ static void test_malformed_lines_are_skipped(void **state)
 
 		if (first_line(lines[i], &line, name, sizeof(name)))
 			fail_msg("taken for a line: %s", lines[i]);
-		/* Nor does it hide the next one. */
+		/* The next line is still found. */
 		snprintf(text, sizeof(text), "%s\n3000-4000 r-xp 0 0:5 7 good\n", lines[i]);
 		assert_true(first_line(text, &line, name, sizeof(name)));
 		assert_int_equal(line.start, 0x3000);
@@ -143,7 +143,7 @@ static void test_a_name_with_nul_is_no_line(void **state)
 	assert_false(maps_next(&at, text + sizeof(text) - 1, &line));
 }
 
-/* Every line the kernel writes for this process is taken, and this function is in one. */
+/* Every line of our own maps is parsed, and this function is in one. */
 static void test_own_maps(void **state)
 {
 	uint64_t here = (uintptr_t)test_own_maps, before = 0;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "trigger/spec.h"
+#include "trigger/matcher.h"
 
 static bool fits(const char *pattern, bool regexp, const char *name)
 {

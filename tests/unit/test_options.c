@@ -479,19 +479,27 @@ static void test_tables(void **state)
 	check_table(&stackcount_command_line);
 }
 
-/* What --format is said to take is what there is. */
+/* --help and completion offer the names of all writers, in their order. */
 static void test_formats(void **state)
 {
-	char words[] = SHARED_FORMATS;
+	char words[] = SHARED_FORMATS, listed[] = SHARED_FORMATS_HELP;
+	char *word = strtok(words, " ");
+	size_t n = 0;
 
 	(void)state;
-	for (size_t i = 0; writers[i]; i++)
-		if (!strstr(SHARED_FORMATS, writers[i]->name) ||
-		    !strstr(SHARED_FORMATS_HELP, writers[i]->name))
-			fail_msg("%s is not offered", writers[i]->name);
-	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
-		if (strcmp(word, "recording") && !writer_by_name(word))
-			fail_msg("there is no %s", word);
+	for (; writers[n]; n++, word = strtok(NULL, " "))
+		assert_string_equal(word, writers[n]->name);
+	assert_null(word);
+	assert_true(n >= 9);
+	word = strtok(listed, ", ");
+	for (size_t i = 0; i < n; i++, word = strtok(NULL, ", ")) {
+		if (i == n - 1) {
+			assert_string_equal(word, "or");
+			word = strtok(NULL, ", ");
+		}
+		assert_string_equal(word, writers[i]->name);
+	}
+	assert_null(word);
 }
 
 int main(void)

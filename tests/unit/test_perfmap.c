@@ -79,7 +79,8 @@ static void the_last_line_holds(void **state)
 static void names_are_taken_whole(void **state)
 {
 	(void)state;
-	/* Java, node and .NET write blanks, semicolons and more; the last line may not be ended. */
+	/* Java, node and .NET write blanks, semicolons and more; the last line may lack its
+	 * newline. */
 	assert_string_equal(find("10 10 Lcom/a;::b (int, int) [x]\n", 0x18),
 			    "Lcom/a;::b (int, int) [x]@10");
 	assert_string_equal(find("10 10 LazyCompile:~f /a b.js:1:2", 0x18),
@@ -97,7 +98,7 @@ static void skips_what_is_no_entry(void **state)
 	assert_string_equal(find("10 0 empty\n", 0x10), "");
 	/* A number that does not fit. */
 	assert_string_equal(find("10000000000000010 10 x\n", 0x10), "");
-	/* One that reaches beyond the end of the address space does not come out at its start. */
+	/* A range beyond the end of the address space does not wrap around to its start. */
 	assert_string_equal(find("fffffffffffffff0 ffffffffffffffff top\n", 0x10), "");
 	assert_string_equal(find("fffffffffffffff0 10 top\n", UINT64_MAX), "top@fffffffffffffff0");
 }

@@ -4,11 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "recording/recording.h"
 #include "report/writer.h"
 #include "view/profile.h"
 #include "view/summary.h"
@@ -112,7 +115,7 @@ static void merges_what_looks_alike(void **state)
 	profile_clear(NULL);
 }
 
-/* Large counts, in an order that is none: sorted by all of their bits; ties as first seen. */
+/* Large shuffled counts are sorted by all of their bits, ties in order of appearance. */
 static void sorts_by_count(void **state)
 {
 	struct data *data = *state;
@@ -175,7 +178,7 @@ static void counts_missed_sides(void **state)
 	profile_clear(&profile);
 }
 
-/* The same number that a profile by process and address has. */
+/* The summary's numbers are those of a profile by process and address. */
 static void is_summed_up_without_being_built(void **state)
 {
 	struct data *data = *state;
@@ -201,7 +204,7 @@ static void is_summed_up_without_being_built(void **state)
 	profile_clear(&profile);
 }
 
-/* Stacks with inlined functions grow, up to a limit, and then say that they were cut. */
+/* Inlined functions lengthen stacks up to a limit, beyond which they are marked as cut. */
 static void inlined_frames_are_bounded(void **state)
 {
 	struct data *data = *state;
@@ -228,7 +231,7 @@ static void inlined_frames_are_bounded(void **state)
 	profile_clear(&profile);
 }
 
-/* Many stacks: some that merge lie between others that stay. */
+/* Many stacks, some of which merge, among others that do not. */
 static void many_stacks_merge(void **state)
 {
 	enum { N = 4000, NAMES = 50 };
@@ -242,7 +245,7 @@ static void many_stacks_merge(void **state)
 		snprintf(name, sizeof(name), "f%u", i % NAMES);
 		address(data, i, 1, name, 0);
 	}
-	/* Each call path twice, at other addresses. */
+	/* Each call path twice, at different addresses. */
 	for (uint32_t i = 0; i < N; i++) {
 		uint32_t path = i / 2, twin = i % 2 * NAMES;
 		uint32_t frames[3] = { path % NAMES + twin, path / NAMES % NAMES + twin, twin };
@@ -293,13 +296,13 @@ static void names_cannot_forge_lines(void **state)
 		{ "a\nb\tc\x7f", "a?b?c?" },
 		{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5", "caf\xc3\xa9 \xe2\x82\xac "
 							       "\xf0\x9f\x94\xa5" },
-		{ "\xc2\x9b", "?" },		/* a control of eight bits */
+		{ "\xc2\x9b", "?" },		/* a C1 control character */
 		{ "\xe2\x80\xa8", "?" },	/* a line separator */
 		{ "a\xe2\x80\xae z", "a? z" },	/* right to left */
 		{ "\xe2\x81\xa7", "?" },	/* an isolate */
-		{ "\xef\xbf\xbf", "?" },	/* no character */
+		{ "\xef\xbf\xbf", "?" },	/* a noncharacter */
 		{ "\xef\xbb\xbf", "?" },	/* a byte order mark */
-		{ "\xff\xc3", "??" },		/* no UTF-8 */
+		{ "\xff\xc3", "??" },		/* not UTF-8 */
 		{ "\xc0\x8a", "??" },		/* an overlong newline */
 		{ "\xed\xa0\x80", "???" },	/* a surrogate */
 		{ "\xf4\x90\x80\x80", "????" }, /* beyond the last character */
@@ -327,8 +330,85 @@ static void writers_are_found(void **state)
 	assert_null(writer_by_name(""));
 	assert_ptr_equal(writer_by_path("a/b.folded"), &folded_writer);
 	assert_ptr_equal(writer_by_path("out.txt"), &text_writer);
+	assert_ptr_equal(writer_by_path("x.stacktally"), &recording_writer);
+	assert_ptr_equal(writer_by_path("x.json"), &json_writer);
+	assert_ptr_equal(writer_by_path("x.speedscope.json"), &speedscope_writer);
 	assert_null(writer_by_path(".txt"));
 	assert_null(writer_by_path("txt"));
+}
+
+/* What report_write() writes, allocated. */
+static char *written(struct data *data, const struct writer *writer, struct report_head head)
+{
+	const struct profile_meta meta = { .title = "Title" };
+	const struct report_options options = { .per_process = true };
+	const struct report report = { .measurement = { &meta, data->tally, data->names },
+				       .options = &options,
+				       .head = head };
+	struct error err = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(report_write(writer, &report, out, &err), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void heads_separate_reports(void **state)
+{
+	const time_t time = 45296; /* 12:34:56 */
+	const struct {
+		const struct writer *writer;
+		struct report_head head;
+		const char *before;
+	} cases[] = {
+		{ &text_writer, { .title = true }, "Title\n\n" },
+		{ &text_writer, { .title = false }, "\n" },
+		{ &text_writer, { .follows = true }, "\n" },
+		{ &text_writer, { .follows = true, .time = time }, "\n12:34:56\n" },
+		{ &folded_writer, { .title = true }, "" },
+		{ &folded_writer, { .follows = true }, "\n" },
+		{ &folded_writer, { .follows = true, .time = time }, "12:34:56\n" },
+		{ &json_writer, { .title = true, .follows = true, .time = time }, "" },
+	};
+
+	count(*state, 7, 1, TALLY_STACK_NONE, TALLY_STACK_NONE);
+	setenv("TZ", "UTC", 1);
+	tzset();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *bare = written(*state, &folded_writer, (struct report_head){ 0 });
+		char *text = written(*state, cases[i].writer, cases[i].head);
+		size_t size = strlen(cases[i].before);
+
+		if (strncmp(text, cases[i].before, size) != 0 || text[size] == '\n')
+			fail_msg("case %zu begins with: %s", i, text);
+		if (cases[i].writer == &folded_writer)
+			assert_string_equal(text + size, bare);
+		free(text);
+		free(bare);
+	}
+}
+
+/* The recording does not depend on options and heads. */
+static void recordings_are_reports(void **state)
+{
+	struct data *data = *state;
+	const struct profile_meta meta = { .title = "Title" };
+	struct error err = { 0 };
+	char *saved = NULL, *text;
+	size_t size;
+	FILE *out = open_memstream(&saved, &size);
+
+	count(data, 7, 1, TALLY_STACK_NONE, TALLY_STACK_NONE);
+	assert_non_null(out);
+	assert_int_equal(recording_save(out, &meta, data->tally, data->names, &err), 0);
+	assert_int_equal(fclose(out), 0);
+	text = written(data, &recording_writer, (struct report_head){ .title = true });
+	assert_memory_equal(text, saved, size);
+	free(text);
+	free(saved);
 }
 
 /* A full disk: the writer stops, and the error stays with the stream. */
@@ -338,13 +418,14 @@ static void write_errors_stay_with_the_stream(void **state)
 	struct report_options options = { .per_process = true };
 	struct error err = { 0 };
 	struct profile profile;
+	const struct report report = { .options = &options, .profile = &profile };
 	FILE *full = fopen("/dev/full", "we");
 
 	assert_non_null(full);
 	for (uint32_t i = 0; i < 100000; i++)
 		count(data, 1, i, TALLY_STACK_NONE, TALLY_STACK_NONE);
 	profile = build(data, text_writer.view(&options));
-	assert_int_equal(text_writer.write(&profile, &options, full, &err), 0);
+	assert_int_equal(text_writer.write(&report, full, &err), 0);
 	assert_true(ferror(full));
 	fclose(full);
 	profile_clear(&profile);
@@ -355,6 +436,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(merges_what_looks_alike, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sorts_by_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(heads_separate_reports, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(recordings_are_reports, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(counts_missed_sides, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(is_summed_up_without_being_built, set_up,
 						tear_down),

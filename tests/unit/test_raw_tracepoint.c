@@ -62,27 +62,11 @@ static void not_made_by_somebody(void **state)
 	assert_true(serve("no such line\n:\np:\np:mine\n", some, 3));
 }
 
-static void told_by_addresses(void **state)
-{
-	FILE *hidden = text_of("0000000000000000 T _text\n0000000000000000 T schedule\n");
-	FILE *shown = text_of("0000000000000000 A fixed_percpu_data\n"
-			      "0000000000000000 A __per_cpu_start\n"
-			      "ffffffff81000000 T _text\n");
-
-	(void)state;
-	assert_false(raw_tracepoints_can_be_told(hidden));
-	assert_true(raw_tracepoints_can_be_told(shown));
-	assert_false(raw_tracepoints_can_be_told(NULL));
-	fclose(hidden);
-	fclose(shown);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_a_category),
 		cmocka_unit_test(not_made_by_somebody),
-		cmocka_unit_test(told_by_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

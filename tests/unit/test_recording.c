@@ -227,7 +227,7 @@ static void loads_what_was_saved(void **state)
 	assert_int_equal(recording->meta.stack_storage, 5);
 	assert_true(recording->meta.user && !recording->meta.kernel);
 
-	/* Saved again, it is the same file. */
+	/* Saving it again makes the same file. */
 	again = (struct data){ .tally = recording->tally,
 			       .names = recording->names,
 			       .meta = recording->meta };
@@ -239,7 +239,7 @@ static void loads_what_was_saved(void **state)
 	recording_free(NULL);
 }
 
-/* Sections are split when they are large, also between long strings. */
+/* Large sections are split, also between long strings. */
 static void large_ones_have_many_sections(void **state)
 {
 	struct data *data = *state;
@@ -268,7 +268,7 @@ static void large_ones_have_many_sections(void **state)
 	save(data);
 	assert_int_equal(load(data->bytes, data->size, &recording, &err), 0);
 	assert_true(tally_total(recording->tally) == tally_total(data->tally));
-	/* A name beyond the limit is cut to it. */
+	/* A longer name is cut to the limit. */
 	assert_int_equal(
 		strlen(names_frame(recording->names, names_n_frames(data->names) - 1).name),
 		RECORDING_STRING_MAX);
@@ -293,6 +293,14 @@ static void truncated_names_the_offset(void **state)
 	}
 }
 
+/* Errors name the offset, unless the magic is wrong: then the file is no recording. */
+static void assert_says_where(const struct error *err, size_t at)
+{
+	assert_non_null(strstr(err->text, at < RECORDING_MAGIC_SIZE
+						  ? " is not a stacktally recording"
+						  : " at offset "));
+}
+
 static void every_flipped_byte_is_noticed(void **state)
 {
 	struct data *data = *state;
@@ -305,13 +313,13 @@ static void every_flipped_byte_is_noticed(void **state)
 			data->bytes[at] ^= (unsigned char)(1 << bit);
 			assert_true(load(data->bytes, data->size, &recording, &err) < 0);
 			assert_null(recording);
-			assert_non_null(strstr(err.text, " at offset "));
+			assert_says_where(&err, at);
 			data->bytes[at] ^= (unsigned char)(1 << bit);
 		}
 	}
 }
 
-/* Also behind right checksums nothing crashes; what loads can be printed, with the sum it has. */
+/* With correct checksums: nothing crashes; if it loads, its report has the sum of its counts. */
 static void hostile_bytes_do_no_harm(void **state)
 {
 	static const unsigned char values[] = { 0, 1, 0x7f, 0x80, 0xff };
@@ -326,6 +334,7 @@ static void hostile_bytes_do_no_harm(void **state)
 			struct report_options options = { .per_process = true, .offset = true };
 			struct recording *recording = NULL;
 			struct profile profile = { 0 };
+			const struct report report = { .options = &options, .profile = &profile };
 			struct error err = { 0 };
 
 			memcpy(hostile, data->bytes, data->size);
@@ -336,7 +345,7 @@ static void hostile_bytes_do_no_harm(void **state)
 			make_checksums(hostile, data->size);
 			if (load(hostile, data->size, &recording, &err) < 0) {
 				assert_null(recording);
-				assert_non_null(strstr(err.text, " at offset "));
+				assert_says_where(&err, at % data->size);
 				refused++;
 				continue;
 			}
@@ -346,7 +355,7 @@ static void hostile_bytes_do_no_harm(void **state)
 						       &profile),
 					 0);
 			assert_true(profile.total == tally_total(recording->tally));
-			assert_int_equal(text_writer.write(&profile, &options, out, &err), 0);
+			assert_int_equal(text_writer.write(&report, out, &err), 0);
 			profile_clear(&profile);
 			recording_free(recording);
 		}
@@ -365,7 +374,7 @@ static void only_regular_files(void **state)
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	assert_true(recording_load(ends[0], "p", &recording, &err) < 0);
-	assert_string_equal(err.text, "p: not a regular file; copy the recording to one first");
+	assert_string_equal(err.text, "p is not a regular file: copy the recording to one");
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -379,7 +388,7 @@ static void says_what_is_wrong(void **state)
 
 	assert_non_null(longer);
 	assert_true(load("ELF file", 8, &recording, &err) < 0);
-	assert_string_equal(err.text, "x.stacktally: not a stacktally recording at offset 0");
+	assert_string_equal(err.text, "x.stacktally is not a stacktally recording");
 	memcpy(longer, data->bytes, data->size);
 	longer[data->size] = 0;
 	assert_true(load(longer, data->size + 1, &recording, &err) < 0);
@@ -399,7 +408,7 @@ static void unnamed_addresses_are_not_saved(void **state)
 
 	assert_int_equal(tally_address(data->tally, &it, &id), 0);
 	assert_true(recording_save(stderr, &data->meta, data->tally, data->names, &err) < 0);
-	assert_string_equal(err.text, "cannot save a recording: 12 of 13 addresses named");
+	assert_string_equal(err.text, "cannot save a recording: 12 of 13 addresses have names");
 }
 
 static void write_errors_are_told(void **state)

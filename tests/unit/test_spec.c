@@ -9,36 +9,37 @@
 
 #include <cmocka.h>
 
+#include "trigger/kinds.h"
 #include "trigger/nearest.h"
 #include "trigger/spec.h"
 
 struct parsed {
 	const char *text;
 	bool regexp;
-	enum spec_kind kind;
+	const struct trigger_kind *kind;
 	const char *library, *provider, *name;
 };
 
 static const struct parsed PARSED[] = {
-	{ "submit_bio", false, SPEC_KERNEL, NULL, NULL, "submit_bio" },
-	{ "tcp_send*", false, SPEC_KERNEL, NULL, NULL, "tcp_send*" },
-	{ "p::tcp_sendmsg", false, SPEC_KERNEL, NULL, NULL, "tcp_sendmsg" },
-	{ "c:malloc", false, SPEC_USER, "c", NULL, "malloc" },
-	{ "p:c:malloc", false, SPEC_USER, "c", NULL, "malloc" },
-	{ "/usr/bin/bash:readline", false, SPEC_USER, "/usr/bin/bash", NULL, "readline" },
-	{ "node:v8::Isolate::Dispose", false, SPEC_USER, "node", NULL, "v8::Isolate::Dispose" },
-	{ "p:node:v8::Isolate*", false, SPEC_USER, "node", NULL, "v8::Isolate*" },
-	{ "p:node:::global", false, SPEC_USER, "node", NULL, "::global" },
-	{ "t:sched:sched_switch", false, SPEC_TRACEPOINT, NULL, "sched", "sched_switch" },
-	{ "t::sched_switch", false, SPEC_TRACEPOINT, NULL, NULL, "sched_switch" },
-	{ "u:node:*", false, SPEC_USDT, "node", NULL, "*" },
-	{ "u:pthread:pthread_create", false, SPEC_USDT, "pthread", NULL, "pthread_create" },
-	{ "u:c:libc:memory_*", false, SPEC_USDT, "c", "libc", "memory_*" },
-	{ "t:foo", false, SPEC_USER, "t", NULL, "foo" },
-	{ "^tcp_send.*", true, SPEC_KERNEL, NULL, NULL, "^tcp_send.*" },
-	{ "c:mem[[:alpha:]]*", true, SPEC_USER, "c", NULL, "mem[[:alpha:]]*" },
-	{ "c:a[]:b]c", true, SPEC_USER, "c", NULL, "a[]:b]c" },
-	{ "c:a\\:b", true, SPEC_USER, "c", NULL, "a\\:b" },
+	{ "submit_bio", false, &kprobe_kind, NULL, NULL, "submit_bio" },
+	{ "tcp_send*", false, &kprobe_kind, NULL, NULL, "tcp_send*" },
+	{ "p::tcp_sendmsg", false, &kprobe_kind, NULL, NULL, "tcp_sendmsg" },
+	{ "c:malloc", false, &uprobe_kind, "c", NULL, "malloc" },
+	{ "p:c:malloc", false, &uprobe_kind, "c", NULL, "malloc" },
+	{ "/usr/bin/bash:readline", false, &uprobe_kind, "/usr/bin/bash", NULL, "readline" },
+	{ "node:v8::Isolate::Dispose", false, &uprobe_kind, "node", NULL, "v8::Isolate::Dispose" },
+	{ "p:node:v8::Isolate*", false, &uprobe_kind, "node", NULL, "v8::Isolate*" },
+	{ "p:node:::global", false, &uprobe_kind, "node", NULL, "::global" },
+	{ "t:sched:sched_switch", false, &tracepoint_kind, NULL, "sched", "sched_switch" },
+	{ "t::sched_switch", false, &tracepoint_kind, NULL, NULL, "sched_switch" },
+	{ "u:node:*", false, &usdt_kind, "node", NULL, "*" },
+	{ "u:pthread:pthread_create", false, &usdt_kind, "pthread", NULL, "pthread_create" },
+	{ "u:c:libc:memory_*", false, &usdt_kind, "c", "libc", "memory_*" },
+	{ "t:foo", false, &uprobe_kind, "t", NULL, "foo" },
+	{ "^tcp_send.*", true, &kprobe_kind, NULL, NULL, "^tcp_send.*" },
+	{ "c:mem[[:alpha:]]*", true, &uprobe_kind, "c", NULL, "mem[[:alpha:]]*" },
+	{ "c:a[]:b]c", true, &uprobe_kind, "c", NULL, "a[]:b]c" },
+	{ "c:a\\:b", true, &uprobe_kind, "c", NULL, "a\\:b" },
 };
 
 static void same(const char *have, const char *want)
@@ -59,7 +60,7 @@ static void patterns_are_split(void **state)
 
 		if (spec_parse(want->text, want->regexp, &spec, &err) != 0)
 			fail_msg("%s: %s", want->text, err.text);
-		assert_int_equal(spec.kind, want->kind);
+		assert_ptr_equal(spec.kind, want->kind);
 		same(spec.library, want->library);
 		same(spec.provider, want->provider);
 		same(spec.name, want->name);
@@ -118,7 +119,6 @@ static void a_function_of_libc_makes_a_trigger(void **state)
 
 	(void)state;
 	assert_int_equal(spec_trigger_new("p:c:malloc", false, 0, &trigger, &err), 0);
-	assert_string_equal(trigger->ops->kind, "uprobe");
 	assert_string_equal(trigger->event, "p:c:malloc");
 	assert_true(trigger->user_entry);
 	assert_int_equal(trigger->ops->n_attached(trigger), 0);

@@ -16,7 +16,7 @@
 #include "process/images.h"
 #include "symbolize/symbolizer.h"
 
-/* Everything between addresses of this process and their names. */
+/* All that it takes to name addresses of this process. */
 struct fixture {
 	struct images *images;
 	struct symbolizer *symbolizer;
@@ -85,10 +85,10 @@ static void resolve(struct fixture *fixture)
 	assert_int_equal(names_n_addresses(fixture->names), tally_n_addresses(fixture->tally));
 }
 
-/* The last frame of an address: the function that exists as code. */
+/* The last frame of an address: the function that contains the code. */
 static const struct names_frame *frame_of(const struct fixture *fixture, uint32_t id)
 {
-	static struct names_frame frames[8]; /* so many may be in use at a time */
+	static struct names_frame frames[8]; /* a test uses at most 8 at a time */
 	static unsigned int next;
 	struct names_address address = names_address(fixture->names, id);
 
@@ -98,7 +98,7 @@ static const struct names_frame *frame_of(const struct fixture *fixture, uint32_
 	return &frames[next];
 }
 
-/* done, total and number of calls. */
+/* The arguments of the last call of progress(), and the number of calls. */
 static void note_progress(void *context, uint32_t done, uint32_t total)
 {
 	uint32_t *seen = context;
@@ -214,7 +214,7 @@ static void names_the_kernel(void **state)
 	symbolizer_prepare(fixture.symbolizer);
 	assert_null(symbolizer_kernel_advice(fixture.symbolizer));
 	id = add(&fixture, TALLY_WORLD_KERNEL, address ? address + 4 : UINT64_MAX / 2 + 1, 0);
-	/* A process that nothing is known of has the same image, but not such addresses. */
+	/* The kernel shares its image id with unknown processes, which have no such addresses. */
 	nothing = add(&fixture, IMAGE_NONE, 0x401000, 0);
 	resolve(&fixture);
 	assert_int_equal(frame_of(&fixture, id)->flags, NAMES_FRAME_KERNEL);
@@ -321,7 +321,7 @@ static void resolves_only_what_is_new(void **state)
 	end(&fixture);
 }
 
-/* Runs a program that was built and stopped itself; the address of its function is its output. */
+/* Runs a program that prints the address of its function and stops itself. */
 static pid_t run_stopped(const char *program, uint64_t *ret_address)
 {
 	char path[256], text[64] = "";

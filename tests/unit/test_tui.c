@@ -22,7 +22,7 @@ static uint32_t key_of(const char *bytes, size_t expected_size)
 {
 	uint32_t key = 0;
 
-	assert_int_equal(keys_take(bytes, strlen(bytes), true, &key), expected_size);
+	assert_int_equal(keys_decode(bytes, strlen(bytes), true, &key), expected_size);
 	return key;
 }
 
@@ -47,9 +47,9 @@ static void test_keys(void **state)
 	assert_int_equal(key_of("\033[200~", 6), KEY_NONE);
 	assert_int_equal(key_of("\xff", 1), KEY_NONE);
 	/* What may go on is waited for. */
-	assert_int_equal(keys_take("\033", 1, false, &key), 0);
-	assert_int_equal(keys_take("\033[1", 3, false, &key), 0);
-	assert_int_equal(keys_take("\xc3", 1, false, &key), 0);
+	assert_int_equal(keys_decode("\033", 1, false, &key), 0);
+	assert_int_equal(keys_decode("\033[1", 3, false, &key), 0);
+	assert_int_equal(keys_decode("\xc3", 1, false, &key), 0);
 }
 
 /* ---- cells */
@@ -72,7 +72,7 @@ static char *shown(struct screen *screen)
 	FILE *out = open_memstream(&bytes, &size);
 
 	assert_non_null(out);
-	screen_show(screen, out);
+	screen_flush(screen, out);
 	assert_int_equal(fclose(out), 0);
 	return bytes;
 }
@@ -166,19 +166,21 @@ static void test_colours(void **state)
 
 static void test_abilities(void **state)
 {
-	struct terminal_abilities can;
+	struct terminal_capabilities can;
 
 	(void)state;
-	assert_false(terminal_abilities(NULL, "truecolor", NULL, "C.UTF-8").positions);
-	assert_false(terminal_abilities("dumb", NULL, NULL, NULL).positions);
-	can = terminal_abilities("xterm-256color", NULL, NULL, "de_DE.utf8");
-	assert_true(can.positions && can.utf8 && can.colours == SCREEN_COLOURS_256);
-	can = terminal_abilities("xterm-256color", "truecolor", "", "C");
+	assert_false(
+		terminal_capabilities_of(NULL, "truecolor", NULL, "C.UTF-8").cursor_addressing);
+	assert_false(terminal_capabilities_of("dumb", NULL, NULL, NULL).cursor_addressing);
+	can = terminal_capabilities_of("xterm-256color", NULL, NULL, "de_DE.utf8");
+	assert_true(can.cursor_addressing && can.utf8 && can.colours == SCREEN_COLOURS_256);
+	can = terminal_capabilities_of("xterm-256color", "truecolor", "", "C");
 	assert_true(!can.utf8 && can.colours == SCREEN_COLOURS_ALL);
-	assert_int_equal(terminal_abilities("xterm", "24bit", "1", NULL).colours,
+	assert_int_equal(terminal_capabilities_of("xterm", "24bit", "1", NULL).colours,
 			 SCREEN_COLOURS_NONE);
-	assert_int_equal(terminal_abilities("linux", NULL, NULL, NULL).colours, SCREEN_COLOURS_16);
-	assert_int_equal(terminal_abilities("vt220", NULL, NULL, NULL).colours,
+	assert_int_equal(terminal_capabilities_of("linux", NULL, NULL, NULL).colours,
+			 SCREEN_COLOURS_16);
+	assert_int_equal(terminal_capabilities_of("vt220", NULL, NULL, NULL).colours,
 			 SCREEN_COLOURS_NONE);
 }
 
@@ -327,9 +329,9 @@ static void test_search(void **state)
 
 	(void)state;
 	press(&browser, "/^(ALPHA|delta)$\r");
-	assert_int_equal(browser.found, 39); /* capitals mean what they say */
+	assert_int_equal(browser.matched, 39); /* capitals mean what they say */
 	press(&browser, "/^(alpha|delta)$\r");
-	assert_int_equal(browser.found, 99);
+	assert_int_equal(browser.matched, 99);
 	press(&browser, "n");
 	expect_selected(&browser, "alpha");
 	press(&browser, "n");
@@ -337,16 +339,16 @@ static void test_search(void **state)
 	press(&browser, "N");
 	expect_selected(&browser, "alpha");
 	press(&browser, "/a(\r");
-	assert_non_null(strstr(browser.message, "no regular expression"));
-	assert_int_equal(browser.found, 99); /* the search of before */
+	assert_non_null(strstr(browser.message, "not a regular expression"));
+	assert_int_equal(browser.matched, 99); /* the search of before */
 	press(&browser, "\a");
 	assert_null(browser.search);
 	press(&browser, "/echq");
 	assert_int_equal(browser_key(&browser, KEY_BACKSPACE), 0);
 	press(&browser, "o\r");
-	assert_int_equal(browser.found, 1);
+	assert_int_equal(browser.matched, 1);
 	press(&browser, "gj#");
-	assert_int_equal(browser.found, 60);
+	assert_int_equal(browser.matched, 60);
 	press(&browser, "r");
 	expect_selected(&browser, "all");
 	assert_null(browser.search);
@@ -367,7 +369,7 @@ static void test_list_keys(void **state)
 	press(&browser, "\r");
 	assert_int_equal(browser.tab, BROWSER_FLAME);
 	expect_selected(&browser, "delta");
-	assert_int_equal(browser.found, 39);
+	assert_int_equal(browser.matched, 39);
 	browser_clear(&browser);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows of code without call frame information that compilers and glibc put into every program. */
+/* The rows of code without call frame information that GCC and glibc put into every program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "built_files.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 static const char program[] = "#include <pthread.h>\n"
 			      "#include <ucontext.h>\n"
@@ -22,7 +22,7 @@ static const char program[] = "#include <pthread.h>\n"
 			      "}\n";
 
 static struct file {
-	struct rule_table *book;
+	struct rule_table *rule_table;
 	struct unwind_rows rows;
 	const char *name;
 	uint8_t *bytes;
@@ -37,8 +37,8 @@ static void use(const char *name, const char *flags)
 	built_write("crt.c", program);
 	assert_true(built_run("cc -O1 -o %s %s crt.c", name, flags));
 	fd = built_open(name);
-	assert_int_equal(rule_table_new(&file.book), 0);
-	assert_int_equal(unwind_rows_compile(fd, file.book, &file.rows, &err), 0);
+	assert_int_equal(rule_table_new(&file.rule_table), 0);
+	assert_int_equal(unwind_rows_compile(fd, file.rule_table, &file.rows, &err), 0);
 	close(fd);
 	file.name = name;
 	file.bytes = built_read(name, &file.size);
@@ -47,7 +47,7 @@ static void use(const char *name, const char *flags)
 static void done(void)
 {
 	unwind_rows_free(&file.rows);
-	rule_table_free(file.book);
+	rule_table_free(file.rule_table);
 	free(file.bytes);
 	memset(&file, 0, sizeof(file));
 }
@@ -56,7 +56,8 @@ static const struct wire_rule *rule_at(uint64_t address)
 {
 	uint32_t n;
 
-	return &rule_table_rules(file.book, &n)[unwind_rows_find(&file.rows, (uint32_t)address)];
+	return &rule_table_rules(file.rule_table,
+				 &n)[unwind_rows_find(&file.rows, (uint32_t)address)];
 }
 
 static void assert_depth(uint64_t address, int32_t depth)
@@ -94,7 +95,7 @@ static uint64_t place_of(const char *symbol)
 	return address;
 }
 
-/* Where the bytes are in the function, from its beginning. */
+/* The offset of the bytes in the function. */
 static uint64_t find(uint64_t begin, const char *bytes, size_t n)
 {
 	const uint8_t *code = code_at(begin);
@@ -160,7 +161,7 @@ static void check_static(void)
 	check_crtstuff();
 	check_clone("__clone");
 	check_clone("__clone3");
-	/* Functions return to its first byte: walks ask for the one before. */
+	/* Functions return to its first byte: walks look up the byte before. */
 	for (uint64_t at = context - 1; at < context + 26; at++)
 		assert_int_equal(WIRE_RULE_RA(rule_at(at)), WIRE_RA_ENTRY);
 	assert_int_not_equal(WIRE_RULE_RA(rule_at(context - 2)), WIRE_RA_ENTRY);
@@ -177,7 +178,7 @@ static void test_static(void **state)
 	done();
 }
 
-/* Code that only resembles what is known stays unknown. */
+/* Code that only resembles a pattern stays a gap. */
 static void test_others(void **state)
 {
 	(void)state;

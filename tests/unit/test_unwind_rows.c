@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows of call frame information that is written by hand, as compilers and worse write it. */
+/* The rows of call frame information that is written here by hand: valid, unusual, malformed. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,25 +8,25 @@
 
 #include <cmocka.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 #include "forged_elf.h"
 
 static struct forged elf;
-static struct rule_table *book;
+static struct rule_table *rule_table;
 static struct unwind_rows rows;
 
 static int begin(void **state)
 {
 	(void)state;
 	memset(&elf, 0, sizeof(elf));
-	return rule_table_new(&book);
+	return rule_table_new(&rule_table);
 }
 
 static int end(void **state)
 {
 	(void)state;
 	unwind_rows_free(&rows);
-	rule_table_free(book);
+	rule_table_free(rule_table);
 	return 0;
 }
 
@@ -34,8 +34,8 @@ static void compile_as(const char *section)
 {
 	struct error err = { 0 };
 
-	assert_int_equal(unwind_rows_compile_memory(elf.bytes, finish_elf(&elf, section), book,
-						    &rows, &err),
+	assert_int_equal(unwind_rows_compile_memory(elf.bytes, finish_elf(&elf, section),
+						    rule_table, &rows, &err),
 			 0);
 }
 
@@ -48,7 +48,7 @@ static const struct wire_rule *rule_at(uint32_t address)
 {
 	uint32_t n;
 
-	return &rule_table_rules(book, &n)[unwind_rows_find(&rows, address)];
+	return &rule_table_rules(rule_table, &n)[unwind_rows_find(&rows, address)];
 }
 
 static void assert_sp(uint32_t address, int32_t offset)
@@ -66,7 +66,7 @@ static void assert_gap(uint32_t address)
 /* CFA = rsp + 8, return address at CFA - 8. */
 #define USUAL 0x0c, 7, 8, 0x90, 1
 
-/* zR with absolute addresses of four bytes. */
+/* A CIE of augmentation zR: absolute addresses of four bytes. */
 static uint32_t cie(void)
 {
 	uint32_t offset = begin_entry(&elf);
@@ -122,7 +122,7 @@ static void test_gaps_and_neighbours(void **state)
 	uint32_t of = cie();
 
 	(void)state;
-	/* Out of order; two that touch, of one rule; a gap; one of no size; one of no code. */
+	/* Out of order; two adjacent ones of one rule; a gap; an empty one; one for no code. */
 	simple_fde(of, 0x1200, 0x10);
 	simple_fde(of, 0x1110, 0x10);
 	simple_fde(of, 0x1100, 0x10);
@@ -192,13 +192,13 @@ static void test_augmentations(void **state)
 	put(&elf, 3, 'z', 'R', 'B', 'G', 0, 1, 0x78, 16, 1, 0x03, USUAL);
 	end_entry(&elf);
 	simple_fde(of, 0x1200, 0x10);
-	/* A letter that nobody knows. */
+	/* An unknown letter. */
 	of = begin_entry(&elf);
 	put_u32(&elf, 0);
 	put(&elf, 1, 'z', 'R', '?', 0, 1, 0x78, 16, 1, 0x03, USUAL);
 	end_entry(&elf);
 	simple_fde(of, 0x1300, 0x10);
-	/* "eh", of the last century: a pointer before the rest. */
+	/* "eh", of GCC 2: a pointer comes first. */
 	of = begin_entry(&elf);
 	put_u32(&elf, 0);
 	put(&elf, 1, 'e', 'h', 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x78, 16, USUAL);
@@ -226,7 +226,7 @@ static void test_signal_frame(void **state)
 	put(&elf, 1, 'z', 'R', 'S', 0, 1, 0x78, 16, 1, 0x03, USUAL);
 	end_entry(&elf);
 	simple_fde(of, 0x1100, 9);
-	simple_fde(of, 0x11ff, 10); /* as glibc does: the byte before is in it */
+	simple_fde(of, 0x11ff, 10); /* as glibc does: it includes the byte before */
 	memcpy(elf.bytes + 0x3100, sigreturn, sizeof(sigreturn));
 	memcpy(elf.bytes + 0x3200, sigreturn, sizeof(sigreturn));
 	compile();
@@ -252,7 +252,7 @@ static void test_locations(void **state)
 {
 	(void)state;
 	fde(cie(), 0x1100, 0x900);
-	put(&elf, 0x40, 0x0e, 16); /* by nothing: the first row is the one of it */
+	put(&elf, 0x40, 0x0e, 16); /* by 0: the first row is its */
 	put(&elf, 0x02, 0x80, 0x0e, 24);
 	put(&elf, 0x03, 0x80, 0x01, 0x0e, 32);
 	put(&elf, 0x04, 0x00, 0x01, 0x00, 0x00, 0x0e, 40);
@@ -277,7 +277,7 @@ static void test_remembered_states(void **state)
 {
 	(void)state;
 	fde(cie(), 0x1100, 0x40);
-	/* The CFA is remembered too; nested; what was restored may be remembered again. */
+	/* The CFA is remembered, too; states nest, and can be remembered again once restored. */
 	put(&elf, 0x41, 0x0e, 16, 0x0a, 0x41, 0x0e, 32, 0x86, 4, 0x0a);
 	put(&elf, 0x41, 0x0d, 6, 0xc6, 0x41, 0x0b, 0x41, 0x0b, 0x0a, 0x41, 0x0e, 8, 0x41, 0x0b);
 	end_entry(&elf);
@@ -334,14 +334,14 @@ static void test_expressions(void **state)
 	fde(cie(), 0x1100, 0x100);
 	/* The PLT's, of GNU ld. */
 	put(&elf, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
-	/* Of realigned stacks: CFA = *(rbp - 8), rbp at rbp. */
+	/* GCC's realigned stacks: CFA = *(rbp - 8), rbp saved at rbp. */
 	put(&elf, 0x41, 0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0);
 	/* *(rsp + 80) + 8, then two sums, as OCaml writes them. */
 	put(&elf, 0x41, 0x06, 6, 0x0f, 6, 0x77, 0xd0, 0, 0x06, 0x23, 8);
 	put(&elf, 0x41, 0x0f, 9, 0x77, 0x20, 0x06, 0x23, 8, 0x23, 16, 0x96, 0x96);
 	/* *(rsp + 40 + 8 * r9) + 8 */
 	put(&elf, 0x41, 0x0f, 9, 0x77, 40, 0x79, 0, 0x38, 0x1e, 0x22, 0x06, 0x96);
-	/* Something else: *rsp * 2. */
+	/* A form that no rule has: *rsp * 2. */
 	put(&elf, 0x41, 0x0f, 5, 0x77, 0, 0x06, 0x32, 0x1e);
 	/* rbp's value by expression. */
 	put(&elf, 0x41, 0x0c, 7, 8, 0x16, 6, 2, 0x77, 0);
@@ -389,7 +389,7 @@ static void test_long_forms(void **state)
 	put(&elf, 0x0e, 24);
 	length = elf.n - at - 8;
 	memcpy(elf.frame + at, &length, sizeof(length));
-	/* What the linker threw away. */
+	/* Of discarded code. */
 	begin_entry(&elf);
 	put_u32(&elf, of);
 	put_u64(&elf, 0);
@@ -440,7 +440,7 @@ static void test_broken_lengths(void **state)
 
 	(void)state;
 	simple_fde(of, 0x1100, 0x10);
-	put_u32(&elf, 0x7fffffff); /* more than there is: what follows is lost */
+	put_u32(&elf, 0x7fffffff); /* longer than the section: the rest is lost */
 	simple_fde(of, 0x1200, 0x10);
 	compile();
 	assert_sp(0x1100, 8);
@@ -448,12 +448,12 @@ static void test_broken_lengths(void **state)
 	assert_int_equal(rows.counts.malformed, 1);
 }
 
-/* Each program is malformed behind its first advance. */
+/* Instructions that are malformed behind their first advance. */
 static void test_broken_programs(void **state)
 {
 	static const uint8_t programs[][12] = {
 		{ 0x0b },	/* restores nothing */
-		{ 0x3f },	/* none such */
+		{ 0x3f },	/* unknown */
 		{ 0x0e, 0x80 }, /* cut */
 		{ 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 		  0x7f },			  /* > 64 bits */
@@ -491,11 +491,12 @@ static void test_not_elf(void **state)
 	struct error err = { 0 };
 
 	(void)state;
-	assert_int_equal(unwind_rows_compile_memory("nothing", 7, book, &rows, &err), -ENOEXEC);
+	assert_int_equal(unwind_rows_compile_memory("nothing", 7, rule_table, &rows, &err),
+			 -ENOEXEC);
 	assert_non_null(strstr(err.text, "ELF"));
 	finish_elf(&elf, ".eh_frame");
 	elf.bytes[18] = EM_AARCH64;
-	assert_int_equal(unwind_rows_compile_memory(elf.bytes, sizeof(elf.bytes), book, &rows,
+	assert_int_equal(unwind_rows_compile_memory(elf.bytes, sizeof(elf.bytes), rule_table, &rows,
 						    NULL),
 			 -ENOEXEC);
 }
@@ -518,15 +519,15 @@ static void test_full_book(void **state)
 	assert_non_null(cache);
 	for (int32_t i = 0; i < WIRE_MAX_RULES + 10; i++) {
 		rule.cfa_offset = i * 8;
-		assert_int_equal(rule_number(book, cache, &rule),
+		assert_int_equal(rule_number(rule_table, cache, &rule),
 				 i + 2 < WIRE_MAX_RULES ? i + 2 : RULE_FULL);
 	}
-	rule_table_rules(book, &n);
+	rule_table_rules(rule_table, &n);
 	assert_int_equal(n, WIRE_MAX_RULES);
-	assert_int_equal(rule_table_refused(book), 12);
-	/* What has a number keeps it. */
+	assert_int_equal(rule_table_refused(rule_table), 12);
+	/* Rules keep their numbers. */
 	rule.cfa_offset = 8;
-	assert_int_equal(rule_number(book, cache, &rule), 3);
+	assert_int_equal(rule_number(rule_table, cache, &rule), 3);
 	free(cache);
 }
 

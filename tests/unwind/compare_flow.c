@@ -1,8 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * compare_flow FILE ...: what follows from the instructions of code that has call frame
- * information, as if it had none, against what that says. For each address that both know: the
- * CFA, where both have it by the stack pointer, and where the caller's frame pointer is.
+ * compare_flow FILE ...: compares the rules that follow from instructions alone with those of the
+ * call frame information, in code that has it. For each address that both cover: the CFA, where
+ * both derive it from the stack pointer, and where the caller's frame pointer is.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cfi/code_flow.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 static struct totals {
 	unsigned long files, bytes, compared, other_form, cfa, fp;
@@ -33,7 +33,7 @@ static void compare(const char *path, uint32_t at, const struct wire_rule *flow,
 		if (cfi->cfa_offset != flow->cfa_offset)
 			totals.cfa++, wrong = 1;
 	}
-	/* CFI says that it was saved once it was; what was restored may be said later, or never. */
+	/* CFI may tell late, or never, that a register was restored. */
 	if (flow_fp && cfi_fp && flow_fp != cfi_fp)
 		totals.fp++, wrong = 1;
 	if (wrong && totals.cfa + totals.fp < 20)
@@ -57,29 +57,29 @@ static int compare_file(const char *path)
 	struct code_ranges none = { 0 }, ranges = { 0 };
 	struct unwind_rows rows = { 0 };
 	struct error err = { 0 };
-	struct rule_table *book = NULL;
+	struct rule_table *rule_table = NULL;
 	struct elf_file *elf = NULL;
 	struct code_view code;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r = fd < 0 ? -1 : rule_table_new(&book);
+	int r = fd < 0 ? -1 : rule_table_new(&rule_table);
 	uint32_t n;
 
 	if (!r)
-		r = unwind_rows_compile(fd, book, &rows, &err);
+		r = unwind_rows_compile(fd, rule_table, &rows, &err);
 	if (!r)
 		r = elf_file_open(fd, &elf);
 	if (!r) {
 		code_view_open(&code, elf);
-		r = code_flow_find(&code, &none, book, &ranges);
+		r = code_flow_find(&code, &none, rule_table, &ranges);
 	}
 	for (uint32_t i = 0; !r && i < ranges.n; i++)
-		compare_range(path, &rows, rule_table_rules(book, &n), &ranges.ranges[i]);
+		compare_range(path, &rows, rule_table_rules(rule_table, &n), &ranges.ranges[i]);
 	if (!r)
 		totals.files++;
 	elf_file_close(elf);
 	code_ranges_free(&ranges);
 	unwind_rows_free(&rows);
-	rule_table_free(book);
+	rule_table_free(rule_table);
 	if (fd >= 0)
 		close(fd);
 	return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * objdump -d -w --insn-width=15 FILE | compare_instructions: the sizes of all instructions, against
- * what objdump takes them to be. What it finds bad, or a prefix of nothing, is no instruction.
+ * objdump -d -w --insn-width=15 FILE | compare_instructions: compares the sizes of all instructions
+ * with objdump's. Bytes that objdump calls bad, and prefixes alone, are no instructions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define LINE_SIZE 1024
 
-/* The bytes of a line, and where its text begins; 0: it has no instruction. */
+/* The bytes of a line, and its text. 0: it has no instruction. */
 static size_t read_bytes(char *line, uint8_t *bytes, const char **ret_text)
 {
 	unsigned long long address;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares the rows compiled from ELF files with elfutils' reading of the same files. Not how
- * rules are written is compared, but what they give: both are evaluated on made-up registers and
- * memory, for the whole of each range that libdw says one rule holds for.
+ * Compares the rows of ELF files with those of elfutils' libdw by their results: both are evaluated
+ * on made-up registers and memory, over each range for which libdw has one rule.
  *	compare_libdw FILE-OR-DIRECTORY ...
- * Go's own .debug_frame says nothing of frame pointers, nor of how the runtime's stacks hang
- * together: of files with Go's table, CFAs and return addresses are compared where we say how.
+ * Go's own .debug_frame says nothing of frame pointers, of return addresses in registers, nor of
+ * how the runtime's stacks hang together: in files with Go's table, none of these is compared.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -22,7 +21,7 @@
 #define SP	    7
 #define RA	    16
 
-/* Made-up memory and registers: any two addresses hold different things. */
+/* Made-up memory and registers: different at any two addresses. */
 static uint64_t memory(uint64_t address)
 {
 	return hash_u64(address + 12345);
@@ -40,7 +39,7 @@ struct result {
 	uint64_t value;
 };
 
-/* ---- libdw's side: a machine for the expressions that it gives ---- */
+/* ---- libdw's side: an evaluator of the expressions that it returns ---- */
 
 struct machine {
 	uint64_t stack[64];
@@ -125,7 +124,7 @@ static void operate(struct machine *machine, const Dwarf_Op *op, int trial, uint
 	}
 }
 
-/* `is_place`: the value is in memory where the expression leads, unless it says otherwise. */
+/* `is_place`: the result is the address of the value, unless the expression says otherwise. */
 static struct result evaluate(const Dwarf_Op *ops, size_t n, bool is_place, int trial, uint64_t pc,
 			      uint64_t cfa)
 {
@@ -280,7 +279,8 @@ static void compare_row(Dwarf_Frame *frame, uint64_t begin, uint64_t end, bool i
 	all.compared++;
 	if (all.rows.counts.ranges[UNWIND_GO] &&
 	    (rule->cfa == WIRE_CFA_UNSUPPORTED || WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL ||
-	     WIRE_RULE_RA(rule) == WIRE_RA_ENTRY || rule->ra & WIRE_RULE_NEW_STACK))
+	     WIRE_RULE_RA(rule) == WIRE_RA_ENTRY || WIRE_RULE_RA(rule) == WIRE_RA_REG ||
+	     rule->ra & WIRE_RULE_NEW_STACK))
 		return;
 	if (is_overruled(rule))
 		return;
@@ -337,7 +337,7 @@ static void compare_ours(uint32_t i, Dwarf_CFI *eh, Dwarf_CFI *debug)
 		bool is_signal = false;
 
 		if (their_frame(eh, debug, at, &frame)) {
-			/* In what we call a gap they may know nothing; look at its end as well. */
+			/* libdw may cover only the end of a gap. */
 			if (gap && at + 1 < end) {
 				at = end - 1;
 				continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares the rows compiled from ELF files with what binutils' readelf prints of the same files:
- * every line of its tables with our rule there, and every row of ours with its lines.
+ * Compares the rows of ELF files with the tables that binutils' readelf prints: each line with the
+ * rule at its address, and each row with the lines.
  *	compare_readelf FILE-OR-DIRECTORY ...
  */
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define MAX_COLUMNS 40
 #define MAX_CIES    4096
 
-/* What a line says of the three that matter: as readelf writes it. */
+/* A line's CFA, frame pointer and return address, as readelf writes them. */
 struct line {
 	uint64_t address;
 	char cfa[24], fp[16], ra[16];
@@ -32,8 +32,8 @@ static struct {
 	int cfa, fp, ra; /* columns, -1: none */
 	struct cie *cies;
 	uint32_t n_cies, room;
-	uint8_t *seen;	  /* our rows that a line began at */
-	uint64_t covered; /* the end of the .eh_frame ranges that were met, by row */
+	uint8_t *seen;	  /* rows of ours at which a line began */
+	uint64_t covered; /* the end of the .eh_frame ranges so far, by row */
 } state;
 
 static const char *const register_names[WIRE_N_REGISTERS] = {
@@ -48,7 +48,7 @@ static bool cfa_agrees(const struct wire_rule *rule, const char *cfa)
 	if (rule->cfa >= WIRE_CFA_PLT) {
 		const char *sum = strpbrk(cfa, "+-");
 
-		/* Rules for sums are not the only ones that expressions can be written for. */
+		/* An expression may stand for any kind of rule. */
 		return strcmp(cfa, "exp") == 0 || (rule->cfa == WIRE_CFA_UNSUPPORTED && sum);
 	}
 	snprintf(text, sizeof(text), "%s%+d",
@@ -80,7 +80,7 @@ static bool is_register(const char *place, int32_t number)
 static bool fp_agrees(const struct wire_rule *rule, const char *fp)
 {
 	switch (rule->fp) {
-	case WIRE_FP_SAME: /* not mentioned yet is written as undefined */
+	case WIRE_FP_SAME: /* readelf prints unmentioned registers as undefined */
 		return strcmp(fp, "u") == 0 || strcmp(fp, "s") == 0;
 	case WIRE_FP_UNDEFINED:
 		return strcmp(fp, "u") == 0;
@@ -109,7 +109,7 @@ static bool ra_agrees(const struct wire_rule *rule, const char *ra)
 	}
 }
 
-/* A line against our rule at one address that it holds for. */
+/* Compares a line with the rule at one of its addresses. */
 static void compare_rule(const struct line *line, uint64_t address)
 {
 	const struct wire_rule *rule = rule_at(address);
@@ -167,7 +167,7 @@ static void compare_line(const struct line *line, uint64_t end)
 	if (end > state.end)
 		end = state.end;
 	if (line->address >= end)
-		return; /* what follows is for the same address */
+		return; /* the next line is for the same address */
 	all.compared++;
 	row = row_index(line->address);
 	compare_rule(line, line->address);
@@ -226,7 +226,7 @@ static void begin_fde(const char *text)
 		return;
 	state.begin = strtoull(pc + 3, &rest, 16);
 	state.end = strtoull(rest + 2, NULL, 16);
-	/* What the linker threw away, and what .eh_frame spoke of before. */
+	/* Discarded code, and code that .eh_frame covered before. */
 	if (state.begin >= state.end || (state.is_debug && (!state.begin || !all.rows.n)))
 		return;
 	rule = rule_at(state.begin);
@@ -235,7 +235,7 @@ static void begin_fde(const char *text)
 		return;
 	state.skip = false;
 	state.is_signal = cie->is_signal;
-	/* Without lines of its own it has the CIE's. */
+	/* An FDE without lines has those of its CIE. */
 	state.pending = cie->initial;
 	state.pending.address = state.begin;
 	state.has_pending = true;

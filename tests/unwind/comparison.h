@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the two comparisons of unwinding rows with other readers have in common: files to go
- * through, one set of rows at a time, and differences counted by kind.
+ * Shared by the programs that compare unwinding rows with those of other readers: they go through
+ * files, compile the rows of one at a time, and count differences.
  */
 #ifndef STACKTALLY_TESTS_UNWIND_COMPARISON_H
 #define STACKTALLY_TESTS_UNWIND_COMPARISON_H
@@ -17,18 +17,18 @@
 #include <unistd.h>
 
 #include "base/index.h"
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 struct comparison {
 	const char *path;
-	struct rule_table *book;
+	struct rule_table *rule_table;
 	struct unwind_rows rows;
 	const struct wire_rule *rules;
 	uint64_t files, compared, differences, unsupported;
 	uint64_t file_differences;
-	uint64_t own_rows; /* of the file: those that the other reader has nothing of */
+	uint64_t own_rows; /* of the file: for code that the other reader does not cover */
 	uint64_t file_overruled, overruled;
-	bool spoil; /* make a mistake in every file, to show that it is found */
+	bool spoil; /* make one row of every file wrong, to show that it is found */
 };
 
 static struct comparison all;
@@ -60,8 +60,8 @@ static inline bool is_unsupported(const struct wire_rule *rule)
 }
 
 /*
- * Code known by its bytes is nobody else's. There are at most three rows to each of those: more
- * of what only we know are differences.
+ * A row for code that the other reader does not cover. Code known by its bytes is such code, and
+ * has three rows at most for each range: more rows than that are differences.
  */
 static void only_ours(uint64_t address)
 {
@@ -70,8 +70,8 @@ static void only_ours(uint64_t address)
 }
 
 /*
- * glibc's __start_context has CFI as if it had been called, and for us is an entry by its bytes.
- * There is one in a file at most: more of them are differences. (Compared at both its ends.)
+ * glibc's __start_context has CFI as if it had been called; the row compiler knows it for an entry
+ * by its bytes. A file has one at most, which is compared at both ends: more are differences.
  */
 static inline bool is_overruled(const struct wire_rule *rule)
 {
@@ -85,7 +85,7 @@ static inline bool is_overruled(const struct wire_rule *rule)
 /* Compares the rows of the file that is open. */
 static void compare_file(int fd);
 
-/* In a row that no code known by its bytes has: deep, and of some bytes. */
+/* Spoils a row that is not of code known by its bytes: deep, and of two bytes at least. */
 static void make_mistake(void)
 {
 	uint32_t n = all.rows.n;
@@ -112,12 +112,12 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (!unwind_rows_compile(fd, all.book, &all.rows, NULL)) {
+	if (!unwind_rows_compile(fd, all.rule_table, &all.rows, NULL)) {
 		all.path = path;
 		all.file_differences = 0;
 		all.own_rows = 0;
 		all.file_overruled = 0;
-		all.rules = rule_table_rules(all.book, &n_rules);
+		all.rules = rule_table_rules(all.rule_table, &n_rules);
 		if (all.spoil)
 			make_mistake();
 		if (all.rows.n) {
@@ -130,10 +130,10 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 	return 0;
 }
 
-/* Files and directories; returns the exit status. */
+/* Compares files, and those in directories. Returns the exit status. */
 static int compare_all(char **paths, int n, const char *with)
 {
-	if (rule_table_new(&all.book))
+	if (rule_table_new(&all.rule_table))
 		return 1;
 	all.spoil = n > 0 && strcmp(paths[0], "--spoil") == 0;
 	for (int i = all.spoil; i < n; i++)
@@ -141,7 +141,7 @@ static int compare_all(char **paths, int n, const char *with)
 	printf("%" PRIu64 " files, %" PRIu64 " rows compared with %s, %" PRIu64
 	       " of them not supported, %" PRIu64 " overruled, %" PRIu64 " differences\n",
 	       all.files, all.compared, with, all.unsupported, all.overruled, all.differences);
-	rule_table_free(all.book);
+	rule_table_free(all.rule_table);
 	return all.differences || !all.compared;
 }
 

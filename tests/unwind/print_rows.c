@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cfi/rows.h"
+#include "cfi/unwind_rows.h"
 
 static void print(uint32_t address, const struct wire_rule *rule)
 {
@@ -25,19 +25,19 @@ static void print(uint32_t address, const struct wire_rule *rule)
 int main(int argc, char **argv)
 {
 	struct unwind_rows rows = { 0 };
-	struct rule_table *book = NULL;
+	struct rule_table *rule_table = NULL;
 	struct error err = { 0 };
 	const struct wire_rule *rules;
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	uint32_t n;
 
-	if (fd < 0 || rule_table_new(&book))
+	if (fd < 0 || rule_table_new(&rule_table))
 		return 2;
-	if (unwind_rows_compile(fd, book, &rows, &err)) {
+	if (unwind_rows_compile(fd, rule_table, &rows, &err)) {
 		puts(err.text);
 		return 1;
 	}
-	rules = rule_table_rules(book, &n);
+	rules = rule_table_rules(rule_table, &n);
 	for (int i = 2; i < argc; i++) {
 		uint32_t address = (uint32_t)strtoul(argv[i], NULL, 16);
 
@@ -46,6 +46,6 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; argc == 2 && i < rows.n; i++)
 		print(rows.rows[i].address, &rules[rows.rows[i].rule]);
 	unwind_rows_free(&rows);
-	rule_table_free(book);
+	rule_table_free(rule_table);
 	return 0;
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stock Debian kernels, ready to boot: fetched once with the package client, kept in a cache.
+"""Stock Debian kernels, ready to boot: downloaded once with apt, kept in a cache.
 
-The archive's address is read from this machine's own apt sources; apt works in a state of its own,
-so that nothing of the machine's changes. Of the packages only the kernel (unpacked: it starts
-faster, by its PVH entry) and the few modules a test machine needs are kept.
+The address of the archive is read from this machine's apt sources. apt works with its own state and
+cache, so that this machine's are not changed. Only the kernel and the few modules that a test machine
+needs are kept; the kernel is unpacked, because it starts faster by its PVH entry.
 """
 
 import fcntl
@@ -20,12 +20,12 @@ import zlib
 SUITES = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_rng",
-           "fuse"]  # for a test of file systems whose server is gone
-FORMAT = 2  # of the cache; another number makes everything anew
+           "fuse"]  # for names_dead_mount_test.sh
+FORMAT = 2  # of the cache; a new number makes everything again
 
 
 class NoKernel(Exception):
-    """Why a kernel cannot be had; not a failure of what is tested."""
+    """Why a kernel cannot be downloaded. That is not a failure of the tests."""
 
 
 class Kernel:
@@ -42,7 +42,7 @@ def cache_directory():
 
 
 def get_kernel(label, update=False):
-    """The kernel that users of that Debian have, from the cache if it is there."""
+    """The current kernel of that Debian release, from the cache if it is there."""
     directory = os.path.join(cache_directory(), f"{label}-{FORMAT}")
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, "lock"), "w") as lock:
@@ -67,14 +67,14 @@ def make_kernel(suite, directory):
             f.write(pack_modules(tree))
         with open(f"{tmp}/version", "w") as f:
             f.write(version + "\n")
-        for name in ("vmlinux", "modules.cpio", "version"):  # what says that all is there: last
+        for name in ("vmlinux", "modules.cpio", "version"):  # version last: it marks a complete entry
             os.replace(f"{tmp}/{name}", f"{directory}/{name}")
 
 
 # ---- the package client
 
 class Apt:
-    """apt with a state, a cache and sources of its own."""
+    """apt with its own state, cache and sources."""
 
     def __init__(self, suite, directory):
         self.directory = directory
@@ -114,7 +114,7 @@ class Apt:
 
 
 def archives():
-    """The addresses of Debian's archive and of its security archive, from the machine's sources."""
+    """The addresses of Debian's archive and security archive, from the machine's apt sources."""
     done = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)",
                            "Created-By: Packages"], capture_output=True, text=True, check=False)
     archive = security = None
@@ -133,13 +133,13 @@ def archives():
 
 
 def fetch(apt, tmp):
-    """Downloads and unpacks the kernel that linux-image-amd64 stands for."""
+    """Downloads and unpacks the kernel package on which linux-image-amd64 depends."""
     apt("update")
     plan = re.findall(r"^Inst (\S+) \((\S+) ", apt("-s", "install", "linux-image-amd64"), re.M)
     version = next((name[len("linux-image-"):] for name, _ in plan
                     if re.match(r"linux-image-\d.*-amd64$", name)), None)
     if not version:
-        raise NoKernel("linux-image-amd64 stands for no kernel there")
+        raise NoKernel("linux-image-amd64 depends on no kernel package there")
     # The newest kernels split their image over several packages.
     wanted = [f"{name}={package}" for name, package in plan
               if re.match(r"linux-(image|binary|modules)", name) and
@@ -152,12 +152,12 @@ def fetch(apt, tmp):
     return version, tree
 
 
-# ---- what is in the packages
+# ---- the contents of the packages
 
 def unpack(data):
-    """What a compressed file or kernel holds; trailing bytes are left alone."""
+    """Unpacks a compressed file or kernel; trailing bytes are ignored."""
     if data[:2] == b"\x1f\x8b":
-        return zlib.decompressobj(31).decompress(data)  # whose trailer may be cut
+        return zlib.decompressobj(31).decompress(data)  # the trailer may be missing
     if data[:6] == b"\xfd7zXZ\0":
         return lzma.LZMADecompressor().decompress(data)
     if data[:4] == b"\x28\xb5\x2f\xfd":
@@ -165,7 +165,7 @@ def unpack(data):
                               check=True).stdout
     if data[:4] == b"\x7fELF":
         return data
-    raise NoKernel(f"unknown packing {data[:6].hex()}")
+    raise NoKernel(f"unknown compression {data[:6].hex()}")
 
 
 def unpack_kernel(path):
@@ -175,12 +175,12 @@ def unpack_kernel(path):
     sectors = data[0x1f1] or 4
     offset, length = struct.unpack_from("<II", data, 0x248)
     start = (sectors + 1) * 512 + offset
-    # The last four bytes are the unpacked size, put there by the kernel's build.
+    # The last four bytes are the unpacked size, appended by the kernel's build.
     return unpack(data[start:start + length - 4])
 
 
 def pack_modules(tree):
-    """A cpio archive of the modules that are needed, and of their load order."""
+    """A cpio archive with the modules that are needed and their load order."""
     files = {}
     for directory, _, names in os.walk(tree):
         for name in names:
@@ -208,7 +208,7 @@ def pack_modules(tree):
 
 
 def cpio(entries):
-    """A newc archive, as the kernel takes for its first file system; None is a directory."""
+    """A newc archive, the format of the kernel's initial file system; None is a directory."""
     out = []
 
     def add(name, mode, data):

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernel lockdown: what integrity leaves works, what confidentiality forbids is said in one line:
-# lockdown_test.sh BUILD. Last of all and in test machines only: there is no way back.
+# Kernel lockdown: at level integrity everything works; what level confidentiality forbids is said
+# in one line: lockdown_test.sh BUILD. Only in test machines, and last: lockdown cannot be taken
+# back.
 # timeout: 240
 . "$(dirname "$0")/../root/stackcount.bash" "$1"
 
@@ -32,5 +33,5 @@ measure -q -F 99 1
 exits "confidentiality: profile" 3
 says "... says so" lockdown
 [ "$(wc -l <"$err")" -eq 1 ] && [ ! -s "$out" ]
-check $? "... in one line" "$(cat "$err" "$out")"
+check $? "... in one line, and nothing on stdout" "$(cat "$err" "$out")"
 finish

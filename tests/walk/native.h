@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks of bpf/unwind_step.h in user space, over tables in plain memory, to be compared with true
- * stacks. The caller says how registers and memory are read.
+ * The walk of bpf/unwind_step.h in user space: the same code, over tables in plain memory and a
+ * stack that the caller reads, for tests that compare walks with true stacks. Must not know: where
+ * registers, memory or tables come from.
  */
 #ifndef STACKTALLY_TESTS_WALK_NATIVE_H
 #define STACKTALLY_TESTS_WALK_NATIVE_H
@@ -17,10 +18,10 @@
 struct native_registers {
 	uint64_t pc;
 	uint64_t general[WIRE_N_REGISTERS]; /* by DWARF number */
-	bool exact; /* interrupted at pc; false: pc is a return address, or after a system call */
+	bool exact; /* interrupted at pc; false: pc is a return address or behind a system call */
 };
 
-/* Where the tables are; each function gives NULL when there is nothing. */
+/* Finds the tables; each function returns NULL if there is none. */
 struct native_tables {
 	const void *(*block)(const void *data, uint32_t block);
 	const struct wire_rule *(*rule)(const void *data, uint32_t number);
@@ -28,13 +29,13 @@ struct native_tables {
 	const void *data;
 };
 
-/* What is walked, borrowed for the time of the walk. */
+/* The stack to walk, borrowed during the walk. */
 struct native_walk {
 	const struct native_tables *tables;
 	uint32_t tgid;	     /* the process in them */
-	bool may_chain;	     /* frame pointers are followed where code is known to keep them */
+	bool may_chain;	     /* follow frame pointers in code that is known to keep them */
 	uint32_t max_frames; /* 1 .. NATIVE_MAX_FRAMES */
-	/* Reads what is walked: 0, or anything else if that cannot be read. */
+	/* Reads memory of the process: 0, or another value on failure. */
 	int (*read)(void *data, void *to, uint32_t size, uint64_t address);
 	void *data;
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the live page has beyond that of a file: which time is shown, compared with, saved, and
- * whether it moves.
+ * The parts of the live page that a report's page does not have: choosing, comparing and saving
+ * ranges of time, pausing, and the event stream.
  */
 
 const live = {
 	model: null,
 	choice: { last: 10 }, /* {last: seconds}, {} (since the start) or {from, to}: seconds by number */
-	then: null, /* {from, to, counts}: compared with */
+	then: null, /* {from, to, counts} that is compared with; or null */
 	paused: false,
-	shown: null, /* {from, to} that is */
+	shown: null, /* {from, to} that the graph shows */
 	updates: 0,
 	state: "waiting", /* open, lost, ended */
 	times: {}
@@ -19,7 +19,7 @@ const LASTS = [[1, "last second"], [5, "last 5 s"], [10, "last 10 s"], [30, "las
 
 const PAUSE = "\u275a\u275a Pause", COMPARE = "Compare with this";
 
-/* ---- what the page gets ---- */
+/* ---- the page's elements ---- */
 
 function make(tag, attributes, ...children) {
 	const made = document.createElement(tag);
@@ -38,21 +38,21 @@ function build() {
 	time.value = "10";
 	document.querySelector(".controls").after(
 		make("div", { id: "live-controls", className: "controls" },
-			make("button", { id: "pause", title: "Hold still, go on (Space)", onclick: pause }, PAUSE),
+			make("button", { id: "pause", title: "Pause or resume (Space)", onclick: pause }, PAUSE),
 			make("label", {}, "Time ", time),
-			make("button", { id: "compare", title: "What comes is compared with what is shown now (t)", onclick: compare },
+			make("button", { id: "compare", title: "Compare what follows with what is shown now (t)", onclick: compare },
 				COMPARE),
 			make("button", { id: "save-button", title: "Save what is shown in a format (w)", onclick: openSave }, "Save \u2026"),
 			make("span", { className: "hint" },
-				"Drag over a stretch of time to see it; with Shift, to compare with it. The wheel shows more or less time.")),
+				"Drag to show a range of time, with Shift to compare with it. The wheel zooms the timeline.")),
 		make("section", { id: "timeline", tabIndex: 0, ariaLabel: "Activity over time: arrows pick a second" }));
 	document.body.append(make("dialog", { id: "save" },
 		make("h2", {}, "Save"), make("p", { id: "save-what" }), make("ul", { id: "save-list" }),
 		make("p", { id: "save-pull" }),
 		make("form", { method: "dialog" }, make("button", {}, "Close"))));
-	element("about").querySelectorAll("dl")[1].prepend(...[["Space", "hold still, go on"],
-		["t", "compare with what is shown now, and end that"], ["w", "save"],
-		["Tab, arrows", "on the timeline: pick a second, with Shift more of them"]]
+	element("about").querySelectorAll("dl")[1].prepend(...[["Space", "pause, resume"],
+		["t", "start or end a comparison with what is shown now"], ["w", "save"],
+		["Tab, arrows", "on the timeline: pick a second, with Shift several"]]
 		.flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)]));
 	time.addEventListener("change", () => {
 		if (time.value !== "picked") choose(time.value === "all" ? {} : { last: Number(time.value) });
@@ -71,7 +71,7 @@ const timeline = (() => {
 	});
 })();
 
-/* ---- which time ---- */
+/* ---- the range of time ---- */
 
 function range() {
 	const { model, choice } = live;
@@ -92,7 +92,7 @@ function choose(choice) {
 	refresh();
 }
 
-/* Arrows move the stretch that is picked, or begin with the newest second. */
+/* Arrow keys move the range that is picked; the first press picks the newest second. */
 function step(event) {
 	const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key], { model, choice } = live;
 	if (!by || !model.seconds.length) return;
@@ -105,11 +105,11 @@ function step(event) {
 		? choice.from : inside(choice.from + by), to });
 }
 
-/* What these seconds counted: known, or asked for. */
+/* The counts of these seconds, from the model or from the server. */
 async function countsOf({ from, to }) {
 	const { model } = live;
 	if (from === 0) return model.allCounts();
-	if (model.isTold(from, to)) return model.countsOf(from, to);
+	if (model.hasCounts(from, to)) return model.countsOf(from, to);
 	const answer = await fetch(`counts?from=${from}&to=${to}`);
 	if (!answer.ok) throw new Error(answer.statusText);
 	return model.spread((await answer.json()).counts);
@@ -117,7 +117,7 @@ async function countsOf({ from, to }) {
 
 /* ---- showing ---- */
 
-/* Shows the time that is chosen as it is now. */
+/* Shows the chosen range with what is known now. */
 async function refresh() {
 	const { model } = live, start = performance.now(), shown = range();
 	if (!model || document.hidden) return;
@@ -149,13 +149,13 @@ function dataOf(counts) {
 
 function subtitle() {
 	const { model, then } = live, { measurement } = model;
-	const stretch = ({ from, to }) => from === 0 ? "since the start" : model.span(from, to).map(clock).join(" to ");
+	const text = ({ from, to }) => from === 0 ? "since the start" : model.span(from, to).map(clock).join(" to ");
 	return [measurement.host, measurement.kernel && `Linux ${measurement.kernel}`, measurement.command_line,
-		live.shown && (then ? `${stretch(live.shown)} compared with ${stretch(then)}` : stretch(live.shown))]
+		live.shown && (then ? `${text(live.shown)} compared with ${text(then)}` : text(live.shown))]
 		.filter(Boolean).join("  \u00b7  ");
 }
 
-/* What is not in the graph: the state of things, and the timeline. */
+/* Updates all but the graph: the status line, the timeline, the links in the dialog. */
 function tell() {
 	const { model } = live;
 	if (!model) return;
@@ -178,17 +178,17 @@ function report(what, why) {
 
 function pause() {
 	live.paused = !live.paused;
-	element("pause").textContent = live.paused ? "\u25b6 Go on" : PAUSE;
+	element("pause").textContent = live.paused ? "\u25b6 Resume" : PAUSE;
 	element("pause").setAttribute("aria-pressed", String(live.paused));
 	if (live.paused) tell();
 	else refresh();
 }
 
-/* ---- then and now ---- */
+/* ---- comparing ---- */
 
 async function setThen(from, to) {
 	live.then = { from, to, counts: await countsOf({ from, to }) };
-	/* Something else than itself. */
+	/* A range is not compared with itself. */
 	if (live.choice.from === from && live.choice.to === to) return choose({ last: Math.max(10, to - from + 1) });
 	element("compare").textContent = "End comparison";
 	refresh();
@@ -210,12 +210,12 @@ async function compare() {
 /* ---- saving ---- */
 
 function listFormats() {
-	const { model, shown } = live, stretch = shown.from > 0 ? `&from=${shown.from}&to=${shown.to}` : "";
+	const { model, shown } = live, range = shown.from > 0 ? `&from=${shown.from}&to=${shown.to}` : "";
 	element("save-what").textContent = shown.from > 0
 		? `${model.span(shown.from, shown.to).map(clock).join(" to ")} since the start, all processes.`
-		: "All since the start.";
+		: "Everything since the start.";
 	element("save-list").replaceChildren(...model.formats.map(([name, extension, description]) =>
-		make("li", {}, make("a", { href: `save?format=${name}${stretch}`, download: model.measurement.command + (extension || ".txt") },
+		make("li", {}, make("a", { href: `save?format=${name}${range}`, download: model.measurement.command + (extension || ".txt") },
 			name), ` ${description}`)));
 	element("save-pull").replaceChildren("Or pull it from here: ",
 		make("code", {}, `go tool pprof ${new URL("debug/pprof/profile?seconds=10", location.href)}`));
@@ -227,7 +227,7 @@ function openSave() {
 	element("save").showModal();
 }
 
-/* ---- what comes ---- */
+/* ---- the event stream ---- */
 
 function connect() {
 	const source = new EventSource("events");
@@ -252,11 +252,11 @@ function connect() {
 	});
 	source.addEventListener("end", () => {
 		source.close();
-		report("ended", "The measurement is over: what is here stays until this page is closed.");
+		report("ended", "The measurement is over. Its data stays until this page is closed.");
 	});
 	source.addEventListener("error", () => {
 		if (source.readyState === EventSource.CLOSED) setTimeout(connect, 1000);
-		report("lost", "Trying again.");
+		report("lost", "Connecting again.");
 	});
 }
 

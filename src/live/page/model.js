@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the server told (docs/live.md): nodes and frames by number, and what each second counted.
+ * The data received from the server (docs/live.md): nodes and frames by number, and the counts of
+ * each second.
  */
 
 class Model {
@@ -8,17 +9,17 @@ class Model {
 		this.head = state.head;
 		this.formats = state.formats; /* [name, extension, description] */
 		this.measurement = state.measurement;
-		this.binMs = state.bin_ms; /* 0: nobody knows what happened when */
+		this.binMs = state.bin_ms; /* 0: a recording, without times */
 		this.frames = new Frames();
-		this.numbers = []; /* of each of the server's frames: ours */
+		this.numbers = []; /* of each of the server's frames: its number in `frames` */
 		this.nodes = { parent: new Grower(Uint32Array), frame: new Grower(Uint32Array) };
 		this.totals = new Grower(Float64Array);
 		this.seconds = []; /* {tick, at, ms, samples, lost, counts: [node, count, ...] or null} */
 		this.samples = state.measurement.samples;
 		this.lost = state.measurement.losses.lost;
-		this.bins = new Grower(Uint32Array); /* events of each of binMs */
+		this.bins = new Grower(Uint32Array); /* events in each bin of binMs */
 		this.view = null;
-		this.sums = null; /* of a range of seconds, to be slid on */
+		this.sums = null; /* of a range of seconds, which the next range changes at its ends */
 		this.takeFrames(state.frames);
 		this.takeNodes(state.nodes);
 		for (const [tick, at, ms, samples, lost, counts] of state.seconds)
@@ -27,19 +28,19 @@ class Model {
 		this.tick = state.tick;
 		this.takeBins(state.bins);
 	}
-	/* False: something is missing, and all has to be told again. */
-	take(news) {
-		if (news.tick !== this.tick + 1) return false;
-		this.tick = news.tick;
-		this.takeFrames(news.frames);
-		this.takeNodes(news.nodes);
-		const { tick, at, ms, samples, lost, counts } = news;
+	/* Adds a tick. False when one is missing: then the client has to connect again. */
+	take(update) {
+		if (update.tick !== this.tick + 1) return false;
+		this.tick = update.tick;
+		this.takeFrames(update.frames);
+		this.takeNodes(update.nodes);
+		const { tick, at, ms, samples, lost, counts } = update;
 		this.seconds.push({ tick, at, ms, samples, lost, counts });
 		if (this.seconds.length > MOST_SECONDS) this.seconds.shift();
 		for (let i = 0; i < counts.length; i += 2) this.totals.values[counts[i]] += counts[i + 1];
 		this.samples += samples;
 		this.lost += lost;
-		this.takeBins(news.bins);
+		this.takeBins(update.bins);
 		return true;
 	}
 	takeFrames(frames) {
@@ -69,7 +70,7 @@ class Model {
 	second(tick) {
 		return this.seconds[tick - this.oldest];
 	}
-	/* When it began and ended, in ms since the start. */
+	/* The beginning and the end of a range, in ms since the start. */
 	span(from, to) {
 		const first = this.second(from), last = this.second(to);
 		return first && last ? [first.at - first.ms, last.at] : [0, this.now];
@@ -77,7 +78,7 @@ class Model {
 	get now() {
 		return this.seconds.length ? this.seconds[this.seconds.length - 1].at : 0;
 	}
-	/* The seconds that lie in a time, at least one: [from, to], by number. */
+	/* The seconds within a time in ms, at least one: [from, to], by number. */
 	ticksIn(start, end) {
 		const { seconds } = this;
 		let from = seconds.findIndex((it) => it.at - it.ms / 2 >= start), to = from;
@@ -85,7 +86,7 @@ class Model {
 		while (to + 1 < seconds.length && seconds[to + 1].at - seconds[to + 1].ms / 2 < end) to++;
 		return [this.oldest + from, this.oldest + Math.max(from, to)];
 	}
-	isTold(from, to) {
+	hasCounts(from, to) {
 		for (let tick = from; tick <= to; tick++) if (!this.second(tick)?.counts) return false;
 		return true;
 	}
@@ -96,7 +97,7 @@ class Model {
 		const { counts } = this.second(tick);
 		for (let i = 0; i < counts.length; i += 2) sums[counts[i]] += sign * counts[i + 1];
 	}
-	/* What these seconds counted, by node: a copy. All of them were told. */
+	/* A copy of the counts of these seconds by node. hasCounts() must be true. */
 	countsOf(from, to) {
 		const n = this.nodes.parent.n;
 		let { sums } = this;
@@ -115,7 +116,7 @@ class Model {
 	allCounts() {
 		return this.totals.values.slice(0, this.nodes.parent.n);
 	}
-	/* From [node, count, ...]. */
+	/* Counts by node, from [node, count, ...]. */
 	spread(pairs) {
 		const counts = new Float64Array(this.nodes.parent.n);
 		for (let i = 0; i < pairs.length; i += 2) counts[pairs[i]] = pairs[i + 1];

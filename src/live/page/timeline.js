@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heat map of what happened when: a column is a second, its rows are the fiftieth parts of it,
- * the first at the top. A stretch is picked by dragging, with Shift the one to compare with; the
- * wheel shows more or less time, with Shift the time before.
+ * A heat map of events over time: a column is a second, and its rows are the bins within it, the
+ * first at the top. Dragging picks a range, with Shift the one to compare with. The wheel zooms, and
+ * with Shift scrolls.
  */
 
 const HEAT_HEIGHT = 60, AXIS_HEIGHT = 16, LEAST_SPAN = 60;
@@ -18,13 +18,13 @@ function rgb(text) {
 }
 
 class Timeline {
-	/* `picked` is called with what was picked: from and to in ms, and whether to compare with. */
+	/* `picked` is called with the range, from and to in ms, and whether to compare with it. */
 	constructor(element, picked) {
 		this.element = element;
 		this.picked = picked;
 		this.model = null;
-		this.bands = {}; /* what is shown, compared with, being picked: [from, to] in ms, or null */
-		this.spanWanted = 0; /* seconds; 0: all there are */
+		this.bands = {}; /* [from, to] in ms, or null: of what is shown, compared with, being picked */
+		this.spanWanted = 0; /* seconds; 0: all, up to 300 */
 		this.back = 0; /* seconds between its right end and now */
 		this.canvas = document.createElement("canvas");
 		this.heat = document.createElement("canvas");
@@ -52,12 +52,12 @@ class Timeline {
 		});
 	}
 
-	/* ---- where things are ---- */
+	/* ---- positions ---- */
 
 	get seconds() {
 		return Math.ceil(this.model.now / 1000);
 	}
-	/* The first second that is seen, and how many are. */
+	/* The first visible second, and how many are visible. */
 	window() {
 		const all = this.seconds, span = Math.max(this.spanWanted || Math.min(all, 300), LEAST_SPAN);
 		const back = Math.max(0, Math.min(this.back, all - span));
@@ -100,7 +100,7 @@ class Timeline {
 		this.paintBand(this.bands.now, ink("accent"), this.bands.then ? "now" : "");
 		this.paintBand(this.bands.drag, ink("text"), "");
 	}
-	/* From the colour of nothing over that of some to that of the most. */
+	/* Colours of bins: `none` without events, then `some`, up to `most`. */
 	paintHeat(none, some, most) {
 		const { model } = this, [first, span] = this.window(), rows = 1000 / model.binMs;
 		const image = new ImageData(span, rows), bins = model.bins.values, peak = this.peak(first, span, rows);
@@ -119,7 +119,7 @@ class Timeline {
 		this.context.imageSmoothingEnabled = span * 2 > this.width * this.ratio;
 		this.context.drawImage(this.heat, 0, 0, this.width, HEAT_HEIGHT);
 	}
-	/* What only one bin in a hundred exceeds: one burst must not make all else pale. */
+	/* The 99th percentile of the visible bins, so that one burst does not make all others pale. */
 	peak(first, span, rows) {
 		const { bins } = this.model;
 		const seen = bins.values.slice(Math.min(first * rows, bins.n), Math.min((first + span) * rows, bins.n)).sort();
@@ -157,7 +157,7 @@ class Timeline {
 		context.fillText(label, x + 4, 8);
 	}
 
-	/* ---- what the reader does ---- */
+	/* ---- pointer and wheel ---- */
 
 	pressed(event) {
 		if (!this.model || event.button !== 0) return;
@@ -182,7 +182,7 @@ class Timeline {
 		this.bands.drag = null;
 		this.later();
 	}
-	/* Says what is there. */
+	/* Sets the tooltip. */
 	point(at) {
 		if (at === null || !this.model.seconds.length) {
 			this.element.title = "";

@@ -1,17 +1,17 @@
 "use strict";
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scripts of the live page, one after the other, behind those of report/page:
- * view.js model.js timeline.js live.js.
+ * The live page's scripts follow those of report/page, in this order: view.js, model.js,
+ * timeline.js, live.js.
  *
- * A view is what the filters make of a tree that grows: what filterTree() does, but node by node
- * as they come, so that a second's news cost what is new in it, and counts are only added up.
+ * A view is a growing tree as the filters show it. It does what filterTree() does, but for each node
+ * once, when it arrives: an update costs what is new in it, and counts only have to be added up.
  */
 
 const DROPPED = -1;
 
 class Grower {
-	/* An array of numbers of a type, with room. */
+	/* A typed array that grows. */
 	constructor(type) {
 		this.values = new type(1024);
 		this.n = 0;
@@ -27,7 +27,7 @@ class Grower {
 	}
 }
 
-/* Names that only grow in number, and their order. */
+/* A table of frames that only grows, and their order. */
 class Frames {
 	constructor() {
 		this.list = [{ name: "all", module: "", kind: KIND.ROOT, kernel: false, tgid: 0, tid: 0 }];
@@ -39,7 +39,7 @@ class Frames {
 	add(frame) {
 		return this.list.push(frame) - 1;
 	}
-	/* The frame of those who are shown as one under this label. */
+	/* The frame under whose name several processes or threads are shown as one. */
 	label(frame, name) {
 		let number = this.labels.get(name);
 		if (number === undefined) this.labels.set(name, number = this.add({ ...frame, name }));
@@ -50,7 +50,7 @@ class Frames {
 		if (one.name !== other.name) return one.name < other.name ? -1 : 1;
 		return one.module < other.module ? -1 : one.module > other.module ? 1 : a - b;
 	}
-	/* The place of each among siblings; few are new each time. */
+	/* The rank of each frame among siblings. Merges the few new frames into the sorted ones. */
 	ranks() {
 		const known = this.sorted.length, { list } = this;
 		if (known === list.length) return this.rank;
@@ -65,7 +65,7 @@ class Frames {
 		for (let i = 0; i < merged.length; i++) this.rank[merged[i]] = i;
 		return this.rank;
 	}
-	/* As functionsOf() has it, for all trees of these frames. */
+	/* What functionsOf() returns, for all trees of these frames. */
 	functionTable() {
 		if (!this.functions) this.functions = { of: new Uint32Array(0), list: [null], numbers: new Map([["", 0]]) };
 		const { list, numbers } = this.functions, known = this.functions.of.length;
@@ -91,9 +91,9 @@ class View {
 		this.nodes = nodes;
 		this.frames = frames;
 		this.filter = { ...filter };
-		this.of = new Grower(Int32Array); /* of each node: its node here, or DROPPED */
-		this.top = new Grower(Int32Array); /* what shows whose it is, or DROPPED */
-		this.mergedInto = new Grower(Uint8Array); /* it counts as its parent does: not shown */
+		this.of = new Grower(Int32Array); /* of each node: its node in the view, or DROPPED */
+		this.top = new Grower(Int32Array); /* of each node: the view's node of its process or thread, or DROPPED */
+		this.mergedInto = new Grower(Uint8Array); /* of each node: 1 when it is not shown, and its samples count for its parent */
 		this.parent = new Grower(Uint32Array);
 		this.frame = new Grower(Uint32Array);
 		this.children = new Map();
@@ -123,7 +123,7 @@ class View {
 	isWho(node) {
 		return this.frames.list[this.nodes.frame.values[node]].kind === KIND.WHO;
 	}
-	/* A cgroup says whose the next one is. */
+	/* A cgroup is dropped: the nodes of the processes below it have its name as well. */
 	mapWho(node) {
 		const { nodes, filter } = this, above = nodes.parent.values[node];
 		const frame = this.frames.list[nodes.frame.values[node]];
@@ -156,7 +156,7 @@ class View {
 		else if (kernel) this.map(this.child(top, number), top, 0);
 		else this.map(DROPPED, top, 0);
 	}
-	/* Takes in what is new. */
+	/* Adds the nodes that are new. */
 	grow() {
 		for (let node = this.of.n; node < this.nodes.parent.n; node++) {
 			if (this.isWho(node)) this.mapWho(node);
@@ -181,7 +181,7 @@ class View {
 		this.ordered = n;
 		this.ranked = rank;
 	}
-	/* Self and total of each node here. */
+	/* Self and total of each node of the view. */
 	count(counts) {
 		const self = new Float64Array(this.parent.n), of = this.of.values;
 		for (let i = 0, n = Math.min(counts.length, this.of.n); i < n; i++)
@@ -191,8 +191,8 @@ class View {
 		return { self, total };
 	}
 	/*
-	 * A tree as decodeBlock() makes it, of what has counts, now or then, or is to be seen anyway
-	 * (`keep`: a Set of nodes).
+	 * A tree as decodeBlock() makes it, of the nodes that have counts, now or in what is compared
+	 * with, and of those in `keep` with their ancestors.
 	 */
 	tree(head, counts, baseCounts, keep) {
 		this.grow();

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds what our commands print against what bcc printed: compare.py BUILD_DIR [NAME...]
+"""Compares the output of our commands with that of bcc's: compare.py BUILD_DIR [NAME...]
 
-The files beside this one are bcc's. Each case runs the command line on top of its file, with a
-program that does what bcc's did, and compares line by line. Masked are numbers, addresses, ids,
-times and which functions of the kernel lead to an event. Only the entries of the program are
-compared, for what else runs on a machine is chance.
+The files beside this one have bcc's output. Each case runs the command line in the first line of its
+file, with a program that does what the one measured by bcc did, and compares line by line. Numbers,
+addresses, ids, times, and the kernel functions that lead to an event are masked. Only the entries of
+that program are compared: a machine runs other programs, too.
 
-Where bcc is not to be followed, one of the decisions below changes its lines first. A case names
-the decisions it needs, and fails as well when one that it names changes nothing.
+Where we decided not to follow bcc, one of the functions below changes bcc's lines first. A case names
+the decisions that it needs. It fails if one of them changes nothing.
 """
 
 import os
@@ -27,21 +27,21 @@ SLOW = 4 if os.environ.get("STACKTALLY_VM") else 1
 # stacks are the kernel's.
 USER = {"_start", "__libc_start_main", "__libc_start_call_main", "clone3", "start_thread",
         "main", "ta", "tb", "func_a", "func_b", "spin", "do_read", "do_alloc", "pread64", "malloc"}
-# glibc has several names for one address; which of them is shown is as good as another.
+# glibc has several names for one address; any of them may be shown.
 SAME = {re.compile(r"^(__libc_|__GI_|__GI___libc_|__)?malloc$"): "malloc",
         re.compile(r"^(__)?clone3$"): "clone3",
         re.compile(r"^__libc_start_main(_impl|@.*)?$"): "__libc_start_main",
         re.compile(r"^(__libc_|__GI___libc_|__GI___|__)?pread(64)?$"): "pread64"}
-# What calls the last frame that bcc sees, leaf first.
+# The callers of the last frame that bcc sees, leaf first.
 STARTS = {"__libc_start_call_main": ["__libc_start_main", "_start"], "start_thread": ["clone3"]}
 FRAME = re.compile(r"^( +)([0-9a-f]{8,16} +)?(\S.*?)(\+0x[0-9a-f]+)?$")
 PROCESS = re.compile(r"^    (- +\S.* \(\d+\)|\S.* \[\d+\])$")
 
 
-# ---- decisions: from bcc's lines to what ours have to be
+# ---- decisions: each changes bcc's lines into those that we must print
 
 def kernel_leaf_once(lines):
-    """bcc adds the interrupted kernel address to a stack that begins with it already."""
+    """bcc adds the interrupted kernel address to a stack that already begins with it."""
     changed = []
     for line in lines:
         line = re.sub(r";([^; ]+);\1( \d+)$", r";\1\2", line)
@@ -51,7 +51,7 @@ def kernel_leaf_once(lines):
 
 
 def down_to_the_start(lines):
-    """bcc follows frame pointers, which end in libc; ours go on to where the thread began."""
+    """bcc follows frame pointers, which end in libc; our stacks go on to the start of the thread."""
     changed = []
     for line in lines:
         for name, callers in STARTS.items():
@@ -69,7 +69,7 @@ def comm_as_text(lines):
 
 
 def real_user_frames(lines):
-    """Without -P bcc names no user frames. What led to the read is known: main called pread()."""
+    """Without -P bcc names no user frames. Here their names are known: main called pread()."""
     changed, names = [], []
     for line in lines:
         if line.endswith("[unknown]"):
@@ -85,8 +85,8 @@ CALLERS = {"malloc": "do_alloc", "pread64": "do_read"}
 
 
 def caller_not_skipped(lines):
-    """What has no frame of its own at the time (the probed function, a system call's) hides its
-    caller from bcc, which follows frame pointers.
+    """A function that has no frame yet (a probed one, or one in a system call) hides its caller from
+    bcc, which follows frame pointers.
     """
     changed = []
     for line in lines:
@@ -100,7 +100,7 @@ def caller_not_skipped(lines):
 
 
 def one_id_bare(lines):
-    """One id stands as the documents have it, without brackets; of several, they are a list."""
+    """A single id is printed without brackets, as bcc's documents show it; several ids have them."""
     return [re.sub(r"(PID|TID) \[(\d+)\]", r"\1 \2", line) for line in lines]
 
 
@@ -119,7 +119,7 @@ def canonical(name):
 
 def mask_name(name, mark=""):
     name = canonical(name)
-    # The probed function is the leaf of the kernel's part, and the same on all kernels.
+    # The probed function is the leaf of the kernel part, and the same on all kernels.
     return name + mark if name in USER or name == "vfs_read" else "K" + mark
 
 
@@ -156,7 +156,7 @@ def mask_line(line):
 
 
 def masked_report(lines, wanted):
-    """The lines of a report; of its entries those that are wanted, sorted, each once."""
+    """The masked lines of a report, with the wanted entries only, sorted, and each once."""
     result, entries, block, counts = [], [], [], []
 
     def flush():
@@ -188,7 +188,7 @@ def masked_report(lines, wanted):
         elif folded and not line.startswith(("Tracing", "Sampling")):
             enter([mask_folded(folded[1]) + " N"], int(folded[2]))
         elif line == "" and after_entry:
-            after_entry = False  # it belongs to the entry
+            after_entry = False  # this blank line belongs to the entry
         else:
             flush()
             result.append(mask_line(line))
@@ -204,22 +204,22 @@ def words(entry):
 
 
 def probed(entry):
-    """Of what is probed in the program."""
+    """Entries of the function that is probed in the program."""
     return "main" in words(entry)
 
 
 def reads(entry):
-    """Of the program's reads. What counts them reads, too."""
+    """Entries of the program's reads; stackcount reads, too."""
     return {"main", "do_read"} <= set(words(entry))
 
 
 def spinning(entry):
-    """The two functions, in user mode."""
+    """Entries of the program's two functions, in user mode."""
     return bool({"func_a", "func_b"} & set(words(entry))) and not {"K", "K_[k]"} & set(words(entry))
 
 
 def spinning_unseen(entry):
-    """The same when only the kernel's part is shown, of which there is none."""
+    """The same if only the kernel part is shown, which these samples do not have."""
     return entry[0] == "spin N" or re.match(r"    - +spin \(P\)$", entry[0]) is not None
 
 
@@ -228,7 +228,7 @@ def idle(entry):
 
 
 def vfs_read(entry):
-    """The kernel's part of a read. All reads of a machine come by some system call."""
+    """Entries with the kernel part of a read, by any program."""
     return "vfs_read" in words(entry)
 
 
@@ -236,7 +236,7 @@ def vfs_read_of_program(entry):
     return "vfs_read" in words(entry) and "spin" in words(entry)
 
 
-# name: (the entries that are compared, whether it takes kprobes, decisions)
+# name: (which entries are compared, decisions)
 REPORTS = {
     "profile-default": (spinning, []),
     "profile-d": (spinning, []),
@@ -282,9 +282,10 @@ REPORTS = {
     "stackcount-uprobe-exe": (probed, [comm_as_text]),
 }
 
-# Errors: bcc's text and status against ours. `None`: the very same on stderr, and 2. Else what is
-# decided: why, our status, and how our line begins, where `...` is bcc's own text.
-NOT_ON_STDOUT = "errors go to stderr, with the name of the command, and are no success"
+# Errors: bcc's text and status, compared with ours. None: the same text on stderr, and status 2.
+# Otherwise our decision: why, our status, and how our line begins, where `...` stands for bcc's
+# text.
+NOT_ON_STDOUT = "errors go to stderr, with the name of the command, and the status is not 0"
 MESSAGES = {
     "profile-err-UK": None,
     "profile-err-Fc": None,
@@ -296,20 +297,20 @@ MESSAGES = {
     "profile-err-storage0": None,
     "stackcount-err-noarg": None,
     "stackcount-err-opt": None,
-    "profile-err-cpu99": ("one line tells what is wrong, no traceback", 1, "profile: CPU 99 "),
-    "profile-F0": ("a rate of 0 is no other rate", 2,
+    "profile-err-cpu99": ("one line says what is wrong, without a traceback", 1, "profile: CPU 99 "),
+    "profile-F0": ("a rate of 0 does not mean another rate", 2,
                    "profile: error: argument -F/--frequency: must be nonzero"),
-    "profile-nopid": ("a process that is not there is told of", 1, "profile: no process 999999"),
-    "stackcount-err-KU": ("a usage error is one: stderr, and 2", 2, "..."),
+    "profile-nopid": ("a process that does not exist is reported", 1, "profile: no process 999999"),
+    "stackcount-err-KU": ("usage errors go to stderr, with status 2", 2, "..."),
     "stackcount-err-colons": (NOT_ON_STDOUT, 1, "stackcount: ..."),
     "stackcount-err-type": (NOT_ON_STDOUT, 1, "stackcount: ..."),
     "stackcount-err-nosym": (NOT_ON_STDOUT, 1, "stackcount: ..."),
     "stackcount-err-notp": (NOT_ON_STDOUT, 1, "stackcount: ..."),
-    "stackcount-err-nolib": ("the message that bcc would give but for an error of its own", 1,
+    "stackcount-err-nolib": ("the message that bcc would print if it had no bug there", 1,
                              "stackcount: unable to find library nosuchlib"),
-    "stackcount-err-nofunc": ("what does not match is said alike of all kinds of functions", 1,
+    "stackcount-err-nofunc": ("the message for no match is the same for all kinds of functions", 1,
                               "stackcount: No functions matched by pattern ^nosuchfunc_xyz$"),
-    "stackcount-err-noglob": ("what does not match is said alike of all kinds of functions", 1,
+    "stackcount-err-noglob": ("the message for no match is the same for all kinds of functions", 1,
                               "stackcount: No functions matched by pattern ^nosuchfunc_.*$"),
 }
 
@@ -317,7 +318,7 @@ MESSAGES = {
 # ---- running ours
 
 class Program:
-    """What is measured: one CPU's worth of it, on the last CPU, for -C 1."""
+    """The measured program. With one thread, it runs on the last CPU, for -C 1."""
 
     def __init__(self, build, directory, threads):
         self.path = os.path.join(directory, "thr" if threads else "spin")
@@ -341,7 +342,7 @@ class Program:
 
 
 def our_command(line, build, program):
-    """bcc's command line with our command and the ids of this run, and shorter."""
+    """bcc's command line with our command, the ids of this run, and a shorter duration."""
     tool = re.search(r"(profile|stackcount)-bpfcc", line)
     line = line.replace(tool[0], f"exec {build}/{TOOLS[tool[0]]}", 1)
     line = re.sub(r"^timeout -s INT \d+ ", "", line)
@@ -358,13 +359,13 @@ def our_command(line, build, program):
 
 
 def run(line, build, program):
-    """Ours, as bcc was run: (stdout, stderr without the closing line, status)."""
+    """Runs our command as bcc was run: (stdout, stderr without the closing line, status)."""
     process = subprocess.Popen(["sh", "-c", our_command(line, build, program)],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, errors="replace")
     title = ""
     if line.startswith("timeout -s INT"):
-        title = process.stdout.readline()  # from now on it counts
+        title = process.stdout.readline()  # printed when it begins to count
         try:
             process.wait(1)
         except subprocess.TimeoutExpired:
@@ -389,7 +390,7 @@ class Unlike(Exception):
 
 
 class NotSeen(Exception):
-    """The machine did not do what was to be compared."""
+    """The machine did not do what the case compares."""
 
 
 def idle_seconds():
@@ -411,8 +412,8 @@ def compare_report(name, build, program):
         raise Unlike(f"exit status {status}: {show(err[-2:])}")
     if wanted is idle and "swapper/" not in out and idle_seconds() - idle_before < 0.2:
         raise NotSeen("no CPU was idle")
-    # What runs beside the program has stacks of its own; the kernel's doubled leaf is in all of
-    # bcc's sampled ones, and hidden by the mask in most.
+    # The two decisions below apply to all reports. They are not required to change something: the
+    # mask hides most doubled leaves.
     for decision in decisions:
         changed = decision(bcc)
         if changed == bcc:
@@ -453,7 +454,7 @@ def compare_message(name, build, program):
 
 
 def compare_interrupted(_name, build, program):
-    """bcc was still compiling and has a traceback to show; we report what there is."""
+    """bcc was still compiling and printed a traceback; we print the report so far."""
     out, err, status = run("timeout -s INT 30 profile-bpfcc -F 49", build, program)
     ours = masked_report(out.splitlines(), spinning)
     title = recorded("profile-intr")[1]
@@ -472,18 +473,18 @@ def compare_small_storage(name, build, program):
 
 
 def compare_cpu(name, build, program):
-    """bcc's program does not compile there; the layout is that of another command line."""
+    """bcc's BPF program does not compile; the layout must be that of another command line."""
     command = recorded(name)[0][2:]
     out, err, status = run(command.replace("-c 1", "-c $(($(nproc) - 1))"), build, program)
     bcc = caller_not_skipped(real_user_frames(recorded("stackcount-vfs_read")[1:]))
     bcc = masked_report(down_to_the_start(bcc), reads)
     ours = masked_report(out.splitlines(), reads)
-    if status != 0 or ours != bcc:
+    if status != 0 or ours != bcc or not [line for line in bcc if line.endswith("N")]:
         raise Unlike(f"status {status}: {show(ours)} {show(err)}")
 
 
 def options_of(text):
-    """The options of a help text: flags -> words."""
+    """The options of a help text: {flags: text}."""
     options, flags = {}, None
     for line in text:
         start = re.match(r"  (-\S.*?)(?:  +(\S.*))?$", line)
@@ -498,15 +499,15 @@ def options_of(text):
 
 
 def compare_help(name, build, _program):
-    """Each of bcc's options is there, with its words; ours may go on where bcc's end."""
+    """Each option of bcc is in our help, with bcc's text, which ours may continue."""
     decided = {"--stack-storage-size": "the number of unique stack traces that can be stored and displayed",
                "--debug": "", "--ebpf": ""}  # defaults differ; there is no BPF text to print
     command, *bcc = recorded(name)
     command = command[2:]
     out, _, status = run(command, build, None)
-    ours = options_of(out.splitlines())
-    missing = []
-    for flags, text in options_of(bcc).items():
+    ours, theirs = options_of(out.splitlines()), options_of(bcc)
+    missing = [] if len(theirs) > 10 else [f"only {len(theirs)} options in bcc's help"]
+    for flags, text in theirs.items():
         text = decided.get(flags, text.rstrip("."))
         if not ours.get(flags, "").startswith(text) or flags not in ours:
             missing.append(f"{flags} {text} (ours: {ours.get(flags)})")
@@ -531,8 +532,8 @@ def cases():
     yield "stackcount-help", compare_help
 
 
-# What is sampled is chance, most of all on a busy machine: a stack of bcc's that ours lacks once
-# may be there the next time. A layout that differs does so each time.
+# Sampling is random: a stack in bcc's report may not be sampled at the first try, on a busy machine
+# above all. A layout that differs does so each time.
 TRIES = 3
 
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The root directories of processes: one for each distinct pair of root directory and mount
+ * namespace. They are held open (up to 256), so that files can be opened as a process saw them
+ * after it has ended.
+ *
+ * Used by one thread at a time. Must not know: mappings, identities of files.
+ */
+#ifndef STACKTALLY_PROCESS_ROOTS_H
+#define STACKTALLY_PROCESS_ROOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "process/file_opener.h"
+#include "process/process_view.h"
+
+#define ROOT_OWN     0u		/* our own root directory */
+#define ROOT_UNKNOWN UINT32_MAX /* not looked up yet, not permitted, or beyond the limit */
+
+struct roots;
+
+/* `opener` is borrowed. 0 or -ENOMEM. */
+int roots_new(struct file_opener *opener, struct roots **ret_roots);
+void roots_free(struct roots *roots);
+
+/* The id of the root directory of a process; adds it if it is new. ROOT_UNKNOWN on failure. */
+uint32_t roots_intern(struct roots *roots, const struct process_view *view);
+
+/*
+ * True if no mount on the way of `path` in that root is remote (mounts.h). Mounts that were made
+ * in the last seconds may be missed. `path` has no symbolic links, as names of mappings have none.
+ */
+bool roots_path_is_local(const struct roots *roots, uint32_t root, const char *path);
+
+/* A borrowed O_PATH descriptor of the root directory, or of its /tmp; or -1. */
+int roots_directory(const struct roots *roots, uint32_t root);
+int roots_tmp(const struct roots *roots, uint32_t root);
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/report.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "report/writer.h"
+
+static void write_head(const struct writer *writer, const struct report *report, FILE *out)
+{
+	const struct report_head *head = &report->head;
+	const char *title = report->measurement.meta->title;
+	struct tm local;
+	char clock[16];
+
+	if (writer->whole)
+		return;
+	if (writer->titled) {
+		if (head->title)
+			fprintf(out, "%s\n", title ? title : "");
+		fputc('\n', out);
+	} else if (head->follows && !head->time) {
+		fputc('\n', out);
+	}
+	if (head->time) {
+		strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&head->time, &local));
+		fprintf(out, "%-8s\n", clock);
+	}
+}
+
+static int build(const struct measurement *measurement, uint32_t view, struct profile *ret_profile)
+{
+	return profile_build(measurement->tally, measurement->names, measurement->meta, view,
+			     ret_profile);
+}
+
+static int build_all(const struct report *report, uint32_t view, struct profile *profile,
+		     struct profile *base)
+{
+	int r = build(&report->measurement, view, profile);
+
+	if (r < 0 || !report->base)
+		return r;
+	r = build(report->base, view, base);
+	if (r < 0)
+		return r;
+	profile->base = base;
+	return report->base_has_names_only ? profile_recognize(base, profile) : 0;
+}
+
+int report_write(const struct writer *writer, const struct report *report, FILE *out,
+		 struct error *err)
+{
+	own(profile_clear) struct profile profile = { 0 }, base = { 0 };
+	struct report filled = *report;
+	int r;
+
+	if (writer->view) {
+		r = build_all(report, writer->view(report->options), &profile, &base);
+		if (r < 0)
+			return error_set(err, r, "cannot build the report: %s", strerror(-r));
+		filled.profile = &profile;
+	}
+	write_head(writer, report, out);
+	return writer->write(&filled, out, err);
+}
+
+int report_result(int r, struct error *err)
+{
+	if (r == -EIO)
+		return 0;
+	if (r < 0)
+		return error_set(err, r, "cannot write the report: %s", strerror(-r));
+	return 0;
+}

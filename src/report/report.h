@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A report: what it is made of, and the one way every report takes to its stream, whether that is
+ * stdout, a file or the answer to a request of the live page.
+ *
+ * Everything in these structs is borrowed for the duration of the call.
+ */
+#ifndef STACKTALLY_REPORT_REPORT_H
+#define STACKTALLY_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "view/profile.h"
+#include "view/report_options.h"
+
+struct writer;
+
+/* What was counted, with a name for every address of the tally. */
+struct measurement {
+	const struct profile_meta *meta;
+	const struct tally *tally;
+	const struct names *names;
+};
+
+/* What precedes a report in a stream that may hold several. Writers of whole files get none. */
+struct report_head {
+	bool title;   /* the title line is still to be written; formats without one ignore this */
+	bool follows; /* the stream has a report already */
+	time_t time;  /* shown on a line of its own, as local time; 0: no such line */
+};
+
+struct report {
+	struct measurement measurement;
+	const struct measurement *base; /* --diff: what to compare with; or NULL */
+	bool base_has_names_only;	/* the base's frames are function names, without modules */
+	const struct report_options *options;
+	struct report_head head;
+	/* For writers: the measurement in the view they asked for. Set by report_write(). */
+	const struct profile *profile;
+};
+
+/*
+ * Builds the profile that the writer wants and writes head and report to `out`. 0 or a negative
+ * errno with `err` set; write errors may also show up only in ferror(out), so check that too.
+ */
+int report_write(const struct writer *writer, const struct report *report, FILE *out,
+		 struct error *err);
+
+/*
+ * For writers to return: `r` is 0, or what their formatting failed with. A failed write (-EIO) is
+ * not reported here, as ferror(out) has it.
+ */
+int report_result(int r, struct error *err);
+
+#endif

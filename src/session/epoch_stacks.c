@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/epoch_stacks.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/index.h"
+#include "base/own.h"
+#include "bpf/stack_hash.h"
+#include "kernel/tracepoint_frames.h"
+
+_Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
+		       (int)WIRE_END_NO_ROW == (int)TALLY_END_NO_ROW,
+	       "enum tally_end has the values of enum wire_end");
+
+/* A stack and how often it was counted in this epoch. */
+struct counted_stack {
+	struct wire_hash hash;
+	uint64_t cgroup;
+	uint64_t first_user;   /* into user_frames, of n_user */
+	uint64_t first_kernel; /* into kernel_frames, of n_kernel */
+	uint64_t count;
+	uint32_t tgid, tid;
+	uint16_t n_kernel, n_user;
+	uint16_t flags; /* enum wire_stack_flags */
+	uint8_t end;	/* enum wire_end */
+	bool wanted;	/* the comm matches; frames of others are not kept */
+	char comm[WIRE_COMM_SIZE];
+};
+
+/* Slots for the last stacks of processes, by their ids. */
+#define LAST_STACKS 64u
+
+struct epoch_stacks {
+	struct epoch_stacks_options options;
+	struct counted_stack *items;
+	uint32_t n, capacity;
+	uint32_t *user_frames; /* ids of tally addresses */
+	uint64_t n_user_frames, user_capacity;
+	uint64_t *kernel_frames; /* addresses */
+	uint64_t n_kernel_frames, kernel_capacity;
+	struct index index; /* of items that are counted by their hash */
+	uint32_t last[LAST_STACKS];
+};
+
+int epoch_stacks_new(const struct epoch_stacks_options *options, struct epoch_stacks **ret_stacks)
+{
+	struct epoch_stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return -ENOMEM;
+	stacks->options = *options;
+	*ret_stacks = stacks;
+	return 0;
+}
+
+void epoch_stacks_free(struct epoch_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	free(stacks->items);
+	free(stacks->user_frames);
+	free(stacks->kernel_frames);
+	index_free(&stacks->index);
+	free(stacks);
+}
+
+void epoch_stacks_clear(struct epoch_stacks *stacks)
+{
+	stacks->n = 0;
+	stacks->n_user_frames = 0;
+	stacks->n_kernel_frames = 0;
+	index_free(&stacks->index);
+}
+
+void epoch_stacks_mark_images(const struct epoch_stacks *stacks, const struct tally *tally,
+			      uint32_t *images)
+{
+	for (uint64_t i = 0; i < stacks->n_user_frames; i++)
+		images[tally_addresses(tally)[stacks->user_frames[i]].image] = 1;
+}
+
+int epoch_stacks_rebase(struct epoch_stacks *stacks, struct tally *tally,
+			const struct tally_address *before, const uint32_t *images)
+{
+	for (uint64_t i = 0; i < stacks->n_user_frames; i++) {
+		struct tally_address address = before[stacks->user_frames[i]];
+		int r;
+
+		address.image = images[address.image];
+		r = tally_address(tally, &address, &stacks->user_frames[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+uint32_t epoch_stacks_n(const struct epoch_stacks *stacks)
+{
+	return stacks->n;
+}
+
+static struct counted_stack *find(const struct epoch_stacks *stacks, const struct wire_hash *hash)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&stacks->index, hash->low, &cursor); at != INDEX_NONE;
+	     at = index_next(&stacks->index, &cursor)) {
+		struct counted_stack *counted = &stacks->items[at];
+
+		if (counted->hash.low == hash->low && counted->hash.high == hash->high)
+			return counted;
+	}
+	return NULL;
+}
+
+/* The hash is recomputed: a damaged or forged record is refused. */
+static bool hash_is_right(const struct epoch_stacks *stacks, const struct wire_stack *stack,
+			  size_t size)
+{
+	struct wire_hash hash = { stacks->options.seed[0], stacks->options.seed[1] };
+	const unsigned char *at = (const unsigned char *)stack + WIRE_HASH_FROM;
+
+	for (size_t i = 0; i < (size - WIRE_HASH_FROM) / sizeof(uint64_t); i++) {
+		uint64_t word;
+
+		memcpy(&word, at + i * sizeof(word), sizeof(word));
+		stack_hash_word(&hash, word);
+	}
+	stack_hash_finish(&hash);
+	return hash.low == stack->hash.low && hash.high == stack->hash.high;
+}
+
+static int make_room(struct epoch_stacks *stacks, const struct wire_stack *stack)
+{
+	int r = grow(&stacks->items, &stacks->capacity, stacks->n + 1);
+
+	if (r < 0)
+		return r;
+	r = grow(&stacks->user_frames, &stacks->user_capacity,
+		 stacks->n_user_frames + stack->n_user);
+	if (r < 0)
+		return r;
+	return grow(&stacks->kernel_frames, &stacks->kernel_capacity,
+		    stacks->n_kernel_frames + stack->n_kernel);
+}
+
+/*
+ * The user frames of the process's last stack. The next one mostly shares its outer frames, whose
+ * ids then need not be looked up in the tally.
+ */
+struct known_frames {
+	const uint32_t *end; /* past the outermost frame */
+	uint32_t n;
+};
+
+static struct known_frames known_frames(const struct epoch_stacks *stacks, uint32_t tgid)
+{
+	uint32_t last = stacks->last[tgid % LAST_STACKS];
+	const struct counted_stack *counted = last < stacks->n ? &stacks->items[last] : NULL;
+
+	if (!counted || !counted->wanted)
+		return (struct known_frames){ 0 };
+	return (struct known_frames){ stacks->user_frames + counted->first_user + counted->n_user,
+				      counted->n_user };
+}
+
+static bool is_known(const struct tally *tally, const struct known_frames *known,
+		     uint32_t from_root, const struct tally_address *address, uint32_t *ret_id)
+{
+	const struct tally_address *there;
+
+	if (from_root >= known->n)
+		return false;
+	*ret_id = *(known->end - 1 - from_root);
+	there = &tally_addresses(tally)[*ret_id];
+	return there->address == address->address && there->image == address->image &&
+	       there->flags == address->flags;
+}
+
+/* Enters user addresses into the tally: the leaf is an instruction, others are return addresses. */
+static int add_addresses(struct epoch_stacks *stacks, struct tally *tally, uint32_t image,
+			 const uint64_t *addresses, uint32_t n, uint32_t tgid)
+{
+	const struct known_frames known = known_frames(stacks, tgid);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct tally_address address = {
+			.address = addresses[i] & WIRE_FRAME_ADDRESS,
+			.image = image,
+			.flags = i == 0 ? TALLY_ADDRESS_EXACT : 0,
+		};
+
+		if (addresses[i] & WIRE_FRAME_EXACT)
+			address.flags |= TALLY_ADDRESS_EXACT;
+		if (addresses[i] & WIRE_FRAME_POINTER)
+			address.flags |= TALLY_ADDRESS_CHAINED;
+		uint32_t *id = &stacks->user_frames[stacks->n_user_frames];
+		int r = is_known(tally, &known, n - 1 - i, &address, id)
+				? 0
+				: tally_address(tally, &address, id);
+
+		if (r < 0)
+			return r;
+		stacks->n_user_frames++;
+	}
+	return 0;
+}
+
+static bool is_wanted(const struct epoch_stacks *stacks, const struct wire_stack *stack)
+{
+	char comm[WIRE_COMM_SIZE + 1] = "";
+
+	memcpy(comm, stack->comm, WIRE_COMM_SIZE);
+	return !stacks->options.name || fnmatch(stacks->options.name, comm, 0) == 0;
+}
+
+/* Learns what the process has mapped, and enters the user frames. */
+static int add_user(struct epoch_stacks *stacks, struct tally *tally,
+		    const struct wire_stack *stack, const uint64_t *frames)
+{
+	uint64_t addresses[WIRE_MAX_DEPTH];
+	uint32_t image = IMAGE_NONE;
+	int r;
+
+	for (uint32_t i = 0; i < stack->n_user; i++)
+		addresses[i] = frames[i] & WIRE_FRAME_ADDRESS;
+	if (stack->n_user > 0) {
+		r = images_learn(stacks->options.images, (pid_t)stack->tgid, stack->image,
+				 stack->time, addresses, stack->n_user, &image);
+		if (r < 0)
+			return r;
+	}
+	if (stack->cgroup) {
+		r = images_learn_cgroup(stacks->options.images, stack->cgroup);
+		if (r < 0)
+			return r;
+	}
+	return add_addresses(stacks, tally, image, frames, stack->n_user, stack->tgid);
+}
+
+/* Adds a stack: to the index of hashes, unless it comes with its own count. */
+static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
+		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count)
+{
+	bool wanted = is_wanted(stacks, stack);
+	uint64_t first = stacks->n_user_frames;
+	struct counted_stack *counted;
+	int r = wanted ? add_user(stacks, tally, stack, frames + stack->n_kernel) : 0;
+
+	if (r == 0 && !count)
+		r = index_add(&stacks->index, stack->hash.low, stacks->n);
+	if (r < 0) {
+		stacks->n_user_frames = first;
+		return r;
+	}
+	stacks->last[stack->tgid % LAST_STACKS] = stacks->n;
+	counted = &stacks->items[stacks->n++];
+	*counted = (struct counted_stack){
+		.hash = stack->hash,
+		.cgroup = stack->cgroup,
+		.first_user = first,
+		.first_kernel = stacks->n_kernel_frames,
+		.count = count,
+		.tgid = stack->tgid,
+		.tid = stack->tid,
+		.n_kernel = stack->n_kernel,
+		.n_user = stack->n_user,
+		.flags = stack->flags,
+		.end = stack->end,
+		.wanted = wanted,
+	};
+	memcpy(counted->comm, stack->comm, sizeof(counted->comm));
+	if (wanted && stack->n_kernel) {
+		memcpy(stacks->kernel_frames + stacks->n_kernel_frames, frames,
+		       stack->n_kernel * sizeof(*frames));
+		stacks->n_kernel_frames += stack->n_kernel;
+	}
+	return 0;
+}
+
+int epoch_stacks_take(struct epoch_stacks *stacks, struct tally *tally, const void *data,
+		      size_t size)
+{
+	const struct wire_stack *stack = data;
+	const uint64_t *frames = (const uint64_t *)(stack + 1);
+	int r;
+
+	if (size < sizeof(*stack) || stack->n_kernel > WIRE_MAX_DEPTH ||
+	    stack->n_user > WIRE_MAX_DEPTH || stack->end >= WIRE_N_ENDS ||
+	    size != sizeof(*stack) + ((size_t)stack->n_kernel + stack->n_user) * sizeof(uint64_t))
+		return -EPROTO;
+	if (find(stacks, &stack->hash))
+		return 0;
+	if (!hash_is_right(stacks, stack, size))
+		return -EPROTO;
+	r = make_room(stacks, stack);
+	return r < 0 ? r : add_stack(stacks, tally, stack, frames, 0);
+}
+
+int epoch_stacks_add(struct epoch_stacks *stacks, struct tally *tally,
+		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count)
+{
+	int r = make_room(stacks, stack);
+
+	return r < 0 || !count ? r : add_stack(stacks, tally, stack, frames, count);
+}
+
+static uint32_t user_flags(const struct counted_stack *counted)
+{
+	uint32_t flags = TALLY_STACK_ENDED(counted->end);
+
+	if (counted->flags & WIRE_STACK_USER_CUT || counted->end == WIRE_END_DEPTH)
+		flags |= TALLY_STACK_CUT;
+	if (counted->flags & WIRE_STACK_ASSUMED)
+		flags |= TALLY_STACK_ASSUMED;
+	return flags;
+}
+
+/* Enters the kernel stack, without the frames of the tracing itself, into the tally. */
+static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
+		      const struct counted_stack *counted, uint32_t *ret_stack)
+{
+	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
+	uint32_t flags = counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
+	uint32_t ids[WIRE_MAX_DEPTH], n = counted->n_kernel, skipped = 0;
+
+	if (stacks->options.tracepoint_frames)
+		skipped = tracepoint_frames_count(stacks->options.tracepoint_frames, frames, n);
+	n -= skipped;
+	if (stacks->options.tracepoint_frames && n >= stacks->options.kernel_depth) {
+		n = stacks->options.kernel_depth;
+		flags = TALLY_STACK_CUT;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct tally_address address = {
+			.address = frames[skipped + i],
+			.image = TALLY_WORLD_KERNEL,
+			/* With tracing frames skipped, even the first is a return address. */
+			.flags = skipped + i == 0 ? TALLY_ADDRESS_EXACT : 0,
+		};
+		int r = tally_address(tally, &address, &ids[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return tally_stack(tally, ids, n, flags, ret_stack);
+}
+
+static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
+		     const struct counted_stack *counted)
+{
+	struct tally_entry entry = { .count = counted->count,
+				     .cgroup = counted->cgroup,
+				     .tgid = counted->tgid,
+				     .tid = counted->tid };
+	int r;
+
+	memcpy(entry.comm, counted->comm, sizeof(entry.comm));
+	r = add_kernel(stacks, tally, counted, &entry.kernel);
+	if (r < 0)
+		return r;
+	r = tally_stack(tally, stacks->user_frames + counted->first_user, counted->n_user,
+			user_flags(counted), &entry.user);
+	if (r < 0)
+		return r;
+	r = tally_add(tally, &entry);
+	/* -ENOSPC: the tally has counted the events it had no room for. */
+	return r == -ENOSPC ? 0 : r;
+}
+
+int epoch_stacks_count(struct epoch_stacks *stacks, const struct wire_hash *hash, uint64_t count)
+{
+	struct counted_stack *counted = find(stacks, hash);
+
+	if (!counted)
+		return -ENOENT;
+	counted->count += count;
+	return 0;
+}
+
+int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_t *ret_count,
+		       uint64_t *ret_unwanted)
+{
+	uint64_t count = 0, unwanted = 0;
+
+	for (uint32_t i = 0; i < stacks->n; i++) {
+		const struct counted_stack *counted = &stacks->items[i];
+		int r = counted->count && counted->wanted ? add_entry(stacks, tally, counted) : 0;
+
+		if (r < 0)
+			return r;
+		count += counted->count;
+		unwanted += counted->wanted ? 0 : counted->count;
+	}
+	*ret_count = count;
+	*ret_unwanted = unwanted;
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stacks of one epoch (session/epochs.h), in the order in which they came through the ring
+ * buffer, with their counts. User frames enter the tally as they come; stacks and counts follow
+ * with epoch_stacks_flush(), once the epoch has ended and its counts were drained.
+ */
+#ifndef STACKTALLY_SESSION_EPOCH_STACKS_H
+#define STACKTALLY_SESSION_EPOCH_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/wire.h"
+#include "process/images.h"
+#include "tally/tally.h"
+
+struct epoch_stacks;
+struct tracepoint_frames;
+
+struct epoch_stacks_options {
+	struct images *images; /* borrowed */
+	const char *name;      /* comms must match this wildcard; NULL: any; borrowed */
+	__u64 seed[2];	       /* of the stack hash */
+	/*
+	 * With it, kernel stacks lose these frames when they enter the tally, and then what is
+	 * deeper than kernel_depth. Borrowed; may be NULL.
+	 */
+	struct tracepoint_frames *tracepoint_frames;
+	uint32_t kernel_depth;
+};
+
+/* 0 or -ENOMEM. */
+int epoch_stacks_new(const struct epoch_stacks_options *options, struct epoch_stacks **ret_stacks);
+void epoch_stacks_free(struct epoch_stacks *stacks);
+
+/*
+ * Takes a struct wire_stack with its frames from the ring buffer; the record may hold anything.
+ * A stack that is known already is ignored. 0; -EPROTO for wrong sizes or a wrong hash; or the
+ * negative errno of entering its addresses.
+ */
+int epoch_stacks_take(struct epoch_stacks *stacks, struct tally *tally, const void *record,
+		      size_t size);
+
+/*
+ * Adds a stack that counts `count` events and is in no set of counts; its hash is not used.
+ * `frames` are laid out as they follow a struct wire_stack.
+ */
+int epoch_stacks_add(struct epoch_stacks *stacks, struct tally *tally,
+		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count);
+
+/* The number of stacks. */
+uint32_t epoch_stacks_n(const struct epoch_stacks *stacks);
+
+/* Adds to the count of a stack; -ENOENT for a hash whose stack never came. */
+int epoch_stacks_count(struct epoch_stacks *stacks, const struct wire_hash *hash, uint64_t count);
+
+/*
+ * Adds the counted stacks to the tally, except those whose comm does not match. *ret_count is the
+ * number of events, *ret_unwanted how many of these were not added.
+ */
+int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_t *ret_count,
+		       uint64_t *ret_unwanted);
+
+/* Sets images[id] to 1 for the images that the stacks refer to. */
+void epoch_stacks_mark_images(const struct epoch_stacks *stacks, const struct tally *tally,
+			      uint32_t *images);
+
+/*
+ * Enters the addresses anew after the tally was reset and images have other ids: `before` has the
+ * tally's addresses as they were, `images` the new id of each image. 0 or -ENOMEM.
+ */
+int epoch_stacks_rebase(struct epoch_stacks *stacks, struct tally *tally,
+			const struct tally_address *before, const uint32_t *images);
+
+/* Forgets all stacks. */
+void epoch_stacks_clear(struct epoch_stacks *stacks);
+
+#endif

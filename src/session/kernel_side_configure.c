@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What of the plan, the trigger and the machine goes into the BPF object before it is loaded. */
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/cpu_list.h"
+#include "base/own.h"
+#include "kernel/tracepoint_frames.h"
+#include "session/filters.h"
+#include "session/kernel_lookup.h"
+#include "session/kernel_side_internal.h"
+#include "stacktally.skel.h"
+
+/* Sets of counts for each CPU and epoch; bytes of all sets together. */
+#define SETS_MIN   256u
+#define SETS_MAX   4096u
+#define SETS_BYTES (32u << 20)
+/* Bytes of all scratch slots together, unless two for each CPU take more. */
+#define SLOTS_BYTES (64u << 20)
+/* Bytes of the ring buffer: powers of two, as the kernel demands. */
+#define RING_MIN     (2u << 20)
+#define RING_PER_CPU (512u << 10)
+#define RING_MAX     (64u << 20)
+/*
+ * Times that where names are looked up while sampling goes on. Meanwhile nothing is drained, for
+ * seconds if there are a hundred new files.
+ */
+#define RING_NAMING 8
+
+static uint32_t power_of_two(uint64_t at_least)
+{
+	uint32_t power = 1;
+
+	while (power < at_least && power < 1u << 31)
+		power *= 2;
+	return power;
+}
+
+/* One more than the highest number of a possible CPU. */
+static int count_cpu_numbers(uint32_t *ret_n, struct error *err)
+{
+	own(cpu_list_clear) struct cpu_list possible = { 0 };
+	int r = cpu_list_read(CPU_LIST_POSSIBLE, &possible);
+
+	if (r == 0 && possible.n == 0)
+		r = -EINVAL;
+	if (r < 0)
+		return error_set(err, r, "cannot read " CPU_LIST_POSSIBLE ": %s", strerror(-r));
+	*ret_n = (uint32_t)possible.cpus[possible.n - 1] + 1;
+	return 0;
+}
+
+static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
+{
+	return value < least ? least : value > most ? most : (uint32_t)value;
+}
+
+static void size_maps(const struct plan *plan, uint64_t cpus, struct kernel_side *side,
+		      struct wire_config *config)
+{
+	struct stacktally *skeleton = side->skeleton;
+	bool naming = plan->tui || plan->interval > 0;
+
+	config->cpus = (uint32_t)cpus;
+	config->sets = SETS_MAX;
+	while (config->sets > SETS_MIN &&
+	       cpus * config->sets * WIRE_EPOCHS * sizeof(struct wire_counts) > SETS_BYTES)
+		config->sets /= 2;
+	side->n_sets = cpus * config->sets;
+	bpf_map__set_max_entries(skeleton->maps.counts, (uint32_t)side->n_sets * WIRE_EPOCHS);
+	side->ring_size = power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX));
+	if (naming && side->ring_size < RING_MAX)
+		side->ring_size *= RING_NAMING;
+	bpf_map__set_max_entries(skeleton->maps.ring, side->ring_size);
+}
+
+static uint32_t unwind_of(enum plan_unwind unwind)
+{
+	switch (unwind) {
+	case PLAN_UNWIND_AUTO:
+		return WIRE_UNWIND_AUTO;
+	case PLAN_UNWIND_CFI:
+		return WIRE_UNWIND_CFI;
+	case PLAN_UNWIND_NONE:
+		return WIRE_UNWIND_NONE;
+	case PLAN_UNWIND_FP:
+		break;
+	}
+	return WIRE_UNWIND_FP;
+}
+
+/*
+ * Scratch slots of a CPU: one for each capture that may be under way at a time. That is one for the
+ * clock and, since Linux 6.1, for raw tracepoints. Before 6.1 a raw tracepoint's program may run
+ * nested in itself, even where it holds a lock of the ring buffer; without a second slot the nested
+ * one returns before it gets to that lock.
+ */
+static uint32_t n_slots(const struct trigger *trigger, uint64_t cpus, uint32_t slot_size)
+{
+	uint32_t slots = trigger->ops->preemptible ? WIRE_MAX_SLOTS : WIRE_NESTED_SLOTS;
+
+	if (!trigger->ops->preemptible &&
+	    (trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT || trigger->ops->stop_waits))
+		return 1;
+	while (slots > 2 && slots * cpus * slot_size > SLOTS_BYTES)
+		slots /= 2;
+	return slots;
+}
+
+static bool plan_has_tables(const struct plan *plan)
+{
+	return plan->user && (plan->unwind == PLAN_UNWIND_AUTO || plan->unwind == PLAN_UNWIND_CFI);
+}
+
+static void size_tables(const struct kernel_side *side)
+{
+	struct stacktally *skeleton = side->skeleton;
+
+	if (!side->has_tables) {
+		bpf_map__set_max_entries(skeleton->maps.unwind_segments, 1);
+		bpf_map__set_max_entries(skeleton->maps.unwind_rules, 1);
+		bpf_map__set_max_entries(skeleton->maps.unwind_processes, 1);
+		return;
+	}
+	bpf_program__set_autoload(skeleton->progs.on_fork, true);
+	bpf_program__set_autoload(skeleton->progs.on_exec, true);
+	bpf_program__set_autoload(skeleton->progs.on_exit, true);
+}
+
+/*
+ * Frames to capture of a kernel stack: room for the tracing frames, which are cut off later, as far
+ * as the limit of the kernel's walk allows.
+ */
+static uint32_t kernel_depth(const struct plan *plan, const struct trigger *trigger,
+			     uint32_t max_stack)
+{
+	uint32_t depth = plan->kernel_depth;
+
+	if (trigger->frames != TRIGGER_FRAMES_NONE)
+		depth += TRACEPOINT_FRAMES_MAX;
+	if (max_stack > WIRE_MAX_DEPTH)
+		max_stack = WIRE_MAX_DEPTH;
+	return depth < max_stack ? depth : max_stack;
+}
+
+static int fill_config(const struct plan *plan, const struct trigger *trigger, uint32_t max_stack,
+		       struct wire_config *config, struct error *err)
+{
+	config->flags |= plan->user ? WIRE_USER : 0;
+	config->flags |= plan->kernel ? WIRE_KERNEL : 0;
+	config->flags |= plan->per_thread ? WIRE_PER_THREAD : 0;
+	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
+	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
+	config->user_depth = plan->user_depth;
+	config->kernel_depth = kernel_depth(plan, trigger, max_stack);
+	config->unwind = unwind_of(plan->unwind);
+	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
+		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
+	return 0;
+}
+
+int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint32_t max_stack,
+			  struct kernel_side *side, struct error *err)
+{
+	struct stacktally *skeleton = side->skeleton;
+	struct wire_config config = { 0 };
+	uint32_t cpus = 0;
+	int r = count_cpu_numbers(&cpus, err);
+
+	if (r < 0)
+		return r;
+	r = trigger->ops->select(trigger, skeleton->obj, err);
+	if (r < 0)
+		return r;
+	r = filters_configure(plan, skeleton, &config, err);
+	if (r < 0)
+		return r;
+	r = fill_config(plan, trigger, max_stack, &config, err);
+	if (r < 0)
+		return r;
+	size_maps(plan, cpus, side, &config);
+	config.slots = n_slots(trigger, cpus, bpf_map__value_size(skeleton->maps.scratch));
+	bpf_map__set_max_entries(skeleton->maps.scratch, config.slots * cpus);
+	config.wake_at = (uint32_t)side->ring_size / 4;
+	*(struct wire_config *)&skeleton->rodata->config = config;
+	memcpy(side->seed, config.seed, sizeof(side->seed));
+	side->has_tables = plan_has_tables(plan);
+	side->follows_forks = config.flags & WIRE_FOLLOW_FORKS || side->has_tables;
+	size_tables(side);
+	if (plan->kernel)
+		kernel_lookup_select(skeleton);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the symbol of a tally's address is looked up.
+ */
+#ifndef STACKTALLY_SYMBOLIZE_ADDRESS_H
+#define STACKTALLY_SYMBOLIZE_ADDRESS_H
+
+#include <stdbool.h>
+
+#include "tally/tally.h"
+
+/* TALLY_WORLD_KERNEL is also the image of processes that nothing is known of. */
+static inline bool address_is_kernel(const struct tally_address *address)
+{
+	return address->image == TALLY_WORLD_KERNEL && address->address >> 63;
+}
+
+/*
+ * The byte before a return address, which belongs to the call: the return address itself is in the
+ * next function when the call is the last instruction of its own (a call that does not return).
+ */
+static inline uint64_t address_to_look_up(const struct tally_address *address)
+{
+	bool exact = (address->flags & TALLY_ADDRESS_EXACT) || !address->address;
+
+	return exact ? address->address : address->address - 1;
+}
+
+#endif

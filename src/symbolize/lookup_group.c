@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "symbolize/address.h"
+#include "symbolize/file_symbols.h"
+#include "symbolize/lookup_internal.h"
+#include "symbolize/sources.h"
+#include "symbolize/vdso.h"
+
+/* The match of the address that a request came from. */
+static void set_match(const struct lookup_group *group, const struct lookup_request *request,
+		      const struct symbol_match *match)
+{
+	const struct tally_address *address = &group->addresses[request->index];
+	struct symbol_match *to = &group->matches[request->index];
+
+	*to = *match;
+	if (to->symbol != SYMBOL_NONE)
+		to->offset += (uint32_t)(address->address - address_to_look_up(address));
+}
+
+static int look_up_kernel(struct lookup *lookup, const struct lookup_group *group)
+{
+	struct symbol_match match = { .symbol = SYMBOL_NONE, .chain = QUERY_NO_CHAIN };
+	uint64_t start = 0;
+
+	lookup->met_kernel = true;
+	for (uint32_t i = 0; i < group->n; i++) {
+		const struct lookup_request *request = &group->requests[i];
+		struct kernel_symbol symbol;
+
+		if (!kernel_names_find(lookup->kernel, request->key, &symbol))
+			continue;
+		if (match.symbol == SYMBOL_NONE || symbol.start != start) {
+			const char *name =
+				pool_string(symbol_cache_pool(lookup->cache), symbol.name);
+			int r;
+
+			if (!name)
+				return -ENOMEM;
+			r = symbol_cache_add(lookup->cache, name, symbol.module, NAMES_FRAME_KERNEL,
+					     &match.symbol);
+			if (r < 0)
+				return r;
+			start = symbol.start;
+		}
+		match.offset = (uint32_t)(request->key - start);
+		set_match(group, request, &match);
+	}
+	return 0;
+}
+
+/* The distinct keys of a group as queries; with a cache, those that are not in it yet. */
+static int make_queries(const struct lookup_group *group, const struct symbol_cache *cache,
+			struct symbol_query **ret_queries, size_t *ret_n)
+{
+	struct symbol_query *queries = calloc(group->n, sizeof(*queries));
+	size_t n = 0, from = 0;
+
+	if (!queries)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < group->n; i++) {
+		const struct lookup_request *request = &group->requests[i];
+		struct symbol_match known;
+
+		if (i > 0 && request->key == request[-1].key)
+			continue;
+		if (cache && symbol_cache_find(cache, request->id, request->key, &from, &known))
+			continue;
+		queries[n].address = request->key;
+		queries[n++].chain = QUERY_NO_CHAIN;
+	}
+	*ret_queries = queries;
+	*ret_n = n;
+	return 0;
+}
+
+/* Adds the symbols that the queries found; gives one match for each query. */
+static int make_matches(struct lookup *lookup, const struct symbol_query *queries, size_t n,
+			const char *module, uint32_t flags, struct symbol_match **ret_matches)
+{
+	own(own_free) struct symbol_match *matches = calloc(n ? n : 1, sizeof(*matches));
+	const char *name = NULL;
+	uint64_t start = 0;
+	uint32_t symbol = SYMBOL_NONE;
+
+	if (!matches)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		matches[i].symbol = SYMBOL_NONE;
+		matches[i].chain = queries[i].chain;
+		/* No function is longer than 4 GB. */
+		if (!queries[i].name || queries[i].address - queries[i].start > UINT32_MAX)
+			continue;
+		if (queries[i].name != name || queries[i].start != start) {
+			int r = symbol_cache_add(lookup->cache, queries[i].name, module, flags,
+						 &symbol);
+
+			if (r < 0)
+				return r;
+			name = queries[i].name;
+			start = queries[i].start;
+		}
+		matches[i].symbol = symbol;
+		matches[i].offset = (uint32_t)(queries[i].address - start);
+	}
+	*ret_matches = take_ptr(matches);
+	return 0;
+}
+
+/* Sets the matches that have a symbol for all requests with the same key; both are sorted. */
+static void set_matches(const struct lookup_group *group, const struct symbol_query *queries,
+			const struct symbol_match *matches, size_t n)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < group->n; i++) {
+		const struct lookup_request *request = &group->requests[i];
+
+		while (at < n && queries[at].address < request->key)
+			at++;
+		if (at < n && queries[at].address == request->key &&
+		    matches[at].symbol != SYMBOL_NONE)
+			set_match(group, request, &matches[at]);
+	}
+}
+
+static struct debuginfod *debuginfod_of(struct lookup *lookup)
+{
+	if (lookup->use_debuginfod && !lookup->debuginfod_tried) {
+		lookup->debuginfod_tried = true;
+		debuginfod_new(&lookup->debuginfod);
+	}
+	return lookup->debuginfod;
+}
+
+static int query_file(struct lookup *lookup, uint32_t file, struct symbol_query *queries, size_t n)
+{
+	struct file_symbols_request request = {
+		.places = &lookup->places,
+		.pool = symbol_cache_pool(lookup->cache),
+		.inlines = lookup->inlines,
+	};
+	own(own_fd) int fd = -1;
+
+	if (!n)
+		return 0;
+	images_lock(lookup->images);
+	fd = images_open_file(lookup->images, file);
+	request.path = images_file(lookup->images, file)->path;
+	images_unlock(lookup->images);
+	lookup->places.debuginfod = debuginfod_of(lookup);
+	if (fd < 0)
+		return 0;
+	request.fd = fd;
+	return file_symbols_find(&request, queries, n);
+}
+
+static int look_up_file(struct lookup *lookup, const struct lookup_group *group)
+{
+	own(own_free) struct symbol_query *queries = NULL;
+	own(own_free) struct symbol_match *matches = NULL;
+	uint32_t file = group->requests[0].id;
+	size_t n, from = 0;
+	int r = make_queries(group, lookup->cache, &queries, &n);
+
+	if (r < 0)
+		return r;
+	r = query_file(lookup, file, queries, n);
+	if (r < 0)
+		return r;
+	r = make_matches(lookup, queries, n, NULL, 0, &matches);
+	if (r < 0)
+		return r;
+	r = symbol_cache_insert(lookup->cache, file, queries, matches, n);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < group->n; i++) {
+		const struct lookup_request *request = &group->requests[i];
+		struct symbol_match match;
+
+		if (symbol_cache_find(lookup->cache, file, request->key, &from, &match))
+			set_match(group, request, &match);
+	}
+	return 0;
+}
+
+static int look_up_vdso(struct lookup *lookup, const struct lookup_group *group)
+{
+	own(own_free) struct symbol_query *queries = NULL;
+	own(own_free) struct symbol_match *matches = NULL;
+	const void *bytes;
+	size_t size, n;
+	int r;
+
+	if (vdso_find(&bytes, &size) < 0)
+		return 0;
+	r = make_queries(group, NULL, &queries, &n);
+	if (r < 0)
+		return r;
+	r = file_symbols_find_memory(bytes, size, symbol_cache_pool(lookup->cache), queries, n);
+	if (r < 0)
+		return r;
+	r = make_matches(lookup, queries, n, NULL, 0, &matches);
+	if (r < 0)
+		return r;
+	set_matches(group, queries, matches, n);
+	return 0;
+}
+
+int sources_make_queries(struct process_request *request)
+{
+	return request->queries
+		       ? 0
+		       : make_queries(request->group, NULL, &request->queries, &request->n);
+}
+
+/* Sets the matches of what a source named, and leaves the other queries for the next one. */
+static int take_names(struct lookup *lookup, struct process_request *request)
+{
+	own(own_free) struct symbol_match *matches = NULL;
+	struct symbol_query *queries = request->queries;
+	size_t n = request->n;
+	int r = make_matches(lookup, queries, n, request->module, request->flags, &matches);
+
+	if (r < 0)
+		return r;
+	set_matches(request->group, queries, matches, n);
+	request->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (matches[i].symbol != SYMBOL_NONE)
+			continue;
+		queries[request->n] = queries[i];
+		queries[request->n++].name = NULL;
+	}
+	return 0;
+}
+
+static int look_up_process(struct lookup *lookup, const struct lookup_group *group)
+{
+	own(own_free) struct symbol_query *queries = NULL;
+	struct process_request request = {
+		.images = lookup->images,
+		.image = group->requests[0].id,
+		.pool = symbol_cache_pool(lookup->cache),
+		.group = group,
+	};
+
+	for (process_source *const *source = sources_of_processes; *source; source++) {
+		int r;
+
+		request.module = NULL;
+		request.flags = 0;
+		r = (*source)(&request);
+		queries = request.queries;
+		if (r < 0)
+			return r;
+		if (!queries)
+			continue;
+		r = take_names(lookup, &request);
+		if (r < 0)
+			return r;
+		if (request.n == 0)
+			break;
+	}
+	return 0;
+}
+
+int lookup_group(struct lookup *lookup, const struct lookup_group *group)
+{
+	switch ((enum lookup_scope)group->requests[0].scope) {
+	case SCOPE_KERNEL:
+		return look_up_kernel(lookup, group);
+	case SCOPE_FILE:
+		return look_up_file(lookup, group);
+	case SCOPE_VDSO:
+		return look_up_vdso(lookup, group);
+	case SCOPE_PROCESS:
+		return look_up_process(lookup, group);
+	case SCOPE_NONE:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs on a FUSE file system whose server no longer answers: names_dead_mount_test.sh BUILD
+# timeout: 180
+. "$(dirname "$0")/../harness.bash" "$1"
+
+mkdir "$tmp/mount" "$tmp/later" "$tmp/midway"
+if [ ! -c /dev/fuse ] || ! grep -qw fuse /proc/filesystems; then
+	skip "a dead mount" "this kernel has no FUSE"
+	finish
+fi
+begin "$programs/dead_mount" "$tmp/mount" "$programs/nested" || finish
+server=$pid
+unmount() { umount -l "$tmp/mount" "$tmp/later" "$tmp/midway" 2>>"$fate"; }
+at_exit=unmount
+# bounded NAME ARGUMENT...: profile succeeds, in time
+bounded() {
+	local start=$SECONDS
+	timeout -k 1 $((30 * slow)) "$profile" "${@:2}" >"$out" 2>"$err"
+	status=$?
+	[ "$status" -eq 0 ] && [ $((SECONDS - start)) -lt $((15 * slow)) ]
+	check $? "$1" "status $status after $((SECONDS - start)) s: $(tail -n 2 "$err")"
+}
+begin "$tmp/mount/program" || finish
+program=$pid program_child=$child
+begin "$programs/recursion" 3 0 || finish
+other=$pid
+
+# ---- the server answers
+measure -F 499 -f -U -p "$program" $slow
+named_work ';main;outer;middle;inner;burn(;|$)'
+check $? "a program on a file system in user space has its names" "$(tail -n 2 "$out")"
+
+# ---- the server does not answer: a process that opens or reads a file there waits for ever
+kill -STOP "$server"
+timeout 2 cat "$tmp/mount/program" >"$fate" 2>&1
+[ $? -eq 124 ]
+check $? "(the server does not answer)" "it answers"
+bounded "a program on the dead mount does not delay the report" -F 499 -f -U -p "$program,$other" $slow
+has "it is counted" '^program;'
+has "and other programs have their names" '^recursion;(.*;)?main;descend;'
+bounded "nor when all processes are measured" -F 499 -f $slow
+has "where it is counted, too" '^program;'
+
+kill -CONT "$server"
+kill -KILL "$program_child" "$server"
+
+# ---- the server stops while the program is sampled, before its names are read
+begin "$programs/dead_mount" "$tmp/later" "$programs/nested" || finish
+server=$pid
+begin "$tmp/later/program" || finish
+program=$pid program_child=$child
+sample -F 499 -U -p "$program,$other"
+kill -STOP "$server"
+works "$program" 20
+start=$SECONDS
+sampled
+[ "$status" -eq 0 ] && [ $((SECONDS - start)) -lt $((15 * slow)) ]
+check $? "a mount that dies during the measurement does not delay the report" \
+	"status $status after $((SECONDS - start)) s"
+has "its program is counted" '^program;'
+has "and another one has its names" '^recursion;(.*;)?main;descend;'
+kill -CONT "$server"
+kill -KILL "$program_child" "$server"
+
+# ---- the server stops at the 25th of the sixty requests that it takes to read the file
+cp "$programs/nested" "$tmp/large"
+truncate -s 8M "$tmp/large"
+begin "$programs/dead_mount" "$tmp/midway" "$tmp/large" 25 || finish
+server=$pid
+begin "$tmp/midway/program" || finish
+program=$pid program_child=$child
+bounded "nor does a mount that dies while the file is read" -F 499 -f -U -p "$program,$other" $slow
+grep -q '^State:.*stopped' "/proc/$server/status"
+check $? "(it did)" "it was not asked often enough"
+has "that program is counted" '^program;'
+has "and another one has its names there, too" '^recursion;(.*;)?main;descend;'
+kill -CONT "$server"
+kill -KILL "$program_child" "$server"
+finish

@@ -1,9 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: GPL-2.0-or-later
-# Both commands' reports and messages against those of bcc's: stackcount_bcc_test.sh BUILD
-# timeout: 240
-if ! command -v python3 >/dev/null; then
-	echo "skip as bcc: there is no python3"
-	exit 0
-fi
-exec python3 "$(dirname "$0")/../golden/bcc/compare.py" "$1"

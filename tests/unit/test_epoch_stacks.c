@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/stack_hash.h"
+#include "session/epoch_stacks.h"
+
+#define KERNEL_FRAMES 2
+#define USER_FRAMES   3
+
+static const __u64 seed[2] = { 11, 13 };
+
+struct record {
+	struct wire_stack stack;
+	uint64_t frames[KERNEL_FRAMES + USER_FRAMES];
+};
+
+static void seal(struct record *record)
+{
+	struct wire_hash hash = { seed[0], seed[1] };
+	const uint64_t *words = (const uint64_t *)&record->stack.image;
+
+	for (size_t i = 0; i < (sizeof(*record) - WIRE_HASH_FROM) / 8; i++)
+		stack_hash_word(&hash, words[i]);
+	stack_hash_finish(&hash);
+	record->stack.hash = hash;
+}
+
+static struct record record_of(const char *comm, uint64_t leaf)
+{
+	struct record record = {
+		/* No process has this id, so that its user frames belong to no image. */
+		.stack = { .time = 1,
+			   .tgid = 0x7ffffff0,
+			   .n_kernel = KERNEL_FRAMES,
+			   .n_user = USER_FRAMES },
+		.frames = { 0xffffffff81000000, 0xffffffff81000100, leaf, 0x2000, 0x3000 },
+	};
+
+	strncpy(record.stack.comm, comm, sizeof(record.stack.comm) - 1);
+	seal(&record);
+	return record;
+}
+
+struct fixture {
+	struct images *images;
+	struct tally *tally;
+	struct epoch_stacks *stacks;
+};
+
+static void setup(struct fixture *fixture, const char *name)
+{
+	struct epoch_stacks_options options = { .name = name, .seed = { seed[0], seed[1] } };
+
+	assert_int_equal(images_new(&(struct images_options){ 0 }, &fixture->images), 0);
+	assert_int_equal(tally_new(0, 0, &fixture->tally), 0);
+	options.images = fixture->images;
+	assert_int_equal(epoch_stacks_new(&options, &fixture->stacks), 0);
+}
+
+static void teardown(struct fixture *fixture)
+{
+	epoch_stacks_free(fixture->stacks);
+	tally_free(fixture->tally);
+	images_free(fixture->images);
+}
+
+static void a_count_finds_its_stack(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	const struct tally_entry *entry;
+	uint64_t count, unwanted;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, NULL);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	/* The same again, as two CPUs may send it. */
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(epoch_stacks_n(f.stacks), 1);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 42), 0);
+	assert_int_equal(tally_n_entries(f.tally), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count, 42);
+	assert_int_equal(unwanted, 0);
+	assert_int_equal(tally_n_entries(f.tally), 1);
+	entry = tally_entries(f.tally);
+	assert_int_equal(entry->count, 42);
+	assert_string_equal(entry->comm, "ls");
+	assert_int_equal(tally_stacks(f.tally)[entry->kernel].n_frames, KERNEL_FRAMES);
+	assert_int_equal(tally_stacks(f.tally)[entry->user].n_frames, USER_FRAMES);
+	teardown(&f);
+}
+
+static void only_leaves_are_exact(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	const struct tally_address *addresses;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, NULL);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	addresses = tally_addresses(f.tally);
+	for (uint32_t i = 0; i < tally_n_addresses(f.tally); i++) {
+		bool leaf = addresses[i].address == 0xffffffff81000000 ||
+			    addresses[i].address == 0x1000;
+
+		assert_int_equal(addresses[i].flags, leaf ? TALLY_ADDRESS_EXACT : 0);
+	}
+	teardown(&f);
+}
+
+static void names_are_filtered_with_wildcards(void **state)
+{
+	struct record wanted = record_of("nginx: worker", 0x1000),
+		      other = record_of("bash", 0x1000);
+	uint64_t count, unwanted;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, "nginx*");
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &wanted, sizeof(wanted)), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &other, sizeof(other)), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &wanted.stack.hash, 3), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &other.stack.hash, 5), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count, 8);
+	assert_int_equal(unwanted, 5);
+	assert_int_equal(tally_total(f.tally), 3);
+	teardown(&f);
+}
+
+static void a_key_without_a_stack_is_an_error(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	struct fixture f;
+
+	(void)state;
+	setup(&f, NULL);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 1), -ENOENT);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	epoch_stacks_clear(f.stacks);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 1), -ENOENT);
+	teardown(&f);
+}
+
+static void what_is_not_what_was_hashed_is_refused(void **state)
+{
+	const struct record good = record_of("ls", 0x1000);
+	struct fixture f;
+
+	(void)state;
+	setup(&f, NULL);
+	for (size_t i = offsetof(struct wire_stack, image); i < sizeof(good); i++) {
+		struct record bad = good;
+
+		((unsigned char *)&bad)[i] ^= 0x10;
+		assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &bad, sizeof(bad)), -EPROTO);
+	}
+	for (size_t size = 0; size < sizeof(good); size++)
+		assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &good, size), -EPROTO);
+	assert_int_equal(epoch_stacks_n(f.stacks), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &good, sizeof(good)), 0);
+	teardown(&f);
+}
+
+/* Stacks that user space walked to their end are each an event, counted beside those of tables. */
+static void what_was_added_counts_by_itself(void **state)
+{
+	struct record wanted = record_of("nginx", 0x1000), other = record_of("bash", 0x1000);
+	uint64_t count = 0, unwanted = 0;
+	const struct tally_entry *entry;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, "nginx*");
+	wanted.stack.end = WIRE_END_COMPLETE;
+	wanted.stack.flags = WIRE_STACK_ASSUMED;
+	wanted.frames[KERNEL_FRAMES + 1] |= WIRE_FRAME_EXACT;
+	wanted.frames[KERNEL_FRAMES + 2] |= WIRE_FRAME_POINTER;
+	seal(&wanted);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &wanted, sizeof(wanted)), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames,
+						  i == 0 ? 5 : 1),
+				 0);
+	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &other.stack, other.frames, 11), 0);
+	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames, 0), 0);
+	assert_int_equal(tally_n_entries(f.tally), 0);
+	/* The same stack counted in a table is the same entry. */
+	assert_int_equal(epoch_stacks_count(f.stacks, &wanted.stack.hash, 100), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count, 118);
+	assert_int_equal(unwanted, 11);
+	assert_int_equal(tally_n_entries(f.tally), 1);
+	entry = tally_entries(f.tally);
+	assert_int_equal(entry->count, 107);
+	assert_int_equal(tally_stacks(f.tally)[entry->user].flags,
+			 TALLY_STACK_ENDED(WIRE_END_COMPLETE) | TALLY_STACK_ASSUMED);
+	for (uint32_t i = 0; i < USER_FRAMES; i++) {
+		const uint32_t *frames = tally_frames(f.tally, &tally_stacks(f.tally)[entry->user]);
+		const struct tally_address *address = &tally_addresses(f.tally)[frames[i]];
+
+		assert_int_equal(address->address, 0x1000 * (i + 1));
+		assert_int_equal(address->flags,
+				 i < 2 ? TALLY_ADDRESS_EXACT : TALLY_ADDRESS_CHAINED);
+	}
+	epoch_stacks_clear(f.stacks);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count + unwanted, 0);
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_count_finds_its_stack),
+		cmocka_unit_test(only_leaves_are_exact),
+		cmocka_unit_test(names_are_filtered_with_wildcards),
+		cmocka_unit_test(a_key_without_a_stack_is_an_error),
+		cmocka_unit_test(what_is_not_what_was_hashed_is_refused),
+		cmocka_unit_test(what_was_added_counts_by_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
