@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * How stacks that were walked are counted by a hash of their content, and cross to user space.
+ * Counts stacks by a hash of their content, and sends each new one to user space.
  *
- * Counts live in an epoch, of two. User space changes the epoch, waits out a grace period, and then
- * no capture uses the old one's any more: what is read there is final, and every event is in
- * exactly one epoch. Each CPU counts by itself, in sets of three: a stack is found, or not, in one
- * line of a cache. Its frames cross through the ring when it is entered; if there is no room it is
- * not, so the next sight tries again. What has to make way for it crosses, too, with its count.
+ * There are two epochs of counts. User space switches the epoch and waits for a grace period; then
+ * no capture can still add to the old epoch, its counts are final, and every event is in exactly
+ * one epoch.
+ *
+ * Each CPU has its own sets of three counts, a set being one line of a cache. A stack that is not
+ * in its set is sent through the ring buffer, frames and all, and then entered. If the ring has no
+ * room, the event is counted as lost and the stack is not entered, so the next event tries again. A
+ * full set evicts its lowest count, which is sent, too.
  */
 #ifndef STACKTALLY_BPF_COUNT_BPF_H
 #define STACKTALLY_BPF_COUNT_BPF_H
@@ -17,15 +20,16 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/stack_copy.bpf.h"
 #include "bpf/stack_hash.h"
-#include "bpf/unwind.bpf.h"
 #include "bpf/wire.h"
 
 #define HEAD_WORDS ((sizeof(struct wire_stack) - WIRE_HASH_FROM) / sizeof(__u64))
 
-struct process_mark {
+struct process_image {
 	__u64 image;
 	__u64 tgid;
 };
@@ -50,22 +54,22 @@ struct {
 	__uint(max_entries, 4096); /* set by user space */
 } ring SEC(".maps");
 
-/* Processes whose first stack has crossed: theirs wake user space at once. */
+/* Process images that had a stack sent. The first stack of each wakes user space at once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
-	__type(key, struct process_mark);
+	__type(key, struct process_image);
 	__type(value, __u8);
-} processes SEC(".maps");
+} seen_images SEC(".maps");
 
-/* The epoch that counts; only user space changes it. */
+/* The current epoch; only user space changes it. */
 volatile __u32 epoch;
 
 #define HASH_WORDS 32
 
 /*
- * Some words more into the hash of the slot's stack: from the word `from` on, up to the word `to`.
- * A function of its own for the verifier's sake, as unwind_some().
+ * Adds up to HASH_WORDS words, of [from, to), to the hash of the slot's stack. A global function,
+ * which the verifier checks once.
  */
 __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 {
@@ -74,7 +78,7 @@ __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 	struct wire_hash h;
 	__u64 at = from;
 
-	UNWIND_OPAQUE(at);
+	OPAQUE(at);
 	if (!slot || at > HEAD_WORDS + 2 * WIRE_MAX_DEPTH)
 		return 0;
 	word = (const void *)&slot->stack + WIRE_HASH_FROM + at * sizeof(__u64);
@@ -88,6 +92,7 @@ __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 	return 0;
 }
 
+/* Hashes the slot's stack, of `words` words. */
 static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words)
 {
 	struct wire_hash h = { config.seed[0], config.seed[1] };
@@ -104,26 +109,27 @@ static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words
 	slot->stack.hash = h;
 }
 
+/* Whether user space has to hear of the process now, to learn its mappings. */
 static __always_inline bool first_of_process(const struct scratch *slot)
 {
-	struct process_mark mark = { .image = slot->stack.image, .tgid = slot->stack.tgid };
+	struct process_image image = { .image = slot->stack.image, .tgid = slot->stack.tgid };
 	__u8 seen = 1;
 
-	/* A kernel thread is nobody to hear of; of who has a layout, user space has heard. */
+	/* Kernel threads have no mappings, and processes with a layout are known already. */
 	if (!slot->stack.image || (by_tables() && slot->walk.layout))
 		return false;
-	if (bpf_map_lookup_elem(&processes, &mark))
+	if (bpf_map_lookup_elem(&seen_images, &image))
 		return false;
-	bpf_map_update_elem(&processes, &mark, &seen, BPF_ANY);
+	bpf_map_update_elem(&seen_images, &image, &seen, BPF_ANY);
 	return true;
 }
 
-/* Sends a stack. Returns false when there is no room. */
+/* Sends the slot's stack; false when the ring has no room. */
 static __always_inline bool send(struct scratch *slot, enum wire_kind kind)
 {
 	/*
-	 * From memory, not from what walk() returned: hash() has bounded that by its loop's
-	 * counter, and the verifier would go on from here once for each number of frames.
+	 * From memory, not from what walk() returned: the loop in hash() has compared that with its
+	 * counter, and the verifier would go on from here once for each number of rounds.
 	 */
 	__u64 size = sizeof(slot->stack) +
 		     ((__u64)slot->stack.n_kernel + slot->stack.n_user) * sizeof(__u64);
@@ -131,7 +137,7 @@ static __always_inline bool send(struct scratch *slot, enum wire_kind kind)
 
 	if (size > sizeof(slot->stack) + sizeof(slot->frames))
 		return false;
-	/* User space comes by on its own; it is woken for what cannot wait. */
+	/* User space polls anyway; it is woken for what cannot wait. */
 	if (first_of_process(slot) || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
 		wake = BPF_RB_FORCE_WAKEUP;
 	slot->stack.kind = kind;
@@ -145,8 +151,8 @@ static __always_inline void lose(__u64 *counter)
 }
 
 /*
- * Sends a stack whose walk user space may end. False when there is no room, or it is too much;
- * then it is counted as it ended.
+ * Sends a stack whose walk user space can finish, with a copy of the user stack. False when there
+ * is no room or the ration is used up: then the stack is to be counted as it is.
  */
 static __always_inline bool send_unfinished(struct scratch *slot, struct wire_counters *counter)
 {
@@ -154,17 +160,17 @@ static __always_inline bool send_unfinished(struct scratch *slot, struct wire_co
 	__u32 rest;
 	__u64 size;
 
-	/* The other half of the ring is for stacks that are whole: they cost less and say more. */
+	/* Half of the ring is reserved for whole stacks, which are smaller and worth more. */
 	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > 2ull * config.wake_at ||
-	    !rest_is_affordable(slot)) {
+	    !stack_copy_is_affordable(slot)) {
 		lose(&counter->withheld);
 		return false;
 	}
-	rest = rest_append(slot, words);
+	rest = stack_copy_append(slot, words);
 	if (rest == 0)
 		return false;
 	size = sizeof(slot->stack) + (__u64)words * sizeof(__u64) + rest;
-	UNWIND_OPAQUE(size);
+	OPAQUE(size);
 	if (size > sizeof(slot->stack) + sizeof(slot->frames))
 		return false;
 	slot->stack.kind = WIRE_KIND_UNFINISHED;
@@ -176,12 +182,12 @@ static __always_inline bool send_unfinished(struct scratch *slot, struct wire_co
 	return true;
 }
 
-/* One capture at a time is at the sets of a CPU. */
+/* Takes the CPU's sets, which one capture may use at a time; false when they are in use. */
 static __always_inline bool sets_take(struct wire_counters *counter)
 {
 	if (config.slots == 1)
 		return true;
-	/* As scratch_take() does. */
+	/* Add first, then look: see scratch_take(). */
 	__sync_fetch_and_add(&counter->counting, 1);
 	if (*(volatile __u64 *)&counter->counting == 1)
 		return true;
@@ -195,8 +201,8 @@ static __always_inline void sets_release(struct wire_counters *counter)
 		__sync_fetch_and_add(&counter->counting, (__u64)-1);
 }
 
-/* Empties a place of a set: what it has counted is sent. */
-static __always_inline bool make_way(struct wire_counts *set, __u32 way, __u32 now)
+/* Evicts an entry of a set: sends its count. False when the ring has no room. */
+static __always_inline bool evict(struct wire_counts *set, __u32 way, __u32 now)
 {
 	struct wire_count gone = {
 		.hash = { .low = set->low[way], .high = set->high[way] },
@@ -211,7 +217,7 @@ static __always_inline bool make_way(struct wire_counts *set, __u32 way, __u32 n
 	return true;
 }
 
-/* Counts the slot's stack. False when there is no room in the ring for one that is new here. */
+/* Counts the slot's stack in a set. False when it is new and the ring has no room. */
 static __always_inline bool count_in(struct wire_counts *set, struct scratch *slot, __u32 now)
 {
 	__u64 low = slot->stack.hash.low, least = ~0ull;
@@ -230,8 +236,8 @@ static __always_inline bool count_in(struct wire_counts *set, struct scratch *sl
 			way = i;
 		}
 	}
-	/* The one that was seen least makes way. */
-	if (way >= WIRE_WAYS || (least && !make_way(set, way, now)) || !send(slot, WIRE_KIND_STACK))
+	/* A new stack takes the place of the lowest count. */
+	if (way >= WIRE_WAYS || (least && !evict(set, way, now)) || !send(slot, WIRE_KIND_STACK))
 		return false;
 	set->low[way] = low;
 	set->high[way] = high;
@@ -239,6 +245,7 @@ static __always_inline bool count_in(struct wire_counts *set, struct scratch *sl
 	return true;
 }
 
+/* Counts the slot's stack, or the event as lost. */
 static __always_inline void count(struct scratch *slot, struct wire_counters *counter)
 {
 	__u32 now = epoch & (WIRE_EPOCHS - 1);

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 /*
- * Every program of the kernel side. None loads by itself: a trigger chooses the entry it fires,
- * the session adds those that follow processes; the verifier never sees the rest.
+ * The programs of the kernel side.
  *
- * Hooks: perf events, kernel and user probes (single, multi), fentry, tracepoints, raw and through
- * perf events; among the raw ones sched_process_fork, sched_process_exec and sched_process_exit.
+ * Architecture: each trigger has an entry here, and all of them call the same inlined capture()
+ * (bpf/capture.bpf.h). No program loads by itself ("?"): the trigger names the one it needs, and
+ * the session adds those that follow processes. So the verifier checks only what is used.
+ *
+ * perf_event                an event of the clock on a CPU: a sample
+ * kprobe, kprobe.multi      calls of a kernel function, and of many by one link
+ * fentry                    calls of a kernel function, where the kernel has no kprobes
+ * uprobe, on_uprobe_multi   calls of a user function or a USDT probe, and of many by one link
+ * tracepoint, raw_tp        a tracepoint through a perf event, and a raw one
+ * raw_tp/sched_process_fork the child is walked by its parent's mappings at once; follows a
+ *                           process's children where that was asked for
+ * raw_tp/sched_process_exec the old program's mappings are forgotten; a launched command is counted
+ *                           from here on
+ * raw_tp/sched_process_exit the process is forgotten with its last thread
  */
 #include "bpf/capture.bpf.h"
 
-/* Both, so that the stack helpers, which are for GPL programs only, may be called. */
+/* GPL among them, which the stack helpers require. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* Whether the clock interrupted user code. */
 static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -25,25 +37,25 @@ static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
 SEC("?perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {
-	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, SOURCE_CLOCK);
+	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, CONTEXT_CLOCK);
 }
 
 SEC("?kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {
-	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
+	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
 }
 
 SEC("?kprobe.multi")
 int on_kprobe_multi(struct pt_regs *ctx)
 {
-	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
+	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
 }
 
 SEC("?fentry")
 int on_fentry(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
+	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
 }
 
 struct {
@@ -54,16 +66,16 @@ struct {
 } no_programs SEC(".maps");
 
 /*
- * User probes are preempted. Since Linux 6.13 (a76ab5731e32; in 6.12 stable too) the kernel gives
- * programs of their type one stack for each CPU in place of the task's, as if they were not: the
- * next task's probe writes over what this one has on it. Programs with a tail call in them are
- * excepted, so there is one here, that the verifier knows is never made.
+ * User probes can be preempted. Since Linux 6.13 (a76ab5731e32; also in 6.12 stable) the kernel
+ * runs programs of their type on one BPF stack per CPU, as if they could not, and the next task's
+ * probe overwrites this one's. Programs that contain a tail call keep to the task's stack; so here
+ * is a tail call, which never happens: the verifier knows that user_depth is not 0.
  */
 static __always_inline int capture_preempted(void *ctx)
 {
 	if (config.user_depth == 0)
 		bpf_tail_call(ctx, &no_programs, 0);
-	return capture(ctx, HIT_USER, SOURCE_OTHER);
+	return capture(ctx, HIT_USER, CONTEXT_OTHER);
 }
 
 SEC("?uprobe")
@@ -82,16 +94,17 @@ int on_uprobe_multi(struct pt_regs *ctx)
 SEC("?tracepoint")
 int on_tracepoint(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, SOURCE_TRACEPOINT);
+	return capture(ctx, HIT_KERNEL, CONTEXT_TRACEPOINT);
 }
 
-/* Of any event: what its arguments are, it does not know. */
+/* Serves any tracepoint: it uses no argument. */
 SEC("?raw_tp")
 int on_raw_tracepoint(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
+	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
 }
 
+/* Adds the child of a followed process to those that are counted. */
 static __always_inline void follow_child(__u32 from, __u32 to)
 {
 	__u32 state = WIRE_MEMBER, zero = 0;
@@ -105,7 +118,7 @@ static __always_inline void follow_child(__u32 from, __u32 to)
 }
 
 /*
- * A child has its parent's code: it can be walked at once. User space hears of it a little later.
+ * A child has its parent's mappings, so it can be walked at once. User space hears of it later.
  * TP_PROTO(struct task_struct *parent, struct task_struct *child)
  */
 SEC("?raw_tp/sched_process_fork")
@@ -137,7 +150,7 @@ static __always_inline void forget_process(__u32 tgid)
 }
 
 /*
- * What was mapped is gone, and addresses mean something else now.
+ * The old program's mappings are gone, and its addresses mean something else now.
  * TP_PROTO(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
  */
 SEC("?raw_tp/sched_process_exec")
@@ -153,7 +166,10 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* TP_PROTO(struct task_struct *p): its id may be another process's soon */
+/*
+ * The id of a process may be reused once its last thread has exited.
+ * TP_PROTO(struct task_struct *p)
+ */
 SEC("?raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The kernel structures that are read, each with only the fields that are: CO-RE finds their
- * real offsets in the running kernel's BTF when the programs are loaded.
+ * The kernel structures that programs read, each with only the fields they read. CO-RE takes the
+ * real offsets from the running kernel's BTF when the programs are loaded.
  */
 #ifndef STACKTALLY_BPF_KERNEL_BPF_H
 #define STACKTALLY_BPF_KERNEL_BPF_H
@@ -55,7 +55,7 @@ struct arch_uprobe {
 struct uprobe_task {
 	struct arch_uprobe *auprobe; /* the probe being handled; since cfa7f3d2c526 (Linux 6.12) */
 	unsigned long vaddr;	     /* of the probed instruction, ... */
-	unsigned long xol_vaddr;     /* ... whose copy is executed there; 0: none is */
+	unsigned long xol_vaddr;     /* ... and of its copy, which is executed; 0: none */
 };
 
 /* x86's THREAD_SIZE; with KASAN it is more. */
@@ -75,7 +75,7 @@ struct task_struct {
 	unsigned int in_execve : 1;
 };
 
-/* Of the kernel's unwinding tables; two of its bitfields came and went. */
+/* An entry of the kernel's unwinding tables. Kernels have one of the last two bits, or both. */
 struct orc_entry {
 	__s16 sp_offset;
 	__s16 bp_offset;
@@ -86,7 +86,7 @@ struct orc_entry {
 	unsigned int end : 1;	 /* before Linux 6.4 (fb799447ae29) */
 };
 
-/* Where a module's text is: one of these. */
+/* Where a module's text is: in one of these. */
 struct module_layout {
 	void *base;
 	unsigned int text_size;
@@ -105,7 +105,7 @@ struct mod_arch_specific {
 
 struct module {
 	struct module_layout core_layout;
-	struct module_memory mem[1]; /* first that of its text */
+	struct module_memory mem[1]; /* the first is its text */
 	struct mod_arch_specific arch;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 /*
- * What the kernel calls its own code: run by user space (BPF_PROG_RUN), attached to nothing. One
- * answer takes 2 us, where all of /proc/kallsyms takes the kernel tens of ms to print.
+ * Look-ups in the kernel's symbol table. Not attached to anything: user space runs these programs
+ * (BPF_PROG_RUN; session/kernel_lookup.c). One look-up takes 2 us; printing all of /proc/kallsyms
+ * takes the kernel tens of ms.
  */
 #include <linux/bpf.h>
 
@@ -9,9 +10,10 @@
 
 #include "bpf/wire.h"
 
+/* The question, and then the answer. */
 struct wire_symbol kernel_symbol;
 
-/* As stack traces of the kernel have it: "NAME+0xOFFSET/0xSIZE [MODULE]". */
+/* Writes to `text` the symbol at `address`, as "NAME+0xOFFSET/0xSIZE [MODULE]". */
 SEC("?syscall")
 int symbol_at(void *context __attribute__((unused)))
 {
@@ -21,7 +23,7 @@ int symbol_at(void *context __attribute__((unused)))
 				 &kernel_symbol.address, sizeof(kernel_symbol.address));
 }
 
-/* The address of the symbol whose name is in `text`. */
+/* Writes to `address` that of the symbol named in `text`; 0 and an error if there is none. */
 SEC("?syscall")
 int symbol_named(void *context __attribute__((unused)))
 {

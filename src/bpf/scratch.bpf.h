@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Where a stack is put together: too large for the BPF stack, so a few slots for each CPU. And the
- * configuration, which says how many.
+ * Scratch slots, in which captures put their stacks together: they are too large for the BPF stack.
+ * A capture owns one slot from scratch_take() to scratch_release(). A slot also holds the caches of
+ * what walks found, from one capture to the next. And the configuration.
  */
 #ifndef STACKTALLY_BPF_SCRATCH_BPF_H
 #define STACKTALLY_BPF_SCRATCH_BPF_H
@@ -28,99 +29,97 @@ static __always_inline bool by_tables(void)
 }
 
 /*
- * The rules found last, by block of code: the same few callers are on most stacks of a program. In
- * cold caches, where a sample finds itself, this is one line where a search is fifteen.
+ * Unwinding rules by address: most stacks of a program share a few callers. A sample finds the
+ * processor's caches cold, and this cache touches one line where a search touches fifteen.
  */
-#define SCRATCH_KEPT_RULES 1024
+#define CACHED_RULES 1024
 
-/*
- * Mappings with a table that were found last: some lines side by side, where the search for one
- * takes ten in four pages.
- */
-#define SCRATCH_KEPT_MAPPINGS 8
+/* Mappings that have a table. A search for one touches ten lines in four pages. */
+#define CACHED_MAPPINGS 8
 
-/* Holds for as long as the process has that layout, as a rule that was found does. */
-struct kept_mapping {
+/* A copy of struct wire_mapping, valid for as long as the process has that layout. */
+struct cached_mapping {
 	__u64 start, end, bias;
 	__u32 root, owner;
-	__u32 layout; /* 0: nothing was kept here yet */
+	__u32 layout; /* 0: empty */
 	__u32 reserved;
 };
 
-/* The layouts of processes that were found last, by process id: one line. */
-#define SCRATCH_KEPT_LAYOUTS 4
+/* Layouts of processes by process id; all are in one line. */
+#define CACHED_LAYOUTS 4
 
-struct kept_layout {
+struct cached_layout {
 	__u32 tgid, layout;
-	__u64 changes; /* holds while there were no more of the processes' table */
+	__u64 changes; /* valid while unwind_changes has this value */
 };
 
-/* Rules of the kernel's code that were found last, by address. */
-#define KEPT_ORC_BITS 9
+/* Rules of the kernel's code, by address. */
+#define CACHED_ORC_BITS 9
 
-enum kept_orc_kind {
-	KEPT_ORC_ASK, /* the kernel: it is none of these */
-	KEPT_ORC_END,
-	KEPT_ORC_CALL,	    /* the address to return to is below `sp` */
-	KEPT_ORC_REGISTERS, /* all registers are at `sp` */
-	KEPT_ORC_INTERRUPT, /* those that the processor saved are */
+enum orc_rule_kind {
+	ORC_RULE_ASK, /* none of the others: the kernel is asked for the stack */
+	ORC_RULE_END,
+	ORC_RULE_CALL,	    /* the return address is just below `sp` */
+	ORC_RULE_REGISTERS, /* struct pt_regs is at `sp` */
+	ORC_RULE_INTERRUPT, /* at `sp` is what the processor saves for an interrupt */
 };
 
-struct kept_orc {
-	__u64 address;
+/* A decoded struct orc_entry of the kernel. */
+struct orc_rule {
+	__u64 address; /* that it was looked up for */
 	__s16 sp_offset, bp_offset;
 	__u8 from;   /* enum orc_register: of `sp`, and of `bp` in the upper half */
-	__u8 kind;   /* enum kept_orc_kind */
-	__u8 exact;  /* what is walked to was interrupted, not left by a call */
-	__u8 module; /* by its number, counted from 1; 0: the core kernel */
+	__u8 kind;   /* enum orc_rule_kind */
+	__u8 exact;  /* the caller was interrupted: its ip is not a return address */
+	__u8 module; /* its number, from 1; 0: the core kernel */
 };
 
-/* The walk of a kernel stack: as of the frame found last. */
+/* The walk of a kernel stack: registers of the frame found last. */
 struct kernel_walk {
 	__u64 ip, sp, bp;
-	__u32 n; /* frames */
-	__u32 exact;
+	__u32 n;     /* frames found */
+	__u32 exact; /* ip was interrupted: it is not a return address */
 };
 
 #define WINDOW_SIZE 1024
 
-/* What was copied of the user stack that is walked (bpf/window.bpf.h). */
+/* A copied piece of the user stack (bpf/window.bpf.h). */
 struct window {
 	__u64 from; /* user address */
-	__u64 size; /* bytes that are there; 0: none */
+	__u64 size; /* bytes copied; 0: none */
 	__u8 bytes[WINDOW_SIZE];
 };
 
 #define SCRATCH_WORDS 10752
 
-/* What every stack needs lies side by side: at usual rates none of it is in a cache or a TLB. */
+/* Parts that each stack needs are neighbours: at usual rates none is in a cache or in the TLB. */
 struct scratch {
-	struct unwind_found found[SCRATCH_KEPT_RULES];
-	struct kept_layout layouts[SCRATCH_KEPT_LAYOUTS];
+	struct unwind_cached_rule rules[CACHED_RULES];
+	struct cached_layout layouts[CACHED_LAYOUTS];
 	struct window window;
-	__u64 busy;
-	__u64 rest_left;  /* so many stacks may be copied for user space, ... */
-	__u64 rest_since; /* ... as of then: CLOCK_MONOTONIC, ns */
-	struct kept_mapping mappings[SCRATCH_KEPT_MAPPINGS];
-	__u64 next_mapping, next_rule; /* where the next one goes: count on */
-	/* Where in frames[] the user stack before this one lay, and its process's layout. */
+	__u64 busy;	    /* captures that hold the slot, or try to */
+	__u64 copies_left;  /* stack copies that may be sent (bpf/stack_copy.bpf.h), ... */
+	__u64 copies_since; /* ... as of this time: CLOCK_MONOTONIC, ns */
+	struct cached_mapping mappings[CACHED_MAPPINGS];
+	__u64 next_mapping, next_rule; /* count replacements in these caches */
+	/* The user stack before this one: its place in frames[], its process's layout. */
 	__u32 last_first, last_n, last_layout;
 	__u32 padding[3];
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;
 	struct wire_stack stack;
-	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and what a walk goes on with */
-	struct kept_orc kernel_rules[1 << KEPT_ORC_BITS];
+	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
+	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
-_Static_assert(sizeof(struct scratch) % 64 == 0, "no kept rule is in two lines of a cache");
+_Static_assert(sizeof(struct scratch) % 64 == 0, "no cached rule straddles two lines of a cache");
 
 /*
- * `config.slots` for each CPU, one CPU's after the other's. Not a map that each CPU has its own of:
- * its values are limited to 32 KiB, and found with a call where this one's are with arithmetic
- * (before Linux 6.10). What can be mapped begins with a page, and so with a line.
+ * `config.slots` per CPU, CPU after CPU. A per-CPU map would limit values to 32 KiB, and before
+ * Linux 6.10 look them up with a call, not inline. A mappable array begins at a page, and so at a
+ * line of a cache.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -131,9 +130,10 @@ struct {
 } scratch SEC(".maps");
 
 /*
- * A free slot of this CPU. Captures on one CPU may be interrupted by others, and those
- * of user probes be preempted. Adding first and then looking whether one is alone gives no slot
- * to two captures, even where the kernel has no atomic that returns a value (before 5.12).
+ * Takes a free slot of this CPU and gives its key in the map; NULL when none is free. An interrupt
+ * may start another capture on this CPU, and user probes are preempted. A capture that first adds
+ * itself and then finds that it is alone has the slot to itself; this needs no atomic that returns
+ * a value, which Linux has for BPF since 5.12 only.
  */
 static __always_inline struct scratch *scratch_take(__u32 *ret_number)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The hash that stacks are counted by: 96 bits over 64-bit words, seeded for each run. Used by
- * the kernel side to count and by user space to check that what crossed is what was hashed.
+ * The hash that stacks are counted by: 96 bits over 64-bit words, seeded for each run. The kernel
+ * side counts by it; user space recomputes it to check each stack it receives.
  *
- * Two lanes that multiply by different odd constants: each step is a bijection of its lane for a
- * given word, so stacks that differ in one word never collide in either lane; the final mix
- * makes every bit of one lane depend on the other.
+ * Two lanes multiply by different odd constants. For a given word, each step is a bijection of its
+ * lane, so stacks that differ in one word collide in neither lane. The final mix makes each lane
+ * depend on the other.
  */
 #ifndef STACKTALLY_BPF_STACK_HASH_H
 #define STACKTALLY_BPF_STACK_HASH_H
 
 #include "bpf/wire.h"
 
+/* Adds a word. The hash starts as the seed. */
 static inline __attribute__((always_inline)) void stack_hash_word(struct wire_hash *hash,
 								  __u64 word)
 {
@@ -21,6 +22,7 @@ static inline __attribute__((always_inline)) void stack_hash_word(struct wire_ha
 	hash->high = (hash->high << 29) | (hash->high >> 35);
 }
 
+/* Mixes the lanes, once, after the last word. */
 static inline __attribute__((always_inline)) void stack_hash_finish(struct wire_hash *hash)
 {
 	__u64 low = hash->low, high = hash->high;

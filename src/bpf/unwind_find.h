@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The two searches of a step: the mapping of an address in the table of its process, and the row
- * of an address in the table of its file. Shared as bpf/unwind_step.h is, by the same macros.
+ * The two searches of a step: an address's mapping among those of its process, and its row in the
+ * table of its file. Shared like bpf/unwind_step.h, whose header describes the macros.
  */
 #ifndef STACKTALLY_BPF_UNWIND_FIND_H
 #define STACKTALLY_BPF_UNWIND_FIND_H
 
-#include "bpf/steer.h"
+#include "bpf/hints.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
-/* For who is verified: the value, of which nothing is known any more. */
+/* The value; in BPF, one whose range the verifier no longer knows. */
 #ifndef UNWIND_FORGET
 #define UNWIND_FORGET(walk, value) (value)
 #endif
@@ -20,11 +20,11 @@
 #endif
 
 /*
- * A binary search: `low` becomes the last of `n` elements whose key is not above `wanted`, or 0
- * where there is none; `key` is the expression for that of the element `middle`. `room` is a power
- * of two, and all that `middle` can be is below it. Steps beyond the last that is needed stay where
- * they are. Numbers are 64 bits wide: of 32, a compiler may check a copy, cut to size, of what it
- * uses, and the verifier does not see that they are the same.
+ * A binary search: sets `low` to the last of `n` elements whose key is not above `wanted`, or to 0
+ * if there is none. `key` is an expression for the key of the element `middle`. `room`, a power of
+ * two, is above all values of `middle`, and sets the number of steps; those after the last that is
+ * needed change nothing. Numbers have 64 bits: of a 32-bit one, the compiler may check a truncated
+ * copy, and the verifier does not see that both are the same.
  */
 #define UNWIND_SEARCH(low, n, room, key, wanted)                                                   \
 	do {                                                                                       \
@@ -32,9 +32,9 @@
                                                                                                    \
 		(low) = 0;                                                                         \
 		for (__u64 half = 1; half < (room); half *= 2) {                                   \
-			UNWIND_OPAQUE(half);                                                       \
+			OPAQUE(half);                                                              \
 			middle = ((low) + high) / 2 & ((room)-1);                                  \
-			UNWIND_NARROW(low, high, middle, key, wanted);                             \
+			BISECT(low, high, middle, key, wanted);                                    \
 		}                                                                                  \
 	} while (0)
 
@@ -43,25 +43,28 @@ UNWIND_INLINE __u64 unwind_smaller(__u64 a, __u64 b)
 {
 	__u64 less = a - b, is_less = less;
 
-	UNWIND_OPAQUE(is_less);
+	OPAQUE(is_less);
 	is_less = (__u64)((__s64)is_less >> 63);
-	UNWIND_OPAQUE(is_less);
+	OPAQUE(is_less);
 	return b + (less & is_less);
 }
 
-/* The mapping of an address, into the walk. WIRE_END_NONE when it is found. */
+/*
+ * Puts the mapping of an address of the process into the walk. WIRE_END_NONE, _NO_PROCESS,
+ * _NO_MAPPING or _STALE.
+ */
 UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address UNWIND_CONTEXT)
 {
 	const struct wire_process *process = UNWIND_PROCESS(walk->tgid);
 	const struct wire_mappings *block;
 	const struct wire_chunk_head *head;
 	const struct wire_mapping *mapping;
-	__u32 chunk = 0, slot, head_slot;
+	__u32 chunk = 0, at, head_at;
 	__u64 found, n;
 
 	if (!process)
 		return WIRE_END_NO_PROCESS;
-	/* The frames so far were walked by other mappings. */
+	/* The walk so far used mappings that have been replaced. */
 	if (walk->layout && walk->layout != process->owner)
 		return WIRE_END_STALE;
 	walk->layout = process->owner;
@@ -76,23 +79,22 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 	if (chunk >= WIRE_MAX_CHUNKS)
 		return WIRE_END_STALE;
 	block = UNWIND_BLOCK(process->chunks[chunk].block);
-	slot = process->chunks[chunk].slot;
+	at = process->chunks[chunk].slot;
 	n = process->chunks[chunk].n;
-	/* A copy that is checked where it is used: Linux 5.10 forgets bounds of what is spilled. */
-	head_slot = slot;
-	UNWIND_OPAQUE(head_slot);
-	if (!block || n == 0 || head_slot >= WIRE_CHUNK_SLOTS)
+	/* A copy, checked where it is used: Linux 5.10 forgets the bounds of spilled registers. */
+	head_at = at;
+	OPAQUE(head_at);
+	if (!block || n == 0 || head_at >= WIRE_CHUNK_SLOTS)
 		return WIRE_END_STALE;
-	head = (const struct wire_chunk_head *)&block->slots[head_slot];
+	head = (const struct wire_chunk_head *)&block->slots[head_at];
 	if (head->owner != process->owner)
 		return WIRE_END_STALE;
-	slot++;
-	/* Halves, as [vsyscall] is beyond 2^63; what a mapping starts at is even. */
+	at++;
+	/* Halves, as [vsyscall] lies above 2^63. Mappings start at even addresses. */
 	UNWIND_SEARCH(found, n, WIRE_CHUNK_SLOTS,
-		      block->slots[(slot + middle) & (WIRE_CHUNK_SLOTS - 1)].start / 2,
-		      address / 2);
-	found += slot;
-	UNWIND_OPAQUE(found);
+		      block->slots[(at + middle) & (WIRE_CHUNK_SLOTS - 1)].start / 2, address / 2);
+	found += at;
+	OPAQUE(found);
 	if (found >= WIRE_CHUNK_SLOTS)
 		return WIRE_END_STALE;
 	mapping = &block->slots[found];
@@ -103,21 +105,24 @@ UNWIND_INLINE __u32 unwind_find_mapping(struct unwind_walk *walk, __u64 address 
 	walk->bias = mapping->bias;
 	walk->root = mapping->root;
 	walk->owner = mapping->owner;
-	/* It may have been given away while it was read. */
+	/* The slots may have been reused while they were read. */
 	return *(volatile const __u32 *)&head->owner == process->owner ? WIRE_END_NONE
 								       : WIRE_END_STALE;
 }
 
-/* The row for an address of the file. Before all rows: the rule 0, the gap. */
+/*
+ * The row for an address of the file in the table at `root`; an address before all rows gets rule
+ * 0, the gap. WIRE_END_NONE or WIRE_END_STALE.
+ */
 UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
-				    struct unwind_row_at *ret_row UNWIND_CONTEXT)
+				    struct unwind_found_row *ret_row UNWIND_CONTEXT)
 {
 	const struct wire_inner *inner;
 	const struct wire_leaf *leaf;
 	__u64 low, first, n, relative, wanted = address, row;
 	__u32 block = root;
 
-	*ret_row = (struct unwind_row_at){ 0 };
+	*ret_row = (struct unwind_found_row){ 0 };
 	for (__u32 level = 1; level < WIRE_MAX_LEVELS; level++) {
 		inner = UNWIND_BLOCK(block);
 		if (!inner || inner->header.owner != owner)
@@ -125,7 +130,7 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 		if (inner->header.level == 0)
 			break;
 		UNWIND_SEARCH(low, inner->header.n, WIRE_INNER_ROOM, inner->keys[middle], wanted);
-		UNWIND_OPAQUE(low);
+		OPAQUE(low);
 		if (low >= WIRE_INNER_CHILDREN)
 			return WIRE_END_STALE;
 		block = inner->children[low];
@@ -142,32 +147,32 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	n = leaf->header.n;
 	if (address < leaf->header.base || n == 0)
 		return WIRE_END_NONE;
-	/* Beyond the last row, that goes on. */
+	/* Far beyond the last row: that row holds. */
 	relative = unwind_smaller(wanted - leaf->header.base, 0xffff);
 	UNWIND_SEARCH(first, (n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP, WIRE_LEAF_GROUP_ROOM,
 		      leaf->groups[middle], relative);
 	first *= WIRE_LEAF_GROUP;
 	n = unwind_smaller(n - first, WIRE_LEAF_GROUP);
-	UNWIND_OPAQUE(first);
+	OPAQUE(first);
 	if (first > WIRE_LEAF_ROWS - WIRE_LEAF_GROUP)
 		return WIRE_END_STALE;
 	UNWIND_SEARCH(low, n, WIRE_LEAF_GROUP, WIRE_ROW_ADDRESS(leaf->rows[first + middle]),
 		      relative);
-	UNWIND_OPAQUE(low);
+	OPAQUE(low);
 	if (low >= WIRE_LEAF_GROUP)
 		return WIRE_END_STALE;
 	row = leaf->rows[first + low];
 	if (WIRE_ROW_ADDRESS(row) <= relative) {
 		ret_row->rule = WIRE_ROW_RULE(row);
 		ret_row->before =
-			unwind_smaller(relative - WIRE_ROW_ADDRESS(row), UNWIND_FOUND_BLOCK - 1);
-		/* Where the last one ends, another leaf says. */
+			unwind_smaller(relative - WIRE_ROW_ADDRESS(row), UNWIND_CACHE_BLOCK - 1);
+		/* The next leaf says where this one's last row ends; `after` stays 0 there. */
 		low += first + 1;
-		UNWIND_OPAQUE(low);
+		OPAQUE(low);
 		if (low < WIRE_LEAF_ROWS && low < leaf->header.n)
 			ret_row->after =
 				unwind_smaller(WIRE_ROW_ADDRESS(leaf->rows[low]) - 1 - relative,
-					       UNWIND_FOUND_BLOCK - 1);
+					       UNWIND_CACHE_BLOCK - 1);
 	}
 	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
 								     : WIRE_END_STALE;

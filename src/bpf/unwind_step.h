@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * One step of a walk: from a frame's registers to its caller's, by the tables of
- * bpf/unwind_wire.h. The same text runs in the kernel, in the finisher of walks that the kernel
- * could not end, and in the tests that compare it with true stacks; so it is written as the BPF
- * verifier wants it. What includes it says how things are reached:
+ * bpf/unwind_wire.h. Written as the BPF verifier wants it, because three programs include this
+ * text: the BPF program, the finisher of walks in user space (unwind/finish.c), and the walker of
+ * tests (tests/walk/native.c). Each of them defines first
  *
- *	int UNWIND_READ(void *to, __u32 size, __u64 address)	of the walked stack; 0 when read
+ *	UNWIND_CONTEXT		the end of a parameter list: what the macros below need, or nothing
+ *	UNWIND_PASS		the same as arguments
+ *	int UNWIND_READ(void *to, __u32 size, __u64 address)	reads the walked stack; 0 when read
  *	const void *UNWIND_BLOCK(__u32 block)			or NULL
  *	const struct wire_rule *UNWIND_RULE(__u32 number)	or NULL
  *	const struct wire_process *UNWIND_PROCESS(__u32 tgid)	or NULL
  *
- * and, where rules that were found are kept from walk to walk,
+ * and, if it caches what it finds,
  *
- *	struct unwind_found *UNWIND_FOUND(walk, __u64 address)	the place for it, or NULL
- *
- * and, before them, the walk's way in, if it has one (UNWIND_CONTEXT: a parameter list's end, and
- * UNWIND_PASS what to pass on).
+ *	struct unwind_cached_rule *UNWIND_CACHED_RULE(walk, __u64 address)
+ *		the rule that is cached for an address, or the place to cache it at; or NULL
+ *	__u32 UNWIND_FIND_MAPPING(walk, __u64 address)
+ *		in place of unwind_find_mapping()
+ *	__u32 UNWIND_FIND_ROW(__u32 root, __u32 owner, __u32 address, ret_row)
+ *		in place of unwind_find_row()
  */
 #ifndef STACKTALLY_BPF_UNWIND_STEP_H
 #define STACKTALLY_BPF_UNWIND_STEP_H
@@ -26,10 +30,6 @@
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
-#define UNWIND_MAX_USER (1ull << 56) /* LA57 */
-#define UNWIND_MIN_PC	4096ull	     /* the first page is never mapped */
-
-/* How the two searches are called, where that is not as they are. */
 #ifndef UNWIND_FIND_MAPPING
 #define UNWIND_FIND_MAPPING(walk, address) unwind_find_mapping(walk, address UNWIND_PASS)
 #endif
@@ -38,35 +38,35 @@
 	unwind_find_row(root, owner, address, ret_row UNWIND_PASS)
 #endif
 
-/* Where nothing is kept. */
-#ifndef UNWIND_FOUND
-#define UNWIND_FOUND(walk, address) (&(struct unwind_found){ 0 })
+#ifndef UNWIND_CACHED_RULE
+#define UNWIND_CACHED_RULE(walk, address) (&(struct unwind_cached_rule){ 0 })
 #endif
 
 #define UNWIND_KNOWS(walk, reg) ((walk)->known & UNWIND_BIT(reg))
 
-/* The value of a register that a rule needs. */
+/* The value in this frame of a register that a rule needs. False when it is not known. */
 UNWIND_INLINE bool unwind_register(struct unwind_walk *walk, __u32 reg,
 				   __u64 *ret_value UNWIND_CONTEXT)
 {
 	reg &= WIRE_N_REGISTERS - 1;
 	if (!UNWIND_KNOWS(walk, reg))
 		return false;
-	if (reg == UNWIND_KEPT && walk->kept_at)
-		return !UNWIND_READ(ret_value, sizeof(*ret_value), walk->kept_at);
-	if (walk->callee_owner && reg != UNWIND_FP && reg != UNWIND_SP && reg != UNWIND_KEPT)
+	if (reg == UNWIND_RBX && walk->rbx_at)
+		return !UNWIND_READ(ret_value, sizeof(*ret_value), walk->rbx_at);
+	if (walk->callee_owner && reg != UNWIND_FP && reg != UNWIND_SP && reg != UNWIND_RBX)
 		walk->assumed = 1;
 	*ret_value = walk->registers[reg];
 	return true;
 }
 
+/* The canonical frame address by the rule. WIRE_END_NONE, or why it is not known. */
 UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule *rule,
 			       __u64 *ret_cfa UNWIND_CONTEXT)
 {
 	__u64 offset = (__u64)(__s64)rule->cfa_offset, extra = (__u64)(__s64)rule->extra;
 	__u64 at, index;
 
-	if (UNWIND_USUALLY(rule->cfa == WIRE_CFA_SP)) {
+	if (LIKELY(rule->cfa == WIRE_CFA_SP)) {
 		*ret_cfa = walk->registers[UNWIND_SP] + offset;
 		return WIRE_END_NONE;
 	}
@@ -112,9 +112,9 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule 
 }
 
 /*
- * The registers that the kernel saved when it delivered the signal: struct rt_sigframe of
- * arch/x86/include/asm/sigframe.h without its return address, which the handler has popped; the
- * sigcontext is 40 bytes into the ucontext.
+ * Takes the registers that the kernel saved when it delivered a signal. At the stack pointer is
+ * struct rt_sigframe (arch/x86/include/asm/sigframe.h) without its first field, the return address,
+ * which the handler has popped; the sigcontext is 40 bytes into its ucontext.
  */
 UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 {
@@ -140,13 +140,13 @@ UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 	walk->registers[7] = saved[15]; /* rsp */
 	walk->pc = saved[16];
 	walk->known = UNWIND_ALL_KNOWN;
-	walk->kept_at = 0;
+	walk->rbx_at = 0;
 	walk->exact = 1;
 	walk->callee_owner = 0;
 	return WIRE_END_NONE;
 }
 
-/* Generated code: the frame pointer leads to the caller's, with the return address above it. */
+/* In generated code: at the frame pointer are the caller's and above it the return address. */
 UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
 {
 	__u64 fp = walk->registers[UNWIND_FP], saved[2];
@@ -163,11 +163,11 @@ UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
 	walk->known = UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP);
 	walk->exact = 0;
 	walk->by_chain = 1;
-	walk->callee_owner = WIRE_NO_BLOCK - 1u; /* nobody's */
+	walk->callee_owner = WIRE_NO_BLOCK - 1u; /* no table has this number */
 	return WIRE_END_NONE;
 }
 
-/* The caller's frame pointer. What is not to be had is an end only if it is needed later. */
+/* The caller's frame pointer. If it is unknown, the walk ends only where a rule needs it. */
 UNWIND_INLINE __u32 unwind_frame_pointer(struct unwind_walk *walk, const struct wire_rule *rule,
 					 __u64 cfa UNWIND_CONTEXT)
 {
@@ -176,14 +176,14 @@ UNWIND_INLINE __u32 unwind_frame_pointer(struct unwind_walk *walk, const struct 
 
 	switch (rule->fp) {
 	case WIRE_FP_CFA:
-		if (UNWIND_SELDOM(UNWIND_READ(&fp, sizeof(fp), cfa + offset)))
+		if (UNLIKELY(UNWIND_READ(&fp, sizeof(fp), cfa + offset)))
 			return WIRE_END_READ;
 		known = true;
 		break;
 	case WIRE_FP_FP:
 		known = UNWIND_KNOWS(walk, UNWIND_FP);
-		/* Compilers say so before they have set it, and after `leave`: then it is the
-		 * caller's, and not in this frame. */
+		/* Compilers use this rule before the register is set and after `leave`, too: then
+		 * it is the caller's already, and points outside of this frame. */
 		if (known && fp >= walk->registers[UNWIND_SP] && fp < cfa &&
 		    UNWIND_READ(&fp, sizeof(fp), fp + offset))
 			return WIRE_END_READ;
@@ -200,7 +200,7 @@ UNWIND_INLINE __u32 unwind_frame_pointer(struct unwind_walk *walk, const struct 
 	return WIRE_END_NONE;
 }
 
-/* Where the return address is not just below the CFA. */
+/* The return address, if the rule says that it is not just below the CFA. */
 UNWIND_INLINE __u32 unwind_return_elsewhere(struct unwind_walk *walk, const struct wire_rule *rule,
 					    __u64 cfa, __u64 *ret_pc UNWIND_CONTEXT)
 {
@@ -220,7 +220,7 @@ UNWIND_INLINE __u32 unwind_return_elsewhere(struct unwind_walk *walk, const stru
 	}
 }
 
-/* Return address and frame pointer of the caller, whose stack pointer is the CFA. */
+/* Moves the walk to the caller, whose stack pointer is the CFA. */
 UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_rule *rule,
 				  __u64 cfa UNWIND_CONTEXT)
 {
@@ -228,16 +228,16 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 	__u64 saved[2], pc;
 	__u32 end;
 
-	if (UNWIND_USUALLY(usual) && rule->fp == WIRE_FP_CFA && rule->fp_offset == -16) {
-		/* one beside the other, as after `push %rbp` */
-		if (UNWIND_SELDOM(UNWIND_READ(saved, sizeof(saved), cfa - 16)))
+	if (LIKELY(usual) && rule->fp == WIRE_FP_CFA && rule->fp_offset == -16) {
+		/* they are neighbours, as after `push %rbp`: one read */
+		if (UNLIKELY(UNWIND_READ(saved, sizeof(saved), cfa - 16)))
 			return WIRE_END_READ;
 		walk->registers[UNWIND_FP] = saved[0];
 		walk->known |= UNWIND_BIT(UNWIND_FP);
 		pc = saved[1];
 	} else {
-		if (UNWIND_USUALLY(usual)) {
-			if (UNWIND_SELDOM(UNWIND_READ(&pc, sizeof(pc), cfa - 8)))
+		if (LIKELY(usual)) {
+			if (UNLIKELY(UNWIND_READ(&pc, sizeof(pc), cfa - 8)))
 				return WIRE_END_READ;
 		} else {
 			end = unwind_return_elsewhere(walk, rule, cfa, &pc UNWIND_PASS);
@@ -254,35 +254,35 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 	walk->registers[UNWIND_SP] = cfa;
 	walk->known = (walk->known & ~UNWIND_UNFOLLOWED) | UNWIND_BIT(UNWIND_SP);
 	walk->exact = 0;
-	if (UNWIND_SELDOM(rule->ra & WIRE_RULE_FLAGS)) {
-		if (rule->ra & WIRE_RULE_KEPT_SAVED)
-			walk->kept_at = cfa + (__u64)(__s64)rule->extra;
-		if (rule->ra & (WIRE_RULE_KEPT_LOST | WIRE_RULE_FRAME_POINTER))
-			walk->known &= ~UNWIND_BIT(UNWIND_KEPT);
+	if (UNLIKELY(rule->ra & WIRE_RULE_FLAGS)) {
+		if (rule->ra & WIRE_RULE_RBX_SAVED)
+			walk->rbx_at = cfa + (__u64)(__s64)rule->extra;
+		if (rule->ra & (WIRE_RULE_RBX_LOST | WIRE_RULE_FRAME_POINTER))
+			walk->known &= ~UNWIND_BIT(UNWIND_RBX);
 		walk->by_chain = (rule->ra & WIRE_RULE_FRAME_POINTER) != 0;
 	}
 	return WIRE_END_NONE;
 }
 
-/* For which addresses of the block and of the mapping a row holds. */
+/* The addresses that a row holds for, within the mapping and the block of code. */
 UNWIND_INLINE __u64 unwind_span(const struct unwind_walk *walk, __u64 address,
-				const struct unwind_row_at *row)
+				const struct unwind_found_row *row)
 {
-	__u64 at = address % UNWIND_FOUND_BLOCK, before, after;
+	__u64 at = address % UNWIND_CACHE_BLOCK, before, after;
 
 	before = unwind_smaller(unwind_smaller(row->before, at), address - walk->start);
-	after = unwind_smaller(unwind_smaller(row->after, UNWIND_FOUND_BLOCK - 1 - at),
+	after = unwind_smaller(unwind_smaller(row->after, UNWIND_CACHE_BLOCK - 1 - at),
 			       walk->end - 1 - address);
 	return (address - before) | (before + after) << UNWIND_SPAN_BITS;
 }
 
-/* The rule for an address of the file that the mapping is of. */
+/* Finds the rule for an address of the walk's mapping, and caches it. */
 UNWIND_INLINE __u32 unwind_find_rule(struct unwind_walk *walk, __u64 address,
-				     struct unwind_found *found UNWIND_CONTEXT)
+				     struct unwind_cached_rule *cached UNWIND_CONTEXT)
 {
 	const struct wire_rule *rule;
 	__u64 in_file = address - walk->bias;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 	__u32 end;
 
 	if (in_file >> 32)
@@ -294,14 +294,14 @@ UNWIND_INLINE __u32 unwind_find_rule(struct unwind_walk *walk, __u64 address,
 	rule = UNWIND_RULE(row.rule);
 	if (!rule)
 		return WIRE_END_STALE;
-	found->span = unwind_span(walk, address, &row);
-	found->layout = walk->layout;
-	found->owner = walk->owner;
-	found->rule = *rule;
+	cached->span = unwind_span(walk, address, &row);
+	cached->layout = walk->layout;
+	cached->owner = walk->owner;
+	cached->rule = *rule;
 	return WIRE_END_NONE;
 }
 
-/* Whether a rule that is not of the usual kind has no caller. WIRE_END_NONE: it has. */
+/* Why an uncommon rule leads to no caller; WIRE_END_NONE: it does. */
 UNWIND_INLINE __u32 unwind_is_end(const struct unwind_walk *walk, const struct wire_rule *rule)
 {
 	if (rule->ra & WIRE_RULE_FRAME_POINTER && !walk->may_chain)
@@ -312,7 +312,8 @@ UNWIND_INLINE __u32 unwind_is_end(const struct unwind_walk *walk, const struct w
 	case WIRE_RA_ENTRY:
 		return WIRE_END_ENTRY;
 	case WIRE_RA_CLONE:
-		/* Nothing is called from there: the register is the one that was interrupted. */
+		/* Right after the system call. No callee ran, so rax is its result: 0 in a new
+		 * thread. */
 		if (walk->callee_owner || !UNWIND_KNOWS(walk, UNWIND_RESULT))
 			return WIRE_END_REGISTER;
 		return walk->registers[UNWIND_RESULT] == 0 ? WIRE_END_ENTRY : WIRE_END_NONE;
@@ -322,17 +323,17 @@ UNWIND_INLINE __u32 unwind_is_end(const struct unwind_walk *walk, const struct w
 }
 
 UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk,
-				   const struct unwind_found *found UNWIND_CONTEXT)
+				   const struct unwind_cached_rule *cached UNWIND_CONTEXT)
 {
-	const struct wire_rule *rule = &found->rule;
+	const struct wire_rule *rule = &cached->rule;
 	__u64 cfa = 0;
 	__u32 end;
 
-	/* Other files' code may do with registers what the calling convention lets it. */
-	if (UNWIND_SELDOM(walk->callee_owner && walk->callee_owner != found->owner))
+	/* A callee of another file may have changed what the calling convention lets it change. */
+	if (UNLIKELY(walk->callee_owner && walk->callee_owner != cached->owner))
 		walk->known &=
-			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_KEPT);
-	if (UNWIND_SELDOM(rule->ra & ~(WIRE_RULE_KEPT_SAVED | WIRE_RULE_KEPT_LOST))) {
+			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_RBX);
+	if (UNLIKELY(rule->ra & ~(WIRE_RULE_RBX_SAVED | WIRE_RULE_RBX_LOST))) {
 		end = unwind_is_end(walk, rule);
 		if (end)
 			return end;
@@ -340,22 +341,21 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk,
 			return unwind_signal(walk UNWIND_PASS);
 	}
 	end = unwind_cfa(walk, rule, &cfa UNWIND_PASS);
-	if (UNWIND_SELDOM(end))
+	if (UNLIKELY(end))
 		return end;
-	/* The return address took room below it at least. Vfork's child has it in a register. */
-	if (UNWIND_SELDOM(
-		    (cfa <= walk->registers[UNWIND_SP] && !(rule->ra & WIRE_RULE_NEW_STACK) &&
-		     (cfa < walk->registers[UNWIND_SP] || WIRE_RULE_RA(rule) != WIRE_RA_REG)) ||
-		    cfa & 7))
+	/* At least the return address lies below the CFA. vfork() keeps it in a register. */
+	if (UNLIKELY((cfa <= walk->registers[UNWIND_SP] && !(rule->ra & WIRE_RULE_NEW_STACK) &&
+		      (cfa < walk->registers[UNWIND_SP] || WIRE_RULE_RA(rule) != WIRE_RA_REG)) ||
+		     cfa & 7))
 		return WIRE_END_SP;
 	end = unwind_return(walk, rule, cfa UNWIND_PASS);
-	walk->callee_owner = found->owner;
+	walk->callee_owner = cached->owner;
 	return end;
 }
 
-/* The mapping of an address, and the rule if it is a file's. */
+/* Finds the mapping of an address and, if that has a table, the rule. */
 UNWIND_INLINE __u32 unwind_find(struct unwind_walk *walk, __u64 address,
-				struct unwind_found *found UNWIND_CONTEXT)
+				struct unwind_cached_rule *cached UNWIND_CONTEXT)
 {
 	__u32 end = WIRE_END_NONE;
 
@@ -365,7 +365,7 @@ UNWIND_INLINE __u32 unwind_find(struct unwind_walk *walk, __u64 address,
 		return end;
 	switch (WIRE_MAPPING_KIND(walk->root)) {
 	case WIRE_MAPPING_TABLE:
-		return unwind_find_rule(walk, address, found UNWIND_PASS);
+		return unwind_find_rule(walk, address, cached UNWIND_PASS);
 	case WIRE_MAPPING_JIT:
 		return WIRE_END_NONE;
 	case WIRE_MAPPING_PENDING:
@@ -382,35 +382,34 @@ UNWIND_INLINE __u32 unwind_find(struct unwind_walk *walk, __u64 address,
 }
 
 /*
- * From a frame to its caller. WIRE_END_NONE: the walk is at the caller, whose pc is to be noted;
- * else why there is none, and the walk is over.
+ * Moves the walk to the caller's frame. WIRE_END_NONE, or why there is no caller to be found: then
+ * the walk is over.
  */
 UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 {
 	__u64 address = walk->pc - (walk->exact ? 0 : 1);
-	struct unwind_found *found = UNWIND_FOUND(walk, address);
+	struct unwind_cached_rule *cached = UNWIND_CACHED_RULE(walk, address);
 	bool by_rule = true;
 	__u32 end;
 
-	if (!found)
+	if (!cached)
 		return WIRE_END_STALE;
 	walk->by_chain = 0;
-	if (UNWIND_SELDOM(found->layout == 0 || found->layout != walk->layout ||
-			  !unwind_in_span(found->span, address))) {
-		end = unwind_find(walk, address, found UNWIND_PASS);
+	if (UNLIKELY(cached->layout == 0 || cached->layout != walk->layout ||
+		     !unwind_in_span(cached->span, address))) {
+		end = unwind_find(walk, address, cached UNWIND_PASS);
 		if (end)
 			return end;
 		by_rule = WIRE_MAPPING_KIND(walk->root) == WIRE_MAPPING_TABLE;
 	}
-	if (UNWIND_USUALLY(by_rule))
-		end = unwind_by_rule(walk, found UNWIND_PASS);
+	if (LIKELY(by_rule))
+		end = unwind_by_rule(walk, cached UNWIND_PASS);
 	else
 		end = unwind_chain(walk UNWIND_PASS);
-	if (UNWIND_SELDOM(end))
+	if (UNLIKELY(end))
 		return end;
-	return UNWIND_SELDOM(walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER)
-		       ? WIRE_END_PC
-		       : WIRE_END_NONE;
+	return UNLIKELY(walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER) ? WIRE_END_PC
+										 : WIRE_END_NONE;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * A walk of a user stack: where it is. Its registers are those of a frame; bpf/unwind_step.h takes
- * it to the caller's.
+ * The state of a walk of a user stack: the registers of the frame it is at. bpf/unwind_step.h moves
+ * it to the caller's frame.
  */
 #ifndef STACKTALLY_BPF_UNWIND_WALK_H
 #define STACKTALLY_BPF_UNWIND_WALK_H
@@ -13,55 +13,58 @@
 /* DWARF numbers of x86-64's registers. */
 #define UNWIND_FP     6
 #define UNWIND_SP     7
-#define UNWIND_RESULT 0 /* of system calls */
-#define UNWIND_KEPT   3 /* followed from frame to frame too: see WIRE_RULE_KEPT_SAVED */
+#define UNWIND_RESULT 0 /* rax: the result of system calls */
+#define UNWIND_RBX    3 /* followed from frame to frame as well: see WIRE_RULE_RBX_SAVED */
 
-/* What functions leave to their callers as they found it, and rules say nothing of: r12 to r15. */
+/* r12 to r15, which are callee-saved but not followed: rules do not say where they are saved. */
 #define UNWIND_UNFOLLOWED (0xfu << 12)
 
 #define UNWIND_ALL_KNOWN ((1u << WIRE_N_REGISTERS) - 1)
 #define UNWIND_BIT(reg)	 (1u << ((reg) & (WIRE_N_REGISTERS - 1)))
 
+#define UNWIND_MAX_USER (1ull << 56) /* user addresses are below: LA57 */
+#define UNWIND_MIN_PC	4096ull	     /* the first page is never mapped */
+
 struct unwind_walk {
 	__u64 pc;
 	__u64 registers[WIRE_N_REGISTERS]; /* by DWARF number */
-	__u64 kept_at; /* where UNWIND_KEPT was saved; 0: it is in its register */
-	__u32 known;   /* bits: registers whose values are this frame's */
-	__u32 exact;   /* pc was interrupted: it is not a return address */
-	/* The mapping that was looked up last. */
+	__u64 rbx_at; /* address where rbx was saved; 0: it is in its register */
+	__u32 known;  /* UNWIND_BIT()s of the registers whose values are this frame's */
+	__u32 exact;  /* pc was interrupted: it is not a return address */
+	/* The mapping that was looked up last; see struct wire_mapping. */
 	__u64 start, end, bias;
 	__u32 root, owner;
-	__u32 layout;	    /* owner of the struct wire_process walked by; 0: not known yet */
-	__u32 callee_owner; /* the table of the frame before; 0 when this one is the first */
+	__u32 layout;	    /* `owner` of the struct wire_process that is used; 0: none yet */
+	__u32 callee_owner; /* the table of the callee's frame; 0 in the first frame */
 	__u32 tgid;
-	__u32 may_chain; /* frame pointers may be followed where code is known to keep them */
+	__u32 may_chain; /* frame pointers may be followed in code that is known to keep them */
 	__u32 by_chain;	 /* pc was found by frame pointer */
-	__u32 assumed;	 /* a register was taken to be unchanged by a callee of the same file */
+	__u32 assumed;	 /* a register was assumed to be preserved by a callee of the same file */
 	__u32 last_rule; /* number of the rule that was looked up last */
 	__u32 forgotten; /* see UNWIND_FORGET */
 };
 
-/* Rules that were found are kept for addresses of one block of code. */
-#define UNWIND_FOUND_BLOCK 256ull
+/* A cached rule holds for addresses within one block of code of this size, in bytes. */
+#define UNWIND_CACHE_BLOCK 256ull
 
 /*
- * The rule for an address, and for how many bytes before and after it that holds too: as far as is
- * known, and less than UNWIND_FOUND_BLOCK.
+ * The number of the rule for an address, and for how many bytes before and after that address it
+ * is known to hold: less than UNWIND_CACHE_BLOCK each.
  */
-struct unwind_row_at {
-	__u32 rule; /* its number */
+struct unwind_found_row {
+	__u32 rule;
 	__u32 before, after;
 };
 
-#define UNWIND_SPAN_BITS 56 /* LA57 has so many */
+#define UNWIND_SPAN_BITS 56 /* of a user address: LA57 */
 
 /*
- * A rule that was found, for some addresses of a block: it holds for as long as the process has
- * that layout, as neither a layout's mappings of tables nor a table's rows ever change.
+ * A rule and the addresses it holds for. Valid while the process has that layout: neither the
+ * mappings of a layout that have a table nor the rows of a table ever change.
  */
-struct unwind_found {
-	__u64 span;   /* the first of these addresses, and above UNWIND_SPAN_BITS how many follow */
-	__u32 layout; /* 0: nothing was found here yet */
+struct unwind_cached_rule {
+	__u64 span;   /* the first address; above UNWIND_SPAN_BITS how many bytes follow it */
+	__u32 layout; /* 0: empty */
 	__u32 owner;  /* the table */
 	struct wire_rule rule;
 };

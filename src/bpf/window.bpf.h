@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * A window on the user stack that is walked: one copy of some hundred bytes costs little more than
- * one of 16, and serves the next frames too. It belongs to one walk: who begins one empties it.
+ * A window on the walked user stack: a copy of some hundred bytes of it costs little more than one
+ * of 16, and serves the next frames, too. Each walk begins by setting window.size to 0.
  */
 #ifndef STACKTALLY_BPF_WINDOW_BPF_H
 #define STACKTALLY_BPF_WINDOW_BPF_H
@@ -12,17 +12,17 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/hints.h"
 #include "bpf/scratch.bpf.h"
-#include "bpf/steer.h"
 
-#define WINDOW_SLACK 64 /* below what is asked for: what a frame saved beneath it comes next */
+#define WINDOW_SLACK 64 /* bytes copied below an address: what a frame saved there is read next */
 #define WINDOW_MOST  16 /* bytes of one read from it */
 #define WINDOW_PAGE  4096ull
 
 /*
- * Moves the window of a scratch slot to the address. It stays within the page: the next one may not
- * be there, and to find that out is a fault. 0 when the page is not there. A global function, as a
- * step is (bpf/unwind.bpf.h).
+ * Moves the window of a scratch slot to the address, within one page: the next page may not be
+ * mapped, and trying costs a fault. Returns 1, or 0 when the page cannot be read. A global
+ * function, which the verifier checks once.
  */
 __noinline int window_move(__u32 number, __u64 address)
 {
@@ -38,7 +38,7 @@ __noinline int window_move(__u32 number, __u64 address)
 		size = WINDOW_SIZE;
 	window->from = address - at + from;
 	window->size = 0;
-	UNWIND_OPAQUE(size);
+	OPAQUE(size);
 	if (size > WINDOW_SIZE ||
 	    bpf_probe_read_user(window->bytes, size, (const void *)window->from))
 		return 0;
@@ -46,7 +46,7 @@ __noinline int window_move(__u32 number, __u64 address)
 	return 1;
 }
 
-/* 8 or 16 bytes of the stack. 0 when they are read. */
+/* Reads 8 or 16 bytes of the stack; 0 when they are read. */
 static __always_inline int window_read(const struct scratch *slot, __u32 number, void *to,
 				       __u64 size, __u64 address)
 {
@@ -54,14 +54,14 @@ static __always_inline int window_read(const struct scratch *slot, __u32 number,
 	__u64 at = address - window->from;
 	const __u64 *words;
 
-	if (UNWIND_SELDOM(at > window->size || window->size - at < size)) {
+	if (UNLIKELY(at > window->size || window->size - at < size)) {
 		if (!window_move(number, address))
 			return -1;
 		at = address - window->from;
 	}
-	UNWIND_OPAQUE(at);
-	/* At the window's end, or across a page's. */
-	if (UNWIND_SELDOM(at > WINDOW_SIZE - WINDOW_MOST || at + size > window->size))
+	OPAQUE(at);
+	/* Across the end of the window or of the page. */
+	if (UNLIKELY(at > WINDOW_SIZE - WINDOW_MOST || at + size > window->size))
 		return bpf_probe_read_user(to, size, (const void *)address);
 	words = (const void *)window->bytes + at;
 	((__u64 *)to)[0] = words[0];

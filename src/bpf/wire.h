@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * All that crosses between the kernel side and user space: configuration, records, counters.
- * Fixed widths, no pointers, no padding that is not spelled out; both sides assert the sizes.
+ * The data that crosses between the kernel side and user space: configuration, records, counters.
+ * Fixed widths, no pointers, and all padding is a field; both sides assert the sizes.
  */
 #ifndef STACKTALLY_BPF_WIRE_H
 #define STACKTALLY_BPF_WIRE_H
@@ -12,16 +12,16 @@
 #include "bpf/unwind_wire.h"
 
 #define WIRE_COMM_SIZE 16   /* TASK_COMM_LEN */
-#define WIRE_MAX_DEPTH 1024 /* frames a side: kernel and user each */
+#define WIRE_MAX_DEPTH 1024 /* frames of a kernel stack, and of a user stack */
 #define WIRE_EPOCHS    2
 /*
- * Captures that may be under way on one CPU. Those in the kernel nest: a task, two kinds of
- * interrupt, NMI. Those of user probes are preempted too where the kernel is preemptible, by
- * as many threads as run there.
+ * Captures that may be under way on one CPU. In the kernel they nest: a task, two kinds of
+ * interrupt, NMI. On a preemptible kernel, captures of user probes are also preempted, by those of
+ * any number of threads.
  */
 #define WIRE_NESTED_SLOTS 4
 #define WIRE_MAX_SLOTS	  16
-/* Of a symbol as the kernel prints it: KSYM_SYMBOL_LEN, and what it may grow by. */
+/* Bytes of a symbol as the kernel prints it: more than KSYM_SYMBOL_LEN, which grows. */
 #define WIRE_SYMBOL_SIZE 1024
 
 enum wire_flags {
@@ -43,27 +43,25 @@ enum wire_flags {
 
 /* How user stacks are walked. */
 enum wire_unwind {
-	WIRE_UNWIND_FP,	  /* the kernel's way: the chain of frame pointers, whoever keeps it */
+	WIRE_UNWIND_FP,	  /* by frame pointers, in code that keeps none, too: as the kernel does */
 	WIRE_UNWIND_CFI,  /* by tables made of call frame information (bpf/unwind_wire.h) */
-	WIRE_UNWIND_AUTO, /* and by frame pointers in code that has none but is known to keep them
-			   */
-	WIRE_UNWIND_NONE, /* not at all: the function that was hit is all */
+	WIRE_UNWIND_AUTO, /* by tables; by frame pointers in code without CFI known to keep them */
+	WIRE_UNWIND_NONE, /* not at all: only the function that was hit */
 };
 
 /* Set once, before the programs are loaded. */
 struct wire_config {
-	__u32 flags;	  /* enum wire_flags */
-	__u32 user_depth; /* frames, 1..WIRE_MAX_DEPTH */
-	/* Frames kept and what delivered the event, which user space takes away. */
-	__u32 kernel_depth;
-	__u32 cpus;	  /* all CPUs' numbers are below */
-	__u32 cpu;	  /* with WIRE_FILTER_CPU */
-	__u32 pidns_inum; /* with WIRE_OWN_PIDNS */
-	__u64 seed[2];	  /* of the stack hash: random, so that nobody can aim for collisions */
-	__u32 slots;	  /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
-	__u32 sets;	  /* of counts, for each CPU and epoch: a power of two */
-	__u32 unwind;	  /* enum wire_unwind */
-	__u32 wake_at;	  /* bytes in the ring from which on user space is woken: a quarter */
+	__u32 flags;	    /* enum wire_flags */
+	__u32 user_depth;   /* frames, 1..WIRE_MAX_DEPTH */
+	__u32 kernel_depth; /* frames, with those of the event's delivery: user space drops these */
+	__u32 cpus;	    /* above the number of any CPU */
+	__u32 cpu;	    /* with WIRE_FILTER_CPU */
+	__u32 pidns_inum;   /* with WIRE_OWN_PIDNS */
+	__u64 seed[2];	    /* of the stack hash: random, so that nobody can provoke collisions */
+	__u32 slots;	    /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
+	__u32 sets;	    /* sets of counts for each CPU and epoch: a power of two */
+	__u32 unwind;	    /* enum wire_unwind */
+	__u32 wake_at;	    /* user space is woken at so many bytes in the ring: a quarter of it */
 };
 
 /* State of an entry in `tgids`. */
@@ -72,16 +70,16 @@ enum wire_member {
 	WIRE_MEMBER_ON_EXEC = 2, /* counted from its next exec on */
 };
 
-/* The key of the counts: a 96-bit hash over struct wire_stack from `image` on, frames included. */
+/* The key of the counts: a 96-bit hash of struct wire_stack from `image` on, with its frames. */
 struct wire_hash {
 	__u64 low;
 	__u64 high; /* 32 bits */
 };
 
 /*
- * The counts of stacks whose hashes have their lower bits in common, in one line of a cache. Where
- * the count is 0 there is none. A CPU has `sets` of them in a row for each epoch; first come those
- * of epoch 0, CPU after CPU.
+ * A set: the counts of up to WIRE_WAYS stacks whose hashes have the lower bits in common, in one
+ * line of a cache. A count of 0 is a free entry. The array has the sets of epoch 0 first, CPU after
+ * CPU, `sets` for each.
  */
 #define WIRE_WAYS 3
 
@@ -92,15 +90,15 @@ struct wire_counts {
 	__u32 reserved;
 };
 
-/* The kind of a record is at the same place in all. */
+/* The kind of a record, which all of them have at the same offset. */
 enum wire_kind {
-	WIRE_KIND_STACK, /* counted in the set of its hash on the CPU where it was seen */
-	WIRE_KIND_EVENT, /* a stack that counts one event by itself: the sets were in use */
-	WIRE_KIND_COUNT, /* struct wire_count: what a stack had counted when it had to make way */
+	WIRE_KIND_STACK, /* a stack that now has an entry in the counts of the CPU it was seen on */
+	WIRE_KIND_EVENT, /* a stack of one event that is in no count: the sets were in use */
+	WIRE_KIND_COUNT, /* struct wire_count: the count of a stack that was evicted from its set */
 	/*
-	 * The walk of the user stack ended for want of a table or a mapping: struct wire_rest and
-	 * the bytes of the stack follow the frames, so that user space can walk on. It is one
-	 * event, counted by nobody else; its hash is not set.
+	 * A stack of one event that is in no count, without a hash: the walk of the user stack
+	 * ended for want of a table or a mapping. Behind the frames are struct wire_rest and a copy
+	 * of the user stack, for user space to finish the walk.
 	 */
 	WIRE_KIND_UNFINISHED,
 };
@@ -108,19 +106,19 @@ enum wire_kind {
 enum wire_stack_flags {
 	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than kernel_depth */
 	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than user_depth */
-	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was taken to be unchanged by a callee */
+	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was assumed to be preserved by a callee */
 };
 
 /*
- * A stack as it crosses, mostly once for each epoch and CPU where it is seen: the key it is
- * counted under, whose it is, and its frames, kernel then user, leaf first, used ones only.
+ * A stack, sent about once for each epoch and CPU where it is seen: the key of its count, its task,
+ * and its frames, kernel then user, each leaf first.
  */
 struct wire_stack {
 	struct wire_hash hash;
 	__u64 time;   /* CLOCK_MONOTONIC, ns, when it was sent */
 	__u32 epoch;  /* 0 or 1: where it is counted */
 	__u32 kind;   /* enum wire_kind */
-	__u64 image;  /* tells address spaces of one process id apart: see image_cookie() */
+	__u64 image;  /* cookie of the process image: see image_cookie(); 0: a kernel thread */
 	__u32 tgid;   /* 0 when the task is not in our pid namespace, or is the idle task */
 	__u32 tid;    /* 0 unless WIRE_PER_THREAD */
 	__u64 cgroup; /* 0 unless WIRE_CGROUP_ID */
@@ -133,6 +131,7 @@ struct wire_stack {
 	/* __u64 frames[n_kernel + n_user] follow */
 };
 
+/* The count of a stack that was evicted. */
 struct wire_count {
 	struct wire_hash hash;
 	__u64 count;
@@ -140,63 +139,63 @@ struct wire_count {
 	__u32 kind; /* enum wire_kind */
 };
 
-/* Where the walk ended, with `size` bytes of the stack from its stack pointer on behind it. */
+/* The walk where it ended; `size` bytes of the stack follow, from its stack pointer on. */
 struct wire_rest {
 	__u32 size;
 	__u32 reserved;
 	struct unwind_walk walk;
 };
 
-#define WIRE_REST_MAX  65536 /* bytes of a stack */
-#define WIRE_REST_PAGE 4096  /* they are read page by page: the last one may not be there */
+#define WIRE_REST_MAX  65536 /* bytes of a copied stack */
+#define WIRE_REST_PAGE 4096  /* bytes copied at a time: the next page may not be mapped */
 
 #define WIRE_HASH_FROM 32 /* offset of the first hashed byte: `image` */
 
 /*
- * Per CPU; user space adds them up. Every event is in the counts, was sent as one (WIRE_KIND_EVENT,
- * `unfinished`), or is in one of lost_*.
+ * Per CPU; user space adds them up. Each event is either in the counts, or sent by itself
+ * (WIRE_KIND_EVENT, WIRE_KIND_UNFINISHED), or in lost_ring or lost_nested.
  */
 struct wire_counters {
 	__u64 events;	     /* passed the filters */
-	__u64 lost_ring;     /* no room in the ring for a stack to be sent: not counted */
-	__u64 lost_nested;   /* more captures nested on one CPU than there are slots */
-	__u64 lost_children; /* children not followed, for want of room in `tgids`: no events */
-	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED: not counted */
-	__u64 withheld;	     /* would have been, but too many were: counted as they ended */
-	__u64 counting;	     /* no counter: captures of this CPU at its sets of counts */
+	__u64 lost_ring;     /* events whose stack found no room in the ring */
+	__u64 lost_nested;   /* events that found no free scratch slot */
+	__u64 lost_children; /* children (not events) that found no room in `tgids` */
+	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED */
+	__u64 withheld;	     /* beyond the ration of these: counted as their walks ended */
+	__u64 counting;	     /* not a counter: captures that use the CPU's sets, or try to */
 	__u64 reserved;
 };
 
-/* What functions return to that are traced: of its own return probes, and of ftrace's graph. */
+/* Trampolines that traced functions return to: of kretprobes, and of ftrace's function graph. */
 #define WIRE_ORC_HOOKS 2
 
 /*
- * Where the kernel has its unwinding tables (ORC), by the names of their symbols; 0 where it is not
- * known. `n` is set last.
+ * Where the kernel has its unwinding tables (ORC): addresses of the symbols named here; 0: not
+ * known. `n` is set last; while it is 0, the rest is not read.
  */
 struct wire_orc {
-	__u64 ips; /* __start_orc_unwind_ip: of an entry each, __s32 relative to itself, sorted */
+	__u64 ips; /* __start_orc_unwind_ip: sorted addresses, each an __s32 relative to itself */
 	__u64 entries;	/* __start_orc_unwind: struct orc_entry */
 	__u64 text;	/* _stext */
 	__u64 text_end; /* _etext */
 	__u64 hooks[WIRE_ORC_HOOKS];
-	/* schedule(), whose entry is as any C function's: tells whether tables are read rightly. */
+	/* schedule(): its entry, like any C function's, shows whether the tables' form is known. */
 	__u64 function;
 	__u32 n;	 /* entries */
-	__u32 n_modules; /* of the table of those, sorted by address; set before n */
+	__u32 n_modules; /* in the map kernel_modules; set before n */
 };
 
-/* A module that was loaded when it was asked for. Where one is not known the kernel is asked. */
+/* A module that was loaded when user space looked; the map kernel_modules is sorted by start. */
 #define WIRE_MAX_MODULES 255
 
 struct wire_module {
 	__u64 start;  /* of its text */
-	__u64 end;    /* exclusive; as if all its parts lay there: see module_has() */
+	__u64 end;    /* exclusive, and too high for some: see module_has() */
 	__u64 module; /* struct module */
-	__u64 ips;    /* as above. If `module` has others, it is not there any more. */
+	__u64 ips;    /* as in struct wire_orc; if `module` has others, it was unloaded */
 };
 
-/* One question to the kernel about its symbols, and the answer (bpf/kernel_symbol.bpf.c). */
+/* A look-up of a kernel symbol, and its result (bpf/kernel_symbol.bpf.c). */
 struct wire_symbol {
 	__u64 address;
 	char text[WIRE_SYMBOL_SIZE];
@@ -209,6 +208,6 @@ _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct w
 _Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_count, kind) ==
 		       __builtin_offsetof(struct wire_stack, kind),
-	       "a record tells its kind");
+	       "all records have their kind at the same offset");
 
 #endif

@@ -171,9 +171,9 @@ static void set_kept(struct wire_rule *rule, const struct cfi_register *kept)
 		return;
 	if (kept->rule == CFI_OFFSET && fits(kept->value) && has_room_for_kept(rule)) {
 		rule->extra = (int32_t)kept->value;
-		rule->ra |= WIRE_RULE_KEPT_SAVED;
+		rule->ra |= WIRE_RULE_RBX_SAVED;
 	} else {
-		rule->ra |= WIRE_RULE_KEPT_LOST;
+		rule->ra |= WIRE_RULE_RBX_LOST;
 	}
 }
 

@@ -246,10 +246,10 @@ bool flow_rule(const struct flow_state *state, struct wire_rule *ret_rule)
 	if (rule.fp == WIRE_FP_CFA)
 		rule.fp_offset = -state->fp;
 	if (state->kept > 0 && rule.cfa != WIRE_CFA_SP_DEREF) {
-		rule.ra |= WIRE_RULE_KEPT_SAVED;
+		rule.ra |= WIRE_RULE_RBX_SAVED;
 		rule.extra = -state->kept;
 	} else if (state->kept != FLOW_SAME) {
-		rule.ra |= WIRE_RULE_KEPT_LOST;
+		rule.ra |= WIRE_RULE_RBX_LOST;
 	}
 	*ret_rule = rule;
 	return true;

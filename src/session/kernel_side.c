@@ -15,7 +15,7 @@
 #include "kernel/orc_tables.h"
 #include "session/kernel_side_internal.h"
 #include "stacktally.skel.h"
-#include "unwind/kernel_maps.h"
+#include "unwind/unwind_maps.h"
 
 /* Whether BPF memory is limited; where the kernel counts it, libbpf lifts the limit if it may. */
 static bool memory_is_limited(void)

@@ -51,7 +51,7 @@ struct unwinder {
 
 static void free_deferred(struct unwinder *unwinder, struct deferred *deferred)
 {
-	unwind_release(unwinder->unwind, deferred->layout);
+	unwind_release_layout(unwinder->unwind, deferred->layout);
 	unwinder->bytes -= deferred->size;
 	free(deferred);
 }
@@ -150,8 +150,8 @@ void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)
 	const uint64_t *frames = (const uint64_t *)(stack + 1);
 
 	if (unwinder && stack->n_user && !was_seen(unwinder, stack))
-		unwind_saw(unwinder->unwind, (pid_t)stack->tgid, frames + stack->n_kernel,
-			   stack->n_user, (enum wire_end)stack->end);
+		unwind_count_hits(unwinder->unwind, (pid_t)stack->tgid, frames + stack->n_kernel,
+				  stack->n_user, (enum wire_end)stack->end);
 }
 
 void unwinder_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats)
@@ -201,7 +201,7 @@ static int hold_layout(struct unwinder *unwinder, struct deferred *deferred)
 			     &address, 1, &image);
 
 	if (r == 0 && image != IMAGE_NONE)
-		r = unwind_hold(unwinder->unwind, image, &deferred->layout);
+		r = unwind_hold_layout(unwinder->unwind, image, &deferred->layout);
 	return r == -ESRCH || r == -ENOSPC ? 0 : r;
 }
 
@@ -241,15 +241,15 @@ static int finish_one(struct unwinder *unwinder, const struct deferred *deferred
 	uint32_t before = (uint32_t)record->n_kernel + record->n_user, room;
 	uint64_t frames[2 * WIRE_MAX_DEPTH];
 	struct wire_stack stack = *record;
-	struct finished finished;
+	struct finished_walk finished;
 
 	memcpy(frames, record + 1, before * sizeof(*frames));
 	if (deferred->layout) {
 		room = unwinder->plan->user_depth > record->n_user
 			       ? unwinder->plan->user_depth - record->n_user
 			       : 0;
-		finished = unwind_walk_on(unwinder->unwind, deferred->layout, rest, rest + 1,
-					  frames + before, room);
+		finished = finish_walk(unwinder->unwind, deferred->layout, rest, rest + 1,
+				       frames + before, room);
 		stack.n_user = (uint16_t)(record->n_user + finished.n);
 		stack.end = (uint8_t)finished.end;
 		stack.flags |= finished.assumed ? WIRE_STACK_ASSUMED : 0;

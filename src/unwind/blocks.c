@@ -6,22 +6,22 @@
 #include <stdatomic.h>
 #include <string.h>
 
-struct let_go {
+struct retired_block {
 	uint64_t stamp;
 	uint32_t id;
 };
 
 struct blocks {
 	struct unwind_maps *maps;
-	pthread_mutex_t lock;	 /* of all below it */
+	pthread_mutex_t lock;	 /* guards all below */
 	pthread_mutex_t growing; /* held while segments are added; taken before `lock` */
 	uint32_t max_segments, n_segments;
 	_Atomic(char *) segments[WIRE_MAX_SEGMENTS];
-	uint32_t *free; /* a stack; room for all there may be */
+	uint32_t *free; /* a stack with room for all blocks */
 	uint32_t n_free;
-	struct let_go *let_go; /* a ring, oldest first; room for all */
-	uint32_t first_let_go, n_let_go;
-	uint64_t begun, passed; /* grace periods */
+	struct retired_block *retired; /* a ring with room for all blocks, oldest first */
+	uint32_t first_retired, n_retired;
+	uint64_t begun, over; /* numbers of the last grace periods that have begun, are over */
 };
 
 static uint32_t capacity(const struct blocks *blocks)
@@ -43,8 +43,8 @@ int blocks_new(struct unwind_maps *maps, uint64_t limit, struct blocks **ret_blo
 			       : segments		    ? (uint32_t)segments
 							    : 1;
 	blocks->free = calloc(capacity(blocks), sizeof(*blocks->free));
-	blocks->let_go = calloc(capacity(blocks), sizeof(*blocks->let_go));
-	if (!blocks->free || !blocks->let_go) {
+	blocks->retired = calloc(capacity(blocks), sizeof(*blocks->retired));
+	if (!blocks->free || !blocks->retired) {
 		blocks_free(blocks);
 		return -ENOMEM;
 	}
@@ -59,7 +59,7 @@ void blocks_free(struct blocks *blocks)
 	pthread_mutex_destroy(&blocks->lock);
 	pthread_mutex_destroy(&blocks->growing);
 	free(blocks->free);
-	free(blocks->let_go);
+	free(blocks->retired);
 	free(blocks);
 }
 
@@ -69,26 +69,26 @@ void *blocks_at(const struct blocks *blocks, uint32_t id)
 	       (size_t)(id % WIRE_SEGMENT_BLOCKS) * WIRE_BLOCK_SIZE;
 }
 
-/* Moves what has passed to the free ones. */
+/* Makes retired blocks free whose grace period is over; the lock is held. */
 static void collect(struct blocks *blocks)
 {
-	while (blocks->n_let_go) {
-		struct let_go *oldest = &blocks->let_go[blocks->first_let_go];
+	while (blocks->n_retired) {
+		struct retired_block *oldest = &blocks->retired[blocks->first_retired];
 
-		if (oldest->stamp >= blocks->passed)
+		if (oldest->stamp >= blocks->over)
 			break;
 		*(uint32_t *)blocks_at(blocks, oldest->id) = 0;
 		blocks->free[blocks->n_free++] = oldest->id;
-		blocks->first_let_go = (blocks->first_let_go + 1) % capacity(blocks);
-		blocks->n_let_go--;
+		blocks->first_retired = (blocks->first_retired + 1) % capacity(blocks);
+		blocks->n_retired--;
 	}
 }
 
 /*
- * Adds segments for `n` more blocks, and half as many again as there are: few calls, for each may
- * wait for the one before.
+ * Adds segments for `n` more blocks, and at least half as many as there are: each call may wait for
+ * the grace period of the one before, so there should be few.
  */
-static int grow(struct blocks *blocks, uint32_t n)
+static int add_segments(struct blocks *blocks, uint32_t n)
 {
 	uint32_t first = blocks->n_segments, room = blocks->max_segments - first;
 	uint32_t wanted = (n + WIRE_SEGMENT_BLOCKS) / WIRE_SEGMENT_BLOCKS;
@@ -132,17 +132,17 @@ uint64_t blocks_stamp(struct blocks *blocks)
 	return stamp;
 }
 
-bool blocks_passed(struct blocks *blocks, uint64_t stamp)
+bool blocks_grace_over(struct blocks *blocks, uint64_t stamp)
 {
-	bool passed;
+	bool over;
 
 	pthread_mutex_lock(&blocks->lock);
-	passed = stamp < blocks->passed;
+	over = stamp < blocks->over;
 	pthread_mutex_unlock(&blocks->lock);
-	return passed;
+	return over;
 }
 
-int blocks_settle(struct blocks *blocks)
+int blocks_wait_grace(struct blocks *blocks)
 {
 	uint64_t number;
 	int r;
@@ -150,18 +150,18 @@ int blocks_settle(struct blocks *blocks)
 	pthread_mutex_lock(&blocks->lock);
 	number = ++blocks->begun;
 	pthread_mutex_unlock(&blocks->lock);
-	r = blocks->maps->settle(blocks->maps);
+	r = blocks->maps->wait_grace(blocks->maps);
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&blocks->lock);
-	if (blocks->passed < number)
-		blocks->passed = number;
+	if (blocks->over < number)
+		blocks->over = number;
 	collect(blocks);
 	pthread_mutex_unlock(&blocks->lock);
 	return 0;
 }
 
-/* How many blocks are missing for `n`, and whether grace periods, not segments, would give them. */
+/* How many free blocks `n` lacks; `*ret_wait`: a grace period has to provide them, not segments. */
 static uint32_t missing(struct blocks *blocks, uint32_t n, bool *ret_wait)
 {
 	uint32_t short_of = 0, could_add;
@@ -171,7 +171,7 @@ static uint32_t missing(struct blocks *blocks, uint32_t n, bool *ret_wait)
 	could_add = (blocks->max_segments - blocks->n_segments) * WIRE_SEGMENT_BLOCKS;
 	if (blocks->n_free < n)
 		short_of = n - blocks->n_free;
-	*ret_wait = blocks->n_let_go > 0 && could_add < short_of;
+	*ret_wait = blocks->n_retired > 0 && could_add < short_of;
 	pthread_mutex_unlock(&blocks->lock);
 	return short_of;
 }
@@ -185,12 +185,12 @@ int blocks_prepare(struct blocks *blocks, uint32_t n)
 	pthread_mutex_lock(&blocks->growing);
 	short_of = missing(blocks, n, &wait);
 	if (short_of && wait) {
-		r = blocks_settle(blocks);
+		r = blocks_wait_grace(blocks);
 		if (r == 0)
 			short_of = missing(blocks, n, &wait);
 	}
 	if (r == 0 && short_of)
-		r = grow(blocks, short_of);
+		r = add_segments(blocks, short_of);
 	pthread_mutex_unlock(&blocks->growing);
 	return r;
 }
@@ -205,7 +205,7 @@ int blocks_take(struct blocks *blocks, uint32_t n, uint32_t spare, uint32_t *ret
 		pthread_mutex_lock(&blocks->lock);
 		collect(blocks);
 		in_use = blocks->n_segments * WIRE_SEGMENT_BLOCKS - (blocks->n_segments > 0) -
-			 blocks->n_free - blocks->n_let_go;
+			 blocks->n_free - blocks->n_retired;
 		fits = spare <= capacity(blocks) && in_use <= capacity(blocks) - spare &&
 		       n <= capacity(blocks) - spare - in_use;
 		if (fits && blocks->n_free >= n) {
@@ -227,9 +227,10 @@ void blocks_give(struct blocks *blocks, const uint32_t *ids, uint32_t n)
 {
 	pthread_mutex_lock(&blocks->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = (blocks->first_let_go + blocks->n_let_go++) % capacity(blocks);
+		uint32_t at = (blocks->first_retired + blocks->n_retired++) % capacity(blocks);
 
-		blocks->let_go[at] = (struct let_go){ .stamp = blocks->begun, .id = ids[i] };
+		blocks->retired[at] =
+			(struct retired_block){ .stamp = blocks->begun, .id = ids[i] };
 	}
 	pthread_mutex_unlock(&blocks->lock);
 }
@@ -239,9 +240,9 @@ void blocks_usage(struct blocks *blocks, struct blocks_usage *ret_usage)
 	pthread_mutex_lock(&blocks->lock);
 	*ret_usage = (struct blocks_usage){
 		.limit = capacity(blocks),
-		.there = blocks->n_segments * WIRE_SEGMENT_BLOCKS - (blocks->n_segments > 0),
-		.let_go = blocks->n_let_go,
+		.allocated = blocks->n_segments * WIRE_SEGMENT_BLOCKS - (blocks->n_segments > 0),
+		.retired = blocks->n_retired,
 	};
-	ret_usage->taken = ret_usage->there - blocks->n_free - blocks->n_let_go;
+	ret_usage->used = ret_usage->allocated - blocks->n_free - blocks->n_retired;
 	pthread_mutex_unlock(&blocks->lock);
 }

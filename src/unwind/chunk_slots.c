@@ -4,13 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 struct slot_block {
 	uint32_t id;
 	uint32_t n_free;
 	bool used[WIRE_CHUNK_SLOTS];
 };
 
-struct slots_let_go {
+struct retired_chunk {
 	uint64_t stamp;
 	struct wire_chunk chunk;
 };
@@ -18,12 +20,12 @@ struct slots_let_go {
 struct chunk_slots {
 	struct blocks *blocks;
 	struct slot_block *at;
-	uint32_t n, room;
-	uint32_t hint;		     /* where there was room last */
-	struct slots_let_go *let_go; /* a ring, oldest first */
-	uint32_t first_let_go, n_let_go, room_let_go;
-	uint32_t n_slots_let_go;
-	uint32_t n_slots_used; /* with those let go */
+	uint32_t n, capacity;
+	uint32_t hint;		       /* block where slots were free last */
+	struct retired_chunk *retired; /* a ring, oldest first */
+	uint32_t first_retired, n_retired, retired_capacity;
+	uint32_t n_slots_retired;
+	uint32_t n_slots_used; /* with retired ones */
 };
 
 int chunk_slots_new(struct blocks *blocks, struct chunk_slots **ret_slots)
@@ -42,7 +44,7 @@ void chunk_slots_free(struct chunk_slots *slots)
 	if (!slots)
 		return;
 	free(slots->at);
-	free(slots->let_go);
+	free(slots->retired);
 	free(slots);
 }
 
@@ -53,9 +55,9 @@ struct wire_mapping *chunk_slots_at(const struct chunk_slots *slots, const struc
 	return &mappings->slots[chunk->slot];
 }
 
-uint32_t chunk_slots_let_go(const struct chunk_slots *slots)
+uint32_t chunk_slots_retired(const struct chunk_slots *slots)
 {
-	return slots->n_slots_let_go;
+	return slots->n_slots_retired;
 }
 
 /* A run of `n` free slots in a block; its first, or -1. */
@@ -90,17 +92,18 @@ static void release(struct chunk_slots *slots, const struct wire_chunk *chunk)
 	}
 }
 
+/* Makes slots free whose grace period is over. */
 static void collect(struct chunk_slots *slots)
 {
-	while (slots->n_let_go) {
-		const struct slots_let_go *oldest = &slots->let_go[slots->first_let_go];
+	while (slots->n_retired) {
+		const struct retired_chunk *oldest = &slots->retired[slots->first_retired];
 
-		if (!blocks_passed(slots->blocks, oldest->stamp))
+		if (!blocks_grace_over(slots->blocks, oldest->stamp))
 			break;
 		release(slots, &oldest->chunk);
-		slots->n_slots_let_go -= oldest->chunk.n + 1u;
-		slots->first_let_go = (slots->first_let_go + 1) % slots->room_let_go;
-		slots->n_let_go--;
+		slots->n_slots_retired -= oldest->chunk.n + 1u;
+		slots->first_retired = (slots->first_retired + 1) % slots->retired_capacity;
+		slots->n_retired--;
 	}
 }
 
@@ -110,15 +113,9 @@ static int add_block(struct chunk_slots *slots)
 	uint32_t id;
 	int r;
 
-	if (slots->n == slots->room) {
-		uint32_t room = slots->room ? slots->room * 2 : 8;
-		struct slot_block *grown = reallocarray(slots->at, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		slots->at = grown;
-		slots->room = room;
-	}
+	r = grow(&slots->at, &slots->capacity, slots->n + 1);
+	if (r < 0)
+		return r;
 	r = blocks_take(slots->blocks, 1, 0, &id);
 	if (r < 0)
 		return r;
@@ -127,24 +124,24 @@ static int add_block(struct chunk_slots *slots)
 	return 0;
 }
 
-/* There must be room to note it when it is given back: then it cannot fail. */
-static int reserve_let_go(struct chunk_slots *slots)
+/* Makes room in the ring for all chunks that are in use, so that giving one back cannot fail. */
+static int reserve_retired(struct chunk_slots *slots)
 {
 	uint32_t most = slots->n_slots_used / 2; /* each chunk has two slots or more */
-	struct slots_let_go *grown;
+	struct retired_chunk *grown;
 
-	if (most <= slots->room_let_go)
+	if (most <= slots->retired_capacity)
 		return 0;
 	most = most * 2 + 64;
 	grown = calloc(most, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < slots->n_let_go; i++)
-		grown[i] = slots->let_go[(slots->first_let_go + i) % slots->room_let_go];
-	free(slots->let_go);
-	slots->let_go = grown;
-	slots->first_let_go = 0;
-	slots->room_let_go = most;
+	for (uint32_t i = 0; i < slots->n_retired; i++)
+		grown[i] = slots->retired[(slots->first_retired + i) % slots->retired_capacity];
+	free(slots->retired);
+	slots->retired = grown;
+	slots->first_retired = 0;
+	slots->retired_capacity = most;
 	return 0;
 }
 
@@ -174,7 +171,7 @@ int chunk_slots_take(struct chunk_slots *slots, uint16_t n, struct wire_chunk *r
 	block->n_free -= n + 1u;
 	slots->n_slots_used += n + 1u;
 	*ret_chunk = (struct wire_chunk){ .block = block->id, .slot = (uint16_t)at, .n = n };
-	r = reserve_let_go(slots);
+	r = reserve_retired(slots);
 	if (r < 0)
 		release(slots, ret_chunk);
 	return r;
@@ -182,11 +179,11 @@ int chunk_slots_take(struct chunk_slots *slots, uint16_t n, struct wire_chunk *r
 
 void chunk_slots_give(struct chunk_slots *slots, const struct wire_chunk *chunk)
 {
-	uint32_t at = (slots->first_let_go + slots->n_let_go++) % slots->room_let_go;
+	uint32_t at = (slots->first_retired + slots->n_retired++) % slots->retired_capacity;
 
-	slots->let_go[at] = (struct slots_let_go){
+	slots->retired[at] = (struct retired_chunk){
 		.stamp = blocks_stamp(slots->blocks),
 		.chunk = *chunk,
 	};
-	slots->n_slots_let_go += chunk->n + 1u;
+	slots->n_slots_retired += chunk->n + 1u;
 }

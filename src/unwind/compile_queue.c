@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 struct compile_queue {
@@ -16,11 +16,11 @@ struct compile_queue {
 	pthread_t thread;
 	bool started;
 	int event;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t wake;
 	struct compile_job *waiting, *done;
 	void (*call)(void *context);
-	bool ends;
+	bool ends; /* the thread is to end */
 };
 
 struct compile_job *compile_job_new(uint32_t table)
@@ -39,33 +39,26 @@ void compile_job_free(struct compile_job *job)
 	if (!job)
 		return;
 	own_fd(&job->fd);
-	rule_table_free(job->book);
+	rule_table_free(job->rules);
 	unwind_rows_free(&job->rows);
 	free(job->tree.ids);
 	free(job);
 }
 
-static uint64_t cpu_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
+/* Loads rows from the cache. -ENOENT: they have to be compiled. */
 static int load(const struct compile_queue *queue, struct compile_job *job)
 {
 	int r = -ENOENT;
 
-	if (queue->cache && job->keep)
-		r = table_cache_load(queue->cache, &job->identity, job->book, &job->rows);
+	if (queue->cache && job->cacheable)
+		r = table_cache_load(queue->cache, &job->identity, job->rules, &job->rows);
 	job->cached = r == 0;
 	if (r != -EBADMSG)
 		return r;
 	job->cache_refused = true;
-	/* What was read of it went into the book. */
-	rule_table_free(take_ptr(job->book));
-	r = rule_table_new(&job->book);
+	/* Rules of the damaged file may have been added: start with none. */
+	rule_table_free(take_ptr(job->rules));
+	r = rule_table_new(&job->rules);
 	return r < 0 ? r : -ENOENT;
 }
 
@@ -73,17 +66,17 @@ static void save(const struct compile_queue *queue, struct compile_job *job)
 {
 	struct table_identity now;
 
-	/* Unless it was written to meanwhile. What cannot be kept is compiled again next time. */
-	if (queue->cache && job->keep &&
+	/* Unless the file changed meanwhile. On failure it is compiled again next time. */
+	if (queue->cache && job->cacheable &&
 	    table_identity_read(job->fd, job->identity.build_id, job->identity.build_id_size,
 				&now) == 0 &&
 	    memcmp(&now, &job->identity, sizeof(now)) == 0)
-		table_cache_save(queue->cache, &job->identity, job->book, &job->rows);
+		table_cache_save(queue->cache, &job->identity, job->rules, &job->rows);
 }
 
 static int compile(const struct compile_queue *queue, struct compile_job *job)
 {
-	int r = rule_table_new(&job->book);
+	int r = rule_table_new(&job->rules);
 
 	if (r < 0)
 		return r;
@@ -91,9 +84,9 @@ static int compile(const struct compile_queue *queue, struct compile_job *job)
 	if (r == 0 || r == -ENOMEM)
 		return r;
 	if (job->fd < 0)
-		return unwind_rows_compile_memory(job->bytes, job->size, job->book, &job->rows,
+		return unwind_rows_compile_memory(job->bytes, job->size, job->rules, &job->rows,
 						  NULL);
-	r = unwind_rows_compile(job->fd, job->book, &job->rows, NULL);
+	r = unwind_rows_compile(job->fd, job->rules, &job->rows, NULL);
 	if (r == 0)
 		save(queue, job);
 	return r;
@@ -101,7 +94,7 @@ static int compile(const struct compile_queue *queue, struct compile_job *job)
 
 static void run(const struct compile_queue *queue, struct compile_job *job)
 {
-	uint64_t begin = cpu_now();
+	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	job->result = job->compiled ? 0 : compile(queue, job);
 	job->compiled = job->result == 0;
@@ -109,10 +102,10 @@ static void run(const struct compile_queue *queue, struct compile_job *job)
 	job->fd = -1;
 	if (job->result == 0)
 		job->result = queue->finish(queue->context, job);
-	job->ns += cpu_now() - begin;
+	job->ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
-/* The first by priority, out of the list. Holding the lock. */
+/* Removes the job of highest priority from the list; the lock is held. */
 static struct compile_job *pick(struct compile_queue *queue)
 {
 	struct compile_job **best = &queue->waiting, *job;
@@ -137,7 +130,7 @@ static void put_done(struct compile_queue *queue, struct compile_job *job)
 	queue->done = job;
 	pthread_mutex_unlock(&queue->lock);
 	n = write(queue->event, &one, sizeof(one));
-	(void)n; /* it can only fail when it is readable anyway */
+	(void)n; /* it only fails when the eventfd is readable anyway */
 }
 
 static void *work(void *argument)
@@ -176,11 +169,13 @@ static int start(struct compile_queue *queue)
 	return r;
 }
 
+DEFINE_OWN(struct compile_queue, compile_queue_free)
+
 int compile_queue_new(struct table_cache *cache,
 		      int (*finish)(void *context, struct compile_job *job), void *context,
 		      struct compile_queue **ret_queue)
 {
-	struct compile_queue *queue = calloc(1, sizeof(*queue));
+	own(own_compile_queue_free) struct compile_queue *queue = calloc(1, sizeof(*queue));
 	int r;
 
 	if (!queue)
@@ -194,11 +189,9 @@ int compile_queue_new(struct table_cache *cache,
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->wake, NULL);
 	r = queue->event < 0 ? -errno : start(queue);
-	if (r < 0) {
-		compile_queue_free(queue);
+	if (r < 0)
 		return r;
-	}
-	*ret_queue = queue;
+	*ret_queue = take_ptr(queue);
 	return 0;
 }
 
@@ -248,20 +241,20 @@ void compile_queue_call(struct compile_queue *queue, void (*function)(void *cont
 	pthread_mutex_unlock(&queue->lock);
 }
 
-struct compile_job *compile_queue_take(struct compile_queue *queue)
+struct compile_job *compile_queue_take_done(struct compile_queue *queue)
 {
 	struct compile_job *done;
 	uint64_t count;
 	ssize_t n = read(queue->event, &count, sizeof(count));
 
-	(void)n; /* -EAGAIN: there are none */
+	(void)n; /* -EAGAIN: none is done */
 	pthread_mutex_lock(&queue->lock);
 	done = take_ptr(queue->done);
 	pthread_mutex_unlock(&queue->lock);
 	return done;
 }
 
-bool compile_queue_help(struct compile_queue *queue)
+bool compile_queue_run_one(struct compile_queue *queue)
 {
 	struct compile_job *job;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files that wait to be compiled, and the thread that does it. It is as nice as its process: nicer,
- * it would starve where all CPUs are busy, which is where people measure, and stacks would end
- * early for as long as that lasts. Who waits for results may lend a hand.
+ * The queue of files to compile into rows, and the thread that compiles them. It has the priority
+ * of the process: with a lower one it would starve where all CPUs are busy, which is where people
+ * measure, and walks would end early for as long. A thread that waits for results can compile, too.
  *
- * A job is owned by the queue from compile_queue_add() until it is taken back done. Must not
- * know: processes, blocks; what to do with rows is told by `finish`.
+ * The queue owns a job from compile_queue_add() until compile_queue_take_done() returns it. Must
+ * not know: processes, blocks. `finish` decides what becomes of the rows.
  */
 #ifndef STACKTALLY_UNWIND_COMPILE_QUEUE_H
 #define STACKTALLY_UNWIND_COMPILE_QUEUE_H
@@ -17,30 +17,32 @@
 #include "unwind/table.h"
 #include "unwind/table_cache.h"
 
+/* One file. All its descriptors, rows and blocks are the job's. */
 struct compile_job {
 	struct compile_job *next;
 	uint32_t table;	   /* the caller's number for it */
-	uint64_t priority; /* the highest goes first */
+	uint64_t priority; /* the highest is compiled first */
 
-	/* What to compile: fd, or memory if that is -1. */
+	/* The file: fd, or if that is -1 a file in memory, which is borrowed. */
 	int fd;
 	const void *bytes;
 	size_t size;
-	bool keep; /* in the cache on disk, under `identity` */
+	bool cacheable; /* to be kept in the cache on disk, under `identity` */
 	struct table_identity identity;
 
-	/* What became of it. */
-	int result; /* 0, or why there are no rows, or why they found no place */
-	bool compiled;
-	bool cached;
-	bool cache_refused;
-	bool counted;		 /* for whoever takes it */
-	uint64_t ns;		 /* of a CPU, that it took */
-	struct rule_table *book; /* its own rules */
+	/* The result. */
+	int result;		  /* 0; or the negative errno of compiling or of `finish` */
+	bool compiled;		  /* there are rows, compiled or loaded from the cache */
+	bool cached;		  /* ... loaded */
+	bool cache_refused;	  /* the cache's file was damaged or not to be trusted */
+	bool counted;		  /* for the caller: is in its statistics */
+	uint64_t ns;		  /* CPU time that it took */
+	struct rule_table *rules; /* of this file only */
 	struct unwind_rows rows;
-	struct table_tree tree; /* what `finish` made of it */
+	struct table_tree tree; /* for `finish` */
 };
 
+/* NULL when out of memory. */
 struct compile_job *compile_job_new(uint32_t table);
 void compile_job_free(struct compile_job *job);
 DEFINE_OWN(struct compile_job, compile_job_free)
@@ -48,25 +50,25 @@ DEFINE_OWN(struct compile_job, compile_job_free)
 struct compile_queue;
 
 /*
- * Starts the thread. `cache` (NULL: none) is borrowed; `finish` is called with `context` after a
- * job was compiled without an error, by several threads; what it returns becomes the result. 0 or
- * a negative errno.
+ * Starts the thread. `cache` (NULL: none) is borrowed. Several threads may call `finish`, with
+ * `context`, on jobs that were compiled without an error; what it returns becomes the job's result.
+ * 0 or a negative errno.
  */
 int compile_queue_new(struct table_cache *cache,
 		      int (*finish)(void *context, struct compile_job *job), void *context,
 		      struct compile_queue **ret_queue);
-/* Waits for a job that is being done. */
+/* Waits for a job that is being compiled. */
 void compile_queue_free(struct compile_queue *queue);
 
-/* One that was compiled is only finished again. */
+/* Queues a job. If it was compiled before, only `finish` is called again. */
 void compile_queue_add(struct compile_queue *queue, struct compile_job *job);
-/* Has the thread do this as well, before its next job. */
+/* Has the thread call a function, with the queue's `context`, before its next job. */
 void compile_queue_call(struct compile_queue *queue, void (*function)(void *context));
-/* Done ones, a list, NULL: none. */
-struct compile_job *compile_queue_take(struct compile_queue *queue);
-/* Does one job in the calling thread; false when none waits. */
-bool compile_queue_help(struct compile_queue *queue);
-/* An eventfd: readable when there are done ones to take. */
+/* Returns the jobs that are done, as a list; NULL: none. */
+struct compile_job *compile_queue_take_done(struct compile_queue *queue);
+/* Compiles one job in the calling thread; false when none waits. */
+bool compile_queue_run_one(struct compile_queue *queue);
+/* For poll(): readable when jobs are done. Borrowed. */
 int compile_queue_fd(const struct compile_queue *queue);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "unwind/layouts.h"
 
-/* What a walk reads by. */
+/* What the walk reads. */
 struct copy {
 	const struct unwind *unwind;
 	const struct layout *layout;
@@ -33,9 +33,9 @@ static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t 
 #define UNWIND_INLINE		       static
 #include "bpf/unwind_step.h"
 
-struct finished unwind_walk_on(const struct unwind *unwind, const struct layout *layout,
-			       const struct wire_rest *rest, const void *stack, uint64_t *frames,
-			       uint32_t room)
+struct finished_walk finish_walk(const struct unwind *unwind, const struct layout *layout,
+				 const struct wire_rest *rest, const void *stack, uint64_t *frames,
+				 uint32_t room)
 {
 	const struct copy copy = {
 		.unwind = unwind,
@@ -45,11 +45,11 @@ struct finished unwind_walk_on(const struct unwind *unwind, const struct layout 
 		.size = rest->size,
 	};
 	struct unwind_walk walk = rest->walk;
-	struct finished finished = { 0 };
+	struct finished_walk finished = { 0 };
 
 	/*
-	 * Its mapping is looked up anew. The callee's table may have another number by now, or
-	 * none: what it left in registers is not relied upon.
+	 * Look its mapping up anew. The table of the callee's frame may have another number by now:
+	 * UINT32_MAX is no table's, so no register is assumed to be preserved by the callee.
 	 */
 	walk.start = walk.end = 0;
 	walk.layout = 0;

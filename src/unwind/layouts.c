@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Pieces of generated code with no more than this between them are one: they come and go. */
+#include "base/grow.h"
+#include "base/partition.h"
+
+/* Generated code comes and goes in pieces; those with gaps up to this many bytes make one range. */
 #define JIT_GAP (2ull << 20)
-/* What is tried in turn when there are too many. */
+/* If there are too many ranges, larger gaps are tried, up to this one. */
 #define JIT_GAP_MAX (1ull << 40)
 
 int layouts_init(struct layouts *layouts, struct tables *tables, struct blocks *blocks)
@@ -35,48 +38,51 @@ void layouts_clear(struct layouts *layouts)
 	*layouts = (struct layouts){ 0 };
 }
 
-/* ---- from mappings to places ---- */
+/* ---- from mappings to ranges ---- */
 
-static void place_of_table(struct layouts *layouts, const struct mapping *mapping, uint32_t table,
-			   struct place *place)
+static void range_of_table(struct layouts *layouts, const struct mapping *mapping, uint32_t table,
+			   struct code_range *range)
 {
-	place->table = table;
+	range->table = table;
 	if (table == TABLE_NONE)
-		place->kind = WIRE_MAPPING_NO_CFI;
+		range->kind = WIRE_MAPPING_NO_CFI;
 	else if (!tables_bias(layouts->tables, table, mapping->start, mapping->offset,
-			      &place->bias))
-		*place = (struct place){
+			      &range->bias))
+		*range = (struct code_range){
 			.start = mapping->start,
 			.end = mapping->end,
 			.table = table,
-			.bias = mapping->start - (1ull << 32), /* no such part: beyond rows */
+			.bias = mapping->start -
+				(1ull << 32), /* no segment has it: an address above all rows */
 		};
 }
 
-static int place_of(struct layouts *layouts, const struct mapping *mapping, struct place *place)
+static int range_of(struct layouts *layouts, const struct mapping *mapping,
+		    struct code_range *range)
 {
 	uint32_t table;
 	int r;
 
-	*place =
-		(struct place){ .start = mapping->start, .end = mapping->end, .table = TABLE_NONE };
+	*range = (struct code_range){ .start = mapping->start,
+				      .end = mapping->end,
+				      .table = TABLE_NONE };
 	switch (mapping->kind) {
 	case MAPPING_FILE:
 		r = tables_of_file(layouts->tables, mapping->file, &table);
 		if (r == 0)
-			place_of_table(layouts, mapping, table, place);
+			range_of_table(layouts, mapping, table, range);
 		return r;
 	case MAPPING_VDSO:
 		r = tables_of_vdso(layouts->tables, mapping->end - mapping->start, &table);
 		if (r == 0)
-			place_of_table(layouts, mapping, table, place);
+			range_of_table(layouts, mapping, table, range);
 		return r;
 	case MAPPING_ANONYMOUS:
-		place->kind = WIRE_MAPPING_JIT;
+		range->kind = WIRE_MAPPING_JIT;
 		return 0;
 	default:
-		/* Code on the stack or the heap was made there. */
-		place->kind = strcmp(mapping->name, "[stack]") == 0 ||
+		/* Code on the stack or the heap was generated. */
+		range->kind = strcmp(mapping->name, "[stack]") == 0 ||
 					      strcmp(mapping->name, "[heap]") == 0
 				      ? WIRE_MAPPING_JIT
 				      : WIRE_MAPPING_SPECIAL;
@@ -84,7 +90,8 @@ static int place_of(struct layouts *layouts, const struct mapping *mapping, stru
 	}
 }
 
-static bool continues(const struct place *a, const struct place *b, uint64_t gap)
+/* Whether range `b` continues `a`. */
+static bool continues(const struct code_range *a, const struct code_range *b, uint64_t gap)
 {
 	if (a->table != b->table || a->bias != b->bias)
 		return false;
@@ -93,70 +100,66 @@ static bool continues(const struct place *a, const struct place *b, uint64_t gap
 	return a->kind == b->kind && a->kind == WIRE_MAPPING_JIT && b->start - a->end <= gap;
 }
 
-/* Makes one of neighbours that are; returns how many are left. */
-static uint32_t unite(struct place *places, uint32_t n, uint64_t gap)
+/* Unites ranges that continue each other; returns how many are left. */
+static uint32_t unite(struct code_range *ranges, uint32_t n, uint64_t gap)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (kept && continues(&places[kept - 1], &places[i], gap))
-			places[kept - 1].end = places[i].end;
+		if (kept && continues(&ranges[kept - 1], &ranges[i], gap))
+			ranges[kept - 1].end = ranges[i].end;
 		else
-			places[kept++] = places[i];
+			ranges[kept++] = ranges[i];
 	}
 	return kept;
 }
 
-int layouts_places(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
-		   const struct place **ret_places, uint32_t *ret_n, uint32_t *ret_cut)
+int layouts_code_ranges(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
+			const struct code_range **ret_ranges, uint32_t *ret_n, uint32_t *ret_cut)
 {
 	uint64_t gap = JIT_GAP;
 	uint32_t made;
+	int r = grow(&layouts->scratch, &layouts->scratch_capacity, n);
 
-	if (n > layouts->room_scratch) {
-		struct place *grown = reallocarray(layouts->scratch, n, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		layouts->scratch = grown;
-		layouts->room_scratch = n;
-	}
+	if (r < 0)
+		return r;
 	for (uint32_t i = 0; i < n; i++) {
-		int r = place_of(layouts, &mappings[i], &layouts->scratch[i]);
-
+		r = range_of(layouts, &mappings[i], &layouts->scratch[i]);
 		if (r < 0)
 			return r;
 	}
 	made = unite(layouts->scratch, n, gap);
-	while (made > MAX_PLACES && gap < JIT_GAP_MAX) {
+	while (made > MAX_CODE_RANGES && gap < JIT_GAP_MAX) {
 		gap *= 16;
 		made = unite(layouts->scratch, made, gap);
 	}
-	*ret_cut = made > MAX_PLACES ? made - (uint32_t)MAX_PLACES : 0;
-	*ret_places = layouts->scratch;
+	*ret_cut = made > MAX_CODE_RANGES ? made - (uint32_t)MAX_CODE_RANGES : 0;
+	*ret_ranges = layouts->scratch;
 	*ret_n = made - *ret_cut;
 	return 0;
 }
 
 /* ---- writing ---- */
 
-static struct table_place says(const struct layouts *layouts, const struct place *place)
+/* What a mapping says about its table. */
+static struct table_reference reference_of(const struct layouts *layouts,
+					   const struct code_range *range)
 {
-	if (place->table == TABLE_NONE)
-		return (struct table_place){ .root = WIRE_MAPPING(0, place->kind) };
-	return tables_place(layouts->tables, place->table);
+	if (range->table == TABLE_NONE)
+		return (struct table_reference){ .root = WIRE_MAPPING(0, range->kind) };
+	return tables_reference(layouts->tables, range->table);
 }
 
-static uint64_t as_word(struct table_place place)
+static uint64_t as_word(struct table_reference range)
 {
 	uint64_t word;
 
-	_Static_assert(sizeof(place) == sizeof(word), "one store");
-	memcpy(&word, &place, sizeof(word));
+	_Static_assert(sizeof(range) == sizeof(word), "one store");
+	memcpy(&word, &range, sizeof(word));
 	return word;
 }
 
-/* The root and the owner of a mapping. */
+/* The root and owner of a mapping, as one word to store. */
 static uint64_t *word_of(struct wire_mapping *mapping)
 {
 	_Static_assert(offsetof(struct wire_mapping, root) % 8 == 0 &&
@@ -167,7 +170,7 @@ static uint64_t *word_of(struct wire_mapping *mapping)
 }
 
 static void fill(struct layouts *layouts, const struct layout *layout,
-		 const struct wire_chunk *chunk, const struct place *places)
+		 const struct wire_chunk *chunk, const struct code_range *ranges)
 {
 	struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk);
 	struct wire_chunk_head head = { .owner = layout->wire.owner, .n = chunk->n };
@@ -176,11 +179,11 @@ static void fill(struct layouts *layouts, const struct layout *layout,
 	for (uint32_t i = 0; i < chunk->n; i++) {
 		slot++;
 		*slot = (struct wire_mapping){
-			.start = places[i].start,
-			.end = places[i].end,
-			.bias = places[i].bias,
+			.start = ranges[i].start,
+			.end = ranges[i].end,
+			.bias = ranges[i].bias,
 		};
-		*word_of(slot) = as_word(says(layouts, &places[i]));
+		*word_of(slot) = as_word(reference_of(layouts, &ranges[i]));
 	}
 }
 
@@ -188,9 +191,9 @@ static int take_chunk(struct layouts *layouts, uint16_t n, struct wire_chunk *re
 {
 	int r = chunk_slots_take(layouts->slots, n, ret_chunk);
 
-	if (r != -ENOSPC || !chunk_slots_let_go(layouts->slots))
+	if (r != -ENOSPC || !chunk_slots_retired(layouts->slots))
 		return r;
-	r = blocks_settle(layouts->blocks);
+	r = blocks_wait_grace(layouts->blocks);
 	return r < 0 ? r : chunk_slots_take(layouts->slots, n, ret_chunk);
 }
 
@@ -214,18 +217,18 @@ static int write_chunks(struct layouts *layouts, struct layout *layout)
 		r = take_chunk(layouts, (uint16_t)n, chunk);
 		if (r < 0)
 			return r;
-		chunk->first = layout->places[done].start;
+		chunk->first = layout->ranges[done].start;
 		layout->wire.n_chunks++;
-		fill(layouts, layout, chunk, &layout->places[done]);
+		fill(layouts, layout, chunk, &layout->ranges[done]);
 		done += n;
 	}
 	return 0;
 }
 
-int layouts_write(struct layouts *layouts, const struct place *places, uint32_t n,
+int layouts_write(struct layouts *layouts, const struct code_range *ranges, uint32_t n,
 		  struct layout **ret_layout)
 {
-	struct layout *layout = malloc(sizeof(*layout) + n * sizeof(*places));
+	struct layout *layout = malloc(sizeof(*layout) + n * sizeof(*ranges));
 	int r;
 
 	if (!layout)
@@ -235,7 +238,7 @@ int layouts_write(struct layouts *layouts, const struct place *places, uint32_t 
 		.wire.owner = ++layouts->last_owner,
 		.n = n,
 	};
-	memcpy(layout->places, places, n * sizeof(*places));
+	memcpy(layout->ranges, ranges, n * sizeof(*ranges));
 	r = write_chunks(layouts, layout);
 	if (r < 0) {
 		give_chunks(layouts, layout);
@@ -243,8 +246,8 @@ int layouts_write(struct layouts *layouts, const struct place *places, uint32_t 
 		return r;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (places[i].table != TABLE_NONE)
-			tables_use(layouts->tables, places[i].table);
+		if (ranges[i].table != TABLE_NONE)
+			tables_use(layouts->tables, ranges[i].table);
 	}
 	layout->next = layouts->first;
 	if (layout->next)
@@ -259,8 +262,8 @@ void layouts_unref(struct layouts *layouts, struct layout *layout)
 	if (!layout || --layout->references)
 		return;
 	for (uint32_t i = 0; i < layout->n; i++) {
-		if (layout->places[i].table != TABLE_NONE)
-			tables_unuse(layouts->tables, layout->places[i].table);
+		if (layout->ranges[i].table != TABLE_NONE)
+			tables_unuse(layouts->tables, layout->ranges[i].table);
 	}
 	give_chunks(layouts, layout);
 	free_layout(layouts, layout);
@@ -268,14 +271,14 @@ void layouts_unref(struct layouts *layouts, struct layout *layout)
 
 static void refresh(struct layouts *layouts, struct layout *layout)
 {
-	const struct place *place = layout->places;
+	const struct code_range *range = layout->ranges;
 
 	for (uint32_t i = 0; i < layout->wire.n_chunks; i++) {
 		const struct wire_chunk *chunk = &layout->wire.chunks[i];
 		struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk) + 1;
 
-		for (uint32_t j = 0; j < chunk->n; j++, slot++, place++) {
-			uint64_t word = as_word(says(layouts, place));
+		for (uint32_t j = 0; j < chunk->n; j++, slot++, range++) {
+			uint64_t word = as_word(reference_of(layouts, range));
 
 			if (*word_of(slot) != word)
 				__atomic_store_n(word_of(slot), word, __ATOMIC_RELEASE);
@@ -292,18 +295,10 @@ void layouts_refresh(struct layouts *layouts)
 		refresh(layouts, layout);
 }
 
-const struct place *layout_find(const struct layout *layout, uint64_t address)
+const struct code_range *layout_find_range(const struct layout *layout, uint64_t address)
 {
-	uint32_t low = 0, high = layout->n;
+	const struct code_range *ranges = layout->ranges;
+	size_t at = partition_point(i, layout->n, ranges[i].end <= address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (layout->places[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < layout->n && layout->places[low].start <= address ? &layout->places[low]
-								       : NULL;
+	return at < layout->n && ranges[at].start <= address ? &ranges[at] : NULL;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a process has mapped, as walks see it: places, that is ranges of addresses with the table
- * (or the kind of code) that holds there, and the chunks of mappings written from them. Shared by
- * processes that forked from each other. A layout is never changed, but for what its mappings say
- * of their tables, which is one 64-bit store each.
+ * Layouts: the executable mappings of a process at one time, and the chunks in blocks that they are
+ * written to. Processes that forked from each other share one. A layout never changes, but for what
+ * its chunks say about each table (whether there is one by now), which is one 64-bit store each.
  *
- * For one thread. Must not know: process ids, when things change.
+ * For one thread. Must not know: process ids, when mappings change.
  */
 #ifndef STACKTALLY_UNWIND_LAYOUTS_H
 #define STACKTALLY_UNWIND_LAYOUTS_H
@@ -14,12 +13,13 @@
 #include "unwind/chunk_slots.h"
 #include "unwind/tables.h"
 
-#define MAX_PLACES (WIRE_MAX_CHUNKS * (WIRE_CHUNK_SLOTS - 1))
+#define MAX_CODE_RANGES (WIRE_MAX_CHUNKS * (WIRE_CHUNK_SLOTS - 1))
 
-struct place {
-	uint64_t start, end, bias;
-	uint32_t table;		     /* or TABLE_NONE: then */
-	enum wire_mapping_kind kind; /* is what it is */
+/* Addresses that share a table, or the reason why there is none. */
+struct code_range {
+	uint64_t start, end, bias;   /* as in struct wire_mapping */
+	uint32_t table;		     /* or TABLE_NONE */
+	enum wire_mapping_kind kind; /* if it is TABLE_NONE */
 };
 
 struct layout {
@@ -27,7 +27,7 @@ struct layout {
 	uint32_t references;
 	struct wire_process wire;
 	uint32_t n;
-	struct place places[];
+	struct code_range ranges[]; /* sorted by address */
 };
 
 struct layouts {
@@ -36,30 +36,31 @@ struct layouts {
 	struct blocks *blocks;
 	struct layout *first;
 	uint32_t last_owner;
-	struct place *scratch; /* of the places that are made */
-	uint32_t room_scratch;
-	uint64_t version; /* of the tables, that mappings were written with */
+	struct code_range *scratch; /* for layouts_code_ranges() */
+	uint32_t scratch_capacity;
+	uint64_t version; /* tables_version() that the chunks were written with */
 };
 
+/* `tables` and `blocks` are borrowed. 0 or -ENOMEM. */
 int layouts_init(struct layouts *layouts, struct tables *tables, struct blocks *blocks);
 void layouts_clear(struct layouts *layouts);
 
 /*
- * The places of these mappings, in memory that lasts until it is asked again; `*ret_cut`: how many
- * found no room. 0 or -ENOMEM.
+ * The code ranges of mappings, sorted by address, in memory that is valid until the next call.
+ * `*ret_cut`: how many beyond MAX_CODE_RANGES were left out. 0 or -ENOMEM.
  */
-int layouts_places(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
-		   const struct place **ret_places, uint32_t *ret_n, uint32_t *ret_cut);
+int layouts_code_ranges(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
+			const struct code_range **ret_ranges, uint32_t *ret_n, uint32_t *ret_cut);
 
-/* A layout of these places, written, with one reference. 0, -ENOMEM or as blocks_take(). */
-int layouts_write(struct layouts *layouts, const struct place *places, uint32_t n,
+/* Writes a new layout, with one reference. 0, -ENOMEM or as blocks_take(). */
+int layouts_write(struct layouts *layouts, const struct code_range *ranges, uint32_t n,
 		  struct layout **ret_layout);
-void layouts_unref(struct layouts *layouts, struct layout *layout);
+void layouts_unref(struct layouts *layouts, struct layout *layout); /* NULL is allowed */
 
-/* Has all mappings say of their tables what tables_place() gives now. */
+/* Writes what tables_reference() says by now to all chunks. */
 void layouts_refresh(struct layouts *layouts);
 
-/* The place of an address, or NULL. */
-const struct place *layout_find(const struct layout *layout, uint64_t address);
+/* The range that an address is in, or NULL. */
+const struct code_range *layout_find_range(const struct layout *layout, uint64_t address);
 
 #endif

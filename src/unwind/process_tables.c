@@ -7,21 +7,21 @@
 #define BUCKETS 4096u
 
 /*
- * A process that makes code all the time is written so often; what it made last is not known for
- * as long. Files are written at once.
+ * A process that generates code all the time is written no more often than this, and its newest
+ * code is not known as long. Mappings of files are written at once.
  */
-#define JIT_REST_NS 50000000ull
+#define JIT_UPDATE_NS 50000000ull
 
 struct process {
 	struct process *next; /* in its bucket */
 	struct process *next_dirty;
 	pid_t tgid;
 	struct layout *layout; /* NULL: none was written yet */
-	uint64_t not_before;   /* for generated code */
-	uint32_t cut;	       /* mappings that found no room */
-	bool dirty;	       /* in the list */
+	uint64_t not_before;   /* next write if only generated code changed */
+	uint32_t cut;	       /* mappings beyond MAX_CODE_RANGES */
+	bool dirty;	       /* in the list of processes to write */
 	bool inherited;	       /* `layout` is its parent's, and not written for it yet */
-	bool there;	       /* in the maps */
+	bool written;	       /* in the maps */
 	bool ended;
 };
 
@@ -32,7 +32,7 @@ struct process_tables {
 	struct process *buckets[BUCKETS];
 	struct process *dirty;
 	uint32_t n;
-	uint32_t n_there;
+	uint32_t n_written;
 	bool no_memory;
 	uint64_t updates, cut;
 };
@@ -75,7 +75,7 @@ static struct process *find(const struct process_tables *processes, pid_t tgid)
 	return process;
 }
 
-/* The process, in the list of those to be written. */
+/* The process, added if it is new, and to the list of processes to write. NULL: out of memory. */
 static struct process *touch(struct process_tables *processes, pid_t tgid)
 {
 	struct process **bucket = &processes->buckets[(uint32_t)tgid % BUCKETS];
@@ -115,7 +115,7 @@ void process_tables_forked(struct process_tables *processes, pid_t child, pid_t 
 	struct layout *layout = NULL;
 	struct process *process;
 
-	/* What the parent's layout does not have yet must be looked up for the child, too. */
+	/* If the parent's layout is outdated, the child's mappings have to be looked up. */
 	if (from && from->layout && (!from->dirty || from->inherited))
 		layout = from->layout;
 	process = touch(processes, child);
@@ -143,13 +143,14 @@ void process_tables_missed(struct process_tables *processes, pid_t tgid)
 		touch(processes, tgid);
 }
 
+/* Removes a process. */
 static void forget(struct process_tables *processes, struct process *process)
 {
 	struct process **at = &processes->buckets[(uint32_t)process->tgid % BUCKETS];
 
-	if (process->there)
+	if (process->written)
 		processes->maps->remove_process(processes->maps, (uint32_t)process->tgid);
-	processes->n_there -= process->there;
+	processes->n_written -= process->written;
 	layouts_unref(processes->layouts, process->layout);
 	while (*at != process)
 		at = &(*at)->next;
@@ -158,7 +159,7 @@ static void forget(struct process_tables *processes, struct process *process)
 	free(process);
 }
 
-/* Has the maps say what the process's layout is. */
+/* Writes the process's layout to the maps. */
 static int publish(struct process_tables *processes, struct process *process)
 {
 	int r = processes->maps->set_process(processes->maps, (uint32_t)process->tgid,
@@ -166,55 +167,55 @@ static int publish(struct process_tables *processes, struct process *process)
 
 	processes->updates++;
 	if (r == -E2BIG || r == -ENOSPC) {
-		/* Too many processes: this one is not known until it changes again. */
-		if (process->there)
+		/* Too many processes: this one stays out until it changes again. */
+		if (process->written)
 			processes->maps->remove_process(processes->maps, (uint32_t)process->tgid);
-		processes->n_there -= process->there;
-		process->there = false;
+		processes->n_written -= process->written;
+		process->written = false;
 		return 0;
 	}
 	if (r < 0)
 		return r;
-	processes->n_there += !process->there;
-	process->there = true;
+	processes->n_written += !process->written;
+	process->written = true;
 	return 0;
 }
 
-static bool equal(const struct layout *layout, const struct place *places, uint32_t n)
+static bool equal(const struct layout *layout, const struct code_range *ranges, uint32_t n)
 {
 	return layout && layout->n == n &&
-	       (n == 0 || memcmp(layout->places, places, n * sizeof(*places)) == 0);
+	       (n == 0 || memcmp(layout->ranges, ranges, n * sizeof(*ranges)) == 0);
 }
 
-/* They differ in where generated code is, and in nothing else. */
-static bool differ_in_jit(const struct layout *layout, const struct place *places, uint32_t n)
+/* Whether the ranges that have a table are the same: then mostly generated code has changed. */
+static bool differ_in_jit(const struct layout *layout, const struct code_range *ranges, uint32_t n)
 {
 	uint32_t i = 0, j = 0;
 
 	if (!layout)
 		return false;
 	for (;;) {
-		const struct place *a, *b;
+		const struct code_range *a, *b;
 
-		while (i < layout->n && layout->places[i].table == TABLE_NONE)
+		while (i < layout->n && layout->ranges[i].table == TABLE_NONE)
 			i++;
-		while (j < n && places[j].table == TABLE_NONE)
+		while (j < n && ranges[j].table == TABLE_NONE)
 			j++;
 		if (i == layout->n || j == n)
 			return i == layout->n && j == n;
-		a = &layout->places[i++];
-		b = &places[j++];
+		a = &layout->ranges[i++];
+		b = &ranges[j++];
 		if (memcmp(a, b, sizeof(*a)) != 0)
 			return false;
 	}
 }
 
-/* Returns 1 if it has to wait. */
+/* Writes what has changed. Returns 1 if that has to wait. */
 static int update(struct process_tables *processes, struct process *process, uint64_t now)
 {
 	struct layout *before = process->layout;
 	const struct mapping *mappings;
-	const struct place *places;
+	const struct code_range *ranges;
 	uint32_t n, cut;
 	int r;
 
@@ -227,22 +228,22 @@ static int update(struct process_tables *processes, struct process *process, uin
 		forget(processes, process);
 		return 0;
 	}
-	r = layouts_places(processes->layouts, mappings, n, &places, &n, &cut);
+	r = layouts_code_ranges(processes->layouts, mappings, n, &ranges, &n, &cut);
 	if (r < 0)
 		return r;
 	processes->cut += cut > process->cut ? cut - process->cut : 0;
 	process->cut = cut;
-	/* Told again even so: the kernel side forgets a process that executes anything. */
-	if (equal(before, places, n))
+	/* Written even so: the BPF program removes a process that calls execve(). */
+	if (equal(before, ranges, n))
 		return publish(processes, process);
-	if (process->there && now < process->not_before && differ_in_jit(before, places, n))
+	if (process->written && now < process->not_before && differ_in_jit(before, ranges, n))
 		return 1;
-	r = layouts_write(processes->layouts, places, n, &process->layout);
+	r = layouts_write(processes->layouts, ranges, n, &process->layout);
 	if (r < 0) {
 		process->layout = before;
 		return r;
 	}
-	process->not_before = now + JIT_REST_NS;
+	process->not_before = now + JIT_UPDATE_NS;
 	r = publish(processes, process);
 	layouts_unref(processes->layouts, before);
 	return r;
@@ -266,7 +267,7 @@ int process_tables_flush(struct process_tables *processes, uint64_t now, struct 
 		r = update(processes, process, now);
 		if (r == 0)
 			continue;
-		/* Again next time. */
+		/* Keep it for the next flush. */
 		process->dirty = true;
 		process->next_dirty = processes->dirty;
 		processes->dirty = process;
@@ -289,13 +290,13 @@ const struct layout *process_tables_find(const struct process_tables *processes,
 {
 	const struct process *process = find(processes, tgid);
 
-	return process && process->there ? process->layout : NULL;
+	return process && process->written ? process->layout : NULL;
 }
 
 void process_tables_stats(const struct process_tables *processes, struct unwind_stats *stats)
 {
-	stats->processes = processes->n_there;
-	stats->processes_cut = processes->n - processes->n_there;
+	stats->processes = processes->n_written;
+	stats->processes_cut = processes->n - processes->n_written;
 	stats->process_updates = processes->updates;
 	stats->mappings_cut = processes->cut;
 }

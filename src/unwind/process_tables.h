@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processes that walks know, each with the layout it has now. Changes are noted as the images
- * tell of them and written together: of a process that forked, executed and ended in between,
- * nothing is written at all. For one thread. Must not know: rows, blocks.
+ * The processes that walks can look up, each with its current layout. Changes are noted when the
+ * images report them, and written together: a process that comes and goes between two flushes is
+ * never written. For one thread. Must not know: rows, blocks.
  */
 #ifndef STACKTALLY_UNWIND_PROCESS_TABLES_H
 #define STACKTALLY_UNWIND_PROCESS_TABLES_H
@@ -11,29 +11,29 @@
 
 struct process_tables;
 
-/* `layouts` and `maps` are borrowed. */
+/* All arguments are borrowed. 0 or -ENOMEM. */
 int process_tables_new(const struct images *images, struct layouts *layouts,
 		       struct unwind_maps *maps, struct process_tables **ret_processes);
-/* The layouts stay, to be cleared. */
+/* Does not release the layouts: call layouts_clear() next. */
 void process_tables_free(struct process_tables *processes);
 
-/* What the images tell. No memory for it is told by the next flush. */
+/* Reports of the images. If one finds no memory, the next flush fails. */
 void process_tables_changed(struct process_tables *processes, pid_t tgid);
 void process_tables_forked(struct process_tables *processes, pid_t child, pid_t parent);
 void process_tables_ended(struct process_tables *processes, pid_t tgid);
 /*
- * A walk did not find it. If it is known, it is written again: the kernel side lets go of it at
- * the end of execve(), which may be after it was written for the new program.
+ * A walk found no entry for the process. If it is known, it is written again: the BPF program
+ * removes the entry at the end of execve(), maybe after that of the new program was written.
  */
 void process_tables_missed(struct process_tables *processes, pid_t tgid);
 
-/* Writes what has changed. 0 or a negative errno. */
+/* Writes what has changed. `now` is monotonic_ns(). 0 or a negative errno. */
 int process_tables_flush(struct process_tables *processes, uint64_t now, struct error *err);
 
-/* What it has as far as it was written, or NULL. */
+/* The layout of a process as it was written last; NULL: none. */
 const struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid);
 
-/* Adds its own numbers. */
+/* Sets the members of `stats` that are about processes. */
 void process_tables_stats(const struct process_tables *processes, struct unwind_stats *stats);
 
 #endif

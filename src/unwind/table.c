@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Rows from `first` on that go into one leaf. */
+/* How many rows from `first` on go into one leaf. */
 static uint32_t leaf_rows(const struct unwind_row *rows, uint32_t n, uint32_t first)
 {
 	uint32_t base = rows[first].address, end = first + 1;
@@ -23,7 +23,7 @@ static uint32_t count_leaves(const struct unwind_row *rows, uint32_t n)
 	return leaves;
 }
 
-/* Inner blocks above so many children. */
+/* How many inner blocks `children` need. */
 static uint32_t parents(uint32_t children)
 {
 	return (uint32_t)((children + WIRE_INNER_CHILDREN - 1) / WIRE_INNER_CHILDREN);
@@ -40,7 +40,7 @@ uint32_t table_blocks(const struct unwind_row *rows, uint32_t n)
 	return total;
 }
 
-/* Fills a leaf; returns how many rows it took. */
+/* Fills a leaf; returns how many of the rows it took. */
 static uint32_t fill_leaf(struct wire_leaf *leaf, uint32_t owner, const struct unwind_row *rows,
 			  uint32_t n, const uint16_t *numbers)
 {
@@ -56,6 +56,7 @@ static uint32_t fill_leaf(struct wire_leaf *leaf, uint32_t owner, const struct u
 	return taken;
 }
 
+/* The address of the first row below a block. */
 static uint32_t first_key(const struct blocks *blocks, uint32_t id)
 {
 	const struct wire_block_header *header = blocks_at(blocks, id);
@@ -63,7 +64,7 @@ static uint32_t first_key(const struct blocks *blocks, uint32_t id)
 	return header->level ? ((const struct wire_inner *)header)->keys[0] : header->base;
 }
 
-/* One level of inner blocks over `n` children; returns how many there are. */
+/* Fills a level of inner blocks over `n` children; returns how many blocks. */
 static uint32_t fill_level(const struct blocks *blocks, uint32_t owner, uint16_t level,
 			   const uint32_t *children, uint32_t n, const uint32_t *ids)
 {

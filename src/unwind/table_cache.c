@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "unwind/table_cache.h"
+#include "unwind/table_cache_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,19 +11,20 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 
 #define DAY_S	  86400
 #define NAME_SIZE 80
-#define MAX_FILES 65536u /* of a directory that are looked at */
+#define MAX_FILES 65536u /* that are read of a directory */
 
 struct table_cache {
 	int directory;
 	uint64_t limit;
-	pthread_mutex_t lock; /* of all below */
-	uint64_t total;	      /* bytes, as far as we know */
+	pthread_mutex_t lock; /* guards all below */
+	uint64_t total;	      /* bytes of all files, as of the last look plus what was saved */
 	bool measured;
-	uint32_t serial;
+	uint32_t serial; /* of temporary files */
 };
 
 int table_identity_read(int fd, const uint8_t *build_id, uint32_t build_id_size,
@@ -63,7 +64,7 @@ void table_cache_place(char *ret_path, size_t size)
 		ret_path[0] = '\0';
 }
 
-/* Nobody but root and us could have put it there. */
+/* Only root or this user can have written it. */
 static bool is_trusted(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
@@ -102,7 +103,7 @@ void table_cache_close(struct table_cache *cache)
 	free(cache);
 }
 
-/* BUILD-ID.HASH: the hash tells apart copies of a file, which do not take each other's place. */
+/* BUILD-ID.HASH, the hash being of the identity: copies of a file have files of their own. */
 static void name_of(const struct table_identity *identity, char name[NAME_SIZE])
 {
 	char *at = name;
@@ -115,7 +116,7 @@ static void name_of(const struct table_identity *identity, char name[NAME_SIZE])
 }
 
 int table_cache_load(struct table_cache *cache, const struct table_identity *identity,
-		     struct rule_table *book, struct unwind_rows *ret_rows)
+		     struct rule_table *rules, struct unwind_rows *ret_rows)
 {
 	own(own_fd) int fd = -1;
 	char name[NAME_SIZE];
@@ -131,16 +132,16 @@ int table_cache_load(struct table_cache *cache, const struct table_identity *ide
 	if (!S_ISREG(status.st_mode) || !is_trusted(&status) || status.st_size <= 0 ||
 	    status.st_size > TABLE_CACHE_MAX_FILE)
 		return -EBADMSG;
-	r = table_cache_read(fd, (size_t)status.st_size, identity, book, ret_rows);
+	r = table_cache_file_read(fd, (size_t)status.st_size, identity, rules, ret_rows);
 	if (r == -EBADMSG)
 		unlinkat(cache->directory, name, 0);
-	/* What was used lately goes last. */
+	/* The time of use, for trim(). */
 	if (r == 0 && time(NULL) - status.st_mtime > DAY_S)
 		futimens(fd, NULL);
 	return r;
 }
 
-/* ---- keeping to the limit ---- */
+/* ---- the limit ---- */
 
 struct aged {
 	struct timespec used;
@@ -164,14 +165,14 @@ static void own_closedir(DIR **directory)
 		closedir(*directory);
 }
 
-/* All files of the cache. 0 or -ENOMEM. */
+/* Lists the files of the cache. 0 or -ENOMEM. */
 static int list(const struct table_cache *cache, struct aged **ret_files, uint32_t *ret_n)
 {
 	own(own_closedir) DIR *directory = NULL;
 	own(own_free) struct aged *files = NULL;
-	uint32_t n = 0, room = 0;
+	uint32_t n = 0, capacity = 0;
 	const struct dirent *entry;
-	int fd = openat(cache->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(cache->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 
 	directory = fd >= 0 ? fdopendir(fd) : NULL;
 	if (!directory && fd >= 0)
@@ -184,15 +185,9 @@ static int list(const struct table_cache *cache, struct aged **ret_files, uint32
 		    fstatat(cache->directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(status.st_mode))
 			continue;
-		if (n == room) {
-			struct aged *grown;
-
-			room = room ? room * 2 : 256;
-			grown = reallocarray(files, room, sizeof(*files));
-			if (!grown)
-				return -ENOMEM;
-			files = grown;
-		}
+		r = grow(&files, &capacity, n + 1);
+		if (r < 0)
+			return r;
 		files[n].used = status.st_mtim;
 		files[n].size = (uint64_t)status.st_size;
 		strcpy(files[n++].name, entry->d_name);
@@ -202,7 +197,7 @@ static int list(const struct table_cache *cache, struct aged **ret_files, uint32
 	return 0;
 }
 
-/* Removes what was not used for longest until three quarters of the limit are left. */
+/* If the files exceed the limit, removes those unused for longest, down to 3/4 of the limit. */
 static int trim(struct table_cache *cache)
 {
 	own(own_free) struct aged *files = NULL;
@@ -225,6 +220,7 @@ static int trim(struct table_cache *cache)
 	return 0;
 }
 
+/* Adds a saved file to the total. */
 static int account(struct table_cache *cache, uint64_t added)
 {
 	int r = 0;
@@ -256,13 +252,13 @@ static int write_all(int fd, const void *bytes, size_t size)
 }
 
 int table_cache_save(struct table_cache *cache, const struct table_identity *identity,
-		     const struct rule_table *book, const struct unwind_rows *rows)
+		     const struct rule_table *rules, const struct unwind_rows *rows)
 {
 	own(own_free) void *bytes = NULL;
 	own(own_fd) int fd = -1;
 	char name[NAME_SIZE], temporary[NAME_SIZE];
 	size_t size;
-	int r = table_cache_format(identity, book, rows, &bytes, &size);
+	int r = table_cache_file_format(identity, rules, rows, &bytes, &size);
 
 	if (r < 0)
 		return r;
@@ -272,7 +268,7 @@ int table_cache_save(struct table_cache *cache, const struct table_identity *ide
 	snprintf(temporary, sizeof(temporary), "new.%d.%u", (int)getpid(), cache->serial++);
 	pthread_mutex_unlock(&cache->lock);
 	name_of(identity, name);
-	unlinkat(cache->directory, temporary, 0); /* of one that was killed */
+	unlinkat(cache->directory, temporary, 0); /* left by a process that was killed */
 	fd = openat(cache->directory, temporary,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)

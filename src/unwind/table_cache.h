@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compiled rows on disk, so that the next measurement need not compile them again: a file for
- * each, rules by value, in a directory that only root or we may write to.
+ * The cache of compiled rows on disk: one file for each compiled one, in a directory that only root
+ * or the user may write to. A directory that others may write to is not used.
  *
- * Who names a build-id in a file of his own must not be able to put wrong rows under the name of
- * another's: what was compiled is known by its very inode and the time of its last change, beside
- * its build-id. What is loaded was checked against every bound and a checksum; but a directory
- * that others may write to is not used at all. Several threads may use a cache, several processes
- * a directory: files appear whole or not at all.
- *
- * Must not know: where tables go in the kernel.
+ * The key is a file's device, inode, size and change time beside its build-id, so that nobody can
+ * give rows to another file by forging its build-id. Bounds and a checksum are verified on load.
+ * Several threads may use a cache and several processes a directory: files appear whole or not at
+ * all. Must not know: how tables are stored for walks.
  */
 #ifndef STACKTALLY_UNWIND_TABLE_CACHE_H
 #define STACKTALLY_UNWIND_TABLE_CACHE_H
@@ -20,54 +17,50 @@
 #include "base/own.h"
 #include "cfi/unwind_rows.h"
 
-/* To be counted up whenever the compiler makes other rows of any file than it did before. */
+/* To be incremented whenever the compiler's rows for any file change. */
 #define TABLE_CACHE_VERSION 12
 
-#define TABLE_CACHE_LIMIT    (256ull << 20) /* bytes of all its files */
-#define TABLE_CACHE_MAX_FILE (128u << 20)
+#define TABLE_CACHE_LIMIT    (256ull << 20) /* bytes of all files together */
+#define TABLE_CACHE_MAX_FILE (128u << 20)   /* bytes of one */
 
 #define TABLE_BUILD_ID_MAX 20
 
-/* Which file rows are of. All of it counts. */
+/* The key: all of it is compared. */
 struct table_identity {
 	uint64_t device, inode, size;
-	int64_t changed_ns; /* st_ctim: nobody can set it */
+	int64_t changed_ns; /* st_ctim, which nobody can set */
 	uint32_t build_id_size;
 	uint8_t build_id[TABLE_BUILD_ID_MAX];
 };
 
-/* Of an open file. 0 or a negative errno. */
+/* The identity of an open file; a build-id that is too long counts as none. 0 or a negative errno.
+ */
 int table_identity_read(int fd, const uint8_t *build_id, uint32_t build_id_size,
 			struct table_identity *ret_identity);
 
 struct table_cache;
 
-/* Where it belongs by default: "" when there is no such place. */
+/* The default directory; "" when there is none. */
 void table_cache_place(char *ret_path, size_t size);
 
 /*
- * Makes the directory if it is not there. 0; -EPERM: others may write to it, or it is not ours; or
- * another negative errno. `limit` in bytes; 0: TABLE_CACHE_LIMIT.
+ * Opens a directory, creating it if needed. `limit` in bytes; 0: TABLE_CACHE_LIMIT. 0; -EPERM:
+ * others own it or may write to it; or another negative errno.
  */
 int table_cache_open(const char *directory, uint64_t limit, struct table_cache **ret_cache);
 void table_cache_close(struct table_cache *cache);
 DEFINE_OWN(struct table_cache, table_cache_close)
 
 /*
- * Rows of the file, their rules entered into `book`. 0; -ENOENT: it has none; -EBADMSG: what it
- * has is damaged, of another version, or not to be trusted; another negative errno.
+ * Loads rows and adds their rules to `rules`. 0; -ENOENT: there are none; -EBADMSG: they are
+ * damaged, of another version, or not to be trusted; or another negative errno. On failure, some
+ * rules may have been added.
  */
 int table_cache_load(struct table_cache *cache, const struct table_identity *identity,
-		     struct rule_table *book, struct unwind_rows *ret_rows);
+		     struct rule_table *rules, struct unwind_rows *ret_rows);
 
-/* `book` must be one that only this file was compiled with. 0 or a negative errno. */
+/* Saves rows. `rules` must have the rules of this file only. 0 or a negative errno. */
 int table_cache_save(struct table_cache *cache, const struct table_identity *identity,
-		     const struct rule_table *book, const struct unwind_rows *rows);
-
-/* The content of one file of a cache, as load and save have it; these are for tests. */
-int table_cache_read(int fd, size_t size, const struct table_identity *identity,
-		     struct rule_table *book, struct unwind_rows *ret_rows);
-int table_cache_format(const struct table_identity *identity, const struct rule_table *book,
-		       const struct unwind_rows *rows, void **ret_bytes, size_t *ret_size);
+		     const struct rule_table *rules, const struct unwind_rows *rows);
 
 #endif

@@ -6,13 +6,17 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Part of the blocks that tables leave to mappings. */
+#include "base/grow.h"
+
+/* One in so many blocks is left for mappings. */
 #define SPARE_PART 16
+
+DEFINE_OWN(struct tables, tables_free)
 
 int tables_new(const struct images *images, struct unwind_maps *maps, struct blocks *blocks,
 	       struct table_cache *cache, struct tables **ret_tables)
 {
-	struct tables *tables = calloc(1, sizeof(*tables));
+	own(own_tables_free) struct tables *tables = calloc(1, sizeof(*tables));
 	struct blocks_usage usage;
 	int r;
 
@@ -24,14 +28,13 @@ int tables_new(const struct images *images, struct unwind_maps *maps, struct blo
 	tables->blocks = blocks;
 	tables->vdso = TABLE_NONE;
 	tables->spare = usage.limit / SPARE_PART;
-	r = rule_table_new(&tables->book);
-	if (r == 0)
-		r = compile_queue_new(cache, tables_pack, tables, &tables->queue);
-	if (r < 0) {
-		tables_free(tables);
+	r = rule_table_new(&tables->rules);
+	if (r < 0)
 		return r;
-	}
-	*ret_tables = tables;
+	r = compile_queue_new(cache, tables_pack, tables, &tables->queue);
+	if (r < 0)
+		return r;
+	*ret_tables = take_ptr(tables);
 	return 0;
 }
 
@@ -41,13 +44,13 @@ void tables_free(struct tables *tables)
 		return;
 	compile_queue_free(tables->queue);
 	for (uint32_t i = 0; i < tables->n; i++) {
-		compile_job_free(tables->tables[i]->stalled);
+		compile_job_free(tables->tables[i]->waiting_for_room);
 		free(tables->tables[i]->tree.ids);
 		free(tables->tables[i]);
 	}
 	free(tables->tables);
 	free(tables->by_file);
-	rule_table_free(tables->book);
+	rule_table_free(tables->rules);
 	free(tables);
 }
 
@@ -64,19 +67,14 @@ void tables_set_state(struct tables *tables, struct table *table, enum table_sta
 	tables->version++;
 }
 
+/* Adds a pending table. */
 static int add(struct tables *tables, uint32_t file, uint32_t *ret_table)
 {
 	struct table *table;
+	int r = grow(&tables->tables, &tables->capacity, tables->n + 1);
 
-	if (tables->n == tables->room) {
-		uint32_t room = tables->room ? tables->room * 2 : 64;
-		struct table **grown = reallocarray(tables->tables, room, sizeof(struct table *));
-
-		if (!grown)
-			return -ENOMEM;
-		tables->tables = grown;
-		tables->room = room;
-	}
+	if (r < 0)
+		return r;
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return -ENOMEM;
@@ -88,7 +86,6 @@ static int add(struct tables *tables, uint32_t file, uint32_t *ret_table)
 	return 0;
 }
 
-/* What is no ELF file of ours has no tables; what cannot be read, nobody knows. */
 enum table_state tables_state_without_rows(int r)
 {
 	return r == -ENOEXEC || r == 0 ? TABLE_NO_CFI : TABLE_BROKEN;
@@ -102,14 +99,13 @@ int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table)
 	int r;
 
 	if (file >= tables->n_by_file) {
-		uint32_t n = file < 64 ? 128 : file * 2;
-		uint32_t *grown = reallocarray(tables->by_file, n, sizeof(*grown));
+		uint32_t capacity = tables->n_by_file;
 
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + tables->n_by_file, 0xff, (n - tables->n_by_file) * sizeof(*grown));
-		tables->by_file = grown;
-		tables->n_by_file = n;
+		r = grow(&tables->by_file, &capacity, file + 1);
+		if (r < 0)
+			return r;
+		while (tables->n_by_file < capacity)
+			tables->by_file[tables->n_by_file++] = TABLE_NONE;
 	}
 	if (tables->by_file[file] != TABLE_NONE) {
 		*ret_table = tables->by_file[file];
@@ -131,8 +127,8 @@ int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table)
 }
 
 /*
- * All processes of a kernel have the same one, but 32-bit ones: it is in our memory too. Its size
- * is told by where its section headers end, which are at its end.
+ * All 64-bit processes of a kernel have the same vDSO. Its section headers are at its end, so they
+ * tell its size.
  */
 const void *tables_own_vdso(uint64_t *ret_size)
 {
@@ -177,8 +173,8 @@ void tables_use(struct tables *tables, uint32_t number)
 {
 	struct table *table = tables->tables[number];
 
-	/* It went when nobody had it mapped: there may be room for it now. */
-	if (table->uses++ == 0 && table->state == TABLE_EVICTED && !table->stalled)
+	/* It was evicted because nobody had it mapped: there may be room for it now. */
+	if (table->uses++ == 0 && table->state == TABLE_EVICTED && !table->waiting_for_room)
 		tables_set_state(tables, table, TABLE_PENDING);
 }
 
@@ -193,11 +189,11 @@ void tables_hit(struct tables *tables, uint32_t number, uint64_t now)
 
 	table->hits++;
 	table->last_hit = now;
-	if (table->state == TABLE_EVICTED && now - table->tried > TABLES_REST_NS)
-		tables->pressed = true;
+	if (table->state == TABLE_EVICTED && now - table->tried > TABLES_MIN_STAY_NS)
+		tables->lacks_room = true;
 }
 
-struct table_place tables_place(const struct tables *tables, uint32_t number)
+struct table_reference tables_reference(const struct tables *tables, uint32_t number)
 {
 	static const enum wire_mapping_kind kinds[] = {
 		[TABLE_PENDING] = WIRE_MAPPING_PENDING, [TABLE_READY] = WIRE_MAPPING_TABLE,
@@ -206,29 +202,31 @@ struct table_place tables_place(const struct tables *tables, uint32_t number)
 	};
 	const struct table *table = tables->tables[number];
 
-	return (struct table_place){ .root = WIRE_MAPPING(table->tree.root, kinds[table->state]),
-				     .owner = table->tree.owner };
+	return (struct table_reference){ .root = WIRE_MAPPING(table->tree.root,
+							      kinds[table->state]),
+					 .owner = table->tree.owner };
 }
 
-/* Rules before the rows that name them. */
+/* Rules are written before the rows that refer to them. */
 static int publish_rules(struct tables *tables)
 {
-	uint32_t n;
-	const struct wire_rule *rules = rule_table_rules(tables->book, &n);
-	int r = 0;
+	uint32_t n, written = tables->n_rules;
+	const struct wire_rule *rules = rule_table_rules(tables->rules, &n);
+	int r;
 
-	if (n > tables->n_rules)
-		r = tables->maps->set_rules(tables->maps, tables->n_rules, &rules[tables->n_rules],
-					    n - tables->n_rules);
-	if (r == 0)
-		tables->n_rules = n;
-	return r;
+	if (n == written)
+		return 0;
+	r = tables->maps->set_rules(tables->maps, written, &rules[written], n - written);
+	if (r < 0)
+		return r;
+	tables->n_rules = n;
+	return 0;
 }
 
-int tables_update(struct tables *tables, uint64_t now, int (*let_go)(void *context), void *context,
-		  struct error *err)
+int tables_update(struct tables *tables, uint64_t now, void (*refresh)(void *context),
+		  void *context, struct error *err)
 {
-	struct compile_job *job = compile_queue_take(tables->queue);
+	struct compile_job *job = compile_queue_take_done(tables->queue);
 	int r;
 
 	while (job) {
@@ -241,9 +239,8 @@ int tables_update(struct tables *tables, uint64_t now, int (*let_go)(void *conte
 	if (r < 0)
 		return error_set(err, r, "cannot write unwinding rules to the kernel: %s",
 				 strerror(-r));
-	r = tables_make_room(tables, now, let_go, context);
-	if (r == 0)
-		r = tables_hand_out(tables, now);
+	tables_make_room(tables, now, refresh, context);
+	r = tables_queue_pending(tables, now);
 	return r < 0 ? error_set(err, r, "cannot keep unwinding tables: %s", strerror(-r)) : 0;
 }
 
@@ -252,19 +249,19 @@ uint64_t tables_version(const struct tables *tables)
 	return tables->version;
 }
 
-bool tables_pending(const struct tables *tables)
+bool tables_are_pending(const struct tables *tables)
 {
 	return tables->n_pending > 0;
 }
 
-bool tables_help(struct tables *tables)
+bool tables_compile_one(struct tables *tables)
 {
-	return compile_queue_help(tables->queue);
+	return compile_queue_run_one(tables->queue);
 }
 
 const struct rule_table *tables_rules(const struct tables *tables)
 {
-	return tables->book;
+	return tables->rules;
 }
 
 void tables_stats(const struct tables *tables, struct unwind_stats *stats)
@@ -282,5 +279,5 @@ void tables_stats(const struct tables *tables, struct unwind_stats *stats)
 		stats->rows += table->rows;
 	}
 	stats->rules = tables->n_rules;
-	stats->rules_refused = rule_table_refused(tables->book);
+	stats->rules_refused = rule_table_refused(tables->rules);
 }

@@ -3,27 +3,25 @@
 
 #include <errno.h>
 
-/* Jobs handed out at a time: each may hold a descriptor, and the order among the others is open. */
+/* Jobs queued at a time: each may hold a descriptor, and the order of the others stays open. */
 #define MAX_JOBS 16
 
-/* Of what the rules may be, one file gets no more than this part of what is left. */
+/* One file may take one in so many of the rule numbers that are left. */
 #define RULES_PART 4
 
 /* ---- in the thread that compiles ---- */
 
-/* What the kernel calls the rules of a file. */
-static int number_rules(struct rule_table *book, const struct rule_table *own_rules,
-			uint16_t *ret_numbers)
+/* The numbers in the kernel of a file's rules. */
+static void number_rules(struct rule_table *all, const struct rule_table *of_file,
+			 uint16_t *ret_numbers)
 {
 	uint32_t n, in_use, may_take;
-	const struct wire_rule *rules = rule_table_rules(own_rules, &n);
+	const struct wire_rule *rules = rule_table_rules(of_file, &n);
 
-	rule_table_rules(book, &in_use);
+	rule_table_rules(all, &in_use);
 	may_take = (WIRE_MAX_RULES - in_use) / RULES_PART;
-	for (uint32_t i = 0; i < n; i++) {
-		ret_numbers[i] = i < may_take ? rule_table_add(book, &rules[i]) : RULE_FULL;
-	}
-	return 0;
+	for (uint32_t i = 0; i < n; i++)
+		ret_numbers[i] = i < may_take ? rule_table_add(all, &rules[i]) : RULE_FULL;
 }
 
 int tables_pack(void *context, struct compile_job *job)
@@ -31,24 +29,22 @@ int tables_pack(void *context, struct compile_job *job)
 	struct tables *tables = context;
 	own(own_free) uint16_t *numbers = NULL;
 	uint32_t n, owner;
-	int r;
 
 	if (job->rows.n == 0)
 		return 0;
-	rule_table_rules(job->book, &n);
+	rule_table_rules(job->rules, &n);
 	numbers = calloc(n + 1, sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
-	r = number_rules(tables->book, job->book, numbers);
-	if (r < 0)
-		return r;
+	number_rules(tables->rules, job->rules, numbers);
 	owner = atomic_fetch_add(&tables->last_owner, 1) + 1;
 	return table_pack(tables->blocks, job->rows.rows, job->rows.n, numbers, owner,
 			  tables->spare, &job->tree);
 }
 
-/* ---- handing out and taking over ---- */
+/* ---- queueing and taking over ---- */
 
+/* Opens the file of a job. */
 static int prepare(const struct tables *tables, const struct table *table, struct compile_job *job)
 {
 	const struct mapped_file *file;
@@ -61,15 +57,15 @@ static int prepare(const struct tables *tables, const struct table *table, struc
 	job->fd = images_open_file(tables->images, table->file);
 	if (job->fd < 0)
 		return job->fd;
-	job->keep = table_identity_read(job->fd, file->build_id, file->build_id_size,
-					&job->identity) == 0;
+	job->cacheable = table_identity_read(job->fd, file->build_id, file->build_id_size,
+					     &job->identity) == 0;
 	return 0;
 }
 
-static int hand_out(struct tables *tables, uint32_t number, uint64_t now)
+static int queue_job(struct tables *tables, uint32_t number, uint64_t now)
 {
 	struct table *table = tables->tables[number];
-	struct compile_job *job = take_ptr(table->stalled);
+	struct compile_job *job = take_ptr(table->waiting_for_room);
 	int r = 0;
 
 	if (!job) {
@@ -83,16 +79,16 @@ static int hand_out(struct tables *tables, uint32_t number, uint64_t now)
 		tables_set_state(tables, table, TABLE_BROKEN);
 		return 0;
 	}
-	/* Hits say more than mappings do. */
+	/* A hit says more than a mapping. */
 	job->priority = table->hits * 64 + table->uses;
-	table->at_work = true;
+	table->compiling = true;
 	table->tried = now;
 	tables->n_jobs++;
 	compile_queue_add(tables->queue, job);
 	return 0;
 }
 
-int tables_hand_out(struct tables *tables, uint64_t now)
+int tables_queue_pending(struct tables *tables, uint64_t now)
 {
 	while (tables->n_jobs < MAX_JOBS && tables->n_jobs < tables->n_pending) {
 		uint64_t most = 0;
@@ -103,14 +99,14 @@ int tables_hand_out(struct tables *tables, uint64_t now)
 			const struct table *table = tables->tables[i];
 			uint64_t weight = table->hits * 64 + table->uses + 1;
 
-			if (table->state == TABLE_PENDING && !table->at_work && weight > most) {
+			if (table->state == TABLE_PENDING && !table->compiling && weight > most) {
 				most = weight;
 				best = i;
 			}
 		}
 		if (best == TABLE_NONE)
 			break;
-		r = hand_out(tables, best, now);
+		r = queue_job(tables, best, now);
 		if (r < 0)
 			return r;
 	}
@@ -121,12 +117,12 @@ void tables_take_over(struct tables *tables, struct compile_job *job, uint64_t n
 {
 	struct table *table = tables->tables[job->table];
 
-	table->at_work = false;
+	table->compiling = false;
 	table->since = now;
 	tables->n_jobs--;
 	tables->stats.cache_refused += job->cache_refused && !job->counted;
 	if (job->counted) {
-		; /* it only waited for room */
+		; /* it was only packed again */
 	} else if (job->cached) {
 		tables->stats.cached++;
 		tables->stats.cached_ns += job->ns;
@@ -136,10 +132,10 @@ void tables_take_over(struct tables *tables, struct compile_job *job, uint64_t n
 	}
 	job->counted = true;
 	if (job->result == -ENOSPC) {
-		/* The work is kept until room was looked for. */
-		table->stalled = job;
+		/* The rows are kept until tables_make_room() has looked for room. */
+		table->waiting_for_room = job;
 		table->wanted = table_blocks(job->rows.rows, job->rows.n);
-		tables->pressed = true;
+		tables->lacks_room = true;
 		tables_set_state(tables, table, TABLE_EVICTED);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of tables.c share: a table and its states (tables.c), compiling and packing it
- * (tables_compile.c), making room for it (tables_room.c). Nobody else may include it.
+ * What the three parts of tables.h share: tables and their states (tables.c), compiling and packing
+ * (tables_compile.c), eviction (tables_evict.c). For these files only.
  */
 #ifndef STACKTALLY_UNWIND_TABLES_INTERNAL_H
 #define STACKTALLY_UNWIND_TABLES_INTERNAL_H
@@ -11,10 +11,10 @@
 #include "elf/load_segments.h"
 #include "unwind/tables.h"
 
-/* One that was hit within this time does not have to go, and one that had to is not tried again. */
-#define TABLES_REST_NS 1000000000ull
+/* A table hit within this time is not evicted; an evicted one is not tried again within it. */
+#define TABLES_MIN_STAY_NS 1000000000ull
 
-/* More than any vDSO. */
+/* Bytes: more than any vDSO has. */
 #define TABLES_MAX_VDSO (1u << 20)
 
 enum table_state {
@@ -26,17 +26,17 @@ enum table_state {
 };
 
 struct table {
-	uint32_t file; /* of the images; TABLE_NONE: the vDSO */
+	uint32_t file; /* number in the images; TABLE_NONE: the vDSO */
 	enum table_state state;
-	bool at_work;		     /* a job is out for it */
-	uint32_t uses;		     /* mappings */
-	uint64_t hits;		     /* stacks that went through it, or wanted to */
-	uint64_t last_hit;	     /* 0: never */
-	uint64_t since;		     /* it is in its state */
-	uint64_t tried;		     /* a job was last out for it */
-	struct compile_job *stalled; /* is compiled, and found no room */
+	bool compiling;			      /* a job for it is in the queue */
+	uint32_t uses;			      /* code ranges of layouts */
+	uint64_t hits;			      /* frames of stacks, also while it was not there */
+	uint64_t last_hit;		      /* 0: never */
+	uint64_t since;			      /* last change of its state by a job */
+	uint64_t tried;			      /* last time that a job was queued */
+	struct compile_job *waiting_for_room; /* it was compiled and found no blocks */
 	uint32_t rows;
-	uint32_t wanted; /* blocks, once that is known */
+	uint32_t wanted; /* blocks it takes, once that is known */
 	struct table_tree tree;
 	struct load_segments segments;
 };
@@ -45,44 +45,42 @@ struct tables {
 	const struct images *images;
 	struct unwind_maps *maps;
 	struct blocks *blocks;
-	struct rule_table *book;
+	struct rule_table *rules; /* numbered as in the kernel */
 	struct compile_queue *queue;
 	struct table **tables;
-	uint32_t n, room;
-	uint32_t *by_file; /* TABLE_NONE: none yet */
+	uint32_t n, capacity;
+	uint32_t *by_file; /* table numbers; TABLE_NONE: none yet */
 	uint32_t n_by_file;
 	uint32_t vdso; /* its table, or TABLE_NONE */
 	uint64_t vdso_size;
-	uint32_t n_pending, n_jobs, n_rules;
+	uint32_t n_pending, n_jobs;
+	uint32_t n_rules; /* in the kernel */
 	atomic_uint last_owner;
-	uint32_t spare;
+	uint32_t spare; /* blocks left for mappings */
 	uint64_t version;
-	bool pressed; /* one has found no room */
-	atomic_bool readying, settle;
+	bool lacks_room;		   /* a table that is wanted has no blocks */
+	atomic_bool preparing, wait_grace; /* tables_prepare_blocks() is under way */
 	struct unwind_stats stats;
 };
 
 /* ---- tables.c ---- */
 void tables_set_state(struct tables *tables, struct table *table, enum table_state state);
-/* The state of a table that could not be compiled, by the negative errno; 0: there are no rows. */
+/* The state of a table without rows: `r` is the negative errno of compiling, or 0. */
 enum table_state tables_state_without_rows(int r);
-/*
- * The vDSO in our own memory: all processes of a kernel have the same one, but 32-bit ones. NULL
- * if there is none.
- */
+/* The vDSO, as this process has it mapped; NULL if it has none. */
 const void *tables_own_vdso(uint64_t *ret_size);
 
 /* ---- tables_compile.c ---- */
-/* compile_packer of the queue: in the thread that compiles. */
+/* The queue's `finish`: packs a job's rows into blocks, in the thread that compiles. */
 int tables_pack(void *context, struct compile_job *job);
-/* Hands out the pending ones, those first that are wanted most. 0 or -ENOMEM. */
-int tables_hand_out(struct tables *tables, uint64_t now);
-/* Takes over what was made of one; `job` is freed, or kept with its table. */
+/* Queues pending tables, those with most hits first. 0 or -ENOMEM. */
+int tables_queue_pending(struct tables *tables, uint64_t now);
+/* Takes over the result of a job, which is freed or kept with its table. */
 void tables_take_over(struct tables *tables, struct compile_job *job, uint64_t now);
 
-/* ---- tables_room.c ---- */
-/* Makes room for those that found none, or had to go and were hit since. 0 or a negative errno. */
-int tables_make_room(struct tables *tables, uint64_t now, int (*let_go)(void *context),
-		     void *context);
+/* ---- tables_evict.c ---- */
+/* Evicts tables for those that found no blocks, or were evicted and hit since. */
+void tables_make_room(struct tables *tables, uint64_t now, void (*refresh)(void *context),
+		      void *context);
 
 #endif

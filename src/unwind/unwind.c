@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "unwind/finish.h"
 #include "unwind/process_tables.h"
 
-/* So many slots of mappings may wait for a grace period before one is waited for beside. */
-#define MAX_SLOTS_LET_GO 2048u
+/* If more slots of mappings than this are retired, a thread waits for a grace period. */
+#define MAX_RETIRED_SLOTS 2048u
 
 struct unwind {
 	struct images *images;
@@ -24,15 +24,7 @@ struct unwind {
 	const struct id_list *only; /* or NULL */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* ---- what the images tell ---- */
+/* ---- reports of the images ---- */
 
 static bool is_walked(const struct unwind *unwind, pid_t tgid)
 {
@@ -65,9 +57,9 @@ static void on_ended(void *context, pid_t tgid)
 	process_tables_ended(unwind->processes, tgid);
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
-/* A cache that cannot be used is none: all it does is to save time. */
+/* A cache that cannot be opened is done without: it only saves time. */
 static void open_cache(struct unwind *unwind, const char *directory)
 {
 	if (directory && directory[0])
@@ -85,12 +77,13 @@ static int build(struct unwind *unwind, const struct unwind_options *options)
 	open_cache(unwind, options ? options->cache : NULL);
 	r = tables_new(unwind->images, unwind->maps, unwind->blocks, unwind->cache,
 		       &unwind->tables);
-	if (r == 0)
-		r = layouts_init(&unwind->layouts, unwind->tables, unwind->blocks);
-	if (r == 0)
-		r = process_tables_new(unwind->images, &unwind->layouts, unwind->maps,
-				       &unwind->processes);
-	return r;
+	if (r < 0)
+		return r;
+	r = layouts_init(&unwind->layouts, unwind->tables, unwind->blocks);
+	if (r < 0)
+		return r;
+	return process_tables_new(unwind->images, &unwind->layouts, unwind->maps,
+				  &unwind->processes);
 }
 
 int unwind_new(struct images *images, struct unwind_maps *maps,
@@ -142,37 +135,36 @@ int unwind_fd(const struct unwind *unwind)
 	return tables_fd(unwind->tables);
 }
 
-/* ---- keeping up ---- */
+/* ---- updating ---- */
 
-static int let_go(void *context)
+static void refresh(void *context)
 {
 	struct unwind *unwind = context;
 
 	layouts_refresh(&unwind->layouts);
-	return 0;
 }
 
 int unwind_update(struct unwind *unwind, struct error *err)
 {
-	uint64_t now = now_ns();
+	uint64_t now = monotonic_ns();
 	int r = process_tables_flush(unwind->processes, now, err);
 
 	if (r == 0)
-		r = tables_update(unwind->tables, now, let_go, unwind, err);
+		r = tables_update(unwind->tables, now, refresh, unwind, err);
 	layouts_refresh(&unwind->layouts);
-	tables_make_ready(unwind->tables,
-			  chunk_slots_let_go(unwind->layouts.slots) > MAX_SLOTS_LET_GO);
+	tables_prepare_blocks(unwind->tables,
+			      chunk_slots_retired(unwind->layouts.slots) > MAX_RETIRED_SLOTS);
 	return r;
 }
 
 bool unwind_is_pending(const struct unwind *unwind)
 {
-	return tables_pending(unwind->tables);
+	return tables_are_pending(unwind->tables);
 }
 
 int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 {
-	uint64_t end = now_ns() + budget_ns;
+	uint64_t end = monotonic_ns() + budget_ns;
 
 	for (;;) {
 		struct pollfd done = { .fd = unwind_fd(unwind), .events = POLLIN };
@@ -181,55 +173,54 @@ int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 
 		if (r < 0)
 			return r;
-		now = now_ns();
-		if (!tables_pending(unwind->tables) || now >= end)
+		now = monotonic_ns();
+		if (!tables_are_pending(unwind->tables) || now >= end)
 			return 0;
-		if (!tables_help(unwind->tables))
+		if (!tables_compile_one(unwind->tables))
 			poll(&done, 1, (int)((end - now) / 1000000u) + 1);
 	}
 }
 
-void unwind_saw(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
-		enum wire_end end)
+void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
+		       enum wire_end end)
 {
 	const struct layout *layout = process_tables_find(unwind->processes, tgid);
-	const struct place *place = NULL;
+	const struct code_range *range = NULL;
 	uint64_t now;
 
-	/* What else a walk may end in is its last frame's table. */
 	if (end == WIRE_END_NO_PROCESS)
 		process_tables_missed(unwind->processes, tgid);
 	if (!layout)
 		return;
-	now = now_ns();
+	now = monotonic_ns();
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t address =
 			(frames[i] & WIRE_FRAME_ADDRESS) - (frames[i] & WIRE_FRAME_EXACT ? 0 : 1);
 
-		if (place && address >= place->start && address < place->end)
+		if (range && address >= range->start && address < range->end)
 			continue;
-		place = layout_find(layout, address);
-		if (place && place->table != TABLE_NONE)
-			tables_hit(unwind->tables, place->table, now);
+		range = layout_find_range(layout, address);
+		if (range && range->table != TABLE_NONE)
+			tables_hit(unwind->tables, range->table, now);
 	}
 }
 
-/* ---- for walks that wait (unwind/finish.h) ---- */
+/* ---- for walks that are to be finished ---- */
 
-int unwind_hold(struct unwind *unwind, uint32_t image, struct layout **ret_layout)
+int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **ret_layout)
 {
 	uint32_t n = 0, cut;
 	const struct mapping *mappings = images_mappings(unwind->images, image, &n);
-	const struct place *places;
+	const struct code_range *ranges;
 	int r;
 
 	if (!mappings)
 		return -ESRCH;
-	r = layouts_places(&unwind->layouts, mappings, n, &places, &n, &cut);
-	return r < 0 ? r : layouts_write(&unwind->layouts, places, n, ret_layout);
+	r = layouts_code_ranges(&unwind->layouts, mappings, n, &ranges, &n, &cut);
+	return r < 0 ? r : layouts_write(&unwind->layouts, ranges, n, ret_layout);
 }
 
-void unwind_release(struct unwind *unwind, struct layout *layout)
+void unwind_release_layout(struct unwind *unwind, struct layout *layout)
 {
 	if (layout)
 		layouts_unref(&unwind->layouts, layout);
@@ -242,8 +233,8 @@ const void *unwind_block(const struct unwind *unwind, uint32_t block)
 	struct blocks_usage usage;
 
 	blocks_usage(unwind->blocks, &usage);
-	return block != WIRE_NO_BLOCK && block <= usage.there ? blocks_at(unwind->blocks, block)
-							      : NULL;
+	return block != WIRE_NO_BLOCK && block <= usage.allocated ? blocks_at(unwind->blocks, block)
+								  : NULL;
 }
 
 const struct wire_rule *unwind_rule(const struct unwind *unwind, uint32_t rule)
@@ -268,7 +259,7 @@ void unwind_stats(const struct unwind *unwind, struct unwind_stats *ret_stats)
 	tables_stats(unwind->tables, ret_stats);
 	process_tables_stats(unwind->processes, ret_stats);
 	blocks_usage(unwind->blocks, &usage);
-	ret_stats->bytes = (uint64_t)usage.taken * WIRE_BLOCK_SIZE;
+	ret_stats->bytes = (uint64_t)usage.used * WIRE_BLOCK_SIZE;
 	ret_stats->bytes_limit = (uint64_t)usage.limit * WIRE_BLOCK_SIZE;
-	ret_stats->bytes_there = (uint64_t)usage.there * WIRE_BLOCK_SIZE;
+	ret_stats->bytes_allocated = (uint64_t)usage.allocated * WIRE_BLOCK_SIZE;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loader of compiled tables. The input is the content of a file of the cache; its version, its
- * checksum and what it says it is of are made right first, or nothing would get beyond them.
+ * The reader of files of the cache. The input is such a file; its version, identity and checksum
+ * are corrected first, so that the reader gets beyond them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include <zlib.h>
 
-#include "unwind/table_cache.h"
+#include "unwind/table_cache_internal.h"
 
 #define VERSION_AT  8
 #define CHECKSUM_AT 12
@@ -18,10 +18,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(const struct unwind_rows *rows, const struct rule_table *book)
+static void check(const struct unwind_rows *rows, const struct rule_table *rules)
 {
 	uint32_t n;
-	const struct wire_rule *rules = rule_table_rules(book, &n);
+	const struct wire_rule *all = rule_table_rules(rules, &n);
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		if (rows->rows[i].rule >= n ||
@@ -29,8 +29,8 @@ static void check(const struct unwind_rows *rows, const struct rule_table *book)
 			abort();
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (rules[i].cfa > WIRE_CFA_UNSUPPORTED || rules[i].fp > WIRE_FP_UNSUPPORTED ||
-		    rules[i].reg >= WIRE_N_REGISTERS)
+		if (all[i].cfa > WIRE_CFA_UNSUPPORTED || all[i].fp > WIRE_FP_UNSUPPORTED ||
+		    all[i].reg >= WIRE_N_REGISTERS)
 			abort();
 	}
 }
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct table_identity identity = { .inode = 1 };
 	const uint32_t version = TABLE_CACHE_VERSION;
-	struct rule_table *book = NULL;
+	struct rule_table *rules = NULL;
 	struct unwind_rows rows;
 	uint32_t crc = 0;
 	uint8_t *bytes;
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < IDENTITY_AT + sizeof(identity))
 		return 0;
 	bytes = malloc(size);
-	if (!bytes || rule_table_new(&book))
+	if (!bytes || rule_table_new(&rules))
 		abort();
 	memcpy(bytes, data, size);
 	memcpy(bytes + VERSION_AT, &version, sizeof(version));
@@ -59,12 +59,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file = memfd_create("table", MFD_CLOEXEC);
 	if (file < 0 || write(file, bytes, size) != (ssize_t)size)
 		abort();
-	if (table_cache_read(file, size, &identity, book, &rows) == 0) {
-		check(&rows, book);
+	if (table_cache_file_read(file, size, &identity, rules, &rows) == 0) {
+		check(&rows, rules);
 		unwind_rows_free(&rows);
 	}
 	close(file);
-	rule_table_free(book);
+	rule_table_free(rules);
 	free(bytes);
 	return 0;
 }

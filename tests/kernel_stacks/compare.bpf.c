@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 /*
- * Walks each kernel stack twice, as stacktally does it and by the kernel's own helper. Not those of
- * the first CPU's idle task: they end in code that is gone since it booted, and so are asked for.
+ * Walks each kernel stack twice: by kernel_walk() and by the kernel's helper. Stacks of the first
+ * CPU's idle task are left out: they end in boot code that has been freed, so kernel_walk() leaves
+ * them to the helper.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -30,7 +31,7 @@ struct {
 
 struct compare_totals totals;
 
-/* A function of its own for the verifier's sake. */
+/* A global function, which the verifier checks once. */
 __noinline int stacks_differ(__u32 number, __u32 n)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
@@ -47,7 +48,7 @@ __noinline int stacks_differ(__u32 number, __u32 n)
 	return 0;
 }
 
-static __always_inline void compare(void *ctx, enum source source)
+static __always_inline void compare(void *ctx, enum context_kind kind)
 {
 	__u32 number = 0, zero = 0, n_walked, n_asked;
 	struct scratch *slot = scratch_take(&number);
@@ -63,14 +64,14 @@ static __always_inline void compare(void *ctx, enum source source)
 	first = bpf_map_lookup_elem(&difference, &zero);
 	if (!stack || !first)
 		goto out;
-	n_walked = kernel_walk(ctx, source, slot, number);
+	n_walked = kernel_walk(ctx, kind, slot, number);
 	size = bpf_get_stack(ctx, stack->frames, sizeof(stack->frames), 0);
 	n_asked = size < 0 ? 0 : size / sizeof(__u64);
 	__sync_fetch_and_add(&totals.events, 1);
 	if (n_walked == 0)
 		goto out;
 	__sync_fetch_and_add(&totals.walked, 1);
-	/* What is deeper than this the kernel was not asked for. */
+	/* The helper was asked for COMPARE_DEPTH frames only. */
 	if ((n_asked == n_walked || n_asked == COMPARE_DEPTH) && !stacks_differ(number, n_asked))
 		goto out;
 	__sync_fetch_and_add(&totals.different, 1);
@@ -88,13 +89,13 @@ SEC("perf_event")
 int compare_clock(struct bpf_perf_event_data *ctx)
 {
 	if ((ctx->regs.cs & 3) != 3)
-		compare(ctx, SOURCE_CLOCK);
+		compare(ctx, CONTEXT_CLOCK);
 	return 0;
 }
 
 SEC("tracepoint")
 int compare_tracepoint(void *ctx)
 {
-	compare(ctx, SOURCE_TRACEPOINT);
+	compare(ctx, CONTEXT_TRACEPOINT);
 	return 0;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * compare SECONDS EVENT COMMAND...: the kernel stacks of "clock", "switches", "faults" or
- * CATEGORY/NAME while the command runs, walked twice. Prints "EVENT: N events, N walked, N
- * different" and the first difference. Exits with 2 where the kernel has no such tables or no such
- * event.
+ * compare SECONDS EVENT COMMAND...: runs the command and walks the kernel stacks of the event twice
+ * (compare.bpf.c). EVENT is "clock", "switches", "faults" or a tracepoint CATEGORY/NAME. Prints
+ * "EVENT: N events, N walked, N different" and the first difference. Exits with 1 on a difference,
+ * with 2 if the kernel has no ORC tables of a known form or no such event.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 
 #define HZ 997
 
-#define ORC_FORM_OTHER 2 /* of bpf/kernel_walk.bpf.h */
+#define ORC_FORM_OTHER 2 /* as in bpf/orc.bpf.h */
 
 static int attach(const char *event, struct compare *skeleton)
 {

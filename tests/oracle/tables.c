@@ -77,8 +77,8 @@ static void spoil(struct wire_rule *rule, const char *kind)
 		rule->fp_offset -= 8;
 	else if (!strcmp(kind, "frame") && rule->fp == WIRE_FP_FP)
 		rule->fp_offset -= 8;
-	else if (!strcmp(kind, "kept") && rule->ra & WIRE_RULE_KEPT_SAVED)
-		rule->ra &= (uint8_t)~WIRE_RULE_KEPT_SAVED;
+	else if (!strcmp(kind, "kept") && rule->ra & WIRE_RULE_RBX_SAVED)
+		rule->ra &= (uint8_t)~WIRE_RULE_RBX_SAVED;
 	else if (!strcmp(kind, "clone") && ra == WIRE_RA_CLONE)
 		rule->ra = WIRE_RA_CFA;
 	else if (!strcmp(kind, "signal") && ra == WIRE_RA_SIGNAL)

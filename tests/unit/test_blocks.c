@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The pool of blocks: limits, growth, and that nothing is reused before its grace period. */
+/* The pool of blocks: limits, growth, no reuse before a grace period. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,26 +11,27 @@
 
 #include <cmocka.h>
 
+#include "tests/walk/memory_maps.h"
 #include "unwind/blocks.h"
 
 #define MIB (1024u * 1024u)
 
-struct place {
+struct fixture {
 	struct unwind_maps *maps;
 	struct blocks *blocks;
-	int (*settle)(struct unwind_maps *maps);
+	int (*wait_grace)(struct unwind_maps *maps);
 };
 
-static uint32_t n_settled;
+static uint32_t n_waits;
 
-static int count_settle(struct unwind_maps *maps)
+static int count_waits(struct unwind_maps *maps)
 {
 	(void)maps;
-	n_settled++;
+	n_waits++;
 	return 0;
 }
 
-static int fail_settle(struct unwind_maps *maps)
+static int fail_wait(struct unwind_maps *maps)
 {
 	(void)maps;
 	return -EINTR;
@@ -38,11 +39,11 @@ static int fail_settle(struct unwind_maps *maps)
 
 static int setup(void **state)
 {
-	struct place *place = calloc(1, sizeof(*place));
+	struct fixture *place = calloc(1, sizeof(*place));
 
-	assert_int_equal(unwind_maps_memory(&place->maps), 0);
-	place->maps->settle = count_settle;
-	n_settled = 0;
+	assert_int_equal(memory_maps_new(&place->maps), 0);
+	place->maps->wait_grace = count_waits;
+	n_waits = 0;
 	assert_int_equal(blocks_new(place->maps, 4 * MIB, &place->blocks), 0);
 	*state = place;
 	return 0;
@@ -50,7 +51,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 
 	blocks_free(place->blocks);
 	unwind_maps_close(place->maps);
@@ -68,12 +69,12 @@ static struct blocks_usage usage(struct blocks *blocks)
 
 static void test_take_all(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	uint8_t seen[4 * WIRE_SEGMENT_BLOCKS] = { 0 };
 	uint32_t ids[4 * WIRE_SEGMENT_BLOCKS];
 	uint32_t n = 4 * WIRE_SEGMENT_BLOCKS - 1;
 
-	assert_int_equal(usage(place->blocks).there, 0);
+	assert_int_equal(usage(place->blocks).allocated, 0);
 	for (uint32_t i = 0; i < n; i++) {
 		assert_int_equal(blocks_take(place->blocks, 1, 0, &ids[i]), 0);
 		assert_true(ids[i] != WIRE_NO_BLOCK && ids[i] <= n);
@@ -81,86 +82,86 @@ static void test_take_all(void **state)
 		memset(blocks_at(place->blocks, ids[i]), 0xff, WIRE_BLOCK_SIZE);
 	}
 	assert_int_equal(blocks_take(place->blocks, 1, 0, &ids[0]), -ENOSPC);
-	assert_int_equal(usage(place->blocks).taken, n);
+	assert_int_equal(usage(place->blocks).used, n);
 	assert_int_equal(usage(place->blocks).limit, n);
-	assert_int_equal(n_settled, 0);
+	assert_int_equal(n_waits, 0);
 }
 
 static void test_all_or_none(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	uint32_t ids[4 * WIRE_SEGMENT_BLOCKS];
 
 	assert_int_equal(blocks_take(place->blocks, 1000, 0, ids), 0);
 	assert_int_equal(blocks_take(place->blocks, 24, 0, ids), -ENOSPC);
 	assert_int_equal(blocks_take(place->blocks, 23, 1, ids), -ENOSPC);
-	assert_int_equal(usage(place->blocks).taken, 1000);
+	assert_int_equal(usage(place->blocks).used, 1000);
 	assert_int_equal(blocks_take(place->blocks, 22, 1, ids), 0);
 	assert_int_equal(blocks_take(place->blocks, 1, 0, ids), 0);
 	assert_int_equal(blocks_take(place->blocks, 0, 0, ids), 0);
 }
 
-/* What was given back is not handed out again but after a grace period that began later. */
+/* A block that was given back is handed out only after a grace period that began later. */
 static void test_grace(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	uint32_t ids[4 * WIRE_SEGMENT_BLOCKS], again[4 * WIRE_SEGMENT_BLOCKS];
 	uint64_t stamp;
 
 	assert_int_equal(blocks_take(place->blocks, 1023, 0, ids), 0);
 	*(uint32_t *)blocks_at(place->blocks, ids[7]) = 4711;
-	assert_int_equal(blocks_settle(place->blocks), 0);
+	assert_int_equal(blocks_wait_grace(place->blocks), 0);
 	stamp = blocks_stamp(place->blocks);
 	blocks_give(place->blocks, &ids[7], 1);
 	assert_int_equal(*(uint32_t *)blocks_at(place->blocks, ids[7]), 4711);
-	assert_false(blocks_passed(place->blocks, stamp));
-	assert_int_equal(usage(place->blocks).let_go, 1);
-	assert_int_equal(usage(place->blocks).taken, 1022);
+	assert_false(blocks_grace_over(place->blocks, stamp));
+	assert_int_equal(usage(place->blocks).retired, 1);
+	assert_int_equal(usage(place->blocks).used, 1022);
 
-	/* There is no other one left: it is waited for. */
-	assert_int_equal(n_settled, 1);
+	/* No other block is left, so taking one waits for it. */
+	assert_int_equal(n_waits, 1);
 	assert_int_equal(blocks_take(place->blocks, 1, 0, again), 0);
-	assert_int_equal(n_settled, 2);
-	assert_true(blocks_passed(place->blocks, stamp));
+	assert_int_equal(n_waits, 2);
+	assert_true(blocks_grace_over(place->blocks, stamp));
 	assert_int_equal(again[0], ids[7]);
 	assert_int_equal(*(uint32_t *)blocks_at(place->blocks, again[0]), 0);
 
-	place->maps->settle = fail_settle;
+	place->maps->wait_grace = fail_wait;
 	blocks_give(place->blocks, &ids[8], 1);
 	assert_int_equal(blocks_take(place->blocks, 1, 0, again), -EINTR);
-	place->maps->settle = count_settle;
+	place->maps->wait_grace = count_waits;
 	assert_int_equal(blocks_take(place->blocks, 1, 0, again), 0);
 	assert_int_equal(again[0], ids[8]);
 }
 
-/* While there is room to grow, nobody waits for a grace period. */
+/* While the pool can grow, taking blocks waits for no grace period. */
 static void test_grow_first(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	uint32_t ids[WIRE_SEGMENT_BLOCKS];
 
 	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(blocks_take(place->blocks, 250, 0, ids), 0);
 		blocks_give(place->blocks, ids, 250);
 	}
-	assert_int_equal(n_settled, 0);
-	assert_int_equal(usage(place->blocks).taken, 0);
+	assert_int_equal(n_waits, 0);
+	assert_int_equal(usage(place->blocks).used, 0);
 	for (uint32_t i = 0; i < 40; i++) {
 		assert_int_equal(blocks_take(place->blocks, 250, 0, ids), 0);
 		blocks_give(place->blocks, ids, 250);
 	}
-	assert_int_equal(usage(place->blocks).there, 1023);
-	assert_true(n_settled > 5 && n_settled < 20);
+	assert_int_equal(usage(place->blocks).allocated, 1023);
+	assert_true(n_waits > 5 && n_waits < 20);
 }
 
 static void test_prepare(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 
 	assert_int_equal(blocks_prepare(place->blocks, 300), 0);
-	assert_int_equal(usage(place->blocks).there, 2 * WIRE_SEGMENT_BLOCKS - 1);
+	assert_int_equal(usage(place->blocks).allocated, 2 * WIRE_SEGMENT_BLOCKS - 1);
 	assert_int_equal(blocks_prepare(place->blocks, 300), 0);
-	assert_int_equal(usage(place->blocks).there, 2 * WIRE_SEGMENT_BLOCKS - 1);
+	assert_int_equal(usage(place->blocks).allocated, 2 * WIRE_SEGMENT_BLOCKS - 1);
 }
 
 int main(void)

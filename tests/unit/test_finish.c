@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks that user space ends: over a copy of a stack of this very program, against libgcc's. */
+/* The finisher, over a copy of this program's own stack; compared with libgcc's backtrace(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "process/images.h"
+#include "tests/walk/memory_maps.h"
 #include "unwind/finish.h"
 #include "unwind/unwind.h"
 
@@ -33,7 +34,7 @@ static unsigned char stack[WIRE_REST_MAX];
 static void *traced[MAX_FRAMES], **expected; /* the callers of take() */
 static int n_expected;
 
-/* Byte by byte, and with nobody looking: it goes across the frames of others. */
+/* Reads the frames of all callers, which the sanitizer would report. */
 __attribute__((no_sanitize_address)) static void copy_stack(const volatile unsigned char *from,
 							    uint32_t size)
 {
@@ -42,7 +43,7 @@ __attribute__((no_sanitize_address)) static void copy_stack(const volatile unsig
 	rest.size = size;
 }
 
-/* Registers as they are in here, as if an interrupt had come. */
+/* Takes the registers as they are here, as if an interrupt had hit. */
 static __attribute__((noinline)) void take(uint32_t size)
 {
 	static const int numbers[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -59,11 +60,11 @@ static __attribute__((noinline)) void take(uint32_t size)
 	for (uint32_t i = 0; i < 16; i++)
 		rest.walk.registers[i] = (uint64_t)context.uc_mcontext.gregs[numbers[i]];
 	sp = (uintptr_t)rest.walk.registers[UNWIND_SP];
-	/* At the stack's end is the program's name. */
+	/* The program's name is at the end of the stack. */
 	end = (uintptr_t)getauxval(AT_EXECFN);
 	copy_stack((const unsigned char *)sp, size < end - sp ? size : (uint32_t)(end - sp));
 	n_expected = backtrace(traced, MAX_FRAMES);
-	/* Beyond ourselves, and what a sanitizer puts around backtrace(). */
+	/* Skip this function and the frames that a sanitizer adds around backtrace(). */
 	for (expected = traced; n_expected > 0 && *expected != __builtin_return_address(0);
 	     expected++)
 		n_expected--;
@@ -75,7 +76,7 @@ static __attribute__((noinline)) int descend(int n, uint32_t size)
 		take(size);
 	else
 		descend(n - 1, size);
-	/* Not the last call of the function. */
+	/* So that the call above is no tail call. */
 	__asm__ volatile("" ::: "memory");
 	return n;
 }
@@ -86,11 +87,11 @@ static int setup(void **state)
 	uint32_t image;
 
 	(void)state;
-	assert_int_equal(unwind_maps_memory(&maps), 0);
+	assert_int_equal(memory_maps_new(&maps), 0);
 	assert_int_equal(images_new(NULL, &images), 0);
 	assert_int_equal(unwind_new(images, maps, NULL, &unwind, NULL), 0);
 	assert_int_equal(images_at(images, getpid(), 0, UINT64_MAX, &image), 0);
-	assert_int_equal(unwind_hold(unwind, image, &layout), 0);
+	assert_int_equal(unwind_hold_layout(unwind, image, &layout), 0);
 	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, NULL), 0);
 	return 0;
 }
@@ -98,18 +99,18 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	unwind_release(unwind, layout);
+	unwind_release_layout(unwind, layout);
 	unwind_free(unwind);
 	images_free(images);
 	return 0;
 }
 
-static struct finished walk_on(uint64_t *frames, uint32_t room)
+static struct finished_walk finish(uint64_t *frames, uint32_t room)
 {
-	return unwind_walk_on(unwind, layout, &rest, stack, frames, room);
+	return finish_walk(unwind, layout, &rest, stack, frames, room);
 }
 
-/* They are those that libgcc finds, from the first on. */
+/* The frames are the first ones that libgcc finds. */
 static void assert_callers(const uint64_t *frames, uint32_t n)
 {
 	assert_true(n <= (uint32_t)n_expected);
@@ -117,15 +118,14 @@ static void assert_callers(const uint64_t *frames, uint32_t n)
 		assert_int_equal(frames[i] & WIRE_FRAME_ADDRESS, (uintptr_t)expected[i]);
 }
 
-/* ... with room for the whole of it. */
 static void test_whole(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
-	struct finished finished;
+	struct finished_walk finished;
 
 	(void)state;
 	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
-	finished = walk_on(frames, MAX_FRAMES);
+	finished = finish(frames, MAX_FRAMES);
 	if (finished.end == WIRE_END_READ)
 		skip(); /* frames so large that the copy does not reach main()'s callers */
 	assert_true(finished.end == WIRE_END_COMPLETE || finished.end == WIRE_END_ENTRY);
@@ -137,20 +137,20 @@ static void test_whole(void **state)
 static void test_depth(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
-	struct finished finished;
+	struct finished_walk finished;
 
 	(void)state;
 	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
 	frames[5] = 42;
-	finished = walk_on(frames, 5);
+	finished = finish(frames, 5);
 	assert_int_equal(finished.end, WIRE_END_DEPTH);
 	assert_int_equal(finished.n, 5);
 	assert_callers(frames, 5);
 	assert_int_equal(frames[5], 42);
-	assert_int_equal(walk_on(frames, 0).end, WIRE_END_DEPTH);
+	assert_int_equal(finish(frames, 0).end, WIRE_END_DEPTH);
 }
 
-/* Ever shorter copies: fewer frames, those that are there true, and an end that says so. */
+/* Ever shorter copies give fewer frames, all of them right. */
 static void test_short_copies(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
@@ -158,10 +158,10 @@ static void test_short_copies(void **state)
 
 	(void)state;
 	for (uint32_t size = 2048;; size /= 2) {
-		struct finished finished;
+		struct finished_walk finished;
 
 		descend(DEPTH, size);
-		finished = walk_on(frames, MAX_FRAMES);
+		finished = finish(frames, MAX_FRAMES);
 		assert_true(finished.n <= before);
 		assert_callers(frames, finished.n);
 		if (size == 0) {
@@ -173,7 +173,7 @@ static void test_short_copies(void **state)
 	}
 }
 
-/* Registers that point anywhere: an end, whatever it is. */
+/* Damaged registers and stacks: each walk ends somehow. */
 static void test_nonsense(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
@@ -183,7 +183,7 @@ static void test_nonsense(void **state)
 	descend(DEPTH, 2048);
 	for (int i = 0; i < 20000; i++) {
 		const struct wire_rest kept = rest;
-		struct finished finished;
+		struct finished_walk finished;
 
 		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 		if (i % 3 == 0)
@@ -192,7 +192,7 @@ static void test_nonsense(void **state)
 			rest.walk.pc += seed >> 48;
 		else
 			stack[(seed >> 33) % 2048] ^= (unsigned char)(seed >> 56);
-		finished = walk_on(frames, MAX_FRAMES);
+		finished = finish(frames, MAX_FRAMES);
 		assert_true(finished.end > WIRE_END_NONE && finished.end < WIRE_N_ENDS);
 		assert_true(finished.n <= MAX_FRAMES);
 		rest = kept;
@@ -205,12 +205,12 @@ static void test_unknown(void **state)
 	uint64_t frames[MAX_FRAMES];
 
 	(void)state;
-	assert_int_equal(unwind_hold(unwind, UINT32_MAX - 1, &none), -ESRCH);
+	assert_int_equal(unwind_hold_layout(unwind, UINT32_MAX - 1, &none), -ESRCH);
 	assert_null(none);
-	unwind_release(unwind, NULL);
+	unwind_release_layout(unwind, NULL);
 	descend(DEPTH, 2048);
 	rest.walk.pc = 4096;
-	assert_int_equal(walk_on(frames, MAX_FRAMES).end, WIRE_END_NO_MAPPING);
+	assert_int_equal(finish(frames, MAX_FRAMES).end, WIRE_END_NO_MAPPING);
 }
 
 int main(void)

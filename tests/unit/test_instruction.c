@@ -137,7 +137,7 @@ static void test_frames(void **state)
 	assert_int_equal(rule.cfa_offset, 48);
 	assert_int_equal(rule.fp, WIRE_FP_CFA);
 	assert_int_equal(rule.fp_offset, -16);
-	assert_true(rule.ra & WIRE_RULE_KEPT_SAVED);
+	assert_true(rule.ra & WIRE_RULE_RBX_SAVED);
 	assert_int_equal(rule.extra, -24);
 	assert_false(flow_may_leave(&frame));
 	/* sub %rax,%rsp: by the frame pointer from there on */

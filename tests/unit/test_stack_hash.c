@@ -30,7 +30,7 @@ static int compare_u64(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Stacks as they are: few addresses, close together, many of them shared. */
+/* Like real stacks: few addresses, close together, many of them shared. */
 static void one_stack(uint32_t i, uint64_t *frames)
 {
 	for (uint32_t k = 0; k < FRAMES; k++)
@@ -56,12 +56,12 @@ static void each_lane_alone_tells_stacks_apart(void **state)
 	}
 	qsort(low, STACKS, sizeof(*low), compare_u64);
 	qsort(high, STACKS, sizeof(*high), compare_u64);
-	/* Of 64 random bits a million collide with a chance of 3 in 10^8. */
+	/* A million values of 64 random bits collide with a probability of 3 in 10^8. */
 	for (uint32_t i = 1; i < STACKS; i++) {
 		assert_int_not_equal(low[i - 1], low[i]);
 		collisions += high[i - 1] == high[i];
 	}
-	/* Of 32 there are 116 on average, and 6 sigma is 65. */
+	/* With 32 bits, 116 collide on average; 6 sigma is 65. */
 	assert_in_range(collisions, 51, 181);
 	assert_in_range(high[STACKS - 1], 1u << 31, UINT32_MAX);
 	free(low);

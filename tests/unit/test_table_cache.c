@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compiled tables on disk: as they went, damaged, somebody else's, too many. */
+/* The cache on disk: round trips, damaged files, files of others, too many files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,18 +19,18 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "unwind/table_cache.h"
+#include "unwind/table_cache_internal.h"
 
 #define CHECKSUM_AT 12
 
-struct place {
+struct fixture {
 	char directory[64], kept[80];
 	struct table_cache *cache;
 };
 
 static int setup(void **state)
 {
-	struct place *place = calloc(1, sizeof(*place));
+	struct fixture *place = calloc(1, sizeof(*place));
 
 	strcpy(place->directory, "/tmp/test_table_cache.XXXXXX");
 	assert_non_null(mkdtemp(place->directory));
@@ -42,7 +42,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	char command[128];
 
 	table_cache_close(place->cache);
@@ -52,8 +52,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The only file there is. */
-static void only_file(const struct place *place, char *path)
+/* The path of the cache's only file. */
+static void only_file(const struct fixture *place, char *path)
 {
 	DIR *directory = opendir(place->kept);
 	const struct dirent *entry;
@@ -71,7 +71,7 @@ static void only_file(const struct place *place, char *path)
 }
 
 struct made {
-	struct rule_table *book;
+	struct rule_table *rules;
 	struct unwind_rows rows;
 	struct table_identity identity;
 };
@@ -83,27 +83,27 @@ static void compile_path(const char *path, struct made *made)
 
 	assert_true(fd >= 0);
 	assert_int_equal(table_identity_read(fd, id, sizeof(id), &made->identity), 0);
-	assert_int_equal(rule_table_new(&made->book), 0);
-	assert_int_equal(unwind_rows_compile(fd, made->book, &made->rows, NULL), 0);
+	assert_int_equal(rule_table_new(&made->rules), 0);
+	assert_int_equal(unwind_rows_compile(fd, made->rules, &made->rows, NULL), 0);
 	close(fd);
 }
 
-/* A few rows. */
+/* A table of a few rows. */
 static void make_small(struct made *made)
 {
 	struct wire_rule rule = { .cfa = WIRE_CFA_UNSUPPORTED };
 	uint16_t numbers[3];
 
 	made->identity = (struct table_identity){ .inode = 1, .build_id_size = 0 };
-	assert_int_equal(rule_table_new(&made->book), 0);
+	assert_int_equal(rule_table_new(&made->rules), 0);
 	rule.extra = RULE_UNSUPPORTED_EXPRESSION;
-	numbers[0] = rule_table_add(made->book, &rule);
+	numbers[0] = rule_table_add(made->rules, &rule);
 	rule.extra = RULE_UNSUPPORTED_OTHER;
-	numbers[1] = rule_table_add(made->book, &rule);
+	numbers[1] = rule_table_add(made->rules, &rule);
 	rule = (struct wire_rule){
 		.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_REG, .fp_offset = 3
 	};
-	numbers[2] = rule_table_add(made->book, &rule);
+	numbers[2] = rule_table_add(made->rules, &rule);
 	made->rows = (struct unwind_rows){ .rows = calloc(5, sizeof(struct unwind_row)), .n = 5 };
 	for (uint32_t i = 0; i < 5; i++)
 		made->rows.rows[i] = (struct unwind_row){ 0x1000 + i * 16, numbers[i % 3] };
@@ -112,16 +112,16 @@ static void make_small(struct made *made)
 static void made_clear(struct made *made)
 {
 	unwind_rows_free(&made->rows);
-	rule_table_free(made->book);
+	rule_table_free(made->rules);
 }
 
-/* The rules that rows name are equal, whatever their numbers are. */
-static void assert_equal(const struct made *made, const struct rule_table *book,
+/* The rows and their rules are equal; the rules' numbers may differ. */
+static void assert_equal(const struct made *made, const struct rule_table *rules,
 			 const struct unwind_rows *rows)
 {
 	uint32_t n_a, n_b;
-	const struct wire_rule *a = rule_table_rules(made->book, &n_a);
-	const struct wire_rule *b = rule_table_rules(book, &n_b);
+	const struct wire_rule *a = rule_table_rules(made->rules, &n_a);
+	const struct wire_rule *b = rule_table_rules(rules, &n_b);
 
 	assert_int_equal(rows->n, made->rows.n);
 	assert_memory_equal(&rows->counts, &made->rows.counts, sizeof(rows->counts));
@@ -132,25 +132,25 @@ static void assert_equal(const struct made *made, const struct rule_table *book,
 	}
 }
 
-static int try_load(const struct place *place, const struct made *made)
+static int try_load(const struct fixture *place, const struct made *made)
 {
-	struct rule_table *book;
+	struct rule_table *rules;
 	struct unwind_rows rows;
 	int r;
 
-	assert_int_equal(rule_table_new(&book), 0);
-	r = table_cache_load(place->cache, &made->identity, book, &rows);
+	assert_int_equal(rule_table_new(&rules), 0);
+	r = table_cache_load(place->cache, &made->identity, rules, &rows);
 	if (r == 0) {
-		assert_equal(made, book, &rows);
+		assert_equal(made, rules, &rows);
 		unwind_rows_free(&rows);
 	}
-	rule_table_free(book);
+	rule_table_free(rules);
 	return r;
 }
 
 static void test_round_trip(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	struct made made;
 	struct stat status;
 	char path[PATH_MAX];
@@ -158,32 +158,32 @@ static void test_round_trip(void **state)
 	compile_path("/lib/x86_64-linux-gnu/libc.so.6", &made);
 	assert_true(made.rows.n > 10000);
 	assert_int_equal(try_load(place, &made), -ENOENT);
-	assert_int_equal(table_cache_save(place->cache, &made.identity, made.book, &made.rows), 0);
+	assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules, &made.rows), 0);
 	only_file(place, path);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode, S_IFREG | 0600);
 	assert_int_equal(try_load(place, &made), 0);
-	/* Again, in its own place. */
-	assert_int_equal(table_cache_save(place->cache, &made.identity, made.book, &made.rows), 0);
+	/* Saved again, it replaces itself. */
+	assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules, &made.rows), 0);
 	only_file(place, path);
 	assert_int_equal(try_load(place, &made), 0);
 	made_clear(&made);
 	make_small(&made);
-	assert_int_equal(table_cache_save(place->cache, &made.identity, made.book, &made.rows), 0);
+	assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules, &made.rows), 0);
 	assert_int_equal(try_load(place, &made), 0);
 	made_clear(&made);
 }
 
-/* Another file of the same build-id gets no rows, nor does the same one after it was changed. */
+/* No rows for another file of the same build-id, nor for the same file after a change. */
 static void test_identity(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	struct made made;
 	struct table_identity right;
 
 	make_small(&made);
 	right = made.identity;
-	assert_int_equal(table_cache_save(place->cache, &made.identity, made.book, &made.rows), 0);
+	assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules, &made.rows), 0);
 	made.identity.inode++;
 	assert_int_equal(try_load(place, &made), -ENOENT);
 	made.identity = right;
@@ -207,20 +207,20 @@ static void write_file(const char *path, const void *bytes, size_t size)
 	assert_int_equal(chmod(path, 0600), 0);
 }
 
-/* Every byte is guarded, and a damaged file is gone afterwards. */
+/* Any changed byte is found, and a damaged file is removed. */
 static void test_damaged(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	struct made made;
 	char path[PATH_MAX];
 	uint8_t *bytes;
 	size_t size;
 
 	make_small(&made);
-	assert_int_equal(table_cache_save(place->cache, &made.identity, made.book, &made.rows), 0);
+	assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules, &made.rows), 0);
 	only_file(place, path);
-	assert_int_equal(table_cache_format(&made.identity, made.book, &made.rows, (void **)&bytes,
-					    &size),
+	assert_int_equal(table_cache_file_format(&made.identity, made.rules, &made.rows,
+						 (void **)&bytes, &size),
 			 0);
 	for (size_t i = 0; i < size; i++) {
 		bytes[i] ^= 0x20;
@@ -239,8 +239,7 @@ static void test_damaged(void **state)
 	made_clear(&made);
 }
 
-/* What is told wrong under a right checksum is refused, or harmless: the fuzzer's work, in short.
- */
+/* Wrong content under a right checksum is refused or harmless: a short run of the fuzzer. */
 static void test_hostile(void **state)
 {
 	struct made made;
@@ -252,14 +251,14 @@ static void test_hostile(void **state)
 	(void)state;
 	assert_true(file >= 0);
 	make_small(&made);
-	assert_int_equal(table_cache_format(&made.identity, made.book, &made.rows, (void **)&bytes,
-					    &size),
+	assert_int_equal(table_cache_file_format(&made.identity, made.rules, &made.rows,
+						 (void **)&bytes, &size),
 			 0);
 	for (size_t i = 0; i < size; i++) {
 		static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
 
 		for (uint32_t j = 0; j < sizeof(values); j++) {
-			struct rule_table *book;
+			struct rule_table *rules;
 			struct unwind_rows rows;
 			uint8_t before = bytes[i];
 			uint32_t crc = 0;
@@ -268,13 +267,13 @@ static void test_hostile(void **state)
 			memcpy(bytes + CHECKSUM_AT, &crc, sizeof(crc));
 			crc = (uint32_t)crc32_z(0, bytes, size);
 			memcpy(bytes + CHECKSUM_AT, &crc, sizeof(crc));
-			assert_int_equal(rule_table_new(&book), 0);
+			assert_int_equal(rule_table_new(&rules), 0);
 			assert_int_equal(pwrite(file, bytes, size, 0), size);
-			if (table_cache_read(file, size, &made.identity, book, &rows) == 0)
+			if (table_cache_file_read(file, size, &made.identity, rules, &rows) == 0)
 				unwind_rows_free(&rows);
 			else
 				refused++;
-			rule_table_free(book);
+			rule_table_free(rules);
 			bytes[i] = before;
 		}
 	}
@@ -284,16 +283,16 @@ static void test_hostile(void **state)
 	made_clear(&made);
 }
 
-/* Nothing that others can write to is believed, and no link is followed. */
+/* Files and directories that others can write to are not used, and links are not followed. */
 static void test_trust(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	struct table_cache *other;
 	struct made made;
 	char path[PATH_MAX], away[PATH_MAX];
 
 	make_small(&made);
-	assert_int_equal(table_cache_save(place->cache, &made.identity, made.book, &made.rows), 0);
+	assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules, &made.rows), 0);
 	only_file(place, path);
 	assert_int_equal(chmod(path, 0620), 0);
 	assert_int_equal(try_load(place, &made), -EBADMSG);
@@ -324,7 +323,7 @@ static void test_trust(void **state)
 	made_clear(&made);
 }
 
-static uint64_t total(const struct place *place, uint32_t *ret_n)
+static uint64_t total(const struct fixture *place, uint32_t *ret_n)
 {
 	DIR *directory = opendir(place->kept);
 	const struct dirent *entry;
@@ -344,24 +343,25 @@ static uint64_t total(const struct place *place, uint32_t *ret_n)
 	return bytes;
 }
 
-/* All of it stays within the limit; what was used last stays. */
+/* The files stay within the limit; the ones used last are kept. */
 static void test_limit(void **state)
 {
-	struct place *place = *state;
+	struct fixture *place = *state;
 	struct made made;
 	void *bytes;
 	size_t size;
 	uint32_t n;
 
 	make_small(&made);
-	assert_int_equal(table_cache_format(&made.identity, made.book, &made.rows, &bytes, &size),
+	assert_int_equal(table_cache_file_format(&made.identity, made.rules, &made.rows, &bytes,
+						 &size),
 			 0);
 	free(bytes);
 	table_cache_close(place->cache);
 	assert_int_equal(table_cache_open(place->kept, 10 * size, &place->cache), 0);
 	for (uint32_t i = 1; i <= 100; i++) {
 		made.identity.inode = i;
-		assert_int_equal(table_cache_save(place->cache, &made.identity, made.book,
+		assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules,
 						  &made.rows),
 				 0);
 		assert_true(total(place, &n) <= 10 * size);
@@ -372,7 +372,7 @@ static void test_limit(void **state)
 	assert_int_equal(try_load(place, &made), -ENOENT);
 	table_cache_close(place->cache);
 	assert_int_equal(table_cache_open(place->kept, size - 1, &place->cache), 0);
-	assert_int_equal(table_cache_save(place->cache, &made.identity, made.book, &made.rows),
+	assert_int_equal(table_cache_save(place->cache, &made.identity, made.rules, &made.rows),
 			 -EFBIG);
 	made_clear(&made);
 }

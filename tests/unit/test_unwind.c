@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables kept for live processes, in plain memory: children that fork, execute, load and unload,
- * make code and end, told by a look at /proc or by records as the kernel writes them.
+ * Tables of live processes, in plain memory: children that fork, exec, load and unload, generate
+ * code and exit, as /proc and side-band records report them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "process/images_events.h"
+#include "tests/walk/memory_maps.h"
 #include "unwind/unwind.h"
 
 static struct unwind *unwind;
@@ -34,7 +35,7 @@ static struct unwind *unwind;
 #include "unwind_native.h"
 
 #define SECOND_NS 1000000000ull
-#define NOBODY	  0x3ffffff0 /* beyond any pid */
+#define NOBODY	  0x3ffffff0 /* above any pid */
 
 static struct images *images;
 static struct unwind_maps *maps;
@@ -60,7 +61,7 @@ static void open_unwind(uint64_t memory, const char *cache)
 {
 	const struct unwind_options options = { .memory = memory, .cache = cache };
 
-	assert_int_equal(unwind_maps_memory(&maps), 0);
+	assert_int_equal(memory_maps_new(&maps), 0);
 	maps->set_process = count_set;
 	maps->remove_process = count_removed;
 	n_set = n_removed = 0;
@@ -112,7 +113,7 @@ static struct unwind_stats stats(void)
 	return now;
 }
 
-/* What the walk finds at an address of a process: its end, or the kind of its mapping. */
+/* The kind of the mapping that a walk finds at an address, or 1000 + why it finds none. */
 static uint32_t kind_at(pid_t tgid, const void *address, struct unwind_walk *ret_walk)
 {
 	struct unwind_walk walk = { .tgid = (uint32_t)tgid };
@@ -123,12 +124,12 @@ static uint32_t kind_at(pid_t tgid, const void *address, struct unwind_walk *ret
 	return end ? 1000 + end : WIRE_MAPPING_KIND(walk.root);
 }
 
-/* A rule stands there that says something. */
+/* The address has a rule that is not a gap. */
 static void assert_rule_at(pid_t tgid, const void *address)
 {
 	struct unwind_walk walk;
 	const struct wire_rule *rule;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	assert_int_equal(kind_at(tgid, address, &walk), WIRE_MAPPING_TABLE);
 	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(walk.root), walk.owner,
@@ -140,7 +141,7 @@ static void assert_rule_at(pid_t tgid, const void *address)
 	assert_int_not_equal(rule->cfa, WIRE_CFA_NONE);
 }
 
-/* A test that fails leaves no children behind. */
+/* So that a test that fails leaves no children behind. */
 static void end_with_us(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -172,7 +173,7 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Our own code, libc's, the vDSO's, and what the kernel puts elsewhere. */
+/* Code of this program, of libc, of the vDSO, generated code, [vsyscall]. */
 static void test_live(void **state)
 {
 	void *jit = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -193,7 +194,7 @@ static void test_live(void **state)
 	assert_int_equal(kind_at(child, (const char *)jit + 8191, NULL), WIRE_MAPPING_JIT);
 	assert_int_equal(kind_at(child, (void *)0xffffffffff600000, NULL), WIRE_MAPPING_SPECIAL);
 	assert_int_equal(kind_at(child, (void *)4096, NULL), 1000 + WIRE_END_NO_MAPPING);
-	unwind_saw(unwind, child, frames, 1, WIRE_END_COMPLETE);
+	unwind_count_hits(unwind, child, frames, 1, WIRE_END_COMPLETE);
 	now = stats();
 	assert_int_equal(now.processes, 1);
 	assert_int_equal(now.pending, 0);
@@ -220,7 +221,7 @@ static void map_record(pid_t tgid, uint64_t time, uint64_t start, uint64_t size,
 	assert_int_equal(images_mmap(images, &record), 0);
 }
 
-/* fork shares, exec replaces, exit gives back. */
+/* fork shares a layout, exec replaces it, exit gives it back. */
 static void test_life(void **state)
 {
 	pid_t child = start_child();
@@ -240,7 +241,7 @@ static void test_life(void **state)
 	assert_rule_at(NOBODY, (const char *)qsort + 4);
 	assert_rule_at(NOBODY + 1, (const char *)qsort + 4);
 
-	/* What one of them maps is its own. */
+	/* What one of them maps, the others do not have. */
 	map_record(NOBODY, UINT64_MAX - 98, 0x10000, 4096, "//anon");
 	update();
 	assert_int_equal(kind_at(NOBODY, (void *)0x10000, NULL), WIRE_MAPPING_JIT);
@@ -262,7 +263,7 @@ static void test_life(void **state)
 	assert_int_equal(stats().processes, 1);
 	assert_rule_at(child, (const char *)qsort + 4);
 
-	/* Of one that comes and goes between two updates nothing is written. */
+	/* A process that comes and goes between two updates is not written. */
 	n_set = n_removed = 0;
 	assert_int_equal(images_fork(images, NOBODY + 2, child, UINT64_MAX - 93), 0);
 	assert_int_equal(images_exec(images, NOBODY + 2, UINT64_MAX - 92), 0);
@@ -272,7 +273,7 @@ static void test_life(void **state)
 	end_child(child);
 }
 
-/* Generated code that grows piece by piece, as JIT compilers make it: few updates, no growth. */
+/* Generated code that grows piece by piece, as a JIT's does: few updates, no more memory. */
 static void test_jit(void **state)
 {
 	uint64_t start = 0x7f0000000000;
@@ -294,21 +295,21 @@ static void test_jit(void **state)
 	assert_true(n_set < 100);
 	before = n_set;
 	assert_true(now.bytes <= bytes + WIRE_BLOCK_SIZE);
-	/* What was put off is written once it has rested. */
+	/* The last piece is written after some time. */
 	for (int i = 0; n_set == before && i < 1000000; i++)
 		update();
 	assert_int_equal(kind_at(NOBODY, (void *)(start + 3000 * 65536ull), NULL),
 			 WIRE_MAPPING_JIT);
 	assert_int_equal(kind_at(NOBODY, (void *)(start + 3000 * 65536ull + 4096), NULL),
 			 1000 + WIRE_END_NO_MAPPING);
-	/* A file is told at once. */
+	/* A file is written at once. */
 	map_record(NOBODY, 4000, 0x10000, 4096, "/no/such/file");
 	update();
 	assert_int_equal(kind_at(NOBODY, (void *)0x10000, NULL), WIRE_MAPPING_BROKEN);
 	assert_int_equal(stats().broken, 1);
 }
 
-/* More places than chunks have room for; each is found, up to the last that fits. */
+/* More mappings than chunks have room for: all that fit are found. */
 static void test_many_mappings(void **state)
 {
 	uint32_t n = 4000, fit = WIRE_MAX_CHUNKS * (WIRE_CHUNK_SLOTS - 1);
@@ -338,10 +339,10 @@ static void test_many_mappings(void **state)
 
 struct loaded {
 	pid_t pid;
-	void *code; /* in the library it has loaded */
+	void *code; /* in the loaded library */
 };
 
-/* A child that has a library loaded, by which path we say. */
+/* Starts a child that has loaded a library by that path. */
 static struct loaded start_loaded(const char *path)
 {
 	struct loaded loaded;
@@ -378,10 +379,10 @@ static void hit(const struct loaded *loaded)
 {
 	const uint64_t frame = (uint64_t)(uintptr_t)loaded->code;
 
-	unwind_saw(unwind, loaded->pid, &frame, 1, WIRE_END_COMPLETE);
+	unwind_count_hits(unwind, loaded->pid, &frame, 1, WIRE_END_COMPLETE);
 }
 
-/* Hits it until its table is there, for 20 s at most. */
+/* Hits the library until it has a table, for 20 s at most. */
 static void want(const struct loaded *loaded)
 {
 	time_t begin = time(NULL);
@@ -393,14 +394,14 @@ static void want(const struct loaded *loaded)
 	}
 }
 
-/* Three large libraries where two have room: who is hit stays, who is wanted comes. */
+/* Three large libraries, and room for two: those that are hit have tables. */
 static void test_eviction(void **state)
 {
 	char directory[] = "/tmp/test_unwind.XXXXXX", command[512];
 	struct loaded loaded[3];
 	struct unwind_walk before;
 	uint64_t evictions;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 #ifdef __SANITIZE_ADDRESS__
@@ -408,7 +409,7 @@ static void test_eviction(void **state)
 	skip();
 #endif
 	assert_non_null(mkdtemp(directory));
-	/* Three files, for they differ in size; their code is the same. */
+	/* Three files with the same code that differ in size. */
 	snprintf(command, sizeof(command),
 		 "for i in 1 2 3; do cp -L $(ldconfig -p | sed -n "
 		 "'s/.*libcrypto.so.3 .*=> //p' | head -1) %s/$i.so && "
@@ -425,7 +426,6 @@ static void test_eviction(void **state)
 		loaded[i] = start_loaded(command);
 		learn(loaded[i].pid);
 	}
-	/* The two that are wanted may have come after others, as a sanitizer's libraries. */
 	want(&loaded[0]);
 	want(&loaded[1]);
 	evictions = stats().evictions;
@@ -441,11 +441,11 @@ static void test_eviction(void **state)
 	assert_int_equal(kind_of(&loaded[1]), WIRE_MAPPING_TABLE);
 	assert_rule_at(loaded[2].pid, loaded[2].code);
 	assert_int_equal(stats().evictions, evictions + 1);
-	/* A walk that looked it up before does not go on in what has its blocks now. */
+	/* A walk that found the evicted table before ends. */
 	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(before.root), before.owner, 0, &row),
 			 WIRE_END_STALE);
 
-	/* Among those that are all in use none has to go. */
+	/* A table is not evicted for another while both are in use. */
 	for (int i = 0; i < 100; i++) {
 		hit(&loaded[1]);
 		hit(&loaded[2]);
@@ -455,7 +455,7 @@ static void test_eviction(void **state)
 	assert_int_equal(kind_of(&loaded[0]), WIRE_MAPPING_EVICTED);
 	assert_int_equal(stats().evictions, evictions + 1);
 
-	/* What nobody has mapped any more goes first. */
+	/* A table that nobody has mapped any more is evicted first. */
 	end_child(loaded[1].pid);
 	images_exit(images, loaded[1].pid, UINT64_MAX - 1);
 	for (time_t begin = time(NULL); kind_of(&loaded[0]) != WIRE_MAPPING_TABLE;) {
@@ -467,7 +467,7 @@ static void test_eviction(void **state)
 	assert_int_equal(kind_of(&loaded[2]), WIRE_MAPPING_TABLE);
 	assert_rule_at(loaded[0].pid, loaded[0].code);
 	assert_int_equal(stats().evictions, evictions + 2);
-	/* Each that came back may have been tried once more before there was room for it. */
+	/* An evicted table may have been compiled once more than needed, before there was room. */
 	assert_in_range(stats().compiled, stats().ready + stats().evicted + stats().no_cfi + 2,
 			stats().ready + stats().evicted + stats().no_cfi + 2 * (evictions + 2));
 	end_child(loaded[0].pid);
@@ -476,7 +476,7 @@ static void test_eviction(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-/* What one measurement compiled the next one loads. */
+/* A table that one measurement compiles is loaded by the next. */
 static void test_cache(void **state)
 {
 	char directory[] = "/tmp/test_unwind.XXXXXX", cache[64], command[64];
@@ -508,7 +508,7 @@ static void test_cache(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-/* All that runs, as a measurement of the whole machine has it. */
+/* All processes of this machine. */
 static void test_machine(void **state)
 {
 	struct error err = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows in blocks, found by the look-up that runs in the kernel: of made-up tables of all shapes,
- * and of real files, where every row's boundaries are compared with the flat rows.
+ * Rows packed into blocks, and found by the search that BPF programs use: made-up tables of all
+ * shapes, and real files, at the boundaries of each row.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tests/walk/memory_maps.h"
 #include "unwind/table.h"
 
 static struct blocks *blocks;
@@ -33,13 +34,13 @@ static const void *block_at(uint32_t id)
 	struct blocks_usage usage;
 
 	blocks_usage(blocks, &usage);
-	return id != WIRE_NO_BLOCK && id <= usage.there ? blocks_at(blocks, id) : NULL;
+	return id != WIRE_NO_BLOCK && id <= usage.allocated ? blocks_at(blocks, id) : NULL;
 }
 
 static int setup(void **state)
 {
 	(void)state;
-	assert_int_equal(unwind_maps_memory(&maps), 0);
+	assert_int_equal(memory_maps_new(&maps), 0);
 	assert_int_equal(blocks_new(maps, 128u << 20, &blocks), 0);
 	return 0;
 }
@@ -52,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Numbers that show that they are translated. */
+/* Any numbers that differ from the rules' own. */
 static uint16_t number_of(uint16_t rule)
 {
 	return (uint16_t)(rule * 3 + 1);
@@ -72,10 +73,10 @@ static struct table_tree pack(const struct unwind_row *rows, uint32_t n, uint32_
 	return tree;
 }
 
-static struct unwind_row_at assert_found(const struct table_tree *tree, uint32_t address,
-					 uint32_t wanted)
+static struct unwind_found_row assert_found(const struct table_tree *tree, uint32_t address,
+					    uint32_t wanted)
 {
-	struct unwind_row_at row = { .rule = 0xabcdef };
+	struct unwind_found_row row = { .rule = 0xabcdef };
 	uint32_t end = unwind_find_row(tree->root, tree->owner, address, &row);
 
 	if (end != WIRE_END_NONE || row.rule != wanted)
@@ -83,11 +84,11 @@ static struct unwind_row_at assert_found(const struct table_tree *tree, uint32_t
 	return row;
 }
 
-/* The same, and it is said to hold for none but the addresses from `first` to `last`. */
+/* As above; the row must not claim to hold for addresses outside of `first` to `last`. */
 static uint32_t assert_row(const struct table_tree *tree, uint32_t address, uint32_t wanted,
 			   uint32_t first, uint32_t last)
 {
-	struct unwind_row_at row = assert_found(tree, address, wanted);
+	struct unwind_found_row row = assert_found(tree, address, wanted);
 
 	if (row.before > 255 || row.before > address - first || row.after > 255 ||
 	    row.after > last - address)
@@ -97,8 +98,8 @@ static uint32_t assert_row(const struct table_tree *tree, uint32_t address, uint
 }
 
 /*
- * At, before and behind the first address of every row. Returns how many are known, where they
- * begin, to hold for all that they do.
+ * Compares at the first, a middle and the last address of each row. Returns for how many rows the
+ * search at the first address tells how far they hold.
  */
 static uint32_t assert_same(const struct table_tree *tree, const struct unwind_row *rows,
 			    uint32_t n)
@@ -139,13 +140,13 @@ static void test_shapes(void **state)
 			tree = pack(rows, sizes[s], 7);
 			assert_same(&tree, rows, sizes[s]);
 			table_release(blocks, &tree);
-			assert_int_equal(blocks_settle(blocks), 0);
+			assert_int_equal(blocks_wait_grace(blocks), 0);
 		}
 	}
 	free(rows);
 }
 
-/* The last address there is, and the widest leaf. */
+/* The first and the last address, and the widest leaf. */
 static void test_ends(void **state)
 {
 	const struct unwind_row rows[] = {
@@ -177,20 +178,20 @@ static void test_levels(void **state)
 	free(rows);
 }
 
-/* Whoever still holds the root of a table that went sees that it is another's. */
+/* A walk that refers to a released table finds another owner. */
 static void test_stale(void **state)
 {
 	const struct unwind_row rows[] = { { 0x1000, 5 }, { 0x2000, 6 } };
 	struct table_tree tree = pack(rows, 2, 1), next;
 	uint32_t root = tree.root;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 	table_release(blocks, &tree);
-	/* Until the grace period is over it stands. */
+	/* It is there until the grace period is over. */
 	assert_int_equal(unwind_find_row(root, 1, 0x1000, &row), WIRE_END_NONE);
 	assert_int_equal(row.rule, number_of(5));
-	assert_int_equal(blocks_settle(blocks), 0);
+	assert_int_equal(blocks_wait_grace(blocks), 0);
 	assert_int_equal(unwind_find_row(root, 1, 0x1000, &row), WIRE_END_STALE);
 	next = pack(rows, 2, 2);
 	assert_int_equal(next.root, root);
@@ -209,7 +210,7 @@ static void test_too_big(void **state)
 	struct blocks_usage usage;
 
 	(void)state;
-	assert_int_equal(unwind_maps_memory(&other), 0);
+	assert_int_equal(memory_maps_new(&other), 0);
 	assert_int_equal(blocks_new(other, 1, &small), 0);
 	for (uint32_t i = 0; i < 300; i++)
 		rows[i].address = i * 0x20000u;
@@ -217,7 +218,7 @@ static void test_too_big(void **state)
 	assert_int_equal(table_pack(small, rows, 200, numbers, 1, 55, &tree), -ENOSPC);
 	assert_int_equal(table_pack(small, rows, 200, numbers, 1, 54, &tree), 0);
 	blocks_usage(small, &usage);
-	assert_int_equal(usage.taken, 201);
+	assert_int_equal(usage.used, 201);
 	table_release(small, &tree);
 	blocks_free(small);
 	unwind_maps_close(other);
@@ -238,14 +239,14 @@ static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 	assert_int_equal(unwind_rows_compile(fd, book, &rows, &err), 0);
 	close(fd);
 	tree = pack(rows.rows, rows.n, 77);
-	/* All but the last of each leaf. */
+	/* For all rows but the last of each leaf. */
 	assert_true(assert_same(&tree, rows.rows, rows.n) + tree.n >= rows.n);
 	*ret_blocks = tree.n;
 	n = rows.n;
 	printf("%s: %llu rows in %u blocks, %.2f bytes a row\n", path, (unsigned long long)n,
 	       tree.n, tree.n * (double)WIRE_BLOCK_SIZE / (double)n);
 	table_release(blocks, &tree);
-	blocks_settle(blocks);
+	blocks_wait_grace(blocks);
 	unwind_rows_free(&rows);
 	rule_table_free(book);
 	return n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The look-ups of bpf/unwind_step.h over tables that a test wrote. Include it after the test's
- * own NATIVE_BLOCK(block) and NATIVE_PROCESS(tgid).
+ * The searches of bpf/unwind_find.h over tables that a test wrote. The test defines
+ * NATIVE_BLOCK(block) and NATIVE_PROCESS(tgid) first.
  */
 #ifndef STACKTALLY_TESTS_UNWIND_NATIVE_H
 #define STACKTALLY_TESTS_UNWIND_NATIVE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables in plain memory: their blocks. Rules and processes come from unwind/unwind.h. */
+#include "tests/walk/memory_maps.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "base/own.h"
-#include "unwind/kernel_maps.h"
 
 struct memory_maps {
 	struct unwind_maps maps;
@@ -22,15 +22,15 @@ static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, vo
 			maps->segments[first + i] =
 				aligned_alloc(WIRE_BLOCK_SIZE, UNWIND_SEGMENT_SIZE);
 		if (!maps->segments[first + i])
-			return -ENOMEM; /* the next attempt uses the earlier ones */
+			return -ENOMEM; /* those before are taken next time */
 		memset(maps->segments[first + i], 0, UNWIND_SEGMENT_SIZE);
 		ret_memory[i] = maps->segments[first + i];
 	}
 	return 0;
 }
 
-/* Tests walk between two changes: nothing to wait for. */
-static int settle(struct unwind_maps *maps)
+/* Walks of tests run between two changes. */
+static int wait_grace(struct unwind_maps *maps)
 {
 	(void)maps;
 	return 0;
@@ -67,7 +67,7 @@ static void close_maps(struct unwind_maps *base)
 	free(maps);
 }
 
-int unwind_maps_memory(struct unwind_maps **ret_maps)
+int memory_maps_new(struct unwind_maps **ret_maps)
 {
 	struct memory_maps *maps = calloc(1, sizeof(*maps));
 
@@ -75,7 +75,7 @@ int unwind_maps_memory(struct unwind_maps **ret_maps)
 		return -ENOMEM;
 	maps->maps = (struct unwind_maps){
 		.add_segments = add_segments,
-		.settle = settle,
+		.wait_grace = wait_grace,
 		.set_rules = set_rules,
 		.set_process = set_process,
 		.remove_process = remove_process,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lookups that are cached from walk to walk: used by the same layout only, never by another. */
+/* Cached rules: used again for the same layout and the same addresses, and for no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,10 +24,10 @@ static struct {
 	} mappings;
 	struct wire_process process;
 	struct wire_rule rule;
-	struct unwind_found kept;
+	struct unwind_cached_rule cached;
 	uint64_t stack[2];
 	uint32_t searches;
-	uint32_t before, after; /* bytes around an address for which its row holds */
+	uint32_t before, after; /* what find_row() returns */
 } image;
 
 static int read_stack(void *to, uint32_t size, uint64_t address)
@@ -40,11 +40,12 @@ static int read_stack(void *to, uint32_t size, uint64_t address)
 	return 0;
 }
 
-static uint32_t find_row(uint32_t address, struct unwind_row_at *ret_row)
+static uint32_t find_row(uint32_t address, struct unwind_found_row *ret_row)
 {
 	image.searches++;
-	*ret_row =
-		(struct unwind_row_at){ .rule = 1, .before = image.before, .after = image.after };
+	*ret_row = (struct unwind_found_row){ .rule = 1,
+					      .before = image.before,
+					      .after = image.after };
 	return address < 0x1000 ? WIRE_END_NONE : WIRE_END_STALE;
 }
 
@@ -65,17 +66,17 @@ static const struct wire_process *process_of(uint32_t tgid)
 
 #define UNWIND_CONTEXT
 #define UNWIND_PASS
-#define UNWIND_INLINE		       static inline __attribute__((unused))
-#define UNWIND_READ(to, size, address) read_stack(to, size, address)
-#define UNWIND_BLOCK(block)	       block_at(block)
-#define UNWIND_RULE(number)	       rule_at(number)
-#define UNWIND_PROCESS(tgid)	       process_of(tgid)
-#define UNWIND_FOUND(walk, address)    ((void)(walk), (void)(address), &image.kept)
+#define UNWIND_INLINE			  static inline __attribute__((unused))
+#define UNWIND_READ(to, size, address)	  read_stack(to, size, address)
+#define UNWIND_BLOCK(block)		  block_at(block)
+#define UNWIND_RULE(number)		  rule_at(number)
+#define UNWIND_PROCESS(tgid)		  process_of(tgid)
+#define UNWIND_CACHED_RULE(walk, address) ((void)(walk), (void)(address), &image.cached)
 #define UNWIND_FIND_ROW(root, owner, address, ret_row)                                             \
 	((void)(root), (void)(owner), find_row(address, ret_row))
 #include "bpf/unwind_step.h"
 
-/* A file's code from CODE on, functions that took 16 bytes, and a stack with one such caller. */
+/* A file's code at CODE, whose one rule is for frames of 16 bytes, and a stack with one caller. */
 static int setup(void **state)
 {
 	(void)state;
@@ -118,7 +119,7 @@ static void assert_at_caller(const struct unwind_walk *walk)
 	assert_int_equal(walk->callee_owner, 3);
 }
 
-static void test_taken_again(void **state)
+static void test_used_again(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -150,7 +151,7 @@ static void step_at(uint64_t pc, uint32_t searches)
 	assert_int_equal(image.searches, searches);
 }
 
-/* For the addresses that the row holds for, and no other. */
+/* Used for the addresses that the row holds for, and no others. */
 static void test_for_a_row(void **state)
 {
 	(void)state;
@@ -164,7 +165,7 @@ static void test_for_a_row(void **state)
 	step_at(CODE + 0x110 - 4, 4);
 }
 
-/* It is kept for one block, ... */
+/* Used within one block of code, ... */
 static void test_for_a_block(void **state)
 {
 	(void)state;
@@ -177,7 +178,7 @@ static void test_for_a_block(void **state)
 	step_at(CODE + 0x1ff, 4);
 }
 
-/* ... and for nothing beyond the mapping. */
+/* ... and not beyond the mapping. */
 static void test_for_a_mapping(void **state)
 {
 	struct unwind_walk walk = walk_from(CODE + 0x90, 5);
@@ -219,15 +220,15 @@ static void test_nothing_without_a_layout(void **state)
 	struct unwind_walk walk = walk_from(0, 0);
 
 	(void)state;
-	/* What was never written is not the rule for address 0. */
+	/* An empty entry is not a rule for address 0. */
 	assert_int_equal(unwind_step(&walk), WIRE_END_NO_MAPPING);
 	walk = walk_from(CODE + 0x100, 0);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	assert_int_equal(walk.layout, 5);
-	assert_int_equal(image.kept.layout, 5);
+	assert_int_equal(image.cached.layout, 5);
 }
 
-/* A walk is not resumed if the mappings have changed since it began. */
+/* A walk ends if the mappings have changed since it began. */
 static void test_changed_meanwhile(void **state)
 {
 	struct unwind_walk walk = walk_from(CODE + 0x100, 5);
@@ -235,10 +236,10 @@ static void test_changed_meanwhile(void **state)
 	(void)state;
 	change_layout();
 	assert_int_equal(unwind_step(&walk), WIRE_END_STALE);
-	assert_int_equal(image.kept.layout, 0);
+	assert_int_equal(image.cached.layout, 0);
 }
 
-static void test_no_row_is_not_kept(void **state)
+static void test_no_row_is_not_cached(void **state)
 {
 	struct unwind_walk walk;
 
@@ -246,13 +247,13 @@ static void test_no_row_is_not_kept(void **state)
 	image.mappings.all.slots[1].end = CODE + 0x10000;
 	walk = walk_from(CODE + 0x2000, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_STALE);
-	assert_int_equal(image.kept.layout, 0);
+	assert_int_equal(image.cached.layout, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_taken_again, setup),
+		cmocka_unit_test_setup(test_used_again, setup),
 		cmocka_unit_test_setup(test_not_for_another_address, setup),
 		cmocka_unit_test_setup(test_for_a_row, setup),
 		cmocka_unit_test_setup(test_for_a_block, setup),
@@ -260,7 +261,7 @@ int main(void)
 		cmocka_unit_test_setup(test_not_for_another_layout, setup),
 		cmocka_unit_test_setup(test_nothing_without_a_layout, setup),
 		cmocka_unit_test_setup(test_changed_meanwhile, setup),
-		cmocka_unit_test_setup(test_no_row_is_not_kept, setup),
+		cmocka_unit_test_setup(test_no_row_is_not_cached, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The content of a file of the cache, in the byte order of the machine: a header; rules; the rows'
- * addresses; the rows' rules.
+ * A file of the cache, in the machine's byte order: struct header; rules; addresses of the rows;
+ * indices of the rows' rules.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -10,14 +10,14 @@
 
 #include <zlib.h>
 
-#include "unwind/table_cache.h"
+#include "unwind/table_cache_internal.h"
 
 #define MAGIC "sttable\n"
 
 struct header {
 	char magic[8];
 	uint32_t version;
-	uint32_t checksum; /* CRC-32 of the whole file, this being 0 */
+	uint32_t checksum; /* CRC-32 of the whole file with this as 0 */
 	struct table_identity identity;
 	uint32_t n_rules, n_rows;
 	struct unwind_counts counts;
@@ -26,15 +26,15 @@ struct header {
 _Static_assert(sizeof(struct table_identity) == 56, "no padding");
 _Static_assert(sizeof(struct header) == 80 + sizeof(struct unwind_counts), "no padding");
 
-/* A file on its way through memory, a piece at a time, which is the same for all. */
+/* A file that is read piece by piece, through one buffer. */
 struct reading {
 	int fd;
 	uint64_t at;
-	uLong crc; /* of what was read */
+	uLong crc; /* of the bytes read so far */
 	uint8_t piece[32768];
 };
 
-/* The next bytes, at most a piece of them; valid until the next call. NULL: they are not there. */
+/* Reads the next bytes, at most a piece; valid until the next call. NULL: the file is too short. */
 static const void *next_bytes(struct reading *reading, size_t size)
 {
 	size_t done = 0;
@@ -54,7 +54,7 @@ static const void *next_bytes(struct reading *reading, size_t size)
 	return reading->piece;
 }
 
-/* How many elements the next piece has, of so many that are left. */
+/* How many of `left` elements of `size` bytes the next piece has. */
 static uint32_t in_piece(const struct reading *reading, uint32_t left, size_t size)
 {
 	uint32_t most = (uint32_t)(sizeof(reading->piece) / size);
@@ -71,7 +71,7 @@ static bool is_rule(const struct wire_rule *rule)
 		(rule->fp_offset >= 0 && rule->fp_offset < WIRE_N_REGISTERS));
 }
 
-/* The header, its checksum apart, whose sizes are those of the file. */
+/* Reads the header; false when it is not of this identity or does not fit the file's size. */
 static bool take_header(struct reading *reading, size_t size, const struct table_identity *identity,
 			struct header *header, uint32_t *ret_checksum)
 {
@@ -94,17 +94,17 @@ static bool take_header(struct reading *reading, size_t size, const struct table
 	return wanted == size;
 }
 
-static bool take_rules(struct reading *reading, uint32_t n, struct rule_table *book,
+static bool take_rules(struct reading *reading, uint32_t n, struct rule_table *rules,
 		       uint16_t *numbers)
 {
 	for (uint32_t done = 0; done < n;) {
 		uint32_t some = in_piece(reading, n - done, sizeof(struct wire_rule));
-		const struct wire_rule *rules = next_bytes(reading, some * sizeof(*rules));
+		const struct wire_rule *read = next_bytes(reading, some * sizeof(*read));
 
 		for (uint32_t i = 0; i < some; i++) {
-			if (!rules || !is_rule(&rules[i]))
+			if (!read || !is_rule(&read[i]))
 				return false;
-			numbers[done + i] = rule_table_add(book, &rules[i]);
+			numbers[done + i] = rule_table_add(rules, &read[i]);
 		}
 		done += some;
 	}
@@ -142,8 +142,8 @@ static bool take_numbers(struct reading *reading, const struct header *header,
 	return true;
 }
 
-int table_cache_read(int fd, size_t size, const struct table_identity *identity,
-		     struct rule_table *book, struct unwind_rows *ret_rows)
+int table_cache_file_read(int fd, size_t size, const struct table_identity *identity,
+			  struct rule_table *rules, struct unwind_rows *ret_rows)
 {
 	own(own_free) struct reading *reading = malloc(sizeof(*reading));
 	own(own_free) uint16_t *numbers = NULL;
@@ -161,7 +161,7 @@ int table_cache_read(int fd, size_t size, const struct table_identity *identity,
 	rows = malloc((header.n_rows + (size_t)1) * sizeof(*rows));
 	if (!numbers || !rows)
 		return -ENOMEM;
-	if (!take_rules(reading, header.n_rules, book, numbers) ||
+	if (!take_rules(reading, header.n_rules, rules, numbers) ||
 	    !take_addresses(reading, header.n_rows, rows) ||
 	    !take_numbers(reading, &header, numbers, rows) || reading->crc != checksum)
 		return -EBADMSG;
@@ -170,26 +170,26 @@ int table_cache_read(int fd, size_t size, const struct table_identity *identity,
 	return 0;
 }
 
-int table_cache_format(const struct table_identity *identity, const struct rule_table *book,
-		       const struct unwind_rows *rows, void **ret_bytes, size_t *ret_size)
+int table_cache_file_format(const struct table_identity *identity, const struct rule_table *rules,
+			    const struct unwind_rows *rows, void **ret_bytes, size_t *ret_size)
 {
 	struct header header = { .version = TABLE_CACHE_VERSION,
 				 .identity = *identity,
 				 .n_rows = rows->n,
 				 .counts = rows->counts };
-	const struct wire_rule *rules = rule_table_rules(book, &header.n_rules);
+	const struct wire_rule *all = rule_table_rules(rules, &header.n_rules);
 	uint8_t *bytes, *at;
 	size_t size;
 
 	memcpy(header.magic, MAGIC, sizeof(header.magic));
-	size = sizeof(header) + (size_t)header.n_rules * sizeof(*rules) +
+	size = sizeof(header) + (size_t)header.n_rules * sizeof(*all) +
 	       (size_t)rows->n * (sizeof(uint32_t) + sizeof(uint16_t));
 	bytes = calloc(1, size);
 	if (!bytes)
 		return -ENOMEM;
 	at = bytes + sizeof(header);
-	memcpy(at, rules, header.n_rules * sizeof(*rules));
-	at += header.n_rules * sizeof(*rules);
+	memcpy(at, all, header.n_rules * sizeof(*all));
+	at += header.n_rules * sizeof(*all);
 	for (uint32_t i = 0; i < rows->n; i++, at += sizeof(uint32_t))
 		memcpy(at, &rows->rows[i].address, sizeof(uint32_t));
 	for (uint32_t i = 0; i < rows->n; i++, at += sizeof(uint16_t))

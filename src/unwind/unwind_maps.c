@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables in BPF maps. */
+#include "unwind/unwind_maps.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,14 +12,13 @@
 
 #include "base/own.h"
 #include "base/thread.h"
-#include "unwind/kernel_maps.h"
 
 #define RULES_SIZE (WIRE_MAX_RULES * sizeof(struct wire_rule))
 
 struct kernel_maps {
 	struct unwind_maps maps;
 	int segments, processes;    /* borrowed */
-	__u64 *changes;		    /* of the processes, borrowed */
+	__u64 *changes;		    /* unwind_changes, borrowed */
 	struct wire_rule *rules;    /* the map's memory; NULL: not mapped */
 	int waiting_inner, waiting; /* a map of maps that is updated in order to wait */
 	void *memory[WIRE_MAX_SEGMENTS];
@@ -39,9 +39,9 @@ int unwind_maps_new_segment(void)
 }
 
 /*
- * Segments on their way into the map of maps. Each update of one waits for a grace period, of some
- * 10 ms, after programs see it: nobody else has to. One of many waits once where the kernel knows
- * batches of them (9263dddc7b6f, 5.17).
+ * Segments that a thread enters into the map of maps. Each update of such a map is visible to
+ * programs at once, but returns after a grace period of some 10 ms. A batch waits only once, where
+ * the kernel has batches for these maps (9263dddc7b6f, Linux 5.17).
  */
 struct entry {
 	int outer; /* borrowed */
@@ -54,7 +54,7 @@ struct entry {
 
 static void entry_free(struct entry *entry)
 {
-	/* The outer map, or else our mapping, holds them. */
+	/* The outer map and our memory mapping keep the segments alive. */
 	for (uint32_t i = 0; i < entry->n; i++)
 		own_fd(&entry->fds[i]);
 	free(entry->fds);
@@ -90,7 +90,7 @@ static void *enter(void *context)
 	return NULL;
 }
 
-/* Waits for the end of what was begun last; 0 or what the kernel said. */
+/* Waits for the last entry to be over; 0 or its negative errno. */
 static int finish_entry(struct kernel_maps *maps)
 {
 	struct entry *entry = maps->entry;
@@ -105,7 +105,7 @@ static int finish_entry(struct kernel_maps *maps)
 	return r;
 }
 
-/* Starts to enter segments; returns when programs see them. Takes the entry over. */
+/* Enters segments; returns when they are visible to programs. Takes the entry over. */
 static int begin_entry(struct kernel_maps *maps, struct entry *entry)
 {
 	const struct timespec shortly = { .tv_nsec = 20000 };
@@ -193,10 +193,10 @@ static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, vo
 }
 
 /*
- * Any update of a map of maps returns after a grace period, once no program that ran before can
- * still be running (1ae80cf31938, 4.18). This one is made for nothing else.
+ * Any update of a map of maps returns after a grace period: when no program that ran before is
+ * still running (1ae80cf31938, Linux 4.18). The map `waiting` exists for that only.
  */
-static int settle(struct unwind_maps *base)
+static int wait_grace(struct unwind_maps *base)
 {
 	struct kernel_maps *maps = of(base);
 	uint32_t zero = 0;
@@ -207,7 +207,7 @@ static int settle(struct unwind_maps *base)
 static int set_rules(struct unwind_maps *base, uint32_t first, const struct wire_rule *rules,
 		     uint32_t n)
 {
-	/* Nothing leads to them yet. */
+	/* No row refers to them yet. */
 	memcpy(of(base)->rules + first, rules, n * sizeof(*rules));
 	return 0;
 }
@@ -259,14 +259,15 @@ int unwind_maps_kernel(int segments, int rules, int processes, __u64 *changes,
 		       struct unwind_maps **ret_maps)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options);
+	own(own_unwind_maps_close) struct unwind_maps *opened = NULL;
 	struct kernel_maps *maps = calloc(1, sizeof(*maps));
-	int r = 0;
+	int r;
 
 	if (!maps)
 		return -ENOMEM;
 	*maps = (struct kernel_maps){
 		.maps = { .add_segments = add_segments,
-			  .settle = settle,
+			  .wait_grace = wait_grace,
 			  .set_rules = set_rules,
 			  .set_process = set_process,
 			  .remove_process = remove_process,
@@ -277,25 +278,19 @@ int unwind_maps_kernel(int segments, int rules, int processes, __u64 *changes,
 		.waiting_inner = -1,
 		.waiting = -1,
 	};
+	opened = &maps->maps;
 	r = map_rules(maps, rules);
-	if (r < 0) {
-		close_maps(&maps->maps);
+	if (r < 0)
 		return r;
-	}
 	maps->waiting_inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_wait", sizeof(uint32_t),
 					     sizeof(uint32_t), 1, NULL);
-	if (maps->waiting_inner < 0) {
-		r = maps->waiting_inner;
-	} else {
-		options.inner_map_fd = (uint32_t)maps->waiting_inner;
-		maps->waiting = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "unwind_waits",
-					       sizeof(uint32_t), sizeof(uint32_t), 1, &options);
-		r = maps->waiting < 0 ? maps->waiting : 0;
-	}
-	if (r < 0) {
-		close_maps(&maps->maps);
-		return r;
-	}
-	*ret_maps = &maps->maps;
+	if (maps->waiting_inner < 0)
+		return maps->waiting_inner;
+	options.inner_map_fd = (uint32_t)maps->waiting_inner;
+	maps->waiting = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "unwind_waits", sizeof(uint32_t),
+				       sizeof(uint32_t), 1, &options);
+	if (maps->waiting < 0)
+		return maps->waiting;
+	*ret_maps = take_ptr(opened);
 	return 0;
 }

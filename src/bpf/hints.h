@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Hints to the compiler and to the BPF verifier. None of them changes a result.
+ */
+#ifndef STACKTALLY_BPF_HINTS_H
+#define STACKTALLY_BPF_HINTS_H
+
+/*
+ * Makes the compiler forget what it knows of `value`. It then uses the register that was checked,
+ * not a copy or a range that only the compiler can prove, and emits no branch where the source has
+ * none. This is no instruction, so the verifier, which follows registers, knows what it knew.
+ */
+#define OPAQUE(value) asm volatile("" : "+r"(value))
+
+/*
+ * A step of a binary search over [low, high): the half from `middle` on if `key` <= `wanted`, else
+ * the half below it. Keys and `wanted` differ by less than 2^63. Without a branch, the verifier has
+ * one path to follow and the processor nothing to mispredict; OPAQUE() keeps the compiler from
+ * making one.
+ */
+#define BISECT(low, high, middle, key, wanted)                                                     \
+	do {                                                                                       \
+		__u64 above = (wanted) - (__u64)(key);                                             \
+                                                                                                   \
+		OPAQUE(above);                                                                     \
+		above = (__u64)((__s64)above >> 63);                                               \
+		OPAQUE(above);                                                                     \
+		(low) += ((middle) - (low)) & ~above;                                              \
+		(high) -= ((high) - (middle)) & above;                                             \
+	} while (0)
+
+/* For conditions that nearly every frame shares: its instructions then lie in a row. */
+#define LIKELY(condition)   __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+#endif

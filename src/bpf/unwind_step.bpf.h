@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The step of bpf/unwind_step.h on a scratch slot's walk, by the tables in BPF maps.
+ *
+ * The step and its two searches are global functions: the verifier checks each once, however many
+ * ways lead to it. On Linux 5.10 the arguments of such functions must be numbers, so they look up
+ * the slot.
+ */
+#ifndef STACKTALLY_BPF_UNWIND_STEP_BPF_H
+#define STACKTALLY_BPF_UNWIND_STEP_BPF_H
+
+#include "bpf/scratch.bpf.h"
+#include "bpf/unwind_cache.bpf.h"
+#include "bpf/unwind_tables.bpf.h"
+#include "bpf/window.bpf.h"
+
+#define UNWIND_CONTEXT                                                                             \
+	, __u32 number __attribute__((unused)), struct scratch *slot __attribute__((unused))
+#define UNWIND_PASS , number, slot
+#define UNWIND_READ(to, size, address)                                                             \
+	((size) <= WINDOW_MOST ? window_read(slot, number, to, size, address)                      \
+			       : bpf_probe_read_user(to, size, (const void *)(address)))
+#define UNWIND_BLOCK(block)			       look_up_block(block)
+#define UNWIND_RULE(number)			       look_up_rule(number)
+#define UNWIND_PROCESS(tgid)			       look_up_process(tgid)
+#define UNWIND_CACHED_RULE(walk, address)	       cached_rule(slot, address)
+#define UNWIND_FIND_MAPPING(walk, address)	       find_mapping(number, address)
+#define UNWIND_FIND_ROW(root, owner, address, ret_row) find_row_apart(root, owner, address, ret_row)
+#define UNWIND_INLINE				       static __always_inline
+/* Through memory, which the verifier does not follow: else it would go on once for each value. */
+#define UNWIND_FORGET(walk, value)                                                                 \
+	(*(volatile __u32 *)&(walk)->forgotten = (value), *(volatile __u32 *)&(walk)->forgotten)
+#include "bpf/unwind_find.h"
+
+/* Bits 0-7: enum wire_end; 8-15 and 16-31: bytes before and after; 32-63: the rule's number. */
+__noinline __u64 find_row(__u32 root, __u32 owner, __u32 address)
+{
+	struct unwind_found_row row;
+	__u64 end = unwind_find_row(root, owner, address, &row, 0, NULL);
+
+	return (__u64)row.rule << 32 | row.after << 16 | row.before << 8 | end;
+}
+
+static __always_inline __u32 find_row_apart(__u32 root, __u32 owner, __u32 address,
+					    struct unwind_found_row *ret_row)
+{
+	__u64 found = find_row(root, owner, address);
+
+	ret_row->rule = found >> 32;
+	ret_row->before = found >> 8 & 0xff;
+	ret_row->after = found >> 16 & 0xff;
+	return found & 0xff;
+}
+
+/* As unwind_find_mapping(), for the slot's walk. */
+__noinline int find_mapping(__u32 number, __u64 address)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u32 end;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	if (take_cached_mapping(slot, address))
+		return WIRE_END_NONE;
+	end = unwind_find_mapping(&slot->walk, address, number, slot);
+	/* A mapping without a table may get one while the layout stays the same. */
+	if (!end && WIRE_MAPPING_KIND(slot->walk.root) == WIRE_MAPPING_TABLE)
+		cache_mapping(slot);
+	return (int)end;
+}
+
+#include "bpf/unwind_step.h"
+
+/* As unwind_step(), for the slot's walk. */
+__noinline int step_once(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+
+	return slot ? (int)unwind_step(&slot->walk, number, slot) : WIRE_END_STALE;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * User stacks by unwinding tables: registers, then steps (bpf/unwind_step.bpf.h) until the walk
+ * ends.
+ */
+#ifndef STACKTALLY_BPF_UNWIND_USER_BPF_H
+#define STACKTALLY_BPF_UNWIND_USER_BPF_H
+
+#include "bpf/scratch.bpf.h"
+#include "bpf/unwind_cache.bpf.h"
+#include "bpf/unwind_step.bpf.h"
+#include "bpf/user_registers.bpf.h"
+
+/* Prepares the slot's walk, which has its registers, for the first step. */
+static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
+{
+	struct unwind_walk *walk = &slot->walk;
+
+	walk->layout = layout_of(slot, tgid);
+	walk->known = UNWIND_ALL_KNOWN;
+	walk->rbx_at = 0;
+	walk->start = 0;
+	walk->end = 0;
+	walk->callee_owner = 0;
+	walk->tgid = tgid;
+	walk->may_chain = config.unwind == WIRE_UNWIND_AUTO;
+	walk->by_chain = 0;
+	walk->assumed = 0;
+	walk->last_rule = 0;
+}
+
+/*
+ * Writes the frame that the walk is at, the `n`th, to frames[at]. Returns how many were written: 1,
+ * or 0 when there is no room.
+ */
+static __always_inline __u32 put_frame(struct scratch *slot, __u64 at, __u64 n)
+{
+	const struct unwind_walk *walk = &slot->walk;
+	__u64 is_caller;
+
+	OPAQUE(at);
+	if (at >= 2 * WIRE_MAX_DEPTH)
+		return 0;
+	/* All factors are 0 or 1. Without a branch, the verifier has one path from here. */
+	OPAQUE(n);
+	is_caller = -n >> 63;
+	slot->frames[at] = walk->pc | (is_caller & walk->exact) * WIRE_FRAME_EXACT |
+			   walk->by_chain * WIRE_FRAME_POINTER;
+	return 1;
+}
+
+#define WALK_STEPS 32
+
+/*
+ * Writes up to WALK_STEPS more frames to frames[first...]; `done` are there already. Returns how
+ * many, and above 16 bits the enum wire_end. A global function with a short loop: the verifier goes
+ * through each round once.
+ */
+__noinline int walk_some(__u32 number, __u32 first, __u32 done)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u32 n = 0, end = WIRE_END_NONE;
+
+	if (!slot)
+		return WIRE_END_STALE << 16;
+	while (!end && n < WALK_STEPS) {
+		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n)) {
+			end = WIRE_END_DEPTH;
+			break;
+		}
+		n++;
+		end = step_once(number);
+	}
+	return n | end << 16;
+}
+
+/* Writes frames to frames[first...] until the walk ends; returns how many. */
+static __always_inline __u32 walk_frames(__u32 number, __u32 first, __u32 *ret_end)
+{
+	__u32 end = WIRE_END_NONE, n = 0;
+
+	/* The verifier knows user_depth, a constant, and goes through no more rounds than needed.
+	 */
+	for (__u32 i = 0; !end && i < config.user_depth; i += WALK_STEPS) {
+		__u32 some = walk_some(number, first + n, n);
+
+		n += some & 0xffff;
+		end = some >> 16;
+		OPAQUE(n);
+		OPAQUE(end);
+	}
+	*ret_end = end ? end : WIRE_END_DEPTH;
+	return n;
+}
+
+/* The task is in execve(), and its old stack is unmapped already. */
+static __always_inline bool lost_its_stack(const struct task_struct *task,
+					   const struct unwind_walk *walk)
+{
+	__u64 word;
+
+	return bpf_core_field_exists(task->in_execve) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) &&
+	       bpf_probe_read_user(&word, sizeof(word), (void *)walk->registers[UNWIND_SP]);
+}
+
+/*
+ * Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. `sampled`: a
+ * clock fired, so the processor's caches are probably cold.
+ */
+static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
+					const struct task_struct *task, struct scratch *slot,
+					__u32 number, __u32 first, bool sampled)
+{
+	struct unwind_walk *walk = &slot->walk;
+	__u32 end, n = 0;
+
+	slot->stack.n_user = 0;
+	walk->layout = 0;
+	if (!slot->stack.image) { /* a kernel thread */
+		slot->stack.end = WIRE_END_NONE;
+		return;
+	}
+	end = user_registers(ctx, in_user, task, slot);
+	if (end) {
+		slot->stack.end = end;
+		return;
+	}
+	walk_begin(slot, slot->stack.tgid);
+	if (sampled)
+		prefetch_walk(slot);
+	slot->window.size = 0;
+	if (config.unwind == WIRE_UNWIND_NONE) {
+		n = put_frame(slot, first, 0);
+	} else {
+		n = walk_frames(number, first, &end);
+		if (n == 1 && end == WIRE_END_SPECIAL && was_out_of_line(task, walk))
+			n = walk_frames(number, first, &end);
+	}
+	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
+		end = WIRE_END_NONE;
+		n = 0;
+	}
+	slot->stack.n_user = n;
+	slot->last_first = first;
+	slot->last_n = n;
+	slot->last_layout = walk->layout;
+	slot->stack.end = end;
+	if (walk->assumed)
+		slot->stack.flags |= WIRE_STACK_ASSUMED;
+}
+
+#endif

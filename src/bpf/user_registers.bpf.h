@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The user registers that a walk begins with: those of the event if it hit user code, else those
+ * that the kernel saved when it was entered.
+ */
+#ifndef STACKTALLY_BPF_USER_REGISTERS_BPF_H
+#define STACKTALLY_BPF_USER_REGISTERS_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/kernel.bpf.h"
+#include "bpf/scratch.bpf.h"
+
+#ifdef __TARGET_ARCH_x86
+
+#define USER_CS_64 0x33 /* __USER_CS */
+#define RING_3	   3
+
+/* Where the kernel saved the user registers of the current task. */
+static __always_inline const void *saved_registers(const struct task_struct *task)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return (const void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	return BPF_CORE_READ(task, stack) + KERNEL_STACK_SIZE - sizeof(struct pt_regs);
+}
+
+/* From struct pt_regs to DWARF's order of registers. */
+#define TAKE_REGISTERS(walk, from)                                                                 \
+	do {                                                                                       \
+		(walk)->registers[0] = (from)->rax;                                                \
+		(walk)->registers[1] = (from)->rdx;                                                \
+		(walk)->registers[2] = (from)->rcx;                                                \
+		(walk)->registers[3] = (from)->rbx;                                                \
+		(walk)->registers[4] = (from)->rsi;                                                \
+		(walk)->registers[5] = (from)->rdi;                                                \
+		(walk)->registers[6] = (from)->rbp;                                                \
+		(walk)->registers[7] = (from)->rsp;                                                \
+		(walk)->registers[8] = (from)->r8;                                                 \
+		(walk)->registers[9] = (from)->r9;                                                 \
+		(walk)->registers[10] = (from)->r10;                                               \
+		(walk)->registers[11] = (from)->r11;                                               \
+		(walk)->registers[12] = (from)->r12;                                               \
+		(walk)->registers[13] = (from)->r13;                                               \
+		(walk)->registers[14] = (from)->r14;                                               \
+		(walk)->registers[15] = (from)->r15;                                               \
+		(walk)->pc = (from)->rip;                                                          \
+	} while (0)
+
+/*
+ * Puts the user registers into the slot's walk: those of `ctx` if `in_user`, else the saved ones.
+ * WIRE_END_NONE, WIRE_END_REGISTERS (not to be had) or WIRE_END_COMPAT (a 32-bit process).
+ */
+static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_user,
+					    const struct task_struct *task, struct scratch *slot)
+{
+	struct unwind_walk *walk = &slot->walk;
+	struct pt_regs *saved = &slot->registers;
+	__u64 code_segment;
+
+	walk->exact = 1;
+	if (in_user) {
+		TAKE_REGISTERS(walk, ctx);
+		code_segment = ctx->cs;
+	} else {
+		if (bpf_probe_read_kernel(saved, sizeof(*saved), saved_registers(task)))
+			return WIRE_END_REGISTERS;
+		TAKE_REGISTERS(walk, saved);
+		code_segment = saved->cs;
+		/*
+		 * rip after a `syscall` instruction is a return address: the instruction also left
+		 * it in rcx. They differ where the kernel returns to somewhere else: the start of a
+		 * program, a signal handler, or the same system call once more.
+		 */
+		if ((__s64)saved->orig_rax >= 0 && saved->rcx == saved->rip)
+			walk->exact = 0;
+	}
+	if ((code_segment & RING_3) != RING_3)
+		return WIRE_END_REGISTERS;
+	return code_segment == USER_CS_64 ? WIRE_END_NONE : WIRE_END_COMPAT;
+}
+
+#else
+#error "the user registers of this architecture are not known yet"
+#endif
+
+#define XOL_SLOT 128 /* UPROBE_XOL_SLOT_BYTES: more than an instruction takes */
+
+/*
+ * The kernel executes an instruction that a uprobe replaced out of line, in [uprobes]. If the walk
+ * begins there, moves it to the probed instruction and returns true.
+ */
+static __always_inline bool was_out_of_line(const struct task_struct *task,
+					    struct unwind_walk *walk)
+{
+	const struct uprobe_task *probed = NULL;
+	__u64 copy, offset;
+
+	if (!bpf_core_field_exists(task->utask) || !bpf_core_field_exists(probed->xol_vaddr))
+		return false;
+	probed = BPF_CORE_READ(task, utask);
+	if (!probed)
+		return false;
+	copy = BPF_CORE_READ(probed, xol_vaddr);
+	offset = walk->pc - copy;
+	if (!copy || offset >= XOL_SLOT)
+		return false;
+	walk->pc = BPF_CORE_READ(probed, vaddr) + offset;
+	walk->exact = 1;
+	return true;
+}
+
+#endif
