@@ -26,12 +26,12 @@ struct example {
 		.cfa = WIRE_CFA_##c, .cfa_offset = (co), .fp = WIRE_FP_##f, .fp_offset = (fo),     \
 		.ra = (r), .reg = (g), .extra = (e)                                                \
 	}
-#define CFA(c, co, g, e)       RULE(c, co, SAME, 0, WIRE_RA_CFA, g, e)
-#define NO_CFA		       RULE(UNSUPPORTED, 0, SAME, 0, 0, 0, RULE_UNSUPPORTED_OTHER)
-#define NO_EXPRESSION	       RULE(UNSUPPORTED, 0, SAME, 0, 0, 0, RULE_UNSUPPORTED_EXPRESSION)
-#define FP(f, fo)	       RULE(SP, 8, f, fo, WIRE_RA_CFA, 0, 0)
-#define RA(r, g, e)	       RULE(SP, 8, SAME, 0, WIRE_RA_##r, g, e)
-#define KEPT(c, co, how, g, e) RULE(c, co, SAME, 0, WIRE_RA_CFA | WIRE_RULE_KEPT_##how, g, e)
+#define CFA(c, co, g, e)      RULE(c, co, SAME, 0, WIRE_RA_CFA, g, e)
+#define NO_CFA		      RULE(UNSUPPORTED, 0, SAME, 0, 0, 0, RULE_UNSUPPORTED_OTHER)
+#define NO_EXPRESSION	      RULE(UNSUPPORTED, 0, SAME, 0, 0, 0, RULE_UNSUPPORTED_EXPRESSION)
+#define FP(f, fo)	      RULE(SP, 8, f, fo, WIRE_RA_CFA, 0, 0)
+#define RA(r, g, e)	      RULE(SP, 8, SAME, 0, WIRE_RA_##r, g, e)
+#define RBX(c, co, how, g, e) RULE(c, co, SAME, 0, WIRE_RA_CFA | WIRE_RULE_RBX_##how, g, e)
 /* The CFA by an expression of so many bytes. */
 #define BY(...) PROGRAM(0x0f, sizeof((const uint8_t[]){ __VA_ARGS__ }), __VA_ARGS__)
 /* sp + 8, and so many operations that do nothing: so many bytes. */
@@ -268,7 +268,7 @@ static void the_frame_pointer(void **state)
 		  FP(FP, INT32_MAX) },
 		{ PROGRAM(0x10, 6, 1, 0x22), FP(UNSUPPORTED, 0) },
 		{ PROGRAM(0x16, 6, 2, 0x76, 0), FP(UNSUPPORTED, 0) },
-		/* Of other registers nothing is kept. */
+		/* Of other registers nothing is cached. */
 		{ PROGRAM(0x85, 2, 0x10, 5, 2, 0x76, 16, 0x09, 5, 6), FP(SAME, 0) },
 	};
 
@@ -331,21 +331,21 @@ static void the_return_address(void **state)
 static void the_register_that_is_kept_and_the_stack_pointer(void **state)
 {
 	const struct example examples[] = {
-		{ PROGRAM(0x83, 2), KEPT(SP, 8, SAVED, 0, -16) },
-		{ PROGRAM(0x0c, 6, 16, 0x83, 3), KEPT(FP, 16, SAVED, 0, -24) },
-		{ PROGRAM(0x0c, 10, 16, 0x83, 3), KEPT(REG, 16, SAVED, 10, -24) },
+		{ PROGRAM(0x83, 2), RBX(SP, 8, SAVED, 0, -16) },
+		{ PROGRAM(0x0c, 6, 16, 0x83, 3), RBX(FP, 16, SAVED, 0, -24) },
+		{ PROGRAM(0x0c, 10, 16, 0x83, 3), RBX(REG, 16, SAVED, 10, -24) },
 		{ PROGRAM(0x83, 2, 0xc3), CFA(SP, 8, 0, 0) },
 		{ PROGRAM(0x83, 2, 0x06, 3), CFA(SP, 8, 0, 0) },
 		{ PROGRAM(0x83, 2, 0x08, 3), CFA(SP, 8, 0, 0) },
-		{ PROGRAM(0x07, 3), KEPT(SP, 8, LOST, 0, 0) },
-		{ PROGRAM(0x09, 3, 5), KEPT(SP, 8, LOST, 0, 0) },
-		{ PROGRAM(0x10, 3, 2, 0x76, 0), KEPT(SP, 8, LOST, 0, 0) },
-		{ PROGRAM(0x11, 3, 0x80, 0x80, 0x80, 0x80, 0x7f), KEPT(SP, 8, LOST, 0, 0) },
+		{ PROGRAM(0x07, 3), RBX(SP, 8, LOST, 0, 0) },
+		{ PROGRAM(0x09, 3, 5), RBX(SP, 8, LOST, 0, 0) },
+		{ PROGRAM(0x10, 3, 2, 0x76, 0), RBX(SP, 8, LOST, 0, 0) },
+		{ PROGRAM(0x11, 3, 0x80, 0x80, 0x80, 0x80, 0x7f), RBX(SP, 8, LOST, 0, 0) },
 		/* Where `extra` is taken. */
-		{ PROGRAM(0x0f, 3, 0x77, 0, 0x06, 0x83, 2), KEPT(SP_DEREF, 0, LOST, 0, 0) },
+		{ PROGRAM(0x0f, 3, 0x77, 0, 0x06, 0x83, 2), RBX(SP_DEREF, 0, LOST, 0, 0) },
 		{ BY(0x77, 8, PC_LOW, 0x3b, 0x2a, 0x33, 0x24, 0x22), CFA(PLT, 11, 0, 0) },
 		{ PROGRAM(0x05, 16, 3, 0x83, 2),
-		  RULE(SP, 8, SAME, 0, WIRE_RA_CFA_OFFSET | WIRE_RULE_KEPT_LOST, 0, -24) },
+		  RULE(SP, 8, SAME, 0, WIRE_RA_CFA_OFFSET | WIRE_RULE_RBX_LOST, 0, -24) },
 		{ PROGRAM(0x08, 16, 0x83, 2), RA(UNSUPPORTED, 0, 0) },
 		/* The caller's stack pointer is the CFA, or there is no rule. */
 		{ PROGRAM(0x14, 7, 0), CFA(SP, 8, 0, 0) },

@@ -56,7 +56,7 @@ static void fill_leaf(uint32_t number, uint32_t base, uint32_t n, uint32_t step)
 		wire_leaf_put(leaf, i, i * step, i + 10);
 }
 
-static uint32_t find(uint32_t root, uint32_t address, struct unwind_row_at *row)
+static uint32_t find(uint32_t root, uint32_t address, struct unwind_found_row *row)
 {
 	memset(row, 0xee, sizeof(*row));
 	return unwind_find_row(root, OWNER, address, row);
@@ -80,7 +80,7 @@ static void each_row_of_leaves_of_all_sizes(void **state)
 		fill_leaf(1, 0x1000, n, 3);
 		for (uint32_t at = 0; at < n * 3 + 600; at++) {
 			uint32_t number = least(at / 3, n - 1);
-			struct unwind_row_at row;
+			struct unwind_found_row row;
 
 			assert_int_equal(find(1, 0x1000 + at, &row), WIRE_END_NONE);
 			assert_int_equal(row.rule, number + 10);
@@ -92,7 +92,7 @@ static void each_row_of_leaves_of_all_sizes(void **state)
 
 static void rows_hold_far_beyond_the_last(void **state)
 {
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 	fill_leaf(1, 0x1000, 2, 0x4000);
@@ -114,7 +114,7 @@ static void rows_hold_far_beyond_the_last(void **state)
 
 static void before_the_first_row_there_is_none(void **state)
 {
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 	fill_leaf(1, 0x1000, 5, 3);
@@ -156,7 +156,7 @@ static void inner_blocks_of_all_sizes(void **state)
 
 		fill_inner(1, 2, n, 0x1000, 8);
 		for (uint32_t at = 0; at < n * 8 + 16; at++) {
-			struct unwind_row_at row;
+			struct unwind_found_row row;
 			uint32_t second = at >= n * 8 || at % 8 >= 4;
 
 			assert_int_equal(find(1, 0x1000 + at, &row), WIRE_END_NONE);
@@ -164,7 +164,7 @@ static void inner_blocks_of_all_sizes(void **state)
 			assert_int_equal(row.before, at >= n * 8 ? at - n * 8 + 4 : at % 4);
 		}
 		for (uint32_t at = 0; at < 0x1000; at += 0xfff) {
-			struct unwind_row_at row;
+			struct unwind_found_row row;
 
 			assert_int_equal(find(1, at, &row), WIRE_END_NONE);
 			assert_int_equal(row.rule, 0);
@@ -174,7 +174,7 @@ static void inner_blocks_of_all_sizes(void **state)
 	fill_inner(1, 2, 3, 0x1000, 8);
 	blocks[1].inner.children[1] = WIRE_NO_BLOCK;
 	for (uint32_t at = 0; at < 24; at++) {
-		struct unwind_row_at row;
+		struct unwind_found_row row;
 
 		assert_int_equal(find(1, 0x1000 + at, &row), WIRE_END_NONE);
 		assert_int_equal(row.rule, at / 8 == 1 ? 0 : 10 + (at % 8 >= 4));
@@ -184,7 +184,7 @@ static void inner_blocks_of_all_sizes(void **state)
 static void tables_have_three_levels(void **state)
 {
 	struct wire_inner *top = &blocks[1].inner;
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 	top->header = (struct wire_block_header){ .owner = OWNER, .n = 2, .level = 2 };
@@ -207,7 +207,7 @@ static void tables_have_three_levels(void **state)
 
 static void blocks_of_others_are_stale(void **state)
 {
-	struct unwind_row_at row;
+	struct unwind_found_row row;
 
 	(void)state;
 	fill_inner(1, 2, 3, 0x1000, 8);

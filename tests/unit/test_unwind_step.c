@@ -19,7 +19,7 @@
 
 /* The words of the stack: each is an address of code, unless a test says otherwise. */
 static uint64_t stack[WORDS];
-static struct unwind_found kept;
+static struct unwind_cached_rule the_rule;
 static bool none_kept;
 
 static int read_stack(void *to, uint32_t size, uint64_t address)
@@ -39,7 +39,8 @@ static int read_stack(void *to, uint32_t size, uint64_t address)
 #define UNWIND_BLOCK(block)	       ((void)(block), NULL)
 #define UNWIND_RULE(number)	       ((void)(number), (const struct wire_rule *)NULL)
 #define UNWIND_PROCESS(tgid)	       ((void)(tgid), (const struct wire_process *)NULL)
-#define UNWIND_FOUND(walk, address)    ((void)(walk), (void)(address), none_kept ? NULL : &kept)
+#define UNWIND_CACHED_RULE(walk, address)                                                          \
+	((void)(walk), (void)(address), none_kept ? NULL : &the_rule)
 #include "bpf/unwind_step.h"
 
 /* A walk in code that has this rule. */
@@ -58,7 +59,7 @@ static struct unwind_walk walk_by(struct wire_rule rule)
 		walk.registers[i] = 0x100 + i;
 	walk.registers[UNWIND_SP] = STACK;
 	walk.registers[UNWIND_FP] = STACK + 0x40;
-	kept = (struct unwind_found){
+	the_rule = (struct unwind_cached_rule){
 		.span = CODE | 255ull << UNWIND_SPAN_BITS, .layout = 5, .owner = OWNER, .rule = rule
 	};
 	none_kept = false;
@@ -100,7 +101,7 @@ static void the_cfa_from_the_stack_pointer(void **state)
 	assert_int_equal(walk.known, UNWIND_ALL_KNOWN & ~UNWIND_UNFOLLOWED);
 	assert_int_equal(walk.by_chain, 0);
 	assert_int_equal(walk.assumed, 0);
-	assert_int_equal(walk.kept_at, 0);
+	assert_int_equal(walk.rbx_at, 0);
 	for (uint64_t i = 0; i < WIRE_N_REGISTERS; i++)
 		if (i != UNWIND_FP && i != UNWIND_SP)
 			assert_int_equal(walk.registers[i], 0x100 + i);
@@ -145,7 +146,7 @@ static void registers_of_callers(void **state)
 	walk.callee_owner = OWNER + 1;
 	ends(walk, WIRE_END_REGISTER);
 	for (uint32_t reg = 0; reg < WIRE_N_REGISTERS; reg++) {
-		bool stays = reg == UNWIND_FP || reg == UNWIND_SP || reg == UNWIND_KEPT;
+		bool stays = reg == UNWIND_FP || reg == UNWIND_SP || reg == UNWIND_RBX;
 
 		walk = BY(.cfa = WIRE_CFA_REG, .reg = reg, .cfa_offset = 8);
 		walk.registers[reg] = STACK + 0x18;
@@ -156,18 +157,18 @@ static void registers_of_callers(void **state)
 		assert_int_equal(walk.assumed, 0);
 	}
 	/* The one that is followed may be on the stack. */
-	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_KEPT, .cfa_offset = 8);
-	walk.kept_at = STACK + 0x20;
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_RBX, .cfa_offset = 8);
+	walk.rbx_at = STACK + 0x20;
 	walk.callee_owner = OWNER;
 	stack[4] = STACK + 0x30;
 	leads_to(&walk, 6);
 	assert_int_equal(walk.assumed, 0);
-	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_KEPT, .cfa_offset = 8);
-	walk.kept_at = STACK - 0x20;
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_RBX, .cfa_offset = 8);
+	walk.rbx_at = STACK - 0x20;
 	ends(walk, WIRE_END_REGISTER);
-	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_KEPT, .cfa_offset = 8);
-	walk.kept_at = STACK + 0x20;
-	forget(&walk, UNWIND_KEPT);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_RBX, .cfa_offset = 8);
+	walk.rbx_at = STACK + 0x20;
+	forget(&walk, UNWIND_RBX);
 	ends(walk, WIRE_END_REGISTER);
 }
 
@@ -266,14 +267,14 @@ static void signal_frames(void **state)
 	(void)state;
 	walk.known = UNWIND_BIT(UNWIND_SP);
 	walk.exact = 0;
-	walk.kept_at = STACK;
+	walk.rbx_at = STACK;
 	walk.callee_owner = OWNER;
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	for (uint32_t i = 0; i < 16; i++)
 		assert_int_equal(walk.registers[order[i]], stack[5 + i]);
 	assert_int_equal(walk.pc, stack[21]);
 	assert_int_equal(walk.known, UNWIND_ALL_KNOWN);
-	assert_int_equal(walk.kept_at, 0);
+	assert_int_equal(walk.rbx_at, 0);
 	assert_int_equal(walk.exact, 1);
 	assert_int_equal(walk.callee_owner, 0);
 	walk = BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL);
@@ -385,24 +386,24 @@ static void the_callers_frame_pointer(void **state)
 static void the_register_that_is_kept(void **state)
 {
 	struct unwind_walk walk =
-		BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_KEPT_SAVED);
+		BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_RBX_SAVED);
 
 	(void)state;
 	leads_to(&walk, 3);
-	assert_int_equal(walk.kept_at, STACK + 8);
-	assert_true(walk.known & UNWIND_BIT(UNWIND_KEPT));
-	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_KEPT_LOST);
-	walk.kept_at = 7;
+	assert_int_equal(walk.rbx_at, STACK + 8);
+	assert_true(walk.known & UNWIND_BIT(UNWIND_RBX));
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_RBX_LOST);
+	walk.rbx_at = 7;
 	leads_to(&walk, 3);
-	assert_int_equal(walk.kept_at, 7);
-	assert_false(walk.known & UNWIND_BIT(UNWIND_KEPT));
+	assert_int_equal(walk.rbx_at, 7);
+	assert_false(walk.known & UNWIND_BIT(UNWIND_RBX));
 	/* Code without CFI that keeps frame pointers: only where that is asked for. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .ra = WIRE_RULE_FRAME_POINTER);
 	ends(walk, WIRE_END_NO_CFI);
 	walk.may_chain = 1;
 	leads_to(&walk, 3);
 	assert_int_equal(walk.by_chain, 1);
-	assert_false(walk.known & UNWIND_BIT(UNWIND_KEPT));
+	assert_false(walk.known & UNWIND_BIT(UNWIND_RBX));
 }
 
 /* A walk in generated code. */
@@ -412,7 +413,7 @@ static struct unwind_walk chained(void)
 
 	walk.root = WIRE_MAPPING(0, WIRE_MAPPING_JIT);
 	walk.may_chain = 1;
-	kept.layout = 0;
+	the_rule.layout = 0;
 	return walk;
 }
 
@@ -486,7 +487,7 @@ static void rules_that_are_kept_hold_for_their_span(void **state)
 
 	(void)state;
 	/* What was called is asked for by the byte before. */
-	kept.span = (CODE + 0x10) | 1ull << UNWIND_SPAN_BITS;
+	the_rule.span = (CODE + 0x10) | 1ull << UNWIND_SPAN_BITS;
 	walk.root = WIRE_MAPPING(0, WIRE_MAPPING_PENDING);
 	for (uint64_t at = 0xf; at <= 0x13; at++) {
 		for (uint32_t exact = 0; exact < 2; exact++) {
@@ -502,7 +503,7 @@ static void rules_that_are_kept_hold_for_their_span(void **state)
 	walk.exact = 1;
 	walk.layout = 6;
 	ends(walk, WIRE_END_PENDING);
-	kept.layout = 0;
+	the_rule.layout = 0;
 	walk.layout = 0;
 	ends(walk, WIRE_END_PENDING);
 	none_kept = true;
@@ -530,8 +531,8 @@ static void spans_are_cut_by_what_ends_first(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
-		const struct unwind_row_at row = { .before = examples[i].before,
-						   .after = examples[i].after };
+		const struct unwind_found_row row = { .before = examples[i].before,
+						      .after = examples[i].after };
 		uint64_t span = unwind_span(&walk, examples[i].address, &row);
 
 		assert_int_equal(span & ((1ull << UNWIND_SPAN_BITS) - 1), examples[i].first);
