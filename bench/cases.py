@@ -13,12 +13,12 @@ import time
 from measure import BpfStatistics, Failed
 from row import Row
 from unwind_cases import DEBIANS_PYTHON, PYTHON, UnwindCases
-from world_cases import WorldCases
+from process_cases import ProcessCases
 
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases, WorldCases):
+class Cases(UnwindCases, ProcessCases):
     def __init__(self, bench, rounds, peers, calls, seconds):
         self.bench, self.rounds, self.peers = bench, rounds, peers
         self.calls, self.seconds = calls, seconds
@@ -303,5 +303,5 @@ def lost_of(said, times):
 
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
-         "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes", "worlds",
+         "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes", "many_processes",
          "growth", "names", "names_share"]

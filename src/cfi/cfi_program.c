@@ -70,7 +70,7 @@ static struct cfi_register *tracked(struct run *run, uint64_t number)
 	case SP_REGISTER:
 		return &run->state.sp;
 	case KEPT_REGISTER:
-		return &run->state.kept;
+		return &run->state.rbx;
 	}
 	return NULL;
 }
@@ -108,7 +108,7 @@ static void restore(struct run *run, uint64_t number)
 	else if (reg == &run->state.fp)
 		*reg = run->frame->initial.fp;
 	else
-		*reg = reg == &run->state.sp ? run->frame->initial.sp : run->frame->initial.kept;
+		*reg = reg == &run->state.sp ? run->frame->initial.sp : run->frame->initial.rbx;
 	run->changed = true;
 }
 

@@ -38,8 +38,7 @@ struct cfi_state {
 	int64_t cfa_offset;
 	const uint8_t *cfa_bytes; /* NULL: not an expression */
 	uint32_t cfa_size;
-	/* `kept` is the register of WIRE_RULE_RBX_SAVED. */
-	struct cfi_register fp, ra, sp, kept;
+	struct cfi_register fp, ra, sp, rbx; /* rbx: see WIRE_RULE_RBX_SAVED */
 };
 
 /* What all FDEs of a CIE share. */

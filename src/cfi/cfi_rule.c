@@ -157,20 +157,20 @@ static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
 		rule->ra = WIRE_RA_UNSUPPORTED;
 }
 
-/* Whether `extra` is free for the offset of the kept register. */
-static bool has_room_for_kept(const struct wire_rule *rule)
+/* Whether `extra` is free for the offset at which rbx is saved. */
+static bool has_room_for_rbx(const struct wire_rule *rule)
 {
 	return rule->ra == WIRE_RA_CFA &&
 	       (rule->cfa == WIRE_CFA_SP || rule->cfa == WIRE_CFA_FP || rule->cfa == WIRE_CFA_REG);
 }
 
-static void set_kept(struct wire_rule *rule, const struct cfi_register *kept)
+static void set_rbx(struct wire_rule *rule, const struct cfi_register *rbx)
 {
-	if (kept->rule == CFI_UNSPECIFIED || kept->rule == CFI_SAME ||
+	if (rbx->rule == CFI_UNSPECIFIED || rbx->rule == CFI_SAME ||
 	    rule->ra == WIRE_RA_UNSUPPORTED)
 		return;
-	if (kept->rule == CFI_OFFSET && fits(kept->value) && has_room_for_kept(rule)) {
-		rule->extra = (int32_t)kept->value;
+	if (rbx->rule == CFI_OFFSET && fits(rbx->value) && has_room_for_rbx(rule)) {
+		rule->extra = (int32_t)rbx->value;
 		rule->ra |= WIRE_RULE_RBX_SAVED;
 	} else {
 		rule->ra |= WIRE_RULE_RBX_LOST;
@@ -203,7 +203,7 @@ void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 		set_ra(&rule, &state->ra);
 		if (!sp_is_cfa(&state->sp))
 			rule.ra = WIRE_RA_UNSUPPORTED;
-		set_kept(&rule, &state->kept);
+		set_rbx(&rule, &state->rbx);
 	}
 	*ret_rule = rule;
 }

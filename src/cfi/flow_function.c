@@ -89,8 +89,8 @@ static enum arrival arrive(struct flow *flow, uint32_t at, struct flow_state *st
 			return ARRIVED_AGAIN;
 		/* This function must not change the states of an accepted one. */
 		if (!(mark & CURRENT))
-			return both.fp == old->fp && both.kept == old->kept ? ARRIVED_AGAIN
-									    : ARRIVED_WRONG;
+			return both.fp == old->fp && both.rbx == old->rbx ? ARRIVED_AGAIN
+									  : ARRIVED_WRONG;
 		*state = both;
 		*number = 0;
 	}

@@ -21,7 +21,7 @@ struct flow_state flow_entry(void)
 
 static int32_t *saved(struct flow_state *state, uint8_t reg)
 {
-	return reg == REGISTER_BP ? &state->fp : reg == REGISTER_BX ? &state->kept : NULL;
+	return reg == REGISTER_BP ? &state->fp : reg == REGISTER_BX ? &state->rbx : NULL;
 }
 
 /* The address `bytes` below another one. */
@@ -182,7 +182,7 @@ bool flow_step(struct flow_state *state, const struct instruction *of)
 bool flow_may_leave(const struct flow_state *state)
 {
 	return state->registers[REGISTER_SP] == AT_ENTRY && state->fp == FLOW_SAME &&
-	       state->kept == FLOW_SAME;
+	       state->rbx == FLOW_SAME;
 }
 
 static int32_t meet_saved(int32_t a, int32_t b)
@@ -201,7 +201,7 @@ bool flow_meet(const struct flow_state *a, const struct flow_state *b, struct fl
 			ret_state->registers[i] = FLOW_UNKNOWN;
 	}
 	ret_state->fp = meet_saved(a->fp, b->fp);
-	ret_state->kept = meet_saved(a->kept, b->kept);
+	ret_state->rbx = meet_saved(a->rbx, b->rbx);
 	return true;
 }
 
@@ -245,10 +245,10 @@ bool flow_rule(const struct flow_state *state, struct wire_rule *ret_rule)
 					   : WIRE_FP_CFA;
 	if (rule.fp == WIRE_FP_CFA)
 		rule.fp_offset = -state->fp;
-	if (state->kept > 0 && rule.cfa != WIRE_CFA_SP_DEREF) {
+	if (state->rbx > 0 && rule.cfa != WIRE_CFA_SP_DEREF) {
 		rule.ra |= WIRE_RULE_RBX_SAVED;
-		rule.extra = -state->kept;
-	} else if (state->kept != FLOW_SAME) {
+		rule.extra = -state->rbx;
+	} else if (state->rbx != FLOW_SAME) {
 		rule.ra |= WIRE_RULE_RBX_LOST;
 	}
 	*ret_rule = rule;

@@ -22,7 +22,7 @@ struct flow_state {
 	int32_t registers[REGISTER_N]; /* FLOW_UNKNOWN: no address in the frame */
 	/* After the stack pointer was aligned: *(sp + slot) is the address `slot_value`. */
 	int32_t slot, slot_value;
-	int32_t fp, kept; /* rbp and rbx, the callee-saved registers that rules tell of */
+	int32_t fp, rbx; /* rbp and rbx, the callee-saved registers that rules tell of */
 };
 
 /* Caller-saved registers: rax, rcx, rdx, rsi, rdi, r8 to r11. */

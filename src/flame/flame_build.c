@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 #include "flame/flame_paths.h"
@@ -105,24 +106,16 @@ static int open_node(struct build *build, uint32_t depth, uint32_t rank)
 	uint64_t hash = flame_frames_get(build->paths.frames, frame)->hash;
 	struct flame_tree *made = &build->made;
 	uint64_t parent_id = depth ? build->open[depth - 1].id : 0;
+	int r;
 
 	*open = (struct open_node){ .id = hash_u64(parent_id * 31 + hash),
 				    .at = made->n_nodes,
 				    .rank = rank };
 	if (build->counting)
 		return 0;
-	if (made->n_nodes == build->room) {
-		uint64_t room = (uint64_t)build->room * 2 + 1024;
-		struct flame_node *grown;
-
-		if (room >= UINT32_MAX)
-			return -EFBIG;
-		grown = reallocarray(made->nodes, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		made->nodes = grown;
-		build->room = (uint32_t)room;
-	}
+	r = grow(&made->nodes, &build->room, (size_t)made->n_nodes + 1);
+	if (r < 0)
+		return r;
 	made->nodes[made->n_nodes++] =
 		(struct flame_node){ .id = open->id,
 				     .frame = frame,

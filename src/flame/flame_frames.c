@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/pool.h"
 
@@ -96,18 +97,9 @@ int flame_frames_add(struct flame_frames *frames, const struct flame_frame *fram
 			return 0;
 		}
 	}
-	if (frames->n == frames->room) {
-		uint64_t room = (uint64_t)frames->room * 2 + 256;
-		struct flame_frame *grown;
-
-		if (room >= INDEX_NONE)
-			return -EFBIG;
-		grown = reallocarray(frames->list, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		frames->list = grown;
-		frames->room = (uint32_t)room;
-	}
+	r = grow(&frames->list, &frames->room, (size_t)frames->n + 1);
+	if (r < 0)
+		return r;
 	r = index_add(&frames->index, it.hash, frames->n);
 	if (r < 0)
 		return r;

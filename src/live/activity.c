@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 #define BIN_NS (ACTIVITY_BIN_MS * 1000000ull)
@@ -23,14 +24,6 @@ struct activity {
 	uint64_t n; /* completed bins */
 	uint32_t bins[ACTIVITY_BINS];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /*
  * Completes the bins before number `until`. When the thread was late, these are several, over which
@@ -69,7 +62,7 @@ static void *run(void *argument)
 			continue;
 		pthread_mutex_unlock(&activity->lock);
 		events = activity->events(activity->context);
-		now = now_ns();
+		now = monotonic_ns();
 		pthread_mutex_lock(&activity->lock);
 		add(activity, (now - activity->start_ns) / BIN_NS,
 		    events > before ? events - before : 0);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 
 DEFINE_OWN(struct delta, delta_free)
@@ -138,15 +139,8 @@ int delta_take(struct delta_tracker *tracker, const struct tally *tally, uint64_
 
 	if (!delta || make_room(delta, tracker, tally) < 0)
 		return -ENOMEM;
-	if (n > tracker->room) {
-		uint32_t room = n + n / 2;
-		uint64_t *grown = reallocarray(tracker->sent, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		tracker->sent = grown;
-		tracker->room = room;
-	}
+	if (grow(&tracker->sent, &tracker->room, n) < 0)
+		return -ENOMEM;
 	delta->at_ns = at_ns;
 	fill(delta, tracker, tally, cgroup, context);
 	*ret_batch = take_ptr(delta);

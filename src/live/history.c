@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 int history_make(struct history *history, uint32_t max_seconds, size_t max_bytes)
 {
 	*history = (struct history){ .max = max_seconds, .max_bytes = max_bytes };
@@ -36,16 +38,10 @@ int second_add(struct second *second, uint32_t entry, uint64_t count)
 	while (count > 0) {
 		uint32_t part = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 
-		if (second->n_counts == second->room) {
-			uint32_t room = second->room ? second->room * 2 : 64;
-			struct history_count *grown =
-				reallocarray(second->counts, room, sizeof(*grown));
+		int r = grow(&second->counts, &second->room, (size_t)second->n_counts + 1);
 
-			if (!grown)
-				return -ENOMEM;
-			second->counts = grown;
-			second->room = room;
-		}
+		if (r < 0)
+			return r;
 		second->counts[second->n_counts++] = (struct history_count){ entry, part };
 		count -= part;
 	}

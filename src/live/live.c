@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "flame/page.h"
@@ -48,14 +49,6 @@ struct live {
 	uint32_t n_jobs;
 	bool stopping;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- requests, on the server's thread ---- */
 
@@ -122,7 +115,7 @@ static bool handle(void *context, const struct request *request, uint64_t reques
 	if (job.route.kind == ROUTE_FILE)
 		return give_file(&job.route, ret_reply);
 	if (job.route.kind == ROUTE_PROFILE)
-		job.due_ns = now_ns() - live->start_ns + job.route.seconds * 1000000000u;
+		job.due_ns = monotonic_ns() - live->start_ns + job.route.seconds * NS_PER_SECOND;
 	return add_job(live, &job) ? false : refuse(ret_reply, 503);
 }
 
@@ -257,7 +250,7 @@ static void *run(void *context)
 
 static struct timespec after_ms(uint64_t ms)
 {
-	uint64_t then = now_ns() + ms * 1000000;
+	uint64_t then = monotonic_ns() + ms * NS_PER_MS;
 
 	return (struct timespec){ (time_t)(then / 1000000000u), (long)(then % 1000000000u) };
 }
@@ -337,7 +330,7 @@ int live_start(struct live *live, const struct model_source *source, uint64_t ag
 						.context = live };
 	int r;
 
-	live->start_ns = now_ns() - ago_ns;
+	live->start_ns = monotonic_ns() - ago_ns;
 	r = model_make(&live->model, source, live->server);
 	if (r == 0 && events)
 		r = activity_start(events, source->context, live->start_ns, &live->model.activity);

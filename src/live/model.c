@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "live/updates.h"
 
 int model_make(struct model *model, const struct model_source *source, struct server *server)
@@ -40,15 +41,8 @@ uint64_t *model_sums(struct model *model, uint32_t n)
 {
 	if (n == 0)
 		n = 1;
-	if (n > model->sums_room) {
-		uint32_t room = n + n / 2;
-		uint64_t *grown = reallocarray(model->sums, room, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		model->sums = grown;
-		model->sums_room = room;
-	}
+	if (grow(&model->sums, &model->sums_room, n) < 0)
+		return NULL;
 	memset(model->sums, 0, n * sizeof(*model->sums));
 	return model->sums;
 }
@@ -88,14 +82,10 @@ static int number_entries(struct model *model, const struct delta *delta)
 {
 	uint64_t n = (uint64_t)model->n_entries + delta->n_entries;
 
-	if (n > model->entry_room) {
-		uint32_t *grown = reallocarray(model->entry_of, n * 2, sizeof(*grown));
+	int r = grow(&model->entry_of, &model->entry_room, n);
 
-		if (!grown)
-			return -ENOMEM;
-		model->entry_of = grown;
-		model->entry_room = (uint32_t)n * 2;
-	}
+	if (r < 0)
+		return r;
 	for (; model->n_entries < n; model->n_entries++)
 		model->entry_of[model->n_entries] = INDEX_NONE;
 	return 0;

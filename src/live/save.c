@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 
 DEFINE_OWN(struct tally, tally_free)
@@ -30,15 +31,8 @@ static ssize_t sink_write(void *context, const char *from, size_t size)
 		errno = EFBIG;
 		return 0;
 	}
-	if (size > sink->room - sink->size) {
-		size_t room = (sink->size + size) * 2;
-		char *grown = realloc(sink->bytes, room);
-
-		if (!grown)
-			return 0;
-		sink->bytes = grown;
-		sink->room = room;
-	}
+	if (grow(&sink->bytes, &sink->room, sink->size + size) < 0)
+		return 0;
 	memcpy(sink->bytes + sink->size, from, size);
 	sink->size += size;
 	return (ssize_t)size;

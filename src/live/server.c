@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "live/server_internal.h"
@@ -121,7 +122,7 @@ static int time_to_wait(const struct server *server, uint64_t now)
 static bool serve_once(struct server *server)
 {
 	struct epoll_event events[32];
-	uint64_t now = server_now();
+	uint64_t now = monotonic_ms();
 	bool stop = false;
 	int n = epoll_wait(server->epoll, events, 32, time_to_wait(server, now));
 
@@ -135,7 +136,7 @@ static bool serve_once(struct server *server)
 		else
 			server_on_event(server, &server->connections[what], events[i].events);
 	}
-	now = server_now();
+	now = monotonic_ms();
 	if (now >= server->sweep_at)
 		server_sweep(server, now);
 	return !stop;
@@ -144,10 +145,10 @@ static bool serve_once(struct server *server)
 /* Sends what is queued to clients that read it soon, then closes all connections. */
 static void drain(struct server *server)
 {
-	uint64_t end = server_now() + DRAIN_MS;
+	uint64_t end = monotonic_ms() + DRAIN_MS;
 
 	server_set_accepting(server, false);
-	for (bool more = true; more && server_now() < end;) {
+	for (bool more = true; more && monotonic_ms() < end;) {
 		more = false;
 		for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
 			struct connection *connection = &server->connections[i];

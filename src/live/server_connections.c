@@ -8,19 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "live/server_internal.h"
 
 #define SWEEP_MS   250	/* between two checks of deadlines */
 #define STALLED_MS 1000 /* without a byte sent: may be replaced by a new client */
 #define MAX_ACCEPT 16	/* at a time */
-
-uint64_t server_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- replies ---- */
 
@@ -53,7 +46,7 @@ void server_disconnect(struct server *server, struct connection *connection)
 
 void server_write(struct server *server, struct connection *connection)
 {
-	if (connection_write(connection, server_now()) < 0) {
+	if (connection_write(connection, monotonic_ms()) < 0) {
 		server_disconnect(server, connection);
 		return;
 	}
@@ -64,7 +57,7 @@ void server_write(struct server *server, struct connection *connection)
 
 static void reply(struct server *server, struct connection *connection, const struct reply *with)
 {
-	if (connection_reply(connection, with, server_now()) < 0) {
+	if (connection_reply(connection, with, monotonic_ms()) < 0) {
 		server_disconnect(server, connection);
 		return;
 	}
@@ -168,7 +161,7 @@ void server_on_event(struct server *server, struct connection *connection, uint3
 /* The connection whose reply has been stalled for longest, and for STALLED_MS; or NULL. */
 static struct connection *most_stalled(struct server *server)
 {
-	uint64_t latest = server_now() + CONNECTION_STALL_MS - STALLED_MS;
+	uint64_t latest = monotonic_ms() + CONNECTION_STALL_MS - STALLED_MS;
 	struct connection *found = NULL;
 
 	for (uint32_t i = 0; i < SERVER_MAX_CONNECTIONS; i++) {
@@ -231,7 +224,7 @@ void server_accept(struct server *server)
 		server->n_connections++;
 		/* The low byte of a request's id finds its connection again. */
 		index = (uint64_t)(connection - server->connections);
-		connection_open(connection, fd, ++server->n_accepted << 8 | index, server_now());
+		connection_open(connection, fd, ++server->n_accepted << 8 | index, monotonic_ms());
 		set_events(server, connection, EPOLL_CTL_ADD);
 	}
 }
@@ -258,7 +251,7 @@ static void publish(struct server *server, struct buffer *buffer)
 
 		if (connection->state != CONNECTION_STREAMING)
 			continue;
-		if (connection_publish(connection, buffer, server_now()) < 0)
+		if (connection_publish(connection, buffer, monotonic_ms()) < 0)
 			server_disconnect(server, connection);
 		else
 			server_write(server, connection);

@@ -56,7 +56,6 @@ struct server {
 #define SERVER_EVENT_WAKE     (UINT32_MAX - 1)
 
 /* CLOCK_MONOTONIC in ms. */
-uint64_t server_now(void);
 
 /* Accepts connections that wait. */
 void server_accept(struct server *server);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 #include "flame/flame_paths.h"
 
@@ -65,15 +66,9 @@ static int child(struct tree *tree, uint32_t parent, uint32_t frame, uint32_t *r
 	*ret_node = parent;
 	if (tree->n_nodes >= tree->max_nodes)
 		return 0;
-	if (tree->n_nodes == tree->room) {
-		struct tree_node *grown =
-			reallocarray(tree->nodes, (size_t)tree->room * 2, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		tree->nodes = grown;
-		tree->room *= 2;
-	}
+	r = grow(&tree->nodes, &tree->room, (size_t)tree->n_nodes + 1);
+	if (r < 0)
+		return r;
 	r = index_add(&tree->index, hash, tree->n_nodes);
 	if (r < 0)
 		return r;
@@ -253,15 +248,9 @@ int tree_grow(struct tree *tree, const struct tally *tally, const struct names *
 
 	if (n == tree->n_entries)
 		return 0;
-	if (n > tree->leaf_room) {
-		uint32_t room = n + n / 2;
-		uint32_t *grown = reallocarray(tree->leaf_of, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		tree->leaf_of = grown;
-		tree->leaf_room = room;
-	}
+	r = grow(&tree->leaf_of, &tree->leaf_room, n);
+	if (r < 0)
+		return r;
 	/* Thousands of short processes would use up all nodes: from here on they share by name. */
 	if (tree->options.who == FLAME_WHO_PROCESS && tree->n_nodes > tree->max_nodes / 2)
 		tree->options.who = FLAME_WHO_COMM;

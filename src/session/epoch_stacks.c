@@ -338,7 +338,7 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
 			.address = frames[skipped + i],
-			.image = TALLY_WORLD_KERNEL,
+			.image = TALLY_IMAGE_KERNEL,
 			/* With tracing frames skipped, even the first is a return address. */
 			.flags = skipped + i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};

@@ -9,10 +9,10 @@
 
 #include "tally/tally.h"
 
-/* TALLY_WORLD_KERNEL is also the image of processes that nothing is known of. */
+/* TALLY_IMAGE_KERNEL is also the image of processes that nothing is known of. */
 static inline bool address_is_kernel(const struct tally_address *address)
 {
-	return address->image == TALLY_WORLD_KERNEL && address->address >> 63;
+	return address->image == TALLY_IMAGE_KERNEL && address->address >> 63;
 }
 
 /*

@@ -22,7 +22,7 @@
 #define TALLY_MAX_FRAMES 1024 /* a stack's frames; longer ones are refused with -E2BIG */
 
 /* The image of kernel addresses; all other image ids are those of process/images.h. */
-#define TALLY_WORLD_KERNEL 0u
+#define TALLY_IMAGE_KERNEL 0u
 
 /* Stack ids that stand for no stored stack. */
 #define TALLY_STACK_NONE   UINT32_MAX /* there was none, as for user stacks of kernel threads */
@@ -41,7 +41,7 @@ enum tally_address_flags {
 
 struct tally_address {
 	uint64_t address;
-	uint32_t image; /* TALLY_WORLD_KERNEL or an image id */
+	uint32_t image; /* TALLY_IMAGE_KERNEL or an image id */
 	uint32_t flags; /* enum tally_address_flags */
 };
 

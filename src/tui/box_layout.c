@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/own.h"
+#include "base/partition.h"
 
 void box_layout_clear(struct box_layout *layout)
 {
@@ -14,15 +16,10 @@ void box_layout_clear(struct box_layout *layout)
 
 static int add(struct box_layout *layout, struct layout_box box)
 {
-	if (layout->n == layout->room) {
-		uint32_t room = layout->room ? layout->room * 2 : 256;
-		struct layout_box *grown = reallocarray(layout->boxes, room, sizeof(*grown));
+	int r = grow(&layout->boxes, &layout->room, (size_t)layout->n + 1);
 
-		if (!grown)
-			return -ENOMEM;
-		layout->boxes = grown;
-		layout->room = room;
-	}
+	if (r < 0)
+		return r;
 	layout->boxes[layout->n++] = box;
 	if (box.row + 1 > layout->n_rows)
 		layout->n_rows = box.row + 1;
@@ -102,17 +99,9 @@ int box_layout_make(struct box_layout *layout, const struct flame_tree *tree, ui
 
 uint32_t box_layout_find(const struct box_layout *layout, uint32_t node)
 {
-	uint32_t low = 0, high = layout->n;
+	size_t at = partition_point(i, layout->n, layout->boxes[i].node < node);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (layout->boxes[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < layout->n && layout->boxes[low].node == node ? low : BOX_NONE;
+	return at < layout->n && layout->boxes[at].node == node ? (uint32_t)at : BOX_NONE;
 }
 
 uint32_t box_layout_find_near(const struct box_layout *layout, const struct flame_tree *tree,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 
 struct search {
@@ -84,15 +85,10 @@ const char *search_text(const struct search *search)
 
 int search_update(struct search *search, const struct flame_frame *frames, uint32_t n_frames)
 {
-	if (n_frames > search->room) {
-		uint32_t room = n_frames + n_frames / 2;
-		bool *grown = reallocarray(search->finds, room, sizeof(*grown));
+	int r = grow(&search->finds, &search->room, n_frames);
 
-		if (!grown)
-			return -ENOMEM;
-		search->finds = grown;
-		search->room = room;
-	}
+	if (r < 0)
+		return r;
 	for (; search->n < n_frames; search->n++) {
 		const char *name = frames[search->n].name;
 

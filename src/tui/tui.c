@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/thread.h"
 #include "tui/browser.h"
 #include "tui/draw.h"
@@ -149,17 +150,11 @@ static int take_frames(struct tui *tui)
 {
 	struct mailbox *mailbox = &tui->mailbox;
 
-	if (mailbox->n_frames > tui->room) {
-		struct flame_frame *grown =
-			reallocarray(tui->frames, mailbox->room, sizeof(*grown));
+	int r = grow(&tui->frames, &tui->room, mailbox->n_frames);
 
-		if (!grown)
-			return -ENOMEM;
-		tui->frames = grown;
-		tui->room = mailbox->room;
-		/* The old array is gone. */
-		tui->browser.frames = grown;
-	}
+	if (r < 0)
+		return r;
+	tui->browser.frames = tui->frames;
 	if (mailbox->n_frames > tui->n_frames)
 		memcpy(tui->frames + tui->n_frames, mailbox->frames + tui->n_frames,
 		       (mailbox->n_frames - tui->n_frames) * sizeof(*tui->frames));
@@ -361,16 +356,10 @@ void tui_close(struct tui *tui)
 static int add_frames(struct mailbox *mailbox, const struct flame_frames *frames)
 {
 	uint32_t n = flame_frames_n(frames);
+	int r = grow(&mailbox->frames, &mailbox->room, n);
 
-	if (n > mailbox->room) {
-		uint32_t room = n + n / 2;
-		struct flame_frame *grown = reallocarray(mailbox->frames, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		mailbox->frames = grown;
-		mailbox->room = room;
-	}
+	if (r < 0)
+		return r;
 	for (; mailbox->n_frames < n; mailbox->n_frames++)
 		mailbox->frames[mailbox->n_frames] = *flame_frames_get(frames, mailbox->n_frames);
 	return 0;

@@ -82,7 +82,7 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 
 	if (address >= names_n_addresses(names)) {
 		frame.is.object = NAMES_NONE;
-		frame.is.flags = where->image == TALLY_WORLD_KERNEL ? NAMES_FRAME_KERNEL : 0;
+		frame.is.flags = where->image == TALLY_IMAGE_KERNEL ? NAMES_FRAME_KERNEL : 0;
 		return intern_frame(view, &frame, ids);
 	}
 	named = names_address(names, address);

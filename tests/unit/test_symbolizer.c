@@ -241,7 +241,7 @@ static void names_the_kernel(void **state)
 	start(&fixture, getpid(), NULL);
 	symbolizer_prepare(fixture.symbolizer);
 	assert_null(symbolizer_kernel_advice(fixture.symbolizer));
-	id = add(&fixture, TALLY_WORLD_KERNEL, address ? address + 4 : UINT64_MAX / 2 + 1, 0);
+	id = add(&fixture, TALLY_IMAGE_KERNEL, address ? address + 4 : UINT64_MAX / 2 + 1, 0);
 	/* The kernel shares its image id with unknown processes, which have no such addresses. */
 	nothing = add(&fixture, IMAGE_NONE, 0x401000, 0);
 	resolve(&fixture);

@@ -22,8 +22,8 @@ LIBRARIES = ("/usr/lib", "/lib")
 MOST_FILES = 500
 
 
-class WorldCases:
-    def worlds(self):
+class ProcessCases:
+    def many_processes(self):
         """The same run on a machine with little to know of, and with much."""
         what = (f"{PROCESSES:,} processes with {PROCESSES * MAPPINGS:,} executable mappings, "
                 f"{EXECS:,} execs a second")
@@ -147,11 +147,11 @@ class WorldCases:
 
 
 class Machine:
-    """Keeps bench/worlds running."""
+    """Keeps bench/many_processes running."""
 
     def __init__(self, build, processes=PROCESSES):
         directory = os.path.join(build, "bench")
-        self.command = [os.path.join(directory, "worlds"), str(processes), str(MAPPINGS),
+        self.command = [os.path.join(directory, "many_processes"), str(processes), str(MAPPINGS),
                         str(EXECS), os.path.join(directory, "tiny")]
         self.rate = None
 
@@ -164,7 +164,7 @@ class Machine:
         self.process.stdin.write("\n".join(libraries()) + "\n")
         self.process.stdin.close()
         if self.process.stdout.readline() != "ready\n":
-            raise Failed("bench/worlds cannot start its processes")
+            raise Failed("bench/many_processes cannot start its processes")
         time.sleep(2)
         return self
 
@@ -197,12 +197,12 @@ def lost_in(said):
 
 
 def unnamed_in(path):
-    """Of the programs that bench/worlds is and starts; before "-" stand the user frames."""
+    """Of the programs that bench/many_processes is and starts; before "-" stand the user frames."""
     frames = unnamed = 0
     with open(path, errors="replace") as folded:
         for line in folded:
             process, *stack = line.rpartition(" ")[0].split(";")
-            if process not in ("worlds", "tiny") or not stack or stack[0] == "-":
+            if process not in ("many_processes", "tiny") or not stack or stack[0] == "-":
                 continue
             user = [frame for frame in stack[:stack.index("-") if "-" in stack else None]
                     if not frame.startswith("[unwind:")]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * images PROCESSES MAPPINGS EXECS PROGRAM < LIST_OF_FILES: a machine with much to know of.
+ * many_processes PROCESSES MAPPINGS EXECS PROGRAM < LIST_OF_FILES: a load for the bookkeeping of
+ * processes.
  *
- * Keeps PROCESSES alive, each with MAPPINGS executable mappings of files of the list, other ones in
- * each; they sleep, but for a tenth of a millisecond every ten seconds. Beside them it executes
- * PROGRAM EXECS times a second. Says "ready" when all of them are there, and at the end of its
- * standard input's writer (SIGTERM) how many it executed a second.
+ * Keeps PROCESSES alive, each with MAPPINGS executable mappings of different files of the list.
+ * They sleep, except for a tenth of a millisecond every ten seconds. Besides, it executes PROGRAM
+ * EXECS times a second. Prints "ready" when all processes run, and on SIGTERM how many times it
+ * executed PROGRAM per second.
  */
 #include <errno.h>
 #include <fcntl.h>
