@@ -41,14 +41,14 @@ void layouts_clear(struct layouts *layouts)
 /* ---- from mappings to ranges ---- */
 
 static void range_of_table(struct layouts *layouts, const struct mapping *mapping, uint32_t table,
-			   struct code_range *range)
+			   struct layout_range *range)
 {
 	range->table = table;
 	if (table == TABLE_NONE)
 		range->kind = WIRE_MAPPING_NO_CFI;
 	else if (!tables_bias(layouts->tables, table, mapping->start, mapping->offset,
 			      &range->bias))
-		*range = (struct code_range){
+		*range = (struct layout_range){
 			.start = mapping->start,
 			.end = mapping->end,
 			.table = table,
@@ -58,14 +58,14 @@ static void range_of_table(struct layouts *layouts, const struct mapping *mappin
 }
 
 static int range_of(struct layouts *layouts, const struct mapping *mapping,
-		    struct code_range *range)
+		    struct layout_range *range)
 {
 	uint32_t table;
 	int r;
 
-	*range = (struct code_range){ .start = mapping->start,
-				      .end = mapping->end,
-				      .table = TABLE_NONE };
+	*range = (struct layout_range){ .start = mapping->start,
+					.end = mapping->end,
+					.table = TABLE_NONE };
 	switch (mapping->kind) {
 	case MAPPING_FILE:
 		r = tables_of_file(layouts->tables, mapping->file, &table);
@@ -91,7 +91,7 @@ static int range_of(struct layouts *layouts, const struct mapping *mapping,
 }
 
 /* Whether range `b` continues `a`. */
-static bool continues(const struct code_range *a, const struct code_range *b, uint64_t gap)
+static bool continues(const struct layout_range *a, const struct layout_range *b, uint64_t gap)
 {
 	if (a->table != b->table || a->bias != b->bias)
 		return false;
@@ -101,7 +101,7 @@ static bool continues(const struct code_range *a, const struct code_range *b, ui
 }
 
 /* Unites ranges that continue each other; returns how many are left. */
-static uint32_t unite(struct code_range *ranges, uint32_t n, uint64_t gap)
+static uint32_t unite(struct layout_range *ranges, uint32_t n, uint64_t gap)
 {
 	uint32_t kept = 0;
 
@@ -114,8 +114,8 @@ static uint32_t unite(struct code_range *ranges, uint32_t n, uint64_t gap)
 	return kept;
 }
 
-int layouts_code_ranges(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
-			const struct code_range **ret_ranges, uint32_t *ret_n, uint32_t *ret_cut)
+int layouts_ranges(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
+		   const struct layout_range **ret_ranges, uint32_t *ret_n, uint32_t *ret_cut)
 {
 	uint64_t gap = JIT_GAP;
 	uint32_t made;
@@ -129,11 +129,11 @@ int layouts_code_ranges(struct layouts *layouts, const struct mapping *mappings,
 			return r;
 	}
 	made = unite(layouts->scratch, n, gap);
-	while (made > MAX_CODE_RANGES && gap < JIT_GAP_MAX) {
+	while (made > MAX_LAYOUT_RANGES && gap < JIT_GAP_MAX) {
 		gap *= 16;
 		made = unite(layouts->scratch, made, gap);
 	}
-	*ret_cut = made > MAX_CODE_RANGES ? made - (uint32_t)MAX_CODE_RANGES : 0;
+	*ret_cut = made > MAX_LAYOUT_RANGES ? made - (uint32_t)MAX_LAYOUT_RANGES : 0;
 	*ret_ranges = layouts->scratch;
 	*ret_n = made - *ret_cut;
 	return 0;
@@ -143,7 +143,7 @@ int layouts_code_ranges(struct layouts *layouts, const struct mapping *mappings,
 
 /* What a mapping says about its table. */
 static struct table_reference reference_of(const struct layouts *layouts,
-					   const struct code_range *range)
+					   const struct layout_range *range)
 {
 	if (range->table == TABLE_NONE)
 		return (struct table_reference){ .root = WIRE_MAPPING(0, range->kind) };
@@ -170,7 +170,7 @@ static uint64_t *word_of(struct wire_mapping *mapping)
 }
 
 static void fill(struct layouts *layouts, const struct layout *layout,
-		 const struct wire_chunk *chunk, const struct code_range *ranges)
+		 const struct wire_chunk *chunk, const struct layout_range *ranges)
 {
 	struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk);
 	struct wire_chunk_head head = { .owner = layout->wire.owner, .n = chunk->n };
@@ -225,7 +225,7 @@ static int write_chunks(struct layouts *layouts, struct layout *layout)
 	return 0;
 }
 
-int layouts_write(struct layouts *layouts, const struct code_range *ranges, uint32_t n,
+int layouts_write(struct layouts *layouts, const struct layout_range *ranges, uint32_t n,
 		  struct layout **ret_layout)
 {
 	struct layout *layout = malloc(sizeof(*layout) + n * sizeof(*ranges));
@@ -271,7 +271,7 @@ void layouts_unref(struct layouts *layouts, struct layout *layout)
 
 static void refresh(struct layouts *layouts, struct layout *layout)
 {
-	const struct code_range *range = layout->ranges;
+	const struct layout_range *range = layout->ranges;
 
 	for (uint32_t i = 0; i < layout->wire.n_chunks; i++) {
 		const struct wire_chunk *chunk = &layout->wire.chunks[i];
@@ -295,9 +295,9 @@ void layouts_refresh(struct layouts *layouts)
 		refresh(layouts, layout);
 }
 
-const struct code_range *layout_find_range(const struct layout *layout, uint64_t address)
+const struct layout_range *layout_find_range(const struct layout *layout, uint64_t address)
 {
-	const struct code_range *ranges = layout->ranges;
+	const struct layout_range *ranges = layout->ranges;
 	size_t at = partition_point(i, layout->n, ranges[i].end <= address);
 
 	return at < layout->n && ranges[at].start <= address ? &ranges[at] : NULL;

@@ -13,10 +13,10 @@
 #include "unwind/chunk_slots.h"
 #include "unwind/tables.h"
 
-#define MAX_CODE_RANGES (WIRE_MAX_CHUNKS * (WIRE_CHUNK_SLOTS - 1))
+#define MAX_LAYOUT_RANGES (WIRE_MAX_CHUNKS * (WIRE_CHUNK_SLOTS - 1))
 
 /* Addresses that share a table, or the reason why there is none. */
-struct code_range {
+struct layout_range {
 	uint64_t start, end, bias;   /* as in struct wire_mapping */
 	uint32_t table;		     /* or TABLE_NONE */
 	enum wire_mapping_kind kind; /* if it is TABLE_NONE */
@@ -27,7 +27,7 @@ struct layout {
 	uint32_t references;
 	struct wire_process wire;
 	uint32_t n;
-	struct code_range ranges[]; /* sorted by address */
+	struct layout_range ranges[]; /* sorted by address */
 };
 
 struct layouts {
@@ -36,7 +36,7 @@ struct layouts {
 	struct blocks *blocks;
 	struct layout *first;
 	uint32_t last_owner;
-	struct code_range *scratch; /* for layouts_code_ranges() */
+	struct layout_range *scratch; /* for layouts_ranges() */
 	uint32_t scratch_capacity;
 	uint64_t version; /* tables_version() that the chunks were written with */
 };
@@ -47,13 +47,13 @@ void layouts_clear(struct layouts *layouts);
 
 /*
  * The code ranges of mappings, sorted by address, in memory that is valid until the next call.
- * `*ret_cut`: how many beyond MAX_CODE_RANGES were left out. 0 or -ENOMEM.
+ * `*ret_cut`: how many beyond MAX_LAYOUT_RANGES were left out. 0 or -ENOMEM.
  */
-int layouts_code_ranges(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
-			const struct code_range **ret_ranges, uint32_t *ret_n, uint32_t *ret_cut);
+int layouts_ranges(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
+		   const struct layout_range **ret_ranges, uint32_t *ret_n, uint32_t *ret_cut);
 
 /* Writes a new layout, with one reference. 0, -ENOMEM or as blocks_take(). */
-int layouts_write(struct layouts *layouts, const struct code_range *ranges, uint32_t n,
+int layouts_write(struct layouts *layouts, const struct layout_range *ranges, uint32_t n,
 		  struct layout **ret_layout);
 void layouts_unref(struct layouts *layouts, struct layout *layout); /* NULL is allowed */
 
@@ -61,6 +61,6 @@ void layouts_unref(struct layouts *layouts, struct layout *layout); /* NULL is a
 void layouts_refresh(struct layouts *layouts);
 
 /* The range that an address is in, or NULL. */
-const struct code_range *layout_find_range(const struct layout *layout, uint64_t address);
+const struct layout_range *layout_find_range(const struct layout *layout, uint64_t address);
 
 #endif

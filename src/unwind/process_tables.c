@@ -18,7 +18,7 @@ struct process {
 	pid_t tgid;
 	struct layout *layout; /* NULL: none was written yet */
 	uint64_t not_before;   /* next write if only generated code changed */
-	uint32_t cut;	       /* mappings beyond MAX_CODE_RANGES */
+	uint32_t cut;	       /* mappings beyond MAX_LAYOUT_RANGES */
 	bool dirty;	       /* in the list of processes to write */
 	bool inherited;	       /* `layout` is its parent's, and not written for it yet */
 	bool written;	       /* in the maps */
@@ -181,21 +181,22 @@ static int publish(struct process_tables *processes, struct process *process)
 	return 0;
 }
 
-static bool equal(const struct layout *layout, const struct code_range *ranges, uint32_t n)
+static bool equal(const struct layout *layout, const struct layout_range *ranges, uint32_t n)
 {
 	return layout && layout->n == n &&
 	       (n == 0 || memcmp(layout->ranges, ranges, n * sizeof(*ranges)) == 0);
 }
 
 /* Whether the ranges that have a table are the same: then mostly generated code has changed. */
-static bool differ_in_jit(const struct layout *layout, const struct code_range *ranges, uint32_t n)
+static bool differ_in_jit(const struct layout *layout, const struct layout_range *ranges,
+			  uint32_t n)
 {
 	uint32_t i = 0, j = 0;
 
 	if (!layout)
 		return false;
 	for (;;) {
-		const struct code_range *a, *b;
+		const struct layout_range *a, *b;
 
 		while (i < layout->n && layout->ranges[i].table == TABLE_NONE)
 			i++;
@@ -215,7 +216,7 @@ static int update(struct process_tables *processes, struct process *process, uin
 {
 	struct layout *before = process->layout;
 	const struct mapping *mappings;
-	const struct code_range *ranges;
+	const struct layout_range *ranges;
 	uint32_t n, cut;
 	int r;
 
@@ -228,7 +229,7 @@ static int update(struct process_tables *processes, struct process *process, uin
 		forget(processes, process);
 		return 0;
 	}
-	r = layouts_code_ranges(processes->layouts, mappings, n, &ranges, &n, &cut);
+	r = layouts_ranges(processes->layouts, mappings, n, &ranges, &n, &cut);
 	if (r < 0)
 		return r;
 	processes->cut += cut > process->cut ? cut - process->cut : 0;

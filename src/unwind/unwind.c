@@ -185,7 +185,7 @@ void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames
 		       enum wire_end end)
 {
 	const struct layout *layout = process_tables_find(unwind->processes, tgid);
-	const struct code_range *range = NULL;
+	const struct layout_range *range = NULL;
 	uint64_t now;
 
 	if (end == WIRE_END_NO_PROCESS)
@@ -211,12 +211,12 @@ int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **re
 {
 	uint32_t n = 0, cut;
 	const struct mapping *mappings = images_mappings(unwind->images, image, &n);
-	const struct code_range *ranges;
+	const struct layout_range *ranges;
 	int r;
 
 	if (!mappings)
 		return -ESRCH;
-	r = layouts_code_ranges(&unwind->layouts, mappings, n, &ranges, &n, &cut);
+	r = layouts_ranges(&unwind->layouts, mappings, n, &ranges, &n, &cut);
 	return r < 0 ? r : layouts_write(&unwind->layouts, ranges, n, ret_layout);
 }
 
