@@ -57,7 +57,7 @@ cat >>src/bpf/entry.bpf.c <<'C'
 SEC("?raw_tp")
 int on_sample(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, SOURCE_OTHER);
+	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
 }
 C
 touched=$(diff -rq "$top/src" src | sed 's/.*: //; s/ and .*//; s,.*/,,' | sort | tr '\n' ' ')
