@@ -9,11 +9,11 @@ CXX := g++
 endif
 CLANG ?= clang
 CLANG_FORMAT ?= $(firstword $(notdir $(wildcard /usr/bin/clang-format-14)) clang-format)
-# Where Debian keeps it, which is not on every user's PATH.
+# Debian's place for it is not on every user's PATH.
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PREFIX ?= /usr/local
 BUILD ?= build
-# The kernel side and its skeleton; sanitized twins of the user side share those of the main build.
+# The BPF object and its skeleton; sanitized builds share those of the main build.
 KERNEL_BUILD ?= $(BUILD)
 FUZZ_SECONDS ?= 60
 VM_KERNELS ?= 5.10 6.1 6.12 newest
@@ -27,7 +27,7 @@ Q := @
 say = @printf '  %-8s %s\n' $(1) $(2);
 endif
 
-# All CPUs, unless make was told otherwise. Recursive calls share the outer one's slots.
+# Use all CPUs, unless -j is given. Recursive calls share the jobs of the outer one.
 ifeq ($(MAKELEVEL),0)
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
@@ -44,9 +44,9 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARN
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
 	-Isrc -idirafter /usr/include/$(MULTIARCH)
-# The commands are static, libc too: they run wherever the kernel does, and user probes on libc's
-# functions do not fire in them. elfutils 0.192, as in Debian 13, has static libraries with a
-# part missing: there, as in tests and under sanitizers, what is missing or needed is shared.
+# The commands are static, libc too: they run on any distribution, and user probes on libc's
+# functions do not fire in them. The static libraries of elfutils 0.192 (Debian 13) are incomplete:
+# there, as in tests and under sanitizers, shared libraries are used.
 STATIC_ELF := $(shell t=$$(mktemp) && echo 'int elf_begin(void); int main(void) { elf_begin(); }' | \
 	$(CC) -w -x c - -o $$t -Wl,-Bstatic -lelf -lz -lzstd -Wl,-Bdynamic 2>/dev/null && echo yes; \
 	rm -f $$t)
@@ -62,22 +62,22 @@ BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/bpf/*.bpf.c))
 SKELETON := $(if $(BPF_OBJECTS),$(KERNEL_BUILD)/stacktally.skel.h)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
-# Programs that tests measure. lib*.c is a shared library; a line with `cflags: ...` in a source
-# adds to how that one is built.
+# Programs that tests measure. lib*.c is a shared library; a line `cflags: ...` in a source adds
+# compiler flags.
 RUSTC := $(shell command -v rustc 2>/dev/null)
 WORKLOAD_LIBS := $(wildcard tests/workloads/lib*.c)
 WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c \
 	tests/workloads/*.cc tests/workloads/*/*.c tests/workloads/*/*.cc \
 	$(if $(RUSTC),tests/workloads/*.rs)))
 WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
-# Walks kernel stacks twice, with a BPF object of its own.
+# Compares two walks of kernel stacks; has its own BPF object.
 COMPARE := $(BUILD)/tests/kernel_stacks/compare
 COMPARE_BPF := $(KERNEL_BUILD)/tests/kernel_stacks/compare.bpf.o
-# Programs that hold walks of stacks against the truth; the rest of the room is linked into each.
+# Programs that compare walks with true stacks; all other files of the folder are linked into each.
 ORACLES := $(BUILD)/tests/oracle/shadow
 ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=%.c),\
 	$(wildcard tests/oracle/*.c)))
-# What walks stacks by tables in memory, as the kernel does; linked into what tests them.
+# A walker by tables in memory, for unit tests and oracles.
 WALK := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/walk/*.c))
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
 FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
@@ -103,7 +103,7 @@ demo: ## install what is missing, build, and profile a small workload
 	+@$(MAKE) --no-print-directory all
 	@scripts/demo $(BUILD)
 
-# ---- what things were made with: other flags or a removed source make what they touch anew
+# ---- flags and sources of the last build: when they change, the objects they affect are rebuilt
 remember = $(shell mkdir -p $(dir $(1)); echo '$(subst ','\'',$(2))' | cmp -s - $(1) || \
 	echo '$(subst ','\'',$(2))' > $(1))
 ifneq ($(filter-out help deps clean format demo,$(or $(MAKECMDGOALS),all)),)
@@ -112,7 +112,7 @@ $(call remember,$(BUILD)/members,$(CORE_OBJECTS))
 $(call remember,$(KERNEL_BUILD)/bpf-flags,$(CLANG) $(BPF_CFLAGS) $(BPF_OBJECTS))
 endif
 
-# ---- the kernel side
+# ---- BPF
 $(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
@@ -124,15 +124,15 @@ $(KERNEL_BUILD)/stacktally.skel.h: $(KERNEL_BUILD)/stacktally.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name stacktally > $@
 
 # ---- user space
-# The first build must not look for the skeleton before it is there; then dependency files tell.
+# The first build needs the skeleton before these objects; later dependency files say so.
 $(filter $(BUILD)/src/session/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-# The page of the .html report and the script of the .svg one are in the commands; the page's
-# policy allows its own script and style only, by their hashes.
+# The commands contain the page of .html reports and the script of .svg reports. The page's policy
+# allows only its own script and style, by their hashes.
 PAGE_SCRIPTS := $(patsubst %,src/flame/page/%.js,data colour tree panel functions app)
 PAGE := $(KERNEL_BUILD)/page_hashes.h
 $(PAGE): $(PAGE_SCRIPTS) src/flame/page/page.css scripts/page-hashes
@@ -192,12 +192,12 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 units: $(UNIT_TESTS)
 test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE)
 
-# The same sources under sanitizers, each in a tree of its own below this one.
+# The same sources under sanitizers, each in its own build directory below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 twin = +@$(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) KERNEL_BUILD=$(KERNEL_BUILD) \
 	MULTIARCH=$(MULTIARCH) CFLAGS='-O1 -g'
 BUILD_ASAN = $(call twin,asan) SANITIZE='$(ASAN)' units
-# clang warns about other things than gcc does: there, warnings are only warnings.
+# clang's warnings differ from gcc's, so they are not errors here.
 BUILD_FUZZ = $(call twin,fuzz) CC=$(CLANG) WARNINGS='-Wall -Wextra' \
 	SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
 
@@ -219,7 +219,7 @@ asan: $(SKELETON) ## the unit tests under address and undefined behaviour saniti
 	$(BUILD_ASAN)
 	@tests/run --only asan $(BUILD)
 
-# Without a static libc: what is reported then is kept apart, for tests that throw stderr away.
+# Reports go to files, because some tests discard stderr.
 asan-root: test-programs ## the root tests with both commands under those sanitizers, ROOT_TESTS=part,of,names
 	$(call twin,asan) SANITIZE='$(ASAN)' all
 	@mkdir -p $(BUILD)/asan/tests $(BUILD)/asan/reports && rm -f $(BUILD)/asan/reports/*
@@ -242,7 +242,7 @@ bench: ## measure against perf and bpftrace, all or CASES=name,name of bench/run
 format: ## put all C sources into the project's style
 	$(Q)$(CLANG_FORMAT) -i $(FORMATTED)
 
-# cppcheck does not know the cleanup attribute, without which these would be mistakes.
+# False positives: cppcheck does not know the cleanup attribute.
 CPPCHECK_BLIND := missingIncludeSystem memleak resourceLeak
 
 lint: $(SKELETON) $(PAGE) ## clang-tidy and cppcheck over the user side

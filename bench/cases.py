@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is measured: each case yields rows of numbers, ours beside the peers'.
+"""The benchmark cases: each yields rows of numbers, ours beside the peers'.
 
-Knows the command lines; measure.py runs them, document.py shows the rows. Runs alternate, ours
-first, then each peer, and that as often as there are rounds.
+Has the command lines; measure.py runs them, document.py shows the rows. In each round ours runs
+first, then each peer.
 """
 import os
 import re
@@ -30,7 +30,7 @@ class Cases(UnwindCases, ProcessCases):
         return ["ours"] + [tool for tool in wanted if tool in self.peers]
 
     def alternate(self, tools, measure):
-        """Calls measure(tool) for each tool in each round; says what fails, and goes on."""
+        """Calls measure(tool) for each tool in each round; reports failures and continues."""
         for _ in range(self.rounds):
             for tool in tools:
                 try:
@@ -66,7 +66,7 @@ class Cases(UnwindCases, ProcessCases):
         return [armed, wall, cpu, rss]
 
     def armed(self):
-        """The same from outside: strace stops only at the calls it is asked for."""
+        """Exec to the last enabled event, as strace sees it; it stops only at the calls it is told."""
         row = Row("exec to the last PERF_EVENT_IOC_ENABLE, under strace --seccomp-bpf", "ms")
         commands = {
             "ours": [self.profile, "-q", "0.2"],
@@ -94,7 +94,7 @@ class Cases(UnwindCases, ProcessCases):
     # ---- what a sample costs
 
     def samples(self):
-        """Like with like, by frame pointers; and as it is by default, by unwinding tables."""
+        """With frame pointers, as the peers, and with unwinding tables, the default."""
         return [self.sample(kind, what, mode) for kind, what in (
             ("deep", "60 calls deep, spinning"), ("syscalls", "system calls"),
             ("mixed", "spinning, system calls and page faults")) for mode in ("fp", "auto")]
@@ -157,7 +157,7 @@ class Cases(UnwindCases, ProcessCases):
         return ["perf", "record", "-q", "-a", "-g", "-e", event, "-o", os.devnull]
 
     def while_traced(self, tool, command, kind, times):
-        """ns that each took while traced; ns of BPF run time for each; what the tool said."""
+        """ns per event while traced, ns of BPF run time per event, and the tool's messages."""
         run = self.bench.start(command, self.out)
         if tool == "ours":
             run.wait_for_words(self.out, "Hit Ctrl-C")
@@ -252,9 +252,7 @@ class Cases(UnwindCases, ProcessCases):
     # ---- overhead
 
     def overhead(self):
-        """On a machine that is busy on all CPUs, in user code and in the kernel; and on one where
-        one python3 runs.
-        """
+        """With all CPUs busy in user and kernel code, and with one python3 running."""
         seconds = round(self.seconds * 7)
         row = Row(f"overhead of {seconds} s at 99 Hz on a busy machine: CPU time and BPF run time, "
                   "start and report included", "% of a core",
@@ -294,7 +292,7 @@ class Cases(UnwindCases, ProcessCases):
 
 
 def lost_of(said, times):
-    """Lost by its own account, "N samples, M stacks, D lost", or short of what was done."""
+    """Events lost: those that the tool reports, and those that it should have counted."""
     found = re.search(r"(\d+) samples, \d+ stacks, (\d+) lost", said)
     if not found:
         raise Failed(f"no closing line in: {said[-400:]}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/benchmarks.md out of the rows of a run, and the machine it ran on."""
+"""Writes docs/benchmarks.md from the rows of a run and the facts of the machine."""
 import os
 import platform
 import re
@@ -53,7 +53,7 @@ def middle(row, tool):
 
 
 def ratio(row, peer):
-    """The median of the ratios of each round: a machine that slows down slows both."""
+    """The median of the ratios of each round, because a machine that slows down slows both."""
     pairs = zip(row["values"].get("ours", []), row["values"].get(peer, []))
     ratios = [ours / theirs for ours, theirs in pairs if theirs > 0]
     return statistics.median(ratios) if ratios else None

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it costs that somebody watches a measurement.
+"""The cost of a measurement that is watched live.
 
   bench/live_cost.py BUILD [NODES [SECONDS]]
 
-Runs `profile -F 99 --live` on a program with as many different stacks as make NODES (10000) boxes,
-follows the stream until there are that many, and then takes the CPU time of the threads that
-serve, keep and look at the activity, by /proc/PID/task/*/schedstat, for SECONDS (20). Those who
-read the stream are processes of their own and do not count.
+Runs `profile -F 99 --live` on a program whose stacks make NODES (10000) boxes, reads the event
+stream until it has that many, and then measures for SECONDS (20) the CPU time of the threads that
+serve pages, keep the model and read the activity (/proc/PID/task/*/schedstat). Clients are other
+processes and not measured.
 
 Prints per cent of one core. Exit status: 1 above 1 %.
 """
@@ -33,7 +33,7 @@ def threads(pid):
     return found
 
 
-def news(url):
+def events(url):
     name = None
     for line in urllib.request.urlopen(url + "events", timeout=60):
         if line.startswith(b"event: "):
@@ -54,7 +54,7 @@ def main():
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         line = profile.stderr.readline()
-        stream = news(line.split()[-1])
+        stream = events(line.split()[-1])
         nodes = boxes = size = ticks = samples = 0
         before = began = None
         for name, data in stream:

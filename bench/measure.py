@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running commands and reading what they cost: wall and CPU time, peak RSS, BPF run time.
+"""Runs commands and reads their costs: wall and CPU time, peak RSS, BPF run time.
 
-Knows nothing of which commands are compared, nor how results are shown.
+Must not know which commands are compared, nor how results are shown.
 """
 import glob
 import json
@@ -18,7 +18,7 @@ FINISH_SECONDS = 120  # from the end of what is measured, or the start of what e
 
 
 class Failed(Exception):
-    """A command that did not do what is measured; its text says what it printed."""
+    """A command that failed to do the measured work; the text has its output."""
 
 
 def median(values):
@@ -26,7 +26,7 @@ def median(values):
 
 
 class Bench:
-    """The programs of one run, and a directory for what they write."""
+    """The programs of one run, and a directory for their output."""
 
     def __init__(self, build):
         self.build = build
@@ -39,7 +39,7 @@ class Bench:
         return os.path.join(self.directory, name)
 
     def start(self, command, out=None):
-        """Starts a command in a group of its own, to be waited for with finish()."""
+        """Starts a command in its own process group; wait for it with finish()."""
         self.number += 1
         run = Run(command, self.path(f"result.{self.number}"), self.path(f"err.{self.number}"))
         with open(out or os.devnull, "w") as stdout, open(run.errors, "w") as stderr:
@@ -56,13 +56,13 @@ class Bench:
         return Busy([self.workload, kind], 1)
 
     def beside(self, command, times):
-        """Runs it so many times until the block is left; it is given time to begin."""
+        """Runs `times` copies until the block is left; returns when they have started."""
         busy = Busy(command, times)
         time.sleep(1)
         return busy
 
     def repeat(self, kind, times, depth=0):
-        """ns that each of so many calls, system calls or switches took."""
+        """ns per call, system call or switch."""
         out = subprocess.run([self.workload, kind, str(times), str(depth)], capture_output=True, text=True,
                              check=True)
         return float(out.stdout)
@@ -87,7 +87,7 @@ class Run:
         self.process = None
 
     def pid(self):
-        """Of the command itself, the only child of the program that times it."""
+        """The pid of the command, the only child of the program that times it."""
         path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
         deadline = time.monotonic() + 5
         while time.monotonic() < deadline and self.process.poll() is None:
@@ -109,7 +109,7 @@ class Run:
         os.kill(self.pid(), signal.SIGINT)
 
     def stop(self):
-        """Ends it without its report: a peer may take minutes to name what a busy machine ran."""
+        """Kills it before its report: a peer may take minutes to name the frames of a busy machine."""
         os.kill(self.pid(), signal.SIGKILL)
         self.process.wait()
 
@@ -130,7 +130,7 @@ class Run:
         return measured
 
     def bpf(self):
-        """(ns, times) that the BPF programs which the command holds ran."""
+        """(ns, runs) of the BPF programs that the command holds."""
         programs = {}
         for path in glob.glob(f"/proc/{self.pid()}/fdinfo/*"):
             try:
@@ -144,7 +144,7 @@ class Run:
         return tuple(map(sum, zip(*programs.values()))) if programs else (0, 0)
 
     def wait_for_bpf(self, seconds=20):
-        """Until its programs run: then it has attached them."""
+        """Waits until its programs run, so they are attached."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.process.poll() is None:
             if self.bpf()[1]:
@@ -153,7 +153,7 @@ class Run:
         raise self.failed()
 
     def wait_for_words(self, path, words, seconds=20):
-        """Until it has printed these words."""
+        """Waits until it has printed these words."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.process.poll() is None:
             with open(path, errors="replace") as out:
@@ -164,7 +164,7 @@ class Run:
 
 
 class BpfStatistics:
-    """kernel.bpf_stats_enabled while inside."""
+    """Sets kernel.bpf_stats_enabled within the block."""
 
     path = "/proc/sys/kernel/bpf_stats_enabled"
 

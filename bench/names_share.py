@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What share of the user frames that have a symbol at all are named, in a machine that compiles.
+"""The share of user frames with a symbol that are named, on a machine that compiles.
 
   bench/names_share.py BUILD [FILES]
 
@@ -28,7 +28,7 @@ LIMIT = 0.995
 
 
 class Symbols:
-    """Sized functions of one file and its debug file, by offset in the file."""
+    """The sized functions of a file and its debug file, by offset in the file."""
 
     def __init__(self, path):
         self.starts, self.ends = [], []
@@ -67,7 +67,7 @@ MMAP, LOST, COMM, FORK, MMAP2 = 1, 2, 3, 7, 10
 
 
 def records(data):
-    """(time, type, misc, bytes) of the file perf.data, read here as perf itself trips over some."""
+    """(time, type, misc, bytes) of the records of perf.data; perf itself fails on some of them."""
     attr_size, attrs, _, begin, size = struct.unpack_from("<5Q", data, 16)
     del attr_size
     sample_type = struct.unpack_from("<Q", data, attrs + 24)[0]
@@ -87,7 +87,7 @@ def text(raw):
 
 
 def learn(path):
-    """From perf's log: for each pid, a list of [name, mappings], one for each exec."""
+    """From perf's log: a list of [name, mappings] for each pid, one for each exec."""
     processes = collections.defaultdict(lambda: [["", []]])
     lost = 0
     with open(path, "rb") as f:
@@ -135,7 +135,7 @@ def entries(report):
 
 
 def compile_under(build, files, tmp):
-    """Runs it; returns (report, log of perf), or None where that does not work here."""
+    """Runs the build; returns (report, perf's log), or None if that does not work here."""
     for i in range(files):
         with open(f"{tmp}/f{i}.c", "w") as f:
             f.write(f"#include <stdio.h>\nint f{i}(int x) {{ int s = 0; for (int i = 0; i < x;"
@@ -161,7 +161,7 @@ def compile_under(build, files, tmp):
 
 
 def count_frames(report, processes):
-    """Counts of (kind of frame, what it is), those that failed, and how many processes there are."""
+    """Counts of (kind of frame, name), of failures, and of processes."""
     symbols, pids = {}, set()
     tally, failures = collections.Counter(), collections.Counter()
     for comm, pid, count, frames in entries(report):
