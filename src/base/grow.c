@@ -7,16 +7,19 @@
 
 void *grow_memory(void *memory, size_t *room, size_t wanted, size_t limit, size_t size)
 {
-	size_t grown = *room < FIRST_ROOM / 2 ? FIRST_ROOM : *room > limit / 2 ? limit : *room * 2;
+	size_t grown, most = PTRDIFF_MAX / size;
 	void *moved;
 
+	if (limit > most)
+		limit = most;
 	if (wanted > limit)
 		return NULL;
+	grown = *room < FIRST_ROOM / 2 ? FIRST_ROOM : *room > limit / 2 ? limit : *room * 2;
 	if (grown < wanted)
 		grown = wanted;
 	if (grown > limit)
 		grown = limit;
-	moved = reallocarray(memory, grown, size);
+	moved = realloc(memory, grown * size);
 	if (moved)
 		*room = grown;
 	return moved;

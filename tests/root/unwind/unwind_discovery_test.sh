@@ -33,7 +33,7 @@ for ((i = 0; i < 100; i++)); do
 done >"$tmp/large.sh"
 measure -F 4999 -U -f -v -- bash "$tmp/large.sh"
 complete "short programs with 56 KiB on their stack" 98.5 500
-calculates "$(number ' ([0-9]+) stacks were finished in user space') >= 50"
+calculates "$(number ' ([0-9]+) stacks finished in user space') >= 50"
 check $? "... are walked in user space at first" "$(grep ' finished ' "$err")"
 
 # shellcheck disable=SC2016
