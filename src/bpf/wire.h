@@ -57,7 +57,7 @@ struct wire_config {
 	__u32 cpus;	    /* above the number of any CPU */
 	__u32 cpu;	    /* with WIRE_FILTER_CPU */
 	__u32 pidns_inum;   /* with WIRE_OWN_PIDNS */
-	__u64 seed[2];	    /* of the stack hash: random, so that nobody can provoke collisions */
+	__u64 seed[2];	    /* of the stack hash: random, so that collisions cannot be provoked */
 	__u32 slots;	    /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
 	__u32 sets;	    /* sets of counts for each CPU and epoch: a power of two */
 	__u32 unwind;	    /* enum wire_unwind */

@@ -16,7 +16,7 @@ struct btf;
 
 #define KERNEL_BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* The file, as libbpf is told of it. */
+/* A file with the needed part of the BTF, whose path libbpf is given. */
 struct kernel_btf {
 	int fd; /* -1: the kernel has no BTF there; libbpf looks in other places */
 	char path[64];

@@ -4,7 +4,7 @@
  * receives each of them once and from then on counts by number. Each entry of the tally is mapped
  * to the node in which its path ends.
  *
- * Paths are made by report/flame_paths.h. A path for which there are no nodes left ends in the
+ * Paths are made by flame/flame_paths.h. A path for which there are no nodes left ends in the
  * deepest node it reaches, which then has the entry's count. Not locked.
  */
 #ifndef STACKTALLY_LIVE_TREE_H

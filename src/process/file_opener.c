@@ -19,7 +19,8 @@
 #include "process/path.h"
 
 #define MAX_UNRESPONSIVE 64
-/* A slow server is told from a dead one by heartbeats: the child sends one after each piece. */
+/* The child sends a heartbeat after each HEARTBEAT_BYTES, so a slow server differs from a dead one.
+ */
 #define MAX_SILENCE_MS	  1500
 #define MAX_TOTAL_MS	  10000
 #define RETRY_MS	  30000

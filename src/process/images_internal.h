@@ -23,7 +23,7 @@ struct images {
 	uint64_t drained; /* side-band records up to this time were applied */
 	int (*drain)(void *context);
 	void *drain_context;
-	struct images_watch watch; /* its functions are NULL when nobody watches */
+	struct images_watch watch; /* its functions are NULL if no watch is set */
 };
 
 /* The image with this id, or NULL. */

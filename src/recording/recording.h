@@ -28,9 +28,9 @@ int recording_save(FILE *out, const struct profile_meta *meta, const struct tall
 		   const struct names *names, struct error *err);
 
 /*
- * Loads a recording from a regular file; the file may be hostile. 0 or a negative errno with `err`
- * set, which names `path` and the offset of what is malformed, truncated or out of bounds. Memory
- * is proportional to the size of the file. The descriptor remains the caller's.
+ * Loads a recording from a regular file; the file may be hostile. 0, or a negative errno and an
+ * error that names `path` and the offset of the malformed, truncated or excessive value. Memory is
+ * proportional to the size of the file. The descriptor remains the caller's.
  */
 int recording_load(int fd, const char *path, struct recording **ret_recording, struct error *err);
 void recording_free(struct recording *recording);

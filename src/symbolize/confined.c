@@ -49,9 +49,9 @@
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 4), LOAD(member)
 
 /*
- * Lets through the calls that libelf and libdw need, on the descriptors they need. They may open
- * another file, which dwz moves shared DWARF to, if `may_open`: true only once running as nobody,
- * where open() reveals nothing secret. The calls of x32 have other numbers, which are refused.
+ * Allows the system calls that libelf and libdw need, on the descriptors they need. `may_open`
+ * allows open() as well, for the files that dwz moves shared DWARF to; it must be true only after
+ * the child runs as nobody, who can read no secrets. x32 calls have other numbers and are refused.
  */
 static int refuse_other_calls(bool may_open)
 {

@@ -82,7 +82,7 @@ static bool is_type(char type)
 	return false;
 }
 
-/* Splits at the colons. The empty second part of "p::func" is told from the "::" in names. */
+/* Splits at the colons, but not at the "::" in C++ names; "p::func" has an empty second part. */
 static uint32_t split(const char *text, bool regexp, struct part *parts)
 {
 	uint32_t n = 0;

@@ -16,7 +16,7 @@ void browser_select(struct browser *browser, uint32_t box);
 int browser_sort(struct browser *browser, bool by_total);
 /* Replaces the search, and takes over the new one; NULL: none. */
 int browser_search(struct browser *browser, struct search *search);
-/* Scrolls so that what is selected is visible. */
+/* Scrolls so that the selected box or row is visible. */
 void browser_scroll_to_selection(struct browser *browser);
 
 #endif

@@ -3,8 +3,8 @@
  * The cache of compiled rows on disk: one file for each compiled one, in a directory that only root
  * or the user may write to. A directory that others may write to is not used.
  *
- * The key is a file's device, inode, size and change time beside its build-id, so that nobody can
- * give rows to another file by forging its build-id. Bounds and a checksum are verified on load.
+ * The key is a file's device, inode, size and change time beside its build-id, so that a
+ * forged build-id cannot give rows to another file. Bounds and a checksum are verified on load.
  * Several threads may use a cache and several processes a directory: files appear whole or not at
  * all. Must not know: how tables are stored for walks.
  */

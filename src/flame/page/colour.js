@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Colours, the same as report/flame_colour.c has: by kind of frame, in a kind always the same for
- * a name; by module; and for a comparison red for more and blue for less. */
+/* The colours of flame/flame_colour.c: by kind and name of a frame, by module, and in comparisons red
+ * for more and blue for less. */
 
 /* hue, and how far a name may lead from it; saturation; lightness, and how far */
 const PALETTES = [

@@ -1,11 +1,11 @@
 "use strict";
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page's scripts, one after the other: data.js colour.js tree.js panel.js functions.js app.js.
+ * The page's script is data.js colour.js tree.js panel.js functions.js app.js, concatenated.
  *
- * Data arrives as a block of bytes: stacktally.load(Uint8Array) shows it from scratch,
- * stacktally.update(Uint8Array) keeps zoom, search, filters and selection; both decode what
- * report/page.h describes. stacktally.show(tree) keeps them too. A page in a file finds its block deflated and as base64 in #data.
+ * Data is a block of bytes in the format of flame/page.h. stacktally.load(Uint8Array) shows it;
+ * stacktally.update(Uint8Array) and stacktally.show(tree) keep zoom, search, filters and selection.
+ * A page in a file has its block in #data, deflated, as base64.
  */
 
 const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7 };
