@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ties the page together: data in, filters, search, tabs, keys. */
+/* The application: data, filters, search, tabs, keys. */
 
 const element = (id) => document.getElementById(id);
 const state = {
-	data: null, /* as it came */
-	tree: null, /* what the filters left of it */
+	data: null, /* as loaded */
+	tree: null, /* filtered data */
 	tab: "graph", test: null, function: "",
 	filter: { comm: null, tgid: null, tid: null, side: "all", split: "comm" }
 };
@@ -60,7 +60,7 @@ function take(data, keep) {
 		Object.assign(state.filter, { comm: null, tgid: null, tid: null });
 		closeSearch();
 	}
-	/* A list that is open stays as it is. */
+	/* An open list is not changed. */
 	if (document.activeElement !== element("process") && document.activeElement !== element("thread")) listProcesses();
 	filter(keep);
 }
@@ -74,12 +74,12 @@ function option(value, text) {
 	return made;
 }
 
-/* What was sampled of each process or thread: [frame, total]. */
+/* The samples of each process or thread: [frame, total]. */
 function who(tree) {
 	return tops(tree).map((node) => [tree.frames[tree.frame[node]], tree.total[node]]);
 }
 
-/* Commands by how much they ran, and under each its processes if it has several. */
+/* Commands by samples, each with its processes if it has several. */
 function listProcesses() {
 	const { data, filter } = state, comms = new Map(), threads = new Map();
 	let several = false, whole = 0;
@@ -105,7 +105,7 @@ function listProcesses() {
 	element("process").replaceChildren(...list);
 	element("process").value = filter.comm === null ? "" : JSON.stringify([filter.comm, filter.tgid]);
 	if (element("process").selectedIndex < 0) {
-		/* It has ended since: a filter that matches nothing stays what it is. */
+		/* The process has ended: a filter that matches nothing stays. */
 		element("process").append(option(JSON.stringify([filter.comm, filter.tgid]), filter.comm));
 		element("process").value = JSON.stringify([filter.comm, filter.tgid]);
 	}
@@ -133,7 +133,7 @@ function filter(keep) {
 	describe(panel, panel.hovered >= 0 ? panel.hovered : panel.selected);
 }
 
-/* Brings the open tab up to date; the others are when they are opened. */
+/* Updates the open tab; others are updated when they are opened. */
 function show(keep) {
 	const { tree, tab, stale } = state;
 	if (!tree) return;
@@ -253,7 +253,7 @@ function search() {
 		: `${percent(matchedTotal(panel), panel.tree ? panel.tree.total[panel.zoomed] : 0)} matched`;
 }
 
-/* Of frames that only grow in number the new ones are looked at. */
+/* Frames are only added, so only new ones are searched. */
 function matchesOf(tree) {
 	const pattern = element("search").value, { frames } = tree, before = state.matches;
 	const known = before && before.pattern === pattern && before.frames === frames ? before.found.length : 0;
@@ -264,7 +264,7 @@ function matchesOf(tree) {
 	return found;
 }
 
-/* Of what is zoomed, the part in boxes that match; one in another counts once. */
+/* The share of the zoomed part in matching boxes; nested ones count once. */
 function matchedTotal({ tree, zoomed, matches }) {
 	let sum = 0;
 	if (!tree || !matches) return 0;
@@ -311,7 +311,7 @@ function openTab(tab) {
 	if (tab !== "functions") describe(openPanel(), openPanel().selected);
 }
 
-/* The function that is selected in a graph becomes that of the sandwich. */
+/* Selecting a function in a graph also selects it in callers and callees. */
 function pickFunction(panel) {
 	if (!panel.tree) return;
 	const key = functionKey(panel.tree.frames[panel.tree.frame[panel.selected]]);
@@ -417,7 +417,7 @@ function listen() {
 		if (button && state.tree) openTab(button.dataset.tab);
 	});
 	document.addEventListener("keydown", pressed);
-	/* Zooming changes what the matched share is of. */
+	/* The matched share refers to the zoomed part. */
 	for (const panel of Object.values(panels)) panel.canvas.addEventListener("click", () => search());
 }
 

@@ -2,7 +2,7 @@
 /* The colours of flame/flame_colour.c: by kind and name of a frame, by module, and in comparisons red
  * for more and blue for less. */
 
-/* hue, and how far a name may lead from it; saturation; lightness, and how far */
+/* hue and its range, saturation, lightness and its range */
 const PALETTES = [
 	[215, 0, 16, 80, 0], [205, 20, 24, 74, 8], [8, 14, 82, 66, 10], [38, 14, 90, 62, 10],
 	[66, 16, 58, 60, 10], [128, 20, 42, 62, 10], [178, 14, 44, 64, 10], [220, 0, 6, 72, 8]
@@ -26,7 +26,7 @@ function kindColour(frame) {
 	return hsl(hue + hueBy * (hash & 255) / 255, saturation, light + lightBy * (hash >>> 8 & 255) / 255);
 }
 
-/* Hues that lie far apart for modules, a little lighter or darker by name. */
+/* Modules get distant hues; names get shades of them. */
 function moduleColour(frame) {
 	if (frame.kind <= KIND.WHO || !frame.module) return kindColour(frame);
 	const hash = hashName(frame.module), name = hashName(frame.name);

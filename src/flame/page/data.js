@@ -28,7 +28,7 @@ class Reader {
 		if (byte === undefined) throw new Error("the data ends too early");
 		return value;
 	}
-	/* A number of things that take at least a byte each. */
+	/* A count of elements of at least one byte each. */
 	size() {
 		const size = this.number();
 		if (size > this.bytes.length - this.at) throw new Error("the data ends too early");
@@ -56,7 +56,7 @@ function readFrames(reader) {
 	});
 }
 
-/* From the leaves up: totals of rests, and where subtrees end. */
+/* Computes totals and the ends of subtrees, from the leaves up. */
 function addUp(counts, parent) {
 	for (let i = counts.length - 1; i > 0; i--) counts[parent[i]] += counts[i];
 }
@@ -108,7 +108,7 @@ function decodeBlock(bytes) {
 	};
 }
 
-/* The block in the page, if this is a file. */
+/* The block in the page of a file. */
 async function blockOfPage() {
 	const element = document.getElementById("data");
 	if (!element) return null;

@@ -33,7 +33,7 @@ class FunctionTable {
 		this.list = countFunctions(tree).filter((it) => test === null || test(it.frame.name));
 		this.draw();
 	}
-	/* By what comes first: numbers from large to small. */
+	/* Sorts by the chosen column; numbers descend. */
 	compare(a, b) {
 		if (this.order === "name") return a.frame.name < b.frame.name ? -1 : 1;
 		if (this.order === "module")

@@ -13,7 +13,7 @@ function percent(part, whole) {
 	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
 }
 
-/* As much of the name as fits into so many places; wide characters take two. */
+/* The part of the name that fits into a number of columns; wide characters take two. */
 function fit(name, room) {
 	if (room < 3) return "";
 	if (name.length <= room && !/[\u1100-\uffff]/.test(name)) return name;
@@ -27,7 +27,7 @@ function fit(name, room) {
 }
 
 class Panel {
-	/* `told` is called with a node when another is selected, `pointed` when one is pointed at. */
+	/* Calls `told` with the selected node, and `pointed` with the node under the pointer. */
 	constructor(element, { flame, told, pointed }) {
 		this.element = element;
 		this.flame = flame;
@@ -35,7 +35,7 @@ class Panel {
 		this.pointed = pointed;
 		this.tree = null;
 		this.zoomed = 0;
-		this.zoomPath = []; /* keys from the root to it */
+		this.zoomPath = []; /* keys from the root to the zoomed node */
 		this.selected = 0;
 		this.hovered = -1;
 		this.matches = null; /* of each frame, whether it matches the search */
@@ -45,7 +45,7 @@ class Panel {
 		this.space.className = "space";
 		this.element.append(this.canvas, this.space);
 		this.context = this.canvas.getContext("2d");
-		this.atRoot = true; /* the reader sees the root's end: it stays in sight */
+		this.atRoot = true; /* scrolled to the root, which stays visible */
 		this.element.addEventListener("scroll", () => {
 			const { scrollTop, scrollHeight, clientHeight } = this.element;
 			this.atRoot = this.flame ? scrollTop + clientHeight > scrollHeight - ROW : scrollTop < ROW;
@@ -60,7 +60,7 @@ class Panel {
 		new ResizeObserver(() => this.resize()).observe(this.element);
 	}
 
-	/* ---- what is shown ---- */
+	/* ---- data and zoom ---- */
 
 	/*
 	 * A new tree in place of the one before: zoom and selection follow by name, if `keep`. What is
@@ -69,7 +69,7 @@ class Panel {
 	show(tree, colourOf, keep) {
 		const zoomed = keep ? this.zoomPath : [], selected = keep ? this.pathOf(this.selected) : [];
 		this.zoomPath = zoomed;
-		/* Frames that only grow in number keep their colours. */
+		/* Frames that stay keep their colours. */
 		if (!this.tree || this.tree.frames !== tree.frames || this.colourOf !== colourOf) this.colours = [];
 		this.tree = tree;
 		this.colourOf = colourOf;
@@ -85,7 +85,7 @@ class Panel {
 		for (; tree && node > 0; node = tree.parent[node]) path.unshift(frameKey(tree.frames[tree.frame[node]]));
 		return path;
 	}
-	/* The node at the path, or the last one on it that there is. */
+	/* The node at the path, or the last existing one on it. */
 	find(path) {
 		const { tree } = this;
 		let at = 0;
@@ -130,7 +130,7 @@ class Panel {
 		this.pointed(node);
 	}
 
-	/* ---- where things are ---- */
+	/* ---- layout ---- */
 
 	resize() {
 		const width = this.element.clientWidth, height = this.element.clientHeight;
@@ -146,7 +146,7 @@ class Panel {
 		if (this.atRoot) this.scrollToRoot();
 		this.paint();
 	}
-	/* Boxes of each row, left to right, for the zoom there is: node, x, width; node -1: a run. */
+	/* The boxes of each row in the present zoom, from left to right: node, x, width; node -1: a run of narrow boxes. */
 	layOut() {
 		const { tree, width } = this;
 		if (!tree || !width) return;
@@ -166,14 +166,14 @@ class Panel {
 				i++;
 				continue;
 			}
-			/* Into the run that ends here, if there is one. */
+			/* Extends the run that ends here, if there is one. */
 			const row = rows[tree.depth[i]], last = row ? row.length - 3 : -1;
 			if (last >= 0 && row[last] === -1 && x - row[last + 1] - row[last + 2] < NARROWEST)
 				row[last + 2] = x + w - row[last + 1];
 			else put(tree.depth[i], -1, x, w);
 			i = tree.end[i];
 		}
-		/* Rows above which all boxes are too narrow to be seen need no room. */
+		/* Rows with narrow boxes only take no space. */
 		while (rows.length > tree.depth[z] + 1 && rows[rows.length - 1].every((value, at) =>
 			at % 3 !== 0 || (value < 0 && rows[rows.length - 1][at + 2] < NARROWEST))) rows.pop();
 		this.space.style.height = rows.length * ROW + 2 + "px";
@@ -181,7 +181,7 @@ class Panel {
 	}
 	top(depth) {
 		const row = this.flame ? this.rows.length - 1 - depth : depth;
-		/* A flame that is lower than the panel stands at its bottom. */
+		/* A graph lower than the panel is drawn at its bottom. */
 		const lift = this.flame ? Math.max(0, this.height - this.rows.length * ROW - 2) : 0;
 		return row * ROW + lift - this.element.scrollTop;
 	}
@@ -269,7 +269,7 @@ class Panel {
 		context.globalAlpha = 1;
 	}
 
-	/* ---- what the reader does ---- */
+	/* ---- input ---- */
 
 	clicked(event) {
 		const node = this.nodeAt(event);
@@ -282,7 +282,7 @@ class Panel {
 		this.hover(this.nodeAt(event));
 		this.canvas.style.cursor = this.hovered >= 0 ? "pointer" : "default";
 	}
-	/* Moves the selection: up and down on the screen, left and right among what is drawn. */
+	/* Moves the selection to a drawn box above, below, left or right. */
 	move(direction) {
 		const { tree, rows } = this, depth = tree.depth[this.selected];
 		let to = -1;

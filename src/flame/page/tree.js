@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Trees out of trees: what filters leave, what calls a function and what it calls. */
+/* Derives trees: filtered ones, the callers of a function, its callees. */
 
 class TreeBuilder {
-	/* `most` nodes at most; `source` is the tree they come from. */
+	/* `source` is the tree it is derived from; `most` bounds the nodes. */
 	constructor(source, frames, most) {
 		this.source = source;
 		this.frames = frames;
@@ -30,7 +30,7 @@ class TreeBuilder {
 		this.frame[this.n] = frame;
 		return this.n++;
 	}
-	/* Counts a node of the source as one of this tree. */
+	/* Adds the counts of a node of the source to one of this tree. */
 	count(at, node) {
 		const source = this.source;
 		this.total[at] += source.total[node];
@@ -39,7 +39,7 @@ class TreeBuilder {
 		this.base[at] += source.base[node];
 		this.baseSelf[at] += source.baseSelf[node];
 	}
-	/* What ends here instead of in a part that is not shown. */
+	/* Adds samples of a part that is not shown as the own samples of a node. */
 	keep(at, node) {
 		this.self[at] += this.source.total[node];
 		if (this.base) this.baseSelf[at] += this.source.base[node];
@@ -54,7 +54,7 @@ class TreeBuilder {
 			if (i > 0 && tree.end[tree.parent[i]] < tree.end[i]) tree.end[tree.parent[i]] = tree.end[i];
 			if (tree.depth[i] > tree.deepest) tree.deepest = tree.depth[i];
 		}
-		/* Shares are of the whole, whatever part of it this is. */
+		/* Shares refer to the whole measurement, also in a part of it. */
 		tree.scaleTotal = this.source.scaleTotal || this.source.total[0];
 		tree.scaleBase = this.source.base ? this.source.scaleBase || this.source.base[0] : 0;
 		layOut(tree);
@@ -62,7 +62,7 @@ class TreeBuilder {
 	}
 }
 
-/* How many samples one of the base is worth. */
+/* The samples that equal one sample of the base. */
 function baseScale(tree) {
 	return tree.head.shares && tree.scaleTotal && tree.scaleBase ? tree.scaleTotal / tree.scaleBase : 1;
 }
@@ -104,7 +104,7 @@ function byFrame(nodes, frameOf) {
 	return [...groups].sort((a, b) => a[0] - b[0]);
 }
 
-/* Copies what is below one node, without the kernel's side if that is not wanted. */
+/* Copies the subtree below a node, with or without kernel frames. */
 function copyBelow(builder, node, at, noKernel) {
 	const { source } = builder, path = [at], top = source.depth[node];
 	for (let i = node + 1; i < source.end[node];) {
@@ -120,7 +120,7 @@ function copyBelow(builder, node, at, noKernel) {
 	}
 }
 
-/* Merges what is below several nodes of the source into the node `top` of the new tree. */
+/* Merges the subtrees below several nodes of the source into the node `top` of the new tree. */
 function mergeBelow(builder, nodes, top, noKernel) {
 	const { source } = builder, open = [[nodes, top]];
 	const childrenOf = (list, at) => {
@@ -150,7 +150,7 @@ function mergeBelow(builder, nodes, top, noKernel) {
 	}
 }
 
-/* The nodes that say who ran what: each process's or thread's top, or all if there are none. */
+/* The nodes of processes or threads; all topmost nodes if there are none. */
 function tops(tree) {
 	const found = [];
 	for (let i = 1; i < tree.n;) {
@@ -166,7 +166,7 @@ function tops(tree) {
 	return found;
 }
 
-/* With the cgroup before it, if there is one. */
+/* The label of a process, with its cgroup if it has one. */
 function whoLabel(tree, node, split) {
 	const frame = tree.frames[tree.frame[node]], above = tree.parent[node];
 	const name = above > 0 ? `${tree.frames[tree.frame[above]].name}: ${frame.name}` : frame.name;
@@ -175,7 +175,7 @@ function whoLabel(tree, node, split) {
 	return name;
 }
 
-/* Topmost nodes of the kernel's side below these. */
+/* The topmost kernel nodes below these. */
 function kernelTops(tree, nodes) {
 	const found = [];
 	for (const node of nodes) {
@@ -248,12 +248,12 @@ function mergeKernel(builder, found, at) {
 
 /* ---- functions ---- */
 
-/* What makes two frames one function. */
+/* Frames with equal keys are one function. */
 function functionKey(frame) {
 	return frame.kind <= KIND.WHO ? "" : frame.name + "\n" + frame.module;
 }
 
-/* For each frame the number of its function; 0: none. Kept with the tree. */
+/* The number of the function of each frame; 0: none. Cached in the tree. */
 function functionsOf(tree) {
 	if (tree.functions) return tree.functions;
 	const numbers = new Map([["", 0]]), list = [null];
@@ -269,7 +269,7 @@ function functionsOf(tree) {
 	return tree.functions = { of, list, numbers };
 }
 
-/* Calls `found` for each node of the function that is not below another of it. */
+/* Calls `found` for the topmost nodes of the function. */
 function eachOutermost(tree, number, found) {
 	const { of } = functionsOf(tree);
 	for (let i = 1; i < tree.n;) {
@@ -279,7 +279,7 @@ function eachOutermost(tree, number, found) {
 	}
 }
 
-/* What the function calls: its stacks from it on, merged. */
+/* The callees of the function: its stacks from it on, merged. */
 function calleesOf(tree, number) {
 	const nodes = [];
 	eachOutermost(tree, number, (node) => nodes.push(node));
@@ -290,7 +290,7 @@ function calleesOf(tree, number) {
 	return builder.finish();
 }
 
-/* What calls it: the same stacks from it towards the root. Parts below a 2000th are left out. */
+/* Its callers: the same stacks towards the root. Parts below 1/2000 are left out. */
 function callersOf(tree, number) {
 	const starts = [];
 	eachOutermost(tree, number, (node) => starts.push([node, node]));
@@ -315,7 +315,7 @@ function callersOf(tree, number) {
 	return builder.finish();
 }
 
-/* Self and total of each function that is there: [{number, frame, self, total, base...}]. */
+/* Self and total of each function: [{number, frame, self, total, base...}]. */
 function countFunctions(tree) {
 	const { of, list } = functionsOf(tree), n = list.length;
 	const self = new Float64Array(n), total = new Float64Array(n);
