@@ -8,12 +8,15 @@
 
 #include <stddef.h>
 
+#include "base/own.h"
+
 struct pool;
 
 /* With one reference. 0 or -ENOMEM. */
 int pool_new(struct pool **ret_pool);
 /* Drops one reference; dropping the last one frees the pool and its strings. */
 void pool_free(struct pool *pool);
+DEFINE_OWN(struct pool, pool_free)
 /* Takes one more reference, to be dropped by pool_free(). Returns the pool. */
 struct pool *pool_share(struct pool *pool);
 

@@ -44,7 +44,6 @@ struct pprof_reader {
 	struct names_frame frames[NAMES_MAX_INLINED];
 };
 
-DEFINE_OWN(struct pool, pool_free)
 
 /* ---- the first pass: tables ---- */
 

@@ -10,8 +10,9 @@
 #include "symbolize/inlines_internal.h"
 
 /* For one batch of a file: the child stops by itself after MAX_NS, and is killed GRACE_NS later. */
-#define MAX_NS	 (5 * NS_PER_SECOND)
-#define GRACE_NS (2 * NS_PER_SECOND)
+#define MAX_NS	  (5 * NS_PER_SECOND)
+#define GRACE_NS  (2 * NS_PER_SECOND)
+#define MAX_BYTES (3ull << 30)
 
 int inlines_new(struct pool *pool, bool functions, bool lines, struct inlines **ret_inlines)
 {
@@ -32,6 +33,7 @@ void inlines_free(struct inlines *inlines)
 		return;
 	free(inlines->chains);
 	free(inlines->frames);
+	confined_free(inlines->readers);
 	free(inlines);
 }
 
@@ -73,10 +75,16 @@ uint32_t inlines_n_broken(const struct inlines *inlines)
 	return inlines->n_broken;
 }
 
+/* What a child is asked: the addresses of the queries follow. */
+struct question {
+	uint64_t n;
+	bool functions, lines;
+};
+
 /* What the child does. */
 struct work {
-	struct inlines_job job;
-	FILE *output;
+	const struct inlines *inlines;
+	struct byte_sink sink;
 	uint32_t last; /* the chain that was sent last */
 };
 
@@ -84,23 +92,40 @@ static void send_chain(void *context, uint32_t query, uint32_t chain)
 {
 	struct work *work = context;
 
-	inlines_send(work->output, work->job.inlines, query, chain, chain == work->last);
+	inlines_send(&work->sink, work->inlines, query, chain, chain == work->last);
 	work->last = chain;
 }
 
 /* Runs in the child. */
-static void read_dwarf(void *context, int fd, FILE *output)
+static int read_dwarf(const struct confined_job *job)
 {
-	struct work *work = context;
-	int r;
+	const struct question *question = job->request;
+	const uint64_t *addresses = (const void *)(question + 1);
+	own(own_pool_free) struct pool *pool = NULL;
+	own(own_inlines_free) struct inlines *inlines = NULL;
+	own(own_free) struct symbol_query *queries = calloc(question->n + 1, sizeof(*queries));
+	struct work work = { .sink = confined_sink(job), .last = QUERY_NO_CHAIN };
+	struct inlines_job inlines_job = {
+		.queries = queries,
+		.n = question->n,
+		.end_ns = monotonic_ns() + MAX_NS,
+		.done = send_chain,
+		.context = &work,
+	};
+	int r = queries ? pool_new(&pool) : -ENOMEM;
 
-	/* Chains of earlier files must not be taken for the last one: it has not been sent. */
-	work->job.inlines->n_chains = 0;
-	work->job.inlines->n_frames = 0;
-	work->output = output;
-	r = inlines_read(&work->job, fd);
-	if (r == 0 || r == -ENODATA)
-		inlines_send_end(output);
+	if (r == 0)
+		r = inlines_new(pool, question->functions, question->lines, &inlines);
+	if (r < 0)
+		return r;
+	for (uint64_t i = 0; i < question->n; i++)
+		queries[i].address = addresses[i];
+	work.inlines = inlines_job.inlines = inlines;
+	r = inlines_read(&inlines_job, job->fds[0]);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	inlines_send_end(&work.sink);
+	return 0;
 }
 
 void inlines_set_waiting(struct inlines *inlines, void (*waiting)(void *context), void *context)
@@ -109,27 +134,49 @@ void inlines_set_waiting(struct inlines *inlines, void (*waiting)(void *context)
 	inlines->waiting_context = context;
 }
 
+/* libdw opens the files that dwz has moved shared DWARF to, and takes more memory than others. */
+static int make_readers(struct inlines *inlines)
+{
+	struct confined_limits limits = confined_limits_default;
+	int r = 0;
+
+	limits.call_ns = MAX_NS + GRACE_NS;
+	limits.bytes = MAX_BYTES;
+	limits.may_open = true;
+	if (!inlines->readers)
+		r = confined_new(&limits, &inlines->readers);
+	if (r == 0)
+		confined_set_waiting(inlines->readers, inlines->waiting, inlines->waiting_context);
+	return r;
+}
+
 static int find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n)
 {
-	own(confined_end) struct confined child = CONFINED_NONE;
-	struct work work = {
-		.job = {
-			.inlines = inlines,
-			.queries = queries,
-			.n = n,
-			.end_ns = monotonic_ns() + MAX_NS,
-			.done = send_chain,
-			.context = &work,
-		},
-		.last = QUERY_NO_CHAIN,
-	};
-	int r = confined_start(read_dwarf, &work, fd, &child);
+	own(own_free) uint64_t *addresses = malloc((n + 1) * sizeof(*addresses));
+	struct question question = { n, inlines->functions, inlines->lines };
+	const struct iovec parts[] = { { &question, sizeof(question) },
+				       { addresses, n * sizeof(*addresses) } };
+	const struct confined_call call = { .work = read_dwarf,
+					    .owner = confined_owner(fd),
+					    .fds = &fd,
+					    .n_fds = 1,
+					    .request = parts,
+					    .n_parts = 2 };
+	struct confined_child *child;
+	struct byte_source source;
+	int r = addresses ? make_readers(inlines) : -ENOMEM, end;
 
 	if (r < 0)
 		return r;
-	child.waiting = inlines->waiting;
-	child.waiting_context = inlines->waiting_context;
-	return inlines_receive(inlines, &child, queries, n, work.job.end_ns + GRACE_NS);
+	for (size_t i = 0; i < n; i++)
+		addresses[i] = queries[i].address;
+	r = confined_begin(inlines->readers, &call, &child);
+	if (r < 0)
+		return r;
+	source = confined_source(child);
+	r = inlines_receive(inlines, &source, queries, n);
+	end = confined_finish(child);
+	return r < 0 ? r : end;
 }
 
 int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n)

@@ -6,9 +6,8 @@
 #ifndef STACKTALLY_SYMBOLIZE_INLINES_INTERNAL_H
 #define STACKTALLY_SYMBOLIZE_INLINES_INTERNAL_H
 
-#include <stdio.h>
-
-#include "symbolize/confined.h"
+#include "base/byte_stream.h"
+#include "confined/confined.h"
 #include "symbolize/demangle.h"
 #include "symbolize/inlines.h"
 
@@ -22,7 +21,8 @@ struct inlines {
 	uint32_t n_broken;
 	void (*waiting)(void *context); /* or NULL */
 	void *waiting_context;
-	uint64_t received; /* bytes of strings, for all files */
+	struct confined *readers; /* made when first needed */
+	uint64_t received;	  /* bytes of strings, for all files */
 	char text[DEMANGLE_SIZE];
 };
 
@@ -48,19 +48,18 @@ struct inlines_job {
 int inlines_read(const struct inlines_job *job, int fd);
 
 /* The child's end: sends the chain of a query; `again`: it is the one sent last. */
-void inlines_send(FILE *output, const struct inlines *inlines, uint32_t query, uint32_t chain,
-		  bool again);
+void inlines_send(const struct byte_sink *sink, const struct inlines *inlines, uint32_t query,
+		  uint32_t chain, bool again);
 
 /* Sends that all was read; without it, the child was stopped by something. */
-void inlines_send_end(FILE *output);
+void inlines_send_end(const struct byte_sink *sink);
 
 /*
  * Our end, which does not trust the child: a hostile file may have taken it over. Sets the chains
- * of the queries until `end_ns`. 0 when the end was received; -ENODATA: the child ended before;
- * -EPROTO: it sent something else than inlines_send() does; -ETIMEDOUT; -ENOMEM. Chains received
- * before stand.
+ * of the queries. 0 when the end was received; -EPROTO: the child sent something else than
+ * inlines_send() does; -ENOMEM; or an error of the source. Chains received before stand.
  */
-int inlines_receive(struct inlines *inlines, struct confined *child, struct symbol_query *queries,
-		    size_t n, uint64_t end_ns);
+int inlines_receive(struct inlines *inlines, const struct byte_source *source,
+		    struct symbol_query *queries, size_t n);
 
 #endif

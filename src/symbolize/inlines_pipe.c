@@ -19,7 +19,7 @@ struct sent_chain {
 	uint32_t n;	/* frames, which follow; 0: the chain is the one before */
 };
 
-static void send_frame(FILE *output, const struct inline_frame *frame)
+static void send_frame(const struct byte_sink *sink, const struct inline_frame *frame)
 {
 	const char *strings[] = { frame->name, frame->linkage_name, frame->file };
 	struct sent_frame sent = { .line = frame->line };
@@ -29,40 +29,40 @@ static void send_frame(FILE *output, const struct inline_frame *frame)
 
 		sent.sizes[i] = strings[i] ? (uint32_t)size : NO_STRING;
 	}
-	fwrite(&sent, sizeof(sent), 1, output);
+	sink_write(sink, &sent, sizeof(sent));
 	for (int i = 0; i < 3; i++) {
 		if (strings[i])
-			fwrite(strings[i], sent.sizes[i], 1, output);
+			sink_write(sink, strings[i], sent.sizes[i]);
 	}
 }
 
-void inlines_send(FILE *output, const struct inlines *inlines, uint32_t query, uint32_t chain,
-		  bool again)
+void inlines_send(const struct byte_sink *sink, const struct inlines *inlines, uint32_t query,
+		  uint32_t chain, bool again)
 {
 	const struct inline_chain *from = inlines_chain(inlines, chain);
 	const struct sent_chain sent = { query, again ? 0 : from->n };
 
-	fwrite(&sent, sizeof(sent), 1, output);
+	sink_write(sink, &sent, sizeof(sent));
 	for (uint32_t i = 0; i < sent.n; i++)
-		send_frame(output, &inlines_frames(inlines, from)[i]);
+		send_frame(sink, &inlines_frames(inlines, from)[i]);
 }
 
-void inlines_send_end(FILE *output)
+void inlines_send_end(const struct byte_sink *sink)
 {
 	const struct sent_chain sent = { END_NUMBER, 0 };
 
-	fwrite(&sent, sizeof(sent), 1, output);
+	sink_write(sink, &sent, sizeof(sent));
 }
 
-static int receive_string(struct inlines *inlines, struct confined *child, uint32_t size,
-			  uint64_t end_ns, const char **ret_string)
+static int receive_string(struct inlines *inlines, const struct byte_source *source, uint32_t size,
+			  const char **ret_string)
 {
 	int r;
 
 	if (size > DEMANGLE_SIZE || size > MAX_BYTES - inlines->received)
 		return -EPROTO;
 	inlines->received += size;
-	r = confined_read(child, inlines->text, size, end_ns);
+	r = source_read(source, inlines->text, size);
 	if (r < 0)
 		return r;
 	if (memchr(inlines->text, '\0', size))
@@ -71,19 +71,19 @@ static int receive_string(struct inlines *inlines, struct confined *child, uint3
 	return *ret_string ? 0 : -ENOMEM;
 }
 
-static int receive_frame(struct inlines *inlines, struct confined *child, uint64_t end_ns,
+static int receive_frame(struct inlines *inlines, const struct byte_source *source,
 			 struct inline_frame *frame)
 {
 	const char **strings[] = { &frame->name, &frame->linkage_name, &frame->file };
 	struct sent_frame sent;
-	int r = confined_read(child, &sent, sizeof(sent), end_ns);
+	int r = source_read(source, &sent, sizeof(sent));
 
 	if (r < 0)
 		return r;
 	for (int i = 0; i < 3; i++) {
 		if (sent.sizes[i] == NO_STRING)
 			continue;
-		r = receive_string(inlines, child, sent.sizes[i], end_ns, strings[i]);
+		r = receive_string(inlines, source, sent.sizes[i], strings[i]);
 		if (r < 0)
 			return r;
 	}
@@ -92,8 +92,8 @@ static int receive_frame(struct inlines *inlines, struct confined *child, uint64
 }
 
 /* `last`: the chain received last, which this one replaces. */
-static int receive_chain(struct inlines *inlines, struct confined *child, uint32_t n,
-			 uint64_t end_ns, uint32_t *last)
+static int receive_chain(struct inlines *inlines, const struct byte_source *source, uint32_t n,
+			 uint32_t *last)
 {
 	struct inline_frame frames[INLINES_MAX_DEPTH] = { 0 };
 
@@ -102,7 +102,7 @@ static int receive_chain(struct inlines *inlines, struct confined *child, uint32
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		int r = receive_frame(inlines, child, end_ns, &frames[i]);
+		int r = receive_frame(inlines, source, &frames[i]);
 
 		if (r < 0)
 			return r;
@@ -110,14 +110,14 @@ static int receive_chain(struct inlines *inlines, struct confined *child, uint32
 	return inlines_add_chain(inlines, frames, n, last);
 }
 
-int inlines_receive(struct inlines *inlines, struct confined *child, struct symbol_query *queries,
-		    size_t n, uint64_t end_ns)
+int inlines_receive(struct inlines *inlines, const struct byte_source *source,
+		    struct symbol_query *queries, size_t n)
 {
 	uint32_t last = QUERY_NO_CHAIN, next = 0;
 
 	for (;;) {
 		struct sent_chain sent;
-		int r = confined_read(child, &sent, sizeof(sent), end_ns);
+		int r = source_read(source, &sent, sizeof(sent));
 
 		if (r < 0)
 			return r;
@@ -126,7 +126,7 @@ int inlines_receive(struct inlines *inlines, struct confined *child, struct symb
 		/* Numbers must ascend, which bounds how many there are. */
 		if (sent.query < next || sent.query >= n)
 			return -EPROTO;
-		r = receive_chain(inlines, child, sent.n, end_ns, &last);
+		r = receive_chain(inlines, source, sent.n, &last);
 		if (r < 0)
 			return r;
 		queries[sent.query].chain = last;

@@ -8,6 +8,16 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "unwind/rows_confined.h"
+
+/* How often all owners of files get their time again. */
+#define RENEW_NS (60 * NS_PER_SECOND)
+
+/* The children of a thread that compiles. */
+struct compiler {
+	struct confined *children;
+	uint64_t renewed_ns;
+};
 
 struct compile_queue {
 	struct table_cache *cache;
@@ -16,7 +26,8 @@ struct compile_queue {
 	pthread_t thread;
 	bool started;
 	int event;
-	pthread_mutex_t lock; /* guards all below */
+	struct compiler threads, callers; /* of the thread, and of compile_queue_run_one() */
+	pthread_mutex_t lock;		  /* guards all below */
 	pthread_cond_t wake;
 	struct compile_job *waiting, *done;
 	void (*call)(void *context);
@@ -74,7 +85,19 @@ static void save(const struct compile_queue *queue, struct compile_job *job)
 		table_cache_save(queue->cache, &job->identity, job->rules, &job->rows);
 }
 
-static int compile(const struct compile_queue *queue, struct compile_job *job)
+static int compile_file(struct compiler *compiler, struct compile_job *job)
+{
+	uint64_t now = monotonic_ns();
+
+	if (now - compiler->renewed_ns >= RENEW_NS) {
+		compiler->renewed_ns = now;
+		confined_renew(compiler->children);
+	}
+	return rows_confined_compile(compiler->children, job->fd, job->rules, &job->rows);
+}
+
+static int compile(const struct compile_queue *queue, struct compiler *compiler,
+		   struct compile_job *job)
 {
 	int r = rule_table_new(&job->rules);
 
@@ -86,23 +109,26 @@ static int compile(const struct compile_queue *queue, struct compile_job *job)
 	if (job->fd < 0)
 		return unwind_rows_compile_memory(job->bytes, job->size, job->rules, &job->rows,
 						  NULL);
-	r = unwind_rows_compile(job->fd, job->rules, &job->rows, NULL);
+	r = compile_file(compiler, job);
 	if (r == 0)
 		save(queue, job);
 	return r;
 }
 
-static void run(const struct compile_queue *queue, struct compile_job *job)
+static void run(const struct compile_queue *queue, struct compiler *compiler,
+		struct compile_job *job)
 {
 	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin_children = confined_cpu_ns(compiler->children);
 
-	job->result = job->compiled ? 0 : compile(queue, job);
+	job->result = job->compiled ? 0 : compile(queue, compiler, job);
 	job->compiled = job->result == 0;
 	own_fd(&job->fd);
 	job->fd = -1;
 	if (job->result == 0)
 		job->result = queue->finish(queue->context, job);
 	job->ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	job->ns += confined_cpu_ns(compiler->children) - begin_children;
 }
 
 /* Removes the job of highest priority from the list; the lock is held. */
@@ -152,7 +178,7 @@ static void *work(void *argument)
 		if (call)
 			call(queue->context);
 		if (job) {
-			run(queue, job);
+			run(queue, &queue->threads, job);
 			put_done(queue, job);
 		}
 		pthread_mutex_lock(&queue->lock);
@@ -188,7 +214,13 @@ int compile_queue_new(struct table_cache *cache,
 	};
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->wake, NULL);
-	r = queue->event < 0 ? -errno : start(queue);
+	if (queue->event < 0)
+		return -errno;
+	r = confined_new(&confined_limits_default, &queue->threads.children);
+	if (r == 0)
+		r = confined_new(&confined_limits_default, &queue->callers.children);
+	if (r == 0)
+		r = start(queue);
 	if (r < 0)
 		return r;
 	*ret_queue = take_ptr(queue);
@@ -216,6 +248,8 @@ void compile_queue_free(struct compile_queue *queue)
 		pthread_mutex_unlock(&queue->lock);
 		pthread_join(queue->thread, NULL);
 	}
+	confined_free(queue->threads.children);
+	confined_free(queue->callers.children);
 	free_list(queue->waiting);
 	free_list(queue->done);
 	own_fd(&queue->event);
@@ -263,7 +297,7 @@ bool compile_queue_run_one(struct compile_queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 	if (!job)
 		return false;
-	run(queue, job);
+	run(queue, &queue->callers, job);
 	put_done(queue, job);
 	return true;
 }

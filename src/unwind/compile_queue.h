@@ -36,7 +36,7 @@ struct compile_job {
 	bool cached;		  /* ... loaded */
 	bool cache_refused;	  /* the cache's file was damaged or not to be trusted */
 	bool counted;		  /* for the caller: is in its statistics */
-	uint64_t ns;		  /* CPU time that it took */
+	uint64_t ns;		  /* CPU time that it took, here and in a child */
 	struct rule_table *rules; /* of this file only */
 	struct unwind_rows rows;
 	struct table_tree tree; /* for `finish` */
@@ -66,7 +66,7 @@ void compile_queue_add(struct compile_queue *queue, struct compile_job *job);
 void compile_queue_call(struct compile_queue *queue, void (*function)(void *context));
 /* Returns the jobs that are done, as a list; NULL: none. */
 struct compile_job *compile_queue_take_done(struct compile_queue *queue);
-/* Compiles one job in the calling thread; false when none waits. */
+/* Compiles one job in the calling thread, the same at each call; false when none waits. */
 bool compile_queue_run_one(struct compile_queue *queue);
 /* For poll(): readable when jobs are done. Borrowed. */
 int compile_queue_fd(const struct compile_queue *queue);

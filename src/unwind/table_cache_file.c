@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A file of the cache, in the machine's byte order: struct header; rules; addresses of the rows;
- * indices of the rows' rules.
+ * The content of a file of the cache, in the machine's byte order: struct header; rules; addresses
+ * of the rows; indices of the rows' rules.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -26,30 +26,18 @@ struct header {
 _Static_assert(sizeof(struct table_identity) == 56, "no padding");
 _Static_assert(sizeof(struct header) == 80 + sizeof(struct unwind_counts), "no padding");
 
-/* A file that is read piece by piece, through one buffer. */
+/* Bytes that are read piece by piece, through one buffer. */
 struct reading {
-	int fd;
-	uint64_t at;
+	const struct byte_source *source;
 	uLong crc; /* of the bytes read so far */
 	uint8_t piece[32768];
 };
 
-/* Reads the next bytes, at most a piece; valid until the next call. NULL: the file is too short. */
+/* Reads the next bytes, at most a piece; valid until the next call. NULL: they cannot be read. */
 static const void *next_bytes(struct reading *reading, size_t size)
 {
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(reading->fd, reading->piece + done, size - done,
-				  (off_t)(reading->at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return NULL;
-		done += (size_t)n;
-	}
-	reading->at += size;
+	if (source_read(reading->source, reading->piece, size) < 0)
+		return NULL;
 	reading->crc = crc32_z(reading->crc, reading->piece, size);
 	return reading->piece;
 }
@@ -142,8 +130,9 @@ static bool take_numbers(struct reading *reading, const struct header *header,
 	return true;
 }
 
-int table_cache_file_read(int fd, size_t size, const struct table_identity *identity,
-			  struct rule_table *rules, struct unwind_rows *ret_rows)
+int table_cache_content_read(const struct byte_source *source, size_t size,
+			     const struct table_identity *identity, struct rule_table *rules,
+			     struct unwind_rows *ret_rows)
 {
 	own(own_free) struct reading *reading = malloc(sizeof(*reading));
 	own(own_free) uint16_t *numbers = NULL;
@@ -153,8 +142,7 @@ int table_cache_file_read(int fd, size_t size, const struct table_identity *iden
 
 	if (!reading)
 		return -ENOMEM;
-	reading->fd = fd;
-	reading->at = 0;
+	reading->source = source;
 	if (!take_header(reading, size, identity, &header, &checksum))
 		return -EBADMSG;
 	numbers = calloc(header.n_rules + 1, sizeof(*numbers));
@@ -168,6 +156,31 @@ int table_cache_file_read(int fd, size_t size, const struct table_identity *iden
 	*ret_rows = (struct unwind_rows){ .n = header.n_rows, .counts = header.counts };
 	ret_rows->rows = take_ptr(rows);
 	return 0;
+}
+
+static int read_fd(void *context, void *bytes, size_t size)
+{
+	const int *fd = context;
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(*fd, (char *)bytes + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENODATA;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int table_cache_file_read(int fd, size_t size, const struct table_identity *identity,
+			  struct rule_table *rules, struct unwind_rows *ret_rows)
+{
+	const struct byte_source source = { read_fd, &fd };
+
+	return table_cache_content_read(&source, size, identity, rules, ret_rows);
 }
 
 int table_cache_file_format(const struct table_identity *identity, const struct rule_table *rules,

@@ -17,17 +17,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	own(own_inlines_free) struct inlines *inlines = NULL;
-	own(confined_end) struct confined child = CONFINED_NONE;
 	struct symbol_query queries[N_QUERIES] = { 0 };
-	int fd = memfd_create("input", MFD_CLOEXEC);
+	struct byte_memory memory = { data, size };
+	const struct byte_source source = { byte_memory_read, &memory };
 	struct pool *pool = NULL;
 
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0 ||
-	    confined_open(fd, &child) || pool_new(&pool) || inlines_new(pool, true, true, &inlines))
+	if (pool_new(&pool) || inlines_new(pool, true, true, &inlines))
 		abort();
 	for (uint32_t i = 0; i < N_QUERIES; i++)
 		queries[i].chain = QUERY_NO_CHAIN;
-	inlines_receive(inlines, &child, queries, N_QUERIES, UINT64_MAX);
+	inlines_receive(inlines, &source, queries, N_QUERIES);
 	for (uint32_t i = 0; i < N_QUERIES; i++) {
 		const struct inline_chain *chain;
 

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,10 +25,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/own.h"
-#include "symbolize/confined.h"
-
-#define SECOND 1000000000ull
+#include "confined/confined.h"
 
 /* Copying a sanitized process and ending it takes longer than all that it does. */
 #ifdef __SANITIZE_ADDRESS__
@@ -37,13 +37,7 @@
 #define N_CHILDREN 50
 #endif
 
-static uint64_t soon(uint64_t ns)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec + ns;
-}
+#define SOMEBODY 1001 /* a uid */
 
 static int a_file(void)
 {
@@ -54,48 +48,166 @@ static int a_file(void)
 	return fd;
 }
 
-static struct confined start(void (*work)(void *context, int fd, FILE *output), void *context)
+static struct confined *some_children(const struct confined_limits *limits)
 {
-	struct confined child = CONFINED_NONE;
-	own(own_fd) int fd = a_file();
+	struct confined *confined;
 
-	assert_int_equal(confined_start(work, context, fd, &child), 0);
-	return child;
+	assert_int_equal(confined_new(limits, &confined), 0);
+	return confined;
+}
+
+/* Starts a call with a file and a request. The result of confined_begin(). */
+static int begin(struct confined *confined, confined_work *work, uid_t owner, const void *request,
+		 size_t size, struct confined_child **ret_child)
+{
+	own(own_fd) int fd = a_file();
+	const struct iovec part = { (void *)request, size };
+	const struct confined_call call = {
+		.work = work, .owner = owner, .fds = &fd, .n_fds = 1, .request = &part, .n_parts = 1
+	};
+
+	return confined_begin(confined, &call, ret_child);
 }
 
 /* ---- what it can do */
 
-static void copy(void *context, int fd, FILE *output)
+static int copy(const struct confined_job *job)
 {
 	char bytes[64];
-	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+	ssize_t n = pread(job->fds[0], bytes, sizeof(bytes), 0);
 
 	for (int i = 0; i < 10000; i++) {
 		char *block = malloc((size_t)(i % 512) * 16 + 1);
 
 		if (!block)
-			return;
-		fwrite(bytes, (size_t)n, 1, output);
+			return -ENOMEM;
+		confined_send(job, bytes, (size_t)n);
 		free(block);
 	}
-	fwrite(context, strlen(context), 1, output);
+	confined_send(job, job->request, job->size);
+	return job->fds[1] == -1 ? 0 : -EBADF;
 }
 
-static void test_result(void **state)
+static void expect_copies(struct confined_child *child)
 {
-	own(confined_end) struct confined child = start(copy, "the end");
-	char bytes[14];
+	char bytes[14] = "";
 
-	(void)state;
 	for (int i = 0; i < 10000; i++) {
-		memset(bytes, 0, sizeof(bytes));
-		assert_int_equal(confined_read(&child, bytes, 13, soon(60 * SECOND)), 0);
+		assert_int_equal(confined_read(child, bytes, 13), 0);
 		assert_string_equal(bytes, "what is in it");
 	}
-	memset(bytes, 0, sizeof(bytes));
-	assert_int_equal(confined_read(&child, bytes, 7, soon(60 * SECOND)), 0);
-	assert_string_equal(bytes, "the end");
-	assert_int_equal(confined_read(&child, bytes, 1, soon(60 * SECOND)), -ENODATA);
+}
+
+static void test_answers(void **state)
+{
+	own(own_confined_free) struct confined *confined = some_children(&confined_limits_default);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct confined_child *child;
+		char bytes[8] = "";
+
+		assert_int_equal(begin(confined, copy, 0, "the end", 7, &child), 0);
+		expect_copies(child);
+		assert_int_equal(confined_read(child, bytes, 7), 0);
+		assert_string_equal(bytes, "the end");
+		if (i == 0)
+			assert_int_equal(confined_read(child, bytes, 1), -ENODATA);
+		assert_int_equal(confined_finish(child), 0);
+	}
+	assert_int_equal(confined_losses(confined).crashed, 0);
+}
+
+static int sum(const struct confined_job *job)
+{
+	const uint8_t *bytes = job->request;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < job->size; i++)
+		all += bytes[i];
+	confined_send(job, &all, sizeof(all));
+	return -EDOM;
+}
+
+/* Larger than what a socket holds; and the work's own error comes behind the answer. */
+static void test_large_requests(void **state)
+{
+	own(own_confined_free) struct confined *confined = some_children(&confined_limits_default);
+	const size_t size = 20 << 20;
+	own(own_free) uint8_t *bytes = malloc(size);
+	struct confined_child *child;
+	uint64_t all;
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, 3, size);
+	assert_int_equal(begin(confined, sum, 0, bytes, size, &child), 0);
+	assert_int_equal(confined_read(child, &all, sizeof(all)), 0);
+	assert_int_equal(all, 3 * size);
+	assert_int_equal(confined_finish(child), -EDOM);
+}
+
+/* getpid() is refused. The child must be allowed to open files. */
+static int send_pid(const struct confined_job *job)
+{
+	own(own_fd) int fd = open("/proc/self/stat", O_RDONLY);
+	char text[16] = "";
+	pid_t pid;
+
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		return -errno;
+	pid = atoi(text);
+	confined_send(job, &pid, sizeof(pid));
+	return 0;
+}
+
+static pid_t pid_of(struct confined *confined, uid_t owner)
+{
+	struct confined_child *child;
+	pid_t pid;
+
+	assert_int_equal(begin(confined, send_pid, owner, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, &pid, sizeof(pid)), 0);
+	assert_int_equal(confined_finish(child), 0);
+	return pid;
+}
+
+static void test_owners(void **state)
+{
+	const struct confined_limits limits = { .call_ns = NS_PER_SECOND,
+						.owner_ns = NS_PER_SECOND,
+						.others_ns = NS_PER_SECOND,
+						.bytes = 1 << 30,
+						.may_open = true };
+	own(own_confined_free) struct confined *confined = some_children(&limits);
+	pid_t of_root = pid_of(confined, 0);
+
+	(void)state;
+	assert_int_not_equal(pid_of(confined, SOMEBODY), of_root);
+	assert_int_equal(pid_of(confined, 0), of_root);
+	/* A child that ended between two calls is replaced. */
+	kill(of_root, SIGKILL);
+	while (kill(of_root, 0) == 0 && waitpid(of_root, NULL, WNOHANG) == 0)
+		sched_yield();
+	assert_int_not_equal(pid_of(confined, 0), of_root);
+}
+
+static void test_owner_of_files(void **state)
+{
+	char path[] = "/tmp/stacktally-unit-XXXXXX";
+	own(own_fd) int fd = mkstemp(path);
+	own(own_fd) int memory = a_file();
+
+	(void)state;
+	assert_true(fd >= 0);
+	unlink(path);
+	assert_int_equal(fchmod(fd, 0644), 0);
+	assert_int_equal(confined_owner(fd), geteuid());
+	assert_int_equal(fchmod(fd, 0664), 0);
+	assert_int_equal(confined_owner(fd), CONFINED_ANYBODY);
+	assert_int_equal(fchmod(fd, 0602), 0);
+	assert_int_equal(confined_owner(fd), CONFINED_ANYBODY);
+	assert_int_equal(confined_owner(memory), CONFINED_ANYBODY);
 }
 
 /* ---- what it cannot do */
@@ -119,9 +231,9 @@ struct places {
 	char directory[32], secret[64], plain[64];
 };
 
-static void try_all(void *context, int fd, FILE *output)
+static int try_all(const struct confined_job *job)
 {
-	const struct places *places = context;
+	const struct places *places = job->request;
 	char *const none[] = { NULL };
 	char worked[N_ATTEMPTS], byte;
 
@@ -129,8 +241,10 @@ static void try_all(void *context, int fd, FILE *output)
 		worked[i] = 0;
 	worked[WRITE_FILE] = open(places->plain, O_RDWR) >= 0 ||
 			     open("/tmp/stacktally-confined", O_CREAT | O_WRONLY, 0600) >= 0;
-	worked[WRITE_INPUT] = write(fd, "x", 1) == 1;
-	for (int each = 2; each < 256; each++) {
+	worked[WRITE_INPUT] = write(job->fds[0], "x", 1) == 1;
+	for (int each = 1; each < 256; each++) {
+		if (each == job->fds[0])
+			continue;
 		worked[WRITE_OTHERS] |= write(each, "x", 1) == 1;
 		worked[READ_OTHERS] |= read(each, &byte, 1) >= 0;
 	}
@@ -141,7 +255,8 @@ static void try_all(void *context, int fd, FILE *output)
 	worked[UNCONFINED_ID] = syscall(SYS_setresuid, 0, 0, 0) == 0;
 	worked[OPEN_SECRET] = open(places->secret, O_RDONLY) >= 0;
 	worked[OPEN_PLAIN] = open(places->plain, O_RDONLY) >= 0;
-	fwrite(worked, sizeof(worked), 1, output);
+	confined_send(job, worked, sizeof(worked));
+	return 0;
 }
 
 static void make_file(const char *path, mode_t mode)
@@ -152,10 +267,26 @@ static void make_file(const char *path, mode_t mode)
 	assert_int_equal(fchmod(fd, mode), 0);
 }
 
+/* What works in a child with these limits. */
+static void try_in_child(const struct confined_limits *limits, const struct places *places,
+			 char worked[N_ATTEMPTS])
+{
+	own(own_confined_free) struct confined *confined = some_children(limits);
+	struct confined_child *child;
+
+	assert_int_equal(begin(confined, try_all, 0, places, sizeof(*places), &child), 0);
+	assert_int_equal(confined_read(child, worked, N_ATTEMPTS), 0);
+	assert_int_equal(confined_finish(child), 0);
+	for (int i = 0; i < OPEN_SECRET; i++) {
+		if (worked[i])
+			fail_msg("attempt %d worked", i);
+	}
+}
+
 static void test_refusals(void **state)
 {
-	own(confined_end) struct confined child = CONFINED_NONE;
 	struct places places = { "/tmp/stacktally-unit-XXXXXX", "", "" };
+	struct confined_limits limits = confined_limits_default;
 	own(own_fd) int more = -1;
 	char worked[N_ATTEMPTS];
 
@@ -168,12 +299,11 @@ static void test_refusals(void **state)
 	make_file(places.plain, 0666);
 	more = dup(2);
 	assert_true(more >= 0);
-	child = start(try_all, &places);
-	assert_int_equal(confined_read(&child, worked, sizeof(worked), soon(60 * SECOND)), 0);
-	for (int i = 0; i < OPEN_SECRET; i++) {
-		if (worked[i])
-			fail_msg("attempt %d worked", i);
-	}
+	try_in_child(&limits, &places, worked);
+	assert_int_equal(worked[OPEN_SECRET], 0);
+	assert_int_equal(worked[OPEN_PLAIN], 0);
+	limits.may_open = true;
+	try_in_child(&limits, &places, worked);
 	/* Only root becomes nobody. */
 	assert_int_equal(worked[OPEN_SECRET], geteuid() != 0);
 	assert_int_equal(worked[OPEN_PLAIN], 1);
@@ -184,90 +314,160 @@ static void test_refusals(void **state)
 
 /* ---- how it ends */
 
-static void crash(void *context, int fd, FILE *output)
+static int crash(const struct confined_job *job)
 {
-	(void)fd;
-	fwrite("some", 4, 1, output);
-	fflush(output);
-	*(volatile int *)context = 1;
+	char piece[70000] = "some"; /* more than one piece, so that some is sent */
+
+	confined_send(job, piece, sizeof(piece));
+	abort();
 }
 
 static void test_crash(void **state)
 {
-	own(confined_end) struct confined child = start(crash, (void *)16);
-	char bytes[8];
+	own(own_confined_free) struct confined *confined = some_children(&confined_limits_default);
+	struct confined_child *child;
+	char bytes[4], more[70000];
 
 	(void)state;
-	assert_int_equal(confined_read(&child, bytes, 4, soon(60 * SECOND)), 0);
+	assert_int_equal(begin(confined, crash, SOMEBODY, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, bytes, 4), 0);
 	assert_memory_equal(bytes, "some", 4);
-	assert_int_equal(confined_read(&child, bytes, 4, soon(60 * SECOND)), -ENODATA);
+	assert_int_equal(confined_read(child, more, sizeof(more)), -EIO);
+	assert_int_equal(confined_finish(child), -EIO);
+	assert_int_equal(confined_losses(confined).crashed, 1);
+	assert_int_equal(confined_losses(confined).owner, SOMEBODY);
+	/* The next call is another child's. */
+	assert_int_equal(begin(confined, copy, SOMEBODY, "", 0, &child), 0);
+	expect_copies(child);
+	assert_int_equal(confined_finish(child), 0);
 }
 
-static void loop(void *context, int fd, FILE *output)
+static int loop(const struct confined_job *job)
 {
-	(void)context;
-	(void)fd;
-	(void)output;
-	for (volatile uint64_t i = 0;; i++)
-		;
+	volatile uint64_t i = 0;
+
+	while (job)
+		i++;
+	return 0;
 }
 
+/* Time is up for the owner, and for nobody else; a renewal gives it again. */
 static void test_loop(void **state)
 {
-	struct confined child = start(loop, NULL);
-	pid_t pid = child.child;
+	const struct confined_limits limits = { .call_ns = NS_PER_SECOND,
+						.owner_ns = NS_PER_SECOND / 5,
+						.others_ns = NS_PER_SECOND,
+						.bytes = 1 << 30,
+						.may_open = true };
+	own(own_confined_free) struct confined *confined = some_children(&limits);
+	pid_t pid = pid_of(confined, SOMEBODY);
+	uint64_t start = monotonic_ns();
+	struct confined_child *child;
 	char byte;
 
 	(void)state;
-	assert_int_equal(confined_read(&child, &byte, 1, soon(SECOND / 10)), -ETIMEDOUT);
-	assert_int_equal(kill(pid, 0), 0);
-	confined_end(&child);
+	assert_int_equal(begin(confined, loop, SOMEBODY, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, &byte, 1), -ETIMEDOUT);
+	assert_int_equal(confined_finish(child), -ETIMEDOUT);
+	assert_true(monotonic_ns() - start >= limits.owner_ns);
+	assert_true(confined_cpu_ns(confined) > 0);
 	assert_int_equal(kill(pid, 0), -1);
 	assert_int_equal(errno, ESRCH);
-	confined_end(&child);
+	assert_int_equal(begin(confined, copy, SOMEBODY, "", 0, &child), -EDQUOT);
+	assert_int_equal(confined_losses(confined).refused, 2);
+	assert_int_equal(confined_losses(confined).owner, SOMEBODY);
+	pid_of(confined, SOMEBODY + 1);
+	pid_of(confined, 0);
+	confined_renew(confined);
+	assert_int_equal(confined_losses(confined).refused, 0);
+	pid_of(confined, SOMEBODY);
+}
+
+/* Many owners together do not get more than one limit allows. */
+static void test_many_owners(void **state)
+{
+	const struct confined_limits limits = { .call_ns = NS_PER_SECOND / 20,
+						.owner_ns = NS_PER_SECOND,
+						.others_ns = NS_PER_SECOND / 10,
+						.bytes = 1 << 30,
+						.may_open = true };
+	own(own_confined_free) struct confined *confined = some_children(&limits);
+	struct confined_child *child;
+	int n = 0;
+
+	(void)state;
+	while (begin(confined, loop, SOMEBODY + (uid_t)n, "", 0, &child) == 0) {
+		assert_int_equal(confined_finish(child), -ETIMEDOUT);
+		assert_true(++n < 10);
+	}
+	assert_in_range(n, 1, 2);
+	pid_of(confined, 0);
 }
 
 /* Allocates until that fails. */
-static void eat(void *context, int fd, FILE *output)
+static int eat(const struct confined_job *job)
 {
 	uint64_t taken = 0;
 
-	(void)context;
-	(void)fd;
 	while (taken < 64ull << 30 && mmap(NULL, 1 << 26, PROT_READ | PROT_WRITE,
 					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		taken += 1 << 26;
-	fwrite(&taken, sizeof(taken), 1, output);
+	confined_send(job, &taken, sizeof(taken));
+	return 0;
 }
 
 static void test_memory(void **state)
 {
-	own(confined_end) struct confined child = start(eat, NULL);
+	own(own_confined_free) struct confined *confined = some_children(&confined_limits_default);
+	struct confined_child *child;
 	uint64_t taken;
 
 	(void)state;
-	assert_int_equal(confined_read(&child, &taken, sizeof(taken), soon(60 * SECOND)), 0);
-	assert_in_range(taken, 1ull << 30, 3ull << 30);
+	assert_int_equal(begin(confined, eat, 0, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, &taken, sizeof(taken)), 0);
+	assert_in_range(taken, confined_limits_default.bytes / 2, confined_limits_default.bytes);
+	assert_int_equal(confined_finish(child), 0);
 }
 
-/* Fills a pipe that is not read. */
-static void flood(void *context, int fd, FILE *output)
+/* Answers without end, which nobody wants. */
+static int flood(const struct confined_job *job)
 {
-	(void)context;
-	(void)fd;
-	for (;;)
-		fwrite("flood", 5, 1, output);
+	while (job)
+		confined_send(job, "flood", 5);
+	return 0;
 }
 
 static void test_unread(void **state)
 {
-	struct confined child = start(flood, NULL);
+	struct confined *confined = some_children(&confined_limits_default);
+	struct confined_child *child;
 	char bytes[5];
 
 	(void)state;
-	assert_int_equal(confined_read(&child, bytes, 5, soon(60 * SECOND)), 0);
-	confined_end(&child);
+	assert_int_equal(begin(confined, flood, 0, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, bytes, 5), 0);
+	assert_int_equal(confined_finish(child), -EPROTO);
+	assert_int_equal(begin(confined, flood, 0, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, bytes, 5), 0);
+	confined_free(confined);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void test_flood_ends(void **state)
+{
+	const struct confined_limits limits = { .call_ns = NS_PER_SECOND / 5, .bytes = 1 << 30 };
+	own(own_confined_free) struct confined *confined = some_children(&limits);
+	struct confined_child *child;
+	char bytes[5];
+	int r;
+
+	(void)state;
+	assert_int_equal(begin(confined, flood, 0, "", 0, &child), 0);
+	do {
+		r = confined_read(child, bytes, 5);
+	} while (r == 0);
+	assert_int_equal(r, -ETIMEDOUT);
+	assert_int_equal(confined_finish(child), -ETIMEDOUT);
 }
 
 /* ---- beside threads that hold locks at the fork */
@@ -316,12 +516,13 @@ static void test_threads(void **state)
 	while (n_started < N_THREADS)
 		sched_yield();
 	for (int i = 0; i < N_CHILDREN; i++) {
-		struct confined child = start(copy, "");
-		char bytes[13];
+		struct confined *confined = some_children(&confined_limits_default);
+		struct confined_child *child;
 
-		for (int part = 0; part < 10000; part++)
-			assert_int_equal(confined_read(&child, bytes, 13, soon(60 * SECOND)), 0);
-		confined_end(&child);
+		assert_int_equal(begin(confined, copy, 0, "", 0, &child), 0);
+		expect_copies(child);
+		assert_int_equal(confined_finish(child), 0);
+		confined_free(confined);
 	}
 	stop = true;
 	for (int i = 0; i < N_THREADS; i++) {
@@ -335,10 +536,12 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_result),	cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_crash),	cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_memory),	cmocka_unit_test(test_unread),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_answers),	   cmocka_unit_test(test_large_requests),
+		cmocka_unit_test(test_owners),	   cmocka_unit_test(test_owner_of_files),
+		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_loop),	   cmocka_unit_test(test_many_owners),
+		cmocka_unit_test(test_memory),	   cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_flood_ends), cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "confined/confined_internal.h"
+
+#define NOBODY	  65534
+#define MAX_FDS	  64
+#define SOCKET_FD 0 /* the child's only descriptor, until it is sent others */
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "which AUDIT_ARCH_ is this?"
+#endif
+
+#define WRITING		   (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+#define LOAD(member)	   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define ALLOW		   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define REFUSAL		   (SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE		   BPF_STMT(BPF_RET | BPF_K, REFUSAL)
+#define ALLOW_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 1), ALLOW
+/* The three instructions that follow check a call by `member`. */
+#define WITH_CALL(number, member)                                                                  \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 4), LOAD(member)
+
+/*
+ * Allows the system calls that receiving calls, reading files and answering take. `may_open` allows
+ * open() as well, for the files that dwz moves shared DWARF to; it must be true only after the
+ * child runs as nobody, who can read no secrets. x32 calls have other numbers and are refused.
+ */
+static int refuse_other_calls(bool may_open)
+{
+	/* clang-format off */
+	struct sock_filter filter[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		REFUSE,
+		LOAD(nr),
+		ALLOW_CALL(pread64), ALLOW_CALL(read), ALLOW_CALL(lseek), ALLOW_CALL(fstat),
+		ALLOW_CALL(newfstatat), ALLOW_CALL(close),
+		ALLOW_CALL(brk), ALLOW_CALL(mmap), ALLOW_CALL(munmap), ALLOW_CALL(mremap),
+		ALLOW_CALL(madvise), ALLOW_CALL(mprotect), ALLOW_CALL(futex),
+		ALLOW_CALL(getrandom), ALLOW_CALL(clock_gettime), ALLOW_CALL(rt_sigreturn),
+		ALLOW_CALL(exit_group),
+		WITH_CALL(write, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCKET_FD, 0, 1), ALLOW, REFUSE,
+		WITH_CALL(recvmsg, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCKET_FD, 0, 1), ALLOW, REFUSE,
+		WITH_CALL(openat, args[2]),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, WRITING, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, may_open ? SECCOMP_RET_ALLOW : REFUSAL), REFUSE,
+		REFUSE,
+	};
+	/* clang-format on */
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+}
+
+/* If memory runs short, the kernel is to kill the child first. */
+static void raise_oom_score(void)
+{
+	own(own_fd) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "1000", 4) < 0)
+		return; /* it need not work */
+}
+
+/* The memory that counts for RLIMIT_DATA: our own, which the child starts with, may be large. */
+static uint64_t data_bytes(void)
+{
+	own(own_fd) int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[256];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	unsigned long long pages = 0;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	if (sscanf(text, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int set_limit(int resource, uint64_t most)
+{
+	struct rlimit old;
+
+	if (getrlimit((__rlimit_resource_t)resource, &old) < 0)
+		return -errno;
+	if (most > old.rlim_max)
+		most = old.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){ most, most }) < 0 ? -errno
+											    : 0;
+}
+
+/* Gives the socket its number and closes all other descriptors. */
+static int keep_only(int socket)
+{
+	struct rlimit open_files;
+
+	if (socket != SOCKET_FD && dup2(socket, SOCKET_FD) < 0)
+		return -errno;
+	if (syscall(SYS_close_range, SOCKET_FD + 1, ~0u, 0) == 0)
+		return 0;
+	/* A sandbox around us may refuse close_range(), which is new in 5.9. */
+	if (getrlimit(RLIMIT_NOFILE, &open_files) < 0)
+		return -errno;
+	for (rlim_t each = SOCKET_FD + 1; each < open_files.rlim_max && each < 1 << 20; each++)
+		close((int)each);
+	return 0;
+}
+
+/*
+ * Drops users, groups and capabilities: by system calls, since libc's functions change all threads
+ * of a process, and this process has lost its threads in the fork. *ret_may_open: the child cannot
+ * open files that only we may read.
+ */
+static int become_nobody(bool *ret_may_open)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct none[2] = { { 0 } };
+	bool root = geteuid() == 0;
+
+	*ret_may_open = !root || (syscall(SYS_setgroups, 0, NULL) == 0 &&
+				  syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
+				  syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0);
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+/* Signals to the process group, such as Ctrl-C, are for the parent: it still needs names then. */
+static void reset_signals(void)
+{
+	static const int for_parent[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
+	sigset_t none;
+
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+	for (size_t i = 0; i < sizeof(for_parent) / sizeof(for_parent[0]); i++)
+		signal(for_parent[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int set_limits(const struct confined_limits *limits)
+{
+	int r = set_limit(RLIMIT_DATA, data_bytes() + limits->bytes);
+
+	if (r == 0)
+		r = set_limit(RLIMIT_CORE, 0);
+	if (r == 0)
+		r = set_limit(RLIMIT_FSIZE, 0);
+	return r;
+}
+
+int confined_drop_rights(int socket, const struct confined_limits *limits)
+{
+	bool may_open;
+	int r;
+
+	raise_oom_score();
+	reset_signals();
+	prctl(PR_SET_NAME, "stacktally-read");
+	r = set_limits(limits);
+	if (r < 0)
+		return r;
+	r = keep_only(socket);
+	if (r < 0)
+		return r;
+	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
+	if (r < 0)
+		return r;
+	r = become_nobody(&may_open);
+	if (r < 0)
+		return r;
+	/* After the ids were changed, which resets both. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -errno;
+	r = refuse_other_calls(may_open && limits->may_open);
+	return r < 0 ? r : SOCKET_FD;
+}
