@@ -29,6 +29,7 @@ const struct confined_limits confined_limits_default = {
 	.call_ns = 20 * NS_PER_SECOND,
 	.owner_ns = 10 * NS_PER_SECOND,
 	.others_ns = 20 * NS_PER_SECOND,
+	.answers = 256 << 20,
 	.bytes = 1ull << 30,
 };
 
@@ -36,8 +37,10 @@ const struct confined_limits confined_limits_default = {
 struct confined_child {
 	struct confined *of;
 	uid_t owner;
-	uint64_t used_ns; /* since the last renewal, without the call that runs */
-	uint32_t n_lost;  /* calls, since the last renewal */
+	/* Since the last renewal: */
+	uint64_t used_ns;  /* without the call that runs */
+	uint64_t answered; /* bytes */
+	uint32_t n_lost;   /* calls */
 
 	pid_t pid; /* 0: none */
 	int socket;
@@ -113,6 +116,20 @@ uid_t confined_owner(int fd)
 	return status.st_uid;
 }
 
+uid_t confined_owner_of_all(const int *fds, uint32_t n)
+{
+	uid_t all = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uid_t owner = confined_owner(fds[i]);
+
+		if (owner != 0 && all != 0 && owner != all)
+			return CONFINED_ANYBODY;
+		all = owner != 0 ? owner : all;
+	}
+	return all;
+}
+
 void confined_set_waiting(struct confined *confined, void (*waiting)(void *context), void *context)
 {
 	confined->waiting = waiting;
@@ -121,8 +138,11 @@ void confined_set_waiting(struct confined *confined, void (*waiting)(void *conte
 
 void confined_renew(struct confined *confined)
 {
-	for (uint32_t i = 0; i < confined->n; i++)
-		confined->children[i]->used_ns = confined->children[i]->n_lost = 0;
+	for (uint32_t i = 0; i < confined->n; i++) {
+		struct confined_child *child = confined->children[i];
+
+		child->used_ns = child->answered = child->n_lost = 0;
+	}
 	confined->others_used_ns = 0;
 	confined->losses = (struct confined_losses){ 0 };
 }
@@ -434,6 +454,9 @@ static int next_piece(struct confined_child *child)
 		return r;
 	if (piece.size > CONFINED_PIECE_SIZE || piece.result > 0)
 		return give_up(child, -EPROTO);
+	child->answered += piece.size;
+	if (child->owner != 0 && child->answered > child->of->limits.answers)
+		return give_up(child, -EDQUOT);
 	child->left = piece.size;
 	child->ended = piece.size == 0;
 	child->result = child->ended ? piece.result : 0;

@@ -61,8 +61,9 @@ struct confined_limits {
 	uint64_t call_ns;   /* CPU time of one call */
 	uint64_t owner_ns;  /* CPU time for one owner other than root, between two renewals */
 	uint64_t others_ns; /* ... for all owners other than root together */
-	uint64_t bytes;	    /* of memory that a child may have beyond what it starts with */
-	bool may_open;	    /* children may open files that every user of the machine can read */
+	uint64_t answers; /* bytes of answers for an owner other than root, between two renewals */
+	uint64_t bytes;	  /* of memory that a child may have beyond what it starts with */
+	bool may_open;	  /* children may open files that every user of the machine can read */
 };
 
 /* The limits of what is done for each file, once. */
@@ -87,6 +88,8 @@ void confined_renew(struct confined *confined);
  * write, and for files in memory.
  */
 uid_t confined_owner(int fd);
+/* Of several: CONFINED_ANYBODY where users other than root own some and not all. */
+uid_t confined_owner_of_all(const int *fds, uint32_t n);
 
 struct confined_call {
 	confined_work *work;

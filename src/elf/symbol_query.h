@@ -14,8 +14,10 @@
 struct symbol_query {
 	uint64_t address; /* to look up: of the ELF file, or in memory, as the source has it */
 	uint64_t start;	  /* answer: where the symbol starts */
-	const char *name; /* answer: not demangled, from the caller's pool; NULL: none */
-	uint32_t chain;	  /* answer: inlined functions and lines (inlines.h), or QUERY_NO_CHAIN */
+	/* Answers, from the caller's pool. */
+	const char *name; /* as the source has it, until answers.h has demangled it; NULL: none */
+	const char *linkage_name; /* before that; NULL: the same */
+	uint32_t chain; /* answer: inlined functions and lines (inlines.h), or QUERY_NO_CHAIN */
 };
 
 #define QUERY_NO_CHAIN UINT32_MAX

@@ -28,7 +28,6 @@ struct folded_reader {
 	bool missed_user, missed_kernel, cut_user, cut_kernel;
 };
 
-
 /* Java's names contain a semicolon: `Lpackage/Class;::method`. */
 static const char *end_of_piece(const struct piece *rest)
 {

@@ -44,7 +44,6 @@ struct pprof_reader {
 	struct names_frame frames[NAMES_MAX_INLINED];
 };
 
-
 /* ---- the first pass: tables ---- */
 
 /* In most files ids count from 1, so that the id is the position. */

@@ -244,6 +244,23 @@ static int begin_display(struct run_state *state, struct session *session, struc
 	return r;
 }
 
+static void note_unread_names(const struct symbolizer *symbolizer)
+{
+	struct confined_losses losses = symbolizer_losses(symbolizer);
+	char owner[32] = "several users";
+
+	if (losses.owner != CONFINED_ANYBODY)
+		snprintf(owner, sizeof(owner), "uid %u", losses.owner);
+	if (losses.refused)
+		message_note("names are missing: %u files were not read completely, because the "
+			     "time for files of one owner, mostly %s, was used up",
+			     losses.refused, owner);
+	if (losses.crashed)
+		message_note("names are missing: %u files, mostly of %s, are damaged so that "
+			     "reading them failed",
+			     losses.crashed, owner);
+}
+
 static int start_and_measure(struct run_state *state, struct trigger *trigger,
 			     struct session *session, struct symbolizer *symbolizer,
 			     struct error *err)
@@ -278,6 +295,7 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 		message_note("debug information of %u files was not read completely: inlined "
 			     "functions and lines may be missing",
 			     symbolizer_n_broken_inlines(symbolizer));
+	note_unread_names(symbolizer);
 	return 0;
 }
 
@@ -302,6 +320,7 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		.debuginfod = getenv("DEBUGINFOD_URLS") && *getenv("DEBUGINFOD_URLS"),
 		.inlines = plan->inlines,
 		.lines = plan->lines,
+		.patient = plan->filter.tgids.n || plan->filter.tids.n || plan->command,
 		.progress = note_progress,
 		.progress_context = state,
 	};

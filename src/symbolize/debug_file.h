@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the debug file of a stripped ELF file: the one that its symbols and DWARF were moved to. A
- * file is accepted only if it has the same build-id, or, if neither has one, the CRC that
- * .gnu_debuglink gives. It is looked for at:
+ * Finds the debug file of a stripped ELF file: the one that its symbols and DWARF were moved to. It
+ * is looked for at these places, in order:
  *   1. SYMFS/PATH: another tree with the same files, not stripped (BCC_SYMFS);
  *   2. ROOT/.build-id/xx/yyyy.debug;
  *   3. the name in .gnu_debuglink, in DIR, DIR/.debug and ROOT/DIR;
@@ -10,15 +9,45 @@
  * ROOT is /usr/lib/debug unless the user says otherwise; DIR is where the file itself is. Places 2
  * and 3 are those of GDB ("Debugging Information in Separate Files").
  *
+ * Both files may be hostile: they are read in a confined child, which says what the file wants and
+ * whether what was opened is that; we open what is at the places.
+ *
  * Must not know: processes, symbols.
  */
 #ifndef STACKTALLY_SYMBOLIZE_DEBUG_FILE_H
 #define STACKTALLY_SYMBOLIZE_DEBUG_FILE_H
 
+#include <limits.h>
+
 #include "elf/elf_file.h"
 #include "symbolize/debuginfod.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
+
+#define DEBUG_BUILD_ID_MAX 64 /* bytes */
+
+/* ---- in the child ---- */
+
+/* What a file says about its debug file. */
+struct debug_wanted {
+	uint32_t build_id_size; /* 0: none */
+	uint8_t build_id[DEBUG_BUILD_ID_MAX];
+	char link[NAME_MAX + 1]; /* .gnu_debuglink: a file name, or "" */
+};
+
+void debug_wanted_read(const struct elf_file *elf, struct debug_wanted *ret_wanted);
+
+/* How a file shows that it is the debug file of another. */
+enum debug_proof {
+	DEBUG_PROOF_BUILD_ID, /* it has the same build-id */
+	DEBUG_PROOF_CRC,      /* ... or, if the other has none, the CRC in its .gnu_debuglink */
+};
+
+/* Opens a file if it is the debug file of `elf`. 0, -ESTALE, or another negative errno. */
+int debug_file_open_checked(const struct elf_file *elf, int fd, enum debug_proof proof,
+			    struct elf_file **ret_debug);
+
+/* ---- in our process ---- */
 
 struct debug_places {
 	const char *symfs;	       /* or NULL */
@@ -26,15 +55,16 @@ struct debug_places {
 	struct debuginfod *debuginfod; /* or NULL */
 };
 
-/*
- * Opens the debug file of `elf`, whose path is `path` (or NULL). Returns a descriptor, which the
- * caller closes, or -ENOENT.
- */
-int debug_file_open(const struct elf_file *elf, const char *path,
-		    const struct debug_places *places);
+/* Opens the file that stands for the one at `path` (or NULL) in SYMFS; or -ENOENT. */
+int debug_file_open_symfs(const char *path, const struct debug_places *places);
 
-/* The same for the first place only. */
-int debug_file_open_symfs(const struct elf_file *elf, const char *path,
-			  const struct debug_places *places);
+/*
+ * Opens the file at the next of the other places, of which *place, 0 at first, is the number. It
+ * may be the wrong file. `wanted` comes from a child and is checked. Returns a descriptor, which
+ * the caller closes, or -ENOENT when there are no more.
+ */
+int debug_file_open_next(const struct debug_wanted *wanted, const char *path,
+			 const struct debug_places *places, uint32_t *place,
+			 enum debug_proof *ret_proof);
 
 #endif

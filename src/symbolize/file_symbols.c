@@ -4,142 +4,120 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbolize/sources.h"
-#include "symbolize/symbol_tables.h"
+#include "symbolize/answers.h"
+#include "symbolize/file_reader.h"
 
-/* A query by the file's own address, and the index of the one it was made of. */
-struct placed {
-	uint64_t address;
-	size_t origin;
+/* The files that names are looked up in. */
+struct files {
+	int symfs, debug; /* -1: none */
+	enum debug_proof proof;
 };
 
-static int compare_placed(const void *left, const void *right)
+static void files_close(struct files *files)
 {
-	const struct placed *a = left, *b = right;
-
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return 0;
+	own_fd(&files->symfs);
+	own_fd(&files->debug);
 }
 
-/* The queries whose offsets are loaded to an address, sorted by that. */
-static int place_queries(const struct elf_file *elf, const struct symbol_query *queries, size_t n,
-			 struct placed **ret_placed, size_t *ret_n)
+/* One call of a child. 0, or a negative errno. */
+static int ask(const struct file_symbols_request *request, const struct files *files,
+	       struct symbol_query *queries, size_t n, struct file_facts *ret_facts)
 {
-	struct placed *placed = malloc((n ? n : 1) * sizeof(*placed));
-	size_t n_placed = 0;
+	own(own_free) uint64_t *addresses = answers_addresses(queries, n);
+	struct file_question question = { .n = n,
+					  .has_symfs = files->symfs >= 0,
+					  .has_debug = files->debug >= 0,
+					  .proof = files->proof };
+	const struct iovec parts[] = { { &question, sizeof(question) },
+				       { addresses, n * sizeof(*addresses) } };
+	int fds[CONFINED_MAX_FDS] = { request->fd };
+	struct confined_call call = {
+		.work = file_reader_work, .fds = fds, .n_fds = 1, .request = parts, .n_parts = 2
+	};
+	struct confined_child *child;
+	struct byte_source source;
+	int r, end;
 
-	if (!placed)
+	if (!addresses)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t address;
-
-		if (elf_file_address(elf, queries[i].address, &address))
-			placed[n_placed++] = (struct placed){ address, i };
-	}
-	qsort(placed, n_placed, sizeof(*placed), compare_placed);
-	*ret_placed = placed;
-	*ret_n = n_placed;
-	return 0;
-}
-
-static bool all_named(const struct symbol_query *queries, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!queries[i].name)
-			return false;
-	}
-	return true;
-}
-
-static int find_names(const struct file_symbols_request *request, struct symbol_tables *tables,
-		      struct symbol_query *queries, size_t n)
-{
-	int r = symbol_tables_find(tables, request->path, request->places, request->pool, queries,
-				   n);
-
+	if (files->symfs >= 0)
+		fds[call.n_fds++] = files->symfs;
+	if (files->debug >= 0)
+		fds[call.n_fds++] = files->debug;
+	call.owner = confined_owner_of_all(fds, call.n_fds);
+	r = confined_begin(request->readers, &call, &child);
 	if (r < 0)
 		return r;
-	for (file_source *const *source = sources_of_files; *source; source++) {
-		if (all_named(queries, n))
-			break;
-		r = (*source)(tables->main, queries, n, request->pool);
-		if (r < 0)
+	source = confined_source(child);
+	r = source_read(&source, ret_facts, sizeof(*ret_facts));
+	if (r == 0)
+		r = answers_receive(&source, request->pool, queries, n);
+	end = confined_finish(child);
+	return r < 0 ? r : end;
+}
+
+/* Looks for the debug file, and looks names up in it. Leaves it open in `files`. */
+static int ask_with_debug_file(const struct file_symbols_request *request, struct files *files,
+			       const struct file_facts *facts, struct symbol_query *queries,
+			       size_t n)
+{
+	uint32_t place = 0;
+
+	for (;;) {
+		struct file_facts more = { 0 };
+		int r;
+
+		files->debug = debug_file_open_next(&facts->wanted, request->path, request->places,
+						    &place, &files->proof);
+		if (files->debug < 0)
+			return 0;
+		r = ask(request, files, queries, n, &more);
+		if (r < 0 || !more.wrong_debug)
 			return r;
+		own_fd(&files->debug);
+		files->debug = -1;
 	}
-	return 0;
 }
 
-/* DWARF is in the file itself or in its debug file. */
-static int find_inlines(const struct file_symbols_request *request, struct symbol_tables *tables,
-			struct symbol_query *queries, size_t n)
+/* The file that has the DWARF; -1: none. */
+static int dwarf_of(const struct file_symbols_request *request, const struct files *files,
+		    const struct file_facts *facts)
 {
-	int fd = request->fd;
-
-	if (!request->inlines)
-		return 0;
-	if (!elf_file_section(tables->main, ".debug_info")) {
-		if (tables->debug_fd < 0 && tables->symfs_fd < 0 && request->places)
-			tables->debug_fd =
-				debug_file_open(tables->main, request->path, request->places);
-		fd = tables->debug_fd < 0 ? tables->symfs_fd : tables->debug_fd;
-	}
-	return fd < 0 ? 0 : inlines_find(request->inlines, fd, queries, n);
-}
-
-static int find_in(const struct file_symbols_request *request, struct symbol_tables *tables,
-		   struct symbol_query *queries, size_t n)
-{
-	own(own_free) struct placed *placed = NULL;
-	own(own_free) struct symbol_query *by_address = NULL;
-	size_t n_placed;
-	int r = place_queries(tables->main, queries, n, &placed, &n_placed);
-
-	if (r < 0)
-		return r;
-	by_address = calloc(n_placed ? n_placed : 1, sizeof(*by_address));
-	if (!by_address)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_placed; i++) {
-		by_address[i].address = placed[i].address;
-		by_address[i].chain = QUERY_NO_CHAIN;
-	}
-	r = find_names(request, tables, by_address, n_placed);
-	if (r < 0)
-		return r;
-	r = find_inlines(request, tables, by_address, n_placed);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < n_placed; i++) {
-		struct symbol_query *query = &queries[placed[i].origin];
-
-		query->name = by_address[i].name;
-		query->chain = by_address[i].chain;
-		/* Distances are the same in the file and in memory. */
-		query->start = query->address - (by_address[i].address - by_address[i].start);
-	}
-	return 0;
+	if (facts->has_dwarf)
+		return request->fd;
+	return files->debug >= 0 || facts->wrong_symfs ? files->debug : files->symfs;
 }
 
 int file_symbols_find(const struct file_symbols_request *request, struct symbol_query *queries,
 		      size_t n)
 {
-	own(symbol_tables_close) struct symbol_tables tables = SYMBOL_TABLES_NONE;
-	int r = elf_file_open(request->fd, &tables.main);
+	own(files_close) struct files files = { .symfs = -1, .debug = -1 };
+	struct file_facts facts = { 0 };
+	bool lacks_dwarf;
+	int r, dwarf;
 
+	if (request->places)
+		files.symfs = debug_file_open_symfs(request->path, request->places);
+	r = ask(request, &files, queries, n, &facts);
+	lacks_dwarf =
+		request->inlines && !facts.has_dwarf && (files.symfs < 0 || facts.wrong_symfs);
+	if (r == 0 && request->places && (facts.wants_debug || lacks_dwarf))
+		r = ask_with_debug_file(request, &files, &facts, queries, n);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	return find_in(request, &tables, queries, n);
+	dwarf = dwarf_of(request, &files, &facts);
+	if (!request->inlines || dwarf < 0)
+		return 0;
+	return inlines_find(request->inlines, dwarf, request->fd, queries, n);
 }
 
 int file_symbols_find_memory(const void *bytes, size_t size, struct pool *pool,
 			     struct symbol_query *queries, size_t n)
 {
-	const struct file_symbols_request request = { .fd = -1, .pool = pool };
 	own(symbol_tables_close) struct symbol_tables tables = SYMBOL_TABLES_NONE;
 	int r = elf_file_open_memory(bytes, size, &tables.main);
 
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	return find_in(&request, &tables, queries, n);
+	if (r == 0)
+		r = file_reader_find(&tables, pool, queries, n);
+	return r == -ENOMEM ? r : 0;
 }

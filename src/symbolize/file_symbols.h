@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols of one mapped ELF file: from its symbol tables and those of its debug file
- * (symbol_tables.h), then from the sources of files (sources.h); and, if wanted, its inlined
- * functions and lines. Everything is opened, read once for the whole batch, and closed.
+ * The symbols of one mapped ELF file and, if wanted, its inlined functions and lines. The file is
+ * read by a confined child (file_reader.h, inlines.h); its debug file, if it has one, is opened
+ * here. Everything is opened, read once for the whole batch, and closed.
  *
  * Must not know: processes, mappings, tallies.
  */
@@ -10,12 +10,14 @@
 #define STACKTALLY_SYMBOLIZE_FILE_SYMBOLS_H
 
 #include "base/pool.h"
+#include "confined/confined.h"
 #include "elf/symbol_query.h"
 #include "symbolize/debug_file.h"
 #include "symbolize/inlines.h"
 
 /* All parts are borrowed. */
 struct file_symbols_request {
+	struct confined *readers;
 	int fd;
 	const char *path;		   /* next to which its debug link is looked for, or NULL */
 	const struct debug_places *places; /* NULL: no debug files */
@@ -24,13 +26,17 @@ struct file_symbols_request {
 };
 
 /*
- * Sets name, start and chain of the queries, whose addresses (and starts) are offsets in the file,
- * sorted, without doubles. A file that is damaged or not ELF has no names. 0 or -ENOMEM.
+ * Sets names, start and chain of the queries, whose addresses (and starts) are offsets in the file,
+ * sorted, without doubles. A file that is damaged, not ELF, or over the time of its owner has no
+ * names. 0 or -ENOMEM.
  */
 int file_symbols_find(const struct file_symbols_request *request, struct symbol_query *queries,
 		      size_t n);
 
-/* The same for a file in memory, without debug files and inlined functions. */
+/*
+ * The same in this process, for a file in memory that can be trusted, without debug files, inlined
+ * functions and demangling.
+ */
 int file_symbols_find_memory(const void *bytes, size_t size, struct pool *pool,
 			     struct symbol_query *queries, size_t n);
 

@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "symbolize/answers.h"
 #include "symbolize/inlines_internal.h"
+#include "symbolize/placed_queries.h"
 
 /* For one batch of a file: the child stops by itself after MAX_NS, and is killed GRACE_NS later. */
 #define MAX_NS	  (5 * NS_PER_SECOND)
@@ -84,6 +86,7 @@ struct question {
 /* What the child does. */
 struct work {
 	const struct inlines *inlines;
+	const struct placed_queries *placed;
 	struct byte_sink sink;
 	uint32_t last; /* the chain that was sent last */
 };
@@ -92,40 +95,52 @@ static void send_chain(void *context, uint32_t query, uint32_t chain)
 {
 	struct work *work = context;
 
-	inlines_send(&work->sink, work->inlines, query, chain, chain == work->last);
+	inlines_send(&work->sink, work->inlines, (uint32_t)work->placed->origins[query], chain,
+		     chain == work->last);
 	work->last = chain;
 }
 
-/* Runs in the child. */
-static int read_dwarf(const struct confined_job *job)
+static int read_placed(const struct confined_job *job, struct inlines *inlines,
+		       const struct placed_queries *placed)
 {
-	const struct question *question = job->request;
-	const uint64_t *addresses = (const void *)(question + 1);
-	own(own_pool_free) struct pool *pool = NULL;
-	own(own_inlines_free) struct inlines *inlines = NULL;
-	own(own_free) struct symbol_query *queries = calloc(question->n + 1, sizeof(*queries));
-	struct work work = { .sink = confined_sink(job), .last = QUERY_NO_CHAIN };
-	struct inlines_job inlines_job = {
-		.queries = queries,
-		.n = question->n,
+	struct work work = { .inlines = inlines,
+			     .placed = placed,
+			     .sink = confined_sink(job),
+			     .last = QUERY_NO_CHAIN };
+	const struct inlines_job inlines_job = {
+		.inlines = inlines,
+		.queries = placed->queries,
+		.n = placed->n,
 		.end_ns = monotonic_ns() + MAX_NS,
 		.done = send_chain,
 		.context = &work,
 	};
+	int r = inlines_read(&inlines_job, job->fds[0]);
+
+	if (r == 0 || r == -ENODATA)
+		inlines_send_end(&work.sink);
+	return r == -ENODATA ? 0 : r;
+}
+
+/* Runs in the child: with the file that has the DWARF, and the one that is mapped. */
+static int read_dwarf(const struct confined_job *job)
+{
+	const struct question *question = job->request;
+	own(own_pool_free) struct pool *pool = NULL;
+	own(own_inlines_free) struct inlines *inlines = NULL;
+	own(own_elf_file_close) struct elf_file *mapped = NULL;
+	own(placed_queries_free) struct placed_queries placed = PLACED_QUERIES_NONE;
+	own(own_free) struct symbol_query *queries =
+		answers_queries((const void *)(question + 1), question->n);
 	int r = queries ? pool_new(&pool) : -ENOMEM;
 
 	if (r == 0)
 		r = inlines_new(pool, question->functions, question->lines, &inlines);
-	if (r < 0)
-		return r;
-	for (uint64_t i = 0; i < question->n; i++)
-		queries[i].address = addresses[i];
-	work.inlines = inlines_job.inlines = inlines;
-	r = inlines_read(&inlines_job, job->fds[0]);
-	if (r < 0 && r != -ENODATA)
-		return r;
-	inlines_send_end(&work.sink);
-	return 0;
+	if (r == 0)
+		r = elf_file_open(job->fds[1], &mapped);
+	if (r == 0)
+		r = placed_queries_make(mapped, queries, question->n, &placed);
+	return r < 0 ? r : read_placed(job, inlines, &placed);
 }
 
 void inlines_set_waiting(struct inlines *inlines, void (*waiting)(void *context), void *context)
@@ -150,16 +165,16 @@ static int make_readers(struct inlines *inlines)
 	return r;
 }
 
-static int find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n)
+static int find(struct inlines *inlines, const int fds[2], struct symbol_query *queries, size_t n)
 {
-	own(own_free) uint64_t *addresses = malloc((n + 1) * sizeof(*addresses));
+	own(own_free) uint64_t *addresses = answers_addresses(queries, n);
 	struct question question = { n, inlines->functions, inlines->lines };
 	const struct iovec parts[] = { { &question, sizeof(question) },
 				       { addresses, n * sizeof(*addresses) } };
 	const struct confined_call call = { .work = read_dwarf,
-					    .owner = confined_owner(fd),
-					    .fds = &fd,
-					    .n_fds = 1,
+					    .owner = confined_owner_of_all(fds, 2),
+					    .fds = fds,
+					    .n_fds = 2,
 					    .request = parts,
 					    .n_parts = 2 };
 	struct confined_child *child;
@@ -168,8 +183,6 @@ static int find(struct inlines *inlines, int fd, struct symbol_query *queries, s
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n; i++)
-		addresses[i] = queries[i].address;
 	r = confined_begin(inlines->readers, &call, &child);
 	if (r < 0)
 		return r;
@@ -179,13 +192,15 @@ static int find(struct inlines *inlines, int fd, struct symbol_query *queries, s
 	return r < 0 ? r : end;
 }
 
-int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n)
+int inlines_find(struct inlines *inlines, int fd, int mapped, struct symbol_query *queries,
+		 size_t n)
 {
+	const int fds[] = { fd, mapped };
 	int r;
 
 	if (n > UINT32_MAX)
 		return -ENOMEM;
-	r = find(inlines, fd, queries, n);
+	r = find(inlines, fds, queries, n);
 	if (r < 0)
 		inlines->n_broken++;
 	return r == -ENOMEM ? r : 0;

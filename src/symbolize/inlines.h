@@ -43,10 +43,12 @@ DEFINE_OWN(struct inlines, inlines_free)
 void inlines_set_waiting(struct inlines *inlines, void (*waiting)(void *context), void *context);
 
 /*
- * Sets the chain of the queries that the DWARF of this file has one for. Their addresses are those
- * of the ELF file, sorted. Damaged DWARF has none. 0 or -ENOMEM.
+ * Sets the chain of the queries that the DWARF of this file has one for. Their addresses are
+ * offsets in the file `mapped`, which may be the same; `fd` may be its debug file. Damaged DWARF
+ * has none. 0 or -ENOMEM.
  */
-int inlines_find(struct inlines *inlines, int fd, struct symbol_query *queries, size_t n);
+int inlines_find(struct inlines *inlines, int fd, int mapped, struct symbol_query *queries,
+		 size_t n);
 
 /* The number of files that were not read to the end: too large, too slow, or libdw crashed. */
 uint32_t inlines_n_broken(const struct inlines *inlines);

@@ -15,8 +15,8 @@ struct sent_frame {
 };
 
 struct sent_chain {
-	uint32_t query; /* ascending */
-	uint32_t n;	/* frames, which follow; 0: the chain is the one before */
+	uint32_t query;
+	uint32_t n; /* frames, which follow; 0: the chain is the one before */
 };
 
 static void send_frame(const struct byte_sink *sink, const struct inline_frame *frame)
@@ -113,7 +113,7 @@ static int receive_chain(struct inlines *inlines, const struct byte_source *sour
 int inlines_receive(struct inlines *inlines, const struct byte_source *source,
 		    struct symbol_query *queries, size_t n)
 {
-	uint32_t last = QUERY_NO_CHAIN, next = 0;
+	uint32_t last = QUERY_NO_CHAIN;
 
 	for (;;) {
 		struct sent_chain sent;
@@ -123,13 +123,12 @@ int inlines_receive(struct inlines *inlines, const struct byte_source *source,
 			return r;
 		if (sent.query == END_NUMBER)
 			return 0;
-		/* Numbers must ascend, which bounds how many there are. */
-		if (sent.query < next || sent.query >= n)
+		/* Each at most once, which bounds how many there are. */
+		if (sent.query >= n || queries[sent.query].chain != QUERY_NO_CHAIN)
 			return -EPROTO;
 		r = receive_chain(inlines, source, sent.n, &last);
 		if (r < 0)
 			return r;
 		queries[sent.query].chain = last;
-		next = sent.query + 1;
 	}
 }

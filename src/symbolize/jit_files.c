@@ -2,8 +2,10 @@
 /* The files in which a process names its generated code, as sources of names. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/own.h"
+#include "symbolize/answers.h"
 #include "symbolize/jitdump.h"
 #include "symbolize/perfmap.h"
 #include "symbolize/sources.h"
@@ -11,7 +13,62 @@
 
 typedef int reader(int fd, struct symbol_query *queries, size_t n, struct pool *pool);
 
-static int find(struct process_request *request, enum jit_file kind, reader *read_file)
+/* ---- in the child, whose request is the addresses ---- */
+
+static int read_file(const struct confined_job *job, reader *find)
+{
+	const struct byte_sink sink = confined_sink(job);
+	size_t n = job->size / sizeof(uint64_t);
+	own(own_pool_free) struct pool *pool = NULL;
+	own(own_free) struct symbol_query *queries = answers_queries(job->request, n);
+	int r = queries ? pool_new(&pool) : -ENOMEM;
+
+	if (r == 0)
+		r = find(job->fds[0], queries, n, pool);
+	if (r == -ENOMEM)
+		return r;
+	answers_send(&sink, queries, n); /* names found before an error stand */
+	return 0;
+}
+
+static int read_perf_map(const struct confined_job *job)
+{
+	return read_file(job, perfmap_find);
+}
+
+static int read_jitdump(const struct confined_job *job)
+{
+	return read_file(job, jitdump_find);
+}
+
+/* ---- in our process ---- */
+
+static int ask(struct process_request *request, int fd, confined_work *work)
+{
+	own(own_free) uint64_t *addresses = answers_addresses(request->queries, request->n);
+	const struct iovec part = { addresses, request->n * sizeof(*addresses) };
+	const struct confined_call call = { .work = work,
+					    .owner = confined_owner(fd),
+					    .fds = &fd,
+					    .n_fds = 1,
+					    .request = &part,
+					    .n_parts = 1 };
+	struct confined_child *child;
+	struct byte_source source;
+	int r, end;
+
+	if (!addresses)
+		return -ENOMEM;
+	r = confined_begin(request->readers, &call, &child);
+	if (r < 0)
+		return r;
+	source = confined_source(child);
+	r = answers_receive(&source, request->pool, request->queries, request->n);
+	end = confined_finish(child);
+	return r < 0 ? r : end;
+}
+
+static int find(struct process_request *request, enum jit_file kind, confined_work *work)
 {
 	own(own_fd) int fd = -1;
 	char module[64];
@@ -33,16 +90,16 @@ static int find(struct process_request *request, enum jit_file kind, reader *rea
 	r = sources_make_queries(request);
 	if (r < 0)
 		return r;
-	r = read_file(fd, request->queries, request->n, request->pool);
+	r = ask(request, fd, work);
 	return r == -ENOMEM ? r : 0;
 }
 
 int jit_files_perf_map(struct process_request *request)
 {
-	return find(request, JIT_FILE_PERF_MAP, perfmap_find);
+	return find(request, JIT_FILE_PERF_MAP, read_perf_map);
 }
 
 int jit_files_jitdump(struct process_request *request)
 {
-	return find(request, JIT_FILE_JITDUMP, jitdump_find);
+	return find(request, JIT_FILE_JITDUMP, read_jitdump);
 }

@@ -12,6 +12,7 @@
 #include "kernel/kernel_names.h"
 #include "process/images.h"
 #include "symbolize/debug_file.h"
+#include "symbolize/demangle.h"
 #include "symbolize/inlines.h"
 #include "symbolize/symbol_cache.h"
 #include "tally/tally.h"
@@ -23,7 +24,8 @@ struct lookup {
 	struct images *images;
 	struct symbol_cache *cache;
 	struct kernel_names *kernel;
-	struct inlines *inlines; /* or NULL */
+	struct confined *readers; /* read files of users */
+	struct inlines *inlines;  /* or NULL */
 	struct debug_places places;
 	bool use_debuginfod, debuginfod_tried;
 	struct debuginfod *debuginfod; /* made when first needed; the caller frees it */
@@ -32,6 +34,7 @@ struct lookup {
 	uint32_t n_done, n_groups; /* for progress() */
 	uint32_t jit_symbol;	   /* of anonymous memory that no source has a name for: "[jit]" */
 	bool met_kernel;	   /* there were kernel addresses */
+	char demangled[DEMANGLE_SIZE];
 };
 
 /* Sets one match for each address. 0 or a negative errno. */

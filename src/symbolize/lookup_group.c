@@ -19,6 +19,26 @@ static void set_match(const struct lookup_group *group, const struct lookup_requ
 		to->offset += (uint32_t)(address->address - address_to_look_up(address));
 }
 
+/* The kernel's symbols can be trusted; those of its Rust code are mangled. */
+static int add_kernel_symbol(struct lookup *lookup, const struct kernel_symbol *symbol,
+			     uint32_t *ret_index)
+{
+	struct pool *pool = symbol_cache_pool(lookup->cache);
+	struct symbol added = { .name = pool_string(pool, symbol->name),
+				.module = symbol->module,
+				.flags = NAMES_FRAME_KERNEL };
+
+	if (!added.name)
+		return -ENOMEM;
+	if (demangle(added.name, lookup->demangled, sizeof(lookup->demangled))) {
+		added.linkage_name = added.name;
+		added.name = pool_string(pool, lookup->demangled);
+		if (!added.name)
+			return -ENOMEM;
+	}
+	return symbol_cache_add(lookup->cache, &added, ret_index);
+}
+
 static int look_up_kernel(struct lookup *lookup, const struct lookup_group *group)
 {
 	struct symbol_match match = { .symbol = SYMBOL_NONE, .chain = QUERY_NO_CHAIN };
@@ -32,14 +52,8 @@ static int look_up_kernel(struct lookup *lookup, const struct lookup_group *grou
 		if (!kernel_names_find(lookup->kernel, request->key, &symbol))
 			continue;
 		if (match.symbol == SYMBOL_NONE || symbol.start != start) {
-			const char *name =
-				pool_string(symbol_cache_pool(lookup->cache), symbol.name);
-			int r;
+			int r = add_kernel_symbol(lookup, &symbol, &match.symbol);
 
-			if (!name)
-				return -ENOMEM;
-			r = symbol_cache_add(lookup->cache, name, symbol.module, NAMES_FRAME_KERNEL,
-					     &match.symbol);
 			if (r < 0)
 				return r;
 			start = symbol.start;
@@ -93,8 +107,11 @@ static int make_matches(struct lookup *lookup, const struct symbol_query *querie
 		if (!queries[i].name || queries[i].address - queries[i].start > UINT32_MAX)
 			continue;
 		if (queries[i].name != name || queries[i].start != start) {
-			int r = symbol_cache_add(lookup->cache, queries[i].name, module, flags,
-						 &symbol);
+			const struct symbol added = { .name = queries[i].name,
+						      .linkage_name = queries[i].linkage_name,
+						      .module = module,
+						      .flags = flags };
+			int r = symbol_cache_add(lookup->cache, &added, &symbol);
 
 			if (r < 0)
 				return r;
@@ -137,6 +154,7 @@ static struct debuginfod *debuginfod_of(struct lookup *lookup)
 static int query_file(struct lookup *lookup, uint32_t file, struct symbol_query *queries, size_t n)
 {
 	struct file_symbols_request request = {
+		.readers = lookup->readers,
 		.places = &lookup->places,
 		.pool = symbol_cache_pool(lookup->cache),
 		.inlines = lookup->inlines,
@@ -231,7 +249,8 @@ static int take_names(struct lookup *lookup, struct process_request *request)
 		if (matches[i].symbol != SYMBOL_NONE)
 			continue;
 		queries[request->n] = queries[i];
-		queries[request->n++].name = NULL;
+		queries[request->n].name = queries[request->n].linkage_name = NULL;
+		request->n++;
 	}
 	return 0;
 }
@@ -240,6 +259,7 @@ static int look_up_process(struct lookup *lookup, const struct lookup_group *gro
 {
 	own(own_free) struct symbol_query *queries = NULL;
 	struct process_request request = {
+		.readers = lookup->readers,
 		.images = lookup->images,
 		.image = group->requests[0].id,
 		.pool = symbol_cache_pool(lookup->cache),

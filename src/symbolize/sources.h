@@ -7,12 +7,14 @@
  * A source gets queries, sorted, without doubles, some of which the sources before it left without
  * a name. It sets `start` and `name` of those that it knows; the strings are from the pool. What it
  * reads may be hostile: damage ends the search in that source, and names found before stand. It
- * returns 0 or -ENOMEM.
+ * returns 0 or -ENOMEM. Sources of files run in a confined child. Sources of processes open files
+ * and have a child read them (answers.h).
  */
 #ifndef STACKTALLY_SYMBOLIZE_SOURCES_H
 #define STACKTALLY_SYMBOLIZE_SOURCES_H
 
 #include "base/pool.h"
+#include "confined/confined.h"
 #include "elf/elf_file.h"
 #include "elf/symbol_query.h"
 #include "process/images.h"
@@ -31,8 +33,9 @@
 typedef int file_source(const struct elf_file *elf, struct symbol_query *queries, size_t n,
 			struct pool *pool);
 
-/* A lookup in the sources of one process. */
+/* A lookup in the sources of one process, whose files are read by confined children. */
 struct process_request {
+	struct confined *readers;
 	struct images *images; /* lock them while using them */
 	uint32_t image;
 	struct pool *pool;

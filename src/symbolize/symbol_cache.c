@@ -7,7 +7,6 @@
 
 #include "base/grow.h"
 #include "base/partition.h"
-#include "symbolize/demangle.h"
 
 /* Packed: there may be millions. */
 struct entry {
@@ -26,7 +25,6 @@ struct symbol_cache {
 	uint32_t n_symbols, capacity;
 	struct file_entries *files; /* by id */
 	uint32_t n_files;
-	char demangled[DEMANGLE_SIZE];
 };
 
 int symbol_cache_new(struct symbol_cache **ret_cache)
@@ -65,10 +63,9 @@ const struct symbol *symbol_cache_symbol(const struct symbol_cache *cache, uint3
 	return &cache->symbols[symbol];
 }
 
-int symbol_cache_add(struct symbol_cache *cache, const char *name, const char *module,
-		     uint32_t flags, uint32_t *ret_symbol)
+int symbol_cache_add(struct symbol_cache *cache, const struct symbol *symbol, uint32_t *ret_index)
 {
-	struct symbol symbol = { .name = name, .module = module, .flags = flags };
+	struct symbol added = *symbol;
 	int r;
 
 	if (cache->n_symbols == SYMBOL_NONE)
@@ -76,19 +73,13 @@ int symbol_cache_add(struct symbol_cache *cache, const char *name, const char *m
 	r = grow(&cache->symbols, &cache->capacity, (size_t)cache->n_symbols + 1);
 	if (r < 0)
 		return r;
-	if (demangle(name, cache->demangled, sizeof(cache->demangled))) {
-		symbol.linkage_name = name;
-		symbol.name = pool_string(cache->pool, cache->demangled);
-		if (!symbol.name)
+	if (added.module) {
+		added.module = pool_string(cache->pool, added.module);
+		if (!added.module)
 			return -ENOMEM;
 	}
-	if (module) {
-		symbol.module = pool_string(cache->pool, module);
-		if (!symbol.module)
-			return -ENOMEM;
-	}
-	*ret_symbol = cache->n_symbols;
-	cache->symbols[cache->n_symbols++] = symbol;
+	*ret_index = cache->n_symbols;
+	cache->symbols[cache->n_symbols++] = added;
 	return 0;
 }
 

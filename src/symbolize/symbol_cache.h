@@ -47,11 +47,10 @@ struct pool *symbol_cache_pool(struct symbol_cache *cache);
 const struct symbol *symbol_cache_symbol(const struct symbol_cache *cache, uint32_t symbol);
 
 /*
- * Adds a symbol and gives its index. `name` is from the pool and not demangled yet; `module` is
- * copied, or NULL. 0, -ENOMEM or -EFBIG.
+ * Adds a symbol and gives its index. The names are from the pool; the module is copied. 0, -ENOMEM
+ * or -EFBIG.
  */
-int symbol_cache_add(struct symbol_cache *cache, const char *name, const char *module,
-		     uint32_t flags, uint32_t *ret_symbol);
+int symbol_cache_add(struct symbol_cache *cache, const struct symbol *symbol, uint32_t *ret_index);
 
 /*
  * Finds an offset of a file; false when it has not been looked up yet. Call it with ascending

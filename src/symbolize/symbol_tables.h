@@ -10,28 +10,26 @@
 #include "base/pool.h"
 #include "elf/elf_file.h"
 #include "elf/symbol_query.h"
-#include "symbolize/debug_file.h"
 
-/* A file and what is opened to find its names. */
+/* A file and what else its names are in. */
 struct symbol_tables {
-	struct elf_file *main;		/* opened by the caller */
-	struct elf_file *symfs, *debug; /* debug files, by BCC_SYMFS and by the other places */
-	int symfs_fd, debug_fd;		/* -1: not open */
-	struct elf_file *data;		/* .gnu_debugdata */
+	struct elf_file *main;
+	struct elf_file *symfs, *debug; /* debug files, by BCC_SYMFS and by other places; or NULL */
+	struct elf_file *data;		/* .gnu_debugdata, opened when it is needed */
 	void *data_bytes;		/* decompressed */
+	bool wants_debug;		/* found: a debug file might have more names */
 };
 
-#define SYMBOL_TABLES_NONE ((struct symbol_tables){ .symfs_fd = -1, .debug_fd = -1 })
+#define SYMBOL_TABLES_NONE ((struct symbol_tables){ 0 })
 
-/* Closes all of it, `main` too. */
+/* Closes all files. */
 void symbol_tables_close(struct symbol_tables *tables);
 
 /*
  * Sets name and start of the queries, whose addresses are those of the file, sorted, without
- * doubles. `path` and `places` as for debug_file_open(); NULL places: no debug files. 0 or -ENOMEM.
+ * doubles. 0 or -ENOMEM.
  */
-int symbol_tables_find(struct symbol_tables *tables, const char *path,
-		       const struct debug_places *places, struct pool *pool,
+int symbol_tables_find(struct symbol_tables *tables, struct pool *pool,
 		       struct symbol_query *queries, size_t n);
 
 #endif

@@ -5,11 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "symbolize/frame_builder.h"
 #include "symbolize/lookup.h"
 
+/*
+ * What names may cost, with RENEW_NS between two renewals: a report about a whole machine is to be
+ * there a few seconds after its measurement, whatever users have mapped.
+ */
+static const struct confined_limits limits = {
+	.call_ns = 20 * NS_PER_SECOND,
+	.owner_ns = 700 * NS_PER_MS,
+	.others_ns = 1400 * NS_PER_MS,
+	.answers = 64 << 20,
+	.bytes = 1ull << 30,
+};
+#define RENEW_NS (10 * NS_PER_SECOND)
+
 struct symbolizer {
 	struct lookup lookup;
+	uint64_t renewed_ns;
 	struct frame_builder *builder;
 	bool inlines, lines;
 	uint32_t n_broken_before; /* inlines_n_broken() before symbolizer_forget() */
@@ -35,7 +50,9 @@ static int make_parts(struct symbolizer *symbolizer)
 			      &symbolizer->builder);
 	if (r < 0)
 		return r;
-	return symbol_cache_add(lookup->cache, "[jit]", NULL, NAMES_FRAME_JIT, &lookup->jit_symbol);
+	return symbol_cache_add(lookup->cache,
+				&(struct symbol){ .name = "[jit]", .flags = NAMES_FRAME_JIT },
+				&lookup->jit_symbol);
 }
 
 static void free_parts(struct symbolizer *symbolizer)
@@ -72,6 +89,10 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 	r = kernel_names_new(&symbolizer->lookup.kernel);
 	if (r < 0)
 		return r;
+	r = confined_new(options->patient ? &confined_limits_default : &limits,
+			 &symbolizer->lookup.readers);
+	if (r < 0)
+		return r;
 	r = make_parts(symbolizer);
 	if (r < 0)
 		return r;
@@ -86,6 +107,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	free_parts(symbolizer);
 	debuginfod_free(symbolizer->lookup.debuginfod);
 	kernel_names_free(symbolizer->lookup.kernel);
+	confined_free(symbolizer->lookup.readers);
 	free(symbolizer);
 }
 
@@ -125,6 +147,21 @@ uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer)
 	return symbolizer->n_broken_before + (inlines ? inlines_n_broken(inlines) : 0);
 }
 
+static void renew(struct symbolizer *symbolizer)
+{
+	uint64_t now = monotonic_ns();
+
+	if (now - symbolizer->renewed_ns < RENEW_NS)
+		return;
+	symbolizer->renewed_ns = now;
+	confined_renew(symbolizer->lookup.readers);
+}
+
+struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer)
+{
+	return confined_losses(symbolizer->lookup.readers);
+}
+
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 		       struct names *names, struct error *err)
 {
@@ -135,6 +172,7 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 
 	if (first >= total)
 		return 0;
+	renew(symbolizer);
 	matches = malloc(batch * sizeof(*matches));
 	if (!matches)
 		return error_set(err, -ENOMEM, "out of memory while looking up names");

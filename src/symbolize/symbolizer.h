@@ -11,6 +11,7 @@
 #define STACKTALLY_SYMBOLIZE_SYMBOLIZER_H
 
 #include "base/error.h"
+#include "confined/confined.h"
 #include "kernel/kernel_symbols.h"
 #include "process/images.h"
 #include "tally/names.h"
@@ -22,6 +23,7 @@ struct symbolizer_options {
 	bool debuginfod; /* fetch missing debug files from the servers in DEBUGINFOD_URLS */
 	bool inlines;	 /* inlined functions become frames of their own */
 	bool lines;	 /* file and line of each frame */
+	bool patient;	 /* the user named the processes: files of any owner may take their time */
 	/* Called between files, and every second while one takes long; or NULL. */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;
@@ -68,6 +70,12 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
  * NULL when they have, or when there were none. Valid after a resolve.
  */
 const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer);
+
+/*
+ * What could not be read for names lately: files that took more than their owner's time, or made a
+ * child that read them crash.
+ */
+struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer);
 
 /* The number of files whose inlined functions and lines could not be read to the end. */
 uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer);

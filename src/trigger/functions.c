@@ -194,12 +194,17 @@ static int read_tables(struct reader *reader, const struct elf_file *elf)
 static int read_elsewhere(struct reader *reader)
 {
 	const struct debug_places places = { .root = getenv("BCC_DEBUGINFO_ROOT") };
-	own(own_fd) int fd = debug_file_open(reader->elf, NULL, &places);
 	own(own_elf_file_close) struct elf_file *debug = NULL;
+	struct debug_wanted wanted;
+	enum debug_proof proof;
 	own(own_free) void *bytes = NULL;
+	own(own_fd) int fd = -1;
+	uint32_t place = 0;
 	size_t size;
 
-	if (fd >= 0 && elf_file_open(fd, &debug) == 0)
+	debug_wanted_read(reader->elf, &wanted);
+	fd = debug_file_open_next(&wanted, NULL, &places, &place, &proof);
+	if (fd >= 0 && debug_file_open_checked(reader->elf, fd, proof, &debug) == 0)
 		return read_tables(reader, debug);
 	if (debug_data_load(reader->elf, &bytes, &size) == 0 &&
 	    elf_file_open_memory(bytes, size, &debug) == 0)

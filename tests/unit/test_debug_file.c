@@ -29,11 +29,15 @@ static int n_descriptors(void)
 static bool finds_local(const char *program, const struct debug_places *places)
 {
 	struct symbol_query query = { 0 };
+	own(own_confined_free) struct confined *readers = NULL;
 	struct file_symbols_request request = { .places = places };
 	struct elf_file *elf = NULL;
 	char path[256];
 	bool found;
 	int n = n_descriptors();
+
+	assert_int_equal(confined_new(&confined_limits_default, &readers), 0);
+	request.readers = readers;
 
 	snprintf(path, sizeof(path), "%s/%s", built_directory, program);
 	request.fd = built_open(program);
@@ -49,6 +53,7 @@ static bool finds_local(const char *program, const struct debug_places *places)
 	elf_file_close(elf);
 	close(request.fd);
 	pool_free(request.pool);
+	confined_free(take_ptr(readers));
 	assert_int_equal(n_descriptors(), n);
 	return found;
 }
