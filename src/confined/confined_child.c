@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "confined/confined_internal.h"
+
+#define KEPT_BYTES (32 << 20)
 
 /* What is to be sent, behind the header of its piece. */
 struct confined_answer {
@@ -138,6 +141,9 @@ _Noreturn void confined_serve(int socket, const struct confined_limits *limits)
 	socket = confined_drop_rights(socket, limits);
 	if (socket < 0)
 		_exit(1);
+	/* The next call takes as much as this one: memory given back would be zeroed again. */
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	answer = calloc(1, sizeof(*answer));
 	if (!answer)
 		_exit(1);

@@ -21,6 +21,15 @@ static int compare(const void *left, const void *right)
 	return 0;
 }
 
+static bool is_sorted(const struct pair *pairs, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (pairs[i].address < pairs[i - 1].address)
+			return false;
+	}
+	return true;
+}
+
 void placed_queries_free(struct placed_queries *placed)
 {
 	free(placed->queries);
@@ -44,7 +53,9 @@ int placed_queries_make(const struct elf_file *elf, const struct symbol_query *q
 		if (elf_file_address(elf, queries[i].address, &address))
 			pairs[placed.n++] = (struct pair){ address, i };
 	}
-	qsort(pairs, placed.n, sizeof(*pairs), compare);
+	/* Files with one segment of code, which most are, need no sorting. */
+	if (!is_sorted(pairs, placed.n))
+		qsort(pairs, placed.n, sizeof(*pairs), compare);
 	for (size_t i = 0; i < placed.n; i++) {
 		placed.queries[i].address = pairs[i].address;
 		placed.queries[i].chain = QUERY_NO_CHAIN;

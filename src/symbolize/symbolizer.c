@@ -91,6 +91,8 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 		return r;
 	r = confined_new(options->patient ? &confined_limits_default : &limits,
 			 &symbolizer->lookup.readers);
+	if (r == 0)
+		r = confined_prepare(symbolizer->lookup.readers);
 	if (r < 0)
 		return r;
 	r = make_parts(symbolizer);
