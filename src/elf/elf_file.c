@@ -75,6 +75,16 @@ int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size
 	return 0;
 }
 
+uint64_t elf_file_next_data(const struct elf_file *elf, uint64_t offset)
+{
+	off_t data = elf->fd < 0 ? (off_t)offset : lseek(elf->fd, (off_t)offset, SEEK_DATA);
+
+	if (data < 0 && errno == ENXIO)
+		return elf->size;
+	/* A file system without holes has data everywhere. */
+	return data < (off_t)offset ? offset : (uint64_t)data;
+}
+
 /* A table of `count` entries of `entry_size` bytes, of which the first `want` are known. */
 static int read_table(const struct elf_file *elf, uint64_t offset, uint32_t count,
 		      uint32_t entry_size, uint32_t want, uint8_t **ret_table)

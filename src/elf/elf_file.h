@@ -65,6 +65,9 @@ DEFINE_OWN(struct elf_file, elf_file_close)
 /* Reads exactly `size` bytes at `offset`: 0 or -EIO. Small reads that lie together cost one. */
 int elf_file_read(const struct elf_file *elf, uint64_t offset, void *bytes, size_t size);
 
+/* The first offset from this one on that is not in a hole of the file; its size if none is. */
+uint64_t elf_file_next_data(const struct elf_file *elf, uint64_t offset);
+
 /*
  * The string at `offset` of the string section, cut at `size` - 1 bytes. Returns its length or
  * -EIO.

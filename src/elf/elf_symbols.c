@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILES  4
-#define PIECE_SIZE (64u << 10)
+#define MAX_FILES   4
+#define PIECE_SIZE  (64u << 10)
+#define MAX_SYMBOLS (1u << 26) /* of one table: some hundred times those of a browser */
 /* Bounds on the time that a forged table takes: its other symbols are ignored then. */
 #define MAX_COMPARISONS (1u << 26)
 #define MAX_NAME_READS	(1u << 18)
@@ -244,6 +245,20 @@ static bool consider(struct elf_symbols *search, const struct elf_file *elf,
 	return function;
 }
 
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+	return size > 0 && !bytes[0] && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+/* How many of the next `left` entries, the first of which is at `at`, are in a hole of the file. */
+static uint64_t entries_in_hole(const struct elf_file *elf, uint64_t at, uint64_t left,
+				size_t entry)
+{
+	uint64_t n = (elf_file_next_data(elf, at) - at) / entry;
+
+	return n < left ? n : left;
+}
+
 static int64_t search_table(struct elf_symbols *search, const struct elf_file *elf,
 			    const struct elf_section *section)
 {
@@ -261,6 +276,7 @@ static int64_t search_table(struct elf_symbols *search, const struct elf_file *e
 	if (left > elf->size - at)
 		left = elf->size - at;
 	left /= entry;
+	left = left < MAX_SYMBOLS ? left : MAX_SYMBOLS;
 
 	search->tables[table] = (struct string_table){ elf, &elf->sections[section->link] };
 	search->n_tables++;
@@ -280,6 +296,8 @@ static int64_t search_table(struct elf_symbols *search, const struct elf_file *e
 			copy_symbol(elf, piece + i * entry, &symbol);
 			n_functions += consider(search, elf, &symbol, table);
 		}
+		if (is_zero(piece, n * entry))
+			n += entries_in_hole(elf, at + n * entry, left - n, entry);
 		at += n * entry;
 		left -= n;
 	}
