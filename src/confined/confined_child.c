@@ -120,8 +120,11 @@ static void serve_one(struct confined_answer *answer)
 
 	receive(answer->socket, &call, &job);
 	request = malloc(call.size + 1);
-	if (!request)
-		_exit(1);
+	if (!request) {
+		end.result = -ENOMEM;
+		write_all(answer->socket, &end, sizeof(end));
+		_exit(1); /* the request is not read */
+	}
 	read_all(answer->socket, request, call.size);
 	job.request = request;
 	job.size = call.size;
@@ -136,7 +139,7 @@ static void serve_one(struct confined_answer *answer)
 
 _Noreturn void confined_serve(int socket, const struct confined_limits *limits)
 {
-	struct confined_answer *answer;
+	struct confined_answer answer = { 0 };
 
 	socket = confined_drop_rights(socket, limits);
 	if (socket < 0)
@@ -144,10 +147,7 @@ _Noreturn void confined_serve(int socket, const struct confined_limits *limits)
 	/* The next call takes as much as this one: memory given back would be zeroed again. */
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
-	answer = calloc(1, sizeof(*answer));
-	if (!answer)
-		_exit(1);
-	answer->socket = socket;
+	answer.socket = socket;
 	for (;;)
-		serve_one(answer);
+		serve_one(&answer);
 }

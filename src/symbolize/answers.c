@@ -52,13 +52,15 @@ static void send_names(const struct byte_sink *sink, struct sent_answer *answer,
 	sink_write(sink, name, answer->linkage_size);
 }
 
-void answers_send(const struct byte_sink *sink, const struct symbol_query *queries, size_t n)
+int answers_send(const struct byte_sink *sink, const struct symbol_query *queries, size_t n)
 {
 	own(own_free) char *demangled = malloc(DEMANGLE_SIZE);
 	struct sent_answer answer = { .query = END_NUMBER };
 	const char *last = NULL;
 
-	for (size_t i = 0; demangled && i < n; i++) {
+	if (!demangled)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
 		if (!queries[i].name)
 			continue;
 		answer = (struct sent_answer){ .start = queries[i].start,
@@ -72,6 +74,7 @@ void answers_send(const struct byte_sink *sink, const struct symbol_query *queri
 	}
 	answer = (struct sent_answer){ .query = END_NUMBER };
 	sink_write(sink, &answer, sizeof(answer));
+	return 0;
 }
 
 /* A name of `size` bytes; `buffer` has room for it. */

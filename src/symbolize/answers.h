@@ -18,8 +18,8 @@ uint64_t *answers_addresses(const struct symbol_query *queries, size_t n);
 /* The child's end: queries for addresses. NULL if memory is short. */
 struct symbol_query *answers_queries(const uint64_t *addresses, size_t n);
 
-/* The child's end: sends the queries that have a name. */
-void answers_send(const struct byte_sink *sink, const struct symbol_query *queries, size_t n);
+/* The child's end: sends the queries that have a name. 0 or -ENOMEM. */
+int answers_send(const struct byte_sink *sink, const struct symbol_query *queries, size_t n);
 
 /*
  * Our end, which does not trust the child. Sets `start`, `name` and `linkage_name` of the queries

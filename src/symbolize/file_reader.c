@@ -80,6 +80,5 @@ int file_reader_work(const struct confined_job *job)
 	facts.wants_debug = tables.wants_debug && !question->has_debug;
 	facts.has_dwarf = elf_file_section(tables.main, ".debug_info") != NULL;
 	sink_write(&sink, &facts, sizeof(facts));
-	answers_send(&sink, queries, facts.wrong_debug ? 0 : question->n);
-	return 0;
+	return answers_send(&sink, queries, facts.wrong_debug ? 0 : question->n);
 }

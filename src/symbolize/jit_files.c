@@ -27,8 +27,7 @@ static int read_file(const struct confined_job *job, reader *find)
 		r = find(job->fds[0], queries, n, pool);
 	if (r == -ENOMEM)
 		return r;
-	answers_send(&sink, queries, n); /* names found before an error stand */
-	return 0;
+	return answers_send(&sink, queries, n); /* names found before an error stand */
 }
 
 static int read_perf_map(const struct confined_job *job)

@@ -7,6 +7,7 @@
 #define STACKTALLY_TESTS_FAILING_MEMORY_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,6 +48,17 @@ static bool fails_now(void)
 	memory_failed = true;
 	errno = ENOMEM;
 	return true;
+}
+
+/* Children have a copy of the counter, whose end the parent would not see: they have memory. */
+static void give_memory(void)
+{
+	memory_left = UINT64_MAX;
+}
+
+static __attribute__((constructor)) void spare_children(void)
+{
+	pthread_atfork(NULL, NULL, give_memory);
 }
 
 void *malloc(size_t size)

@@ -54,7 +54,7 @@ static void answers_arrive(void **state)
 
 	(void)state;
 	assert_int_equal(pool_new(&pool), 0);
-	answers_send(&sink, asked, N);
+	assert_int_equal(answers_send(&sink, asked, N), 0);
 	assert_int_equal(receive(sent.bytes, sent.n, pool, queries), 0);
 	assert_string_equal(queries[0].name, "plain");
 	assert_null(queries[0].linkage_name);
@@ -81,7 +81,7 @@ static void names_that_are_too_long_are_cut(void **state)
 	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	assert_int_equal(pool_new(&pool), 0);
-	answers_send(&sink, asked, N);
+	assert_int_equal(answers_send(&sink, asked, N), 0);
 	assert_int_equal(receive(sent.bytes, sent.n, pool, queries), 0);
 	assert_int_equal(strlen(queries[0].name), DEMANGLE_SIZE - 1);
 }

@@ -177,6 +177,7 @@ static void test_owners(void **state)
 	const struct confined_limits limits = { .call_ns = NS_PER_SECOND,
 						.owner_ns = NS_PER_SECOND,
 						.others_ns = NS_PER_SECOND,
+						.answers = 1 << 20,
 						.bytes = 1 << 30,
 						.may_open = true };
 	own(own_confined_free) struct confined *confined = some_children(&limits);
@@ -357,6 +358,7 @@ static void test_loop(void **state)
 	const struct confined_limits limits = { .call_ns = NS_PER_SECOND,
 						.owner_ns = NS_PER_SECOND / 5,
 						.others_ns = NS_PER_SECOND,
+						.answers = 1 << 20,
 						.bytes = 1 << 30,
 						.may_open = true };
 	own(own_confined_free) struct confined *confined = some_children(&limits);
@@ -389,6 +391,7 @@ static void test_many_owners(void **state)
 	const struct confined_limits limits = { .call_ns = NS_PER_SECOND / 20,
 						.owner_ns = NS_PER_SECOND,
 						.others_ns = NS_PER_SECOND / 10,
+						.answers = 1 << 20,
 						.bytes = 1 << 30,
 						.may_open = true };
 	own(own_confined_free) struct confined *confined = some_children(&limits);

@@ -24,7 +24,7 @@
 #include "kernel/kallsyms.h"
 #include "process/images.h"
 #include "recording/recording.h"
-#include "symbolize/file_symbols.h"
+#include "symbolize/file_reader.h"
 #include "symbolize/symbolizer.h"
 #include "tally/tally.h"
 
@@ -224,26 +224,24 @@ static uint64_t local_one;
 static int find_symbols(void *context)
 {
 	static struct symbol_query queries[128];
-	const struct debug_places places = { .root = "/nonexistent" };
-	struct file_symbols_request request = { .places = &places };
-	const char *program = context;
-	char path[256];
-	int r = pool_new(&request.pool);
+	own(symbol_tables_close) struct symbol_tables tables = SYMBOL_TABLES_NONE;
+	own(own_pool_free) struct pool *pool = NULL;
+	own(own_fd) int fd = built_open(context), debug_fd = built_open("whole.debug");
+	int r = pool_new(&pool);
 
-	if (r)
+	if (r == 0)
+		r = elf_file_open(fd, &tables.main);
+	if (r < 0)
 		return r;
+	if (strcmp(context, "linked") == 0)
+		debug_file_open_checked(tables.main, debug_fd, DEBUG_PROOF_CRC, &tables.debug);
 	memset(queries, 0, sizeof(queries));
 	for (size_t i = 0; i < 128; i++)
 		queries[i].address = i * 64;
 	queries[0].address = local_one;
-	snprintf(path, sizeof(path), "%s/%s", built_directory, program);
-	request.path = path;
-	request.fd = built_open(program);
-	r = file_symbols_find(&request, queries, 128);
-	close(request.fd);
+	r = file_reader_find(&tables, pool, queries, 128);
 	if (!memory_failed)
 		assert_string_equal(queries[0].name, "local_one");
-	pool_free(request.pool);
 	return r;
 }
 
