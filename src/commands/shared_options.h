@@ -195,7 +195,8 @@ struct shared_options {
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
 		.field = offsetof(T, shared.from), .metavar = "FILE",                              \
-		.help = "report from a saved recording instead of measuring; needs no privilege",  \
+		.help = "report from a recording, folded stacks or a pprof file instead of "       \
+			"measuring; needs no privilege",                                           \
 		.completes = "file"                                                                \
 	}
 

@@ -21,7 +21,7 @@ static struct flame_options html_options(const struct report_options *report)
 	struct flame_options options = flame_tree_options(report);
 
 	/* The page can show processes merged or apart. */
-	if (options.who == FLAME_WHO_COMM && !report->diff)
+	if (options.who == FLAME_WHO_COMM && !report->by_comm)
 		options.who = FLAME_WHO_PROCESS;
 	options.max_nodes = MAX_NODES;
 	return options;

@@ -39,7 +39,7 @@ static uint32_t text_view(const struct report_options *options)
 	uint32_t view = 0;
 
 	if (shows_process(options))
-		view |= options->diff ? PROFILE_VIEW_COMM : PROFILE_VIEW_PROCESS;
+		view |= options->by_comm ? PROFILE_VIEW_COMM : PROFILE_VIEW_PROCESS;
 	if (options->per_thread)
 		view |= PROFILE_VIEW_THREAD;
 	if (options->show_cgroup)
@@ -93,7 +93,7 @@ static void put_process(void *context, const struct profile *profile,
 	const struct report_options *options = text->options;
 	bool stackcount = is_stackcount(options), process = shows_process(options);
 
-	if (process && options->diff && !options->per_thread) {
+	if (process && options->by_comm && !options->per_thread) {
 		bytes_string(bytes, stackcount ? "    " : "    -                ");
 		bytes_name(bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	} else if (process) {

@@ -7,9 +7,11 @@
 #define STACKTALLY_RUN_RUN_REPORT_H
 
 #include <stdbool.h>
+#include <time.h>
 
-#include "run/compared.h"
+#include "run/loaded.h"
 #include "run/outputs.h"
+#include "run/part.h"
 #include "run/run.h"
 #include "tally/names.h"
 #include "tally/tally.h"
@@ -17,9 +19,11 @@
 struct run_report {
 	const struct run_request *request; /* borrowed, as tally and names are */
 	struct profile_meta meta;
-	struct tally *tally;
-	struct names *names;
-	struct compared compared;
+	const struct tally *tally;
+	const struct names *names;
+	time_t began, ended;  /* of a file's measurement; 0: it is now */
+	struct loaded loaded; /* for --diff */
+	struct part base;     /* what this measurement's filters leave of it */
 	struct outputs outputs;
 	bool announced; /* stdout has the title already */
 	bool reported;	/* a report was written */

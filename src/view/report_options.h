@@ -26,7 +26,7 @@ struct report_options {
 	bool show_cgroup;
 	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
-	bool diff;	  /* --diff: profile->base is set, and processes are merged by comm */
+	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
 	bool diff_counts; /* --diff-raw: differences of counts, not of shares */
 };
 

@@ -67,7 +67,7 @@ static void write_page(const struct writer *writer, const char *name, bool threa
 				     .frequency = 99,
 				     .hostname = "host<script>pwned()</script>" };
 	struct report_options options = {
-		.per_process = true, .per_thread = threads, .diff = compare, .diff_counts = raw
+		.per_process = true, .per_thread = threads, .by_comm = compare, .diff_counts = raw
 	};
 	const struct measurement before = { &meta, base, names };
 	const struct report report = { .measurement = { &meta, tally, names },

@@ -91,7 +91,7 @@ head -c 200 "$tmp/profile.pb" >"$tmp/cut.pb"
 refused "a line without a count" 'line 2' -f --diff "$tmp/bad.folded"
 refused "gzip that was cut" 'not whole gzip' -f --diff "$tmp/cut.pb.gz"
 refused "pprof that was cut" 'pprof' -f --diff "$tmp/cut.pb"
-refused "a program" 'neither a recording' -f --diff /bin/ls
+refused "a program" 'is not a stacktally recording' -f --diff /bin/ls
 refused "no file" 'No such file' -f --diff "$tmp/nothing"
 refused "a device" 'not a regular file' -f --diff /dev/null
 refused "--diff-raw alone" 'needs --diff' -f --diff-raw
