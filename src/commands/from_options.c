@@ -62,6 +62,7 @@ static const struct {
 	{ "from", FROM_ANSWERED, NULL },
 	{ "diff", FROM_ANSWERED, NULL },
 	{ "diff-raw", FROM_ANSWERED, NULL },
+	{ "diff-share", FROM_ANSWERED, NULL },
 	{ "quiet", FROM_ANSWERED, NULL },
 	{ "verbose", FROM_ANSWERED, NULL },
 	{ "debug", FROM_ANSWERED, NULL },

@@ -109,8 +109,9 @@ static void plan_depth(uint32_t asked, struct plan *plan)
 
 static int check_options(const struct shared_options *options, struct error *err)
 {
-	if (options->diff_raw && !options->diff)
-		return error_usage(err, "argument --diff-raw: needs --diff");
+	if ((options->diff_raw || options->diff_share) && !options->diff)
+		return error_usage(err, "argument --diff-%s: needs --diff",
+				   options->diff_raw ? "raw" : "share");
 	if (options->children && !options->tgids.n)
 		return error_usage(err, "argument --children: needs -p/--pid");
 	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
@@ -160,7 +161,9 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.user_only = options->user_only,
 		.kernel_only = options->kernel_only,
 		.by_comm = options->diff != NULL,
-		.diff_counts = options->diff_raw,
+		.diff_scale = options->diff_raw	    ? SCALE_COUNTS
+			      : options->diff_share ? SCALE_SHARES
+						    : SCALE_RATES,
 	};
 	int r;
 

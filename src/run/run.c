@@ -222,6 +222,7 @@ static int announce(struct run_state *state, const struct trigger *trigger, char
 		    size_t size, struct error *err)
 {
 	const struct run_request *request = state->report.request;
+	int r;
 
 	state->report.meta.start_time_ns = clock_ns(CLOCK_REALTIME);
 	state->report.meta.event = trigger->event;
@@ -229,6 +230,9 @@ static int announce(struct run_state *state, const struct trigger *trigger, char
 	request->title(request->options, trigger->ops->n_attached(trigger), title, size);
 	if (request->attached)
 		request->attached(request->options, trigger);
+	r = run_report_compare(&state->report, err);
+	if (r < 0)
+		return r;
 	return state->watch ? 0 : run_report_announce(&state->report, err);
 }
 

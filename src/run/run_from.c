@@ -143,6 +143,8 @@ static int show_and_report(struct run_report *report, const struct measurement *
 	const struct run_request *request = report->request;
 	int r = run_report_open(report, false, err);
 
+	if (r == 0)
+		r = run_report_compare(report, err);
 	if (r == 0 && request->plan->live)
 		r = run_live_serve(request, measurement, err);
 	if (r == 0 && request->plan->tui)
@@ -162,6 +164,7 @@ static int report_part(const struct run_request *request, const struct part *par
 		.meta = *meta,
 		.tally = part->measurement.tally,
 		.names = part->measurement.names,
+		.saved = true,
 		.began = (time_t)(meta->start_time_ns / NS_PER_SECOND),
 		.ended = (time_t)((meta->start_time_ns + meta->duration_ns) / NS_PER_SECOND),
 	};

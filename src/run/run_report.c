@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "run/compared.h"
 #include "run/run_notes.h"
 
 /* Like is compared with like: of the base, what has the comm and the cgroup that are measured. */
@@ -29,6 +30,18 @@ int run_report_open(struct run_report *report, bool intervals, struct error *err
 	return r < 0 ? r
 		     : outputs_open(report->request->plan, intervals, report->began,
 				    &report->outputs, err);
+}
+
+int run_report_compare(const struct run_report *report, struct error *err)
+{
+	struct profile_meta now = report->meta;
+	const struct compared compared = { &now, report->base.measurement.meta,
+					   report->request->plan->diff };
+
+	if (!report->saved)
+		now.duration_ns = 1; /* it will have one */
+	return compared.base ? compared_check(&compared, report->request->report.diff_scale, err)
+			     : 0;
 }
 
 void run_report_close(struct run_report *report)

@@ -21,7 +21,8 @@ struct run_report {
 	struct profile_meta meta;
 	const struct tally *tally;
 	const struct names *names;
-	time_t began, ended;  /* of a file's measurement; 0: it is now */
+	bool saved;	      /* loaded from a file, not measured now */
+	time_t began, ended;  /* of a saved one; 0: not known */
 	struct loaded loaded; /* for --diff */
 	struct part base;     /* what this measurement's filters leave of it */
 	struct outputs outputs;
@@ -34,6 +35,11 @@ struct run_report {
  * functions here return 0 or a negative errno with `err` set.
  */
 int run_report_open(struct run_report *report, bool intervals, struct error *err);
+/*
+ * With --diff, once the facts of the measurement but its duration are known: an error if it cannot
+ * be compared.
+ */
+int run_report_compare(const struct run_report *report, struct error *err);
 /* Removes the temporary files of outputs that were not finished. Due after run_report_open(). */
 void run_report_close(struct run_report *report);
 

@@ -15,6 +15,7 @@
 #include "tally/names.h"
 #include "tally/tally.h"
 #include "view/ends.h"
+#include "view/scale.h"
 
 /* The cost of the unwinding tables; all 0 if there were none. */
 struct profile_unwinding {
@@ -115,6 +116,7 @@ struct profile {
 	struct ends ends;	/* of all user stacks, shown or not */
 	/* --diff: the profile to compare with, built for the same view; or NULL. Borrowed. */
 	const struct profile *base;
+	struct scale base_scale; /* of the base's counts; of no meaning without a base */
 	struct profile_store *store;
 };
 

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "view/scale.h"
+
 enum report_layout {
 	REPORT_LAYOUT_PROFILE,	  /* the multi-line layout of bcc's profile */
 	REPORT_LAYOUT_STACKCOUNT, /* that of bcc's stackcount */
@@ -27,7 +29,7 @@ struct report_options {
 	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
 	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
-	bool diff_counts; /* --diff-raw: differences of counts, not of shares */
+	enum scale_how diff_scale; /* --diff-raw, --diff-share */
 };
 
 #endif

@@ -248,6 +248,25 @@ static void profile_scene(struct scene *scene)
 	tally_losses(scene->tally)->counts_full = true;
 }
 
+/* A part of the profile, for twice as long and twice as often. */
+static void base_scene(struct scene *scene)
+{
+	uint32_t read = STACK(scene, &vfs_read, &sys_pread, &syscall_64);
+	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
+
+	scene->meta = (struct profile_meta){ .command = "profile",
+					     .event = "cpu-clock",
+					     .frequency = 98,
+					     .start_time_ns = 1600000000000000000u,
+					     .duration_ns = 10000000000u,
+					     .scope = "PID 99",
+					     .user = true,
+					     .kernel = true,
+					     .has = { .processes = true, .idle = true } };
+	count(scene, 48, "spin", 99, 0, 0, read, user);
+	count(scene, 46, "spin", 99, 0, 0, NONE, STACK(scene, &cpp, &main_a, &libc_start));
+}
+
 /* Two workers of one process, one of another; two cgroups, one of them without a known path. */
 static void threads_scene(struct scene *scene)
 {
@@ -336,6 +355,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	make(argv[1], "profile", profile_scene);
+	make(argv[1], "base", base_scene);
 	make(argv[1], "threads", threads_scene);
 	make(argv[1], "stackcount", stackcount_scene);
 	make(argv[1], "empty", empty_scene);
