@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The spellings of an option in usage, help, man page and messages. Internal to cli/.
+ * The spellings of an option in usage, help and man page. Internal to cli/.
  */
 #ifndef STACKTALLY_CLI_OPTION_NAME_H
 #define STACKTALLY_CLI_OPTION_NAME_H
 
 #include "cli/options.h"
-
-#define OPTION_NAME_SIZE 128
-
-/* For messages: "-p/--pid", "--event", "duration". Fills and returns the buffer. */
-const char *option_name(const struct option_row *row, char buffer[static OPTION_NAME_SIZE]);
 
 /* For help: "-p PID, --pid PID". Fills and returns the buffer. */
 const char *option_invocation(const struct option_row *row, char buffer[static OPTION_NAME_SIZE]);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/own.h"
 #include "cli/option_match.h"
 #include "cli/option_name.h"
 #include "cli/value.h"
@@ -20,9 +19,8 @@ struct parser {
 	char **argv; /* without the program's name */
 	int argc;    /* before `--` */
 	void *target;
-	bool *given;  /* by row */
 	bool stopped; /* by --help and the like */
-	enum parsed parsed;
+	struct options_parsed *is;
 	struct string_list unrecognized;
 	struct error *err;
 };
@@ -68,7 +66,7 @@ static int check_exclusive(const struct parser *parser, const struct option_row 
 	for (size_t i = 0; row->exclusive && i < parser->line->n_rows; i++) {
 		const struct option_row *other = &parser->line->rows[i];
 
-		if (other == row || !parser->given[i] || !other->exclusive ||
+		if (other == row || !parser->is->given[i] || !other->exclusive ||
 		    strcmp(other->exclusive, row->exclusive))
 			continue;
 		snprintf(what, sizeof(what), "not allowed with argument %s",
@@ -86,16 +84,16 @@ static int take(struct parser *parser, const struct option_row *row, const char 
 
 	switch (row->kind) {
 	case OPTION_HELP:
-		parser->parsed = PARSED_HELP;
+		parser->is->parsed = PARSED_HELP;
 		break;
 	case OPTION_VERSION:
-		parser->parsed = PARSED_VERSION;
+		parser->is->parsed = PARSED_VERSION;
 		break;
 	case OPTION_MAN:
-		parser->parsed = PARSED_MAN;
+		parser->is->parsed = PARSED_MAN;
 		break;
 	case OPTION_COMPLETION:
-		parser->parsed = PARSED_COMPLETION;
+		parser->is->parsed = PARSED_COMPLETION;
 		break;
 	default:
 		if (row->field != OPTION_NO_FIELD)
@@ -106,7 +104,7 @@ static int take(struct parser *parser, const struct option_row *row, const char 
 		if (r)
 			return out_of_memory(parser->err);
 		r = check_exclusive(parser, row);
-		parser->given[row - parser->line->rows] = true;
+		parser->is->given[row - parser->line->rows] = true;
 		return r;
 	}
 	parser->stopped = true;
@@ -171,7 +169,7 @@ static int take_positional(struct parser *parser, const char *argument)
 	for (size_t i = 0; i < parser->line->n_rows; i++) {
 		const struct option_row *row = &parser->line->rows[i];
 
-		if (row->positional && !parser->given[i])
+		if (row->positional && !parser->is->given[i])
 			return take(parser, row, argument);
 	}
 	return unrecognized(parser, argument);
@@ -208,7 +206,7 @@ static bool is_lifted(const struct parser *parser, const struct option_row *row)
 	const struct option_row *other;
 
 	other = row->unless ? option_by_name(parser->line, row->unless, strlen(row->unless)) : NULL;
-	return other && parser->given[other - parser->line->rows];
+	return other && parser->is->given[other - parser->line->rows];
 }
 
 /* Appends to a list of words that may be cut. */
@@ -226,7 +224,7 @@ static int check_complete(const struct parser *parser)
 	for (size_t i = 0; i < parser->line->n_rows; i++) {
 		const struct option_row *row = &parser->line->rows[i];
 
-		if (row->required && !parser->given[i] && !is_lifted(parser, row))
+		if (row->required && !parser->is->given[i] && !is_lifted(parser, row))
 			join(names, sizeof(names), ", ", option_name(row, name));
 	}
 	if (*names)
@@ -239,40 +237,35 @@ static int check_complete(const struct parser *parser)
 }
 
 /* Cuts off `--` and what follows. */
-static int split_command(struct parser *parser, char ***ret_command)
+static int split_command(struct parser *parser)
 {
-	char **command = NULL;
-
 	for (int i = 0; parser->line->takes_command && i < parser->argc; i++) {
 		if (strcmp(parser->argv[i], "--"))
 			continue;
 		if (i + 1 < parser->argc)
-			command = parser->argv + i + 1;
+			parser->is->command = parser->argv + i + 1;
 		else
 			return error_usage(parser->err, "expected a command after --");
 		parser->argc = i;
 	}
-	*ret_command = command;
 	return 0;
 }
 
 int options_parse(const struct command_line *line, int argc, char **argv, void *target,
-		  char ***ret_command, enum parsed *ret_parsed, struct error *err)
+		  struct options_parsed *ret_parsed, struct error *err)
 {
-	own(own_free) bool *given = calloc(line->n_rows, sizeof(*given));
+	struct options_parsed parsed = { .parsed = PARSED_RUN };
 	struct parser parser = { .line = line,
 				 .argv = argv + (argc > 0),
 				 .argc = argc > 0 ? argc - 1 : 0,
 				 .target = target,
-				 .given = given,
-				 .parsed = PARSED_RUN,
+				 .is = &parsed,
 				 .err = err };
-	char **command = NULL;
 	int r;
 
-	if (!given)
-		return out_of_memory(err);
-	r = split_command(&parser, &command);
+	if (line->n_rows > OPTIONS_MAX)
+		return error_set(err, -E2BIG, "more than %d options", OPTIONS_MAX);
+	r = split_command(&parser);
 	if (!r)
 		r = take_all(&parser);
 	if (!r && !parser.stopped)
@@ -280,8 +273,7 @@ int options_parse(const struct command_line *line, int argc, char **argv, void *
 	free(parser.unrecognized.strings);
 	if (r)
 		return r;
-	*ret_command = command;
-	*ret_parsed = parser.parsed;
+	*ret_parsed = parsed;
 	return 0;
 }
 

@@ -95,18 +95,31 @@ enum parsed {
 	PARSED_COMPLETION, /* hidden --print-completion */
 };
 
+#define OPTIONS_MAX 80 /* rows of a table */
+
+/* What a command line says besides the values of its options. */
+struct options_parsed {
+	enum parsed parsed;
+	char **command;		 /* the argv after `--`, or NULL */
+	bool given[OPTIONS_MAX]; /* by row */
+};
+
 /* The basename of argv[0], for usage and messages; `otherwise` if there is none. */
 const char *options_program(const char *argv0, const char *otherwise);
 
 /*
  * Parses argv into `target`, which the caller has filled with the defaults and empty lists.
- * `ret_command` receives the argv after `--`, or NULL. Strings in `target` point into argv; call
- * options_clear() to free its lists, also after a failure. 0, -ENOMEM, or -EINVAL for a usage
- * error: then `err` holds argparse's message without its "PROGRAM: error: ".
+ * Strings in `target` point into argv; call options_clear() to free its lists, also after a
+ * failure. 0, -ENOMEM, or -EINVAL for a usage error: then `err` holds argparse's message without
+ * its "PROGRAM: error: ".
  */
 int options_parse(const struct command_line *line, int argc, char **argv, void *target,
-		  char ***ret_command, enum parsed *ret_parsed, struct error *err);
+		  struct options_parsed *ret_parsed, struct error *err);
 void options_clear(const struct command_line *line, void *target);
+
+/* The spelling of an option in messages: "-p/--pid", "--event", "duration". Returns the buffer. */
+#define OPTION_NAME_SIZE 128
+const char *option_name(const struct option_row *row, char buffer[static OPTION_NAME_SIZE]);
 
 /* The usage block, wrapped as argparse does at 80 columns; for usage errors and --help. */
 void options_usage(const struct command_line *line, FILE *out);

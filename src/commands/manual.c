@@ -21,20 +21,19 @@ MANUAL_TEXT(stackcount_overhead);
 MANUAL_TEXT(shared_environment);
 MANUAL_TEXT(shared_exit_status);
 MANUAL_TEXT(shared_privileges);
+MANUAL_TEXT(shared_recordings);
 
 const struct manual_section profile_manual[] = {
-	{ "DESCRIPTION", manual_profile_description },
-	{ "OUTPUT", manual_profile_output },
-	{ "ENVIRONMENT", manual_shared_environment },
-	{ "EXIT STATUS", manual_shared_exit_status },
-	{ "PRIVILEGES", manual_shared_privileges },
-	{ "OVERHEAD", manual_profile_overhead },
-	{ 0 },
+	{ "DESCRIPTION", manual_profile_description }, { "OUTPUT", manual_profile_output },
+	{ "RECORDINGS", manual_shared_recordings },    { "ENVIRONMENT", manual_shared_environment },
+	{ "EXIT STATUS", manual_shared_exit_status },  { "PRIVILEGES", manual_shared_privileges },
+	{ "OVERHEAD", manual_profile_overhead },       { 0 },
 };
 
 const struct manual_section stackcount_manual[] = {
 	{ "DESCRIPTION", manual_stackcount_description },
 	{ "OUTPUT", manual_stackcount_output },
+	{ "RECORDINGS", manual_shared_recordings },
 	{ "ENVIRONMENT", manual_shared_environment },
 	{ "EXIT STATUS", manual_shared_exit_status },
 	{ "PRIVILEGES", manual_shared_privileges },

@@ -7,6 +7,7 @@
 
 #include "base/own.h"
 #include "cli/message.h"
+#include "commands/from_options.h"
 #include "commands/profile_options.h"
 #include "commands/shared_plan.h"
 #include "run/run.h"
@@ -17,6 +18,7 @@
 struct invocation {
 	struct profile_options options;
 	struct plan plan;
+	struct shared_texts texts;
 	char *command_line;
 	uint64_t frequency;
 };
@@ -65,7 +67,7 @@ static int start(const struct run_request *request, const struct invocation *inv
 }
 
 static int plan_and_start(struct invocation *invocation, const struct command_line *line,
-			  char **command)
+			  const struct options_parsed *parsed)
 {
 	const struct profile_options *options = &invocation->options;
 	struct run_request request = {
@@ -77,7 +79,10 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 	struct error err = { 0 };
 	int status;
 
-	if (shared_plan(&options->shared, command, &invocation->plan, &request.report, &err) < 0)
+	if (options->shared.from && from_options_check(line, parsed, &err) < 0)
+		return message_error(line->program, &err);
+	if (shared_plan(&options->shared, parsed->command, &invocation->plan, &request.report,
+			&err) < 0)
 		return message_usage_error(line, &err);
 	invocation->plan.filter.include_idle = options->include_idle;
 	invocation->plan.filter.cgroupmap = options->cgroupmap;
@@ -93,11 +98,8 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 		.command_line = invocation->command_line,
 		.frequency = invocation->frequency,
 		.period = options->period,
-		.hash_storage = options->shared.hash_storage_size,
-		.stack_storage = options->shared.stack_storage_size,
-		.user = invocation->plan.user,
-		.kernel = invocation->plan.kernel,
 	};
+	shared_plan_meta(&invocation->plan, &invocation->texts, &request.meta);
 	if (options->shared.from)
 		status = run_from(&request, options->shared.from);
 	else
@@ -110,8 +112,8 @@ int main(int argc, char **argv)
 {
 	struct invocation invocation = { .options = PROFILE_OPTIONS_DEFAULT };
 	struct command_line line = profile_command_line;
-	char **command = NULL;
-	int status = shared_parse(&line, argc, argv, &invocation.options, &command);
+	struct options_parsed parsed = { 0 };
+	int status = shared_parse(&line, argc, argv, &invocation.options, &parsed);
 
 	if (status < 0) {
 		if (invocation.options.shared.quiet)
@@ -119,7 +121,7 @@ int main(int argc, char **argv)
 		else if (invocation.options.verbose)
 			message_set_level(MESSAGE_VERBOSE);
 		invocation.command_line = shared_command_line(argc, argv);
-		status = plan_and_start(&invocation, &line, command);
+		status = plan_and_start(&invocation, &line, &parsed);
 		free(invocation.command_line);
 	}
 	options_clear(&line, &invocation.options);

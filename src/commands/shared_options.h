@@ -34,7 +34,7 @@ struct shared_options {
 	double duration, interval;	  /* seconds; 0: not given */
 	const char *name, *cgroup, *from; /* NULL: not given */
 	const char *diff;
-	bool diff_raw;
+	bool diff_raw, diff_share;
 	const char *unwind;
 	uint64_t unwind_memory; /* MB */
 	const char *live;	/* ADDR:PORT or empty; NULL: not given */
@@ -195,7 +195,8 @@ struct shared_options {
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
 		.field = offsetof(T, shared.from), .metavar = "FILE",                              \
-		.help = "report from a saved recording instead of measuring; needs no privilege",  \
+		.help = "report from a recording, folded stacks or a pprof file instead of "       \
+			"measuring; needs no privilege",                                           \
 		.completes = "file"                                                                \
 	}
 
@@ -206,11 +207,19 @@ struct shared_options {
 	  .field = offsetof(T, shared.diff),                                                       \
 	  .metavar = "BASE",                                                                       \
 	  .help = "show what changed since BASE (a recording, folded stacks or a pprof file), "    \
-		  "with its counts scaled to the same number of samples",                          \
+		  "with its counts scaled to the same time and rate",                              \
 	  .completes = "file" },                                                                   \
+		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "diff-share",                                                            \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.diff_share),                                         \
+		  .exclusive = "scale",                                                            \
+		  .help = "with --diff: compare shares, with the counts of BASE scaled to the "    \
+			  "same total; so it is where BASE does not hold how long it took" },      \
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "diff-raw", .kind = OPTION_FLAG,                \
-		.field = offsetof(T, shared.diff_raw), .help = "with --diff: do not scale counts"  \
+		.field = offsetof(T, shared.diff_raw), .exclusive = "scale",                       \
+		.help = "with --diff: compare counts as they are"                                  \
 	}
 
 #define SHARED_OTHER_ROWS(T)                                                                       \

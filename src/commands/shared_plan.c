@@ -12,19 +12,18 @@
 #include "cli/message.h"
 
 int shared_parse(struct command_line *line, int argc, char **argv, void *options,
-		 char ***ret_command)
+		 struct options_parsed *ret_parsed)
 {
-	enum parsed parsed = PARSED_RUN;
 	struct error err = { 0 };
 
 	/* A write to a closed pipe then fails like any other, and probes are removed. */
 	signal(SIGPIPE, SIG_IGN);
 	line->program = options_program(argv[0], line->program);
-	if (options_parse(line, argc, argv, options, ret_command, &parsed, &err) < 0)
+	if (options_parse(line, argc, argv, options, ret_parsed, &err) < 0)
 		return message_usage_error(line, &err);
-	if (parsed == PARSED_RUN)
+	if (ret_parsed->parsed == PARSED_RUN)
 		return -1;
-	options_answer(line, parsed, stdout);
+	options_answer(line, ret_parsed->parsed, stdout);
 	return fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
 }
 
@@ -103,14 +102,16 @@ static void plan_depth(uint32_t asked, struct plan *plan)
 {
 	bool by_kernel = plan->unwind == PLAN_UNWIND_FP;
 
+	plan->max_depth = asked;
 	plan->kernel_depth = asked ? asked : MAX_DEPTH_BY_KERNEL;
 	plan->user_depth = asked ? asked : by_kernel ? MAX_DEPTH_BY_KERNEL : MAX_DEPTH_LIMIT;
 }
 
 static int check_options(const struct shared_options *options, struct error *err)
 {
-	if (options->diff_raw && !options->diff)
-		return error_usage(err, "argument --diff-raw: needs --diff");
+	if ((options->diff_raw || options->diff_share) && !options->diff)
+		return error_usage(err, "argument --diff-%s: needs --diff",
+				   options->diff_raw ? "raw" : "share");
 	if (options->children && !options->tgids.n)
 		return error_usage(err, "argument --children: needs -p/--pid");
 	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
@@ -145,6 +146,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.force = options->force,
 		.inlines = options->inlines,
 		.lines = options->lines,
+		.no_inlines = options->no_inlines,
 		.diff = options->diff,
 	};
 	struct report_options report = {
@@ -158,8 +160,10 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.lines = options->lines,
 		.user_only = options->user_only,
 		.kernel_only = options->kernel_only,
-		.diff = options->diff != NULL,
-		.diff_counts = options->diff_raw,
+		.by_comm = options->diff != NULL,
+		.diff_scale = options->diff_raw	    ? SCALE_COUNTS
+			      : options->diff_share ? SCALE_SHARES
+						    : SCALE_RATES,
 	};
 	int r;
 
@@ -210,6 +214,44 @@ void shared_plan_scope(const struct plan *plan, char *ret_scope, size_t size)
 				       list->ids[i]);
 	if (list->n > 1 && at < size)
 		snprintf(ret_scope + at, size - at, "]");
+}
+
+static void add_condition(struct shared_texts *texts, const char *what, const char *value)
+{
+	size_t used = strlen(texts->filter);
+
+	if (value)
+		snprintf(texts->filter + used, sizeof(texts->filter) - used, "%s%s%s",
+			 used ? ", " : "", what, value);
+}
+
+void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
+		      struct profile_meta *meta)
+{
+	const struct plan_filter *filter = &plan->filter;
+	char cpu[16];
+
+	shared_plan_scope(plan, texts->scope, sizeof(texts->scope));
+	snprintf(cpu, sizeof(cpu), "%d", filter->cpu);
+	texts->filter[0] = '\0';
+	add_condition(texts, "", filter->follow_forks ? "with children" : NULL);
+	add_condition(texts, "CPU ", filter->cpu >= 0 ? cpu : NULL);
+	add_condition(texts, "threads named ", filter->name);
+	add_condition(texts, "cgroup ", filter->cgroup);
+	add_condition(texts, "cgroups in the map ", filter->cgroupmap);
+	add_condition(texts, "mount namespaces in the map ", filter->mntnsmap);
+	meta->scope = texts->scope;
+	meta->filter = texts->filter[0] ? texts->filter : NULL;
+	meta->hash_storage = plan->hash_storage;
+	meta->stack_storage = plan->stack_storage;
+	meta->user = plan->user;
+	meta->kernel = plan->kernel;
+	meta->has = (struct profile_details){ .processes = true,
+					      .threads = plan->per_thread,
+					      .cgroups = plan->per_cgroup,
+					      .idle = filter->include_idle,
+					      .inlines = plan->inlines,
+					      .lines = plan->lines };
 }
 
 /* Characters that need no quoting. */

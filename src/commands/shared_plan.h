@@ -15,7 +15,7 @@
  * called by. Returns -1 to go on, or an exit code after help, version or a usage error was printed.
  */
 int shared_parse(struct command_line *line, int argc, char **argv, void *options,
-		 char ***ret_command);
+		 struct options_parsed *ret_parsed);
 
 /*
  * Fills the plan and the report options; the command then sets what is its own. 0 or a negative
@@ -28,6 +28,13 @@ void shared_plan_clear(struct plan *plan);
 
 /* argv quoted for a shell, allocated; NULL when out of memory. */
 char *shared_command_line(int argc, char *const *argv);
+
+/* The facts of a measurement that both commands know alike. The texts are borrowed. */
+struct shared_texts {
+	char scope[256], filter[700];
+};
+void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
+		      struct profile_meta *meta);
 
 /* For titles, the scope of a measurement: "all threads", "PID 7", "TID [7, 8]", "'make'". */
 void shared_plan_scope(const struct plan *plan, char *ret_scope, size_t size);

@@ -8,6 +8,7 @@
 
 #include "base/own.h"
 #include "cli/message.h"
+#include "commands/from_options.h"
 #include "commands/shared_plan.h"
 #include "commands/stackcount_options.h"
 #include "run/run.h"
@@ -16,6 +17,7 @@
 struct invocation {
 	struct stackcount_options options;
 	struct plan plan;
+	struct shared_texts texts;
 	char *command_line;
 };
 
@@ -84,7 +86,7 @@ static void plan_times(struct plan *plan)
 }
 
 static int plan_and_start(struct invocation *invocation, const struct command_line *line,
-			  char **command)
+			  const struct options_parsed *parsed)
 {
 	const struct stackcount_options *options = &invocation->options;
 	const struct shared_options *shared = &options->shared;
@@ -94,6 +96,7 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 		.title = title,
 		.attached = attached,
 		.options = invocation,
+		.pattern = options->pattern,
 		.timestamp = options->timestamp,
 		.farewell = "Detaching...",
 	};
@@ -105,10 +108,12 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 			     "that is the default.");
 		return EXIT_CLASS_USAGE;
 	}
-	if (shared_plan(shared, command, &invocation->plan, &request.report, &err) < 0)
+	if (shared->from && from_options_check(line, parsed, &err) < 0)
+		return message_error(line->program, &err);
+	if (shared_plan(shared, parsed->command, &invocation->plan, &request.report, &err) < 0)
 		return message_usage_error(line, &err);
 	/* Events of idle tasks (switches, wakeups, interrupts) count. */
-	invocation->plan.filter.include_idle = true;
+	invocation->plan.filter.include_idle = !shared->from;
 	plan_times(&invocation->plan);
 	request.report.layout = REPORT_LAYOUT_STACKCOUNT;
 	request.report.verbose_address = options->verbose_address;
@@ -118,11 +123,8 @@ static int plan_and_start(struct invocation *invocation, const struct command_li
 		.command = "stackcount",
 		.command_line = invocation->command_line,
 		.period = 1,
-		.hash_storage = shared->hash_storage_size,
-		.stack_storage = shared->stack_storage_size,
-		.user = invocation->plan.user,
-		.kernel = invocation->plan.kernel,
 	};
+	shared_plan_meta(&invocation->plan, &invocation->texts, &request.meta);
 	if (shared->from)
 		status = run_from(&request, shared->from);
 	else
@@ -135,8 +137,8 @@ int main(int argc, char **argv)
 {
 	struct invocation invocation = { .options = STACKCOUNT_OPTIONS_DEFAULT };
 	struct command_line line = stackcount_command_line;
-	char **command = NULL;
-	int status = shared_parse(&line, argc, argv, &invocation.options, &command);
+	struct options_parsed parsed = { 0 };
+	int status = shared_parse(&line, argc, argv, &invocation.options, &parsed);
 
 	if (status < 0) {
 		if (invocation.options.shared.quiet)
@@ -144,7 +146,7 @@ int main(int argc, char **argv)
 		else if (invocation.options.debug)
 			message_set_level(MESSAGE_VERBOSE);
 		invocation.command_line = shared_command_line(argc, argv);
-		status = plan_and_start(&invocation, &line, command);
+		status = plan_and_start(&invocation, &line, &parsed);
 		free(invocation.command_line);
 	}
 	options_clear(&line, &invocation.options);

@@ -31,19 +31,15 @@ static void widths(const struct flame_tree *tree, double scale, struct flame_box
 	}
 }
 
-int flame_layout_make(const struct flame_tree *tree, bool shares, struct flame_layout *ret_layout)
+int flame_layout_make(const struct flame_tree *tree, double scale, struct flame_layout *ret_layout)
 {
-	const struct flame_node *root = &tree->nodes[0];
 	own(own_free) double *next = reallocarray(NULL, (size_t)tree->max_depth + 2, sizeof(*next));
 	struct flame_box *boxes = reallocarray(NULL, tree->n_nodes, sizeof(*boxes));
-	double scale = 1;
 
 	if (!boxes || !next) {
 		free(boxes);
 		return -ENOMEM;
 	}
-	if (shares && root->total && root->base_total)
-		scale = (double)root->total / (double)root->base_total;
 	widths(tree, scale, boxes);
 	next[0] = 0;
 	for (uint32_t i = 0; i < tree->n_nodes; i++) {

@@ -18,8 +18,8 @@ struct flame_layout {
 	double base_scale;	 /* samples of the tree that equal one sample of the base */
 };
 
-/* `shares`: scales the base to the total of the tree; else compares counts. 0 or -ENOMEM. */
-int flame_layout_make(const struct flame_tree *tree, bool shares, struct flame_layout *ret_layout);
+/* `scale`: samples of the tree that equal one sample of the base. 0 or -ENOMEM. */
+int flame_layout_make(const struct flame_tree *tree, double scale, struct flame_layout *ret_layout);
 void flame_layout_clear(struct flame_layout *layout);
 
 /*

@@ -72,6 +72,8 @@ static void put_flag(struct bytes *json, const char *key, bool flag)
 void page_head(const struct profile *profile, const struct page_options *options,
 	       struct bytes *json)
 {
+	char scale[32];
+
 	bytes_char(json, '{');
 	put_caption(json, "title", profile, caption_title);
 	put_caption(json, "subtitle", profile, caption_subtitle);
@@ -80,6 +82,10 @@ void page_head(const struct profile *profile, const struct page_options *options
 	bytes_char(json, ',');
 	put_flag(json, "compare", options->compare);
 	put_flag(json, "shares", options->shares);
+	snprintf(scale, sizeof(scale), "%.9g", options->base_scale > 0 ? options->base_scale : 1);
+	json_key(json, "baseScale");
+	bytes_string(json, scale);
+	bytes_char(json, ',');
 	json_key(json, "minimum");
 	bytes_decimal(json, options->minimum);
 	bytes_char(json, ',');

@@ -8,7 +8,7 @@
  *
  *	"STF1"
  *	size, JSON	{"title","subtitle","unit","facts":[[name,text],...],"compare":bool,
- *			 "shares":bool,"minimum":n,"leftOut":n}, UTF-8
+ *			 "shares":bool,"baseScale":n,"minimum":n,"leftOut":n}, UTF-8
  *	n, strings	each: size, UTF-8 without control characters
  *	n, frames	each: name (a string's index), module (a string's index), kind (enum
  *			flame_kind, plus 16 on the kernel's side), and of FLAME_WHO: tgid, tid;
@@ -34,7 +34,8 @@
 #include "view/profile.h"
 
 struct page_options {
-	bool shares; /* compare shares of the totals, not counts */
+	bool shares;	   /* compare shares of the totals, not counts */
+	double base_scale; /* else: counts that equal one of the base */
 
 	/* For page_head() only; page_data() takes them from the tree. */
 	bool compare;

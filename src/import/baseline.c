@@ -110,6 +110,8 @@ int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, st
 	r = fill(bytes, size, base, err);
 	if (r < 0)
 		return r;
+	base->meta.user = base->meta.kernel = true;
+	profile_find_details(base->tally, base->names, &base->meta.has);
 	*ret_base = take_ptr(base);
 	return 0;
 }
@@ -141,6 +143,8 @@ int baseline_load(int fd, const char *path, struct baseline **ret_base, struct e
 		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, -EINVAL, "cannot read %s: not a regular file", path);
+	if (status.st_size == 0)
+		return error_set(err, -ENODATA, "cannot read %s: it is empty", path);
 	if (status.st_size > (off_t)BASELINE_FILE_MAX)
 		return error_set(err, -E2BIG, "cannot read %s: larger than %zu MiB", path,
 				 BASELINE_FILE_MAX >> 20);
@@ -149,5 +153,9 @@ int baseline_load(int fd, const char *path, struct baseline **ret_base, struct e
 	if (r < 0)
 		return error_set(err, r, "cannot read %s: %s", path, strerror(-r));
 	r = baseline_read(bytes, (size_t)status.st_size, ret_base, &why);
+	if (r == -ENOEXEC)
+		return error_set(err, r,
+				 "%s is not a stacktally recording, folded stacks or a pprof file",
+				 path);
 	return r < 0 ? error_set(err, r, "%s: %s", path, why.text) : 0;
 }

@@ -286,5 +286,8 @@ int folded_read(const char *text, size_t size, struct tally *tally, struct names
 		text = stop ? stop + 1 : end;
 	}
 	index_free(&reader->frames);
+	/* The first line decides whether it is a file of this kind. */
+	if (r == -EBADMSG && tally_n_entries(tally) == 0)
+		return error_set(err, -ENOEXEC, "not folded stacks");
 	return r < 0 ? error_set(err, r, "line %zu: %s", number, what(r)) : 0;
 }

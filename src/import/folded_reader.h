@@ -15,7 +15,10 @@
 #include "tally/names.h"
 #include "tally/tally.h"
 
-/* Fills both, which are empty. 0, or a negative errno and an error that names the line. */
+/*
+ * Fills both, which are empty. 0, or a negative errno and an error that names the line; -ENOEXEC if
+ * no line was a stack.
+ */
 int folded_read(const char *text, size_t size, struct tally *tally, struct names *names,
 		struct error *err);
 

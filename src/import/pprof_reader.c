@@ -416,7 +416,7 @@ static const char *what(int code)
 	case -ENOMEM:
 		return "out of memory";
 	default:
-		return "neither a recording, folded stacks nor pprof's format";
+		return "not pprof's format";
 	}
 }
 
@@ -443,5 +443,6 @@ int pprof_read(const char *bytes, size_t size, struct profile_meta *meta, struct
 	index_free(&reader->functions.index);
 	index_free(&reader->locations.index);
 	index_free(&reader->mappings.index);
+	r = r == -EBADMSG ? -ENOEXEC : r;
 	return r < 0 ? error_set(err, r, "%s", what(r)) : 0;
 }

@@ -17,7 +17,8 @@
 /* The most strings, functions, locations or mappings. */
 #define PPROF_READ_MAX (1u << 24)
 
-/* Fills tally and names, which are empty. 0, or a negative errno and an error. */
+/* Fills tally and names, which are empty. 0, or a negative errno, -ENOEXEC if they are no such
+ * file, and an error. */
 int pprof_read(const char *bytes, size_t size, struct profile_meta *meta, struct tally *tally,
 	       struct names *names, struct error *err);
 

@@ -189,7 +189,9 @@ static void run_job(struct live *live, struct job *job)
 		break;
 	case ROUTE_SAVE:
 	case ROUTE_PROFILE:
-		snprintf(name, sizeof(name), "%s%s", live->model.source.meta.command,
+		snprintf(name, sizeof(name), "%s%s",
+			 live->model.source.meta.command ? live->model.source.meta.command
+							 : "stacks",
 			 job->route.writer->extensions[0]);
 		reply.file_name = name;
 		r = save(live, job, &reply);

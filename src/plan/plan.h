@@ -40,6 +40,7 @@ struct plan {
 	struct plan_filter filter;
 	bool user, kernel;		   /* which stacks to capture */
 	uint32_t kernel_depth, user_depth; /* largest number of frames */
+	uint32_t max_depth;		   /* --max-depth; 0: not given */
 	enum plan_unwind unwind;
 	uint64_t unwind_memory; /* bytes of kernel memory for unwinding tables */
 	bool per_thread, per_cgroup;
@@ -54,6 +55,7 @@ struct plan {
 	char *const *command;	/* to launch and measure; or NULL */
 	bool force;		/* run even on kernels that may hang */
 	bool inlines, lines;	/* look up inlined functions, source lines */
+	bool no_inlines;	/* --no-inlines: --from leaves recorded ones out */
 	const char *diff;	/* path of the base to compare with; or NULL */
 	const struct plan_output *outputs;
 	uint32_t n_outputs;

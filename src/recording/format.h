@@ -7,7 +7,8 @@
 
 #define RECORDING_MAGIC	     "\x8bSTALLY\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    3u
+#define RECORDING_VERSION    4u
+#define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */
 #define RECORDING_HEADER_SIZE  (RECORDING_MAGIC_SIZE + 4)
@@ -43,7 +44,15 @@ enum recording_section { RECORDING_KINDS(RECORDING_SECTION_NAME) RECORDING_N_SEC
 enum recording_meta_flags {
 	RECORDING_META_USER = 1 << 0,
 	RECORDING_META_KERNEL = 1 << 1,
+	RECORDING_META_PROCESSES = 1 << 2, /* these are struct profile_details, since version 4 */
+	RECORDING_META_THREADS = 1 << 3,
+	RECORDING_META_CGROUPS = 1 << 4,
+	RECORDING_META_IDLE = 1 << 5,
+	RECORDING_META_INLINES = 1 << 6,
+	RECORDING_META_LINES = 1 << 7,
 };
+
+#define RECORDING_META_FLAGS(version) ((version) < 4 ? 3u : 0xffu)
 
 /* An entry's reference to a stack: 0 none, 1 missed, else its position + 2. */
 #define RECORDING_STACK_NONE   0

@@ -77,9 +77,26 @@ static void load_meta(struct loading *loading)
 	meta->duration_ns = reader_number(reader);
 	meta->hash_storage = reader_number(reader);
 	meta->stack_storage = reader_number(reader);
-	flags = reader_up_to(reader, RECORDING_META_USER | RECORDING_META_KERNEL, "unknown flag");
+	flags = reader_up_to(reader, RECORDING_META_FLAGS(reader->version), "unknown flag");
 	meta->user = flags & RECORDING_META_USER;
 	meta->kernel = flags & RECORDING_META_KERNEL;
+	meta->has = (struct profile_details){ .processes = flags & RECORDING_META_PROCESSES,
+					      .threads = flags & RECORDING_META_THREADS,
+					      .cgroups = flags & RECORDING_META_CGROUPS,
+					      .idle = flags & RECORDING_META_IDLE,
+					      .inlines = flags & RECORDING_META_INLINES,
+					      .lines = flags & RECORDING_META_LINES };
+	if (reader->version < 4)
+		return;
+	meta->scope = string(loading);
+	meta->filter = string(loading);
+}
+
+/* Files of version 3 do not say what they hold: it is there if it occurs. */
+static void find_details(struct recording *recording)
+{
+	profile_find_details(recording->tally, recording->names, &recording->meta.has);
+	recording->meta.has.processes = true;
 }
 
 /* Absent if no unwinding tables were used. */
@@ -329,6 +346,8 @@ int recording_load(int fd, const char *path, struct recording **ret_recording, s
 	r = reader_open(&loading.reader, fd, path, err);
 	if (r == 0)
 		r = load_all(&loading);
+	if (r == 0 && loading.reader.version < 4)
+		find_details(recording);
 	reader_close(&loading.reader);
 	free(loading.strings);
 	if (r < 0)

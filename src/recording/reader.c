@@ -72,7 +72,8 @@ static int check_header(struct reader *reader)
 			return not_a_recording(reader);
 	if (size < sizeof(header))
 		return fail_at(reader, -EBADMSG, "truncated", size);
-	if (load32(header + RECORDING_MAGIC_SIZE) != RECORDING_VERSION)
+	reader->version = load32(header + RECORDING_MAGIC_SIZE);
+	if (reader->version < RECORDING_OLDEST || reader->version > RECORDING_VERSION)
 		return fail_at(reader, -EPROTONOSUPPORT,
 			       "a format version that this program cannot read",
 			       RECORDING_MAGIC_SIZE);

@@ -18,6 +18,7 @@ struct reader {
 	int fd;
 	const char *path;
 	struct error *err;
+	uint32_t version;	       /* of the format */
 	uint64_t size;		       /* of the file */
 	uint64_t next;		       /* offset of the next section */
 	uint64_t payload_at;	       /* offset of the payload */

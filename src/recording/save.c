@@ -108,8 +108,8 @@ static void put_string(struct saving *saving, const char *string)
 
 static void collect_strings(struct saving *saving, const struct profile_meta *meta)
 {
-	const char *of_meta[] = { meta->command, meta->command_line, meta->title,
-				  meta->event,	 meta->hostname,     meta->kernel_release };
+	const char *of_meta[] = { meta->command,  meta->command_line,	meta->title, meta->event,
+				  meta->hostname, meta->kernel_release, meta->scope, meta->filter };
 	const struct names *names = saving->names;
 
 	for (size_t i = 0; i < sizeof(of_meta) / sizeof(of_meta[0]); i++)
@@ -158,6 +158,17 @@ static void save_unwinding(struct saving *saving, const struct profile_unwinding
 	close_section(saving);
 }
 
+static uint64_t meta_flags(const struct profile_meta *meta)
+{
+	return (meta->user ? RECORDING_META_USER : 0) | (meta->kernel ? RECORDING_META_KERNEL : 0) |
+	       (meta->has.processes ? RECORDING_META_PROCESSES : 0) |
+	       (meta->has.threads ? RECORDING_META_THREADS : 0) |
+	       (meta->has.cgroups ? RECORDING_META_CGROUPS : 0) |
+	       (meta->has.idle ? RECORDING_META_IDLE : 0) |
+	       (meta->has.inlines ? RECORDING_META_INLINES : 0) |
+	       (meta->has.lines ? RECORDING_META_LINES : 0);
+}
+
 static void save_meta(struct saving *saving, const struct profile_meta *meta)
 {
 	saving->section = RECORDING_META;
@@ -173,8 +184,9 @@ static void save_meta(struct saving *saving, const struct profile_meta *meta)
 	put(saving, meta->duration_ns);
 	put(saving, meta->hash_storage);
 	put(saving, meta->stack_storage);
-	put(saving,
-	    (meta->user ? RECORDING_META_USER : 0) | (meta->kernel ? RECORDING_META_KERNEL : 0));
+	put(saving, meta_flags(meta));
+	put_string(saving, meta->scope);
+	put_string(saving, meta->filter);
 	close_section(saving);
 }
 

@@ -35,17 +35,6 @@ struct comparing {
 	uint32_t list[STACK_LIST_MAX];
 };
 
-uint64_t diff_scaled(const struct profile *profile, uint64_t count)
-{
-	uint64_t total = profile->base->total;
-	unsigned __int128 scaled;
-
-	if (total == 0 || profile->total == 0)
-		return count;
-	scaled = ((unsigned __int128)count * profile->total + total / 2) / total;
-	return scaled > UINT64_MAX ? UINT64_MAX : (uint64_t)scaled;
-}
-
 static int intern(struct texts *texts, const char *text, size_t size, uint32_t *ret_id)
 {
 	uint64_t hash = hash_bytes(text, size);
@@ -243,8 +232,7 @@ static void comparing_free(struct comparing *comparing)
 DEFINE_OWN(struct comparing, comparing_free)
 
 int diff_make(struct diff *diff, const struct profile *profile, const struct frame_texts *texts,
-	      const struct frame_texts *base_texts, bool raw, diff_put_process put_process,
-	      void *context)
+	      const struct frame_texts *base_texts, diff_put_process put_process, void *context)
 {
 	own(own_comparing_free) struct comparing *comparing = calloc(1, sizeof(*comparing));
 	int r;
@@ -257,8 +245,8 @@ int diff_make(struct diff *diff, const struct profile *profile, const struct fra
 	r = compare_all(comparing, profile, texts, base_texts, put_process, context);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; !raw && i < diff->n; i++)
-		diff->entries[i].base = diff_scaled(profile, diff->entries[i].base);
+	for (uint32_t i = 0; i < diff->n; i++)
+		diff->entries[i].base = scale_count(&profile->base_scale, diff->entries[i].base);
 	qsort(diff->entries, diff->n, sizeof(*diff->entries), compare);
 	return 0;
 }

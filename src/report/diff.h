@@ -14,7 +14,7 @@
 
 struct diff_entry {
 	const struct profile_entry *entry; /* of the profile, or of the base if vanished */
-	uint64_t count, base;		   /* in the profile; in the base, scaled unless raw */
+	uint64_t count, base;		   /* in the profile; in the base, scaled */
 	bool vanished;			   /* in the base only */
 };
 
@@ -29,15 +29,11 @@ typedef void (*diff_put_process)(void *context, const struct profile *profile,
 
 /*
  * Compares profile and profile->base; `texts` and `base_texts` are the texts of their frames.
- * Unless `raw`, the counts of the base are scaled to the total of the profile. 0 or a negative
- * errno; diff_clear() is due in both cases. The entries point into both profiles.
+ * The counts of the base are scaled by profile->base_scale. 0 or a negative errno; diff_clear() is
+ * due in both cases. The entries point into both profiles.
  */
 int diff_make(struct diff *diff, const struct profile *profile, const struct frame_texts *texts,
-	      const struct frame_texts *base_texts, bool raw, diff_put_process put_process,
-	      void *context);
+	      const struct frame_texts *base_texts, diff_put_process put_process, void *context);
 void diff_clear(struct diff *diff);
-
-/* A count of the base, scaled to the total of the profile. */
-uint64_t diff_scaled(const struct profile *profile, uint64_t count);
 
 #endif

@@ -128,8 +128,8 @@ static int put_entries(struct folded *folded)
 static int put_changes(struct folded *folded, struct folded *vanished)
 {
 	own(diff_clear) struct diff diff = { 0 };
-	int r = diff_make(&diff, folded->profile, &folded->frames, &vanished->frames,
-			  folded->options->diff_counts, put_process, folded);
+	int r = diff_make(&diff, folded->profile, &folded->frames, &vanished->frames, put_process,
+			  folded);
 
 	if (r < 0)
 		return r;

@@ -21,7 +21,7 @@ static struct flame_options html_options(const struct report_options *report)
 	struct flame_options options = flame_tree_options(report);
 
 	/* The page can show processes merged or apart. */
-	if (options.who == FLAME_WHO_COMM && !report->diff)
+	if (options.who == FLAME_WHO_COMM && !report->by_comm)
 		options.who = FLAME_WHO_PROCESS;
 	options.max_nodes = MAX_NODES;
 	return options;
@@ -35,10 +35,11 @@ static uint32_t html_view(const struct report_options *options)
 }
 
 static int make_page(const struct profile *profile, const struct flame_frames *frames,
-		     const struct flame_tree *tree, const struct report_options *options,
-		     struct bytes *page)
+		     const struct flame_tree *tree, struct bytes *page)
 {
-	struct page_options how = { .shares = !options->diff_counts };
+	struct page_options how = { .shares = profile->base_scale.how == SCALE_SHARES,
+				    .base_scale = profile->base ? scale_factor(&profile->base_scale)
+								: 1 };
 	own(bytes_clear) struct bytes data;
 	int r;
 
@@ -49,12 +50,11 @@ static int make_page(const struct profile *profile, const struct flame_frames *f
 
 /* Leaves out larger and larger boxes until the page is small enough. */
 static int fit_page(const struct profile *profile, const struct flame_frames *frames,
-		    struct flame_tree *tree, const struct report_options *options,
-		    struct bytes *page)
+		    struct flame_tree *tree, struct bytes *page)
 {
 	for (;;) {
 		struct flame_tree less = { 0 };
-		int r = make_page(profile, frames, tree, options, page);
+		int r = make_page(profile, frames, tree, page);
 
 		if (r < 0 || page->used <= MAX_SIZE || tree->n_nodes <= 1)
 			return r;
@@ -79,7 +79,7 @@ static int draw(const struct report *report, struct bytes *page)
 	r = flame_layout_tree(frames, report->profile, &flame, &tree);
 	if (r < 0)
 		return r;
-	return fit_page(report->profile, frames, &tree, report->options, page);
+	return fit_page(report->profile, frames, &tree, page);
 }
 
 static int html_write(const struct report *report, FILE *out, struct error *err)

@@ -386,7 +386,8 @@ static int lay_out_and_draw(const struct report *report, FILE *out)
 	struct svg svg = { .profile = report->profile,
 			   .tree = &tree,
 			   .layout = &layout,
-			   .shares = !report->options->diff_counts };
+			   .shares = report->profile->base_scale.how == SCALE_SHARES };
+	double scale = report->profile->base ? scale_factor(&report->profile->base_scale) : 1;
 	int r = flame_frames_new(&frames);
 
 	if (r < 0)
@@ -397,7 +398,7 @@ static int lay_out_and_draw(const struct report *report, FILE *out)
 	r = flame_layout_tree(frames, report->profile, &flame, &tree);
 	if (r < 0)
 		return r;
-	r = flame_layout_make(&tree, svg.shares, &layout);
+	r = flame_layout_make(&tree, scale, &layout);
 	if (r < 0)
 		return r;
 	svg.frames = frames;

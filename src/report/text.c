@@ -12,6 +12,7 @@
 #include "base/own.h"
 #include "report/diff.h"
 #include "report/writer.h"
+#include "view/caption.h"
 #include "view/frame_text.h"
 
 struct text {
@@ -39,7 +40,7 @@ static uint32_t text_view(const struct report_options *options)
 	uint32_t view = 0;
 
 	if (shows_process(options))
-		view |= options->diff ? PROFILE_VIEW_COMM : PROFILE_VIEW_PROCESS;
+		view |= options->by_comm ? PROFILE_VIEW_COMM : PROFILE_VIEW_PROCESS;
 	if (options->per_thread)
 		view |= PROFILE_VIEW_THREAD;
 	if (options->show_cgroup)
@@ -93,7 +94,7 @@ static void put_process(void *context, const struct profile *profile,
 	const struct report_options *options = text->options;
 	bool stackcount = is_stackcount(options), process = shows_process(options);
 
-	if (process && options->diff && !options->per_thread) {
+	if (process && options->by_comm && !options->per_thread) {
 		bytes_string(bytes, stackcount ? "    " : "    -                ");
 		bytes_name(bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	} else if (process) {
@@ -158,17 +159,35 @@ static void put_counts(struct text *text, uint64_t base, uint64_t count)
 	bytes_string(bytes, ")\n\n");
 }
 
-/* The totals of both profiles. */
+static void put_total(struct text *text, const struct profile *profile, bool timed)
+{
+	struct bytes *bytes = &text->bytes;
+	char seconds[40];
+
+	bytes_decimal(bytes, profile->total);
+	if (profile == text->profile) {
+		bytes_char(bytes, ' ');
+		bytes_string(bytes, caption_unit(profile));
+	}
+	snprintf(seconds, sizeof(seconds), " in %.1f s", (double)profile->meta->duration_ns / 1e9);
+	bytes_string(bytes, timed ? seconds : "");
+}
+
+/* The totals of both profiles, and how they are compared. */
 static void put_totals(struct text *text)
 {
 	const struct profile *profile = text->profile, *base = profile->base;
+	const struct scale *scale = &profile->base_scale;
 	struct bytes *bytes = &text->bytes;
+	bool timed = profile->meta->duration_ns && base->meta->duration_ns;
 
-	bytes_decimal(bytes, profile->total);
-	bytes_string(bytes, " samples, ");
-	bytes_decimal(bytes, base->total);
+	put_total(text, profile, timed);
+	bytes_string(bytes, ", ");
+	put_total(text, base, timed);
 	bytes_string(bytes, " in the base");
-	if (!text->options->diff_counts && base->total != profile->total)
+	if (scale->how == SCALE_RATES && scale->now != scale->base)
+		bytes_string(bytes, ", whose counts are scaled to the same time and rate");
+	if (scale->how == SCALE_SHARES && scale->now != scale->base)
 		bytes_string(bytes, ", whose counts are scaled to as many");
 	bytes_string(bytes, "\n\n");
 }
@@ -176,8 +195,8 @@ static void put_totals(struct text *text)
 static int put_changes(struct text *text, struct text *vanished)
 {
 	own(diff_clear) struct diff diff = { 0 };
-	int r = diff_make(&diff, text->profile, &text->frames, &vanished->frames,
-			  text->options->diff_counts, put_process, text);
+	int r = diff_make(&diff, text->profile, &text->frames, &vanished->frames, put_process,
+			  text);
 
 	if (r < 0)
 		return r;

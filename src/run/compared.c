@@ -2,60 +2,88 @@
 #include "run/compared.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/own.h"
-#include "recording/format.h"
+#include "cli/message.h"
 
-void compared_clear(struct compared *compared)
+#define LINE_SIZE 700
+
+/* Recordings have a command; text of other programs does not tell what it is of. */
+static bool is_known(const struct profile_meta *meta)
 {
-	recording_free(compared->recording);
-	baseline_free(compared->base);
+	return meta->command != NULL;
 }
 
-static bool is_recording(int fd)
+static bool same(const char *one, const char *other)
 {
-	char magic[RECORDING_MAGIC_SIZE];
-
-	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-	       memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
+	return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-static int load_recording(int fd, const char *path, struct compared *compared, struct error *err)
+/* Processes have other ids when they have been started again. */
+static bool same_scope(const char *now, const char *base)
 {
-	int r = recording_load(fd, path, &compared->recording, err);
+	return same(now, base) || (now && base && (now[0] == 'P' || now[0] == 'T') &&
+				   strncmp(now, base, strlen("PID")) == 0);
+}
 
-	if (r < 0)
-		return r;
-	compared->measurement = (struct measurement){ .meta = &compared->recording->meta,
-						      .tally = compared->recording->tally,
-						      .names = compared->recording->names };
+static void add(char line[static LINE_SIZE], const char *what, const char *base, const char *now)
+{
+	size_t used = strlen(line);
+
+	snprintf(line + used, LINE_SIZE - used, "%s%s %s there, %s here", used ? "; " : "", what,
+		 base ? base : "not known", now ? now : "not known");
+}
+
+static const char *stacks(const struct profile_meta *meta)
+{
+	return meta->user && meta->kernel ? "user + kernel" : meta->user ? "user" : "kernel";
+}
+
+static void warn(const struct compared *compared)
+{
+	const struct profile_meta *now = compared->now, *base = compared->base;
+	char line[LINE_SIZE] = "";
+
+	if (!same(now->event, base->event))
+		add(line, "the event is", base->event, now->event);
+	if (!same_scope(now->scope, base->scope))
+		add(line, "the scope is", base->scope, now->scope);
+	if (!same(now->filter, base->filter))
+		add(line, "the filter is", base->filter ? base->filter : "none",
+		    now->filter ? now->filter : "none");
+	if (now->has.idle != base->has.idle)
+		add(line, "idle CPUs are", base->has.idle ? "counted" : "left out",
+		    now->has.idle ? "counted" : "left out");
+	if (now->user != base->user || now->kernel != base->kernel)
+		add(line, "the stacks are", stacks(base), stacks(now));
+	if (*line)
+		message_line("WARNING: compared with %s, which is of something else: %s",
+			     compared->path, line);
+}
+
+static const char *kind(const struct profile_meta *meta)
+{
+	return strcmp(meta->command, "stackcount") == 0 ? "counts events" : "samples CPUs";
+}
+
+int compared_check(const struct compared *compared, enum scale_how how, struct error *err)
+{
+	const struct profile_meta *now = compared->now, *base = compared->base;
+	bool known = is_known(now) && is_known(base);
+
+	if (known && !same(kind(now), kind(base)))
+		return error_set(err, -EINVAL,
+				 "cannot compare with %s: it %s (%s), and this measurement %s (%s)",
+				 compared->path, kind(base), base->event ? base->event : "?",
+				 kind(now), now->event ? now->event : "?");
+	if (known)
+		warn(compared);
+	if (how == SCALE_RATES && !scale_has_rates(now, base))
+		message_note(
+			base->duration_ns && now->duration_ns
+				? "%s does not have samples of the same kind: shares are compared"
+				: "%s does not hold how long it took: shares are compared",
+			compared->path);
 	return 0;
-}
-
-static int load_baseline(int fd, const char *path, struct compared *compared, struct error *err)
-{
-	int r = baseline_load(fd, path, &compared->base, err);
-
-	if (r < 0)
-		return r;
-	compared->measurement = (struct measurement){ .meta = &compared->base->meta,
-						      .tally = compared->base->tally,
-						      .names = compared->base->names };
-	return 0;
-}
-
-int compared_load(const char *path, struct compared *compared, struct error *err)
-{
-	/* Not to wait for a writer if the path is a FIFO. */
-	own(own_fd) int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-
-	if (!path)
-		return 0;
-	if (fd < 0)
-		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	return is_recording(fd) ? load_recording(fd, path, compared, err)
-				: load_baseline(fd, path, compared, err);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The base of --diff: a measurement loaded from a recording, folded text or pprof's format.
+ * Whether two measurements can be compared (--diff), and what a user must know who compares them.
  */
 #ifndef STACKTALLY_RUN_COMPARED_H
 #define STACKTALLY_RUN_COMPARED_H
 
 #include "base/error.h"
-#include "import/baseline.h"
-#include "recording/recording.h"
-#include "report/report.h"
+#include "view/profile.h"
 
 struct compared {
-	struct recording *recording; /* owned; one of the two, or none */
-	struct baseline *base;
-	struct measurement measurement; /* borrowed from it; meta is NULL if there is none */
+	const struct profile_meta *now, *base;
+	const char *path; /* of the base */
 };
 
-/* Loads nothing if `path` is NULL. 0 or a negative errno; compared_clear() is due in both cases. */
-int compared_load(const char *path, struct compared *compared, struct error *err);
-void compared_clear(struct compared *compared);
+/*
+ * Writes a warning to stderr if the measurements differ in their event, scope or filters, and a
+ * note if shares are compared though rates were asked for. 0; or an error for measurements of
+ * different kinds: samples of CPUs and counts of events.
+ */
+int compared_check(const struct compared *compared, enum scale_how how, struct error *err);
 
 #endif

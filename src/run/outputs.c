@@ -210,11 +210,10 @@ static int open_output(const struct plan_output *wanted, const struct plan *plan
 	r = check_output(wanted, plan, intervals, output, err);
 	if (r < 0)
 		return r;
-	output->since = time(NULL);
 	return output->each ? open_next(output, err) : open_stream(output, intervals, err);
 }
 
-int outputs_open(const struct plan *plan, bool intervals, struct outputs *ret_outputs,
+int outputs_open(const struct plan *plan, bool intervals, time_t since, struct outputs *ret_outputs,
 		 struct error *err)
 {
 	own(outputs_close) struct outputs outputs = { 0 };
@@ -225,6 +224,7 @@ int outputs_open(const struct plan *plan, bool intervals, struct outputs *ret_ou
 		return error_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < plan->n_outputs; i++) {
 		outputs.n++;
+		outputs.list[i].since = since ? since : time(NULL);
 		r = open_output(&plan->outputs[i], plan, intervals, &outputs.list[i], err);
 		if (r < 0)
 			return r;

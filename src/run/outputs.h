@@ -38,10 +38,11 @@ struct outputs {
 };
 
 /*
- * `intervals`: there may be several reports. The plan must outlive the outputs. 0 or a negative
- * errno with `err` set; outputs_close() is due only after 0.
+ * `intervals`: there may be several reports. `since`: when the measurement began; 0: now. The plan
+ * must outlive the outputs. 0 or a negative errno with `err` set; outputs_close() is due only
+ * after 0.
  */
-int outputs_open(const struct plan *plan, bool intervals, struct outputs *ret_outputs,
+int outputs_open(const struct plan *plan, bool intervals, time_t since, struct outputs *ret_outputs,
 		 struct error *err);
 /* Before each report: afterwards there is a stream. 0 or a negative errno. */
 int output_begin(struct output *output, struct error *err);

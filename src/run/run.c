@@ -34,7 +34,9 @@ DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct run_live, run_live_close)
 
 struct run_state {
-	struct run_report report;
+	struct run_report report; /* of tally and names */
+	struct tally *tally;
+	struct names *names;
 	struct images *images;
 	const struct symbolizer_options *naming;
 	uint64_t reported_ns;  /* duration of the intervals reported so far */
@@ -91,15 +93,15 @@ static void note_progress(void *context, uint32_t done, uint32_t total)
 
 static int name_cgroups(struct run_state *state)
 {
-	const struct tally_entry *entries = tally_entries(state->report.tally);
+	const struct tally_entry *entries = tally_entries(state->tally);
 	uint64_t last = 0;
 
-	for (uint32_t i = 0; i < tally_n_entries(state->report.tally); i++) {
+	for (uint32_t i = 0; i < tally_n_entries(state->tally); i++) {
 		uint64_t id = entries[i].cgroup;
 		const char *path = id && id != last ? images_cgroup(state->images, id) : NULL;
 
 		last = id;
-		if (path && names_add_cgroup(state->report.names, id, path) < 0)
+		if (path && names_add_cgroup(state->names, id, path) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -115,29 +117,27 @@ static int name_all(struct run_state *state, struct session *session, struct sym
 	state->progress_ns = 0;
 	state->report.meta.duration_ns = session_duration(session) - state->reported_ns;
 	run_notes_of_tables(session, &state->report.meta.unwinding);
-	r = symbolizer_resolve(symbolizer, state->report.tally, state->report.names, err);
+	r = symbolizer_resolve(symbolizer, state->tally, state->names, err);
 	if (r < 0)
 		return r;
 	if (name_cgroups(state) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (!state->watch)
 		return 0;
-	return watch_update(state->watch, state->report.tally, state->report.names,
-			    &state->report.meta, err);
+	return watch_update(state->watch, state->tally, state->names, &state->report.meta, err);
 }
 
 /* At a tick: shows what there is so far. */
 static int update(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
 		  struct error *err)
 {
-	const struct tally_losses *losses = tally_losses_of(state->report.tally);
+	const struct tally_losses *losses = tally_losses_of(state->tally);
 
 	if (state->watch)
 		return watch_is_due(state->watch) ? name_all(state, session, symbolizer, err) : 0;
 	if (state->report.request->plan->progress)
 		message_progress("%.0f s, %" PRIu64 " samples, %" PRIu64 " lost",
-				 (double)session_duration(session) / 1e9,
-				 tally_total(state->report.tally),
+				 (double)session_duration(session) / 1e9, tally_total(state->tally),
 				 losses->lost_ring + losses->lost_counts + losses->lost_nested);
 	return 0;
 }
@@ -149,7 +149,7 @@ static int update(struct run_state *state, struct session *session, struct symbo
 static int forget(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
 		  struct error *err)
 {
-	uint32_t n = tally_n_addresses(state->report.tally);
+	uint32_t n = tally_n_addresses(state->tally);
 	int r;
 
 	if (state->watch || state->live)
@@ -159,10 +159,10 @@ static int forget(struct run_state *state, struct session *session, struct symbo
 	if (n <= 2 * (uint64_t)state->usual + SPARE_ADDRESSES)
 		return 0;
 	state->usual = 0;
-	r = session_forget(session, state->report.tally, err);
+	r = session_forget(session, state->tally, err);
 	if (r < 0)
 		return r;
-	r = names_clear(state->report.names);
+	r = names_clear(state->names);
 	if (r == 0)
 		r = symbolizer_forget(symbolizer);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
@@ -185,7 +185,7 @@ static int report(struct run_state *state, struct session *session, struct symbo
 	r = run_report_write(&state->report, err);
 	if (r < 0)
 		return r;
-	tally_clear(state->report.tally);
+	tally_clear(state->tally);
 	if (event == SESSION_INTERVAL) {
 		r = forget(state, session, symbolizer, err);
 		if (r < 0)
@@ -202,11 +202,11 @@ static int measure(struct run_state *state, struct session *session, struct symb
 	enum session_event event = SESSION_INTERVAL;
 
 	while (event == SESSION_INTERVAL || event == SESSION_TICK) {
-		int r = session_run(session, state->report.tally, &event, err);
+		int r = session_run(session, state->tally, &event, err);
 
 		if (r < 0)
 			return r;
-		r = run_live_look(state->live, state->report.tally, event != SESSION_TICK, err);
+		r = run_live_look(state->live, state->tally, event != SESSION_TICK, err);
 		if (r < 0)
 			return r;
 		r = event == SESSION_TICK ? update(state, session, symbolizer, err)
@@ -222,6 +222,7 @@ static int announce(struct run_state *state, const struct trigger *trigger, char
 		    size_t size, struct error *err)
 {
 	const struct run_request *request = state->report.request;
+	int r;
 
 	state->report.meta.start_time_ns = clock_ns(CLOCK_REALTIME);
 	state->report.meta.event = trigger->event;
@@ -229,6 +230,9 @@ static int announce(struct run_state *state, const struct trigger *trigger, char
 	request->title(request->options, trigger->ops->n_attached(trigger), title, size);
 	if (request->attached)
 		request->attached(request->options, trigger);
+	r = run_report_compare(&state->report, err);
+	if (r < 0)
+		return r;
 	return state->watch ? 0 : run_report_announce(&state->report, err);
 }
 
@@ -377,8 +381,8 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 		state.report.meta.hostname = system.nodename;
 		state.report.meta.kernel_release = system.release;
 	}
-	state.report.tally = tally;
-	state.report.names = names;
+	state.report.tally = state.tally = tally;
+	state.report.names = state.names = names;
 	r = run_report_open(&state.report, plan->interval > 0, err);
 	if (r == 0)
 		r = open_and_measure(&state, trigger, ret_status, err);

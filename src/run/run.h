@@ -18,8 +18,9 @@ struct run_request {
 	const struct plan *plan;
 	struct report_options report;
 	struct profile_meta meta; /* facts known beforehand; run() adds the others */
-	bool timestamp;		  /* a line with the time before each report */
-	const char *farewell;	  /* last line of a text report; or NULL */
+	const char *pattern;  /* of events, for run_from(): the recording must have them; or NULL */
+	bool timestamp;	      /* a line with the time before each report */
+	const char *farewell; /* last line of a text report; or NULL */
 	/* Makes the title of a text report, without newline; `n` is what the trigger attached to.
 	 */
 	void (*title)(const void *options, uint32_t n, char *ret_title, size_t size);
@@ -31,7 +32,7 @@ struct run_request {
 /* Measures and reports. Prints errors; returns the exit code. Frees the trigger. */
 int run(const struct run_request *request, struct trigger *trigger);
 
-/* Reports from the recording at `path` instead. */
+/* Reports from the file at `path` instead: a recording, folded text or pprof's format. */
 int run_from(const struct run_request *request, const char *path);
 
 #endif

@@ -2,17 +2,122 @@
 #include "run/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "cli/message.h"
-#include "recording/recording.h"
+#include "run/loaded.h"
+#include "run/part.h"
 #include "run/run_live.h"
 #include "run/run_report.h"
 #include "run/watch.h"
 
-DEFINE_OWN(struct recording, recording_free)
+/* Where --from reports from, and what is asked of it. */
+struct asking {
+	const struct run_request *request;
+	const char *path;
+	const struct measurement *of;
+	struct error *err;
+};
+
+static int refuse(const struct asking *asking, const char *option, const char *why)
+{
+	return error_usage(asking->err, "%s cannot be used with --from %s: %s", option,
+			   asking->path, why);
+}
+
+static int check_event(const struct asking *asking)
+{
+	const char *pattern = asking->request->pattern, *event = asking->of->meta->event;
+
+	if (!pattern || (event && strcmp(pattern, event) == 0))
+		return 0;
+	if (!event)
+		return refuse(asking, pattern, "it does not say which event was counted");
+	return error_usage(asking->err, "%s cannot be reported from %s: its event is %s", pattern,
+			   asking->path, event);
+}
+
+/* A stack that was cut at fewer frames than are asked for now has lost some of these. */
+static int check_depth(const struct asking *asking)
+{
+	uint32_t depth = asking->request->plan->max_depth;
+
+	for (uint32_t i = 0; depth && i < tally_n_stacks(asking->of->tally); i++) {
+		const struct tally_stack *stack = &tally_stacks(asking->of->tally)[i];
+
+		if ((stack->flags & TALLY_STACK_CUT) && stack->n_frames < depth)
+			return error_usage(asking->err,
+					   "--max-depth %u cannot be used with --from %s: its "
+					   "stacks were cut at %u frames",
+					   depth, asking->path, stack->n_frames);
+	}
+	return 0;
+}
+
+/* Refuses options that the file does not hold the answer to. */
+static int check_details(const struct asking *asking)
+{
+	const struct plan *plan = asking->request->plan;
+	const struct profile_meta *meta = asking->of->meta;
+	const struct {
+		bool refused;
+		const char *option, *why;
+	} checks[] = {
+		{ plan->filter.tgids.n && !meta->has.processes, "-p/--pid",
+		  "it holds no ids of processes" },
+		{ plan->filter.tids.n && !meta->has.threads, "-L/--tid",
+		  "it was recorded without --per-thread" },
+		{ plan->per_thread && !meta->has.threads, "--per-thread",
+		  "it was recorded without --per-thread" },
+		{ plan->filter.cgroup && !meta->has.cgroups, "--cgroup",
+		  "it was recorded without --show-cgroup" },
+		{ plan->per_cgroup && !meta->has.cgroups, "--show-cgroup",
+		  "it was recorded without --show-cgroup" },
+		{ plan->filter.include_idle && !meta->has.idle, "-I/--include-idle",
+		  "it was recorded without -I" },
+		{ !plan->kernel && !meta->user, "-U/--user-stacks-only",
+		  "it was recorded with -K" },
+		{ !plan->user && !meta->kernel, "-K/--kernel-stacks-only",
+		  "it was recorded with -U" },
+		{ plan->inlines && !meta->has.inlines, "--inlines",
+		  "it was recorded without --inlines" },
+		{ plan->lines && !meta->has.lines, "--lines", "it was recorded without --lines" },
+		{ asking->request->timestamp && !meta->start_time_ns, "-T/--timestamp",
+		  "it does not say when it was measured" },
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].refused)
+			return refuse(asking, checks[i].option, checks[i].why);
+	return 0;
+}
+
+static int make_part(const struct asking *asking, struct part *part)
+{
+	const struct plan *plan = asking->request->plan;
+	const struct selection selection = {
+		.tgids = plan->filter.tgids,
+		.tids = plan->filter.tids,
+		.name = plan->filter.name,
+		.cgroup = part_cgroup(plan->filter.cgroup),
+		.no_user = !plan->user && asking->of->meta->user,
+		.no_kernel = !plan->kernel && asking->of->meta->kernel,
+		.no_inlined = plan->no_inlines,
+		.depth = plan->max_depth,
+	};
+	int r = check_event(asking);
+
+	if (r == 0)
+		r = check_details(asking);
+	if (r == 0)
+		r = check_depth(asking);
+	if (r < 0)
+		return r;
+	r = part_make(&selection, asking->of, part);
+	return r < 0 ? error_set(asking->err, r, "out of memory") : 0;
+}
 
 static int browse(struct run_report *report, struct error *err)
 {
@@ -32,14 +137,16 @@ static int browse(struct run_report *report, struct error *err)
 }
 
 /* Opens the outputs before --live or --tui shows the recording: errors come first. */
-static int show_and_report(struct run_report *report, const struct recording *recording,
+static int show_and_report(struct run_report *report, const struct measurement *measurement,
 			   struct error *err)
 {
 	const struct run_request *request = report->request;
 	int r = run_report_open(report, false, err);
 
+	if (r == 0)
+		r = run_report_compare(report, err);
 	if (r == 0 && request->plan->live)
-		r = run_live_serve(request, recording, err);
+		r = run_live_serve(request, measurement, err);
 	if (r == 0 && request->plan->tui)
 		r = browse(report, err);
 	if (r == 0)
@@ -47,32 +154,47 @@ static int show_and_report(struct run_report *report, const struct recording *re
 	return r < 0 ? r : run_report_finish(report, err);
 }
 
-static int report_recording(const struct run_request *request, const char *path, struct error *err)
+static int report_part(const struct run_request *request, const struct part *part,
+		       struct error *err)
 {
-	own(own_recording_free) struct recording *recording = NULL;
-	struct run_report report = { .request = request };
-	/* Not to wait for a writer if the path is a FIFO. */
-	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const struct profile_meta *meta = &part->meta;
+	struct run_request shown = *request;
+	struct run_report report = {
+		.request = &shown,
+		.meta = *meta,
+		.tally = part->measurement.tally,
+		.names = part->measurement.names,
+		.saved = true,
+		.began = (time_t)(meta->start_time_ns / NS_PER_SECOND),
+		.ended = (time_t)((meta->start_time_ns + meta->duration_ns) / NS_PER_SECOND),
+	};
 	int r;
 
-	if (fd < 0)
-		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	r = recording_load(fd, path, &recording, err);
-	if (r < 0)
-		return r;
-	report.meta = recording->meta;
-	report.tally = recording->tally;
-	report.names = recording->names;
-	r = show_and_report(&report, recording, err);
+	shown.report.by_comm |= !meta->has.processes;
+	shown.farewell = NULL;
+	r = show_and_report(&report, &part->measurement, err);
 	run_report_close(&report);
 	return r;
+}
+
+static int report_file(const struct run_request *request, const char *path, struct error *err)
+{
+	own(loaded_clear) struct loaded loaded = { 0 };
+	own(part_clear) struct part part = { 0 };
+	struct asking asking = { request, path, &loaded.measurement, err };
+	int r = loaded_load(path, &loaded, err);
+
+	if (r < 0)
+		return r;
+	r = make_part(&asking, &part);
+	return r < 0 ? r : report_part(request, &part, err);
 }
 
 int run_from(const struct run_request *request, const char *path)
 {
 	struct error err = { 0 };
 
-	if (report_recording(request, path, &err) < 0)
+	if (report_file(request, path, &err) < 0)
 		return message_error(request->program, &err);
 	return EXIT_CLASS_OK;
 }

@@ -120,14 +120,10 @@ void run_live_close(struct run_live *run)
 
 /* ---- a recording ---- */
 
-struct recorded {
-	const struct recording *recording;
-};
-
-/* Copies the recording's names. Both tallies have the same addresses in the same order. */
+/* Copies the names of the file. Both tallies have the same addresses in the same order. */
 static int take_names(void *context, const struct tally *tally, struct names *names)
 {
-	const struct names *from = ((struct recorded *)context)->recording->names;
+	const struct names *from = ((const struct measurement *)context)->names;
 	uint32_t object;
 	int r = 0;
 
@@ -146,7 +142,7 @@ static int take_names(void *context, const struct tally *tally, struct names *na
 
 static const char *recorded_cgroup(void *context, uint64_t id)
 {
-	const struct names *names = ((struct recorded *)context)->recording->names;
+	const struct names *names = ((const struct measurement *)context)->names;
 
 	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
 		if (names_cgroups(names)[i].id == id)
@@ -154,15 +150,15 @@ static const char *recorded_cgroup(void *context, uint64_t id)
 	return NULL;
 }
 
-int run_live_serve(const struct run_request *request, const struct recording *recording,
+int run_live_serve(const struct run_request *request, const struct measurement *measurement,
 		   struct error *err)
 {
-	struct recorded recorded = { recording };
+	struct measurement recorded = *measurement;
 	const struct model_source source = {
 		.resolve = take_names,
 		.context = &recorded,
 		.report = request->report,
-		.meta = recording->meta,
+		.meta = *measurement->meta,
 	};
 	own(own_live_close) struct live *live = NULL;
 	sigset_t stop;
@@ -176,7 +172,7 @@ int run_live_serve(const struct run_request *request, const struct recording *re
 	r = open_live(request->plan->live, &live, err);
 	if (r == 0)
 		r = live_start(live, &source, 0, NULL, err);
-	if (r == 0 && live_update(live, recording->tally, recording->meta.duration_ns, false,
+	if (r == 0 && live_update(live, measurement->tally, measurement->meta->duration_ns, false,
 				  recorded_cgroup, &recorded) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)

@@ -8,7 +8,6 @@
 
 #include "live/live.h"
 #include "process/images.h"
-#include "recording/recording.h"
 #include "run/run.h"
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
@@ -28,8 +27,8 @@ int run_live_look(struct run_live *run, const struct tally *tally, bool cleared,
 
 void run_live_close(struct run_live *run);
 
-/* Serves a recording until SIGINT, SIGTERM or SIGHUP. */
-int run_live_serve(const struct run_request *request, const struct recording *recording,
+/* Serves what was loaded from a file until SIGINT, SIGTERM or SIGHUP. */
+int run_live_serve(const struct run_request *request, const struct measurement *measurement,
 		   struct error *err);
 
 #endif

@@ -3,20 +3,52 @@
 
 #include <time.h>
 
+#include "run/compared.h"
 #include "run/run_notes.h"
+
+/* Like is compared with like: of the base, what has the comm and the cgroup that are measured. */
+static int open_base(struct run_report *report, struct error *err)
+{
+	const struct plan *plan = report->request->plan;
+	const struct profile_meta *meta;
+	struct selection selection = { .name = plan->filter.name };
+	int r = loaded_load(plan->diff, &report->loaded, err);
+
+	meta = report->loaded.measurement.meta;
+	if (r < 0 || !meta)
+		return r;
+	if (meta->has.cgroups)
+		selection.cgroup = part_cgroup(plan->filter.cgroup);
+	r = part_make(&selection, &report->loaded.measurement, &report->base);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
 
 int run_report_open(struct run_report *report, bool intervals, struct error *err)
 {
-	const struct plan *plan = report->request->plan;
-	int r = compared_load(plan->diff, &report->compared, err);
+	int r = open_base(report, err);
 
-	return r < 0 ? r : outputs_open(plan, intervals, &report->outputs, err);
+	return r < 0 ? r
+		     : outputs_open(report->request->plan, intervals, report->began,
+				    &report->outputs, err);
+}
+
+int run_report_compare(const struct run_report *report, struct error *err)
+{
+	struct profile_meta now = report->meta;
+	const struct compared compared = { &now, report->base.measurement.meta,
+					   report->request->plan->diff };
+
+	if (!report->saved)
+		now.duration_ns = 1; /* it will have one */
+	return compared.base ? compared_check(&compared, report->request->report.diff_scale, err)
+			     : 0;
 }
 
 void run_report_close(struct run_report *report)
 {
 	outputs_close(&report->outputs);
-	compared_clear(&report->compared);
+	part_clear(&report->base);
+	loaded_clear(&report->loaded);
 }
 
 int run_report_announce(struct run_report *report, struct error *err)
@@ -39,21 +71,21 @@ int run_report_announce(struct run_report *report, struct error *err)
 static struct report_head head_of(const struct run_report *report, const struct output *output)
 {
 	bool announced = report->announced && !output->path;
+	time_t at = report->ended ? report->ended : time(NULL);
 
 	return (struct report_head){
 		.title = output->each || (!report->reported && !announced),
 		.follows = report->reported && !output->each,
-		.time = report->request->timestamp && !output->each ? time(NULL) : 0,
+		.time = report->request->timestamp && !output->each ? at : 0,
 	};
 }
 
 static int write_one(struct run_report *report, struct output *output, struct error *err)
 {
-	const struct compared *compared = &report->compared;
 	const struct report written = {
 		.measurement = { &report->meta, report->tally, report->names },
-		.base = compared->measurement.meta ? &compared->measurement : NULL,
-		.base_has_names_only = compared->base != NULL,
+		.base = report->base.measurement.meta ? &report->base.measurement : NULL,
+		.base_has_names_only = report->loaded.base != NULL,
 		.options = &report->request->report,
 		.head = head_of(report, output),
 	};

@@ -7,9 +7,11 @@
 #define STACKTALLY_RUN_RUN_REPORT_H
 
 #include <stdbool.h>
+#include <time.h>
 
-#include "run/compared.h"
+#include "run/loaded.h"
 #include "run/outputs.h"
+#include "run/part.h"
 #include "run/run.h"
 #include "tally/names.h"
 #include "tally/tally.h"
@@ -17,9 +19,12 @@
 struct run_report {
 	const struct run_request *request; /* borrowed, as tally and names are */
 	struct profile_meta meta;
-	struct tally *tally;
-	struct names *names;
-	struct compared compared;
+	const struct tally *tally;
+	const struct names *names;
+	bool saved;	      /* loaded from a file, not measured now */
+	time_t began, ended;  /* of a saved one; 0: not known */
+	struct loaded loaded; /* for --diff */
+	struct part base;     /* what this measurement's filters leave of it */
 	struct outputs outputs;
 	bool announced; /* stdout has the title already */
 	bool reported;	/* a report was written */
@@ -30,6 +35,11 @@ struct run_report {
  * functions here return 0 or a negative errno with `err` set.
  */
 int run_report_open(struct run_report *report, bool intervals, struct error *err);
+/*
+ * With --diff, once the facts of the measurement but its duration are known: an error if it cannot
+ * be compared.
+ */
+int run_report_compare(const struct run_report *report, struct error *err);
 /* Removes the temporary files of outputs that were not finished. Due after run_report_open(). */
 void run_report_close(struct run_report *report);
 

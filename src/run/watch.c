@@ -113,7 +113,8 @@ int watch_begin(struct watch *watch, const struct profile_meta *meta, struct err
 		snprintf(title, sizeof(title), "%s %s %" PRIu64 " Hz", meta->command, event,
 			 meta->frequency);
 	else
-		snprintf(title, sizeof(title), "%s %s", meta->command, event);
+		snprintf(title, sizeof(title), "%s %s", meta->command ? meta->command : meta->title,
+			 event);
 	r = tui_open(title, &watch->tui, err);
 	if (r < 0)
 		return r;

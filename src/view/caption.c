@@ -67,6 +67,11 @@ void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 	if (profile->base) {
 		bytes_string(bytes, ", compared with ");
 		markup_count(bytes, profile->base->total);
+		if (profile->base->meta->duration_ns) {
+			snprintf(text, sizeof(text), " in %.1f s",
+				 (double)profile->base->meta->duration_ns / 1e9);
+			bytes_string(bytes, text);
+		}
 	}
 	if (lost) {
 		bytes_string(bytes, ", ");

@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "view/caption.h"
 
 void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE])
 {
@@ -24,21 +26,25 @@ uint64_t facts_lost(const struct tally_losses *losses)
 }
 
 /* Bytes of a name that a fact shows: names are untrusted and may be long. */
-#define MAX_NAME 100
+#define MAX_NAME    100
+#define LOSSES_SIZE 300
 
 static void tell_ends(const struct ends *ends,
 		      void (*tell)(void *context, const char *name, const char *text),
 		      void *context)
 {
 	char text[2 * MAX_NAME + 100];
+	int used;
 
 	if (ends->samples == 0)
 		return;
-	snprintf(text, sizeof(text),
-		 "%" PRIu64 ", %.2f %% complete; in %" PRIu64
-		 " a register was taken to be unchanged by a function called",
-		 ends->samples, 100.0 * (double)ends->complete / (double)ends->samples,
-		 ends->assumed);
+	used = snprintf(text, sizeof(text), "%" PRIu64 ", %.2f %% complete", ends->samples,
+			100.0 * (double)ends->complete / (double)ends->samples);
+	if (ends->assumed)
+		snprintf(text + used, sizeof(text) - (size_t)used,
+			 "; in %" PRIu64 " a register was taken to be unchanged by a function "
+			 "called",
+			 ends->assumed);
 	tell(context, "user stacks", text);
 	for (uint32_t i = 0; i < ends->n_top; i++) {
 		const struct ends_place *place = &ends->top[i];
@@ -68,11 +74,38 @@ static void tell_unwinding(const struct profile_unwinding *is,
 	tell(context, "unwinding", text);
 }
 
+static void put_loss(char text[static LOSSES_SIZE], uint64_t n, const char *before,
+		     const char *after)
+{
+	size_t used = strlen(text);
+
+	if (n)
+		snprintf(text + used, LOSSES_SIZE - used, "%s%s%" PRIu64 "%s", used ? ", " : "",
+			 before, n, after);
+}
+
+/* Only what was lost is told. */
+static void tell_losses(const struct profile *profile,
+			void (*tell)(void *context, const char *name, const char *text),
+			void *context)
+{
+	const struct tally_losses *losses = profile->losses;
+	char text[LOSSES_SIZE] = "";
+
+	put_loss(text, facts_lost(losses), "", " in all");
+	put_loss(text, losses->lost_ring, "ring full ", "");
+	put_loss(text, losses->lost_counts, "counts full ", "");
+	put_loss(text, losses->lost_nested, "nested ", "");
+	put_loss(text, profile->missed_counts, "stacks missed in ", "");
+	put_loss(text, losses->throttled, "throttled ", " times");
+	put_loss(text, losses->unseen, "not seen ", " of any process");
+	tell(context, "lost", *text ? text : "nothing");
+}
+
 void facts_each(const struct profile *profile,
 		void (*tell)(void *context, const char *name, const char *text), void *context)
 {
 	const struct profile_meta *meta = profile->meta;
-	const struct tally_losses *losses = profile->losses;
 	char text[300];
 
 	if (meta->command_line || meta->command)
@@ -100,14 +133,8 @@ void facts_each(const struct profile *profile,
 		tell(context, "rate", text);
 	}
 	snprintf(text, sizeof(text), "%" PRIu64, profile->total);
-	tell(context, "samples", text);
-	snprintf(text, sizeof(text),
-		 "%" PRIu64 " (ring full %" PRIu64 ", counts full %" PRIu64 ", nested %" PRIu64
-		 "), stacks missed in %" PRIu64 " samples, throttled %" PRIu64
-		 " times, not seen %" PRIu64 " of any process",
-		 facts_lost(losses), losses->lost_ring, losses->lost_counts, losses->lost_nested,
-		 profile->missed_counts, losses->throttled, losses->unseen);
-	tell(context, "lost", text);
+	tell(context, caption_unit(profile), text);
+	tell_losses(profile, tell, context);
 	tell_ends(&profile->ends, tell, context);
 	tell_unwinding(&meta->unwinding, tell, context);
 }

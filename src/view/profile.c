@@ -28,6 +28,28 @@ uint64_t profile_sample_ns(const struct profile_meta *meta)
 	return 0;
 }
 
+void profile_find_details(const struct tally *tally, const struct names *names,
+			  struct profile_details *ret_details)
+{
+	struct profile_details has = { 0 };
+
+	for (uint32_t i = 0; i < tally_n_entries(tally); i++) {
+		const struct tally_entry *entry = &tally_entries(tally)[i];
+
+		has.processes |= entry->tgid != 0;
+		has.threads |= entry->tid != 0;
+		has.cgroups |= entry->cgroup != 0;
+		has.idle |= entry->tgid == 0 && strncmp(entry->comm, "swapper/", 8) == 0;
+	}
+	for (uint32_t i = 0; i < names_n_frames(names); i++) {
+		struct names_frame frame = names_frame(names, i);
+
+		has.inlines |= (frame.flags & NAMES_FRAME_INLINED) != 0;
+		has.lines |= frame.file != NULL;
+	}
+	*ret_details = has;
+}
+
 static uint32_t n_missed(const struct tally_entry *entry)
 {
 	return (entry->kernel == TALLY_STACK_MISSED) + (entry->user == TALLY_STACK_MISSED);

@@ -15,6 +15,7 @@
 #include "tally/names.h"
 #include "tally/tally.h"
 #include "view/ends.h"
+#include "view/scale.h"
 
 /* The cost of the unwinding tables; all 0 if there were none. */
 struct profile_unwinding {
@@ -22,6 +23,15 @@ struct profile_unwinding {
 	uint64_t compiled, compile_ns;	   /* tables compiled from files, and their CPU time */
 	uint64_t cached, cached_ns;	   /* tables loaded from disk, and their time */
 	uint64_t waited, waited_completed; /* walks finished in user space; complete ones */
+};
+
+/* What a tally and its names hold beyond comms, stacks and counts. */
+struct profile_details {
+	bool processes;	     /* ids of processes; text of other programs has none */
+	bool threads;	     /* threads were kept apart, with their ids */
+	bool cgroups;	     /* so were cgroups */
+	bool idle;	     /* events of idle CPUs were counted */
+	bool inlines, lines; /* inlined functions, source lines were looked up */
 };
 
 /* The facts of a measurement. Strings are borrowed. */
@@ -37,9 +47,17 @@ struct profile_meta {
 	uint64_t hash_storage;	  /* --hash-storage-size; 0: not given */
 	uint64_t stack_storage;	  /* --stack-storage-size; 0: not given */
 	const char *hostname, *kernel_release; /* or NULL */
-	bool user, kernel;		       /* which stacks were captured */
+	const char *scope;  /* "all threads", "PID 7", "'make'"; NULL: not known */
+	const char *filter; /* further conditions: "CPU 3, threads named x*"; NULL: none, or not
+			       known */
+	bool user, kernel;  /* which stacks were captured */
+	struct profile_details has;
 	struct profile_unwinding unwinding;
 };
+
+/* Sets each detail that occurs in the tally or its names. */
+void profile_find_details(const struct tally *tally, const struct names *names,
+			  struct profile_details *ret_details);
 
 /* The CPU time that one sample stands for, in ns; 0 if samples do not stand for time. */
 uint64_t profile_sample_ns(const struct profile_meta *meta);
@@ -98,6 +116,7 @@ struct profile {
 	struct ends ends;	/* of all user stacks, shown or not */
 	/* --diff: the profile to compare with, built for the same view; or NULL. Borrowed. */
 	const struct profile *base;
+	struct scale base_scale; /* of the base's counts; of no meaning without a base */
 	struct profile_store *store;
 };
 

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "view/scale.h"
+
 enum report_layout {
 	REPORT_LAYOUT_PROFILE,	  /* the multi-line layout of bcc's profile */
 	REPORT_LAYOUT_STACKCOUNT, /* that of bcc's stackcount */
@@ -26,8 +28,8 @@ struct report_options {
 	bool show_cgroup;
 	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
-	bool diff;	  /* --diff: profile->base is set, and processes are merged by comm */
-	bool diff_counts; /* --diff-raw: differences of counts, not of shares */
+	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
+	enum scale_how diff_scale; /* --diff-raw, --diff-share */
 };
 
 #endif

@@ -66,9 +66,10 @@ static void write_page(const struct writer *writer, const char *name, bool threa
 				     .event = "cpu-clock",
 				     .frequency = 99,
 				     .hostname = "host<script>pwned()</script>" };
-	struct report_options options = {
-		.per_process = true, .per_thread = threads, .diff = compare, .diff_counts = raw
-	};
+	struct report_options options = { .per_process = true,
+					  .per_thread = threads,
+					  .by_comm = compare,
+					  .diff_scale = raw ? SCALE_COUNTS : SCALE_SHARES };
 	const struct measurement before = { &meta, base, names };
 	const struct report report = { .measurement = { &meta, tally, names },
 				       .base = compare ? &before : NULL,

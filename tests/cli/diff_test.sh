@@ -79,6 +79,47 @@ tail -n 5 "$tmp/text" | head -n 4 | cmp - <(printf '    gone\n    main\n    -   
 	'        -70 (70 -> 0)')
 check $? "text shows stacks that vanished" "$(tail -n 5 "$tmp/text")"
 
+# ---- of recordings, rates are compared: 48 of 98 Hz in 10 s are 12 of 49 Hz in 5 s
+base=$recordings/base.stacktally
+changed() { # NAME LINE OPTION...
+	report profile -f --diff "$base" "${@:3}" >"$tmp/out"
+	grep -qxF "$2" "$tmp/out"
+	check $? "$1: $2" "$(cat "$tmp/out" "$tmp/err")"
+}
+read='spin;__libc_start_call_main;main;pread64;do_syscall_64;__x64_sys_pread64;vfs_read'
+push='spin;__libc_start_call_main;main;std::vector<int, std::allocator<int> >::push_back(int&&);operator new'
+changed rates "$read 12 12"
+changed rates "$push 12 23"
+changed rates 'swapper/6;cpu_idle_poll 0 40'
+changed shares "$read 62 12" --diff-share
+changed counts "$read 48 12" --diff-raw
+report profile --diff "$base" >"$tmp/text"
+grep -qxF '121 samples in 5.0 s, 94 in 10.0 s in the base, whose counts are scaled to the same time and rate' "$tmp/text"
+check $? "text says how the counts are scaled" "$(sed -n 3p "$tmp/text")"
+report profile --diff "$base" --format html >"$tmp/page.html" && report profile --diff "$base" --format svg >"$tmp/graph.svg" &&
+	grep -qx '40 samples, 33.06 %; before: 0, 0.00 %; +40</title>.*' "$tmp/graph.svg"
+check $? "a flame graph shows how many more" "$(grep before "$tmp/graph.svg")"
+
+# ---- unlike things are not compared without a word
+warned() { # NAME WORDS FILE OPTION...
+	"$profile" --from "$recordings/profile.stacktally" -f --diff "$3" "${@:4}" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 0 ] && [ -s "$tmp/out" ] && grep -qF "$2" "$tmp/err"
+	check $? "$1" "$(cat "$tmp/err")"
+}
+warned "another scope" "WARNING: compared with $base, which is of something else: the scope is PID 99 there, all threads here" "$base"
+warned "another event" 'the event is cycles there, cpu-clock here' "$recordings/threads.stacktally"
+warned "another filter" 'the filter is CPU 3 there, none here' "$recordings/threads.stacktally"
+warned "idle CPUs" 'idle CPUs are left out there, counted here' "$recordings/threads.stacktally"
+warned "other stacks" 'the stacks are user + kernel there, user here' "$base" -U
+warned "text has no time" "$tmp/base.folded does not hold how long it took: shares are compared" "$tmp/base.folded"
+"$profile" --from "$recordings/profile.stacktally" -f --diff "$recordings/profile.stacktally" >"$tmp/out" 2>"$tmp/err"
+[ "$(grep -c 'compared' "$tmp/err")" -eq 0 ]
+check $? "like things are compared without one" "$(cat "$tmp/err")"
+# The base is filtered as the measurement is.
+report profile -f --diff "$base" --name 'swap*' >"$tmp/out"
+[ "$(cat "$tmp/out")" = 'swapper/6;cpu_idle_poll 0 40' ] && ! grep -q filter "$tmp/err"
+check $? "of the base, the same comms count" "$(cat "$tmp/out" "$tmp/err")"
+
 # ---- refusals
 refused() { # NAME WORDS OPTION ...
 	report profile "${@:3}" >"$tmp/out" && echo "status 0" >>"$tmp/out"
@@ -91,9 +132,13 @@ head -c 200 "$tmp/profile.pb" >"$tmp/cut.pb"
 refused "a line without a count" 'line 2' -f --diff "$tmp/bad.folded"
 refused "gzip that was cut" 'not whole gzip' -f --diff "$tmp/cut.pb.gz"
 refused "pprof that was cut" 'pprof' -f --diff "$tmp/cut.pb"
-refused "a program" 'neither a recording' -f --diff /bin/ls
+refused "a program" 'is not a stacktally recording' -f --diff /bin/ls
 refused "no file" 'No such file' -f --diff "$tmp/nothing"
 refused "a device" 'not a regular file' -f --diff /dev/null
+refused "counts of events" 'it counts events (vfs_read), and this measurement samples CPUs (cpu-clock)' \
+	-f --diff "$recordings/stackcount.stacktally"
+refused "both scales" 'not allowed with argument' -f --diff "$base" --diff-raw --diff-share
+refused "--diff-share alone" 'needs --diff' -f --diff-share
 refused "--diff-raw alone" 'needs --diff' -f --diff-raw
 refused "a format without differences" "cannot show differences" --format pprof --diff "$tmp/base.folded"
 exit $failed

@@ -95,8 +95,7 @@ static const struct command_line *command_line(const char *name)
 int main(int argc, char **argv)
 {
 	struct error err = { 0 };
-	enum parsed parsed;
-	char **command;
+	struct options_parsed parsed;
 	union options options;
 	struct command_line line;
 	int code = 0;
@@ -120,12 +119,12 @@ int main(int argc, char **argv)
 	else
 		options.profile = (struct profile_options)PROFILE_OPTIONS_DEFAULT;
 	line.program = options_program(argv[1], line.program);
-	if (options_parse(&line, argc - 1, argv + 1, &options, &command, &parsed, &err))
+	if (options_parse(&line, argc - 1, argv + 1, &options, &parsed, &err))
 		code = message_usage_error(&line, &err);
-	else if (parsed != PARSED_RUN)
-		options_answer(&line, parsed, stdout);
+	else if (parsed.parsed != PARSED_RUN)
+		options_answer(&line, parsed.parsed, stdout);
 	else
-		print_values(&line, &options, command);
+		print_values(&line, &options, parsed.command);
 	options_clear(&line, &options);
 	return code;
 }

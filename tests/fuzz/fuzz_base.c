@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct report_options options = { .per_process = true, .diff = true };
+static const struct report_options options = { .per_process = true, .by_comm = true };
 
 /* What the writer makes of the base, compared with itself if it can; allocated. */
 static char *written(const struct baseline *base, const struct writer *writer, size_t *ret_size)

@@ -17,15 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void parse(const struct command_line *line, int argc, char **argv, void *options)
 {
 	struct error err = { 0 };
-	enum parsed parsed;
-	char **command;
+	struct options_parsed parsed;
 	int r;
 
-	r = options_parse(line, argc, argv, options, &command, &parsed, &err);
+	r = options_parse(line, argc, argv, options, &parsed, &err);
 	/* A failure is a usage error with a text, and success is none. */
 	if (r ? !*err.text || err.exit_class != EXIT_CLASS_USAGE : *err.text)
 		abort();
-	if (!r && command && !*command)
+	if (!r && parsed.command && !*parsed.command)
 		abort();
 	options_clear(line, options);
 }

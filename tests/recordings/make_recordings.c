@@ -227,8 +227,10 @@ static void profile_scene(struct scene *scene)
 		.stack_storage = 8,
 		.hostname = "host",
 		.kernel_release = "6.1.0",
+		.scope = "all threads",
 		.user = true,
 		.kernel = true,
+		.has = { .processes = true, .idle = true, .inlines = true, .lines = true },
 	};
 	count(scene, 7, "spin", 99, 0, 0, read, user_a);
 	count(scene, 5, "spin", 99, 0, 0, read, user_b); /* prints like the one before */
@@ -246,17 +248,41 @@ static void profile_scene(struct scene *scene)
 	tally_losses(scene->tally)->counts_full = true;
 }
 
+/* A part of the profile, for twice as long and twice as often. */
+static void base_scene(struct scene *scene)
+{
+	uint32_t read = STACK(scene, &vfs_read, &sys_pread, &syscall_64);
+	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
+
+	scene->meta = (struct profile_meta){ .command = "profile",
+					     .event = "cpu-clock",
+					     .frequency = 98,
+					     .start_time_ns = 1600000000000000000u,
+					     .duration_ns = 10000000000u,
+					     .scope = "PID 99",
+					     .user = true,
+					     .kernel = true,
+					     .has = { .processes = true, .idle = true } };
+	count(scene, 48, "spin", 99, 0, 0, read, user);
+	count(scene, 46, "spin", 99, 0, 0, NONE, STACK(scene, &cpp, &main_a, &libc_start));
+}
+
 /* Two workers of one process, one of another; two cgroups, one of them without a known path. */
 static void threads_scene(struct scene *scene)
 {
 	uint32_t user = STACK(scene, &main_a, &libc_start);
 	uint32_t read = STACK(scene, &vfs_read, &syscall_64);
 
-	scene->meta = (struct profile_meta){ .command = "profile",
-					     .event = "cycles",
-					     .period = 1000000,
-					     .user = true,
-					     .kernel = true };
+	scene->meta = (struct profile_meta){
+		.command = "profile",
+		.event = "cycles",
+		.period = 1000000,
+		.scope = "'workers'",
+		.filter = "CPU 3",
+		.user = true,
+		.kernel = true,
+		.has = { .processes = true, .threads = true, .cgroups = true }
+	};
 	count(scene, 10, "worker", 50, 51, 77, NONE, user);
 	count(scene, 20, "worker", 50, 52, 77, NONE, user);
 	count(scene, 30, "worker", 60, 60, 78, read, user);
@@ -280,8 +306,10 @@ static void stackcount_scene(struct scene *scene)
 		.title = "Tracing 1 functions for \"vfs_read\"... Hit Ctrl-C to end.",
 		.event = "vfs_read",
 		.period = 1,
+		.scope = "all threads",
 		.user = true,
 		.kernel = true,
+		.has = { .processes = true, .idle = true },
 	};
 	count(scene, 5, "tar", 15069, 0, 0, kernel, STACK(scene, &libc_pread, &main_a));
 	count(scene, 8, "tar", 15187, 0, 0, kernel, STACK(scene, &pread_tar, &main_tar));
@@ -293,7 +321,7 @@ static void stackcount_scene(struct scene *scene)
 
 static void empty_scene(struct scene *scene)
 {
-	scene->meta = (struct profile_meta){ .command = "profile" };
+	scene->meta = (struct profile_meta){ .command = "profile", .has = { .processes = true } };
 }
 
 DEFINE_OWN(struct tally, tally_free)
@@ -327,6 +355,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	make(argv[1], "profile", profile_scene);
+	make(argv[1], "base", base_scene);
 	make(argv[1], "threads", threads_scene);
 	make(argv[1], "stackcount", stackcount_scene);
 	make(argv[1], "empty", empty_scene);

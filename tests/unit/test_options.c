@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "cli/options.h"
+#include "commands/from_options.h"
 #include "commands/profile_options.h"
 #include "commands/stackcount_options.h"
 #include "report/writer.h"
@@ -20,8 +21,7 @@ struct run {
 	struct stackcount_options stackcount;
 	char words[400];
 	char *argv[MAX_WORDS + 1];
-	char **command;
-	enum parsed parsed;
+	struct options_parsed is;
 	struct error err;
 	int result;
 };
@@ -46,14 +46,14 @@ static void parse_profile(struct run *run, const char *line)
 {
 	*run = (struct run){ .profile = PROFILE_OPTIONS_DEFAULT };
 	run->result = options_parse(&profile_command_line, split(run, line), run->argv,
-				    &run->profile, &run->command, &run->parsed, &run->err);
+				    &run->profile, &run->is, &run->err);
 }
 
 static void parse_stackcount(struct run *run, const char *line)
 {
 	*run = (struct run){ .stackcount = STACKCOUNT_OPTIONS_DEFAULT };
 	run->result = options_parse(&stackcount_command_line, split(run, line), run->argv,
-				    &run->stackcount, &run->command, &run->parsed, &run->err);
+				    &run->stackcount, &run->is, &run->err);
 }
 
 static void clear(struct run *run)
@@ -95,8 +95,8 @@ static void test_defaults(void **state)
 	(void)state;
 	parse_profile(&run, "profile");
 	assert_int_equal(run.result, 0);
-	assert_int_equal(run.parsed, PARSED_RUN);
-	assert_null(run.command);
+	assert_int_equal(run.is.parsed, PARSED_RUN);
+	assert_null(run.is.command);
 	assert_int_equal(run.profile.shared.cpu, -1);
 	assert_int_equal(run.profile.shared.max_depth, 0);
 	assert_int_equal(run.profile.frequency, 0);
@@ -335,6 +335,72 @@ static void test_unrecognized(void **state)
 					 "programs are compiled ahead of time");
 }
 
+/* No option may be ignored beside --from: each one is answered or refused. */
+static void test_from_options(void **state)
+{
+	static const struct command_line *const lines[] = { &profile_command_line,
+							    &stackcount_command_line };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t row = 0; row < lines[i]->n_rows; row++) {
+			const char *name = lines[i]->rows[row].name, *why = NULL;
+			enum from_answer answer = from_option(name, &why);
+
+			if (answer == FROM_UNDECIDED)
+				fail_msg("--from with --%s: say in from_options.c what becomes of "
+					 "it",
+					 name);
+			if ((answer == FROM_REFUSED) != (why != NULL))
+				fail_msg("--%s: what is refused, and only that, has a reason",
+					 name);
+		}
+	}
+}
+
+/* As the commands do: what is wrong with the line beside --from. */
+static void refuse_from(const char *line, const char *message)
+{
+	struct run run;
+	bool stackcount = strncmp(line, "stackcount", 10) == 0;
+
+	if (stackcount)
+		parse_stackcount(&run, line);
+	else
+		parse_profile(&run, line);
+	assert_int_equal(run.result, 0);
+	run.result =
+		from_options_check(stackcount ? &stackcount_command_line : &profile_command_line,
+				   &run.is, &run.err);
+	if (message) {
+		refuse(&run, line, message);
+		return;
+	}
+	if (run.result)
+		fail_msg("'%s' says '%s'", line, run.err.text);
+	clear(&run);
+}
+
+static void test_from_refusals(void **state)
+{
+	(void)state;
+	refuse_from("profile --from x -p 1 -U -f -d --force -q", NULL);
+	refuse_from("stackcount --from x -T -P -r c:malloc", NULL);
+	refuse_from("profile --from x -C 0",
+		    "-C/--cpu cannot be used with --from: a recording does "
+		    "not hold on which CPU an event was");
+	refuse_from("stackcount --from x -c 0", "-c/--cpu cannot be used with --from: a recording "
+						"does not hold on which CPU an event was");
+	refuse_from("profile --from x 5",
+		    "duration cannot be used with --from: a recording does not "
+		    "hold when an event was");
+	refuse_from("profile --from x --unwind-memory 64",
+		    "--unwind-memory cannot be used with --from: the stacks were walked when the "
+		    "recording was made");
+	refuse_from("profile --from x -- sleep 1",
+		    "-- sleep cannot be used with --from: nothing is measured");
+}
+
 static void test_required(void **state)
 {
 	struct run run;
@@ -360,10 +426,10 @@ static void test_command(void **state)
 	assert_int_equal(run.result, 0);
 	assert_int_equal(run.profile.frequency, 99);
 	assert_false(run.profile.shared.delimited);
-	assert_string_equal(run.command[0], "sleep");
-	assert_string_equal(run.command[3], "--");
-	assert_string_equal(run.command[4], "1");
-	assert_null(run.command[5]);
+	assert_string_equal(run.is.command[0], "sleep");
+	assert_string_equal(run.is.command[3], "--");
+	assert_string_equal(run.is.command[4], "1");
+	assert_null(run.is.command[5]);
 	clear(&run);
 	refuse_profile("profile --", "expected a command after --");
 }
@@ -407,7 +473,7 @@ static void test_what_stops_parsing(void **state)
 
 		parse_profile(&run, cases[i].line);
 		assert_int_equal(run.result, 0);
-		assert_int_equal(run.parsed, cases[i].parsed);
+		assert_int_equal(run.is.parsed, cases[i].parsed);
 		clear(&run);
 	}
 	refuse_profile("profile -p x -h", "argument -p/--pid: must be an integer");
@@ -423,17 +489,17 @@ static void test_odd_vectors(void **state)
 	struct run run = { .profile = PROFILE_OPTIONS_DEFAULT };
 
 	(void)state;
-	assert_int_equal(options_parse(&profile_command_line, 0, none, &run.profile, &run.command,
-				       &run.parsed, &run.err),
+	assert_int_equal(options_parse(&profile_command_line, 0, none, &run.profile, &run.is,
+				       &run.err),
 			 0);
 	memset(huge, 'x', sizeof(huge));
 	huge[sizeof(huge) - 1] = '\0';
 	memcpy(huge, "--", 2);
-	assert_true(options_parse(&profile_command_line, 2, argv, &run.profile, &run.command,
-				  &run.parsed, &run.err) < 0);
+	assert_true(options_parse(&profile_command_line, 2, argv, &run.profile, &run.is, &run.err) <
+		    0);
 	memcpy(huge, "-C\n", 3);
-	assert_true(options_parse(&profile_command_line, 2, argv, &run.profile, &run.command,
-				  &run.parsed, &run.err) < 0);
+	assert_true(options_parse(&profile_command_line, 2, argv, &run.profile, &run.is, &run.err) <
+		    0);
 	assert_non_null(strstr(run.err.text, "invalid int value: '\\nxxx"));
 	assert_int_equal(run.err.text[strlen(run.err.text) - 1], '\'');
 	clear(&run);
@@ -516,6 +582,8 @@ int main(void)
 		cmocka_unit_test(test_good_numbers),
 		cmocka_unit_test(test_missing_values),
 		cmocka_unit_test(test_unrecognized),
+		cmocka_unit_test(test_from_options),
+		cmocka_unit_test(test_from_refusals),
 		cmocka_unit_test(test_required),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_strings),

@@ -94,7 +94,10 @@ static void fill(struct data *data)
 					    .stack_storage = 5,
 					    .hostname = NULL,
 					    .kernel_release = "6.1",
-					    .user = true };
+					    .scope = "PID 7",
+					    .filter = "CPU 3",
+					    .user = true,
+					    .has = { .processes = true, .inlines = true } };
 	assert_int_equal(names_add_object(data->names, &object, &index), 0);
 	assert_int_equal(names_add_cgroup(data->names, 40, "/a"), 0);
 	assert_int_equal(names_add_cgroup(data->names, 30, "/b"), 0);
@@ -226,6 +229,9 @@ static void loads_what_was_saved(void **state)
 	assert_int_equal(recording->meta.duration_ns, 3);
 	assert_int_equal(recording->meta.stack_storage, 5);
 	assert_true(recording->meta.user && !recording->meta.kernel);
+	assert_string_equal(recording->meta.scope, "PID 7");
+	assert_string_equal(recording->meta.filter, "CPU 3");
+	assert_memory_equal(&recording->meta.has, &data->meta.has, sizeof(data->meta.has));
 
 	/* Saving it again makes the same file. */
 	again = (struct data){ .tally = recording->tally,
@@ -237,6 +243,44 @@ static void loads_what_was_saved(void **state)
 	free(again.bytes);
 	recording_free(recording);
 	recording_free(NULL);
+}
+
+/* The same with the version before, whose facts end with the flags. */
+static void files_of_version_3_are_loaded(void **state)
+{
+	struct profile_details has = { .processes = true, .threads = true, .inlines = true };
+	struct data *data = *state, again;
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	unsigned char *meta;
+
+	data->meta.scope = data->meta.filter = NULL;
+	data->meta.has = (struct profile_details){ 0 };
+	save(data);
+	meta = memmem(data->bytes, data->size, "META", 4);
+	assert_non_null(meta);
+	data->bytes[RECORDING_MAGIC_SIZE] = 3;
+	data->size -= 2;
+	meta[4] -= 2;
+	memmove(meta + RECORDING_SECTION_SIZE + meta[4],
+		meta + RECORDING_SECTION_SIZE + meta[4] + 2,
+		(size_t)(data->bytes + data->size - (meta + RECORDING_SECTION_SIZE + meta[4])));
+	make_checksums(data->bytes, data->size);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(recording->meta.title, "Sampling");
+	assert_true(recording->meta.user && !recording->meta.kernel);
+	assert_null(recording->meta.scope);
+	/* What such a file holds is found in it. */
+	has.cgroups = has.lines = true;
+	assert_memory_equal(&recording->meta.has, &has, sizeof(has));
+	again = (struct data){ .tally = recording->tally,
+			       .names = recording->names,
+			       .meta = recording->meta };
+	save(&again);
+	assert_int_equal(again.bytes[RECORDING_MAGIC_SIZE], RECORDING_VERSION);
+	free(again.bytes);
+	recording_free(recording);
 }
 
 /* Large sections are split, also between long strings. */
@@ -396,6 +440,9 @@ static void says_what_is_wrong(void **state)
 	longer[RECORDING_MAGIC_SIZE] = RECORDING_VERSION + 1;
 	assert_true(load(longer, data->size, &recording, &err) < 0);
 	assert_non_null(strstr(err.text, "version"));
+	longer[RECORDING_MAGIC_SIZE] = RECORDING_OLDEST - 1;
+	assert_true(load(longer, data->size, &recording, &err) < 0);
+	assert_non_null(strstr(err.text, "version"));
 	free(longer);
 }
 
@@ -429,10 +476,15 @@ static void write_errors_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(loads_what_was_saved),	  TEST(large_ones_have_many_sections),
-		TEST(truncated_names_the_offset), TEST(every_flipped_byte_is_noticed),
-		TEST(hostile_bytes_do_no_harm),	  TEST(only_regular_files),
-		TEST(says_what_is_wrong),	  TEST(unnamed_addresses_are_not_saved),
+		TEST(loads_what_was_saved),
+		TEST(files_of_version_3_are_loaded),
+		TEST(large_ones_have_many_sections),
+		TEST(truncated_names_the_offset),
+		TEST(every_flipped_byte_is_noticed),
+		TEST(hostile_bytes_do_no_harm),
+		TEST(only_regular_files),
+		TEST(says_what_is_wrong),
+		TEST(unnamed_addresses_are_not_saved),
 		TEST(write_errors_are_told),
 	};
 

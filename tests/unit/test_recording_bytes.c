@@ -55,7 +55,7 @@ enum { STRS, META, UNWD, OBJS, CGRP, ADDR, STKS, ENTS, LOSS, END, N_PIECES };
 /* One of everything: two strings, two addresses, a stack of both, an entry. */
 static const struct piece whole[N_PIECES] = {
 	[STRS] = { "STRS", BYTES(2, '/', 'a', 1, 'f') },
-	[META] = { "META", BYTES(2, 1, 2, 1, 0, 2, 11, 12, 13, 14, 15, 16, 1) },
+	[META] = { "META", BYTES(2, 1, 2, 1, 0, 2, 11, 12, 13, 14, 15, 16, 0xa9, 1, 1, 2) },
 	[UNWD] = { "UNWD", BYTES(21, 22, 23, 24, 25, 26, 27, 28, 29) },
 	[OBJS] = { "OBJS", BYTES(1, 31, 32, 33, 34, 35, 2, 0xaa, 0xbb) },
 	[CGRP] = { "CGRP", BYTES(7, 1, 8, 2) },
@@ -74,7 +74,7 @@ static size_t file_size;
 static void begin_file(void)
 {
 	static const unsigned char header[] = {
-		0x8b, 'S', 'T', 'A', 'L', 'L', 'Y', '\n', 3, 0, 0, 0
+		0x8b, 'S', 'T', 'A', 'L', 'L', 'Y', '\n', 4, 0, 0, 0
 	};
 
 	memcpy(file, header, sizeof(header));
@@ -176,6 +176,10 @@ static void assert_is_whole(const struct recording *is)
 	assert_true(meta->frequency == 11 && meta->period == 12 && meta->start_time_ns == 13);
 	assert_true(meta->duration_ns == 14 && meta->hash_storage == 15);
 	assert_true(meta->stack_storage == 16 && meta->user && !meta->kernel);
+	assert_true(!meta->has.processes && meta->has.threads && !meta->has.cgroups);
+	assert_true(meta->has.idle && !meta->has.inlines && meta->has.lines);
+	assert_text(meta->scope, "/a");
+	assert_text(meta->filter, "f");
 	assert_true(unwinding->tables == 21 && unwinding->rows == 22 && unwinding->bytes == 23);
 	assert_true(unwinding->compiled == 24 && unwinding->compile_ns == 25);
 	assert_true(unwinding->cached == 26 && unwinding->cached_ns == 27);
@@ -271,14 +275,21 @@ static void every_number_has_its_bound(void **state)
 		{ { "STRS", BYTES(0x81, 0x80, 0x40, 'x') }, "string too long", 3 },
 		{ { "STRS", BYTES(3, 'a', 'b') }, "section ends within a string", 1 },
 		{ { "STRS", BYTES(2, 'a', 0) }, "string with a NUL", 3 },
-		{ { "META", BYTES(3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) }, "no such string", 1 },
-		{ { "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4) }, "unknown flag", 13 },
-		{ { "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
+		{ { "META", BYTES(3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
+		  "no such string",
+		  1 },
+		{ { "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 2, 0, 0) },
+		  "unknown flag",
+		  14 },
+		{ { "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0) },
+		  "no such string",
+		  14 },
+		{ { "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
 		  "section is longer than it should be",
-		  13 },
-		{ { "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
+		  15 },
+		{ { "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
 		  "section ends within a number",
-		  12 },
+		  14 },
 		{ { "UNWD", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0x80) },
 		  "section ends within a number",
 		  9 },
@@ -340,7 +351,7 @@ static void every_number_has_its_bound(void **state)
 static void what_is_within_the_bounds_is_taken(void **state)
 {
 	const struct piece largest[] = {
-		{ "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3) },
+		{ "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 1, 2, 2) },
 		{ "OBJS", BYTES(1, 0, 0, 0, 0, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 				15, 16, 17, 18, 19, 20) },
 		{ "ADDR", BYTES(0, 0xff, 0xff, 0xff, 0xff, 0xf, 3, 1, 0, 0, 0, 0, 0, 0xff, 0xff,
@@ -513,7 +524,7 @@ static void sections_are_checked_before_they_are_read(void **state)
 	memcpy(file + second + 4, "\x00\x00\x40\x00", 4);
 	assert_refused("truncated", file_size);
 	begin_file();
-	add_piece(&(struct piece){ "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) });
+	add_piece(&(struct piece){ "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) });
 	second = file_size;
 	add_piece(&whole[STRS]);
 	assert_refused("section out of order", second);

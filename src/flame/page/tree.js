@@ -64,7 +64,8 @@ class TreeBuilder {
 
 /* The samples that equal one sample of the base. */
 function baseScale(tree) {
-	return tree.head.shares && tree.scaleTotal && tree.scaleBase ? tree.scaleTotal / tree.scaleBase : 1;
+	if (!tree.head.shares) return tree.head.baseScale || 1;
+	return tree.scaleTotal && tree.scaleBase ? tree.scaleTotal / tree.scaleBase : 1;
 }
 
 /* x and width of each node, in samples; in a comparison the larger of both sides counts. */

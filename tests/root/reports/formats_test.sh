@@ -101,7 +101,7 @@ same_samples "profile" live
 tells "profile" live "${facts[@]}" 'profile -F 499 --inlines.*names_inlined 400' cpu-clock \
 	'rate: 499 Hz|"rate","499 Hz"|# rate : 499|"frequency":499' \
 	"samples: $samples|# samples : $samples|\"samples\",\"$samples\"|\"samples\":$samples" \
-	'lost: 0|# lost : 0|"lost","0|"lost":0' \
+	'lost: nothing|# lost : nothing|"lost","nothing|"lost":0' \
 	'duration: [0-9.]+ s|# duration : [0-9.]+ s|"duration","[0-9.]+ s"|"duration_ns":[1-9]'
 if declare -F pprof >"$fate"; then
 	pprof -raw live.pb.gz >raw

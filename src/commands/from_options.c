@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "commands/from_options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WALKED "the stacks were walked when the recording was made"
+
+static const struct {
+	const char *name;
+	enum from_answer answer;
+	const char *why;
+} options[] = {
+	/* which events */
+	{ "pid", FROM_IF_RECORDED, NULL },
+	{ "tid", FROM_IF_RECORDED, NULL },
+	{ "name", FROM_ANSWERED, NULL },
+	{ "cgroup", FROM_IF_RECORDED, NULL },
+	{ "include-idle", FROM_IF_RECORDED, NULL },
+	{ "pattern", FROM_IF_RECORDED, NULL },
+	{ "regexp", FROM_OF_NO_EFFECT, NULL },
+	{ "children", FROM_REFUSED, "a recording does not hold which process forked which" },
+	{ "cpu", FROM_REFUSED, "a recording does not hold on which CPU an event was" },
+	{ "cgroupmap", FROM_REFUSED, "a BPF map selects events while they are measured" },
+	{ "mntnsmap", FROM_REFUSED, "a BPF map selects events while they are measured" },
+	{ "event", FROM_REFUSED, "the event is that of the recording" },
+	{ "frequency", FROM_REFUSED, "the rate is that of the recording" },
+	{ "count", FROM_REFUSED, "the period is that of the recording" },
+
+	/* when */
+	{ "duration", FROM_REFUSED, "a recording does not hold when an event was" },
+	{ "interval", FROM_REFUSED, "a recording does not hold when an event was" },
+	{ "timestamp", FROM_IF_RECORDED, NULL },
+
+	/* of their stacks */
+	{ "user-stacks-only", FROM_IF_RECORDED, NULL },
+	{ "kernel-stacks-only", FROM_IF_RECORDED, NULL },
+	{ "max-depth", FROM_IF_RECORDED, NULL },
+	{ "inlines", FROM_IF_RECORDED, NULL },
+	{ "no-inlines", FROM_ANSWERED, NULL },
+	{ "lines", FROM_IF_RECORDED, NULL },
+	{ "unwind", FROM_REFUSED, WALKED },
+	{ "unwind-memory", FROM_REFUSED, WALKED },
+	{ "hash-storage-size", FROM_REFUSED, "it limits what a measurement counts" },
+	{ "stack-storage-size", FROM_REFUSED, "it limits what a measurement counts" },
+	{ "force", FROM_OF_NO_EFFECT, NULL },
+
+	/* how they are shown */
+	{ "per-thread", FROM_IF_RECORDED, NULL },
+	{ "show-cgroup", FROM_IF_RECORDED, NULL },
+	{ "perpid", FROM_IF_RECORDED, NULL },
+	{ "delimited", FROM_ANSWERED, NULL },
+	{ "annotations", FROM_ANSWERED, NULL },
+	{ "folded", FROM_ANSWERED, NULL },
+	{ "offset", FROM_ANSWERED, NULL },
+	{ "address", FROM_ANSWERED, NULL },
+	{ "by-address", FROM_ANSWERED, NULL },
+	{ "output", FROM_ANSWERED, NULL },
+	{ "format", FROM_ANSWERED, NULL },
+	{ "tui", FROM_ANSWERED, NULL },
+	{ "live", FROM_ANSWERED, NULL },
+	{ "from", FROM_ANSWERED, NULL },
+	{ "diff", FROM_ANSWERED, NULL },
+	{ "diff-raw", FROM_ANSWERED, NULL },
+	{ "diff-share", FROM_ANSWERED, NULL },
+	{ "quiet", FROM_ANSWERED, NULL },
+	{ "verbose", FROM_ANSWERED, NULL },
+	{ "debug", FROM_ANSWERED, NULL },
+
+	/* answered without a report */
+	{ "help", FROM_ANSWERED, NULL },
+	{ "version", FROM_ANSWERED, NULL },
+	{ "print-man", FROM_ANSWERED, NULL },
+	{ "print-completion", FROM_ANSWERED, NULL },
+	{ "ebpf", FROM_REFUSED, "nothing is measured" },
+};
+
+enum from_answer from_option(const char *name, const char **ret_why)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (strcmp(options[i].name, name) != 0)
+			continue;
+		*ret_why = options[i].why;
+		return options[i].answer;
+	}
+	return FROM_UNDECIDED;
+}
+
+int from_options_check(const struct command_line *line, const struct options_parsed *parsed,
+		       struct error *err)
+{
+	char name[OPTION_NAME_SIZE];
+
+	for (size_t i = 0; i < line->n_rows; i++) {
+		const char *why = NULL;
+
+		if (parsed->given[i] && from_option(line->rows[i].name, &why) == FROM_REFUSED)
+			return error_usage(err, "%s cannot be used with --from: %s",
+					   option_name(&line->rows[i], name), why);
+	}
+	if (parsed->command)
+		return error_usage(err, "-- %s cannot be used with --from: nothing is measured",
+				   parsed->command[0]);
+	return 0;
+}

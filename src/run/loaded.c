@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/loaded.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "recording/format.h"
+
+void loaded_clear(struct loaded *loaded)
+{
+	recording_free(loaded->recording);
+	baseline_free(loaded->base);
+}
+
+static bool is_recording(int fd)
+{
+	char magic[RECORDING_MAGIC_SIZE];
+
+	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	       memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
+}
+
+static int load_recording(int fd, const char *path, struct loaded *loaded, struct error *err)
+{
+	int r = recording_load(fd, path, &loaded->recording, err);
+
+	if (r < 0)
+		return r;
+	loaded->measurement = (struct measurement){ .meta = &loaded->recording->meta,
+						    .tally = loaded->recording->tally,
+						    .names = loaded->recording->names };
+	return 0;
+}
+
+static int load_baseline(int fd, const char *path, struct loaded *loaded, struct error *err)
+{
+	int r = baseline_load(fd, path, &loaded->base, err);
+
+	if (r < 0)
+		return r;
+	loaded->base->meta.title = path;
+	loaded->measurement = (struct measurement){ .meta = &loaded->base->meta,
+						    .tally = loaded->base->tally,
+						    .names = loaded->base->names };
+	return 0;
+}
+
+int loaded_load(const char *path, struct loaded *loaded, struct error *err)
+{
+	/* Not to wait for a writer if the path is a FIFO. */
+	own(own_fd) int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+	if (!path)
+		return 0;
+	if (fd < 0)
+		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+	return is_recording(fd) ? load_recording(fd, path, loaded, err)
+				: load_baseline(fd, path, loaded, err);
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/selection.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "base/partition.h"
+
+#define NOT_YET UINT32_MAX
+
+struct selecting {
+	const struct selection *selection;
+	const struct tally *from;
+	const struct names *from_names;
+	struct tally *to;
+	struct names *to_names;
+	/* The ids in the result, by those in the source; NOT_YET: not needed so far. */
+	uint32_t *addresses, *stacks, *objects;
+};
+
+bool selection_is_all(const struct selection *selection)
+{
+	return selection->tgids.n == 0 && selection->tids.n == 0 && !selection->name &&
+	       !selection->cgroup && !selection->no_user && !selection->no_kernel &&
+	       !selection->no_inlined && !selection->depth;
+}
+
+static uint32_t *make_ids(uint32_t n)
+{
+	uint32_t *ids = reallocarray(NULL, (size_t)n + 1, sizeof(*ids));
+
+	if (ids)
+		memset(ids, 0xff, ((size_t)n + 1) * sizeof(*ids));
+	return ids;
+}
+
+static bool has_id(const struct id_list *list, uint32_t id)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if ((uint32_t)list->ids[i] == id)
+			return true;
+	return list->n == 0;
+}
+
+static const char *path_of(const struct names *names, uint64_t cgroup)
+{
+	const struct names_cgroup *cgroups = names_cgroups(names);
+	uint32_t n = names_n_cgroups(names);
+	size_t at = partition_point(i, n, cgroups[i].id < cgroup);
+
+	return at < n && cgroups[at].id == cgroup ? cgroups[at].path : NULL;
+}
+
+static bool is_below(const char *path, const char *top)
+{
+	size_t size = strlen(top);
+
+	while (size > 0 && top[size - 1] == '/')
+		size--;
+	return path && strncmp(path, top, size) == 0 && (path[size] == '/' || path[size] == '\0');
+}
+
+static bool is_selected(const struct selecting *selecting, const struct tally_entry *entry)
+{
+	const struct selection *selection = selecting->selection;
+
+	if (!has_id(&selection->tgids, entry->tgid) || !has_id(&selection->tids, entry->tid))
+		return false;
+	if (selection->name && fnmatch(selection->name, entry->comm, 0) != 0)
+		return false;
+	return !selection->cgroup ||
+	       is_below(path_of(selecting->from_names, entry->cgroup), selection->cgroup);
+}
+
+static int copy_string(struct names *names, const char **string)
+{
+	if (!*string)
+		return 0;
+	*string = names_string(names, *string);
+	return *string ? 0 : -ENOMEM;
+}
+
+static int copy_object(struct selecting *selecting, uint32_t *object)
+{
+	uint32_t *id;
+
+	if (*object == NAMES_NONE)
+		return 0;
+	id = &selecting->objects[*object];
+	if (*id == NOT_YET) {
+		struct names_object copy = names_objects(selecting->from_names)[*object];
+		int r = copy_string(selecting->to_names, &copy.path);
+
+		if (r == 0)
+			r = names_add_object(selecting->to_names, &copy, id);
+		if (r < 0)
+			return r;
+	}
+	*object = *id;
+	return 0;
+}
+
+static int copy_frame(struct selecting *selecting, struct names_frame *frame)
+{
+	const char **strings[] = { &frame->name, &frame->linkage_name, &frame->module,
+				   &frame->file };
+
+	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+		int r = copy_string(selecting->to_names, strings[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return copy_object(selecting, &frame->object);
+}
+
+/* The frames of an address that is new in the result. */
+static int copy_names(struct selecting *selecting, uint32_t address)
+{
+	struct names_address named = names_address(selecting->from_names, address);
+	struct names_frame frames[NAMES_MAX_INLINED];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < named.n; i++) {
+		int r;
+
+		frames[n] = names_frame(selecting->from_names, named.first + i);
+		/* The last one is the function that exists as code. */
+		if (selecting->selection->no_inlined && i + 1 < named.n)
+			continue;
+		r = copy_frame(selecting, &frames[n++]);
+		if (r < 0)
+			return r;
+	}
+	return names_add_address(selecting->to_names, frames, n);
+}
+
+static int copy_address(struct selecting *selecting, uint32_t address, uint32_t *ret_id)
+{
+	uint32_t *id = &selecting->addresses[address];
+	int r = 0;
+
+	if (*id == NOT_YET) {
+		*id = tally_n_addresses(selecting->to);
+		r = tally_append_address(selecting->to, &tally_addresses(selecting->from)[address]);
+		if (r == 0)
+			r = copy_names(selecting, address);
+	}
+	*ret_id = *id;
+	return r;
+}
+
+static int copy_frames(struct selecting *selecting, const struct tally_stack *stack,
+		       uint32_t *ret_id)
+{
+	const uint32_t *frames = tally_frames(selecting->from, stack);
+	uint32_t depth = selecting->selection->depth, n = stack->n_frames, flags = stack->flags;
+	uint32_t ids[TALLY_MAX_FRAMES];
+
+	if (depth && n > depth) {
+		/* As if the walk had been told to end there. */
+		bool walked = TALLY_STACK_END(flags) != TALLY_END_NONE;
+
+		flags &= TALLY_STACK_FLAGS;
+		flags |= TALLY_STACK_CUT | TALLY_STACK_ENDED(walked ? TALLY_END_DEPTH : 0);
+		n = depth;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		int r = copy_address(selecting, frames[i], &ids[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return tally_stack(selecting->to, ids, n, flags, ret_id);
+}
+
+static int copy_stack(struct selecting *selecting, bool left_out, uint32_t *stack)
+{
+	uint32_t *id;
+
+	if (left_out)
+		*stack = TALLY_STACK_NONE;
+	if (*stack >= tally_n_stacks(selecting->from))
+		return 0; /* none, or missed */
+	id = &selecting->stacks[*stack];
+	if (*id == NOT_YET) {
+		int r = copy_frames(selecting, &tally_stacks(selecting->from)[*stack], id);
+
+		if (r < 0)
+			return r;
+	}
+	*stack = *id;
+	return 0;
+}
+
+static int copy_entry(struct selecting *selecting, struct tally_entry entry)
+{
+	const char *path = path_of(selecting->from_names, entry.cgroup);
+	int r = copy_stack(selecting, selecting->selection->no_kernel, &entry.kernel);
+
+	if (r == 0)
+		r = copy_stack(selecting, selecting->selection->no_user, &entry.user);
+	if (r == 0 && path)
+		r = names_add_cgroup(selecting->to_names, entry.cgroup, path);
+	return r < 0 ? r : tally_add(selecting->to, &entry);
+}
+
+static void copy_losses(struct selecting *selecting)
+{
+	struct tally_losses *losses = tally_losses(selecting->to);
+
+	*losses = *tally_losses_of(selecting->from);
+	losses->events = tally_total(selecting->to);
+	if (__builtin_add_overflow(losses->events, losses->lost_ring, &losses->events) ||
+	    __builtin_add_overflow(losses->events, losses->lost_counts, &losses->events) ||
+	    __builtin_add_overflow(losses->events, losses->lost_nested, &losses->events))
+		losses->events = UINT64_MAX;
+}
+
+int selection_make(const struct selection *selection, const struct tally *tally,
+		   const struct names *names, struct tally *ret_tally, struct names *ret_names)
+{
+	own(own_free) uint32_t *addresses = make_ids(tally_n_addresses(tally));
+	own(own_free) uint32_t *stacks = make_ids(tally_n_stacks(tally));
+	own(own_free) uint32_t *objects = make_ids(names_n_objects(names));
+	struct selecting selecting = { selection, tally,     names,  ret_tally,
+				       ret_names, addresses, stacks, objects };
+
+	if (!addresses || !stacks || !objects)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tally_n_entries(tally); i++) {
+		const struct tally_entry *entry = &tally_entries(tally)[i];
+		int r = is_selected(&selecting, entry) ? copy_entry(&selecting, *entry) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	copy_losses(&selecting);
+	return 0;
+}
