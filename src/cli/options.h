@@ -108,8 +108,7 @@ int options_parse(const struct command_line *line, int argc, char **argv, void *
 		  char ***ret_command, enum parsed *ret_parsed, struct error *err);
 void options_clear(const struct command_line *line, void *target);
 
-/* The usage block, wrapped as argparse does at 80 columns; for usage errors and --help. */
-void options_usage(const struct command_line *line, FILE *out);
+/* The usage block and the options by section, in argparse's layout at 80 columns. */
 void options_help(const struct command_line *line, FILE *out);
 void options_man(const struct command_line *line, FILE *out);	     /* man page, section 8, roff */
 void options_completion(const struct command_line *line, FILE *out); /* bash */

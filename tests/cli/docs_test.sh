@@ -80,13 +80,15 @@ for command in profile stackcount; do
 	[ "$(wc -l <"$tmp/$command.table")" -gt 25 ]
 	check $? "the table of $command has rows" "it has $(wc -l <"$tmp/$command.table")"
 
-	# A usage error prints the usage on stderr, and nothing on stdout.
+	# A usage error prints two lines on stderr, and nothing on stdout.
 	"$driver" "$command" --nosuch 5 6 >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q "^usage: $command " "$tmp/err" &&
-		[ "$(tail -n 1 "$tmp/err")" = "$command: error: unrecognized arguments: --nosuch 6" ]
-	check $? "a usage error of $command is on stderr only" "$(tail -n 1 "$tmp/err")"
-	"$driver" "/some/where/$command-x" --nosuch 5 6 2>&1 >"$tmp/null" | grep -q "^usage: $command-x "
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -qx "Try '$command --help'." "$tmp/err" &&
+		[ "$(head -n 1 "$tmp/err")" = "$command: error: unrecognized arguments: --nosuch 6" ]
+	check $? "a usage error of $command is on stderr only" "$(head -n 3 "$tmp/err")"
+	"$driver" "/some/where/$command-x" --help | grep -q "^usage: $command-x "
 	check $? "the usage of $command has the name that it was called by" "it has another"
+	"$driver" "/some/where/$command-x" --nosuch 2>&1 >"$tmp/null" | grep -q "^Try '$command-x --help'"
+	check $? "and so have the errors of $command" "they have another"
 	[ "$("$driver" "$command" --version)" != "" ]
 	check $? "$command prints its version" "it prints nothing"
 	grep -q '^examples:$' "$tmp/$command.help"
