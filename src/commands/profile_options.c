@@ -167,7 +167,7 @@ static const struct option_row rows[] = {
 	  .name = "verbose",
 	  .letter = 'v',
 	  .kind = OPTION_FLAG,
-	  .field = FIELD(verbose),
+	  .field = SHARED(verbose),
 	  .help = "print details and libbpf's messages on stderr" },
 	SHARED_OTHER_ROWS(struct profile_options),
 };

@@ -26,7 +26,7 @@ struct shared_options {
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
 	bool inlines, no_inlines, lines;
-	bool force, quiet, tui;
+	bool force, quiet, verbose, tui;
 	int64_t cpu;		    /* negative: all */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
 	uint64_t stack_storage_size;

@@ -21,6 +21,15 @@ check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
 check $? "the tables link without libraries" "see above"
 
 # ---- the documents
+for tool in mandoc man; do
+	command -v $tool >"$tmp/null" || { echo "skip $tool has nothing against stacktally.1: it is not installed" && continue; }
+	case $tool in
+	mandoc) warnings=$(mandoc -T lint -W warning "$top/docs/stacktally.1" 2>&1) ;;
+	man) warnings=$(MANWIDTH=80 man --warnings -l "$top/docs/stacktally.1" 2>&1 >"$tmp/null") ;;
+	esac
+	[ -z "$warnings" ]
+	check $? "$tool has nothing against stacktally.1" "$warnings"
+done
 for command in profile stackcount; do
 	"$driver" "$command" --print-man >"$tmp/$command.8"
 	"$driver" "$command" --print-completion >"$tmp/$command.bash"
@@ -111,7 +120,7 @@ complete_line() {
 		read -r -a COMP_WORDS <<<"$line"
 		[[ $line == *" " ]] && COMP_WORDS+=("")
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-		"_stacktally_$program"
+		if [[ $program == stacktally ]]; then _stacktally; else "_stacktally_$program"; fi
 		((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"
 		true
 	' complete "$1" "${2-$breaks}" "$top"
@@ -159,6 +168,14 @@ offers 'profile -F 99 -- base' basename
 offers 'stackcount --hash' --hash-storage-size
 offers_not 'profile 5' 5
 offers_not 'profile -F 9' 99
+offers 'stacktally pro' profile
+offers_not 'stacktally pro' stackcount
+offers 'stacktally --v' --version
+offers 'stacktally help ' stackcount
+offers 'stacktally profile --fre' --frequency
+offers 'stacktally profile -e cpu' cpu-clock
+offers 'stacktally stackcount --hash' --hash-storage-size
+offers 'stacktally profile -F 99 -- base' basename
 # Where tracefs is not mounted, mount it in a mount namespace of our own.
 mount_tracefs='mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"'
 if [ ! -r /sys/kernel/tracing/available_events ] &&
@@ -186,7 +203,7 @@ wait
 
 # ---- documents
 cd "$top" || exit 1
-grep -rhoE '\bdocs/[a-z]+\.(md|8|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs | sort -u >"$tmp/named"
+grep -rhoE '\bdocs/[a-z]+\.(md|[18]|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs | sort -u >"$tmp/named"
 missing=$(while read -r document; do [ -e "$document" ] || echo "$document"; done <"$tmp/named")
 [ "$(wc -l <"$tmp/named")" -gt 5 ] && [ -z "$missing" ]
 check $? "each document that is named exists" "of $(wc -l <"$tmp/named"): $missing"
