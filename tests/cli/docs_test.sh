@@ -84,6 +84,16 @@ for command in profile stackcount; do
 	done < <(tr '\t' '|' <"$tmp/$command.table")
 	[ -z "$missing" ]
 	check $? "every option of $command is in help, man page and completion" "missing:$missing"
+	# Options in the order of use: a line of each group, and those that are rarely needed last.
+	order=$(grep -oE '^(options|filters|timing|output and saved recordings|display|rarely needed|other|examples):$|^  (-p PID|-o FILE|--live|--from|--max-depth|--hash-storage-size)' \
+		"$tmp/$command.help" | tr -d ':\n')
+	expected='options' word=
+	for word in filters '  -p PID' timing 'output and saved recordings' '  -o FILE' '  --live' '  --from' display \
+		'rarely needed' '  --max-depth' '  --hash-storage-size' other examples; do
+		expected+=$word
+	done
+	[ "$order" = "$expected" ]
+	check $? "the help of $command is in the order of use" "$order"
 	[ -z "$hidden" ]
 	check $? "no hidden option of $command is shown" "shown:$hidden"
 	[ "$(wc -l <"$tmp/$command.table")" -gt 25 ]
