@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One BPF object, two commands, one build/ tree. `make help` lists the targets.
+# One BPF object, one program with three names, one build/ tree. `make help` lists the targets.
 # Sources and tests are found by pattern: a new file in the right place is all it takes.
 ifeq ($(origin CC),default)
 CC := gcc
@@ -55,8 +55,9 @@ LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lunistring
 COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
 
 COMMANDS := profile stackcount
-MAINS := $(COMMANDS:%=src/commands/%_command.c)
-CORE := $(filter-out $(MAINS) $(wildcard src/bpf/*.c),$(wildcard src/*/*.c))
+# One program has the names of all commands, by hard links: files can have capabilities, links cannot.
+MAIN := src/commands/main.c
+CORE := $(filter-out $(MAIN) $(wildcard src/bpf/*.c),$(wildcard src/*/*.c))
 CORE_OBJECTS := $(CORE:%.c=$(BUILD)/%.o)
 BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/bpf/*.bpf.c))
 SKELETON := $(if $(BPF_OBJECTS),$(KERNEL_BUILD)/stacktally.skel.h)
@@ -88,7 +89,7 @@ FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 .PHONY: all help deps demo test units test-programs test-vm bench asan asan-root fuzz fuzzers format lint docs \
 	install clean
 
-all: $(COMMANDS:%=$(BUILD)/%) ## build the commands, build/profile and build/stackcount
+all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
 
 help: ## list the targets
 	@echo 'Targets, with the variables they heed:'
@@ -148,8 +149,11 @@ $(BUILD)/src/commands/manual.o: $(wildcard src/commands/manual/*)
 $(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)
 
-$(COMMANDS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/src/commands/%_command.o $(BUILD)/libcore.a
+$(BUILD)/stacktally: $(MAIN:%.c=$(BUILD)/%.o) $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(COMMAND_LDLIBS) -o $@
+
+$(COMMANDS:%=$(BUILD)/%): $(BUILD)/stacktally
+	$(Q)ln -f $< $@
 
 # ---- tests
 $(UNIT_TESTS): %: %.o $(WALK) $(BUILD)/libcore.a
@@ -247,10 +251,10 @@ CPPCHECK_BLIND := missingIncludeSystem memleak resourceLeak
 
 lint: $(SKELETON) $(PAGE) ## clang-tidy and cppcheck over the user side
 	@scripts/install-deps lint
-	$(Q)printf '%s\n' $(CORE) $(MAINS) | xargs -P $$(nproc) -I{} \
+	$(Q)printf '%s\n' $(CORE) $(MAIN) | xargs -P $$(nproc) -I{} \
 		clang-tidy --quiet {} -- $(filter-out -W%,$(ALL_CFLAGS))
 	$(Q)cppcheck -q -j$$(nproc) --std=c11 --enable=warning,performance,portability --inline-suppr \
-		--error-exitcode=1 $(CPPCHECK_BLIND:%=--suppress=%) -Isrc $(CORE) $(MAINS)
+		--error-exitcode=1 $(CPPCHECK_BLIND:%=--suppress=%) -Isrc $(CORE) $(MAIN)
 
 docs: all ## write the man pages, completions and the include law, and the table of kernels if make test-vm has run
 	$(Q)scripts/rooms draw > $(BUILD)/rooms.md && sed -i -e '/^<!-- rooms: /r $(BUILD)/rooms.md' \
@@ -260,17 +264,20 @@ docs: all ## write the man pages, completions and the include law, and the table
 		$(BUILD)/$$c --print-completion > docs/completions/$$c; done
 	$(Q)! [ -d $(BUILD)/vm ] || tests/vm/table $(BUILD)/vm docs/kernels.md
 
+INTO = $(DESTDIR)$(PREFIX)
 install: all ## install into DESTDIR= PREFIX=/usr/local
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install $(COMMANDS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(COMMANDS:%=docs/%.8) $(DESTDIR)$(PREFIX)/share/man/man8
-	install -m 644 $(COMMANDS:%=docs/completions/%) \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -d $(INTO)/bin $(INTO)/share/man/man1 $(INTO)/share/man/man8 \
+		$(INTO)/share/bash-completion/completions
+	install $(BUILD)/stacktally $(INTO)/bin
+	for c in $(COMMANDS); do ln -f $(INTO)/bin/stacktally $(INTO)/bin/$$c || exit; done
+	install -m 644 docs/stacktally.1 $(INTO)/share/man/man1
+	install -m 644 $(COMMANDS:%=docs/%.8) $(INTO)/share/man/man8
+	install -m 644 $(COMMANDS:%=docs/completions/%) docs/completions/stacktally \
+		$(INTO)/share/bash-completion/completions
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
--include $(CORE_OBJECTS:.o=.d) $(MAINS:%.c=$(BUILD)/%.d) $(BPF_OBJECTS:.o=.d) $(COMPARE_BPF:.o=.d) \
+-include $(CORE_OBJECTS:.o=.d) $(MAIN:%.c=$(BUILD)/%.d) $(BPF_OBJECTS:.o=.d) $(COMPARE_BPF:.o=.d) \
 	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) $(COMPARE:=.d) \
 	$(ORACLE_OBJECTS:.o=.d) $(WALK:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Something to profile: `write_text` makes text without end, `count_words` reads text and keeps
- * count of its words. Both have a few functions each, so that a profile has something to tell;
- * they end when the other end of their pipe does.
+ * count of its words, `compress` reads text and compresses it with zlib, linked statically:
+ * Debian's gzip and shared zlib have no names for their inner functions. Each has a few functions,
+ * so that a profile has something to tell; they end when the other end of their pipe does.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define TABLE_SIZE 65536
 #define ROUND	   200000 /* words */
@@ -112,12 +114,34 @@ static int count_words(void)
 	return 0;
 }
 
+static int compress_text(void)
+{
+	static unsigned char text[65536], compressed[65536];
+	z_stream stream = { 0 };
+	ssize_t size;
+
+	if (deflateInit(&stream, Z_BEST_COMPRESSION) != Z_OK)
+		return 1;
+	while ((size = read(STDIN_FILENO, text, sizeof(text))) > 0) {
+		stream.next_in = text;
+		stream.avail_in = (unsigned int)size;
+		do {
+			stream.next_out = compressed;
+			stream.avail_out = sizeof(compressed);
+			deflate(&stream, Z_NO_FLUSH);
+		} while (!stream.avail_out);
+	}
+	return deflateEnd(&stream) == Z_STREAM_ERROR;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "write_text"))
 		return write_text();
 	if (argc == 2 && !strcmp(argv[1], "count_words"))
 		return count_words();
-	fprintf(stderr, "usage: %s write_text|count_words\n", argv[0]);
+	if (argc == 2 && !strcmp(argv[1], "compress"))
+		return compress_text();
+	fprintf(stderr, "usage: %s write_text|count_words|compress\n", argv[0]);
 	return 2;
 }

@@ -108,7 +108,7 @@ static size_t put_positionals(const struct command_line *line, struct usage_line
 	return width;
 }
 
-void options_usage(const struct command_line *line, FILE *out)
+static void put_usage(const struct command_line *line, FILE *out)
 {
 	size_t program = strlen(line->program), positionals = put_positionals(line, NULL);
 	bool one_line, beside;
@@ -260,7 +260,7 @@ static void put_examples(const struct command_line *line, FILE *out)
 
 void options_help(const struct command_line *line, FILE *out)
 {
-	options_usage(line, out);
+	put_usage(line, out);
 	fprintf(out, "\n%s\n", line->description);
 	put_positional_section(line, out);
 	put_option_sections(line, out);

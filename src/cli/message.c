@@ -62,8 +62,8 @@ int message_error(const char *program, const struct error *err)
 
 int message_usage_error(const struct command_line *line, const struct error *err)
 {
-	options_usage(line, stderr);
 	put_format(line->program, ": error: %s", err->text);
+	put_format("Try '", "%s --help'.", line->program);
 	return err->exit_class ? (int)err->exit_class : EXIT_CLASS_USAGE;
 }
 

@@ -26,7 +26,10 @@ enum message_level message_level(void);
 
 /* Writes "PROGRAM: text", at any level. Returns the exit code of the error. */
 int message_error(const char *program, const struct error *err);
-/* Writes the usage block and "PROGRAM: error: text", as argparse does. Returns the exit code. */
+/*
+ * Writes argparse's "PROGRAM: error: text", and how to get help in place of its usage block, which
+ * would be many lines. Returns the exit code.
+ */
 int message_usage_error(const struct command_line *line, const struct error *err);
 /* Writes a line without a prefix, at any level: the WARNING lines that scripts know. */
 void message_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -36,7 +36,7 @@ static size_t count_prefix(const struct command_line *line, const char *prefix, 
 	for (size_t i = 0; i < line->n_rows; i++) {
 		const struct option_row *row = &line->rows[i];
 
-		if (row->positional || row->hidden || (only_bcc && row->section))
+		if (row->positional || row->hidden || (only_bcc && !row->bcc))
 			continue;
 		if (!strncmp(row->name, prefix, length) && !n++)
 			*ret_first = row;

@@ -38,7 +38,7 @@ enum option_kind {
 };
 
 struct option_row {
-	const char *section; /* headline in --help and man page; NULL: bcc's own options */
+	const char *section; /* headline in --help and man page; NULL: none */
 	const char *name;    /* long name without dashes, or the name of a positional */
 	char letter;	     /* short name; 0: none */
 	enum option_kind kind;
@@ -48,6 +48,7 @@ struct option_row {
 	const char *help;      /* without a final full stop, in argparse's style */
 	const char *exclusive; /* options with the same tag exclude each other */
 	bool positional, required, hidden;
+	bool bcc;	    /* one of bcc's: its prefixes are not made ambiguous by ours */
 	const char *unless; /* the name of an option that makes this one not required */
 	/*
 	 * The kind of the value, for completion: "pid", "tid", "comm", "file", "dir",
@@ -78,7 +79,7 @@ struct manual_section {
 struct command_line {
 	const char *program;	       /* basename, for usage and messages: "profile" */
 	const char *description;       /* one line */
-	const struct option_row *rows; /* bcc's first, then by section */
+	const struct option_row *rows; /* by section */
 	size_t n_rows;
 	const struct option_example *examples; /* ends with command NULL */
 	bool takes_command;		       /* `-- COMMAND ...` is understood */
@@ -121,8 +122,7 @@ void options_clear(const struct command_line *line, void *target);
 #define OPTION_NAME_SIZE 128
 const char *option_name(const struct option_row *row, char buffer[static OPTION_NAME_SIZE]);
 
-/* The usage block, wrapped as argparse does at 80 columns; for usage errors and --help. */
-void options_usage(const struct command_line *line, FILE *out);
+/* The usage block and the options by section, in argparse's layout at 80 columns. */
 void options_help(const struct command_line *line, FILE *out);
 void options_man(const struct command_line *line, FILE *out);	     /* man page, section 8, roff */
 void options_completion(const struct command_line *line, FILE *out); /* bash */

@@ -14,7 +14,6 @@ struct profile_options {
 	uint64_t period;    /* -c; 0: not given */
 	bool include_idle;
 	const char *cgroupmap, *mntnsmap, *event; /* NULL: not given */
-	bool verbose;
 };
 
 /* What options_parse() starts from. */

@@ -26,7 +26,7 @@ struct shared_options {
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
 	bool inlines, no_inlines, lines;
-	bool force, quiet, tui;
+	bool force, quiet, verbose, tui;
 	int64_t cpu;		    /* negative: all */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
 	uint64_t stack_storage_size;
@@ -57,9 +57,10 @@ struct shared_options {
 	REPORT_FORMATS(SHARED_FORMAT, SHARED_FORMAT_AFTER_COMMA, SHARED_FORMAT_AFTER_OR)
 
 #define SECTION_FILTERS "filters"
-#define SECTION_CAPTURE "capture"
-#define SECTION_DISPLAY "display"
+#define SECTION_TIMING	"timing"
 #define SECTION_OUTPUT	"output and saved recordings"
+#define SECTION_DISPLAY "display"
+#define SECTION_RARE	"rarely needed"
 #define SECTION_OTHER	"other"
 
 /* The rows that both tables have. Macros, as the offsets depend on T, the command's own struct. */
@@ -86,7 +87,7 @@ struct shared_options {
 
 #define SHARED_DEPTH_ROW(T)                                                                        \
 	{                                                                                          \
-		.section = SECTION_CAPTURE, .name = "max-depth", .kind = OPTION_POSITIVE,          \
+		.section = SECTION_RARE, .name = "max-depth", .kind = OPTION_POSITIVE,             \
 		.field = offsetof(T, shared.max_depth), .max = MAX_DEPTH_LIMIT, .metavar = "N",    \
 		.help = "frames to keep of each kernel and each user stack, up to 1024 (default "  \
 			"1024; 127 for kernel and frame-pointer stacks)"                           \
@@ -94,7 +95,7 @@ struct shared_options {
 
 #define SHARED_UNWIND_ROW(T)                                                                       \
 	{                                                                                          \
-		.section = SECTION_CAPTURE, .name = "unwind", .kind = OPTION_STRING,               \
+		.section = SECTION_RARE, .name = "unwind", .kind = OPTION_STRING,                  \
 		.field = offsetof(T, shared.unwind), .metavar = "HOW",                             \
 		.help = "how to walk user stacks: by call frame information, and by frame "        \
 			"pointers in generated code (auto, the default), by call frame "           \
@@ -105,7 +106,7 @@ struct shared_options {
 
 #define SHARED_UNWIND_MEMORY_ROW(T)                                                                \
 	{                                                                                          \
-		.section = SECTION_CAPTURE, .name = "unwind-memory", .kind = OPTION_POSITIVE,      \
+		.section = SECTION_RARE, .name = "unwind-memory", .kind = OPTION_POSITIVE,         \
 		.field = offsetof(T, shared.unwind_memory), .max = UNWIND_MEMORY_LIMIT,            \
 		.metavar = "MB",                                                                   \
 		.help = "kernel memory for unwinding tables, up to 1024 MB (default 64); when it " \
@@ -114,7 +115,7 @@ struct shared_options {
 
 #define SHARED_FORCE_ROW(T)                                                                        \
 	{                                                                                          \
-		.section = SECTION_CAPTURE, .name = "force", .kind = OPTION_FLAG,                  \
+		.section = SECTION_RARE, .name = "force", .kind = OPTION_FLAG,                     \
 		.field = offsetof(T, shared.force),                                                \
 		.help = "run even on a kernel that is known to hang when user stacks are read"     \
 	}
@@ -158,7 +159,7 @@ struct shared_options {
 		.help = "show source file and line, where debug information has them"              \
 	}
 
-#define SHARED_OUTPUT_ROWS(T)                                                                      \
+#define SHARED_FILE_ROWS(T)                                                                        \
 	{ .section = SECTION_OUTPUT,                                                               \
 	  .name = "output",                                                                        \
 	  .letter = 'o',                                                                           \
@@ -169,14 +170,23 @@ struct shared_options {
 		  "given several times; %n (1, 2 ...) or %t (start time) in the name makes a "     \
 		  "file for each interval",                                                        \
 	  .completes = "file" },                                                                   \
-		{ .section = SECTION_OUTPUT,                                                       \
-		  .name = "format",                                                                \
-		  .kind = OPTION_STRINGS,                                                          \
-		  .field = offsetof(T, shared.formats),                                            \
-		  .metavar = "FORMAT",                                                             \
-		  .help = "the format of the report on stdout or, given once for each -o in the "  \
-			  "same order, of that file: " SHARED_FORMATS_HELP,                        \
-		  .completes = SHARED_FORMATS },                                                   \
+	{                                                                                          \
+		.section = SECTION_OUTPUT, .name = "format", .kind = OPTION_STRINGS,               \
+		.field = offsetof(T, shared.formats), .metavar = "FORMAT",                         \
+		.help = "the format of the report on stdout or, given once for each -o in the "    \
+			"same order, of that file: " SHARED_FORMATS_HELP,                          \
+		.completes = SHARED_FORMATS                                                        \
+	}
+
+#define SHARED_OUTPUT_ROWS(T)                                                                      \
+	{ .section = SECTION_OUTPUT,                                                               \
+	  .name = "live",                                                                          \
+	  .kind = OPTION_STRING_OR_NOT,                                                            \
+	  .field = offsetof(T, shared.live),                                                       \
+	  .metavar = "ADDR:PORT",                                                                  \
+	  .help = "serve a page with a moving flame graph while measuring, and print its "         \
+		  "address on stderr (default: for this machine only, at any free "                \
+		  "port)" },                                                                       \
 		{ .section = SECTION_OUTPUT,                                                       \
 		  .name = "tui",                                                                   \
 		  .kind = OPTION_FLAG,                                                             \
@@ -184,14 +194,6 @@ struct shared_options {
 		  .exclusive = "watch",                                                            \
 		  .help = "watch the flame graph grow in the terminal, and browse it; press ? "    \
 			  "for the keys" },                                                        \
-		{ .section = SECTION_OUTPUT,                                                       \
-		  .name = "live",                                                                  \
-		  .kind = OPTION_STRING_OR_NOT,                                                    \
-		  .field = offsetof(T, shared.live),                                               \
-		  .metavar = "ADDR:PORT",                                                          \
-		  .help = "serve a page with a moving flame graph while measuring, and print its " \
-			  "address on stderr (default: for this machine only, at any free "        \
-			  "port)" },                                                               \
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "from", .kind = OPTION_STRING,                  \
 		.field = offsetof(T, shared.from), .metavar = "FILE",                              \

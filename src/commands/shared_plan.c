@@ -3,29 +3,10 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/message.h"
-
-int shared_parse(struct command_line *line, int argc, char **argv, void *options,
-		 struct options_parsed *ret_parsed)
-{
-	struct error err = { 0 };
-
-	/* A write to a closed pipe then fails like any other, and probes are removed. */
-	signal(SIGPIPE, SIG_IGN);
-	line->program = options_program(argv[0], line->program);
-	if (options_parse(line, argc, argv, options, ret_parsed, &err) < 0)
-		return message_usage_error(line, &err);
-	if (ret_parsed->parsed == PARSED_RUN)
-		return -1;
-	options_answer(line, ret_parsed->parsed, stdout);
-	return fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
-}
 
 /* One output for each -o, with its --format; stdout if there is no -o. */
 static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)

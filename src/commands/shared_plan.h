@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What both commands do alike: parse argv, and turn the shared options into a plan and into the
- * options of a report.
+ * Turns the options that commands share into a plan and into the options of a report.
  */
 #ifndef STACKTALLY_COMMANDS_SHARED_PLAN_H
 #define STACKTALLY_COMMANDS_SHARED_PLAN_H
@@ -9,13 +8,6 @@
 #include "commands/shared_options.h"
 #include "plan/plan.h"
 #include "report/writer.h"
-
-/*
- * Parses argv into `options` (of the command's own type) and sets line->program to the name it was
- * called by. Returns -1 to go on, or an exit code after help, version or a usage error was printed.
- */
-int shared_parse(struct command_line *line, int argc, char **argv, void *options,
-		 struct options_parsed *ret_parsed);
 
 /*
  * Fills the plan and the report options; the command then sets what is its own. 0 or a negative

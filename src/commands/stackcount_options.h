@@ -12,7 +12,6 @@ struct stackcount_options {
 	struct shared_options shared;
 	bool timestamp, regexp, per_process;
 	bool verbose_address; /* -v: a column of raw addresses */
-	bool debug;	      /* verbose messages */
 	const char *pattern;  /* NULL only with --from */
 };
 

@@ -7,6 +7,7 @@
  *	later.html	as known.html, after more samples
  *	grown.*		these compared by count with those of changed.*
  *	kinds.*		a frame of each kind, and far more on top than a window shows
+ *	many.svg	440,000 boxes, far more than a picture holds; every stack ends in `leaf`
  *	million.html	1,000,000 distinct stacks, as call graphs have them
  *	hostile.*	names that try to be markup or script; hostile.names: as they must be shown
  */
@@ -245,6 +246,33 @@ static void hostile(void)
 	write_page(&html_writer, "hostile", false, false, NULL);
 }
 
+/* Half of the samples go the same few ways, the others go each its own from some depth on. */
+static void many(void)
+{
+	static uint32_t functions[1000];
+	uint32_t leaf = address("leaf", 0, "app");
+	uint64_t state = 88172645463325252u;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "inner_%u", i);
+		functions[i] = address(name, 0, "app");
+	}
+	for (uint32_t i = 0; i < 50000; i++) {
+		uint32_t stack[12], common = chance(&state, 6);
+
+		stack[0] = leaf;
+		for (uint32_t depth = 0; depth < 11; depth++)
+			stack[11 - depth] = functions[depth < common ? depth * 3 + chance(&state, 3)
+								     : chance(&state, 1000)];
+		count(1, "many", 7, stack, 12, NULL, 0);
+		count(1, "many", 7, (uint32_t[]){ leaf, functions[0] }, 2, NULL, 0);
+	}
+	write_page(&svg_writer, "many", false, false, NULL);
+	tally_free(tally);
+}
+
 #define N_STACKS    1000000u
 #define N_FUNCTIONS 20000u
 
@@ -300,6 +328,8 @@ int main(int argc, char **argv)
 	known(true);
 	anew();
 	kinds();
+	anew();
+	many();
 	anew();
 	million();
 	anew();

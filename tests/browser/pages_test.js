@@ -129,6 +129,76 @@ async function svgTests() {
 		equal(await page.locator("#matched").textContent(), "matched: 60.00 %", "each sample once");
 		await page.finish();
 	});
+	await test("svg: no box looks like a leaf that is none", async () => {
+		const file = path.join(directory, "many.svg"), page = await open("many.svg");
+		equal(fs.statSync(file).size < 4.1e6, true, "a file of bounded size");
+		const boxes = await page.evaluate(() => document.querySelectorAll("#frames > g:not(.rest)").length);
+		equal(boxes > 5000, true, `many boxes (${boxes})`);
+		/* Of each box that is shown, what is above it covers it, unless its stacks end there. */
+		const bare = () => page.evaluate(() => {
+			const at = new Map(), wrong = [];
+			for (const rect of document.querySelectorAll("#frames > g:not(.off) rect, #bands rect")) {
+				const y = rect.getAttribute("y"), x = Number(rect.getAttribute("x"));
+				if (!at.has(y)) at.set(y, []);
+				at.get(y).push([x, x + Number(rect.getAttribute("width"))]);
+			}
+			for (const g of document.querySelectorAll("#frames > g:not(.off):not(.rest):not(.above)")) {
+				const name = g.querySelector("title").textContent.split("\n")[0];
+				const rect = g.querySelector("rect"), start = Number(rect.getAttribute("x"));
+				const width = Number(rect.getAttribute("width"));
+				let covered = 0;
+				for (const [from, to] of at.get(String(Number(rect.getAttribute("y")) - 18)) || [])
+					covered += Math.max(0, Math.min(to, start + width) - Math.max(from, start));
+				/* Boxes end 0.6 pixels before their neighbours, and narrow runs may be left out. */
+				if (name !== "leaf" && width > 2 && covered < width * 0.4 - 1) wrong.push([name, width, covered]);
+			}
+			return wrong.slice(0, 5);
+		});
+		const clickAt = async (selector, pick) => {
+			const place = await page.evaluate(([of, which]) => {
+				const found = [...document.querySelectorAll(of)].filter((it) => {
+					const box = it.getBoundingClientRect();
+					return box.width > 1 && box.top > 60 && box.bottom < innerHeight - 50;
+				}).sort((a, b) =>  a.getBoundingClientRect().width - b.getBoundingClientRect().width);
+				if (!found.length) return null;
+				const box = found[which < 0 ? found.length + which : which].getBoundingClientRect();
+				return [box.x + box.width / 2, box.y + 8];
+			}, [selector, pick]);
+			if (place) await page.mouse.click(...place);
+			await drawn(page);
+			return place !== null;
+		};
+		equal(await bare(), [], "at first");
+		await shot(page, "svg-many");
+		await clickAt("#frames > g:not(.off):not(.rest) rect", 0);
+		equal(await bare(), [], "after a click on a narrow box");
+		await shot(page, "svg-many-zoomed");
+		await page.keyboard.press("Escape");
+		/* A band opens into the boxes that it stands for, or into narrower bands. */
+		let clicks = 0;
+		for (; clicks < 9 && await clickAt("#bands rect", -1); clicks++) {
+			equal(await bare(), [], `after ${clicks + 1} clicks on bands`);
+			if (!clicks) await shot(page, "svg-many-band");
+		}
+		equal(clicks > 0 && clicks < 9, true, `clicks until no wide band is left (${clicks})`);
+		equal(await page.locator("#frames > g.rest:not(.off)").count() > 0, true, "what is not in the picture is marked");
+		equal((await page.locator("#frames > g.rest:not(.off) title").first().textContent()).startsWith("narrower frames, not in this file\n"),
+			true, "and says so");
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("/");
+		await page.keyboard.type("^leaf$");
+		equal(Number((await page.locator("#matched").textContent()).match(/[\d.]+/)[0]) >= 50, true, "leaves match");
+		await page.locator("#pattern").fill("^inner_970$");
+		equal(await page.locator("#bands > g.match").count() > 0, true, "bands that hold a match");
+		await page.finish();
+	});
+	await test("svg: without script, bands stand for narrow boxes", async () => {
+		const page = await open("many.svg", { javaScriptEnabled: false });
+		await shot(page, "svg-many-still");
+		const text = fs.readFileSync(path.join(directory, "many.svg"), "utf8");
+		equal(text.split('<g id="bands"')[1].split("</g>")[0].split("<rect").length > 5, true, "bands");
+		await page.finish();
+	});
 	await test("svg: is still right without script", async () => {
 		const page = await open("known.svg", { javaScriptEnabled: false });
 		await shot(page, "svg-still");

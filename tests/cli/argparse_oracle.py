@@ -149,10 +149,11 @@ def ask_argparse(parser, vector):
 
 
 def ask_driver(command, vector):
+    """The same of ours, which tells how to get help after the message, not the usage before it."""
     done = subprocess.run([driver, command] + vector, capture_output=True, text=True)
     if done.returncode == 2 and done.stdout:
         return 2, "something was printed on stdout", {}
-    message = done.stderr.partition(": error: ")[2].rstrip("\n")
+    message = done.stderr.partition(": error: ")[2].rpartition("\nTry '")[0]
     values = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     if done.stderr and not message:
         message = done.stderr

@@ -21,6 +21,15 @@ check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
 check $? "the tables link without libraries" "see above"
 
 # ---- the documents
+for tool in mandoc man; do
+	command -v $tool >"$tmp/null" || { echo "skip $tool has nothing against stacktally.1: it is not installed" && continue; }
+	case $tool in
+	mandoc) warnings=$(mandoc -T lint -W warning "$top/docs/stacktally.1" 2>&1) ;;
+	man) warnings=$(MANWIDTH=80 man --warnings -l "$top/docs/stacktally.1" 2>&1 >"$tmp/null") ;;
+	esac
+	[ -z "$warnings" ]
+	check $? "$tool has nothing against stacktally.1" "$warnings"
+done
 for command in profile stackcount; do
 	"$driver" "$command" --print-man >"$tmp/$command.8"
 	"$driver" "$command" --print-completion >"$tmp/$command.bash"
@@ -75,18 +84,30 @@ for command in profile stackcount; do
 	done < <(tr '\t' '|' <"$tmp/$command.table")
 	[ -z "$missing" ]
 	check $? "every option of $command is in help, man page and completion" "missing:$missing"
+	# Options in the order of use: a line of each group, and those that are rarely needed last.
+	order=$(grep -oE '^(options|filters|timing|output and saved recordings|display|rarely needed|other|examples):$|^  (-p PID|-o FILE|--live|--from|--max-depth|--hash-storage-size)' \
+		"$tmp/$command.help" | tr -d ':\n')
+	expected='options' word=
+	for word in filters '  -p PID' timing 'output and saved recordings' '  -o FILE' '  --live' '  --from' display \
+		'rarely needed' '  --max-depth' '  --hash-storage-size' other examples; do
+		expected+=$word
+	done
+	[ "$order" = "$expected" ]
+	check $? "the help of $command is in the order of use" "$order"
 	[ -z "$hidden" ]
 	check $? "no hidden option of $command is shown" "shown:$hidden"
 	[ "$(wc -l <"$tmp/$command.table")" -gt 25 ]
 	check $? "the table of $command has rows" "it has $(wc -l <"$tmp/$command.table")"
 
-	# A usage error prints the usage on stderr, and nothing on stdout.
+	# A usage error prints two lines on stderr, and nothing on stdout.
 	"$driver" "$command" --nosuch 5 6 >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q "^usage: $command " "$tmp/err" &&
-		[ "$(tail -n 1 "$tmp/err")" = "$command: error: unrecognized arguments: --nosuch 6" ]
-	check $? "a usage error of $command is on stderr only" "$(tail -n 1 "$tmp/err")"
-	"$driver" "/some/where/$command-x" --nosuch 5 6 2>&1 >"$tmp/null" | grep -q "^usage: $command-x "
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -qx "Try '$command --help'." "$tmp/err" &&
+		[ "$(head -n 1 "$tmp/err")" = "$command: error: unrecognized arguments: --nosuch 6" ]
+	check $? "a usage error of $command is on stderr only" "$(head -n 3 "$tmp/err")"
+	"$driver" "/some/where/$command-x" --help | grep -q "^usage: $command-x "
 	check $? "the usage of $command has the name that it was called by" "it has another"
+	"$driver" "/some/where/$command-x" --nosuch 2>&1 >"$tmp/null" | grep -q "^Try '$command-x --help'"
+	check $? "and so have the errors of $command" "they have another"
 	[ "$("$driver" "$command" --version)" != "" ]
 	check $? "$command prints its version" "it prints nothing"
 	grep -q '^examples:$' "$tmp/$command.help"
@@ -109,7 +130,7 @@ complete_line() {
 		read -r -a COMP_WORDS <<<"$line"
 		[[ $line == *" " ]] && COMP_WORDS+=("")
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-		"_stacktally_$program"
+		if [[ $program == stacktally ]]; then _stacktally; else "_stacktally_$program"; fi
 		((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"
 		true
 	' complete "$1" "${2-$breaks}" "$top"
@@ -157,6 +178,14 @@ offers 'profile -F 99 -- base' basename
 offers 'stackcount --hash' --hash-storage-size
 offers_not 'profile 5' 5
 offers_not 'profile -F 9' 99
+offers 'stacktally pro' profile
+offers_not 'stacktally pro' stackcount
+offers 'stacktally --v' --version
+offers 'stacktally help ' stackcount
+offers 'stacktally profile --fre' --frequency
+offers 'stacktally profile -e cpu' cpu-clock
+offers 'stacktally stackcount --hash' --hash-storage-size
+offers 'stacktally profile -F 99 -- base' basename
 # Where tracefs is not mounted, mount it in a mount namespace of our own.
 mount_tracefs='mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"'
 if [ ! -r /sys/kernel/tracing/available_events ] &&
@@ -184,7 +213,7 @@ wait
 
 # ---- documents
 cd "$top" || exit 1
-grep -rhoE '\bdocs/[a-z]+\.(md|8|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs | sort -u >"$tmp/named"
+grep -rhoE '\bdocs/[a-z]+\.(md|[18]|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs | sort -u >"$tmp/named"
 missing=$(while read -r document; do [ -e "$document" ] || echo "$document"; done <"$tmp/named")
 [ "$(wc -l <"$tmp/named")" -gt 5 ] && [ -z "$missing" ]
 check $? "each document that is named exists" "of $(wc -l <"$tmp/named"): $missing"

@@ -7,7 +7,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 copy=$TMPDIR/copy
 mkdir "$copy"
-cp -rp "$top/Makefile" "$top/src" "$top/scripts" "$copy/"
+cp -rp "$top/Makefile" "$top/src" "$top/scripts" "$top/docs" "$copy/"
 cd "$copy" || exit 1
 run_make() { make --no-print-directory CFLAGS=-O0 "$@" 2>&1; }
 
@@ -23,6 +23,24 @@ if [ "$again" = "make: Nothing to be done for 'all'." ]; then
 	echo "ok make does nothing the second time"
 else
 	echo "FAIL make does nothing the second time: $(head -n 3 <<<"$again")"
+fi
+
+# Twice, as installing must replace what is there.
+run_make install DESTDIR="$TMPDIR/root" PREFIX=/usr >"$TMPDIR/log"
+run_make install DESTDIR="$TMPDIR/root" PREFIX=/usr >>"$TMPDIR/log" || echo "FAIL make install: $(tail -n 3 "$TMPDIR/log")"
+bin=$TMPDIR/root/usr/bin
+if [ "$(stat -c %h "$bin/stacktally")" = 3 ] && [ "$bin/profile" -ef "$bin/stacktally" ] &&
+	"$bin/profile" --version | grep -q '^profile ' && "$bin/stackcount" --version | grep -q '^stackcount '; then
+	echo "ok make install: one program with three names"
+else
+	echo "FAIL make install: one program with three names: $(ls -li "$bin")"
+fi
+absent=$(cd "$TMPDIR/root/usr/share" && ls man/man1/stacktally.1 man/man8/{profile,stackcount}.8 \
+	bash-completion/completions/{profile,stackcount,stacktally} 2>&1 >"$TMPDIR/log")
+if [ -z "$absent" ]; then
+	echo "ok make install: man pages and completions"
+else
+	echo "FAIL make install: man pages and completions: $absent"
 fi
 
 # For each header: if it changes, make must build every object again that includes it. The compilers

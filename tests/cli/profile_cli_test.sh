@@ -15,15 +15,15 @@ check() {
 		failed=1
 	fi
 }
-# refuses MESSAGE ARGUMENT...: exit 2, the usage and that message on stderr, nothing on stdout
+# refuses MESSAGE ARGUMENT...: exit 2, that message and how to get help on stderr, nothing on stdout
 refuses() {
 	local message=$1 status
 	shift
-	COLUMNS=80 "$profile" "$@" >"$tmp/out" 2>"$tmp/err"
+	"$profile" "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
-	[ $status -eq 2 ] && [ ! -s "$tmp/out" ] && [[ $(head -n 1 "$tmp/err") == 'usage: profile [-h]'* ]] &&
-		[ "$(tail -n 1 "$tmp/err")" = "profile: error: $message" ]
-	check $? "profile $*" "exit status $status, $(tail -n 1 "$tmp/err")"
+	[ $status -eq 2 ] && [ ! -s "$tmp/out" ] &&
+		[ "$(cat "$tmp/err")" = "profile: error: $message"$'\n'"Try 'profile --help'." ]
+	check $? "profile $*" "exit status $status, $(head -n 3 "$tmp/err")"
 }
 refuses 'argument -L/--tid: not allowed with argument -p/--pid' -p 1 -L 2
 refuses 'argument -p/--pid: not allowed with argument -L/--tid' -L 2 -p 1

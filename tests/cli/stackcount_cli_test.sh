@@ -12,15 +12,15 @@ check() { # STATUS NAME WHY
 		failed=1
 	fi
 }
-# refuses NAME MESSAGE ARGUMENT...: status 2, the usage and that last line on stderr, no stdout
+# refuses NAME MESSAGE ARGUMENT...: status 2, that message and how to get help on stderr, no stdout
 refuses() {
 	local name=$1 message=$2 status
 	shift 2
 	timeout 20 "$stackcount" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
-	[ "$status" -eq 2 ] && [ ! -s "$tmp/out" ] && head -n 1 "$tmp/err" | grep -q '^usage: stackcount \[-h\]' &&
-		[ "$(tail -n 1 "$tmp/err")" = "stackcount: error: $message" ]
-	check $? "$name" "status $status: $(tail -n 1 "$tmp/err")"
+	[ "$status" -eq 2 ] && [ ! -s "$tmp/out" ] &&
+		[ "$(cat "$tmp/err")" = "stackcount: error: $message"$'\n'"Try 'stackcount --help'." ]
+	check $? "$name" "status $status: $(head -n 3 "$tmp/err")"
 }
 # says NAME STATUS LINE ARGUMENT...: that status, that one line on stderr, no stdout
 says() {
@@ -46,7 +46,7 @@ refuses "-p and -L" "argument -L/--tid: not allowed with argument -p/--pid" -p 1
 refuses "--children without -p" "argument --children: needs -p/--pid" --children vfs_read
 refuses "-p without its number" "argument -p/--pid: expected one argument" vfs_read -p
 refuses "no command after --" "expected a command after --" vfs_read --
-refuses "an ambiguous option" "ambiguous option: --d could match --duration, --delimited, --debug, --diff, --diff-raw" --d vfs_read
+refuses "an ambiguous option" "ambiguous option: --d could match --duration, --diff, --diff-raw, --delimited, --debug" --d vfs_read
 says "an unknown format" 2 \
 	"stackcount: unknown format 'pdf': use one of text, folded, svg, html, pprof, speedscope, json, perf-script, recording" \
 	--format pdf c:malloc

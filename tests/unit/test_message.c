@@ -118,8 +118,8 @@ static void test_errors(void **state)
 	capture(print_privilege_error, text, sizeof(text));
 	assert_string_equal(text, "profile: no CAP_BPF\n");
 	capture(print_usage_error, text, sizeof(text));
-	assert_string_equal(text, "usage: profile [-h]\n"
-				  "profile: error: unrecognized arguments: x?\n");
+	assert_string_equal(text, "profile: error: unrecognized arguments: x?\n"
+				  "Try 'profile --help'.\n");
 }
 
 /* Cut, but still lines. */

@@ -180,11 +180,11 @@ static void test_prefixes(void **state)
 	assert_null(run.profile.cgroupmap);
 	clear(&run);
 
-	refuse_profile("profile --c 5", "ambiguous option: --c could match --count, --cpu, "
-					"--cgroupmap, --cgroup, --children");
+	refuse_profile("profile --c 5", "ambiguous option: --c could match --cgroup, "
+					"--children, --cpu, --count, --cgroupmap");
 	/* Whatever else is wrong before it. */
 	refuse_profile("profile -p x --o=",
-		       "ambiguous option: --o= could match --offset, --output");
+		       "ambiguous option: --o= could match --output, --offset");
 	/* What is not shown cannot be abbreviated. */
 	refuse_profile("profile --print", "unrecognized arguments: --print");
 }
@@ -477,8 +477,8 @@ static void test_what_stops_parsing(void **state)
 		clear(&run);
 	}
 	refuse_profile("profile -p x -h", "argument -p/--pid: must be an integer");
-	refuse_profile("profile -h --c", "ambiguous option: --c could match --count, --cpu, "
-					 "--cgroupmap, --cgroup, --children");
+	refuse_profile("profile -h --c", "ambiguous option: --c could match --cgroup, "
+					 "--children, --cpu, --count, --cgroupmap");
 }
 
 /* Argument vectors as a hostile caller may pass them. */

@@ -2,27 +2,41 @@
 /*
  * What makes the picture answer: a click zooms, / searches, Escape goes back. Each box is a <g>
  * that says where it starts and how wide it is in samples (data-x, data-w) and how many samples it
- * stands for (data-n); its <title> is the name, a line break, and the numbers. Without this script
- * the picture is the same, and still.
+ * stands for (data-n); its <title> is the name, a line break, and the numbers. One of the class
+ * "rest" stands for boxes that are not in this file. Where boxes are too narrow to draw, a band is
+ * drawn. Without this script the picture is the same, and still.
  */
 (function () {
 "use strict";
 var NS = "http://www.w3.org/2000/svg", XHTML = "http://www.w3.org/1999/xhtml";
-var MARGIN = 10, GLYPH = 7.23, ROW = 18;
+var MARGIN = 10, GLYPH = 7.23, ROW = 18, HEAD = 64, NARROWEST = 0.5;
 var svg = document.documentElement;
-var height = svg.viewBox.baseVal.height, width = svg.viewBox.baseVal.width;
+var low = svg.viewBox.baseVal.height, width = svg.viewBox.baseVal.width;
+/* The rows that zooming shows above those of the first picture make it higher. */
+var height = low;
 var details = byId("details"), matched = byId("matched"), zoomed = null, input = null;
 var boxes = Array.prototype.map.call(byId("frames").children, function (g) {
 	var text = g.querySelector("title").textContent, cut = text.lastIndexOf("\n");
 	var rect = g.querySelector("rect");
-	return {
-		g: g, rect: rect, text: g.querySelector("text"), shown: true,
+	return g.box = {
+		g: g, rect: rect, text: g.querySelector("text"), children: [],
+		rest: g.classList.contains("rest"), shown: !g.classList.contains("off"),
 		name: text.slice(0, cut), info: text.slice(cut + 1),
 		x: Number(g.dataset.x), w: Number(g.dataset.w), n: Number(g.dataset.n),
 		y: Number(rect.getAttribute("y"))
 	};
 });
-var all = boxes[0];
+var all = boxes[0], bands = [];
+
+/* The boxes are in preorder, but for the rest of a box, which comes after its children. */
+(function () {
+	var path = [];
+	boxes.forEach(function (box) {
+		var depth = (all.y - box.y) / ROW;
+		if (depth > 0) path[depth - 1].children.push(box);
+		path[depth] = box;
+	});
+})();
 
 function byId(id) { return document.getElementById(id); }
 
@@ -39,7 +53,14 @@ function fit(name, room) {
 	return out;
 }
 
+function count(n) { return n.toLocaleString("en-US"); }
+function percent(part, whole) { return (whole ? 100 * part / whole : 0).toFixed(2) + " %"; }
+
 function place(box, x, w) {
+	if (!box.rect.hasAttribute("height")) {
+		box.rect.setAttribute("height", 17);
+		box.rect.setAttribute("rx", 2);
+	}
 	box.rect.setAttribute("x", x.toFixed(2));
 	box.rect.setAttribute("width", Math.max(w - 0.6, 0.3).toFixed(2));
 	var label = fit(box.name, Math.floor((w - 7) / GLYPH));
@@ -54,27 +75,91 @@ function place(box, x, w) {
 	}
 }
 
+/* A band in the place of boxes side by side that are too narrow to draw. */
+function addBand(run, to, scale) {
+	var first = run[0], last = run[run.length - 1], x = first.x, w = last.x + last.w - x;
+	if (w * scale < NARROWEST) return;
+	var g = document.createElementNS(NS, "g"), rect = document.createElementNS(NS, "rect");
+	var n = run.reduce(function (sum, box) { return sum + box.n; }, 0);
+	g.box = {
+		g: g, band: true, boxes: run, x: x, w: w, n: n, y: first.y,
+		name: count(run.length) + (run.length === 1 ? " frame" : " frames") + " too narrow to draw",
+		info: count(n) + " " + byId("bands").dataset.unit + ", " + percent(n, all.n) +
+			": a click zooms in"
+	};
+	rect.setAttribute("x", (MARGIN + (x - to.x) * scale).toFixed(2));
+	rect.setAttribute("y", first.y);
+	rect.setAttribute("width", (w * scale).toFixed(2));
+	rect.setAttribute("height", 17);
+	g.appendChild(rect);
+	byId("bands").appendChild(g);
+	bands.push(g.box);
+}
+
+/* The bands above a box. None is wider than a quarter of the picture, so that each click zooms. */
+function addBands(box, to, scale) {
+	var run = [];
+	function end() {
+		if (run.length) addBand(run, to, scale);
+		run = [];
+	}
+	box.children.forEach(function (child) {
+		if (!child.inside || child.shown) {
+			end();
+			return;
+		}
+		if (run.length && (child.x + child.w - run[0].x) * scale > (width - 2 * MARGIN) / 4) end();
+		run.push(child);
+	});
+	end();
+}
+
 function draw() {
-	var to = zoomed || all, scale = (width - 2 * MARGIN) / to.w, slack = to.w * 1e-6;
+	var to = zoomed || all, scale = (width - 2 * MARGIN) / to.w, slack = to.w * 1e-6, top = all.y;
 	boxes.forEach(function (box) {
 		var above = box.y > to.y && box.x <= to.x + slack && box.x + box.w >= to.x + to.w - slack;
-		var inside = box.y <= to.y && box.x >= to.x - slack && box.x + box.w <= to.x + to.w + slack;
-		var show = above || (inside && box.w * scale >= 0.3);
-		box.g.classList.toggle("off", !show);
+		box.inside = box.y <= to.y && box.x >= to.x - slack && box.x + box.w <= to.x + to.w + slack;
+		var show = above || (box.inside && (box.w * scale >= NARROWEST || box === all));
+		if (show !== box.shown) box.g.classList.toggle("off", !show);
+		box.shown = show;
+		if (!show) return;
+		top = Math.min(top, box.y);
 		box.g.classList.toggle("above", above);
 		if (above) place(box, MARGIN, width - 2 * MARGIN);
-		else if (show) place(box, MARGIN + (box.x - to.x) * scale, box.w * scale);
+		else place(box, MARGIN + (box.x - to.x) * scale, box.w * scale);
 	});
+	bands = [];
+	byId("bands").textContent = "";
+	boxes.forEach(function (box) { if (box.shown) addBands(box, to, scale); });
+	bands.forEach(function (band) { top = Math.min(top, band.y); });
+	raise(Math.max(HEAD - top, 0));
 	byId("reset").classList.toggle("off", !zoomed);
 }
 
+/* Makes room for rows above those of the first picture. */
+function raise(more) {
+	var before = height;
+	height = low + more;
+	if (height === before) return;
+	["frames", "bands"].forEach(function (id) {
+		byId(id).setAttribute("transform", "translate(0," + more + ")");
+	});
+	svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+	svg.setAttribute("height", height);
+	window.scrollBy(0, height - before);
+	stick();
+}
+
 function zoom(box) {
+	if (box.rest) return;
 	zoomed = box === all ? null : box;
 	draw();
 	if (input) search(input.value);
 }
 
-/* Of what is shown, the part that lies in a matching box; one in another counts once. */
+function holdsMatch(box) { return box.match || box.children.some(holdsMatch); }
+
+/* Of what is zoomed in on, the part that lies in a matching box; one in another counts once. */
 function search(pattern) {
 	var found = [], end = -1, sum = 0, to = zoomed || all, test;
 	try {
@@ -85,21 +170,21 @@ function search(pattern) {
 	}
 	if (input) input.classList.remove("wrong");
 	boxes.forEach(function (box) {
-		var is = test !== null && test.test(box.name);
-		box.g.classList.toggle("match", is);
-		if (is && !box.g.classList.contains("off") && !box.g.classList.contains("above"))
-			found.push(box);
+		box.match = test !== null && !box.rest && test.test(box.name);
+		box.g.classList.toggle("match", box.match);
+		if (box.match && box.inside) found.push(box);
 	});
-	if (test && boxes.some(function (box) {
-		return box.g.classList.contains("above") && box.g.classList.contains("match");
-	})) found = [to];
+	if (boxes.some(function (box) { return box.match && box.shown && !box.inside; })) found = [to];
+	bands.forEach(function (band) {
+		band.g.classList.toggle("match", test !== null && band.boxes.some(holdsMatch));
+	});
 	found.sort(function (a, b) { return a.x - b.x || b.w - a.w; });
 	found.forEach(function (box) {
 		if (box.x + box.w * 1e-6 < end) return;
 		end = box.x + box.w;
 		sum += box.n;
 	});
-	matched.textContent = test ? "matched: " + (to.n ? 100 * sum / to.n : 0).toFixed(2) + " %" : "";
+	matched.textContent = test ? "matched: " + percent(sum, to.n) : "";
 }
 
 function openSearch() {
@@ -144,7 +229,7 @@ function arrange() {
 function stick() {
 	var at = Math.max(window.scrollY, 0), end = Math.min(at + window.innerHeight, height);
 	byId("top").setAttribute("transform", "translate(0," + at + ")");
-	byId("bottom").setAttribute("transform", "translate(0," + (end - height) + ")");
+	byId("bottom").setAttribute("transform", "translate(0," + (end - low) + ")");
 }
 
 /* As wide as the window without its scroll bar: boxes keep their height and text its size. */
@@ -159,8 +244,8 @@ function resize() {
 }
 
 function boxOf(event) {
-	var g = event.target.closest ? event.target.closest("#frames > g") : null;
-	return g ? boxes.find(function (box) { return box.g === g; }) : null;
+	var g = event.target.closest ? event.target.closest("#frames > g, #bands > g") : null;
+	return g ? g.box : null;
 }
 
 svg.addEventListener("click", function (event) {

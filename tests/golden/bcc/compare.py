@@ -440,17 +440,17 @@ def compare_message(name, build, program):
         raise Unlike(f"on stdout: {out[:200]}")
     if decided is None:
         expected, wanted_status = bcc[-1].replace("-bpfcc", ""), 2
-        if not err or not err[0].startswith("usage: "):
-            raise Unlike(f"no usage: {show(err[:2])}")
-        same = err[-1] == expected
+        if len(err) != 2 or not err[1].startswith("Try "):
+            raise Unlike(f"not the message and how to get help: {show(err[:2])}")
+        same = err[0] == expected
     else:
         _, wanted_status, beginning = decided
         expected = beginning.replace("...", bcc[0] if bcc else "")
-        same = bool(err) and err[-1].startswith(expected)
+        same = bool(err) and err[0].startswith(expected)
         if wanted_status == 1 and len(err) != 1:
             raise Unlike(f"not one line: {show(err)}")
     if not same or status != wanted_status:
-        raise Unlike(f"status {status}, {show(err[-1:])}, expected {wanted_status}, {expected}")
+        raise Unlike(f"status {status}, {show(err[:1])}, expected {wanted_status}, {expected}")
 
 
 def compare_interrupted(_name, build, program):

@@ -5,7 +5,7 @@
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
 # refuses NAME STATUS REGEX ARGUMENT...: profile, asked to run for a minute, ends at once with that
-# status and one line on stderr, which matches
+# status and one line on stderr, which matches, besides how to get help
 refuses() {
 	local name=$1 expected=$2 regex=$3 start=$SECONDS
 	shift 3
@@ -13,7 +13,7 @@ refuses() {
 	status=$?
 	exits "$name: exit status $expected" "$expected"
 	says "$name: said" "$regex"
-	[ "$(grep -vc '^usage: \|^      ' "$err")" -eq 1 ] && [ ! -s "$out" ]
+	[ "$(grep -vc '^Try ' "$err")" -eq 1 ] && [ ! -s "$out" ]
 	check $? "$name: in one line on stderr" "$(cat "$err" "$out")"
 	calculates "$((SECONDS - start)) < 30"
 	check $? "$name: before sampling" "after $((SECONDS - start)) s"

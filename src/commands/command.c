@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "commands/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "cli/message.h"
+#include "commands/from_options.h"
+#include "commands/shared_plan.h"
+
+static int plan_and_start(const struct command *command, const struct command_line *line,
+			  struct invocation *invocation, const struct options_parsed *parsed)
+{
+	const struct shared_options *shared = invocation->options;
+	struct run_request *request = &invocation->request;
+	struct error err = { 0 };
+	int status;
+
+	if (shared->from && from_options_check(line, parsed, &err) < 0)
+		return message_error(line->program, &err);
+	if (shared_plan(shared, parsed->command, &invocation->plan, &request->report, &err) < 0)
+		return message_usage_error(line, &err);
+	request->program = line->program;
+	request->plan = &invocation->plan;
+	request->options = invocation;
+	request->meta.command = command->line->program;
+	status = command->complete(invocation);
+	shared_plan_meta(&invocation->plan, &invocation->texts, &request->meta);
+	if (!status)
+		status =
+			shared->from ? run_from(request, shared->from) : command->start(invocation);
+	shared_plan_clear(&invocation->plan);
+	return status;
+}
+
+int command_run(const struct command *command, const char *program, int argc, char **argv)
+{
+	own(own_free) void *options = malloc(command->options_size);
+	own(own_free) char *command_line = shared_command_line(argc, argv);
+	struct invocation invocation = { .options = options };
+	const struct shared_options *shared = options;
+	struct command_line line = *command->line;
+	struct options_parsed parsed = { 0 };
+	struct error err = { 0 };
+	int status;
+
+	/* A write to a closed pipe then fails like any other, and probes are removed. */
+	signal(SIGPIPE, SIG_IGN);
+	line.program = program;
+	if (!options || !command_line) {
+		error_set(&err, -ENOMEM, "out of memory");
+		return message_error(program, &err);
+	}
+	memcpy(options, command->defaults, command->options_size);
+	if (options_parse(&line, argc, argv, options, &parsed, &err) < 0) {
+		status = message_usage_error(&line, &err);
+	} else if (parsed.parsed != PARSED_RUN) {
+		options_answer(&line, parsed.parsed, stdout);
+		status = fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
+	} else {
+		message_set_level(shared->quiet	    ? MESSAGE_QUIET
+				  : shared->verbose ? MESSAGE_VERBOSE
+						    : MESSAGE_NORMAL);
+		invocation.request.meta.command_line = command_line;
+		status = plan_and_start(command, &line, &invocation, &parsed);
+	}
+	options_clear(&line, options);
+	return status;
+}

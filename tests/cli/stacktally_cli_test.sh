@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# stacktally and the names it has: stacktally_cli_test.sh BUILD
+set -u
+build=$(cd "$1" && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+# check STATUS NAME WHY
+check() {
+	if [ "$1" -eq 0 ]; then
+		echo "ok $2"
+	else
+		echo "FAIL $2: $3"
+		failed=1
+	fi
+}
+stacktally() { "$build/stacktally" "$@" >"$tmp/out" 2>"$tmp/err"; }
+# same NAME COMMAND...: stacktally's last answer is what COMMAND prints, but for the program's name
+same() {
+	local name=$1 status=$?
+	shift
+	"$@" >"$tmp/other.out" 2>"$tmp/other.err"
+	[ $? -eq $status ] && [ -s "$tmp/out" ] && cmp -s "$tmp/out" "$tmp/other.out" && cmp -s "$tmp/err" "$tmp/other.err"
+	check $? "$name" "status $status: $(diff "$tmp/other.out" "$tmp/out" | head -n 3; head -n 3 "$tmp/err")"
+}
+# refuses NAME MESSAGE ARGUMENT...
+refuses() {
+	local name=$1 message=$2 status
+	shift 2
+	stacktally "$@"
+	status=$?
+	[ $status -eq 2 ] && [ ! -s "$tmp/out" ] && [ "$(cat "$tmp/err")" = "$message" ]
+	check $? "$name" "status $status: $(cat "$tmp/err")"
+}
+
+recording=$top/tests/golden/recordings/stackcount.stacktally
+stacktally stackcount --from "$recording" -f
+same "stacktally stackcount is stackcount" "$build/stackcount" --from "$recording" -f
+recording=$top/tests/golden/recordings/profile.stacktally
+stacktally profile --from "$recording" -f
+same "stacktally profile is profile" "$build/profile" --from "$recording" -f
+for command in profile stackcount; do
+	stacktally $command --help
+	head -n 1 "$tmp/out" | grep -q "^usage: stacktally $command \[-h\]"
+	check $? "the help of $command has the name that was typed" "$(head -n 1 "$tmp/out")"
+	stacktally help $command
+	same "stacktally help $command shows it" "$build/stacktally" $command --help
+	cp "$build/$command" "$tmp/$command-bpfcc"
+	"$tmp/$command-bpfcc" --version >"$tmp/out" 2>&1
+	grep -q "^$command-bpfcc (stacktally) [0-9]" "$tmp/out"
+	check $? "a longer name is that command: $command-bpfcc" "$(head -n 2 "$tmp/out")"
+	stacktally --help
+	grep -q "^  $command " "$tmp/out" && grep -qF "\\fB$command\\fR" "$top/docs/stacktally.1"
+	check $? "the help and the man page have $command" "$(cat "$tmp/out")"
+done
+
+stacktally --help
+[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && grep -q '^usage: stacktally ' "$tmp/out" && grep -q '^commands:$' "$tmp/out"
+check $? "--help is answered on stdout" "$(head -n 3 "$tmp/out" "$tmp/err")"
+for way in -h help; do
+	stacktally $way
+	same "stacktally $way is the same" "$build/stacktally" --help
+done
+stacktally --version
+[ $? -eq 0 ] && grep -Eqx 'stacktally [0-9]+\.[0-9]+\.[0-9]+' "$tmp/out"
+check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
+"$build/stacktally" --help >/dev/full 2>"$tmp/err"
+[ $? -eq 1 ]
+check $? "help that cannot be written is an error" "it is not"
+
+hint=$'\n'"Try 'stacktally --help'."
+choose="(choose from 'profile', 'stackcount', 'help')"
+refuses "no such command" "stacktally: error: no command 'prof' $choose$hint" prof 10
+refuses "no such option" "stacktally: error: no command '-F' $choose$hint" -F 99 profile
+refuses "help of no command" "stacktally: error: no command 'nosuch' $choose$hint" help nosuch
+refuses "an error of a command" "stacktally profile: error: unrecognized arguments: -Z
+Try 'stacktally profile --help'." profile -Z
+stacktally
+[ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q '^  profile ' "$tmp/err"
+check $? "without arguments it shows its help, and fails" "$(head -n 3 "$tmp/out" "$tmp/err")"
+exit $failed
