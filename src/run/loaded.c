@@ -8,11 +8,11 @@
 
 #include "base/own.h"
 #include "recording/format.h"
+#include "run/imported.h"
 
 void loaded_clear(struct loaded *loaded)
 {
 	recording_free(loaded->recording);
-	baseline_free(loaded->base);
 }
 
 static bool is_recording(int fd)
@@ -23,40 +23,25 @@ static bool is_recording(int fd)
 	       memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
 }
 
-static int load_recording(int fd, const char *path, struct loaded *loaded, struct error *err)
-{
-	int r = recording_load(fd, path, &loaded->recording, err);
-
-	if (r < 0)
-		return r;
-	loaded->measurement = (struct measurement){ .meta = &loaded->recording->meta,
-						    .tally = loaded->recording->tally,
-						    .names = loaded->recording->names };
-	return 0;
-}
-
-static int load_baseline(int fd, const char *path, struct loaded *loaded, struct error *err)
-{
-	int r = baseline_load(fd, path, &loaded->base, err);
-
-	if (r < 0)
-		return r;
-	loaded->base->meta.title = path;
-	loaded->measurement = (struct measurement){ .meta = &loaded->base->meta,
-						    .tally = loaded->base->tally,
-						    .names = loaded->base->names };
-	return 0;
-}
-
 int loaded_load(const char *path, struct loaded *loaded, struct error *err)
 {
 	/* Not to wait for a writer if the path is a FIFO. */
 	own(own_fd) int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int r;
 
 	if (!path)
 		return 0;
 	if (fd < 0)
 		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	return is_recording(fd) ? load_recording(fd, path, loaded, err)
-				: load_baseline(fd, path, loaded, err);
+	loaded->imported = !is_recording(fd);
+	r = loaded->imported ? imported_load(fd, path, &loaded->recording, err)
+			     : recording_load(fd, path, &loaded->recording, err);
+	if (r < 0)
+		return r;
+	if (loaded->imported)
+		loaded->recording->meta.title = path;
+	loaded->measurement = (struct measurement){ .meta = &loaded->recording->meta,
+						    .tally = loaded->recording->tally,
+						    .names = loaded->recording->names };
+	return 0;
 }

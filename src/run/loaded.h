@@ -6,14 +6,15 @@
 #ifndef STACKTALLY_RUN_LOADED_H
 #define STACKTALLY_RUN_LOADED_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
-#include "import/baseline.h"
 #include "recording/recording.h"
 #include "report/report.h"
 
 struct loaded {
-	struct recording *recording; /* owned; one of the two, or none */
-	struct baseline *base;
+	struct recording *recording;	/* owned; or NULL */
+	bool imported;			/* it was the report of another program */
 	struct measurement measurement; /* borrowed from it; meta is NULL if there is none */
 };
 

@@ -85,7 +85,7 @@ static int write_one(struct run_report *report, struct output *output, struct er
 	const struct report written = {
 		.measurement = { &report->meta, report->tally, report->names },
 		.base = report->base.measurement.meta ? &report->base.measurement : NULL,
-		.base_has_names_only = report->loaded.base != NULL,
+		.base_has_names_only = report->loaded.imported,
 		.options = &report->request->report,
 		.head = head_of(report, output),
 	};
