@@ -29,6 +29,7 @@ const struct confined_limits confined_limits_default = {
 	.call_ns = 20 * NS_PER_SECOND,
 	.owner_ns = 10 * NS_PER_SECOND,
 	.others_ns = 20 * NS_PER_SECOND,
+	.renew_ns = 60 * NS_PER_SECOND,
 	.answers = 256 << 20,
 	.bytes = 1ull << 30,
 };
@@ -40,7 +41,8 @@ struct confined_child {
 	/* Since the last renewal: */
 	uint64_t used_ns;  /* without the call that runs */
 	uint64_t answered; /* bytes */
-	uint32_t n_lost;   /* calls */
+
+	uint32_t n_lost; /* calls */
 
 	pid_t pid; /* 0: none */
 	int socket;
@@ -61,7 +63,7 @@ struct confined {
 	struct confined_limits limits;
 	struct confined_child **children;
 	uint32_t n, capacity;
-	uint64_t others_used_ns;
+	uint64_t others_used_ns, renewed_ns;
 	uint64_t cpu_ns;
 	struct confined_losses losses;
 	void (*waiting)(void *context);
@@ -75,6 +77,7 @@ int confined_new(const struct confined_limits *limits, struct confined **ret_con
 	if (!confined)
 		return -ENOMEM;
 	confined->limits = *limits;
+	confined->renewed_ns = monotonic_ns();
 	*ret_confined = confined;
 	return 0;
 }
@@ -136,15 +139,17 @@ void confined_set_waiting(struct confined *confined, void (*waiting)(void *conte
 	confined->waiting_context = context;
 }
 
-void confined_renew(struct confined *confined)
+/* Gives all owners their time again, if it is time. */
+static void renew(struct confined *confined)
 {
-	for (uint32_t i = 0; i < confined->n; i++) {
-		struct confined_child *child = confined->children[i];
+	uint64_t now = monotonic_ns();
 
-		child->used_ns = child->answered = child->n_lost = 0;
-	}
+	if (now - confined->renewed_ns < confined->limits.renew_ns)
+		return;
+	for (uint32_t i = 0; i < confined->n; i++)
+		confined->children[i]->used_ns = confined->children[i]->answered = 0;
 	confined->others_used_ns = 0;
-	confined->losses = (struct confined_losses){ 0 };
+	confined->renewed_ns = now;
 }
 
 struct confined_losses confined_losses(const struct confined *confined)
@@ -358,6 +363,7 @@ int confined_begin(struct confined *confined, const struct confined_call *call,
 
 	if (r < 0)
 		return r;
+	renew(confined);
 	child->allowed_ns = allowed_ns(child);
 	if (child->allowed_ns == 0)
 		return lose(child, -EDQUOT);

@@ -58,12 +58,14 @@ struct byte_sink confined_sink(const struct confined_job *job);
 
 /* CPU time is in nanoseconds, and so is the time that a child keeps us waiting. */
 struct confined_limits {
-	uint64_t call_ns;   /* CPU time of one call */
-	uint64_t owner_ns;  /* CPU time for one owner other than root, between two renewals */
-	uint64_t others_ns; /* ... for all owners other than root together */
-	uint64_t answers; /* bytes of answers for an owner other than root, between two renewals */
-	uint64_t bytes;	  /* of memory that a child may have beyond what it starts with */
-	bool may_open;	  /* children may open files that every user of the machine can read */
+	uint64_t call_ns; /* CPU time of one call */
+	/* Of all calls in each `renew_ns` of time: */
+	uint64_t owner_ns;  /* CPU time for one owner other than root */
+	uint64_t others_ns; /* ... for all of them together */
+	uint64_t answers;   /* bytes of answers for one owner other than root */
+	uint64_t renew_ns;
+	uint64_t bytes; /* of memory that a child may have beyond what it starts with */
+	bool may_open;	/* children may open files that every user of the machine can read */
 };
 
 /* The limits of what is done for each file, once. */
@@ -79,9 +81,6 @@ DEFINE_OWN(struct confined, confined_free)
 
 /* Makes root's child now, while there is little memory to copy. 0 or a negative errno. */
 int confined_prepare(struct confined *confined);
-
-/* Gives all owners their time again: a new report begins. */
-void confined_renew(struct confined *confined);
 
 /*
  * The owner of what a descriptor refers to: CONFINED_ANYBODY where users other than its owner can
@@ -129,7 +128,7 @@ int confined_finish(struct confined_child *child);
 /* Called at least once a second while an answer is waited for; or NULL. */
 void confined_set_waiting(struct confined *confined, void (*waiting)(void *context), void *context);
 
-/* What limits and damage have cost, since the last renewal. */
+/* What limits and damage have cost. */
 struct confined_losses {
 	uint32_t refused; /* calls that were not made, or not to their end, for lack of time */
 	uint32_t crashed; /* calls whose child died or sent something that no answer has */

@@ -6,11 +6,14 @@
 #include "base/clock.h"
 #include "base/index.h"
 
-bool file_identity_has_build_id(int fd, const uint8_t *build_id, uint32_t size)
+bool file_identity_has_build_id(struct confined *readers, int fd, const uint8_t *build_id,
+				uint32_t size)
 {
-	uint8_t found[BUILD_ID_MAX];
+	struct file_outline found;
 
-	return build_id_read(fd, found) == (int)size && memcmp(found, build_id, size) == 0;
+	file_outline_read(readers, fd, &found);
+	return size > 0 && found.build_id_size == size &&
+	       memcmp(found.build_id, build_id, size) == 0;
 }
 
 static int64_t mtime_of(const struct stat *status)
@@ -18,24 +21,33 @@ static int64_t mtime_of(const struct stat *status)
 	return status->st_mtim.tv_sec * (int64_t)NS_PER_SECOND + status->st_mtim.tv_nsec;
 }
 
-void file_identity_read(int fd, const struct stat *status, struct file_identity *ret_identity)
+void file_identity_make(int fd, const struct stat *status, const struct file_outline *outline,
+			struct file_identity *ret_identity)
 {
 	struct file_identity identity = {
 		.device = status->st_dev,
 		.inode = status->st_ino,
 		.size = (uint64_t)status->st_size,
 		.mtime_ns = mtime_of(status),
+		/* Of the descriptor: a remote file system says what it likes, and a copy is ours.
+		 */
+		.protected = confined_owner(fd) == 0,
+		.build_id_size = outline->build_id_size,
 	};
-	int r = build_id_read(fd, identity.build_id);
 
-	identity.elf = r >= 0;
-	identity.build_id_size = r > 0 ? (uint32_t)r : 0;
+	memcpy(identity.build_id, outline->build_id, sizeof(identity.build_id));
 	*ret_identity = identity;
+}
+
+/* Known by its build-id. */
+static bool by_build_id(const struct file_identity *identity)
+{
+	return identity->protected && identity->build_id_size > 0;
 }
 
 uint64_t file_identity_hash(const struct file_identity *identity)
 {
-	if (identity->build_id_size)
+	if (by_build_id(identity))
 		return hash_u64(hash_bytes(identity->build_id, identity->build_id_size) ^
 				identity->size);
 	return hash_u64(hash_u64(identity->inode) ^ identity->device);
@@ -43,10 +55,11 @@ uint64_t file_identity_hash(const struct file_identity *identity)
 
 bool file_identity_equal(const struct file_identity *a, const struct file_identity *b)
 {
-	if (a->build_id_size != b->build_id_size || a->size != b->size)
+	if (by_build_id(a) != by_build_id(b) || a->size != b->size)
 		return false;
-	if (a->build_id_size)
-		return memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+	if (by_build_id(a))
+		return a->build_id_size == b->build_id_size &&
+		       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 	return a->device == b->device && a->inode == b->inode && a->mtime_ns == b->mtime_ns;
 }
 
@@ -62,11 +75,12 @@ bool file_identity_unwritten(const struct file_identity *identity, const struct 
 	       mtime_of(status) == identity->mtime_ns;
 }
 
-bool file_identity_matches(const struct file_identity *identity, int fd, const struct stat *status)
+bool file_identity_matches(const struct file_identity *identity, struct confined *readers, int fd,
+			   const struct stat *status)
 {
-	if ((uint64_t)status->st_size != identity->size)
-		return false;
-	if (identity->build_id_size)
-		return file_identity_has_build_id(fd, identity->build_id, identity->build_id_size);
-	return file_identity_unwritten(identity, status);
+	if (file_identity_unwritten(identity, status))
+		return true;
+	return by_build_id(identity) && confined_owner(fd) == 0 &&
+	       (uint64_t)status->st_size == identity->size &&
+	       file_identity_has_build_id(readers, fd, identity->build_id, identity->build_id_size);
 }

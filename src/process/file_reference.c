@@ -26,14 +26,15 @@ struct root_directory {
 };
 
 /* True if the open file is the one of the reference. `by_mapping`: map_files led to it. */
-static bool verify(int fd, const struct stat *status, const struct file_reference *reference,
-		   bool by_mapping)
+static bool verify(const struct attempt *attempt, int fd, bool by_mapping)
 {
+	const struct file_reference *reference = attempt->reference;
+	const struct stat *status = &attempt->status;
 	bool anonymous_device = major(reference->device) == 0 || major(status->st_dev) == 0;
 	int generation;
 
 	if (reference->build_id_size)
-		return file_identity_has_build_id(fd, reference->build_id,
+		return file_identity_has_build_id(attempt->access->readers, fd, reference->build_id,
 						  reference->build_id_size);
 	/*
 	 * maps and stat disagree about the device on overlayfs and btrfs, and on overlayfs about
@@ -58,7 +59,7 @@ static int open_found(struct attempt *attempt, int path_fd, bool by_mapping)
 	fd = file_opener_open(opener, path, kind, FILE_HEAD, &attempt->status);
 	if (fd < 0)
 		return fd;
-	if (!verify(fd, &attempt->status, attempt->reference, by_mapping))
+	if (!verify(attempt, fd, by_mapping))
 		return -ESTALE;
 	attempt->place = (struct file_place){ .fd = take_fd(&path), .kind = kind };
 	return take_fd(&fd);

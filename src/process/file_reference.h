@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_PROCESS_FILE_REFERENCE_H
 #define STACKTALLY_PROCESS_FILE_REFERENCE_H
 
+#include "confined/confined.h"
 #include "process/file_opener.h"
 #include "process/process_view.h"
 #include "process/roots.h"
@@ -20,10 +21,11 @@ struct file_reference {
 	uint32_t root;		/* the process's: an id of roots.h */
 };
 
-/* How files are opened: both borrowed. */
+/* How files are opened and looked at: all borrowed. */
 struct file_access {
 	const struct roots *roots;
 	struct file_opener *opener;
+	struct confined *readers;
 	bool map_files_denied; /* set once /proc/PID/map_files was: it needs a capability */
 };
 

@@ -15,16 +15,14 @@
 #define DEFAULT_HELD 512u
 #define MAX_TRIES    6
 
-int files_new(uint32_t max_held, const struct roots *roots, struct file_opener *opener,
-	      struct files **ret_files)
+int files_new(uint32_t max_held, const struct file_access *access, struct files **ret_files)
 {
 	struct files *files = calloc(1, sizeof(*files));
 	struct rlimit limit;
 
 	if (!files)
 		return -ENOMEM;
-	files->access.roots = roots;
-	files->access.opener = opener;
+	files->access = *access;
 	files->max_held = max_held ? max_held : DEFAULT_HELD;
 	/* At most half of the descriptors that this process may open. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files->max_held > limit.rlim_cur / 2)
@@ -155,15 +153,24 @@ static bool still_same(const struct file *file)
 	       file_identity_unwritten(&file->identity, &status);
 }
 
+/* A file that was opened for the first time. */
+struct opened {
+	struct file_identity identity;
+	struct file_outline outline;
+};
+
 /* Enters the identity of a file that was opened for the first time. */
 static int set_identity(struct files *files, const struct file_reference *reference, uint32_t id,
-			const struct file_identity *identity)
+			const struct opened *opened)
 {
+	const struct file_identity *identity = &opened->identity;
 	struct file *file = files->files[id];
 	struct mapped_file *shown = &file->shown;
 
 	file->identity = *identity;
 	file->readable = true;
+	file->elf = opened->outline.elf;
+	file->segments = opened->outline.segments;
 	file->root = reference->root;
 	shown->path = reference->undeleted;
 	shown->deleted = reference->undeleted != reference->path;
@@ -180,9 +187,9 @@ static int set_identity(struct files *files, const struct file_reference *refere
 
 /* Finds or adds the file with this identity; `id`: the file that could not be opened before. */
 static int enter_opened(struct files *files, const struct file_reference *reference, uint32_t id,
-			const struct file_identity *identity, uint32_t *ret_file)
+			const struct opened *opened, uint32_t *ret_file)
 {
-	uint32_t same = find_identity(files, identity);
+	uint32_t same = find_identity(files, &opened->identity);
 	int r;
 
 	if (id != FILE_NONE)
@@ -199,7 +206,7 @@ static int enter_opened(struct files *files, const struct file_reference *refere
 			return r;
 	}
 	*ret_file = id;
-	return set_identity(files, reference, id, identity);
+	return set_identity(files, reference, id, opened);
 }
 
 /* Adds a file that cannot be opened now, or counts one more attempt. */
@@ -225,7 +232,7 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 {
 	struct file_place place;
 	own(own_fd) int fd = -1;
-	struct file_identity identity;
+	struct opened opened;
 	struct stat status;
 	int r;
 
@@ -234,8 +241,9 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 	fd = file_reference_open(&files->access, reference, view, &status, &place);
 	if (fd < 0)
 		return enter_unreadable(files, reference, id, ret_file);
-	file_identity_read(fd, &status, &identity);
-	r = enter_opened(files, reference, id, &identity, ret_file);
+	file_outline_read(files->access.readers, fd, &opened.outline);
+	file_identity_make(fd, &status, &opened.outline, &opened.identity);
+	r = enter_opened(files, reference, id, &opened, ret_file);
 	if (r < 0) {
 		close(place.fd);
 		return r;
@@ -295,7 +303,7 @@ bool files_is_elf(const struct files *files, uint32_t file)
 {
 	const struct file *known = files_resolve(files, file);
 
-	return known->readable ? known->identity.elf : known->shown.build_id_size > 0;
+	return known->readable ? known->elf : known->shown.build_id_size > 0;
 }
 
 uint64_t files_unreadable(const struct files *files)

@@ -18,9 +18,8 @@
 
 struct files;
 
-/* `max_held` 0: a default. `roots` and `opener` are borrowed. 0 or -ENOMEM. */
-int files_new(uint32_t max_held, const struct roots *roots, struct file_opener *opener,
-	      struct files **ret_files);
+/* `max_held` 0: a default. What `access` points to is borrowed. 0 or -ENOMEM. */
+int files_new(uint32_t max_held, const struct file_access *access, struct files **ret_files);
 void files_free(struct files *files);
 
 /*
@@ -42,6 +41,9 @@ int files_open(const struct files *files, uint32_t file);
  * The status is that of the file, of which the descriptor may be a copy.
  */
 int files_open_growing(const struct files *files, uint32_t file, struct stat *ret_status);
+
+/* As images_file_segments(). */
+int files_segments(const struct files *files, uint32_t file, struct load_segments *ret_segments);
 
 /* True if the file was read and is ELF, or the kernel read a build-id in it. */
 bool files_is_elf(const struct files *files, uint32_t file);

@@ -15,7 +15,10 @@ _Static_assert(BUILD_ID_MAX == BUILD_ID_SIZE, "one size of build-ids");
 
 struct file {
 	struct mapped_file shown;
-	struct file_identity identity; /* valid once `readable` */
+	/* Valid once `readable`: */
+	struct file_identity identity;
+	struct load_segments segments;
+	bool elf;
 	uint32_t root;
 	uint32_t same_as;     /* the file that this one turned out to be, or FILE_NONE */
 	int fd;		      /* held: O_PATH, or -1 */

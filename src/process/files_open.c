@@ -67,13 +67,16 @@ const struct file *files_resolve(const struct files *files, uint32_t id)
 }
 
 /* True if what was opened is the file; `growing`: it may have been written to since. */
-static bool matches(const struct file *file, int fd, const struct stat *status, bool growing)
+static bool matches(const struct files *files, const struct file *file, int fd,
+		    const struct stat *status, bool growing)
 {
+	struct confined *readers = files->access.readers;
+
 	if (!file->readable)
-		return file_identity_has_build_id(fd, file->shown.build_id,
+		return file_identity_has_build_id(readers, fd, file->shown.build_id,
 						  file->shown.build_id_size);
 	return growing ? file_identity_same_inode(&file->identity, status)
-		       : file_identity_matches(&file->identity, fd, status);
+		       : file_identity_matches(&file->identity, readers, fd, status);
 }
 
 /* Opens the file by its path in a root. */
@@ -123,13 +126,31 @@ static int reopen(const struct files *files, uint32_t id, bool growing, struct s
 			return fd;
 		if (fd < 0)
 			continue;
-		if (matches(file, fd, &status, growing)) {
+		if (matches(files, file, fd, &status, growing)) {
 			*ret_status = status;
 			return take_fd(&fd);
 		}
 		result = -ESTALE;
 	}
 	return result;
+}
+
+int files_segments(const struct files *files, uint32_t id, struct load_segments *ret_segments)
+{
+	const struct file *file = id < files->n_files ? files_resolve(files, id) : NULL;
+	struct file_outline outline;
+	own(own_fd) int fd = -1;
+
+	if (file && file->readable) {
+		*ret_segments = file->segments;
+		return file->elf ? 0 : -ENOEXEC;
+	}
+	fd = files_open(files, id);
+	if (fd < 0)
+		return fd;
+	file_outline_read(files->access.readers, fd, &outline);
+	*ret_segments = outline.segments;
+	return outline.elf ? 0 : -ENOEXEC;
 }
 
 int files_open(const struct files *files, uint32_t file)

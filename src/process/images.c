@@ -4,7 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "process/images_internal.h"
+
+/* Of the outlines of files: reading one takes some microseconds. */
+static const struct confined_limits limits = {
+	.call_ns = NS_PER_SECOND,
+	.owner_ns = 500 * NS_PER_MS,
+	.others_ns = NS_PER_SECOND,
+	.renew_ns = 60 * NS_PER_SECOND,
+	.answers = 64 << 20,
+	.bytes = 64 << 20,
+};
 
 static int make_parts(struct images *images, uint32_t hold_files)
 {
@@ -30,7 +41,14 @@ static int make_parts(struct images *images, uint32_t hold_files)
 	r = cgroups_new(&images->cgroups);
 	if (r < 0)
 		return r;
-	return files_new(hold_files, context->roots, context->opener, &context->files);
+	r = confined_new(&limits, &context->readers);
+	if (r < 0)
+		return r;
+	return files_new(hold_files,
+			 &(struct file_access){ .roots = context->roots,
+						.opener = context->opener,
+						.readers = context->readers },
+			 &context->files);
 }
 
 int images_new(const struct images_options *options, struct images **ret_images)
@@ -60,6 +78,7 @@ void images_free(struct images *images)
 	files_free(images->context.files);
 	roots_free(images->context.roots);
 	file_opener_free(images->context.opener);
+	confined_free(images->context.readers);
 	pool_free(images->context.pool);
 	free(images->context.buffer);
 	if (images->lock)
@@ -198,6 +217,12 @@ const struct mapped_file *images_file(const struct images *images, uint32_t file
 int images_open_file(const struct images *images, uint32_t file)
 {
 	return files_open(images->context.files, file);
+}
+
+int images_file_segments(const struct images *images, uint32_t file,
+			 struct load_segments *ret_segments)
+{
+	return files_segments(images->context.files, file, ret_segments);
 }
 
 int images_learn_cgroup(struct images *images, uint64_t id)

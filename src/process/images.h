@@ -8,9 +8,9 @@
  * the current image of a process; one that replaces other code, and every exec, begins a new image.
  * So an address in an image always means the same code.
  *
- * A file is identified when it is first met: by its build-id, else by device, inode, size and
- * mtime. It is opened through map_files or the root directory of a process that maps it, so files
- * in other mount namespaces and deleted files are found.
+ * A file is identified when it is first met (file_identity.h). It is opened through map_files or
+ * the root directory of a process that maps it, so files in other mount namespaces and deleted
+ * files are found.
  *
  * Threads: one thread may learn. A second one may call what takes a const pointer, from
  * images_find() to images_open_jit(), if both hold images_lock() during every call and while they
@@ -28,6 +28,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "elf/load_segments.h"
 
 #define IMAGE_NONE    0u /* the id of no image; in a tally also that of the kernel */
 #define BUILD_ID_SIZE 20 /* bytes: the most that the kernel's mmap records hold */
@@ -136,6 +137,13 @@ const struct mapped_file *images_file(const struct images *images, uint32_t file
  * does not respond; or another negative errno.
  */
 int images_open_file(const struct images *images, uint32_t file);
+
+/*
+ * The loadable segments of a file. 0; -ENOEXEC: it is not ELF, or a child could not read it; or an
+ * error of images_open_file().
+ */
+int images_file_segments(const struct images *images, uint32_t file,
+			 struct load_segments *ret_segments);
 
 /* The files in which a process names its generated code. */
 enum jit_file {

@@ -21,6 +21,7 @@ struct snapshot_context {
 	struct files *files; /* files of mappings */
 	struct roots *roots;
 	struct file_opener *opener;
+	struct confined *readers;
 	char *buffer; /* SNAPSHOT_BUFFER bytes, for the text of maps */
 };
 

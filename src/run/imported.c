@@ -17,6 +17,7 @@ static const struct confined_limits limits = {
 	.call_ns = 300 * NS_PER_SECOND,
 	.owner_ns = 300 * NS_PER_SECOND,
 	.others_ns = 300 * NS_PER_SECOND,
+	.renew_ns = UINT64_MAX,
 	.answers = 8ull << 30,
 	.bytes = 8ull << 30,
 };

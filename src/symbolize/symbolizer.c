@@ -10,21 +10,20 @@
 #include "symbolize/lookup.h"
 
 /*
- * What names may cost, with RENEW_NS between two renewals: a report about a whole machine is to be
+ * What names may cost: a report about a whole machine is to be
  * there a few seconds after its measurement, whatever users have mapped.
  */
 static const struct confined_limits limits = {
 	.call_ns = 20 * NS_PER_SECOND,
 	.owner_ns = 700 * NS_PER_MS,
 	.others_ns = 1400 * NS_PER_MS,
+	.renew_ns = 10 * NS_PER_SECOND,
 	.answers = 64 << 20,
 	.bytes = 1ull << 30,
 };
-#define RENEW_NS (10 * NS_PER_SECOND)
 
 struct symbolizer {
 	struct lookup lookup;
-	uint64_t renewed_ns;
 	struct frame_builder *builder;
 	bool inlines, lines;
 	uint32_t n_broken_before; /* inlines_n_broken() before symbolizer_forget() */
@@ -149,16 +148,6 @@ uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer)
 	return symbolizer->n_broken_before + (inlines ? inlines_n_broken(inlines) : 0);
 }
 
-static void renew(struct symbolizer *symbolizer)
-{
-	uint64_t now = monotonic_ns();
-
-	if (now - symbolizer->renewed_ns < RENEW_NS)
-		return;
-	symbolizer->renewed_ns = now;
-	confined_renew(symbolizer->lookup.readers);
-}
-
 struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer)
 {
 	return confined_losses(symbolizer->lookup.readers);
@@ -174,7 +163,6 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 
 	if (first >= total)
 		return 0;
-	renew(symbolizer);
 	matches = malloc(batch * sizeof(*matches));
 	if (!matches)
 		return error_set(err, -ENOMEM, "out of memory while looking up names");

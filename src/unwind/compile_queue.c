@@ -10,15 +10,6 @@
 #include "base/thread.h"
 #include "unwind/rows_confined.h"
 
-/* How often all owners of files get their time again. */
-#define RENEW_NS (60 * NS_PER_SECOND)
-
-/* The children of a thread that compiles. */
-struct compiler {
-	struct confined *children;
-	uint64_t renewed_ns;
-};
-
 struct compile_queue {
 	struct table_cache *cache;
 	int (*finish)(void *context, struct compile_job *job);
@@ -26,8 +17,9 @@ struct compile_queue {
 	pthread_t thread;
 	bool started;
 	int event;
-	struct compiler threads, callers; /* of the thread, and of compile_queue_run_one() */
-	pthread_mutex_t lock;		  /* guards all below */
+	/* Read files for the thread, and for compile_queue_run_one(). */
+	struct confined *of_thread, *of_caller;
+	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t wake;
 	struct compile_job *waiting, *done;
 	void (*call)(void *context);
@@ -85,18 +77,7 @@ static void save(const struct compile_queue *queue, struct compile_job *job)
 		table_cache_save(queue->cache, &job->identity, job->rules, &job->rows);
 }
 
-static int compile_file(struct compiler *compiler, struct compile_job *job)
-{
-	uint64_t now = monotonic_ns();
-
-	if (now - compiler->renewed_ns >= RENEW_NS) {
-		compiler->renewed_ns = now;
-		confined_renew(compiler->children);
-	}
-	return rows_confined_compile(compiler->children, job->fd, job->rules, &job->rows);
-}
-
-static int compile(const struct compile_queue *queue, struct compiler *compiler,
+static int compile(const struct compile_queue *queue, struct confined *readers,
 		   struct compile_job *job)
 {
 	int r = rule_table_new(&job->rules);
@@ -109,26 +90,26 @@ static int compile(const struct compile_queue *queue, struct compiler *compiler,
 	if (job->fd < 0)
 		return unwind_rows_compile_memory(job->bytes, job->size, job->rules, &job->rows,
 						  NULL);
-	r = compile_file(compiler, job);
+	r = rows_confined_compile(readers, job->fd, job->rules, &job->rows);
 	if (r == 0)
 		save(queue, job);
 	return r;
 }
 
-static void run(const struct compile_queue *queue, struct compiler *compiler,
+static void run(const struct compile_queue *queue, struct confined *readers,
 		struct compile_job *job)
 {
 	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t begin_children = confined_cpu_ns(compiler->children);
+	uint64_t begin_children = confined_cpu_ns(readers);
 
-	job->result = job->compiled ? 0 : compile(queue, compiler, job);
+	job->result = job->compiled ? 0 : compile(queue, readers, job);
 	job->compiled = job->result == 0;
 	own_fd(&job->fd);
 	job->fd = -1;
 	if (job->result == 0)
 		job->result = queue->finish(queue->context, job);
 	job->ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
-	job->ns += confined_cpu_ns(compiler->children) - begin_children;
+	job->ns += confined_cpu_ns(readers) - begin_children;
 }
 
 /* Removes the job of highest priority from the list; the lock is held. */
@@ -178,7 +159,7 @@ static void *work(void *argument)
 		if (call)
 			call(queue->context);
 		if (job) {
-			run(queue, &queue->threads, job);
+			run(queue, queue->of_thread, job);
 			put_done(queue, job);
 		}
 		pthread_mutex_lock(&queue->lock);
@@ -216,9 +197,9 @@ int compile_queue_new(struct table_cache *cache,
 	pthread_cond_init(&queue->wake, NULL);
 	if (queue->event < 0)
 		return -errno;
-	r = confined_new(&confined_limits_default, &queue->threads.children);
+	r = confined_new(&confined_limits_default, &queue->of_thread);
 	if (r == 0)
-		r = confined_new(&confined_limits_default, &queue->callers.children);
+		r = confined_new(&confined_limits_default, &queue->of_caller);
 	if (r == 0)
 		r = start(queue);
 	if (r < 0)
@@ -248,8 +229,8 @@ void compile_queue_free(struct compile_queue *queue)
 		pthread_mutex_unlock(&queue->lock);
 		pthread_join(queue->thread, NULL);
 	}
-	confined_free(queue->threads.children);
-	confined_free(queue->callers.children);
+	confined_free(queue->of_thread);
+	confined_free(queue->of_caller);
 	free_list(queue->waiting);
 	free_list(queue->done);
 	own_fd(&queue->event);
@@ -297,7 +278,7 @@ bool compile_queue_run_one(struct compile_queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 	if (!job)
 		return false;
-	run(queue, &queue->callers, job);
+	run(queue, queue->of_caller, job);
 	put_done(queue, job);
 	return true;
 }

@@ -93,7 +93,6 @@ enum table_state tables_state_without_rows(int r)
 
 int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table)
 {
-	own(own_fd) int fd = -1;
 	struct table *table;
 	uint32_t number;
 	int r;
@@ -116,8 +115,7 @@ int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table)
 		return r;
 	tables->by_file[file] = number;
 	table = tables->tables[number];
-	fd = images_open_file(tables->images, file);
-	r = fd < 0 ? fd : load_segments_read(fd, &table->segments);
+	r = images_file_segments(tables->images, file, &table->segments);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/file_outline.h"
+
+/* Runs in the child. */
+static int read_outline(const struct confined_job *job)
+{
+	struct file_outline outline = { 0 };
+	int size = build_id_read(job->fds[0], outline.build_id);
+
+	outline.elf = size >= 0;
+	outline.build_id_size = size > 0 ? (uint32_t)size : 0;
+	if (outline.elf && load_segments_read(job->fds[0], &outline.segments) < 0)
+		outline.segments.n = 0;
+	confined_send(job, &outline, sizeof(outline));
+	return 0;
+}
+
+static int ask(struct confined *readers, int fd, struct file_outline *ret_outline)
+{
+	const struct confined_call call = {
+		.work = read_outline, .owner = confined_owner(fd), .fds = &fd, .n_fds = 1
+	};
+	struct confined_child *child;
+	int r = confined_begin(readers, &call, &child), end;
+
+	if (r < 0)
+		return r;
+	r = confined_read(child, ret_outline, sizeof(*ret_outline));
+	end = confined_finish(child);
+	return r < 0 ? r : end;
+}
+
+void file_outline_read(struct confined *readers, int fd, struct file_outline *ret_outline)
+{
+	struct file_outline outline;
+
+	if (ask(readers, fd, &outline) < 0 || outline.build_id_size > BUILD_ID_MAX ||
+	    outline.segments.n > MAX_LOAD_SEGMENTS)
+		outline = (struct file_outline){ 0 };
+	*ret_outline = outline;
+}
