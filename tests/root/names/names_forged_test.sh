@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A user's file that has the build-id and the size of root's, and other names:
+# names_forged_test.sh BUILD
+. "$(dirname "$0")/../harness.bash" "$1"
+uid=1001
+if ! command -v setpriv >"$fate"; then
+	skip "all" "setpriv is not installed"
+	finish
+fi
+chmod 755 "$tmp"
+install -m 755 "$programs/nested" "$tmp/original"
+sed 's/\bmiddle\b/forged/g' "$tmp/original" >"$tmp/forgery"
+chown $uid "$tmp/forgery"
+chmod 755 "$tmp/forgery"
+build_id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+[ "$(build_id "$tmp/original")" = "$(build_id "$tmp/forgery")" ] && [ -n "$(build_id "$tmp/original")" ] &&
+	! cmp -s "$tmp/original" "$tmp/forgery"
+check $? "the forgery has the same build-id and other bytes" "$(build_id "$tmp/original")"
+
+# The forgery runs first: its process is met first.
+begin setpriv --reuid $uid --regid $uid --clear-groups "$tmp/forgery" 600000 || finish
+begin "$tmp/original" 600000 || finish
+sample -F 499 -U --name '[fo]*r*g*'
+works "$pid" 30
+sampled
+lacks "root's process has none of the forgery's names" '^original;.*;forged'
+has "... but its own" '^original;.*;main;outer;middle;inner'
+has "the forgery's process has the names in its file" '^forgery;.*;main;outer;forged;inner'
+lacks "... and none of root's" '^forgery;.*;middle'
+
+# Copies that only root can write are one file, as in containers.
+install -m 755 "$programs/nested" "$tmp/other"
+begin "$tmp/other" 600000 || finish
+sample -F 499 -U --name 'o*'
+works "$pid" 30
+sampled
+has "a copy of root's has its names" '^other;.*;main;outer;middle;inner'
+finish
