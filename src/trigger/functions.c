@@ -1,215 +1,194 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trigger/functions.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/own.h"
 #include "base/pool.h"
-#include "elf/code_file.h"
-#include "elf/debug_data.h"
-#include "symbolize/debug_file.h"
-#include "symbolize/demangle.h"
+#include "trigger/functions_internal.h"
 #include "trigger/ifunc.h"
-#include "trigger/matcher.h"
-#include "trigger/unprobeable.h"
 
-#define TABLE_MAX (512u << 20) /* bytes of one symbol or string table */
-
-struct reader {
-	int fd;
-	const struct elf_file *elf; /* the file to be probed */
-	const struct matcher *matcher;
-	bool cplusplus;
-	struct nearest *nearest;
-	struct ifuncs *ifuncs; /* NULL: not tried yet, or no process maps the file */
-	bool ifuncs_tried;
-	struct functions found;
-	uint32_t capacity;
-	char demangled[DEMANGLE_SIZE];
+/* An IFUNC whose choice is to be read from a process. */
+struct chosen {
+	const char *name;
+	uint64_t slot;
 };
 
-/* The start of the parameters in a demangled name such as "ns::f<(a)1>(int, g()) const", or NULL.
- */
-static char *parameters(char *demangled)
-{
-	char *at = strrchr(demangled, ')');
-	uint32_t depth = 0;
+struct finding {
+	const struct functions_request *request;
+	struct functions_facts facts;
+	struct functions found;
+	uint32_t capacity;
+	struct chosen *chosen;
+	uint32_t n_chosen, chosen_capacity;
+};
 
-	for (; at && at > demangled; at--) {
-		if (*at == ')')
-			depth++;
-		else if (*at == '(' && --depth == 0)
-			return at;
-	}
-	return NULL;
+static void finding_clear(struct finding *finding)
+{
+	functions_clear(&finding->found);
+	free(finding->chosen);
+	finding->chosen = NULL;
+	finding->n_chosen = finding->chosen_capacity = finding->capacity = 0;
 }
 
-static bool matches(struct reader *reader, const char *name)
+static int add(struct finding *finding, const char *name, const struct function_sent *sent)
 {
-	char *at;
+	struct functions *found = &finding->found;
+	int r = grow(&found->items, &finding->capacity, found->n + 1);
 
-	if (matcher_matches(reader->matcher, name))
-		return true;
-	if (reader->cplusplus && demangle(name, reader->demangled, sizeof(reader->demangled))) {
-		if (matcher_matches(reader->matcher, reader->demangled))
-			return true;
-		at = parameters(reader->demangled);
-		if (at)
-			*at = '\0';
-		if (at && matcher_matches(reader->matcher, reader->demangled))
-			return true;
-		name = reader->demangled;
-	}
-	if (reader->nearest)
-		nearest_add(reader->nearest, name);
-	return false;
-}
-
-static bool is_unprobeable(const struct reader *reader, uint64_t offset)
-{
-	uint8_t code[UNPROBEABLE_BYTES];
-	ssize_t n = pread(reader->fd, code, sizeof(code), (off_t)offset);
-
-	return n > 0 && unprobeable(code, (size_t)n, reader->elf->is_64);
-}
-
-static int add(struct reader *reader, const char *name, uint64_t offset)
-{
-	struct functions *found = &reader->found;
-	int r;
-
-	r = grow(&found->items, &reader->capacity, found->n + 1);
 	if (r < 0)
 		return r;
-	name = pool_string(found->names, name);
-	if (!name)
-		return -ENOMEM;
-	found->items[found->n++] = (struct function){
-		.name = name, .offset = offset, .unprobeable = is_unprobeable(reader, offset)
-	};
+	found->items[found->n++] = (struct function){ .name = name,
+						      .offset = sent->at,
+						      .unprobeable = sent->unprobeable != 0 };
 	return 0;
 }
 
-/* Replaces the address of a resolver by that of its choice. */
-static bool resolve(struct reader *reader, uint64_t *address)
+static int add_chosen(struct finding *finding, const char *name, uint64_t slot)
 {
-	if (!reader->ifuncs_tried)
-		ifuncs_new(reader->elf, reader->fd, &reader->ifuncs);
-	reader->ifuncs_tried = true;
-	return reader->ifuncs && ifuncs_choice(reader->ifuncs, *address, address);
+	int r = grow(&finding->chosen, &finding->chosen_capacity, finding->n_chosen + 1);
+
+	if (r < 0)
+		return r;
+	finding->chosen[finding->n_chosen++] = (struct chosen){ name, slot };
+	return 0;
 }
 
-static int consider(struct reader *reader, char *name, const Elf64_Sym *symbol)
+static void leave_unresolved(struct functions *found, const char *name)
 {
-	unsigned char type = ELF64_ST_TYPE(symbol->st_info);
-	char *version = strchr(name, '@');
-	uint64_t offset, address = symbol->st_value;
+	found->n_unresolved++;
+	snprintf(found->unresolved, sizeof(found->unresolved), "%s", name);
+}
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
-	    address == 0 || !name[0])
-		return 0;
-	if (version && version != name)
-		*version = '\0'; /* memcpy@@GLIBC_2.14 */
-	reader->found.n_symbols++;
-	if (!matches(reader, name))
-		return 0;
-	if (type == STT_GNU_IFUNC && !resolve(reader, &address)) {
-		reader->found.n_unresolved++;
-		snprintf(reader->found.unresolved, sizeof(reader->found.unresolved), "%s", name);
-		return 0;
+/* The functions that the child found. */
+static int receive(struct finding *finding, struct reading *reading)
+{
+	int r = reading_bytes(reading, &finding->facts, sizeof(finding->facts));
+
+	for (uint32_t i = 0; r == 0 && i < finding->facts.n; i++) {
+		struct function_sent sent;
+		const char *name;
+
+		r = reading_bytes(reading, &sent, sizeof(sent));
+		if (r == 0)
+			r = reading_string(reading, finding->found.names, &name);
+		if (r < 0)
+			break;
+		if (sent.is == FUNCTION_PLAIN)
+			r = add(finding, name, &sent);
+		else if (sent.is == FUNCTION_CHOSEN)
+			r = add_chosen(finding, name, sent.at);
+		else
+			leave_unresolved(&finding->found, name);
 	}
-	return code_file_offset(reader->elf, address, true, &offset) ? add(reader, name, offset)
-								     : 0;
-}
-
-static void widen(const Elf32_Sym *narrow, Elf64_Sym *ret_wide)
-{
-	*ret_wide = (Elf64_Sym){ .st_name = narrow->st_name,
-				 .st_info = narrow->st_info,
-				 .st_shndx = narrow->st_shndx,
-				 .st_value = narrow->st_value,
-				 .st_size = narrow->st_size };
-}
-
-/* A table that cannot be read (truncated, compressed) counts as empty. */
-static int read_table(struct reader *reader, const struct elf_file *elf,
-		      const struct elf_section *section)
-{
-	const size_t entry = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	own(own_free) void *symbols = NULL;
-	own(own_free) void *bytes = NULL;
-	size_t size;
-	char *strings;
-	int r;
-
-	if (section->link >= elf->n_sections)
-		return 0;
-	size = elf->sections[section->link].size;
-	r = elf_file_load(elf, section, TABLE_MAX, &symbols);
-	if (r == 0)
-		r = elf_file_load(elf, &elf->sections[section->link], TABLE_MAX, &bytes);
-	if (r < 0 || size == 0)
-		return r == -ENOMEM ? r : 0;
-	strings = bytes;
-	strings[size - 1] = '\0'; /* so that every name ends */
-	for (size_t i = 1; r == 0 && i < section->size / entry; i++) {
-		const char *raw = (const char *)symbols + i * entry;
-		Elf64_Sym symbol;
-		Elf32_Sym narrow;
-
-		if (elf->is_64) {
-			memcpy(&symbol, raw, sizeof(symbol));
-		} else {
-			memcpy(&narrow, raw, sizeof(narrow));
-			widen(&narrow, &symbol);
-		}
-		if (symbol.st_name < size)
-			r = consider(reader, strings + symbol.st_name, &symbol);
-	}
+	finding->found.n_symbols = finding->facts.n_symbols;
 	return r;
 }
 
-/* Returns whether the file has a full symbol table, or a negative errno. */
-static int read_tables(struct reader *reader, const struct elf_file *elf)
+/* Reads the file, and the debug file unless `debug_fd` is negative. */
+static int read_file(struct finding *finding, int debug_fd, enum debug_proof proof,
+		     struct error *err)
 {
-	bool full = false;
-	int r = 0;
+	const struct functions_request *request = finding->request;
+	static const struct nearest none;
+	const struct functions_question question = {
+		.matcher = request->matcher,
+		.nearest = request->nearest ? request->nearest : &none,
+		.path = request->path,
+		.cplusplus = request->cplusplus,
+		.proof = proof,
+	};
+	const int fds[] = { request->fd, debug_fd };
+	own(reading_end) struct reading reading = { 0 };
+	int r;
 
-	for (uint32_t i = 1; r == 0 && i < elf->n_sections; i++) {
-		const struct elf_section *section = &elf->sections[i];
-
-		if (section->type != SHT_SYMTAB && section->type != SHT_DYNSYM)
-			continue;
-		full = full || section->type == SHT_SYMTAB;
-		r = read_table(reader, elf, section);
-	}
-	return r < 0 ? r : full;
+	finding_clear(finding);
+	r = pool_new(&finding->found.names);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	r = reading_begin(functions_reader_work, &question, sizeof(question), fds,
+			  debug_fd < 0 ? 1 : 2, &reading, err);
+	if (r < 0)
+		return r;
+	r = receive(finding, &reading);
+	return r < 0 ? error_set(err, r, "cannot read the functions of %.500s: %s", request->path,
+				 strerror(-r))
+		     : 0;
 }
 
-/* For a stripped file: its debug file or .gnu_debugdata may have the symbols. */
-static int read_elsewhere(struct reader *reader)
+/* Reads the file again with its debug file, if it is stripped and there is one. */
+static int read_debug_file(struct finding *finding, struct error *err)
 {
 	const struct debug_places places = { .root = getenv("BCC_DEBUGINFO_ROOT") };
-	own(own_elf_file_close) struct elf_file *debug = NULL;
-	struct debug_wanted wanted;
-	enum debug_proof proof;
-	own(own_free) void *bytes = NULL;
-	own(own_fd) int fd = -1;
+	const struct debug_wanted wanted = finding->facts.wanted;
 	uint32_t place = 0;
-	size_t size;
 
-	debug_wanted_read(reader->elf, &wanted);
-	fd = debug_file_open_next(&wanted, NULL, &places, &place, &proof);
-	if (fd >= 0 && debug_file_open_checked(reader->elf, fd, proof, &debug) == 0)
-		return read_tables(reader, debug);
-	if (debug_data_load(reader->elf, &bytes, &size) == 0 &&
-	    elf_file_open_memory(bytes, size, &debug) == 0)
-		return read_tables(reader, debug);
+	while (finding->facts.stripped && !finding->facts.right_debug) {
+		enum debug_proof proof;
+		own(own_fd) int fd = debug_file_open_next(&wanted, NULL, &places, &place, &proof);
+		int r = fd < 0 ? 0 : read_file(finding, fd, proof, err);
+
+		if (r < 0 || fd < 0)
+			return r;
+	}
 	return 0;
+}
+
+/* ---- IFUNCs ---- */
+
+/* The addresses that resolvers chose; those that are not known stay 0. */
+static int read_choices(const struct finding *finding, uint64_t *addresses)
+{
+	const struct functions_request *request = finding->request;
+	own(own_ifunc_memory_close) struct ifunc_memory *memory = NULL;
+	int r = finding->facts.has_first ? ifunc_memory_open(request->fd, request->pid,
+							     finding->facts.first, &memory)
+					 : -ENOENT;
+
+	for (uint32_t i = 0; r == 0 && i < finding->n_chosen; i++)
+		ifunc_memory_choice(memory, finding->chosen[i].slot, &addresses[i]);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Adds the chosen functions, as far as the file has functions that begin there. */
+static int add_choices(struct finding *finding, const uint64_t *addresses)
+{
+	own(reading_end) struct reading reading = { 0 };
+	int r = reading_begin(functions_begin_work, addresses,
+			      finding->n_chosen * sizeof(*addresses), &finding->request->fd, 1,
+			      &reading, NULL);
+
+	for (uint32_t i = 0; i < finding->n_chosen; i++) {
+		const char *name = finding->chosen[i].name;
+		struct function_sent sent = { .is = FUNCTION_UNRESOLVED };
+		int added = 0;
+
+		if (r == 0)
+			r = reading_bytes(&reading, &sent, sizeof(sent));
+		if (r == 0 && addresses[i] && sent.is == FUNCTION_PLAIN)
+			added = add(finding, name, &sent);
+		else
+			leave_unresolved(&finding->found, name);
+		if (added < 0)
+			return added;
+	}
+	return 0;
+}
+
+/* Puts the implementations that resolvers chose in the place of IFUNCs. */
+static int resolve(struct finding *finding)
+{
+	own(own_free) uint64_t *addresses = calloc(finding->n_chosen + 1, sizeof(*addresses));
+	int r = addresses ? 0 : -ENOMEM;
+
+	if (r < 0 || finding->n_chosen == 0)
+		return r;
+	r = read_choices(finding, addresses);
+	return r < 0 ? r : add_choices(finding, addresses);
 }
 
 static int compare(const void *left, const void *right)
@@ -236,35 +215,25 @@ static void drop_aliases(struct functions *functions)
 	functions->n = n;
 }
 
-int functions_read(int fd, const char *path, const struct matcher *matcher, bool cplusplus,
-		   struct nearest *nearest, struct functions *ret_functions, struct error *err)
+int functions_read(const struct functions_request *request, struct functions *ret_functions,
+		   struct error *err)
 {
-	own(own_elf_file_close) struct elf_file *elf = NULL;
-	own(own_free) struct reader *reader = calloc(1, sizeof(*reader));
-	int r;
+	own(finding_clear) struct finding finding = { .request = request };
+	int r = read_file(&finding, -1, DEBUG_PROOF_BUILD_ID, err);
 
-	if (!reader)
-		return error_set(err, -ENOMEM, "out of memory");
-	r = code_file_open(fd, path, &elf, err);
+	if (r == 0)
+		r = read_debug_file(&finding, err);
 	if (r < 0)
 		return r;
-	reader->fd = fd;
-	reader->elf = elf;
-	reader->matcher = matcher;
-	reader->cplusplus = cplusplus;
-	reader->nearest = nearest;
-	r = pool_new(&reader->found.names);
-	if (r == 0)
-		r = read_tables(reader, elf);
-	if (r == 0)
-		r = read_elsewhere(reader);
-	ifuncs_free(reader->ifuncs);
-	if (r < 0) {
-		functions_clear(&reader->found);
-		return error_set(err, r, "out of memory for the functions of %.500s", path);
-	}
-	drop_aliases(&reader->found);
-	*ret_functions = reader->found;
+	r = resolve(&finding);
+	if (r < 0)
+		return error_set(err, r, "out of memory for the functions of %.500s",
+				 request->path);
+	drop_aliases(&finding.found);
+	if (request->nearest)
+		*request->nearest = finding.facts.nearest;
+	*ret_functions = finding.found;
+	finding.found = (struct functions){ 0 };
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "trigger/nearest.h"
@@ -30,16 +31,25 @@ struct functions {
 	struct pool *names;    /* owns the items' names */
 };
 
+/* All borrowed. */
+struct functions_request {
+	int fd;
+	const char *path; /* for messages */
+	const struct matcher *matcher;
+	bool cplusplus;		 /* compare demangled names, too, with and without parameters */
+	pid_t pid;		 /* the process that will be probed; 0: all */
+	struct nearest *nearest; /* gets the names that do not match; or NULL */
+};
+
 /*
- * Reads the file behind `fd`; `path` is for messages. With `cplusplus` demangled names are compared
- * as well, with and without their parameters. The names that do not match go to `nearest`, which
- * may be NULL. 0; -ENOMEM; or an error of code_file_open().
+ * Reads a file. 0, or a negative errno with `err` set.
  *
  * The symbol of an IFUNC is a resolver, not the function. The name stands for the implementation
- * that the resolver chose in some process that maps the file (trigger/ifunc.h).
+ * that the resolver chose in a process that maps the file (trigger/ifunc.h), if a function of the
+ * file begins there.
  */
-int functions_read(int fd, const char *path, const struct matcher *matcher, bool cplusplus,
-		   struct nearest *nearest, struct functions *ret_functions, struct error *err);
+int functions_read(const struct functions_request *request, struct functions *ret_functions,
+		   struct error *err);
 void functions_clear(struct functions *functions);
 
 #endif

@@ -2,104 +2,78 @@
 #include "trigger/ifunc.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "process/maps.h"
 
-#if defined(__x86_64__)
-#define R_IRELATIVE R_X86_64_IRELATIVE
-#elif defined(__aarch64__)
-#define R_IRELATIVE R_AARCH64_IRELATIVE
-#endif
+#define MAPS_MAX (1u << 20)
 
-#define RELOCATIONS_MAX (64u << 20) /* bytes */
-#define MAPS_MAX	(1u << 20)
-
-struct ifuncs {
-	const struct elf_file *elf;
-	int memory;		 /* of the process */
-	uint64_t bias;		 /* load address in the process minus address in the file */
-	Elf64_Rela *relocations; /* only those of IFUNCs */
-	size_t n, capacity;
+struct ifunc_memory {
+	int fd;	       /* /proc/PID/mem */
+	uint64_t bias; /* load address in the process minus address in the file */
 };
 
-void ifuncs_free(struct ifuncs *ifuncs)
+void ifunc_memory_close(struct ifunc_memory *memory)
 {
-	if (!ifuncs)
+	if (!memory)
 		return;
-	if (ifuncs->memory >= 0)
-		close(ifuncs->memory);
-	free(ifuncs->relocations);
-	free(ifuncs);
+	own_fd(&memory->fd);
+	free(memory);
 }
 
-static int append(struct ifuncs *ifuncs, const Elf64_Rela *relocations, size_t n)
+/* The content of a file of a process, at most `room` - 1 bytes; terminated. Its length. */
+static size_t read_text(int process, const char *name, char *text, size_t room)
 {
-	for (size_t i = 0; i < n; i++) {
-		int r;
-
-		if (ELF64_R_TYPE(relocations[i].r_info) != R_IRELATIVE)
-			continue;
-		r = grow(&ifuncs->relocations, &ifuncs->capacity, ifuncs->n + 1);
-		if (r < 0)
-			return r;
-		ifuncs->relocations[ifuncs->n++] = relocations[i];
-	}
-	return 0;
-}
-
-static int read_relocations(struct ifuncs *ifuncs)
-{
-	const struct elf_file *elf = ifuncs->elf;
-
-	for (uint32_t i = 0; elf->is_64 && i < elf->n_sections; i++) {
-		own(own_free) void *bytes = NULL;
-		int r;
-
-		if (elf->sections[i].type != SHT_RELA)
-			continue;
-		r = elf_file_load(elf, &elf->sections[i], RELOCATIONS_MAX, &bytes);
-		if (r == 0)
-			r = append(ifuncs, bytes, elf->sections[i].size / sizeof(Elf64_Rela));
-		if (r == -ENOMEM)
-			return r;
-	}
-	return ifuncs->n ? 0 : -ENOENT;
-}
-
-/* Whether the process maps the file; then the address of its first byte. */
-static bool maps_file(const char *pid, const struct stat *file, char *text, uint64_t *ret_start)
-{
-	char path[64];
-	own(own_fd) int fd = -1;
-	const char *at = text;
-	struct maps_line line;
+	own(own_fd) int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
 	size_t used = 0;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while (used < MAPS_MAX && (n = read(fd, text + used, MAPS_MAX - used)) > 0)
+	while (fd >= 0 && used < room - 1 && (n = read(fd, text + used, room - 1 - used)) > 0)
 		used += (size_t)n;
+	text[used] = '\0';
+	return used;
+}
+
+/*
+ * Whether a process has all ids of root. The owner of its directory does not tell: a process of
+ * anybody is shown as root's if it forbids core dumps.
+ */
+static bool is_of_root(int process)
+{
+	char text[4096];
+	unsigned int real, effective, saved, file_system;
+	const char *line;
+
+	read_text(process, "status", text, sizeof(text));
+	line = strstr(text, "\nUid:");
+	return line &&
+	       sscanf(line, "\nUid: %u %u %u %u", &real, &effective, &saved, &file_system) == 4 &&
+	       (real | effective | saved | file_system) == 0;
+}
+
+/* Whether the process maps the file; then the address of its first byte. */
+static bool maps_file(int process, const struct stat *file, char *text, uint64_t *ret_start)
+{
+	size_t used = read_text(process, "maps", text, MAPS_MAX);
+	const char *at = text;
+	struct maps_line line;
+
 	while (maps_next(&at, text + used, &line)) {
 		struct stat there;
+		char name[64];
 
 		/* On overlayfs maps shows another device than stat(): compare the mapped file. */
 		if (line.offset != 0 || line.inode != file->st_ino)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%.20s/map_files/%lx-%lx", pid, line.start,
-			 line.end);
+		snprintf(name, sizeof(name), "map_files/%lx-%lx", line.start, line.end);
 		if (line.device != file->st_dev &&
-		    (stat(path, &there) < 0 || there.st_dev != file->st_dev))
+		    (fstatat(process, name, &there, 0) < 0 || there.st_dev != file->st_dev))
 			continue;
 		*ret_start = line.start;
 		return true;
@@ -107,77 +81,79 @@ static bool maps_file(const char *pid, const struct stat *file, char *text, uint
 	return false;
 }
 
-static bool first_address(const struct elf_file *elf, uint64_t *ret_address)
+/* `name`: of the process's directory in /proc. */
+static bool try_process(int proc, const char *name, bool any_user, const struct stat *file,
+			char *text, struct ifunc_memory *memory)
 {
-	for (uint32_t i = 0; i < elf->n_segments; i++)
-		if (elf->segments[i].type == PT_LOAD && elf->segments[i].offset == 0) {
-			*ret_address = elf->segments[i].address;
-			return true;
-		}
+	own(own_fd) int process = openat(proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	uint64_t start;
+
+	if (process < 0 || !(any_user || is_of_root(process)) ||
+	    !maps_file(process, file, text, &start))
+		return false;
+	memory->fd = openat(process, "mem", O_RDONLY | O_CLOEXEC);
+	/* It may have become another user's, and have run another program, meanwhile. */
+	if (memory->fd >= 0 && (any_user || is_of_root(process))) {
+		memory->bias = start - memory->bias;
+		return true;
+	}
+	own_fd(&memory->fd);
+	memory->fd = -1;
 	return false;
 }
 
-static int find_process(struct ifuncs *ifuncs, const struct stat *file)
+static void own_closedir(DIR **directory)
 {
-	own(own_free) char *text = malloc(MAPS_MAX);
-	uint64_t start, first;
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	char path[64];
-
-	if (!proc || !text || !first_address(ifuncs->elf, &first)) {
-		if (proc)
-			closedir(proc);
-		return text ? -ENOENT : -ENOMEM;
-	}
-	while (ifuncs->memory < 0 && (entry = readdir(proc))) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-		    !maps_file(entry->d_name, file, text, &start))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%.20s/mem", entry->d_name);
-		ifuncs->memory = open(path, O_RDONLY | O_CLOEXEC);
-		ifuncs->bias = start - first;
-	}
-	closedir(proc);
-	return ifuncs->memory < 0 ? -ENOENT : 0;
+	if (*directory)
+		closedir(*directory);
 }
 
-int ifuncs_new(const struct elf_file *elf, int fd, struct ifuncs **ret_ifuncs)
+static int find_process(struct ifunc_memory *memory, pid_t pid, const struct stat *file)
 {
-	struct ifuncs *ifuncs = calloc(1, sizeof(*ifuncs));
+	own(own_free) char *text = malloc(MAPS_MAX);
+	own(own_closedir) DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	char name[32];
+
+	if (!text)
+		return -ENOMEM;
+	if (!proc)
+		return -ENOENT;
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	if (pid)
+		return try_process(dirfd(proc), name, true, file, text, memory) ? 0 : -ENOENT;
+	while ((entry = readdir(proc))) {
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    try_process(dirfd(proc), entry->d_name, false, file, text, memory))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int ifunc_memory_open(int fd, pid_t pid, uint64_t first, struct ifunc_memory **ret_memory)
+{
+	own(own_ifunc_memory_close) struct ifunc_memory *memory = calloc(1, sizeof(*memory));
 	struct stat file;
 	int r;
 
-	if (!ifuncs)
+	if (!memory)
 		return -ENOMEM;
-	ifuncs->elf = elf;
-	ifuncs->memory = -1;
-	r = fstat(fd, &file) < 0 ? -errno : read_relocations(ifuncs);
-	if (r == 0)
-		r = find_process(ifuncs, &file);
-	if (r < 0) {
-		ifuncs_free(ifuncs);
+	memory->fd = -1;
+	memory->bias = first;
+	r = fstat(fd, &file) < 0 ? -errno : find_process(memory, pid, &file);
+	if (r < 0)
 		return r;
-	}
-	*ret_ifuncs = ifuncs;
+	*ret_memory = take_ptr(memory);
 	return 0;
 }
 
-bool ifuncs_choice(const struct ifuncs *ifuncs, uint64_t resolver, uint64_t *ret_address)
+bool ifunc_memory_choice(const struct ifunc_memory *memory, uint64_t slot, uint64_t *ret_address)
 {
-	for (size_t i = 0; i < ifuncs->n; i++) {
-		const Elf64_Rela *relocation = &ifuncs->relocations[i];
-		uint64_t chosen;
+	uint64_t chosen;
 
-		if ((uint64_t)relocation->r_addend != resolver ||
-		    pread(ifuncs->memory, &chosen, sizeof(chosen),
-			  (off_t)(relocation->r_offset + ifuncs->bias)) != sizeof(chosen))
-			continue;
-		/* The choice may be outside the file: that of time() is in the vDSO. */
-		if (!elf_file_code_section(ifuncs->elf, chosen - ifuncs->bias))
-			continue;
-		*ret_address = chosen - ifuncs->bias;
-		return true;
-	}
-	return false;
+	if (pread(memory->fd, &chosen, sizeof(chosen), (off_t)(slot + memory->bias)) !=
+	    sizeof(chosen))
+		return false;
+	*ret_address = chosen - memory->bias;
+	return true;
 }

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The implementations that IFUNC resolvers chose (memcpy, strlen). The choice depends on the CPU
- * only, so it is the same in all processes: it is read from the memory of one that maps the file,
- * at the places where the file's relocations (R_*_IRELATIVE) had the dynamic linker write it. No
- * resolver is run.
+ * What the resolvers of IFUNCs chose: read from the memory of a process that maps the file, at the
+ * slots that elf/ifunc_slots.h finds. No resolver is run.
+ *
+ * A process can write what it likes to its memory, so only two kinds are asked: those of root, and
+ * the one that the user wants to measure, in which alone the probe is then set. What they say is
+ * still to be checked: a probe inside an instruction would break the program.
  */
 #ifndef STACKTALLY_TRIGGER_IFUNC_H
 #define STACKTALLY_TRIGGER_IFUNC_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "elf/elf_file.h"
+#include "base/own.h"
 
-struct ifuncs;
-
-/*
- * Finds the relocations of the file and a process that maps it. `elf` is borrowed; `fd` is its
- * descriptor. 0; -ENOENT when there is no such relocation or process; -ENOMEM.
- */
-int ifuncs_new(const struct elf_file *elf, int fd, struct ifuncs **ret_ifuncs);
-void ifuncs_free(struct ifuncs *ifuncs);
+struct ifunc_memory;
 
 /*
- * The choice of the resolver at `resolver`, both as addresses of the file. False: not known, or in
- * another file.
+ * Finds a process that maps the file from its first byte on, which the file has at the address
+ * `first`: the process `pid` if that is not 0, else one of root. 0; -ENOENT; or -ENOMEM.
  */
-bool ifuncs_choice(const struct ifuncs *ifuncs, uint64_t resolver, uint64_t *ret_address);
+int ifunc_memory_open(int fd, pid_t pid, uint64_t first, struct ifunc_memory **ret_memory);
+void ifunc_memory_close(struct ifunc_memory *memory);
+DEFINE_OWN(struct ifunc_memory, ifunc_memory_close)
+
+/* The choice in a slot, both as addresses of the file; the choice may be outside of it. */
+bool ifunc_memory_choice(const struct ifunc_memory *memory, uint64_t slot, uint64_t *ret_address);
 
 #endif

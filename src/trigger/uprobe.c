@@ -103,16 +103,22 @@ static int make_sites(struct library *library, struct functions *functions,
 }
 
 /* Makes a trigger of the file's functions that match; without a match, the file stays open. */
-static int try_file(const struct spec *spec, const struct matcher *matcher, struct library *library,
-		    struct probes **ret_probes, struct error *err)
+static int try_file(const struct spec *spec, pid_t pid, const struct matcher *matcher,
+		    struct library *library, struct probes **ret_probes, struct error *err)
 {
 	own(functions_clear) struct functions functions = { 0 };
 	struct nearest nearest;
 	int r;
 
 	nearest_init(&nearest, spec->regexp ? "" : spec->name);
-	r = functions_read(library->fd, library->path, matcher, strstr(spec->name, "::") != NULL,
-			   &nearest, &functions, err);
+	r = functions_read(&(struct functions_request){ .fd = library->fd,
+							.path = library->path,
+							.matcher = matcher,
+							.cplusplus =
+								strstr(spec->name, "::") != NULL,
+							.pid = pid,
+							.nearest = &nearest },
+			   &functions, err);
 	if (r < 0)
 		return r;
 	if (functions.n == 0)
@@ -132,9 +138,9 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 		return r;
 	r = library_find(spec->library, pid, &library, err);
 	if (r == 0)
-		r = try_file(spec, matcher, &library, ret_probes, err);
+		r = try_file(spec, pid, matcher, &library, ret_probes, err);
 	if (r == -ENOENT && moved_to && library_find(moved_to, pid, &moved, NULL) == 0) {
-		r = try_file(spec, matcher, &moved, ret_probes, &moved_err);
+		r = try_file(spec, pid, matcher, &moved, ret_probes, &moved_err);
 		if (r < 0 && err)
 			*err = moved_err;
 	}

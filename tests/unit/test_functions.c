@@ -57,7 +57,12 @@ static int read_functions(const char *file, const char *pattern, struct function
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(matcher_new(pattern, false, &matcher, &err), 0);
-	rc = functions_read(fd, path, matcher, strstr(pattern, "::") != NULL, nearest,
+	rc = functions_read(&(struct functions_request){ .fd = fd,
+							 .path = path,
+							 .matcher = matcher,
+							 .cplusplus = strstr(pattern, "::") != NULL,
+							 .pid = getpid(),
+							 .nearest = nearest },
 			    ret_functions, &err);
 	matcher_free(matcher);
 	close(fd);

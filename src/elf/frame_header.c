@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "elf/frame_header.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/partition.h"
+
+/* DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4, DW_EH_PE_datarel | DW_EH_PE_sdata4 */
+#define FRAME_POINTER_ENCODING 0x1b
+#define COUNT_ENCODING	       0x03
+#define TABLE_ENCODING	       0x3b
+
+struct header {
+	uint8_t version, frame_pointer_encoding, count_encoding, table_encoding;
+	int32_t frame_pointer;
+	uint32_t count;
+};
+
+/* Both relative to the address of the header. */
+struct entry {
+	int32_t begin, fde;
+};
+
+static uint64_t begin_of(const struct elf_file *elf, const struct elf_segment *segment, uint64_t i)
+{
+	struct entry entry;
+	uint64_t at = sizeof(struct header) + i * sizeof(entry);
+
+	if (elf_file_read(elf, segment->offset + at, &entry, sizeof(entry)))
+		return UINT64_MAX;
+	return segment->address + (uint64_t)(int64_t)entry.begin;
+}
+
+bool frame_header_begins_at(const struct elf_file *elf, uint64_t address)
+{
+	const struct elf_segment *segment = NULL;
+	struct header header;
+	uint64_t n, found;
+
+	for (uint32_t i = 0; i < elf->n_segments && !segment; i++)
+		segment = elf->segments[i].type == PT_GNU_EH_FRAME ? &elf->segments[i] : NULL;
+	if (!segment || segment->file_size < sizeof(header) ||
+	    elf_file_read(elf, segment->offset, &header, sizeof(header)) || header.version != 1 ||
+	    header.frame_pointer_encoding != FRAME_POINTER_ENCODING ||
+	    header.count_encoding != COUNT_ENCODING || header.table_encoding != TABLE_ENCODING)
+		return false;
+	n = (segment->file_size - sizeof(header)) / sizeof(struct entry);
+	n = header.count < n ? header.count : n;
+	found = partition_point(i, n, begin_of(elf, segment, i) < address);
+	return found < n && begin_of(elf, segment, found) == address;
+}
