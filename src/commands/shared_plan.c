@@ -13,9 +13,9 @@
 /* One output for each -o, with its --format; stdout if there is no -o. */
 static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)
 {
-	/* --tui has shown it: print no text report unless one is asked for. */
-	bool shown =
-		options->tui && !options->formats.n && !options->folded && isatty(STDOUT_FILENO);
+	/* --tui or --live has shown it: a terminal gets no report unless one is asked for. */
+	bool asked = options->formats.n || options->folded || options->interval > 0;
+	bool shown = (options->tui || options->live) && !asked && isatty(STDOUT_FILENO);
 	uint32_t n = options->outputs.n ? options->outputs.n : shown ? 0 : 1;
 	struct plan_output *outputs = calloc(n + 1, sizeof(*outputs));
 
