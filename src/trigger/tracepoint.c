@@ -226,7 +226,7 @@ static int walk_all(struct walk *walk, struct error *err)
 	fd = events < 0 ? -1 : openat(events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
-		r = refused(err, -errno, "cannot open the events of tracefs");
+		r = refused_file(err, -errno, "cannot open the events of tracefs");
 		if (fd >= 0)
 			close(fd);
 		return r;
