@@ -29,9 +29,11 @@ static int plan_and_start(const struct command *command, const struct command_li
 	request->meta.command = command->line->program;
 	status = command->complete(invocation);
 	shared_plan_meta(&invocation->plan, &invocation->texts, &request->meta);
-	if (!status)
+	if (!status) {
+		shared_plan_notes(shared, &invocation->plan, request->report.verbose_address);
 		status =
 			shared->from ? run_from(request, shared->from) : command->start(invocation);
+	}
 	shared_plan_clear(&invocation->plan);
 	return status;
 }

@@ -56,9 +56,18 @@ static int complete(struct invocation *invocation)
 	return 0;
 }
 
+static bool has_zero(const struct id_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->ids[i] == 0)
+			return true;
+	return false;
+}
+
 static int start(const struct invocation *invocation)
 {
 	const struct profile_options *options = invocation->options;
+	const struct plan_filter *filter = &invocation->plan.filter;
 	const struct clock_options clock = {
 		.event = options->event,
 		.prefer_clock = options->include_idle,
@@ -68,6 +77,8 @@ static int start(const struct invocation *invocation)
 	struct trigger *trigger = NULL;
 	struct error err = { 0 };
 
+	if (!filter->include_idle && (has_zero(&filter->tgids) || has_zero(&filter->tids)))
+		message_note("the idle tasks have the id 0, and are left out without -I");
 	if (clock_trigger_new(&clock, &trigger, &err) < 0)
 		return message_error(invocation->request.program, &err);
 	return run(&invocation->request, trigger);

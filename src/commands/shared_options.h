@@ -186,7 +186,8 @@ struct shared_options {
 	  .metavar = "ADDR:PORT",                                                                  \
 	  .help = "serve a page with a moving flame graph while measuring, and print its "         \
 		  "address on stderr (default: for this machine only, at any free "                \
-		  "port)" },                                                                       \
+		  "port); on a terminal, no report follows unless -f, --format, -o or -i "         \
+		  "asks for it" },                                                                 \
 		{ .section = SECTION_OUTPUT,                                                       \
 		  .name = "tui",                                                                   \
 		  .kind = OPTION_FLAG,                                                             \

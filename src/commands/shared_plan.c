@@ -8,12 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/message.h"
+
 /* One output for each -o, with its --format; stdout if there is no -o. */
 static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)
 {
-	/* --tui has shown it: print no text report unless one is asked for. */
-	bool shown =
-		options->tui && !options->formats.n && !options->folded && isatty(STDOUT_FILENO);
+	/* --tui or --live has shown it: a terminal gets no report unless one is asked for. */
+	bool asked = options->formats.n || options->folded || options->interval > 0;
+	bool shown = (options->tui || options->live) && !asked && isatty(STDOUT_FILENO);
 	uint32_t n = options->outputs.n ? options->outputs.n : shown ? 0 : 1;
 	struct plan_output *outputs = calloc(n + 1, sizeof(*outputs));
 
@@ -53,6 +55,43 @@ static int plan_display(const struct shared_options *options, struct plan *plan,
 			 options->interval <= 0 && isatty(STDERR_FILENO);
 	plan->tick = plan->tui || plan->progress || plan->live ? 1 : 0;
 	return 0;
+}
+
+static bool is_folded(const struct plan_output *output)
+{
+	const struct writer *writer = output->format ? writer_by_name(output->format)
+				      : output->path ? writer_by_path(output->path)
+						     : NULL;
+
+	return writer == &folded_writer;
+}
+
+/* -f is the format of stdout; each file has that of its name. */
+static int check_folded(const struct shared_options *options, const struct plan *plan,
+			struct error *err)
+{
+	for (uint32_t i = 0; i < plan->n_outputs; i++)
+		if (is_folded(&plan->outputs[i]))
+			return 0;
+	if (!options->folded || !plan->n_outputs)
+		return 0;
+	return error_usage(err,
+			   "argument -f/--folded: no output is folded: %s has a format of its own "
+			   "(use -o FILE.folded, or -o - for stdout as well)",
+			   plan->outputs[0].path ? plan->outputs[0].path : "standard output");
+}
+
+void shared_plan_notes(const struct shared_options *options, const struct plan *plan, bool columns)
+{
+	for (uint32_t i = 0; i < plan->n_outputs; i++)
+		if (!is_folded(&plan->outputs[i]))
+			return;
+	/* As in bcc. */
+	if (plan->n_outputs && (options->address || options->offset || columns))
+		message_note("folded stacks have neither addresses nor offsets: %s has no effect",
+			     options->address  ? "-A"
+			     : options->offset ? "-s"
+					       : "-v");
 }
 
 static int plan_unwind(const char *how, enum plan_unwind *ret_unwind, struct error *err)
@@ -156,6 +195,8 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		return r;
 	plan_depth((uint32_t)options->max_depth, &plan);
 	r = plan_outputs(options, &plan, err);
+	if (r == 0)
+		r = check_folded(options, &plan, err);
 	if (r == 0)
 		r = plan_display(options, &plan, err);
 	if (r < 0) {

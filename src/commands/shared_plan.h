@@ -21,6 +21,12 @@ void shared_plan_clear(struct plan *plan);
 /* argv quoted for a shell, allocated; NULL when out of memory. */
 char *shared_command_line(int argc, char *const *argv);
 
+/*
+ * Notes on stderr about options that change nothing. `columns`: an option of the command's own asks
+ * for columns of addresses.
+ */
+void shared_plan_notes(const struct shared_options *options, const struct plan *plan, bool columns);
+
 /* The facts of a measurement that both commands know alike. The texts are borrowed. */
 struct shared_texts {
 	char scope[256], filter[700];

@@ -140,7 +140,7 @@ static int write_report(const struct model *model, const struct writer *writer,
 		.head = { .title = true },
 	};
 
-	return report_write(writer, &report, out, NULL);
+	return report_write(writer, &report, out, NULL, NULL);
 }
 
 int save_range(struct model *model, const struct writer *writer, uint64_t from, uint64_t to,

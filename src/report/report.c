@@ -52,7 +52,7 @@ static int build_all(const struct report *report, uint32_t view, struct profile 
 }
 
 int report_write(const struct writer *writer, const struct report *report, FILE *out,
-		 struct error *err)
+		 uint32_t *ret_shown, struct error *err)
 {
 	own(profile_clear) struct profile profile = { 0 }, base = { 0 };
 	struct report filled = *report;
@@ -63,6 +63,8 @@ int report_write(const struct writer *writer, const struct report *report, FILE 
 		if (r < 0)
 			return error_set(err, r, "cannot build the report: %s", strerror(-r));
 		filled.profile = &profile;
+		if (ret_shown)
+			*ret_shown = profile.n_entries;
 	}
 	write_head(writer, report, out);
 	return writer->write(&filled, out, err);

@@ -43,11 +43,12 @@ struct report {
 };
 
 /*
- * Builds the profile that the writer wants and writes head and report to `out`. 0 or a negative
+ * Builds the profile that the writer wants and writes head and report to `out`. *ret_shown, which
+ * may be NULL, is the number of stacks in it; untouched if the writer shows none. 0 or a negative
  * errno with `err` set; write errors may also show up only in ferror(out), so check that too.
  */
 int report_write(const struct writer *writer, const struct report *report, FILE *out,
-		 struct error *err);
+		 uint32_t *ret_shown, struct error *err);
 
 /*
  * For writers to return: `r` is 0, or what their formatting failed with. A failed write (-EIO) is

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "view/caption.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 
@@ -76,14 +77,16 @@ static int add_filter(const struct selection *selection, struct part *part)
 
 static int add_title(const struct selection *selection, struct part *part)
 {
-	own(own_free) char *text = describe(selection);
 	const char *title = part->meta.title;
+	own(own_free) char *text = describe(selection), *first = title ? strdup(title) : NULL;
 
-	if (!text)
-		return -ENOMEM;
-	if (!title || !*text)
+	if (!title)
 		return 0;
-	if (asprintf(&part->title, "%s Of these: %s.", title, text + strlen(", ")) < 0) {
+	if (!text || !first)
+		return -ENOMEM;
+	caption_end_title(first);
+	if (asprintf(&part->title, "%s%s%s%s", first, *text ? " Of these: " : "",
+		     *text ? text + strlen(", ") : "", *text ? "." : "") < 0) {
 		part->title = NULL;
 		return -ENOMEM;
 	}
@@ -100,16 +103,15 @@ int part_make(const struct selection *selection, const struct measurement *measu
 	*part = (struct part){ .meta = *measurement->meta };
 	part->measurement =
 		(struct measurement){ &part->meta, measurement->tally, measurement->names };
-	if (selection_is_all(selection))
-		return 0;
+	r = add_title(selection, part);
+	if (r < 0 || selection_is_all(selection))
+		return r;
 	if (tally_new(0, 0, &part->tally) < 0 || names_new(&part->names) < 0)
 		return -ENOMEM;
 	r = selection_make(selection, measurement->tally, measurement->names, part->tally,
 			   part->names);
 	if (r == 0)
 		r = add_filter(selection, part);
-	if (r == 0)
-		r = add_title(selection, part);
 	part->measurement.tally = part->tally;
 	part->measurement.names = part->names;
 	part->meta.user &= !selection->no_user;

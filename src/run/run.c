@@ -20,6 +20,7 @@
 #include "run/watch.h"
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
+#include "view/caption.h"
 
 /* Allocations of this many bytes are mapped; glibc's own threshold grows up to 32 MB. */
 #define MMAP_THRESHOLD (128 << 10)
@@ -136,8 +137,9 @@ static int update(struct run_state *state, struct session *session, struct symbo
 	if (state->watch)
 		return watch_is_due(state->watch) ? name_all(state, session, symbolizer, err) : 0;
 	if (state->report.request->plan->progress)
-		message_progress("%.0f s, %" PRIu64 " samples, %" PRIu64 " lost",
+		message_progress("%.0f s, %" PRIu64 " %s, %" PRIu64 " lost",
 				 (double)session_duration(session) / 1e9, tally_total(state->tally),
+				 caption_unit_of(&state->report.meta),
 				 losses->lost_ring + losses->lost_counts + losses->lost_nested);
 	return 0;
 }
@@ -185,12 +187,12 @@ static int report(struct run_state *state, struct session *session, struct symbo
 	r = run_report_write(&state->report, err);
 	if (r < 0)
 		return r;
+	if (event != SESSION_INTERVAL)
+		return 0;
 	tally_clear(state->tally);
-	if (event == SESSION_INTERVAL) {
-		r = forget(state, session, symbolizer, err);
-		if (r < 0)
-			return r;
-	}
+	r = forget(state, session, symbolizer, err);
+	if (r < 0)
+		return r;
 	state->report.meta.start_time_ns += state->report.meta.duration_ns;
 	state->reported_ns += state->report.meta.duration_ns;
 	return 0;
@@ -233,7 +235,9 @@ static int announce(struct run_state *state, const struct trigger *trigger, char
 	r = run_report_compare(&state->report, err);
 	if (r < 0)
 		return r;
-	return state->watch ? 0 : run_report_announce(&state->report, err);
+	r = state->watch ? 0 : run_report_announce(&state->report, err);
+	caption_end_title(title);
+	return r;
 }
 
 static int begin_display(struct run_state *state, struct session *session, struct error *err)
@@ -353,7 +357,9 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		return r;
 	if (session_warning(session))
 		message_line("%s", session_warning(session));
+	state->report.others = session_others(session);
 	r = start_and_measure(state, trigger, session, symbolizer, err);
+	state->report.others = NULL;
 	run_notes_of_unwinding(session);
 	run_notes_of_images(images);
 	if (r < 0)

@@ -12,6 +12,7 @@
 #include "run/run_live.h"
 #include "run/run_report.h"
 #include "run/watch.h"
+#include "tally/comms.h"
 
 /* Where --from reports from, and what is asked of it. */
 struct asking {
@@ -155,7 +156,7 @@ static int show_and_report(struct run_report *report, const struct measurement *
 }
 
 static int report_part(const struct run_request *request, const struct part *part,
-		       struct error *err)
+		       const struct comms *others, struct error *err)
 {
 	const struct profile_meta *meta = &part->meta;
 	struct run_request shown = *request;
@@ -164,6 +165,7 @@ static int report_part(const struct run_request *request, const struct part *par
 		.meta = *meta,
 		.tally = part->measurement.tally,
 		.names = part->measurement.names,
+		.others = others,
 		.saved = true,
 		.began = (time_t)(meta->start_time_ns / NS_PER_SECOND),
 		.ended = (time_t)((meta->start_time_ns + meta->duration_ns) / NS_PER_SECOND),
@@ -177,17 +179,32 @@ static int report_part(const struct run_request *request, const struct part *par
 	return r;
 }
 
+/* What --name leaves out. */
+static int count_others(const struct asking *asking, struct comms *others)
+{
+	const char *name = asking->request->plan->filter.name;
+	const struct tally *tally = asking->of->tally;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && name && i < tally_n_entries(tally); i++)
+		r = comms_add(others, tally_entries(tally)[i].comm, tally_entries(tally)[i].count);
+	return r < 0 ? error_set(asking->err, r, "out of memory") : 0;
+}
+
 static int report_file(const struct run_request *request, const char *path, struct error *err)
 {
 	own(loaded_clear) struct loaded loaded = { 0 };
 	own(part_clear) struct part part = { 0 };
+	own(comms_clear) struct comms others = { 0 };
 	struct asking asking = { request, path, &loaded.measurement, err };
 	int r = loaded_load(path, &loaded, err);
 
 	if (r < 0)
 		return r;
 	r = make_part(&asking, &part);
-	return r < 0 ? r : report_part(request, &part, err);
+	if (r == 0)
+		r = count_others(&asking, &others);
+	return r < 0 ? r : report_part(request, &part, &others, err);
 }
 
 int run_from(const struct run_request *request, const char *path)

@@ -6,6 +6,9 @@
 
 #include "cli/message.h"
 #include "session/unwinder.h"
+#include "tally/comms.h"
+#include "view/advice.h"
+#include "view/caption.h"
 #include "view/summary.h"
 #include "view/warnings.h"
 
@@ -63,6 +66,33 @@ static void tell_losses(const struct tally_losses *losses)
 				losses->lost_nested, throttled);
 }
 
+static int advise(const struct run_report *report)
+{
+	struct advice advice;
+	int r = advice_of(report->tally, report->names, &advice);
+
+	if (r < 0)
+		return r;
+	if (*advice.callers)
+		message_note("%s", advice.callers);
+	if (*advice.names)
+		message_note("%s", advice.names);
+	return 0;
+}
+
+/* --name is of threads: a program may name them otherwise, or not at all. */
+static void name_others(const struct run_report *report)
+{
+	const char *name = report->request->plan->filter.name;
+	char others[200];
+
+	if (!name || !report->others)
+		return;
+	comms_describe(report->others, others, sizeof(others));
+	if (*others)
+		message_note("no thread named %s was seen; seen most: %s", name, others);
+}
+
 int run_notes_of_report(const struct run_report *report, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
@@ -74,9 +104,16 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	warn(report, summary.missed_sides);
 	tell_losses(losses);
 	tell_ends(&summary.ends);
-	message_note("%" PRIu64 " samples, %u stacks, %" PRIu64 " lost", summary.total,
-		     summary.n_stacks, lost_of(losses));
-	return 0;
+	/* As many stacks as are shown: some that differ print alike. */
+	message_note("%" PRIu64 " %s, %u stacks, %" PRIu64 " lost", summary.total,
+		     caption_unit_of(&report->meta),
+		     report->shown ? report->shown : summary.n_stacks, lost_of(losses));
+	if (report->reported)
+		return 0; /* told with the first report */
+	if (summary.total == 0)
+		name_others(report);
+	r = advise(report);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
 void run_notes_of_tables(const struct session *session, struct profile_unwinding *ret_unwinding)

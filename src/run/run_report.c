@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/run_report.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "base/own.h"
 #include "run/compared.h"
+#include "run/rescue.h"
 #include "run/run_notes.h"
 
 /* Like is compared with like: of the base, what has the comm and the cgroup that are measured. */
@@ -89,27 +93,57 @@ static int write_one(struct run_report *report, struct output *output, struct er
 		.options = &report->request->report,
 		.head = head_of(report, output),
 	};
+	uint32_t shown = 0;
 	int r = output_begin(output, err);
 
 	if (r < 0)
 		return r;
-	r = report_write(output->writer, &written, output->stream, err);
+	r = report_write(output->writer, &written, output->stream, &shown, err);
+	if (shown && (!report->shown || !output->path))
+		report->shown = shown;
 	return r < 0 ? r : output_flush(output, err);
+}
+
+/* A report could not be written: completes the others, and keeps what was measured. */
+static void save_what_is_left(struct run_report *report, const bool *failed)
+{
+	const struct measurement measurement = { &report->meta, report->tally, report->names };
+	bool kept = report->saved || tally_n_entries(report->tally) == 0;
+
+	for (uint32_t i = 0; i < report->outputs.n; i++) {
+		struct output *output = &report->outputs.list[i];
+		bool complete = !failed[i] && output_finish(output, NULL) == 0;
+
+		kept |= complete && output->path && output->writer == &recording_writer;
+	}
+	if (!kept)
+		rescue(&measurement);
 }
 
 int run_report_write(struct run_report *report, struct error *err)
 {
-	for (uint32_t i = 0; i < report->outputs.n; i++) {
-		int r = write_one(report, &report->outputs.list[i], err);
+	own(own_free) bool *failed = calloc(report->outputs.n + 1, sizeof(*failed));
+	int first = 0, r;
 
-		if (r < 0)
-			return r;
+	if (!failed)
+		return error_set(err, -ENOMEM, "out of memory");
+	report->shown = 0;
+	for (uint32_t i = 0; i < report->outputs.n; i++) {
+		r = write_one(report, &report->outputs.list[i], first ? NULL : err);
+		failed[i] = r < 0;
+		first = first ? first : r;
 	}
+	/* Nobody wants a report any more that goes into a closed pipe. */
+	if (first < 0 && first != -EPIPE)
+		save_what_is_left(report, failed);
+	if (first < 0)
+		return first;
+	r = run_notes_of_report(report, err);
 	report->reported = true;
-	return run_notes_of_report(report, err);
+	return r;
 }
 
-int run_report_finish(struct run_report *report, struct error *err)
+static int finish_all(struct run_report *report, struct error *err)
 {
 	for (uint32_t i = 0; i < report->outputs.n; i++) {
 		struct output *output = &report->outputs.list[i];
@@ -122,4 +156,14 @@ int run_report_finish(struct run_report *report, struct error *err)
 			return r;
 	}
 	return 0;
+}
+
+int run_report_finish(struct run_report *report, struct error *err)
+{
+	const struct measurement measurement = { &report->meta, report->tally, report->names };
+	int r = finish_all(report, err);
+
+	if (r < 0 && r != -EPIPE && !report->saved && tally_n_entries(report->tally) > 0)
+		rescue(&measurement);
+	return r;
 }

@@ -391,6 +391,8 @@ int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_
 		const struct counted_stack *counted = &stacks->items[i];
 		int r = counted->count && counted->wanted ? add_entry(stacks, tally, counted) : 0;
 
+		if (!counted->wanted && stacks->options.others)
+			r = comms_add(stacks->options.others, counted->comm, counted->count);
 		if (r < 0)
 			return r;
 		count += counted->count;

@@ -12,6 +12,7 @@
 
 #include "bpf/wire.h"
 #include "process/images.h"
+#include "tally/comms.h"
 #include "tally/tally.h"
 
 struct epoch_stacks;
@@ -20,6 +21,7 @@ struct tracepoint_frames;
 struct epoch_stacks_options {
 	struct images *images; /* borrowed */
 	const char *name;      /* comms must match this wildcard; NULL: any; borrowed */
+	struct comms *others;  /* counts the comms that do not match; borrowed; may be NULL */
 	__u64 seed[2];	       /* of the stack hash */
 	/*
 	 * With it, kernel stacks lose these frames when they enter the tally, and then what is

@@ -213,6 +213,11 @@ uint64_t session_events(const struct session *session)
 	return kernel_side_counters(&session->side, &now) < 0 ? 0 : now.events;
 }
 
+const struct comms *session_others(const struct session *session)
+{
+	return &session->others;
+}
+
 bool session_unwinding(const struct session *session, struct unwinder_stats *ret_stats)
 {
 	if (!session->unwinder)

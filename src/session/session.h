@@ -75,6 +75,10 @@ int session_forget(struct session *session, struct tally *tally, struct error *e
  */
 uint64_t session_events(const struct session *session);
 
+/* The threads that --name left out so far. Valid until session_close(). */
+struct comms;
+const struct comms *session_others(const struct session *session);
+
 /* Statistics of unwinding (session/unwinder.h); false without unwinding tables. */
 struct unwinder_stats;
 bool session_unwinding(const struct session *session, struct unwinder_stats *ret_stats);

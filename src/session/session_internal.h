@@ -29,6 +29,7 @@ struct session {
 	struct kernel_side side;
 	struct tracepoint_frames *tracepoint_frames; /* NULL: the trigger's stacks have none */
 	struct epoch_stacks *stacks[WIRE_EPOCHS];
+	struct comms others; /* that --name left out */
 	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */
 	struct unwinder *unwinder; /* NULL without unwinding tables */

@@ -112,6 +112,7 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 	struct epoch_stacks_options options = {
 		.images = session->images,
 		.name = session->plan->filter.name,
+		.others = &session->others,
 		.kernel_depth = session->plan->kernel_depth,
 	};
 	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
@@ -287,6 +288,7 @@ uint32_t session_close(struct session *session)
 	unwinder_close(session->unwinder);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		epoch_stacks_free(session->stacks[i]);
+	comms_clear(&session->others);
 	tracepoint_frames_free(session->tracepoint_frames);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);

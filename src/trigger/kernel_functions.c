@@ -254,7 +254,7 @@ void kernel_functions_clear(struct kernel_functions *functions)
 static int no_list(int code, struct error *err)
 {
 	if (have_kprobe())
-		return refused(err, code, "cannot open available_filter_functions of tracefs");
+		return refused_file(err, code, "cannot open available_filter_functions of tracefs");
 	return error_privilege(err, code,
 			       "kernel functions cannot be traced: this kernel has no kprobes "
 			       "(CONFIG_KPROBES), and its list of functions for fentry cannot be "
@@ -273,7 +273,7 @@ int kernel_functions_find(const struct matcher *matcher, bool exact, struct near
 		return tracefs;
 	kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	if (kallsyms < 0)
-		return refused(err, -errno, "cannot open /proc/kallsyms");
+		return refused_file(err, -errno, "cannot open /proc/kallsyms");
 	addresses = openat(tracefs, "available_filter_functions_addrs", O_RDONLY | O_CLOEXEC);
 	if (addresses < 0)
 		traceable = openat(tracefs, "available_filter_functions", O_RDONLY | O_CLOEXEC);

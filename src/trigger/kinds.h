@@ -28,8 +28,10 @@ struct spec;
 	KIND(usdt)
 
 struct trigger_kind {
-	char type;	     /* the first part of its patterns */
-	bool takes_library;  /* a library or executable follows */
+	char type;	    /* the first part of its patterns */
+	bool takes_library; /* a library or executable follows */
+	const char *form;   /* of its patterns, for messages: "tracepoints are t:CATEGORY:EVENT"; or
+			       NULL */
 	bool takes_provider; /* then, or in its place, a provider or category, which may be left out
 			      */
 	/*
@@ -38,6 +40,9 @@ struct trigger_kind {
 	 */
 	int (*make)(const struct spec *spec, pid_t pid, struct probes **ret_probes,
 		    struct error *err);
+	/* Fills in a pattern for an event of which only the name was given; false: none. Or NULL.
+	 */
+	bool (*complete)(const struct spec *spec, char *ret_pattern, size_t size);
 };
 
 #define TRIGGER_KIND_DECLARE(name) extern const struct trigger_kind name##_kind;

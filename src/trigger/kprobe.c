@@ -217,4 +217,8 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 	return 0;
 }
 
-const struct trigger_kind kprobe_kind = { .type = 'p', .make = make };
+const struct trigger_kind kprobe_kind = {
+	.type = 'p',
+	.form = "functions are p:LIBRARY:FUNCTION or p::FUNCTION",
+	.make = make,
+};

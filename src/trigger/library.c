@@ -283,8 +283,11 @@ int library_find(const char *name, pid_t pid, struct library *ret_library, struc
 		r = name[0] ? search(&scope, name, ret_library) : -ENOENT;
 		return r == 0 ? 0 : error_set(err, r, "unable to find library %.500s", name);
 	}
-	/* A relative path is relative to our working directory, not to that of the process. */
-	if (name[0] != '/')
+	/*
+	 * A relative path is relative to our working directory, not to that of the process. Its
+	 * /proc may be that of a container, where ids are of other processes.
+	 */
+	if (name[0] != '/' || strncmp(name, "/proc/", strlen("/proc/")) == 0)
 		scope.root = AT_FDCWD;
 	r = try_path(&scope, name, ret_library);
 	if (r == 0)

@@ -106,8 +106,12 @@ void nearest_describe(const struct nearest *nearest, char *buffer, size_t size)
 
 	buffer[0] = '\0';
 	for (uint32_t i = 0; i < nearest->n; i++) {
-		int n = snprintf(buffer + used, size - used, "%s%s", i == 0 ? "; near it: " : ", ",
-				 nearest->found[i].name);
+		bool last = i + 1 == nearest->n;
+		int n = snprintf(buffer + used, size - used, "%s%s%s",
+				 i == 0 ? "; did you mean "
+				 : last ? " or "
+					: ", ",
+				 nearest->found[i].name, last ? "?" : "");
 
 		if (n < 0 || (size_t)n >= size - used) {
 			buffer[used] = '\0';

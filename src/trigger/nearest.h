@@ -25,7 +25,7 @@ void nearest_init(struct nearest *nearest, const char *pattern);
 /* Considers a name. */
 void nearest_add(struct nearest *nearest, const char *name);
 
-/* Fills the buffer with "; near it: a, b, c", or "" when no name is similar. */
+/* Fills the buffer with "; did you mean a, b or c?", or "" when no name is similar. */
 void nearest_describe(const struct nearest *nearest, char *buffer, size_t size);
 
 #endif

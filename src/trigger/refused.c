@@ -9,24 +9,18 @@
 
 #include "kernel/lockdown.h"
 
-int refused(struct error *err, int code, const char *format, ...)
+static int explain(struct error *err, int code, const char *what, const char *privilege)
 {
-	char what[400], mode[LOCKDOWN_MODE_SIZE];
-	va_list args;
+	char mode[LOCKDOWN_MODE_SIZE];
 
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
 	switch (code) {
 	case -EPERM:
 	case -EACCES:
 		if (geteuid() == 0 && lockdown_mode(mode))
 			return error_privilege(err, code, "%s: kernel lockdown (%s) forbids it",
 					       what, mode);
-		return error_privilege(err, code,
-				       "%s: %s; it takes root, or CAP_BPF, CAP_PERFMON and (for "
-				       "user functions and tracefs) CAP_SYS_ADMIN",
-				       what, strerror(-code));
+		return error_privilege(err, code, "%s: %s; it takes root, or %s", what,
+				       strerror(-code), privilege);
 	case -EMFILE:
 		return error_set(err, code, "%s: %s; raise the limit (ulimit -n) or match fewer",
 				 what, strerror(-code));
@@ -38,4 +32,28 @@ int refused(struct error *err, int code, const char *format, ...)
 	default:
 		return error_set(err, code, "%s: %s", what, strerror(-code));
 	}
+}
+
+int refused(struct error *err, int code, const char *format, ...)
+{
+	char what[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	return explain(err, code, what,
+		       "CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN where kernel.perf_event_paranoid is "
+		       "above 2)");
+}
+
+int refused_file(struct error *err, int code, const char *format, ...)
+{
+	char what[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	return explain(err, code, what, "CAP_DAC_READ_SEARCH");
 }

@@ -17,5 +17,8 @@
  */
 int refused(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same for reading a file that only root may read, such as those of tracefs. */
+int refused_file(struct error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

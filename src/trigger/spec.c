@@ -215,6 +215,22 @@ void spec_clear(struct spec *spec)
 	*spec = (struct spec){ 0 };
 }
 
+/* "t:sched_switch", where no library has that name. */
+static bool is_type_alone(const struct spec *spec)
+{
+	return spec->library && spec->library[0] && !spec->library[1] && is_type(spec->library[0]);
+}
+
+static int explain_form(const char *text, const struct spec *spec, struct error *err)
+{
+	const struct trigger_kind *kind = find_kind(spec->library[0], true);
+	char pattern[400] = "";
+	bool complete = kind->complete && kind->complete(spec, pattern, sizeof(pattern));
+
+	return error_set(err, -ENOENT, "%.300s: %s%s%s%s", text, kind->form,
+			 complete ? "; did you mean " : "", pattern, complete ? "?" : "");
+}
+
 int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **ret_trigger,
 		     struct error *err)
 {
@@ -226,6 +242,8 @@ int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **
 	if (r < 0)
 		return r;
 	r = spec.kind->make(&spec, pid, &probes, err);
+	if (r == -ENOENT && is_type_alone(&spec) && find_kind(spec.library[0], true)->form)
+		return explain_form(text, &spec, err);
 	if (r < 0)
 		return r;
 	snprintf(probes->trigger.event, sizeof(probes->trigger.event), "%s", text);

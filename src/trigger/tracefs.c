@@ -55,7 +55,14 @@ static int open_place(const struct place *place, struct error *err)
 	if (r >= 0)
 		return r;
 	if (code != -ENOENT)
-		return refused(err, code, "cannot read %s at %s", place->type, place->paths[0]);
+		return refused_file(err, code, "cannot read %s at %s", place->type,
+				    place->paths[0]);
+	if (r == -EPERM || r == -EACCES)
+		return error_privilege(
+			err, r,
+			"%s is not mounted: mount it as root (mount -t %s nodev %s); "
+			"to read it then takes root or CAP_DAC_READ_SEARCH",
+			place->type, place->type, place->paths[0]);
 	return refused(err, r, "%s is not mounted (mount -t %s nodev %s) and cannot be privately",
 		       place->type, place->type, place->paths[0]);
 }

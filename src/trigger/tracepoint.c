@@ -226,7 +226,7 @@ static int walk_all(struct walk *walk, struct error *err)
 	fd = events < 0 ? -1 : openat(events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
-		r = refused(err, -errno, "cannot open the events of tracefs");
+		r = refused_file(err, -errno, "cannot open the events of tracefs");
 		if (fd >= 0)
 			close(fd);
 		return r;
@@ -281,8 +281,27 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 	return 0;
 }
 
+static bool complete(const struct spec *spec, char *ret_pattern, size_t size)
+{
+	const struct spec any = { .name = spec->name, .regexp = spec->regexp };
+	struct probes *probes = NULL;
+	const struct tracepoints *found;
+
+	if (make(&any, 0, &probes, NULL) < 0)
+		return false;
+	found = (const struct tracepoints *)probes;
+	if (found->n == 1)
+		snprintf(ret_pattern, size, "t:%s", found->events[0].name);
+	else
+		snprintf(ret_pattern, size, "t::%s", spec->name);
+	free_trigger(&probes->trigger);
+	return true;
+}
+
 const struct trigger_kind tracepoint_kind = {
 	.type = 't',
+	.form = "tracepoints are t:CATEGORY:EVENT",
+	.complete = complete,
 	.takes_provider = true,
 	.make = make,
 };

@@ -150,4 +150,9 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 	return 0;
 }
 
-const struct trigger_kind uprobe_kind = { .type = 'p', .takes_library = true, .make = make };
+const struct trigger_kind uprobe_kind = {
+	.type = 'p',
+	.form = "functions are p:LIBRARY:FUNCTION or p::FUNCTION",
+	.takes_library = true,
+	.make = make,
+};

@@ -224,6 +224,7 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 
 const struct trigger_kind usdt_kind = {
 	.type = 'u',
+	.form = "USDT probes are u:LIBRARY:PROBE",
 	.takes_library = true,
 	.takes_provider = true,
 	.make = make,

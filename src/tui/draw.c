@@ -53,8 +53,8 @@ static void draw_head(struct screen *screen, const struct browser *browser,
 		screen_put(screen, 0, right, width, tabs[i],
 			   i == browser->tab ? reversed : SCREEN_PLAIN);
 	}
-	snprintf(line, sizeof(line), "%.0f s  %s samples  %s lost%s%s ", status->seconds,
-		 grouped(status->samples, samples, sizeof(samples)),
+	snprintf(line, sizeof(line), "%.0f s  %s %s  %s lost%s%s ", status->seconds,
+		 grouped(status->samples, samples, sizeof(samples)), status->unit,
 		 grouped(status->lost, lost, sizeof(lost)), status->ended ? "  [ended]" : "",
 		 browser->frozen ? "  [frozen]" : "");
 	width = (uint32_t)strlen(line) + 2;
@@ -62,7 +62,8 @@ static void draw_head(struct screen *screen, const struct browser *browser,
 	screen_put(screen, 0, used, right - used, line, bold);
 }
 
-static void draw_selected(struct screen *screen, const struct browser *browser, uint32_t row)
+static void draw_selected(struct screen *screen, const struct browser *browser, const char *unit,
+			  uint32_t row)
 {
 	const struct flame_tree *tree = browser->tree;
 	const struct flame_node *node = &tree->nodes[browser->selected];
@@ -73,8 +74,8 @@ static void draw_selected(struct screen *screen, const struct browser *browser, 
 	if (browser->zoom)
 		snprintf(zoomed, sizeof(zoomed), " (%.2f%% of the zoom)",
 			 percent(node->total, tree->nodes[browser->zoom].total));
-	snprintf(line, sizeof(line), "%s samples, %.2f%%%s, self %s  ",
-		 grouped(node->total, total, sizeof(total)),
+	snprintf(line, sizeof(line), "%s %s, %.2f%%%s, self %s  ",
+		 grouped(node->total, total, sizeof(total)), unit,
 		 percent(node->total, tree->nodes[0].total), zoomed,
 		 grouped(node->self, self, sizeof(self)));
 	used = screen_put(screen, row, 0, columns, line, bold);
@@ -259,24 +260,25 @@ static void draw_help(struct screen *screen)
 void draw(struct screen *screen, const struct browser *browser, const struct draw_status *status)
 {
 	uint32_t rows = screen_rows(screen);
+	char none[40];
 
+	snprintf(none, sizeof(none), "%s %s%s", browser->tree ? "no" : "waiting for", status->unit,
+		 browser->tree && !status->ended ? " yet" : "");
 	screen_clear(screen);
 	if (browser->help)
 		draw_help(screen);
 	else if (browser->tree && browser->tree->nodes[0].total == 0)
-		screen_put(screen, 2, 2, screen_columns(screen),
-			   status->ended ? "no samples" : "no samples yet", SCREEN_PLAIN);
+		screen_put(screen, 2, 2, screen_columns(screen), none, SCREEN_PLAIN);
 	else if (browser->tree && browser->tab == BROWSER_FLAME)
 		draw_graph(screen, browser);
 	else if (browser->tree)
 		draw_list(screen, browser);
 	else
-		screen_put(screen, 2, 2, screen_columns(screen), "waiting for samples",
-			   SCREEN_PLAIN);
+		screen_put(screen, 2, 2, screen_columns(screen), none, SCREEN_PLAIN);
 	draw_head(screen, browser, status);
 	if (rows < DRAW_OTHER_ROWS + 1)
 		return;
 	if (browser->tree && browser->tab == BROWSER_FLAME && !browser->help)
-		draw_selected(screen, browser, rows - 2);
+		draw_selected(screen, browser, status->unit, rows - 2);
 	draw_foot(screen, browser, rows - 1);
 }

@@ -12,6 +12,7 @@
 /* The measurement, for the first line. `title` is borrowed. */
 struct draw_status {
 	const char *title;
+	const char *unit; /* "samples" */
 	double seconds;
 	uint64_t samples, lost;
 	bool ended;

@@ -36,6 +36,7 @@ struct mailbox {
 struct tui {
 	int terminal, wake, resized;
 	char title[TITLE_SIZE];
+	const char *unit; /* a constant: "samples" */
 	pthread_t thread;
 	bool running;
 	sigset_t before;
@@ -92,6 +93,7 @@ static int show(struct tui *tui)
 {
 	const struct draw_status status = {
 		.title = tui->title,
+		.unit = tui->unit,
 		.seconds = (double)tui->counts.duration_ns / 1e9,
 		.samples = tui->counts.samples,
 		.lost = tui->counts.lost,
@@ -292,7 +294,7 @@ static int make_parts(struct tui *tui)
 	return screen_new(capabilities.colours, capabilities.utf8, &tui->screen);
 }
 
-int tui_open(const char *title, struct tui **ret_tui, struct error *err)
+int tui_open(const char *title, const char *unit, struct tui **ret_tui, struct error *err)
 {
 	own(own_tui_close) struct tui *tui = NULL;
 	int r;
@@ -305,6 +307,7 @@ int tui_open(const char *title, struct tui **ret_tui, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	tui->terminal = tui->wake = tui->resized = -1;
 	snprintf(tui->title, sizeof(tui->title), "%s", title);
+	tui->unit = unit;
 	pthread_mutex_init(&tui->lock, NULL);
 	pthread_cond_init(&tui->quit_changed, NULL);
 	r = make_parts(tui);

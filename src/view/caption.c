@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "view/caption.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "view/facts.h"
 #include "view/markup.h"
 
-static bool is_stackcount(const struct profile *profile)
+const char *caption_unit_of(const struct profile_meta *meta)
 {
-	return profile->meta->command && strcmp(profile->meta->command, "stackcount") == 0;
+	return meta->command && strcmp(meta->command, "stackcount") == 0 ? "events" : "samples";
 }
 
 const char *caption_unit(const struct profile *profile)
 {
-	return is_stackcount(profile) ? "events" : "samples";
+	return caption_unit_of(profile->meta);
 }
 
 void caption_title(struct bytes *bytes, const struct profile *profile)
@@ -78,4 +79,13 @@ void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 		markup_count(bytes, lost);
 		bytes_string(bytes, " lost");
 	}
+}
+
+void caption_end_title(char *title)
+{
+	static const char hint[] = "... Hit Ctrl-C to end.";
+	size_t size = strlen(title), cut = sizeof(hint) - 1;
+
+	if (size >= cut && strcmp(title + size - cut, hint) == 0)
+		memcpy(title + size - cut, ".", sizeof("."));
 }

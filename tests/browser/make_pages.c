@@ -83,7 +83,7 @@ static void write_page(const struct writer *writer, const char *name, bool threa
 	out = fopen(path, "we");
 	if (!out)
 		fail(path);
-	if (report_write(writer, &report, out, &err) < 0 || fclose(out) != 0)
+	if (report_write(writer, &report, out, NULL, &err) < 0 || fclose(out) != 0)
 		fail(err.text);
 }
 

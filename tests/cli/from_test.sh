@@ -121,6 +121,29 @@ from profile --name spin -p 99 -U
 [[ $(head -n 1 "$tmp/out") == *' for 5 secs. Of these: PID 99, threads named spin, user stacks.' ]]
 check $? "the title names the filters" "$(head -n 1 "$tmp/out")"
 
+# ---- hints
+from profile --name 'gunicorn*'
+grep -qx "no thread named gunicorn\* was seen; seen most: swapper/6 (40), spin (35), dd (14)" "$tmp/err"
+check $? "a name that nothing has is answered by those that were seen" "$(cat "$tmp/err")"
+from profile --name 'spin'
+! grep -q 'was seen' "$tmp/err"
+check $? "... and others are not" "$(cat "$tmp/err")"
+from profile -f -A
+grep -qx 'folded stacks have neither addresses nor offsets: -A has no effect' "$tmp/err"
+check $? "-A -f: one of them changes nothing, and a note says so" "$(cat "$tmp/err")"
+from profile -A
+! grep -q 'no effect' "$tmp/err"
+check $? "-A alone does" "$(cat "$tmp/err")"
+from profile -f
+[ "$(tail -n 1 "$tmp/err")" = "121 samples, $(wc -l <"$tmp/out") stacks, 0 lost" ]
+check $? "the closing line counts the stacks that are printed" "$(cat "$tmp/err"; wc -l <"$tmp/out")"
+from stackcount -f
+[ "$(tail -n 1 "$tmp/err")" = "46 events, $(wc -l <"$tmp/out") stacks, 0 lost" ]
+check $? "stackcount counts events" "$(cat "$tmp/err")"
+from stackcount
+[ "$(head -n 1 "$tmp/out")" = 'Tracing 1 functions for "vfs_read".' ] && ! grep -q Detaching "$tmp/out"
+check $? "a title that was saved waits for no Ctrl-C" "$(head -n 1 "$tmp/out")"
+
 # ---- recordings of version 3
 for name in threads profile; do
 	from "$top/tests/recordings/version-3/$name.stacktally" -f && mv "$tmp/out" "$tmp/old"

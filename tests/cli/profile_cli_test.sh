@@ -44,6 +44,8 @@ refuses 'unrecognized arguments: --nosuch' --nosuch
 refuses 'argument -F/--frequency: expected one argument' -F
 refuses 'unrecognized arguments: 5' -f -F 99 1 5
 refuses 'argument --children: needs -p/--pid' --children 1
+refuses 'argument -f/--folded: no output is folded: x.html has a format of its own (use -o FILE.folded, or -o - for stdout as well)' \
+	-f -o x.html 1
 
 # ---- --help and --version
 for option in -h --help --hel; do

@@ -145,7 +145,7 @@ static void check(const struct tally *tally, const struct names *names, const ch
 	size_t size;
 	FILE *out = open_memstream(&page, &size);
 
-	if (!out || report_write(writer, &report, out, &err) < 0 || fclose(out) != 0)
+	if (!out || report_write(writer, &report, out, NULL, &err) < 0 || fclose(out) != 0)
 		abort();
 	if (strlen(page) != size)
 		abort();

@@ -122,7 +122,7 @@ counted() { re=$1 awk '{ line = $0; sub(/ [0-9]+$/, "", line) } line ~ ENVIRON["
 closing() {
 	samples=-1 stacks=-1 lost=-1
 	read -r samples stacks lost < <(sed -n \
-		's/^\([0-9]*\) samples, \([0-9]*\) stacks, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
+		's/^\([0-9]*\) [a-z]*, \([0-9]*\) stacks, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
 		tail -n 1)
 }
 # named_work REGEX: in a report of user stacks (-U), the samples in burn() and in code without a
@@ -156,7 +156,7 @@ lacks() {
 }
 # none NAME: the last measure() succeeded, and its folded report has neither a sample nor a loss
 none() {
-	[ "$status" -eq 0 ] && [ ! -s "$out" ] && grep -qx '0 samples, 0 stacks, 0 lost' "$err"
+	[ "$status" -eq 0 ] && [ ! -s "$out" ] && grep -Eqx '0 (samples|events), 0 stacks, 0 lost' "$err"
 	check $? "$1" "exit status $status: $(tail -n 2 "$out" | cut -c 1-300) $(tail -n 2 "$err")"
 }
 # exits NAME STATUS: the last measure() ended with this exit status

@@ -59,6 +59,20 @@ static void a_process_s_own_mappings_come_first(void **state)
 	not_found("c", 0x7ffffffe, "no such process");
 }
 
+/* /proc is ours: that of a process in a container has other ids. */
+static void paths_through_proc_are_found(void **state)
+{
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/proc/%d/exe", getpid());
+	found_at(path, 0, path);
+	found_at(path, getpid(), path);
+	snprintf(path, sizeof(path), "/proc/%d/root/bin/sh", getpid());
+	found_at(path, getpid(), path);
+	not_found("/proc/self/nosuch", getpid(), "unable to find library /proc/self/nosuch");
+}
+
 static void errors_name_what_is_missing(void **state)
 {
 	char path[128];
@@ -182,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_paths_and_executables_are_found),
 		cmocka_unit_test(a_process_s_own_mappings_come_first),
+		cmocka_unit_test(paths_through_proc_are_found),
 		cmocka_unit_test(errors_name_what_is_missing),
 		cmocka_unit_test(mapped_names_are_told_apart),
 		cmocka_unit_test(the_real_cache_is_read),

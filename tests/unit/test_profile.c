@@ -351,7 +351,7 @@ static char *written(struct data *data, const struct writer *writer, struct repo
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	assert_int_equal(report_write(writer, &report, out, &err), 0);
+	assert_int_equal(report_write(writer, &report, out, NULL, &err), 0);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

@@ -100,11 +100,16 @@ static void errors_name_what_is_missing(void **state)
 	(void)state;
 	assert_true(spec_trigger_new("nosuchlibrary:x", false, 0, &trigger, &err) < 0);
 	assert_string_equal(err.text, "unable to find library nosuchlibrary");
+	/* A type where a library was meant to follow. */
+	assert_true(spec_trigger_new("u:throw", false, 0, &trigger, &err) < 0);
+	assert_string_equal(err.text, "u:throw: USDT probes are u:LIBRARY:PROBE");
+	assert_true(spec_trigger_new("p:malloc", false, 0, &trigger, &err) < 0);
+	assert_string_equal(err.text, "p:malloc: functions are p:LIBRARY:FUNCTION or p::FUNCTION");
 	assert_true(spec_trigger_new("c:nosuch*", false, 0, &trigger, &err) < 0);
 	assert_non_null(strstr(err.text, "No functions matched by pattern ^nosuch.*$"));
 	assert_true(spec_trigger_new("c:mallocc", false, 0, &trigger, &err) < 0);
 	assert_non_null(strstr(err.text, "No functions matched by pattern ^mallocc$"));
-	assert_non_null(strstr(err.text, "near it: malloc"));
+	assert_non_null(strstr(err.text, "did you mean malloc"));
 	assert_true(spec_trigger_new("c:(", true, 0, &trigger, &err) < 0);
 	assert_non_null(strstr(err.text, "regular expression ( cannot be used"));
 	assert_int_equal(err.exit_class, EXIT_CLASS_RUNTIME);
@@ -141,7 +146,7 @@ static void near_names_are_the_likely_ones(void **state)
 	nearest_add(&nearest, "tcp_sendmsg");
 	nearest_add(&nearest, "tcp_sendmgs.isra.0");
 	nearest_describe(&nearest, text, sizeof(text));
-	assert_string_equal(text, "; near it: tcp_sendmgs.isra.0, tcp_sendmsg");
+	assert_string_equal(text, "; did you mean tcp_sendmgs.isra.0 or tcp_sendmsg?");
 	nearest_init(&nearest, "zz*");
 	nearest_describe(&nearest, text, sizeof(text));
 	assert_string_equal(text, "");

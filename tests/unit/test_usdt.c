@@ -100,7 +100,7 @@ static void errors_name_what_is_missing(void **state)
 	(void)state;
 	assert_true(find("program:gatedd", &probes, &err) < 0);
 	assert_non_null(strstr(err.text, "No functions matched by pattern ^gatedd$"));
-	assert_non_null(strstr(err.text, "near it: gated"));
+	assert_non_null(strstr(err.text, "did you mean gated?"));
 	assert_true(find("program:nobody:gated", &probes, &err) < 0);
 	assert_true(find("program.c:gated", &probes, &err) < 0);
 	assert_non_null(strstr(err.text, "not an ELF file"));

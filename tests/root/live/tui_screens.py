@@ -23,7 +23,7 @@ def check(holds, name, why):
 
 
 def samples(terminal):
-    found = re.search(r"([\d,]+) samples", terminal.row(0))
+    found = re.search(r"([\d,]+) (?:samples|events)", terminal.row(0))
     return int(found[1].replace(",", "")) if found else 0
 
 
@@ -138,7 +138,7 @@ def live(argv, name, ways):
                 lines = open(report).read().split("\n")[:-1]
                 total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
                 check(total >= before > 0 and
-                      f"{total} samples".encode() in t.output.split(b"\x1b[?1049l")[-1],
+                      re.search(rb"\b%d (samples|events)" % total, t.output.split(b"\x1b[?1049l")[-1]),
                       f"{name}: {way}: the report is whole", (total, t.output[-200:]))
             else:
                 check(not os.path.exists(report), f"{name}: {way}: there is no report", report)
@@ -172,7 +172,7 @@ def commands():
         t.send("q")
         check(t.wait_for("q again ends before it"), "a command may not want to end", t.row(23))
         t.send("q")
-        check(t.wait(lambda: re.search(rb"\x1b\[\?1049l.*samples, ", t.output, re.S)) and
+        check(t.wait(lambda: re.search(rb"\x1b\[\?1049l.*(samples|events), ", t.output, re.S)) and
               t.restored() == [] and t.status is None, "q again does not wait for it",
               (t.restored(), t.status, t.output[-200:]))
         subprocess.run(["pkill", "-KILL", "-x", "-s", str(t.pid), "nested"], check=False)
@@ -260,7 +260,7 @@ def stuck():
 
 # ---- one line of progress
 def progress():
-    line = r"\d+ s, \d+ samples, \d+ lost *\r"
+    line = r"\d+ s, \d+ (?:samples|events), \d+ lost *\r"
     for command, name in (([profile, "-F", "499", "-p", pid, "-f", "3"], "profile"),
                           ([stackcount, "-D", "3", "-p", pid, "t:sched:sched_switch"], "stackcount")):
         with Terminal(command, 24, 100) as t:
@@ -268,7 +268,7 @@ def progress():
             output = t.output.decode()
             check(re.search(line, output), f"{name} tells its progress", output[:500])
             check(re.search(r"\r {60,}\r", output), f"{name}: nothing stays of it", output[-500:])
-            said = re.findall(r"(\d+) s, (\d+) samples", output)
+            said = re.findall(r"(\d+) s, (\d+) (?:samples|events)", output)
             check(len(said) >= 2 and said == sorted(said, key=lambda s: (int(s[0]), int(s[1]))),
                   f"{name}: it goes on", said)
     quoted = f"'{profile}' -F 499 -p {pid} -f 2"

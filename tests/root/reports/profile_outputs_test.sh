@@ -76,6 +76,29 @@ check $? "anybody may report from a recording" "$(cat "$err")"
 cmp nobody.folded x.folded
 check $? "and gets the same" "$(diff nobody.folded x.folded | head -n 3)"
 
+# ---- a measurement that cannot be written is kept
+kept_recording() { sed -n 's/^The measurement is kept in \(.*\): report from it with --from$/\1/p' "$err"; }
+mkdir kept
+TMPDIR=$tmp/kept measure -F 499 -o /dev/full -o beside.folded --format json --format folded -- \
+	"$programs/nested" 100
+exits "a full disk is an error" 1
+kept=$(kept_recording)
+[[ $kept == "$tmp"/kept/* ]] && [ "$(stat -c %a "$kept")" = 600 ] && "$profile" -q --from "$kept" -f >kept.folded
+check $? "the measurement is kept in TMPDIR" "$(cat "$err")"
+[ "$(total kept.folded)" -gt 0 ] && cmp kept.folded beside.folded
+check $? "... and the other output is written" "$(head -n 2 kept.folded beside.folded)"
+TMPDIR=/nowhere measure -q -F 499 -o /dev/full --format json -- "$programs/nested" 100
+kept=$(kept_recording)
+[[ $kept == /var/tmp/* ]] && rm "$kept"
+check $? "... or in /var/tmp" "$(cat "$err")"
+rm -r kept && mkdir kept
+"$profile" -q --from x.stacktally -o /dev/full --format json 2>"$err"
+[ "$(wc -l <"$err")" -eq 1 ]
+check $? "what comes from a recording is not kept again" "$(cat "$err")"
+"$profile" -F 499 -f -- "$programs/nested" 100 2>"$err" | :
+[ -z "$(kept_recording)" ]
+check $? "nor what a closed pipe does not take" "$(cat "$err")"
+
 # ---- files that are no recordings
 head -c 500 x.stacktally >short.stacktally
 measure --from short.stacktally -f

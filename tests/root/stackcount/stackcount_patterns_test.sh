@@ -48,10 +48,10 @@ if have_uprobes; then
 	BCC_PROBE_LIMIT=2 fails 1 "BCC_PROBE_LIMIT=2 for three" \
 		'Number of open probes would exceed global quota: 3 match, 2 are allowed' -D 1 "$calls:sc_glob_*"
 	fails 1 "no such function; similar ones are named" \
-		'No functions matched by pattern \^sc_countid\$ in .*; near it: sc_counted$' -D 1 "$calls:sc_countid"
+		'No functions matched by pattern \^sc_countid\$ in .*; did you mean sc_counted\?$' -D 1 "$calls:sc_countid"
 	fails 1 "no such function, and none is similar" 'No functions matched by pattern \^nosuch_xyz\$ in [^;]*$' \
 		-D 1 "$calls:nosuch_xyz"
-	fails 1 "no such function of a library" 'near it: .*malloc' -D 1 c:malloq
+	fails 1 "no such function of a library" 'did you mean .*malloc' -D 1 c:malloq
 	fails 1 "no such library" 'unable to find library nosuchlib$' -D 1 nosuchlib:foo
 	fails 1 "no such path" 'unable to find library /nowhere/lib: No such file' -D 1 /nowhere/lib:foo
 	fails 1 "a library that is a directory" 'unable to find library /tmp: ' -D 1 /tmp:foo
@@ -64,7 +64,7 @@ if have_uprobes; then
 	cp "$calls" "$tmp/stripped" && strip "$tmp/stripped"
 	fails 1 "a library without symbols" 'has no function symbols; install its debug symbols' \
 		-D 1 "$tmp/stripped:sc_counted"
-	fails 1 "no such USDT probe" 'No functions matched by pattern \^hot\$ in the USDT probes of .*; near it: hit$' \
+	fails 1 "no such USDT probe" 'No functions matched by pattern \^hot\$ in the USDT probes of .*; did you mean hit\?$' \
 		-D 1 "u:$programs/sc_usdt:hot"
 	fails 1 "no such USDT provider" 'No functions matched' -D 1 "u:$programs/sc_usdt:sc_three:hit"
 	fails 1 "no USDT probes at all" 'has no USDT probes' -D 1 "u:$calls:hit"
@@ -83,7 +83,10 @@ count -q -D 0.1 -r 't:sched:sched_(switch|wakeup)'
 is "tracepoints by -r" "$status $(head -n 1 "$out")" \
 	'0 Tracing 2 functions for "t:sched:sched_(switch|wakeup)"... Hit Ctrl-C to end.'
 fails 1 "no such tracepoint" 'No functions matched by pattern \^nosuch:event\$' -D 1 t:nosuch:event
-fails 1 "no such tracepoint; a similar one is named" 'near it: sched:sched_switch$' -D 1 t:sched:sched_swich
+fails 1 "a tracepoint without its category" \
+	'^stackcount: t:sched_switch: tracepoints are t:CATEGORY:EVENT; did you mean t:sched:sched_switch\?$' -D 1 t:sched_switch
+fails 1 "no such tracepoint without a category" '^stackcount: t:sched_swidch: tracepoints are t:CATEGORY:EVENT$' -D 1 t:sched_swidch
+fails 1 "no such tracepoint; a similar one is named" 'did you mean sched:sched_switch\?$' -D 1 t:sched:sched_swich
 
 # ---- what is no pattern, in bcc's words
 fails 1 "too many parts" "Too many ':'-separated components in pattern a:b:c:d\$" -D 1 a:b:c:d
@@ -111,7 +114,7 @@ n=$(names) known=$(grep -c '^vfs_rea' "$tracing/available_filter_functions")
 [ "$n" -ge 1 ] && [ "$n" -le "$known" ]
 check $? "kernel functions by a wildcard" "$n of $known: $(tail -n 2 "$err")"
 fails 1 "no such kernel function; similar ones are named" \
-	'No functions matched by pattern \^vfs_raed\$.*; near it: .*vfs_read' -D 1 vfs_raed
+	'No functions matched by pattern \^vfs_raed\$.*; did you mean .*vfs_read' -D 1 vfs_raed
 fails 1 "no such kernel function, and none is similar" \
 	'No functions matched by pattern \^qqqqqq_nosuch\$: it does not exist or was inlined$' -D 1 qqqqqq_nosuch
 blacklisted=$(awk '{ print $2 }' "$debug/kprobes/blacklist" | sort -u |

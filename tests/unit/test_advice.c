@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "view/advice.h"
+
+struct data {
+	struct tally *tally;
+	struct names *names;
+};
+
+static void add(struct data *data, uint64_t count, uint32_t tgid, enum tally_end end,
+		const char *name)
+{
+	struct tally_address address = { .address = tally_n_addresses(data->tally), .image = 1 };
+	struct names_frame frame = { .name = name ? names_string(data->names, name) : NULL,
+				     .object = NAMES_NONE,
+				     .flags = NAMES_FRAME_JIT };
+	struct tally_entry entry = {
+		.count = count, .tgid = tgid, .kernel = TALLY_STACK_NONE, .comm = "worker"
+	};
+	uint32_t id;
+
+	assert_int_equal(tally_address(data->tally, &address, &id), 0);
+	assert_int_equal(names_add_address(data->names, &frame, 1), 0);
+	assert_int_equal(tally_stack(data->tally, &id, 1, TALLY_STACK_ENDED(end), &entry.user), 0);
+	assert_int_equal(tally_add(data->tally, &entry), 0);
+}
+
+/* A sample of the process in that file. */
+static void runs(struct data *data, uint32_t tgid, const char *path)
+{
+	struct tally_address address = { .address = tally_n_addresses(data->tally), .image = 1 };
+	struct names_object object = { .path = names_string(data->names, path) };
+	struct names_frame frame = { .name = names_string(data->names, "main") };
+	struct tally_entry entry = { 1, .tgid = tgid, .kernel = TALLY_STACK_NONE, .comm = "main" };
+	uint32_t id;
+
+	assert_int_equal(names_add_object(data->names, &object, &frame.object), 0);
+	assert_int_equal(tally_address(data->tally, &address, &id), 0);
+	assert_int_equal(names_add_address(data->names, &frame, 1), 0);
+	assert_int_equal(tally_stack(data->tally, &id, 1, TALLY_STACK_ENDED(TALLY_END_COMPLETE),
+				     &entry.user),
+			 0);
+	assert_int_equal(tally_add(data->tally, &entry), 0);
+}
+
+static int set_up(void **state)
+{
+	static struct data data;
+
+	*state = &data;
+	return tally_new(0, 0, &data.tally) < 0 || names_new(&data.names) < 0;
+}
+
+static int tear_down(void **state)
+{
+	struct data *data = *state;
+
+	tally_free(data->tally);
+	names_free(data->names);
+	return 0;
+}
+
+static void advised(struct data *data, const char *callers, const char *names)
+{
+	struct advice advice;
+
+	assert_int_equal(advice_of(data->tally, data->names, &advice), 0);
+	assert_string_equal(advice.callers, callers);
+	assert_string_equal(advice.names, names);
+}
+
+#define JVM "/usr/lib/jvm/lib/server/libjvm.so"
+
+static void none_is_given_without_need(void **state)
+{
+	struct data *data = *state;
+
+	advised(data, "", "");
+	runs(data, 1, JVM);
+	advised(data, "", "");
+	add(data, 890, 1, TALLY_END_COMPLETE, "f");
+	add(data, 9, 1, TALLY_END_JIT, NULL);
+	advised(data, "", "");
+}
+
+static void java_is_told_how(void **state)
+{
+	struct data *data = *state;
+
+	add(data, 19, 7, TALLY_END_JIT, NULL);
+	runs(data, 7, JVM);
+	runs(data, 8, JVM);
+	add(data, 15, 8, TALLY_END_JIT, "[jit]");
+	add(data, 15, 8, TALLY_END_JIT, "[jit]");
+	add(data, 20, 7, TALLY_END_JIT, "Ljava/lang/String;::hashCode");
+	runs(data, 30, "/bin/true");
+	add(data, 28, 30, TALLY_END_COMPLETE, "f");
+	advised(data,
+		"69 % of all stacks lack callers in worker (7): start Java with "
+		"-XX:+PreserveFramePointer",
+		"49 % of all stacks lack names in worker (8): run `jcmd 8 Compiler.perfmap` before "
+		"the measurement ends");
+}
+
+static void node_is_told_how(void **state)
+{
+	struct data *data = *state;
+
+	runs(data, 1, "/usr/bin/node");
+	add(data, 99, 1, TALLY_END_COMPLETE, NULL);
+	advised(data, "",
+		"99 % of all stacks lack names in worker (1): start Node.js with "
+		"--perf-basic-prof");
+}
+
+/* A remedy for Java is none for others. */
+static void only_what_is_known_is_advised(void **state)
+{
+	struct data *data = *state;
+
+	runs(data, 1, JVM);
+	runs(data, 2, "/usr/bin/qemu");
+	add(data, 30, 2, TALLY_END_JIT, NULL);
+	advised(data, "", "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(none_is_given_without_need),
+		TEST(java_is_told_how),
+		TEST(node_is_told_how),
+		TEST(only_what_is_known_is_advised),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
