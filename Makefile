@@ -134,7 +134,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 # The commands contain the page of .html reports and the script of .svg reports. The page's policy
 # allows only its own script and style, by their hashes.
-PAGE_SCRIPTS := $(patsubst %,src/flame/page/%.js,data colour tree panel functions app)
+PAGE_SCRIPTS := $(patsubst %,src/flame/page/%.js,data colour label tree panel functions app)
 PAGE := $(KERNEL_BUILD)/page_hashes.h
 $(PAGE): $(PAGE_SCRIPTS) src/flame/page/page.css scripts/page-hashes
 	@mkdir -p $(@D)

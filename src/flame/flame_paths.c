@@ -22,12 +22,12 @@ static enum flame_kind kind_of(const struct names_frame *is)
 {
 	const char *linkage = is->linkage_name;
 
+	if (is->flags & NAMES_FRAME_JIT)
+		return FLAME_JIT; /* also without a name of its own */
 	if (is->name && is->name[0] == '[')
 		return FLAME_MARKER;
 	if (is->flags & NAMES_FRAME_KERNEL)
 		return is->name ? FLAME_KERNEL : FLAME_MARKER;
-	if (is->flags & NAMES_FRAME_JIT)
-		return FLAME_JIT;
 	if (!is->name)
 		return FLAME_MARKER;
 	if (is->flags & NAMES_FRAME_INLINED)

@@ -14,6 +14,7 @@
 	}
 
 PAGE_FILE(svg_css, "src/flame/page/svg.css")
+PAGE_FILE(label_js, "src/flame/page/label.js")
 PAGE_FILE(svg_js, "src/flame/page/svg.js")
 PAGE_FILE(page_css, "src/flame/page/page.css")
 PAGE_FILE(page_html, "src/flame/page/page.html")

@@ -13,7 +13,8 @@ struct page_file {
 };
 
 struct page_file page_file_svg_css(void);
-struct page_file page_file_svg_js(void);
+struct page_file page_file_svg_js(void); /* after label_js */
+struct page_file page_file_label_js(void);
 struct page_file page_file_page_css(void);
 struct page_file page_file_page_html(void); /* from <body> on, without </body> */
 struct page_file page_file_page_js(void);

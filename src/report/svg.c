@@ -57,6 +57,33 @@ static void put_back(struct svg *svg, double y, double height)
 	put(svg, "/>");
 }
 
+/* An entry at `x`, of a colour or a class of boxes. Returns where the next one begins. */
+static double put_entry(struct svg *svg, double x, const struct flame_colour *colour,
+			const char *class, const char *text)
+{
+	double y = svg->height - 14;
+
+	put(svg, "<rect");
+	svg_attribute(svg, "x", x);
+	svg_attribute(svg, "y", y - 10);
+	put(svg, " width=\"12\" height=\"12\" rx=\"2\"");
+	if (colour) {
+		svg_fill(svg, *colour);
+	} else {
+		put(svg, " class=\"");
+		put(svg, class);
+		put(svg, "\"");
+	}
+	put(svg, "/><text");
+	svg_attribute(svg, "x", x + 17);
+	svg_attribute(svg, "y", y);
+	put(svg, ">");
+	put(svg, text);
+	put(svg, "</text>");
+	return x + 40 + 6.5 * (double)strlen(text);
+}
+
+/* What is in the picture. */
 static void put_legend(struct svg *svg)
 {
 	static const struct {
@@ -70,31 +97,28 @@ static void put_legend(struct svg *svg)
 		double now, before;
 		const char *text;
 	} changes[] = { { 100, 0, "more" }, { 100, 100, "the same" }, { 0, 100, "less" } };
-	uint32_t n = svg->profile->base ? 3 : 6;
-	double x = SVG_MARGIN, y = svg->height - 14;
+	bool base = svg->profile->base, present[FLAME_N_KINDS] = { 0 };
+	double x = SVG_MARGIN;
 
+	for (uint32_t i = 0; i < svg->tree->n_nodes; i++)
+		present[flame_frames_get(svg->frames, svg->tree->nodes[i].frame)->kind] = true;
 	put(svg, "<g id=\"legend\">");
-	for (uint32_t i = 0; i < n; i++) {
-		struct flame_frame frame = { .name = "u", .kind = kinds[i].kind };
-		struct flame_colour colour =
-			svg->profile->base
-				? flame_colour_change(changes[i % 3].now, changes[i % 3].before)
-				: flame_colour_of(&frame);
-		const char *text = svg->profile->base ? changes[i % 3].text : kinds[i].text;
+	for (size_t i = 0; base && i < sizeof(changes) / sizeof(changes[0]); i++) {
+		struct flame_colour colour = flame_colour_change(changes[i].now, changes[i].before);
 
-		put(svg, "<rect");
-		svg_attribute(svg, "x", x);
-		svg_attribute(svg, "y", y - 10);
-		put(svg, " width=\"12\" height=\"12\" rx=\"2\"");
-		svg_fill(svg, colour);
-		put(svg, "/><text");
-		svg_attribute(svg, "x", x + 17);
-		svg_attribute(svg, "y", y);
-		put(svg, ">");
-		put(svg, text);
-		put(svg, "</text>");
-		x += 40 + 6.5 * (double)strlen(text);
+		x = put_entry(svg, x, &colour, NULL, changes[i].text);
 	}
+	for (size_t i = 0; !base && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct flame_frame frame = { .name = "u", .kind = kinds[i].kind };
+		struct flame_colour colour = flame_colour_of(&frame);
+
+		if (present[kinds[i].kind])
+			x = put_entry(svg, x, &colour, NULL, kinds[i].text);
+	}
+	if (svg->has_narrow)
+		x = put_entry(svg, x, NULL, "band", "too narrow: click to zoom");
+	if (svg->has_rest)
+		put_entry(svg, x, NULL, "rest", "not in this file");
 	put(svg, "</g>\n");
 }
 
@@ -171,6 +195,7 @@ static void put_all(struct svg *svg)
 	put_top(svg);
 	put_bottom(svg);
 	put(svg, "<script><![CDATA[\n");
+	put_file(svg, page_file_label_js());
 	put_file(svg, page_file_svg_js());
 	put(svg, "]]></script>\n</svg>\n");
 }

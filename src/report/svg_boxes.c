@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/svg_boxes.h"
 
+#include "flame/flame_label.h"
 #include "view/caption.h"
 #include "view/markup.h"
 
@@ -62,25 +63,38 @@ static unsigned int places(const char *at, size_t *ret_size)
 	return first > 0xe1 || (first == 0xe1 && (unsigned char)at[1] >= 0x84) ? 2 : 1;
 }
 
-/* The name, cut with an ellipsis if it is wider than the box. */
+static unsigned int cells(const char *text)
+{
+	unsigned int used = 0;
+	size_t n;
+
+	for (; *text; text += n)
+		used += places(text, &n);
+	return used;
+}
+
+/* The name, shortened if it is wider than the box, and if need be cut with an ellipsis. */
 static void put_label(struct svg *svg, const char *name, double width)
 {
 	unsigned int room = width > 7 ? (unsigned int)((width - 7) / GLYPH) : 0, used = 0;
-	size_t fits = 0, size = 0, n; /* fits: bytes that leave room for the ellipsis */
+	char label[FLAME_NAME_MAX + 8];
+	size_t size = 0, n;
 
 	if (room < 3)
 		return;
-	while (name[size]) {
-		used += places(name + size, &n);
-		if (used > room)
-			break;
-		size += n;
-		if (used + 1 <= room)
-			fits = size;
+	snprintf(label, sizeof(label), "%s", name);
+	for (enum flame_shorter step = 0; cells(label) > room && step < FLAME_N_SHORTER; step++)
+		flame_label_shorten(label, step);
+	if (cells(label) <= room) {
+		markup_text(svg->bytes, label, strlen(label));
+		return;
 	}
-	markup_text(svg->bytes, name, name[size] ? fits : size);
-	if (name[size])
-		put(svg, "\xe2\x80\xa6");
+	while (used + places(label + size, &n) < room) {
+		used += places(label + size, &n);
+		size += n;
+	}
+	markup_text(svg->bytes, label, size);
+	put(svg, "\xe2\x80\xa6");
 }
 
 void svg_attribute(struct svg *svg, const char *name, double value)
@@ -128,6 +142,7 @@ static void open_box(struct svg *svg, const struct place *place)
 {
 	bool narrow = is_narrow(svg, place->width);
 
+	svg->has_narrow |= narrow;
 	put(svg, "<g");
 	svg_attribute(svg, "data-x", place->x);
 	svg_attribute(svg, "data-w", place->width);
@@ -225,6 +240,7 @@ static void put_rest(struct svg *svg, uint32_t i)
 
 	if (!left_out(svg, i, &place))
 		return;
+	svg->has_rest = true;
 	open_box(svg, &place);
 	put(svg, NOT_HERE "\n");
 	markup_count(svg->bytes, place.total);

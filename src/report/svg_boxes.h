@@ -31,6 +31,7 @@ struct svg {
 	uint32_t deepest; /* row of the first picture; zooming shows deeper ones */
 	uint32_t height;
 	bool shares;
+	bool has_narrow, has_rest; /* set by svg_boxes(): what the legend explains */
 };
 
 void svg_boxes(struct svg *svg);

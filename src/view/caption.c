@@ -17,14 +17,42 @@ const char *caption_unit(const struct profile *profile)
 	return caption_unit_of(profile->meta);
 }
 
+/* Bytes of the command line in a title. */
+#define MAX_COMMAND 80
+
+/* The command line, which tells what was measured of which processes, without a directory. */
+static void put_command(struct bytes *bytes, const char *line)
+{
+	const char *end = line + strcspn(line, " "), *start = end;
+	size_t size;
+
+	while (start > line && start[-1] != '/')
+		start--;
+	size = strlen(start);
+	if (size <= MAX_COMMAND) {
+		bytes_put(bytes, start, size);
+		return;
+	}
+	/* Not within a character. */
+	for (size = MAX_COMMAND; size > 0 && ((unsigned char)start[size] & 0xc0) == 0x80;)
+		size--;
+	bytes_put(bytes, start, size);
+	bytes_string(bytes, "\xe2\x80\xa6");
+}
+
 void caption_title(struct bytes *bytes, const struct profile *profile)
 {
 	const struct profile_meta *meta = profile->meta;
 
-	bytes_string(bytes, profile->base ? "Difference of flame graphs" : "Flame graph");
+	if (profile->base)
+		bytes_string(bytes, "Difference: ");
+	if (meta->command_line || meta->command)
+		put_command(bytes, meta->command_line ? meta->command_line : meta->command);
+	else
+		bytes_string(bytes, "Flame graph");
 	if (!meta->event)
 		return;
-	bytes_string(bytes, ": ");
+	bytes_string(bytes, " \xc2\xb7 ");
 	bytes_string(bytes, meta->event);
 	if (meta->frequency) {
 		bytes_string(bytes, " at ");

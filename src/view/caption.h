@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The title of a flame graph, and the line below it: host, kernel, time, duration, samples.
+ * The title of a flame graph: command line and event, so that windows of several are told apart.
+ * The line below it: host, kernel, time, duration, samples.
  */
 #ifndef STACKTALLY_VIEW_CAPTION_H
 #define STACKTALLY_VIEW_CAPTION_H

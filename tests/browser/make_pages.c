@@ -142,6 +142,7 @@ static void kinds(void)
 		user[n++] = again;
 	user[n++] = address("small", NAMES_FRAME_INLINED, "app");
 	user[n++] = address("made::at_run_time", NAMES_FRAME_JIT, "perf-7.map");
+	user[n++] = address("[jit]", NAMES_FRAME_JIT, "");
 	user[n++] = address("ns::templated<int>(char)", 0, "libcpp.so");
 	user[n++] = address("plain", 0, "app");
 	user[n++] = address("[unwind: no row]", NAMES_FRAME_UNWIND, "libodd.so");

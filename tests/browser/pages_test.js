@@ -69,7 +69,8 @@ async function svgTests() {
 		equal((await boxOf(page, "alpha")).info, "app, 550 samples, 55.00 %", "alpha");
 		equal((await boxOf(page, "all")).info, "1,000 samples, 100.00 %", "all");
 		equal(Math.round((await boxOf(page, "alpha")).width), Math.round(1180 * 0.55 - 0.6), "alpha's width");
-		equal(await page.locator("#title").textContent(), "Flame graph: cpu-clock at 99 Hz", "the title");
+		equal(await page.locator("#title").textContent(), "profile -F 99 -- '<b>&' \u00b7 cpu-clock at 99 Hz", "the title");
+		equal(await page.locator("#legend text").allTextContents(), ["kernel", "user", "C++, Rust, D"], "the legend");
 		await shot(page, "svg");
 		await page.finish();
 	});
@@ -269,7 +270,11 @@ async function pageTests() {
 		const alpha = await place(page, "alpha");
 		equal(alpha.width, Math.round(1184 * 0.55), "alpha's width");
 		equal((await painted(page, alpha))[3], 255, "alpha is painted");
-		equal(await page.title(), "Flame graph: cpu-clock at 99 Hz", "the title");
+		equal(await page.title(), "profile -F 99 -- '<b>&' \u00b7 cpu-clock at 99 Hz", "the title");
+		equal(await page.locator("#legend span").allTextContents(), ["kernel", "user", "C++, Rust, D"], "the legend");
+		await page.selectOption("#side", "kernel");
+		equal(await page.locator("#legend span").allTextContents(), ["kernel"], "the legend of a part");
+		await page.selectOption("#side", "all");
 		await shot(page, "html");
 		await page.finish();
 	});
@@ -283,6 +288,68 @@ async function pageTests() {
 		await click(page, "ns::beta(int)");
 		await page.click("#reset");
 		equal((await place(page, "all")).width, 1184, "all again");
+		await page.finish();
+	});
+	await test("html: beside the pointer stands what it points at", async () => {
+		const page = await open("known.html"), alpha = await place(page, "alpha"), tip = page.locator("#tip");
+		equal(await tip.isVisible(), false, "at first");
+		await page.mouse.move(alpha.x, alpha.y);
+		equal(await tip.textContent(), "alpha550 samples, 55.00 %  \u00b7  self 15.00 %  \u00b7  app  \u00b7  user".replace("  \u00b7  self 15.00 %", ""),
+			"its text");
+		const box = await tip.boundingBox();
+		equal(box.x - alpha.x < 30 && box.x > alpha.x && Math.abs(box.y - alpha.y) < 80, true, "its place");
+		await shot(page, "html-tip");
+		const all = await place(page, "all");
+		await page.mouse.move(1190, all.y);
+		const corner = await tip.boundingBox();
+		equal(corner.x + corner.width < 1200 && corner.y + corner.height < 800, true, "in a corner");
+		await page.mouse.move(600, 20);
+		equal(await tip.isVisible(), false, "elsewhere");
+		await page.finish();
+	});
+	await test("svg, html: labels lose arguments, brackets and namespaces before they are cut", async () => {
+		const page = await open("known.html"), picture = await open("known.svg");
+		const lines = fs.readFileSync(path.join(__dirname, "labels.tsv"), "utf8").trim().split("\n").map((line) => line.split("\t"));
+		equal(lines.length > 15, true, "examples");
+		const shortened = await page.evaluate((names) => names.map((name) => {
+			const forms = [name];
+			for (const step of SHORTER) forms.push(name[0] === "[" ? name : step(forms[forms.length - 1]));
+			return forms;
+		}), lines.map(([name]) => name));
+		equal(shortened, lines, "the steps");
+		const fits = [40, 21, 12, 4, 3].map((room) => ["std::map<int, Key>::at(int const&) const", room]);
+		for (const it of [page, picture])
+			equal(await it.evaluate((all) => all.map(([name, room]) => fit(name, room)), fits),
+				["std::map<int, Key>::at(int const&) const", "std::map::at", "std::map::at", "at", "at"], "what fits");
+		equal(await page.evaluate(() => fit("schedule", 5)), "sche\u2026", "a name that has no shorter form");
+		await page.finish();
+		await picture.finish();
+	});
+	await test("html: rows out of sight are told, and a click shows them", async () => {
+		const page = await open("kinds.html"), cue = page.locator("#graph .cue");
+		equal(/^\u25b2 \d+ more rows$/.test(await cue.textContent()), true, "the cue");
+		await shot(page, "html-cue");
+		const before = await page.evaluate(() => document.getElementById("graph").scrollTop);
+		await cue.click();
+		await drawn(page);
+		equal(await page.evaluate(() => document.getElementById("graph").scrollTop) < before - 100, true, "scrolled");
+		await page.evaluate(() => { document.getElementById("graph").scrollTop = 0; });
+		await drawn(page);
+		equal(await cue.isVisible(), false, "at the top");
+		await page.keyboard.press("i");
+		await drawn(page);
+		equal(/^\u25bc \d+ more rows$/.test(await cue.textContent()), true, "of an icicle");
+		await page.finish();
+		const low = await open("known.html");
+		equal(await low.locator("#graph .cue").isVisible(), false, "of a graph that fits");
+		await low.finish();
+	});
+	await test("html: callers and callees open with the hottest function", async () => {
+		const page = await open("known.html");
+		await page.keyboard.press("3");
+		equal((await page.locator("#sandwich-of").textContent()).startsWith("ns::beta(int) \u2014 60.00 %"), true, "by self");
+		equal((await totals(page, "callers")).gamma, 200, "its callers");
+		await shot(page, "html-hottest");
 		await page.finish();
 	});
 	await test("html: searches with regular expressions", async () => {
@@ -383,7 +450,7 @@ async function pageTests() {
 	await test("svg, html: colours by kind of frame, the same in both; by file", async () => {
 		const picture = await open("kinds.svg"), page = await open("kinds.html");
 		const kinds = [["vfs_read", 8, 22], ["plain", 38, 52], ["ns::templated<int>(char)", 66, 82],
-			["made::at_run_time", 128, 148], ["small", 178, 192]];
+			["made::at_run_time", 128, 148], ["[jit]", 128, 148], ["small", 178, 192]];
 		const fill = (name) => picture.evaluate((wanted) => [...document.querySelectorAll("#frames > g")].find((g) =>
 			g.querySelector("title").textContent.startsWith(wanted + "\n")).querySelector("rect").getAttribute("fill"), name);
 		const bytes = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
@@ -568,6 +635,48 @@ async function millionTests() {
 			return { few: before.length < 50000, all: graph.tree.n, inside: boxes().some(([at]) => at === node + 1) };
 		});
 		equal([found.few, found.inside], [true, true], JSON.stringify(found));
+		await page.finish();
+	});
+	await test("html: a run of boxes too narrow to draw is told, and opens at a click", async () => {
+		const page = await open(name);
+		const widest = () => page.evaluate(() => {
+			const graph = stacktally.panels.graph, top = graph.canvas.getBoundingClientRect();
+			let found = null;
+			graph.rows.forEach((row, depth) => {
+				const y = graph.top(depth);
+				for (let at = 0; row && at < row.length && y > 0 && y < graph.height - 30; at += 3)
+					if (row[at] < -1 && (!found || row[at + 2] > found.width))
+						found = { x: top.left + row[at + 1] + row[at + 2] / 2, y: top.top + y + 9, width: row[at + 2],
+							extent: graph.extent()[1] };
+			});
+			return found;
+		});
+		equal((await page.locator("#legend").textContent()).includes("too narrow: click to zoom"), true, "the legend");
+		const first = await widest();
+		await page.mouse.move(first.x, first.y);
+		equal(/^[\d,]+ box(es)? too narrow to draw[\d,]+ samples, [\d.]+ %  \u00b7  a click zooms in$/.test(
+			await page.locator("#tip").textContent()), true, await page.locator("#tip").textContent());
+		await shot(page, "html-run");
+		/* Each click zooms four times or more, until there is no wide run. */
+		let clicks = 0;
+		for (let run = first; run && run.width > 3 && clicks < 12; clicks++) {
+			await page.mouse.click(run.x, run.y);
+			const now = await page.evaluate(() => stacktally.panels.graph.extent()[1]);
+			equal(now < run.extent / 3.5, true, `${now} of ${run.extent} after ${clicks + 1} clicks`);
+			if (!clicks) {
+				await shot(page, "html-run-opened");
+				const under = await page.evaluate(() => {
+					const { tree, hovered } = stacktally.panels.graph;
+					return hovered >= 0 ? tree.frames[tree.frame[hovered]].name : "too narrow";
+				});
+				equal((await page.locator("#tip").textContent()).includes(under), true, "the tip tells what is there now");
+			}
+			run = await widest();
+		}
+		equal(clicks > 0 && clicks < 12, true, `${clicks} clicks`);
+		equal(await page.locator("#reset").isDisabled(), false, "the way back");
+		await page.keyboard.press("Escape");
+		equal((await widest()).width, first.width, "zoomed out");
 		await page.finish();
 	});
 }

@@ -14,7 +14,11 @@ for (const [id, flame] of [["graph", true], ["callers", true], ["callees", false
 	panels[id] = new Panel(element(id), {
 		flame,
 		told: (node) => describe(panels[id], node),
-		pointed: (node) => describe(panels[id], node < 0 ? panels[id].selected : node)
+		pointed: (what, pointer) => {
+			describe(panels[id], what < 0 ? panels[id].selected : what);
+			showTip(panels[id], what, pointer);
+		},
+		laidOut: () => legend()
 	});
 const table = new FunctionTable(element("functions").querySelector("table"), (number) => {
 	state.function = functionKey(functionsOf(state.tree).list[number]);
@@ -126,6 +130,8 @@ function filter(keep) {
 	state.tree = state.data.filtered ? state.data.filtered(state.filter) : filterTree(state.data, state.filter);
 	element("message").hidden = state.tree.total[0] > 0 || (state.tree.base !== null && state.tree.base[0] > 0);
 	element("message").textContent = isPlain(state.filter) ? "No samples yet." : "No samples are left by the filters.";
+	state.kinds = new Set();
+	for (let i = 0; i < state.tree.n; i++) state.kinds.add(state.tree.frames[state.tree.frame[i]].kind);
 	state.stale = { graph: true, functions: true, sandwich: true };
 	show(keep);
 	if (!keep || !element("details").childElementCount || state.tab === "functions") return;
@@ -147,14 +153,22 @@ function show(keep) {
 	legend();
 }
 
+/* The key of the function with the most samples of its own; "" if there is none. */
+function hottest(tree) {
+	const found = countFunctions(tree).filter((it) => it.self > 0)
+		.reduce((most, it) => !most || it.self > most.self ? it : most, null);
+	return found ? functionKey(found.frame) : "";
+}
+
 function showSandwich(keep) {
+	if (!state.function) state.function = hottest(state.tree);
 	const number = functionsOf(state.tree).numbers.get(state.function) || 0;
 	const frame = functionsOf(state.tree).list[number];
 	panels.callers.element.hidden = panels.callees.element.hidden = number === 0;
 	if (number === 0) {
 		element("sandwich-of").textContent = state.function
 			? "This function is not among what is shown."
-			: "Choose a function: from the table, or one in the flame graph.";
+			: "No function is shown.";
 		return;
 	}
 	const callers = callersOf(state.tree, number), callees = calleesOf(state.tree, number);
@@ -178,13 +192,15 @@ function colouring() {
 
 function legend() {
 	const by = element("colour").value, entries = [];
+	if (!state.tree) return;
 	if (by === "change") {
 		entries.push(["more", changeColour(1e6, 0)], ["the same", changeColour(1, 1)], ["less", changeColour(0, 1e6)]);
 	} else if (by === "kind") {
-		const kinds = new Set(state.data.frames.map((frame) => frame.kind));
 		for (let kind = KIND.KERNEL; kind <= KIND.MARKER; kind++)
-			if (kinds.has(kind)) entries.push([KIND_NAMES[kind], kindColour({ kind, name: "u" })]);
+			if (state.kinds.has(kind)) entries.push([KIND_NAMES[kind], kindColour({ kind, name: "u" })]);
 	}
+	if (state.tab !== "functions" && Object.values(panels).some((panel) => panel.element.offsetParent && panel.hasRuns()))
+		entries.push(["too narrow: click to zoom", "var(--run)"]);
 	element("legend").replaceChildren(...entries.map(([text, colour]) => {
 		const span = document.createElement("span"), box = document.createElement("i");
 		box.style.setProperty("--colour", colour);
@@ -205,11 +221,9 @@ function openPanel() {
 	return state.tab === "sandwich" ? (document.activeElement === element("callers") ? panels.callers : panels.callees) : panels.graph;
 }
 
-function describe(panel, node) {
-	const { tree } = panel;
-	if (!tree || node < 0) return;
-	const frame = tree.frames[tree.frame[node]], whole = state.tree.total[0];
-	const name = document.createElement("b"), numbers = document.createElement("span");
+/* What is told of a box: its name and a list of facts. */
+function factsOf(panel, node) {
+	const { tree } = panel, frame = tree.frames[tree.frame[node]], whole = state.tree.total[0];
 	const parts = [`${numberFormat.format(tree.total[node])} ${tree.head.unit}, ${percent(tree.total[node], whole)}`];
 	if (tree.self[node]) parts.push(`self ${percent(tree.self[node], whole)}`);
 	if (panel.zoomed > 0 && node > panel.zoomed)
@@ -222,11 +236,41 @@ function describe(panel, node) {
 	}
 	if (frame.module && frame.kind !== KIND.MARKER) parts.push(frame.module);
 	if (KIND_NAMES[frame.kind]) parts.push(KIND_NAMES[frame.kind]);
-	name.textContent = frame.name;
+	return { name: frame.name, parts };
+}
+
+function factsOfRun(panel, what) {
+	const { n, total } = panel.runOf(what), { unit } = panel.tree.head;
+	return { name: `${numberFormat.format(n)} ${n === 1 ? "box" : "boxes"} too narrow to draw`,
+		parts: [`${numberFormat.format(total)} ${unit}, ${percent(total, state.tree.total[0])}`, "a click zooms in"] };
+}
+
+function putFacts(into, { name, parts }) {
+	const heading = document.createElement("b"), numbers = document.createElement("span");
+	heading.textContent = name;
 	numbers.textContent = parts.join("  \u00b7  ");
-	element("details").replaceChildren(name, numbers);
+	into.replaceChildren(heading, numbers);
+}
+
+/* The same beside the pointer. */
+function showTip(panel, what, pointer) {
+	const tip = element("tip"), gap = 14;
+	/* A finger would cover it. */
+	tip.hidden = !panel.tree || what === NOTHING || !pointer || matchMedia("(hover: none)").matches;
+	if (tip.hidden) return;
+	putFacts(tip, what < 0 ? factsOfRun(panel, what) : factsOf(panel, what));
+	const { offsetWidth: width, offsetHeight: height } = tip;
+	const x = pointer.clientX + gap + width < innerWidth ? pointer.clientX + gap : pointer.clientX - gap - width;
+	const y = pointer.clientY + gap + height < innerHeight ? pointer.clientY + gap : pointer.clientY - gap - height;
+	tip.style.left = Math.max(x, 2) + "px";
+	tip.style.top = Math.max(y, 2) + "px";
+}
+
+function describe(panel, node) {
+	if (!panel.tree || node < 0) return;
+	putFacts(element("details"), factsOf(panel, node));
 	element("to-sandwich").hidden = functionKey(panel.tree.frames[panel.tree.frame[panel.selected]]) === "";
-	element("reset").disabled = panels.graph.zoomed === 0 && panels.callers.zoomed === 0 && panels.callees.zoomed === 0;
+	element("reset").disabled = Object.values(panels).every((it) => it.zoomed === 0 && !it.range);
 }
 
 /* ---- search ---- */

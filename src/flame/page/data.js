@@ -1,7 +1,7 @@
 "use strict";
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page's script is data.js colour.js tree.js panel.js functions.js app.js, concatenated.
+ * The page's script is data.js colour.js label.js tree.js panel.js functions.js app.js, concatenated.
  *
  * Data is a block of bytes in the format of flame/page.h. stacktally.load(Uint8Array) shows it;
  * stacktally.update(Uint8Array) and stacktally.show(tree) keep zoom, search, filters and selection.

@@ -2,10 +2,12 @@
 /*
  * One flame graph on a canvas: as high as its box on the page, which scrolls over rows that would
  * not fit. Boxes narrower than half a pixel are drawn as one pale run with their neighbours, and
- * come forth when what they are in is zoomed.
+ * come forth when what they are in is zoomed, or when the run is clicked.
  */
 
 const ROW = 19, NARROWEST = 0.5, FONT_SIZE = 12;
+/* What is at a place, if it is no node: nothing, or from FIRST_RUN down a run. */
+const NOTHING = -1, FIRST_RUN = -2;
 const FONT = `${FONT_SIZE}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
 const numberFormat = new Intl.NumberFormat("en-US");
 
@@ -13,37 +15,38 @@ function percent(part, whole) {
 	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
 }
 
-/* The part of the name that fits into a number of columns; wide characters take two. */
-function fit(name, room) {
-	if (room < 3) return "";
-	if (name.length <= room && !/[\u1100-\uffff]/.test(name)) return name;
-	let used = 0, out = "";
-	for (const character of name) {
-		used += character.codePointAt(0) >= 0x1100 ? 2 : 1;
-		if (used > room) return out.slice(0, -1) + "\u2026";
-		out += character;
-	}
-	return out;
-}
-
 class Panel {
-	/* Calls `told` with the selected node, and `pointed` with the node under the pointer. */
-	constructor(element, { flame, told, pointed }) {
+	/*
+	 * Calls `told` with the selected node; when the pointer moves, `pointed` with what is under it,
+	 * as nodeAt() says, and where it is, or null; and `laidOut` when the boxes have changed.
+	 */
+	constructor(element, { flame, told, pointed, laidOut }) {
 		this.element = element;
 		this.flame = flame;
 		this.told = told;
 		this.pointed = pointed;
+		this.laidOut = laidOut;
 		this.tree = null;
 		this.zoomed = 0;
 		this.zoomPath = []; /* keys from the root to the zoomed node */
+		this.range = null; /* [first, last]: of what is above the zoomed node, only these and what is between */
+		this.runs = []; /* [first, last] */
 		this.selected = 0;
-		this.hovered = -1;
+		this.hovered = NOTHING;
 		this.matches = null; /* of each frame, whether it matches the search */
 		this.colours = [];
 		this.space = document.createElement("div");
 		this.canvas = document.createElement("canvas");
 		this.space.className = "space";
-		this.element.append(this.canvas, this.space);
+		/* Says that there are rows out of sight, and scrolls to them. */
+		this.cue = document.createElement("button");
+		this.cue.className = "cue";
+		this.cue.tabIndex = -1;
+		this.cue.hidden = true;
+		this.cue.addEventListener("click", () => {
+			this.element.scrollTop += (this.flame ? -1 : 1) * (this.height - 2 * ROW);
+		});
+		this.element.append(this.canvas, this.space, this.cue);
 		this.context = this.canvas.getContext("2d");
 		this.atRoot = true; /* scrolled to the root, which stays visible */
 		this.element.addEventListener("scroll", () => {
@@ -55,7 +58,7 @@ class Panel {
 		this.canvas.addEventListener("mousemove", (event) => this.moved(event));
 		this.canvas.addEventListener("mouseleave", () => {
 			this.pointer = null;
-			this.hover(-1);
+			this.hover(NOTHING);
 		});
 		new ResizeObserver(() => this.resize()).observe(this.element);
 	}
@@ -68,17 +71,20 @@ class Panel {
 	 */
 	show(tree, colourOf, keep) {
 		const zoomed = keep ? this.zoomPath : [], selected = keep ? this.pathOf(this.selected) : [];
+		const range = keep && this.range ? this.range.map((node) => this.pathOf(node)) : null;
 		this.zoomPath = zoomed;
 		/* Frames that stay keep their colours. */
 		if (!this.tree || this.tree.frames !== tree.frames || this.colourOf !== colourOf) this.colours = [];
 		this.tree = tree;
 		this.colourOf = colourOf;
-		this.hovered = -1;
+		this.hovered = NOTHING;
 		this.zoomed = this.find(zoomed);
+		this.range = range && range.map((path) => this.find(path));
+		if (range && this.range.some((node, i) => tree.depth[node] !== range[i].length)) this.range = null;
 		this.selected = this.find(selected);
 		this.layOut();
 		if (!keep || this.atRoot) this.scrollToRoot();
-		if (this.pointer) this.hovered = this.nodeAt(this.pointer);
+		if (this.pointer) this.hover(this.nodeAt(this.pointer));
 	}
 	pathOf(node) {
 		const path = [], { tree } = this;
@@ -113,6 +119,18 @@ class Panel {
 		this.scrollToRoot();
 	}
 	zoom(node) {
+		this.range = null;
+		this.zoomTo(node);
+	}
+	/* Zooms to a run: to what is between its first box and its last one. */
+	zoomRun(what) {
+		const { tree } = this, [first, last] = this.runs[FIRST_RUN - what];
+		let node = tree.parent[first];
+		while (last >= tree.end[node]) node = tree.parent[node];
+		this.range = [first, last];
+		this.zoomTo(node);
+	}
+	zoomTo(node) {
 		this.zoomed = node;
 		this.zoomPath = this.pathOf(node);
 		this.layOut();
@@ -123,11 +141,10 @@ class Panel {
 		this.later();
 		this.told(node);
 	}
-	hover(node) {
-		if (node === this.hovered) return;
-		this.hovered = node;
-		this.later();
-		this.pointed(node);
+	hover(what) {
+		if (what !== this.hovered) this.later();
+		this.hovered = what;
+		this.pointed(what, this.pointer);
 	}
 
 	/* ---- layout ---- */
@@ -146,12 +163,17 @@ class Panel {
 		if (this.atRoot) this.scrollToRoot();
 		this.paint();
 	}
-	/* The boxes of each row in the present zoom, from left to right: node, x, width; node -1: a run of narrow boxes. */
+	/* What is zoomed to, in samples: where it starts and how wide it is. */
+	extent() {
+		const { tree } = this, [first, last] = this.range || [this.zoomed, this.zoomed];
+		return [tree.x[first], tree.x[last] + tree.width[last] - tree.x[first]];
+	}
+	/* The boxes of each row in the present zoom, from left to right: node or run, x, width. */
 	layOut() {
 		const { tree, width } = this;
 		if (!tree || !width) return;
-		const rows = this.rows = [], z = this.zoomed, from = tree.x[z];
-		const scale = tree.width[z] > 0 ? width / tree.width[z] : 0;
+		const rows = this.rows = [], z = this.zoomed, [from, span] = this.extent();
+		const scale = span > 0 ? width / span : 0, runs = this.runs = [];
 		const put = (depth, node, x, w) => {
 			(rows[depth] = rows[depth] || []).push(node, x, w);
 		};
@@ -161,16 +183,26 @@ class Panel {
 		}
 		for (let i = z + 1; i < tree.end[z];) {
 			const x = (tree.x[i] - from) * scale, w = tree.width[i] * scale;
+			const left = Math.max(x, 0), right = Math.min(x + w, width);
+			if (this.range && right - left < NARROWEST / 100) {
+				i = tree.end[i];
+				continue;
+			}
 			if (w >= NARROWEST) {
-				put(tree.depth[i], i, x, w);
+				put(tree.depth[i], i, left, right - left);
 				i++;
 				continue;
 			}
-			/* Extends the run that ends here, if there is one. */
+			/* Extends the run that ends here, if there is one. A click on one zooms four times or more. */
 			const row = rows[tree.depth[i]], last = row ? row.length - 3 : -1;
-			if (last >= 0 && row[last] === -1 && x - row[last + 1] - row[last + 2] < NARROWEST)
-				row[last + 2] = x + w - row[last + 1];
-			else put(tree.depth[i], -1, x, w);
+			if (last >= 0 && row[last] <= FIRST_RUN && x - row[last + 1] - row[last + 2] < NARROWEST &&
+			    right - row[last + 1] <= width / 4) {
+				row[last + 2] = right - row[last + 1];
+				runs[FIRST_RUN - row[last]][1] = i;
+			} else {
+				put(tree.depth[i], FIRST_RUN - runs.length, left, right - left);
+				runs.push([i, i]);
+			}
 			i = tree.end[i];
 		}
 		/* Rows with narrow boxes only take no space. */
@@ -178,6 +210,26 @@ class Panel {
 			at % 3 !== 0 || (value < 0 && rows[rows.length - 1][at + 2] < NARROWEST))) rows.pop();
 		this.space.style.height = rows.length * ROW + 2 + "px";
 		this.later();
+		this.laidOut();
+	}
+	/* Whether something that is drawn stands for boxes that are too narrow. */
+	hasRuns() {
+		return this.rows !== undefined && this.rows.some((row) => row.some((value, at) =>
+			at % 3 === 0 && value <= FIRST_RUN && row[at + 2] >= NARROWEST));
+	}
+	/* How many boxes side by side a run stands for, and their samples. */
+	runOf(what) {
+		const { tree } = this, [first, last] = this.runs[FIRST_RUN - what], depth = tree.depth[first];
+		let n = 0, total = 0;
+		for (let i = first; i <= last;) {
+			const inside = tree.depth[i] >= depth;
+			if (inside) {
+				n++;
+				total += tree.total[i];
+			}
+			i = inside ? tree.end[i] : i + 1;
+		}
+		return { n, total };
 	}
 	top(depth) {
 		const row = this.flame ? this.rows.length - 1 - depth : depth;
@@ -198,7 +250,7 @@ class Panel {
 	nodeAt(event) {
 		const box = this.canvas.getBoundingClientRect();
 		const x = event.clientX - box.left, y = event.clientY - box.top;
-		if (!this.rows) return -1;
+		if (!this.rows) return NOTHING;
 		for (let depth = 0; depth < this.rows.length; depth++) {
 			const top = this.top(depth), row = this.rows[depth];
 			if (y < top || y >= top + ROW || !row) continue;
@@ -208,9 +260,9 @@ class Panel {
 				if (row[middle * 3 + 1] <= x) low = middle;
 				else high = middle - 1;
 			}
-			return x < row[low * 3 + 1] + row[low * 3 + 2] ? row[low * 3] : -1;
+			return x < row[low * 3 + 1] + row[low * 3 + 2] ? row[low * 3] : NOTHING;
 		}
-		return -1;
+		return NOTHING;
 	}
 
 	/* ---- drawing ---- */
@@ -233,6 +285,7 @@ class Panel {
 		const style = getComputedStyle(document.documentElement);
 		const ink = { match: style.getPropertyValue("--match"), run: style.getPropertyValue("--run"),
 			edge: style.getPropertyValue("--edge") };
+		this.placeCue();
 		context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 		context.clearRect(0, 0, width, height);
 		context.font = FONT;
@@ -244,6 +297,14 @@ class Panel {
 			this.paintRow(this.rows[depth], y, depth < tree.depth[this.zoomed], ink);
 		}
 	}
+	placeCue() {
+		const { cue, element, flame, rows, height } = this, below = rows.length * ROW + 2 - element.scrollTop - height;
+		const n = Math.round((flame ? element.scrollTop : below) / ROW);
+		cue.hidden = n < 1;
+		if (n < 1) return;
+		cue.textContent = `${flame ? "\u25b2" : "\u25bc"} ${numberFormat.format(n)} more row${n > 1 ? "s" : ""}`;
+		cue.style.top = element.scrollTop + (flame ? 4 : height - 30) + "px";
+	}
 	paintRow(row, y, above, ink) {
 		const { context, tree } = this;
 		let colour = "";
@@ -254,7 +315,7 @@ class Panel {
 			if (wanted !== colour) context.fillStyle = colour = wanted;
 			context.globalAlpha = above ? 0.5 : this.matches !== null && !match && node >= 0 ? 0.55 : 1;
 			context.fillRect(x, y, w > 2 ? w - 0.8 : Math.max(w, NARROWEST), ROW - 1);
-			if (node > 0 && (node === this.selected || node === this.hovered)) {
+			if ((node > 0 && node === this.selected) || (node !== 0 && node === this.hovered)) {
 				context.globalAlpha = 1;
 				context.strokeStyle = ink.edge;
 				context.lineWidth = node === this.selected ? 2 : 1;
@@ -273,14 +334,17 @@ class Panel {
 
 	clicked(event) {
 		const node = this.nodeAt(event);
-		if (node < 0) return;
-		this.zoom(node);
-		this.select(node);
+		if (node === NOTHING) return;
+		if (node <= FIRST_RUN) this.zoomRun(node);
+		else this.zoom(node);
+		this.select(node < 0 ? this.zoomed : node);
+		/* Another box lies under the pointer now. */
+		if (this.pointer) this.pointed(this.hovered = this.nodeAt(event), this.pointer);
 	}
 	moved(event) {
 		this.pointer = { clientX: event.clientX, clientY: event.clientY };
 		this.hover(this.nodeAt(event));
-		this.canvas.style.cursor = this.hovered >= 0 ? "pointer" : "default";
+		this.canvas.style.cursor = this.hovered !== NOTHING ? "pointer" : "default";
 	}
 	/* Moves the selection to a drawn box above, below, left or right. */
 	move(direction) {

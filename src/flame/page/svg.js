@@ -40,19 +40,6 @@ var all = boxes[0], bands = [];
 
 function byId(id) { return document.getElementById(id); }
 
-/* As much of the name as fits; wide characters take two places. */
-function fit(name, room) {
-	var used = 0, fits = "", out = "";
-	if (room < 3) return "";
-	for (var c of name) {
-		used += c.codePointAt(0) >= 0x1100 ? 2 : 1;
-		if (used > room) return fits + "\u2026";
-		out += c;
-		if (used + 1 <= room) fits = out;
-	}
-	return out;
-}
-
 function count(n) { return n.toLocaleString("en-US"); }
 function percent(part, whole) { return (whole ? 100 * part / whole : 0).toFixed(2) + " %"; }
 

@@ -150,7 +150,7 @@ function dataOf(counts) {
 function subtitle() {
 	const { model, then } = live, { measurement } = model;
 	const text = ({ from, to }) => from === 0 ? "since the start" : model.span(from, to).map(clock).join(" to ");
-	return [measurement.host, measurement.kernel && `Linux ${measurement.kernel}`, measurement.command_line,
+	return [measurement.host, measurement.kernel && `Linux ${measurement.kernel}`,
 		live.shown && (then ? `${text(live.shown)} compared with ${text(then)}` : text(live.shown))]
 		.filter(Boolean).join("  \u00b7  ");
 }

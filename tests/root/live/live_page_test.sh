@@ -21,7 +21,10 @@ await 30 grep -q '^Live at ' "$err" || {
 	exit 1
 }
 node "$(dirname "$0")/../../browser/live_test.js" "$modules" "$build/pages" "$chromium" \
-	"$(sed -n 's/^Live at //p' "$err")" "$programs" "$server" || failed=1
+	"$(sed -n 's/^Live at //p' "$err")" "$programs" "$server" || {
+	failed=1
+	kill "$server" 2>"$fate" # which node does if all goes well
+}
 wait "$server"
 check $? "profile ends as it does without a browser" "status $?; $(tail -n 1 "$err")"
 exit $failed
