@@ -17,18 +17,38 @@
 #include "trigger/kinds.h"
 #include "trigger/matcher.h"
 #include "trigger/nearest.h"
+#include "trigger/reading.h"
 #include "trigger/sites.h"
 
 #define NOTES_MAX (64u << 20)
 
+/* What is looked for in a file. */
+struct question {
+	const struct matcher *provider, *name; /* provider may be NULL */
+	const struct nearest *nearest;	       /* to begin with */
+	const char *path;
+};
+
+/* What comes before the sites that were found. */
+struct facts {
+	uint32_t n, n_notes;
+	struct nearest nearest;
+};
+
+/* One site; its name follows. */
+struct sent_site {
+	uint64_t offset, semaphore;
+};
+
 /* The probes found in one file. */
 struct search {
-	const struct elf_file *elf;
-	const struct matcher *provider, *name; /* provider may be NULL */
-	struct nearest nearest;
+	const struct question *question;
+	struct facts facts;
 	struct pool *names;
 	struct site *items;
-	uint32_t n, capacity, n_notes;
+	uint32_t capacity;
+	/* In the child: */
+	const struct elf_file *elf;
 	uint64_t base; /* address of .stapsdt.base, or 0 */
 };
 
@@ -58,11 +78,11 @@ static const struct trigger_ops USDT_OPS = {
 
 static int add(struct search *search, const char *name, uint64_t offset, uint64_t semaphore)
 {
-	int r = grow(&search->items, &search->capacity, search->n + 1);
+	int r = grow(&search->items, &search->capacity, search->facts.n + 1);
 
 	if (r < 0)
 		return r;
-	search->items[search->n++] =
+	search->items[search->facts.n++] =
 		(struct site){ .name = name, .offset = offset, .semaphore = semaphore };
 	return 0;
 }
@@ -75,10 +95,11 @@ static int consider(struct search *search, const struct usdt_note *note)
 	char full[512];
 	const char *name;
 
-	search->n_notes++;
-	if ((search->provider && !matcher_matches(search->provider, note->provider)) ||
-	    !matcher_matches(search->name, note->name)) {
-		nearest_add(&search->nearest, note->name);
+	search->facts.n_notes++;
+	if ((search->question->provider &&
+	     !matcher_matches(search->question->provider, note->provider)) ||
+	    !matcher_matches(search->question->name, note->name)) {
+		nearest_add(&search->facts.nearest, note->name);
 		return 0;
 	}
 	if (!code_file_offset(search->elf, note->address + moved, true, &offset))
@@ -111,19 +132,20 @@ static void drop_duplicates(struct search *search)
 {
 	uint32_t n = 0;
 
-	if (search->n == 0)
+	if (search->facts.n == 0)
 		return;
-	qsort(search->items, search->n, sizeof(*search->items), compare_offsets);
-	for (uint32_t i = 0; i < search->n; i++) {
+	qsort(search->items, search->facts.n, sizeof(*search->items), compare_offsets);
+	for (uint32_t i = 0; i < search->facts.n; i++) {
 		if (n == 0 || search->items[i].offset != search->items[n - 1].offset)
 			search->items[n++] = search->items[i];
 	}
-	search->n = n;
-	qsort(search->items, search->n, sizeof(*search->items), compare_names);
+	search->facts.n = n;
+	qsort(search->items, search->facts.n, sizeof(*search->items), compare_names);
 }
 
-static int read_notes(struct search *search, const char *path, struct error *err)
+static int read_notes(struct search *search, struct error *err)
 {
+	const char *path = search->question->path;
 	const struct elf_section *section = elf_file_section(search->elf, ".note.stapsdt");
 	const struct elf_section *base = elf_file_section(search->elf, ".stapsdt.base");
 	own(own_free) void *bytes = NULL;
@@ -147,60 +169,115 @@ static int read_notes(struct search *search, const char *path, struct error *err
 	return 0;
 }
 
+static void clear(struct search *search)
+{
+	free(search->items);
+	pool_free(search->names);
+}
+
+/* Runs in a child. */
+static int work(const struct confined_job *job)
+{
+	own(clear) struct search search = { .question = job->request };
+	own(own_elf_file_close) struct elf_file *elf = NULL;
+	struct error err = { 0 };
+	int r = code_file_open(job->fds[0], search.question->path, &elf, &err);
+
+	search.elf = elf;
+	search.facts.nearest = *search.question->nearest;
+	if (r == 0 && pool_new(&search.names) < 0)
+		r = error_set(&err, -ENOMEM, "out of memory");
+	if (r == 0)
+		r = read_notes(&search, &err);
+	reading_send_head(job, r, &err);
+	if (r < 0)
+		return 0;
+	confined_send(job, &search.facts, sizeof(search.facts));
+	for (uint32_t i = 0; i < search.facts.n; i++) {
+		const struct sent_site sent = { search.items[i].offset, search.items[i].semaphore };
+
+		confined_send(job, &sent, sizeof(sent));
+		reading_send_string(job, search.items[i].name);
+	}
+	return 0;
+}
+
+/* The sites that a child finds in the file. */
+static int ask(struct search *search, int fd, struct error *err)
+{
+	const struct question *question = search->question;
+	own(reading_end) struct reading reading = { 0 };
+	struct facts facts;
+	int r = reading_begin(work, question, sizeof(*question), &fd, 1, &reading, err);
+
+	if (r < 0)
+		return r;
+	r = reading_bytes(&reading, &facts, sizeof(facts));
+	for (uint32_t i = 0; r == 0 && i < facts.n; i++) {
+		struct sent_site sent;
+		const char *name;
+
+		r = reading_bytes(&reading, &sent, sizeof(sent));
+		if (r == 0)
+			r = reading_string(&reading, search->names, &name);
+		if (r == 0)
+			r = add(search, name, sent.offset, sent.semaphore);
+	}
+	if (r < 0)
+		return error_set(err, r, "cannot read the USDT notes of %.300s: %s", question->path,
+				 strerror(-r));
+	search->facts = facts;
+	return 0;
+}
+
 static int no_match(const struct spec *spec, const struct search *search,
 		    const struct library *library, struct error *err)
 {
 	char pattern[300], near[400];
 
-	if (search->n_notes == 0)
+	if (search->facts.n_notes == 0)
 		return error_set(err, -ENOENT,
 				 "No functions matched by pattern u:%.100s:%.100s%s%.100s: "
 				 "%.200s has no USDT probes",
 				 spec->library, spec->provider ? spec->provider : "",
 				 spec->provider ? ":" : "", spec->name, library->path);
 	matcher_describe(spec->name, spec->regexp, pattern, sizeof(pattern));
-	nearest_describe(&search->nearest, near, sizeof(near));
+	nearest_describe(&search->facts.nearest, near, sizeof(near));
 	return error_set(err, -ENOENT,
 			 "No functions matched by pattern %s in the USDT probes of "
 			 "%.200s%s",
 			 pattern, library->path, near);
 }
 
-/* What it found and did not hand on stays in `search`. */
-static int try_library(const struct spec *spec, const char *name, pid_t pid, struct search *search,
-		       struct probes **ret_probes, struct error *err)
+/* The question without a path. What was found and not handed on is freed here. */
+static int try_library(const struct spec *spec, const char *name, pid_t pid,
+		       struct question question, struct probes **ret_probes, struct error *err)
 {
-	own(own_elf_file_close) struct elf_file *elf = NULL;
 	own(library_clear) struct library library = { .fd = -1 };
+	own(clear) struct search search = { .question = &question };
 	int r = library_find(name, pid, &library, err);
 
 	if (r < 0)
 		return r;
-	r = code_file_open(library.fd, library.path, &elf, err);
+	if (pool_new(&search.names) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	question.path = library.path;
+	r = ask(&search, library.fd, err);
 	if (r < 0)
 		return r;
-	search->elf = elf;
-	r = read_notes(search, library.path, err);
-	if (r < 0)
-		return r;
-	if (search->n == 0)
-		return no_match(spec, search, &library, err);
-	return sites_trigger_new(&USDT_OPS, &library, take_ptr(search->items), search->n,
-				 take_ptr(search->names), ret_probes, err);
-}
-
-static void own_search_clear(struct search *search)
-{
-	free(search->items);
-	pool_free(search->names);
+	if (search.facts.n == 0)
+		return no_match(spec, &search, &library, err);
+	return sites_trigger_new(&USDT_OPS, &library, take_ptr(search.items), search.facts.n,
+				 take_ptr(search.names), ret_probes, err);
 }
 
 static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)
 {
 	own(own_matcher_free) struct matcher *provider = NULL;
 	own(own_matcher_free) struct matcher *name = NULL;
-	own(own_search_clear) struct search search = { 0 };
 	const char *moved_to = library_moved_to(spec->library);
+	struct question question = { 0 };
+	struct nearest nearest;
 	struct error moved_err;
 	int r = matcher_new(spec->name, spec->regexp, &name, err);
 
@@ -208,14 +285,11 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 		r = matcher_new(spec->provider, spec->regexp, &provider, err);
 	if (r < 0)
 		return r;
-	search.provider = provider;
-	search.name = name;
-	nearest_init(&search.nearest, spec->regexp ? "" : spec->name);
-	if (pool_new(&search.names) < 0)
-		return error_set(err, -ENOMEM, "out of memory");
-	r = try_library(spec, spec->library, pid, &search, ret_probes, err);
+	nearest_init(&nearest, spec->regexp ? "" : spec->name);
+	question = (struct question){ .provider = provider, .name = name, .nearest = &nearest };
+	r = try_library(spec, spec->library, pid, question, ret_probes, err);
 	if (r == -ENOENT && moved_to) {
-		r = try_library(spec, moved_to, pid, &search, ret_probes, &moved_err);
+		r = try_library(spec, moved_to, pid, question, ret_probes, &moved_err);
 		if (r < 0 && err)
 			*err = moved_err;
 	}
