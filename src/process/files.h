@@ -42,6 +42,9 @@ int files_open(const struct files *files, uint32_t file);
  */
 int files_open_growing(const struct files *files, uint32_t file, struct stat *ret_status);
 
+/* As images_open_path(). */
+int files_open_path(const struct files *files, const char *path, struct stat *ret_status);
+
 /* As images_file_segments(). */
 int files_segments(const struct files *files, uint32_t file, struct load_segments *ret_segments);
 

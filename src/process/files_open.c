@@ -135,6 +135,23 @@ static int reopen(const struct files *files, uint32_t id, bool growing, struct s
 	return result;
 }
 
+int files_open_path(const struct files *files, const char *path, struct stat *ret_status)
+{
+	struct file_opener *opener = files->access.opener;
+	int root = roots_directory(files->access.roots, ROOT_OWN);
+	own(own_fd) int found = -ELOOP;
+
+	/* A symbolic link on the way may lead to any mount. */
+	if (roots_path_is_local(files->access.roots, ROOT_OWN, path))
+		found = path_resolve(root, path, false);
+	if (found == -ELOOP)
+		found = file_opener_resolve(opener, root, path, true, false);
+	if (found < 0)
+		return found;
+	return file_opener_open(opener, found, file_opener_mount_kind(opener, found, -1),
+				FILE_WHOLE, ret_status);
+}
+
 int files_segments(const struct files *files, uint32_t id, struct load_segments *ret_segments)
 {
 	const struct file *file = id < files->n_files ? files_resolve(files, id) : NULL;

@@ -219,6 +219,11 @@ int images_open_file(const struct images *images, uint32_t file)
 	return files_open(images->context.files, file);
 }
 
+int images_open_path(const struct images *images, const char *path, struct stat *ret_status)
+{
+	return files_open_path(images->context.files, path, ret_status);
+}
+
 int images_file_segments(const struct images *images, uint32_t file,
 			 struct load_segments *ret_segments)
 {

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -137,6 +138,12 @@ const struct mapped_file *images_file(const struct images *images, uint32_t file
  * does not respond; or another negative errno.
  */
 int images_open_file(const struct images *images, uint32_t file);
+
+/*
+ * Opens a regular file, or a copy of it, by its path in our own root, and gives the file's status.
+ * Returns a descriptor or an error as images_open_file() does.
+ */
+int images_open_path(const struct images *images, const char *path, struct stat *ret_status);
 
 /*
  * The loadable segments of a file. 0; -ENOEXEC: it is not ELF, or a child could not read it; or an

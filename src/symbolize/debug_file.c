@@ -13,6 +13,7 @@
 
 #define MAX_DEBUG_LINK 4096
 #define MAX_CRC_BYTES  (4ull << 30)
+#define CRC_PIECE      (256u << 10)
 
 /* ---- in the child ---- */
 
@@ -28,29 +29,42 @@ static bool build_ids_differ(const struct elf_file *elf, const struct elf_file *
 	return n && !*ret_equal;
 }
 
-static int crc_of(int fd, uint32_t *ret_crc)
+static uLong crc_of_zeros(uint64_t n)
 {
-	own(own_free) uint8_t *buffer = malloc(256u << 10);
+	uLong all = crc32(0, NULL, 0), some = crc32(all, (const Bytef *)"", 1);
+
+	for (uint64_t n_some = 1; n_some <= n; n_some *= 2) {
+		if (n & n_some)
+			all = crc32_combine(all, some, (z_off_t)n_some);
+		some = crc32_combine(some, some, (z_off_t)n_some);
+	}
+	return all;
+}
+
+/* Of the whole file. Holes are not read: they would fill the page cache with zeros. */
+static int crc_of(const struct elf_file *elf, uint32_t *ret_crc)
+{
+	own(own_free) uint8_t *buffer = malloc(CRC_PIECE);
 	uLong crc = crc32(0, NULL, 0);
-	uint64_t done = 0;
+	uint64_t at = 0;
 
 	if (!buffer)
 		return -ENOMEM;
-	while (done < MAX_CRC_BYTES) {
-		ssize_t n = pread(fd, buffer, 256u << 10, (off_t)done);
+	if (elf->size > MAX_CRC_BYTES)
+		return -EFBIG;
+	while (at < elf->size) {
+		uint64_t data = elf_file_next_data(elf, at), left = elf->size - data;
+		size_t n = left < CRC_PIECE ? (size_t)left : CRC_PIECE;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0) {
-			*ret_crc = (uint32_t)crc;
-			return 0;
-		}
-		crc = crc32(crc, buffer, (uInt)n);
-		done += (uint64_t)n;
+		if (data > at)
+			crc = crc32_combine(crc, crc_of_zeros(data - at), (z_off_t)(data - at));
+		if (elf_file_read(elf, data, buffer, n))
+			return -EIO;
+		crc = crc32_z(crc, buffer, n);
+		at = data + n;
 	}
-	return -EFBIG;
+	*ret_crc = (uint32_t)crc;
+	return 0;
 }
 
 static bool read_debug_link(const struct elf_file *elf, char name[NAME_MAX + 1], uint32_t *ret_crc)
@@ -96,10 +110,10 @@ int debug_file_open_checked(const struct elf_file *elf, int fd, enum debug_proof
 	if (other->machine != elf->machine || other->is_64 != elf->is_64 ||
 	    build_ids_differ(elf, other, &equal))
 		return -ESTALE;
-	if (!equal) {
-		if (proof != DEBUG_PROOF_CRC || !read_debug_link(elf, name, &wanted))
+	if (!equal || proof == DEBUG_PROOF_BOTH) {
+		if (proof == DEBUG_PROOF_BUILD_ID || !read_debug_link(elf, name, &wanted))
 			return -ESTALE;
-		r = crc_of(fd, &crc);
+		r = crc_of(other, &crc);
 		if (r < 0)
 			return r;
 		if (crc != wanted)
@@ -111,12 +125,15 @@ int debug_file_open_checked(const struct elf_file *elf, int fd, enum debug_proof
 
 /* ---- in our process ---- */
 
-static int open_regular(const char *path)
+static int open_regular(const struct debug_places *places, const char *path,
+			struct stat *ret_status)
 {
-	own(own_fd) int fd = open(path, O_PATH | O_CLOEXEC);
-	struct stat status;
+	own(own_fd) int fd = -1;
 
-	return fd < 0 ? -errno : path_open_regular(take_fd(&fd), &status);
+	if (places->open)
+		return places->open(places->context, path, ret_status);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : path_open_regular(take_fd(&fd), ret_status);
 }
 
 /* A build-id and a file name, not a path, as debug_wanted_read() gives them. */
@@ -126,12 +143,22 @@ static bool is_valid(const struct debug_wanted *wanted)
 	       memchr(wanted->link, '\0', sizeof(wanted->link)) && !strchr(wanted->link, '/');
 }
 
+/* Whether the path of the file leads to it here. */
+static bool leads_to_file(const struct debug_search *search)
+{
+	struct stat file, there;
+	own(own_fd) int fd = open_regular(search->places, search->path, &there);
+
+	return fd >= 0 && fstat(search->fd, &file) == 0 && file.st_dev == there.st_dev &&
+	       file.st_ino == there.st_ino;
+}
+
 /* The place of a debug link: 0 to 2. */
-static int open_by_link(const struct debug_wanted *wanted, const char *path, const char *root,
-			uint32_t place)
+static int open_by_link(const struct debug_search *search, const struct debug_wanted *wanted,
+			const char *root, uint32_t place, struct stat *ret_status)
 {
 	static const char *const middles[] = { "", "/.debug", "" };
-	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *path = search->path, *slash = path ? strrchr(path, '/') : NULL;
 	char name[PATH_MAX];
 	int n;
 
@@ -139,10 +166,13 @@ static int open_by_link(const struct debug_wanted *wanted, const char *path, con
 		return -ENOENT;
 	n = snprintf(name, sizeof(name), "%s%.*s%s/%s", place == 2 ? root : "", (int)(slash - path),
 		     path, middles[place], wanted->link);
-	return n > 0 && (size_t)n < sizeof(name) ? open_regular(name) : -ENOENT;
+	if (n <= 0 || (size_t)n >= sizeof(name) || !leads_to_file(search))
+		return -ENOENT;
+	return open_regular(search->places, name, ret_status);
 }
 
-static int open_by_build_id(const struct debug_wanted *wanted, const char *root)
+static int open_by_build_id(const struct debug_search *search, const struct debug_wanted *wanted,
+			    const char *root, struct stat *ret_status)
 {
 	char hex[2 * DEBUG_BUILD_ID_MAX + 1] = "", path[PATH_MAX];
 	int n;
@@ -152,46 +182,76 @@ static int open_by_build_id(const struct debug_wanted *wanted, const char *root)
 	for (uint32_t i = 0; i < wanted->build_id_size; i++)
 		snprintf(hex + 2 * (size_t)i, 3, "%02x", wanted->build_id[i]);
 	n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2);
-	return n > 0 && (size_t)n < sizeof(path) ? open_regular(path) : -ENOENT;
+	return n > 0 && (size_t)n < sizeof(path) ? open_regular(search->places, path, ret_status)
+						 : -ENOENT;
 }
 
-int debug_file_open_symfs(const char *path, const struct debug_places *places)
+int debug_file_open_symfs(const struct debug_search *search)
 {
+	const struct debug_places *places = search->places;
 	char other[PATH_MAX];
+	struct stat status;
 	int n;
 
-	if (!places->symfs || !path || path[0] != '/')
+	if (!places->symfs || !search->path || search->path[0] != '/')
 		return -ENOENT;
-	n = snprintf(other, sizeof(other), "%s%s", places->symfs, path);
-	return n > 0 && (size_t)n < sizeof(other) ? open_regular(other) : -ENOENT;
+	n = snprintf(other, sizeof(other), "%s%s", places->symfs, search->path);
+	return n > 0 && (size_t)n < sizeof(other) ? open_regular(places, other, &status) : -ENOENT;
 }
 
 /* Places of debug files. */
 enum { BY_BUILD_ID, BY_LINK, BY_LINK_LAST = BY_LINK + 2, BY_DEBUGINFOD, N_PLACES };
 
-int debug_file_open_next(const struct debug_wanted *wanted, const char *path,
-			 const struct debug_places *places, uint32_t *place,
+static bool is_by_link(uint32_t place)
+{
+	return place >= BY_LINK && place <= BY_LINK_LAST;
+}
+
+static int open_at(const struct debug_search *search, const struct debug_wanted *wanted,
+		   uint32_t place, struct stat *ret_status)
+{
+	const struct debug_places *places = search->places;
+	const char *root = places->root ? places->root : DEBUG_ROOT;
+	int fd;
+
+	if (place == BY_BUILD_ID)
+		return open_by_build_id(search, wanted, root, ret_status);
+	if (is_by_link(place))
+		return open_by_link(search, wanted, root, place - BY_LINK, ret_status);
+	if (!places->debuginfod || !wanted->build_id_size)
+		return -ENOENT;
+	fd = debuginfod_open(places->debuginfod, wanted->build_id, wanted->build_id_size);
+	return fd < 0 || fstat(fd, ret_status) == 0 ? fd : -errno;
+}
+
+/* Whether its owner may say what is in the file. Trees that the user named may be anybody's. */
+static bool may_describe(const struct debug_search *search, uint32_t place,
+			 const struct stat *debug)
+{
+	struct stat file;
+
+	if (search->places->root && (place == BY_BUILD_ID || place == BY_LINK_LAST))
+		return true;
+	return debug->st_uid == 0 || debug->st_uid == geteuid() ||
+	       (fstat(search->fd, &file) == 0 && debug->st_uid == file.st_uid);
+}
+
+int debug_file_open_next(struct debug_search *search, const struct debug_wanted *wanted,
 			 enum debug_proof *ret_proof)
 {
-	const char *root = places->root ? places->root : DEBUG_ROOT;
-
 	if (!is_valid(wanted))
 		return -ENOENT;
-	while (*place < N_PLACES) {
-		uint32_t number = (*place)++;
-		int fd = -ENOENT;
+	while (search->next < N_PLACES) {
+		uint32_t place = search->next++;
+		struct stat status;
+		own(own_fd) int fd = open_at(search, wanted, place, &status);
 
-		*ret_proof = number >= BY_LINK && number <= BY_LINK_LAST ? DEBUG_PROOF_CRC
-									 : DEBUG_PROOF_BUILD_ID;
-		if (number == BY_BUILD_ID)
-			fd = open_by_build_id(wanted, root);
-		else if (number <= BY_LINK_LAST)
-			fd = open_by_link(wanted, path, root, number - BY_LINK);
-		else if (places->debuginfod && wanted->build_id_size)
-			fd = debuginfod_open(places->debuginfod, wanted->build_id,
-					     wanted->build_id_size);
-		if (fd >= 0)
-			return fd;
+		if (fd < 0 || !may_describe(search, place, &status))
+			continue;
+		*ret_proof = status.st_mode & (S_IWGRP | S_IWOTH) ? DEBUG_PROOF_BOTH
+			     : is_by_link(place)		  ? DEBUG_PROOF_CRC
+								  : DEBUG_PROOF_BUILD_ID;
+		return take_fd(&fd);
 	}
 	return -ENOENT;
 }

@@ -18,6 +18,7 @@
 #define STACKTALLY_SYMBOLIZE_DEBUG_FILE_H
 
 #include <limits.h>
+#include <sys/stat.h>
 
 #include "elf/elf_file.h"
 #include "symbolize/debuginfod.h"
@@ -41,6 +42,7 @@ void debug_wanted_read(const struct elf_file *elf, struct debug_wanted *ret_want
 enum debug_proof {
 	DEBUG_PROOF_BUILD_ID, /* it has the same build-id */
 	DEBUG_PROOF_CRC,      /* ... or, if the other has none, the CRC in its .gnu_debuglink */
+	DEBUG_PROOF_BOTH,     /* it has that CRC, and no other build-id */
 };
 
 /* Opens a file if it is the debug file of `elf`. 0, -ESTALE, or another negative errno. */
@@ -53,18 +55,36 @@ struct debug_places {
 	const char *symfs;	       /* or NULL */
 	const char *root;	       /* or NULL: DEBUG_ROOT */
 	struct debuginfod *debuginfod; /* or NULL */
+	/*
+	 * Opens a regular file by its path, and gives its status: without waiting for file systems
+	 * that do not respond. NULL: all are local.
+	 */
+	int (*open)(void *context, const char *path, struct stat *ret_status);
+	void *context;
 };
 
-/* Opens the file that stands for the one at `path` (or NULL) in SYMFS; or -ENOENT. */
-int debug_file_open_symfs(const char *path, const struct debug_places *places);
+/* A walk through the places of one file's debug file. All is borrowed. */
+struct debug_search {
+	const struct debug_places *places;
+	const char *path; /* of the file, or NULL: not looked for next to it */
+	int fd;		  /* the file */
+	uint32_t next;	  /* the number of the next place */
+};
+
+/* Opens the file that stands for the searched one in SYMFS; or -ENOENT. */
+int debug_file_open_symfs(const struct debug_search *search);
 
 /*
- * Opens the file at the next of the other places, of which *place, 0 at first, is the number. It
- * may be the wrong file. `wanted` comes from a child and is checked. Returns a descriptor, which
- * the caller closes, or -ENOENT when there are no more.
+ * Opens the file at the next of the other places. It may be the wrong file: *ret_proof is what it
+ * has to show. `wanted` comes from a child and is checked. Returns a descriptor, which the caller
+ * closes, or -ENOENT when there are no more places.
+ *
+ * A process shows the path of a file as its own mounts have it, which a user can set up at will. So
+ * what is next to a path counts only if the path leads to the file here, too. Debug files there and
+ * in DEBUG_ROOT must belong to root, to us, or to the owner of the file; where others can write to
+ * one, its build-id, which anybody can copy, is not enough.
  */
-int debug_file_open_next(const struct debug_wanted *wanted, const char *path,
-			 const struct debug_places *places, uint32_t *place,
+int debug_file_open_next(struct debug_search *search, const struct debug_wanted *wanted,
 			 enum debug_proof *ret_proof);
 
 #endif

@@ -56,19 +56,25 @@ static int ask(const struct file_symbols_request *request, const struct files *f
 	return r < 0 ? r : end;
 }
 
+static struct debug_search search_of(const struct file_symbols_request *request)
+{
+	return (struct debug_search){ .places = request->places,
+				      .path = request->path,
+				      .fd = request->fd };
+}
+
 /* Looks for the debug file, and looks names up in it. Leaves it open in `files`. */
 static int ask_with_debug_file(const struct file_symbols_request *request, struct files *files,
 			       const struct file_facts *facts, struct symbol_query *queries,
 			       size_t n)
 {
-	uint32_t place = 0;
+	struct debug_search search = search_of(request);
 
 	for (;;) {
 		struct file_facts more = { 0 };
 		int r;
 
-		files->debug = debug_file_open_next(&facts->wanted, request->path, request->places,
-						    &place, &files->proof);
+		files->debug = debug_file_open_next(&search, &facts->wanted, &files->proof);
 		if (files->debug < 0)
 			return 0;
 		r = ask(request, files, queries, n, &more);
@@ -96,8 +102,11 @@ int file_symbols_find(const struct file_symbols_request *request, struct symbol_
 	bool lacks_dwarf;
 	int r, dwarf;
 
-	if (request->places)
-		files.symfs = debug_file_open_symfs(request->path, request->places);
+	if (request->places) {
+		const struct debug_search search = search_of(request);
+
+		files.symfs = debug_file_open_symfs(&search);
+	}
 	r = ask(request, &files, queries, n, &facts);
 	lacks_dwarf =
 		request->inlines && !facts.has_dwarf && (files.symfs < 0 || facts.wrong_symfs);

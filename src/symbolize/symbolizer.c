@@ -66,6 +66,17 @@ static void free_parts(struct symbolizer *symbolizer)
 	lookup->cache = NULL;
 }
 
+static int open_path(void *context, const char *path, struct stat *ret_status)
+{
+	const struct images *images = context;
+	int fd;
+
+	images_lock(images);
+	fd = images_open_path(images, path, ret_status);
+	images_unlock(images);
+	return fd;
+}
+
 int symbolizer_new(struct images *images, const struct symbolizer_options *options,
 		   struct symbolizer **ret_symbolizer)
 {
@@ -80,6 +91,8 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 	symbolizer->lookup.images = images;
 	symbolizer->lookup.places.symfs = options->symfs;
 	symbolizer->lookup.places.root = options->debuginfo_root;
+	symbolizer->lookup.places.open = open_path;
+	symbolizer->lookup.places.context = images;
 	symbolizer->lookup.use_debuginfod = options->debuginfod;
 	symbolizer->lookup.progress = options->progress;
 	symbolizer->lookup.progress_context = options->progress_context;

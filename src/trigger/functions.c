@@ -125,11 +125,11 @@ static int read_debug_file(struct finding *finding, struct error *err)
 {
 	const struct debug_places places = { .root = getenv("BCC_DEBUGINFO_ROOT") };
 	const struct debug_wanted wanted = finding->facts.wanted;
-	uint32_t place = 0;
+	struct debug_search search = { .places = &places, .fd = finding->request->fd };
 
 	while (finding->facts.stripped && !finding->facts.right_debug) {
 		enum debug_proof proof;
-		own(own_fd) int fd = debug_file_open_next(&wanted, NULL, &places, &place, &proof);
+		own(own_fd) int fd = debug_file_open_next(&search, &wanted, &proof);
 		int r = fd < 0 ? 0 : read_file(finding, fd, proof, err);
 
 		if (r < 0 || fd < 0)

@@ -134,6 +134,39 @@ static void finds_by_debug_link(void **state)
 	assert_true(built_run("rm whole.debug"));
 }
 
+/* A hole is as good as zeros: the CRC is that of gzip, which reads them. */
+static void holes_count_as_zeros(void **state)
+{
+	struct debug_places places = { .root = "/nonexistent" };
+
+	(void)state;
+	assert_true(
+		built_run("cp parts/no_id.debug holed && truncate -s 20M holed && "
+			  "printf x >>holed && truncate -s 23456789 holed && "
+			  "cp no_id with_holes && objcopy --add-gnu-debuglink=holed with_holes"));
+	assert_true(finds_local("with_holes", &places));
+	assert_true(built_run("printf y | dd of=holed bs=1 seek=5000000 conv=notrunc 2>error"));
+	assert_false(finds_local("with_holes", &places));
+	assert_true(built_run("rm holed with_holes"));
+}
+
+/* A file that others can write to must have the CRC, whatever its build-id says. */
+static void build_ids_of_writable_files_are_not_enough(void **state)
+{
+	struct debug_places places = { .root = "/nonexistent" };
+
+	(void)state;
+	assert_true(built_run("cp parts/whole.debug whole.debug && chmod 644 whole.debug"));
+	assert_true(finds_local("linked_id", &places));
+	assert_true(built_run("chmod 666 whole.debug"));
+	assert_true(finds_local("linked_id", &places));
+	assert_true(built_run("printf x >>whole.debug"));
+	assert_false(finds_local("linked_id", &places));
+	assert_true(built_run("chmod 644 whole.debug"));
+	assert_true(finds_local("linked_id", &places));
+	assert_true(built_run("rm whole.debug"));
+}
+
 static void a_debug_link_is_only_a_name(void **state)
 {
 	struct debug_places places = { .root = "/nonexistent" };
@@ -260,6 +293,8 @@ int main(void)
 		cmocka_unit_test(without_debug_files_there_is_no_name),
 		cmocka_unit_test(finds_by_build_id),
 		cmocka_unit_test(finds_by_debug_link),
+		cmocka_unit_test(holes_count_as_zeros),
+		cmocka_unit_test(build_ids_of_writable_files_are_not_enough),
 		cmocka_unit_test(a_debug_link_is_only_a_name),
 		cmocka_unit_test(prefers_the_tree_that_is_asked_for),
 		cmocka_unit_test(reads_compressed_symbols),

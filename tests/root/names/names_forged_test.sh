@@ -29,6 +29,29 @@ has "... but its own" '^original;.*;main;outer;middle;inner'
 has "the forgery's process has the names in its file" '^forgery;.*;main;outer;forged;inner'
 lacks "... and none of root's" '^forgery;.*;middle'
 
+# ---- a debug file next to a path that exists for the user's own mounts only
+if ! setpriv --reuid $uid --regid $uid --clear-groups unshare -Urm true 2>"$fate"; then
+	skip "debug files at paths that a user made" "users cannot have mount namespaces here"
+else
+	objcopy --only-keep-debug "$programs/nested" "$tmp/victim.debug"
+	objcopy --strip-all --add-gnu-debuglink="$tmp/victim.debug" "$programs/nested" "$tmp/victim"
+	chmod 755 "$tmp/victim"
+	mkdir "$tmp/theirs"
+	sed 's/\bmiddle\b/forged/g' "$tmp/victim.debug" >"$tmp/theirs/victim.debug"
+	rm "$tmp/victim.debug"
+	: >"$tmp/theirs/victim"
+	chown -R $uid "$tmp/theirs"
+	# shellcheck disable=SC2016 # the inner shell expands these
+	begin setpriv --reuid $uid --regid $uid --clear-groups unshare -Urm bash -c \
+		'mount --bind "$1/victim" "$1/theirs/victim" && exec "$1/theirs/victim" 600000' sh "$tmp" || finish
+	begin "$tmp/victim" 600000 || finish
+	sample -F 499 -U --name 'vict*'
+	works "$pid" 30
+	sampled
+	has "both processes are sampled" '^victim;'
+	lacks "a user's debug file names no file of root" ';forged'
+fi
+
 # Copies that only root can write are one file, as in containers.
 install -m 755 "$programs/nested" "$tmp/other"
 begin "$tmp/other" 600000 || finish
