@@ -29,6 +29,7 @@ struct compile_job {
 	size_t size;
 	bool cacheable; /* to be kept in the cache on disk, under `identity` */
 	struct table_identity identity;
+	int64_t identified_ns; /* CLOCK_REALTIME just before `identity` was read */
 
 	/* The result. */
 	int result;		  /* 0; or the negative errno of compiling or of `finish` */

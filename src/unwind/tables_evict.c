@@ -75,6 +75,7 @@ static struct table *find_victim(const struct tables *tables, uint64_t for_hit, 
 
 static void evict(struct tables *tables, struct table *table, struct table_tree *ret_tree)
 {
+	tables_leave_file(tables, table);
 	*ret_tree = table->tree;
 	table->tree = (struct table_tree){ 0 };
 	table->rows = 0;

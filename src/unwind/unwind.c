@@ -181,15 +181,17 @@ int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 	}
 }
 
-void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
-		       enum wire_end end)
+void unwind_missed(struct unwind *unwind, pid_t tgid)
+{
+	process_tables_missed(unwind->processes, tgid);
+}
+
+void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n)
 {
 	const struct layout *layout = process_tables_find(unwind->processes, tgid);
 	const struct layout_range *range = NULL;
 	uint64_t now;
 
-	if (end == WIRE_END_NO_PROCESS)
-		process_tables_missed(unwind->processes, tgid);
 	if (!layout)
 		return;
 	now = monotonic_ns();

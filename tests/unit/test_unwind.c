@@ -194,7 +194,7 @@ static void test_live(void **state)
 	assert_int_equal(kind_at(child, (const char *)jit + 8191, NULL), WIRE_MAPPING_JIT);
 	assert_int_equal(kind_at(child, (void *)0xffffffffff600000, NULL), WIRE_MAPPING_SPECIAL);
 	assert_int_equal(kind_at(child, (void *)4096, NULL), 1000 + WIRE_END_NO_MAPPING);
-	unwind_count_hits(unwind, child, frames, 1, WIRE_END_COMPLETE);
+	unwind_count_hits(unwind, child, frames, 1);
 	now = stats();
 	assert_int_equal(now.processes, 1);
 	assert_int_equal(now.pending, 0);
@@ -379,7 +379,7 @@ static void hit(const struct loaded *loaded)
 {
 	const uint64_t frame = (uint64_t)(uintptr_t)loaded->code;
 
-	unwind_count_hits(unwind, loaded->pid, &frame, 1, WIRE_END_COMPLETE);
+	unwind_count_hits(unwind, loaded->pid, &frame, 1);
 }
 
 /* Hits the library until it has a table, for 20 s at most. */
