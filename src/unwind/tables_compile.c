@@ -152,5 +152,5 @@ void tables_take_over(struct tables *tables, struct compile_job *job, uint64_t n
 	} else {
 		tables_set_state(tables, table, tables_state_without_rows(job->result));
 	}
-	compile_job_free(job);
+	compile_queue_release(tables->queue, job);
 }

@@ -113,7 +113,7 @@ static void make_room_for(struct tables *tables, struct table *table, uint64_t n
 	if (room >= table->wanted)
 		tables_set_state(tables, table, TABLE_PENDING);
 	else
-		compile_job_free(take_ptr(table->waiting_for_room));
+		compile_queue_release(tables->queue, take_ptr(table->waiting_for_room));
 }
 
 void tables_make_room(struct tables *tables, uint64_t now, void (*refresh)(void *context),
