@@ -78,6 +78,7 @@ struct vm_area_struct {
 
 struct mm_struct {
 	unsigned long exec_vm; /* pages of executable mappings */
+	unsigned long start_stack; /* the stack pointer that the program began with */
 };
 
 typedef struct {

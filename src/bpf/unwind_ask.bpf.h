@@ -38,31 +38,30 @@ static __always_inline __s64 inode_changed(const struct inode *inode)
 	const struct inode___5_10 *before_6_6 = (const void *)inode;
 
 	if (bpf_core_field_exists(inode->i_ctime_sec))
-		return BPF_CORE_READ(inode, i_ctime_sec) * NS_IN_SECOND +
-		       (BPF_CORE_READ(inode, i_ctime_nsec) & CTIME_NSEC_MASK);
+		return inode->i_ctime_sec * NS_IN_SECOND + (inode->i_ctime_nsec & CTIME_NSEC_MASK);
 	if (bpf_core_field_exists(before_6_11->__i_ctime))
-		return BPF_CORE_READ(before_6_11, __i_ctime.tv_sec) * NS_IN_SECOND +
-		       BPF_CORE_READ(before_6_11, __i_ctime.tv_nsec);
-	return BPF_CORE_READ(before_6_6, i_ctime.tv_sec) * NS_IN_SECOND +
-	       BPF_CORE_READ(before_6_6, i_ctime.tv_nsec);
+		return before_6_11->__i_ctime.tv_sec * NS_IN_SECOND + before_6_11->__i_ctime.tv_nsec;
+	return before_6_6->i_ctime.tv_sec * NS_IN_SECOND + before_6_6->i_ctime.tv_nsec;
 }
 
-/* The kernel calls it with its lock held. */
+/* The kernel calls it with its lock held. Its pointers can be followed as they are. */
 static __noinline long take_mapping(struct task_struct *task, struct vm_area_struct *area,
 				    struct kernel_mapping *mapping)
 {
-	const struct inode *inode = BPF_CORE_READ(area, vm_file, f_inode);
+	const struct file *file = area->vm_file;
+	const struct inode *inode;
 
 	(void)task;
-	if (!inode || !(BPF_CORE_READ(area, vm_flags) & VM_EXECUTABLE))
+	if (!file || !(area->vm_flags & VM_EXECUTABLE))
 		return 0;
-	mapping->start = BPF_CORE_READ(area, vm_start);
-	mapping->end = BPF_CORE_READ(area, vm_end);
-	mapping->offset = (__u64)BPF_CORE_READ(area, vm_pgoff) << PAGE_BITS;
-	mapping->file.inode = BPF_CORE_READ(inode, i_ino);
-	mapping->file.size = (__u64)BPF_CORE_READ(inode, i_size);
+	inode = file->f_inode;
+	mapping->start = area->vm_start;
+	mapping->end = area->vm_end;
+	mapping->offset = (__u64)area->vm_pgoff << PAGE_BITS;
+	mapping->file.inode = inode->i_ino;
+	mapping->file.size = (__u64)inode->i_size;
 	mapping->file.changed = inode_changed(inode);
-	mapping->file.device = BPF_CORE_READ(inode, i_sb, s_dev);
+	mapping->file.device = inode->i_sb->s_dev;
 	return 0;
 }
 

@@ -75,8 +75,18 @@ __noinline int walk_some(__u32 number, __u32 first, __u32 done)
 	return n | end << 16;
 }
 
-/* So often a walk may ask the kernel: stacks rarely lead through more files. */
-#define WALK_QUESTIONS 16
+/* As walk_some(); if a mapping is not known, asks the kernel and takes the step to the caller. */
+__noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
+{
+	__u32 some = walk_some(number, first, done), end = some >> 16;
+
+	if (asking_helps(end) && ask_kernel(number))
+		return (some & 0xffff) | (__u32)step_once(number) << 16;
+	return some;
+}
+
+/* So often a walk may ask the kernel: few stacks change from file to file more often. */
+#define WALK_QUESTIONS 8
 
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
 static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
@@ -87,12 +97,11 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask
 	/* The verifier knows user_depth, a constant, and goes through no more rounds than needed.
 	 */
 	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
-		__u32 some = walk_some(number, first + n, n);
+		__u32 some = may_ask ? walk_some_asking(number, first + n, n)
+				     : walk_some(number, first + n, n);
 
 		n += some & 0xffff;
 		end = some >> 16;
-		if (may_ask && asking_helps(end) && ask_kernel(number))
-			end = step_once(number);
 		OPAQUE(n);
 		OPAQUE(end);
 	}
