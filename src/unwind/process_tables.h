@@ -28,7 +28,7 @@ void process_tables_missed(struct process_tables *processes, pid_t tgid);
 int process_tables_flush(struct process_tables *processes, uint64_t now, struct error *err);
 
 /* The layout of a process as it was written last; NULL: none. */
-const struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid);
+struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid);
 
 /* Sets the members of `stats` that are about processes. */
 void process_tables_stats(const struct process_tables *processes, struct unwind_stats *stats);

@@ -214,12 +214,20 @@ int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **re
 	uint32_t n = 0, cut;
 	const struct mapping *mappings = images_mappings(unwind->images, image, &n);
 	const struct layout_range *ranges;
+	struct layout *current;
 	int r;
 
 	if (!mappings)
 		return -ESRCH;
 	r = layouts_ranges(&unwind->layouts, mappings, n, &ranges, &n, &cut);
-	return r < 0 ? r : layouts_write(&unwind->layouts, ranges, n, ret_layout);
+	if (r < 0)
+		return r;
+	current = process_tables_find(unwind->processes, images_tgid(unwind->images, image));
+	if (!current || !layout_has_ranges(current, ranges, n))
+		return layouts_write(&unwind->layouts, ranges, n, ret_layout);
+	current->references++;
+	*ret_layout = current;
+	return 0;
 }
 
 void unwind_release_layout(struct unwind *unwind, struct layout *layout)

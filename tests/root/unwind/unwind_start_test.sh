@@ -5,7 +5,12 @@
 . "$(dirname "$0")/../stackcount.bash" "$1"
 export XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"
-program=$programs/sampled/first_calls
+# On a local file system: other files are copied before they are read.
+mkdir "$tmp/local"
+mount -t tmpfs none "$tmp/local"
+at_exit="umount $tmp/local"
+cp "$programs/sampled/first_calls" "$tmp/local"
+program=$tmp/local/first_calls
 large=$programs/sampled/first_calls_large
 base='_start;__libc_start_main;__libc_start_call_main;main;outer;'
 [ ! -e /proc/$$/autogroup ] || echo -15 >/proc/$$/autogroup
@@ -69,21 +74,21 @@ else
 	skip "user space is not needed for a program that is known" "$no_asking"
 fi
 
-cp "$program" "$tmp/new_program"
-stopped "$tmp/new_program" 700
+cp "$program" "$tmp/local/new_program"
+stopped "$tmp/local/new_program" 700
 whole "the first events of an unknown program are finished in user space" \
 	"${base}(__)?getppid$" new_program 700 "$folded"
 
 # The content of a file is replaced: inode and size stay, the code is at the same addresses, and its
 # frames have other sizes.
-cp "$program" "$tmp/rewritten"
+cp "$program" "$tmp/local/rewritten"
 size=$(stat -c %s "$program" "$large" | sort -n | tail -n 1)
-truncate -s "$size" "$tmp/rewritten"
-begin "$tmp/rewritten" wait
+truncate -s "$size" "$tmp/local/rewritten"
+begin "$tmp/local/rewritten" wait
 rewrite() {
-	cat "$large" >"$tmp/rewritten"
-	truncate -s "$size" "$tmp/rewritten"
-	"$tmp/rewritten" 700
+	cat "$large" >"$tmp/local/rewritten"
+	truncate -s "$size" "$tmp/local/rewritten"
+	"$tmp/local/rewritten" 700
 }
 attach -U -P c:getppid
 end
