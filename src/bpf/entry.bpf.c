@@ -41,9 +41,9 @@ int on_clock(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * An entry in two forms. NAME_asking asks the kernel what is mapped where, if a walk lacks a mapping.
- * That takes bpf_find_vma(), which Linux has since 5.17; a program that calls it does not load
- * before. Of the clock there is no such form: an interrupt may ask only once.
+ * An entry in two forms. NAME_asking asks the kernel what is mapped where, if a walk lacks a
+ * mapping. That takes bpf_find_vma(), which Linux has since 5.17; a program that calls it does not
+ * load before. Of the clock there is no such form: an interrupt may ask only once.
  */
 #define ENTRY(section, name, context, body)                                                        \
 	SEC(section)                                                                               \

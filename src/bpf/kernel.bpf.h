@@ -77,7 +77,7 @@ struct vm_area_struct {
 #define VM_EXECUTABLE 4ul /* VM_EXEC */
 
 struct mm_struct {
-	unsigned long exec_vm; /* pages of executable mappings */
+	unsigned long exec_vm;	   /* pages of executable mappings */
 	unsigned long start_stack; /* the stack pointer that the program began with */
 };
 

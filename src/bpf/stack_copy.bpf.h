@@ -51,8 +51,8 @@ static __always_inline bool stack_copy_is_affordable(struct scratch *slot)
 }
 
 /*
- * The bytes of the stack that a walk from `from` may read. The kernel puts a program's arguments and
- * environment above where its first frame begins.
+ * The bytes of the stack that a walk from `from` may read. The kernel puts a program's arguments
+ * and environment above where its first frame begins.
  */
 static __always_inline __u64 stack_copy_size(__u64 from)
 {
@@ -86,7 +86,8 @@ static __always_inline __u32 stack_copy_append(struct scratch *slot, __u32 words
 
 		OPAQUE(to);
 		OPAQUE(chunk);
-		if (chunk == 0 || to > sizeof(slot->frames) - WIRE_REST_PAGE || chunk > WIRE_REST_PAGE)
+		if (chunk == 0 || to > sizeof(slot->frames) - WIRE_REST_PAGE ||
+		    chunk > WIRE_REST_PAGE)
 			break;
 		if (bpf_probe_read_user((void *)slot->frames + to, chunk,
 					(const void *)(from + size)))

@@ -40,7 +40,8 @@ static __always_inline __s64 inode_changed(const struct inode *inode)
 	if (bpf_core_field_exists(inode->i_ctime_sec))
 		return inode->i_ctime_sec * NS_IN_SECOND + (inode->i_ctime_nsec & CTIME_NSEC_MASK);
 	if (bpf_core_field_exists(before_6_11->__i_ctime))
-		return before_6_11->__i_ctime.tv_sec * NS_IN_SECOND + before_6_11->__i_ctime.tv_nsec;
+		return before_6_11->__i_ctime.tv_sec * NS_IN_SECOND +
+		       before_6_11->__i_ctime.tv_nsec;
 	return before_6_6->i_ctime.tv_sec * NS_IN_SECOND + before_6_6->i_ctime.tv_nsec;
 }
 
@@ -65,6 +66,9 @@ static __noinline long take_mapping(struct task_struct *task, struct vm_area_str
 	return 0;
 }
 
+/* So often a walk may ask: few stacks change from file to file more often. */
+#define WALK_QUESTIONS 8
+
 /* Whether the kernel may know a mapping that a walk ended for want of. */
 static __always_inline bool asking_helps(__u32 end)
 {
@@ -73,7 +77,7 @@ static __always_inline bool asking_helps(__u32 end)
 
 /*
  * Puts the mapping that the slot's walk is at into the walk. False when there is none that has a
- * table. A global function: the verifier checks it once.
+ * table, or no question is left. A global function: the verifier checks it once.
  */
 __noinline int ask_kernel(__u32 number)
 {
@@ -82,8 +86,9 @@ __noinline int ask_kernel(__u32 number)
 	const struct wire_file_table *table;
 	struct unwind_walk *walk;
 
-	if (!slot)
+	if (!slot || slot->questions == 0)
 		return false;
+	slot->questions--;
 	walk = &slot->walk;
 	if (bpf_find_vma(bpf_get_current_task_btf(), walk->pc - (walk->exact ? 0 : 1), take_mapping,
 			 &mapping, 0) < 0)

@@ -153,15 +153,13 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	row = leaf->rows[first + low];
 	if (WIRE_ROW_ADDRESS(row) <= relative) {
 		ret_row->rule = WIRE_ROW_RULE(row);
-		ret_row->before =
-			smaller(relative - WIRE_ROW_ADDRESS(row), UNWIND_CACHE_BLOCK - 1);
+		ret_row->before = smaller(relative - WIRE_ROW_ADDRESS(row), UNWIND_CACHE_BLOCK - 1);
 		/* The next leaf says where this one's last row ends; `after` stays 0 there. */
 		low += first + 1;
 		OPAQUE(low);
 		if (low < WIRE_LEAF_ROWS && low < leaf->header.n)
-			ret_row->after =
-				smaller(WIRE_ROW_ADDRESS(leaf->rows[low]) - 1 - relative,
-					       UNWIND_CACHE_BLOCK - 1);
+			ret_row->after = smaller(WIRE_ROW_ADDRESS(leaf->rows[low]) - 1 - relative,
+						 UNWIND_CACHE_BLOCK - 1);
 	}
 	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
 								     : WIRE_END_STALE;

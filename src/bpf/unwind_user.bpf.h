@@ -85,16 +85,15 @@ __noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
 	return some;
 }
 
-/* So often a walk may ask the kernel: few stacks change from file to file more often. */
-#define WALK_QUESTIONS 8
-
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
 static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
 {
 	__u32 end = WIRE_END_NONE, n = 0;
 	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
 
-	/* The verifier knows user_depth, a constant, and goes through no more rounds than needed.
+	/*
+	 * A round walks WALK_STEPS frames, or asks, or is the last. The verifier knows user_depth,
+	 * a constant, and goes through no more rounds than needed.
 	 */
 	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
 		__u32 some = may_ask ? walk_some_asking(number, first + n, n)
@@ -149,6 +148,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	if (how & WALK_SAMPLED)
 		prefetch_walk(slot);
 	slot->window.size = 0;
+	slot->questions = WALK_QUESTIONS;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = put_frame(slot, first, 0);
 	} else {

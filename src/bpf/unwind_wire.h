@@ -219,9 +219,9 @@ struct wire_process {
  */
 struct wire_file {
 	__u64 inode;
-	__u64 size;	/* bytes */
-	__s64 changed;	/* change time, ns */
-	__u32 device;	/* of its file system: WIRE_DEVICE() */
+	__u64 size;    /* bytes */
+	__s64 changed; /* change time, ns */
+	__u32 device;  /* of its file system: WIRE_DEVICE() */
 	__u32 reserved;
 };
 
@@ -237,7 +237,7 @@ struct wire_code {
 #define WIRE_FILE_CODES 4 /* files with more are not entered */
 
 struct wire_file_table {
-	__u32 root, owner; /* as in struct wire_mapping */
+	__u32 root, owner;			 /* as in struct wire_mapping */
 	struct wire_code codes[WIRE_FILE_CODES]; /* unused ones are empty */
 };
 

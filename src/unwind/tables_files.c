@@ -17,8 +17,8 @@
  */
 static bool is_settled(const struct compile_job *job)
 {
-	uint64_t least = job->identity.changed_ns % NS_PER_SECOND ? 20 * NS_PER_MS
-								    : 2 * NS_PER_SECOND;
+	uint64_t least =
+		job->identity.changed_ns % NS_PER_SECOND ? 20 * NS_PER_MS : 2 * NS_PER_SECOND;
 
 	return job->identified_ns > job->identity.changed_ns &&
 	       (uint64_t)(job->identified_ns - job->identity.changed_ns) > least;

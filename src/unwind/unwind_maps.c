@@ -117,7 +117,8 @@ static int begin_entry(struct kernel_maps *maps, struct entry *entry)
 		return r;
 	}
 	maps->entry = entry;
-	while (!atomic_load(&entry->over) && bpf_map_lookup_elem(maps->fds.segments, &last, &id) < 0)
+	while (!atomic_load(&entry->over) &&
+	       bpf_map_lookup_elem(maps->fds.segments, &last, &id) < 0)
 		nanosleep(&shortly, NULL);
 	return atomic_load(&entry->over) ? finish_entry(maps) : 0;
 }

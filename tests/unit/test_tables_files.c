@@ -156,7 +156,8 @@ static void check_code(const void *code)
 static void test_entries(void **state)
 {
 	(void)state;
-	usleep(50000); /* a file that was changed just now, as this program maybe was, is left out */
+	usleep(50000); /* a file that was changed just now, as this program maybe was, is left out
+			*/
 	learn(getpid());
 	check_code((const void *)(uintptr_t)check_code);
 	check_code((const void *)(uintptr_t)qsort);

@@ -8,7 +8,7 @@ mkdir "$XDG_CACHE_HOME"
 # On a local file system: other files are copied before they are read.
 mkdir "$tmp/local"
 mount -t tmpfs none "$tmp/local"
-at_exit="umount $tmp/local"
+at_exit="umount -l $tmp/local"
 cp "$programs/sampled/first_calls" "$tmp/local"
 program=$tmp/local/first_calls
 large=$programs/sampled/first_calls_large
@@ -70,6 +70,12 @@ if [ "$asks" -eq 1 ]; then
 	end
 	whole "user space is not needed for a program that is known" "${base}(__)?getppid$" \
 		first_calls $((10 * calls)) "$folded"
+	# More often than a walk may ask the kernel, too.
+	begin "$program" wait
+	stopped "$program" 60 30
+	end
+	whole "a stack that leads through many files" "_start;.*;main;.*;compare;outer;(__)?getppid$" \
+		first_calls 60 "$folded"
 else
 	skip "user space is not needed for a program that is known" "$no_asking"
 fi
