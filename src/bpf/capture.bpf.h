@@ -117,9 +117,10 @@ static __always_inline __u64 kernel_stack(void *ctx, enum context_kind kind, str
 
 /* Writes both stacks to the slot. Returns the hashed words: from `image` to the last frame. */
 static __always_inline __u32 walk(void *ctx, const struct task_struct *task, struct scratch *slot,
-				  __u32 number, enum hit hit, enum context_kind kind)
+				  __u32 number, enum hit hit, enum context_kind kind, bool may_ask)
 {
 	__u32 size = config.user_depth * sizeof(__u64);
+	__u32 how = (kind == CONTEXT_CLOCK ? WALK_SAMPLED : 0) | (may_ask ? WALK_MAY_ASK : 0);
 	__u64 kernel = 0;
 
 	slot->stack.flags = 0;
@@ -137,12 +138,13 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 					   size);
 		else
 			unwind_user(ctx, hit != HIT_KERNEL, task, slot, number,
-				    kernel / sizeof(__u64), kind == CONTEXT_CLOCK);
+				    kernel / sizeof(__u64), how);
 	}
 	return HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
 }
 
-static __always_inline int capture(void *ctx, enum hit hit, enum context_kind kind)
+/* `may_ask`: what user space has not heard of is asked of the kernel (bpf/unwind_ask.bpf.h). */
+static __always_inline int capture(void *ctx, enum hit hit, enum context_kind kind, bool may_ask)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct wire_counters *counter;
@@ -168,7 +170,7 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
 	current_comm(task, slot->stack.comm);
-	words = walk(ctx, task, slot, number, hit, kind);
+	words = walk(ctx, task, slot, number, hit, kind, may_ask);
 	if (config.unwind == WIRE_UNWIND_FP || !stack_copy_helps(slot->stack.end) ||
 	    !send_unfinished(slot, counter)) {
 		hash(slot, number, words);

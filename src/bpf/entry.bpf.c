@@ -37,26 +37,34 @@ static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
 SEC("?perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {
-	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, CONTEXT_CLOCK);
+	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, CONTEXT_CLOCK, false);
 }
 
-SEC("?kprobe")
-int on_kprobe(struct pt_regs *ctx)
-{
-	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
-}
+/*
+ * An entry in two forms. NAME_asking asks the kernel what is mapped where, if a walk lacks a
+ * mapping. That takes bpf_find_vma(), which Linux has since 5.17; a program that calls it does not
+ * load before. Of the clock there is no such form: an interrupt may ask only once.
+ */
+#define ENTRY(section, name, context, body)                                                        \
+	SEC(section)                                                                               \
+	int name(context *ctx)                                                                     \
+	{                                                                                          \
+		const bool may_ask = false;                                                        \
+                                                                                                   \
+		return body;                                                                       \
+	}                                                                                          \
+	SEC(section)                                                                               \
+	int name##_asking(context *ctx)                                                            \
+	{                                                                                          \
+		const bool may_ask = true;                                                         \
+                                                                                                   \
+		return body;                                                                       \
+	}
 
-SEC("?kprobe.multi")
-int on_kprobe_multi(struct pt_regs *ctx)
-{
-	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
-}
-
-SEC("?fentry")
-int on_fentry(void *ctx)
-{
-	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
-}
+ENTRY("?kprobe", on_kprobe, struct pt_regs, capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+ENTRY("?kprobe.multi", on_kprobe_multi, struct pt_regs,
+      capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+ENTRY("?fentry", on_fentry, void, capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -71,38 +79,19 @@ struct {
  * probe overwrites this one's. Programs that contain a tail call keep to the task's stack; so here
  * is a tail call, which never happens: the verifier knows that user_depth is not 0.
  */
-static __always_inline int capture_preempted(void *ctx)
+static __always_inline int capture_preempted(void *ctx, bool may_ask)
 {
 	if (config.user_depth == 0)
 		bpf_tail_call(ctx, &no_programs, 0);
-	return capture(ctx, HIT_USER, CONTEXT_OTHER);
+	return capture(ctx, HIT_USER, CONTEXT_OTHER, may_ask);
 }
 
-SEC("?uprobe")
-int on_uprobe(struct pt_regs *ctx)
-{
-	return capture_preempted(ctx);
-}
-
+ENTRY("?uprobe", on_uprobe, struct pt_regs, capture_preempted(ctx, may_ask))
 /* Loaded with the attach type BPF_TRACE_UPROBE_MULTI, which has no section name in libbpf 1.1. */
-SEC("?kprobe")
-int on_uprobe_multi(struct pt_regs *ctx)
-{
-	return capture_preempted(ctx);
-}
-
-SEC("?tracepoint")
-int on_tracepoint(void *ctx)
-{
-	return capture(ctx, HIT_KERNEL, CONTEXT_TRACEPOINT);
-}
-
+ENTRY("?kprobe", on_uprobe_multi, struct pt_regs, capture_preempted(ctx, may_ask))
+ENTRY("?tracepoint", on_tracepoint, void, capture(ctx, HIT_KERNEL, CONTEXT_TRACEPOINT, may_ask))
 /* Serves any tracepoint: it uses no argument. */
-SEC("?raw_tp")
-int on_raw_tracepoint(void *ctx)
-{
-	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
-}
+ENTRY("?raw_tp", on_raw_tracepoint, void, capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
 
 /* Adds the child of a followed process to those that are counted. */
 static __always_inline void follow_child(__u32 from, __u32 to)

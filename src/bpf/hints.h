@@ -5,6 +5,8 @@
 #ifndef STACKTALLY_BPF_HINTS_H
 #define STACKTALLY_BPF_HINTS_H
 
+#include <linux/types.h>
+
 /*
  * Makes the compiler forget what it knows of `value`. It then uses the register that was checked,
  * not a copy or a range that only the compiler can prove, and emits no branch where the source has
@@ -28,6 +30,17 @@
 		(low) += ((middle) - (low)) & ~above;                                              \
 		(high) -= ((high) - (middle)) & above;                                             \
 	} while (0)
+
+/* The smaller of two numbers below 2^63, without a branch. */
+static inline __attribute__((always_inline)) __u64 smaller(__u64 a, __u64 b)
+{
+	__u64 less = a - b, is_less = less;
+
+	OPAQUE(is_less);
+	is_less = (__u64)((__s64)is_less >> 63);
+	OPAQUE(is_less);
+	return b + (less & is_less);
+}
 
 /* For conditions that nearly every frame shares: its instructions then lie in a row. */
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)

@@ -36,8 +36,49 @@ struct pid {
 	struct upid numbers[1]; /* level + 1 of them */
 };
 
+struct super_block {
+	__u32 s_dev;
+};
+
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+
+/* The change time has had three names: until Linux 6.5, until 6.10, and since. */
+struct inode {
+	unsigned long i_ino;
+	__s64 i_size;
+	struct super_block *i_sb;
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec; /* the highest bit is a flag */
+};
+
+struct inode___6_6 {
+	struct timespec64 __i_ctime;
+};
+
+struct inode___5_10 {
+	struct timespec64 i_ctime;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+#define VM_EXECUTABLE 4ul /* VM_EXEC */
+
 struct mm_struct {
-	unsigned long exec_vm; /* pages of executable mappings */
+	unsigned long exec_vm;	   /* pages of executable mappings */
+	unsigned long start_stack; /* the stack pointer that the program began with */
 };
 
 typedef struct {

@@ -104,7 +104,8 @@ struct scratch {
 	__u64 next_mapping, next_rule; /* count replacements in these caches */
 	/* The user stack before this one: its place in frames[], its process's layout. */
 	__u32 last_first, last_n, last_layout;
-	__u32 padding[3];
+	__u32 questions; /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
+	__u32 padding[2];
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;

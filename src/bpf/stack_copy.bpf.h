@@ -12,7 +12,10 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include <bpf/bpf_core_read.h>
+
 #include "bpf/hints.h"
+#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
 
 /* Whether user space may know, or learn soon, what a walk that ended so was missing. */
@@ -27,8 +30,8 @@ static __always_inline bool stack_copy_helps(__u32 end)
  * then one per STACK_COPY_NS. That covers all samples at usual rates, and is no more than user
  * space can process.
  */
-#define STACK_COPY_BURST 128
-#define STACK_COPY_NS	 1000000ull
+#define STACK_COPY_BURST 1024
+#define STACK_COPY_NS	 500000ull
 
 /* Takes one copy from the ration; false when none is left. */
 static __always_inline bool stack_copy_is_affordable(struct scratch *slot)
@@ -48,13 +51,25 @@ static __always_inline bool stack_copy_is_affordable(struct scratch *slot)
 }
 
 /*
+ * The bytes of the stack that a walk from `from` may read. The kernel puts a program's arguments
+ * and environment above where its first frame begins.
+ */
+static __always_inline __u64 stack_copy_size(__u64 from)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 size = BPF_CORE_READ(task, mm, start_stack) - from;
+
+	return smaller(size & ~(1ull << 63), WIRE_REST_MAX);
+}
+
+/*
  * Appends struct wire_rest and the copy to the slot's frames, of which `words` are in use. Returns
  * how many bytes that takes; 0: there is no room.
  */
 static __always_inline __u32 stack_copy_append(struct scratch *slot, __u32 words)
 {
 	__u64 from = slot->walk.registers[UNWIND_SP];
-	__u64 at = words * sizeof(__u64), size = 0;
+	__u64 at = words * sizeof(__u64), size = 0, most = stack_copy_size(from);
 	struct wire_rest *rest;
 
 	OPAQUE(at);
@@ -65,12 +80,14 @@ static __always_inline __u32 stack_copy_append(struct scratch *slot, __u32 words
 	rest->walk = slot->walk;
 	at += sizeof(*rest);
 	for (__u32 i = 0; i <= WIRE_REST_MAX / WIRE_REST_PAGE; i++) {
-		__u64 chunk = WIRE_REST_PAGE - ((from + size) & (WIRE_REST_PAGE - 1));
+		__u64 in_page = WIRE_REST_PAGE - ((from + size) & (WIRE_REST_PAGE - 1));
+		__u64 chunk = smaller(in_page, most - size);
 		__u64 to = at + size;
 
 		OPAQUE(to);
 		OPAQUE(chunk);
-		if (to > sizeof(slot->frames) - WIRE_REST_PAGE || chunk > WIRE_REST_PAGE)
+		if (chunk == 0 || to > sizeof(slot->frames) - WIRE_REST_PAGE ||
+		    chunk > WIRE_REST_PAGE)
 			break;
 		if (bpf_probe_read_user((void *)slot->frames + to, chunk,
 					(const void *)(from + size)))

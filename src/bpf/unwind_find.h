@@ -38,17 +38,6 @@
 		}                                                                                  \
 	} while (0)
 
-/* The smaller of two numbers below 2^63, without a branch. */
-UNWIND_INLINE __u64 unwind_smaller(__u64 a, __u64 b)
-{
-	__u64 less = a - b, is_less = less;
-
-	OPAQUE(is_less);
-	is_less = (__u64)((__s64)is_less >> 63);
-	OPAQUE(is_less);
-	return b + (less & is_less);
-}
-
 /*
  * Puts the mapping of an address of the process into the walk. WIRE_END_NONE, _NO_PROCESS,
  * _NO_MAPPING or _STALE.
@@ -148,11 +137,11 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	if (address < leaf->header.base || n == 0)
 		return WIRE_END_NONE;
 	/* Far beyond the last row: that row holds. */
-	relative = unwind_smaller(wanted - leaf->header.base, 0xffff);
+	relative = smaller(wanted - leaf->header.base, 0xffff);
 	UNWIND_SEARCH(first, (n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP, WIRE_LEAF_GROUP_ROOM,
 		      leaf->groups[middle], relative);
 	first *= WIRE_LEAF_GROUP;
-	n = unwind_smaller(n - first, WIRE_LEAF_GROUP);
+	n = smaller(n - first, WIRE_LEAF_GROUP);
 	OPAQUE(first);
 	if (first > WIRE_LEAF_ROWS - WIRE_LEAF_GROUP)
 		return WIRE_END_STALE;
@@ -164,15 +153,13 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 	row = leaf->rows[first + low];
 	if (WIRE_ROW_ADDRESS(row) <= relative) {
 		ret_row->rule = WIRE_ROW_RULE(row);
-		ret_row->before =
-			unwind_smaller(relative - WIRE_ROW_ADDRESS(row), UNWIND_CACHE_BLOCK - 1);
+		ret_row->before = smaller(relative - WIRE_ROW_ADDRESS(row), UNWIND_CACHE_BLOCK - 1);
 		/* The next leaf says where this one's last row ends; `after` stays 0 there. */
 		low += first + 1;
 		OPAQUE(low);
 		if (low < WIRE_LEAF_ROWS && low < leaf->header.n)
-			ret_row->after =
-				unwind_smaller(WIRE_ROW_ADDRESS(leaf->rows[low]) - 1 - relative,
-					       UNWIND_CACHE_BLOCK - 1);
+			ret_row->after = smaller(WIRE_ROW_ADDRESS(leaf->rows[low]) - 1 - relative,
+						 UNWIND_CACHE_BLOCK - 1);
 	}
 	return *(volatile const __u32 *)&leaf->header.owner == owner ? WIRE_END_NONE
 								     : WIRE_END_STALE;

@@ -270,9 +270,8 @@ UNWIND_INLINE __u64 unwind_span(const struct unwind_walk *walk, __u64 address,
 {
 	__u64 at = address % UNWIND_CACHE_BLOCK, before, after;
 
-	before = unwind_smaller(unwind_smaller(row->before, at), address - walk->start);
-	after = unwind_smaller(unwind_smaller(row->after, UNWIND_CACHE_BLOCK - 1 - at),
-			       walk->end - 1 - address);
+	before = smaller(smaller(row->before, at), address - walk->start);
+	after = smaller(smaller(row->after, UNWIND_CACHE_BLOCK - 1 - at), walk->end - 1 - address);
 	return (address - before) | (before + after) << UNWIND_SPAN_BITS;
 }
 

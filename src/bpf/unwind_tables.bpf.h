@@ -43,6 +43,13 @@ struct {
 	__type(value, struct wire_process);
 } unwind_processes SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_MAX_FILES);
+	__type(key, struct wire_file);
+	__type(value, struct wire_file_table);
+} unwind_files SEC(".maps");
+
 /*
  * Counts the changes of `unwind_processes`. The kernel side and user space add to it after each
  * change; an entry that was read before holds for as long as the number is the same.

@@ -7,6 +7,7 @@
 #define STACKTALLY_BPF_UNWIND_USER_BPF_H
 
 #include "bpf/scratch.bpf.h"
+#include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_cache.bpf.h"
 #include "bpf/unwind_step.bpf.h"
 #include "bpf/user_registers.bpf.h"
@@ -74,15 +75,29 @@ __noinline int walk_some(__u32 number, __u32 first, __u32 done)
 	return n | end << 16;
 }
 
+/* As walk_some(); if a mapping is not known, asks the kernel and takes the step to the caller. */
+__noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
+{
+	__u32 some = walk_some(number, first, done), end = some >> 16;
+
+	if (asking_helps(end) && ask_kernel(number))
+		return (some & 0xffff) | (__u32)step_once(number) << 16;
+	return some;
+}
+
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
-static __always_inline __u32 walk_frames(__u32 number, __u32 first, __u32 *ret_end)
+static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
 {
 	__u32 end = WIRE_END_NONE, n = 0;
+	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
 
-	/* The verifier knows user_depth, a constant, and goes through no more rounds than needed.
+	/*
+	 * A round walks WALK_STEPS frames, or asks, or is the last. The verifier knows user_depth,
+	 * a constant, and goes through no more rounds than needed.
 	 */
-	for (__u32 i = 0; !end && i < config.user_depth; i += WALK_STEPS) {
-		__u32 some = walk_some(number, first + n, n);
+	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
+		__u32 some = may_ask ? walk_some_asking(number, first + n, n)
+				     : walk_some(number, first + n, n);
 
 		n += some & 0xffff;
 		end = some >> 16;
@@ -104,15 +119,18 @@ static __always_inline bool lost_its_stack(const struct task_struct *task,
 	       bpf_probe_read_user(&word, sizeof(word), (void *)walk->registers[UNWIND_SP]);
 }
 
-/*
- * Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. `sampled`: a
- * clock fired, so the processor's caches are probably cold.
- */
+enum walk_how {
+	WALK_SAMPLED = 1 << 0, /* a clock fired: the processor's caches are probably cold */
+	WALK_MAY_ASK = 1 << 1, /* what user space has not heard of is asked of the kernel */
+};
+
+/* Walks the user stack into frames[first...] of the slot; sets n_user, end and flags. */
 static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 					const struct task_struct *task, struct scratch *slot,
-					__u32 number, __u32 first, bool sampled)
+					__u32 number, __u32 first, __u32 how)
 {
 	struct unwind_walk *walk = &slot->walk;
+	bool may_ask = how & WALK_MAY_ASK;
 	__u32 end, n = 0;
 
 	slot->stack.n_user = 0;
@@ -127,15 +145,16 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 		return;
 	}
 	walk_begin(slot, slot->stack.tgid);
-	if (sampled)
+	if (how & WALK_SAMPLED)
 		prefetch_walk(slot);
 	slot->window.size = 0;
+	slot->questions = WALK_QUESTIONS;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = put_frame(slot, first, 0);
 	} else {
-		n = walk_frames(number, first, &end);
+		n = walk_frames(number, first, may_ask, &end);
 		if (n == 1 && end == WIRE_END_SPECIAL && was_out_of_line(task, walk))
-			n = walk_frames(number, first, &end);
+			n = walk_frames(number, first, may_ask, &end);
 	}
 	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
 		end = WIRE_END_NONE;

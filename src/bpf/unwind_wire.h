@@ -210,6 +210,39 @@ struct wire_process {
 	struct wire_chunk chunks[WIRE_MAX_CHUNKS];
 };
 
+/* ---- files ---- */
+
+/*
+ * A file that has a table, as both sides find it in an inode. Nobody can set a file's change time,
+ * and each change of the file changes it: so a file with another content has another key, whether
+ * it was written to or another file has its inode now.
+ */
+struct wire_file {
+	__u64 inode;
+	__u64 size;    /* bytes */
+	__s64 changed; /* change time, ns */
+	__u32 device;  /* of its file system: WIRE_DEVICE() */
+	__u32 reserved;
+};
+
+/* A device number as the kernel has it in memory. */
+#define WIRE_DEVICE(major, minor) ((__u32)(major) << 20 | (__u32)(minor))
+
+/* A part of a file that is mapped as code. */
+struct wire_code {
+	__u64 from, to; /* offsets in the file of its first byte and beyond its last: whole pages */
+	__u64 shift;	/* offset - address in the file */
+};
+
+#define WIRE_FILE_CODES 4 /* files with more are not entered */
+
+struct wire_file_table {
+	__u32 root, owner;			 /* as in struct wire_mapping */
+	struct wire_code codes[WIRE_FILE_CODES]; /* unused ones are empty */
+};
+
+#define WIRE_MAX_FILES 2048
+
 /* ---- how walks end ---- */
 
 /* Each user stack has one. Values are part of the recording format. */
@@ -255,5 +288,7 @@ _Static_assert(sizeof(struct wire_chunk_head) == sizeof(struct wire_mapping), "h
 _Static_assert(sizeof(struct wire_mappings) == WIRE_BLOCK_SIZE, "mappings fill a block");
 _Static_assert(sizeof(struct wire_chunk) == 16, "a chunk is 16 bytes");
 _Static_assert(sizeof(struct wire_process) == 8 + 16 * WIRE_MAX_CHUNKS, "no padding");
+_Static_assert(sizeof(struct wire_file) == 32, "no padding");
+_Static_assert(sizeof(struct wire_file_table) == 8 + 24 * WIRE_FILE_CODES, "no padding");
 
 #endif

@@ -107,6 +107,7 @@ enum wire_stack_flags {
 	WIRE_STACK_KERNEL_CUT = 1 << 0, /* more kernel frames than kernel_depth */
 	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than user_depth */
 	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was assumed to be preserved by a callee */
+	WIRE_STACK_ASKED = 1 << 3,	/* the kernel was asked for a mapping */
 };
 
 /*

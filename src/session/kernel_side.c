@@ -102,13 +102,16 @@ static int make_tables(struct kernel_side *side)
 
 	if (segment < 0)
 		return segment;
-	r = make_map(skeleton->maps.unwind_segments, segment, &side->segments);
+	r = make_map(skeleton->maps.unwind_segments, segment, &side->tables.segments);
 	if (r < 0)
 		return r;
-	r = make_map(skeleton->maps.unwind_rules, 0, &side->rules);
+	r = make_map(skeleton->maps.unwind_rules, 0, &side->tables.rules);
 	if (r < 0)
 		return r;
-	return make_map(skeleton->maps.unwind_processes, 0, &side->processes);
+	r = make_map(skeleton->maps.unwind_files, 0, &side->tables.files);
+	if (r < 0)
+		return r;
+	return make_map(skeleton->maps.unwind_processes, 0, &side->tables.processes);
 }
 
 static int open_and_configure(const struct plan *plan, struct trigger *trigger, uint32_t max_stack,
@@ -169,9 +172,10 @@ void kernel_side_close(struct kernel_side *side)
 		munmap(side->counts, counts_size(side));
 	stacktally__destroy(side->skeleton);
 	kernel_btf_close(&side->btf);
-	own_fd(&side->segments);
-	own_fd(&side->rules);
-	own_fd(&side->processes);
+	own_fd(&side->tables.segments);
+	own_fd(&side->tables.rules);
+	own_fd(&side->tables.processes);
+	own_fd(&side->tables.files);
 	*side = KERNEL_SIDE_NONE;
 }
 

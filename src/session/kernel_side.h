@@ -15,6 +15,7 @@
 #include "plan/plan.h"
 #include "session/epochs.h"
 #include "trigger/trigger.h"
+#include "unwind/unwind_maps.h"
 
 struct stacktally;
 
@@ -32,11 +33,14 @@ struct kernel_side {
 	 * The maps of the unwinding tables; -1 without. Not libbpf's own descriptors, which it
 	 * closes when the load fails: a thread may still be filling the tables.
 	 */
-	int segments, rules, processes;
+	struct unwind_maps_fds tables;
 };
 
 #define KERNEL_SIDE_NONE                                                                           \
-	((struct kernel_side){ .btf = { .fd = -1 }, .segments = -1, .rules = -1, .processes = -1 })
+	((struct kernel_side){                                                                     \
+		.btf = { .fd = -1 },                                                               \
+		.tables = { .segments = -1, .rules = -1, .processes = -1, .files = -1 },           \
+	})
 
 /*
  * Opens and configures the object. The maps of the unwinding tables exist from then on, so they can

@@ -115,10 +115,18 @@ static bool plan_has_tables(const struct plan *plan)
 	return plan->user && (plan->unwind == PLAN_UNWIND_AUTO || plan->unwind == PLAN_UNWIND_CFI);
 }
 
-static void size_tables(const struct kernel_side *side)
+/* Whether programs can ask the kernel what is mapped where (7c7e3d31e785, Linux 5.17). */
+static bool can_ask(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) == 1;
+}
+
+static void size_tables(const struct kernel_side *side, bool may_ask)
 {
 	struct stacktally *skeleton = side->skeleton;
 
+	if (!may_ask)
+		bpf_map__set_max_entries(skeleton->maps.unwind_files, 1);
 	if (!side->has_tables) {
 		bpf_map__set_max_entries(skeleton->maps.unwind_segments, 1);
 		bpf_map__set_max_entries(skeleton->maps.unwind_rules, 1);
@@ -172,6 +180,8 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 
 	if (r < 0)
 		return r;
+	side->has_tables = plan_has_tables(plan);
+	trigger->scope.may_ask = side->has_tables && can_ask();
 	r = trigger->ops->select(trigger, skeleton->obj, err);
 	if (r < 0)
 		return r;
@@ -187,9 +197,8 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&skeleton->rodata->config = config;
 	memcpy(side->seed, config.seed, sizeof(side->seed));
-	side->has_tables = plan_has_tables(plan);
 	side->follows_forks = config.flags & WIRE_FOLLOW_FORKS || side->has_tables;
-	size_tables(side);
+	size_tables(side, trigger->scope.may_ask);
 	if (plan->kernel)
 		kernel_lookup_select(skeleton);
 	return 0;

@@ -64,6 +64,10 @@ static int consume_locked(struct session *session,
 
 	if (r < 0)
 		return r;
+	/* What the records are about to need: then it is made while they are read. */
+	r = unwinder_update(session->unwinder, err);
+	if (r < 0)
+		return r;
 	r = ring_consume(session->ring, take, session);
 	if (r < 0)
 		return r;

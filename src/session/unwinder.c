@@ -80,8 +80,7 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 		return error_set(err, -ENOMEM, "out of memory");
 	unwinder->plan = plan;
 	unwinder->images = images;
-	r = unwind_maps_kernel(side->segments, side->rules, side->processes,
-			       &side->skeleton->bss->unwind_changes, &maps);
+	r = unwind_maps_kernel(&side->tables, &side->skeleton->bss->unwind_changes, &maps);
 	if (r < 0)
 		error_set(err, r, "out of memory");
 	else
@@ -149,9 +148,13 @@ void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)
 {
 	const uint64_t *frames = (const uint64_t *)(stack + 1);
 
-	if (unwinder && stack->n_user && !was_seen(unwinder, stack))
+	if (!unwinder || !stack->n_user)
+		return;
+	if (stack->end == WIRE_END_NO_PROCESS || stack->flags & WIRE_STACK_ASKED)
+		unwind_missed(unwinder->unwind, (pid_t)stack->tgid);
+	if (!was_seen(unwinder, stack))
 		unwind_count_hits(unwinder->unwind, (pid_t)stack->tgid, frames + stack->n_kernel,
-				  stack->n_user, (enum wire_end)stack->end);
+				  stack->n_user);
 }
 
 void unwinder_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats)

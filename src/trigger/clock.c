@@ -49,8 +49,7 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 {
 	struct bpf_program *program;
 
-	(void)trigger;
-	return entry_select(object, CLOCK_PROGRAM, &program, err);
+	return entry_select(&trigger->scope, object, CLOCK_PROGRAM, &program, err);
 }
 
 static uint64_t max_sample_rate(void)

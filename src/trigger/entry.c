@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 
 #include "trigger/probes.h"
 
@@ -11,11 +12,22 @@ static int missing(const char *name, struct error *err)
 	return error_set(err, -ENOENT, "this build's BPF object has no program %s", name);
 }
 
-int entry_select(struct bpf_object *object, const char *name, struct bpf_program **ret_program,
-		 struct error *err)
+/* The form of the program that asks the kernel (bpf/entry.bpf.c), or NULL. */
+static struct bpf_program *asking_form(const struct bpf_object *object, const char *name)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(object, name);
+	char form[64];
 
+	snprintf(form, sizeof(form), "%s_asking", name);
+	return bpf_object__find_program_by_name(object, form);
+}
+
+int entry_select(const struct trigger_scope *scope, struct bpf_object *object, const char *name,
+		 struct bpf_program **ret_program, struct error *err)
+{
+	struct bpf_program *program = scope->may_ask ? asking_form(object, name) : NULL;
+
+	if (!program)
+		program = bpf_object__find_program_by_name(object, name);
 	if (!program)
 		return missing(name, err);
 	bpf_program__set_autoload(program, true);
@@ -25,8 +37,10 @@ int entry_select(struct bpf_object *object, const char *name, struct bpf_program
 
 int entry_fd(const struct bpf_object *object, const char *name, struct error *err)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(object, name);
+	const struct bpf_program *program = asking_form(object, name);
 
+	if (!program || bpf_program__fd(program) < 0)
+		program = bpf_object__find_program_by_name(object, name);
 	return program ? bpf_program__fd(program) : missing(name, err);
 }
 

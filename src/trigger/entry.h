@@ -11,12 +11,16 @@
 struct bpf_object;
 struct bpf_program;
 struct trigger;
+struct trigger_scope;
 
-/* Has the program loaded with the object. -ENOENT when the object has none of this name. */
-int entry_select(struct bpf_object *object, const char *name, struct bpf_program **ret_program,
-		 struct error *err);
+/*
+ * Has the program loaded with the object, in its form that asks the kernel if there is one and the
+ * scope allows it. -ENOENT when the object has none of this name.
+ */
+int entry_select(const struct trigger_scope *scope, struct bpf_object *object, const char *name,
+		 struct bpf_program **ret_program, struct error *err);
 
-/* The loaded program's descriptor, owned by the object, or -ENOENT. */
+/* The descriptor of the program in the form that was loaded, owned by the object, or -ENOENT. */
 int entry_fd(const struct bpf_object *object, const char *name, struct error *err);
 
 /* stop() and stop_begin() of triggers that begin with a struct probes. */

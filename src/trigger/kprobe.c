@@ -85,7 +85,7 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	r = probes_check_limit(n, kprobes->how == KPROBE_MULTI, err);
 	if (r < 0)
 		return r;
-	r = entry_select(object, ENTRIES[kprobes->how], &program, err);
+	r = entry_select(&trigger->scope, object, ENTRIES[kprobes->how], &program, err);
 	if (r < 0)
 		return r;
 	return kprobes->how == KPROBE_FENTRY ? select_fentry(kprobes, program, err) : 0;

@@ -51,7 +51,7 @@ int sites_select(struct trigger *trigger, struct bpf_object *object, struct erro
 	r = probes_check_limit(sites->n, sites->at_once, err);
 	if (r < 0)
 		return r;
-	r = entry_select(object, entry_of(sites), &program, err);
+	r = entry_select(&trigger->scope, object, entry_of(sites), &program, err);
 	if (r < 0)
 		return r;
 	if (sites->at_once)

@@ -82,7 +82,8 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	/* bcc counts tracepoints towards its limit only when that was set. */
 	if (getenv("BCC_PROBE_LIMIT"))
 		r = probes_check_limit(tracepoints->n, true, err);
-	return r < 0 ? r : entry_select(object, entry_of(tracepoints), &program, err);
+	return r < 0 ? r
+		     : entry_select(&trigger->scope, object, entry_of(tracepoints), &program, err);
 }
 
 static int attach_one(const void *context, uint32_t from, uint32_t n)

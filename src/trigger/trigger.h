@@ -25,6 +25,7 @@ struct trigger_scope {
 	int cpu;   /* the only CPU wanted; -1: all */
 	bool raw_tracepoints_preemptible; /* tasks can be preempted in programs of raw tracepoints
 					   */
+	bool may_ask; /* programs can ask the kernel what is mapped where, and are to */
 };
 
 /* Frames of tracing itself that kernel stacks may begin with (kernel/tracepoint_frames.h). */

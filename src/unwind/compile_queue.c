@@ -21,7 +21,7 @@ struct compile_queue {
 	struct confined *of_thread, *of_caller;
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t wake;
-	struct compile_job *waiting, *done;
+	struct compile_job *waiting, *done, *unsaved;
 	void (*call)(void *context);
 	bool ends; /* the thread is to end */
 };
@@ -65,16 +65,14 @@ static int load(const struct compile_queue *queue, struct compile_job *job)
 	return r < 0 ? r : -ENOENT;
 }
 
-static void save(const struct compile_queue *queue, struct compile_job *job)
+/* Whether the file is still what it was when the job was queued. */
+static bool is_unchanged(const struct compile_job *job)
 {
 	struct table_identity now;
 
-	/* Unless the file changed meanwhile. On failure it is compiled again next time. */
-	if (queue->cache && job->cacheable &&
-	    table_identity_read(job->fd, job->identity.build_id, job->identity.build_id_size,
-				&now) == 0 &&
-	    memcmp(&now, &job->identity, sizeof(now)) == 0)
-		table_cache_save(queue->cache, &job->identity, job->rules, &job->rows);
+	return table_identity_read(job->fd, job->identity.build_id, job->identity.build_id_size,
+				   &now) == 0 &&
+	       memcmp(&now, &job->identity, sizeof(now)) == 0;
 }
 
 static int compile(const struct compile_queue *queue, struct confined *readers,
@@ -91,8 +89,7 @@ static int compile(const struct compile_queue *queue, struct confined *readers,
 		return unwind_rows_compile_memory(job->bytes, job->size, job->rules, &job->rows,
 						  NULL);
 	r = rows_confined_compile(readers, job->fd, job->rules, &job->rows);
-	if (r == 0)
-		save(queue, job);
+	job->unsaved = r == 0 && queue->cache && job->cacheable && is_unchanged(job);
 	return r;
 }
 
@@ -127,6 +124,14 @@ static struct compile_job *pick(struct compile_queue *queue)
 	return job;
 }
 
+/* If the rows cannot be saved, the file is compiled again next time. */
+static void save_and_free(const struct compile_queue *queue, struct compile_job *job)
+{
+	if (job->unsaved)
+		table_cache_save(queue->cache, &job->identity, job->rules, &job->rows);
+	compile_job_free(job);
+}
+
 static void put_done(struct compile_queue *queue, struct compile_job *job)
 {
 	uint64_t one = 1;
@@ -140,6 +145,43 @@ static void put_done(struct compile_queue *queue, struct compile_job *job)
 	(void)n; /* it only fails when the eventfd is readable anyway */
 }
 
+static struct compile_job *pick_unsaved(struct compile_queue *queue)
+{
+	struct compile_job *job = queue->unsaved;
+
+	if (job)
+		queue->unsaved = job->next;
+	return job;
+}
+
+static void run_and_put(struct compile_queue *queue, struct confined *readers,
+			struct compile_job *job)
+{
+	run(queue, readers, job);
+	put_done(queue, job);
+}
+
+/* Does what is most urgent; the lock is held, but not meanwhile. False when there is nothing. */
+static bool work_once(struct compile_queue *queue)
+{
+	void (*call)(void *) = queue->call;
+	struct compile_job *job = call ? NULL : pick(queue);
+	struct compile_job *unsaved = call || job ? NULL : pick_unsaved(queue);
+
+	queue->call = NULL;
+	if (!call && !job && !unsaved)
+		return false;
+	pthread_mutex_unlock(&queue->lock);
+	if (call)
+		call(queue->context);
+	else if (job)
+		run_and_put(queue, queue->of_thread, job);
+	else
+		save_and_free(queue, unsaved);
+	pthread_mutex_lock(&queue->lock);
+	return true;
+}
+
 static void *work(void *argument)
 {
 	struct compile_queue *queue = argument;
@@ -147,22 +189,8 @@ static void *work(void *argument)
 	pthread_setname_np(pthread_self(), "unwind-compile");
 	pthread_mutex_lock(&queue->lock);
 	while (!queue->ends) {
-		void (*call)(void *) = queue->call;
-		struct compile_job *job = call ? NULL : pick(queue);
-
-		queue->call = NULL;
-		if (!call && !job) {
+		if (!work_once(queue))
 			pthread_cond_wait(&queue->wake, &queue->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&queue->lock);
-		if (call)
-			call(queue->context);
-		if (job) {
-			run(queue, queue->of_thread, job);
-			put_done(queue, job);
-		}
-		pthread_mutex_lock(&queue->lock);
 	}
 	pthread_mutex_unlock(&queue->lock);
 	return NULL;
@@ -208,12 +236,12 @@ int compile_queue_new(struct table_cache *cache,
 	return 0;
 }
 
-static void free_list(struct compile_job *job)
+static void save_and_free_all(const struct compile_queue *queue, struct compile_job *job)
 {
 	while (job) {
 		struct compile_job *next = job->next;
 
-		compile_job_free(job);
+		save_and_free(queue, job);
 		job = next;
 	}
 }
@@ -231,8 +259,9 @@ void compile_queue_free(struct compile_queue *queue)
 	}
 	confined_free(queue->of_thread);
 	confined_free(queue->of_caller);
-	free_list(queue->waiting);
-	free_list(queue->done);
+	save_and_free_all(queue, queue->waiting);
+	save_and_free_all(queue, queue->done);
+	save_and_free_all(queue, queue->unsaved);
 	own_fd(&queue->event);
 	pthread_cond_destroy(&queue->wake);
 	pthread_mutex_destroy(&queue->lock);
@@ -252,6 +281,19 @@ void compile_queue_call(struct compile_queue *queue, void (*function)(void *cont
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->call = function;
+	pthread_cond_signal(&queue->wake);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void compile_queue_release(struct compile_queue *queue, struct compile_job *job)
+{
+	if (!job || !job->unsaved) {
+		compile_job_free(job);
+		return;
+	}
+	pthread_mutex_lock(&queue->lock);
+	job->next = queue->unsaved;
+	queue->unsaved = job;
 	pthread_cond_signal(&queue->wake);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -278,8 +320,7 @@ bool compile_queue_run_one(struct compile_queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 	if (!job)
 		return false;
-	run(queue, queue->of_caller, job);
-	put_done(queue, job);
+	run_and_put(queue, queue->of_caller, job);
 	return true;
 }
 

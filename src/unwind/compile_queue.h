@@ -29,11 +29,13 @@ struct compile_job {
 	size_t size;
 	bool cacheable; /* to be kept in the cache on disk, under `identity` */
 	struct table_identity identity;
+	int64_t identified_ns; /* CLOCK_REALTIME just before `identity` was read */
 
 	/* The result. */
 	int result;		  /* 0; or the negative errno of compiling or of `finish` */
 	bool compiled;		  /* there are rows, compiled or loaded from the cache */
 	bool cached;		  /* ... loaded */
+	bool unsaved;		  /* the rows are to be kept in the cache */
 	bool cache_refused;	  /* the cache's file was damaged or not to be trusted */
 	bool counted;		  /* for the caller: is in its statistics */
 	uint64_t ns;		  /* CPU time that it took, here and in a child */
@@ -57,7 +59,7 @@ struct compile_queue;
 int compile_queue_new(struct table_cache *cache,
 		      int (*finish)(void *context, struct compile_job *job), void *context,
 		      struct compile_queue **ret_queue);
-/* Waits for a job that is being compiled. */
+/* Waits for a job that is being compiled, and saves what is to be kept in the cache. */
 void compile_queue_free(struct compile_queue *queue);
 
 /* Queues a job. If it was compiled before, only `finish` is called again. */
@@ -66,6 +68,11 @@ void compile_queue_add(struct compile_queue *queue, struct compile_job *job);
 void compile_queue_call(struct compile_queue *queue, void (*function)(void *context));
 /* Returns the jobs that are done, as a list; NULL: none. */
 struct compile_job *compile_queue_take_done(struct compile_queue *queue);
+/*
+ * Frees a job that was returned; NULL is allowed. Its rows are first kept in the cache if need be,
+ * by the thread, when no other job waits: writing to a disk can take longer than compiling.
+ */
+void compile_queue_release(struct compile_queue *queue, struct compile_job *job);
 /* Compiles one job in the calling thread, the same at each call; false when none waits. */
 bool compile_queue_run_one(struct compile_queue *queue);
 /* For poll(): readable when jobs are done. Borrowed. */

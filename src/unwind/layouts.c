@@ -295,6 +295,12 @@ void layouts_refresh(struct layouts *layouts)
 		refresh(layouts, layout);
 }
 
+bool layout_has_ranges(const struct layout *layout, const struct layout_range *ranges, uint32_t n)
+{
+	return layout->n == n &&
+	       (n == 0 || memcmp(layout->ranges, ranges, n * sizeof(*ranges)) == 0);
+}
+
 const struct layout_range *layout_find_range(const struct layout *layout, uint64_t address)
 {
 	const struct layout_range *ranges = layout->ranges;

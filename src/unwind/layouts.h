@@ -60,6 +60,9 @@ void layouts_unref(struct layouts *layouts, struct layout *layout); /* NULL is a
 /* Writes what tables_reference() says by now to all chunks. */
 void layouts_refresh(struct layouts *layouts);
 
+/* Whether these are the layout's ranges. */
+bool layout_has_ranges(const struct layout *layout, const struct layout_range *ranges, uint32_t n);
+
 /* The range that an address is in, or NULL. */
 const struct layout_range *layout_find_range(const struct layout *layout, uint64_t address);
 

@@ -181,12 +181,6 @@ static int publish(struct process_tables *processes, struct process *process)
 	return 0;
 }
 
-static bool equal(const struct layout *layout, const struct layout_range *ranges, uint32_t n)
-{
-	return layout && layout->n == n &&
-	       (n == 0 || memcmp(layout->ranges, ranges, n * sizeof(*ranges)) == 0);
-}
-
 /* Whether the ranges that have a table are the same: then mostly generated code has changed. */
 static bool differ_in_jit(const struct layout *layout, const struct layout_range *ranges,
 			  uint32_t n)
@@ -235,7 +229,7 @@ static int update(struct process_tables *processes, struct process *process, uin
 	processes->cut += cut > process->cut ? cut - process->cut : 0;
 	process->cut = cut;
 	/* Written even so: the BPF program removes a process that calls execve(). */
-	if (equal(before, ranges, n))
+	if (before && layout_has_ranges(before, ranges, n))
 		return publish(processes, process);
 	if (process->written && now < process->not_before && differ_in_jit(before, ranges, n))
 		return 1;
@@ -287,7 +281,7 @@ int process_tables_flush(struct process_tables *processes, uint64_t now, struct 
 	return 0;
 }
 
-const struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid)
+struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid)
 {
 	const struct process *process = find(processes, tgid);
 

@@ -21,17 +21,14 @@ void process_tables_free(struct process_tables *processes);
 void process_tables_changed(struct process_tables *processes, pid_t tgid);
 void process_tables_forked(struct process_tables *processes, pid_t child, pid_t parent);
 void process_tables_ended(struct process_tables *processes, pid_t tgid);
-/*
- * A walk found no entry for the process. If it is known, it is written again: the BPF program
- * removes the entry at the end of execve(), maybe after that of the new program was written.
- */
+/* As unwind_missed(). */
 void process_tables_missed(struct process_tables *processes, pid_t tgid);
 
 /* Writes what has changed. `now` is monotonic_ns(). 0 or a negative errno. */
 int process_tables_flush(struct process_tables *processes, uint64_t now, struct error *err);
 
 /* The layout of a process as it was written last; NULL: none. */
-const struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid);
+struct layout *process_tables_find(const struct process_tables *processes, pid_t tgid);
 
 /* Sets the members of `stats` that are about processes. */
 void process_tables_stats(const struct process_tables *processes, struct unwind_stats *stats);

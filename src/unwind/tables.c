@@ -191,18 +191,22 @@ void tables_hit(struct tables *tables, uint32_t number, uint64_t now)
 		tables->lacks_room = true;
 }
 
-struct table_reference tables_reference(const struct tables *tables, uint32_t number)
+struct table_reference tables_reference_of(const struct table *table)
 {
 	static const enum wire_mapping_kind kinds[] = {
 		[TABLE_PENDING] = WIRE_MAPPING_PENDING, [TABLE_READY] = WIRE_MAPPING_TABLE,
 		[TABLE_NO_CFI] = WIRE_MAPPING_NO_CFI,	[TABLE_BROKEN] = WIRE_MAPPING_BROKEN,
 		[TABLE_EVICTED] = WIRE_MAPPING_EVICTED,
 	};
-	const struct table *table = tables->tables[number];
 
 	return (struct table_reference){ .root = WIRE_MAPPING(table->tree.root,
 							      kinds[table->state]),
 					 .owner = table->tree.owner };
+}
+
+struct table_reference tables_reference(const struct tables *tables, uint32_t number)
+{
+	return tables_reference_of(tables->tables[number]);
 }
 
 /* Rules are written before the rows that refer to them. */
@@ -225,6 +229,7 @@ int tables_update(struct tables *tables, uint64_t now, void (*refresh)(void *con
 		  void *context, struct error *err)
 {
 	struct compile_job *job = compile_queue_take_done(tables->queue);
+	bool any = job != NULL;
 	int r;
 
 	while (job) {
@@ -237,6 +242,8 @@ int tables_update(struct tables *tables, uint64_t now, void (*refresh)(void *con
 	if (r < 0)
 		return error_set(err, r, "cannot write unwinding rules to the kernel: %s",
 				 strerror(-r));
+	if (any)
+		tables_enter_files(tables);
 	tables_make_room(tables, now, refresh, context);
 	r = tables_queue_pending(tables, now);
 	return r < 0 ? error_set(err, r, "cannot keep unwinding tables: %s", strerror(-r)) : 0;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
+
 /* Jobs queued at a time: each may hold a descriptor, and the order of the others stays open. */
 #define MAX_JOBS 16
 
@@ -57,6 +59,7 @@ static int prepare(const struct tables *tables, const struct table *table, struc
 	job->fd = images_open_file(tables->images, table->file);
 	if (job->fd < 0)
 		return job->fd;
+	job->identified_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	job->cacheable = table_identity_read(job->fd, file->build_id, file->build_id_size,
 					     &job->identity) == 0;
 	return 0;
@@ -144,9 +147,10 @@ void tables_take_over(struct tables *tables, struct compile_job *job, uint64_t n
 		table->wanted = job->tree.n;
 		job->tree = (struct table_tree){ 0 };
 		table->rows = job->rows.n;
+		tables_identify(tables, table, job);
 		tables_set_state(tables, table, TABLE_READY);
 	} else {
 		tables_set_state(tables, table, tables_state_without_rows(job->result));
 	}
-	compile_job_free(job);
+	compile_queue_release(tables->queue, job);
 }

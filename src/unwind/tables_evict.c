@@ -75,6 +75,7 @@ static struct table *find_victim(const struct tables *tables, uint64_t for_hit, 
 
 static void evict(struct tables *tables, struct table *table, struct table_tree *ret_tree)
 {
+	tables_leave_file(tables, table);
 	*ret_tree = table->tree;
 	table->tree = (struct table_tree){ 0 };
 	table->rows = 0;
@@ -112,7 +113,7 @@ static void make_room_for(struct tables *tables, struct table *table, uint64_t n
 	if (room >= table->wanted)
 		tables_set_state(tables, table, TABLE_PENDING);
 	else
-		compile_job_free(take_ptr(table->waiting_for_room));
+		compile_queue_release(tables->queue, take_ptr(table->waiting_for_room));
 }
 
 void tables_make_room(struct tables *tables, uint64_t now, void (*refresh)(void *context),

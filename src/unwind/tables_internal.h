@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the three parts of tables.h share: tables and their states (tables.c), compiling and packing
- * (tables_compile.c), eviction (tables_evict.c). For these files only.
+ * (tables_compile.c), eviction (tables_evict.c), the files that walks find by
+ * themselves (tables_files.c). For these files only.
  */
 #ifndef STACKTALLY_UNWIND_TABLES_INTERNAL_H
 #define STACKTALLY_UNWIND_TABLES_INTERNAL_H
@@ -39,6 +40,8 @@ struct table {
 	uint32_t wanted; /* blocks it takes, once that is known */
 	struct table_tree tree;
 	struct load_segments segments;
+	struct wire_file identity; /* of the file with these rows; inode 0: not sure */
+	bool entered;		   /* in the map of files, under `identity` */
 };
 
 struct tables {
@@ -65,6 +68,8 @@ struct tables {
 
 /* ---- tables.c ---- */
 void tables_set_state(struct tables *tables, struct table *table, enum table_state state);
+/* What mappings say about the table. */
+struct table_reference tables_reference_of(const struct table *table);
 /* The state of a table without rows: `r` is the negative errno of compiling, or 0. */
 enum table_state tables_state_without_rows(int r);
 /* The vDSO, as this process has it mapped; NULL if it has none. */
@@ -77,6 +82,14 @@ int tables_pack(void *context, struct compile_job *job);
 int tables_queue_pending(struct tables *tables, uint64_t now);
 /* Takes over the result of a job, which is freed or kept with its table. */
 void tables_take_over(struct tables *tables, struct compile_job *job, uint64_t now);
+
+/* ---- tables_files.c ---- */
+/* Takes the identity of a job's file over to its table. */
+void tables_identify(const struct tables *tables, struct table *table,
+		     const struct compile_job *job);
+/* Enters the files of tables that are ready; their rules are in the kernel by now. */
+void tables_enter_files(struct tables *tables);
+void tables_leave_file(struct tables *tables, struct table *table);
 
 /* ---- tables_evict.c ---- */
 /* Evicts tables for those that found no blocks, or were evicted and hit since. */

@@ -181,15 +181,17 @@ int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 	}
 }
 
-void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
-		       enum wire_end end)
+void unwind_missed(struct unwind *unwind, pid_t tgid)
+{
+	process_tables_missed(unwind->processes, tgid);
+}
+
+void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n)
 {
 	const struct layout *layout = process_tables_find(unwind->processes, tgid);
 	const struct layout_range *range = NULL;
 	uint64_t now;
 
-	if (end == WIRE_END_NO_PROCESS)
-		process_tables_missed(unwind->processes, tgid);
 	if (!layout)
 		return;
 	now = monotonic_ns();
@@ -212,12 +214,20 @@ int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **re
 	uint32_t n = 0, cut;
 	const struct mapping *mappings = images_mappings(unwind->images, image, &n);
 	const struct layout_range *ranges;
+	struct layout *current;
 	int r;
 
 	if (!mappings)
 		return -ESRCH;
 	r = layouts_ranges(&unwind->layouts, mappings, n, &ranges, &n, &cut);
-	return r < 0 ? r : layouts_write(&unwind->layouts, ranges, n, ret_layout);
+	if (r < 0)
+		return r;
+	current = process_tables_find(unwind->processes, images_tgid(unwind->images, image));
+	if (!current || !layout_has_ranges(current, ranges, n))
+		return layouts_write(&unwind->layouts, ranges, n, ret_layout);
+	current->references++;
+	*ret_layout = current;
+	return 0;
 }
 
 void unwind_release_layout(struct unwind *unwind, struct layout *layout)

@@ -62,11 +62,17 @@ int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err);
 
 /*
  * Counts a hit of each table that a stack went through: hits decide which tables are compiled first
- * and which are evicted. `frames` are the user frames of struct wire_stack, `end` is how their walk
- * ended. Takes some 50 ns a frame.
+ * and which are evicted. `frames` are the user frames of struct wire_stack. Takes some 50 ns a
+ * frame.
  */
-void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n,
-		       enum wire_end end);
+void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames, uint32_t n);
+
+/*
+ * A walk did not find the process, or a mapping of it. If the process is known, it is written
+ * again: the BPF program removes the entry at the end of execve(), maybe after that of the new
+ * program was written.
+ */
+void unwind_missed(struct unwind *unwind, pid_t tgid);
 
 /*
  * Holds the layout of an image: until it is released, the tables of its files are wanted. 0;

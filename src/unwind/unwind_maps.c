@@ -17,7 +17,7 @@
 
 struct kernel_maps {
 	struct unwind_maps maps;
-	int segments, processes;    /* borrowed */
+	struct unwind_maps_fds fds; /* borrowed */
 	__u64 *changes;		    /* unwind_changes, borrowed */
 	struct wire_rule *rules;    /* the map's memory; NULL: not mapped */
 	int waiting_inner, waiting; /* a map of maps that is updated in order to wait */
@@ -117,7 +117,8 @@ static int begin_entry(struct kernel_maps *maps, struct entry *entry)
 		return r;
 	}
 	maps->entry = entry;
-	while (!atomic_load(&entry->over) && bpf_map_lookup_elem(maps->segments, &last, &id) < 0)
+	while (!atomic_load(&entry->over) &&
+	       bpf_map_lookup_elem(maps->fds.segments, &last, &id) < 0)
 		nanosleep(&shortly, NULL);
 	return atomic_load(&entry->over) ? finish_entry(maps) : 0;
 }
@@ -135,7 +136,7 @@ static struct entry *new_entry(const struct kernel_maps *maps, uint32_t first, u
 	}
 	for (uint32_t i = 0; i < n; i++)
 		entry->fds[i] = -1;
-	entry->outer = maps->segments;
+	entry->outer = maps->fds.segments;
 	entry->first = first;
 	entry->n = n;
 	return entry;
@@ -215,7 +216,7 @@ static int set_rules(struct unwind_maps *base, uint32_t first, const struct wire
 static int set_process(struct unwind_maps *base, uint32_t tgid, const struct wire_process *process)
 {
 	struct kernel_maps *maps = of(base);
-	int r = bpf_map_update_elem(maps->processes, &tgid, process, BPF_ANY);
+	int r = bpf_map_update_elem(maps->fds.processes, &tgid, process, BPF_ANY);
 
 	__atomic_fetch_add(maps->changes, 1, __ATOMIC_SEQ_CST);
 	return r;
@@ -225,8 +226,19 @@ static void remove_process(struct unwind_maps *base, uint32_t tgid)
 {
 	struct kernel_maps *maps = of(base);
 
-	bpf_map_delete_elem(maps->processes, &tgid);
+	bpf_map_delete_elem(maps->fds.processes, &tgid);
 	__atomic_fetch_add(maps->changes, 1, __ATOMIC_SEQ_CST);
+}
+
+static void set_file(struct unwind_maps *base, const struct wire_file *file,
+		     const struct wire_file_table *table)
+{
+	bpf_map_update_elem(of(base)->fds.files, file, table, BPF_ANY);
+}
+
+static void remove_file(struct unwind_maps *base, const struct wire_file *file)
+{
+	bpf_map_delete_elem(of(base)->fds.files, file);
 }
 
 static void close_maps(struct unwind_maps *base)
@@ -255,7 +267,7 @@ static int map_rules(struct kernel_maps *maps, int rules)
 	return 0;
 }
 
-int unwind_maps_kernel(int segments, int rules, int processes, __u64 *changes,
+int unwind_maps_kernel(const struct unwind_maps_fds *fds, __u64 *changes,
 		       struct unwind_maps **ret_maps)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options);
@@ -271,15 +283,16 @@ int unwind_maps_kernel(int segments, int rules, int processes, __u64 *changes,
 			  .set_rules = set_rules,
 			  .set_process = set_process,
 			  .remove_process = remove_process,
+			  .set_file = set_file,
+			  .remove_file = remove_file,
 			  .close = close_maps },
-		.segments = segments,
-		.processes = processes,
+		.fds = *fds,
 		.changes = changes,
 		.waiting_inner = -1,
 		.waiting = -1,
 	};
 	opened = &maps->maps;
-	r = map_rules(maps, rules);
+	r = map_rules(maps, fds->rules);
 	if (r < 0)
 		return r;
 	maps->waiting_inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_wait", sizeof(uint32_t),

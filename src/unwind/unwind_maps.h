@@ -33,15 +33,23 @@ struct unwind_maps {
 	int (*set_process)(struct unwind_maps *maps, uint32_t tgid,
 			   const struct wire_process *process);
 	void (*remove_process)(struct unwind_maps *maps, uint32_t tgid);
+	/* Enters a file; nothing happens when there are WIRE_MAX_FILES others. */
+	void (*set_file)(struct unwind_maps *maps, const struct wire_file *file,
+			 const struct wire_file_table *table);
+	void (*remove_file)(struct unwind_maps *maps, const struct wire_file *file);
 	void (*close)(struct unwind_maps *maps);
 };
 
+/* The maps of bpf/unwind_tables.bpf.h. */
+struct unwind_maps_fds {
+	int segments, rules, processes, files;
+};
+
 /*
- * The maps of bpf/unwind_tables.bpf.h: descriptors of unwind_segments, unwind_rules and
- * unwind_processes, and the address of unwind_changes. All are borrowed until close(). 0 or a
- * negative errno.
+ * Stores in these maps, and counts changes in unwind_changes, which is at `changes`. All are
+ * borrowed until close(). 0 or a negative errno.
  */
-int unwind_maps_kernel(int segments, int rules, int processes, __u64 *changes,
+int unwind_maps_kernel(const struct unwind_maps_fds *fds, __u64 *changes,
 		       struct unwind_maps **ret_maps);
 
 /*

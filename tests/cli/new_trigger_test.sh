@@ -21,7 +21,7 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	struct bpf_program *program;
 
 	(void)trigger;
-	return entry_select(object, "on_sample", &program, err);
+	return entry_select(&trigger->scope, object, "on_sample", &program, err);
 }
 
 static void free_trigger(struct trigger *trigger)

@@ -223,6 +223,11 @@ static int loop(void)
 	return helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop);
 }
 
+static int find_vma(void)
+{
+	return helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma);
+}
+
 static int mmap_build_id(void)
 {
 	return open_event(&(struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
@@ -278,6 +283,7 @@ static const struct feature features[] = {
 	{ "bpf_get_ns_current_pid_tgid", get_ns_pid },
 	{ "bpf_task_pt_regs", task_pt_regs },
 	{ "bpf_loop", loop },
+	{ "bpf_find_vma", find_vma },
 	{ "BPF ring buffer", ring_buffer },
 	{ "BPF iterator over tasks", task_iterator },
 	{ "build IDs in mmap records", mmap_build_id },

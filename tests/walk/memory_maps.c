@@ -58,6 +58,20 @@ static void remove_process(struct unwind_maps *maps, uint32_t tgid)
 	(void)tgid;
 }
 
+static void set_file(struct unwind_maps *maps, const struct wire_file *file,
+		     const struct wire_file_table *table)
+{
+	(void)maps;
+	(void)file;
+	(void)table;
+}
+
+static void remove_file(struct unwind_maps *maps, const struct wire_file *file)
+{
+	(void)maps;
+	(void)file;
+}
+
 static void close_maps(struct unwind_maps *base)
 {
 	struct memory_maps *maps = (struct memory_maps *)base;
@@ -79,6 +93,8 @@ int memory_maps_new(struct unwind_maps **ret_maps)
 		.set_rules = set_rules,
 		.set_process = set_process,
 		.remove_process = remove_process,
+		.set_file = set_file,
+		.remove_file = remove_file,
 		.close = close_maps,
 	};
 	*ret_maps = &maps->maps;

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Asks the kernel what the current process has mapped at an address: for walks in processes, and in
+ * mappings, that user space has not heard of yet. bpf_find_vma() looks at the mappings themselves,
+ * under their lock. It fails while somebody changes them, and in interrupts when it is called for
+ * the second time, because releasing the lock is put off there.
+ */
+#ifndef STACKTALLY_BPF_UNWIND_ASK_BPF_H
+#define STACKTALLY_BPF_UNWIND_ASK_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/hints.h"
+#include "bpf/kernel.bpf.h"
+#include "bpf/scratch.bpf.h"
+#include "bpf/unwind_tables.bpf.h"
+
+#define PAGE_BITS	12
+#define NS_IN_SECOND	1000000000ll
+#define CTIME_NSEC_MASK 0x7fffffffu
+
+/* A mapping of the kernel's. */
+struct kernel_mapping {
+	__u64 start, end;
+	__u64 offset; /* in the file, bytes */
+	struct wire_file file;
+};
+
+static __always_inline __s64 inode_changed(const struct inode *inode)
+{
+	const struct inode___6_6 *before_6_11 = (const void *)inode;
+	const struct inode___5_10 *before_6_6 = (const void *)inode;
+
+	if (bpf_core_field_exists(inode->i_ctime_sec))
+		return inode->i_ctime_sec * NS_IN_SECOND + (inode->i_ctime_nsec & CTIME_NSEC_MASK);
+	if (bpf_core_field_exists(before_6_11->__i_ctime))
+		return before_6_11->__i_ctime.tv_sec * NS_IN_SECOND +
+		       before_6_11->__i_ctime.tv_nsec;
+	return before_6_6->i_ctime.tv_sec * NS_IN_SECOND + before_6_6->i_ctime.tv_nsec;
+}
+
+/* The kernel calls it with its lock held. Its pointers can be followed as they are. */
+static __noinline long take_mapping(struct task_struct *task, struct vm_area_struct *area,
+				    struct kernel_mapping *mapping)
+{
+	const struct file *file = area->vm_file;
+	const struct inode *inode;
+
+	(void)task;
+	if (!file || !(area->vm_flags & VM_EXECUTABLE))
+		return 0;
+	inode = file->f_inode;
+	mapping->start = area->vm_start;
+	mapping->end = area->vm_end;
+	mapping->offset = (__u64)area->vm_pgoff << PAGE_BITS;
+	mapping->file.inode = inode->i_ino;
+	mapping->file.size = (__u64)inode->i_size;
+	mapping->file.changed = inode_changed(inode);
+	mapping->file.device = inode->i_sb->s_dev;
+	return 0;
+}
+
+/* So often a walk may ask: few stacks change from file to file more often. */
+#define WALK_QUESTIONS 8
+
+/* Whether the kernel may know a mapping that a walk ended for want of. */
+static __always_inline bool asking_helps(__u32 end)
+{
+	return end == WIRE_END_NO_PROCESS || end == WIRE_END_NO_MAPPING;
+}
+
+/*
+ * Puts the mapping that the slot's walk is at into the walk. False when there is none that has a
+ * table, or no question is left. A global function: the verifier checks it once.
+ */
+__noinline int ask_kernel(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct kernel_mapping mapping = { 0 };
+	const struct wire_file_table *table;
+	struct unwind_walk *walk;
+
+	if (!slot || slot->questions == 0)
+		return false;
+	slot->questions--;
+	walk = &slot->walk;
+	if (bpf_find_vma(bpf_get_current_task_btf(), walk->pc - (walk->exact ? 0 : 1), take_mapping,
+			 &mapping, 0) < 0)
+		return false;
+	table = bpf_map_lookup_elem(&unwind_files, &mapping.file);
+	if (!table)
+		return false;
+	for (__u32 i = 0; i < WIRE_FILE_CODES; i++) {
+		const struct wire_code *code = &table->codes[i];
+
+		if (mapping.offset < code->from || mapping.offset >= code->to)
+			continue;
+		walk->start = mapping.start;
+		walk->end = mapping.end;
+		walk->bias = mapping.start - mapping.offset + code->shift;
+		walk->root = table->root;
+		walk->owner = table->owner;
+		/* No layout has the mapping, so no rule is cached for its addresses. */
+		walk->layout = 0;
+		slot->stack.flags |= WIRE_STACK_ASKED;
+		return true;
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The files that walks find by themselves: each is entered as its inode is, with what a mapping of
+ * it says, and left when its table is evicted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "process/images.h"
+#include "tests/walk/memory_maps.h"
+#include "unwind/unwind.h"
+
+static struct unwind *unwind;
+
+#define NATIVE_BLOCK(block)  unwind_block(unwind, block)
+#define NATIVE_PROCESS(tgid) unwind_process(unwind, tgid)
+#include "unwind_native.h"
+
+#define SECOND_NS 1000000000ull
+#define MAX_FILES 64
+
+struct entered {
+	struct wire_file file;
+	struct wire_file_table table;
+};
+
+static struct images *images;
+static struct entered entered[MAX_FILES];
+static uint32_t n_entered;
+
+static struct entered *find(const struct wire_file *file)
+{
+	for (uint32_t i = 0; i < n_entered; i++) {
+		if (memcmp(&entered[i].file, file, sizeof(*file)) == 0)
+			return &entered[i];
+	}
+	return NULL;
+}
+
+static void set_file(struct unwind_maps *maps, const struct wire_file *file,
+		     const struct wire_file_table *table)
+{
+	(void)maps;
+	assert_true(n_entered < MAX_FILES);
+	assert_null(find(file));
+	entered[n_entered++] = (struct entered){ *file, *table };
+}
+
+static void remove_file(struct unwind_maps *maps, const struct wire_file *file)
+{
+	struct entered *gone = find(file);
+
+	(void)maps;
+	assert_non_null(gone);
+	*gone = entered[--n_entered];
+}
+
+static int setup(void **state)
+{
+	struct unwind_maps *maps;
+
+	(void)state;
+	n_entered = 0;
+	assert_int_equal(memory_maps_new(&maps), 0);
+	maps->set_file = set_file;
+	maps->remove_file = remove_file;
+	assert_int_equal(images_new(NULL, &images), 0);
+	assert_int_equal(unwind_new(images, maps, NULL, &unwind, NULL), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unwind_free(unwind);
+	images_free(images);
+	return 0;
+}
+
+static void learn(pid_t tgid)
+{
+	struct error err = { 0 };
+	uint32_t image;
+
+	assert_int_equal(images_at(images, tgid, 0, UINT64_MAX, &image), 0);
+	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, &err), 0);
+}
+
+/* A mapping of our own process, as the kernel describes it. */
+static void own_mapping(uint64_t address, uint64_t *ret_start, uint64_t *ret_offset,
+			struct wire_file *ret_key)
+{
+	unsigned long long start, end, offset, inode;
+	unsigned int major_number, minor_number;
+	char line[4300], path[4097];
+	struct stat status;
+	FILE *file = fopen("/proc/self/maps", "re");
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx-%llx %*s %llx %x:%x %llu %4096s", &start, &end, &offset,
+			   &major_number, &minor_number, &inode, path) != 7 ||
+		    address < start || address >= end)
+			continue;
+		fclose(file);
+		assert_int_equal(stat(path, &status), 0);
+		*ret_start = start;
+		*ret_offset = offset;
+		*ret_key = (struct wire_file){
+			.inode = inode,
+			.size = (uint64_t)status.st_size,
+			.changed = status.st_ctim.tv_sec * 1000000000ll + status.st_ctim.tv_nsec,
+			.device = major_number << 20 | minor_number,
+		};
+		return;
+	}
+	fail_msg("nothing is mapped at %llx", (unsigned long long)address);
+}
+
+/* What a walk computes from the entry is what the mappings of the process say. */
+static void check_code(const void *code)
+{
+	uint64_t address = (uint64_t)(uintptr_t)code, start = 0, offset = 0;
+	struct unwind_walk walk = { .tgid = (uint32_t)getpid() };
+	const struct entered *found;
+	struct wire_file key = { 0 };
+	int n = 0;
+
+	own_mapping(address, &start, &offset, &key);
+	found = find(&key);
+	assert_non_null(found);
+	assert_int_equal(unwind_find_mapping(&walk, address), WIRE_END_NONE);
+	assert_int_equal(found->table.root, walk.root);
+	assert_int_equal(found->table.owner, walk.owner);
+	for (int i = 0; i < WIRE_FILE_CODES; i++) {
+		const struct wire_code *at = &found->table.codes[i];
+
+		if (offset < at->from || offset >= at->to)
+			continue;
+		assert_true(start - offset + at->shift == walk.bias);
+		n++;
+	}
+	assert_int_equal(n, 1);
+}
+
+static void test_entries(void **state)
+{
+	(void)state;
+	usleep(50000); /* a file that was changed just now, as this program maybe was, is left out
+			*/
+	learn(getpid());
+	check_code((const void *)(uintptr_t)check_code);
+	check_code((const void *)(uintptr_t)qsort);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
