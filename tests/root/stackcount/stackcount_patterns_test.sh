@@ -85,7 +85,7 @@ is "tracepoints by -r" "$status $(head -n 1 "$out")" \
 fails 1 "no such tracepoint" 'No functions matched by pattern \^nosuch:event\$' -D 1 t:nosuch:event
 fails 1 "no such tracepoint; a similar one is named" 'near it: sched:sched_switch$' -D 1 t:sched:sched_swich
 
-# ---- what is no pattern, in bcc's words
+# ---- invalid patterns, in bcc's words
 fails 1 "too many parts" "Too many ':'-separated components in pattern a:b:c:d\$" -D 1 a:b:c:d
 fails 1 "a type that does not exist" "Type must be 'p', 't', or 'u', but got x\$" -D 1 x:y:z
 
