@@ -19,7 +19,7 @@ else
 	echo "FAIL ARCHITECTURE.md shows the include law: make docs writes it"
 fi
 
-# Each way to break the law is found, in a copy of the tree.
+# The check finds each kind of violation, in a copy of the tree.
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 fresh_copy() {

@@ -64,7 +64,7 @@ async function open(address = url, options = {}) {
 	return page;
 }
 
-/* So many more updates of what is shown, or seconds that came. */
+/* Wait for `n` more updates of the picture, or seconds of the model. */
 async function updates(page, n) {
 	const before = await page.evaluate(() => stacktally.live.updates);
 	await page.waitForFunction((wanted) => stacktally.live.updates >= wanted, before + n);
@@ -75,7 +75,7 @@ async function seconds(page, n) {
 	return before + n;
 }
 
-/* The middle of the widest box of a name. */
+/* The middle of the widest box with that name. */
 const place = (page, name) => page.evaluate((wanted) => {
 	const it = stacktally.panels.graph, box = it.canvas.getBoundingClientRect();
 	let found = null;
@@ -98,7 +98,7 @@ const zoomedTo = (page) => page.evaluate(() => {
 	return [it.tree.frames[it.tree.frame[it.zoomed]].name, it.tree.total[it.zoomed] > 0];
 });
 
-/* ---- what moves, and what stays ---- */
+/* ---- updates ---- */
 
 async function movingTests() {
 	await test("live: updates arrive", async () => {
@@ -145,7 +145,7 @@ async function movingTests() {
 		await shot(page, "live-zoomed");
 		await page.finish();
 	});
-	await test("live: what is zoomed to may stop and come back", async () => {
+	await test("live: the zoomed function may stop and come back", async () => {
 		const page = await open();
 		await page.selectOption("#time", "1");
 		await appears(page, "outer");
@@ -179,7 +179,7 @@ async function movingTests() {
 
 /* ---- time ---- */
 
-/* The sum of what the server counted in these seconds. */
+/* The sum of the server's counts in these seconds. */
 const counted = (page, from, to) => page.evaluate(async ([a, b]) => {
 	const { counts } = await (await fetch(`counts?from=${a}&to=${b}`)).json();
 	return counts.reduce((sum, value, at) => sum + (at & 1 ? value : 0), 0);
@@ -263,7 +263,7 @@ const paths = (page, filter) => page.evaluate((wanted) => {
 }, filter);
 
 async function fileTests() {
-	await test("live: every format is saved from the page, with what is shown", async () => {
+	await test("live: every format is saved from the page, with the counts shown", async () => {
 		const page = await open();
 		await page.keyboard.press(" ");
 		const total = await page.evaluate(() => stacktally.state.tree.total[0]);
@@ -312,7 +312,7 @@ async function fileTests() {
 		end(name);
 		await page.finish();
 	});
-	await test("live: its policy stops what is not its own", async () => {
+	await test("live: its policy blocks foreign requests", async () => {
 		const context = await browser.newContext(), page = await context.newPage();
 		await page.goto(url);
 		const stopped = await page.evaluate(async () => {
@@ -345,7 +345,7 @@ async function fileTests() {
 
 /* ---- 100,000 boxes ---- */
 
-/* The page as it is, with news that are made here. */
+/* A server with the real page and its own events. */
 async function largeTree(nodes) {
 	const files = {}, clients = new Set(), self = (i) => 1 + (i * 7919) % 50;
 	for (const name of ["", "live.js", "live.css"]) {
@@ -354,7 +354,7 @@ async function largeTree(nodes) {
 	}
 	const frames = [["app", "", 1, 0, 77, 0]], tree = [0, 0, 0, 0];
 	for (let i = 0; i < 20000; i++) frames.push([`function_${i}(int, char const*)`, "app", 3, 0, 0, 0]);
-	/* Each hangs below one of the last few hundred, at most 60 deep. */
+	/* The parent of each node is one of the last few hundred; 60 deep at most. */
 	const depth = [0, 1];
 	for (let i = 2; i < nodes; i++) {
 		let parent = Math.max(1, i - 1 - (i * 7919) % 400);
@@ -396,7 +396,7 @@ async function largeTree(nodes) {
 		clients.add(response);
 		response.on("close", () => clients.delete(response));
 	});
-	const news = setInterval(() => {
+	const ticks = setInterval(() => {
 		tick++;
 		const text = "event: tick\ndata: " + JSON.stringify({ tick, at: tick * 1000, ms: 1000, samples: 5000, lost: 0,
 			frames: [[`new_${tick}`, "app", 3, 0, 0, 0]], nodes: [1 + tick % 50, frames.length + tick - 11], counts: counts(),
@@ -404,7 +404,7 @@ async function largeTree(nodes) {
 		for (const client of clients) client.write(text);
 	}, 1000);
 	await new Promise((done) => server.listen(0, "127.0.0.1", done));
-	return { address: `http://127.0.0.1:${server.address().port}/`, close: () => { clearInterval(news); server.closeAllConnections(); server.close(); } };
+	return { address: `http://127.0.0.1:${server.address().port}/`, close: () => { clearInterval(ticks); server.closeAllConnections(); server.close(); } };
 }
 
 async function speedTests() {
@@ -436,7 +436,7 @@ async function speedTests() {
 		console.log(`${seen.nodes} boxes: ${rate.toFixed(1)} frames a second over ${(seen.ms / 1000).toFixed(1)} s with ${seen.updates} updates ` +
 			`of at most ${seen.update.toFixed(0)} ms and ${seen.zooms} zooms; longest frame ${seen.longest.toFixed(0)} ms`);
 		holds(seen.nodes >= 100000 && seen.updates >= 5, JSON.stringify(seen));
-		/* Half of what is promised: other tests share the CPUs. */
+		/* Half of the documented rate, because other tests share the CPUs. */
 		holds(rate > 15, `${rate} frames a second`);
 		await shot(page, "live-large");
 		await page.finish();
@@ -445,7 +445,7 @@ async function speedTests() {
 }
 
 async function endTest() {
-	await test("live: the end is told, and what is there can be looked at", async () => {
+	await test("live: the page shows the end, and stays usable", async () => {
 		const page = await open();
 		process.kill(Number(pid), "SIGINT");
 		await page.waitForFunction(() => stacktally.live.state === "ended");

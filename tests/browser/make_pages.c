@@ -2,7 +2,7 @@
 /*
  * Writes the pages that the browser test opens: make_pages DIR
  *
- *	known.*		stacks whose shares the test knows, of three processes
+ *	known.*		stacks of three processes, with known shares
  *	changed.*	the same compared with others
  *	later.html	as known.html, after more samples
  *	grown.*		these compared by count with those of changed.*
@@ -161,7 +161,7 @@ static uint32_t chance(uint64_t *state, uint32_t below)
 	return (uint32_t)((*state >> 32) * below >> 32);
 }
 
-/* Pieces of what has broken out of other programs' reports. */
+/* Pieces of names that became markup or script in other programs' reports. */
 static const char *const pieces[] = {
 	"<script>pwned()</script>",
 	"</script><script>pwned()//",
@@ -247,7 +247,7 @@ static void hostile(void)
 	write_page(&html_writer, "hostile", false, false, NULL);
 }
 
-/* Half of the samples go the same few ways, the others go each its own from some depth on. */
+/* Half of the samples have few call paths; each of the others is unique from some depth on. */
 static void many(void)
 {
 	static uint32_t functions[1000];
@@ -278,8 +278,8 @@ static void many(void)
 #define N_FUNCTIONS 20000u
 
 /*
- * Every function calls a few others, one of them more often than the rest, and a stack ends
- * anywhere: many samples at the roots, most stacks seen once.
+ * Every function calls a few others, one of them more often than the rest, and a stack may end at
+ * any depth: many samples near the root, and most stacks occur once.
  */
 static void million(void)
 {

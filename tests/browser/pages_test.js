@@ -19,7 +19,7 @@ function equal(got, wanted, what) {
 	if (a !== b) throw new Error(`${what}: ${a} instead of ${b}`);
 }
 
-/* Opens a page; whatever goes wrong in it, or leaves it, fails the case. */
+/* Opens a page; errors in it and requests from it fail the case. */
 async function open(name, options = {}) {
 	const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
 	const page = await context.newPage(), wrong = [];
@@ -64,7 +64,7 @@ async function boxOf(page, name, nth = 0) {
 }
 
 async function svgTests() {
-	await test("svg: shows what was counted", async () => {
+	await test("svg: shows the counts", async () => {
 		const page = await open("known.svg");
 		equal((await boxOf(page, "alpha")).info, "app, 550 samples, 55.00 %", "alpha");
 		equal((await boxOf(page, "all")).info, "1,000 samples, 100.00 %", "all");
@@ -130,12 +130,12 @@ async function svgTests() {
 		equal(await page.locator("#matched").textContent(), "matched: 60.00 %", "each sample once");
 		await page.finish();
 	});
-	await test("svg: no box looks like a leaf that is none", async () => {
+	await test("svg: only leaves look like leaves", async () => {
 		const file = path.join(directory, "many.svg"), page = await open("many.svg");
 		equal(fs.statSync(file).size < 4.1e6, true, "a file of bounded size");
 		const boxes = await page.evaluate(() => document.querySelectorAll("#frames > g:not(.rest)").length);
 		equal(boxes > 5000, true, `many boxes (${boxes})`);
-		/* Of each box that is shown, what is above it covers it, unless its stacks end there. */
+		/* Every shown box is covered by the boxes above it, unless its stacks end there. */
 		const bare = () => page.evaluate(() => {
 			const at = new Map(), wrong = [];
 			for (const rect of document.querySelectorAll("#frames > g:not(.off) rect, #bands rect")) {
@@ -247,7 +247,7 @@ const totals = (page, panel = "graph") => page.evaluate((id) => {
 }, panel);
 const details = (page) => page.locator("#details").textContent();
 const matched = (page) => page.locator("#matched").textContent();
-/* The colour that was really painted there. */
+/* The colour of the pixel. */
 const painted = (page, box) => page.evaluate(({ left, top, width }) => {
 	const { canvas, ratio } = stacktally.panels.graph;
 	return [...canvas.getContext("2d").getImageData((left + width - 4) * ratio, (top + 4) * ratio, 1, 1).data];
@@ -258,12 +258,12 @@ function hueOf([red, green, blue]) {
 	const at = most === red ? (green - blue) / range : most === green ? 2 + (blue - red) / range : 4 + (red - green) / range;
 	return (at * 60 + 360) % 360;
 }
-/* Two frames later everything that was asked for is drawn. */
+/* After two frames all requested drawing is done. */
 const drawn = (page) => page.evaluate(() => new Promise((done) =>
 	requestAnimationFrame(() => requestAnimationFrame(done))));
 
 async function pageTests() {
-	await test("html: shows what was counted", async () => {
+	await test("html: shows the counts", async () => {
 		const page = await open("known.html"), found = await totals(page);
 		equal([found.all, found.main, found.alpha, found["ns::beta(int)"], found.schedule, found.rare],
 			[1000, 951, 550, 600, 199, 1], "totals");
@@ -533,7 +533,7 @@ async function pageTests() {
 	});
 }
 
-/* ---- names that are no names ---- */
+/* ---- hostile names ---- */
 
 async function hostileTests() {
 	const wanted = new Set(fs.readFileSync(path.join(directory, "hostile.names"), "utf8").split("\n").slice(0, -1));
@@ -567,7 +567,7 @@ async function hostileTests() {
 		equal(await counts(), [1, 0, 0], "elements");
 		await page.finish();
 	});
-	await test("html: its policy stops what is not its own", async () => {
+	await test("html: its policy blocks foreign requests", async () => {
 		const context = await browser.newContext(), page = await context.newPage(), asked = [];
 		page.on("requestfinished", (request) => asked.push(request.url()));
 		await page.goto(url("known.html"));
@@ -595,7 +595,7 @@ async function millionTests() {
 	const name = "million.html", size = fs.statSync(path.join(directory, name)).size;
 	await test(`html: a million stacks make a page below 5 MB: ${size} bytes`, async () =>
 		equal(size < 5e6, true, `${size} bytes`));
-	/* Twice what is promised: other tests share the CPUs. */
+	/* Twice the documented times, because other tests share the CPUs. */
 	let times = {};
 	await test("html: it is painted at once, and again", async () => {
 		const page = await open(name);

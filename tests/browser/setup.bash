@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What drives a browser: sourced as: . setup.bash BUILD_DIR; sets $chromium and $modules, where
-# playwright-core is, or says what is missing and ends the test.
+# Finds a browser; sourced as: . setup.bash BUILD_DIR. Sets $chromium, and $modules to the directory
+# of playwright-core; skips the test if one is missing.
 # shellcheck shell=bash
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -z "$chromium" ]; then

@@ -149,10 +149,10 @@ def ask_argparse(parser, vector):
 
 
 def ask_driver(command, vector):
-    """The same of ours, which tells how to get help after the message, not the usage before it."""
+    """The same for our parser, which prints a hint after the message, not the usage before it."""
     done = subprocess.run([driver, command] + vector, capture_output=True, text=True)
     if done.returncode == 2 and done.stdout:
-        return 2, "something was printed on stdout", {}
+        return 2, "stdout is not empty", {}
     message = done.stderr.partition(": error: ")[2].rpartition("\nTry '")[0]
     values = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     if done.stderr and not message:

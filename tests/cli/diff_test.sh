@@ -45,7 +45,7 @@ for base in "$recordings/threads.stacktally" "$tmp/threads.folded" "$tmp/threads
 	check $? "the same flame graph compared with $(basename "$base")" "see above"
 done
 
-# ---- more, less, new, gone; 121 samples now
+# ---- stacks with more, fewer, new and no samples; 121 samples in all
 cat >"$tmp/base.folded" <<'END'
 swapper/6;cpu_idle_poll 100
 spin;__libc_start_call_main;main;pread64;do_syscall_64;__x64_sys_pread64;vfs_read 2
@@ -100,7 +100,7 @@ report profile --diff "$base" --format html >"$tmp/page.html" && report profile 
 	grep -qx '40 samples, 33.06 %; before: 0, 0.00 %; +40</title>.*' "$tmp/graph.svg"
 check $? "a flame graph shows how many more" "$(grep before "$tmp/graph.svg")"
 
-# ---- unlike things are not compared without a word
+# ---- a base of another kind causes a warning
 warned() { # NAME WORDS FILE OPTION...
 	"$profile" --from "$recordings/profile.stacktally" -f --diff "$3" "${@:4}" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 0 ] && [ -s "$tmp/out" ] && grep -qF "$2" "$tmp/err"
@@ -114,11 +114,11 @@ warned "other stacks" 'the stacks are user + kernel there, user here' "$base" -U
 warned "text has no time" "$tmp/base.folded does not hold how long it took: shares are compared" "$tmp/base.folded"
 "$profile" --from "$recordings/profile.stacktally" -f --diff "$recordings/profile.stacktally" >"$tmp/out" 2>"$tmp/err"
 [ "$(grep -c 'compared' "$tmp/err")" -eq 0 ]
-check $? "like things are compared without one" "$(cat "$tmp/err")"
-# The base is filtered as the measurement is.
+check $? "a base of the same kind causes none" "$(cat "$tmp/err")"
+# Filters apply to the base, too.
 report profile -f --diff "$base" --name 'swap*' >"$tmp/out"
 [ "$(cat "$tmp/out")" = 'swapper/6;cpu_idle_poll 0 40' ] && ! grep -q filter "$tmp/err"
-check $? "of the base, the same comms count" "$(cat "$tmp/out" "$tmp/err")"
+check $? "--name selects from the base, too" "$(cat "$tmp/out" "$tmp/err")"
 
 # ---- refusals
 refused() { # NAME WORDS OPTION ...

@@ -57,7 +57,7 @@ for command in profile stackcount; do
 	bash -n "$tmp/$command.bash"
 	check $? "bash reads the completion of $command" "see above"
 
-	# The fields are separated by tabs. `read` would merge those around an empty field.
+	# The fields are separated by tabs, which `read` would merge around an empty field.
 	missing='' hidden=''
 	while IFS='|' read -r _ name letter _ _ place visible _; do
 		roff=${name//-/\\-}
@@ -84,7 +84,7 @@ for command in profile stackcount; do
 	done < <(tr '\t' '|' <"$tmp/$command.table")
 	[ -z "$missing" ]
 	check $? "every option of $command is in help, man page and completion" "missing:$missing"
-	# Options in the order of use: a line of each group, and those that are rarely needed last.
+	# Options in the order of use: one line for each group, rarely used options last.
 	order=$(grep -oE '^(options|filters|timing|output and saved recordings|display|rarely needed|other|examples):$|^  (-p PID|-o FILE|--live|--from|--max-depth|--hash-storage-size)' \
 		"$tmp/$command.help" | tr -d ':\n')
 	expected='options' word=
@@ -135,7 +135,7 @@ complete_line() {
 		true
 	' complete "$1" "${2-$breaks}" "$top"
 }
-# plain TEXT: without the paths and ids of this run
+# plain TEXT: prints it without the paths and ids of this run
 plain() {
 	local text=${1//$tmp/DIR}
 	echo "${text//$pid/PID}"
@@ -202,7 +202,7 @@ else
 fi
 
 # shellcheck disable=SC2016
-# A process can have any name. A name that is offered must not run in the shell it is inserted into.
+# A process can have any name. The shell into which it is inserted must not execute it.
 mkfifo "$tmp/ready" "$tmp/go"
 bash -c 'printf "x;\`id\`" >/proc/self/comm; echo >"$1"; read -r _ <"$2"' x "$tmp/ready" "$tmp/go" &
 read -r _ <"$tmp/ready"
@@ -216,7 +216,7 @@ cd "$top" || exit 1
 grep -rhoE '\bdocs/[a-z]+\.(md|[18]|png|svg)' src README.md ARCHITECTURE.md CONTRIBUTING.md docs | sort -u >"$tmp/named"
 missing=$(while read -r document; do [ -e "$document" ] || echo "$document"; done <"$tmp/named")
 [ "$(wc -l <"$tmp/named")" -gt 5 ] && [ -z "$missing" ]
-check $? "each document that is named exists" "of $(wc -l <"$tmp/named"): $missing"
+check $? "each document that is mentioned exists" "of $(wc -l <"$tmp/named"): $missing"
 
 # Each member of our JSON is described in its document.
 untold=$(python3 - "$top" <<'END'

@@ -84,7 +84,7 @@ check $? "-T prints when the recording ended" "$(head -n 4 "$tmp/out")"
 from profile -o "$tmp/%t.folded" && [ -s "$tmp/$(date -d @1700000000 +%Y%m%d-%H%M%S).folded" ]
 check $? "%t is when the recording began" "$(ls "$tmp")"
 
-# ---- of their stacks
+# ---- which stacks
 sum profile 121 -U
 grep -q 'vfs_read' "$tmp/out"
 [ $? -eq 1 ] && grep -q '__libc_start_call_main;main;pread64 12' "$tmp/out"
@@ -116,7 +116,7 @@ refused profile '--unwind-memory cannot be used with --from' --unwind-memory 8
 refused stackcount '--hash-storage-size cannot be used with --from' --hash-storage-size 8
 refused stackcount '--stack-storage-size cannot be used with --from' --stack-storage-size 8
 
-# ---- the report says what it is of
+# ---- the title of the report
 from profile --name spin -p 99 -U
 [[ $(head -n 1 "$tmp/out") == *' for 5 secs. Of these: PID 99, threads named spin, user stacks.' ]]
 check $? "the title names the filters" "$(head -n 1 "$tmp/out")"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The checks of tests/root/harness.bash themselves: none passes on a report that is empty, or that
-# is of a measurement that failed: harness_test.sh BUILD
+# Checks of tests/root/harness.bash: none of them passes on an empty report or after a measurement
+# that failed: harness_test.sh BUILD
 . "$(dirname "$0")/../root/harness.bash" "$1"
 
-# verdict WANTED NAME CHECK...: the check prints ok or FAIL, as wanted, for this report
+# verdict WANTED NAME CHECK...: the check prints WANTED (ok or FAIL) for this report
 verdict() {
 	local said wanted=$1 name=$2
 	said=$("${@:3}")

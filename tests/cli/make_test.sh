@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
-# What make builds again after a change, and what it does not. It works on a copy of the sources, so
-# that nothing else sees the touched files.
+# make builds again exactly what a change affects. Works on a copy of the sources, so that other
+# builds do not see the touched files.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 copy=$TMPDIR/copy
@@ -25,7 +25,7 @@ else
 	echo "FAIL make does nothing the second time: $(head -n 3 <<<"$again")"
 fi
 
-# Twice, as installing must replace what is there.
+# Twice, because `make install` must replace installed files.
 run_make install DESTDIR="$TMPDIR/root" PREFIX=/usr >"$TMPDIR/log"
 run_make install DESTDIR="$TMPDIR/root" PREFIX=/usr >>"$TMPDIR/log" || echo "FAIL make install: $(tail -n 3 "$TMPDIR/log")"
 bin=$TMPDIR/root/usr/bin
@@ -43,8 +43,8 @@ else
 	echo "FAIL make install: man pages and completions: $absent"
 fi
 
-# For each header: if it changes, make must build every object again that includes it. The compilers
-# say which these are, not make's own dependency files.
+# If a header changes, make must rebuild every object that includes it. The list of these comes from
+# the compilers, not from make's own dependency files.
 for source in src/*.c src/*/*.c; do
 	case $source in
 	src/bpf/*) clang -target bpf -D__TARGET_ARCH_x86 -Isrc -idirafter "/usr/include/$(gcc -print-multiarch)" -MM "$source" ;;
@@ -74,7 +74,7 @@ fi
 find build -type f -exec touch -d '1 hour ago' {} +
 find src Makefile -type f -exec touch -d '2 hours ago' {} +
 touch src/base/own.h
-# All output is read before it is searched: make fails if its output is closed.
+# Read all output before searching it: make fails if its output is closed.
 said=$(run_make)
 if [[ $said == *"LD  "* ]] && [ build/profile -nt src/base/own.h ]; then
 	echo "ok touching a header ends in new commands"

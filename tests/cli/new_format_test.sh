@@ -9,7 +9,7 @@ build=$(cd "$1" && pwd)
 copy=$TMPDIR/copy
 mkdir "$copy"
 cp -rp "$top/Makefile" "$top/src" "$top/scripts" "$copy/"
-cp -rp "$build" "$copy/build" # most objects stay as they are
+cp -rp "$build" "$copy/build" # most objects are up to date
 rm -rf "$copy"/build/{tests,asan,fuzz}
 
 # check STATUS NAME WHY

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A new kind of trigger is one file, one line and one entry program: new_trigger_test.sh BUILD. One is
-# added to a copy of src/, made from a pattern, and has its program loaded.
+# added to a copy of src/; a test program makes it from a pattern and loads its BPF program.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)

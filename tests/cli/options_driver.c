@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Parses a command line with the tables of the commands and prints what came of it, so that the
- * shell tests can look at the parser without measuring anything.
+ * Parses a command line with the tables of the commands and prints the result, so that shell tests
+ * can check the parser without a measurement.
  *
- *   options_driver profile|stackcount ARGUMENT ...   what the command would parse
+ *   options_driver profile|stackcount ARGUMENT ...   the options and arguments
  *   options_driver --table profile|stackcount        the table, one row a line, tab-separated
  *   options_driver --help profile|stackcount         help as if no COMMAND could be given
  */

@@ -58,7 +58,7 @@ fake leave <<<'tail -f /dev/null & echo $! >'"$TMPDIR/left"'; echo "ok one"'
 expect "a test may leave a process running" 0 "1 passed, 0 failed, 0 skipped"
 # A zombie that waits for its parent is as good as gone.
 if [ "$(ps -o stat= -p "$(cat "$TMPDIR/left")" | cut -c1)" = S ]; then
-	echo "FAIL what a test leaves running is killed: process $(cat "$TMPDIR/left") still runs"
+	echo "FAIL a process that a test leaves is killed: process $(cat "$TMPDIR/left") still runs"
 else
 	echo "ok what a test leaves running is killed"
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A new source of names is one file and one line: source_of_names_test.sh BUILD. One of each kind is
-# added to a copy of src/, and names what no other source does.
+# added to a copy of src/, and names addresses that no other source names.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# stacktally and the names it has: stacktally_cli_test.sh BUILD
+# The command stacktally and its other names: stacktally_cli_test.sh BUILD
 set -u
 build=$(cd "$1" && pwd)
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -83,7 +83,7 @@ for i in "${!names[@]}"; do
 	explained=$((explained + $(value known "$tmp/$i.out")))
 	injected=$((injected + $(value injected "$tmp/$i.out")))
 done
-# Few differences are explained ones; most of these are C++'s unwinder near its landing pads.
+# Few differences are explained by the list; most of these are in C++'s unwinder.
 if [ $instructions -gt 500000 ] && [ $((explained * 200)) -lt $instructions ] &&
 	[ $injected -gt 1000 ]; then
 	echo "ok true stacks in all: $instructions instructions checked, $frames frames, $explained explained, $injected signals sent"
@@ -91,7 +91,7 @@ else
 	echo "FAIL true stacks in all: $instructions instructions, $explained explained, $injected signals"
 fi
 
-# ---- the oracle can fail: each kind of rule, made wrong
+# ---- the oracle can fail: it finds each kind of wrong rule
 spoilt() { # spoilt SORT PROGRAM
 	one spoilt --show 0 --spoil "$1" "$programs/$2"
 	if [ "$(cat "$tmp/spoilt.status")" = 1 ] &&

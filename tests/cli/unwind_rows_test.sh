@@ -102,8 +102,8 @@ built ".debug_frame by zlib-gnu" "readelf" -O2 "${no_eh[@]}" -gz=zlib-gnu
 built ".debug_frame by zstd" "libdw" -O2 "${no_eh[@]}" -gz=zstd
 built "64-bit DWARF" "readelf libdw" -O2 "${no_eh[@]}" -gdwarf64
 
-# Rows from instructions alone: the sizes of instructions, and the frames of code that is followed
-# as if it had no CFI. (Files in C: a call in C++ may throw and not return.)
+# Rows from instructions alone: sizes of instructions, and frames of code as if it had no CFI. (In C
+# only: a call in C++ may throw and not return.)
 coded=()
 for path in /usr/bin/{python3,perl,bash} /usr/lib/x86_64-linux-gnu/libsqlite3.so.0; do
 	[ ! -e "$path" ] || coded+=("$(readlink -f "$path")")
@@ -140,7 +140,7 @@ rule() {
 		echo "FAIL $1: at $3: $said instead of $4"
 	fi
 }
-symbol() { # FILE NAME: its address
+symbol() { # FILE NAME: prints the address of the symbol
 	nm "$1" 2>/dev/null | awk -v name="$2" '$3 == name { print $1 }' | head -n 1
 }
 add() { # ADDRESS NUMBER
@@ -166,8 +166,8 @@ stubs() {
 	fi
 }
 
-# Where most functions keep no frame pointer, none is assumed to: a function that ends with an
-# indirect jump has no rule.
+# If most functions keep no frame pointer, none is assumed to: a function that ends with an indirect
+# jump has no rule.
 cat >"$tmp/mixed.s" <<'EOF'
 .globl _start
 .text
@@ -304,7 +304,7 @@ if command -v go >/dev/null; then
 		at=$(symbol "$go" runtime.sigreturn.abi0)
 		at=${at:-$(symbol "$go" runtime.sigreturn__sigaction.abi0)}
 		rule "Go's signal return, $mode" "$go" "$(add "$at" -1)" ra=SIGNAL
-		# The child of vfork() shares the stack: the return address is popped meanwhile.
+		# The child of vfork() shares the stack, so the return address is popped meanwhile.
 		at=$(objdump -d --no-show-raw-insn --disassemble=syscall.rawVforkSyscall.abi0 "$go" |
 			awk '$2 == "syscall" { sub(":", "", $1); print $1 }')
 		rule "in Go's vfork, $mode" "$go" "$at" "cfa=sp+0 fp=same+0 ra=reg reg=12"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Receives names from a child that reads a file and was taken over: the input is what it sends. */
+/* Receives names from a child that a hostile file has taken over: the input is its answer. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading a base, folded text or pprof's format, and comparing it: with itself nothing has changed,
- * and written as pprof and read again it has as many samples.
+ * Reads a base (folded text or pprof). Compared with itself, no count differs; written as pprof and
+ * read again, it has as many samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct report_options options = { .per_process = true, .by_comm = true };
 
-/* What the writer makes of the base, compared with itself if it can; allocated. */
+/* The output of a writer for the base, compared with itself if it can; allocated. */
 static char *written(const struct baseline *base, const struct writer *writer, size_t *ret_size)
 {
 	struct profile profile = { 0 }, same = { 0 };

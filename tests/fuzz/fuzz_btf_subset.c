@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Subsets of BTF: whatever the input, libbpf can read them. */
+/* Subsets of hostile BTF: libbpf can read each of them. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The row compiler. The first byte of the input tells what the rest is: .eh_frame, .debug_frame,
+ * The row compiler. The first byte of the input is the kind of the rest: .eh_frame, .debug_frame,
  * .gopclntab, a whole ELF file (in which sections are compressed, missing ...), or code without any
  * unwind information.
  */
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t names[] = { 1, 11, 24, 0, 0 };
 	static uint8_t file[FRAME_AT + MAX_INPUT];
-	static struct rule_table *rules; /* of many inputs, as it is of many files */
+	static struct rule_table *rules; /* of all inputs, as of all files */
 	struct unwind_rows rows;
 	uint32_t n_rules;
 	uint8_t kind;

@@ -18,8 +18,7 @@ static void check(const struct symbol_query *query)
 {
 	if (query->name && !*query->name)
 		abort();
-	/* The difference may wrap: a symbol may start before its segment's first byte in the file.
-	 */
+	/* The difference may wrap: a symbol may start before its segment's bytes in the file. */
 	if (query->name && query->address - query->start > INT64_MAX)
 		abort();
 }

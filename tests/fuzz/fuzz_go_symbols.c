@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char names[] = "\0.gopclntab\0.text";
 	struct elf_section sections[] = {
-		{ 0 }, /* the first one of any file is none */
+		{ 0 }, /* section 0 is reserved */
 		{ .name = 1, .type = SHT_PROGBITS, .size = size },
 		{ .name = 12, .type = SHT_PROGBITS, .size = size, .address = 0x1000 },
 	};
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (pool_new(&pool))
 		abort();
-	/* Dense where the code begins, then ever farther apart. */
+	/* Dense where the code begins, then farther and farther apart. */
 	for (uint32_t i = 0; i < N_QUERIES; i++)
 		queries[i].address = 0x1000 + (i < 32 ? i * 16 : UINT64_C(512) << (i - 32));
 	if (go_symbols_find(&elf, queries, N_QUERIES, pool))

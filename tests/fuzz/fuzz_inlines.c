@@ -34,7 +34,7 @@ static void check_chain(void *context, uint32_t query, uint32_t number)
 	for (uint32_t i = 0; i < chain->n; i++) {
 		const struct inline_frame *frame = &inlines_frames(inlines, chain)[i];
 
-		/* Reads all of both. */
+		/* Reads both strings to their ends. */
 		if ((frame->name && strlen(frame->name) > 1 << 30) ||
 		    (frame->file && strlen(frame->file) > 1 << 30))
 			abort();

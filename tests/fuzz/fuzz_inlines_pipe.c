@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Receives chains from a child that reads DWARF and was taken over: the input is what it sends
- * through the pipe.
+ * Receives chains from a DWARF reader that a hostile file has taken over: the input is the content
+ * of its pipe.
  */
 #include <stdlib.h>
 #include <string.h>

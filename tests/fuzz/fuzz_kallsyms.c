@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reader of /proc/kallsyms and /proc/modules: the input is the first, an empty line, and
- * the second.
+ * The reader of /proc/kallsyms and /proc/modules: the input is the text of the first, an
+ * empty line, and the text of the second.
  */
 #include <stdlib.h>
 #include <string.h>

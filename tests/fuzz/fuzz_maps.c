@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hostile text of /proc/PID/maps: every line that is parsed is within its bounds. */
+/* Hostile text of /proc/PID/maps: the fields of each parsed line are within their bounds. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,7 +21,7 @@ static void parse(const struct command_line *line, int argc, char **argv, void *
 	int r;
 
 	r = options_parse(line, argc, argv, options, &parsed, &err);
-	/* A failure is a usage error with a text, and success is none. */
+	/* A failure has the text of a usage error, success has none. */
 	if (r ? !*err.text || err.exit_class != EXIT_CLASS_USAGE : *err.text)
 		abort();
 	if (!r && parsed.command && !*parsed.command)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flame graphs of any names: the picture stays XML of the elements and attributes that it is made
- * of, and of the page nothing changes but the data, which is base64.
+ * Flame graphs of hostile names: the picture remains XML with no other elements and attributes than
+ * ours, and pages differ in their base64 data only.
  *
  * Input: fields that end with a zero byte; a stack's thread, its module, and its name.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loading a recording and printing it. The input is the file; its checksums are made right first,
- * else nothing but them would be tested.
+ * Loads a recording and prints it. The input is the file; its checksums are corrected first, so
+ * that the reader gets beyond them.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests, and what is asked for in them: a head is understood the same however it arrives, and
- * what a route asks for is within its bounds.
+ * Parses HTTP requests: the result does not depend on the pieces in which a head arrives, and the
+ * numbers in a route are within their bounds.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, data, size);
 	r = request_parse(bytes, size, &request);
 	if (size == REQUEST_MAX_SIZE && r == 0)
-		abort(); /* nobody could ever complete it */
+		abort(); /* there is no room to complete it */
 	if (r > 0) {
 		check_slice(request.path, bytes, size);
 		check_slice(request.query, bytes, size);
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_slice(request.origin, bytes, size);
 		if ((size_t)r > size || request.path.at[0] != '/')
 			abort();
-		/* The last byte completes it; and what follows it does not matter. */
+		/* The last byte completes the head; bytes behind it do not matter. */
 		if (request_parse(bytes, (size_t)r - 1, &again) > 0 ||
 		    request_parse(bytes, (size_t)r, &again) != r)
 			abort();

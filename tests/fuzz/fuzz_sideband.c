@@ -47,7 +47,7 @@ static void check(struct images *images, pid_t tgid, uint64_t time, uint64_t add
 		abort();
 }
 
-/* The size of the record at the beginning of the bytes; 0: they do not hold it. */
+/* The size of the record at the beginning of the bytes; 0: it is cut. */
 static size_t record_size(const uint8_t *bytes, size_t size)
 {
 	struct perf_event_header header;

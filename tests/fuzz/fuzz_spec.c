@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Patterns: bit 0 of the first byte tells whether the rest is a regular expression. What parses is
- * compiled as wildcards and matched against itself; regular expressions are not compiled, because
- * the C library takes unlimited time for some.
+ * Patterns: bit 0 of the first byte is set if the rest is a regular expression. A pattern that
+ * parses is compiled as wildcards and matched against itself; regular expressions are not compiled,
+ * because the C library takes unlimited time for some.
  */
 #include <stdint.h>
 #include <stdlib.h>

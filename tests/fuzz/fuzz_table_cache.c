@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reader of files of the cache. The input is such a file; its version, identity and checksum
- * are corrected first, so that the reader gets beyond them.
+ * The reader of files of the table cache. The input is such a file; its version, identity and
+ * checksum are corrected first, so that the reader gets beyond them.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* USDT notes: the first byte tells whether the file is a 64-bit one, the rest is the section. */
+/* USDT notes: the first byte selects a 32-bit or 64-bit file, the rest is the section. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

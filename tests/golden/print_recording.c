@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a recording through one writer, with the options of a report given one by one:
+ * Prints a recording through one writer, with the given report options:
  *
  *	print_recording RECORDING FORMAT [OPTION ...]
  *

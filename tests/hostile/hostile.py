@@ -83,7 +83,7 @@ def symbols_everywhere(directory):
 
 
 def long_names(directory):
-    """Names that take long to demangle, or demangle to much more than they are."""
+    """Names that take long to demangle, or get much longer by it."""
     for i in range(20):
         elf = Elf()
         name = b"_Z1f" + b"1aIS_" * 500 + b"S0_" * 500 + b"E" * 500
@@ -134,7 +134,7 @@ def many_frames(directory):
 
 
 def torn(directory):
-    """Files that say they are larger than they are, and section headers of nonsense."""
+    """Headers that claim more bytes than the file has, and senseless section headers."""
     for i in range(50):
         elf = Elf()
         strings = elf.add(b".strtab", STRTAB, b"\0f\0")

@@ -31,7 +31,7 @@ struct {
 
 struct compare_totals totals;
 
-/* A global function, which the verifier checks once. */
+/* Global, so that the verifier checks it once. */
 __noinline int stacks_differ(__u32 number, __u32 n)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
@@ -71,7 +71,7 @@ static __always_inline void compare(void *ctx, enum context_kind kind)
 	if (n_walked == 0)
 		goto out;
 	__sync_fetch_and_add(&totals.walked, 1);
-	/* The helper was asked for COMPARE_DEPTH frames only. */
+	/* The helper returns COMPARE_DEPTH frames at most. */
 	if ((n_asked == n_walked || n_asked == COMPARE_DEPTH) && !stacks_differ(number, n_asked))
 		goto out;
 	__sync_fetch_and_add(&totals.different, 1);

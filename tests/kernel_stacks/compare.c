@@ -66,7 +66,7 @@ static int attach(const char *event, struct compare *skeleton)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
 
-		if (fd < 0 && errno == ENODEV) /* there is no such CPU now */
+		if (fd < 0 && errno == ENODEV) /* the CPU is offline */
 			continue;
 		if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) < 0 ||
 		    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)

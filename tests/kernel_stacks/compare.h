@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* What the two halves of the comparison share. */
+/* Shared by the BPF program and the command. */
 #ifndef STACKTALLY_TESTS_COMPARE_H
 #define STACKTALLY_TESTS_COMPARE_H
 
@@ -17,7 +17,7 @@ struct compare_difference {
 };
 
 struct compare_totals {
-	__u64 events, walked, different; /* walked: without asking the kernel */
+	__u64 events, walked, different; /* walked: by our walk, without the helper */
 };
 
 #endif

@@ -21,7 +21,7 @@ COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">
 LOGIC = {"&&": "||", "||": "&&"}
 ARITHMETIC = {"+": "-", "-": "+", "+=": "-=", "-=": "+=", "++": "--", "--": "++", "<<": ">>",
               ">>": "<<", "&": "|", "|": "&", "|=": "&=", "&=": "|="}
-NEEDS_OPERANDS = ("+", "-", "&", "|", "<", ">")  # else they are signs, or take an address
+NEEDS_OPERANDS = ("+", "-", "&", "|", "<", ">")  # other uses are signs or take an address
 TYPES = {"const", "struct", "enum", "union", "static", "unsigned", "signed", "volatile", "own",
          "typedef", "extern", "_Static_assert", "goto", "asm"}
 HEADED = ("if", "while", "for", "switch")
@@ -48,7 +48,7 @@ class Fault:
         return text[:self.start] + after + text[self.start + len(self.before):]
 
     def lines(self, text):
-        """What the line (or the lines of a statement) says, and what it says with the fault."""
+        """The line, or the lines of a statement, without and with the fault."""
         begin = text.rfind("\n", 0, self.start) + 1
         end = text.find("\n", self.start + len(self.before))
         with_fault = text[begin:self.start] + self.after + text[self.start + len(self.before):end]
@@ -170,7 +170,7 @@ def of_token(text, tokens, i):
 
 
 def all_faults(text):
-    """Every fault that this module knows of the text, in the order of the text."""
+    """All faults of the text, in its order."""
     tokens = tokens_of(text)
     found = []
     for first, last in bodies(tokens):
@@ -183,8 +183,8 @@ def all_faults(text):
 
 def choose(text, file, seed, most):
     """
-    Lists of faults, spread evenly over the file: of each list the first that counts is taken, the
-    others are what replaces it. No kind of fault is preferred because there are many of it.
+    Lists of faults, spread evenly over the file. The first fault of a list that changes an object
+    file is used; the others are its replacements. A kind with many faults is not chosen more often.
     """
     faults = all_faults(text)
     lines = len({fault.line for fault in faults})

@@ -13,7 +13,7 @@ struct line {
 struct known {
 	struct line *lines;
 	size_t n;
-	struct line *others; /* that no line explains: without a why */
+	struct line *others; /* mismatches that no line explains; `why` is empty */
 	size_t n_others;
 };
 

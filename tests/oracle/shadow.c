@@ -4,21 +4,21 @@
  *
  * Runs a program one instruction at a time under ptrace, keeps the true stack of each of its
  * threads and children (shadow_stack.h), walks at every instruction, and compares: the addresses
- * of all frames, which of them were interrupted, and that the walk says it is complete.
+ * of all frames, which of them were interrupted, and that the walk ends as complete.
  *
  *   --limit N       ends after N instructions (default 3,000,000)
  *   --from-start    from the first instruction, in the dynamic linker; else from the program's
  *                   entry point
- *   --signal N      sends SIGUSR1 before every Nth instruction of the program's own code, from when
- *                   it takes it on, and not in handlers
+ *   --signal N      sends SIGUSR1 before every Nth instruction of the program's own code, once it
+ *                   has a handler for it, but not in handlers
  *   --known FILE    mismatches that are explained (known.h)
  *   --show N        prints the first N mismatches (default 5)
- *   --spoil KIND    makes rules of a kind (tables.c) wrong, to show that it is found
+ *   --spoil KIND    makes rules of a kind (tables.c) wrong, to show that the comparison fails then
  *   --trace         prints every instruction's true stack
  *
- * A wrong stack differs from the truth; a short one is the beginning of it, with a reason why it
- * ends. `ahead` counts instructions whose walk gives the stack that will be true after the jump
- * that the function is about to make (longjmp, setcontext); it is compared again at the jump.
+ * A wrong walk differs from the true stack; a short one is a part of it, from the leaf on, and has
+ * a reason for its end. `ahead` counts walks that give the stack after a jump (longjmp, setcontext)
+ * that the function is about to make; they are compared again at the jump.
  *
  * The last line is for machines: `instructions=N wrong=N short=N known=N ahead=N ...`. Exit status
  * 1 if anything is wrong or short and not known.
@@ -43,23 +43,23 @@
 #define MAX_TASKS   64
 #define MAX_PENDING 64
 
-/* A walk that is not true now, but may be after a jump. */
+/* A walk that differs from the true stack now, but may equal it after a jump. */
 struct pending {
 	uint64_t pc;
 	uint16_t rule;
 	enum wire_end end;
 	uint32_t n, n_true;
-	uint64_t *frames; /* owned; then the true ones */
+	uint64_t *frames; /* owned: `n` walked ones, then `n_true` true ones */
 };
 
 struct task {
 	pid_t tid;
 	struct tracee *space;
 	bool started, gone;
-	uint64_t parent_sp; /* when it was forked */
+	uint64_t parent_sp; /* the parent's stack pointer at the fork */
 	struct user_regs_struct regs;
 	enum instruction instruction; /* at regs.rip */
-	int signal;		      /* that is being delivered */
+	int signal;		      /* being delivered */
 	struct shadow_stack shadow;
 	struct pending pending[MAX_PENDING];
 	size_t n_pending;
@@ -73,7 +73,7 @@ struct totals {
 struct oracle {
 	unsigned long limit, signal_every, show, shown;
 	bool from_start, trace;
-	bool takes_signals; /* SIGUSR1 */
+	bool takes_signals; /* has a handler for SIGUSR1 */
 	struct known *known;
 	struct walker *walker;
 	struct task tasks[MAX_TASKS];
@@ -81,7 +81,7 @@ struct oracle {
 	pid_t program;
 	uint64_t own_start, own_end; /* the program's code */
 	struct totals totals;
-	struct shadow_counts gone; /* of tasks that ended */
+	struct shadow_counts gone; /* sums of tasks that ended */
 	unsigned long own_steps;
 	struct native_stack stack;
 };
@@ -148,7 +148,7 @@ static void judge(struct oracle *oracle, struct task *task, const struct pending
 	while (same < walk->n_true && same < walk->n && walk->frames[same] == truth[same])
 		same++;
 	wrong = same < walk->n || walk->end == WIRE_END_COMPLETE || walk->end == WIRE_END_ENTRY;
-	/* The walk went wrong at the last frame that is still true. */
+	/* The step from the last true frame went wrong. */
 	walker_name(oracle->walker, task->space->pid,
 		    (truth[same - 1] & WIRE_FRAME_ADDRESS) - (same > 1), name, sizeof(name));
 	if (known_match(oracle->known, name, wrong ? "wrong" : walker_end_name(walk->end))) {
@@ -261,7 +261,7 @@ static void moved(struct oracle *oracle, struct task *task, const struct user_re
 	compare_pending(oracle, task);
 }
 
-/* A signal's frame: where the ucontext has the interrupted rsp and rip, after the return address */
+/* Offsets of the interrupted rsp and rip in a signal frame, behind the return address. */
 #define FRAME_RSP (8 + 40 + 15 * 8)
 #define FRAME_RIP (8 + 40 + 16 * 8)
 
@@ -273,7 +273,7 @@ static bool entered_handler(struct task *task, const struct user_regs_struct *no
 		return false;
 	entry.slot = task->regs.rsp;
 	entry.area = tracee_area(task->space, entry.slot);
-	/* Not regs.rip: a system call may be about to be restarted. */
+	/* Not regs.rip: the kernel may restart an interrupted system call. */
 	entry.address = word_at(task, now->rsp + FRAME_RIP);
 	shadow_push(&task->shadow, entry);
 	shadow_push(&task->shadow,
@@ -372,7 +372,7 @@ static bool in_handler(const struct task *task)
 	return false;
 }
 
-/* Stopped before an instruction. `signal`: to be delivered. */
+/* The task has stopped before an instruction; `signal` is to be delivered. */
 static void stopped(struct oracle *oracle, struct task *task, int signal)
 {
 	struct user_regs_struct now;
@@ -384,7 +384,7 @@ static void stopped(struct oracle *oracle, struct task *task, int signal)
 	if (task->started)
 		follow(oracle, task, &now);
 	else if (task->parent_sp && now.rsp != task->parent_sp)
-		shadow_reset(&task->shadow); /* as by clone(): on a stack of its own */
+		shadow_reset(&task->shadow); /* clone() gave it a stack of its own */
 	task->started = true;
 	task->regs = now;
 	task->instruction = tracee_instruction(task->space, now.rip);
@@ -450,7 +450,7 @@ static void on_event(struct oracle *oracle, struct task *task, int event)
 		adopt(oracle, task, (pid_t)message, event == PTRACE_EVENT_CLONE);
 		break;
 	case PTRACE_EVENT_EXEC:
-		/* Another program, which is not under test. */
+		/* The new program is not under test. */
 		ptrace(PTRACE_DETACH, task->tid, 0, 0);
 		ended(oracle, task);
 		return;
@@ -474,7 +474,7 @@ static void on_stop(struct oracle *oracle, pid_t tid, int status)
 		return;
 	}
 	if (!task->started)
-		signal = 0; /* the SIGSTOP that new ones begin with */
+		signal = 0; /* the SIGSTOP with which new tasks begin */
 	stopped(oracle, task, signal == SIGTRAP ? 0 : signal);
 }
 

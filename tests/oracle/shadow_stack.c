@@ -76,7 +76,7 @@ bool shadow_sigreturn(struct shadow_stack *stack)
 	return true;
 }
 
-/* How many entries of a list are left when control goes to `target`. */
+/* The number of entries that remain when control goes to `target`. */
 static size_t kept(const struct shadow_list *list, const struct shadow_target *target)
 {
 	size_t n = list->n;

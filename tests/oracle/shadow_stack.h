@@ -3,10 +3,10 @@
  * The true stack of one task, kept by watching its instructions: the return addresses that calls
  * push and returns pop, without call frame information, symbols or knowledge of compilers.
  *
- * When control leaves a stack otherwise (longjmp, exceptions, contexts), the truth is found again
- * by one of these rules, each of which is counted:
+ * When control leaves a stack otherwise (longjmp, exceptions, contexts), one of these rules finds
+ * the true stack again. Uses of each are counted:
  *
- *   resumed   the target is exactly where another stack was left
+ *   resumed   the target is the place where another stack was left
  *   dropped   the target is on the same stack (or on one below it, as from a signal's stack):
  *             entries at lower addresses than the new stack pointer are dropped
  *   fresh     the target is on a stack never seen: it begins with the return address that lies
@@ -23,9 +23,9 @@
 #include <stdint.h>
 
 struct shadow_entry {
-	uint64_t slot;	  /* where the return address lies; of an interruption: the stack pointer */
+	uint64_t slot;	  /* of the return address; of an interruption: the stack pointer */
 	uint64_t address; /* to return to */
-	uint64_t area;	  /* which stack: the start of the mapping */
+	uint64_t area;	  /* which stack: the end of its mapping */
 	bool interrupted; /* by a signal: the address is that of the interrupted instruction */
 };
 
@@ -52,9 +52,9 @@ struct shadow_target {
 };
 
 void shadow_push(struct shadow_stack *stack, struct shadow_entry entry);
-/* The root of another process's copy, as after fork. */
+/* As after fork. */
 void shadow_copy(struct shadow_stack *to, const struct shadow_stack *from);
-/* Drops everything: a new program. */
+/* Drops all entries, for a new program. */
 void shadow_reset(struct shadow_stack *stack);
 void shadow_free(struct shadow_stack *stack);
 
@@ -65,10 +65,9 @@ static inline const struct shadow_entry *shadow_top(const struct shadow_stack *s
 
 /* A return that took its address from `slot`. True if it was the innermost call's. */
 bool shadow_return(struct shadow_stack *stack, uint64_t slot, uint64_t to);
-/* The end of a signal's handler: everything since the interruption is gone. False: there is none.
- */
+/* A signal handler ends: drops all entries since the interruption. False: there was none. */
 bool shadow_sigreturn(struct shadow_stack *stack);
-/* Control went elsewhere: finds the truth again by the rules above. */
+/* A jump or a return to elsewhere: finds the true stack by the rules above. */
 void shadow_moved(struct shadow_stack *stack, const struct shadow_target *target);
 
 #endif

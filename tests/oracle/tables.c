@@ -41,8 +41,8 @@ struct tables {
 	size_t n_processes;
 	uint32_t owners;
 	struct native_tables native;
-	const char *spoilt;	 /* the kind of rules, or NULL */
-	struct wire_rule *wrong; /* copies of the rules, spoilt where they are of that kind */
+	const char *spoilt;	 /* the kind of rules to make wrong, or NULL */
+	struct wire_rule *wrong; /* copies of the rules, those of that kind spoilt */
 	uint32_t n_wrong;
 };
 
@@ -69,7 +69,7 @@ static void spoil(struct wire_rule *rule, const char *kind)
 	else if (!strcmp(kind, "chain") && rule->cfa == WIRE_CFA_FP)
 		rule->cfa_offset += 8;
 	else if (!strcmp(kind, "plt") && rule->cfa == WIRE_CFA_PLT)
-		rule->cfa_offset = 6; /* as if it had pushed */
+		rule->cfa_offset = 6; /* as if the stub had pushed */
 	else if (!strcmp(kind, "memory") &&
 		 (rule->cfa == WIRE_CFA_FP_DEREF || rule->cfa == WIRE_CFA_SP_DEREF))
 		rule->cfa_offset += 8;
@@ -200,7 +200,7 @@ static size_t write_leaves(struct tables *tables, const struct unwind_rows *rows
 	return n;
 }
 
-/* A level of inner blocks above `n` nodes, which are replaced. */
+/* Writes a level of inner blocks above `n` nodes, and replaces the nodes by these. */
 static size_t write_inner(struct tables *tables, uint32_t owner, uint16_t level, struct node *nodes,
 			  size_t n)
 {

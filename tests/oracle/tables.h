@@ -14,7 +14,7 @@
 
 struct tables;
 
-/* Makes rules of one kind wrong from now on, to show that it is found. False: no such kind. */
+/* Makes rules of one kind wrong, to show that comparisons fail then. False: no such kind. */
 bool tables_spoil(struct tables *tables, const char *kind);
 
 struct tables *tables_new(void);
@@ -22,7 +22,7 @@ void tables_free(struct tables *tables);
 
 /* (Re)reads a process's mappings. */
 void tables_update(struct tables *tables, pid_t pid);
-/* What a native walk takes; valid until the next tables_update(). */
+/* For native_walk(); valid until the next tables_update(). */
 const struct native_tables *tables_native(const struct tables *tables);
 
 #endif

@@ -65,7 +65,7 @@ void tracee_read_areas(struct tracee *tracee)
 	fclose(file);
 }
 
-/* The main stack grows downwards: what lies below it, as far as its limit, is its own. */
+/* The main stack grows downwards: addresses below it, down to its limit, belong to it. */
 uint64_t tracee_area(const struct tracee *tracee, uint64_t address)
 {
 	size_t i = 0;
@@ -74,7 +74,7 @@ uint64_t tracee_area(const struct tracee *tracee, uint64_t address)
 		i++;
 	if (i == tracee->n_areas)
 		return 0;
-	/* Named by its end: that does not change when it grows. */
+	/* The end, because it stays the same when the stack grows. */
 	if (address >= tracee->areas[i].start || tracee->areas[i].start - address < 64 << 20)
 		return tracee->areas[i].end;
 	return 0;
@@ -164,7 +164,7 @@ pid_t tracee_start(char *const argv[])
 	int status;
 
 	if (pid == 0) {
-		/* Room for frames of 12 MB; the same addresses in every run. */
+		/* Space for frames of 12 MB, and the same addresses in every run. */
 		setrlimit(RLIMIT_STACK, &stack);
 		personality(ADDR_NO_RANDOMIZE);
 		ptrace(PTRACE_TRACEME, 0, 0, 0);

@@ -28,7 +28,7 @@ struct area {
 #define TRACEE_CACHE_PAGES 64
 
 struct tracee_page {
-	uint64_t address; /* of the page; 1: none */
+	uint64_t address; /* 1: none */
 	unsigned long round;
 	bool readable;
 	unsigned char bytes[4096];
@@ -39,7 +39,7 @@ struct tracee {
 	pid_t pid;
 	struct area *areas; /* ascending; as of the last tracee_read_areas() */
 	size_t n_areas;
-	unsigned long round; /* pages that were read in an earlier one are read again */
+	unsigned long round;			      /* pages of earlier rounds are read again */
 	struct tracee_page pages[TRACEE_CACHE_PAGES]; /* data */
 	struct tracee_page code[TRACEE_CACHE_PAGES];
 };
@@ -47,24 +47,24 @@ struct tracee {
 struct tracee *tracee_new(pid_t pid);
 void tracee_free(struct tracee *tracee);
 
-/* To be called when it has run: memory is read anew. */
+/* Call it after the process has run: memory is read again. */
 static inline void tracee_ran(struct tracee *tracee)
 {
 	tracee->round++;
 }
 
-/* To be called when its mappings may have changed. */
+/* Call it when the mappings may have changed. */
 void tracee_read_areas(struct tracee *tracee);
-/* The start of the mapping that holds the address, 0 if there is none. */
+/* The end of the mapping that contains the address, 0 if there is none. */
 uint64_t tracee_area(const struct tracee *tracee, uint64_t address);
 
-/* 0 or -1. */
+/* Returns 0 or -1. */
 int tracee_read(struct tracee *tracee, uint64_t address, void *buffer, size_t size);
 enum instruction tracee_instruction(struct tracee *tracee, uint64_t pc);
 
 /* Starts a program, stopped before its first instruction. Exits if that is impossible. */
 pid_t tracee_start(char *const argv[]);
-/* Lets it run to an address, where it stops. */
+/* Runs the process up to an address. */
 bool tracee_run_to(pid_t pid, uint64_t address);
 /* An entry of the auxiliary vector, 0 if there is none. */
 uint64_t tracee_auxv(pid_t pid, uint64_t type);

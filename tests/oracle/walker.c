@@ -14,7 +14,7 @@ struct walker {
 	struct tables *tables;
 	struct {
 		pid_t pid;
-		Dwfl *dwfl; /* NULL: to be made anew when it is needed */
+		Dwfl *dwfl; /* NULL: to be opened when it is needed */
 	} named[MAX_NAMED];
 	size_t n_named;
 };

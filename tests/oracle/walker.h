@@ -15,12 +15,11 @@
 
 struct walker;
 
-/* `spoil`: a kind of rules that are to be wrong (tables.h), or NULL. Exits if there is none such.
- */
+/* `spoil`: a kind of rules to make wrong (tables.h), or NULL. Exits if there is no such kind. */
 struct walker *walker_new(const char *spoil);
 void walker_free(struct walker *walker);
 
-/* (Re)writes the tables of a process: to be called when its mappings have changed. */
+/* (Re)writes the tables of a process. Call it when its mappings have changed. */
 void walker_update(struct walker *walker, pid_t pid);
 
 /* Walks; memory is read by `read`. */

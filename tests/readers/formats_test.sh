@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 600
-# The programs with which people read our formats find the same samples in all of them:
+# Other programs read our formats and find the same samples in each:
 # formats_test.sh BUILD
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -165,8 +165,7 @@ for name in "${names[@]}"; do
 	[ "$name" != threads ] || period=1000000
 	read_as speedscope "$tmp/$name.pb.gz" "$period" | head -n 1 >"$tmp/found"
 	same "$name: speedscope reads pprof" "$tmp/$name.total" "$tmp/found"
-	# Its weight of a record is the time until the next one of the thread, not a number of
-	# samples.
+	# speedscope weighs a record by the time until the thread's next one, not by samples.
 	read_as speedscope "$tmp/$name.perf" >"$tmp/found" && [ "$(wc -l <"$tmp/found")" -gt 1 ]
 	check $? "$name: speedscope reads perf script" "$(cat "$tmp/found" "$tmp/err")"
 	grep -c '^[^	#].*:$' "$tmp/$name.perf" | sed 's/^/total /' >"$tmp/found"

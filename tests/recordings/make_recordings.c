@@ -36,7 +36,7 @@ static const char *string(struct scene *scene, const char *text)
 	return copy;
 }
 
-/* What one address is called: up to two frames, the inlined one first. */
+/* The names of one address: up to two frames, the inlined one first. */
 struct spot {
 	uint64_t address;
 	uint32_t image;
@@ -233,7 +233,7 @@ static void profile_scene(struct scene *scene)
 		.has = { .processes = true, .idle = true, .inlines = true, .lines = true },
 	};
 	count(scene, 7, "spin", 99, 0, 0, read, user_a);
-	count(scene, 5, "spin", 99, 0, 0, read, user_b); /* prints like the one before */
+	count(scene, 5, "spin", 99, 0, 0, read, user_b); /* the same names, other addresses */
 	count(scene, 23, "spin", 99, 0, 0, NONE, STACK(scene, &cpp, &main_a, &libc_start));
 	count(scene, 3, "kworker/0:1", 41, 0, 0, STACK(scene, &ext4_write, &kthread), NONE);
 	count(scene, 40, "swapper/6", 0, 0, 0, STACK(scene, &idle), NONE);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What all root tests share; sourced as: . harness.bash BUILD_DIR
-# The programs that are measured are those of tests/workloads.
+# Shared by all root tests; sourced as: . harness.bash BUILD_DIR
+# The measured programs are in tests/workloads.
 # shellcheck shell=bash disable=SC2034 # the tests use the variables
 set -u
 profile=$1/profile
@@ -9,7 +9,7 @@ programs=$1/tests/workloads
 tmp=$(mktemp -d)
 out=$tmp/out
 err=$tmp/err
-fate=$tmp/null # in place of /dev/null: root, told to write a report to it, might replace the device
+fate=$tmp/null # in place of /dev/null, which a report written by root might replace
 started=()
 failed=0
 # Factor on all times: emulated machines are slower.
@@ -24,7 +24,7 @@ fail() {
 }
 # check STATUS NAME WHY
 check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
-# calculates EXPRESSION: succeeds if awk finds the expression true
+# calculates EXPRESSION: succeeds if the awk expression is true
 calculates() { awk "BEGIN { exit !($1) }"; }
 
 # ---- running
@@ -85,7 +85,7 @@ end() {
 }
 # cpu_ticks PID: the CPU time that a process has used
 cpu_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
-# works PID TICKS: waits until a process has used that much more CPU time, so that it was sampled
+# works PID TICKS: waits until a process has used TICKS more CPU time, so that it was sampled
 works() {
 	local until
 	until=$(($(cpu_ticks "$1") + $2))
@@ -125,9 +125,8 @@ closing() {
 		's/^\([0-9]*\) [a-z]*, \([0-9]*\) stacks, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
 		tail -n 1)
 }
-# named_work REGEX: in a report of user stacks (-U), the samples in burn() and in code without a
-# name match. The start and the end of a program, a large share on a slow machine, are left out,
-# except for code in the dynamic linker that has no name.
+# named_work REGEX: in a report of user stacks (-U), most samples in burn() or in code without a name
+# match. Other samples are of the start and the end of the program, a large share on a slow machine.
 named_work() {
 	local work least=0.9
 	[ "$slow" -eq 1 ] || least=0.75

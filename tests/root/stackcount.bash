@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests of stackcount share, on top of harness.bash: . stackcount.bash BUILD_DIR
+# Shared by the tests of stackcount, on top of harness.bash: . stackcount.bash BUILD_DIR
 # shellcheck shell=bash disable=SC2034 # the tests use the variables
 . "$(dirname "${BASH_SOURCE[0]}")/harness.bash" "$1"
 
@@ -7,7 +7,7 @@ calls=$programs/sc_calls
 folded=$tmp/folded
 cpus=$(getconf _NPROCESSORS_ONLN)
 
-# ---- what this kernel can do
+# ---- features of this kernel
 have_kprobes() { [ -e /sys/bus/event_source/devices/kprobe/type ]; }
 have_uprobes() { [ -e /sys/bus/event_source/devices/uprobe/type ]; }
 no_kprobes='this kernel has no kprobes (CONFIG_KPROBES)'

@@ -103,7 +103,7 @@ __attribute__((unused)) static uint8_t *built_read(const char *name, size_t *ret
 	return bytes;
 }
 
-/* What readelf says a symbol's value is, in the first table that has it. */
+/* A symbol's value according to readelf, from the first table that has it. */
 __attribute__((unused)) static uint64_t built_value(const char *name, const char *symbol,
 						    uint64_t *ret_size)
 {

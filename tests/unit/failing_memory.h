@@ -22,11 +22,11 @@ extern void *REAL(malloc)(size_t size);
 extern void *REAL(calloc)(size_t n, size_t size);
 extern void *REAL(realloc)(void *old, size_t size);
 
-/* Volatile, as compilers take it that allocations change no variables. */
+/* Volatile, because compilers assume that allocations change no variables. */
 static volatile uint64_t memory_left = UINT64_MAX; /* allocations until one fails */
 static volatile bool memory_failed;
 
-/* The allocation after `n` more fails, once. */
+/* Lets `n` allocations succeed and the next one fail. */
 static inline void memory_fails_after(uint64_t n)
 {
 	memory_failed = false;
@@ -50,7 +50,7 @@ static bool fails_now(void)
 	return true;
 }
 
-/* Children have a copy of the counter, whose end the parent would not see: they have memory. */
+/* In children allocations succeed: the parent would not see that their copy of the counter ends. */
 static void give_memory(void)
 {
 	memory_left = UINT64_MAX;

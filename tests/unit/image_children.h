@@ -28,7 +28,7 @@
 
 #define PAGE 4096u
 
-/* A child that goes one step for each byte we write. */
+/* A child that makes one step for each byte it reads. */
 struct child {
 	pid_t pid;
 	int to, from;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel side on events that a test makes itself: the kernel runs the program once each time
- * it is asked to (BPF_PROG_TEST_RUN), from a user stack that is known frame by frame. So what is
- * counted, kept, sent and lost is known exactly. Takes root; without it, tests are skipped.
+ * Events that a test makes itself: BPF_PROG_TEST_RUN runs the BPF program once, on a user stack of
+ * known frames. So all counts, records and losses are known. Without root, tests are skipped.
  */
 #ifndef STACKTALLY_TESTS_MADE_EVENTS_H
 #define STACKTALLY_TESTS_MADE_EVENTS_H
@@ -32,7 +31,7 @@ struct record {
 	struct wire_stack stack;
 	uint64_t frames[2 * MAX_DEPTH];
 	struct wire_count count; /* of WIRE_KIND_COUNT */
-	uint64_t beyond;	 /* bytes behind the frames */
+	uint64_t beyond;	 /* number of bytes behind the frames */
 	unsigned char rest[sizeof(struct wire_rest) + 64];
 };
 
@@ -48,7 +47,7 @@ static struct {
 	int program;
 } capture;
 
-/* ---- a stack that is known: hit() is called at the end of so many calls of itself */
+/* ---- a known stack: recursion down to hit() */
 static uint64_t expected[MAX_DEPTH + 4];
 static uint32_t n_expected;
 
@@ -56,7 +55,7 @@ static uint32_t n_expected;
 	__attribute__((noinline, noclone,                                                          \
 		       optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")))
 
-/* The system call is made here, so that the leaf is known too. */
+/* Makes the system call itself, so that the leaf is known too. */
 FRAMED static long hit(void)
 {
 	union bpf_attr attr;
@@ -103,7 +102,7 @@ __attribute__((unused)) static void events(uint32_t depth, uint32_t n)
 		event(depth);
 }
 
-/* ---- the kernel side */
+/* ---- the BPF program */
 static int take(void *context, void *data, size_t size)
 {
 	struct record *record = &capture.records[capture.n];
@@ -130,7 +129,7 @@ static int take(void *context, void *data, size_t size)
 	return 0;
 }
 
-/* What was sent since the last time. */
+/* Receives the records that were sent since the last call. */
 static uint32_t receive(void)
 {
 	capture.n = 0;
@@ -221,7 +220,7 @@ __attribute__((unused)) static void set_counting(uint64_t counting)
 	assert_int_equal(bpf_map_update_elem(map, &zero, all, BPF_ANY), 0);
 }
 
-/* The set of a hash on this CPU. */
+/* This CPU's set of counts for a hash. */
 __attribute__((unused)) static struct wire_counts *set_of(const struct wire_hash *hash,
 							  uint32_t epoch)
 {
@@ -229,7 +228,7 @@ __attribute__((unused)) static struct wire_counts *set_of(const struct wire_hash
 			       ((uint32_t)hash->low & (capture.config.sets - 1))];
 }
 
-/* How often a stack was counted. */
+/* The count of a stack. */
 __attribute__((unused)) static uint64_t count_of(const struct wire_hash *hash, uint32_t epoch)
 {
 	const struct wire_counts *set = set_of(hash, epoch);
@@ -251,7 +250,7 @@ __attribute__((unused)) static uint64_t count_of_all(void)
 	return sum;
 }
 
-/* The record is of the stack that was hit last, and its hash is that of its content. */
+/* The record has the frames of the last event and the hash of its content. */
 __attribute__((unused)) static void assert_is_last(const struct record *record)
 {
 	const struct wire_stack *stack = &record->stack;

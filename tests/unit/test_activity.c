@@ -71,7 +71,7 @@ static void bins_add_up_to_the_events(void **state)
 		all += step;
 	assert_int_equal(sum(bins, n), all);
 	assert_true(all >= 6000);
-	/* Reads from a number on. */
+	/* Reads can begin at any bin. */
 	assert_int_equal(activity_read(activity, n - 1, &again, 1, &first), 1);
 	assert_int_equal(first, n - 1);
 	assert_int_equal(again, bins[n - 1]);
@@ -80,7 +80,7 @@ static void bins_add_up_to_the_events(void **state)
 	activity_stop(NULL);
 }
 
-/* When the thread is late by more bins than are kept, those have all events. */
+/* If the thread is late by more bins than are kept, all events are spread over the kept ones. */
 static void events_of_a_late_thread_are_spread(void **state)
 {
 	const uint64_t bins_late = ACTIVITY_BINS + 1000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names on their way from a child that reads a file, which may have been taken over. */
+/* Names from a child that reads a file, and from one that a hostile file has taken over. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +86,7 @@ static void names_that_are_too_long_are_cut(void **state)
 	assert_int_equal(strlen(queries[0].name), DEMANGLE_SIZE - 1);
 }
 
-/* As sent: the start, then the query, and the sizes of both names. */
+/* The words of an answer: the start, then the query, and the sizes of both names. */
 #define ANSWER(query, size, linkage) 16, 0, query, size, linkage, 0
 #define END			     ANSWER(UINT32_MAX, 0, 0)
 #define ABCD			     0x64636261
@@ -105,16 +105,16 @@ static void expect(const uint32_t *words, size_t n, int result)
 	expect((const uint32_t[]){ __VA_ARGS__ },                                                  \
 	       sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), result)
 
-static void lies_are_not_believed(void **state)
+static void false_answers_are_refused(void **state)
 {
 	(void)state;
 	EXPECT(0, END);
 	EXPECT(0, ANSWER(1, 4, 0), ABCD, ANSWER(2, SAME, 0), END);
-	/* no such query, one a second time, one before */
+	/* no such query; the same one again; an earlier one */
 	EXPECT(-EPROTO, ANSWER(4, 4, 0), ABCD, END);
 	EXPECT(-EPROTO, ANSWER(1, 4, 0), ABCD, ANSWER(1, SAME, 0), END);
 	EXPECT(-EPROTO, ANSWER(1, 4, 0), ABCD, ANSWER(0, SAME, 0), END);
-	/* the names before the first, no name, names too long or with a NUL in them */
+	/* SAME without an earlier name, no name, names too long or with a NUL in them */
 	EXPECT(-EPROTO, ANSWER(1, SAME, 0), END);
 	EXPECT(-EPROTO, ANSWER(1, 0, 4), ABCD, END);
 	EXPECT(-EPROTO, ANSWER(1, DEMANGLE_SIZE, 0), ABCD, END);
@@ -128,7 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_arrive),
 		cmocka_unit_test(names_that_are_too_long_are_cut),
-		cmocka_unit_test(lies_are_not_believed),
+		cmocka_unit_test(false_answers_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

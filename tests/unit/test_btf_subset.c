@@ -88,7 +88,7 @@ static const struct btf_member *member(const struct btf *btf, int id, uint32_t i
 	return btf_members(type) + i;
 }
 
-static void a_subset_has_what_a_type_contains(void **state)
+static void a_subset_has_the_types_of_members(void **state)
 {
 	static const char *const names[] = { "absent", "outer" };
 	struct btf *subset = subset_of_described(names, 2);
@@ -138,7 +138,7 @@ static void names_are_compared_without_flavours(void **state)
 	btf__free(subset);
 }
 
-/* Cut or changed anywhere: no read past the end (sanitizers tell), no endless loop. */
+/* Cut or changed anywhere: no read past the end, which sanitizers report, and no endless loop. */
 static void broken_btf_is_refused_or_read(void **state)
 {
 	static const char *const names[] = { "outer", "kind", "wide", "other" };
@@ -191,7 +191,7 @@ static void unknown_kinds_are_reported(void **state)
 	first->info = 31u << 24;
 	assert_int_equal(btf_subset(copy, size, names, 1, &subset, &ignored), -EOPNOTSUPP);
 	memcpy(copy, bytes, size);
-	((struct btf_header *)copy)->magic = 0x9feb; /* of the other byte order */
+	((struct btf_header *)copy)->magic = 0x9feb; /* the other byte order */
 	assert_int_equal(btf_subset(copy, size, names, 1, &subset, &ignored), -EINVAL);
 	free(copy);
 	btf__free(all);
@@ -270,7 +270,7 @@ static void the_running_kernel_has_a_subset(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_subset_has_what_a_type_contains),
+		cmocka_unit_test(a_subset_has_the_types_of_members),
 		cmocka_unit_test(names_are_compared_without_flavours),
 		cmocka_unit_test(broken_btf_is_refused_or_read),
 		cmocka_unit_test(unknown_kinds_are_reported),

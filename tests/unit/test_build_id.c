@@ -37,7 +37,7 @@ static void put_note(struct notes *notes, uint32_t type, const char *owner, uint
 	notes->n += (size + 3) & ~3u;
 }
 
-/* Returns the size of the id that is found; its first byte is `first`. */
+/* Returns the size of the id, whose bytes are `first`, `first` + 1 ... */
 static uint32_t find(const struct notes *notes, uint32_t room, uint8_t first)
 {
 	uint8_t id[64] = { 0 };
@@ -78,12 +78,12 @@ static void is_found_among_others(void **state)
 	assert_int_equal(find(&notes, 32, 4), 32);
 	put_note(&notes, NT_GNU_BUILD_ID, "GNU", 5, 17);
 	assert_int_equal(find(&notes, 20, 5), 17);
-	/* A note that lies about its size ends them. */
+	/* A note with a wrong size ends the search. */
 	memset(notes.bytes + 4, 0xff, 4);
 	assert_int_equal(find(&notes, 20, 0), 0);
 }
 
-/* Both readers find so many bytes, those of `hex`. */
+/* Both readers find `size` bytes, those of `hex`. */
 static void check_file(const char *path, const char *hex, uint32_t size)
 {
 	uint8_t id[64], same[BUILD_ID_MAX];

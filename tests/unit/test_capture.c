@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel side takes for whose, which events it takes, and their stacks; by made_events.h.
- */
+/* Capturing in the kernel: filters, ids, names and stacks of events; by made_events.h. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +11,7 @@
 
 #include "made_events.h"
 
-/* ---- whose a stack is */
+/* ---- filters and ids */
 static void assert_counts(bool expected_to)
 {
 	uint64_t before = counters().events;
@@ -30,7 +29,7 @@ static uint64_t inode_of(const char *path)
 	return status.st_ino;
 }
 
-/* A filter by a map of ids with states: of processes, and of threads. */
+/* A filter by a map from ids to states, for processes and for threads. */
 static void filters_by_id(uint32_t flag, uint32_t id, size_t map_at)
 {
 	uint32_t member = WIRE_MEMBER, on_exec = WIRE_MEMBER_ON_EXEC, other = id + 1;
@@ -73,7 +72,7 @@ static void events_are_filtered(void **state)
 			 0);
 	assert_counts(true);
 	end(NULL);
-	/* The idle task is not this one. */
+	/* This process is not the idle task. */
 	BEGIN(WIRE_USER | WIRE_IDLE);
 	assert_counts(true);
 }
@@ -100,7 +99,7 @@ static void cgroups_are_told_and_filtered(void **state)
 	end(NULL);
 	BEGIN(WIRE_USER | WIRE_FILTER_CGROUP);
 	assert_counts(false);
-	/* All tasks are below the root, where that is of version 2. */
+	/* In cgroup version 2, all tasks are below the root. */
 	if (bpf_map_update_elem(bpf_map__fd(capture.skeleton->maps.cgroup), &zero, &directory,
 				BPF_ANY) == 0)
 		assert_counts(true);
@@ -225,7 +224,7 @@ static void kernel_stacks_come_first(void **state)
 	assert_int_equal(capture.records[0].stack.end, WIRE_END_NONE);
 }
 
-/* By tables, of which there is none for this process: it crosses with a copy of its stack. */
+/* This process has no tables, so its stack is sent with a copy of its memory. */
 static void walks_that_user_space_may_end_are_sent(void **state)
 {
 	struct wire_rest rest;
@@ -247,7 +246,7 @@ static void walks_that_user_space_may_end_are_sent(void **state)
 	assert_int_equal(counters().unfinished, 1);
 	assert_int_equal(counters().withheld, 0);
 	assert_int_equal(count_of_all(), 0);
-	/* Not all of them: each event is in one of the three. */
+	/* Some more are sent; the others are counted as they are, and as withheld. */
 	for (uint32_t i = 0; i < 40; i++) {
 		events(1, 10);
 		for (uint32_t n = receive(), j = 0; j < n; j++)
@@ -270,7 +269,7 @@ static void half_of_the_ring_is_for_whole_stacks(void **state)
 	assert_int_equal(receive(), 1);
 	size = (uint32_t)(sizeof(record->stack) + 8u * record->stack.n_user + record->beyond);
 	end(NULL);
-	/* Up to twice wake_at there is room for another one; the others are counted as they are. */
+	/* Copies may take twice wake_at of the ring; further stacks are counted as they are. */
 	BEGIN(WIRE_USER, .unwind = WIRE_UNWIND_CFI, .wake_at = size);
 	events(1, 2);
 	assert_int_equal(counters().unfinished, 2);

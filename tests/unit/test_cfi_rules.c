@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What each call frame instruction and each DWARF expression comes to: the whole rule, with every
- * bound from both sides.
+ * The whole rule that follows from each call frame instruction and DWARF expression, with values on
+ * both sides of every bound.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,9 +32,9 @@ struct example {
 #define FP(f, fo)	      RULE(SP, 8, f, fo, WIRE_RA_CFA, 0, 0)
 #define RA(r, g, e)	      RULE(SP, 8, SAME, 0, WIRE_RA_##r, g, e)
 #define RBX(c, co, how, g, e) RULE(c, co, SAME, 0, WIRE_RA_CFA | WIRE_RULE_RBX_##how, g, e)
-/* The CFA by an expression of so many bytes. */
+/* The CFA by this expression; its size comes first. */
 #define BY(...) PROGRAM(0x0f, sizeof((const uint8_t[]){ __VA_ARGS__ }), __VA_ARGS__)
-/* sp + 8, and so many operations that do nothing: so many bytes. */
+/* Operations without effect: DW_OP_nop. */
 #define NOPS_8 0x96, 0x96, 0x96, 0x96, 0x96, 0x96, 0x96, 0x96
 #define NOPS_62                                                                                    \
 	NOPS_8, NOPS_8, NOPS_8, NOPS_8, NOPS_8, NOPS_8, NOPS_8, 0x96, 0x96, 0x96, 0x96, 0x96, 0x96
@@ -105,7 +105,7 @@ static void the_cfa_by_registers(void **state)
 		{ PROGRAM(0x12, 6, 0x7e), CFA(FP, 16, 0, 0) },
 		{ PROGRAM(0x12, 10, 2), CFA(REG, -16, 10, 0) },
 		{ PROGRAM(0x13, 0x7d), CFA(SP, 24, 0, 0) },
-		/* An expression is forgotten when a register is named, and its register is not. */
+		/* A CFA by register replaces one by expression. */
 		{ PROGRAM(0x0f, 3, 0x77, 0, 0x06, 0x0d, 6), CFA(FP, 8, 0, 0) },
 		{ PROGRAM(0x2e, 0x80, 1, 0x0e, 16), CFA(SP, 16, 0, 0) },
 	};
@@ -147,7 +147,7 @@ static void the_cfa_by_sums(void **state)
 		{ BY(0x11, 0x7f, 0x77, 0, 0x22), CFA(SP, -1, 0, 0) },
 		{ BY(0x77, 8, NOPS_62), CFA(SP, 8, 0, 0) },
 		{ BY(0x77, 8, NOPS_62, 0x96), NO_EXPRESSION },
-		/* What is no sum of a register and a number. */
+		/* No sum of a register and a number. */
 		{ PROGRAM(0x0f, 0), NO_EXPRESSION },
 		{ BY(0x38), NO_EXPRESSION },
 		{ BY(0x22), NO_EXPRESSION },
@@ -268,7 +268,7 @@ static void the_frame_pointer(void **state)
 		  FP(FP, INT32_MAX) },
 		{ PROGRAM(0x10, 6, 1, 0x22), FP(UNSUPPORTED, 0) },
 		{ PROGRAM(0x16, 6, 2, 0x76, 0), FP(UNSUPPORTED, 0) },
-		/* Of other registers nothing is cached. */
+		/* Rules of other registers have no effect. */
 		{ PROGRAM(0x85, 2, 0x10, 5, 2, 0x76, 16, 0x09, 5, 6), FP(SAME, 0) },
 	};
 
@@ -296,7 +296,7 @@ static void the_return_address(void **state)
 		{ PROGRAM(0x10, 16, 3, 0x38, 0x1c, 0x06), RA(UNSUPPORTED, 0, 0) },
 		{ PROGRAM(0x10, 16, 5, 0x79, 0, 0x33, 0x24, 0x22), RA(UNSUPPORTED, 0, 0) },
 		{ PROGRAM(0x10, 16, 1, 0x22), RA(UNSUPPORTED, 0, 0) },
-		/* Where the CFA takes what these take. */
+		/* The CFA needs the same fields of the rule. */
 		{ PROGRAM(0x0c, 10, 8, 0x09, 16, 5),
 		  RULE(REG, 8, SAME, 0, WIRE_RA_UNSUPPORTED, 10, 0) },
 		{ PROGRAM(0x0c, 10, 8, 0x05, 16, 2),
@@ -316,8 +316,8 @@ static void the_return_address(void **state)
 		  RULE(SP_INDEX, 0, SAME, 0, WIRE_RA_UNSUPPORTED, 9, 0) },
 		{ PROGRAM(0x0f, 8, 0x77, 0, 0x79, 0, 0x33, 0x24, 0x22, 0x06, 0x09, 16, 5),
 		  RULE(SP_INDEX, 0, SAME, 0, WIRE_RA_UNSUPPORTED, 9, 0) },
-		/* Where there is none, nothing else is said; where the CFA is unknown, nothing of
-		   it. */
+		/* Without a return address the rule has nothing else; without a CFA, no return
+		   address. */
 		{ PROGRAM(0x07, 16, 0x0c, 6, 16, 0x86, 2),
 		  { .cfa = WIRE_CFA_SP, .ra = WIRE_RA_END } },
 		{ PROGRAM(0x0c, 16, 0, 0x86, 2, 0x83, 3),
@@ -328,7 +328,7 @@ static void the_return_address(void **state)
 	COMPARE(examples);
 }
 
-static void the_register_that_is_kept_and_the_stack_pointer(void **state)
+static void rbx_and_the_stack_pointer(void **state)
 {
 	const struct example examples[] = {
 		{ PROGRAM(0x83, 2), RBX(SP, 8, SAVED, 0, -16) },
@@ -341,7 +341,7 @@ static void the_register_that_is_kept_and_the_stack_pointer(void **state)
 		{ PROGRAM(0x09, 3, 5), RBX(SP, 8, LOST, 0, 0) },
 		{ PROGRAM(0x10, 3, 2, 0x76, 0), RBX(SP, 8, LOST, 0, 0) },
 		{ PROGRAM(0x11, 3, 0x80, 0x80, 0x80, 0x80, 0x7f), RBX(SP, 8, LOST, 0, 0) },
-		/* Where `extra` is taken. */
+		/* The rule needs `extra` for something else. */
 		{ PROGRAM(0x0f, 3, 0x77, 0, 0x06, 0x83, 2), RBX(SP_DEREF, 0, LOST, 0, 0) },
 		{ BY(0x77, 8, PC_LOW, 0x3b, 0x2a, 0x33, 0x24, 0x22), CFA(PLT, 11, 0, 0) },
 		{ PROGRAM(0x05, 16, 3, 0x83, 2),
@@ -364,13 +364,10 @@ static void the_register_that_is_kept_and_the_stack_pointer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cfa_by_registers),
-		cmocka_unit_test(the_cfa_by_sums),
-		cmocka_unit_test(the_cfa_in_memory),
-		cmocka_unit_test(the_cfa_of_a_plt),
-		cmocka_unit_test(the_frame_pointer),
-		cmocka_unit_test(the_return_address),
-		cmocka_unit_test(the_register_that_is_kept_and_the_stack_pointer),
+		cmocka_unit_test(the_cfa_by_registers),	     cmocka_unit_test(the_cfa_by_sums),
+		cmocka_unit_test(the_cfa_in_memory),	     cmocka_unit_test(the_cfa_of_a_plt),
+		cmocka_unit_test(the_frame_pointer),	     cmocka_unit_test(the_return_address),
+		cmocka_unit_test(rbx_and_the_stack_pointer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

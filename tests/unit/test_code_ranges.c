@@ -21,7 +21,7 @@ static void add(struct code_ranges *list, uint32_t begin, uint32_t end, uint32_t
 	assert_int_equal(code_ranges_add(list, &range), 0);
 }
 
-/* Merges what was added to `more`; so many of it were cut or dropped for one another. */
+/* Merges the ranges of `more`; `overlaps` of them are cut or dropped. */
 static void merge(struct fixture *fixture, uint32_t overlaps)
 {
 	fixture->overlaps = 100;
@@ -64,7 +64,7 @@ static void a_list_is_sorted_and_cut(void **state)
 	finish(&fixture);
 }
 
-/* A sort by digits: numbers that differ in each of them, and equal ones in their order. */
+/* The sort is by digits: numbers differ in each digit, and equal ones keep their order. */
 static void many_are_sorted_by_all_their_bits(void **state)
 {
 	struct fixture fixture = { 0 };
@@ -87,7 +87,7 @@ static void many_are_sorted_by_all_their_bits(void **state)
 	}
 	finish(&fixture);
 
-	/* Two, one of which only the first, and only the last, bits tell apart. */
+	/* Two numbers that differ in one bit. */
 	for (unsigned int bit = 0; bit < 32; bit++) {
 		add(&fixture.more, 1u << bit, (1u << bit) + 1, 1);
 		add(&fixture.more, 0, 1, 2);
@@ -98,7 +98,7 @@ static void many_are_sorted_by_all_their_bits(void **state)
 	}
 }
 
-static void what_is_known_already_stays(void **state)
+static void earlier_ranges_stay(void **state)
 {
 	struct fixture fixture = { 0 };
 
@@ -106,8 +106,8 @@ static void what_is_known_already_stays(void **state)
 	add(&fixture.more, 100, 200, 1);
 	add(&fixture.more, 300, 400, 2);
 	merge(&fixture, 0);
-	add(&fixture.more, 50, 100, 3);	 /* before the first, up to it */
-	add(&fixture.more, 100, 110, 4); /* begins as it does: dropped */
+	add(&fixture.more, 50, 100, 3);	 /* ends where the first begins */
+	add(&fixture.more, 100, 110, 4); /* the same begin: dropped */
 	add(&fixture.more, 199, 210, 5); /* begins in it: dropped */
 	add(&fixture.more, 210, 350, 6); /* cut where the second begins */
 	add(&fixture.more, 399, 500, 7); /* dropped */
@@ -119,7 +119,7 @@ static void what_is_known_already_stays(void **state)
 	assert_range(&fixture, 2, 210, 300, 6);
 	assert_range(&fixture, 3, 300, 400, 2);
 	assert_range(&fixture, 4, 500, 600, 8);
-	/* Where one ends, another one may begin. */
+	/* A range may begin where another one ends. */
 	add(&fixture.more, 200, 210, 9);
 	add(&fixture.more, 40, 45, 10);
 	merge(&fixture, 0);
@@ -168,7 +168,7 @@ static void gaps(const struct fixture *fixture, uint64_t begin, uint64_t end, ui
 	assert_false(code_gaps_next(&gaps, least, &from, &to));
 }
 
-static void gaps_are_what_is_not_covered(void **state)
+static void gaps_are_not_covered(void **state)
 {
 	static const uint64_t all[] = { 0, 10, 20, 30, 33, 40, 50, 100 },
 			      some[] = { 22, 30, 33, 35 };
@@ -212,9 +212,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_is_sorted_and_cut),
 		cmocka_unit_test(many_are_sorted_by_all_their_bits),
-		cmocka_unit_test(what_is_known_already_stays),
+		cmocka_unit_test(earlier_ranges_stay),
 		cmocka_unit_test(addresses_are_found),
-		cmocka_unit_test(gaps_are_what_is_not_covered),
+		cmocka_unit_test(gaps_are_not_covered),
 		cmocka_unit_test(many_are_added),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A command stopped at its start: what it has mapped then, and that it runs on undisturbed. */
+/* A command stopped at its start: its mappings at each stop, and that it runs on normally. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #include "built_files.h"
 #include "session/command_stop.h"
 
-/* A child that waits to be told before it execs `argv`, as launched commands do. */
+/* A child that waits for a byte before it execs `argv`, as launched commands do. */
 struct child {
 	pid_t pid;
 	int go;
@@ -63,7 +63,7 @@ static int status_of(pid_t pid)
 	return status;
 }
 
-/* Whether a mapping of the child has this in its line of maps. */
+/* Whether a line of the child's maps contains the text. */
 static bool maps(pid_t pid, const char *name)
 {
 	char path[32], line[4096];
@@ -117,7 +117,7 @@ static void test_both_stops(void **state)
 
 	(void)state;
 	hold_executed(&child, &stop);
-	/* The program and the dynamic linker are mapped, no library yet. */
+	/* The program and the dynamic linker are mapped, but no library. */
 	assert_true(maps(child.pid, "sh"));
 	assert_true(maps(child.pid, "/ld-linux"));
 	assert_false(maps(child.pid, "/libc.so"));
@@ -155,7 +155,7 @@ static void test_exec_only(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
 
-/* Its end is left for waitpid() of the caller. */
+/* The child's exit status is left to waitpid() of the caller. */
 static void test_cannot_execute(void **state)
 {
 	char *argv[] = { "/nonexistent/program", NULL };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Work in a confined child: what it can do, what it cannot, and how we survive its failures. */
+/* Confined children: their work, their limits, and how we survive their failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@
 #include "base/own.h"
 #include "confined/confined.h"
 
-/* Copying a sanitized process and ending it takes longer than all that it does. */
+/* A sanitized process takes long to fork and to exit. */
 #ifdef __SANITIZE_ADDRESS__
 #define SANITIZED
 #define N_CHILDREN 5
@@ -56,7 +56,7 @@ static struct confined *some_children(const struct confined_limits *limits)
 	return confined;
 }
 
-/* Starts a call with a file and a request. The result of confined_begin(). */
+/* Starts a call with a file and a request; returns the result of confined_begin(). */
 static int begin(struct confined *confined, confined_work *work, uid_t owner, const void *request,
 		 size_t size, struct confined_child **ret_child)
 {
@@ -69,7 +69,7 @@ static int begin(struct confined *confined, confined_work *work, uid_t owner, co
 	return confined_begin(confined, &call, ret_child);
 }
 
-/* ---- what it can do */
+/* ---- work */
 
 static int copy(const struct confined_job *job)
 {
@@ -129,7 +129,7 @@ static int sum(const struct confined_job *job)
 	return -EDOM;
 }
 
-/* Larger than what a socket holds; and the work's own error comes behind the answer. */
+/* Requests larger than a socket's buffer; and an error of the work behind its answer. */
 static void test_large_requests(void **state)
 {
 	own(own_confined_free) struct confined *confined = some_children(&confined_limits_default);
@@ -212,7 +212,7 @@ static void test_owner_of_files(void **state)
 	assert_int_equal(confined_owner(memory), CONFINED_ANYBODY);
 }
 
-/* ---- what it cannot do */
+/* ---- refusals */
 
 enum attempt {
 	WRITE_FILE,
@@ -269,7 +269,7 @@ static void make_file(const char *path, mode_t mode)
 	assert_int_equal(fchmod(fd, mode), 0);
 }
 
-/* What works in a child with these limits. */
+/* Sets worked[] for the attempts that succeed in a child with these limits. */
 static void try_in_child(const struct confined_limits *limits, const struct places *places,
 			 char worked[N_ATTEMPTS])
 {
@@ -306,7 +306,7 @@ static void test_refusals(void **state)
 	assert_int_equal(worked[OPEN_PLAIN], 0);
 	limits.may_open = true;
 	try_in_child(&limits, &places, worked);
-	/* Only root becomes nobody. */
+	/* Only the children of root change their user. */
 	assert_int_equal(worked[OPEN_SECRET], geteuid() != 0);
 	assert_int_equal(worked[OPEN_PLAIN], 1);
 	unlink(places.secret);
@@ -314,11 +314,11 @@ static void test_refusals(void **state)
 	rmdir(places.directory);
 }
 
-/* ---- how it ends */
+/* ---- ends */
 
 static int crash(const struct confined_job *job)
 {
-	char piece[70000] = "some"; /* more than one piece, so that some is sent */
+	char piece[70000] = "some"; /* more than one piece, so that the first one is sent */
 
 	confined_send(job, piece, sizeof(piece));
 	abort();
@@ -338,7 +338,7 @@ static void test_crash(void **state)
 	assert_int_equal(confined_finish(child), -EIO);
 	assert_int_equal(confined_losses(confined).crashed, 1);
 	assert_int_equal(confined_losses(confined).owner, SOMEBODY);
-	/* The next call is another child's. */
+	/* Another child makes the next call. */
 	assert_int_equal(begin(confined, copy, SOMEBODY, "", 0, &child), 0);
 	expect_copies(child);
 	assert_int_equal(confined_finish(child), 0);
@@ -353,7 +353,7 @@ static int loop(const struct confined_job *job)
 	return 0;
 }
 
-/* Time is up for the owner, and for nobody else; a renewal gives it again. */
+/* One owner runs out of time, the others do not; after a while it has time again. */
 static void test_loop(void **state)
 {
 	const struct confined_limits limits = { .call_ns = NS_PER_SECOND,
@@ -387,7 +387,7 @@ static void test_loop(void **state)
 	pid_of(confined, SOMEBODY);
 }
 
-/* Many owners together do not get more than one limit allows. */
+/* All owners together have a limit, too. */
 static void test_many_owners(void **state)
 {
 	const struct confined_limits limits = { .call_ns = NS_PER_SECOND / 20,
@@ -410,7 +410,7 @@ static void test_many_owners(void **state)
 	pid_of(confined, 0);
 }
 
-/* Allocates until that fails. */
+/* Allocates until an allocation fails. */
 static int eat(const struct confined_job *job)
 {
 	uint64_t taken = 0;
@@ -435,7 +435,7 @@ static void test_memory(void **state)
 	assert_int_equal(confined_finish(child), 0);
 }
 
-/* Answers without end, which nobody wants. */
+/* Sends an endless answer. */
 static int flood(const struct confined_job *job)
 {
 	while (job)
@@ -476,7 +476,7 @@ static void test_flood_ends(void **state)
 	assert_int_equal(confined_finish(child), -ETIMEDOUT);
 }
 
-/* ---- beside threads that hold locks at the fork */
+/* ---- forks while other threads hold locks */
 
 #define N_THREADS 4
 
@@ -484,9 +484,9 @@ static atomic_bool stop;
 static atomic_int n_started;
 
 /*
- * libc's fork() waits until no other thread is in malloc() or stdio. It cannot do so for the
- * malloc() of a sanitizer, whose locks a child may find taken for ever. So under one, all that a
- * stream and a thread allocate is allocated before the first child.
+ * libc's fork() waits until no other thread is in malloc() or stdio, but not for the malloc() of a
+ * sanitizer: a child may find its locks taken for ever. Therefore a sanitized test allocates
+ * streams and threads before the first child.
  */
 static void *disturb(void *unused)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A connection over a socket pair: what is read, queued and sent, and when it is to be closed. */
+/* A connection over a socket pair: reads, the queue, replies, streams, and deadlines. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void peer_sends(struct pair *pair, const char *text)
 	assert_int_equal(send(pair->peer, text, strlen(text), 0), strlen(text));
 }
 
-/* Takes what has arrived, and returns how much that was. */
+/* Reads the bytes that have arrived, and returns their number. */
 static size_t peer_takes(struct pair *pair, char *bytes, size_t size)
 {
 	size_t taken = 0;
@@ -165,7 +165,7 @@ static void a_reply_has_its_fields(void **state)
 		     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
 		     "Content-Disposition: attachment; filename=\"a.json\"\r\n",
 		     "{}");
-	/* The client has read all, and has to close. */
+	/* The client has the whole reply and must close the connection. */
 	assert_int_equal(recv(pair->peer, &byte, 1, 0), 0);
 	assert_int_equal(pair->connection.state, CONNECTION_LINGERING);
 	assert_int_equal(connection_events(&pair->connection), EPOLLIN);
@@ -194,7 +194,7 @@ static void head_has_no_body(void **state)
 	expect_reply(pair, &reply, "Content-Length: 100\r\n", "");
 }
 
-/* ---- clients that are slow */
+/* ---- slow clients */
 
 static void a_large_reply_is_sent_in_parts(void **state)
 {

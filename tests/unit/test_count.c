@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counting in the kernel: sets, epochs, the ring, and what is lost; by made_events.h. */
+/* Counting in the kernel: sets, epochs, the ring buffer and losses; by made_events.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void each_event_is_counted_once(void **state)
 	assert_int_equal(counters().events, 1000);
 	assert_int_equal(counters().lost_ring + counters().lost_nested + counters().unfinished, 0);
 	assert_int_equal(counters().counting, 0);
-	/* Disarmed, nothing. */
+	/* A disarmed program counts nothing. */
 	capture.skeleton->bss->armed = 0;
 	events(3, 10);
 	assert_int_equal(counters().events, 1000);
@@ -70,7 +70,7 @@ static void stacks_of_each_depth_are_kept_apart(void **state)
 		assert_int_equal(count_of(&hashes[depth], 0), depth + 1);
 }
 
-static void the_stack_seen_least_makes_way(void **state)
+static void the_least_frequent_stack_is_evicted(void **state)
 {
 	struct wire_hash hash[4];
 	const struct wire_counts *set;
@@ -98,7 +98,7 @@ static void the_stack_seen_least_makes_way(void **state)
 	assert_int_equal(count_of(&hash[1], 0), 3);
 	assert_int_equal(count_of(&hash[2], 0), 0);
 	assert_int_equal(count_of(&hash[3], 0), 2);
-	/* Again, when it is another one's turn. */
+	/* The next eviction is that of another stack. */
 	events(3, 2);
 	assert_int_equal(receive(), 0);
 	event(2);
@@ -129,7 +129,7 @@ static void epochs_are_counted_apart(void **state)
 	assert_int_equal(receive(), 0);
 	assert_int_equal(count_of(&hash, 0), 7);
 	assert_int_equal(count_of(&hash, 1), 6);
-	/* What makes way in an epoch says so. */
+	/* The counts of evicted stacks have the number of their epoch. */
 	capture.skeleton->bss->epoch = 1;
 	for (uint32_t depth = 2; depth < 30; depth++)
 		event(depth);
@@ -140,7 +140,7 @@ static void epochs_are_counted_apart(void **state)
 	assert_int_equal(count_of(&hash, 0), 7);
 }
 
-static void what_finds_no_room_is_lost_and_tried_again(void **state)
+static void stacks_lost_to_a_full_ring_are_sent_again(void **state)
 {
 	uint64_t lost, counted;
 
@@ -154,7 +154,7 @@ static void what_finds_no_room_is_lost_and_tried_again(void **state)
 	assert_int_equal(lost + counted, 40);
 	assert_int_equal(counters().events, 40);
 	assert_int_equal(receive(), counted);
-	/* The last one was lost. */
+	/* The last stack was lost; its next event sends it. */
 	event(39);
 	assert_int_equal(receive(), 1);
 	assert_is_last(&capture.records[0]);
@@ -163,8 +163,8 @@ static void what_finds_no_room_is_lost_and_tried_again(void **state)
 	assert_int_equal(counters().counting, 0);
 }
 
-/* With a full ring, what has a place in its set keeps it, and its count. */
-static void where_a_count_cannot_be_sent_nothing_makes_way(void **state)
+/* While the ring is full, stacks keep their places in a set, and their counts. */
+static void a_full_ring_prevents_evictions(void **state)
 {
 	struct wire_counts before, *set;
 	struct wire_hash hash;
@@ -192,7 +192,7 @@ static void where_a_count_cannot_be_sent_nothing_makes_way(void **state)
 	assert_int_equal(count_of_all(), counted);
 }
 
-/* In a slot, the word that is 1 while a capture has it. */
+/* The offset in a slot of the word that is 1 while a capture uses the slot. */
 static size_t offset_of_busy(void)
 {
 	const struct btf *btf = bpf_object__btf(capture.skeleton->obj);
@@ -243,7 +243,7 @@ static void one_capture_at_a_time_has_a_slot(void **state)
 	}
 }
 
-static void one_capture_at_a_time_is_at_the_sets(void **state)
+static void one_capture_at_a_time_uses_the_sets(void **state)
 {
 	(void)state;
 	BEGIN(WIRE_USER, .slots = 2);
@@ -264,7 +264,7 @@ static void one_capture_at_a_time_is_at_the_sets(void **state)
 	assert_int_equal(receive(), 0);
 	assert_int_equal(count_of_all(), 5);
 	assert_int_equal(counters().events, 10);
-	/* Where there is one slot there is nobody else. */
+	/* With one slot no other capture can run, so `counting` is not looked at. */
 	end(state);
 	BEGIN(WIRE_USER, .slots = 1);
 	set_counting(1);
@@ -283,7 +283,7 @@ static int woken(int epoll, int ms)
 	return epoll_wait(epoll, &event, 1, ms);
 }
 
-static void user_space_is_woken_for_what_cannot_wait(void **state)
+static void new_processes_and_a_filled_ring_wake_user_space(void **state)
 {
 	struct epoll_event wanted = { .events = EPOLLIN | EPOLLET };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -313,13 +313,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_event_is_counted_once),
 		TEST(stacks_of_each_depth_are_kept_apart),
-		TEST(the_stack_seen_least_makes_way),
+		TEST(the_least_frequent_stack_is_evicted),
 		TEST(epochs_are_counted_apart),
-		TEST(what_finds_no_room_is_lost_and_tried_again),
-		TEST(where_a_count_cannot_be_sent_nothing_makes_way),
+		TEST(stacks_lost_to_a_full_ring_are_sent_again),
+		TEST(a_full_ring_prevents_evictions),
 		TEST(one_capture_at_a_time_has_a_slot),
-		TEST(one_capture_at_a_time_is_at_the_sets),
-		TEST(user_space_is_woken_for_what_cannot_wait),
+		TEST(one_capture_at_a_time_uses_the_sets),
+		TEST(new_processes_and_a_filled_ring_wake_user_space),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

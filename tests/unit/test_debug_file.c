@@ -25,7 +25,7 @@ static int n_descriptors(void)
 	return n;
 }
 
-/* Whether a function that only debug files name is found in the program, with these places. */
+/* Whether these places have a name for local_one(), which only debug files contain. */
 static bool finds_local(const char *program, const struct debug_places *places)
 {
 	struct symbol_query query = { 0 };
@@ -44,7 +44,7 @@ static bool finds_local(const char *program, const struct debug_places *places)
 	request.path = path;
 	assert_int_equal(pool_new(&request.pool), 0);
 	assert_int_equal(elf_file_open(request.fd, &elf), 0);
-	/* Position-independent: the code segment's addresses are its offsets, plus nothing. */
+	/* In a position-independent program, addresses of code are offsets in the file. */
 	query.address = built_value("whole", "local_one", NULL);
 	assert_true(query.address > 0);
 	assert_int_equal(file_symbols_find(&request, &query, 1), 0);
@@ -172,8 +172,7 @@ static void a_debug_link_is_only_a_name(void **state)
 	struct debug_places places = { .root = "/nonexistent" };
 
 	(void)state;
-	/* "../parts/no_id.debug": the right file, and the right CRC, by a way that is not allowed.
-	 */
+	/* "../parts/no_id.debug": the right file and CRC, but a path that is not allowed. */
 	assert_true(
 		built_run("mkdir -p sub && cp no_id sub/far && "
 			  "objcopy --dump-section .gnu_debuglink=link linked /dev/null && "
@@ -212,7 +211,7 @@ static void reads_compressed_symbols(void **state)
 			      "objcopy --add-section .gnu_debugdata=mini.xz stripped with_mini"));
 	assert_true(finds_local("with_mini", &places));
 
-	/* Damaged: an error, or other bytes, but within the limit. */
+	/* A damaged section gives an error or other bytes, within the limit. */
 	bytes = built_read("with_mini", &whole);
 	for (size_t i = 0; i < whole; i += 7) {
 		struct elf_file *elf = NULL;
@@ -229,7 +228,7 @@ static void reads_compressed_symbols(void **state)
 	free(bytes);
 }
 
-static void refuses_what_grows_without_end(void **state)
+static void refuses_data_that_grows_too_large(void **state)
 {
 	struct elf_file *elf = NULL;
 	void *data = NULL;
@@ -298,7 +297,7 @@ int main(void)
 		cmocka_unit_test(a_debug_link_is_only_a_name),
 		cmocka_unit_test(prefers_the_tree_that_is_asked_for),
 		cmocka_unit_test(reads_compressed_symbols),
-		cmocka_unit_test(refuses_what_grows_without_end),
+		cmocka_unit_test(refuses_data_that_grows_too_large),
 		cmocka_unit_test(asks_a_server_only_when_one_is_set),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Deltas of a growing tally: each has what the ones before do not have. */
+/* Deltas of a growing tally: each has the counts since the one before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void the_first_delta_has_all(void **state)
 	tally_free(tally);
 }
 
-static void later_ones_have_what_changed(void **state)
+static void later_deltas_have_the_changes(void **state)
 {
 	struct tally *tally = data_tally();
 	struct delta_tracker tracker = { 0 };
@@ -150,7 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_delta_has_all),
-		cmocka_unit_test(later_ones_have_what_changed),
+		cmocka_unit_test(later_deltas_have_the_changes),
 		cmocka_unit_test(a_cleared_tally_begins_anew),
 		cmocka_unit_test(losses_add_up),
 	};

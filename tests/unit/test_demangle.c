@@ -62,7 +62,7 @@ static void other_names_stay(void **state)
 	assert_stays("_Z@plt");
 	assert_stays("malloc@plt");
 	assert_stays("_Resize");
-	assert_stays("i");	   /* a type, to demanglers that are asked for any */
+	assert_stays("i");	   /* a type, to demanglers that accept types */
 	assert_stays("main.main"); /* Go */
 	assert_stays("Z3foov");
 }
@@ -81,8 +81,8 @@ static void small_room_is_not_overrun(void **state)
 	}
 }
 
-/* Each parameter is a pair of the one before, twice: 2^40 times the name of the first. */
-static void what_grows_without_end_stays(void **state)
+/* Each parameter is a pair of the previous one, twice: the last is 2^40 times as long. */
+static void names_that_grow_too_long_stay(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char name[2048] = "_Z1fSt4pairIiiE", before[8];
@@ -136,7 +136,7 @@ int main(void)
 		cmocka_unit_test(rust),
 		cmocka_unit_test(other_names_stay),
 		cmocka_unit_test(small_room_is_not_overrun),
-		cmocka_unit_test(what_grows_without_end_stays),
+		cmocka_unit_test(names_that_grow_too_long_stay),
 		cmocka_unit_test(deep_and_long_names_stay),
 	};
 

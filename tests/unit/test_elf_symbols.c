@@ -100,14 +100,14 @@ static void chooses_among_aliases(void **state)
 {
 	uint64_t start = built_value("normal", "__libc_thing", NULL);
 
-	/* Not __libc_thing, __thing, __local_thing; and global before the weak thing64. */
+	/* Better than __libc_thing, __thing, __local_thing; and global, while thing64 is weak. */
 	(void)state;
 	assert_found("normal", start, "thing", start);
 	assert_found("stripped", start ? built_value("stripped", "thing", NULL) : 0, "thing",
 		     built_value("stripped", "thing", NULL));
 }
 
-/* All at one address, in all orders: underscores are counted, those of mangled names are not. */
+/* Fewer underscores are better, but those of mangled names do not count; in all orders. */
 static void prefers_names_by_their_underscores_then_length(void **state)
 {
 	static const struct {
@@ -181,7 +181,7 @@ static void nothing_beyond_the_end(void **state)
 	uint64_t size, end;
 
 	(void)state;
-	/* In .fini, .init: no function has a size there, and _fini ends with its section. */
+	/* Functions in .init and .fini have no size; _fini ends with its section. */
 	end = built_value("normal", "_fini", NULL);
 	assert_true(end > 0);
 	assert_found("normal", end, "_fini", end);
@@ -192,7 +192,7 @@ static void nothing_beyond_the_end(void **state)
 	assert_null(find("stripped", end + 2).name);
 }
 
-/* Every function of the C library answers for its own first byte. */
+/* Every function of the C library is found at its first byte. */
 static void knows_the_c_library(void **state)
 {
 	struct symbol_query *queries = calloc(20000, sizeof(*queries));
@@ -234,7 +234,7 @@ static void knows_the_c_library(void **state)
 	free(queries);
 }
 
-static void names_what_has_no_symbol(void **state)
+static void names_code_without_symbols(void **state)
 {
 	struct symbol_query queries[2] = { 0 };
 	struct elf_file *elf = NULL;
@@ -262,7 +262,7 @@ static void names_what_has_no_symbol(void **state)
 static size_t look_at(const uint8_t *bytes, size_t size)
 {
 	struct symbol_query queries[64] = { 0 };
-	uint8_t *copy = malloc(size ? size : 1); /* so that reads beyond it are noticed */
+	uint8_t *copy = malloc(size ? size : 1); /* so that sanitizers see reads beyond it */
 	size_t n = 0;
 
 	memcpy(copy, bytes, size);
@@ -329,7 +329,7 @@ int main(void)
 		cmocka_unit_test(labels_reach_to_the_next_symbol),
 		cmocka_unit_test(nothing_beyond_the_end),
 		cmocka_unit_test(knows_the_c_library),
-		cmocka_unit_test(names_what_has_no_symbol),
+		cmocka_unit_test(names_code_without_symbols),
 		cmocka_unit_test(survives_damage),
 		cmocka_unit_test(refuses_what_is_no_elf_file),
 	};

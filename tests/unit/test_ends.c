@@ -75,7 +75,7 @@ static void test_nothing(void **state)
 	ends = account();
 	assert_int_equal(ends.samples, 0);
 	assert_int_equal(ends.n_top, 0);
-	/* Stacks that are none, or were not kept, ended nowhere. */
+	/* Missing stacks have no end. */
 	count(3, 1, TALLY_STACK_NONE);
 	count(5, 1, TALLY_STACK_MISSED);
 	ends = account();
@@ -93,7 +93,7 @@ static void test_account(void **state)
 	(void)state;
 	count_ended(100, f, start, TALLY_END_COMPLETE, 0);
 	count_ended(40, g, start, TALLY_END_ENTRY, TALLY_STACK_ASSUMED);
-	/* One place, by two paths and at two of its instructions. */
+	/* Two paths and two instructions of f are one place. */
 	count_ended(7, g, f, TALLY_END_NO_CFI, 0);
 	count_ended(8, start, f, TALLY_END_NO_CFI, TALLY_STACK_ASSUMED);
 	count_ended(1, g, f2, TALLY_END_NO_CFI, 0);
@@ -120,7 +120,7 @@ static void test_account(void **state)
 	assert_int_equal(ends.top[2].end, TALLY_END_NO_CFI);
 }
 
-/* Of many places those with the most samples are told of. */
+/* The places with the most samples are listed. */
 static void test_many(void **state)
 {
 	uint32_t leaf = address(0x10, "leaf", "program");
@@ -142,7 +142,7 @@ static void test_many(void **state)
 		assert_int_equal(ends.top[i].count, 100 - i);
 }
 
-/* A tally whose addresses were not named: a place without a name, and nothing read beyond them. */
+/* Without names, places have none, and nothing is read beyond the addresses. */
 static void test_nameless(void **state)
 {
 	const struct tally_address it = { .address = 0x10, .image = 1 };

@@ -171,7 +171,7 @@ static void a_wrong_size_or_hash_is_refused(void **state)
 	teardown(&f);
 }
 
-/* Stacks that user space finished come with their own count. */
+/* Stacks that the finisher completed come with their own count. */
 static void added_stacks_have_their_own_count(void **state)
 {
 	struct record wanted = record_of("nginx", 0x1000), other = record_of("bash", 0x1000);

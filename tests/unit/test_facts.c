@@ -67,7 +67,7 @@ static void assumptions_are_told_if_there_are_any(void **state)
 	      "called");
 }
 
-static void what_was_counted_has_its_name(void **state)
+static void counts_are_samples_or_events(void **state)
 {
 	struct profile_meta meta = { .command = "profile" };
 	const struct tally_losses losses = { 0 };
@@ -86,7 +86,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losses_are_told_if_there_are_any),
 		cmocka_unit_test(assumptions_are_told_if_there_are_any),
-		cmocka_unit_test(what_was_counted_has_its_name),
+		cmocka_unit_test(counts_are_samples_or_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

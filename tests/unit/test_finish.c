@@ -34,7 +34,7 @@ static unsigned char stack[WIRE_REST_MAX];
 static void *traced[MAX_FRAMES], **expected; /* the callers of take() */
 static int n_expected;
 
-/* Reads the frames of all callers, which the sanitizer would report. */
+/* Reads the frames of all callers, which a sanitizer would report. */
 __attribute__((no_sanitize_address)) static void copy_stack(const volatile unsigned char *from,
 							    uint32_t size)
 {
@@ -43,7 +43,7 @@ __attribute__((no_sanitize_address)) static void copy_stack(const volatile unsig
 	rest.size = size;
 }
 
-/* Takes the registers as they are here, as if an interrupt had hit. */
+/* Takes the registers of this instruction, as an interrupt would find them. */
 static __attribute__((noinline)) void take(uint32_t size)
 {
 	static const int numbers[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -110,7 +110,7 @@ static struct finished_walk finish(uint64_t *frames, uint32_t room)
 	return finish_walk(unwind, layout, &rest, stack, frames, room);
 }
 
-/* The frames are the first ones that libgcc finds. */
+/* The walk's frames equal the first ones that libgcc finds. */
 static void assert_callers(const uint64_t *frames, uint32_t n)
 {
 	assert_true(n <= (uint32_t)n_expected);
@@ -150,7 +150,7 @@ static void test_depth(void **state)
 	assert_int_equal(finish(frames, 0).end, WIRE_END_DEPTH);
 }
 
-/* Ever shorter copies give fewer frames, all of them right. */
+/* Shorter copies give fewer frames, all of them right. */
 static void test_short_copies(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
@@ -173,7 +173,7 @@ static void test_short_copies(void **state)
 	}
 }
 
-/* Damaged registers and stacks: each walk ends somehow. */
+/* Walks of damaged registers and stacks end. */
 static void test_nonsense(void **state)
 {
 	uint64_t frames[MAX_FRAMES];

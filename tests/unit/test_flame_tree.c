@@ -93,7 +93,7 @@ static struct flame_tree build(struct data *data, struct flame_options options)
 	return tree;
 }
 
-/* "all 6/0(a 5/1(...))": name total/self, in brackets what is below; with base if there is any. */
+/* "all 6/0(a 5/1(...))": name total/self, children in brackets; with the base if there is one. */
 static const char *show(struct data *data, const struct flame_tree *tree)
 {
 	static char text[4096];
@@ -121,7 +121,7 @@ static const char *show(struct data *data, const struct flame_tree *tree)
 	return text;
 }
 
-/* What holds for every tree. */
+/* Checks the invariants of a tree. */
 static void check(struct data *data, const struct flame_tree *tree)
 {
 	uint32_t deepest = 0;
@@ -184,7 +184,7 @@ static void merges_stacks(void **state)
 	flame_tree_clear(&tree);
 }
 
-static void nothing_is_a_tree(void **state)
+static void an_empty_tally_has_a_root(void **state)
 {
 	struct data *data = *state;
 	struct flame_tree tree = build(data, (struct flame_options){ .who = FLAME_WHO_COMM });
@@ -195,7 +195,7 @@ static void nothing_is_a_tree(void **state)
 	flame_tree_clear(NULL);
 }
 
-static void leaves_out_what_is_small(void **state)
+static void leaves_out_small_nodes(void **state)
 {
 	struct data *data = *state;
 	struct flame_tree whole, tree, pruned;
@@ -264,7 +264,7 @@ static void bounds_its_memory(void **state)
 	}
 }
 
-/* What the trees of two halves come to is the tree of the whole, node by node. */
+/* The sum of the trees of two halves equals the tree of the whole, node by node. */
 static void adds_and_subtracts(void **state)
 {
 	struct data *data = *state;
@@ -383,8 +383,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(merges_stacks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(nothing_is_a_tree, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(leaves_out_what_is_small, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_empty_tally_has_a_root, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(leaves_out_small_nodes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bounds_its_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(adds_and_subtracts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(compares, set_up, tear_down),

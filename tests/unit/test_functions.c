@@ -201,7 +201,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Cut anywhere, or with a wrong word anywhere: an error or other functions, but no crash. */
+/* A cut or a wrong word anywhere gives an error or other functions, but no crash. */
 static void damaged_files_are_harmless(void **state)
 {
 	struct functions functions;

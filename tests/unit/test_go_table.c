@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reader of .gopclntab: the same two functions in each layout, asked in the file and in
+ * The reader of .gopclntab: looks up the same two functions in each layout, in a file and in
  * memory.
  */
 #include <elf.h>

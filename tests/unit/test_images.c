@@ -112,7 +112,7 @@ static void test_replaced_while_held(void **state)
 	assert_content(place->images, mapping->file, 'o');
 }
 
-/* A file that is not held: the one that took its path is refused, and a FIFO does not block. */
+/* A file without a descriptor: another file at its path is refused, and a FIFO does not block. */
 static void test_replaced_while_not_held(void **state)
 {
 	struct place *place = *state;
@@ -126,7 +126,7 @@ static void test_replaced_while_not_held(void **state)
 
 	assert_int_equal(images_new(&(struct images_options){ .hold_files = 1 }, &images), 0);
 	assert_int_equal(images_at(images, child.pid, 1, monotonic_ns(), &image), 0);
-	/* The one descriptor is given to this file. */
+	/* This file takes the one descriptor. */
 	assert_int_equal(images_at(images, getpid(), 1, monotonic_ns(), &image), 0);
 	assert_int_equal(images_at(images, child.pid, 1, monotonic_ns(), &image), 0);
 	finish(&child);
@@ -146,7 +146,7 @@ static void test_replaced_while_not_held(void **state)
 	images_free(images);
 }
 
-/* A file that is overwritten in place between two reads of /proc counts as two, never mixed up. */
+/* A file that is overwritten in place between two reads of /proc counts as two files. */
 static void test_overwritten(void **state)
 {
 	struct place *place = *state;
@@ -184,7 +184,7 @@ static void map_two(int from, int to, void *context)
 	tell(to, at = map_code(NULL, paths[0]));
 	await(from);
 	tell(to, map_code((char *)at - 4 * PAGE,
-			  paths[1])); /* room: a library may be mapped behind it */
+			  paths[1])); /* in free space: a library may be mapped behind it */
 	await(from);
 	tell(to, map_code(at, paths[1]));
 	await(from);
@@ -203,13 +203,13 @@ static void test_mapped_later(void **state)
 			 0);
 	second = step(&child);
 	assert_null(images_find(place->images, image, second));
-	/* /proc is read again only after a while: ask again and again, as a session does. */
+	/* /proc is read again only after a while: try repeatedly, as a session does. */
 	do {
 		assert_int_equal(images_learn(place->images, child.pid, 1, monotonic_ns(), &second,
 					      1, &again),
 				 0);
 	} while (!images_find(place->images, again, second));
-	assert_int_equal(again, image); /* in a free place: the same image */
+	assert_int_equal(again, image); /* no mapping was replaced: the same image */
 	assert_content(place->images, find_file(place->images, image, second)->file, 'b');
 
 	/* Over other code: another image; the first one does not change. */

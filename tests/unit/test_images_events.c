@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Process images from side-band records alone: of processes that never existed. */
+/* Process images from side-band records only, of processes that do not exist. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -187,7 +187,7 @@ static void test_reused_process_id(void **state)
 	assert_mapped(images, reused, 0x10000, "/shell");
 }
 
-/* A cookie of another address space than the one that the records report: not mixed up. */
+/* The cookie is of another address space than the records: the images stay apart. */
 static void test_cookie_against_records(void **state)
 {
 	struct images *images = *state;

@@ -77,7 +77,7 @@ static void test_owner_of_perf_map(void **state)
 	assert_int_equal(images_open_jit(place->images, IMAGE_NONE, JIT_FILE_PERF_MAP), -ESRCH);
 }
 
-/* In the child: a root of its own on a new file system, with code and a perf map. */
+/* In the child: a new file system as root directory, with code and a perf map. */
 static void live_in_container(int from, int to, void *context)
 {
 	const char *root = context;
@@ -143,7 +143,7 @@ static void test_container(void **state)
 		close(fd);
 		if (ended)
 			break;
-		/* Its end destroys the namespaces and the file system, but for what we hold. */
+		/* Its end destroys the namespaces and the file system, but not our descriptors. */
 		kill((pid_t)inner, SIGKILL);
 		close(child.to);
 		assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);

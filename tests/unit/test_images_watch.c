@@ -113,7 +113,7 @@ static void test_records(void **state)
 	assert_int_equal(n, 2);
 	map(NOBODY + 1, 21, 0x80000);
 	assert_heard("changed 1, ");
-	/* The record comes late: the child has what its parent had then, not what it has now. */
+	/* The record comes late: the child has its parent's mappings of that time. */
 	map(NOBODY, 30, 0x20000);
 	assert_heard("changed 0, ");
 

@@ -51,7 +51,7 @@ static void finds_all_after_growing(void **state)
 	assert_null(index.slots);
 }
 
-/* Equal hashes are all candidates, in the order in which they came, also after growing. */
+/* Equal hashes are all candidates, in order of insertion, also after growing. */
 static void keeps_equal_hashes_apart(void **state)
 {
 	struct index index = { 0 };
@@ -98,7 +98,7 @@ static void bytes_hash_by_content_and_size(void **state)
 		assert_true(hash_bytes(text, sizeof(text)) != hash_bytes(moved + 1, sizeof(text)));
 		moved[1 + i] ^= 1;
 	}
-	/* Zeros are told apart by their number, and words by their place. */
+	/* The number of zeros and the order of words change the hash. */
 	assert_true(hash_bytes("\0\0\0\0\0\0\0\0", 7) != hash_bytes("\0\0\0\0\0\0\0\0", 8));
 	assert_true(hash_bytes("aaaaaaaabbbbbbbb", 16) != hash_bytes("bbbbbbbbaaaaaaaa", 16));
 }

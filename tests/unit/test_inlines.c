@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Inlined functions, received from the child that reads DWARF and from one that was taken over. */
+/* Inlined functions from a child that reads DWARF, and from one that a file has taken over. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static int setup(void **state)
 			   "{ inner(x + sink); }\n"
 			   "__attribute__((noinline)) void outer(int x) { middle(x); }\n"
 			   "int main(void) { outer(1); return 0; }\n");
-	/* Half of the DWARF of `torn` is something else. */
+	/* Half of the DWARF of `torn` is overwritten. */
 	return built_run("gcc -O1 -g a.c -o plain && gcc -O1 -g -gz a.c -o compressed && "
 			 "gcc -O1 a.c -o without && "
 			 "objcopy --dump-section .debug_info=info plain && "
@@ -150,7 +150,7 @@ static void expect(const uint32_t *words, size_t n, int result, uint32_t chain_o
 #define NONE	UINT32_MAX
 #define THE_END UINT32_MAX, 0
 
-static void lies_are_not_believed(void **state)
+static void false_answers_are_refused(void **state)
 {
 	(void)state;
 	expect(WORDS(THE_END), 0, NONE);
@@ -161,11 +161,11 @@ static void lies_are_not_believed(void **state)
 	expect(WORDS(1, 1, NONE, NONE, NONE, 7), -ENODATA, 0);
 	expect(WORDS(1, 2, NONE, NONE, NONE, 7), -ENODATA, NONE);
 	expect(WORDS(1), -ENODATA, NONE);
-	/* no such query, one a second time; one before is a query like any other */
+	/* no such query; the same one again; an earlier one is allowed */
 	expect(WORDS(4, 1, NONE, NONE, NONE, 7, THE_END), -EPROTO, NONE);
 	expect(WORDS(1, 1, NONE, NONE, NONE, 7, 1, 0, THE_END), -EPROTO, 0);
 	expect(WORDS(1, 1, NONE, NONE, NONE, 7, 0, 0, THE_END), 0, 0);
-	/* the chain before the first, a chain too long, strings too long or with a NUL in them */
+	/* a repeated chain without an earlier one; too long chains and strings; a NUL */
 	expect(WORDS(1, 0, THE_END), -EPROTO, NONE);
 	expect(WORDS(1, INLINES_MAX_DEPTH + 1, THE_END), -EPROTO, NONE);
 	expect(WORDS(1, 1, DEMANGLE_SIZE + 1, NONE, NONE, 7, THE_END), -EPROTO, NONE);
@@ -179,7 +179,7 @@ int main(void)
 		cmocka_unit_test(chains_come_from_the_child),
 		cmocka_unit_test(files_without_dwarf_are_not_broken),
 		cmocka_unit_test(torn_dwarf_is_survived),
-		cmocka_unit_test(lies_are_not_believed),
+		cmocka_unit_test(false_answers_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, setup, built_teardown);

@@ -27,7 +27,7 @@ static const struct decoded {
 	{ "\x48\x83\xe4\xe0", 4, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_SP) },
 	{ "\x48\x89\xe5", 3, INSTRUCTION_MOVE, REGISTER_BP, REGISTER_SP, 0, 0 },
 	{ "\x48\x8b\xec", 3, INSTRUCTION_MOVE, REGISTER_BP, REGISTER_SP, 0, 0 },
-	/* 32 bits are no address. */
+	/* A 32-bit move copies no address. */
 	{ "\x89\xe5", 2, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_BP) },
 	{ "\x48\x8d\x65\xd8", 4, INSTRUCTION_ADDRESS, REGISTER_SP, REGISTER_BP, -40, 0 },
 	{ "\x4c\x8d\x54\x24\x08", 5, INSTRUCTION_ADDRESS, 10, REGISTER_SP, 8, 0 },
@@ -46,7 +46,7 @@ static const struct decoded {
 	{ "\x0f\x84\x00\x01\x00\x00", 6, INSTRUCTION_BRANCH, 0, 0, 256, 0 },
 	{ "\xff\xe0", 2, INSTRUCTION_JUMP_SOMEWHERE, 0, 0, 0, 0 },
 	{ "\x0f\x0b", 2, INSTRUCTION_STOP, 0, 0, 0, 0 },
-	/* ah to bh, or with REX other registers. */
+	/* Numbers 4 to 7 mean ah to bh, or other registers with a REX prefix. */
 	{ "\xb4\x01", 2, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_AX) },
 	{ "\x40\xb5\x01", 3, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_BP) },
 	{ "\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08", 10, INSTRUCTION_OTHER, 0, 0, 0,
@@ -54,7 +54,7 @@ static const struct decoded {
 	{ "\x31\xed", 2, INSTRUCTION_OTHER, 0, 0, 0, BIT(REGISTER_BP) },
 	{ "\x48\x39\xeb", 3, INSTRUCTION_OTHER, 0, 0, 0, 0 },
 	{ "\xf6\x45\x00\x01", 4, INSTRUCTION_OTHER, 0, 0, 0, 0 },
-	/* VEX, EVEX, XOP: a vector register's number is not that of rsp. */
+	/* VEX, EVEX, XOP: register 4 is a vector register, not rsp. */
 	{ "\xc5\xf9\x6f\x64\x24\x10", 6, INSTRUCTION_OTHER, 0, 0, 0, 0 },
 	{ "\x62\xf1\xfd\x48\x6f\x64\x24\x01", 8, INSTRUCTION_OTHER, 0, 0, 0, 0 },
 	{ "\x8f\xe8\xf8\xa3\x42\x10\x10", 7, INSTRUCTION_OTHER, 0, 0, 0, 0 },
@@ -75,7 +75,7 @@ static void test_instructions(void **state)
 		    of.written != wanted->written)
 			fail_msg("case %zu: size %u, kind %u, reg %u, base %u, offset %d, %x", i,
 				 of.size, of.kind, of.reg, of.base, of.offset, of.written);
-		/* Truncated, it is none, and nothing behind it is read. */
+		/* A truncated instruction is unknown, and no byte behind it is read. */
 		for (size_t size = 0; size < wanted->size; size++) {
 			of = instruction_decode((const uint8_t *)wanted->bytes, size);
 			assert_int_equal(of.kind, INSTRUCTION_UNKNOWN);
@@ -182,7 +182,7 @@ static void test_lost(void **state)
 	struct flow_state frame = flow_entry(), other = flow_entry(), both;
 
 	(void)state;
-	/* xor %ebp,%ebp: its value is lost; push %rbp does not save it then. */
+	/* xor %ebp,%ebp loses the caller's value, so push %rbp does not save it. */
 	assert_true(STEP(&frame, "\x31\xed\x55\x5d"));
 	assert_int_equal(rule_of(&frame).fp, WIRE_FP_UNDEFINED);
 	assert_false(flow_may_leave(&frame));

@@ -146,7 +146,7 @@ static void passes_over_other_records(void **state)
 	assert_string_equal(find(0x1000), "after@1000");
 }
 
-static void ends_at_what_is_broken(void **state)
+static void ends_at_a_broken_record(void **state)
 {
 	(void)state;
 	put_header(0x4A695444, 40);
@@ -179,7 +179,7 @@ static void survives_cuts_anywhere(void **state)
 static void refuses_other_files(void **state)
 {
 	(void)state;
-	put_header(0x4454694A, 40); /* of a machine of the other byte order */
+	put_header(0x4454694A, 40); /* the other byte order */
 	put_load(0x1000, 0x10, 1, "first");
 	assert_string_equal(find(0x1000), "");
 }
@@ -202,7 +202,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(takes_the_newest, setup, teardown),
 		cmocka_unit_test_setup_teardown(follows_moved_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(passes_over_other_records, setup, teardown),
-		cmocka_unit_test_setup_teardown(ends_at_what_is_broken, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_at_a_broken_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(survives_cuts_anywhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(refuses_other_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(nameless_code_has_no_name, setup, teardown),

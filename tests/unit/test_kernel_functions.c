@@ -73,7 +73,7 @@ static int read_texts(char *kallsyms, char *traceable, char *sites, char *blackl
 	return rc;
 }
 
-static void only_what_can_be_traced_is_found(void **state)
+static void only_traceable_functions_are_found(void **state)
 {
 	static const struct {
 		uint64_t address;
@@ -195,7 +195,7 @@ static void without_ftrace_kallsyms_decides(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_what_can_be_traced_is_found),
+		cmocka_unit_test(only_traceable_functions_are_found),
 		cmocka_unit_test(functions_of_one_name_are_told_by_address),
 		cmocka_unit_test(the_reason_is_known),
 		cmocka_unit_test(near_names_can_be_traced),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lookups in the kernel: the same names as in /proc/kallsyms, and answers of any form. */
+/* Lookups by the kernel: the same names as in /proc/kallsyms, and texts of any form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "session/kernel_lookup.h"
 #include "stacktally.skel.h"
 
-#define EACH 16 /* one of so many addresses is looked up */
+#define EACH 16 /* one of 16 addresses is looked up */
 
 /* A kernel that answers every address with `text` and knows one more symbol. */
 struct script {
@@ -162,7 +162,7 @@ static void compare(struct kallsyms *list, struct kernel_symbols *asked)
 	}
 	fclose(file);
 	assert_true(n > 1000 && n_asked > n * 99 / 100);
-	/* The programs that answer are in the list themselves. */
+	/* The BPF programs of the lookup are in the list themselves. */
 	assert_true(n_programs >= 2);
 }
 

@@ -175,7 +175,7 @@ static void waiting_requests_are_bounded(void **state)
 	for (int status = 503; status == 503;)
 		status = get(fixture, "counts");
 	other = ask(fixture, "debug/pprof/profile?seconds=600");
-	/* At the end, all are answered with what there is. */
+	/* At the end, all requests are answered with the data so far. */
 	while (get(fixture, "counts") != 503)
 		;
 	live_close(fixture->live);
@@ -186,7 +186,7 @@ static void waiting_requests_are_bounded(void **state)
 	assert_int_equal(client_status(other), 200);
 }
 
-/* live_update() does not wait for names; what it does not hand over is in the next delta. */
+/* live_update() does not wait for names; counts it cannot hand over are in the next delta. */
 static void slow_names_do_not_delay_the_measurement(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The growing tree of the live view: where each entry ends, and what happens at its bounds. */
+/* The growing tree of the live view: the node of each entry, and its limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

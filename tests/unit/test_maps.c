@@ -13,7 +13,7 @@
 
 #include "process/maps.h"
 
-/* Copies the text to memory of exactly its size, so that sanitizers catch a read beyond it. */
+/* Copies the text to memory of exactly its size, so that sanitizers see a read beyond it. */
 static char *exactly(const char *text, const char **ret_end)
 {
 	size_t size = strlen(text);

@@ -23,7 +23,7 @@ static const struct command_line line = {
 	.program = "profile", .description = "", .rows = rows, .n_rows = 1
 };
 
-/* What `print` writes to stderr. */
+/* Reads the text that `print` writes to stderr. */
 static void capture(void (*print)(void), char *text, size_t size)
 {
 	FILE *file = tmpfile();
@@ -122,7 +122,7 @@ static void test_errors(void **state)
 				  "Try 'profile --help'.\n");
 }
 
-/* Cut, but still lines. */
+/* Cut, but still whole lines. */
 static void test_long_lines(void **state)
 {
 	char text[8000];

@@ -14,10 +14,10 @@
 #include "live_data.h"
 
 struct fixture {
-	struct tally *tally; /* the measurement's */
+	struct tally *tally; /* of the measurement */
 	struct delta_tracker tracker;
 	struct model model;
-	int resolve_error; /* of the next resolve() */
+	int resolve_error; /* returned by the next resolve() */
 };
 
 static int resolve(void *context, const struct tally *tally, struct names *names)
@@ -176,7 +176,7 @@ static void cgroups_are_named(void **state)
 	assert_string_equal(names_cgroups(fixture->model.names)[0].path, "/slice");
 }
 
-/* ---- what clients are sent */
+/* ---- updates for clients */
 
 static void expect_text(const struct buffer *buffer, const char *text)
 {
@@ -240,7 +240,7 @@ static void frames_and_nodes_are_sent_once(void **state)
 	buffer_unref(all);
 }
 
-/* ---- more than it holds */
+/* ---- limits */
 
 static void add_many(struct fixture *fixture, uint32_t first, uint32_t n)
 {

@@ -28,7 +28,7 @@ static const char OWN[] =
 	"60 27 0:70 / /new rw - 9p share rw\n"
 	"61 27 0:71 / /disk rw - fuseblk /dev/sdb1 rw\n";
 
-/* The kind of the mount `id` of a text that is our own, our root being on the mount `root`. */
+/* The kind of the mount `id` in the text, with our root directory on the mount `root`. */
 static enum mount_kind kind_in(const char *text, uint64_t id, uint64_t root)
 {
 	struct mountinfo_own own = mountinfo_own_parse(text, root);

@@ -15,7 +15,7 @@
 
 #define MAX_WORDS 16
 
-/* A command line taken apart, and what came of it. */
+/* A command line and the results of parsing it. */
 struct run {
 	struct profile_options profile;
 	struct stackcount_options stackcount;
@@ -153,7 +153,7 @@ static void test_clusters(void **state)
 	refuse_profile("profile -dX", "argument -d/--delimited: ignored explicit argument 'X'");
 	refuse_profile("profile --folded=1", "argument -f/--folded: ignored explicit argument '1'");
 	refuse_profile("profile -d=", "argument -d/--delimited: ignored explicit argument ''");
-	/* The whole argument is wrong, so its first letter does nothing. */
+	/* The whole argument is wrong, so -h in it prints no help. */
 	refuse_profile("profile -hX", "argument -h/--help: ignored explicit argument 'X'");
 	refuse_profile("profile -hp", "argument -p/--pid: expected one argument");
 }
@@ -163,7 +163,7 @@ static void test_prefixes(void **state)
 	struct run run;
 
 	(void)state;
-	/* Of bcc's options each of these was unique; options of ours do not change that. */
+	/* Prefixes that are unique among bcc's options stay valid despite our own options. */
 	parse_profile(&run, "profile --fo --i --del --per 5");
 	assert_int_equal(run.result, 0);
 	assert_true(run.profile.shared.folded && run.profile.include_idle &&
@@ -173,7 +173,7 @@ static void test_prefixes(void **state)
 	assert_int_equal(run.result, 0);
 	assert_true(run.stackcount.per_process && run.stackcount.verbose_address);
 	clear(&run);
-	/* A whole name is no abbreviation of a longer one. */
+	/* A whole name is never an abbreviation of a longer one. */
 	parse_profile(&run, "profile --cgroup /x");
 	assert_int_equal(run.result, 0);
 	assert_string_equal(run.profile.shared.cgroup, "/x");
@@ -182,10 +182,10 @@ static void test_prefixes(void **state)
 
 	refuse_profile("profile --c 5", "ambiguous option: --c could match --cgroup, "
 					"--children, --cpu, --count, --cgroupmap");
-	/* Whatever else is wrong before it. */
+	/* Ambiguity is reported before other errors. */
 	refuse_profile("profile -p x --o=",
 		       "ambiguous option: --o= could match --output, --offset");
-	/* What is not shown cannot be abbreviated. */
+	/* Hidden options cannot be abbreviated. */
 	refuse_profile("profile --print", "unrecognized arguments: --print");
 }
 
@@ -202,13 +202,13 @@ static void test_exclusion(void **state)
 		       "argument -c/--count: not allowed with argument -F/--frequency");
 	refuse_profile("profile --inlines --no-inlines",
 		       "argument --no-inlines: not allowed with argument --inlines");
-	/* The value is looked at first. */
+	/* The value is checked first. */
 	refuse_profile("profile -p 1 -L x", "argument -L/--tid: must be an integer");
 	refuse_stackcount("stackcount -p 1 -L 2 f",
 			  "argument -L/--tid: not allowed with argument -p/--pid");
 }
 
-/* bcc has no group here: the command itself says what is wrong. */
+/* bcc allows both: the command itself refuses them. */
 static void test_stackcount_takes_both_sides(void **state)
 {
 	struct run run;
@@ -329,7 +329,7 @@ static void test_unrecognized(void **state)
 	refuse_profile("profile --nosuch", "unrecognized arguments: --nosuch");
 	refuse_profile("profile 5 6 7", "unrecognized arguments: 6 7");
 	refuse_profile("profile -x 5 -d -y=1 6", "unrecognized arguments: -x -y=1 6");
-	/* What is wrong with known ones comes first. */
+	/* Errors in known options come first. */
 	refuse_profile("profile --nosuch -p x", "argument -p/--pid: must be an integer");
 	refuse_profile("profile --ebpf", "argument --ebpf: there is no BPF text to print: the "
 					 "programs are compiled ahead of time");
@@ -352,13 +352,13 @@ static void test_from_options(void **state)
 					 "it",
 					 name);
 			if ((answer == FROM_REFUSED) != (why != NULL))
-				fail_msg("--%s: what is refused, and only that, has a reason",
+				fail_msg("--%s: refused options, and only those, have a reason",
 					 name);
 		}
 	}
 }
 
-/* As the commands do: what is wrong with the line beside --from. */
+/* Checks a line with --from as the commands do; `message` is the expected error. */
 static void refuse_from(const char *line, const char *message)
 {
 	struct run run;
@@ -453,7 +453,7 @@ static void test_strings(void **state)
 	assert_null(run.profile.shared.outputs.strings);
 }
 
-static void test_what_stops_parsing(void **state)
+static void test_options_that_end_parsing(void **state)
 {
 	static const struct {
 		const char *line;
@@ -514,7 +514,7 @@ static void test_program_name(void **state)
 	assert_string_equal(options_program("/usr/sbin/", "profile"), "profile");
 }
 
-/* Both tables hang together. */
+/* The rows of both tables are consistent. */
 static void check_table(const struct command_line *line)
 {
 	for (size_t i = 0; i < line->n_rows; i++) {
@@ -587,7 +587,7 @@ int main(void)
 		cmocka_unit_test(test_required),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_what_stops_parsing),
+		cmocka_unit_test(test_options_that_end_parsing),
 		cmocka_unit_test(test_odd_vectors),
 		cmocka_unit_test(test_program_name),
 		cmocka_unit_test(test_tables),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where memory runs out, each part says so: whichever of its allocations fails, it returns -ENOMEM
- * and leaves nothing behind; and what comes after is as if nothing had been.
+ * Out of memory: whichever allocation of a part fails, the part returns -ENOMEM and frees all it
+ * had, and the next call works.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@
 #include "tally/tally.h"
 
 /*
- * Runs `part` once for each of its allocations, which fails, and once with none that does: `least`
- * are made. At most `spare` of them are for what can be done without.
+ * Runs `part` once for each of its allocations, which fails, and once without a failure. It must
+ * make `least` allocations; up to `spare` of them may fail without an error.
  */
 static void each_allocation_fails(int (*part)(void *context), void *context, uint64_t least,
 				  uint64_t spare)
@@ -220,7 +220,7 @@ static void compiling_rows(void **state)
 
 static uint64_t local_one;
 
-/* Every 64 bytes of a program: functions, linkers' stubs, what nothing names. */
+/* Looks up every 64th byte of a program: functions, linkers' stubs, code without names. */
 static int find_symbols(void *context)
 {
 	static struct symbol_query queries[128];

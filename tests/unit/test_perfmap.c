@@ -89,7 +89,7 @@ static void names_are_taken_whole(void **state)
 	assert_string_equal(find("00000000000010 10 padded\n", 0x18), "padded@10");
 }
 
-static void skips_what_is_no_entry(void **state)
+static void skips_malformed_lines(void **state)
 {
 	(void)state;
 	assert_string_equal(find("", 0), "");
@@ -129,7 +129,7 @@ static void answers_a_batch_in_one_pass(void **state)
 	(void)state;
 	for (size_t i = 0; i < N; i++) {
 		queries[i].address = i * 16 + i % 16;
-		/* In another order than the queries. */
+		/* The lines have another order than the queries. */
 		at += sprintf(at, "%zx 10 f%zu\n", (i * 7919 % N) * 16, i * 7919 % N);
 	}
 	find_all(map, (size_t)(at - map), queries, N);
@@ -167,7 +167,7 @@ int main(void)
 		cmocka_unit_test(finds_what_contains_the_address),
 		cmocka_unit_test(the_last_line_holds),
 		cmocka_unit_test(names_are_taken_whole),
-		cmocka_unit_test(skips_what_is_no_entry),
+		cmocka_unit_test(skips_malformed_lines),
 		cmocka_unit_test(long_lines_are_cut),
 		cmocka_unit_test(answers_a_batch_in_one_pass),
 		cmocka_unit_test(a_hostile_map_ends),

@@ -32,7 +32,7 @@ static void equal_strings_share(void **state)
 	pool_free(NULL);
 }
 
-/* Strings of all sizes, among them larger ones than a chunk, stay where and what they are. */
+/* Strings of all sizes, some larger than a chunk, keep their address and content. */
 static void strings_stay(void **state)
 {
 	enum { N = 3000 };

@@ -80,7 +80,7 @@ static struct profile build(struct data *data, uint32_t view)
 	return profile;
 }
 
-static void merges_what_looks_alike(void **state)
+static void merges_equal_entries_of_a_view(void **state)
 {
 	struct data *data = *state;
 	uint32_t a = address(data, 0x10, 1, "f", 0), b = address(data, 0x14, 1, "f", 4);
@@ -434,7 +434,7 @@ static void write_errors_stay_with_the_stream(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(merges_what_looks_alike, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(merges_equal_entries_of_a_view, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sorts_by_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(heads_separate_reports, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(recordings_are_reports, set_up, tear_down),

@@ -245,7 +245,7 @@ static void loads_what_was_saved(void **state)
 	recording_free(NULL);
 }
 
-/* The same with the version before, whose facts end with the flags. */
+/* The same with the previous version, whose facts end with the flags. */
 static void files_of_version_3_are_loaded(void **state)
 {
 	struct profile_details has = { .processes = true, .threads = true, .inlines = true };
@@ -271,7 +271,7 @@ static void files_of_version_3_are_loaded(void **state)
 	assert_string_equal(recording->meta.title, "Sampling");
 	assert_true(recording->meta.user && !recording->meta.kernel);
 	assert_null(recording->meta.scope);
-	/* What such a file holds is found in it. */
+	/* All parts of the recording are found in the file. */
 	has.cgroups = has.lines = true;
 	assert_memory_equal(&recording->meta.has, &has, sizeof(has));
 	again = (struct data){ .tally = recording->tally,
@@ -423,7 +423,7 @@ static void only_regular_files(void **state)
 	close(ends[1]);
 }
 
-static void says_what_is_wrong(void **state)
+static void errors_are_precise(void **state)
 {
 	struct data *data = *state;
 	struct recording *recording = NULL;
@@ -483,7 +483,7 @@ int main(void)
 		TEST(every_flipped_byte_is_noticed),
 		TEST(hostile_bytes_do_no_harm),
 		TEST(only_regular_files),
-		TEST(says_what_is_wrong),
+		TEST(errors_are_precise),
 		TEST(unnamed_addresses_are_not_saved),
 		TEST(write_errors_are_told),
 	};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Recordings written by hand, byte by byte, as docs/recording.md has them: what each byte means,
- * the bound of each number, and where an error is said to be.
+ * Recordings written byte by byte, as docs/recording.md describes them: the meaning of each byte,
+ * the bound of each number, and the offset in each error.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #include "recording/reader.h"
 #include "recording/recording.h"
 
-/* ---- reads that are short and interrupted, where a test wants them */
+/* ---- short and interrupted reads */
 static size_t most_at_once = SIZE_MAX;
 static unsigned int calls, interrupted_each;
 static int read_error;
@@ -95,7 +95,7 @@ static size_t add_piece(const struct piece *piece)
 	return file_size - piece->size;
 }
 
-/* The whole recording with one piece in the place of its like; the offset of that one's payload. */
+/* Writes the recording with one piece replaced; returns the offset of that piece's payload. */
 static size_t write_with(const struct piece *other)
 {
 	size_t offset = 0;
@@ -262,7 +262,7 @@ static void failing_reads_are_told_with_their_reason(void **state)
 	assert_string_equal(err.text, "x: Input/output error at offset 0");
 }
 
-/* What is refused, after so many bytes of the piece's payload. */
+/* A piece that is refused; the error is `after` bytes into its payload. */
 struct refusal {
 	struct piece piece;
 	const char *what;
@@ -347,8 +347,8 @@ static void every_number_has_its_bound(void **state)
 	}
 }
 
-/* Just within those bounds. */
-static void what_is_within_the_bounds_is_taken(void **state)
+/* Numbers just within those bounds. */
+static void the_largest_values_are_accepted(void **state)
 {
 	const struct piece largest[] = {
 		{ "META", BYTES(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 1, 2, 2) },
@@ -369,7 +369,7 @@ static void what_is_within_the_bounds_is_taken(void **state)
 	}
 }
 
-static void counts_may_be_as_large_as_can_be_said(void **state)
+static void counts_may_have_64_bits(void **state)
 {
 	const struct piece most[2] = {
 		{ "ENTS", BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0,
@@ -388,7 +388,7 @@ static void counts_may_be_as_large_as_can_be_said(void **state)
 	recording_free(recording);
 }
 
-/* Returns how many bytes it takes. */
+/* Returns the number of bytes. */
 static size_t put_number(unsigned char *to, uint64_t value)
 {
 	size_t n = 0;
@@ -399,7 +399,7 @@ static size_t put_number(unsigned char *to, uint64_t value)
 	return n;
 }
 
-/* Addresses' numbers of one byte, of two, of three and of four, amid a section and at its end. */
+/* Numbers of one to four bytes, in the middle of a section and at its end. */
 static void frames_of_stacks_take_one_to_four_bytes(void **state)
 {
 	static const uint32_t ids[] = { 0,	1,	127,	  128,	    129,     0x3fff,
@@ -518,7 +518,7 @@ static void sections_are_checked_before_they_are_read(void **state)
 	file[second + 8]++;
 	assert_refused("wrong checksum of the section", second);
 	write_with(NULL);
-	/* One more than may be, then all that may be: that is more than there is. */
+	/* One byte more than the limit; then the limit, which is more than the file has. */
 	memcpy(file + second + 4, "\x01\x00\x40\x00", 4);
 	assert_refused("section too large", second + 4);
 	memcpy(file + second + 4, "\x00\x00\x40\x00", 4);
@@ -542,7 +542,7 @@ static void sections_are_checked_before_they_are_read(void **state)
 	assert_refused("truncated", 0);
 }
 
-static void each_section_must_be_there_but_that_of_unwinding(void **state)
+static void only_the_section_of_unwinding_is_optional(void **state)
 {
 	struct recording *recording;
 
@@ -562,7 +562,7 @@ static void each_section_must_be_there_but_that_of_unwinding(void **state)
 			assert_int_equal(recording->meta.unwinding.tables, 0);
 		recording_free(recording);
 	}
-	/* What comes in several sections is one list. */
+	/* Several sections of one kind are one list. */
 	begin_file();
 	for (int i = 0; i < N_PIECES; i++) {
 		if (i == CGRP) {
@@ -577,7 +577,7 @@ static void each_section_must_be_there_but_that_of_unwinding(void **state)
 	recording_free(recording);
 }
 
-/* The largest section, of one string: none of its bytes is beyond the buffer. */
+/* The largest section: the reader stays within its buffer. */
 static void the_largest_section_is_read(void **state)
 {
 	struct piece strings = { .kind = "STRS" };
@@ -587,7 +587,7 @@ static void the_largest_section_is_read(void **state)
 	(void)state;
 	assert_non_null(bytes);
 	memset(bytes, 'x', RECORDING_SECTION_MAX + 1);
-	/* Three of the longest, then what is left in one. */
+	/* Three strings of the longest kind, then one that fills the section. */
 	for (; n < 3; n++)
 		size += put_number(bytes + size, RECORDING_STRING_MAX) + RECORDING_STRING_MAX;
 	put_number(bytes + size, RECORDING_SECTION_MAX - size - 3);
@@ -611,13 +611,13 @@ int main(void)
 		cmocka_unit_test(short_and_interrupted_reads_are_gone_on_with),
 		cmocka_unit_test(failing_reads_are_told_with_their_reason),
 		cmocka_unit_test(every_number_has_its_bound),
-		cmocka_unit_test(what_is_within_the_bounds_is_taken),
-		cmocka_unit_test(counts_may_be_as_large_as_can_be_said),
+		cmocka_unit_test(the_largest_values_are_accepted),
+		cmocka_unit_test(counts_may_have_64_bits),
 		cmocka_unit_test(frames_of_stacks_take_one_to_four_bytes),
 		cmocka_unit_test(numbers_of_all_sizes),
 		cmocka_unit_test(after_the_first_error_nothing_is_read),
 		cmocka_unit_test(sections_are_checked_before_they_are_read),
-		cmocka_unit_test(each_section_must_be_there_but_that_of_unwinding),
+		cmocka_unit_test(only_the_section_of_unwinding_is_optional),
 		cmocka_unit_test(the_largest_section_is_read),
 	};
 

@@ -12,8 +12,8 @@
 
 struct example {
 	struct profile_meta now, base;
-	enum scale_how how; /* asked */
-	uint64_t count;	    /* of the base */
+	enum scale_how how; /* the wanted one */
+	uint64_t count;	    /* a count of the base */
 	enum scale_how expected_how;
 	uint64_t expected;
 };
@@ -27,7 +27,7 @@ static void counts_are_scaled(void **state)
 	const struct profile_meta at_98 = { .event = "cycles",
 					    .frequency = 98,
 					    .duration_ns = 10ull * SECOND };
-	/* One sample for 10 ms of the CPU clock, which is 100 Hz. */
+	/* A period of 10 ms of the CPU clock is 100 Hz. */
 	const struct profile_meta clock = { .event = "cpu-clock",
 					    .period = 10000000,
 					    .duration_ns = 5ull * SECOND };
@@ -54,11 +54,11 @@ static void counts_are_scaled(void **state)
 		{ in_1000, each, SCALE_RATES, 6000, SCALE_RATES, 3 },
 		{ endless, each, SCALE_RATES, 1, SCALE_RATES, 0 },
 		{ endless, endless, SCALE_RATES, UINT64_MAX, SCALE_RATES, UINT64_MAX },
-		/* Where that cannot be: shares. */
+		/* Rates that are not comparable: shares. */
 		{ at_49, each, SCALE_RATES, 46, SCALE_SHARES, 138 },
 		{ at_49, unknown, SCALE_RATES, 46, SCALE_SHARES, 138 },
 		{ unknown, at_49, SCALE_RATES, 46, SCALE_SHARES, 138 },
-		/* As asked. */
+		/* Shares and counts are always possible. */
 		{ at_49, at_98, SCALE_SHARES, 46, SCALE_SHARES, 138 },
 		{ at_49, at_98, SCALE_COUNTS, 46, SCALE_COUNTS, 46 },
 	};

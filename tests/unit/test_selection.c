@@ -12,7 +12,7 @@
 
 #define NONE TALLY_STACK_NONE
 
-/* Two tallies: one to select from, and the selection. */
+/* A tally and the selection from it. */
 struct data {
 	struct tally *tally, *part;
 	struct names *names, *part_names;
@@ -137,7 +137,7 @@ static void by_process_and_thread(void **state)
 
 	select_them(data, (struct selection){ .tgids = { tgids, 2 } });
 	assert_int_equal(tally_total(data->part), 12);
-	/* Nothing is left of what other processes ran: no address, file or cgroup. */
+	/* The selection has no address, file or cgroup of other processes. */
 	assert_int_equal(tally_n_addresses(data->part), 2);
 	assert_int_equal(names_n_objects(data->part_names), 1);
 	assert_string_equal(names_objects(data->part_names)[0].path, "/k");
@@ -205,7 +205,7 @@ static void stacks_are_cut(void **state)
 	pid_t tgid = 10;
 
 	select_them(data, (struct selection){ .tgids = { &tgid, 1 }, .depth = 3 });
-	/* The one of five frames is cut, the one of three is as it was. */
+	/* The stack of five frames is cut, that of three is unchanged. */
 	assert_int_equal(user_stack(data, 0)->n_frames, 3);
 	assert_int_equal(user_stack(data, 0)->flags, TALLY_STACK_ENDED(TALLY_END_COMPLETE));
 	assert_int_equal(user_stack(data, 1)->n_frames, 3);
@@ -217,7 +217,7 @@ static void stacks_are_cut(void **state)
 	set_up(state);
 	select_them(data, (struct selection){ .tgids = { &tgid, 1 }, .depth = 1 });
 	assert_int_equal(user_stack(data, 0)->n_frames, 1);
-	assert_int_equal(tally_n_stacks(data->part), 2); /* one of each side: both were cut alike */
+	assert_int_equal(tally_n_stacks(data->part), 2); /* user stacks are cut to the same */
 }
 
 static void inlined_functions_are_left_out(void **state)

@@ -141,7 +141,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* When this returns, the server's thread has done all that it was asked to do before. */
+/* Waits until the server's thread has done all earlier work. */
 static void expect_served(struct fixture *fixture)
 {
 	assert_int_equal(client_get(server_url(fixture->server), "now"), 200);
@@ -192,7 +192,7 @@ static void requests_need_the_token(void **state)
 					   wrong),
 				 404);
 	}
-	/* Of all these, one was handled. */
+	/* Only one of all these was handled. */
 	await(&fixture->handled);
 	assert_int_equal(sem_trywait(&fixture->handled), -1);
 }
@@ -284,7 +284,7 @@ static void queued_bytes_are_counted(void **state)
 	free(bytes);
 	expect_served(fixture);
 	assert_int_equal(server_queued_bytes(fixture->server), 0);
-	/* A reply whose client leaves is no longer counted either. */
+	/* A reply to a client that has left is not counted either. */
 	fd = ask(fixture, "large", 4096);
 	await(&fixture->handled);
 	assert_true(client_await(fd, "200 OK"));
@@ -303,7 +303,7 @@ static void the_oldest_client_without_token_makes_room(void **state)
 	char byte;
 
 	fds[0] = client_connect(server_url(fixture->server), 0);
-	/* In ms, which is how the server tells time, the others have to come later. */
+	/* The server measures time in ms: the other clients must come at least one later. */
 	expect_served(fixture);
 	for (start = now_ms(); now_ms() == start;)
 		expect_served(fixture);
@@ -411,7 +411,7 @@ static void it_survives_a_lack_of_descriptors(void **state)
 
 /* ---- streams */
 
-static void all_streams_get_what_is_published(void **state)
+static void all_streams_get_each_message(void **state)
 {
 	struct fixture *fixture = *state;
 	int fds[3];
@@ -611,7 +611,7 @@ int main(void)
 		TEST(clients_with_the_token_stay),
 		TEST(the_most_stalled_client_makes_room),
 		TEST(it_survives_a_lack_of_descriptors),
-		TEST(all_streams_get_what_is_published),
+		TEST(all_streams_get_each_message),
 		TEST(a_slow_stream_is_cut_off),
 		TEST(streams_are_bounded),
 		TEST(a_lost_message_ends_the_streams),

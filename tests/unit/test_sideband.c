@@ -61,7 +61,7 @@ static int close_run(void **state)
 	return 0;
 }
 
-/* What a program that this test runs writes to its stdout: where its code was mapped, and when. */
+/* The programs that this test runs write to stdout when and where their code was mapped. */
 struct report {
 	uint64_t address, time;
 };
@@ -82,7 +82,7 @@ static struct report read_report(int from)
 	return report;
 }
 
-/* Runs a program as `exe what [argument]`, its stdout to a pipe, its stdin from one. */
+/* Runs `exe what [argument]` with pipes as its stdin and stdout. */
 static pid_t run_program(const char *exe, const char *what, const char *argument, int *ret_from,
 			 int *ret_to)
 {
@@ -180,7 +180,7 @@ static void write_page(const char *path)
 	close(fd);
 }
 
-/* Two files at one address, one after the other: each is right at its time. */
+/* Two files at one address, one after the other: each time has its file. */
 static void test_unmapped_and_mapped_anew(void **state)
 {
 	struct run *run = *state;
@@ -248,7 +248,7 @@ static void test_deleted_program(void **state)
 	close(fd);
 }
 
-/* A process that ran before is known, too, and changes to it are followed. */
+/* A process that ran before is known, too, and so are its later mappings. */
 static void test_joined_late(void **state)
 {
 	struct run *run = *state;
@@ -276,10 +276,10 @@ static void test_joined_late(void **state)
 	assert_int_equal(inode_at(run->images, pid, &before), inode_of("/proc/self/exe"));
 }
 
-/* Many short processes: none lost, none mixed up. */
+/* Of many short processes none is lost or confused with another. */
 static void test_many(void **state)
 {
-	enum { N = 192, BATCH = 16 };
+	enum { N = 192, GROUP = 16 };
 	struct run *run = *state;
 	struct report report[N];
 	pid_t pids[N];
@@ -294,8 +294,8 @@ static void test_many(void **state)
 		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
 		close(from);
 		close(to);
-		/* In batches, so that they are not forgotten before, however slow the machine. */
-		for (int j = i + 1 - BATCH; i % BATCH == BATCH - 1 && j <= i; j++)
+		/* Looked up in groups, before the images of ended processes are forgotten. */
+		for (int j = i + 1 - GROUP; i % GROUP == GROUP - 1 && j <= i; j++)
 			assert_int_equal(inode_at(run->images, pids[j], &report[j]),
 					 inode_of("/proc/self/exe"));
 	}

@@ -18,7 +18,7 @@ static struct symbol_cache *begin(void)
 	return cache;
 }
 
-static void symbols_stay_what_they_are_when_more_come(void **state)
+static void symbols_stay_valid_when_more_are_added(void **state)
 {
 	struct symbol_cache *cache = begin();
 	char module[32], name[32];
@@ -51,7 +51,7 @@ static void symbols_stay_what_they_are_when_more_come(void **state)
 	symbol_cache_free(cache);
 }
 
-/* Keeps the offsets first, first + step, ... of a file; the match's offset is the key's number. */
+/* Adds matches for the offsets first, first + step, ... of a file; match i has the offset i. */
 static void keep(struct symbol_cache *cache, uint32_t file, uint64_t first, uint64_t step, size_t n)
 {
 	struct symbol_query queries[200];
@@ -78,7 +78,7 @@ static bool is_known(const struct symbol_cache *cache, uint32_t file, uint64_t o
 	return known;
 }
 
-static void what_is_kept_is_known_from_wherever_the_search_begins(void **state)
+static void matches_are_found_from_any_start(void **state)
 {
 	struct symbol_cache *cache = begin();
 	size_t from = 0;
@@ -134,8 +134,8 @@ static void answers_of_many_files_are_kept_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_stay_what_they_are_when_more_come),
-		cmocka_unit_test(what_is_kept_is_known_from_wherever_the_search_begins),
+		cmocka_unit_test(symbols_stay_valid_when_more_are_added),
+		cmocka_unit_test(matches_are_found_from_any_start),
 		cmocka_unit_test(answers_of_many_files_are_kept_apart),
 	};
 

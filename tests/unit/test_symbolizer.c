@@ -16,7 +16,7 @@
 #include "process/images.h"
 #include "symbolize/symbolizer.h"
 
-/* All that it takes to name addresses of this process. */
+/* All that a symbolizer needs to name addresses of this process. */
 struct fixture {
 	struct images *images;
 	struct symbolizer *symbolizer;
@@ -31,7 +31,7 @@ __attribute__((noinline)) static int local_function(int x)
 	return x + 1;
 }
 
-/* Ends with a call, so that the address it returns to is the first byte of the next function. */
+/* Ends with a call: the return address is the first byte of the next function. */
 __asm__(".text\n.p2align 4\n.type ends_with_a_call, @function\n.globl ends_with_a_call\n"
 	"ends_with_a_call: nop\nnop\nnop\nnop\n.size ends_with_a_call, . - ends_with_a_call\n"
 	".type comes_after, @function\n.globl comes_after\n"
@@ -99,8 +99,8 @@ static const struct names_frame *frame_of(const struct fixture *fixture, uint32_
 }
 
 /*
- * The largest total that progress() was called with, and the number of calls of the last pass. A
- * second pass looks for what no file names.
+ * Notes the largest total, and the number of calls in the last pass. A second pass looks up
+ * addresses that no file names.
  */
 static void note_progress(void *context, uint32_t done, uint32_t total)
 {
@@ -131,10 +131,10 @@ static void tells_its_progress(void **state)
 	end(&fixture);
 }
 
-extern char __executable_start, etext; /* the linker's */
+extern char __executable_start, etext; /* of the linker */
 
-/* However the addresses of two files are mixed, each file is asked once. */
-static void each_file_is_asked_once(void **state)
+/* Addresses of two files alternate, but each file is read once. */
+static void each_file_is_read_once(void **state)
 {
 	uint32_t seen[3] = { 0 }, own, library, n = 0;
 	const struct symbolizer_options options = { .progress = note_progress,
@@ -152,14 +152,14 @@ static void each_file_is_asked_once(void **state)
 	own = add(&fixture, fixture.image, (uintptr_t)local_function + 1, TALLY_ADDRESS_EXACT);
 	assert_true(n > 4);
 	resolve(&fixture);
-	/* What neither names is looked for in the process's list of generated code. */
+	/* The second pass reads the process's list of generated code. */
 	assert_in_range(seen[1], 2, 3);
 	assert_string_equal(frame_of(&fixture, own)->name, "local_function");
 	assert_string_equal(frame_of(&fixture, library)->module, "libc.so.6");
 	end(&fixture);
 }
 
-static void names_outlive_what_found_them(void **state)
+static void names_outlive_the_symbolizer(void **state)
 {
 	struct fixture fixture;
 	uint32_t leaf;
@@ -343,7 +343,7 @@ static void names_the_vdso(void **state)
 	end(&fixture);
 }
 
-static void resolves_only_what_is_new(void **state)
+static void resolves_only_new_addresses(void **state)
 {
 	struct fixture fixture;
 	uint32_t first, second;
@@ -458,7 +458,7 @@ static void names_a_deleted_program_that_is_moved_in_its_file(void **state)
 	uint32_t id;
 	pid_t pid;
 
-	/* Several code segments, and addresses that are no offsets. */
+	/* Several code segments, whose addresses are not their offsets. */
 	(void)state;
 	built_write("deleted.c",
 		    "#include <stdio.h>\n#include <signal.h>\n"
@@ -481,8 +481,8 @@ static void names_a_deleted_program_that_is_moved_in_its_file(void **state)
 	finish(pid);
 }
 
-/* DEBUGINFOD_URLS alone is no leave to ask; with it, a directory answers as a server does. */
-static void asks_for_debug_files_only_where_that_is_wanted(void **state)
+/* DEBUGINFOD_URLS alone is no permission; with permission, a directory serves as the server. */
+static void asks_for_debug_files_only_if_allowed(void **state)
 {
 	struct symbolizer_options options = { 0 };
 	char url[128], cache[128];
@@ -529,18 +529,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_its_progress),
-		cmocka_unit_test(each_file_is_asked_once),
-		cmocka_unit_test(names_outlive_what_found_them),
+		cmocka_unit_test(each_file_is_read_once),
+		cmocka_unit_test(names_outlive_the_symbolizer),
 		cmocka_unit_test(names_its_own_functions),
 		cmocka_unit_test(return_addresses_belong_to_the_call),
 		cmocka_unit_test(names_the_kernel),
 		cmocka_unit_test(names_generated_code),
 		cmocka_unit_test(names_generated_code_without_standard_input),
 		cmocka_unit_test(names_the_vdso),
-		cmocka_unit_test(resolves_only_what_is_new),
+		cmocka_unit_test(resolves_only_new_addresses),
 		cmocka_unit_test(names_inlined_functions_and_lines),
 		cmocka_unit_test(names_a_deleted_program_that_is_moved_in_its_file),
-		cmocka_unit_test(asks_for_debug_files_only_where_that_is_wanted),
+		cmocka_unit_test(asks_for_debug_files_only_if_allowed),
 	};
 
 	return cmocka_run_group_tests(tests, built_setup, built_teardown);

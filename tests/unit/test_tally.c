@@ -130,15 +130,15 @@ static void counts_add_up(void **state)
 		assert_int_equal(tally_add(tally, &other), 0);
 		assert_int_equal(tally_n_entries(tally), 3 + field);
 	}
-	/* A comm without room for its NUL is cut, never run over. */
+	/* A comm without room for its NUL is cut; no byte behind it is read or written. */
 	a = entry("0123456789abcdefgh", 9, 1);
 	assert_int_equal(tally_add(tally, &a), 0);
 	assert_string_equal(tally_entries(tally)[7].comm, "0123456789abcde");
 	tally_free(tally);
 }
 
-/* The number of an entry is where it is, whether it is new or not. */
-static void entries_are_told_by_their_numbers(void **state)
+/* The number of a new or known entry is its index. */
+static void numbers_of_entries_are_indices(void **state)
 {
 	struct tally *tally = new_tally(0, 0);
 
@@ -253,7 +253,7 @@ int main(void)
 		cmocka_unit_test(stacks_are_told_apart),
 		cmocka_unit_test(full_of_stacks_it_says_missed),
 		cmocka_unit_test(counts_add_up),
-		cmocka_unit_test(entries_are_told_by_their_numbers),
+		cmocka_unit_test(numbers_of_entries_are_indices),
 		cmocka_unit_test(full_of_entries_it_counts_the_lost),
 		cmocka_unit_test(total_does_not_wrap),
 		cmocka_unit_test(clearing_keeps_addresses),

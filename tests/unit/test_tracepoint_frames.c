@@ -92,7 +92,7 @@ static void of_raw_tracepoints(void **state)
 	/* A tail call in place of the call. */
 	assert_int_equal(delivery(true, PROGRAM, RUN, SCHEDULE_INNER, SCHEDULE), 2);
 	assert_int_equal(delivery(true, PROGRAM, RUN, ROUND, SCHEDULE_INNER), 3);
-	/* Nothing else is left. */
+	/* No other frame remains. */
 	assert_int_equal(delivery(true, PROGRAM, RUN, TEMPLATE, ROUND), 4);
 	kallsyms_free(kallsyms);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The terminal's flame graph without a terminal: keys, cells, boxes, what keys do. */
+/* The terminal's flame graph without a terminal: keys, cells, boxes, commands. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void test_keys(void **state)
 	assert_int_equal(key_of("\033q", 1), KEY_ESCAPE);
 	assert_int_equal(key_of("\033[200~", 6), KEY_NONE);
 	assert_int_equal(key_of("\xff", 1), KEY_NONE);
-	/* What may go on is waited for. */
+	/* A sequence that may continue is not decoded yet. */
 	assert_int_equal(keys_decode("\033", 1, false, &key), 0);
 	assert_int_equal(keys_decode("\033[1", 3, false, &key), 0);
 	assert_int_equal(keys_decode("\xc3", 1, false, &key), 0);
@@ -64,7 +64,7 @@ static struct screen *a_screen(enum screen_colours colours, bool utf8, uint32_t 
 	return screen;
 }
 
-/* What is put out; to be freed. */
+/* The output of a flush; the caller frees it. */
 static char *shown(struct screen *screen)
 {
 	char *bytes = NULL;
@@ -91,12 +91,12 @@ static void test_cells(void **state)
 	assert_int_equal(screen_character(screen, 1, 4), 0x6f22);
 	assert_int_equal(screen_character(screen, 1, 5), 0);
 	assert_int_equal(screen_put(screen, 1, 4, 3, "\xe6\xbc\xa2\xe5\xad\x97", SCREEN_PLAIN), 2);
-	/* Outside there is nothing. */
+	/* Text outside of the screen is ignored. */
 	assert_int_equal(screen_put(screen, 2, 0, 4, "x", SCREEN_PLAIN), 0);
 	assert_int_equal(screen_put(screen, 0, 8, 4, "x", SCREEN_PLAIN), 0);
 	first = shown(screen);
 	assert_non_null(strstr(first, "abc"));
-	/* Nothing changes, nothing is drawn; one cell changes, it is. */
+	/* Only changed cells are drawn. */
 	second = shown(screen);
 	assert_string_equal(second, "\033[0m");
 	screen_put(screen, 0, 1, 1, "X", SCREEN_PLAIN);
@@ -104,7 +104,7 @@ static void test_cells(void **state)
 	assert_string_equal(third, "\033[1;2H\033[0mX\033[0m");
 }
 
-/* Whatever a name holds, all escapes that are put out are our own. */
+/* Names cannot add escape sequences to the output. */
 static void test_hostile_names(void **state)
 {
 	static const char *const names[] = {
@@ -207,7 +207,7 @@ static struct flame_node nodes[] = {
 
 static const struct flame_tree tree = { .nodes = nodes, .n_nodes = 7, .max_depth = 2 };
 
-/* The same a second later: a and its children are further on. */
+/* The same a second later: a and its children have other indices. */
 static struct flame_node later_nodes[] = {
 	{ .id = 1, .total = 200, .frame = 0, .end = 5 },
 	{ .id = 9, .self = 100, .total = 100, .frame = 5, .end = 2, .depth = 1 },
@@ -263,7 +263,7 @@ static void test_layout(void **state)
 	assert_int_equal(box_layout_find(&layout, 2), BOX_NONE);
 	assert_int_equal(layout.boxes[box_layout_find_near(&layout, &tree, 2)].node, 1);
 	assert_int_equal(layout.boxes[box_layout_find_near(&layout, &tree, 5)].node, 0);
-	/* Zoomed: what leads there fills the width, what lies beside is not there. */
+	/* Zoomed: callers fill the width, siblings are not drawn. */
 	assert_int_equal(box_layout_make(&layout, &tree, 1, 60), 0);
 	assert_int_equal(layout.n, 4);
 	assert_int_equal(layout.boxes[0].width, 60);
@@ -281,7 +281,7 @@ static void test_top(void **state)
 	assert_int_equal(top_list_make(&tree, frames, 6, false, &list), 0);
 	assert_int_equal(list.n, 5);
 	assert_int_equal(list.rows[0].frame, 2);
-	/* delta calls itself: once in all, both times by itself */
+	/* delta calls itself: its total counts once, its self of both frames */
 	assert_int_equal(list.rows[1].frame, 4);
 	assert_int_equal(list.rows[1].self, 39);
 	assert_int_equal(list.rows[1].total, 39);
@@ -308,7 +308,7 @@ static void test_moves(void **state)
 	press(&browser, "k\r");
 	assert_int_equal(browser.zoom, 1);
 	expect_selected(&browser, "alpha");
-	press(&browser, "l"); /* nothing there */
+	press(&browser, "l"); /* no box there */
 	expect_selected(&browser, "alpha");
 	press(&browser, "k\r");
 	assert_int_equal(browser.zoom, 0);
@@ -329,7 +329,7 @@ static void test_search(void **state)
 
 	(void)state;
 	press(&browser, "/^(ALPHA|delta)$\r");
-	assert_int_equal(browser.matched, 39); /* capitals mean what they say */
+	assert_int_equal(browser.matched, 39); /* a pattern with capitals is case-sensitive */
 	press(&browser, "/^(alpha|delta)$\r");
 	assert_int_equal(browser.matched, 99);
 	press(&browser, "n");
@@ -340,7 +340,7 @@ static void test_search(void **state)
 	expect_selected(&browser, "alpha");
 	press(&browser, "/a(\r");
 	assert_non_null(strstr(browser.message, "not a regular expression"));
-	assert_int_equal(browser.matched, 99); /* the search of before */
+	assert_int_equal(browser.matched, 99); /* the previous search */
 	press(&browser, "\a");
 	assert_null(browser.search);
 	press(&browser, "/echq");
@@ -364,7 +364,7 @@ static void test_list_keys(void **state)
 	assert_int_equal(browser.tab, BROWSER_TOP);
 	press(&browser, "1");
 	assert_true(browser.by_total);
-	/* What was selected stays so, wherever it is now. */
+	/* The selection follows its function to the new order. */
 	assert_int_equal(browser.top.rows[browser.top_selected].frame, 4);
 	press(&browser, "\r");
 	assert_int_equal(browser.tab, BROWSER_FLAME);
@@ -404,7 +404,7 @@ static void test_picture(void **state)
 	(void)state;
 	draw(screen, &browser, &status);
 	bytes = shown(screen);
-	/* Of the title goes what the numbers need. */
+	/* The title is cut to make room for the numbers. */
 	assert_non_null(strstr(bytes, "profile of an"));
 	assert_non_null(strstr(bytes, "3 s  1,234,567 samples  0 lost"));
 	assert_int_equal(screen_character(screen, 1, 0), 'a');
@@ -417,7 +417,7 @@ static void test_picture(void **state)
 	press(&browser, "ij");
 	draw(screen, &browser, &status);
 	assert_int_equal(screen_character(screen, 10, 0), 'a');
-	/* Sizes at which there is no room for anything. */
+	/* Sizes without room for any content. */
 	for (uint32_t rows = 0; rows < 5; rows++) {
 		for (uint32_t columns = 0; columns < 5; columns++) {
 			own(own_free) char *tiny = NULL;

@@ -121,7 +121,7 @@ static struct unwind_stats stats(void)
 	return now;
 }
 
-/* The kind of the mapping that a walk finds at an address, or 1000 + why it finds none. */
+/* The kind of the mapping that a walk finds at an address, or 1000 + the end of the walk. */
 static uint32_t kind_at(pid_t tgid, const void *address, struct unwind_walk *ret_walk)
 {
 	struct unwind_walk walk = { .tgid = (uint32_t)tgid };
@@ -149,7 +149,7 @@ static void assert_rule_at(pid_t tgid, const void *address)
 	assert_int_not_equal(rule->cfa, WIRE_CFA_NONE);
 }
 
-/* So that a test that fails leaves no children behind. */
+/* A failed test leaves no children behind. */
 static void end_with_us(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -249,7 +249,7 @@ static void test_life(void **state)
 	assert_rule_at(NOBODY, (const char *)qsort + 4);
 	assert_rule_at(NOBODY + 1, (const char *)qsort + 4);
 
-	/* What one of them maps, the others do not have. */
+	/* A mapping of one process is not in the layouts of the others. */
 	map_record(NOBODY, UINT64_MAX - 98, 0x10000, 4096, "//anon");
 	update();
 	assert_int_equal(kind_at(NOBODY, (void *)0x10000, NULL), WIRE_MAPPING_JIT);
@@ -271,7 +271,7 @@ static void test_life(void **state)
 	assert_int_equal(stats().processes, 1);
 	assert_rule_at(child, (const char *)qsort + 4);
 
-	/* A process that comes and goes between two updates is not written. */
+	/* A process that starts and ends between two updates is not written. */
 	n_set = n_removed = 0;
 	assert_int_equal(images_fork(images, NOBODY + 2, child, UINT64_MAX - 93), 0);
 	assert_int_equal(images_exec(images, NOBODY + 2, UINT64_MAX - 92), 0);
@@ -281,7 +281,7 @@ static void test_life(void **state)
 	end_child(child);
 }
 
-/* Generated code that grows piece by piece, as a JIT's does: few updates, no more memory. */
+/* Generated code that grows piece by piece, as a JIT's: few updates, and no more memory. */
 static void test_jit(void **state)
 {
 	uint64_t start = 0x7f0000000000;
@@ -402,7 +402,7 @@ static void want(const struct loaded *loaded)
 	}
 }
 
-/* Three large libraries, and room for two: those that are hit have tables. */
+/* Three large libraries, and room for the tables of two: those that are hit. */
 static void test_eviction(void **state)
 {
 	char directory[] = "/tmp/test_unwind.XXXXXX", command[512];
@@ -413,7 +413,7 @@ static void test_eviction(void **state)
 
 	(void)state;
 #ifdef __SANITIZE_ADDRESS__
-	printf("skip test_eviction: a sanitizer's own libraries take the room it is about\n");
+	printf("skip test_eviction: a sanitizer's own libraries take the room for tables\n");
 	skip();
 #endif
 	assert_non_null(mkdtemp(directory));
@@ -452,7 +452,7 @@ static void test_eviction(void **state)
 	assert_rule_at(loaded[2].pid, loaded[2].code);
 	assert_int_equal(stats().evictions, evictions + 1);
 	assert_int_equal(n_files_left, stats().evictions);
-	/* A walk that found the evicted table before ends. */
+	/* A walk that still refers to the evicted table ends. */
 	assert_int_equal(unwind_find_row(WIRE_MAPPING_ROOT(before.root), before.owner, 0, &row),
 			 WIRE_END_STALE);
 
@@ -466,7 +466,7 @@ static void test_eviction(void **state)
 	assert_int_equal(kind_of(&loaded[0]), WIRE_MAPPING_EVICTED);
 	assert_int_equal(stats().evictions, evictions + 1);
 
-	/* A table that nobody has mapped any more is evicted first. */
+	/* The table of a file that no process maps any more is evicted first. */
 	end_child(loaded[1].pid);
 	images_exit(images, loaded[1].pid, UINT64_MAX - 1);
 	for (time_t begin = time(NULL); kind_of(&loaded[0]) != WIRE_MAPPING_TABLE;) {

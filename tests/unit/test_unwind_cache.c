@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cached rules: used again for the same layout and the same addresses, and for no others. */
+/* Cached rules: used for the same layout and addresses only. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static const struct wire_process *process_of(uint32_t tgid)
 	((void)(root), (void)(owner), find_row(address, ret_row))
 #include "bpf/unwind_step.h"
 
-/* A file's code at CODE, whose one rule is for frames of 16 bytes, and a stack with one caller. */
+/* One file, mapped at CODE, with one rule (frames of 16 bytes), and a stack with one caller. */
 static int setup(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The process has other mappings from now on. */
+/* The process changes its mappings. */
 static void change_layout(void)
 {
 	image.process.owner = 6;
@@ -151,7 +151,7 @@ static void step_at(uint64_t pc, uint32_t searches)
 	assert_int_equal(image.searches, searches);
 }
 
-/* Used for the addresses that the row holds for, and no others. */
+/* Used for the addresses of its row only. */
 static void test_for_a_row(void **state)
 {
 	(void)state;
@@ -165,7 +165,7 @@ static void test_for_a_row(void **state)
 	step_at(CODE + 0x110 - 4, 4);
 }
 
-/* Used within one block of code, ... */
+/* Used within one block of code only. */
 static void test_for_a_block(void **state)
 {
 	(void)state;
@@ -178,7 +178,7 @@ static void test_for_a_block(void **state)
 	step_at(CODE + 0x1ff, 4);
 }
 
-/* ... and not beyond the mapping. */
+/* Used within the mapping only. */
 static void test_for_a_mapping(void **state)
 {
 	struct unwind_walk walk = walk_from(CODE + 0x90, 5);

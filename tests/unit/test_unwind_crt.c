@@ -68,7 +68,7 @@ static void assert_depth(uint64_t address, int32_t depth)
 	assert_int_equal(rule_at(address)->fp, depth == 16 ? WIRE_FP_CFA : WIRE_FP_SAME);
 }
 
-/* The code at an address; these programs have it at the same distance from all of the segment. */
+/* The code at an address, from its distance to .text. */
 static const uint8_t *code_at(uint64_t address)
 {
 	uint64_t entry, offset;
@@ -184,7 +184,7 @@ static void test_others(void **state)
 	(void)state;
 	built_write("other.S",
 		    ".text\n.p2align 4\n.globl jumps\njumps: jmp jumps + 0x4000\n.p2align 4\n"
-		    "other: .byte 0x80, 0x3d, 0, 0, 0, 0, 0, 0x75, 2, 0x55\n" /* and never popped */
+		    "other: .byte 0x80, 0x3d, 0, 0, 0, 0, 0, 0x75, 2, 0x55\n" /* no pop follows */
 		    ".fill 256, 1, 0x90\nret\n"
 		    ".p2align 4\n.section .note.GNU-stack,\"\",@progbits\n");
 	use("others", "other.S");

@@ -45,7 +45,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* ---- rows: in a leaf every 3 bytes from its base on, their rules counted from 10 */
+/* ---- rows: a leaf has one every 3 bytes from its base on; their rules are 10, 11 ... */
 static void fill_leaf(uint32_t number, uint32_t base, uint32_t n, uint32_t step)
 {
 	struct wire_leaf *leaf = &blocks[number].leaf;
@@ -123,7 +123,7 @@ static void before_the_first_row_there_is_none(void **state)
 	fill_leaf(1, 0x1000, 0, 3);
 	assert_int_equal(find(1, 0x1000, &row), WIRE_END_NONE);
 	assert_int_equal(row.rule, 0);
-	/* Nor where a leaf's first row is above its base. */
+	/* A leaf's first row may be above its base. */
 	fill_leaf(1, 0x1000, 1, 3);
 	wire_leaf_put(&blocks[1].leaf, 0, 16, 10);
 	assert_int_equal(find(1, 0x100f, &row), WIRE_END_NONE);
@@ -170,7 +170,7 @@ static void inner_blocks_of_all_sizes(void **state)
 			assert_int_equal(row.rule, 0);
 		}
 	}
-	/* A child that is not there. */
+	/* A missing child. */
 	fill_inner(1, 2, 3, 0x1000, 8);
 	blocks[1].inner.children[1] = WIRE_NO_BLOCK;
 	for (uint32_t at = 0; at < 24; at++) {
@@ -199,7 +199,7 @@ static void tables_have_three_levels(void **state)
 		assert_int_equal(row.rule, 10 + (at % 8 >= 4));
 		assert_int_equal(row.before, at % 4);
 	}
-	/* A fourth is damage. */
+	/* A fourth level means damage. */
 	blocks[5].inner.header = (struct wire_block_header){ .owner = OWNER, .n = 1, .level = 3 };
 	blocks[5].inner.children[0] = 1;
 	assert_int_equal(find(5, 0x1000, &row), WIRE_END_STALE);
@@ -328,7 +328,7 @@ static void mappings_of_the_upper_half(void **state)
 	fails(0xffffffffff601000ull, WIRE_END_NO_MAPPING);
 }
 
-static void what_changed_meanwhile_is_stale(void **state)
+static void changed_mappings_are_stale(void **state)
 {
 	struct unwind_walk walk = { .tgid = TGID + 1 };
 
@@ -366,7 +366,7 @@ int main(void)
 		cmocka_unit_test_setup(each_mapping_of_chunks_of_all_sizes, setup),
 		cmocka_unit_test_setup(chunks_follow_one_another, setup),
 		cmocka_unit_test_setup(mappings_of_the_upper_half, setup),
-		cmocka_unit_test_setup(what_changed_meanwhile_is_stale, setup),
+		cmocka_unit_test_setup(changed_mappings_are_stale, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

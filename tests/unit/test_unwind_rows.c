@@ -122,7 +122,7 @@ static void test_gaps_and_neighbours(void **state)
 	uint32_t of = cie();
 
 	(void)state;
-	/* Out of order; two adjacent ones of one rule; a gap; an empty one; one for no code. */
+	/* FDEs out of order; two adjacent ones with one rule; a gap; an empty one; one beyond. */
 	simple_fde(of, 0x1200, 0x10);
 	simple_fde(of, 0x1110, 0x10);
 	simple_fde(of, 0x1100, 0x10);
@@ -147,10 +147,10 @@ static void test_overlaps(void **state)
 	fde(of, 0x1100, 0x100);
 	put(&elf, 0x0e, 32);
 	end_entry(&elf);
-	fde(of, 0x1100, 0x80); /* the later one counts */
+	fde(of, 0x1100, 0x80); /* replaces the start of the first */
 	put(&elf, 0x0e, 48);
 	end_entry(&elf);
-	fde(of, 0x1140, 0x10); /* cuts it */
+	fde(of, 0x1140, 0x10); /* cuts the second */
 	put(&elf, 0x0e, 64);
 	end_entry(&elf);
 	compile();
@@ -184,9 +184,9 @@ static void test_augmentations(void **state)
 	put_u32(&elf, (uint32_t)elf.n - of);
 	put_u32(&elf, (uint32_t)(0x1100 - (int)(FRAME_ADDRESS + elf.n))); /* pcrel */
 	put_u32(&elf, 0x10);
-	put(&elf, 4, 9, 9, 9, 9, 0x0e, 24); /* four bytes of data: where exceptions go */
+	put(&elf, 4, 9, 9, 9, 9, 0x0e, 24); /* four bytes of augmentation data: the LSDA pointer */
 	end_entry(&elf);
-	/* zRBG: AArch64's letters mean nothing to read. */
+	/* zRBG: AArch64's letters B and G have no data. */
 	of = begin_entry(&elf);
 	put_u32(&elf, 0);
 	put(&elf, 3, 'z', 'R', 'B', 'G', 0, 1, 0x78, 16, 1, 0x03, USUAL);
@@ -252,7 +252,7 @@ static void test_locations(void **state)
 {
 	(void)state;
 	fde(cie(), 0x1100, 0x900);
-	put(&elf, 0x40, 0x0e, 16); /* by 0: the first row is its */
+	put(&elf, 0x40, 0x0e, 16); /* an advance by 0 replaces the first row */
 	put(&elf, 0x02, 0x80, 0x0e, 24);
 	put(&elf, 0x03, 0x80, 0x01, 0x0e, 32);
 	put(&elf, 0x04, 0x00, 0x01, 0x00, 0x00, 0x0e, 40);
@@ -277,7 +277,7 @@ static void test_remembered_states(void **state)
 {
 	(void)state;
 	fde(cie(), 0x1100, 0x40);
-	/* The CFA is remembered, too; states nest, and can be remembered again once restored. */
+	/* States contain the CFA, nest, and can be remembered again after they were restored. */
 	put(&elf, 0x41, 0x0e, 16, 0x0a, 0x41, 0x0e, 32, 0x86, 4, 0x0a);
 	put(&elf, 0x41, 0x0d, 6, 0xc6, 0x41, 0x0b, 0x41, 0x0b, 0x0a, 0x41, 0x0e, 8, 0x41, 0x0b);
 	end_entry(&elf);
@@ -332,7 +332,7 @@ static void test_expressions(void **state)
 
 	(void)state;
 	fde(cie(), 0x1100, 0x100);
-	/* The PLT's, of GNU ld. */
+	/* The expression of GNU ld's PLT. */
 	put(&elf, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
 	/* GCC's realigned stacks: CFA = *(rbp - 8), rbp saved at rbp. */
 	put(&elf, 0x41, 0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0);
@@ -343,7 +343,7 @@ static void test_expressions(void **state)
 	put(&elf, 0x41, 0x0f, 9, 0x77, 40, 0x79, 0, 0x38, 0x1e, 0x22, 0x06, 0x96);
 	/* A form that no rule has: *rsp * 2. */
 	put(&elf, 0x41, 0x0f, 5, 0x77, 0, 0x06, 0x32, 0x1e);
-	/* rbp's value by expression. */
+	/* The value of rbp by an expression. */
 	put(&elf, 0x41, 0x0c, 7, 8, 0x16, 6, 2, 0x77, 0);
 	end_entry(&elf);
 	compile();
@@ -389,7 +389,7 @@ static void test_long_forms(void **state)
 	put(&elf, 0x0e, 24);
 	length = elf.n - at - 8;
 	memcpy(elf.frame + at, &length, sizeof(length));
-	/* Of discarded code. */
+	/* The FDE of discarded code. */
 	begin_entry(&elf);
 	put_u32(&elf, of);
 	put_u64(&elf, 0);
@@ -434,7 +434,7 @@ static void test_broken_references(void **state)
 	assert_int_equal(rows.counts.malformed, 4);
 }
 
-/* So many CIEs that their array is full, and references to what is behind the last. */
+/* As many CIEs as their array holds, and references to other offsets. */
 static void test_references_behind_many(void **state)
 {
 	uint32_t of = 0;
@@ -452,7 +452,7 @@ static void test_references_behind_many(void **state)
 	assert_int_equal(rows.counts.malformed, 2);
 }
 
-/* What the section header leads beyond the file's end is as if it were not there, and told. */
+/* A section that reaches beyond the end of the file is left out and counted. */
 static void test_section_beyond_the_file(void **state)
 {
 	struct error err = { 0 };
@@ -483,7 +483,7 @@ static void test_broken_lengths(void **state)
 	assert_int_equal(rows.counts.malformed, 1);
 }
 
-/* Instructions that are malformed behind their first advance. */
+/* Instructions that are malformed after the first advance. */
 static void test_broken_programs(void **state)
 {
 	static const uint8_t programs[][12] = {
@@ -544,7 +544,7 @@ static void test_no_cfi(void **state)
 	assert_gap(0x1100);
 }
 
-static void test_full_book(void **state)
+static void test_full_rule_table(void **state)
 {
 	struct rule_cache *cache = calloc(1, sizeof(*cache));
 	struct wire_rule rule = { .cfa = WIRE_CFA_SP };
@@ -590,7 +590,7 @@ int main(void)
 		TEST(test_broken_programs),
 		TEST(test_not_elf),
 		TEST(test_no_cfi),
-		TEST(test_full_book),
+		TEST(test_full_rule_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One step of a walk by each kind of rule: where it leads, what is known there, and how it ends. */
+/* One step of a walk by each kind of rule: the caller's registers, and how a walk ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,10 +17,10 @@
 #define WORDS 32
 #define OWNER 3u
 
-/* The words of the stack: each is an address of code, unless a test says otherwise. */
+/* The words of the stack: addresses of code, unless a test changes them. */
 static uint64_t stack[WORDS];
 static struct unwind_cached_rule the_rule;
-static bool none_kept;
+static bool none_cached;
 
 static int read_stack(void *to, uint32_t size, uint64_t address)
 {
@@ -40,7 +40,7 @@ static int read_stack(void *to, uint32_t size, uint64_t address)
 #define UNWIND_RULE(number)	       ((void)(number), (const struct wire_rule *)NULL)
 #define UNWIND_PROCESS(tgid)	       ((void)(tgid), (const struct wire_process *)NULL)
 #define UNWIND_CACHED_RULE(walk, address)                                                          \
-	((void)(walk), (void)(address), none_kept ? NULL : &the_rule)
+	((void)(walk), (void)(address), none_cached ? NULL : &the_rule)
 #include "bpf/unwind_step.h"
 
 /* A walk in code that has this rule. */
@@ -62,7 +62,7 @@ static struct unwind_walk walk_by(struct wire_rule rule)
 	the_rule = (struct unwind_cached_rule){
 		.span = CODE | 255ull << UNWIND_SPAN_BITS, .layout = 5, .owner = OWNER, .rule = rule
 	};
-	none_kept = false;
+	none_cached = false;
 	return walk;
 }
 
@@ -73,7 +73,7 @@ static void ends(struct unwind_walk walk, uint32_t end)
 	assert_int_equal(unwind_step(&walk), end);
 }
 
-/* The step leads to the return address in that word of the stack, which the CFA is just above. */
+/* The step leads to the return address in that word of the stack; the CFA is just above it. */
 static void leads_to(struct unwind_walk *walk, uint64_t word)
 {
 	assert_int_equal(unwind_step(walk), WIRE_END_NONE);
@@ -134,13 +134,13 @@ static void registers_of_callers(void **state)
 {
 	struct unwind_walk walk = BY(.cfa = WIRE_CFA_REG, .reg = 10, .cfa_offset = 8);
 
-	/* Those of a callee in the same file are taken to be as they were. */
+	/* Callees in the same file are assumed to keep the registers. */
 	(void)state;
 	walk.registers[10] = STACK + 0x18;
 	walk.callee_owner = OWNER;
 	leads_to(&walk, 3);
 	assert_int_equal(walk.assumed, 1);
-	/* Of another file's only three are. */
+	/* Callees in another file keep three registers only. */
 	walk = BY(.cfa = WIRE_CFA_REG, .reg = 10, .cfa_offset = 8);
 	walk.registers[10] = STACK + 0x18;
 	walk.callee_owner = OWNER + 1;
@@ -156,7 +156,7 @@ static void registers_of_callers(void **state)
 		assert_int_equal(unwind_step(&walk), stays ? WIRE_END_NONE : WIRE_END_REGISTER);
 		assert_int_equal(walk.assumed, 0);
 	}
-	/* The one that is followed may be on the stack. */
+	/* rbx, which is followed, may be on the stack. */
 	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_RBX, .cfa_offset = 8);
 	walk.rbx_at = STACK + 0x20;
 	walk.callee_owner = OWNER;
@@ -260,7 +260,7 @@ static void where_stacks_end(void **state)
 
 static void signal_frames(void **state)
 {
-	/* Of struct sigcontext, in its order. */
+	/* The order in struct sigcontext. */
 	static const uint32_t order[16] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7 };
 	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL);
 
@@ -291,7 +291,7 @@ static void walks_go_towards_the_root(void **state)
 	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = -8), WIRE_END_SP);
 	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 12), WIRE_END_SP);
 	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 17), WIRE_END_SP);
-	/* But for what has its return address in a register, and for another stack. */
+	/* Exceptions: a return address in a register, and another stack. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0, .reg = 2, .ra = WIRE_RA_REG);
 	walk.registers[2] = CODE + 0x77;
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
@@ -330,7 +330,7 @@ static void the_callers_frame_pointer(void **state)
 	struct unwind_walk walk;
 
 	(void)state;
-	/* Beside the return address, and elsewhere. */
+	/* Saved next to the return address, and elsewhere. */
 	for (int32_t offset = -40; offset <= 16; offset += 8) {
 		walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 48, .fp = WIRE_FP_CFA,
 			  .fp_offset = offset);
@@ -343,7 +343,7 @@ static void the_callers_frame_pointer(void **state)
 	     WIRE_END_READ);
 	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_CFA, .fp_offset = -24),
 	     WIRE_END_READ);
-	/* Where the frame pointer leads, if that is in the frame. */
+	/* Saved where the frame pointer leads, if that is in the frame. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x60, .fp = WIRE_FP_FP, .fp_offset = 8);
 	leads_to(&walk, 11);
 	assert_int_equal(walk.registers[UNWIND_FP], stack[9]);
@@ -366,7 +366,7 @@ static void the_callers_frame_pointer(void **state)
 	assert_false(walk.known & UNWIND_BIT(UNWIND_FP));
 	ends(BY(.cfa = WIRE_CFA_SP, .cfa_offset = 0x60, .fp = WIRE_FP_FP, .fp_offset = 0x1000),
 	     WIRE_END_READ);
-	/* In a register, lost, or not said to have changed. */
+	/* In a register, lost, or unchanged. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .fp = WIRE_FP_REG, .fp_offset = 12);
 	leads_to(&walk, 0);
 	assert_int_equal(walk.registers[UNWIND_FP], 0x100 + 12);
@@ -383,7 +383,7 @@ static void the_callers_frame_pointer(void **state)
 	assert_false(walk.known & UNWIND_BIT(UNWIND_FP));
 }
 
-static void the_register_that_is_kept(void **state)
+static void rbx_is_followed(void **state)
 {
 	struct unwind_walk walk =
 		BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_RBX_SAVED);
@@ -397,7 +397,7 @@ static void the_register_that_is_kept(void **state)
 	leads_to(&walk, 3);
 	assert_int_equal(walk.rbx_at, 7);
 	assert_false(walk.known & UNWIND_BIT(UNWIND_RBX));
-	/* Code without CFI that keeps frame pointers: only where that is asked for. */
+	/* Code without CFI that keeps frame pointers is followed if may_chain allows it. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .ra = WIRE_RULE_FRAME_POINTER);
 	ends(walk, WIRE_END_NO_CFI);
 	walk.may_chain = 1;
@@ -431,7 +431,7 @@ static void generated_code(void **state)
 	assert_int_equal(walk.by_chain, 1);
 	assert_true(walk.callee_owner != 0 && walk.callee_owner != OWNER);
 	walk = chained();
-	walk.registers[UNWIND_FP] = STACK; /* at the stack pointer is the least */
+	walk.registers[UNWIND_FP] = STACK; /* the lowest valid value */
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	assert_int_equal(walk.pc, stack[1]);
 	walk = chained();
@@ -469,7 +469,7 @@ static void mappings_of_each_kind(void **state)
 		if (kinds[kind])
 			ends(walk, kinds[kind]);
 	}
-	/* Beyond the mapping that was looked up last, the process is asked, which is not known. */
+	/* Outside of the last mapping the process is looked up, which is unknown here. */
 	for (int beyond = 0; beyond < 2; beyond++) {
 		struct unwind_walk walk = chained();
 
@@ -481,12 +481,12 @@ static void mappings_of_each_kind(void **state)
 	}
 }
 
-static void rules_that_are_kept_hold_for_their_span(void **state)
+static void cached_rules_hold_for_their_span(void **state)
 {
 	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8);
 
 	(void)state;
-	/* What was called is asked for by the byte before. */
+	/* Return addresses are looked up by the byte before. */
 	the_rule.span = (CODE + 0x10) | 1ull << UNWIND_SPAN_BITS;
 	walk.root = WIRE_MAPPING(0, WIRE_MAPPING_PENDING);
 	for (uint64_t at = 0xf; at <= 0x13; at++) {
@@ -506,12 +506,12 @@ static void rules_that_are_kept_hold_for_their_span(void **state)
 	the_rule.layout = 0;
 	walk.layout = 0;
 	ends(walk, WIRE_END_PENDING);
-	none_kept = true;
+	none_cached = true;
 	ends(walk, WIRE_END_STALE);
 }
 
 /* A row holds within its block of code, its mapping, and its own bytes, whichever ends first. */
-static void spans_are_cut_by_what_ends_first(void **state)
+static void spans_end_with_the_row_the_block_or_the_mapping(void **state)
 {
 	struct unwind_walk walk = { .start = CODE + 0x80, .end = CODE + 0x480 };
 	static const struct {
@@ -558,11 +558,11 @@ int main(void)
 		cmocka_unit_test(walks_go_towards_the_root),
 		cmocka_unit_test(return_addresses_are_of_user_code),
 		cmocka_unit_test(the_callers_frame_pointer),
-		cmocka_unit_test(the_register_that_is_kept),
+		cmocka_unit_test(rbx_is_followed),
 		cmocka_unit_test(generated_code),
 		cmocka_unit_test(mappings_of_each_kind),
-		cmocka_unit_test(rules_that_are_kept_hold_for_their_span),
-		cmocka_unit_test(spans_are_cut_by_what_ends_first),
+		cmocka_unit_test(cached_rules_hold_for_their_span),
+		cmocka_unit_test(spans_end_with_the_row_the_block_or_the_mapping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static struct unwind_found_row assert_found(const struct table_tree *tree, uint3
 	return row;
 }
 
-/* As above; the row must not claim to hold for addresses outside of `first` to `last`. */
+/* As above; the row must hold for addresses from `first` to `last` only. */
 static uint32_t assert_row(const struct table_tree *tree, uint32_t address, uint32_t wanted,
 			   uint32_t first, uint32_t last)
 {
@@ -98,8 +98,8 @@ static uint32_t assert_row(const struct table_tree *tree, uint32_t address, uint
 }
 
 /*
- * Compares at the first, a middle and the last address of each row. Returns for how many rows the
- * search at the first address tells how far they hold.
+ * Compares at the first, a middle and the last address of each row. Returns the number of rows
+ * whose extent the search at the first address gives.
  */
 static uint32_t assert_same(const struct table_tree *tree, const struct unwind_row *rows,
 			    uint32_t n)
@@ -188,7 +188,7 @@ static void test_stale(void **state)
 
 	(void)state;
 	table_release(blocks, &tree);
-	/* It is there until the grace period is over. */
+	/* The table remains until the end of the grace period. */
 	assert_int_equal(unwind_find_row(root, 1, 0x1000, &row), WIRE_END_NONE);
 	assert_int_equal(row.rule, number_of(5));
 	assert_int_equal(blocks_wait_grace(blocks), 0);
@@ -227,7 +227,7 @@ static void test_too_big(void **state)
 
 static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 {
-	struct rule_table *book;
+	struct rule_table *rule_table;
 	struct unwind_rows rows;
 	struct table_tree tree;
 	struct error err = { 0 };
@@ -235,8 +235,8 @@ static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 	uint64_t n;
 
 	assert_true(fd >= 0);
-	assert_int_equal(rule_table_new(&book), 0);
-	assert_int_equal(unwind_rows_compile(fd, book, &rows, &err), 0);
+	assert_int_equal(rule_table_new(&rule_table), 0);
+	assert_int_equal(unwind_rows_compile(fd, rule_table, &rows, &err), 0);
 	close(fd);
 	tree = pack(rows.rows, rows.n, 77);
 	/* For all rows but the last of each leaf. */
@@ -248,7 +248,7 @@ static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 	table_release(blocks, &tree);
 	blocks_wait_grace(blocks);
 	unwind_rows_free(&rows);
-	rule_table_free(book);
+	rule_table_free(rule_table);
 	return n;
 }
 

@@ -45,7 +45,7 @@ int main(void)
 
 		memset(bytes, 0x90, sizeof(bytes));
 		n = read_bytes(line, bytes, &text);
-		/* fwait is an instruction of its own, that objdump shows with what follows it. */
+		/* objdump shows fwait and the next instruction as one. */
 		if (!n || strstr(text, "(bad)") || strncmp(text, "rex", 3) == 0 ||
 		    strncmp(text, ".byte", 5) == 0 || (bytes[0] == 0x9b && n > 1))
 			continue;

@@ -3,8 +3,8 @@
  * Compares the rows of ELF files with those of elfutils' libdw by their results: both are evaluated
  * on made-up registers and memory, over each range for which libdw has one rule.
  *	compare_libdw FILE-OR-DIRECTORY ...
- * Go's own .debug_frame says nothing of frame pointers, of return addresses in registers, nor of
- * how the runtime's stacks hang together: in files with Go's table, none of these is compared.
+ * Go's .debug_frame does not describe frame pointers, return addresses in registers, or switches
+ * between the runtime's stacks: in files with Go's table, these are not compared.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -241,7 +241,7 @@ static bool has_pc(const Dwarf_Op *ops, size_t n)
 	return false;
 }
 
-/* One address of one rule. True: the same. */
+/* Compares the rule at one address. True: equal. */
 static bool compare_at(Dwarf_Frame *frame, const struct wire_rule *rule, const Dwarf_Op *ops,
 		       size_t n, uint64_t pc)
 {
@@ -269,7 +269,7 @@ static bool compare_at(Dwarf_Frame *frame, const struct wire_rule *rule, const D
 	return true;
 }
 
-/* The part of their range [begin, end) that one row of ours holds for. */
+/* One row of ours holds in [begin, end), which is a part of their range. */
 static void compare_row(Dwarf_Frame *frame, uint64_t begin, uint64_t end, bool is_signal)
 {
 	const struct wire_rule *rule = rule_at(begin);

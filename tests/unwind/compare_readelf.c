@@ -11,7 +11,7 @@
 #define MAX_COLUMNS 40
 #define MAX_CIES    4096
 
-/* A line's CFA, frame pointer and return address, as readelf writes them. */
+/* A line of readelf's, with its own notation. */
 struct line {
 	uint64_t address;
 	char cfa[24], fp[16], ra[16];
@@ -32,7 +32,7 @@ static struct {
 	int cfa, fp, ra; /* columns, -1: none */
 	struct cie *cies;
 	uint32_t n_cies, room;
-	uint8_t *seen;	  /* rows of ours at which a line began */
+	uint8_t *seen;	  /* by row: a line began there */
 	uint64_t covered; /* the end of the .eh_frame ranges so far, by row */
 } state;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by the programs that compare unwinding rows with those of other readers: they go through
- * files, compile the rows of one at a time, and count differences.
+ * Shared by the programs that compare unwinding rows with those of other readers: goes through
+ * files, compiles the rows of each, and counts differences.
  */
 #ifndef STACKTALLY_TESTS_UNWIND_COMPARISON_H
 #define STACKTALLY_TESTS_UNWIND_COMPARISON_H
@@ -26,9 +26,9 @@ struct comparison {
 	const struct wire_rule *rules;
 	uint64_t files, compared, differences, unsupported;
 	uint64_t file_differences;
-	uint64_t own_rows; /* of the file: for code that the other reader does not cover */
+	uint64_t own_rows; /* rows of the file that the other reader does not have */
 	uint64_t file_overruled, overruled;
-	bool spoil; /* make one row of every file wrong, to show that it is found */
+	bool spoil; /* make one row of every file wrong, to show that the comparison fails then */
 };
 
 static struct comparison all;
@@ -60,8 +60,8 @@ static inline bool is_unsupported(const struct wire_rule *rule)
 }
 
 /*
- * A row for code that the other reader does not cover. Code known by its bytes is such code, and
- * has three rows at most for each range: more rows than that are differences.
+ * A row for code that the other reader does not cover. Code that is recognized by its bytes has up
+ * to three such rows for each range; more rows are differences.
  */
 static void only_ours(uint64_t address)
 {
@@ -70,8 +70,8 @@ static void only_ours(uint64_t address)
 }
 
 /*
- * glibc's __start_context has CFI as if it had been called; the row compiler knows it for an entry
- * by its bytes. A file has one at most, which is compared at both ends: more are differences.
+ * glibc's __start_context has CFI as if it had been called; the row compiler recognizes it by its
+ * bytes as an entry. A file has one at most, compared at both ends; more are differences.
  */
 static inline bool is_overruled(const struct wire_rule *rule)
 {
@@ -85,7 +85,7 @@ static inline bool is_overruled(const struct wire_rule *rule)
 /* Compares the rows of the file that is open. */
 static void compare_file(int fd);
 
-/* Spoils a row that is not of code known by its bytes: deep, and of two bytes at least. */
+/* Spoils a row of ordinary code: with a deep frame, and of two bytes at least. */
 static void make_mistake(void)
 {
 	uint32_t n = all.rows.n;

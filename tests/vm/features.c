@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks the running kernel what it can do, of all that the commands make use of, by doing it.
+ * Tries each kernel feature that the commands use, and prints whether the running kernel has it.
  * Prints `feature NAME: yes` or `feature NAME: no (why)`; docs/kernels.md is made of these lines.
  */
 #include <bpf/bpf.h>
@@ -122,7 +122,7 @@ static int uprobe(void)
 {
 	int type = read_number("/sys/bus/event_source/devices/uprobe/type");
 
-	/* Offset 0 is no code, but the kernel decodes nothing there before a process maps it. */
+	/* Offset 0 is not code, but the kernel only checks it when a process maps the file. */
 	return type < 0 ? type
 			: open_event(&(struct perf_event_attr){
 				  .type = type, .config1 = (uintptr_t) "/proc/self/exe" });
@@ -152,7 +152,7 @@ static int kprobe_multi(void)
 
 static int uprobe_multi(void)
 {
-	/* Newer than the oldest headers this is built with. */
+	/* BPF_TRACE_UPROBE_MULTI, which older headers lack. */
 	const uint32_t trace_uprobe_multi = 48;
 	uint64_t offsets[] = { 0 };
 	struct {
@@ -239,7 +239,7 @@ static int mmap_build_id(void)
 
 static int procmap_query(void)
 {
-	/* struct procmap_query, newer than the oldest headers this is built with. */
+	/* struct procmap_query, which older headers lack. */
 	struct {
 		uint64_t size, query_flags, query_addr, answer[6];
 		uint32_t dev_major, dev_minor, name_size, build_id_size;

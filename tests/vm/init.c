@@ -45,7 +45,7 @@ static void __attribute__((noreturn)) power_off(void)
 		pause();
 }
 
-/* The console is what is left to read when the ports never came up. */
+/* Writes to the console, because the ports may not work. */
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
 {
 	int error = errno;
@@ -60,7 +60,7 @@ static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *form
 	power_off();
 }
 
-/* A file of the job, whole, with a NUL behind; never freed. */
+/* A whole file, with a NUL behind it; never freed. */
 static char *slurp(const char *path, size_t *ret_size)
 {
 	struct stat st;
@@ -130,7 +130,7 @@ static void must_mount(const char *source, const char *target, const char *type,
 		die("mount %s on %s", source, target);
 }
 
-/* A view of a directory of the host that can be written to; what is written is in /run. */
+/* Makes a directory of the host writable; changes go to /run. */
 static void overlay(const char *path)
 {
 	char lower[256], upper[256], work[256], options[1024];
@@ -173,7 +173,7 @@ static void mount_host(void)
 	}
 }
 
-/* What a running Debian has mounted; a kernel may lack one or the other. */
+/* The file systems that Debian mounts; a kernel may lack some. */
 static void mount_kernel(void)
 {
 	static const struct {
@@ -210,7 +210,7 @@ static void loopback_up(void)
 	close(fd);
 }
 
-/* The device of the port with that name, or -1 as long as the driver has not made it. */
+/* Opens the port with that name; -1 until the driver has made it. */
 static int try_port(const char *name)
 {
 	DIR *ports = opendir("/sys/class/virtio-ports");
@@ -275,7 +275,7 @@ static pid_t start(int output)
 	sigset_t none;
 	pid_t pid;
 
-	/* The job was read before the root changed hands, the command runs in the new one. */
+	/* The job was read from the old root; the command runs in the new one. */
 	if (chdir(ROOT) || mount(".", "/", NULL, MS_MOVE, NULL) || chroot("."))
 		die("change of root");
 	pid = fork();
@@ -320,7 +320,7 @@ static int run(int port)
 		die("pipe");
 	fds[0].fd = out[0];
 	fds[1].fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	/* Our writing end stays open: the end of the job is what ends the loop. */
+	/* Our writing end stays open: the loop ends with the job, not with the pipe. */
 	job = start(out[1]);
 	while (!ended) {
 		struct signalfd_siginfo info;
@@ -362,7 +362,7 @@ int main(void)
 	dprintf(status_port, "started\n");
 	status = run(output);
 	dprintf(status_port, "%d\n", status);
-	/* The ports are drained by the host before the machine is gone. */
+	/* The host must read the ports before the machine is off. */
 	fsync(output);
 	power_off();
 }

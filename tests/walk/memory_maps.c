@@ -22,14 +22,14 @@ static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, vo
 			maps->segments[first + i] =
 				aligned_alloc(WIRE_BLOCK_SIZE, UNWIND_SEGMENT_SIZE);
 		if (!maps->segments[first + i])
-			return -ENOMEM; /* those before are taken next time */
+			return -ENOMEM; /* the next call uses those that were allocated */
 		memset(maps->segments[first + i], 0, UNWIND_SEGMENT_SIZE);
 		ret_memory[i] = maps->segments[first + i];
 	}
 	return 0;
 }
 
-/* Walks of tests run between two changes. */
+/* Tests never walk while the maps change. */
 static int wait_grace(struct unwind_maps *maps)
 {
 	(void)maps;

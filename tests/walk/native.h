@@ -18,7 +18,7 @@
 struct native_registers {
 	uint64_t pc;
 	uint64_t general[WIRE_N_REGISTERS]; /* by DWARF number */
-	bool exact; /* interrupted at pc; false: pc is a return address or behind a system call */
+	bool exact; /* interrupted at pc; false: pc is a return address, or follows a system call */
 };
 
 /* Finds the tables; each function returns NULL if there is none. */
@@ -32,7 +32,7 @@ struct native_tables {
 /* The stack to walk, borrowed during the walk. */
 struct native_walk {
 	const struct native_tables *tables;
-	uint32_t tgid;	     /* the process in them */
+	uint32_t tgid;	     /* the process to look up in `tables` */
 	bool may_chain;	     /* follow frame pointers in code that is known to keep them */
 	uint32_t max_frames; /* 1 .. NATIVE_MAX_FRAMES */
 	/* Reads memory of the process: 0, or another value on failure. */
@@ -41,10 +41,10 @@ struct native_walk {
 };
 
 struct native_stack {
-	uint32_t n; /* 1 at least: the first is where the walk began */
+	uint32_t n; /* 1 at least: the first frame is the start of the walk */
 	enum wire_end end;
 	uint16_t last_rule;		    /* the number of the rule used last */
-	bool assumed;			    /* a register was taken to be unchanged by a callee */
+	bool assumed;			    /* a callee was assumed to keep a register */
 	uint64_t frames[NATIVE_MAX_FRAMES]; /* leaf first, with marks: WIRE_FRAME_* */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the measured programs share: CPU time spent in known places. Time is the CPU time of the
- * calling thread, so that a program's number of samples does not depend on what else runs.
+ * Shared by the workloads: burns CPU time in known functions. Time is the CPU time of the calling
+ * thread, so that other load on the machine does not change a program's number of samples.
  */
 #ifndef BURN_H
 #define BURN_H
@@ -37,7 +37,7 @@ static inline __attribute__((unused)) uint64_t ns_argument(int argc, char **argv
 	return argc > i ? strtoull(argv[i], NULL, 10) * 1000000u : 0;
 }
 
-/* Tells who started us, by a line, that what comes now is worth measuring. */
+/* Prints the line that tests wait for before they measure. */
 static inline __attribute__((unused)) void say_ready(void)
 {
 	printf("ready %d\n", getpid());

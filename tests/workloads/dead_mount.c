@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dead_mount DIRECTORY FILE [READS]: mounts a file system there with one file, `program`, that has
- * the content of FILE, and serves it, with nothing kept by the kernel but pages. Stopped (SIGSTOP)
- * it is a network mount whose server is gone: whoever asks it anything waits. Killed it is none:
- * all requests fail. With READS it stops itself instead of answering the read after so many. Prints
- * `ready PID`.
+ * dead_mount DIRECTORY FILE [READS]: mounts and serves a FUSE file system with one file, `program`,
+ * that has the content of FILE. The kernel caches its pages only. When this process is stopped
+ * (SIGSTOP), the mount is like a network mount without its server: every request blocks. When it is
+ * killed, all requests fail. After READS reads it stops itself instead of answering the next one.
+ * Prints `ready PID`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static void answer(uint64_t unique, int error, const void *data, size_t n)
 					.unique = unique };
 	const struct iovec parts[] = { { &head, sizeof(head) }, { (void *)data, n } };
 
-	/* It may have been interrupted: then nobody waits for it. */
+	/* ENOENT: the request was interrupted, and no process waits for the answer. */
 	if (writev(device, parts, n ? 2 : 1) < 0 && errno != ENOENT)
 		perror("answer");
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O1 -fno-optimize-sibling-calls
 /*
- * Stacks that end where nothing says that they end: false_ends gap|zero|garbage [MS]
- *	gap      called by code without call frame information
- *	zero     0 is the return address of a function that is said to have been called
- *	garbage  the same, and it is an address of nothing
- * Ends when the time is up, without returning.
+ * Stacks that cannot be walked to their end: false_ends gap|zero|garbage [MS]
+ *	gap      called() is called by code without call frame information
+ *	zero     called() has the return address 0, but its CFI does not mark the end of the stack
+ *	garbage  the same with a return address that is not mapped
+ * Exits when the time is up, without returning.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ __attribute__((noinline)) void called(void)
 	_exit(1);
 }
 
-/* on_stack: goes on in called() with the return address given, on the stack as it is. */
+/* on_stack: pushes `address` as the return address and jumps to called(). */
 asm(".text\n"
     "on_gap:	sub $8, %rsp\n"
     "	call called\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * forks N US [PROGRAM]: N processes, four at a time, each burning about US microseconds of CPU
- * time in `child_work`; with PROGRAM they execute that in place of it, with no arguments but US.
+ * time in `child_work`; with PROGRAM they execute PROGRAM instead, with US as its only argument.
  */
 #include <string.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * jit MS: generates a function that counts down, tells its name in /tmp/perf-PID.map as a JIT
+ * jit MS: generates a function that counts down, writes its name to /tmp/perf-PID.map as a JIT
  * compiler does, and calls it for MS of CPU time.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * late_library LIBRARY MS [KIB]: burns, loads the library, burns in its plugin_entry, unloads it,
- * with so many KiB on its stack.
+ * late_library LIBRARY MS [KIB]: burns, loads the library, burns in its plugin_entry, unloads it.
+ * Main has a frame of KIB.
  */
 #include <alloca.h>
 #include <dlfcn.h>

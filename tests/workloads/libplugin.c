@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What late_library loads. */
+/* The library that late_library loads. */
 #include "burn.h"
 
 void plugin_entry(uint64_t ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * names_jit MS: generates a function that counts down and calls it for MS of CPU time, 0: for ever.
- * Tells no names: whoever measures it puts what it likes where names would be. Says where the
- * function is, then `ready PID`.
+ * Writes no perf map: tests put their own in its place. Prints the address of the function, then
+ * `ready PID`.
  */
 #include <string.h>
 #include <sys/mman.h>

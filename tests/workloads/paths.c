@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * paths MS [THREADS [LEVELS]]: recursion that takes one of two functions at each of 30 levels, by
- * random bits, and burns a little at the bottom: nearly every sample is a stack that was not there
- * before.
+ * paths MS [THREADS [LEVELS]]: recursion that calls one of two functions at each of 30 levels, by
+ * random bits, and burns a little at the bottom, so that nearly every sample has a new stack.
  */
 #include <pthread.h>
 
@@ -45,7 +44,7 @@ static __attribute__((noinline)) void *walk(void *seed)
 	uint64_t end = cpu_ns() + each_ns, random = (uint64_t)(intptr_t)seed * 0x9e3779b97f4a7c15u;
 
 	while (!each_ns || cpu_ns() < end) {
-		/* Many for one look at the clock, whose stacks are always the same. */
+		/* Many turns for each read of the clock, whose stacks are always the same. */
 		for (int i = 0; i < 200; i++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
 			step((uint32_t)(random >> 33), levels_of_all);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ratio MS: two functions that share a loop; spin_double is given exactly twice the turns that
- * spin_single is. The slices are of random length, so that no sampling is in step with them.
- * At the end: `cpu_ns N ROBBED`, the CPU time of the process, and how much of it was none.
+ * ratio MS: two functions that share a loop; spin_double always runs exactly twice as many turns as
+ * spin_single. Slices have random lengths, so that no sampling period is in step with them. Prints
+ * `cpu_ns N STOLEN` at the end: the CPU time of the process, and how much of it the host took away.
  */
 #include "burn.h"
 
@@ -24,7 +24,7 @@ static __attribute__((noinline)) void spin_single(uint32_t n)
 
 int main(int argc, char **argv)
 {
-	uint64_t now = cpu_ns(), end = now + ns_argument(argc, argv, 1), before, robbed = 0;
+	uint64_t now = cpu_ns(), end = now + ns_argument(argc, argv, 1), before, stolen = 0;
 	double best = 1e9; /* ns a turn */
 	uint32_t random = 1, n;
 
@@ -37,10 +37,10 @@ int main(int argc, char **argv)
 		now = cpu_ns();
 		if ((double)(now - before) < best * 3 * n)
 			best = (double)(now - before) / (3 * n);
-		/* A host that took the CPU away: the kernel counts it as ours, but no timer ran. */
+		/* The host took the CPU: the kernel counts that time as ours, but no timer ran. */
 		if ((double)(now - before) > 3 * best * 3 * n)
-			robbed += now - before - (uint64_t)(best * 3 * n);
+			stolen += now - before - (uint64_t)(best * 3 * n);
 	}
-	printf("cpu_ns %llu %llu\n", (unsigned long long)now, (unsigned long long)robbed);
+	printf("cpu_ns %llu %llu\n", (unsigned long long)now, (unsigned long long)stolen);
 	return 0;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sc_calls WHEN WHAT HOW_MUCH [THREADS]: does WHAT a known number of times, and says how often.
+ * sc_calls WHEN WHAT HOW_MUCH [THREADS]: makes the calls WHAT and prints how many turns it made.
  *
- * WHEN: `now`: once, and end. `wait`: say `ready PID`, then once for each SIGUSR1, until killed.
- * HOW_MUCH: so many turns for each thread, or, with `ms` at its end, as many as fit into that time.
- * THREADS: 0 (default): none but main. Thread i is called caller-i and stays on CPU i, modulo CPUs.
- * `done N` tells how many turns all of them took; a thread prints `caller-i TID` at the start.
+ * WHEN: `now`: once, then exits. `wait`: prints `ready PID`, then once for each SIGUSR1.
+ * HOW_MUCH: the turns of each thread; or a time, if it ends with `ms`.
+ * THREADS: 0 (default): main makes the calls. Thread i is named caller-i and stays on CPU i modulo
+ * the number of CPUs; it prints `caller-i TID` first. `done N`: all threads made N turns.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 static volatile unsigned long sink;
 
-/* ---- the functions to probe; what calls them has frame pointers */
+/* ---- the functions to probe; their callers have frame pointers */
 
 __attribute__((noipa)) void sc_counted(void)
 {

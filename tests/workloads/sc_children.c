@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sc_children CHILDREN N: calls sc_work N times in itself and in each of so many children. */
+/* sc_children CHILDREN N: calls sc_work N times in itself and in each of CHILDREN children. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

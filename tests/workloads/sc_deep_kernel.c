@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sc_deep_kernel N: sends a byte of a file over the loopback N times to somebody who waits in
- * epolls that wait for each other. What wakes him is some 50 calls deep in the kernel.
+ * sc_deep_kernel N: sends a byte of a file over the loopback N times to a thread that waits in
+ * nested epolls. The wakeup is some 50 calls deep in the kernel.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define EPOLLS 5 /* as deep as the kernel lets them be */
+#define EPOLLS 5 /* the deepest nesting that the kernel allows */
 
 struct ends {
 	int sender, receiver, outermost;
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	for (long i = 0; i < times; i++) {
 		off_t from = 0;
 
-		usleep(2000); /* until he waits again */
+		usleep(2000); /* until the thread waits again */
 		must((int)sendfile(ends.sender, file, &from, 1), "sendfile");
 	}
 	return 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sc_leaf N: functions called N times each, that do and do not set up a frame pointer, by callers
- * that do. Optimized, as what people measure is.
+ * sc_leaf N: calls functions with and without frame pointers N times each, from callers that have
+ * them. Optimized, as most measured programs are.
  * cflags: -O2 -fno-omit-frame-pointer
  */
 #include <stdlib.h>
 
 static volatile unsigned long sink;
 
-/* With something on its stack: without, gcc would do without a frame. */
+/* The variable is on the stack: gcc makes no frame for a function without any. */
 __attribute__((noipa)) void leaf_framed(void)
 {
 	volatile unsigned long here = sink;
@@ -21,7 +21,7 @@ __attribute__((noipa, optimize("omit-frame-pointer"))) void leaf_frameless(void)
 	sink++;
 }
 
-/* Its first instructions move the stack pointer only: what it was called by is further up then. */
+/* Moves the stack pointer and keeps no frame pointer: the return address is further up. */
 __attribute__((noipa, optimize("omit-frame-pointer"))) void leaf_frameless_big(unsigned long n)
 {
 	volatile char room[512];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sc_spin: what bcc's recorded reports show: `func_a` with twice the turns of `func_b` and, in each
- * turn, a read and an allocation. sc_spin threads: a thread worker-a in func_a for ever, worker-b
- * in func_b; says `worker-a TID`. Both say `ready PID`.
+ * sc_spin: the program of bcc's recorded reports: `func_a` with twice the turns of `func_b` and, in
+ * each turn, a read and an allocation. `sc_spin threads`: thread worker-a runs func_a for ever,
+ * worker-b func_b; prints `worker-a TID`. Both print `ready PID`.
  * cflags: -O2 -fno-omit-frame-pointer
  */
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 static volatile unsigned long sink;
 static pthread_barrier_t named;
 
-/* Its counter is in memory: without anything there gcc would do without a frame. */
+/* The counter is on the stack: gcc makes no frame for a function without any. */
 static __attribute__((noipa)) void spin(unsigned long turns)
 {
 	for (volatile unsigned long i = 0; i < turns; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sc_usdt now|wait N: fires N times each: sc_one:hit, sc_two:hit and sc_one:other. With `wait` it
- * says `ready PID` and does so for each SIGUSR1, and says `done N`.
+ * sc_usdt now|wait N: fires sc_one:hit, sc_two:hit and sc_one:other N times each. With `wait` it
+ * prints `ready PID`, fires them for each SIGUSR1, and prints `done N`.
  */
 #include <sys/sdt.h>
 

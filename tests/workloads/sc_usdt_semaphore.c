@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sc_usdt_semaphore now|wait N: as sc_usdt, but sc_guarded:hit fires only while something holds its
- * semaphore; sc_guarded:open has one too and fires in any case.
+ * sc_usdt_semaphore now|wait N: as sc_usdt, but sc_guarded:hit fires only while its semaphore is
+ * not 0; sc_guarded:open has a semaphore too, but always fires.
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* system_calls MS: reads zeros, for MS of CPU time: the kernel's stacks are below `read_zeros`. */
+/* system_calls MS: reads zeros for MS of CPU time; `read_zeros` calls into the kernel. */
 #include <fcntl.h>
 
 #include "burn.h"

@@ -23,11 +23,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = {"profile-bpfcc": "profile", "stackcount-bpfcc": "stackcount"}
 SLOW = 4 if os.environ.get("STACKTALLY_VM") else 1
 
-# The user frames of the program, root first as they may follow each other. All others in its
-# stacks are the kernel's.
+# The functions of the program in its user stacks. All other frames are the kernel's.
 USER = {"_start", "__libc_start_main", "__libc_start_call_main", "clone3", "start_thread",
         "main", "ta", "tb", "func_a", "func_b", "spin", "do_read", "do_alloc", "pread64", "malloc"}
-# glibc has several names for one address; any of them may be shown.
+# glibc has several names for one address; reports may show any of them.
 SAME = {re.compile(r"^(__libc_|__GI_|__GI___libc_|__)?malloc$"): "malloc",
         re.compile(r"^(__)?clone3$"): "clone3",
         re.compile(r"^__libc_start_main(_impl|@.*)?$"): "__libc_start_main",
@@ -38,7 +37,7 @@ FRAME = re.compile(r"^( +)([0-9a-f]{8,16} +)?(\S.*?)(\+0x[0-9a-f]+)?$")
 PROCESS = re.compile(r"^    (- +\S.* \(\d+\)|\S.* \[\d+\])$")
 
 
-# ---- decisions: each changes bcc's lines into those that we must print
+# ---- decisions: where our lines must differ from bcc's; each changes bcc's lines into ours
 
 def kernel_leaf_once(lines):
     """bcc adds the interrupted kernel address to a stack that already begins with it."""
@@ -390,7 +389,7 @@ class Unlike(Exception):
 
 
 class NotSeen(Exception):
-    """The machine did not do what the case compares."""
+    """The events that the case compares did not occur."""
 
 
 def idle_seconds():
@@ -412,8 +411,8 @@ def compare_report(name, build, program):
         raise Unlike(f"exit status {status}: {show(err[-2:])}")
     if wanted is idle and "swapper/" not in out and idle_seconds() - idle_before < 0.2:
         raise NotSeen("no CPU was idle")
-    # The two decisions below apply to all reports. They are not required to change something: the
-    # mask hides most doubled leaves.
+    # The two decisions below apply to all reports. They need not change a line: the mask hides most
+    # doubled leaves.
     for decision in decisions:
         changed = decision(bcc)
         if changed == bcc:
@@ -532,8 +531,8 @@ def cases():
     yield "stackcount-help", compare_help
 
 
-# Sampling is random: a stack in bcc's report may not be sampled at the first try, on a busy machine
-# above all. A layout that differs does so each time.
+# Sampling is random: the first try may miss a stack of bcc's report, above all on a busy machine. A
+# wrong layout fails each time.
 TRIES = 3
 
 

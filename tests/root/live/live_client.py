@@ -89,7 +89,7 @@ def alive():
     return status(raw(request())) == 200
 
 
-# ---- what is served
+# ---- replies
 
 
 def check_page():
@@ -232,8 +232,8 @@ def check_slow():
     for it in streams:
         it.sendall(request("events"))
     for it in streams:
-        it.recv(1)  # the server has decided about each
-    # Read what has come so far: it may have come before the server closed the stream.
+        it.recv(1)  # the server has accepted or refused each
+    # Read the events so far: they may have come before the server closed the stream.
     followers = []
     for it in streams:
         it.setblocking(False)

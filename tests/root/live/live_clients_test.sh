@@ -67,7 +67,7 @@ check $? "they cause no losses" "$lost of $samples"
 # All CPUs are busy, so each tick of each CPU is a sample.
 calculates "$samples > 0.95 * $alone && $samples > 0.8 * 99 * $cpus * ($seconds + 6)"
 check $? "as many samples are taken" "$samples, $alone without them"
-# Replies that they do not read take 32 MB at most, however long it lasts.
+# Unread replies take 32 MB at most, however long the measurement lasts.
 calculates "$peak < $alone_peak + 65536 && $peak < $middle + 8192"
 check $? "memory is bounded" "$before kB at first, $middle kB, then $peak kB; $alone_peak kB without them"
 exit $failed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What --live serves, to which requests, and that no request does harm: live_protocol_test.sh BUILD
+# The replies of --live, also to hostile requests: live_protocol_test.sh BUILD
 # timeout: 300
 # shellcheck source=tests/root/harness.bash
 . "$(dirname "$0")/../harness.bash" "$1"
@@ -45,7 +45,7 @@ else
 	skip "go tool pprof" "no go"
 fi
 
-# ---- the end; the stream leaves nothing out
+# ---- the end; the stream has all events
 python3 "$client" follow "$url" >"$tmp/followed" &
 follower=$!
 await 20 grep -qs '^following' "$tmp/followed"

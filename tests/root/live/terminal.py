@@ -95,7 +95,7 @@ class Terminal:
         return self.status is not None
 
     def settle(self, seconds=0.4):
-        """Waits until nothing was drawn for that long: the end of drawing is no event of its own."""
+        """Waits until nothing was drawn for that long, because the end of drawing is not visible."""
         while select.select([self.master], [], [], seconds)[0] and self.feed(0):
             pass
 
@@ -118,7 +118,7 @@ class Terminal:
         return not termios.tcgetattr(self.slave)[3] & termios.ICANON
 
     def restored(self):
-        """What is not as it was before the command; an empty list if all is."""
+        """The differences to the state before the command; an empty list if there are none."""
         wrong = []
         if termios.tcgetattr(self.slave) != self.before:
             wrong.append("attributes")

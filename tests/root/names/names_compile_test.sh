@@ -9,7 +9,7 @@ name="99.5 % of the frames that have a symbol are named while a machine compiles
 # few files take as long.
 timeout $((70 * slow)) python3 "$(dirname "$0")/../../../bench/names_share.py" "$1" $((100 / slow / slow)) >"$out" 2>&1
 status=$?
-# The share of a few frames would say nothing.
+# A share of a few frames would mean nothing.
 frames=$(sed -n 's/^named [0-9]* of \([0-9]*\) frames .*/\1/p' "$out")
 case $status in
 0) [ "${frames:-0}" -ge 1000 ] && ok "$name" || fail "$name" "only ${frames:-no} frames were compared" ;;

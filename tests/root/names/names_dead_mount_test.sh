@@ -31,7 +31,7 @@ measure -F 499 -f -U -p "$program" $slow
 named_work ';main;outer;middle;inner;burn(;|$)'
 check $? "a program on a file system in user space has its names" "$(tail -n 2 "$out")"
 
-# ---- the server does not answer: a process that opens or reads a file there waits for ever
+# ---- the server does not answer: opening or reading a file there blocks for ever
 kill -STOP "$server"
 timeout 2 cat "$tmp/mount/program" >"$fate" 2>&1
 [ $? -eq 124 ]
@@ -72,7 +72,7 @@ begin "$tmp/midway/program" || finish
 program=$pid program_child=$child
 bounded "nor does a mount that dies while the file is read" -F 499 -f -U -p "$program,$other" $slow
 grep -q '^State:.*stopped' "/proc/$server/status"
-check $? "(it did)" "it was not asked often enough"
+check $? "(it did)" "it had too few requests"
 has "that program is counted" '^program;'
 has "and another one has its names there, too" '^recursion;(.*;)?main;descend;'
 kill -CONT "$server"

@@ -18,7 +18,7 @@ build_id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
 	! cmp -s "$tmp/original" "$tmp/forgery"
 check $? "the forgery has the same build-id and other bytes" "$(build_id "$tmp/original")"
 
-# The forgery runs first: its process is met first.
+# The forgery runs first, so that its file is seen first.
 begin setpriv --reuid $uid --regid $uid --clear-groups "$tmp/forgery" 600000 || finish
 begin "$tmp/original" 600000 || finish
 sample -F 499 -U --name '[fo]*r*g*'
@@ -52,7 +52,7 @@ else
 	lacks "a user's debug file names no file of root" ';forged'
 fi
 
-# Copies that only root can write are one file, as in containers.
+# Copies that only root can write count as one file, as in containers.
 install -m 755 "$programs/nested" "$tmp/other"
 begin "$tmp/other" 600000 || finish
 sample -F 499 -U --name 'o*'

@@ -124,7 +124,7 @@ S
 		go build -ldflags '-s -w' -o spin spin.go) 2>"$err"
 	measure_command -F 499 -- "$tmp/spin"
 	has "a stripped Go program has its names" ';runtime\.main;(main\.main;)?main\.spinInGo$'
-	# The first function of a thread has no caller, and the frame pointer there leads nowhere.
+	# The first function of a thread has no caller, and its frame pointer is not valid.
 	lacks "none of it is unknown" '^spin;(.*;)?(runtime|main)\.[^;]*;\[unknown\]'
 else
 	skip "a stripped Go program has its names" "there is no go"

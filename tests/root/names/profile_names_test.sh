@@ -6,7 +6,7 @@
 known=';main;outer;middle;inner;burn(;|$)'
 unset BCC_SYMFS BCC_DEBUGINFO_ROOT DEBUGINFOD_URLS
 
-# named NAME PROGRAM: the stacks of the program have their names
+# named NAME PROGRAM: the stacks of the program have names
 named() {
 	measure_command -F 499 -U -- "$2" $((200 * slow))
 	named_work "$known"

@@ -4,7 +4,7 @@
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
 
-# ---- what is measured
+# ---- measured processes
 begin nice -n 10 "$programs/recursion" 3 0 || finish
 measure_command -F 997 -e cpu-clock -- "$programs/nested" $((30 * slow))
 closing

@@ -4,18 +4,18 @@
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
 
-# times_of: sets $cpu_ns and $robbed_ns from the last line of `ratio`, and removes it from the
+# times_of: sets $cpu_ns and $stolen_ns from the last line of `ratio`, and removes it from the
 # report
 times_of() {
-	read -r _ cpu_ns robbed_ns < <(grep '^cpu_ns' "$out")
+	read -r _ cpu_ns stolen_ns < <(grep '^cpu_ns' "$out")
 	sed -i '/^cpu_ns/d' "$out"
 }
-# near COUNT RATE: one sample for each period of CPU time, within 15 % and 5 samples. When the host
-# takes the CPU away, no timer runs (robbed_ns); when it gives the CPU back, the clock of the timer
-# and that of the process jump, by different amounts.
+# near COUNT RATE: one sample for each period of CPU time, within 15 % and 5 samples. While the host
+# has taken the CPU, no timer runs (stolen_ns); when the host gives it back, the clock of the timer
+# and that of the process jump by different amounts.
 near() {
 	calculates "$1 <= 1.15 * $cpu_ns * $2 / 1e9 + 5 &&
-		$1 >= 0.85 * ($cpu_ns - $robbed_ns) * $2 / 1e9 - 5"
+		$1 >= 0.85 * ($cpu_ns - $stolen_ns) * $2 / 1e9 - 5"
 }
 # ---- two functions, one of which runs exactly twice as many loops as the other
 measure -F 997 -f -e cpu-clock -- "$programs/ratio" 3000
@@ -28,7 +28,7 @@ calculates "$n > 1500 / $slow && ($double - $n * 2 / 3) ^ 2 <= 25 * $n * 2 / 9"
 check $? "2 to 1 is sampled as 2 to 1, within 5 sigma" "$double and $single"
 closing
 near "$samples" 997
-check $? "997 samples a second of CPU time, within 15% and 5" "$samples in $cpu_ns - $robbed_ns ns"
+check $? "997 samples a second of CPU time, within 15% and 5" "$samples in $cpu_ns - $stolen_ns ns"
 [ "$(total)" -eq "$samples" ]
 check $? "the folded counts add up to the closing line" "$(total), not $samples"
 [ "$lost" -eq 0 ] && [ "$(wc -l <"$out")" -le "$stacks" ]
@@ -44,7 +44,7 @@ measure -c 2000000 -f -e cpu-clock -- "$programs/ratio" 1000
 times_of
 closing
 near "$samples" 500
-check $? "a sample every 2,000,000 ns of CPU time, within 15% and 5" "$samples in $cpu_ns - $robbed_ns ns"
+check $? "a sample every 2,000,000 ns of CPU time, within 15% and 5" "$samples in $cpu_ns - $stolen_ns ns"
 
 # ---- the same in the multi-line report
 measure -F 997 -- "$programs/ratio" 500
@@ -67,7 +67,7 @@ closing
 # There may be fewer: some kernels stop the timers of an idle CPU, those of perf too.
 calculates "$samples > 0.4 * 497 && $samples <= 1.02 * 497 * 2 * $cpus + 5"
 check $? "idle ones included, each CPU has at most 497 samples a second" "$samples of $cpus CPUs"
-# An emulated machine may lose some; they are reported, and the others still add up.
+# An emulated machine may lose samples; losses are reported, and the other samples add up.
 [ "$(total)" -eq "$samples" ] && { [ "$lost" -eq 0 ] || [ "$slow" -gt 1 ]; }
 check $? "the counts of the whole machine add up to the closing line" "$(total), $(tail -n 1 "$err")"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Options that select what is sampled: profile_filters_test.sh BUILD
+# Options that select samples: profile_filters_test.sh BUILD
 # timeout: 240
 . "$(dirname "$0")/../harness.bash" "$1"
 # only NAME REGEX: there are samples, and the stacks of all of them match

@@ -42,15 +42,15 @@ else
 	# On an emulated CPU the program makes few calls between two samples.
 	calculates "$(grep -c ';walk;step;' "$out") > ($slow > 1 ? 0.4 : 0.8) * $work && $work > 100"
 	check $? "nearly each has another stack" "$stacks, $(grep -c ';walk;step;' "$out") of $work"
-	# From the start of the thread down: step() and one of left() and right() in turns, and no
-	# other frame between them. All 73,000 samples of three runs were so; 1 % may be of the
-	# first instants, when the program is not known yet.
+	# From the start of the thread on, step() alternates with left() or right(), without other
+	# frames. This was so in all 73,000 samples of three runs; 1 % may be taken before the
+	# program is known.
 	whole=$(awk '{ n = $NF; sub(/ [0-9]+$/, "") }
 		sub(/^paths;[^;[]*;start_thread;walk;step(;(left|right);step)*(;(left|right))?/, "") &&
 			!/;(step|left|right|walk|\[.*)(;|$)/ { sum += n }
 		END { print sum + 0 }' "$out")
 	calculates "$whole >= 0.99 * $work"
-	check $? "they are whole" "$whole of $work: $(hottest)"
+	check $? "the stacks are whole" "$whole of $work: $(hottest)"
 fi
 
 # ---- the whole machine, in intervals: no sample is lost between two reports
@@ -81,7 +81,7 @@ check $? "a warning says how many stacks the report lacks" "$missed; $(head -n 5
 closing
 [ "$missed" -gt 0 ] && [ "$(total)" -eq "$samples" ] && [ "$samples" -eq "$(events)" ]
 check $? "their samples are counted without stacks" "$(total), $samples, $(events)"
-# Of user stacks alone: with the kernel's a line has two.
+# User stacks only: with kernel stacks, a line would stand for two.
 measure_command -q -U -F 997 --stack-storage-size 50 -- "$programs/paths" 500 1
 # shellcheck disable=SC2016 # awk's
 kept=$(awk '{ sub(/ [0-9]+$/, ""); if (/^paths;/ && !/Missed/) n++ } END { print n + 0 }' "$out")

@@ -64,7 +64,7 @@ else
 fi
 end
 
-# ---- from inside: a process outside has the same number as one inside
+# ---- from inside: a process outside has the same PID as one inside
 begin "$programs/recursion" 3 0 || finish
 twin=$pid
 cat >"$tmp/inside.sh" <<'S'

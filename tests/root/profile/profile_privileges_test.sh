@@ -15,7 +15,7 @@ as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$profile" "$@" >"$out" 2>"$err"
 	status=$?
 }
-# refused NAME REGEX: nobody may not measure, and the message matches
+# refused NAME REGEX: the user nobody may not measure, and the message matches
 refused() {
 	as_nobody -F 99 -f 5
 	exits "$1: exit status 3" 3
@@ -39,8 +39,8 @@ refused "CAP_PERFMON alone" '^profile: missing CAP_BPF: '
 
 setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep "$profile"
 begin "$programs/nested" || finish
-# Debian's kernels have a level 3 that Linux does not have, and start with it: it demands
-# CAP_SYS_ADMIN.
+# Debian's kernels have a level 3, which is their default and demands CAP_SYS_ADMIN. Linux itself has
+# no such level.
 paranoid=/proc/sys/kernel/perf_event_paranoid
 level=$(cat $paranoid)
 give_back() { echo "$level" >$paranoid; }

@@ -28,7 +28,7 @@ unnamed=$(counted '^forks;(\[unknown\](;|$))+')
 calculates "$named > 0.5 * $n / 4 * 0.997"
 check $? "the work of programs that live a millisecond has its names" "$named named, $unnamed not"
 
-# ---- a process that runs already, and ends before the measurement does
+# ---- a process that runs already, and ends before the measurement
 begin "$programs/nested" 300 || finish
 kill -STOP "$pid" # it waits until it is measured
 sample -F 499 -U -p "$pid"

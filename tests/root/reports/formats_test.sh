@@ -82,7 +82,7 @@ tells() {
 		esac | tr -d '\\' >plain
 		for pattern in "$@"; do grep -aEq -- "$pattern" plain || missing+=" $pattern"; done
 		[ -z "$missing" ]
-		check $? "$name: .$suffix says what was measured" "it lacks$missing"
+		check $? "$name: .$suffix describes the measurement" "it lacks$missing"
 	done
 }
 year=$(date -u +%Y)
@@ -180,8 +180,8 @@ check $? "text formats are not" "$(cat "$out")"
 # ---- whole or not at all: killed before each system call with which it writes its files
 suffixes=(txt folded svg html pb.gz speedscope.json json perf stacktally)
 outputs files/killed
-# kept_whole CALL NUMBER: runs "${writes[@]}", killed when it enters that system call for that time.
-# Each file must then be as in whole/, or not there, or still old. Fails if it is killed no more.
+# kept_whole CALL NUMBER: kills "${writes[@]}" when it enters that system call for the NUMBERth time.
+# Each file must then be as in whole/, missing, or still old. Fails if there was no such call.
 kept_whole() {
 	local file name
 	rm -rf files && cp -r "$before" files

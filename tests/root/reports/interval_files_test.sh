@@ -14,7 +14,7 @@ n=$(awk 'BEGIN { RS = "" } END { print NR }' files/all.folded)
 [ "$n" -ge 3 ]
 check $? "there are three intervals" "$n: $(cat "$err")"
 for suffix in json pb.gz txt stacktally folded; do
-	# As many files as reports, and none besides.
+	# As many files as reports, and no others.
 	[ "$(find files -name "[0-9]*.$suffix" | wc -l)" -eq "$n" ] && [ -s "files/$n.$suffix" ]
 	check $? "each has its .$suffix" "$(ls files)"
 done

@@ -4,7 +4,7 @@
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
 
-# ---- a report for each interval, of its own samples
+# ---- a report for each interval, with the samples of that interval only
 begin "$programs/nested" || finish
 measure -F 499 -f -p "$pid" -i 1 3
 exits "-i ends with the duration" 0

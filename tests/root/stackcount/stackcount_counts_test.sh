@@ -49,7 +49,7 @@ if have_uprobes; then
 		sc_target:sc_library_call
 	counts_exactly "the same by its path" 1 "$programs/libsc_target.so:sc_library_call"
 	end
-	# In a chroot, paths are those that the process sees.
+	# In a chroot, paths are as the process sees them.
 	mkdir -p "$tmp/jail/bin"
 	cp "$calls" "$tmp/jail/bin/jailed"
 	for file in $(ldd "$calls" | grep -o '/[^ ]*'); do

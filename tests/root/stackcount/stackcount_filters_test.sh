@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 where=${2:+ in a pid namespace}
-# On an emulated machine each start takes seconds: cases that differ in a number only are left out.
+# On an emulated machine each start takes seconds: similar cases are left out.
 all=$((slow == 1))
 turns_each=$((1000 / slow))
 
@@ -34,7 +34,7 @@ end_three() {
 }
 tid() { sed -n "s/^caller-$2 //p" <<<"${all_said[$1]}"; }
 
-# filtered NAME EXPECTED ARGUMENT...: counts so many events, in stacks that match $only, while all
+# filtered NAME EXPECTED ARGUMENT...: counts EXPECTED events, in stacks that match $only, while all
 # three programs do their turns
 filtered() {
 	local name=$1$where expected=$2 n
@@ -162,8 +162,8 @@ fails 1 "-c of a CPU that does not exist$where" 'CPU 9999 is not online' -D 1 -c
 
 # ---- again in a pid namespace, where ids differ from those outside
 if [ $# -gt 1 ]; then
-	# The next process but one in here gets the number of a process outside: the next is mkfifo,
-	# which begin() runs first.
+	# The program gets the same PID as a process outside. It is the second process from here on,
+	# because begin() runs mkfifo first.
 	number=$(cat "$2/number")
 	if echo $((number - 2)) 2>>"$fate" >/proc/sys/kernel/ns_last_pid &&
 		begin "$calls" wait function 10 && [ "$pid" -eq "$number" ]; then
@@ -173,10 +173,10 @@ if [ $# -gt 1 ]; then
 		await 60 test -e "$2/turned"
 		turn
 		detach
-		is "a number means the process in here, not the one outside" "$(total "$folded")" 10
+		is "a PID means the process in here, not the one outside" "$(total "$folded")" 10
 		end
 	else
-		skip "a number means the process in here" \
+		skip "a PID means the process in here" \
 			"this kernel cannot set the next pid (CONFIG_CHECKPOINT_RESTORE)"
 	fi
 	finish
@@ -196,7 +196,7 @@ if [ -e "$tmp/space/turn" ]; then
 	: >"$tmp/space/turned"
 fi
 wait "$space" || failed=1
-# Seen from outside, a process in the namespace has the number that it has outside.
+# From outside, -p means the PID outside, also for a process in a namespace.
 unshare --pid --fork --mount-proc "$calls" wait function 5000 >"$tmp/inside" &
 started+=($!)
 inside() { grep -q ready "$tmp/inside"; }
@@ -207,6 +207,6 @@ kill -USR1 "$inner"
 was_done() { grep -q done "$tmp/inside"; }
 await 60 was_done
 detach
-is "-p means the number outside for a process in a pid namespace" \
+is "-p means the PID outside for a process in a pid namespace" \
 	"$(counted ';sc_outer;sc_middle;sc_counted$' "$folded")" 5000
 finish

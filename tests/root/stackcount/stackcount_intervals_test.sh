@@ -56,7 +56,7 @@ end
 # ---- how long it takes
 patience=1
 [ "$slow" -eq 1 ] || patience=30 # an emulated machine takes long to start
-times() { # NAME SECONDS REPORTS ARGUMENT...: stackcount takes so long and prints so many reports
+times() { # NAME SECONDS REPORTS ARGUMENT...: stackcount takes SECONDS and prints REPORTS reports
 	local name=$1 seconds=$2 reports=$3 from=$EPOCHREALTIME took n
 	count "${@:4}"
 	took=$(awk "BEGIN { print $EPOCHREALTIME - $from }")

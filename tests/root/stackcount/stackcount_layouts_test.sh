@@ -107,7 +107,7 @@ count --from "$tmp/again.stacktally" -f
 [ -s "$out" ] && cmp -s "$out" <("$stackcount" --from "$recording" -f 2>>"$fate")
 check $? "a recording of a recording reports the same" "$(diff "$out" <("$stackcount" --from "$recording" -f 2>&1) | head -n 3)"
 if command -v setpriv >>"$fate"; then
-	# nobody cannot read the directory, but stdin.
+	# The user nobody cannot read the directory, but can read stdin.
 	chmod 644 "$recording"
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$stackcount" --from /dev/stdin -f \
 		<"$recording" >"$out" 2>"$err"

@@ -5,7 +5,7 @@
 # timeout: 240
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
-# ---- privilege
+# ---- privileges
 if command -v setpriv >>"$fate" && [ -r "$stackcount" ]; then
 	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	if "${nobody[@]}" "$stackcount" --version >>"$fate" 2>&1; then
@@ -44,8 +44,8 @@ done
 if ! command -v setpriv >>"$fate"; then
 	skip "too few descriptors" "there is no setpriv (util-linux)"
 else
-	# Without CAP_SYS_RESOURCE stackcount cannot raise the limit on descriptors; nor that on
-	# locked memory, which BPF maps need before Linux 5.11.
+	# Without CAP_SYS_RESOURCE stackcount cannot raise the limits on descriptors and on locked
+	# memory, which BPF maps need before Linux 5.11.
 	(
 		ulimit -l unlimited 2>>"$fate"
 		ulimit -n 150 # enough to load, but fewer than there are system calls
@@ -131,7 +131,7 @@ for pattern in "${patterns[@]}"; do
 	check $? "killed, $name leaves no program, link or map" "of $held: $(tr '\n' ' ' <"$tmp/ids")"
 done
 if have_uprobes; then
-	# The instruction under the probe, as the process has it.
+	# The instruction under the probe, in the memory of the process.
 	begin "$calls" wait function 10
 	address=$((16#$(nm "$calls" | sed -n 's/ T sc_counted$//p')))
 	base=$((16#$(awk -v f="$(readlink -f "$calls")" '$6 == f { sub(/-.*/, "", $1); print $1; exit }' "/proc/$pid/maps")))

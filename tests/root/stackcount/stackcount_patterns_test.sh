@@ -88,7 +88,7 @@ fails 1 "a tracepoint without its category" \
 fails 1 "no such tracepoint without a category" '^stackcount: t:sched_swidch: tracepoints are t:CATEGORY:EVENT$' -D 1 t:sched_swidch
 fails 1 "no such tracepoint; a similar one is named" 'did you mean sched:sched_switch\?$' -D 1 t:sched:sched_swich
 
-# ---- what is no pattern, in bcc's words
+# ---- invalid patterns, in bcc's words
 fails 1 "too many parts" "Too many ':'-separated components in pattern a:b:c:d\$" -D 1 a:b:c:d
 fails 1 "a type that does not exist" "Type must be 'p', 't', or 'u', but got x\$" -D 1 x:y:z
 

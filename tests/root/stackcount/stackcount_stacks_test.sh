@@ -9,7 +9,7 @@ if ! have_uprobes; then
 	finish
 fi
 
-# ---- the probed function is the leaf, its caller comes next, and no function is there twice
+# ---- the probed function is the leaf, its caller comes next, and no function occurs twice
 leaf=$programs/sc_leaf
 count -f "$leaf:leaf_*" -- "$leaf" 500
 for function in leaf_framed leaf_frameless leaf_frameless_big; do
@@ -24,7 +24,7 @@ done
 count -f -U "$programs/sc_children:sc_work" -- "$programs/sc_children" 1 100
 is "a stack of a child that ended is named" "$(counted ';main;sc_work$')" 200
 count -f c:malloc -- "$programs/sc_children" 0 100
-is "malloc is the leaf, below who calls it" \
+is "malloc is the leaf, below its caller" \
 	"$(counted ';main;sc_work;(__libc_|__GI___libc_|__)?malloc$')" 100
 # A recursion: the probed function and its caller are the same function.
 recursion=$programs/recursion

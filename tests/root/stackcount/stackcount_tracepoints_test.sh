@@ -40,7 +40,7 @@ counts_calls() {
 }
 # frames [FILE]: the frames of the hottest stack, one on a line
 frames() { hottest "${1-$out}" | sed 's/ [0-9]*$//' | tr ';' '\n' | sed '1d; /^\[truncated\]$/d'; }
-# keeps_it_whole PATTERN...: the same stack in a recording, with limits of depth and ways to unwind
+# keeps_it_whole PATTERN...: the same stack in a recording, with --max-depth and with --unwind
 keeps_it_whole() {
 	local n depth unwind
 	count --from "$tmp/alone.stacktally" -f
@@ -66,7 +66,7 @@ keeps_it_whole() {
 		esac
 	done
 }
-# counts_beside_others PATTERN...: the same while another stackcount counts the same events
+# counts_beside_others PATTERN...: the same counts while another stackcount counts these events
 counts_beside_others() {
 	local other n
 	"$stackcount" -K -p "$pid" -o - -o "$tmp/other.folded" --format text --format folded "$@" \

@@ -23,8 +23,8 @@ since() {
 	if [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]; then echo "$2"; else echo 0; fi
 }
 # walks EVENT LEAST SHARE: in at least LEAST events (0: some machines have none of them) our walk
-# equals the kernel's, and at least SHARE of the stacks are walked without asking the kernel for
-# them. A stack that is asked for is not compared: where all are, there is nothing to check.
+# equals the kernel's, and we walk at least SHARE of the stacks ourselves. A stack that we leave to
+# the kernel is not compared: if all are, there is nothing to check.
 walks() {
 	local event=$1 least=$2 share=$3 said status events walked
 	said=$("$compare" "$seconds" "$event" bash "$tmp/work" "$tmp" 2>&1)
@@ -46,14 +46,14 @@ walks() {
 	calculates "${events:-0} > 0 && ${events:-0} >= $least"
 	check $? "$event: there are enough events" "$said"
 	if [ "$status" -eq 0 ] && [ "$share" = 0 ] && [ "$walked" = 0 ]; then
-		skip "$event: no stack differs" "this kernel is asked for all of these stacks"
+		skip "$event: no stack differs" "all of these stacks are left to this kernel"
 		return
 	fi
 	[ "$status" -eq 0 ] && [ "${walked:-0}" -gt 0 ]
 	check $? "$event: no stack differs" "$said"
 	[ "$share" = 0 ] && return
 	calculates "${events:-0} > 0 && ${walked:-0} >= $share * ${events:-0}"
-	check $? "$event: the kernel is asked for no more than $(awk "BEGIN { print 1 - $share }") of the stacks" "$said"
+	check $? "$event: no more than $(awk "BEGIN { print 1 - $share }") of the stacks are left to the kernel" "$said"
 }
 # On Linux 6.18 all stacks but a few in a thousand are walked, in each of these events. The bound is
 # lower for the clock, which interrupts code at any instruction, also where a stack is half changed.
@@ -61,19 +61,19 @@ walks clock 100 0.85
 walks switches 100 0.9
 walks faults 0 0.9 # most page faults are in user code, which has no kernel stack
 walks sched/sched_switch 100 0.9
-# Before Linux 6.4 the kernel is asked for stacks of interrupts.
+# Before Linux 6.4 stacks of interrupts are left to the kernel.
 walks sched/sched_wakeup 100 "$(since 6.4 0.9)"
 walks irq/softirq_entry 20 "$(since 6.4 0.9)"
 walks timer/hrtimer_expire_entry 20 "$(since 6.4 0.9)"
 walks raw_syscalls/sys_enter 1000 0.9
-# Before Linux 6.10 or so the event has the registers of the system call, not those of its caller:
-# the kernel is asked.
+# Before Linux 6.10 or so the event has the registers of the system call, not those of its caller,
+# and stacks are left to the kernel.
 walks syscalls/sys_enter_read 100 "$(since 6.12 0.9)"
 walks kmem/kmalloc 100 0.9
 walks kmem/mm_page_alloc 100 0.9
 walks exceptions/page_fault_user 100 0.9
-# While the scheduler switches tasks the stack is not the current task's: the kernel is asked for
-# most of these, but not for those of other callers (3 % on Linux 6.18).
+# While the scheduler switches tasks, the stack is not the current task's: most of these are left to
+# the kernel, but not those of other callers (3 % on Linux 6.18).
 walks x86_fpu/x86_fpu_regs_deactivated 100 0
 walks block/block_rq_complete 0 0.9 # none where all files are in memory
 finish

@@ -9,9 +9,9 @@ mkdir "$XDG_CACHE_HOME"
 odd=$programs/sampled/odd_stacks
 [ ! -e /proc/$$/autogroup ] || echo -15 >/proc/$$/autogroup
 
-# number REGEX: the number that its group matches in the messages of -v
+# number REGEX: the number in the messages of -v that the group of REGEX matches
 number() { sed -n -E "s/.*$1.*/\1/p" "$err" | head -n 1; }
-# complete NAME PERCENT [LEAST]: of at least LEAST (50) user stacks, so many are complete
+# complete NAME PERCENT [LEAST]: of at least LEAST (50) user stacks, PERCENT are complete
 complete() {
 	local all share
 	read -r all share < <(sed -n 's/^user stacks: \([0-9]*\), \([0-9.]*\) % complete.*/\1 \2/p' "$err")
@@ -45,7 +45,7 @@ cat >"$tmp/again.sh" <<-'AGAIN'
 AGAIN
 measure -F 999 -U -f -v -- setarch -R bash "$tmp/again.sh" 8
 complete "a program that executes itself, at the same addresses" 97
-# Libraries that are loaded one after the other, and used at once.
+# Libraries that are loaded one after another and used at once.
 cat >"$tmp/late.py" <<-'LATE'
 	import importlib, time
 	print("ready", __import__("os").getpid(), flush=True)

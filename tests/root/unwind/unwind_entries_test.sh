@@ -60,7 +60,7 @@ if have_uprobes; then
 	begin "$odd"
 	attach -U -p "$pid" "$odd:compare"
 	measure -F 499 -U -f -v -p "$pid" 1
-	# Before stackcount's last words, which go to the same file.
+	# Checked before stackcount's last messages, which go to the same file.
 	says "in a copy of a probed instruction, stacks are complete" '^user stacks: [0-9]{3,}, (99|100)\.'
 	detach
 	end
@@ -68,7 +68,7 @@ else
 	skip "in a copy of a probed instruction" "$no_uprobes"
 fi
 # This program keeps no frame pointers, and no stack may be called complete.
-sampled "--unwind=fp follows what is no frame pointer" '^odd_stacks' --unwind=fp -F 499
+sampled "--unwind=fp samples a program without frame pointers" '^odd_stacks' --unwind=fp -F 499
 calculates "$(counted "^odd_stacks;${base}enter") == 0"
 check $? "--unwind=fp does not find the callers" "$(hottest)"
 says "--unwind=fp calls no stack complete" '^user stacks: [0-9]{2,}, 0.00 % complete'

@@ -185,7 +185,7 @@ def running(name, argv, everything):
     data, report = os.path.join(directory, "perf.data"), os.path.join(directory, "runs.json")
     program = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        # 20 ticks of CPU time: its start is over.
+        # After 20 ticks of CPU time the start of the program is over.
         if not await_(lambda: float(open(f"/proc/{program.pid}/stat").read().split()[13]) > 20):
             return fail(f"perf, {name}", "the program does not run")
         ours = subprocess.Popen([f"{build}/profile", "-U", "--by-address", "-F", "1997", "-p", str(program.pid),
@@ -220,7 +220,7 @@ def running(name, argv, everything):
     known = set().union(*map(steps, mine)) if mine else set()
     agreed = sum(n for chain, n in theirs.items() if chain in mine)
     reverse = sum(n for chain, n in mine.items() if chain in theirs)
-    strange, odd = collections.Counter(), 0  # steps of theirs that none of our stacks has
+    strange, odd = collections.Counter(), 0  # steps in their stacks that no stack of ours has
     for chain, n in theirs.items():
         if unknown := steps(chain) - known:
             odd += n
@@ -231,8 +231,8 @@ def running(name, argv, everything):
             f"({samples - total_mine} short); {agreed} of perf's are among ours, {reverse} of ours among perf's; "
             f"{odd} of perf's have a step that none of ours has")
     # In 15 runs of 170 to 485 stacks of perf and 3,700 to 12,000 of ours, at least 98.7 % of perf's
-    # were among ours and 82 % of ours among perf's (fewer where it took fewer samples), and at most
-    # one of perf's had a step of its own, by chance. A wrong rule shows in each sample that has its
+    # were among ours and 82 % of ours among perf's (fewer if perf took fewer samples), and at most
+    # one of perf's had a step of its own, by chance. A wrong rule affects every sample with its
     # function on the stack.
     if total > 40 and total_mine > 400 and agreed >= 0.95 * total and reverse >= 0.6 * total_mine and \
             odd <= max(3, 0.01 * total) and complete >= 0.99 * samples - 1:

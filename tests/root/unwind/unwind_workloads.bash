@@ -3,8 +3,7 @@
 # build by default; sourced by unwind_workloads_test.sh, which sets $programs and $work.
 # shellcheck shell=bash disable=SC2154
 
-# name, per cent of stacks that must be complete, commands that it needs, command line that never
-# ends
+# name, per cent of stacks that must be complete, needed commands, command line that never ends
 kinds=$PWD/tests/workloads/sampled
 workloads() {
 	cat <<END_OF_TABLE
@@ -84,7 +83,7 @@ run_nginx() {
 	while :; do ab -q -k -c 8 -n 20000 "http://127.0.0.1:$(cat "$work/nginx.port")/text" >>"$fate" 2>&1; done
 }
 
-# ---- what they need before they run
+# ---- preparations
 
 prepare() {
 	local i

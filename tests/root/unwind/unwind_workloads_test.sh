@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # User stacks are complete in many programs: unwind_workloads_test.sh BUILD [WORKLOAD...]
 # Each workload is measured twice: launched by profile, and running already. Each is sampled for
-# STACKTALLY_SECONDS (2). Complete means that the walk reached the start of the thread; that its
-# frames are the right ones is shown by unwind_peers_test.sh and tests/cli/unwind_oracle_test.sh.
+# STACKTALLY_SECONDS (2). Complete means that the walk reached the start of the thread;
+# unwind_peers_test.sh and tests/cli/unwind_oracle_test.sh show that frames are right.
 # timeout: 900
 . "$(dirname "$0")/../harness.bash" "$1"
 . "$(dirname "$0")/unwind_workloads.bash"
 seconds=${STACKTALLY_SECONDS-$((slow > 1 ? 4 : 2))}
 work=$tmp/work
 mkdir "$work"
-# Some servers run as nobody.
+# Some servers run as the user nobody.
 chmod 711 "$tmp" "$work"
 [ -z "${TMPDIR-}" ] || chmod 711 "$TMPDIR"
 export -f forever forever_into run_sqlite run_git_gc run_postgresql run_nginx

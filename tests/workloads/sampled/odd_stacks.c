@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
 /*
- * odd_stacks WHAT: for ever, work in frames and on stacks of an unusual kind, optimized and
- * without frame pointers, as distributions build. Most of the time is spent below them; they are
- * entered and left all the time, too.
+ * odd_stacks WHAT: works for ever in unusual frames and on unusual stacks. It is optimized and has
+ * no frame pointers, as distributions build programs. Most samples are in functions that these
+ * frames call, some while the frames are set up and removed.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Through a library and back: the C library's frames are of another file. */
+/* qsort() calls back: frames of libc lie between our own. */
 static NOINLINE long sorted(long n)
 {
 	long values[64];
@@ -199,7 +199,7 @@ static void run_fibers(void)
 }
 #endif
 
-/* The kernel is entered: by calls, by pages that are touched first, by the clock of the vDSO. */
+/* Ways into the kernel: system calls, page faults; and the clock of the vDSO. */
 static NOINLINE long enter(long n)
 {
 	size_t size = 64 << 12;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
-/* probed: for ever, calls what probes are put on, from functions without frame pointers. */
+/* probed: calls the probed function for ever, from functions without frame pointers. */
 #include <stdio.h>
 #include <sys/sdt.h>
 #include <unistd.h>

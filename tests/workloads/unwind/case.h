@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the programs with known stacks share. Small: every instruction of theirs is stepped. */
+/* Shared by the workloads whose every instruction is stepped: few instructions. */
 #ifndef STACKTALLY_WORKLOADS_UNWIND_CASE_H
 #define STACKTALLY_WORKLOADS_UNWIND_CASE_H
 
@@ -9,7 +9,7 @@
 
 static volatile long sink;
 
-/* Signals that the test sends at any instruction come here. */
+/* Handles the signals that the test sends at any instruction. */
 static NOINLINE void on_signal(int number)
 {
 	sink += number;

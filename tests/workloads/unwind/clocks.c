@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
-/* Through the vDSO and system calls. */
+/* Clocks read through the vDSO and by system calls. */
 #include <sched.h>
 #include <sys/time.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
-/* Contexts that take turns, each on a stack that is mapped by itself. fibers [ROUNDS] */
+/* Contexts (swapcontext()) that take turns, each on a mapping of its own. fibers [ROUNDS] */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
 /*
- * What compilers do to frames: pushes and pops, no frame at all, tail calls, calls that do not
+ * Frames as compilers make them: pushes and pops, no frame at all, tail calls, calls that do not
  * return at the very end of a function, cold parts, variable and huge frames.
  */
 #include <setjmp.h>
@@ -89,7 +89,7 @@ static NOINLINE __attribute__((noreturn)) void never_returns(long n)
 	longjmp(back, 1);
 }
 
-/* Ends in the call: its return address is the next function's. */
+/* Ends with a call: the return address is the first byte of the next function. */
 static NOINLINE long ends_in_call(long n)
 {
 	sink += n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer -Wl,-z,lazy
-/* A function whose address a resolver of the program gives. */
+/* An IFUNC: a resolver in the program returns its address. */
 #include "case.h"
 
 static long chosen(long n)

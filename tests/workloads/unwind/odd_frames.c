@@ -168,7 +168,7 @@ asm("pops_arguments:	.cfi_startproc\n"
     "	.cfi_endproc\n");
 void passes_arguments(void);
 
-/* Keeps rbp on the stack and uses it: 0, a number, an address that is none of the stack. */
+/* Keeps rbp on the stack and uses it: 0, a number, an address outside of the stack. */
 asm("uses_rbp:	.cfi_startproc\n"
     "	push %rbp\n"
     "	.cfi_def_cfa_offset 16\n"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
 /*
- * Handlers on the same and on another stack, nested, of faults, left by siglongjmp. Stacks are
- * mapped apart from anything else.
+ * Signal handlers on the same and on another stack, nested, of faults, left by siglongjmp. Each
+ * stack is a mapping of its own.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ int main(void)
 		kill(getpid(), SIGALRM);
 		if (!sigsetjmp(back, 1))
 			sink = fault();
-		/* A call through a null pointer: the bottom is still there. */
+		/* A call through a null pointer: its callers are still on the stack. */
 		sink += work(1);
 	}
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
-/* Threads from pthread_create and from clone; thread-local storage, cancellation, their exits. */
+/* Threads from pthread_create and from clone; thread-local storage, cancellation and exit. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
