@@ -20,6 +20,7 @@
 #define UNWIND_READ(to, size, address)                                                             \
 	((size) <= WINDOW_MOST ? window_read(slot, number, to, size, address)                      \
 			       : bpf_probe_read_user(to, size, (const void *)(address)))
+#define UNWIND_CODE(to, size, address)		       bpf_probe_read_user(to, size, (const void *)(address))
 #define UNWIND_BLOCK(block)			       look_up_block(block)
 #define UNWIND_RULE(number)			       look_up_rule(number)
 #define UNWIND_PROCESS(tgid)			       look_up_process(tgid)

@@ -8,9 +8,15 @@
  *	UNWIND_CONTEXT		the end of a parameter list: what the macros below need, or nothing
  *	UNWIND_PASS		the same as arguments
  *	int UNWIND_READ(void *to, __u32 size, __u64 address)	reads the walked stack; 0 when read
+ *	int UNWIND_CODE(void *to, __u32 size, __u64 address)	the same of the process's code
  *	const void *UNWIND_BLOCK(__u32 block)			or NULL
  *	const struct wire_rule *UNWIND_RULE(__u32 number)	or NULL
  *	const struct wire_process *UNWIND_PROCESS(__u32 tgid)	or NULL
+ *
+ * and, if it can read code,
+ *
+ *	int UNWIND_CODE(void *to, __u32 size, __u64 address)	reads the walked process's code; 0
+ *when read
  *
  * and, if it caches what it finds,
  *
@@ -146,13 +152,60 @@ UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 	return WIRE_END_NONE;
 }
 
+/* add $8,%rsp; ret */
+#define UNWIND_CODE_RETURN 0xc308c48348ull
+#define UNWIND_CODE_RET	   0xc3
+/* call *%rcx, and that */
+#define UNWIND_CODE_CALL 0xc308c48348d1ffull
+/* sub $8,%rsp, and that: 11 bytes */
+#define UNWIND_CODE_ENTRY      0x8348d1ff08ec8348ull
+#define UNWIND_CODE_ENTRY_REST 0xc308c4ull
+
+/*
+ * How far above the stack pointer the return address is, if the instructions that run next in
+ * generated code say so: they return. CPython's trampolines, which it makes for perf, are
+ * sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not say.
+ */
+UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONTEXT)
+{
+	__u64 code = 0, rest[2] = { 0 };
+
+	if (UNWIND_CODE(&code, 5, walk->pc))
+		return -1;
+	if (code == UNWIND_CODE_RETURN)
+		return 8;
+	if (!walk->exact)
+		return -1;
+	if ((code & 0xff) == UNWIND_CODE_RET)
+		return 0;
+	if (UNWIND_CODE(rest, 11, walk->pc))
+		return -1;
+	if ((rest[0] & 0xffffffffffffffull) == UNWIND_CODE_CALL)
+		return 8;
+	return rest[0] == UNWIND_CODE_ENTRY && rest[1] == UNWIND_CODE_ENTRY_REST ? 0 : -1;
+}
+
 /* In generated code: at the frame pointer are the caller's and above it the return address. */
 UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
 {
 	__u64 fp = walk->registers[UNWIND_FP], saved[2];
 
+	int above;
+
 	if (!walk->may_chain)
 		return WIRE_END_NO_CFI;
+	above = unwind_code_returns(walk UNWIND_PASS);
+	if (above >= 0) {
+		__u64 sp = walk->registers[UNWIND_SP] + (above ? 8 : 0);
+
+		if (UNWIND_READ(saved, sizeof(saved[0]), sp))
+			return WIRE_END_READ;
+		walk->registers[UNWIND_SP] = sp + 8;
+		walk->pc = saved[0];
+		walk->exact = 0;
+		walk->callee_owner = WIRE_NO_BLOCK - 1u; /* no table has this number */
+		return WIRE_END_NONE;
+	}
 	if (!UNWIND_KNOWS(walk, UNWIND_FP) || fp < walk->registers[UNWIND_SP] || fp & 7)
 		return WIRE_END_JIT;
 	if (UNWIND_READ(saved, sizeof(saved), fp))

@@ -27,6 +27,8 @@ static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t 
 #define UNWIND_CONTEXT		       , const struct copy *copy
 #define UNWIND_PASS		       , copy
 #define UNWIND_READ(to, size, address) read_copy(copy, to, size, address)
+/* The copy has no code. */
+#define UNWIND_CODE(to, size, address) ((void)copy, (void)(to), (void)(address), -1)
 #define UNWIND_BLOCK(number)	       unwind_block(copy->unwind, number)
 #define UNWIND_RULE(number)	       unwind_rule(copy->unwind, number)
 #define UNWIND_PROCESS(tgid)	       ((void)(tgid), &copy->layout->wire)

@@ -32,10 +32,25 @@ static int read_stack(void *to, uint32_t size, uint64_t address)
 	return 0;
 }
 
+/* The code from CODE + 0x10 on, where walks are. */
+static const uint8_t *code_at;
+static uint32_t code_left;
+
+static int read_code(void *to, uint32_t size, uint64_t address)
+{
+	uint64_t at = address - CODE - 0x10;
+
+	if (at > code_left || size > code_left - at)
+		return -1;
+	memcpy(to, code_at + at, size);
+	return 0;
+}
+
 #define UNWIND_CONTEXT
 #define UNWIND_PASS
 #define UNWIND_INLINE		       static inline __attribute__((unused))
 #define UNWIND_READ(to, size, address) read_stack(to, size, address)
+#define UNWIND_CODE(to, size, address) read_code(to, size, address)
 #define UNWIND_BLOCK(block)	       ((void)(block), NULL)
 #define UNWIND_RULE(number)	       ((void)(number), (const struct wire_rule *)NULL)
 #define UNWIND_PROCESS(tgid)	       ((void)(tgid), (const struct wire_process *)NULL)
@@ -451,6 +466,78 @@ static void generated_code(void **state)
 	ends(walk, WIRE_END_JIT);
 }
 
+/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret: CPython's trampoline, with what follows it. */
+static const uint8_t trampoline[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83,
+				      0xc4, 0x08, 0xc3, 0x48, 0x83, 0xec, 0x08, 0xff };
+
+/* A walk that is so many bytes into the trampoline. */
+static struct unwind_walk in_trampoline(uint32_t at, uint32_t exact)
+{
+	struct unwind_walk walk = chained();
+
+	code_at = trampoline + at;
+	code_left = (uint32_t)sizeof(trampoline) - at;
+	walk.exact = exact;
+	walk.registers[UNWIND_FP] = 0xdead; /* which is no frame pointer */
+	return walk;
+}
+
+static void generated_code_that_returns(void **state)
+{
+	static const struct {
+		uint32_t at, exact, above; /* words below the return address */
+	} cases[] = { { 6, 0, 1 }, { 6, 1, 1 }, { 10, 1, 0 }, { 4, 1, 1 }, { 0, 1, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct unwind_walk walk = in_trampoline(cases[i].at, cases[i].exact);
+
+		assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+		assert_int_equal(walk.pc, stack[cases[i].above]);
+		assert_int_equal(walk.registers[UNWIND_SP], STACK + 8 * (cases[i].above + 1));
+		assert_int_equal(walk.registers[UNWIND_FP], 0xdead);
+		assert_true(walk.known & UNWIND_BIT(UNWIND_FP));
+		assert_true(walk.known & UNWIND_BIT(UNWIND_RBX));
+		assert_int_equal(walk.exact, 0);
+		assert_int_equal(walk.by_chain, 0);
+		assert_true(walk.callee_owner != 0 && walk.callee_owner != OWNER);
+	}
+	/* A return address is after a call, and only what follows there runs. */
+	for (uint32_t at = 0; at < 11; at++) {
+		struct unwind_walk walk = in_trampoline(at, 0);
+
+		if (at != 6)
+			ends(walk, WIRE_END_JIT);
+	}
+	/* One byte that differs is other code. */
+	for (uint32_t at = 0; at < 11; at++) {
+		uint8_t other[sizeof(trampoline)];
+		struct unwind_walk walk = in_trampoline(0, 1);
+
+		memcpy(other, trampoline, sizeof(other));
+		other[at] ^= 1;
+		code_at = other;
+		ends(walk, WIRE_END_JIT);
+		if (at < 6)
+			continue;
+		code_at = other + 6;
+		code_left = sizeof(other) - 6;
+		walk.exact = 0;
+		ends(walk, WIRE_END_JIT);
+	}
+	/* It may be asked for, and need not be readable. */
+	for (int i = 0; i < 2; i++) {
+		struct unwind_walk walk = in_trampoline(6, 0);
+
+		if (i == 0)
+			walk.may_chain = 0;
+		else
+			code_left = 4;
+		ends(walk, i ? WIRE_END_JIT : WIRE_END_NO_CFI);
+	}
+	code_left = 0;
+}
+
 static void mappings_of_each_kind(void **state)
 {
 	static const uint32_t kinds[] = {
@@ -560,6 +647,7 @@ int main(void)
 		cmocka_unit_test(the_callers_frame_pointer),
 		cmocka_unit_test(rbx_is_followed),
 		cmocka_unit_test(generated_code),
+		cmocka_unit_test(generated_code_that_returns),
 		cmocka_unit_test(mappings_of_each_kind),
 		cmocka_unit_test(cached_rules_hold_for_their_span),
 		cmocka_unit_test(spans_end_with_the_row_the_block_or_the_mapping),

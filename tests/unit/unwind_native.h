@@ -10,6 +10,7 @@
 #define UNWIND_PASS
 #define UNWIND_INLINE		       static inline __attribute__((unused))
 #define UNWIND_READ(to, size, address) ((void)(to), (void)(size), (void)(address), -1)
+#define UNWIND_CODE(to, size, address) UNWIND_READ(to, size, address)
 #define UNWIND_BLOCK(block)	       NATIVE_BLOCK(block)
 #define UNWIND_RULE(number)	       ((const struct wire_rule *)((void)(number), (void *)0))
 #define UNWIND_PROCESS(tgid)	       NATIVE_PROCESS(tgid)

@@ -7,6 +7,7 @@
 #define UNWIND_CONTEXT		       , const struct native_walk *what
 #define UNWIND_PASS		       , what
 #define UNWIND_READ(to, size, address) what->read(what->data, to, size, address)
+#define UNWIND_CODE(to, size, address) what->read(what->data, to, size, address)
 #define UNWIND_BLOCK(number)	       what->tables->block(what->tables->data, number)
 #define UNWIND_RULE(number)	       what->tables->rule(what->tables->data, number)
 #define UNWIND_PROCESS(id)	       what->tables->process(what->tables->data, id)
