@@ -20,7 +20,7 @@ struct run_request {
 	struct profile_meta meta; /* facts known beforehand; run() adds the others */
 	const char *pattern;  /* of events, for run_from(): the recording must have them; or NULL */
 	bool timestamp;	      /* a line with the time before each report */
-	const char *farewell; /* last line of a text report; or NULL */
+	const char *farewell; /* last line of a text report on stdout; or NULL */
 	/* Makes the title of a text report, without newline; `n` is what the trigger attached to.
 	 */
 	void (*title)(const void *options, uint32_t n, char *ret_title, size_t size);

@@ -149,7 +149,8 @@ static int finish_all(struct run_report *report, struct error *err)
 		struct output *output = &report->outputs.list[i];
 		int r;
 
-		if (report->request->farewell && output->writer->titled && output->stream)
+		if (report->request->farewell && output->writer->titled && output->stream &&
+		    !output->path)
 			fprintf(output->stream, "%s\n", report->request->farewell);
 		r = output_finish(output, err);
 		if (r < 0)

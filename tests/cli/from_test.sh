@@ -157,9 +157,13 @@ refused "$top/tests/recordings/version-3/threads.stacktally" 'it was recorded wi
 cat >"$tmp/x.folded" <<'END'
 spin;main;inner 7
 spin;main;vfs_read_[k] 2
-other;main 1
+other;[unwind: generated code];[jit] 1
 END
 sum "$tmp/x.folded" 10
+from "$tmp/x.folded" -f && cmp "$tmp/out" <(sort -k 2n "$tmp/x.folded" | sed 's/_\[k\]//')
+check $? "folded text gives itself" "$(cat "$tmp/out" "$tmp/err")"
+from "$tmp/x.folded" -o "$tmp/kept.stacktally" && sum "$tmp/kept.stacktally" 10
+refused "$tmp/kept.stacktally" 'it holds no ids of processes' -p 1
 sum "$tmp/x.folded" 9 --name 's*'
 sum "$tmp/x.folded" 10 -U
 ! grep -q vfs_read "$tmp/out"

@@ -30,8 +30,8 @@ samples_in() {
 	case $1 in
 	*.txt) awk '/^ +[0-9]+$/ { n += $1 } END { print n + 0 }' "$1" ;;
 	*.folded) total "$1" ;;
-	*.svg) sed -n 's/^samples: //p' "$1" ;;
-	*.html) page_data "$1" | grep -ao '\["samples","[0-9]*"\]' | tr -dc '0-9' ;;
+	*.svg) sed -n 's/^\(samples\|events\): //p' "$1" ;;
+	*.html) page_data "$1" | grep -ao '\["\(samples\|events\)","[0-9]*"\]' | tr -dc '0-9' ;;
 	*.pb.gz) pprof -raw -sample_index=0 "$1" | awk '/^Locations$/ { exit }
 		/^ +[0-9]+( +[0-9]+)?: / { sub(":", "", $1); n += $1 } END { print n + 0 }' ;;
 	*.speedscope.json) python3 -c '
