@@ -49,8 +49,10 @@ int command_run(const struct command *command, const char *program, int argc, ch
 	struct error err = { 0 };
 	int status;
 
-	/* A write to a closed pipe then fails like any other, and probes are removed. */
+	/* A write to a closed pipe, or beyond a limit of size, then fails like any other, and
+	 * probes are removed. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	line.program = program;
 	if (!options || !command_line) {
 		error_set(&err, -ENOMEM, "out of memory");

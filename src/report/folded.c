@@ -5,10 +5,13 @@
  *
  * The first element is the comm; `COMM-TGID/TID` with --per-thread; empty when stackcount adds up
  * processes, so that its lines begin with a semicolon as bcc's do. With --show-cgroup the cgroup
- * precedes it. A semicolon in a comm or symbol is not escaped: it makes one more element.
+ * precedes it. A semicolon in a comm, a cgroup or a symbol becomes a colon, as programs that fold
+ * perf's output have it: users choose these names, and would make frames of their own.
  *
  * A difference has two counts per line, that of the base first.
  */
+#include <string.h>
+
 #include "base/own.h"
 #include "report/diff.h"
 #include "report/writer.h"
@@ -70,6 +73,32 @@ static void put_stack(struct folded *folded, const uint32_t *frames, uint32_t n,
 		frame_texts_put(&folded->frames, frames + n - 1, n, -1, &folded->bytes);
 }
 
+/* A name in which semicolons become colons. */
+static void put_text(struct bytes *bytes, const char *text, size_t size)
+{
+	const char *semicolon;
+
+	while ((semicolon = memchr(text, ';', size))) {
+		size_t n = (size_t)(semicolon - text);
+
+		bytes_name(bytes, text, n);
+		bytes_char(bytes, ':');
+		text += n + 1;
+		size -= n + 1;
+	}
+	bytes_name(bytes, text, size);
+}
+
+static void put_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup)
+{
+	const char *path = profile_cgroup_path(profile, cgroup);
+
+	if (path)
+		put_text(bytes, path, strlen(path));
+	else
+		frame_text_cgroup(bytes, profile, cgroup);
+}
+
 static void put_process(void *context, const struct profile *profile,
 			const struct profile_entry *entry, struct bytes *bytes)
 {
@@ -77,12 +106,12 @@ static void put_process(void *context, const struct profile *profile,
 	const struct report_options *options = folded->options;
 
 	if (options->show_cgroup) {
-		frame_text_cgroup(bytes, profile, entry->cgroup);
+		put_cgroup(bytes, profile, entry->cgroup);
 		bytes_char(bytes, ';');
 	}
 	if (!shows_process(options))
 		return;
-	bytes_name(bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
+	put_text(bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	if (options->per_thread) {
 		bytes_char(bytes, '-');
 		bytes_decimal(bytes, entry->tgid);
@@ -171,7 +200,8 @@ static int folded_write(const struct report *report, FILE *out, struct error *er
 	struct frame_style style = { .before = ";",
 				     .after = "",
 				     .annotations = options->annotations,
-				     .lines = options->lines };
+				     .lines = options->lines,
+				     .no_semicolons = true };
 	struct folded folded = { .profile = profile, .options = options };
 	int r = frame_texts_make(&folded.frames, profile, &style);
 

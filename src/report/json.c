@@ -228,6 +228,7 @@ const struct writer json_writer = {
 	.name = "json",
 	.description = "everything known, as JSON (docs/json.md)",
 	.extensions = extensions,
+	.addresses = true,
 	.whole = true,
 	.view = json_view,
 	.write = json_write,

@@ -373,6 +373,7 @@ const struct writer pprof_writer = {
 	.name = "pprof",
 	.description = "gzipped profile.proto, for pprof and stores of profiles",
 	.extensions = extensions,
+	.addresses = true,
 	.whole = true,
 	.binary = true,
 	.view = pprof_view,

@@ -20,6 +20,7 @@ const struct writer recording_writer = {
 	.name = "recording",
 	.description = "everything, for --from",
 	.extensions = extensions,
+	.addresses = true,
 	.binary = true,
 	.diffs = true,
 	.whole = true,

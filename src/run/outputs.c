@@ -13,7 +13,6 @@
 #include "base/own.h"
 
 #define BUFFER_SIZE (64u << 10)
-#define FILE_MODE   0666 /* less the umask */
 
 static const char *name_of(const struct output *output)
 {
@@ -25,22 +24,28 @@ static int cannot_write(const char *name, int code, struct error *err)
 	return error_set(err, code, "cannot write %s: %s", name, strerror(-code));
 }
 
+/* Less the umask. Addresses of the kernel are as secret here as in perf's files. */
+static mode_t mode_of(const struct output *output)
+{
+	return output->writer->addresses ? 0600 : 0666;
+}
+
 /* Opens a file without a name in the directory of `path`. It vanishes with its descriptor. */
-static int open_nameless(const char *path)
+static int open_nameless(const char *path, mode_t mode)
 {
 	own(own_free) char *copy = strdup(path);
 	int fd;
 
 	if (!copy)
 		return -ENOMEM;
-	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	return fd < 0 ? -errno : fd;
 }
 
 /* Opens a nameless file, or a temporary one where the file system has no O_TMPFILE. */
 static int open_unnamed(struct output *output)
 {
-	int fd = open_nameless(output->final_path);
+	int fd = open_nameless(output->final_path, mode_of(output));
 
 	if (fd != -EOPNOTSUPP && fd != -EISDIR)
 		return fd;
@@ -48,7 +53,7 @@ static int open_unnamed(struct output *output)
 		output->temporary = NULL;
 		return -ENOMEM;
 	}
-	fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_of(output));
 	if (fd >= 0)
 		return fd;
 	fd = -errno;
@@ -75,7 +80,7 @@ static int open_path(const char *path, bool in_place, struct output *output)
 		output->final_path = exists ? realpath(path, NULL) : strdup(path);
 		return output->final_path ? open_unnamed(output) : -errno;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_of(output));
 	return fd < 0 ? -errno : fd;
 }
 

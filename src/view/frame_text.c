@@ -72,6 +72,14 @@ static void put_frame(struct bytes *bytes, const struct profile_frame *frame,
 	}
 }
 
+static void replace_semicolons(struct bytes *bytes, size_t from)
+{
+	for (size_t i = from; !bytes->failed && i < bytes->used; i++) {
+		if (bytes->start[i] == ';')
+			bytes->start[i] = ':';
+	}
+}
+
 int frame_texts_make(struct frame_texts *texts, const struct profile *profile,
 		     const struct frame_style *style)
 {
@@ -83,10 +91,13 @@ int frame_texts_make(struct frame_texts *texts, const struct profile *profile,
 	if (!texts->of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		size_t start = bytes->used;
+		size_t start = bytes->used, frame;
 
 		bytes_string(bytes, style->before);
+		frame = bytes->used;
 		put_frame(bytes, &profile->frames[i], style);
+		if (style->no_semicolons)
+			replace_semicolons(bytes, frame);
 		bytes_string(bytes, style->after);
 		texts->of[i].size = (uint32_t)(bytes->used - start);
 	}

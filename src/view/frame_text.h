@@ -27,6 +27,7 @@ struct frame_style {
 	bool module;		    /* [module] after all frames */
 	bool unnamed_module;	    /* [module] after those without a name */
 	bool lines;		    /* (file:line) at the end */
+	bool no_semicolons;	    /* those of names become colons: a semicolon ends a frame */
 };
 
 struct frame_text {

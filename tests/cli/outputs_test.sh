@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The files that -o writes, and who may read them: outputs_test.sh BUILD
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+profile=$1/profile
+recording=$top/tests/golden/recordings/profile.stacktally
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+# check STATUS NAME WHY
+check() {
+	if [ "$1" -eq 0 ]; then
+		echo "ok $2"
+	else
+		echo "FAIL $2: $3"
+		failed=1
+	fi
+}
+
+# ---- files with addresses of the kernel are for their owner
+umask 022
+for extension in stacktally json perf pb.gz html svg folded txt speedscope.json; do
+	case $extension in
+	stacktally | json | perf | pb.gz) wanted=600 ;;
+	*) wanted=644 ;;
+	esac
+	"$profile" -q --from "$recording" -o "$tmp/out.$extension" 2>"$tmp/err"
+	mode=$(stat -c %a "$tmp/out.$extension" 2>>"$tmp/err")
+	[ "$mode" = $wanted ]
+	check $? "out.$extension has the mode $wanted" "$mode $(cat "$tmp/err")"
+done
+
+# ---- a file that may not grow as large
+(
+	ulimit -f 1
+	"$profile" -q --from "$recording" -o "$tmp/large.html"
+) 2>"$tmp/err"
+status=$?
+[ $status -eq 1 ] && grep -q 'large.html: File too large' "$tmp/err"
+check $? "beyond a limit of size, the message says so" "exit status $status: $(head -n 3 "$tmp/err")"
+[ ! -e "$tmp/large.html" ]
+check $? "... and no part of the file is left" "$(ls "$tmp")"
+exit $failed
