@@ -164,14 +164,15 @@ UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 /*
  * How far above the stack pointer the return address is, if the instructions that run next in
  * generated code say so: they return. CPython's trampolines, which it makes for perf, are
- * sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not say.
+ * sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not say; -2:
+ * the code cannot be read.
  */
 UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONTEXT)
 {
 	__u64 code = 0, rest[2] = { 0 };
 
 	if (UNWIND_CODE(&code, 5, walk->pc))
-		return -1;
+		return -2;
 	if (code == UNWIND_CODE_RETURN)
 		return 8;
 	if (!walk->exact)
@@ -179,22 +180,26 @@ UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONT
 	if ((code & 0xff) == UNWIND_CODE_RET)
 		return 0;
 	if (UNWIND_CODE(rest, 11, walk->pc))
-		return -1;
+		return -2;
 	if ((rest[0] & 0xffffffffffffffull) == UNWIND_CODE_CALL)
 		return 8;
 	return rest[0] == UNWIND_CODE_ENTRY && rest[1] == UNWIND_CODE_ENTRY_REST ? 0 : -1;
 }
 
-/* In generated code: at the frame pointer are the caller's and above it the return address. */
-UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
+/*
+ * In generated code: as the code itself says, or at the frame pointer are the caller's and above it
+ * the return address. That an address has code of the second kind is cached, as reading code costs
+ * as much as the step. `known`: that was found in the cache.
+ */
+UNWIND_INLINE __u32 unwind_generated(struct unwind_walk *walk, struct unwind_cached_rule *cached,
+				     bool known UNWIND_CONTEXT)
 {
 	__u64 fp = walk->registers[UNWIND_FP], saved[2];
-
 	int above;
 
 	if (!walk->may_chain)
 		return WIRE_END_NO_CFI;
-	above = unwind_code_returns(walk UNWIND_PASS);
+	above = known ? -1 : unwind_code_returns(walk UNWIND_PASS);
 	if (above >= 0) {
 		__u64 sp = walk->registers[UNWIND_SP] + (above ? 8 : 0);
 
@@ -203,8 +208,13 @@ UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
 		walk->registers[UNWIND_SP] = sp + 8;
 		walk->pc = saved[0];
 		walk->exact = 0;
-		walk->callee_owner = WIRE_NO_BLOCK - 1u; /* no table has this number */
+		walk->callee_owner = UNWIND_GENERATED;
 		return WIRE_END_NONE;
+	}
+	if (!known && above == -1) {
+		cached->span = walk->pc - (walk->exact ? 0 : 1);
+		cached->layout = walk->layout;
+		cached->owner = UNWIND_GENERATED;
 	}
 	if (!UNWIND_KNOWS(walk, UNWIND_FP) || fp < walk->registers[UNWIND_SP] || fp & 7)
 		return WIRE_END_JIT;
@@ -216,7 +226,7 @@ UNWIND_INLINE __u32 unwind_chain(struct unwind_walk *walk UNWIND_CONTEXT)
 	walk->known = UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP);
 	walk->exact = 0;
 	walk->by_chain = 1;
-	walk->callee_owner = WIRE_NO_BLOCK - 1u; /* no table has this number */
+	walk->callee_owner = UNWIND_GENERATED;
 	return WIRE_END_NONE;
 }
 
@@ -441,7 +451,7 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 {
 	__u64 address = walk->pc - (walk->exact ? 0 : 1);
 	struct unwind_cached_rule *cached = UNWIND_CACHED_RULE(walk, address);
-	bool by_rule = true;
+	bool by_rule = true, known = false;
 	__u32 end;
 
 	if (!cached)
@@ -453,11 +463,14 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 		if (end)
 			return end;
 		by_rule = WIRE_MAPPING_KIND(walk->root) == WIRE_MAPPING_TABLE;
+	} else if (UNLIKELY(cached->owner == UNWIND_GENERATED)) {
+		by_rule = false;
+		known = true;
 	}
 	if (LIKELY(by_rule))
 		end = unwind_by_rule(walk, cached UNWIND_PASS);
 	else
-		end = unwind_chain(walk UNWIND_PASS);
+		end = unwind_generated(walk, cached, known UNWIND_PASS);
 	if (UNLIKELY(end))
 		return end;
 	return UNLIKELY(walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER) ? WIRE_END_PC

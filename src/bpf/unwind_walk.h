@@ -44,6 +44,9 @@ struct unwind_walk {
 	__u32 forgotten; /* see UNWIND_FORGET */
 };
 
+/* In place of a table's number: generated code. No table has this number. */
+#define UNWIND_GENERATED (WIRE_NO_BLOCK - 1u)
+
 /* A cached rule holds for addresses within one block of code of this size, in bytes. */
 #define UNWIND_CACHE_BLOCK 256ull
 
@@ -65,7 +68,7 @@ struct unwind_found_row {
 struct unwind_cached_rule {
 	__u64 span;   /* the first address; above UNWIND_SPAN_BITS how many bytes follow it */
 	__u32 layout; /* 0: empty */
-	__u32 owner;  /* the table */
+	__u32 owner;  /* the table; UNWIND_GENERATED: no rule, but the frame pointer */
 	struct wire_rule rule;
 };
 

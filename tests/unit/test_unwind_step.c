@@ -538,6 +538,39 @@ static void generated_code_that_returns(void **state)
 	code_left = 0;
 }
 
+static void code_that_keeps_frame_pointers_is_read_once(void **state)
+{
+	struct unwind_walk walk = chained();
+
+	(void)state;
+	/* What cannot be read is asked for again. */
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(the_rule.layout, 0);
+	walk = in_trampoline(0, 0);
+	walk.registers[UNWIND_FP] = chained().registers[UNWIND_FP];
+	the_rule.layout = 0;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[9]);
+	assert_int_equal(the_rule.layout, 5);
+	/* Now it is known of that address, and of no other. */
+	for (int other = 0; other < 2; other++) {
+		struct unwind_cached_rule kept = the_rule;
+
+		walk = in_trampoline(6, 0);
+		walk.pc += (uint64_t)other;
+		code_at -= other;
+		code_left += (uint32_t)other;
+		the_rule = kept;
+		walk.registers[UNWIND_FP] = chained().registers[UNWIND_FP];
+		the_rule = kept;
+		assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+		assert_int_equal(walk.pc, stack[other ? 1 : 9]);
+		assert_int_equal(walk.by_chain, !other);
+		the_rule = kept;
+	}
+	code_left = 0;
+}
+
 static void mappings_of_each_kind(void **state)
 {
 	static const uint32_t kinds[] = {
@@ -648,6 +681,7 @@ int main(void)
 		cmocka_unit_test(rbx_is_followed),
 		cmocka_unit_test(generated_code),
 		cmocka_unit_test(generated_code_that_returns),
+		cmocka_unit_test(code_that_keeps_frame_pointers_is_read_once),
 		cmocka_unit_test(mappings_of_each_kind),
 		cmocka_unit_test(cached_rules_hold_for_their_span),
 		cmocka_unit_test(spans_end_with_the_row_the_block_or_the_mapping),
