@@ -20,7 +20,6 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 {
 	struct bpf_program *program;
 
-	(void)trigger;
 	return entry_select(&trigger->scope, object, "on_sample", &program, err);
 }
 
@@ -57,7 +56,7 @@ cat >>src/bpf/entry.bpf.c <<'C'
 SEC("?raw_tp")
 int on_sample(void *ctx)
 {
-	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER);
+	return capture(ctx, HIT_KERNEL, CONTEXT_OTHER, false);
 }
 C
 touched=$(diff -rq "$top/src" src | sed 's/.*: //; s/ and .*//; s,.*/,,' | sort | tr '\n' ' ')
