@@ -6,16 +6,6 @@
 #include "base/clock.h"
 #include "base/index.h"
 
-bool file_identity_has_build_id(struct confined *readers, int fd, const uint8_t *build_id,
-				uint32_t size)
-{
-	struct file_outline found;
-
-	file_outline_read(readers, fd, &found);
-	return size > 0 && found.build_id_size == size &&
-	       memcmp(found.build_id, build_id, size) == 0;
-}
-
 static int64_t mtime_of(const struct stat *status)
 {
 	return status->st_mtim.tv_sec * (int64_t)NS_PER_SECOND + status->st_mtim.tv_nsec;
@@ -75,6 +65,15 @@ bool file_identity_unwritten(const struct file_identity *identity, const struct 
 	       mtime_of(status) == identity->mtime_ns;
 }
 
+static bool has_build_id(const struct file_identity *identity, struct confined *readers, int fd)
+{
+	struct file_outline found;
+
+	file_outline_read(readers, fd, &found);
+	return found.build_id_size == identity->build_id_size &&
+	       memcmp(found.build_id, identity->build_id, found.build_id_size) == 0;
+}
+
 bool file_identity_matches(const struct file_identity *identity, struct confined *readers, int fd,
 			   const struct stat *status)
 {
@@ -82,5 +81,5 @@ bool file_identity_matches(const struct file_identity *identity, struct confined
 		return true;
 	return by_build_id(identity) && confined_owner(fd) == 0 &&
 	       (uint64_t)status->st_size == identity->size &&
-	       file_identity_has_build_id(readers, fd, identity->build_id, identity->build_id_size);
+	       has_build_id(identity, readers, fd);
 }

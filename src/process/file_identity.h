@@ -43,8 +43,4 @@ bool file_identity_matches(const struct file_identity *identity, struct confined
 bool file_identity_unwritten(const struct file_identity *identity, const struct stat *status);
 bool file_identity_same_inode(const struct file_identity *identity, const struct stat *status);
 
-/* True if the open file has this build-id. */
-bool file_identity_has_build_id(struct confined *readers, int fd, const uint8_t *build_id,
-				uint32_t size);
-
 #endif

@@ -8,7 +8,6 @@
 #include <sys/sysmacros.h>
 
 #include "base/own.h"
-#include "process/file_identity.h"
 
 /* What is being opened, and the results. */
 struct attempt {
@@ -33,9 +32,6 @@ static bool verify(const struct attempt *attempt, int fd, bool by_mapping)
 	bool anonymous_device = major(reference->device) == 0 || major(status->st_dev) == 0;
 	int generation;
 
-	if (reference->build_id_size)
-		return file_identity_has_build_id(attempt->access->readers, fd, reference->build_id,
-						  reference->build_id_size);
 	/*
 	 * maps and stat disagree about the device on overlayfs and btrfs, and on overlayfs about
 	 * the inode, too. There a file whose inode differs is accepted only through its mapping.

@@ -15,9 +15,7 @@ struct file_reference {
 	const char *path; /* as the kernel wrote it, with any " (deleted)"; borrowed for ever */
 	const char *undeleted;		    /* without it; the same pointer when there is none */
 	uint64_t start, end;		    /* where the file is mapped: its name in map_files */
-	uint64_t device, inode, generation; /* 0 where the kernel gave a build-id instead */
-	const uint8_t *build_id;
-	uint32_t build_id_size; /* 0: none */
+	uint64_t device, inode, generation; /* 0: not known; maps has no generation */
 	uint32_t root;		/* the process's: an id of roots.h */
 };
 

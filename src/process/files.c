@@ -48,35 +48,24 @@ void files_free(struct files *files)
 
 static uint64_t hash_key(const struct key *key)
 {
-	uint64_t hash = hash_bytes(key->build_id, key->build_id_size);
-
-	hash = hash_u64(hash ^ key->device) ^ key->inode;
-	return hash_u64(hash ^ (uintptr_t)key->path);
+	return hash_u64(hash_u64(key->device) ^ key->inode);
 }
 
 static struct key key_of(const struct file_reference *reference)
 {
-	struct key key = { .file = FILE_NONE };
-
-	if (reference->build_id_size) {
-		key.path = reference->path;
-		key.build_id_size = reference->build_id_size;
-		memcpy(key.build_id, reference->build_id, reference->build_id_size);
-	} else {
-		key.device = reference->device;
-		key.inode = reference->inode;
-		key.generation = reference->generation;
-	}
-	return key;
+	return (struct key){
+		.device = reference->device,
+		.inode = reference->inode,
+		.generation = reference->generation,
+		.file = FILE_NONE,
+	};
 }
 
 static bool key_matches(const struct key *a, const struct key *b)
 {
 	/* maps has no generation: 0 matches any. */
-	return a->device == b->device && a->inode == b->inode && a->path == b->path &&
-	       (!a->generation || !b->generation || a->generation == b->generation) &&
-	       a->build_id_size == b->build_id_size &&
-	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+	return a->device == b->device && a->inode == b->inode &&
+	       (!a->generation || !b->generation || a->generation == b->generation);
 }
 
 static struct key *find_key(const struct files *files, const struct key *wanted, uint64_t hash)
@@ -119,9 +108,6 @@ static int add_file(struct files *files, const struct file_reference *reference,
 	file->shown.device = reference->device;
 	file->shown.inode = reference->inode;
 	file->shown.generation = reference->generation;
-	file->shown.build_id_size = reference->build_id_size;
-	if (reference->build_id_size)
-		memcpy(file->shown.build_id, reference->build_id, reference->build_id_size);
 	*ret_file = files->n_files;
 	files->files[files->n_files++] = file;
 	return 0;
@@ -178,10 +164,6 @@ static int set_identity(struct files *files, const struct file_reference *refere
 	shown->mtime_ns = identity->mtime_ns;
 	shown->build_id_size = identity->build_id_size;
 	memcpy(shown->build_id, identity->build_id, BUILD_ID_SIZE);
-	if (!shown->inode) { /* the kernel gave a build-id instead */
-		shown->device = identity->device;
-		shown->inode = identity->inode;
-	}
 	return index_add(&files->by_identity, file_identity_hash(identity), id);
 }
 
@@ -267,7 +249,7 @@ int files_identify(struct files *files, const struct file_reference *reference, 
 
 		if (!known->generation)
 			known->generation = key.generation;
-		if (!retry && (known->build_id_size || still_same(file))) {
+		if (!retry && still_same(file)) {
 			*ret_file = known->file;
 			return 0;
 		}
@@ -303,7 +285,7 @@ bool files_is_elf(const struct files *files, uint32_t file)
 {
 	const struct file *known = files_resolve(files, file);
 
-	return known->readable ? known->elf : known->shown.build_id_size > 0;
+	return known->readable && known->elf;
 }
 
 uint64_t files_unreadable(const struct files *files)

@@ -48,7 +48,7 @@ int files_open_path(const struct files *files, const char *path, struct stat *re
 /* As images_file_segments(). */
 int files_segments(const struct files *files, uint32_t file, struct load_segments *ret_segments);
 
-/* True if the file was read and is ELF, or the kernel read a build-id in it. */
+/* True if the file was read and is ELF. */
 bool files_is_elf(const struct files *files, uint32_t file);
 
 /* The number of files that could not be opened. */

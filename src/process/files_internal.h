@@ -28,12 +28,9 @@ struct file {
 	bool reachable;	      /* its path in our own root probably leads to it */
 };
 
-/* One way in which the kernel refers to a file. Several keys may mean the same file. */
+/* How the kernel refers to a file. Several keys may mean the same file. */
 struct key {
 	uint64_t device, inode, generation;
-	const char *path; /* only with a build-id; compared as a pointer: it is from a pool */
-	uint32_t build_id_size;
-	uint8_t build_id[BUILD_ID_SIZE];
 	uint32_t file;
 };
 

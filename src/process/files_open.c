@@ -70,13 +70,8 @@ const struct file *files_resolve(const struct files *files, uint32_t id)
 static bool matches(const struct files *files, const struct file *file, int fd,
 		    const struct stat *status, bool growing)
 {
-	struct confined *readers = files->access.readers;
-
-	if (!file->readable)
-		return file_identity_has_build_id(readers, fd, file->shown.build_id,
-						  file->shown.build_id_size);
 	return growing ? file_identity_same_inode(&file->identity, status)
-		       : file_identity_matches(&file->identity, readers, fd, status);
+		       : file_identity_matches(&file->identity, files->access.readers, fd, status);
 }
 
 /* Opens the file by its path in a root. */
@@ -116,7 +111,7 @@ static int reopen(const struct files *files, uint32_t id, bool growing, struct s
 	if (id >= files->n_files)
 		return -EINVAL;
 	file = files_resolve(files, id);
-	if (!file->readable && !file->shown.build_id_size)
+	if (!file->readable)
 		return -ENOENT; /* nothing to recognize it by */
 	for (enum way way = 0; way < N_WAYS; way++) {
 		struct stat status;
@@ -155,19 +150,11 @@ int files_open_path(const struct files *files, const char *path, struct stat *re
 int files_segments(const struct files *files, uint32_t id, struct load_segments *ret_segments)
 {
 	const struct file *file = id < files->n_files ? files_resolve(files, id) : NULL;
-	struct file_outline outline;
-	own(own_fd) int fd = -1;
 
-	if (file && file->readable) {
-		*ret_segments = file->segments;
-		return file->elf ? 0 : -ENOEXEC;
-	}
-	fd = files_open(files, id);
-	if (fd < 0)
-		return fd;
-	file_outline_read(files->access.readers, fd, &outline);
-	*ret_segments = outline.segments;
-	return outline.elf ? 0 : -ENOEXEC;
+	if (!file || !file->readable)
+		return file ? -ENOENT : -EINVAL;
+	*ret_segments = file->segments;
+	return file->elf ? 0 : -ENOEXEC;
 }
 
 int files_open(const struct files *files, uint32_t file)

@@ -19,8 +19,6 @@ int images_mmap(struct images *images, const struct mapping_record *record)
 			.device = record->device,
 			.inode = record->inode,
 			.generation = record->generation,
-			.build_id = record->build_id,
-			.build_id_size = record->build_id_size,
 		},
 		.offset = record->offset,
 		.name = record->name,

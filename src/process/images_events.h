@@ -13,9 +13,7 @@ struct mapping_record {
 	pid_t tgid;
 	uint64_t time; /* CLOCK_MONOTONIC, ns */
 	uint64_t start, end, offset;
-	uint64_t device, inode, generation; /* 0 where the record has a build-id instead */
-	uint8_t build_id[BUILD_ID_SIZE];
-	uint32_t build_id_size;
+	uint64_t device, inode, generation;
 	const char *name; /* as the kernel wrote it, not terminated; borrowed */
 	size_t name_size;
 };

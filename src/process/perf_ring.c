@@ -23,7 +23,11 @@
 /* Wake up early: a new process may end soon. The rest of a burst is drained with its beginning. */
 #define WAKEUP_BYTES 1024u
 
-static int open_event(int cpu, bool build_id)
+/*
+ * The mapped files by device and inode. Since 5.12 the kernel can give build-ids in their place,
+ * which every user can forge.
+ */
+static int open_event(int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -38,7 +42,6 @@ static int open_event(int cpu, bool build_id)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		.build_id = build_id,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
@@ -61,13 +64,10 @@ static size_t wanted_size(void)
 int perf_ring_open(int cpu, struct perf_ring *ret_ring)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	own(own_fd) int fd = open_event(cpu, true);
+	own(own_fd) int fd = open_event(cpu);
 	void *memory = MAP_FAILED;
 	size_t size;
 
-	/* Before 5.12 (88a16a130933 "perf: Add build id data in mmap2 event"): inodes instead. */
-	if (fd == -EINVAL)
-		fd = open_event(cpu, false);
 	if (fd < 0)
 		return fd;
 	/* Locked memory is limited for each user (perf_event_mlock_kb): take less if need be. */

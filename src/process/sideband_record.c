@@ -16,16 +16,8 @@ struct mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t address, length, offset;
-	union {
-		struct {
-			uint32_t major_number, minor_number;
-			uint64_t inode, generation;
-		} file;
-		struct {
-			uint8_t size, reserved[3];
-			uint8_t bytes[20];
-		} build_id;
-	} by;
+	uint32_t major_number, minor_number;
+	uint64_t inode, generation;
 	uint32_t protection, flags;
 	/* then the name, NUL-terminated and padded */
 };
@@ -67,16 +59,9 @@ static int parse_mmap2(const char *bytes, size_t size, struct sideband_record *r
 	mapping->start = raw.address;
 	mapping->end = raw.address + raw.length;
 	mapping->offset = raw.offset;
-	if (raw.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		if (raw.by.build_id.size > BUILD_ID_SIZE)
-			return -EPROTO;
-		mapping->build_id_size = raw.by.build_id.size;
-		memcpy(mapping->build_id, raw.by.build_id.bytes, raw.by.build_id.size);
-	} else {
-		mapping->device = makedev(raw.by.file.major_number, raw.by.file.minor_number);
-		mapping->inode = raw.by.file.inode;
-		mapping->generation = raw.by.file.generation;
-	}
+	mapping->device = makedev(raw.major_number, raw.minor_number);
+	mapping->inode = raw.inode;
+	mapping->generation = raw.generation;
 	record->tgid = mapping->tgid = (pid_t)raw.pid;
 	mapping->time = record->time;
 	record->kind = SIDEBAND_MMAP;

@@ -86,7 +86,6 @@ static struct bytes mmap2(uint16_t misc, uint64_t start, uint64_t length, const 
 static void test_mmap_records(void **state)
 {
 	uint32_t file[6] = { 8, 1, 77, 0, 5, 0 };
-	uint8_t id[24] = { 3, 0, 0, 0, 0xaa, 0xbb, 0xcc };
 	struct sideband_record record;
 	struct bytes bytes = mmap2(0, 0x1000, 0x2000, file);
 
@@ -105,18 +104,6 @@ static void test_mmap_records(void **state)
 	assert_int_equal(record.mapping.inode, 77);
 	assert_int_equal(record.mapping.generation, 5);
 	assert_int_equal(record.mapping.name_size, 6);
-	assert_int_equal(record.mapping.build_id_size, 0);
-
-	bytes = mmap2(PERF_RECORD_MISC_MMAP_BUILD_ID, 0x1000, 0x2000, id);
-	put(&bytes, "/lib/x\0", 8);
-	assert_int_equal(parse(bytes, 9, &record), 0);
-	assert_int_equal(record.mapping.build_id_size, 3);
-	assert_int_equal(record.mapping.build_id[2], 0xcc);
-	assert_int_equal(record.mapping.inode, 0);
-	id[0] = 21;
-	bytes = mmap2(PERF_RECORD_MISC_MMAP_BUILD_ID, 0x1000, 0x2000, id);
-	put(&bytes, "/lib/x\0", 8);
-	assert_int_equal(parse(bytes, 9, &record), -EPROTO);
 
 	bytes = mmap2(0, 0x1000, 0x2000, file);
 	put(&bytes, "no end!!", 8);

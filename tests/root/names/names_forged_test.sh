@@ -53,6 +53,24 @@ else
 fi
 
 # Copies that only root can write count as one file, as in containers.
+# In a mount namespace of its own the forgery has the path of root's file, too, and starts first.
+if setpriv --reuid $uid --regid $uid --clear-groups unshare -Urm true 2>"$fate"; then
+	ln -s original "$tmp/liar"
+	sample -F 499 -U --name '[ol]*'
+	begin setpriv --reuid $uid --regid $uid --clear-groups unshare -Urm bash -c \
+		'mount --bind "$1/forgery" "$1/original" && exec "$1/liar" 600000' - "$tmp" || finish
+	works "$pid" 30
+	begin "$tmp/original" 600000 || finish
+	works "$pid" 30
+	sampled
+	has "the forgery in root's place has its own names" '^liar;.*;main;outer;forged;inner'
+	lacks "root's process has none of them" '^original;.*;forged'
+	has "... but its own, all the same" '^original;.*;main;outer;middle;inner'
+else
+	skip "a forgery in the place of root's file" "users have no user namespaces here"
+fi
+
+# Copies that only root can write are one file, as in containers.
 install -m 755 "$programs/nested" "$tmp/other"
 begin "$tmp/other" 600000 || finish
 sample -F 499 -U --name 'o*'
