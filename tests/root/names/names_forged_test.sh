@@ -52,7 +52,7 @@ else
 	lacks "a user's debug file names no file of root" ';forged'
 fi
 
-# Copies that only root can write count as one file, as in containers.
+# ---- a path that is root's for the forger's mounts only
 # In a mount namespace of its own the forgery has the path of root's file, too, and starts first.
 if setpriv --reuid $uid --regid $uid --clear-groups unshare -Urm true 2>"$fate"; then
 	ln -s original "$tmp/liar"
@@ -70,7 +70,7 @@ else
 	skip "a forgery in the place of root's file" "users have no user namespaces here"
 fi
 
-# Copies that only root can write are one file, as in containers.
+# ---- copies that only root can write count as one file, as in containers
 install -m 755 "$programs/nested" "$tmp/other"
 begin "$tmp/other" 600000 || finish
 sample -F 499 -U --name 'o*'
