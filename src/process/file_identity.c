@@ -80,6 +80,5 @@ bool file_identity_matches(const struct file_identity *identity, struct confined
 	if (file_identity_unwritten(identity, status))
 		return true;
 	return by_build_id(identity) && confined_owner(fd) == 0 &&
-	       (uint64_t)status->st_size == identity->size &&
-	       has_build_id(identity, readers, fd);
+	       (uint64_t)status->st_size == identity->size && has_build_id(identity, readers, fd);
 }

@@ -16,7 +16,7 @@ struct file_reference {
 	const char *undeleted;		    /* without it; the same pointer when there is none */
 	uint64_t start, end;		    /* where the file is mapped: its name in map_files */
 	uint64_t device, inode, generation; /* 0: not known; maps has no generation */
-	uint32_t root;		/* the process's: an id of roots.h */
+	uint32_t root;			    /* the process's: an id of roots.h */
 };
 
 /* How files are opened and looked at: all borrowed. */
