@@ -69,6 +69,29 @@ static void answers_arrive(void **state)
 		assert_int_equal(receive(sent.bytes, cut, pool, queries), -ENODATA);
 }
 
+static void addresses_arrive(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < 70; n++) {
+		own(own_free) struct symbol_query *asked = calloc(n + 1, sizeof(*asked));
+		own(own_free) struct symbol_query *queries = NULL;
+		own(own_free) uint64_t *addresses = NULL;
+
+		assert_non_null(asked);
+		for (size_t i = 0; i < n; i++)
+			asked[i].address = i * 3 + 1;
+		addresses = answers_addresses(asked, n);
+		assert_non_null(addresses);
+		queries = answers_queries(addresses, n);
+		assert_non_null(queries);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(queries[i].address, i * 3 + 1);
+			assert_null(queries[i].name);
+			assert_int_equal(queries[i].chain, QUERY_NO_CHAIN);
+		}
+	}
+}
+
 static void names_that_are_too_long_are_cut(void **state)
 {
 	static struct sent sent;
@@ -127,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_arrive),
+		cmocka_unit_test(addresses_arrive),
 		cmocka_unit_test(names_that_are_too_long_are_cut),
 		cmocka_unit_test(false_answers_are_refused),
 	};

@@ -196,6 +196,10 @@ static void prefers_the_tree_that_is_asked_for(void **state)
 	assert_true(finds_local("stripped", &places));
 	assert_true(built_run("cp parts/other symfs/$PWD/stripped"));
 	assert_false(finds_local("stripped", &places));
+	/* Where it has another file, the debug file counts. */
+	assert_true(built_run("cp parts/other symfs/$PWD/linked_id && cp parts/whole.debug ."));
+	assert_true(finds_local("linked_id", &places));
+	assert_true(built_run("rm -r whole.debug symfs"));
 }
 
 static void reads_compressed_symbols(void **state)

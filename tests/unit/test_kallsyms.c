@@ -223,8 +223,9 @@ static int take_line(void *context, const struct kallsyms_line *line)
 static void lines_have_their_parts(void **state)
 {
 	char all[400] = "";
-	int fd = file_of("ffffffff81000000 T _stext\n\njunk\n1\n1 T\n1 T \n2Tx\n2 T x\n"
-			 "3 t f\t[ext4]\n4 t g\t\n5 t h\tno\n6 D stop\n7 T after\n");
+	int fd = file_of(
+		"ffffffff81000000 T _stext\n\njunk\n1\n1 T\n1 T \n1 T \t[ext4]\n2Tx\n2 T x\n"
+		"3 t f\t[ext4]\n4 t g\t\n5 t h\tno\n6 D stop\n7 T after\n");
 
 	(void)state;
 	assert_int_equal(kallsyms_lines_read(fd, take_line, all), 7);
