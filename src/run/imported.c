@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "confined/confined.h"
 #include "import/baseline.h"
+#include "recording/format.h"
+#include "report/report.h"
 
 /* root asked for this file: it may take its time. */
 static const struct confined_limits limits = {
@@ -23,39 +25,70 @@ static const struct confined_limits limits = {
 };
 
 DEFINE_OWN(struct baseline, baseline_free)
+DEFINE_OWN(struct recording, recording_free)
 
 /* What comes before the bytes of the recording. */
 struct head {
 	uint64_t size;
+	uint8_t imported; /* 0: the file is a recording itself */
 	struct error err;
 };
 
 /* ---- in the child, whose request is the path ---- */
 
-static int import(const struct confined_job *job, char **ret_bytes, struct head *head)
+static bool is_recording(int fd)
 {
-	own(own_baseline_free) struct baseline *base = NULL;
-	size_t size = 0;
-	FILE *out;
-	int r = baseline_load(job->fds[0], job->request, &base, &head->err);
+	char magic[RECORDING_MAGIC_SIZE];
 
-	if (r < 0)
-		return r;
-	out = open_memstream(ret_bytes, &size);
+	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	       memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
+}
+
+static int save(const struct measurement *measurement, char **ret_bytes, struct head *head)
+{
+	size_t size = 0;
+	FILE *out = open_memstream(ret_bytes, &size);
+	int r;
+
 	if (!out)
 		return error_set(&head->err, -ENOMEM, "out of memory");
-	r = recording_save(out, &base->meta, base->tally, base->names, &head->err);
+	r = recording_save(out, measurement->meta, measurement->tally, measurement->names,
+			   &head->err);
 	if (fclose(out) != 0 && r == 0)
 		r = error_set(&head->err, -ENOMEM, "out of memory");
 	head->size = size;
 	return r;
 }
 
+static int copy_recording(int fd, const char *path, char **ret_bytes, struct head *head)
+{
+	own(own_recording_free) struct recording *recording = NULL;
+	int r = recording_load(fd, path, &recording, &head->err);
+
+	return r < 0 ? r
+		     : save(&(struct measurement){ &recording->meta, recording->tally,
+						   recording->names },
+			    ret_bytes, head);
+}
+
+static int import(int fd, const char *path, char **ret_bytes, struct head *head)
+{
+	own(own_baseline_free) struct baseline *base = NULL;
+	int r = baseline_load(fd, path, &base, &head->err);
+
+	head->imported = true;
+	return r < 0 ? r
+		     : save(&(struct measurement){ &base->meta, base->tally, base->names },
+			    ret_bytes, head);
+}
+
 static int work(const struct confined_job *job)
 {
 	own(own_free) char *bytes = NULL;
 	struct head head = { 0 };
-	int r = import(job, &bytes, &head);
+	int fd = job->fds[0];
+	int r = is_recording(fd) ? copy_recording(fd, job->request, &bytes, &head)
+				 : import(fd, job->request, &bytes, &head);
 
 	confined_send(job, &head, sizeof(head));
 	if (r == 0)
@@ -105,7 +138,8 @@ static int ask(struct confined *confined, int fd, const char *path, int copy, st
 	return r < 0 ? r : end;
 }
 
-int imported_load(int fd, const char *path, struct recording **ret_recording, struct error *err)
+int imported_load(int fd, const char *path, struct recording **ret_recording, bool *ret_imported,
+		  struct error *err)
 {
 	own(own_confined_free) struct confined *confined = NULL;
 	own(own_fd) int copy = memfd_create("imported", MFD_CLOEXEC);
@@ -119,5 +153,6 @@ int imported_load(int fd, const char *path, struct recording **ret_recording, st
 		return error_set(err, r, "%s",
 				 head.err.text[0] ? head.err.text : "out of memory or time");
 	}
+	*ret_imported = head.imported != 0;
 	return recording_load(copy, path, ret_recording, err);
 }

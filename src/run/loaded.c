@@ -4,23 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/own.h"
-#include "recording/format.h"
 #include "run/imported.h"
 
 void loaded_clear(struct loaded *loaded)
 {
 	recording_free(loaded->recording);
-}
-
-static bool is_recording(int fd)
-{
-	char magic[RECORDING_MAGIC_SIZE];
-
-	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-	       memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
 }
 
 int loaded_load(const char *path, struct loaded *loaded, struct error *err)
@@ -33,9 +23,7 @@ int loaded_load(const char *path, struct loaded *loaded, struct error *err)
 		return 0;
 	if (fd < 0)
 		return error_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	loaded->imported = !is_recording(fd);
-	r = loaded->imported ? imported_load(fd, path, &loaded->recording, err)
-			     : recording_load(fd, path, &loaded->recording, err);
+	r = imported_load(fd, path, &loaded->recording, &loaded->imported, err);
 	if (r < 0)
 		return r;
 	if (loaded->imported)
