@@ -28,8 +28,11 @@ static char *written(const struct baseline *base, const struct writer *writer, s
 		abort();
 	if (profile.total != tally_total(base->tally))
 		abort();
-	if (writer->diffs)
+	if (writer->diffs) {
 		profile.base = &same;
+		profile.base_scale = scale_make(SCALE_SHARES, &base->meta, profile.total,
+						&base->meta, same.total);
+	}
 	if (writer->write(&report, out, &err) < 0)
 		abort();
 	fclose(out);

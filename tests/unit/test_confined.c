@@ -37,7 +37,8 @@
 #define N_CHILDREN 50
 #endif
 
-#define SOMEBODY 1001 /* a uid */
+#define SOMEBODY 1001		     /* a uid */
+#define RENEW_NS (8 * NS_PER_SECOND) /* longer than a busy machine delays a test */
 
 static int a_file(void)
 {
@@ -177,7 +178,7 @@ static void test_owners(void **state)
 	const struct confined_limits limits = { .call_ns = NS_PER_SECOND,
 						.owner_ns = NS_PER_SECOND,
 						.others_ns = NS_PER_SECOND,
-						.renew_ns = NS_PER_SECOND,
+						.renew_ns = RENEW_NS,
 						.answers = 1 << 20,
 						.bytes = 1 << 30,
 						.may_open = true };
@@ -357,9 +358,9 @@ static int loop(const struct confined_job *job)
 static void test_loop(void **state)
 {
 	const struct confined_limits limits = { .call_ns = NS_PER_SECOND,
-						.owner_ns = NS_PER_SECOND / 5,
+						.owner_ns = NS_PER_SECOND / 2,
 						.others_ns = NS_PER_SECOND,
-						.renew_ns = NS_PER_SECOND,
+						.renew_ns = RENEW_NS,
 						.answers = 1 << 20,
 						.bytes = 1 << 30,
 						.may_open = true };
@@ -390,10 +391,10 @@ static void test_loop(void **state)
 /* All owners together have a limit, too. */
 static void test_many_owners(void **state)
 {
-	const struct confined_limits limits = { .call_ns = NS_PER_SECOND / 20,
+	const struct confined_limits limits = { .call_ns = NS_PER_SECOND / 4,
 						.owner_ns = NS_PER_SECOND,
-						.others_ns = NS_PER_SECOND / 10,
-						.renew_ns = NS_PER_SECOND,
+						.others_ns = NS_PER_SECOND / 2,
+						.renew_ns = RENEW_NS,
 						.answers = 1 << 20,
 						.bytes = 1 << 30,
 						.may_open = true };

@@ -41,6 +41,12 @@ has "it is counted" '^program;'
 has "and other programs have their names" '^recursion;(.*;)?main;descend;'
 bounded "nor when all processes are measured" -F 499 -f $slow
 has "where it is counted, too" '^program;'
+objcopy --only-keep-debug "$programs/nested" "$tmp/linked.debug"
+objcopy --strip-all --add-gnu-debuglink="$tmp/linked.debug" "$programs/nested" "$tmp/linked"
+ln -sf "$tmp/mount/program" "$tmp/linked.debug"
+begin "$tmp/linked" || finish
+bounded "a link to it in place of a debug file does not delay the report" -F 499 -f -U -p "$pid,$other" $slow
+has "... its program is counted" '^linked;'
 
 kill -CONT "$server"
 kill -KILL "$program_child" "$server"
