@@ -2,6 +2,7 @@
 #include "session/kernel_side.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,6 +18,8 @@
 #include "stacktally.skel.h"
 #include "unwind/unwind_maps.h"
 
+#define SPARE_DESCRIPTORS 16 /* for probes, and for the thread that makes tables meanwhile */
+
 /* Whether BPF memory is limited; where the kernel counts it, libbpf lifts the limit if it may. */
 static bool memory_is_limited(void)
 {
@@ -26,11 +29,46 @@ static bool memory_is_limited(void)
 	       limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* The descriptors that a load takes at most, with the maps that we have made. */
+static uint32_t descriptors_of_load(const struct kernel_side *side)
+{
+	const struct bpf_object *object = side->skeleton->obj;
+	struct bpf_program *program;
+	const struct bpf_map *map;
+	uint32_t n = SPARE_DESCRIPTORS;
+
+	bpf_object__for_each_map(map, object) n += bpf_map__autocreate(map);
+	bpf_object__for_each_program(program, object) n += bpf_program__autoload(program);
+	return n;
+}
+
+static bool can_open(uint32_t n)
+{
+	own(own_fd) int fd = n ? open("/", O_PATH | O_CLOEXEC) : -1;
+
+	return n == 0 || (fd >= 0 && can_open(n - 1));
+}
+
+/*
+ * Without a descriptor libbpf's probe of a feature fails, and the kernel then refuses what libbpf
+ * makes for kernels without that feature.
+ */
+static int code_of_load(const struct kernel_side *side, int code)
+{
+	if (code == -ENOMEM || can_open(descriptors_of_load(side)))
+		return code;
+	return -EMFILE;
+}
+
 static int explain_load(int code, struct error *err)
 {
 	char mode[LOCKDOWN_MODE_SIZE];
 
-	if (code == -EMFILE || code == -ENFILE || code == -ENOMEM)
+	if (code == -EMFILE || code == -ENFILE)
+		return error_set(err, code,
+				 "cannot load the BPF programs: %s; raise the limit (ulimit -n)",
+				 strerror(-code));
+	if (code == -ENOMEM)
 		return error_set(err, code, "cannot load the BPF programs: %s", strerror(-code));
 	if (access(KERNEL_BTF_PATH, R_OK) < 0)
 		return error_privilege(err, code,
@@ -141,7 +179,7 @@ int kernel_side_load(struct kernel_side *side, struct error *err)
 
 	kernel_btf_close(&side->btf);
 	if (r < 0)
-		return explain_load(r, err);
+		return explain_load(code_of_load(side, r), err);
 	counts = mmap(NULL, counts_size(side), PROT_READ | PROT_WRITE, MAP_SHARED,
 		      bpf_map__fd(skeleton->maps.counts), 0);
 	if (counts == MAP_FAILED)

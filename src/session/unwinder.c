@@ -82,7 +82,7 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 	unwinder->images = images;
 	r = unwind_maps_kernel(&side->tables, &side->skeleton->bss->unwind_changes, &maps);
 	if (r < 0)
-		error_set(err, r, "out of memory");
+		error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r));
 	else
 		r = unwind_new(images, maps, &options, &unwinder->unwind, err);
 	if (r < 0) {

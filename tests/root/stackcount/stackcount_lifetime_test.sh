@@ -77,6 +77,20 @@ else
 		"$named name the reason; wrong:$wrong"
 fi
 if command -v strace >>"$fate"; then
+	# Whichever call lacks a descriptor first, also if libbpf only asks what the kernel supports.
+	wrong='' named=0
+	for number in 2 3 6 8 25 26 30; do
+		(
+			ulimit -l unlimited 2>>"$fate"
+			ulimit -n 60
+			exec strace -f -o "$tmp/trace" -e trace=bpf \
+				-e inject=bpf:error=EMFILE:when=$number "$stackcount" -D 0.1 c:malloc
+		) >"$out" 2>"$err"
+		grep -Eq 'Too many open files' "$err" && named=$((named + 1)) ||
+			wrong+=" $number: $(tail -n 1 "$err");"
+	done
+	[ -z "$wrong" ] && [ "$named" -gt 0 ]
+	check $? "too few descriptors: said so whichever call fails" "$wrong"
 	# A probe that the kernel refuses is left out and named; the others count.
 	from=$SECONDS
 	strace -f -o "$fate" -e trace=perf_event_open \
