@@ -13,6 +13,7 @@
 #include "base/own.h"
 
 #define BUFFER_SIZE (64u << 10)
+#define MAX_TRIES   100
 
 static const char *name_of(const struct output *output)
 {
@@ -271,6 +272,36 @@ static void remove_temporary(struct output *output)
 	free(take_ptr(output->temporary));
 }
 
+/*
+ * Puts the open file `self` in the place of another, which takes two steps. In between it has a
+ * name that is the same for all runs: if we are killed then, the next run removes it.
+ */
+static int replace(const char *path, const char *self)
+{
+	own(own_free) char *between = NULL;
+
+	if (asprintf(&between, "%s.stacktally-new", path) < 0) {
+		between = NULL;
+		return -ENOMEM;
+	}
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
+		if (linkat(AT_FDCWD, self, AT_FDCWD, between, AT_SYMLINK_FOLLOW) < 0) {
+			if (errno != EEXIST || (unlink(between) < 0 && errno != ENOENT))
+				return -errno;
+			continue;
+		}
+		if (rename(between, path) == 0)
+			return 0;
+		if (errno != ENOENT) { /* else another run has taken our file for one that was left */
+			int code = -errno;
+
+			unlink(between);
+			return code;
+		}
+	}
+	return -EBUSY;
+}
+
 /* Gives the complete file its final name, replacing a file that has it now. */
 static int give_name(struct output *output)
 {
@@ -283,17 +314,7 @@ static int give_name(struct output *output)
 		return 0;
 	if (errno != EEXIST)
 		return -errno;
-	if (asprintf(&output->temporary, "%s.%d.tmp", output->final_path, getpid()) < 0) {
-		output->temporary = NULL;
-		return -ENOMEM;
-	}
-	if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) < 0) {
-		int code = -errno;
-
-		free(take_ptr(output->temporary)); /* not ours to remove */
-		return code;
-	}
-	return rename_temporary(output);
+	return replace(output->final_path, self);
 }
 
 static int complete(struct output *output, struct error *err)

@@ -42,4 +42,28 @@ status=$?
 check $? "beyond a limit of size, the message says so" "exit status $status: $(head -n 3 "$tmp/err")"
 [ ! -e "$tmp/large.html" ]
 check $? "... and no part of the file is left" "$(ls "$tmp")"
+
+# ---- a file that is replaced
+if command -v strace >"$tmp/err"; then
+	mkdir "$tmp/replaced"
+	echo old >"$tmp/replaced/x.folded"
+	{
+		strace -f -o "$tmp/trace" -e trace=rename -e inject=rename:signal=KILL \
+			"$profile" -q --from "$recording" -o "$tmp/replaced/x.folded"
+	} 2>"$tmp/err"
+	[ "$(cat "$tmp/replaced/x.folded")" = old ] && [ "$(ls "$tmp/replaced" | wc -l)" -eq 2 ]
+	check $? "killed just before it replaces a file" "$(ls "$tmp/replaced")"
+	"$profile" -q --from "$recording" -o "$tmp/replaced/x.folded" 2>"$tmp/err"
+	[ "$(ls "$tmp/replaced")" = x.folded ] && "$profile" -q --from "$recording" -f 2>"$tmp/err" | cmp - "$tmp/replaced/x.folded"
+	check $? "... the next run leaves the new file only" "$(ls "$tmp/replaced")"
+	for ((i = 0; i < 40; i++)); do
+		"$profile" -q --from "$recording" -o "$tmp/replaced/x.folded" 2>"$tmp/err.$i" || cat "$tmp/err.$i" >>"$tmp/errors" &
+		((i % 8)) || wait
+	done
+	wait
+	[ ! -e "$tmp/errors" ] && [ "$(ls "$tmp/replaced")" = x.folded ]
+	check $? "many runs at once replace it without an error" "$(cat "$tmp"/err*; ls "$tmp/replaced")"
+else
+	echo "skip killed just before it replaces a file: there is no strace"
+fi
 exit $failed

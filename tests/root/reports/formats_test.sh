@@ -194,7 +194,9 @@ kept_whole() {
 		'*') nones=$((nones + 1)) ;;
 		# Linux cannot replace a file by a nameless one in one step. Between the two, the
 		# new file has a name of its own.
-		*.tmp) [ "$1" = rename ] && cmp -s "$file" "whole/${name%.*.tmp}" || wrong+=" $1 $2: $name" ;;
+		*.stacktally-new)
+			[ "$1" = rename ] && cmp -s "$file" "whole/${name%.stacktally-new}" || wrong+=" $1 $2: $name"
+			;;
 		*) if cmp -s "$file" "whole/$name"; then
 			wholes=$((wholes + 1))
 		elif cmp -s "$file" "$before/$name"; then
