@@ -143,8 +143,11 @@ int run_report_write(struct run_report *report, struct error *err)
 	return r;
 }
 
+/* Finishes all outputs, also after one that cannot be. */
 static int finish_all(struct run_report *report, struct error *err)
 {
+	int first = 0;
+
 	for (uint32_t i = 0; i < report->outputs.n; i++) {
 		struct output *output = &report->outputs.list[i];
 		int r;
@@ -152,11 +155,10 @@ static int finish_all(struct run_report *report, struct error *err)
 		if (report->request->farewell && output->writer->titled && output->stream &&
 		    !output->path)
 			fprintf(output->stream, "%s\n", report->request->farewell);
-		r = output_finish(output, err);
-		if (r < 0)
-			return r;
+		r = output_finish(output, first ? NULL : err);
+		first = first ? first : r;
 	}
-	return 0;
+	return first;
 }
 
 int run_report_finish(struct run_report *report, struct error *err)

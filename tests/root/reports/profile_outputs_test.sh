@@ -87,6 +87,11 @@ kept=$(kept_recording)
 check $? "the measurement is kept in TMPDIR" "$(cat "$err")"
 [ "$(total kept.folded)" -gt 0 ] && cmp kept.folded beside.folded
 check $? "... and the other output is written" "$(head -n 2 kept.folded beside.folded)"
+mkdir gone
+TMPDIR=$tmp/kept measure -q -F 499 -o gone/x.folded -o after.folded -- sh -c "rmdir gone; exec $programs/nested 100"
+[ "$status" -eq 1 ] && grep -q 'cannot write gone/x.folded: No such file or directory' "$err" &&
+	[ "$(total after.folded)" -gt 0 ]
+check $? "... also if it is the name that cannot be given" "exit status $status: $(cat "$err"; ls)"
 TMPDIR=/nowhere measure -q -F 499 -o /dev/full --format json -- "$programs/nested" 100
 kept=$(kept_recording)
 [[ $kept == /var/tmp/* ]] && rm "$kept"
