@@ -37,8 +37,8 @@
 	})
 
 /*
- * For grow(): moves `memory` to where `wanted` elements of `size` bytes have room; *room, the
- * number it has room for, never exceeds `limit`. NULL when out of memory: nothing has changed.
+ * For grow(): reallocates `memory` for `wanted` elements of `size` bytes. *room is the new
+ * capacity, which never exceeds `limit`. NULL when out of memory: nothing has changed.
  */
 void *grow_memory(void *memory, size_t *room, size_t wanted, size_t limit, size_t size);
 

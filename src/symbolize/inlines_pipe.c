@@ -5,8 +5,8 @@
 #include "symbolize/inlines_internal.h"
 
 #define MAX_BYTES  (1ull << 28) /* of strings, for all files together */
-#define END_NUMBER UINT32_MAX	/* instead of a query: all was sent */
-#define NO_STRING  UINT32_MAX	/* instead of a size: NULL */
+#define END_NUMBER UINT32_MAX	/* in place of a query: the end */
+#define NO_STRING  UINT32_MAX	/* in place of a size: NULL */
 
 /* One frame; the bytes of the strings follow. */
 struct sent_frame {
@@ -16,7 +16,7 @@ struct sent_frame {
 
 struct sent_chain {
 	uint32_t query;
-	uint32_t n; /* frames, which follow; 0: the chain is the one before */
+	uint32_t n; /* of the frames that follow; 0: the previous chain again */
 };
 
 static void send_frame(const struct byte_sink *sink, const struct inline_frame *frame)
@@ -91,7 +91,7 @@ static int receive_frame(struct inlines *inlines, const struct byte_source *sour
 	return 0;
 }
 
-/* `last`: the chain received last, which this one replaces. */
+/* Replaces `*last`, the previous chain, unless `n` is 0. */
 static int receive_chain(struct inlines *inlines, const struct byte_source *source, uint32_t n,
 			 uint32_t *last)
 {
@@ -123,7 +123,7 @@ int inlines_receive(struct inlines *inlines, const struct byte_source *source,
 			return r;
 		if (sent.query == END_NUMBER)
 			return 0;
-		/* Each at most once, which bounds how many there are. */
+		/* One chain for each query at most, which bounds their number. */
 		if (sent.query >= n || queries[sent.query].chain != QUERY_NO_CHAIN)
 			return -EPROTO;
 		r = receive_chain(inlines, source, sent.n, &last);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Layouts: the executable mappings of a process at one time, and the chunks in blocks that they are
- * written to. Processes that forked from each other share one. A layout never changes, but for what
- * its chunks say about each table (whether there is one by now), which is one 64-bit store each.
+ * written to. Processes that forked from each other share one. A layout never changes, except the
+ * references to tables in its chunks, each of which is one 64-bit store.
  *
  * For one thread. Must not know: process ids, when mappings change.
  */
@@ -19,11 +19,11 @@
 struct layout_range {
 	uint64_t start, end, bias;   /* as in struct wire_mapping */
 	uint32_t table;		     /* or TABLE_NONE */
-	enum wire_mapping_kind kind; /* if it is TABLE_NONE */
+	enum wire_mapping_kind kind; /* if `table` is TABLE_NONE */
 };
 
 struct layout {
-	struct layout *previous, *next; /* of all */
+	struct layout *previous, *next; /* in the list of all layouts */
 	uint32_t references;
 	struct wire_process wire;
 	uint32_t n;
@@ -47,7 +47,7 @@ void layouts_clear(struct layouts *layouts);
 
 /*
  * The code ranges of mappings, sorted by address, in memory that is valid until the next call.
- * `*ret_cut`: how many beyond MAX_LAYOUT_RANGES were left out. 0 or -ENOMEM.
+ * `*ret_cut`: the number left out beyond MAX_LAYOUT_RANGES. 0 or -ENOMEM.
  */
 int layouts_ranges(struct layouts *layouts, const struct mapping *mappings, uint32_t n,
 		   const struct layout_range **ret_ranges, uint32_t *ret_n, uint32_t *ret_cut);
@@ -57,7 +57,7 @@ int layouts_write(struct layouts *layouts, const struct layout_range *ranges, ui
 		  struct layout **ret_layout);
 void layouts_unref(struct layouts *layouts, struct layout *layout); /* NULL is allowed */
 
-/* Writes what tables_reference() says by now to all chunks. */
+/* Writes the present references to tables (tables_reference()) to all chunks. */
 void layouts_refresh(struct layouts *layouts);
 
 /* Whether these are the layout's ranges. */

@@ -24,7 +24,7 @@ struct unwind {
 	const struct id_list *only; /* or NULL */
 };
 
-/* ---- reports of the images ---- */
+/* ---- changes of process images ---- */
 
 static bool is_walked(const struct unwind *unwind, pid_t tgid)
 {
@@ -59,7 +59,7 @@ static void on_ended(void *context, pid_t tgid)
 
 /* ---- opening and closing ---- */
 
-/* A cache that cannot be opened is done without: it only saves time. */
+/* Goes on without a cache that cannot be opened: a cache only saves time. */
 static void open_cache(struct unwind *unwind, const char *directory)
 {
 	if (directory && directory[0])
@@ -207,7 +207,7 @@ void unwind_count_hits(struct unwind *unwind, pid_t tgid, const uint64_t *frames
 	}
 }
 
-/* ---- for walks that are to be finished ---- */
+/* ---- layouts for the finisher ---- */
 
 int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **ret_layout)
 {

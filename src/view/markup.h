@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Untrusted text for XML and HTML, between tags and in quoted attributes, and numbers for people.
+ * Escapes untrusted text for XML and HTML, between tags and in quoted attributes; formats numbers.
  */
 #ifndef STACKTALLY_VIEW_MARKUP_H
 #define STACKTALLY_VIEW_MARKUP_H

@@ -595,7 +595,7 @@ async function millionTests() {
 	const name = "million.html", size = fs.statSync(path.join(directory, name)).size;
 	await test(`html: a million stacks make a page below 5 MB: ${size} bytes`, async () =>
 		equal(size < 5e6, true, `${size} bytes`));
-	/* Twice the documented times, because other tests share the CPUs. */
+	/* Twice the wanted times, because other tests share the CPUs. */
 	let times = {};
 	await test("html: it is painted at once, and again", async () => {
 		const page = await open(name);

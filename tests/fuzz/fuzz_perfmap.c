@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a perf map: the input. */
+/* The reader of perf maps. The input is the file. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,8 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (write(fd, data, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
 		abort();
-	/* Dense at low addresses, which small inputs have; sparse up to the end of the address
-	 * space. */
+	/* Dense at the low addresses of small inputs, then sparse up to the highest one. */
 	for (uint32_t i = 0; i < N_QUERIES; i++)
 		queries[i].address = i < 32 ? i * 3 : UINT64_MAX >> (N_QUERIES - 1 - i);
 	if (perfmap_find(fd, queries, N_QUERIES, pool))

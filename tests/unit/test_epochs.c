@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Draining the counts of an epoch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -172,6 +172,7 @@ static void a_text_has_its_title(void **state)
 
 /* ---- failures */
 
+/* The test passes its fixture as the title. */
 static int write_too_much(const struct report *report, FILE *out, struct error *err)
 {
 	static const char block[1 << 16];

@@ -364,7 +364,7 @@ static void the_most_stalled_client_makes_room(void **state)
 	}
 	/* It was replaced, and did not just reach its deadline. */
 	assert_true(now_ms() - start < 10000);
-	/* It only gets what was sent before. */
+	/* It gets only the part of the reply that was sent before. */
 	free(client_finish(stalled, &fixture->large));
 	assert_true(fixture->large < 8 << 20);
 	assert_int_equal(sem_trywait(&fixture->cancelled), -1);

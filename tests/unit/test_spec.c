@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The pattern language: text to parts, and bcc's messages for what is wrong with it. */
+/* The pattern language: text to parts, and bcc's messages for invalid patterns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

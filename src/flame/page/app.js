@@ -35,8 +35,8 @@ function load(block, keep) {
 }
 
 /*
- * `data` is a tree as decodeBlock() makes it, or whatever else has head, frames, filtered(), which
- * does what filterTree() does, and who(), as below.
+ * `data` is a tree as decodeBlock() makes it, or another object with head, frames, who() as below,
+ * and filtered(), which filters as filterTree() does.
  */
 function take(data, keep) {
 	const { head } = data, compared = state.data !== null && state.data.head.compare;
@@ -83,7 +83,7 @@ function who(tree) {
 	return tops(tree).map((node) => [tree.frames[tree.frame[node]], tree.total[node]]);
 }
 
-/* Commands by samples, each with its processes if it has several. */
+/* Lists commands by samples, each with its processes if it has several. */
 function listProcesses() {
 	const { data, filter } = state, comms = new Map(), threads = new Map();
 	let several = false, whole = 0;
@@ -109,7 +109,7 @@ function listProcesses() {
 	element("process").replaceChildren(...list);
 	element("process").value = filter.comm === null ? "" : JSON.stringify([filter.comm, filter.tgid]);
 	if (element("process").selectedIndex < 0) {
-		/* The process has ended: a filter that matches nothing stays. */
+		/* The process has ended: its filter stays, although it matches nothing. */
 		element("process").append(option(JSON.stringify([filter.comm, filter.tgid]), filter.comm));
 		element("process").value = JSON.stringify([filter.comm, filter.tgid]);
 	}
@@ -221,7 +221,7 @@ function openPanel() {
 	return state.tab === "sandwich" ? (document.activeElement === element("callers") ? panels.callers : panels.callees) : panels.graph;
 }
 
-/* What is told of a box: its name and a list of facts. */
+/* The description of a box: its name and a list of facts. */
 function factsOf(panel, node) {
 	const { tree } = panel, frame = tree.frames[tree.frame[node]], whole = state.tree.total[0];
 	const parts = [`${numberFormat.format(tree.total[node])} ${tree.head.unit}, ${percent(tree.total[node], whole)}`];
@@ -252,10 +252,10 @@ function putFacts(into, { name, parts }) {
 	into.replaceChildren(heading, numbers);
 }
 
-/* The same beside the pointer. */
+/* Shows the description beside the pointer. */
 function showTip(panel, what, pointer) {
 	const tip = element("tip"), gap = 14;
-	/* A finger would cover it. */
+	/* A finger would cover the tip. */
 	tip.hidden = !panel.tree || what === NOTHING || !pointer || matchMedia("(hover: none)").matches;
 	if (tip.hidden) return;
 	putFacts(tip, what < 0 ? factsOfRun(panel, what) : factsOf(panel, what));

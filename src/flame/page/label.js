@@ -4,7 +4,7 @@
  * tests/browser/labels.tsv shows. Pages and pictures have this file.
  */
 
-/* The bracket that closes the one at `at`, or -1. The > of -> closes nothing. */
+/* The bracket that closes the one at `at`, or -1. The > of -> closes none. */
 function closingBracket(name, at, open, close) {
 	for (let depth = 0; at < name.length; at++) {
 		if (name[at] === open) depth++;
@@ -13,7 +13,7 @@ function closingBracket(name, at, open, close) {
 	return -1;
 }
 
-/* Takes away the groups that follow a word. */
+/* Removes the groups that follow a word. */
 function dropGroups(name, open, close) {
 	let out = "", operatorEnd = 0;
 	for (let at = 0; at < name.length;) {

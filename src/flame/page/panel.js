@@ -2,11 +2,11 @@
 /*
  * One flame graph on a canvas: as high as its box on the page, which scrolls over rows that would
  * not fit. Boxes narrower than half a pixel are drawn as one pale run with their neighbours, and
- * come forth when what they are in is zoomed, or when the run is clicked.
+ * appear when their caller is zoomed or the run is clicked.
  */
 
 const ROW = 19, NARROWEST = 0.5, FONT_SIZE = 12;
-/* What is at a place, if it is no node: nothing, or from FIRST_RUN down a run. */
+/* Places without a node: nothing, or a run, which has a number from FIRST_RUN down. */
 const NOTHING = -1, FIRST_RUN = -2;
 const FONT = `${FONT_SIZE}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
 const numberFormat = new Intl.NumberFormat("en-US");
@@ -17,7 +17,7 @@ function percent(part, whole) {
 
 class Panel {
 	/*
-	 * Calls `told` with the selected node; when the pointer moves, `pointed` with what is under it,
+	 * Calls `told` with the selected node; when the pointer moves, `pointed` with the box under it,
 	 * as nodeAt() says, and where it is, or null; and `laidOut` when the boxes have changed.
 	 */
 	constructor(element, { flame, told, pointed, laidOut }) {
@@ -29,16 +29,16 @@ class Panel {
 		this.tree = null;
 		this.zoomed = 0;
 		this.zoomPath = []; /* keys from the root to the zoomed node */
-		this.range = null; /* [first, last]: of what is above the zoomed node, only these and what is between */
+		this.range = null; /* [first, last]: the boxes that are shown above the zoomed node */
 		this.runs = []; /* [first, last] */
 		this.selected = 0;
 		this.hovered = NOTHING;
-		this.matches = null; /* of each frame, whether it matches the search */
+		this.matches = null; /* by frame: whether it matches the search */
 		this.colours = [];
 		this.space = document.createElement("div");
 		this.canvas = document.createElement("canvas");
 		this.space.className = "space";
-		/* Says that there are rows out of sight, and scrolls to them. */
+		/* A button that shows that there are rows out of sight, and scrolls to them. */
 		this.cue = document.createElement("button");
 		this.cue.className = "cue";
 		this.cue.tabIndex = -1;
@@ -66,8 +66,8 @@ class Panel {
 	/* ---- data and zoom ---- */
 
 	/*
-	 * A new tree in place of the one before: zoom and selection follow by name, if `keep`. What is
-	 * zoomed to may be missing for a while: the path to it is kept, and followed again later.
+	 * Shows a new tree. If `keep`, zoom and selection follow by name. The zoomed node may be missing
+	 * for a while: the path to it is kept, and followed again later.
 	 */
 	show(tree, colourOf, keep) {
 		const zoomed = keep ? this.zoomPath : [], selected = keep ? this.pathOf(this.selected) : [];
@@ -122,7 +122,7 @@ class Panel {
 		this.range = null;
 		this.zoomTo(node);
 	}
-	/* Zooms to a run: to what is between its first box and its last one. */
+	/* Zooms to a run, from its first box to its last one. */
 	zoomRun(what) {
 		const { tree } = this, [first, last] = this.runs[FIRST_RUN - what];
 		let node = tree.parent[first];
@@ -163,7 +163,7 @@ class Panel {
 		if (this.atRoot) this.scrollToRoot();
 		this.paint();
 	}
-	/* What is zoomed to, in samples: where it starts and how wide it is. */
+	/* The zoomed part in samples: its start and its width. */
 	extent() {
 		const { tree } = this, [first, last] = this.range || [this.zoomed, this.zoomed];
 		return [tree.x[first], tree.x[last] + tree.width[last] - tree.x[first]];
@@ -193,7 +193,7 @@ class Panel {
 				i++;
 				continue;
 			}
-			/* Extends the run that ends here, if there is one. A click on one zooms four times or more. */
+			/* Extends a run that ends here, up to a quarter of the width, so that a click on it zooms. */
 			const row = rows[tree.depth[i]], last = row ? row.length - 3 : -1;
 			if (last >= 0 && row[last] <= FIRST_RUN && x - row[last + 1] - row[last + 2] < NARROWEST &&
 			    right - row[last + 1] <= width / 4) {
@@ -205,19 +205,19 @@ class Panel {
 			}
 			i = tree.end[i];
 		}
-		/* Rows with narrow boxes only take no space. */
+		/* Top rows with only narrow boxes are left out. */
 		while (rows.length > tree.depth[z] + 1 && rows[rows.length - 1].every((value, at) =>
 			at % 3 !== 0 || (value < 0 && rows[rows.length - 1][at + 2] < NARROWEST))) rows.pop();
 		this.space.style.height = rows.length * ROW + 2 + "px";
 		this.later();
 		this.laidOut();
 	}
-	/* Whether something that is drawn stands for boxes that are too narrow. */
+	/* Whether a run is drawn. */
 	hasRuns() {
 		return this.rows !== undefined && this.rows.some((row) => row.some((value, at) =>
 			at % 3 === 0 && value <= FIRST_RUN && row[at + 2] >= NARROWEST));
 	}
-	/* How many boxes side by side a run stands for, and their samples. */
+	/* The number of boxes in a run, and their samples. */
 	runOf(what) {
 		const { tree } = this, [first, last] = this.runs[FIRST_RUN - what], depth = tree.depth[first];
 		let n = 0, total = 0;

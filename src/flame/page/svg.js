@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What makes the picture answer: a click zooms, / searches, Escape goes back. Each box is a <g>
- * that says where it starts and how wide it is in samples (data-x, data-w) and how many samples it
- * stands for (data-n); its <title> is the name, a line break, and the numbers. One of the class
- * "rest" stands for boxes that are not in this file. Where boxes are too narrow to draw, a band is
- * drawn. Without this script the picture is the same, and still.
+ * Makes the picture interactive: a click zooms, / searches, Escape goes back. Each box is a <g> with
+ * its start and width in samples (data-x, data-w) and its number of samples (data-n); its <title> is
+ * the name, a line break, and the numbers. A box of the class "rest" stands for boxes that are not in
+ * this file. A band stands for boxes that are too narrow to draw. Without this script the picture is
+ * the same, but static.
  */
 (function () {
 "use strict";
@@ -12,7 +12,7 @@ var NS = "http://www.w3.org/2000/svg", XHTML = "http://www.w3.org/1999/xhtml";
 var MARGIN = 10, GLYPH = 7.23, ROW = 18, HEAD = 64, NARROWEST = 0.5;
 var svg = document.documentElement;
 var low = svg.viewBox.baseVal.height, width = svg.viewBox.baseVal.width;
-/* The rows that zooming shows above those of the first picture make it higher. */
+/* Grows when zooming shows rows above those of the first picture. */
 var height = low;
 var details = byId("details"), matched = byId("matched"), zoomed = null, input = null;
 var boxes = Array.prototype.map.call(byId("frames").children, function (g) {
@@ -28,7 +28,7 @@ var boxes = Array.prototype.map.call(byId("frames").children, function (g) {
 });
 var all = boxes[0], bands = [];
 
-/* The boxes are in preorder, but for the rest of a box, which comes after its children. */
+/* The boxes are in preorder, but the rest of a box comes after its children. */
 (function () {
 	var path = [];
 	boxes.forEach(function (box) {
@@ -62,7 +62,7 @@ function place(box, x, w) {
 	}
 }
 
-/* A band in the place of boxes side by side that are too narrow to draw. */
+/* Draws a band in place of adjacent boxes that are too narrow. */
 function addBand(run, to, scale) {
 	var first = run[0], last = run[run.length - 1], x = first.x, w = last.x + last.w - x;
 	if (w * scale < NARROWEST) return;
@@ -146,7 +146,7 @@ function zoom(box) {
 
 function holdsMatch(box) { return box.match || box.children.some(holdsMatch); }
 
-/* Of what is zoomed in on, the part that lies in a matching box; one in another counts once. */
+/* Shows the share of the zoomed part that is in matching boxes; nested ones count once. */
 function search(pattern) {
 	var found = [], end = -1, sum = 0, to = zoomed || all, test;
 	try {
@@ -200,7 +200,7 @@ function closeSearch() {
 	search("");
 }
 
-/* Puts what stands on the right to the right edge. */
+/* Moves the buttons on the right to the right edge. */
 function arrange() {
 	byId("search").setAttribute("transform", "translate(" + (width - 74) + ",10)");
 	byId("reset").setAttribute("transform", "translate(" + (width - 168) + ",10)");
@@ -212,14 +212,14 @@ function arrange() {
 	}
 }
 
-/* Of a graph higher than the window, what is above and below the boxes stays in sight. */
+/* Keeps the header and the footer in sight if the graph is higher than the window. */
 function stick() {
 	var at = Math.max(window.scrollY, 0), end = Math.min(at + window.innerHeight, height);
 	byId("top").setAttribute("transform", "translate(0," + at + ")");
 	byId("bottom").setAttribute("transform", "translate(0," + (end - low) + ")");
 }
 
-/* As wide as the window without its scroll bar: boxes keep their height and text its size. */
+/* Fits the width to the window without its scroll bar; heights and text sizes stay. */
 function resize() {
 	var view = window.visualViewport;
 	width = Math.max(view ? view.width * view.scale : window.innerWidth, 320);

@@ -39,7 +39,7 @@ class TreeBuilder {
 		this.base[at] += source.base[node];
 		this.baseSelf[at] += source.baseSelf[node];
 	}
-	/* Adds samples of a part that is not shown as the own samples of a node. */
+	/* Adds the samples of a part that is left out to the own samples of a node. */
 	keep(at, node) {
 		this.self[at] += this.source.total[node];
 		if (this.base) this.baseSelf[at] += this.source.base[node];
@@ -54,7 +54,7 @@ class TreeBuilder {
 			if (i > 0 && tree.end[tree.parent[i]] < tree.end[i]) tree.end[tree.parent[i]] = tree.end[i];
 			if (tree.depth[i] > tree.deepest) tree.deepest = tree.depth[i];
 		}
-		/* Shares refer to the whole measurement, also in a part of it. */
+		/* Shares are of the whole measurement, also in a part of it. */
 		tree.scaleTotal = this.source.scaleTotal || this.source.total[0];
 		tree.scaleBase = this.source.base ? this.source.scaleBase || this.source.base[0] : 0;
 		layOut(tree);
@@ -190,7 +190,7 @@ function kernelTops(tree, nodes) {
 }
 
 /*
- * What the filters leave. `filter`: comm, tgid and tid (null: any), side ("all", "user",
+ * The tree of the samples that pass the filter: comm, tgid and tid (null: any), side ("all", "user",
  * "kernel"), split ("comm", "process", "thread", "none").
  */
 function filterTree(source, filter) {

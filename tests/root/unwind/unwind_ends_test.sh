@@ -29,7 +29,7 @@ false_end zero "bad return address" ""
 false_end garbage "no mapping" "(\\[unknown\\];)?"
 
 # ---- the reasons add up to the number of samples
-begin "$programs/nested" || finish # user stacks, also of other programs
+begin "$programs/nested" || finish # so that there are user stacks
 for mode in auto cfi fp; do
 	"$profile" -F 999 -v --unwind=$mode -o "all.$mode.json" 2 >"$tmp/said" 2>"$err"
 	json "all.$mode.json" "m['samples'] == sum(s['count'] for s in r['stacks']) > 0"
