@@ -9,6 +9,7 @@ if ! command -v setpriv >"$fate"; then
 	finish
 fi
 chmod 755 "$tmp"
+[ -z "${TMPDIR-}" ] || chmod 711 "$TMPDIR"
 install -m 755 "$programs/nested" "$tmp/original"
 sed 's/\bmiddle\b/forged/g' "$tmp/original" >"$tmp/forgery"
 chown $uid "$tmp/forgery"

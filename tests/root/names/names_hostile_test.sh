@@ -15,6 +15,7 @@ if ! command -v setpriv >"$fate" || [ ! -x /usr/bin/python3 ]; then
 fi
 install -d -o $uid "$tmp/files"
 chmod 755 "$tmp"
+[ -z "${TMPDIR-}" ] || chmod 711 "$TMPDIR"
 "$programs/nested" 600000 >"$fate" &
 started+=($!)
 victim=$!

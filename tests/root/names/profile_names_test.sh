@@ -95,7 +95,7 @@ else
 fi
 measure_command -F 499 -- "$programs/jit" 200
 rm -f "/tmp/perf-${said#ready }.map"
-has "code of a JIT compiler has the names of its perf map" ';main;call_generated;LGenerated;::countDown$'
+has "code of a JIT compiler has the names of its perf map" ';main;call_generated;LGenerated:::countDown$'
 measure_command -F 499 -U -- "$programs/nameless" "$programs/nested" $((200 * slow))
 named_work "$known"
 check $? "a program that is in memory only has its names" "$(hottest)"
