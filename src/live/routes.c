@@ -45,11 +45,11 @@ static int find_range(const struct request *request, struct route *route)
 	int from = request_number(request, "from", UINT64_MAX >> 8, &route->from);
 	int to = request_number(request, "to", UINT64_MAX >> 8, &route->to);
 
-	if (from < 0 || to < 0 || (from && !route->from) || (to && route->to < route->from))
+	if (from < 0 || to < 0 || (from && !route->from))
 		return -400;
 	if (to && !from)
 		route->from = 1;
-	return 0;
+	return route->to < route->from ? -400 : 0;
 }
 
 static int find_format(const struct request *request, struct route *route)

@@ -17,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const elements[] = { "svg",	"title", "desc",   "style", "g",
 					"rect", "text",	 "script", NULL };
-static const char *const attributes[] = { "xmlns",  "version", "width",	      "height", "viewBox",
-					  "id",	    "class",   "transform",   "x",	"y",
-					  "data-x", "data-w",  "text-anchor", "data-n", "rx",
-					  "fill",   NULL };
+static const char *const attributes[] = { "xmlns",  "version",	 "width",	"height", "viewBox",
+					  "id",	    "class",	 "transform",	"x",	  "y",
+					  "data-x", "data-w",	 "text-anchor", "data-n", "rx",
+					  "fill",   "data-unit", NULL };
 
 static size_t one_of(const char *const *list, const char *at)
 {
