@@ -32,7 +32,7 @@ begin setpriv --reuid $uid --regid $uid --clear-groups $python "$hostile" "$libm
 liar=$pid
 "$stackcount" -D 1 "$libm:sin" >"$out" 2>"$err"
 status=$?
-if fuser "$libm" 2>"$fate" | grep -qwv "$liar"; then
+if [ "$(grep -l "$libm" /proc/[0-9]*/maps 2>"$fate" | grep -vc "/$liar/")" -gt 0 ]; then
 	ok "another process maps libm"
 else
 	[ $status -ne 0 ]

@@ -76,7 +76,7 @@ says "--unwind=fp calls no stack complete" '^user stacks: [0-9]{2,}, 0.00 % comp
 # Generated code, and the built-in functions of V8, are walked by frame pointer, but not with
 # --unwind=cfi.
 if type -P node >>"$fate"; then
-	measure -F 499 -U -f -v --format json -o "$tmp/node.json" --format recording -o "$tmp/node.rec" \
+	measure -F 499 -U -v --format json -o "$tmp/node.json" --format recording -o "$tmp/node.rec" \
 		-- timeout -s KILL $((2 * slow)) node tests/workloads/sampled/kinds.js
 	grep -q '"name":"Builtins_.*"frame_pointer":true' "$tmp/node.json"
 	check $? "frames found by frame pointer are marked" "$(grep -c frame_pointer "$tmp/node.json")"
