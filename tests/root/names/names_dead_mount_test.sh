@@ -83,4 +83,24 @@ has "that program is counted" '^program;'
 has "and another one has its names there, too" '^recursion;(.*;)?main;descend;'
 kill -CONT "$server"
 kill -KILL "$program_child" "$server"
+
+# ---- an overlay whose layer is such a mount, in a mount namespace where its path is another one's
+mkdir "$tmp/layer" "$tmp/below" "$tmp/over"
+if ! unshare -m mount -t overlay none -o "lowerdir=$tmp/layer:$tmp/below" "$tmp/over" 2>"$err"; then
+	skip "an overlay of a dead mount" "$(cat "$err")"
+	finish
+fi
+# shellcheck disable=SC2016 # the inner shell expands these
+begin unshare -m --propagation private bash -c '"$1/dead_mount" "$2/layer" "$1/nested" >"$2/served" &
+	until [ -s "$2/served" ]; do sleep 0.05; done
+	mount -t overlay none -o "lowerdir=$2/layer:$2/below" "$2/over" && exec "$2/over/program"' \
+	- "$programs" "$tmp" || finish
+server=$(sed 's/^ready //' "$tmp/served")
+program=$pid program_child=$child
+kill -STOP "$server"
+bounded "nor does an overlay of a dead mount" -F 499 -f -U -p "$program,$other" $slow
+has "the program on it is counted" '^program;'
+has "and another one has its names all the same" '^recursion;(.*;)?main;descend;'
+kill -CONT "$server"
+kill -KILL "$program_child" "$server"
 finish
