@@ -43,10 +43,21 @@ bounded "nor when all processes are measured" -F 499 -f $slow
 has "where it is counted, too" '^program;'
 objcopy --only-keep-debug "$programs/nested" "$tmp/linked.debug"
 objcopy --strip-all --add-gnu-debuglink="$tmp/linked.debug" "$programs/nested" "$tmp/linked"
-ln -sf "$tmp/mount/program" "$tmp/linked.debug"
+rm "$tmp/linked.debug" # ln -f would look at what the link leads to
+ln -s "$tmp/mount/program" "$tmp/linked.debug"
 begin "$tmp/linked" || finish
 bounded "a link to it in place of a debug file does not delay the report" -F 499 -f -U -p "$pid,$other" $slow
 has "... its program is counted" '^linked;'
+links=
+for ((i = 0; i < 16; i++)); do
+	mkdir "$tmp/many.$i"
+	cp -P "$tmp/linked" "$tmp/linked.debug" "$tmp/many.$i"
+	chown 1001 "$tmp/many.$i/linked" # copies of root's would count as one file
+	begin "$tmp/many.$i/linked" || finish
+	links+=$pid,
+done
+bounded "nor do many links" -F 499 -f -U -p "${links%,}" $slow
+has "... their programs are counted" '^linked;'
 
 kill -CONT "$server"
 kill -KILL "$program_child" "$server"
