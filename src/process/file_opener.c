@@ -28,7 +28,7 @@
 #define HEAD_SIZE	  65536
 #define MAX_PROGRAM_HEADS 64
 
-/* Each that did not respond lately halves these times for the next, but not more often than this. */
+/* Each that did not respond lately halves these times for the next, at most this often. */
 #define MAX_HALVINGS 5
 
 /* The child's only descriptors. */

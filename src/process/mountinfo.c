@@ -198,7 +198,7 @@ static bool is_mounted_here(const struct mountinfo_line *line, const struct moun
 
 /*
  * An overlay is local if all its layers are. Their paths are those of the namespace where it was
- * mounted. Users can have one where they lead elsewhere than ours, to a file system that they serve.
+ * mounted. Users can have one where they lead to a file system that they serve.
  */
 static enum mount_kind kind_of_overlay(const struct mountinfo_line *line,
 				       const struct mountinfo_own *own, uint32_t *layers_left)
