@@ -28,6 +28,9 @@
 #define HEAD_SIZE	  65536
 #define MAX_PROGRAM_HEADS 64
 
+/* Each that did not respond lately halves these times for the next, at most this often. */
+#define MAX_HALVINGS 5
+
 /* The child's only descriptors. */
 #define INPUT_FD 0
 #define REPLY_FD 1
@@ -236,12 +239,27 @@ static _Noreturn void run_child(const struct job *job, int reply_fd)
 /* ---- the parent ---- */
 
 /*
+ * How often to halve the times that are waited: so a user who serves many file systems that do not
+ * respond, or makes many links to one, delays us by little more than with one of them.
+ */
+static uint32_t halvings(const struct file_opener *opener)
+{
+	uint64_t now = monotonic_ms();
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < opener->n && n < MAX_HALVINGS; i++)
+		n += now < opener->unresponsive[i].until_ms;
+	return n;
+}
+
+/*
  * Waits for the reply and the descriptor that comes with it. 0; -EIO: the child died; -ETIMEDOUT:
  * it sent nothing for too long.
  */
-static int receive_reply(int socket, struct reply *reply, int *ret_found)
+static int receive_reply(int socket, uint32_t halved, struct reply *reply, int *ret_found)
 {
-	uint64_t now = monotonic_ms(), end = now + MAX_TOTAL_MS, silent = now + MAX_SILENCE_MS;
+	const uint64_t max_silence = MAX_SILENCE_MS >> halved, max_total = MAX_TOTAL_MS >> halved;
+	uint64_t now = monotonic_ms(), end = now + max_total, silent = now + max_silence;
 
 	for (; now < end && now < silent; now = monotonic_ms()) {
 		struct pollfd readable = { .fd = socket, .events = POLLIN };
@@ -265,7 +283,7 @@ static int receive_reply(int socket, struct reply *reply, int *ret_found)
 				       sizeof(*ret_found));
 			return 0;
 		}
-		silent = monotonic_ms() + MAX_SILENCE_MS;
+		silent = monotonic_ms() + max_silence;
 	}
 	return -ETIMEDOUT;
 }
@@ -329,7 +347,7 @@ static int run_job(struct file_opener *opener, const struct job *job, struct rep
 	close(ends[1]);
 	if (child < 0)
 		return -errno;
-	r = receive_reply(socket, reply, ret_found);
+	r = receive_reply(socket, halvings(opener), reply, ret_found);
 	if (r == -ETIMEDOUT) {
 		kill(child, SIGKILL);
 		add_unresponsive(opener, key, child);

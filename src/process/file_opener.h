@@ -4,8 +4,9 @@
  * FUSE mount is gone, a call to it blocks for ever, and SIGKILL does not always end it. So paths
  * that may lead to such a mount are resolved, and files there are read, by a child process with a
  * deadline. A child that misses it is killed and left behind, and the same mount (for a path: the
- * same directory) is not tried again for 30 seconds. The child copies the file to memory, so what
- * the caller gets is a memfd that always responds. Files of local file systems are opened directly.
+ * same directory) is not tried again for 30 seconds. Meanwhile, each of these shortens the
+ * deadlines of the others. The child copies the file to memory, so what the caller gets is a memfd
+ * that always responds. Files of local file systems are opened directly.
  *
  * Used by one thread at a time. Must not know: what the files are for.
  */

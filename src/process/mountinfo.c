@@ -86,6 +86,10 @@ bool mountinfo_next(const char **at, struct mountinfo_line *ret_line)
 		while (next_word(at, &word, &size) && !(field >= 6 && equals(word, size, "-"))) {
 			if (field == 0)
 				line.id = strtoull(word, NULL, 10);
+			if (field == 2) {
+				line.device = word;
+				line.device_size = size;
+			}
 			if (field == 3) {
 				line.root = word;
 				line.root_size = size;
@@ -179,13 +183,31 @@ static enum mount_kind kind_of_layers(const char *layers, size_t size,
 	return MOUNT_LOCAL;
 }
 
-/* An overlay is local if all its layers are. */
+/* Whether the file system of a line is mounted in our own namespace, too. */
+static bool is_mounted_here(const struct mountinfo_line *line, const struct mountinfo_own *own)
+{
+	for (uint32_t i = 0; i < own->n; i++) {
+		const struct mountinfo_line *ours = &own->lines[i];
+
+		if (line->device_size && ours->device_size == line->device_size &&
+		    memcmp(ours->device, line->device, line->device_size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An overlay is local if all its layers are. Their paths are those of the namespace where it was
+ * mounted. Users can have one where they lead to a file system that they serve.
+ */
 static enum mount_kind kind_of_overlay(const struct mountinfo_line *line,
 				       const struct mountinfo_own *own, uint32_t *layers_left)
 {
 	const char *at = line->options, *end = at + line->options_size;
 	bool lower = false;
 
+	if (!is_mounted_here(line, own))
+		return MOUNT_REMOTE;
 	while (at < end) {
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		size_t n = (size_t)((comma ? comma : end) - at);

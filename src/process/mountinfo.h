@@ -20,8 +20,9 @@ enum mount_kind {
 /* One line. The strings are in the text: not terminated, blanks and newlines still as \ooo. */
 struct mountinfo_line {
 	uint64_t id;
+	const char *device; /* MAJOR:MINOR, the same for all mounts of a file system */
 	const char *root, *point, *type, *options; /* the options of the file system */
-	size_t root_size, point_size, type_size, options_size;
+	size_t device_size, root_size, point_size, type_size, options_size;
 };
 
 /* The mounts of our own mount namespace, where the layers of overlays are found. */

@@ -292,7 +292,8 @@ static int replace(const char *path, const char *self)
 		}
 		if (rename(between, path) == 0)
 			return 0;
-		if (errno != ENOENT) { /* else another run has taken our file for one that was left */
+		/* ENOENT: another run has taken our file for one that was left. */
+		if (errno != ENOENT) {
 			int code = -errno;
 
 			unlink(between);

@@ -68,6 +68,22 @@ static void test_overlays(void **state)
 	assert_int_equal(kind(56, 0), MOUNT_LOCAL); /* /srv/share is another directory */
 }
 
+/* In another namespace the layers' paths may lead elsewhere, unless the overlay is ours, too. */
+static void test_overlays_of_other_namespaces(void **state)
+{
+	static const char other[] =
+		"7 1 0:60 / / rw - overlay overlay rw,lowerdir=/var/lib/docker/a:/usr\n"
+		"8 1 0:67 / / rw - overlay overlay rw,lowerdir=/var/lib/docker/a:/usr\n"
+		"9 1 0:6 / / rw - overlay overlay rw,lowerdir=/usr\n";
+	struct mountinfo_own own = mountinfo_own_parse(OWN, 0);
+
+	(void)state;
+	assert_int_equal(mountinfo_kind(other, 7, &own), MOUNT_LOCAL);
+	assert_int_equal(mountinfo_kind(other, 8, &own), MOUNT_REMOTE);
+	assert_int_equal(mountinfo_kind(other, 9, &own), MOUNT_REMOTE);
+	mountinfo_own_clear(&own);
+}
+
 /* An overlay whose layers are below itself, as when our root is one. */
 static void test_overlay_of_itself(void **state)
 {
@@ -126,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_overlays),
+		cmocka_unit_test(test_overlays_of_other_namespaces),
 		cmocka_unit_test(test_overlay_of_itself),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_paths),

@@ -43,10 +43,21 @@ bounded "nor when all processes are measured" -F 499 -f $slow
 has "where it is counted, too" '^program;'
 objcopy --only-keep-debug "$programs/nested" "$tmp/linked.debug"
 objcopy --strip-all --add-gnu-debuglink="$tmp/linked.debug" "$programs/nested" "$tmp/linked"
-ln -sf "$tmp/mount/program" "$tmp/linked.debug"
+rm "$tmp/linked.debug" # ln -f would look at what the link leads to
+ln -s "$tmp/mount/program" "$tmp/linked.debug"
 begin "$tmp/linked" || finish
 bounded "a link to it in place of a debug file does not delay the report" -F 499 -f -U -p "$pid,$other" $slow
 has "... its program is counted" '^linked;'
+links=
+for ((i = 0; i < 16; i++)); do
+	mkdir "$tmp/many.$i"
+	cp -P "$tmp/linked" "$tmp/linked.debug" "$tmp/many.$i"
+	chown 1001 "$tmp/many.$i/linked" # copies of root's would count as one file
+	begin "$tmp/many.$i/linked" || finish
+	links+=$pid,
+done
+bounded "nor do many links" -F 499 -f -U -p "${links%,}" $slow
+has "... their programs are counted" '^linked;'
 
 kill -CONT "$server"
 kill -KILL "$program_child" "$server"
@@ -81,6 +92,26 @@ grep -q '^State:.*stopped' "/proc/$server/status"
 check $? "(it did)" "it had too few requests"
 has "that program is counted" '^program;'
 has "and another one has its names there, too" '^recursion;(.*;)?main;descend;'
+kill -CONT "$server"
+kill -KILL "$program_child" "$server"
+
+# ---- an overlay whose layer is such a mount, in a mount namespace where its path is another one's
+mkdir "$tmp/layer" "$tmp/below" "$tmp/over"
+if ! unshare -m mount -t overlay none -o "lowerdir=$tmp/layer:$tmp/below" "$tmp/over" 2>"$err"; then
+	skip "an overlay of a dead mount" "$(cat "$err")"
+	finish
+fi
+# shellcheck disable=SC2016 # the inner shell expands these
+begin unshare -m --propagation private bash -c '"$1/dead_mount" "$2/layer" "$1/nested" >"$2/served" &
+	until [ -s "$2/served" ]; do sleep 0.05; done
+	mount -t overlay none -o "lowerdir=$2/layer:$2/below" "$2/over" && exec "$2/over/program"' \
+	- "$programs" "$tmp" || finish
+server=$(sed 's/^ready //' "$tmp/served")
+program=$pid program_child=$child
+kill -STOP "$server"
+bounded "nor does an overlay of a dead mount" -F 499 -f -U -p "$program,$other" $slow
+has "the program on it is counted" '^program;'
+has "and another one has its names all the same" '^recursion;(.*;)?main;descend;'
 kill -CONT "$server"
 kill -KILL "$program_child" "$server"
 finish
