@@ -111,7 +111,7 @@ static int receive(struct confined_child *child, int fd, uint64_t size)
 		if (r < 0)
 			return r;
 		if (write(fd, bytes, n) != (ssize_t)n)
-			return -ENOMEM;
+			return errno ? -errno : -EIO;
 		done += n;
 	}
 	return 0;
@@ -150,8 +150,9 @@ int imported_load(int fd, const char *path, struct recording **ret_recording, bo
 		r = ask(confined, fd, path, copy, &head);
 	if (r < 0) {
 		head.err.text[sizeof(head.err.text) - 1] = '\0';
-		return error_set(err, r, "%s",
-				 head.err.text[0] ? head.err.text : "out of memory or time");
+		return head.err.text[0]
+			       ? error_set(err, r, "%s", head.err.text)
+			       : error_set(err, r, "cannot read %s: %s", path, strerror(-r));
 	}
 	*ret_imported = head.imported != 0;
 	return recording_load(copy, path, ret_recording, err);

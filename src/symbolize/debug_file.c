@@ -246,7 +246,8 @@ int debug_file_open_next(struct debug_search *search, const struct debug_wanted 
 		struct stat status;
 		own(own_fd) int fd = open_at(search, wanted, place, &status);
 
-		if (fd < 0 || !may_describe(search, place, &status))
+		/* Of a copy: its own, as a remote file system says what it likes. */
+		if (fd < 0 || fstat(fd, &status) < 0 || !may_describe(search, place, &status))
 			continue;
 		*ret_proof = status.st_mode & (S_IWGRP | S_IWOTH) ? DEBUG_PROOF_BOTH
 			     : is_by_link(place)		  ? DEBUG_PROOF_CRC

@@ -67,7 +67,7 @@ fi
 # An entry of the table is a single jump. Whether samples fall on it depends on where the C library
 # is mapped, which differs from run to run.
 measure_linkage() {
-	for _ in {1..12}; do
+	for _ in {1..40}; do
 		measure_command -F 1999 -U -- "$1" 600
 		[ "$(counted '(^|;)strlen@plt$')" -eq 0 ] || break
 	done

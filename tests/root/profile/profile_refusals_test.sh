@@ -55,16 +55,16 @@ rm "$tmp/x1.folded"
 "$profile" -F 99 -f -I 0.5 >/dev/full 2>"$err"
 status=$?
 exits "a full disk under stdout: exit status 1" 1
-# rest_kept: the second line of the messages says where the measurement is kept
-rest_kept() { [ "$(wc -l <"$err")" -eq 2 ] && sed -n 2p "$err" | grep -q '^The measurement is kept in '; }
-[ "$(head -n 1 "$err")" = "profile: cannot write standard output: No space left on device" ] && rest_kept
+# kept_elsewhere: the first of two lines of messages says where the measurement is kept
+kept_elsewhere() { [ "$(wc -l <"$err")" -eq 2 ] && head -n 1 "$err" | grep -q '^The measurement is kept in '; }
+[ "$(tail -n 1 "$err")" = "profile: cannot write standard output: No space left on device" ] && kept_elsewhere
 check $? "a full disk under stdout: said in one line, and where the measurement is" "$(cat "$err")"
 mkdir "$tmp/small"
 if mount -t tmpfs -o size=16k none "$tmp/small" 2>"$err"; then
 	at_exit="umount $tmp/small"
 	measure -F 1999 -q -o "$tmp/small/x.folded" -- "$programs/paths" 300 2
 	exits "a full disk under a file: exit status 1" 1
-	[ "$(head -n 1 "$err")" = "profile: cannot write $tmp/small/x.folded: No space left on device" ] && rest_kept
+	[ "$(tail -n 1 "$err")" = "profile: cannot write $tmp/small/x.folded: No space left on device" ] && kept_elsewhere
 	check $? "a full disk under a file: the same" "$(cat "$err")"
 	[ -z "$(ls -A "$tmp/small")" ]
 	check $? "a full disk under a file: nothing half-written is left" "$(ls -l "$tmp/small")"
