@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/own.h"
+#include "process/path.h"
 
 /* What is being opened, and the results. */
 struct attempt {
@@ -61,22 +62,42 @@ static int open_found(struct attempt *attempt, int path_fd, bool by_mapping)
 	return take_fd(&fd);
 }
 
-static int open_mapping(struct attempt *attempt)
+/* An O_PATH descriptor of what the mapping leads to. */
+static int find_mapping(struct file_access *access, const struct file_reference *reference,
+			const struct process_view *view)
 {
-	const struct file_reference *reference = attempt->reference;
 	char name[64];
 	int path;
 
-	if (attempt->view->dir < 0 || attempt->access->map_files_denied)
+	if (view->dir < 0 || access->map_files_denied)
 		return -ENOENT;
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)reference->start,
 		 (unsigned long long)reference->end);
-	path = openat(attempt->view->dir, name, O_PATH | O_CLOEXEC);
+	path = openat(view->dir, name, O_PATH | O_CLOEXEC);
 	if (path < 0) {
-		attempt->access->map_files_denied = errno == EPERM;
+		access->map_files_denied = errno == EPERM;
 		return -errno;
 	}
-	return open_found(attempt, path, true);
+	return path;
+}
+
+int file_reference_stat_mapping(struct file_access *access, const struct file_reference *reference,
+				const struct process_view *view, struct stat *ret_status)
+{
+	own(own_fd) int path = find_mapping(access, reference, view);
+
+	if (path < 0)
+		return path;
+	if (file_opener_mount_kind(access->opener, path, view->dir) != MOUNT_LOCAL)
+		return -EREMOTE;
+	return path_stat_cached(path, ret_status);
+}
+
+static int open_mapping(struct attempt *attempt)
+{
+	int path = find_mapping(attempt->access, attempt->reference, attempt->view);
+
+	return path < 0 ? path : open_found(attempt, path, true);
 }
 
 static int open_path(struct attempt *attempt, const struct root_directory *root, const char *path)

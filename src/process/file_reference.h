@@ -44,4 +44,11 @@ int file_reference_open(struct file_access *access, const struct file_reference 
 			const struct process_view *view, struct stat *ret_status,
 			struct file_place *ret_place);
 
+/*
+ * The status of the file, without opening it, if its mapping leads to it: the fields that
+ * path_stat_cached() sets. 0; -EREMOTE: its file system may not respond; or another negative errno.
+ */
+int file_reference_stat_mapping(struct file_access *access, const struct file_reference *reference,
+				const struct process_view *view, struct stat *ret_status);
+
 #endif

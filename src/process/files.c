@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 
 #include "base/grow.h"
 #include "base/index.h"
@@ -68,20 +69,69 @@ static bool key_matches(const struct key *a, const struct key *b)
 	       (!a->generation || !b->generation || a->generation == b->generation);
 }
 
-static struct key *find_key(const struct files *files, const struct key *wanted, uint64_t hash)
+/* A part of a device, if the kernel and stat() disagree about it because it has several. */
+static dev_t part_of(const struct file_reference *reference, dev_t device)
 {
+	return major(reference->device) == 0 && device != reference->device ? device : 0;
+}
+
+/* The part of a device that a mapping is of; 0: not known. */
+static dev_t mapped_part(struct files *files, const struct file_reference *reference, pid_t tgid,
+			 struct process_view *view)
+{
+	struct stat status;
+
+	if (view->dir < 0 && tgid > 0)
+		process_view_open(tgid, view);
+	if (file_reference_stat_mapping(&files->access, reference, view, &status) < 0)
+		return 0;
+	return part_of(reference, status.st_dev);
+}
+
+static struct key *find_key(struct files *files, const struct file_reference *reference, pid_t tgid,
+			    struct process_view *view)
+{
+	const struct key wanted = key_of(reference);
+	struct key *whole = NULL;
+	struct index_cursor cursor;
+	bool looked = false;
+	dev_t part = 0;
+
+	for (uint32_t at = index_first(&files->by_key, hash_key(&wanted), &cursor);
+	     at != INDEX_NONE; at = index_next(&files->by_key, &cursor)) {
+		struct key *key = &files->keys[at];
+
+		if (!key_matches(key, &wanted))
+			continue;
+		if (!key->part) {
+			whole = key;
+			continue;
+		}
+		if (!looked)
+			part = mapped_part(files, reference, tgid, view);
+		looked = true;
+		/* Where the process has ended, the generation tells files of one inode apart. */
+		if (part ? key->part == part : wanted.generation && key->generation)
+			return key;
+	}
+	return whole;
+}
+
+/* Enters what a key means, or means now. 0 or -ENOMEM. */
+static int enter_key(struct files *files, const struct key *key)
+{
+	uint64_t hash = hash_key(key);
 	struct index_cursor cursor;
 
 	for (uint32_t at = index_first(&files->by_key, hash, &cursor); at != INDEX_NONE;
 	     at = index_next(&files->by_key, &cursor)) {
-		if (key_matches(&files->keys[at], wanted))
-			return &files->keys[at];
-	}
-	return NULL;
-}
+		struct key *known = &files->keys[at];
 
-static int add_key(struct files *files, const struct key *key, uint64_t hash)
-{
+		if (!key_matches(known, key) || known->part != key->part)
+			continue;
+		known->file = key->file;
+		return 0;
+	}
 	if (grow(&files->keys, &files->key_capacity, files->n_keys + 1) < 0)
 		return -ENOMEM;
 	files->keys[files->n_keys] = *key;
@@ -208,9 +258,9 @@ static int enter_unreadable(struct files *files, const struct file_reference *re
 	return 0;
 }
 
-/* Opens the file of a reference and gives its id. */
+/* Opens the file of a reference; `key` gets its id and the part of the device that it is on. */
 static int open_and_enter(struct files *files, const struct file_reference *reference, pid_t tgid,
-			  struct process_view *view, uint32_t id, uint32_t *ret_file)
+			  struct process_view *view, uint32_t id, struct key *key)
 {
 	struct file_place place;
 	own(own_fd) int fd = -1;
@@ -222,24 +272,25 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 		process_view_open(tgid, view);
 	fd = file_reference_open(&files->access, reference, view, &status, &place);
 	if (fd < 0)
-		return enter_unreadable(files, reference, id, ret_file);
+		return enter_unreadable(files, reference, id, &key->file);
+	key->part = part_of(reference, status.st_dev);
 	file_outline_read(files->access.readers, fd, &opened.outline);
 	file_identity_make(fd, &status, &opened.outline, &opened.identity);
-	r = enter_opened(files, reference, id, &opened, ret_file);
+	/* What could not be opened before may be on another part. */
+	r = enter_opened(files, reference, key->part ? FILE_NONE : id, &opened, &key->file);
 	if (r < 0) {
 		close(place.fd);
 		return r;
 	}
-	files_hold(files, files->files[*ret_file], &place);
+	files_hold(files, files->files[key->file], &place);
 	return 0;
 }
 
 int files_identify(struct files *files, const struct file_reference *reference, pid_t tgid,
 		   struct process_view *view, uint32_t *ret_file)
 {
+	struct key *known = find_key(files, reference, tgid, view);
 	struct key key = key_of(reference);
-	uint64_t hash = hash_key(&key);
-	struct key *known = find_key(files, &key, hash);
 	uint32_t id = FILE_NONE;
 	int r;
 
@@ -256,14 +307,11 @@ int files_identify(struct files *files, const struct file_reference *reference, 
 		if (retry)
 			id = known->file;
 	}
-	r = open_and_enter(files, reference, tgid, view, id, &key.file);
+	r = open_and_enter(files, reference, tgid, view, id, &key);
 	if (r < 0)
 		return r;
 	*ret_file = key.file;
-	if (!known)
-		return add_key(files, &key, hash);
-	known->file = key.file;
-	return 0;
+	return enter_key(files, &key);
 }
 
 uint32_t files_n(const struct files *files)

@@ -28,9 +28,15 @@ struct file {
 	bool reachable;	      /* its path in our own root probably leads to it */
 };
 
-/* How the kernel refers to a file. Several keys may mean the same file. */
+/*
+ * How the kernel refers to a file. Several keys may mean the same file. The kernel says the same
+ * device for all subvolumes of a btrfs and all layers of an overlay, which have inodes of their
+ * own: stat() tells them apart.
+ */
 struct key {
 	uint64_t device, inode, generation;
+	dev_t part; /* of the device, as stat() has it; 0: it has none, or the file was not opened
+		     */
 	uint32_t file;
 };
 

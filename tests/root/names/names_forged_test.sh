@@ -4,6 +4,12 @@
 # names_forged_test.sh BUILD
 . "$(dirname "$0")/../harness.bash" "$1"
 uid=1001
+mounts=()
+unmount() {
+	local at
+	for ((at = ${#mounts[@]} - 1; at >= 0; at--)); do umount -l "${mounts[at]}" 2>>"$fate"; done
+}
+at_exit=unmount
 if ! command -v setpriv >"$fate"; then
 	skip "all" "setpriv is not installed"
 	finish
@@ -69,6 +75,28 @@ if setpriv --reuid $uid --regid $uid --clear-groups unshare -Urm true 2>"$fate";
 	has "... but its own, all the same" '^original;.*;main;outer;middle;inner'
 else
 	skip "a forgery in the place of root's file" "users have no user namespaces here"
+fi
+
+# ---- the same device and inode, as maps has them: layers of an overlay number inodes on their own
+layer() { mkdir -p "$1" && mount -t tmpfs -o mode=755 none "$1" && mounts+=("$1"); }
+mkdir "$tmp/merged"
+if layer "$tmp/upper" 2>"$err" && layer "$tmp/lower" 2>"$err" && install -m 755 "$tmp/original" "$tmp/upper/" &&
+	cp -p "$tmp/forgery" "$tmp/lower/" &&
+	mount -t overlay -o "lowerdir=$tmp/upper:$tmp/lower,xino=off" none "$tmp/merged" 2>"$err"; then
+	mounts+=("$tmp/merged")
+	[ "$(stat -c %i "$tmp/upper/original")" = "$(stat -c %i "$tmp/lower/forgery")" ]
+	check $? "two files have the same inode number" "$(stat -c '%n %d:%i' "$tmp"/merged/*)"
+	begin setpriv --reuid $uid --regid $uid --clear-groups "$tmp/merged/forgery" 600000 || finish
+	sample -F 499 -U --name '[fo]*r*g*'
+	works "$pid" 30
+	begin "$tmp/merged/original" 600000 || finish
+	works "$pid" 30
+	sampled
+	lacks "another layer's file of that number names no file of root" '^original;.*;forged'
+	has "... which has its own names" '^original;.*;main;outer;middle;inner'
+	has "... and so has the other" '^forgery;.*;main;outer;forged;inner'
+else
+	skip "files of one inode number" "no overlay: $(cat "$err")"
 fi
 
 # ---- copies that only root can write count as one file, as in containers
