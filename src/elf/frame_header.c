@@ -22,21 +22,28 @@ struct entry {
 	int32_t begin, fde;
 };
 
-static uint64_t begin_of(const struct elf_file *elf, const struct elf_segment *segment, uint64_t i)
+static bool read_entry(const struct frame_header *header, uint64_t i, struct entry *ret_entry)
 {
-	struct entry entry;
-	uint64_t at = sizeof(struct header) + i * sizeof(entry);
+	uint64_t at = sizeof(struct header) + i * sizeof(*ret_entry);
 
-	if (elf_file_read(elf, segment->offset + at, &entry, sizeof(entry)))
-		return UINT64_MAX;
-	return segment->address + (uint64_t)(int64_t)entry.begin;
+	return elf_file_read(header->elf, header->segment->offset + at, ret_entry,
+			     sizeof(*ret_entry)) == 0;
 }
 
-bool frame_header_begins_at(const struct elf_file *elf, uint64_t address)
+static uint64_t begin_of(const struct frame_header *header, uint64_t i)
+{
+	struct entry entry;
+
+	if (!read_entry(header, i, &entry))
+		return UINT64_MAX;
+	return header->segment->address + (uint64_t)(int64_t)entry.begin;
+}
+
+bool frame_header_open(const struct elf_file *elf, struct frame_header *ret_header)
 {
 	const struct elf_segment *segment = NULL;
 	struct header header;
-	uint64_t n, found;
+	uint64_t n;
 
 	for (uint32_t i = 0; i < elf->n_segments && !segment; i++)
 		segment = elf->segments[i].type == PT_GNU_EH_FRAME ? &elf->segments[i] : NULL;
@@ -46,7 +53,30 @@ bool frame_header_begins_at(const struct elf_file *elf, uint64_t address)
 	    header.count_encoding != COUNT_ENCODING || header.table_encoding != TABLE_ENCODING)
 		return false;
 	n = (segment->file_size - sizeof(header)) / sizeof(struct entry);
-	n = header.count < n ? header.count : n;
-	found = partition_point(i, n, begin_of(elf, segment, i) < address);
-	return found < n && begin_of(elf, segment, found) == address;
+	*ret_header = (struct frame_header){ .elf = elf,
+					     .segment = segment,
+					     .n = header.count < n ? header.count : n };
+	return true;
+}
+
+bool frame_header_find(const struct frame_header *header, uint64_t address,
+		       struct frame_header_entry *ret_entry)
+{
+	uint64_t above = partition_point(i, header->n, begin_of(header, i) <= address);
+	struct entry entry;
+
+	if (!above || !read_entry(header, above - 1, &entry))
+		return false;
+	ret_entry->begin = header->segment->address + (uint64_t)(int64_t)entry.begin;
+	ret_entry->fde = header->segment->address + (uint64_t)(int64_t)entry.fde;
+	return true;
+}
+
+bool frame_header_begins_at(const struct elf_file *elf, uint64_t address)
+{
+	struct frame_header header;
+	struct frame_header_entry entry;
+
+	return frame_header_open(elf, &header) && frame_header_find(&header, address, &entry) &&
+	       entry.begin == address;
 }
