@@ -43,7 +43,7 @@ class ProcessCases:
         unnamed = Row(f"user frames of those programs without a name; {what}", "%", 0.5)
         data, folded = self.bench.path("perf.data"), self.bench.path("stacks.folded")
         commands = {
-            "ours": [self.profile, "-v", "-d", "-o", "-", "--format", "text", "-o", folded,
+            "ours": [self.profile, "-v", "-d", "--unknown", "-o", "-", "--format", "text", "-o", folded,
                      "--format", "folded", str(SECONDS)],
             "perf": ["sh", "-c", f"perf record -q -N -a -g -F 49 -o {data} sleep {SECONDS} && "
                      f"perf report -i {data} --stdio"],

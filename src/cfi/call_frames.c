@@ -149,10 +149,9 @@ static bool parse_cie(const struct call_frames *frames, struct byte_reader bytes
 
 struct frame_cie call_frames_cie(const struct frame_bytes *bytes)
 {
-	const struct call_frames frames = { .is_eh = true,
-					    .bytes = bytes->bytes,
-					    .size = bytes->size,
-					    .address = bytes->address };
+	const struct call_frames frames = {
+		.is_eh = true, .bytes = bytes->bytes, .size = bytes->size, .address = bytes->address
+	};
 	struct frame_cie cie = { 0 };
 	struct frame_entry entry;
 	uint64_t offset = 0;

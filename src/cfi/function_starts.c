@@ -13,10 +13,10 @@
 #include "cfi/frame_lookup.h"
 #include "cfi/instruction.h"
 
-#define PART_MAX       4096u /* bytes of a cold part whose jumps are followed */
+#define PART_MAX       4096u	   /* bytes of a cold part whose jumps are followed */
 #define GAP_MAX	       (32u << 10) /* bytes of a gap in front of an address that are read */
-#define FUNCTION_ALIGN 16u /* of functions of the assembler and of compilers */
-#define STUB_SIZE      16u /* of sections that do not say it */
+#define FUNCTION_ALIGN 16u	   /* of functions of the assembler and of compilers */
+#define STUB_SIZE      16u	   /* of sections that do not say it */
 #define INT3	       0xcc
 #define RET	       0xc3
 
@@ -67,8 +67,7 @@ static bool start_of_whole(struct starts *starts, const struct frame_function *p
 	bool found = false;
 	uint32_t at = 0;
 
-	if (size > sizeof(bytes) ||
-	    code_view_read(&starts->code, part->begin, bytes, size) != size)
+	if (size > sizeof(bytes) || code_view_read(&starts->code, part->begin, bytes, size) != size)
 		return false;
 	while (at < size) {
 		struct instruction it = instruction_decode(bytes + at, size - at);

@@ -136,12 +136,12 @@ static int make_matches(struct lookup *lookup, const struct symbol_query *querie
 		if (!queries[i].name || queries[i].address - queries[i].start > UINT32_MAX)
 			continue;
 		if (queries[i].name != name || queries[i].start != start) {
-			const struct symbol added = { .name = queries[i].name,
-						      .linkage_name = queries[i].linkage_name,
-						      .module = module,
-						      .flags = flags | (queries[i].is_start
-										? NAMES_FRAME_IDENTITY
-										: 0) };
+			const struct symbol added = {
+				.name = queries[i].name,
+				.linkage_name = queries[i].linkage_name,
+				.module = module,
+				.flags = flags | (queries[i].is_start ? NAMES_FRAME_IDENTITY : 0)
+			};
 			int r = symbol_cache_add(lookup->cache, &added, &symbol);
 
 			if (r < 0)

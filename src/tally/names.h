@@ -29,7 +29,8 @@ enum names_frame_flags {
 	NAMES_FRAME_JIT = 1 << 2,     /* generated code: perf map, jitdump, anonymous memory */
 	NAMES_FRAME_CHAINED = 1 << 3, /* as TALLY_ADDRESS_CHAINED */
 	NAMES_FRAME_UNWIND = 1 << 4,  /* no function: the reason why the stack is not complete */
-	/* No symbol: the name is "[FILE+0xSTART]", or "[FILE]" if no start of a function is known. */
+	/* No symbol: the name is "[FILE+0xSTART]", or "[FILE]" if no start of a function is known.
+	 */
 	NAMES_FRAME_IDENTITY = 1 << 5,
 };
 

@@ -70,7 +70,7 @@ static int print(const char *path, const struct writer *writer,
 	r = recording_load(fd, path, &recording, &err);
 	if (r == 0)
 		r = profile_build(recording->tally, recording->names, &recording->meta,
-				  writer->view(options), &profile);
+				  writer_view(writer, options), &profile);
 	if (r == 0)
 		r = writer->write(&report, stdout, &err);
 	if (r < 0 || fflush(stdout) != 0) {
