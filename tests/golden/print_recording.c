@@ -37,6 +37,7 @@ static bool set_option(struct report_options *options, const char *name)
 		{ "lines", &options->lines },
 		{ "user_only", &options->user_only },
 		{ "kernel_only", &options->kernel_only },
+		{ "bare_unknown", &options->bare_unknown },
 	};
 
 	if (strcmp(name, "stackcount") == 0) {
