@@ -7,6 +7,9 @@
 #include "base/own.h"
 #include "cfi/eh_pointer.h"
 
+/* Searches for which the table is not worth loading: each reads some ten pages of it. */
+#define FEW 16
+
 /* Bytes: of an FDE up to its first instructions, and the most of a CIE. */
 #define FDE_PIECE 64
 #define CIE_PIECE 256
@@ -60,17 +63,18 @@ static int read_all(struct frame_lookup *lookup, const struct code_view *code)
 	return r == -ENOMEM ? r : 0;
 }
 
-int frame_lookup_open(struct frame_lookup *lookup, const struct code_view *code)
+int frame_lookup_open(struct frame_lookup *lookup, const struct code_view *code, size_t n)
 {
 	*lookup = (struct frame_lookup){ .elf = code->elf };
 	if (frame_header_open(lookup->elf, &lookup->header) && lookup->header.n)
-		return 0;
+		return n < FEW ? 0 : frame_header_load(&lookup->header);
 	lookup->header.n = 0;
 	return read_all(lookup, code);
 }
 
 void frame_lookup_close(struct frame_lookup *lookup)
 {
+	frame_header_close(&lookup->header);
 	call_frames_free(&lookup->frames);
 	code_ranges_free(&lookup->ranges);
 }

@@ -32,8 +32,8 @@ struct frame_lookup {
 	struct frame_cie cie;
 };
 
-/* Call frame_lookup_close() in any case. 0 or -ENOMEM. */
-int frame_lookup_open(struct frame_lookup *lookup, const struct code_view *code);
+/* For `n` searches. Call frame_lookup_close() in any case. 0 or -ENOMEM. */
+int frame_lookup_open(struct frame_lookup *lookup, const struct code_view *code, size_t n);
 void frame_lookup_close(struct frame_lookup *lookup);
 
 /*

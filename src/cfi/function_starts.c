@@ -14,11 +14,22 @@
 #include "cfi/instruction.h"
 
 #define PART_MAX       4096u	   /* bytes of a cold part whose jumps are followed */
-#define GAP_MAX	       (32u << 10) /* bytes of a gap in front of an address that are read */
+#define GAP_MAX	       (16u << 10) /* bytes of a gap in front of an address that are followed */
+#define WINDOW	       (32u << 10) /* bytes of code that are read at once */
 #define FUNCTION_ALIGN 16u	   /* of functions of the assembler and of compilers */
 #define STUB_SIZE      16u	   /* of sections that do not say it */
 #define INT3	       0xcc
 #define RET	       0xc3
+
+/* A walk through the code of a gap. All but the first three are offsets in the window. */
+struct code_walk {
+	uint8_t *bytes;	    /* the window: WINDOW bytes; NULL until needed */
+	uint64_t gap, from; /* where the gap and the window begin */
+	uint32_t size;
+	uint32_t at, start;  /* what comes next, and the function that it belongs to */
+	int64_t reached;     /* by jumps of that function */
+	uint32_t last_start; /* of the function before, which ends with padding */
+};
 
 struct starts {
 	const struct elf_file *elf;
@@ -26,13 +37,13 @@ struct starts {
 	struct frame_lookup frames;
 	struct frame_function last; /* that an address was in, and where it starts */
 	uint64_t last_start;
-	uint8_t *bytes; /* of a gap; NULL until needed */
+	struct code_walk walk;
 };
 
 static void starts_close(struct starts *starts)
 {
 	frame_lookup_close(&starts->frames);
-	free(starts->bytes);
+	free(starts->walk.bytes);
 }
 
 static bool begins_with(const char *string, const char *start)
@@ -138,62 +149,80 @@ static uint32_t first_start(const uint8_t *bytes, uint32_t size)
 	return size;
 }
 
-/*
- * Follows code from the beginning of a gap to `wanted`. The next function begins behind an
- * instruction that ends the flow of control, at an aligned address that no jump crosses.
- */
-static bool start_in_bytes(const uint8_t *bytes, uint32_t size, uint64_t address, uint32_t at,
-			   uint32_t wanted, uint32_t *ret_start)
+/* Moves the window of the walk so that it has `wanted`. False: it cannot. */
+static bool load_code(struct starts *starts, uint64_t gap, uint64_t wanted)
 {
-	uint32_t start = at;
-	int64_t reached = 0; /* by jumps of this function */
+	struct code_walk *walk = &starts->walk;
+	uint64_t known = walk->from + walk->start, from;
+	bool goes_on = walk->gap == gap && wanted >= known && wanted - known < GAP_MAX;
+	bool cut = !goes_on && wanted - gap > GAP_MAX;
 
-	while (at <= wanted) {
-		struct instruction it = instruction_decode(bytes + at, size - at);
+	from = goes_on ? known : cut ? (wanted - GAP_MAX) & ~(FUNCTION_ALIGN - 1ull) : gap;
+	*walk = (struct code_walk){ .bytes = walk->bytes, .gap = gap, .from = from };
+	walk->size = (uint32_t)code_view_read(&starts->code, from, walk->bytes, WINDOW);
+	if (goes_on)
+		walk->at = 0;
+	else if (cut)
+		walk->at = first_start(walk->bytes, walk->size);
+	else
+		walk->at = behind_padding(walk->bytes, 0, walk->size);
+	walk->start = walk->last_start = walk->at;
+	return wanted - from < walk->size;
+}
+
+/*
+ * Follows code up to `wanted`. The next function begins behind an instruction that ends the flow of
+ * control, at an aligned address that no jump crosses.
+ */
+static void walk_to(struct code_walk *walk, uint32_t wanted)
+{
+	const uint8_t *bytes = walk->bytes;
+
+	while (walk->at <= wanted) {
+		struct instruction it = instruction_decode(bytes + walk->at, walk->size - walk->at);
 		uint32_t next;
 
 		/* Decoding falls into step again a few bytes behind an unknown instruction. */
-		at += it.kind == INSTRUCTION_UNKNOWN ? 1 : it.size;
+		walk->at += it.kind == INSTRUCTION_UNKNOWN ? 1 : it.size;
 		if (it.kind == INSTRUCTION_JUMP || it.kind == INSTRUCTION_BRANCH) {
-			int64_t target = (int64_t)at + it.offset;
+			int64_t target = (int64_t)walk->at + it.offset;
 
-			reached = target > reached ? target : reached;
+			walk->reached = target > walk->reached ? target : walk->reached;
 		}
 		if (!ends_flow(&it))
 			continue;
-		next = behind_padding(bytes, at, size);
-		if ((address + next) % FUNCTION_ALIGN ||
-		    (reached >= next && !is_trap_padding(bytes, at, next)))
+		next = behind_padding(bytes, walk->at, walk->size);
+		if ((walk->from + next) % FUNCTION_ALIGN ||
+		    (walk->reached >= next && !is_trap_padding(bytes, walk->at, next)))
 			continue;
-		if (next > wanted)
-			break; /* `wanted` may be in the padding */
-		start = at = next;
-		reached = 0;
+		walk->last_start = walk->start;
+		walk->start = walk->at = next;
+		walk->reached = 0;
 	}
-	*ret_start = start;
-	return start <= wanted && wanted < at;
 }
 
 /* In the gap of call frame information that begins at `gap`. 1: found; 0: not; or -ENOMEM. */
 static int start_in_gap(struct starts *starts, uint64_t gap, uint64_t address, uint64_t *ret_start)
 {
-	bool cut = address - gap > GAP_MAX;
-	uint64_t from = cut ? (address - GAP_MAX) / FUNCTION_ALIGN * FUNCTION_ALIGN : gap;
-	uint32_t wanted = (uint32_t)(address - from), begin, start;
-	uint32_t size = wanted + INSTRUCTION_MAX_SIZE;
+	struct code_walk *walk = &starts->walk;
+	uint32_t wanted;
 
-	if (!starts->bytes)
-		starts->bytes = malloc(GAP_MAX + FUNCTION_ALIGN + INSTRUCTION_MAX_SIZE);
-	if (!starts->bytes)
+	if (!walk->bytes)
+		walk->bytes = malloc(WINDOW);
+	if (!walk->bytes)
 		return -ENOMEM;
-	size = (uint32_t)code_view_read(&starts->code, from, starts->bytes, size);
-	if (size <= wanted)
+	if ((walk->gap != gap || address < walk->from + walk->last_start ||
+	     address - walk->from >= walk->size) &&
+	    !load_code(starts, gap, address))
 		return 0;
-	begin = cut ? first_start(starts->bytes, size) : behind_padding(starts->bytes, 0, size);
-	if (!start_in_bytes(starts->bytes, size, from, begin, wanted, &start))
-		return 0;
-	*ret_start = from + start;
-	return 1;
+	wanted = (uint32_t)(address - walk->from);
+	walk_to(walk, wanted);
+	if (wanted >= walk->start) {
+		*ret_start = walk->from + walk->start;
+		return 1;
+	}
+	*ret_start = walk->from + walk->last_start;
+	return wanted >= walk->last_start;
 }
 
 /* 1: found; 0: not; or -ENOMEM. */
@@ -233,10 +262,13 @@ int function_starts_find(const struct elf_file *elf, struct symbol_query *querie
 	own(starts_close) struct starts starts = { .elf = elf };
 	const char *name = NULL;
 	uint64_t last = 0;
+	size_t n_unnamed = 0;
 	int r;
 
+	for (size_t i = 0; i < n; i++)
+		n_unnamed += !queries[i].name;
 	code_view_open(&starts.code, elf);
-	r = frame_lookup_open(&starts.frames, &starts.code);
+	r = frame_lookup_open(&starts.frames, &starts.code, n_unnamed);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		char text[32];
 		uint64_t start = 0;

@@ -2,6 +2,8 @@
 #include "elf/frame_header.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/partition.h"
@@ -10,6 +12,9 @@
 #define FRAME_POINTER_ENCODING 0x1b
 #define COUNT_ENCODING	       0x03
 #define TABLE_ENCODING	       0x3b
+
+/* Bytes of a table that is loaded: several times what the largest programs have. */
+#define LOADED_MAX (16u << 20)
 
 struct header {
 	uint8_t version, frame_pointer_encoding, count_encoding, table_encoding;
@@ -26,6 +31,10 @@ static bool read_entry(const struct frame_header *header, uint64_t i, struct ent
 {
 	uint64_t at = sizeof(struct header) + i * sizeof(*ret_entry);
 
+	if (header->entries) {
+		*ret_entry = ((const struct entry *)header->entries)[i];
+		return true;
+	}
 	return elf_file_read(header->elf, header->segment->offset + at, ret_entry,
 			     sizeof(*ret_entry)) == 0;
 }
@@ -57,6 +66,27 @@ bool frame_header_open(const struct elf_file *elf, struct frame_header *ret_head
 					     .segment = segment,
 					     .n = header.count < n ? header.count : n };
 	return true;
+}
+
+int frame_header_load(struct frame_header *header)
+{
+	size_t size = header->n * sizeof(struct entry);
+
+	if (!size || size > LOADED_MAX)
+		return 0;
+	header->entries = malloc(size);
+	if (!header->entries)
+		return -ENOMEM;
+	if (elf_file_read(header->elf, header->segment->offset + sizeof(struct header),
+			  header->entries, size))
+		frame_header_close(header);
+	return 0;
+}
+
+void frame_header_close(struct frame_header *header)
+{
+	free(header->entries);
+	header->entries = NULL;
 }
 
 bool frame_header_find(const struct frame_header *header, uint64_t address,

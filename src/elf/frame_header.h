@@ -12,7 +12,8 @@
 struct frame_header {
 	const struct elf_file *elf; /* borrowed */
 	const struct elf_segment *segment;
-	uint64_t n; /* functions */
+	uint64_t n;    /* functions */
+	void *entries; /* the table; NULL: read from the file each time */
 };
 
 /* An entry of the table: addresses (p_vaddr) of a function and of its FDE. Nothing was checked. */
@@ -22,6 +23,13 @@ struct frame_header_entry {
 
 /* False: the file has no such table, or one in another form. */
 bool frame_header_open(const struct elf_file *elf, struct frame_header *ret_header);
+
+/*
+ * Loads the table, which makes many searches faster; a table above some megabytes is not. 0 or
+ * -ENOMEM; frame_header_close() in any case.
+ */
+int frame_header_load(struct frame_header *header);
+void frame_header_close(struct frame_header *header);
 
 /* The last entry that begins at the address or below. False: there is none. */
 bool frame_header_find(const struct frame_header *header, uint64_t address,
