@@ -118,6 +118,17 @@ static int make_queries(const struct lookup_group *group, const struct symbol_ca
 	return 0;
 }
 
+/* False: no function is longer than 4 GB. A cold part in front of its function has no offset. */
+static bool offset_of(const struct symbol_query *query, uint32_t *ret_offset)
+{
+	uint64_t offset = query->address - query->start;
+
+	if (query->is_start && query->address < query->start)
+		offset = 0;
+	*ret_offset = (uint32_t)offset;
+	return offset <= UINT32_MAX;
+}
+
 /* Adds the symbols that the queries found; gives one match for each query. */
 static int make_matches(struct lookup *lookup, const struct symbol_query *queries, size_t n,
 			const char *module, uint32_t flags, struct symbol_match **ret_matches)
@@ -132,8 +143,7 @@ static int make_matches(struct lookup *lookup, const struct symbol_query *querie
 	for (size_t i = 0; i < n; i++) {
 		matches[i].symbol = SYMBOL_NONE;
 		matches[i].chain = queries[i].chain;
-		/* No function is longer than 4 GB. */
-		if (!queries[i].name || queries[i].address - queries[i].start > UINT32_MAX)
+		if (!queries[i].name || !offset_of(&queries[i], &matches[i].offset))
 			continue;
 		if (queries[i].name != name || queries[i].start != start) {
 			const struct symbol added = {
@@ -150,7 +160,6 @@ static int make_matches(struct lookup *lookup, const struct symbol_query *querie
 			start = queries[i].start;
 		}
 		matches[i].symbol = symbol;
-		matches[i].offset = (uint32_t)(queries[i].address - start);
 	}
 	*ret_matches = take_ptr(matches);
 	return 0;

@@ -40,10 +40,11 @@ struct names_frame {
 	const char *module;	  /* "[kernel]", "[ext4]", "libc.so.6", "[vdso]"; NULL if nothing is
 				     mapped there */
 	const char *file;	  /* source file, or NULL */
-	uint64_t offset;	  /* from the start of the symbol, bytes; 0 without name */
-	uint32_t line;		  /* in file, from 1; 0 unknown */
-	uint32_t object;	  /* index of the mapped object, or NAMES_NONE */
-	uint32_t flags;		  /* enum names_frame_flags */
+	/* From the start of the symbol, bytes; 0 without name or if a cold part is before it. */
+	uint64_t offset;
+	uint32_t line;	 /* in file, from 1; 0 unknown */
+	uint32_t object; /* index of the mapped object, or NAMES_NONE */
+	uint32_t flags;	 /* enum names_frame_flags */
 };
 
 /* A file that code was mapped from: a Mapping in pprof's terms. */

@@ -80,6 +80,33 @@ else
 	skip "names by build-id" "the compiler writes none"
 fi
 
+# ---- a cold part, which compilers move away from its function
+gcc -O2 -o "$tmp/whole" -x c - <<'END'
+#include <stdlib.h>
+__attribute__((noinline, cold)) void spin(long n) { for (volatile long i = 0; i < n; i++) ; }
+__attribute__((noinline)) int work(int k)
+{
+	volatile int s = k;
+	if (__builtin_expect(k > 5, 0)) {
+		spin(300000);
+		s += rand();
+		if (s == k * 7)
+			s++;
+		spin(400000);
+	}
+	return s * 2;
+}
+int main(void) { for (int i = 0; i < 2000; i++) work(6 + i % 3); }
+END
+work=$(nm "$tmp/whole" | sed -n 's/^0*\([0-9a-f]*\) T work$/\1/p')
+if nm "$tmp/whole" | grep -q ' work\.cold$'; then
+	strip -o "$tmp/cold" "$tmp/whole"
+	measure -F 499 -f -- "$tmp/cold"
+	has "the cold part of a stripped function is told as the function" ";[[]cold[+]0x$work[]];[[]cold[+]0x[0-9a-f]+[]](;|\$)"
+else
+	skip "the cold part of a stripped function is told as the function" "this compiler makes none"
+fi
+
 # ---- languages
 measure_command -F 499 -- "$programs/cplusplus" 200
 has "names of C++ are demangled" ';main;shop::operator<\(shop::Basket<unsigned long> const&, unsigned long\);shop::Basket<unsigned long>::weigh\(unsigned long\) const;burn\(unsigned long\)(;|$)'
