@@ -302,4 +302,4 @@ def lost_of(said, times):
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
          "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes", "many_processes",
-         "growth", "names", "names_share"]
+         "growth", "names", "names_share", "stock_names"]

@@ -102,5 +102,8 @@ def document(facts, rows):
     lines += [f"- {name}: {value}" for name, value in facts.items()]
     lines += [""] + list(table(rows))
     lines += [""] + [f"{row['what']}: {row['note']}." for row in rows if row["note"]]
+    for row in rows:
+        if row.get("table"):
+            lines += ["", f"## {row['what'][0].upper()}{row['what'][1:]}", ""] + row["table"]
     lines += ["", "## Every run", ""] + list(spread(rows))
     return "\n".join(lines) + "\n"

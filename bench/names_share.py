@@ -147,7 +147,7 @@ def compile_under(build, files, tmp):
     try:
         run = subprocess.run(
             ["perf", "record", "-q", "-B", "-N", "-o", log, "-k", "CLOCK_MONOTONIC", "-e",
-             "dummy:u", "-a", "-m", "4M", "--", f"{build}/profile", "-F", "999", "-A", "-U",
+             "dummy:u", "-a", "-m", "4M", "--", f"{build}/profile", "-F", "999", "-A", "-U", "--unknown",
              "-o", report, "--format", "text", "--", "make", "-C", tmp, "-s", "-j2"],
             capture_output=True, text=True, check=False)
     except FileNotFoundError:

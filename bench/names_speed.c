@@ -181,6 +181,11 @@ static uint64_t place(const struct code *code, uint64_t j, uint64_t share)
 	return code->start + group * 64 + j % GROUP * (64 / GROUP);
 }
 
+static bool is_named(struct names_frame frame)
+{
+	return frame.name && !(frame.flags & NAMES_FRAME_IDENTITY);
+}
+
 int main(int argc, char **argv)
 {
 	const struct symbolizer_options options = { .inlines = argc > 3, .lines = argc > 3 };
@@ -233,7 +238,7 @@ int main(int argc, char **argv)
 	began = now() - began;
 	began_cpu = cpu() - began_cpu;
 	for (uint32_t i = 0; i < names_n_frames(names); i++)
-		named += names_frame(names, i).name != NULL;
+		named += is_named(names_frame(names, i));
 	printf("%u addresses in %u files: %u frames named in %.3f s (%.3f s of CPU), "
 	       "RSS %.1f MB (%.1f MB before)\n",
 	       tally_n_addresses(tally), n, named, began, began_cpu, (double)peak_kb() / 1024,

@@ -11,6 +11,7 @@ import sys
 import time
 
 import names_speed
+import stock_names
 from measure import BpfStatistics, Failed
 from row import Row
 
@@ -43,7 +44,7 @@ class ProcessCases:
         unnamed = Row(f"user frames of those programs without a name; {what}", "%", 0.5)
         data, folded = self.bench.path("perf.data"), self.bench.path("stacks.folded")
         commands = {
-            "ours": [self.profile, "-v", "-d", "-o", "-", "--format", "text", "-o", folded,
+            "ours": [self.profile, "-v", "-d", "--unknown", "-o", "-", "--format", "text", "-o", folded,
                      "--format", "folded", str(SECONDS)],
             "perf": ["sh", "-c", f"perf record -q -N -a -g -F 49 -o {data} sleep {SECONDS} && "
                      f"perf report -i {data} --stdio"],
@@ -128,6 +129,17 @@ class ProcessCases:
         resource.setrlimit(resource.RLIMIT_NOFILE, limit)
         self.rounds = rounds
         return list(rows.values())
+
+    def stock_names(self):
+        """What the frames of stock programs are called: stock_names.py."""
+        row = Row("user frames of stock programs of which not even the file is known", "%", 0.5)
+        row.table = ["By bench/stock_names.py: what the user frames of programs of this machine are "
+                     "called, without debug packages. Generated code is left out.", ""]
+        measured = list(stock_names.measure(self.bench.build))
+        for _, _, counts in measured:
+            row.add("ours", stock_names.shares(counts)[-1])
+        row.table += list(stock_names.table(measured))
+        return [row]
 
     def names_share(self):
         """Its own judge, without our code: names_share.py. Needs perf's log of mappings."""

@@ -10,10 +10,11 @@ class Row:
         self.target = target  # at most so many, for ours
         self.ratio = ratio    # at most so many times that peer's: (times, peer)
         self.values = {}
+        self.table = []       # lines of Markdown that say more
 
     def add(self, tool, value):
         self.values.setdefault(tool, []).append(value)
 
     def as_dict(self):
         return {"what": self.what, "unit": self.unit, "target": self.target, "ratio": self.ratio,
-                "note": self.note, "values": self.values}
+                "note": self.note, "values": self.values, "table": self.table}

@@ -147,6 +147,20 @@ static bool parse_cie(const struct call_frames *frames, struct byte_reader bytes
 	return cfi_program_begin(&cie->frame, &program);
 }
 
+struct frame_cie call_frames_cie(const struct frame_bytes *bytes)
+{
+	const struct call_frames frames = {
+		.is_eh = true, .bytes = bytes->bytes, .size = bytes->size, .address = bytes->address
+	};
+	struct frame_cie cie = { 0 };
+	struct frame_entry entry;
+	uint64_t offset = 0;
+
+	cie.usable = next_entry(&frames, &offset, &entry) > 0 && entry.is_cie &&
+		     entry.offset == 0 && parse_cie(&frames, entry.bytes, &cie);
+	return cie;
+}
+
 static int add_cie(struct call_frames *frames, const struct frame_entry *entry)
 {
 	struct frame_cie *cie;

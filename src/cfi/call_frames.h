@@ -46,6 +46,9 @@ int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_
 		     const struct code_view *code, struct code_ranges *ranges,
 		     struct unwind_counts *counts);
 
+/* The CIE of .eh_frame at the first of the bytes, which may go on behind it. */
+struct frame_cie call_frames_cie(const struct frame_bytes *bytes);
+
 /* Writes the rows of a range. Returns as cfi_program_rows(). */
 int call_frames_rows(const struct call_frames *frames, const struct code_range *range,
 		     struct row_writer *writer);

@@ -25,7 +25,7 @@ struct shared_options {
 	bool delimited, annotations, folded;
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
-	bool inlines, no_inlines, lines;
+	bool inlines, no_inlines, lines, unknown;
 	bool force, quiet, verbose, tui;
 	int64_t cpu;		    /* negative: all */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
@@ -153,10 +153,16 @@ struct shared_options {
 		  .field = offsetof(T, shared.no_inlines),                                         \
 		  .exclusive = "inlines",                                                          \
 		  .help = "do not look for inlined functions" },                                   \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "lines",                                                                 \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.lines),                                              \
+		  .help = "show source file and line, where debug information has them" },         \
 	{                                                                                          \
-		.section = SECTION_DISPLAY, .name = "lines", .kind = OPTION_FLAG,                  \
-		.field = offsetof(T, shared.lines),                                                \
-		.help = "show source file and line, where debug information has them"              \
+		.section = SECTION_DISPLAY, .name = "unknown", .kind = OPTION_FLAG,                \
+		.field = offsetof(T, shared.unknown),                                              \
+		.help = "call functions without a symbol [unknown], as bcc does, in place of "     \
+			"[FILE+0xSTART]"                                                           \
 	}
 
 #define SHARED_FILE_ROWS(T)                                                                        \

@@ -180,6 +180,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.lines = options->lines,
 		.user_only = options->user_only,
 		.kernel_only = options->kernel_only,
+		.bare_unknown = options->unknown,
 		.by_comm = options->diff != NULL,
 		.diff_scale = options->diff_raw	    ? SCALE_COUNTS
 			      : options->diff_share ? SCALE_SHARES

@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_ELF_SYMBOL_QUERY_H
 #define STACKTALLY_ELF_SYMBOL_QUERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ struct symbol_query {
 	const char *name; /* as the source has it, until answers.h has demangled it; NULL: none */
 	const char *linkage_name; /* before that; NULL: the same */
 	uint32_t chain; /* answer: inlined functions and lines (inlines.h), or QUERY_NO_CHAIN */
+	/* Answer: no symbol contains the address; the name is "+0x" and the start in the file. */
+	bool is_start;
 };
 
 #define QUERY_NO_CHAIN UINT32_MAX

@@ -276,12 +276,6 @@ uint32_t flame_tree_view(const struct flame_options *options)
 	return view;
 }
 
-uint32_t flame_tree_sides(const struct report_options *report)
-{
-	return (report->user_only ? PROFILE_VIEW_NO_KERNEL : 0) |
-	       (report->kernel_only ? PROFILE_VIEW_NO_USER : 0);
-}
-
 struct flame_options flame_tree_options(const struct report_options *report)
 {
 	bool shows_process = report->layout != REPORT_LAYOUT_STACKCOUNT || report->per_process;

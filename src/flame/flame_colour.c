@@ -13,6 +13,7 @@ static const struct palette palettes[FLAME_N_KINDS] = {
 	[FLAME_KERNEL] = { 8, 14, 82, 66, 10 },	   [FLAME_USER] = { 38, 14, 90, 62, 10 },
 	[FLAME_CPP] = { 66, 16, 58, 60, 10 },	   [FLAME_JIT] = { 128, 20, 42, 62, 10 },
 	[FLAME_INLINED] = { 178, 14, 44, 64, 10 }, [FLAME_MARKER] = { 220, 0, 6, 72, 8 },
+	[FLAME_IDENTITY] = { 40, 12, 34, 74, 10 },
 };
 
 /* FNV-1a, because colour.js must compute the same hash. */

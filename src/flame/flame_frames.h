@@ -17,13 +17,15 @@
 /* Pages know these numbers (flame/page/). */
 enum flame_kind {
 	FLAME_ROOT,
-	FLAME_WHO,     /* a comm, process, thread or cgroup */
-	FLAME_KERNEL,  /* kernel code, modules included */
-	FLAME_USER,    /* a plain name: C, Go, assembler */
-	FLAME_CPP,     /* a demangled name: C++, Rust, D */
-	FLAME_JIT,     /* generated code */
-	FLAME_INLINED, /* a function inlined into its caller, the box below it */
-	FLAME_MARKER,  /* in brackets: no name, a missing part of the stack, an end of unwinding */
+	FLAME_WHO,	/* a comm, process, thread or cgroup */
+	FLAME_KERNEL,	/* kernel code, modules included */
+	FLAME_USER,	/* a plain name: C, Go, assembler */
+	FLAME_CPP,	/* a demangled name: C++, Rust, D */
+	FLAME_JIT,	/* generated code */
+	FLAME_INLINED,	/* a function inlined into its caller, the box below it */
+	FLAME_MARKER,	/* in brackets: nothing known, a missing part of the stack, an end of
+			   unwinding */
+	FLAME_IDENTITY, /* a function without a symbol: [FILE+0xSTART] */
 	FLAME_N_KINDS,
 };
 

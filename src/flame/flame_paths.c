@@ -24,6 +24,8 @@ static enum flame_kind kind_of(const struct names_frame *is)
 
 	if (is->flags & NAMES_FRAME_JIT)
 		return FLAME_JIT; /* also without a name of its own */
+	if (is->flags & NAMES_FRAME_IDENTITY)
+		return FLAME_IDENTITY;
 	if (is->name && is->name[0] == '[')
 		return FLAME_MARKER;
 	if (is->flags & NAMES_FRAME_KERNEL)

@@ -62,8 +62,6 @@ uint32_t flame_tree_view(const struct flame_options *options);
 
 /* The options of flame graphs that follow from those of a report. */
 struct flame_options flame_tree_options(const struct report_options *report);
-/* The PROFILE_VIEW_NO_* flags that follow from the options of a report. */
-uint32_t flame_tree_sides(const struct report_options *report);
 
 /*
  * The tree of a profile; new frames are added to `frames`. Needs 40 bytes for each entry besides

@@ -23,7 +23,7 @@ DEFINE_OWN(struct names, names_free)
 int tree_make(struct tree *tree, const struct report_options *report, uint32_t max_nodes)
 {
 	*tree = (struct tree){ .options = flame_tree_options(report),
-			       .sides = flame_tree_sides(report),
+			       .sides = report_options_hidden(report),
 			       .max_nodes = max_nodes,
 			       .room = 1024 };
 	if (tree->options.who == FLAME_WHO_COMM)

@@ -7,12 +7,15 @@
 
 #define RECORDING_MAGIC	     "\x8bSTALLY\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    4u
+#define RECORDING_VERSION    5u
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */
 #define RECORDING_HEADER_SIZE  (RECORDING_MAGIC_SIZE + 4)
 #define RECORDING_SECTION_SIZE 12 /* of that header: 4 bytes each */
+
+/* What the CRC-32 of a section is continued from, so that no file passes for another version. */
+#define RECORDING_CHECKSUM_OF(version) ((version) < 5 ? 0 : (version))
 
 /* Bytes of payload at which the writer begins a new section. The item that passes it may be long.
  */

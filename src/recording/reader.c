@@ -120,6 +120,7 @@ int reader_next(struct reader *reader)
 	unsigned char header[RECORDING_SECTION_SIZE];
 	uint64_t left = reader->size - reader->next, from = reader->next;
 	uint32_t size;
+	uLong sum;
 	int section;
 
 	if (reader->failed)
@@ -138,7 +139,8 @@ int reader_next(struct reader *reader)
 		return fail_at(reader, -EBADMSG, "truncated", reader->size);
 	if (read_at(reader, from + sizeof(header), reader->payload, size) < 0)
 		return reader->failed;
-	if (crc32(crc32(0, header, 8), reader->payload, size) != load32(header + 8))
+	sum = crc32(RECORDING_CHECKSUM_OF(reader->version), header, 8);
+	if (crc32(sum, reader->payload, size) != load32(header + 8))
 		return fail_at(reader, -EBADMSG, "wrong checksum of the section", from);
 	if ((enum recording_section)section < reader->section)
 		return fail_at(reader, -EBADMSG, "section out of order", from);

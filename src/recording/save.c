@@ -52,7 +52,8 @@ static void close_section(struct saving *saving)
 
 	store32(header, kinds[saving->section]);
 	store32(header + 4, saving->used);
-	sum = crc32(crc32(0, header, 8), saving->payload, saving->used);
+	sum = crc32(crc32(RECORDING_CHECKSUM_OF(RECORDING_VERSION), header, 8), saving->payload,
+		    saving->used);
 	store32(header + 8, (uint32_t)sum);
 	put_out(saving, header, sizeof(header));
 	put_out(saving, saving->payload, saving->used);

@@ -31,7 +31,7 @@ static uint32_t html_view(const struct report_options *options)
 {
 	struct flame_options flame = html_options(options);
 
-	return flame_tree_view(&flame) | flame_tree_sides(options);
+	return flame_tree_view(&flame);
 }
 
 static int make_page(const struct profile *profile, const struct flame_frames *frames,

@@ -26,10 +26,6 @@ static uint32_t json_view(const struct report_options *options)
 		view |= PROFILE_VIEW_OFFSET;
 	if (options->lines)
 		view |= PROFILE_VIEW_LINES;
-	if (options->user_only)
-		view |= PROFILE_VIEW_NO_KERNEL;
-	if (options->kernel_only)
-		view |= PROFILE_VIEW_NO_USER;
 	return view;
 }
 
@@ -95,6 +91,8 @@ static void put_frame(struct json *json, const struct profile_frame *frame)
 		put_number(json, "object", is->object);
 	if (is->flags & NAMES_FRAME_INLINED)
 		bytes_string(&json->bytes, ",\"inlined\":true");
+	if (is->flags & NAMES_FRAME_IDENTITY)
+		bytes_string(&json->bytes, ",\"no_symbol\":true");
 	if (is->flags & NAMES_FRAME_JIT)
 		bytes_string(&json->bytes, ",\"generated\":true");
 	if (is->flags & NAMES_FRAME_CHAINED)

@@ -34,15 +34,10 @@ struct perf_script {
 
 static uint32_t perf_script_view(const struct report_options *options)
 {
-	uint32_t view = PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_ADDRESS |
-			PROFILE_VIEW_OFFSET | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |
-			PROFILE_VIEW_INLINED;
-
-	if (options->user_only)
-		view |= PROFILE_VIEW_NO_KERNEL;
-	if (options->kernel_only)
-		view |= PROFILE_VIEW_NO_USER;
-	return view;
+	(void)options;
+	return PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_ADDRESS |
+	       PROFILE_VIEW_OFFSET | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |
+	       PROFILE_VIEW_INLINED;
 }
 
 /* Replaces blanks and parentheses, at which readers split. */

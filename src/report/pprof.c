@@ -32,15 +32,10 @@ struct pprof {
 
 static uint32_t pprof_view(const struct report_options *options)
 {
-	uint32_t view = PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP |
-			PROFILE_VIEW_ADDRESS | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |
-			PROFILE_VIEW_INLINED | PROFILE_VIEW_LINES;
-
-	if (options->user_only)
-		view |= PROFILE_VIEW_NO_KERNEL;
-	if (options->kernel_only)
-		view |= PROFILE_VIEW_NO_USER;
-	return view;
+	(void)options;
+	return PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP |
+	       PROFILE_VIEW_ADDRESS | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |
+	       PROFILE_VIEW_INLINED | PROFILE_VIEW_LINES;
 }
 
 /* Writes the complete message as `field` of the profile, and empties it. */

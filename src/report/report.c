@@ -59,7 +59,7 @@ int report_write(const struct writer *writer, const struct report *report, FILE 
 	int r;
 
 	if (writer->view) {
-		r = build_all(report, writer->view(report->options), &profile, &base);
+		r = build_all(report, writer_view(writer, report->options), &profile, &base);
 		if (r < 0)
 			return error_set(err, r, "cannot build the report: %s", strerror(-r));
 		filled.profile = &profile;

@@ -30,10 +30,6 @@ static uint32_t speedscope_view(const struct report_options *options)
 		view |= PROFILE_VIEW_THREAD;
 	if (options->by_address)
 		view |= PROFILE_VIEW_ADDRESS;
-	if (options->user_only)
-		view |= PROFILE_VIEW_NO_KERNEL;
-	if (options->kernel_only)
-		view |= PROFILE_VIEW_NO_USER;
 	return view;
 }
 

@@ -90,8 +90,13 @@ static void put_legend(struct svg *svg)
 		enum flame_kind kind;
 		const char *text;
 	} kinds[] = {
-		{ FLAME_KERNEL, "kernel" },   { FLAME_USER, "user" }, { FLAME_CPP, "C++, Rust, D" },
-		{ FLAME_INLINED, "inlined" }, { FLAME_JIT, "JIT" },   { FLAME_MARKER, "unknown" },
+		{ FLAME_KERNEL, "kernel" },
+		{ FLAME_USER, "user" },
+		{ FLAME_CPP, "C++, Rust, D" },
+		{ FLAME_INLINED, "inlined" },
+		{ FLAME_JIT, "JIT" },
+		{ FLAME_MARKER, "unknown" },
+		{ FLAME_IDENTITY, "no symbol" },
 	};
 	static const struct {
 		double now, before;
@@ -204,7 +209,7 @@ static uint32_t svg_view(const struct report_options *options)
 {
 	struct flame_options flame = flame_tree_options(options);
 
-	return flame_tree_view(&flame) | flame_tree_sides(options);
+	return flame_tree_view(&flame);
 }
 
 static int draw(struct svg *svg, struct bytes *picture)

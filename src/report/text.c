@@ -57,10 +57,6 @@ static uint32_t text_view(const struct report_options *options)
 		view |= PROFILE_VIEW_INLINED;
 	if (options->lines)
 		view |= PROFILE_VIEW_LINES;
-	if (options->user_only)
-		view |= PROFILE_VIEW_NO_KERNEL;
-	if (options->kernel_only)
-		view |= PROFILE_VIEW_NO_USER;
 	return view;
 }
 

@@ -21,11 +21,18 @@ struct writer {
 	bool diffs;		       /* may be used with --diff */
 	bool whole;  /* a file holds one report, with nothing before or after it */
 	bool titled; /* begins with the title and a blank line */
-	/* The PROFILE_VIEW_* flags to build the profile with; NULL: no profile is built. */
+	/* The PROFILE_VIEW_* flags of what the format shows; NULL: no profile is built. */
 	uint32_t (*view)(const struct report_options *options);
 	/* 0 or a negative errno with `err` set; the caller also checks ferror(out). */
 	int (*write)(const struct report *report, FILE *out, struct error *err);
 };
+
+/* The flags to build the profile with, for a writer that has `view`. */
+static inline uint32_t writer_view(const struct writer *writer,
+				   const struct report_options *options)
+{
+	return writer->view(options) | report_options_hidden(options);
+}
 
 #define WRITER_DECLARE(id, name) extern const struct writer id##_writer;
 REPORT_FORMATS(WRITER_DECLARE, WRITER_DECLARE, WRITER_DECLARE)

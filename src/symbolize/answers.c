@@ -16,6 +16,7 @@ struct sent_answer {
 	uint64_t start;
 	uint32_t query;		     /* ascending */
 	uint32_t size, linkage_size; /* bytes of the names; a linkage name of none is the same */
+	uint32_t is_start;	     /* 0: false; anything else is true */
 };
 
 uint64_t *answers_addresses(const struct symbol_query *queries, size_t n)
@@ -65,7 +66,8 @@ int answers_send(const struct byte_sink *sink, const struct symbol_query *querie
 			continue;
 		answer = (struct sent_answer){ .start = queries[i].start,
 					       .query = (uint32_t)i,
-					       .size = SAME_NAMES };
+					       .size = SAME_NAMES,
+					       .is_start = queries[i].is_start };
 		if (queries[i].name == last)
 			sink_write(sink, &answer, sizeof(answer));
 		else
@@ -128,5 +130,6 @@ int answers_receive(const struct byte_source *source, struct pool *pool,
 		queries[answer.query].start = answer.start;
 		queries[answer.query].name = name;
 		queries[answer.query].linkage_name = linkage_name;
+		queries[answer.query].is_start = answer.is_start != 0;
 	}
 }

@@ -2,6 +2,8 @@
 #include "symbolize/frame_builder.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -11,6 +13,7 @@
 /* The module of the last mapping: consecutive addresses are mostly in the same one. */
 struct last_module {
 	const char *mapping_name, *module;
+	const char *identity; /* "[MODULE]"; NULL until needed */
 };
 
 struct frame_builder {
@@ -171,10 +174,30 @@ static int module_of(struct frame_builder *builder, struct names *names, const c
 
 		if (!module)
 			return -ENOMEM;
-		builder->last.mapping_name = path;
-		builder->last.module = module;
+		builder->last = (struct last_module){ .mapping_name = path, .module = module };
 	}
 	*ret_module = builder->last.module;
+	return 0;
+}
+
+/* Names a frame of a file after the file, if no more is known. */
+static int put_identity(struct frame_builder *builder, struct names *names,
+			struct names_frame *frame)
+{
+	struct last_module *last = &builder->last;
+
+	if (frame->object == NAMES_NONE || frame->flags & NAMES_FRAME_KERNEL)
+		return 0;
+	if (!last->identity) {
+		char text[NAME_MAX + 3];
+
+		snprintf(text, sizeof(text), last->module[0] == '[' ? "%s" : "[%s]", last->module);
+		last->identity = names_string(names, text);
+		if (!last->identity)
+			return -ENOMEM;
+	}
+	frame->name = last->identity;
+	frame->flags |= NAMES_FRAME_IDENTITY;
 	return 0;
 }
 
@@ -255,6 +278,10 @@ static int add_address(struct frame_builder *builder, const struct tally_address
 	if (match->symbol != SYMBOL_NONE) {
 		frames[0].offset = match->offset;
 		put_symbol(builder, match->symbol, &frames[0]);
+	} else {
+		r = put_identity(builder, names, &frames[0]);
+		if (r < 0)
+			return r;
 	}
 	if (match->chain != QUERY_NO_CHAIN && builder->inlines)
 		n = put_chain(builder, match->chain, frames);

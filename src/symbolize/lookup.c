@@ -109,11 +109,17 @@ static int look_up_requests(struct lookup *lookup, struct batch *batch)
 	return 0;
 }
 
+static bool has_symbol(const struct lookup *lookup, const struct symbol_match *match)
+{
+	return match->symbol != SYMBOL_NONE &&
+	       !(symbol_cache_symbol(lookup->cache, match->symbol)->flags & NAMES_FRAME_IDENTITY);
+}
+
 /*
  * Makes requests to the processes for the addresses of files that have no symbol: .NET maps code
  * that was compiled ahead of time from files without ELF symbols, and names it in its perf map.
  */
-static void request_unnamed(struct batch *batch)
+static void request_unnamed(const struct lookup *lookup, struct batch *batch)
 {
 	uint32_t n = 0;
 
@@ -122,7 +128,7 @@ static void request_unnamed(struct batch *batch)
 		const struct tally_address *address = &batch->addresses[request.index];
 
 		if (request.scope != SCOPE_FILE ||
-		    batch->matches[request.index].symbol != SYMBOL_NONE)
+		    has_symbol(lookup, &batch->matches[request.index]))
 			continue;
 		request.scope = SCOPE_PROCESS;
 		request.id = address->image;
@@ -155,6 +161,6 @@ int lookup_resolve(struct lookup *lookup, const struct tally_address *addresses,
 	r = look_up_requests(lookup, &batch);
 	if (r < 0)
 		return r;
-	request_unnamed(&batch);
+	request_unnamed(lookup, &batch);
 	return look_up_requests(lookup, &batch);
 }

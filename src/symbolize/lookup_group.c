@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "symbolize/address.h"
 #include "symbolize/file_symbols.h"
 #include "symbolize/lookup_internal.h"
 #include "symbolize/sources.h"
 #include "symbolize/vdso.h"
+
+/* Of "[FILE+0xSTART]", bytes: a file name, and a number with all that surrounds it. */
+#define START_NAME_MAX (NAME_MAX + 32)
 
 /* The match of the address that a request came from. */
 static void set_match(const struct lookup_group *group, const struct lookup_request *request,
@@ -64,6 +70,29 @@ static int look_up_kernel(struct lookup *lookup, const struct lookup_group *grou
 	return 0;
 }
 
+/* Names functions that have no symbol after their file: "[FILE+0xSTART]". */
+static int name_starts(struct pool *pool, const char *path, struct symbol_query *queries, size_t n)
+{
+	const char *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
+	const char *start = NULL, *name = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!queries[i].is_start)
+			continue;
+		if (queries[i].name != start) {
+			char text[START_NAME_MAX];
+
+			start = queries[i].name;
+			snprintf(text, sizeof(text), "[%s%s]", file, start);
+			name = pool_string(pool, text);
+			if (!name)
+				return -ENOMEM;
+		}
+		queries[i].name = name;
+	}
+	return 0;
+}
+
 /* The distinct keys of a group as queries; with a cache, those that are not in it yet. */
 static int make_queries(const struct lookup_group *group, const struct symbol_cache *cache,
 			struct symbol_query **ret_queries, size_t *ret_n)
@@ -89,6 +118,17 @@ static int make_queries(const struct lookup_group *group, const struct symbol_ca
 	return 0;
 }
 
+/* False: no function is longer than 4 GB. A cold part in front of its function has no offset. */
+static bool offset_of(const struct symbol_query *query, uint32_t *ret_offset)
+{
+	uint64_t offset = query->address - query->start;
+
+	if (query->is_start && query->address < query->start)
+		offset = 0;
+	*ret_offset = (uint32_t)offset;
+	return offset <= UINT32_MAX;
+}
+
 /* Adds the symbols that the queries found; gives one match for each query. */
 static int make_matches(struct lookup *lookup, const struct symbol_query *queries, size_t n,
 			const char *module, uint32_t flags, struct symbol_match **ret_matches)
@@ -103,14 +143,15 @@ static int make_matches(struct lookup *lookup, const struct symbol_query *querie
 	for (size_t i = 0; i < n; i++) {
 		matches[i].symbol = SYMBOL_NONE;
 		matches[i].chain = queries[i].chain;
-		/* No function is longer than 4 GB. */
-		if (!queries[i].name || queries[i].address - queries[i].start > UINT32_MAX)
+		if (!queries[i].name || !offset_of(&queries[i], &matches[i].offset))
 			continue;
 		if (queries[i].name != name || queries[i].start != start) {
-			const struct symbol added = { .name = queries[i].name,
-						      .linkage_name = queries[i].linkage_name,
-						      .module = module,
-						      .flags = flags };
+			const struct symbol added = {
+				.name = queries[i].name,
+				.linkage_name = queries[i].linkage_name,
+				.module = module,
+				.flags = flags | (queries[i].is_start ? NAMES_FRAME_IDENTITY : 0)
+			};
 			int r = symbol_cache_add(lookup->cache, &added, &symbol);
 
 			if (r < 0)
@@ -119,7 +160,6 @@ static int make_matches(struct lookup *lookup, const struct symbol_query *querie
 			start = queries[i].start;
 		}
 		matches[i].symbol = symbol;
-		matches[i].offset = (uint32_t)(queries[i].address - start);
 	}
 	*ret_matches = take_ptr(matches);
 	return 0;
@@ -160,6 +200,7 @@ static int query_file(struct lookup *lookup, uint32_t file, struct symbol_query 
 		.inlines = lookup->inlines,
 	};
 	own(own_fd) int fd = -1;
+	int r;
 
 	if (!n)
 		return 0;
@@ -171,7 +212,8 @@ static int query_file(struct lookup *lookup, uint32_t file, struct symbol_query 
 	if (fd < 0)
 		return 0;
 	request.fd = fd;
-	return file_symbols_find(&request, queries, n);
+	r = file_symbols_find(&request, queries, n);
+	return r < 0 ? r : name_starts(request.pool, request.path ? request.path : "", queries, n);
 }
 
 static int look_up_file(struct lookup *lookup, const struct lookup_group *group)
@@ -217,6 +259,8 @@ static int look_up_vdso(struct lookup *lookup, const struct lookup_group *group)
 	if (r < 0)
 		return r;
 	r = file_symbols_find_memory(bytes, size, symbol_cache_pool(lookup->cache), queries, n);
+	if (r == 0)
+		r = name_starts(symbol_cache_pool(lookup->cache), "vdso", queries, n);
 	if (r < 0)
 		return r;
 	r = make_matches(lookup, queries, n, NULL, 0, &matches);

@@ -73,6 +73,7 @@ void placed_queries_give(const struct placed_queries *placed, struct symbol_quer
 		struct symbol_query *to = &queries[placed->origins[i]];
 
 		to->name = from->name;
+		to->is_start = from->is_start;
 		/* Distances are the same in the file and in memory. */
 		to->start = to->address - (from->address - from->start);
 	}

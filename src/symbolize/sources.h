@@ -22,7 +22,8 @@
 /* Of a mapped ELF file, after its symbol tables (symbol_tables.h): file_source functions. */
 #define FILE_SOURCES(SOURCE)                                                                       \
 	SOURCE(elf_stubs_find)                                                                     \
-	SOURCE(go_symbols_find)
+	SOURCE(go_symbols_find)                                                                    \
+	SOURCE(function_starts_find) /* the last one: what it gives are not symbols */
 
 /* Of the code of one process that no file has a symbol for: process_source functions. */
 #define PROCESS_SOURCES(SOURCE)                                                                    \

@@ -29,6 +29,9 @@ enum names_frame_flags {
 	NAMES_FRAME_JIT = 1 << 2,     /* generated code: perf map, jitdump, anonymous memory */
 	NAMES_FRAME_CHAINED = 1 << 3, /* as TALLY_ADDRESS_CHAINED */
 	NAMES_FRAME_UNWIND = 1 << 4,  /* no function: the reason why the stack is not complete */
+	/* No symbol: the name is "[FILE+0xSTART]", or "[FILE]" if no start of a function is known.
+	 */
+	NAMES_FRAME_IDENTITY = 1 << 5,
 };
 
 struct names_frame {
@@ -37,10 +40,11 @@ struct names_frame {
 	const char *module;	  /* "[kernel]", "[ext4]", "libc.so.6", "[vdso]"; NULL if nothing is
 				     mapped there */
 	const char *file;	  /* source file, or NULL */
-	uint64_t offset;	  /* from the start of the symbol, bytes; 0 without name */
-	uint32_t line;		  /* in file, from 1; 0 unknown */
-	uint32_t object;	  /* index of the mapped object, or NAMES_NONE */
-	uint32_t flags;		  /* enum names_frame_flags */
+	/* From the start of the symbol, bytes; 0 without name or if a cold part is before it. */
+	uint64_t offset;
+	uint32_t line;	 /* in file, from 1; 0 unknown */
+	uint32_t object; /* index of the mapped object, or NAMES_NONE */
+	uint32_t flags;	 /* enum names_frame_flags */
 };
 
 /* A file that code was mapped from: a Mapping in pprof's terms. */

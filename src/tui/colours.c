@@ -15,6 +15,7 @@ static const struct {
 	[FLAME_JIT] = { 112, 190, 112, 20, 0x00ff00 },
 	[FLAME_INLINED] = { 104, 188, 200, 18, 0x00ffff },
 	[FLAME_MARKER] = { 150, 140, 170, 8, 0xff00ff },
+	[FLAME_IDENTITY] = { 206, 194, 160, 14, 0xffff00 },
 };
 
 static uint32_t shade(uint32_t middle, int change)

@@ -76,6 +76,8 @@ enum profile_view_flags {
 	PROFILE_VIEW_INLINED = 1 << 10,	 /* inlined frames are marked as such */
 	PROFILE_VIEW_UNNAMED = 1 << 11,	 /* frames without a name show their module */
 	PROFILE_VIEW_OBJECT = 1 << 12,	 /* the mapped object is shown */
+	/* Functions without a symbol have no name, and those of one file are one. */
+	PROFILE_VIEW_NO_IDENTITY = 1 << 13,
 };
 
 /* An interned frame. Properties that are not shown are those of the first frame of its kind. */

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "view/profile.h"
 #include "view/scale.h"
 
 enum report_layout {
@@ -28,8 +29,17 @@ struct report_options {
 	bool show_cgroup;
 	bool lines;		     /* --lines */
 	bool user_only, kernel_only; /* -U, -K */
+	bool bare_unknown; /* --unknown: [unknown] in place of [FILE+0xSTART], as bcc has it */
 	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
 	enum scale_how diff_scale; /* --diff-raw, --diff-share */
 };
+
+/* The PROFILE_VIEW_* flags of what no format shows with these options. */
+static inline uint32_t report_options_hidden(const struct report_options *options)
+{
+	return (options->user_only ? PROFILE_VIEW_NO_KERNEL : 0) |
+	       (options->kernel_only ? PROFILE_VIEW_NO_USER : 0) |
+	       (options->bare_unknown ? PROFILE_VIEW_NO_IDENTITY : 0);
+}
 
 #endif

@@ -72,6 +72,13 @@ static int intern_frame(struct view *view, const struct profile_frame *frame, ui
 	return 0;
 }
 
+static void forget_name(struct names_frame *is)
+{
+	is->name = NULL;
+	is->offset = 0;
+	is->flags &= ~(uint32_t)NAMES_FRAME_IDENTITY;
+}
+
 /* Interns the frames of one address into `ids`. It has no name if the names lack it. */
 static int intern_address(struct view *view, const struct names *names, uint32_t address,
 			  uint32_t *ids)
@@ -92,6 +99,8 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 		frame.is = names_frame(names, named.first + i);
 		if (frame.is.name && frame.is.name[0] == '\0')
 			frame.is.name = NULL;
+		if (frame.is.flags & NAMES_FRAME_IDENTITY && view->flags & PROFILE_VIEW_NO_IDENTITY)
+			forget_name(&frame.is);
 		r = intern_frame(view, &frame, &ids[i]);
 		if (r < 0)
 			return r;

@@ -18,7 +18,7 @@ static char *written(const struct baseline *base, const struct writer *writer, s
 {
 	struct profile profile = { 0 }, same = { 0 };
 	const struct report report = { .options = &options, .profile = &profile };
-	uint32_t view = writer->view(&options);
+	uint32_t view = writer_view(writer, &options);
 	struct error err = { 0 };
 	char *text = NULL;
 	FILE *out = open_memstream(&text, ret_size);

@@ -37,6 +37,7 @@ static bool set_option(struct report_options *options, const char *name)
 		{ "lines", &options->lines },
 		{ "user_only", &options->user_only },
 		{ "kernel_only", &options->kernel_only },
+		{ "bare_unknown", &options->bare_unknown },
 	};
 
 	if (strcmp(name, "stackcount") == 0) {
@@ -70,7 +71,7 @@ static int print(const char *path, const struct writer *writer,
 	r = recording_load(fd, path, &recording, &err);
 	if (r == 0)
 		r = profile_build(recording->tally, recording->names, &recording->meta,
-				  writer->view(options), &profile);
+				  writer_view(writer, options), &profile);
 	if (r == 0)
 		r = writer->write(&report, stdout, &err);
 	if (r < 0 || fflush(stdout) != 0) {

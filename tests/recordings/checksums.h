@@ -15,6 +15,7 @@
 static inline void make_checksums(unsigned char *bytes, size_t size)
 {
 	size_t at = RECORDING_HEADER_SIZE;
+	uint32_t start = size > at ? RECORDING_CHECKSUM_OF(bytes[RECORDING_MAGIC_SIZE]) : 0;
 
 	while (at <= size && size - at >= RECORDING_SECTION_SIZE) {
 		unsigned char *header = bytes + at;
@@ -25,7 +26,7 @@ static inline void make_checksums(unsigned char *bytes, size_t size)
 		at += RECORDING_SECTION_SIZE;
 		if (payload > size - at)
 			return;
-		sum = (uint32_t)crc32(crc32(0, header, 8), bytes + at, payload);
+		sum = (uint32_t)crc32(crc32(start, header, 8), bytes + at, payload);
 		for (int i = 0; i < 4; i++)
 			header[8 + i] = (unsigned char)(sum >> 8 * i);
 		at += payload;

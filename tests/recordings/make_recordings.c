@@ -17,9 +17,10 @@ struct scene {
 	struct profile_meta meta;
 };
 
-#define KERNEL	NAMES_FRAME_KERNEL
-#define INLINED NAMES_FRAME_INLINED
-#define JIT	NAMES_FRAME_JIT
+#define KERNEL	  NAMES_FRAME_KERNEL
+#define INLINED	  NAMES_FRAME_INLINED
+#define JIT	  NAMES_FRAME_JIT
+#define NO_SYMBOL NAMES_FRAME_IDENTITY
 
 static void fail(const char *what)
 {
@@ -319,6 +320,37 @@ static void stackcount_scene(struct scene *scene)
 	tally_losses(scene->tally)->unseen = 110;
 }
 
+/* Functions without a symbol, two of them in each of two places. */
+static void stripped_scene(struct scene *scene)
+{
+	static const struct spot inner = { 0x562f48dba291, 1,	 "[spin+0x1280]",
+					   "spin",	   0x11, NO_SYMBOL,
+					   NULL,	   NULL, 0 };
+	static const struct spot inner_b = { 0x562f48dba2a0, 1,	   "[spin+0x1280]",
+					     "spin",	     0x20, NO_SYMBOL,
+					     NULL,	     NULL, 0 };
+	static const struct spot outer = { 0x562f48dba2c4, 1,	 "[spin+0x12c0]",
+					   "spin",	   0x4,	 NO_SYMBOL,
+					   NULL,	   NULL, 0 };
+	static const struct spot file_only = { 0x7f6616d00000, 1,    "[libc.so.6]",
+					       "libc.so.6",    0,    NO_SYMBOL,
+					       NULL,	       NULL, 0 };
+
+	scene->meta = (struct profile_meta){ .command = "profile",
+					     .title = "Sampling at 49 Hertz of all threads by user "
+						      "+ kernel stack for 1 secs.",
+					     .event = "cpu-clock",
+					     .frequency = 49,
+					     .start_time_ns = 1700000000000000000u,
+					     .duration_ns = 1000000000u,
+					     .user = true,
+					     .has = { .processes = true } };
+	count(scene, 5, "spin", 99, 0, 0, NONE, STACK(scene, &inner, &outer, &libc_start));
+	count(scene, 3, "spin", 99, 0, 0, NONE, STACK(scene, &inner_b, &outer, &libc_start));
+	count(scene, 2, "spin", 99, 0, 0, NONE, STACK(scene, &file_only, &inner, &libc_start));
+	count(scene, 1, "spin", 99, 0, 0, NONE, STACK(scene, &nowhere, &outer, &libc_start));
+}
+
 static void empty_scene(struct scene *scene)
 {
 	scene->meta = (struct profile_meta){ .command = "profile", .has = { .processes = true } };
@@ -358,6 +390,7 @@ int main(int argc, char **argv)
 	make(argv[1], "base", base_scene);
 	make(argv[1], "threads", threads_scene);
 	make(argv[1], "stackcount", stackcount_scene);
+	make(argv[1], "stripped", stripped_scene);
 	make(argv[1], "empty", empty_scene);
 	return 0;
 }

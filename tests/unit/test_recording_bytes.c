@@ -306,7 +306,7 @@ static void every_number_has_its_bound(void **state)
 		  "line number too large",
 		  14 },
 		{ { "ADDR", BYTES(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2) }, "no such object", 11 },
-		{ { "ADDR", BYTES(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 32) }, "unknown flag", 12 },
+		{ { "ADDR", BYTES(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 64) }, "unknown flag", 12 },
 		{ { "STKS", BYTES(0x81, 8, 0) }, "stack too deep", 2 },
 		{ { "STKS", BYTES(1, 0x80, 0x30, 0) }, "unknown way to end", 3 },
 		{ { "STKS", BYTES(1, 4, 0) }, "unknown flag", 2 },

@@ -14,9 +14,10 @@ named() {
 }
 # unnamed NAME PROGRAM: it has stacks, but no names
 unnamed() {
+	local identity=";[[]${2##*/}[+]0x[0-9a-f]+[]]"
 	measure_command -F 499 -- "$2" $((200 * slow))
 	[ "$(total)" -gt 50 ] && [ "$(counted ';(outer|middle|inner|burn)(;|$)')" -eq 0 ] &&
-		[ "$(counted ';\[unknown\];\[unknown\];\[unknown\]')" -gt 50 ]
+		[ "$(counted "$identity$identity$identity")" -gt 50 ]
 	check $? "$1" "$(hottest) $(tail -n 2 "$err")"
 }
 
@@ -29,8 +30,17 @@ named "a static position independent program has its names" "$programs/nested_st
 # ---- stripped ones
 strip -o "$tmp/stripped" "$programs/nested"
 unnamed "a stripped program has no names, and gets no wrong ones" "$tmp/stripped"
+for function in main outer middle inner burn; do
+	start=$(nm "$programs/nested" | sed -n "s/^0*\([0-9a-f]*\) [Tt] $function$/\1/p")
+	identities+=";[[]stripped[+]0x$start[]]"
+done
+has "each of its functions is told by where it begins" "$identities(;|\$)"
 measure -F 199 -s -- "$tmp/stripped" 100
-says "with -s its frames show the file" '^    \[unknown\] \[stripped\]$' "$out"
+says "with -s its frames have offsets" "^    [[]stripped[+]0x$start[]][+]0x[0-9a-f]+$" "$out"
+measure -F 199 -f --unknown -- "$tmp/stripped" 100
+has "with --unknown they are as bcc prints them" ';\[unknown\];\[unknown\];\[unknown\](;|$)'
+measure -F 199 -s --unknown -- "$tmp/stripped" 100
+says "and with -s show the file" '^    \[unknown\] \[stripped\]$' "$out"
 
 objcopy --only-keep-debug "$programs/nested" "$tmp/symbols"
 if command -v xz >"$fate"; then
@@ -68,6 +78,33 @@ if [ -n "$id" ]; then
 	unset BCC_SYMFS
 else
 	skip "names by build-id" "the compiler writes none"
+fi
+
+# ---- a cold part, which compilers move away from its function
+gcc -O2 -o "$tmp/whole" -x c - <<'END'
+#include <stdlib.h>
+__attribute__((noinline, cold)) void spin(long n) { for (volatile long i = 0; i < n; i++) ; }
+__attribute__((noinline)) int work(int k)
+{
+	volatile int s = k;
+	if (__builtin_expect(k > 5, 0)) {
+		spin(300000);
+		s += rand();
+		if (s == k * 7)
+			s++;
+		spin(400000);
+	}
+	return s * 2;
+}
+int main(void) { for (int i = 0; i < 2000; i++) work(6 + i % 3); }
+END
+work=$(nm "$tmp/whole" | sed -n 's/^0*\([0-9a-f]*\) T work$/\1/p')
+if nm "$tmp/whole" | grep -q ' work\.cold$'; then
+	strip -o "$tmp/cold" "$tmp/whole"
+	measure -F 499 -f -- "$tmp/cold"
+	has "the cold part of a stripped function is told as the function" ";[[]cold[+]0x$work[]];[[]cold[+]0x[0-9a-f]+[]](;|\$)"
+else
+	skip "the cold part of a stripped function is told as the function" "this compiler makes none"
 fi
 
 # ---- languages

@@ -119,7 +119,7 @@ fails 1 "no such kernel function, and none is similar" \
 	'No functions matched by pattern \^qqqqqq_nosuch\$: it does not exist or was inlined$' -D 1 qqqqqq_nosuch
 blacklisted=$(awk '{ print $2 }' "$debug/kprobes/blacklist" | sort -u |
 	comm -12 - <(awk '$2 ~ /^[tT]$/ && NF == 3 { print $3 }' /proc/kallsyms | sort -u) | grep -m 1 exc_)
-fails 1 "a blacklisted kernel function" 'on the kernel.s blacklist of what may not be probed' \
+fails 1 "a blacklisted kernel function" 'on the kernel.s blacklist of what must not be probed' \
 	-D 1 "$blacklisted"
 notrace=$(awk '$2 == "T" && NF == 3 { print $3 }' /proc/kallsyms | sort -u |
 	comm -23 - <(cut -d ' ' -f 1 "$tracing/available_filter_functions" | sort -u) |
