@@ -129,7 +129,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	if (summary.total == 0)
 		name_others(report);
 	r = advise(report);
-	if (r == 0 && !report->request->plan->symbols)
+	if (r == 0 && !report->request->plan->symbols && message_level() > MESSAGE_QUIET)
 		r = note_unnamed(report);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }

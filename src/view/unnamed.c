@@ -32,26 +32,48 @@ static uint64_t *count_stacks(const struct tally *tally)
 	return counts;
 }
 
-/* The frame that exists as code, others being inlined there. */
-static void count_address(struct unnamed *unnamed, const struct names *names, uint32_t address,
-			  uint64_t count)
+/* What is counted for an address, so that a report of millions of frames looks at few bytes. */
+struct place {
+	uint32_t object : 30; /* NO_OBJECT: in no file */
+	uint32_t counted : 1; /* user code that can have a symbol */
+	uint32_t unnamed : 1;
+};
+
+#define NO_OBJECT ((1u << 30) - 1)
+
+/* That of the frame that exists as code, others being inlined there. */
+static struct place place_of(const struct names *names, uint32_t address)
 {
 	const uint32_t others = NAMES_FRAME_KERNEL | NAMES_FRAME_JIT | NAMES_FRAME_UNWIND;
-	struct names_address frames;
-	struct names_frame frame;
+	struct names_address frames = names_address(names, address);
+	struct names_frame frame = names_frame(names, frames.first + frames.n - 1);
 
-	if (address >= names_n_addresses(names))
-		return;
-	frames = names_address(names, address);
-	frame = names_frame(names, frames.first + frames.n - 1);
-	if (frame.flags & others)
+	return (struct place){ .object = frame.object < NO_OBJECT ? frame.object : NO_OBJECT,
+			       .counted = !(frame.flags & others),
+			       .unnamed = is_unnamed(&frame) };
+}
+
+static struct place *find_places(const struct names *names, uint32_t n)
+{
+	struct place *places = calloc((size_t)n + 1, sizeof(*places));
+
+	for (uint32_t i = 0; places && i < n && i < names_n_addresses(names); i++)
+		places[i] = place_of(names, i);
+	return places;
+}
+
+static void count_place(struct unnamed *unnamed, struct place place, uint64_t count)
+{
+	uint64_t without = place.unnamed ? count : 0;
+
+	if (!place.counted)
 		return;
 	unnamed->frames += count;
-	unnamed->unnamed += is_unnamed(&frame) ? count : 0;
-	if (frame.object == NAMES_NONE)
+	unnamed->unnamed += without;
+	if (place.object == NO_OBJECT)
 		return;
-	unnamed->files[frame.object].frames += count;
-	unnamed->files[frame.object].unnamed += is_unnamed(&frame) ? count : 0;
+	unnamed->files[place.object].frames += count;
+	unnamed->files[place.object].unnamed += without;
 }
 
 static int by_unnamed(const void *left, const void *right)
@@ -69,11 +91,12 @@ int unnamed_count(const struct tally *tally, const struct names *names, struct u
 {
 	uint32_t n_objects = names_n_objects(names);
 	own(own_free) uint64_t *counts = count_stacks(tally);
+	own(own_free) struct place *places = find_places(names, tally_n_addresses(tally));
 	struct unnamed *unnamed = ret_unnamed;
 
 	*unnamed =
 		(struct unnamed){ .files = calloc((size_t)n_objects + 1, sizeof(*unnamed->files)) };
-	if (!counts || !unnamed->files)
+	if (!counts || !places || !unnamed->files)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n_objects; i++)
 		unnamed->files[i].object = i;
@@ -82,7 +105,7 @@ int unnamed_count(const struct tally *tally, const struct names *names, struct u
 		const uint32_t *addresses = tally_frames(tally, stack);
 
 		for (uint32_t k = 0; counts[i] && k < stack->n_frames; k++)
-			count_address(unnamed, names, addresses[k], counts[i]);
+			count_place(unnamed, places[addresses[k]], counts[i]);
 	}
 	qsort(unnamed->files, n_objects, sizeof(*unnamed->files), by_unnamed);
 	while (unnamed->n < n_objects && unnamed->files[unnamed->n].frames)
