@@ -52,6 +52,7 @@ static const struct {
 	{ "delimited", FROM_ANSWERED, NULL },
 	{ "annotations", FROM_ANSWERED, NULL },
 	{ "folded", FROM_ANSWERED, NULL },
+	{ "symbols", FROM_ANSWERED, NULL },
 	{ "unknown", FROM_ANSWERED, NULL },
 	{ "offset", FROM_ANSWERED, NULL },
 	{ "address", FROM_ANSWERED, NULL },

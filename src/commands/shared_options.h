@@ -25,7 +25,7 @@ struct shared_options {
 	bool delimited, annotations, folded;
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
-	bool inlines, no_inlines, lines, unknown;
+	bool inlines, no_inlines, lines, unknown, symbols;
 	bool force, quiet, verbose, tui;
 	int64_t cpu;		    /* negative: all */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
@@ -163,6 +163,14 @@ struct shared_options {
 		.field = offsetof(T, shared.unknown),                                              \
 		.help = "call functions without a symbol [unknown], as bcc does, in place of "     \
 			"[FILE+0xSTART]"                                                           \
+	}
+
+#define SHARED_SYMBOLS_ROW(T)                                                                      \
+	{                                                                                          \
+		.section = SECTION_OUTPUT, .name = "symbols", .kind = OPTION_FLAG,                 \
+		.field = offsetof(T, shared.symbols),                                              \
+		.help = "in place of stacks, print which files lack symbols, and how to get "      \
+			"them on this system"                                                      \
 	}
 
 #define SHARED_FILE_ROWS(T)                                                                        \

@@ -15,7 +15,8 @@ static int plan_outputs(const struct shared_options *options, struct plan *plan,
 {
 	/* --tui or --live has shown it: a terminal gets no report unless one is asked for. */
 	bool asked = options->formats.n || options->folded || options->interval > 0;
-	bool shown = (options->tui || options->live) && !asked && isatty(STDOUT_FILENO);
+	bool shown = ((options->tui || options->live) && !asked && isatty(STDOUT_FILENO)) ||
+		     (options->symbols && !options->formats.n && !options->folded);
 	uint32_t n = options->outputs.n ? options->outputs.n : shown ? 0 : 1;
 	struct plan_output *outputs = calloc(n + 1, sizeof(*outputs));
 
@@ -167,6 +168,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.inlines = options->inlines,
 		.lines = options->lines,
 		.no_inlines = options->no_inlines,
+		.symbols = options->symbols,
 		.diff = options->diff,
 	};
 	struct report_options report = {

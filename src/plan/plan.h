@@ -56,6 +56,7 @@ struct plan {
 	bool force;		/* run even on kernels that may hang */
 	bool inlines, lines;	/* look up inlined functions, source lines */
 	bool no_inlines;	/* --no-inlines: --from leaves recorded ones out */
+	bool symbols;		/* --symbols: a table of files without symbols on stdout */
 	const char *diff;	/* path of the base to compare with; or NULL */
 	const struct plan_output *outputs;
 	uint32_t n_outputs;

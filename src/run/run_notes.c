@@ -10,6 +10,7 @@
 #include "view/advice.h"
 #include "view/caption.h"
 #include "view/summary.h"
+#include "view/unnamed.h"
 #include "view/warnings.h"
 
 static void warn(const struct run_report *report, uint64_t missed_sides)
@@ -80,6 +81,21 @@ static int advise(const struct run_report *report)
 	return 0;
 }
 
+/* How many user frames have no symbol, and what to do about it. */
+static int note_unnamed(const struct run_report *report)
+{
+	own(unnamed_clear) struct unnamed unnamed = { 0 };
+	char line[UNNAMED_LINE_SIZE];
+	int r = unnamed_count(report->tally, report->names, &unnamed);
+
+	if (r < 0)
+		return r;
+	unnamed_line(&unnamed, report->names, report->request->program, line);
+	if (*line)
+		message_note("%s", line);
+	return 0;
+}
+
 /* --name is of threads: a program may name them otherwise, or not at all. */
 static void name_others(const struct run_report *report)
 {
@@ -113,6 +129,8 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	if (summary.total == 0)
 		name_others(report);
 	r = advise(report);
+	if (r == 0 && !report->request->plan->symbols && message_level() > MESSAGE_QUIET)
+		r = note_unnamed(report);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 

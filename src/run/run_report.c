@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/own.h"
 #include "run/compared.h"
 #include "run/rescue.h"
 #include "run/run_notes.h"
+#include "run/symbols_table.h"
 
 /* Like is compared with like: of the base, what has the comm and the cgroup that are measured. */
 static int open_base(struct run_report *report, struct error *err)
@@ -120,6 +122,18 @@ static void save_what_is_left(struct run_report *report, const bool *failed)
 		rescue(&measurement);
 }
 
+static int write_symbols(const struct run_report *report, struct error *err)
+{
+	int r = symbols_table_write(report->tally, report->names, stdout, err);
+
+	if (r < 0)
+		return r;
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return error_set(err, errno ? -errno : -EIO, "cannot write standard output: %s",
+				 strerror(errno));
+	return 0;
+}
+
 int run_report_write(struct run_report *report, struct error *err)
 {
 	own(own_free) bool *failed = calloc(report->outputs.n + 1, sizeof(*failed));
@@ -138,6 +152,11 @@ int run_report_write(struct run_report *report, struct error *err)
 		save_what_is_left(report, failed);
 	if (first < 0)
 		return first;
+	if (report->request->plan->symbols) {
+		r = write_symbols(report, err);
+		if (r < 0)
+			return r;
+	}
 	r = run_notes_of_report(report, err);
 	report->reported = true;
 	return r;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/own.h"
+
+static int start(const char *const *argv, int out, pid_t *ret_pid)
+{
+	static char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+					     NULL };
+	posix_spawn_file_actions_t actions;
+	int code = posix_spawn_file_actions_init(&actions);
+
+	if (code)
+		return -code;
+	code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!code)
+		code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!code)
+		code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+							O_WRONLY, 0);
+	if (!code)
+		code = posix_spawn(ret_pid, argv[0], &actions, NULL, (char *const *)argv,
+				   environment);
+	posix_spawn_file_actions_destroy(&actions);
+	return -code;
+}
+
+/* Reads until the other end is closed. 0, -ETIMEDOUT or another negative errno. */
+static int read_all(int in, uint64_t deadline, char *text, size_t size)
+{
+	char dropped[4096];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (;;) {
+		bool full = used == size - 1;
+		uint64_t now = monotonic_ns();
+		struct pollfd ready = { .fd = in, .events = POLLIN };
+		ssize_t n;
+
+		if (now >= deadline)
+			return -ETIMEDOUT;
+		if (poll(&ready, 1, (int)((deadline - now) / NS_PER_MS) + 1) <= 0)
+			continue;
+		n = read(in, full ? dropped : text + used,
+			 full ? sizeof(dropped) : size - 1 - used);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		used += full ? 0 : (size_t)n;
+		text[used] = '\0';
+	}
+}
+
+int program_output(const char *const *argv, uint64_t limit_ns, char *ret_text, size_t size)
+{
+	own(own_fd) int in = -1;
+	int ends[2], status = 0, r;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	in = ends[0];
+	r = start(argv, ends[1], &pid);
+	close(ends[1]);
+	if (r < 0)
+		return r;
+	r = read_all(in, monotonic_ns() + limit_ns, ret_text, size);
+	if (r < 0)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (r < 0)
+		return r;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ENOENT;
+}
