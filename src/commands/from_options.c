@@ -53,6 +53,7 @@ static const struct {
 	{ "annotations", FROM_ANSWERED, NULL },
 	{ "folded", FROM_ANSWERED, NULL },
 	{ "symbols", FROM_ANSWERED, NULL },
+	{ "debuginfo", FROM_ANSWERED, NULL },
 	{ "unknown", FROM_ANSWERED, NULL },
 	{ "offset", FROM_ANSWERED, NULL },
 	{ "address", FROM_ANSWERED, NULL },

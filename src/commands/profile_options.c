@@ -123,7 +123,7 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(folded),
 	  .help = "output folded format, one line per stack (for flame graphs)" },
-	SHARED_SYMBOLS_ROW(struct profile_options),
+	SHARED_SYMBOLS_ROWS(struct profile_options),
 	SHARED_OUTPUT_ROWS(struct profile_options),
 	SHARED_DIFF_ROWS(struct profile_options),
 

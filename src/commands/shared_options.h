@@ -33,7 +33,7 @@ struct shared_options {
 	uint64_t max_depth;
 	double duration, interval;	  /* seconds; 0: not given */
 	const char *name, *cgroup, *from; /* NULL: not given */
-	const char *diff;
+	const char *diff, *debuginfo;
 	bool diff_raw, diff_share;
 	const char *unwind;
 	uint64_t unwind_memory; /* MB */
@@ -165,7 +165,15 @@ struct shared_options {
 			"[FILE+0xSTART]"                                                           \
 	}
 
-#define SHARED_SYMBOLS_ROW(T)                                                                      \
+#define SHARED_SYMBOLS_ROWS(T)                                                                     \
+	{ .section = SECTION_OUTPUT,                                                               \
+	  .name = "debuginfo",                                                                     \
+	  .kind = OPTION_STRING,                                                                   \
+	  .field = offsetof(T, shared.debuginfo),                                                  \
+	  .metavar = "DIR",                                                                        \
+	  .help = "with --from: name functions without a symbol by the debug files, or copies "    \
+		  "that were not stripped, in DIR, which are found by their build-ids",            \
+	  .completes = "dir" },                                                                    \
 	{                                                                                          \
 		.section = SECTION_OUTPUT, .name = "symbols", .kind = OPTION_FLAG,                 \
 		.field = offsetof(T, shared.symbols),                                              \

@@ -133,6 +133,9 @@ static int check_options(const struct shared_options *options, struct error *err
 	if ((options->diff_raw || options->diff_share) && !options->diff)
 		return error_usage(err, "argument --diff-%s: needs --diff",
 				   options->diff_raw ? "raw" : "share");
+	if (options->debuginfo && !options->from)
+		return error_usage(err, "argument --debuginfo: needs --from; a measurement takes "
+					"BCC_DEBUGINFO_ROOT from the environment");
 	if (options->children && !options->tgids.n)
 		return error_usage(err, "argument --children: needs -p/--pid");
 	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
@@ -169,6 +172,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.lines = options->lines,
 		.no_inlines = options->no_inlines,
 		.symbols = options->symbols,
+		.debuginfo = options->debuginfo,
 		.diff = options->diff,
 	};
 	struct report_options report = {

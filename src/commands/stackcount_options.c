@@ -105,7 +105,7 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(folded),
 	  .help = "output folded format" },
-	SHARED_SYMBOLS_ROW(struct stackcount_options),
+	SHARED_SYMBOLS_ROWS(struct stackcount_options),
 	SHARED_OUTPUT_ROWS(struct stackcount_options),
 	SHARED_DIFF_ROWS(struct stackcount_options),
 

@@ -9,10 +9,13 @@
 #include "cli/message.h"
 #include "run/loaded.h"
 #include "run/part.h"
+#include "run/renamed.h"
 #include "run/run_live.h"
 #include "run/run_report.h"
 #include "run/watch.h"
 #include "tally/comms.h"
+
+DEFINE_OWN(struct names, names_free)
 
 /* Where --from reports from, and what is asked of it. */
 struct asking {
@@ -196,11 +199,16 @@ static int report_file(const struct run_request *request, const char *path, stru
 	own(loaded_clear) struct loaded loaded = { 0 };
 	own(part_clear) struct part part = { 0 };
 	own(comms_clear) struct comms others = { 0 };
+	own(own_names_free) struct names *renamed = NULL;
 	struct asking asking = { request, path, &loaded.measurement, err };
 	int r = loaded_load(path, &loaded, err);
 
+	if (r == 0)
+		r = renamed_make(loaded.measurement.names, request->plan->debuginfo, &renamed, err);
 	if (r < 0)
 		return r;
+	if (renamed)
+		loaded.measurement.names = renamed;
 	r = make_part(&asking, &part);
 	if (r == 0)
 		r = count_others(&asking, &others);

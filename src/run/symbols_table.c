@@ -156,12 +156,11 @@ static void put_remedies(const struct table *table, FILE *out)
 	}
 	put_debuginfod(table, out);
 	if (ownerless)
-		fprintf(out,
-			"\nFiles of no package of this system: keep their symbols when they are "
-			"built (do not strip\nthem, do not link with -s), or give %s a directory "
-			"of "
-			"their debug files.\n",
-			"BCC_DEBUGINFO_ROOT");
+		fputs("\nFiles of no package of this system: keep their symbols when they are "
+		      "built (do not strip\nthem, do not link with -s). --from FILE --debuginfo "
+		      "DIR "
+		      "names functions afterwards, by debug\nfiles in DIR.\n",
+		      out);
 }
 
 static void put_table(struct table *table, FILE *out)

@@ -16,13 +16,40 @@
 
 #define PROGRAM	     "debuginfod-find"
 #define MAX_ID	     64 /* bytes of a build-id */
-#define LONG_WAIT_NS (10 * NS_PER_SECOND)
+#define LONG_WAIT_NS (4 * NS_PER_SECOND)
+
+/*
+ * The server may be slow, and a report waits for it: unless the user says otherwise, the program
+ * gives a server up that sends less than 100 KB in so many seconds, and a file that takes longer.
+ */
+#define TIMEOUT	 "DEBUGINFOD_TIMEOUT=5"
+#define MAX_TIME "DEBUGINFOD_MAXTIME=60"
 
 extern char **environ;
 
 struct debuginfod {
-	bool unreachable; /* a fetch failed after a long wait */
+	bool unreachable;   /* a fetch failed after a long wait */
+	char **environment; /* of the program: the strings are ours and constants */
 };
+
+/* Ours, and limits where it has none. */
+static char **make_environment(void)
+{
+	char **environment;
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	environment = calloc(n + 3, sizeof(*environment));
+	if (!environment)
+		return NULL;
+	memcpy(environment, environ, n * sizeof(*environment));
+	if (!getenv("DEBUGINFOD_TIMEOUT"))
+		environment[n++] = (char *)TIMEOUT;
+	if (!getenv("DEBUGINFOD_MAXTIME"))
+		environment[n++] = (char *)MAX_TIME;
+	return environment;
+}
 
 int debuginfod_new(struct debuginfod **ret_debuginfod)
 {
@@ -34,17 +61,25 @@ int debuginfod_new(struct debuginfod **ret_debuginfod)
 	debuginfod = calloc(1, sizeof(*debuginfod));
 	if (!debuginfod)
 		return -ENOMEM;
+	debuginfod->environment = make_environment();
+	if (!debuginfod->environment) {
+		free(debuginfod);
+		return -ENOMEM;
+	}
 	*ret_debuginfod = debuginfod;
 	return 0;
 }
 
 void debuginfod_free(struct debuginfod *debuginfod)
 {
+	if (!debuginfod)
+		return;
+	free(debuginfod->environment);
 	free(debuginfod);
 }
 
 /* Starts the program with its output into `out`; its error messages are dropped. */
-static int start(const char *id, int out, pid_t *ret_pid)
+static int start(const struct debuginfod *debuginfod, const char *id, int out, pid_t *ret_pid)
 {
 	char *const argv[] = { PROGRAM, "debuginfo", (char *)id, NULL };
 	posix_spawn_file_actions_t actions;
@@ -59,13 +94,14 @@ static int start(const char *id, int out, pid_t *ret_pid)
 		code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
 							O_WRONLY, 0);
 	if (!code)
-		code = posix_spawnp(ret_pid, PROGRAM, &actions, NULL, argv, environ);
+		code = posix_spawnp(ret_pid, PROGRAM, &actions, NULL, argv,
+				    debuginfod->environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -code;
 }
 
 /* Reads the path that the program prints. */
-static int find(const char *id, char *path, size_t size)
+static int find(const struct debuginfod *debuginfod, const char *id, char *path, size_t size)
 {
 	own(own_fd) int in = -1;
 	int ends[2], status = 0, r;
@@ -76,7 +112,7 @@ static int find(const char *id, char *path, size_t size)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	in = ends[0];
-	r = start(id, ends[1], &pid);
+	r = start(debuginfod, id, ends[1], &pid);
 	close(ends[1]);
 	if (r < 0)
 		return r;
@@ -101,7 +137,7 @@ int debuginfod_open(struct debuginfod *debuginfod, const uint8_t *build_id, uint
 	for (uint32_t i = 0; i < size; i++)
 		snprintf(id + 2 * i, 3, "%02x", build_id[i]);
 	began = monotonic_ns();
-	r = find(id, path, sizeof(path));
+	r = find(debuginfod, id, path, sizeof(path));
 	if (r < 0) {
 		debuginfod->unreachable = monotonic_ns() - began >= LONG_WAIT_NS;
 		return r;
