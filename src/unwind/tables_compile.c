@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "confined/confined.h"
 
 /* Jobs queued at a time: each may hold a descriptor, and the order of the others stays open. */
 #define MAX_JOBS 16
@@ -30,7 +31,8 @@ int tables_pack(void *context, struct compile_job *job)
 {
 	struct tables *tables = context;
 	own(own_free) uint16_t *numbers = NULL;
-	uint32_t n, owner;
+	uint32_t n, owner, taken;
+	int r;
 
 	if (job->rows.n == 0)
 		return 0;
@@ -39,9 +41,16 @@ int tables_pack(void *context, struct compile_job *job)
 	if (!numbers)
 		return -ENOMEM;
 	number_rules(tables->rules, job->rules, numbers);
+	taken = table_blocks(job->rows.rows, job->rows.n);
+	r = shares_take(tables->shares, job->file_owner, taken);
+	if (r < 0)
+		return r;
 	owner = atomic_fetch_add(&tables->last_owner, 1) + 1;
-	return table_pack(tables->blocks, job->rows.rows, job->rows.n, numbers, owner,
-			  tables->spare, &job->tree);
+	r = table_pack(tables->blocks, job->rows.rows, job->rows.n, numbers, owner, tables->spare,
+		       &job->tree);
+	if (r < 0)
+		shares_give(tables->shares, job->file_owner, taken);
+	return r;
 }
 
 /* ---- queueing and taking over ---- */
@@ -59,6 +68,7 @@ static int prepare(const struct tables *tables, const struct table *table, struc
 	job->fd = images_open_file(tables->images, table->file);
 	if (job->fd < 0)
 		return job->fd;
+	job->file_owner = confined_owner(job->fd);
 	job->identified_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	job->cacheable = table_identity_read(job->fd, file->build_id, file->build_id_size,
 					     &job->identity) == 0;
@@ -84,6 +94,7 @@ static int queue_job(struct tables *tables, uint32_t number, uint64_t now)
 	}
 	/* A hit says more than a mapping. */
 	job->priority = table->hits * 64 + table->uses;
+	table->file_owner = job->file_owner;
 	table->compiling = true;
 	table->tried = now;
 	tables->n_jobs++;

@@ -97,6 +97,7 @@ struct unwind_stats {
 	uint32_t pending; /* to be compiled, or being compiled */
 	uint32_t no_cfi, broken;
 	uint32_t evicted;	     /* evicted now, or without room from the start */
+	uint32_t over_share;	     /* of these, for lack of room in the share of their owner */
 	uint64_t evictions;	     /* so far */
 	uint64_t rows;		     /* in the kernel */
 	uint64_t bytes, bytes_limit; /* of blocks in use, for rows and mappings */
