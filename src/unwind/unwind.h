@@ -51,11 +51,18 @@ int unwind_fd(const struct unwind *unwind);
  */
 int unwind_update(struct unwind *unwind, struct error *err);
 
-/* Whether files that are mapped are still to be compiled. */
+/*
+ * Has the table of a file made before those of others, and keeps it: for a file whose code is about
+ * to run, though no process may have mapped it yet. 0 or -ENOMEM.
+ */
+int unwind_expect_file(struct unwind *unwind, uint32_t file);
+
+/* Whether files that are mapped or expected are still to be compiled. */
 bool unwind_is_pending(const struct unwind *unwind);
 
 /*
- * Waits until all files that known processes have mapped are compiled, and helps: for tables that
+ * Waits until all files that are expected or that known processes have mapped are compiled, and
+ * helps: for tables that
  * have to be there at the first event. Gives up after `budget_ns`. 0 or as unwind_update().
  */
 int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err);
