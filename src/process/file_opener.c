@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/index.h"
 #include "base/own.h"
+#include "confined/rights.h"
 #include "process/path.h"
 
 #define MAX_UNRESPONSIVE 64
@@ -58,10 +59,16 @@ struct job {
 	int copy; /* the memfd to copy to; -1: none */
 };
 
-/* The child's last message; heartbeats, of one byte, come before it. */
+/*
+ * The child's last message is its result, an int: 0 or a negative errno. Before it come heartbeats,
+ * of one byte. The first message of a child that copies is the status of the file: it sends that
+ * while it knows nothing of the content, which could have taken it over later.
+ */
+
+/* What the child has sent. */
 struct reply {
-	int result;
-	struct stat status;
+	struct stat status; /* st_mode is 0 until it came */
+	int found;	    /* the descriptor of a resolved path; -1: none */
 };
 
 union descriptor_message {
@@ -132,7 +139,8 @@ static int copy_range(int fd, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/* Copies the note segments of an ELF file, one of which has the build-id. */
+/* Copies the note segments of an ELF file, one of which has the build-id. The child has no rights.
+ */
 static int copy_notes(int fd, uint64_t size)
 {
 	Elf64_Ehdr head;
@@ -144,6 +152,7 @@ static int copy_notes(int fd, uint64_t size)
 	for (uint32_t i = 0; i < head.e_phnum && i < MAX_PROGRAM_HEADS; i++) {
 		uint64_t at = head.e_phoff + i * sizeof(Elf64_Phdr);
 		Elf64_Phdr segment;
+		uint64_t end;
 		int r;
 
 		if (pread(fd, &segment, sizeof(segment), (off_t)at) != sizeof(segment))
@@ -154,52 +163,64 @@ static int copy_notes(int fd, uint64_t size)
 		r = copy_range(fd, at, at + sizeof(segment));
 		if (r < 0)
 			return r;
-		r = copy_range(fd, segment.p_offset, segment.p_offset + segment.p_filesz);
+		end = segment.p_offset + segment.p_filesz;
+		r = copy_range(fd, segment.p_offset, end < size ? end : size);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int copy_file(enum file_extent extent, struct stat *status)
+static int copy_file(enum file_extent extent)
 {
+	struct stat status;
 	uint64_t size;
 	int fd, r;
 
-	if (fstat(INPUT_FD, status) < 0)
+	if (fstat(INPUT_FD, &status) < 0)
 		return -errno;
-	if (!S_ISREG(status->st_mode))
+	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
-	size = (uint64_t)status->st_size;
+	size = (uint64_t)status.st_size;
 	if (extent == FILE_WHOLE && size > FILE_OPENER_MAX)
 		return -EFBIG;
 	fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	send_heartbeat();
-	if (ftruncate(COPY_FD, status->st_size) < 0)
+	if (write(REPLY_FD, &status, sizeof(status)) != sizeof(status))
+		return -EIO;
+	if (ftruncate(COPY_FD, status.st_size) < 0)
 		return -errno;
+	r = rights_keep_copying(COPY_FD, size, REPLY_FD);
+	if (r < 0)
+		return r;
 	if (extent == FILE_WHOLE || size <= HEAD_SIZE)
 		return copy_range(fd, 0, size);
 	r = copy_range(fd, 0, HEAD_SIZE);
 	return r < 0 ? r : copy_notes(fd, size);
 }
 
-/* Sends the reply, and the descriptor `found` unless it is negative. */
-static void send_reply(const struct reply *reply, int found)
+static void send_result(int result)
 {
-	struct iovec bytes = { (void *)reply, sizeof(*reply) };
-	union descriptor_message descriptor = { 0 };
-	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
+	ssize_t unused = write(REPLY_FD, &result, sizeof(result));
 
-	if (found >= 0) {
-		message.msg_control = &descriptor;
-		message.msg_controllen = sizeof(descriptor.bytes);
-		descriptor.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-						      .cmsg_level = SOL_SOCKET,
-						      .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&descriptor.header), &found, sizeof(found));
-	}
+	(void)unused;
+}
+
+/* Sends the result 0 with a descriptor. */
+static void send_descriptor(int found)
+{
+	int result = 0;
+	struct iovec bytes = { &result, sizeof(result) };
+	union descriptor_message descriptor = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+							    .cmsg_level = SOL_SOCKET,
+							    .cmsg_type = SCM_RIGHTS } };
+	struct msghdr message = { .msg_iov = &bytes,
+				  .msg_iovlen = 1,
+				  .msg_control = &descriptor,
+				  .msg_controllen = sizeof(descriptor.bytes) };
+
+	memcpy(CMSG_DATA(&descriptor.header), &found, sizeof(found));
 	sendmsg(REPLY_FD, &message, MSG_NOSIGNAL);
 }
 
@@ -222,17 +243,18 @@ static void keep_only(int input, int reply, int copy)
 
 static _Noreturn void run_child(const struct job *job, int reply_fd)
 {
-	struct reply reply = { 0 };
-	int found = -1;
+	int found;
 
 	keep_only(job->fd, reply_fd, job->copy);
-	if (job->path) {
-		found = path_resolve(INPUT_FD, job->path, job->follow);
-		reply.result = found < 0 ? found : 0;
-	} else {
-		reply.result = copy_file(job->extent, &reply.status);
+	if (!job->path) {
+		send_result(copy_file(job->extent));
+		_exit(0);
 	}
-	send_reply(&reply, found);
+	found = path_resolve(INPUT_FD, job->path, job->follow);
+	if (found < 0)
+		send_result(found);
+	else
+		send_descriptor(found);
 	_exit(0);
 }
 
@@ -252,37 +274,49 @@ static uint32_t halvings(const struct file_opener *opener)
 	return n;
 }
 
+/* Receives a message of at most `size` bytes; returns how many it has, or as recvmsg(). */
+static ssize_t receive_message(int socket, void *bytes, size_t size, int *ret_found)
+{
+	struct iovec part = { bytes, size };
+	union descriptor_message descriptor;
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = &descriptor,
+				  .msg_controllen = sizeof(descriptor.bytes) };
+	ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+
+	if (n > 0 && message.msg_controllen >= sizeof(descriptor.header) &&
+	    descriptor.header.cmsg_type == SCM_RIGHTS)
+		memcpy(ret_found, CMSG_DATA(&descriptor.header), sizeof(*ret_found));
+	return n;
+}
+
 /*
- * Waits for the reply and the descriptor that comes with it. 0; -EIO: the child died; -ETIMEDOUT:
+ * Waits for what the child sends, up to its result, which is returned. -EIO: it died; -ETIMEDOUT:
  * it sent nothing for too long.
  */
-static int receive_reply(int socket, uint32_t halved, struct reply *reply, int *ret_found)
+static int receive_reply(int socket, uint32_t halved, struct reply *reply)
 {
 	const uint64_t max_silence = MAX_SILENCE_MS >> halved, max_total = MAX_TOTAL_MS >> halved;
 	uint64_t now = monotonic_ms(), end = now + max_total, silent = now + max_silence;
 
 	for (; now < end && now < silent; now = monotonic_ms()) {
 		struct pollfd readable = { .fd = socket, .events = POLLIN };
-		struct iovec bytes = { reply, sizeof(*reply) };
-		union descriptor_message descriptor;
-		struct msghdr message = { .msg_iov = &bytes,
-					  .msg_iovlen = 1,
-					  .msg_control = &descriptor,
-					  .msg_controllen = sizeof(descriptor.bytes) };
+		union {
+			int result;
+			struct stat status;
+		} message;
 		ssize_t n;
 
 		if (poll(&readable, 1, (int)((silent < end ? silent : end) - now)) <= 0)
 			continue;
-		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+		n = receive_message(socket, &message, sizeof(message), &reply->found);
 		if (n == 0)
 			return -EIO;
-		if (n == sizeof(*reply)) {
-			if (message.msg_controllen >= sizeof(descriptor.header) &&
-			    descriptor.header.cmsg_type == SCM_RIGHTS)
-				memcpy(ret_found, CMSG_DATA(&descriptor.header),
-				       sizeof(*ret_found));
-			return 0;
-		}
+		if (n == sizeof(message.result))
+			return message.result > 0 ? -EIO : message.result;
+		if (n == sizeof(message.status) && !reply->status.st_mode)
+			reply->status = message.status;
 		silent = monotonic_ms() + max_silence;
 	}
 	return -ETIMEDOUT;
@@ -327,8 +361,8 @@ static uint64_t key_of(const struct job *job)
 	return hash_u64(mount + 1) ^ hash_bytes(job->path, slash ? slash - job->path : 0);
 }
 
-static int run_job(struct file_opener *opener, const struct job *job, struct reply *reply,
-		   int *ret_found)
+/* `reply` is set also on failure. */
+static int run_job(struct file_opener *opener, const struct job *job, struct reply *reply)
 {
 	uint64_t key = key_of(job);
 	struct unresponsive *known = find_unresponsive(opener, key);
@@ -336,6 +370,7 @@ static int run_job(struct file_opener *opener, const struct job *job, struct rep
 	pid_t child;
 	int ends[2], r;
 
+	*reply = (struct reply){ .found = -1 };
 	if (known && (monotonic_ms() < known->until_ms || !reap(known)))
 		return -ETIMEDOUT;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -347,7 +382,7 @@ static int run_job(struct file_opener *opener, const struct job *job, struct rep
 	close(ends[1]);
 	if (child < 0)
 		return -errno;
-	r = receive_reply(socket, halvings(opener), reply, ret_found);
+	r = receive_reply(socket, halvings(opener), reply);
 	if (r == -ETIMEDOUT) {
 		kill(child, SIGKILL);
 		add_unresponsive(opener, key, child);
@@ -355,7 +390,7 @@ static int run_job(struct file_opener *opener, const struct job *job, struct rep
 	}
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	return r < 0 ? r : reply->result;
+	return r;
 }
 
 enum mount_kind file_opener_mount_kind(struct file_opener *opener, int path_fd, int process_dir)
@@ -372,7 +407,6 @@ int file_opener_resolve(struct file_opener *opener, int root, const char *path, 
 			bool local)
 {
 	const struct job job = { .fd = root, .path = path, .follow = follow, .copy = -1 };
-	own(own_fd) int found = -1;
 	struct reply reply;
 	int r;
 
@@ -380,8 +414,8 @@ int file_opener_resolve(struct file_opener *opener, int root, const char *path, 
 		return -ENOENT;
 	if (local)
 		return path_resolve(root, path, follow);
-	r = run_job(opener, &job, &reply, &found);
-	return r < 0 ? r : take_fd(&found);
+	r = run_job(opener, &job, &reply);
+	return r < 0 ? r : reply.found;
 }
 
 int file_opener_open(struct file_opener *opener, int path_fd, enum mount_kind kind,
@@ -390,7 +424,7 @@ int file_opener_open(struct file_opener *opener, int path_fd, enum mount_kind ki
 	own(own_fd) int copy = -1;
 	struct job job = { .fd = path_fd, .extent = extent };
 	struct reply reply;
-	int unused = -1, r;
+	int r;
 
 	if (kind == MOUNT_LOCAL)
 		return path_open_regular(fcntl(path_fd, F_DUPFD_CLOEXEC, 3), ret_status);
@@ -398,9 +432,11 @@ int file_opener_open(struct file_opener *opener, int path_fd, enum mount_kind ki
 	if (copy < 0)
 		return -errno;
 	job.copy = copy;
-	r = run_job(opener, &job, &reply, &unused);
+	r = run_job(opener, &job, &reply);
 	if (r < 0)
 		return r;
+	if (!reply.status.st_mode)
+		return -EIO;
 	*ret_status = reply.status;
 	return take_fd(&copy);
 }
