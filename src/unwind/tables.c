@@ -31,6 +31,9 @@ int tables_new(const struct images *images, struct unwind_maps *maps, struct blo
 	r = shares_new(usage.limit - tables->spare, &tables->shares);
 	if (r < 0)
 		return r;
+	r = shares_new(WIRE_MAX_RULES, &tables->rule_shares);
+	if (r < 0)
+		return r;
 	r = rule_table_new(&tables->rules);
 	if (r < 0)
 		return r;
@@ -55,6 +58,7 @@ void tables_free(struct tables *tables)
 	free(tables->by_file);
 	rule_table_free(tables->rules);
 	shares_free(tables->shares);
+	shares_free(tables->rule_shares);
 	free(tables);
 }
 
@@ -289,5 +293,5 @@ void tables_stats(const struct tables *tables, struct unwind_stats *stats)
 		stats->rows += table->rows;
 	}
 	stats->rules = tables->n_rules;
-	stats->rules_refused = rule_table_refused(tables->rules);
+	stats->rules_refused = rule_table_refused(tables->rules) + tables->rules_over_share;
 }

@@ -14,17 +14,30 @@
 
 /* ---- in the thread that compiles ---- */
 
-/* The numbers in the kernel of a file's rules. */
-static void number_rules(struct rule_table *all, const struct rule_table *of_file,
+/*
+ * The numbers in the kernel of a file's rules. Rules are never removed, so what was taken of a
+ * share of them is never given back.
+ */
+static void number_rules(struct tables *tables, const struct compile_job *job,
 			 uint16_t *ret_numbers)
 {
-	uint32_t n, in_use, may_take;
-	const struct wire_rule *rules = rule_table_rules(of_file, &n);
+	uint32_t n, in_use, may_take, refused = 0;
+	const struct wire_rule *rules = rule_table_rules(job->rules, &n);
 
-	rule_table_rules(all, &in_use);
+	rule_table_rules(tables->rules, &in_use);
 	may_take = (WIRE_MAX_RULES - in_use) / RULES_PART;
-	for (uint32_t i = 0; i < n; i++)
-		ret_numbers[i] = i < may_take ? rule_table_add(all, &rules[i]) : RULE_FULL;
+	for (uint32_t i = 0; i < n; i++) {
+		ret_numbers[i] = rule_table_find(tables->rules, &rules[i]);
+		if (ret_numbers[i] != RULE_FULL || i == RULE_FULL)
+			continue;
+		if (may_take == 0 || shares_take(tables->rule_shares, job->file_owner, 1) < 0) {
+			refused++;
+			continue;
+		}
+		may_take--;
+		ret_numbers[i] = rule_table_add(tables->rules, &rules[i]);
+	}
+	atomic_fetch_add(&tables->rules_over_share, refused);
 }
 
 int tables_pack(void *context, struct compile_job *job)
@@ -40,11 +53,11 @@ int tables_pack(void *context, struct compile_job *job)
 	numbers = calloc(n + 1, sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
-	number_rules(tables->rules, job->rules, numbers);
 	taken = table_blocks(job->rows.rows, job->rows.n);
 	r = shares_take(tables->shares, job->file_owner, taken);
 	if (r < 0)
 		return r;
+	number_rules(tables, job, numbers);
 	owner = atomic_fetch_add(&tables->last_owner, 1) + 1;
 	r = table_pack(tables->blocks, job->rows.rows, job->rows.n, numbers, owner, tables->spare,
 		       &job->tree);

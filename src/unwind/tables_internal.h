@@ -51,8 +51,9 @@ struct tables {
 	const struct images *images;
 	struct unwind_maps *maps;
 	struct blocks *blocks;
-	struct shares *shares;	  /* of the blocks */
-	struct rule_table *rules; /* numbered as in the kernel */
+	struct shares *shares;	    /* of the blocks */
+	struct shares *rule_shares; /* of the numbers of rules */
+	struct rule_table *rules;   /* numbered as in the kernel */
 	struct compile_queue *queue;
 	struct table **tables;
 	uint32_t n, capacity;
@@ -63,7 +64,9 @@ struct tables {
 	uint32_t n_pending, n_jobs;
 	uint32_t n_rules; /* in the kernel */
 	atomic_uint last_owner;
-	uint32_t spare; /* blocks left for mappings */
+	atomic_ullong
+		rules_over_share; /* refused to a file or its owner, though there were numbers */
+	uint32_t spare;		  /* blocks left for mappings */
 	uint64_t version;
 	bool lacks_room;		   /* a table that is wanted has no blocks */
 	atomic_bool preparing, wait_grace; /* tables_prepare_blocks() is under way */

@@ -110,7 +110,7 @@ struct unwind_stats {
 	uint64_t bytes, bytes_limit; /* of blocks in use, for rows and mappings */
 	uint64_t bytes_allocated;    /* of blocks in the kernel */
 	uint32_t rules;
-	uint64_t rules_refused;	  /* beyond WIRE_MAX_RULES */
+	uint64_t rules_refused;	  /* beyond WIRE_MAX_RULES, or what one file or user may have */
 	uint64_t compiled;	  /* tables made from files, ... */
 	uint64_t compile_ns;	  /* ... in this CPU time */
 	uint64_t cached;	  /* tables loaded from the cache on disk, ... */

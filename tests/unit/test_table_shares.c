@@ -113,20 +113,36 @@ static struct unwind_stats stats(void)
 	return now;
 }
 
-/* A library of a user whose table takes some `blocks`: each row has a rule of its own. */
-static void build_library(const char *name, int blocks)
+/* A library of a user; `body` follows the first line of the function code(). */
+__attribute__((format(printf, 2, 3))) static void build(const char *name, const char *body, ...)
 {
 	char source[1024];
+	va_list arguments;
+	int n = snprintf(source, sizeof(source),
+			 ".globl code\n.type code,@function\ncode:\n.cfi_startproc\n");
 
-	snprintf(source, sizeof(source),
-		 ".globl code\n.type code,@function\ncode:\n.cfi_startproc\n.rept %d\n"
-		 "nop\n.cfi_def_cfa_offset 16\nnop\n.cfi_def_cfa_offset 8\n.endr\nret\n"
-		 ".cfi_endproc\n",
-		 blocks * WIRE_LEAF_ROWS / 2);
+	va_start(arguments, body);
+	n += vsnprintf(source + n, sizeof(source) - (size_t)n, body, arguments);
+	va_end(arguments);
+	snprintf(source + n, sizeof(source) - (size_t)n, "ret\n.cfi_endproc\n");
 	built_write("library.s", source);
 	assert_true(built_run("cc -shared -nostdlib -o %s library.s", name));
 	if (geteuid() == 0)
 		assert_true(built_run("chown %d %s", NOBODY, name));
+}
+
+/* One whose table takes some `blocks`: its rows have one of two rules in turn. */
+static void build_library(const char *name, int blocks)
+{
+	build(name, ".rept %d\nnop\n.cfi_def_cfa_offset 16\nnop\n.cfi_def_cfa_offset 8\n.endr\n",
+	      blocks * WIRE_LEAF_ROWS / 2);
+}
+
+/* One with so many rules, from `first` on, that no other file has. */
+static void build_rules(const char *name, int first, int rules)
+{
+	build(name, ".set at,%d\n.rept %d\nnop\n.cfi_def_cfa_offset at\n.set at,at+8\n.endr\n",
+	      16 + 8 * first, rules);
 }
 
 struct loaded {
@@ -272,6 +288,33 @@ static void files_of_an_owner_share_its_room(void **state)
 		end(&loaded[i]);
 }
 
+/* Rules are never removed: without a share of them, a user's files leave none for new ones. */
+static void files_of_an_owner_share_its_rules(void **state)
+{
+	uint32_t before = 0;
+
+	(void)state;
+	skip_with_sanitizer();
+	for (int i = 0; i < 8; i++) {
+		char name[16];
+		struct loaded loaded;
+
+		snprintf(name, sizeof(name), "rules%d.so", i);
+		build_rules(name, i * 4000, 4000);
+		loaded = load(name);
+		learn(&loaded);
+		assert_int_equal(kind_at(&loaded, loaded.code), WIRE_MAPPING_TABLE);
+		assert_true(stats().rules <= 2000 + WIRE_MAX_RULES / 2);
+		if (i == 0)
+			before = stats().rules;
+		end(&loaded);
+	}
+	assert_true(before < WIRE_MAX_RULES / 2);
+	assert_true(stats().rules >= WIRE_MAX_RULES / 2);
+	/* Some of these rules other files have, too. */
+	assert_in_range(stats().rules_refused, 20000, 8 * 4000 - WIRE_MAX_RULES / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_file_does_not_evict_those_of_others, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(files_of_an_owner_share_its_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_an_owner_share_its_rules, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, built_setup, built_teardown);
