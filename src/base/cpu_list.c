@@ -9,6 +9,9 @@
 
 #include "base/own.h"
 
+/* Bytes: more than the longest list has, of each CPU by its number of five digits and a comma. */
+#define MAX_TEXT (6 * CPU_LIST_MAX + 2)
+
 void cpu_list_clear(struct cpu_list *list)
 {
 	free(list->cpus);
@@ -74,17 +77,37 @@ int cpu_list_parse(const char *text, struct cpu_list *ret_list)
 	return 0;
 }
 
+/* Reads the file to its end, and appends a NUL. */
+static int read_text(int fd, char *text, size_t size)
+{
+	size_t used = 0;
+	ssize_t n;
+
+	/* sysfs gives long lists in pieces. */
+	while ((n = read(fd, text + used, size - used)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		used += (size_t)n;
+		if (used == size)
+			return -EFBIG;
+	}
+	text[used] = '\0';
+	return 0;
+}
+
 int cpu_list_read(const char *path, struct cpu_list *ret_list)
 {
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char text[4096];
-	ssize_t n;
+	own(own_free) char *text = NULL;
+	int r;
 
 	if (fd < 0)
 		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	if (n < 0)
-		return -errno;
-	text[n] = '\0';
-	return cpu_list_parse(text, ret_list);
+	text = malloc(MAX_TEXT);
+	if (!text)
+		return -ENOMEM;
+	r = read_text(fd, text, MAX_TEXT);
+	return r < 0 ? r : cpu_list_parse(text, ret_list);
 }

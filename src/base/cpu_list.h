@@ -16,7 +16,10 @@ struct cpu_list {
 
 /* 0, -EINVAL for malformed text, or -ENOMEM. */
 int cpu_list_parse(const char *text, struct cpu_list *ret_list);
-/* The list in a file such as /sys/devices/system/cpu/online, or a negative errno. */
+/*
+ * The list in a file such as /sys/devices/system/cpu/online. 0; -EFBIG: the file is longer than any
+ * list; or another negative errno.
+ */
 int cpu_list_read(const char *path, struct cpu_list *ret_list);
 void cpu_list_clear(struct cpu_list *list);
 

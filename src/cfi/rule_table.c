@@ -48,17 +48,24 @@ void rule_table_free(struct rule_table *table)
 	free(table);
 }
 
+/* The number of a rule, or INDEX_NONE; the lock is held. */
+static uint32_t find(const struct rule_table *table, const struct wire_rule *rule, uint64_t hash)
+{
+	struct index_cursor cursor;
+	uint32_t i = index_first(&table->by_rule, hash, &cursor);
+
+	while (i != INDEX_NONE && memcmp(&table->rules[i], rule, sizeof(*rule)) != 0)
+		i = index_next(&table->by_rule, &cursor);
+	return i;
+}
+
 static uint16_t find_or_add(struct rule_table *table, const struct wire_rule *rule)
 {
 	uint64_t hash = hash_bytes(rule, sizeof(*rule));
-	struct index_cursor cursor;
-	uint32_t n = table->n_rules;
+	uint32_t n = table->n_rules, found = find(table, rule, hash);
 
-	for (uint32_t i = index_first(&table->by_rule, hash, &cursor); i != INDEX_NONE;
-	     i = index_next(&table->by_rule, &cursor)) {
-		if (memcmp(&table->rules[i], rule, sizeof(*rule)) == 0)
-			return (uint16_t)i;
-	}
+	if (found != INDEX_NONE)
+		return (uint16_t)found;
 	if (n == WIRE_MAX_RULES || index_add(&table->by_rule, hash, n)) {
 		table->refused++;
 		return RULE_FULL;
@@ -77,6 +84,16 @@ uint16_t rule_table_add(struct rule_table *table, const struct wire_rule *rule)
 	number = find_or_add(table, rule);
 	pthread_mutex_unlock(&table->lock);
 	return number;
+}
+
+uint16_t rule_table_find(struct rule_table *table, const struct wire_rule *rule)
+{
+	uint32_t found;
+
+	pthread_mutex_lock(&table->lock);
+	found = find(table, rule, hash_bytes(rule, sizeof(*rule)));
+	pthread_mutex_unlock(&table->lock);
+	return found == INDEX_NONE ? RULE_FULL : (uint16_t)found;
 }
 
 const struct wire_rule *rule_table_rules(const struct rule_table *table, uint32_t *ret_n)

@@ -46,6 +46,9 @@ struct rule_cache {
 /* The number of a rule, which is added if it is new. RULE_FULL when there is no room for it. */
 uint16_t rule_table_add(struct rule_table *rules, const struct wire_rule *rule);
 
+/* The number of a rule; RULE_FULL if the table has it not. */
+uint16_t rule_table_find(struct rule_table *rules, const struct wire_rule *rule);
+
 static inline uint32_t rule_slot(const struct wire_rule *rule)
 {
 	uint64_t halves[2];

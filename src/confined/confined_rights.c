@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "confined/confined_internal.h"
+#include "confined/rights.h"
 
 #define NOBODY	  65534
 #define MAX_FDS	  64
@@ -35,6 +36,15 @@
 /* The three instructions that follow check a call by `member`. */
 #define WITH_CALL(number, member)                                                                  \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 4), LOAD(member)
+
+static int set_filter(struct sock_filter *filter, size_t n)
+{
+	const struct sock_fprog program = { (unsigned short)n, filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+}
 
 /*
  * Allows the system calls that receiving calls, reading files and answering take. `may_open` allows
@@ -65,11 +75,29 @@ static int refuse_other_calls(bool may_open)
 		REFUSE,
 	};
 	/* clang-format on */
-	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+	return set_filter(filter, sizeof(filter) / sizeof(filter[0]));
+}
+
+/* As rights_keep_copying(). */
+static int refuse_all_but_copying(int copy, int reply)
+{
+	/* clang-format off */
+	struct sock_filter filter[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		REFUSE,
+		LOAD(nr),
+		ALLOW_CALL(pread64), ALLOW_CALL(exit_group),
+		WITH_CALL(pwrite64, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)copy, 0, 1), ALLOW, REFUSE,
+		WITH_CALL(write, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)reply, 0, 1), ALLOW, REFUSE,
+		REFUSE,
+	};
+	/* clang-format on */
+
+	return set_filter(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 /* If memory runs short, the kernel is to kill the child first. */
@@ -126,21 +154,27 @@ static int keep_only(int socket)
 	return 0;
 }
 
-/*
- * Drops users, groups and capabilities: by system calls, since libc's functions change all threads
- * of a process, and this process has lost its threads in the fork. *ret_may_open: the child cannot
- * open files that only we may read.
- */
-static int become_nobody(bool *ret_may_open)
+/* Libc's functions change all threads of a process, and a child has lost its in the fork. */
+int rights_become_nobody(bool *ret_nobody)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
 	bool root = geteuid() == 0;
 
-	*ret_may_open = !root || (syscall(SYS_setgroups, 0, NULL) == 0 &&
-				  syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
-				  syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0);
+	*ret_nobody = !root || (syscall(SYS_setgroups, 0, NULL) == 0 &&
+				syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
+				syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0);
 	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+int rights_keep_copying(int copy, uint64_t size, int reply)
+{
+	bool nobody;
+	int r = set_limit(RLIMIT_FSIZE, size);
+
+	if (r == 0)
+		r = rights_become_nobody(&nobody);
+	return r < 0 ? r : refuse_all_but_copying(copy, reply);
 }
 
 /* Signals to the process group, such as Ctrl-C, are for the parent: it still needs names then. */
@@ -185,7 +219,7 @@ int confined_drop_rights(int socket, const struct confined_limits *limits)
 	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
 	if (r < 0)
 		return r;
-	r = become_nobody(&may_open);
+	r = rights_become_nobody(&may_open);
 	if (r < 0)
 		return r;
 	/* After the ids were changed, which resets both. */

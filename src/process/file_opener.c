@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/file_opener.h"
-
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,31 +7,22 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/index.h"
 #include "base/own.h"
+#include "process/file_opener_internal.h"
 #include "process/path.h"
 
 #define MAX_UNRESPONSIVE 64
-/* The child sends a heartbeat after each HEARTBEAT_BYTES, so a slow server differs from a dead one.
- */
-#define MAX_SILENCE_MS	  1500
-#define MAX_TOTAL_MS	  10000
-#define RETRY_MS	  30000
-#define HEARTBEAT_BYTES	  (4u << 20)
-#define HEAD_SIZE	  65536
-#define MAX_PROGRAM_HEADS 64
+/* The child sends heartbeats, so a slow server differs from a dead one. */
+#define MAX_SILENCE_MS 1500
+#define MAX_TOTAL_MS   10000
+#define RETRY_MS       30000
 
 /* Each that did not respond lately halves these times for the next, at most this often. */
 #define MAX_HALVINGS 5
-
-/* The child's only descriptors. */
-#define INPUT_FD 0
-#define REPLY_FD 1
-#define COPY_FD	 2
 
 /* A mount or directory that did not respond. */
 struct unresponsive {
@@ -49,24 +37,10 @@ struct file_opener {
 	uint32_t n;
 };
 
-/* What the child is to do: to resolve `path` below `fd`, or, without a path, to copy `fd`. */
-struct job {
-	int fd;
-	const char *path;
-	bool follow;
-	enum file_extent extent;
-	int copy; /* the memfd to copy to; -1: none */
-};
-
-/* The child's last message; heartbeats, of one byte, come before it. */
+/* What the child has sent. */
 struct reply {
-	int result;
-	struct stat status;
-};
-
-union descriptor_message {
-	struct cmsghdr header;
-	char bytes[CMSG_SPACE(sizeof(int))];
+	struct stat status; /* st_mode is 0 until it came */
+	int found;	    /* the descriptor of a resolved path; -1: none */
 };
 
 int file_opener_new(struct file_opener **ret_opener)
@@ -98,146 +72,6 @@ void file_opener_free(struct file_opener *opener)
 	free(opener);
 }
 
-/* ---- the child: system calls only, since a thread of the parent may have held locks of libc ----
- */
-
-static void send_heartbeat(void)
-{
-	ssize_t unused = write(REPLY_FD, "", 1);
-
-	(void)unused;
-}
-
-static int copy_range(int fd, uint64_t from, uint64_t to)
-{
-	static char bytes[65536];
-	uint64_t last_heartbeat = from;
-
-	while (from < to) {
-		size_t n = to - from < sizeof(bytes) ? (size_t)(to - from) : sizeof(bytes);
-		ssize_t r = pread(fd, bytes, n, (off_t)from);
-
-		if (r < 0)
-			return -errno;
-		if (r == 0)
-			break;
-		if (pwrite(COPY_FD, bytes, (size_t)r, (off_t)from) != r)
-			return -ENOSPC;
-		from += (uint64_t)r;
-		if (from - last_heartbeat >= HEARTBEAT_BYTES) {
-			last_heartbeat = from;
-			send_heartbeat();
-		}
-	}
-	return 0;
-}
-
-/* Copies the note segments of an ELF file, one of which has the build-id. */
-static int copy_notes(int fd, uint64_t size)
-{
-	Elf64_Ehdr head;
-
-	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head.e_phentsize != sizeof(Elf64_Phdr))
-		return 0;
-	for (uint32_t i = 0; i < head.e_phnum && i < MAX_PROGRAM_HEADS; i++) {
-		uint64_t at = head.e_phoff + i * sizeof(Elf64_Phdr);
-		Elf64_Phdr segment;
-		int r;
-
-		if (pread(fd, &segment, sizeof(segment), (off_t)at) != sizeof(segment))
-			break;
-		if (segment.p_type != PT_NOTE || segment.p_offset > size ||
-		    segment.p_filesz > HEAD_SIZE)
-			continue;
-		r = copy_range(fd, at, at + sizeof(segment));
-		if (r < 0)
-			return r;
-		r = copy_range(fd, segment.p_offset, segment.p_offset + segment.p_filesz);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int copy_file(enum file_extent extent, struct stat *status)
-{
-	uint64_t size;
-	int fd, r;
-
-	if (fstat(INPUT_FD, status) < 0)
-		return -errno;
-	if (!S_ISREG(status->st_mode))
-		return -EINVAL;
-	size = (uint64_t)status->st_size;
-	if (extent == FILE_WHOLE && size > FILE_OPENER_MAX)
-		return -EFBIG;
-	fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return -errno;
-	send_heartbeat();
-	if (ftruncate(COPY_FD, status->st_size) < 0)
-		return -errno;
-	if (extent == FILE_WHOLE || size <= HEAD_SIZE)
-		return copy_range(fd, 0, size);
-	r = copy_range(fd, 0, HEAD_SIZE);
-	return r < 0 ? r : copy_notes(fd, size);
-}
-
-/* Sends the reply, and the descriptor `found` unless it is negative. */
-static void send_reply(const struct reply *reply, int found)
-{
-	struct iovec bytes = { (void *)reply, sizeof(*reply) };
-	union descriptor_message descriptor = { 0 };
-	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
-
-	if (found >= 0) {
-		message.msg_control = &descriptor;
-		message.msg_controllen = sizeof(descriptor.bytes);
-		descriptor.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-						      .cmsg_level = SOL_SOCKET,
-						      .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&descriptor.header), &found, sizeof(found));
-	}
-	sendmsg(REPLY_FD, &message, MSG_NOSIGNAL);
-}
-
-/* Closes all other descriptors: a child that is left behind would keep our BPF programs alive. */
-static void keep_only(int input, int reply, int copy)
-{
-	int fds[] = { input, reply, copy < 0 ? reply : copy };
-
-	for (int i = 0; i < 3; i++)
-		fds[i] = fcntl(fds[i], F_DUPFD, COPY_FD + 1);
-	for (int i = 0; i < 3; i++) {
-		if (fds[i] < 0 || dup2(fds[i], i) < 0)
-			_exit(1);
-	}
-	if (syscall(SYS_close_range, COPY_FD + 1, ~0u, 0) < 0) {
-		for (int each = COPY_FD + 1; each < 4096; each++)
-			close(each);
-	}
-}
-
-static _Noreturn void run_child(const struct job *job, int reply_fd)
-{
-	struct reply reply = { 0 };
-	int found = -1;
-
-	keep_only(job->fd, reply_fd, job->copy);
-	if (job->path) {
-		found = path_resolve(INPUT_FD, job->path, job->follow);
-		reply.result = found < 0 ? found : 0;
-	} else {
-		reply.result = copy_file(job->extent, &reply.status);
-	}
-	send_reply(&reply, found);
-	_exit(0);
-}
-
-/* ---- the parent ---- */
-
 /*
  * How often to halve the times that are waited: so a user who serves many file systems that do not
  * respond, or makes many links to one, delays us by little more than with one of them.
@@ -252,37 +86,49 @@ static uint32_t halvings(const struct file_opener *opener)
 	return n;
 }
 
+/* Receives a message of at most `size` bytes; returns how many it has, or as recvmsg(). */
+static ssize_t receive_message(int socket, void *bytes, size_t size, int *ret_found)
+{
+	struct iovec part = { bytes, size };
+	union descriptor_message descriptor;
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = &descriptor,
+				  .msg_controllen = sizeof(descriptor.bytes) };
+	ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+
+	if (n > 0 && message.msg_controllen >= sizeof(descriptor.header) &&
+	    descriptor.header.cmsg_type == SCM_RIGHTS)
+		memcpy(ret_found, CMSG_DATA(&descriptor.header), sizeof(*ret_found));
+	return n;
+}
+
 /*
- * Waits for the reply and the descriptor that comes with it. 0; -EIO: the child died; -ETIMEDOUT:
+ * Waits for what the child sends, up to its result, which is returned. -EIO: it died; -ETIMEDOUT:
  * it sent nothing for too long.
  */
-static int receive_reply(int socket, uint32_t halved, struct reply *reply, int *ret_found)
+static int receive_reply(int socket, uint32_t halved, struct reply *reply)
 {
 	const uint64_t max_silence = MAX_SILENCE_MS >> halved, max_total = MAX_TOTAL_MS >> halved;
 	uint64_t now = monotonic_ms(), end = now + max_total, silent = now + max_silence;
 
 	for (; now < end && now < silent; now = monotonic_ms()) {
 		struct pollfd readable = { .fd = socket, .events = POLLIN };
-		struct iovec bytes = { reply, sizeof(*reply) };
-		union descriptor_message descriptor;
-		struct msghdr message = { .msg_iov = &bytes,
-					  .msg_iovlen = 1,
-					  .msg_control = &descriptor,
-					  .msg_controllen = sizeof(descriptor.bytes) };
+		union {
+			int result;
+			struct stat status;
+		} message;
 		ssize_t n;
 
 		if (poll(&readable, 1, (int)((silent < end ? silent : end) - now)) <= 0)
 			continue;
-		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+		n = receive_message(socket, &message, sizeof(message), &reply->found);
 		if (n == 0)
 			return -EIO;
-		if (n == sizeof(*reply)) {
-			if (message.msg_controllen >= sizeof(descriptor.header) &&
-			    descriptor.header.cmsg_type == SCM_RIGHTS)
-				memcpy(ret_found, CMSG_DATA(&descriptor.header),
-				       sizeof(*ret_found));
-			return 0;
-		}
+		if (n == sizeof(message.result))
+			return message.result > 0 ? -EIO : message.result;
+		if (n == sizeof(message.status) && !reply->status.st_mode)
+			reply->status = message.status;
 		silent = monotonic_ms() + max_silence;
 	}
 	return -ETIMEDOUT;
@@ -317,7 +163,7 @@ static void add_unresponsive(struct file_opener *opener, uint64_t key, pid_t chi
 }
 
 /* A file stands for its mount, a path for its directory: one root leads to many mounts. */
-static uint64_t key_of(const struct job *job)
+static uint64_t key_of(const struct opening *job)
 {
 	uint64_t mount = mounts_id(job->fd);
 	const char *slash = job->path ? strrchr(job->path, '/') : NULL;
@@ -327,8 +173,8 @@ static uint64_t key_of(const struct job *job)
 	return hash_u64(mount + 1) ^ hash_bytes(job->path, slash ? slash - job->path : 0);
 }
 
-static int run_job(struct file_opener *opener, const struct job *job, struct reply *reply,
-		   int *ret_found)
+/* `reply` is set also on failure. */
+static int run_job(struct file_opener *opener, const struct opening *job, struct reply *reply)
 {
 	uint64_t key = key_of(job);
 	struct unresponsive *known = find_unresponsive(opener, key);
@@ -336,6 +182,7 @@ static int run_job(struct file_opener *opener, const struct job *job, struct rep
 	pid_t child;
 	int ends[2], r;
 
+	*reply = (struct reply){ .found = -1 };
 	if (known && (monotonic_ms() < known->until_ms || !reap(known)))
 		return -ETIMEDOUT;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -343,11 +190,11 @@ static int run_job(struct file_opener *opener, const struct job *job, struct rep
 	socket = ends[0];
 	child = fork();
 	if (child == 0)
-		run_child(job, ends[1]);
+		file_opener_serve(job, ends[1]);
 	close(ends[1]);
 	if (child < 0)
 		return -errno;
-	r = receive_reply(socket, halvings(opener), reply, ret_found);
+	r = receive_reply(socket, halvings(opener), reply);
 	if (r == -ETIMEDOUT) {
 		kill(child, SIGKILL);
 		add_unresponsive(opener, key, child);
@@ -355,7 +202,7 @@ static int run_job(struct file_opener *opener, const struct job *job, struct rep
 	}
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	return r < 0 ? r : reply->result;
+	return r;
 }
 
 enum mount_kind file_opener_mount_kind(struct file_opener *opener, int path_fd, int process_dir)
@@ -371,8 +218,7 @@ struct mounts *file_opener_mounts(const struct file_opener *opener)
 int file_opener_resolve(struct file_opener *opener, int root, const char *path, bool follow,
 			bool local)
 {
-	const struct job job = { .fd = root, .path = path, .follow = follow, .copy = -1 };
-	own(own_fd) int found = -1;
+	const struct opening job = { .fd = root, .path = path, .follow = follow, .copy = -1 };
 	struct reply reply;
 	int r;
 
@@ -380,17 +226,17 @@ int file_opener_resolve(struct file_opener *opener, int root, const char *path, 
 		return -ENOENT;
 	if (local)
 		return path_resolve(root, path, follow);
-	r = run_job(opener, &job, &reply, &found);
-	return r < 0 ? r : take_fd(&found);
+	r = run_job(opener, &job, &reply);
+	return r < 0 ? r : reply.found;
 }
 
 int file_opener_open(struct file_opener *opener, int path_fd, enum mount_kind kind,
 		     enum file_extent extent, struct stat *ret_status)
 {
 	own(own_fd) int copy = -1;
-	struct job job = { .fd = path_fd, .extent = extent };
+	struct opening job = { .fd = path_fd, .extent = extent };
 	struct reply reply;
-	int unused = -1, r;
+	int r;
 
 	if (kind == MOUNT_LOCAL)
 		return path_open_regular(fcntl(path_fd, F_DUPFD_CLOEXEC, 3), ret_status);
@@ -398,9 +244,11 @@ int file_opener_open(struct file_opener *opener, int path_fd, enum mount_kind ki
 	if (copy < 0)
 		return -errno;
 	job.copy = copy;
-	r = run_job(opener, &job, &reply, &unused);
+	r = run_job(opener, &job, &reply);
 	if (r < 0)
 		return r;
+	if (!reply.status.st_mode)
+		return -EIO;
 	*ret_status = reply.status;
 	return take_fd(&copy);
 }

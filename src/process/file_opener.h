@@ -6,7 +6,8 @@
  * deadline. A child that misses it is killed and left behind, and the same mount (for a path: the
  * same directory) is not tried again for 30 seconds. Meanwhile, each of these shortens the
  * deadlines of the others. The child copies the file to memory, so what the caller gets is a memfd
- * that always responds. Files of local file systems are opened directly.
+ * that always responds; once the file is open, it has no privileges. Files of local file systems
+ * are opened directly.
  *
  * Used by one thread at a time. Must not know: what the files are for.
  */

@@ -105,6 +105,12 @@ int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 int images_learn_running(struct images *images, uint64_t budget_ns);
 
 /*
+ * Gives the file that a descriptor, open for reading, stands for, though no process may have mapped
+ * it yet. 0 or a negative errno: then it becomes known with its first mapping.
+ */
+int images_learn_file(struct images *images, int fd, uint32_t *ret_file);
+
+/*
  * Drains the side-band records, if they are followed. Call it at least every 100 ms while busy
  * with something else, or the kernel's rings overflow. 0 or -ENOMEM.
  */

@@ -254,6 +254,11 @@ int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 	return images_learn(images, tgid, cookie, time, NULL, 0, ret_image);
 }
 
+int images_learn_file(struct images *images, int fd, uint32_t *ret_file)
+{
+	return snapshot_file(&images->context, fd, ret_file);
+}
+
 int images_drain(struct images *images)
 {
 	int r = images->drain ? images->drain(images->drain_context) : 0;

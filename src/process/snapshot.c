@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/grow.h"
 #include "base/own.h"
@@ -15,6 +16,7 @@ struct reading {
 	struct process_view view;
 	struct snapshot snapshot;
 	uint32_t capacity;
+	uint64_t only; /* read the mapping at this address, which need not be executable; 0: all */
 };
 
 static bool starts_with(const char *name, size_t size, const char *prefix)
@@ -122,6 +124,13 @@ static int add_line(struct reading *reading, const struct maps_line *line)
 	return 0;
 }
 
+static bool is_wanted(const struct reading *reading, const struct maps_line *line)
+{
+	if (reading->only)
+		return line->start <= reading->only && reading->only < line->end;
+	return line->access & MAPS_EXECUTE;
+}
+
 /* Adds the complete lines of the buffer; returns their size in bytes or a negative errno. */
 static ssize_t add_lines(struct reading *reading, size_t size)
 {
@@ -134,7 +143,7 @@ static ssize_t add_lines(struct reading *reading, size_t size)
 		return size == SNAPSHOT_BUFFER ? (ssize_t)size
 					       : 0; /* too long for a line: skip it */
 	while (maps_next(&at, last + 1, &line)) {
-		if (!(line.access & MAPS_EXECUTE))
+		if (!is_wanted(reading, &line))
 			continue;
 		r = add_line(reading, &line);
 		if (r < 0)
@@ -195,4 +204,27 @@ int snapshot_read(const struct snapshot_context *context, pid_t tgid, struct sna
 	}
 	*ret_snapshot = reading.snapshot;
 	return 0;
+}
+
+int snapshot_file(const struct snapshot_context *context, int fd, uint32_t *ret_file)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct reading reading = { .context = context, .view = PROCESS_VIEW_NONE };
+	const struct mapping *mapping;
+	int r;
+
+	if (at == MAP_FAILED)
+		return -errno;
+	reading.only = (uint64_t)(uintptr_t)at;
+	r = read_process(&reading, getpid());
+	process_view_close(&reading.view);
+	munmap(at, page);
+	mapping = reading.snapshot.mappings;
+	if (r == 0 && (reading.snapshot.n != 1 || mapping->kind != MAPPING_FILE))
+		r = -ENOENT;
+	if (r == 0)
+		*ret_file = mapping->file;
+	free(reading.snapshot.mappings);
+	return r;
 }

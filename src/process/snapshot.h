@@ -40,6 +40,13 @@ struct snapshot {
 int snapshot_read(const struct snapshot_context *context, pid_t tgid,
 		  struct snapshot *ret_snapshot);
 
+/*
+ * The file that a descriptor, open for reading, stands for. It is mapped for a moment, because the
+ * kernel may describe the mappings of a file otherwise than stat() describes the file. 0 or a
+ * negative errno.
+ */
+int snapshot_file(const struct snapshot_context *context, int fd, uint32_t *ret_file);
+
 /* A mapping as the kernel describes it. */
 struct kernel_mapping {
 	struct file_reference reference; /* its two paths are set by snapshot_mapping() */

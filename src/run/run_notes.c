@@ -168,6 +168,14 @@ void run_notes_of_unwinding(const struct session *session)
 	message_verbose("unwinding: %u processes; %" PRIu64
 			" stacks finished in user space, %" PRIu64 " of them complete",
 			is.tables.processes, is.waited, is.finished);
+	if (is.tables.over_share)
+		message_verbose(
+			"unwinding: %u evicted because a user's files have only a share of the "
+			"memory",
+			is.tables.over_share);
+	if (is.tables.rules_refused)
+		message_verbose("unwinding: no room for %" PRIu64 " rules more",
+				is.tables.rules_refused);
 	if (is.tables.processes_cut || is.tables.mappings_cut)
 		message_verbose("unwinding: no room for %" PRIu64 " processes and %" PRIu64
 				" mappings more",

@@ -4,12 +4,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,11 +25,12 @@
 
 #define AUXV_MAX 128 /* pairs */
 
-#define NEW_TASKS (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
+/* How long at most until the next look, should the signal of a stop not come. */
+#define NAP_NS 1000000
 
 void command_stop_begin(pid_t pid, struct command_stop *ret_stop)
 {
-	long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | NEW_TASKS;
+	long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
 
 	*ret_stop = (struct command_stop){ .pid = pid };
 	ret_stop->tracing = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
@@ -40,12 +43,22 @@ void command_stop_end(struct command_stop *stop)
 	stop->tracing = false;
 }
 
-/* Continues after a stop that does not concern us: with its signal, if it has one. */
-static void continue_after(const struct command_stop *stop, int status)
+/* It begins or ends a system call. */
+static bool is_at_call(int status)
 {
-	int event = status >> 16;
+	return status >> 8 == (SIGTRAP | 0x80);
+}
 
-	ptrace(PTRACE_CONT, stop->pid, NULL, (void *)(uintptr_t)(event ? 0 : WSTOPSIG(status)));
+/* The signal that it was about to get, or 0. */
+static int signal_of(int status)
+{
+	return status >> 16 || is_at_call(status) ? 0 : WSTOPSIG(status);
+}
+
+/* Continues after a stop that does not concern us: with its signal, if it has one. */
+static void continue_after(const struct command_stop *stop, enum __ptrace_request how, int status)
+{
+	ptrace(how, stop->pid, NULL, (void *)(uintptr_t)signal_of(status));
 }
 
 static bool has_executed(int status)
@@ -75,7 +88,7 @@ bool command_stop_at_exec(struct command_stop *stop)
 			continue;
 		if (has_executed(status))
 			return true;
-		continue_after(stop, status);
+		continue_after(stop, PTRACE_CONT, status);
 	}
 	return false;
 }
@@ -104,8 +117,11 @@ static bool entry_of(pid_t pid, uint64_t *ret_entry)
 /* The wait status of the next stop; 0: it has ended, or did not stop in time. */
 static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 {
-	const struct timespec moment = { .tv_nsec = 200000 };
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	sigset_t child;
 
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
 	for (;;) {
 		siginfo_t info = { 0 };
 		int status;
@@ -120,7 +136,8 @@ static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 			return status;
 		if (monotonic_ms() >= end_ms)
 			return 0;
-		nanosleep(&moment, NULL);
+		/* The caller has it blocked, so that a stop ends the nap. */
+		sigtimedwait(&child, NULL, &nap);
 	}
 }
 
@@ -128,6 +145,8 @@ static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 
 static const uint8_t trap[] = { 0xcc }; /* int3; rip is behind it when it stops */
 #define PROGRAM_COUNTER offsetof(struct user_regs_struct, rip)
+#define OUR_ARCH	AUDIT_ARCH_X86_64
+#define X32_CALL	0x40000000
 
 #else
 #error "breakpoints of this architecture are not known yet"
@@ -162,58 +181,62 @@ static void remove_breakpoint(const struct command_stop *stop, int status)
 }
 
 /*
- * After the stop of a fork or clone: the new task is traced, too, and has the breakpoint in its
- * memory. Removes it there and detaches.
+ * Whether it is about to make a task, which would meet the breakpoint in its copy of the memory, or
+ * in the same memory; not all new tasks can be traced (CLONE_UNTRACED). Of calls in 32-bit mode,
+ * which have other numbers, any may be one.
  */
-static bool release_new_task(const struct command_stop *stop, int status)
+static bool makes_task(const struct command_stop *stop, int status)
 {
-	int event = status >> 16, stopped;
-	unsigned long task;
+	struct __ptrace_syscall_info info = { 0 };
 
-	if (event != PTRACE_EVENT_FORK && event != PTRACE_EVENT_VFORK &&
-	    event != PTRACE_EVENT_CLONE)
+	if (!is_at_call(status))
 		return false;
-	if (ptrace(PTRACE_GETEVENTMSG, stop->pid, NULL, &task) < 0)
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, stop->pid, sizeof(info), &info) <= 0)
+		return true;
+	if (info.op != PTRACE_SYSCALL_INFO_ENTRY)
 		return false;
-	while (waitpid((pid_t)task, &stopped, __WALL) < 0 && errno == EINTR)
-		;
-	ptrace(PTRACE_POKETEXT, (pid_t)task, stop->entry, stop->word);
-	ptrace(PTRACE_DETACH, (pid_t)task, NULL, NULL);
-	return true;
+	if (info.arch != OUR_ARCH)
+		return true;
+	switch (info.entry.nr & ~(uint64_t)X32_CALL) {
+	case SYS_fork:
+	case SYS_vfork:
+	case SYS_clone:
+	case SYS_clone3:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* Detaches from a command that runs, which ptrace allows only once it is stopped. */
 static void stop_and_end(struct command_stop *stop)
 {
-	int status = 0, signal = 0;
+	int status = 0, signal;
 
 	if (ptrace(PTRACE_INTERRUPT, stop->pid, NULL, NULL) == 0)
 		status = next_stop(stop, monotonic_ms() + ENTRY_MS);
 	stop->tracing = false;
 	if (!status)
 		return; /* it has ended */
-	release_new_task(stop, status);
-	if (status >> 16 == 0 && !was_hit(stop, status))
-		signal = WSTOPSIG(status);
+	signal = was_hit(stop, status) ? 0 : signal_of(status);
 	if (!has_executed(status))
 		remove_breakpoint(stop, status);
 	ptrace(PTRACE_DETACH, stop->pid, NULL, (void *)(uintptr_t)signal);
 }
 
-bool command_stop_at_entry(struct command_stop *stop)
+/* Waits until the command is at its entry point, or about to make a task. */
+static bool reach_entry(struct command_stop *stop)
 {
 	uint64_t end = monotonic_ms() + ENTRY_MS;
 	int status;
 
-	if (!stop->tracing)
-		return false;
 	if (!set_breakpoint(stop)) {
 		command_stop_end(stop);
 		return false;
 	}
-	ptrace(PTRACE_CONT, stop->pid, NULL, NULL);
+	ptrace(PTRACE_SYSCALL, stop->pid, NULL, NULL);
 	while ((status = next_stop(stop, end)) != 0) {
-		if (release_new_task(stop, status) || was_hit(stop, status)) {
+		if (was_hit(stop, status) || makes_task(stop, status)) {
 			remove_breakpoint(stop, status);
 			return true;
 		}
@@ -222,8 +245,23 @@ bool command_stop_at_entry(struct command_stop *stop)
 			command_stop_end(stop);
 			return false;
 		}
-		continue_after(stop, status);
+		continue_after(stop, PTRACE_SYSCALL, status);
 	}
 	stop_and_end(stop);
 	return false;
+}
+
+bool command_stop_at_entry(struct command_stop *stop)
+{
+	sigset_t child, before;
+	bool held;
+
+	if (!stop->tracing)
+		return false;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	held = reach_entry(stop);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return held;
 }

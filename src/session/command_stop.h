@@ -31,9 +31,12 @@ void command_stop_begin(pid_t pid, struct command_stop *ret_stop);
 bool command_stop_at_exec(struct command_stop *stop);
 
 /*
- * Continues to the entry point, or to where the constructor of a library forks or makes a thread:
- * the libraries are mapped by then, and no other task may meet the breakpoint. true: the command
- * is stopped there. false: it did not get there in 300 ms, and runs on.
+ * Continues to the entry point, or to where the constructor of a library is about to fork or to
+ * make a thread: the libraries are mapped by then, and no other task may meet the breakpoint. true:
+ * the command is stopped there. false: it did not get there in 300 ms, and runs on.
+ *
+ * Until then its system calls take some 10 us longer, and code that reads the first instruction of
+ * the program finds the breakpoint.
  */
 bool command_stop_at_entry(struct command_stop *stop);
 

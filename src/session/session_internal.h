@@ -61,8 +61,13 @@ int session_switch_and_drain(struct session *session, uint64_t patience_ns, stru
 
 /* ---- session_start.c ---- */
 
-/* Whether tables are made before the first event; those of chosen processes always are. */
+/*
+ * Whether tables are made before the first event; those of chosen processes and of a probed file
+ * always are.
+ */
 bool session_prepares(const struct session *session);
+/* Has the table of the probed file made, if there is one. */
+int session_expect_file(struct session *session, struct error *err);
 /* Makes those tables, if any. */
 int session_prepare_tables(struct session *session, struct error *err);
 

@@ -212,6 +212,9 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	r = unwinder_open(session->plan, &session->side, session->images, &session->unwinder, err);
 	if (r < 0)
 		return r;
+	r = session_expect_file(session, err);
+	if (r < 0)
+		return r;
 	r = load_and_prepare(session, err);
 	if (r < 0)
 		return r;

@@ -30,7 +30,21 @@ static bool prepares_all(const struct session *session)
 
 bool session_prepares(const struct session *session)
 {
-	return session->unwinder && (session->plan->filter.tgids.n || prepares_all(session));
+	return session->unwinder && (session->plan->filter.tgids.n || prepares_all(session) ||
+				     session->trigger->ops->file);
+}
+
+/* A probed file may first run when it is probed, and then hit the probe thousands of times. */
+int session_expect_file(struct session *session, struct error *err)
+{
+	int (*file)(const struct trigger *) = session->trigger->ops->file;
+	int r = 0;
+
+	images_lock(session->images);
+	if (file)
+		r = unwinder_expect(session->unwinder, file(session->trigger), err);
+	images_unlock(session->images);
+	return r;
 }
 
 int session_prepare_tables(struct session *session, struct error *err)

@@ -114,6 +114,19 @@ int unwinder_update(struct unwinder *unwinder, struct error *err)
 	return unwinder ? unwind_update(unwinder->unwind, err) : 0;
 }
 
+int unwinder_expect(struct unwinder *unwinder, int fd, struct error *err)
+{
+	uint32_t file;
+	int r;
+
+	if (!unwinder)
+		return 0;
+	r = images_learn_file(unwinder->images, fd, &file);
+	if (r == 0)
+		r = unwind_expect_file(unwinder->unwind, file);
+	return r == -ENOMEM ? error_set(err, r, "out of memory") : 0;
+}
+
 int unwinder_prepare(struct unwinder *unwinder, struct error *err)
 {
 	if (!unwinder)

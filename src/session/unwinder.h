@@ -33,7 +33,13 @@ int unwinder_fd(const struct unwinder *unwinder);
 /* Writes changed tables and mappings; to be called after the side-band was drained. */
 int unwinder_update(struct unwinder *unwinder, struct error *err);
 
-/* Makes the tables of the processes known by now, and waits for them for 2 s at most. */
+/*
+ * Has the table of a file made, which is open for reading: for one that is about to run. 0 or
+ * -ENOMEM; a file that cannot be identified gets its table with its first mapping.
+ */
+int unwinder_expect(struct unwinder *unwinder, int fd, struct error *err);
+
+/* Makes the tables of files expected and processes known by now; waits for them for 2 s at most. */
 int unwinder_prepare(struct unwinder *unwinder, struct error *err);
 
 /* Notes a stack that came: tables that its walk used are kept, one that it lacked is made. */

@@ -137,6 +137,11 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 	return probes_attach(&sites->probes, &source, err);
 }
 
+int sites_file(const struct trigger *trigger)
+{
+	return ((const struct sites *)trigger)->library.fd;
+}
+
 void sites_free(struct trigger *trigger)
 {
 	struct sites *sites = (struct sites *)trigger;

@@ -39,5 +39,6 @@ int sites_trigger_new(const struct trigger_ops *ops, struct library *library, st
 int sites_select(struct trigger *trigger, struct bpf_object *object, struct error *err);
 int sites_attach(struct trigger *trigger, struct bpf_object *object, struct error *err);
 void sites_free(struct trigger *trigger);
+int sites_file(const struct trigger *trigger);
 
 #endif

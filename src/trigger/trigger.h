@@ -63,6 +63,8 @@ struct trigger_ops {
 	void (*tick)(struct trigger *trigger);
 	/* The number of probes attached, for stackcount's "Tracing %d functions". */
 	uint32_t (*n_attached)(const struct trigger *trigger);
+	/* A borrowed descriptor of the file whose code it probes, open for reading; may be NULL. */
+	int (*file)(const struct trigger *trigger);
 	/* How often the kernel throttled the event so far; may be NULL. */
 	uint64_t (*throttled)(struct trigger *trigger);
 };

@@ -19,6 +19,7 @@ static const struct trigger_ops UPROBE_OPS = {
 	.stop = entry_stop,
 	.free = sites_free,
 	.n_attached = probes_n_attached,
+	.file = sites_file,
 };
 
 static int no_match(const struct spec *spec, const struct library *library,

@@ -74,6 +74,7 @@ static const struct trigger_ops USDT_OPS = {
 	.stop = entry_stop,
 	.free = sites_free,
 	.n_attached = n_attached,
+	.file = sites_file,
 };
 
 static int add(struct search *search, const char *name, uint64_t offset, uint64_t semaphore)

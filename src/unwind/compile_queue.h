@@ -27,7 +27,8 @@ struct compile_job {
 	int fd;
 	const void *bytes;
 	size_t size;
-	bool cacheable; /* to be kept in the cache on disk, under `identity` */
+	uid_t file_owner; /* as confined_owner() gives it */
+	bool cacheable;	  /* to be kept in the cache on disk, under `identity` */
 	struct table_identity identity;
 	int64_t identified_ns; /* CLOCK_REALTIME just before `identity` was read */
 

@@ -28,6 +28,12 @@ int tables_new(const struct images *images, struct unwind_maps *maps, struct blo
 	tables->blocks = blocks;
 	tables->vdso = TABLE_NONE;
 	tables->spare = usage.limit / SPARE_PART;
+	r = shares_new(usage.limit - tables->spare, &tables->shares);
+	if (r < 0)
+		return r;
+	r = shares_new(WIRE_MAX_RULES, &tables->rule_shares);
+	if (r < 0)
+		return r;
 	r = rule_table_new(&tables->rules);
 	if (r < 0)
 		return r;
@@ -51,6 +57,8 @@ void tables_free(struct tables *tables)
 	free(tables->tables);
 	free(tables->by_file);
 	rule_table_free(tables->rules);
+	shares_free(tables->shares);
+	shares_free(tables->rule_shares);
 	free(tables);
 }
 
@@ -281,8 +289,9 @@ void tables_stats(const struct tables *tables, struct unwind_stats *stats)
 		stats->no_cfi += table->state == TABLE_NO_CFI;
 		stats->broken += table->state == TABLE_BROKEN;
 		stats->evicted += table->state == TABLE_EVICTED;
+		stats->over_share += table->state == TABLE_EVICTED && table->over_share;
 		stats->rows += table->rows;
 	}
 	stats->rules = tables->n_rules;
-	stats->rules_refused = rule_table_refused(tables->rules);
+	stats->rules_refused = rule_table_refused(tables->rules) + tables->rules_over_share;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "confined/confined.h"
 
 /* Jobs queued at a time: each may hold a descriptor, and the order of the others stays open. */
 #define MAX_JOBS 16
@@ -13,24 +14,38 @@
 
 /* ---- in the thread that compiles ---- */
 
-/* The numbers in the kernel of a file's rules. */
-static void number_rules(struct rule_table *all, const struct rule_table *of_file,
+/*
+ * The numbers in the kernel of a file's rules. Rules are never removed, so what was taken of a
+ * share of them is never given back.
+ */
+static void number_rules(struct tables *tables, const struct compile_job *job,
 			 uint16_t *ret_numbers)
 {
-	uint32_t n, in_use, may_take;
-	const struct wire_rule *rules = rule_table_rules(of_file, &n);
+	uint32_t n, in_use, may_take, refused = 0;
+	const struct wire_rule *rules = rule_table_rules(job->rules, &n);
 
-	rule_table_rules(all, &in_use);
+	rule_table_rules(tables->rules, &in_use);
 	may_take = (WIRE_MAX_RULES - in_use) / RULES_PART;
-	for (uint32_t i = 0; i < n; i++)
-		ret_numbers[i] = i < may_take ? rule_table_add(all, &rules[i]) : RULE_FULL;
+	for (uint32_t i = 0; i < n; i++) {
+		ret_numbers[i] = rule_table_find(tables->rules, &rules[i]);
+		if (ret_numbers[i] != RULE_FULL || i == RULE_FULL)
+			continue;
+		if (may_take == 0 || shares_take(tables->rule_shares, job->file_owner, 1) < 0) {
+			refused++;
+			continue;
+		}
+		may_take--;
+		ret_numbers[i] = rule_table_add(tables->rules, &rules[i]);
+	}
+	atomic_fetch_add(&tables->rules_over_share, refused);
 }
 
 int tables_pack(void *context, struct compile_job *job)
 {
 	struct tables *tables = context;
 	own(own_free) uint16_t *numbers = NULL;
-	uint32_t n, owner;
+	uint32_t n, owner, taken;
+	int r;
 
 	if (job->rows.n == 0)
 		return 0;
@@ -38,10 +53,17 @@ int tables_pack(void *context, struct compile_job *job)
 	numbers = calloc(n + 1, sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
-	number_rules(tables->rules, job->rules, numbers);
+	taken = table_blocks(job->rows.rows, job->rows.n);
+	r = shares_take(tables->shares, job->file_owner, taken);
+	if (r < 0)
+		return r;
+	number_rules(tables, job, numbers);
 	owner = atomic_fetch_add(&tables->last_owner, 1) + 1;
-	return table_pack(tables->blocks, job->rows.rows, job->rows.n, numbers, owner,
-			  tables->spare, &job->tree);
+	r = table_pack(tables->blocks, job->rows.rows, job->rows.n, numbers, owner, tables->spare,
+		       &job->tree);
+	if (r < 0)
+		shares_give(tables->shares, job->file_owner, taken);
+	return r;
 }
 
 /* ---- queueing and taking over ---- */
@@ -59,6 +81,7 @@ static int prepare(const struct tables *tables, const struct table *table, struc
 	job->fd = images_open_file(tables->images, table->file);
 	if (job->fd < 0)
 		return job->fd;
+	job->file_owner = confined_owner(job->fd);
 	job->identified_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	job->cacheable = table_identity_read(job->fd, file->build_id, file->build_id_size,
 					     &job->identity) == 0;
@@ -84,6 +107,7 @@ static int queue_job(struct tables *tables, uint32_t number, uint64_t now)
 	}
 	/* A hit says more than a mapping. */
 	job->priority = table->hits * 64 + table->uses;
+	table->file_owner = job->file_owner;
 	table->compiling = true;
 	table->tried = now;
 	tables->n_jobs++;

@@ -54,33 +54,20 @@ static bool is_evictable(const struct table *table, uint64_t for_hit, uint64_t n
 		table->since + TABLES_MIN_STAY_NS <= now);
 }
 
-/* The table to evict first; `*ret_room`: the blocks of all evictable ones. */
-static struct table *find_victim(const struct tables *tables, uint64_t for_hit, uint64_t now,
-				 uint32_t *ret_room)
+/* Evicts the table; `refresh` has the mappings say so. */
+static void evict(struct tables *tables, struct table *table, void (*refresh)(void *context),
+		  void *context)
 {
-	struct table *victim = NULL;
+	struct table_tree tree = table->tree;
 
-	*ret_room = 0;
-	for (uint32_t i = 0; i < tables->n; i++) {
-		struct table *table = tables->tables[i];
-
-		if (!is_evictable(table, for_hit, now))
-			continue;
-		*ret_room += table->tree.n;
-		if (!victim || goes_before(table, victim))
-			victim = table;
-	}
-	return victim;
-}
-
-static void evict(struct tables *tables, struct table *table, struct table_tree *ret_tree)
-{
 	tables_leave_file(tables, table);
-	*ret_tree = table->tree;
 	table->tree = (struct table_tree){ 0 };
 	table->rows = 0;
 	tables->stats.evictions++;
 	tables_set_state(tables, table, TABLE_EVICTED);
+	refresh(context);
+	shares_give(tables->shares, table->file_owner, tree.n);
+	table_release(tables->blocks, &tree);
 }
 
 /* Blocks that can be taken without eviction. */
@@ -93,24 +80,87 @@ static uint32_t room_left(const struct tables *tables)
 							: 0;
 }
 
+/* Whose tables can make room for another one. Each of these contains those before it. */
+enum scope {
+	SCOPE_OWNER, /* files of the same owner, if that is not root */
+	SCOPE_USERS, /* files of all owners but root */
+	SCOPE_ALL,
+	N_SCOPES,
+};
+
+static enum scope scope_of(const struct table *victim, const struct table *table)
+{
+	if (victim->file_owner == 0)
+		return SCOPE_ALL;
+	return victim->file_owner == table->file_owner ? SCOPE_OWNER : SCOPE_USERS;
+}
+
+/* What a table lacks, and what could be evicted for it. */
+struct survey {
+	uint32_t lack[N_SCOPES];      /* blocks that have to come from this scope */
+	uint32_t evictable[N_SCOPES]; /* blocks that can */
+	struct table *victim;	      /* to be evicted first; NULL: none */
+};
+
+static bool lacks_share(const struct survey *survey)
+{
+	return survey->lack[SCOPE_OWNER] || survey->lack[SCOPE_USERS];
+}
+
+static bool lacks(const struct survey *survey)
+{
+	return lacks_share(survey) || survey->lack[SCOPE_ALL];
+}
+
+/* Whether all that lacks could be evicted. */
+static bool suffices(const struct survey *survey)
+{
+	for (enum scope scope = 0; scope < N_SCOPES; scope++) {
+		if (survey->lack[scope] > survey->evictable[scope])
+			return false;
+	}
+	return true;
+}
+
+static struct survey look_around(const struct tables *tables, const struct table *for_table,
+				 uint64_t now)
+{
+	uint32_t room = room_left(tables), wanted = for_table->wanted;
+	struct shares_lack share = shares_lack(tables->shares, for_table->file_owner, wanted);
+	struct survey survey = {
+		.lack = { share.own, share.users, wanted > room ? wanted - room : 0 },
+	};
+	enum scope first = 0;
+
+	while (first < SCOPE_ALL && !survey.lack[first])
+		first++;
+	for (uint32_t i = 0; i < tables->n; i++) {
+		struct table *table = tables->tables[i];
+		enum scope scope = scope_of(table, for_table);
+
+		if (!is_evictable(table, for_table->last_hit, now))
+			continue;
+		for (enum scope within = scope; within < N_SCOPES; within++)
+			survey.evictable[within] += table->tree.n;
+		if (scope <= first && (!survey.victim || goes_before(table, survey.victim)))
+			survey.victim = table;
+	}
+	return survey;
+}
+
 /* Evicts tables until there is room for this one, which becomes pending then. */
 static void make_room_for(struct tables *tables, struct table *table, uint64_t now,
 			  void (*refresh)(void *context), void *context)
 {
-	uint32_t room = room_left(tables), more;
+	struct survey survey = look_around(tables, table, now);
 
-	while (room < table->wanted) {
-		struct table *victim = find_victim(tables, table->last_hit, now, &more);
-		struct table_tree tree;
-
-		if (room + more < table->wanted)
-			break;
-		evict(tables, victim, &tree);
-		room += tree.n;
-		refresh(context);
-		table_release(tables->blocks, &tree);
+	table->over_share = lacks_share(&survey);
+	while (lacks(&survey) && suffices(&survey)) {
+		survey.victim->over_share = lacks_share(&survey);
+		evict(tables, survey.victim, refresh, context);
+		survey = look_around(tables, table, now);
 	}
-	if (room >= table->wanted)
+	if (!lacks(&survey))
 		tables_set_state(tables, table, TABLE_PENDING);
 	else
 		compile_queue_release(tables->queue, take_ptr(table->waiting_for_room));

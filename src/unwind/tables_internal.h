@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "elf/load_segments.h"
+#include "unwind/shares.h"
 #include "unwind/tables.h"
 
 /* A table hit within this time is not evicted; an evicted one is not tried again within it. */
@@ -37,7 +38,9 @@ struct table {
 	uint64_t tried;			      /* last time that a job was queued */
 	struct compile_job *waiting_for_room; /* it was compiled and found no blocks */
 	uint32_t rows;
-	uint32_t wanted; /* blocks it takes, once that is known */
+	uint32_t wanted;  /* blocks it takes, once that is known */
+	uid_t file_owner; /* known when a job was queued */
+	bool over_share;  /* there would be room, but for the share of its owner */
 	struct table_tree tree;
 	struct load_segments segments;
 	struct wire_file identity; /* of the file with these rows; inode 0: not sure */
@@ -48,7 +51,9 @@ struct tables {
 	const struct images *images;
 	struct unwind_maps *maps;
 	struct blocks *blocks;
-	struct rule_table *rules; /* numbered as in the kernel */
+	struct shares *shares;	    /* of the blocks */
+	struct shares *rule_shares; /* of the numbers of rules */
+	struct rule_table *rules;   /* numbered as in the kernel */
 	struct compile_queue *queue;
 	struct table **tables;
 	uint32_t n, capacity;
@@ -59,7 +64,9 @@ struct tables {
 	uint32_t n_pending, n_jobs;
 	uint32_t n_rules; /* in the kernel */
 	atomic_uint last_owner;
-	uint32_t spare; /* blocks left for mappings */
+	atomic_ullong
+		rules_over_share; /* refused to a file or its owner, though there were numbers */
+	uint32_t spare;		  /* blocks left for mappings */
 	uint64_t version;
 	bool lacks_room;		   /* a table that is wanted has no blocks */
 	atomic_bool preparing, wait_grace; /* tables_prepare_blocks() is under way */

@@ -157,6 +157,18 @@ int unwind_update(struct unwind *unwind, struct error *err)
 	return r;
 }
 
+int unwind_expect_file(struct unwind *unwind, uint32_t file)
+{
+	uint32_t table;
+	int r = tables_of_file(unwind->tables, file, &table);
+
+	if (r < 0)
+		return r;
+	tables_use(unwind->tables, table);
+	tables_hit(unwind->tables, table, monotonic_ns());
+	return 0;
+}
+
 bool unwind_is_pending(const struct unwind *unwind)
 {
 	return tables_are_pending(unwind->tables);

@@ -51,11 +51,18 @@ int unwind_fd(const struct unwind *unwind);
  */
 int unwind_update(struct unwind *unwind, struct error *err);
 
-/* Whether files that are mapped are still to be compiled. */
+/*
+ * Has the table of a file made before those of others, and keeps it: for a file whose code is about
+ * to run, though no process may have mapped it yet. 0 or -ENOMEM.
+ */
+int unwind_expect_file(struct unwind *unwind, uint32_t file);
+
+/* Whether files that are mapped or expected are still to be compiled. */
 bool unwind_is_pending(const struct unwind *unwind);
 
 /*
- * Waits until all files that known processes have mapped are compiled, and helps: for tables that
+ * Waits until all files that are expected or that known processes have mapped are compiled, and
+ * helps: for tables that
  * have to be there at the first event. Gives up after `budget_ns`. 0 or as unwind_update().
  */
 int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err);
@@ -97,12 +104,13 @@ struct unwind_stats {
 	uint32_t pending; /* to be compiled, or being compiled */
 	uint32_t no_cfi, broken;
 	uint32_t evicted;	     /* evicted now, or without room from the start */
+	uint32_t over_share;	     /* of these, for lack of room in the share of their owner */
 	uint64_t evictions;	     /* so far */
 	uint64_t rows;		     /* in the kernel */
 	uint64_t bytes, bytes_limit; /* of blocks in use, for rows and mappings */
 	uint64_t bytes_allocated;    /* of blocks in the kernel */
 	uint32_t rules;
-	uint64_t rules_refused;	  /* beyond WIRE_MAX_RULES */
+	uint64_t rules_refused;	  /* beyond WIRE_MAX_RULES, or what one file or user may have */
 	uint64_t compiled;	  /* tables made from files, ... */
 	uint64_t compile_ns;	  /* ... in this CPU time */
 	uint64_t cached;	  /* tables loaded from the cache on disk, ... */

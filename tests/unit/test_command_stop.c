@@ -229,6 +229,13 @@ static const struct constructor {
 	  CONSTRUCTOR("int status; pid_t pid = fork(); if (pid > 0) { waitpid(pid, &status, 0); "
 		      "in_library = WIFEXITED(status) ? WEXITSTATUS(status) : 99; }"),
 	  true, 4 },
+	/* So does one that cannot be traced: 0x800000 is CLONE_UNTRACED. */
+	{ "makes a task that cannot be traced",
+	  "#include <sys/syscall.h>\n" CONSTRUCTOR(
+		  "int status; long pid = syscall(SYS_clone, 0x800000 | 17, 0, 0, 0, 0); "
+		  "if (pid > 0) { waitpid(pid, &status, 0); "
+		  "in_library = WIFEXITED(status) ? WEXITSTATUS(status) : 99; }"),
+	  true, 4 },
 	{ "forks without copying",
 	  CONSTRUCTOR("int status; pid_t pid = vfork(); if (pid == 0) _exit(5); "
 		      "waitpid(pid, &status, 0); in_library = WEXITSTATUS(status);"),

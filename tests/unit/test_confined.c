@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "confined/confined.h"
+#include "confined/rights.h"
 
 /* A sanitized process takes long to fork and to exit. */
 #ifdef __SANITIZE_ADDRESS__
@@ -325,6 +326,64 @@ static int crash(const struct confined_job *job)
 	abort();
 }
 
+/* What a child that copies a file can still do: the results, each 0 or an errno. */
+struct copying {
+	int kept, read, written, beyond, elsewhere, opened, asked;
+};
+
+static int error_of(long r)
+{
+	return r < 0 ? errno : 0;
+}
+
+static _Noreturn void copy_and_try(int from, int copy, int reply)
+{
+	struct copying can;
+	char bytes[4];
+
+	signal(SIGXFSZ, SIG_IGN);
+	can.kept = rights_keep_copying(copy, sizeof(bytes), reply);
+	can.read = error_of(pread(from, bytes, sizeof(bytes), 0));
+	can.written = error_of(pwrite(copy, bytes, sizeof(bytes), 0));
+	can.beyond = error_of(pwrite(copy, bytes, 1, sizeof(bytes)));
+	can.elsewhere = error_of(pwrite(from, bytes, 1, 0));
+	can.opened = error_of(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	can.asked = error_of(syscall(SYS_getuid));
+	if (write(reply, &can, sizeof(can)) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+static void test_copying(void **state)
+{
+	int from = a_file(), copy = memfd_create("copy", MFD_CLOEXEC), ends[2];
+	struct copying can;
+	char bytes[8];
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		copy_and_try(from, copy, ends[1]);
+	assert_int_equal(read(ends[0], &can, sizeof(can)), (ssize_t)sizeof(can));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(can.kept, 0);
+	assert_int_equal(can.read, 0);
+	assert_int_equal(can.written, 0);
+	assert_int_equal(can.beyond, EFBIG);
+	assert_int_equal(can.elsewhere, EPERM);
+	assert_int_equal(can.opened, EPERM);
+	assert_int_equal(can.asked, EPERM);
+	assert_int_equal(pread(copy, bytes, sizeof(bytes), 0), 4);
+	assert_memory_equal(bytes, "what", 4);
+	close(from);
+	close(copy);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void test_crash(void **state)
 {
 	own(own_confined_free) struct confined *confined = some_children(&confined_limits_default);
@@ -543,12 +602,13 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers),	   cmocka_unit_test(test_large_requests),
-		cmocka_unit_test(test_owners),	   cmocka_unit_test(test_owner_of_files),
-		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_loop),	   cmocka_unit_test(test_many_owners),
-		cmocka_unit_test(test_memory),	   cmocka_unit_test(test_unread),
-		cmocka_unit_test(test_flood_ends), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_answers),	    cmocka_unit_test(test_large_requests),
+		cmocka_unit_test(test_owners),	    cmocka_unit_test(test_owner_of_files),
+		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_copying),
+		cmocka_unit_test(test_crash),	    cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_many_owners), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_unread),	    cmocka_unit_test(test_flood_ends),
+		cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -56,11 +58,39 @@ static void this_machine_has_the_cpus_it_says(void **state)
 	assert_int_equal(cpu_list_read("/nonexistent", &online), -ENOENT);
 }
 
+/* Every second CPU, as where hyper-threads are off: too long for one read of sysfs. */
+static void long_lists_are_read_to_their_end(void **state)
+{
+	char path[] = "/tmp/test_cpu_list.XXXXXX";
+	struct cpu_list list = { 0 };
+	FILE *file = fdopen(mkstemp(path), "w");
+
+	(void)state;
+	assert_non_null(file);
+	for (int cpu = 0; cpu < CPU_LIST_MAX; cpu += 2)
+		fprintf(file, "%s%d", cpu ? "," : "", cpu);
+	fputc('\n', file);
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(cpu_list_read(path, &list), 0);
+	assert_int_equal(list.n, CPU_LIST_MAX / 2);
+	assert_int_equal(list.cpus[list.n - 1], CPU_LIST_MAX - 2);
+	cpu_list_clear(&list);
+
+	/* What is longer than any list is refused, not cut. */
+	for (int i = 0; i < CPU_LIST_MAX; i++)
+		fputs("\n\n\n\n", file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(cpu_list_read(path, &list), -EFBIG);
+	assert_null(list.cpus);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_are_read_as_the_kernel_writes_them),
 		cmocka_unit_test(other_texts_are_refused),
+		cmocka_unit_test(long_lists_are_read_to_their_end),
 		cmocka_unit_test(this_machine_has_the_cpus_it_says),
 	};
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,10 +164,49 @@ static void test_entries(void **state)
 	check_code((const void *)(uintptr_t)qsort);
 }
 
+/* A file that no process has mapped is entered as it will be found once one has. */
+static void test_expected_file(void **state)
+{
+	char path[] = "/tmp/test_tables_files.XXXXXX", command[128];
+	struct error err = { 0 };
+	struct wire_file key = { 0 };
+	uint64_t start, offset;
+	uint32_t file, again;
+	void *mapped;
+	int fd, ends[2];
+
+	(void)state;
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	snprintf(command, sizeof(command), "cat /proc/%d/exe >%s", (int)getpid(), path);
+	assert_int_equal(system(command), 0);
+	usleep(50000);
+	assert_int_equal(images_learn_file(images, fd, &file), 0);
+	assert_string_equal(images_file(images, file)->path, path);
+	assert_int_equal(unwind_expect_file(unwind, file), 0);
+	assert_true(unwind_is_pending(unwind));
+	assert_int_equal(unwind_wait(unwind, 60 * SECOND_NS, &err), 0);
+	mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_true(mapped != MAP_FAILED);
+	own_mapping((uint64_t)(uintptr_t)mapped, &start, &offset, &key);
+	assert_non_null(find(&key));
+	munmap(mapped, 4096);
+
+	assert_int_equal(images_learn_file(images, fd, &again), 0);
+	assert_int_equal(again, file);
+	assert_int_equal(pipe(ends), 0);
+	assert_true(images_learn_file(images, ends[0], &again) < 0);
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_expected_file, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,12 @@ program=$pid program_child=$child
 bounded "nor does a mount that dies while the file is read" -F 499 -f -U -p "$program,$other" $slow
 grep -q '^State:.*stopped' "/proc/$server/status"
 check $? "(it did)" "it had too few requests"
+# The child that is left behind waits in a read for as long as the server is stopped.
+left=$(cat /proc/[0-9]*/status 2>>"$fate" |
+	awk '/^(Name|Uid|CapEff|NoNewPrivs):/ { is[$1] = $2 }
+		/^Seccomp:/ && is["Name:"] == "profile" { print is["Uid:"], is["CapEff:"], is["NoNewPrivs:"], $2 }')
+grep -qx '65534 0* 1 2' <<<"$left"
+check $? "the child that reads the file has no privileges" "user, capabilities, no_new_privs, seccomp: $left"
 has "that program is counted" '^program;'
 has "and another one has its names there, too" '^recursion;(.*;)?main;descend;'
 kill -CONT "$server"
