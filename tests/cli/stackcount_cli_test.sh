@@ -46,7 +46,7 @@ refuses "-p and -L" "argument -L/--tid: not allowed with argument -p/--pid" -p 1
 refuses "--children without -p" "argument --children: needs -p/--pid" --children vfs_read
 refuses "-p without its number" "argument -p/--pid: expected one argument" vfs_read -p
 refuses "no command after --" "expected a command after --" vfs_read --
-refuses "an ambiguous option" "ambiguous option: --d could match --duration, --diff, --diff-share, --diff-raw, --delimited, --debug" --d vfs_read
+refuses "an ambiguous option" "ambiguous option: --d could match --duration, --debuginfo, --diff, --diff-share, --diff-raw, --delimited, --debug" --d vfs_read
 says "an unknown format" 2 \
 	"stackcount: unknown format 'pdf': use one of text, folded, svg, html, pprof, speedscope, json, perf-script, recording" \
 	--format pdf c:malloc
