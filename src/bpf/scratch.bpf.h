@@ -45,12 +45,16 @@ struct cached_mapping {
 	__u32 reserved;
 };
 
-/* Layouts of processes by process id; all are in one line. */
+/* Layouts of processes by process id. */
 #define CACHED_LAYOUTS 4
 
 struct cached_layout {
 	__u32 tgid, layout;
 	__u64 changes; /* valid while unwind_changes has this value */
+	/* As in struct wire_process. */
+	__u64 interpreter_bias;
+	__u32 interpreter;
+	__u32 reserved;
 };
 
 /* Rules of the kernel's code, by address. */
@@ -90,7 +94,39 @@ struct window {
 	__u8 bytes[WINDOW_SIZE];
 };
 
+#define PYTHON_FRAME_SIZE 80  /* bytes of a frame that are read */
+#define PYTHON_CODE_SIZE  256 /* bytes of a code object: those before its instructions */
+
+/* Ids of functions whose names were sent. */
+#define SENT_CODES 512
+
+/* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
+struct interpreter_walk {
+	__u64 anchor;	     /* address in the evaluator's frame that ran the next functions; 0 */
+	__u64 next;	     /* where the run after them begins, in the interpreter's terms; 0 */
+	__u64 frame;	     /* where the walk of a run is */
+	__u64 bias;	     /* see struct wire_process */
+	__u64 evaluator;     /* address of that function in the process, ... */
+	__u64 evaluator_size; /* ... and bytes */
+	__u64 seed;	     /* of ids, for this process */
+	__u64 id;	     /* of the function found last */
+	__u64 name, file;    /* its strings */
+	__u32 line;
+	__u32 n;	     /* functions of the run in frames[STAGED_AT...] */
+	__u32 n_native;	     /* native frames walked */
+	__u32 run_reason;    /* enum wire_code_reason: why they are not known */
+	__u32 language;
+	__u32 reason;	     /* the same for evaluator frames without a run */
+	__u64 frame_words[PYTHON_FRAME_SIZE / sizeof(__u64)];
+	__u64 code_words[PYTHON_CODE_SIZE / sizeof(__u64)];
+	__u64 sent[SENT_CODES];
+	struct wire_code_name message;
+};
+
 #define SCRATCH_WORDS 10752
+
+/* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
+#define STAGED_AT (4 * WIRE_MAX_DEPTH)
 
 /* Parts that each stack needs are neighbours: at usual rates none is in a cache or in the TLB. */
 struct scratch {
@@ -105,13 +141,16 @@ struct scratch {
 	/* The user stack before this one: its place in frames[], its process's layout. */
 	__u32 last_first, last_n, last_layout;
 	__u32 questions; /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
-	__u32 padding[2];
+	__u32 interpreter; /* of the process that is walked; 0: none */
+	__u32 padding;
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
+	struct interpreter_walk program;
+	__u64 program_padding[5];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

@@ -85,6 +85,29 @@ __noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
 	return some;
 }
 
+#include "bpf/interpreter.bpf.h"
+
+/* As walk_frames(), in a process with an interpreter. */
+static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
+{
+	__u32 end = WIRE_END_NONE, n = 0;
+	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
+
+	program_begin(number);
+	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
+		__u32 some = walk_some_program(number, first + n, n);
+
+		n += some & 0xffff;
+		end = some >> 16;
+		if (may_ask && asking_helps(end) && ask_kernel(number))
+			end = step_once(number);
+		OPAQUE(n);
+		OPAQUE(end);
+	}
+	*ret_end = end ? end : WIRE_END_DEPTH;
+	return n;
+}
+
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
 static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
 {
@@ -151,6 +174,8 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	slot->questions = WALK_QUESTIONS;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = put_frame(slot, first, 0);
+	} else if (UNLIKELY(slot->interpreter)) {
+		n = walk_program(number, first, may_ask, &end);
 	} else {
 		n = walk_frames(number, first, may_ask, &end);
 		if (n == 1 && end == WIRE_END_SPECIAL && was_out_of_line(task, walk))

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "interpreters/interpreters.h"
 #include "process/sideband.h"
 #include "session/accounting.h"
 #include "session/command.h"
@@ -33,6 +34,8 @@ struct session {
 	struct ring *ring;
 	struct sideband *sideband; /* NULL without user stacks */
 	struct unwinder *unwinder; /* NULL without unwinding tables */
+	struct interpreters *interpreters; /* the same */
+	struct codes *codes;	   /* borrowed */
 	struct command *command;   /* NULL: none was launched */
 	struct accounting accounting;
 	uint64_t started, stopped, next_interval, next_refresh, next_tick; /* monotonic_ns() */

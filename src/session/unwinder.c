@@ -58,15 +58,23 @@ static void free_deferred(struct unwinder *unwinder, struct deferred *deferred)
 
 /* ---- the tables ---- */
 
+static uint32_t interpreter_of(void *interpreters, uint32_t file)
+{
+	return interpreters_of_file(interpreters, file);
+}
+
 int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct images *images,
-		  struct unwinder **ret_unwinder, struct error *err)
+		  struct interpreters *interpreters, struct unwinder **ret_unwinder,
+		  struct error *err)
 {
 	char cache[PATH_MAX];
 	const struct plan_filter *filter = &plan->filter;
 	bool chosen = filter->tgids.n && !filter->follow_forks && !plan->command;
 	const struct unwind_options options = { .memory = plan->unwind_memory,
 						.cache = cache,
-						.only = chosen ? &filter->tgids : NULL };
+						.only = chosen ? &filter->tgids : NULL,
+						.interpreter = interpreter_of,
+						.interpreter_context = interpreters };
 	struct unwind_maps *maps = NULL;
 	struct unwinder *unwinder;
 	int r;
