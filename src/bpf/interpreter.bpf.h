@@ -43,6 +43,8 @@ __noinline int program_begin(__u32 number)
 	program->n_native = 0;
 	program->run_reason = WIRE_CODE_KNOWN;
 	program->evaluator_size = 0;
+	program->last_name = 0;
+	program->last_file = 0;
 	key = slot->interpreter;
 	interpreter = bpf_map_lookup_elem(&interpreters, &key);
 	if (!interpreter || interpreter->language != WIRE_LANGUAGE_PYTHON)
@@ -63,6 +65,20 @@ __noinline int program_begin(__u32 number)
 	return 0;
 }
 
+/* Makes the staged run what stands in the stack: a frame that says why, if it is not known. */
+static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_keep)
+{
+	struct interpreter_walk *program = &slot->program;
+
+	*ret_keep = config_has(WIRE_NATIVE);
+	if (!program->run_reason && program->n)
+		return program->n;
+	slot->frames[STAGED_AT] = reason_frame(
+		program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
+	*ret_keep = true;
+	return 1;
+}
+
 /*
  * Puts the staged run in place of the native frame in frames[at], or beside it, and stages the next
  * one. Returns how many frames there are now in place of that one, `room` at most.
@@ -70,26 +86,16 @@ __noinline int program_begin(__u32 number)
 __noinline int program_place_run(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	struct interpreter_walk *program;
 	__u64 to = at, n, native;
-	__u32 keep;
+	bool keep;
 
 	if (!slot)
 		return 1;
-	program = &slot->program;
 	OPAQUE(to);
 	if (to >= WIRE_MAX_DEPTH + WIRE_MAX_DEPTH)
 		return 1;
 	native = slot->frames[to];
-	keep = config_has(WIRE_NATIVE) ? 1 : 0;
-	n = program->n;
-	if (program->run_reason || n == 0) {
-		slot->frames[STAGED_AT] = reason_frame(
-			program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
-		n = 1;
-		keep = 1;
-	}
-	n = smaller(n, room);
+	n = smaller(program_settle_run(slot, &keep), room);
 	OPAQUE(n);
 	if (n > WIRE_MAX_DEPTH)
 		n = WIRE_MAX_DEPTH;
@@ -148,6 +154,40 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 		OPAQUE(n);
 	}
 	return n | end << 16;
+}
+
+#define REST_RUNS 256 /* with an unfinished walk */
+
+/*
+ * Writes the runs that the walk has not come to where they belong behind a stack of `words` frames;
+ * returns how many words that takes.
+ */
+__noinline int program_append_runs(__u32 number, __u32 words)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 size = 0, first = words + sizeof(struct wire_rest) / sizeof(__u64);
+
+	if (!slot)
+		return 0;
+	for (__u32 i = 0; i < REST_RUNS && slot->program.anchor; i++) {
+		__u64 at = first + size, n;
+		bool keep;
+
+		n = program_settle_run(slot, &keep);
+		OPAQUE(n);
+		if (n > WIRE_MAX_DEPTH || size + 2 + n > WIRE_RUNS_WORDS)
+			break;
+		OPAQUE(at);
+		if (at > 2 * WIRE_MAX_DEPTH + WIRE_RUNS_WORDS)
+			break;
+		slot->frames[at] = slot->program.anchor;
+		slot->frames[at + 1] = n | (keep ? WIRE_RUN_KEEP : 0);
+		bpf_probe_read_kernel(&slot->frames[at + 2], n * sizeof(__u64),
+				      &slot->frames[STAGED_AT]);
+		size += 2 + n;
+		python_run(number);
+	}
+	return size;
 }
 
 #endif

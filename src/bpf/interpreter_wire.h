@@ -62,10 +62,11 @@ struct wire_python {
 	__u8 frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
 	/* Of a code object. */
 	__u8 type, code_file, code_name, code_line, code_first, code_bytes;
+	__u8 code_version; /* a number that no other code object has, unless it is 0; 0: none */
 	/* Of a string. */
-	__u8 string_length, string_state, string_kind_bit, string_compact_bit, string_ascii_bit;
+	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit, string_ascii_bit;
 	__u8 string_ascii_size, string_compact_size;
-	__u8 reserved[6];
+	__u8 reserved[4];
 };
 
 /* An interpreter, as a file contains it; all addresses are those of the file. */
@@ -75,6 +76,14 @@ struct wire_interpreter {
 	__u64 evaluator, evaluator_end; /* the function that runs programs */
 	struct wire_python python;
 };
+
+/*
+ * A run of functions that one call of the evaluator runs: its anchor, a word of the following, and
+ * as many frames, leaf first.
+ */
+#define WIRE_RUN_FRAMES(word) ((word)&0xffff)
+#define WIRE_RUN_KEEP	      (1ull << 16) /* the evaluator's frame stays beside them */
+#define WIRE_RUNS_WORDS	      1536	   /* of all runs that are sent with an unfinished walk */
 
 #define WIRE_MAX_INTERPRETERS 256 /* files; number 0 is none */
 

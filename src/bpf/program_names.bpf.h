@@ -35,7 +35,7 @@ struct {
 
 /*
  * The id of the function found last, whose code object is at an address. It depends on what the
- * object refers to, so another function at the same address has another id.
+ * object says, so another function at the same address has another id.
  */
 static __always_inline __u64 code_id(const struct interpreter_walk *program, __u64 code)
 {
@@ -44,6 +44,7 @@ static __always_inline __u64 code_id(const struct interpreter_walk *program, __u
 	id = (id ^ id >> 32 ^ program->name) * 0xd6e8feb86659fd93ull;
 	id = (id ^ id >> 29 ^ program->file) * 0x9fb21c651e98df25ull;
 	id = (id ^ id >> 32 ^ program->line) * 0xbf58476d1ce4e5b9ull;
+	id = (id ^ id >> 31 ^ program->content) * 0x94d049bb133111ebull;
 	id = (id ^ id >> 29) & WIRE_FRAME_ADDRESS;
 	return id | (id < WIRE_CODE_IDS) << 16;
 }
@@ -105,6 +106,44 @@ static __always_inline bool copy_text(struct interpreter_walk *program,
 	ret_text->size = size;
 	ret_text->kind = kind;
 	return size == 0 || bpf_probe_read_user(to, size, (const void *)from) == 0;
+}
+
+/*
+ * A hash of a string's characters, as far as they would be sent: the interpreter's own, if it has
+ * one. The same addresses may hold other strings later. A global function: verified once.
+ */
+__noinline __u64 text_hash(__u32 number, __u64 string, __u32 end)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct wire_interpreter *interpreter;
+	struct found_text text = { 0 };
+	__u64 hash = 0, *words;
+	__u32 key;
+
+	if (!slot)
+		return 0;
+	key = slot->interpreter;
+	interpreter = bpf_map_lookup_elem(&interpreters, &key);
+	if (!interpreter || bpf_probe_read_user(&hash, sizeof(hash),
+						(const void *)(string + interpreter->python.string_hash)))
+		return 0;
+	if (hash != ~0ull)
+		return hash;
+	words = (void *)slot->program.message.name;
+	if (!copy_text(&slot->program, &interpreter->python, string, end, (void *)words, &text))
+		return 0;
+	hash = text.size ^ (__u64)text.kind << 32;
+	for (__u64 i = 0; i < WIRE_CODE_TEXT / sizeof(__u64); i++) {
+		__u64 left = text.size - i * sizeof(__u64), word = words[i];
+
+		if (i * sizeof(__u64) >= text.size)
+			break;
+		if (left < sizeof(__u64))
+			word &= (1ull << (8 * left & 63)) - 1;
+		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+	}
+	return hash;
 }
 
 /*

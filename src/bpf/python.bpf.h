@@ -109,6 +109,29 @@ static __always_inline bool python_take_code(struct interpreter_walk *program,
 }
 
 /*
+ * Sets what tells the code object from others that were at its address: its number, or for want of
+ * one its strings.
+ */
+static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number,
+						const struct wire_python *python)
+{
+	program->content = 0;
+	if (python->code_version)
+		program->content = CODE_INT(program, python->code_version);
+	if (LIKELY(program->content))
+		return;
+	if (program->name != program->last_name) {
+		program->last_name_hash = text_hash(number, program->name, false);
+		program->last_name = program->name;
+	}
+	if (program->file != program->last_file) {
+		program->last_file_hash = text_hash(number, program->file, true);
+		program->last_file = program->file;
+	}
+	program->content = program->last_name_hash * 0xd6e8feb86659fd93ull ^ program->last_file_hash;
+}
+
+/*
  * Whether the frame has begun: CPython itself does not show others. Generators have no such rule.
  */
 static __always_inline bool python_has_begun(struct interpreter_walk *program,
@@ -142,6 +165,7 @@ static __always_inline int python_frame(struct scratch *slot, __u32 number,
 	if (!python_take_code(program, python, code))
 		return python_fail(program, WIRE_CODE_UNREADABLE);
 	if (python_has_begun(program, python, code)) {
+		python_take_content(program, number, python);
 		program->id = code_id(program, code);
 		if (!is_sent(program))
 			send_code_name(number);

@@ -111,6 +111,9 @@ struct interpreter_walk {
 	__u64 seed;	     /* of ids, for this process */
 	__u64 id;	     /* of the function found last */
 	__u64 name, file;    /* its strings */
+	__u64 content;	     /* tells it from functions that were at the same addresses before */
+	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
+	__u64 last_name_hash, last_file_hash;
 	__u32 line;
 	__u32 n;	     /* functions of the run in frames[STAGED_AT...] */
 	__u32 n_native;	     /* native frames walked */
@@ -126,7 +129,7 @@ struct interpreter_walk {
 #define SCRATCH_WORDS 10752
 
 /* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
-#define STAGED_AT (4 * WIRE_MAX_DEPTH)
+#define STAGED_AT (6 * WIRE_MAX_DEPTH)
 
 /* Parts that each stack needs are neighbours: at usual rates none is in a cache or in the TLB. */
 struct scratch {
@@ -142,7 +145,7 @@ struct scratch {
 	__u32 last_first, last_n, last_layout;
 	__u32 questions; /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
 	__u32 interpreter; /* of the process that is walked; 0: none */
-	__u32 padding;
+	__u32 rest_runs;   /* words behind struct wire_rest */
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;
@@ -150,7 +153,7 @@ struct scratch {
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
 	struct interpreter_walk program;
-	__u64 program_padding[5];
+	__u64 program_padding[8];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

@@ -144,10 +144,13 @@ struct wire_count {
 	__u32 kind; /* enum wire_kind */
 };
 
-/* The walk where it ended; `size` bytes of the stack follow, from its stack pointer on. */
+/*
+ * The walk where it ended. Behind it are the functions of interpreted programs that the walk has
+ * not come to, `runs` words, and `size` bytes of the stack, from its stack pointer on.
+ */
 struct wire_rest {
 	__u32 size;
-	__u32 reserved;
+	__u32 runs;
 	struct unwind_walk walk;
 };
 

@@ -25,8 +25,8 @@ struct python_offsets {
 	uint8_t thread_id, top, cframe_current, cframe_previous;
 	uint8_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
 	uint8_t type, type_size;
-	uint8_t code_file, code_name, code_line, code_first, code_bytes;
-	uint8_t string_length, string_state, string_kind_bit, string_compact_bit, string_ascii_bit,
+	uint8_t code_file, code_name, code_line, code_first, code_bytes, code_version;
+	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit, string_ascii_bit,
 		string_ascii_size, string_compact_size, string_size;
 	uint8_t own_at; /* in _PyRuntime */
 	struct python_own_offsets own;
@@ -148,6 +148,8 @@ static struct wire_python wire_of(const struct python_offsets *is, const struct 
 		.code_line = is->code_line,
 		.code_first = is->code_first,
 		.code_bytes = is->code_bytes,
+		.code_version = is->code_version,
+		.string_hash = is->string_hash,
 		.string_length = is->string_length,
 		.string_state = is->string_state,
 		.string_kind_bit = is->string_kind_bit,

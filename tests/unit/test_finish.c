@@ -107,7 +107,7 @@ static int teardown(void **state)
 
 static struct finished_walk finish(uint64_t *frames, uint32_t room)
 {
-	return finish_walk(unwind, layout, &rest, stack, frames, room);
+	return finish_walk(unwind, layout, &rest, NULL, stack, frames, room);
 }
 
 /* The walk's frames equal the first ones that libgcc finds. */
