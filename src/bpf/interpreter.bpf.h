@@ -60,6 +60,9 @@ __noinline int program_begin(__u32 number)
 	if (program->reason)
 		return 0;
 	program->reason = WIRE_CODE_UNMATCHED;
+	program->python = interpreter->python;
+	program->walk++;
+	program->window.from = 0;
 	if (python_find_state(slot, &interpreter->python))
 		python_run(number);
 	return 0;
@@ -80,17 +83,14 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 }
 
 /*
- * Puts the staged run in place of the native frame in frames[at], or beside it, and stages the next
- * one. Returns how many frames there are now in place of that one, `room` at most.
+ * Puts the staged run in place of the native frame in frames[at], or beside it. Returns how many
+ * frames there are now in place of that one, `room` at most.
  */
-__noinline int program_place_run(__u32 number, __u32 at, __u32 room)
+static __always_inline __u32 program_place_run(struct scratch *slot, __u64 at, __u32 room)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	__u64 to = at, n, native;
 	bool keep;
 
-	if (!slot)
-		return 1;
 	OPAQUE(to);
 	if (to >= WIRE_MAX_DEPTH + WIRE_MAX_DEPTH)
 		return 1;
@@ -107,56 +107,104 @@ __noinline int program_place_run(__u32 number, __u32 at, __u32 room)
 			slot->frames[to] = native;
 		n++;
 	}
-	python_run(number);
 	return n;
 }
 
 /*
- * As walk_some(), with the program's functions in place of their evaluators' frames. `done` may
- * grow by more than WALK_STEPS, to config.user_depth at most.
+ * Puts a frame that says why beside an evaluator's frame in frames[at]; returns how many there are
+ * now in place of that one, `room` at most.
  */
-__noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
+static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 room)
+{
+	const struct interpreter_walk *program = &slot->program;
+
+	OPAQUE(at);
+	if (at + 1 >= 2 * WIRE_MAX_DEPTH || room < 2)
+		return 1;
+	slot->frames[at + 1] = slot->frames[at];
+	slot->frames[at] = reason_frame(program, !program->n_native && !program->reason
+							 ? WIRE_CODE_TORN
+							 : program->reason);
+	return 2;
+}
+
+/* Of what program_frame() returns: the staged run was used up. */
+#define PROGRAM_RUN_PLACED (1u << 30)
+
+/*
+ * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
+ * takes the step to its caller. Returns how many frames there are now, `room` at most, above 16
+ * bits the enum wire_end, and PROGRAM_RUN_PLACED.
+ */
+__noinline int program_frame(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	__u32 n = 0, end = WIRE_END_NONE;
+	struct interpreter_walk *program;
+	__u64 sp, cfa, into, anchor;
+	__u32 end, n = 1;
 
 	if (!slot)
 		return WIRE_END_STALE << 16;
+	program = &slot->program;
+	sp = slot->walk.registers[UNWIND_SP];
+	into = slot->walk.pc - program->evaluator;
+	anchor = program->anchor;
+	if (!room || !put_frame(slot, at, program->n_native))
+		return WIRE_END_DEPTH << 16;
+	end = step_once(number);
+	cfa = slot->walk.registers[UNWIND_SP];
+	if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
+		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	else if (UNLIKELY(into < program->evaluator_size))
+		n = program_mark(slot, at, room);
+	program->n_native++;
+	return n | end << 16;
+}
+
+/*
+ * As walk_some(), with the program's functions in place of their evaluators' frames; so there may be
+ * more frames than WALK_STEPS.
+ */
+__noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
+{
+	__u32 n = 0, end = WIRE_END_NONE;
+
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
-		struct interpreter_walk *program = &slot->program;
-		__u64 sp = slot->walk.registers[UNWIND_SP];
-		__u64 into = slot->walk.pc - program->evaluator;
-		__u64 anchor = program->anchor;
+		__u32 some = program_frame(number, first + n, config.user_depth - done - n);
 
-		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n)) {
-			end = WIRE_END_DEPTH;
-			break;
-		}
-		end = step_once(number);
-		if (!end && anchor - sp < slot->walk.registers[UNWIND_SP] - sp && anchor) {
-			n += program_place_run(number, first + n, config.user_depth - done - n);
-		} else if (into < program->evaluator_size) {
-			__u64 at = first + n;
-
-			OPAQUE(at);
-			if (at + 1 < 2 * WIRE_MAX_DEPTH && done + n + 1 < config.user_depth) {
-				slot->frames[at + 1] = slot->frames[at];
-				slot->frames[at] = reason_frame(
-					program, program->n_native ? program->reason
-								   : WIRE_CODE_TORN);
-				n++;
-			}
-			n++;
-		} else {
-			n++;
-		}
-		program->n_native++;
+		/* Not called by program_frame(): calls nest eight times at most. */
+		if (some & PROGRAM_RUN_PLACED)
+			python_run(number);
+		n += some & 0xffff;
+		end = some >> 16 & 0xff;
 		OPAQUE(n);
+		OPAQUE(end);
 	}
 	return n | end << 16;
 }
 
-#define REST_RUNS 256 /* with an unfinished walk */
+#define REST_RUNS 64 /* with an unfinished walk */
+
+/* Writes the staged run to frames[at...], `size` words behind the first one; returns its words. */
+__noinline int program_append_run(__u32 number, __u32 first, __u32 size)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 at = first + size, n;
+	bool keep;
+
+	if (!slot || !slot->program.anchor)
+		return 0;
+	n = program_settle_run(slot, &keep);
+	OPAQUE(n);
+	OPAQUE(at);
+	if (n > WIRE_MAX_DEPTH || size + 2 + n > WIRE_RUNS_WORDS ||
+	    at > 2 * WIRE_MAX_DEPTH + WIRE_RUNS_WORDS)
+		return 0;
+	slot->frames[at] = slot->program.anchor;
+	slot->frames[at + 1] = n | (keep ? WIRE_RUN_KEEP : 0);
+	bpf_probe_read_kernel(&slot->frames[at + 2], n * sizeof(__u64), &slot->frames[STAGED_AT]);
+	return 2 + n;
+}
 
 /*
  * Writes the runs that the walk has not come to where they belong behind a stack of `words` frames;
@@ -164,28 +212,16 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
  */
 __noinline int program_append_runs(__u32 number, __u32 words)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	__u64 size = 0, first = words + sizeof(struct wire_rest) / sizeof(__u64);
+	__u32 first = words + sizeof(struct wire_rest) / sizeof(__u64), size = 0;
 
-	if (!slot)
-		return 0;
-	for (__u32 i = 0; i < REST_RUNS && slot->program.anchor; i++) {
-		__u64 at = first + size, n;
-		bool keep;
+	for (__u32 i = 0; i < REST_RUNS; i++) {
+		__u32 more = program_append_run(number, first, size);
 
-		n = program_settle_run(slot, &keep);
-		OPAQUE(n);
-		if (n > WIRE_MAX_DEPTH || size + 2 + n > WIRE_RUNS_WORDS)
+		if (!more)
 			break;
-		OPAQUE(at);
-		if (at > 2 * WIRE_MAX_DEPTH + WIRE_RUNS_WORDS)
-			break;
-		slot->frames[at] = slot->program.anchor;
-		slot->frames[at + 1] = n | (keep ? WIRE_RUN_KEEP : 0);
-		bpf_probe_read_kernel(&slot->frames[at + 2], n * sizeof(__u64),
-				      &slot->frames[STAGED_AT]);
-		size += 2 + n;
 		python_run(number);
+		size += more;
+		OPAQUE(size);
 	}
 	return size;
 }

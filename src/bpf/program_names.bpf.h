@@ -115,33 +115,31 @@ static __always_inline bool copy_text(struct interpreter_walk *program,
 __noinline __u64 text_hash(__u32 number, __u64 string, __u32 end)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	const struct wire_interpreter *interpreter;
+	const struct wire_python *python;
 	struct found_text text = { 0 };
-	__u64 hash = 0, *words;
-	__u32 key;
+	__u64 hash = 0, size, *words;
 
 	if (!slot)
 		return 0;
-	key = slot->interpreter;
-	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter || bpf_probe_read_user(&hash, sizeof(hash),
-						(const void *)(string + interpreter->python.string_hash)))
+	python = &slot->program.python;
+	if (bpf_probe_read_user(&hash, sizeof(hash), (const void *)(string + python->string_hash)))
 		return 0;
 	if (hash != ~0ull)
 		return hash;
 	words = (void *)slot->program.message.name;
-	if (!copy_text(&slot->program, &interpreter->python, string, end, (void *)words, &text))
+	if (!copy_text(&slot->program, python, string, end, (void *)words, &text))
 		return 0;
-	hash = text.size ^ (__u64)text.kind << 32;
-	for (__u64 i = 0; i < WIRE_CODE_TEXT / sizeof(__u64); i++) {
-		__u64 left = text.size - i * sizeof(__u64), word = words[i];
-
-		if (i * sizeof(__u64) >= text.size)
-			break;
-		if (left < sizeof(__u64))
-			word &= (1ull << (8 * left & 63)) - 1;
-		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+	size = text.size;
+	OPAQUE(size);
+	if (size > WIRE_CODE_TEXT)
+		return 0;
+	/* The last word may be in part of another string. */
+	*(__u64 *)((__u8 *)words + size) = 0;
+	hash = size ^ (__u64)text.kind << 32;
+	for (__u32 i = 0; i < WIRE_CODE_TEXT / sizeof(__u64) && i * sizeof(__u64) < size; i++) {
+		hash = (hash ^ words[i]) * 0x9fb21c651e98df25ull;
 		hash ^= hash >> 32;
+		OPAQUE(hash);
 	}
 	return hash;
 }
@@ -153,23 +151,17 @@ __noinline __u64 text_hash(__u32 number, __u64 string, __u32 end)
 __noinline int send_code_name(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	const struct wire_interpreter *interpreter;
 	struct interpreter_walk *program;
 	struct wire_code_name *message;
 	struct found_text name = { 0 }, file = { 0 };
-	__u32 key;
 	__u8 sent = 1;
 
 	if (!slot)
 		return 0;
-	key = slot->interpreter;
-	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter)
-		return 0;
 	program = &slot->program;
 	message = &program->message;
-	if (!copy_text(program, &interpreter->python, program->name, false, message->name, &name) ||
-	    !copy_text(program, &interpreter->python, program->file, true, message->file, &file))
+	if (!copy_text(program, &program->python, program->name, false, message->name, &name) ||
+	    !copy_text(program, &program->python, program->file, true, message->file, &file))
 		return 0;
 	message->id = program->id;
 	message->line = program->line;

@@ -27,13 +27,15 @@ static __always_inline bool read_word(__u64 *to, __u64 address)
 	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
 }
 
-/* A word, and a byte, of what was read of a frame or a code object. */
-#define FRAME_WORD(program, offset)                                                                \
-	((program)->frame_words[(offset) / 8 < PYTHON_FRAME_SIZE / 8 ? (offset) / 8 : 0])
-#define FRAME_BYTE(program, offset) ((FRAME_WORD(program, offset) >> ((offset) % 8 * 8)) & 0xff)
-#define CODE_WORD(program, offset)                                                                 \
-	((program)->code_words[(offset) / 8 % (PYTHON_CODE_SIZE / 8)])
-#define CODE_INT(program, offset) ((__u32)(CODE_WORD(program, offset) >> ((offset) % 8 * 8)))
+/*
+ * Members of a frame or a code object in the copy that was made of it. The masks show the verifier
+ * that offsets are in the copy.
+ */
+#define AT(copy, offset, most, type) (*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
+#define FRAME_WORD(copy, offset)     AT(copy, offset, PYTHON_FRAME_ROOM, __u64)
+#define FRAME_BYTE(copy, offset)     AT(copy, offset, PYTHON_FRAME_ROOM, __u8)
+#define CODE_WORD(copy, offset)	     AT(copy, offset, PYTHON_CODE_ROOM, __u64)
+#define CODE_INT(copy, offset)	     AT(copy, offset, PYTHON_CODE_ROOM, __u32)
 
 /*
  * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
@@ -78,6 +80,7 @@ static __always_inline bool python_find_state(struct scratch *slot,
 	return true;
 }
 
+/* What python_step() returns. */
 enum python_step {
 	PYTHON_MORE,
 	PYTHON_RUN_ENDED, /* `frame` is that of the evaluator's caller, or NULL */
@@ -90,34 +93,41 @@ static __always_inline int python_fail(struct interpreter_walk *program, __u32 r
 	return PYTHON_FAILED;
 }
 
-/* Takes the code object's properties. False: it is none. */
-static __always_inline bool python_take_code(struct interpreter_walk *program,
-					     const struct wire_python *python, __u64 code)
+/*
+ * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
+ * takes some hundred bytes. If that cannot be read, copies the frame only. Returns 0 when it did.
+ */
+__noinline int python_move_window(__u32 number)
 {
-	__u64 size = python->code_bytes;
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct python_window *window;
+	__u64 frame;
 
-	OPAQUE(size);
-	if (size > PYTHON_CODE_SIZE ||
-	    bpf_probe_read_user(program->code_words, size, (const void *)code))
-		return false;
-	if (CODE_WORD(program, python->type) != python->code_type + program->bias)
-		return false;
-	program->name = CODE_WORD(program, python->code_name);
-	program->file = CODE_WORD(program, python->code_file);
-	program->line = CODE_INT(program, python->code_line);
-	return true;
+	if (!slot)
+		return -1;
+	window = &slot->program.window;
+	frame = slot->program.frame;
+	window->from = frame - PYTHON_BELOW;
+	window->low = 0;
+	if (bpf_probe_read_user(window->bytes, PYTHON_BELOW + PYTHON_FRAME_SIZE,
+				(const void *)window->from) == 0)
+		return 0;
+	window->low = PYTHON_BELOW;
+	return bpf_probe_read_user(window->bytes + PYTHON_BELOW, PYTHON_FRAME_SIZE,
+				   (const void *)frame)
+		       ? -1
+		       : 0;
 }
 
 /*
  * Sets what tells the code object from others that were at its address: its number, or for want of
  * one its strings.
  */
-static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number,
-						const struct wire_python *python)
+static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number)
 {
 	program->content = 0;
-	if (python->code_version)
-		program->content = CODE_INT(program, python->code_version);
+	if (program->python.code_version)
+		program->content = CODE_INT(program->code, program->python.code_version);
 	if (LIKELY(program->content))
 		return;
 	if (program->name != program->last_name) {
@@ -132,79 +142,110 @@ static __always_inline void python_take_content(struct interpreter_walk *program
 }
 
 /*
- * Whether the frame has begun: CPython itself does not show others. Generators have no such rule.
+ * Reads a code object into `known`, and sends its name if that was not sent yet. Returns 0 when it
+ * did. A global function, which the verifier checks once; `at` is the place in `codes`.
  */
-static __always_inline bool python_has_begun(struct interpreter_walk *program,
-					     const struct wire_python *python, __u64 code)
+__noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 {
-	__u64 first = code + python->code_bytes + 2ull * CODE_INT(program, python->code_first);
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct wire_python *python;
+	struct interpreter_walk *program;
+	struct known_code *known;
+	__u64 size;
 
-	return FRAME_BYTE(program, python->frame_owner) == python->owner_generator ||
-	       FRAME_WORD(program, python->frame_instruction) >= first;
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	python = &program->python;
+	size = python->code_bytes;
+	OPAQUE(size);
+	if (size > PYTHON_CODE_ROOM ||
+	    bpf_probe_read_user(program->code, size, (const void *)code) ||
+	    CODE_WORD(program->code, python->type) != python->code_type + program->bias)
+		return -1;
+	program->name = CODE_WORD(program->code, python->code_name);
+	program->file = CODE_WORD(program->code, python->code_file);
+	program->line = CODE_INT(program->code, python->code_line);
+	python_take_content(program, number);
+	program->id = code_id(program, code);
+	if (!is_sent(program))
+		send_code_name(number);
+	known = &program->codes[at % KNOWN_CODES];
+	known->code = code;
+	known->walk = program->walk;
+	known->id = program->id;
+	known->first = code + size + 2ull * CODE_INT(program->code, python->code_first);
+	return 0;
 }
 
-/* Stages the frame that the walk is at, and goes to the one that called it. */
-static __always_inline int python_frame(struct scratch *slot, __u32 number,
-					const struct wire_python *python)
+/*
+ * Stages the frame that the walk is at, and goes to the one that called it; an enum python_step.
+ * Frames that have not begun are left out, as CPython itself does; generators have no such rule.
+ */
+__noinline int python_step(__u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	__u64 at = program->n, code, frame = program->frame;
-	bool is_entry_frame;
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct wire_python *python;
+	struct interpreter_walk *program;
+	const struct known_code *known;
+	const __u8 *copy;
+	__u64 frame, at, code, owner;
 
-	if (bpf_probe_read_user(program->frame_words, PYTHON_FRAME_SIZE, (const void *)frame))
-		return python_fail(program, WIRE_CODE_UNREADABLE);
-	program->frame = FRAME_WORD(program, python->frame_previous);
-	is_entry_frame = python->form != WIRE_PYTHON_ENTRY_FLAG &&
-			 FRAME_BYTE(program, python->frame_owner) == python->owner_entry;
-	if (is_entry_frame) {
+	if (!slot)
+		return PYTHON_FAILED;
+	program = &slot->program;
+	python = &program->python;
+	frame = program->frame;
+	if (!frame)
+		return python_fail(program, WIRE_CODE_TORN);
+	at = frame - program->window.from;
+	if (at > PYTHON_BELOW || at < program->window.low) {
+		if (python_move_window(number))
+			return python_fail(program, WIRE_CODE_UNREADABLE);
+		at = PYTHON_BELOW;
+	}
+	OPAQUE(at);
+	if (at > PYTHON_BELOW)
+		return PYTHON_FAILED;
+	copy = program->window.bytes + at;
+	program->frame = FRAME_WORD(copy, python->frame_previous);
+	owner = FRAME_BYTE(copy, python->frame_owner);
+	if (owner == python->owner_entry && python->owner_entry) {
 		if (python->form == WIRE_PYTHON_FRAMES)
 			program->anchor = frame;
 		return PYTHON_RUN_ENDED;
 	}
-	code = FRAME_WORD(program, python->frame_code) & ~(__u64)python->code_tag;
-	if (!python_take_code(program, python, code))
+	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
+	known = &program->codes[code / 16 % KNOWN_CODES];
+	if ((known->code != code || known->walk != program->walk) &&
+	    python_take_code(number, code, code / 16 % KNOWN_CODES))
 		return python_fail(program, WIRE_CODE_UNREADABLE);
-	if (python_has_begun(program, python, code)) {
-		python_take_content(program, number, python);
-		program->id = code_id(program, code);
-		if (!is_sent(program))
-			send_code_name(number);
-		OPAQUE(at);
-		if (at < WIRE_MAX_DEPTH) {
-			slot->frames[STAGED_AT + at] =
-				WIRE_FRAME_CODE |
-				(__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-				program->id;
-			program->n = at + 1;
-		}
+	at = program->n;
+	OPAQUE(at);
+	if (at < WIRE_MAX_DEPTH &&
+	    (owner == python->owner_generator ||
+	     FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
+		slot->frames[STAGED_AT + at] =
+			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
+			known->id;
+		program->n = at + 1;
 	}
-	if (python->form == WIRE_PYTHON_ENTRY_FLAG &&
-	    FRAME_BYTE(program, python->frame_is_entry))
-		return PYTHON_RUN_ENDED;
-	return PYTHON_MORE;
+	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
+		       ? PYTHON_RUN_ENDED
+		       : PYTHON_MORE;
 }
 
-#define PYTHON_STEPS  16
-#define PYTHON_ROUNDS 128 /* 2,048 frames of a run */
+#define PYTHON_STEPS  32
+#define PYTHON_ROUNDS 64 /* 2,048 frames of a run */
 
-/* Stages up to PYTHON_STEPS frames; an enum python_step. A global function: verified once. */
-__noinline int python_frames(__u32 number)
+/* Stages up to PYTHON_STEPS frames; an enum python_step. */
+__noinline int python_steps(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	const struct wire_interpreter *interpreter;
-	__u32 key;
 	int step = PYTHON_MORE;
 
-	if (!slot)
-		return PYTHON_FAILED;
-	key = slot->interpreter;
-	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter)
-		return PYTHON_FAILED;
 	for (__u32 i = 0; i < PYTHON_STEPS && step == PYTHON_MORE; i++) {
-		if (!slot->program.frame)
-			return python_fail(&slot->program, WIRE_CODE_TORN);
-		step = python_frame(slot, number, &interpreter->python);
+		step = python_step(number);
+		OPAQUE(step);
 	}
 	return step;
 }
@@ -245,41 +286,33 @@ static __always_inline bool python_is_linked(const struct interpreter_walk *prog
 __noinline int python_run(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	const struct wire_interpreter *interpreter;
 	struct interpreter_walk *program;
 	int step = PYTHON_MORE;
-	bool has_records;
-	__u32 key;
 
 	if (!slot)
 		return 0;
 	program = &slot->program;
-	key = slot->interpreter;
-	interpreter = bpf_map_lookup_elem(&interpreters, &key);
 	program->anchor = 0;
 	program->n = 0;
 	program->run_reason = WIRE_CODE_KNOWN;
-	if (!interpreter || !program->next)
+	if (!program->next)
 		return 0;
-	has_records = interpreter->python.form != WIRE_PYTHON_FRAMES;
-	if (!has_records)
+	if (program->python.form == WIRE_PYTHON_FRAMES)
 		program->frame = program->next;
-	else if (!python_begin_record(program, &interpreter->python))
+	else if (!python_begin_record(program, &program->python))
 		return 0;
 	for (__u32 i = 0; i < PYTHON_ROUNDS && step == PYTHON_MORE; i++) {
-		step = python_frames(number);
+		step = python_steps(number);
 		OPAQUE(step);
 	}
 	if (step == PYTHON_MORE)
 		program->run_reason = WIRE_CODE_TOO_DEEP;
-	if (has_records) {
-		if (step == PYTHON_RUN_ENDED &&
-		    !python_is_linked(program, &interpreter->python))
-			program->run_reason = WIRE_CODE_TORN;
-	} else {
+	if (program->python.form == WIRE_PYTHON_FRAMES) {
 		program->next = step == PYTHON_RUN_ENDED ? program->frame : 0;
 		if (step != PYTHON_RUN_ENDED)
 			program->reason = program->run_reason;
+	} else if (step == PYTHON_RUN_ENDED && !python_is_linked(program, &program->python)) {
+		program->run_reason = WIRE_CODE_TORN;
 	}
 	return 0;
 }

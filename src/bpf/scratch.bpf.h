@@ -95,7 +95,29 @@ struct window {
 };
 
 #define PYTHON_FRAME_SIZE 80  /* bytes of a frame that are read */
-#define PYTHON_CODE_SIZE  256 /* bytes of a code object: those before its instructions */
+#define PYTHON_FRAME_ROOM 128 /* a power of two above, for the verifier */
+#define PYTHON_BELOW	  432 /* bytes that are copied below a frame */
+#define PYTHON_CODE_ROOM  256 /* bytes of a code object: those before its instructions */
+
+/* A copied piece of the memory that has frames. */
+struct python_window {
+	__u64 from; /* user address */
+	__u64 low;  /* frames are in it from here on, to PYTHON_BELOW */
+	__u8 bytes[PYTHON_BELOW + PYTHON_FRAME_ROOM];
+};
+
+/*
+ * Code objects that this walk has met. One that was met before may be another by now, unless it is
+ * of the same walk: then frames of this thread keep it.
+ */
+#define KNOWN_CODES 64
+
+struct known_code {
+	__u64 code;
+	__u64 walk;  /* its number */
+	__u64 id;
+	__u64 first; /* address of the first instruction that a frame that has begun may be at */
+};
 
 /* Ids of functions whose names were sent. */
 #define SENT_CODES 512
@@ -120,8 +142,11 @@ struct interpreter_walk {
 	__u32 run_reason;    /* enum wire_code_reason: why they are not known */
 	__u32 language;
 	__u32 reason;	     /* the same for evaluator frames without a run */
-	__u64 frame_words[PYTHON_FRAME_SIZE / sizeof(__u64)];
-	__u64 code_words[PYTHON_CODE_SIZE / sizeof(__u64)];
+	__u64 walk;	     /* counts walks */
+	struct wire_python python;
+	struct python_window window;
+	struct known_code codes[KNOWN_CODES];
+	__u8 code[PYTHON_CODE_ROOM];
 	__u64 sent[SENT_CODES];
 	struct wire_code_name message;
 };
@@ -153,7 +178,7 @@ struct scratch {
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
 	struct interpreter_walk program;
-	__u64 program_padding[8];
+	__u64 program_padding[1];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
