@@ -171,11 +171,34 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	if (!is_sent(program))
 		send_code_name(number);
 	known = &program->codes[at % KNOWN_CODES];
+	known->seed = program->seed;
+	known->version = python->code_version && is_sent(program)
+				 ? CODE_INT(program->code, python->code_version)
+				 : 0;
 	known->code = code;
 	known->walk = program->walk;
 	known->id = program->id;
 	known->first = code + size + 2ull * CODE_INT(program->code, python->code_first);
 	return 0;
+}
+
+/* Whether what is known of a code object holds in this walk. */
+static __always_inline bool python_is_known(struct interpreter_walk *program,
+					    struct known_code *known, __u64 code)
+{
+	__u32 version;
+
+	if (known->code != code)
+		return false;
+	if (known->walk == program->walk)
+		return true;
+	if (!known->version || known->seed != program->seed ||
+	    bpf_probe_read_user(&version, sizeof(version),
+				(const void *)(code + program->python.code_version)) ||
+	    version != known->version)
+		return false;
+	known->walk = program->walk;
+	return true;
 }
 
 /*
@@ -187,7 +210,7 @@ __noinline int python_step(__u32 number)
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	const struct wire_python *python;
 	struct interpreter_walk *program;
-	const struct known_code *known;
+	struct known_code *known;
 	const __u8 *copy;
 	__u64 frame, at, code, owner;
 
@@ -217,7 +240,7 @@ __noinline int python_step(__u32 number)
 	}
 	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
 	known = &program->codes[code / 16 % KNOWN_CODES];
-	if ((known->code != code || known->walk != program->walk) &&
+	if (!python_is_known(program, known, code) &&
 	    python_take_code(number, code, code / 16 % KNOWN_CODES))
 		return python_fail(program, WIRE_CODE_UNREADABLE);
 	at = program->n;

@@ -107,16 +107,19 @@ struct python_window {
 };
 
 /*
- * Code objects that this walk has met. One that was met before may be another by now, unless it is
- * of the same walk: then frames of this thread keep it.
+ * Code objects that walks have met. One that another walk has met may be gone and its memory have
+ * another by now, unless it has the same number; one of this walk is kept by the thread's frames.
  */
-#define KNOWN_CODES 64
+#define KNOWN_CODES 256
 
 struct known_code {
 	__u64 code;
-	__u64 walk;  /* its number */
+	__u64 walk;  /* that met it last: its number */
 	__u64 id;
 	__u64 first; /* address of the first instruction that a frame that has begun may be at */
+	__u64 seed;  /* of ids in its process */
+	__u32 version; /* the code object's number; 0: it has none, or its name is to be sent */
+	__u32 reserved;
 };
 
 /* Ids of functions whose names were sent. */
