@@ -187,7 +187,9 @@ static void load_address(struct loading *loading)
 	loading->previous += recording_unzigzag(reader_number(reader));
 	address.address = loading->previous;
 	address.image = (uint32_t)reader_up_to(reader, UINT32_MAX, "image too large");
-	address.flags = (uint32_t)reader_up_to(reader, TALLY_ADDRESS_FLAGS, "unknown flag");
+	address.flags = (uint32_t)reader_up_to(
+		reader, reader->version < 5 ? TALLY_ADDRESS_FLAGS & ~TALLY_ADDRESS_CODE : TALLY_ADDRESS_FLAGS,
+		"unknown flag");
 	n = (uint32_t)reader_up_to(reader, NAMES_MAX_INLINED, "too many frames");
 	if (n == 0)
 		reader_fail(reader, -EBADMSG, "address without a frame");
