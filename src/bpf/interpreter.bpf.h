@@ -19,6 +19,7 @@
 #include "bpf/python.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_step.bpf.h"
+#include "bpf/user_frame.bpf.h"
 
 /* The frame that stands for functions that are not known. */
 static __always_inline __u64 reason_frame(const struct interpreter_walk *program, __u32 reason)
@@ -53,8 +54,7 @@ __noinline int program_begin(__u32 number)
 	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
 	program->evaluator = interpreter->evaluator + program->bias;
 	program->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
-	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^
-			(__u64)slot->walk.tgid << 32;
+	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32;
 	program->reason = interpreter->refused;
 	slot->stack.flags |= WIRE_STACK_PROGRAM;
 	if (program->reason)
@@ -76,8 +76,8 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 	*ret_keep = config_has(WIRE_NATIVE);
 	if (!program->run_reason && program->n)
 		return program->n;
-	slot->frames[STAGED_AT] = reason_frame(
-		program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
+	slot->frames[STAGED_AT] =
+		reason_frame(program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
 	*ret_keep = true;
 	return 1;
 }
@@ -122,9 +122,9 @@ static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 
 	if (at + 1 >= 2 * WIRE_MAX_DEPTH || room < 2)
 		return 1;
 	slot->frames[at + 1] = slot->frames[at];
-	slot->frames[at] = reason_frame(program, !program->n_native && !program->reason
-							 ? WIRE_CODE_TORN
-							 : program->reason);
+	slot->frames[at] =
+		reason_frame(program, !program->n_native && !program->reason ? WIRE_CODE_TORN
+									     : program->reason);
 	return 2;
 }
 
@@ -162,8 +162,8 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 }
 
 /*
- * As walk_some(), with the program's functions in place of their evaluators' frames; so there may be
- * more frames than WALK_STEPS.
+ * As walk_some(), with the program's functions in place of their evaluators' frames; so there may
+ * be more frames than WALK_STEPS.
  */
 __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 {

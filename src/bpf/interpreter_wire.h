@@ -43,7 +43,8 @@ enum wire_code_reason {
 /* How CPython links frames; chosen by version. */
 enum wire_python_form {
 	WIRE_PYTHON_ENTRY_FLAG,	 /* 3.11: records on the C stack; a flag in the run's first frame */
-	WIRE_PYTHON_ENTRY_FRAME, /* 3.12: records on the C stack; each run begins with a frame there */
+	WIRE_PYTHON_ENTRY_FRAME, /* 3.12: records on the C stack; each run begins with a frame there
+				  */
 	WIRE_PYTHON_FRAMES,	 /* 3.13: each run begins with a frame on the C stack */
 };
 
@@ -64,7 +65,8 @@ struct wire_python {
 	__u8 type, code_file, code_name, code_line, code_first, code_bytes;
 	__u8 code_version; /* a number that no other code object has, unless it is 0; 0: none */
 	/* Of a string. */
-	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit, string_ascii_bit;
+	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
+		string_ascii_bit;
 	__u8 string_ascii_size, string_compact_size;
 	__u8 reserved[4];
 };

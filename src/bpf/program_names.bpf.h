@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Functions of interpreted programs are sent by name when they are first met: later, the process may
- * be gone. An id stands for the name in stacks.
+ * Functions of interpreted programs are sent by name when they are first met: later, the process
+ * may be gone. An id stands for the name in stacks.
  */
 #ifndef STACKTALLY_BPF_PROGRAM_NAMES_BPF_H
 #define STACKTALLY_BPF_PROGRAM_NAMES_BPF_H

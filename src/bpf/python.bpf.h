@@ -31,11 +31,12 @@ static __always_inline bool read_word(__u64 *to, __u64 address)
  * Members of a frame or a code object in the copy that was made of it. The masks show the verifier
  * that offsets are in the copy.
  */
-#define AT(copy, offset, most, type) (*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
-#define FRAME_WORD(copy, offset)     AT(copy, offset, PYTHON_FRAME_ROOM, __u64)
-#define FRAME_BYTE(copy, offset)     AT(copy, offset, PYTHON_FRAME_ROOM, __u8)
-#define CODE_WORD(copy, offset)	     AT(copy, offset, PYTHON_CODE_ROOM, __u64)
-#define CODE_INT(copy, offset)	     AT(copy, offset, PYTHON_CODE_ROOM, __u32)
+#define AT(copy, offset, most, type)                                                               \
+	(*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
+#define FRAME_WORD(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u64)
+#define FRAME_BYTE(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u8)
+#define CODE_WORD(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u64)
+#define CODE_INT(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u32)
 
 /*
  * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
@@ -45,7 +46,8 @@ static __always_inline bool read_word(__u64 *to, __u64 address)
 #define PTHREAD_KEYS	 32
 #define PTHREAD_SPECIFIC 0x310
 
-/* Whether a state is that of the thread, which it names by pthread_self(): glibc's thread pointer. */
+/* Whether a state is that of the thread, which it names by pthread_self(): glibc's thread pointer.
+ */
 static __always_inline bool is_state_of(__u64 state, const struct wire_python *python, __u64 thread)
 {
 	__u64 of;
@@ -53,7 +55,8 @@ static __always_inline bool is_state_of(__u64 state, const struct wire_python *p
 	return state && read_word(&of, state + python->thread_id) && of == thread;
 }
 
-/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none. */
+/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
+ */
 static __always_inline bool python_find_state(struct scratch *slot,
 					      const struct wire_python *python)
 {
@@ -138,7 +141,8 @@ static __always_inline void python_take_content(struct interpreter_walk *program
 		program->last_file_hash = text_hash(number, program->file, true);
 		program->last_file = program->file;
 	}
-	program->content = program->last_name_hash * 0xd6e8feb86659fd93ull ^ program->last_file_hash;
+	program->content =
+		program->last_name_hash * 0xd6e8feb86659fd93ull ^ program->last_file_hash;
 }
 
 /*
@@ -245,17 +249,15 @@ __noinline int python_step(__u32 number)
 		return python_fail(program, WIRE_CODE_UNREADABLE);
 	at = program->n;
 	OPAQUE(at);
-	if (at < WIRE_MAX_DEPTH &&
-	    (owner == python->owner_generator ||
-	     FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
+	if (at < WIRE_MAX_DEPTH && (owner == python->owner_generator ||
+				    FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
 		slot->frames[STAGED_AT + at] =
 			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
 			known->id;
 		program->n = at + 1;
 	}
-	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
-		       ? PYTHON_RUN_ENDED
-		       : PYTHON_MORE;
+	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry) ? PYTHON_RUN_ENDED
+										  : PYTHON_MORE;
 }
 
 #define PYTHON_STEPS  32

@@ -114,10 +114,10 @@ struct python_window {
 
 struct known_code {
 	__u64 code;
-	__u64 walk;  /* that met it last: its number */
+	__u64 walk; /* that met it last: its number */
 	__u64 id;
-	__u64 first; /* address of the first instruction that a frame that has begun may be at */
-	__u64 seed;  /* of ids in its process */
+	__u64 first;   /* address of the first instruction that a frame that has begun may be at */
+	__u64 seed;    /* of ids in its process */
 	__u32 version; /* the code object's number; 0: it has none, or its name is to be sent */
 	__u32 reserved;
 };
@@ -127,25 +127,25 @@ struct known_code {
 
 /* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
 struct interpreter_walk {
-	__u64 anchor;	     /* address in the evaluator's frame that ran the next functions; 0 */
-	__u64 next;	     /* where the run after them begins, in the interpreter's terms; 0 */
-	__u64 frame;	     /* where the walk of a run is */
-	__u64 bias;	     /* see struct wire_process */
-	__u64 evaluator;     /* address of that function in the process, ... */
+	__u64 anchor;	      /* address in the evaluator's frame that ran the next functions; 0 */
+	__u64 next;	      /* where the run after them begins, in the interpreter's terms; 0 */
+	__u64 frame;	      /* where the walk of a run is */
+	__u64 bias;	      /* see struct wire_process */
+	__u64 evaluator;      /* address of that function in the process, ... */
 	__u64 evaluator_size; /* ... and bytes */
-	__u64 seed;	     /* of ids, for this process */
-	__u64 id;	     /* of the function found last */
-	__u64 name, file;    /* its strings */
-	__u64 content;	     /* tells it from functions that were at the same addresses before */
+	__u64 seed;	      /* of ids, for this process */
+	__u64 id;	      /* of the function found last */
+	__u64 name, file;     /* its strings */
+	__u64 content;	      /* tells it from functions that were at the same addresses before */
 	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
 	__u64 last_name_hash, last_file_hash;
 	__u32 line;
-	__u32 n;	     /* functions of the run in frames[STAGED_AT...] */
-	__u32 n_native;	     /* native frames walked */
-	__u32 run_reason;    /* enum wire_code_reason: why they are not known */
+	__u32 n;	  /* functions of the run in frames[STAGED_AT...] */
+	__u32 n_native;	  /* native frames walked */
+	__u32 run_reason; /* enum wire_code_reason: why they are not known */
 	__u32 language;
-	__u32 reason;	     /* the same for evaluator frames without a run */
-	__u64 walk;	     /* counts walks */
+	__u32 reason; /* the same for evaluator frames without a run */
+	__u64 walk;   /* counts walks */
 	struct wire_python python;
 	struct python_window window;
 	struct known_code codes[KNOWN_CODES];
@@ -171,7 +171,7 @@ struct scratch {
 	__u64 next_mapping, next_rule; /* count replacements in these caches */
 	/* The user stack before this one: its place in frames[], its process's layout. */
 	__u32 last_first, last_n, last_layout;
-	__u32 questions; /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
+	__u32 questions;   /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
 	__u32 interpreter; /* of the process that is walked; 0: none */
 	__u32 rest_runs;   /* words behind struct wire_rest */
 	struct unwind_walk walk;

@@ -6,10 +6,12 @@
 #ifndef STACKTALLY_BPF_UNWIND_USER_BPF_H
 #define STACKTALLY_BPF_UNWIND_USER_BPF_H
 
+#include "bpf/interpreter.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_cache.bpf.h"
 #include "bpf/unwind_step.bpf.h"
+#include "bpf/user_frame.bpf.h"
 #include "bpf/user_registers.bpf.h"
 
 /* Prepares the slot's walk, which has its registers, for the first step. */
@@ -29,28 +31,6 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 	walk->assumed = 0;
 	walk->last_rule = 0;
 }
-
-/*
- * Writes the frame that the walk is at, the `n`th, to frames[at]. Returns how many were written: 1,
- * or 0 when there is no room.
- */
-static __always_inline __u32 put_frame(struct scratch *slot, __u64 at, __u64 n)
-{
-	const struct unwind_walk *walk = &slot->walk;
-	__u64 is_caller;
-
-	OPAQUE(at);
-	if (at >= 2 * WIRE_MAX_DEPTH)
-		return 0;
-	/* All factors are 0 or 1. Without a branch, the verifier has one path from here. */
-	OPAQUE(n);
-	is_caller = -n >> 63;
-	slot->frames[at] = walk->pc | (is_caller & walk->exact) * WIRE_FRAME_EXACT |
-			   walk->by_chain * WIRE_FRAME_POINTER;
-	return 1;
-}
-
-#define WALK_STEPS 32
 
 /*
  * Writes up to WALK_STEPS more frames to frames[first...]; `done` are there already. Returns how
@@ -84,8 +64,6 @@ __noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
 		return (some & 0xffff) | (__u32)step_once(number) << 16;
 	return some;
 }
-
-#include "bpf/interpreter.bpf.h"
 
 /* As walk_frames(), in a process with an interpreter. */
 static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)

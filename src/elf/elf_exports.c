@@ -17,7 +17,8 @@ static void match(struct elf_export *exports, uint32_t n, const char *name, cons
 	}
 }
 
-static int find_in(const struct elf_file *elf, uint32_t type, struct elf_export *exports, uint32_t n)
+static int find_in(const struct elf_file *elf, uint32_t type, struct elf_export *exports,
+		   uint32_t n)
 {
 	const struct elf_section *table = elf_file_section_of_type(elf, type);
 	own(own_free) void *symbols = NULL;

@@ -79,7 +79,8 @@ static int read_in_child(const struct confined_job *job)
 	return 0;
 }
 
-/* Whether what a child says is possible; addresses and offsets may be any, as all reads may fail. */
+/* Whether what a child says is possible; addresses and offsets may be any, as all reads may fail.
+ */
 static bool is_possible(const struct wire_interpreter *is)
 {
 	return is->language < WIRE_N_LANGUAGES && is->refused < WIRE_N_CODE_REASONS &&

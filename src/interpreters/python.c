@@ -26,8 +26,8 @@ struct python_offsets {
 	uint8_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
 	uint8_t type, type_size;
 	uint8_t code_file, code_name, code_line, code_first, code_bytes, code_version;
-	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit, string_ascii_bit,
-		string_ascii_size, string_compact_size, string_size;
+	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
+		string_ascii_bit, string_ascii_size, string_compact_size, string_size;
 	uint8_t own_at; /* in _PyRuntime */
 	struct python_own_offsets own;
 };
@@ -179,7 +179,8 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 		return 0;
 	ret_interpreter->language = WIRE_LANGUAGE_PYTHON;
 	ret_interpreter->evaluator = symbols[PYTHON_EVALUATOR].address;
-	ret_interpreter->evaluator_end = ret_interpreter->evaluator + symbols[PYTHON_EVALUATOR].size;
+	ret_interpreter->evaluator_end =
+		ret_interpreter->evaluator + symbols[PYTHON_EVALUATOR].size;
 	if (symbols[PYTHON_VERSION].address &&
 	    elf_exports_read(elf, symbols[PYTHON_VERSION].address, &version, sizeof(version)) == 0)
 		offsets = offsets_of((uint32_t)version);

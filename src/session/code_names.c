@@ -49,8 +49,7 @@ struct text {
 
 static bool to_utf8(const struct text *text, char to[static TEXT_SIZE])
 {
-	if (text->size > WIRE_CODE_TEXT ||
-	    (text->kind != 1 && text->kind != 2 && text->kind != 4))
+	if (text->size > WIRE_CODE_TEXT || (text->kind != 1 && text->kind != 2 && text->kind != 4))
 		return false;
 	if (!text->begins)
 		to = stpcpy(to, ELLIPSIS);
@@ -80,6 +79,7 @@ int code_names_take(struct codes *codes, const void *record, size_t size)
 				  !(is->flags & WIRE_CODE_FILE_CUT), true };
 	if (!to_utf8(&texts[0], name) || !to_utf8(&texts[1], file))
 		return -EPROTO;
-	return codes_add(codes, &(struct code){
-					.id = is->id, .name = name, .file = file, .line = is->line });
+	return codes_add(codes,
+			 &(struct code){
+				 .id = is->id, .name = name, .file = file, .line = is->line });
 }

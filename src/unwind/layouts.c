@@ -72,8 +72,8 @@ static int range_of(struct layouts *layouts, const struct mapping *mapping,
 		if (r == 0)
 			range_of_table(layouts, mapping, table, range);
 		if (r == 0 && table != TABLE_NONE && layouts->interpreter)
-			range->interpreter = layouts->interpreter(layouts->interpreter_context,
-								  mapping->file);
+			range->interpreter =
+				layouts->interpreter(layouts->interpreter_context, mapping->file);
 		return r;
 	case MAPPING_VDSO:
 		r = tables_of_vdso(layouts->tables, mapping->end - mapping->start, &table);

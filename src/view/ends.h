@@ -28,7 +28,7 @@ struct ends {
 	uint64_t by_end[TALLY_N_ENDS];
 	uint64_t programs; /* with functions of interpreted programs, or frames in place of these */
 	uint64_t by_reason[CODE_N_REASONS]; /* with a frame that says why */
-	struct ends_place top[ENDS_TOP]; /* of incomplete stacks, most frequent first */
+	struct ends_place top[ENDS_TOP];    /* of incomplete stacks, most frequent first */
 	uint32_t n_top;
 };
 
