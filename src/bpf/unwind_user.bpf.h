@@ -109,6 +109,14 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask
 	return n;
 }
 
+static __always_inline __u32 walk_all(const struct scratch *slot, __u32 number, __u32 first,
+				      bool may_ask, __u32 *ret_end)
+{
+	if (UNLIKELY(slot->interpreter))
+		return walk_program(number, first, may_ask, ret_end);
+	return walk_frames(number, first, may_ask, ret_end);
+}
+
 /* The task is in execve(), and its old stack is unmapped already. */
 static __always_inline bool lost_its_stack(const struct task_struct *task,
 					   const struct unwind_walk *walk)
@@ -152,12 +160,10 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	slot->questions = WALK_QUESTIONS;
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = put_frame(slot, first, 0);
-	} else if (UNLIKELY(slot->interpreter)) {
-		n = walk_program(number, first, may_ask, &end);
 	} else {
-		n = walk_frames(number, first, may_ask, &end);
+		n = walk_all(slot, number, first, may_ask, &end);
 		if (n == 1 && end == WIRE_END_SPECIAL && was_out_of_line(task, walk))
-			n = walk_frames(number, first, may_ask, &end);
+			n = walk_all(slot, number, first, may_ask, &end);
 	}
 	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
 		end = WIRE_END_NONE;
