@@ -171,6 +171,11 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
 	current_comm(task, slot->stack.comm);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
+	slot->rest_runs = 0;
+	if (by_tables() && slot->stack.flags & WIRE_STACK_PROGRAM &&
+	    stack_copy_helps(slot->stack.end))
+		slot->rest_runs = program_append_runs(number, (__u32)slot->stack.n_kernel +
+								      slot->stack.n_user);
 	if (config.unwind == WIRE_UNWIND_FP || !stack_copy_helps(slot->stack.end) ||
 	    !send_unfinished(slot, counter)) {
 		hash(slot, number, words);

@@ -99,6 +99,10 @@ struct uprobe_task {
 	unsigned long xol_vaddr;     /* ... and of its copy, which is executed; 0: none */
 };
 
+struct thread_struct {
+	unsigned long fsbase; /* where the thread's own data of user space is */
+};
+
 /* x86's THREAD_SIZE; with KASAN it is more. */
 #define KERNEL_STACK_SIZE 16384
 
@@ -114,6 +118,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
 	unsigned int in_execve : 1;
+	struct thread_struct thread;
 };
 
 /* An entry of the kernel's unwinding tables. Kernels have one of the last two bits, or both. */

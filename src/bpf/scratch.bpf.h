@@ -45,12 +45,16 @@ struct cached_mapping {
 	__u32 reserved;
 };
 
-/* Layouts of processes by process id; all are in one line. */
+/* Layouts of processes by process id. */
 #define CACHED_LAYOUTS 4
 
 struct cached_layout {
 	__u32 tgid, layout;
 	__u64 changes; /* valid while unwind_changes has this value */
+	/* As in struct wire_process. */
+	__u64 interpreter_bias;
+	__u32 interpreter;
+	__u32 reserved;
 };
 
 /* Rules of the kernel's code, by address. */
@@ -90,7 +94,70 @@ struct window {
 	__u8 bytes[WINDOW_SIZE];
 };
 
+#define PYTHON_FRAME_SIZE 80  /* bytes of a frame that are read */
+#define PYTHON_FRAME_ROOM 128 /* a power of two above, for the verifier */
+#define PYTHON_BELOW	  432 /* bytes that are copied below a frame */
+#define PYTHON_CODE_ROOM  256 /* bytes of a code object: those before its instructions */
+
+/* A copied piece of the memory that has frames. */
+struct python_window {
+	__u64 from; /* user address */
+	__u64 low;  /* frames are in it from here on, to PYTHON_BELOW */
+	__u8 bytes[PYTHON_BELOW + PYTHON_FRAME_ROOM];
+};
+
+/*
+ * Code objects that walks have met. One that another walk has met may be gone and its memory have
+ * another by now, unless it has the same number; one of this walk is kept by the thread's frames.
+ */
+#define KNOWN_CODES 256
+
+struct known_code {
+	__u64 code;
+	__u64 walk; /* that met it last: its number */
+	__u64 id;
+	__u64 first;   /* address of the first instruction that a frame that has begun may be at */
+	__u64 seed;    /* of ids in its process */
+	__u32 version; /* the code object's number; 0: it has none, or its name is to be sent */
+	__u32 reserved;
+};
+
+/* Ids of functions whose names were sent. */
+#define SENT_CODES 512
+
+/* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
+struct interpreter_walk {
+	__u64 anchor;	      /* address in the evaluator's frame that ran the next functions; 0 */
+	__u64 next;	      /* where the run after them begins, in the interpreter's terms; 0 */
+	__u64 frame;	      /* where the walk of a run is */
+	__u64 bias;	      /* see struct wire_process */
+	__u64 evaluator;      /* address of that function in the process, ... */
+	__u64 evaluator_size; /* ... and bytes */
+	__u64 seed;	      /* of ids, for this process */
+	__u64 id;	      /* of the function found last */
+	__u64 name, file;     /* its strings */
+	__u64 content;	      /* tells it from functions that were at the same addresses before */
+	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
+	__u64 last_name_hash, last_file_hash;
+	__u32 line;
+	__u32 n;	  /* functions of the run in frames[STAGED_AT...] */
+	__u32 n_native;	  /* native frames walked */
+	__u32 run_reason; /* enum wire_code_reason: why they are not known */
+	__u32 language;
+	__u32 reason; /* the same for evaluator frames without a run */
+	__u64 walk;   /* counts walks */
+	struct wire_python python;
+	struct python_window window;
+	struct known_code codes[KNOWN_CODES];
+	__u8 code[PYTHON_CODE_ROOM];
+	__u64 sent[SENT_CODES];
+	struct wire_code_name message;
+};
+
 #define SCRATCH_WORDS 10752
+
+/* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
+#define STAGED_AT (6 * WIRE_MAX_DEPTH)
 
 /* Parts that each stack needs are neighbours: at usual rates none is in a cache or in the TLB. */
 struct scratch {
@@ -104,14 +171,17 @@ struct scratch {
 	__u64 next_mapping, next_rule; /* count replacements in these caches */
 	/* The user stack before this one: its place in frames[], its process's layout. */
 	__u32 last_first, last_n, last_layout;
-	__u32 questions; /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
-	__u32 padding[2];
+	__u32 questions;   /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
+	__u32 interpreter; /* of the process that is walked; 0: none */
+	__u32 rest_runs;   /* words behind struct wire_rest */
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
+	struct interpreter_walk program;
+	__u64 program_padding[1];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

@@ -76,9 +76,10 @@ static __always_inline __u32 stack_copy_append(struct scratch *slot, __u32 words
 	if (at > sizeof(slot->frames) - sizeof(*rest) - WIRE_REST_PAGE)
 		return 0;
 	rest = (void *)slot->frames + at;
-	rest->reserved = 0;
+	rest->runs = slot->rest_runs;
 	rest->walk = slot->walk;
-	at += sizeof(*rest);
+	at += sizeof(*rest) + (__u64)slot->rest_runs * sizeof(__u64);
+	OPAQUE(at);
 	for (__u32 i = 0; i <= WIRE_REST_MAX / WIRE_REST_PAGE; i++) {
 		__u64 in_page = WIRE_REST_PAGE - ((from + size) & (WIRE_REST_PAGE - 1));
 		__u64 chunk = smaller(in_page, most - size);
@@ -95,7 +96,7 @@ static __always_inline __u32 stack_copy_append(struct scratch *slot, __u32 words
 		size += chunk;
 	}
 	rest->size = (__u32)size;
-	return sizeof(*rest) + size;
+	return sizeof(*rest) + slot->rest_runs * sizeof(__u64) + size;
 }
 
 #endif

@@ -11,7 +11,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_tables.bpf.h"
 
-/* The number of a process's layout; 0: it is not known. */
+/* The number of a process's layout, 0: it is not known; and the interpreter in it. */
 static __always_inline __u32 layout_of(struct scratch *slot, __u32 tgid)
 {
 	__u64 changes = *(volatile __u64 *)&unwind_changes;
@@ -21,9 +21,12 @@ static __always_inline __u32 layout_of(struct scratch *slot, __u32 tgid)
 	if (cached->tgid != tgid || cached->changes != changes) {
 		process = look_up_process(tgid);
 		cached->layout = process ? process->owner : 0;
+		cached->interpreter = process ? process->interpreter : 0;
+		cached->interpreter_bias = process ? process->interpreter_bias : 0;
 		cached->tgid = tgid;
 		cached->changes = changes;
 	}
+	slot->interpreter = cached->interpreter;
 	return cached->layout;
 }
 

@@ -6,10 +6,12 @@
 #ifndef STACKTALLY_BPF_UNWIND_USER_BPF_H
 #define STACKTALLY_BPF_UNWIND_USER_BPF_H
 
+#include "bpf/interpreter.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_cache.bpf.h"
 #include "bpf/unwind_step.bpf.h"
+#include "bpf/user_frame.bpf.h"
 #include "bpf/user_registers.bpf.h"
 
 /* Prepares the slot's walk, which has its registers, for the first step. */
@@ -29,28 +31,6 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 	walk->assumed = 0;
 	walk->last_rule = 0;
 }
-
-/*
- * Writes the frame that the walk is at, the `n`th, to frames[at]. Returns how many were written: 1,
- * or 0 when there is no room.
- */
-static __always_inline __u32 put_frame(struct scratch *slot, __u64 at, __u64 n)
-{
-	const struct unwind_walk *walk = &slot->walk;
-	__u64 is_caller;
-
-	OPAQUE(at);
-	if (at >= 2 * WIRE_MAX_DEPTH)
-		return 0;
-	/* All factors are 0 or 1. Without a branch, the verifier has one path from here. */
-	OPAQUE(n);
-	is_caller = -n >> 63;
-	slot->frames[at] = walk->pc | (is_caller & walk->exact) * WIRE_FRAME_EXACT |
-			   walk->by_chain * WIRE_FRAME_POINTER;
-	return 1;
-}
-
-#define WALK_STEPS 32
 
 /*
  * Writes up to WALK_STEPS more frames to frames[first...]; `done` are there already. Returns how
@@ -85,6 +65,27 @@ __noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
 	return some;
 }
 
+/* As walk_frames(), in a process with an interpreter. */
+static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
+{
+	__u32 end = WIRE_END_NONE, n = 0;
+	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
+
+	program_begin(number);
+	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
+		__u32 some = walk_some_program(number, first + n, n);
+
+		n += some & 0xffff;
+		end = some >> 16;
+		if (may_ask && asking_helps(end) && ask_kernel(number))
+			end = step_once(number);
+		OPAQUE(n);
+		OPAQUE(end);
+	}
+	*ret_end = end ? end : WIRE_END_DEPTH;
+	return n;
+}
+
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
 static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
 {
@@ -106,6 +107,14 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask
 	}
 	*ret_end = end ? end : WIRE_END_DEPTH;
 	return n;
+}
+
+static __always_inline __u32 walk_all(const struct scratch *slot, __u32 number, __u32 first,
+				      bool may_ask, __u32 *ret_end)
+{
+	if (UNLIKELY(slot->interpreter))
+		return walk_program(number, first, may_ask, ret_end);
+	return walk_frames(number, first, may_ask, ret_end);
 }
 
 /* The task is in execve(), and its old stack is unmapped already. */
@@ -152,9 +161,9 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = put_frame(slot, first, 0);
 	} else {
-		n = walk_frames(number, first, may_ask, &end);
+		n = walk_all(slot, number, first, may_ask, &end);
 		if (n == 1 && end == WIRE_END_SPECIAL && was_out_of_line(task, walk))
-			n = walk_frames(number, first, may_ask, &end);
+			n = walk_all(slot, number, first, may_ask, &end);
 	}
 	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
 		end = WIRE_END_NONE;

@@ -207,6 +207,10 @@ struct wire_chunk {
 struct wire_process {
 	__u32 owner;	/* the number of its layout, as in the chunks' heads */
 	__u32 n_chunks; /* ascending */
+	/* The interpreter that is mapped (bpf/interpreter_wire.h); 0: none. */
+	__u64 interpreter_bias; /* address in the process - address in the file */
+	__u32 interpreter;	/* its number */
+	__u32 reserved;
 	struct wire_chunk chunks[WIRE_MAX_CHUNKS];
 };
 
@@ -287,7 +291,7 @@ _Static_assert(sizeof(struct wire_mapping) == 32, "a mapping is 32 bytes");
 _Static_assert(sizeof(struct wire_chunk_head) == sizeof(struct wire_mapping), "heads take slots");
 _Static_assert(sizeof(struct wire_mappings) == WIRE_BLOCK_SIZE, "mappings fill a block");
 _Static_assert(sizeof(struct wire_chunk) == 16, "a chunk is 16 bytes");
-_Static_assert(sizeof(struct wire_process) == 8 + 16 * WIRE_MAX_CHUNKS, "no padding");
+_Static_assert(sizeof(struct wire_process) == 24 + 16 * WIRE_MAX_CHUNKS, "no padding");
 _Static_assert(sizeof(struct wire_file) == 32, "no padding");
 _Static_assert(sizeof(struct wire_file_table) == 8 + 24 * WIRE_FILE_CODES, "no padding");
 

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include "bpf/interpreter_wire.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
@@ -39,6 +40,7 @@ enum wire_flags {
 	WIRE_OWN_PIDNS = 1 << 11,    /* ids are those of the pid namespace `pidns_inum` */
 	WIRE_FOLLOW_FORKS = 1 << 12, /* children of a process in `tgids` are put there too */
 	WIRE_USER_ENTRY = 1 << 13,   /* user probes at function entry: the caller is at [sp] */
+	WIRE_NATIVE = 1 << 14,	     /* keep an evaluator's frame beside those of its functions */
 };
 
 /* How user stacks are walked. */
@@ -101,6 +103,7 @@ enum wire_kind {
 	 * of the user stack, for user space to finish the walk.
 	 */
 	WIRE_KIND_UNFINISHED,
+	WIRE_KIND_CODE, /* struct wire_code_name: a function of an interpreted program */
 };
 
 enum wire_stack_flags {
@@ -108,6 +111,7 @@ enum wire_stack_flags {
 	WIRE_STACK_USER_CUT = 1 << 1,	/* more user frames than user_depth */
 	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was assumed to be preserved by a callee */
 	WIRE_STACK_ASKED = 1 << 3,	/* the kernel was asked for a mapping */
+	WIRE_STACK_PROGRAM = 1 << 4,	/* functions of an interpreter that was known */
 };
 
 /*
@@ -140,10 +144,13 @@ struct wire_count {
 	__u32 kind; /* enum wire_kind */
 };
 
-/* The walk where it ended; `size` bytes of the stack follow, from its stack pointer on. */
+/*
+ * The walk where it ended. Behind it are the functions of interpreted programs that the walk has
+ * not come to, `runs` words, and `size` bytes of the stack, from its stack pointer on.
+ */
 struct wire_rest {
 	__u32 size;
-	__u32 reserved;
+	__u32 runs;
 	struct unwind_walk walk;
 };
 
@@ -208,7 +215,9 @@ _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");
 _Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_count, kind) ==
-		       __builtin_offsetof(struct wire_stack, kind),
+			       __builtin_offsetof(struct wire_stack, kind) &&
+		       __builtin_offsetof(struct wire_code_name, kind) ==
+			       __builtin_offsetof(struct wire_stack, kind),
 	       "all records have their kind at the same offset");
 
 #endif

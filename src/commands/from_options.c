@@ -39,6 +39,7 @@ static const struct {
 	{ "inlines", FROM_IF_RECORDED, NULL },
 	{ "no-inlines", FROM_ANSWERED, NULL },
 	{ "lines", FROM_IF_RECORDED, NULL },
+	{ "native", FROM_REFUSED, WALKED },
 	{ "unwind", FROM_REFUSED, WALKED },
 	{ "unwind-memory", FROM_REFUSED, WALKED },
 	{ "hash-storage-size", FROM_REFUSED, "it limits what a measurement counts" },

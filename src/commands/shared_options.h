@@ -25,7 +25,7 @@ struct shared_options {
 	bool delimited, annotations, folded;
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
-	bool inlines, no_inlines, lines, unknown, symbols;
+	bool inlines, no_inlines, native, lines, unknown, symbols;
 	bool force, quiet, verbose, tui;
 	int64_t cpu;		    /* negative: all */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
@@ -158,6 +158,12 @@ struct shared_options {
 		  .kind = OPTION_FLAG,                                                             \
 		  .field = offsetof(T, shared.lines),                                              \
 		  .help = "show source file and line, where debug information has them" },         \
+		{ .section = SECTION_DISPLAY,                                                      \
+		  .name = "native",                                                                \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.native),                                             \
+		  .help = "keep the frames of an interpreter's evaluator beside the functions of " \
+			  "the program (Python) that stand in their place" },                      \
 	{                                                                                          \
 		.section = SECTION_DISPLAY, .name = "unknown", .kind = OPTION_FLAG,                \
 		.field = offsetof(T, shared.unknown),                                              \

@@ -173,6 +173,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.no_inlines = options->no_inlines,
 		.symbols = options->symbols,
 		.debuginfo = options->debuginfo,
+		.native = options->native,
 		.diff = options->diff,
 	};
 	struct report_options report = {

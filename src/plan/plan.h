@@ -58,6 +58,7 @@ struct plan {
 	bool no_inlines;	/* --no-inlines: --from leaves recorded ones out */
 	bool symbols;		/* --symbols: a table of files without symbols on stdout */
 	const char *debuginfo;	/* directory of debug files, for --from; or NULL */
+	bool native;		/* keep evaluators' frames beside their programs' functions */
 	const char *diff;	/* path of the base to compare with; or NULL */
 	const struct plan_output *outputs;
 	uint32_t n_outputs;

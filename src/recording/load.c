@@ -160,9 +160,10 @@ static void load_cgroup(struct loading *loading)
 static struct names_frame load_frame(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
-	const uint32_t known = NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT |
-			       NAMES_FRAME_CHAINED | NAMES_FRAME_UNWIND |
-			       (reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY);
+	const uint32_t known =
+		NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT | NAMES_FRAME_CHAINED |
+		NAMES_FRAME_UNWIND |
+		(reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM);
 	struct names_frame frame = { .name = string(loading) };
 	uint64_t object;
 
@@ -187,7 +188,11 @@ static void load_address(struct loading *loading)
 	loading->previous += recording_unzigzag(reader_number(reader));
 	address.address = loading->previous;
 	address.image = (uint32_t)reader_up_to(reader, UINT32_MAX, "image too large");
-	address.flags = (uint32_t)reader_up_to(reader, TALLY_ADDRESS_FLAGS, "unknown flag");
+	address.flags = (uint32_t)reader_up_to(reader,
+					       reader->version < 5
+						       ? TALLY_ADDRESS_FLAGS & ~TALLY_ADDRESS_CODE
+						       : TALLY_ADDRESS_FLAGS,
+					       "unknown flag");
 	n = (uint32_t)reader_up_to(reader, NAMES_MAX_INLINED, "too many frames");
 	if (n == 0)
 		reader_fail(reader, -EBADMSG, "address without a frame");

@@ -106,10 +106,12 @@ static void put_frame(struct json *json, const struct profile_frame *frame)
 		if (is->linkage_name)
 			put_string(json, "linkage_name", is->linkage_name);
 	}
-	if (json->view & PROFILE_VIEW_LINES && is->file) {
+	if (is->flags & NAMES_FRAME_PROGRAM)
+		bytes_string(&json->bytes, ",\"program\":true");
+	if (is->file && (json->view & PROFILE_VIEW_LINES || is->flags & NAMES_FRAME_PROGRAM))
 		put_string(json, "file", is->file);
+	if (is->file && json->view & PROFILE_VIEW_LINES && is->line)
 		put_number(json, "line", is->line);
-	}
 	bytes_char(&json->bytes, '}');
 }
 

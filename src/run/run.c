@@ -20,6 +20,7 @@
 #include "run/watch.h"
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
+#include "tally/codes.h"
 #include "view/caption.h"
 
 /* Allocations of this many bytes are mapped; glibc's own threshold grows up to 32 MB. */
@@ -322,7 +323,7 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 			    struct error *err)
 {
 	const struct plan *plan = state->report.request->plan;
-	const struct symbolizer_options options = {
+	struct symbolizer_options options = {
 		.symfs = getenv("BCC_SYMFS"),
 		.debuginfo_root = getenv("BCC_DEBUGINFO_ROOT"),
 		.debuginfod = getenv("DEBUGINFOD_URLS") && *getenv("DEBUGINFOD_URLS"),
@@ -333,11 +334,15 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		.progress_context = state,
 	};
 	own(own_watch_free) struct watch *watch = NULL;
+	own(own_codes_free) struct codes *codes = NULL;
 	own(own_images_free) struct images *images = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
 	own(own_session_close) struct session *session = NULL;
 	int r;
 
+	if (codes_new(&codes) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	options.codes = codes;
 	if (images_new(&(struct images_options){ 0 }, &images) < 0 ||
 	    symbolizer_new(images, &options, &symbolizer) < 0 ||
 	    (plan->tui && watch_new(&state->report.request->report, &watch) < 0))
@@ -350,7 +355,8 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		if (r < 0)
 			return r;
 	}
-	r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), &session, err);
+	r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), codes, &session,
+			 err);
 	if (watch)
 		watch_show_terminal(watch);
 	if (r < 0)

@@ -6,6 +6,7 @@
 
 #include "cli/message.h"
 #include "session/unwinder.h"
+#include "tally/codes.h"
 #include "tally/comms.h"
 #include "view/advice.h"
 #include "view/caption.h"
@@ -42,6 +43,17 @@ static void tell_ends(const struct ends *ends)
 				place->function ? place->function : "[unknown]",
 				place->module ? place->module : "[unknown]");
 	}
+}
+
+static void tell_programs(const struct ends *ends)
+{
+	if (!message_is_verbose() || ends->programs == 0)
+		return;
+	message_verbose("interpreted programs: %" PRIu64 " stacks", ends->programs);
+	for (uint32_t i = 0; i < CODE_N_REASONS; i++)
+		if (ends->by_reason[i])
+			message_verbose("  %8" PRIu64 " with unknown functions: %s",
+					ends->by_reason[i], code_reason_name(i));
 }
 
 static uint64_t lost_of(const struct tally_losses *losses)
@@ -120,6 +132,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	warn(report, summary.missed_sides);
 	tell_losses(losses);
 	tell_ends(&summary.ends);
+	tell_programs(&summary.ends);
 	/* As many stacks as are shown: some that differ print alike. */
 	message_note("%" PRIu64 " %s, %u stacks, %" PRIu64 " lost", summary.total,
 		     caption_unit_of(&report->meta),

@@ -10,6 +10,7 @@
 #include "base/index.h"
 #include "base/own.h"
 #include "bpf/stack_hash.h"
+#include "interpreters/interpreters.h"
 #include "kernel/tracepoint_frames.h"
 
 _Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
@@ -141,7 +142,7 @@ static int make_room(struct epoch_stacks *stacks, const struct wire_stack *stack
 	if (r < 0)
 		return r;
 	r = grow(&stacks->user_frames, &stacks->user_capacity,
-		 stacks->n_user_frames + stack->n_user);
+		 stacks->n_user_frames + 2ull * stack->n_user);
 	if (r < 0)
 		return r;
 	return grow(&stacks->kernel_frames, &stacks->kernel_capacity,
@@ -181,23 +182,36 @@ static bool is_known(const struct tally *tally, const struct known_frames *known
 	       there->flags == address->flags;
 }
 
-/* Enters user addresses into the tally: the leaf is an instruction, others are return addresses. */
+/* What the tally has of a user frame. The leaf is an instruction, others are return addresses. */
+static struct tally_address address_of(uint64_t frame, uint32_t image, bool is_leaf)
+{
+	struct tally_address address = {
+		.address = frame & WIRE_FRAME_ADDRESS,
+		.image = image,
+		.flags = is_leaf ? TALLY_ADDRESS_EXACT : 0,
+	};
+
+	if (frame & WIRE_FRAME_CODE)
+		return (struct tally_address){
+			.address = frame & (WIRE_FRAME_ADDRESS | WIRE_FRAME_LANGUAGE),
+			.image = image,
+			.flags = TALLY_ADDRESS_CODE,
+		};
+	if (frame & WIRE_FRAME_EXACT)
+		address.flags |= TALLY_ADDRESS_EXACT;
+	if (frame & WIRE_FRAME_POINTER)
+		address.flags |= TALLY_ADDRESS_CHAINED;
+	return address;
+}
+
+/* Enters user addresses into the tally. */
 static int add_addresses(struct epoch_stacks *stacks, struct tally *tally, uint32_t image,
 			 const uint64_t *addresses, uint32_t n, uint32_t tgid)
 {
 	const struct known_frames known = known_frames(stacks, tgid);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct tally_address address = {
-			.address = addresses[i] & WIRE_FRAME_ADDRESS,
-			.image = image,
-			.flags = i == 0 ? TALLY_ADDRESS_EXACT : 0,
-		};
-
-		if (addresses[i] & WIRE_FRAME_EXACT)
-			address.flags |= TALLY_ADDRESS_EXACT;
-		if (addresses[i] & WIRE_FRAME_POINTER)
-			address.flags |= TALLY_ADDRESS_CHAINED;
+		struct tally_address address = address_of(addresses[i], image, i == 0);
 		uint32_t *id = &stacks->user_frames[stacks->n_user_frames];
 		int r = is_known(tally, &known, n - 1 - i, &address, id)
 				? 0
@@ -218,19 +232,45 @@ static bool is_wanted(const struct epoch_stacks *stacks, const struct wire_stack
 	return !stacks->options.name || fnmatch(stacks->options.name, comm, 0) == 0;
 }
 
+/*
+ * Copies the user frames. Where the BPF program did not know of the interpreter yet, or user space
+ * has finished the walk, evaluators' frames get one that says so. Returns how many there are.
+ */
+static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct wire_stack *stack,
+				const uint64_t *frames, uint32_t image, uint64_t *to)
+{
+	bool all_known = stack->flags & WIRE_STACK_PROGRAM && stack->kind != WIRE_KIND_UNFINISHED;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < stack->n_user && n < WIRE_MAX_DEPTH; i++) {
+		uint64_t language = WIRE_LANGUAGE_NONE, address = frames[i] & WIRE_FRAME_ADDRESS;
+
+		if (!all_known && stacks->options.interpreters && !(frames[i] & WIRE_FRAME_CODE) &&
+		    (i == 0 || !(frames[i - 1] & WIRE_FRAME_CODE)))
+			language = interpreters_evaluator(stacks->options.interpreters, image,
+							  address);
+		if (language && n + 1 < WIRE_MAX_DEPTH)
+			to[n++] = WIRE_FRAME_CODE | language << WIRE_FRAME_LANGUAGE_SHIFT |
+				  WIRE_CODE_EARLY;
+		to[n++] = frames[i];
+	}
+	return n;
+}
+
 /* Learns what the process has mapped, and enters the user frames. */
 static int add_user(struct epoch_stacks *stacks, struct tally *tally,
 		    const struct wire_stack *stack, const uint64_t *frames)
 {
 	uint64_t addresses[WIRE_MAX_DEPTH];
-	uint32_t image = IMAGE_NONE;
+	uint32_t image = IMAGE_NONE, n = 0;
 	int r;
 
 	for (uint32_t i = 0; i < stack->n_user; i++)
-		addresses[i] = frames[i] & WIRE_FRAME_ADDRESS;
+		if (!(frames[i] & WIRE_FRAME_CODE))
+			addresses[n++] = frames[i] & WIRE_FRAME_ADDRESS;
 	if (stack->n_user > 0) {
 		r = images_learn(stacks->options.images, (pid_t)stack->tgid, stack->image,
-				 stack->time, addresses, stack->n_user, &image);
+				 stack->time, addresses, n, &image);
 		if (r < 0)
 			return r;
 	}
@@ -239,7 +279,8 @@ static int add_user(struct epoch_stacks *stacks, struct tally *tally,
 		if (r < 0)
 			return r;
 	}
-	return add_addresses(stacks, tally, image, frames, stack->n_user, stack->tgid);
+	n = mark_evaluators(stacks, stack, frames, image, addresses);
+	return add_addresses(stacks, tally, image, addresses, n, stack->tgid);
 }
 
 /* Adds a stack: to the index of hashes, unless it comes with its own count. */
@@ -268,7 +309,7 @@ static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
 		.tgid = stack->tgid,
 		.tid = stack->tid,
 		.n_kernel = stack->n_kernel,
-		.n_user = stack->n_user,
+		.n_user = (uint16_t)(stacks->n_user_frames - first),
 		.flags = stack->flags,
 		.end = stack->end,
 		.wanted = wanted,

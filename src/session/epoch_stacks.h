@@ -16,6 +16,7 @@
 #include "tally/tally.h"
 
 struct epoch_stacks;
+struct interpreters;
 struct tracepoint_frames;
 
 struct epoch_stacks_options {
@@ -29,6 +30,11 @@ struct epoch_stacks_options {
 	 */
 	struct tracepoint_frames *tracepoint_frames;
 	uint32_t kernel_depth;
+	/*
+	 * Marks the evaluators' frames of stacks that came before their interpreter was known.
+	 * Borrowed; may be NULL.
+	 */
+	const struct interpreters *interpreters;
 };
 
 /* 0 or -ENOMEM. */

@@ -149,6 +149,9 @@ static int make_tables(struct kernel_side *side)
 	r = make_map(skeleton->maps.unwind_files, 0, &side->tables.files);
 	if (r < 0)
 		return r;
+	r = make_map(skeleton->maps.interpreters, 0, &side->interpreters);
+	if (r < 0)
+		return r;
 	return make_map(skeleton->maps.unwind_processes, 0, &side->tables.processes);
 }
 
@@ -214,6 +217,7 @@ void kernel_side_close(struct kernel_side *side)
 	own_fd(&side->tables.rules);
 	own_fd(&side->tables.processes);
 	own_fd(&side->tables.files);
+	own_fd(&side->interpreters);
 	*side = KERNEL_SIDE_NONE;
 }
 

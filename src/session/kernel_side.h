@@ -34,12 +34,14 @@ struct kernel_side {
 	 * closes when the load fails: a thread may still be filling the tables.
 	 */
 	struct unwind_maps_fds tables;
+	int interpreters; /* the map of the interpreters, likewise */
 };
 
 #define KERNEL_SIDE_NONE                                                                           \
 	((struct kernel_side){                                                                     \
 		.btf = { .fd = -1 },                                                               \
 		.tables = { .segments = -1, .rules = -1, .processes = -1, .files = -1 },           \
+		.interpreters = -1,                                                                \
 	})
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "session/code_names.h"
 #include "session/session_internal.h"
 
 /* So many stacks, some 5 MB, end an epoch. */
@@ -39,6 +40,8 @@ static int on_record(void *context, const void *data, size_t size)
 	stacks = session->stacks[counted->epoch & (WIRE_EPOCHS - 1)];
 	if (counted->kind == WIRE_KIND_COUNT)
 		return on_count(stacks, &counted->hash, counted->count);
+	if (counted->kind == WIRE_KIND_CODE)
+		return code_names_take(session->codes, data, size);
 	if (size < sizeof(*stack))
 		return -EPROTO;
 	unwinder_saw(session->unwinder, stack);

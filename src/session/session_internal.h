@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "interpreters/interpreters.h"
 #include "process/sideband.h"
 #include "session/accounting.h"
 #include "session/command.h"
@@ -31,9 +32,11 @@ struct session {
 	struct epoch_stacks *stacks[WIRE_EPOCHS];
 	struct comms others; /* that --name left out */
 	struct ring *ring;
-	struct sideband *sideband; /* NULL without user stacks */
-	struct unwinder *unwinder; /* NULL without unwinding tables */
-	struct command *command;   /* NULL: none was launched */
+	struct sideband *sideband;	   /* NULL without user stacks */
+	struct unwinder *unwinder;	   /* NULL without unwinding tables */
+	struct interpreters *interpreters; /* the same */
+	struct codes *codes;		   /* borrowed */
+	struct command *command;	   /* NULL: none was launched */
 	struct accounting accounting;
 	uint64_t started, stopped, next_interval, next_refresh, next_tick; /* monotonic_ns() */
 	uint32_t stack_limit_before;

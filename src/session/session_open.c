@@ -113,6 +113,7 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 		.images = session->images,
 		.name = session->plan->filter.name,
 		.others = &session->others,
+		.interpreters = session->interpreters,
 		.kernel_depth = session->plan->kernel_depth,
 	};
 	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
@@ -209,7 +210,14 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	r = kernel_side_open(session->plan, session->trigger, max_stack, &session->side, err);
 	if (r < 0)
 		return r;
-	r = unwinder_open(session->plan, &session->side, session->images, &session->unwinder, err);
+	if (session->side.has_tables) {
+		r = interpreters_new(session->images, session->side.interpreters,
+				     &session->interpreters);
+		if (r < 0)
+			return error_set(err, r, "out of memory");
+	}
+	r = unwinder_open(session->plan, &session->side, session->images, session->interpreters,
+			  &session->unwinder, err);
 	if (r < 0)
 		return r;
 	r = session_expect_file(session, err);
@@ -238,7 +246,8 @@ static void say_limit(uint32_t limit, struct error *err)
 }
 
 int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
-		 struct kernel_names *kernel, struct session **ret_session, struct error *err)
+		 struct kernel_names *kernel, struct codes *codes, struct session **ret_session,
+		 struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	int r;
@@ -248,6 +257,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	session->plan = plan;
 	session->trigger = trigger;
 	session->images = images;
+	session->codes = codes;
 	session->signals = SIGNALS_NONE;
 	session->side = KERNEL_SIDE_NONE;
 	trigger->scope.cpu = plan->filter.cpu;
@@ -289,6 +299,7 @@ uint32_t session_close(struct session *session)
 	command_free(session->command);
 	ring_free(session->ring);
 	unwinder_close(session->unwinder);
+	interpreters_free(session->interpreters);
 	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
 		epoch_stacks_free(session->stacks[i]);
 	comms_clear(&session->others);

@@ -58,15 +58,23 @@ static void free_deferred(struct unwinder *unwinder, struct deferred *deferred)
 
 /* ---- the tables ---- */
 
+static uint32_t interpreter_of(void *interpreters, uint32_t file)
+{
+	return interpreters_of_file(interpreters, file);
+}
+
 int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct images *images,
-		  struct unwinder **ret_unwinder, struct error *err)
+		  struct interpreters *interpreters, struct unwinder **ret_unwinder,
+		  struct error *err)
 {
 	char cache[PATH_MAX];
 	const struct plan_filter *filter = &plan->filter;
 	bool chosen = filter->tgids.n && !filter->follow_forks && !plan->command;
 	const struct unwind_options options = { .memory = plan->unwind_memory,
 						.cache = cache,
-						.only = chosen ? &filter->tgids : NULL };
+						.only = chosen ? &filter->tgids : NULL,
+						.interpreter = interpreter_of,
+						.interpreter_context = interpreters };
 	struct unwind_maps *maps = NULL;
 	struct unwinder *unwinder;
 	int r;
@@ -202,7 +210,8 @@ static bool is_whole(const struct wire_stack *stack, size_t size)
 	frames = ((size_t)stack->n_kernel + stack->n_user) * sizeof(uint64_t);
 	if (size - sizeof(*stack) < frames + sizeof(struct wire_rest))
 		return false;
-	return size - sizeof(*stack) - frames - sizeof(struct wire_rest) == rest_of(stack)->size;
+	return size - sizeof(*stack) - frames - sizeof(struct wire_rest) ==
+	       rest_of(stack)->runs * sizeof(uint64_t) + rest_of(stack)->size;
 }
 
 /* Has the missing tables made. The walk of an unknown process has no layout, and stays as it is. */
@@ -254,6 +263,7 @@ static int finish_one(struct unwinder *unwinder, const struct deferred *deferred
 {
 	const struct wire_stack *record = stack_of(deferred);
 	const struct wire_rest *rest = rest_of(record);
+	const uint64_t *runs = (const uint64_t *)(rest + 1);
 	uint32_t before = (uint32_t)record->n_kernel + record->n_user, room;
 	uint64_t frames[2 * WIRE_MAX_DEPTH];
 	struct wire_stack stack = *record;
@@ -264,8 +274,8 @@ static int finish_one(struct unwinder *unwinder, const struct deferred *deferred
 		room = unwinder->plan->user_depth > record->n_user
 			       ? unwinder->plan->user_depth - record->n_user
 			       : 0;
-		finished = finish_walk(unwinder->unwind, deferred->layout, rest, rest + 1,
-				       frames + before, room);
+		finished = finish_walk(unwinder->unwind, deferred->layout, rest, runs,
+				       runs + rest->runs, frames + before, room);
 		stack.n_user = (uint16_t)(record->n_user + finished.n);
 		stack.end = (uint8_t)finished.end;
 		stack.flags |= finished.assumed ? WIRE_STACK_ASSUMED : 0;

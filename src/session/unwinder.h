@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "interpreters/interpreters.h"
 #include "plan/plan.h"
 #include "process/images.h"
 #include "session/epoch_stacks.h"
@@ -24,7 +25,8 @@ struct unwinder;
 
 /* Borrows its arguments. *ret_unwinder is NULL when the plan needs no tables. */
 int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct images *images,
-		  struct unwinder **ret_unwinder, struct error *err);
+		  struct interpreters *interpreters, struct unwinder **ret_unwinder,
+		  struct error *err);
 void unwinder_close(struct unwinder *unwinder);
 
 /* For poll(): readable when unwinder_update() has something to do; -1 for NULL. */

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "symbolize/address.h"
+#include "symbolize/code_frames.h"
 #include "symbolize/vdso.h"
 
 /* The module of the last mapping: consecutive addresses are mostly in the same one. */
@@ -21,6 +22,7 @@ struct frame_builder {
 	struct symbol_cache *cache;
 	struct kernel_names *kernel;
 	const struct inlines *inlines;
+	struct codes *codes;
 	const struct names *names; /* those that the objects were added to */
 	uint32_t n_named;	   /* how many addresses they had after the last call */
 	uint32_t *file_objects;	   /* by file id: index of its object, or NAMES_NONE */
@@ -31,7 +33,7 @@ struct frame_builder {
 
 int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 		      struct kernel_names *kernel, const struct inlines *inlines,
-		      struct frame_builder **ret_builder)
+		      struct codes *codes, struct frame_builder **ret_builder)
 {
 	struct frame_builder *builder = calloc(1, sizeof(*builder));
 
@@ -41,6 +43,7 @@ int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 	builder->cache = cache;
 	builder->kernel = kernel;
 	builder->inlines = inlines;
+	builder->codes = codes;
 	builder->kernel_object = builder->vdso_object = NAMES_NONE;
 	*ret_builder = builder;
 	return 0;
@@ -271,6 +274,8 @@ static int add_address(struct frame_builder *builder, const struct tally_address
 	uint32_t n = 1;
 	int r;
 
+	if (address->flags & TALLY_ADDRESS_CODE)
+		return code_frames_add(builder->codes, address, names);
 	frames[0] = (struct names_frame){ .object = NAMES_NONE };
 	r = put_place(builder, names, address, &frames[0]);
 	if (r < 0)

@@ -13,15 +13,16 @@
 #include "process/images.h"
 #include "symbolize/inlines.h"
 #include "symbolize/symbol_cache.h"
+#include "tally/codes.h"
 #include "tally/names.h"
 #include "tally/tally.h"
 
 struct frame_builder;
 
-/* `inlines` may be NULL. 0 or -ENOMEM. */
+/* `inlines` and `codes` may be NULL. 0 or -ENOMEM. */
 int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 		      struct kernel_names *kernel, const struct inlines *inlines,
-		      struct frame_builder **ret_builder);
+		      struct codes *codes, struct frame_builder **ret_builder);
 void frame_builder_free(struct frame_builder *builder);
 DEFINE_OWN(struct frame_builder, frame_builder_free)
 

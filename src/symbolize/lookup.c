@@ -22,6 +22,8 @@ static struct lookup_request request_for(const struct lookup *lookup,
 	struct lookup_request request = { .key = at, .scope = SCOPE_NONE };
 	const struct mapping *mapping;
 
+	if (address->flags & TALLY_ADDRESS_CODE)
+		return request;
 	if (address_is_kernel(address)) {
 		request.scope = SCOPE_KERNEL;
 		return request;

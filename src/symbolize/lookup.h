@@ -26,6 +26,7 @@ struct lookup {
 	struct kernel_names *kernel;
 	struct confined *readers; /* read files of users */
 	struct inlines *inlines;  /* or NULL */
+	struct codes *codes;	  /* or NULL */
 	struct debug_places places;
 	bool use_debuginfod, debuginfod_tried;
 	struct debuginfod *debuginfod; /* made when first needed; the caller frees it */

@@ -46,7 +46,7 @@ static int make_parts(struct symbolizer *symbolizer)
 			return r;
 	}
 	r = frame_builder_new(lookup->images, lookup->cache, lookup->kernel, lookup->inlines,
-			      &symbolizer->builder);
+			      lookup->codes, &symbolizer->builder);
 	if (r < 0)
 		return r;
 	return symbol_cache_add(lookup->cache,
@@ -94,6 +94,7 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 	symbolizer->lookup.places.open = open_path;
 	symbolizer->lookup.places.context = images;
 	symbolizer->lookup.use_debuginfod = options->debuginfod;
+	symbolizer->lookup.codes = options->codes;
 	symbolizer->lookup.progress = options->progress;
 	symbolizer->lookup.progress_context = options->progress_context;
 	symbolizer->inlines = options->inlines;

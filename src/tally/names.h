@@ -32,6 +32,7 @@ enum names_frame_flags {
 	/* No symbol: the name is "[FILE+0xSTART]", or "[FILE]" if no start of a function is known.
 	 */
 	NAMES_FRAME_IDENTITY = 1 << 5,
+	NAMES_FRAME_PROGRAM = 1 << 6, /* a function of an interpreted program, or why not known */
 };
 
 struct names_frame {

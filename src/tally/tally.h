@@ -36,7 +36,9 @@ enum tally_address_flags {
 	TALLY_ADDRESS_EXACT = 1 << 0,
 	/* Found through a frame pointer, because the code has no call frame information. */
 	TALLY_ADDRESS_CHAINED = 1 << 1,
-	TALLY_ADDRESS_FLAGS = (1 << 2) - 1,
+	/* No address, but a function of an interpreted program (tally/codes.h). */
+	TALLY_ADDRESS_CODE = 1 << 2,
+	TALLY_ADDRESS_FLAGS = (1 << 3) - 1,
 };
 
 struct tally_address {

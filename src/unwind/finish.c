@@ -35,9 +35,37 @@ static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t 
 #define UNWIND_INLINE		       static
 #include "bpf/unwind_step.h"
 
+/* The runs that the walk has not come to; they may hold anything. */
+struct runs {
+	const uint64_t *at;
+	uint32_t words;
+};
+
+/*
+ * If the part [sp, cfa) of the stack, of the native frame `frame`, has the anchor of the next run,
+ * puts that in its place. Returns how many frames there are more, up to `room`.
+ */
+static uint32_t place_run(struct runs *runs, uint64_t sp, uint64_t cfa, uint64_t *frame,
+			  uint32_t room)
+{
+	uint64_t native = *frame, n, keep;
+
+	if (runs->words < 2 || runs->at[0] < sp || runs->at[0] >= cfa)
+		return 0;
+	n = WIRE_RUN_FRAMES(runs->at[1]);
+	keep = runs->at[1] & WIRE_RUN_KEEP ? 1 : 0;
+	if (n == 0 || n > runs->words - 2)
+		return 0;
+	for (uint64_t i = 0; i < n + keep && i <= room; i++)
+		frame[i] = i < n ? runs->at[2 + i] : native;
+	runs->at += 2 + n;
+	runs->words -= (uint32_t)(2 + n);
+	return n + keep - 1 < room ? (uint32_t)(n + keep - 1) : room;
+}
+
 struct finished_walk finish_walk(const struct unwind *unwind, const struct layout *layout,
-				 const struct wire_rest *rest, const void *stack, uint64_t *frames,
-				 uint32_t room)
+				 const struct wire_rest *rest, const uint64_t *rest_runs,
+				 const void *stack, uint64_t *frames, uint32_t room)
 {
 	const struct copy copy = {
 		.unwind = unwind,
@@ -46,6 +74,7 @@ struct finished_walk finish_walk(const struct unwind *unwind, const struct layou
 		.from = rest->walk.registers[UNWIND_SP],
 		.size = rest->size,
 	};
+	struct runs runs = { rest_runs, rest->runs };
 	struct unwind_walk walk = rest->walk;
 	struct finished_walk finished = { 0 };
 
@@ -58,9 +87,13 @@ struct finished_walk finish_walk(const struct unwind *unwind, const struct layou
 	if (walk.callee_owner)
 		walk.callee_owner = UINT32_MAX;
 	for (;;) {
+		uint64_t sp = walk.registers[UNWIND_SP];
+
 		finished.end = unwind_step(&walk, &copy);
 		if (finished.end != WIRE_END_NONE)
 			break;
+		finished.n += place_run(&runs, sp, walk.registers[UNWIND_SP],
+					frames + finished.n - 1, room - finished.n);
 		if (finished.n == room) {
 			finished.end = WIRE_END_DEPTH;
 			break;

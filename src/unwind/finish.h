@@ -23,10 +23,12 @@ struct finished_walk {
 
 /*
  * Goes on from `rest`, with a copy of `rest->size` bytes of the stack at `stack`. Writes up to
- * `room` more frames to `frames`, in the form of struct wire_stack.
+ * `room` more frames to `frames`, in the form of struct wire_stack. `runs` has the `rest->runs`
+ * words of functions of interpreted programs, which stand in place of native frames; frames[-1] is
+ * the one that the walk is at.
  */
 struct finished_walk finish_walk(const struct unwind *unwind, const struct layout *layout,
-				 const struct wire_rest *rest, const void *stack, uint64_t *frames,
-				 uint32_t room);
+				 const struct wire_rest *rest, const uint64_t *runs,
+				 const void *stack, uint64_t *frames, uint32_t room);
 
 #endif

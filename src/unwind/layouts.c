@@ -71,6 +71,9 @@ static int range_of(struct layouts *layouts, const struct mapping *mapping,
 		r = tables_of_file(layouts->tables, mapping->file, &table);
 		if (r == 0)
 			range_of_table(layouts, mapping, table, range);
+		if (r == 0 && table != TABLE_NONE && layouts->interpreter)
+			range->interpreter =
+				layouts->interpreter(layouts->interpreter_context, mapping->file);
 		return r;
 	case MAPPING_VDSO:
 		r = tables_of_vdso(layouts->tables, mapping->end - mapping->start, &table);
@@ -248,6 +251,10 @@ int layouts_write(struct layouts *layouts, const struct layout_range *ranges, ui
 	for (uint32_t i = 0; i < n; i++) {
 		if (ranges[i].table != TABLE_NONE)
 			tables_use(layouts->tables, ranges[i].table);
+		if (ranges[i].interpreter && !layout->wire.interpreter) {
+			layout->wire.interpreter = ranges[i].interpreter;
+			layout->wire.interpreter_bias = ranges[i].bias;
+		}
 	}
 	layout->next = layouts->first;
 	if (layout->next)

@@ -20,6 +20,8 @@ struct layout_range {
 	uint64_t start, end, bias;   /* as in struct wire_mapping */
 	uint32_t table;		     /* or TABLE_NONE */
 	enum wire_mapping_kind kind; /* if `table` is TABLE_NONE */
+	uint32_t interpreter;	     /* its number; 0: none */
+	uint32_t reserved;	     /* 0: ranges are compared as bytes */
 };
 
 struct layout {
@@ -39,6 +41,9 @@ struct layouts {
 	struct layout_range *scratch; /* for layouts_ranges() */
 	uint32_t scratch_capacity;
 	uint64_t version; /* tables_version() that the chunks were written with */
+	/* As in struct unwind_options. */
+	uint32_t (*interpreter)(void *context, uint32_t file);
+	void *interpreter_context;
 };
 
 /* `tables` and `blocks` are borrowed. 0 or -ENOMEM. */

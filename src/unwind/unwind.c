@@ -82,6 +82,10 @@ static int build(struct unwind *unwind, const struct unwind_options *options)
 	r = layouts_init(&unwind->layouts, unwind->tables, unwind->blocks);
 	if (r < 0)
 		return r;
+	if (options) {
+		unwind->layouts.interpreter = options->interpreter;
+		unwind->layouts.interpreter_context = options->interpreter_context;
+	}
 	return process_tables_new(unwind->images, &unwind->layouts, unwind->maps,
 				  &unwind->processes);
 }

@@ -28,6 +28,12 @@ struct unwind_options {
 	const char *cache;
 	/* The only processes that get tables, borrowed; NULL: all do. */
 	const struct id_list *only;
+	/*
+	 * The number of the interpreter that a file of the images contains, 0 for none, which the
+	 * BPF programs are told with a process's mappings; or NULL.
+	 */
+	uint32_t (*interpreter)(void *context, uint32_t file);
+	void *interpreter_context;
 };
 
 struct unwind;

@@ -81,6 +81,28 @@ static int compare_places(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
+/* Counts a stack with functions of an interpreted program, once for each reason in it. */
+static void add_program(const struct tally *tally, const struct tally_stack *stack, uint64_t count,
+			struct ends *ends)
+{
+	const uint32_t *frames = tally_frames(tally, stack);
+	bool met[CODE_N_REASONS] = { false }, is_program = false;
+
+	for (uint32_t i = 0; i < stack->n_frames; i++) {
+		const struct tally_address *address = &tally_addresses(tally)[frames[i]];
+		uint64_t id = CODE_ID(address->address);
+
+		if (!(address->flags & TALLY_ADDRESS_CODE))
+			continue;
+		is_program = true;
+		if (id >= CODE_N_REASONS || met[id])
+			continue;
+		met[id] = true;
+		ends->by_reason[id] += count;
+	}
+	ends->programs += is_program ? count : 0;
+}
+
 int ends_of(const struct tally *tally, const struct names *names, struct ends *ret_ends)
 {
 	const struct tally_entry *entries = tally_entries(tally);
@@ -98,6 +120,7 @@ int ends_of(const struct tally *tally, const struct names *names, struct ends *r
 		if (end == TALLY_END_NONE || end >= TALLY_N_ENDS)
 			continue;
 		ends.samples += entries[i].count;
+		add_program(tally, stack, entries[i].count, &ends);
 		ends.by_end[end] += entries[i].count;
 		if (stack->flags & TALLY_STACK_ASSUMED)
 			ends.assumed += entries[i].count;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "tally/codes.h"
 #include "tally/names.h"
 #include "tally/tally.h"
 
@@ -25,7 +26,9 @@ struct ends {
 	uint64_t complete;
 	uint64_t assumed; /* of stacks with TALLY_STACK_ASSUMED, complete or not */
 	uint64_t by_end[TALLY_N_ENDS];
-	struct ends_place top[ENDS_TOP]; /* of incomplete stacks, most frequent first */
+	uint64_t programs; /* with functions of interpreted programs, or frames in place of these */
+	uint64_t by_reason[CODE_N_REASONS]; /* with a frame that says why */
+	struct ends_place top[ENDS_TOP];    /* of incomplete stacks, most frequent first */
 	uint32_t n_top;
 };
 

@@ -66,8 +66,10 @@ static void put_frame(struct bytes *bytes, const struct profile_frame *frame,
 	if (style->lines && is->file) {
 		bytes_string(bytes, " (");
 		bytes_name(bytes, is->file, strlen(is->file));
-		bytes_char(bytes, ':');
-		bytes_decimal(bytes, is->line);
+		if (is->line) {
+			bytes_char(bytes, ':');
+			bytes_decimal(bytes, is->line);
+		}
 		bytes_char(bytes, ')');
 	}
 }

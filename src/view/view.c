@@ -38,6 +38,10 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 		key.address = frame->address;
 	if (view->flags & PROFILE_VIEW_OBJECT)
 		key.object = is->object;
+	if (view->flags & PROFILE_VIEW_OBJECT && is->flags & NAMES_FRAME_PROGRAM) {
+		key.flags |= NAMES_FRAME_PROGRAM;
+		key.file = is->file;
+	}
 	if (view->flags & PROFILE_VIEW_LINES) {
 		key.file = is->file;
 		key.line = is->line;
@@ -84,7 +88,9 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 			  uint32_t *ids)
 {
 	const struct tally_address *where = &tally_addresses(view->tally)[address];
-	struct profile_frame frame = { .address = where->address };
+	struct profile_frame frame = {
+		.address = where->flags & TALLY_ADDRESS_CODE ? 0 : where->address,
+	};
 	struct names_address named;
 
 	if (address >= names_n_addresses(names)) {

@@ -240,7 +240,7 @@ static void walks_that_user_space_may_end_are_sent(void **state)
 	assert_int_equal(capture.records[0].frames[0], expected[0]);
 	memcpy(&rest, capture.records[0].rest, sizeof(rest));
 	assert_true(rest.size > 0);
-	assert_int_equal(rest.reserved, 0);
+	assert_int_equal(rest.runs, 0);
 	assert_int_equal(rest.walk.pc, expected[0]);
 	assert_true(capture.records[0].beyond >= sizeof(rest) + rest.size);
 	assert_int_equal(counters().unfinished, 1);

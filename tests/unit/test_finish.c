@@ -107,7 +107,7 @@ static int teardown(void **state)
 
 static struct finished_walk finish(uint64_t *frames, uint32_t room)
 {
-	return finish_walk(unwind, layout, &rest, stack, frames, room);
+	return finish_walk(unwind, layout, &rest, NULL, stack, frames, room);
 }
 
 /* The walk's frames equal the first ones that libgcc finds. */
@@ -132,6 +132,43 @@ static void test_whole(void **state)
 	assert_true(finished.n > DEPTH + 3);
 	assert_callers(frames, finished.n);
 	assert_int_equal(finished.n, n_expected);
+}
+
+/* A run whose anchor is in the part of the stack of the frame that the walk is at. */
+static void test_run(void **state)
+{
+	uint64_t frames[1 + MAX_FRAMES] = { 1 };
+	struct finished_walk finished;
+
+	(void)state;
+	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
+	const uint64_t sp = rest.walk.registers[UNWIND_SP];
+	const uint64_t replaces[] = { sp, 2, 21, 22 }, stays[] = { sp, 2 | WIRE_RUN_KEEP, 21, 22 };
+	const uint64_t below[] = { sp - 8, 2, 21, 22 }, too_long[] = { sp, 3, 21, 22 };
+
+	rest.runs = 4;
+	finished = finish_walk(unwind, layout, &rest, replaces, stack, frames + 1, MAX_FRAMES);
+	assert_true(frames[0] == 21 && frames[1] == 22);
+	assert_true(finished.n > DEPTH + 4);
+	assert_callers(frames + 2, finished.n - 1);
+	frames[0] = 1;
+	finished = finish_walk(unwind, layout, &rest, stays, stack, frames + 1, MAX_FRAMES);
+	assert_true(frames[0] == 21 && frames[1] == 22 && frames[2] == 1);
+	assert_callers(frames + 3, finished.n - 2);
+	frames[0] = 1;
+	frames[2] = 42;
+	finished = finish_walk(unwind, layout, &rest, stays, stack, frames + 1, 1);
+	assert_true(frames[0] == 21 && frames[1] == 22 && frames[2] == 42);
+	assert_int_equal(finished.n, 1);
+	assert_int_equal(finished.end, WIRE_END_DEPTH);
+	frames[0] = 1;
+	finished = finish_walk(unwind, layout, &rest, below, stack, frames + 1, MAX_FRAMES);
+	assert_int_equal(frames[0], 1);
+	assert_callers(frames + 1, finished.n);
+	finished = finish_walk(unwind, layout, &rest, too_long, stack, frames + 1, MAX_FRAMES);
+	assert_int_equal(frames[0], 1);
+	assert_callers(frames + 1, finished.n);
+	rest.runs = 0;
 }
 
 static void test_depth(void **state)
@@ -216,9 +253,9 @@ static void test_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	     cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_short_copies), cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_run),
+		cmocka_unit_test(test_depth),	 cmocka_unit_test(test_short_copies),
+		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -105,7 +105,7 @@ def chains(path, pid, place=lambda report, frame: int(frame["address"], 16)):
     frames = report["frames"]
     return [(s["count"], s["user_end"],
              tuple(place(report, frames[i]) for i in s["user"]
-                   if not frames[i].get("inlined") and not frames[i].get("unwind")))
+                   if not any(frames[i].get(kind) for kind in ("inlined", "program", "unwind"))))
             for s in report["stacks"] if s["pid"] == pid]
 
 
@@ -136,7 +136,7 @@ def at_a_read(name, argv):
         if not await_(lambda: blocked(program.pid)):
             return fail(f"gdb, {name}", "the program does not read")
         with open(log, "w") as out:
-            ours = subprocess.Popen([f"{build}/stackcount", "-U", "-v", "-p", str(program.pid), "-o",
+            ours = subprocess.Popen([f"{build}/stackcount", "-U", "--native", "-v", "-p", str(program.pid), "-o",
                                      report, "--format", "json", "-o", "-", "--format", "text",
                                      "t:syscalls:sys_enter_read"], stdout=out, stderr=out)
         if not await_(lambda: "Tracing" in open(log).read()):
@@ -188,7 +188,7 @@ def running(name, argv, everything):
         # After 20 ticks of CPU time the start of the program is over.
         if not await_(lambda: float(open(f"/proc/{program.pid}/stat").read().split()[13]) > 20):
             return fail(f"perf, {name}", "the program does not run")
-        ours = subprocess.Popen([f"{build}/profile", "-U", "--by-address", "-F", "1997", "-p", str(program.pid),
+        ours = subprocess.Popen([f"{build}/profile", "-U", "--native", "--by-address", "-F", "1997", "-p", str(program.pid),
                                  "-o", report, "6"], stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
         subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "97", "--call-graph",

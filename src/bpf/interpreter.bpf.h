@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Functions of interpreted programs in user stacks.
+ *
+ * An evaluator is the native function that runs a program. Each of its calls runs some functions of
+ * the program, a run, and keeps something on its part of the C stack that the interpreter's own
+ * chain of frames leads to: the anchor. So the native frame whose part of the stack, from its stack
+ * pointer to its CFA, has the anchor is the run's evaluator, and the run stands in its place.
+ *
+ * A language (bpf/python.bpf.h) finds the thread's state and stages one run at a time, with its
+ * anchor; the merge here puts runs and native frames in order. An evaluator's frame without a run
+ * gets a frame that says why.
+ */
+#ifndef STACKTALLY_BPF_INTERPRETER_BPF_H
+#define STACKTALLY_BPF_INTERPRETER_BPF_H
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/python.bpf.h"
+#include "bpf/scratch.bpf.h"
+#include "bpf/unwind_step.bpf.h"
+#include "bpf/user_frame.bpf.h"
+
+/* The frame that stands for functions that are not known. */
+static __always_inline __u64 reason_frame(const struct interpreter_walk *program, __u32 reason)
+{
+	return WIRE_FRAME_CODE | (__u64)program->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
+}
+
+/* Prepares the merge for the slot's walk: finds the state, stages the first run. */
+__noinline int program_begin(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct wire_interpreter *interpreter;
+	struct interpreter_walk *program;
+	__u32 key;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	program->anchor = 0;
+	program->next = 0;
+	program->n = 0;
+	program->n_native = 0;
+	program->run_reason = WIRE_CODE_KNOWN;
+	program->evaluator_size = 0;
+	program->last_name = 0;
+	program->last_file = 0;
+	key = slot->interpreter;
+	interpreter = bpf_map_lookup_elem(&interpreters, &key);
+	if (!interpreter || interpreter->language != WIRE_LANGUAGE_PYTHON)
+		return 0;
+	program->language = interpreter->language;
+	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
+	program->evaluator = interpreter->evaluator + program->bias;
+	program->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
+	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32;
+	program->reason = interpreter->refused;
+	slot->stack.flags |= WIRE_STACK_PROGRAM;
+	if (program->reason)
+		return 0;
+	program->reason = WIRE_CODE_UNMATCHED;
+	program->python = interpreter->python;
+	program->walk++;
+	program->window.from = 0;
+	if (python_find_state(slot, &interpreter->python))
+		python_run(number);
+	return 0;
+}
+
+/* Makes the staged run what stands in the stack: a frame that says why, if it is not known. */
+static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_keep)
+{
+	struct interpreter_walk *program = &slot->program;
+
+	*ret_keep = config_has(WIRE_NATIVE);
+	if (!program->run_reason && program->n)
+		return program->n;
+	slot->frames[STAGED_AT] =
+		reason_frame(program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
+	*ret_keep = true;
+	return 1;
+}
+
+/*
+ * Puts the staged run in place of the native frame in frames[at], or beside it. Returns how many
+ * frames there are now in place of that one, `room` at most.
+ */
+static __always_inline __u32 program_place_run(struct scratch *slot, __u64 at, __u32 room)
+{
+	__u64 to = at, n, native;
+	bool keep;
+
+	OPAQUE(to);
+	if (to >= WIRE_MAX_DEPTH + WIRE_MAX_DEPTH)
+		return 1;
+	native = slot->frames[to];
+	n = smaller(program_settle_run(slot, &keep), room);
+	OPAQUE(n);
+	if (n > WIRE_MAX_DEPTH)
+		n = WIRE_MAX_DEPTH;
+	bpf_probe_read_kernel(&slot->frames[to], n * sizeof(__u64), &slot->frames[STAGED_AT]);
+	if (keep && n < room) {
+		to += n;
+		OPAQUE(to);
+		if (to < 3 * WIRE_MAX_DEPTH)
+			slot->frames[to] = native;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Puts a frame that says why beside an evaluator's frame in frames[at]; returns how many there are
+ * now in place of that one, `room` at most.
+ */
+static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 room)
+{
+	const struct interpreter_walk *program = &slot->program;
+
+	OPAQUE(at);
+	if (at + 1 >= 2 * WIRE_MAX_DEPTH || room < 2)
+		return 1;
+	slot->frames[at + 1] = slot->frames[at];
+	slot->frames[at] =
+		reason_frame(program, !program->n_native && !program->reason ? WIRE_CODE_TORN
+									     : program->reason);
+	return 2;
+}
+
+/* Of what program_frame() returns: the staged run was used up. */
+#define PROGRAM_RUN_PLACED (1u << 30)
+
+/*
+ * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
+ * takes the step to its caller. Returns how many frames there are now, `room` at most, above 16
+ * bits the enum wire_end, and PROGRAM_RUN_PLACED.
+ */
+__noinline int program_frame(__u32 number, __u32 at, __u32 room)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct interpreter_walk *program;
+	__u64 sp, cfa, into, anchor;
+	__u32 end, n = 1;
+
+	if (!slot)
+		return WIRE_END_STALE << 16;
+	program = &slot->program;
+	sp = slot->walk.registers[UNWIND_SP];
+	into = slot->walk.pc - program->evaluator;
+	anchor = program->anchor;
+	if (!room || !put_frame(slot, at, program->n_native))
+		return WIRE_END_DEPTH << 16;
+	end = step_once(number);
+	cfa = slot->walk.registers[UNWIND_SP];
+	if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
+		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	else if (UNLIKELY(into < program->evaluator_size))
+		n = program_mark(slot, at, room);
+	program->n_native++;
+	return n | end << 16;
+}
+
+/*
+ * As walk_some(), with the program's functions in place of their evaluators' frames; so there may
+ * be more frames than WALK_STEPS.
+ */
+__noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
+{
+	__u32 n = 0, end = WIRE_END_NONE;
+
+	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
+		__u32 some = program_frame(number, first + n, config.user_depth - done - n);
+
+		/* Not called by program_frame(): calls nest eight times at most. */
+		if (some & PROGRAM_RUN_PLACED)
+			python_run(number);
+		n += some & 0xffff;
+		end = some >> 16 & 0xff;
+		OPAQUE(n);
+		OPAQUE(end);
+	}
+	return n | end << 16;
+}
+
+#define REST_RUNS 64 /* with an unfinished walk */
+
+/* Writes the staged run to frames[at...], `size` words behind the first one; returns its words. */
+__noinline int program_append_run(__u32 number, __u32 first, __u32 size)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 at = first + size, n;
+	bool keep;
+
+	if (!slot || !slot->program.anchor)
+		return 0;
+	n = program_settle_run(slot, &keep);
+	OPAQUE(n);
+	OPAQUE(at);
+	if (n > WIRE_MAX_DEPTH || size + 2 + n > WIRE_RUNS_WORDS ||
+	    at > 2 * WIRE_MAX_DEPTH + WIRE_RUNS_WORDS)
+		return 0;
+	slot->frames[at] = slot->program.anchor;
+	slot->frames[at + 1] = n | (keep ? WIRE_RUN_KEEP : 0);
+	bpf_probe_read_kernel(&slot->frames[at + 2], n * sizeof(__u64), &slot->frames[STAGED_AT]);
+	return 2 + n;
+}
+
+/*
+ * Writes the runs that the walk has not come to where they belong behind a stack of `words` frames;
+ * returns how many words that takes.
+ */
+__noinline int program_append_runs(__u32 number, __u32 words)
+{
+	__u32 first = words + sizeof(struct wire_rest) / sizeof(__u64), size = 0;
+
+	for (__u32 i = 0; i < REST_RUNS; i++) {
+		__u32 more = program_append_run(number, first, size);
+
+		if (!more)
+			break;
+		python_run(number);
+		size += more;
+		OPAQUE(size);
+	}
+	return size;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Functions of interpreted programs: what user space tells the kernel side of an interpreter, and
+ * how the functions of a stack cross. docs/interpreters.md explains the walk.
+ */
+#ifndef STACKTALLY_BPF_INTERPRETER_WIRE_H
+#define STACKTALLY_BPF_INTERPRETER_WIRE_H
+
+#include <linux/types.h>
+
+/* Values are part of the recording format, as those of enum wire_code_reason are. */
+enum wire_language {
+	WIRE_LANGUAGE_NONE,
+	WIRE_LANGUAGE_PYTHON,
+	WIRE_N_LANGUAGES,
+};
+
+/* Why the functions that an evaluator runs are not known. */
+enum wire_code_reason {
+	WIRE_CODE_KNOWN,
+	WIRE_CODE_VERSION,	 /* an interpreter whose structures are not known */
+	WIRE_CODE_FREE_THREADED, /* a build without the global lock */
+	WIRE_CODE_DISAGREES,	 /* the interpreter's description of itself is another */
+	WIRE_CODE_NO_STATE,	 /* the state of the thread was not found */
+	WIRE_CODE_UNREADABLE,	 /* memory of the interpreter could not be read */
+	WIRE_CODE_TORN,		 /* interrupted while frames were being linked */
+	WIRE_CODE_UNMATCHED,	 /* no run of functions belongs to the evaluator's frame */
+	WIRE_CODE_TOO_DEEP,	 /* more functions than are followed */
+	WIRE_CODE_EARLY,	 /* the interpreter was not known yet when the stack was walked */
+	WIRE_N_CODE_REASONS,
+};
+
+/*
+ * A frame of a stack with WIRE_FRAME_CODE is no address: in the bits of WIRE_FRAME_LANGUAGE is the
+ * language, and below an id of the function, which is a hash of its process, of the address of its
+ * code object and of what that refers to. Ids below WIRE_CODE_IDS are an enum wire_code_reason.
+ */
+#define WIRE_FRAME_CODE		  (1ull << 61)
+#define WIRE_FRAME_LANGUAGE_SHIFT 56
+#define WIRE_FRAME_LANGUAGE	  (0x1full << WIRE_FRAME_LANGUAGE_SHIFT)
+#define WIRE_CODE_IDS		  256ull
+
+/* How CPython links frames; chosen by version. */
+enum wire_python_form {
+	WIRE_PYTHON_ENTRY_FLAG,	 /* 3.11: records on the C stack; a flag in the run's first frame */
+	WIRE_PYTHON_ENTRY_FRAME, /* 3.12: records on the C stack; each run begins with a frame there
+				  */
+	WIRE_PYTHON_FRAMES,	 /* 3.13: each run begins with a frame on the C stack */
+};
+
+/* Structures of CPython: offsets in bytes. */
+struct wire_python {
+	__u64 tss_key;	 /* address in the file: is it set, and the key of the thread's state */
+	__u64 current;	 /* address in the file: the state of the thread that holds the lock; 0 */
+	__u64 code_type; /* addresses in the file of the types of code and of strings */
+	__u64 string_type;
+	__u8 form; /* enum wire_python_form */
+	__u8 owner_entry, owner_generator;
+	__u8 code_tag; /* bits of a frame's code that are no part of the address */
+	/* Of a thread's state; of a record on the C stack. */
+	__u8 thread_id, top, cframe_current, cframe_previous;
+	/* Of a frame. */
+	__u8 frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
+	/* Of a code object. */
+	__u8 type, code_file, code_name, code_line, code_first, code_bytes;
+	__u8 code_version; /* a number that no other code object has, unless it is 0; 0: none */
+	/* Of a string. */
+	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
+		string_ascii_bit;
+	__u8 string_ascii_size, string_compact_size;
+	__u8 reserved[4];
+};
+
+/* An interpreter, as a file contains it; all addresses are those of the file. */
+struct wire_interpreter {
+	__u32 language;			/* enum wire_language; NONE: an unused number */
+	__u32 refused;			/* enum wire_code_reason: no walk is tried */
+	__u64 evaluator, evaluator_end; /* the function that runs programs */
+	struct wire_python python;
+};
+
+/*
+ * A run of functions that one call of the evaluator runs: its anchor, a word of the following, and
+ * as many frames, leaf first.
+ */
+#define WIRE_RUN_FRAMES(word) ((word)&0xffff)
+#define WIRE_RUN_KEEP	      (1ull << 16) /* the evaluator's frame stays beside them */
+#define WIRE_RUNS_WORDS	      1536	   /* of all runs that are sent with an unfinished walk */
+
+#define WIRE_MAX_INTERPRETERS 256 /* files; number 0 is none */
+
+/* Bytes of a name or a path as the interpreter has it; of longer paths the end is sent. */
+#define WIRE_CODE_TEXT 512
+
+/* A function, sent before the first stack that it is in (WIRE_KIND_CODE). */
+struct wire_code_name {
+	__u64 id;
+	__u32 line;	 /* the first one; 0: not known */
+	__u32 name_size; /* bytes of `name` */
+	__u32 file_size;
+	__u8 name_kind, file_kind; /* bytes of a character: 1, 2, 4 */
+	__u16 flags;		   /* enum wire_code_flags */
+	__u32 language;
+	__u32 kind; /* enum wire_kind */
+	__u8 name[WIRE_CODE_TEXT];
+	__u8 file[WIRE_CODE_TEXT];
+};
+
+enum wire_code_flags {
+	WIRE_CODE_NAME_CUT = 1 << 0, /* only the beginning */
+	WIRE_CODE_FILE_CUT = 1 << 1, /* only the end */
+};
+
+_Static_assert(sizeof(struct wire_python) == 64, "no padding");
+_Static_assert(sizeof(struct wire_interpreter) == 88, "no padding");
+_Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The frames of CPython, from 3.11 on. Whatever is read belongs to the process and may be anything:
+ * loops are bounded, and each pointer is read with a helper that fails where it leads nowhere. A
+ * state belongs to this thread only if it says so, a function is one only if its type is right, and
+ * a run is in the stack only if its anchor is in a native frame.
+ */
+#ifndef STACKTALLY_BPF_PYTHON_BPF_H
+#define STACKTALLY_BPF_PYTHON_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/kernel.bpf.h"
+#include "bpf/program_names.bpf.h"
+#include "bpf/scratch.bpf.h"
+
+static __always_inline bool read_word(__u64 *to, __u64 address)
+{
+	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
+}
+
+/*
+ * Members of a frame or a code object in the copy that was made of it. The masks show the verifier
+ * that offsets are in the copy.
+ */
+#define AT(copy, offset, most, type)                                                               \
+	(*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
+#define FRAME_WORD(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u64)
+#define FRAME_BYTE(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u8)
+#define CODE_WORD(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u64)
+#define CODE_INT(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u32)
+
+/*
+ * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
+ * number and the value, from PTHREAD_SPECIFIC on. That a state found there belongs to the thread is
+ * checked.
+ */
+#define PTHREAD_KEYS	 32
+#define PTHREAD_SPECIFIC 0x310
+
+/* Whether a state is that of the thread, which it names by pthread_self(): glibc's thread pointer.
+ */
+static __always_inline bool is_state_of(__u64 state, const struct wire_python *python, __u64 thread)
+{
+	__u64 of;
+
+	return state && read_word(&of, state + python->thread_id) && of == thread;
+}
+
+/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
+ */
+static __always_inline bool python_find_state(struct scratch *slot,
+					      const struct wire_python *python)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	struct interpreter_walk *program = &slot->program;
+	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
+	__u32 key[2] = { 0 };
+
+	program->reason = WIRE_CODE_NO_STATE;
+	if (!python->current || !read_word(&state, python->current + program->bias) ||
+	    !is_state_of(state, python, thread)) {
+		if (bpf_probe_read_user(key, sizeof(key),
+					(const void *)(python->tss_key + program->bias)))
+			return false;
+		if (!key[0] || key[1] >= PTHREAD_KEYS)
+			return false;
+		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
+		    !is_state_of(state, python, thread))
+			return false;
+	}
+	if (!read_word(&program->next, state + python->top))
+		return false;
+	program->reason = WIRE_CODE_UNMATCHED;
+	return true;
+}
+
+/* What python_step() returns. */
+enum python_step {
+	PYTHON_MORE,
+	PYTHON_RUN_ENDED, /* `frame` is that of the evaluator's caller, or NULL */
+	PYTHON_FAILED,	  /* run_reason says why */
+};
+
+static __always_inline int python_fail(struct interpreter_walk *program, __u32 reason)
+{
+	program->run_reason = reason;
+	return PYTHON_FAILED;
+}
+
+/*
+ * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
+ * takes some hundred bytes. If that cannot be read, copies the frame only. Returns 0 when it did.
+ */
+__noinline int python_move_window(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct python_window *window;
+	__u64 frame;
+
+	if (!slot)
+		return -1;
+	window = &slot->program.window;
+	frame = slot->program.frame;
+	window->from = frame - PYTHON_BELOW;
+	window->low = 0;
+	if (bpf_probe_read_user(window->bytes, PYTHON_BELOW + PYTHON_FRAME_SIZE,
+				(const void *)window->from) == 0)
+		return 0;
+	window->low = PYTHON_BELOW;
+	return bpf_probe_read_user(window->bytes + PYTHON_BELOW, PYTHON_FRAME_SIZE,
+				   (const void *)frame)
+		       ? -1
+		       : 0;
+}
+
+/*
+ * Sets what tells the code object from others that were at its address: its number, or for want of
+ * one its strings.
+ */
+static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number)
+{
+	program->content = 0;
+	if (program->python.code_version)
+		program->content = CODE_INT(program->code, program->python.code_version);
+	if (LIKELY(program->content))
+		return;
+	if (program->name != program->last_name) {
+		program->last_name_hash = text_hash(number, program->name, false);
+		program->last_name = program->name;
+	}
+	if (program->file != program->last_file) {
+		program->last_file_hash = text_hash(number, program->file, true);
+		program->last_file = program->file;
+	}
+	program->content =
+		program->last_name_hash * 0xd6e8feb86659fd93ull ^ program->last_file_hash;
+}
+
+/*
+ * Reads a code object into `known`, and sends its name if that was not sent yet. Returns 0 when it
+ * did. A global function, which the verifier checks once; `at` is the place in `codes`.
+ */
+__noinline int python_take_code(__u32 number, __u64 code, __u32 at)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct wire_python *python;
+	struct interpreter_walk *program;
+	struct known_code *known;
+	__u64 size;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	python = &program->python;
+	size = python->code_bytes;
+	OPAQUE(size);
+	if (size > PYTHON_CODE_ROOM ||
+	    bpf_probe_read_user(program->code, size, (const void *)code) ||
+	    CODE_WORD(program->code, python->type) != python->code_type + program->bias)
+		return -1;
+	program->name = CODE_WORD(program->code, python->code_name);
+	program->file = CODE_WORD(program->code, python->code_file);
+	program->line = CODE_INT(program->code, python->code_line);
+	python_take_content(program, number);
+	program->id = code_id(program, code);
+	if (!is_sent(program))
+		send_code_name(number);
+	known = &program->codes[at % KNOWN_CODES];
+	known->seed = program->seed;
+	known->version = python->code_version && is_sent(program)
+				 ? CODE_INT(program->code, python->code_version)
+				 : 0;
+	known->code = code;
+	known->walk = program->walk;
+	known->id = program->id;
+	known->first = code + size + 2ull * CODE_INT(program->code, python->code_first);
+	return 0;
+}
+
+/* Whether what is known of a code object holds in this walk. */
+static __always_inline bool python_is_known(struct interpreter_walk *program,
+					    struct known_code *known, __u64 code)
+{
+	__u32 version;
+
+	if (known->code != code)
+		return false;
+	if (known->walk == program->walk)
+		return true;
+	if (!known->version || known->seed != program->seed ||
+	    bpf_probe_read_user(&version, sizeof(version),
+				(const void *)(code + program->python.code_version)) ||
+	    version != known->version)
+		return false;
+	known->walk = program->walk;
+	return true;
+}
+
+/*
+ * Stages the frame that the walk is at, and goes to the one that called it; an enum python_step.
+ * Frames that have not begun are left out, as CPython itself does; generators have no such rule.
+ */
+__noinline int python_step(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct wire_python *python;
+	struct interpreter_walk *program;
+	struct known_code *known;
+	const __u8 *copy;
+	__u64 frame, at, code, owner;
+
+	if (!slot)
+		return PYTHON_FAILED;
+	program = &slot->program;
+	python = &program->python;
+	frame = program->frame;
+	if (!frame)
+		return python_fail(program, WIRE_CODE_TORN);
+	at = frame - program->window.from;
+	if (at > PYTHON_BELOW || at < program->window.low) {
+		if (python_move_window(number))
+			return python_fail(program, WIRE_CODE_UNREADABLE);
+		at = PYTHON_BELOW;
+	}
+	OPAQUE(at);
+	if (at > PYTHON_BELOW)
+		return PYTHON_FAILED;
+	copy = program->window.bytes + at;
+	program->frame = FRAME_WORD(copy, python->frame_previous);
+	owner = FRAME_BYTE(copy, python->frame_owner);
+	if (owner == python->owner_entry && python->owner_entry) {
+		if (python->form == WIRE_PYTHON_FRAMES)
+			program->anchor = frame;
+		return PYTHON_RUN_ENDED;
+	}
+	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
+	known = &program->codes[code / 16 % KNOWN_CODES];
+	if (!python_is_known(program, known, code) &&
+	    python_take_code(number, code, code / 16 % KNOWN_CODES))
+		return python_fail(program, WIRE_CODE_UNREADABLE);
+	at = program->n;
+	OPAQUE(at);
+	if (at < WIRE_MAX_DEPTH && (owner == python->owner_generator ||
+				    FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
+		slot->frames[STAGED_AT + at] =
+			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
+			known->id;
+		program->n = at + 1;
+	}
+	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry) ? PYTHON_RUN_ENDED
+										  : PYTHON_MORE;
+}
+
+#define PYTHON_STEPS  32
+#define PYTHON_ROUNDS 64 /* 2,048 frames of a run */
+
+/* Stages up to PYTHON_STEPS frames; an enum python_step. */
+__noinline int python_steps(__u32 number)
+{
+	int step = PYTHON_MORE;
+
+	for (__u32 i = 0; i < PYTHON_STEPS && step == PYTHON_MORE; i++) {
+		step = python_step(number);
+		OPAQUE(step);
+	}
+	return step;
+}
+
+/* Begins a run of a version that has records on the C stack. False: there is none. */
+static __always_inline bool python_begin_record(struct interpreter_walk *program,
+						const struct wire_python *python)
+{
+	__u64 record = program->next;
+
+	if (!read_word(&program->frame, record + python->cframe_current) ||
+	    !read_word(&program->next, record + python->cframe_previous)) {
+		program->next = 0;
+		program->reason = WIRE_CODE_UNREADABLE;
+		return false;
+	}
+	/* The outermost record, in the thread's state, has no frames. */
+	if (!program->next)
+		return false;
+	program->anchor = record;
+	return true;
+}
+
+/*
+ * Whether the frame that the run's first one was called from is the one that the record before has:
+ * if not, the record was not linked or filled yet.
+ */
+static __always_inline bool python_is_linked(const struct interpreter_walk *program,
+					     const struct wire_python *python)
+{
+	__u64 current;
+
+	return read_word(&current, program->next + python->cframe_current) &&
+	       current == program->frame;
+}
+
+/* Stages the next run and its anchor; without one, `anchor` is 0. */
+__noinline int python_run(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct interpreter_walk *program;
+	int step = PYTHON_MORE;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	program->anchor = 0;
+	program->n = 0;
+	program->run_reason = WIRE_CODE_KNOWN;
+	if (!program->next)
+		return 0;
+	if (program->python.form == WIRE_PYTHON_FRAMES)
+		program->frame = program->next;
+	else if (!python_begin_record(program, &program->python))
+		return 0;
+	for (__u32 i = 0; i < PYTHON_ROUNDS && step == PYTHON_MORE; i++) {
+		step = python_steps(number);
+		OPAQUE(step);
+	}
+	if (step == PYTHON_MORE)
+		program->run_reason = WIRE_CODE_TOO_DEEP;
+	if (program->python.form == WIRE_PYTHON_FRAMES) {
+		program->next = step == PYTHON_RUN_ENDED ? program->frame : 0;
+		if (step != PYTHON_RUN_ENDED)
+			program->reason = program->run_reason;
+	} else if (step == PYTHON_RUN_ENDED && !python_is_linked(program, &program->python)) {
+		program->run_reason = WIRE_CODE_TORN;
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "elf/elf_exports.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#define TABLE_MAX (64u << 20) /* bytes of symbols, and of names */
+
+static void match(struct elf_export *exports, uint32_t n, const char *name, const Elf64_Sym *symbol)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (exports[i].address || strcmp(exports[i].name, name) != 0)
+			continue;
+		exports[i].address = symbol->st_value;
+		exports[i].size = symbol->st_size;
+	}
+}
+
+static int find_in(const struct elf_file *elf, uint32_t type, struct elf_export *exports,
+		   uint32_t n)
+{
+	const struct elf_section *table = elf_file_section_of_type(elf, type);
+	own(own_free) void *symbols = NULL;
+	own(own_free) void *names = NULL;
+	const struct elf_section *strings;
+	int r;
+
+	if (!table || table->link >= elf->n_sections)
+		return 0;
+	strings = &elf->sections[table->link];
+	r = elf_file_load(elf, table, TABLE_MAX, &symbols);
+	if (r == 0)
+		r = elf_file_load(elf, strings, TABLE_MAX, &names);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (((const char *)names)[strings->size - 1])
+		return 0;
+	for (uint64_t i = 0; i < table->size / sizeof(Elf64_Sym); i++) {
+		const Elf64_Sym *symbol = (const Elf64_Sym *)symbols + i;
+
+		if (symbol->st_shndx != SHN_UNDEF && symbol->st_name < strings->size)
+			match(exports, n, (const char *)names + symbol->st_name, symbol);
+	}
+	return 0;
+}
+
+int elf_exports_find(const struct elf_file *elf, struct elf_export *exports, uint32_t n)
+{
+	int r;
+
+	for (uint32_t i = 0; i < n; i++)
+		exports[i].address = exports[i].size = 0;
+	if (!elf->is_64)
+		return 0;
+	r = find_in(elf, SHT_DYNSYM, exports, n);
+	return r < 0 ? r : find_in(elf, SHT_SYMTAB, exports, n);
+}
+
+int elf_exports_read(const struct elf_file *elf, uint64_t address, void *bytes, size_t size)
+{
+	for (uint32_t i = 0; i < elf->n_segments; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+		uint64_t into = address - segment->address;
+
+		if (segment->type == PT_LOAD && address >= segment->address &&
+		    into < segment->file_size && size <= segment->file_size - into)
+			return elf_file_read(elf, segment->offset + into, bytes, size);
+	}
+	return -ENODATA;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "interpreters/interpreters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "base/grow.h"
+#include "confined/confined.h"
+#include "elf/load_segments.h"
+#include "interpreters/languages.h"
+
+#define LANGUAGE_ADDRESS(name) &language_##name,
+
+static const struct language *const languages[] = { LANGUAGES(LANGUAGE_ADDRESS) };
+
+#define N_LANGUAGES (sizeof(languages) / sizeof(languages[0]))
+
+#define NOT_READ UINT32_MAX
+
+struct interpreters {
+	const struct images *images;
+	struct confined *readers;
+	int map;
+	uint32_t *of_file; /* by file id: a number, 0, or NOT_READ */
+	uint32_t n_files, capacity;
+	struct wire_interpreter list[WIRE_MAX_INTERPRETERS]; /* by number */
+	uint32_t n;
+};
+
+int interpreters_new(const struct images *images, int map, struct interpreters **ret_interpreters)
+{
+	own(own_interpreters_free) struct interpreters *interpreters =
+		calloc(1, sizeof(*interpreters));
+	int r;
+
+	if (!interpreters)
+		return -ENOMEM;
+	interpreters->images = images;
+	interpreters->map = map;
+	interpreters->n = 1;
+	r = confined_new(&confined_limits_default, &interpreters->readers);
+	if (r < 0)
+		return r;
+	*ret_interpreters = take_ptr(interpreters);
+	return 0;
+}
+
+void interpreters_free(struct interpreters *interpreters)
+{
+	if (!interpreters)
+		return;
+	confined_free(interpreters->readers);
+	free(interpreters->of_file);
+	free(interpreters);
+}
+
+/* ---- reading a file ---- */
+
+/* Runs in the child; the request is the number of a language. */
+static int read_in_child(const struct confined_job *job)
+{
+	struct wire_interpreter interpreter = { 0 };
+	own(own_elf_file_close) struct elf_file *elf = NULL;
+	uint32_t language;
+	int r;
+
+	if (job->size != sizeof(language))
+		return -EPROTO;
+	memcpy(&language, job->request, sizeof(language));
+	r = elf_file_open(job->fds[0], &elf);
+	if (r == 0)
+		r = languages[language]->read(elf, &interpreter);
+	if (r < 0)
+		return r;
+	confined_send(job, &interpreter, sizeof(interpreter));
+	return 0;
+}
+
+/* Whether what a child says is possible; addresses and offsets may be any, as all reads may fail.
+ */
+static bool is_possible(const struct wire_interpreter *is)
+{
+	return is->language < WIRE_N_LANGUAGES && is->refused < WIRE_N_CODE_REASONS &&
+	       is->evaluator <= is->evaluator_end;
+}
+
+static int ask(struct interpreters *interpreters, int fd, uint32_t language,
+	       struct wire_interpreter *ret_interpreter)
+{
+	const struct iovec request = { &language, sizeof(language) };
+	const struct confined_call call = {
+		.work = read_in_child,
+		.owner = confined_owner(fd),
+		.fds = &fd,
+		.n_fds = 1,
+		.request = &request,
+		.n_parts = 1,
+	};
+	struct confined_child *child;
+	int r = confined_begin(interpreters->readers, &call, &child), end;
+
+	if (r < 0)
+		return r;
+	r = confined_read(child, ret_interpreter, sizeof(*ret_interpreter));
+	end = confined_finish(child);
+	if (r < 0 || end < 0)
+		return r < 0 ? r : end;
+	return is_possible(ret_interpreter) ? 0 : -EPROTO;
+}
+
+/* The language that a file's name speaks of; N_LANGUAGES: none. */
+static uint32_t language_of_path(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	uint32_t language = 0;
+
+	while (language < N_LANGUAGES && !strstr(name, languages[language]->file_name))
+		language++;
+	return language;
+}
+
+static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
+{
+	const struct mapped_file *is = images_file(interpreters->images, file);
+	uint32_t language = language_of_path(is->path ? is->path : ""), number = interpreters->n;
+	struct wire_interpreter found = { 0 };
+	own(own_fd) int fd = -1;
+
+	if (language == N_LANGUAGES || number == WIRE_MAX_INTERPRETERS)
+		return 0;
+	fd = images_open_file(interpreters->images, file);
+	if (fd < 0 || ask(interpreters, fd, language, &found) < 0 || !found.language)
+		return 0;
+	if (bpf_map_update_elem(interpreters->map, &number, &found, BPF_ANY) < 0)
+		return 0;
+	interpreters->list[number] = found;
+	return interpreters->n++;
+}
+
+uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file)
+{
+	if (grow(&interpreters->of_file, &interpreters->capacity, (size_t)file + 1) < 0)
+		return 0;
+	while (interpreters->n_files <= file)
+		interpreters->of_file[interpreters->n_files++] = NOT_READ;
+	if (interpreters->of_file[file] == NOT_READ)
+		interpreters->of_file[file] = read_file(interpreters, file);
+	return interpreters->of_file[file];
+}
+
+enum wire_language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
+					  uint64_t address)
+{
+	const struct mapping *mapping = images_find(interpreters->images, image, address);
+	struct load_segments segments;
+	const struct wire_interpreter *is;
+	uint64_t bias;
+	uint32_t number;
+
+	if (!mapping || mapping->kind != MAPPING_FILE || mapping->file >= interpreters->n_files)
+		return WIRE_LANGUAGE_NONE;
+	number = interpreters->of_file[mapping->file];
+	if (number == NOT_READ || number == 0)
+		return WIRE_LANGUAGE_NONE;
+	if (images_file_segments(interpreters->images, mapping->file, &segments) < 0 ||
+	    !load_segments_bias(&segments, mapping->start, mapping->offset, &bias))
+		return WIRE_LANGUAGE_NONE;
+	is = &interpreters->list[number];
+	return address - bias - is->evaluator < is->evaluator_end - is->evaluator
+		       ? (enum wire_language)is->language
+		       : WIRE_LANGUAGE_NONE;
+}

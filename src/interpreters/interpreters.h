@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The interpreters that processes have mapped: finds them in files, and tells the BPF programs how
+ * to read their stacks (bpf/interpreter_wire.h). What is known of an interpreter is known of its
+ * file, so it is looked up once, however many processes run it, and before the first of them has
+ * begun. Confined children read the files, and their answers are checked.
+ *
+ * For one thread. Must not know: stacks, names, when processes change.
+ */
+#ifndef STACKTALLY_INTERPRETERS_INTERPRETERS_H
+#define STACKTALLY_INTERPRETERS_INTERPRETERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/own.h"
+#include "bpf/interpreter_wire.h"
+#include "process/images.h"
+
+struct interpreters;
+
+/* Borrows the images and the descriptor of the map `interpreters`. 0 or a negative errno. */
+int interpreters_new(const struct images *images, int map, struct interpreters **ret_interpreters);
+void interpreters_free(struct interpreters *interpreters);
+DEFINE_OWN(struct interpreters, interpreters_free)
+
+/* The number of the interpreter that a file of the images contains; 0: none. */
+uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file);
+
+/* The language whose evaluator an image has at the address; WIRE_LANGUAGE_NONE. */
+enum wire_language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
+					  uint64_t address);
+
+#endif

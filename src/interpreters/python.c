@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * CPython. Its structures are those of its headers (python_offsets.h). That a file has them is
+ * checked: its version, the sizes of its types and, from 3.13 on, its own description of itself.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "elf/elf_exports.h"
+#include "interpreters/languages.h"
+
+/* Offsets in the interpreter's description of itself (struct _Py_DebugOffsets). */
+struct python_own_offsets {
+	uint16_t version, free_threaded, thread_id, top, frame_code, frame_previous,
+		frame_instruction, frame_owner, type, code_file, code_name, code_line, code_bytes,
+		string_length, string_state, string_ascii_size;
+};
+
+/* One minor version. Offsets are in bytes; python_offsets.h is made by scripts/python-offsets. */
+struct python_offsets {
+	uint8_t major, minor;
+	uint8_t form; /* enum wire_python_form */
+	uint8_t owner_entry, owner_generator, code_tag;
+	uint16_t tss_key, current; /* in _PyRuntime; 0: it has none */
+	uint8_t thread_id, top, cframe_current, cframe_previous;
+	uint8_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
+	uint8_t type, type_size;
+	uint8_t code_file, code_name, code_line, code_first, code_bytes, code_version;
+	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
+		string_ascii_bit, string_ascii_size, string_compact_size, string_size;
+	uint8_t own_at; /* in _PyRuntime */
+	struct python_own_offsets own;
+};
+
+#include "interpreters/python_offsets.h"
+
+enum python_symbol {
+	PYTHON_RUNTIME,
+	PYTHON_VERSION,
+	PYTHON_EVALUATOR,
+	PYTHON_CODE_TYPE,
+	PYTHON_STRING_TYPE,
+	PYTHON_N_SYMBOLS,
+};
+
+static const struct python_offsets *offsets_of(uint32_t version)
+{
+	for (size_t i = 0; i < sizeof(python_offsets) / sizeof(python_offsets[0]); i++)
+		if (python_offsets[i].major == version >> 24 &&
+		    python_offsets[i].minor == (version >> 16 & 0xff))
+			return &python_offsets[i];
+	return NULL;
+}
+
+/* Whether objects of a type have the size that our offsets give them. */
+static bool has_size(const struct elf_file *elf, const struct python_offsets *offsets,
+		     uint64_t type, uint64_t size)
+{
+	uint64_t found;
+
+	return elf_exports_read(elf, type + offsets->type_size, &found, sizeof(found)) == 0 &&
+	       found == size;
+}
+
+#define COOKIE "xdebugpy"
+
+/* Compares our offsets with the interpreter's own, which it has from 3.13 on. */
+static enum wire_code_reason compare_own(const struct elf_file *elf,
+					 const struct python_offsets *offsets, uint64_t runtime,
+					 uint32_t version)
+{
+	const struct python_own_offsets *own = &offsets->own;
+	const struct {
+		uint16_t at;
+		uint64_t is;
+	} expected[] = {
+		{ own->version, version },
+		{ own->thread_id, offsets->thread_id },
+		{ own->top, offsets->top },
+		{ own->frame_code, offsets->frame_code },
+		{ own->frame_previous, offsets->frame_previous },
+		{ own->frame_instruction, offsets->frame_instruction },
+		{ own->frame_owner, offsets->frame_owner },
+		{ own->type, offsets->type },
+		{ own->code_file, offsets->code_file },
+		{ own->code_name, offsets->code_name },
+		{ own->code_line, offsets->code_line },
+		{ own->code_bytes, offsets->code_bytes },
+		{ own->string_length, offsets->string_length },
+		{ own->string_state, offsets->string_state },
+		{ own->string_ascii_size, offsets->string_ascii_size },
+	};
+	uint64_t at = runtime + offsets->own_at, value;
+	char cookie[sizeof(COOKIE) - 1];
+
+	if (!own->version)
+		return WIRE_CODE_KNOWN;
+	if (elf_exports_read(elf, at, cookie, sizeof(cookie)) < 0 ||
+	    memcmp(cookie, COOKIE, sizeof(cookie)) != 0)
+		return WIRE_CODE_DISAGREES;
+	if (elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) < 0)
+		return WIRE_CODE_DISAGREES;
+	if (value)
+		return WIRE_CODE_FREE_THREADED;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		if (elf_exports_read(elf, at + expected[i].at, &value, sizeof(value)) < 0 ||
+		    value != expected[i].is)
+			return WIRE_CODE_DISAGREES;
+	}
+	return WIRE_CODE_KNOWN;
+}
+
+static enum wire_code_reason check(const struct elf_file *elf, const struct python_offsets *offsets,
+				   const struct elf_export *symbols, uint32_t version)
+{
+	if (!symbols[PYTHON_CODE_TYPE].address || !symbols[PYTHON_STRING_TYPE].address ||
+	    !has_size(elf, offsets, symbols[PYTHON_CODE_TYPE].address, offsets->code_bytes) ||
+	    !has_size(elf, offsets, symbols[PYTHON_STRING_TYPE].address, offsets->string_size))
+		return WIRE_CODE_DISAGREES;
+	return compare_own(elf, offsets, symbols[PYTHON_RUNTIME].address, version);
+}
+
+static struct wire_python wire_of(const struct python_offsets *is, const struct elf_export *symbols)
+{
+	uint64_t runtime = symbols[PYTHON_RUNTIME].address;
+
+	return (struct wire_python){
+		.tss_key = runtime + is->tss_key,
+		.current = is->current ? runtime + is->current : 0,
+		.code_type = symbols[PYTHON_CODE_TYPE].address,
+		.string_type = symbols[PYTHON_STRING_TYPE].address,
+		.form = is->form,
+		.owner_entry = is->owner_entry,
+		.owner_generator = is->owner_generator,
+		.code_tag = is->code_tag,
+		.thread_id = is->thread_id,
+		.top = is->top,
+		.cframe_current = is->cframe_current,
+		.cframe_previous = is->cframe_previous,
+		.frame_code = is->frame_code,
+		.frame_previous = is->frame_previous,
+		.frame_instruction = is->frame_instruction,
+		.frame_owner = is->frame_owner,
+		.frame_is_entry = is->frame_is_entry,
+		.type = is->type,
+		.code_file = is->code_file,
+		.code_name = is->code_name,
+		.code_line = is->code_line,
+		.code_first = is->code_first,
+		.code_bytes = is->code_bytes,
+		.code_version = is->code_version,
+		.string_hash = is->string_hash,
+		.string_length = is->string_length,
+		.string_state = is->string_state,
+		.string_kind_bit = is->string_kind_bit,
+		.string_compact_bit = is->string_compact_bit,
+		.string_ascii_bit = is->string_ascii_bit,
+		.string_ascii_size = is->string_ascii_size,
+		.string_compact_size = is->string_compact_size,
+	};
+}
+
+static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
+{
+	struct elf_export symbols[PYTHON_N_SYMBOLS] = {
+		[PYTHON_RUNTIME] = { .name = "_PyRuntime" },
+		[PYTHON_VERSION] = { .name = "Py_Version" },
+		[PYTHON_EVALUATOR] = { .name = "_PyEval_EvalFrameDefault" },
+		[PYTHON_CODE_TYPE] = { .name = "PyCode_Type" },
+		[PYTHON_STRING_TYPE] = { .name = "PyUnicode_Type" },
+	};
+	const struct python_offsets *offsets = NULL;
+	uint64_t version = 0;
+	int r = elf_exports_find(elf, symbols, PYTHON_N_SYMBOLS);
+
+	if (r < 0)
+		return r;
+	if (!symbols[PYTHON_RUNTIME].address || !symbols[PYTHON_EVALUATOR].address)
+		return 0;
+	ret_interpreter->language = WIRE_LANGUAGE_PYTHON;
+	ret_interpreter->evaluator = symbols[PYTHON_EVALUATOR].address;
+	ret_interpreter->evaluator_end =
+		ret_interpreter->evaluator + symbols[PYTHON_EVALUATOR].size;
+	if (symbols[PYTHON_VERSION].address &&
+	    elf_exports_read(elf, symbols[PYTHON_VERSION].address, &version, sizeof(version)) == 0)
+		offsets = offsets_of((uint32_t)version);
+	if (!offsets) {
+		ret_interpreter->refused = WIRE_CODE_VERSION;
+		return 0;
+	}
+	ret_interpreter->refused = check(elf, offsets, symbols, (uint32_t)version);
+	ret_interpreter->python = wire_of(offsets, symbols);
+	return 0;
+}
+
+const struct language language_python = { .file_name = "python", .read = read_python };

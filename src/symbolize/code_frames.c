@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolize/code_frames.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* More than two texts of the ring buffer can have. */
+#define TEXT_SIZE 4096
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+int code_frames_add(struct codes *codes, const struct tally_address *address, struct names *names)
+{
+	uint64_t id = CODE_ID(address->address);
+	struct names_frame frame = { .object = NAMES_NONE, .flags = NAMES_FRAME_PROGRAM };
+	const char *reason = code_reason_name(id);
+	struct code code;
+	char text[TEXT_SIZE];
+
+	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
+		snprintf(text, sizeof(text), "%s (%s)", code.name, base_of(code.file));
+		frame.file = names_string(names, code.file);
+		if (!frame.file)
+			return -ENOMEM;
+	} else {
+		snprintf(text, sizeof(text), "[%s: %s]",
+			 code_language_name((uint32_t)(address->address >> CODE_LANGUAGE_SHIFT)),
+			 reason ? reason : code_reason_name(CODE_KNOWN));
+	}
+	frame.name = names_string(names, text);
+	return frame.name ? names_add_address(names, &frame, 1) : -ENOMEM;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/codes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/index.h"
+#include "base/pool.h"
+
+#define CODES_MAX (1u << 20) /* further ones stay without a name: processes can make any number */
+
+struct codes {
+	pthread_mutex_t lock;
+	struct pool *strings;
+	struct code *list;
+	uint32_t n, room;
+	struct index index;
+};
+
+const char *code_language_name(uint32_t language)
+{
+	return language == CODE_LANGUAGE_PYTHON ? "python" : "program";
+}
+
+const char *code_reason_name(uint64_t reason)
+{
+	static const char *const names[CODE_N_REASONS] = {
+		[CODE_KNOWN] = "name lost",
+		[CODE_VERSION] = "version unknown",
+		[CODE_FREE_THREADED] = "free-threaded",
+		[CODE_DISAGREES] = "other structures",
+		[CODE_NO_STATE] = "no state",
+		[CODE_UNREADABLE] = "unreadable",
+		[CODE_TORN] = "torn",
+		[CODE_UNMATCHED] = "unmatched",
+		[CODE_TOO_DEEP] = "too deep",
+		[CODE_EARLY] = "not known yet",
+	};
+
+	return reason < CODE_N_REASONS ? names[reason] : NULL;
+}
+
+int codes_new(struct codes **ret_codes)
+{
+	struct codes *codes = calloc(1, sizeof(*codes));
+	int r;
+
+	if (!codes)
+		return -ENOMEM;
+	r = pool_new(&codes->strings);
+	if (r < 0) {
+		free(codes);
+		return r;
+	}
+	pthread_mutex_init(&codes->lock, NULL);
+	*ret_codes = codes;
+	return 0;
+}
+
+void codes_free(struct codes *codes)
+{
+	if (!codes)
+		return;
+	pthread_mutex_destroy(&codes->lock);
+	pool_free(codes->strings);
+	index_free(&codes->index);
+	free(codes->list);
+	free(codes);
+}
+
+static const struct code *find(const struct codes *codes, uint64_t id)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&codes->index, hash_u64(id), &cursor); at != INDEX_NONE;
+	     at = index_next(&codes->index, &cursor))
+		if (codes->list[at].id == id)
+			return &codes->list[at];
+	return NULL;
+}
+
+static int add(struct codes *codes, const struct code *code)
+{
+	struct code copy = *code;
+	int r;
+
+	if (codes->n >= CODES_MAX || find(codes, code->id))
+		return 0;
+	copy.name = pool_string(codes->strings, code->name);
+	copy.file = pool_string(codes->strings, code->file);
+	if (!copy.name || !copy.file)
+		return -ENOMEM;
+	r = grow(&codes->list, &codes->room, (size_t)codes->n + 1);
+	if (r == 0)
+		r = index_add(&codes->index, hash_u64(code->id), codes->n);
+	if (r == 0)
+		codes->list[codes->n++] = copy;
+	return r;
+}
+
+int codes_add(struct codes *codes, const struct code *code)
+{
+	int r;
+
+	pthread_mutex_lock(&codes->lock);
+	r = add(codes, code);
+	pthread_mutex_unlock(&codes->lock);
+	return r;
+}
+
+bool codes_find(struct codes *codes, uint64_t id, struct code *ret_code)
+{
+	const struct code *found;
+
+	if (!codes)
+		return false;
+	pthread_mutex_lock(&codes->lock);
+	found = find(codes, id);
+	if (found)
+		*ret_code = *found;
+	pthread_mutex_unlock(&codes->lock);
+	return found != NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions of interpreted programs that stacks refer to, by their ids (TALLY_ADDRESS_CODE):
+ * plain data. They come while stacks are captured, as a process may be gone when names are needed.
+ *
+ * May be used by several threads.
+ */
+#ifndef STACKTALLY_TALLY_CODES_H
+#define STACKTALLY_TALLY_CODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/own.h"
+
+/*
+ * In an address with TALLY_ADDRESS_CODE: the id of a function, or below CODE_IDS an enum
+ * code_reason; above, its language.
+ */
+#define CODE_IDS	    256u
+#define CODE_LANGUAGE_SHIFT 56
+#define CODE_ID(address)    ((address) & ((1ull << CODE_LANGUAGE_SHIFT) - 1))
+
+/* Values are part of the recording format. */
+enum code_language {
+	CODE_LANGUAGE_NONE,
+	CODE_LANGUAGE_PYTHON,
+	CODE_N_LANGUAGES,
+};
+
+/* Why the functions that an evaluator ran are not known. docs/interpreters.md explains each. */
+enum code_reason {
+	CODE_KNOWN,
+	CODE_VERSION,
+	CODE_FREE_THREADED,
+	CODE_DISAGREES,
+	CODE_NO_STATE,
+	CODE_UNREADABLE,
+	CODE_TORN,
+	CODE_UNMATCHED,
+	CODE_TOO_DEEP,
+	CODE_EARLY,
+	CODE_N_REASONS,
+};
+
+/* "python"; "program" for values that are no language. */
+const char *code_language_name(uint32_t language);
+/* "no state"; NULL for values that are no reason. */
+const char *code_reason_name(uint64_t reason);
+
+struct code {
+	uint64_t id;
+	const char *name; /* qualified: "Outer.method.<locals>.inner" */
+	const char *file; /* path, as the interpreter has it; its end, if it is long */
+	uint32_t line;	  /* where it begins, not where it was; 0: not known */
+};
+
+struct codes;
+
+/* 0 or -ENOMEM. */
+int codes_new(struct codes **ret_codes);
+void codes_free(struct codes *codes);
+DEFINE_OWN(struct codes, codes_free)
+
+/* Strings are copied; an id that is known already is ignored. 0 or -ENOMEM. */
+int codes_add(struct codes *codes, const struct code *code);
+
+/* The strings live as long as `codes`. False: not known, or `codes` is NULL. */
+bool codes_find(struct codes *codes, uint64_t id, struct code *ret_code);
+
+#endif

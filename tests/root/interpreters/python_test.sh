@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Functions of Python programs, against the programs' own accounts: python_test.sh BUILD
+. "$(dirname "$0")/../stackcount.bash" "$1"
+here=$(dirname "$0")
+can 'user probes' || have_uprobes || {
+	skip "functions of Python programs" "$no_uprobes"
+	finish
+}
+
+# functions FILE: a folded report with the functions of programs only
+functions() {
+	awk '{
+		n = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); s = ""
+		for (i = 1; i <= k; i++)
+			if (frame[i] ~ /^\[python: / || frame[i] ~ / \([^()]*\)$/)
+				s = s (s == "" ? "" : ";") frame[i]
+		count[s] += n
+	} END { for (s in count) print s, count[s] }' "$1" | LC_ALL=C sort
+}
+# by_probe: those that the program has an account of
+by_probe() { grep 'probe (python_oracle\.py) [0-9]*$\|python: '; }
+# equal NAME FILE: the report in $out has the functions of the account in FILE
+equal() {
+	functions "$out" | by_probe >"$tmp/seen"
+	functions "$2" >"$tmp/true" # the program's child wrote its own
+	[ -s "$tmp/true" ] && cmp -s "$tmp/seen" "$tmp/true"
+	check $? "$1" "$(diff "$tmp/true" "$tmp/seen" | grep '^[<>]' | head -n 4 | rev | cut -c 1-200 | rev)"
+}
+
+pythons=()
+versions=()
+for version in 3.9 3.10 3.11 3.12 3.13 3.14; do
+	for it in "/usr/bin/python$version" "python$version" "$HOME/.pyenv/versions/$version".*/bin/python3; do
+		it=$("$it" -c 'import sys; print(sys.executable)' 2>>"$fate") || continue
+		[[ " ${pythons[*]} " == *" $it "* ]] && continue
+		pythons+=("$it")
+		versions+=("$version")
+	done
+	[[ " ${versions[*]} " == *" $version "* ]] || skip "python$version" "it is not installed"
+done
+
+for i in "${!pythons[@]}"; do
+	python=${pythons[i]} version=${versions[i]}
+	name="$python ($version)"
+	case $version in
+	3.9 | 3.10 | 3.14)
+		echo 'import os; os.getpid()' >"$tmp/x.py"
+		count -f c:getpid -- "$python" "$tmp/x.py"
+		has "$name: the version is not known, and the report says so" \
+			';PyEval_EvalCode;.*\[python: version unknown\];.*getpid$'
+		continue
+		;;
+	esac
+	rm -f "$tmp/account"
+	count -f c:getpid -- "$python" -W ignore "$here/python_oracle.py" "$tmp/account"
+	equal "$name: functions and counts are the program's own" "$tmp/account"
+done
+
+python=/usr/bin/python3
+if ! "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>>"$fate"; then
+	skip "order, formats, forged frames" "no $python from 3.11 to 3.13"
+	finish
+fi
+
+# Order: native frames of the C code between functions stay.
+cat >"$tmp/order.py" <<'S'
+import os
+def key(x): return os.getpid()
+def outer(): return sorted([1, 2], key=key)
+outer()
+S
+count -f c:getpid -- "$python" "$tmp/order.py"
+has "native frames are in their places" \
+	';Py_RunMain;.*;PyEval_EvalCode;<module> \(order\.py\);outer \(order\.py\);PyObject_Vectorcall;.*;key \(order\.py\);.*getpid$'
+lacks "the evaluator's frames are not shown" '_PyEval_EvalFrameDefault'
+count -f --native c:getpid -- "$python" "$tmp/order.py"
+has "--native shows them, too" \
+	';_PyEval_EvalFrameDefault;<module> \(order\.py\);outer \(order\.py\);.*;_PyEval_EvalFrameDefault;key \(order\.py\);'
+
+# A recording, and what is made of it.
+count -o "$tmp/r.stacktally" -o "$tmp/r.folded" c:getpid -- "$python" "$tmp/order.py"
+count -f --from "$tmp/r.stacktally"
+cmp -s "$tmp/r.folded" "$out" && grep -q 'key (order\.py)' "$out"
+check $? "a recording keeps them" "$(diff "$tmp/r.folded" "$out" | head -n 2 | cut -c 1-300) $(tail -n 1 "$err")"
+
+# Processes that are gone before anything is named, of a whole machine.
+if attach -f c:getpid; then
+	for _ in 1 2 3 4 5; do "$python" "$tmp/order.py"; done
+	detach
+	out=$folded
+	few=$(counted ';outer \(order\.py\);.*;key \(order\.py\);')
+	marked=$(counted 'PyEval_EvalCode;.*python: not known yet.*getpid$')
+	out=$tmp/out
+	[ "$few" -ge 6 ] && [ $((few + marked)) -ge 10 ]
+	check $? "names outlive their processes" "$few with functions, $marked marked, of 10"
+else
+	fail "names outlive their processes" "$(tail -n 2 "$err")"
+fi
+
+# Samples: nearly all have functions.
+cat >"$tmp/busy.py" <<'S'
+import sys, time
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+def work(until):
+    while time.time() < until: sorted(range(50), key=lambda x: -x); fib(10)
+work(time.time() + 2)
+S
+measure_command -v -F 499 -U -- "$python" "$tmp/busy.py"
+work=$(counted '<module> \(busy\.py\);work \(busy\.py\)')
+calculates "$work > 0.9 * $(total)"
+check $? "samples have functions" "$work of $(total)"
+[ "$(counted 'python: ')" -lt $(($(total) / 10)) ]
+check $? "few are torn" "$(counted 'python: ') of $(total)"
+says "-v counts stacks with functions" 'interpreted programs: [0-9]+ stacks'
+
+# Chains that are bent: the walk ends, says why, and native frames go on.
+if "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
+	count -f c:getpid -- "$python" "$here/python_forged.py"
+	is "a circle is followed for a while only" "$(counted 'Py_RunMain;.*\[python: too deep\];.*ffi_call.*;getpid$')" 1
+	is "where a wild pointer leads is not read" "$(counted 'Py_RunMain;.*\[python: unreadable\];.*ffi_call.*;getpid$')" 2
+	is "the chain is whole again" "$(counted 'PyEval_EvalCode;<module> \(python_forged\.py\);[^(]*getpid$')" 1
+else
+	skip "chains that are bent" "$python is not 3.11"
+fi
+finish

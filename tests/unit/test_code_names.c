@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/interpreter_wire.h"
+#include "session/code_names.h"
+#include "symbolize/code_frames.h"
+
+#define ID 0x123456789abcdeull
+
+static struct wire_code_name message(const void *name, uint32_t size, uint8_t kind)
+{
+	struct wire_code_name is = { .id = ID,
+				     .line = 7,
+				     .name_size = size,
+				     .name_kind = kind,
+				     .file_size = 8,
+				     .file_kind = 1,
+				     .language = WIRE_LANGUAGE_PYTHON };
+
+	memcpy(is.name, name, size);
+	memcpy(is.file, "/tmp/x.p", 8);
+	return is;
+}
+
+static void takes(const struct wire_code_name *is, const char *name, const char *file)
+{
+	struct codes *codes;
+	struct code code;
+
+	assert_int_equal(codes_new(&codes), 0);
+	assert_int_equal(code_names_take(codes, is, sizeof(*is)), 0);
+	assert_true(codes_find(codes, ID, &code));
+	assert_string_equal(code.name, name);
+	assert_string_equal(code.file, file);
+	assert_int_equal(code.line, 7);
+	assert_false(codes_find(codes, ID + 1, &code));
+	codes_free(codes);
+}
+
+static void strings_of_all_kinds_become_utf8(void **state)
+{
+	struct wire_code_name is = message("f\xfc", 2, 1);
+	const uint16_t two[] = { 'g', 0x65e5, 0xd800 };
+	const uint32_t four[] = { 0x1f40d, 0x7fffffff, 0 };
+
+	(void)state;
+	takes(&is, "f\xc3\xbc", "/tmp/x.p");
+	is = message(two, sizeof(two), 2);
+	takes(&is, "g\xe6\x97\xa5\xef\xbf\xbd", "/tmp/x.p");
+	is = message(four, sizeof(four), 4);
+	takes(&is, "\xf0\x9f\x90\x8d\xef\xbf\xbd\xef\xbf\xbd", "/tmp/x.p");
+	is.flags = WIRE_CODE_NAME_CUT | WIRE_CODE_FILE_CUT;
+	takes(&is, "\xf0\x9f\x90\x8d\xef\xbf\xbd\xef\xbf\xbd\xe2\x80\xa6", "\xe2\x80\xa6/tmp/x.p");
+}
+
+static void the_longest_string_has_room(void **state)
+{
+	char name[WIRE_CODE_TEXT], expected[2 * WIRE_CODE_TEXT + 4];
+	struct wire_code_name is;
+
+	(void)state;
+	memset(name, 0xff, sizeof(name));
+	for (size_t i = 0; i < WIRE_CODE_TEXT; i++)
+		memcpy(expected + 2 * i, "\xc3\xbf", 2);
+	strcpy(expected + 2 * WIRE_CODE_TEXT, "\xe2\x80\xa6");
+	is = message(name, sizeof(name), 1);
+	is.flags = WIRE_CODE_NAME_CUT;
+	takes(&is, expected, "/tmp/x.p");
+}
+
+static void wrong_records_are_refused(void **state)
+{
+	const struct wire_code_name good = message("f", 1, 1);
+	struct wire_code_name bad[6];
+	struct codes *codes;
+	struct code code;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		bad[i] = good;
+	bad[0].name_size = WIRE_CODE_TEXT + 1;
+	bad[1].file_size = UINT32_MAX;
+	bad[2].name_kind = 0;
+	bad[3].file_kind = 3;
+	bad[4].id = WIRE_CODE_IDS - 1;
+	assert_int_equal(codes_new(&codes), 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(code_names_take(codes, &bad[i], sizeof(bad[i])), -EPROTO);
+	assert_int_equal(code_names_take(codes, &bad[5], sizeof(bad[5]) - 1), -EPROTO);
+	assert_false(codes_find(codes, ID, &code));
+	codes_free(codes);
+}
+
+/* The text of the frame of an address. */
+static void is_shown(struct codes *codes, uint64_t address, const char *text)
+{
+	const struct tally_address of = { .address = address, .flags = TALLY_ADDRESS_CODE };
+	struct names *names;
+
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(code_frames_add(codes, &of, names), 0);
+	assert_string_equal(names_frame(names, 0).name, text);
+	assert_int_equal(names_frame(names, 0).flags, NAMES_FRAME_PROGRAM);
+	names_free(names);
+}
+
+static void frames_have_functions_or_reasons(void **state)
+{
+	const uint64_t python = (uint64_t)CODE_LANGUAGE_PYTHON << CODE_LANGUAGE_SHIFT;
+	const struct code code = { .id = ID, .name = "A.f", .file = "/srv/app/x.py", .line = 3 };
+	struct codes *codes;
+
+	(void)state;
+	assert_int_equal(codes_new(&codes), 0);
+	assert_int_equal(codes_add(codes, &code), 0);
+	is_shown(codes, python | ID, "A.f (x.py)");
+	is_shown(codes, python | (ID + 1), "[python: name lost]");
+	is_shown(NULL, python | ID, "[python: name lost]");
+	is_shown(codes, python | CODE_TORN, "[python: torn]");
+	is_shown(codes, python | CODE_VERSION, "[python: version unknown]");
+	is_shown(codes, CODE_IDS - 1, "[program: name lost]");
+	codes_free(codes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(strings_of_all_kinds_become_utf8),
+		cmocka_unit_test(the_longest_string_has_room),
+		cmocka_unit_test(wrong_records_are_refused),
+		cmocka_unit_test(frames_have_functions_or_reasons),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
