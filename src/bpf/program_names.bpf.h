@@ -100,12 +100,13 @@ static __always_inline bool copy_text(struct interpreter_walk *program,
 	if (ret_text->cut && end)
 		from += size - WIRE_CODE_TEXT;
 	size = smaller(size, WIRE_CODE_TEXT);
+	ret_text->size = size;
+	ret_text->kind = kind;
+	/* Right before the call: 5.10 forgets the bounds of what it spills. */
 	OPAQUE(size);
 	if (size > WIRE_CODE_TEXT)
 		return false;
-	ret_text->size = size;
-	ret_text->kind = kind;
-	return size == 0 || bpf_probe_read_user(to, size, (const void *)from) == 0;
+	return bpf_probe_read_user(to, size, (const void *)from) == 0;
 }
 
 /*
