@@ -146,8 +146,8 @@ __noinline __u64 text_hash(__u32 number, __u64 string, __u32 end)
 }
 
 /*
- * Sends the name of the function found last. If the ring has no room, the next one who meets the
- * function tries again. A global function, which the verifier checks once.
+ * Sends the name of the function found last. If the ring has no room, it is tried again when the
+ * function is met again. A global function, which the verifier checks once.
  */
 __noinline int send_code_name(__u32 number)
 {
@@ -157,7 +157,8 @@ __noinline int send_code_name(__u32 number)
 	struct found_text name = { 0 }, file = { 0 };
 	__u8 sent = 1;
 
-	if (!slot)
+	/* Half of the ring is reserved for stacks: a process can make any number of functions. */
+	if (!slot || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > 2ull * config.wake_at)
 		return 0;
 	program = &slot->program;
 	message = &program->message;

@@ -18,7 +18,8 @@ static const struct language *const languages[] = { LANGUAGES(LANGUAGE_ADDRESS) 
 
 #define N_LANGUAGES (sizeof(languages) / sizeof(languages[0]))
 
-#define NOT_READ UINT32_MAX
+#define NOT_READ     UINT32_MAX
+#define MAX_OF_USERS (WIRE_MAX_INTERPRETERS / 2) /* so that root's files have room */
 
 struct interpreters {
 	const struct images *images;
@@ -27,7 +28,7 @@ struct interpreters {
 	uint32_t *of_file; /* by file id: a number, 0, or NOT_READ */
 	uint32_t n_files, capacity;
 	struct wire_interpreter list[WIRE_MAX_INTERPRETERS]; /* by number */
-	uint32_t n;
+	uint32_t n, n_of_users;				     /* those of files not of root */
 };
 
 int interpreters_new(const struct images *images, int map, struct interpreters **ret_interpreters)
@@ -128,15 +129,21 @@ static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
 	uint32_t language = language_of_path(is->path ? is->path : ""), number = interpreters->n;
 	struct wire_interpreter found = { 0 };
 	own(own_fd) int fd = -1;
+	bool of_user;
 
 	if (language == N_LANGUAGES || number == WIRE_MAX_INTERPRETERS)
 		return 0;
 	fd = images_open_file(interpreters->images, file);
-	if (fd < 0 || ask(interpreters, fd, language, &found) < 0 || !found.language)
+	if (fd < 0)
+		return 0;
+	of_user = confined_owner(fd) != 0;
+	if ((of_user && interpreters->n_of_users == MAX_OF_USERS) ||
+	    ask(interpreters, fd, language, &found) < 0 || !found.language)
 		return 0;
 	if (bpf_map_update_elem(interpreters->map, &number, &found, BPF_ANY) < 0)
 		return 0;
 	interpreters->list[number] = found;
+	interpreters->n_of_users += of_user;
 	return interpreters->n++;
 }
 

@@ -4,18 +4,22 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/pool.h"
 
-#define CODES_MAX (1u << 20) /* further ones stay without a name: processes can make any number */
+/* Further functions stay without a name: processes can make any number. */
+#define CODES_MAX (1u << 20)
+#define TEXT_MAX  (64u << 20) /* bytes of names and paths, as if each were stored by itself */
 
 struct codes {
 	pthread_mutex_t lock;
 	struct pool *strings;
 	struct code *list;
 	uint32_t n, room;
+	size_t text; /* bytes of names and paths */
 	struct index index;
 };
 
@@ -83,10 +87,11 @@ static const struct code *find(const struct codes *codes, uint64_t id)
 
 static int add(struct codes *codes, const struct code *code)
 {
+	size_t size = strlen(code->name) + strlen(code->file);
 	struct code copy = *code;
 	int r;
 
-	if (codes->n >= CODES_MAX || find(codes, code->id))
+	if (codes->n >= CODES_MAX || codes->text + size > TEXT_MAX || find(codes, code->id))
 		return 0;
 	copy.name = pool_string(codes->strings, code->name);
 	copy.file = pool_string(codes->strings, code->file);
@@ -95,9 +100,11 @@ static int add(struct codes *codes, const struct code *code)
 	r = grow(&codes->list, &codes->room, (size_t)codes->n + 1);
 	if (r == 0)
 		r = index_add(&codes->index, hash_u64(code->id), codes->n);
-	if (r == 0)
-		codes->list[codes->n++] = copy;
-	return r;
+	if (r < 0)
+		return r;
+	codes->list[codes->n++] = copy;
+	codes->text += size;
+	return 0;
 }
 
 int codes_add(struct codes *codes, const struct code *code)

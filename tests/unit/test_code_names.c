@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -129,6 +130,32 @@ static void frames_have_functions_or_reasons(void **state)
 	codes_free(codes);
 }
 
+/* A process can make functions without end. */
+static void names_take_bounded_memory(void **state)
+{
+	const uint64_t n = 140000;
+	char name[512], file[] = "x.py";
+	struct codes *codes;
+	struct code found;
+	uint64_t known = 0;
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(codes_new(&codes), 0);
+	for (uint64_t i = 0; i < n; i++) {
+		struct code code = { .id = ID + i, .name = name, .file = file };
+
+		snprintf(name, 8, "%07u", (unsigned int)i);
+		name[7] = 'n';
+		assert_int_equal(codes_add(codes, &code), 0);
+		known += codes_find(codes, code.id, &found);
+	}
+	assert_in_range(known, 120000, n - 1);
+	assert_true(codes_find(codes, ID, &found));
+	codes_free(codes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +163,7 @@ int main(void)
 		cmocka_unit_test(the_longest_string_has_room),
 		cmocka_unit_test(wrong_records_are_refused),
 		cmocka_unit_test(frames_have_functions_or_reasons),
+		cmocka_unit_test(names_take_bounded_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
