@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/packages.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -177,12 +176,17 @@ void packages_owner(const struct packages *packages, const char *path,
 		memcpy(ret_name, answer, strlen(answer) + 1);
 }
 
+bool packages_have_symbols(const struct packages *packages)
+{
+	return packages->manager && packages->manager->install;
+}
+
 void packages_commands(const struct packages *packages, char names[][PACKAGE_NAME_SIZE],
 		       unsigned int n, const char *indent, FILE *out)
 {
 	const struct package_manager *manager = packages->manager;
 
-	if (!manager || !manager->install || !n)
+	if (!packages_have_symbols(packages) || !n)
 		return;
 	if (manager->prepare)
 		manager->prepare(packages, indent, out);

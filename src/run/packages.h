@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_RUN_PACKAGES_H
 #define STACKTALLY_RUN_PACKAGES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #define PACKAGE_NAME_SIZE 128
@@ -23,6 +24,9 @@ void packages_open(struct packages *ret_packages);
 /* The package that owns the file at an absolute path; "" if none does. */
 void packages_owner(const struct packages *packages, const char *path,
 		    char ret_name[PACKAGE_NAME_SIZE]);
+
+/* Whether there are packages of symbols; else they come from a server only. */
+bool packages_have_symbols(const struct packages *packages);
 
 /* Writes the commands that install the symbols of `n` packages, each line after `indent`. */
 void packages_commands(const struct packages *packages, char names[][PACKAGE_NAME_SIZE],

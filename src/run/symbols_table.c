@@ -149,7 +149,7 @@ static void put_remedies(const struct table *table, FILE *out)
 	uint32_t ownerless;
 	unsigned int n = choose_packages(table, chosen, &ownerless);
 
-	if (n && table->packages.manager) {
+	if (n && packages_have_symbols(&table->packages)) {
 		fprintf(out, "\nTo install the symbols of these packages on %s:\n",
 			table->packages.system);
 		packages_commands(&table->packages, chosen, n, INDENT, out);
