@@ -28,7 +28,7 @@ struct {
 /* Ids of functions whose names are in the ring buffer or beyond. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 16384); /* more functions only means that names are sent again */
 	__type(key, __u64);
 	__type(value, __u8);
 } sent_codes SEC(".maps");
