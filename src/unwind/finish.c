@@ -48,7 +48,7 @@ struct runs {
 static uint32_t place_run(struct runs *runs, uint64_t sp, uint64_t cfa, uint64_t *frame,
 			  uint32_t room)
 {
-	uint64_t native = *frame, n, keep;
+	uint64_t native, n, keep;
 
 	if (runs->words < 2 || runs->at[0] < sp || runs->at[0] >= cfa)
 		return 0;
@@ -56,6 +56,7 @@ static uint32_t place_run(struct runs *runs, uint64_t sp, uint64_t cfa, uint64_t
 	keep = runs->at[1] & WIRE_RUN_KEEP ? 1 : 0;
 	if (n == 0 || n > runs->words - 2)
 		return 0;
+	native = *frame;
 	for (uint64_t i = 0; i < n + keep && i <= room; i++)
 		frame[i] = i < n ? runs->at[2 + i] : native;
 	runs->at += 2 + n;
