@@ -84,7 +84,8 @@ mkdir "$tmp/served"
 cp "$tmp/parts/symbols.debug" "$tmp/served"
 debuginfod -d "$tmp/index.sqlite" -p $port -F "$tmp/served" >"$tmp/server.log" 2>&1 &
 server=$!
-at_exit='kill $server 2>>"$fate"'
+stop_server() { kill $server 2>>"$fate"; }
+at_exit=stop_server
 url=http://127.0.0.1:$port
 for ((i = 0; i < 100; i++)); do
 	DEBUGINFOD_URLS=$url DEBUGINFOD_CACHE_PATH=$tmp/probe debuginfod-find debuginfo "$id" >"$fate" 2>&1 && break
@@ -124,7 +125,7 @@ print(server.server_port, flush=True)
 server.serve_forever()
 END
 serve() { # serve FILE-OR-slow: sets $url
-	kill $server 2>>"$fate"
+	stop_server
 	rm -rf "$tmp/cache" "$tmp/port"
 	python3 "$tmp/server.py" "$1" >"$tmp/port" 2>>"$fate" &
 	server=$!
