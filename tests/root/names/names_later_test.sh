@@ -84,8 +84,7 @@ mkdir "$tmp/served"
 cp "$tmp/parts/symbols.debug" "$tmp/served"
 debuginfod -d "$tmp/index.sqlite" -p $port -F "$tmp/served" >"$tmp/server.log" 2>&1 &
 server=$!
-stop_server() { kill $server 2>>"$fate"; }
-at_exit=stop_server
+started+=($server)
 url=http://127.0.0.1:$port
 for ((i = 0; i < 100; i++)); do
 	DEBUGINFOD_URLS=$url DEBUGINFOD_CACHE_PATH=$tmp/probe debuginfod-find debuginfo "$id" >"$fate" 2>&1 && break
@@ -125,10 +124,11 @@ print(server.server_port, flush=True)
 server.serve_forever()
 END
 serve() { # serve FILE-OR-slow: sets $url
-	stop_server
+	kill $server 2>>"$fate"
 	rm -rf "$tmp/cache" "$tmp/port"
 	python3 "$tmp/server.py" "$1" >"$tmp/port" 2>>"$fate" &
 	server=$!
+	started+=($server)
 	until [ -s "$tmp/port" ]; do sleep 0.02; done
 	url=http://127.0.0.1:$(cat "$tmp/port")
 }
