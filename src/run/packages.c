@@ -34,10 +34,19 @@ static void first_line(char *answer)
 	answer[strcspn(answer, "\n")] = '\0';
 }
 
-/* "musl-1.2.5-r9": the version and the release follow the name. */
+/* "/lib/x.so is owned by musl-1.2.5-r9": the version and the release follow the name. */
 static void name_of_apk(char *answer)
 {
+	static const char owned[] = " is owned by ";
+	const char *name = strstr(answer, owned);
+
 	first_line(answer);
+	if (!name) {
+		answer[0] = '\0';
+		return;
+	}
+	name += sizeof(owned) - 1;
+	memmove(answer, name, strlen(name) + 1);
 	for (int i = 0; i < 2; i++) {
 		char *dash = strrchr(answer, '-');
 
