@@ -91,7 +91,7 @@ static const struct package_manager managers[] = {
 	{ "/lib/apk/db/installed",
 	  "/sbin/apk",
 	  "/sbin/apk",
-	  { "info", "-q", "-W" },
+	  { "info", "-W" },
 	  name_of_apk,
 	  NULL,
 	  "apk add",
