@@ -6,17 +6,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/own.h"
 
-static int start(const char *const *argv, int out, pid_t *ret_pid)
+static int start(const struct program *program, int out, pid_t *ret_pid)
 {
-	static char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+	static const char *const plain[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
 					     NULL };
+	const char *const *environment = program->environment ? program->environment : plain;
 	posix_spawn_file_actions_t actions;
 	int code = posix_spawn_file_actions_init(&actions);
 
@@ -25,12 +25,12 @@ static int start(const char *const *argv, int out, pid_t *ret_pid)
 	code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!code)
 		code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	if (!code)
+	if (!code && !program->messages)
 		code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
 							O_WRONLY, 0);
 	if (!code)
-		code = posix_spawn(ret_pid, argv[0], &actions, NULL, (char *const *)argv,
-				   environment);
+		code = posix_spawnp(ret_pid, program->argv[0], &actions, NULL,
+				    (char *const *)program->argv, (char *const *)environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -code;
 }
@@ -63,7 +63,7 @@ static int read_all(int in, uint64_t deadline, char *text, size_t size)
 	}
 }
 
-int program_output(const char *const *argv, uint64_t limit_ns, char *ret_text, size_t size)
+int program_output(const struct program *program, char *ret_text, size_t size)
 {
 	own(own_fd) int in = -1;
 	int ends[2], status = 0, r;
@@ -72,11 +72,11 @@ int program_output(const char *const *argv, uint64_t limit_ns, char *ret_text, s
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	in = ends[0];
-	r = start(argv, ends[1], &pid);
+	r = start(program, ends[1], &pid);
 	close(ends[1]);
 	if (r < 0)
 		return r;
-	r = read_all(in, monotonic_ns() + limit_ns, ret_text, size);
+	r = read_all(in, monotonic_ns() + program->limit_ns, ret_text, size);
 	if (r < 0)
 		kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -155,12 +155,13 @@ void packages_open(struct packages *ret_packages)
 static bool ask(const struct package_manager *manager, const char *path, char *answer)
 {
 	const char *argv[8] = { manager->program };
+	const struct program program = { .argv = argv, .limit_ns = ASK_NS };
 	size_t n = 1;
 
 	for (size_t i = 0; i < 4 && manager->arguments[i]; i++)
 		argv[n++] = manager->arguments[i];
 	argv[n] = path;
-	if (program_output(argv, ASK_NS, answer, ANSWER_SIZE) < 0)
+	if (program_output(&program, answer, ANSWER_SIZE) < 0)
 		return false;
 	manager->name_of(answer);
 	return answer[0] && strlen(answer) < PACKAGE_NAME_SIZE;

@@ -4,15 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/program.h"
 
 #define PROGRAM	     "debuginfod-find"
 #define MAX_ID	     64 /* bytes of a build-id */
@@ -25,17 +24,20 @@
 #define TIMEOUT	 "DEBUGINFOD_TIMEOUT=5"
 #define MAX_TIME "DEBUGINFOD_MAXTIME=60"
 
+/* Whatever the user says. */
+#define MAX_TIME_NS (600 * NS_PER_SECOND)
+
 extern char **environ;
 
 struct debuginfod {
-	bool unreachable;   /* a fetch failed after a long wait */
-	char **environment; /* of the program: the strings are ours and constants */
+	bool unreachable;	  /* a fetch failed after a long wait */
+	const char **environment; /* of the program: the strings are ours and constants */
 };
 
 /* Ours, and limits where it has none. */
-static char **make_environment(void)
+static const char **make_environment(void)
 {
-	char **environment;
+	const char **environment;
 	size_t n = 0;
 
 	while (environ[n])
@@ -45,9 +47,9 @@ static char **make_environment(void)
 		return NULL;
 	memcpy(environment, environ, n * sizeof(*environment));
 	if (!getenv("DEBUGINFOD_TIMEOUT"))
-		environment[n++] = (char *)TIMEOUT;
+		environment[n++] = TIMEOUT;
 	if (!getenv("DEBUGINFOD_MAXTIME"))
-		environment[n++] = (char *)MAX_TIME;
+		environment[n++] = MAX_TIME;
 	return environment;
 }
 
@@ -78,49 +80,20 @@ void debuginfod_free(struct debuginfod *debuginfod)
 	free(debuginfod);
 }
 
-/* Starts the program with its output into `out`; its error messages are dropped. */
-static int start(const struct debuginfod *debuginfod, const char *id, int out, pid_t *ret_pid)
-{
-	char *const argv[] = { PROGRAM, "debuginfo", (char *)id, NULL };
-	posix_spawn_file_actions_t actions;
-	int code = posix_spawn_file_actions_init(&actions);
-
-	if (code)
-		return -code;
-	code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!code)
-		code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	if (!code && !getenv("DEBUGINFOD_PROGRESS"))
-		code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-							O_WRONLY, 0);
-	if (!code)
-		code = posix_spawnp(ret_pid, PROGRAM, &actions, NULL, argv,
-				    debuginfod->environment);
-	posix_spawn_file_actions_destroy(&actions);
-	return -code;
-}
-
-/* Reads the path that the program prints. */
+/* Asks for the path of the file. */
 static int find(const struct debuginfod *debuginfod, const char *id, char *path, size_t size)
 {
-	own(own_fd) int in = -1;
-	int ends[2], status = 0, r;
-	size_t used = 0;
-	ssize_t n = 0;
-	pid_t pid;
+	const char *const argv[] = { PROGRAM, "debuginfo", id, NULL };
+	const struct program program = { .argv = argv,
+					 .environment = debuginfod->environment,
+					 .limit_ns = MAX_TIME_NS,
+					 .messages = getenv("DEBUGINFOD_PROGRESS") };
+	int r = program_output(&program, path, size);
+	size_t used = r < 0 ? 0 : strlen(path);
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	in = ends[0];
-	r = start(debuginfod, id, ends[1], &pid);
-	close(ends[1]);
 	if (r < 0)
 		return r;
-	while (used < size && (n = read(in, path + used, size - used)) > 0)
-		used += (size_t)n;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (n < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0 || used < 2 || used == size)
+	if (used < 2 || path[used - 1] != '\n')
 		return -ENOENT;
 	path[used - 1] = '\0';
 	return 0;
