@@ -30,8 +30,8 @@ void unnamed_clear(struct unnamed *unnamed);
 #define UNNAMED_LINE_SIZE 512
 
 /*
- * A line for users, who get symbols by `command` --symbols; "" if few frames have none, or no file
- * is known of those.
+ * A line that names the files and refers to `command` --symbols. It is "" if few frames have no
+ * symbol, or if no file is known for any of those.
  */
 void unnamed_line(const struct unnamed *unnamed, const struct names *names, const char *command,
 		  char ret_line[UNNAMED_LINE_SIZE]);
