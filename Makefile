@@ -60,7 +60,8 @@ MAIN := src/commands/main.c
 CORE := $(filter-out $(MAIN) $(wildcard src/bpf/*.c),$(wildcard src/*/*.c))
 CORE_OBJECTS := $(CORE:%.c=$(BUILD)/%.o)
 BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/bpf/*.bpf.c))
-SKELETON := $(if $(BPF_OBJECTS),$(KERNEL_BUILD)/stacktally.skel.h)
+INTERPRETED := $(KERNEL_BUILD)/src/bpf/interpreted.bpf.o
+SKELETON := $(KERNEL_BUILD)/stacktally.skel.h $(KERNEL_BUILD)/interpreted.skel.h
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 # Programs that tests measure. lib*.c is a shared library; a line `cflags: ...` in a source adds
@@ -118,11 +119,13 @@ $(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flag
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
 
-$(KERNEL_BUILD)/stacktally.bpf.o: $(BPF_OBJECTS) $(KERNEL_BUILD)/bpf-flags
-	$(call say,LINK,$@)$(BPFTOOL) gen object $@ $(BPF_OBJECTS)
+$(KERNEL_BUILD)/stacktally.bpf.o: $(filter-out $(INTERPRETED),$(BPF_OBJECTS))
+$(KERNEL_BUILD)/interpreted.bpf.o: $(INTERPRETED)
+$(KERNEL_BUILD)/stacktally.bpf.o $(KERNEL_BUILD)/interpreted.bpf.o: $(KERNEL_BUILD)/bpf-flags
+	$(call say,LINK,$@)$(BPFTOOL) gen object $@ $(filter %.o,$^)
 
-$(KERNEL_BUILD)/stacktally.skel.h: $(KERNEL_BUILD)/stacktally.bpf.o
-	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name stacktally > $@
+$(SKELETON): $(KERNEL_BUILD)/%.skel.h: $(KERNEL_BUILD)/%.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $* > $@
 
 # ---- user space
 # The first build needs the skeleton before these objects; later dependency files say so.

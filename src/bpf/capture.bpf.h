@@ -172,10 +172,12 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	current_comm(task, slot->stack.comm);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
 	slot->rest_runs = 0;
+#ifdef WALK_INTERPRETERS
 	if (by_tables() && slot->stack.flags & WIRE_STACK_PROGRAM &&
 	    stack_copy_helps(slot->stack.end))
 		slot->rest_runs = program_append_runs(number, (__u32)slot->stack.n_kernel +
 								      slot->stack.n_user);
+#endif
 	if (config.unwind == WIRE_UNWIND_FP || !stack_copy_helps(slot->stack.end) ||
 	    !send_unfinished(slot, counter)) {
 		hash(slot, number, words);

@@ -2,96 +2,18 @@
 /*
  * The programs of the kernel side.
  *
- * Architecture: each trigger has an entry here, and all of them call the same inlined capture()
- * (bpf/capture.bpf.h). No program loads by itself ("?"): the trigger names the one it needs, and
- * the session adds those that follow processes. So the verifier checks only what is used.
+ * Architecture: each trigger has an entry (bpf/triggers.bpf.h), and all of them call the same
+ * inlined capture() (bpf/capture.bpf.h). No program loads by itself ("?"): the trigger names the
+ * one it needs, and the session adds those here, which follow processes. So the verifier checks
+ * only what is used.
  *
- * perf_event                an event of the clock on a CPU: a sample
- * kprobe, kprobe.multi      calls of a kernel function, and of many by one link
- * fentry                    calls of a kernel function, where the kernel has no kprobes
- * uprobe, on_uprobe_multi   calls of a user function or a USDT probe, and of many by one link
- * tracepoint, raw_tp        a tracepoint through a perf event, and a raw one
  * raw_tp/sched_process_fork the child is walked by its parent's mappings at once; follows a
  *                           process's children where that was asked for
  * raw_tp/sched_process_exec the old program's mappings are forgotten; a launched command is counted
  *                           from here on
  * raw_tp/sched_process_exit the process is forgotten with its last thread
  */
-#include "bpf/capture.bpf.h"
-
-/* GPL among them, which the stack helpers require. */
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* Whether the clock interrupted user code. */
-static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
-{
-#if defined(__TARGET_ARCH_x86)
-	return (ctx->regs.cs & 3) == 3; /* the ring of the code segment */
-#elif defined(__TARGET_ARCH_arm64)
-	return (ctx->regs.pstate & 0xf) == 0; /* EL0t */
-#else
-	return false;
-#endif
-}
-
-SEC("?perf_event")
-int on_clock(struct bpf_perf_event_data *ctx)
-{
-	return capture(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, CONTEXT_CLOCK, false);
-}
-
-/*
- * An entry in two forms. NAME_asking asks the kernel what is mapped where, if a walk lacks a
- * mapping. That takes bpf_find_vma(), which Linux has since 5.17; a program that calls it does not
- * load before. Of the clock there is no such form: an interrupt may ask only once.
- */
-#define ENTRY(section, name, context, body)                                                        \
-	SEC(section)                                                                               \
-	int name(context *ctx)                                                                     \
-	{                                                                                          \
-		const bool may_ask = false;                                                        \
-                                                                                                   \
-		return body;                                                                       \
-	}                                                                                          \
-	SEC(section)                                                                               \
-	int name##_asking(context *ctx)                                                            \
-	{                                                                                          \
-		const bool may_ask = true;                                                         \
-                                                                                                   \
-		return body;                                                                       \
-	}
-
-ENTRY("?kprobe", on_kprobe, struct pt_regs, capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
-ENTRY("?kprobe.multi", on_kprobe_multi, struct pt_regs,
-      capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
-ENTRY("?fentry", on_fentry, void, capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} no_programs SEC(".maps");
-
-/*
- * User probes can be preempted. Since Linux 6.13 (a76ab5731e32; also in 6.12 stable) the kernel
- * runs programs of their type on one BPF stack per CPU, as if they could not, and the next task's
- * probe overwrites this one's. Programs that contain a tail call keep to the task's stack; so here
- * is a tail call, which never happens: the verifier knows that user_depth is not 0.
- */
-static __always_inline int capture_preempted(void *ctx, bool may_ask)
-{
-	if (config.user_depth == 0)
-		bpf_tail_call(ctx, &no_programs, 0);
-	return capture(ctx, HIT_USER, CONTEXT_OTHER, may_ask);
-}
-
-ENTRY("?uprobe", on_uprobe, struct pt_regs, capture_preempted(ctx, may_ask))
-/* Loaded with the attach type BPF_TRACE_UPROBE_MULTI, which has no section name in libbpf 1.1. */
-ENTRY("?kprobe", on_uprobe_multi, struct pt_regs, capture_preempted(ctx, may_ask))
-ENTRY("?tracepoint", on_tracepoint, void, capture(ctx, HIT_KERNEL, CONTEXT_TRACEPOINT, may_ask))
-/* Serves any tracepoint: it uses no argument. */
-ENTRY("?raw_tp", on_raw_tracepoint, void, capture(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+#include "bpf/triggers.bpf.h"
 
 /* Adds the child of a followed process to those that are counted. */
 static __always_inline void follow_child(__u32 from, __u32 to)

@@ -6,13 +6,15 @@
 #ifndef STACKTALLY_BPF_UNWIND_USER_BPF_H
 #define STACKTALLY_BPF_UNWIND_USER_BPF_H
 
-#include "bpf/interpreter.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_cache.bpf.h"
 #include "bpf/unwind_step.bpf.h"
 #include "bpf/user_frame.bpf.h"
 #include "bpf/user_registers.bpf.h"
+#ifdef WALK_INTERPRETERS
+#include "bpf/interpreter.bpf.h"
+#endif
 
 /* Prepares the slot's walk, which has its registers, for the first step. */
 static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
@@ -65,6 +67,7 @@ __noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
 	return some;
 }
 
+#ifdef WALK_INTERPRETERS
 /* As walk_frames(), in a process with an interpreter. */
 static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
 {
@@ -85,6 +88,7 @@ static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_as
 	*ret_end = end ? end : WIRE_END_DEPTH;
 	return n;
 }
+#endif
 
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
 static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
@@ -112,8 +116,12 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask
 static __always_inline __u32 walk_all(const struct scratch *slot, __u32 number, __u32 first,
 				      bool may_ask, __u32 *ret_end)
 {
+#ifdef WALK_INTERPRETERS
 	if (UNLIKELY(slot->interpreter))
 		return walk_program(number, first, may_ask, ret_end);
+#else
+	(void)slot;
+#endif
 	return walk_frames(number, first, may_ask, ret_end);
 }
 

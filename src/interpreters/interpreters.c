@@ -158,6 +158,11 @@ uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file)
 	return interpreters->of_file[file];
 }
 
+bool interpreters_any(const struct interpreters *interpreters)
+{
+	return interpreters->n > 1;
+}
+
 enum wire_language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
 					  uint64_t address)
 {

@@ -166,8 +166,12 @@ void run_notes_of_tables(const struct session *session, struct profile_unwinding
 
 void run_notes_of_unwinding(const struct session *session)
 {
+	const char *not_interpreted = session_not_interpreted(session);
 	struct unwinder_stats is;
 
+	if (not_interpreted)
+		message_line("WARNING: the functions of interpreted programs are missing: %s",
+			     not_interpreted);
 	if (!message_is_verbose() || !session_unwinding(session, &is))
 		return;
 	message_verbose("unwinding: %u tables of %u files, %" PRIu64 " rows, %u rules, %.1f MB of "

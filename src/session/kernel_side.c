@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/own.h"
+#include "bpf/interpreter_wire.h"
 #include "kernel/lockdown.h"
 #include "kernel/orc_tables.h"
 #include "session/kernel_side_internal.h"
@@ -60,10 +61,11 @@ static int code_of_load(const struct kernel_side *side, int code)
 	return -EMFILE;
 }
 
-static int explain_load(int code, struct error *err)
+int kernel_side_explain(const struct kernel_side *side, int code, struct error *err)
 {
 	char mode[LOCKDOWN_MODE_SIZE];
 
+	code = code_of_load(side, code);
 	if (code == -EMFILE || code == -ENFILE)
 		return error_set(err, code,
 				 "cannot load the BPF programs: %s; raise the limit (ulimit -n)",
@@ -149,9 +151,11 @@ static int make_tables(struct kernel_side *side)
 	r = make_map(skeleton->maps.unwind_files, 0, &side->tables.files);
 	if (r < 0)
 		return r;
-	r = make_map(skeleton->maps.interpreters, 0, &side->interpreters);
-	if (r < 0)
-		return r;
+	side->interpreters =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "interpreters", sizeof(uint32_t),
+			       sizeof(struct wire_interpreter), WIRE_MAX_INTERPRETERS, NULL);
+	if (side->interpreters < 0)
+		return side->interpreters;
 	return make_map(skeleton->maps.unwind_processes, 0, &side->tables.processes);
 }
 
@@ -166,7 +170,7 @@ static int open_and_configure(const struct plan *plan, struct trigger *trigger, 
 	if (r < 0 || !side->has_tables)
 		return r;
 	r = make_tables(side);
-	return r < 0 ? explain_load(r, err) : 0;
+	return r < 0 ? kernel_side_explain(side, r, err) : 0;
 }
 
 static size_t counts_size(const struct kernel_side *side)
@@ -182,7 +186,7 @@ int kernel_side_load(struct kernel_side *side, struct error *err)
 
 	kernel_btf_close(&side->btf);
 	if (r < 0)
-		return explain_load(code_of_load(side, r), err);
+		return kernel_side_explain(side, r, err);
 	counts = mmap(NULL, counts_size(side), PROT_READ | PROT_WRITE, MAP_SHARED,
 		      bpf_map__fd(skeleton->maps.counts), 0);
 	if (counts == MAP_FAILED)

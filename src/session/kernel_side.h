@@ -34,7 +34,7 @@ struct kernel_side {
 	 * closes when the load fails: a thread may still be filling the tables.
 	 */
 	struct unwind_maps_fds tables;
-	int interpreters; /* the map of the interpreters, likewise */
+	int interpreters; /* the map of the interpreters, which the loaded programs do not use */
 };
 
 #define KERNEL_SIDE_NONE                                                                           \

@@ -11,4 +11,7 @@
 int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint32_t max_stack,
 			  struct kernel_side *side, struct error *err);
 
+/* Sets the error for why programs or maps did not load: `code` is a negative errno of libbpf's. */
+int kernel_side_explain(const struct kernel_side *side, int code, struct error *err);
+
 #endif

@@ -47,6 +47,9 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 /* A warning for the user (a kernel that may hang), or NULL. */
 const char *session_warning(const struct session *session);
 
+/* Why the functions of interpreted programs are missing, or NULL. Final when all was drained. */
+const char *session_not_interpreted(const struct session *session);
+
 /* A way to look up kernel symbols, valid until session_close(). False: this kernel has none. */
 bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_lookup);
 

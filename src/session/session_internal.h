@@ -14,6 +14,7 @@
 #include "session/accounting.h"
 #include "session/command.h"
 #include "session/epoch_stacks.h"
+#include "session/interpreted.h"
 #include "session/kernel_side.h"
 #include "session/ring.h"
 #include "session/session.h"
@@ -32,11 +33,14 @@ struct session {
 	struct epoch_stacks *stacks[WIRE_EPOCHS];
 	struct comms others; /* that --name left out */
 	struct ring *ring;
-	struct sideband *sideband;	   /* NULL without user stacks */
-	struct unwinder *unwinder;	   /* NULL without unwinding tables */
-	struct interpreters *interpreters; /* the same */
-	struct codes *codes;		   /* borrowed */
-	struct command *command;	   /* NULL: none was launched */
+	struct sideband *sideband;	      /* NULL without user stacks */
+	struct unwinder *unwinder;	      /* NULL without unwinding tables */
+	struct interpreters *interpreters;    /* the same */
+	struct interpreted_load *interpreted; /* while these programs are being loaded */
+	bool walks_interpreters;	      /* loading them was begun */
+	struct error not_interpreted;	      /* why they did not load; "" */
+	struct codes *codes;		      /* borrowed */
+	struct command *command;	      /* NULL: none was launched */
 	struct accounting accounting;
 	uint64_t started, stopped, next_interval, next_refresh, next_tick; /* monotonic_ns() */
 	uint32_t stack_limit_before;
@@ -69,6 +73,10 @@ int session_switch_and_drain(struct session *session, uint64_t patience_ns, stru
  * always are.
  */
 bool session_prepares(const struct session *session);
+/* Begins to load the programs that walk interpreters' stacks, if one was found. */
+void session_walk_interpreters(struct session *session);
+/* Waits until they are loaded, if that was begun. */
+void session_await_interpreters(struct session *session);
 /* Has the table of the probed file made, if there is one. */
 int session_expect_file(struct session *session, struct error *err);
 /* Makes those tables, if any. */

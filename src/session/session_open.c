@@ -229,6 +229,7 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	r = open_epoch_stacks(session, kernel, err);
 	if (r < 0)
 		return r;
+	session_walk_interpreters(session); /* session_start() waits */
 	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
 	if (r < 0)
 		return error_set(err, r, "cannot map the ring: %s", strerror(-r));
@@ -278,6 +279,11 @@ const char *session_warning(const struct session *session)
 	return session->warning[0] ? session->warning : NULL;
 }
 
+const char *session_not_interpreted(const struct session *session)
+{
+	return session->not_interpreted.text[0] ? session->not_interpreted.text : NULL;
+}
+
 bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_lookup)
 {
 	return kernel_lookup_get(session->side.skeleton, ret_lookup);
@@ -295,6 +301,7 @@ uint32_t session_close(struct session *session)
 		kernel_side_arm(&session->side, false);
 		session->trigger->ops->stop(session->trigger);
 	}
+	session_await_interpreters(session);
 	signals_close(&session->signals);
 	command_free(session->command);
 	ring_free(session->ring);

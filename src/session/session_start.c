@@ -66,6 +66,28 @@ int session_prepare_tables(struct session *session, struct error *err)
 	return r;
 }
 
+/* ---- interpreters ---- */
+
+void session_await_interpreters(struct session *session)
+{
+	struct interpreted_load *load = take_ptr(session->interpreted);
+
+	if (load)
+		interpreted_load_end(load, &session->not_interpreted);
+}
+
+void session_walk_interpreters(struct session *session)
+{
+	if (session->interpreted && interpreted_load_is_over(session->interpreted))
+		session_await_interpreters(session);
+	if (session->walks_interpreters || !session->interpreters ||
+	    !interpreters_any(session->interpreters))
+		return;
+	session->walks_interpreters = true;
+	interpreted_load_begin(&session->side, session->trigger, &session->interpreted,
+			       &session->not_interpreted);
+}
+
 /* ---- starting ---- */
 
 static uint64_t seconds_from(uint64_t start, double seconds)
@@ -95,6 +117,8 @@ int session_start(struct session *session, struct error *err)
 	r = session_prepare_tables(session, err); /* of processes that came since */
 	if (r < 0)
 		return r;
+	session_walk_interpreters(session);
+	session_await_interpreters(session);
 	session->accounting.unseen = kernel_side_misses(&session->side);
 	session->started = monotonic_ns();
 	kernel_side_arm(&session->side, true);
@@ -104,7 +128,7 @@ int session_start(struct session *session, struct error *err)
 	return 0;
 }
 
-/* Makes the tables of what the command has mapped by now. */
+/* Makes the tables of what the command has mapped by now, and has its interpreter walked. */
 static int prepare_command(struct session *session, struct error *err)
 {
 	pid_t pid = command_pid(session->command);
@@ -118,6 +142,8 @@ static int prepare_command(struct session *session, struct error *err)
 	r = r < 0 ? error_set(err, r, "cannot follow the command: %s", strerror(-r))
 		  : unwinder_prepare(session->unwinder, err);
 	images_unlock(session->images);
+	session_walk_interpreters(session);
+	session_await_interpreters(session);
 	return r;
 }
 

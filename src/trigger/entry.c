@@ -12,7 +12,7 @@ static int missing(const char *name, struct error *err)
 	return error_set(err, -ENOENT, "this build's BPF object has no program %s", name);
 }
 
-/* The form of the program that asks the kernel (bpf/entry.bpf.c), or NULL. */
+/* The form of the program that asks the kernel (bpf/triggers.bpf.h), or NULL. */
 static struct bpf_program *asking_form(const struct bpf_object *object, const char *name)
 {
 	char form[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entry programs of the BPF object (bpf/entry.bpf.c) by name, for select() and attach(); and
+ * The entry programs of the BPF object (bpf/triggers.bpf.h) by name, for select() and attach(); and
  * the ops that all triggers of probes.h share.
  */
 #ifndef STACKTALLY_TRIGGER_ENTRY_H

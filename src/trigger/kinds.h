@@ -4,7 +4,7 @@
  *
  *	a line in TRIGGER_KINDS below,
  *	a file of its own here, which defines NAME_kind, and
- *	an entry program in bpf/entry.bpf.c, which its select() has loaded.
+ *	an entry program in bpf/triggers.bpf.h, which its select() has loaded.
  *
  * The sampling clock (clock.h) is not made from a pattern and is no kind.
  */

@@ -44,7 +44,8 @@ struct trigger_ops {
 	bool preemptible;  /* captures run preemptibly, so many may be under way on one CPU */
 	bool walks_kernel; /* the program walks the kernel stack (bpf/kernel_walk.bpf.h), unless raw
 			    */
-	/* Sets autoload, and attach types, of the programs in bpf/entry.bpf.c that are to run. */
+	/* Sets autoload, and attach types, of the programs in bpf/triggers.bpf.h that are to run.
+	 */
 	int (*select)(struct trigger *trigger, struct bpf_object *object, struct error *err);
 	/* Attaches the programs, or detaches all that it attached and fails. */
 	int (*attach)(struct trigger *trigger, struct bpf_object *object, struct error *err);

@@ -115,6 +115,17 @@ check $? "samples have functions" "$work of $ran"
 check $? "few are torn" "$(counted ';Py_RunMain;.*python: ') of $ran"
 says "-v counts stacks with functions" 'interpreted programs: [0-9]+ stacks'
 
+# No descriptors are left for the programs that walk interpreters.
+cat >"$tmp/limit.sh" <<'S'
+last=$(ls "/proc/$PPID/fd" | awk '$1 < 200' | sort -n | tail -n 1)
+prlimit --pid "$PPID" --nofile=$((last + 16)):
+"$1" -c 'import os, time; os.getpid(); time.sleep(0.2); os.getpid()'
+S
+count -f c:getpid -- sh "$tmp/limit.sh" "$python"
+says "a warning names the reason when interpreters cannot be walked" \
+	'^WARNING: the functions of interpreted programs are missing: .*Too many open files; raise the limit'
+has "and evaluators' frames say so" ';PyEval_EvalCode;.*\[python: not known yet\];.*getpid$'
+
 # Chains that are bent: the walk ends, says why, and native frames go on.
 if "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
 	count -f c:getpid -- "$python" "$here/python_forged.py"

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The entry programs of the triggers.
+ *
+ * perf_event                an event of the clock on a CPU: a sample
+ * kprobe, kprobe.multi      calls of a kernel function, and of many by one link
+ * fentry                    calls of a kernel function, where the kernel has no kprobes
+ * uprobe, on_uprobe_multi   calls of a user function or a USDT probe, and of many by one link
+ * tracepoint, raw_tp        a tracepoint through a perf event, and a raw one
+ *
+ * They are compiled twice: with WALK_INTERPRETERS they also walk the stacks of interpreters
+ * (bpf/interpreted.bpf.c). The verifier takes as long for that part as for all the rest, so the
+ * programs without it are attached, and jump to those with it once these are loaded, which happens
+ * when the first interpreter is found.
+ */
+#ifndef STACKTALLY_BPF_TRIGGERS_BPF_H
+#define STACKTALLY_BPF_TRIGGERS_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/capture.bpf.h"
+
+/* GPL among them, which the stack helpers require. */
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The program that walks the stacks of interpreters too, once it is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} interpreted SEC(".maps");
+
+#ifdef WALK_INTERPRETERS
+static const bool walks_interpreters = true;
+#else
+static const bool walks_interpreters = false;
+#endif
+
+/*
+ * Captures an event, or jumps to the program that does it better.
+ *
+ * User probes can be preempted. Since Linux 6.13 (a76ab5731e32; also in 6.12 stable) the kernel
+ * runs programs of their type on one BPF stack per CPU, as if they could not, and the next task's
+ * probe overwrites this one's. Programs that contain a tail call keep to the task's stack; so there
+ * is one in the other program, too. It never happens: the verifier knows that user_depth is not 0.
+ */
+static __always_inline int on_event(void *ctx, enum hit hit, enum context_kind kind, bool may_ask)
+{
+	if (!walks_interpreters || config.user_depth == 0)
+		bpf_tail_call(ctx, &interpreted, 0);
+	return capture(ctx, hit, kind, may_ask);
+}
+
+/* Whether the clock interrupted user code. */
+static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return (ctx->regs.cs & 3) == 3; /* the ring of the code segment */
+#elif defined(__TARGET_ARCH_arm64)
+	return (ctx->regs.pstate & 0xf) == 0; /* EL0t */
+#else
+	return false;
+#endif
+}
+
+SEC("?perf_event")
+int on_clock(struct bpf_perf_event_data *ctx)
+{
+	return on_event(ctx, hit_user_code(ctx) ? HIT_USER : HIT_KERNEL, CONTEXT_CLOCK, false);
+}
+
+/*
+ * An entry in two forms. NAME_asking asks the kernel what is mapped where, if a walk lacks a
+ * mapping. That takes bpf_find_vma(), which Linux has since 5.17; a program that calls it does not
+ * load before. Of the clock there is no such form: an interrupt may ask only once.
+ */
+#define ENTRY(section, name, context, body)                                                        \
+	SEC(section)                                                                               \
+	int name(context *ctx)                                                                     \
+	{                                                                                          \
+		const bool may_ask = false;                                                        \
+                                                                                                   \
+		return body;                                                                       \
+	}                                                                                          \
+	SEC(section)                                                                               \
+	int name##_asking(context *ctx)                                                            \
+	{                                                                                          \
+		const bool may_ask = true;                                                         \
+                                                                                                   \
+		return body;                                                                       \
+	}
+
+ENTRY("?kprobe", on_kprobe, struct pt_regs, on_event(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+ENTRY("?kprobe.multi", on_kprobe_multi, struct pt_regs,
+      on_event(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+ENTRY("?fentry", on_fentry, void, on_event(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+
+ENTRY("?uprobe", on_uprobe, struct pt_regs, on_event(ctx, HIT_USER, CONTEXT_OTHER, may_ask))
+/* Loaded with the attach type BPF_TRACE_UPROBE_MULTI, which has no section name in libbpf 1.1. */
+ENTRY("?kprobe", on_uprobe_multi, struct pt_regs, on_event(ctx, HIT_USER, CONTEXT_OTHER, may_ask))
+ENTRY("?tracepoint", on_tracepoint, void, on_event(ctx, HIT_KERNEL, CONTEXT_TRACEPOINT, may_ask))
+/* Serves any tracepoint: it uses no argument. */
+ENTRY("?raw_tp", on_raw_tracepoint, void, on_event(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+
+#endif

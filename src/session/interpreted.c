@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/interpreted.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/own.h"
+#include "base/thread.h"
+#include "interpreted.skel.h"
+#include "session/kernel_side_internal.h"
+#include "stacktally.skel.h"
+
+#define SAME_PLACE(member)                                                                         \
+	_Static_assert(offsetof(__typeof__(*((struct stacktally *)0)->bss), member) ==             \
+			       offsetof(__typeof__(*((struct interpreted *)0)->bss), member),      \
+		       "both objects use the variables of one map")
+
+SAME_PLACE(armed);
+SAME_PLACE(epoch);
+SAME_PLACE(orc);
+SAME_PLACE(unwind_changes);
+
+struct interpreted_load {
+	struct interpreted *skeleton;
+	struct kernel_btf btf;
+	const struct kernel_side *side;
+	pthread_t thread;
+	_Atomic bool over;
+	int r; /* of the thread, and its error */
+	struct error err;
+};
+
+static void load_free(struct interpreted_load *load)
+{
+	if (!load)
+		return;
+	interpreted__destroy(load->skeleton);
+	kernel_btf_close(&load->btf);
+	free(load);
+}
+
+DEFINE_OWN(struct interpreted_load, load_free)
+
+/* The descriptor of a map of the loaded object that does for one of the other; -1: there is none.
+ */
+static int same_map(const struct interpreted *to, const struct bpf_map *map,
+		    const struct kernel_side *side)
+{
+	const struct bpf_map *same;
+
+	if (map == to->maps.interpreters)
+		return side->interpreters;
+	if (map == to->maps.rodata)
+		return -1;
+	/* The names of variables' maps contain those of their objects. */
+	same = map == to->maps.bss
+		       ? side->skeleton->maps.bss
+		       : bpf_object__find_map_by_name(side->skeleton->obj, bpf_map__name(map));
+	return same ? bpf_map__fd(same) : -1;
+}
+
+static int share_maps(struct interpreted *to, const struct kernel_side *side)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, to->obj)
+	{
+		int fd = same_map(to, map, side);
+		int r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Loads the programs, and has the loaded ones jump to the trigger's. */
+static int load_programs(struct interpreted_load *load)
+{
+	struct bpf_object *object = load->skeleton->obj;
+	struct bpf_program *program;
+	uint32_t zero = 0;
+	int r = bpf_object__load(object), fd = -1;
+
+	if (r < 0)
+		return r;
+	bpf_object__for_each_program(program, object)
+	{
+		if (bpf_program__fd(program) >= 0)
+			fd = bpf_program__fd(program);
+	}
+	return bpf_map_update_elem(bpf_map__fd(load->skeleton->maps.interpreted), &zero, &fd,
+				   BPF_ANY) < 0
+		       ? -errno
+		       : 0;
+}
+
+static void *run(void *context)
+{
+	struct interpreted_load *load = context;
+	int r = load_programs(load);
+
+	load->r = r < 0 ? kernel_side_explain(load->side, r, &load->err) : 0;
+	atomic_store(&load->over, true);
+	return NULL;
+}
+
+static int prepare(struct interpreted_load *load, struct trigger *trigger, struct error *err)
+{
+	int r = kernel_btf_new(&load->btf, err);
+	LIBBPF_OPTS(bpf_object_open_opts, options,
+		    .btf_custom_path = r == 0 && load->btf.fd >= 0 ? load->btf.path : NULL);
+
+	if (r < 0)
+		return r;
+	load->skeleton = interpreted__open_opts(&options);
+	if (!load->skeleton)
+		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	if (load->btf.fd >= 0)
+		r = kernel_btf_fill(&load->btf, bpf_object__btf(load->skeleton->obj), NULL, err);
+	if (r < 0)
+		return r;
+	*(struct wire_config *)&load->skeleton->rodata->config =
+		load->side->skeleton->rodata->config;
+	r = trigger->ops->select(trigger, load->skeleton->obj, err);
+	if (r < 0)
+		return r;
+	r = share_maps(load->skeleton, load->side);
+	return r < 0 ? kernel_side_explain(load->side, r, err) : 0;
+}
+
+int interpreted_load_begin(const struct kernel_side *side, struct trigger *trigger,
+			   struct interpreted_load **ret_load, struct error *err)
+{
+	own(own_load_free) struct interpreted_load *load = calloc(1, sizeof(*load));
+	int r;
+
+	if (!load)
+		return error_set(err, -ENOMEM, "out of memory");
+	load->btf.fd = -1;
+	load->side = side;
+	r = prepare(load, trigger, err);
+	if (r < 0)
+		return r;
+	r = thread_start(&load->thread, run, load);
+	if (r < 0)
+		return error_set(err, r, "cannot start a thread: %s", strerror(-r));
+	*ret_load = take_ptr(load);
+	return 0;
+}
+
+bool interpreted_load_is_over(const struct interpreted_load *load)
+{
+	return atomic_load(&load->over);
+}
+
+int interpreted_load_end(struct interpreted_load *load, struct error *err)
+{
+	int r;
+
+	pthread_join(load->thread, NULL);
+	r = load->r;
+	if (r < 0 && err)
+		*err = load->err;
+	load_free(load);
+	return r;
+}
