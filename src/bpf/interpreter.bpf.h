@@ -63,8 +63,13 @@ __noinline int program_begin(__u32 number)
 	program->python = interpreter->python;
 	program->walk++;
 	program->window.from = 0;
-	if (python_find_state(slot, &interpreter->python))
-		python_run(number);
+	if (!python_find_state(slot, &interpreter->python))
+		return 0;
+	if (interpreter->python.form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
+		program->reason = WIRE_CODE_TORN;
+		program->next = 0;
+	}
+	python_run(number);
 	return 0;
 }
 

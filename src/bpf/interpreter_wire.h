@@ -46,6 +46,7 @@ enum wire_python_form {
 	WIRE_PYTHON_ENTRY_FRAME, /* 3.12: records on the C stack; each run begins with a frame there
 				  */
 	WIRE_PYTHON_FRAMES,	 /* 3.13: each run begins with a frame on the C stack */
+	WIRE_PYTHON_OBJECTS,	 /* 3.10: a record on the C stack for each frame, an object */
 };
 
 /* Structures of CPython: offsets in bytes. */
@@ -68,7 +69,9 @@ struct wire_python {
 	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit;
 	__u8 string_ascii_size, string_compact_size;
-	__u8 reserved[4];
+	__u8 thread_frame; /* of a thread's state: its innermost frame object, ... */
+	__u8 reserved;
+	__u16 thread_record; /* ... and the outermost record */
 };
 
 /* An interpreter, as a file contains it; all addresses are those of the file. */

@@ -79,6 +79,10 @@ static __always_inline bool python_find_state(struct scratch *slot,
 	}
 	if (!read_word(&program->next, state + python->top))
 		return false;
+	program->last = state + python->thread_record;
+	if (python->form == WIRE_PYTHON_OBJECTS &&
+	    !read_word(&program->object, state + python->thread_frame))
+		return false;
 	program->reason = WIRE_CODE_UNMATCHED;
 	return true;
 }
@@ -307,6 +311,79 @@ static __always_inline bool python_is_linked(const struct interpreter_walk *prog
 	       current == program->frame;
 }
 
+/*
+ * Counts PYTHON_STEPS records and as many frame objects from the slot's `frame` and `object` on.
+ * Returns PYTHON_MORE, PYTHON_RUN_ENDED if both chains ended at the same time, or PYTHON_FAILED.
+ */
+__noinline int python_count_some(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct interpreter_walk *program;
+
+	if (!slot)
+		return PYTHON_FAILED;
+	program = &slot->program;
+	for (__u32 i = 0; i < PYTHON_STEPS; i++) {
+		if (program->frame == program->last || !program->object)
+			return program->frame == program->last && !program->object
+				       ? PYTHON_RUN_ENDED
+				       : PYTHON_FAILED;
+		if (!read_word(&program->frame, program->frame + program->python.cframe_previous) ||
+		    !read_word(&program->object, program->object + program->python.frame_previous))
+			return PYTHON_FAILED;
+	}
+	return PYTHON_MORE;
+}
+
+/*
+ * Whether there are as many records as frame objects. If not, one of them is being linked, and all
+ * frames would be taken for their neighbours'.
+ */
+__noinline int python_is_paired(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	int step = PYTHON_MORE;
+	__u64 object;
+
+	if (!slot)
+		return 0;
+	object = slot->program.object;
+	slot->program.frame = slot->program.next;
+	for (__u32 i = 0; i < PYTHON_ROUNDS && step == PYTHON_MORE; i++) {
+		step = python_count_some(number);
+		OPAQUE(step);
+	}
+	slot->program.object = object;
+	return step == PYTHON_RUN_ENDED;
+}
+
+/* Stages the frame object that the record has, which is a run of its own. */
+static __always_inline void python_take_object(struct scratch *slot, __u32 number)
+{
+	struct interpreter_walk *program = &slot->program;
+	const struct wire_python *python = &program->python;
+	__u64 record = program->next, object = program->object, code = 0;
+	struct known_code *known;
+
+	program->next = 0;
+	if (record == program->last || !read_word(&program->next, record + python->cframe_previous))
+		return;
+	program->anchor = record;
+	program->run_reason = WIRE_CODE_UNREADABLE;
+	if (!read_word(&code, object + python->frame_code) ||
+	    !read_word(&program->object, object + python->frame_previous))
+		return;
+	known = &program->codes[code / 16 % KNOWN_CODES];
+	if (!python_is_known(program, known, code) &&
+	    python_take_code(number, code, code / 16 % KNOWN_CODES))
+		return;
+	program->run_reason = WIRE_CODE_KNOWN;
+	slot->frames[STAGED_AT] = WIRE_FRAME_CODE |
+				  (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
+				  known->id;
+	program->n = 1;
+}
+
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
 __noinline int python_run(__u32 number)
 {
@@ -322,6 +399,10 @@ __noinline int python_run(__u32 number)
 	program->run_reason = WIRE_CODE_KNOWN;
 	if (!program->next)
 		return 0;
+	if (program->python.form == WIRE_PYTHON_OBJECTS) {
+		python_take_object(slot, number);
+		return 0;
+	}
 	if (program->python.form == WIRE_PYTHON_FRAMES)
 		program->frame = program->next;
 	else if (!python_begin_record(program, &program->python))

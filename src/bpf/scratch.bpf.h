@@ -130,6 +130,8 @@ struct interpreter_walk {
 	__u64 anchor;	      /* address in the evaluator's frame that ran the next functions; 0 */
 	__u64 next;	      /* where the run after them begins, in the interpreter's terms; 0 */
 	__u64 frame;	      /* where the walk of a run is */
+	__u64 object;	      /* the frame object that comes next, where frames are objects, ... */
+	__u64 last;	      /* ... and the outermost record, which has none */
 	__u64 bias;	      /* see struct wire_process */
 	__u64 evaluator;      /* address of that function in the process, ... */
 	__u64 evaluator_size; /* ... and bytes */
@@ -181,7 +183,7 @@ struct scratch {
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
 	struct interpreter_walk program;
-	__u64 program_padding[1];
+	__u64 program_padding[7];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

@@ -23,9 +23,12 @@ struct python_offsets {
 	uint8_t owner_entry, owner_generator, code_tag;
 	uint16_t tss_key, current; /* in _PyRuntime; 0: it has none */
 	uint8_t thread_id, top, cframe_current, cframe_previous;
+	uint8_t thread_frame; /* where frames are objects */
+	uint16_t thread_record;
 	uint8_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
 	uint8_t type, type_size;
 	uint8_t code_file, code_name, code_line, code_first, code_bytes, code_version;
+	uint16_t frame_size; /* where frames are objects */
 	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit, string_ascii_size, string_compact_size, string_size;
 	uint8_t own_at; /* in _PyRuntime */
@@ -40,6 +43,8 @@ enum python_symbol {
 	PYTHON_EVALUATOR,
 	PYTHON_CODE_TYPE,
 	PYTHON_STRING_TYPE,
+	PYTHON_FRAME_TYPE,
+	PYTHON_NEW_IN_3_10,
 	PYTHON_N_SYMBOLS,
 };
 
@@ -117,6 +122,10 @@ static enum wire_code_reason check(const struct elf_file *elf, const struct pyth
 	    !has_size(elf, offsets, symbols[PYTHON_CODE_TYPE].address, offsets->code_bytes) ||
 	    !has_size(elf, offsets, symbols[PYTHON_STRING_TYPE].address, offsets->string_size))
 		return WIRE_CODE_DISAGREES;
+	if (offsets->frame_size &&
+	    (!symbols[PYTHON_FRAME_TYPE].address ||
+	     !has_size(elf, offsets, symbols[PYTHON_FRAME_TYPE].address, offsets->frame_size)))
+		return WIRE_CODE_DISAGREES;
 	return compare_own(elf, offsets, symbols[PYTHON_RUNTIME].address, version);
 }
 
@@ -137,6 +146,8 @@ static struct wire_python wire_of(const struct python_offsets *is, const struct 
 		.top = is->top,
 		.cframe_current = is->cframe_current,
 		.cframe_previous = is->cframe_previous,
+		.thread_frame = is->thread_frame,
+		.thread_record = is->thread_record,
 		.frame_code = is->frame_code,
 		.frame_previous = is->frame_previous,
 		.frame_instruction = is->frame_instruction,
@@ -160,6 +171,18 @@ static struct wire_python wire_of(const struct python_offsets *is, const struct 
 	};
 }
 
+/* PY_VERSION_HEX of the interpreter; 0: not known. From 3.11 on it is in a variable. */
+static uint32_t version_of(const struct elf_file *elf, const struct elf_export *symbols)
+{
+	uint32_t version;
+
+	if (!symbols[PYTHON_VERSION].address)
+		return symbols[PYTHON_NEW_IN_3_10].address ? 0x030a0000 : 0;
+	if (elf_exports_read(elf, symbols[PYTHON_VERSION].address, &version, sizeof(version)) < 0)
+		return 0;
+	return version;
+}
+
 static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
 {
 	struct elf_export symbols[PYTHON_N_SYMBOLS] = {
@@ -168,9 +191,11 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 		[PYTHON_EVALUATOR] = { .name = "_PyEval_EvalFrameDefault" },
 		[PYTHON_CODE_TYPE] = { .name = "PyCode_Type" },
 		[PYTHON_STRING_TYPE] = { .name = "PyUnicode_Type" },
+		[PYTHON_FRAME_TYPE] = { .name = "PyFrame_Type" },
+		[PYTHON_NEW_IN_3_10] = { .name = "PyModule_AddObjectRef" },
 	};
-	const struct python_offsets *offsets = NULL;
-	uint64_t version = 0;
+	const struct python_offsets *offsets;
+	uint32_t version;
 	int r = elf_exports_find(elf, symbols, PYTHON_N_SYMBOLS);
 
 	if (r < 0)
@@ -181,14 +206,13 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	ret_interpreter->evaluator = symbols[PYTHON_EVALUATOR].address;
 	ret_interpreter->evaluator_end =
 		ret_interpreter->evaluator + symbols[PYTHON_EVALUATOR].size;
-	if (symbols[PYTHON_VERSION].address &&
-	    elf_exports_read(elf, symbols[PYTHON_VERSION].address, &version, sizeof(version)) == 0)
-		offsets = offsets_of((uint32_t)version);
+	version = version_of(elf, symbols);
+	offsets = offsets_of(version);
 	if (!offsets) {
 		ret_interpreter->refused = WIRE_CODE_VERSION;
 		return 0;
 	}
-	ret_interpreter->refused = check(elf, offsets, symbols, (uint32_t)version);
+	ret_interpreter->refused = check(elf, offsets, symbols, version);
 	ret_interpreter->python = wire_of(offsets, symbols);
 	return 0;
 }

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stock Debian kernels, ready to boot: downloaded once with apt, kept in a cache.
 
-The address of the archive is read from this machine's apt sources. apt works with its own state and
-cache, so that this machine's are not changed. Only the kernel and the few modules that a test machine
-needs are kept; the kernel is unpacked, because it starts faster by its PVH entry.
+Only the kernel and the few modules that a test machine needs are kept; the kernel is unpacked, because
+it starts faster by its PVH entry.
 """
 
 import fcntl
@@ -15,17 +14,16 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import sys
 import zlib
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from debian import Apt, NoPackages, cache_directory  # noqa: E402
+
 SUITES = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_rng",
            "fuse"]  # for names_dead_mount_test.sh
 FORMAT = 2  # of the cache; a new number makes everything again
-
-
-class NoKernel(Exception):
-    """Why a kernel cannot be downloaded. That is not a failure of the tests."""
 
 
 class Kernel:
@@ -36,14 +34,9 @@ class Kernel:
             self.version = f.read().strip()
 
 
-def cache_directory():
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "stacktally", "vm")
-
-
 def get_kernel(label, update=False):
     """The current kernel of that Debian release, from the cache if it is there."""
-    directory = os.path.join(cache_directory(), f"{label}-{FORMAT}")
+    directory = os.path.join(cache_directory("vm"), f"{label}-{FORMAT}")
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -54,9 +47,7 @@ def get_kernel(label, update=False):
 
 def make_kernel(suite, directory):
     if os.uname().machine != "x86_64":
-        raise NoKernel("test machines are amd64 ones, this is " + os.uname().machine)
-    if not shutil.which("apt-get"):
-        raise NoKernel("no apt-get to fetch a kernel with")
+        raise NoPackages("test machines are amd64 ones, this is " + os.uname().machine)
     with tempfile.TemporaryDirectory(dir=directory, prefix="fetch.") as tmp:
         version, tree = fetch(Apt(suite, tmp), tmp)
         image = (glob.glob(f"{tree}/boot/vmlinuz-*") +
@@ -71,67 +62,6 @@ def make_kernel(suite, directory):
             os.replace(f"{tmp}/{name}", f"{directory}/{name}")
 
 
-# ---- the package client
-
-class Apt:
-    """apt with its own state, cache and sources."""
-
-    def __init__(self, suite, directory):
-        self.directory = directory
-        for sub in ("state/lists/partial", "cache/archives/partial", "preferences"):
-            os.makedirs(f"{directory}/{sub}")
-        open(f"{directory}/status", "w").close()
-        archive, security = archives()
-        with open(f"{directory}/sources.list", "w") as f:
-            f.write(f"deb [signed-by={KEYRING}] {archive} {suite} main\n")
-            if security and suite != "sid":
-                f.write(f"deb [signed-by={KEYRING}] {security} {suite}-security main\n")
-
-    def __call__(self, *args, cwd=None):
-        settings = {
-            "Dir::State": f"{self.directory}/state",
-            "Dir::State::status": f"{self.directory}/status",
-            "Dir::Cache": f"{self.directory}/cache",
-            "Dir::Etc::sourcelist": f"{self.directory}/sources.list",
-            "Dir::Etc::sourceparts": "/dev/null",
-            "Dir::Etc::preferences": "/dev/null",
-            "Dir::Etc::preferencesparts": f"{self.directory}/preferences",
-            "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
-            "APT::Architecture": "amd64",
-            "APT::Install-Recommends": "false",
-            "Acquire::Languages": "none",
-            "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled": "false",
-            "Acquire::IndexTargets::deb::CNF::DefaultEnabled": "false",
-            "Acquire::Retries": "3",
-        }
-        argv = ["apt-get", "-q"] + [f"-o{k}={v}" for k, v in settings.items()] + list(args)
-        done = subprocess.run(argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, check=False)
-        if done.returncode != 0:
-            errors = re.findall(r"^[EW]: .*", done.stderr, re.M) or [done.stderr.strip()]
-            raise NoKernel(f"apt-get {args[0]} failed: {errors[0]}")
-        return done.stdout
-
-
-def archives():
-    """The addresses of Debian's archive and security archive, from the machine's apt sources."""
-    done = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)",
-                           "Created-By: Packages"], capture_output=True, text=True, check=False)
-    archive = security = None
-    for line in done.stdout.splitlines():
-        address, release = line.split(" ", 1)
-        address = address.rstrip("/")
-        if release.endswith("-security") and address.endswith("debian-security"):
-            security = security or address
-        elif address.endswith("/debian"):
-            archive = archive or address
-    if not archive:
-        raise NoKernel("no Debian archive among this machine's apt sources")
-    if not os.path.exists(KEYRING):
-        raise NoKernel(f"no {KEYRING} (package debian-archive-keyring)")
-    return archive, security
-
-
 def fetch(apt, tmp):
     """Downloads and unpacks the kernel package on which linux-image-amd64 depends."""
     apt("update")
@@ -139,16 +69,13 @@ def fetch(apt, tmp):
     version = next((name[len("linux-image-"):] for name, _ in plan
                     if re.match(r"linux-image-\d.*-amd64$", name)), None)
     if not version:
-        raise NoKernel("linux-image-amd64 depends on no kernel package there")
+        raise NoPackages("linux-image-amd64 depends on no kernel package there")
     # The newest kernels split their image over several packages.
     wanted = [f"{name}={package}" for name, package in plan
               if re.match(r"linux-(image|binary|modules)", name) and
               version[:-len("-amd64")] in name]
-    os.mkdir(f"{tmp}/packages")
-    apt("download", *wanted, cwd=f"{tmp}/packages")
     tree = f"{tmp}/tree"
-    for package in glob.glob(f"{tmp}/packages/*.deb"):
-        subprocess.run(["dpkg", "-x", package, tree], check=True)
+    apt.unpack(wanted, tree)
     return version, tree
 
 
@@ -165,7 +92,7 @@ def unpack(data):
                               check=True).stdout
     if data[:4] == b"\x7fELF":
         return data
-    raise NoKernel(f"unknown compression {data[:6].hex()}")
+    raise NoPackages(f"unknown compression {data[:6].hex()}")
 
 
 def unpack_kernel(path):
