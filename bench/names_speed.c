@@ -49,7 +49,7 @@ static double cpu(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Of this program alone: ru_maxrss has that of who started it, too. */
+/* The peak of this program alone: ru_maxrss includes the program that started it. */
 static long peak_kb(void)
 {
 	own(own_file) FILE *file = fopen("/proc/self/status", "re");
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 	    images_new(NULL, &images) || symbolizer_new(images, &options, &symbolizer) ||
 	    images_at(images, getpid(), 0, 1, &image))
 		return 1;
-	/* Every file its share, and those that are too small what they have. */
+	/* Every file gets its share, and a file that is too small as many as it has room for. */
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t share = (wanted - at) / (n - i);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the benchmarks measure. Built with frame pointers and without inlining.
+ * The programs that the benchmarks measure. Built with frame pointers and without inlining.
  *
  *	workload deep|syscalls|mixed		keeps every CPU busy until it is killed
  *	workload getppid|getpgrp|switches|calls N [D]	does it N times, D calls deep, and prints
@@ -156,7 +156,7 @@ static void ask_parent(uint64_t n)
 		syscall(SYS_getppid);
 }
 
-/* A system call that hardly anybody else makes. */
+/* A system call that hardly any other program makes. */
 static void ask_group(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
@@ -201,7 +201,7 @@ static void repeat_deep(uint32_t depth, void (*work)(uint64_t), uint64_t n)
 	sink++;
 }
 
-/* The first few are for who traces it to see what process it is. */
+/* From the first few a tracer learns which process this is. */
 #define FIRST_FEW      1000
 #define SETTLE_TIME_NS 300000000
 

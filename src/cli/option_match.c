@@ -27,7 +27,7 @@ const struct option_row *option_by_name(const struct command_line *line, const c
 	return NULL;
 }
 
-/* Only bcc's own options, all, or none match the prefix: how many, and the first. */
+/* How many options begin with the prefix, of all or of bcc's own only, and the first of them. */
 static size_t count_prefix(const struct command_line *line, const char *prefix, size_t length,
 			   bool only_bcc, const struct option_row **ret_first)
 {
@@ -72,7 +72,8 @@ static int match_long(const struct command_line *line, const char *argument,
 	match->is_long = true;
 	match->row = option_by_name(line, name, length);
 	if (!match->row) {
-		/* What abbreviates an option of bcc does so still, however many we have added. */
+		/* The abbreviation of an option of bcc stays one, even if options of ours begin so,
+		 * too. */
 		n = count_prefix(line, name, length, true, &match->row);
 		if (!n)
 			n = count_prefix(line, name, length, false, &match->row);

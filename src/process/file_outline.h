@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is to be known of each mapped file: whether it is ELF, its build-id and its loadable
+ * What is read of each mapped file: whether it is ELF, its build-id and its loadable
  * segments. A confined child reads it, as the file may be hostile. Must not know: processes.
  */
 #ifndef STACKTALLY_PROCESS_FILE_OUTLINE_H

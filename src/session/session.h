@@ -26,12 +26,13 @@ struct session;
 /* Why session_run() returned. */
 enum session_event {
 	SESSION_INTERVAL,    /* an interval is over: report, refresh, clear the tally, run on */
-	SESSION_TICK,	     /* refresh what shows the tally, leave the tally, run on */
+	SESSION_TICK,	     /* refresh the displays, leave the tally, run on */
 	SESSION_ENDED,	     /* the duration is over, or the command has ended */
 	SESSION_INTERRUPTED, /* SIGINT, SIGTERM or SIGHUP */
 };
 
-/* Sets what prints libbpf's messages, as libbpf_set_print(). Call it before anything else. */
+/* Sets the function that prints libbpf's messages, as libbpf_set_print() does. Call it before
+ * anything else. */
 void session_set_log(int (*log)(int level, const char *format, va_list args));
 
 /*

@@ -55,7 +55,7 @@ int rows_confined_compile(struct confined *confined, int fd, struct rule_table *
 		return r;
 	r = receive(child, rules, &rows);
 	end = confined_finish(child);
-	/* The child's end says most: after it nothing can be read. */
+	/* If the child failed, its own error says more than that its answer was cut off. */
 	if (r == -EBADMSG || r == 0)
 		r = end < 0 ? end : r;
 	if (r < 0)
