@@ -7,15 +7,20 @@
  * chain of frames leads to: the anchor. So the native frame whose part of the stack, from its stack
  * pointer to its CFA, has the anchor is the run's evaluator, and the run stands in its place.
  *
- * A language (bpf/python.bpf.h) finds the thread's state and stages one run at a time, with its
- * anchor; the merge here puts runs and native frames in order. An evaluator's frame without a run
- * gets a frame that says why.
+ * A language (bpf/python.bpf.h, bpf/php.bpf.h) finds the thread's state and stages one run at a
+ * time, with its anchor; the merge here puts runs and native frames in order. An evaluator's frame
+ * without a run gets a frame that says why.
+ *
+ * Where an interpreter keeps no anchors, the frames of its evaluator, known by their addresses, get
+ * the runs in order. Only if both end at the same time are they each other's: else the stack has
+ * WIRE_STACK_UNPAIRED, and user space shows none of its functions.
  */
 #ifndef STACKTALLY_BPF_INTERPRETER_BPF_H
 #define STACKTALLY_BPF_INTERPRETER_BPF_H
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
+#include "bpf/php.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_step.bpf.h"
@@ -25,6 +30,15 @@
 static __always_inline __u64 reason_frame(const struct interpreter_walk *program, __u32 reason)
 {
 	return WIRE_FRAME_CODE | (__u64)program->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
+}
+
+/* Stages the next run. Inlined: calls nest eight times at most. */
+static __always_inline void program_run(const struct scratch *slot, __u32 number)
+{
+	if (slot->program.language == WIRE_LANGUAGE_PHP)
+		php_run(number);
+	else
+		python_run(number);
 }
 
 /* Prepares the merge for the slot's walk: finds the state, stages the first run. */
@@ -46,9 +60,12 @@ __noinline int program_begin(__u32 number)
 	program->evaluator_size = 0;
 	program->last_name = 0;
 	program->last_file = 0;
+	program->ordered = 0;
+	program->missing = 0;
 	key = slot->interpreter;
 	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter || interpreter->language != WIRE_LANGUAGE_PYTHON)
+	if (!interpreter || (interpreter->language != WIRE_LANGUAGE_PYTHON &&
+			     interpreter->language != WIRE_LANGUAGE_PHP))
 		return 0;
 	program->language = interpreter->language;
 	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
@@ -63,6 +80,11 @@ __noinline int program_begin(__u32 number)
 	program->python = interpreter->python;
 	program->walk++;
 	program->window.from = 0;
+	if (program->language == WIRE_LANGUAGE_PHP) {
+		if (php_find_state(program))
+			php_run(number);
+		return 0;
+	}
 	if (!python_find_state(slot, &interpreter->python))
 		return 0;
 	if (interpreter->python.form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
@@ -158,7 +180,14 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 		return WIRE_END_DEPTH << 16;
 	end = step_once(number);
 	cfa = slot->walk.registers[UNWIND_SP];
-	if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
+	if (UNLIKELY(program->ordered)) {
+		if (into < program->evaluator_size && anchor) {
+			n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+		} else if (into < program->evaluator_size) {
+			program->missing++;
+			n = program_mark(slot, at, room);
+		}
+	} else if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
 		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
 	else if (UNLIKELY(into < program->evaluator_size))
 		n = program_mark(slot, at, room);
@@ -172,20 +201,33 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
  */
 __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 {
+	const struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	__u32 n = 0, end = WIRE_END_NONE;
 
+	if (!slot)
+		return WIRE_END_STALE << 16;
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
 		__u32 some = program_frame(number, first + n, config.user_depth - done - n);
 
 		/* Not called by program_frame(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
-			python_run(number);
+			program_run(slot, number);
 		n += some & 0xffff;
 		end = some >> 16 & 0xff;
 		OPAQUE(n);
 		OPAQUE(end);
 	}
 	return n | end << 16;
+}
+
+/* Notes whether the walk and the interpreter's frames ended at the same time. */
+static __always_inline void program_end(struct scratch *slot, __u32 end)
+{
+	const struct interpreter_walk *program = &slot->program;
+
+	if (program->ordered && (program->missing || program->anchor || program->next ||
+				 (end != WIRE_END_COMPLETE && end != WIRE_END_ENTRY)))
+		slot->stack.flags |= WIRE_STACK_UNPAIRED;
 }
 
 #define REST_RUNS 64 /* with an unfinished walk */
@@ -197,7 +239,7 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
 	__u64 at = first + size, n;
 	bool keep;
 
-	if (!slot || !slot->program.anchor)
+	if (!slot || !slot->program.anchor || slot->program.ordered)
 		return 0;
 	n = program_settle_run(slot, &keep);
 	OPAQUE(n);
@@ -218,13 +260,16 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
 __noinline int program_append_runs(__u32 number, __u32 words)
 {
 	__u32 first = words + sizeof(struct wire_rest) / sizeof(__u64), size = 0;
+	const struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 
+	if (!slot)
+		return 0;
 	for (__u32 i = 0; i < REST_RUNS; i++) {
 		__u32 more = program_append_run(number, first, size);
 
 		if (!more)
 			break;
-		python_run(number);
+		program_run(slot, number);
 		size += more;
 		OPAQUE(size);
 	}

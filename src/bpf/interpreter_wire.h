@@ -12,6 +12,7 @@
 enum wire_language {
 	WIRE_LANGUAGE_NONE,
 	WIRE_LANGUAGE_PYTHON,
+	WIRE_LANGUAGE_PHP,
 	WIRE_N_LANGUAGES,
 };
 
@@ -27,6 +28,7 @@ enum wire_code_reason {
 	WIRE_CODE_UNMATCHED,	 /* no run of functions belongs to the evaluator's frame */
 	WIRE_CODE_TOO_DEEP,	 /* more functions than are followed */
 	WIRE_CODE_EARLY,	 /* the interpreter was not known yet when the stack was walked */
+	WIRE_CODE_DELEGATED,	 /* generators that wait for the one that they delegate to */
 	WIRE_N_CODE_REASONS,
 };
 
@@ -47,6 +49,7 @@ enum wire_python_form {
 				  */
 	WIRE_PYTHON_FRAMES,	 /* 3.13: each run begins with a frame on the C stack */
 	WIRE_PYTHON_OBJECTS,	 /* 3.10: a record on the C stack for each frame, an object */
+	WIRE_PYTHON_CHAIN,	 /* 3.9: an evaluator's call for each frame, an object */
 };
 
 /* Structures of CPython: offsets in bytes. */
@@ -74,12 +77,27 @@ struct wire_python {
 	__u16 thread_record; /* ... and the outermost record */
 };
 
+/* Structures of PHP: offsets in bytes. */
+struct wire_php {
+	__u64 current; /* address in the file: the innermost frame */
+	__u32 top;     /* flag in a frame's call information: its evaluator was called for it */
+	/* Of a frame, of a function, of a class and of a string. */
+	__u8 frame_function, frame_info, frame_previous;
+	__u8 function_name, function_scope, function_file, function_line;
+	__u8 class_name;
+	__u8 string_hash, string_length, string_text;
+	__u8 reserved;
+};
+
 /* An interpreter, as a file contains it; all addresses are those of the file. */
 struct wire_interpreter {
 	__u32 language;			/* enum wire_language; NONE: an unused number */
 	__u32 refused;			/* enum wire_code_reason: no walk is tried */
 	__u64 evaluator, evaluator_end; /* the function that runs programs */
-	struct wire_python python;
+	union {
+		struct wire_python python;
+		struct wire_php php;
+	};
 };
 
 /*
@@ -95,13 +113,15 @@ struct wire_interpreter {
 /* Bytes of a name or a path as the interpreter has it; of longer paths the end is sent. */
 #define WIRE_CODE_TEXT 512
 
+#define WIRE_TEXT_UTF8 8
+
 /* A function, sent before the first stack that it is in (WIRE_KIND_CODE). */
 struct wire_code_name {
 	__u64 id;
 	__u32 line;	 /* the first one; 0: not known */
 	__u32 name_size; /* bytes of `name` */
 	__u32 file_size;
-	__u8 name_kind, file_kind; /* bytes of a character: 1, 2, 4 */
+	__u8 name_kind, file_kind; /* bytes of a character: 1, 2, 4; or WIRE_TEXT_UTF8 */
 	__u16 flags;		   /* enum wire_code_flags */
 	__u32 language;
 	__u32 kind; /* enum wire_kind */

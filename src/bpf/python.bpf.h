@@ -20,23 +20,8 @@
 #include "bpf/interpreter_wire.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/program_names.bpf.h"
+#include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
-
-static __always_inline bool read_word(__u64 *to, __u64 address)
-{
-	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
-}
-
-/*
- * Members of a frame or a code object in the copy that was made of it. The masks show the verifier
- * that offsets are in the copy.
- */
-#define AT(copy, offset, most, type)                                                               \
-	(*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
-#define FRAME_WORD(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u64)
-#define FRAME_BYTE(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u8)
-#define CODE_WORD(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u64)
-#define CODE_INT(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u32)
 
 /*
  * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
@@ -77,6 +62,7 @@ static __always_inline bool python_find_state(struct scratch *slot,
 		    !is_state_of(state, python, thread))
 			return false;
 	}
+	program->ordered = python->form == WIRE_PYTHON_CHAIN;
 	if (!read_word(&program->next, state + python->top))
 		return false;
 	program->last = state + python->thread_record;
@@ -85,19 +71,6 @@ static __always_inline bool python_find_state(struct scratch *slot,
 		return false;
 	program->reason = WIRE_CODE_UNMATCHED;
 	return true;
-}
-
-/* What python_step() returns. */
-enum python_step {
-	PYTHON_MORE,
-	PYTHON_RUN_ENDED, /* `frame` is that of the evaluator's caller, or NULL */
-	PYTHON_FAILED,	  /* run_reason says why */
-};
-
-static __always_inline int python_fail(struct interpreter_walk *program, __u32 reason)
-{
-	program->run_reason = reason;
-	return PYTHON_FAILED;
 }
 
 /*
@@ -126,6 +99,72 @@ __noinline int python_move_window(__u32 number)
 		       : 0;
 }
 
+/* Finds a string's characters. False: it cannot be read, or is no string. */
+static __always_inline bool python_find_text(const struct interpreter_walk *program, __u64 string,
+					     struct found_text *ret_text)
+{
+	const struct wire_python *python = &program->python;
+	__u64 type, length = 0;
+	__u32 state = 0, kind;
+
+	if (bpf_probe_read_user(&type, sizeof(type), (const void *)(string + python->type)) ||
+	    type != python->string_type + program->bias ||
+	    bpf_probe_read_user(&length, sizeof(length),
+				(const void *)(string + python->string_length)) ||
+	    bpf_probe_read_user(&state, sizeof(state),
+				(const void *)(string + python->string_state)))
+		return false;
+	kind = state >> (python->string_kind_bit & 31) & 7;
+	if (!(state >> (python->string_compact_bit & 31) & 1) ||
+	    (kind != 1 && kind != 2 && kind != 4) || length > 1 << 20)
+		return false;
+	ret_text->from = string + (state >> (python->string_ascii_bit & 31) & 1
+					   ? python->string_ascii_size
+					   : python->string_compact_size);
+	ret_text->size = length * kind;
+	ret_text->kind = kind;
+	return true;
+}
+
+/*
+ * A hash of a string's characters, as far as they would be sent: the interpreter's own, if it has
+ * one. The same addresses may hold other strings later. A global function: verified once.
+ */
+__noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct found_text text = { 0 };
+	__u64 hash = 0;
+
+	if (!slot || bpf_probe_read_user(&hash, sizeof(hash),
+					 (const void *)(string + slot->program.python.string_hash)))
+		return 0;
+	if (hash != ~0ull)
+		return hash;
+	if (!python_find_text(&slot->program, string, &text) ||
+	    !copy_text(&text, end, slot->program.message.name, WIRE_CODE_TEXT))
+		return 0;
+	return hash_of_copy(slot, &text);
+}
+
+/* Sends the name of the function found last. A global function, which the verifier checks once. */
+__noinline int python_send_name(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct found_text name = { 0 }, file = { 0 };
+	struct interpreter_walk *program;
+
+	if (!slot || !has_room_for_names())
+		return 0;
+	program = &slot->program;
+	if (python_find_text(program, program->name, &name) &&
+	    python_find_text(program, program->file, &file) &&
+	    copy_text(&name, false, program->message.name, WIRE_CODE_TEXT) &&
+	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
+		send_message(program, &name, &file);
+	return 0;
+}
+
 /*
  * Sets what tells the code object from others that were at its address: its number, or for want of
  * one its strings.
@@ -138,11 +177,11 @@ static __always_inline void python_take_content(struct interpreter_walk *program
 	if (LIKELY(program->content))
 		return;
 	if (program->name != program->last_name) {
-		program->last_name_hash = text_hash(number, program->name, false);
+		program->last_name_hash = python_text_hash(number, program->name, false);
 		program->last_name = program->name;
 	}
 	if (program->file != program->last_file) {
-		program->last_file_hash = text_hash(number, program->file, true);
+		program->last_file_hash = python_text_hash(number, program->file, true);
 		program->last_file = program->file;
 	}
 	program->content =
@@ -175,9 +214,9 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	program->file = CODE_WORD(program->code, python->code_file);
 	program->line = CODE_INT(program->code, python->code_line);
 	python_take_content(program, number);
-	program->id = code_id(program, code);
+	program->id = code_id(program, code, program->name, program->file);
 	if (!is_sent(program))
-		send_code_name(number);
+		python_send_name(number);
 	known = &program->codes[at % KNOWN_CODES];
 	known->seed = program->seed;
 	known->version = python->code_version && is_sent(program)
@@ -210,7 +249,7 @@ static __always_inline bool python_is_known(struct interpreter_walk *program,
 }
 
 /*
- * Stages the frame that the walk is at, and goes to the one that called it; an enum python_step.
+ * Stages the frame that the walk is at, and goes to the one that called it; an enum program_step.
  * Frames that have not begun are left out, as CPython itself does; generators have no such rule.
  */
 __noinline int python_step(__u32 number)
@@ -223,34 +262,34 @@ __noinline int python_step(__u32 number)
 	__u64 frame, at, code, owner;
 
 	if (!slot)
-		return PYTHON_FAILED;
+		return PROGRAM_FAILED;
 	program = &slot->program;
 	python = &program->python;
 	frame = program->frame;
 	if (!frame)
-		return python_fail(program, WIRE_CODE_TORN);
+		return program_fail(program, WIRE_CODE_TORN);
 	at = frame - program->window.from;
 	if (at > PYTHON_BELOW || at < program->window.low) {
 		if (python_move_window(number))
-			return python_fail(program, WIRE_CODE_UNREADABLE);
+			return program_fail(program, WIRE_CODE_UNREADABLE);
 		at = PYTHON_BELOW;
 	}
 	OPAQUE(at);
 	if (at > PYTHON_BELOW)
-		return PYTHON_FAILED;
+		return PROGRAM_FAILED;
 	copy = program->window.bytes + at;
 	program->frame = FRAME_WORD(copy, python->frame_previous);
 	owner = FRAME_BYTE(copy, python->frame_owner);
 	if (owner == python->owner_entry && python->owner_entry) {
 		if (python->form == WIRE_PYTHON_FRAMES)
 			program->anchor = frame;
-		return PYTHON_RUN_ENDED;
+		return PROGRAM_RUN_ENDED;
 	}
 	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
 	known = &program->codes[code / 16 % KNOWN_CODES];
 	if (!python_is_known(program, known, code) &&
 	    python_take_code(number, code, code / 16 % KNOWN_CODES))
-		return python_fail(program, WIRE_CODE_UNREADABLE);
+		return program_fail(program, WIRE_CODE_UNREADABLE);
 	at = program->n;
 	OPAQUE(at);
 	if (at < WIRE_MAX_DEPTH && (owner == python->owner_generator ||
@@ -260,19 +299,17 @@ __noinline int python_step(__u32 number)
 			known->id;
 		program->n = at + 1;
 	}
-	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry) ? PYTHON_RUN_ENDED
-										  : PYTHON_MORE;
+	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
+		       ? PROGRAM_RUN_ENDED
+		       : PROGRAM_MORE;
 }
 
-#define PYTHON_STEPS  32
-#define PYTHON_ROUNDS 64 /* 2,048 frames of a run */
-
-/* Stages up to PYTHON_STEPS frames; an enum python_step. */
+/* Stages up to PROGRAM_STEPS frames; an enum program_step. */
 __noinline int python_steps(__u32 number)
 {
-	int step = PYTHON_MORE;
+	int step = PROGRAM_MORE;
 
-	for (__u32 i = 0; i < PYTHON_STEPS && step == PYTHON_MORE; i++) {
+	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
 		step = python_step(number);
 		OPAQUE(step);
 	}
@@ -312,8 +349,8 @@ static __always_inline bool python_is_linked(const struct interpreter_walk *prog
 }
 
 /*
- * Counts PYTHON_STEPS records and as many frame objects from the slot's `frame` and `object` on.
- * Returns PYTHON_MORE, PYTHON_RUN_ENDED if both chains ended at the same time, or PYTHON_FAILED.
+ * Counts PROGRAM_STEPS records and as many frame objects from the slot's `frame` and `object` on.
+ * Returns PROGRAM_MORE, PROGRAM_RUN_ENDED if both chains ended at the same time, or PROGRAM_FAILED.
  */
 __noinline int python_count_some(__u32 number)
 {
@@ -321,18 +358,18 @@ __noinline int python_count_some(__u32 number)
 	struct interpreter_walk *program;
 
 	if (!slot)
-		return PYTHON_FAILED;
+		return PROGRAM_FAILED;
 	program = &slot->program;
-	for (__u32 i = 0; i < PYTHON_STEPS; i++) {
+	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
 		if (program->frame == program->last || !program->object)
 			return program->frame == program->last && !program->object
-				       ? PYTHON_RUN_ENDED
-				       : PYTHON_FAILED;
+				       ? PROGRAM_RUN_ENDED
+				       : PROGRAM_FAILED;
 		if (!read_word(&program->frame, program->frame + program->python.cframe_previous) ||
 		    !read_word(&program->object, program->object + program->python.frame_previous))
-			return PYTHON_FAILED;
+			return PROGRAM_FAILED;
 	}
-	return PYTHON_MORE;
+	return PROGRAM_MORE;
 }
 
 /*
@@ -342,34 +379,31 @@ __noinline int python_count_some(__u32 number)
 __noinline int python_is_paired(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	int step = PYTHON_MORE;
+	int step = PROGRAM_MORE;
 	__u64 object;
 
 	if (!slot)
 		return 0;
 	object = slot->program.object;
 	slot->program.frame = slot->program.next;
-	for (__u32 i = 0; i < PYTHON_ROUNDS && step == PYTHON_MORE; i++) {
+	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = python_count_some(number);
 		OPAQUE(step);
 	}
 	slot->program.object = object;
-	return step == PYTHON_RUN_ENDED;
+	return step == PROGRAM_RUN_ENDED;
 }
 
-/* Stages the frame object that the record has, which is a run of its own. */
+/* Stages `object`, a run of its own, and sets it to the frame object that called it. */
 static __always_inline void python_take_object(struct scratch *slot, __u32 number)
 {
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
-	__u64 record = program->next, object = program->object, code = 0;
+	__u64 object = program->object, code = 0;
 	struct known_code *known;
 
-	program->next = 0;
-	if (record == program->last || !read_word(&program->next, record + python->cframe_previous))
-		return;
-	program->anchor = record;
 	program->run_reason = WIRE_CODE_UNREADABLE;
+	program->object = 0;
 	if (!read_word(&code, object + python->frame_code) ||
 	    !read_word(&program->object, object + python->frame_previous))
 		return;
@@ -384,12 +418,33 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	program->n = 1;
 }
 
+/* Stages the next frame object; with records, the one that belongs to the next record. */
+static __always_inline void python_object_run(struct scratch *slot, __u32 number)
+{
+	struct interpreter_walk *program = &slot->program;
+	__u64 record = program->next;
+
+	if (program->ordered) {
+		program->object = record;
+		program->anchor = 1;
+		python_take_object(slot, number);
+		program->next = program->object;
+		return;
+	}
+	program->next = 0;
+	if (record == program->last ||
+	    !read_word(&program->next, record + program->python.cframe_previous))
+		return;
+	program->anchor = record;
+	python_take_object(slot, number);
+}
+
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
 __noinline int python_run(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct interpreter_walk *program;
-	int step = PYTHON_MORE;
+	int step = PROGRAM_MORE;
 
 	if (!slot)
 		return 0;
@@ -399,25 +454,25 @@ __noinline int python_run(__u32 number)
 	program->run_reason = WIRE_CODE_KNOWN;
 	if (!program->next)
 		return 0;
-	if (program->python.form == WIRE_PYTHON_OBJECTS) {
-		python_take_object(slot, number);
+	if (program->python.form >= WIRE_PYTHON_OBJECTS) {
+		python_object_run(slot, number);
 		return 0;
 	}
 	if (program->python.form == WIRE_PYTHON_FRAMES)
 		program->frame = program->next;
 	else if (!python_begin_record(program, &program->python))
 		return 0;
-	for (__u32 i = 0; i < PYTHON_ROUNDS && step == PYTHON_MORE; i++) {
+	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = python_steps(number);
 		OPAQUE(step);
 	}
-	if (step == PYTHON_MORE)
+	if (step == PROGRAM_MORE)
 		program->run_reason = WIRE_CODE_TOO_DEEP;
 	if (program->python.form == WIRE_PYTHON_FRAMES) {
-		program->next = step == PYTHON_RUN_ENDED ? program->frame : 0;
-		if (step != PYTHON_RUN_ENDED)
+		program->next = step == PROGRAM_RUN_ENDED ? program->frame : 0;
+		if (step != PROGRAM_RUN_ENDED)
 			program->reason = program->run_reason;
-	} else if (step == PYTHON_RUN_ENDED && !python_is_linked(program, &program->python)) {
+	} else if (step == PROGRAM_RUN_ENDED && !python_is_linked(program, &program->python)) {
 		program->run_reason = WIRE_CODE_TORN;
 	}
 	return 0;

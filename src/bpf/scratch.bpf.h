@@ -127,7 +127,9 @@ struct known_code {
 
 /* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
 struct interpreter_walk {
-	__u64 anchor;	      /* address in the evaluator's frame that ran the next functions; 0 */
+	/* Address in the evaluator's frame that ran the staged functions; 0: none are. See
+	 * `ordered`. */
+	__u64 anchor;
 	__u64 next;	      /* where the run after them begins, in the interpreter's terms; 0 */
 	__u64 frame;	      /* where the walk of a run is */
 	__u64 object;	      /* the frame object that comes next, where frames are objects, ... */
@@ -137,7 +139,8 @@ struct interpreter_walk {
 	__u64 evaluator_size; /* ... and bytes */
 	__u64 seed;	      /* of ids, for this process */
 	__u64 id;	      /* of the function found last */
-	__u64 name, file;     /* its strings */
+	__u64 name, file;     /* its strings, ... */
+	__u64 scope;	      /* ... and the name of its class; 0: none */
 	__u64 content;	      /* tells it from functions that were at the same addresses before */
 	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
 	__u64 last_name_hash, last_file_hash;
@@ -146,9 +149,14 @@ struct interpreter_walk {
 	__u32 n_native;	  /* native frames walked */
 	__u32 run_reason; /* enum wire_code_reason: why they are not known */
 	__u32 language;
-	__u32 reason; /* the same for evaluator frames without a run */
-	__u64 walk;   /* counts walks */
-	struct wire_python python;
+	__u32 reason;  /* the same for evaluator frames without a run */
+	__u64 walk;    /* counts walks */
+	__u32 ordered; /* runs have no anchors: the evaluators' frames get them in order */
+	__u32 missing; /* evaluators' frames that got none */
+	union {
+		struct wire_python python;
+		struct wire_php php;
+	};
 	struct python_window window;
 	struct known_code codes[KNOWN_CODES];
 	__u8 code[PYTHON_CODE_ROOM];
@@ -183,7 +191,7 @@ struct scratch {
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
 	struct interpreter_walk program;
-	__u64 program_padding[7];
+	__u64 program_padding[5];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

@@ -113,12 +113,16 @@ static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask
 	return n;
 }
 
-static __always_inline __u32 walk_all(const struct scratch *slot, __u32 number, __u32 first,
-				      bool may_ask, __u32 *ret_end)
+static __always_inline __u32 walk_all(struct scratch *slot, __u32 number, __u32 first, bool may_ask,
+				      __u32 *ret_end)
 {
 #ifdef WALK_INTERPRETERS
-	if (UNLIKELY(slot->interpreter))
-		return walk_program(number, first, may_ask, ret_end);
+	if (UNLIKELY(slot->interpreter)) {
+		__u32 n = walk_program(number, first, may_ask, ret_end);
+
+		program_end(slot, *ret_end);
+		return n;
+	}
 #else
 	(void)slot;
 #endif

@@ -112,6 +112,7 @@ enum wire_stack_flags {
 	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was assumed to be preserved by a callee */
 	WIRE_STACK_ASKED = 1 << 3,	/* the kernel was asked for a mapping */
 	WIRE_STACK_PROGRAM = 1 << 4,	/* functions of an interpreter that was known */
+	WIRE_STACK_UNPAIRED = 1 << 5,	/* its functions are not those of its native frames */
 };
 
 /*

@@ -9,7 +9,9 @@
 #include "bpf/interpreter_wire.h"
 #include "elf/elf_file.h"
 
-#define LANGUAGES(LANGUAGE) LANGUAGE(python)
+#define LANGUAGES(LANGUAGE)                                                                        \
+	LANGUAGE(python)                                                                           \
+	LANGUAGE(php)
 
 /*
  * Reads an interpreter's file: what is needed to walk the stacks of its programs, or in `refused`

@@ -44,6 +44,7 @@ enum python_symbol {
 	PYTHON_CODE_TYPE,
 	PYTHON_STRING_TYPE,
 	PYTHON_FRAME_TYPE,
+	PYTHON_NEW_IN_3_9,
 	PYTHON_NEW_IN_3_10,
 	PYTHON_N_SYMBOLS,
 };
@@ -177,7 +178,9 @@ static uint32_t version_of(const struct elf_file *elf, const struct elf_export *
 	uint32_t version;
 
 	if (!symbols[PYTHON_VERSION].address)
-		return symbols[PYTHON_NEW_IN_3_10].address ? 0x030a0000 : 0;
+		return symbols[PYTHON_NEW_IN_3_10].address  ? 0x030a0000
+		       : symbols[PYTHON_NEW_IN_3_9].address ? 0x03090000
+							    : 0;
 	if (elf_exports_read(elf, symbols[PYTHON_VERSION].address, &version, sizeof(version)) < 0)
 		return 0;
 	return version;
@@ -192,6 +195,7 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 		[PYTHON_CODE_TYPE] = { .name = "PyCode_Type" },
 		[PYTHON_STRING_TYPE] = { .name = "PyUnicode_Type" },
 		[PYTHON_FRAME_TYPE] = { .name = "PyFrame_Type" },
+		[PYTHON_NEW_IN_3_9] = { .name = "PyFrame_GetCode" },
 		[PYTHON_NEW_IN_3_10] = { .name = "PyModule_AddObjectRef" },
 	};
 	const struct python_offsets *offsets;

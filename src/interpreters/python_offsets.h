@@ -3,6 +3,34 @@
 /* clang-format off */
 static const struct python_offsets python_offsets[] = {
 	{
+		/* 3.9.18 */
+		.major = 3,
+		.minor = 9,
+		.form = 4,
+		.tss_key = 584,
+		.current = 568,
+		.thread_id = 176,
+		.top = 24,
+		.frame_code = 32,
+		.frame_previous = 24,
+		.frame_size = 368,
+		.type = 8,
+		.type_size = 32,
+		.code_file = 104,
+		.code_name = 112,
+		.code_line = 40,
+		.code_bytes = 176,
+		.string_length = 16,
+		.string_hash = 24,
+		.string_state = 32,
+		.string_kind_bit = 2,
+		.string_compact_bit = 5,
+		.string_ascii_bit = 6,
+		.string_ascii_size = 48,
+		.string_compact_size = 72,
+		.string_size = 80,
+	},
+	{
 		/* 3.10.13 */
 		.major = 3,
 		.minor = 10,

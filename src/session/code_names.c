@@ -49,11 +49,17 @@ struct text {
 
 static bool to_utf8(const struct text *text, char to[static TEXT_SIZE])
 {
-	if (text->size > WIRE_CODE_TEXT || (text->kind != 1 && text->kind != 2 && text->kind != 4))
+	bool is_utf8 = text->kind == WIRE_TEXT_UTF8;
+
+	if (text->size > WIRE_CODE_TEXT ||
+	    (!is_utf8 && text->kind != 1 && text->kind != 2 && text->kind != 4))
 		return false;
 	if (!text->begins)
 		to = stpcpy(to, ELLIPSIS);
-	for (uint32_t i = 0; i + text->kind <= text->size; i += text->kind) {
+	/* What is no UTF-8 in it is replaced where it is printed. */
+	for (uint32_t i = 0; is_utf8 && i < text->size; i++)
+		to = text->bytes[i] ? (*to = (char)text->bytes[i], to + 1) : put_character(to, 0);
+	for (uint32_t i = 0; !is_utf8 && i + text->kind <= text->size; i += text->kind) {
 		uint32_t c = 0;
 
 		memcpy(&c, text->bytes + i, text->kind);

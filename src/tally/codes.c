@@ -25,7 +25,12 @@ struct codes {
 
 const char *code_language_name(uint32_t language)
 {
-	return language == CODE_LANGUAGE_PYTHON ? "python" : "program";
+	static const char *const names[CODE_N_LANGUAGES] = {
+		[CODE_LANGUAGE_PYTHON] = "python",
+		[CODE_LANGUAGE_PHP] = "php",
+	};
+
+	return language < CODE_N_LANGUAGES && names[language] ? names[language] : "program";
 }
 
 const char *code_reason_name(uint64_t reason)
@@ -41,6 +46,7 @@ const char *code_reason_name(uint64_t reason)
 		[CODE_UNMATCHED] = "unmatched",
 		[CODE_TOO_DEEP] = "too deep",
 		[CODE_EARLY] = "not known yet",
+		[CODE_DELEGATED] = "delegating generators",
 	};
 
 	return reason < CODE_N_REASONS ? names[reason] : NULL;

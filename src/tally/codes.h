@@ -26,6 +26,7 @@
 enum code_language {
 	CODE_LANGUAGE_NONE,
 	CODE_LANGUAGE_PYTHON,
+	CODE_LANGUAGE_PHP,
 	CODE_N_LANGUAGES,
 };
 
@@ -41,10 +42,11 @@ enum code_reason {
 	CODE_UNMATCHED,
 	CODE_TOO_DEEP,
 	CODE_EARLY,
+	CODE_DELEGATED,
 	CODE_N_REASONS,
 };
 
-/* "python"; "program" for values that are no language. */
+/* "python", "php"; "program" for values that are no language. */
 const char *code_language_name(uint32_t language);
 /* "no state"; NULL for values that are no reason. */
 const char *code_reason_name(uint64_t reason);

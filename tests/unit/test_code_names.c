@@ -57,6 +57,9 @@ static void strings_of_all_kinds_become_utf8(void **state)
 	takes(&is, "g\xe6\x97\xa5\xef\xbf\xbd", "/tmp/x.p");
 	is = message(four, sizeof(four), 4);
 	takes(&is, "\xf0\x9f\x90\x8d\xef\xbf\xbd\xef\xbf\xbd", "/tmp/x.p");
+	is = message("A::\xc3\xbc\0", 6, WIRE_TEXT_UTF8);
+	takes(&is, "A::\xc3\xbc\xef\xbf\xbd", "/tmp/x.p");
+	is = message(four, sizeof(four), 4);
 	is.flags = WIRE_CODE_NAME_CUT | WIRE_CODE_FILE_CUT;
 	takes(&is, "\xf0\x9f\x90\x8d\xef\xbf\xbd\xef\xbf\xbd\xe2\x80\xa6", "\xe2\x80\xa6/tmp/x.p");
 }

@@ -117,6 +117,28 @@ static void only_leaves_are_exact(void **state)
 	teardown(&f);
 }
 
+static void functions_that_may_be_of_other_frames_are_not_told(void **state)
+{
+	const uint64_t php = (uint64_t)WIRE_LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT;
+	struct record record = record_of("php", 0x1000);
+	const struct tally_address *addresses;
+	struct fixture f;
+
+	(void)state;
+	record.frames[KERNEL_FRAMES + 1] = WIRE_FRAME_CODE | php | 0x123456;
+	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_CODE | php | 0x654321;
+	record.stack.flags = WIRE_STACK_PROGRAM | WIRE_STACK_UNPAIRED;
+	seal(&record);
+	setup(&f, NULL);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(tally_n_addresses(f.tally), 2);
+	addresses = tally_addresses(f.tally);
+	assert_int_equal(addresses[0].address, 0x1000);
+	assert_int_equal(addresses[1].address, php | WIRE_CODE_UNMATCHED);
+	assert_int_equal(addresses[1].flags, TALLY_ADDRESS_CODE);
+	teardown(&f);
+}
+
 static void names_are_filtered_with_wildcards(void **state)
 {
 	struct record wanted = record_of("nginx: worker", 0x1000),
@@ -223,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_finds_its_stack),
 		cmocka_unit_test(only_leaves_are_exact),
+		cmocka_unit_test(functions_that_may_be_of_other_frames_are_not_told),
 		cmocka_unit_test(names_are_filtered_with_wildcards),
 		cmocka_unit_test(a_hash_without_a_stack_is_an_error),
 		cmocka_unit_test(a_wrong_size_or_hash_is_refused),

@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 import threading
+import time
 import traceback
 
 seen = []
@@ -135,6 +136,7 @@ def exceptions(n):
 def callbacks():
     compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda a, b: probe())
     array = (ctypes.c_int * 2)(2, 1)
+    time.sleep(0.1)  # until it is known that the callback's code is mapped
     ctypes.CDLL(None).qsort(array, 2, 4, compare)
 
 
@@ -166,6 +168,7 @@ def profiled():
 
 
 def main(path):
+    time.sleep(0.2)  # until the libraries that were loaded just now have their tables
     recurse(3)
     recurse(900)
     through_c(30)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The frames of PHP, without threads. They are linked in one chain, from the innermost one. Each
+ * call of the evaluator, execute_ex(), runs functions up to one with a flag (ZEND_CALL_TOP), and
+ * keeps nothing on the C stack that tells which: so its frames get runs in order
+ * (bpf/interpreter.bpf.h). Functions written in C have frames in the chain, too, and native frames
+ * of their own. Whatever is read belongs to the process and may be anything.
+ */
+#ifndef STACKTALLY_BPF_PHP_BPF_H
+#define STACKTALLY_BPF_PHP_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/program_names.bpf.h"
+#include "bpf/program_run.bpf.h"
+#include "bpf/scratch.bpf.h"
+
+#define PHP_FRAME_BYTES	   56
+#define PHP_FUNCTION_BYTES 184 /* of one written in PHP; those in C have the first ones only */
+#define PHP_HEAD_BYTES	   24
+#define PHP_CLASS_TEXT	   240
+
+#define PHP_IS_OBJECT 8 /* the lowest byte of a frame's call information: it is of an object */
+
+/* Values of a function's first byte. */
+enum php_function {
+	PHP_FUNCTION_IN_C = 1,
+	PHP_FUNCTION_USER = 2,
+	PHP_FUNCTION_EVAL = 4,
+};
+
+/* Finds a string's characters. False: it cannot be read. */
+static __always_inline bool php_find_text(const struct interpreter_walk *program, __u64 string,
+					  struct found_text *ret_text)
+{
+	const struct wire_php *php = &program->php;
+
+	if (!string || !read_word(&ret_text->size, string + php->string_length) ||
+	    ret_text->size > 1 << 20)
+		return false;
+	ret_text->from = string + php->string_text;
+	ret_text->kind = WIRE_TEXT_UTF8;
+	return true;
+}
+
+/*
+ * A hash of a string's characters: PHP's own, if it was computed, else of those that would be sent.
+ * A global function, which the verifier checks once.
+ */
+__noinline __u64 php_text_hash(__u32 number, __u64 string)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct found_text text = { 0 };
+	__u64 hash = 0;
+
+	if (!slot || !string || !read_word(&hash, string + slot->program.php.string_hash) || hash)
+		return hash;
+	if (!php_find_text(&slot->program, string, &text) ||
+	    !copy_text(&text, true, slot->program.message.name, WIRE_CODE_TEXT))
+		return 0;
+	return hash_of_copy(slot, &text);
+}
+
+/*
+ * Writes "CLASS::FUNCTION" to the message, or "{main}" for code outside of functions. A global
+ * function, which the verifier checks once; returns the size, or -1.
+ */
+__noinline int php_write_name(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct found_text class = { 0 }, name = { 0 };
+	__u8 *to;
+	__u64 at;
+
+	if (!slot)
+		return -1;
+	to = slot->program.message.name;
+	if (!slot->program.name) {
+		__builtin_memcpy(to, "{main}", 6);
+		return 6;
+	}
+	if (slot->program.scope && (!php_find_text(&slot->program, slot->program.scope, &class) ||
+				    !copy_text(&class, false, to, PHP_CLASS_TEXT)))
+		return -1;
+	at = class.size;
+	OPAQUE(at);
+	if (at > PHP_CLASS_TEXT)
+		return -1;
+	if (slot->program.scope) {
+		to[at] = ':';
+		to[at + 1] = ':';
+		at += 2;
+	}
+	OPAQUE(at);
+	if (at > PHP_CLASS_TEXT + 2 || !php_find_text(&slot->program, slot->program.name, &name) ||
+	    !copy_text(&name, false, to + at, WIRE_CODE_TEXT - PHP_CLASS_TEXT - 2))
+		return -1;
+	return at + name.size;
+}
+
+/* Sends the name of the function found last. A global function, which the verifier checks once. */
+__noinline int php_send_name(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { 0 };
+	struct interpreter_walk *program;
+	int size;
+
+	if (!slot || !has_room_for_names())
+		return 0;
+	program = &slot->program;
+	size = php_write_name(number);
+	if (size < 0)
+		return 0;
+	name.size = size;
+	if (php_find_text(program, program->file, &file) &&
+	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
+		send_message(program, &name, &file);
+	return 0;
+}
+
+/*
+ * Makes the function in `code` known, and sends its name if that was not sent yet. It is known by
+ * what it says, not by its address: each request may compile it anew. A global function.
+ */
+__noinline int php_take_function(__u32 number, __u64 function, __u32 at)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct interpreter_walk *program;
+	const struct wire_php *php;
+	struct known_code *known;
+	__u64 class;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	php = &program->php;
+	program->name = CODE_WORD(program->code, php->function_name);
+	program->file = CODE_WORD(program->code, php->function_file);
+	program->line = CODE_INT(program->code, php->function_line);
+	program->scope = 0;
+	class = CODE_WORD(program->code, php->function_scope);
+	if (class && !read_word(&program->scope, class + php->class_name))
+		return -1;
+	program->content = php_text_hash(number, program->scope);
+	program->id = code_id(program, WIRE_LANGUAGE_PHP, php_text_hash(number, program->name),
+			      php_text_hash(number, program->file));
+	if (!is_sent(program))
+		php_send_name(number);
+	known = &program->codes[at % KNOWN_CODES];
+	known->code = function;
+	known->walk = program->walk;
+	known->version = 0;
+	known->id = program->id;
+	return 0;
+}
+
+static __always_inline void php_stage(struct scratch *slot, __u64 id)
+{
+	__u64 at = slot->program.n;
+
+	OPAQUE(at);
+	if (at >= WIRE_MAX_DEPTH)
+		return;
+	slot->frames[STAGED_AT + at] =
+		WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	slot->program.n = at + 1;
+}
+
+/* Stages the frame that the walk is at, if it is of PHP, and goes to its caller. */
+__noinline int php_step(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct interpreter_walk *program;
+	const struct wire_php *php;
+	struct known_code *known;
+	__u64 function;
+	__u32 info;
+	__u8 *frame;
+
+	if (!slot)
+		return PROGRAM_FAILED;
+	program = &slot->program;
+	php = &program->php;
+	frame = program->window.bytes;
+	if (bpf_probe_read_user(frame, PHP_FRAME_BYTES, (const void *)program->frame))
+		return program_fail(program, WIRE_CODE_UNREADABLE);
+	function = FRAME_WORD(frame, php->frame_function);
+	info = AT(frame, php->frame_info, PYTHON_FRAME_ROOM, __u32);
+	program->frame = FRAME_WORD(frame, php->frame_previous);
+	if (!function) { /* a placeholder: of a generator, in `yield from`, or of a call from C */
+		if ((info & 0xff) == PHP_IS_OBJECT)
+			php_stage(slot, WIRE_CODE_DELEGATED);
+		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
+	}
+	if (bpf_probe_read_user(program->code, PHP_FUNCTION_BYTES, (const void *)function) &&
+	    bpf_probe_read_user(program->code, PHP_HEAD_BYTES, (const void *)function))
+		return program_fail(program, WIRE_CODE_UNREADABLE);
+	if (program->code[0] == PHP_FUNCTION_IN_C)
+		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
+	if (program->code[0] != PHP_FUNCTION_USER && program->code[0] != PHP_FUNCTION_EVAL)
+		return program_fail(program, WIRE_CODE_UNREADABLE);
+	known = &program->codes[function / 16 % KNOWN_CODES];
+	if ((known->code != function || known->walk != program->walk) &&
+	    php_take_function(number, function, function / 16 % KNOWN_CODES))
+		return program_fail(program, WIRE_CODE_UNREADABLE);
+	php_stage(slot, known->id);
+	if (info & php->top)
+		return PROGRAM_RUN_ENDED;
+	return program->frame ? PROGRAM_MORE : program_fail(program, WIRE_CODE_TORN);
+}
+
+/* Stages up to PROGRAM_STEPS frames; an enum program_step. */
+__noinline int php_steps(__u32 number)
+{
+	int step = PROGRAM_MORE;
+
+	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+		step = php_step(number);
+		OPAQUE(step);
+	}
+	return step;
+}
+
+/* Stages the next run; without one, `anchor` is 0. */
+__noinline int php_run(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct interpreter_walk *program;
+	int step = PROGRAM_MORE;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	program->anchor = 0;
+	program->n = 0;
+	program->run_reason = WIRE_CODE_KNOWN;
+	if (!program->next)
+		return 0;
+	program->frame = program->next;
+	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+		step = php_steps(number);
+		OPAQUE(step);
+	}
+	program->next = step == PROGRAM_RUN_ENDED ? program->frame : 0;
+	program->anchor = step != PROGRAM_ALL_ENDED;
+	if (step == PROGRAM_MORE)
+		program->run_reason = WIRE_CODE_TOO_DEEP;
+	if (step != PROGRAM_RUN_ENDED)
+		program->reason = program->run_reason;
+	return 0;
+}
+
+/* Finds the innermost frame. Sets the reason if that fails. */
+static __always_inline bool php_find_state(struct interpreter_walk *program)
+{
+	program->ordered = 1;
+	program->reason = WIRE_CODE_NO_STATE;
+	if (!read_word(&program->next, program->php.current + program->bias))
+		return false;
+	program->reason = WIRE_CODE_UNMATCHED;
+	return true;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * What the languages share: how the frames of a run are read, and staged one by one.
+ */
+#ifndef STACKTALLY_BPF_PROGRAM_RUN_BPF_H
+#define STACKTALLY_BPF_PROGRAM_RUN_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/scratch.bpf.h"
+
+/* The result of a step along the frames of a run. */
+enum program_step {
+	PROGRAM_MORE,
+	PROGRAM_RUN_ENDED, /* the next frame is that of the evaluator's caller, or NULL */
+	PROGRAM_FAILED,	   /* run_reason says why */
+	PROGRAM_ALL_ENDED, /* there is no run any more */
+};
+
+/* Frames of a run that are followed, 2,048: so many at a time, for the verifier's sake. */
+#define PROGRAM_STEPS  32
+#define PROGRAM_ROUNDS 64
+
+static __always_inline int program_fail(struct interpreter_walk *program, __u32 reason)
+{
+	program->run_reason = reason;
+	return PROGRAM_FAILED;
+}
+
+static __always_inline bool read_word(__u64 *to, __u64 address)
+{
+	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
+}
+
+/*
+ * Members of a frame or a function in the copy that was made of it. The masks show the verifier
+ * that offsets are in the copy.
+ */
+#define AT(copy, offset, most, type)                                                               \
+	(*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
+#define FRAME_WORD(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u64)
+#define FRAME_BYTE(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u8)
+#define CODE_WORD(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u64)
+#define CODE_INT(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u32)
+
+#endif

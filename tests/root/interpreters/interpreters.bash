@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Shared by the tests of interpreters, on top of stackcount.bash: . interpreters.bash BUILD
+# shellcheck shell=bash disable=SC2034,SC2154 # the tests use the variables
+. "$(dirname "${BASH_SOURCE[0]}")/../stackcount.bash" "$1"
+
+# functions FILE: a folded report with the functions of programs only
+functions() {
+	awk '{
+		n = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); s = ""
+		for (i = 1; i <= k; i++)
+			if (frame[i] ~ /^\[(python|php): / || frame[i] ~ / \([^()]*\)$/)
+				s = s (s == "" ? "" : ";") frame[i]
+		count[s] += n
+	} END { for (s in count) print s, count[s] }' "$1" | LC_ALL=C sort
+}
+# by_probe: those that the program has an account of
+by_probe() { grep 'probe ([a-z]*_oracle\.[a-z]*) [0-9]*$\|^\[\|;\[p[a-z]*: '; }
+# equal NAME FILE: the report in $out has the functions of the account in FILE
+equal() {
+	functions "$out" | by_probe >"$tmp/seen"
+	functions "$2" >"$tmp/true" # the program's child wrote its own
+	[ -s "$tmp/true" ] && cmp -s "$tmp/seen" "$tmp/true"
+	check $? "$1" "$(diff "$tmp/true" "$tmp/seen" | grep '^[<>]' | head -n 4 | rev | cut -c 1-200 | rev)"
+}

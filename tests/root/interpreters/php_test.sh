@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Functions of PHP programs, against the programs' own accounts: php_test.sh BUILD
+. "$(dirname "$0")/interpreters.bash" "$1"
+here=$(dirname "$0")
+can 'user probes' || have_uprobes || {
+	skip "functions of PHP programs" "$no_uprobes"
+	finish
+}
+
+# oracle NAME LIBC PLACE COMMAND...: runs the oracle's copy in PLACE, and compares
+oracle() {
+	cp "$here/php_oracle.php" "$3"
+	rm -f "$3/account"
+	count -f "$2:getpid" -- "${@:4}" "${3#"$root"}/php_oracle.php" "${3#"$root"}/account"
+	equal "$1: functions and counts are the program's own" "$3/account"
+}
+
+# in_release RELEASE PACKAGE...: sets $root to a file system with the packages, and $libc
+in_release() {
+	root=$("$here/../../root_of" "$@" 2>"$err") || return
+	mkdir -p "$root/tmp"
+	libc=$(ls "$root"/lib/*-linux-gnu/libc.so.6)
+}
+
+for of in bookworm:8.2 trixie:8.4; do
+	version=${of#*:}
+	if in_release "${of%:*}" "php$version-cli"; then
+		oracle "${of%:*}'s PHP $version" "$libc" "$root/tmp" chroot "$root" "/usr/bin/php$version" \
+			-n -d extension=posix
+	else
+		skip "${of%:*}'s PHP $version" "$(tail -n 1 "$err")"
+	fi
+done
+
+in_release bookworm php8.2-cli || {
+	skip "generators, fibers, samples, servers" "$(tail -n 1 "$err")"
+	finish
+}
+php=(chroot "$root" /usr/bin/php8.2 -n -d extension=posix)
+
+# Order: native frames of the C code between functions stay.
+cat >"$root/tmp/order.php" <<'S'
+<?php
+usleep(300000);
+function key2($x, $y) { posix_getpid(); return $x <=> $y; }
+function outer() { $a = [2, 1]; usort($a, 'key2'); }
+outer();
+S
+count -f "$libc:getpid" -- "${php[@]}" /tmp/order.php
+has "native frames are in their places" \
+	';zend_execute;[{]main[}] \(order\.php\);outer \(order\.php\);[^()]*zend_call_function;key2 \(order\.php\);[^()]*getpid$'
+lacks "the evaluator's frames are not shown" 'execute_ex'
+count -f --native "$libc:getpid" -- "${php[@]}" /tmp/order.php
+has "--native shows them, too" \
+	';execute_ex;[{]main[}] \(order\.php\);outer \(order\.php\);.*;execute_ex;key2 \(order\.php\);'
+
+# A generator that another one delegates to: those above it are in no chain.
+cat >"$root/tmp/delegated.php" <<'S'
+<?php
+usleep(300000);
+function inner() { posix_getpid(); yield 1; posix_getpid(); yield 2; }
+function outer() { yield from inner(); }
+foreach (outer() as $x);
+S
+count -f "$libc:getpid" -- "${php[@]}" /tmp/delegated.php
+has "generators that delegate are told" '[{]main[}] \(delegated\.php\);.*\[php: delegating generators\];[^()]*inner \(delegated\.php\);'
+
+# A fiber has a stack of its own, and frames that lead on to those of its caller.
+cat >"$root/tmp/fiber.php" <<'S'
+<?php
+usleep(300000);
+function work() { posix_getpid(); Fiber::suspend(); posix_getpid(); }
+$fiber = new Fiber('work');
+$fiber->start();
+$fiber->resume();
+posix_getpid();
+S
+count -f "$libc:getpid" -- "${php[@]}" /tmp/fiber.php
+lacks "no function is shown where a fiber's frames and its stack differ" '[{]main[}] \(fiber\.php\);.*work \(fiber\.php\)'
+is "... but outside of it" "$(counted ';[{]main[}] \(fiber\.php\);[^()]*getpid$')" 1
+
+# Samples: nearly all have functions.
+cat >"$root/tmp/busy.php" <<'S'
+<?php
+class Order { function compare($x, $y) { return $x <=> $y; } }
+function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
+function work($until)
+{
+	$order = new Order;
+	while (microtime(true) < $until) {
+		$a = range(1, 50);
+		usort($a, [$order, "compare"]);
+		fib(10);
+		preg_replace_callback('/\d/', fn($m) => "x", "a1b2c3");
+	}
+}
+work(microtime(true) + 2);
+S
+measure_command -F 499 -U -- "${php[@]}" /tmp/busy.php
+work=$(counted '[{]main[}] \(busy\.php\);work \(busy\.php\)')
+ran=$(counted ';zend_execute_scripts;')
+calculates "$ran > 100 && $work > 0.9 * $ran"
+check $? "samples have functions" "$work of $ran"
+
+# A server, whose processes were there before, and whose functions are compiled for each request.
+if in_release bookworm php8.2-fpm; then
+	cat >"$root/tmp/fpm.conf" <<'S'
+[global]
+error_log = /dev/null
+[www]
+listen = /tmp/fpm.sock
+pm = static
+pm.max_children = 2
+user = 0
+group = 0
+S
+	cat >"$root/tmp/page.php" <<'S'
+<?php
+class Page { function show() { posix_getpid(); echo "shown"; } }
+(new Page)->show();
+S
+	rm -f "$root/tmp/fpm.sock"
+	chroot "$root" /usr/sbin/php-fpm8.2 -n -d extension=posix -F -R -y /tmp/fpm.conf >>"$fate" 2>&1 &
+	server=$!
+	started+=("$server")
+	await 20 test -S "$root/tmp/fpm.sock"
+	if attach -f "$libc:getpid"; then
+		for _ in 1 2 3 4 5; do
+			python3 "$here/fcgi_request.py" "$root/tmp/fpm.sock" /tmp/page.php
+		done >"$tmp/pages"
+		detach
+		out=$folded
+		is "php-fpm answers" "$(grep -o shown "$tmp/pages" | wc -l)" 5
+		is "each request of php-fpm has the page's functions" \
+			"$(counted '[{]main[}] \(page\.php\);Page::show \(page\.php\);[^()]*getpid$')" 5
+		is "... as one stack" "$(grep -c 'Page::show (page\.php);[^()]*getpid ' "$out")" 1
+	else
+		fail "php-fpm" "$(tail -n 2 "$err")"
+	fi
+	kill "$server"
+else
+	skip "php-fpm" "$(tail -n 1 "$err")"
+fi
+finish
