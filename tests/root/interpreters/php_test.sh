@@ -80,6 +80,13 @@ count -f "$libc:getpid" -- "${php[@]}" /tmp/fiber.php
 lacks "no function is shown where a fiber's frames and its stack differ" '[{]main[}] \(fiber\.php\);.*work \(fiber\.php\)'
 is "... but outside of it" "$(counted ';[{]main[}] \(fiber\.php\);[^()]*getpid$')" 1
 
+# Chains that are bent: the walk ends, says why, and native frames go on.
+cp "$here/php_forged.php" "$root/tmp"
+count -f "$libc:getpid" -- "${php[@]}" -d extension=ffi -d ffi.enable=1 /tmp/php_forged.php
+is "a circle is followed for a while only" "$(counted 'zend_execute;execute_ex;\[php: too deep\];.*ffi_call.*;getpid$')" 1
+is "where a wild pointer leads is not read" "$(counted 'zend_execute;execute_ex;\[php: unreadable\];.*ffi_call.*;getpid$')" 1
+is "the chain is whole again" "$(counted ';[{]main[}] \(php_forged\.php\);whole \(php_forged\.php\);[^()]*getpid$')" 1
+
 # Samples: nearly all have functions.
 cat >"$root/tmp/busy.php" <<'S'
 <?php
