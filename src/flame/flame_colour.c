@@ -3,7 +3,7 @@
 
 /* Degrees and percents: the base colour of a kind, and the range of its shades. */
 struct palette {
-	uint8_t hue_from, hue_by;
+	uint16_t hue_from, hue_by;
 	uint8_t saturation;
 	uint8_t light_from, light_by;
 };
@@ -13,7 +13,8 @@ static const struct palette palettes[FLAME_N_KINDS] = {
 	[FLAME_KERNEL] = { 8, 14, 82, 66, 10 },	   [FLAME_USER] = { 38, 14, 90, 62, 10 },
 	[FLAME_CPP] = { 66, 16, 58, 60, 10 },	   [FLAME_JIT] = { 128, 20, 42, 62, 10 },
 	[FLAME_INLINED] = { 178, 14, 44, 64, 10 }, [FLAME_MARKER] = { 220, 0, 6, 72, 8 },
-	[FLAME_IDENTITY] = { 40, 12, 34, 74, 10 },
+	[FLAME_IDENTITY] = { 40, 12, 34, 74, 10 }, [FLAME_PYTHON] = { 208, 14, 66, 68, 10 },
+	[FLAME_PHP] = { 262, 18, 52, 74, 8 },
 };
 
 /* FNV-1a, because colour.js must compute the same hash. */

@@ -26,6 +26,8 @@ enum flame_kind {
 	FLAME_MARKER,	/* in brackets: nothing known, a missing part of the stack, an end of
 			   unwinding */
 	FLAME_IDENTITY, /* a function without a symbol: [FILE+0xSTART] */
+	FLAME_PYTHON,	/* a function of a Python program */
+	FLAME_PHP,	/* a function of a PHP program */
 	FLAME_N_KINDS,
 };
 

@@ -28,6 +28,8 @@ static enum flame_kind kind_of(const struct names_frame *is)
 		return FLAME_IDENTITY;
 	if (is->name && is->name[0] == '[')
 		return FLAME_MARKER;
+	if (is->flags & NAMES_FRAME_PROGRAM)
+		return is->flags & NAMES_FRAME_PHP ? FLAME_PHP : FLAME_PYTHON;
 	if (is->flags & NAMES_FRAME_KERNEL)
 		return is->name ? FLAME_KERNEL : FLAME_MARKER;
 	if (!is->name)

@@ -160,10 +160,11 @@ static void load_cgroup(struct loading *loading)
 static struct names_frame load_frame(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
-	const uint32_t known =
-		NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT | NAMES_FRAME_CHAINED |
-		NAMES_FRAME_UNWIND |
-		(reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM);
+	const uint32_t known = NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT |
+			       NAMES_FRAME_CHAINED | NAMES_FRAME_UNWIND |
+			       (reader->version < 5 ? 0
+						    : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM |
+							      NAMES_FRAME_PHP);
 	struct names_frame frame = { .name = string(loading) };
 	uint64_t object;
 

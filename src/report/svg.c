@@ -97,6 +97,8 @@ static void put_legend(struct svg *svg)
 		{ FLAME_JIT, "JIT" },
 		{ FLAME_MARKER, "unknown" },
 		{ FLAME_IDENTITY, "no symbol" },
+		{ FLAME_PYTHON, "Python" },
+		{ FLAME_PHP, "PHP" },
 	};
 	static const struct {
 		double now, before;

@@ -17,20 +17,22 @@ static const char *base_of(const char *path)
 
 int code_frames_add(struct codes *codes, const struct tally_address *address, struct names *names)
 {
+	uint32_t language = (uint32_t)(address->address >> CODE_LANGUAGE_SHIFT);
 	uint64_t id = CODE_ID(address->address);
 	struct names_frame frame = { .object = NAMES_NONE, .flags = NAMES_FRAME_PROGRAM };
 	const char *reason = code_reason_name(id);
 	struct code code;
 	char text[TEXT_SIZE];
 
+	if (language == CODE_LANGUAGE_PHP)
+		frame.flags |= NAMES_FRAME_PHP;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
 		snprintf(text, sizeof(text), "%s (%s)", code.name, base_of(code.file));
 		frame.file = names_string(names, code.file);
 		if (!frame.file)
 			return -ENOMEM;
 	} else {
-		snprintf(text, sizeof(text), "[%s: %s]",
-			 code_language_name((uint32_t)(address->address >> CODE_LANGUAGE_SHIFT)),
+		snprintf(text, sizeof(text), "[%s: %s]", code_language_name(language),
 			 reason ? reason : code_reason_name(CODE_KNOWN));
 	}
 	frame.name = names_string(names, text);

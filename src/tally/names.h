@@ -32,7 +32,8 @@ enum names_frame_flags {
 	/* No symbol: the name is "[FILE+0xSTART]", or "[FILE]" if no start of a function is known.
 	 */
 	NAMES_FRAME_IDENTITY = 1 << 5,
-	NAMES_FRAME_PROGRAM = 1 << 6, /* a function of an interpreted program, or why not known */
+	NAMES_FRAME_PROGRAM = 1 << 6, /* a function of an interpreted program, or why not known; */
+	NAMES_FRAME_PHP = 1 << 7,     /* with it: of PHP; alone it is of Python */
 };
 
 struct names_frame {

@@ -16,6 +16,8 @@ static const struct {
 	[FLAME_INLINED] = { 104, 188, 200, 18, 0x00ffff },
 	[FLAME_MARKER] = { 150, 140, 170, 8, 0xff00ff },
 	[FLAME_IDENTITY] = { 206, 194, 160, 14, 0xffff00 },
+	[FLAME_PYTHON] = { 112, 168, 228, 18, 0x5c5cff },
+	[FLAME_PHP] = { 186, 160, 224, 16, 0xcd00cd },
 };
 
 static uint32_t shade(uint32_t middle, int change)

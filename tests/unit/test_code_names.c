@@ -105,19 +105,22 @@ static void wrong_records_are_refused(void **state)
 /* The text of the frame of an address. */
 static void is_shown(struct codes *codes, uint64_t address, const char *text)
 {
+	bool php = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_PHP;
 	const struct tally_address of = { .address = address, .flags = TALLY_ADDRESS_CODE };
 	struct names *names;
 
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(code_frames_add(codes, &of, names), 0);
 	assert_string_equal(names_frame(names, 0).name, text);
-	assert_int_equal(names_frame(names, 0).flags, NAMES_FRAME_PROGRAM);
+	assert_int_equal(names_frame(names, 0).flags,
+			 NAMES_FRAME_PROGRAM | (php ? NAMES_FRAME_PHP : 0));
 	names_free(names);
 }
 
 static void frames_have_functions_or_reasons(void **state)
 {
 	const uint64_t python = (uint64_t)CODE_LANGUAGE_PYTHON << CODE_LANGUAGE_SHIFT;
+	const uint64_t php = (uint64_t)CODE_LANGUAGE_PHP << CODE_LANGUAGE_SHIFT;
 	const struct code code = { .id = ID, .name = "A.f", .file = "/srv/app/x.py", .line = 3 };
 	struct codes *codes;
 
@@ -130,6 +133,8 @@ static void frames_have_functions_or_reasons(void **state)
 	is_shown(codes, python | CODE_TORN, "[python: torn]");
 	is_shown(codes, python | CODE_VERSION, "[python: version unknown]");
 	is_shown(codes, CODE_IDS - 1, "[program: name lost]");
+	is_shown(codes, php | ID, "A.f (x.py)");
+	is_shown(codes, php | CODE_UNMATCHED, "[php: unmatched]");
 	codes_free(codes);
 }
 

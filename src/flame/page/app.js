@@ -196,7 +196,7 @@ function legend() {
 	if (by === "change") {
 		entries.push(["more", changeColour(1e6, 0)], ["the same", changeColour(1, 1)], ["less", changeColour(0, 1e6)]);
 	} else if (by === "kind") {
-		for (let kind = KIND.KERNEL; kind <= KIND.IDENTITY; kind++)
+		for (let kind = KIND.KERNEL; kind < KIND_NAMES.length; kind++)
 			if (state.kinds.has(kind)) entries.push([KIND_NAMES[kind], kindColour({ kind, name: "u" })]);
 	}
 	if (state.tab !== "functions" && Object.values(panels).some((panel) => panel.element.offsetParent && panel.hasRuns()))

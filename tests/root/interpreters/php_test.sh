@@ -104,11 +104,13 @@ function work($until)
 }
 work(microtime(true) + 2);
 S
-measure_command -F 499 -U -- "${php[@]}" /tmp/busy.php
+measure_command -F 499 -U -o "$tmp/busy.svg" -- "${php[@]}" /tmp/busy.php
 work=$(counted '[{]main[}] \(busy\.php\);work \(busy\.php\)')
 ran=$(counted ';zend_execute_scripts;')
 calculates "$ran > 100 && $work > 0.9 * $ran"
 check $? "samples have functions" "$work of $ran"
+grep -q '>PHP</text>' "$tmp/busy.svg"
+check $? "a picture tells PHP's functions from others" "$(grep -o 'id="legend".*' "$tmp/busy.svg" | cut -c 1-300)"
 
 # A server, whose processes were there before, and whose functions are compiled for each request.
 if in_release bookworm php8.2-fpm; then
