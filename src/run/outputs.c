@@ -272,9 +272,18 @@ static void remove_temporary(struct output *output)
 	free(take_ptr(output->temporary));
 }
 
+/* Whether the file was made by a run of the same user, and not put there to be taken for one. */
+static bool is_of_a_run(const char *path)
+{
+	struct stat is;
+
+	return lstat(path, &is) == 0 && S_ISREG(is.st_mode) && is.st_uid == geteuid();
+}
+
 /*
  * Puts the open file `self` in the place of another, which takes two steps. In between it has a
- * name that is the same for all runs: if we are killed then, the next run removes it.
+ * name that is the same for all runs. If we are killed then, the next run takes the second step for
+ * us; so does one that runs at the same time.
  */
 static int replace(const char *path, const char *self)
 {
@@ -285,20 +294,24 @@ static int replace(const char *path, const char *self)
 		return -ENOMEM;
 	}
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
-		if (linkat(AT_FDCWD, self, AT_FDCWD, between, AT_SYMLINK_FOLLOW) < 0) {
-			if (errno != EEXIST || (unlink(between) < 0 && errno != ENOENT))
+		bool linked = linkat(AT_FDCWD, self, AT_FDCWD, between, AT_SYMLINK_FOLLOW) == 0;
+
+		if (!linked && errno != EEXIST)
+			return -errno;
+		if (!linked && !is_of_a_run(between)) {
+			if (unlink(between) < 0 && errno != ENOENT)
 				return -errno;
 			continue;
 		}
-		if (rename(between, path) == 0)
-			return 0;
-		/* ENOENT: another run has taken our file for one that was left. */
-		if (errno != ENOENT) {
+		/* ENOENT: another run took the step. */
+		if (rename(between, path) < 0 && errno != ENOENT) {
 			int code = -errno;
 
 			unlink(between);
 			return code;
 		}
+		if (linked)
+			return 0;
 	}
 	return -EBUSY;
 }
