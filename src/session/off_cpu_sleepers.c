@@ -62,6 +62,26 @@ static struct wire_hash key_of(const struct sleepers *sleepers, const struct off
 	return hash;
 }
 
+/* The bits of the kernel's task state that a letter in /proc stands for. */
+static uint32_t state_bits(char letter)
+{
+	static const struct {
+		char letter;
+		uint32_t bits;
+	} states[] = { { 'S', 1 }, { 'D', 2 }, { 'T', 4 }, { 't', 8 }, { 'I', 0x402 } };
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (states[i].letter == letter)
+			return states[i].bits;
+	return 0;
+}
+
+/* Whether the thread's absence, if it is one, began in a state that was asked for. */
+static bool state_counts(const struct plan_off_cpu *plan, char letter)
+{
+	return !plan->by_state || state_bits(letter) & plan->state;
+}
+
 static int add_sleeper(void *context, const struct off_cpu_thread *is)
 {
 	struct sleepers *sleepers = context;
@@ -73,8 +93,7 @@ static int add_sleeper(void *context, const struct off_cpu_thread *is)
 	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
 	int r;
 
-	/* It sleeps in a state that was not asked for. */
-	if (sleepers->plan->off_cpu.by_state && !sleepers->plan->off_cpu.state && !ready)
+	if (!state_counts(&sleepers->plan->off_cpu, is->state))
 		return 0;
 	r = grow(&sleepers->list, &sleepers->room, sleepers->n + 1);
 	if (r == 0)

@@ -2,11 +2,11 @@
 /*
  * waits MS: threads that run and wait in many ways for MS milliseconds each. Prints of each
  *
- *	NAME TID LIFE RUN DELAY
+ *	NAME TID LIFE RUN DELAY TURNS
  *
  * in microseconds: how long it lived, and how long of that it ran on a CPU and waited for one, as
- * the kernel tells (/proc/TID/schedstat). The thread `asleep` still sleeps when the process exits.
- * With MS 0, prints `ready PID` and goes on for ever.
+ * the kernel tells (/proc/TID/schedstat); and how often it got a CPU. The thread `asleep` still
+ *sleeps when the process exits. With MS 0, prints `ready PID` and goes on for ever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -198,6 +198,7 @@ struct waiter {
 	int which;
 	pthread_t thread;
 	uint64_t born, life, run, delay; /* ns */
+	uint64_t turns;
 	long tid;
 };
 
@@ -228,7 +229,7 @@ static void read_schedstat(struct waiter *waiter)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%ld/schedstat", waiter->tid);
 	file = fopen(path, "r");
-	if (!file || fscanf(file, "%lu %lu", &waiter->run, &waiter->delay) != 2)
+	if (!file || fscanf(file, "%lu %lu %lu", &waiter->run, &waiter->delay, &waiter->turns) != 3)
 		abort();
 	fclose(file);
 	waiter->life = clock_ns(CLOCK_MONOTONIC) - waiter->born;
@@ -283,7 +284,8 @@ int main(int argc, char **argv)
 	stay_on();
 	read_schedstat(&waiters[ASLEEP]);
 	for (size_t i = 0; i < N_WAITERS; i++)
-		printf("%s %ld %lu %lu %lu\n", waiters[i].name, waiters[i].tid,
-		       waiters[i].life / 1000, waiters[i].run / 1000, waiters[i].delay / 1000);
+		printf("%s %ld %lu %lu %lu %lu\n", waiters[i].name, waiters[i].tid,
+		       waiters[i].life / 1000, waiters[i].run / 1000, waiters[i].delay / 1000,
+		       waiters[i].turns);
 	return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Time off the CPU: profile_off_cpu_test.sh BUILD
-# timeout: 180
+# timeout: 240
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # of TID LEAF [FILE]: the microseconds of a thread with that leaf in a report with --per-thread
@@ -16,14 +16,15 @@ near() { calculates "($1 > $2 ? $1 - $2 : $2 - $1) <= ($2 * $3 > $4 ? $2 * $3 : 
 # ---- the law: for each thread, the time on the CPU, blocked and waiting is its life
 measure_command --off-cpu --per-thread -- "$programs/waits" 3000
 exits "profile --off-cpu ends as the command does" 0
-worst=0 wrong='' late=''
-while read -r name tid life run delay; do
+worst=0 wrong='' late='' percent=$((slow > 1 ? 2 : 1)) share=$(awk "BEGIN { print 0.01 * $slow * $slow }")
+while read -r name tid life run delay turns; do
 	blocked=$(of "$tid" ';[blocked]') waiting=$(of "$tid" ';[waiting for a CPU]')
 	error=$(awk -v l="$life" -v s=$((run + blocked + waiting)) \
 		'BEGIN { e = (s > l ? s - l : l - s) / l * 100; printf "%.3f", e }')
 	calculates "$error > $worst" && worst=$error
-	calculates "$error <= 1" || wrong+=" $name: $run + $blocked + $waiting, not $life;"
-	near "$waiting" "$delay" 0.01 $((life / 1000)) || late+=" $name: $waiting, not $delay;"
+	calculates "$error <= $percent" || wrong+=" $name: $run + $blocked + $waiting, not $life;"
+	# The scheduler reads its clock a little before the tracepoints: 2 us for each turn.
+	near "$waiting" "$delay" 0.01 $((1000 + 2 * slow * turns)) || late+=" $name: $waiting, not $delay;"
 	case $name in
 	naps) naps=$blocked ;;
 	asleep) asleep=$blocked asleep_life=$life ;;
@@ -34,9 +35,9 @@ check $? "running, blocked and waiting are the life of each of 14 threads" "$wro
 echo "the largest error of a thread is $worst %"
 [ -z "$late" ]
 check $? "a thread waits for a CPU as long as the kernel's own count says" "$late"
-near "$naps" 1000000 0.01 0
+near "$naps" 1000000 "$share" 0
 check $? "ten naps of 100 ms are 1 s" "$naps us"
-near "$asleep" "$asleep_life" 0.01 0
+near "$asleep" "$asleep_life" "$share" 0
 check $? "a thread that is asleep when its process exits was blocked until then" "$asleep of $asleep_life"
 grep -q '^WARNING' "$err"
 [ $? -ne 0 ]
@@ -66,12 +67,12 @@ check $? "all stacks are complete" "$(grep -E '^[^;]*;(\[unwind:|\[blocked)' "$o
 tid=$(for task in /proc/"$pid"/task/*; do
 	[ "$(cat "$task/comm")" = naps ] && echo "${task##*/}"
 done)
-near $(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]'))) 2000000 0.01 0
+near $(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]'))) 2000000 "$share" 0
 check $? "and so does one that naps all the time" "$(of "$tid" ';[blocked]') us"
 measure --off-cpu --per-thread -f -L "$tid" 1
 [ "$(cut -d';' -f1 "$out" | sort -u)" = "naps-$pid/$tid" ]
 check $? "-L selects one thread" "$(cut -d';' -f1 "$out" | sort -u)"
-near "$(total)" 1000000 0.01 0
+near "$(total)" 1000000 "$share" 0
 check $? "whose time is that of the measurement" "$(total) us"
 measure --off-cpu -f --name naps 1
 [ "$(cut -d';' -f1 "$out" | sort -u)" = naps ]
@@ -79,7 +80,7 @@ check $? "--name selects threads" "$(cut -d';' -f1 "$out" | sort -u)"
 
 # ---- which absences count
 measure --off-cpu --per-thread -f -p "$pid" --min-block 90000 --max-block 110000 1
-[ "$(counted '^naps-.*;nap;')" -gt 500000 ] && [ "$(counted '^(short|epoll|fork|move)-')" -eq 0 ]
+[ "$(counted '^naps-.*;nap;')" -gt 500000 ] && [ "$(counted '^(short|epoll)-')" -eq 0 ]
 check $? "--min-block and --max-block choose absences by their length" "$(tail -n 2 "$out")"
 measure --off-cpu -f -p "$pid" --state 0 1
 [ "$(total)" -gt 0 ] && [ "$(counted '\[blocked\]$')" -eq 0 ]
@@ -90,9 +91,8 @@ check $? "--state 1 chooses threads that slept" "$(grep run_only "$out" | tail -
 
 # ---- intervals
 measure --off-cpu --per-thread -f -L "$tid" -i 0.5 2
-[ "$status" -eq 0 ] && near "$(total)" 2000000 0.01 0
+[ "$status" -eq 0 ] && near "$(total)" 2000000 "$share" 0
 check $? "the intervals add up to the whole" "$(total) us"
-sums=$(awk '/^$/ { n++ } { sum[n] += $NF } END { for (i in sum) print sum[i] }' "$out")
 end
 
 # ---- formats
