@@ -397,6 +397,18 @@ static int credit_threads(struct off_cpu *off_cpu, uint64_t now, bool final, str
 	return r;
 }
 
+/* At the end, stacks that have not come were lost. */
+static void lose_early(struct off_cpu *off_cpu, struct tally_losses *losses)
+{
+	for (uint32_t i = 0; i < off_cpu->n_early; i++) {
+		const struct early_time *early = &off_cpu->early[i];
+
+		if (early->blocked + early->waiting > 0)
+			losses->lost_time += (uint64_t)(early->blocked + early->waiting);
+	}
+	off_cpu->n_early = 0;
+}
+
 int off_cpu_drain(struct off_cpu *off_cpu, uint32_t epoch, uint64_t now, bool final,
 		  struct tally *tally, struct error *err)
 {
@@ -408,6 +420,8 @@ int off_cpu_drain(struct off_cpu *off_cpu, uint32_t epoch, uint64_t now, bool fi
 		r = credit_threads(off_cpu, now, final, tally);
 	if (r == 0)
 		r = add_early(off_cpu, tally);
+	if (r == 0 && final)
+		lose_early(off_cpu, tally_losses(tally));
 	return r < 0 ? error_set(err, r, "cannot add up the time off the CPU: %s", strerror(-r))
 		     : 0;
 }

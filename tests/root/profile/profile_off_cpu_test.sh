@@ -16,15 +16,17 @@ near() { calculates "($1 > $2 ? $1 - $2 : $2 - $1) <= ($2 * $3 > $4 ? $2 * $3 : 
 # ---- the law: for each thread, the time on the CPU, blocked and waiting is its life
 measure_command --off-cpu --per-thread -- "$programs/waits" 3000
 exits "profile --off-cpu ends as the command does" 0
-worst=0 wrong='' late='' percent=$((slow > 1 ? 2 : 1)) share=$(awk "BEGIN { print 0.01 * $slow * $slow }")
+# Where a wakeup takes a thread's CPU, the scheduler dates the switch at the wakeup: that is up to so
+# many microseconds before it, at each of a thread's turns on a CPU.
+late_us=$((3 * slow))
+worst=0 wrong='' late='' share=$(awk "BEGIN { print 0.01 * $slow * $slow }")
 while read -r name tid life run delay turns; do
 	blocked=$(of "$tid" ';[blocked]') waiting=$(of "$tid" ';[waiting for a CPU]')
 	error=$(awk -v l="$life" -v s=$((run + blocked + waiting)) \
 		'BEGIN { e = (s > l ? s - l : l - s) / l * 100; printf "%.3f", e }')
 	calculates "$error > $worst" && worst=$error
-	calculates "$error <= $percent" || wrong+=" $name: $run + $blocked + $waiting, not $life;"
-	# The scheduler reads its clock a little before the tracepoints: 2 us for each turn.
-	near "$waiting" "$delay" 0.01 $((1000 + 2 * slow * turns)) || late+=" $name: $waiting, not $delay;"
+	near $((run + blocked + waiting)) "$life" 0.01 $((late_us * turns)) || wrong+=" $name: $run + $blocked + $waiting, not $life;"
+	near "$waiting" "$delay" 0.01 $((1000 + late_us * turns)) || late+=" $name: $waiting, not $delay;"
 	case $name in
 	naps) naps=$blocked ;;
 	asleep) asleep=$blocked asleep_life=$life ;;
