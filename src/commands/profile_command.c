@@ -82,10 +82,12 @@ static int complete(struct invocation *invocation)
 {
 	struct profile_options *options = invocation->options;
 	struct run_request *request = &invocation->request;
+	struct command_line line = profile_command_line;
 	struct error err = { 0 };
 
+	line.program = request->program;
 	if (check_off_cpu(options, &err) < 0)
-		return message_usage_error(&profile_command_line, &err);
+		return message_usage_error(&line, &err);
 	plan_off_cpu(options, &invocation->plan);
 	request->meta.off_cpu = options->off_cpu;
 	if (!options->period && !options->frequency && !options->off_cpu)

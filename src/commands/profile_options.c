@@ -86,7 +86,6 @@ static const struct option_row rows[] = {
 	  .name = "off-cpu",
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(off_cpu),
-	  .exclusive = "measure",
 	  .help = "measure for how long threads were off the CPU, and where, instead of sampling: "
 		  "microseconds in text and folded stacks" },
 	{ .section = SECTION_OFF_CPU,
