@@ -115,6 +115,26 @@ static __always_inline __u64 kernel_stack(void *ctx, enum context_kind kind, str
 	return kernel;
 }
 
+/* Fills in whose stack it is. */
+static __always_inline void stack_begin(struct scratch *slot, const struct task_struct *task,
+					__u32 tgid, __u32 tid)
+{
+	slot->stack.image = image_cookie(task);
+	slot->stack.tgid = tgid;
+	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
+	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
+	current_comm(task, slot->stack.comm);
+}
+
+static __always_inline void stack_clear(struct scratch *slot)
+{
+	slot->stack.flags = 0;
+	slot->stack.n_kernel = 0;
+	slot->stack.n_user = 0;
+	slot->stack.end = WIRE_END_NONE;
+	slot->stack.reserved2 = 0;
+}
+
 /* Writes both stacks to the slot. Returns the hashed words: from `image` to the last frame. */
 static __always_inline __u32 walk(void *ctx, const struct task_struct *task, struct scratch *slot,
 				  __u32 number, enum hit hit, enum context_kind kind, bool may_ask)
@@ -123,10 +143,7 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 	__u32 how = (kind == CONTEXT_CLOCK ? WALK_SAMPLED : 0) | (may_ask ? WALK_MAY_ASK : 0);
 	__u64 kernel = 0;
 
-	slot->stack.flags = 0;
-	slot->stack.n_user = 0;
-	slot->stack.end = WIRE_END_NONE;
-	slot->stack.reserved2 = 0;
+	stack_clear(slot);
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
 	if (config_has(WIRE_KERNEL) && hit == HIT_KERNEL)
@@ -141,6 +158,22 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 				    kernel / sizeof(__u64), how);
 	}
 	return HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
+}
+
+/* Whether user space may finish the walk; prepares the slot for send_unfinished(). */
+static __always_inline bool needs_finish(struct scratch *slot, __u32 number)
+{
+	slot->rest_runs = 0;
+	if (config.unwind == WIRE_UNWIND_FP || !stack_copy_helps(slot->stack.end))
+		return false;
+#ifdef WALK_INTERPRETERS
+	if (by_tables() && slot->stack.flags & WIRE_STACK_PROGRAM)
+		slot->rest_runs = program_append_runs(number, (__u32)slot->stack.n_kernel +
+								      slot->stack.n_user);
+#else
+	(void)number;
+#endif
+	return true;
 }
 
 /* `may_ask`: what user space has not heard of is asked of the kernel (bpf/unwind_ask.bpf.h). */
@@ -165,21 +198,9 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 		lose(&counter->lost_nested);
 		return 0;
 	}
-	slot->stack.image = image_cookie(task);
-	slot->stack.tgid = tgid;
-	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
-	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
-	current_comm(task, slot->stack.comm);
+	stack_begin(slot, task, tgid, tid);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
-	slot->rest_runs = 0;
-#ifdef WALK_INTERPRETERS
-	if (by_tables() && slot->stack.flags & WIRE_STACK_PROGRAM &&
-	    stack_copy_helps(slot->stack.end))
-		slot->rest_runs = program_append_runs(number, (__u32)slot->stack.n_kernel +
-								      slot->stack.n_user);
-#endif
-	if (config.unwind == WIRE_UNWIND_FP || !stack_copy_helps(slot->stack.end) ||
-	    !send_unfinished(slot, counter)) {
+	if (!needs_finish(slot, number) || !send_unfinished(slot, counter)) {
 		hash(slot, number, words);
 		count(slot, counter);
 	}

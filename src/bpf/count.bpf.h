@@ -245,8 +245,8 @@ static __always_inline bool count_in(struct wire_counts *set, struct scratch *sl
 	return true;
 }
 
-/* Counts the slot's stack, or the event as lost. */
-static __always_inline void count(struct scratch *slot, struct wire_counters *counter)
+/* Counts the slot's stack, or the event as lost: then false. */
+static __always_inline bool count(struct scratch *slot, struct wire_counters *counter)
 {
 	__u32 now = epoch & (WIRE_EPOCHS - 1);
 	__u32 key = (now * config.cpus + bpf_get_smp_processor_id()) * config.sets +
@@ -263,6 +263,7 @@ static __always_inline void count(struct scratch *slot, struct wire_counters *co
 	}
 	if (!counted)
 		lose(&counter->lost_ring);
+	return counted;
 }
 
 #endif

@@ -7,6 +7,9 @@
  * one it needs, and the session adds those here, which follow processes. So the verifier checks
  * only what is used.
  *
+ * raw_tp/sched_wakeup       a blocked thread is ready to run (bpf/off_cpu.bpf.h)
+ * raw_tp/sched_wakeup_new   a new thread is
+ * iter/task                 the threads that sleep when a measurement begins
  * raw_tp/sched_process_fork the child is walked by its parent's mappings at once; follows a
  *                           process's children where that was asked for
  * raw_tp/sched_process_exec the old program's mappings are forgotten; a launched command is counted
@@ -14,6 +17,29 @@
  * raw_tp/sched_process_exit the process is forgotten with its last thread
  */
 #include "bpf/triggers.bpf.h"
+
+/* TP_PROTO(struct task_struct *p) */
+SEC("?raw_tp/sched_wakeup")
+int on_wakeup(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_ready((void *)ctx->args[0]);
+}
+
+/* TP_PROTO(struct task_struct *p) */
+SEC("?raw_tp/sched_wakeup_new")
+int on_wakeup_new(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_new((void *)ctx->args[0]);
+}
+
+/* Each thread, when the measurement has begun. */
+SEC("?iter/task")
+int on_sleeper(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	return task ? write_sleeper(ctx->meta->seq, task) : 0;
+}
 
 /* Adds the child of a followed process to those that are counted. */
 static __always_inline void follow_child(__u32 from, __u32 to)

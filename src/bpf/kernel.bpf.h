@@ -103,6 +103,10 @@ struct thread_struct {
 	unsigned long fsbase; /* where the thread's own data of user space is */
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime; /* ns on a CPU */
+};
+
 /* x86's THREAD_SIZE; with KASAN it is more. */
 #define KERNEL_STACK_SIZE 16384
 
@@ -119,6 +123,12 @@ struct task_struct {
 	struct uprobe_task *utask;
 	unsigned int in_execve : 1;
 	struct thread_struct thread;
+	struct sched_entity se;
+	unsigned int __state;
+};
+
+struct task_struct___5_10 {
+	long state;
 };
 
 /* An entry of the kernel's unwinding tables. Kernels have one of the last two bits, or both. */
@@ -153,6 +163,18 @@ struct module {
 	struct module_layout core_layout;
 	struct module_memory mem[1]; /* the first is its text */
 	struct mod_arch_specific arch;
+};
+
+/* What the iterator over threads is called with. */
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 #pragma clang attribute pop

@@ -191,7 +191,11 @@ struct scratch {
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
 	struct interpreter_walk program;
-	__u64 program_padding[5];
+	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */
+	__u64 left_at, left_ran;
+	__u32 left_tid;
+	__u32 left_ready; /* it is ready to run */
+	__u64 program_padding[2];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

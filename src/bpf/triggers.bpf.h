@@ -7,6 +7,7 @@
  * fentry                    calls of a kernel function, where the kernel has no kprobes
  * uprobe, on_uprobe_multi   calls of a user function or a USDT probe, and of many by one link
  * tracepoint, raw_tp        a tracepoint through a perf event, and a raw one
+ * raw_tp/sched_switch       a thread leaves its CPU, another enters (bpf/off_cpu.bpf.h)
  *
  * They are compiled twice: with WALK_INTERPRETERS they also walk the stacks of interpreters
  * (bpf/interpreted.bpf.c). The verifier takes as long for that part as for all the rest, so the
@@ -25,6 +26,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/capture.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 
 /* GPL among them, which the stack helpers require. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -108,5 +110,17 @@ ENTRY("?kprobe", on_uprobe_multi, struct pt_regs, on_event(ctx, HIT_USER, CONTEX
 ENTRY("?tracepoint", on_tracepoint, void, on_event(ctx, HIT_KERNEL, CONTEXT_TRACEPOINT, may_ask))
 /* Serves any tracepoint: it uses no argument. */
 ENTRY("?raw_tp", on_raw_tracepoint, void, on_event(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+
+/*
+ * TP_PROTO(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned prev_state);
+ * the last since Linux 5.18, so that the state is read from the task.
+ */
+SEC("?raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (!walks_interpreters)
+		bpf_tail_call(ctx, &interpreted, 0);
+	return on_switch_to(ctx);
+}
 
 #endif

@@ -54,6 +54,31 @@ static __always_inline const void *saved_registers(const struct task_struct *tas
 		(walk)->pc = (from)->rip;                                                          \
 	} while (0)
 
+/* As user_registers(), of registers that the kernel saved `at` an address; `saved` is room. */
+static __always_inline __u32 take_saved_registers(const void *at, struct pt_regs *saved,
+						  struct unwind_walk *walk, __u64 *ret_segment)
+{
+	if (bpf_probe_read_kernel(saved, sizeof(*saved), at))
+		return WIRE_END_REGISTERS;
+	TAKE_REGISTERS(walk, saved);
+	*ret_segment = saved->cs;
+	/*
+	 * rip after a `syscall` instruction is a return address: the instruction also left it in
+	 * rcx. They differ where the kernel returns to somewhere else: the start of a program, a
+	 * signal handler, or the same system call once more.
+	 */
+	walk->exact = (__s64)saved->orig_rax >= 0 && saved->rcx == saved->rip ? 0 : 1;
+	return WIRE_END_NONE;
+}
+
+/* Whether code of that segment can be walked. */
+static __always_inline __u32 end_of_segment(__u64 code_segment)
+{
+	if ((code_segment & RING_3) != RING_3)
+		return WIRE_END_REGISTERS;
+	return code_segment == USER_CS_64 ? WIRE_END_NONE : WIRE_END_COMPAT;
+}
+
 /*
  * Puts the user registers into the slot's walk: those of `ctx` if `in_user`, else the saved ones.
  * WIRE_END_NONE, WIRE_END_REGISTERS (not to be had) or WIRE_END_COMPAT (a 32-bit process).
@@ -62,29 +87,20 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 					    const struct task_struct *task, struct scratch *slot)
 {
 	struct unwind_walk *walk = &slot->walk;
-	struct pt_regs *saved = &slot->registers;
-	__u64 code_segment;
+	__u64 code_segment = 0;
 
 	walk->exact = 1;
 	if (in_user) {
 		TAKE_REGISTERS(walk, ctx);
 		code_segment = ctx->cs;
 	} else {
-		if (bpf_probe_read_kernel(saved, sizeof(*saved), saved_registers(task)))
-			return WIRE_END_REGISTERS;
-		TAKE_REGISTERS(walk, saved);
-		code_segment = saved->cs;
-		/*
-		 * rip after a `syscall` instruction is a return address: the instruction also left
-		 * it in rcx. They differ where the kernel returns to somewhere else: the start of a
-		 * program, a signal handler, or the same system call once more.
-		 */
-		if ((__s64)saved->orig_rax >= 0 && saved->rcx == saved->rip)
-			walk->exact = 0;
+		__u32 end = take_saved_registers(saved_registers(task), &slot->registers, walk,
+						 &code_segment);
+
+		if (end)
+			return end;
 	}
-	if ((code_segment & RING_3) != RING_3)
-		return WIRE_END_REGISTERS;
-	return code_segment == USER_CS_64 ? WIRE_END_NONE : WIRE_END_COMPAT;
+	return end_of_segment(code_segment);
 }
 
 #else

@@ -66,6 +66,20 @@ struct wire_config {
 	__u32 wake_at;	    /* user space is woken at so many bytes in the ring: a quarter of it */
 };
 
+/* How time off the CPU is counted; set once, before the programs are loaded. Times are ns. */
+struct wire_off_cpu_config {
+	__u64 least; /* shorter absences do not count; 0: all do */
+	__u64 most;  /* longer ones do not, either */
+	__u32 state; /* bits of the kernel's task states that count */
+	__u32 only;  /* enum wire_off_cpu_states */
+};
+
+enum wire_off_cpu_states {
+	WIRE_STATES_ALL,
+	WIRE_STATES_SOME,    /* those with a bit of `state` */
+	WIRE_STATES_RUNNING, /* threads that were ready to run when they left */
+};
+
 /* State of an entry in `tgids`. */
 enum wire_member {
 	WIRE_MEMBER = 1,	 /* counted */
@@ -104,6 +118,7 @@ enum wire_kind {
 	 */
 	WIRE_KIND_UNFINISHED,
 	WIRE_KIND_CODE, /* struct wire_code_name: a function of an interpreted program */
+	WIRE_KIND_TIME, /* struct wire_time: times of a stack (bpf/off_cpu_wire.h) */
 };
 
 enum wire_stack_flags {
@@ -211,6 +226,7 @@ struct wire_symbol {
 };
 
 _Static_assert(sizeof(struct wire_config) == 56, "both sides agree on struct wire_config");
+_Static_assert(sizeof(struct wire_off_cpu_config) == 24, "no padding");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");

@@ -27,6 +27,11 @@ static const struct {
 	{ "frequency", FROM_REFUSED, "the rate is that of the recording" },
 	{ "count", FROM_REFUSED, "the period is that of the recording" },
 
+	{ "off-cpu", FROM_REFUSED, "a recording holds what was measured" },
+	{ "min-block", FROM_REFUSED, "a recording does not hold each absence" },
+	{ "max-block", FROM_REFUSED, "a recording does not hold each absence" },
+	{ "state", FROM_REFUSED, "a recording does not hold each absence" },
+
 	/* when */
 	{ "duration", FROM_REFUSED, "a recording does not hold when an event was" },
 	{ "interval", FROM_REFUSED, "a recording does not hold when an event was" },

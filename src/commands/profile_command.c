@@ -7,6 +7,7 @@
 #include "commands/profile_options.h"
 #include "commands/shared_plan.h"
 #include "trigger/clock.h"
+#include "trigger/off_cpu.h"
 
 #define DEFAULT_FREQUENCY 49 /* bcc's; odd, to not run in step with timers of 100 Hz */
 
@@ -19,9 +20,10 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 
 	(void)n;
 	if (options->frequency)
-		snprintf(rate, sizeof(rate), "%llu Hertz", (unsigned long long)options->frequency);
+		snprintf(rate, sizeof(rate), "Sampling at %llu Hertz",
+			 (unsigned long long)options->frequency);
 	else
-		snprintf(rate, sizeof(rate), "every %llu events",
+		snprintf(rate, sizeof(rate), "Sampling at every %llu events",
 			 (unsigned long long)options->period);
 	shared_plan_scope(plan, scope, sizeof(scope));
 	if (plan->filter.cpu >= 0)
@@ -30,19 +32,65 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 		snprintf(end, sizeof(end), " for %g secs.", plan->duration);
 	else
 		snprintf(end, sizeof(end), "... Hit Ctrl-C to end.");
-	snprintf(ret_title, size, "Sampling at %s of %s by %s stack%s%s", rate, scope,
+	if (options->off_cpu)
+		snprintf(rate, sizeof(rate), "Measuring time off the CPU (us)");
+	snprintf(ret_title, size, "%s of %s by %s stack%s%s", rate, scope,
 		 plan->user && plan->kernel ? "user + kernel"
 		 : plan->user		    ? "user"
 					    : "kernel",
 		 cpu, end);
 }
 
+/* Options that need another one, or exclude it. 0, or -EINVAL with `err` set. */
+static int check_off_cpu(const struct profile_options *options, struct error *err)
+{
+	const char *needs = options->min_block	   ? "--min-block"
+			    : options->max_block   ? "--max-block"
+			    : options->state != -1 ? "--state"
+						   : NULL;
+	const char *excluded = options->frequency	   ? "-F/--frequency"
+			       : options->period	   ? "-c/--count"
+			       : options->event		   ? "-e/--event"
+			       : options->include_idle	   ? "-I/--include-idle"
+			       : options->shared.cpu != -1 ? "-C/--cpu"
+							   : NULL;
+
+	if (!options->off_cpu && needs)
+		return error_usage(err, "argument %s: needs --off-cpu", needs);
+	if (options->off_cpu && excluded)
+		return error_usage(err, "argument --off-cpu: not allowed with argument %s",
+				   excluded);
+	if (options->max_block && options->max_block < options->min_block)
+		return error_usage(err, "argument --max-block: less than --min-block");
+	if (options->state < -1)
+		return error_usage(err, "argument --state: a bitmask is not negative");
+	return 0;
+}
+
+static void plan_off_cpu(const struct profile_options *options, struct plan *plan)
+{
+	plan->off_cpu = (struct plan_off_cpu){
+		.on = options->off_cpu,
+		.least_us = options->min_block,
+		.most_us = options->max_block,
+		.by_state = options->state >= 0,
+		.state = options->state > 0 ? (uint32_t)options->state : 0,
+	};
+}
+
 static int complete(struct invocation *invocation)
 {
 	struct profile_options *options = invocation->options;
 	struct run_request *request = &invocation->request;
+	struct command_line line = profile_command_line;
+	struct error err = { 0 };
 
-	if (!options->period && !options->frequency)
+	line.program = request->program;
+	if (check_off_cpu(options, &err) < 0)
+		return message_usage_error(&line, &err);
+	plan_off_cpu(options, &invocation->plan);
+	request->meta.off_cpu = options->off_cpu;
+	if (!options->period && !options->frequency && !options->off_cpu)
 		options->frequency = DEFAULT_FREQUENCY;
 	invocation->plan.filter.include_idle = options->include_idle;
 	invocation->plan.filter.cgroupmap = options->cgroupmap;
@@ -79,7 +127,8 @@ static int start(const struct invocation *invocation)
 
 	if (!filter->include_idle && (has_zero(&filter->tgids) || has_zero(&filter->tids)))
 		message_note("the idle tasks have the id 0, and are left out without -I");
-	if (clock_trigger_new(&clock, &trigger, &err) < 0)
+	if ((options->off_cpu ? off_cpu_trigger_new(&trigger, &err)
+			      : clock_trigger_new(&clock, &trigger, &err)) < 0)
 		return message_error(invocation->request.program, &err);
 	return run(&invocation->request, trigger);
 }

@@ -4,6 +4,9 @@
 #define FIELD(name)  offsetof(struct profile_options, name)
 #define SHARED(name) offsetof(struct profile_options, shared.name)
 
+/* A year: longer than any measurement. */
+#define MAX_BLOCK_US (365ull * 24 * 3600 * 1000000)
+
 /* perf's names of events that most machines have. */
 #define EVENTS                                                                                     \
 	"cycles cpu-clock task-clock instructions cache-references cache-misses "                  \
@@ -78,6 +81,35 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(include_idle),
 	  .help = "include CPU idle stacks" },
+
+	{ .section = SECTION_OFF_CPU,
+	  .name = "off-cpu",
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(off_cpu),
+	  .help = "measure for how long threads were off the CPU, and where, instead of sampling: "
+		  "microseconds in text and folded stacks" },
+	{ .section = SECTION_OFF_CPU,
+	  .name = "min-block",
+	  .kind = OPTION_POSITIVE,
+	  .field = FIELD(min_block),
+	  .max = MAX_BLOCK_US,
+	  .metavar = "US",
+	  .help = "with --off-cpu: only absences of at least US microseconds" },
+	{ .section = SECTION_OFF_CPU,
+	  .name = "max-block",
+	  .kind = OPTION_POSITIVE,
+	  .field = FIELD(max_block),
+	  .max = MAX_BLOCK_US,
+	  .metavar = "US",
+	  .help = "with --off-cpu: only absences of at most US microseconds" },
+	{ .section = SECTION_OFF_CPU,
+	  .name = "state",
+	  .kind = OPTION_INT,
+	  .field = FIELD(state),
+	  .max = INT32_MAX,
+	  .metavar = "STATE",
+	  .help = "with --off-cpu: only threads that left the CPU in a state of this bitmask (1: "
+		  "TASK_INTERRUPTIBLE, 2: TASK_UNINTERRUPTIBLE; 0: ready to run)" },
 
 	{ .section = SECTION_TIMING,
 	  .name = "frequency",
@@ -225,6 +257,7 @@ static const struct option_example examples[] = {
 	{ "--mntnsmap mappath", "only trace mount namespaces in the map" },
 	{ "-F 99 -- make -j8", "profile a command and all it starts" },
 	{ "--name 'nginx*' 10", "only threads whose name matches" },
+	{ "--off-cpu -p 185 10", "where process 185 waits, and for how long" },
 	{ "-e page-faults 10", "stacks that touch memory for the first time" },
 	{ "-o out.folded -o - 10", "to a file and to the terminal" },
 	{ 0 },

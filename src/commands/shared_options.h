@@ -57,6 +57,7 @@ struct shared_options {
 	REPORT_FORMATS(SHARED_FORMAT, SHARED_FORMAT_AFTER_COMMA, SHARED_FORMAT_AFTER_OR)
 
 #define SECTION_FILTERS "filters"
+#define SECTION_OFF_CPU "time off the CPU"
 #define SECTION_TIMING	"timing"
 #define SECTION_OUTPUT	"output and saved recordings"
 #define SECTION_DISPLAY "display"

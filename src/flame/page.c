@@ -9,6 +9,7 @@
 #include "view/caption.h"
 #include "view/facts.h"
 #include "view/json_text.h"
+#include "view/quantity.h"
 
 #define ON_KERNEL_SIDE 16u
 
@@ -78,7 +79,7 @@ void page_head(const struct profile *profile, const struct page_options *options
 	put_caption(json, "title", profile, caption_title);
 	put_caption(json, "subtitle", profile, caption_subtitle);
 	json_key(json, "unit");
-	json_string(json, caption_unit(profile));
+	json_string(json, quantity_unit(profile->meta));
 	bytes_char(json, ',');
 	put_flag(json, "compare", options->compare);
 	put_flag(json, "shares", options->shares);

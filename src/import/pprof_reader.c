@@ -157,7 +157,7 @@ static bool is(struct pprof_span span, const char *text)
 	return span.at && span.size == strlen(text) && memcmp(span.at, text, span.size) == 0;
 }
 
-static void choose_value(struct pprof_reader *reader)
+static void choose_value(struct pprof_reader *reader, struct profile_meta *meta)
 {
 	reader->wanted = reader->n_types ? reader->n_types - 1 : 0;
 	for (uint32_t i = reader->n_types; i-- > 0;) {
@@ -166,6 +166,9 @@ static void choose_value(struct pprof_reader *reader)
 		if (is(type, "samples") || is(type, "events"))
 			reader->wanted = i;
 	}
+	/* What our own files of time off the CPU have. */
+	meta->off_cpu =
+		reader->n_types && is(string(reader, reader->types[reader->wanted]), "offcpu");
 }
 
 /* ---- locations: addresses of the tally ---- */
@@ -399,7 +402,7 @@ static int read_all(struct pprof_reader *reader, struct profile_meta *meta)
 
 	if (r < 0)
 		return r;
-	choose_value(reader);
+	choose_value(reader, meta);
 	for (uint32_t i = 0; r == 0 && i < reader->locations.n; i++)
 		r = add_location(reader, &reader->locations.rows[i]);
 	return r < 0 ? r : read_samples(reader);

@@ -81,6 +81,9 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.lost_nested = now->lost_nested - before->lost_nested,
 		.throttled = now->throttled - before->throttled,
 		.unseen = now->unseen - before->unseen,
+		.lost_time = now->lost_time - before->lost_time,
+		.lost_threads = now->lost_threads - before->lost_threads,
+		.lost_ends = now->lost_ends - before->lost_ends,
 		.counts_full = now->counts_full,
 	};
 }
@@ -93,6 +96,9 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->lost_nested += more->lost_nested;
 	to->throttled += more->throttled;
 	to->unseen += more->unseen;
+	to->lost_time += more->lost_time;
+	to->lost_threads += more->lost_threads;
+	to->lost_ends += more->lost_ends;
 	to->counts_full |= more->counts_full;
 }
 

@@ -31,6 +31,14 @@ enum plan_unwind {
 	PLAN_UNWIND_NONE, /* not at all: only the innermost frame */
 };
 
+/* --off-cpu: the time that threads spend off the CPU is measured, not events counted. */
+struct plan_off_cpu {
+	bool on;
+	uint64_t least_us, most_us; /* shorter and longer absences do not count */
+	bool by_state;
+	uint32_t state; /* if by_state: bits of the kernel's task states; 0: ready to run */
+};
+
 struct plan_output {
 	const char *path;   /* NULL: stdout */
 	const char *format; /* a name; NULL: by the path's extension, or the default on stdout */
@@ -38,6 +46,7 @@ struct plan_output {
 
 struct plan {
 	struct plan_filter filter;
+	struct plan_off_cpu off_cpu;
 	bool user, kernel;		   /* which stacks to capture */
 	uint32_t kernel_depth, user_depth; /* largest number of frames */
 	uint32_t max_depth;		   /* --max-depth; 0: not given */

@@ -7,7 +7,7 @@
 
 #define RECORDING_MAGIC	     "\x8bSTALLY\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    5u
+#define RECORDING_VERSION    6u
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */
@@ -53,9 +53,10 @@ enum recording_meta_flags {
 	RECORDING_META_IDLE = 1 << 5,
 	RECORDING_META_INLINES = 1 << 6,
 	RECORDING_META_LINES = 1 << 7,
+	RECORDING_META_OFF_CPU = 1 << 8, /* since version 6 */
 };
 
-#define RECORDING_META_FLAGS(version) ((version) < 4 ? 3u : 0xffu)
+#define RECORDING_META_FLAGS(version) ((version) < 4 ? 3u : (version) < 6 ? 0xffu : 0x1ffu)
 
 /* An entry's reference to a stack: 0 none, 1 missed, else its position + 2. */
 #define RECORDING_STACK_NONE   0

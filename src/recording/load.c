@@ -80,6 +80,7 @@ static void load_meta(struct loading *loading)
 	flags = reader_up_to(reader, RECORDING_META_FLAGS(reader->version), "unknown flag");
 	meta->user = flags & RECORDING_META_USER;
 	meta->kernel = flags & RECORDING_META_KERNEL;
+	meta->off_cpu = flags & RECORDING_META_OFF_CPU;
 	meta->has = (struct profile_details){ .processes = flags & RECORDING_META_PROCESSES,
 					      .threads = flags & RECORDING_META_THREADS,
 					      .cgroups = flags & RECORDING_META_CGROUPS,
@@ -275,6 +276,11 @@ static void load_losses(struct loading *loading)
 	losses->throttled = reader_number(reader);
 	losses->unseen = reader_number(reader);
 	losses->counts_full = reader_up_to(reader, 1, "unknown flag");
+	if (reader->version < 6)
+		return;
+	losses->lost_time = reader_number(reader);
+	losses->lost_threads = reader_number(reader);
+	losses->lost_ends = reader_number(reader);
 }
 
 static void load_end(struct loading *loading)

@@ -167,7 +167,8 @@ static uint64_t meta_flags(const struct profile_meta *meta)
 	       (meta->has.cgroups ? RECORDING_META_CGROUPS : 0) |
 	       (meta->has.idle ? RECORDING_META_IDLE : 0) |
 	       (meta->has.inlines ? RECORDING_META_INLINES : 0) |
-	       (meta->has.lines ? RECORDING_META_LINES : 0);
+	       (meta->has.lines ? RECORDING_META_LINES : 0) |
+	       (meta->off_cpu ? RECORDING_META_OFF_CPU : 0);
 }
 
 static void save_meta(struct saving *saving, const struct profile_meta *meta)
@@ -312,6 +313,9 @@ static void save_end(struct saving *saving)
 	put(saving, losses->throttled);
 	put(saving, losses->unseen);
 	put(saving, losses->counts_full);
+	put(saving, losses->lost_time);
+	put(saving, losses->lost_threads);
+	put(saving, losses->lost_ends);
 	close_section(saving);
 	saving->section = RECORDING_END;
 	put(saving, saving->n_strings);

@@ -16,6 +16,7 @@
 #include "report/diff.h"
 #include "report/writer.h"
 #include "view/frame_text.h"
+#include "view/quantity.h"
 
 struct folded {
 	const struct profile *profile;
@@ -134,7 +135,7 @@ static void put_entry(struct folded *folded, const struct profile_entry *entry)
 
 static void put_count(struct folded *folded, uint64_t count, char end)
 {
-	bytes_decimal(&folded->bytes, count);
+	bytes_decimal(&folded->bytes, quantity_number(folded->profile->meta, count));
 	bytes_char(&folded->bytes, end);
 }
 

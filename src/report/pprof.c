@@ -259,7 +259,12 @@ static void choose_values(struct pprof *pprof)
 	const struct profile_meta *meta = pprof->profile->meta;
 	uint64_t ns = profile_sample_ns(meta);
 
-	if (ns > 0) {
+	if (meta->off_cpu) {
+		pprof->measure = "offcpu";
+		pprof->unit = "nanoseconds";
+		pprof->each = 1;
+		pprof->counts_only = true;
+	} else if (ns > 0) {
 		pprof->measure = "cpu";
 		pprof->unit = "nanoseconds";
 		pprof->each = ns;

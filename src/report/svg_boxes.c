@@ -2,8 +2,8 @@
 #include "report/svg_boxes.h"
 
 #include "flame/flame_label.h"
-#include "view/caption.h"
 #include "view/markup.h"
+#include "view/quantity.h"
 
 #define GLYPH	  7.23 /* width of a character in a box, pixels */
 #define NARROWEST 0.5
@@ -30,16 +30,14 @@ static void put_numbers(struct svg *svg, const struct flame_node *node)
 	double now = (double)node->total, before = (double)node->base_total;
 	double more;
 
-	markup_count(svg->bytes, node->total);
-	put(svg, " ");
-	put(svg, caption_unit(svg->profile));
+	quantity_put(svg->bytes, svg->profile->meta, node->total);
 	put(svg, ", ");
 	markup_percent(svg->bytes, now, (double)root->total);
 	put(svg, " %");
 	if (!svg->profile->base)
 		return;
 	put(svg, "; before: ");
-	markup_count(svg->bytes, node->base_total);
+	quantity_put_bare(svg->bytes, svg->profile->meta, node->base_total);
 	put(svg, ", ");
 	markup_percent(svg->bytes, before, (double)root->base_total);
 	put(svg, " %; ");
@@ -49,7 +47,8 @@ static void put_numbers(struct svg *svg, const struct flame_node *node)
 		markup_percent(svg->bytes, more < 0 ? -more : more, (double)root->total);
 		put(svg, " points");
 	} else {
-		markup_count(svg->bytes, (uint64_t)(more < 0 ? -more : more));
+		quantity_put_bare(svg->bytes, svg->profile->meta,
+				  (uint64_t)(more < 0 ? -more : more));
 	}
 }
 
@@ -243,13 +242,11 @@ static void put_rest(struct svg *svg, uint32_t i)
 	svg->has_rest = true;
 	open_box(svg, &place);
 	put(svg, NOT_HERE "\n");
-	markup_count(svg->bytes, place.total);
-	put(svg, " ");
-	put(svg, caption_unit(svg->profile));
+	quantity_put(svg->bytes, svg->profile->meta, place.total);
 	put(svg, ", ");
 	markup_percent(svg->bytes, (double)place.total, (double)svg->tree->nodes[0].total);
 	put(svg, " %: each frame has less than ");
-	markup_count(svg->bytes, svg->tree->minimum);
+	quantity_put_bare(svg->bytes, svg->profile->meta, svg->tree->minimum);
 	close_box(svg, &place, NULL, NOT_HERE);
 }
 
@@ -339,7 +336,7 @@ void svg_boxes(struct svg *svg)
 		}
 	}
 	put(svg, "</g>\n<g id=\"bands\" data-unit=\"");
-	put(svg, caption_unit(svg->profile));
+	put(svg, quantity_unit(svg->profile->meta));
 	put(svg, "\">\n");
 	for (uint32_t i = 0; i < svg->tree->n_nodes && !svg->bytes->failed; i = next_drawn(svg, i))
 		put_bands(svg, i);

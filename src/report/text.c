@@ -12,8 +12,8 @@
 #include "base/own.h"
 #include "report/diff.h"
 #include "report/writer.h"
-#include "view/caption.h"
 #include "view/frame_text.h"
+#include "view/quantity.h"
 
 struct text {
 	const struct profile *profile;
@@ -135,14 +135,18 @@ static int put_entries(struct text *text)
 	for (uint32_t i = 0; !text->bytes.failed && i < profile->n_entries; i++) {
 		profile_prefetch(profile, i + 8);
 		put_entry(text, &profile->entries[i]);
-		bytes_decimal(&text->bytes, profile->entries[i].count);
+		bytes_decimal(&text->bytes,
+			      quantity_number(profile->meta, profile->entries[i].count));
 		bytes_string(&text->bytes, "\n\n");
 	}
 	return bytes_finish(&text->bytes);
 }
 
-static void put_counts(struct text *text, uint64_t base, uint64_t count)
+static void put_counts(struct text *text, uint64_t base_count, uint64_t now_count)
 {
+	const struct profile_meta *meta = text->profile->meta;
+	uint64_t base = quantity_number(meta, base_count);
+	uint64_t count = quantity_number(meta, now_count);
 	struct bytes *bytes = &text->bytes;
 
 	if (count != base)
@@ -160,10 +164,10 @@ static void put_total(struct text *text, const struct profile *profile, bool tim
 	struct bytes *bytes = &text->bytes;
 	char seconds[40];
 
-	bytes_decimal(bytes, profile->total);
+	bytes_decimal(bytes, quantity_number(profile->meta, profile->total));
 	if (profile == text->profile) {
 		bytes_char(bytes, ' ');
-		bytes_string(bytes, caption_unit(profile));
+		bytes_string(bytes, quantity_number_unit(profile->meta));
 	}
 	snprintf(seconds, sizeof(seconds), " in %.1f s", (double)profile->meta->duration_ns / 1e9);
 	bytes_string(bytes, timed ? seconds : "");

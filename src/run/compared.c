@@ -64,7 +64,9 @@ static void warn(const struct compared *compared)
 
 static const char *kind(const struct profile_meta *meta)
 {
-	return strcmp(meta->command, "stackcount") == 0 ? "counts events" : "samples CPUs";
+	return meta->off_cpu				  ? "measures time off the CPU"
+	       : strcmp(meta->command, "stackcount") == 0 ? "counts events"
+							  : "samples CPUs";
 }
 
 int compared_check(const struct compared *compared, enum scale_how how, struct error *err)

@@ -22,6 +22,7 @@
 #include "symbolize/symbolizer.h"
 #include "tally/codes.h"
 #include "view/caption.h"
+#include "view/quantity.h"
 
 /* Allocations of this many bytes are mapped; glibc's own threshold grows up to 32 MB. */
 #define MMAP_THRESHOLD (128 << 10)
@@ -139,8 +140,9 @@ static int update(struct run_state *state, struct session *session, struct symbo
 		return watch_is_due(state->watch) ? name_all(state, session, symbolizer, err) : 0;
 	if (state->report.request->plan->progress)
 		message_progress("%.0f s, %" PRIu64 " %s, %" PRIu64 " lost",
-				 (double)session_duration(session) / 1e9, tally_total(state->tally),
-				 caption_unit_of(&state->report.meta),
+				 (double)session_duration(session) / 1e9,
+				 quantity_number(&state->report.meta, tally_total(state->tally)),
+				 quantity_number_unit(&state->report.meta),
 				 losses->lost_ring + losses->lost_counts + losses->lost_nested);
 	return 0;
 }

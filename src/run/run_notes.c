@@ -9,7 +9,7 @@
 #include "tally/codes.h"
 #include "tally/comms.h"
 #include "view/advice.h"
-#include "view/caption.h"
+#include "view/quantity.h"
 #include "view/summary.h"
 #include "view/unnamed.h"
 #include "view/warnings.h"
@@ -23,8 +23,9 @@ static void warn(const struct run_report *report, uint64_t missed_sides)
 		message_line("%s", line);
 }
 
-static void tell_ends(const struct ends *ends)
+static void tell_ends(const struct profile_meta *meta, const struct ends *ends)
 {
+	uint64_t samples = quantity_number(meta, ends->samples);
 	char assumed[100] = "";
 
 	if (!message_is_verbose() || ends->samples == 0)
@@ -32,28 +33,30 @@ static void tell_ends(const struct ends *ends)
 	if (ends->assumed)
 		snprintf(assumed, sizeof(assumed),
 			 "; in %" PRIu64 " a register was assumed to be unchanged by a callee",
-			 ends->assumed);
-	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete%s", ends->samples,
+			 quantity_number(meta, ends->assumed));
+	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete%s", samples,
 			100.0 * (double)ends->complete / (double)ends->samples, assumed);
 	for (uint32_t i = 0; i < ends->n_top; i++) {
 		const struct ends_place *place = &ends->top[i];
 
-		message_verbose("  %8" PRIu64 " ended for: %s, in %s of %s", place->count,
-				tally_end_name(place->end),
+		message_verbose("  %8" PRIu64 " ended for: %s, in %s of %s",
+				quantity_number(meta, place->count), tally_end_name(place->end),
 				place->function ? place->function : "[unknown]",
 				place->module ? place->module : "[unknown]");
 	}
 }
 
-static void tell_programs(const struct ends *ends)
+static void tell_programs(const struct profile_meta *meta, const struct ends *ends)
 {
 	if (!message_is_verbose() || ends->programs == 0)
 		return;
-	message_verbose("interpreted programs: %" PRIu64 " stacks", ends->programs);
+	message_verbose("interpreted programs: %" PRIu64 " stacks",
+			quantity_number(meta, ends->programs));
 	for (uint32_t i = 0; i < CODE_N_REASONS; i++)
 		if (ends->by_reason[i])
 			message_verbose("  %8" PRIu64 " with unknown functions: %s",
-					ends->by_reason[i], code_reason_name(i));
+					quantity_number(meta, ends->by_reason[i]),
+					code_reason_name(i));
 }
 
 static uint64_t lost_of(const struct tally_losses *losses)
@@ -68,6 +71,11 @@ static void tell_losses(const struct tally_losses *losses)
 	if (losses->throttled)
 		snprintf(throttled, sizeof(throttled), "; throttled %" PRIu64 " times",
 			 losses->throttled);
+	if (losses->lost_ends)
+		message_verbose("%" PRIu64
+				" returns to a CPU were not seen; when they were is known "
+				"by the scheduler's count of each thread's time on CPUs",
+				losses->lost_ends);
 	if (lost_of(losses) == 0)
 		message_verbose("%" PRIu64 " events; nothing was lost%s", losses->events,
 				throttled);
@@ -121,9 +129,23 @@ static void name_others(const struct run_report *report)
 		message_note("no thread named %s was seen; seen most: %s", name, others);
 }
 
+/* Without commas, but for a time, which is for readers only. */
+static void number_text(const struct profile_meta *meta, uint64_t count,
+			char ret_text[QUANTITY_SIZE])
+{
+	char time[QUANTITY_SIZE];
+
+	quantity_text(meta, count, time);
+	if (meta->off_cpu)
+		snprintf(ret_text, QUANTITY_SIZE, "%.40s off the CPU", time);
+	else
+		snprintf(ret_text, QUANTITY_SIZE, "%" PRIu64 " %s", count, quantity_unit(meta));
+}
+
 int run_notes_of_report(const struct run_report *report, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
+	char total[QUANTITY_SIZE];
 	struct summary summary;
 	int r = summary_of(report->tally, report->names, &summary);
 
@@ -131,11 +153,11 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 		return error_set(err, r, "cannot summarize the report: %s", strerror(-r));
 	warn(report, summary.missed_sides);
 	tell_losses(losses);
-	tell_ends(&summary.ends);
-	tell_programs(&summary.ends);
+	tell_ends(&report->meta, &summary.ends);
+	tell_programs(&report->meta, &summary.ends);
 	/* As many stacks as are shown: some that differ print alike. */
-	message_note("%" PRIu64 " %s, %u stacks, %" PRIu64 " lost", summary.total,
-		     caption_unit_of(&report->meta),
+	number_text(&report->meta, summary.total, total);
+	message_note("%s, %u stacks, %" PRIu64 " lost", total,
 		     report->shown ? report->shown : summary.n_stacks, lost_of(losses));
 	if (report->reported)
 		return 0; /* told with the first report */

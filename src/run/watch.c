@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "flame/flame_tree.h"
 #include "tui/tui.h"
-#include "view/caption.h"
+#include "view/quantity.h"
 
 #define MAX_NODES 200000u
 #define SHARE	  10 /* updates take at most 1/SHARE of the time */
@@ -116,7 +116,7 @@ int watch_begin(struct watch *watch, const struct profile_meta *meta, struct err
 	else
 		snprintf(title, sizeof(title), "%s %s", meta->command ? meta->command : meta->title,
 			 event);
-	r = tui_open(title, caption_unit_of(meta), &watch->tui, err);
+	r = tui_open(title, quantity_unit(meta), &watch->tui, err);
 	if (r < 0)
 		return r;
 	r = keep_messages(watch);

@@ -12,6 +12,7 @@
 #include "bpf/stack_hash.h"
 #include "interpreters/interpreters.h"
 #include "kernel/tracepoint_frames.h"
+#include "tally/codes.h"
 
 _Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
 		       (int)WIRE_END_NO_ROW == (int)TALLY_END_NO_ROW,
@@ -24,6 +25,8 @@ struct counted_stack {
 	uint64_t first_user;   /* into user_frames, of n_user */
 	uint64_t first_kernel; /* into kernel_frames, of n_kernel */
 	uint64_t count;
+	int64_t blocked, waiting; /* ns, of timed stacks */
+	uint32_t seen;		  /* `cleared` when it came, or was held, last */
 	uint32_t tgid, tid;
 	uint16_t n_kernel, n_user;
 	uint16_t flags; /* enum wire_stack_flags */
@@ -44,6 +47,8 @@ struct epoch_stacks {
 	uint64_t *kernel_frames; /* addresses */
 	uint64_t n_kernel_frames, kernel_capacity;
 	struct index index; /* of items that are counted by their hash */
+	uint32_t n_kept;    /* timed items from before the last epoch_stacks_clear() */
+	uint32_t cleared;   /* times that it was called */
 	uint32_t last[LAST_STACKS];
 };
 
@@ -69,12 +74,55 @@ void epoch_stacks_free(struct epoch_stacks *stacks)
 	free(stacks);
 }
 
-void epoch_stacks_clear(struct epoch_stacks *stacks)
+/* Times may still come for a stack that was seen in this epoch or in the one before it. */
+static bool is_over(const struct epoch_stacks *stacks, const struct counted_stack *counted)
 {
+	return !counted->blocked && !counted->waiting && counted->seen + 1 < stacks->cleared;
+}
+
+static int keep_timed(struct epoch_stacks *stacks)
+{
+	uint32_t n = 0;
+
+	stacks->cleared++;
+	index_free(&stacks->index);
+	stacks->n_user_frames = stacks->n_kernel_frames = 0;
+	for (uint32_t i = 0; i < stacks->n; i++) {
+		struct counted_stack counted = stacks->items[i];
+		int r;
+
+		if (is_over(stacks, &counted))
+			continue;
+		memmove(stacks->user_frames + stacks->n_user_frames,
+			stacks->user_frames + counted.first_user,
+			counted.n_user * sizeof(*stacks->user_frames));
+		counted.first_user = stacks->n_user_frames;
+		stacks->n_user_frames += counted.n_user;
+		if (counted.wanted) {
+			memmove(stacks->kernel_frames + stacks->n_kernel_frames,
+				stacks->kernel_frames + counted.first_kernel,
+				counted.n_kernel * sizeof(*stacks->kernel_frames));
+			counted.first_kernel = stacks->n_kernel_frames;
+			stacks->n_kernel_frames += counted.n_kernel;
+		}
+		r = index_add(&stacks->index, counted.hash.low, n);
+		if (r < 0)
+			return r;
+		stacks->items[n++] = counted;
+	}
+	stacks->n = stacks->n_kept = n;
+	return 0;
+}
+
+int epoch_stacks_clear(struct epoch_stacks *stacks)
+{
+	if (stacks->options.timed)
+		return keep_timed(stacks);
 	stacks->n = 0;
 	stacks->n_user_frames = 0;
 	stacks->n_kernel_frames = 0;
 	index_free(&stacks->index);
+	return 0;
 }
 
 void epoch_stacks_mark_images(const struct epoch_stacks *stacks, const struct tally *tally,
@@ -101,7 +149,7 @@ int epoch_stacks_rebase(struct epoch_stacks *stacks, struct tally *tally,
 
 uint32_t epoch_stacks_n(const struct epoch_stacks *stacks)
 {
-	return stacks->n;
+	return stacks->n - stacks->n_kept;
 }
 
 static struct counted_stack *find(const struct epoch_stacks *stacks, const struct wire_hash *hash)
@@ -302,7 +350,7 @@ static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
 	struct counted_stack *counted;
 	int r = wanted ? add_user(stacks, tally, stack, frames + stack->n_kernel) : 0;
 
-	if (r == 0 && !count)
+	if (r == 0 && (!count || stacks->options.timed))
 		r = index_add(&stacks->index, stack->hash.low, stacks->n);
 	if (r < 0) {
 		stacks->n_user_frames = first;
@@ -316,6 +364,7 @@ static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
 		.first_user = first,
 		.first_kernel = stacks->n_kernel_frames,
 		.count = count,
+		.seen = stacks->cleared,
 		.tgid = stack->tgid,
 		.tid = stack->tid,
 		.n_kernel = stack->n_kernel,
@@ -338,14 +387,18 @@ int epoch_stacks_take(struct epoch_stacks *stacks, struct tally *tally, const vo
 {
 	const struct wire_stack *stack = data;
 	const uint64_t *frames = (const uint64_t *)(stack + 1);
+	struct counted_stack *known;
 	int r;
 
 	if (size < sizeof(*stack) || stack->n_kernel > WIRE_MAX_DEPTH ||
 	    stack->n_user > WIRE_MAX_DEPTH || stack->end >= WIRE_N_ENDS ||
 	    size != sizeof(*stack) + ((size_t)stack->n_kernel + stack->n_user) * sizeof(uint64_t))
 		return -EPROTO;
-	if (find(stacks, &stack->hash))
+	known = find(stacks, &stack->hash);
+	if (known) {
+		known->seen = stacks->cleared;
 		return 0;
+	}
 	if (!hash_is_right(stacks, stack, size))
 		return -EPROTO;
 	r = make_room(stacks, stack);
@@ -357,7 +410,9 @@ int epoch_stacks_add(struct epoch_stacks *stacks, struct tally *tally,
 {
 	int r = make_room(stacks, stack);
 
-	return r < 0 || !count ? r : add_stack(stacks, tally, stack, frames, count);
+	return r < 0 || (!count && !stacks->options.timed)
+		       ? r
+		       : add_stack(stacks, tally, stack, frames, count);
 }
 
 static uint32_t user_flags(const struct counted_stack *counted)
@@ -371,13 +426,27 @@ static uint32_t user_flags(const struct counted_stack *counted)
 	return flags;
 }
 
-/* Enters the kernel stack, without the frames of the tracing itself, into the tally. */
+/* The leaf of a stack that was off the CPU. */
+static int add_leaf(struct tally *tally, enum code_off_cpu what, uint32_t *ret_id)
+{
+	const struct tally_address leaf = { .address = code_off_cpu_address(what),
+					    .image = TALLY_IMAGE_KERNEL,
+					    .flags = TALLY_ADDRESS_CODE };
+
+	return tally_address(tally, &leaf, ret_id);
+}
+
+/*
+ * Enters the kernel stack, without the frames of the tracing itself, into the tally; below the
+ * leaf, if there is one.
+ */
 static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
-		      const struct counted_stack *counted, uint32_t *ret_stack)
+		      const struct counted_stack *counted, enum code_off_cpu leaf,
+		      uint32_t *ret_stack)
 {
 	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
 	uint32_t flags = counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
-	uint32_t ids[WIRE_MAX_DEPTH], n = counted->n_kernel, skipped = 0;
+	uint32_t ids[WIRE_MAX_DEPTH + 1], n = counted->n_kernel, skipped = 0, at = 0;
 
 	if (stacks->options.tracepoint_frames)
 		skipped = tracepoint_frames_count(stacks->options.tracepoint_frames, frames, n);
@@ -386,6 +455,16 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 		n = stacks->options.kernel_depth;
 		flags = TALLY_STACK_CUT;
 	}
+	if (leaf) {
+		int r = add_leaf(tally, leaf, &ids[at++]);
+
+		if (r < 0)
+			return r;
+		if (n == TALLY_MAX_FRAMES) {
+			n--;
+			flags = TALLY_STACK_CUT;
+		}
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
 			.address = frames[skipped + i],
@@ -393,25 +472,26 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 			/* With tracing frames skipped, even the first is a return address. */
 			.flags = skipped + i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};
-		int r = tally_address(tally, &address, &ids[i]);
+		int r = tally_address(tally, &address, &ids[at++]);
 
 		if (r < 0)
 			return r;
 	}
-	return tally_stack(tally, ids, n, flags, ret_stack);
+	return tally_stack(tally, ids, at, flags, ret_stack);
 }
 
+/* Adds what was counted of a stack; `leaf` 0: none. */
 static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
-		     const struct counted_stack *counted)
+		     const struct counted_stack *counted, uint64_t count, enum code_off_cpu leaf)
 {
-	struct tally_entry entry = { .count = counted->count,
+	struct tally_entry entry = { .count = count,
 				     .cgroup = counted->cgroup,
 				     .tgid = counted->tgid,
 				     .tid = counted->tid };
 	int r;
 
 	memcpy(entry.comm, counted->comm, sizeof(entry.comm));
-	r = add_kernel(stacks, tally, counted, &entry.kernel);
+	r = add_kernel(stacks, tally, counted, leaf, &entry.kernel);
 	if (r < 0)
 		return r;
 	r = tally_stack(tally, stacks->user_frames + counted->first_user, counted->n_user,
@@ -421,6 +501,54 @@ static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
 	r = tally_add(tally, &entry);
 	/* -ENOSPC: the tally has counted the events it had no room for. */
 	return r == -ENOSPC ? 0 : r;
+}
+
+/* Adds a timed stack's ns. What is negative is due to be added yet, and is kept. */
+static int add_time(const struct epoch_stacks *stacks, struct tally *tally,
+		    const struct counted_stack *counted, int64_t *ns, enum code_off_cpu leaf)
+{
+	int r = 0;
+
+	if (*ns <= 0)
+		return 0;
+	if (counted->wanted)
+		r = add_entry(stacks, tally, counted, (uint64_t)*ns, leaf);
+	*ns = 0;
+	return r;
+}
+
+static int add_counted(const struct epoch_stacks *stacks, struct tally *tally,
+		       struct counted_stack *counted)
+{
+	int r;
+
+	if (!stacks->options.timed)
+		return counted->count && counted->wanted
+			       ? add_entry(stacks, tally, counted, counted->count, 0)
+			       : 0;
+	r = add_time(stacks, tally, counted, &counted->blocked, CODE_OFF_CPU_BLOCKED);
+	return r < 0 ? r
+		     : add_time(stacks, tally, counted, &counted->waiting, CODE_OFF_CPU_WAITING);
+}
+
+int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash, int64_t blocked,
+		      int64_t waiting)
+{
+	struct counted_stack *counted = find(stacks, hash);
+
+	if (!counted)
+		return -ENOENT;
+	counted->blocked += blocked;
+	counted->waiting += waiting;
+	return 0;
+}
+
+void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash)
+{
+	struct counted_stack *counted = find(stacks, hash);
+
+	if (counted)
+		counted->seen = stacks->cleared;
 }
 
 int epoch_stacks_count(struct epoch_stacks *stacks, const struct wire_hash *hash, uint64_t count)
@@ -439,8 +567,8 @@ int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_
 	uint64_t count = 0, unwanted = 0;
 
 	for (uint32_t i = 0; i < stacks->n; i++) {
-		const struct counted_stack *counted = &stacks->items[i];
-		int r = counted->count && counted->wanted ? add_entry(stacks, tally, counted) : 0;
+		struct counted_stack *counted = &stacks->items[i];
+		int r = add_counted(stacks, tally, counted);
 
 		if (!counted->wanted && stacks->options.others)
 			r = comms_add(stacks->options.others, counted->comm, counted->count);
@@ -448,6 +576,7 @@ int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_
 			return r;
 		count += counted->count;
 		unwanted += counted->wanted ? 0 : counted->count;
+		counted->count = 0; /* timed stacks stay */
 	}
 	*ret_count = count;
 	*ret_unwanted = unwanted;

@@ -3,6 +3,9 @@
  * The stacks of one epoch (session/epochs.h), in the order in which they came through the ring
  * buffer, with their counts. User frames enter the tally as they come; stacks and counts follow
  * with epoch_stacks_flush(), once the epoch has ended and its counts were drained.
+ *
+ * Of time off the CPU (`timed`), one set of stacks serves both epochs, and stacks have ns in place
+ * of counts: times come epochs later than their stacks, when a thread is back on a CPU.
  */
 #ifndef STACKTALLY_SESSION_EPOCH_STACKS_H
 #define STACKTALLY_SESSION_EPOCH_STACKS_H
@@ -30,6 +33,7 @@ struct epoch_stacks_options {
 	 */
 	struct tracepoint_frames *tracepoint_frames;
 	uint32_t kernel_depth;
+	bool timed;
 	/*
 	 * Marks the evaluators' frames of stacks that came before their interpreter was known.
 	 * Borrowed; may be NULL.
@@ -56,7 +60,16 @@ int epoch_stacks_take(struct epoch_stacks *stacks, struct tally *tally, const vo
 int epoch_stacks_add(struct epoch_stacks *stacks, struct tally *tally,
 		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count);
 
-/* The number of stacks. */
+/*
+ * Adds ns to a stack of `timed` ones; both may be negative, to take back what was added before its
+ * time came. -ENOENT for a hash whose stack never came.
+ */
+int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash, int64_t blocked,
+		      int64_t waiting);
+/* Keeps a timed stack beyond the next epoch_stacks_clear(), if it is known. */
+void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash);
+
+/* The number of stacks; of timed ones, of those that came since epoch_stacks_clear(). */
 uint32_t epoch_stacks_n(const struct epoch_stacks *stacks);
 
 /* Adds to the count of a stack; -ENOENT for a hash whose stack never came. */
@@ -80,7 +93,10 @@ void epoch_stacks_mark_images(const struct epoch_stacks *stacks, const struct ta
 int epoch_stacks_rebase(struct epoch_stacks *stacks, struct tally *tally,
 			const struct tally_address *before, const uint32_t *images);
 
-/* Forgets all stacks. */
-void epoch_stacks_clear(struct epoch_stacks *stacks);
+/*
+ * Forgets all stacks; of timed ones, those that were neither seen nor held since the time before
+ * the last. 0 or -ENOMEM.
+ */
+int epoch_stacks_clear(struct epoch_stacks *stacks);
 
 #endif

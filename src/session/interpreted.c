@@ -26,6 +26,7 @@ SAME_PLACE(armed);
 SAME_PLACE(epoch);
 SAME_PLACE(orc);
 SAME_PLACE(unwind_changes);
+SAME_PLACE(off_cpu_began);
 
 struct interpreted_load {
 	struct interpreted *skeleton;
@@ -129,6 +130,8 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, struc
 		return r;
 	*(struct wire_config *)&load->skeleton->rodata->config =
 		load->side->skeleton->rodata->config;
+	*(struct wire_off_cpu_config *)&load->skeleton->rodata->off_cpu =
+		load->side->skeleton->rodata->off_cpu;
 	r = trigger->ops->select(trigger, load->skeleton->obj, err);
 	if (r < 0)
 		return r;

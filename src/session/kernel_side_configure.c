@@ -12,6 +12,7 @@
 #include "session/filters.h"
 #include "session/kernel_lookup.h"
 #include "session/kernel_side_internal.h"
+#include "session/off_cpu.h"
 #include "stacktally.skel.h"
 
 /* Sets of counts for each CPU and epoch; bytes of all sets together. */
@@ -193,6 +194,7 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 	if (r < 0)
 		return r;
 	size_maps(plan, cpus, side, &config);
+	off_cpu_configure(plan, skeleton, (uint32_t)side->n_sets * WIRE_EPOCHS);
 	config.slots = n_slots(trigger, cpus, bpf_map__value_size(skeleton->maps.scratch));
 	bpf_map__set_max_entries(skeleton->maps.scratch, config.slots * cpus);
 	config.wake_at = (uint32_t)side->ring_size / 4;

@@ -106,6 +106,16 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 	return false;
 }
 
+/* Adds the losses since the last time to the tally. */
+static int account(struct session *session, bool final, struct error *err)
+{
+	struct tally_losses *losses = tally_losses(session->tally);
+	int r = accounting_report(&session->accounting, &session->side, session->trigger, losses,
+				  final, err);
+
+	return r == 0 && session->off_cpu ? off_cpu_losses(session->off_cpu, losses, err) : r;
+}
+
 static int finish(struct session *session, struct error *err)
 {
 	const struct trigger_ops *ops = session->trigger->ops;
@@ -125,8 +135,7 @@ static int finish(struct session *session, struct error *err)
 		r = session_drain(session, epochs_now(session->side.epochs), REPORT_PATIENCE_NS,
 				  err);
 	if (r == 0)
-		r = accounting_report(&session->accounting, &session->side, session->trigger,
-				      tally_losses(session->tally), true, err);
+		r = account(session, true, err);
 	signals_restore(&session->signals);
 	return r;
 }
@@ -155,6 +164,24 @@ static void tell_orc_tables(struct session *session)
 
 		orc_tables_read(kallsyms, orc);
 	}
+}
+
+/* Walks the stacks of the threads that sleep. Events count already. */
+static int walk_sleepers(struct session *session, struct error *err)
+{
+	int r = 1;
+
+	if (!session->off_cpu || session->walked_sleepers)
+		return 0;
+	session->walked_sleepers = true;
+	while (r > 0) {
+		images_lock(session->images);
+		r = off_cpu_walk_threads(session->off_cpu, session->unwinder, err);
+		images_unlock(session->images);
+		if (r > 0 && session_switch_and_drain(session, 0, err) < 0)
+			r = -1;
+	}
+	return r;
 }
 
 /* Waits until the caller has to act; the epoch goes on. */
@@ -187,6 +214,9 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 
 	session->tally = tally;
 	tell_orc_tables(session);
+	r = walk_sleepers(session, err);
+	if (r < 0)
+		return r;
 	r = run_until_event(session, &event, err);
 	if (r < 0)
 		return r;
@@ -195,9 +225,7 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 					     event == SESSION_INTERVAL ? INTERVAL_PATIENCE_NS : 0,
 					     err);
 		if (r == 0)
-			r = accounting_report(&session->accounting, &session->side,
-					      session->trigger, tally_losses(session->tally), false,
-					      err);
+			r = account(session, false, err);
 	} else {
 		r = finish(session, err);
 	}

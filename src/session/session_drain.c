@@ -40,6 +40,9 @@ static int on_record(void *context, const void *data, size_t size)
 	stacks = session->stacks[counted->epoch & (WIRE_EPOCHS - 1)];
 	if (counted->kind == WIRE_KIND_COUNT)
 		return on_count(stacks, &counted->hash, counted->count);
+	if (counted->kind == WIRE_KIND_TIME && session->off_cpu)
+		return size < sizeof(struct wire_time) ? -EPROTO
+						       : off_cpu_take(session->off_cpu, data);
 	if (counted->kind == WIRE_KIND_CODE)
 		return code_names_take(session->codes, data, size);
 	if (size < sizeof(*stack))
@@ -139,6 +142,17 @@ static int consume_ended(struct session *session, struct error *err)
 	return r;
 }
 
+/* The times of an epoch that has ended, up to when it did. */
+static int drain_off_cpu(struct session *session, uint32_t epoch, struct error *err)
+{
+	bool final = session->stopped;
+
+	if (!session->off_cpu)
+		return 0;
+	return off_cpu_drain(session->off_cpu, epoch, final ? session->stopped : session->switched,
+			     final, session->tally, err);
+}
+
 int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err)
 {
 	int r = consume_ended(session, err);
@@ -150,8 +164,12 @@ int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns,
 	r = finish_walks(session, epoch, patience_ns, err);
 	if (r < 0)
 		return r;
+	r = drain_off_cpu(session, epoch, err);
+	if (r < 0)
+		return r;
 	r = flush(session, epoch, err);
-	epoch_stacks_clear(session->stacks[epoch]);
+	if (r == 0 && epoch_stacks_clear(session->stacks[epoch]) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
 	return r;
 }
 
@@ -163,13 +181,13 @@ static int forget_locked(struct session *session, struct tally *tally)
 
 	if (!before || !ids)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
+	for (uint32_t i = 0; i < session->n_stacks; i++)
 		epoch_stacks_mark_images(session->stacks[i], tally, ids);
 	if (n)
 		memcpy(before, tally_addresses(tally), n * sizeof(*before));
 	tally_reset(tally);
 	images_forget(session->images, ids);
-	for (uint32_t i = 0; i < WIRE_EPOCHS; i++) {
+	for (uint32_t i = 0; i < session->n_stacks; i++) {
 		int r = epoch_stacks_rebase(session->stacks[i], tally, before, ids);
 
 		if (r < 0)
@@ -190,7 +208,9 @@ int session_forget(struct session *session, struct tally *tally, struct error *e
 
 int session_switch_and_drain(struct session *session, uint64_t patience_ns, struct error *err)
 {
-	int ended = epochs_switch(session->side.epochs, err);
+	int ended;
 
+	session->switched = monotonic_ns();
+	ended = epochs_switch(session->side.epochs, err);
 	return ended < 0 ? ended : session_drain(session, (uint32_t)ended, patience_ns, err);
 }

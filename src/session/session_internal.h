@@ -16,6 +16,7 @@
 #include "session/epoch_stacks.h"
 #include "session/interpreted.h"
 #include "session/kernel_side.h"
+#include "session/off_cpu.h"
 #include "session/ring.h"
 #include "session/session.h"
 #include "session/signals.h"
@@ -30,8 +31,11 @@ struct session {
 	struct images *images;
 	struct kernel_side side;
 	struct tracepoint_frames *tracepoint_frames; /* NULL: the trigger's stacks have none */
+	/* Of time off the CPU, both are one. */
 	struct epoch_stacks *stacks[WIRE_EPOCHS];
-	struct comms others; /* that --name left out */
+	uint32_t n_stacks;	 /* different ones */
+	struct off_cpu *off_cpu; /* NULL: events are counted */
+	struct comms others;	 /* that --name left out */
 	struct ring *ring;
 	struct sideband *sideband;	      /* NULL without user stacks */
 	struct unwinder *unwinder;	      /* NULL without unwinding tables */
@@ -42,13 +46,15 @@ struct session {
 	struct codes *codes;		      /* borrowed */
 	struct command *command;	      /* NULL: none was launched */
 	struct accounting accounting;
-	uint64_t started, stopped, next_interval, next_refresh, next_tick; /* monotonic_ns() */
+	/* monotonic_ns(); `switched`: when the last epoch ended */
+	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick;
 	uint32_t stack_limit_before;
 	struct signals signals;
 	bool attached;
-	bool told_orc;	     /* the BPF programs know of the kernel's ORC tables, if it has any */
-	bool passed_on;	     /* a signal went to the command: the next one ends the measurement */
-	struct tally *tally; /* of the current session_run() */
+	bool walked_sleepers; /* of time off the CPU */
+	bool told_orc;	      /* the BPF programs know of the kernel's ORC tables, if it has any */
+	bool passed_on;	      /* a signal went to the command: the next one ends the measurement */
+	struct tally *tally;  /* of the current session_run() */
 	char warning[512];
 };
 

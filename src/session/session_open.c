@@ -115,6 +115,7 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 		.others = &session->others,
 		.interpreters = session->interpreters,
 		.kernel_depth = session->plan->kernel_depth,
+		.timed = session->plan->off_cpu.on,
 	};
 	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
 	int r = 0;
@@ -123,9 +124,16 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 	if (session->trigger->frames != TRIGGER_FRAMES_NONE)
 		r = tracepoint_frames_new(find_symbol, kernel, raw, &session->tracepoint_frames);
 	options.tracepoint_frames = session->tracepoint_frames;
-	for (uint32_t i = 0; r == 0 && i < WIRE_EPOCHS; i++)
-		r = epoch_stacks_new(&options, &session->stacks[i]);
-	return r < 0 ? error_set(err, r, "out of memory") : 0;
+	for (; r == 0 && session->n_stacks < (options.timed ? 1 : WIRE_EPOCHS);
+	     session->n_stacks += r == 0)
+		r = epoch_stacks_new(&options, &session->stacks[session->n_stacks]);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	if (!options.timed)
+		return 0;
+	session->stacks[1] = session->stacks[0];
+	return off_cpu_new(session->plan, &session->side, session->stacks[0], &session->off_cpu,
+			   err);
 }
 
 struct loading {
@@ -307,7 +315,8 @@ uint32_t session_close(struct session *session)
 	ring_free(session->ring);
 	unwinder_close(session->unwinder);
 	interpreters_free(session->interpreters);
-	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
+	off_cpu_free(session->off_cpu);
+	for (uint32_t i = 0; i < session->n_stacks; i++)
 		epoch_stacks_free(session->stacks[i]);
 	comms_clear(&session->others);
 	tracepoint_frames_free(session->tracepoint_frames);

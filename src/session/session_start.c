@@ -119,8 +119,15 @@ int session_start(struct session *session, struct error *err)
 		return r;
 	session_walk_interpreters(session);
 	session_await_interpreters(session);
+	if (session->off_cpu) {
+		r = off_cpu_find_threads(session->off_cpu, err);
+		if (r < 0)
+			return r;
+	}
 	session->accounting.unseen = kernel_side_misses(&session->side);
 	session->started = monotonic_ns();
+	if (session->off_cpu)
+		off_cpu_begin(session->off_cpu, session->started);
 	kernel_side_arm(&session->side, true);
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval = seconds_from(session->started, session->plan->interval);
@@ -171,7 +178,8 @@ int session_launch(struct session *session, struct error *err)
 
 	if (!session->command)
 		return learn_running(session, err);
-	if (session->unwinder)
+	/* These stops would be measured as time off the CPU. */
+	if (session->unwinder && !session->off_cpu)
 		command_stop_begin(command_pid(session->command), &stop);
 	r = command_go(session->command, err);
 	if (r == 0 && command_stop_at_exec(&stop))

@@ -15,6 +15,16 @@ static const char *base_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* The leaf that says why a thread was off the CPU. */
+static int add_off_cpu(uint64_t id, struct names *names)
+{
+	struct names_frame frame = { .object = NAMES_NONE };
+	const char *name = code_off_cpu_name(id);
+
+	frame.name = names_string(names, name ? name : "[off the CPU]");
+	return frame.name ? names_add_address(names, &frame, 1) : -ENOMEM;
+}
+
 int code_frames_add(struct codes *codes, const struct tally_address *address, struct names *names)
 {
 	uint32_t language = (uint32_t)(address->address >> CODE_LANGUAGE_SHIFT);
@@ -24,6 +34,8 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 	struct code code;
 	char text[TEXT_SIZE];
 
+	if (code_is_off_cpu(address->address))
+		return add_off_cpu(id, names);
 	if (language == CODE_LANGUAGE_PHP)
 		frame.flags |= NAMES_FRAME_PHP;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {

@@ -52,6 +52,16 @@ const char *code_reason_name(uint64_t reason)
 	return reason < CODE_N_REASONS ? names[reason] : NULL;
 }
 
+const char *code_off_cpu_name(uint64_t id)
+{
+	static const char *const names[CODE_N_OFF_CPU] = {
+		[CODE_OFF_CPU_BLOCKED] = "[blocked]",
+		[CODE_OFF_CPU_WAITING] = "[waiting for a CPU]",
+	};
+
+	return id < CODE_N_OFF_CPU ? names[id] : NULL;
+}
+
 int codes_new(struct codes **ret_codes)
 {
 	struct codes *codes = calloc(1, sizeof(*codes));

@@ -28,7 +28,29 @@ enum code_language {
 	CODE_LANGUAGE_PYTHON,
 	CODE_LANGUAGE_PHP,
 	CODE_N_LANGUAGES,
+	CODE_SCHEDULER = 31, /* no language: the id is an enum code_off_cpu */
 };
+
+/* Why a thread was off the CPU: the leaf of its kernel stack. */
+enum code_off_cpu {
+	CODE_OFF_CPU_BLOCKED = 1, /* for something else than a CPU */
+	CODE_OFF_CPU_WAITING,	  /* for a CPU: it was ready to run */
+	CODE_N_OFF_CPU,
+};
+
+/* The address of that leaf. */
+static inline uint64_t code_off_cpu_address(enum code_off_cpu what)
+{
+	return (uint64_t)CODE_SCHEDULER << CODE_LANGUAGE_SHIFT | (uint64_t)what;
+}
+
+static inline bool code_is_off_cpu(uint64_t address)
+{
+	return address >> CODE_LANGUAGE_SHIFT == CODE_SCHEDULER;
+}
+
+/* "[blocked]"; NULL for ids that are none. */
+const char *code_off_cpu_name(uint64_t id);
 
 /* Why the functions that an evaluator ran are not known. docs/interpreters.md explains each. */
 enum code_reason {

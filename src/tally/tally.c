@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/index.h"
+#include "tally/codes.h"
 
 /* Two entries are the same if all bytes behind the count are. */
 #define ENTRY_KEY_AT   offsetof(struct tally_entry, cgroup)
@@ -371,4 +372,11 @@ const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack
 uint64_t tally_total(const struct tally *tally)
 {
 	return tally->total;
+}
+
+bool tally_was_off_cpu(const struct tally *tally, const struct tally_stack *stack)
+{
+	const struct tally_address *leaf = &tally_addresses(tally)[tally_frames(tally, stack)[0]];
+
+	return leaf->flags & TALLY_ADDRESS_CODE && code_is_off_cpu(leaf->address);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The multiset of stacks: how often each process ran each stack. Plain data: knows nothing of BPF,
- * /proc or printing.
+ * The multiset of stacks: how often each process ran each stack, or for how many ns. Plain data:
+ * knows nothing of BPF, /proc or printing.
  *
  * An address is stored once for each process image it occurs in, and a stack is a list of such
  * addresses, so that naming, saving and merging work on small integers. Ids are dense, start at 0,
@@ -87,6 +87,14 @@ struct tally_losses {
 	 * program ran on their CPU. Not part of `events`.
 	 */
 	uint64_t unseen;
+	/* Of time off the CPU; also not part of `events`. */
+	uint64_t lost_time;    /* ns whose stack was lost */
+	uint64_t lost_threads; /* times that a thread left its CPU and was not followed further */
+	/*
+	 * Returns to a CPU that were not seen. The absence then ended when the scheduler's count of
+	 * the thread's time on CPUs says; no time is missing.
+	 */
+	uint64_t lost_ends;
 	bool counts_full; /* --hash-storage-size was reached */
 };
 
@@ -148,6 +156,8 @@ const struct tally_stack *tally_stacks(const struct tally *tally);
 const struct tally_entry *tally_entries(const struct tally *tally);
 /* The frames of a stack: n_frames address ids, leaf first. */
 const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack *stack);
+/* Whether the stack's leaf says why a thread was off the CPU (tally/codes.h), not where it was. */
+bool tally_was_off_cpu(const struct tally *tally, const struct tally_stack *stack);
 /* The sum of all counts, saturating at UINT64_MAX. */
 uint64_t tally_total(const struct tally *tally);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "tui/colours.h"
 
 #define LINE_SIZE 512
@@ -32,6 +33,20 @@ static const char *grouped(uint64_t value, char *buffer, size_t size)
 	return buffer;
 }
 
+/* A count with the unit `ns` is shown as a time; others without their unit. */
+static const char *bare(uint64_t value, const char *unit, char *buffer, size_t size)
+{
+	return strcmp(unit, "ns") == 0 ? duration_text(value, buffer, size)
+				       : grouped(value, buffer, size);
+}
+
+/* The unit that follows such a count, and a blank before it. */
+static const char *unit_behind(const char *unit, char *buffer, size_t size)
+{
+	snprintf(buffer, size, strcmp(unit, "ns") == 0 ? "" : " %s", unit);
+	return buffer;
+}
+
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -45,7 +60,7 @@ static void draw_head(struct screen *screen, const struct browser *browser,
 {
 	static const char *const tabs[] = { " Flame graph ", " Top " };
 	uint32_t columns = screen_columns(screen), right = columns, used, width;
-	char line[LINE_SIZE], samples[32], lost[32];
+	char line[LINE_SIZE], samples[DURATION_SIZE], lost[32], unit[32];
 
 	for (uint32_t i = 2; i-- > 0 && columns >= WIDE_COLUMNS;) {
 		width = (uint32_t)strlen(tabs[i]);
@@ -53,8 +68,9 @@ static void draw_head(struct screen *screen, const struct browser *browser,
 		screen_put(screen, 0, right, width, tabs[i],
 			   i == browser->tab ? reversed : SCREEN_PLAIN);
 	}
-	snprintf(line, sizeof(line), "%.0f s  %s %s  %s lost%s%s ", status->seconds,
-		 grouped(status->samples, samples, sizeof(samples)), status->unit,
+	snprintf(line, sizeof(line), "%.0f s  %s%s  %s lost%s%s ", status->seconds,
+		 bare(status->samples, status->unit, samples, sizeof(samples)),
+		 unit_behind(status->unit, unit, sizeof(unit)),
 		 grouped(status->lost, lost, sizeof(lost)), status->ended ? "  [ended]" : "",
 		 browser->frozen ? "  [frozen]" : "");
 	width = (uint32_t)strlen(line) + 2;
@@ -68,16 +84,18 @@ static void draw_selected(struct screen *screen, const struct browser *browser, 
 	const struct flame_tree *tree = browser->tree;
 	const struct flame_node *node = &tree->nodes[browser->selected];
 	const struct flame_frame *frame = &browser->frames[node->frame];
-	char line[LINE_SIZE], total[32], self[32], zoomed[64] = "";
+	char line[LINE_SIZE], total[DURATION_SIZE], self[DURATION_SIZE], behind[32];
+	char zoomed[64] = "";
 	uint32_t columns = screen_columns(screen), used;
 
 	if (browser->zoom)
 		snprintf(zoomed, sizeof(zoomed), " (%.2f%% of the zoom)",
 			 percent(node->total, tree->nodes[browser->zoom].total));
-	snprintf(line, sizeof(line), "%s %s, %.2f%%%s, self %s  ",
-		 grouped(node->total, total, sizeof(total)), unit,
+	snprintf(line, sizeof(line), "%s%s, %.2f%%%s, self %s  ",
+		 bare(node->total, unit, total, sizeof(total)),
+		 unit_behind(unit, behind, sizeof(behind)),
 		 percent(node->total, tree->nodes[0].total), zoomed,
-		 grouped(node->self, self, sizeof(self)));
+		 bare(node->self, unit, self, sizeof(self)));
 	used = screen_put(screen, row, 0, columns, line, bold);
 	used += screen_put(screen, row, used, columns - used, frame->name, SCREEN_PLAIN);
 	if (frame->module[0] && used + 2 < columns)
@@ -186,15 +204,15 @@ static void draw_graph(struct screen *screen, const struct browser *browser)
 
 /* ---- the list */
 
-static void draw_list_row(struct screen *screen, const struct browser *browser, uint32_t number,
-			  uint32_t row)
+static void draw_list_row(struct screen *screen, const struct browser *browser, const char *unit,
+			  uint32_t number, uint32_t row)
 {
 	const struct top_row *top = &browser->top.rows[number];
 	const struct flame_frame *frame = &browser->frames[top->frame];
 	uint64_t whole = browser->tree->nodes[0].total;
 	struct screen_style style = SCREEN_PLAIN;
 	uint32_t columns = screen_columns(screen), used;
-	char line[LINE_SIZE], self[32], total[32];
+	char line[LINE_SIZE], self[DURATION_SIZE], total[DURATION_SIZE];
 
 	if (search_finds(browser->search, top->frame)) {
 		style.foreground = FOUND;
@@ -203,8 +221,8 @@ static void draw_list_row(struct screen *screen, const struct browser *browser, 
 	if (number == browser->top_selected)
 		style.attributes |= SCREEN_REVERSE;
 	snprintf(line, sizeof(line), "%12s %6.2f%%  %12s %6.2f%%  ",
-		 grouped(top->total, total, sizeof(total)), percent(top->total, whole),
-		 grouped(top->self, self, sizeof(self)), percent(top->self, whole));
+		 bare(top->total, unit, total, sizeof(total)), percent(top->total, whole),
+		 bare(top->self, unit, self, sizeof(self)), percent(top->self, whole));
 	used = screen_put(screen, row, 0, columns, line, style);
 	used += screen_put(screen, row, used, columns - used, frame->name, style);
 	if (frame->module[0] && used + 2 < columns) {
@@ -213,7 +231,7 @@ static void draw_list_row(struct screen *screen, const struct browser *browser, 
 	}
 }
 
-static void draw_list(struct screen *screen, const struct browser *browser)
+static void draw_list(struct screen *screen, const struct browser *browser, const char *unit)
 {
 	char titles[LINE_SIZE];
 
@@ -226,7 +244,7 @@ static void draw_list(struct screen *screen, const struct browser *browser)
 
 		if (number >= browser->top.n)
 			break;
-		draw_list_row(screen, browser, number, line + 1);
+		draw_list_row(screen, browser, unit, number, line + 1);
 	}
 }
 
@@ -262,7 +280,8 @@ void draw(struct screen *screen, const struct browser *browser, const struct dra
 	uint32_t rows = screen_rows(screen);
 	char none[40];
 
-	snprintf(none, sizeof(none), "%s %s%s", browser->tree ? "no" : "waiting for", status->unit,
+	snprintf(none, sizeof(none), "%s %s%s", browser->tree ? "no" : "waiting for",
+		 strcmp(status->unit, "ns") == 0 ? "absences" : status->unit,
 		 browser->tree && !status->ended ? " yet" : "");
 	screen_clear(screen);
 	if (browser->help)
@@ -272,7 +291,7 @@ void draw(struct screen *screen, const struct browser *browser, const struct dra
 	else if (browser->tree && browser->tab == BROWSER_FLAME)
 		draw_graph(screen, browser);
 	else if (browser->tree)
-		draw_list(screen, browser);
+		draw_list(screen, browser, status->unit);
 	else
 		screen_put(screen, 2, 2, screen_columns(screen), none, SCREEN_PLAIN);
 	draw_head(screen, browser, status);

@@ -6,16 +6,7 @@
 
 #include "view/facts.h"
 #include "view/markup.h"
-
-const char *caption_unit_of(const struct profile_meta *meta)
-{
-	return meta->command && strcmp(meta->command, "stackcount") == 0 ? "events" : "samples";
-}
-
-const char *caption_unit(const struct profile *profile)
-{
-	return caption_unit_of(profile->meta);
-}
+#include "view/quantity.h"
 
 /* Bytes of the command line in a title. */
 #define MAX_COMMAND 80
@@ -90,12 +81,12 @@ void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 		snprintf(text, sizeof(text), "%.1f s", (double)meta->duration_ns / 1e9);
 		put_part(bytes, text);
 	}
-	markup_count(bytes, profile->total);
-	bytes_char(bytes, ' ');
-	bytes_string(bytes, caption_unit(profile));
+	quantity_put(bytes, meta, profile->total);
+	if (meta->off_cpu)
+		bytes_string(bytes, " off the CPU");
 	if (profile->base) {
 		bytes_string(bytes, ", compared with ");
-		markup_count(bytes, profile->base->total);
+		quantity_put_bare(bytes, profile->base->meta, profile->base->total);
 		if (profile->base->meta->duration_ns) {
 			snprintf(text, sizeof(text), " in %.1f s",
 				 (double)profile->base->meta->duration_ns / 1e9);

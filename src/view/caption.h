@@ -13,10 +13,6 @@
 void caption_title(struct bytes *bytes, const struct profile *profile);
 void caption_subtitle(struct bytes *bytes, const struct profile *profile);
 
-/* "samples", or "events" for stackcount, which counts each of them. */
-const char *caption_unit(const struct profile *profile);
-const char *caption_unit_of(const struct profile_meta *meta);
-
 /*
  * Cuts "... Hit Ctrl-C to end." off the title of a text report: it is for those who wait, not for
  * files.

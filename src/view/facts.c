@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "view/caption.h"
+#include "view/quantity.h"
 
 void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE])
 {
@@ -29,7 +29,7 @@ uint64_t facts_lost(const struct tally_losses *losses)
 #define MAX_NAME    100
 #define LOSSES_SIZE 300
 
-static void tell_ends(const struct ends *ends,
+static void tell_ends(const struct profile_meta *meta, const struct ends *ends,
 		      void (*tell)(void *context, const char *name, const char *text),
 		      void *context)
 {
@@ -38,19 +38,20 @@ static void tell_ends(const struct ends *ends,
 
 	if (ends->samples == 0)
 		return;
-	used = snprintf(text, sizeof(text), "%" PRIu64 ", %.2f %% complete", ends->samples,
+	used = snprintf(text, sizeof(text), "%" PRIu64 "%s, %.2f %% complete",
+			quantity_number(meta, ends->samples), meta->off_cpu ? " us" : "",
 			100.0 * (double)ends->complete / (double)ends->samples);
 	if (ends->assumed)
 		snprintf(text + used, sizeof(text) - (size_t)used,
 			 "; in %" PRIu64 " a register was taken to be unchanged by a function "
 			 "called",
-			 ends->assumed);
+			 quantity_number(meta, ends->assumed));
 	tell(context, "user stacks", text);
 	for (uint32_t i = 0; i < ends->n_top; i++) {
 		const struct ends_place *place = &ends->top[i];
 
-		snprintf(text, sizeof(text), "%" PRIu64 " for %s, in %.*s of %.*s", place->count,
-			 tally_end_name(place->end), MAX_NAME,
+		snprintf(text, sizeof(text), "%" PRIu64 " for %s, in %.*s of %.*s",
+			 quantity_number(meta, place->count), tally_end_name(place->end), MAX_NAME,
 			 place->function ? place->function : "[unknown]", MAX_NAME,
 			 place->module ? place->module : "[unknown]");
 		tell(context, "incomplete", text);
@@ -99,6 +100,9 @@ static void tell_losses(const struct profile *profile,
 	put_loss(text, profile->missed_counts, "stacks missed in ", "");
 	put_loss(text, losses->throttled, "throttled ", " times");
 	put_loss(text, losses->unseen, "not seen ", " of any process");
+	put_loss(text, losses->lost_time, "time ", " ns");
+	put_loss(text, losses->lost_threads, "threads not followed ", " times");
+	put_loss(text, losses->lost_ends, "returns to a CPU seen late ", "");
 	tell(context, "lost", *text ? text : "nothing");
 }
 
@@ -132,9 +136,12 @@ void facts_each(const struct profile *profile,
 			 meta->frequency ? meta->frequency : meta->period);
 		tell(context, "rate", text);
 	}
-	snprintf(text, sizeof(text), "%" PRIu64, profile->total);
-	tell(context, caption_unit(profile), text);
+	if (meta->off_cpu)
+		quantity_text(meta, profile->total, text);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64, profile->total);
+	tell(context, meta->off_cpu ? "off the CPU" : quantity_unit(meta), text);
 	tell_losses(profile, tell, context);
-	tell_ends(&profile->ends, tell, context);
+	tell_ends(meta, &profile->ends, tell, context);
 	tell_unwinding(&meta->unwinding, tell, context);
 }

@@ -19,6 +19,8 @@ DEFINE_OWN(struct tally, tally_free)
 
 uint64_t profile_sample_ns(const struct profile_meta *meta)
 {
+	if (meta->off_cpu)
+		return 1;
 	if (meta->frequency)
 		return 1000000000u / meta->frequency;
 	/* The clocks are the events that count ns. */
@@ -70,7 +72,8 @@ static struct tally_entry shown_entry(const struct view *view, const struct tall
 		memcpy(shown.comm, entry->comm, sizeof(shown.comm));
 	if (view->flags & PROFILE_VIEW_CGROUP)
 		shown.cgroup = entry->cgroup;
-	if (!(view->flags & PROFILE_VIEW_NO_KERNEL))
+	/* Of stacks that are not shown, the view has none, but for leaves of time off the CPU. */
+	if (!(view->flags & PROFILE_VIEW_NO_KERNEL) || entry->kernel < TALLY_STACK_MISSED)
 		shown.kernel = view_stack(view, entry->kernel);
 	if (!(view->flags & PROFILE_VIEW_NO_USER))
 		shown.user = view_stack(view, entry->user);

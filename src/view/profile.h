@@ -51,6 +51,7 @@ struct profile_meta {
 	const char *filter; /* further conditions: "CPU 3, threads named x*"; NULL: none, or not
 			       known */
 	bool user, kernel;  /* which stacks were captured */
+	bool off_cpu;	    /* counts are ns that threads were off the CPU */
 	struct profile_details has;
 	struct profile_unwinding unwinding;
 };
@@ -59,7 +60,8 @@ struct profile_meta {
 void profile_find_details(const struct tally *tally, const struct names *names,
 			  struct profile_details *ret_details);
 
-/* The CPU time that one sample stands for, in ns; 0 if samples do not stand for time. */
+/* The time that a count of one stands for, in ns: of a CPU, or with off_cpu of a thread; 0 if
+ * samples do not stand for time. */
 uint64_t profile_sample_ns(const struct profile_meta *meta);
 
 enum profile_view_flags {

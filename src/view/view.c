@@ -169,21 +169,32 @@ static uint64_t hash_stack(const struct view *view, const struct view_stack *sta
 	       hash_u64(stack->flags);
 }
 
+/* Where kernel stacks are not shown, the leaf that says why a thread was off the CPU still is. */
+static uint32_t n_shown(const struct view *view, const struct tally_stack *stack)
+{
+	bool leaf_only =
+		view->flags & PROFILE_VIEW_NO_KERNEL && tally_was_off_cpu(view->tally, stack);
+
+	return leaf_only ? 1 : stack->n_frames;
+}
+
 /* Writes the frames of a stack of the tally from index `first` on. */
 static struct view_stack write_stack(const struct view *view, uint32_t stack, uint64_t first)
 {
 	const struct tally_stack *from = &tally_stacks(view->tally)[stack];
 	const uint32_t *addresses = tally_frames(view->tally, from);
-	uint32_t end = TALLY_STACK_END(from->flags), n = 0;
+	uint32_t end = TALLY_STACK_END(from->flags), n = 0, n_from = n_shown(view, from);
 	/* No format shows this flag. */
 	uint32_t flags = from->flags & ~(uint32_t)TALLY_STACK_ASSUMED;
 	uint32_t *to = view->stack_frames + first;
 
+	if (n_from < from->n_frames)
+		flags = 0;
 	if (!view->first_of) {
-		for (; n < from->n_frames; n++)
+		for (; n < n_from; n++)
 			to[n] = view->frame_of[addresses[n]];
 	} else {
-		for (uint32_t i = 0; i < from->n_frames; i++) {
+		for (uint32_t i = 0; i < n_from; i++) {
 			uint64_t from_frame = view->first_of[addresses[i]];
 			uint64_t more = view->first_of[addresses[i] + 1] - from_frame;
 
@@ -274,7 +285,9 @@ static void mark_shown(struct view *view)
 	uint32_t n = tally_n_stacks(view->tally);
 
 	for (uint32_t i = 0; i < tally_n_entries(view->tally); i++) {
-		if (!(view->flags & PROFILE_VIEW_NO_KERNEL) && entries[i].kernel < n)
+		if (entries[i].kernel < n &&
+		    (!(view->flags & PROFILE_VIEW_NO_KERNEL) ||
+		     tally_was_off_cpu(view->tally, &tally_stacks(view->tally)[entries[i].kernel])))
 			view->stack_of[entries[i].kernel] = 0;
 		if (!(view->flags & PROFILE_VIEW_NO_USER) && entries[i].user < n)
 			view->stack_of[entries[i].user] = 0;

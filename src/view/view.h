@@ -50,7 +50,8 @@ int view_make(struct view *view, const struct tally *tally, const struct names *
 	      uint32_t flags);
 void view_clear(struct view *view);
 
-/* The id of a stack of the tally in this view; TALLY_STACK_NONE and _MISSED stay the same. */
+/* The id of a stack of the tally in this view, TALLY_STACK_NONE for one that is not shown;
+ * TALLY_STACK_NONE and _MISSED stay the same. */
 static inline uint32_t view_stack(const struct view *view, uint32_t stack)
 {
 	return stack < tally_n_stacks(view->tally) ? view->stack_of[stack] : stack;

@@ -23,6 +23,19 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 losses->unseen);
 		return true;
 	}
+	if (losses->lost_time && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: %.6f s off the CPU are missing, because their stacks were lost",
+			 (double)losses->lost_time / 1e9);
+		return true;
+	}
+	if (losses->lost_threads && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: %" PRIu64 " times a thread left its CPU and was not followed, "
+			 "because there were too many threads",
+			 losses->lost_threads);
+		return true;
+	}
 	if (losses->counts_full && i == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: hash table full. Consider increasing --hash-storage-size.");

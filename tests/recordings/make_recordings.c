@@ -10,6 +10,7 @@
 
 #include "base/own.h"
 #include "recording/recording.h"
+#include "tally/codes.h"
 
 struct scene {
 	struct tally *tally;
@@ -47,6 +48,7 @@ struct spot {
 	const char *inlined; /* a function inlined there, or NULL */
 	const char *file;
 	uint32_t line;
+	uint32_t address_flags; /* enum tally_address_flags */
 };
 
 /* The files that code was mapped from, by the module that frames show. */
@@ -101,7 +103,9 @@ static uint32_t object_of(struct scene *scene, const char *module)
 
 static uint32_t address_of(struct scene *scene, const struct spot *spot)
 {
-	struct tally_address address = { .address = spot->address, .image = spot->image };
+	struct tally_address address = { .address = spot->address,
+					 .image = spot->image,
+					 .flags = spot->address_flags };
 	struct names_frame frames[2] = { 0 };
 	uint32_t id, n = 0;
 
@@ -249,6 +253,46 @@ static void profile_scene(struct scene *scene)
 	tally_losses(scene->tally)->counts_full = true;
 }
 
+/* Nanoseconds off the CPU, with leaves that say what threads waited for. */
+static void off_cpu_scene(struct scene *scene)
+{
+	const struct spot blocked = { .address = code_off_cpu_address(CODE_OFF_CPU_BLOCKED),
+				      .name = code_off_cpu_name(CODE_OFF_CPU_BLOCKED),
+				      .address_flags = TALLY_ADDRESS_CODE };
+	const struct spot waiting = { .address = code_off_cpu_address(CODE_OFF_CPU_WAITING),
+				      .name = code_off_cpu_name(CODE_OFF_CPU_WAITING),
+				      .address_flags = TALLY_ADDRESS_CODE };
+	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
+	uint32_t preempted = STACK(scene, &main_b, &libc_start);
+
+	scene->meta = (struct profile_meta){
+		.command = "profile",
+		.command_line = "profile --off-cpu 5",
+		.title =
+			"Measuring time off the CPU (us) of all threads by user + kernel stack for "
+			"5 secs.",
+		.event = "off-cpu",
+		.start_time_ns = 1700000000000000000u,
+		.duration_ns = 5000000000u,
+		.hostname = "host",
+		.kernel_release = "6.1.0",
+		.scope = "all threads",
+		.user = true,
+		.kernel = true,
+		.off_cpu = true,
+		.has = { .processes = true },
+	};
+	count(scene, 1500000499, "spin", 99, 0, 0,
+	      STACK(scene, &blocked, &vfs_read, &sys_pread, &syscall_64), user);
+	count(scene, 20499500, "spin", 99, 0, 0,
+	      STACK(scene, &waiting, &vfs_read, &sys_pread, &syscall_64), user);
+	count(scene, 7000, "spin", 99, 0, 0, STACK(scene, &waiting, &syscall_64), preempted);
+	count(scene, 5000000000, "kworker/0:1", 41, 0, 0, STACK(scene, &blocked), NONE);
+	*tally_losses(scene->tally) = (struct tally_losses){
+		.events = 12, .lost_time = 1234567, .lost_threads = 2, .lost_ends = 1
+	};
+}
+
 /* A part of the profile, for twice as long and twice as often. */
 static void base_scene(struct scene *scene)
 {
@@ -392,5 +436,6 @@ int main(int argc, char **argv)
 	make(argv[1], "stackcount", stackcount_scene);
 	make(argv[1], "stripped", stripped_scene);
 	make(argv[1], "empty", empty_scene);
+	make(argv[1], "off-cpu", off_cpu_scene);
 	return 0;
 }

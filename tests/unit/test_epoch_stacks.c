@@ -10,6 +10,7 @@
 
 #include "bpf/stack_hash.h"
 #include "session/epoch_stacks.h"
+#include "tally/codes.h"
 
 #define KERNEL_FRAMES 2
 #define USER_FRAMES   3
@@ -54,14 +55,19 @@ struct fixture {
 	struct epoch_stacks *stacks;
 };
 
-static void setup(struct fixture *fixture, const char *name)
+static void setup_options(struct fixture *fixture, struct epoch_stacks_options options)
 {
-	struct epoch_stacks_options options = { .name = name, .seed = { seed[0], seed[1] } };
+	memcpy(options.seed, seed, sizeof(options.seed));
 
 	assert_int_equal(images_new(&(struct images_options){ 0 }, &fixture->images), 0);
 	assert_int_equal(tally_new(0, 0, &fixture->tally), 0);
 	options.images = fixture->images;
 	assert_int_equal(epoch_stacks_new(&options, &fixture->stacks), 0);
+}
+
+static void setup(struct fixture *fixture, const char *name)
+{
+	setup_options(fixture, (struct epoch_stacks_options){ .name = name });
 }
 
 static void teardown(struct fixture *fixture)
@@ -173,6 +179,111 @@ static void a_hash_without_a_stack_is_an_error(void **state)
 	teardown(&f);
 }
 
+static const struct epoch_stacks_options timed = { .timed = true };
+
+/* The ns of the tally's entries with that leaf. */
+static uint64_t ns_of(const struct tally *tally, enum code_off_cpu leaf)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < tally_n_entries(tally); i++) {
+		const struct tally_entry *entry = &tally_entries(tally)[i];
+		const struct tally_stack *kernel = &tally_stacks(tally)[entry->kernel];
+		uint32_t first = tally_frames(tally, kernel)[0];
+
+		assert_true(tally_was_off_cpu(tally, kernel));
+		assert_int_equal(kernel->n_frames, 1 + KERNEL_FRAMES);
+		assert_false(tally_was_off_cpu(tally, &tally_stacks(tally)[entry->user]));
+		if (tally_addresses(tally)[first].address == code_off_cpu_address(leaf))
+			sum += entry->count;
+	}
+	return sum;
+}
+
+static void flush_times(struct fixture *f)
+{
+	uint64_t count, unwanted;
+
+	assert_int_equal(epoch_stacks_flush(f->stacks, f->tally, &count, &unwanted), 0);
+}
+
+static void times_have_leaves(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	struct fixture f;
+
+	(void)state;
+	setup_options(&f, timed);
+	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 1, 0), -ENOENT);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 42), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 1000, 20), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 500, 0), 0);
+	flush_times(&f);
+	flush_times(&f); /* each ns is added once */
+	assert_int_equal(tally_n_entries(f.tally), 2);
+	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_BLOCKED), 1500);
+	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_WAITING), 20);
+	teardown(&f);
+}
+
+/* What is taken back before its time has come is missing from the next times. */
+static void times_that_are_taken_back_are_kept(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	struct fixture f;
+
+	(void)state;
+	setup_options(&f, timed);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, -300, 0), 0);
+	flush_times(&f);
+	assert_int_equal(tally_n_entries(f.tally), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 1000, 0), 0);
+	flush_times(&f);
+	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_BLOCKED), 700);
+	teardown(&f);
+}
+
+static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
+{
+	struct record early = record_of("ls", 0x1000), held = record_of("ls", 0x2000),
+		      late = record_of("cat", 0x3000);
+	struct fixture f;
+
+	(void)state;
+	setup_options(&f, timed);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &early, sizeof(early)), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &held, sizeof(held)), 0);
+	assert_int_equal(epoch_stacks_n(f.stacks), 2);
+	assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+	assert_int_equal(epoch_stacks_n(f.stacks), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &late, sizeof(late)), 0);
+	assert_int_equal(epoch_stacks_n(f.stacks), 1);
+	/* A time of an absence that ended after the epoch of its stack. */
+	assert_int_equal(epoch_stacks_time(f.stacks, &early.stack.hash, 10, 0), 0);
+	flush_times(&f);
+	epoch_stacks_hold(f.stacks, &held.stack.hash);
+	assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &early.stack.hash, 10, 0), -ENOENT);
+	assert_int_equal(epoch_stacks_time(f.stacks, &held.stack.hash, 10, 0), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &late.stack.hash, 100, 0), 0);
+	flush_times(&f);
+	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_BLOCKED), 120);
+	for (uint32_t i = 0; i < tally_n_entries(f.tally); i++) {
+		const struct tally_entry *entry = &tally_entries(f.tally)[i];
+		uint32_t leaf = tally_frames(f.tally, &tally_stacks(f.tally)[entry->user])[0];
+
+		assert_int_equal(tally_addresses(f.tally)[leaf].address,
+				 strcmp(entry->comm, "cat") == 0 ? 0x3000
+				 : i == 0			 ? 0x1000
+								 : 0x2000);
+	}
+	teardown(&f);
+}
+
 static void a_wrong_size_or_hash_is_refused(void **state)
 {
 	const struct record good = record_of("ls", 0x1000);
@@ -249,6 +360,9 @@ int main(void)
 		cmocka_unit_test(names_are_filtered_with_wildcards),
 		cmocka_unit_test(a_hash_without_a_stack_is_an_error),
 		cmocka_unit_test(a_wrong_size_or_hash_is_refused),
+		cmocka_unit_test(times_have_leaves),
+		cmocka_unit_test(times_that_are_taken_back_are_kept),
+		cmocka_unit_test(timed_stacks_are_kept_as_long_as_their_times_may_come),
 		cmocka_unit_test(added_stacks_have_their_own_count),
 	};
 

@@ -184,7 +184,7 @@ static void test_prefixes(void **state)
 					"--children, --cpu, --count, --cgroupmap");
 	/* Ambiguity is reported before other errors. */
 	refuse_profile("profile -p x --o=",
-		       "ambiguous option: --o= could match --output, --offset");
+		       "ambiguous option: --o= could match --off-cpu, --output, --offset");
 	/* Hidden options cannot be abbreviated. */
 	refuse_profile("profile --print", "unrecognized arguments: --print");
 }

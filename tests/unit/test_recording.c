@@ -92,6 +92,7 @@ static void fill(struct data *data)
 					    .duration_ns = 3,
 					    .hash_storage = 4,
 					    .stack_storage = 5,
+					    .off_cpu = true,
 					    .hostname = NULL,
 					    .kernel_release = "6.1",
 					    .scope = "PID 7",
@@ -123,6 +124,9 @@ static void fill(struct data *data)
 							    .lost_nested = 3,
 							    .throttled = 4,
 							    .unseen = 6,
+							    .lost_time = 7,
+							    .lost_threads = 8,
+							    .lost_ends = 9,
 							    .counts_full = true };
 }
 
@@ -228,6 +232,7 @@ static void loads_what_was_saved(void **state)
 	assert_int_equal(recording->meta.frequency, 49);
 	assert_int_equal(recording->meta.duration_ns, 3);
 	assert_int_equal(recording->meta.stack_storage, 5);
+	assert_true(recording->meta.off_cpu);
 	assert_true(recording->meta.user && !recording->meta.kernel);
 	assert_string_equal(recording->meta.scope, "PID 7");
 	assert_string_equal(recording->meta.filter, "CPU 3");
@@ -245,26 +250,33 @@ static void loads_what_was_saved(void **state)
 	recording_free(NULL);
 }
 
-/* The same with the previous version, whose facts end with the flags. */
+/* Cuts `n` bytes off the end of a short section. */
+static void shorten(struct data *data, const char *kind, unsigned char n)
+{
+	unsigned char *section = memmem(data->bytes, data->size, kind, 4), *end;
+
+	assert_non_null(section);
+	data->size -= n;
+	section[4] -= n;
+	end = section + RECORDING_SECTION_SIZE + section[4];
+	memmove(end, end + n, (size_t)(data->bytes + data->size - end));
+}
+
+/* The same with an old version, whose facts end with the flags and whose losses are fewer. */
 static void files_of_version_3_are_loaded(void **state)
 {
 	struct profile_details has = { .processes = true, .threads = true, .inlines = true };
 	struct data *data = *state, again;
 	struct recording *recording = NULL;
 	struct error err = { 0 };
-	unsigned char *meta;
 
 	data->meta.scope = data->meta.filter = NULL;
+	data->meta.off_cpu = false;
 	data->meta.has = (struct profile_details){ 0 };
 	save(data);
-	meta = memmem(data->bytes, data->size, "META", 4);
-	assert_non_null(meta);
 	data->bytes[RECORDING_MAGIC_SIZE] = 3;
-	data->size -= 2;
-	meta[4] -= 2;
-	memmove(meta + RECORDING_SECTION_SIZE + meta[4],
-		meta + RECORDING_SECTION_SIZE + meta[4] + 2,
-		(size_t)(data->bytes + data->size - (meta + RECORDING_SECTION_SIZE + meta[4])));
+	shorten(data, "META", 2);
+	shorten(data, "LOSS", 3);
 	make_checksums(data->bytes, data->size);
 	if (load(data->bytes, data->size, &recording, &err) < 0)
 		fail_msg("%s", err.text);

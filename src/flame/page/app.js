@@ -54,7 +54,7 @@ function take(data, keep) {
 		const dt = document.createElement("dt"), dd = document.createElement("dd");
 		dt.textContent = "left out";
 		dd.textContent = `${numberFormat.format(head.leftOut)} boxes of fewer than ` +
-			`${numberFormat.format(head.minimum)} ${head.unit}; they count in what they are part of`;
+			`${quantity(head.minimum, head.unit)}; they count in what they are part of`;
 		element("facts").append(dt, dd);
 	}
 	const change = element("colour").querySelector("[value=change]");
@@ -173,7 +173,7 @@ function showSandwich(keep) {
 	}
 	const callers = callersOf(state.tree, number), callees = calleesOf(state.tree, number);
 	element("sandwich-of").textContent = `${frame.name} \u2014 ${percent(callees.total[0], state.tree.total[0])}, ` +
-		`${numberFormat.format(callees.total[0])} ${state.tree.head.unit}`;
+		quantity(callees.total[0], state.tree.head.unit);
 	panels.callers.show(callers, colouring(), keep);
 	panels.callees.show(callees, colouring(), keep);
 }
@@ -224,15 +224,15 @@ function openPanel() {
 /* The description of a box: its name and a list of facts. */
 function factsOf(panel, node) {
 	const { tree } = panel, frame = tree.frames[tree.frame[node]], whole = state.tree.total[0];
-	const parts = [`${numberFormat.format(tree.total[node])} ${tree.head.unit}, ${percent(tree.total[node], whole)}`];
+	const parts = [`${quantity(tree.total[node], tree.head.unit)}, ${percent(tree.total[node], whole)}`];
 	if (tree.self[node]) parts.push(`self ${percent(tree.self[node], whole)}`);
 	if (panel.zoomed > 0 && node > panel.zoomed)
 		parts.push(`${percent(tree.total[node], tree.total[panel.zoomed])} of the zoomed`);
 	if (tree.base) {
 		const more = tree.total[node] - tree.base[node] * baseScale(tree);
-		parts.push(`before: ${numberFormat.format(tree.base[node])}, ${percent(tree.base[node], state.tree.base[0])}; ` +
+		parts.push(`before: ${bare(tree.base[node], tree.head.unit)}, ${percent(tree.base[node], state.tree.base[0])}; ` +
 			(more < 0 ? "\u2212" : "+") + (tree.head.shares ? percent(Math.abs(more), whole).replace("%", "points")
-				: numberFormat.format(Math.abs(more))));
+				: bare(Math.abs(more), tree.head.unit)));
 	}
 	if (frame.module && frame.kind !== KIND.MARKER) parts.push(frame.module);
 	if (KIND_NAMES[frame.kind]) parts.push(KIND_NAMES[frame.kind]);
@@ -242,7 +242,7 @@ function factsOf(panel, node) {
 function factsOfRun(panel, what) {
 	const { n, total } = panel.runOf(what), { unit } = panel.tree.head;
 	return { name: `${numberFormat.format(n)} ${n === 1 ? "box" : "boxes"} too narrow to draw`,
-		parts: [`${numberFormat.format(total)} ${unit}, ${percent(total, state.tree.total[0])}`, "a click zooms in"] };
+		parts: [`${quantity(total, unit)}, ${percent(total, state.tree.total[0])}`, "a click zooms in"] };
 }
 
 function putFacts(into, { name, parts }) {

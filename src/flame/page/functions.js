@@ -77,10 +77,10 @@ class FunctionTable {
 		const bar = cell(percent(it.self, whole), "number bar");
 		/* A policy without inline styles lets scripts set them. */
 		bar.style.setProperty("--share", (whole > 0 ? 100 * it.self / whole : 0) + "%");
-		cell(numberFormat.format(it.self), "number wide");
+		cell(bare(it.self, this.tree.head.unit), "number wide");
 		const bar2 = cell(percent(it.total, whole), "number bar");
 		bar2.style.setProperty("--share", (whole > 0 ? 100 * it.total / whole : 0) + "%");
-		cell(numberFormat.format(it.total), "number wide");
+		cell(bare(it.total, this.tree.head.unit), "number wide");
 		if (compare) {
 			const change = this.change(it);
 			cell((change < 0 ? "\u2212" : "+") + percent(Math.abs(change), whole),

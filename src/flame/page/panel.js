@@ -11,6 +11,20 @@ const NOTHING = -1, FIRST_RUN = -2;
 const FONT = `${FONT_SIZE}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
 const numberFormat = new Intl.NumberFormat("en-US");
 
+/* Nanoseconds for readers, as src/base/duration.c has them: "1.235 s". */
+function duration(ns) {
+	const [size, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"]].find(([least]) => ns >= least) || [1, "ns"], n = ns / size;
+	return `${n.toFixed(size === 1 || n >= 1000 ? 0 : n >= 100 ? 1 : n >= 10 ? 2 : 3)} ${unit}`;
+}
+
+/* A count: a time, if its unit is ns; else a number without its unit, or with it. */
+function bare(count, unit) {
+	return unit === "ns" ? duration(count) : numberFormat.format(count);
+}
+function quantity(count, unit) {
+	return unit === "ns" ? duration(count) : `${numberFormat.format(count)} ${unit}`;
+}
+
 function percent(part, whole) {
 	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
 }

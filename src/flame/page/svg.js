@@ -41,6 +41,14 @@ var all = boxes[0], bands = [];
 function byId(id) { return document.getElementById(id); }
 
 function count(n) { return n.toLocaleString("en-US"); }
+/* With the unit; nanoseconds as src/base/duration.c has them. */
+function quantity(n) {
+	var unit = byId("bands").dataset.unit, sizes = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]], at = 0;
+	if (unit !== "ns") return count(n) + " " + unit;
+	while (at < 3 && n < sizes[at][0]) at++;
+	n /= sizes[at][0];
+	return n.toFixed(at === 3 || n >= 1000 ? 0 : n >= 100 ? 1 : n >= 10 ? 2 : 3) + " " + sizes[at][1];
+}
 function percent(part, whole) { return (whole ? 100 * part / whole : 0).toFixed(2) + " %"; }
 
 function place(box, x, w) {
@@ -71,7 +79,7 @@ function addBand(run, to, scale) {
 	g.box = {
 		g: g, band: true, boxes: run, x: x, w: w, n: n, y: first.y,
 		name: count(run.length) + (run.length === 1 ? " frame" : " frames") + " too narrow to draw",
-		info: count(n) + " " + byId("bands").dataset.unit + ", " + percent(n, all.n) +
+		info: quantity(n) + ", " + percent(n, all.n) +
 			": a click zooms in"
 	};
 	rect.setAttribute("x", (MARGIN + (x - to.x) * scale).toFixed(2));

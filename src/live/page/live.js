@@ -162,7 +162,7 @@ function tell() {
 	const words = { open: live.paused ? "paused" : "live", lost: "connection lost", ended: "ended", waiting: "waiting" }[live.state];
 	element("live").dataset.state = live.paused && live.state === "open" ? "paused" : live.state;
 	element("live").replaceChildren(make("b", {}, words), ` ${clock(model.now)}`, make("span", { className: "more-numbers" },
-		`  ${numberFormat.format(model.samples)} ${model.head.unit}, ${numberFormat.format(model.lost)} lost`));
+		`  ${quantity(model.samples, model.head.unit)}, ${numberFormat.format(model.lost)} lost`));
 	const { shown, then } = live;
 	const band = (it) => it && it.from > 0 ? model.span(it.from, it.to) : null;
 	element("timeline").hidden = !model.binMs;

@@ -189,7 +189,7 @@ class Timeline {
 			return;
 		}
 		const second = this.model.second(this.model.ticksIn(at - 500, at)[0]);
-		this.element.title = `${clock(at)}: ${numberFormat.format(second.samples)} ${this.model.head.unit}` +
+		this.element.title = `${clock(at)}: ${quantity(second.samples, this.model.head.unit)}` +
 			(second.lost ? `, ${numberFormat.format(second.lost)} lost` : "");
 	}
 	wheeled(event) {

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Time off the CPU. When the scheduler takes a thread off its CPU, the thread's memory is still
+ * mapped: its stack is walked and sent then, as that of any event. When the thread is back, the
+ * time in between is added to its stack: up to when it became ready to run it was blocked, and from
+ * then on it waited for a CPU.
+ *
+ * The scheduler calls these programs with interrupts off and its own locks held, one at a time on
+ * each CPU, and in this order for each thread: leave, become ready, enter.
+ */
+#ifndef STACKTALLY_BPF_OFF_CPU_BPF_H
+#define STACKTALLY_BPF_OFF_CPU_BPF_H
+
+#include "bpf/capture.bpf.h"
+#include "bpf/off_cpu_wire.h"
+
+#define TASK_DEAD 0x80u
+
+const volatile struct wire_off_cpu_config off_cpu;
+
+/* When the measurement began; user space sets it before it arms the programs. */
+volatile __u64 off_cpu_began;
+
+/*
+ * All threads that were seen leaving, or that user space has found when it began. Preallocated: the
+ * scheduler's locks are held. An entry lives as long as its thread, and is written in place.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, __u32);
+	__type(value, struct wire_thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by user space */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_times);
+} times SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_off_cpu_counters);
+} off_cpu_counters SEC(".maps");
+
+/* What the iterator over threads writes next. */
+struct sleeper_room {
+	struct wire_sleeper is;
+	struct pt_regs registers;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sleeper_room);
+} sleeper SEC(".maps");
+
+static __always_inline __u32 thread_id(const struct task_struct *task)
+{
+	if (!config_has(WIRE_OWN_PIDNS))
+		return BPF_CORE_READ(task, pid);
+	return number_in_namespace(BPF_CORE_READ(task, thread_pid));
+}
+
+/* The state of a task, which had another name before Linux 5.14 (2f064a59a11f). */
+static __always_inline __u32 task_state(const struct task_struct *task)
+{
+	const struct task_struct___5_10 *before = (const void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return (__u32)BPF_CORE_READ(before, state);
+}
+
+/* For how long a task has run. The scheduler has just updated that of one that leaves its CPU. */
+static __always_inline __u64 time_ran(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, se.sum_exec_runtime);
+}
+
+static __always_inline struct wire_off_cpu_counters *off_cpu_counter(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&off_cpu_counters, &zero);
+}
+
+/* Sends the times of a set's entry. */
+static __always_inline bool evict_times(const struct wire_times *set, __u32 way, __u32 now)
+{
+	struct wire_time gone = {
+		.hash = { .low = set->low[way], .high = set->high[way] },
+		.blocked = set->blocked[way],
+		.waiting = set->waiting[way],
+		.epoch = now,
+		.kind = WIRE_KIND_TIME,
+	};
+
+	return bpf_ringbuf_output(&ring, &gone, sizeof(gone), BPF_RB_NO_WAKEUP) == 0;
+}
+
+/* Adds to the times of a stack. False when they found no room. */
+static __always_inline bool add_times(const struct wire_hash *stack, __u64 blocked, __u64 waiting)
+{
+	__u32 now = epoch & (WIRE_EPOCHS - 1);
+	__u32 key = (now * config.cpus + bpf_get_smp_processor_id()) * config.sets +
+		    ((__u32)stack->low & (config.sets - 1));
+	struct wire_times *set = bpf_map_lookup_elem(&times, &key);
+	__u64 least = ~0ull;
+	__u32 way = 0;
+
+	if (!set)
+		return false;
+#pragma unroll
+	for (__u32 i = 0; i < WIRE_TIMES; i++) {
+		__u64 sum = set->blocked[i] + set->waiting[i];
+
+		if (sum && set->low[i] == stack->low && set->high[i] == (__u32)stack->high) {
+			set->blocked[i] += blocked;
+			set->waiting[i] += waiting;
+			return true;
+		}
+		if (sum < least) {
+			least = sum;
+			way = i;
+		}
+	}
+	if (way >= WIRE_TIMES || (least && !evict_times(set, way, now)))
+		return false;
+	set->low[way] = stack->low;
+	set->high[way] = (__u32)stack->high;
+	set->blocked[way] = blocked;
+	set->waiting[way] = waiting;
+	return true;
+}
+
+/* Ends the absence of a thread at the time `now`. */
+static __always_inline void absence_ended(struct wire_thread *thread, __u64 now)
+{
+	__u64 out = thread->out, wake = thread->wake, blocked, waiting;
+	struct wire_hash stack = thread->stack;
+	struct wire_off_cpu_counters *counter;
+
+	thread->out = 0;
+	thread->check = wire_thread_check(thread);
+	if (out < off_cpu_began)
+		out = off_cpu_began;
+	if (wake && wake < out)
+		wake = out;
+	if (now <= out)
+		return;
+	if (!wake || wake > now)
+		wake = now;
+	blocked = wake - out;
+	waiting = now - wake;
+	if (blocked + waiting < off_cpu.least || blocked + waiting > off_cpu.most)
+		return;
+	if (stack.low && add_times(&stack, blocked, waiting))
+		return;
+	counter = off_cpu_counter();
+	if (counter)
+		__sync_fetch_and_add(&counter->lost_time, blocked + waiting);
+}
+
+/*
+ * A thread leaves the CPU, and its return to it was not seen: either it was there when the
+ * measurement began, or the kernel did not run our program for that switch. It has run since for as
+ * long as the scheduler has counted.
+ */
+static __noinline int absence_ended_unseen(struct wire_thread *thread, __u64 now, __u64 ran)
+{
+	struct wire_off_cpu_counters *counter;
+
+	if (thread->out != WIRE_OUT_BEFORE) {
+		counter = off_cpu_counter();
+		if (counter)
+			__sync_fetch_and_add(&counter->lost_ends, 1);
+	}
+	absence_ended(thread, now - (ran - thread->ran));
+	return 0;
+}
+
+/*
+ * A thread is back on a CPU. Functions of their own, as this one, have their own part of the BPF
+ * stack, and walks need nearly all of it.
+ */
+static __noinline int enter(const struct task_struct *task, __u64 now)
+{
+	__u32 tid = thread_id(task);
+	struct wire_thread *thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+
+	if (thread && thread->out)
+		absence_ended(thread, now);
+	return 0;
+}
+
+/* Begins an absence: enters or updates the thread. */
+static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, __u64 now,
+				     bool ready, __u64 ran)
+{
+	struct wire_thread fresh = {
+		.stack = *stack, .out = now, .wake = ready ? now : 0, .ran = ran
+	};
+	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid);
+	struct wire_off_cpu_counters *counter;
+
+	fresh.check = wire_thread_check(&fresh);
+	if (!thread) {
+		if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY) == 0)
+			return 0;
+		counter = off_cpu_counter();
+		if (counter)
+			__sync_fetch_and_add(&counter->lost_threads, 1);
+		return 0;
+	}
+	if (thread->out)
+		absence_ended_unseen(thread, now, ran);
+	*thread = fresh;
+	return 0;
+}
+
+/* An absence begins that does not count. */
+static __always_inline void absence_ignored(__u32 tid, __u64 now, __u64 ran)
+{
+	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid);
+
+	if (thread && thread->out)
+		absence_ended_unseen(thread, now, ran);
+}
+
+/* Whether absences that begin in this state count. */
+static __always_inline bool state_counts(__u32 state, bool runs_on)
+{
+	if (off_cpu.only == WIRE_STATES_RUNNING)
+		return runs_on;
+	return off_cpu.only == WIRE_STATES_ALL || (!runs_on && state & off_cpu.state);
+}
+
+/*
+ * Takes a slot for the stack of a task that leaves the CPU, and fills in what is known of the
+ * absence. Returns the slot's number + 1; 0: there is none.
+ */
+static __always_inline __u32 absence_slot(const struct task_struct *task, __u32 tgid, __u32 tid,
+					  bool ready, __u64 now)
+{
+	struct wire_counters *counter;
+	__u32 zero = 0, number = 0;
+	struct scratch *slot;
+
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (!counter)
+		return 0;
+	__sync_fetch_and_add(&counter->events, 1);
+	slot = scratch_take(&number);
+	if (!slot) {
+		struct wire_hash lost = { 0 };
+
+		lose(&counter->lost_nested);
+		absence_begins(tid, &lost, now, ready, time_ran(task));
+		return 0;
+	}
+	stack_begin(slot, task, tgid, tid);
+	stack_clear(slot);
+	slot->left_at = now;
+	slot->left_ran = time_ran(task);
+	slot->left_tid = tid;
+	slot->left_ready = ready;
+	return number + 1;
+}
+
+/*
+ * The current task leaves the CPU: before its stack is walked. Returns the number of its slot + 1;
+ * 0: its absence does not count.
+ */
+static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 tgid, tid, state;
+	bool ready;
+
+	current_ids(task, &tgid, &tid);
+	if (tid == 0)
+		return 0;
+	state = task_state(task);
+	if (state & TASK_DEAD && !preempted) {
+		bpf_map_delete_elem(&threads, &tid);
+		return 0;
+	}
+	/* One that was about to block, but has a signal to handle, is ready to run again. */
+	ready = preempted || state == 0;
+	if (!wanted(task, tgid, tid) || !state_counts(state, ready)) {
+		absence_ignored(tid, now, time_ran(task));
+		return 0;
+	}
+	return absence_slot(task, tgid, tid, ready, now);
+}
+
+/*
+ * The same, after the walk: counts and sends the slot's stack. A stack that is lost, which is
+ * counted, leaves 0 as the key of the times.
+ */
+static __noinline int leave_end(__u32 number, bool unfinished)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct wire_hash stack = { 0 };
+	struct wire_counters *counter;
+	__u32 zero = 0, words;
+	bool kept = false;
+
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (!slot || !counter)
+		return 0;
+	words = HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
+	hash(slot, number, words);
+	if (unfinished) {
+		/* It is no stack to count until user space has finished it: a key of its own. */
+		slot->stack.hash.low +=
+			(slot->left_at ^ (__u64)slot->left_tid << 40) * 0x9fb21c651e98df25ull;
+		slot->stack.hash.low |= 1;
+		kept = send_unfinished(slot, counter);
+		if (!kept)
+			hash(slot, number, words);
+	}
+	if (!kept)
+		kept = count(slot, counter);
+	if (kept)
+		stack = slot->stack.hash;
+	absence_begins(slot->left_tid, &stack, slot->left_at, slot->left_ready, slot->left_ran);
+	scratch_release(slot);
+	return 0;
+}
+
+/* The current task leaves the CPU, another one enters it. */
+static __always_inline int on_switch_to(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct scratch *slot;
+	__u32 number;
+	__u64 now;
+
+	if (!armed)
+		return 0;
+	/* Of both tasks: the scheduler, too, takes one time for both. */
+	now = bpf_ktime_get_ns();
+	number = leave_begin(ctx->args[0] & 1, now);
+	if (number) {
+		number--;
+		slot = bpf_map_lookup_elem(&scratch, &number);
+		if (slot) {
+			walk(ctx, (void *)bpf_get_current_task(), slot, number, HIT_KERNEL,
+			     CONTEXT_OTHER, false);
+			leave_end(number, needs_finish(slot, number));
+		}
+	}
+	enter((void *)ctx->args[2], now);
+	return 0;
+}
+
+/* A thread is ready to run. */
+static __always_inline int on_ready(const struct task_struct *task)
+{
+	struct wire_thread *thread;
+	__u32 tid;
+
+	if (!armed)
+		return 0;
+	tid = thread_id(task);
+	thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	if (!thread || !thread->out || thread->wake > WIRE_WAKE_BEFORE)
+		return 0;
+	thread->wake = bpf_ktime_get_ns();
+	thread->check = wire_thread_check(thread);
+	return 0;
+}
+
+/* A new thread, which has no stack yet, waits for a CPU. */
+static __always_inline int on_new(const struct task_struct *task)
+{
+	__u32 tgid, tid, number;
+
+	if (!armed)
+		return 0;
+	tgid = task_tgid(task);
+	tid = thread_id(task);
+	if (tid == 0 || !wanted(task, tgid, tid) || !state_counts(0, true))
+		return 0;
+	number = absence_slot(task, tgid, tid, true, bpf_ktime_get_ns());
+	if (number)
+		leave_end(number - 1, false);
+	return 0;
+}
+
+/* Where the kernel saved the user registers of a task. */
+static __always_inline const void *registers_of(struct task_struct *task)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return (const void *)bpf_task_pt_regs(task);
+	return BPF_CORE_READ(task, stack) + KERNEL_STACK_SIZE - sizeof(struct pt_regs);
+}
+
+/*
+ * Writes the kernel stack and the user registers of a thread that has slept since before the
+ * measurement. It may wake up meanwhile: user space looks afterwards whether it has.
+ */
+static __always_inline int write_sleeper(struct seq_file *seq, struct task_struct *task)
+{
+	const struct wire_thread *thread;
+	struct sleeper_room *room;
+	__u64 code_segment = 0;
+	__u32 zero = 0, tid;
+	long bytes;
+
+	tid = thread_id(task);
+	thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	room = bpf_map_lookup_elem(&sleeper, &zero);
+	if (!room || !thread || thread->out != WIRE_OUT_BEFORE || thread->wake)
+		return 0;
+	room->is.tid = tid;
+	room->is.image = image_cookie(task);
+	room->is.stack_start = BPF_CORE_READ(task, mm, start_stack);
+	room->is.n_kernel = 0;
+	if (config_has(WIRE_KERNEL)) {
+		bytes = bpf_get_task_stack(task, room->is.frames, sizeof(room->is.frames), 0);
+		room->is.n_kernel = bytes > 0 ? bytes / sizeof(__u64) : 0;
+	}
+	room->is.end = WIRE_END_REGISTERS;
+	if (room->is.image && config_has(WIRE_USER))
+		room->is.end = take_saved_registers(registers_of(task), &room->registers,
+						    &room->is.walk, &code_segment);
+	if (!room->is.end)
+		room->is.end = end_of_segment(code_segment);
+	bpf_seq_write(seq, &room->is, sizeof(room->is));
+	return 0;
+}
+
+#endif

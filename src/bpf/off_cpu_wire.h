@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Time off the CPU, as it crosses between the kernel side and user space: what is known of each
+ * thread, and times by stack. All times are ns, of CLOCK_MONOTONIC where they are points in time.
+ */
+#ifndef STACKTALLY_BPF_OFF_CPU_WIRE_H
+#define STACKTALLY_BPF_OFF_CPU_WIRE_H
+
+#include <linux/types.h>
+
+#include "bpf/wire.h"
+
+/*
+ * A thread that was seen, or that user space has found asleep: the key is its id in our pid
+ * namespace. The kernel writes it field by field; a copy whose `check` is wrong was made meanwhile.
+ */
+struct wire_thread {
+	struct wire_hash stack; /* where it left the CPU; 0: that stack was lost */
+	__u64 out;		/* when; 0: it is on a CPU; WIRE_OUT_BEFORE */
+	__u64 wake;		/* when it became ready to run again; 0: it is blocked */
+	__u64 ran;		/* ns on a CPU until then, by the scheduler's count */
+	__u64 check;		/* wire_thread_check() */
+};
+
+/* Set by user space: the thread may have been off the CPU when the measurement began. */
+#define WIRE_OUT_BEFORE 1
+/* The same, and it was ready to run. */
+#define WIRE_WAKE_BEFORE 1
+
+static inline __attribute__((always_inline)) __u64
+wire_thread_check(const struct wire_thread *thread)
+{
+	return ~(thread->stack.low ^ thread->stack.high << 17 ^ thread->out ^ thread->wake << 1 ^
+		 thread->ran << 2);
+}
+
+/*
+ * A set: the times of up to WIRE_TIMES stacks, in one line of a cache. The array has the sets of
+ * epoch 0 first, CPU after CPU, as many as there are sets of counts.
+ */
+#define WIRE_TIMES 2
+
+struct wire_times {
+	__u64 low[WIRE_TIMES];
+	__u64 blocked[WIRE_TIMES];
+	__u64 waiting[WIRE_TIMES];
+	__u32 high[WIRE_TIMES];
+	__u64 reserved;
+};
+
+/* The times of a stack that gave way to another (WIRE_KIND_TIME). */
+struct wire_time {
+	struct wire_hash hash;
+	__u64 blocked;
+	__u32 epoch;
+	__u32 kind; /* enum wire_kind */
+	__u64 waiting;
+};
+
+#define WIRE_SLEEPER_DEPTH 127 /* the most that the kernel's helper finds by default */
+
+/* A thread that sleeps since before the measurement, as the iterator over threads writes it. */
+struct wire_sleeper {
+	__u64 image;	   /* as in struct wire_stack */
+	__u64 stack_start; /* of the process: the stack pointer that it began with */
+	__u32 tid;
+	__u32 n_kernel; /* frames */
+	__u32 end;	/* enum wire_end; WIRE_END_NONE: the walk is to be begun */
+	__u32 reserved;
+	struct unwind_walk walk;	  /* pc, exact and registers are set */
+	__u64 frames[WIRE_SLEEPER_DEPTH]; /* of the kernel */
+};
+
+/* Per CPU; user space adds them up. */
+struct wire_off_cpu_counters {
+	__u64 lost_time;    /* ns whose stack was lost, or whose record found no room in the ring */
+	__u64 lost_threads; /* times that a thread left and the map of threads was full */
+	__u64 lost_ends;    /* returns to a CPU that were seen only when the thread left it again */
+	__u64 reserved;
+};
+
+_Static_assert(sizeof(struct wire_thread) == 48, "no padding");
+_Static_assert(sizeof(struct wire_times) == 64, "a set of times is a line of a cache");
+_Static_assert(__builtin_offsetof(struct wire_time, kind) ==
+			       __builtin_offsetof(struct wire_count, kind) &&
+		       __builtin_offsetof(struct wire_time, epoch) ==
+			       __builtin_offsetof(struct wire_count, epoch),
+	       "all records have their kind at the same offset");
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/off_cpu_sleepers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "base/index.h"
+#include "base/own.h"
+#include "bpf/off_cpu_wire.h"
+#include "bpf/stack_hash.h"
+#include "session/off_cpu_threads.h"
+#include "stacktally.skel.h"
+
+struct sleeper {
+	struct off_cpu_thread is;
+	struct wire_hash stack; /* the key of its times until it leaves a CPU again */
+	uint64_t image;
+	uint64_t *frames; /* of the kernel; NULL: not known */
+	uint32_t n_frames;
+};
+
+struct sleepers {
+	const struct plan *plan;
+	const struct kernel_side *side;
+	struct sleeper *list;
+	uint32_t n, room;
+	struct index by_stack, by_tid;
+	int iterator; /* -1: not begun, or over */
+};
+
+/* A record as the BPF programs send it, for the unwinder. */
+struct record {
+	struct wire_stack stack;
+	uint64_t frames[WIRE_SLEEPER_DEPTH + 1];
+	struct wire_rest rest;
+	unsigned char bytes[WIRE_REST_MAX];
+};
+
+static void own_link(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);
+}
+
+/* ---- finding them ---- */
+
+/* No other stack has this key: threads are to be told apart when their stacks are known. */
+static struct wire_hash key_of(const struct sleepers *sleepers, const struct off_cpu_thread *is)
+{
+	struct wire_hash hash = { sleepers->side->seed[0], sleepers->side->seed[1] };
+
+	stack_hash_word(&hash, is->tid);
+	stack_hash_word(&hash, is->tgid);
+	stack_hash_finish(&hash);
+	return hash;
+}
+
+/* The bits of the kernel's task state that a letter in /proc stands for. */
+static uint32_t state_bits(char letter)
+{
+	static const struct {
+		char letter;
+		uint32_t bits;
+	} states[] = { { 'S', 1 }, { 'D', 2 }, { 'T', 4 }, { 't', 8 }, { 'I', 0x402 } };
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (states[i].letter == letter)
+			return states[i].bits;
+	return 0;
+}
+
+/* Whether the thread's absence, if it is one, began in a state that was asked for. */
+static bool state_counts(const struct plan_off_cpu *plan, char letter)
+{
+	return !plan->by_state || state_bits(letter) & plan->state;
+}
+
+static int add_sleeper(void *context, const struct off_cpu_thread *is)
+{
+	struct sleepers *sleepers = context;
+	bool ready = is->state == 'R';
+	struct wire_thread thread = { .stack = key_of(sleepers, is),
+				      .out = WIRE_OUT_BEFORE,
+				      .wake = ready ? WIRE_WAKE_BEFORE : 0,
+				      .ran = is->ran };
+	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
+	int r;
+
+	if (!state_counts(&sleepers->plan->off_cpu, is->state))
+		return 0;
+	r = grow(&sleepers->list, &sleepers->room, sleepers->n + 1);
+	if (r == 0)
+		r = index_add(&sleepers->by_stack, thread.stack.low, sleepers->n);
+	if (r == 0)
+		r = index_add(&sleepers->by_tid, hash_u64(is->tid), sleepers->n);
+	if (r < 0)
+		return r;
+	sleepers->list[sleepers->n++] = (struct sleeper){ .is = *is, .stack = thread.stack };
+	thread.check = wire_thread_check(&thread);
+	/* Full only if there are twice as many threads as when the map was made. */
+	return bpf_map_update_elem(map, &is->tid, &thread, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int sleepers_find(const struct plan *plan, const struct kernel_side *side,
+		  struct sleepers **ret_sleepers, struct error *err)
+{
+	struct sleepers *sleepers = calloc(1, sizeof(*sleepers));
+	int r;
+
+	if (!sleepers)
+		return error_set(err, -ENOMEM, "out of memory");
+	*sleepers = (struct sleepers){ .plan = plan, .side = side, .iterator = -1 };
+	r = off_cpu_threads_each(plan, side->skeleton, add_sleeper, sleepers);
+	if (r < 0) {
+		sleepers_free(sleepers);
+		return error_set(err, r, "cannot list the threads in /proc: %s", strerror(-r));
+	}
+	*ret_sleepers = sleepers;
+	return 0;
+}
+
+void sleepers_free(struct sleepers *sleepers)
+{
+	if (!sleepers)
+		return;
+	for (uint32_t i = 0; i < sleepers->n; i++)
+		free(sleepers->list[i].frames);
+	free(sleepers->list);
+	index_free(&sleepers->by_stack);
+	index_free(&sleepers->by_tid);
+	own_fd(&sleepers->iterator);
+	free(sleepers);
+}
+
+/* ---- walking them ---- */
+
+static struct sleeper *find_thread(const struct sleepers *sleepers, uint32_t tid)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&sleepers->by_tid, hash_u64(tid), &cursor); at != INDEX_NONE;
+	     at = index_next(&sleepers->by_tid, &cursor))
+		if (sleepers->list[at].is.tid == tid)
+			return &sleepers->list[at];
+	return NULL;
+}
+
+/* Whether it sleeps since before the measurement: its stack is what it was. */
+static bool still_sleeps(const struct sleepers *sleepers, uint32_t tid)
+{
+	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
+	struct wire_thread thread;
+
+	return bpf_map_lookup_elem(map, &tid, &thread) == 0 && thread.out == WIRE_OUT_BEFORE &&
+	       !thread.wake;
+}
+
+static struct wire_stack stack_of(const struct sleepers *sleepers, const struct sleeper *sleeper)
+{
+	struct wire_stack stack = { .hash = sleeper->stack,
+				    .time = monotonic_ns(),
+				    .image = sleeper->image,
+				    .tgid = sleeper->is.tgid,
+				    .tid = sleepers->plan->per_thread ? sleeper->is.tid : 0,
+				    .cgroup = sleeper->is.cgroup };
+
+	memcpy(stack.comm, sleeper->is.comm, sizeof(stack.comm));
+	return stack;
+}
+
+static int keep_kernel_stack(struct sleeper *sleeper, const struct wire_sleeper *is)
+{
+	sleeper->image = is->image;
+	if (!is->n_kernel || sleeper->frames)
+		return 0;
+	sleeper->frames = reallocarray(NULL, is->n_kernel, sizeof(*sleeper->frames));
+	if (!sleeper->frames)
+		return -ENOMEM;
+	memcpy(sleeper->frames, is->frames, is->n_kernel * sizeof(*sleeper->frames));
+	sleeper->n_frames = is->n_kernel;
+	return 0;
+}
+
+/* The bytes of the stack that can be read from its pointer on. */
+static uint32_t copy_stack(const struct wire_sleeper *is, void *bytes)
+{
+	uint64_t from = is->walk.registers[UNWIND_SP], size = is->stack_start - from;
+	struct iovec to = { bytes, size < WIRE_REST_MAX ? size : WIRE_REST_MAX };
+	struct iovec of = { (void *)(uintptr_t)from, to.iov_len }; // NOLINT: another process's
+	ssize_t n = process_vm_readv((pid_t)is->tid, &to, 1, &of, 1, 0);
+
+	return n < 0 ? 0 : (uint32_t)n;
+}
+
+/* Has the unwinder end a walk that is at its first frame. */
+static int defer(const struct sleepers *sleepers, const struct sleeper *sleeper,
+		 const struct wire_sleeper *is, struct unwinder *unwinder)
+{
+	own(own_free) struct record *record = calloc(1, sizeof(*record));
+	struct wire_rest rest = { .walk = is->walk };
+	unsigned char *end;
+
+	if (!record)
+		return -ENOMEM;
+	record->stack = stack_of(sleepers, sleeper);
+	record->stack.kind = WIRE_KIND_UNFINISHED;
+	record->stack.n_kernel = (uint16_t)is->n_kernel;
+	record->stack.n_user = 1;
+	record->stack.end = WIRE_END_PENDING;
+	memcpy(record->frames, is->frames, is->n_kernel * sizeof(uint64_t));
+	record->frames[is->n_kernel] = is->walk.pc | (is->walk.exact ? WIRE_FRAME_EXACT : 0);
+	rest.walk.known = UNWIND_ALL_KNOWN;
+	rest.walk.tgid = is->tid;
+	rest.walk.may_chain = sleepers->plan->unwind == PLAN_UNWIND_AUTO;
+	rest.size = copy_stack(is, record->bytes);
+	if (!still_sleeps(sleepers, is->tid))
+		return 0;
+	end = (unsigned char *)&record->frames[is->n_kernel + 1];
+	memmove(end + sizeof(rest), record->bytes, rest.size);
+	memcpy(end, &rest, sizeof(rest));
+	return unwinder_defer(unwinder, record,
+			      (size_t)(end - (unsigned char *)record) + sizeof(rest) + rest.size);
+}
+
+static int walk_one(const struct sleepers *sleepers, const struct wire_sleeper *is,
+		    struct unwinder *unwinder)
+{
+	struct sleeper *sleeper = find_thread(sleepers, is->tid);
+	int r;
+
+	if (!sleeper || is->n_kernel > WIRE_SLEEPER_DEPTH || !still_sleeps(sleepers, is->tid))
+		return 0;
+	r = keep_kernel_stack(sleeper, is);
+	if (r < 0 || is->end || !unwinder)
+		return r;
+	return defer(sleepers, sleeper, is, unwinder);
+}
+
+static int begin_walk(struct sleepers *sleepers, struct error *err)
+{
+	own(own_link) struct bpf_link *link =
+		bpf_program__attach_iter(sleepers->side->skeleton->progs.on_sleeper, NULL);
+
+	sleepers->iterator = link ? bpf_iter_create(bpf_link__fd(link)) : -errno;
+	return sleepers->iterator < 0 ? error_set(err, sleepers->iterator,
+						  "cannot list the threads in the kernel: %s",
+						  strerror(-sleepers->iterator))
+				      : 0;
+}
+
+int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, struct error *err)
+{
+	struct wire_sleeper is[4];
+	ssize_t n;
+	int r = sleepers->iterator < 0 ? begin_walk(sleepers, err) : 0;
+
+	if (r < 0)
+		return r;
+	while ((n = read(sleepers->iterator, is, sizeof(is))) > 0) {
+		if ((size_t)n % sizeof(is[0]))
+			return error_set(err, -EPROTO, "the kernel's list of threads is torn");
+		for (size_t i = 0; r == 0 && i < (size_t)n / sizeof(is[0]); i++)
+			r = walk_one(sleepers, &is[i], unwinder);
+		if (r < 0)
+			return error_set(err, r, "cannot walk the stack of a thread: %s",
+					 strerror(-r));
+		if (unwinder_is_full(unwinder))
+			return 1;
+	}
+	r = n < 0 ? error_set(err, -errno, "cannot list the threads in the kernel: %s",
+			      strerror(errno))
+		  : 0;
+	own_fd(&sleepers->iterator);
+	sleepers->iterator = -1;
+	return r;
+}
+
+int sleepers_take(const struct sleepers *sleepers, const struct wire_hash *hash,
+		  struct epoch_stacks *stacks, struct tally *tally)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&sleepers->by_stack, hash->low, &cursor); at != INDEX_NONE;
+	     at = index_next(&sleepers->by_stack, &cursor)) {
+		const struct sleeper *sleeper = &sleepers->list[at];
+		struct wire_stack stack;
+
+		if (sleeper->stack.low != hash->low || sleeper->stack.high != hash->high)
+			continue;
+		stack = stack_of(sleepers, sleeper);
+		stack.n_kernel = (uint16_t)sleeper->n_frames;
+		return epoch_stacks_add(stacks, tally, &stack, sleeper->frames, 0);
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/off_cpu_threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/own.h"
+#include "bpf/wire.h"
+#include "stacktally.skel.h"
+
+#define PATH_SIZE 4096
+
+static void own_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+/* What is looked up once for all threads. */
+struct search {
+	const struct plan *plan;
+	const struct stacktally *skeleton;
+	uint32_t flags;		/* enum wire_flags */
+	char mount[PATH_SIZE];	/* where cgroup2 is mounted, or ""; without a slash at the end */
+	char cgroup[PATH_SIZE]; /* --cgroup below it, without slashes at the end */
+	int (*each)(void *context, const struct off_cpu_thread *thread);
+	void *context;
+};
+
+/* Of a process. */
+struct process {
+	uint32_t tgid;
+	uint64_t cgroup; /* id, or 0: not known */
+};
+
+static bool on_cgroup2(const char *path)
+{
+	struct statfs status;
+
+	return statfs(path, &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+/* Splits the absolute path of a cgroup's directory at the mount point. */
+static void split_cgroup(struct search *search, const char *path)
+{
+	char *slash;
+
+	snprintf(search->mount, sizeof(search->mount), "%s", path);
+	while ((slash = strrchr(search->mount, '/')) && slash != search->mount) {
+		*slash = '\0';
+		if (!on_cgroup2(search->mount)) {
+			*slash = '/';
+			break;
+		}
+	}
+	snprintf(search->cgroup, sizeof(search->cgroup), "%s", path + strlen(search->mount));
+}
+
+static void find_cgroups(struct search *search)
+{
+	const char *path =
+		search->plan->filter.cgroup ? search->plan->filter.cgroup : "/sys/fs/cgroup";
+	own(own_free) char *whole = realpath(path, NULL);
+
+	if (whole && on_cgroup2(whole))
+		split_cgroup(search, whole);
+}
+
+/* The first `size` - 1 bytes of a file in /proc; empty if it cannot be read. */
+static void read_proc(uint32_t id, const char *name, char *text, size_t size)
+{
+	own(own_fd) int fd = -1;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", id, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
+	text[n < 0 ? 0 : n] = '\0';
+}
+
+/* The path of the process's cgroup (v2), "" for the root; false: not known. */
+static bool cgroup_path(uint32_t tgid, char *ret_path, size_t size)
+{
+	char text[PATH_SIZE], *path;
+
+	read_proc(tgid, "cgroup", text, sizeof(text));
+	path = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	if (!path)
+		return false;
+	path = strchr(path, '/');
+	if (!path)
+		return false;
+	path[strcspn(path, "\n")] = '\0';
+	snprintf(ret_path, size, "%s", strcmp(path, "/") == 0 ? "" : path);
+	return true;
+}
+
+static bool is_below(const char *path, const char *cgroup)
+{
+	size_t size = strlen(cgroup);
+
+	return strncmp(path, cgroup, size) == 0 && (path[size] == '\0' || path[size] == '/');
+}
+
+static bool is_in(const struct bpf_map *map, const void *id)
+{
+	uint64_t value;
+
+	return bpf_map_lookup_elem(bpf_map__fd(map), id, &value) == 0;
+}
+
+static bool is_member(const struct bpf_map *map, uint32_t id)
+{
+	uint32_t state;
+
+	return bpf_map_lookup_elem(bpf_map__fd(map), &id, &state) == 0 && state == WIRE_MEMBER;
+}
+
+/* Whether the filters by cgroup want the process; gives its cgroup. */
+static bool cgroup_is_wanted(const struct search *search, struct process *process)
+{
+	char path[PATH_SIZE], whole[2 * PATH_SIZE];
+	struct stat status;
+
+	if (!search->plan->per_cgroup && !search->plan->filter.cgroup &&
+	    !search->plan->filter.cgroupmap)
+		return true;
+	if (!cgroup_path(process->tgid, path, sizeof(path)))
+		return !search->plan->filter.cgroup && !search->plan->filter.cgroupmap;
+	if (search->plan->filter.cgroup && !is_below(path, search->cgroup))
+		return false;
+	snprintf(whole, sizeof(whole), "%s%s", search->mount, path);
+	if (stat(whole, &status) == 0) /* the inode is the id */
+		process->cgroup = status.st_ino;
+	return !search->plan->filter.cgroupmap ||
+	       is_in(search->skeleton->maps.cgroupmap, &process->cgroup);
+}
+
+static bool mount_namespace_is_wanted(const struct search *search, uint32_t tgid)
+{
+	struct stat status;
+	char path[64];
+	uint64_t id;
+
+	if (!search->plan->filter.mntnsmap)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", tgid);
+	if (stat(path, &status) < 0)
+		return false;
+	id = status.st_ino;
+	return is_in(search->skeleton->maps.mntnsmap, &id);
+}
+
+static bool process_is_wanted(const struct search *search, struct process *process)
+{
+	if (search->flags & WIRE_FILTER_TGID &&
+	    !is_member(search->skeleton->maps.tgids, process->tgid))
+		return false;
+	return mount_namespace_is_wanted(search, process->tgid) &&
+	       cgroup_is_wanted(search, process);
+}
+
+/* By /proc/TID/stat: "TID (COMM) STATE ...". The comm may have any characters, even ") ". */
+bool off_cpu_thread_read(uint32_t tid, struct off_cpu_thread *ret_thread)
+{
+	char text[1024], *comm, *end;
+	unsigned long long ran = 0;
+	size_t size;
+
+	read_proc(tid, "stat", text, sizeof(text));
+	comm = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (!comm || !end || end < comm || sscanf(end + 1, " %c", &ret_thread->state) != 1)
+		return false;
+	size = (size_t)(end - comm - 1);
+	if (size > sizeof(ret_thread->comm) - 1)
+		size = sizeof(ret_thread->comm) - 1;
+	memcpy(ret_thread->comm, comm + 1, size);
+	read_proc(tid, "schedstat", text, sizeof(text));
+	if (sscanf(text, "%llu", &ran) != 1)
+		return false;
+	ret_thread->tid = tid;
+	ret_thread->ran = ran;
+	return true;
+}
+
+static int visit_thread(const struct search *search, const struct process *process, uint32_t tid)
+{
+	struct off_cpu_thread thread = { .tgid = process->tgid };
+
+	if (search->flags & WIRE_FILTER_TID && !is_member(search->skeleton->maps.tids, tid))
+		return 0;
+	if (!off_cpu_thread_read(tid, &thread))
+		return 0;
+	thread.cgroup = search->plan->per_cgroup ? process->cgroup : 0;
+	return search->each(search->context, &thread);
+}
+
+static int visit_process(const struct search *search, uint32_t tgid)
+{
+	struct process process = { .tgid = tgid };
+	own(own_directory) DIR *tasks = NULL;
+	struct dirent *entry;
+	char path[64];
+	int r = 0;
+
+	if (!process_is_wanted(search, &process))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	tasks = opendir(path);
+	while (r == 0 && tasks && (entry = readdir(tasks)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			r = visit_thread(search, &process, (uint32_t)atoi(entry->d_name));
+	return r;
+}
+
+int off_cpu_threads_each(const struct plan *plan, const struct stacktally *skeleton,
+			 int (*each)(void *context, const struct off_cpu_thread *thread),
+			 void *context)
+{
+	own(own_free) struct search *search = calloc(1, sizeof(*search));
+	own(own_directory) DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int r = 0;
+
+	if (!search)
+		return -ENOMEM;
+	if (!proc)
+		return -errno;
+	*search = (struct search){ .plan = plan,
+				   .skeleton = skeleton,
+				   .flags = skeleton->rodata->config.flags,
+				   .each = each,
+				   .context = context };
+	find_cgroups(search);
+	while (r == 0 && (entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			r = visit_process(search, (uint32_t)atoi(entry->d_name));
+	return r;
+}
+
+uint32_t off_cpu_count_threads(void)
+{
+	own(own_file) FILE *file = fopen("/proc/loadavg", "re");
+	uint32_t n;
+
+	return file && fscanf(file, "%*f %*f %*f %*u/%u", &n) == 1 ? n : 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The threads in /proc that a plan's filters choose, as the BPF programs' filters do
+ * (bpf/filter.bpf.h): for those that sleep when a measurement begins.
+ */
+#ifndef STACKTALLY_SESSION_OFF_CPU_THREADS_H
+#define STACKTALLY_SESSION_OFF_CPU_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "plan/plan.h"
+
+struct stacktally;
+
+struct off_cpu_thread {
+	uint32_t tgid, tid;
+	uint64_t cgroup; /* id; 0 unless the plan keeps cgroups apart */
+	char comm[16];	 /* padded with zeros */
+	char state;	 /* as in /proc/TID/stat: 'R', 'S', 'D' ... */
+	uint64_t ran;	 /* ns on a CPU until then */
+};
+
+/*
+ * Calls `each` for each of them until it fails. The maps of the skeleton are filled. 0, a negative
+ * errno of reading /proc, or what `each` returned.
+ */
+int off_cpu_threads_each(const struct plan *plan, const struct stacktally *skeleton,
+			 int (*each)(void *context, const struct off_cpu_thread *thread),
+			 void *context);
+
+/* Reads `state` and `ran` of a thread anew; false: it is gone. */
+bool off_cpu_thread_read(uint32_t tid, struct off_cpu_thread *ret_thread);
+
+/* How many threads this machine has. */
+uint32_t off_cpu_count_threads(void);
+
+#endif

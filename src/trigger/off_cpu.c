@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trigger/off_cpu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "trigger/attach.h"
+#include "trigger/entry.h"
+
+/*
+ * Raw tracepoints: the kernel skips programs of perf's tracepoints while another BPF program runs
+ * on the CPU, and a switch that is skipped is time that is lost.
+ */
+static const struct {
+	const char *program, *tracepoint;
+	bool walks;
+} PROGRAMS[] = {
+	{ "on_wakeup", "sched_wakeup", false },
+	{ "on_wakeup_new", "sched_wakeup_new", false },
+	{ "on_switch", "sched_switch", true },
+};
+
+#define N_PROGRAMS (sizeof(PROGRAMS) / sizeof(PROGRAMS[0]))
+
+struct off_cpu_trigger {
+	struct trigger head;
+	int links[N_PROGRAMS];
+	uint32_t n_links;
+};
+
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	struct bpf_program *program;
+	int r = 0;
+
+	/* The object that walks interpreters has only the program that walks. */
+	for (size_t i = 0; r == 0 && i < N_PROGRAMS; i++)
+		if (PROGRAMS[i].walks ||
+		    bpf_object__find_program_by_name(object, PROGRAMS[i].program))
+			r = entry_select(&trigger->scope, object, PROGRAMS[i].program, &program,
+					 err);
+	return r;
+}
+
+static void stop(struct trigger *trigger)
+{
+	struct off_cpu_trigger *off_cpu = (struct off_cpu_trigger *)trigger;
+
+	while (off_cpu->n_links > 0)
+		close(off_cpu->links[--off_cpu->n_links]);
+}
+
+static int attach(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	struct off_cpu_trigger *off_cpu = (struct off_cpu_trigger *)trigger;
+
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		int program = entry_fd(object, PROGRAMS[i].program, err), link;
+
+		if (program < 0) {
+			stop(trigger);
+			return program;
+		}
+		link = attach_raw_tracepoint(program, PROGRAMS[i].tracepoint);
+		if (link < 0) {
+			stop(trigger);
+			return error_privilege(err, link, "cannot attach to the tracepoint %s: %s",
+					       PROGRAMS[i].tracepoint, strerror(-link));
+		}
+		off_cpu->links[off_cpu->n_links++] = link;
+	}
+	return 0;
+}
+
+static void off_cpu_free(struct trigger *trigger)
+{
+	stop(trigger);
+	free(trigger);
+}
+
+static uint32_t n_attached(const struct trigger *trigger)
+{
+	return ((const struct off_cpu_trigger *)trigger)->n_links;
+}
+
+static const struct trigger_ops OFF_CPU_OPS = {
+	.select = select_programs,
+	.attach = attach,
+	.stop = stop,
+	.free = off_cpu_free,
+	.n_attached = n_attached,
+};
+
+int off_cpu_trigger_new(struct trigger **ret_trigger, struct error *err)
+{
+	struct off_cpu_trigger *off_cpu = calloc(1, sizeof(*off_cpu));
+
+	if (!off_cpu)
+		return error_set(err, -ENOMEM, "out of memory");
+	off_cpu->head.ops = &OFF_CPU_OPS;
+	off_cpu->head.frames = TRIGGER_FRAMES_RAW_TRACEPOINT;
+	snprintf(off_cpu->head.event, sizeof(off_cpu->head.event), "off-cpu");
+	*ret_trigger = &off_cpu->head;
+	return 0;
+}

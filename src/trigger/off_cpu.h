@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The trigger that fires when a thread leaves its CPU (bpf/off_cpu.bpf.h).
+ */
+#ifndef STACKTALLY_TRIGGER_OFF_CPU_H
+#define STACKTALLY_TRIGGER_OFF_CPU_H
+
+#include "trigger/trigger.h"
+
+/* On success the caller owns it. 0 or -ENOMEM. */
+int off_cpu_trigger_new(struct trigger **ret_trigger, struct error *err);
+
+#endif

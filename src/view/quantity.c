@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/quantity.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+
+#define NS_IN_US 1000u
+
+const char *quantity_unit(const struct profile_meta *meta)
+{
+	if (meta->off_cpu)
+		return "ns";
+	return meta->command && strcmp(meta->command, "stackcount") == 0 ? "events" : "samples";
+}
+
+uint64_t quantity_number(const struct profile_meta *meta, uint64_t count)
+{
+	return meta->off_cpu ? count / NS_IN_US + (count % NS_IN_US >= NS_IN_US / 2) : count;
+}
+
+const char *quantity_number_unit(const struct profile_meta *meta)
+{
+	return meta->off_cpu ? "us" : quantity_unit(meta);
+}
+
+static void grouped(uint64_t count, char ret_text[QUANTITY_SIZE])
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+	char *to = ret_text;
+
+	for (int i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+}
+
+static void bare_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE])
+{
+	if (meta->off_cpu)
+		duration_text(count, ret_text, QUANTITY_SIZE);
+	else
+		grouped(count, ret_text);
+}
+
+void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE])
+{
+	size_t used;
+
+	bare_text(meta, count, ret_text);
+	used = strlen(ret_text);
+	if (!meta->off_cpu)
+		snprintf(ret_text + used, QUANTITY_SIZE - used, " %s", quantity_unit(meta));
+}
+
+void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)
+{
+	char text[QUANTITY_SIZE];
+
+	quantity_text(meta, count, text);
+	bytes_string(bytes, text);
+}
+
+void quantity_put_bare(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)
+{
+	char text[QUANTITY_SIZE];
+
+	bare_text(meta, count, text);
+	bytes_string(bytes, text);
+}

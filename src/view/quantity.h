@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What counts are of, and how they are shown: samples, events, or time, which is counted in ns.
+ */
+#ifndef STACKTALLY_VIEW_QUANTITY_H
+#define STACKTALLY_VIEW_QUANTITY_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "view/profile.h"
+
+/* "1,234,567,890 samples" */
+#define QUANTITY_SIZE 64
+
+/*
+ * "samples", or "events" for stackcount, which counts each of them, or "ns": readers of pages and
+ * of JSON then show a time.
+ */
+const char *quantity_unit(const struct profile_meta *meta);
+
+/* The number that text and folded stacks have: microseconds of a time, rounded. */
+uint64_t quantity_number(const struct profile_meta *meta, uint64_t count);
+
+/* The unit of that number: "samples", "events", "us". */
+const char *quantity_number_unit(const struct profile_meta *meta);
+
+/* For readers: "1,234 samples", "1.234 s", "56.7 ms". Text without characters to escape. */
+void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE]);
+void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);
+
+/* The same without the unit of what is not a time: "1,234", "1.234 s". */
+void quantity_put_bare(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);
+
+#endif

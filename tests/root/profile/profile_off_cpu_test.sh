@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Time off the CPU: profile_off_cpu_test.sh BUILD
+# timeout: 240
+. "$(dirname "$0")/../harness.bash" "$1"
+
+# of TID LEAF [FILE]: the microseconds of a thread with that leaf in a report with --per-thread
+of() {
+	awk -v tid="$1" -v leaf="$2" '{ line = $0; sub(/ [0-9]+$/, "", line); split(line, part, ";") }
+		part[1] ~ "/" tid "$" && substr(line, length(line) - length(leaf) + 1) == leaf { sum += $NF }
+		END { print sum + 0 }' "${3-$out}"
+}
+# near A B SHARE SLACK: whether A and B differ by less than the share of B, or by the slack
+near() { calculates "($1 > $2 ? $1 - $2 : $2 - $1) <= ($2 * $3 > $4 ? $2 * $3 : $4)"; }
+
+# ---- the law: for each thread, the time on the CPU, blocked and waiting is its life
+measure_command --off-cpu --per-thread -- "$programs/waits" 3000
+exits "profile --off-cpu ends as the command does" 0
+# Where a wakeup takes a thread's CPU, the scheduler dates the switch at the wakeup: that is up to so
+# many microseconds before it, at each of a thread's turns on a CPU.
+late_us=$((3 * slow))
+worst=0 wrong='' late='' share=$(awk "BEGIN { print 0.01 * $slow * $slow }")
+while read -r name tid life run delay turns; do
+	blocked=$(of "$tid" ';[blocked]') waiting=$(of "$tid" ';[waiting for a CPU]')
+	error=$(awk -v l="$life" -v s=$((run + blocked + waiting)) \
+		'BEGIN { e = (s > l ? s - l : l - s) / l * 100; printf "%.3f", e }')
+	calculates "$error > $worst" && worst=$error
+	near $((run + blocked + waiting)) "$life" 0.01 $((late_us * turns)) || wrong+=" $name: $run + $blocked + $waiting, not $life;"
+	near "$waiting" "$delay" 0.01 $((1000 + late_us * turns)) || late+=" $name: $waiting, not $delay;"
+	case $name in
+	naps) naps=$blocked ;;
+	asleep) asleep=$blocked asleep_life=$life ;;
+	esac
+done <<<"$said"
+[ "$(grep -c . <<<"$said")" -eq 14 ] && [ -z "$wrong" ]
+check $? "running, blocked and waiting are the life of each of 14 threads" "$wrong $said"
+echo "the largest error of a thread is $worst %"
+[ -z "$late" ]
+check $? "a thread waits for a CPU as long as the kernel's own count says" "$late"
+near "$naps" 1000000 "$share" 0
+check $? "ten naps of 100 ms are 1 s" "$naps us"
+near "$asleep" "$asleep_life" "$share" 0
+check $? "a thread that is asleep when its process exits was blocked until then" "$asleep of $asleep_life"
+grep -q '^WARNING' "$err"
+[ $? -ne 0 ]
+check $? "nothing was lost" "$(grep '^WARNING' "$err")"
+
+# ---- where
+has "a nap's stack is complete, with the leaf on top" \
+	'^naps-.*;start;take_naps;nap;.*clock_nanosleep.*;schedule;.*\[blocked\]$'
+has "that of a futex" '^futex-0-.*;hand_off;.*futex.*;\[blocked\]$'
+has "that of a pipe" '^pipe-1-.*;ping_pong;.*read.*;\[blocked\]$'
+has "that of a thread that had to leave its CPU" '^run-0-.*;run_only;.*;\[waiting for a CPU\]$'
+has "a new thread has no stack yet" '^waits-[0-9]+/[0-9]+;\[waiting for a CPU\]$'
+lacks "no stack is without a leaf" '[^]]$'
+
+# ---- threads that are asleep from before the start until after the end
+begin "$programs/waits" 0 || finish
+measure --off-cpu --per-thread -f -p "$pid" 2
+tid=$(for task in /proc/"$pid"/task/*; do
+	[ "$(cat "$task/comm")" = asleep ] && echo "${task##*/}"
+done)
+near "$(of "$tid" ';[blocked]')" 2000000 0.01 0
+check $? "a thread asleep throughout counts with the time of the measurement" \
+	"$(of "$tid" ';[blocked]') us"
+has "with its stack, though it never ran" "^asleep-$pid/$tid;.*;start;sleep_on;.*read;.*;\\[blocked\\]\$"
+[ "$(counted "^[a-z0-9]+-$pid/[0-9]+;(.*\\[unwind:|\\[blocked)")" -lt $(($(total) / 1000)) ]
+check $? "all stacks are complete" "$(grep -E '^[^;]*;(\[unwind:|\[blocked)' "$out" | tail -n 3)"
+tid=$(for task in /proc/"$pid"/task/*; do
+	[ "$(cat "$task/comm")" = naps ] && echo "${task##*/}"
+done)
+near $(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]'))) 2000000 "$share" 0
+check $? "and so does one that naps all the time" "$(of "$tid" ';[blocked]') us"
+measure --off-cpu --per-thread -f -L "$tid" 1
+[ "$(cut -d';' -f1 "$out" | sort -u)" = "naps-$pid/$tid" ]
+check $? "-L selects one thread" "$(cut -d';' -f1 "$out" | sort -u)"
+near "$(total)" 1000000 "$share" 0
+check $? "whose time is that of the measurement" "$(total) us"
+measure --off-cpu -f --name naps 1
+[ "$(cut -d';' -f1 "$out" | sort -u)" = naps ]
+check $? "--name selects threads" "$(cut -d';' -f1 "$out" | sort -u)"
+
+# ---- which absences count
+measure --off-cpu --per-thread -f -p "$pid" --min-block 90000 --max-block 110000 1
+[ "$(counted '^naps-.*;nap;')" -gt 500000 ] && [ "$(counted '^(short|epoll)-')" -eq 0 ]
+check $? "--min-block and --max-block choose absences by their length" "$(tail -n 2 "$out")"
+measure --off-cpu -f -p "$pid" --state 0 1
+[ "$(total)" -gt 0 ] && [ "$(counted '\[blocked\]$')" -eq 0 ]
+check $? "--state 0 chooses threads that were ready to run" "$(tail -n 1 "$out")"
+measure --off-cpu -f -p "$pid" --state 1 1
+[ "$(counted ';take_naps;')" -gt 0 ] && [ "$(counted ';run_only;')" -eq 0 ]
+check $? "--state 1 chooses threads that slept" "$(grep run_only "$out" | tail -n 1)"
+
+# ---- intervals
+measure --off-cpu --per-thread -f -L "$tid" -i 0.5 2
+[ "$status" -eq 0 ] && near "$(total)" 2000000 "$share" 0
+check $? "the intervals add up to the whole" "$(total) us"
+end
+
+# ---- formats
+measure --off-cpu -U -f 1
+[ "$(counted '\[blocked\]$')" -gt 0 ] && [ "$(counted ';schedule;')" -eq 0 ]
+check $? "-U leaves out kernel frames, but not the leaf" "$(tail -n 1 "$out" | cut -c 1-300)"
+
+finish

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/duration.h"
+#include "view/quantity.h"
+
+static void durations_have_four_digits(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} examples[] = {
+		{ 0, "0 ns" },
+		{ 999, "999 ns" },
+		{ 1000, "1.000 \xc2\xb5s" },
+		{ 56789, "56.79 \xc2\xb5s" },
+		{ 123456789, "123.5 ms" },
+		{ 1500000000, "1.500 s" },
+		{ 98765432100000, "98765 s" },
+	};
+	char text[DURATION_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+		assert_string_equal(duration_text(examples[i].ns, text, sizeof(text)),
+				    examples[i].text);
+}
+
+static void times_are_microseconds_in_text(void **state)
+{
+	const struct profile_meta off_cpu = { .command = "profile", .off_cpu = true };
+	const struct profile_meta samples = { .command = "profile" };
+	char text[QUANTITY_SIZE];
+
+	(void)state;
+	assert_int_equal(quantity_number(&off_cpu, 1499), 1);
+	assert_int_equal(quantity_number(&off_cpu, 1500), 2);
+	assert_int_equal(quantity_number(&off_cpu, UINT64_MAX), UINT64_MAX / 1000 + 1);
+	assert_int_equal(quantity_number(&samples, 1499), 1499);
+	assert_string_equal(quantity_number_unit(&off_cpu), "us");
+	assert_string_equal(quantity_unit(&off_cpu), "ns");
+	quantity_text(&off_cpu, 1500000000, text);
+	assert_string_equal(text, "1.500 s");
+	quantity_text(&samples, 1234567, text);
+	assert_string_equal(text, "1,234,567 samples");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_have_four_digits),
+		cmocka_unit_test(times_are_microseconds_in_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
