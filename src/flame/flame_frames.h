@@ -28,6 +28,8 @@ enum flame_kind {
 	FLAME_IDENTITY, /* a function without a symbol: [FILE+0xSTART] */
 	FLAME_PYTHON,	/* a function of a Python program */
 	FLAME_PHP,	/* a function of a PHP program */
+	FLAME_BLOCKED,	/* no function: the thread was blocked */
+	FLAME_WAITING,	/* no function: the thread waited for a CPU */
 	FLAME_N_KINDS,
 };
 

@@ -26,6 +26,8 @@ static enum flame_kind kind_of(const struct names_frame *is)
 		return FLAME_JIT; /* also without a name of its own */
 	if (is->flags & NAMES_FRAME_IDENTITY)
 		return FLAME_IDENTITY;
+	if (is->flags & (NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING))
+		return is->flags & NAMES_FRAME_BLOCKED ? FLAME_BLOCKED : FLAME_WAITING;
 	if (is->name && is->name[0] == '[')
 		return FLAME_MARKER;
 	if (is->flags & NAMES_FRAME_PROGRAM)

@@ -161,11 +161,12 @@ static void load_cgroup(struct loading *loading)
 static struct names_frame load_frame(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
-	const uint32_t known = NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT |
-			       NAMES_FRAME_CHAINED | NAMES_FRAME_UNWIND |
-			       (reader->version < 5 ? 0
-						    : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM |
-							      NAMES_FRAME_PHP);
+	const uint32_t known =
+		NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT | NAMES_FRAME_CHAINED |
+		NAMES_FRAME_UNWIND |
+		(reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM) |
+		(reader->version < 6 ? 0
+				     : NAMES_FRAME_PHP | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING);
 	struct names_frame frame = { .name = string(loading) };
 	uint64_t object;
 

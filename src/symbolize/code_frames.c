@@ -18,7 +18,12 @@ static const char *base_of(const char *path)
 /* The leaf that says why a thread was off the CPU. */
 static int add_off_cpu(uint64_t id, struct names *names)
 {
-	struct names_frame frame = { .object = NAMES_NONE };
+	struct names_frame frame = {
+		.object = NAMES_NONE,
+		.flags = id == CODE_OFF_CPU_BLOCKED   ? NAMES_FRAME_BLOCKED
+			 : id == CODE_OFF_CPU_WAITING ? NAMES_FRAME_WAITING
+						      : 0,
+	};
 	const char *name = code_off_cpu_name(id);
 
 	frame.name = names_string(names, name ? name : "[off the CPU]");

@@ -18,6 +18,8 @@ static const struct {
 	[FLAME_IDENTITY] = { 206, 194, 160, 14, 0xffff00 },
 	[FLAME_PYTHON] = { 112, 168, 228, 18, 0x5c5cff },
 	[FLAME_PHP] = { 186, 160, 224, 16, 0xcd00cd },
+	[FLAME_BLOCKED] = { 128, 142, 190, 0, 0x0000ee },
+	[FLAME_WAITING] = { 224, 134, 196, 0, 0xff00ff },
 };
 
 static uint32_t shade(uint32_t middle, int change)

@@ -17,7 +17,7 @@ struct frame_key {
 static struct frame_key frame_key(const struct view *view, const struct profile_frame *frame)
 {
 	const struct names_frame *is = &frame->is;
-	uint32_t shown = NAMES_FRAME_KERNEL;
+	uint32_t shown = NAMES_FRAME_KERNEL | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING;
 	struct frame_key key;
 
 	memset(&key, 0, sizeof(key)); /* hashed as bytes */

@@ -258,9 +258,11 @@ static void off_cpu_scene(struct scene *scene)
 {
 	const struct spot blocked = { .address = code_off_cpu_address(CODE_OFF_CPU_BLOCKED),
 				      .name = code_off_cpu_name(CODE_OFF_CPU_BLOCKED),
+				      .flags = NAMES_FRAME_BLOCKED,
 				      .address_flags = TALLY_ADDRESS_CODE };
 	const struct spot waiting = { .address = code_off_cpu_address(CODE_OFF_CPU_WAITING),
 				      .name = code_off_cpu_name(CODE_OFF_CPU_WAITING),
+				      .flags = NAMES_FRAME_WAITING,
 				      .address_flags = TALLY_ADDRESS_CODE };
 	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
 	uint32_t preempted = STACK(scene, &main_b, &libc_start);

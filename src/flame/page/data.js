@@ -8,7 +8,8 @@
  * A page in a file has its block in #data, deflated, as base64.
  */
 
-const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7, IDENTITY: 8, PYTHON: 9, PHP: 10 };
+const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7, IDENTITY: 8, PYTHON: 9, PHP: 10, BLOCKED: 11,
+	WAITING: 12 };
 const ON_KERNEL_SIDE = 16;
 
 class Reader {
