@@ -72,7 +72,7 @@ struct wire_python {
 	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit;
 	__u8 string_ascii_size, string_compact_size;
-	__u8 thread_frame; /* of a thread's state: its innermost frame object, ... */
+	__u8 thread_frame; /* of a thread's state, in 3.10: its innermost frame object, ... */
 	__u8 reserved;
 	__u16 thread_record; /* ... and the outermost record */
 };

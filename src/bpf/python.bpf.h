@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The frames of CPython, from 3.11 on. Whatever is read belongs to the process and may be anything:
+ * The frames of CPython, from 3.9 on. Whatever is read belongs to the process and may be anything:
  * loops are bounded, and each pointer is read with a helper that fails where it leads nowhere. A
  * state belongs to this thread only if it says so, a function is one only if its type is right, and
- * a run is in the stack only if its anchor is in a native frame.
+ * a run is in the stack only if its anchor is in a native frame (3.9 has no anchors).
  */
 #ifndef STACKTALLY_BPF_PYTHON_BPF_H
 #define STACKTALLY_BPF_PYTHON_BPF_H
