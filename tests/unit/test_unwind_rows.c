@@ -117,6 +117,26 @@ static void test_prologue(void **state)
 	assert_int_equal(rows.counts.malformed, 0);
 }
 
+/* What an FDE restores is what the CIE's instructions have set. */
+static void test_restored_frame_pointer(void **state)
+{
+	uint32_t of = begin_entry(&elf);
+
+	(void)state;
+	put_u32(&elf, 0);
+	/* rbp is saved from the start, then not, then again. */
+	put(&elf, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x03, USUAL, 0x86, 2);
+	end_entry(&elf);
+	fde(of, 0x1100, 0x10);
+	put(&elf, 0x41, 0x08, 6, 0x41, 0xc6);
+	end_entry(&elf);
+	compile();
+	assert_int_equal(rule_at(0x1100)->fp, WIRE_FP_CFA);
+	assert_int_equal(rule_at(0x1101)->fp, WIRE_FP_SAME);
+	assert_int_equal(rule_at(0x1102)->fp, WIRE_FP_CFA);
+	assert_int_equal(rule_at(0x1102)->fp_offset, -16);
+}
+
 static void test_gaps_and_neighbours(void **state)
 {
 	uint32_t of = cie();
@@ -571,6 +591,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(test_prologue),
+		TEST(test_restored_frame_pointer),
 		TEST(test_gaps_and_neighbours),
 		TEST(test_overlaps),
 		TEST(test_segment_ends),
