@@ -25,7 +25,7 @@ fi
 # live OPTION...: serves on a terminal until SIGINT; $tmp/said has what was printed
 live() {
 	rm -f "$tmp/pid"
-	script -qec "echo \$\$ >'$tmp/pid'; exec '$profile' --from '$recording' --live $*" "$tmp/said" \
+	script -qfec "echo \$\$ >'$tmp/pid'; exec '$profile' --from '$recording' --live $*" "$tmp/said" \
 		</dev/null >"$tmp/null" 2>&1 &
 	for _ in $(seq 500); do
 		grep -q 'Live at' "$tmp/said" 2>"$tmp/null" && break
