@@ -49,37 +49,53 @@ static void load_free(struct interpreted_load *load)
 
 DEFINE_OWN(struct interpreted_load, load_free)
 
-/* The descriptor of a map of the loaded object that does for one of the other; -1: there is none.
- */
-static int same_map(const struct interpreted *to, const struct bpf_map *map,
-		    const struct kernel_side *side)
+/* The map of the loaded object that the other one uses, too. */
+static const struct bpf_map *same_map(const struct interpreted *to, const struct bpf_map *map,
+				      const struct stacktally *from)
 {
-	const struct bpf_map *same;
-
-	if (map == to->maps.interpreters)
-		return side->interpreters;
-	if (map == to->maps.rodata)
-		return -1;
 	/* The names of variables' maps contain those of their objects. */
-	same = map == to->maps.bss
-		       ? side->skeleton->maps.bss
-		       : bpf_object__find_map_by_name(side->skeleton->obj, bpf_map__name(map));
-	return same ? bpf_map__fd(same) : -1;
+	if (map == to->maps.bss)
+		return from->maps.bss;
+	/* libbpf calls maps that the user has pinned as they were called when they were made. */
+	if (map == to->maps.cgroupmap)
+		return from->maps.cgroupmap;
+	if (map == to->maps.mntnsmap)
+		return from->maps.mntnsmap;
+	return bpf_object__find_map_by_name(from->obj, bpf_map__name(map));
 }
 
-static int share_maps(struct interpreted *to, const struct kernel_side *side)
+/* Whether a map is not shared: constants, and the names that were sent. */
+static bool is_own(const struct interpreted *to, const struct bpf_map *map)
+{
+	return map == to->maps.sent_codes || (bpf_map__is_internal(map) && map != to->maps.bss);
+}
+
+/* Has the object use a map of the loaded one, which may be without it in this measurement. */
+static int share_map(struct interpreted *to, struct bpf_map *map, const struct kernel_side *side,
+		     struct error *err)
+{
+	const struct bpf_map *same = same_map(to, map, side->skeleton);
+	int fd, r;
+
+	if (!same && map != to->maps.interpreters)
+		return error_set(err, -ENOENT, "this build's BPF object has no map %s",
+				 bpf_map__name(map));
+	fd = same ? bpf_map__fd(same) : side->interpreters;
+	r = fd < 0 ? bpf_map__set_autocreate(map, false) : bpf_map__reuse_fd(map, fd);
+	return r < 0 ? kernel_side_explain(side, r, err) : 0;
+}
+
+static int share_maps(struct interpreted *to, const struct kernel_side *side, struct error *err)
 {
 	struct bpf_map *map;
+	int r = 0;
 
 	bpf_object__for_each_map(map, to->obj)
 	{
-		int fd = same_map(to, map, side);
-		int r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
-
-		if (r < 0)
-			return r;
+		if (r == 0 && !is_own(to, map))
+			r = share_map(to, map, side, err);
 	}
-	return 0;
+	return r;
 }
 
 /* Loads the programs, and has the loaded ones jump to the trigger's. */
@@ -135,8 +151,7 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, struc
 	r = trigger->ops->select(trigger, load->skeleton->obj, err);
 	if (r < 0)
 		return r;
-	r = share_maps(load->skeleton, load->side);
-	return r < 0 ? kernel_side_explain(load->side, r, err) : 0;
+	return share_maps(load->skeleton, load->side, err);
 }
 
 int interpreted_load_begin(const struct kernel_side *side, struct trigger *trigger,

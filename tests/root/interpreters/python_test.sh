@@ -105,8 +105,11 @@ says "-v counts stacks with functions" 'interpreted programs: [0-9]+ stacks'
 # Some descriptors are left, for reading the interpreter, but not as many as the programs that walk it
 # need.
 cat >"$tmp/limit.sh" <<'S'
-last=$(ls "/proc/$PPID/fd" | awk '$1 < 200' | sort -n | tail -n 1)
-prlimit --pid "$PPID" --nofile=$((last + $2)):
+# The limit is a number below which so many descriptors are free.
+limit=$(ls "/proc/$PPID/fd" | sort -n | awk -v left="$2" '
+	{ for (; n < $1 && left; n++) left--; if (n == $1) n++ }
+	END { print n + left }')
+prlimit --pid "$PPID" --nofile="$limit":
 "$1" -c 'import os, time; os.getpid(); time.sleep(0.2); os.getpid()'
 prlimit --pid "$PPID" --nofile=4096:
 S
