@@ -57,8 +57,9 @@ else
 		bpftool map update pinned "$tmp/bpf/set" key $(printf '%016x' "$key" | sed 's/../& /g' |
 			awk '{ for (i = 8; i; i--) printf "0x%s ", $i }') value 0 0 0 0 0 0 0 0
 		# While an interpreter runs, other programs capture events, with the same maps.
-		python3 -c 'import time; time.sleep(60)' 2>>"$fate" &
+		python3 -c 'import time; print("runs", flush=True); time.sleep(60)' >"$tmp/python" 2>>"$fate" &
 		started+=("$!")
+		await 10 test -s "$tmp/python"
 		measure -F 499 -f -U --cgroupmap "$tmp/bpf/set" 2
 		only "--cgroupmap selects the cgroups in the map" '^nested;'
 		bpftool map create "$tmp/bpf/empty" type hash key 8 value 8 entries 16 name set
