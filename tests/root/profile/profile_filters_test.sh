@@ -62,6 +62,8 @@ else
 		await 10 test -s "$tmp/python"
 		measure -F 499 -f -U --cgroupmap "$tmp/bpf/set" 2
 		only "--cgroupmap selects the cgroups in the map" '^nested;'
+		[ "$(total)" -gt 100 ]
+		check $? "... until the end" "$(total) samples"
 		bpftool map create "$tmp/bpf/empty" type hash key 8 value 8 entries 16 name set
 		measure -F 499 -f -U --cgroupmap "$tmp/bpf/empty" 0.5
 		none "an empty map selects none"
