@@ -372,6 +372,7 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 	run_notes_of_images(images);
 	if (r < 0)
 		return r;
+	run_notes_of_interpreters(session);
 	r = run_report_finish(&state->report, err);
 	if (r < 0)
 		return r;

@@ -186,14 +186,18 @@ void run_notes_of_tables(const struct session *session, struct profile_unwinding
 						     .waited_completed = is.finished };
 }
 
+void run_notes_of_interpreters(const struct session *session)
+{
+	const char *why = session_not_interpreted(session);
+
+	if (why)
+		message_line("WARNING: the functions of interpreted programs are missing: %s", why);
+}
+
 void run_notes_of_unwinding(const struct session *session)
 {
-	const char *not_interpreted = session_not_interpreted(session);
 	struct unwinder_stats is;
 
-	if (not_interpreted)
-		message_line("WARNING: the functions of interpreted programs are missing: %s",
-			     not_interpreted);
 	if (!message_is_verbose() || !session_unwinding(session, &is))
 		return;
 	message_verbose("unwinding: %u tables of %u files, %" PRIu64 " rows, %u rules, %.1f MB of "

@@ -14,6 +14,9 @@ int run_notes_of_report(const struct run_report *report, struct error *err);
 /* Fills in what reports tell of unwinding; leaves it as it is if there were no tables. */
 void run_notes_of_tables(const struct session *session, struct profile_unwinding *ret_unwinding);
 
+/* A warning if the functions of interpreted programs are missing, and why. */
+void run_notes_of_interpreters(const struct session *session);
+
 /* With -v: what unwinding took. */
 void run_notes_of_unwinding(const struct session *session);
 

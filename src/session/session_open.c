@@ -237,7 +237,6 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	r = open_epoch_stacks(session, kernel, err);
 	if (r < 0)
 		return r;
-	session_walk_interpreters(session); /* session_start() waits */
 	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
 	if (r < 0)
 		return error_set(err, r, "cannot map the ring: %s", strerror(-r));
