@@ -29,7 +29,8 @@ const char *quantity_number_unit(const struct profile_meta *meta);
 void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE]);
 void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);
 
-/* The same without the unit of what is not a time: "1,234", "1.234 s". */
+/* The same, but numbers of samples and events have no unit: "1,234"; times keep theirs: "1.234 s".
+ */
 void quantity_put_bare(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);
 
 #endif

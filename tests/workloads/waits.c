@@ -32,7 +32,7 @@ static uint64_t clock_ns(clockid_t clock)
 }
 
 static uint64_t until_ns;
-static int nothing[2]; /* a pipe that nobody writes to */
+static int nothing[2]; /* a pipe that gets no data */
 
 static bool goes_on(void)
 {
