@@ -282,15 +282,19 @@ void kernel_side_write_modules(const struct kernel_side *side)
 
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters)
 {
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), zero = 0;
-	own(own_free) struct wire_counters *each = calloc(cpus, sizeof(*each));
+	int cpus = libbpf_num_possible_cpus();
+	own(own_free) struct wire_counters *each = NULL;
 	struct wire_counters sum = { 0 };
+	uint32_t zero = 0;
 
+	if (cpus < 0)
+		return cpus;
+	each = calloc((uint32_t)cpus, sizeof(*each));
 	if (!each)
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(bpf_map__fd(side->skeleton->maps.counters), &zero, each) < 0)
 		return -errno;
-	for (uint32_t i = 0; i < cpus; i++) {
+	for (int i = 0; i < cpus; i++) {
 		sum.events += each[i].events;
 		sum.lost_ring += each[i].lost_ring;
 		sum.lost_nested += each[i].lost_nested;

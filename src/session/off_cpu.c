@@ -430,16 +430,20 @@ int off_cpu_drain(struct off_cpu *off_cpu, uint32_t epoch, uint64_t now, bool fi
 
 static int read_counters(const struct off_cpu *off_cpu, struct wire_off_cpu_counters *ret_sum)
 {
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), zero = 0;
-	own(own_free) struct wire_off_cpu_counters *each = calloc(cpus, sizeof(*each));
 	int map = bpf_map__fd(off_cpu->side->skeleton->maps.off_cpu_counters);
+	int cpus = libbpf_num_possible_cpus();
+	own(own_free) struct wire_off_cpu_counters *each = NULL;
+	uint32_t zero = 0;
 
+	if (cpus < 0)
+		return cpus;
+	each = calloc((uint32_t)cpus, sizeof(*each));
 	if (!each)
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(map, &zero, each) < 0)
 		return -errno;
 	*ret_sum = (struct wire_off_cpu_counters){ 0 };
-	for (uint32_t i = 0; i < cpus; i++) {
+	for (int i = 0; i < cpus; i++) {
 		ret_sum->lost_time += each[i].lost_time;
 		ret_sum->lost_threads += each[i].lost_threads;
 		ret_sum->lost_ends += each[i].lost_ends;
