@@ -23,6 +23,8 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/kernel_walk.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/stack_helper.bpf.h"
+#include "bpf/switch_stack.bpf.h"
 #include "bpf/unwind_user.bpf.h"
 #include "bpf/wire.h"
 
@@ -80,32 +82,14 @@ enum hit {
 	HIT_USER,   /* the context has the user registers; there is no kernel stack */
 };
 
-/* Few kernel stacks are deeper, and the helper clears all unused room it is given. */
-#define KERNEL_USUAL_DEPTH 48
-
-/* The kernel stack by the helper; returns bytes. */
-static __always_inline __u64 helper_kernel_stack(void *ctx, struct scratch *slot)
-{
-	__u32 size = config.kernel_depth * sizeof(__u64);
-	__u32 usual = KERNEL_USUAL_DEPTH * sizeof(__u64);
-	__u64 kernel;
-
-	if (size > usual) {
-		kernel = bytes_of(bpf_get_stack(ctx, slot->frames, usual, 0));
-		/* For the verifier, the same state as after the call below. */
-		OPAQUE(kernel);
-		if (kernel < usual)
-			return bytes_of(kernel);
-	}
-	return bytes_of(bpf_get_stack(ctx, slot->frames, size, 0));
-}
-
 /* Writes the kernel stack to the slot; returns bytes. */
 static __always_inline __u64 kernel_stack(void *ctx, enum context_kind kind, struct scratch *slot,
 					  __u32 number)
 {
-	__u64 kernel = bytes_of((long)kernel_walk(ctx, kind, slot, number) * sizeof(__u64));
+	__u64 kernel = kind == CONTEXT_SWITCH ? switch_stack(ctx, slot, number)
+					      : kernel_walk(ctx, kind, slot, number);
 
+	kernel *= sizeof(__u64);
 	OPAQUE(kernel);
 	kernel = bytes_of(kernel);
 	if (kernel == 0)

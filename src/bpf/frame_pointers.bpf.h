@@ -22,6 +22,7 @@
 #include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/stack_helper.bpf.h"
 #include "bpf/user_registers.bpf.h"
 #include "bpf/window.bpf.h"
 
@@ -89,18 +90,6 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 	}
 	slot->stack.n_user = n;
 	return true;
-}
-
-/* The bytes that a stack helper wrote: for the verifier in the range [0, 8 * WIRE_MAX_DEPTH]. */
-static __always_inline __u64 bytes_of(long written)
-{
-	__u64 bytes = written;
-
-	if (written < 0)
-		return 0;
-	if (bytes > WIRE_MAX_DEPTH * sizeof(__u64))
-		bytes = WIRE_MAX_DEPTH * sizeof(__u64);
-	return bytes;
 }
 
 /*

@@ -100,7 +100,14 @@ struct uprobe_task {
 };
 
 struct thread_struct {
+	unsigned long sp;     /* of the kernel stack, while the thread is off the CPU */
 	unsigned long fsbase; /* where the thread's own data of user space is */
+};
+
+/* What `sp` points to. */
+struct inactive_task_frame {
+	unsigned long bp;
+	unsigned long ret_addr;
 };
 
 struct sched_entity {

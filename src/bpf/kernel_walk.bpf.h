@@ -28,6 +28,7 @@
 enum context_kind {
 	CONTEXT_CLOCK,	    /* struct bpf_perf_event_data: registers */
 	CONTEXT_TRACEPOINT, /* at its start a pointer to registers, hidden from programs */
+	CONTEXT_SWITCH,	    /* see bpf/switch_stack.bpf.h */
 	CONTEXT_OTHER,	    /* nothing that is used */
 };
 
@@ -179,32 +180,52 @@ static __always_inline bool kernel_begin(void *ctx, enum context_kind kind,
 	return kernel_begin_caller(walk, registers[0], registers[3]);
 }
 
-/*
- * Whether the walk ended on the stack of the current task. It does not while the kernel switches
- * tasks; the helper then shows fewer frames, but none of the other task.
- */
-static __always_inline bool ends_in_task(const struct kernel_walk *walk)
+/* Begins the walk where a task is that is off the CPU. */
+static __always_inline bool kernel_begin_inactive(const struct task_struct *task,
+						  struct kernel_walk *walk)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
+	const struct inactive_task_frame *frame = (void *)BPF_CORE_READ(task, thread.sp);
+	unsigned long ip = 0, bp = 0;
 
-	return walk->sp - (__u64)BPF_CORE_READ(task, stack) <= KERNEL_STACK_SIZE;
+	if (!bpf_core_type_exists(struct inactive_task_frame) ||
+	    bpf_core_read(&ip, sizeof(ip), &frame->ret_addr) ||
+	    bpf_core_read(&bp, sizeof(bp), &frame->bp))
+		return false;
+	walk->ip = ip;
+	walk->sp = (__u64)frame + bpf_core_type_size(struct inactive_task_frame);
+	walk->bp = bp;
+	walk->exact = 0;
+	return true;
 }
 
 /*
- * Writes the kernel stack to the slot's frames. Returns the number of frames; 0: ask the kernel.
+ * Whether the walk ended on the stack of that task. It does not while the kernel switches tasks;
+ * the helper then shows fewer frames, but none of the other task.
  */
-static __always_inline __u32 kernel_walk(void *ctx, enum context_kind kind, struct scratch *slot,
-					 __u32 number)
+static __always_inline bool ends_in_task(const struct kernel_walk *walk,
+					 const struct task_struct *task)
+{
+	return walk->sp - (__u64)BPF_CORE_READ(task, stack) <= KERNEL_STACK_SIZE;
+}
+
+/* Whether there are tables, in the form that is known here. */
+static __always_inline bool has_orc(void)
+{
+	if (!bpf_core_type_exists(struct orc_entry) ||
+	    bpf_core_type_size(struct orc_entry) != sizeof(struct orc_bytes) || orc.n == 0)
+		return false;
+	if (orc_form == ORC_FORM_UNSEEN)
+		orc_form = orc_look(orc.function);
+	return orc_form == ORC_FORM_KNOWN;
+}
+
+/*
+ * Writes the frames of a walk that has begun to the slot. Returns their number; 0: ask the kernel.
+ */
+static __always_inline __u32 kernel_walk_on(struct scratch *slot, __u32 number)
 {
 	struct kernel_walk *walk = &slot->kernel;
 
-	if (kind == CONTEXT_OTHER || !bpf_core_type_exists(struct orc_entry) ||
-	    bpf_core_type_size(struct orc_entry) != sizeof(struct orc_bytes) || orc.n == 0)
-		return 0;
-	if (orc_form == ORC_FORM_UNSEEN)
-		orc_form = orc_look(orc.function);
-	if (orc_form != ORC_FORM_KNOWN || !kernel_begin(ctx, kind, walk))
-		return 0;
 	slot->frames[0] = walk->ip;
 	walk->n = 1;
 	for (__u32 i = 0; i < WIRE_MAX_DEPTH; i += KERNEL_STEPS) {
@@ -215,7 +236,35 @@ static __always_inline __u32 kernel_walk(void *ctx, enum context_kind kind, stru
 		if (step == KERNEL_STEP_END)
 			break;
 	}
-	return ends_in_task(walk) ? walk->n : 0;
+	return walk->n;
+}
+
+/* As kernel_walk(), of a task that is off the CPU. */
+static __always_inline __u32 kernel_walk_inactive(const struct task_struct *task,
+						  struct scratch *slot, __u32 number)
+{
+	struct kernel_walk *walk = &slot->kernel;
+	__u32 n;
+
+	if (!has_orc() || !kernel_begin_inactive(task, walk))
+		return 0;
+	n = kernel_walk_on(slot, number);
+	return ends_in_task(walk, task) ? n : 0;
+}
+
+/*
+ * Writes the kernel stack to the slot's frames. Returns the number of frames; 0: ask the kernel.
+ */
+static __always_inline __u32 kernel_walk(void *ctx, enum context_kind kind, struct scratch *slot,
+					 __u32 number)
+{
+	struct kernel_walk *walk = &slot->kernel;
+	__u32 n;
+
+	if (kind == CONTEXT_OTHER || !has_orc() || !kernel_begin(ctx, kind, walk))
+		return 0;
+	n = kernel_walk_on(slot, number);
+	return ends_in_task(walk, (void *)bpf_get_current_task()) ? n : 0;
 }
 
 #else
@@ -224,6 +273,13 @@ static __always_inline __u32 kernel_walk(void *ctx, enum context_kind kind, stru
 					 __u32 number)
 {
 	(void)ctx, (void)kind, (void)slot, (void)number;
+	return 0;
+}
+
+static __always_inline __u32 kernel_walk_inactive(const struct task_struct *task,
+						  struct scratch *slot, __u32 number)
+{
+	(void)task, (void)slot, (void)number;
 	return 0;
 }
 

@@ -352,7 +352,7 @@ static __always_inline int on_switch_to(struct bpf_raw_tracepoint_args *ctx)
 		slot = bpf_map_lookup_elem(&scratch, &number);
 		if (slot) {
 			walk(ctx, (void *)bpf_get_current_task(), slot, number, HIT_KERNEL,
-			     CONTEXT_OTHER, false);
+			     CONTEXT_SWITCH, false);
 			leave_end(number, needs_finish(slot, number));
 		}
 	}
@@ -403,6 +403,30 @@ static __always_inline const void *registers_of(struct task_struct *task)
 }
 
 /*
+ * Writes the kernel stack of a task that sleeps; returns the number of frames. The helper leaves
+ * out the scheduler's.
+ */
+static __always_inline __u32 sleeper_stack(struct task_struct *task, struct sleeper_room *room)
+{
+	__u32 number = 0;
+	struct scratch *slot = scratch_take(&number);
+	__u64 bytes = 0;
+
+	if (slot) {
+		bytes = kernel_walk_inactive(task, slot, number) * sizeof(__u64);
+		OPAQUE(bytes);
+		if (bytes > sizeof(room->is.frames))
+			bytes = sizeof(room->is.frames);
+		bpf_probe_read_kernel(room->is.frames, bytes, slot->frames);
+		scratch_release(slot);
+	}
+	if (bytes == 0)
+		bytes = bytes_of(bpf_get_task_stack(task, room->is.frames,
+						    sizeof(room->is.frames), 0));
+	return bytes / sizeof(__u64);
+}
+
+/*
  * Writes the kernel stack and the user registers of a thread that has slept since before the
  * measurement. It may wake up meanwhile: user space looks afterwards whether it has.
  */
@@ -412,7 +436,6 @@ static __always_inline int write_sleeper(struct seq_file *seq, struct task_struc
 	struct sleeper_room *room;
 	__u64 code_segment = 0;
 	__u32 zero = 0, tid;
-	long bytes;
 
 	tid = thread_id(task);
 	thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
@@ -422,11 +445,7 @@ static __always_inline int write_sleeper(struct seq_file *seq, struct task_struc
 	room->is.tid = tid;
 	room->is.image = image_cookie(task);
 	room->is.stack_start = BPF_CORE_READ(task, mm, start_stack);
-	room->is.n_kernel = 0;
-	if (config_has(WIRE_KERNEL)) {
-		bytes = bpf_get_task_stack(task, room->is.frames, sizeof(room->is.frames), 0);
-		room->is.n_kernel = bytes > 0 ? bytes / sizeof(__u64) : 0;
-	}
+	room->is.n_kernel = config_has(WIRE_KERNEL) ? sleeper_stack(task, room) : 0;
 	room->is.end = WIRE_END_REGISTERS;
 	if (room->is.image && config_has(WIRE_USER))
 		room->is.end = take_saved_registers(registers_of(task), &room->registers,

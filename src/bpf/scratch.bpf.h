@@ -83,6 +83,7 @@ struct kernel_walk {
 	__u64 ip, sp, bp;
 	__u32 n;     /* frames found */
 	__u32 exact; /* ip was interrupted: it is not a return address */
+	__u64 context; /* address of the program's context, in bpf/switch_stack.bpf.h */
 };
 
 #define WINDOW_SIZE 1024
@@ -195,7 +196,7 @@ struct scratch {
 	__u64 left_at, left_ran;
 	__u32 left_tid;
 	__u32 left_ready; /* it is ready to run */
-	__u64 program_padding[2];
+	__u64 program_padding[1];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

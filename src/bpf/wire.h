@@ -205,8 +205,17 @@ struct wire_orc {
 	__u64 hooks[WIRE_ORC_HOOKS];
 	/* schedule(): its entry, like any C function's, shows whether the tables' form is known. */
 	__u64 function;
+	__u64 sched;	 /* __sched_text_start: code of the scheduler, and of what calls it */
+	__u64 sched_end; /* __sched_text_end */
 	__u32 n;	 /* entries */
 	__u32 n_modules; /* in the map kernel_modules; set before n */
+};
+
+/* Where walks begin on kernel stacks of threads that leave their CPU (bpf/switch_stack.bpf.h). */
+struct wire_switch_learned {
+	__u64 place;
+	__u32 checked; /* walks from there that were right */
+	__u32 tries;
 };
 
 /* A module that was loaded when user space looked; the map kernel_modules is sorted by start. */

@@ -23,6 +23,8 @@ enum symbol {
 	TEXT,
 	TEXT_END,
 	FUNCTION,
+	SCHED,
+	SCHED_END,
 	GRAPH,
 	RETURN,
 	RETURN_5_16,
@@ -37,6 +39,8 @@ static const char *const NAMES[N_SYMBOLS] = {
 	[TEXT] = "_stext",
 	[TEXT_END] = "_etext",
 	[FUNCTION] = "schedule",
+	[SCHED] = "__sched_text_start",
+	[SCHED_END] = "__sched_text_end",
 	[GRAPH] = "return_to_handler",
 	/* Kernels have one of these three: since Linux 5.18, since 5.16, before. */
 	[RETURN] = "arch_rethook_trampoline",
@@ -57,6 +61,8 @@ static void fill(const uint64_t *addresses, volatile struct wire_orc *orc)
 	orc->text = addresses[TEXT];
 	orc->text_end = addresses[TEXT_END];
 	orc->function = addresses[FUNCTION];
+	orc->sched = addresses[SCHED];
+	orc->sched_end = addresses[SCHED_END];
 	orc->hooks[0] = addresses[GRAPH];
 	orc->hooks[1] = addresses[RETURN] | addresses[RETURN_5_16] | addresses[RETURN_OLD];
 	__atomic_store_n(&orc->n, (uint32_t)(size / sizeof(int32_t)), __ATOMIC_RELEASE);

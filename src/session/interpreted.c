@@ -27,6 +27,7 @@ SAME_PLACE(epoch);
 SAME_PLACE(orc);
 SAME_PLACE(unwind_changes);
 SAME_PLACE(off_cpu_began);
+SAME_PLACE(switch_learned);
 
 struct interpreted_load {
 	struct interpreted *skeleton;

@@ -154,7 +154,7 @@ static void tell_orc_tables(struct session *session)
 		return;
 	session->told_orc = true;
 	if (!session->plan->kernel || !trigger->ops->walks_kernel ||
-	    trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT)
+	    (trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT && !session->off_cpu))
 		return;
 	kernel_side_write_modules(&session->side);
 	if (session_kernel_lookup(session, &lookup)) {

@@ -94,6 +94,7 @@ static const struct trigger_ops OFF_CPU_OPS = {
 	.stop = stop,
 	.free = off_cpu_free,
 	.n_attached = n_attached,
+	.walks_kernel = true,
 };
 
 int off_cpu_trigger_new(struct trigger **ret_trigger, struct error *err)

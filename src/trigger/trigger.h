@@ -42,8 +42,9 @@ struct trigger_ops {
 	 */
 	bool stop_waits;
 	bool preemptible;  /* captures run preemptibly, so many may be under way on one CPU */
-	bool walks_kernel; /* the program walks the kernel stack (bpf/kernel_walk.bpf.h), unless raw
-			    */
+	/* The program walks the kernel stack (bpf/kernel_walk.bpf.h); none of the tracepoint's
+	 * does where that is raw. */
+	bool walks_kernel;
 	/* Sets autoload, and attach types, of the programs in bpf/triggers.bpf.h that are to run.
 	 */
 	int (*select)(struct trigger *trigger, struct bpf_object *object, struct error *err);
