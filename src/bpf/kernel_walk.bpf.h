@@ -56,6 +56,47 @@ static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 	return bpf_probe_read_kernel(ret_word, sizeof(*ret_word), (const void *)address);
 }
 
+/* Moves the slot's window to that address of a kernel stack. Returns 1, or 0 if it is no stack. */
+__noinline int kernel_window_move(__u32 number, __u64 address)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 size = -address & (KERNEL_STACK_SIZE - 1); /* up to its end */
+	struct window *window;
+
+	if (!slot)
+		return 0;
+	window = &slot->window;
+	window->from = address;
+	window->size = 0;
+	if (size > WINDOW_SIZE)
+		size = WINDOW_SIZE;
+	OPAQUE(size);
+	if (size > WINDOW_SIZE ||
+	    bpf_probe_read_kernel(window->bytes, size, (const void *)address))
+		return 0;
+	window->size = size;
+	return 1;
+}
+
+/* Reads a word of the walked stack; 0 when it is read. */
+static __always_inline int stack_word(const struct scratch *slot, __u32 number, __u64 address,
+				      __u64 *ret_word)
+{
+	const struct window *window = &slot->window;
+	__u64 at = address - window->from;
+
+	if (UNLIKELY(at > window->size || window->size - at < sizeof(*ret_word))) {
+		if (!kernel_window_move(number, address))
+			return -1;
+		at = 0;
+	}
+	OPAQUE(at);
+	if (UNLIKELY(at > WINDOW_SIZE - sizeof(*ret_word)))
+		return -1;
+	*ret_word = *(const __u64 *)(window->bytes + at);
+	return 0;
+}
+
 /* Moves the slot's walk to the caller and writes that to frames[]. enum kernel_step. */
 __noinline int kernel_step(__u32 number)
 {
@@ -85,18 +126,19 @@ __noinline int kernel_step(__u32 number)
 	bp_from = rule->from >> 4;
 	sp = sp_from == ORC_SP || sp_from == ORC_SP_INDIRECT ? walk->sp : walk->bp;
 	if (sp_from == ORC_SP_INDIRECT) {
-		bad |= kernel_word(sp, &sp);
+		bad |= stack_word(slot, number, sp, &sp);
 		sp += (__s64)rule->sp_offset;
 	} else {
 		sp += (__s64)rule->sp_offset;
 		if (sp_from == ORC_BP_INDIRECT)
-			bad |= kernel_word(sp, &sp);
+			bad |= stack_word(slot, number, sp, &sp);
 	}
 	bp = walk->bp;
 	if (bp_from != ORC_UNDEFINED)
-		bad |= kernel_word((bp_from == ORC_BP ? bp : sp) + (__s64)rule->bp_offset, &bp);
+		bad |= stack_word(slot, number,
+				  (bp_from == ORC_BP ? bp : sp) + (__s64)rule->bp_offset, &bp);
 	if (rule->kind == ORC_RULE_CALL) {
-		bad |= kernel_word(sp - sizeof(__u64), &walk->ip);
+		bad |= stack_word(slot, number, sp - sizeof(__u64), &walk->ip);
 	} else {
 		/* ip, cs, flags, sp: what the processor saves for an interrupt */
 		__u64 saved[4] = { 0 }, from = sp;
@@ -228,6 +270,7 @@ static __always_inline __u32 kernel_walk_on(struct scratch *slot, __u32 number)
 
 	slot->frames[0] = walk->ip;
 	walk->n = 1;
+	slot->window.size = 0;
 	for (__u32 i = 0; i < WIRE_MAX_DEPTH; i += KERNEL_STEPS) {
 		int step = i < config.kernel_depth ? kernel_steps(number) : KERNEL_STEP_END;
 
