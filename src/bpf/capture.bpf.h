@@ -25,6 +25,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/stack_helper.bpf.h"
 #include "bpf/switch_stack.bpf.h"
+#include "bpf/task.bpf.h"
 #include "bpf/unwind_user.bpf.h"
 #include "bpf/wire.h"
 
@@ -36,21 +37,25 @@
 volatile __u32 armed;
 
 /*
- * A cookie of the task's process image; 0 for kernel threads. Its upper half changes with the
+ * Gives a cookie of the task's process image; 0 for kernel threads. Its upper half changes with the
  * address space (exec), all of it when executable memory is mapped or unmapped (dlopen, dlclose,
  * a JIT's arenas, the first user probe). Hashed with a seed, so that no kernel pointer leaves.
  */
-static __always_inline __u64 image_cookie(const struct task_struct *task)
+static __always_inline void image_cookie(const struct task_struct *task, enum task_from from,
+					  __u64 *ret_cookie)
 {
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	const struct mm_struct *mm = TASK_FIELD(task, from, mm);
 	__u64 space, state;
 
-	if (!mm)
-		return 0;
-	space = ((__u64)(unsigned long)mm ^ config.seed[0]) * 0x9fb21c651e98df25ull;
+	/* In memory it is a number, with which the verifier allows arithmetic. */
+	*(volatile __u64 *)ret_cookie = (__u64)mm;
+	space = *(volatile __u64 *)ret_cookie;
+	if (!space)
+		return;
+	space = (space ^ config.seed[0]) * 0x9fb21c651e98df25ull;
 	space ^= space >> 32;
-	state = (space ^ BPF_CORE_READ(mm, exec_vm)) * 0xd6e8feb86659fd93ull;
-	return (space << 32) | (state >> 32);
+	state = (space ^ TASK_FIELD(mm, from, exec_vm)) * 0xd6e8feb86659fd93ull;
+	*ret_cookie = (space << 32) | (state >> 32);
 }
 
 /* The word with all bytes cleared from the first zero byte on. */
@@ -66,12 +71,19 @@ static __always_inline __u64 until_nul(__u64 word)
  * The name of the task, padded with zeros: older kernels leave parts of a former name behind its
  * end. bpf_get_current_comm() does the same in three times the time.
  */
-static __always_inline void current_comm(const struct task_struct *task, char *ret_comm)
+static __always_inline void task_comm(const struct task_struct *task, enum task_from from,
+				       char *ret_comm)
 {
 	__u64 words[WIRE_COMM_SIZE / sizeof(__u64)] = { 0 }, *to = (void *)ret_comm;
+	const __u64 *comm = (const void *)&task->comm;
 
 	_Static_assert(sizeof(words) == sizeof(task->comm), "a name is two words");
-	bpf_core_read(words, sizeof(words), &task->comm);
+	if (from == TASK_CURRENT && has_typed_task()) {
+		words[0] = comm[0];
+		words[1] = comm[1];
+	} else {
+		bpf_core_read(words, sizeof(words), &task->comm);
+	}
 	to[0] = until_nul(words[0]);
 	to[1] = to[0] >> 56 ? until_nul(words[1]) : 0;
 }
@@ -101,13 +113,13 @@ static __always_inline __u64 kernel_stack(void *ctx, enum context_kind kind, str
 
 /* Fills in whose stack it is. */
 static __always_inline void stack_begin(struct scratch *slot, const struct task_struct *task,
-					__u32 tgid, __u32 tid)
+					enum task_from from, __u32 tgid, __u32 tid)
 {
-	slot->stack.image = image_cookie(task);
+	image_cookie(task, from, &slot->stack.image);
 	slot->stack.tgid = tgid;
 	slot->stack.tid = config_has(WIRE_PER_THREAD) ? tid : 0;
 	slot->stack.cgroup = config_has(WIRE_CGROUP_ID) ? bpf_get_current_cgroup_id() : 0;
-	current_comm(task, slot->stack.comm);
+	task_comm(task, from, slot->stack.comm);
 }
 
 static __always_inline void stack_clear(struct scratch *slot)
@@ -163,7 +175,7 @@ static __always_inline bool needs_finish(struct scratch *slot, __u32 number)
 /* `may_ask`: what user space has not heard of is asked of the kernel (bpf/unwind_ask.bpf.h). */
 static __always_inline int capture(void *ctx, enum hit hit, enum context_kind kind, bool may_ask)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
+	const struct task_struct *task = current_task();
 	struct wire_counters *counter;
 	struct scratch *slot;
 	__u32 zero = 0, tgid, tid, words, number = 0;
@@ -182,7 +194,7 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 		lose(&counter->lost_nested);
 		return 0;
 	}
-	stack_begin(slot, task, tgid, tid);
+	stack_begin(slot, task, TASK_CURRENT, tgid, tid);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
 	if (!needs_finish(slot, number) || !send_unfinished(slot, counter)) {
 		hash(slot, number, words);

@@ -23,6 +23,7 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/orc.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/task.bpf.h"
 
 /* What a program's context says about where the event happened. */
 enum context_kind {
@@ -245,9 +246,9 @@ static __always_inline bool kernel_begin_inactive(const struct task_struct *task
  * the helper then shows fewer frames, but none of the other task.
  */
 static __always_inline bool ends_in_task(const struct kernel_walk *walk,
-					 const struct task_struct *task)
+					 const struct task_struct *task, enum task_from from)
 {
-	return walk->sp - (__u64)BPF_CORE_READ(task, stack) <= KERNEL_STACK_SIZE;
+	return walk->sp - (__u64)TASK_FIELD(task, from, stack) <= KERNEL_STACK_SIZE;
 }
 
 /* Whether there are tables, in the form that is known here. */
@@ -292,7 +293,7 @@ static __always_inline __u32 kernel_walk_inactive(const struct task_struct *task
 	if (!has_orc() || !kernel_begin_inactive(task, walk))
 		return 0;
 	n = kernel_walk_on(slot, number);
-	return ends_in_task(walk, task) ? n : 0;
+	return ends_in_task(walk, task, TASK_ARGUMENT) ? n : 0;
 }
 
 /*
@@ -307,7 +308,7 @@ static __always_inline __u32 kernel_walk(void *ctx, enum context_kind kind, stru
 	if (kind == CONTEXT_OTHER || !has_orc() || !kernel_begin(ctx, kind, walk))
 		return 0;
 	n = kernel_walk_on(slot, number);
-	return ends_in_task(walk, (void *)bpf_get_current_task()) ? n : 0;
+	return ends_in_task(walk, current_task(), TASK_CURRENT) ? n : 0;
 }
 
 #else

@@ -67,20 +67,20 @@ static __always_inline __u32 thread_id(const struct task_struct *task)
 	return number_in_namespace(BPF_CORE_READ(task, thread_pid));
 }
 
-/* The state of a task, which had another name before Linux 5.14 (2f064a59a11f). */
+/* The state of the current task, which had another name before Linux 5.14 (2f064a59a11f). */
 static __always_inline __u32 task_state(const struct task_struct *task)
 {
 	const struct task_struct___5_10 *before = (const void *)task;
 
 	if (bpf_core_field_exists(task->__state))
-		return BPF_CORE_READ(task, __state);
+		return TASK_FIELD(task, TASK_CURRENT, __state);
 	return (__u32)BPF_CORE_READ(before, state);
 }
 
 /* For how long a task has run. The scheduler has just updated that of one that leaves its CPU. */
-static __always_inline __u64 time_ran(const struct task_struct *task)
+static __always_inline __u64 time_ran(const struct task_struct *task, enum task_from from)
 {
-	return BPF_CORE_READ(task, se.sum_exec_runtime);
+	return TASK_FIELD(task, from, se.sum_exec_runtime);
 }
 
 static __always_inline struct wire_off_cpu_counters *off_cpu_counter(void)
@@ -225,12 +225,12 @@ static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, _
 }
 
 /* An absence begins that does not count. */
-static __always_inline void absence_ignored(__u32 tid, __u64 now, __u64 ran)
+static __always_inline void absence_ignored(const struct task_struct *task, __u32 tid, __u64 now)
 {
 	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid);
 
 	if (thread && thread->out)
-		absence_ended_unseen(thread, now, ran);
+		absence_ended_unseen(thread, now, time_ran(task, TASK_CURRENT));
 }
 
 /* Whether absences that begin in this state count. */
@@ -245,8 +245,8 @@ static __always_inline bool state_counts(__u32 state, bool runs_on)
  * Takes a slot for the stack of a task that leaves the CPU, and fills in what is known of the
  * absence. Returns the slot's number + 1; 0: there is none.
  */
-static __always_inline __u32 absence_slot(const struct task_struct *task, __u32 tgid, __u32 tid,
-					  bool ready, __u64 now)
+static __always_inline __u32 absence_slot(const struct task_struct *task, enum task_from from,
+					  __u32 tgid, __u32 tid, bool ready, __u64 now)
 {
 	struct wire_counters *counter;
 	__u32 zero = 0, number = 0;
@@ -261,13 +261,13 @@ static __always_inline __u32 absence_slot(const struct task_struct *task, __u32 
 		struct wire_hash lost = { 0 };
 
 		lose(&counter->lost_nested);
-		absence_begins(tid, &lost, now, ready, time_ran(task));
+		absence_begins(tid, &lost, now, ready, time_ran(task, from));
 		return 0;
 	}
-	stack_begin(slot, task, tgid, tid);
+	stack_begin(slot, task, from, tgid, tid);
 	stack_clear(slot);
 	slot->left_at = now;
-	slot->left_ran = time_ran(task);
+	slot->left_ran = time_ran(task, from);
 	slot->left_tid = tid;
 	slot->left_ready = ready;
 	return number + 1;
@@ -279,7 +279,7 @@ static __always_inline __u32 absence_slot(const struct task_struct *task, __u32 
  */
 static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
+	const struct task_struct *task = current_task();
 	__u32 tgid, tid, state;
 	bool ready;
 
@@ -294,10 +294,10 @@ static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 	/* One that was about to block, but has a signal to handle, is ready to run again. */
 	ready = preempted || state == 0;
 	if (!wanted(task, tgid, tid) || !state_counts(state, ready)) {
-		absence_ignored(tid, now, time_ran(task));
+		absence_ignored(task, tid, now);
 		return 0;
 	}
-	return absence_slot(task, tgid, tid, ready, now);
+	return absence_slot(task, TASK_CURRENT, tgid, tid, ready, now);
 }
 
 /*
@@ -351,7 +351,7 @@ static __always_inline int on_switch_to(struct bpf_raw_tracepoint_args *ctx)
 		number--;
 		slot = bpf_map_lookup_elem(&scratch, &number);
 		if (slot) {
-			walk(ctx, (void *)bpf_get_current_task(), slot, number, HIT_KERNEL,
+			walk(ctx, current_task(), slot, number, HIT_KERNEL,
 			     CONTEXT_SWITCH, false);
 			leave_end(number, needs_finish(slot, number));
 		}
@@ -388,7 +388,7 @@ static __always_inline int on_new(const struct task_struct *task)
 	tid = thread_id(task);
 	if (tid == 0 || !wanted(task, tgid, tid) || !state_counts(0, true))
 		return 0;
-	number = absence_slot(task, tgid, tid, true, bpf_ktime_get_ns());
+	number = absence_slot(task, TASK_ARGUMENT, tgid, tid, true, bpf_ktime_get_ns());
 	if (number)
 		leave_end(number - 1, false);
 	return 0;
@@ -443,7 +443,7 @@ static __always_inline int write_sleeper(struct seq_file *seq, struct task_struc
 	if (!room || !thread || thread->out != WIRE_OUT_BEFORE || thread->wake)
 		return 0;
 	room->is.tid = tid;
-	room->is.image = image_cookie(task);
+	image_cookie(task, TASK_ARGUMENT, &room->is.image);
 	room->is.stack_start = BPF_CORE_READ(task, mm, start_stack);
 	room->is.n_kernel = config_has(WIRE_KERNEL) ? sleeper_stack(task, room) : 0;
 	room->is.end = WIRE_END_REGISTERS;
