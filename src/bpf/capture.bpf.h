@@ -196,6 +196,8 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	}
 	stack_begin(slot, task, TASK_CURRENT, tgid, tid);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
+	if (kind == CONTEXT_CLOCK && config_has(WIRE_WALL))
+		slot->stack.flags |= WIRE_STACK_SAMPLED;
 	if (!needs_finish(slot, number) || !send_unfinished(slot, counter)) {
 		hash(slot, number, words);
 		count(slot, counter);

@@ -39,6 +39,14 @@ struct {
 	__type(value, __u32);
 } interpreted SEC(".maps");
 
+/* That of on_switch: beside samples it is of another type, and a map has programs of one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} interpreted_switch SEC(".maps");
+
 #ifdef WALK_INTERPRETERS
 static const bool walks_interpreters = true;
 #else
@@ -119,7 +127,7 @@ SEC("?raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (!walks_interpreters)
-		bpf_tail_call(ctx, &interpreted, 0);
+		bpf_tail_call(ctx, &interpreted_switch, 0);
 	return on_switch_to(ctx);
 }
 

@@ -41,6 +41,7 @@ enum wire_flags {
 	WIRE_FOLLOW_FORKS = 1 << 12, /* children of a process in `tgids` are put there too */
 	WIRE_USER_ENTRY = 1 << 13,   /* user probes at function entry: the caller is at [sp] */
 	WIRE_NATIVE = 1 << 14,	     /* keep an evaluator's frame beside those of its functions */
+	WIRE_WALL = 1 << 15,	     /* samples beside time off the CPU: WIRE_STACK_SAMPLED */
 };
 
 /* How user stacks are walked. */
@@ -128,6 +129,7 @@ enum wire_stack_flags {
 	WIRE_STACK_ASKED = 1 << 3,	/* the kernel was asked for a mapping */
 	WIRE_STACK_PROGRAM = 1 << 4,	/* functions of an interpreter that was known */
 	WIRE_STACK_UNPAIRED = 1 << 5,	/* its functions are not those of its native frames */
+	WIRE_STACK_SAMPLED = 1 << 6,	/* with WIRE_WALL: its count is of samples, on a CPU */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "trigger/off_cpu.h"
 
 #define DEFAULT_FREQUENCY 49 /* bcc's; odd, to not run in step with timers of 100 Hz */
+#define NS_IN_SECOND	  1000000000u
 
 static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 {
@@ -34,6 +35,8 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 		snprintf(end, sizeof(end), "... Hit Ctrl-C to end.");
 	if (options->off_cpu)
 		snprintf(rate, sizeof(rate), "Measuring time off the CPU (us)");
+	if (options->wall)
+		snprintf(rate, sizeof(rate), "Measuring time on and off the CPU (us)");
 	snprintf(ret_title, size, "%s of %s by %s stack%s%s", rate, scope,
 		 plan->user && plan->kernel ? "user + kernel"
 		 : plan->user		    ? "user"
@@ -48,18 +51,19 @@ static int check_off_cpu(const struct profile_options *options, struct error *er
 			    : options->max_block   ? "--max-block"
 			    : options->state != -1 ? "--state"
 						   : NULL;
-	const char *excluded = options->frequency	   ? "-F/--frequency"
-			       : options->period	   ? "-c/--count"
-			       : options->event		   ? "-e/--event"
-			       : options->include_idle	   ? "-I/--include-idle"
-			       : options->shared.cpu != -1 ? "-C/--cpu"
-							   : NULL;
+	const char *excluded = options->frequency && !options->wall ? "-F/--frequency"
+			       : options->period		    ? "-c/--count"
+			       : options->event			    ? "-e/--event"
+			       : options->include_idle		    ? "-I/--include-idle"
+			       : options->shared.cpu != -1	    ? "-C/--cpu"
+								    : NULL;
+	bool timed = options->off_cpu || options->wall;
 
-	if (!options->off_cpu && needs)
-		return error_usage(err, "argument %s: needs --off-cpu", needs);
-	if (options->off_cpu && excluded)
-		return error_usage(err, "argument --off-cpu: not allowed with argument %s",
-				   excluded);
+	if (!timed && needs)
+		return error_usage(err, "argument %s: needs --off-cpu or --wall", needs);
+	if (timed && excluded)
+		return error_usage(err, "argument %s: not allowed with argument %s",
+				   options->wall ? "--wall" : "--off-cpu", excluded);
 	if (options->max_block && options->max_block < options->min_block)
 		return error_usage(err, "argument --max-block: less than --min-block");
 	if (options->state < -1)
@@ -70,11 +74,12 @@ static int check_off_cpu(const struct profile_options *options, struct error *er
 static void plan_off_cpu(const struct profile_options *options, struct plan *plan)
 {
 	plan->off_cpu = (struct plan_off_cpu){
-		.on = options->off_cpu,
+		.on = options->off_cpu || options->wall,
 		.least_us = options->min_block,
 		.most_us = options->max_block,
 		.by_state = options->state >= 0,
 		.state = options->state > 0 ? (uint32_t)options->state : 0,
+		.sample_ns = options->wall ? NS_IN_SECOND / options->frequency : 0,
 	};
 }
 
@@ -88,10 +93,11 @@ static int complete(struct invocation *invocation)
 	line.program = request->program;
 	if (check_off_cpu(options, &err) < 0)
 		return message_usage_error(&line, &err);
-	plan_off_cpu(options, &invocation->plan);
-	request->meta.off_cpu = options->off_cpu;
 	if (!options->period && !options->frequency && !options->off_cpu)
 		options->frequency = DEFAULT_FREQUENCY;
+	plan_off_cpu(options, &invocation->plan);
+	request->meta.timed = options->off_cpu || options->wall;
+	request->meta.wall = options->wall;
 	invocation->plan.filter.include_idle = options->include_idle;
 	invocation->plan.filter.cgroupmap = options->cgroupmap;
 	invocation->plan.filter.mntnsmap = options->mntnsmap;
@@ -118,17 +124,21 @@ static int start(const struct invocation *invocation)
 	const struct plan_filter *filter = &invocation->plan.filter;
 	const struct clock_options clock = {
 		.event = options->event,
-		.prefer_clock = options->include_idle,
+		.prefer_clock = options->include_idle || options->wall,
 		.frequency = options->frequency,
 		.period = options->period,
 	};
 	struct trigger *trigger = NULL;
 	struct error err = { 0 };
+	int r = 0;
 
 	if (!filter->include_idle && (has_zero(&filter->tgids) || has_zero(&filter->tids)))
 		message_note("the idle tasks have the id 0, and are left out without -I");
-	if ((options->off_cpu ? off_cpu_trigger_new(&trigger, &err)
-			      : clock_trigger_new(&clock, &trigger, &err)) < 0)
+	if (!options->off_cpu)
+		r = clock_trigger_new(&clock, &trigger, &err);
+	if (r == 0 && invocation->plan.off_cpu.on)
+		r = off_cpu_trigger_new(trigger, &trigger, &err);
+	if (r < 0)
 		return message_error(invocation->request.program, &err);
 	return run(&invocation->request, trigger);
 }

@@ -167,7 +167,7 @@ static void choose_value(struct pprof_reader *reader, struct profile_meta *meta)
 			reader->wanted = i;
 	}
 	/* What our own files of time off the CPU have. */
-	meta->off_cpu =
+	meta->timed =
 		reader->n_types && is(string(reader, reader->types[reader->wanted]), "offcpu");
 }
 

@@ -53,10 +53,11 @@ enum recording_meta_flags {
 	RECORDING_META_IDLE = 1 << 5,
 	RECORDING_META_INLINES = 1 << 6,
 	RECORDING_META_LINES = 1 << 7,
-	RECORDING_META_OFF_CPU = 1 << 8, /* since version 6 */
+	RECORDING_META_TIMED = 1 << 8, /* since version 6 */
+	RECORDING_META_WALL = 1 << 9,  /* since version 6 */
 };
 
-#define RECORDING_META_FLAGS(version) ((version) < 4 ? 3u : (version) < 6 ? 0xffu : 0x1ffu)
+#define RECORDING_META_FLAGS(version) ((version) < 4 ? 3u : (version) < 6 ? 0xffu : 0x3ffu)
 
 /* An entry's reference to a stack: 0 none, 1 missed, else its position + 2. */
 #define RECORDING_STACK_NONE   0

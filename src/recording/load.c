@@ -80,7 +80,8 @@ static void load_meta(struct loading *loading)
 	flags = reader_up_to(reader, RECORDING_META_FLAGS(reader->version), "unknown flag");
 	meta->user = flags & RECORDING_META_USER;
 	meta->kernel = flags & RECORDING_META_KERNEL;
-	meta->off_cpu = flags & RECORDING_META_OFF_CPU;
+	meta->timed = flags & RECORDING_META_TIMED;
+	meta->wall = flags & RECORDING_META_WALL;
 	meta->has = (struct profile_details){ .processes = flags & RECORDING_META_PROCESSES,
 					      .threads = flags & RECORDING_META_THREADS,
 					      .cgroups = flags & RECORDING_META_CGROUPS,

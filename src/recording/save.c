@@ -168,7 +168,7 @@ static uint64_t meta_flags(const struct profile_meta *meta)
 	       (meta->has.idle ? RECORDING_META_IDLE : 0) |
 	       (meta->has.inlines ? RECORDING_META_INLINES : 0) |
 	       (meta->has.lines ? RECORDING_META_LINES : 0) |
-	       (meta->off_cpu ? RECORDING_META_OFF_CPU : 0);
+	       (meta->timed ? RECORDING_META_TIMED : 0) | (meta->wall ? RECORDING_META_WALL : 0);
 }
 
 static void save_meta(struct saving *saving, const struct profile_meta *meta)

@@ -259,8 +259,8 @@ static void choose_values(struct pprof *pprof)
 	const struct profile_meta *meta = pprof->profile->meta;
 	uint64_t ns = profile_sample_ns(meta);
 
-	if (meta->off_cpu) {
-		pprof->measure = "offcpu";
+	if (meta->timed) {
+		pprof->measure = meta->wall ? "wall" : "offcpu";
 		pprof->unit = "nanoseconds";
 		pprof->each = 1;
 		pprof->counts_only = true;

@@ -64,7 +64,8 @@ static void warn(const struct compared *compared)
 
 static const char *kind(const struct profile_meta *meta)
 {
-	return meta->off_cpu				  ? "measures time off the CPU"
+	return meta->wall				  ? "measures time on and off the CPU"
+	       : meta->timed				  ? "measures time off the CPU"
 	       : strcmp(meta->command, "stackcount") == 0 ? "counts events"
 							  : "samples CPUs";
 }

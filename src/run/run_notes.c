@@ -136,8 +136,8 @@ static void number_text(const struct profile_meta *meta, uint64_t count,
 	char time[QUANTITY_SIZE];
 
 	quantity_text(meta, count, time);
-	if (meta->off_cpu)
-		snprintf(ret_text, QUANTITY_SIZE, "%.40s off the CPU", time);
+	if (meta->timed)
+		snprintf(ret_text, QUANTITY_SIZE, "%.40s %s", time, quantity_time_of(meta));
 	else
 		snprintf(ret_text, QUANTITY_SIZE, "%" PRIu64 " %s", count, quantity_unit(meta));
 }

@@ -447,10 +447,13 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
 	uint32_t flags = counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
 	uint32_t ids[WIRE_MAX_DEPTH + 1], n = counted->n_kernel, skipped = 0, at = 0;
+	bool exact;
 
 	if (stacks->options.tracepoint_frames)
 		skipped = tracepoint_frames_count(stacks->options.tracepoint_frames, frames, n);
 	n -= skipped;
+	/* Of tracing, and of a thread off the CPU, even the first is a return address. */
+	exact = skipped == 0 && !leaf;
 	if (stacks->options.tracepoint_frames && n >= stacks->options.kernel_depth) {
 		n = stacks->options.kernel_depth;
 		flags = TALLY_STACK_CUT;
@@ -469,8 +472,7 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 		struct tally_address address = {
 			.address = frames[skipped + i],
 			.image = TALLY_IMAGE_KERNEL,
-			/* With tracing frames skipped, even the first is a return address. */
-			.flags = skipped + i == 0 ? TALLY_ADDRESS_EXACT : 0,
+			.flags = exact && i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};
 		int r = tally_address(tally, &address, &ids[at++]);
 
@@ -520,11 +522,13 @@ static int add_time(const struct epoch_stacks *stacks, struct tally *tally,
 static int add_counted(const struct epoch_stacks *stacks, struct tally *tally,
 		       struct counted_stack *counted)
 {
+	bool sampled = counted->flags & WIRE_STACK_SAMPLED;
+	uint64_t each = sampled ? stacks->options.sample_ns : 1;
 	int r;
 
-	if (!stacks->options.timed)
+	if (sampled || !stacks->options.timed)
 		return counted->count && counted->wanted
-			       ? add_entry(stacks, tally, counted, counted->count, 0)
+			       ? add_entry(stacks, tally, counted, counted->count * each, 0)
 			       : 0;
 	r = add_time(stacks, tally, counted, &counted->blocked, CODE_OFF_CPU_BLOCKED);
 	return r < 0 ? r

@@ -5,7 +5,8 @@
  * with epoch_stacks_flush(), once the epoch has ended and its counts were drained.
  *
  * Of time off the CPU (`timed`), one set of stacks serves both epochs, and stacks have ns in place
- * of counts: times come epochs later than their stacks, when a thread is back on a CPU.
+ * of counts: times come epochs later than their stacks, when a thread is back on a CPU. Those of
+ * samples beside it (WIRE_STACK_SAMPLED) have counts, which stand for ns.
  */
 #ifndef STACKTALLY_SESSION_EPOCH_STACKS_H
 #define STACKTALLY_SESSION_EPOCH_STACKS_H
@@ -34,6 +35,7 @@ struct epoch_stacks_options {
 	struct tracepoint_frames *tracepoint_frames;
 	uint32_t kernel_depth;
 	bool timed;
+	uint64_t sample_ns; /* of `timed` ones: what a sample stands for; 0: there are none */
 	/*
 	 * Marks the evaluators' frames of stacks that came before their interpreter was known.
 	 * Borrowed; may be NULL.

@@ -102,22 +102,23 @@ static int share_maps(struct interpreted *to, const struct kernel_side *side, st
 /* Loads the programs, and has the loaded ones jump to the trigger's. */
 static int load_programs(struct interpreted_load *load)
 {
-	struct bpf_object *object = load->skeleton->obj;
+	const struct interpreted *skeleton = load->skeleton;
 	struct bpf_program *program;
 	uint32_t zero = 0;
-	int r = bpf_object__load(object), fd = -1;
+	int r = bpf_object__load(skeleton->obj);
 
-	if (r < 0)
-		return r;
-	bpf_object__for_each_program(program, object)
+	bpf_object__for_each_program(program, skeleton->obj)
 	{
-		if (bpf_program__fd(program) >= 0)
-			fd = bpf_program__fd(program);
+		const struct bpf_map *map = program == skeleton->progs.on_switch
+						    ? skeleton->maps.interpreted_switch
+						    : skeleton->maps.interpreted;
+		int fd = bpf_program__fd(program);
+
+		if (r == 0 && fd >= 0 &&
+		    bpf_map_update_elem(bpf_map__fd(map), &zero, &fd, BPF_ANY) < 0)
+			r = -errno;
 	}
-	return bpf_map_update_elem(bpf_map__fd(load->skeleton->maps.interpreted), &zero, &fd,
-				   BPF_ANY) < 0
-		       ? -errno
-		       : 0;
+	return r;
 }
 
 static void *run(void *context)

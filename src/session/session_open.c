@@ -116,6 +116,7 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 		.interpreters = session->interpreters,
 		.kernel_depth = session->plan->kernel_depth,
 		.timed = session->plan->off_cpu.on,
+		.sample_ns = session->plan->off_cpu.sample_ns,
 	};
 	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
 	int r = 0;

@@ -29,12 +29,14 @@ static const struct {
 
 struct off_cpu_trigger {
 	struct trigger head;
+	struct trigger *clock; /* samples beside it; or NULL */
 	int links[N_PROGRAMS];
 	uint32_t n_links;
 };
 
 static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
+	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
 	struct bpf_program *program;
 	int r = 0;
 
@@ -44,13 +46,18 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 		    bpf_object__find_program_by_name(object, PROGRAMS[i].program))
 			r = entry_select(&trigger->scope, object, PROGRAMS[i].program, &program,
 					 err);
-	return r;
+	if (r < 0 || !clock)
+		return r;
+	clock->scope = trigger->scope;
+	return clock->ops->select(clock, object, err);
 }
 
 static void stop(struct trigger *trigger)
 {
 	struct off_cpu_trigger *off_cpu = (struct off_cpu_trigger *)trigger;
 
+	if (off_cpu->clock)
+		off_cpu->clock->ops->stop(off_cpu->clock);
 	while (off_cpu->n_links > 0)
 		close(off_cpu->links[--off_cpu->n_links]);
 }
@@ -74,13 +81,38 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 		}
 		off_cpu->links[off_cpu->n_links++] = link;
 	}
+	if (off_cpu->clock) {
+		int r = off_cpu->clock->ops->attach(off_cpu->clock, object, err);
+
+		if (r < 0)
+			stop(trigger);
+		return r;
+	}
 	return 0;
 }
 
 static void off_cpu_free(struct trigger *trigger)
 {
+	struct off_cpu_trigger *off_cpu = (struct off_cpu_trigger *)trigger;
+
 	stop(trigger);
-	free(trigger);
+	trigger_free(off_cpu->clock);
+	free(off_cpu);
+}
+
+static void tick(struct trigger *trigger)
+{
+	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
+
+	if (clock)
+		clock->ops->tick(clock);
+}
+
+static uint64_t throttled(struct trigger *trigger)
+{
+	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
+
+	return clock ? clock->ops->throttled(clock) : 0;
 }
 
 static uint32_t n_attached(const struct trigger *trigger)
@@ -93,19 +125,24 @@ static const struct trigger_ops OFF_CPU_OPS = {
 	.attach = attach,
 	.stop = stop,
 	.free = off_cpu_free,
+	.tick = tick,
+	.throttled = throttled,
 	.n_attached = n_attached,
 	.walks_kernel = true,
 };
 
-int off_cpu_trigger_new(struct trigger **ret_trigger, struct error *err)
+int off_cpu_trigger_new(struct trigger *clock, struct trigger **ret_trigger, struct error *err)
 {
 	struct off_cpu_trigger *off_cpu = calloc(1, sizeof(*off_cpu));
 
-	if (!off_cpu)
+	if (!off_cpu) {
+		trigger_free(clock);
 		return error_set(err, -ENOMEM, "out of memory");
+	}
+	off_cpu->clock = clock;
 	off_cpu->head.ops = &OFF_CPU_OPS;
 	off_cpu->head.frames = TRIGGER_FRAMES_RAW_TRACEPOINT;
-	snprintf(off_cpu->head.event, sizeof(off_cpu->head.event), "off-cpu");
+	snprintf(off_cpu->head.event, sizeof(off_cpu->head.event), clock ? "wall" : "off-cpu");
 	*ret_trigger = &off_cpu->head;
 	return 0;
 }

@@ -7,7 +7,10 @@
 
 #include "trigger/trigger.h"
 
-/* On success the caller owns it. 0 or -ENOMEM. */
-int off_cpu_trigger_new(struct trigger **ret_trigger, struct error *err);
+/*
+ * `clock`: a trigger of trigger/clock.h that samples CPUs beside it, or NULL; owned from then on,
+ * also on failure. On success the caller owns the trigger. 0 or -ENOMEM.
+ */
+int off_cpu_trigger_new(struct trigger *clock, struct trigger **ret_trigger, struct error *err);
 
 #endif

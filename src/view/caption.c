@@ -82,8 +82,10 @@ void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 		put_part(bytes, text);
 	}
 	quantity_put(bytes, meta, profile->total);
-	if (meta->off_cpu)
-		bytes_string(bytes, " off the CPU");
+	if (meta->timed) {
+		bytes_string(bytes, " ");
+		bytes_string(bytes, quantity_time_of(meta));
+	}
 	if (profile->base) {
 		bytes_string(bytes, ", compared with ");
 		quantity_put_bare(bytes, profile->base->meta, profile->base->total);

@@ -39,7 +39,7 @@ static void tell_ends(const struct profile_meta *meta, const struct ends *ends,
 	if (ends->samples == 0)
 		return;
 	used = snprintf(text, sizeof(text), "%" PRIu64 "%s, %.2f %% complete",
-			quantity_number(meta, ends->samples), meta->off_cpu ? " us" : "",
+			quantity_number(meta, ends->samples), meta->timed ? " us" : "",
 			100.0 * (double)ends->complete / (double)ends->samples);
 	if (ends->assumed)
 		snprintf(text + used, sizeof(text) - (size_t)used,
@@ -136,11 +136,11 @@ void facts_each(const struct profile *profile,
 			 meta->frequency ? meta->frequency : meta->period);
 		tell(context, "rate", text);
 	}
-	if (meta->off_cpu)
+	if (meta->timed)
 		quantity_text(meta, profile->total, text);
 	else
 		snprintf(text, sizeof(text), "%" PRIu64, profile->total);
-	tell(context, meta->off_cpu ? "off the CPU" : quantity_unit(meta), text);
+	tell(context, meta->timed ? quantity_time_of(meta) : quantity_unit(meta), text);
 	tell_losses(profile, tell, context);
 	tell_ends(meta, &profile->ends, tell, context);
 	tell_unwinding(&meta->unwinding, tell, context);

@@ -77,7 +77,7 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 	number(bytes, "missed_stack_samples", profile->missed_counts);
 	number(bytes, "throttled", losses->throttled);
 	number(bytes, "unseen", losses->unseen);
-	if (profile->meta->off_cpu) {
+	if (profile->meta->timed) {
 		number(bytes, "off_cpu_ns", losses->lost_time);
 		number(bytes, "off_cpu_threads", losses->lost_threads);
 		number(bytes, "off_cpu_returns", losses->lost_ends);
@@ -156,8 +156,8 @@ void json_measurement(struct bytes *bytes, const struct profile *profile)
 	number(bytes, "frequency", meta->frequency);
 	number(bytes, "period", meta->period);
 	number(bytes, "sample_ns", profile_sample_ns(meta));
-	if (meta->off_cpu)
-		bytes_string(bytes, ",\"off_cpu\":true");
+	if (meta->timed)
+		bytes_string(bytes, meta->wall ? ",\"wall\":true" : ",\"off_cpu\":true");
 	number(bytes, "samples", profile->total);
 	put_losses(bytes, profile);
 	if (profile->ends.samples > 0)

@@ -19,7 +19,7 @@ DEFINE_OWN(struct tally, tally_free)
 
 uint64_t profile_sample_ns(const struct profile_meta *meta)
 {
-	if (meta->off_cpu)
+	if (meta->timed)
 		return 1;
 	if (meta->frequency)
 		return 1000000000u / meta->frequency;

@@ -51,7 +51,8 @@ struct profile_meta {
 	const char *filter; /* further conditions: "CPU 3, threads named x*"; NULL: none, or not
 			       known */
 	bool user, kernel;  /* which stacks were captured */
-	bool off_cpu;	    /* counts are ns that threads were off the CPU */
+	bool timed;	    /* counts are ns of threads: off the CPU, ... */
+	bool wall;	    /* ... and, with `timed`, on one: sampled */
 	struct profile_details has;
 	struct profile_unwinding unwinding;
 };
@@ -60,7 +61,7 @@ struct profile_meta {
 void profile_find_details(const struct tally *tally, const struct names *names,
 			  struct profile_details *ret_details);
 
-/* The time that a count of one stands for, in ns: of a CPU, or with off_cpu of a thread; 0 if
+/* The time that a count of one stands for, in ns: of a CPU, or with `timed` of a thread; 0 if
  * samples do not stand for time. */
 uint64_t profile_sample_ns(const struct profile_meta *meta);
 

@@ -10,19 +10,24 @@
 
 const char *quantity_unit(const struct profile_meta *meta)
 {
-	if (meta->off_cpu)
+	if (meta->timed)
 		return "ns";
 	return meta->command && strcmp(meta->command, "stackcount") == 0 ? "events" : "samples";
 }
 
+const char *quantity_time_of(const struct profile_meta *meta)
+{
+	return meta->wall ? "on and off the CPU" : "off the CPU";
+}
+
 uint64_t quantity_number(const struct profile_meta *meta, uint64_t count)
 {
-	return meta->off_cpu ? count / NS_IN_US + (count % NS_IN_US >= NS_IN_US / 2) : count;
+	return meta->timed ? count / NS_IN_US + (count % NS_IN_US >= NS_IN_US / 2) : count;
 }
 
 const char *quantity_number_unit(const struct profile_meta *meta)
 {
-	return meta->off_cpu ? "us" : quantity_unit(meta);
+	return meta->timed ? "us" : quantity_unit(meta);
 }
 
 static void grouped(uint64_t count, char ret_text[QUANTITY_SIZE])
@@ -41,7 +46,7 @@ static void grouped(uint64_t count, char ret_text[QUANTITY_SIZE])
 
 static void bare_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE])
 {
-	if (meta->off_cpu)
+	if (meta->timed)
 		duration_text(count, ret_text, QUANTITY_SIZE);
 	else
 		grouped(count, ret_text);
@@ -53,7 +58,7 @@ void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_tex
 
 	bare_text(meta, count, ret_text);
 	used = strlen(ret_text);
-	if (!meta->off_cpu)
+	if (!meta->timed)
 		snprintf(ret_text + used, QUANTITY_SIZE - used, " %s", quantity_unit(meta));
 }
 

@@ -19,6 +19,9 @@
  */
 const char *quantity_unit(const struct profile_meta *meta);
 
+/* What counts that are times add up: "off the CPU". */
+const char *quantity_time_of(const struct profile_meta *meta);
+
 /* The number that text and folded stacks have: microseconds of a time, rounded. */
 uint64_t quantity_number(const struct profile_meta *meta, uint64_t count);
 

@@ -281,7 +281,7 @@ static void off_cpu_scene(struct scene *scene)
 		.scope = "all threads",
 		.user = true,
 		.kernel = true,
-		.off_cpu = true,
+		.timed = true,
 		.has = { .processes = true },
 	};
 	count(scene, 1500000499, "spin", 99, 0, 0,
