@@ -42,7 +42,7 @@ volatile __u32 armed;
  * a JIT's arenas, the first user probe). Hashed with a seed, so that no kernel pointer leaves.
  */
 static __always_inline void image_cookie(const struct task_struct *task, enum task_from from,
-					  __u64 *ret_cookie)
+					 __u64 *ret_cookie)
 {
 	const struct mm_struct *mm = TASK_FIELD(task, from, mm);
 	__u64 space, state;
@@ -72,7 +72,7 @@ static __always_inline __u64 until_nul(__u64 word)
  * end. bpf_get_current_comm() does the same in three times the time.
  */
 static __always_inline void task_comm(const struct task_struct *task, enum task_from from,
-				       char *ret_comm)
+				      char *ret_comm)
 {
 	__u64 words[WIRE_COMM_SIZE / sizeof(__u64)] = { 0 }, *to = (void *)ret_comm;
 	const __u64 *comm = (const void *)&task->comm;

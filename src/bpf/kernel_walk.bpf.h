@@ -72,8 +72,7 @@ __noinline int kernel_window_move(__u32 number, __u64 address)
 	if (size > WINDOW_SIZE)
 		size = WINDOW_SIZE;
 	OPAQUE(size);
-	if (size > WINDOW_SIZE ||
-	    bpf_probe_read_kernel(window->bytes, size, (const void *)address))
+	if (size > WINDOW_SIZE || bpf_probe_read_kernel(window->bytes, size, (const void *)address))
 		return 0;
 	window->size = size;
 	return 1;

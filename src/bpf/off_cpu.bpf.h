@@ -47,6 +47,27 @@ struct {
 	__type(value, struct wire_off_cpu_counters);
 } off_cpu_counters SEC(".maps");
 
+/* What is too large for the BPF stack. One program at a time uses it on each CPU. */
+struct off_cpu_room {
+	struct wire_time time;
+	struct wire_pair pair;
+	struct wire_thread thread;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct off_cpu_room);
+} off_cpu_rooms SEC(".maps");
+
+static __always_inline struct off_cpu_room *off_cpu_room(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&off_cpu_rooms, &zero);
+}
+
 /* What the iterator over threads writes next. */
 struct sleeper_room {
 	struct wire_sleeper is;
@@ -93,19 +114,47 @@ static __always_inline struct wire_off_cpu_counters *off_cpu_counter(void)
 /* Sends the times of a set's entry. */
 static __always_inline bool evict_times(const struct wire_times *set, __u32 way, __u32 now)
 {
-	struct wire_time gone = {
+	struct off_cpu_room *room = off_cpu_room();
+
+	if (!room)
+		return false;
+	room->time = (struct wire_time){
 		.hash = { .low = set->low[way], .high = set->high[way] },
 		.blocked = set->blocked[way],
 		.waiting = set->waiting[way],
 		.epoch = now,
 		.kind = WIRE_KIND_TIME,
 	};
-
-	return bpf_ringbuf_output(&ring, &gone, sizeof(gone), BPF_RB_NO_WAKEUP) == 0;
+	return bpf_ringbuf_output(&ring, &room->time, sizeof(room->time), BPF_RB_NO_WAKEUP) == 0;
 }
 
-/* Adds to the times of a stack. False when they found no room. */
-static __always_inline bool add_times(const struct wire_hash *stack, __u64 blocked, __u64 waiting)
+/* Tells user space which stacks a key stands for. */
+static __always_inline bool send_pair(const struct wire_hash *pair, const struct wire_thread *of,
+				      __u32 now)
+{
+	struct off_cpu_room *room = off_cpu_room();
+
+	if (!room)
+		return false;
+	room->pair = (struct wire_pair){
+		.hash = *pair,
+		.stack_low = of->stack.low,
+		.epoch = now,
+		.kind = WIRE_KIND_PAIR,
+		.waker_low = of->waker.low,
+		.stack_high = of->stack.high,
+		.waker_high = of->waker.high,
+	};
+
+	return bpf_ringbuf_output(&ring, &room->pair, sizeof(room->pair), BPF_RB_NO_WAKEUP) == 0;
+}
+
+/*
+ * Adds to the times of a stack, or to those of the pair that it makes with the thread's waker: then
+ * `of` is that thread, else NULL. False when they found no room.
+ */
+static __always_inline bool add_times(const struct wire_hash *stack, const struct wire_thread *of,
+				      __u64 blocked, __u64 waiting)
 {
 	__u32 now = epoch & (WIRE_EPOCHS - 1);
 	__u32 key = (now * config.cpus + bpf_get_smp_processor_id()) * config.sets +
@@ -130,7 +179,8 @@ static __always_inline bool add_times(const struct wire_hash *stack, __u64 block
 			way = i;
 		}
 	}
-	if (way >= WIRE_TIMES || (least && !evict_times(set, way, now)))
+	if (way >= WIRE_TIMES || (least && !evict_times(set, way, now)) ||
+	    (of && !send_pair(stack, of, now)))
 		return false;
 	set->low[way] = stack->low;
 	set->high[way] = (__u32)stack->high;
@@ -139,12 +189,29 @@ static __always_inline bool add_times(const struct wire_hash *stack, __u64 block
 	return true;
 }
 
+static __always_inline void lose_time(__u64 ns)
+{
+	struct wire_off_cpu_counters *counter = off_cpu_counter();
+
+	if (counter)
+		__sync_fetch_and_add(&counter->lost_time, ns);
+}
+
+/* The time that a waker ended has a key of its own. A function of its own: see enter(). */
+static __noinline int add_woken(const struct wire_thread *thread, __u64 blocked)
+{
+	struct wire_hash pair = wire_pair_hash(&thread->stack, &thread->waker);
+
+	if (!add_times(&pair, thread, blocked, 0))
+		lose_time(blocked);
+	return 0;
+}
+
 /* Ends the absence of a thread at the time `now`. */
 static __always_inline void absence_ended(struct wire_thread *thread, __u64 now)
 {
 	__u64 out = thread->out, wake = thread->wake, blocked, waiting;
 	struct wire_hash stack = thread->stack;
-	struct wire_off_cpu_counters *counter;
 
 	thread->out = 0;
 	thread->check = wire_thread_check(thread);
@@ -160,11 +227,13 @@ static __always_inline void absence_ended(struct wire_thread *thread, __u64 now)
 	waiting = now - wake;
 	if (blocked + waiting < off_cpu.least || blocked + waiting > off_cpu.most)
 		return;
-	if (stack.low && add_times(&stack, blocked, waiting))
+	if (off_cpu.wakers && stack.low && thread->waker.low && blocked) {
+		add_woken(thread, blocked);
+		blocked = 0;
+	}
+	if (blocked + waiting == 0 || (stack.low && add_times(&stack, NULL, blocked, waiting)))
 		return;
-	counter = off_cpu_counter();
-	if (counter)
-		__sync_fetch_and_add(&counter->lost_time, blocked + waiting);
+	lose_time(blocked + waiting);
 }
 
 /*
@@ -203,24 +272,27 @@ static __noinline int enter(const struct task_struct *task, __u64 now)
 static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, __u64 now,
 				     bool ready, __u64 ran)
 {
-	struct wire_thread fresh = {
-		.stack = *stack, .out = now, .wake = ready ? now : 0, .ran = ran
-	};
-	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid);
+	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid), *known = thread;
+	struct off_cpu_room *room = off_cpu_room();
 	struct wire_off_cpu_counters *counter;
 
-	fresh.check = wire_thread_check(&fresh);
-	if (!thread) {
-		if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY) == 0)
-			return 0;
-		counter = off_cpu_counter();
-		if (counter)
-			__sync_fetch_and_add(&counter->lost_threads, 1);
+	if (!room)
 		return 0;
-	}
-	if (thread->out)
+	if (!thread)
+		thread = &room->thread;
+	else if (thread->out)
 		absence_ended_unseen(thread, now, ran);
-	*thread = fresh;
+	thread->stack = *stack;
+	thread->waker.low = thread->waker.high = 0;
+	thread->out = now;
+	thread->wake = ready ? now : 0;
+	thread->ran = ran;
+	thread->check = wire_thread_check(thread);
+	if (known || bpf_map_update_elem(&threads, &tid, thread, BPF_ANY) == 0)
+		return 0;
+	counter = off_cpu_counter();
+	if (counter)
+		__sync_fetch_and_add(&counter->lost_threads, 1);
 	return 0;
 }
 
@@ -300,21 +372,16 @@ static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 	return absence_slot(task, TASK_CURRENT, tgid, tid, ready, now);
 }
 
-/*
- * The same, after the walk: counts and sends the slot's stack. A stack that is lost, which is
- * counted, leaves 0 as the key of the times.
- */
-static __noinline int leave_end(__u32 number, bool unfinished)
+/* After a walk: counts and sends the slot's stack. False when it is lost, which is counted. */
+static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool unfinished)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	struct wire_hash stack = { 0 };
 	struct wire_counters *counter;
 	__u32 zero = 0, words;
 	bool kept = false;
 
 	counter = bpf_map_lookup_elem(&counters, &zero);
-	if (!slot || !counter)
-		return 0;
+	if (!counter)
+		return false;
 	words = HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
 	hash(slot, number, words);
 	if (unfinished) {
@@ -326,9 +393,18 @@ static __noinline int leave_end(__u32 number, bool unfinished)
 		if (!kept)
 			hash(slot, number, words);
 	}
-	if (!kept)
-		kept = count(slot, counter);
-	if (kept)
+	return kept || count(slot, counter);
+}
+
+/* As leave_begin(), after the walk. A stack that is lost leaves 0 as the key of the times. */
+static __noinline int leave_end(__u32 number, bool unfinished)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct wire_hash stack = { 0 };
+
+	if (!slot)
+		return 0;
+	if (keep_stack(slot, number, unfinished))
 		stack = slot->stack.hash;
 	absence_begins(slot->left_tid, &stack, slot->left_at, slot->left_ready, slot->left_ran);
 	scratch_release(slot);
@@ -351,12 +427,79 @@ static __always_inline int on_switch_to(struct bpf_raw_tracepoint_args *ctx)
 		number--;
 		slot = bpf_map_lookup_elem(&scratch, &number);
 		if (slot) {
-			walk(ctx, current_task(), slot, number, HIT_KERNEL,
-			     CONTEXT_SWITCH, false);
+			walk(ctx, current_task(), slot, number, HIT_KERNEL, CONTEXT_SWITCH, false);
 			leave_end(number, needs_finish(slot, number));
 		}
 	}
 	enter((void *)ctx->args[2], now);
+	return 0;
+}
+
+/* Takes a slot for the stack of the current task, which wakes `task`: its number + 1, or 0. */
+static __noinline __u32 waker_begin(const struct task_struct *task, __u64 now)
+{
+	const struct task_struct *waker = current_task();
+	struct wire_counters *counter;
+	__u32 zero = 0, number = 0, tid = thread_id(task), tgid, waker_tid;
+	struct wire_thread *thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	struct scratch *slot;
+
+	if (!thread || !thread->out || thread->wake > WIRE_WAKE_BEFORE || thread->waker.low)
+		return 0;
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (!counter)
+		return 0;
+	__sync_fetch_and_add(&counter->events, 1);
+	slot = scratch_take(&number);
+	if (!slot) {
+		lose(&counter->lost_nested);
+		return 0;
+	}
+	current_ids(waker, &tgid, &waker_tid);
+	stack_begin(slot, waker, TASK_CURRENT, tgid, waker_tid);
+	slot->left_tid = tid;
+	slot->left_at = now;
+	return number + 1;
+}
+
+static __noinline int waker_end(__u32 number, bool unfinished)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct wire_thread *thread;
+	__u32 tid;
+
+	if (!slot)
+		return 0;
+	tid = slot->left_tid;
+	if (keep_stack(slot, number, unfinished)) {
+		thread = bpf_map_lookup_elem(&threads, &tid);
+		if (thread) {
+			thread->waker = slot->stack.hash;
+			thread->check = wire_thread_check(thread);
+		}
+	}
+	scratch_release(slot);
+	return 0;
+}
+
+/* The current task, or an interrupt, is about to make a thread ready to run. */
+static __always_inline int on_waking_of(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct scratch *slot;
+	__u32 number;
+
+	if (!armed)
+		return 0;
+	number = waker_begin((void *)ctx->args[0], bpf_ktime_get_ns());
+	if (!number)
+		return 0;
+	number--;
+	slot = bpf_map_lookup_elem(&scratch, &number);
+	if (!slot)
+		return 0;
+	walk(ctx, current_task(), slot, number, HIT_KERNEL, CONTEXT_OTHER, false);
+	slot->stack.flags |= WIRE_STACK_WAKER;
+	waker_end(number, needs_finish(slot, number));
 	return 0;
 }
 
@@ -421,8 +564,8 @@ static __always_inline __u32 sleeper_stack(struct task_struct *task, struct slee
 		scratch_release(slot);
 	}
 	if (bytes == 0)
-		bytes = bytes_of(bpf_get_task_stack(task, room->is.frames,
-						    sizeof(room->is.frames), 0));
+		bytes = bytes_of(
+			bpf_get_task_stack(task, room->is.frames, sizeof(room->is.frames), 0));
 	return bytes / sizeof(__u64);
 }
 

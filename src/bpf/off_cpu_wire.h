@@ -16,6 +16,7 @@
  */
 struct wire_thread {
 	struct wire_hash stack; /* where it left the CPU; 0: that stack was lost */
+	struct wire_hash waker; /* the stack that made it ready to run; 0: none, or not known */
 	__u64 out;		/* when; 0: it is on a CPU; WIRE_OUT_BEFORE */
 	__u64 wake;		/* when it became ready to run again; 0: it is blocked */
 	__u64 ran;		/* ns on a CPU until then, by the scheduler's count */
@@ -30,8 +31,8 @@ struct wire_thread {
 static inline __attribute__((always_inline)) __u64
 wire_thread_check(const struct wire_thread *thread)
 {
-	return ~(thread->stack.low ^ thread->stack.high << 17 ^ thread->out ^ thread->wake << 1 ^
-		 thread->ran << 2);
+	return ~(thread->stack.low ^ thread->stack.high << 17 ^ thread->waker.low << 3 ^
+		 thread->waker.high << 19 ^ thread->out ^ thread->wake << 1 ^ thread->ran << 2);
 }
 
 /*
@@ -57,6 +58,27 @@ struct wire_time {
 	__u64 waiting;
 };
 
+/* The key of the times of a stack that a certain waker ended (WIRE_KIND_PAIR). */
+struct wire_pair {
+	struct wire_hash hash;
+	__u64 stack_low;
+	__u32 epoch;
+	__u32 kind; /* enum wire_kind */
+	__u64 waker_low;
+	__u32 stack_high, waker_high;
+};
+
+static inline __attribute__((always_inline)) struct wire_hash
+wire_pair_hash(const struct wire_hash *stack, const struct wire_hash *waker)
+{
+	struct wire_hash hash = {
+		.low = (stack->low ^ waker->low * 0x9fb21c651e98df25ull) | 1,
+		.high = (__u32)(stack->high ^ waker->high * 0x2c1b3c6dull),
+	};
+
+	return hash;
+}
+
 #define WIRE_SLEEPER_DEPTH 127 /* the most that the kernel's helper finds by default */
 
 /* A thread that sleeps since before the measurement, as the iterator over threads writes it. */
@@ -79,12 +101,14 @@ struct wire_off_cpu_counters {
 	__u64 reserved;
 };
 
-_Static_assert(sizeof(struct wire_thread) == 48, "no padding");
+_Static_assert(sizeof(struct wire_thread) == 64, "no padding");
 _Static_assert(sizeof(struct wire_times) == 64, "a set of times is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_time, kind) ==
 			       __builtin_offsetof(struct wire_count, kind) &&
 		       __builtin_offsetof(struct wire_time, epoch) ==
-			       __builtin_offsetof(struct wire_count, epoch),
+			       __builtin_offsetof(struct wire_count, epoch) &&
+		       __builtin_offsetof(struct wire_pair, kind) ==
+			       __builtin_offsetof(struct wire_count, kind),
 	       "all records have their kind at the same offset");
 
 #endif

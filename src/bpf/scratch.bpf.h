@@ -81,8 +81,8 @@ struct orc_rule {
 /* The walk of a kernel stack: registers of the frame found last. */
 struct kernel_walk {
 	__u64 ip, sp, bp;
-	__u32 n;     /* frames found */
-	__u32 exact; /* ip was interrupted: it is not a return address */
+	__u32 n;       /* frames found */
+	__u32 exact;   /* ip was interrupted: it is not a return address */
 	__u64 context; /* address of the program's context, in bpf/switch_stack.bpf.h */
 };
 

@@ -39,10 +39,10 @@ volatile struct wire_switch_learned switch_learned;
  * A place: the return address; and in words from the context on, where it is, and where the frame
  * pointer points (0: it is not needed). 0: no place.
  */
-#define PLACE_ADDRESS	      ((1ull << 48) - 1)
-#define PLACE_OF(at, fp, ip) ((__u64)(fp) << 56 | (__u64)(at) << 48 | ((ip) & PLACE_ADDRESS))
-#define PLACE_AT(place)	      ((place) >> 48 & 255)
-#define PLACE_FP(place)	      ((place) >> 56)
+#define PLACE_ADDRESS	     ((1ull << 48) - 1)
+#define PLACE_OF(at, fp, ip) ((__u64)(fp) << 56 | (__u64)(at) << 48 | ((ip)&PLACE_ADDRESS))
+#define PLACE_AT(place)	     ((place) >> 48 & 255)
+#define PLACE_FP(place)	     ((place) >> 56)
 
 /* Begins a walk at the place; false: the return address is not there. */
 static __always_inline bool switch_begin(void *ctx, struct kernel_walk *walk)
@@ -155,7 +155,8 @@ static __always_inline void switch_learn(struct scratch *slot, __u32 number, boo
 	__u32 from;
 
 	/* One that failed where others did not has met code that only the kernel can unwind. */
-	if (n >= config.kernel_depth || n > SWITCH_DEPTH || (begun && !n_walk && switch_learned.checked))
+	if (n >= config.kernel_depth || n > SWITCH_DEPTH ||
+	    (begun && !n_walk && switch_learned.checked))
 		return;
 	from = switch_frame(number, n);
 	if (from >= SWITCH_FRAMES) {

@@ -8,6 +8,7 @@
  * uprobe, on_uprobe_multi   calls of a user function or a USDT probe, and of many by one link
  * tracepoint, raw_tp        a tracepoint through a perf event, and a raw one
  * raw_tp/sched_switch       a thread leaves its CPU, another enters (bpf/off_cpu.bpf.h)
+ * raw_tp/sched_waking       the waker of a thread
  *
  * They are compiled twice: with WALK_INTERPRETERS they also walk the stacks of interpreters
  * (bpf/interpreted.bpf.c). The verifier takes as long for that part as for all the rest, so the
@@ -39,10 +40,12 @@ struct {
 	__type(value, __u32);
 } interpreted SEC(".maps");
 
-/* That of on_switch: beside samples it is of another type, and a map has programs of one. */
+/* Those of the scheduler's: beside samples they are of another type, and a map has one type. */
+enum { INTERPRETED_SWITCH, INTERPRETED_WAKING };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, __u32);
 	__type(value, __u32);
 } interpreted_switch SEC(".maps");
@@ -127,8 +130,17 @@ SEC("?raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (!walks_interpreters)
-		bpf_tail_call(ctx, &interpreted_switch, 0);
+		bpf_tail_call(ctx, &interpreted_switch, INTERPRETED_SWITCH);
 	return on_switch_to(ctx);
+}
+
+/* TP_PROTO(struct task_struct *p). Unlike sched_wakeup, always on the CPU of the waker. */
+SEC("?raw_tp/sched_waking")
+int on_waking(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (!walks_interpreters)
+		bpf_tail_call(ctx, &interpreted_switch, INTERPRETED_WAKING);
+	return on_waking_of(ctx);
 }
 
 #endif

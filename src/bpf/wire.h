@@ -69,10 +69,12 @@ struct wire_config {
 
 /* How time off the CPU is counted; set once, before the programs are loaded. Times are ns. */
 struct wire_off_cpu_config {
-	__u64 least; /* shorter absences do not count; 0: all do */
-	__u64 most;  /* longer ones do not, either */
-	__u32 state; /* bits of the kernel's task states that count */
-	__u32 only;  /* enum wire_off_cpu_states */
+	__u64 least;  /* shorter absences do not count; 0: all do */
+	__u64 most;   /* longer ones do not, either */
+	__u32 state;  /* bits of the kernel's task states that count */
+	__u32 only;   /* enum wire_off_cpu_states */
+	__u32 wakers; /* 1: who made a thread ready to run is kept, too */
+	__u32 reserved;
 };
 
 enum wire_off_cpu_states {
@@ -120,6 +122,7 @@ enum wire_kind {
 	WIRE_KIND_UNFINISHED,
 	WIRE_KIND_CODE, /* struct wire_code_name: a function of an interpreted program */
 	WIRE_KIND_TIME, /* struct wire_time: times of a stack (bpf/off_cpu_wire.h) */
+	WIRE_KIND_PAIR, /* struct wire_pair: a stack, and that of a waker */
 };
 
 enum wire_stack_flags {
@@ -130,6 +133,7 @@ enum wire_stack_flags {
 	WIRE_STACK_PROGRAM = 1 << 4,	/* functions of an interpreter that was known */
 	WIRE_STACK_UNPAIRED = 1 << 5,	/* its functions are not those of its native frames */
 	WIRE_STACK_SAMPLED = 1 << 6,	/* with WIRE_WALL: its count is of samples, on a CPU */
+	WIRE_STACK_WAKER = 1 << 7,	/* of a task that made another one ready to run */
 };
 
 /*
@@ -237,7 +241,7 @@ struct wire_symbol {
 };
 
 _Static_assert(sizeof(struct wire_config) == 56, "both sides agree on struct wire_config");
-_Static_assert(sizeof(struct wire_off_cpu_config) == 24, "no padding");
+_Static_assert(sizeof(struct wire_off_cpu_config) == 32, "no padding");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");
 _Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");

@@ -47,7 +47,8 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 /* Options that need another one, or exclude it. 0, or -EINVAL with `err` set. */
 static int check_off_cpu(const struct profile_options *options, struct error *err)
 {
-	const char *needs = options->min_block	   ? "--min-block"
+	const char *needs = options->wakers	   ? "--wakers"
+			    : options->min_block   ? "--min-block"
 			    : options->max_block   ? "--max-block"
 			    : options->state != -1 ? "--state"
 						   : NULL;
@@ -79,6 +80,7 @@ static void plan_off_cpu(const struct profile_options *options, struct plan *pla
 		.most_us = options->max_block,
 		.by_state = options->state >= 0,
 		.state = options->state > 0 ? (uint32_t)options->state : 0,
+		.wakers = options->wakers,
 		.sample_ns = options->wall ? NS_IN_SECOND / options->frequency : 0,
 	};
 }
@@ -137,7 +139,7 @@ static int start(const struct invocation *invocation)
 	if (!options->off_cpu)
 		r = clock_trigger_new(&clock, &trigger, &err);
 	if (r == 0 && invocation->plan.off_cpu.on)
-		r = off_cpu_trigger_new(trigger, &trigger, &err);
+		r = off_cpu_trigger_new(trigger, options->wakers, &trigger, &err);
 	if (r < 0)
 		return message_error(invocation->request.program, &err);
 	return run(&invocation->request, trigger);

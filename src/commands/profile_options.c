@@ -97,6 +97,13 @@ static const struct option_row rows[] = {
 	  .help = "the same, and sample CPUs as well: the time of each thread, on and off the CPU, "
 		  "adds up to that of the measurement" },
 	{ .section = SECTION_OFF_CPU,
+	  .name = "wakers",
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(wakers),
+	  .help = "with --off-cpu or --wall: after `--', the stack that made the thread ready to "
+		  "run, "
+		  "innermost function first, and its thread or interrupt" },
+	{ .section = SECTION_OFF_CPU,
 	  .name = "min-block",
 	  .kind = OPTION_POSITIVE,
 	  .field = FIELD(min_block),

@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "bpf/stack_hash.h"
 #include "interpreters/interpreters.h"
+#include "kernel/interrupt_frames.h"
 #include "kernel/tracepoint_frames.h"
 #include "tally/codes.h"
 
@@ -35,6 +36,13 @@ struct counted_stack {
 	char comm[WIRE_COMM_SIZE];
 };
 
+/* A timed stack, and the stack of a waker; ns that threads were blocked there until it woke them.
+ */
+struct woken {
+	struct wire_hash stack, waker;
+	int64_t ns;
+};
+
 /* Slots for the last stacks of processes, by their ids. */
 #define LAST_STACKS 64u
 
@@ -50,6 +58,9 @@ struct epoch_stacks {
 	uint32_t n_kept;    /* timed items from before the last epoch_stacks_clear() */
 	uint32_t cleared;   /* times that it was called */
 	uint32_t last[LAST_STACKS];
+	struct woken *woken;
+	uint32_t n_woken, woken_room;
+	struct index woken_index;
 };
 
 int epoch_stacks_new(const struct epoch_stacks_options *options, struct epoch_stacks **ret_stacks)
@@ -71,6 +82,8 @@ void epoch_stacks_free(struct epoch_stacks *stacks)
 	free(stacks->user_frames);
 	free(stacks->kernel_frames);
 	index_free(&stacks->index);
+	free(stacks->woken);
+	index_free(&stacks->woken_index);
 	free(stacks);
 }
 
@@ -80,16 +93,46 @@ static bool is_over(const struct epoch_stacks *stacks, const struct counted_stac
 	return !counted->blocked && !counted->waiting && counted->seen + 1 < stacks->cleared;
 }
 
-static int keep_timed(struct epoch_stacks *stacks)
+static uint64_t woken_hash(const struct wire_hash *stack, const struct wire_hash *waker)
+{
+	return stack->low ^ hash_u64(waker->low);
+}
+
+/* Forgets the pairs without time, and keeps the stacks of the others. */
+static int keep_woken(struct epoch_stacks *stacks)
 {
 	uint32_t n = 0;
 
+	index_free(&stacks->woken_index);
+	for (uint32_t i = 0; i < stacks->n_woken; i++) {
+		struct woken woken = stacks->woken[i];
+		int r;
+
+		if (!woken.ns)
+			continue;
+		epoch_stacks_hold(stacks, &woken.stack);
+		epoch_stacks_hold(stacks, &woken.waker);
+		r = index_add(&stacks->woken_index, woken_hash(&woken.stack, &woken.waker), n);
+		if (r < 0)
+			return r;
+		stacks->woken[n++] = woken;
+	}
+	stacks->n_woken = n;
+	return 0;
+}
+
+static int keep_timed(struct epoch_stacks *stacks)
+{
+	uint32_t n = 0;
+	int r = keep_woken(stacks);
+
+	if (r < 0)
+		return r;
 	stacks->cleared++;
 	index_free(&stacks->index);
 	stacks->n_user_frames = stacks->n_kernel_frames = 0;
 	for (uint32_t i = 0; i < stacks->n; i++) {
 		struct counted_stack counted = stacks->items[i];
-		int r;
 
 		if (is_over(stacks, &counted))
 			continue;
@@ -277,7 +320,8 @@ static bool is_wanted(const struct epoch_stacks *stacks, const struct wire_stack
 	char comm[WIRE_COMM_SIZE + 1] = "";
 
 	memcpy(comm, stack->comm, WIRE_COMM_SIZE);
-	return !stacks->options.name || fnmatch(stacks->options.name, comm, 0) == 0;
+	return stack->flags & WIRE_STACK_WAKER || !stacks->options.name ||
+	       fnmatch(stacks->options.name, comm, 0) == 0;
 }
 
 /*
@@ -482,20 +526,18 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 	return tally_stack(tally, ids, at, flags, ret_stack);
 }
 
-/* Adds what was counted of a stack; `leaf` 0: none. */
-static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
-		     const struct counted_stack *counted, uint64_t count, enum code_off_cpu leaf)
+/* Adds a count to a stack whose kernel stack is in the tally. */
+static int add_to(const struct epoch_stacks *stacks, struct tally *tally,
+		  const struct counted_stack *counted, uint64_t count, uint32_t kernel)
 {
 	struct tally_entry entry = { .count = count,
 				     .cgroup = counted->cgroup,
 				     .tgid = counted->tgid,
-				     .tid = counted->tid };
+				     .tid = counted->tid,
+				     .kernel = kernel };
 	int r;
 
 	memcpy(entry.comm, counted->comm, sizeof(entry.comm));
-	r = add_kernel(stacks, tally, counted, leaf, &entry.kernel);
-	if (r < 0)
-		return r;
 	r = tally_stack(tally, stacks->user_frames + counted->first_user, counted->n_user,
 			user_flags(counted), &entry.user);
 	if (r < 0)
@@ -503,6 +545,16 @@ static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
 	r = tally_add(tally, &entry);
 	/* -ENOSPC: the tally has counted the events it had no room for. */
 	return r == -ENOSPC ? 0 : r;
+}
+
+/* Adds what was counted of a stack; `leaf` 0: none. */
+static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
+		     const struct counted_stack *counted, uint64_t count, enum code_off_cpu leaf)
+{
+	uint32_t kernel;
+	int r = add_kernel(stacks, tally, counted, leaf, &kernel);
+
+	return r < 0 ? r : add_to(stacks, tally, counted, count, kernel);
 }
 
 /* Adds a timed stack's ns. What is negative is due to be added yet, and is kept. */
@@ -533,6 +585,197 @@ static int add_counted(const struct epoch_stacks *stacks, struct tally *tally,
 	r = add_time(stacks, tally, counted, &counted->blocked, CODE_OFF_CPU_BLOCKED);
 	return r < 0 ? r
 		     : add_time(stacks, tally, counted, &counted->waiting, CODE_OFF_CPU_WAITING);
+}
+
+/* ---- wakers ---- */
+
+/* Frames of a kernel stack that is put together, leaf first, as ids of tally addresses. */
+struct frame_ids {
+	uint32_t list[TALLY_MAX_FRAMES];
+	uint32_t n;
+	int r; /* the first error */
+};
+
+static void put_id(struct frame_ids *ids, uint32_t id)
+{
+	if (ids->n < TALLY_MAX_FRAMES)
+		ids->list[ids->n++] = id;
+}
+
+static void put_code(struct frame_ids *ids, struct tally *tally, uint64_t address)
+{
+	const struct tally_address code = { .address = address,
+					    .image = TALLY_IMAGE_KERNEL,
+					    .flags = TALLY_ADDRESS_CODE };
+	uint32_t id;
+	int r = tally_address(tally, &code, &id);
+
+	if (r == 0)
+		put_id(ids, id);
+	else if (ids->r == 0)
+		ids->r = r;
+}
+
+static void put_kernel(struct frame_ids *ids, struct tally *tally, uint64_t return_address)
+{
+	const struct tally_address address = { .address = return_address,
+					       .image = TALLY_IMAGE_KERNEL };
+	uint32_t id;
+	int r = tally_address(tally, &address, &id);
+
+	if (r == 0)
+		put_id(ids, id);
+	else if (ids->r == 0)
+		ids->r = r;
+}
+
+/* The kernel frames of a stack without those of the tracing. */
+static const uint64_t *own_kernel_frames(const struct epoch_stacks *stacks,
+					 const struct counted_stack *counted, uint32_t *ret_n)
+{
+	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
+	uint32_t skipped = 0;
+
+	if (stacks->options.tracepoint_frames)
+		skipped = tracepoint_frames_count(stacks->options.tracepoint_frames, frames,
+						  counted->n_kernel);
+	*ret_n = counted->n_kernel - skipped;
+	if (*ret_n > stacks->options.kernel_depth)
+		*ret_n = stacks->options.kernel_depth;
+	return frames + skipped;
+}
+
+/* The name of a task that woke another, as the address of its code. */
+static uint64_t waker_name(const struct epoch_stacks *stacks, const struct counted_stack *waker)
+{
+	char name[WIRE_COMM_SIZE + 1] = "";
+	uint64_t id;
+
+	memcpy(name, waker->comm, WIRE_COMM_SIZE);
+	id = CODE_ID(hash_bytes(name, strlen(name))) | CODE_IDS;
+	if (stacks->options.codes)
+		codes_add(stacks->options.codes,
+			  &(struct code){ .id = id, .name = name, .file = "" });
+	return (uint64_t)CODE_WAKER << CODE_LANGUAGE_SHIFT | id;
+}
+
+/* A task, whose outermost frame comes first. As many frames have room as `room` tells. */
+static void put_waker_task(struct frame_ids *ids, const struct epoch_stacks *stacks,
+			   struct tally *tally, const struct counted_stack *waker, uint32_t room)
+{
+	uint32_t n = waker->n_user < room ? waker->n_user : room;
+	const uint32_t *user = stacks->user_frames + waker->first_user;
+
+	put_code(ids, tally, waker_name(stacks, waker));
+	if (waker->n_user && tally_end_frame((enum tally_end)waker->end))
+		put_code(ids, tally,
+			 code_off_cpu_address((enum code_off_cpu)(CODE_WAKER_END + waker->end)));
+	while (n > 0)
+		put_id(ids, user[--n]);
+}
+
+/* Puts the frames of a waker, its name first; of an interrupt those that are its own. */
+static void put_waker(struct frame_ids *ids, const struct epoch_stacks *stacks, struct tally *tally,
+		      const struct counted_stack *waker, uint32_t n_target)
+{
+	uint32_t n, n_interrupt = 0;
+	const uint64_t *kernel = own_kernel_frames(stacks, waker, &n);
+	bool timer = false;
+
+	if (stacks->options.interrupts)
+		n_interrupt = interrupt_frames_count(stacks->options.interrupts, kernel, n, &timer);
+	if (n == 0)
+		put_code(ids, tally, code_off_cpu_address(CODE_WAKER_UNKNOWN));
+	else if (n_interrupt)
+		put_code(ids, tally,
+			 code_off_cpu_address(timer ? CODE_WAKER_TIMER : CODE_WAKER_INTERRUPT));
+	else
+		put_waker_task(ids, stacks, tally, waker, TALLY_MAX_FRAMES - n - n_target);
+	if (n_interrupt)
+		n = n_interrupt;
+	while (n > 0)
+		put_kernel(ids, tally, kernel[--n]);
+}
+
+/* Adds the time of a stack that was blocked until a waker came. */
+static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, struct woken *woken)
+{
+	const struct counted_stack *counted = find(stacks, &woken->stack);
+	const struct counted_stack *waker = find(stacks, &woken->waker);
+	struct frame_ids ids = { 0 };
+	const uint64_t *kernel;
+	uint32_t n, stack;
+	int r;
+
+	if (woken->ns <= 0 || !counted || !waker)
+		return 0;
+	if (!counted->wanted) {
+		woken->ns = 0;
+		return 0;
+	}
+	kernel = own_kernel_frames(stacks, counted, &n);
+	/* With the name, its end, the marks, and both kernel stacks. */
+	if (n > TALLY_MAX_FRAMES / 3)
+		n = TALLY_MAX_FRAMES / 3;
+	put_waker(&ids, stacks, tally, waker, n + 4);
+	put_code(&ids, tally, code_off_cpu_address(CODE_OFF_CPU_WOKEN));
+	put_code(&ids, tally, code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
+	for (uint32_t i = 0; i < n; i++)
+		put_kernel(&ids, tally, kernel[i]);
+	r = ids.r < 0 ? ids.r
+		      : tally_stack(tally, ids.list, ids.n,
+				    counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0,
+				    &stack);
+	if (r == 0)
+		r = add_to(stacks, tally, counted, (uint64_t)woken->ns, stack);
+	woken->ns = 0;
+	return r;
+}
+
+static int flush_woken(struct epoch_stacks *stacks, struct tally *tally)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < stacks->n_woken; i++)
+		r = add_woken(stacks, tally, &stacks->woken[i]);
+	return r;
+}
+
+static struct woken *find_woken(const struct epoch_stacks *stacks, const struct wire_hash *stack,
+				const struct wire_hash *waker)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&stacks->woken_index, woken_hash(stack, waker), &cursor);
+	     at != INDEX_NONE; at = index_next(&stacks->woken_index, &cursor)) {
+		struct woken *woken = &stacks->woken[at];
+
+		if (woken->stack.low == stack->low && woken->stack.high == stack->high &&
+		    woken->waker.low == waker->low && woken->waker.high == waker->high)
+			return woken;
+	}
+	return NULL;
+}
+
+int epoch_stacks_woken(struct epoch_stacks *stacks, const struct wire_hash *hash,
+		       const struct wire_hash *waker, int64_t ns)
+{
+	struct woken *woken = find_woken(stacks, hash, waker);
+	int r;
+
+	if (woken) {
+		woken->ns += ns;
+		return 0;
+	}
+	if (!find(stacks, hash) || !find(stacks, waker))
+		return -ENOENT;
+	r = grow(&stacks->woken, &stacks->woken_room, stacks->n_woken + 1);
+	if (r == 0)
+		r = index_add(&stacks->woken_index, woken_hash(hash, waker), stacks->n_woken);
+	if (r < 0)
+		return r;
+	stacks->woken[stacks->n_woken++] = (struct woken){ *hash, *waker, ns };
+	return 0;
 }
 
 int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash, int64_t blocked,
@@ -584,5 +827,5 @@ int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_
 	}
 	*ret_count = count;
 	*ret_unwanted = unwanted;
-	return 0;
+	return flush_woken(stacks, tally);
 }

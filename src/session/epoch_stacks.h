@@ -20,7 +20,9 @@
 #include "tally/tally.h"
 
 struct epoch_stacks;
+struct codes;
 struct interpreters;
+struct interrupt_frames;
 struct tracepoint_frames;
 
 struct epoch_stacks_options {
@@ -35,6 +37,8 @@ struct epoch_stacks_options {
 	struct tracepoint_frames *tracepoint_frames;
 	uint32_t kernel_depth;
 	bool timed;
+	struct interrupt_frames *interrupts; /* tells wakers that are no task; may be NULL */
+	struct codes *codes;		     /* gets the wakers' names; borrowed; may be NULL */
 	uint64_t sample_ns; /* of `timed` ones: what a sample stands for; 0: there are none */
 	/*
 	 * Marks the evaluators' frames of stacks that came before their interpreter was known.
@@ -68,6 +72,9 @@ int epoch_stacks_add(struct epoch_stacks *stacks, struct tally *tally,
  */
 int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash, int64_t blocked,
 		      int64_t waiting);
+/* Adds ns that a thread was blocked on a timed stack until the stack `waker` woke it. */
+int epoch_stacks_woken(struct epoch_stacks *stacks, const struct wire_hash *hash,
+		       const struct wire_hash *waker, int64_t ns);
 /* Keeps a timed stack beyond the next epoch_stacks_clear(), if it is known. */
 void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash);
 

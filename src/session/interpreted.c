@@ -104,18 +104,19 @@ static int load_programs(struct interpreted_load *load)
 {
 	const struct interpreted *skeleton = load->skeleton;
 	struct bpf_program *program;
-	uint32_t zero = 0;
 	int r = bpf_object__load(skeleton->obj);
 
 	bpf_object__for_each_program(program, skeleton->obj)
 	{
-		const struct bpf_map *map = program == skeleton->progs.on_switch
+		bool waking = program == skeleton->progs.on_waking;
+		const struct bpf_map *map = waking || program == skeleton->progs.on_switch
 						    ? skeleton->maps.interpreted_switch
 						    : skeleton->maps.interpreted;
+		uint32_t at = waking ? 1 : 0; /* see bpf/triggers.bpf.h */
 		int fd = bpf_program__fd(program);
 
 		if (r == 0 && fd >= 0 &&
-		    bpf_map_update_elem(bpf_map__fd(map), &zero, &fd, BPF_ANY) < 0)
+		    bpf_map_update_elem(bpf_map__fd(map), &at, &fd, BPF_ANY) < 0)
 			r = -errno;
 	}
 	return r;

@@ -24,24 +24,34 @@
 /* A copy of a thread may be torn by the kernel side; so often another one is made. */
 #define COPIES 8
 
+/* Where a time was spent, and what ended it: hashes of stacks. */
+struct place {
+	struct wire_hash stack;
+	struct wire_hash waker; /* low 0: none, or not known */
+};
+
 /* Times whose stack is not known yet: its walk is being finished. */
 struct early_time {
-	struct wire_hash hash;
+	struct place place;
 	int64_t blocked, waiting;
+};
+
+/* The places that keys of an epoch's times stand for. */
+struct pairs {
+	struct wire_pair *list;
+	uint32_t n, room;
+	struct index index; /* by the key */
 };
 
 /* What was added of an absence that goes on. */
 struct credit {
-	uint32_t tid;
-	uint64_t out; /* tells absences of a thread apart */
-	struct wire_hash stack;
+	struct place place;
 	uint64_t blocked, waiting;
 };
 
 struct credits {
 	struct credit *list;
 	uint32_t n, room;
-	struct index index; /* by thread id */
 };
 
 struct off_cpu {
@@ -53,6 +63,7 @@ struct off_cpu {
 	struct early_time *early;
 	uint32_t n_early, early_room;
 	struct credits credits;
+	struct pairs pairs[WIRE_EPOCHS];
 	struct sleepers *sleepers; /* NULL before off_cpu_find_threads() */
 	/* A copy of the map of threads. */
 	uint32_t *tids;
@@ -66,6 +77,7 @@ struct off_cpu {
 void off_cpu_configure(const struct plan *plan, struct stacktally *skeleton, uint32_t sets)
 {
 	struct wire_off_cpu_config config = {
+		.wakers = plan->off_cpu.wakers,
 		.least = plan->off_cpu.least_us * NS_IN_US,
 		.most = plan->off_cpu.most_us ? plan->off_cpu.most_us * NS_IN_US : UINT64_MAX,
 		.state = plan->off_cpu.state,
@@ -77,6 +89,7 @@ void off_cpu_configure(const struct plan *plan, struct stacktally *skeleton, uin
 	bpf_map__set_autocreate(skeleton->maps.threads, plan->off_cpu.on);
 	bpf_map__set_autocreate(skeleton->maps.times, plan->off_cpu.on);
 	bpf_map__set_autocreate(skeleton->maps.off_cpu_counters, plan->off_cpu.on);
+	bpf_map__set_autocreate(skeleton->maps.off_cpu_rooms, plan->off_cpu.on);
 	bpf_map__set_autocreate(skeleton->maps.sleeper, plan->off_cpu.on);
 	bpf_program__set_autoload(skeleton->progs.on_sleeper, plan->off_cpu.on);
 	if (!plan->off_cpu.on)
@@ -129,8 +142,14 @@ int off_cpu_new(const struct plan *plan, const struct kernel_side *side,
 static void credits_clear(struct credits *credits)
 {
 	free(credits->list);
-	index_free(&credits->index);
 	*credits = (struct credits){ 0 };
+}
+
+static void pairs_clear(struct pairs *pairs)
+{
+	free(pairs->list);
+	index_free(&pairs->index);
+	*pairs = (struct pairs){ 0 };
 }
 
 void off_cpu_free(struct off_cpu *off_cpu)
@@ -140,6 +159,8 @@ void off_cpu_free(struct off_cpu *off_cpu)
 	if (off_cpu->times)
 		munmap(off_cpu->times, times_size(off_cpu));
 	credits_clear(&off_cpu->credits);
+	for (uint32_t i = 0; i < WIRE_EPOCHS; i++)
+		pairs_clear(&off_cpu->pairs[i]);
 	sleepers_free(off_cpu->sleepers);
 	free(off_cpu->early);
 	free(off_cpu->tids);
@@ -168,35 +189,81 @@ int off_cpu_walk_threads(struct off_cpu *off_cpu, struct unwinder *unwinder, str
 /* ---- times ---- */
 
 /* Adds to a stack's times; -ENOENT: its stack is not known yet. */
-static int add_known(struct off_cpu *off_cpu, const struct wire_hash *hash, int64_t blocked,
-		     int64_t waiting, struct tally *tally)
+static int add_stack_time(struct off_cpu *off_cpu, const struct wire_hash *stack, int64_t blocked,
+			  int64_t waiting, struct tally *tally)
 {
-	int r = epoch_stacks_time(off_cpu->stacks, hash, blocked, waiting);
+	int r = epoch_stacks_time(off_cpu->stacks, stack, blocked, waiting);
 
 	if (r == -ENOENT && tally) {
-		r = sleepers_take(off_cpu->sleepers, hash, off_cpu->stacks, tally);
+		r = sleepers_take(off_cpu->sleepers, stack, off_cpu->stacks, tally);
 		if (r == 0)
-			r = epoch_stacks_time(off_cpu->stacks, hash, blocked, waiting);
+			r = epoch_stacks_time(off_cpu->stacks, stack, blocked, waiting);
 	}
 	return r;
 }
 
-static int add_time(struct off_cpu *off_cpu, const struct wire_hash *hash, int64_t blocked,
+static int add_known(struct off_cpu *off_cpu, const struct place *place, int64_t blocked,
+		     int64_t waiting, struct tally *tally)
+{
+	int r;
+
+	if (!place->waker.low)
+		return add_stack_time(off_cpu, &place->stack, blocked, waiting, tally);
+	/* First what fails if the stack is not there, and is 0 for most. */
+	r = add_stack_time(off_cpu, &place->stack, 0, 0, tally);
+	if (r == 0)
+		r = epoch_stacks_woken(off_cpu->stacks, &place->stack, &place->waker, blocked);
+	return r < 0 || !waiting ? r : add_stack_time(off_cpu, &place->stack, 0, waiting, tally);
+}
+
+static int add_time(struct off_cpu *off_cpu, const struct place *place, int64_t blocked,
 		    int64_t waiting, struct tally *tally)
 {
-	int r = add_known(off_cpu, hash, blocked, waiting, tally);
+	int r = add_known(off_cpu, place, blocked, waiting, tally);
 
 	if (r != -ENOENT)
 		return r;
 	r = grow(&off_cpu->early, &off_cpu->early_room, off_cpu->n_early + 1);
 	if (r == 0)
-		off_cpu->early[off_cpu->n_early++] = (struct early_time){ *hash, blocked, waiting };
+		off_cpu->early[off_cpu->n_early++] =
+			(struct early_time){ *place, blocked, waiting };
+	return r;
+}
+
+static struct place place_of(const struct off_cpu *off_cpu, const struct wire_hash *key,
+			     uint32_t epoch)
+{
+	const struct pairs *pairs = &off_cpu->pairs[epoch & (WIRE_EPOCHS - 1)];
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&pairs->index, key->low, &cursor); at != INDEX_NONE;
+	     at = index_next(&pairs->index, &cursor)) {
+		const struct wire_pair *pair = &pairs->list[at];
+
+		if (pair->hash.low == key->low && pair->hash.high == key->high)
+			return (struct place){ { pair->stack_low, pair->stack_high },
+					       { pair->waker_low, pair->waker_high } };
+	}
+	return (struct place){ .stack = *key };
+}
+
+int off_cpu_take_pair(struct off_cpu *off_cpu, const struct wire_pair *pair)
+{
+	struct pairs *pairs = &off_cpu->pairs[pair->epoch & (WIRE_EPOCHS - 1)];
+	int r = grow(&pairs->list, &pairs->room, pairs->n + 1);
+
+	if (r == 0)
+		r = index_add(&pairs->index, pair->hash.low, pairs->n);
+	if (r == 0)
+		pairs->list[pairs->n++] = *pair;
 	return r;
 }
 
 int off_cpu_take(struct off_cpu *off_cpu, const struct wire_time *time)
 {
-	return add_time(off_cpu, &time->hash, (int64_t)time->blocked, (int64_t)time->waiting, NULL);
+	const struct place place = place_of(off_cpu, &time->hash, time->epoch);
+
+	return add_time(off_cpu, &place, (int64_t)time->blocked, (int64_t)time->waiting, NULL);
 }
 
 /* Those whose stack has come by now. */
@@ -206,7 +273,7 @@ static int add_early(struct off_cpu *off_cpu, struct tally *tally)
 
 	for (uint32_t i = 0; i < off_cpu->n_early; i++) {
 		struct early_time early = off_cpu->early[i];
-		int r = add_known(off_cpu, &early.hash, early.blocked, early.waiting, tally);
+		int r = add_known(off_cpu, &early.place, early.blocked, early.waiting, tally);
 
 		if (r == -ENOENT)
 			off_cpu->early[n++] = early;
@@ -225,12 +292,14 @@ static int drain_times(struct off_cpu *off_cpu, uint32_t epoch, struct tally *ta
 		for (uint32_t way = 0; way < WIRE_TIMES; way++) {
 			struct wire_hash hash = { sets[i].low[way], sets[i].high[way] };
 			uint64_t blocked = sets[i].blocked[way], waiting = sets[i].waiting[way];
+			struct place place;
 			int r = 0;
 
 			if (!blocked && !waiting)
 				continue;
 			sets[i].blocked[way] = sets[i].waiting[way] = 0;
-			r = add_time(off_cpu, &hash, (int64_t)blocked, (int64_t)waiting, tally);
+			place = place_of(off_cpu, &hash, epoch);
+			r = add_time(off_cpu, &place, (int64_t)blocked, (int64_t)waiting, tally);
 			if (r < 0)
 				return r;
 		}
@@ -274,17 +343,6 @@ static int copy_threads(struct off_cpu *off_cpu)
 	return r == -ENOENT ? 0 : r;
 }
 
-static struct credit *find_credit(const struct credits *credits, uint32_t tid)
-{
-	struct index_cursor cursor;
-
-	for (uint32_t at = index_first(&credits->index, hash_u64(tid), &cursor); at != INDEX_NONE;
-	     at = index_next(&credits->index, &cursor))
-		if (credits->list[at].tid == tid)
-			return &credits->list[at];
-	return NULL;
-}
-
 /*
  * A thread of which nothing was seen since before the measurement. It has slept, or waited for a
  * CPU, or it was on one all the time. 0: that; else like `wake`, with UINT64_MAX for none.
@@ -324,43 +382,32 @@ static bool credit_of(const struct off_cpu *off_cpu, uint32_t tid, const struct 
 		wake = out;
 	if (!wake || wake > now)
 		wake = now;
-	*ret_credit = (struct credit){ .tid = tid,
-				       .out = thread->out,
-				       .stack = thread->stack,
+	*ret_credit = (struct credit){ .place = { thread->stack, thread->waker },
 				       .blocked = wake - out,
 				       .waiting = now - wake };
 	return true;
 }
 
-/* Credits the absence in place of what was credited of it before. */
+/* Credits the absence; what was credited of it before is taken back with end_credits(). */
 static int give_credit(struct off_cpu *off_cpu, const struct credit *credit,
 		       struct credits *credits, struct tally *tally)
 {
-	struct credit *before = find_credit(&off_cpu->credits, credit->tid);
-	int64_t blocked = (int64_t)credit->blocked, waiting = (int64_t)credit->waiting;
 	int r = grow(&credits->list, &credits->room, credits->n + 1);
 
-	if (r == 0)
-		r = index_add(&credits->index, hash_u64(credit->tid), credits->n);
 	if (r < 0)
 		return r;
 	credits->list[credits->n++] = *credit;
-	if (before && before->out == credit->out) {
-		blocked -= (int64_t)before->blocked;
-		waiting -= (int64_t)before->waiting;
-		before->out = 0; /* nothing of it is to be taken back */
-	}
-	return add_time(off_cpu, &credit->stack, blocked, waiting, tally);
+	return add_time(off_cpu, &credit->place, (int64_t)credit->blocked, (int64_t)credit->waiting,
+			tally);
 }
 
-/* Takes back what was credited of absences that are over. */
+/* Takes back what was credited before: it is credited anew, or the kernel side has added it. */
 static int end_credits(struct off_cpu *off_cpu, struct tally *tally)
 {
 	for (uint32_t i = 0; i < off_cpu->credits.n; i++) {
 		const struct credit *credit = &off_cpu->credits.list[i];
-		int r = credit->out ? add_time(off_cpu, &credit->stack, -(int64_t)credit->blocked,
-					       -(int64_t)credit->waiting, tally)
-				    : 0;
+		int r = add_time(off_cpu, &credit->place, -(int64_t)credit->blocked,
+				 -(int64_t)credit->waiting, tally);
 
 		if (r < 0)
 			return r;
@@ -387,6 +434,7 @@ static int credit_threads(struct off_cpu *off_cpu, uint64_t now, bool final, str
 		if (!copy_thread(off_cpu, tid, thread) || !thread->out)
 			continue;
 		epoch_stacks_hold(off_cpu->stacks, &thread->stack);
+		epoch_stacks_hold(off_cpu->stacks, &thread->waker);
 		if (credits_now(off_cpu, final) && credit_of(off_cpu, tid, thread, now, &credit))
 			r = give_credit(off_cpu, &credit, &credits, tally);
 	}
@@ -414,6 +462,7 @@ int off_cpu_drain(struct off_cpu *off_cpu, uint32_t epoch, uint64_t now, bool fi
 {
 	int r = drain_times(off_cpu, epoch, tally);
 
+	pairs_clear(&off_cpu->pairs[epoch]);
 	if (r == 0)
 		r = copy_threads(off_cpu);
 	if (r == 0)

@@ -44,8 +44,9 @@ void off_cpu_begin(struct off_cpu *off_cpu, uint64_t now);
  */
 int off_cpu_walk_threads(struct off_cpu *off_cpu, struct unwinder *unwinder, struct error *err);
 
-/* Takes a struct wire_time from the ring buffer. 0 or -ENOMEM. */
+/* Take a record from the ring buffer. 0 or -ENOMEM. */
 int off_cpu_take(struct off_cpu *off_cpu, const struct wire_time *time);
+int off_cpu_take_pair(struct off_cpu *off_cpu, const struct wire_pair *pair);
 
 /*
  * Adds the times of an epoch that has ended, whose stacks have come, and those of threads that are

@@ -43,6 +43,9 @@ static int on_record(void *context, const void *data, size_t size)
 	if (counted->kind == WIRE_KIND_TIME && session->off_cpu)
 		return size < sizeof(struct wire_time) ? -EPROTO
 						       : off_cpu_take(session->off_cpu, data);
+	if (counted->kind == WIRE_KIND_PAIR && session->off_cpu)
+		return size < sizeof(struct wire_pair) ? -EPROTO
+						       : off_cpu_take_pair(session->off_cpu, data);
 	if (counted->kind == WIRE_KIND_CODE)
 		return code_names_take(session->codes, data, size);
 	if (size < sizeof(*stack))

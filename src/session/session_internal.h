@@ -30,6 +30,7 @@ struct session {
 	struct trigger *trigger;
 	struct images *images;
 	struct kernel_side side;
+	struct interrupt_frames *interrupts;	     /* NULL: wakers are not found */
 	struct tracepoint_frames *tracepoint_frames; /* NULL: the trigger's stacks have none */
 	/* Of time off the CPU, both are one. */
 	struct epoch_stacks *stacks[WIRE_EPOCHS];

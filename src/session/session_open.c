@@ -12,6 +12,7 @@
 #include "base/own.h"
 #include "base/thread.h"
 #include "kernel/hang.h"
+#include "kernel/interrupt_frames.h"
 #include "kernel/kernel_names.h"
 #include "kernel/paranoid.h"
 #include "kernel/tracepoint_frames.h"
@@ -125,6 +126,10 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 	if (session->trigger->frames != TRIGGER_FRAMES_NONE)
 		r = tracepoint_frames_new(find_symbol, kernel, raw, &session->tracepoint_frames);
 	options.tracepoint_frames = session->tracepoint_frames;
+	if (r == 0 && session->plan->off_cpu.wakers)
+		r = interrupt_frames_new(find_symbol, kernel, &session->interrupts);
+	options.interrupts = session->interrupts;
+	options.codes = session->codes;
 	for (; r == 0 && session->n_stacks < (options.timed ? 1 : WIRE_EPOCHS);
 	     session->n_stacks += r == 0)
 		r = epoch_stacks_new(&options, &session->stacks[session->n_stacks]);
@@ -319,6 +324,7 @@ uint32_t session_close(struct session *session)
 	for (uint32_t i = 0; i < session->n_stacks; i++)
 		epoch_stacks_free(session->stacks[i]);
 	comms_clear(&session->others);
+	interrupt_frames_free(session->interrupts);
 	tracepoint_frames_free(session->tracepoint_frames);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);

@@ -15,7 +15,7 @@ static const char *base_of(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The leaf that says why a thread was off the CPU. */
+/* Why a thread was off the CPU, or what stands for its waker. */
 static int add_off_cpu(uint64_t id, struct names *names)
 {
 	struct names_frame frame = {
@@ -30,6 +30,15 @@ static int add_off_cpu(uint64_t id, struct names *names)
 	return frame.name ? names_add_address(names, &frame, 1) : -ENOMEM;
 }
 
+static int add_waker(struct codes *codes, uint64_t id, struct names *names)
+{
+	struct names_frame frame = { .object = NAMES_NONE };
+	struct code code;
+
+	frame.name = names_string(names, codes_find(codes, id, &code) ? code.name : "[waker]");
+	return frame.name ? names_add_address(names, &frame, 1) : -ENOMEM;
+}
+
 int code_frames_add(struct codes *codes, const struct tally_address *address, struct names *names)
 {
 	uint32_t language = (uint32_t)(address->address >> CODE_LANGUAGE_SHIFT);
@@ -41,6 +50,8 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 
 	if (code_is_off_cpu(address->address))
 		return add_off_cpu(id, names);
+	if (language == CODE_WAKER)
+		return add_waker(codes, id, names);
 	if (language == CODE_LANGUAGE_PHP)
 		frame.flags |= NAMES_FRAME_PHP;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {

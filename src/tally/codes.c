@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/pool.h"
+#include "tally/end.h"
 
 /* Further functions stay without a name: processes can make any number. */
 #define CODES_MAX (1u << 20)
@@ -57,8 +58,14 @@ const char *code_off_cpu_name(uint64_t id)
 	static const char *const names[CODE_N_OFF_CPU] = {
 		[CODE_OFF_CPU_BLOCKED] = "[blocked]",
 		[CODE_OFF_CPU_WAITING] = "[waiting for a CPU]",
+		[CODE_OFF_CPU_WOKEN] = "--", /* as in bcc's offwaketime */
+		[CODE_WAKER_TIMER] = "[timer interrupt]",
+		[CODE_WAKER_INTERRUPT] = "[interrupt]",
+		[CODE_WAKER_UNKNOWN] = "[waker not known]",
 	};
 
+	if (id >= CODE_WAKER_END && id < CODE_WAKER_END + TALLY_N_ENDS)
+		return tally_end_frame((enum tally_end)(id - CODE_WAKER_END));
 	return id < CODE_N_OFF_CPU ? names[id] : NULL;
 }
 

@@ -28,17 +28,27 @@ enum code_language {
 	CODE_LANGUAGE_PYTHON,
 	CODE_LANGUAGE_PHP,
 	CODE_N_LANGUAGES,
-	CODE_SCHEDULER = 31, /* no language: the id is an enum code_off_cpu */
+	/* No languages. */
+	CODE_WAKER = 30,     /* a waker: the id is that of its name */
+	CODE_SCHEDULER = 31, /* the id is an enum code_off_cpu */
 };
 
-/* Why a thread was off the CPU: the leaf of its kernel stack. */
+/*
+ * Why a thread was off the CPU: the leaf of its kernel stack. Or, beyond that, the stack of its
+ * waker follows: CODE_OFF_CPU_WOKEN, the waker's frames from the innermost on, and its name.
+ */
 enum code_off_cpu {
 	CODE_OFF_CPU_BLOCKED = 1, /* for something else than a CPU */
 	CODE_OFF_CPU_WAITING,	  /* for a CPU: it was ready to run */
+	CODE_OFF_CPU_WOKEN,
+	CODE_WAKER_TIMER,     /* in place of a name: a timer's interrupt */
+	CODE_WAKER_INTERRUPT, /* another one */
+	CODE_WAKER_UNKNOWN,
 	CODE_N_OFF_CPU,
+	CODE_WAKER_END = 64, /* and on: why the walk of the waker's stack ended, enum tally_end */
 };
 
-/* The address of that leaf. */
+/* The address of that frame. */
 static inline uint64_t code_off_cpu_address(enum code_off_cpu what)
 {
 	return (uint64_t)CODE_SCHEDULER << CODE_LANGUAGE_SHIFT | (uint64_t)what;
@@ -47,6 +57,13 @@ static inline uint64_t code_off_cpu_address(enum code_off_cpu what)
 static inline bool code_is_off_cpu(uint64_t address)
 {
 	return address >> CODE_LANGUAGE_SHIFT == CODE_SCHEDULER;
+}
+
+/* Whether it is the name of a waker. */
+static inline bool code_is_waker(uint64_t address)
+{
+	return address >> CODE_LANGUAGE_SHIFT == CODE_WAKER ||
+	       (code_is_off_cpu(address) && CODE_ID(address) > CODE_OFF_CPU_WOKEN);
 }
 
 /* "[blocked]"; NULL for ids that are none. */

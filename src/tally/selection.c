@@ -157,13 +157,13 @@ static int copy_frames(struct selecting *selecting, const struct tally_stack *st
 		       uint32_t *ret_id)
 {
 	const uint32_t *frames = tally_frames(selecting->from, stack);
-	bool has_leaf = tally_was_off_cpu(selecting->from, stack); /* a frame of no stack */
-	uint32_t depth = selecting->selection->depth + has_leaf;
+	uint32_t n_reason = tally_off_cpu_frames(selecting->from, stack); /* of no stack */
+	uint32_t depth = selecting->selection->depth + n_reason;
 	uint32_t n = stack->n_frames, flags = stack->flags;
 	uint32_t ids[TALLY_MAX_FRAMES];
 
-	if (selecting->selection->no_kernel && has_leaf) {
-		n = 1;
+	if (selecting->selection->no_kernel && n_reason) {
+		n = n_reason;
 		flags = 0;
 	} else if (selecting->selection->depth && n > depth) {
 		/* As if the walk had been told to end there. */
@@ -201,14 +201,14 @@ static int copy_stack(struct selecting *selecting, bool left_out, uint32_t *stac
 	return 0;
 }
 
-/* Of kernel stacks that are left out, the leaf that says why a thread was off the CPU stays. */
+/* Of kernel stacks that are left out, what says why a thread was off the CPU stays. */
 static bool leaves_out_kernel(const struct selecting *selecting, uint32_t stack)
 {
 	const struct tally *from = selecting->from;
 
 	return selecting->selection->no_kernel &&
 	       (stack >= tally_n_stacks(from) ||
-		!tally_was_off_cpu(from, &tally_stacks(from)[stack]));
+		!tally_off_cpu_frames(from, &tally_stacks(from)[stack]));
 }
 
 static int copy_entry(struct selecting *selecting, struct tally_entry entry)

@@ -374,9 +374,23 @@ uint64_t tally_total(const struct tally *tally)
 	return tally->total;
 }
 
-bool tally_was_off_cpu(const struct tally *tally, const struct tally_stack *stack)
+static bool is_reason(const struct tally_address *address)
 {
-	const struct tally_address *leaf = &tally_addresses(tally)[tally_frames(tally, stack)[0]];
+	return address->flags & TALLY_ADDRESS_CODE && code_is_off_cpu(address->address) &&
+	       CODE_ID(address->address) < CODE_OFF_CPU_WOKEN;
+}
 
-	return leaf->flags & TALLY_ADDRESS_CODE && code_is_off_cpu(leaf->address);
+uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stack *stack)
+{
+	const uint32_t *frames = tally_frames(tally, stack);
+	const struct tally_address *leaf = &tally_addresses(tally)[frames[0]];
+
+	if (is_reason(leaf))
+		return 1;
+	if (!(leaf->flags & TALLY_ADDRESS_CODE) || !code_is_waker(leaf->address))
+		return 0;
+	for (uint32_t i = 1; i < stack->n_frames; i++)
+		if (is_reason(&tally_addresses(tally)[frames[i]]))
+			return i + 1;
+	return 0;
 }

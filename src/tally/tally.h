@@ -156,8 +156,11 @@ const struct tally_stack *tally_stacks(const struct tally *tally);
 const struct tally_entry *tally_entries(const struct tally *tally);
 /* The frames of a stack: n_frames address ids, leaf first. */
 const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack *stack);
-/* Whether the stack's leaf says why a thread was off the CPU (tally/codes.h), not where it was. */
-bool tally_was_off_cpu(const struct tally *tally, const struct tally_stack *stack);
+/*
+ * How many frames, from the leaf on, say why a thread was off the CPU and who woke it
+ * (tally/codes.h), not where it was; 0 for other stacks.
+ */
+uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stack *stack);
 /* The sum of all counts, saturating at UINT64_MAX. */
 uint64_t tally_total(const struct tally *tally);
 

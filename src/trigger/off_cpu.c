@@ -18,11 +18,12 @@
  */
 static const struct {
 	const char *program, *tracepoint;
-	bool walks;
+	bool walks, of_wakers;
 } PROGRAMS[] = {
-	{ "on_wakeup", "sched_wakeup", false },
-	{ "on_wakeup_new", "sched_wakeup_new", false },
-	{ "on_switch", "sched_switch", true },
+	{ "on_waking", "sched_waking", true, true },
+	{ "on_wakeup", "sched_wakeup", false, false },
+	{ "on_wakeup_new", "sched_wakeup_new", false, false },
+	{ "on_switch", "sched_switch", true, false },
 };
 
 #define N_PROGRAMS (sizeof(PROGRAMS) / sizeof(PROGRAMS[0]))
@@ -30,20 +31,23 @@ static const struct {
 struct off_cpu_trigger {
 	struct trigger head;
 	struct trigger *clock; /* samples beside it; or NULL */
+	bool wakers;
 	int links[N_PROGRAMS];
 	uint32_t n_links;
 };
 
 static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
-	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
+	const struct off_cpu_trigger *off_cpu = (const struct off_cpu_trigger *)trigger;
+	struct trigger *clock = off_cpu->clock;
 	struct bpf_program *program;
 	int r = 0;
 
 	/* The object that walks interpreters has only the program that walks. */
 	for (size_t i = 0; r == 0 && i < N_PROGRAMS; i++)
-		if (PROGRAMS[i].walks ||
-		    bpf_object__find_program_by_name(object, PROGRAMS[i].program))
+		if ((off_cpu->wakers || !PROGRAMS[i].of_wakers) &&
+		    (PROGRAMS[i].walks ||
+		     bpf_object__find_program_by_name(object, PROGRAMS[i].program)))
 			r = entry_select(&trigger->scope, object, PROGRAMS[i].program, &program,
 					 err);
 	if (r < 0 || !clock)
@@ -67,8 +71,11 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	struct off_cpu_trigger *off_cpu = (struct off_cpu_trigger *)trigger;
 
 	for (size_t i = 0; i < N_PROGRAMS; i++) {
-		int program = entry_fd(object, PROGRAMS[i].program, err), link;
+		int program, link;
 
+		if (PROGRAMS[i].of_wakers && !off_cpu->wakers)
+			continue;
+		program = entry_fd(object, PROGRAMS[i].program, err);
 		if (program < 0) {
 			stop(trigger);
 			return program;
@@ -131,7 +138,8 @@ static const struct trigger_ops OFF_CPU_OPS = {
 	.walks_kernel = true,
 };
 
-int off_cpu_trigger_new(struct trigger *clock, struct trigger **ret_trigger, struct error *err)
+int off_cpu_trigger_new(struct trigger *clock, bool wakers, struct trigger **ret_trigger,
+			struct error *err)
 {
 	struct off_cpu_trigger *off_cpu = calloc(1, sizeof(*off_cpu));
 
@@ -140,6 +148,7 @@ int off_cpu_trigger_new(struct trigger *clock, struct trigger **ret_trigger, str
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	off_cpu->clock = clock;
+	off_cpu->wakers = wakers;
 	off_cpu->head.ops = &OFF_CPU_OPS;
 	off_cpu->head.frames = TRIGGER_FRAMES_RAW_TRACEPOINT;
 	snprintf(off_cpu->head.event, sizeof(off_cpu->head.event), clock ? "wall" : "off-cpu");

@@ -9,8 +9,10 @@
 
 /*
  * `clock`: a trigger of trigger/clock.h that samples CPUs beside it, or NULL; owned from then on,
- * also on failure. On success the caller owns the trigger. 0 or -ENOMEM.
+ * also on failure. `wakers`: those that make threads ready to run are found, too. On success the
+ * caller owns the trigger. 0 or -ENOMEM.
  */
-int off_cpu_trigger_new(struct trigger *clock, struct trigger **ret_trigger, struct error *err);
+int off_cpu_trigger_new(struct trigger *clock, bool wakers, struct trigger **ret_trigger,
+			struct error *err);
 
 #endif

@@ -41,7 +41,7 @@ struct trigger_ops {
 	 * the session waits for a grace period.
 	 */
 	bool stop_waits;
-	bool preemptible;  /* captures run preemptibly, so many may be under way on one CPU */
+	bool preemptible; /* captures run preemptibly, so many may be under way on one CPU */
 	/* The program walks the kernel stack (bpf/kernel_walk.bpf.h); none of the tracepoint's
 	 * does where that is raw. */
 	bool walks_kernel;

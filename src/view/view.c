@@ -169,13 +169,13 @@ static uint64_t hash_stack(const struct view *view, const struct view_stack *sta
 	       hash_u64(stack->flags);
 }
 
-/* Where kernel stacks are not shown, the leaf that says why a thread was off the CPU still is. */
+/* Where kernel stacks are not shown, what says why a thread was off the CPU still is. */
 static uint32_t n_shown(const struct view *view, const struct tally_stack *stack)
 {
-	bool leaf_only =
-		view->flags & PROFILE_VIEW_NO_KERNEL && tally_was_off_cpu(view->tally, stack);
+	uint32_t n =
+		view->flags & PROFILE_VIEW_NO_KERNEL ? tally_off_cpu_frames(view->tally, stack) : 0;
 
-	return leaf_only ? 1 : stack->n_frames;
+	return n ? n : stack->n_frames;
 }
 
 /* Writes the frames of a stack of the tally from index `first` on. */
@@ -287,7 +287,8 @@ static void mark_shown(struct view *view)
 	for (uint32_t i = 0; i < tally_n_entries(view->tally); i++) {
 		if (entries[i].kernel < n &&
 		    (!(view->flags & PROFILE_VIEW_NO_KERNEL) ||
-		     tally_was_off_cpu(view->tally, &tally_stacks(view->tally)[entries[i].kernel])))
+		     tally_off_cpu_frames(view->tally,
+					  &tally_stacks(view->tally)[entries[i].kernel])))
 			view->stack_of[entries[i].kernel] = 0;
 		if (!(view->flags & PROFILE_VIEW_NO_USER) && entries[i].user < n)
 			view->stack_of[entries[i].user] = 0;

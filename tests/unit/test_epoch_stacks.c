@@ -191,9 +191,9 @@ static uint64_t ns_of(const struct tally *tally, enum code_off_cpu leaf)
 		const struct tally_stack *kernel = &tally_stacks(tally)[entry->kernel];
 		uint32_t first = tally_frames(tally, kernel)[0];
 
-		assert_true(tally_was_off_cpu(tally, kernel));
+		assert_true(tally_off_cpu_frames(tally, kernel));
 		assert_int_equal(kernel->n_frames, 1 + KERNEL_FRAMES);
-		assert_false(tally_was_off_cpu(tally, &tally_stacks(tally)[entry->user]));
+		assert_false(tally_off_cpu_frames(tally, &tally_stacks(tally)[entry->user]));
 		if (tally_addresses(tally)[first].address == code_off_cpu_address(leaf))
 			sum += entry->count;
 	}
