@@ -49,6 +49,12 @@ struct {
 
 /* What is too large for the BPF stack. One program at a time uses it on each CPU. */
 struct off_cpu_room {
+	/* The walks' time: since when it is added up, and ns since then. */
+	__u64 window, spent;
+	__u64 began; /* the last walk that stands for others: what comes before, they have, too */
+	__u32 n;     /* counts walks */
+	__u32 walk;  /* ns that the last one took, if its absence stands for others */
+	__u32 shift; /* one leave in 2^shift is walked, of threads that leave often */
 	struct wire_time time;
 	struct wire_pair pair;
 	struct wire_thread thread;
@@ -227,6 +233,14 @@ static __always_inline void absence_ended(struct wire_thread *thread, __u64 now)
 	waiting = now - wake;
 	if (blocked + waiting < off_cpu.least || blocked + waiting > off_cpu.most)
 		return;
+	if (thread->weight != 1) {
+		__u64 walk = thread->walk;
+
+		if (thread->weight == 0)
+			return;
+		blocked = wire_weighted(blocked, thread->weight, &walk);
+		waiting = wire_weighted(waiting, thread->weight, &walk);
+	}
 	if (off_cpu.wakers && stack.low && thread->waker.low && blocked) {
 		add_woken(thread, blocked);
 		blocked = 0;
@@ -268,9 +282,72 @@ static __noinline int enter(const struct task_struct *task, __u64 now)
 	return 0;
 }
 
+/*
+ * How many absences the next one of a thread stands for: 0, it is not walked, or weight. Walks may
+ * take a share of each CPU's time. Where they take more, a thread that has not left its CPU for a
+ * while is walked, and of the others one leave in 2^shift, chosen by no property of what follows.
+ */
+#define BUDGET_OFTEN	100000ull /* ns between leaves, at shift 0 */
+#define BUDGET_SHIFT	10u
+#define BUDGET_MEASURED 8u /* one walk in so many is measured */
+
+static __noinline __u32 absence_weight(__u32 tid, __u64 now)
+{
+	struct off_cpu_room *room = off_cpu_room();
+	const struct wire_thread *thread;
+	__u64 random;
+
+	if (!room || !off_cpu.budget)
+		return 1;
+	if (room->spent > off_cpu.budget) {
+		if (room->shift < BUDGET_SHIFT)
+			room->shift++;
+		room->spent = 0;
+		room->window = now;
+	} else if (now - room->window > WIRE_BUDGET_WINDOW) {
+		if (room->shift && room->spent < off_cpu.budget / 3)
+			room->shift--;
+		room->spent = 0;
+		room->window = now;
+	}
+	if (!room->shift)
+		return 1;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread || now - thread->left >= BUDGET_OFTEN << (room->shift & 15))
+		return 1;
+	random = (now ^ tid) * 0x9fb21c651e98df25ull >> 40;
+	if (random & ((1u << (room->shift & 15)) - 1))
+		return 0;
+	room->began = bpf_ktime_get_ns();
+	return 1u << (room->shift & 15);
+}
+
+/*
+ * Adds a walk that began then to what the CPU has spent. Measures it, if the absence stands for
+ * others; else 0.
+ */
+static __always_inline __u32 budget_spend(struct off_cpu_room *room, __u64 since, __u32 weight)
+{
+	__u64 ns;
+
+	if (!off_cpu.budget)
+		return 0;
+	if (weight > 1) {
+		ns = bpf_ktime_get_ns() - room->began;
+		room->spent += ns;
+		return ns;
+	}
+	if (room->n++ % BUDGET_MEASURED == 0)
+		room->spent += BUDGET_MEASURED * (bpf_ktime_get_ns() - since);
+	return 0;
+}
+
+/* How an absence begins: `ready` to run, and its weight. */
+#define ABSENCE(ready, weight) ((__u32)(weight) << 1 | ((ready) ? 1 : 0))
+
 /* Begins an absence: enters or updates the thread. */
-static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, __u64 now,
-				     bool ready, __u64 ran)
+static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, __u64 now, __u32 how,
+				     __u64 ran)
 {
 	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid), *known = thread;
 	struct off_cpu_room *room = off_cpu_room();
@@ -285,8 +362,11 @@ static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, _
 	thread->stack = *stack;
 	thread->waker.low = thread->waker.high = 0;
 	thread->out = now;
-	thread->wake = ready ? now : 0;
+	thread->wake = how & 1 ? now : 0;
 	thread->ran = ran;
+	thread->left = now;
+	thread->weight = how >> 1;
+	thread->walk = thread->weight ? room->walk : 0;
 	thread->check = wire_thread_check(thread);
 	if (known || bpf_map_update_elem(&threads, &tid, thread, BPF_ANY) == 0)
 		return 0;
@@ -318,7 +398,7 @@ static __always_inline bool state_counts(__u32 state, bool runs_on)
  * absence. Returns the slot's number + 1; 0: there is none.
  */
 static __always_inline __u32 absence_slot(const struct task_struct *task, enum task_from from,
-					  __u32 tgid, __u32 tid, bool ready, __u64 now)
+					  __u32 tgid, __u32 tid, __u32 how, __u64 now)
 {
 	struct wire_counters *counter;
 	__u32 zero = 0, number = 0;
@@ -333,7 +413,7 @@ static __always_inline __u32 absence_slot(const struct task_struct *task, enum t
 		struct wire_hash lost = { 0 };
 
 		lose(&counter->lost_nested);
-		absence_begins(tid, &lost, now, ready, time_ran(task, from));
+		absence_begins(tid, &lost, now, how, time_ran(task, from));
 		return 0;
 	}
 	stack_begin(slot, task, from, tgid, tid);
@@ -341,7 +421,7 @@ static __always_inline __u32 absence_slot(const struct task_struct *task, enum t
 	slot->left_at = now;
 	slot->left_ran = time_ran(task, from);
 	slot->left_tid = tid;
-	slot->left_ready = ready;
+	slot->left_how = how;
 	return number + 1;
 }
 
@@ -352,7 +432,7 @@ static __always_inline __u32 absence_slot(const struct task_struct *task, enum t
 static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 {
 	const struct task_struct *task = current_task();
-	__u32 tgid, tid, state;
+	__u32 tgid, tid, state, weight;
 	bool ready;
 
 	current_ids(task, &tgid, &tid);
@@ -369,7 +449,17 @@ static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 		absence_ignored(task, tid, now);
 		return 0;
 	}
-	return absence_slot(task, TASK_CURRENT, tgid, tid, ready, now);
+	weight = absence_weight(tid, now);
+	if (!weight) {
+		struct wire_hash none = { 0 };
+		struct wire_off_cpu_counters *counter = off_cpu_counter();
+
+		if (counter)
+			__sync_fetch_and_add(&counter->unwalked, 1);
+		absence_begins(tid, &none, now, ABSENCE(ready, 0), time_ran(task, TASK_CURRENT));
+		return 0;
+	}
+	return absence_slot(task, TASK_CURRENT, tgid, tid, ABSENCE(ready, weight), now);
 }
 
 /* After a walk: counts and sends the slot's stack. False when it is lost, which is counted. */
@@ -400,13 +490,15 @@ static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool 
 static __noinline int leave_end(__u32 number, bool unfinished)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct off_cpu_room *room = off_cpu_room();
 	struct wire_hash stack = { 0 };
 
-	if (!slot)
+	if (!slot || !room)
 		return 0;
 	if (keep_stack(slot, number, unfinished))
 		stack = slot->stack.hash;
-	absence_begins(slot->left_tid, &stack, slot->left_at, slot->left_ready, slot->left_ran);
+	room->walk = budget_spend(room, slot->left_at, slot->left_how >> 1);
+	absence_begins(slot->left_tid, &stack, slot->left_at, slot->left_how, slot->left_ran);
 	scratch_release(slot);
 	return 0;
 }
@@ -444,7 +536,8 @@ static __noinline __u32 waker_begin(const struct task_struct *task, __u64 now)
 	struct wire_thread *thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
 	struct scratch *slot;
 
-	if (!thread || !thread->out || thread->wake > WIRE_WAKE_BEFORE || thread->waker.low)
+	if (!thread || !thread->out || !thread->weight || thread->wake > WIRE_WAKE_BEFORE ||
+	    thread->waker.low)
 		return 0;
 	counter = bpf_map_lookup_elem(&counters, &zero);
 	if (!counter)
@@ -531,7 +624,7 @@ static __always_inline int on_new(const struct task_struct *task)
 	tid = thread_id(task);
 	if (tid == 0 || !wanted(task, tgid, tid) || !state_counts(0, true))
 		return 0;
-	number = absence_slot(task, TASK_ARGUMENT, tgid, tid, true, bpf_ktime_get_ns());
+	number = absence_slot(task, TASK_ARGUMENT, tgid, tid, ABSENCE(true, 1), bpf_ktime_get_ns());
 	if (number)
 		leave_end(number - 1, false);
 	return 0;

@@ -20,7 +20,10 @@ struct wire_thread {
 	__u64 out;		/* when; 0: it is on a CPU; WIRE_OUT_BEFORE */
 	__u64 wake;		/* when it became ready to run again; 0: it is blocked */
 	__u64 ran;		/* ns on a CPU until then, by the scheduler's count */
-	__u64 check;		/* wire_thread_check() */
+	__u64 left;		/* as `out`, and stays when the thread is back */
+	__u32 weight;		/* so many absences this one stands for; 0: it is not counted */
+	__u32 walk;  /* ns of it that the walk of its stack took, which the others lack */
+	__u64 check; /* wire_thread_check() */
 };
 
 /* Set by user space: the thread may have been off the CPU when the measurement began. */
@@ -32,7 +35,8 @@ static inline __attribute__((always_inline)) __u64
 wire_thread_check(const struct wire_thread *thread)
 {
 	return ~(thread->stack.low ^ thread->stack.high << 17 ^ thread->waker.low << 3 ^
-		 thread->waker.high << 19 ^ thread->out ^ thread->wake << 1 ^ thread->ran << 2);
+		 thread->waker.high << 19 ^ thread->out ^ thread->wake << 1 ^ thread->ran << 2 ^
+		 (__u64)thread->weight << 32);
 }
 
 /*
@@ -79,6 +83,16 @@ wire_pair_hash(const struct wire_hash *stack, const struct wire_hash *waker)
 	return hash;
 }
 
+/* What an absence counts, of whose `ns` the walk took *walk; takes from that what was in `ns`. */
+static inline __attribute__((always_inline)) __u64 wire_weighted(__u64 ns, __u32 weight,
+								 __u64 *walk)
+{
+	__u64 once = ns < *walk ? ns : *walk;
+
+	*walk -= once;
+	return (ns - once) * weight + once;
+}
+
 #define WIRE_SLEEPER_DEPTH 127 /* the most that the kernel's helper finds by default */
 
 /* A thread that sleeps since before the measurement, as the iterator over threads writes it. */
@@ -98,10 +112,10 @@ struct wire_off_cpu_counters {
 	__u64 lost_time;    /* ns whose stack was lost, or whose record found no room in the ring */
 	__u64 lost_threads; /* times that a thread left and the map of threads was full */
 	__u64 lost_ends;    /* returns to a CPU that were seen only when the thread left it again */
-	__u64 reserved;
+	__u64 unwalked;	    /* absences that others stand for, to stay within the budget */
 };
 
-_Static_assert(sizeof(struct wire_thread) == 64, "no padding");
+_Static_assert(sizeof(struct wire_thread) == 80, "no padding");
 _Static_assert(sizeof(struct wire_times) == 64, "a set of times is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_time, kind) ==
 			       __builtin_offsetof(struct wire_count, kind) &&

@@ -195,7 +195,7 @@ struct scratch {
 	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */
 	__u64 left_at, left_ran;
 	__u32 left_tid;
-	__u32 left_ready; /* it is ready to run */
+	__u32 left_how; /* see ABSENCE() */
 	__u64 program_padding[1];
 };
 

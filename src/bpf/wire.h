@@ -74,8 +74,11 @@ struct wire_off_cpu_config {
 	__u32 state;  /* bits of the kernel's task states that count */
 	__u32 only;   /* enum wire_off_cpu_states */
 	__u32 wakers; /* 1: who made a thread ready to run is kept, too */
-	__u32 reserved;
+	/* ns of WIRE_BUDGET_WINDOW that each CPU may spend on walks; 0: no limit */
+	__u32 budget;
 };
+
+#define WIRE_BUDGET_WINDOW 10000000u /* ns */
 
 enum wire_off_cpu_states {
 	WIRE_STATES_ALL,

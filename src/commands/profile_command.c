@@ -10,6 +10,7 @@
 #include "trigger/off_cpu.h"
 
 #define DEFAULT_FREQUENCY 49 /* bcc's; odd, to not run in step with timers of 100 Hz */
+#define DEFAULT_BUDGET	  1  /* % of each CPU */
 #define NS_IN_SECOND	  1000000000u
 
 static void title(const void *context, uint32_t n, char *ret_title, size_t size)
@@ -48,6 +49,7 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 static int check_off_cpu(const struct profile_options *options, struct error *err)
 {
 	const char *needs = options->wakers	   ? "--wakers"
+			    : options->budget	   ? "--budget"
 			    : options->min_block   ? "--min-block"
 			    : options->max_block   ? "--max-block"
 			    : options->state != -1 ? "--state"
@@ -81,6 +83,7 @@ static void plan_off_cpu(const struct profile_options *options, struct plan *pla
 		.by_state = options->state >= 0,
 		.state = options->state > 0 ? (uint32_t)options->state : 0,
 		.wakers = options->wakers,
+		.budget = options->budget ? options->budget : DEFAULT_BUDGET,
 		.sample_ns = options->wall ? NS_IN_SECOND / options->frequency : 0,
 	};
 }

@@ -104,6 +104,15 @@ static const struct option_row rows[] = {
 		  "run, "
 		  "innermost function first, and its thread or interrupt" },
 	{ .section = SECTION_OFF_CPU,
+	  .name = "budget",
+	  .kind = OPTION_POSITIVE,
+	  .field = FIELD(budget),
+	  .max = 100,
+	  .metavar = "PERCENT",
+	  .help = "with --off-cpu or --wall: walking stacks may take so much of each CPU (1); beyond it, "
+		  "of threads that switch often one switch in N is walked and counts N times; 100: no "
+		  "limit" },
+	{ .section = SECTION_OFF_CPU,
 	  .name = "min-block",
 	  .kind = OPTION_POSITIVE,
 	  .field = FIELD(min_block),

@@ -16,6 +16,7 @@ struct profile_options {
 	bool off_cpu, wall, wakers;
 	int64_t state;				  /* -1: not given */
 	uint64_t min_block, max_block;		  /* us; 0: not given */
+	uint64_t budget;			  /* %; 0: not given */
 	const char *cgroupmap, *mntnsmap, *event; /* NULL: not given */
 };
 

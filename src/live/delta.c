@@ -84,6 +84,7 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.lost_time = now->lost_time - before->lost_time,
 		.lost_threads = now->lost_threads - before->lost_threads,
 		.lost_ends = now->lost_ends - before->lost_ends,
+		.unwalked = now->unwalked - before->unwalked,
 		.counts_full = now->counts_full,
 	};
 }
@@ -99,6 +100,7 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->lost_time += more->lost_time;
 	to->lost_threads += more->lost_threads;
 	to->lost_ends += more->lost_ends;
+	to->unwalked += more->unwalked;
 	to->counts_full |= more->counts_full;
 }
 

@@ -283,6 +283,7 @@ static void load_losses(struct loading *loading)
 	losses->lost_time = reader_number(reader);
 	losses->lost_threads = reader_number(reader);
 	losses->lost_ends = reader_number(reader);
+	losses->unwalked = reader_number(reader);
 }
 
 static void load_end(struct loading *loading)

@@ -316,6 +316,7 @@ static void save_end(struct saving *saving)
 	put(saving, losses->lost_time);
 	put(saving, losses->lost_threads);
 	put(saving, losses->lost_ends);
+	put(saving, losses->unwalked);
 	close_section(saving);
 	saving->section = RECORDING_END;
 	put(saving, saving->n_strings);

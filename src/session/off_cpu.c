@@ -78,6 +78,9 @@ void off_cpu_configure(const struct plan *plan, struct stacktally *skeleton, uin
 {
 	struct wire_off_cpu_config config = {
 		.wakers = plan->off_cpu.wakers,
+		.budget = plan->off_cpu.budget < 100
+				  ? (uint32_t)(WIRE_BUDGET_WINDOW / 100 * plan->off_cpu.budget)
+				  : 0,
 		.least = plan->off_cpu.least_us * NS_IN_US,
 		.most = plan->off_cpu.most_us ? plan->off_cpu.most_us * NS_IN_US : UINT64_MAX,
 		.state = plan->off_cpu.state,
@@ -369,9 +372,11 @@ static bool credit_of(const struct off_cpu *off_cpu, uint32_t tid, const struct 
 		      uint64_t now, struct credit *ret_credit)
 {
 	uint64_t out = thread->out < off_cpu->began ? off_cpu->began : thread->out;
-	uint64_t wake = thread->wake;
+	uint64_t wake = thread->wake, blocked, waiting;
+	__u64 walk = thread->walk;
 
-	if (!thread->out || out >= now || !thread->stack.low || !counts(off_cpu, now - out))
+	if (!thread->weight || !thread->out || out >= now || !thread->stack.low ||
+	    !counts(off_cpu, now - out))
 		return false;
 	if (thread->out == WIRE_OUT_BEFORE && wake <= WIRE_WAKE_BEFORE) {
 		wake = wake_of_unseen(tid, thread);
@@ -382,9 +387,15 @@ static bool credit_of(const struct off_cpu *off_cpu, uint32_t tid, const struct 
 		wake = out;
 	if (!wake || wake > now)
 		wake = now;
+	blocked = wake - out;
+	waiting = now - wake;
+	if (thread->weight > 1) {
+		blocked = wire_weighted(blocked, thread->weight, &walk);
+		waiting = wire_weighted(waiting, thread->weight, &walk);
+	}
 	*ret_credit = (struct credit){ .place = { thread->stack, thread->waker },
-				       .blocked = wake - out,
-				       .waiting = now - wake };
+				       .blocked = blocked,
+				       .waiting = waiting };
 	return true;
 }
 
@@ -496,6 +507,7 @@ static int read_counters(const struct off_cpu *off_cpu, struct wire_off_cpu_coun
 		ret_sum->lost_time += each[i].lost_time;
 		ret_sum->lost_threads += each[i].lost_threads;
 		ret_sum->lost_ends += each[i].lost_ends;
+		ret_sum->unwalked += each[i].unwalked;
 	}
 	return 0;
 }
@@ -510,6 +522,7 @@ int off_cpu_losses(struct off_cpu *off_cpu, struct tally_losses *losses, struct 
 	losses->lost_time += now.lost_time - off_cpu->before.lost_time;
 	losses->lost_threads += now.lost_threads - off_cpu->before.lost_threads;
 	losses->lost_ends += now.lost_ends - off_cpu->before.lost_ends;
+	losses->unwalked += now.unwalked - off_cpu->before.unwalked;
 	off_cpu->before = now;
 	return 0;
 }

@@ -89,7 +89,8 @@ static int add_sleeper(void *context, const struct off_cpu_thread *is)
 	struct wire_thread thread = { .stack = key_of(sleepers, is),
 				      .out = WIRE_OUT_BEFORE,
 				      .wake = ready ? WIRE_WAKE_BEFORE : 0,
-				      .ran = is->ran };
+				      .ran = is->ran,
+				      .weight = 1 };
 	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
 	int r;
 

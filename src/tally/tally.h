@@ -95,6 +95,11 @@ struct tally_losses {
 	 * the thread's time on CPUs says; no time is missing.
 	 */
 	uint64_t lost_ends;
+	/*
+	 * Of time off the CPU: how often a thread left its CPU and its stack was not walked, to
+	 * stay within --budget. Others count for them; no time is missing.
+	 */
+	uint64_t unwalked;
 	bool counts_full; /* --hash-storage-size was reached */
 };
 

@@ -104,6 +104,11 @@ static void tell_losses(const struct profile *profile,
 	put_loss(text, losses->lost_threads, "threads not followed ", " times");
 	put_loss(text, losses->lost_ends, "returns to a CPU seen late ", "");
 	tell(context, "lost", *text ? text : "nothing");
+	if (losses->unwalked) {
+		*text = '\0';
+		put_loss(text, losses->unwalked, "", " switches, which others stand for");
+		tell(context, "not walked", text);
+	}
 }
 
 void facts_each(const struct profile *profile,

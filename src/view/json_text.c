@@ -81,6 +81,7 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 		number(bytes, "off_cpu_ns", losses->lost_time);
 		number(bytes, "off_cpu_threads", losses->lost_threads);
 		number(bytes, "off_cpu_returns", losses->lost_ends);
+		number(bytes, "off_cpu_unwalked", losses->unwalked);
 	}
 	bytes_char(bytes, '}');
 }
