@@ -231,6 +231,9 @@ static __always_inline void absence_ended(struct wire_thread *thread, __u64 now)
 		wake = now;
 	blocked = wake - out;
 	waiting = now - wake;
+	thread->longest -= thread->longest >> 3;
+	if (blocked + waiting > thread->longest)
+		thread->longest = blocked + waiting;
 	if (blocked + waiting < off_cpu.least || blocked + waiting > off_cpu.most)
 		return;
 	if (thread->weight != 1) {
@@ -283,12 +286,13 @@ static __noinline int enter(const struct task_struct *task, __u64 now)
 }
 
 /*
- * How many absences the next one of a thread stands for: 0, it is not walked, or weight. Walks may
- * take a share of each CPU's time. Where they take more, a thread that has not left its CPU for a
- * while is walked, and of the others one leave in 2^shift, chosen by no property of what follows.
+ * How many absences the next one of a thread stands for; 0: it is not walked. Walks may take a
+ * share of each CPU's time. Where they take more, only threads with long absences are walked each
+ * time: few, and most of the time. Of the others it is one leave in 2^shift, chosen by nothing that
+ * has to do with the absence.
  */
-#define BUDGET_OFTEN	100000ull /* ns between leaves, at shift 0 */
-#define BUDGET_SHIFT	10u
+#define BUDGET_LONG	50000ull /* ns, at shift 0 */
+#define BUDGET_SHIFT	8u
 #define BUDGET_MEASURED 8u /* one walk in so many is measured */
 
 static __noinline __u32 absence_weight(__u32 tid, __u64 now)
@@ -313,7 +317,7 @@ static __noinline __u32 absence_weight(__u32 tid, __u64 now)
 	if (!room->shift)
 		return 1;
 	thread = bpf_map_lookup_elem(&threads, &tid);
-	if (!thread || now - thread->left >= BUDGET_OFTEN << (room->shift & 15))
+	if (!thread || thread->longest >= BUDGET_LONG << (room->shift & 15))
 		return 1;
 	random = (now ^ tid) * 0x9fb21c651e98df25ull >> 40;
 	if (random & ((1u << (room->shift & 15)) - 1))
@@ -364,7 +368,8 @@ static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, _
 	thread->out = now;
 	thread->wake = how & 1 ? now : 0;
 	thread->ran = ran;
-	thread->left = now;
+	if (!known)
+		thread->longest = WIRE_LONGEST;
 	thread->weight = how >> 1;
 	thread->walk = thread->weight ? room->walk : 0;
 	thread->check = wire_thread_check(thread);

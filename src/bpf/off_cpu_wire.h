@@ -20,7 +20,7 @@ struct wire_thread {
 	__u64 out;		/* when; 0: it is on a CPU; WIRE_OUT_BEFORE */
 	__u64 wake;		/* when it became ready to run again; 0: it is blocked */
 	__u64 ran;		/* ns on a CPU until then, by the scheduler's count */
-	__u64 left;		/* as `out`, and stays when the thread is back */
+	__u64 longest;		/* ns of its longest absence, fading; WIRE_LONGEST at first */
 	__u32 weight;		/* so many absences this one stands for; 0: it is not counted */
 	__u32 walk;  /* ns of it that the walk of its stack took, which the others lack */
 	__u64 check; /* wire_thread_check() */
@@ -30,6 +30,8 @@ struct wire_thread {
 #define WIRE_OUT_BEFORE 1
 /* The same, and it was ready to run. */
 #define WIRE_WAKE_BEFORE 1
+
+#define WIRE_LONGEST 100000000u
 
 static inline __attribute__((always_inline)) __u64
 wire_thread_check(const struct wire_thread *thread)

@@ -90,6 +90,7 @@ static int add_sleeper(void *context, const struct off_cpu_thread *is)
 				      .out = WIRE_OUT_BEFORE,
 				      .wake = ready ? WIRE_WAKE_BEFORE : 0,
 				      .ran = is->ran,
+				      .longest = WIRE_LONGEST,
 				      .weight = 1 };
 	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
 	int r;
