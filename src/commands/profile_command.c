@@ -67,6 +67,10 @@ static int check_off_cpu(const struct profile_options *options, struct error *er
 	if (timed && excluded)
 		return error_usage(err, "argument %s: not allowed with argument %s",
 				   options->wall ? "--wall" : "--off-cpu", excluded);
+	if (options->wakers && options->shared.user_only)
+		return error_usage(err, "argument --wakers: not allowed with argument "
+					"-U/--user-stacks-only: kernel stacks tell interrupts from "
+					"tasks");
 	if (options->max_block && options->max_block < options->min_block)
 		return error_usage(err, "argument --max-block: less than --min-block");
 	if (options->state < -1)

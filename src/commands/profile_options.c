@@ -109,8 +109,10 @@ static const struct option_row rows[] = {
 	  .field = FIELD(budget),
 	  .max = 100,
 	  .metavar = "PERCENT",
-	  .help = "with --off-cpu or --wall: walking stacks may take so much of each CPU (1); beyond it, "
-		  "of threads that switch often one switch in N is walked and counts N times; 100: no "
+	  .help = "with --off-cpu or --wall: walking stacks may take so much of each CPU (1); "
+		  "beyond it, "
+		  "of threads that switch often one switch in N is walked and counts N times; 100: "
+		  "no "
 		  "limit" },
 	{ .section = SECTION_OFF_CPU,
 	  .name = "min-block",

@@ -36,9 +36,9 @@ struct plan_off_cpu {
 	bool on;
 	uint64_t least_us, most_us; /* shorter and longer absences do not count */
 	bool by_state;
-	uint32_t state; /* if by_state: bits of the kernel's task states; 0: ready to run */
+	uint32_t state;	 /* if by_state: bits of the kernel's task states; 0: ready to run */
 	uint64_t budget; /* % of each CPU's time that walks may take; 100: no limit */
-	bool wakers;	/* --wakers: with what made threads ready to run */
+	bool wakers;	 /* --wakers: with what made threads ready to run */
 	/* --wall: CPUs are sampled as well, and a sample stands for so many ns; 0: they are not. */
 	uint64_t sample_ns;
 };

@@ -295,6 +295,52 @@ static void off_cpu_scene(struct scene *scene)
 	};
 }
 
+/* The same beside samples, with the stacks that ended the waits. */
+static void wall_scene(struct scene *scene)
+{
+	const struct spot blocked = { .address = code_off_cpu_address(CODE_OFF_CPU_BLOCKED),
+				      .name = code_off_cpu_name(CODE_OFF_CPU_BLOCKED),
+				      .flags = NAMES_FRAME_BLOCKED,
+				      .address_flags = TALLY_ADDRESS_CODE };
+	const struct spot woken = { .address = code_off_cpu_address(CODE_OFF_CPU_WOKEN),
+				    .name = code_off_cpu_name(CODE_OFF_CPU_WOKEN),
+				    .address_flags = TALLY_ADDRESS_CODE };
+	const struct spot timer = { .address = code_off_cpu_address(CODE_WAKER_TIMER),
+				    .name = code_off_cpu_name(CODE_WAKER_TIMER),
+				    .address_flags = TALLY_ADDRESS_CODE };
+	const struct spot task = { .address = (uint64_t)CODE_WAKER << CODE_LANGUAGE_SHIFT | 999,
+				   .name = "waker",
+				   .address_flags = TALLY_ADDRESS_CODE };
+	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
+
+	scene->meta = (struct profile_meta){
+		.command = "profile",
+		.command_line = "profile --wall --wakers 2",
+		.title = "Measuring time on and off the CPU (us) of all threads by user + kernel "
+			 "stack for 2 secs.",
+		.event = "wall",
+		.frequency = 49,
+		.start_time_ns = 1700000000000000000u,
+		.duration_ns = 2000000000u,
+		.scope = "all threads",
+		.user = true,
+		.kernel = true,
+		.timed = true,
+		.wall = true,
+		.has = { .processes = true },
+	};
+	count(scene, 204081632, "spin", 99, 0, 0, NONE, STACK(scene, &main_b, &libc_start));
+	count(scene, 1500000000, "spin", 99, 0, 0,
+	      STACK(scene, &task, &libc_start, &main_a, &syscall_64, &sys_pread, &woken, &blocked,
+		    &vfs_read, &sys_pread, &syscall_64),
+	      user);
+	count(scene, 295918368, "spin", 99, 0, 0,
+	      STACK(scene, &timer, &syscall_64, &woken, &blocked, &vfs_read, &sys_pread,
+		    &syscall_64),
+	      user);
+	*tally_losses(scene->tally) = (struct tally_losses){ .events = 12, .unwalked = 36 };
+}
+
 /* A part of the profile, for twice as long and twice as often. */
 static void base_scene(struct scene *scene)
 {
@@ -439,5 +485,6 @@ int main(int argc, char **argv)
 	make(argv[1], "stripped", stripped_scene);
 	make(argv[1], "empty", empty_scene);
 	make(argv[1], "off-cpu", off_cpu_scene);
+	make(argv[1], "wall", wall_scene);
 	return 0;
 }

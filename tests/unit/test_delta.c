@@ -132,8 +132,8 @@ static void a_cleared_tally_begins_anew(void **state)
 
 static void losses_add_up(void **state)
 {
-	const struct tally_losses more = { 1, 2, 3, 4, 5, 6, 7, 8, 9, true };
-	struct tally_losses sum = { 10, 20, 30, 40, 50, 60, 70, 80, 90, false };
+	const struct tally_losses more = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, true };
+	struct tally_losses sum = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, false };
 
 	(void)state;
 	delta_add_losses(&sum, &more);
@@ -146,6 +146,7 @@ static void losses_add_up(void **state)
 	assert_int_equal(sum.lost_time, 77);
 	assert_int_equal(sum.lost_threads, 88);
 	assert_int_equal(sum.lost_ends, 99);
+	assert_int_equal(sum.unwalked, 111);
 	assert_true(sum.counts_full);
 }
 

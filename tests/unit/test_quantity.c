@@ -33,18 +33,18 @@ static void durations_have_four_digits(void **state)
 
 static void times_are_microseconds_in_text(void **state)
 {
-	const struct profile_meta off_cpu = { .command = "profile", .off_cpu = true };
+	const struct profile_meta timed = { .command = "profile", .timed = true };
 	const struct profile_meta samples = { .command = "profile" };
 	char text[QUANTITY_SIZE];
 
 	(void)state;
-	assert_int_equal(quantity_number(&off_cpu, 1499), 1);
-	assert_int_equal(quantity_number(&off_cpu, 1500), 2);
-	assert_int_equal(quantity_number(&off_cpu, UINT64_MAX), UINT64_MAX / 1000 + 1);
+	assert_int_equal(quantity_number(&timed, 1499), 1);
+	assert_int_equal(quantity_number(&timed, 1500), 2);
+	assert_int_equal(quantity_number(&timed, UINT64_MAX), UINT64_MAX / 1000 + 1);
 	assert_int_equal(quantity_number(&samples, 1499), 1499);
-	assert_string_equal(quantity_number_unit(&off_cpu), "us");
-	assert_string_equal(quantity_unit(&off_cpu), "ns");
-	quantity_text(&off_cpu, 1500000000, text);
+	assert_string_equal(quantity_number_unit(&timed), "us");
+	assert_string_equal(quantity_unit(&timed), "ns");
+	quantity_text(&timed, 1500000000, text);
 	assert_string_equal(text, "1.500 s");
 	quantity_text(&samples, 1234567, text);
 	assert_string_equal(text, "1,234,567 samples");

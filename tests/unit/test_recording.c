@@ -92,7 +92,8 @@ static void fill(struct data *data)
 					    .duration_ns = 3,
 					    .hash_storage = 4,
 					    .stack_storage = 5,
-					    .off_cpu = true,
+					    .timed = true,
+					    .wall = true,
 					    .hostname = NULL,
 					    .kernel_release = "6.1",
 					    .scope = "PID 7",
@@ -127,6 +128,7 @@ static void fill(struct data *data)
 							    .lost_time = 7,
 							    .lost_threads = 8,
 							    .lost_ends = 9,
+							    .unwalked = 10,
 							    .counts_full = true };
 }
 
@@ -232,7 +234,7 @@ static void loads_what_was_saved(void **state)
 	assert_int_equal(recording->meta.frequency, 49);
 	assert_int_equal(recording->meta.duration_ns, 3);
 	assert_int_equal(recording->meta.stack_storage, 5);
-	assert_true(recording->meta.off_cpu);
+	assert_true(recording->meta.timed && recording->meta.wall);
 	assert_true(recording->meta.user && !recording->meta.kernel);
 	assert_string_equal(recording->meta.scope, "PID 7");
 	assert_string_equal(recording->meta.filter, "CPU 3");
@@ -271,12 +273,12 @@ static void files_of_version_3_are_loaded(void **state)
 	struct error err = { 0 };
 
 	data->meta.scope = data->meta.filter = NULL;
-	data->meta.off_cpu = false;
+	data->meta.timed = data->meta.wall = false;
 	data->meta.has = (struct profile_details){ 0 };
 	save(data);
 	data->bytes[RECORDING_MAGIC_SIZE] = 3;
 	shorten(data, "META", 2);
-	shorten(data, "LOSS", 3);
+	shorten(data, "LOSS", 4);
 	make_checksums(data->bytes, data->size);
 	if (load(data->bytes, data->size, &recording, &err) < 0)
 		fail_msg("%s", err.text);

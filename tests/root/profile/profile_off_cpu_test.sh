@@ -14,7 +14,8 @@ of() {
 near() { calculates "($1 > $2 ? $1 - $2 : $2 - $1) <= ($2 * $3 > $4 ? $2 * $3 : $4)"; }
 
 # ---- the law: for each thread, the time on the CPU, blocked and waiting is its life
-measure_command --off-cpu --per-thread -- "$programs/waits" 3000
+# Each switch is walked, whatever that takes.
+measure_command --off-cpu --budget 100 --per-thread -- "$programs/waits" 3000
 exits "profile --off-cpu ends as the command does" 0
 # Where a wakeup takes a thread's CPU, the scheduler dates the switch at the wakeup: that is up to so
 # many microseconds before it, at each of a thread's turns on a CPU.
@@ -57,7 +58,7 @@ lacks "no stack is without a leaf" '[^]]$'
 
 # ---- threads that are asleep from before the start until after the end
 begin "$programs/waits" 0 || finish
-measure --off-cpu --per-thread -f -p "$pid" 2
+measure --off-cpu --budget 100 --per-thread -f -p "$pid" 2
 tid=$(for task in /proc/"$pid"/task/*; do
 	[ "$(cat "$task/comm")" = asleep ] && echo "${task##*/}"
 done)
@@ -96,6 +97,39 @@ check $? "--state 1 chooses threads that slept" "$(grep run_only "$out" | tail -
 measure --off-cpu --per-thread -f -L "$tid" -i 0.5 2
 [ "$status" -eq 0 ] && near "$(total)" 2000000 "$share" 0
 check $? "the intervals add up to the whole" "$(total) us"
+
+# ---- the budget: the time of all is what it is when each switch is walked
+measure --off-cpu --budget 100 --per-thread -f -p "$pid" 2
+whole=$(total)
+measure --off-cpu --per-thread -f -p "$pid" 2
+says "beyond the budget of 1 % the report says how many switches were walked" \
+	'^1 in [0-9.]+ switches had its stack walked'
+near "$(total)" "$whole" 0.1 0
+check $? "and these count for all" "$(total) us, not $whole"
+near "$(of "$tid" ';[blocked]')" 2000000 "$share" 0
+check $? "threads with long absences are walked each time" "$(of "$tid" ';[blocked]') us"
+
+# ---- on the CPU and off it
+measure --wall -F 199 --budget 100 --per-thread -f -p "$pid" 2
+threads=(/proc/"$pid"/task/*)
+near "$(total)" $((2000000 * ${#threads[@]})) 0.03 0
+check $? "--wall: the time of all threads is that of the measurement" "$(total) us of ${#threads[@]}"
+for name in run-0 short pipe-0 epoll asleep; do
+	near "$(counted "^$name-")" 2000000 0.15 0
+	check $? "that of each is the measurement's: $name" "$(counted "^$name-") us"
+done
+has "samples have no leaf that says otherwise" '^run-0-.*;run_only;spin(;clock_[a-z]+)*$'
+
+# ---- wakers
+measure --off-cpu --wakers --budget 100 -f -p "$pid" 1
+has "the waker of a pipe's reader: its stack, innermost function first, and its name" \
+	'^pipe-1;.*;ping_pong;.*;\[blocked\];--;try_to_wake_up;.*write.*;ping_pong;.*;pipe-0$'
+has "that of a futex" '^futex-0;.*;\[blocked\];--;try_to_wake_up;.*futex.*;hand_off;.*;futex-1$'
+has "a timer wakes who naps" '^naps;.*;\[blocked\];--;try_to_wake_up;.*hrtimer.*;\[timer interrupt\]$'
+lacks "a timer is no task" ';hrtimer_wakeup;.*;[a-z0-9-]+$'
+lacks "only what was blocked has a waker" 'waiting for a CPU\];--'
+near "$(counted '^naps;')" 1000000 "$share" 0
+check $? "the time is the same" "$(counted '^naps;') us"
 end
 
 # ---- formats
