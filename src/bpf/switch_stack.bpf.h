@@ -187,7 +187,9 @@ static __always_inline __u64 switch_stack(void *ctx, struct scratch *slot, __u32
 	if (n)
 		switch_keep(number, n);
 	kernel = helper_kernel_stack(ctx, slot) / sizeof(__u64);
-	if (switch_learned.tries < SWITCH_TRIES && has_orc())
+	if (switch_learned.tries >= SWITCH_TRIES)
+		switch_learned.place = 0;
+	else if (has_orc())
 		switch_learn(slot, number, begun, n, kernel);
 	return kernel;
 }

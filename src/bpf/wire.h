@@ -137,6 +137,8 @@ enum wire_stack_flags {
 	WIRE_STACK_UNPAIRED = 1 << 5,	/* its functions are not those of its native frames */
 	WIRE_STACK_SAMPLED = 1 << 6,	/* with WIRE_WALL: its count is of samples, on a CPU */
 	WIRE_STACK_WAKER = 1 << 7,	/* of a task that made another one ready to run */
+	WIRE_STACK_UNREAD =
+		1 << 8, /* set by user space: of a thread that slept, and was not read */
 };
 
 /*

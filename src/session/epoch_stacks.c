@@ -470,8 +470,9 @@ static uint32_t user_flags(const struct counted_stack *counted)
 	return flags;
 }
 
-/* The leaf of a stack that was off the CPU. */
-static int add_leaf(struct tally *tally, enum code_off_cpu what, uint32_t *ret_id)
+/* A frame of a stack that was off the CPU, but no function: its leaf, or what stands for the rest.
+ */
+static int add_mark(struct tally *tally, enum code_off_cpu what, uint32_t *ret_id)
 {
 	const struct tally_address leaf = { .address = code_off_cpu_address(what),
 					    .image = TALLY_IMAGE_KERNEL,
@@ -490,7 +491,7 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 {
 	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
 	uint32_t flags = counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
-	uint32_t ids[WIRE_MAX_DEPTH + 1], n = counted->n_kernel, skipped = 0, at = 0;
+	uint32_t ids[WIRE_MAX_DEPTH + 2], n = counted->n_kernel, skipped = 0, at = 0;
 	bool exact;
 
 	if (stacks->options.tracepoint_frames)
@@ -503,7 +504,7 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 		flags = TALLY_STACK_CUT;
 	}
 	if (leaf) {
-		int r = add_leaf(tally, leaf, &ids[at++]);
+		int r = add_mark(tally, leaf, &ids[at++]);
 
 		if (r < 0)
 			return r;
@@ -519,6 +520,12 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 			.flags = exact && i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};
 		int r = tally_address(tally, &address, &ids[at++]);
+
+		if (r < 0)
+			return r;
+	}
+	if (counted->flags & WIRE_STACK_UNREAD) {
+		int r = add_mark(tally, CODE_OFF_CPU_UNREAD, &ids[at++]);
 
 		if (r < 0)
 			return r;

@@ -62,6 +62,7 @@ const char *code_off_cpu_name(uint64_t id)
 		[CODE_WAKER_TIMER] = "[timer interrupt]",
 		[CODE_WAKER_INTERRUPT] = "[interrupt]",
 		[CODE_WAKER_UNKNOWN] = "[waker not known]",
+		[CODE_OFF_CPU_UNREAD] = "[stack not read]",
 	};
 
 	if (id >= CODE_WAKER_END && id < CODE_WAKER_END + TALLY_N_ENDS)

@@ -44,6 +44,7 @@ enum code_off_cpu {
 	CODE_WAKER_TIMER,     /* in place of a name: a timer's interrupt */
 	CODE_WAKER_INTERRUPT, /* another one */
 	CODE_WAKER_UNKNOWN,
+	CODE_OFF_CPU_UNREAD, /* in place of a stack */
 	CODE_N_OFF_CPU,
 	CODE_WAKER_END = 64, /* and on: why the walk of the waker's stack ended, enum tally_end */
 };

@@ -44,9 +44,9 @@ refuses 'unrecognized arguments: --nosuch' --nosuch
 refuses 'argument -F/--frequency: expected one argument' -F
 refuses 'unrecognized arguments: 5' -f -F 99 1 5
 refuses 'argument --children: needs -p/--pid' --children 1
-refuses 'argument --min-block: needs --off-cpu' --min-block 5
-refuses 'argument --max-block: needs --off-cpu' --max-block 5
-refuses 'argument --state: needs --off-cpu' --state 0
+refuses 'argument --min-block: needs --off-cpu or --wall' --min-block 5
+refuses 'argument --max-block: needs --off-cpu or --wall' --max-block 5
+refuses 'argument --state: needs --off-cpu or --wall' --state 0
 refuses 'argument --state: a bitmask is not negative' --off-cpu --state=-2
 refuses 'argument --max-block: less than --min-block' --off-cpu --min-block 5 --max-block 4
 refuses 'argument --off-cpu: not allowed with argument -F/--frequency' --off-cpu -F 99
@@ -54,6 +54,12 @@ refuses 'argument --off-cpu: not allowed with argument -c/--count' -c 100 --off-
 refuses 'argument --off-cpu: not allowed with argument -e/--event' --off-cpu -e cycles
 refuses 'argument --off-cpu: not allowed with argument -I/--include-idle' --off-cpu -I
 refuses 'argument --off-cpu: not allowed with argument -C/--cpu' --off-cpu -C 0
+refuses 'argument --wall: not allowed with argument -c/--count' --wall -c 100
+refuses 'argument --wall: not allowed with argument --off-cpu' --off-cpu --wall
+refuses 'argument --wakers: needs --off-cpu or --wall' --wakers
+refuses 'argument --wakers: not allowed with argument -U/--user-stacks-only: kernel stacks tell interrupts from tasks' --off-cpu --wakers -U
+refuses 'argument --budget: needs --off-cpu or --wall' --budget 5
+refuses 'argument --budget: must be at most 100' --off-cpu --budget 101
 refuses 'argument -f/--folded: no output is folded: x.html has a format of its own (use -o FILE.folded, or -o - for stdout as well)' \
 	-f -o x.html 1
 
