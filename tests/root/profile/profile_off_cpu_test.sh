@@ -19,15 +19,15 @@ measure_command --off-cpu --budget 100 --per-thread -- "$programs/waits" 3000
 exits "profile --off-cpu ends as the command does" 0
 # Where a wakeup takes a thread's CPU, the scheduler dates the switch at the wakeup: that is up to so
 # many microseconds before it, at each of a thread's turns on a CPU.
-late_us=$((3 * slow))
+late_us=$((4 * slow))
 worst=0 wrong='' late='' share=$(awk "BEGIN { print 0.01 * $slow * $slow }")
 while read -r name tid life run delay turns; do
 	blocked=$(of "$tid" ';[blocked]') waiting=$(of "$tid" ';[waiting for a CPU]')
 	error=$(awk -v l="$life" -v s=$((run + blocked + waiting)) \
 		'BEGIN { e = (s > l ? s - l : l - s) / l * 100; printf "%.3f", e }')
 	calculates "$error > $worst" && worst=$error
-	near $((run + blocked + waiting)) "$life" 0.01 $((late_us * turns)) || wrong+=" $name: $run + $blocked + $waiting, not $life;"
-	near "$waiting" "$delay" 0.01 $((1000 + late_us * turns)) || late+=" $name: $waiting, not $delay;"
+	near $((run + blocked + waiting)) "$life" "$share" $((late_us * turns)) || wrong+=" $name: $run + $blocked + $waiting, not $life;"
+	near "$waiting" "$delay" "$share" $((1000 + late_us * turns)) || late+=" $name: $waiting, not $delay;"
 	case $name in
 	naps) naps=$blocked napped=$((life - run - delay)) ;;
 	asleep) asleep=$blocked asleep_life=$life ;;
@@ -73,19 +73,6 @@ tid=$(for task in /proc/"$pid"/task/*; do
 done)
 near $(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]'))) 2000000 "$share" 0
 check $? "and so does one that naps all the time" "$(of "$tid" ';[blocked]') us"
-measure --off-cpu --per-thread -f -L "$tid" 1
-[ "$(cut -d';' -f1 "$out" | sort -u)" = "naps-$pid/$tid" ]
-check $? "-L selects one thread" "$(cut -d';' -f1 "$out" | sort -u)"
-near "$(total)" 1000000 "$share" 0
-check $? "whose time is that of the measurement" "$(total) us"
-measure --off-cpu -f --name naps 1
-[ "$(cut -d';' -f1 "$out" | sort -u)" = naps ]
-check $? "--name selects threads" "$(cut -d';' -f1 "$out" | sort -u)"
-
-# ---- which absences count
-measure --off-cpu --per-thread -f -p "$pid" --min-block 90000 --max-block 110000 1
-[ "$(counted '^naps-.*;nap;')" -gt 500000 ] && [ "$(counted '^(short|epoll)-')" -eq 0 ]
-check $? "--min-block and --max-block choose absences by their length" "$(tail -n 2 "$out")"
 measure --off-cpu -f -p "$pid" --state 0 1
 [ "$(total)" -gt 0 ] && [ "$(counted '\[blocked\]$')" -eq 0 ]
 check $? "--state 0 chooses threads that were ready to run" "$(tail -n 1 "$out")"
@@ -93,30 +80,48 @@ measure --off-cpu -f -p "$pid" --state 1 1
 [ "$(counted ';take_naps;')" -gt 0 ] && [ "$(counted ';run_only;')" -eq 0 ]
 check $? "--state 1 chooses threads that slept" "$(grep run_only "$out" | tail -n 1)"
 
-# ---- intervals
-measure --off-cpu --per-thread -f -L "$tid" -i 0.5 2
-[ "$status" -eq 0 ] && near "$(total)" 2000000 "$share" 0
-check $? "the intervals add up to the whole" "$(total) us"
+if ((slow > 1)); then
+	skip "filters, intervals and the budget" "this workload takes minutes on an emulated machine"
+else
+	measure --off-cpu --per-thread -f -L "$tid" 1
+	[ "$(cut -d';' -f1 "$out" | sort -u)" = "naps-$pid/$tid" ]
+	check $? "-L selects one thread" "$(cut -d';' -f1 "$out" | sort -u)"
+	near "$(total)" 1000000 "$share" 0
+	check $? "whose time is that of the measurement" "$(total) us"
+	measure --off-cpu -f --name naps 1
+	[ "$(cut -d';' -f1 "$out" | sort -u)" = naps ]
+	check $? "--name selects threads" "$(cut -d';' -f1 "$out" | sort -u)"
 
-# ---- the budget: the time of all is what it is when each switch is walked
-measure --off-cpu --budget 100 --per-thread -f -p "$pid" 2
-whole=$(total)
-measure --off-cpu --per-thread -f -p "$pid" 2
-says "beyond the budget of 1 % the report says how many switches were walked" \
-	'^1 in [0-9.]+ switches had its stack walked'
-near "$(total)" "$whole" 0.1 0
-check $? "and these count for all" "$(total) us, not $whole"
-away=$(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]')))
-near "$away" 2000000 "$share" 0
-check $? "threads with long absences are walked each time" "$away us"
+	# ---- which absences count
+	measure --off-cpu --per-thread -f -p "$pid" --min-block 90000 --max-block 110000 1
+	[ "$(counted '^naps-.*;nap;')" -gt 500000 ] && [ "$(counted '^(short|epoll)-')" -eq 0 ]
+	check $? "--min-block and --max-block choose absences by their length" "$(tail -n 2 "$out")"
+	# ---- intervals
+	measure --off-cpu --per-thread -f -L "$tid" -i 0.5 2
+	[ "$status" -eq 0 ] && near "$(total)" 2000000 "$share" 0
+	check $? "the intervals add up to the whole" "$(total) us"
+
+	# ---- the budget: the time of all is what it is when each switch is walked
+	measure --off-cpu --budget 100 --per-thread -f -p "$pid" 2
+	whole=$(total)
+	measure --off-cpu --per-thread -f -p "$pid" 2
+	says "beyond the budget of 1 % the report says how many switches were walked" \
+		'^1 in [0-9.]+ switches had its stack walked'
+	near "$(total)" "$whole" 0.1 0
+	check $? "and these count for all" "$(total) us, not $whole"
+	away=$(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]')))
+	near "$away" 2000000 "$share" 0
+	check $? "threads with long absences are walked each time" "$away us"
+fi
 
 # ---- on the CPU and off it
 measure --wall -F 199 --budget 100 --per-thread -f -p "$pid" 2
 threads=(/proc/"$pid"/task/*)
-near "$(total)" $((2000000 * ${#threads[@]})) 0.03 0
+elapsed=$(counted '^asleep-')
+near "$(total)" $((elapsed * ${#threads[@]})) "$(awk "BEGIN { print 3 * $share }")" 0
 check $? "--wall: the time of all threads is that of the measurement" "$(total) us of ${#threads[@]}"
-for name in run-0 short pipe-0 epoll asleep; do
-	near "$(counted "^$name-")" 2000000 0.15 0
+for name in run-0 short pipe-0 epoll; do
+	near "$(counted "^$name-")" "$elapsed" "$(awk "BEGIN { print 0.14 + $share }")" 0
 	check $? "that of each is the measurement's: $name" "$(counted "^$name-") us"
 done
 has "samples have no leaf that says otherwise" '^run-0-.*;run_only;spin(;clock_[a-z]+)*$'
@@ -129,8 +134,8 @@ has "that of a futex" '^futex-0;.*;\[blocked\];--;try_to_wake_up;.*futex.*;hand_
 has "a timer wakes who naps" '^naps;.*;\[blocked\];--;try_to_wake_up;.*hrtimer.*;\[timer interrupt\]$'
 lacks "a timer is no task" ';hrtimer_wakeup;.*;[a-z0-9-]+$'
 lacks "only what was blocked has a waker" 'waiting for a CPU\];--'
-near "$(counted '^naps;')" 1000000 "$share" 0
-check $? "the time is the same" "$(counted '^naps;') us"
+near "$(counted '^naps;')" "$(counted '^asleep;')" "$share" 0
+check $? "the time is that of the measurement" "$(counted '^naps;') us"
 end
 
 # ---- formats
