@@ -151,13 +151,12 @@ static __always_inline bool send_pair(const struct wire_hash *pair, const struct
 		.stack_high = of->stack.high,
 		.waker_high = of->waker.high,
 	};
-
 	return bpf_ringbuf_output(&ring, &room->pair, sizeof(room->pair), BPF_RB_NO_WAKEUP) == 0;
 }
 
 /*
- * Adds to the times of a stack, or to those of the pair that it makes with the thread's waker: then
- * `of` is that thread, else NULL. False when they found no room.
+ * Adds to the times of a key: a stack, or the pair that it makes with the waker of the thread `of`,
+ * which else is NULL. False when they found no room.
  */
 static __always_inline bool add_times(const struct wire_hash *stack, const struct wire_thread *of,
 				      __u64 blocked, __u64 waiting)
@@ -185,8 +184,8 @@ static __always_inline bool add_times(const struct wire_hash *stack, const struc
 			way = i;
 		}
 	}
-	if (way >= WIRE_TIMES || (least && !evict_times(set, way, now)) ||
-	    (of && !send_pair(stack, of, now)))
+	if (way >= WIRE_TIMES || (of && !send_pair(stack, of, now)) ||
+	    (least && !evict_times(set, way, now)))
 		return false;
 	set->low[way] = stack->low;
 	set->high[way] = (__u32)stack->high;

@@ -138,6 +138,24 @@ near "$(counted '^naps;')" "$(counted '^asleep;')" "$share" 0
 check $? "the time is that of the measurement" "$(counted '^naps;') us"
 end
 
+# ---- the law where threads switch as often as they can
+if command -v perf >"$fate"; then
+	taskset -c 0 perf bench sched pipe -l 1000000000 >>"$fate" 2>&1 &
+	started+=($!)
+	switching() { [ "$(pgrep -c -x sched-pipe)" -eq 2 ]; }
+	await 5 switching
+	measure --wall -F 499 --budget 100 --name sched-pipe -f 2
+	near "$(total)" 4000000 "$(awk "BEGIN { print 3 * $share }")" 0
+	check $? "two threads on one CPU, that do nothing but switch: 4 s in 2 s" "$(total) us"
+	switches=$("$profile" --off-cpu --budget 100 --name sched-pipe -v 1 2>&1 >>"$fate" |
+		sed -n 's/^\([0-9]*\) events; nothing was lost.*/\1/p')
+	[ -n "$switches" ]
+	check $? "nothing is lost: ${switches:-?} switches in a second"
+	pkill -x sched-pipe
+else
+	skip "the law where threads switch as often as they can" "there is no perf (package linux-perf)"
+fi
+
 # ---- formats
 measure --off-cpu -U -f 1
 [ "$(counted '\[blocked\]$')" -gt 0 ] && [ "$(counted ';schedule;')" -eq 0 ]
