@@ -178,22 +178,16 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	const struct task_struct *task = current_task();
 	struct wire_counters *counter;
 	struct scratch *slot;
-	__u32 zero = 0, tgid, tid, words, number = 0;
+	__u32 tgid, tid, words, number = 0;
 
 	if (!armed)
 		return 0;
 	current_ids(task, &tgid, &tid);
 	if (!wanted(task, tgid, tid))
 		return 0;
-	counter = bpf_map_lookup_elem(&counters, &zero);
-	if (!counter)
+	slot = event_slot(&counter, &number);
+	if (!slot || !counter)
 		return 0;
-	__sync_fetch_and_add(&counter->events, 1);
-	slot = scratch_take(&number);
-	if (!slot) {
-		lose(&counter->lost_nested);
-		return 0;
-	}
 	stack_begin(slot, task, TASK_CURRENT, tgid, tid);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
 	if (kind == CONTEXT_CLOCK && config_has(WIRE_WALL))

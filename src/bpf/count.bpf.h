@@ -182,6 +182,27 @@ static __always_inline bool send_unfinished(struct scratch *slot, struct wire_co
 	return true;
 }
 
+/*
+ * Counts an event and takes a slot for its stack (bpf/scratch.bpf.h). NULL when none is free, which
+ * is counted as a loss.
+ */
+static __always_inline struct scratch *event_slot(struct wire_counters **ret_counter,
+						  __u32 *ret_number)
+{
+	__u32 zero = 0;
+	struct wire_counters *counter = bpf_map_lookup_elem(&counters, &zero);
+	struct scratch *slot;
+
+	*ret_counter = counter;
+	if (!counter)
+		return NULL;
+	__sync_fetch_and_add(&counter->events, 1);
+	slot = scratch_take(ret_number);
+	if (!slot)
+		lose(&counter->lost_nested);
+	return slot;
+}
+
 /* Takes the CPU's sets, which one capture may use at a time; false when they are in use. */
 static __always_inline bool sets_take(struct wire_counters *counter)
 {

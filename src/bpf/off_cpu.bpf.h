@@ -405,18 +405,12 @@ static __always_inline __u32 absence_slot(const struct task_struct *task, enum t
 					  __u32 tgid, __u32 tid, __u32 how, __u64 now)
 {
 	struct wire_counters *counter;
-	__u32 zero = 0, number = 0;
-	struct scratch *slot;
+	__u32 number = 0;
+	struct scratch *slot = event_slot(&counter, &number);
 
-	counter = bpf_map_lookup_elem(&counters, &zero);
-	if (!counter)
-		return 0;
-	__sync_fetch_and_add(&counter->events, 1);
-	slot = scratch_take(&number);
 	if (!slot) {
 		struct wire_hash lost = { 0 };
 
-		lose(&counter->lost_nested);
 		absence_begins(tid, &lost, now, how, time_ran(task, from));
 		return 0;
 	}
@@ -536,22 +530,16 @@ static __noinline __u32 waker_begin(const struct task_struct *task, __u64 now)
 {
 	const struct task_struct *waker = current_task();
 	struct wire_counters *counter;
-	__u32 zero = 0, number = 0, tid = thread_id(task), tgid, waker_tid;
+	__u32 number = 0, tid = thread_id(task), tgid, waker_tid;
 	struct wire_thread *thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
 	struct scratch *slot;
 
 	if (!thread || !thread->out || !thread->weight || thread->wake > WIRE_WAKE_BEFORE ||
 	    thread->waker.low)
 		return 0;
-	counter = bpf_map_lookup_elem(&counters, &zero);
-	if (!counter)
+	slot = event_slot(&counter, &number);
+	if (!slot)
 		return 0;
-	__sync_fetch_and_add(&counter->events, 1);
-	slot = scratch_take(&number);
-	if (!slot) {
-		lose(&counter->lost_nested);
-		return 0;
-	}
 	current_ids(waker, &tgid, &waker_tid);
 	stack_begin(slot, waker, TASK_CURRENT, tgid, waker_tid);
 	slot->left_tid = tid;

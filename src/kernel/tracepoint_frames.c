@@ -2,22 +2,18 @@
 #include "kernel/tracepoint_frames.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
-#define CACHE_BITS 8
+#include "kernel/frame_kinds.h"
 
 enum part {
-	PART_NONE,     /* the code that has the tracepoint, or a caller */
-	PART_RUN,      /* runs the BPF program */
+	PART_RUN = 1,  /* runs the BPF program */
 	PART_CLASS,    /* turns the arguments of an event class into numbers */
 	PART_ITERATOR, /* calls the probes of the tracepoint */
 	PART_SYSCALL,  /* finds the event of a single system call */
 };
 
-static const struct {
-	const char *prefix;
-	enum part part;
-} NAMES[] = {
+static const struct frame_kind NAMES[] = {
 	{ "bpf_trace_run", PART_RUN },
 	{ "__bpf_trace_", PART_CLASS },
 	{ "__traceiter_", PART_ITERATOR },
@@ -25,13 +21,8 @@ static const struct {
 };
 
 struct tracepoint_frames {
-	bool (*find)(void *context, uint64_t address, struct kernel_symbol *ret_symbol);
-	void *context;
+	struct frame_kinds kinds;
 	bool raw;
-	struct {
-		uint64_t address;
-		enum part part;
-	} cache[1 << CACHE_BITS]; /* by a hash of the address */
 };
 
 int tracepoint_frames_new(bool (*find)(void *context, uint64_t address,
@@ -42,8 +33,10 @@ int tracepoint_frames_new(bool (*find)(void *context, uint64_t address,
 
 	if (!state)
 		return -ENOMEM;
-	state->find = find;
-	state->context = context;
+	state->kinds = (struct frame_kinds){ .find = find,
+					     .context = context,
+					     .list = NAMES,
+					     .n = sizeof(NAMES) / sizeof(NAMES[0]) };
 	state->raw = raw;
 	*ret_frames = state;
 	return 0;
@@ -54,27 +47,9 @@ void tracepoint_frames_free(struct tracepoint_frames *state)
 	free(state);
 }
 
-static enum part look_up(const struct tracepoint_frames *state, uint64_t return_address)
-{
-	struct kernel_symbol symbol;
-
-	if (!state->find(state->context, return_address - 1, &symbol))
-		return PART_NONE;
-	for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
-		if (strncmp(symbol.name, NAMES[i].prefix, strlen(NAMES[i].prefix)) == 0)
-			return NAMES[i].part;
-	return PART_NONE;
-}
-
 static enum part part_of(struct tracepoint_frames *state, uint64_t address)
 {
-	uint64_t at = address * 0x9e3779b97f4a7c15 >> (64 - CACHE_BITS);
-
-	if (state->cache[at].address != address) {
-		state->cache[at].part = look_up(state, address);
-		state->cache[at].address = address;
-	}
-	return state->cache[at].part;
+	return frame_kinds_of(&state->kinds, address);
 }
 
 uint32_t tracepoint_frames_count(struct tracepoint_frames *state, const uint64_t *addresses,
