@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "bpf/stack_hash.h"
+#include "kernel/interrupt_frames.h"
 #include "session/epoch_stacks.h"
 #include "tally/codes.h"
 
@@ -284,6 +285,147 @@ static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
 	teardown(&f);
 }
 
+static void samples_beside_times_stand_for_ns(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	struct fixture f;
+
+	(void)state;
+	setup_options(&f, (struct epoch_stacks_options){ .timed = true, .sample_ns = 1000 });
+	record.stack.flags = WIRE_STACK_SAMPLED;
+	seal(&record);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 3), 0);
+	flush_times(&f);
+	flush_times(&f);
+	assert_int_equal(tally_n_entries(f.tally), 1);
+	assert_int_equal(tally_total(f.tally), 3000);
+	assert_int_equal(tally_off_cpu_frames(
+				 f.tally, &tally_stacks(f.tally)[tally_entries(f.tally)[0].kernel]),
+			 0);
+	teardown(&f);
+}
+
+/* Of the kernel's functions in records, the second is an interrupt's entry. */
+static bool find_entry(void *context, uint64_t address, struct kernel_symbol *ret_symbol)
+{
+	(void)context;
+	memset(ret_symbol, 0, sizeof(*ret_symbol));
+	strcpy(ret_symbol->name, address == 0xffffffff810000ff ? "asm_sysvec_apic_timer_interrupt"
+							       : "hrtimer_interrupt");
+	return true;
+}
+
+/* The frames of the first entry's kernel stack. */
+static uint32_t kernel_frames(const struct fixture *f, uint64_t *ret_addresses)
+{
+	const struct tally_entry *entry = &tally_entries(f->tally)[0];
+	const struct tally_stack *kernel = &tally_stacks(f->tally)[entry->kernel];
+
+	for (uint32_t i = 0; i < kernel->n_frames; i++)
+		ret_addresses[i] =
+			tally_addresses(f->tally)[tally_frames(f->tally, kernel)[i]].address;
+	return kernel->n_frames;
+}
+
+static void a_waker_follows_the_stack_it_woke(void **state)
+{
+	struct record sleeper = record_of("ls", 0x1000), waker = record_of("cat", 0x4000);
+	struct epoch_stacks_options options = { .timed = true, .kernel_depth = 10, .name = "ls" };
+	uint64_t frames[20];
+	struct fixture f;
+
+	(void)state;
+	assert_int_equal(codes_new(&options.codes), 0);
+	setup_options(&f, options);
+	waker.stack.flags = WIRE_STACK_WAKER;
+	waker.stack.end = WIRE_END_READ;
+	seal(&waker);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &sleeper, sizeof(sleeper)), 0);
+	assert_int_equal(epoch_stacks_woken(f.stacks, &sleeper.stack.hash, &waker.stack.hash, 5),
+			 -ENOENT);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &waker, sizeof(waker)), 0);
+	assert_int_equal(epoch_stacks_woken(f.stacks, &sleeper.stack.hash, &waker.stack.hash, 5),
+			 0);
+	assert_int_equal(epoch_stacks_woken(f.stacks, &sleeper.stack.hash, &waker.stack.hash, -7),
+			 0);
+	flush_times(&f);
+	assert_int_equal(tally_n_entries(f.tally), 0);
+	/* What is negative is kept, with both stacks. */
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+	assert_int_equal(epoch_stacks_woken(f.stacks, &sleeper.stack.hash, &waker.stack.hash, 12),
+			 0);
+	flush_times(&f);
+	assert_int_equal(tally_n_entries(f.tally), 1);
+	assert_int_equal(tally_total(f.tally), 10);
+	assert_string_equal(tally_entries(f.tally)[0].comm, "ls");
+	/* The name, why the walk ended, both stacks of the waker from the root on, marks, leaf
+	 * first. */
+	assert_int_equal(kernel_frames(&f, frames),
+			 2 + USER_FRAMES + KERNEL_FRAMES + 2 + KERNEL_FRAMES);
+	assert_true(code_is_waker(frames[0]));
+	assert_int_equal(frames[1], code_off_cpu_address(CODE_WAKER_END + WIRE_END_READ));
+	assert_int_equal(frames[2], 0x3000);
+	assert_int_equal(frames[4], 0x4000);
+	assert_int_equal(frames[5], 0xffffffff81000100);
+	assert_int_equal(frames[6], 0xffffffff81000000);
+	assert_int_equal(frames[7], code_off_cpu_address(CODE_OFF_CPU_WOKEN));
+	assert_int_equal(frames[8], code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
+	assert_int_equal(frames[9], 0xffffffff81000000);
+	assert_int_equal(tally_off_cpu_frames(
+				 f.tally, &tally_stacks(f.tally)[tally_entries(f.tally)[0].kernel]),
+			 9);
+	teardown(&f);
+	codes_free(options.codes);
+}
+
+static void an_interrupt_is_a_waker_without_a_task(void **state)
+{
+	struct record sleeper = record_of("ls", 0x1000), waker = record_of("cat", 0x4000);
+	struct epoch_stacks_options options = { .timed = true, .kernel_depth = 10 };
+	uint64_t frames[20];
+	struct fixture f;
+
+	(void)state;
+	assert_int_equal(interrupt_frames_new(find_entry, NULL, &options.interrupts), 0);
+	setup_options(&f, options);
+	waker.stack.flags = WIRE_STACK_WAKER;
+	seal(&waker);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &sleeper, sizeof(sleeper)), 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &waker, sizeof(waker)), 0);
+	assert_int_equal(epoch_stacks_woken(f.stacks, &sleeper.stack.hash, &waker.stack.hash, 5),
+			 0);
+	flush_times(&f);
+	/* Only its own frames: neither the interrupted function nor the task's. */
+	assert_int_equal(kernel_frames(&f, frames), 1 + KERNEL_FRAMES + 2 + KERNEL_FRAMES);
+	assert_int_equal(frames[0], code_off_cpu_address(CODE_WAKER_TIMER));
+	assert_int_equal(frames[1], 0xffffffff81000100);
+	assert_int_equal(frames[2], 0xffffffff81000000);
+	assert_int_equal(frames[3], code_off_cpu_address(CODE_OFF_CPU_WOKEN));
+	teardown(&f);
+	interrupt_frames_free(options.interrupts);
+}
+
+static void a_stack_that_was_not_read_says_so(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	uint64_t frames[20];
+	struct fixture f;
+
+	(void)state;
+	setup_options(&f, timed);
+	record.stack.flags = WIRE_STACK_UNREAD;
+	record.stack.n_kernel = record.stack.n_user = 0;
+	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &record.stack, NULL, 0), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 5, 0), 0);
+	flush_times(&f);
+	assert_int_equal(kernel_frames(&f, frames), 2);
+	assert_int_equal(frames[0], code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
+	assert_int_equal(frames[1], code_off_cpu_address(CODE_OFF_CPU_UNREAD));
+	teardown(&f);
+}
+
 static void a_wrong_size_or_hash_is_refused(void **state)
 {
 	const struct record good = record_of("ls", 0x1000);
@@ -363,6 +505,10 @@ int main(void)
 		cmocka_unit_test(times_have_leaves),
 		cmocka_unit_test(times_that_are_taken_back_are_kept),
 		cmocka_unit_test(timed_stacks_are_kept_as_long_as_their_times_may_come),
+		cmocka_unit_test(samples_beside_times_stand_for_ns),
+		cmocka_unit_test(a_waker_follows_the_stack_it_woke),
+		cmocka_unit_test(an_interrupt_is_a_waker_without_a_task),
+		cmocka_unit_test(a_stack_that_was_not_read_says_so),
 		cmocka_unit_test(added_stacks_have_their_own_count),
 	};
 
