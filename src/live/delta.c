@@ -85,6 +85,7 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.lost_threads = now->lost_threads - before->lost_threads,
 		.lost_ends = now->lost_ends - before->lost_ends,
 		.unwalked = now->unwalked - before->unwalked,
+		.unsampled = now->unsampled - before->unsampled,
 		.counts_full = now->counts_full,
 	};
 }
@@ -101,6 +102,7 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->lost_threads += more->lost_threads;
 	to->lost_ends += more->lost_ends;
 	to->unwalked += more->unwalked;
+	to->unsampled += more->unsampled;
 	to->counts_full |= more->counts_full;
 }
 

@@ -284,6 +284,7 @@ static void load_losses(struct loading *loading)
 	losses->lost_threads = reader_number(reader);
 	losses->lost_ends = reader_number(reader);
 	losses->unwalked = reader_number(reader);
+	losses->unsampled = reader_number(reader);
 }
 
 static void load_end(struct loading *loading)

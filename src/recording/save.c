@@ -317,6 +317,7 @@ static void save_end(struct saving *saving)
 	put(saving, losses->lost_threads);
 	put(saving, losses->lost_ends);
 	put(saving, losses->unwalked);
+	put(saving, losses->unsampled);
 	close_section(saving);
 	saving->section = RECORDING_END;
 	put(saving, saving->n_strings);

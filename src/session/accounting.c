@@ -29,6 +29,12 @@ int accounting_report(struct accounting *accounting, const struct kernel_side *s
 		losses->throttled += throttled - accounting->throttled;
 		accounting->throttled = throttled;
 	}
+	if (trigger->ops->unsampled) {
+		uint64_t unsampled = trigger->ops->unsampled(trigger);
+
+		losses->unsampled += unsampled - accounting->unsampled;
+		accounting->unsampled = unsampled;
+	}
 	losses->unseen += unseen - accounting->unseen;
 	accounting->unseen = unseen;
 	return 0;

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/grow.h"
 #include "base/own.h"
@@ -28,6 +29,14 @@ struct cpu_event {
 	int cpu;
 	int fd;
 	struct perf_event_mmap_page *records;
+	uint64_t enabled; /* ns that it was enabled, by the kernel's count, when it was read last */
+	uint64_t read;	  /* when that was */
+};
+
+/* A CPU whose event is gone, or that was offline: since when it is not known to be sampled. */
+struct cpu_gap {
+	int cpu;
+	uint64_t since;
 };
 
 struct clock_trigger {
@@ -38,6 +47,10 @@ struct clock_trigger {
 	uint32_t n_events, capacity;
 	int program; /* fd of the loaded program, borrowed from the object */
 	uint64_t throttled;
+	struct cpu_gap *gaps;
+	uint32_t n_gaps, gaps_room;
+	uint64_t ticked; /* when the CPUs were looked at last */
+	uint64_t unsampled;
 };
 
 static size_t records_size(void)
@@ -139,6 +152,7 @@ static int open_cpu(struct clock_trigger *clock, int cpu, struct error *err)
 	}
 	clock->events[clock->n_events++] =
 		(struct cpu_event){ .cpu = cpu, .fd = take_fd(&fd), .records = records };
+	clock->events[clock->n_events - 1].read = monotonic_ns();
 	return 0;
 }
 
@@ -227,6 +241,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 		r = open_one(clock, trigger->scope.cpu, err);
 	else
 		r = open_all(clock, err);
+	clock->ticked = monotonic_ns();
 	for (uint32_t i = 0; r == 0 && i < clock->n_events; i++)
 		if (ioctl(clock->events[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
 			r = error_set(err, -errno, "cannot enable the event %s on CPU %d: %s",
@@ -276,23 +291,87 @@ static void drop_event(struct clock_trigger *clock, uint32_t i)
 	clock->events[i] = clock->events[--clock->n_events];
 }
 
-/* The event of a CPU that went offline never counts again, even when the CPU comes back. */
+/* Whether the event is still enabled: one whose CPU went offline never is again. */
+static bool is_alive(struct cpu_event *event, uint64_t now)
+{
+	struct {
+		uint64_t value, enabled;
+	} counts;
+
+	if (read(event->fd, &counts, sizeof(counts)) != sizeof(counts) ||
+	    counts.enabled <= event->enabled)
+		return false;
+	event->enabled = counts.enabled;
+	event->read = now;
+	return true;
+}
+
+static struct cpu_gap *find_gap(const struct clock_trigger *clock, int cpu)
+{
+	for (uint32_t i = 0; i < clock->n_gaps; i++)
+		if (clock->gaps[i].cpu == cpu)
+			return &clock->gaps[i];
+	return NULL;
+}
+
+/* Opens the event of a CPU that came online, and counts for how long it was not sampled at most. */
+static void reopen(struct clock_trigger *clock, int cpu, uint64_t now)
+{
+	struct cpu_gap *gap = find_gap(clock, cpu);
+	uint64_t since = gap ? gap->since : clock->ticked;
+
+	if (open_cpu(clock, cpu, NULL) < 0)
+		return;
+	ioctl(clock->events[clock->n_events - 1].fd, PERF_EVENT_IOC_ENABLE, 0);
+	clock->unsampled += now - since;
+	if (gap)
+		*gap = clock->gaps[--clock->n_gaps];
+}
+
+/* A CPU that is offline, or whose event is gone since then. */
+static void add_gap(struct clock_trigger *clock, int cpu, uint64_t since)
+{
+	struct cpu_gap *gap = find_gap(clock, cpu);
+
+	if (gap)
+		gap->since = since;
+	else if (grow(&clock->gaps, &clock->gaps_room, clock->n_gaps + 1) == 0)
+		clock->gaps[clock->n_gaps++] = (struct cpu_gap){ cpu, since };
+}
+
+/* CPUs come and go, also between two ticks: then only the event tells. */
 static void tick(struct trigger *trigger)
 {
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
 	own(cpu_list_clear) struct cpu_list online = { 0 };
+	uint64_t now = monotonic_ns();
 
-	if (trigger->scope.cpu >= 0 || cpu_list_read(CPU_LIST_ONLINE, &online) < 0)
+	if (cpu_list_read(CPU_LIST_ONLINE, &online) < 0)
 		return;
 	for (uint32_t i = 0; i < clock->n_events;) {
-		if (is_listed(&online, clock->events[i].cpu))
+		struct cpu_event *event = &clock->events[i];
+		bool alive = is_alive(event, now);
+
+		if (alive && is_listed(&online, event->cpu)) {
 			i++;
-		else
-			drop_event(clock, i);
+			continue;
+		}
+		add_gap(clock, event->cpu, event->read);
+		drop_event(clock, i);
 	}
+	for (uint32_t i = 0; i < clock->n_gaps; i++)
+		if (!is_listed(&online, clock->gaps[i].cpu))
+			clock->gaps[i].since = now;
 	for (uint32_t i = 0; i < online.n; i++)
-		if (!is_open(clock, online.cpus[i]) && open_cpu(clock, online.cpus[i], NULL) == 0)
-			ioctl(clock->events[clock->n_events - 1].fd, PERF_EVENT_IOC_ENABLE, 0);
+		if ((trigger->scope.cpu < 0 || trigger->scope.cpu == online.cpus[i]) &&
+		    !is_open(clock, online.cpus[i]))
+			reopen(clock, online.cpus[i], now);
+	clock->ticked = now;
+}
+
+static uint64_t unsampled(const struct trigger *trigger)
+{
+	return ((const struct clock_trigger *)trigger)->unsampled;
 }
 
 static uint32_t n_attached(const struct trigger *trigger)
@@ -322,8 +401,11 @@ static void stop(struct trigger *trigger)
 
 static void clock_free(struct trigger *trigger)
 {
-	close_events((struct clock_trigger *)trigger);
-	free(trigger);
+	struct clock_trigger *clock = (struct clock_trigger *)trigger;
+
+	close_events(clock);
+	free(clock->gaps);
+	free(clock);
 }
 
 static const struct trigger_ops clock_ops = {
@@ -337,6 +419,7 @@ static const struct trigger_ops clock_ops = {
 	.tick = tick,
 	.n_attached = n_attached,
 	.throttled = throttled,
+	.unsampled = unsampled,
 };
 
 int clock_trigger_new(const struct clock_options *options, struct trigger **ret_trigger,
@@ -349,6 +432,7 @@ int clock_trigger_new(const struct clock_options *options, struct trigger **ret_
 	clock->head.ops = &clock_ops;
 	clock->attr.size = sizeof(clock->attr);
 	clock->attr.disabled = 1;
+	clock->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	if (options->frequency) {
 		clock->attr.freq = 1;
 		clock->attr.sample_freq = options->frequency;

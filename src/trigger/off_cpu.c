@@ -127,6 +127,13 @@ static uint32_t n_attached(const struct trigger *trigger)
 	return ((const struct off_cpu_trigger *)trigger)->n_links;
 }
 
+static uint64_t unsampled(const struct trigger *trigger)
+{
+	const struct trigger *clock = ((const struct off_cpu_trigger *)trigger)->clock;
+
+	return clock ? clock->ops->unsampled(clock) : 0;
+}
+
 static const struct trigger_ops OFF_CPU_OPS = {
 	.select = select_programs,
 	.attach = attach,
@@ -134,6 +141,7 @@ static const struct trigger_ops OFF_CPU_OPS = {
 	.free = off_cpu_free,
 	.tick = tick,
 	.throttled = throttled,
+	.unsampled = unsampled,
 	.n_attached = n_attached,
 	.walks_kernel = true,
 };

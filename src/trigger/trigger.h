@@ -69,6 +69,8 @@ struct trigger_ops {
 	int (*file)(const struct trigger *trigger);
 	/* How often the kernel throttled the event so far; may be NULL. */
 	uint64_t (*throttled)(struct trigger *trigger);
+	/* ns that CPUs were not sampled after they had come online, at most; may be NULL. */
+	uint64_t (*unsampled)(const struct trigger *trigger);
 };
 
 struct trigger {

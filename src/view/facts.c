@@ -99,6 +99,7 @@ static void tell_losses(const struct profile *profile,
 	put_loss(text, losses->lost_nested, "nested ", "");
 	put_loss(text, profile->missed_counts, "stacks missed in ", "");
 	put_loss(text, losses->throttled, "throttled ", " times");
+	put_loss(text, losses->unsampled, "CPUs that came online ", " ns");
 	put_loss(text, losses->unseen, "not seen ", " of any process");
 	put_loss(text, losses->lost_time, "time ", " ns");
 	put_loss(text, losses->lost_threads, "threads not followed ", " times");

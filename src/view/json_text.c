@@ -76,6 +76,7 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 	number(bytes, "nested", losses->lost_nested);
 	number(bytes, "missed_stack_samples", profile->missed_counts);
 	number(bytes, "throttled", losses->throttled);
+	number(bytes, "unsampled_ns", losses->unsampled);
 	number(bytes, "unseen", losses->unseen);
 	if (profile->meta->timed) {
 		number(bytes, "off_cpu_ns", losses->lost_time);

@@ -23,6 +23,13 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 losses->unseen);
 		return true;
 	}
+	if (losses->unsampled && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: CPUs that came online were not sampled at once: %.3f s are "
+			 "missing at most",
+			 (double)losses->unsampled / 1e9);
+		return true;
+	}
 	if (losses->lost_time && i-- == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: %.6f s off the CPU are missing, because their stacks were lost",

@@ -132,8 +132,8 @@ static void a_cleared_tally_begins_anew(void **state)
 
 static void losses_add_up(void **state)
 {
-	const struct tally_losses more = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, true };
-	struct tally_losses sum = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, false };
+	const struct tally_losses more = { 1, 2, 3, 4, 5, 12, 6, 7, 8, 9, 11, true };
+	struct tally_losses sum = { 10, 20, 30, 40, 50, 0, 60, 70, 80, 90, 100, false };
 
 	(void)state;
 	delta_add_losses(&sum, &more);
@@ -142,6 +142,7 @@ static void losses_add_up(void **state)
 	assert_int_equal(sum.lost_counts, 33);
 	assert_int_equal(sum.lost_nested, 44);
 	assert_int_equal(sum.throttled, 55);
+	assert_int_equal(sum.unsampled, 12);
 	assert_int_equal(sum.unseen, 66);
 	assert_int_equal(sum.lost_time, 77);
 	assert_int_equal(sum.lost_threads, 88);
