@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from measure import BpfStatistics, Failed
+from off_cpu_cases import OffCpuCases
 from row import Row
 from unwind_cases import DEBIANS_PYTHON, PYTHON, UnwindCases
 from process_cases import ProcessCases
@@ -18,7 +19,7 @@ from process_cases import ProcessCases
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases, ProcessCases):
+class Cases(UnwindCases, ProcessCases, OffCpuCases):
     def __init__(self, bench, rounds, peers, calls, seconds):
         self.bench, self.rounds, self.peers = bench, rounds, peers
         self.calls, self.seconds = calls, seconds
@@ -301,5 +302,5 @@ def lost_of(said, times):
 
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
-         "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes", "many_processes",
-         "growth", "names", "names_share", "stock_names"]
+         "off_cpu", "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes",
+         "many_processes", "growth", "names", "names_share", "stock_names"]

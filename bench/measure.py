@@ -129,8 +129,8 @@ class Run:
         measured["said"] = self.said()
         return measured
 
-    def bpf(self):
-        """(ns, runs) of the BPF programs that the command holds."""
+    def bpf_programs(self):
+        """{id: (ns, runs)} of the BPF programs that the command holds."""
         programs = {}
         for path in glob.glob(f"/proc/{self.pid()}/fdinfo/*"):
             try:
@@ -141,6 +141,11 @@ class Run:
             field = dict(re.findall(r"^(\w+):\t(\S+)$", text, re.M))
             if "prog_id" in field and "run_time_ns" in field:
                 programs[field["prog_id"]] = (int(field["run_time_ns"]), int(field["run_cnt"]))
+        return programs
+
+    def bpf(self):
+        """(ns, runs) of all of them."""
+        programs = self.bpf_programs()
         return tuple(map(sum, zip(*programs.values()))) if programs else (0, 0)
 
     def wait_for_bpf(self, seconds=20):
@@ -161,6 +166,13 @@ class Run:
                     return
             time.sleep(0.01)
         raise self.failed()
+
+
+def program_name(number):
+    """The name of the BPF program with that id."""
+    said = subprocess.run(["bpftool", "-j", "prog", "show", "id", number], capture_output=True,
+                          text=True, check=True, env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin"))
+    return json.loads(said.stdout).get("name", number)
 
 
 class BpfStatistics:
