@@ -62,7 +62,8 @@ static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 __noinline int kernel_window_move(__u32 number, __u64 address)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	/* Interrupts' stacks may begin at any page; behind a stack's last page nothing is mapped. */
+	/* Interrupts' stacks may begin at any page; behind a stack's last page nothing is mapped.
+	 */
 	__u64 size = WINDOW_PAGE - (address & (WINDOW_PAGE - 1));
 	struct window *window;
 

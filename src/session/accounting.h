@@ -14,9 +14,9 @@
 #include "trigger/trigger.h"
 
 struct accounting {
-	struct wire_counters before; /* the BPF programs' counters at the last report */
-	uint64_t throttled, unsampled, unseen;  /* totals at the last report, or at the start */
-	uint64_t drained, unwanted;  /* events taken out of the counts since the last report */
+	struct wire_counters before;	       /* the BPF programs' counters at the last report */
+	uint64_t throttled, unsampled, unseen; /* totals at the last report, or at the start */
+	uint64_t drained, unwanted; /* events taken out of the counts since the last report */
 };
 
 /*

@@ -82,7 +82,7 @@ struct tally_losses {
 	uint64_t lost_counts; /* new entries beyond --hash-storage-size */
 	uint64_t lost_nested; /* events inside too many others on their CPU */
 	uint64_t throttled;   /* times the kernel throttled the sampling event */
-	uint64_t unsampled;   /* ns that CPUs were not sampled after they had come online, at most */
+	uint64_t unsampled; /* ns that CPUs were not sampled after they had come online, at most */
 	/*
 	 * Events of any process that the kernel delivered to no program, because another BPF
 	 * program ran on their CPU. Not part of `events`.
