@@ -609,24 +609,11 @@ static void put_id(struct frame_ids *ids, uint32_t id)
 		ids->list[ids->n++] = id;
 }
 
-static void put_code(struct frame_ids *ids, struct tally *tally, uint64_t address)
+static void put_kernel(struct frame_ids *ids, struct tally *tally, uint64_t value, uint32_t flags)
 {
-	const struct tally_address code = { .address = address,
-					    .image = TALLY_IMAGE_KERNEL,
-					    .flags = TALLY_ADDRESS_CODE };
-	uint32_t id;
-	int r = tally_address(tally, &code, &id);
-
-	if (r == 0)
-		put_id(ids, id);
-	else if (ids->r == 0)
-		ids->r = r;
-}
-
-static void put_kernel(struct frame_ids *ids, struct tally *tally, uint64_t return_address)
-{
-	const struct tally_address address = { .address = return_address,
-					       .image = TALLY_IMAGE_KERNEL };
+	const struct tally_address address = { .address = value,
+					       .image = TALLY_IMAGE_KERNEL,
+					       .flags = flags };
 	uint32_t id;
 	int r = tally_address(tally, &address, &id);
 
@@ -634,6 +621,11 @@ static void put_kernel(struct frame_ids *ids, struct tally *tally, uint64_t retu
 		put_id(ids, id);
 	else if (ids->r == 0)
 		ids->r = r;
+}
+
+static void put_code(struct frame_ids *ids, struct tally *tally, uint64_t code)
+{
+	put_kernel(ids, tally, code, TALLY_ADDRESS_CODE);
 }
 
 /* The kernel frames of a stack without those of the tracing. */
@@ -701,7 +693,7 @@ static void put_waker(struct frame_ids *ids, const struct epoch_stacks *stacks, 
 	if (n_interrupt)
 		n = n_interrupt;
 	while (n > 0)
-		put_kernel(ids, tally, kernel[--n]);
+		put_kernel(ids, tally, kernel[--n], 0);
 }
 
 /* Adds the time of a stack that was blocked until a waker came. */
@@ -728,7 +720,7 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 	put_code(&ids, tally, code_off_cpu_address(CODE_OFF_CPU_WOKEN));
 	put_code(&ids, tally, code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
 	for (uint32_t i = 0; i < n; i++)
-		put_kernel(&ids, tally, kernel[i]);
+		put_kernel(&ids, tally, kernel[i], 0);
 	r = ids.r < 0 ? ids.r
 		      : tally_stack(tally, ids.list, ids.n,
 				    counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0,
