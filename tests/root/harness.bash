@@ -53,7 +53,7 @@ sample() {
 	started+=("$run")
 	await 60 samples_by_now
 }
-samples_by_now() { grep -q '^Sampling' "$tmp/run.text" || ! kill -0 "$run" 2>>"$fate"; }
+samples_by_now() { grep -qE '^(Sampling|Measuring)' "$tmp/run.text" || ! kill -0 "$run" 2>>"$fate"; }
 sampled() {
 	kill -INT "$run" 2>>"$fate"
 	wait "$run"

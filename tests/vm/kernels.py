@@ -27,7 +27,8 @@ FORMAT = 2  # of the cache; a new number makes everything again
 
 
 class Kernel:
-    def __init__(self, directory):
+    def __init__(self, label, directory):
+        self.label, self.directory = label, directory
         self.image = os.path.join(directory, "vmlinux")
         self.modules = os.path.join(directory, "modules.cpio")
         with open(os.path.join(directory, "version")) as f:
@@ -42,7 +43,7 @@ def get_kernel(label, update=False):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if update or not os.path.exists(os.path.join(directory, "version")):
             make_kernel(SUITES[label], directory)
-    return Kernel(directory)
+    return Kernel(label, directory)
 
 
 def make_kernel(suite, directory):
@@ -77,6 +78,32 @@ def fetch(apt, tmp):
     tree = f"{tmp}/tree"
     apt.unpack(wanted, tree)
     return version, tree
+
+
+def get_headers(kernel):
+    """A directory with the kernel's headers, from the cache if they are there.
+
+    Debian has them in two trees, the architecture's and the common one; here they are one tree, as
+    bcc wants them in BCC_KERNEL_SOURCE.
+    """
+    headers = os.path.join(kernel.directory, f"headers-{kernel.version}")
+    with open(os.path.join(kernel.directory, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(headers):
+            with tempfile.TemporaryDirectory(dir=kernel.directory, prefix="fetch.") as tmp:
+                apt, package = Apt(SUITES[kernel.label], tmp), f"linux-headers-{kernel.version}"
+                apt("update")
+                plan = re.findall(r"^Inst (linux-headers-\S+) \((\S+) ", apt("-s", "install", package), re.M)
+                apt.unpack([f"{name}={version}" for name, version in plan], f"{tmp}/tree")
+                one = f"{tmp}/tree/usr/src/{package}"
+                shutil.copytree(f"{tmp}/tree/usr/src/{package.removesuffix('-amd64')}-common", one,
+                                symlinks=True, dirs_exist_ok=True,
+                                ignore=lambda path, names: [
+                                    name for name in names
+                                    if os.path.islink(os.path.join(path, name)) or
+                                    name in ("Makefile", "scripts", "tools")])
+                os.rename(one, headers)
+    return headers
 
 
 # ---- the contents of the packages
