@@ -85,7 +85,10 @@ wire_pair_hash(const struct wire_hash *stack, const struct wire_hash *waker)
 	return hash;
 }
 
-/* What an absence counts, of whose `ns` the walk took *walk; takes from that what was in `ns`. */
+/*
+ * The time that an absence of `ns` adds for itself and the others that it stands for. The walk of
+ * its stack took *walk of it; that time counts once, and *walk becomes what was not in `ns`.
+ */
 static inline __attribute__((always_inline)) __u64 wire_weighted(__u64 ns, __u32 weight,
 								 __u64 *walk)
 {

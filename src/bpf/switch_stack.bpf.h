@@ -90,7 +90,7 @@ __noinline __u32 switch_frame(__u32 number, __u32 n)
 	return SWITCH_FRAMES;
 }
 
-/* In how many of the kept walk's `n` frames frames[] differs from `from` on. */
+/* Whether the `n` frames of the kept walk differ from those of frames[] from `from` on. */
 __noinline __u32 switch_differs(__u32 number, __u32 from, __u32 n)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);

@@ -101,8 +101,7 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(wakers),
 	  .help = "with --off-cpu or --wall: after `--', the stack that made the thread ready to "
-		  "run, "
-		  "innermost function first, and its thread or interrupt" },
+		  "run, innermost function first, and its thread or interrupt" },
 	{ .section = SECTION_OFF_CPU,
 	  .name = "budget",
 	  .kind = OPTION_POSITIVE,
@@ -110,10 +109,8 @@ static const struct option_row rows[] = {
 	  .max = 100,
 	  .metavar = "PERCENT",
 	  .help = "with --off-cpu or --wall: walking stacks may take so much of each CPU (1); "
-		  "beyond it, "
-		  "of threads that switch often one switch in N is walked and counts N times; 100: "
-		  "no "
-		  "limit" },
+		  "beyond it, of threads that switch often one switch in N is walked and counts N "
+		  "times; 100: no limit" },
 	{ .section = SECTION_OFF_CPU,
 	  .name = "min-block",
 	  .kind = OPTION_POSITIVE,
@@ -135,8 +132,7 @@ static const struct option_row rows[] = {
 	  .max = INT32_MAX,
 	  .metavar = "STATE",
 	  .help = "with --off-cpu or --wall: only threads that left the CPU in a state of this "
-		  "bitmask (1: "
-		  "TASK_INTERRUPTIBLE, 2: TASK_UNINTERRUPTIBLE; 0: ready to run)" },
+		  "bitmask (1: TASK_INTERRUPTIBLE, 2: TASK_UNINTERRUPTIBLE; 0: ready to run)" },
 
 	{ .section = SECTION_TIMING,
 	  .name = "frequency",

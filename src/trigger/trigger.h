@@ -42,8 +42,10 @@ struct trigger_ops {
 	 */
 	bool stop_waits;
 	bool preemptible; /* captures run preemptibly, so many may be under way on one CPU */
-	/* The program walks the kernel stack (bpf/kernel_walk.bpf.h); none of the tracepoint's
-	 * does where that is raw. */
+	/*
+	 * The program walks the kernel stack itself (bpf/kernel_walk.bpf.h). Those of raw
+	 * tracepoints do not, but for that of sched_switch (bpf/switch_stack.bpf.h).
+	 */
 	bool walks_kernel;
 	/* Sets autoload, and attach types, of the programs in bpf/triggers.bpf.h that are to run.
 	 */
