@@ -481,6 +481,27 @@ static int add_mark(struct tally *tally, enum code_off_cpu what, uint32_t *ret_i
 	return tally_address(tally, &leaf, ret_id);
 }
 
+/* The kernel frames of a stack without those of the tracing; and flags of the tally's stack. */
+static const uint64_t *own_kernel_frames(const struct epoch_stacks *stacks,
+					 const struct counted_stack *counted, uint32_t *ret_n,
+					 uint32_t *ret_flags)
+{
+	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
+	uint32_t n = counted->n_kernel, skipped;
+
+	*ret_flags = counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
+	*ret_n = n;
+	if (!stacks->options.tracepoint_frames)
+		return frames;
+	skipped = tracepoint_frames_count(stacks->options.tracepoint_frames, frames, n);
+	*ret_n = n - skipped;
+	if (*ret_n >= stacks->options.kernel_depth) {
+		*ret_n = stacks->options.kernel_depth;
+		*ret_flags = TALLY_STACK_CUT;
+	}
+	return frames + skipped;
+}
+
 /*
  * Enters the kernel stack, without the frames of the tracing itself, into the tally; below the
  * leaf, if there is one.
@@ -489,20 +510,11 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 		      const struct counted_stack *counted, enum code_off_cpu leaf,
 		      uint32_t *ret_stack)
 {
-	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
-	uint32_t flags = counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0;
-	uint32_t ids[WIRE_MAX_DEPTH + 2], n = counted->n_kernel, skipped = 0, at = 0;
-	bool exact;
-
-	if (stacks->options.tracepoint_frames)
-		skipped = tracepoint_frames_count(stacks->options.tracepoint_frames, frames, n);
-	n -= skipped;
+	uint32_t ids[WIRE_MAX_DEPTH + 2], n, flags, at = 0;
+	const uint64_t *frames = own_kernel_frames(stacks, counted, &n, &flags);
 	/* Of tracing, and of a thread off the CPU, even the first is a return address. */
-	exact = skipped == 0 && !leaf;
-	if (stacks->options.tracepoint_frames && n >= stacks->options.kernel_depth) {
-		n = stacks->options.kernel_depth;
-		flags = TALLY_STACK_CUT;
-	}
+	bool exact = !leaf && frames == stacks->kernel_frames + counted->first_kernel;
+
 	if (leaf) {
 		int r = add_mark(tally, leaf, &ids[at++]);
 
@@ -515,7 +527,7 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct tally_address address = {
-			.address = frames[skipped + i],
+			.address = frames[i],
 			.image = TALLY_IMAGE_KERNEL,
 			.flags = exact && i == 0 ? TALLY_ADDRESS_EXACT : 0,
 		};
@@ -628,22 +640,6 @@ static void put_code(struct frame_ids *ids, struct tally *tally, uint64_t code)
 	put_kernel(ids, tally, code, TALLY_ADDRESS_CODE);
 }
 
-/* The kernel frames of a stack without those of the tracing. */
-static const uint64_t *own_kernel_frames(const struct epoch_stacks *stacks,
-					 const struct counted_stack *counted, uint32_t *ret_n)
-{
-	const uint64_t *frames = stacks->kernel_frames + counted->first_kernel;
-	uint32_t skipped = 0;
-
-	if (stacks->options.tracepoint_frames)
-		skipped = tracepoint_frames_count(stacks->options.tracepoint_frames, frames,
-						  counted->n_kernel);
-	*ret_n = counted->n_kernel - skipped;
-	if (*ret_n > stacks->options.kernel_depth)
-		*ret_n = stacks->options.kernel_depth;
-	return frames + skipped;
-}
-
 /* The name of a task that woke another, as the address of its code. */
 static uint64_t waker_name(const struct epoch_stacks *stacks, const struct counted_stack *waker)
 {
@@ -677,8 +673,8 @@ static void put_waker_task(struct frame_ids *ids, const struct epoch_stacks *sta
 static void put_waker(struct frame_ids *ids, const struct epoch_stacks *stacks, struct tally *tally,
 		      const struct counted_stack *waker, uint32_t n_target)
 {
-	uint32_t n, n_interrupt = 0;
-	const uint64_t *kernel = own_kernel_frames(stacks, waker, &n);
+	uint32_t n, flags, n_interrupt = 0;
+	const uint64_t *kernel = own_kernel_frames(stacks, waker, &n, &flags);
 	bool timer = false;
 
 	if (stacks->options.interrupts)
@@ -703,7 +699,7 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 	const struct counted_stack *waker = find(stacks, &woken->waker);
 	struct frame_ids ids = { 0 };
 	const uint64_t *kernel;
-	uint32_t n, stack;
+	uint32_t n, flags, stack;
 	int r;
 
 	if (woken->ns <= 0 || !counted || !waker)
@@ -712,7 +708,7 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 		woken->ns = 0;
 		return 0;
 	}
-	kernel = own_kernel_frames(stacks, counted, &n);
+	kernel = own_kernel_frames(stacks, counted, &n, &flags);
 	/* With the name, its end, the marks, and both kernel stacks. */
 	if (n > TALLY_MAX_FRAMES / 3)
 		n = TALLY_MAX_FRAMES / 3;
@@ -721,10 +717,7 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 	put_code(&ids, tally, code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
 	for (uint32_t i = 0; i < n; i++)
 		put_kernel(&ids, tally, kernel[i], 0);
-	r = ids.r < 0 ? ids.r
-		      : tally_stack(tally, ids.list, ids.n,
-				    counted->flags & WIRE_STACK_KERNEL_CUT ? TALLY_STACK_CUT : 0,
-				    &stack);
+	r = ids.r < 0 ? ids.r : tally_stack(tally, ids.list, ids.n, flags, &stack);
 	if (r == 0)
 		r = add_to(stacks, tally, counted, (uint64_t)woken->ns, stack);
 	woken->ns = 0;
