@@ -198,8 +198,20 @@ static void *work(void *argument)
 
 static int start(struct compile_queue *queue)
 {
-	int r = thread_start(&queue->thread, work, queue);
+	int r = 0;
 
+#ifdef __SANITIZE_ADDRESS__
+	/*
+	 * Otherwise children are made when they are first needed. After a fork() beside a thread
+	 * that allocates, a sanitizer's allocator is locked for ever; glibc's is not.
+	 */
+	r = confined_prepare(queue->of_thread);
+	if (r == 0)
+		r = confined_prepare(queue->of_caller);
+	if (r < 0)
+		return r;
+#endif
+	r = thread_start(&queue->thread, work, queue);
 	queue->started = r == 0;
 	return r;
 }
