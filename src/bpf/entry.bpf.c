@@ -14,7 +14,9 @@
  *                           process's children where that was asked for
  * raw_tp/sched_process_exec the old program's mappings are forgotten; a launched command is counted
  *                           from here on
- * raw_tp/sched_process_exit the process is forgotten with its last thread
+ * raw_tp/sched_process_free the process is forgotten. After sched_process_exit it still runs, for
+ *                           as long as it takes to free its memory. Within a pid namespace that
+ *                           one has to do: a process that is freed has no id there any more.
  */
 #include "bpf/triggers.bpf.h"
 
@@ -104,16 +106,17 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * The id of a process may be reused once its last thread has exited.
+ * The id of a process may be reused.
  * TP_PROTO(struct task_struct *p)
  */
-SEC("?raw_tp/sched_process_exit")
-int on_exit(struct bpf_raw_tracepoint_args *ctx)
+SEC("?raw_tp/sched_process_free")
+int on_end(struct bpf_raw_tracepoint_args *ctx)
 {
 	const struct task_struct *task = (void *)ctx->args[0];
 	__u32 tgid = task_tgid(task);
 
-	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+	if (config_has(WIRE_OWN_PIDNS) ? BPF_CORE_READ(task, signal, live.counter) != 0
+				       : (__u32)BPF_CORE_READ(task, pid) != tgid)
 		return 0;
 	if (config_has(WIRE_FOLLOW_FORKS))
 		bpf_map_delete_elem(&tgids, &tgid);

@@ -147,7 +147,7 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 	if (follow) {
 		bpf_program__set_autoload(skeleton->progs.on_fork, true);
 		bpf_program__set_autoload(skeleton->progs.on_exec, true);
-		bpf_program__set_autoload(skeleton->progs.on_exit, true);
+		bpf_program__set_autoload(skeleton->progs.on_end, true);
 	}
 	return reuse_pinned_maps(filter, skeleton, config, err);
 }

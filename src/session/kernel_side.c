@@ -228,13 +228,15 @@ void kernel_side_close(struct kernel_side *side)
 int kernel_side_follow_forks(struct kernel_side *side, struct error *err)
 {
 	struct stacktally *skeleton = side->skeleton;
+	bool own_pidns = skeleton->rodata->config.flags & WIRE_OWN_PIDNS;
 
 	if (!side->follows_forks)
 		return 0;
 	skeleton->links.on_fork = bpf_program__attach(skeleton->progs.on_fork);
 	skeleton->links.on_exec = bpf_program__attach(skeleton->progs.on_exec);
-	skeleton->links.on_exit = bpf_program__attach(skeleton->progs.on_exit);
-	if (!skeleton->links.on_fork || !skeleton->links.on_exec || !skeleton->links.on_exit)
+	skeleton->links.on_end = bpf_program__attach_raw_tracepoint(
+		skeleton->progs.on_end, own_pidns ? "sched_process_exit" : "sched_process_free");
+	if (!skeleton->links.on_fork || !skeleton->links.on_exec || !skeleton->links.on_end)
 		return error_set(err, -errno, "cannot follow forks: %s", strerror(errno));
 	return 0;
 }
@@ -256,7 +258,7 @@ uint64_t kernel_side_misses(const struct kernel_side *side)
 		uint32_t size = sizeof(info);
 
 		if (program == skeleton->progs.on_fork || program == skeleton->progs.on_exec ||
-		    program == skeleton->progs.on_exit || bpf_program__fd(program) < 0)
+		    program == skeleton->progs.on_end || bpf_program__fd(program) < 0)
 			continue;
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
 			misses += info.recursion_misses;

@@ -136,7 +136,7 @@ static void size_tables(const struct kernel_side *side, bool may_ask)
 	}
 	bpf_program__set_autoload(skeleton->progs.on_fork, true);
 	bpf_program__set_autoload(skeleton->progs.on_exec, true);
-	bpf_program__set_autoload(skeleton->progs.on_exit, true);
+	bpf_program__set_autoload(skeleton->progs.on_end, true);
 }
 
 /*

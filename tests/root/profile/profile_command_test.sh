@@ -18,6 +18,9 @@ measure_command -F 499 -- sh -c "\"$programs/nested\" 200; :"
 has "processes that the command starts are measured" '^nested;([^;]+;)*main;outer;'
 lacks "other processes are not" '^recursion;'
 end
+measure -F 999 -f -- dd if=/dev/zero of=/dev/null bs=1G count=1
+[ "$(counted '^dd;.*;exit_mmap;')" -ge 5 ]
+check $? "a command is measured to its very end, while its memory is freed" "$(tail -n 3 "$out")"
 measure_command -F 499 0.3 -- "$programs/nested" 1000
 closing
 calculates "$samples <= 0.3 * 499 * 1.1 + 5 && $samples > 0"
