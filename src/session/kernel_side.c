@@ -234,8 +234,10 @@ int kernel_side_follow_forks(struct kernel_side *side, struct error *err)
 		return 0;
 	skeleton->links.on_fork = bpf_program__attach(skeleton->progs.on_fork);
 	skeleton->links.on_exec = bpf_program__attach(skeleton->progs.on_exec);
-	skeleton->links.on_end = bpf_program__attach_raw_tracepoint(
-		skeleton->progs.on_end, own_pidns ? "sched_process_exit" : "sched_process_free");
+	skeleton->links.on_end =
+		bpf_program__attach_raw_tracepoint(skeleton->progs.on_end,
+						   own_pidns ? "sched_process_exit"
+							     : "sched_process_free");
 	if (!skeleton->links.on_fork || !skeleton->links.on_exec || !skeleton->links.on_end)
 		return error_set(err, -errno, "cannot follow forks: %s", strerror(errno));
 	return 0;
