@@ -108,6 +108,9 @@ struct wire_interpreter {
 #define WIRE_RUN_KEEP	      (1ull << 16) /* the evaluator's frame stays beside them */
 #define WIRE_RUNS_WORDS	      1536	   /* of all runs that are sent with an unfinished walk */
 
+/* Slots of the map `interpreted_switch`; the map `interpreted` has one. */
+enum { WIRE_INTERPRETED_SWITCH, WIRE_INTERPRETED_WAKING, WIRE_N_INTERPRETED };
+
 #define WIRE_MAX_INTERPRETERS 256 /* files; number 0 is none */
 
 /* Bytes of a name or a path as the interpreter has it; of longer paths the end is sent. */

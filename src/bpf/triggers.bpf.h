@@ -41,11 +41,9 @@ struct {
 } interpreted SEC(".maps");
 
 /* Those of the scheduler's: beside samples they are of another type, and a map has one type. */
-enum { INTERPRETED_SWITCH, INTERPRETED_WAKING };
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, WIRE_N_INTERPRETED);
 	__type(key, __u32);
 	__type(value, __u32);
 } interpreted_switch SEC(".maps");
@@ -130,7 +128,7 @@ SEC("?raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (!walks_interpreters)
-		bpf_tail_call(ctx, &interpreted_switch, INTERPRETED_SWITCH);
+		bpf_tail_call(ctx, &interpreted_switch, WIRE_INTERPRETED_SWITCH);
 	return on_switch_to(ctx);
 }
 
@@ -139,7 +137,7 @@ SEC("?raw_tp/sched_waking")
 int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (!walks_interpreters)
-		bpf_tail_call(ctx, &interpreted_switch, INTERPRETED_WAKING);
+		bpf_tail_call(ctx, &interpreted_switch, WIRE_INTERPRETED_WAKING);
 	return on_waking_of(ctx);
 }
 

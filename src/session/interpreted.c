@@ -112,7 +112,7 @@ static int load_programs(struct interpreted_load *load)
 		const struct bpf_map *map = waking || program == skeleton->progs.on_switch
 						    ? skeleton->maps.interpreted_switch
 						    : skeleton->maps.interpreted;
-		uint32_t at = waking ? 1 : 0; /* see bpf/triggers.bpf.h */
+		uint32_t at = waking ? WIRE_INTERPRETED_WAKING : 0;
 		int fd = bpf_program__fd(program);
 
 		if (r == 0 && fd >= 0 &&

@@ -147,14 +147,12 @@ static int finish(struct session *session, struct error *err)
 static void tell_orc_tables(struct session *session)
 {
 	volatile struct wire_orc *orc = kernel_side_orc(&session->side);
-	const struct trigger *trigger = session->trigger;
 	struct kernel_lookup lookup;
 
 	if (session->told_orc)
 		return;
 	session->told_orc = true;
-	if (!session->plan->kernel || !trigger->ops->walks_kernel ||
-	    (trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT && !session->off_cpu))
+	if (!session->plan->kernel || !session->trigger->walks_kernel)
 		return;
 	kernel_side_write_modules(&session->side);
 	if (session_kernel_lookup(session, &lookup)) {

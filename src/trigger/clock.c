@@ -410,15 +410,10 @@ static void clock_free(struct trigger *trigger)
 
 static const struct trigger_ops clock_ops = {
 	/* An event is disabled by an interrupt on its CPU, so not in the middle of a sample. */
-	.stop_waits = true,
-	.walks_kernel = true,
-	.select = select_programs,
-	.attach = attach,
-	.stop = stop,
-	.free = clock_free,
-	.tick = tick,
-	.n_attached = n_attached,
-	.throttled = throttled,
+	.stop_waits = true,	  .select = select_programs,
+	.attach = attach,	  .stop = stop,
+	.free = clock_free,	  .tick = tick,
+	.n_attached = n_attached, .throttled = throttled,
 	.unsampled = unsampled,
 };
 
@@ -430,6 +425,7 @@ int clock_trigger_new(const struct clock_options *options, struct trigger **ret_
 	if (!clock)
 		return error_set(err, -ENOMEM, "out of memory");
 	clock->head.ops = &clock_ops;
+	clock->head.walks_kernel = true;
 	clock->attr.size = sizeof(clock->attr);
 	clock->attr.disabled = 1;
 	clock->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;

@@ -143,7 +143,6 @@ static const struct trigger_ops OFF_CPU_OPS = {
 	.throttled = throttled,
 	.unsampled = unsampled,
 	.n_attached = n_attached,
-	.walks_kernel = true,
 };
 
 int off_cpu_trigger_new(struct trigger *clock, bool wakers, struct trigger **ret_trigger,
@@ -159,6 +158,7 @@ int off_cpu_trigger_new(struct trigger *clock, bool wakers, struct trigger **ret
 	off_cpu->wakers = wakers;
 	off_cpu->head.ops = &OFF_CPU_OPS;
 	off_cpu->head.frames = TRIGGER_FRAMES_RAW_TRACEPOINT;
+	off_cpu->head.walks_kernel = true;
 	snprintf(off_cpu->head.event, sizeof(off_cpu->head.event), clock ? "wall" : "off-cpu");
 	*ret_trigger = &off_cpu->head;
 	return 0;

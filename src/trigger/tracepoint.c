@@ -119,7 +119,6 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 }
 
 static const struct trigger_ops TRACEPOINT_OPS = {
-	.walks_kernel = true,
 	.select = select_programs,
 	.attach = attach,
 	.stop_begin = entry_stop_begin,
@@ -211,6 +210,7 @@ static void decide_raw(int tracefs, struct tracepoints *found)
 		     kallsyms_lines_show_addresses(kallsyms);
 	found->probes.trigger.frames =
 		found->raw ? TRIGGER_FRAMES_RAW_TRACEPOINT : TRIGGER_FRAMES_TRACEPOINT;
+	found->probes.trigger.walks_kernel = !found->raw;
 }
 
 static int walk_all(struct walk *walk, struct error *err)

@@ -42,11 +42,6 @@ struct trigger_ops {
 	 */
 	bool stop_waits;
 	bool preemptible; /* captures run preemptibly, so many may be under way on one CPU */
-	/*
-	 * The program walks the kernel stack itself (bpf/kernel_walk.bpf.h). Those of raw
-	 * tracepoints do not, but for that of sched_switch (bpf/switch_stack.bpf.h).
-	 */
-	bool walks_kernel;
 	/* Sets autoload, and attach types, of the programs in bpf/triggers.bpf.h that are to run.
 	 */
 	int (*select)(struct trigger *trigger, struct bpf_object *object, struct error *err);
@@ -81,6 +76,7 @@ struct trigger {
 	char event[128];	    /* its name in reports: "cpu-clock", "t:sched:sched_switch" */
 	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
 	enum trigger_frames frames; /* final when select() returns */
+	bool walks_kernel;	    /* its program walks the kernel stack by tables */
 };
 
 /* May be NULL. */
