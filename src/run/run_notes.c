@@ -77,10 +77,10 @@ static void tell_losses(const struct tally_losses *losses)
 				"by the scheduler's count of each thread's time on CPUs",
 				losses->lost_ends);
 	if (losses->unwalked)
-		message_note("1 in %.1f switches had its stack walked, and counts for the others: "
+		message_note("%.3g %% of the switches had their stack walked, and count for the others: "
 			     "walking all would take more of the CPUs than --budget allows",
-			     (double)(losses->unwalked + losses->events) /
-				     (double)(losses->events ? losses->events : 1));
+			     100 * (double)losses->events /
+				     (double)(losses->unwalked + losses->events));
 	if (lost_of(losses) == 0)
 		message_verbose("%" PRIu64 " events; nothing was lost%s", losses->events,
 				throttled);

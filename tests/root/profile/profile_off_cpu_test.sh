@@ -106,7 +106,7 @@ else
 	whole=$(total)
 	measure --off-cpu --per-thread -f -p "$pid" 2
 	says "beyond the budget of 1 % the report says how many switches were walked" \
-		'^1 in [0-9.]+ switches had its stack walked'
+		'^[0-9.]+ % of the switches had their stack walked'
 	near "$(total)" "$whole" 0.1 0
 	check $? "and these count for all" "$(total) us, not $whole"
 	away=$(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]')))
