@@ -19,7 +19,7 @@ enum exit_class {
 
 struct error {
 	enum exit_class exit_class; /* 0: no error */
-	char text[1000];
+	char text[1500];
 };
 
 /*

@@ -34,6 +34,12 @@ struct index_cursor {
 
 void index_free(struct index *index);
 
+/* The memory that it uses. */
+static inline uint64_t index_bytes(const struct index *index)
+{
+	return index->slots ? ((uint64_t)index->mask + 1) * sizeof(*index->slots) : 0;
+}
+
 /* The position of the first or next element whose hash may be `hash`, or INDEX_NONE. */
 uint32_t index_first(const struct index *index, uint64_t hash, struct index_cursor *ret_cursor);
 uint32_t index_next(const struct index *index, struct index_cursor *cursor);

@@ -47,7 +47,7 @@ static size_t count_prefix(const struct command_line *line, const char *prefix, 
 static int ambiguous(const struct command_line *line, const char *argument, size_t length,
 		     struct error *err)
 {
-	char matches[600] = "";
+	char matches[1000] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < line->n_rows; i++) {

@@ -38,6 +38,12 @@ static int plan_and_start(const struct command *command, const struct command_li
 	return status;
 }
 
+int command_answered(void)
+{
+	/* After a failed write fflush() may succeed, with nothing left to write. */
+	return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
+}
+
 int command_run(const struct command *command, const char *program, int argc, char **argv)
 {
 	own(own_free) void *options = malloc(command->options_size);
@@ -63,7 +69,7 @@ int command_run(const struct command *command, const char *program, int argc, ch
 		status = message_usage_error(&line, &err);
 	} else if (parsed.parsed != PARSED_RUN) {
 		options_answer(&line, parsed.parsed, stdout);
-		status = fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
+		status = command_answered();
 	} else {
 		message_set_level(shared->quiet	    ? MESSAGE_QUIET
 				  : shared->verbose ? MESSAGE_VERBOSE

@@ -41,4 +41,7 @@ extern const struct command profile_command, stackcount_command;
  */
 int command_run(const struct command *command, const char *program, int argc, char **argv);
 
+/* The exit code after an answer on stdout: whether all of it was written. */
+int command_answered(void);
+
 #endif

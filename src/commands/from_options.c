@@ -50,6 +50,7 @@ static const struct {
 	{ "native", FROM_REFUSED, WALKED },
 	{ "unwind", FROM_REFUSED, WALKED },
 	{ "unwind-memory", FROM_REFUSED, WALKED },
+	{ "memory", FROM_REFUSED, "it limits what a measurement counts" },
 	{ "hash-storage-size", FROM_REFUSED, "it limits what a measurement counts" },
 	{ "stack-storage-size", FROM_REFUSED, "it limits what a measurement counts" },
 	{ "force", FROM_OF_NO_EFFECT, NULL },

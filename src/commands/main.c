@@ -58,7 +58,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 static int answer(const char *text)
 {
 	fputs(text, stdout);
-	return fflush(stdout) == 0 ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
+	return command_answered();
 }
 
 static bool is_one_of(const char *argument, const char *one, const char *other)

@@ -215,6 +215,7 @@ static const struct option_row rows[] = {
 	SHARED_DEPTH_ROW(struct profile_options),
 	SHARED_UNWIND_ROW(struct profile_options),
 	SHARED_UNWIND_MEMORY_ROW(struct profile_options),
+	SHARED_MEMORY_ROW(struct profile_options),
 	{ .section = SECTION_RARE,
 	  .name = "hash-storage-size",
 	  .bcc = true,

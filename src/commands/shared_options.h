@@ -19,6 +19,8 @@
 #define UNWIND_MEMORY_LIMIT   1024
 #define UNWIND_MEMORY_DEFAULT 64
 
+#define MEMORY_LIMIT (1u << 20) /* MB for stacks */
+
 struct shared_options {
 	struct id_list tgids, tids; /* -p, -L */
 	bool user_only, kernel_only;
@@ -37,6 +39,7 @@ struct shared_options {
 	bool diff_raw, diff_share;
 	const char *unwind;
 	uint64_t unwind_memory; /* MB */
+	uint64_t memory;	/* MB; 0: not given */
 	const char *live;	/* ADDR:PORT or empty; NULL: not given */
 	struct string_list outputs, formats;
 };
@@ -112,6 +115,14 @@ struct shared_options {
 		.metavar = "MB",                                                                   \
 		.help = "kernel memory for unwinding tables, up to 1024 MB (default 64); when it " \
 			"is full, the tables that were unused for longest are dropped"             \
+	}
+
+#define SHARED_MEMORY_ROW(T)                                                                       \
+	{                                                                                          \
+		.section = SECTION_RARE, .name = "memory", .kind = OPTION_POSITIVE,                \
+		.field = offsetof(T, shared.memory), .max = MEMORY_LIMIT, .metavar = "MB",         \
+		.help = "memory for the stacks of a report (default: an eighth of what there is, " \
+			"512 MB at most); when it is full, new stacks are counted as lost"         \
 	}
 
 #define SHARED_FORCE_ROW(T)                                                                        \

@@ -159,6 +159,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.user = !options->kernel_only,
 		.kernel = !options->user_only,
 		.unwind_memory = options->unwind_memory << 20,
+		.memory = options->memory << 20,
 		.per_thread = options->per_thread,
 		.per_cgroup = options->show_cgroup,
 		.hash_storage = (uint32_t)options->hash_storage_size,

@@ -155,6 +155,7 @@ static const struct option_row rows[] = {
 	SHARED_DEPTH_ROW(struct stackcount_options),
 	SHARED_UNWIND_ROW(struct stackcount_options),
 	SHARED_UNWIND_MEMORY_ROW(struct stackcount_options),
+	SHARED_MEMORY_ROW(struct stackcount_options),
 	{ .section = SECTION_RARE,
 	  .name = "hash-storage-size",
 	  .kind = OPTION_POSITIVE,

@@ -86,7 +86,9 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.lost_ends = now->lost_ends - before->lost_ends,
 		.unwalked = now->unwalked - before->unwalked,
 		.unsampled = now->unsampled - before->unsampled,
+		.lost_memory = now->lost_memory - before->lost_memory,
 		.counts_full = now->counts_full,
+		.memory_full = now->memory_full,
 	};
 }
 
@@ -103,7 +105,9 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->lost_ends += more->lost_ends;
 	to->unwalked += more->unwalked;
 	to->unsampled += more->unsampled;
+	to->lost_memory += more->lost_memory;
 	to->counts_full |= more->counts_full;
+	to->memory_full |= more->memory_full;
 }
 
 static void fill(struct delta *delta, struct delta_tracker *tracker, const struct tally *tally,

@@ -131,11 +131,6 @@ static uint64_t put_bins(struct bytes *bytes, const struct model *model, uint64_
 	return from;
 }
 
-static uint64_t lost_of(const struct tally_losses *losses)
-{
-	return losses->lost_ring + losses->lost_counts + losses->lost_nested;
-}
-
 static struct buffer *finish(struct bytes *bytes)
 {
 	char *copy = NULL;
@@ -162,7 +157,7 @@ struct buffer *updates_tick(struct model *model, const struct second *second)
 	put_number(&bytes, "at", second->at_ns / 1000000);
 	put_number(&bytes, "ms", second->ns / 1000000);
 	put_number(&bytes, "samples", second->samples);
-	put_number(&bytes, "lost", lost_of(&second->losses));
+	put_number(&bytes, "lost", tally_lost(&second->losses));
 	put_frames(&bytes, model, model->sent_frames);
 	put_nodes(&bytes, &model->tree, model->sent_nodes);
 	put_key(&bytes, "counts");
@@ -224,7 +219,7 @@ static void put_seconds(struct bytes *bytes, struct model *model, uint64_t *sums
 	for (uint64_t tick = oldest; tick < oldest + model->history.n; tick++) {
 		const struct second *second = history_get(&model->history, tick);
 		const uint64_t values[] = { tick, second->at_ns / 1000000, second->ns / 1000000,
-					    second->samples, lost_of(&second->losses) };
+					    second->samples, tally_lost(&second->losses) };
 		bool more = false;
 
 		bytes_string(bytes, tick > oldest ? ",[" : "[");

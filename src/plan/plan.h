@@ -56,6 +56,7 @@ struct plan {
 	uint32_t max_depth;		   /* --max-depth; 0: not given */
 	enum plan_unwind unwind;
 	uint64_t unwind_memory; /* bytes of kernel memory for unwinding tables */
+	uint64_t memory;	/* bytes for stacks; 0: the default */
 	bool per_thread, per_cgroup;
 	uint32_t hash_storage;	/* --hash-storage-size; 0: no limit */
 	uint32_t stack_storage; /* --stack-storage-size; 0: no limit */

@@ -196,12 +196,25 @@ void images_forget(struct images *images, uint32_t *ids)
 			ids[id] = image->id = n;
 			images->ids[n++] = image;
 		} else {
+			images->bytes -= sizeof(*image) + sizeof(*image->space) +
+					 (uint64_t)image->n * sizeof(struct mapping);
 			image->id = IMAGE_NONE;
+			image->n = 0;
 			image->space->n_ids--;
 		}
 	}
 	images->n_ids = n;
 	spaces_sweep(&images->spaces);
+}
+
+uint64_t images_bytes(const struct images *images)
+{
+	return images->bytes;
+}
+
+void images_set_full(struct images *images, bool full)
+{
+	images->full = full;
 }
 
 uint32_t images_n_files(const struct images *images)

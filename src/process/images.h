@@ -98,6 +98,14 @@ int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 	      uint32_t *ret_image);
 
 /*
+ * The memory of the images that images_learn() gave, as they were then, in bytes. They are kept
+ * until images_forget().
+ */
+uint64_t images_bytes(const struct images *images);
+/* While they are full, images_learn() gives IMAGE_NONE for images that it has not given before. */
+void images_set_full(struct images *images, bool full);
+
+/*
  * Reads the processes that run now from /proc, so that they are known even if they end before
  * their first sample is drained. Stops after `budget_ns`; what is left is read when it is sampled.
  * 0 or -ENOMEM.

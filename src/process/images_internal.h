@@ -19,6 +19,8 @@ struct images {
 	struct cgroups *cgroups;
 	struct image **ids; /* by id; [0] is not used */
 	uint32_t n_ids, ids_capacity;
+	uint64_t bytes; /* images_bytes() */
+	bool full;
 	struct images_losses losses;
 	uint64_t drained; /* side-band records up to this time were applied */
 	int (*drain)(void *context);

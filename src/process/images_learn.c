@@ -210,7 +210,17 @@ static int give_id(struct images *images, struct image *image)
 	image->id = images->n_ids++;
 	images->ids[image->id] = image;
 	image->space->n_ids++;
+	images->bytes += sizeof(*image) + sizeof(*image->space);
 	return 0;
+}
+
+static void count_mappings(struct images *images, struct image *image)
+{
+	uint32_t n = image->mappings ? image->mappings->n / image->mappings->references : 0;
+
+	images->bytes += (uint64_t)n * sizeof(struct mapping);
+	images->bytes -= (uint64_t)image->n * sizeof(struct mapping);
+	image->n = n;
 }
 
 int images_learn(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
@@ -240,9 +250,14 @@ int images_learn(struct images *images, pid_t tgid, uint64_t cookie, uint64_t ti
 	}
 	image = refresh(images, space, space_image_at(space, time), addresses, n);
 	identify(images, space);
+	if (images->full && image->id == IMAGE_NONE) {
+		*ret_image = IMAGE_NONE;
+		return 0;
+	}
 	r = give_id(images, image);
 	if (r < 0)
 		return r;
+	count_mappings(images, image);
 	images->losses.files_unreadable = files_unreadable(images->context.files);
 	*ret_image = image->id;
 	return 0;

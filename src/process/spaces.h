@@ -23,6 +23,7 @@ struct image {
 	struct mapping_list *mappings;
 	uint64_t from;
 	uint32_t id;   /* IMAGE_NONE until images_learn() returns it */
+	uint32_t n;    /* of its mappings, as counted in images_bytes() */
 	bool snapshot; /* its first mapping came from /proc, so it may be older than `from` */
 };
 

@@ -285,6 +285,8 @@ static void load_losses(struct loading *loading)
 	losses->lost_ends = reader_number(reader);
 	losses->unwalked = reader_number(reader);
 	losses->unsampled = reader_number(reader);
+	losses->lost_memory = reader_number(reader);
+	losses->memory_full = reader_up_to(reader, 1, "unknown flag");
 }
 
 static void load_end(struct loading *loading)

@@ -318,6 +318,8 @@ static void save_end(struct saving *saving)
 	put(saving, losses->lost_ends);
 	put(saving, losses->unwalked);
 	put(saving, losses->unsampled);
+	put(saving, losses->lost_memory);
+	put(saving, losses->memory_full);
 	close_section(saving);
 	saving->section = RECORDING_END;
 	put(saving, saving->n_strings);

@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "cli/message.h"
 #include "process/images.h"
+#include "run/memory.h"
 #include "run/run_live.h"
 #include "run/run_notes.h"
 #include "run/run_report.h"
@@ -142,8 +143,7 @@ static int update(struct run_state *state, struct session *session, struct symbo
 		message_progress("%.0f s, %" PRIu64 " %s, %" PRIu64 " lost",
 				 (double)session_duration(session) / 1e9,
 				 quantity_number(&state->report.meta, tally_total(state->tally)),
-				 quantity_number_unit(&state->report.meta),
-				 losses->lost_ring + losses->lost_counts + losses->lost_nested);
+				 quantity_number_unit(&state->report.meta), tally_lost(losses));
 	return 0;
 }
 
@@ -392,6 +392,7 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 
 	if (tally_new(plan->hash_storage, plan->stack_storage, &tally) < 0 || names_new(&names) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
+	tally_bound(tally, plan->memory ? plan->memory : memory_default());
 	if (uname(&system) == 0) {
 		state.report.meta.hostname = system.nodename;
 		state.report.meta.kernel_release = system.release;

@@ -59,11 +59,6 @@ static void tell_programs(const struct profile_meta *meta, const struct ends *en
 					code_reason_name(i));
 }
 
-static uint64_t lost_of(const struct tally_losses *losses)
-{
-	return losses->lost_ring + losses->lost_counts + losses->lost_nested;
-}
-
 static void tell_losses(const struct tally_losses *losses)
 {
 	char throttled[64] = "";
@@ -77,19 +72,20 @@ static void tell_losses(const struct tally_losses *losses)
 				"by the scheduler's count of each thread's time on CPUs",
 				losses->lost_ends);
 	if (losses->unwalked)
-		message_note("%.3g %% of the switches had their stack walked, and count for the others: "
-			     "walking all would take more of the CPUs than --budget allows",
-			     100 * (double)losses->events /
-				     (double)(losses->unwalked + losses->events));
-	if (lost_of(losses) == 0)
+		message_note(
+			"%.3g %% of the switches had their stack walked, and count for the others: "
+			"walking all would take more of the CPUs than --budget allows",
+			100 * (double)losses->events / (double)(losses->unwalked + losses->events));
+	if (tally_lost(losses) == 0)
 		message_verbose("%" PRIu64 " events; nothing was lost%s", losses->events,
 				throttled);
 	else
 		message_verbose("%" PRIu64 " events; lost: %" PRIu64
 				" because the ring was full, %" PRIu64
-				" beyond --hash-storage-size, %" PRIu64 " nested%s",
+				" beyond --hash-storage-size, %" PRIu64 " beyond --memory, %" PRIu64
+				" nested%s",
 				losses->events, losses->lost_ring, losses->lost_counts,
-				losses->lost_nested, throttled);
+				losses->lost_memory, losses->lost_nested, throttled);
 }
 
 static int advise(const struct run_report *report)
@@ -163,7 +159,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	/* As many stacks as are shown: some that differ print alike. */
 	number_text(&report->meta, summary.total, total);
 	message_note("%s, %u stacks, %" PRIu64 " lost", total,
-		     report->shown ? report->shown : summary.n_stacks, lost_of(losses));
+		     report->shown ? report->shown : summary.n_stacks, tally_lost(losses));
 	if (report->reported)
 		return 0; /* told with the first report */
 	if (summary.total == 0)

@@ -150,7 +150,7 @@ int watch_update(struct watch *watch, const struct tally *tally, const struct na
 	const struct tally_losses *losses = tally_losses_of(tally);
 	struct tui_counts counts = {
 		.duration_ns = meta->duration_ns,
-		.lost = losses->lost_ring + losses->lost_counts + losses->lost_nested,
+		.lost = tally_lost(losses),
 	};
 	own(flame_tree_clear) struct flame_tree tree = { 0 };
 	uint64_t start = monotonic_ns(), end;

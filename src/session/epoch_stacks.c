@@ -297,6 +297,8 @@ static int add_user(struct epoch_stacks *stacks, struct tally *tally,
 		if (!(frames[i] & WIRE_FRAME_CODE))
 			addresses[n++] = frames[i] & WIRE_FRAME_ADDRESS;
 	if (stack->n_user > 0) {
+		tally_charge(tally, images_bytes(stacks->options.images));
+		images_set_full(stacks->options.images, tally_is_full(tally));
 		r = images_learn(stacks->options.images, (pid_t)stack->tgid, stack->image,
 				 stack->time, addresses, n, &image);
 		if (r < 0)
@@ -319,7 +321,12 @@ static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
 	uint64_t first = stacks->n_user_frames;
 	struct counted_stack *counted;
 	int r = wanted ? add_user(stacks, tally, stack, frames + stack->n_kernel) : 0;
+	bool lost = r == -EDQUOT;
 
+	if (lost) {
+		stacks->n_user_frames = first;
+		r = 0;
+	}
 	if (r == 0 && (!count || stacks->options.timed))
 		r = index_add(&stacks->index, stack->hash.low, stacks->n);
 	if (r < 0) {
@@ -342,6 +349,7 @@ static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
 		.flags = stack->flags,
 		.end = stack->end,
 		.wanted = wanted,
+		.lost = lost,
 	};
 	memcpy(counted->comm, stack->comm, sizeof(counted->comm));
 	if (wanted && stack->n_kernel) {

@@ -112,14 +112,30 @@ int epoch_stacks_add_to(const struct epoch_stacks *stacks, struct tally *tally,
 	return r == -ENOSPC ? 0 : r;
 }
 
+void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally, uint64_t count)
+{
+	struct tally_losses *losses = tally_losses(tally);
+
+	losses->memory_full = true;
+	if (stacks->options.timed)
+		losses->lost_time += count;
+	else
+		losses->lost_memory += count;
+}
+
 /* Adds what was counted of a stack; `leaf` 0: none. */
 static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
 		     const struct counted_stack *counted, uint64_t count, enum code_off_cpu leaf)
 {
 	uint32_t kernel;
-	int r = add_kernel(stacks, tally, counted, leaf, &kernel);
+	int r = counted->lost ? -EDQUOT : add_kernel(stacks, tally, counted, leaf, &kernel);
 
-	return r < 0 ? r : epoch_stacks_add_to(stacks, tally, counted, count, kernel);
+	if (r == 0)
+		r = epoch_stacks_add_to(stacks, tally, counted, count, kernel);
+	if (r != -EDQUOT)
+		return r;
+	epoch_stacks_lose(stacks, tally, count);
+	return 0;
 }
 
 /* Adds a timed stack's ns. What is negative is due to be added yet, and is kept. */

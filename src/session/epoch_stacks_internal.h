@@ -27,6 +27,7 @@ struct counted_stack {
 	uint16_t flags; /* enum wire_stack_flags */
 	uint8_t end;	/* enum wire_end */
 	bool wanted;	/* the comm matches; frames of others are not kept */
+	bool lost;	/* its frames found no room in the tally */
 	char comm[WIRE_COMM_SIZE];
 };
 
@@ -66,9 +67,12 @@ const uint64_t *epoch_stacks_kernel(const struct epoch_stacks *stacks,
 				    const struct counted_stack *counted, uint32_t *ret_n,
 				    uint32_t *ret_flags);
 
-/* Adds a count to a stack whose kernel stack is in the tally. 0 or a negative errno. */
+/* Adds a count to a stack whose kernel stack is in the tally. 0; -EDQUOT; or another errno. */
 int epoch_stacks_add_to(const struct epoch_stacks *stacks, struct tally *tally,
 			const struct counted_stack *counted, uint64_t count, uint32_t kernel);
+
+/* Tells the tally's losses what of a stack had no room in it. */
+void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally, uint64_t count);
 
 /* Forgets the pairs without time, and keeps the stacks of the others. 0 or a negative errno. */
 int epoch_stacks_keep_woken(struct epoch_stacks *stacks);

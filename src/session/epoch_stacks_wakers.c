@@ -145,7 +145,13 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 		put_kernel(&ids, tally, kernel[i], 0);
 	r = ids.r < 0 ? ids.r : tally_stack(tally, ids.list, ids.n, flags, &stack);
 	if (r == 0)
-		r = epoch_stacks_add_to(stacks, tally, counted, (uint64_t)woken->ns, stack);
+		r = counted->lost || waker->lost ? -EDQUOT
+						 : epoch_stacks_add_to(stacks, tally, counted,
+								       (uint64_t)woken->ns, stack);
+	if (r == -EDQUOT) {
+		epoch_stacks_lose(stacks, tally, (uint64_t)woken->ns);
+		r = 0;
+	}
 	woken->ns = 0;
 	return r;
 }

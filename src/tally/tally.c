@@ -30,6 +30,7 @@ struct tally {
 	uint32_t n_entries, entry_room;
 	struct index address_index, stack_index, entry_index;
 	uint32_t entry_limit, stack_limit;
+	uint64_t bound, charged; /* bytes; 0: none */
 	uint64_t total;
 	struct tally_losses losses;
 };
@@ -58,6 +59,29 @@ void tally_free(struct tally *tally)
 	index_free(&tally->stack_index);
 	index_free(&tally->entry_index);
 	free(tally);
+}
+
+void tally_bound(struct tally *tally, uint64_t bytes)
+{
+	tally->bound = bytes;
+}
+
+uint64_t tally_bytes(const struct tally *tally)
+{
+	return tally->n_addresses * sizeof(*tally->addresses) +
+	       tally->n_stacks * sizeof(*tally->stacks) + tally->n_frames * sizeof(*tally->frames) +
+	       tally->n_entries * sizeof(*tally->entries) + index_bytes(&tally->address_index) +
+	       index_bytes(&tally->stack_index) + index_bytes(&tally->entry_index);
+}
+
+void tally_charge(struct tally *tally, uint64_t bytes)
+{
+	tally->charged = bytes;
+}
+
+bool tally_is_full(const struct tally *tally)
+{
+	return tally->bound && tally->charged + tally_bytes(tally) >= tally->bound;
 }
 
 /* Ids reach up to here; those above mean "none" or "missed". */
@@ -117,7 +141,7 @@ int tally_address(struct tally *tally, const struct tally_address *address, uint
 			return 0;
 		}
 	}
-	r = tally_append_address(tally, address);
+	r = tally_is_full(tally) ? -EDQUOT : tally_append_address(tally, address);
 	if (r == 0)
 		r = index_add(&tally->address_index, hash, tally->n_addresses - 1);
 	if (r < 0)
@@ -196,7 +220,7 @@ int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint
 		*ret_id = TALLY_STACK_MISSED;
 		return 0;
 	}
-	r = tally_append_stack(tally, n, flags, &frames);
+	r = tally_is_full(tally) ? -EDQUOT : tally_append_stack(tally, n, flags, &frames);
 	if (r < 0)
 		return r;
 	memcpy(frames, addresses, n * sizeof(*addresses));
@@ -297,7 +321,7 @@ int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *
 		tally->losses.counts_full = true;
 		return -ENOSPC;
 	}
-	r = append_normalized(tally, &added);
+	r = tally_is_full(tally) ? -EDQUOT : append_normalized(tally, &added);
 	if (r < 0)
 		return r;
 	*ret_entry = tally->n_entries - 1;

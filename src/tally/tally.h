@@ -81,6 +81,7 @@ struct tally_losses {
 	uint64_t lost_ring;   /* new stacks that found the ring buffer full */
 	uint64_t lost_counts; /* new entries beyond --hash-storage-size */
 	uint64_t lost_nested; /* events inside too many others on their CPU */
+	uint64_t lost_memory; /* events of new stacks and entries beyond --memory */
 	uint64_t throttled;   /* times the kernel throttled the sampling event */
 	uint64_t unsampled; /* ns that CPUs were not sampled after they had come online, at most */
 	/*
@@ -102,7 +103,14 @@ struct tally_losses {
 	 */
 	uint64_t unwalked;
 	bool counts_full; /* --hash-storage-size was reached */
+	bool memory_full; /* --memory was */
 };
+
+/* Events that are in no entry. */
+static inline uint64_t tally_lost(const struct tally_losses *losses)
+{
+	return losses->lost_ring + losses->lost_counts + losses->lost_nested + losses->lost_memory;
+}
 
 struct tally;
 
@@ -110,20 +118,32 @@ struct tally;
 int tally_new(uint32_t entry_limit, uint32_t stack_limit, struct tally **ret_tally);
 void tally_free(struct tally *tally);
 
-/* The id of an address, which is added if it is new. -ENOMEM; -EFBIG beyond 2^32 - 2. */
+/*
+ * Bounds the memory of what tally_address(), tally_stack() and tally_add() add, in bytes; 0: no
+ * bound, which is the default. Beyond it they find what is there, and fail with -EDQUOT for what is
+ * not: the caller then tells tally_losses().
+ */
+void tally_bound(struct tally *tally, uint64_t bytes);
+/* What other parts of the measurement use of it. */
+void tally_charge(struct tally *tally, uint64_t bytes);
+bool tally_is_full(const struct tally *tally);
+/* The memory that all parts of the tally use, in bytes. */
+uint64_t tally_bytes(const struct tally *tally);
+
+/* The id of an address, which is added if it is new. -ENOMEM; -EDQUOT; -EFBIG beyond 2^32 - 2. */
 int tally_address(struct tally *tally, const struct tally_address *address, uint32_t *ret_id);
 
 /*
  * The id of the stack of these address ids, leaf first, and flags; it is added if it is new. No
  * frames give TALLY_STACK_NONE; a new stack beyond the limit gives TALLY_STACK_MISSED. -EINVAL for
- * an id that is not in the tally, -E2BIG beyond TALLY_MAX_FRAMES, -ENOMEM.
+ * an id that is not in the tally, -E2BIG beyond TALLY_MAX_FRAMES, -EDQUOT, -ENOMEM.
  */
 int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint32_t flags,
 		uint32_t *ret_id);
 
 /*
  * Adds `entry->count` to the entry that is equal in all other fields; it is added if it is new.
- * -ENOMEM, or -ENOSPC when a new entry would exceed the limit: then the count is added to
+ * -ENOMEM; -EDQUOT; or -ENOSPC when a new entry would exceed the limit: then the count is added to
  * losses.lost_counts and losses.counts_full is set.
  */
 int tally_add(struct tally *tally, const struct tally_entry *entry);

@@ -66,7 +66,7 @@ static void put_part(struct bytes *bytes, const char *part)
 void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 {
 	const struct profile_meta *meta = profile->meta;
-	uint64_t lost = facts_lost(profile->losses);
+	uint64_t lost = tally_lost(profile->losses);
 	time_t start = (time_t)(meta->start_time_ns / 1000000000u);
 	char text[64];
 	struct tm utc;

@@ -20,11 +20,6 @@ void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE])
 	snprintf(ret_text + at, FACTS_TIME_SIZE - at, ".%09" PRIu64 "Z", time_ns % NS_PER_SECOND);
 }
 
-uint64_t facts_lost(const struct tally_losses *losses)
-{
-	return losses->lost_ring + losses->lost_counts + losses->lost_nested;
-}
-
 /* Bytes of a name that a fact shows: names are untrusted and may be long. */
 #define MAX_NAME    100
 #define LOSSES_SIZE 300
@@ -93,9 +88,10 @@ static void tell_losses(const struct profile *profile,
 	const struct tally_losses *losses = profile->losses;
 	char text[LOSSES_SIZE] = "";
 
-	put_loss(text, facts_lost(losses), "", " in all");
+	put_loss(text, tally_lost(losses), "", " in all");
 	put_loss(text, losses->lost_ring, "ring full ", "");
 	put_loss(text, losses->lost_counts, "counts full ", "");
+	put_loss(text, losses->lost_memory, "memory full ", "");
 	put_loss(text, losses->lost_nested, "nested ", "");
 	put_loss(text, profile->missed_counts, "stacks missed in ", "");
 	put_loss(text, losses->throttled, "throttled ", " times");

@@ -25,7 +25,4 @@ void facts_each(const struct profile *profile,
 /* A CLOCK_REALTIME in ns as UTC, by RFC 3339. */
 void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE]);
 
-/* The number of samples that were taken but not counted. */
-uint64_t facts_lost(const struct tally_losses *losses);
-
 #endif

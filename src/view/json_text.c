@@ -70,9 +70,10 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 	bytes_char(bytes, '{');
 	member(bytes, "events", true);
 	bytes_decimal(bytes, losses->events);
-	number(bytes, "lost", facts_lost(losses));
+	number(bytes, "lost", tally_lost(losses));
 	number(bytes, "ring_full", losses->lost_ring);
 	number(bytes, "counts_full", losses->lost_counts);
+	number(bytes, "memory_full", losses->lost_memory);
 	number(bytes, "nested", losses->lost_nested);
 	number(bytes, "missed_stack_samples", profile->missed_counts);
 	number(bytes, "throttled", losses->throttled);

@@ -43,6 +43,11 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 losses->lost_threads);
 		return true;
 	}
+	if (losses->memory_full && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: memory for stacks full. Consider increasing --memory.");
+		return true;
+	}
 	if (losses->counts_full && i == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: hash table full. Consider increasing --hash-storage-size.");

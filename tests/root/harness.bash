@@ -27,6 +27,9 @@ check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
 # calculates EXPRESSION: succeeds if the awk expression is true
 calculates() { awk "BEGIN { exit !($1) }"; }
 
+# stolen_ms: CPU time that the host took from this machine, as far as the kernel knows
+stolen_ms() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print $9 * 1000 / hz }' /proc/stat; }
+
 # ---- running
 # measure ARGUMENT...: runs profile; its report is in $out, its messages in $err, its status in
 # $status

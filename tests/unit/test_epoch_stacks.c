@@ -105,6 +105,35 @@ static void a_count_finds_its_stack(void **state)
 	teardown(&f);
 }
 
+/* What finds no room in the tally is told, with its user frames or without. */
+static void what_has_no_room_is_lost(void **state)
+{
+	struct record first = record_of("ls", 0x1000), second = record_of("ls", 0x2000);
+	uint64_t count, unwanted;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, NULL);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &first, sizeof(first)), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &first.stack.hash, 2), 0);
+	tally_bound(f.tally, 1);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &second, sizeof(second)), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &second.stack.hash, 40), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count, 42);
+	assert_int_equal(tally_losses(f.tally)->lost_memory, 42);
+	assert_true(tally_losses(f.tally)->memory_full);
+	assert_int_equal(tally_total(f.tally), 0);
+	/* And when there is room again, what comes is counted. */
+	assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+	tally_bound(f.tally, 0);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &second, sizeof(second)), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &second.stack.hash, 3), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	assert_int_equal(tally_total(f.tally), 3);
+	teardown(&f);
+}
+
 static void only_leaves_are_exact(void **state)
 {
 	struct record record = record_of("ls", 0x1000);
@@ -497,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_finds_its_stack),
+		cmocka_unit_test(what_has_no_room_is_lost),
 		cmocka_unit_test(only_leaves_are_exact),
 		cmocka_unit_test(functions_that_may_be_of_other_frames_are_not_told),
 		cmocka_unit_test(names_are_filtered_with_wildcards),

@@ -130,6 +130,8 @@ static void fill(struct data *data)
 							    .lost_ends = 9,
 							    .unwalked = 10,
 							    .unsampled = 11,
+							    .lost_memory = 12,
+							    .memory_full = true,
 							    .counts_full = true };
 }
 
@@ -279,7 +281,7 @@ static void files_of_version_3_are_loaded(void **state)
 	save(data);
 	data->bytes[RECORDING_MAGIC_SIZE] = 3;
 	shorten(data, "META", 2);
-	shorten(data, "LOSS", 5);
+	shorten(data, "LOSS", 7);
 	make_checksums(data->bytes, data->size);
 	if (load(data->bytes, data->size, &recording, &err) < 0)
 		fail_msg("%s", err.text);

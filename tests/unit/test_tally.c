@@ -181,6 +181,37 @@ static void full_of_entries_it_counts_the_lost(void **state)
 	tally_free(tally);
 }
 
+static void beyond_its_bound_it_finds_what_is_there(void **state)
+{
+	struct tally *tally = new_tally(0, 0);
+	const struct tally_address another = { .address = 3, .image = 1 };
+	uint32_t frames[2] = { 0, 1 }, other[2] = { 1, 0 }, id;
+	struct tally_entry it = entry("a", 1, 5);
+
+	(void)state;
+	address(tally, 1, 1, 0);
+	address(tally, 2, 1, 0);
+	assert_int_equal(tally_stack(tally, frames, 2, 0, &id), 0);
+	assert_int_equal(tally_add(tally, &it), 0);
+	tally_bound(tally, tally_bytes(tally) + 1);
+	it.tgid = 2;
+	assert_int_equal(tally_add(tally, &it), 0);
+	it.tgid = 3;
+	assert_int_equal(tally_add(tally, &it), -EDQUOT);
+	assert_int_equal(tally_stack(tally, other, 2, 0, &id), -EDQUOT);
+	assert_int_equal(tally_address(tally, &another, &id), -EDQUOT);
+	it.tgid = 1;
+	assert_int_equal(tally_add(tally, &it), 0);
+	assert_int_equal(tally_stack(tally, frames, 2, 0, &id), 0);
+	assert_int_equal(id, 0);
+	assert_int_equal(address(tally, 2, 1, 0), 1);
+	assert_int_equal(tally_total(tally), 15);
+	/* A report was made of it: there is room again. */
+	tally_clear(tally);
+	assert_int_equal(tally_add(tally, &it), 0);
+	tally_free(tally);
+}
+
 static void total_does_not_wrap(void **state)
 {
 	struct tally *tally = new_tally(0, 0);
@@ -255,6 +286,7 @@ int main(void)
 		cmocka_unit_test(counts_add_up),
 		cmocka_unit_test(numbers_of_entries_are_indices),
 		cmocka_unit_test(full_of_entries_it_counts_the_lost),
+		cmocka_unit_test(beyond_its_bound_it_finds_what_is_there),
 		cmocka_unit_test(total_does_not_wrap),
 		cmocka_unit_test(clearing_keeps_addresses),
 		cmocka_unit_test(appended_is_found),

@@ -15,9 +15,6 @@ adds_up() {
 	check $? "$1" "$(total) in the report, $events events, $(grep -v ^libbpf "$err" | tail -n 2)"
 }
 
-# stolen_ms: CPU time that the host took from this machine, as far as the kernel knows
-stolen_ms() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print $9 * 1000 / hz }' /proc/stat; }
-
 # ---- by default, at 4,999 Hertz on each CPU
 rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 if [ "$rate" -lt 4999 ]; then
@@ -69,6 +66,59 @@ says "a warning says so" '^WARNING: hash table full\. Consider increasing --hash
 adds_up "counted and lost samples are all samples"
 [ "$lost" -gt 100 ] && [ "$stacks" -le 50 ] && [ "$(wc -l <"$out")" -le 50 ]
 check $? "the table has no more entries than it may" "$stacks stacks, $lost lost"
+
+measure_command -v -F 4999 --memory 1 -- "$programs/paths" $((2000 / slow)) 2
+exits "memory for too few stacks is no error" 0
+says "a warning says so" '^WARNING: memory for stacks full\. Consider increasing --memory\.$'
+adds_up "counted and lost samples are all samples"
+
+# ---- the memory of a report is bounded, also in a small cgroup
+# peak COMMAND...: as measure_command, and sets $peak to its largest resident set in MB
+peak() {
+	python3 -c 'import os, resource, subprocess, sys
+status = subprocess.call(sys.argv[2:], stdout=open(sys.argv[1] + "/out", "w"), stderr=open(sys.argv[1] + "/err", "w"))
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+sys.exit(status)' "$tmp" "$@" >"$tmp/peak"
+	status=$? peak=$(cat "$tmp/peak") out=$tmp/out err=$tmp/err
+}
+# small_cgroup: makes a cgroup with 64 MB and sets $cgroup to its directory
+small_cgroup() {
+	cgroup=/sys/fs/cgroup/memory/stacktally-test.$$
+	mkdir "$cgroup" && echo 64M >"$cgroup/memory.limit_in_bytes" && return
+	cgroup=/sys/fs/cgroup/stacktally-test.$$
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$cgroup" &&
+		echo 64M >"$cgroup/memory.max"
+} 2>>"$fate"
+killed() { cat "$cgroup"/memory.{events,oom_control} 2>>"$fate" | awk '$1 == "oom_kill" { print $2 }'; }
+
+begin "$programs/paths" 0 2 60 || finish
+calls=("$stackcount" -p "$pid" -D $((4 * slow)) "$programs/paths:left")
+peak "${calls[@]}" -f --memory 8
+exits "new stacks as fast as a program can make them are no error" 0
+closing
+[ "$(total)" -eq "$samples" ] && [ "$lost" -gt 10000 ]
+check $? "what is in the report was counted, and the rest is told" "$(total): $(tail -n 2 "$err")"
+says "with the warning" '^WARNING: memory for stacks full'
+[ "$stacks" -gt 5000 ] && [ "$peak" -lt 64 ]
+check $? "--memory 8 bounds the memory" "$peak MB for $stacks stacks"
+if small_cgroup; then
+	in_cgroup() { echo "$BASHPID" >"$cgroup/cgroup.procs" && exec "$@"; }
+	measured=0
+	for format in folded html txt pb.gz; do
+		(in_cgroup "${calls[@]}" -o "$tmp/x.$format" >"$tmp/out" 2>"$tmp/err") &&
+			grep -q '^WARNING: memory for stacks full' "$tmp/err" &&
+			[ -s "$tmp/x.$format" ] && measured=$((measured + 1))
+	done
+	[ "$measured" -eq 4 ] && [ "$(killed)" -eq 0 ]
+	check $? "within 64 MB each report is written, and says what found no room" "$measured, $(killed) killed: $(cat "$tmp/err")"
+	(in_cgroup "$profile" -q -F 999 -o "$tmp/x.html" 2 2>"$tmp/err") && [ -s "$tmp/x.html" ] &&
+		[ "$(killed)" -eq 0 ]
+	check $? "and one of the whole machine" "$(killed) killed: $(cat "$tmp/err")"
+	rmdir "$cgroup"
+else
+	skip "a report within 64 MB" "no cgroup can limit memory here"
+fi
+end
 
 measure_command -v -F 997 --stack-storage-size 50 -- "$programs/paths" 500 2
 exits "room for too few stacks is no error" 0
