@@ -15,15 +15,18 @@
 #include "session/off_cpu.h"
 #include "stacktally.skel.h"
 
-/* Sets of counts for each CPU and epoch; bytes of all sets together. */
+/*
+ * Sets of counts for each CPU and epoch; bytes of all sets together. So many stacks of all CPUs end
+ * an epoch that, where there are many, few are of each.
+ */
 #define SETS_MIN   256u
 #define SETS_MAX   4096u
-#define SETS_BYTES (32u << 20)
+#define SETS_BYTES (2u << 20)
 /* Bytes of all scratch slots together, unless two for each CPU take more. */
 #define SLOTS_BYTES (64u << 20)
 /* Bytes of the ring buffer: powers of two, as the kernel demands. */
 #define RING_MIN     (2u << 20)
-#define RING_PER_CPU (512u << 10)
+#define RING_PER_CPU (64u << 10)
 #define RING_MAX     (64u << 20)
 /*
  * Times that where names are looked up while sampling goes on. Meanwhile nothing is drained, for
