@@ -16,6 +16,7 @@ BUILD ?= build
 # The BPF object and its skeleton; sanitized builds share those of the main build.
 KERNEL_BUILD ?= $(BUILD)
 FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 3600
 VM_KERNELS ?= 5.10 6.1 6.12 newest
 VERSION := 0.1.0
 
@@ -87,7 +88,7 @@ FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test units test-programs test-vm bench asan asan-root fuzz fuzzers format lint docs \
+.PHONY: all help deps demo test units test-programs test-vm bench asan asan-root fuzz fuzzers soak format lint docs \
 	install clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
@@ -239,6 +240,11 @@ asan-root: test-programs ## the root tests with both commands under those saniti
 fuzz: $(SKELETON) ## run every fuzz target for FUZZ_SECONDS=60 each
 	$(BUILD_FUZZ)
 	@tests/run --only fuzz --fuzz-seconds $(FUZZ_SECONDS) $(BUILD)
+
+soak: ## measure for SOAK_SECONDS=3600 on a machine that keeps changing
+	@scripts/install-deps build test
+	+@$(MAKE) --no-print-directory all test-programs
+	@tests/soak/soak --seconds $(SOAK_SECONDS) $(BUILD)
 
 bench: ## measure against perf and bpftrace, all or CASES=name,name of bench/run --help
 	@scripts/install-deps build bench
