@@ -27,6 +27,8 @@ check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
 # calculates EXPRESSION: succeeds if the awk expression is true
 calculates() { awk "BEGIN { exit !($1) }"; }
 
+# kernel_has VERSION: whether the kernel is that one or newer
+kernel_has() { [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]; }
 # stolen_ms: CPU time that the host took from this machine, as far as the kernel knows
 stolen_ms() { awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print $9 * 1000 / hz }' /proc/stat; }
 

@@ -129,7 +129,7 @@ end
 counts_threads "${many[@]}"
 
 # ---- the kernel shows no event to a program while another BPF program runs on that CPU
-if [ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1)" = 6.7 ]; then
+if kernel_has 6.7; then
 	dd if=/dev/zero of=/dev/null bs=1 2>>"$fate" &
 	started+=("$!")
 	"$stackcount" -K -D 60 t:raw_syscalls:sys_enter >"$tmp/other" 2>&1 &

@@ -20,7 +20,7 @@ done >"$1/null" 2>&1
 WORK
 # since RELEASE SHARE: the share on this release of Linux and later, 0 on older ones
 since() {
-	if [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]; then echo "$2"; else echo 0; fi
+	if kernel_has "$1"; then echo "$2"; else echo 0; fi
 }
 # walks EVENT LEAST SHARE: in at least LEAST events (0: some machines have none of them) our walk
 # equals the kernel's, and we walk at least SHARE of the stacks ourselves. A stack that we leave to
