@@ -17,8 +17,8 @@
 #include "run/memory.h"
 #include "run/run_live.h"
 #include "run/run_notes.h"
+#include "run/run_notify.h"
 #include "run/run_report.h"
-#include "run/run_service.h"
 #include "run/watch.h"
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
@@ -37,7 +37,7 @@ DEFINE_OWN(struct names, names_free)
 DEFINE_OWN(struct symbolizer, symbolizer_free)
 DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct run_live, run_live_close)
-DEFINE_OWN(struct service, service_close)
+DEFINE_OWN(struct notify, notify_close)
 
 struct run_state {
 	struct run_report report; /* of tally and names */
@@ -45,11 +45,11 @@ struct run_state {
 	struct names *names;
 	struct images *images;
 	const struct symbolizer_options *naming;
-	uint64_t reported_ns;	 /* duration of the intervals reported so far */
-	struct watch *watch;	 /* --tui; or NULL */
-	struct run_live *live;	 /* --live; or NULL */
-	struct service *service; /* or NULL */
-	pthread_t preparer;	 /* runs symbolizer_prepare() during the measurement */
+	uint64_t reported_ns;  /* duration of the intervals reported so far */
+	struct watch *watch;   /* --tui; or NULL */
+	struct run_live *live; /* --live; or NULL */
+	struct notify *notify; /* or NULL */
+	pthread_t preparer;    /* runs symbolizer_prepare() during the measurement */
 	bool preparing;
 	uint64_t progress_ns; /* when a progress note was last due; 0: none yet */
 	uint32_t usual;	      /* addresses of an interval; 0: not known yet */
@@ -214,7 +214,7 @@ static int measure(struct run_state *state, struct session *session, struct symb
 		int r = session_run(session, state->tally, &event, err);
 
 		if (r == 0)
-			r = run_service_before(state->service, event, err);
+			r = run_notify_before(state->notify, event, err);
 		if (r < 0)
 			return r;
 		r = run_live_look(state->live, state->tally, event != SESSION_TICK, err);
@@ -223,7 +223,7 @@ static int measure(struct run_state *state, struct session *session, struct symb
 		r = event == SESSION_TICK ? update(state, session, symbolizer, err)
 					  : report(state, session, symbolizer, event, err);
 		if (r == 0)
-			r = run_service_after(state->service, event, err);
+			r = run_notify_after(state->notify, event, err);
 		if (r < 0)
 			return r;
 	}
@@ -302,7 +302,7 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 		return r;
 	r = session_launch(session, err);
 	if (r == 0)
-		r = service_ready(state->service, err);
+		r = notify_ready(state->notify, err);
 	if (r < 0)
 		return r;
 	begin_preparing(state, session, symbolizer);
@@ -390,14 +390,14 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 	return 0;
 }
 
-static int measure_and_report(const struct run_request *request, struct service *service,
+static int measure_and_report(const struct run_request *request, struct notify *notify,
 			      struct trigger *trigger, int *ret_status, struct error *err)
 {
 	const struct plan *plan = request->plan;
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
 	struct run_state state = { .report = { .request = request, .meta = request->meta },
-				   .service = service };
+				   .notify = notify };
 	struct utsname system;
 	int r;
 
@@ -420,7 +420,7 @@ static int measure_and_report(const struct run_request *request, struct service 
 int run(const struct run_request *request, struct trigger *trigger)
 {
 	own(own_trigger_free) struct trigger *owned = trigger;
-	own(own_service_close) struct service *service = NULL;
+	own(own_notify_close) struct notify *notify = NULL;
 	struct plan plan = *request->plan;
 	struct run_request planned = *request;
 	struct error err = { 0 };
@@ -430,8 +430,8 @@ int run(const struct run_request *request, struct trigger *trigger)
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	session_set_log(message_libbpf);
 	planned.plan = &plan;
-	if (run_service_open(&plan, &service, &err) < 0 ||
-	    measure_and_report(&planned, service, owned, &status, &err) < 0)
+	if (run_notify_open(&plan, &notify, &err) < 0 ||
+	    measure_and_report(&planned, notify, owned, &status, &err) < 0)
 		return message_error(request->program, &err);
 	return status < 0 ? EXIT_CLASS_OK : status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "service/service.h"
+#include "notify/notify.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/own.h"
 
-DEFINE_OWN(struct service, service_close)
+DEFINE_OWN(struct notify, notify_close)
 
-struct service {
+struct notify {
 	int socket;
 	struct sockaddr_un address; /* not connected: a manager that starts anew has a new socket */
 	socklen_t address_size;
@@ -54,84 +54,84 @@ static double alive_every(const char *usec, const char *pid)
 	return errno || *end ? 0 : (double)value / 2e6;
 }
 
-int service_open(struct service **ret_service, struct error *err)
+int notify_open(struct notify **ret_notify, struct error *err)
 {
 	const char *name = getenv("NOTIFY_SOCKET");
-	own(own_service_close) struct service *service = NULL;
+	own(own_notify_close) struct notify *notify = NULL;
 	int r;
 
 	if (!name)
 		return 0;
-	service = calloc(1, sizeof(*service));
-	if (!service)
+	service = calloc(1, sizeof(*notify));
+	if (!notify)
 		return error_set(err, -ENOMEM, "out of memory");
-	service->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (service->socket < 0)
+	notify->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (notify->socket < 0)
 		return error_set(err, -errno, "cannot notify the service manager: %s",
 				 strerror(errno));
-	r = address_of(name, &service->address, &service->address_size, err);
+	r = address_of(name, &notify->address, &notify->address_size, err);
 	if (r < 0)
 		return r;
-	service->alive_every = alive_every(getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"));
+	notify->alive_every = alive_every(getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"));
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");
 	unsetenv("WATCHDOG_PID");
-	*ret_service = take_ptr(service);
+	*ret_notify = take_ptr(notify);
 	return 0;
 }
 
-void service_close(struct service *service)
+void notify_close(struct notify *notify)
 {
-	if (!service)
+	if (!notify)
 		return;
-	own_fd(&service->socket);
-	free(service);
+	own_fd(&notify->socket);
+	free(notify);
 }
 
-double service_alive_every(const struct service *service)
+double notify_alive_every(const struct notify *notify)
 {
-	return service ? service->alive_every : 0;
+	return notify ? notify->alive_every : 0;
 }
 
 /* The measurement must not wait for a manager that does not read. */
-static int tell(const struct service *service, const char *assignments)
+static int tell(const struct notify *notify, const char *assignments)
 {
-	if (!service)
+	if (!notify)
 		return 0;
-	if (sendto(service->socket, assignments, strlen(assignments), MSG_DONTWAIT | MSG_NOSIGNAL,
-		   (const struct sockaddr *)&service->address, service->address_size) < 0)
+	if (sendto(notify->socket, assignments, strlen(assignments), MSG_DONTWAIT | MSG_NOSIGNAL,
+		   (const struct sockaddr *)&notify->address, notify->address_size) < 0)
 		return -errno;
 	return 0;
 }
 
-static int must_tell(const struct service *service, const char *assignments, struct error *err)
+static int must_tell(const struct notify *notify, const char *assignments, struct error *err)
 {
-	int r = tell(service, assignments);
+	int r = tell(notify, assignments);
 
 	return r < 0 ? error_set(err, r, "cannot notify the service manager: %s", strerror(-r)) : 0;
 }
 
-int service_ready(struct service *service, struct error *err)
+int notify_ready(struct notify *notify, struct error *err)
 {
-	return must_tell(service, "READY=1\nSTATUS=Measuring", err);
+	return must_tell(notify, "READY=1\nSTATUS=Measuring", err);
 }
 
 /* The time tells the manager whether READY=1 came before the reload or after it. */
-int service_reloading(struct service *service, struct error *err)
+int notify_reloading(struct notify *notify, struct error *err)
 {
 	char text[128];
 
 	snprintf(text, sizeof(text), "RELOADING=1\nSTATUS=Reloading\nMONOTONIC_USEC=%" PRIu64,
 		 monotonic_ns() / 1000);
-	return must_tell(service, text, err);
+	return must_tell(notify, text, err);
 }
 
-void service_alive(struct service *service)
+void notify_alive(struct notify *notify)
 {
-	tell(service, "WATCHDOG=1");
+	tell(notify, "WATCHDOG=1");
 }
 
-void service_stopping(struct service *service)
+void notify_stopping(struct notify *notify)
 {
-	tell(service, "STOPPING=1\nSTATUS=Ending");
+	tell(notify, "STOPPING=1\nSTATUS=Ending");
 }

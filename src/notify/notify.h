@@ -8,34 +8,34 @@
  * It must not know what the service does. Functions that return int return 0 or a negative errno
  * with `err` set. To be used by one thread.
  */
-#ifndef STACKTALLY_SERVICE_SERVICE_H
-#define STACKTALLY_SERVICE_SERVICE_H
+#ifndef STACKTALLY_NOTIFY_NOTIFY_H
+#define STACKTALLY_NOTIFY_NOTIFY_H
 
 #include "base/error.h"
 
-struct service;
+struct notify;
 
 /*
  * Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and removes them from the environment: the
  * programs that we start are not the service. Call it before there are other threads.
- * *ret_service is NULL if no manager asked.
+ * *ret_notify is NULL if no manager asked.
  */
-int service_open(struct service **ret_service, struct error *err);
-void service_close(struct service *service);
+int notify_open(struct notify **ret_notify, struct error *err);
+void notify_close(struct notify *notify);
 
-/* At most so many seconds may lie between two calls of service_alive(); 0: nobody watches. */
-double service_alive_every(const struct service *service);
+/* At most so many seconds may lie between two calls of notify_alive(); 0: nobody watches. */
+double notify_alive_every(const struct notify *notify);
 
-/* The service does its work; also after service_reloading(). */
-int service_ready(struct service *service, struct error *err);
+/* The service does its work; also after notify_reloading(). */
+int notify_ready(struct notify *notify, struct error *err);
 
-/* A reload begins; service_ready() ends it. */
-int service_reloading(struct service *service, struct error *err);
+/* A reload begins; notify_ready() ends it. */
+int notify_reloading(struct notify *notify, struct error *err);
 
 /* For the watchdog. What cannot be sent is not sent again: the manager then acts as if we hung. */
-void service_alive(struct service *service);
+void notify_alive(struct notify *notify);
 
 /* The service begins to end. That it was not told harms nothing. */
-void service_stopping(struct service *service);
+void notify_stopping(struct notify *notify);
 
 #endif

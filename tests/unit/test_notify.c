@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "service/service.h"
+#include "notify/notify.h"
 
 /* The manager's end. The kernel chooses an abstract name, of five digits; *ret_name begins with @.
  */
@@ -50,23 +50,23 @@ static void assert_told_nothing(int manager)
 
 static void without_a_manager_nothing_is_told(void **state)
 {
-	struct service *service = NULL;
+	struct notify *notify = NULL;
 
 	(void)state;
 	unsetenv("NOTIFY_SOCKET");
-	assert_int_equal(service_open(&service, NULL), 0);
-	assert_null(service);
-	assert_true(service_alive_every(NULL) == 0);
-	assert_int_equal(service_ready(NULL, NULL), 0);
-	assert_int_equal(service_reloading(NULL, NULL), 0);
-	service_alive(NULL);
-	service_stopping(NULL);
-	service_close(NULL);
+	assert_int_equal(notify_open(&notify, NULL), 0);
+	assert_null(notify);
+	assert_true(notify_alive_every(NULL) == 0);
+	assert_int_equal(notify_ready(NULL, NULL), 0);
+	assert_int_equal(notify_reloading(NULL, NULL), 0);
+	notify_alive(NULL);
+	notify_stopping(NULL);
+	notify_close(NULL);
 }
 
 static void a_manager_is_told_what_happens(void **state)
 {
-	struct service *service = NULL;
+	struct notify *notify = NULL;
 	char name[16], text[256] = "";
 	unsigned long long when;
 	uint64_t before = monotonic_ns() / 1000;
@@ -75,33 +75,33 @@ static void a_manager_is_told_what_happens(void **state)
 	(void)state;
 	setenv("NOTIFY_SOCKET", name, 1);
 	unsetenv("WATCHDOG_USEC");
-	assert_int_equal(service_open(&service, NULL), 0);
-	assert_non_null(service);
+	assert_int_equal(notify_open(&notify, NULL), 0);
+	assert_non_null(notify);
 	assert_null(getenv("NOTIFY_SOCKET"));
-	assert_true(service_alive_every(service) == 0);
+	assert_true(notify_alive_every(notify) == 0);
 	assert_told_nothing(manager);
-	assert_int_equal(service_ready(service, NULL), 0);
+	assert_int_equal(notify_ready(notify, NULL), 0);
 	assert_told(manager, "READY=1\nSTATUS=Measuring");
-	service_alive(service);
+	notify_alive(notify);
 	assert_told(manager, "WATCHDOG=1");
-	assert_int_equal(service_reloading(service, NULL), 0);
+	assert_int_equal(notify_reloading(notify, NULL), 0);
 	assert_true(recv(manager, text, sizeof(text) - 1, 0) > 0);
 	assert_int_equal(sscanf(text, "RELOADING=1\nSTATUS=Reloading\nMONOTONIC_USEC=%llu", &when),
 			 1);
 	assert_true(when >= before && when <= monotonic_ns() / 1000);
-	service_stopping(service);
+	notify_stopping(notify);
 	assert_told(manager, "STOPPING=1\nSTATUS=Ending");
 	assert_told_nothing(manager);
 	/* One that went away is an error where it matters. */
 	close(manager);
-	service_alive(service);
-	assert_int_equal(service_ready(service, NULL), -ECONNREFUSED);
-	service_close(service);
+	notify_alive(notify);
+	assert_int_equal(notify_ready(notify, NULL), -ECONNREFUSED);
+	notify_close(notify);
 }
 
 static double watched(const char *usec, const char *pid)
 {
-	struct service *service = NULL;
+	struct notify *notify = NULL;
 	char name[16];
 	int manager = listen_as_manager(name);
 	double every;
@@ -110,11 +110,11 @@ static double watched(const char *usec, const char *pid)
 	setenv("WATCHDOG_USEC", usec, 1);
 	if (pid)
 		setenv("WATCHDOG_PID", pid, 1);
-	assert_int_equal(service_open(&service, NULL), 0);
+	assert_int_equal(notify_open(&notify, NULL), 0);
 	assert_null(getenv("WATCHDOG_USEC"));
 	assert_null(getenv("WATCHDOG_PID"));
-	every = service_alive_every(service);
-	service_close(service);
+	every = notify_alive_every(notify);
+	notify_close(notify);
 	close(manager);
 	return every;
 }
@@ -136,24 +136,24 @@ static void other_addresses_are_refused(void **state)
 {
 	static const char *const names[] = { "", "/", "@", "vsock:2:1", "relative" };
 	char name[200] = "/";
-	struct service *service = NULL;
+	struct notify *notify = NULL;
 	struct error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		setenv("NOTIFY_SOCKET", names[i], 1);
-		assert_int_equal(service_open(&service, &err), -EAFNOSUPPORT);
+		assert_int_equal(notify_open(&notify, &err), -EAFNOSUPPORT);
 		assert_non_null(strstr(err.text, "not a unix socket"));
 	}
 	memset(name + 1, 'a', sizeof(name) - 2);
 	setenv("NOTIFY_SOCKET", name, 1);
-	assert_int_equal(service_open(&service, &err), -ENAMETOOLONG);
-	assert_null(service);
+	assert_int_equal(notify_open(&notify, &err), -ENAMETOOLONG);
+	assert_null(notify);
 	setenv("NOTIFY_SOCKET", "/nonexistent/socket", 1);
-	assert_int_equal(service_open(&service, &err), 0);
-	assert_int_equal(service_ready(service, &err), -ENOENT);
+	assert_int_equal(notify_open(&notify, &err), 0);
+	assert_int_equal(notify_ready(notify, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "cannot notify the service manager"));
-	service_close(service);
+	notify_close(notify);
 	unsetenv("NOTIFY_SOCKET");
 }
 
