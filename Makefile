@@ -52,6 +52,7 @@ STATIC_ELF := $(shell t=$$(mktemp) && echo 'int elf_begin(void); int main(void) 
 	$(CC) -w -x c - -o $$t -Wl,-Bstatic -lelf -lz -lzstd -Wl,-Bdynamic 2>/dev/null && echo yes; \
 	rm -f $$t)
 LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lunistring -lz -llzma -lbz2 -lzstd \
+	-lmbedtls -lmbedx509 -lmbedcrypto \
 	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -lpthread
 COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
 

@@ -17,6 +17,7 @@
 #include "run/memory.h"
 #include "run/run_live.h"
 #include "run/run_notes.h"
+#include "run/run_push.h"
 #include "run/run_report.h"
 #include "run/watch.h"
 #include "session/session.h"
@@ -36,6 +37,7 @@ DEFINE_OWN(struct names, names_free)
 DEFINE_OWN(struct symbolizer, symbolizer_free)
 DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct run_live, run_live_close)
+DEFINE_OWN(struct run_push, run_push_close)
 
 struct run_state {
 	struct run_report report; /* of tally and names */
@@ -46,6 +48,7 @@ struct run_state {
 	uint64_t reported_ns;  /* duration of the intervals reported so far */
 	struct watch *watch;   /* --tui; or NULL */
 	struct run_live *live; /* --live; or NULL */
+	struct run_push *push; /* --push; or NULL */
 	pthread_t preparer;    /* runs symbolizer_prepare() during the measurement */
 	bool preparing;
 	uint64_t progress_ns; /* when a progress note was last due; 0: none yet */
@@ -188,6 +191,8 @@ static int report(struct run_state *state, struct session *session, struct symbo
 	if (state->watch && event != SESSION_INTERVAL)
 		watch_end(state->watch, event == SESSION_ENDED);
 	r = run_report_write(&state->report, err);
+	if (r == 0)
+		r = run_push_report(state->push, &state->report, err);
 	if (r < 0)
 		return r;
 	if (event != SESSION_INTERVAL)
@@ -290,6 +295,8 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 	if (r < 0)
 		return r;
 	r = begin_display(state, session, err);
+	if (r == 0)
+		r = run_push_start(state->push, err);
 	if (r < 0)
 		return r;
 	r = session_launch(session, err);
@@ -386,6 +393,7 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 	const struct plan *plan = request->plan;
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
+	own(own_run_push_close) struct run_push *push = NULL;
 	struct run_state state = { .report = { .request = request, .meta = request->meta } };
 	struct utsname system;
 	int r;
@@ -400,6 +408,9 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 	state.report.tally = state.tally = tally;
 	state.report.names = state.names = names;
 	r = run_report_open(&state.report, plan->interval > 0, err);
+	if (r == 0)
+		r = run_push_open(request, &push, err);
+	state.push = push;
 	if (r == 0)
 		r = open_and_measure(&state, trigger, ret_status, err);
 	run_report_close(&state.report);
