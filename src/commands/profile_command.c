@@ -104,8 +104,7 @@ static int complete(struct invocation *invocation)
 	if (check_off_cpu(options, &err) < 0)
 		return message_usage_error(&line, &err);
 	if (!options->period && !options->frequency && !options->off_cpu)
-		options->frequency =
-			options->shared.push ? PUSH_FREQUENCY : DEFAULT_FREQUENCY;
+		options->frequency = options->shared.push ? PUSH_FREQUENCY : DEFAULT_FREQUENCY;
 	plan_off_cpu(options, &invocation->plan);
 	request->meta.timed = options->off_cpu || options->wall;
 	request->meta.wall = options->wall;

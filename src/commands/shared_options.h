@@ -58,7 +58,7 @@ struct shared_options {
 
 #define SHARED_OPTIONS_DEFAULT                                                                     \
 	{                                                                                          \
-		.cpu = -1, .unwind_memory = UNWIND_MEMORY_DEFAULT, .spool_size = SPOOL_DEFAULT                                  \
+		.cpu = -1, .unwind_memory = UNWIND_MEMORY_DEFAULT, .spool_size = SPOOL_DEFAULT     \
 	}
 
 /* The names of the formats, for completion and for --help. */
@@ -293,7 +293,7 @@ struct shared_options {
 	  .field = offsetof(T, shared.push),                                                       \
 	  .metavar = "URL",                                                                        \
 	  .help = "measure until stopped, and send each interval (-i, 15 s) to an engine: "        \
-		  "[pprof+|pyroscope+|otlp+]http[s]://HOST[:PORT][/PATH]" },                        \
+		  "[pprof+|pyroscope+|otlp+]http[s]://HOST[:PORT][/PATH]" },                       \
 		{ .section = SECTION_PUSH,                                                         \
 		  .name = "label",                                                                 \
 		  .kind = OPTION_STRINGS,                                                          \

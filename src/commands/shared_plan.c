@@ -141,17 +141,17 @@ static bool is_label(const char *text)
 
 static int check_push(const struct shared_options *options, struct error *err)
 {
-	const char *needs = options->labels.n	  ? "--label"
-			    : options->no_names	  ? "--no-names"
-			    : options->push_auth  ? "--push-auth"
-			    : options->push_ca	  ? "--push-ca"
-			    : options->spool	  ? "--spool"
+	const char *needs = options->labels.n	 ? "--label"
+			    : options->no_names	 ? "--no-names"
+			    : options->push_auth ? "--push-auth"
+			    : options->push_ca	 ? "--push-ca"
+			    : options->spool	 ? "--spool"
+						 : NULL;
+	const char *excluded = options->tui	  ? "--tui"
+			       : options->live	  ? "--live"
+			       : options->diff	  ? "--diff"
+			       : options->symbols ? "--symbols"
 						  : NULL;
-	const char *excluded = options->tui	   ? "--tui"
-			       : options->live	   ? "--live"
-			       : options->diff	   ? "--diff"
-			       : options->symbols  ? "--symbols"
-						   : NULL;
 
 	if (options->live_token && !options->live)
 		return error_usage(err, "argument --live-token: needs --live");

@@ -13,10 +13,10 @@
 #include "confined/filter.h"
 #include "confined/rights.h"
 
-#define NOBODY	  65534
-#define MAX_FDS	  64
+#define NOBODY	      65534
+#define MAX_FDS	      64
 #define SENDING_BYTES (64ull << 20) /* of memory */
-#define SOCKET_FD 0 /* the child's only descriptor, until it is sent others */
+#define SOCKET_FD     0		    /* the child's only descriptor, until it is sent others */
 
 /*
  * Allows the system calls that receiving calls, reading files and answering take. `may_open` allows

@@ -47,10 +47,11 @@ void account_result(struct account *account, const struct exchange_result *resul
 		return;
 	case OUTCOME_LATER:
 		if (!account->failing) {
-			snprintf(line, sizeof(line),
-				 "WARNING: push: %s does not take intervals: %s; they are kept, and "
-				 "sent later",
-				 account->host, result->text);
+			snprintf(
+				line, sizeof(line),
+				"WARNING: push: %s does not take intervals: %s; they are kept, and "
+				"sent later",
+				account->host, result->text);
 			account->options->warn(line);
 		}
 		account->failing = true;
@@ -94,8 +95,9 @@ static void tell_losses(struct account *account, const struct spool *spool, bool
 	    (!closing && account->told_ms && now - account->told_ms < MINUTE_MS))
 		return;
 	put_losses(account, spool, counts);
-	snprintf(line, sizeof(line), "WARNING: push: intervals lost since the start: %.500s%s%.250s",
-		 counts, *account->why ? ": " : "", account->why);
+	snprintf(line, sizeof(line),
+		 "WARNING: push: intervals lost since the start: %.500s%s%.250s", counts,
+		 *account->why ? ": " : "", account->why);
 	account->options->warn(line);
 	account->told_lost = all;
 	account->told_ms = now ? now : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What became of the intervals, and when the user is told: failures and losses at once, but lines of
- * one kind not more often than once a minute; else once an hour.
+ * What became of the intervals, and when the user is told: failures and losses at once, but lines
+ * of one kind not more often than once a minute; else once an hour.
  */
 #ifndef STACKTALLY_PUSH_ACCOUNT_H
 #define STACKTALLY_PUSH_ACCOUNT_H
@@ -16,13 +16,13 @@
 struct account {
 	const struct push_options *options;
 	uint64_t taken, taken_bytes, refused, unanswered, not_kept;
-	uint64_t told_lost;	/* of the losses: those of which a line told */
-	uint64_t told_ms;	/* when, by monotonic_ms(); 0: not yet */
-	uint64_t hour_ms;	/* when the last account was given */
-	bool failing;		/* the engine did not take the last one */
-	int disk;		/* the spool's, as it was told */
-	char host[300];		/* as in messages: the target */
-	char why[300];		/* of the last loss */
+	uint64_t told_lost; /* of the losses: those of which a line told */
+	uint64_t told_ms;   /* when, by monotonic_ms(); 0: not yet */
+	uint64_t hour_ms;   /* when the last account was given */
+	bool failing;	    /* the engine did not take the last one */
+	int disk;	    /* the spool's, as it was told */
+	char host[300];	    /* as in messages: the target */
+	char why[300];	    /* of the last loss */
 };
 
 void account_start(struct account *account, const struct push_options *options);

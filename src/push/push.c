@@ -135,8 +135,8 @@ static uint32_t random_number(void)
 
 static void wait_longer(struct push *push, uint64_t asked_s)
 {
-	push->next_ms = monotonic_ms() +
-			backoff_failed(&push->backoff, asked_s * 1000, random_number());
+	push->next_ms =
+		monotonic_ms() + backoff_failed(&push->backoff, asked_s * 1000, random_number());
 }
 
 static void settle(struct push *push, const struct exchange_result *result)
@@ -271,7 +271,8 @@ static void tell_found(const struct push *push)
 		push->options.warn(line);
 	}
 	if (spool_n(push->spool)) {
-		snprintf(line, sizeof(line), "push: %u intervals of an earlier run are in the spool",
+		snprintf(line, sizeof(line),
+			 "push: %u intervals of an earlier run are in the spool",
 			 spool_n(push->spool));
 		push->options.note(line);
 	}

@@ -16,9 +16,9 @@
 
 struct response {
 	/* Once `headed`: */
-	int status; /* 200..599 */
+	int status;		/* 200..599 */
 	uint64_t retry_after_s; /* 0: not given */
-	int64_t length; /* of the body as announced; -1: until the connection closes */
+	int64_t length;		/* of the body as announced; -1: until the connection closes */
 	bool chunked;
 	bool headed;
 
@@ -28,7 +28,7 @@ struct response {
 
 	char head[RESPONSE_HEAD_MAX]; /* what there is of it so far */
 	size_t head_size;
-	uint64_t seen; /* bytes of the body, or of the chunk */
+	uint64_t seen;	/* bytes of the body, or of the chunk */
 	uint64_t chunk; /* bytes of the chunk that are still to come */
 	int chunk_state;
 };

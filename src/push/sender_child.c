@@ -144,8 +144,8 @@ _Noreturn void sender_serve(int socket, const struct target *target, const char 
 {
 	struct service service = { .target = target };
 	struct tls_trust *trust = NULL;
-	void *shared = mmap(NULL, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			    -1, 0);
+	void *shared =
+		mmap(NULL, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int r = rights_begin_sending(&socket);
 
 	ignore_signals();

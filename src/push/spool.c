@@ -99,8 +99,8 @@ static void keep_bounds(struct spool *spool)
 {
 	uint32_t kept = spool->taken ? 1 : 0;
 
-	while (spool->n > kept && (spool_bytes(spool) > spool->most ||
-				   bytes_of(spool, true) > SPOOL_MEMORY_MAX))
+	while (spool->n > kept &&
+	       (spool_bytes(spool) > spool->most || bytes_of(spool, true) > SPOOL_MEMORY_MAX))
 		drop_oldest(spool);
 }
 
@@ -131,8 +131,8 @@ static int find_file(struct spool *spool, const char *name)
 	if (strcmp(name, UNNAMED) == 0)
 		return unlinkat(spool->directory, name, 0) < 0 ? -errno : 0;
 	if (parse_name(spool, name, &entry.start_ns, &sent) < 0 ||
-	    fstatat(spool->directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(is.st_mode) || is.st_size <= 0 || (uint64_t)is.st_size > MAX_BODY) {
+	    fstatat(spool->directory, name, &is, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(is.st_mode) ||
+	    is.st_size <= 0 || (uint64_t)is.st_size > MAX_BODY) {
 		spool->losses.foreign++;
 		return 0;
 	}

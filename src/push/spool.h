@@ -23,7 +23,7 @@
 struct spool;
 
 struct spool_losses {
-	uint64_t dropped;	/* for lack of room */
+	uint64_t dropped; /* for lack of room */
 	uint64_t dropped_bytes;
 	uint64_t unanswered; /* left by another run that was sending it */
 	uint64_t foreign;    /* files of other protocols, which stay where they are */
@@ -40,7 +40,8 @@ int spool_open(const char *directory, uint64_t bytes, const char *protocol,
 void spool_close(struct spool *spool);
 DEFINE_OWN(struct spool, spool_close)
 
-/* Adds an interval, in memory. `body` is copied. 0 or a negative errno: it was dropped, uncounted. */
+/* Adds an interval, in memory. `body` is copied. 0 or a negative errno: it was dropped, uncounted.
+ */
 int spool_add(struct spool *spool, uint64_t start_ns, const void *body, size_t size);
 /* Moves what is in memory to files, if there is a directory. */
 void spool_store(struct spool *spool);

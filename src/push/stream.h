@@ -34,7 +34,8 @@ int stream_open(const struct target *target, const struct tls_trust *trust, uint
 void stream_close(struct stream *stream);
 DEFINE_OWN(struct stream, stream_close)
 
-/* Sends all. 0; -ETIMEDOUT; -ECONNRESET if the server may still answer; or another negative errno. */
+/* Sends all. 0; -ETIMEDOUT; -ECONNRESET if the server may still answer; or another negative errno.
+ */
 int stream_write(struct stream *stream, const void *bytes, size_t size, uint64_t deadline_ms);
 /* Reads some: their number; 0: the end; -ETIMEDOUT or another negative errno. */
 ssize_t stream_read(struct stream *stream, void *bytes, size_t size, uint64_t deadline_ms);

@@ -109,8 +109,9 @@ int target_parse(const char *url, struct target *ret_target, struct error *err)
 					"everybody could see: use --push-auth FILE");
 	if (!host || size == 0 || host[size] == '?' || !parse_host(host, size, &target) ||
 	    !parse_path(host + size, &target))
-		return error_usage(err, "argument --push: '%s' is not "
-					"[pprof+|pyroscope+|otlp+]http[s]://HOST[:PORT][/PATH]",
+		return error_usage(err,
+				   "argument --push: '%s' is not "
+				   "[pprof+|pyroscope+|otlp+]http[s]://HOST[:PORT][/PATH]",
 				   url);
 	*ret_target = target;
 	return 0;

@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 enum push_protocol {
-	PUSH_PPROF,	/* gzipped profile.proto, to the pprof receiver of an OpenTelemetry collector */
+	PUSH_PPROF, /* gzipped profile.proto, to the pprof receiver of an OpenTelemetry collector */
 	PUSH_PYROSCOPE, /* push.v1.PusherService/Push of Grafana Pyroscope */
 	PUSH_OTLP,	/* OTLP/HTTP profiles, gzipped */
 	PUSH_N_PROTOCOLS,

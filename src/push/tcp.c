@@ -32,8 +32,8 @@ int tcp_wait(int socket, bool write, uint64_t deadline_ms)
 /* One address. A connected socket or a negative errno. */
 static int connect_to(const struct addrinfo *address, uint64_t deadline_ms)
 {
-	own(own_fd) int fd = socket(address->ai_family,
-				    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	own(own_fd) int fd =
+		socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int code = 0, r;
 	socklen_t size = sizeof(code);
 

@@ -96,8 +96,8 @@ static uint32_t attributes_of(struct otlp *otlp, const struct profile_entry *ent
 	if (entry->cgroup) {
 		otlp->field.used = 0;
 		frame_text_cgroup(&otlp->field, otlp->profile, entry->cgroup);
-		ret_ids[n++] = string_attribute(otlp, "cgroup", otlp->field.start,
-						otlp->field.used);
+		ret_ids[n++] =
+			string_attribute(otlp, "cgroup", otlp->field.start, otlp->field.used);
 	}
 	return n;
 }

@@ -20,7 +20,10 @@ enum otlp_dictionary_field {
 	OTLP_DICTIONARY_STACK = 7,
 };
 
-enum otlp_resource_profiles_field { OTLP_RESOURCE_PROFILES_RESOURCE = 1, OTLP_RESOURCE_PROFILES_SCOPE = 2 };
+enum otlp_resource_profiles_field {
+	OTLP_RESOURCE_PROFILES_RESOURCE = 1,
+	OTLP_RESOURCE_PROFILES_SCOPE = 2
+};
 enum otlp_resource_field { OTLP_RESOURCE_ATTRIBUTES = 1 };
 enum otlp_scope_profiles_field { OTLP_SCOPE_PROFILES_SCOPE = 1, OTLP_SCOPE_PROFILES_PROFILE = 2 };
 enum otlp_scope_field { OTLP_SCOPE_NAME = 1, OTLP_SCOPE_VERSION = 2 };
@@ -36,7 +39,11 @@ enum otlp_profile_field {
 };
 
 enum otlp_value_type_field { OTLP_VALUE_TYPE_TYPE = 1, OTLP_VALUE_TYPE_UNIT = 2 };
-enum otlp_sample_field { OTLP_SAMPLE_STACK = 1, OTLP_SAMPLE_ATTRIBUTES = 2, OTLP_SAMPLE_VALUES = 4 };
+enum otlp_sample_field {
+	OTLP_SAMPLE_STACK = 1,
+	OTLP_SAMPLE_ATTRIBUTES = 2,
+	OTLP_SAMPLE_VALUES = 4
+};
 enum otlp_stack_field { OTLP_STACK_LOCATIONS = 1 };
 
 enum otlp_location_field {

@@ -334,7 +334,8 @@ static void put_meta(struct pprof *pprof)
 	pprof_put_number(message, PPROF_PROFILE_TIME_NANOS, bounded(meta->start_time_ns));
 	pprof_put_number(message, PPROF_PROFILE_DURATION_NANOS, bounded(meta->duration_ns));
 	pprof_put_number(message, PPROF_PROFILE_PERIOD, bounded(pprof->values.each));
-	pprof_put_number(message, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, pprof->values.measure));
+	pprof_put_number(message, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE,
+			 string(pprof, pprof->values.measure));
 	facts_each(pprof->profile, put_comment, pprof);
 	gzip_put(&pprof->gzip, message->start, message->used);
 	message->used = 0;

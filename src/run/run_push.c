@@ -54,8 +54,7 @@ static int add_labels(struct run_push *run, const struct plan_push *plan)
 		named &= strcmp(key, SERVICE_KEY_HOST) != 0;
 	}
 	if (named)
-		run->labels[n++] =
-			(struct report_label){ SERVICE_KEY_HOST, run->system.nodename };
+		run->labels[n++] = (struct report_label){ SERVICE_KEY_HOST, run->system.nodename };
 	run->options.labels = run->labels;
 	run->options.n_labels = n;
 	return 0;

@@ -9,9 +9,9 @@
 
 #include "base/grow.h"
 
-#define DIGITS	    "0123456789abcdef"
-#define SHORT_ID    12 /* digits of a container's id that its runtime shows */
-#define SLICE	    ".slice"
+#define DIGITS	 "0123456789abcdef"
+#define SHORT_ID 12 /* digits of a container's id that its runtime shows */
+#define SLICE	 ".slice"
 
 static bool ends_with(const char *text, size_t size, const char *end)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which service a sample belongs to, by the path of its cgroup: a unit of systemd, or a container of
- * Docker, containerd, CRI-O or Podman, whose 64 digits are in the path.
+ * Which service a sample belongs to, by the path of its cgroup: a unit of systemd, or a container
+ * of Docker, containerd, CRI-O or Podman, whose 64 digits are in the path.
  */
 #ifndef STACKTALLY_VIEW_SERVICE_H
 #define STACKTALLY_VIEW_SERVICE_H
