@@ -54,6 +54,7 @@ STATIC_ELF := $(shell t=$$(mktemp) && echo 'int elf_begin(void); int main(void) 
 	$(CC) -w -x c - -o $$t -Wl,-Bstatic -lelf -lz -lzstd -Wl,-Bdynamic 2>/dev/null && echo yes; \
 	rm -f $$t)
 LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lunistring -lz -llzma -lbz2 -lzstd \
+	-lmbedtls -lmbedx509 -lmbedcrypto \
 	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -lpthread
 COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
 
@@ -84,6 +85,8 @@ ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=
 	$(wildcard tests/oracle/*.c)))
 # A walker by tables in memory, for unit tests and oracles.
 WALK := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/walk/*.c))
+# push/ without a measurement, for tests of failing networks.
+PUSH_CLIENT := $(BUILD)/tests/push/client
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
 FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 
@@ -182,6 +185,9 @@ $(VM_PROGRAMS): %: %.o
 $(ORACLES): %: %.o $(ORACLE_OBJECTS) $(WALK) $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+$(PUSH_CLIENT): %: %.o $(BUILD)/libcore.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
 $(KERNEL_BUILD)/compare.skel.h: $(COMPARE_BPF)
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name compare > $@
 $(COMPARE).o: | $(KERNEL_BUILD)/compare.skel.h
@@ -207,7 +213,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
-test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE)
+test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE) $(PUSH_CLIENT)
 
 # The same sources under sanitizers, each in its own build directory below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -319,5 +325,5 @@ clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(MAIN:%.c=$(BUILD)/%.d) $(BPF_OBJECTS:.o=.d) $(COMPARE_BPF:.o=.d) \
-	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) $(COMPARE:=.d) \
+	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(PUSH_CLIENT:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) $(COMPARE:=.d) \
 	$(ORACLE_OBJECTS:.o=.d) $(WALK:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

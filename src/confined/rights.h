@@ -21,4 +21,16 @@ int rights_become_nobody(bool *ret_nobody);
  */
 int rights_keep_copying(int copy, uint64_t size, int reply);
 
+/*
+ * For the process that speaks to a server on the network: no users, groups, capabilities and
+ * descriptors but `*socket`, which becomes 0; limits of memory, files and descriptors. It may fork.
+ * 0 or a negative errno.
+ */
+int rights_begin_sending(int *socket);
+/*
+ * Leaves, for one request, no system calls but those of client sockets (IPv4, IPv6, and netlink,
+ * which getaddrinfo() asks for addresses), of reading files and descriptors, and of memory.
+ */
+int rights_keep_sending(void);
+
 #endif

@@ -62,7 +62,7 @@ int notify_open(struct notify **ret_notify, struct error *err)
 
 	if (!name)
 		return 0;
-	service = calloc(1, sizeof(*notify));
+	notify = calloc(1, sizeof(*notify));
 	if (!notify)
 		return error_set(err, -ENOMEM, "out of memory");
 	notify->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

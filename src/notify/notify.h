@@ -5,7 +5,7 @@
  * assignments to the unix socket that NOTIFY_SOCKET names. Without a manager that asks, nothing is
  * told: all functions take NULL for that.
  *
- * It must not know what the service does. Functions that return int return 0 or a negative errno
+ * It must not know what this process does. Functions that return int return 0 or a negative errno
  * with `err` set. To be used by one thread.
  */
 #ifndef STACKTALLY_NOTIFY_NOTIFY_H

@@ -18,6 +18,7 @@
 #include "run/run_live.h"
 #include "run/run_notes.h"
 #include "run/run_notify.h"
+#include "run/run_push.h"
 #include "run/run_report.h"
 #include "run/watch.h"
 #include "session/session.h"
@@ -38,6 +39,7 @@ DEFINE_OWN(struct symbolizer, symbolizer_free)
 DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct run_live, run_live_close)
 DEFINE_OWN(struct notify, notify_close)
+DEFINE_OWN(struct run_push, run_push_close)
 
 struct run_state {
 	struct run_report report; /* of tally and names */
@@ -49,6 +51,7 @@ struct run_state {
 	struct watch *watch;   /* --tui; or NULL */
 	struct run_live *live; /* --live; or NULL */
 	struct notify *notify; /* or NULL */
+	struct run_push *push; /* --push; or NULL */
 	pthread_t preparer;    /* runs symbolizer_prepare() during the measurement */
 	bool preparing;
 	uint64_t progress_ns; /* when a progress note was last due; 0: none yet */
@@ -192,6 +195,8 @@ static int report(struct run_state *state, struct session *session, struct symbo
 	if (state->watch && !session_goes_on(event))
 		watch_end(state->watch, event == SESSION_ENDED);
 	r = run_report_write(&state->report, err);
+	if (r == 0)
+		r = run_push_report(state->push, &state->report, err);
 	if (r < 0)
 		return r;
 	if (!session_goes_on(event))
@@ -298,6 +303,8 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 	if (r < 0)
 		return r;
 	r = begin_display(state, session, err);
+	if (r == 0)
+		r = run_push_start(state->push, err);
 	if (r < 0)
 		return r;
 	r = session_launch(session, err);
@@ -398,6 +405,8 @@ static int measure_and_report(const struct run_request *request, struct notify *
 	own(own_names_free) struct names *names = NULL;
 	struct run_state state = { .report = { .request = request, .meta = request->meta },
 				   .notify = notify };
+	own(own_run_push_close) struct run_push *push = NULL;
+	struct run_state state = { .report = { .request = request, .meta = request->meta } };
 	struct utsname system;
 	int r;
 
@@ -411,6 +420,9 @@ static int measure_and_report(const struct run_request *request, struct notify *
 	state.report.tally = state.tally = tally;
 	state.report.names = state.names = names;
 	r = run_report_open(&state.report, plan->interval > 0, err);
+	if (r == 0)
+		r = run_push_open(request, &push, err);
+	state.push = push;
 	if (r == 0)
 		r = open_and_measure(&state, trigger, ret_status, err);
 	run_report_close(&state.report);
