@@ -94,7 +94,7 @@ FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 .SUFFIXES:
 .SECONDARY:
 .PHONY: all help deps demo test units test-programs test-vm bench asan asan-root fuzz fuzzers soak format lint docs \
-	install deb test-deb test-unit release clean
+	install deb test-deb test-unit release test-release clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
 
@@ -114,7 +114,7 @@ demo: ## install what is missing, build, and profile a small workload
 # ---- flags and sources of the last build: when they change, the objects they affect are rebuilt
 remember = $(shell mkdir -p $(dir $(1)); echo '$(subst ','\'',$(2))' | cmp -s - $(1) || \
 	echo '$(subst ','\'',$(2))' > $(1))
-ifneq ($(filter-out help deps clean format demo deb test-deb test-unit release,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
 $(call remember,$(BUILD)/flags,$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LDLIBS))
 $(call remember,$(BUILD)/members,$(CORE_OBJECTS))
 $(call remember,$(KERNEL_BUILD)/bpf-flags,$(CLANG) $(BPF_CFLAGS) $(BPF_OBJECTS))
@@ -122,7 +122,7 @@ endif
 
 # ---- the commit, for --version
 COMMIT := $(BUILD)/commit.h
-ifneq ($(filter-out help deps clean format demo deb test-deb test-unit release,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
 $(call remember,$(COMMIT),#define STACKTALLY_COMMIT "$(shell scripts/commit id)")
 endif
 $(BUILD)/src/cli/version.o: $(COMMIT)
@@ -313,13 +313,17 @@ deb: ## make BUILD/deb/stacktally_VERSION_amd64.deb, from the tree as it is
 test-deb: deb ## check the package, and use it in new roots of Debian 12, 13 and sid
 	@tests/packages/run --suites "$(DEB_SUITES)" $(BUILD)
 
-test-unit: deb ## run the service on Debian machines with systemd, under qemu
-	@scripts/install-deps vm
+test-unit: deb $(BUILD)/tests/vm/init ## run the service on Debian machines with systemd, under qemu
+	@scripts/install-deps vm package
 	@tests/packages/unit --suites "$(UNIT_SUITES)" $(BUILD)
 
 release: ## make the tarballs of the last commit and their SHA-256 sums: BUILD/release
 	@scripts/install-deps build
 	@scripts/make-release $(BUILD) $(VERSION)
+
+test-release: ## make release in two directories, and compare
+	@scripts/install-deps build package
+	@tests/packages/release
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)

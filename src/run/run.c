@@ -403,10 +403,9 @@ static int measure_and_report(const struct run_request *request, struct notify *
 	const struct plan *plan = request->plan;
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
+	own(own_run_push_close) struct run_push *push = NULL;
 	struct run_state state = { .report = { .request = request, .meta = request->meta },
 				   .notify = notify };
-	own(own_run_push_close) struct run_push *push = NULL;
-	struct run_state state = { .report = { .request = request, .meta = request->meta } };
 	struct utsname system;
 	int r;
 
