@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,38 +12,13 @@
 #include <unistd.h>
 
 #include "confined/confined_internal.h"
+#include "confined/filter.h"
 #include "confined/rights.h"
 
-#define NOBODY	  65534
-#define MAX_FDS	  64
-#define SOCKET_FD 0 /* the child's only descriptor, until it is sent others */
-
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "which AUDIT_ARCH_ is this?"
-#endif
-
-#define WRITING		   (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
-#define LOAD(member)	   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
-#define ALLOW		   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define REFUSAL		   (SECCOMP_RET_ERRNO | EPERM)
-#define REFUSE		   BPF_STMT(BPF_RET | BPF_K, REFUSAL)
-#define ALLOW_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 1), ALLOW
-/* The three instructions that follow check a call by `member`. */
-#define WITH_CALL(number, member)                                                                  \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 4), LOAD(member)
-
-static int set_filter(struct sock_filter *filter, size_t n)
-{
-	const struct sock_fprog program = { (unsigned short)n, filter };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
-}
+#define NOBODY	      65534
+#define MAX_FDS	      64
+#define SENDING_BYTES (64ull << 20) /* of memory */
+#define SOCKET_FD     0		    /* the child's only descriptor, until it is sent others */
 
 /*
  * Allows the system calls that receiving calls, reading files and answering take. `may_open` allows
@@ -78,7 +50,7 @@ static int refuse_other_calls(bool may_open)
 	};
 	/* clang-format on */
 
-	return set_filter(filter, sizeof(filter) / sizeof(filter[0]));
+	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 /* As rights_keep_copying(). */
@@ -99,7 +71,7 @@ static int refuse_all_but_copying(int copy, int reply)
 	};
 	/* clang-format on */
 
-	return set_filter(filter, sizeof(filter) / sizeof(filter[0]));
+	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 /* As rights_keep_serving(). Sanitizers yield, and take down a thread's signal stack. */
@@ -132,7 +104,7 @@ static int refuse_all_but_serving(int wake)
 	};
 	/* clang-format on */
 
-	return set_filter(filter, sizeof(filter) / sizeof(filter[0]));
+	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 /* If memory runs short, the kernel is to kill the child first. */
@@ -275,4 +247,31 @@ int confined_drop_rights(int socket, const struct confined_limits *limits)
 		return -errno;
 	r = refuse_other_calls(may_open && limits->may_open);
 	return r < 0 ? r : SOCKET_FD;
+}
+
+int rights_begin_sending(int *socket)
+{
+	bool nobody;
+	int r;
+
+	raise_oom_score();
+	r = set_limit(RLIMIT_CORE, 0);
+	if (r == 0)
+		r = set_limit(RLIMIT_FSIZE, 0);
+	if (r == 0)
+		r = set_limit(RLIMIT_DATA, data_bytes() + SENDING_BYTES);
+	if (r == 0)
+		r = keep_only(*socket);
+	if (r < 0)
+		return r;
+	*socket = SOCKET_FD;
+	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
+	if (r == 0)
+		r = rights_become_nobody(&nobody);
+	if (r < 0)
+		return r;
+	return prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+			       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
+		       ? -errno
+		       : 0;
 }

@@ -28,4 +28,16 @@ int rights_keep_copying(int copy, uint64_t size, int reply);
  */
 int rights_keep_serving(int wake);
 
+/*
+ * For the process that speaks to a server on the network: no users, groups, capabilities and
+ * descriptors but `*socket`, which becomes 0; limits of memory, files and descriptors. It may fork.
+ * 0 or a negative errno.
+ */
+int rights_begin_sending(int *socket);
+/*
+ * Leaves, for one request, no system calls but those of client sockets (IPv4, IPv6, and netlink,
+ * which getaddrinfo() asks for addresses), of reading files and descriptors, and of memory.
+ */
+int rights_keep_sending(void);
+
 #endif

@@ -179,7 +179,8 @@ static int add(const struct server *server, int fd, uint32_t what)
 	return epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static int open_server(struct server *server, const char *where, struct error *err)
+static int open_server(const char *where, const char *token_file, struct server *server,
+		       struct error *err)
 {
 	char at[LISTEN_WHERE_SIZE];
 	int r = listen_at(where, at, &server->public, err);
@@ -195,14 +196,17 @@ static int open_server(struct server *server, const char *where, struct error *e
 	if (r == 0)
 		r = add(server, server->wake, SERVER_EVENT_WAKE);
 	if (r == 0)
-		r = token_make(server->token);
+		r = token_file ? token_of_file(token_file, server->token, err)
+			       : token_make(server->token);
 	if (r < 0)
-		return error_set(err, r, "cannot serve: %s", strerror(-r));
+		return err && err->exit_class ? r
+					      : error_set(err, r, "cannot serve: %s", strerror(-r));
 	snprintf(server->url, sizeof(server->url), "http://%s/%s/", at, server->token);
 	return 0;
 }
 
-int server_open(const char *where, struct server **ret_server, struct error *err)
+int server_open(const char *where, const char *token_file, struct server **ret_server,
+		struct error *err)
 {
 	own(own_server_close) struct server *server = calloc(1, sizeof(*server));
 	int r;
@@ -212,7 +216,7 @@ int server_open(const char *where, struct server **ret_server, struct error *err
 	pthread_mutex_init(&server->lock, NULL);
 	sem_init(&server->confined, 0, 0);
 	server->listener = server->epoll = server->wake = -1;
-	r = open_server(server, where, err);
+	r = open_server(where, token_file, server, err);
 	if (r < 0)
 		return r;
 	*ret_server = take_ptr(server);

@@ -156,6 +156,8 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	tell_losses(losses);
 	tell_ends(&report->meta, &summary.ends);
 	tell_programs(&report->meta, &summary.ends);
+	if (report->request->plan->push.url && !report->outputs.n)
+		return 0; /* nobody reads along: warnings only */
 	/* As many stacks as are shown: some that differ print alike. */
 	number_text(&report->meta, summary.total, total);
 	message_note("%s, %u stacks, %" PRIu64 " lost", total,
