@@ -13,7 +13,7 @@
 #include "bpf/wire.h"
 #include "kernel/kernel_btf.h"
 #include "plan/plan.h"
-#include "session/epochs.h"
+#include "drain/epochs.h"
 #include "trigger/trigger.h"
 #include "unwind/unwind_maps.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Time off the CPU, from the kernel side (bpf/off_cpu.bpf.h) to the stacks
- * (session/epoch_stacks.h).
+ * (drain/epoch_stacks.h).
  *
  * The kernel side adds the time of an absence when the thread is back. For threads that are still
  * off the CPU, the time so far is added here whenever an epoch is drained, and subtracted once the
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "bpf/off_cpu_wire.h"
 #include "plan/plan.h"
-#include "session/epoch_stacks.h"
+#include "drain/epoch_stacks.h"
 #include "session/kernel_side.h"
 
 struct off_cpu;

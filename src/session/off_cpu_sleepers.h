@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "plan/plan.h"
-#include "session/epoch_stacks.h"
+#include "drain/epoch_stacks.h"
 #include "session/kernel_side.h"
 #include "session/unwinder.h"
 

@@ -10,7 +10,7 @@
 
 #include "bpf/stack_hash.h"
 #include "kernel/interrupt_frames.h"
-#include "session/epoch_stacks.h"
+#include "drain/epoch_stacks.h"
 #include "tally/codes.h"
 
 #define KERNEL_FRAMES 2

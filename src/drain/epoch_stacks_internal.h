@@ -4,14 +4,14 @@
  * stacks become entries of the tally in epoch_stacks_flush.c, and epoch_stacks_wakers.c joins those
  * of a thread that was blocked and of the task that woke it.
  */
-#ifndef STACKTALLY_SESSION_EPOCH_STACKS_INTERNAL_H
-#define STACKTALLY_SESSION_EPOCH_STACKS_INTERNAL_H
+#ifndef STACKTALLY_DRAIN_EPOCH_STACKS_INTERNAL_H
+#define STACKTALLY_DRAIN_EPOCH_STACKS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/index.h"
-#include "session/epoch_stacks.h"
+#include "drain/epoch_stacks.h"
 
 /* A stack and how often it was counted in this epoch. */
 struct counted_stack {

@@ -4,7 +4,7 @@
 
 #include "base/grow.h"
 #include "kernel/interrupt_frames.h"
-#include "session/epoch_stacks_internal.h"
+#include "drain/epoch_stacks_internal.h"
 #include "tally/codes.h"
 
 static uint64_t woken_hash(const struct wire_hash *stack, const struct wire_hash *waker)
