@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "kernel/interrupt_frames.h"
 #include "drain/epoch_stacks_internal.h"
+#include "kernel/interrupt_frames.h"
 #include "tally/codes.h"
 
 static uint64_t woken_hash(const struct wire_hash *stack, const struct wire_hash *waker)

@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "bpf/off_cpu_wire.h"
-#include "plan/plan.h"
 #include "drain/epoch_stacks.h"
+#include "plan/plan.h"
 #include "session/kernel_side.h"
 
 struct off_cpu;

@@ -7,8 +7,8 @@
 #define STACKTALLY_SESSION_OFF_CPU_SLEEPERS_H
 
 #include "base/error.h"
-#include "plan/plan.h"
 #include "drain/epoch_stacks.h"
+#include "plan/plan.h"
 #include "session/kernel_side.h"
 #include "session/unwinder.h"
 

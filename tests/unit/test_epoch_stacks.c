@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "bpf/stack_hash.h"
-#include "kernel/interrupt_frames.h"
 #include "drain/epoch_stacks.h"
+#include "kernel/interrupt_frames.h"
 #include "tally/codes.h"
 
 #define KERNEL_FRAMES 2
