@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/epoch_stacks_internal.h"
+#include "drain/epoch_stacks_internal.h"
 
 #include <errno.h>
 #include <fnmatch.h>
