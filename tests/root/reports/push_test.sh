@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # profile --push, to a server that keeps what it is sent: the samples are those of the same intervals
 # in files, with names and labels: push_test.sh BUILD
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/../harness.bash" "$1"
 here=$(cd "$(dirname "$0")/../../push" && pwd)
 [ -e /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto ] && command -v protoc >>"$fate" || {
@@ -87,7 +87,8 @@ echo hang >"$dir/plan"
 run=$!
 started+=($run)
 sending() { ps -o pid=,uid= --ppid "$run" | awk '$2 == 65534 { print $1 }' | grep .; }
-await 10 sending
+has_sender() { [ -n "$(sending)" ]; }
+await 10 has_sender
 sender=$(sending | head -n 1)
 begun() { [ -n "$(cat "/proc/$sender/task/$sender/children" 2>>"$fate")" ]; }
 await 10 begun
