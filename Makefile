@@ -93,7 +93,7 @@ FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test units test-programs test-vm test-vm-cpus bench asan asan-root fuzz fuzzers soak format lint docs \
+.PHONY: all help deps demo test units test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
 	install deb test-deb test-unit release test-release clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
@@ -266,6 +266,11 @@ soak: ## measure for SOAK_SECONDS=3600 on a machine that keeps changing
 	@scripts/install-deps build test
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/soak/soak --seconds $(SOAK_SECONDS) $(BUILD)
+
+test-fleet: ## send to real engines and ask them what they have (docs/fleet.md); PYROSCOPE=, PARCA= name their programs
+	@scripts/install-deps build test
+	+@$(MAKE) --no-print-directory all test-programs
+	@PYROSCOPE="$(PYROSCOPE)" PARCA="$(PARCA)" tests/fleet/run $(BUILD)
 
 bench: ## measure against perf and bpftrace, all or CASES=name,name of bench/run --help
 	@scripts/install-deps build bench
