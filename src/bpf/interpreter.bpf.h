@@ -96,7 +96,9 @@ __noinline int program_begin(__u32 number)
 	program->reason = WIRE_CODE_UNMATCHED;
 	program->python = interpreter->python;
 	program->walk++;
+	program->made = 0;
 	program->window.from = 0;
+	program->window.last = 0;
 	if (program_find_state(slot, number))
 		program_run(number);
 	return 0;
