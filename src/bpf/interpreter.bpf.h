@@ -32,13 +32,30 @@ static __always_inline __u64 reason_frame(const struct interpreter_walk *program
 	return WIRE_FRAME_CODE | (__u64)program->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
 }
 
-/* Stages the next run. Inlined: calls nest eight times at most. */
-static __always_inline void program_run(const struct scratch *slot, __u32 number)
+/*
+ * Stages the next run: one of these functions does, as the language is its own. Without a branch,
+ * the verifier has one path through the loops that call this. Inlined: calls nest eight times at
+ * most.
+ */
+static __always_inline void program_run(__u32 number)
 {
-	if (slot->program.language == WIRE_LANGUAGE_PHP)
-		php_run(number);
-	else
+	if (walks_language(WIRE_LANGUAGE_PYTHON))
 		python_run(number);
+	if (walks_language(WIRE_LANGUAGE_PHP))
+		php_run(number);
+}
+
+/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
+ */
+static __always_inline bool program_find_state(struct scratch *slot, __u32 number)
+{
+	__u32 language = slot->program.language;
+
+	if (walks_language(WIRE_LANGUAGE_PHP) && language == WIRE_LANGUAGE_PHP)
+		return php_find_state(&slot->program);
+	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
+		return python_find_state(slot, number);
+	return false;
 }
 
 /* Prepares the merge for the slot's walk: finds the state, stages the first run. */
@@ -64,8 +81,8 @@ __noinline int program_begin(__u32 number)
 	program->missing = 0;
 	key = slot->interpreter;
 	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter || (interpreter->language != WIRE_LANGUAGE_PYTHON &&
-			     interpreter->language != WIRE_LANGUAGE_PHP))
+	if (!interpreter || interpreter->language >= WIRE_N_LANGUAGES ||
+	    !walks_language(interpreter->language))
 		return 0;
 	program->language = interpreter->language;
 	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
@@ -79,19 +96,11 @@ __noinline int program_begin(__u32 number)
 	program->reason = WIRE_CODE_UNMATCHED;
 	program->python = interpreter->python;
 	program->walk++;
+	program->made = 0;
 	program->window.from = 0;
-	if (program->language == WIRE_LANGUAGE_PHP) {
-		if (php_find_state(program))
-			php_run(number);
-		return 0;
-	}
-	if (!python_find_state(slot, &interpreter->python))
-		return 0;
-	if (interpreter->python.form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
-		program->reason = WIRE_CODE_TORN;
-		program->next = 0;
-	}
-	python_run(number);
+	program->window.last = 0;
+	if (program_find_state(slot, number))
+		program_run(number);
 	return 0;
 }
 
@@ -103,8 +112,8 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 	*ret_keep = config_has(WIRE_NATIVE);
 	if (!program->run_reason && program->n)
 		return program->n;
-	slot->frames[STAGED_AT] =
-		reason_frame(program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
+	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
+									    : WIRE_CODE_BETWEEN);
 	*ret_keep = true;
 	return 1;
 }
@@ -144,14 +153,16 @@ static __always_inline __u32 program_place_run(struct scratch *slot, __u64 at, _
 static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 room)
 {
 	const struct interpreter_walk *program = &slot->program;
+	__u32 reason = program->reason;
 
 	OPAQUE(at);
 	if (at + 1 >= 2 * WIRE_MAX_DEPTH || room < 2)
 		return 1;
+	/* The innermost frame belongs to the state that was found, so its run is not linked. */
+	if (!program->n_native && !program->ordered && reason == WIRE_CODE_UNMATCHED)
+		reason = WIRE_CODE_BETWEEN;
 	slot->frames[at + 1] = slot->frames[at];
-	slot->frames[at] =
-		reason_frame(program, !program->n_native && !program->reason ? WIRE_CODE_TORN
-									     : program->reason);
+	slot->frames[at] = reason_frame(program, reason);
 	return 2;
 }
 
@@ -211,7 +222,7 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 
 		/* Not called by program_frame(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
-			program_run(slot, number);
+			program_run(number);
 		n += some & 0xffff;
 		end = some >> 16 & 0xff;
 		OPAQUE(n);
@@ -269,7 +280,7 @@ __noinline int program_append_runs(__u32 number, __u32 words)
 
 		if (!more)
 			break;
-		program_run(slot, number);
+		program_run(number);
 		size += more;
 		OPAQUE(size);
 	}
