@@ -33,13 +33,30 @@ static __always_inline __u64 reason_frame(const struct interpreter_walk *program
 	return WIRE_FRAME_CODE | (__u64)program->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
 }
 
-/* Stages the next run. Inlined: calls nest eight times at most. */
-static __always_inline void program_run(const struct scratch *slot, __u32 number)
+/*
+ * Stages the next run: one of these functions does, as the language is its own. Without a branch,
+ * the verifier has one path through the loops that call this. Inlined: calls nest eight times at
+ * most.
+ */
+static __always_inline void program_run(__u32 number)
 {
-	if (slot->program.language == WIRE_LANGUAGE_PHP)
-		php_run(number);
-	else
+	if (walks_language(WIRE_LANGUAGE_PYTHON))
 		python_run(number);
+	if (walks_language(WIRE_LANGUAGE_PHP))
+		php_run(number);
+}
+
+/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
+ */
+static __always_inline bool program_find_state(struct scratch *slot, __u32 number)
+{
+	__u32 language = slot->program.language;
+
+	if (walks_language(WIRE_LANGUAGE_PHP) && language == WIRE_LANGUAGE_PHP)
+		return php_find_state(&slot->program);
+	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
+		return python_find_state(slot, number);
+	return false; /* of JavaScript each native frame has its function */
 }
 
 /* Prepares the merge for the slot's walk: finds the state, stages the first run. */
@@ -65,9 +82,8 @@ __noinline int program_begin(__u32 number)
 	program->missing = 0;
 	key = slot->interpreter;
 	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter || (interpreter->language != WIRE_LANGUAGE_PYTHON &&
-			     interpreter->language != WIRE_LANGUAGE_PHP &&
-			     interpreter->language != WIRE_LANGUAGE_JAVASCRIPT))
+	if (!interpreter || interpreter->language >= WIRE_N_LANGUAGES ||
+	    !walks_language(interpreter->language))
 		return 0;
 	program->language = interpreter->language;
 	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
@@ -82,20 +98,8 @@ __noinline int program_begin(__u32 number)
 	program->python = interpreter->python;
 	program->walk++;
 	program->window.from = 0;
-	if (program->language == WIRE_LANGUAGE_JAVASCRIPT) /* each native frame has its function */
-		return 0;
-	if (program->language == WIRE_LANGUAGE_PHP) {
-		if (php_find_state(program))
-			php_run(number);
-		return 0;
-	}
-	if (!python_find_state(slot, &interpreter->python))
-		return 0;
-	if (interpreter->python.form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
-		program->reason = WIRE_CODE_TORN;
-		program->next = 0;
-	}
-	python_run(number);
+	if (program_find_state(slot, number))
+		program_run(number);
 	return 0;
 }
 
@@ -211,7 +215,8 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 		return WIRE_END_DEPTH << 16;
 	end = step_once(number);
 	cfa = slot->walk.registers[UNWIND_SP];
-	if (program->language == WIRE_LANGUAGE_JAVASCRIPT) {
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
+	    program->language == WIRE_LANGUAGE_JAVASCRIPT) {
 		if (!end)
 			n = program_note_frame(slot, at, room, into, sp, fp);
 	} else if (UNLIKELY(program->ordered)) {
@@ -245,8 +250,8 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 
 		/* Not called by program_frame(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
-			program_run(slot, number);
-		if (some & PROGRAM_IS_FUNCTION)
+			program_run(number);
+		if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
 			some += javascript_place(number, first + n, config.user_depth - done - n);
 		n += some & 0xffff;
 		end = some >> 16 & 0xff;
@@ -305,7 +310,7 @@ __noinline int program_append_runs(__u32 number, __u32 words)
 
 		if (!more)
 			break;
-		program_run(slot, number);
+		program_run(number);
 		size += more;
 		OPAQUE(size);
 	}

@@ -117,7 +117,7 @@ static __always_inline bool append_piece(struct interpreter_walk *program, __u64
  */
 __noinline int javascript_piece(__u32 number, __u32 end)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	struct javascript_text *text;
@@ -182,7 +182,7 @@ __noinline int javascript_piece(__u32 number, __u32 end)
  */
 __noinline int javascript_write(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	struct javascript_text *text;
 	int more = 1;
 
@@ -218,7 +218,7 @@ static __always_inline void text_of(int written, struct found_text *ret_text)
  */
 __noinline __u64 javascript_hash(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	struct found_text text = { 0 };
 	__u64 hash;
 	int written;
@@ -241,7 +241,7 @@ __noinline __u64 javascript_hash(__u32 number, __u64 string, __u32 end)
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int javascript_send_name(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	struct found_text name = { .kind = 1 }, file = { .kind = 1 };
 	struct interpreter_walk *program;
 	int written;
@@ -283,7 +283,7 @@ static __always_inline __u64 full_string(const struct interpreter_walk *program,
  */
 __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	__u64 head[JAVASCRIPT_HEAD_BYTES / sizeof(__u64)], n, words[3], name;
@@ -352,7 +352,7 @@ static __always_inline __u64 script_of(const struct interpreter_walk *program)
  */
 __noinline int javascript_take_function(__u32 number, __u64 shared)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -440,7 +440,7 @@ static __always_inline __u32 insert_code(struct scratch *slot, __u64 at, __u32 r
  */
 __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	const struct known_code *known;

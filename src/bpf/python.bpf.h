@@ -40,46 +40,13 @@ static __always_inline bool is_state_of(__u64 state, const struct wire_python *p
 	return state && read_word(&of, state + python->thread_id) && of == thread;
 }
 
-/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
- */
-static __always_inline bool python_find_state(struct scratch *slot,
-					      const struct wire_python *python)
-{
-	const struct task_struct *task = (void *)bpf_get_current_task();
-	struct interpreter_walk *program = &slot->program;
-	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
-	__u32 key[2] = { 0 };
-
-	program->reason = WIRE_CODE_NO_STATE;
-	if (!python->current || !read_word(&state, python->current + program->bias) ||
-	    !is_state_of(state, python, thread)) {
-		if (bpf_probe_read_user(key, sizeof(key),
-					(const void *)(python->tss_key + program->bias)))
-			return false;
-		if (!key[0] || key[1] >= PTHREAD_KEYS)
-			return false;
-		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
-		    !is_state_of(state, python, thread))
-			return false;
-	}
-	program->ordered = python->form == WIRE_PYTHON_CHAIN;
-	if (!read_word(&program->next, state + python->top))
-		return false;
-	program->last = state + python->thread_record;
-	if (python->form == WIRE_PYTHON_OBJECTS &&
-	    !read_word(&program->object, state + python->thread_frame))
-		return false;
-	program->reason = WIRE_CODE_UNMATCHED;
-	return true;
-}
-
 /*
  * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
  * takes some hundred bytes. If that cannot be read, copies the frame only. Returns 0 when it did.
  */
 __noinline int python_move_window(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct python_window *window;
 	__u64 frame;
 
@@ -132,7 +99,7 @@ static __always_inline bool python_find_text(const struct interpreter_walk *prog
  */
 __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct found_text text = { 0 };
 	__u64 hash = 0;
 
@@ -150,7 +117,7 @@ __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int python_send_name(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct found_text name = { 0 }, file = { 0 };
 	struct interpreter_walk *program;
 
@@ -194,7 +161,7 @@ static __always_inline void python_take_content(struct interpreter_walk *program
  */
 __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	const struct wire_python *python;
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -254,7 +221,7 @@ static __always_inline bool python_is_known(struct interpreter_walk *program,
  */
 __noinline int python_step(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	const struct wire_python *python;
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -354,7 +321,7 @@ static __always_inline bool python_is_linked(const struct interpreter_walk *prog
  */
 __noinline int python_count_some(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
 
 	if (!slot)
@@ -378,7 +345,7 @@ __noinline int python_count_some(__u32 number)
  */
 __noinline int python_is_paired(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	int step = PROGRAM_MORE;
 	__u64 object;
 
@@ -392,6 +359,43 @@ __noinline int python_is_paired(__u32 number)
 	}
 	slot->program.object = object;
 	return step == PROGRAM_RUN_ENDED;
+}
+
+/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
+ */
+static __always_inline bool python_find_state(struct scratch *slot, __u32 number)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	struct interpreter_walk *program = &slot->program;
+	const struct wire_python *python = &program->python;
+	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
+	__u32 key[2] = { 0 };
+
+	program->reason = WIRE_CODE_NO_STATE;
+	if (!python->current || !read_word(&state, python->current + program->bias) ||
+	    !is_state_of(state, python, thread)) {
+		if (bpf_probe_read_user(key, sizeof(key),
+					(const void *)(python->tss_key + program->bias)))
+			return false;
+		if (!key[0] || key[1] >= PTHREAD_KEYS)
+			return false;
+		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
+		    !is_state_of(state, python, thread))
+			return false;
+	}
+	program->ordered = python->form == WIRE_PYTHON_CHAIN;
+	if (!read_word(&program->next, state + python->top))
+		return false;
+	program->last = state + python->thread_record;
+	if (python->form == WIRE_PYTHON_OBJECTS &&
+	    !read_word(&program->object, state + python->thread_frame))
+		return false;
+	if (python->form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
+		program->reason = WIRE_CODE_TORN;
+		return false;
+	}
+	program->reason = WIRE_CODE_UNMATCHED;
+	return true;
 }
 
 /* Stages `object`, a run of its own, and sets it to the frame object that called it. */
@@ -442,11 +446,11 @@ static __always_inline void python_object_run(struct scratch *slot, __u32 number
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
 __noinline int python_run(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 
-	if (!slot)
+	if (!slot || slot->program.language != WIRE_LANGUAGE_PYTHON)
 		return 0;
 	program = &slot->program;
 	program->anchor = 0;

@@ -42,7 +42,7 @@ struct session {
 	struct unwinder *unwinder;	      /* NULL without unwinding tables */
 	struct interpreters *interpreters;    /* the same */
 	struct interpreted_load *interpreted; /* while these programs are being loaded */
-	bool walks_interpreters;	      /* loading them was begun */
+	uint32_t languages;		      /* of interpreters, that they walk or will: bits */
 	struct error not_interpreted;	      /* why they did not load; "" */
 	struct codes *codes;		      /* borrowed */
 	struct command *command;	      /* NULL: none was launched */
