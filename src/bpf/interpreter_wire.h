@@ -94,7 +94,7 @@ struct wire_php {
 /* Structures of V8: offsets in bytes, of objects from their addresses without the tag. */
 struct wire_javascript {
 	__s8 frame_function; /* of a frame's pointer: its function, and behind that its context */
-	__s8 frame_bytecode; /* ... and in frames of code that is not optimized, its bytecode */
+	__u8 shared_data;    /* of what closures share: their code, as it was compiled first */
 	/* Of a map; of a function, of what its closures share, of a scope and of a script. */
 	__u8 map_type;
 	__u8 function_shared, function_code;
@@ -103,15 +103,16 @@ struct wire_javascript {
 	__u8 script_name, debug_script;
 	/* Of code and of the data for leaving optimized code. */
 	__u8 code_flags, code_kinds, code_deoptimization, inlined_count, code_baseline;
+	__u8 code_size, code_start; /* where its address is, ... */
+	__u8 code_inline;	    /* ... or, if that is 0, the first instruction */
 	/* Of a string. */
 	__u8 string_hash, string_length, string_text, cons_first, cons_second, sliced_parent,
 		sliced_offset, thin_actual;
 	__u8 string_form, string_one_byte; /* bits of the type */
 	__u8 form_sequential, form_cons, form_sliced, form_thin;
 	__u8 scope_kinds, scope_of_function; /* bits of a scope's flags, and their value */
-	__u8 reserved;
 	/* Types of objects. */
-	__u16 type_not_string, type_shared, type_scope, type_script, type_debug, type_bytecode;
+	__u16 type_not_string, type_shared, type_scope, type_script, type_debug, type_code;
 };
 
 /* An interpreter, as a file contains it; all addresses are those of the file. */
@@ -164,7 +165,7 @@ enum wire_code_flags {
 };
 
 _Static_assert(sizeof(struct wire_python) == 64, "no padding");
-_Static_assert(sizeof(struct wire_javascript) == 48, "no padding");
+_Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 88, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 

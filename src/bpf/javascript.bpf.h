@@ -111,6 +111,34 @@ static __always_inline bool append_piece(struct interpreter_walk *program, __u64
 	return true;
 }
 
+#define JAVASCRIPT_WIDENED 64 /* characters of one byte in a string of two */
+
+/* As append_piece(), of characters of one byte in a string that has larger ones as well. */
+static __always_inline bool append_wide(struct interpreter_walk *program, __u64 from, __u64 size)
+{
+	struct javascript_text *text = (void *)program->window.bytes;
+	__u8 *bytes = (__u8 *)(text + 1), *to = program->message.name;
+	__u64 at = text->written;
+
+	text->cut = size > JAVASCRIPT_WIDENED;
+	size = smaller(size, JAVASCRIPT_WIDENED);
+	OPAQUE(size);
+	if (size > JAVASCRIPT_WIDENED || bpf_probe_read_user(bytes, size, (const void *)from))
+		return false;
+	for (__u32 i = 0; i < JAVASCRIPT_WIDENED && i < size; i++) {
+		OPAQUE(at);
+		if (at > WIRE_CODE_TEXT - 2) {
+			text->cut = 1;
+			break;
+		}
+		to[at] = bytes[i];
+		to[at + 1] = 0;
+		at += 2;
+	}
+	text->written = at;
+	return true;
+}
+
 /*
  * Writes the next piece of a string; 1: there may be more, 0: it is over, -1: it cannot be read.
  * A global function, which the verifier checks once.
@@ -145,6 +173,8 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 		return -1;
 	form = type & is->string_form;
 	kind = type & is->string_one_byte ? 1 : 2;
+	if (!text->kind) /* the kind of the whole string */
+		text->kind = kind;
 	size = AT(head, is->string_length, JAVASCRIPT_HEAD_BYTES, __u32) * (__u64)kind;
 	if (size > JAVASCRIPT_TEXT_MAX)
 		return -1;
@@ -167,12 +197,12 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 	}
 	if (!size)
 		return 1;
-	/* Characters that are outside of the heap, or of another size than those before them. */
-	if (form != is->form_sequential || (text->kind && text->kind != kind)) {
+	if (form != is->form_sequential) { /* characters outside of the heap */
 		text->cut = 1;
 		return 0;
 	}
-	text->kind = kind;
+	if (text->kind != kind)
+		return text->kind == 2 && append_wide(program, from, size) ? 1 : -1;
 	return append_piece(program, from, size, end && !text->written) ? 1 : -1;
 }
 
@@ -392,23 +422,42 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	return JAVASCRIPT_FOUND;
 }
 
-/*
- * Whether functions may be inlined in a function's frame of generated code. What a frame of other
- * code than optimized one has in a certain place is its bytecode.
- */
-static __always_inline bool has_inlined(const struct interpreter_walk *program, __u64 function,
-					__u64 bytecode)
+/* Whether an address is in the instructions of a code object. */
+static __always_inline bool is_in_code(const struct interpreter_walk *program, __u64 code,
+				       __u64 address)
 {
 	const struct wire_javascript *is = &program->javascript;
+	__u64 start = is->code_start ? object_word(code, is->code_start)
+				     : code - 1 + is->code_inline;
+
+	return address - start <= (__u32)object_word(code, is->code_size);
+}
+
+/*
+ * Whether functions may be inlined in a function's frame of generated code, at an address. If the
+ * address is neither in the code that was compiled first nor in what runs if the function is called
+ * now, it is in other optimized code, as that which is entered in the middle of a loop. A global
+ * function, which the verifier checks once.
+ */
+__noinline int javascript_has_inlined(__u32 number, __u64 function, __u64 address)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	const struct wire_javascript *is;
+	struct interpreter_walk *program;
 	__u64 code;
 
-	if (object_type(program, bytecode) == is->type_bytecode)
-		return false;
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	is = &program->javascript;
+	code = object_word(object_word(function, is->function_shared), is->shared_data);
+	if (object_type(program, code) == is->type_code && is_in_code(program, code, address))
+		return 0;
 	code = object_word(function, is->function_code);
-	/* It runs other code than it would if it were called now: that is not known here. */
-	if ((object_word(code, is->code_flags) & is->code_kinds) <= is->code_baseline)
-		return true;
-	return object_word(object_word(code, is->code_deoptimization), is->inlined_count) != 0;
+	if (object_type(program, code) != is->type_code || !is_in_code(program, code, address))
+		return 1;
+	return (object_word(code, is->code_flags) & is->code_kinds) > is->code_baseline &&
+	       object_word(object_word(code, is->code_deoptimization), is->inlined_count) >> 32;
 }
 
 static __always_inline void put_code(struct scratch *slot, __u64 at, __u64 id)
@@ -444,7 +493,7 @@ __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	const struct known_code *known;
-	__u64 words[2], shared, bytecode = 0, fp;
+	__u64 words[2], shared, fp, pc;
 	__u32 more = 0;
 	int found;
 
@@ -453,6 +502,11 @@ __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 	program = &slot->program;
 	is = &program->javascript;
 	fp = program->frame;
+	pc = at;
+	OPAQUE(pc);
+	if (pc >= 2 * WIRE_MAX_DEPTH)
+		return 0;
+	pc = slot->frames[pc];
 	if (window_read(slot, number, words, sizeof(words), fp + (__s64)is->frame_function) ||
 	    !is_object(words[1])) /* a type, not a context */
 		return 0;
@@ -469,10 +523,7 @@ __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 		more += insert_code(slot, at, room, known->id);
 	else
 		put_code(slot, at, known->id);
-	if (program->object &&
-	    (window_read(slot, number, &bytecode, sizeof(bytecode),
-			 fp + (__s64)is->frame_bytecode) ||
-	     has_inlined(program, words[0], bytecode)))
+	if (program->object && javascript_has_inlined(number, words[0], pc & WIRE_FRAME_ADDRESS))
 		more += insert_code(slot, at, room - more, WIRE_CODE_INLINED);
 	return more;
 }
