@@ -47,7 +47,9 @@ static __always_inline __u64 object_word(__u64 object, __u64 offset)
 	return is_object(object) && read_word(&word, object - 1 + offset) ? word : 0;
 }
 
-/* The type in an object's map; 0: there is none. */
+#define JAVASCRIPT_NO_TYPE (1u << 16) /* there is no object, or it cannot be read */
+
+/* The type in an object's map. */
 static __always_inline __u32 map_type(const struct interpreter_walk *program, __u64 map)
 {
 	__u16 type;
@@ -55,7 +57,7 @@ static __always_inline __u32 map_type(const struct interpreter_walk *program, __
 	if (!is_object(map) ||
 	    bpf_probe_read_user(&type, sizeof(type),
 				(const void *)(map - 1 + program->javascript.map_type)))
-		return 0;
+		return JAVASCRIPT_NO_TYPE;
 	return type;
 }
 
@@ -296,20 +298,27 @@ __noinline int javascript_send_name(__u32 number)
 	return 0;
 }
 
-/* A string that has characters; 0: it is none. */
-static __always_inline __u64 full_string(const struct interpreter_walk *program, __u64 word)
+#define JAVASCRIPT_NO_STRING 1ull /* in place of a string: it cannot be read */
+
+/* A string that has characters; 0: it is none, or a number, or another object if that `may_be`. */
+static __always_inline __u64 full_string(const struct interpreter_walk *program, __u64 word,
+					 bool may_be)
 {
 	__u64 length;
+	__u32 type;
 
-	if (!is_object(word) || object_type(program, word) >= program->javascript.type_not_string)
+	if (!is_object(word))
 		return 0;
+	type = object_type(program, word);
+	if (type >= program->javascript.type_not_string)
+		return type == JAVASCRIPT_NO_TYPE || !may_be ? JAVASCRIPT_NO_STRING : 0;
 	length = object_word(word, program->javascript.string_hash) >> 32;
 	return length ? word : 0;
 }
 
 /*
  * The name in a function's scope, or the one that V8 infers from what the function is assigned to,
- * as V8's own stacks show them; 0: it has none. A global function, which the verifier checks once.
+ * as V8's own stacks show them; 0: it has none. As full_string(). A global function, which the verifier checks once.
  */
 __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 {
@@ -323,7 +332,7 @@ __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 	program = &slot->program;
 	is = &program->javascript;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)(scope - 1)))
-		return 0;
+		return JAVASCRIPT_NO_STRING;
 	if ((AT((__u8 *)head, is->scope_flags, JAVASCRIPT_HEAD_BYTES, __u64) >> 32 &
 	     is->scope_kinds) != is->scope_of_function)
 		return 0;
@@ -332,9 +341,9 @@ __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 	n += n < is->scope_most_inlined ? n : 1;
 	if (bpf_probe_read_user(words, sizeof(words),
 				(const void *)(scope - 1 + is->scope_names + n * sizeof(__u64))))
-		return 0;
-	name = full_string(program, words[0]);
-	return name ? name : full_string(program, words[2]);
+		return JAVASCRIPT_NO_STRING;
+	name = full_string(program, words[0], false);
+	return name ? name : full_string(program, words[2], true);
 }
 
 enum javascript_found {
@@ -362,7 +371,10 @@ static __always_inline bool copy_shared(struct interpreter_walk *program, __u64 
 	return false;
 }
 
-/* The script of the function in program->code; 0: none, as of V8's own functions. */
+/*
+ * The script of the function in program->code; 0: none, as of V8's own functions;
+ * JAVASCRIPT_NO_STRING: it cannot be read.
+ */
 static __always_inline __u64 script_of(const struct interpreter_walk *program)
 {
 	const struct wire_javascript *is = &program->javascript;
@@ -373,6 +385,8 @@ static __always_inline __u64 script_of(const struct interpreter_walk *program)
 		script = object_word(script, is->debug_script);
 		type = object_type(program, script);
 	}
+	if (type == JAVASCRIPT_NO_TYPE)
+		return JAVASCRIPT_NO_STRING;
 	return type == is->type_script ? script : 0;
 }
 
@@ -397,19 +411,22 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	script = script_of(program);
 	if (!script)
 		return JAVASCRIPT_NATIVE;
+	if (script == JAVASCRIPT_NO_STRING)
+		return JAVASCRIPT_UNREADABLE;
 	name = AT(program->code, is->shared_name, JAVASCRIPT_OBJECT_BYTES, __u64);
 	program->content = AT(program->code, is->shared_literal, JAVASCRIPT_OBJECT_BYTES, __u32);
 	program->line = 0;
 	program->name = object_type(program, name) == is->type_scope
 				? javascript_scope_name(number, name)
-				: full_string(program, name);
-	program->file = full_string(program, object_word(script, is->script_name));
+				: full_string(program, name, false);
+	program->file = full_string(program, object_word(script, is->script_name), true);
 	if (program->file != program->last_file || !program->last_file) {
 		program->last_file = program->file;
 		program->last_file_hash = javascript_hash(number, program->file, 1);
 	}
 	hash = javascript_hash(number, program->name, 0);
-	if (!hash || !program->last_file_hash)
+	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING || !hash ||
+	    !program->last_file_hash)
 		return JAVASCRIPT_UNREADABLE;
 	program->id = code_id(program, WIRE_LANGUAGE_JAVASCRIPT, hash, program->last_file_hash);
 	if (!is_sent(program))
