@@ -14,7 +14,7 @@ functions() {
 	} END { for (s in count) print s, count[s] }' "$1" | LC_ALL=C sort
 }
 # by_probe: those that the program has an account of
-by_probe() { grep 'probe ([a-z]*_oracle\.[a-z]*) [0-9]*$\|^\[\|;\[[pj][a-z]*: '; }
+by_probe() { grep 'probe ([a-z]*_oracle\.[a-z]*) [0-9]*$\|^\[\|;\[p[a-z]*: '; }
 # equal NAME FILE: the report in $out has the functions of the account in FILE
 equal() {
 	functions "$out" | by_probe >"$tmp/seen"
