@@ -450,13 +450,17 @@ static __always_inline bool is_in_code(const struct interpreter_walk *program, _
 	return address - start <= (__u32)object_word(code, is->code_size);
 }
 
+enum javascript_code {
+	JAVASCRIPT_PLAIN,
+	JAVASCRIPT_INLINES, /* functions are inlined in it */
+	JAVASCRIPT_OTHER,   /* neither what was compiled first nor what runs when it is called now */
+};
+
 /*
- * Whether functions may be inlined in a function's frame of generated code, at an address. If the
- * address is neither in the code that was compiled first nor in what runs if the function is called
- * now, it is in other optimized code, as that which is entered in the middle of a loop. A global
- * function, which the verifier checks once.
+ * The code of a function that has an address, an enum javascript_code. Other code is optimized, as
+ * that which is entered in the middle of a loop. A global function, which the verifier checks once.
  */
-__noinline int javascript_has_inlined(__u32 number, __u64 function, __u64 address)
+__noinline int javascript_code_at(__u32 number, __u64 function, __u64 address)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
@@ -464,17 +468,19 @@ __noinline int javascript_has_inlined(__u32 number, __u64 function, __u64 addres
 	__u64 code;
 
 	if (!slot)
-		return 0;
+		return JAVASCRIPT_OTHER;
 	program = &slot->program;
 	is = &program->javascript;
 	code = object_word(object_word(function, is->function_shared), is->shared_data);
 	if (object_type(program, code) == is->type_code && is_in_code(program, code, address))
-		return 0;
+		return JAVASCRIPT_PLAIN;
 	code = object_word(function, is->function_code);
 	if (object_type(program, code) != is->type_code || !is_in_code(program, code, address))
-		return 1;
-	return (object_word(code, is->code_flags) & is->code_kinds) > is->code_baseline &&
-	       object_word(object_word(code, is->code_deoptimization), is->inlined_count) >> 32;
+		return JAVASCRIPT_OTHER;
+	if ((object_word(code, is->code_flags) & is->code_kinds) <= is->code_baseline ||
+	    !(object_word(object_word(code, is->code_deoptimization), is->inlined_count) >> 32))
+		return JAVASCRIPT_PLAIN;
+	return JAVASCRIPT_INLINES;
 }
 
 static __always_inline void put_code(struct scratch *slot, __u64 at, __u64 id)
@@ -499,37 +505,59 @@ static __always_inline __u32 insert_code(struct scratch *slot, __u64 at, __u32 r
 	return 1;
 }
 
+#define JAVASCRIPT_FUNCTION_REGISTER 5 /* rdi: a function's code is entered with it */
+
 /*
- * Puts the function of the frame that the walk was at, whose pointer is program->frame, in place of
- * the native frame in frames[at]. Returns how many frames there are more, up to `room` - 1. A global
- * function, which the verifier checks once.
+ * Finds the function of the frame that the walk was at, whose pointer is program->frame, or 0
+ * before the code has made a frame: then the function's register has it, if that function's code is
+ * what runs. 0: a frame of V8's own, or a reason.
+ */
+static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 number, __u64 pc,
+					       __u32 *ret_reason)
+{
+	const struct interpreter_walk *program = &slot->program;
+	__u64 words[2], fp = program->frame;
+
+	*ret_reason = WIRE_CODE_KNOWN;
+	if (!fp) {
+		words[0] = slot->walk.registers[JAVASCRIPT_FUNCTION_REGISTER];
+		if (program->n_native == 1 && /* of the innermost frame */
+		    javascript_code_at(number, words[0], pc) != JAVASCRIPT_OTHER)
+			return words[0];
+		*ret_reason = WIRE_CODE_TORN;
+		return 0;
+	}
+	if (window_read(slot, number, words, sizeof(words),
+			fp + (__s64)program->javascript.frame_function)) {
+		*ret_reason = WIRE_CODE_UNREADABLE;
+		return 0;
+	}
+	return is_object(words[1]) ? words[0] : 0; /* a type, not a context */
+}
+
+/*
+ * Puts a function in place of the native frame in frames[at]. Returns how many frames there are
+ * more, up to `room` - 1. A global function, which the verifier checks once.
  */
 __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
-	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	const struct known_code *known;
-	__u64 words[2], shared, fp, pc;
-	__u32 more = 0;
-	int found;
+	__u64 function, shared, pc = at;
+	__u32 more = 0, reason;
+	int found = JAVASCRIPT_FOUND;
 
-	if (!slot)
+	OPAQUE(pc);
+	if (!slot || pc >= 2 * WIRE_MAX_DEPTH)
 		return 0;
 	program = &slot->program;
-	is = &program->javascript;
-	fp = program->frame;
-	pc = at;
-	OPAQUE(pc);
-	if (pc >= 2 * WIRE_MAX_DEPTH)
-		return 0;
-	pc = slot->frames[pc];
-	if (window_read(slot, number, words, sizeof(words), fp + (__s64)is->frame_function) ||
-	    !is_object(words[1])) /* a type, not a context */
-		return 0;
-	shared = object_word(words[0], is->function_shared);
+	pc = slot->frames[pc] & WIRE_FRAME_ADDRESS;
+	function = function_of_frame(slot, number, pc, &reason);
+	if (!function)
+		return reason ? insert_code(slot, at, room, reason) : 0;
+	shared = object_word(function, program->javascript.function_shared);
 	known = &program->codes[shared / 16 % KNOWN_CODES];
-	found = JAVASCRIPT_FOUND;
 	if (known->code != shared || known->walk != program->walk)
 		found = javascript_take_function(number, shared);
 	if (found == JAVASCRIPT_NATIVE)
@@ -540,7 +568,8 @@ __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 		more += insert_code(slot, at, room, known->id);
 	else
 		put_code(slot, at, known->id);
-	if (program->object && javascript_has_inlined(number, words[0], pc & WIRE_FRAME_ADDRESS))
+	if (program->object && program->frame && /* what is inlined runs in a frame */
+	    javascript_code_at(number, function, pc) != JAVASCRIPT_PLAIN)
 		more += insert_code(slot, at, room - more, WIRE_CODE_INLINED);
 	return more;
 }
