@@ -92,7 +92,8 @@ static __always_inline void push_piece(struct javascript_text *text, __u64 strin
 	text->n = at + 1;
 }
 
-/* Appends characters to the message's name, or their end if that is wanted and they are too many. */
+/* Appends characters to the message's name, or their end if that is wanted and they are too many.
+ */
 static __always_inline bool append_piece(struct interpreter_walk *program, __u64 from, __u64 size,
 					 bool end)
 {
@@ -209,8 +210,9 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 }
 
 /*
- * Writes a string to the message's name; -1: it cannot be read. Returns the bytes, and above 16 bits
- * the kind and from bit 24 on whether it was cut. A global function, which the verifier checks once.
+ * Writes a string to the message's name; -1: it cannot be read. Returns the bytes, and above 16
+ * bits the kind and from bit 24 on whether it was cut. A global function, which the verifier checks
+ * once.
  */
 __noinline int javascript_write(__u32 number, __u64 string, __u32 end)
 {
@@ -318,7 +320,8 @@ static __always_inline __u64 full_string(const struct interpreter_walk *program,
 
 /*
  * The name in a function's scope, or the one that V8 infers from what the function is assigned to,
- * as V8's own stacks show them; 0: it has none. As full_string(). A global function, which the verifier checks once.
+ * as V8's own stacks show them; 0: it has none. As full_string(). A global function, which the
+ * verifier checks once.
  */
 __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 {
@@ -348,7 +351,7 @@ __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 
 enum javascript_found {
 	JAVASCRIPT_FOUND,
-	JAVASCRIPT_NATIVE,	 /* a function of V8's own */
+	JAVASCRIPT_NATIVE, /* a function of V8's own */
 	JAVASCRIPT_UNREADABLE,
 };
 
@@ -425,8 +428,8 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 		program->last_file_hash = javascript_hash(number, program->file, 1);
 	}
 	hash = javascript_hash(number, program->name, 0);
-	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING || !hash ||
-	    !program->last_file_hash)
+	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING ||
+	    !hash || !program->last_file_hash)
 		return JAVASCRIPT_UNREADABLE;
 	program->id = code_id(program, WIRE_LANGUAGE_JAVASCRIPT, hash, program->last_file_hash);
 	if (!is_sent(program))
@@ -444,8 +447,8 @@ static __always_inline bool is_in_code(const struct interpreter_walk *program, _
 				       __u64 address)
 {
 	const struct wire_javascript *is = &program->javascript;
-	__u64 start = is->code_start ? object_word(code, is->code_start)
-				     : code - 1 + is->code_inline;
+	__u64 start =
+		is->code_start ? object_word(code, is->code_start) : code - 1 + is->code_inline;
 
 	return address - start <= (__u32)object_word(code, is->code_size);
 }
@@ -453,7 +456,7 @@ static __always_inline bool is_in_code(const struct interpreter_walk *program, _
 enum javascript_code {
 	JAVASCRIPT_PLAIN,
 	JAVASCRIPT_INLINES, /* functions are inlined in it */
-	JAVASCRIPT_OTHER,   /* neither what was compiled first nor what runs when it is called now */
+	JAVASCRIPT_OTHER, /* neither what was compiled first nor what runs when it is called now */
 };
 
 /*
@@ -487,9 +490,9 @@ static __always_inline void put_code(struct scratch *slot, __u64 at, __u64 id)
 {
 	OPAQUE(at);
 	if (at < 2 * WIRE_MAX_DEPTH)
-		slot->frames[at] =
-			WIRE_FRAME_CODE |
-			(__u64)WIRE_LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT | id;
+		slot->frames[at] = WIRE_FRAME_CODE |
+				   (__u64)WIRE_LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT |
+				   id;
 }
 
 /* Puts a frame before the one in frames[at], if there is room; returns how many. */

@@ -168,7 +168,8 @@ UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 /* cmp $N,%rcx; jg over the next; ret $BYTES: V8's functions return so, without the arguments */
 #define UNWIND_CODE_V8_RETURNS 0xc2037f00f98348ull
 
-/* Whether a frame begins in the first 16 bytes of code: before that, V8's functions look at their state. */
+/* Whether a frame begins in the first 16 bytes of code: before that, V8's functions look at their
+ * state. */
 UNWIND_INLINE bool unwind_code_enters(const __u64 code[2])
 {
 	__u64 low = code[0], high = code[1];
@@ -184,9 +185,9 @@ UNWIND_INLINE bool unwind_code_enters(const __u64 code[2])
 
 /*
  * How far above the stack pointer the return address is, if the instructions that run next in
- * generated code say so: they return, or begin a frame. CPython's trampolines, which it makes for perf, are
- * sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not say; -2:
- * the code cannot be read.
+ * generated code say so: they return, or begin a frame. CPython's trampolines, which it makes for
+ * perf, are sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not
+ * say; -2: the code cannot be read.
  */
 UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONTEXT)
 {
@@ -210,7 +211,7 @@ UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONT
 	if ((rest[0] & 0xffffffffffffffull) == UNWIND_CODE_CALL)
 		return 8;
 	return rest[0] == UNWIND_CODE_ENTRY && (rest[1] & 0xffffff) == UNWIND_CODE_ENTRY_REST ? 0
-												  : -1;
+											      : -1;
 }
 
 /*

@@ -2,8 +2,8 @@
 /*
  * JavaScript, by V8 in node. V8 describes its structures in constants that it exports for debuggers
  * (v8dbg_NAME). The few that these leave out were seen in running programs of two versions, which
- * tests/root/interpreters/javascript_test.sh compares with the programs' own stacks; other versions are
- * refused.
+ * tests/root/interpreters/javascript_test.sh compares with the programs' own stacks; other versions
+ * are refused.
  *
  * "Evaluator" is all code of V8's builtins: frames of its bytecode interpreter are in there. V8
  * tells where that is by two functions, whose instructions are read.
@@ -15,7 +15,8 @@
 #include "elf/elf_exports.h"
 #include "interpreters/languages.h"
 
-#define TAGGED 8 /* bytes of a word of V8's heap, which begins each object: no compressed pointers */
+#define TAGGED                                                                                     \
+	8 /* bytes of a word of V8's heap, which begins each object: no compressed pointers */
 
 /* A constant, and the member of struct wire_javascript that it goes to. */
 struct constant {
@@ -173,9 +174,9 @@ static bool read_constants(const struct elf_file *elf, const struct elf_export *
 /* Sets the other members, which are as follows in the known versions. */
 static void complete(struct wire_javascript *is, int32_t major)
 {
-	is->function_code += TAGGED;	    /* from the word before it */
-	is->shared_literal += 4;	    /* the same */
-	is->scope_flags = TAGGED;	    /* the first word of a scope, ... */
+	is->function_code += TAGGED;			     /* from the word before it */
+	is->shared_literal += 4;			     /* the same */
+	is->scope_flags = TAGGED;			     /* the first word of a scope, ... */
 	is->scope_count = TAGGED + is->scope_count * TAGGED; /* ... from which others are counted */
 	is->scope_names = TAGGED + is->scope_names * TAGGED;
 	is->scope_most_inlined = 75;
@@ -197,8 +198,8 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 		[JAVASCRIPT_MAJOR] = { .name = "_ZN2v88internal7Version6major_E" },
 		[JAVASCRIPT_MINOR] = { .name = "_ZN2v88internal7Version6minor_E" },
 		[JAVASCRIPT_BUILTINS] = { .name = "_ZN2v88internal23DefaultEmbeddedBlobCodeEv" },
-		[JAVASCRIPT_BUILTINS_SIZE] = { .name =
-						       "_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv" },
+		[JAVASCRIPT_BUILTINS_SIZE] = { .name = "_ZN2v88internal27DefaultEmbeddedBlobCodeSiz"
+						       "eEv" },
 		[JAVASCRIPT_CONTEXT] = { .name = "v8dbg_off_fp_context" },
 	};
 	struct wire_javascript is = { 0 };
@@ -216,8 +217,9 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 		return 0;
 	ret_interpreter->language = WIRE_LANGUAGE_JAVASCRIPT;
 	ret_interpreter->evaluator = returned(elf, &symbols[JAVASCRIPT_BUILTINS]);
-	ret_interpreter->evaluator_end = ret_interpreter->evaluator +
-					 (uint32_t)returned(elf, &symbols[JAVASCRIPT_BUILTINS_SIZE]);
+	ret_interpreter->evaluator_end =
+		ret_interpreter->evaluator +
+		(uint32_t)returned(elf, &symbols[JAVASCRIPT_BUILTINS_SIZE]);
 	if (!read_int(elf, &symbols[JAVASCRIPT_MAJOR], &major) ||
 	    !read_int(elf, &symbols[JAVASCRIPT_MINOR], &minor) || !is_known(major, minor)) {
 		ret_interpreter->refused = WIRE_CODE_VERSION;

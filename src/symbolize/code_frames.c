@@ -65,7 +65,8 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
 		const char *name = *code.name ? code.name : *code.file ? NO_NAME : "eval";
 
-		snprintf(text, sizeof(text), "%s (%s)", name, *code.file ? base_of(code.file) : NO_NAME);
+		snprintf(text, sizeof(text), "%s (%s)", name,
+			 *code.file ? base_of(code.file) : NO_NAME);
 		frame.file = names_string(names, code.file);
 		if (!frame.file)
 			return -ENOMEM;

@@ -114,7 +114,7 @@ function texts() {
 	new Function("probe()")();
 	vm.runInThisContext("probe()", { filename: "/else/where/" + "script_" + "of_a_machine.js" });
 	new vm.Script("function inScript() { probe(); } inScript()", { filename: "script.js" }).runInThisContext();
-	vm.runInNewContext("f()", { f: probe }, { filename: "путь/скрипт.js" });
+	vm.runInNewContext("f()", { f: probe }, { filename: "путь/скрипт_😀.js" });
 }
 
 function errors() {
