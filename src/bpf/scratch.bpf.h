@@ -162,6 +162,7 @@ struct interpreter_walk {
 	union {
 		struct wire_python python;
 		struct wire_php php;
+		struct wire_javascript javascript;
 	};
 	struct python_window window;
 	struct known_code codes[KNOWN_CODES];
