@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/code_names.h"
+#include "drain/code_names.h"
 
 #include <errno.h>
 #include <stdbool.h>
