@@ -46,7 +46,10 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARN
 	$(SANITIZE) -Isrc -I. -I$(BUILD) -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
-	-ffile-prefix-map=$(CURDIR)=. -Isrc -idirafter /usr/include/$(MULTIARCH)
+	-Isrc -idirafter /usr/include/$(MULTIARCH)
+# BTF names sources, and is part of the program, which is to be the same wherever it is built. Not among
+# the flags above: a tree that has moved has nothing to build again.
+BPF_PATHS = -ffile-prefix-map=$(CURDIR)=.
 # The commands are static, libc too: they run on any distribution, and user probes on libc's
 # functions do not fire in them. The static libraries of elfutils 0.192 (Debian 13) are incomplete:
 # there, as in tests and under sanitizers, shared libraries are used.
@@ -130,7 +133,7 @@ $(BUILD)/src/cli/version.o: $(COMMIT)
 # ---- BPF
 $(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(BPF_PATHS) -MMD -MP -c $< -o $@
 
 $(KERNEL_BUILD)/stacktally.bpf.o: $(filter-out $(INTERPRETED),$(BPF_OBJECTS))
 $(KERNEL_BUILD)/interpreted.bpf.o: $(INTERPRETED)
