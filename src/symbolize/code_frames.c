@@ -57,6 +57,7 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
 		snprintf(text, sizeof(text), "%s (%s)", code.name, base_of(code.file));
 		frame.file = names_string(names, code.file);
+		frame.line = code.at;
 		if (!frame.file)
 			return -ENOMEM;
 	} else {
