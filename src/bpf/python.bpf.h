@@ -229,6 +229,91 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	return 0;
 }
 
+/* What becomes of the id of a function at an instruction. */
+static __always_inline __u64 place_id(__u64 function, __u32 offset)
+{
+	__u64 id = (function ^ (__u64)(offset + 1) << 32) * 0x9fb21c651e98df25ull;
+
+	id = (id ^ id >> 31) & WIRE_FRAME_ADDRESS;
+	return id | (id < WIRE_CODE_IDS) << 16;
+}
+
+/* What tells in `sent_codes` that a function's table was sent: no id, which are shorter. */
+#define TABLE_OF(function) ((function) | 1ull << 63)
+
+/*
+ * Copies the table of lines of a code object behind struct wire_code_place, and sets its size and
+ * form. Without a size there is none, as it is too large or cannot be read.
+ */
+static __always_inline void python_take_table(struct scratch *slot, struct wire_code_place *place,
+					      __u64 code)
+{
+	const struct wire_python *python = &slot->program.python;
+	__u64 table, size;
+
+	if (!read_word(&table, code + python->code_lines) ||
+	    !read_word(&size, table + python->bytes_size))
+		return;
+	if (!size && place->form == WIRE_LINES_PAIRS)
+		place->form = WIRE_LINES_EMPTY;
+	OPAQUE(size);
+	if (size <= WIRE_LINES_MAX &&
+	    bpf_probe_read_user(&slot->frames[LINES_AT + sizeof(*place) / sizeof(__u64)], size,
+				(const void *)(table + python->bytes_text)) == 0)
+		place->size = size;
+}
+
+/* Sends an instruction of a function, and the function's table of lines if that was not sent. */
+__noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u64 code)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
+	struct wire_code_place *place;
+	__u8 sent = 1;
+	__u32 form;
+
+	if (!slot || !has_room_for_names() || !bpf_map_lookup_elem(&sent_codes, &function))
+		return 0;
+	place = (void *)&slot->frames[LINES_AT];
+	form = slot->program.python.form;
+	place->id = id;
+	place->function = function;
+	place->offset = offset;
+	place->size = 0;
+	place->form = form == WIRE_PYTHON_CHAIN	    ? WIRE_LINES_PAIRS
+		      : form == WIRE_PYTHON_OBJECTS ? WIRE_LINES_RANGES
+						    : WIRE_LINES_LOCATIONS;
+	place->kind = WIRE_KIND_PLACE;
+	if (!bpf_map_lookup_elem(&sent_codes, &table))
+		python_take_table(slot, place, code);
+	size = sizeof(*place) + (place->size + 7) / 8 * 8;
+	OPAQUE(size);
+	if (size > sizeof(*place) + WIRE_LINES_MAX ||
+	    bpf_ringbuf_output(&ring, place, size, BPF_RB_NO_WAKEUP))
+		return 0;
+	if (place->size)
+		bpf_map_update_elem(&sent_codes, &table, &sent, BPF_ANY);
+	bpf_map_update_elem(&sent_codes, &id, &sent, BPF_ANY);
+	return 0;
+}
+
+/*
+ * The id of a known function in the stack: with lines, of the instruction in it, at `offset` from
+ * the code object's first one.
+ */
+static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u32 number,
+					  const struct known_code *known, __u64 code, __u32 offset)
+{
+	__u64 function = known->id;
+
+	if (!config_has(WIRE_LINES))
+		return function;
+	program->id = place_id(function, offset);
+	if (!is_sent(program))
+		python_send_place(number, function, offset, code);
+	return program->id;
+}
+
 /* Whether what is known of a code object holds in this walk. */
 static __always_inline bool python_is_known(struct interpreter_walk *program,
 					    struct known_code *known, __u64 code)
@@ -295,9 +380,13 @@ __noinline int python_step(__u32 number)
 	OPAQUE(at);
 	if (at < WIRE_MAX_DEPTH && (owner == python->owner_generator ||
 				    FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
+		__u64 id = python_id_at(program, number, known, code,
+					FRAME_WORD(copy, python->frame_instruction) - code -
+						python->code_bytes);
+
 		slot->frames[STAGED_AT + at] =
 			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-			known->id;
+			id;
 		program->n = at + 1;
 	}
 	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
@@ -437,6 +526,7 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	const struct wire_python *python = &program->python;
 	__u64 object = program->object, code = 0;
 	struct known_code *known;
+	__u32 instruction = 0;
 
 	program->run_reason = WIRE_CODE_UNREADABLE;
 	program->object = 0;
@@ -448,9 +538,14 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	    python_take_code(number, code, code / 16 % KNOWN_CODES))
 		return;
 	program->run_reason = WIRE_CODE_KNOWN;
+	if (config_has(WIRE_LINES))
+		bpf_probe_read_user(&instruction, sizeof(instruction),
+				    (const void *)(object + python->frame_instruction));
+	if (python->form == WIRE_PYTHON_OBJECTS) /* 3.10 counts instructions of two bytes */
+		instruction *= 2;
 	slot->frames[STAGED_AT] = WIRE_FRAME_CODE |
 				  (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-				  known->id;
+				  python_id_at(program, number, known, code, instruction);
 	program->n = 1;
 }
 

@@ -175,6 +175,8 @@ struct interpreter_walk {
 
 /* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
 #define STAGED_AT (6 * WIRE_MAX_DEPTH)
+/* Behind them a struct wire_code_place that is being sent. */
+#define LINES_AT (7 * WIRE_MAX_DEPTH)
 
 /* Parts that each stack needs are neighbours: at usual rates none is in a cache or in the TLB. */
 struct scratch {
@@ -206,6 +208,7 @@ struct scratch {
 } __attribute__((aligned(64))); /* no cached rule straddles two lines of a cache */
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
+_Static_assert(SCRATCH_WORDS >= LINES_AT + 4 + WIRE_LINES_MAX / 8 + 1, "a table of lines has room");
 
 /*
  * `config.slots` per CPU, CPU after CPU. A per-CPU map would limit values to 32 KiB, and before
