@@ -192,9 +192,9 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
 	if (kind == CONTEXT_CLOCK && config_has(WIRE_WALL))
 		slot->stack.flags |= WIRE_STACK_SAMPLED;
-	if (!needs_finish(slot, number) || !send_unfinished(slot, counter)) {
+	if (!needs_finish(slot, number) || !send_unfinished(slot, number, counter)) {
 		hash(slot, number, words);
-		count(slot, counter);
+		count(slot, number, counter);
 	}
 	scratch_release(slot);
 	return 0;

@@ -290,9 +290,10 @@ static __noinline int enter(const struct task_struct *task, __u64 now)
  * time: few, and most of the time. Of the others it is one leave in 2^shift, chosen by nothing that
  * has to do with the absence.
  */
-#define BUDGET_LONG	50000ull /* ns, at shift 0 */
-#define BUDGET_SHIFT	8u
-#define BUDGET_MEASURED 8u /* one walk in so many is measured */
+#define BUDGET_LONG  50000ull /* ns, at shift 0 */
+#define BUDGET_SHIFT 8u
+#define BUDGET_MEASURED                                                                            \
+	8u /* one walk in so many is measured: a power of two, as their number wraps */
 
 static __noinline __u32 absence_weight(__u32 tid, __u64 now)
 {
@@ -477,11 +478,11 @@ static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool 
 		slot->stack.hash.low +=
 			(slot->left_at ^ (__u64)slot->left_tid << 40) * 0x9fb21c651e98df25ull;
 		slot->stack.hash.low |= 1;
-		kept = send_unfinished(slot, counter);
+		kept = send_unfinished(slot, number, counter);
 		if (!kept)
 			hash(slot, number, words);
 	}
-	return kept || count(slot, counter);
+	return kept || count(slot, number, counter);
 }
 
 /* As leave_begin(), after the walk. A stack that is lost leaves 0 as the key of the times. */

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -72,6 +74,39 @@ static int refuse_all_but_copying(int copy, int reply)
 	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
+/* As rights_keep_serving(). Sanitizers yield, and take down a thread's signal stack. */
+static int refuse_all_but_serving(int wake)
+{
+	/* clang-format off */
+	struct sock_filter filter[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		REFUSE,
+		LOAD(nr),
+		ALLOW_CALL(epoll_pwait), ALLOW_CALL(epoll_ctl), ALLOW_CALL(ppoll),
+#ifdef SYS_epoll_wait
+		ALLOW_CALL(epoll_wait), ALLOW_CALL(poll),
+#endif
+		ALLOW_CALL(accept4), ALLOW_CALL(recvfrom), ALLOW_CALL(sendto), ALLOW_CALL(shutdown),
+		ALLOW_CALL(close),
+		ALLOW_CALL(brk), ALLOW_CALL(mmap), ALLOW_CALL(munmap), ALLOW_CALL(mremap),
+		ALLOW_CALL(madvise), ALLOW_CALL(mprotect), ALLOW_CALL(futex),
+		ALLOW_CALL(clock_gettime), ALLOW_CALL(rt_sigreturn), ALLOW_CALL(rt_sigprocmask),
+		ALLOW_CALL(sched_yield), ALLOW_CALL(sigaltstack), ALLOW_CALL(exit),
+		ALLOW_CALL(exit_group),
+		WITH_CALL(read, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)wake, 0, 1), ALLOW, REFUSE,
+		WITH_CALL(write, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)wake, 0, 1), ALLOW, REFUSE,
+		WITH_CALL(ioctl, args[1]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIOCOUTQ, 0, 1), ALLOW, REFUSE,
+		REFUSE,
+	};
+	/* clang-format on */
+
+	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
+}
+
 /* If memory runs short, the kernel is to kill the child first. */
 static void raise_oom_score(void)
 {
@@ -126,17 +161,23 @@ static int keep_only(int socket)
 	return 0;
 }
 
-/* Libc's functions change all threads of a process, and a child has lost its in the fork. */
-int rights_become_nobody(bool *ret_nobody)
+static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
+
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+/* Libc's functions change all threads of a process, and a child has lost its in the fork. */
+int rights_become_nobody(bool *ret_nobody)
+{
 	bool root = geteuid() == 0;
 
 	*ret_nobody = !root || (syscall(SYS_setgroups, 0, NULL) == 0 &&
 				syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
 				syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0);
-	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+	return drop_capabilities();
 }
 
 int rights_keep_copying(int copy, uint64_t size, int reply)
@@ -147,6 +188,13 @@ int rights_keep_copying(int copy, uint64_t size, int reply)
 	if (r == 0)
 		r = rights_become_nobody(&nobody);
 	return r < 0 ? r : refuse_all_but_copying(copy, reply);
+}
+
+int rights_keep_serving(int wake)
+{
+	int r = drop_capabilities();
+
+	return r < 0 ? r : refuse_all_but_serving(wake);
 }
 
 /* Signals to the process group, such as Ctrl-C, are for the parent: it still needs names then. */

@@ -72,6 +72,7 @@ struct plan {
 	uint32_t stack_storage; /* --stack-storage-size; 0: no limit */
 	double duration;	/* seconds; 0: until interrupted */
 	double interval;	/* seconds; 0: one report at the end */
+	bool reload;		/* with an interval: SIGHUP ends it, and not the measurement */
 	const char *live;	/* ADDR:PORT to serve; "": a free port of localhost; NULL: none */
 	double tick;		/* seconds between updates of tui, live or progress; 0: none */
 	bool tui;		/* show a flame graph in the terminal */

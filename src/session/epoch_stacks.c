@@ -43,7 +43,7 @@ void epoch_stacks_free(struct epoch_stacks *stacks)
 /* Times may still come for a stack that was seen in this epoch or in the one before it. */
 static bool is_over(const struct epoch_stacks *stacks, const struct counted_stack *counted)
 {
-	return !counted->blocked && !counted->waiting && counted->seen + 1 < stacks->cleared;
+	return !counted->blocked && !counted->waiting && stacks->cleared - counted->seen > 1;
 }
 
 static int keep_timed(struct epoch_stacks *stacks)

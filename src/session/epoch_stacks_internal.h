@@ -51,7 +51,7 @@ struct epoch_stacks {
 	uint64_t n_kernel_frames, kernel_capacity;
 	struct index index; /* of items that are counted by their hash */
 	uint32_t n_kept;    /* timed items from before the last epoch_stacks_clear() */
-	uint32_t cleared;   /* times that it was called */
+	uint32_t cleared;   /* times that it was called; begins again at 0 after 2^32 */
 	uint32_t last[LAST_STACKS];
 	struct woken *woken;
 	uint32_t n_woken, woken_room;

@@ -51,6 +51,7 @@ struct session {
 	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick;
 	uint32_t stack_limit_before;
 	struct signals signals;
+	bool reload; /* SIGHUP came */
 	bool attached;
 	bool walked_sleepers; /* of time off the CPU */
 	bool told_orc;	      /* the BPF programs know of the kernel's ORC tables, if it has any */

@@ -72,7 +72,7 @@ timeout 20 "$stackcount" --from "$tmp/text" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q "$tmp/text" "$tmp/err"
 check $? "a file that is no recording" "$(cat "$tmp/err")"
 "$stackcount" --version >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 0 ] && grep -Eqx 'stackcount \(stacktally\) [0-9]+\.[0-9]+\.[0-9]+' "$tmp/out" && [ ! -s "$tmp/err" ]
+[ $? -eq 0 ] && grep -Eqx 'stackcount \(stacktally\) [0-9]+\.[0-9]+\.[0-9]+ \(commit ([0-9a-f]{12}(-modified)?|unknown)\)' "$tmp/out" && [ ! -s "$tmp/err" ]
 check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 "$stackcount" -h >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(head -c 18 "$tmp/out")" = "usage: stackcount " ] && [ ! -s "$tmp/err" ] &&

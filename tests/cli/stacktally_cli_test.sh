@@ -64,7 +64,7 @@ for way in -h help; do
 	same "stacktally $way is the same" "$build/stacktally" --help
 done
 stacktally --version
-[ $? -eq 0 ] && grep -Eqx 'stacktally [0-9]+\.[0-9]+\.[0-9]+' "$tmp/out"
+[ $? -eq 0 ] && grep -Eqx 'stacktally [0-9]+\.[0-9]+\.[0-9]+ \(commit ([0-9a-f]{12}(-modified)?|unknown)\)' "$tmp/out"
 check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 "$build/stacktally" --help >/dev/full 2>"$tmp/err"
 [ $? -eq 1 ]

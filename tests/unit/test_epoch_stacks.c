@@ -10,7 +10,7 @@
 
 #include "bpf/stack_hash.h"
 #include "kernel/interrupt_frames.h"
-#include "session/epoch_stacks.h"
+#include "session/epoch_stacks_internal.h"
 #include "tally/codes.h"
 
 #define KERNEL_FRAMES 2
@@ -277,14 +277,14 @@ static void times_that_are_taken_back_are_kept(void **state)
 	teardown(&f);
 }
 
-static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
+static void keeps_timed_stacks(uint32_t epochs_before)
 {
 	struct record early = record_of("ls", 0x1000), held = record_of("ls", 0x2000),
 		      late = record_of("cat", 0x3000);
 	struct fixture f;
 
-	(void)state;
 	setup_options(&f, timed);
+	f.stacks->cleared = epochs_before;
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &early, sizeof(early)), 0);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &held, sizeof(held)), 0);
 	assert_int_equal(epoch_stacks_n(f.stacks), 2);
@@ -312,6 +312,15 @@ static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
 								 : 0x2000);
 	}
 	teardown(&f);
+}
+
+static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
+{
+	(void)state;
+	keeps_timed_stacks(0);
+	/* After years, the number of epochs begins again at 0. */
+	for (uint32_t left = 0; left < 4; left++)
+		keeps_timed_stacks(UINT32_MAX - left);
 }
 
 static void samples_beside_times_stand_for_ns(void **state)
