@@ -81,7 +81,7 @@ answers() {
 # ---- connections
 connections() {
 	engine reset 'reset\nreset\ntake'
-	send reset "1001 8000000\n1002 5000\n1003 5000\nsleep 3500" "http://127.0.0.1:$port"
+	send reset "1001 8000000\n1002 5000\n1003 5000\nsleep 8000" "http://127.0.0.1:$port"
 	[ "$(bodies)" = "3 3" ]
 	check $? "after broken connections, all arrive, each once" "$(bodies); $said"
 	engine silent 'silent\ntake'

@@ -64,12 +64,13 @@ def read_head(connection):
 
 
 def read_body(connection, body, size):
+    body = bytearray(body)
     while len(body) < size:
-        piece = connection.recv(65536)
+        piece = connection.recv(1 << 20)
         if not piece:
             raise ConnectionError("no body")
         body += piece
-    return body
+    return bytes(body)
 
 
 def serve(engine, connection):
