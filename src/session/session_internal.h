@@ -42,10 +42,11 @@ struct session {
 	struct unwinder *unwinder;	      /* NULL without unwinding tables */
 	struct interpreters *interpreters;    /* the same */
 	struct interpreted_load *interpreted; /* while these programs are being loaded */
-	bool walks_interpreters;	      /* loading them was begun */
+	uint32_t languages;		      /* of interpreters, that they walk or will: bits */
 	struct error not_interpreted;	      /* why they did not load; "" */
 	struct codes *codes;		      /* borrowed */
-	struct command *command;	      /* NULL: none was launched */
+	struct code_places *places;
+	struct command *command; /* NULL: none was launched */
 	struct accounting accounting;
 	/* monotonic_ns(); `switched`: when the last epoch ended */
 	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick;
