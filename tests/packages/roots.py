@@ -55,6 +55,9 @@ def unpack(archive, directory):
     for name, minor in (("null", 3), ("zero", 5), ("full", 7), ("random", 8), ("urandom", 9), ("tty", 0)):
         os.mknod(f"{directory}/dev/{name}", 0o20666, os.makedev(5 if name == "tty" else 1, minor))
         os.chmod(f"{directory}/dev/{name}", 0o666)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        os.symlink(f"/proc/self/fd/{number}", f"{directory}/dev/{name}")
+    os.symlink("/proc/self/fd", f"{directory}/dev/fd")
 
 
 @contextlib.contextmanager
