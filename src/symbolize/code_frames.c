@@ -68,6 +68,7 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 		snprintf(text, sizeof(text), "%s (%s)", name,
 			 *code.file ? base_of(code.file) : NO_NAME);
 		frame.file = names_string(names, code.file);
+		frame.line = code.at;
 		if (!frame.file)
 			return -ENOMEM;
 	} else {
