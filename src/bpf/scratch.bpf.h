@@ -162,6 +162,7 @@ struct interpreter_walk {
 	union {
 		struct wire_python python;
 		struct wire_php php;
+		struct wire_javascript javascript;
 	};
 	struct python_window window;
 	struct known_code codes[KNOWN_CODES];
@@ -195,6 +196,7 @@ struct scratch {
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;
+	struct wire_count gone; /* the count that the stack takes the place of */
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];

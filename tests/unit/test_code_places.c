@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "bpf/wire.h"
-#include "session/code_places.h"
+#include "drain/code_places.h"
 
 /*
  * def f(x):
