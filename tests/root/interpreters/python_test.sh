@@ -73,6 +73,19 @@ if ! "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14
 	finish
 fi
 
+# A thread in a sub-interpreter: its functions are known, and those of the interpreter that called it are
+# not, and say so.
+cat >"$tmp/sub.py" <<'S'
+import _xxsubinterpreters, time
+time.sleep(0.3)
+_xxsubinterpreters.run_string(_xxsubinterpreters.create(), "import os\ndef inner(): os.getpid()\ndef outer(): inner()\nouter()")
+S
+if "$python" -c 'import _xxsubinterpreters' 2>>"$fate"; then
+	count -f c:getpid -- "$python" -W ignore "$tmp/sub.py"
+	has "sub-interpreters have functions" \
+		'_PyEval_EvalFrameDefault;\[python: (unmatched|not known yet)\];.*;<module> \(<string>\);outer \(<string>\);inner \(<string>\);[^()]*getpid$'
+fi
+
 # Order: native frames of the C code between functions stay.
 cat >"$tmp/order.py" <<'S'
 import os
