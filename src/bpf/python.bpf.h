@@ -23,14 +23,6 @@
 #include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
 
-/*
- * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
- * number and the value, from PTHREAD_SPECIFIC on. That a state found there belongs to the thread is
- * checked.
- */
-#define PTHREAD_KEYS	 32
-#define PTHREAD_SPECIFIC 0x310
-
 /* Whether a state is that of the thread, which it names by pthread_self(): glibc's thread pointer.
  */
 static __always_inline bool is_state_of(__u64 state, const struct wire_python *python, __u64 thread)
