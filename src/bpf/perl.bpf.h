@@ -99,14 +99,15 @@ static __always_inline bool perl_find_text(const struct interpreter_walk *progra
 	return true;
 }
 
-/* A hash of such a string: Perl's own, of 32 bits, its length, and its address while it lives. */
+/* A hash of such a string: Perl's own, of 32 bits, and its length; they are the same in all
+ * threads. */
 static __always_inline __u64 perl_text_hash(const struct interpreter_walk *program, __u64 string)
 {
 	__u64 hash = 0;
 
 	if (string)
 		read_word(&hash, string + program->perl.hek_hash);
-	return hash ^ string * 0x9fb21c651e98df25ull;
+	return hash;
 }
 
 /* What Perl calls the text of an eval: "(eval 12)". Shown without the number, as there are many. */
@@ -492,17 +493,52 @@ __noinline int perl_leave_stack(__u32 number)
 	return PROGRAM_ALL_ENDED;
 }
 
+/* Copies the context before the one that the walk is at to `code`, if there is one. */
+static __always_inline void perl_read_before(struct interpreter_walk *program)
+{
+	const struct perl_walk *walk = &program->perl_walk;
+
+	if (walk->context < walk->contexts ||
+	    bpf_probe_read_user(program->code, PERL_CONTEXT_BYTES, (const void *)walk->context))
+		__builtin_memset(program->code, 0xff, sizeof(__u64));
+}
+
+/* Words that are saved with the operation at work, when C code sets another one: it is the second.
+ */
+#define PERL_SAVED_OP 3
+
+/*
+ * Whether a context without an operation to return to is only the last operation of the block in
+ * `code`, of a sort() or a pattern. Else C code called it, and has saved the operation at work just
+ * before. `saved` is how many words were saved before the context.
+ */
+static __always_inline bool perl_ends_block(struct interpreter_walk *program, __s32 saved)
+{
+	const struct wire_perl *perl = &program->perl;
+	struct perl_walk *walk = &program->perl_walk;
+	__u8 type = PERL_BYTE(program->code, perl->cx_type), kind = type & perl->cx_kinds;
+	bool of_pattern = kind == perl->cx_is_sub && type & perl->cx_has_copy;
+	__u64 stack = 0, place = 0;
+
+	if (kind != perl->cx_is_block && kind != perl->cx_is_defer && !of_pattern)
+		return false;
+	/* A pattern's block has saved it itself. */
+	if (of_pattern && saved - (__s32)PERL_INT(program->code, perl->cx_saved) == PERL_SAVED_OP)
+		return true;
+	return saved < PERL_SAVED_OP || !read_word(&stack, walk->state + perl->savestack) ||
+	       !read_word(&place, stack + (saved - 2ull) * sizeof(__u64)) ||
+	       place != walk->state + perl->op;
+}
+
 /* Whether the eval block that was met last has the handler that was set up for the sub's call. */
 static __always_inline bool perl_is_called_to_catch(struct interpreter_walk *program)
 {
 	const struct wire_perl *perl = &program->perl;
 	struct perl_walk *walk = &program->perl_walk;
-	__u8 *before = program->code;
+	const __u8 *before = program->code;
 	__u64 previous = 0;
 
-	return walk->context >= walk->contexts &&
-	       bpf_probe_read_user(before, PERL_CONTEXT_BYTES, (const void *)walk->context) == 0 &&
-	       (PERL_BYTE(before, perl->cx_type) & perl->cx_kinds) == perl->cx_is_eval &&
+	return (PERL_BYTE(before, perl->cx_type) & perl->cx_kinds) == perl->cx_is_eval &&
 	       PERL_BYTE(before, perl->cx_type) & perl->cx_has_block &&
 	       !PERL_WORD(before, perl->cx_return) &&
 	       read_word(&previous, walk->env + perl->env_previous) &&
@@ -513,19 +549,19 @@ static __always_inline bool perl_is_called_to_catch(struct interpreter_walk *pro
 static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __u8 *context)
 {
 	struct interpreter_walk *program = &slot->program;
-	struct known_code *known;
-	__u64 sub, returns;
+	__u64 sub = PERL_WORD(context, program->perl.cx_sub);
+	struct known_code *known = &program->codes[sub / 8 % KNOWN_CODES];
 
-	sub = PERL_WORD(context, program->perl.cx_sub);
-	returns = PERL_WORD(context, program->perl.cx_return);
 	if (!(PERL_BYTE(context, program->perl.cx_type) & program->perl.cx_has_copy)) {
-		known = &program->codes[sub / 8 % KNOWN_CODES];
 		if ((known->code != sub || known->walk != program->walk) &&
 		    perl_take_sub(number, sub, sub / 8 % KNOWN_CODES))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
 		perl_stage(slot, known->id);
 	}
-	if (returns)
+	if (PERL_WORD(context, program->perl.cx_return))
+		return PROGRAM_MORE;
+	perl_read_before(program);
+	if (perl_ends_block(program, PERL_INT(context, program->perl.cx_saved)))
 		return PROGRAM_MORE;
 	if (program->perl_walk.env && !perl_is_called_to_catch(program))
 		return perl_end_at_eval(program);
@@ -560,8 +596,12 @@ __noinline int perl_eval(__u32 number, __u64 at)
 	returns = PERL_WORD(context, perl->cx_return);
 	env = PERL_WORD(context, perl->cx_env);
 	required = PERL_WORD(context, perl->cx_required);
-	if (type & perl->cx_has_block && !returns) /* of a call from C, in its caller */
-		return PROGRAM_MORE;
+	if (type & perl->cx_has_block && !returns) {
+		perl_read_before(program);
+		if (!perl_ends_block(program, PERL_INT(context, perl->cx_saved)))
+			return PROGRAM_MORE; /* of a call from C, in its caller */
+		returns = 1;
+	}
 	if (walk->env && walk->env != env)
 		return perl_end_at_eval(program);
 	if (type & perl->cx_has_text)
