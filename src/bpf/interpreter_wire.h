@@ -100,21 +100,21 @@ struct wire_perl {
 	/* Kinds of operations. */
 	__u16 op_leavesub, op_nextstate;
 	/* Of a stack of contexts. */
-	__u8 si_contexts, si_previous, si_top, si_type, si_main;
+	__u8 si_contexts, si_previous, si_top, si_sub, si_type, si_main;
 	/* Of a context: the cx_is_ are kinds, the cx_has_ flags beside the kind. */
-	__u8 cx_size, cx_type, cx_saved, cx_cop, cx_return, cx_sub, cx_required, cx_env;
+	__u8 cx_size, cx_type, cx_saved, cx_cop, cx_return, cx_sub, cx_depth, cx_required, cx_env;
 	__u8 cx_kinds, cx_is_block, cx_is_sub, cx_is_eval, cx_is_defer;
 	__u8 cx_has_copy, cx_has_text, cx_has_block;
 	__u8 env_previous; /* of what a handler of exceptions has on the C stack */
 	__u8 op_type, cop_file, cop_line;
 	/* Of any value; of code, and bits of its flags. */
 	__u8 sv_flags, sv_value, sv_types, sv_is_code;
-	__u8 cv_stash, cv_start, cv_root, cv_gv, cv_file, cv_sequence, cv_flags;
+	__u8 cv_stash, cv_start, cv_root, cv_gv, cv_file, cv_sequence, cv_flags, cv_depth;
 	__u8 cv_named_bit, cv_lexical_bit;
 	/* Of a name and a package in the symbol table; of a string there. */
 	__u8 gv_stash, gv_name, gp_effective, hv_named_bit, hv_name, hv_n_names;
 	__u8 hek_hash, hek_text;
-	__u8 reserved[2];
+	__u8 reserved[7];
 };
 
 /* An interpreter, as a file contains it; all addresses are those of the file. */
@@ -167,8 +167,8 @@ enum wire_code_flags {
 };
 
 _Static_assert(sizeof(struct wire_python) == 64, "no padding");
-_Static_assert(sizeof(struct wire_perl) == 88, "no padding");
-_Static_assert(sizeof(struct wire_interpreter) == 112, "no padding");
+_Static_assert(sizeof(struct wire_perl) == 96, "no padding");
+_Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 
 #endif

@@ -620,6 +620,39 @@ __noinline int perl_eval(__u32 number, __u64 at)
 	return returns ? PROGRAM_MORE : PROGRAM_RUN_ENDED;
 }
 
+/*
+ * Whether the innermost context, which is a sub's or an eval's, is just being pushed or popped:
+ * then it has not all of its members, or those of another one. The stack of contexts knows its
+ * innermost sub or eval, and a sub how often it was called.
+ */
+__noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct interpreter_walk *program;
+	const struct wire_perl *perl;
+	struct perl_walk *walk;
+	const __u8 *context;
+	__s32 innermost;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	perl = &program->perl;
+	walk = &program->perl_walk;
+	OPAQUE(at);
+	if (at > PERL_BELOW)
+		return 0;
+	context = program->window.bytes + at;
+	if (bpf_probe_read_user(&innermost, sizeof(innermost),
+				(const void *)(walk->stackinfo + perl->si_sub)) ||
+	    walk->contexts + (__s64)innermost * perl->cx_size != walk->context)
+		return 1;
+	if (kind != perl->cx_is_sub || PERL_BYTE(context, perl->cx_type) & perl->cx_has_copy)
+		return 0;
+	return perl_read_value(number, PERL_WORD(context, perl->cx_sub)) < 0 ||
+	       PERL_INT(program->code, perl->cv_depth) != PERL_INT(context, perl->cx_depth) + 1;
+}
+
 /* Stages the context that the walk is at, if it is a function's, and goes to the one before. */
 __noinline int perl_step(__u32 number)
 {
@@ -627,6 +660,7 @@ __noinline int perl_step(__u32 number)
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
 	__u64 at;
+	bool torn;
 	__u8 kind;
 
 	if (!slot)
@@ -645,7 +679,12 @@ __noinline int perl_step(__u32 number)
 	if (at > PERL_BELOW)
 		return PROGRAM_FAILED;
 	kind = PERL_BYTE(program->window.bytes + at, perl->cx_type) & perl->cx_kinds;
+	torn = !program->perl_walk.begun && (kind == perl->cx_is_sub || kind == perl->cx_is_eval) &&
+	       perl_is_torn(number, at, kind);
+	program->perl_walk.begun = 1;
 	program->perl_walk.context -= perl->cx_size;
+	if (torn)
+		return PROGRAM_MORE;
 	if (kind == perl->cx_is_sub)
 		return perl_sub(slot, number, program->window.bytes + at);
 	if (kind == perl->cx_is_eval)
@@ -709,6 +748,7 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 
 	program->ordered = 1;
 	program->reason = WIRE_CODE_NO_STATE;
+	walk->begun = 0;
 	walk->main_placed = 0;
 	walk->main_is_seen = 0;
 	walk->is_main = 0;

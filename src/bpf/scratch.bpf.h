@@ -138,7 +138,9 @@ struct perl_walk {
 	__u8 main_placed;  /* ... and is in the stack */
 	__u8 main_is_seen; /* perl_run() is in the stack */
 	__u8 again;	   /* enum perl_again */
-	__u64 first_sp;	   /* of the innermost native frame */
+	__u8 begun;	   /* the walk is past the innermost context */
+	__u8 reserved[7];
+	__u64 first_sp; /* of the innermost native frame */
 };
 
 /* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
@@ -214,7 +216,7 @@ struct scratch {
 	__u64 left_at, left_ran;
 	__u32 left_tid;
 	__u32 left_how; /* see ABSENCE() */
-	__u64 program_padding[1];
+	__u64 program_padding[7];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
