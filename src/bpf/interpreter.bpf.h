@@ -20,6 +20,7 @@
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
+#include "bpf/javascript.bpf.h"
 #include "bpf/perl.bpf.h"
 #include "bpf/php.bpf.h"
 #include "bpf/python.bpf.h"
@@ -60,7 +61,7 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 		return perl_find_state(slot, number);
 	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
 		return python_find_state(slot, number);
-	return false;
+	return false; /* of JavaScript each native frame has its function */
 }
 
 /* Prepares the merge for the slot's walk: finds the state, stages the first run. */
@@ -176,41 +177,90 @@ static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 
 
 /* Of what program_frame() returns: the staged run was used up. */
 #define PROGRAM_RUN_PLACED (1u << 30)
+/* ... or the frame may be that of a function of JavaScript. */
+#define PROGRAM_IS_FUNCTION (1u << 29)
+
+/*
+ * In place of a run: notes the frame that the walk has left, if it is of V8's code, from `into` in
+ * its builtins on or generated, and has a frame pointer of its own.
+ */
+static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, __u32 room,
+						__u64 into, __u64 sp, __u64 fp)
+{
+	struct interpreter_walk *program = &slot->program;
+	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
+
+	if (!generated && into >= program->evaluator_size)
+		return 1;
+	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
+		return program->missing++ ? 1 : program_mark(slot, at, room);
+	if (fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP])
+		return 1;
+	/* Where code has just been entered, nothing is there yet. */
+	if (fp + (__s64)program->javascript.frame_function < sp)
+		return program_mark(slot, at, room);
+	program->frame = fp;
+	program->object = generated;
+	return 1 | PROGRAM_IS_FUNCTION;
+}
+
+/*
+ * Where there are no anchors: puts the next run in place of the native frame in frames[at], if that
+ * is the evaluator's, `into` which it is. Returns what program_frame() does.
+ */
+static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, __u32 room,
+						__u64 into)
+{
+	struct interpreter_walk *program = &slot->program;
+
+	if (into >= program->evaluator_size) {
+		if (is_perl(program))
+			perl_see_frame(program, into + program->evaluator);
+		return 1;
+	}
+	if (is_perl(program) && perl_leaves_out(program)) {
+		__u32 n;
+
+		program->reason = WIRE_CODE_BETWEEN;
+		n = program_mark(slot, at, room);
+		program->reason = WIRE_CODE_UNMATCHED;
+		return n;
+	}
+	if (program->anchor)
+		return program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	program->missing++;
+	return program_mark(slot, at, room);
+}
 
 /*
  * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
  * takes the step to its caller. Returns how many frames there are now, `room` at most, above 16
- * bits the enum wire_end, and PROGRAM_RUN_PLACED.
+ * bits the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
  */
 __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct interpreter_walk *program;
-	__u64 sp, cfa, into, anchor;
+	__u64 sp, fp, cfa, into, anchor;
 	__u32 end, n = 1;
 
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	program = &slot->program;
 	sp = slot->walk.registers[UNWIND_SP];
+	fp = slot->walk.registers[UNWIND_FP];
 	into = slot->walk.pc - program->evaluator;
 	anchor = program->anchor;
 	if (!room || !put_frame(slot, at, program->n_native))
 		return WIRE_END_DEPTH << 16;
 	end = step_once(number);
 	cfa = slot->walk.registers[UNWIND_SP];
-	if (UNLIKELY(program->ordered)) {
-		if (into >= program->evaluator_size) {
-			if (is_perl(program))
-				perl_see_frame(program, into + program->evaluator);
-		} else if (is_perl(program) && perl_leaves_out(program)) {
-			n = program_mark(slot, at, room);
-		} else if (anchor) {
-			n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
-		} else {
-			program->missing++;
-			n = program_mark(slot, at, room);
-		}
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
+	    program->language == WIRE_LANGUAGE_JAVASCRIPT) {
+		if (!end)
+			n = program_note_frame(slot, at, room, into, sp, fp);
+	} else if (UNLIKELY(program->ordered)) {
+		n = program_place_next(slot, at, room, into);
 	} else if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
 		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
 	else if (UNLIKELY(into < program->evaluator_size))
@@ -236,6 +286,8 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 		/* Not called by program_frame(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
 			program_run(number);
+		if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
+			some += javascript_place(number, first + n, config.user_depth - done - n);
 		n += some & 0xffff;
 		end = some >> 16 & 0xff;
 		OPAQUE(n);

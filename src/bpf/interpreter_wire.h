@@ -14,6 +14,7 @@ enum wire_language {
 	WIRE_LANGUAGE_PYTHON,
 	WIRE_LANGUAGE_PHP,
 	WIRE_LANGUAGE_PERL,
+	WIRE_LANGUAGE_JAVASCRIPT = 5,
 	WIRE_N_LANGUAGES,
 };
 
@@ -31,6 +32,7 @@ enum wire_code_reason {
 	WIRE_CODE_EARLY,	 /* the interpreter was not known yet when the stack was walked */
 	WIRE_CODE_DELEGATED,	 /* generators that wait for the one that they delegate to */
 	WIRE_CODE_BETWEEN, /* no function runs: the first has not begun, or the last is over */
+	WIRE_CODE_INLINED, /* functions that the compiler inlined here are not shown */
 	WIRE_N_CODE_REASONS,
 };
 
@@ -118,6 +120,29 @@ struct wire_perl {
 	__u8 reserved[7];
 };
 
+/* Structures of V8: offsets in bytes, of objects from their addresses without the tag. */
+struct wire_javascript {
+	__s8 frame_function; /* of a frame's pointer: its function, and behind that its context */
+	__s8 frame_bytecode; /* ... and in frames of code that is not optimized, its bytecode */
+	/* Of a map; of a function, of what its closures share, of a scope and of a script. */
+	__u8 map_type;
+	__u8 function_shared, function_code;
+	__u8 shared_name, shared_script, shared_literal;
+	__u8 scope_flags, scope_count, scope_names, scope_most_inlined;
+	__u8 script_name, debug_script;
+	/* Of code and of the data for leaving optimized code. */
+	__u8 code_flags, code_kinds, code_deoptimization, inlined_count, code_baseline;
+	/* Of a string. */
+	__u8 string_hash, string_length, string_text, cons_first, cons_second, sliced_parent,
+		sliced_offset, thin_actual;
+	__u8 string_form, string_one_byte; /* bits of the type */
+	__u8 form_sequential, form_cons, form_sliced, form_thin;
+	__u8 scope_kinds, scope_of_function; /* bits of a scope's flags, and their value */
+	__u8 reserved;
+	/* Types of objects. */
+	__u16 type_not_string, type_shared, type_scope, type_script, type_debug, type_bytecode;
+};
+
 /* An interpreter, as a file contains it; all addresses are those of the file. */
 struct wire_interpreter {
 	__u32 language;			/* enum wire_language; NONE: an unused number */
@@ -127,6 +152,7 @@ struct wire_interpreter {
 		struct wire_python python;
 		struct wire_php php;
 		struct wire_perl perl;
+		struct wire_javascript javascript;
 	};
 };
 
@@ -170,6 +196,7 @@ enum wire_code_flags {
 _Static_assert(sizeof(struct wire_python) == 64, "no padding");
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
+_Static_assert(sizeof(struct wire_javascript) == 48, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 
 #endif

@@ -175,6 +175,7 @@ struct interpreter_walk {
 		struct wire_python python;
 		struct wire_php php;
 		struct wire_perl perl;
+		struct wire_javascript javascript;
 	};
 	struct perl_walk perl_walk;
 	struct unwind_walk native; /* before its first step, of a program in Perl */

@@ -12,7 +12,8 @@
 #define LANGUAGES(LANGUAGE)                                                                        \
 	LANGUAGE(python)                                                                           \
 	LANGUAGE(php)                                                                              \
-	LANGUAGE(perl)
+	LANGUAGE(perl)                                                                             \
+	LANGUAGE(javascript)
 
 /*
  * Reads an interpreter's file: what is needed to walk the stacks of its programs, or in `refused`

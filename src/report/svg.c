@@ -99,6 +99,8 @@ static void put_legend(struct svg *svg)
 		{ FLAME_IDENTITY, "no symbol" },
 		{ FLAME_PYTHON, "Python" },
 		{ FLAME_PHP, "PHP" },
+		{ FLAME_JAVASCRIPT, "JavaScript" },
+		{ FLAME_PERL, "Perl" },
 		{ FLAME_BLOCKED, "blocked" },
 		{ FLAME_WAITING, "waiting for a CPU" },
 	};

@@ -30,6 +30,7 @@ const char *code_language_name(uint32_t language)
 		[CODE_LANGUAGE_PYTHON] = "python",
 		[CODE_LANGUAGE_PHP] = "php",
 		[CODE_LANGUAGE_PERL] = "perl",
+		[CODE_LANGUAGE_JAVASCRIPT] = "javascript",
 	};
 
 	return language < CODE_N_LANGUAGES && names[language] ? names[language] : "program";
@@ -50,6 +51,7 @@ const char *code_reason_name(uint64_t reason)
 		[CODE_EARLY] = "not known yet",
 		[CODE_DELEGATED] = "delegating generators",
 		[CODE_BETWEEN] = "between functions",
+		[CODE_INLINED] = "inlined functions not shown",
 	};
 
 	return reason < CODE_N_REASONS ? names[reason] : NULL;

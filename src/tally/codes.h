@@ -28,6 +28,7 @@ enum code_language {
 	CODE_LANGUAGE_PYTHON,
 	CODE_LANGUAGE_PHP,
 	CODE_LANGUAGE_PERL,
+	CODE_LANGUAGE_JAVASCRIPT = 5,
 	CODE_N_LANGUAGES,
 	/* No languages. */
 	CODE_WAKER = 30,     /* a waker: the id is that of its name */
@@ -85,6 +86,7 @@ enum code_reason {
 	CODE_EARLY,
 	CODE_DELEGATED,
 	CODE_BETWEEN,
+	CODE_INLINED,
 	CODE_N_REASONS,
 };
 

@@ -37,6 +37,8 @@ enum names_frame_flags {
 	/* No function, but why a thread was off the CPU: it was blocked, or waited for a CPU. */
 	NAMES_FRAME_BLOCKED = 1 << 8,
 	NAMES_FRAME_WAITING = 1 << 9,
+	NAMES_FRAME_PERL = 1 << 10,	  /* with NAMES_FRAME_PROGRAM: of Perl */
+	NAMES_FRAME_JAVASCRIPT = 1 << 12, /* with NAMES_FRAME_PROGRAM: of JavaScript */
 };
 
 struct names_frame {
