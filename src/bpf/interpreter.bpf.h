@@ -209,15 +209,18 @@ static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, 
  * is the evaluator's, `into` which it is. Returns what program_frame() does.
  */
 static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, __u32 room,
-						__u64 into)
+						__u64 into, __u64 sp)
 {
 	struct interpreter_walk *program = &slot->program;
 
 	if (into >= program->evaluator_size) {
 		if (is_perl(program))
-			perl_see_frame(program, into + program->evaluator);
+			perl_see_frame(program, into + program->evaluator, sp,
+				       slot->walk.registers[UNWIND_SP]);
 		return 1;
 	}
+	if (is_perl(program) && perl_is_same_call(program))
+		return config_has(WIRE_NATIVE) ? 1 : 0;
 	if (is_perl(program) && perl_leaves_out(program)) {
 		__u32 n;
 
@@ -260,7 +263,7 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 		if (!end)
 			n = program_note_frame(slot, at, room, into, sp, fp);
 	} else if (UNLIKELY(program->ordered)) {
-		n = program_place_next(slot, at, room, into);
+		n = program_place_next(slot, at, room, into, sp);
 	} else if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
 		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
 	else if (UNLIKELY(into < program->evaluator_size))

@@ -99,13 +99,13 @@ struct wire_perl {
 	__u64 main;	  /* ... of perl_run(), which runs the main program, ... */
 	__u32 main_size;  /* ... and its bytes */
 	/* Of an interpreter. */
-	__u16 stackinfo, curcop, op, start_env, program_file, savestack;
+	__u16 stackinfo, curcop, op, top_env, program_file, savestack;
 	/* Kinds of operations. */
 	__u16 op_leavesub, op_nextstate;
 	/* Of a stack of contexts. */
 	__u8 si_contexts, si_previous, si_top, si_sub, si_type, si_main;
 	/* Of a context: the cx_is_ are kinds, the cx_has_ flags beside the kind. */
-	__u8 cx_size, cx_type, cx_saved, cx_cop, cx_return, cx_sub, cx_depth, cx_required, cx_env;
+	__u8 cx_size, cx_type, cx_saved, cx_cop, cx_return, cx_sub, cx_depth, cx_required;
 	__u8 cx_kinds, cx_is_block, cx_is_sub, cx_is_eval, cx_is_defer;
 	__u8 cx_has_copy, cx_has_text, cx_has_block;
 	__u8 env_previous; /* of what a handler of exceptions has on the C stack */
@@ -117,7 +117,7 @@ struct wire_perl {
 	/* Of a name and a package in the symbol table; of a string there. */
 	__u8 gv_stash, gv_name, gp_effective, hv_named_bit, hv_name, hv_n_names;
 	__u8 hek_hash, hek_text;
-	__u8 reserved[7];
+	__u8 reserved[8];
 };
 
 /* Structures of V8: offsets in bytes, of objects from their addresses without the tag. */

@@ -3,22 +3,19 @@
  * The contexts of Perl with threads, 5.36 and later. Each sub, eval and loop that runs has a
  * context. They lie in stacks, of which each callback from C begins a new one, and the stacks are
  * linked. One call of the evaluator, Perl_runops_standard(), runs several contexts. The outermost
- * of them is
- *
- * - a sub without an operation to return to: it was called from C;
- * - the block of a sort(), or of `defer`;
- * - an eval for which the evaluator was called anew, because exceptions must not leave the call
- *   that runs already. The eval then has a handler of its own on the C stack (its env). It has not
- *   if the next eval further out has the same handler, or if the handler was set up when the sub
- *   was called from C: then the context before the sub is an eval block without an operation to
- *   return to, which that call made, and whose handler is the one before.
- * - or the main program, which has no context.
+ * of them is a sub or an eval without an operation to return to, which C code called; the block of
+ * a sort() or of `defer`; or the main program, which has no context.
  *
  * The evaluator keeps nothing on the C stack that tells which contexts it runs: so its frames get
- * runs in order (bpf/interpreter.bpf.h). The innermost run may lack its call, and the innermost
- * call its run, while a sub is called from C or returns there, and between two calls of a sort()'s.
- * Then the walk is repeated without that one, if the operation at work agrees (perl_judge()).
- * Whatever is read belongs to the process and may be anything.
+ * runs in order (bpf/interpreter.bpf.h). In a sub that C code called, an eval calls the evaluator
+ * anew, as exceptions must not leave the call that runs already; the new call then also runs the
+ * rest of that sub. Both count as one call: between them is one native frame, which has a handler
+ * of exceptions (PL_top_env and those before).
+ *
+ * The innermost run may lack its call, and the innermost call its run, while a sub is called from C
+ * or returns there, and between two calls of a sort()'s. Then the walk is repeated without that
+ * one, if the operation at work agrees (perl_judge()). Whatever is read belongs to the process and
+ * may be anything.
  */
 #ifndef STACKTALLY_BPF_PERL_BPF_H
 #define STACKTALLY_BPF_PERL_BPF_H
@@ -448,18 +445,6 @@ __noinline int perl_move_window(__u32 number)
 		       : 0;
 }
 
-/* The run begins with the eval block that was met last, if the evaluator was called for that. */
-static __always_inline int perl_end_at_eval(struct interpreter_walk *program)
-{
-	struct perl_walk *walk = &program->perl_walk;
-
-	walk->contexts = walk->env_contexts;
-	walk->context = walk->env_context;
-	walk->stackinfo = walk->env_stackinfo;
-	program->n = walk->env_n;
-	return PROGRAM_RUN_ENDED;
-}
-
 /* The stack of contexts is over: goes to the one before, or ends with the main program. */
 __noinline int perl_leave_stack(__u32 number)
 {
@@ -481,11 +466,6 @@ __noinline int perl_leave_stack(__u32 number)
 		return perl_enter_stack(program, previous)
 			       ? PROGRAM_MORE
 			       : program_fail(program, WIRE_CODE_UNREADABLE);
-	/* The main program's own handler is the first one. */
-	if (program->perl_walk.env &&
-	    (!read_word(&word, program->perl_walk.env + perl->env_previous) ||
-	     word != program->perl_walk.state + perl->start_env))
-		return perl_end_at_eval(program);
 	if (!read_word(&word, program->perl_walk.state + perl->program_file) ||
 	    !perl_stage_place(slot, number, PERL_PLACE_MAIN, word))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
@@ -530,21 +510,6 @@ static __always_inline bool perl_ends_block(struct interpreter_walk *program, __
 	       place != walk->state + perl->op;
 }
 
-/* Whether the eval block that was met last has the handler that was set up for the sub's call. */
-static __always_inline bool perl_is_called_to_catch(struct interpreter_walk *program)
-{
-	const struct wire_perl *perl = &program->perl;
-	struct perl_walk *walk = &program->perl_walk;
-	const __u8 *before = program->code;
-	__u64 previous = 0;
-
-	return (PERL_BYTE(before, perl->cx_type) & perl->cx_kinds) == perl->cx_is_eval &&
-	       PERL_BYTE(before, perl->cx_type) & perl->cx_has_block &&
-	       !PERL_WORD(before, perl->cx_return) &&
-	       read_word(&previous, walk->env + perl->env_previous) &&
-	       previous == PERL_WORD(before, perl->cx_env);
-}
-
 /* A sub: stages it. Inlined: calls nest eight times at most. */
 static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __u8 *context)
 {
@@ -561,11 +526,9 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
 	if (PERL_WORD(context, program->perl.cx_return))
 		return PROGRAM_MORE;
 	perl_read_before(program);
-	if (perl_ends_block(program, PERL_INT(context, program->perl.cx_saved)))
-		return PROGRAM_MORE;
-	if (program->perl_walk.env && !perl_is_called_to_catch(program))
-		return perl_end_at_eval(program);
-	return PROGRAM_RUN_ENDED;
+	return perl_ends_block(program, PERL_INT(context, program->perl.cx_saved))
+		       ? PROGRAM_MORE
+		       : PROGRAM_RUN_ENDED;
 }
 
 /*
@@ -577,9 +540,8 @@ __noinline int perl_eval(__u32 number, __u64 at)
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
-	struct perl_walk *walk;
 	const __u8 *context;
-	__u64 returns, env, file, required;
+	__u64 returns, file, required;
 	bool readable = true;
 	__u8 type;
 
@@ -587,37 +549,29 @@ __noinline int perl_eval(__u32 number, __u64 at)
 		return PROGRAM_FAILED;
 	program = &slot->program;
 	perl = &program->perl;
-	walk = &program->perl_walk;
 	OPAQUE(at);
 	if (at > PERL_BELOW)
 		return PROGRAM_FAILED;
 	context = program->window.bytes + at;
 	type = PERL_BYTE(context, perl->cx_type);
+	if (type & perl->cx_has_block)
+		return PROGRAM_MORE;
 	returns = PERL_WORD(context, perl->cx_return);
-	env = PERL_WORD(context, perl->cx_env);
 	required = PERL_WORD(context, perl->cx_required);
-	if (type & perl->cx_has_block && !returns) {
-		perl_read_before(program);
-		if (!perl_ends_block(program, PERL_INT(context, perl->cx_saved)))
-			return PROGRAM_MORE; /* of a call from C, in its caller */
-		returns = 1;
-	}
-	if (walk->env && walk->env != env)
-		return perl_end_at_eval(program);
 	if (type & perl->cx_has_text)
 		readable = read_word(&file, PERL_WORD(context, perl->cx_cop) + perl->cop_file) &&
 			   perl_stage_place(slot, number, PERL_PLACE_EVAL, file);
-	else if (!(type & perl->cx_has_block) && required)
+	else if (required)
 		readable = read_word(&file, required + perl->sv_value) &&
 			   perl_stage_place(slot, number, PERL_PLACE_REQUIRE, file);
 	if (!readable)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	walk->env = env;
-	walk->env_contexts = walk->contexts;
-	walk->env_context = walk->context;
-	walk->env_stackinfo = walk->stackinfo;
-	walk->env_n = program->n;
-	return returns ? PROGRAM_MORE : PROGRAM_RUN_ENDED;
+	if (returns)
+		return PROGRAM_MORE;
+	perl_read_before(program);
+	return perl_ends_block(program, PERL_INT(program->window.bytes + at, perl->cx_saved))
+		       ? PROGRAM_MORE
+		       : PROGRAM_RUN_ENDED;
 }
 
 /*
@@ -689,8 +643,6 @@ __noinline int perl_step(__u32 number)
 		return perl_sub(slot, number, program->window.bytes + at);
 	if (kind == perl->cx_is_eval)
 		return perl_eval(number, at);
-	if (kind == perl->cx_is_block && program->perl_walk.env)
-		return perl_end_at_eval(program);
 	return kind == perl->cx_is_block || kind == perl->cx_is_defer ? PROGRAM_RUN_ENDED
 								      : PROGRAM_MORE;
 }
@@ -720,7 +672,6 @@ __noinline int perl_run(__u32 number)
 	program->anchor = 0;
 	program->n = 0;
 	program->run_reason = WIRE_CODE_KNOWN;
-	program->perl_walk.env = 0;
 	program->perl_walk.is_main = 0;
 	if (!program->next)
 		return 0;
@@ -752,13 +703,16 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 	walk->main_placed = 0;
 	walk->main_is_seen = 0;
 	walk->is_main = 0;
+	walk->is_after_evaluator = 0;
+	walk->is_catching = 0;
 	if (bpf_probe_read_user(&key, sizeof(key),
 				(const void *)(program->perl.thread_key + program->bias)) ||
 	    key >= PTHREAD_KEYS ||
 	    !read_word(&walk->state, thread + PTHREAD_SPECIFIC + 16ull * key + 8) || !walk->state)
 		return false;
 	program->reason = WIRE_CODE_UNREADABLE;
-	if (!read_word(&stackinfo, walk->state + program->perl.stackinfo) ||
+	if (!read_word(&walk->env, walk->state + program->perl.top_env) ||
+	    !read_word(&stackinfo, walk->state + program->perl.stackinfo) ||
 	    !perl_enter_stack(program, stackinfo))
 		return false;
 	program->reason = WIRE_CODE_UNMATCHED;
@@ -773,11 +727,28 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 
 /* ---- runs and calls that have no other ---- */
 
-/* Notes a native frame that is not the evaluator's. */
-static __always_inline void perl_see_frame(struct interpreter_walk *program, __u64 pc)
+/* Notes a native frame that is not the evaluator's, and what it has on the C stack. */
+static __always_inline void perl_see_frame(struct interpreter_walk *program, __u64 pc, __u64 sp,
+					   __u64 cfa)
 {
+	struct perl_walk *walk = &program->perl_walk;
+
 	if (pc - program->bias - program->perl.main < program->perl.main_size)
-		program->perl_walk.main_is_seen = 1;
+		walk->main_is_seen = 1;
+	walk->is_catching = walk->is_after_evaluator && walk->env - sp < cfa - sp;
+	walk->is_after_evaluator = 0;
+	if (walk->env < cfa && !read_word(&walk->env, walk->env + program->perl.env_previous))
+		walk->env = 0;
+}
+
+/* Whether the evaluator's frame that the walk is at belongs to the same call as the one before. */
+static __always_inline bool perl_is_same_call(struct interpreter_walk *program)
+{
+	bool same = program->perl_walk.is_catching;
+
+	program->perl_walk.is_catching = 0;
+	program->perl_walk.is_after_evaluator = 1;
+	return same;
 }
 
 /* Whether the evaluator's frame that the walk is at gets no run. */

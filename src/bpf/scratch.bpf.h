@@ -131,16 +131,16 @@ struct perl_walk {
 	__u64 state;		 /* address of the thread's interpreter */
 	__u64 contexts, context; /* of the stack of contexts: the outermost one, and the next one */
 	__u64 stackinfo;	 /* the stack of contexts that the walk is in */
-	/* The eval block that was met last in this run; and where the walk was behind it. */
-	__u64 env, env_contexts, env_context, env_stackinfo;
-	__u32 env_n;
-	__u8 is_main;	   /* the staged run ends with the main program, ... */
-	__u8 main_placed;  /* ... and is in the stack */
-	__u8 main_is_seen; /* perl_run() is in the stack */
-	__u8 again;	   /* enum perl_again */
-	__u8 begun;	   /* the walk is past the innermost context */
-	__u8 reserved[7];
-	__u64 first_sp; /* of the innermost native frame */
+	__u64 env;		 /* the innermost handler that the native walk has not come to */
+	__u64 first_sp;		 /* of the innermost native frame */
+	__u8 is_after_evaluator; /* the native frame is the caller of the evaluator's */
+	__u8 is_catching;	 /* ... and has a handler */
+	__u8 is_main;		 /* the staged run ends with the main program, ... */
+	__u8 main_placed;	 /* ... and is in the stack */
+	__u8 main_is_seen;	 /* perl_run() is in the stack */
+	__u8 again;		 /* enum perl_again */
+	__u8 begun;		 /* the walk is past the innermost context */
+	__u8 reserved;
 };
 
 /* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
@@ -217,7 +217,7 @@ struct scratch {
 	__u64 left_at, left_ran;
 	__u32 left_tid;
 	__u32 left_how; /* see ABSENCE() */
-	__u64 program_padding[7];
+	__u64 program_padding[3];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

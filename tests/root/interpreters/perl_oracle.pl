@@ -59,13 +59,13 @@ package Derived {
 	sub method { my $it = shift; $it->SUPER::method; App::probe(); return $it->SUPER::method }
 	use overload '+' => sub { App::probe(); 1 }, '""' => sub { App::probe(); 'text' }, 'bool' => \&truth,
 		'<=>' => 'compare', '@{}' => sub { App::probe(); [1, 2] }, '&{}' => sub { sub { App::probe() } };
-	sub truth { eval { App::probe() }; 1 }
+	sub truth { eval { App::probe() }; App::probe(); eval q{App::probe()}; App::after(); 1 }
 	sub compare { App::probe(); 0 }
 }
 
 package Tied {
 	sub TIESCALAR { bless [], shift }
-	sub FETCH { App::probe(); eval { App::probe(); die 'x' }; 5 }
+	sub FETCH { App::probe(); eval { App::probe(); die 'x' }; App::probe(); App::after(); eval { eval { App::probe() }; App::probe() }; 5 }
 	sub STORE { App::recurse(2) }
 	sub TIEHASH { bless {}, shift }
 	sub FIRSTKEY { App::probe(); 'a' }
@@ -119,6 +119,7 @@ sub closures
 }
 
 sub prototyped(&@) { my $code = shift; $code->($_) for @_; 1 }
+sub by_after { eval { probe() }; probe(); eval { recurse(1) }; after() if $a == 1; $a <=> $b }
 sub by_number { probe(); $a <=> $b }
 sub by_args($$) { probe(); $_[0] <=> $_[1] }
 sub by_deep { eval { probe(); eval { recurse(1) }; die }; $b <=> $a }
@@ -129,6 +130,7 @@ sub sorts
 	@it = sort by_number 3, 1, 2, 5;
 	@it = sort by_args 3, 1, 2;
 	@it = sort by_deep 3, 1, 2;
+	@it = sort by_after 2, 1, 3;
 	my $by = sub { recurse(1); $a <=> $b };
 	@it = sort $by 3, 1, 2;
 	@it = sort { by_number() } 2, 1, 3;
@@ -224,6 +226,7 @@ sub signals
 	kill ALRM => $$;
 	select undef, undef, undef, 0.01;
 }
+sub after { eval { recurse(1) }; my @it = sort { probe(); eval { probe() }; probe(); $a <=> $b } 2, 1; return eval q{probe()} }
 sub recurse_once { recurse(1) }
 
 sub lvalue :lvalue { probe(); my $x }
