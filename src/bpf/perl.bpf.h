@@ -9,8 +9,8 @@
  * The evaluator keeps nothing on the C stack that tells which contexts it runs: so its frames get
  * runs in order (bpf/interpreter.bpf.h). In a sub that C code called, an eval calls the evaluator
  * anew, as exceptions must not leave the call that runs already; the new call then also runs the
- * rest of that sub. Both count as one call: between them is one native frame, which has a handler
- * of exceptions (PL_top_env and those before).
+ * rest of that sub. Both count as one call: the inner one's caller has a handler of exceptions
+ * (PL_top_env and those before), and the outer one calls that or its caller.
  *
  * The innermost run may lack its call, and the innermost call its run, while a sub is called from C
  * or returns there, and between two calls of a sort()'s. Then the walk is repeated without that
@@ -697,14 +697,13 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 	__u64 thread = BPF_CORE_READ(task, thread.fsbase), stackinfo;
 	__u32 key;
 
-	program->ordered = 1;
 	program->reason = WIRE_CODE_NO_STATE;
 	walk->begun = 0;
 	walk->main_placed = 0;
 	walk->main_is_seen = 0;
 	walk->is_main = 0;
 	walk->is_after_evaluator = 0;
-	walk->is_catching = 0;
+	walk->catching = 0;
 	if (bpf_probe_read_user(&key, sizeof(key),
 				(const void *)(program->perl.thread_key + program->bias)) ||
 	    key >= PTHREAD_KEYS ||
@@ -716,6 +715,7 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 	    !perl_enter_stack(program, stackinfo))
 		return false;
 	program->reason = WIRE_CODE_UNMATCHED;
+	program->ordered = 1;
 	program->next = 1;
 	if (walk->again == PERL_WITHOUT_RUN) {
 		perl_run(number);
@@ -727,6 +727,12 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 
 /* ---- runs and calls that have no other ---- */
 
+/*
+ * Native frames of an eval between two of the evaluator: the one that has the handler, and that of
+ * the operation, which compilers leave out where it calls the other one last.
+ */
+#define PERL_CATCHING_FRAMES 2
+
 /* Notes a native frame that is not the evaluator's, and what it has on the C stack. */
 static __always_inline void perl_see_frame(struct interpreter_walk *program, __u64 pc, __u64 sp,
 					   __u64 cfa)
@@ -735,7 +741,10 @@ static __always_inline void perl_see_frame(struct interpreter_walk *program, __u
 
 	if (pc - program->bias - program->perl.main < program->perl.main_size)
 		walk->main_is_seen = 1;
-	walk->is_catching = walk->is_after_evaluator && walk->env - sp < cfa - sp;
+	if (walk->is_after_evaluator)
+		walk->catching = walk->env - sp < cfa - sp ? PERL_CATCHING_FRAMES : 0;
+	else if (walk->catching)
+		walk->catching--;
 	walk->is_after_evaluator = 0;
 	if (walk->env < cfa && !read_word(&walk->env, walk->env + program->perl.env_previous))
 		walk->env = 0;
@@ -744,9 +753,9 @@ static __always_inline void perl_see_frame(struct interpreter_walk *program, __u
 /* Whether the evaluator's frame that the walk is at belongs to the same call as the one before. */
 static __always_inline bool perl_is_same_call(struct interpreter_walk *program)
 {
-	bool same = program->perl_walk.is_catching;
+	bool same = program->perl_walk.catching;
 
-	program->perl_walk.is_catching = 0;
+	program->perl_walk.catching = 0;
 	program->perl_walk.is_after_evaluator = 1;
 	return same;
 }

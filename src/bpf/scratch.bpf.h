@@ -134,12 +134,12 @@ struct perl_walk {
 	__u64 env;		 /* the innermost handler that the native walk has not come to */
 	__u64 first_sp;		 /* of the innermost native frame */
 	__u8 is_after_evaluator; /* the native frame is the caller of the evaluator's */
-	__u8 is_catching;	 /* ... and has a handler */
-	__u8 is_main;		 /* the staged run ends with the main program, ... */
-	__u8 main_placed;	 /* ... and is in the stack */
-	__u8 main_is_seen;	 /* perl_run() is in the stack */
-	__u8 again;		 /* enum perl_again */
-	__u8 begun;		 /* the walk is past the innermost context */
+	__u8 catching;	   /* native frames that may still be between two calls that count as one */
+	__u8 is_main;	   /* the staged run ends with the main program, ... */
+	__u8 main_placed;  /* ... and is in the stack */
+	__u8 main_is_seen; /* perl_run() is in the stack */
+	__u8 again;	   /* enum perl_again */
+	__u8 begun;	   /* the walk is past the innermost context */
 	__u8 reserved;
 };
 

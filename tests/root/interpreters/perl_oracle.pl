@@ -276,7 +276,7 @@ close $done;
 
 $SIG{__WARN__} = sub { };
 open STDERR, '>', '/dev/null';
-select undef, undef, undef, 0.3; # until the libraries have their tables
+select undef, undef, undef, 0.8; # until the libraries have their tables
 probe();
 recurse($_) for 0 .. 20;
 recurse(900);
