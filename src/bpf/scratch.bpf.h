@@ -209,6 +209,7 @@ struct scratch {
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;
+	struct wire_count gone; /* the count that the stack takes the place of */
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
@@ -217,7 +218,7 @@ struct scratch {
 	__u64 left_at, left_ran;
 	__u32 left_tid;
 	__u32 left_how; /* see ABSENCE() */
-	__u64 program_padding[3];
+	__u64 program_padding[7];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
