@@ -102,7 +102,9 @@ __noinline int program_begin(__u32 number)
 	program->reason = WIRE_CODE_UNMATCHED;
 	program->perl = interpreter->perl; /* the longest one: all of them */
 	program->walk++;
+	program->made = 0;
 	program->window.from = 0;
+	program->window.last = 0;
 	if (program_find_state(slot, number))
 		program_run(number);
 	return 0;
@@ -194,12 +196,13 @@ static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, 
 		return 1;
 	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
 		return program->missing++ ? 1 : program_mark(slot, at, room);
-	if (fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP])
-		return 1;
-	/* Where code has just been entered, nothing is there yet. */
-	if (fp + (__s64)program->javascript.frame_function < sp)
-		return program_mark(slot, at, room);
 	program->frame = fp;
+	if (fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
+	    fp + (__s64)program->javascript.frame_function < sp) {
+		if (!generated)
+			return 1;
+		program->frame = 0; /* it has just been entered, or is about to return */
+	}
 	program->object = generated;
 	return 1 | PROGRAM_IS_FUNCTION;
 }

@@ -47,7 +47,9 @@ static __always_inline __u64 object_word(__u64 object, __u64 offset)
 	return is_object(object) && read_word(&word, object - 1 + offset) ? word : 0;
 }
 
-/* The type in an object's map; 0: there is none. */
+#define JAVASCRIPT_NO_TYPE (1u << 16) /* there is no object, or it cannot be read */
+
+/* The type in an object's map. */
 static __always_inline __u32 map_type(const struct interpreter_walk *program, __u64 map)
 {
 	__u16 type;
@@ -55,7 +57,7 @@ static __always_inline __u32 map_type(const struct interpreter_walk *program, __
 	if (!is_object(map) ||
 	    bpf_probe_read_user(&type, sizeof(type),
 				(const void *)(map - 1 + program->javascript.map_type)))
-		return 0;
+		return JAVASCRIPT_NO_TYPE;
 	return type;
 }
 
@@ -112,6 +114,34 @@ static __always_inline bool append_piece(struct interpreter_walk *program, __u64
 	return true;
 }
 
+#define JAVASCRIPT_WIDENED 64 /* characters of one byte in a string of two */
+
+/* As append_piece(), of characters of one byte in a string that has larger ones as well. */
+static __always_inline bool append_wide(struct interpreter_walk *program, __u64 from, __u64 size)
+{
+	struct javascript_text *text = (void *)program->window.bytes;
+	__u8 *bytes = (__u8 *)(text + 1), *to = program->message.name;
+	__u64 at = text->written;
+
+	text->cut = size > JAVASCRIPT_WIDENED;
+	size = smaller(size, JAVASCRIPT_WIDENED);
+	OPAQUE(size);
+	if (size > JAVASCRIPT_WIDENED || bpf_probe_read_user(bytes, size, (const void *)from))
+		return false;
+	for (__u32 i = 0; i < JAVASCRIPT_WIDENED && i < size; i++) {
+		OPAQUE(at);
+		if (at > WIRE_CODE_TEXT - 2) {
+			text->cut = 1;
+			break;
+		}
+		to[at] = bytes[i];
+		to[at + 1] = 0;
+		at += 2;
+	}
+	text->written = at;
+	return true;
+}
+
 /*
  * Writes the next piece of a string; 1: there may be more, 0: it is over, -1: it cannot be read.
  * A global function, which the verifier checks once.
@@ -146,6 +176,8 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 		return -1;
 	form = type & is->string_form;
 	kind = type & is->string_one_byte ? 1 : 2;
+	if (!text->kind) /* the kind of the whole string */
+		text->kind = kind;
 	size = AT(head, is->string_length, JAVASCRIPT_HEAD_BYTES, __u32) * (__u64)kind;
 	if (size > JAVASCRIPT_TEXT_MAX)
 		return -1;
@@ -168,12 +200,12 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 	}
 	if (!size)
 		return 1;
-	/* Characters that are outside of the heap, or of another size than those before them. */
-	if (form != is->form_sequential || (text->kind && text->kind != kind)) {
+	if (form != is->form_sequential) { /* characters outside of the heap */
 		text->cut = 1;
 		return 0;
 	}
-	text->kind = kind;
+	if (text->kind != kind)
+		return text->kind == 2 && append_wide(program, from, size) ? 1 : -1;
 	return append_piece(program, from, size, end && !text->written) ? 1 : -1;
 }
 
@@ -268,20 +300,28 @@ __noinline int javascript_send_name(__u32 number)
 	return 0;
 }
 
-/* A string that has characters; 0: it is none. */
-static __always_inline __u64 full_string(const struct interpreter_walk *program, __u64 word)
+#define JAVASCRIPT_NO_STRING 1ull /* in place of a string: it cannot be read */
+
+/* A string that has characters; 0: it is none, or a number, or another object if that `may_be`. */
+static __always_inline __u64 full_string(const struct interpreter_walk *program, __u64 word,
+					 bool may_be)
 {
 	__u64 length;
+	__u32 type;
 
-	if (!is_object(word) || object_type(program, word) >= program->javascript.type_not_string)
+	if (!is_object(word))
 		return 0;
+	type = object_type(program, word);
+	if (type >= program->javascript.type_not_string)
+		return type == JAVASCRIPT_NO_TYPE || !may_be ? JAVASCRIPT_NO_STRING : 0;
 	length = object_word(word, program->javascript.string_hash) >> 32;
 	return length ? word : 0;
 }
 
 /*
  * The name in a function's scope, or the one that V8 infers from what the function is assigned to,
- * as V8's own stacks show them; 0: it has none. A global function, which the verifier checks once.
+ * as V8's own stacks show them; 0: it has none. As full_string(). A global function, which the
+ * verifier checks once.
  */
 __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 {
@@ -295,7 +335,7 @@ __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 	program = &slot->program;
 	is = &program->javascript;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)(scope - 1)))
-		return 0;
+		return JAVASCRIPT_NO_STRING;
 	if ((AT((__u8 *)head, is->scope_flags, JAVASCRIPT_HEAD_BYTES, __u64) >> 32 &
 	     is->scope_kinds) != is->scope_of_function)
 		return 0;
@@ -304,9 +344,9 @@ __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 	n += n < is->scope_most_inlined ? n : 1;
 	if (bpf_probe_read_user(words, sizeof(words),
 				(const void *)(scope - 1 + is->scope_names + n * sizeof(__u64))))
-		return 0;
-	name = full_string(program, words[0]);
-	return name ? name : full_string(program, words[2]);
+		return JAVASCRIPT_NO_STRING;
+	name = full_string(program, words[0], false);
+	return name ? name : full_string(program, words[2], true);
 }
 
 enum javascript_found {
@@ -334,7 +374,10 @@ static __always_inline bool copy_shared(struct interpreter_walk *program, __u64 
 	return false;
 }
 
-/* The script of the function in program->code; 0: none, as of V8's own functions. */
+/*
+ * The script of the function in program->code; 0: none, as of V8's own functions;
+ * JAVASCRIPT_NO_STRING: it cannot be read.
+ */
 static __always_inline __u64 script_of(const struct interpreter_walk *program)
 {
 	const struct wire_javascript *is = &program->javascript;
@@ -345,6 +388,8 @@ static __always_inline __u64 script_of(const struct interpreter_walk *program)
 		script = object_word(script, is->debug_script);
 		type = object_type(program, script);
 	}
+	if (type == JAVASCRIPT_NO_TYPE)
+		return JAVASCRIPT_NO_STRING;
 	return type == is->type_script ? script : 0;
 }
 
@@ -369,19 +414,22 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	script = script_of(program);
 	if (!script)
 		return JAVASCRIPT_NATIVE;
+	if (script == JAVASCRIPT_NO_STRING)
+		return JAVASCRIPT_UNREADABLE;
 	name = AT(program->code, is->shared_name, JAVASCRIPT_OBJECT_BYTES, __u64);
 	program->content = AT(program->code, is->shared_literal, JAVASCRIPT_OBJECT_BYTES, __u32);
 	program->line = 0;
 	program->name = object_type(program, name) == is->type_scope
 				? javascript_scope_name(number, name)
-				: full_string(program, name);
-	program->file = full_string(program, object_word(script, is->script_name));
+				: full_string(program, name, false);
+	program->file = full_string(program, object_word(script, is->script_name), true);
 	if (program->file != program->last_file || !program->last_file) {
 		program->last_file = program->file;
 		program->last_file_hash = javascript_hash(number, program->file, 1);
 	}
 	hash = javascript_hash(number, program->name, 0);
-	if (!hash || !program->last_file_hash)
+	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING ||
+	    !hash || !program->last_file_hash)
 		return JAVASCRIPT_UNREADABLE;
 	program->id = code_id(program, WIRE_LANGUAGE_JAVASCRIPT, hash, program->last_file_hash);
 	if (!is_sent(program))
@@ -394,23 +442,48 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	return JAVASCRIPT_FOUND;
 }
 
-/*
- * Whether functions may be inlined in a function's frame of generated code. What a frame of other
- * code than optimized one has in a certain place is its bytecode.
- */
-static __always_inline bool has_inlined(const struct interpreter_walk *program, __u64 function,
-					__u64 bytecode)
+/* Whether an address is in the instructions of a code object. */
+static __always_inline bool is_in_code(const struct interpreter_walk *program, __u64 code,
+				       __u64 address)
 {
 	const struct wire_javascript *is = &program->javascript;
+	__u64 start =
+		is->code_start ? object_word(code, is->code_start) : code - 1 + is->code_inline;
+
+	return address - start <= (__u32)object_word(code, is->code_size);
+}
+
+enum javascript_code {
+	JAVASCRIPT_PLAIN,
+	JAVASCRIPT_INLINES, /* functions are inlined in it */
+	JAVASCRIPT_OTHER, /* neither what was compiled first nor what runs when it is called now */
+};
+
+/*
+ * The code of a function that has an address, an enum javascript_code. Other code is optimized, as
+ * that which is entered in the middle of a loop. A global function, which the verifier checks once.
+ */
+__noinline int javascript_code_at(__u32 number, __u64 function, __u64 address)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	const struct wire_javascript *is;
+	struct interpreter_walk *program;
 	__u64 code;
 
-	if (object_type(program, bytecode) == is->type_bytecode)
-		return false;
+	if (!slot)
+		return JAVASCRIPT_OTHER;
+	program = &slot->program;
+	is = &program->javascript;
+	code = object_word(object_word(function, is->function_shared), is->shared_data);
+	if (object_type(program, code) == is->type_code && is_in_code(program, code, address))
+		return JAVASCRIPT_PLAIN;
 	code = object_word(function, is->function_code);
-	/* It runs other code than it would if it were called now: that is not known here. */
-	if ((object_word(code, is->code_flags) & is->code_kinds) <= is->code_baseline)
-		return true;
-	return object_word(object_word(code, is->code_deoptimization), is->inlined_count) != 0;
+	if (object_type(program, code) != is->type_code || !is_in_code(program, code, address))
+		return JAVASCRIPT_OTHER;
+	if ((object_word(code, is->code_flags) & is->code_kinds) <= is->code_baseline ||
+	    !(object_word(object_word(code, is->code_deoptimization), is->inlined_count) >> 32))
+		return JAVASCRIPT_PLAIN;
+	return JAVASCRIPT_INLINES;
 }
 
 static __always_inline void put_code(struct scratch *slot, __u64 at, __u64 id)
@@ -435,32 +508,59 @@ static __always_inline __u32 insert_code(struct scratch *slot, __u64 at, __u32 r
 	return 1;
 }
 
+#define JAVASCRIPT_FUNCTION_REGISTER 5 /* rdi: a function's code is entered with it */
+
 /*
- * Puts the function of the frame that the walk was at, whose pointer is program->frame, in place of
- * the native frame in frames[at]. Returns how many frames there are more, up to `room` - 1. A
- * global function, which the verifier checks once.
+ * Finds the function of the frame that the walk was at, whose pointer is program->frame, or 0
+ * before the code has made a frame: then the function's register has it, if that function's code is
+ * what runs. 0: a frame of V8's own, or a reason.
+ */
+static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 number, __u64 pc,
+					       __u32 *ret_reason)
+{
+	const struct interpreter_walk *program = &slot->program;
+	__u64 words[2], fp = program->frame;
+
+	*ret_reason = WIRE_CODE_KNOWN;
+	if (!fp) {
+		words[0] = slot->walk.registers[JAVASCRIPT_FUNCTION_REGISTER];
+		if (program->n_native == 1 && /* of the innermost frame */
+		    javascript_code_at(number, words[0], pc) != JAVASCRIPT_OTHER)
+			return words[0];
+		*ret_reason = WIRE_CODE_TORN;
+		return 0;
+	}
+	if (window_read(slot, number, words, sizeof(words),
+			fp + (__s64)program->javascript.frame_function)) {
+		*ret_reason = WIRE_CODE_UNREADABLE;
+		return 0;
+	}
+	return is_object(words[1]) ? words[0] : 0; /* a type, not a context */
+}
+
+/*
+ * Puts a function in place of the native frame in frames[at]. Returns how many frames there are
+ * more, up to `room` - 1. A global function, which the verifier checks once.
  */
 __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
-	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	const struct known_code *known;
-	__u64 words[2], shared, bytecode = 0, fp;
-	__u32 more = 0;
-	int found;
+	__u64 function, shared, pc = at;
+	__u32 more = 0, reason;
+	int found = JAVASCRIPT_FOUND;
 
-	if (!slot)
+	OPAQUE(pc);
+	if (!slot || pc >= 2 * WIRE_MAX_DEPTH)
 		return 0;
 	program = &slot->program;
-	is = &program->javascript;
-	fp = program->frame;
-	if (window_read(slot, number, words, sizeof(words), fp + (__s64)is->frame_function) ||
-	    !is_object(words[1])) /* a type, not a context */
-		return 0;
-	shared = object_word(words[0], is->function_shared);
+	pc = slot->frames[pc] & WIRE_FRAME_ADDRESS;
+	function = function_of_frame(slot, number, pc, &reason);
+	if (!function)
+		return reason ? insert_code(slot, at, room, reason) : 0;
+	shared = object_word(function, program->javascript.function_shared);
 	known = &program->codes[shared / 16 % KNOWN_CODES];
-	found = JAVASCRIPT_FOUND;
 	if (known->code != shared || known->walk != program->walk)
 		found = javascript_take_function(number, shared);
 	if (found == JAVASCRIPT_NATIVE)
@@ -471,9 +571,8 @@ __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 		more += insert_code(slot, at, room, known->id);
 	else
 		put_code(slot, at, known->id);
-	if (program->object && (window_read(slot, number, &bytecode, sizeof(bytecode),
-					    fp + (__s64)is->frame_bytecode) ||
-				has_inlined(program, words[0], bytecode)))
+	if (program->object && program->frame && /* what is inlined runs in a frame */
+	    javascript_code_at(number, function, pc) != JAVASCRIPT_PLAIN)
 		more += insert_code(slot, at, room - more, WIRE_CODE_INLINED);
 	return more;
 }

@@ -434,11 +434,11 @@ __noinline int perl_move_window(__u32 number)
 	window = &slot->program.window;
 	context = slot->program.perl_walk.context;
 	window->from = context - PERL_BELOW;
-	window->low = 0;
+	slot->program.perl_walk.window_low = 0;
 	if (bpf_probe_read_user(window->bytes, PERL_BELOW + PERL_CONTEXT_BYTES,
 				(const void *)window->from) == 0)
 		return 0;
-	window->low = PERL_BELOW;
+	slot->program.perl_walk.window_low = PERL_BELOW;
 	return bpf_probe_read_user(window->bytes + PERL_BELOW, PERL_CONTEXT_BYTES,
 				   (const void *)context)
 		       ? -1
@@ -624,7 +624,7 @@ __noinline int perl_step(__u32 number)
 	if (program->perl_walk.context < program->perl_walk.contexts)
 		return perl_leave_stack(number);
 	at = program->perl_walk.context - program->window.from;
-	if (at > PERL_BELOW || at < program->window.low) {
+	if (at > PERL_BELOW || at < program->perl_walk.window_low) {
 		if (perl_move_window(number))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
 		at = PERL_BELOW;

@@ -29,10 +29,10 @@ struct constant {
 
 static const struct constant constants[] = {
 	{ "v8dbg_off_fp_function", MEMBER(frame_function) },
-	{ "v8dbg_off_fp_bytecode_array", MEMBER(frame_bytecode) },
 	{ "v8dbg_class_Map__instance_type__uint16_t", MEMBER(map_type) },
 	{ "v8dbg_class_JSFunction__shared__SharedFunctionInfo", MEMBER(function_shared) },
 	{ "v8dbg_class_JSFunction__raw_feedback_cell__FeedbackCell", MEMBER(function_code) },
+	{ "v8dbg_class_SharedFunctionInfo__function_data__Object", MEMBER(shared_data) },
 	{ "v8dbg_class_SharedFunctionInfo__name_or_scope_info__Object", MEMBER(shared_name) },
 	{ "v8dbg_class_SharedFunctionInfo__script_or_debug_info__HeapObject",
 	  MEMBER(shared_script) },
@@ -60,7 +60,7 @@ static const struct constant constants[] = {
 	{ "v8dbg_type_ScopeInfo__SCOPE_INFO_TYPE", MEMBER(type_scope) },
 	{ "v8dbg_type_Script__SCRIPT_TYPE", MEMBER(type_script) },
 	{ "v8dbg_type_DebugInfo__DEBUG_INFO_TYPE", MEMBER(type_debug) },
-	{ "v8dbg_type_BytecodeArray__BYTECODE_ARRAY_TYPE", MEMBER(type_bytecode) },
+	{ "v8dbg_type_Code__CODE_TYPE", MEMBER(type_code) },
 };
 
 #define N_CONSTANTS (sizeof(constants) / sizeof(constants[0]))
@@ -172,7 +172,7 @@ static bool read_constants(const struct elf_file *elf, const struct elf_export *
 }
 
 /* Sets the other members, which are as follows in the known versions. */
-static void complete(struct wire_javascript *is)
+static void complete(struct wire_javascript *is, int32_t major)
 {
 	is->function_code += TAGGED;			     /* from the word before it */
 	is->shared_literal += 4;			     /* the same */
@@ -186,6 +186,9 @@ static void complete(struct wire_javascript *is)
 	is->string_hash = 8;
 	is->code_flags = 48;
 	is->code_deoptimization = 16;
+	is->code_start = major == 10 ? 0 : 40;
+	is->code_size = major == 10 ? 40 : 56;
+	is->code_inline = 128;
 	is->inlined_count = 2 * TAGGED + TAGGED; /* the second element of an array */
 }
 
@@ -227,7 +230,7 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 		ret_interpreter->refused = WIRE_CODE_DISAGREES;
 		return 0;
 	}
-	complete(&is);
+	complete(&is, major);
 	ret_interpreter->javascript = is;
 	return 0;
 }

@@ -45,7 +45,8 @@ struct session {
 	uint32_t languages;		      /* of interpreters, that they walk or will: bits */
 	struct error not_interpreted;	      /* why they did not load; "" */
 	struct codes *codes;		      /* borrowed */
-	struct command *command;	      /* NULL: none was launched */
+	struct code_places *places;
+	struct command *command; /* NULL: none was launched */
 	struct accounting accounting;
 	/* monotonic_ns(); `switched`: when the last epoch ended */
 	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick;

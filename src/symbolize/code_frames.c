@@ -65,9 +65,12 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 	if (language == CODE_LANGUAGE_JAVASCRIPT)
 		frame.flags |= NAMES_FRAME_JAVASCRIPT;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
-		snprintf(text, sizeof(text), "%s (%s)", *code.name ? code.name : NO_NAME,
+		const char *name = *code.name ? code.name : *code.file ? NO_NAME : "eval";
+
+		snprintf(text, sizeof(text), "%s (%s)", name,
 			 *code.file ? base_of(code.file) : NO_NAME);
 		frame.file = names_string(names, code.file);
+		frame.line = code.at;
 		if (!frame.file)
 			return -ENOMEM;
 	} else {

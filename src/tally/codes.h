@@ -99,7 +99,8 @@ struct code {
 	uint64_t id;
 	const char *name; /* qualified: "Outer.method.<locals>.inner" */
 	const char *file; /* path, as the interpreter has it; its end, if it is long */
-	uint32_t line;	  /* where it begins, not where it was; 0: not known */
+	uint32_t line;	  /* where it begins; 0: not known */
+	uint32_t at;	  /* the line it was at; 0: not known */
 };
 
 struct codes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * push/ without a measurement: push_client URL [auth=FILE] [ca=FILE] [spool=DIR] [bytes=N]
- * Each line of stdin is an interval: START_NS SIZE, of SIZE bytes that tell it from others, or
- * `sleep MS`. Messages go to stderr.
+ * push/ without a measurement: client URL [auth=FILE] [ca=FILE] [spool=DIR] [bytes=N] [body=FILE]
+ * Each line of stdin is an interval: START_NS SIZE, of SIZE bytes that tell it from others, or of
+ * FILE's; or `sleep MS`. Messages go to stderr.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +27,17 @@ static const char *value_of(int argc, char **argv, const char *name)
 	return NULL;
 }
 
+static void add_file(struct push *push, uint64_t start, const char *path)
+{
+	own(own_file) FILE *in = fopen(path, "re");
+	char *body = malloc(1 << 24);
+
+	if (!in || !body)
+		abort();
+	push_add(push, start, body, fread(body, 1, 1 << 24, in));
+	free(body);
+}
+
 static void add(struct push *push, uint64_t start, size_t size)
 {
 	char *body = malloc(size + 1);
@@ -45,7 +56,7 @@ static void add(struct push *push, uint64_t start, size_t size)
 int main(int argc, char **argv)
 {
 	struct push_options options = { .warn = say, .note = say };
-	const char *bytes = value_of(argc, argv, "bytes");
+	const char *bytes = value_of(argc, argv, "bytes"), *body = value_of(argc, argv, "body");
 	struct error err = { 0 };
 	struct push *push;
 	char line[100];
@@ -71,6 +82,8 @@ int main(int argc, char **argv)
 
 		if (sscanf(line, "sleep %ld", &ms) == 1)
 			nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+		else if (sscanf(line, "%llu %zu", &start, &size) == 2 && body)
+			add_file(push, start, body);
 		else if (sscanf(line, "%llu %zu", &start, &size) == 2)
 			add(push, start, size);
 	}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # profile --push, to a server that keeps what it is sent: the samples are those of the same intervals
 # in files, with names and labels: push_test.sh BUILD
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/../harness.bash" "$1"
 here=$(cd "$(dirname "$0")/../../push" && pwd)
 [ -e /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto ] && command -v protoc >>"$fate" || {
@@ -30,10 +30,10 @@ if [ -z "$mount" ] && mkdir "$tmp/cgroup2" && mount -t cgroup2 none "$tmp/cgroup
 fi
 cgroup=$mount/stacktally-test.slice/pushed-$$.service
 leave() {
-	end
-	rmdir "$cgroup" "${cgroup%/*}" 2>>"$fate"
+	[ ! -d "$cgroup" ] || await 5 rmdir "$cgroup" "${cgroup%/*}" 2>>"$fate"
 	[ "$mount" != "$tmp/cgroup2" ] || umount "$mount"
 }
+at_exit=leave
 begin "$programs/nested"
 if [ -n "$mount" ] && mkdir -p "$cgroup" 2>>"$fate" && echo "$pid" >"$cgroup/cgroup.procs"; then
 	service=pushed-$$
@@ -48,7 +48,7 @@ for protocol in pprof pyroscope otlp; do
 	"$here/decode.py" $protocol "$dir"/*.body >"$tmp/sent.json" 2>"$tmp/decode.err"
 	check $? "$protocol: what is sent can be decoded" "$(cat "$tmp/decode.err" "$err")"
 	wanted=$(cat "$tmp"/*.folded | awk '{ n += $NF } END { print n + 0 }')
-	[ "$(sent 'd["samples"]')" = "$wanted" ] && [ "$wanted" -gt 20 ]
+	[ "$(sent 'd["samples"]')" = "$wanted" ] && [ "$wanted" -gt 0 ]
 	check $? "$protocol: the samples are those of the files" "$(sent 'd["samples"]') for $wanted; $(cat "$err")"
 	[ "$(sent 'd["functions"].get("main", 0) > 0.9 * d["samples"]')" = True ]
 	check $? "$protocol: functions have names" "$(sent 'd["functions"]')"
@@ -87,7 +87,8 @@ echo hang >"$dir/plan"
 run=$!
 started+=($run)
 sending() { ps -o pid=,uid= --ppid "$run" | awk '$2 == 65534 { print $1 }' | grep .; }
-await 10 sending
+has_sender() { [ -n "$(sending)" ]; }
+await 10 has_sender
 sender=$(sending | head -n 1)
 begun() { [ -n "$(cat "/proc/$sender/task/$sender/children" 2>>"$fate")" ]; }
 await 10 begun
@@ -99,5 +100,4 @@ kill -TERM $run
 wait $run
 [ ! -e "/proc/$sender" ]
 check $? "... and ends with the command" "$(ps -ef | grep "$sender")"
-leave
 finish
