@@ -7,9 +7,9 @@
  * chain of frames leads to: the anchor. So the native frame whose part of the stack, from its stack
  * pointer to its CFA, has the anchor is the run's evaluator, and the run stands in its place.
  *
- * A language (bpf/python.bpf.h, bpf/php.bpf.h) finds the thread's state and stages one run at a
- * time, with its anchor; the merge here puts runs and native frames in order. An evaluator's frame
- * without a run gets a frame that says why.
+ * A language (bpf/python.bpf.h, bpf/php.bpf.h, bpf/perl.bpf.h) finds the thread's state and stages
+ * one run at a time, with its anchor; the merge here puts runs and native frames in order. An
+ * evaluator's frame without a run gets a frame that says why.
  *
  * Where an interpreter keeps no anchors, the frames of its evaluator, known by their addresses, get
  * the runs in order. Only if both end at the same time are they each other's: else the stack has
@@ -21,6 +21,7 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/javascript.bpf.h"
+#include "bpf/perl.bpf.h"
 #include "bpf/php.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/scratch.bpf.h"
@@ -44,6 +45,8 @@ static __always_inline void program_run(__u32 number)
 		python_run(number);
 	if (walks_language(WIRE_LANGUAGE_PHP))
 		php_run(number);
+	if (walks_language(WIRE_LANGUAGE_PERL))
+		perl_run(number);
 }
 
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
@@ -54,6 +57,8 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 
 	if (walks_language(WIRE_LANGUAGE_PHP) && language == WIRE_LANGUAGE_PHP)
 		return php_find_state(&slot->program);
+	if (walks_language(WIRE_LANGUAGE_PERL) && language == WIRE_LANGUAGE_PERL)
+		return perl_find_state(slot, number);
 	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
 		return python_find_state(slot, number);
 	return false; /* of JavaScript each native frame has its function */
@@ -95,7 +100,7 @@ __noinline int program_begin(__u32 number)
 	if (program->reason)
 		return 0;
 	program->reason = WIRE_CODE_UNMATCHED;
-	program->python = interpreter->python;
+	program->perl = interpreter->perl; /* the longest one: all of them */
 	program->walk++;
 	program->made = 0;
 	program->window.from = 0;
@@ -105,13 +110,18 @@ __noinline int program_begin(__u32 number)
 	return 0;
 }
 
+static __always_inline bool is_perl(const struct interpreter_walk *program)
+{
+	return walks_language(WIRE_LANGUAGE_PERL) && program->language == WIRE_LANGUAGE_PERL;
+}
+
 /* Makes the staged run what stands in the stack: a frame that says why, if it is not known. */
 static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_keep)
 {
 	struct interpreter_walk *program = &slot->program;
 
 	*ret_keep = config_has(WIRE_NATIVE);
-	if (!program->run_reason && program->n)
+	if (!program->run_reason && (program->n || is_perl(program)))
 		return program->n;
 	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
 									    : WIRE_CODE_BETWEEN);
@@ -198,6 +208,37 @@ static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, 
 }
 
 /*
+ * Where there are no anchors: puts the next run in place of the native frame in frames[at], if that
+ * is the evaluator's, `into` which it is. Returns what program_frame() does.
+ */
+static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, __u32 room,
+						__u64 into, __u64 sp)
+{
+	struct interpreter_walk *program = &slot->program;
+
+	if (into >= program->evaluator_size) {
+		if (is_perl(program))
+			perl_see_frame(program, into + program->evaluator, sp,
+				       slot->walk.registers[UNWIND_SP]);
+		return 1;
+	}
+	if (is_perl(program) && perl_is_same_call(program))
+		return config_has(WIRE_NATIVE) ? 1 : 0;
+	if (is_perl(program) && perl_leaves_out(program)) {
+		__u32 n;
+
+		program->reason = WIRE_CODE_BETWEEN;
+		n = program_mark(slot, at, room);
+		program->reason = WIRE_CODE_UNMATCHED;
+		return n;
+	}
+	if (program->anchor)
+		return program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	program->missing++;
+	return program_mark(slot, at, room);
+}
+
+/*
  * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
  * takes the step to its caller. Returns how many frames there are now, `room` at most, above 16
  * bits the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
@@ -225,12 +266,7 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 		if (!end)
 			n = program_note_frame(slot, at, room, into, sp, fp);
 	} else if (UNLIKELY(program->ordered)) {
-		if (into < program->evaluator_size && anchor) {
-			n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
-		} else if (into < program->evaluator_size) {
-			program->missing++;
-			n = program_mark(slot, at, room);
-		}
+		n = program_place_next(slot, at, room, into, sp);
 	} else if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
 		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
 	else if (UNLIKELY(into < program->evaluator_size))
@@ -266,13 +302,42 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 	return n | end << 16;
 }
 
+static __always_inline bool is_whole(__u32 end)
+{
+	return end == WIRE_END_COMPLETE || end == WIRE_END_ENTRY;
+}
+
+/* Keeps what a walk begins with, if it may have to be done again. */
+static __always_inline void program_keep(struct scratch *slot)
+{
+	if (!walks_language(WIRE_LANGUAGE_PERL))
+		return;
+	slot->program.perl_walk.again = PERL_FIRST_WALK;
+	slot->program.perl_walk.first_sp = slot->walk.registers[UNWIND_SP];
+	slot->program.native = slot->walk;
+}
+
+/* Whether a walk that is over is to be done again; then it is where it began. */
+static __always_inline bool program_again(struct scratch *slot, __u32 number, __u32 end)
+{
+	if (!is_perl(&slot->program) || !is_whole(end))
+		return false;
+	slot->program.perl_walk.again = perl_judge(number);
+	if (slot->program.perl_walk.again == PERL_JUDGED)
+		return false;
+	slot->walk = slot->program.native;
+	return true;
+}
+
 /* Notes whether the walk and the interpreter's frames ended at the same time. */
 static __always_inline void program_end(struct scratch *slot, __u32 end)
 {
 	const struct interpreter_walk *program = &slot->program;
 
-	if (program->ordered && (program->missing || program->anchor || program->next ||
-				 (end != WIRE_END_COMPLETE && end != WIRE_END_ENTRY)))
+	bool paired = is_perl(program) ? perl_is_paired(program)
+				       : !program->missing && !program->anchor && !program->next;
+
+	if (program->ordered && !(paired && is_whole(end)))
 		slot->stack.flags |= WIRE_STACK_UNPAIRED;
 }
 

@@ -13,6 +13,7 @@ enum wire_language {
 	WIRE_LANGUAGE_NONE,
 	WIRE_LANGUAGE_PYTHON,
 	WIRE_LANGUAGE_PHP,
+	WIRE_LANGUAGE_PERL,
 	WIRE_LANGUAGE_JAVASCRIPT = 5,
 	WIRE_N_LANGUAGES,
 };
@@ -95,6 +96,33 @@ struct wire_php {
 	__u8 reserved;
 };
 
+/* Structures of Perl with threads: offsets in bytes, and values of its headers. */
+struct wire_perl {
+	__u64 thread_key; /* address in the file: the key of the thread's interpreter */
+	__u64 main;	  /* ... of perl_run(), which runs the main program, ... */
+	__u32 main_size;  /* ... and its bytes */
+	/* Of an interpreter. */
+	__u16 stackinfo, curcop, op, top_env, program_file, savestack;
+	/* Kinds of operations. */
+	__u16 op_leavesub, op_nextstate;
+	/* Of a stack of contexts. */
+	__u8 si_contexts, si_previous, si_top, si_sub, si_type, si_main;
+	/* Of a context: the cx_is_ are kinds, the cx_has_ flags beside the kind. */
+	__u8 cx_size, cx_type, cx_saved, cx_cop, cx_return, cx_sub, cx_depth, cx_required;
+	__u8 cx_kinds, cx_is_block, cx_is_sub, cx_is_eval, cx_is_defer;
+	__u8 cx_has_copy, cx_has_text, cx_has_block;
+	__u8 env_previous; /* of what a handler of exceptions has on the C stack */
+	__u8 op_type, cop_file, cop_line;
+	/* Of any value; of code, and bits of its flags. */
+	__u8 sv_flags, sv_value, sv_types, sv_is_code;
+	__u8 cv_stash, cv_start, cv_root, cv_gv, cv_file, cv_sequence, cv_flags, cv_depth;
+	__u8 cv_named_bit, cv_lexical_bit;
+	/* Of a name and a package in the symbol table; of a string there. */
+	__u8 gv_stash, gv_name, gp_effective, hv_named_bit, hv_name, hv_n_names;
+	__u8 hek_hash, hek_text;
+	__u8 reserved[8];
+};
+
 /* Structures of V8: offsets in bytes, of objects from their addresses without the tag. */
 struct wire_javascript {
 	__s8 frame_function; /* of a frame's pointer: its function, and behind that its context */
@@ -127,6 +155,7 @@ struct wire_interpreter {
 	union {
 		struct wire_python python;
 		struct wire_php php;
+		struct wire_perl perl;
 		struct wire_javascript javascript;
 	};
 };
@@ -195,7 +224,8 @@ enum wire_code_flags {
 
 _Static_assert(sizeof(struct wire_python) == 72, "no padding");
 _Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
-_Static_assert(sizeof(struct wire_interpreter) == 96, "no padding");
+_Static_assert(sizeof(struct wire_perl) == 96, "no padding");
+_Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
 _Static_assert(sizeof(struct wire_code_place) == 32, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 

@@ -30,6 +30,14 @@ static __always_inline struct scratch *slot_of(enum wire_language language, __u3
 	return walks_language(language) ? bpf_map_lookup_elem(&scratch, &number) : NULL;
 }
 
+/*
+ * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
+ * number and the value, from PTHREAD_SPECIFIC on. That a state found there belongs to the thread is
+ * checked.
+ */
+#define PTHREAD_KEYS	 32
+#define PTHREAD_SPECIFIC 0x310
+
 /* The result of a step along the frames of a run. */
 enum program_step {
 	PROGRAM_MORE,

@@ -23,14 +23,6 @@
 #include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
 
-/*
- * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
- * number and the value, from PTHREAD_SPECIFIC on. That a state found there belongs to the thread is
- * checked.
- */
-#define PTHREAD_KEYS	 32
-#define PTHREAD_SPECIFIC 0x310
-
 #define PYTHON_STATE_BYTES 192 /* of a thread's state, less than PYTHON_CODE_ROOM */
 
 /*

@@ -129,6 +129,24 @@ struct known_code {
 /* Ids of functions whose names were sent. */
 #define SENT_CODES 512
 
+/* Of a walk of Perl's contexts (bpf/perl.bpf.h). */
+struct perl_walk {
+	__u64 state;		 /* address of the thread's interpreter */
+	__u64 contexts, context; /* of the stack of contexts: the outermost one, and the next one */
+	__u64 stackinfo;	 /* the stack of contexts that the walk is in */
+	__u64 env;		 /* the innermost handler that the native walk has not come to */
+	__u64 first_sp;		 /* of the innermost native frame */
+	__u64 window_low;	 /* contexts are in the window from here on */
+	__u8 is_after_evaluator; /* the native frame is the caller of the evaluator's */
+	__u8 catching;	   /* native frames that may still be between two calls that count as one */
+	__u8 is_main;	   /* the staged run ends with the main program, ... */
+	__u8 main_placed;  /* ... and is in the stack */
+	__u8 main_is_seen; /* perl_run() is in the stack */
+	__u8 again;	   /* enum perl_again */
+	__u8 begun;	   /* the walk is past the innermost context */
+	__u8 reserved;
+};
+
 /* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
 struct interpreter_walk {
 	/* Address in the evaluator's frame that ran the staged functions; 0: none are. See
@@ -162,8 +180,11 @@ struct interpreter_walk {
 	union {
 		struct wire_python python;
 		struct wire_php php;
+		struct wire_perl perl;
 		struct wire_javascript javascript;
 	};
+	struct perl_walk perl_walk;
+	struct unwind_walk native; /* before its first step, of a program in Perl */
 	struct python_window window;
 	struct known_code codes[KNOWN_CODES];
 	__u8 code[PYTHON_CODE_ROOM];

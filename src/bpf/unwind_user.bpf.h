@@ -118,8 +118,12 @@ static __always_inline __u32 walk_all(struct scratch *slot, __u32 number, __u32 
 {
 #ifdef WALK_INTERPRETERS
 	if (UNLIKELY(slot->interpreter)) {
-		__u32 n = walk_program(number, first, may_ask, ret_end);
+		__u32 n;
 
+		program_keep(slot);
+		n = walk_program(number, first, may_ask, ret_end);
+		if (program_again(slot, number, *ret_end))
+			n = walk_program(number, first, may_ask, ret_end);
 		program_end(slot, *ret_end);
 		return n;
 	}

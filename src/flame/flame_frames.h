@@ -31,6 +31,7 @@ enum flame_kind {
 	FLAME_BLOCKED,	/* no function: the thread was blocked */
 	FLAME_WAITING,	/* no function: the thread waited for a CPU */
 	FLAME_JAVASCRIPT,
+	FLAME_PERL,
 	FLAME_N_KINDS,
 };
 

@@ -12,6 +12,7 @@
 #define LANGUAGES(LANGUAGE)                                                                        \
 	LANGUAGE(python)                                                                           \
 	LANGUAGE(php)                                                                              \
+	LANGUAGE(perl)                                                                             \
 	LANGUAGE(javascript)
 
 /*

@@ -100,6 +100,7 @@ static void put_legend(struct svg *svg)
 		{ FLAME_PYTHON, "Python" },
 		{ FLAME_PHP, "PHP" },
 		{ FLAME_JAVASCRIPT, "JavaScript" },
+		{ FLAME_PERL, "Perl" },
 		{ FLAME_BLOCKED, "blocked" },
 		{ FLAME_WAITING, "waiting for a CPU" },
 	};

@@ -60,6 +60,8 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 		return add_waker(codes, id, names);
 	if (language == CODE_LANGUAGE_PHP)
 		frame.flags |= NAMES_FRAME_PHP;
+	if (language == CODE_LANGUAGE_PERL)
+		frame.flags |= NAMES_FRAME_PERL;
 	if (language == CODE_LANGUAGE_JAVASCRIPT)
 		frame.flags |= NAMES_FRAME_JAVASCRIPT;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {

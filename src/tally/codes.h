@@ -27,6 +27,7 @@ enum code_language {
 	CODE_LANGUAGE_NONE,
 	CODE_LANGUAGE_PYTHON,
 	CODE_LANGUAGE_PHP,
+	CODE_LANGUAGE_PERL,
 	CODE_LANGUAGE_JAVASCRIPT = 5,
 	CODE_N_LANGUAGES,
 	/* No languages. */
@@ -89,7 +90,7 @@ enum code_reason {
 	CODE_N_REASONS,
 };
 
-/* "python", "php"; "program" for values that are no language. */
+/* "python", "php", "perl"; "program" for values that are no language. */
 const char *code_language_name(uint32_t language);
 /* "no state"; NULL for values that are no reason. */
 const char *code_reason_name(uint64_t reason);

@@ -37,6 +37,7 @@ enum names_frame_flags {
 	/* No function: why a thread was off the CPU, blocked or waiting for a CPU. */
 	NAMES_FRAME_BLOCKED = 1 << 8,
 	NAMES_FRAME_WAITING = 1 << 9,
+	NAMES_FRAME_PERL = 1 << 10,	  /* with NAMES_FRAME_PROGRAM: of Perl */
 	NAMES_FRAME_JAVASCRIPT = 1 << 12, /* with NAMES_FRAME_PROGRAM: of JavaScript */
 };
 

@@ -21,6 +21,7 @@ static const struct {
 	[FLAME_BLOCKED] = { 128, 142, 190, 0, 0x0000ee },
 	[FLAME_WAITING] = { 224, 134, 196, 0, 0xff00ff },
 	[FLAME_JAVASCRIPT] = { 150, 196, 96, 18, 0x00cd00 },
+	[FLAME_PERL] = { 122, 196, 164, 18, 0x00cdcd },
 };
 
 static uint32_t shade(uint32_t middle, int change)

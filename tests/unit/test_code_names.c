@@ -106,6 +106,7 @@ static void wrong_records_are_refused(void **state)
 static void is_shown(struct codes *codes, uint64_t address, const char *text)
 {
 	bool php = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_PHP;
+	bool perl = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_PERL;
 	bool javascript = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_JAVASCRIPT;
 	const struct tally_address of = { .address = address, .flags = TALLY_ADDRESS_CODE };
 	struct names *names;
@@ -115,6 +116,7 @@ static void is_shown(struct codes *codes, uint64_t address, const char *text)
 	assert_string_equal(names_frame(names, 0).name, text);
 	assert_int_equal(names_frame(names, 0).flags,
 			 NAMES_FRAME_PROGRAM | (php ? NAMES_FRAME_PHP : 0) |
+				 (perl ? NAMES_FRAME_PERL : 0) |
 				 (javascript ? NAMES_FRAME_JAVASCRIPT : 0));
 	names_free(names);
 }
@@ -123,6 +125,7 @@ static void frames_have_functions_or_reasons(void **state)
 {
 	const uint64_t python = (uint64_t)CODE_LANGUAGE_PYTHON << CODE_LANGUAGE_SHIFT;
 	const uint64_t php = (uint64_t)CODE_LANGUAGE_PHP << CODE_LANGUAGE_SHIFT;
+	const uint64_t perl = (uint64_t)CODE_LANGUAGE_PERL << CODE_LANGUAGE_SHIFT;
 	const struct code code = { .id = ID, .name = "A.f", .file = "/srv/app/x.py", .line = 3 };
 	struct codes *codes;
 
@@ -136,6 +139,8 @@ static void frames_have_functions_or_reasons(void **state)
 	is_shown(codes, python | CODE_VERSION, "[python: version unknown]");
 	is_shown(codes, CODE_IDS - 1, "[program: name lost]");
 	is_shown(codes, php | ID, "A.f (x.py)");
+	is_shown(codes, perl | ID, "A.f (x.py)");
+	is_shown(codes, perl | CODE_TOO_DEEP, "[perl: too deep]");
 	is_shown(codes, php | CODE_UNMATCHED, "[php: unmatched]");
 	codes_free(codes);
 }
