@@ -46,7 +46,10 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARN
 	$(SANITIZE) -Isrc -I. -I$(BUILD) -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
-	-ffile-prefix-map=$(CURDIR)=. -Isrc -idirafter /usr/include/$(MULTIARCH)
+	-Isrc -idirafter /usr/include/$(MULTIARCH)
+# BTF names sources, and is part of the program, which is to be the same wherever it is built. Not among
+# the flags above: a tree that has moved has nothing to build again.
+BPF_PATHS = -ffile-prefix-map=$(CURDIR)=.
 # The commands are static, libc too: they run on any distribution, and user probes on libc's
 # functions do not fire in them. The static libraries of elfutils 0.192 (Debian 13) are incomplete:
 # there, as in tests and under sanitizers, shared libraries are used.
@@ -93,7 +96,7 @@ FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test units test-programs test-vm test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
+.PHONY: all help deps demo test units test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
 	install deb test-deb test-unit release test-release clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
@@ -130,7 +133,7 @@ $(BUILD)/src/cli/version.o: $(COMMIT)
 # ---- BPF
 $(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(BPF_PATHS) -MMD -MP -c $< -o $@
 
 $(KERNEL_BUILD)/stacktally.bpf.o: $(filter-out $(INTERPRETED),$(BPF_OBJECTS))
 $(KERNEL_BUILD)/interpreted.bpf.o: $(INTERPRETED)
@@ -237,6 +240,12 @@ test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.1
 	@scripts/install-deps build test vm
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run $(VM_KERNELS:%=-k %) -m "$(VM_TESTS)" $(BUILD)
+
+test-vm-cpus: ## tests in emulated machines with 64 CPUs, and with CPUs that are added
+	@scripts/install-deps build test vm
+	+@$(MAKE) --no-print-directory all test-programs
+	@tests/vm/run -k 6.1 --cpus 64 --append "isolcpus=60-63 nohz_full=60-63" -m many_cpus $(BUILD)
+	@tests/vm/run -k 6.1 --spare 2 -m cpus_change $(BUILD)
 
 asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
 	$(BUILD_ASAN)

@@ -20,6 +20,7 @@
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
+#include "bpf/javascript.bpf.h"
 #include "bpf/php.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/scratch.bpf.h"
@@ -32,13 +33,30 @@ static __always_inline __u64 reason_frame(const struct interpreter_walk *program
 	return WIRE_FRAME_CODE | (__u64)program->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
 }
 
-/* Stages the next run. Inlined: calls nest eight times at most. */
-static __always_inline void program_run(const struct scratch *slot, __u32 number)
+/*
+ * Stages the next run: one of these functions does, as the language is its own. Without a branch,
+ * the verifier has one path through the loops that call this. Inlined: calls nest eight times at
+ * most.
+ */
+static __always_inline void program_run(__u32 number)
 {
-	if (slot->program.language == WIRE_LANGUAGE_PHP)
-		php_run(number);
-	else
+	if (walks_language(WIRE_LANGUAGE_PYTHON))
 		python_run(number);
+	if (walks_language(WIRE_LANGUAGE_PHP))
+		php_run(number);
+}
+
+/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
+ */
+static __always_inline bool program_find_state(struct scratch *slot, __u32 number)
+{
+	__u32 language = slot->program.language;
+
+	if (walks_language(WIRE_LANGUAGE_PHP) && language == WIRE_LANGUAGE_PHP)
+		return php_find_state(&slot->program);
+	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
+		return python_find_state(slot, number);
+	return false; /* of JavaScript each native frame has its function */
 }
 
 /* Prepares the merge for the slot's walk: finds the state, stages the first run. */
@@ -64,8 +82,8 @@ __noinline int program_begin(__u32 number)
 	program->missing = 0;
 	key = slot->interpreter;
 	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter || (interpreter->language != WIRE_LANGUAGE_PYTHON &&
-			     interpreter->language != WIRE_LANGUAGE_PHP))
+	if (!interpreter || interpreter->language >= WIRE_N_LANGUAGES ||
+	    !walks_language(interpreter->language))
 		return 0;
 	program->language = interpreter->language;
 	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
@@ -79,19 +97,11 @@ __noinline int program_begin(__u32 number)
 	program->reason = WIRE_CODE_UNMATCHED;
 	program->python = interpreter->python;
 	program->walk++;
+	program->made = 0;
 	program->window.from = 0;
-	if (program->language == WIRE_LANGUAGE_PHP) {
-		if (php_find_state(program))
-			php_run(number);
-		return 0;
-	}
-	if (!python_find_state(slot, &interpreter->python))
-		return 0;
-	if (interpreter->python.form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
-		program->reason = WIRE_CODE_TORN;
-		program->next = 0;
-	}
-	python_run(number);
+	program->window.last = 0;
+	if (program_find_state(slot, number))
+		program_run(number);
 	return 0;
 }
 
@@ -103,8 +113,8 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 	*ret_keep = config_has(WIRE_NATIVE);
 	if (!program->run_reason && program->n)
 		return program->n;
-	slot->frames[STAGED_AT] =
-		reason_frame(program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
+	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
+									    : WIRE_CODE_BETWEEN);
 	*ret_keep = true;
 	return 1;
 }
@@ -144,43 +154,77 @@ static __always_inline __u32 program_place_run(struct scratch *slot, __u64 at, _
 static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 room)
 {
 	const struct interpreter_walk *program = &slot->program;
+	__u32 reason = program->reason;
 
 	OPAQUE(at);
 	if (at + 1 >= 2 * WIRE_MAX_DEPTH || room < 2)
 		return 1;
+	/* The innermost frame belongs to the state that was found, so its run is not linked. */
+	if (!program->n_native && !program->ordered && reason == WIRE_CODE_UNMATCHED)
+		reason = WIRE_CODE_BETWEEN;
 	slot->frames[at + 1] = slot->frames[at];
-	slot->frames[at] =
-		reason_frame(program, !program->n_native && !program->reason ? WIRE_CODE_TORN
-									     : program->reason);
+	slot->frames[at] = reason_frame(program, reason);
 	return 2;
 }
 
 /* Of what program_frame() returns: the staged run was used up. */
 #define PROGRAM_RUN_PLACED (1u << 30)
+/* ... or the frame may be that of a function of JavaScript. */
+#define PROGRAM_IS_FUNCTION (1u << 29)
+
+/*
+ * In place of a run: notes the frame that the walk has left, if it is of V8's code, from `into` in
+ * its builtins on or generated, and has a frame pointer of its own.
+ */
+static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, __u32 room,
+						__u64 into, __u64 sp, __u64 fp)
+{
+	struct interpreter_walk *program = &slot->program;
+	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
+
+	if (!generated && into >= program->evaluator_size)
+		return 1;
+	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
+		return program->missing++ ? 1 : program_mark(slot, at, room);
+	program->frame = fp;
+	if (fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
+	    fp + (__s64)program->javascript.frame_function < sp) {
+		if (!generated)
+			return 1;
+		program->frame = 0; /* it has just been entered, or is about to return */
+	}
+	program->object = generated;
+	return 1 | PROGRAM_IS_FUNCTION;
+}
 
 /*
  * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
  * takes the step to its caller. Returns how many frames there are now, `room` at most, above 16
- * bits the enum wire_end, and PROGRAM_RUN_PLACED.
+ * bits the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
  */
 __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct interpreter_walk *program;
-	__u64 sp, cfa, into, anchor;
+	__u64 sp, fp, cfa, into, anchor;
 	__u32 end, n = 1;
 
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	program = &slot->program;
 	sp = slot->walk.registers[UNWIND_SP];
+	fp = slot->walk.registers[UNWIND_FP];
 	into = slot->walk.pc - program->evaluator;
 	anchor = program->anchor;
 	if (!room || !put_frame(slot, at, program->n_native))
 		return WIRE_END_DEPTH << 16;
 	end = step_once(number);
 	cfa = slot->walk.registers[UNWIND_SP];
-	if (UNLIKELY(program->ordered)) {
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
+	    program->language == WIRE_LANGUAGE_JAVASCRIPT) {
+		if (!end)
+			n = program_note_frame(slot, at, room, into, sp, fp);
+	} else if (UNLIKELY(program->ordered)) {
 		if (into < program->evaluator_size && anchor) {
 			n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
 		} else if (into < program->evaluator_size) {
@@ -211,7 +255,9 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 
 		/* Not called by program_frame(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
-			program_run(slot, number);
+			program_run(number);
+		if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
+			some += javascript_place(number, first + n, config.user_depth - done - n);
 		n += some & 0xffff;
 		end = some >> 16 & 0xff;
 		OPAQUE(n);
@@ -269,7 +315,7 @@ __noinline int program_append_runs(__u32 number, __u32 words)
 
 		if (!more)
 			break;
-		program_run(slot, number);
+		program_run(number);
 		size += more;
 		OPAQUE(size);
 	}

@@ -13,6 +13,7 @@ enum wire_language {
 	WIRE_LANGUAGE_NONE,
 	WIRE_LANGUAGE_PYTHON,
 	WIRE_LANGUAGE_PHP,
+	WIRE_LANGUAGE_JAVASCRIPT = 5,
 	WIRE_N_LANGUAGES,
 };
 
@@ -29,6 +30,8 @@ enum wire_code_reason {
 	WIRE_CODE_TOO_DEEP,	 /* more functions than are followed */
 	WIRE_CODE_EARLY,	 /* the interpreter was not known yet when the stack was walked */
 	WIRE_CODE_DELEGATED,	 /* generators that wait for the one that they delegate to */
+	WIRE_CODE_BETWEEN, /* no function runs: the first has not begun, or the last is over */
+	WIRE_CODE_INLINED, /* functions that the compiler inlined here are not shown */
 	WIRE_N_CODE_REASONS,
 };
 
@@ -72,9 +75,12 @@ struct wire_python {
 	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit;
 	__u8 string_ascii_size, string_compact_size;
-	__u8 thread_frame; /* of a thread's state, in 3.10: its innermost frame object, ... */
+	__u8 thread_frame;   /* of a thread's state, in 3.10: its innermost frame object, ... */
+	__u8 interpreter;    /* of a thread's state: that of its interpreter, ... */
+	__u16 thread_record; /* ... and, in 3.10, the outermost record */
+	__u8 code_lines, bytes_size, bytes_text; /* of a code object; of a string of bytes */
 	__u8 reserved;
-	__u16 thread_record; /* ... and the outermost record */
+	__u32 next_version; /* of the interpreter's: the number of the next code object; 0: none */
 };
 
 /* Structures of PHP: offsets in bytes. */
@@ -89,6 +95,30 @@ struct wire_php {
 	__u8 reserved;
 };
 
+/* Structures of V8: offsets in bytes, of objects from their addresses without the tag. */
+struct wire_javascript {
+	__s8 frame_function; /* of a frame's pointer: its function, and behind that its context */
+	__u8 shared_data;    /* of what closures share: their code, as it was compiled first */
+	/* Of a map; of a function, of what its closures share, of a scope and of a script. */
+	__u8 map_type;
+	__u8 function_shared, function_code;
+	__u8 shared_name, shared_script, shared_literal;
+	__u8 scope_flags, scope_count, scope_names, scope_most_inlined;
+	__u8 script_name, debug_script;
+	/* Of code and of the data for leaving optimized code. */
+	__u8 code_flags, code_kinds, code_deoptimization, inlined_count, code_baseline;
+	__u8 code_size, code_start; /* where its address is, ... */
+	__u8 code_inline;	    /* ... or, if that is 0, the first instruction */
+	/* Of a string. */
+	__u8 string_hash, string_length, string_text, cons_first, cons_second, sliced_parent,
+		sliced_offset, thin_actual;
+	__u8 string_form, string_one_byte; /* bits of the type */
+	__u8 form_sequential, form_cons, form_sliced, form_thin;
+	__u8 scope_kinds, scope_of_function; /* bits of a scope's flags, and their value */
+	/* Types of objects. */
+	__u16 type_not_string, type_shared, type_scope, type_script, type_debug, type_code;
+};
+
 /* An interpreter, as a file contains it; all addresses are those of the file. */
 struct wire_interpreter {
 	__u32 language;			/* enum wire_language; NONE: an unused number */
@@ -97,6 +127,7 @@ struct wire_interpreter {
 	union {
 		struct wire_python python;
 		struct wire_php php;
+		struct wire_javascript javascript;
 	};
 };
 
@@ -132,13 +163,40 @@ struct wire_code_name {
 	__u8 file[WIRE_CODE_TEXT];
 };
 
+/* How a function's table of lines is written. */
+enum wire_line_form {
+	WIRE_LINES_PAIRS,     /* CPython to 3.9: steps of the offset and of the line */
+	WIRE_LINES_RANGES,    /* 3.10: sizes of ranges, and steps of the line */
+	WIRE_LINES_LOCATIONS, /* from 3.11 on: entries of varying size */
+	WIRE_LINES_EMPTY,     /* no table: all is on the function's first line */
+	WIRE_N_LINE_FORMS,
+};
+
+#define WIRE_LINES_MAX 16384 /* bytes of a table; functions with larger ones have no lines */
+
+/*
+ * With WIRE_LINES: an instruction of a function, which has an id of its own, sent before the first
+ * stack that it is in and after the function's name (WIRE_KIND_PLACE).
+ */
+struct wire_code_place {
+	__u64 id;
+	__u64 function; /* the id of its name */
+	__u32 offset;	/* bytes from the function's first instruction */
+	__u32 size;	/* bytes of the table that follow; 0: it was sent before, or is not known */
+	__u32 form;	/* enum wire_line_form */
+	__u32 kind;	/* enum wire_kind */
+			/* the table follows, filled up to 8 bytes */
+};
+
 enum wire_code_flags {
 	WIRE_CODE_NAME_CUT = 1 << 0, /* only the beginning */
 	WIRE_CODE_FILE_CUT = 1 << 1, /* only the end */
 };
 
-_Static_assert(sizeof(struct wire_python) == 64, "no padding");
-_Static_assert(sizeof(struct wire_interpreter) == 88, "no padding");
+_Static_assert(sizeof(struct wire_python) == 72, "no padding");
+_Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
+_Static_assert(sizeof(struct wire_interpreter) == 96, "no padding");
+_Static_assert(sizeof(struct wire_code_place) == 32, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 
 #endif

@@ -55,7 +55,7 @@ static __always_inline bool php_find_text(const struct interpreter_walk *program
  */
 __noinline __u64 php_text_hash(__u32 number, __u64 string)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
 	struct found_text text = { 0 };
 	__u64 hash = 0;
 
@@ -73,7 +73,7 @@ __noinline __u64 php_text_hash(__u32 number, __u64 string)
  */
 __noinline int php_write_name(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
 	struct found_text class = { 0 }, name = { 0 };
 	__u8 *to;
 	__u64 at;
@@ -107,7 +107,7 @@ __noinline int php_write_name(__u32 number)
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int php_send_name(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { 0 };
 	struct interpreter_walk *program;
 	int size;
@@ -131,7 +131,7 @@ __noinline int php_send_name(__u32 number)
  */
 __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
 	struct interpreter_walk *program;
 	const struct wire_php *php;
 	struct known_code *known;
@@ -176,7 +176,7 @@ static __always_inline void php_stage(struct scratch *slot, __u64 id)
 /* Stages the frame that the walk is at, if it is of PHP, and goes to its caller. */
 __noinline int php_step(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
 	struct interpreter_walk *program;
 	const struct wire_php *php;
 	struct known_code *known;
@@ -231,11 +231,11 @@ __noinline int php_steps(__u32 number)
 /* Stages the next run; without one, `anchor` is 0. */
 __noinline int php_run(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 
-	if (!slot)
+	if (!slot || slot->program.language != WIRE_LANGUAGE_PHP)
 		return 0;
 	program = &slot->program;
 	program->anchor = 0;

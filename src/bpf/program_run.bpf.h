@@ -13,6 +13,23 @@
 
 #include "bpf/scratch.bpf.h"
 
+/*
+ * The languages that are walked: a bit for each. A constant, so the verifier passes over the code
+ * of the others.
+ */
+const volatile __u32 languages;
+
+static __always_inline bool walks_language(enum wire_language language)
+{
+	return languages >> language & 1;
+}
+
+/* The slot of a walk; NULL where the language is not walked. For a language's global functions. */
+static __always_inline struct scratch *slot_of(enum wire_language language, __u32 number)
+{
+	return walks_language(language) ? bpf_map_lookup_elem(&scratch, &number) : NULL;
+}
+
 /* The result of a step along the frames of a run. */
 enum program_step {
 	PROGRAM_MORE,

@@ -31,72 +31,71 @@
 #define PTHREAD_KEYS	 32
 #define PTHREAD_SPECIFIC 0x310
 
-/* Whether a state is that of the thread, which it names by pthread_self(): glibc's thread pointer.
+#define PYTHON_STATE_BYTES 192 /* of a thread's state, less than PYTHON_CODE_ROOM */
+
+/*
+ * Copies a state to the walk's `code`. Whether it is that of the thread, which it names by
+ * pthread_self(): glibc's thread pointer.
  */
-static __always_inline bool is_state_of(__u64 state, const struct wire_python *python, __u64 thread)
+static __always_inline bool python_take_state(struct interpreter_walk *program, __u64 state,
+					      __u64 thread)
 {
-	__u64 of;
-
-	return state && read_word(&of, state + python->thread_id) && of == thread;
-}
-
-/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
- */
-static __always_inline bool python_find_state(struct scratch *slot,
-					      const struct wire_python *python)
-{
-	const struct task_struct *task = (void *)bpf_get_current_task();
-	struct interpreter_walk *program = &slot->program;
-	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
-	__u32 key[2] = { 0 };
-
-	program->reason = WIRE_CODE_NO_STATE;
-	if (!python->current || !read_word(&state, python->current + program->bias) ||
-	    !is_state_of(state, python, thread)) {
-		if (bpf_probe_read_user(key, sizeof(key),
-					(const void *)(python->tss_key + program->bias)))
-			return false;
-		if (!key[0] || key[1] >= PTHREAD_KEYS)
-			return false;
-		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
-		    !is_state_of(state, python, thread))
-			return false;
-	}
-	program->ordered = python->form == WIRE_PYTHON_CHAIN;
-	if (!read_word(&program->next, state + python->top))
-		return false;
-	program->last = state + python->thread_record;
-	if (python->form == WIRE_PYTHON_OBJECTS &&
-	    !read_word(&program->object, state + python->thread_frame))
-		return false;
-	program->reason = WIRE_CODE_UNMATCHED;
-	return true;
+	return state &&
+	       bpf_probe_read_user(program->code, PYTHON_STATE_BYTES, (const void *)state) == 0 &&
+	       CODE_WORD(program->code, program->python.thread_id) == thread;
 }
 
 /*
+ * Notes how many code objects the thread's interpreter has numbered: while it numbers none, what is
+ * at the address of a known one is still that.
+ */
+static __always_inline void python_take_made(struct interpreter_walk *program)
+{
+	__u64 interpreter = CODE_WORD(program->code, program->python.interpreter);
+	__u32 next = 0;
+
+	if (program->python.next_version &&
+	    bpf_probe_read_user(&next, sizeof(next),
+				(const void *)(interpreter + program->python.next_version)) == 0 &&
+	    next)
+		program->made = interpreter * 0x9fb21c651e98df25ull + next;
+}
+
+#define PYTHON_PAGE   4096ull
+#define PYTHON_STACKS (8ull << 20) /* frames so far above the stack pointer are on the C stack */
+
+/*
  * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
- * takes some hundred bytes. If that cannot be read, copies the frame only. Returns 0 when it did.
+ * takes some hundred bytes. Not from the page below, which may not be mapped. A frame on the C
+ * stack, where each run begins, is copied beside that. Returns where the frame is in the copy; -1:
+ * it cannot be read.
  */
 __noinline int python_move_window(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct python_window *window;
-	__u64 frame;
+	__u64 frame, size;
 
 	if (!slot)
 		return -1;
 	window = &slot->program.window;
 	frame = slot->program.frame;
-	window->from = frame - PYTHON_BELOW;
-	window->low = 0;
-	if (bpf_probe_read_user(window->bytes, PYTHON_BELOW + PYTHON_FRAME_SIZE,
-				(const void *)window->from) == 0)
-		return 0;
-	window->low = PYTHON_BELOW;
-	return bpf_probe_read_user(window->bytes + PYTHON_BELOW, PYTHON_FRAME_SIZE,
-				   (const void *)frame)
-		       ? -1
-		       : 0;
+	if (frame - slot->walk.registers[UNWIND_SP] < PYTHON_STACKS)
+		return bpf_probe_read_user(window->bytes + PYTHON_ON_STACK, PYTHON_FRAME_SIZE,
+					   (const void *)frame)
+			       ? -1
+			       : PYTHON_ON_STACK;
+	window->last = smaller(frame % PYTHON_PAGE, PYTHON_BELOW);
+	window->from = frame - window->last;
+	size = window->last + PYTHON_FRAME_SIZE;
+	OPAQUE(size);
+	if (size > PYTHON_BELOW + PYTHON_FRAME_SIZE ||
+	    bpf_probe_read_user(window->bytes, size, (const void *)window->from)) {
+		window->from = 0;
+		window->last = 0;
+		return -1;
+	}
+	return size - PYTHON_FRAME_SIZE;
 }
 
 /* Finds a string's characters. False: it cannot be read, or is no string. */
@@ -132,7 +131,7 @@ static __always_inline bool python_find_text(const struct interpreter_walk *prog
  */
 __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct found_text text = { 0 };
 	__u64 hash = 0;
 
@@ -150,7 +149,7 @@ __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int python_send_name(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct found_text name = { 0 }, file = { 0 };
 	struct interpreter_walk *program;
 
@@ -194,7 +193,7 @@ static __always_inline void python_take_content(struct interpreter_walk *program
  */
 __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	const struct wire_python *python;
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -219,6 +218,7 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 		python_send_name(number);
 	known = &program->codes[at % KNOWN_CODES];
 	known->seed = program->seed;
+	known->made = program->made;
 	known->version = python->code_version && is_sent(program)
 				 ? CODE_INT(program->code, python->code_version)
 				 : 0;
@@ -227,6 +227,91 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	known->id = program->id;
 	known->first = code + size + 2ull * CODE_INT(program->code, python->code_first);
 	return 0;
+}
+
+/* What becomes of the id of a function at an instruction. */
+static __always_inline __u64 place_id(__u64 function, __u32 offset)
+{
+	__u64 id = (function ^ (__u64)(offset + 1) << 32) * 0x9fb21c651e98df25ull;
+
+	id = (id ^ id >> 31) & WIRE_FRAME_ADDRESS;
+	return id | (id < WIRE_CODE_IDS) << 16;
+}
+
+/* What tells in `sent_codes` that a function's table was sent: no id, which are shorter. */
+#define TABLE_OF(function) ((function) | 1ull << 63)
+
+/*
+ * Copies the table of lines of a code object behind struct wire_code_place, and sets its size and
+ * form. Without a size there is none, as it is too large or cannot be read.
+ */
+static __always_inline void python_take_table(struct scratch *slot, struct wire_code_place *place,
+					      __u64 code)
+{
+	const struct wire_python *python = &slot->program.python;
+	__u64 table, size;
+
+	if (!read_word(&table, code + python->code_lines) ||
+	    !read_word(&size, table + python->bytes_size))
+		return;
+	if (!size && place->form == WIRE_LINES_PAIRS)
+		place->form = WIRE_LINES_EMPTY;
+	OPAQUE(size);
+	if (size <= WIRE_LINES_MAX &&
+	    bpf_probe_read_user(&slot->frames[LINES_AT + sizeof(*place) / sizeof(__u64)], size,
+				(const void *)(table + python->bytes_text)) == 0)
+		place->size = size;
+}
+
+/* Sends an instruction of a function, and the function's table of lines if that was not sent. */
+__noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u64 code)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
+	struct wire_code_place *place;
+	__u8 sent = 1;
+	__u32 form;
+
+	if (!slot || !has_room_for_names() || !bpf_map_lookup_elem(&sent_codes, &function))
+		return 0;
+	place = (void *)&slot->frames[LINES_AT];
+	form = slot->program.python.form;
+	place->id = id;
+	place->function = function;
+	place->offset = offset;
+	place->size = 0;
+	place->form = form == WIRE_PYTHON_CHAIN	    ? WIRE_LINES_PAIRS
+		      : form == WIRE_PYTHON_OBJECTS ? WIRE_LINES_RANGES
+						    : WIRE_LINES_LOCATIONS;
+	place->kind = WIRE_KIND_PLACE;
+	if (!bpf_map_lookup_elem(&sent_codes, &table))
+		python_take_table(slot, place, code);
+	size = sizeof(*place) + (place->size + 7) / 8 * 8;
+	OPAQUE(size);
+	if (size > sizeof(*place) + WIRE_LINES_MAX ||
+	    bpf_ringbuf_output(&ring, place, size, BPF_RB_NO_WAKEUP))
+		return 0;
+	if (place->size)
+		bpf_map_update_elem(&sent_codes, &table, &sent, BPF_ANY);
+	bpf_map_update_elem(&sent_codes, &id, &sent, BPF_ANY);
+	return 0;
+}
+
+/*
+ * The id of a known function in the stack: with lines, of the instruction in it, at `offset` from
+ * the code object's first one.
+ */
+static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u32 number,
+					  const struct known_code *known, __u64 code, __u32 offset)
+{
+	__u64 function = known->id;
+
+	if (!config_has(WIRE_LINES))
+		return function;
+	program->id = place_id(function, offset);
+	if (!is_sent(program))
+		python_send_place(number, function, offset, code);
+	return program->id;
 }
 
 /* Whether what is known of a code object holds in this walk. */
@@ -239,11 +324,15 @@ static __always_inline bool python_is_known(struct interpreter_walk *program,
 		return false;
 	if (known->walk == program->walk)
 		return true;
-	if (!known->version || known->seed != program->seed ||
-	    bpf_probe_read_user(&version, sizeof(version),
+	if (!known->version || known->seed != program->seed)
+		return false;
+	if (known->made == program->made && program->made)
+		return true;
+	if (bpf_probe_read_user(&version, sizeof(version),
 				(const void *)(code + program->python.code_version)) ||
 	    version != known->version)
 		return false;
+	known->made = program->made;
 	known->walk = program->walk;
 	return true;
 }
@@ -254,7 +343,7 @@ static __always_inline bool python_is_known(struct interpreter_walk *program,
  */
 __noinline int python_step(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	const struct wire_python *python;
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -269,14 +358,11 @@ __noinline int python_step(__u32 number)
 	if (!frame)
 		return program_fail(program, WIRE_CODE_TORN);
 	at = frame - program->window.from;
-	if (at > PYTHON_BELOW || at < program->window.low) {
-		if (python_move_window(number))
-			return program_fail(program, WIRE_CODE_UNREADABLE);
-		at = PYTHON_BELOW;
-	}
+	if (at > program->window.last)
+		at = (__s64)python_move_window(number);
 	OPAQUE(at);
-	if (at > PYTHON_BELOW)
-		return PROGRAM_FAILED;
+	if (at > PYTHON_ON_STACK)
+		return program_fail(program, WIRE_CODE_UNREADABLE);
 	copy = program->window.bytes + at;
 	program->frame = FRAME_WORD(copy, python->frame_previous);
 	owner = FRAME_BYTE(copy, python->frame_owner);
@@ -294,9 +380,13 @@ __noinline int python_step(__u32 number)
 	OPAQUE(at);
 	if (at < WIRE_MAX_DEPTH && (owner == python->owner_generator ||
 				    FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
+		__u64 id = python_id_at(program, number, known, code,
+					FRAME_WORD(copy, python->frame_instruction) - code -
+						python->code_bytes);
+
 		slot->frames[STAGED_AT + at] =
 			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-			known->id;
+			id;
 		program->n = at + 1;
 	}
 	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
@@ -354,7 +444,7 @@ static __always_inline bool python_is_linked(const struct interpreter_walk *prog
  */
 __noinline int python_count_some(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
 
 	if (!slot)
@@ -378,7 +468,7 @@ __noinline int python_count_some(__u32 number)
  */
 __noinline int python_is_paired(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	int step = PROGRAM_MORE;
 	__u64 object;
 
@@ -394,6 +484,41 @@ __noinline int python_is_paired(__u32 number)
 	return step == PROGRAM_RUN_ENDED;
 }
 
+/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
+ */
+static __always_inline bool python_find_state(struct scratch *slot, __u32 number)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	struct interpreter_walk *program = &slot->program;
+	const struct wire_python *python = &program->python;
+	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
+	__u32 key[2] = { 0 };
+
+	program->reason = WIRE_CODE_NO_STATE;
+	if (!python->current || !read_word(&state, python->current + program->bias) ||
+	    !python_take_state(program, state, thread)) {
+		if (bpf_probe_read_user(key, sizeof(key),
+					(const void *)(python->tss_key + program->bias)))
+			return false;
+		if (!key[0] || key[1] >= PTHREAD_KEYS)
+			return false;
+		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
+		    !python_take_state(program, state, thread))
+			return false;
+	}
+	program->ordered = python->form == WIRE_PYTHON_CHAIN;
+	program->next = CODE_WORD(program->code, python->top);
+	program->last = state + python->thread_record;
+	program->object = CODE_WORD(program->code, python->thread_frame);
+	python_take_made(program);
+	if (python->form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
+		program->reason = WIRE_CODE_TORN;
+		return false;
+	}
+	program->reason = WIRE_CODE_UNMATCHED;
+	return true;
+}
+
 /* Stages `object`, a run of its own, and sets it to the frame object that called it. */
 static __always_inline void python_take_object(struct scratch *slot, __u32 number)
 {
@@ -401,6 +526,7 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	const struct wire_python *python = &program->python;
 	__u64 object = program->object, code = 0;
 	struct known_code *known;
+	__u32 instruction = 0;
 
 	program->run_reason = WIRE_CODE_UNREADABLE;
 	program->object = 0;
@@ -412,9 +538,14 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	    python_take_code(number, code, code / 16 % KNOWN_CODES))
 		return;
 	program->run_reason = WIRE_CODE_KNOWN;
+	if (config_has(WIRE_LINES))
+		bpf_probe_read_user(&instruction, sizeof(instruction),
+				    (const void *)(object + python->frame_instruction));
+	if (python->form == WIRE_PYTHON_OBJECTS) /* 3.10 counts instructions of two bytes */
+		instruction *= 2;
 	slot->frames[STAGED_AT] = WIRE_FRAME_CODE |
 				  (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-				  known->id;
+				  python_id_at(program, number, known, code, instruction);
 	program->n = 1;
 }
 
@@ -442,11 +573,11 @@ static __always_inline void python_object_run(struct scratch *slot, __u32 number
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
 __noinline int python_run(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 
-	if (!slot)
+	if (!slot || slot->program.language != WIRE_LANGUAGE_PYTHON)
 		return 0;
 	program = &slot->program;
 	program->anchor = 0;

@@ -97,14 +97,16 @@ struct window {
 
 #define PYTHON_FRAME_SIZE 80  /* bytes of a frame that are read */
 #define PYTHON_FRAME_ROOM 128 /* a power of two above, for the verifier */
-#define PYTHON_BELOW	  432 /* bytes that are copied below a frame */
+#define PYTHON_BELOW	  944 /* bytes that are copied below a frame, at most */
 #define PYTHON_CODE_ROOM  256 /* bytes of a code object: those before its instructions */
 
-/* A copied piece of the memory that has frames. */
+/* A copied piece of the memory that has frames; behind it a frame from the C stack. */
+#define PYTHON_ON_STACK (PYTHON_BELOW + PYTHON_FRAME_ROOM)
+
 struct python_window {
-	__u64 from; /* user address */
-	__u64 low;  /* frames are in it from here on, to PYTHON_BELOW */
-	__u8 bytes[PYTHON_BELOW + PYTHON_FRAME_ROOM];
+	__u64 from; /* user address; 0: nothing was copied */
+	__u64 last; /* where in it the last frame begins, PYTHON_BELOW at most */
+	__u8 bytes[PYTHON_ON_STACK + PYTHON_FRAME_ROOM];
 };
 
 /*
@@ -119,6 +121,7 @@ struct known_code {
 	__u64 id;
 	__u64 first;   /* address of the first instruction that a frame that has begun may be at */
 	__u64 seed;    /* of ids in its process */
+	__u64 made;    /* struct interpreter_walk's, when its number was read */
 	__u32 version; /* the code object's number; 0: it has none, or its name is to be sent */
 	__u32 reserved;
 };
@@ -143,6 +146,8 @@ struct interpreter_walk {
 	__u64 name, file;     /* its strings, ... */
 	__u64 scope;	      /* ... and the name of its class; 0: none */
 	__u64 content;	      /* tells it from functions that were at the same addresses before */
+	__u64 made; /* changes when the process makes a code object; 0: nothing tells whether it did
+		     */
 	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
 	__u64 last_name_hash, last_file_hash;
 	__u32 line;
@@ -157,6 +162,7 @@ struct interpreter_walk {
 	union {
 		struct wire_python python;
 		struct wire_php php;
+		struct wire_javascript javascript;
 	};
 	struct python_window window;
 	struct known_code codes[KNOWN_CODES];
@@ -169,6 +175,8 @@ struct interpreter_walk {
 
 /* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
 #define STAGED_AT (6 * WIRE_MAX_DEPTH)
+/* Behind them a struct wire_code_place that is being sent. */
+#define LINES_AT (7 * WIRE_MAX_DEPTH)
 
 /* Parts that each stack needs are neighbours: at usual rates none is in a cache or in the TLB. */
 struct scratch {
@@ -196,12 +204,11 @@ struct scratch {
 	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */
 	__u64 left_at, left_ran;
 	__u32 left_tid;
-	__u32 left_how; /* see ABSENCE() */
-	__u64 program_padding[5];
-};
+	__u32 left_how;		/* see ABSENCE() */
+} __attribute__((aligned(64))); /* no cached rule straddles two lines of a cache */
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
-_Static_assert(sizeof(struct scratch) % 64 == 0, "no cached rule straddles two lines of a cache");
+_Static_assert(SCRATCH_WORDS >= LINES_AT + 4 + WIRE_LINES_MAX / 8 + 1, "a table of lines has room");
 
 /*
  * `config.slots` per CPU, CPU after CPU. A per-CPU map would limit values to 32 KiB, and before

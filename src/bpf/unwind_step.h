@@ -161,11 +161,33 @@ UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 #define UNWIND_CODE_ENTRY      0x8348d1ff08ec8348ull
 #define UNWIND_CODE_ENTRY_REST 0xc308c4ull
 
+/* push %rbp; mov %rsp,%rbp: a frame begins */
+#define UNWIND_CODE_ENTER	  0xe5894855u
+#define UNWIND_CODE_SET_FP	  0xe58948u /* the second of them */
+#define UNWIND_CODE_RET_ARGUMENTS 0xc2u	    /* ret $BYTES */
+/* cmp $N,%rcx; jg over the next; ret $BYTES: V8's functions return so, without the arguments */
+#define UNWIND_CODE_V8_RETURNS 0xc2037f00f98348ull
+
+/* Whether a frame begins in the first 16 bytes of code: before that, V8's functions look at their
+ * state. */
+UNWIND_INLINE bool unwind_code_enters(const __u64 code[2])
+{
+	__u64 low = code[0], high = code[1];
+
+	for (int i = 0; i < 13; i++) {
+		if ((__u32)low == UNWIND_CODE_ENTER)
+			return true;
+		low = low >> 8 | high << 56;
+		high >>= 8;
+	}
+	return false;
+}
+
 /*
  * How far above the stack pointer the return address is, if the instructions that run next in
- * generated code say so: they return. CPython's trampolines, which it makes for perf, are
- * sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not say; -2:
- * the code cannot be read.
+ * generated code say so: they return, or begin a frame. CPython's trampolines, which it makes for
+ * perf, are sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not
+ * say; -2: the code cannot be read.
  */
 UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONTEXT)
 {
@@ -179,11 +201,17 @@ UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONT
 		return -1;
 	if ((code & 0xff) == UNWIND_CODE_RET)
 		return 0;
-	if (UNWIND_CODE(rest, 11, walk->pc))
+	if (UNWIND_CODE(rest, 16, walk->pc) && UNWIND_CODE(rest, 11, walk->pc))
 		return -2;
+	if ((rest[0] & 0xffffff) == UNWIND_CODE_SET_FP)
+		return 8;
+	if (unwind_code_enters(rest) || (rest[0] & 0xff) == UNWIND_CODE_RET_ARGUMENTS ||
+	    (rest[0] & 0xffffff00ffffff) == UNWIND_CODE_V8_RETURNS)
+		return 0;
 	if ((rest[0] & 0xffffffffffffffull) == UNWIND_CODE_CALL)
 		return 8;
-	return rest[0] == UNWIND_CODE_ENTRY && rest[1] == UNWIND_CODE_ENTRY_REST ? 0 : -1;
+	return rest[0] == UNWIND_CODE_ENTRY && (rest[1] & 0xffffff) == UNWIND_CODE_ENTRY_REST ? 0
+											      : -1;
 }
 
 /*

@@ -169,8 +169,12 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
 }
 
-/* Libc's functions change all threads of a process, and a child has lost its in the fork. */
-int rights_become_nobody(bool *ret_nobody)
+/*
+ * Drops users, groups and capabilities, if this process has any. *ret_nobody: it cannot open files
+ * that only we may read. By system calls: libc's functions change all threads of a process, and the
+ * fork has left this one alone.
+ */
+static int become_nobody(bool *ret_nobody)
 {
 	bool root = geteuid() == 0;
 
@@ -186,7 +190,7 @@ int rights_keep_copying(int copy, uint64_t size, int reply)
 	int r = set_limit(RLIMIT_FSIZE, size);
 
 	if (r == 0)
-		r = rights_become_nobody(&nobody);
+		r = become_nobody(&nobody);
 	return r < 0 ? r : refuse_all_but_copying(copy, reply);
 }
 
@@ -239,7 +243,7 @@ int confined_drop_rights(int socket, const struct confined_limits *limits)
 	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
 	if (r < 0)
 		return r;
-	r = rights_become_nobody(&may_open);
+	r = become_nobody(&may_open);
 	if (r < 0)
 		return r;
 	/* After the ids were changed, which resets both. */
@@ -267,7 +271,7 @@ int rights_begin_sending(int *socket)
 	*socket = SOCKET_FD;
 	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
 	if (r == 0)
-		r = rights_become_nobody(&nobody);
+		r = become_nobody(&nobody);
 	if (r < 0)
 		return r;
 	return prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||

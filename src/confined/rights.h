@@ -6,18 +6,12 @@
 #ifndef STACKTALLY_CONFINED_RIGHTS_H
 #define STACKTALLY_CONFINED_RIGHTS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
- * Drops users, groups and capabilities, if this process has any. 0 or a negative errno.
- * *ret_nobody: it cannot open files that only we may read.
- */
-int rights_become_nobody(bool *ret_nobody);
-
-/*
- * The same, and leaves no system calls but those that copy files: pread() of any descriptor,
- * pwrite() to `copy` up to `size` bytes, write() to `reply`, exit_group(). 0 or a negative errno.
+ * Drops users, groups and capabilities, and leaves no system calls but those that copy files:
+ * pread() of any descriptor, pwrite() to `copy` up to `size` bytes, write() to `reply`,
+ * exit_group(). 0 or a negative errno.
  */
 int rights_keep_copying(int copy, uint64_t size, int reply);
 

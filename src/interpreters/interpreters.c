@@ -29,6 +29,7 @@ struct interpreters {
 	uint32_t n_files, capacity;
 	struct wire_interpreter list[WIRE_MAX_INTERPRETERS]; /* by number */
 	uint32_t n, n_of_users;				     /* those of files not of root */
+	uint32_t languages;
 };
 
 int interpreters_new(const struct images *images, int map, struct interpreters **ret_interpreters)
@@ -144,6 +145,7 @@ static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
 		return 0;
 	interpreters->list[number] = found;
 	interpreters->n_of_users += of_user;
+	interpreters->languages |= 1u << found.language;
 	return interpreters->n++;
 }
 
@@ -158,9 +160,9 @@ uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file)
 	return interpreters->of_file[file];
 }
 
-bool interpreters_any(const struct interpreters *interpreters)
+uint32_t interpreters_languages(const struct interpreters *interpreters)
 {
-	return interpreters->n > 1;
+	return interpreters->languages;
 }
 
 enum wire_language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,

@@ -27,8 +27,9 @@ DEFINE_OWN(struct interpreters, interpreters_free)
 /* The number of the interpreter that a file of the images contains; 0: none. */
 uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file);
 
-/* Whether any file that was asked about contains one. */
-bool interpreters_any(const struct interpreters *interpreters);
+/* The languages of those in the files that were asked about: a bit for each, 1 << enum
+ * wire_language. */
+uint32_t interpreters_languages(const struct interpreters *interpreters);
 
 /* The language whose evaluator an image has at the address; WIRE_LANGUAGE_NONE. */
 enum wire_language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,

@@ -235,7 +235,7 @@ static int measure(struct run_state *state, struct session *session, struct symb
 	return 0;
 }
 
-/* The trigger is attached: everything that the report and its readers are told beforehand. */
+/* Once the trigger is attached: sets the facts of the reports, and begins them. */
 static int announce(struct run_state *state, const struct trigger *trigger, char *title,
 		    size_t size, struct error *err)
 {

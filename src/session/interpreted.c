@@ -132,7 +132,8 @@ static void *run(void *context)
 	return NULL;
 }
 
-static int prepare(struct interpreted_load *load, struct trigger *trigger, struct error *err)
+static int prepare(struct interpreted_load *load, struct trigger *trigger, uint32_t languages,
+		   struct error *err)
 {
 	int r = kernel_btf_new(&load->btf, err);
 	LIBBPF_OPTS(bpf_object_open_opts, options,
@@ -151,6 +152,7 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, struc
 		load->side->skeleton->rodata->config;
 	*(struct wire_off_cpu_config *)&load->skeleton->rodata->off_cpu =
 		load->side->skeleton->rodata->off_cpu;
+	*(uint32_t *)&load->skeleton->rodata->languages = languages;
 	r = trigger->ops->select(trigger, load->skeleton->obj, err);
 	if (r < 0)
 		return r;
@@ -158,7 +160,8 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, struc
 }
 
 int interpreted_load_begin(const struct kernel_side *side, struct trigger *trigger,
-			   struct interpreted_load **ret_load, struct error *err)
+			   uint32_t languages, struct interpreted_load **ret_load,
+			   struct error *err)
 {
 	own(own_load_free) struct interpreted_load *load = calloc(1, sizeof(*load));
 	int r;
@@ -167,7 +170,7 @@ int interpreted_load_begin(const struct kernel_side *side, struct trigger *trigg
 		return error_set(err, -ENOMEM, "out of memory");
 	load->btf.fd = -1;
 	load->side = side;
-	r = prepare(load, trigger, err);
+	r = prepare(load, trigger, languages, err);
 	if (r < 0)
 		return r;
 	r = thread_start(&load->thread, run, load);

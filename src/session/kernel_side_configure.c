@@ -167,6 +167,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
 	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
 	config->flags |= plan->native ? WIRE_NATIVE : 0;
+	config->flags |= plan->lines ? WIRE_LINES : 0;
 	config->flags |= plan->off_cpu.sample_ns ? WIRE_WALL : 0;
 	config->user_depth = plan->user_depth;
 	config->kernel_depth = kernel_depth(plan, trigger, max_stack);

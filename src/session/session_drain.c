@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "session/code_names.h"
+#include "drain/code_names.h"
+#include "drain/code_places.h"
 #include "session/session_internal.h"
 
 /* So many stacks, some 5 MB, end an epoch. */
@@ -48,6 +49,8 @@ static int on_record(void *context, const void *data, size_t size)
 						       : off_cpu_take_pair(session->off_cpu, data);
 	if (counted->kind == WIRE_KIND_CODE)
 		return code_names_take(session->codes, data, size);
+	if (counted->kind == WIRE_KIND_PLACE)
+		return code_places_take(session->places, session->codes, data, size);
 	if (size < sizeof(*stack))
 		return -EPROTO;
 	unwinder_saw(session->unwinder, stack);

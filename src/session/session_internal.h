@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "drain/epoch_stacks.h"
+#include "drain/ring.h"
 #include "interpreters/interpreters.h"
 #include "process/sideband.h"
 #include "session/accounting.h"
 #include "session/command.h"
-#include "session/epoch_stacks.h"
 #include "session/interpreted.h"
 #include "session/kernel_side.h"
 #include "session/off_cpu.h"
-#include "session/ring.h"
 #include "session/session.h"
 #include "session/signals.h"
 #include "session/unwinder.h"
@@ -42,10 +42,11 @@ struct session {
 	struct unwinder *unwinder;	      /* NULL without unwinding tables */
 	struct interpreters *interpreters;    /* the same */
 	struct interpreted_load *interpreted; /* while these programs are being loaded */
-	bool walks_interpreters;	      /* loading them was begun */
+	uint32_t languages;		      /* of interpreters, that they walk or will: bits */
 	struct error not_interpreted;	      /* why they did not load; "" */
 	struct codes *codes;		      /* borrowed */
-	struct command *command;	      /* NULL: none was launched */
+	struct code_places *places;
+	struct command *command; /* NULL: none was launched */
 	struct accounting accounting;
 	/* monotonic_ns(); `switched`: when the last epoch ended */
 	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick;

@@ -11,6 +11,7 @@
 
 #include "base/own.h"
 #include "base/thread.h"
+#include "drain/code_places.h"
 #include "kernel/hang.h"
 #include "kernel/interrupt_frames.h"
 #include "kernel/kernel_names.h"
@@ -278,7 +279,8 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	/* Not when children are followed: those are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
 		trigger->scope.pid = plan->filter.tgids.ids[0];
-	r = open_session(session, kernel, err);
+	r = code_places_new(&session->places);
+	r = r < 0 ? error_set(err, r, "out of memory") : open_session(session, kernel, err);
 	if (r < 0) {
 		say_limit(session_close(session), err);
 		return r;
@@ -320,6 +322,7 @@ uint32_t session_close(struct session *session)
 	ring_free(session->ring);
 	unwinder_close(session->unwinder);
 	interpreters_free(session->interpreters);
+	code_places_free(session->places);
 	off_cpu_free(session->off_cpu);
 	for (uint32_t i = 0; i < session->n_stacks; i++)
 		epoch_stacks_free(session->stacks[i]);

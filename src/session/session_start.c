@@ -78,13 +78,15 @@ void session_await_interpreters(struct session *session)
 
 void session_walk_interpreters(struct session *session)
 {
+	uint32_t languages =
+		session->interpreters ? interpreters_languages(session->interpreters) : 0;
+
 	if (session->interpreted && interpreted_load_is_over(session->interpreted))
 		session_await_interpreters(session);
-	if (session->walks_interpreters || !session->interpreters ||
-	    !interpreters_any(session->interpreters))
+	if (session->interpreted || languages == session->languages)
 		return;
-	session->walks_interpreters = true;
-	interpreted_load_begin(&session->side, session->trigger, &session->interpreted,
+	session->languages = languages;
+	interpreted_load_begin(&session->side, session->trigger, languages, &session->interpreted,
 			       &session->not_interpreted);
 }
 

@@ -8,10 +8,16 @@
 /* More than two texts of the ring buffer can have. */
 #define TEXT_SIZE 4096
 
+/* What V8 calls functions without a name and scripts without a file. */
+#define NO_NAME "<anonymous>"
+
+/* The name of a file; node's own modules keep what is before it: node:internal/timers. */
 static const char *base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
+	if (strncmp(path, "node:", 5) == 0)
+		return path;
 	return slash && slash[1] ? slash + 1 : path;
 }
 
@@ -54,9 +60,15 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 		return add_waker(codes, id, names);
 	if (language == CODE_LANGUAGE_PHP)
 		frame.flags |= NAMES_FRAME_PHP;
+	if (language == CODE_LANGUAGE_JAVASCRIPT)
+		frame.flags |= NAMES_FRAME_JAVASCRIPT;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
-		snprintf(text, sizeof(text), "%s (%s)", code.name, base_of(code.file));
+		const char *name = *code.name ? code.name : *code.file ? NO_NAME : "eval";
+
+		snprintf(text, sizeof(text), "%s (%s)", name,
+			 *code.file ? base_of(code.file) : NO_NAME);
 		frame.file = names_string(names, code.file);
+		frame.line = code.at;
 		if (!frame.file)
 			return -ENOMEM;
 	} else {

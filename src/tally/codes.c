@@ -29,6 +29,7 @@ const char *code_language_name(uint32_t language)
 	static const char *const names[CODE_N_LANGUAGES] = {
 		[CODE_LANGUAGE_PYTHON] = "python",
 		[CODE_LANGUAGE_PHP] = "php",
+		[CODE_LANGUAGE_JAVASCRIPT] = "javascript",
 	};
 
 	return language < CODE_N_LANGUAGES && names[language] ? names[language] : "program";
@@ -48,6 +49,8 @@ const char *code_reason_name(uint64_t reason)
 		[CODE_TOO_DEEP] = "too deep",
 		[CODE_EARLY] = "not known yet",
 		[CODE_DELEGATED] = "delegating generators",
+		[CODE_BETWEEN] = "between functions",
+		[CODE_INLINED] = "inlined functions not shown",
 	};
 
 	return reason < CODE_N_REASONS ? names[reason] : NULL;

@@ -27,6 +27,7 @@ enum code_language {
 	CODE_LANGUAGE_NONE,
 	CODE_LANGUAGE_PYTHON,
 	CODE_LANGUAGE_PHP,
+	CODE_LANGUAGE_JAVASCRIPT = 5,
 	CODE_N_LANGUAGES,
 	/* No languages. */
 	CODE_WAKER = 30,     /* a waker: the id is that of its name */
@@ -83,6 +84,8 @@ enum code_reason {
 	CODE_TOO_DEEP,
 	CODE_EARLY,
 	CODE_DELEGATED,
+	CODE_BETWEEN,
+	CODE_INLINED,
 	CODE_N_REASONS,
 };
 
@@ -95,7 +98,8 @@ struct code {
 	uint64_t id;
 	const char *name; /* qualified: "Outer.method.<locals>.inner" */
 	const char *file; /* path, as the interpreter has it; its end, if it is long */
-	uint32_t line;	  /* where it begins, not where it was; 0: not known */
+	uint32_t line;	  /* where it begins; 0: not known */
+	uint32_t at;	  /* the line it was at; 0: not known */
 };
 
 struct codes;

@@ -7,7 +7,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 copy=$TMPDIR/copy
 mkdir "$copy"
-cp -rp "$top/Makefile" "$top/src" "$top/scripts" "$top/docs" "$copy/"
+cp -rp "$top/Makefile" "$top/src" "$top/scripts" "$top/docs" "$top/service" "$copy/"
 cd "$copy" || exit 1
 run_make() { make --no-print-directory CFLAGS=-O0 "$@" 2>&1; }
 

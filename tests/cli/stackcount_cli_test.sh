@@ -5,13 +5,7 @@ set -u
 stackcount=$1/stackcount
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-check() { # STATUS NAME WHY
-	if [ "$1" -eq 0 ]; then echo "ok $2"; else
-		echo "FAIL $2: $3"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/../check.bash"
 # refuses NAME MESSAGE ARGUMENT...: status 2, that message and how to get help on stderr, no stdout
 refuses() {
 	local name=$1 message=$2 status

@@ -49,7 +49,7 @@ out=$(dpkg -i /test/stacktally_*.deb 2>&1)
 check $? "the package installs" "$out"
 [ "$(get ActiveState)" = inactive ] && [ "$(systemctl is-enabled $unit)" = disabled ]
 check $? "the service is neither enabled nor started" "$(systemctl status $unit)"
-systemd-analyze verify /usr/lib/systemd/system/$unit.service >/tmp/verify 2>&1 && [ ! -s /tmp/verify ]
+systemd-analyze verify --man=no /usr/lib/systemd/system/$unit.service >/tmp/verify 2>&1 && [ ! -s /tmp/verify ]
 check $? "systemd-analyze verify has nothing to say" "$(cat /tmp/verify)"
 exposure=$(SYSTEMD_ANALYZE_DEBUG=1 systemd-analyze security --json=short $unit.service 2>/dev/null | python3 -c '
 import json, sys
@@ -102,7 +102,7 @@ until_true 30 sent 'at_home'
 check $? "... with a program below /home, which the service cannot see" "$(ls /engine)"
 until_true 30 sent 'do_syscall_64|asm_sysvec_apic_timer_interrupt|asm_exc_page_fault'
 check $? "... with names of kernel functions" "$(journal)"
-until_true 10 sent 'deflate|gzip|\[at_home\+0x|at_home\+0x'
+until_true 10 sent '\[at_home\+0x'
 check $? "... with names in that program" "$(journal)"
 sent place
 check $? "... with the label" ""

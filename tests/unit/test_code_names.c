@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bpf/interpreter_wire.h"
-#include "session/code_names.h"
+#include "drain/code_names.h"
 #include "symbolize/code_frames.h"
 
 #define ID 0x123456789abcdeull
@@ -48,13 +48,13 @@ static void takes(const struct wire_code_name *is, const char *name, const char 
 static void strings_of_all_kinds_become_utf8(void **state)
 {
 	struct wire_code_name is = message("f\xfc", 2, 1);
-	const uint16_t two[] = { 'g', 0x65e5, 0xd800 };
+	const uint16_t two[] = { 'g', 0x65e5, 0xd83d, 0xde00, 0xd83d, 'g', 0xd800 };
 	const uint32_t four[] = { 0x1f40d, 0x7fffffff, 0 };
 
 	(void)state;
 	takes(&is, "f\xc3\xbc", "/tmp/x.p");
 	is = message(two, sizeof(two), 2);
-	takes(&is, "g\xe6\x97\xa5\xef\xbf\xbd", "/tmp/x.p");
+	takes(&is, "g\xe6\x97\xa5\xf0\x9f\x98\x80\xef\xbf\xbdg\xef\xbf\xbd", "/tmp/x.p");
 	is = message(four, sizeof(four), 4);
 	takes(&is, "\xf0\x9f\x90\x8d\xef\xbf\xbd\xef\xbf\xbd", "/tmp/x.p");
 	is = message("A::\xc3\xbc\0", 6, WIRE_TEXT_UTF8);
@@ -106,6 +106,7 @@ static void wrong_records_are_refused(void **state)
 static void is_shown(struct codes *codes, uint64_t address, const char *text)
 {
 	bool php = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_PHP;
+	bool javascript = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_JAVASCRIPT;
 	const struct tally_address of = { .address = address, .flags = TALLY_ADDRESS_CODE };
 	struct names *names;
 
@@ -113,7 +114,8 @@ static void is_shown(struct codes *codes, uint64_t address, const char *text)
 	assert_int_equal(code_frames_add(codes, &of, names), 0);
 	assert_string_equal(names_frame(names, 0).name, text);
 	assert_int_equal(names_frame(names, 0).flags,
-			 NAMES_FRAME_PROGRAM | (php ? NAMES_FRAME_PHP : 0));
+			 NAMES_FRAME_PROGRAM | (php ? NAMES_FRAME_PHP : 0) |
+				 (javascript ? NAMES_FRAME_JAVASCRIPT : 0));
 	names_free(names);
 }
 
@@ -135,6 +137,31 @@ static void frames_have_functions_or_reasons(void **state)
 	is_shown(codes, CODE_IDS - 1, "[program: name lost]");
 	is_shown(codes, php | ID, "A.f (x.py)");
 	is_shown(codes, php | CODE_UNMATCHED, "[php: unmatched]");
+	codes_free(codes);
+}
+
+static void javascript_has_functions_without_names(void **state)
+{
+	const uint64_t javascript = (uint64_t)CODE_LANGUAGE_JAVASCRIPT << CODE_LANGUAGE_SHIFT;
+	const struct code list[] = {
+		{ .id = ID, .name = "", .file = "/srv/app/x.js" },
+		{ .id = ID + 1, .name = "f", .file = "node:internal/timers" },
+		{ .id = ID + 2, .name = "f", .file = "file:///srv/app/x.mjs" },
+		{ .id = ID + 3, .name = "f", .file = "" },
+		{ .id = ID + 4, .name = "", .file = "" },
+	};
+	struct codes *codes;
+
+	(void)state;
+	assert_int_equal(codes_new(&codes), 0);
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		assert_int_equal(codes_add(codes, &list[i]), 0);
+	is_shown(codes, javascript | ID, "<anonymous> (x.js)");
+	is_shown(codes, javascript | (ID + 1), "f (node:internal/timers)");
+	is_shown(codes, javascript | (ID + 2), "f (x.mjs)");
+	is_shown(codes, javascript | (ID + 3), "f (<anonymous>)");
+	is_shown(codes, javascript | (ID + 4), "eval (<anonymous>)");
+	is_shown(codes, javascript | CODE_INLINED, "[javascript: inlined functions not shown]");
 	codes_free(codes);
 }
 
@@ -171,6 +198,7 @@ int main(void)
 		cmocka_unit_test(the_longest_string_has_room),
 		cmocka_unit_test(wrong_records_are_refused),
 		cmocka_unit_test(frames_have_functions_or_reasons),
+		cmocka_unit_test(javascript_has_functions_without_names),
 		cmocka_unit_test(names_take_bounded_memory),
 	};
 

@@ -8,7 +8,7 @@ functions() {
 	awk '{
 		n = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); s = ""
 		for (i = 1; i <= k; i++)
-			if (frame[i] ~ /^\[(python|php): / || frame[i] ~ / \([^()]*\)$/)
+			if (frame[i] ~ /^\[(python|php|javascript): / || frame[i] ~ / \([^()]*\)$/)
 				s = s (s == "" ? "" : ";") frame[i]
 		count[s] += n
 	} END { for (s in count) print s, count[s] }' "$1" | LC_ALL=C sort

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Calls getpid() from stacks of all kinds, and writes its own account of them:
-python_oracle.py FILE. Each line is as in a folded report with the functions of the program only."""
+python_oracle.py FILE [lines]. Each line is as in a folded report with the functions of the program only,
+and with `lines` as in one with --lines, but the directories."""
 import asyncio
 import collections
 import contextlib
@@ -19,11 +20,17 @@ def qualname(code):
     return getattr(code, "co_qualname", code.co_name)
 
 
+def show(code, line):
+    file = os.path.basename(code.co_filename)
+    return f"{qualname(code)} ({file})" + (f" ({file}:{line})" if "lines" in sys.argv else "")
+
+
+def account(frame):
+    seen.append(";".join(reversed([show(f.f_code, line) for f, line in traceback.walk_stack(frame)])))
+
+
 def probe(*_):
-    frames = [f"{qualname(f.f_code)} ({os.path.basename(f.f_code.co_filename)})"
-              for f, _ in traceback.walk_stack(sys._getframe())]
-    seen.append(";".join(reversed(frames)))
-    os.getpid()
+    account(sys._getframe()), os.getpid()  # on the same line
     return 0
 
 

@@ -4,8 +4,8 @@
  * in a row, so that no record wraps. This one maps it once, and copies the rare record that wraps:
  * that halves the resident memory of the buffer. From one thread.
  */
-#ifndef STACKTALLY_SESSION_RING_H
-#define STACKTALLY_SESSION_RING_H
+#ifndef STACKTALLY_DRAIN_RING_H
+#define STACKTALLY_DRAIN_RING_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * other. Switching waits for a grace period, after which no program counts in the old epoch: so
  * each event is in exactly one epoch.
  */
-#ifndef STACKTALLY_SESSION_EPOCHS_H
-#define STACKTALLY_SESSION_EPOCHS_H
+#ifndef STACKTALLY_DRAIN_EPOCHS_H
+#define STACKTALLY_DRAIN_EPOCHS_H
 
 #include <stdint.h>
 

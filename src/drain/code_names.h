@@ -2,8 +2,8 @@
 /*
  * Functions of interpreted programs as they come through the ring buffer.
  */
-#ifndef STACKTALLY_SESSION_CODE_NAMES_H
-#define STACKTALLY_SESSION_CODE_NAMES_H
+#ifndef STACKTALLY_DRAIN_CODE_NAMES_H
+#define STACKTALLY_DRAIN_CODE_NAMES_H
 
 #include <stddef.h>
 

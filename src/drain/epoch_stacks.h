@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stacks of one epoch (session/epochs.h), in the order in which they came through the ring
+ * The stacks of one epoch (drain/epochs.h), in the order in which they came through the ring
  * buffer, with their counts. User frames enter the tally as they come; stacks and counts follow
  * with epoch_stacks_flush(), once the epoch has ended and its counts were drained.
  *
@@ -8,8 +8,8 @@
  * of counts: times come epochs later than their stacks, when a thread is back on a CPU. Those of
  * samples beside it (WIRE_STACK_SAMPLED) have counts, which stand for ns.
  */
-#ifndef STACKTALLY_SESSION_EPOCH_STACKS_H
-#define STACKTALLY_SESSION_EPOCH_STACKS_H
+#ifndef STACKTALLY_DRAIN_EPOCH_STACKS_H
+#define STACKTALLY_DRAIN_EPOCH_STACKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

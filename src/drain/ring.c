@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/ring.h"
+#include "drain/ring.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

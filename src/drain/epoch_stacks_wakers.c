@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "drain/epoch_stacks_internal.h"
 #include "kernel/interrupt_frames.h"
-#include "session/epoch_stacks_internal.h"
 #include "tally/codes.h"
 
 static uint64_t woken_hash(const struct wire_hash *stack, const struct wire_hash *waker)
@@ -80,7 +80,7 @@ static uint64_t waker_name(const struct epoch_stacks *stacks, const struct count
 	return (uint64_t)CODE_WAKER << CODE_LANGUAGE_SHIFT | id;
 }
 
-/* A task, whose outermost frame comes first. As many frames have room as `room` tells. */
+/* Puts at most `room` user frames of a waker that is a task, the outermost first. */
 static void put_waker_task(struct frame_ids *ids, const struct epoch_stacks *stacks,
 			   struct tally *tally, const struct counted_stack *waker, uint32_t room)
 {
@@ -95,7 +95,7 @@ static void put_waker_task(struct frame_ids *ids, const struct epoch_stacks *sta
 		put_id(ids, user[--n]);
 }
 
-/* Puts the frames of a waker, its name first; of an interrupt those that are its own. */
+/* Puts the name of a waker, then its frames; of an interrupt only its own frames. */
 static void put_waker(struct frame_ids *ids, const struct epoch_stacks *stacks, struct tally *tally,
 		      const struct counted_stack *waker, uint32_t n_target)
 {
@@ -135,7 +135,7 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 		return 0;
 	}
 	kernel = epoch_stacks_kernel(stacks, counted, &n, &flags);
-	/* With the name, its end, the marks, and both kernel stacks. */
+	/* Room for the waker's name, its end, two marks, and both kernel stacks. */
 	if (n > TALLY_MAX_FRAMES / 3)
 		n = TALLY_MAX_FRAMES / 3;
 	put_waker(&ids, stacks, tally, waker, n + 4);

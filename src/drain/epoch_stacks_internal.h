@@ -4,14 +4,14 @@
  * stacks become entries of the tally in epoch_stacks_flush.c, and epoch_stacks_wakers.c joins those
  * of a thread that was blocked and of the task that woke it.
  */
-#ifndef STACKTALLY_SESSION_EPOCH_STACKS_INTERNAL_H
-#define STACKTALLY_SESSION_EPOCH_STACKS_INTERNAL_H
+#ifndef STACKTALLY_DRAIN_EPOCH_STACKS_INTERNAL_H
+#define STACKTALLY_DRAIN_EPOCH_STACKS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/index.h"
-#include "session/epoch_stacks.h"
+#include "drain/epoch_stacks.h"
 
 /* A stack and how often it was counted in this epoch. */
 struct counted_stack {
@@ -31,8 +31,7 @@ struct counted_stack {
 	char comm[WIRE_COMM_SIZE];
 };
 
-/* A timed stack, and the stack of a waker; ns that threads were blocked there until it woke them.
- */
+/* A timed stack and the stack of a waker; ns that threads were blocked until it woke them. */
 struct woken {
 	struct wire_hash stack, waker;
 	int64_t ns;
@@ -71,7 +70,7 @@ const uint64_t *epoch_stacks_kernel(const struct epoch_stacks *stacks,
 int epoch_stacks_add_to(const struct epoch_stacks *stacks, struct tally *tally,
 			const struct counted_stack *counted, uint64_t count, uint32_t kernel);
 
-/* Tells the tally's losses what of a stack had no room in it. */
+/* Counts events of a stack that has no room in the tally as lost. */
 void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally, uint64_t count);
 
 /* Forgets the pairs without time, and keeps the stacks of the others. 0 or a negative errno. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/epoch_stacks_internal.h"
+#include "drain/epoch_stacks_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
 	return 0;
 }
 
-/* Adds a timed stack's ns. What is negative is due to be added yet, and is kept. */
+/* Adds a timed stack's ns. A negative time is kept: the rest of it is still to come. */
 static int add_time(const struct epoch_stacks *stacks, struct tally *tally,
 		    const struct counted_stack *counted, int64_t *ns, enum code_off_cpu leaf)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/epoch_stacks_internal.h"
+#include "drain/epoch_stacks_internal.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -253,17 +253,21 @@ static bool is_wanted(const struct epoch_stacks *stacks, const struct wire_stack
 /*
  * Copies the user frames. Functions that may be those of other native frames are not told. Where
  * the BPF program did not know of the interpreter yet, or user space has finished the walk,
- * evaluators' frames get one that says so. Returns how many there are.
+ * evaluators' frames get one that says so: of JavaScript, whose functions each have a frame, the
+ * first of several. Returns how many there are.
  */
 static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct wire_stack *stack,
 				const uint64_t *frames, uint32_t image, uint64_t *to)
 {
 	bool all_known = stack->flags & WIRE_STACK_PROGRAM && stack->kind != WIRE_KIND_UNFINISHED;
 	bool unpaired = stack->flags & WIRE_STACK_UNPAIRED;
+	uint64_t language = WIRE_LANGUAGE_NONE;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < stack->n_user && n < WIRE_MAX_DEPTH; i++) {
-		uint64_t language = WIRE_LANGUAGE_NONE, address = frames[i] & WIRE_FRAME_ADDRESS;
+		uint64_t before = language, address = frames[i] & WIRE_FRAME_ADDRESS;
+
+		language = WIRE_LANGUAGE_NONE;
 
 		if (unpaired && frames[i] & WIRE_FRAME_CODE) {
 			uint64_t unmatched = WIRE_FRAME_CODE | WIRE_CODE_UNMATCHED |
@@ -277,7 +281,8 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 		    (i == 0 || !(frames[i - 1] & WIRE_FRAME_CODE)))
 			language = interpreters_evaluator(stacks->options.interpreters, image,
 							  address);
-		if (language && n + 1 < WIRE_MAX_DEPTH)
+		if (language && n + 1 < WIRE_MAX_DEPTH &&
+		    (language != WIRE_LANGUAGE_JAVASCRIPT || before != language))
 			to[n++] = WIRE_FRAME_CODE | language << WIRE_FRAME_LANGUAGE_SHIFT |
 				  WIRE_CODE_EARLY;
 		to[n++] = frames[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/code_names.h"
+#include "drain/code_names.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -47,6 +47,18 @@ struct text {
 	bool begins, ends; /* nothing was cut there */
 };
 
+/* Makes one character of two halves, as JavaScript has them; the bytes of the second one, or 0. */
+static uint32_t join_surrogates(const unsigned char *bytes, uint32_t *c)
+{
+	uint16_t second;
+
+	memcpy(&second, bytes + 2, sizeof(second));
+	if (*c < 0xd800 || *c >= 0xdc00 || second < 0xdc00 || second >= 0xe000)
+		return 0;
+	*c = 0x10000 + ((*c - 0xd800) << 10) + (second - 0xdc00u);
+	return sizeof(second);
+}
+
 static bool to_utf8(const struct text *text, char to[static TEXT_SIZE])
 {
 	bool is_utf8 = text->kind == WIRE_TEXT_UTF8;
@@ -63,6 +75,8 @@ static bool to_utf8(const struct text *text, char to[static TEXT_SIZE])
 		uint32_t c = 0;
 
 		memcpy(&c, text->bytes + i, text->kind);
+		if (text->kind == 2 && i + 4 <= text->size)
+			i += join_surrogates(text->bytes + i, &c);
 		to = put_character(to, c);
 	}
 	if (!text->ends)

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The functions of JavaScript, as V8 runs them. Each has a native frame of its own, in generated
+ * code or in V8's bytecode interpreter, that the native walk finds; what it lacks is a name. All
+ * frames of V8 have a frame pointer and below it either a number, their type, or the context and
+ * the function of a JavaScript frame. Optimized code may be of several functions: those that were
+ * inlined have no frames, and a frame of ours says so.
+ *
+ * Objects move, so functions are known by what their texts say. Whatever is read belongs to the
+ * process and may be anything.
+ */
+#ifndef STACKTALLY_BPF_JAVASCRIPT_BPF_H
+#define STACKTALLY_BPF_JAVASCRIPT_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/program_names.bpf.h"
+#include "bpf/program_run.bpf.h"
+#include "bpf/scratch.bpf.h"
+#include "bpf/window.bpf.h"
+
+#define JAVASCRIPT_OBJECT_BYTES 64 /* what closures share; other objects have less of interest */
+#define JAVASCRIPT_HEAD_BYTES	32 /* of strings and of scopes */
+#define JAVASCRIPT_PIECES	16 /* of a string that is a concatenation: so many are followed */
+#define JAVASCRIPT_WAITING	8
+#define JAVASCRIPT_TEXT_MAX	(1ull << 30)
+
+#define JAVASCRIPT_HASHED 2 /* the low bits of a string's hash, if it was computed */
+
+/* A tagged word is an object's address plus 1, or a number in the upper half. */
+static __always_inline bool is_object(__u64 word)
+{
+	return (word & 3) == 1;
+}
+
+/* Of a word that an object's address plus 1 is in; 0: it cannot be read. */
+static __always_inline __u64 object_word(__u64 object, __u64 offset)
+{
+	__u64 word;
+
+	return is_object(object) && read_word(&word, object - 1 + offset) ? word : 0;
+}
+
+#define JAVASCRIPT_NO_TYPE (1u << 16) /* there is no object, or it cannot be read */
+
+/* The type in an object's map. */
+static __always_inline __u32 map_type(const struct interpreter_walk *program, __u64 map)
+{
+	__u16 type;
+
+	if (!is_object(map) ||
+	    bpf_probe_read_user(&type, sizeof(type),
+				(const void *)(map - 1 + program->javascript.map_type)))
+		return JAVASCRIPT_NO_TYPE;
+	return type;
+}
+
+static __always_inline __u32 object_type(const struct interpreter_walk *program, __u64 object)
+{
+	return map_type(program, object_word(object, 0));
+}
+
+/* ---- strings ---- */
+
+/* A string whose pieces are being written, in place of the window. */
+struct javascript_text {
+	__u64 waiting[JAVASCRIPT_WAITING]; /* pieces, the next one last */
+	__u32 n;
+	__u32 written; /* bytes */
+	__u32 kind;    /* bytes of a character; 0: not known yet */
+	__u32 cut;
+};
+
+_Static_assert(sizeof(struct javascript_text) <= PYTHON_BELOW, "it has room in a window");
+
+static __always_inline void push_piece(struct javascript_text *text, __u64 string)
+{
+	__u64 at = text->n;
+
+	OPAQUE(at);
+	if (at >= JAVASCRIPT_WAITING) {
+		text->cut = 1;
+		return;
+	}
+	text->waiting[at] = string;
+	text->n = at + 1;
+}
+
+/* Appends characters to the message's name, or their end if that is wanted and they are too many.
+ */
+static __always_inline bool append_piece(struct interpreter_walk *program, __u64 from, __u64 size,
+					 bool end)
+{
+	struct javascript_text *text = (void *)program->window.bytes;
+	struct found_text piece = { .from = from, .size = size };
+	__u64 at = text->written;
+
+	if (at && size > WIRE_CODE_TEXT - at) {
+		piece.size = (WIRE_CODE_TEXT - at) & ~1ull;
+		text->cut = 1;
+	}
+	OPAQUE(at);
+	if (at > WIRE_CODE_TEXT ||
+	    !copy_text(&piece, end, program->message.name + at, WIRE_CODE_TEXT))
+		return false;
+	text->cut |= piece.cut;
+	text->written = at + piece.size;
+	return true;
+}
+
+#define JAVASCRIPT_WIDENED 64 /* characters of one byte in a string of two */
+
+/* As append_piece(), of characters of one byte in a string that has larger ones as well. */
+static __always_inline bool append_wide(struct interpreter_walk *program, __u64 from, __u64 size)
+{
+	struct javascript_text *text = (void *)program->window.bytes;
+	__u8 *bytes = (__u8 *)(text + 1), *to = program->message.name;
+	__u64 at = text->written;
+
+	text->cut = size > JAVASCRIPT_WIDENED;
+	size = smaller(size, JAVASCRIPT_WIDENED);
+	OPAQUE(size);
+	if (size > JAVASCRIPT_WIDENED || bpf_probe_read_user(bytes, size, (const void *)from))
+		return false;
+	for (__u32 i = 0; i < JAVASCRIPT_WIDENED && i < size; i++) {
+		OPAQUE(at);
+		if (at > WIRE_CODE_TEXT - 2) {
+			text->cut = 1;
+			break;
+		}
+		to[at] = bytes[i];
+		to[at + 1] = 0;
+		at += 2;
+	}
+	text->written = at;
+	return true;
+}
+
+/*
+ * Writes the next piece of a string; 1: there may be more, 0: it is over, -1: it cannot be read.
+ * A global function, which the verifier checks once.
+ */
+__noinline int javascript_piece(__u32 number, __u32 end)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	const struct wire_javascript *is;
+	struct interpreter_walk *program;
+	struct javascript_text *text;
+	__u64 string, size, from, at;
+	__u32 type, form, kind;
+	__u8 *head;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	is = &program->javascript;
+	text = (void *)program->window.bytes;
+	at = text->n - 1;
+	OPAQUE(at);
+	if (at >= JAVASCRIPT_WAITING || text->cut)
+		return 0;
+	string = text->waiting[at];
+	text->n = at;
+	head = program->code;
+	if (!is_object(string) ||
+	    bpf_probe_read_user(head, JAVASCRIPT_HEAD_BYTES, (const void *)(string - 1)))
+		return -1;
+	type = map_type(program, *(__u64 *)head);
+	if (type >= is->type_not_string)
+		return -1;
+	form = type & is->string_form;
+	kind = type & is->string_one_byte ? 1 : 2;
+	if (!text->kind) /* the kind of the whole string */
+		text->kind = kind;
+	size = AT(head, is->string_length, JAVASCRIPT_HEAD_BYTES, __u32) * (__u64)kind;
+	if (size > JAVASCRIPT_TEXT_MAX)
+		return -1;
+	if (form == is->form_thin) {
+		push_piece(text, AT(head, is->thin_actual, JAVASCRIPT_HEAD_BYTES, __u64));
+		return 1;
+	}
+	if (form == is->form_cons) {
+		push_piece(text, AT(head, is->cons_second, JAVASCRIPT_HEAD_BYTES, __u64));
+		push_piece(text, AT(head, is->cons_first, JAVASCRIPT_HEAD_BYTES, __u64));
+		return 1;
+	}
+	from = string - 1 + is->string_text;
+	if (form == is->form_sliced) {
+		string = AT(head, is->sliced_parent, JAVASCRIPT_HEAD_BYTES, __u64);
+		from = string - 1 + is->string_text +
+		       (AT(head, is->sliced_offset, JAVASCRIPT_HEAD_BYTES, __u64) >> 32) * kind;
+		type = object_type(program, string);
+		form = type >= is->type_not_string ? ~0u : type & is->string_form;
+	}
+	if (!size)
+		return 1;
+	if (form != is->form_sequential) { /* characters outside of the heap */
+		text->cut = 1;
+		return 0;
+	}
+	if (text->kind != kind)
+		return text->kind == 2 && append_wide(program, from, size) ? 1 : -1;
+	return append_piece(program, from, size, end && !text->written) ? 1 : -1;
+}
+
+/*
+ * Writes a string to the message's name; -1: it cannot be read. Returns the bytes, and above 16
+ * bits the kind and from bit 24 on whether it was cut. A global function, which the verifier checks
+ * once.
+ */
+__noinline int javascript_write(__u32 number, __u64 string, __u32 end)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct javascript_text *text;
+	int more = 1;
+
+	if (!slot)
+		return -1;
+	text = (void *)slot->program.window.bytes;
+	text->waiting[0] = string;
+	text->n = 1;
+	text->written = 0;
+	text->kind = 0;
+	text->cut = 0;
+	for (__u32 i = 0; i < JAVASCRIPT_PIECES && more == 1; i++) {
+		more = javascript_piece(number, end);
+		OPAQUE(more);
+	}
+	if (more < 0)
+		return -1;
+	if (more == 1 && text->n)
+		text->cut = 1;
+	return (text->written & 0xffff) | text->kind << 16 | text->cut << 24;
+}
+
+static __always_inline void text_of(int written, struct found_text *ret_text)
+{
+	ret_text->size = written & 0xffff;
+	ret_text->kind = written >> 16 & 0xff ? written >> 16 & 0xff : 1;
+	ret_text->cut = written >> 24;
+}
+
+/*
+ * A hash of a string's characters: V8's own, if it was computed, else of those that would be sent.
+ * 0: it cannot be read. A global function, which the verifier checks once.
+ */
+__noinline __u64 javascript_hash(__u32 number, __u64 string, __u32 end)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct found_text text = { 0 };
+	__u64 hash;
+	int written;
+
+	if (!slot || !string)
+		return 1;
+	/* The hash and the length are neighbours. */
+	hash = object_word(string, slot->program.javascript.string_hash);
+	if ((hash & 3) == JAVASCRIPT_HASHED)
+		return hash;
+	written = javascript_write(number, string, end);
+	if (written < 0)
+		return 0;
+	text_of(written, &text);
+	return hash_of_copy(slot, &text) | 1;
+}
+
+/* ---- functions ---- */
+
+/* Sends the name of the function found last. A global function, which the verifier checks once. */
+__noinline int javascript_send_name(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct found_text name = { .kind = 1 }, file = { .kind = 1 };
+	struct interpreter_walk *program;
+	int written;
+
+	if (!slot || !has_room_for_names())
+		return 0;
+	program = &slot->program;
+	if (program->file) {
+		written = javascript_write(number, program->file, 1);
+		if (written < 0)
+			return 0;
+		text_of(written, &file);
+		bpf_probe_read_kernel(program->message.file, WIRE_CODE_TEXT, program->message.name);
+	}
+	if (program->name) {
+		written = javascript_write(number, program->name, 0);
+		if (written < 0)
+			return 0;
+		text_of(written, &name);
+	}
+	send_message(program, &name, &file);
+	return 0;
+}
+
+#define JAVASCRIPT_NO_STRING 1ull /* in place of a string: it cannot be read */
+
+/* A string that has characters; 0: it is none, or a number, or another object if that `may_be`. */
+static __always_inline __u64 full_string(const struct interpreter_walk *program, __u64 word,
+					 bool may_be)
+{
+	__u64 length;
+	__u32 type;
+
+	if (!is_object(word))
+		return 0;
+	type = object_type(program, word);
+	if (type >= program->javascript.type_not_string)
+		return type == JAVASCRIPT_NO_TYPE || !may_be ? JAVASCRIPT_NO_STRING : 0;
+	length = object_word(word, program->javascript.string_hash) >> 32;
+	return length ? word : 0;
+}
+
+/*
+ * The name in a function's scope, or the one that V8 infers from what the function is assigned to,
+ * as V8's own stacks show them; 0: it has none. As full_string(). A global function, which the
+ * verifier checks once.
+ */
+__noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	const struct wire_javascript *is;
+	struct interpreter_walk *program;
+	__u64 head[JAVASCRIPT_HEAD_BYTES / sizeof(__u64)], n, words[3], name;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	is = &program->javascript;
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)(scope - 1)))
+		return JAVASCRIPT_NO_STRING;
+	if ((AT((__u8 *)head, is->scope_flags, JAVASCRIPT_HEAD_BYTES, __u64) >> 32 &
+	     is->scope_kinds) != is->scope_of_function)
+		return 0;
+	n = AT((__u8 *)head, is->scope_count, JAVASCRIPT_HEAD_BYTES, __u64) >> 32;
+	/* The variables' names, or a table of them; then a word for each; then ours. */
+	n += n < is->scope_most_inlined ? n : 1;
+	if (bpf_probe_read_user(words, sizeof(words),
+				(const void *)(scope - 1 + is->scope_names + n * sizeof(__u64))))
+		return JAVASCRIPT_NO_STRING;
+	name = full_string(program, words[0], false);
+	return name ? name : full_string(program, words[2], true);
+}
+
+enum javascript_found {
+	JAVASCRIPT_FOUND,
+	JAVASCRIPT_NATIVE, /* a function of V8's own */
+	JAVASCRIPT_UNREADABLE,
+};
+
+/* Copies what a function's closures share to program->code, from where it has moved to. */
+static __always_inline bool copy_shared(struct interpreter_walk *program, __u64 shared)
+{
+	__u64 map;
+
+	for (__u32 i = 0; i < 2; i++) {
+		if (!is_object(shared) ||
+		    bpf_probe_read_user(program->code, JAVASCRIPT_OBJECT_BYTES,
+					(const void *)(shared - 1)))
+			return false;
+		map = *(__u64 *)program->code;
+		if (is_object(map))
+			return map_type(program, map) == program->javascript.type_shared;
+		/* The collector is at work, and has left the new address, without a tag. */
+		shared = map + 1;
+	}
+	return false;
+}
+
+/*
+ * The script of the function in program->code; 0: none, as of V8's own functions;
+ * JAVASCRIPT_NO_STRING: it cannot be read.
+ */
+static __always_inline __u64 script_of(const struct interpreter_walk *program)
+{
+	const struct wire_javascript *is = &program->javascript;
+	__u64 script = AT(program->code, is->shared_script, JAVASCRIPT_OBJECT_BYTES, __u64);
+	__u32 type = object_type(program, script);
+
+	if (type == is->type_debug) { /* a debugger has stopped in it */
+		script = object_word(script, is->debug_script);
+		type = object_type(program, script);
+	}
+	if (type == JAVASCRIPT_NO_TYPE)
+		return JAVASCRIPT_NO_STRING;
+	return type == is->type_script ? script : 0;
+}
+
+/*
+ * Makes a function known, by what its closures share, and sends its name if that was not sent yet;
+ * an enum javascript_found. A global function, which the verifier checks once.
+ */
+__noinline int javascript_take_function(__u32 number, __u64 shared)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	const struct wire_javascript *is;
+	struct interpreter_walk *program;
+	struct known_code *known;
+	__u64 script, name, hash;
+
+	if (!slot)
+		return JAVASCRIPT_UNREADABLE;
+	program = &slot->program;
+	is = &program->javascript;
+	if (!copy_shared(program, shared))
+		return JAVASCRIPT_UNREADABLE;
+	script = script_of(program);
+	if (!script)
+		return JAVASCRIPT_NATIVE;
+	if (script == JAVASCRIPT_NO_STRING)
+		return JAVASCRIPT_UNREADABLE;
+	name = AT(program->code, is->shared_name, JAVASCRIPT_OBJECT_BYTES, __u64);
+	program->content = AT(program->code, is->shared_literal, JAVASCRIPT_OBJECT_BYTES, __u32);
+	program->line = 0;
+	program->name = object_type(program, name) == is->type_scope
+				? javascript_scope_name(number, name)
+				: full_string(program, name, false);
+	program->file = full_string(program, object_word(script, is->script_name), true);
+	if (program->file != program->last_file || !program->last_file) {
+		program->last_file = program->file;
+		program->last_file_hash = javascript_hash(number, program->file, 1);
+	}
+	hash = javascript_hash(number, program->name, 0);
+	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING ||
+	    !hash || !program->last_file_hash)
+		return JAVASCRIPT_UNREADABLE;
+	program->id = code_id(program, WIRE_LANGUAGE_JAVASCRIPT, hash, program->last_file_hash);
+	if (!is_sent(program))
+		javascript_send_name(number);
+	known = &program->codes[shared / 16 % KNOWN_CODES];
+	known->code = shared;
+	known->walk = program->walk;
+	known->version = 0;
+	known->id = program->id;
+	return JAVASCRIPT_FOUND;
+}
+
+/* Whether an address is in the instructions of a code object. */
+static __always_inline bool is_in_code(const struct interpreter_walk *program, __u64 code,
+				       __u64 address)
+{
+	const struct wire_javascript *is = &program->javascript;
+	__u64 start =
+		is->code_start ? object_word(code, is->code_start) : code - 1 + is->code_inline;
+
+	return address - start <= (__u32)object_word(code, is->code_size);
+}
+
+enum javascript_code {
+	JAVASCRIPT_PLAIN,
+	JAVASCRIPT_INLINES, /* functions are inlined in it */
+	JAVASCRIPT_OTHER, /* neither what was compiled first nor what runs when it is called now */
+};
+
+/*
+ * The code of a function that has an address, an enum javascript_code. Other code is optimized, as
+ * that which is entered in the middle of a loop. A global function, which the verifier checks once.
+ */
+__noinline int javascript_code_at(__u32 number, __u64 function, __u64 address)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	const struct wire_javascript *is;
+	struct interpreter_walk *program;
+	__u64 code;
+
+	if (!slot)
+		return JAVASCRIPT_OTHER;
+	program = &slot->program;
+	is = &program->javascript;
+	code = object_word(object_word(function, is->function_shared), is->shared_data);
+	if (object_type(program, code) == is->type_code && is_in_code(program, code, address))
+		return JAVASCRIPT_PLAIN;
+	code = object_word(function, is->function_code);
+	if (object_type(program, code) != is->type_code || !is_in_code(program, code, address))
+		return JAVASCRIPT_OTHER;
+	if ((object_word(code, is->code_flags) & is->code_kinds) <= is->code_baseline ||
+	    !(object_word(object_word(code, is->code_deoptimization), is->inlined_count) >> 32))
+		return JAVASCRIPT_PLAIN;
+	return JAVASCRIPT_INLINES;
+}
+
+static __always_inline void put_code(struct scratch *slot, __u64 at, __u64 id)
+{
+	OPAQUE(at);
+	if (at < 2 * WIRE_MAX_DEPTH)
+		slot->frames[at] = WIRE_FRAME_CODE |
+				   (__u64)WIRE_LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT |
+				   id;
+}
+
+/* Puts a frame before the one in frames[at], if there is room; returns how many. */
+static __always_inline __u32 insert_code(struct scratch *slot, __u64 at, __u32 room, __u64 id)
+{
+	if (room < 2)
+		return 0;
+	OPAQUE(at);
+	if (at + 1 >= 2 * WIRE_MAX_DEPTH)
+		return 0;
+	slot->frames[at + 1] = slot->frames[at];
+	put_code(slot, at, id);
+	return 1;
+}
+
+#define JAVASCRIPT_FUNCTION_REGISTER 5 /* rdi: a function's code is entered with it */
+
+/*
+ * Finds the function of the frame that the walk was at, whose pointer is program->frame, or 0
+ * before the code has made a frame: then the function's register has it, if that function's code is
+ * what runs. 0: a frame of V8's own, or a reason.
+ */
+static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 number, __u64 pc,
+					       __u32 *ret_reason)
+{
+	const struct interpreter_walk *program = &slot->program;
+	__u64 words[2], fp = program->frame;
+
+	*ret_reason = WIRE_CODE_KNOWN;
+	if (!fp) {
+		words[0] = slot->walk.registers[JAVASCRIPT_FUNCTION_REGISTER];
+		if (program->n_native == 1 && /* of the innermost frame */
+		    javascript_code_at(number, words[0], pc) != JAVASCRIPT_OTHER)
+			return words[0];
+		*ret_reason = WIRE_CODE_TORN;
+		return 0;
+	}
+	if (window_read(slot, number, words, sizeof(words),
+			fp + (__s64)program->javascript.frame_function)) {
+		*ret_reason = WIRE_CODE_UNREADABLE;
+		return 0;
+	}
+	return is_object(words[1]) ? words[0] : 0; /* a type, not a context */
+}
+
+/*
+ * Puts a function in place of the native frame in frames[at]. Returns how many frames there are
+ * more, up to `room` - 1. A global function, which the verifier checks once.
+ */
+__noinline int javascript_place(__u32 number, __u32 at, __u32 room)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct interpreter_walk *program;
+	const struct known_code *known;
+	__u64 function, shared, pc = at;
+	__u32 more = 0, reason;
+	int found = JAVASCRIPT_FOUND;
+
+	OPAQUE(pc);
+	if (!slot || pc >= 2 * WIRE_MAX_DEPTH)
+		return 0;
+	program = &slot->program;
+	pc = slot->frames[pc] & WIRE_FRAME_ADDRESS;
+	function = function_of_frame(slot, number, pc, &reason);
+	if (!function)
+		return reason ? insert_code(slot, at, room, reason) : 0;
+	shared = object_word(function, program->javascript.function_shared);
+	known = &program->codes[shared / 16 % KNOWN_CODES];
+	if (known->code != shared || known->walk != program->walk)
+		found = javascript_take_function(number, shared);
+	if (found == JAVASCRIPT_NATIVE)
+		return 0;
+	if (found == JAVASCRIPT_UNREADABLE)
+		return insert_code(slot, at, room, WIRE_CODE_UNREADABLE);
+	if (config_has(WIRE_NATIVE))
+		more += insert_code(slot, at, room, known->id);
+	else
+		put_code(slot, at, known->id);
+	if (program->object && program->frame && /* what is inlined runs in a frame */
+	    javascript_code_at(number, function, pc) != JAVASCRIPT_PLAIN)
+		more += insert_code(slot, at, room - more, WIRE_CODE_INLINED);
+	return more;
+}
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drain/code_places.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/index.h"
+#include "bpf/wire.h"
+
+#define TABLES_MAX (16u << 20) /* bytes of all tables: further functions have no lines */
+
+struct table {
+	uint64_t function;
+	uint32_t at, size; /* in `bytes` */
+	uint32_t form;
+};
+
+struct code_places {
+	struct table *list;
+	uint32_t n, room;
+	struct index index;
+	uint8_t *bytes;
+	uint32_t used, bytes_room;
+};
+
+int code_places_new(struct code_places **ret_places)
+{
+	*ret_places = calloc(1, sizeof(**ret_places));
+	return *ret_places ? 0 : -ENOMEM;
+}
+
+void code_places_free(struct code_places *places)
+{
+	if (!places)
+		return;
+	index_free(&places->index);
+	free(places->list);
+	free(places->bytes);
+	free(places);
+}
+
+/* ---- tables ---- */
+
+static const struct table *find(const struct code_places *places, uint64_t function)
+{
+	struct index_cursor cursor;
+
+	for (uint32_t at = index_first(&places->index, hash_u64(function), &cursor);
+	     at != INDEX_NONE; at = index_next(&places->index, &cursor))
+		if (places->list[at].function == function)
+			return &places->list[at];
+	return NULL;
+}
+
+static int add(struct code_places *places, const struct wire_code_place *is)
+{
+	int r;
+
+	if (!is->size || is->form == WIRE_LINES_EMPTY || places->used + is->size > TABLES_MAX ||
+	    find(places, is->function))
+		return 0;
+	r = grow(&places->list, &places->room, (size_t)places->n + 1);
+	if (r == 0)
+		r = grow(&places->bytes, &places->bytes_room, (size_t)places->used + is->size);
+	if (r == 0)
+		r = index_add(&places->index, hash_u64(is->function), places->n);
+	if (r < 0)
+		return r;
+	places->list[places->n++] =
+		(struct table){ is->function, places->used, is->size, is->form };
+	memcpy(places->bytes + places->used, is + 1, is->size);
+	places->used += is->size;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+/* To 3.9: pairs of a step of the offset and a signed step of the line. */
+static int64_t line_of_pairs(const uint8_t *table, size_t size, int64_t line, uint32_t offset)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i + 2 <= size; i += 2) {
+		at += table[i];
+		if (at > offset)
+			break;
+		line += (int8_t)table[i + 1];
+	}
+	return line;
+}
+
+/* 3.10: pairs of a range's size and a signed step of the line; -128: the range has none. */
+static int64_t line_of_ranges(const uint8_t *table, size_t size, int64_t line, uint32_t offset)
+{
+	uint32_t end = 0;
+
+	for (size_t i = 0; i + 2 <= size; i += 2) {
+		bool has_line = (int8_t)table[i + 1] != -128;
+
+		line += has_line ? (int8_t)table[i + 1] : 0;
+		end += table[i];
+		if (offset < end)
+			return has_line ? line : 0;
+	}
+	return 0;
+}
+
+/* A signed number in groups of six bits, the lowest first. */
+static int64_t signed_number(const uint8_t *at, const uint8_t *end)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; at < end && shift < 36; shift += 6) {
+		value |= (uint64_t)(*at & 63) << shift;
+		if (!(*at++ & 64))
+			break;
+	}
+	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+}
+
+/* Kinds of entries: those in between are of columns only. */
+enum { LOCATION_ONE_LINE = 10, LOCATION_NO_COLUMNS = 13, LOCATION_LONG = 14, LOCATION_NONE = 15 };
+
+/* From 3.11 on: an entry's first byte has the highest bit, a kind and a range's size. */
+static int64_t line_of_locations(const uint8_t *table, size_t size, int64_t line, uint32_t offset)
+{
+	const uint8_t *at = table, *end = table + size;
+	uint32_t reached = 0;
+
+	while (at < end) {
+		unsigned int kind = *at >> 3 & 15;
+
+		reached += ((*at++ & 7u) + 1) * 2;
+		if (kind == LOCATION_NO_COLUMNS || kind == LOCATION_LONG)
+			line += signed_number(at, end);
+		else if (kind >= LOCATION_ONE_LINE && kind < LOCATION_NO_COLUMNS)
+			line += kind - LOCATION_ONE_LINE;
+		if (offset < reached)
+			return kind == LOCATION_NONE ? 0 : line;
+		while (at < end && !(*at & 0x80))
+			at++;
+	}
+	return 0;
+}
+
+uint32_t code_line_at(enum wire_line_form form, const uint8_t *table, size_t size, uint32_t first,
+		      uint32_t offset)
+{
+	int64_t line;
+
+	if (form == WIRE_LINES_PAIRS)
+		line = line_of_pairs(table, size, first, offset);
+	else if (form == WIRE_LINES_RANGES)
+		line = line_of_ranges(table, size, first, offset);
+	else
+		line = line_of_locations(table, size, first, offset);
+	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
+}
+
+int code_places_take(struct code_places *places, struct codes *codes, const void *record,
+		     size_t size)
+{
+	const struct wire_code_place *is = record;
+	const struct table *table;
+	struct code code;
+	int r;
+
+	if (size < sizeof(*is) || is->id < WIRE_CODE_IDS || is->form >= WIRE_N_LINE_FORMS ||
+	    is->size > WIRE_LINES_MAX || size - sizeof(*is) != (is->size + 7u) / 8 * 8)
+		return -EPROTO;
+	r = add(places, is);
+	if (r < 0 || !codes_find(codes, is->function, &code))
+		return r;
+	table = find(places, is->function);
+	code.id = is->id;
+	if (is->form == WIRE_LINES_EMPTY)
+		code.at = code.line;
+	else if (table)
+		code.at = code_line_at((enum wire_line_form)table->form, places->bytes + table->at,
+				       table->size, code.line, is->offset);
+	return codes_add(codes, &code);
+}

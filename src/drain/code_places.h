@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lines of interpreted programs: instructions come through the ring buffer, each function's table
+ * of lines with the first of them.
+ */
+#ifndef STACKTALLY_DRAIN_CODE_PLACES_H
+#define STACKTALLY_DRAIN_CODE_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/own.h"
+#include "bpf/interpreter_wire.h"
+#include "tally/codes.h"
+
+struct code_places;
+
+/* 0 or -ENOMEM. */
+int code_places_new(struct code_places **ret_places);
+void code_places_free(struct code_places *places);
+
+/*
+ * Takes a struct wire_code_place with its table, which may hold anything, and enters its id in
+ * `codes`: under the name of its function, at its line. 0, -EPROTO for wrong sizes, or -ENOMEM.
+ */
+int code_places_take(struct code_places *places, struct codes *codes, const void *record,
+		     size_t size);
+
+/*
+ * The line of the instruction at `offset`, by a table of `size` bytes, of a function that begins at
+ * the line `first`; 0: it has none. The forms are those of CPython's Objects/lnotab_notes.txt (to
+ * 3.10) and Objects/locations.md.
+ */
+uint32_t code_line_at(enum wire_line_form form, const uint8_t *table, size_t size, uint32_t first,
+		      uint32_t offset);
+
+#endif

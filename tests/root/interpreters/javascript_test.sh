@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Functions of JavaScript programs, against the programs' own accounts: javascript_test.sh BUILD
+. "$(dirname "$0")/interpreters.bash" "$1"
+here=$(dirname "$0")
+can 'user probes' || have_uprobes || {
+	skip "functions of JavaScript programs" "$no_uprobes"
+	finish
+}
+
+# oracle NAME SHARE OPTION...: runs the oracle in $root, where node has the options, and compares. So
+# many percent of the calls have all of their functions: of the others some were inlined.
+oracle() {
+	local name=$1 share=$2 all whole early
+	cp "$here/javascript_oracle.js" "$root/tmp"
+	rm -f "$root/tmp/account"
+	count -f "$libc:getgroups" -- chroot "$root" /usr/bin/node "${@:3}" /tmp/javascript_oracle.js /tmp/account
+	functions "$out" >"$tmp/seen"
+	python3 "$here/javascript_match.py" "$tmp/seen" "$root/tmp/account" >"$tmp/matched" 2>&1
+	read -r whole early < <(tail -n 1 "$tmp/matched")
+	[ -s "$root/tmp/account" ] && [ "$(wc -l <"$tmp/matched")" = 1 ]
+	check $? "$name: functions and counts are the program's own" "$(head -n 4 "$tmp/matched" | cut -c 1-300)"
+	all=$(awk '{ n += $NF } END { print n }' "$root/tmp/account")
+	calculates "$whole >= $share / 100 * $all && $early <= 0.03 * $all"
+	check $? "$name: functions are known" "$whole of $all calls, $early not known yet"
+}
+
+# in_release RELEASE: sets $root to a file system with node, and $libc
+in_release() {
+	root=$("$here/../../root_of" "$1" nodejs 2>"$err") || return
+	mkdir -p "$root/tmp" "$root/proc"
+	libc=$(ls "$root"/lib/*-linux-gnu/libc.so.6)
+}
+
+# Code of all kinds: of the bytecode interpreter, compiled, and optimized.
+for of in bookworm:18:--always-opt trixie:20:--always-turbofan; do
+	IFS=: read -r release version optimize <<<"$of"
+	if in_release "$release"; then
+		oracle "node $version" 90
+		oracle "node $version, compiled" 90 --always-sparkplug
+		oracle "node $version, optimized" 95 "$optimize" --no-turbo-inlining
+		oracle "node $version, inlined" 50 "$optimize"
+	else
+		skip "$release's node $version" "$(tail -n 1 "$err")"
+	fi
+done
+
+in_release bookworm || {
+	skip "order, samples, bent objects" "$(tail -n 1 "$err")"
+	finish
+}
+
+# Order: native frames of V8 and of the C code between functions stay.
+cat >"$root/tmp/order.js" <<'S'
+function key(a, b) { process.getgroups(); return a - b; }
+function outer() { [2, 1].sort(key); }
+outer();
+S
+count -f "$libc:getgroups" -- chroot "$root" /usr/bin/node /tmp/order.js
+has "native frames are in their places" \
+	';Module._compile \(node:internal/modules/cjs/loader\);<anonymous> \(order\.js\);outer \(order\.js\);[^()]*libnode[^()]*;key \(order\.js\);.*getgroups'
+frames() { sed 's/ [0-9]*$//' "$out" | grep 'key (order' | head -n 1 | tr ';' '\n' | grep -c .; }
+usual=$(frames) functions=$(grep 'key (order' "$out" | head -n 1 | grep -o '([^();]*[/.][^();]*)' | wc -l)
+count -f --native "$libc:getgroups" -- chroot "$root" /usr/bin/node /tmp/order.js
+is "--native shows the native frames, too" "$(frames)" $((usual + functions))
+
+# Objects that are bent: each walk says why, and goes on.
+cp "$here/javascript_forged.js" "$root/tmp"
+cat >"$tmp/forged.sh" <<'S'
+mount -t proc proc "$1/proc" && exec chroot "$1" /usr/bin/node --expose-gc /tmp/javascript_forged.js
+S
+count -f "$libc:getuid" -- unshare -m sh "$tmp/forged.sh" "$root"
+is "what is not readable is told" \
+	"$(counted ';later \(javascript_forged\.js\);[^()]*\[javascript: unreadable\];bent \(javascript_forged\.js\);.*getuid$')" 5
+is "a string that contains itself is followed for a while only" \
+	"$(counted ';itself \(javascript_forged\.js\);concatenation(concatenation)+… \(javascript_forged\.js\);bent \(')" 1
+is "a name of a gigabyte is cut" "$(LC_ALL=C counted ';later \(javascript_forged\.js\);huge.*… \(javascript_forged\.js\);bent \(')" 1
+is "objects are whole again" "$(counted ';later \(javascript_forged\.js\);whole \(javascript_forged\.js\);.*getuid$')" 1
+
+# Samples: nearly all have functions.
+cat >"$root/tmp/busy.js" <<'S'
+class Page {
+	row(item) { return `<tr><td>${item.name}</td><td>${item.price.toFixed(2)}</td></tr>`; }
+	show(items) { return items.map((item) => this.row(item)).join(""); }
+}
+function work(until) {
+	const page = new Page();
+	while (Date.now() < until) {
+		const items = JSON.parse(JSON.stringify(Array.from({ length: 50 }, (_, i) => ({ name: `n${i}`, price: i }))));
+		items.sort((a, b) => b.price - a.price);
+		page.show(items).replace(/\d+/g, (digits) => digits.length);
+	}
+}
+work(Date.now() + 2000);
+S
+measure_command -F 499 -U -o "$tmp/busy.svg" -- chroot "$root" /usr/bin/node /tmp/busy.js
+ran=$(counted ';Module._compile \(node:')
+work=$(counted ';Module._compile \(node:[^()]*\);<anonymous> \(busy\.js\);work \(busy\.js\)')
+calculates "$ran > 100 && $work > 0.95 * $ran"
+check $? "samples have functions" "$work of $ran"
+grep -q '>JavaScript</text>' "$tmp/busy.svg"
+check $? "a picture tells JavaScript's functions from others" "$(grep -o 'id="legend".*' "$tmp/busy.svg" | cut -c 1-300)"
+finish
