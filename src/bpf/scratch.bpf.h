@@ -135,6 +135,7 @@ struct interpreter_walk {
 	__u64 frame;	      /* where the walk of a run is */
 	__u64 object;	      /* the frame object that comes next, where frames are objects, ... */
 	__u64 last;	      /* ... and the outermost record, which has none */
+	__u64 object_key;     /* that words in records are mangled by */
 	__u64 bias;	      /* see struct wire_process */
 	__u64 evaluator;      /* address of that function in the process, ... */
 	__u64 evaluator_size; /* ... and bytes */
@@ -150,13 +151,16 @@ struct interpreter_walk {
 	__u32 n_native;	  /* native frames walked */
 	__u32 run_reason; /* enum wire_code_reason: why they are not known */
 	__u32 language;
-	__u32 reason;  /* the same for evaluator frames without a run */
-	__u64 walk;    /* counts walks */
-	__u32 ordered; /* runs have no anchors: the evaluators' frames get them in order */
-	__u32 missing; /* evaluators' frames that got none */
+	__u32 reason;	    /* the same for evaluator frames without a run */
+	__u64 walk;	    /* counts walks */
+	__u32 ordered;	    /* runs have no anchors: the evaluators' frames get them in order */
+	__u32 missing;	    /* evaluators' frames that got none */
+	__u32 in_evaluator; /* the native frame that the merge is at */
+	__u32 reserved;
 	union {
 		struct wire_python python;
 		struct wire_php php;
+		struct wire_ruby ruby;
 	};
 	struct python_window window;
 	struct known_code codes[KNOWN_CODES];
@@ -196,7 +200,7 @@ struct scratch {
 	__u64 left_at, left_ran;
 	__u32 left_tid;
 	__u32 left_how; /* see ABSENCE() */
-	__u64 program_padding[1];
+	__u64 program_padding[6];
 };
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

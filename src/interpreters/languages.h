@@ -11,7 +11,8 @@
 
 #define LANGUAGES(LANGUAGE)                                                                        \
 	LANGUAGE(python)                                                                           \
-	LANGUAGE(php)
+	LANGUAGE(php)                                                                              \
+	LANGUAGE(ruby)
 
 /*
  * Reads an interpreter's file: what is needed to walk the stacks of its programs, or in `refused`

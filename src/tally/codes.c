@@ -29,6 +29,7 @@ const char *code_language_name(uint32_t language)
 	static const char *const names[CODE_N_LANGUAGES] = {
 		[CODE_LANGUAGE_PYTHON] = "python",
 		[CODE_LANGUAGE_PHP] = "php",
+		[CODE_LANGUAGE_RUBY] = "ruby",
 	};
 
 	return language < CODE_N_LANGUAGES && names[language] ? names[language] : "program";

@@ -27,6 +27,7 @@ enum code_language {
 	CODE_LANGUAGE_NONE,
 	CODE_LANGUAGE_PYTHON,
 	CODE_LANGUAGE_PHP,
+	CODE_LANGUAGE_RUBY = 4,
 	CODE_N_LANGUAGES,
 	/* No languages. */
 	CODE_WAKER = 30,     /* a waker: the id is that of its name */
@@ -86,7 +87,7 @@ enum code_reason {
 	CODE_N_REASONS,
 };
 
-/* "python", "php"; "program" for values that are no language. */
+/* "python", "php", "ruby"; "program" for values that are no language. */
 const char *code_language_name(uint32_t language);
 /* "no state"; NULL for values that are no reason. */
 const char *code_reason_name(uint64_t reason);
