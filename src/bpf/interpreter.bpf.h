@@ -118,8 +118,8 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 		    (program->language == WIRE_LANGUAGE_RUBY && !program->in_evaluator);
 	if (!program->run_reason && program->n)
 		return program->n;
-	slot->frames[STAGED_AT] =
-		reason_frame(program, program->run_reason ? program->run_reason : WIRE_CODE_TORN);
+	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
+									    : WIRE_CODE_BETWEEN);
 	*ret_keep = true;
 	return 1;
 }
@@ -159,14 +159,16 @@ static __always_inline __u32 program_place_run(struct scratch *slot, __u64 at, _
 static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 room)
 {
 	const struct interpreter_walk *program = &slot->program;
+	__u32 reason = program->reason;
 
 	OPAQUE(at);
 	if (at + 1 >= 2 * WIRE_MAX_DEPTH || room < 2)
 		return 1;
+	/* The innermost frame belongs to the state that was found, so its run is not linked. */
+	if (!program->n_native && !program->ordered && reason == WIRE_CODE_UNMATCHED)
+		reason = WIRE_CODE_BETWEEN;
 	slot->frames[at + 1] = slot->frames[at];
-	slot->frames[at] =
-		reason_frame(program, !program->n_native && !program->reason ? WIRE_CODE_TORN
-									     : program->reason);
+	slot->frames[at] = reason_frame(program, reason);
 	return 2;
 }
 

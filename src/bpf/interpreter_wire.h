@@ -30,6 +30,7 @@ enum wire_code_reason {
 	WIRE_CODE_TOO_DEEP,	 /* more functions than are followed */
 	WIRE_CODE_EARLY,	 /* the interpreter was not known yet when the stack was walked */
 	WIRE_CODE_DELEGATED,	 /* generators that wait for the one that they delegate to */
+	WIRE_CODE_BETWEEN, /* no function runs: the first has not begun, or the last is over */
 	WIRE_N_CODE_REASONS,
 };
 

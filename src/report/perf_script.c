@@ -6,7 +6,9 @@
  * A sample is a record of period 1, as some readers count records and others add up periods.
  * Counted stacks have no time stamps: the records are spread evenly over the measurement, those of
  * a thread in succession, as some readers take the time up to the thread's next record. Beyond
- * RECORDS_MAX each record stands for several samples; the head says so.
+ * RECORDS_MAX each record stands for several samples; the head says so. Times off the CPU are
+ * nanoseconds, which a report always has more of: they get TIMED_RECORDS_MAX records, as threads that
+ * sleep have deep stacks, and a million of them take 2 GB.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 #include "view/stack_list.h"
 
 #define RECORDS_MAX 1000000u
+#define TIMED_RECORDS_MAX 100000u
 
 struct perf_script {
 	const struct profile *profile;
@@ -224,9 +227,10 @@ static int perf_script_write(const struct report *report, FILE *out, struct erro
 {
 	const struct profile *profile = report->profile;
 	struct perf_script script = { .profile = profile };
+	uint64_t most = profile->meta->timed ? TIMED_RECORDS_MAX : RECORDS_MAX;
 	int r;
 
-	script.each = profile->total / RECORDS_MAX + (profile->total % RECORDS_MAX ? 1 : 0);
+	script.each = profile->total / most + (profile->total % most ? 1 : 0);
 	if (script.each == 0)
 		script.each = 1;
 	script.records = profile->total / script.each;

@@ -54,7 +54,7 @@ static void tell_programs(const struct profile_meta *meta, const struct ends *en
 			quantity_number(meta, ends->programs));
 	for (uint32_t i = 0; i < CODE_N_REASONS; i++)
 		if (ends->by_reason[i])
-			message_verbose("  %8" PRIu64 " with unknown functions: %s",
+			message_verbose("  %8" PRIu64 " with an evaluator's frame that stays: %s",
 					quantity_number(meta, ends->by_reason[i]),
 					code_reason_name(i));
 }

@@ -49,6 +49,7 @@ const char *code_reason_name(uint64_t reason)
 		[CODE_TOO_DEEP] = "too deep",
 		[CODE_EARLY] = "not known yet",
 		[CODE_DELEGATED] = "delegating generators",
+		[CODE_BETWEEN] = "between functions",
 	};
 
 	return reason < CODE_N_REASONS ? names[reason] : NULL;

@@ -84,6 +84,7 @@ enum code_reason {
 	CODE_TOO_DEEP,
 	CODE_EARLY,
 	CODE_DELEGATED,
+	CODE_BETWEEN,
 	CODE_N_REASONS,
 };
 

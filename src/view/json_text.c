@@ -102,6 +102,30 @@ static void put_tables(struct bytes *bytes, const struct profile_unwinding *is)
 	number(bytes, "waited_completed", is->waited_completed);
 }
 
+/* One of the members of an object whose values are counts; those that are 0 are left out. */
+static void put_count(struct bytes *bytes, const char **comma, const char *key, uint64_t count)
+{
+	if (count == 0)
+		return;
+	bytes_string(bytes, *comma);
+	*comma = ",";
+	json_key(bytes, key);
+	bytes_decimal(bytes, count);
+}
+
+/* Samples of interpreted programs, and why functions of them are not known. */
+static void put_programs(struct bytes *bytes, const struct ends *ends)
+{
+	const char *comma = "";
+
+	number(bytes, "programs", ends->programs);
+	member(bytes, "program_reasons", false);
+	bytes_char(bytes, '{');
+	for (uint32_t i = 0; i < CODE_N_REASONS; i++)
+		put_count(bytes, &comma, code_reason_name(i), ends->by_reason[i]);
+	bytes_char(bytes, '}');
+}
+
 /* Samples by the reason why the walk of their user stack ended, and the most frequent functions. */
 static void put_ends(struct bytes *bytes, const struct ends *ends)
 {
@@ -115,15 +139,11 @@ static void put_ends(struct bytes *bytes, const struct ends *ends)
 	number(bytes, "assumed", ends->assumed);
 	member(bytes, "ends", false);
 	bytes_char(bytes, '{');
-	for (int end = 0; end < TALLY_N_ENDS; end++) {
-		if (ends->by_end[end] == 0)
-			continue;
-		bytes_string(bytes, comma);
-		comma = ",";
-		json_key(bytes, tally_end_name((enum tally_end)end));
-		bytes_decimal(bytes, ends->by_end[end]);
-	}
+	for (int end = 0; end < TALLY_N_ENDS; end++)
+		put_count(bytes, &comma, tally_end_name((enum tally_end)end), ends->by_end[end]);
 	bytes_char(bytes, '}');
+	if (ends->programs)
+		put_programs(bytes, ends);
 	member(bytes, "incomplete", false);
 	bytes_char(bytes, '[');
 	for (uint32_t i = 0; i < ends->n_top; i++) {
