@@ -7,10 +7,10 @@
  * and that stack pointer is the end of the frame that vm_exec() called, the evaluator's. So the
  * word below is the anchor.
  *
- * The nth record of vm_exec() belongs to the nth run: only if there are as many of both, which is
- * not so while one of them is being made or removed. Functions written in C have frames in the
- * array, too, and native frames of their own: they are passed over. Whatever is read belongs to the
- * process and may be anything.
+ * The nth record of vm_exec() belongs to the nth run, if there are as many of both. While vm_exec()
+ * is entered or left there is one more of one of them, the innermost: it is passed over. Functions
+ * written in C have frames in the array, too, and native frames of their own: they are left out.
+ * Whatever is read belongs to the process and may be anything.
  */
 #ifndef STACKTALLY_BPF_RUBY_BPF_H
 #define STACKTALLY_BPF_RUBY_BPF_H
@@ -66,35 +66,57 @@ static __always_inline __u64 ruby_saved(const struct interpreter_walk *program, 
 }
 
 /*
- * Goes to the next record of vm_exec(), which is the one that `object` has the address of, or one
- * of PROGRAM_STEPS after it, and sets the anchor; `object` gets what follows. An enum program_step:
- * PROGRAM_RUN_ENDED if there is one, PROGRAM_ALL_ENDED if the chain has ended.
+ * Reads the record that `object` has the address of, and sets that to the one before. An enum
+ * program_step: PROGRAM_RUN_ENDED if it is one of vm_exec(), whose anchor is set.
  */
+static __always_inline int ruby_read_record(struct interpreter_walk *program)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 label;
+
+	if (!program->object)
+		return PROGRAM_ALL_ENDED;
+	if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES, (const void *)program->object))
+		return PROGRAM_FAILED;
+	program->object = CODE_WORD(program->code, ruby->record_previous);
+	label = ruby_saved(program, CODE_WORD(program->code, ruby->record_label));
+	if (label - program->bias - ruby->caller >= ruby->caller_size)
+		return PROGRAM_MORE;
+	program->anchor = ruby_saved(program, CODE_WORD(program->code, ruby->record_sp)) - 8;
+	return PROGRAM_RUN_ENDED;
+}
+
+/* Goes to the next record of vm_exec(), if that is one of the next PROGRAM_STEPS. */
 __noinline int ruby_next_record(__u32 number)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	int step = PROGRAM_MORE;
+
+	if (!slot)
+		return PROGRAM_FAILED;
+	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+		step = ruby_read_record(&slot->program);
+		OPAQUE(step);
+	}
+	return step;
+}
+
+/* Counts those of PROGRAM_STEPS records that are of vm_exec(), in `missing`. An enum program_step.
+ */
+__noinline int ruby_count_records(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
-	const struct wire_ruby *ruby;
 
 	if (!slot)
 		return PROGRAM_FAILED;
 	program = &slot->program;
-	ruby = &program->ruby;
 	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
-		__u64 label;
+		int step = ruby_read_record(program);
 
-		if (!program->object)
-			return PROGRAM_ALL_ENDED;
-		if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES,
-					(const void *)program->object))
-			return PROGRAM_FAILED;
-		program->object = CODE_WORD(program->code, ruby->record_previous);
-		label = ruby_saved(program, CODE_WORD(program->code, ruby->record_label));
-		if (label - program->bias - ruby->caller < ruby->caller_size) {
-			program->anchor =
-				ruby_saved(program, CODE_WORD(program->code, ruby->record_sp)) - 8;
-			return PROGRAM_RUN_ENDED;
-		}
+		program->missing += step == PROGRAM_RUN_ENDED;
+		if (step == PROGRAM_FAILED || step == PROGRAM_ALL_ENDED)
+			return step;
 	}
 	return PROGRAM_MORE;
 }
@@ -170,41 +192,64 @@ __noinline int ruby_count_runs(__u32 number)
 	return PROGRAM_MORE;
 }
 
-/* Whether there are as many runs as records of vm_exec(). Otherwise sets the reason. */
+/* Why a count has not come to the end of its chain; WIRE_CODE_KNOWN if it has. */
+static __always_inline __u32 ruby_count_reason(int step)
+{
+	return step == PROGRAM_ALL_ENDED ? WIRE_CODE_KNOWN
+	       : step == PROGRAM_MORE	 ? WIRE_CODE_TOO_DEEP
+					 : WIRE_CODE_UNREADABLE;
+}
+
+/*
+ * Passes over the innermost run or record if it is the one that the other chain lacks: vm_exec() is
+ * called for a frame that is there already, and ends when its last one has gone.
+ */
+static __always_inline bool ruby_pass_over(struct interpreter_walk *program)
+{
+	struct ruby_frame frame = { 0 };
+
+	if (program->missing == 1)
+		return ruby_read_record(program) == PROGRAM_RUN_ENDED;
+	program->frame = program->next;
+	if (program->missing != (__u32)-1 ||
+	    ruby_read_frame(program, &frame) != PROGRAM_RUN_ENDED ||
+	    !(frame.flags & program->ruby.finish))
+		return false;
+	program->next = program->frame;
+	return true;
+}
+
+/* Whether runs and records of vm_exec() belong to each other. Otherwise sets the reason. */
 __noinline int ruby_is_paired(__u32 number)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
-	int step = PROGRAM_RUN_ENDED;
+	int step = PROGRAM_MORE;
 	__u64 object;
 
 	if (!slot)
 		return 0;
 	program = &slot->program;
 	object = program->object;
-	program->frame = program->next;
-	for (__u32 i = 0; i < PROGRAM_STEPS * PROGRAM_ROUNDS; i++) {
-		step = ruby_next_record(number);
+	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+		step = ruby_count_records(number);
 		OPAQUE(step);
-		if (step != PROGRAM_RUN_ENDED && step != PROGRAM_MORE)
-			break;
-		program->missing += step == PROGRAM_RUN_ENDED;
 	}
-	program->reason = step == PROGRAM_FAILED ? WIRE_CODE_UNREADABLE : WIRE_CODE_TOO_DEEP;
-	if (step != PROGRAM_ALL_ENDED)
+	program->object = object;
+	program->reason = ruby_count_reason(step);
+	if (program->reason)
 		return 0;
+	program->frame = program->next;
 	step = PROGRAM_MORE;
 	for (__u32 i = 0; i < 2 * PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = ruby_count_runs(number);
 		OPAQUE(step);
 	}
-	program->reason = step == PROGRAM_FAILED      ? WIRE_CODE_UNREADABLE
-			  : step != PROGRAM_ALL_ENDED ? WIRE_CODE_TOO_DEEP
-						      : WIRE_CODE_TORN;
-	if (step != PROGRAM_ALL_ENDED || program->missing)
+	program->reason = ruby_count_reason(step);
+	if (program->reason)
 		return 0;
-	program->object = object;
-	return 1;
+	program->reason = WIRE_CODE_TORN;
+	return !program->missing || ruby_pass_over(program);
 }
 
 /* Finds the state of the thread, and its innermost frame and record. Sets the reason if that fails.
@@ -231,7 +276,7 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 		stack + 8 * CODE_WORD(program->code, ruby->state_stack_size) - ruby->frame_size;
 	if (!ruby_is_paired(number)) {
 		program->next = 0;
-		program->missing = 0;
+		program->anchor = 0;
 		return false;
 	}
 	program->reason = WIRE_CODE_UNMATCHED;

@@ -30,6 +30,7 @@ enum flame_kind {
 	FLAME_PHP,	/* a function of a PHP program */
 	FLAME_BLOCKED,	/* no function: the thread was blocked */
 	FLAME_WAITING,	/* no function: the thread waited for a CPU */
+	FLAME_RUBY,	/* a function of a Ruby program */
 	FLAME_N_KINDS,
 };
 

@@ -167,7 +167,8 @@ static struct names_frame load_frame(struct loading *loading)
 		NAMES_FRAME_UNWIND |
 		(reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM) |
 		(reader->version < 6 ? 0
-				     : NAMES_FRAME_PHP | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING);
+				     : NAMES_FRAME_PHP | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING |
+					       NAMES_FRAME_RUBY);
 	struct names_frame frame = { .name = string(loading) };
 	uint64_t object;
 

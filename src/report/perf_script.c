@@ -7,8 +7,8 @@
  * Counted stacks have no time stamps: the records are spread evenly over the measurement, those of
  * a thread in succession, as some readers take the time up to the thread's next record. Beyond
  * RECORDS_MAX each record stands for several samples; the head says so. Times off the CPU are
- * nanoseconds, which a report always has more of: they get TIMED_RECORDS_MAX records, as threads that
- * sleep have deep stacks, and a million of them take 2 GB.
+ * nanoseconds, which a report always has more of: they get TIMED_RECORDS_MAX records, as threads
+ * that sleep have deep stacks, and a million of them take 2 GB.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "view/frame_text.h"
 #include "view/stack_list.h"
 
-#define RECORDS_MAX 1000000u
+#define RECORDS_MAX	  1000000u
 #define TIMED_RECORDS_MAX 100000u
 
 struct perf_script {

@@ -99,6 +99,7 @@ static void put_legend(struct svg *svg)
 		{ FLAME_IDENTITY, "no symbol" },
 		{ FLAME_PYTHON, "Python" },
 		{ FLAME_PHP, "PHP" },
+		{ FLAME_RUBY, "Ruby" },
 		{ FLAME_BLOCKED, "blocked" },
 		{ FLAME_WAITING, "waiting for a CPU" },
 	};

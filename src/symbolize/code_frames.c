@@ -8,10 +8,13 @@
 /* More than two texts of the ring buffer can have. */
 #define TEXT_SIZE 4096
 
+/* The name of a file; what Ruby evaluated has in place of it "(eval at FILE:LINE)". */
 static const char *base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
+	if (path[0] == '(')
+		return path;
 	return slash && slash[1] ? slash + 1 : path;
 }
 
@@ -54,6 +57,8 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 		return add_waker(codes, id, names);
 	if (language == CODE_LANGUAGE_PHP)
 		frame.flags |= NAMES_FRAME_PHP;
+	if (language == CODE_LANGUAGE_RUBY)
+		frame.flags |= NAMES_FRAME_RUBY;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
 		snprintf(text, sizeof(text), "%s (%s)", code.name, base_of(code.file));
 		frame.file = names_string(names, code.file);

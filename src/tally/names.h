@@ -37,6 +37,7 @@ enum names_frame_flags {
 	/* No function, but why a thread was off the CPU: it was blocked, or waited for a CPU. */
 	NAMES_FRAME_BLOCKED = 1 << 8,
 	NAMES_FRAME_WAITING = 1 << 9,
+	NAMES_FRAME_RUBY = 1 << 11, /* with NAMES_FRAME_PROGRAM: of Ruby */
 };
 
 struct names_frame {

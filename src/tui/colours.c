@@ -20,6 +20,7 @@ static const struct {
 	[FLAME_PHP] = { 186, 160, 224, 16, 0xcd00cd },
 	[FLAME_BLOCKED] = { 128, 142, 190, 0, 0x0000ee },
 	[FLAME_WAITING] = { 224, 134, 196, 0, 0xff00ff },
+	[FLAME_RUBY] = { 228, 118, 140, 18, 0xff0000 },
 };
 
 static uint32_t shade(uint32_t middle, int change)

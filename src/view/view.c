@@ -39,7 +39,7 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 	if (view->flags & PROFILE_VIEW_OBJECT)
 		key.object = is->object;
 	if (view->flags & PROFILE_VIEW_OBJECT && is->flags & NAMES_FRAME_PROGRAM) {
-		key.flags |= is->flags & (NAMES_FRAME_PROGRAM | NAMES_FRAME_PHP);
+		key.flags |= is->flags & (NAMES_FRAME_PROGRAM | NAMES_FRAME_PHP | NAMES_FRAME_RUBY);
 		key.file = is->file;
 	}
 	if (view->flags & PROFILE_VIEW_LINES) {

@@ -9,7 +9,7 @@
  */
 
 const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7, IDENTITY: 8, PYTHON: 9, PHP: 10, BLOCKED: 11,
-	WAITING: 12 };
+	WAITING: 12, RUBY: 13 };
 const ON_KERNEL_SIDE = 16;
 
 class Reader {
