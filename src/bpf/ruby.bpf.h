@@ -448,7 +448,14 @@ __noinline int ruby_step(__u32 number)
 	step = ruby_read_frame(program, &frame);
 	if (step == PROGRAM_FAILED)
 		return step;
-	/* What C code calls begins a run of its own: this one is not linked yet. */
+	/*
+	 * What C code calls is a run of its own. The innermost frame is made before it is marked as
+	 * one, so it has not begun.
+	 */
+	if (step == PROGRAM_MORE && at == 1 && !program->n_native) {
+		program->n = 0;
+		return step;
+	}
 	if (step != PROGRAM_RUN_ENDED)
 		return at ? program_fail(program, WIRE_CODE_TORN) : step;
 	known = &program->codes[frame.iseq / 8 % KNOWN_CODES];
