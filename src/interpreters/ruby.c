@@ -11,6 +11,7 @@
 
 #include "base/own.h"
 #include "cfi/frame_lookup.h"
+#include "cfi/instruction.h"
 #include "elf/elf_exports.h"
 #include "interpreters/languages.h"
 
@@ -158,32 +159,37 @@ static bool find_caller(const struct elf_file *elf, struct frame_lookup *frames,
 
 /* ---- the thread's state ---- */
 
+/* Whether it is `lea ADDRESS(%rip),%rdi`, with or without a prefix that pads it. */
+static bool is_slot(const uint8_t *bytes, uint32_t size)
+{
+	return size >= 7 && memcmp(bytes + size - 7, "\x48\x8d\x3d", 3) == 0;
+}
+
 /*
- * Finds how a function gets at the thread's state: `lea SLOT(%rip),%rdi; call __tls_get_addr;
- * mov OFFSET(%rax),...`.
+ * Finds how a function gets at the thread's state: `lea SLOT(%rip),%rdi; call __tls_get_addr`, and
+ * the first load by what that returns: `mov OFFSET(%rax),...`.
  */
 static bool find_tls(const struct code *code, struct ruby_code *ret_code)
 {
-	for (uint32_t at = 0; at + 24 < code->size; at++) {
-		const uint8_t *bytes = code->bytes + at;
-		uint32_t load = at + 7;
+	bool has_slot = false, called = false;
 
-		if (memcmp(bytes, "\x48\x8d\x3d", 3) != 0)
-			continue;
-		while (code->bytes[load] == 0x66 || code->bytes[load] == 0x48) /* padding */
-			load++;
-		if (load + 12 > code->size || code->bytes[load] != 0xe8)
-			continue;
-		bytes = code->bytes + load + 5;
-		if ((bytes[0] & 0xfb) != 0x48 || bytes[1] != 0x8b || (bytes[2] & 7) != 0)
-			continue;
-		ret_code->tls_slot = target_at(code, at + 3);
-		ret_code->tls_offset = 0;
-		if (bytes[2] >> 6 == 1)
-			ret_code->tls_offset = bytes[3];
-		else if (bytes[2] >> 6 == 2)
-			memcpy(&ret_code->tls_offset, bytes + 3, sizeof(uint32_t));
-		return bytes[2] >> 6 != 3;
+	for (uint32_t at = 0; at < code->size;) {
+		struct instruction is = instruction_decode(code->bytes + at, code->size - at);
+		bool follows_slot = has_slot;
+
+		if (is.kind == INSTRUCTION_UNKNOWN)
+			return false;
+		if (called && is.kind == INSTRUCTION_LOAD && is.base == REGISTER_AX) {
+			ret_code->tls_offset = (uint32_t)is.offset;
+			return is.offset >= 0;
+		}
+		if (called && is.written & 1 << REGISTER_AX)
+			return false;
+		has_slot = !called && is_slot(code->bytes + at, is.size);
+		if (has_slot)
+			ret_code->tls_slot = target_at(code, at + is.size - 4);
+		called |= follows_slot && is.kind == INSTRUCTION_CALL;
+		at += is.size;
 	}
 	return false;
 }
