@@ -36,7 +36,8 @@
 #define RUBY_WINDOW_BYTES (PYTHON_BELOW + RUBY_FRAME_BYTES) /* frames that are copied at once */
 #define RUBY_ISEQ_BYTES	  24
 #define RUBY_BODY_BYTES	  104
-#define RUBY_STRING_BYTES 32
+#define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
+#define RUBY_STACK_BYTES  (1 << 20)
 
 /* glibc: where a thread has the table of its threads' data, and the key that jumps are mangled by.
  */
@@ -134,6 +135,34 @@ static __always_inline int ruby_move_window(struct interpreter_walk *program)
 	return bpf_probe_read_user(window->bytes, RUBY_FRAME_BYTES, (const void *)window->from);
 }
 
+/*
+ * Reads the flags of a frame, which are beside its variables. Those are mostly on the stack that
+ * the frames are on, too, and then below are its callers'.
+ */
+static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __u64 from,
+					    __u64 *ret_flags)
+{
+	struct python_window *window = &program->variables;
+	__u64 at = from - window->from;
+
+	if (program->frame - from > RUBY_STACK_BYTES)
+		return read_word(ret_flags, from);
+	if (!window->from || at > PYTHON_BELOW) {
+		window->from = from - PYTHON_BELOW;
+		if (bpf_probe_read_user(window->bytes, PYTHON_BELOW + sizeof(*ret_flags),
+					(const void *)window->from)) {
+			window->from = 0;
+			return read_word(ret_flags, from);
+		}
+		at = PYTHON_BELOW;
+	}
+	OPAQUE(at);
+	if (at > PYTHON_BELOW)
+		return false;
+	*ret_flags = *(const __u64 *)(window->bytes + at);
+	return true;
+}
+
 /* A frame that is written in Ruby. */
 struct ruby_frame {
 	__u64 iseq;
@@ -166,7 +195,7 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 	ret_frame->iseq = FRAME_WORD(copy, ruby->frame_iseq);
 	if (!ret_frame->iseq || !FRAME_WORD(copy, ruby->frame_pc))
 		return PROGRAM_MORE;
-	if (!read_word(&ret_frame->flags, FRAME_WORD(copy, ruby->frame_ep)))
+	if (!ruby_read_flags(program, FRAME_WORD(copy, ruby->frame_ep), &ret_frame->flags))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	return PROGRAM_RUN_ENDED;
 }
@@ -268,6 +297,7 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 	    !read_word(&of, CODE_WORD(program->code, ruby->state_thread) + ruby->thread_state) ||
 	    of != context || !read_word(&program->object_key, thread + TCB_GUARD))
 		return false;
+	program->variables.from = 0;
 	program->next = CODE_WORD(program->code, ruby->state_frame);
 	program->object = CODE_WORD(program->code, ruby->state_record);
 	stack = CODE_WORD(program->code, ruby->state_stack);
@@ -344,16 +374,39 @@ __noinline __u64 ruby_path_hash(__u32 number, __u64 string)
 	return hash_of_copy(slot, &text);
 }
 
+/* A hash of up to 24 characters that came with the head of their string. */
+static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *program, __u64 size)
+{
+	const __u8 *head = program->message.file;
+	__u64 hash = size;
+
+	for (__u32 i = 0; i < 3; i++) {
+		__u64 word =
+			AT(head, program->ruby.string_embedded + 8 * i, RUBY_STRING_BYTES, __u64);
+
+		if (size < 8 * (i + 1ull))
+			word = size > 8 * i ? word & ((1ull << 8 * (size & 7)) - 1) : 0;
+		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
 /* The same of the label of the function found last. */
 __noinline __u64 ruby_label_hash(__u32 number)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
 	struct found_text text = { 0 };
 
-	if (!slot || !ruby_find_text(&slot->program, slot->program.name, &text) ||
-	    !ruby_copy_label(&slot->program, &text))
+	if (!slot)
 		return 0;
-	return hash_of_copy(slot, &text);
+	program = &slot->program;
+	if (!ruby_find_text(program, program->name, &text))
+		return 0;
+	if (text.from == program->name + program->ruby.string_embedded && text.size <= 24)
+		return ruby_hash_of_head(program, text.size);
+	return ruby_copy_label(program, &text) ? hash_of_copy(slot, &text) : 0;
 }
 
 /* The string of a file's path: that, or the first one of an array. */
@@ -519,7 +572,6 @@ __noinline int ruby_run(__u32 number)
 		return 0;
 	program->frame = program->next;
 	program->next = 0;
-	program->window.from = 0;
 	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = ruby_steps(number);
 		OPAQUE(step);

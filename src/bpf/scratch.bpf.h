@@ -163,6 +163,7 @@ struct interpreter_walk {
 		struct wire_ruby ruby;
 	};
 	struct python_window window;
+	struct python_window variables; /* in Ruby, where those of frames are */
 	struct known_code codes[KNOWN_CODES];
 	__u8 code[PYTHON_CODE_ROOM];
 	__u64 sent[SENT_CODES];
