@@ -19,6 +19,8 @@ FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 3600
 VM_KERNELS ?= 5.10 6.1 6.12 newest
 VERSION := 0.1.0
+DEB_SUITES ?= bookworm trixie sid
+UNIT_SUITES ?= bookworm trixie
 
 ifeq ($(V),1)
 Q :=
@@ -41,10 +43,10 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wfo
 CFLAGS ?= -O2 -g
 SANITIZE :=
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \
-	$(SANITIZE) -Isrc -I. -I$(KERNEL_BUILD)
+	$(SANITIZE) -Isrc -I. -I$(BUILD) -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
-	-Isrc -idirafter /usr/include/$(MULTIARCH)
+	-ffile-prefix-map=$(CURDIR)=. -Isrc -idirafter /usr/include/$(MULTIARCH)
 # The commands are static, libc too: they run on any distribution, and user probes on libc's
 # functions do not fire in them. The static libraries of elfutils 0.192 (Debian 13) are incomplete:
 # there, as in tests and under sanitizers, shared libraries are used.
@@ -52,6 +54,7 @@ STATIC_ELF := $(shell t=$$(mktemp) && echo 'int elf_begin(void); int main(void) 
 	$(CC) -w -x c - -o $$t -Wl,-Bstatic -lelf -lz -lzstd -Wl,-Bdynamic 2>/dev/null && echo yes; \
 	rm -f $$t)
 LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lunistring -lz -llzma -lbz2 -lzstd \
+	-lmbedtls -lmbedx509 -lmbedcrypto \
 	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -lpthread
 COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
 
@@ -82,14 +85,16 @@ ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=
 	$(wildcard tests/oracle/*.c)))
 # A walker by tables in memory, for unit tests and oracles.
 WALK := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/walk/*.c))
+# push/ without a measurement, for tests of failing networks.
+PUSH_CLIENT := $(BUILD)/tests/push/client
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
 FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test units test-programs test-vm bench asan asan-root fuzz fuzzers soak format lint docs \
-	install clean
+.PHONY: all help deps demo test units test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
+	install deb test-deb test-unit release test-release clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
 
@@ -109,11 +114,18 @@ demo: ## install what is missing, build, and profile a small workload
 # ---- flags and sources of the last build: when they change, the objects they affect are rebuilt
 remember = $(shell mkdir -p $(dir $(1)); echo '$(subst ','\'',$(2))' | cmp -s - $(1) || \
 	echo '$(subst ','\'',$(2))' > $(1))
-ifneq ($(filter-out help deps clean format demo,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
 $(call remember,$(BUILD)/flags,$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LDLIBS))
 $(call remember,$(BUILD)/members,$(CORE_OBJECTS))
 $(call remember,$(KERNEL_BUILD)/bpf-flags,$(CLANG) $(BPF_CFLAGS) $(BPF_OBJECTS))
 endif
+
+# ---- the commit, for --version
+COMMIT := $(BUILD)/commit.h
+ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
+$(call remember,$(COMMIT),#define STACKTALLY_COMMIT "$(shell scripts/commit id)")
+endif
+$(BUILD)/src/cli/version.o: $(COMMIT)
 
 # ---- BPF
 $(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
@@ -173,6 +185,9 @@ $(VM_PROGRAMS): %: %.o
 $(ORACLES): %: %.o $(ORACLE_OBJECTS) $(WALK) $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+$(PUSH_CLIENT): %: %.o $(BUILD)/libcore.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
 $(KERNEL_BUILD)/compare.skel.h: $(COMPARE_BPF)
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name compare > $@
 $(COMPARE).o: | $(KERNEL_BUILD)/compare.skel.h
@@ -198,7 +213,7 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
-test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE)
+test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE) $(PUSH_CLIENT)
 
 # The same sources under sanitizers, each in its own build directory below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -223,6 +238,12 @@ test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.1
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run $(VM_KERNELS:%=-k %) -m "$(VM_TESTS)" $(BUILD)
 
+test-vm-cpus: ## tests in emulated machines with 64 CPUs, and with CPUs that are added
+	@scripts/install-deps build test vm
+	+@$(MAKE) --no-print-directory all test-programs
+	@tests/vm/run -k 6.1 --cpus 64 --append "isolcpus=60-63 nohz_full=60-63" -m many_cpus $(BUILD)
+	@tests/vm/run -k 6.1 --spare 2 -m cpus_change $(BUILD)
+
 asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
 	$(BUILD_ASAN)
 	@tests/run --only asan $(BUILD)
@@ -245,6 +266,11 @@ soak: ## measure for SOAK_SECONDS=3600 on a machine that keeps changing
 	@scripts/install-deps build test
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/soak/soak --seconds $(SOAK_SECONDS) $(BUILD)
+
+test-fleet: ## send to real engines and ask them what they have (docs/fleet.md); PYROSCOPE=, PARCA= name their programs
+	@scripts/install-deps build test
+	+@$(MAKE) --no-print-directory all test-programs
+	@PYROSCOPE="$(PYROSCOPE)" PARCA="$(PARCA)" tests/fleet/run $(BUILD)
 
 bench: ## measure against perf and bpftrace, all or CASES=name,name of bench/run --help
 	@scripts/install-deps build bench
@@ -274,19 +300,45 @@ docs: all ## write the man pages, completions and the include law, and the table
 	$(Q)! [ -d $(BUILD)/vm ] || tests/vm/table $(BUILD)/vm docs/kernels.md
 
 INTO = $(DESTDIR)$(PREFIX)
+# Hard links, of which dpkg and tar make hard links again.
 install: all ## install into DESTDIR= PREFIX=/usr/local
 	install -d $(INTO)/bin $(INTO)/share/man/man1 $(INTO)/share/man/man8 \
-		$(INTO)/share/bash-completion/completions
+		$(INTO)/share/bash-completion/completions $(INTO)/lib/systemd/system
 	install $(BUILD)/stacktally $(INTO)/bin
 	for c in $(COMMANDS); do ln -f $(INTO)/bin/stacktally $(INTO)/bin/$$c || exit; done
 	install -m 644 docs/stacktally.1 $(INTO)/share/man/man1
 	install -m 644 $(COMMANDS:%=docs/%.8) $(INTO)/share/man/man8
 	install -m 644 $(COMMANDS:%=docs/completions/%) docs/completions/stacktally \
 		$(INTO)/share/bash-completion/completions
+	sed 's,/usr/bin/profile,$(PREFIX)/bin/profile,' service/stacktally-profile.service \
+		> $(INTO)/lib/systemd/system/stacktally-profile.service
+	chmod 644 $(INTO)/lib/systemd/system/stacktally-profile.service
+	[ -e $(DESTDIR)/etc/stacktally/profile.conf ] || \
+		install -D -m 644 service/profile.conf $(DESTDIR)/etc/stacktally/profile.conf
+
+# ---- packages: docs/packages.md
+deb: ## make BUILD/deb/stacktally_VERSION_amd64.deb, from the tree as it is
+	@scripts/install-deps build package
+	@scripts/make-deb $(BUILD) $(VERSION)
+
+test-deb: deb ## check the package, and use it in new roots of Debian 12, 13 and sid
+	@tests/packages/run --suites "$(DEB_SUITES)" $(BUILD)
+
+test-unit: deb $(BUILD)/tests/vm/init ## run the service on Debian machines with systemd, under qemu
+	@scripts/install-deps vm package
+	@tests/packages/unit --suites "$(UNIT_SUITES)" $(BUILD)
+
+release: ## make the tarballs of the last commit and their SHA-256 sums: BUILD/release
+	@scripts/install-deps build
+	@scripts/make-release $(BUILD) $(VERSION)
+
+test-release: ## make release in two directories, and compare
+	@scripts/install-deps build package
+	@tests/packages/release
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(MAIN:%.c=$(BUILD)/%.d) $(BPF_OBJECTS:.o=.d) $(COMPARE_BPF:.o=.d) \
-	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) $(COMPARE:=.d) \
+	$(UNIT_TESTS:=.d) $(FUZZERS:=.d) $(PUSH_CLIENT:=.d) $(VM_PROGRAMS:=.d) $(ORACLES:=.d) $(COMPARE:=.d) \
 	$(ORACLE_OBJECTS:.o=.d) $(WALK:.o=.d) $(addsuffix .d,$(basename $(WORKLOADS)))

@@ -131,7 +131,7 @@ class Cases(UnwindCases, ProcessCases, OffCpuCases):
         recording = self.bench.path("big.stacktally")
         subprocess.run([os.path.join(self.bench.build, "bench", "report_speed"), "make",
                         recording], check=True)
-        os.sync()  # what is still written disturbs what is measured
+        os.sync()  # pending writes would disturb the measurement
 
         def measure(tool):
             result = self.bench.run([self.profile, "--from", recording, "-q", "-o", os.devnull,
@@ -163,7 +163,7 @@ class Cases(UnwindCases, ProcessCases, OffCpuCases):
         if tool == "ours":
             run.wait_for_words(self.out, "Hit Ctrl-C")
         else:
-            time.sleep(3)  # neither says when it is ready: below, the runs are counted
+            time.sleep(3)  # neither says when it is ready; the runs counted below show it
         before = run.bpf()
         cost = self.bench.repeat(kind, times)
         after = run.bpf()
@@ -181,7 +181,7 @@ class Cases(UnwindCases, ProcessCases, OffCpuCases):
     def tracepoint(self, category, name, kind, times):
         what = f"{category}:{name}, {times:,} events, both stacks"
         bpf = Row(f"BPF run time per event: {what}", "ns", ratio=(1.0, "bpftrace"))
-        whole = Row(f"what each event takes longer: {what}", "ns", ratio=(1.0, "the better"))
+        whole = Row(f"added time per event: {what}", "ns", ratio=(1.0, "the better"))
         lost = Row(f"events lost: {what}", "events", 0)
         events = {"ours": f"t:{category}:{name}", "bpftrace": f"tracepoint:{category}:{name}",
                   "perf": f"{category}:{name}"}
@@ -205,7 +205,7 @@ class Cases(UnwindCases, ProcessCases, OffCpuCases):
         calls = self.calls // self.rounds
         what = f"uprobe, a loop of {calls * self.rounds:,} calls in {self.rounds} parts, both stacks"
         bpf = Row(f"BPF run time per call: {what}", "ns", ratio=(1.0, "bpftrace"))
-        whole = Row(f"what each call takes longer: {what}", "ns", ratio=(1.0, "the better"))
+        whole = Row(f"added time per call: {what}", "ns", ratio=(1.0, "the better"))
         lost = Row(f"events lost: {what}", "events", 0)
         path = os.path.abspath(self.bench.workload)
         events = {"ours": f"{path}:measured_call", "bpftrace": f"uprobe:{path}:measured_call",
@@ -237,8 +237,8 @@ class Cases(UnwindCases, ProcessCases, OffCpuCases):
 
     def stackcount_second(self):
         wall = Row("wall time of stackcount -D 1 t:sched:sched_switch", "ms", 1060,
-                   note="half a second after the one before, which the kernel still detaches for "
-                        "0.1 s: who comes sooner waits for that")
+                   note="started half a second after the run before; the kernel detaches that "
+                        "one for 0.1 s, and would delay the next")
         rss = Row("peak RSS of that run", "MB", 15)
 
         def measure(tool):
@@ -257,9 +257,9 @@ class Cases(UnwindCases, ProcessCases, OffCpuCases):
         seconds = round(self.seconds * 7)
         row = Row(f"overhead of {seconds} s at 99 Hz on a busy machine: CPU time and BPF run time, "
                   "start and report included", "% of a core",
-                  note="perf samples in the kernel, in no time of its own: not seen here")
+                  note="perf samples in the kernel, and no process's time has that part")
         busy = Row(f"kernel side of that, for each CPU: BPF run time of {seconds} s at 99 Hz",
-                   "% of a core", 0.1, note="all are busy, and each is sampled 99 times a second")
+                   "% of a core", 0.1, note="all CPUs are busy")
         one = Row(f"kernel side of {seconds} s at 99 Hz where one python3 runs", "% of a core", 0.1)
         data = self.bench.path("perf.data")
         commands = {

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 
-FINISH_SECONDS = 120  # from the end of what is measured, or the start of what ends itself
+FINISH_SECONDS = 120  # from the end of the measured time, or the start of a command that ends by itself
 
 
 class Failed(Exception):
@@ -144,12 +144,12 @@ class Run:
         return programs
 
     def bpf(self):
-        """(ns, runs) of all of them."""
+        """(ns, runs) of all BPF programs of the command."""
         programs = self.bpf_programs()
         return tuple(map(sum, zip(*programs.values()))) if programs else (0, 0)
 
     def wait_for_bpf(self, seconds=20):
-        """Waits until its programs run, so they are attached."""
+        """Waits until the command's BPF programs run: they are attached."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.process.poll() is None:
             if self.bpf()[1]:
@@ -158,7 +158,7 @@ class Run:
         raise self.failed()
 
     def wait_for_words(self, path, words, seconds=20):
-        """Waits until it has printed these words."""
+        """Waits until the command has printed these words."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.process.poll() is None:
             with open(path, errors="replace") as out:

@@ -5,11 +5,11 @@
   bench/names_share.py BUILD [FILES]
 
 Compiles FILES (300) small C files with `make -j2` under `profile -F 999 -A -U`: some thousand
-processes of 5 to 50 ms. Which frames have a symbol is found out without any of our code:
-`perf record -e dummy` logs every mapping, exec and fork meanwhile, and a frame has a symbol if
-its address lies in a mapping that perf saw in that process while it had that name, and
-`readelf -s` of the mapped file or of its debug file shows a sized function there. Frames outside of all mappings are
-what is not code at all: values that a walk along frame pointers found in compilers built without.
+processes of 5 to 50 ms. None of our code decides which frames have a symbol: `perf record -e dummy`
+logs every mapping, exec and fork meanwhile. A frame has a symbol if its address lies in a mapping
+that perf saw in that process while it had that name, and `readelf -s` of the mapped file or of its
+debug file shows a sized function there. Frames outside of all mappings are no code: values that a
+walk along frame pointers found in compilers built without.
 
 Prints the shares, and the worst of what failed. Exit status: 1 below 99.5 %, 2 where perf is not
 there or lost events.
@@ -47,7 +47,7 @@ class Symbols:
                 if length and start <= address < start + filled:
                     found.add((address - start + offset, length))
         end = 0
-        for start, length in sorted(found):  # ends only grow: covered is all that counts
+        for start, length in sorted(found):  # coverage matters, not which function covers
             end = max(end, start + length)
             self.starts.append(start)
             self.ends.append(end)
@@ -97,7 +97,7 @@ def learn(path):
         if kind == FORK:
             child, parent = struct.unpack_from("<II", body)
             if child != parent:  # else a thread
-                # A copy: what the parent maps later is not the child's.
+                # A copy: the child has none of the parent's later mappings.
                 name, mappings = processes[parent][-1]
                 processes[child] = [[name, list(mappings)]]
         elif kind == COMM and pid == tid:

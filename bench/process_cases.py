@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is measured of knowing what each process has mapped: many processes, many mappings, many
-execs; and of naming many addresses. To be mixed into cases.Cases, whose tools and rounds it uses.
+"""The cost of process images: many processes, many mappings, many execs; and of naming many
+addresses. To be mixed into cases.Cases, whose tools and rounds it uses.
 """
 import os
 import re
@@ -25,7 +25,7 @@ MOST_FILES = 500
 
 class ProcessCases:
     def many_processes(self):
-        """The same run on a machine with little to know of, and with much."""
+        """The same run on a quiet machine, and with many processes."""
         what = (f"{PROCESSES:,} processes with {PROCESSES * MAPPINGS:,} executable mappings, "
                 f"{EXECS:,} execs a second")
         run = f"{SECONDS} s of the whole machine"
@@ -40,7 +40,7 @@ class ProcessCases:
             "rss": Row("peak RSS of that run; without these processes", "MB"),
         }
         execs = Row("execs a second that the machine did meanwhile", "execs")
-        lost = Row(f"samples lost, and records of what is mapped; {what}", "lost", 0)
+        lost = Row(f"samples and mapping records lost; {what}", "lost", 0)
         unnamed = Row(f"user frames of those programs without a name; {what}", "%", 0.5)
         data, folded = self.bench.path("perf.data"), self.bench.path("stacks.folded")
         commands = {
@@ -73,10 +73,10 @@ class ProcessCases:
             execs, lost, unnamed]
 
     def growth(self):
-        """One long run, in intervals: what is over must not stay."""
+        """One long run, in intervals: the memory of ended processes is freed."""
         row = Row(f"RSS gained from the {GROWN_FROM}th to the {LONG_SECONDS}th second of a run in "
                   f"intervals of 1 s, {EXECS:,} execs a second", "MB", 4)
-        lost = Row("samples lost, and records of what is mapped, in that run", "lost", 0)
+        lost = Row("samples and mapping records lost in that run", "lost", 0)
         with Machine(self.bench.build, processes=0):
             run = self.bench.start([self.profile, "-v", "-U", "-f", "-F", "499", "-i", "1",
                                     str(LONG_SECONDS + 1)], self.out)
@@ -131,10 +131,10 @@ class ProcessCases:
         return list(rows.values())
 
     def stock_names(self):
-        """What the frames of stock programs are called: stock_names.py."""
+        """How the frames of stock programs are named: stock_names.py."""
         row = Row("user frames of stock programs of which not even the file is known", "%", 0.5)
-        row.table = ["By bench/stock_names.py: what the user frames of programs of this machine are "
-                     "called, without debug packages. Generated code is left out.", ""]
+        row.table = ["By bench/stock_names.py: how the user frames of this machine's programs are named, "
+                     "without debug packages. Generated code is left out.", ""]
         measured = list(stock_names.measure(self.bench.build))
         for _, _, counts in measured:
             row.add("ours", stock_names.shares(counts)[-1])
@@ -142,7 +142,7 @@ class ProcessCases:
         return [row]
 
     def names_share(self):
-        """Its own judge, without our code: names_share.py. Needs perf's log of mappings."""
+        """Judged without our code, by perf's log of mappings: names_share.py."""
         row = Row("user frames that have a symbol and no name, while a machine compiles", "%", 0.5)
         frames = Row("such frames, with a name or without", "frames")
         if "perf" not in self.peers:
@@ -221,7 +221,7 @@ def unnamed_in(path):
             frames += len(user)
             unnamed += user.count("[unknown]")
     if not frames:
-        raise Failed("no sample hit what should have run")
+        raise Failed("no sample hit the programs that should have run")
     return unnamed / frames * 100
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the user frames of stock programs are called.
+"""How the user frames of stock programs are named.
 
   bench/stock_names.py BUILD [PROGRAM ...]
 
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 SECONDS = 3
-LEAST = 100  # samples: fewer say nothing
+LEAST = 100  # samples of a program in the table
 KINDS = ("symbol", "start", "file", "unknown")
 
 # {big}: a program of some megabytes; {text}: a megabyte of text; {numbers}: lines of numbers; {c},

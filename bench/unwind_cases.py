@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is measured of walking stacks by unwinding tables: beside frame pointers and `perf record
+"""The cost of walking stacks by unwinding tables, beside frame pointers and `perf record
 --call-graph dwarf`. To be mixed into cases.Cases, whose tools and rounds it uses.
 """
 import ctypes
@@ -37,7 +37,7 @@ while True:
 
 class UnwindCases:
     def frames(self):
-        """From runs at two depths: what the frames between them take."""
+        """The time of one frame, from runs at two depths."""
         calls = self.calls // 20
         what = f"BPF run time per frame, hot, between {SHALLOW} and {DEEP} calls deep"
         rows = {"cfi": Row(what, "ns", 110, note="the slope; bpftrace's frames are the kernel's, "
@@ -80,13 +80,13 @@ class UnwindCases:
         return list(rows.values())
 
     def python_samples(self):
-        """One python3 at 499 Hz on a CPU of its own, as the figure was measured that the target is
-        of; and one on each CPU at 997 Hz, where they take the caches from each other and from us.
+        """One python3 at 499 Hz on a CPU of its own, as for the target; and one on each CPU at
+        997 Hz, which compete for the caches.
         """
         alone = Row("BPF run time per sample at 499 Hz: one python3, --unwind=auto", "ns", 6000,
-                    note="on its CPU alone; bpftrace, whose user stacks are two frames by frame "
-                    "pointers, runs its program on all CPUs, and what a filter ends there at once "
-                    "is in its time")
+                    note="ours samples its CPU only. bpftrace's program runs on all CPUs, and its "
+                    "time includes the runs that its filter ends at once; its user stacks have "
+                    "two frames, because it follows frame pointers")
         rows = {mode: Row(f"BPF run time per sample at 997 Hz: python3 on all CPUs, --unwind={mode}",
                           "ns") for mode in ("auto", "fp")}
 
@@ -122,12 +122,12 @@ class UnwindCases:
     def dwarf(self):
         what = f"python3 on all CPUs, {DWARF_SECONDS} s at {DWARF_HZ} Hz, record and report"
         cpu = Row(f"CPU time of the processes: {what}", "ms", ratio=(0.05, "perf"),
-                  note="perf record --call-graph dwarf and perf script; what takes the samples in "
-                  "the kernel, in no process's time, is not in it, neither perf's nor ours")
+                  note="perf record --call-graph dwarf and perf script; sampling in the kernel, "
+                  "which is in no process's time, is in neither number")
         kernel = Row(f"... and BPF run time: {what}", "ms",
-                     note="what perf's copying of stacks takes there is not to be had")
+                     note="there is no such number for perf, which copies stacks there")
         sent = Row(f"bytes from the kernel to user space: {what}", "KB", ratio=(0.01, "perf"),
-                   note="perf's: the size of perf.data; ours: what went through the ring, and the "
+                   note="perf's: the size of perf.data; ours: the bytes in the ring buffer, and the "
                    "counts")
         data = self.bench.path("perf.data")
 
@@ -197,7 +197,7 @@ class UnwindCases:
             os.mkdir(cache)
             for row in (cold, warm):
                 row.add("ours", self.bench.run(command, self.out)["first"])
-                # Once more, for the tables that a short run leaves to be compiled.
+                # Once more: a short run may not have compiled all tables.
                 self.bench.run(command[:-1] + ["1"], self.out)
 
         running = [subprocess.Popen(programs[i % len(programs)], stdin=subprocess.PIPE,
@@ -218,7 +218,7 @@ RING_BUFFER = 27  # BPF_MAP_TYPE_RINGBUF
 
 
 def ring_bytes(pid):
-    """What its programs have put into its ring: the producer's position, which only grows."""
+    """The bytes that its programs have put into its ring: the producer's position."""
     libc = ctypes.CDLL(None, use_errno=True)
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         try:

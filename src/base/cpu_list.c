@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 
 /* Bytes: more than the longest list has, of each CPU by its number of five digits and a comma. */
@@ -35,14 +36,13 @@ static int parse_number(const char **at, int *ret_number)
 
 static int append_range(struct cpu_list *list, int first, int last)
 {
-	int *grown;
+	int r;
 
 	if (last < first || list->n + (uint32_t)(last - first) >= CPU_LIST_MAX)
 		return -EINVAL;
-	grown = reallocarray(list->cpus, list->n + (uint32_t)(last - first) + 1, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	list->cpus = grown;
+	r = grow(&list->cpus, &list->capacity, list->n + (uint32_t)(last - first) + 1);
+	if (r < 0)
+		return r;
 	for (int cpu = first; cpu <= last; cpu++)
 		list->cpus[list->n++] = cpu;
 	return 0;

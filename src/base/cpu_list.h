@@ -11,7 +11,7 @@
 
 struct cpu_list {
 	int *cpus; /* in the order of the text; owned */
-	uint32_t n;
+	uint32_t n, capacity;
 };
 
 /* 0, -EINVAL for malformed text, or -ENOMEM. */

@@ -17,6 +17,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/comm.h"
 #include "bpf/count.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/frame_pointers.bpf.h"
@@ -58,23 +59,14 @@ static __always_inline void image_cookie(const struct task_struct *task, enum ta
 	*ret_cookie = (space << 32) | (state >> 32);
 }
 
-/* The word with all bytes cleared from the first zero byte on. */
-static __always_inline __u64 until_nul(__u64 word)
-{
-	__u64 nuls = (word - 0x0101010101010101ull) & ~word & 0x8080808080808080ull;
-
-	/* Only the lowest mark is sure to be of a zero byte. */
-	return nuls ? word & (((nuls & -nuls) >> 7) - 1) : word;
-}
-
 /*
- * The name of the task, padded with zeros: older kernels leave parts of a former name behind its
- * end. bpf_get_current_comm() does the same in three times the time.
+ * The name of the task, padded with zeros. bpf_get_current_comm() does the same in three times the
+ * time.
  */
 static __always_inline void task_comm(const struct task_struct *task, enum task_from from,
 				      char *ret_comm)
 {
-	__u64 words[WIRE_COMM_SIZE / sizeof(__u64)] = { 0 }, *to = (void *)ret_comm;
+	__u64 words[WIRE_COMM_SIZE / sizeof(__u64)] = { 0 };
 	const __u64 *comm = (const void *)&task->comm;
 
 	_Static_assert(sizeof(words) == sizeof(task->comm), "a name is two words");
@@ -84,8 +76,7 @@ static __always_inline void task_comm(const struct task_struct *task, enum task_
 	} else {
 		bpf_core_read(words, sizeof(words), &task->comm);
 	}
-	to[0] = until_nul(words[0]);
-	to[1] = to[0] >> 56 ? until_nul(words[1]) : 0;
+	comm_pad(words, (void *)ret_comm);
 }
 
 /* The code that an event hit. */
@@ -192,9 +183,9 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
 	if (kind == CONTEXT_CLOCK && config_has(WIRE_WALL))
 		slot->stack.flags |= WIRE_STACK_SAMPLED;
-	if (!needs_finish(slot, number) || !send_unfinished(slot, counter)) {
+	if (!needs_finish(slot, number) || !send_unfinished(slot, number, counter)) {
 		hash(slot, number, words);
-		count(slot, counter);
+		count(slot, number, counter);
 	}
 	scratch_release(slot);
 	return 0;

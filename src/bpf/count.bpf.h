@@ -124,8 +124,61 @@ static __always_inline bool first_of_process(const struct scratch *slot)
 	return true;
 }
 
+/*
+ * In an NMI, where samples of hardware counters are taken, kernels before 6.15 or so only try to
+ * take the ring's lock, and give up where another CPU has it for a moment. We try again for as
+ * long as this, which is many such moments. It is in vain only if the NMI has interrupted the
+ * holder of the lock.
+ */
+#define RING_PATIENCE_NS 20000
+#define RING_TRIES	 64
+
+enum slot_record {
+	RECORD_STACK, /* `stack` and what follows it */
+	RECORD_COUNT, /* `gone` */
+};
+
+/* 0: it was sent; -1: the ring is full, or the time is over; 1: neither. Checked by itself once. */
+__noinline int send_once(__u32 number, __u32 record, __u64 size, __u64 wake, __u64 until)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	long r;
+
+	if (!slot || size > sizeof(slot->stack) + sizeof(slot->frames) ||
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) + size + BPF_RINGBUF_HDR_SZ >
+		    bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE) ||
+	    bpf_ktime_get_ns() > until)
+		return -1;
+	if (record == RECORD_COUNT)
+		r = bpf_ringbuf_output(&ring, &slot->gone, sizeof(slot->gone), wake);
+	else
+		r = bpf_ringbuf_output(&ring, &slot->stack, size, wake);
+	return r ? 1 : 0;
+}
+
+/* Sends what the kernel did not take at once, unless the ring is full. 0 when it was sent. */
+__noinline int send_again(__u32 number, __u32 record, __u64 size, __u64 wake)
+{
+	__u64 until = bpf_ktime_get_ns() + RING_PATIENCE_NS;
+
+	for (__u32 i = 0; i < RING_TRIES; i++) {
+		int r = send_once(number, record, size, wake, until);
+
+		if (r <= 0)
+			return r;
+	}
+	return -1;
+}
+
+/* Sends `size` bytes from the slot's stack on; false when the ring has no room. */
+static __always_inline bool send_bytes(struct scratch *slot, __u32 number, __u64 size, __u64 wake)
+{
+	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0 ||
+	       send_again(number, RECORD_STACK, size, wake) == 0;
+}
+
 /* Sends the slot's stack; false when the ring has no room. */
-static __always_inline bool send(struct scratch *slot, enum wire_kind kind)
+static __always_inline bool send(struct scratch *slot, __u32 number, enum wire_kind kind)
 {
 	/*
 	 * From memory, not from what walk() returned: the loop in hash() has compared that with its
@@ -142,7 +195,7 @@ static __always_inline bool send(struct scratch *slot, enum wire_kind kind)
 		wake = BPF_RB_FORCE_WAKEUP;
 	slot->stack.kind = kind;
 	slot->stack.time = bpf_ktime_get_ns();
-	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0;
+	return send_bytes(slot, number, size, wake);
 }
 
 static __always_inline void lose(__u64 *counter)
@@ -154,7 +207,8 @@ static __always_inline void lose(__u64 *counter)
  * Sends a stack whose walk user space can finish, with a copy of the user stack. False when there
  * is no room or the ration is used up: then the stack is to be counted as it is.
  */
-static __always_inline bool send_unfinished(struct scratch *slot, struct wire_counters *counter)
+static __always_inline bool send_unfinished(struct scratch *slot, __u32 number,
+					    struct wire_counters *counter)
 {
 	__u32 words = (__u32)slot->stack.n_kernel + slot->stack.n_user;
 	__u32 rest;
@@ -176,7 +230,7 @@ static __always_inline bool send_unfinished(struct scratch *slot, struct wire_co
 	slot->stack.kind = WIRE_KIND_UNFINISHED;
 	slot->stack.epoch = epoch;
 	slot->stack.time = bpf_ktime_get_ns();
-	if (bpf_ringbuf_output(&ring, &slot->stack, size, BPF_RB_FORCE_WAKEUP))
+	if (!send_bytes(slot, number, size, BPF_RB_FORCE_WAKEUP))
 		return false;
 	__sync_fetch_and_add(&counter->unfinished, 1);
 	return true;
@@ -223,23 +277,26 @@ static __always_inline void sets_release(struct wire_counters *counter)
 }
 
 /* Evicts an entry of a set: sends its count. False when the ring has no room. */
-static __always_inline bool evict(struct wire_counts *set, __u32 way, __u32 now)
+static __always_inline bool evict(struct wire_counts *set, __u32 way, struct scratch *slot,
+				  __u32 number, __u32 now)
 {
-	struct wire_count gone = {
+	slot->gone = (struct wire_count){
 		.hash = { .low = set->low[way], .high = set->high[way] },
 		.count = set->count[way],
 		.epoch = now,
 		.kind = WIRE_KIND_COUNT,
 	};
 
-	if (bpf_ringbuf_output(&ring, &gone, sizeof(gone), BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_output(&ring, &slot->gone, sizeof(slot->gone), BPF_RB_NO_WAKEUP) &&
+	    send_again(number, RECORD_COUNT, sizeof(slot->gone), BPF_RB_NO_WAKEUP))
 		return false;
 	set->count[way] = 0;
 	return true;
 }
 
 /* Counts the slot's stack in a set. False when it is new and the ring has no room. */
-static __always_inline bool count_in(struct wire_counts *set, struct scratch *slot, __u32 now)
+static __always_inline bool count_in(struct wire_counts *set, struct scratch *slot, __u32 number,
+				     __u32 now)
 {
 	__u64 low = slot->stack.hash.low, least = ~0ull;
 	__u32 high = slot->stack.hash.high, way = 0;
@@ -258,7 +315,8 @@ static __always_inline bool count_in(struct wire_counts *set, struct scratch *sl
 		}
 	}
 	/* A new stack takes the place of the lowest count. */
-	if (way >= WIRE_WAYS || (least && !evict(set, way, now)) || !send(slot, WIRE_KIND_STACK))
+	if (way >= WIRE_WAYS || (least && !evict(set, way, slot, number, now)) ||
+	    !send(slot, number, WIRE_KIND_STACK))
 		return false;
 	set->low[way] = low;
 	set->high[way] = high;
@@ -267,7 +325,7 @@ static __always_inline bool count_in(struct wire_counts *set, struct scratch *sl
 }
 
 /* Counts the slot's stack, or the event as lost: then false. */
-static __always_inline bool count(struct scratch *slot, struct wire_counters *counter)
+static __always_inline bool count(struct scratch *slot, __u32 number, struct wire_counters *counter)
 {
 	__u32 now = epoch & (WIRE_EPOCHS - 1);
 	__u32 key = (now * config.cpus + bpf_get_smp_processor_id()) * config.sets +
@@ -277,10 +335,10 @@ static __always_inline bool count(struct scratch *slot, struct wire_counters *co
 
 	slot->stack.epoch = now;
 	if (set && sets_take(counter)) {
-		counted = count_in(set, slot, now);
+		counted = count_in(set, slot, number, now);
 		sets_release(counter);
 	} else {
-		counted = send(slot, WIRE_KIND_EVENT);
+		counted = send(slot, number, WIRE_KIND_EVENT);
 	}
 	if (!counted)
 		lose(&counter->lost_ring);

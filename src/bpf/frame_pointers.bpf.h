@@ -94,8 +94,8 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 
 /*
  * Whether bpf_get_stack() itself adds the caller of a probed function. On x86, it does since
- * cfa7f3d2c526 (Linux 6.12) if the probe is on `push %rbp` or `endbr`. A caller that is there twice
- * would not tell: recursion looks the same.
+ * cfa7f3d2c526 (Linux 6.12) if the probe is on `push %rbp` or `endbr`. Comparing the first callers
+ * would not do: recursion looks the same.
  */
 static __always_inline bool kernel_adds_caller(void)
 {
@@ -117,9 +117,9 @@ static __always_inline bool kernel_adds_caller(void)
 }
 
 /*
- * The stack by the helper, of a probe at the entry of a user function. The function has no frame
- * of its own yet, so its frame pointer leads to the caller's caller: the function and its caller
- * are put before what the helper finds. Returns bytes.
+ * The stack by the helper, at the entry of a user function. The function has no frame yet, so the
+ * frame pointer leads to its caller's caller; the function and its caller are put in front. Returns
+ * bytes.
  */
 static __always_inline long user_entry_stack(void *ctx, __u64 *frames, __u32 size)
 {

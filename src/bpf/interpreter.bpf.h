@@ -102,7 +102,9 @@ __noinline int program_begin(__u32 number)
 	__builtin_memcpy(&program->python, &interpreter->python,
 			 sizeof(*interpreter) - offsetof(struct wire_interpreter, python));
 	program->walk++;
+	program->made = 0;
 	program->window.from = 0;
+	program->window.last = 0;
 	if (program_find_state(slot, number))
 		program_run(number);
 	return 0;

@@ -74,9 +74,12 @@ struct wire_python {
 	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit;
 	__u8 string_ascii_size, string_compact_size;
-	__u8 thread_frame; /* of a thread's state, in 3.10: its innermost frame object, ... */
+	__u8 thread_frame;   /* of a thread's state, in 3.10: its innermost frame object, ... */
+	__u8 interpreter;    /* of a thread's state: that of its interpreter, ... */
+	__u16 thread_record; /* ... and, in 3.10, the outermost record */
+	__u8 code_lines, bytes_size, bytes_text; /* of a code object; of a string of bytes */
 	__u8 reserved;
-	__u16 thread_record; /* ... and the outermost record */
+	__u32 next_version; /* of the interpreter's: the number of the next code object; 0: none */
 };
 
 /* Structures of PHP: offsets in bytes. */
@@ -165,7 +168,7 @@ enum wire_code_flags {
 	WIRE_CODE_FILE_CUT = 1 << 1, /* only the end */
 };
 
-_Static_assert(sizeof(struct wire_python) == 64, "no padding");
+_Static_assert(sizeof(struct wire_python) == 72, "no padding");
 _Static_assert(sizeof(struct wire_ruby) == 72, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 96, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");

@@ -2,8 +2,8 @@
 /*
  * Time off the CPU. When the scheduler takes a thread off its CPU, the thread's memory is still
  * mapped: its stack is walked and sent then, as that of any event. When the thread is back, the
- * time in between is added to its stack: up to when it became ready to run it was blocked, and from
- * then on it waited for a CPU.
+ * time in between is added to its stack. The thread was blocked until it became ready to run, and
+ * waited for a CPU from then on.
  *
  * The scheduler calls these programs with interrupts off and its own locks held, one at a time on
  * each CPU, and in this order for each thread: leave, become ready, enter.
@@ -22,8 +22,9 @@ const volatile struct wire_off_cpu_config off_cpu;
 volatile __u64 off_cpu_began;
 
 /*
- * All threads that were seen leaving, or that user space has found when it began. Preallocated: the
- * scheduler's locks are held. An entry lives as long as its thread, and is written in place.
+ * All threads that left a CPU, or that user space found when the measurement began. Preallocated,
+ * because the scheduler's locks are held. An entry lives as long as its thread, and is written in
+ * place.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -47,14 +48,13 @@ struct {
 	__type(value, struct wire_off_cpu_counters);
 } off_cpu_counters SEC(".maps");
 
-/* What is too large for the BPF stack. One program at a time uses it on each CPU. */
+/* State of a CPU, and records too large for the BPF stack. One program at a time uses it. */
 struct off_cpu_room {
-	/* The walks' time: since when it is added up, and ns since then. */
-	__u64 window, spent;
-	__u64 began; /* the last walk that stands for others: what comes before, they have, too */
-	__u32 n;     /* counts walks */
-	__u32 walk;  /* ns that the last one took, if its absence stands for others */
-	__u32 shift; /* one leave in 2^shift is walked, of threads that leave often */
+	__u64 window, spent; /* ns: the start of a period, and the time of its walks */
+	__u64 began;	     /* when the last walk of an absence with a weight above 1 began */
+	__u32 n;	     /* number of walks */
+	__u32 walk;	     /* ns that this walk took; 0: the weight was 1 */
+	__u32 shift;	     /* threads that leave often are walked at one leave in 2^shift */
 	struct wire_time time;
 	struct wire_pair pair;
 	struct wire_thread thread;
@@ -74,7 +74,7 @@ static __always_inline struct off_cpu_room *off_cpu_room(void)
 	return bpf_map_lookup_elem(&off_cpu_rooms, &zero);
 }
 
-/* What the iterator over threads writes next. */
+/* The record that the iterator over threads writes next. */
 struct sleeper_room {
 	struct wire_sleeper is;
 	struct pt_regs registers;
@@ -104,7 +104,8 @@ static __always_inline __u32 task_state(const struct task_struct *task)
 	return (__u32)BPF_CORE_READ(before, state);
 }
 
-/* For how long a task has run. The scheduler has just updated that of one that leaves its CPU. */
+/* For how long a task has run, ns. When a task leaves its CPU, the scheduler has just updated it.
+ */
 static __always_inline __u64 time_ran(const struct task_struct *task, enum task_from from)
 {
 	return TASK_FIELD(task, from, se.sum_exec_runtime);
@@ -155,8 +156,8 @@ static __always_inline bool send_pair(const struct wire_hash *pair, const struct
 }
 
 /*
- * Adds to the times of a key: a stack, or the pair that it makes with the waker of the thread `of`,
- * which else is NULL. False when they found no room.
+ * Adds to the times of a key: of a stack (`of` is NULL), or of the pair of stack and waker of the
+ * thread `of`. False when the key is new and there is no room.
  */
 static __always_inline bool add_times(const struct wire_hash *stack, const struct wire_thread *of,
 				      __u64 blocked, __u64 waiting)
@@ -202,7 +203,7 @@ static __always_inline void lose_time(__u64 ns)
 		__sync_fetch_and_add(&counter->lost_time, ns);
 }
 
-/* The time that a waker ended has a key of its own. A function of its own: see enter(). */
+/* Adds time that a waker ended to the key of stack and waker. Not inlined: see enter(). */
 static __noinline int add_woken(const struct wire_thread *thread, __u64 blocked)
 {
 	struct wire_hash pair = wire_pair_hash(&thread->stack, &thread->waker);
@@ -253,9 +254,9 @@ static __always_inline void absence_ended(struct wire_thread *thread, __u64 now)
 }
 
 /*
- * A thread leaves the CPU, and its return to it was not seen: either it was there when the
- * measurement began, or the kernel did not run our program for that switch. It has run since for as
- * long as the scheduler has counted.
+ * A thread leaves the CPU, and its return was not seen: it may have been on the CPU when the
+ * measurement began, or the kernel did not run our program for that switch. The scheduler's count
+ * says how long it has run since, so how long ago it returned.
  */
 static __noinline int absence_ended_unseen(struct wire_thread *thread, __u64 now, __u64 ran)
 {
@@ -271,8 +272,8 @@ static __noinline int absence_ended_unseen(struct wire_thread *thread, __u64 now
 }
 
 /*
- * A thread is back on a CPU. Functions of their own, as this one, have their own part of the BPF
- * stack, and walks need nearly all of it.
+ * A thread is back on a CPU. Not inlined, so that its variables take no room on the BPF stack
+ * during walks, which need nearly all of it.
  */
 static __noinline int enter(const struct task_struct *task, __u64 now)
 {
@@ -285,14 +286,15 @@ static __noinline int enter(const struct task_struct *task, __u64 now)
 }
 
 /*
- * How many absences the next one of a thread stands for; 0: it is not walked. Walks may take a
- * share of each CPU's time. Where they take more, only threads with long absences are walked each
- * time: few, and most of the time. Of the others it is one leave in 2^shift, chosen by nothing that
- * has to do with the absence.
+ * The weight of a thread's next absence: how many absences it stands for; 0: its stack is not
+ * walked. Walks may take a share of each CPU's time (the budget). Beyond it, threads with long
+ * absences, which are few and have most of the time, are still walked at each leave. The others are
+ * walked at one leave in 2^shift, chosen at random.
  */
-#define BUDGET_LONG	50000ull /* ns, at shift 0 */
-#define BUDGET_SHIFT	8u
-#define BUDGET_MEASURED 8u /* one walk in so many is measured */
+#define BUDGET_LONG  50000ull /* ns, at shift 0 */
+#define BUDGET_SHIFT 8u
+#define BUDGET_MEASURED                                                                            \
+	8u /* one walk in so many is measured: a power of two, as their number wraps */
 
 static __noinline __u32 absence_weight(__u32 tid, __u64 now)
 {
@@ -326,8 +328,8 @@ static __noinline __u32 absence_weight(__u32 tid, __u64 now)
 }
 
 /*
- * Adds a walk that began then to what the CPU has spent. Measures it, if the absence stands for
- * others; else 0.
+ * Adds the time of a walk to what the CPU has spent. Returns it if the absence has a weight above
+ * 1, else 0: then only one walk in BUDGET_MEASURED is timed, from `since` on.
  */
 static __always_inline __u32 budget_spend(struct off_cpu_room *room, __u64 since, __u32 weight)
 {
@@ -345,10 +347,10 @@ static __always_inline __u32 budget_spend(struct off_cpu_room *room, __u64 since
 	return 0;
 }
 
-/* How an absence begins: `ready` to run, and its weight. */
+/* How an absence begins: whether the thread is ready to run, and the weight. */
 #define ABSENCE(ready, weight) ((__u32)(weight) << 1 | ((ready) ? 1 : 0))
 
-/* Begins an absence: enters or updates the thread. */
+/* Begins an absence: adds the thread to the map, or updates it. */
 static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, __u64 now, __u32 how,
 				     __u64 ran)
 {
@@ -380,7 +382,7 @@ static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, _
 	return 0;
 }
 
-/* An absence begins that does not count. */
+/* An absence begins that the options exclude. */
 static __always_inline void absence_ignored(const struct task_struct *task, __u32 tid, __u64 now)
 {
 	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid);
@@ -424,8 +426,8 @@ static __always_inline __u32 absence_slot(const struct task_struct *task, enum t
 }
 
 /*
- * The current task leaves the CPU: before its stack is walked. Returns the number of its slot + 1;
- * 0: its absence does not count.
+ * The current task leaves the CPU: the part before the walk. Returns the number of its slot + 1; 0:
+ * its stack is not walked.
  */
 static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 {
@@ -441,7 +443,7 @@ static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 		bpf_map_delete_elem(&threads, &tid);
 		return 0;
 	}
-	/* One that was about to block, but has a signal to handle, is ready to run again. */
+	/* A task that was about to block, but has a signal to handle, is ready to run again. */
 	ready = preempted || state == 0;
 	if (!wanted(task, tgid, tid) || !state_counts(state, ready)) {
 		absence_ignored(task, tid, now);
@@ -460,7 +462,7 @@ static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 	return absence_slot(task, TASK_CURRENT, tgid, tid, ABSENCE(ready, weight), now);
 }
 
-/* After a walk: counts and sends the slot's stack. False when it is lost, which is counted. */
+/* Counts and sends the slot's stack after a walk. False: it is lost, and counted as such. */
 static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool unfinished)
 {
 	struct wire_counters *counter;
@@ -473,18 +475,18 @@ static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool 
 	words = HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
 	hash(slot, number, words);
 	if (unfinished) {
-		/* It is no stack to count until user space has finished it: a key of its own. */
+		/* User space will finish this stack: until then it has a key of its own. */
 		slot->stack.hash.low +=
 			(slot->left_at ^ (__u64)slot->left_tid << 40) * 0x9fb21c651e98df25ull;
 		slot->stack.hash.low |= 1;
-		kept = send_unfinished(slot, counter);
+		kept = send_unfinished(slot, number, counter);
 		if (!kept)
 			hash(slot, number, words);
 	}
-	return kept || count(slot, counter);
+	return kept || count(slot, number, counter);
 }
 
-/* As leave_begin(), after the walk. A stack that is lost leaves 0 as the key of the times. */
+/* The part after the walk. The key of a lost stack is 0. */
 static __noinline int leave_end(__u32 number, bool unfinished)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
@@ -510,7 +512,7 @@ static __always_inline int on_switch_to(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!armed)
 		return 0;
-	/* Of both tasks: the scheduler, too, takes one time for both. */
+	/* One time for both tasks, as the scheduler has it. */
 	now = bpf_ktime_get_ns();
 	number = leave_begin(ctx->args[0] & 1, now);
 	if (number) {
@@ -525,7 +527,7 @@ static __always_inline int on_switch_to(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Takes a slot for the stack of the current task, which wakes `task`: its number + 1, or 0. */
+/* Takes a slot for the stack of the current task, which wakes `task`: number + 1, or 0. */
 static __noinline __u32 waker_begin(const struct task_struct *task, __u64 now)
 {
 	const struct task_struct *waker = current_task();
@@ -631,8 +633,8 @@ static __always_inline const void *registers_of(struct task_struct *task)
 }
 
 /*
- * Writes the kernel stack of a task that sleeps; returns the number of frames. The helper leaves
- * out the scheduler's.
+ * Writes the kernel stack of a task that sleeps, without the scheduler's frames; returns the number
+ * of frames.
  */
 static __always_inline __u32 sleeper_stack(struct task_struct *task, struct sleeper_room *room)
 {
@@ -656,7 +658,7 @@ static __always_inline __u32 sleeper_stack(struct task_struct *task, struct slee
 
 /*
  * Writes the kernel stack and the user registers of a thread that has slept since before the
- * measurement. It may wake up meanwhile: user space looks afterwards whether it has.
+ * measurement. It may wake up meanwhile, which user space checks afterwards.
  */
 static __always_inline int write_sleeper(struct seq_file *seq, struct task_struct *task)
 {

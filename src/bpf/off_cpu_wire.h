@@ -11,24 +11,25 @@
 #include "bpf/wire.h"
 
 /*
- * A thread that was seen, or that user space has found asleep: the key is its id in our pid
- * namespace. The kernel writes it field by field; a copy whose `check` is wrong was made meanwhile.
+ * A thread that left a CPU, or that user space found asleep. The key is its id in our pid
+ * namespace. The kernel side writes it field by field; a copy that was made meanwhile has a wrong
+ * `check`.
  */
 struct wire_thread {
 	struct wire_hash stack; /* where it left the CPU; 0: that stack was lost */
 	struct wire_hash waker; /* the stack that made it ready to run; 0: none, or not known */
-	__u64 out;		/* when; 0: it is on a CPU; WIRE_OUT_BEFORE */
+	__u64 out;		/* when it left; 0: it is on a CPU; WIRE_OUT_BEFORE */
 	__u64 wake;		/* when it became ready to run again; 0: it is blocked */
-	__u64 ran;		/* ns on a CPU until then, by the scheduler's count */
-	__u64 longest;		/* ns of its longest absence, fading; WIRE_LONGEST at first */
-	__u32 weight;		/* so many absences this one stands for; 0: it is not counted */
-	__u32 walk;  /* ns of it that the walk of its stack took, which the others lack */
+	__u64 ran;		/* ns on a CPU until it left, by the scheduler's count */
+	__u64 longest;		/* ns of its longest absence, decaying; WIRE_LONGEST at first */
+	__u32 weight;		/* how many absences this one stands for; 0: not counted */
+	__u32 walk;  /* ns of it that the walk took; absences without a walk lack these */
 	__u64 check; /* wire_thread_check() */
 };
 
-/* Set by user space: the thread may have been off the CPU when the measurement began. */
+/* `out`, set by user space: the thread may have been off the CPU when the measurement began. */
 #define WIRE_OUT_BEFORE 1
-/* The same, and it was ready to run. */
+/* `wake`, set by user space: and it was ready to run. */
 #define WIRE_WAKE_BEFORE 1
 
 #define WIRE_LONGEST 100000000u
@@ -55,7 +56,7 @@ struct wire_times {
 	__u64 reserved;
 };
 
-/* The times of a stack that gave way to another (WIRE_KIND_TIME). */
+/* The times of a stack that another one displaced from its set (WIRE_KIND_TIME). */
 struct wire_time {
 	struct wire_hash hash;
 	__u64 blocked;
@@ -64,7 +65,7 @@ struct wire_time {
 	__u64 waiting;
 };
 
-/* The key of the times of a stack that a certain waker ended (WIRE_KIND_PAIR). */
+/* The stack and the waker that a key of times stands for (WIRE_KIND_PAIR). */
 struct wire_pair {
 	struct wire_hash hash;
 	__u64 stack_low;
@@ -86,8 +87,8 @@ wire_pair_hash(const struct wire_hash *stack, const struct wire_hash *waker)
 }
 
 /*
- * The time that an absence of `ns` adds for itself and the others that it stands for. The walk of
- * its stack took *walk of it; that time counts once, and *walk becomes what was not in `ns`.
+ * The time that an absence of `ns` adds for itself and the others that it stands for. *walk ns of
+ * it were the walk, which the others lack: these count once. *walk becomes the part not in `ns`.
  */
 static inline __attribute__((always_inline)) __u64 wire_weighted(__u64 ns, __u32 weight,
 								 __u64 *walk)
@@ -114,10 +115,10 @@ struct wire_sleeper {
 
 /* Per CPU; user space adds them up. */
 struct wire_off_cpu_counters {
-	__u64 lost_time;    /* ns whose stack was lost, or whose record found no room in the ring */
-	__u64 lost_threads; /* times that a thread left and the map of threads was full */
-	__u64 lost_ends;    /* returns to a CPU that were seen only when the thread left it again */
-	__u64 unwalked;	    /* absences that others stand for, to stay within the budget */
+	__u64 lost_time;    /* ns whose stack was lost, or whose record had no room in the ring */
+	__u64 lost_threads; /* leaves of threads for which the map of threads had no room */
+	__u64 lost_ends;    /* returns to a CPU that were noticed only when the thread left again */
+	__u64 unwalked;	    /* leaves that were not walked, to stay within the budget */
 };
 
 _Static_assert(sizeof(struct wire_thread) == 80, "no padding");

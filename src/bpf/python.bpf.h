@@ -31,39 +31,71 @@
 #define PTHREAD_KEYS	 32
 #define PTHREAD_SPECIFIC 0x310
 
-/* Whether a state is that of the thread, which it names by pthread_self(): glibc's thread pointer.
- */
-static __always_inline bool is_state_of(__u64 state, const struct wire_python *python, __u64 thread)
-{
-	__u64 of;
+#define PYTHON_STATE_BYTES 192 /* of a thread's state, less than PYTHON_CODE_ROOM */
 
-	return state && read_word(&of, state + python->thread_id) && of == thread;
+/*
+ * Copies a state to the walk's `code`. Whether it is that of the thread, which it names by
+ * pthread_self(): glibc's thread pointer.
+ */
+static __always_inline bool python_take_state(struct interpreter_walk *program, __u64 state,
+					      __u64 thread)
+{
+	return state &&
+	       bpf_probe_read_user(program->code, PYTHON_STATE_BYTES, (const void *)state) == 0 &&
+	       CODE_WORD(program->code, program->python.thread_id) == thread;
 }
 
 /*
+ * Notes how many code objects the thread's interpreter has numbered: while it numbers none, what is
+ * at the address of a known one is still that.
+ */
+static __always_inline void python_take_made(struct interpreter_walk *program)
+{
+	__u64 interpreter = CODE_WORD(program->code, program->python.interpreter);
+	__u32 next = 0;
+
+	if (program->python.next_version &&
+	    bpf_probe_read_user(&next, sizeof(next),
+				(const void *)(interpreter + program->python.next_version)) == 0 &&
+	    next)
+		program->made = interpreter * 0x9fb21c651e98df25ull + next;
+}
+
+#define PYTHON_PAGE   4096ull
+#define PYTHON_STACKS (8ull << 20) /* frames so far above the stack pointer are on the C stack */
+
+/*
  * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
- * takes some hundred bytes. If that cannot be read, copies the frame only. Returns 0 when it did.
+ * takes some hundred bytes. Not from the page below, which may not be mapped. A frame on the C
+ * stack, where each run begins, is copied beside that. Returns where the frame is in the copy; -1:
+ * it cannot be read.
  */
 __noinline int python_move_window(__u32 number)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	struct python_window *window;
-	__u64 frame;
+	__u64 frame, size;
 
 	if (!slot)
 		return -1;
 	window = &slot->program.window;
 	frame = slot->program.frame;
-	window->from = frame - PYTHON_BELOW;
-	window->low = 0;
-	if (bpf_probe_read_user(window->bytes, PYTHON_BELOW + PYTHON_FRAME_SIZE,
-				(const void *)window->from) == 0)
-		return 0;
-	window->low = PYTHON_BELOW;
-	return bpf_probe_read_user(window->bytes + PYTHON_BELOW, PYTHON_FRAME_SIZE,
-				   (const void *)frame)
-		       ? -1
-		       : 0;
+	if (frame - slot->walk.registers[UNWIND_SP] < PYTHON_STACKS)
+		return bpf_probe_read_user(window->bytes + PYTHON_ON_STACK, PYTHON_FRAME_SIZE,
+					   (const void *)frame)
+			       ? -1
+			       : PYTHON_ON_STACK;
+	window->last = smaller(frame % PYTHON_PAGE, PYTHON_BELOW);
+	window->from = frame - window->last;
+	size = window->last + PYTHON_FRAME_SIZE;
+	OPAQUE(size);
+	if (size > PYTHON_BELOW + PYTHON_FRAME_SIZE ||
+	    bpf_probe_read_user(window->bytes, size, (const void *)window->from)) {
+		window->from = 0;
+		window->last = 0;
+		return -1;
+	}
+	return size - PYTHON_FRAME_SIZE;
 }
 
 /* Finds a string's characters. False: it cannot be read, or is no string. */
@@ -186,6 +218,7 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 		python_send_name(number);
 	known = &program->codes[at % KNOWN_CODES];
 	known->seed = program->seed;
+	known->made = program->made;
 	known->version = python->code_version && is_sent(program)
 				 ? CODE_INT(program->code, python->code_version)
 				 : 0;
@@ -206,11 +239,15 @@ static __always_inline bool python_is_known(struct interpreter_walk *program,
 		return false;
 	if (known->walk == program->walk)
 		return true;
-	if (!known->version || known->seed != program->seed ||
-	    bpf_probe_read_user(&version, sizeof(version),
+	if (!known->version || known->seed != program->seed)
+		return false;
+	if (known->made == program->made && program->made)
+		return true;
+	if (bpf_probe_read_user(&version, sizeof(version),
 				(const void *)(code + program->python.code_version)) ||
 	    version != known->version)
 		return false;
+	known->made = program->made;
 	known->walk = program->walk;
 	return true;
 }
@@ -236,14 +273,11 @@ __noinline int python_step(__u32 number)
 	if (!frame)
 		return program_fail(program, WIRE_CODE_TORN);
 	at = frame - program->window.from;
-	if (at > PYTHON_BELOW || at < program->window.low) {
-		if (python_move_window(number))
-			return program_fail(program, WIRE_CODE_UNREADABLE);
-		at = PYTHON_BELOW;
-	}
+	if (at > program->window.last)
+		at = (__s64)python_move_window(number);
 	OPAQUE(at);
-	if (at > PYTHON_BELOW)
-		return PROGRAM_FAILED;
+	if (at > PYTHON_ON_STACK)
+		return program_fail(program, WIRE_CODE_UNREADABLE);
 	copy = program->window.bytes + at;
 	program->frame = FRAME_WORD(copy, python->frame_previous);
 	owner = FRAME_BYTE(copy, python->frame_owner);
@@ -373,23 +407,21 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!python->current || !read_word(&state, python->current + program->bias) ||
-	    !is_state_of(state, python, thread)) {
+	    !python_take_state(program, state, thread)) {
 		if (bpf_probe_read_user(key, sizeof(key),
 					(const void *)(python->tss_key + program->bias)))
 			return false;
 		if (!key[0] || key[1] >= PTHREAD_KEYS)
 			return false;
 		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
-		    !is_state_of(state, python, thread))
+		    !python_take_state(program, state, thread))
 			return false;
 	}
 	program->ordered = python->form == WIRE_PYTHON_CHAIN;
-	if (!read_word(&program->next, state + python->top))
-		return false;
+	program->next = CODE_WORD(program->code, python->top);
 	program->last = state + python->thread_record;
-	if (python->form == WIRE_PYTHON_OBJECTS &&
-	    !read_word(&program->object, state + python->thread_frame))
-		return false;
+	program->object = CODE_WORD(program->code, python->thread_frame);
+	python_take_made(program);
 	if (python->form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
 		program->reason = WIRE_CODE_TORN;
 		return false;

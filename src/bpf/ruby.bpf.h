@@ -33,7 +33,7 @@
 #define RUBY_STATE_BYTES  64
 #define RUBY_RECORD_BYTES 232
 #define RUBY_FRAME_BYTES  64
-#define RUBY_WINDOW_BYTES (PYTHON_BELOW + RUBY_FRAME_BYTES) /* frames that are copied at once */
+#define RUBY_WINDOW_BYTES (RUBY_WINDOW + RUBY_FRAME_BYTES) /* frames that are copied at once */
 #define RUBY_ISEQ_BYTES	  24
 #define RUBY_BODY_BYTES	  104
 #define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
@@ -125,13 +125,13 @@ __noinline int ruby_count_records(__u32 number)
 /* Copies the frame that the walk is at and some that follow. Returns 0 when it did. */
 static __always_inline int ruby_move_window(struct interpreter_walk *program)
 {
-	struct python_window *window = &program->window;
+	struct ruby_window *window = &program->ruby_frames;
 
 	window->from = program->frame;
-	window->low = PYTHON_BELOW; /* the last one begins here at most */
+	window->last = RUBY_WINDOW; /* the last one begins here at most */
 	if (bpf_probe_read_user(window->bytes, RUBY_WINDOW_BYTES, (const void *)window->from) == 0)
 		return 0;
-	window->low = 0;
+	window->last = 0;
 	return bpf_probe_read_user(window->bytes, RUBY_FRAME_BYTES, (const void *)window->from);
 }
 
@@ -142,22 +142,22 @@ static __always_inline int ruby_move_window(struct interpreter_walk *program)
 static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __u64 from,
 					    __u64 *ret_flags)
 {
-	struct python_window *window = &program->variables;
+	struct ruby_window *window = &program->ruby_variables;
 	__u64 at = from - window->from;
 
 	if (program->frame - from > RUBY_STACK_BYTES)
 		return read_word(ret_flags, from);
-	if (!window->from || at > PYTHON_BELOW) {
-		window->from = from - PYTHON_BELOW;
-		if (bpf_probe_read_user(window->bytes, PYTHON_BELOW + sizeof(*ret_flags),
+	if (!window->from || at > RUBY_WINDOW) {
+		window->from = from - RUBY_WINDOW;
+		if (bpf_probe_read_user(window->bytes, RUBY_WINDOW + sizeof(*ret_flags),
 					(const void *)window->from)) {
 			window->from = 0;
 			return read_word(ret_flags, from);
 		}
-		at = PYTHON_BELOW;
+		at = RUBY_WINDOW;
 	}
 	OPAQUE(at);
-	if (at > PYTHON_BELOW)
+	if (at > RUBY_WINDOW)
 		return false;
 	*ret_flags = *(const __u64 *)(window->bytes + at);
 	return true;
@@ -177,20 +177,20 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 					   struct ruby_frame *ret_frame)
 {
 	const struct wire_ruby *ruby = &program->ruby;
-	__u64 at = program->frame - program->window.from;
+	__u64 at = program->frame - program->ruby_frames.from;
 	const __u8 *copy;
 
 	if (program->frame + ruby->frame_size > program->last)
 		return PROGRAM_ALL_ENDED;
-	if (!program->window.from || at > program->window.low) {
+	if (!program->ruby_frames.from || at > program->ruby_frames.last) {
 		if (ruby_move_window(program))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
 		at = 0;
 	}
 	OPAQUE(at);
-	if (at > PYTHON_BELOW)
+	if (at > RUBY_WINDOW)
 		return PROGRAM_FAILED;
-	copy = program->window.bytes + at;
+	copy = program->ruby_frames.bytes + at;
 	program->frame += ruby->frame_size;
 	ret_frame->iseq = FRAME_WORD(copy, ruby->frame_iseq);
 	if (!ret_frame->iseq || !FRAME_WORD(copy, ruby->frame_pc))
@@ -297,7 +297,8 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 	    !read_word(&of, CODE_WORD(program->code, ruby->state_thread) + ruby->thread_state) ||
 	    of != context || !read_word(&program->object_key, thread + TCB_GUARD))
 		return false;
-	program->variables.from = 0;
+	program->ruby_frames.from = 0;
+	program->ruby_variables.from = 0;
 	program->next = CODE_WORD(program->code, ruby->state_frame);
 	program->object = CODE_WORD(program->code, ruby->state_record);
 	stack = CODE_WORD(program->code, ruby->state_stack);

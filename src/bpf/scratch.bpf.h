@@ -97,14 +97,25 @@ struct window {
 
 #define PYTHON_FRAME_SIZE 80  /* bytes of a frame that are read */
 #define PYTHON_FRAME_ROOM 128 /* a power of two above, for the verifier */
-#define PYTHON_BELOW	  432 /* bytes that are copied below a frame */
+#define PYTHON_BELOW	  944 /* bytes that are copied below a frame, at most */
 #define PYTHON_CODE_ROOM  256 /* bytes of a code object: those before its instructions */
 
-/* A copied piece of the memory that has frames. */
+/* A copied piece of the memory that has frames; behind it a frame from the C stack. */
+#define PYTHON_ON_STACK (PYTHON_BELOW + PYTHON_FRAME_ROOM)
+
 struct python_window {
-	__u64 from; /* user address */
-	__u64 low;  /* frames are in it from here on, to PYTHON_BELOW */
-	__u8 bytes[PYTHON_BELOW + PYTHON_FRAME_ROOM];
+	__u64 from; /* user address; 0: nothing was copied */
+	__u64 last; /* where in it the last frame begins, PYTHON_BELOW at most */
+	__u8 bytes[PYTHON_ON_STACK + PYTHON_FRAME_ROOM];
+};
+
+/* A copied piece of the memory that has frames of Ruby, or their variables. */
+#define RUBY_WINDOW 432
+
+struct ruby_window {
+	__u64 from; /* user address; 0: nothing was copied */
+	__u64 last; /* where in it the last frame begins, RUBY_WINDOW at most */
+	__u8 bytes[RUBY_WINDOW + PYTHON_FRAME_ROOM];
 };
 
 /*
@@ -119,6 +130,7 @@ struct known_code {
 	__u64 id;
 	__u64 first;   /* address of the first instruction that a frame that has begun may be at */
 	__u64 seed;    /* of ids in its process */
+	__u64 made;    /* struct interpreter_walk's, when its number was read */
 	__u32 version; /* the code object's number; 0: it has none, or its name is to be sent */
 	__u32 reserved;
 };
@@ -144,6 +156,8 @@ struct interpreter_walk {
 	__u64 name, file;     /* its strings, ... */
 	__u64 scope;	      /* ... and the name of its class; 0: none */
 	__u64 content;	      /* tells it from functions that were at the same addresses before */
+	__u64 made; /* changes when the process makes a code object; 0: nothing tells whether it did
+		     */
 	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
 	__u64 last_name_hash, last_file_hash;
 	__u32 line;
@@ -163,7 +177,7 @@ struct interpreter_walk {
 		struct wire_ruby ruby;
 	};
 	struct python_window window;
-	struct python_window variables; /* in Ruby, where those of frames are */
+	struct ruby_window ruby_frames, ruby_variables;
 	struct known_code codes[KNOWN_CODES];
 	__u8 code[PYTHON_CODE_ROOM];
 	__u64 sent[SENT_CODES];
@@ -193,6 +207,7 @@ struct scratch {
 	struct unwind_walk walk;
 	struct pt_regs registers;
 	struct kernel_walk kernel;
+	struct wire_count gone; /* the count that the stack takes the place of */
 	struct wire_stack stack;
 	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
@@ -200,12 +215,10 @@ struct scratch {
 	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */
 	__u64 left_at, left_ran;
 	__u32 left_tid;
-	__u32 left_how; /* see ABSENCE() */
-	__u64 program_padding[6];
-};
+	__u32 left_how;		/* see ABSENCE() */
+} __attribute__((aligned(64))); /* no cached rule straddles two lines of a cache */
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
-_Static_assert(sizeof(struct scratch) % 64 == 0, "no cached rule straddles two lines of a cache");
 
 /*
  * `config.slots` per CPU, CPU after CPU. A per-CPU map would limit values to 32 KiB, and before

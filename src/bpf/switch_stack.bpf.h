@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * The kernel stack of a task that leaves its CPU, for programs of the raw tracepoint sched_switch.
- * Their context has no registers, but it is on that stack, at a fixed distance below the return
- * address of the scheduler's call. From there the kernel's tables lead on (bpf/kernel_walk.bpf.h),
- * in a fraction of the time of bpf_get_stack().
+ * Their context has no registers, but it lies on that stack, at a fixed distance below the return
+ * address of the scheduler's call. A walk by the kernel's tables (bpf/kernel_walk.bpf.h) begins
+ * there, and takes a fraction of the time of bpf_get_stack().
  *
  * The distance depends on the kernel's build, and on whether one program or several are attached.
  * It is learned from the stacks that bpf_get_stack() finds: they tell the return address, and a
  * search on the stack tells where that is. If the scheduler's own rule needs its frame pointer, the
- * caller's return address tells where that points. Walks from a place count only once so many of
- * them have found what bpf_get_stack() found.
+ * caller's return address tells where that points. Walks from a place are used once SWITCH_CHECKS
+ * of them have found what bpf_get_stack() found.
  */
 #ifndef STACKTALLY_BPF_SWITCH_STACK_BPF_H
 #define STACKTALLY_BPF_SWITCH_STACK_BPF_H
@@ -27,7 +27,7 @@
 #ifdef __TARGET_ARCH_x86
 
 #define SWITCH_CHECKS 16	     /* walks from a place that are compared */
-#define SWITCH_TRIES  256	     /* places; after them bpf_get_stack() it is */
+#define SWITCH_TRIES  256	     /* places; then only bpf_get_stack() is used */
 #define SWITCH_FRAMES 8		     /* the first frames, of which one is the scheduler's */
 #define SWITCH_WORDS  64	     /* of the stack, from the context on, that are searched */
 #define SWITCH_DEPTH  64	     /* longer stacks are not compared */
@@ -57,7 +57,7 @@ static __always_inline bool switch_begin(void *ctx, struct kernel_walk *walk)
 		return false;
 	walk->ip = ip;
 	walk->sp = at + sizeof(ip);
-	/* Without it, a rule that needs it fails, and the kernel is asked. */
+	/* 0: a rule that needs it fails, and bpf_get_stack() walks instead. */
 	walk->bp = PLACE_FP(place) ? context + PLACE_FP(place) * sizeof(ip) : 0;
 	walk->exact = 0;
 	return true;

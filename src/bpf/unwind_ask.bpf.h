@@ -25,7 +25,7 @@
 #define NS_IN_SECOND	1000000000ll
 #define CTIME_NSEC_MASK 0x7fffffffu
 
-/* A mapping of the kernel's. */
+/* A mapping as the kernel describes it. */
 struct kernel_mapping {
 	__u64 start, end;
 	__u64 offset; /* in the file, bytes */
@@ -66,18 +66,18 @@ static __noinline long take_mapping(struct task_struct *task, struct vm_area_str
 	return 0;
 }
 
-/* So often a walk may ask: few stacks change from file to file more often. */
+/* How often a walk may ask. Few stacks change from file to file more often. */
 #define WALK_QUESTIONS 8
 
-/* Whether the kernel may know a mapping that a walk ended for want of. */
+/* Whether a walk ended for lack of a mapping that the kernel may know. */
 static __always_inline bool asking_helps(__u32 end)
 {
 	return end == WIRE_END_NO_PROCESS || end == WIRE_END_NO_MAPPING;
 }
 
 /*
- * Puts the mapping that the slot's walk is at into the walk. False when there is none that has a
- * table, or no question is left. A global function: the verifier checks it once.
+ * Puts the mapping of the walk's address into the slot's walk. False: there is no mapping with a
+ * table, or no question is left. A global function, which the verifier checks once.
  */
 __noinline int ask_kernel(__u32 number)
 {

@@ -11,7 +11,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_tables.bpf.h"
 
-/* The number of a process's layout, 0: it is not known; and the interpreter in it. */
+/* The number of a process's layout; 0: not known. Sets the slot's interpreter, too. */
 static __always_inline __u32 layout_of(struct scratch *slot, __u32 tgid)
 {
 	__u64 changes = *(volatile __u64 *)&unwind_changes;
@@ -66,7 +66,7 @@ static __always_inline void cache_mapping(struct scratch *slot)
 	};
 }
 
-/* A rule has two possible places, in one line of a cache: the index of the first. */
+/* The index of the first of the two places of a rule, which are in one cache line. */
 static __always_inline __u64 rule_index(const struct scratch *slot, __u64 address)
 {
 	__u64 block = address / UNWIND_CACHE_BLOCK;
@@ -96,11 +96,10 @@ static __always_inline void prefetch(const void *place)
 }
 
 /*
- * Loads into the processor's cache what the walk will probably read: where the rules for the
- * previous stack's frames are cached, if that was of the same process, and where the search for the
- * first frame's rule begins and ends. Most callers are the same from one sample to the next, and
- * by then have left the processor's cache; loaded together, they take a tenth less of a walk's time
- * than frame by frame.
+ * Loads into the processor's cache what the walk will probably read: the cached rules of the
+ * previous stack's frames, if it was of the same process, and both ends of the search for the first
+ * frame's rule. Most callers are the same in the next sample, but have left the processor's cache
+ * by then. Loading them together saves a tenth of a walk's time.
  */
 static __always_inline void prefetch_walk(const struct scratch *slot)
 {

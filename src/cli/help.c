@@ -6,6 +6,7 @@
 
 #include "cli/option_name.h"
 #include "cli/options.h"
+#include "cli/version.h"
 
 #define WIDTH	      78 /* argparse leaves two columns free */
 #define INDENT	      2
@@ -276,7 +277,7 @@ void options_answer(const struct command_line *line, enum parsed parsed, FILE *o
 		options_help(line, out);
 		break;
 	case PARSED_VERSION:
-		fprintf(out, "%s (stacktally) %s\n", line->program, STACKTALLY_VERSION);
+		fprintf(out, "%s (stacktally) %s\n", line->program, version_text);
 		break;
 	case PARSED_MAN:
 		options_man(line, out);

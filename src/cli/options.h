@@ -61,7 +61,7 @@ struct option_row {
 
 struct string_list {
 	const char **strings;
-	uint32_t n;
+	uint32_t n, capacity;
 };
 
 struct option_example {

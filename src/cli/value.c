@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/own.h"
 
 /* Below, a timer would round to nothing; above, nanoseconds would not fit 64 bits. */
@@ -213,14 +214,11 @@ static int parse_ids(const struct option_row *row, const char *text, struct id_l
 
 static int append(struct string_list *list, const char *text)
 {
-	const char **strings;
+	int r = grow(&list->strings, &list->capacity, list->n + 1);
 
-	strings = reallocarray(list->strings, (size_t)list->n + 1, sizeof(*strings));
-	if (!strings)
-		return -ENOMEM;
-	strings[list->n++] = text;
-	list->strings = strings;
-	return 0;
+	if (r == 0)
+		list->strings[list->n++] = text;
+	return r;
 }
 
 int value_store(const struct option_row *row, const char *text, void *field,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "cli/version.h"
 #include "commands/command.h"
 
 static const struct command *const commands[] = { &profile_command, &stackcount_command };
@@ -61,6 +62,12 @@ static int answer(const char *text)
 	return command_answered();
 }
 
+static int answer_version(void)
+{
+	printf("stacktally %s\n", version_text);
+	return command_answered();
+}
+
 static bool is_one_of(const char *argument, const char *one, const char *other)
 {
 	return !strcmp(argument, one) || !strcmp(argument, other);
@@ -79,7 +86,7 @@ static int front(int argc, char **argv)
 	if (is_one_of(argv[1], "-h", "--help") || (argc == 2 && !strcmp(argv[1], "help")))
 		return answer(help);
 	if (is_one_of(argv[1], "-V", "--version"))
-		return answer("stacktally " STACKTALLY_VERSION "\n");
+		return answer_version();
 	if (!strcmp(argv[1], "help")) {
 		argv[1] = argv[2];
 		argv[2] = "--help";

@@ -10,6 +10,7 @@
 #include "trigger/off_cpu.h"
 
 #define DEFAULT_FREQUENCY 49 /* bcc's; odd, to not run in step with timers of 100 Hz */
+#define PUSH_FREQUENCY	  19 /* for days */
 #define DEFAULT_BUDGET	  1  /* % of each CPU */
 #define NS_IN_SECOND	  1000000000u
 
@@ -103,7 +104,7 @@ static int complete(struct invocation *invocation)
 	if (check_off_cpu(options, &err) < 0)
 		return message_usage_error(&line, &err);
 	if (!options->period && !options->frequency && !options->off_cpu)
-		options->frequency = DEFAULT_FREQUENCY;
+		options->frequency = options->shared.push ? PUSH_FREQUENCY : DEFAULT_FREQUENCY;
 	plan_off_cpu(options, &invocation->plan);
 	request->meta.timed = options->off_cpu || options->wall;
 	request->meta.wall = options->wall;

@@ -182,6 +182,8 @@ static const struct option_row rows[] = {
 	SHARED_OUTPUT_ROWS(struct profile_options),
 	SHARED_DIFF_ROWS(struct profile_options),
 
+	SHARED_PUSH_ROWS(struct profile_options),
+
 	{ .section = SECTION_DISPLAY,
 	  .name = "delimited",
 	  .bcc = true,

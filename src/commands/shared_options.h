@@ -21,6 +21,13 @@
 
 #define MEMORY_LIMIT (1u << 20) /* MB for stacks */
 
+/* MB of the spool: the largest value, and the default. */
+#define SPOOL_LIMIT   (1u << 20)
+#define SPOOL_DEFAULT 64
+/* Of --push: seconds of an interval, and labels. */
+#define PUSH_INTERVAL	15
+#define PUSH_MAX_LABELS 32
+
 struct shared_options {
 	struct id_list tgids, tids; /* -p, -L */
 	bool user_only, kernel_only;
@@ -41,12 +48,17 @@ struct shared_options {
 	uint64_t unwind_memory; /* MB */
 	uint64_t memory;	/* MB; 0: not given */
 	const char *live;	/* ADDR:PORT or empty; NULL: not given */
+	const char *live_token;
 	struct string_list outputs, formats;
+	const char *push, *push_auth, *push_ca, *spool;
+	uint64_t spool_size; /* MB */
+	struct string_list labels;
+	bool no_names;
 };
 
 #define SHARED_OPTIONS_DEFAULT                                                                     \
 	{                                                                                          \
-		.cpu = -1, .unwind_memory = UNWIND_MEMORY_DEFAULT                                  \
+		.cpu = -1, .unwind_memory = UNWIND_MEMORY_DEFAULT, .spool_size = SPOOL_DEFAULT     \
 	}
 
 /* The names of the formats, for completion and for --help. */
@@ -63,6 +75,7 @@ struct shared_options {
 #define SECTION_OFF_CPU "time off the CPU"
 #define SECTION_TIMING	"timing"
 #define SECTION_OUTPUT	"output and saved recordings"
+#define SECTION_PUSH	"pushing to an engine"
 #define SECTION_DISPLAY "display"
 #define SECTION_RARE	"rarely needed"
 #define SECTION_OTHER	"other"
@@ -229,6 +242,14 @@ struct shared_options {
 		  "port); on a terminal, no report follows unless -f, --format, -o or -i "         \
 		  "asks for it" },                                                                 \
 		{ .section = SECTION_OUTPUT,                                                       \
+		  .name = "live-token",                                                            \
+		  .kind = OPTION_STRING,                                                           \
+		  .field = offsetof(T, shared.live_token),                                         \
+		  .metavar = "FILE",                                                               \
+		  .help = "with --live: take the token of the address from FILE, where it stays "  \
+			  "the same from run to run; made if it is missing",                       \
+		  .completes = "file" },                                                           \
+		{ .section = SECTION_OUTPUT,                                                       \
 		  .name = "tui",                                                                   \
 		  .kind = OPTION_FLAG,                                                             \
 		  .field = offsetof(T, shared.tui),                                                \
@@ -263,6 +284,58 @@ struct shared_options {
 		.section = SECTION_OUTPUT, .name = "diff-raw", .kind = OPTION_FLAG,                \
 		.field = offsetof(T, shared.diff_raw), .exclusive = "scale",                       \
 		.help = "with --diff: compare counts as they are"                                  \
+	}
+
+#define SHARED_PUSH_ROWS(T)                                                                        \
+	{ .section = SECTION_PUSH,                                                                 \
+	  .name = "push",                                                                          \
+	  .kind = OPTION_STRING,                                                                   \
+	  .field = offsetof(T, shared.push),                                                       \
+	  .metavar = "URL",                                                                        \
+	  .help = "measure until stopped, and send each interval (-i, 15 s) to an engine: "        \
+		  "[pprof+|pyroscope+|otlp+]http[s]://HOST[:PORT][/PATH]" },                       \
+		{ .section = SECTION_PUSH,                                                         \
+		  .name = "label",                                                                 \
+		  .kind = OPTION_STRINGS,                                                          \
+		  .field = offsetof(T, shared.labels),                                             \
+		  .metavar = "KEY=VALUE",                                                          \
+		  .help = "with --push: label all samples; may be given several times; "           \
+			  "service.name and host.name replace those that are found" },             \
+		{ .section = SECTION_PUSH,                                                         \
+		  .name = "no-names",                                                              \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.no_names),                                           \
+		  .help = "with --push: of code in files send addresses and build-ids only, for "  \
+			  "the engine to name" },                                                  \
+		{ .section = SECTION_PUSH,                                                         \
+		  .name = "push-auth",                                                             \
+		  .kind = OPTION_STRING,                                                           \
+		  .field = offsetof(T, shared.push_auth),                                          \
+		  .metavar = "FILE",                                                               \
+		  .help = "with --push: a file with a bearer token, or with USER:PASSWORD; read "  \
+			  "again for each request",                                                \
+		  .completes = "file" },                                                           \
+		{ .section = SECTION_PUSH,                                                         \
+		  .name = "push-ca",                                                               \
+		  .kind = OPTION_STRING,                                                           \
+		  .field = offsetof(T, shared.push_ca),                                            \
+		  .metavar = "FILE",                                                               \
+		  .help = "with --push: trust the certificate authorities in FILE (PEM) and not "  \
+			  "those of the system",                                                   \
+		  .completes = "file" },                                                           \
+		{ .section = SECTION_PUSH,                                                         \
+		  .name = "spool",                                                                 \
+		  .kind = OPTION_STRING,                                                           \
+		  .field = offsetof(T, shared.spool),                                              \
+		  .metavar = "DIR",                                                                \
+		  .help = "with --push: keep what cannot be sent in DIR, also for the next run "   \
+			  "(default: in 16 MB of memory)",                                         \
+		  .completes = "dir" },                                                            \
+	{                                                                                          \
+		.section = SECTION_PUSH, .name = "spool-size", .kind = OPTION_POSITIVE,            \
+		.field = offsetof(T, shared.spool_size), .max = SPOOL_LIMIT, .metavar = "MB",      \
+		.help = "with --spool: the most that is kept there (default 64 MB); beyond it, "   \
+			"the oldest is dropped"                                                    \
 	}
 
 #define SHARED_OTHER_ROWS(T)                                                                       \

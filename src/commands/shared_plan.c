@@ -16,6 +16,7 @@ static int plan_outputs(const struct shared_options *options, struct plan *plan,
 	/* --tui or --live has shown it: a terminal gets no report unless one is asked for. */
 	bool asked = options->formats.n || options->folded || options->interval > 0;
 	bool shown = ((options->tui || options->live) && !asked && isatty(STDOUT_FILENO)) ||
+		     (options->push && !options->formats.n && !options->folded) ||
 		     (options->symbols && !options->formats.n && !options->folded);
 	uint32_t n = options->outputs.n ? options->outputs.n : shown ? 0 : 1;
 	struct plan_output *outputs = calloc(n + 1, sizeof(*outputs));
@@ -128,6 +129,48 @@ static void plan_depth(uint32_t asked, struct plan *plan)
 	plan->user_depth = asked ? asked : by_kernel ? MAX_DEPTH_BY_KERNEL : MAX_DEPTH_LIMIT;
 }
 
+/* "key=value": a key as OpenTelemetry's semantic conventions have them. */
+static bool is_label(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_.-/");
+
+	return size > 0 && size <= 128 && !(text[0] >= '0' && text[0] <= '9') &&
+	       text[size] == '=' && text[size + 1] && strlen(text + size + 1) <= 1024;
+}
+
+static int check_push(const struct shared_options *options, struct error *err)
+{
+	const char *needs = options->labels.n	 ? "--label"
+			    : options->no_names	 ? "--no-names"
+			    : options->push_auth ? "--push-auth"
+			    : options->push_ca	 ? "--push-ca"
+			    : options->spool	 ? "--spool"
+						 : NULL;
+	const char *excluded = options->tui	  ? "--tui"
+			       : options->live	  ? "--live"
+			       : options->diff	  ? "--diff"
+			       : options->symbols ? "--symbols"
+						  : NULL;
+
+	if (options->live_token && !options->live)
+		return error_usage(err, "argument --live-token: needs --live");
+	if (!options->push && needs)
+		return error_usage(err, "argument %s: needs --push", needs);
+	if (options->push && excluded)
+		return error_usage(err, "argument --push: not allowed with argument %s", excluded);
+	if (options->spool_size != SPOOL_DEFAULT && !options->spool)
+		return error_usage(err, "argument --spool-size: needs --spool");
+	if (options->labels.n > PUSH_MAX_LABELS)
+		return error_usage(err, "argument --label: given more than %d times",
+				   PUSH_MAX_LABELS);
+	for (uint32_t i = 0; i < options->labels.n; i++)
+		if (!is_label(options->labels.strings[i]))
+			return error_usage(err, "argument --label: '%s' is not KEY=VALUE",
+					   options->labels.strings[i]);
+	return 0;
+}
+
 static int check_options(const struct shared_options *options, struct error *err)
 {
 	if ((options->diff_raw || options->diff_share) && !options->diff)
@@ -161,11 +204,12 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.unwind_memory = options->unwind_memory << 20,
 		.memory = options->memory << 20,
 		.per_thread = options->per_thread,
-		.per_cgroup = options->show_cgroup,
+		.per_cgroup = options->show_cgroup || options->push,
 		.hash_storage = (uint32_t)options->hash_storage_size,
 		.stack_storage = (uint32_t)options->stack_storage_size,
 		.duration = options->duration,
-		.interval = options->interval,
+		.interval = options->push && options->interval <= 0 ? PUSH_INTERVAL
+								     : options->interval,
 		.live = options->live,
 		.command = command,
 		.force = options->force,
@@ -176,6 +220,17 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 		.debuginfo = options->debuginfo,
 		.native = options->native,
 		.diff = options->diff,
+		.live_token = options->live_token,
+		.push = {
+			.url = options->push,
+			.auth = options->push_auth,
+			.ca = options->push_ca,
+			.spool = options->spool,
+			.spool_bytes = options->spool_size << 20,
+			.labels = options->labels.strings,
+			.n_labels = options->labels.n,
+			.no_names = options->no_names,
+		},
 	};
 	struct report_options report = {
 		.delimited = options->delimited,
@@ -197,6 +252,8 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 	int r;
 
 	r = check_options(options, err);
+	if (r == 0)
+		r = check_push(options, err);
 	if (r < 0)
 		return r;
 	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);

@@ -109,6 +109,8 @@ static const struct option_row rows[] = {
 	SHARED_OUTPUT_ROWS(struct stackcount_options),
 	SHARED_DIFF_ROWS(struct stackcount_options),
 
+	SHARED_PUSH_ROWS(struct stackcount_options),
+
 	{ .section = SECTION_DISPLAY,
 	  .name = "perpid",
 	  .bcc = true,

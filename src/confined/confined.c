@@ -16,14 +16,13 @@
 #include "base/grow.h"
 #include "confined/confined_internal.h"
 
-/* A child may keep us waiting this much longer than it may compute: other programs want CPUs, too.
- */
+/* A child may take so many times its CPU time, because other programs want CPUs, too. */
 #define PATIENCE      4
 #define BUFFER_SIZE   CONFINED_PIECE_SIZE
-#define TICK_MS	      1000 /* how often `waiting` is called */
-#define FIRST_TICK_MS 50   /* how soon the CPU time of a slow call is looked at */
+#define TICK_MS	      1000 /* between calls of `waiting` */
+#define FIRST_TICK_MS 50   /* until the CPU time of a call is first checked */
 #define REAP_MS	      200
-#define SEND_S	      5 /* a child that was taken over may not read what it is sent */
+#define SEND_S	      5 /* for a child that was taken over, which may not read */
 
 const struct confined_limits confined_limits_default = {
 	.call_ns = 20 * NS_PER_SECOND,
@@ -34,7 +33,7 @@ const struct confined_limits confined_limits_default = {
 	.bytes = 1ull << 30,
 };
 
-/* The child of one owner, and what it has cost. */
+/* The child of one owner, and its costs. */
 struct confined_child {
 	struct confined *of;
 	uid_t owner;
@@ -139,7 +138,7 @@ void confined_set_waiting(struct confined *confined, void (*waiting)(void *conte
 	confined->waiting_context = context;
 }
 
-/* Gives all owners their time again, if it is time. */
+/* Gives all owners their full time again, once a period has passed. */
 static void renew(struct confined *confined)
 {
 	uint64_t now = monotonic_ns();

@@ -1,50 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "confined/confined_internal.h"
+#include "confined/filter.h"
 #include "confined/rights.h"
 
-#define NOBODY	  65534
-#define MAX_FDS	  64
-#define SOCKET_FD 0 /* the child's only descriptor, until it is sent others */
-
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "which AUDIT_ARCH_ is this?"
-#endif
-
-#define WRITING		   (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
-#define LOAD(member)	   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
-#define ALLOW		   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define REFUSAL		   (SECCOMP_RET_ERRNO | EPERM)
-#define REFUSE		   BPF_STMT(BPF_RET | BPF_K, REFUSAL)
-#define ALLOW_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 1), ALLOW
-/* The three instructions that follow check a call by `member`. */
-#define WITH_CALL(number, member)                                                                  \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##number, 0, 4), LOAD(member)
-
-static int set_filter(struct sock_filter *filter, size_t n)
-{
-	const struct sock_fprog program = { (unsigned short)n, filter };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
-}
+#define NOBODY	      65534
+#define MAX_FDS	      64
+#define SENDING_BYTES (64ull << 20) /* of memory */
+#define SOCKET_FD     0		    /* the child's only descriptor, until it is sent others */
 
 /*
  * Allows the system calls that receiving calls, reading files and answering take. `may_open` allows
@@ -76,7 +50,7 @@ static int refuse_other_calls(bool may_open)
 	};
 	/* clang-format on */
 
-	return set_filter(filter, sizeof(filter) / sizeof(filter[0]));
+	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 /* As rights_keep_copying(). */
@@ -97,7 +71,40 @@ static int refuse_all_but_copying(int copy, int reply)
 	};
 	/* clang-format on */
 
-	return set_filter(filter, sizeof(filter) / sizeof(filter[0]));
+	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
+}
+
+/* As rights_keep_serving(). Sanitizers yield, and take down a thread's signal stack. */
+static int refuse_all_but_serving(int wake)
+{
+	/* clang-format off */
+	struct sock_filter filter[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		REFUSE,
+		LOAD(nr),
+		ALLOW_CALL(epoll_pwait), ALLOW_CALL(epoll_ctl), ALLOW_CALL(ppoll),
+#ifdef SYS_epoll_wait
+		ALLOW_CALL(epoll_wait), ALLOW_CALL(poll),
+#endif
+		ALLOW_CALL(accept4), ALLOW_CALL(recvfrom), ALLOW_CALL(sendto), ALLOW_CALL(shutdown),
+		ALLOW_CALL(close),
+		ALLOW_CALL(brk), ALLOW_CALL(mmap), ALLOW_CALL(munmap), ALLOW_CALL(mremap),
+		ALLOW_CALL(madvise), ALLOW_CALL(mprotect), ALLOW_CALL(futex),
+		ALLOW_CALL(clock_gettime), ALLOW_CALL(rt_sigreturn), ALLOW_CALL(rt_sigprocmask),
+		ALLOW_CALL(sched_yield), ALLOW_CALL(sigaltstack), ALLOW_CALL(exit),
+		ALLOW_CALL(exit_group),
+		WITH_CALL(read, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)wake, 0, 1), ALLOW, REFUSE,
+		WITH_CALL(write, args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)wake, 0, 1), ALLOW, REFUSE,
+		WITH_CALL(ioctl, args[1]),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIOCOUTQ, 0, 1), ALLOW, REFUSE,
+		REFUSE,
+	};
+	/* clang-format on */
+
+	return filter_set(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 /* If memory runs short, the kernel is to kill the child first. */
@@ -154,17 +161,27 @@ static int keep_only(int socket)
 	return 0;
 }
 
-/* Libc's functions change all threads of a process, and a child has lost its in the fork. */
-int rights_become_nobody(bool *ret_nobody)
+static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
+
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+/*
+ * Drops users, groups and capabilities, if this process has any. *ret_nobody: it cannot open files
+ * that only we may read. By system calls: libc's functions change all threads of a process, and the
+ * fork has left this one alone.
+ */
+static int become_nobody(bool *ret_nobody)
+{
 	bool root = geteuid() == 0;
 
 	*ret_nobody = !root || (syscall(SYS_setgroups, 0, NULL) == 0 &&
 				syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) == 0 &&
 				syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) == 0);
-	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+	return drop_capabilities();
 }
 
 int rights_keep_copying(int copy, uint64_t size, int reply)
@@ -173,8 +190,15 @@ int rights_keep_copying(int copy, uint64_t size, int reply)
 	int r = set_limit(RLIMIT_FSIZE, size);
 
 	if (r == 0)
-		r = rights_become_nobody(&nobody);
+		r = become_nobody(&nobody);
 	return r < 0 ? r : refuse_all_but_copying(copy, reply);
+}
+
+int rights_keep_serving(int wake)
+{
+	int r = drop_capabilities();
+
+	return r < 0 ? r : refuse_all_but_serving(wake);
 }
 
 /* Signals to the process group, such as Ctrl-C, are for the parent: it still needs names then. */
@@ -219,7 +243,7 @@ int confined_drop_rights(int socket, const struct confined_limits *limits)
 	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
 	if (r < 0)
 		return r;
-	r = rights_become_nobody(&may_open);
+	r = become_nobody(&may_open);
 	if (r < 0)
 		return r;
 	/* After the ids were changed, which resets both. */
@@ -227,4 +251,31 @@ int confined_drop_rights(int socket, const struct confined_limits *limits)
 		return -errno;
 	r = refuse_other_calls(may_open && limits->may_open);
 	return r < 0 ? r : SOCKET_FD;
+}
+
+int rights_begin_sending(int *socket)
+{
+	bool nobody;
+	int r;
+
+	raise_oom_score();
+	r = set_limit(RLIMIT_CORE, 0);
+	if (r == 0)
+		r = set_limit(RLIMIT_FSIZE, 0);
+	if (r == 0)
+		r = set_limit(RLIMIT_DATA, data_bytes() + SENDING_BYTES);
+	if (r == 0)
+		r = keep_only(*socket);
+	if (r < 0)
+		return r;
+	*socket = SOCKET_FD;
+	r = set_limit(RLIMIT_NOFILE, MAX_FDS);
+	if (r == 0)
+		r = become_nobody(&nobody);
+	if (r < 0)
+		return r;
+	return prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+			       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
+		       ? -errno
+		       : 0;
 }

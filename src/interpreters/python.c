@@ -27,7 +27,11 @@ struct python_offsets {
 	uint16_t thread_record;
 	uint8_t frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
 	uint8_t type, type_size;
-	uint8_t code_file, code_name, code_line, code_first, code_bytes, code_version;
+	uint8_t code_file, code_name, code_line, code_first, code_bytes, code_version, code_lines;
+	uint8_t interpreter;	   /* in a thread's state */
+	uint32_t next_version;	   /* in an interpreter's state */
+	uint32_t main_interpreter; /* in _PyRuntime */
+	uint8_t bytes_size, bytes_text;
 	uint16_t frame_size; /* where frames are objects */
 	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit, string_ascii_size, string_compact_size, string_size;
@@ -130,6 +134,21 @@ static enum wire_code_reason check(const struct elf_file *elf, const struct pyth
 	return compare_own(elf, offsets, symbols[PYTHON_RUNTIME].address, version);
 }
 
+/*
+ * Whether the number of the next code object is where our offset says: in the main interpreter's
+ * state, which the file has, the first one is 1, with nothing before it.
+ */
+static bool numbers_code(const struct elf_file *elf, const struct python_offsets *offsets,
+			 uint64_t runtime)
+{
+	uint64_t at = runtime + offsets->main_interpreter + offsets->next_version;
+	uint32_t next[2];
+
+	return offsets->next_version &&
+	       elf_exports_read(elf, at - sizeof(next[0]), next, sizeof(next)) == 0 &&
+	       next[0] == 0 && next[1] == 1;
+}
+
 static struct wire_python wire_of(const struct python_offsets *is, const struct elf_export *symbols)
 {
 	uint64_t runtime = symbols[PYTHON_RUNTIME].address;
@@ -161,6 +180,10 @@ static struct wire_python wire_of(const struct python_offsets *is, const struct 
 		.code_first = is->code_first,
 		.code_bytes = is->code_bytes,
 		.code_version = is->code_version,
+		.code_lines = is->code_lines,
+		.bytes_size = is->bytes_size,
+		.bytes_text = is->bytes_text,
+		.interpreter = is->interpreter,
 		.string_hash = is->string_hash,
 		.string_length = is->string_length,
 		.string_state = is->string_state,
@@ -218,6 +241,8 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	}
 	ret_interpreter->refused = check(elf, offsets, symbols, version);
 	ret_interpreter->python = wire_of(offsets, symbols);
+	if (numbers_code(elf, offsets, symbols[PYTHON_RUNTIME].address))
+		ret_interpreter->python.next_version = offsets->next_version;
 	return 0;
 }
 

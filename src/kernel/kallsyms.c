@@ -14,8 +14,8 @@
 
 #define MAX_NAME_BYTES (64u << 20)
 #define MAX_SYMBOLS    (8u << 20)
-#define MAX_MODULES    65535u
-#define MODULE_SIZE    64 /* of a module's name in brackets */
+#define MAX_MODULES    8192u /* more than any kernel has loaded; searched one by one */
+#define MODULE_SIZE    64    /* of a module's name in brackets */
 /*
  * Nothing tells the length of the last program in generated code. The kernel JITs into packs of
  * 2 MB (BPF_PROG_PACK_SIZE), so no program is longer.

@@ -294,7 +294,7 @@ int live_update(struct live *live, const struct tally *tally, uint64_t at_ns, bo
 
 /* ---- opening and closing ---- */
 
-int live_open(const char *where, struct live **ret_live, struct error *err)
+int live_open(const char *where, const char *token_file, struct live **ret_live, struct error *err)
 {
 	own(own_live_close) struct live *live = calloc(1, sizeof(*live));
 	pthread_condattr_t clock;
@@ -307,7 +307,7 @@ int live_open(const char *where, struct live **ret_live, struct error *err)
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&live->changed, &clock);
 	pthread_condattr_destroy(&clock);
-	r = server_open(where, &live->server, err);
+	r = server_open(where, token_file, &live->server, err);
 	if (r < 0)
 		return r;
 	*ret_live = take_ptr(live);

@@ -15,10 +15,10 @@
 struct live;
 
 /*
- * Listens where server_open() says, and serves nothing yet. The caller frees `ret_live` with
- * live_close(). 0 or a negative errno.
+ * Listens where and by which token server_open() says, and serves nothing yet. The caller frees
+ * `ret_live` with live_close(). 0 or a negative errno.
  */
-int live_open(const char *where, struct live **ret_live, struct error *err);
+int live_open(const char *where, const char *token_file, struct live **ret_live, struct error *err);
 /* The page's address; lives as long as `live`. */
 const char *live_url(const struct live *live);
 /* Whether other machines can connect. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +7,12 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "confined/rights.h"
 #include "live/server_internal.h"
 
 #define DRAIN_MS 500
@@ -102,16 +101,6 @@ size_t server_queued_bytes(const struct server *server)
 
 /* ---- the thread ---- */
 
-/* The thread only needs memory and sockets that are open already. */
-static void give_up_privileges(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	syscall(SYS_capset, &header, none);
-}
-
 static int time_to_wait(const struct server *server, uint64_t now)
 {
 	if (!server->n_connections && !server->accept_paused)
@@ -170,8 +159,11 @@ static void *serve(void *context)
 {
 	struct server *server = context;
 
-	give_up_privileges();
 	prctl(PR_SET_NAME, "live-serve", 0, 0, 0);
+	server->rights = rights_keep_serving(server->wake);
+	sem_post(&server->confined);
+	if (server->rights < 0)
+		return NULL;
 	while (serve_once(server))
 		;
 	drain(server);
@@ -187,7 +179,8 @@ static int add(const struct server *server, int fd, uint32_t what)
 	return epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static int open_server(struct server *server, const char *where, struct error *err)
+static int open_server(const char *where, const char *token_file, struct server *server,
+		       struct error *err)
 {
 	char at[LISTEN_WHERE_SIZE];
 	int r = listen_at(where, at, &server->public, err);
@@ -203,14 +196,17 @@ static int open_server(struct server *server, const char *where, struct error *e
 	if (r == 0)
 		r = add(server, server->wake, SERVER_EVENT_WAKE);
 	if (r == 0)
-		r = token_make(server->token);
+		r = token_file ? token_of_file(token_file, server->token, err)
+			       : token_make(server->token);
 	if (r < 0)
-		return error_set(err, r, "cannot serve: %s", strerror(-r));
+		return err && err->exit_class ? r
+					      : error_set(err, r, "cannot serve: %s", strerror(-r));
 	snprintf(server->url, sizeof(server->url), "http://%s/%s/", at, server->token);
 	return 0;
 }
 
-int server_open(const char *where, struct server **ret_server, struct error *err)
+int server_open(const char *where, const char *token_file, struct server **ret_server,
+		struct error *err)
 {
 	own(own_server_close) struct server *server = calloc(1, sizeof(*server));
 	int r;
@@ -218,8 +214,9 @@ int server_open(const char *where, struct server **ret_server, struct error *err
 	if (!server)
 		return error_set(err, -ENOMEM, "out of memory");
 	pthread_mutex_init(&server->lock, NULL);
+	sem_init(&server->confined, 0, 0);
 	server->listener = server->epoll = server->wake = -1;
-	r = open_server(server, where, err);
+	r = open_server(where, token_file, server, err);
 	if (r < 0)
 		return r;
 	*ret_server = take_ptr(server);
@@ -245,6 +242,12 @@ int server_start(struct server *server, const struct server_handler *handler, st
 	if (r < 0)
 		return error_set(err, r, "cannot serve: %s", strerror(-r));
 	server->started = true;
+	while (sem_wait(&server->confined) < 0)
+		;
+	if (server->rights < 0)
+		return error_set(err, server->rights,
+				 "cannot serve: the thread keeps its privileges: %s",
+				 strerror(-server->rights));
 	return 0;
 }
 
@@ -264,6 +267,7 @@ void server_close(struct server *server)
 	own_fd(&server->listener);
 	own_fd(&server->epoll);
 	own_fd(&server->wake);
+	sem_destroy(&server->confined);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
 }

@@ -54,10 +54,11 @@ struct server_handler {
 /*
  * Listens at "ADDRESS:PORT", "ADDRESS", ":PORT" or "PORT", an IPv6 address in brackets. A missing
  * address is 127.0.0.1, a missing port any free one; `where` may be NULL. Connections are accepted
- * but not served before server_start(). The caller frees `ret_server` with server_close(). 0 or a
- * negative errno.
+ * but not served before server_start(). `token_file` as for token_of_file(), or NULL for a new
+ * token. The caller frees `ret_server` with server_close(). 0 or a negative errno.
  */
-int server_open(const char *where, struct server **ret_server, struct error *err);
+int server_open(const char *where, const char *token_file, struct server **ret_server,
+		struct error *err);
 
 /* "http://127.0.0.1:4711/TOKEN/"; lives as long as the server. */
 const char *server_url(const struct server *server);

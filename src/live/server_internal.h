@@ -7,6 +7,7 @@
 #define STACKTALLY_LIVE_SERVER_INTERNAL_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "live/connection.h"
 #include "live/listen.h"
@@ -32,6 +33,8 @@ struct server {
 	struct server_handler handler;
 	pthread_t thread;
 	bool started;
+	sem_t confined; /* posted once `rights` is set */
+	int rights;	/* 0: the thread has given up its privileges; a negative errno: it ended */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct server_command commands[SERVER_MAX_COMMANDS];
@@ -54,8 +57,6 @@ struct server {
 /* The data of epoll events that do not belong to a connection; those have its index. */
 #define SERVER_EVENT_LISTENER UINT32_MAX
 #define SERVER_EVENT_WAKE     (UINT32_MAX - 1)
-
-/* CLOCK_MONOTONIC in ms. */
 
 /* Accepts connections that wait. */
 void server_accept(struct server *server);

@@ -48,6 +48,16 @@ struct plan_output {
 	const char *format; /* a name; NULL: by the path's extension, or the default on stdout */
 };
 
+/* --push: an engine is sent the report of each interval. */
+struct plan_push {
+	const char *url; /* NULL: none */
+	const char *auth, *ca, *spool;
+	uint64_t spool_bytes;
+	const char *const *labels; /* "key=value" each, checked */
+	uint32_t n_labels;
+	bool no_names;
+};
+
 struct plan {
 	struct plan_filter filter;
 	struct plan_off_cpu off_cpu;
@@ -62,6 +72,7 @@ struct plan {
 	uint32_t stack_storage; /* --stack-storage-size; 0: no limit */
 	double duration;	/* seconds; 0: until interrupted */
 	double interval;	/* seconds; 0: one report at the end */
+	bool reload;		/* with an interval: SIGHUP ends it, and not the measurement */
 	const char *live;	/* ADDR:PORT to serve; "": a free port of localhost; NULL: none */
 	double tick;		/* seconds between updates of tui, live or progress; 0: none */
 	bool tui;		/* show a flame graph in the terminal */
@@ -74,6 +85,8 @@ struct plan {
 	const char *debuginfo;	/* directory of debug files, for --from; or NULL */
 	bool native;		/* keep evaluators' frames beside their programs' functions */
 	const char *diff;	/* path of the base to compare with; or NULL */
+	struct plan_push push;
+	const char *live_token; /* a file with the token of live's address; or NULL */
 	const struct plan_output *outputs;
 	uint32_t n_outputs;
 };

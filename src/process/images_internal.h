@@ -37,10 +37,4 @@ void images_retire(struct images *images, struct space *space, uint64_t time);
 /* Calls watch.changed() if the space is its process's current one. */
 void images_notify_changed(const struct images *images, const struct space *space);
 
-/*
- * Makes sure that the space has an image: read from /proc, else the one its parent had. 0, -ESRCH,
- * -ENOMEM or another negative errno.
- */
-int images_read_space(struct images *images, struct space *space);
-
 #endif

@@ -105,7 +105,11 @@ static int copy_from_parent(struct images *images, struct space *space)
 	return space_begin(space, space->from, mappings_share(image->mappings)) ? 0 : -ENOMEM;
 }
 
-int images_read_space(struct images *images, struct space *space)
+/*
+ * Makes sure that the space has an image: read from /proc, else the one its parent had. 0, -ESRCH,
+ * -ENOMEM or another negative errno.
+ */
+static int read_space(struct images *images, struct space *space)
 {
 	int r = -ESRCH;
 
@@ -238,7 +242,7 @@ int images_learn(struct images *images, pid_t tgid, uint64_t cookie, uint64_t ti
 	space = find_space(images, tgid, cookie, time);
 	if (!space)
 		return -ENOMEM;
-	r = space->gone ? -ESRCH : images_read_space(images, space);
+	r = space->gone ? -ESRCH : read_space(images, space);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {

@@ -66,7 +66,8 @@ uint32_t mappings_cover(const struct mapping_list *list, const uint64_t *address
 	return covered;
 }
 
-bool mapping_agrees(const struct mapping *a, const struct mapping *b)
+/* An address in both stands for the same code in both, so that they can be merged. */
+static bool agree(const struct mapping *a, const struct mapping *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -97,7 +98,7 @@ bool mappings_conflict(const struct mapping_list *list, const struct mapping *ma
 	uint32_t last, first = overlap(list, mapping, &last);
 
 	for (uint32_t i = first; i < last; i++) {
-		if (!mapping_agrees(&list->at[i], mapping))
+		if (!agree(&list->at[i], mapping))
 			return true;
 	}
 	return false;
@@ -143,10 +144,10 @@ int mappings_add(struct mapping_list **list_pointer, const struct mapping *mappi
 
 	/* Adjacent mappings that agree are merged, too. */
 	if (first > 0 && list->at[first - 1].end == mapping->start &&
-	    mapping_agrees(&list->at[first - 1], mapping))
+	    agree(&list->at[first - 1], mapping))
 		first--;
 	if (last < list->n && list->at[last].start == mapping->end &&
-	    mapping_agrees(&list->at[last], mapping))
+	    agree(&list->at[last], mapping))
 		last++;
 	if (list->n - (last - first) + 3 > MAX_MAPPINGS) /* 3: pieces */
 		return 1;
@@ -155,7 +156,7 @@ int mappings_add(struct mapping_list **list_pointer, const struct mapping *mappi
 		return r;
 	list = *list_pointer;
 	for (uint32_t i = first; i < last; i++) {
-		if (mapping_agrees(&list->at[i], &whole))
+		if (agree(&list->at[i], &whole))
 			whole = merge(whole, &list->at[i]);
 	}
 	if (first < last && list->at[first].start < whole.start) {

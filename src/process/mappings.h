@@ -30,10 +30,7 @@ const struct mapping *mappings_find(const struct mapping_list *list, uint64_t ad
 /* How many of the addresses are in a mapping. */
 uint32_t mappings_cover(const struct mapping_list *list, const uint64_t *addresses, uint32_t n);
 
-/* True if an address in both stands for the same code in both, so that they can be merged. */
-bool mapping_agrees(const struct mapping *a, const struct mapping *b);
-
-/* True if the mapping overlaps one that does not agree with it. */
+/* True if the mapping overlaps one that has other code at some address. */
 bool mappings_conflict(const struct mapping_list *list, const struct mapping *mapping);
 
 /*

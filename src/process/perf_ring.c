@@ -18,7 +18,7 @@
  */
 #define ALL_BYTES    (4u << 20)
 #define MAX_BYTES    (1u << 20)
-#define ENOUGH_BYTES (256u << 10)
+#define ENOUGH_BYTES (32u << 10)
 #define MIN_BYTES    (16u << 10)
 /* Wake up early: a new process may end soon. The rest of a burst is drained with its beginning. */
 #define WAKEUP_BYTES 1024u
@@ -42,6 +42,7 @@ static int open_event(int cpu)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
@@ -85,6 +86,19 @@ int perf_ring_open(int cpu, struct perf_ring *ret_ring)
 		.mapped = page + size,
 	};
 	return 0;
+}
+
+bool perf_ring_is_alive(struct perf_ring *ring)
+{
+	struct {
+		uint64_t value, enabled;
+	} counts;
+	bool alive = read(ring->fd, &counts, sizeof(counts)) == sizeof(counts) &&
+		     counts.enabled > ring->enabled;
+
+	if (alive)
+		ring->enabled = counts.enabled;
+	return alive;
 }
 
 void perf_ring_close(struct perf_ring *ring)

@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_PROCESS_PERF_RING_H
 #define STACKTALLY_PROCESS_PERF_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +18,16 @@ struct perf_ring {
 	struct perf_event_mmap_page *page; /* one page; the data follows */
 	size_t mapped;			   /* bytes, of both */
 	uint64_t head, tail;		   /* [tail, head) is unread */
+	uint64_t enabled;		   /* ns, by the kernel's count, when it was last asked */
 	char *bounce;			   /* a copy of a record that wraps around the end */
 };
 
 /* 0 or a negative errno; -ENODEV or -ENXIO: the CPU is not online. */
 int perf_ring_open(int cpu, struct perf_ring *ret_ring);
 void perf_ring_close(struct perf_ring *ring);
+
+/* False once its CPU has been offline, even if that is back: its event counts nothing any more. */
+bool perf_ring_is_alive(struct perf_ring *ring);
 
 /* Makes the records visible that were written until now. */
 void perf_ring_update(struct perf_ring *ring);

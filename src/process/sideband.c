@@ -19,7 +19,6 @@ struct cpu_ring {
 	struct perf_ring ring;
 	struct sideband_record next;
 	size_t size; /* of the next record, in bytes */
-	bool online;
 };
 
 struct sideband {
@@ -51,39 +50,47 @@ static int add_ring(struct sideband *sideband, int cpu)
 		perf_ring_close(&ring);
 		return r;
 	}
-	sideband->rings[sideband->n_rings++] = (struct cpu_ring){ .ring = ring, .online = true };
+	sideband->rings[sideband->n_rings++] = (struct cpu_ring){ .ring = ring };
 	return 0;
 }
 
-static struct cpu_ring *find_ring(struct sideband *sideband, int cpu)
+static bool has_ring(const struct sideband *sideband, int cpu)
 {
 	for (uint32_t i = 0; i < sideband->n_rings; i++) {
 		if (sideband->rings[i].ring.cpu == cpu)
-			return &sideband->rings[i];
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-/* Opens the rings of the CPUs of the list that have none, and marks all of them online. */
+/* Opens the rings of the CPUs of the list that have none. */
 static int open_cpus(struct sideband *sideband, const struct cpu_list *list)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
-		struct cpu_ring *ring = find_ring(sideband, list->cpus[i]);
-		int r = 0;
+		int r = has_ring(sideband, list->cpus[i]) ? 0 : add_ring(sideband, list->cpus[i]);
 
-		if (ring)
-			ring->online = true;
-		else
-			r = add_ring(sideband, list->cpus[i]);
 		if (r < 0 && r != -ENODEV && r != -ENXIO) /* it went offline just now */
 			return r;
 	}
 	return 0;
 }
 
+static void close_dead_rings(struct sideband *sideband)
+{
+	for (uint32_t i = 0; i < sideband->n_rings;) {
+		if (perf_ring_is_alive(&sideband->rings[i].ring)) {
+			i++;
+			continue;
+		}
+		perf_ring_close(&sideband->rings[i].ring);
+		sideband->rings[i] = sideband->rings[--sideband->n_rings];
+	}
+}
+
 /*
  * Brings the rings in line with the CPUs that are online. The event of a CPU that goes offline is
- * dead, so its ring, which was drained before, is closed; the CPU gets a new one when it is back.
+ * dead, also if the CPU is back by now, so its ring, which was drained before, is closed; the CPU
+ * gets a new one when it is back.
  */
 static int check_cpus(struct sideband *sideband)
 {
@@ -93,20 +100,8 @@ static int check_cpus(struct sideband *sideband)
 	sideband->cpus_checked = monotonic_ns();
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < sideband->n_rings; i++)
-		sideband->rings[i].online = false;
-	r = open_cpus(sideband, &list);
-	if (r < 0)
-		return r;
-	for (uint32_t i = 0; i < sideband->n_rings;) {
-		if (sideband->rings[i].online) {
-			i++;
-			continue;
-		}
-		perf_ring_close(&sideband->rings[i].ring);
-		sideband->rings[i] = sideband->rings[--sideband->n_rings];
-	}
-	return 0;
+	close_dead_rings(sideband);
+	return open_cpus(sideband, &list);
 }
 
 /* Moves on to the next record of a ring that is older than `end`; false when there is none. */

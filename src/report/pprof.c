@@ -12,6 +12,7 @@
 
 #include "base/own.h"
 #include "report/gzip.h"
+#include "report/pprof.h"
 #include "report/pprof_tables.h"
 #include "report/pprof_wire.h"
 #include "report/writer.h"
@@ -24,18 +25,27 @@ struct pprof {
 	struct bytes message, part, field; /* nested: field in part in message */
 	struct bytes header;		   /* of the message */
 	struct gzip gzip;
-	bool counts_only; /* samples have one value, their count; else also count * each */
-	uint64_t each;
-	const char *measure, *unit;
+	const struct report_options *options;
+	const struct services *services; /* or NULL */
+	struct pprof_values values;
 	uint32_t list[STACK_LIST_MAX];
 };
 
+#define ALWAYS_SHOWN                                                                               \
+	(PROFILE_VIEW_CGROUP | PROFILE_VIEW_ADDRESS | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |  \
+	 PROFILE_VIEW_INLINED | PROFILE_VIEW_LINES)
+
 static uint32_t pprof_view(const struct report_options *options)
 {
-	(void)options;
-	return PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP |
-	       PROFILE_VIEW_ADDRESS | PROFILE_VIEW_MODULE | PROFILE_VIEW_OBJECT |
-	       PROFILE_VIEW_INLINED | PROFILE_VIEW_LINES;
+	return options->by_service ? pprof_service_view(options)
+				   : PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | ALWAYS_SHOWN;
+}
+
+uint32_t pprof_service_view(const struct report_options *options)
+{
+	return (options->per_thread ? PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD
+				    : PROFILE_VIEW_COMM) |
+	       ALWAYS_SHOWN;
 }
 
 /* Writes the complete message as `field` of the profile, and empties it. */
@@ -98,21 +108,30 @@ static uint64_t bounded(uint64_t value)
 	return value > INT64_MAX ? INT64_MAX : value;
 }
 
-static void put_sample(struct pprof *pprof, const struct profile_entry *entry)
+static void put_text_label(struct pprof *pprof, const char *key, const char *value)
 {
-	uint64_t total;
+	put_string_label(pprof, key, value, strlen(value));
+}
 
-	put_locations(pprof, entry);
-	pprof->part.used = 0;
-	pprof_put_varint(&pprof->part, bounded(entry->count));
-	if (!pprof->counts_only) {
-		if (__builtin_mul_overflow(entry->count, pprof->each, &total))
-			total = UINT64_MAX;
-		pprof_put_varint(&pprof->part, bounded(total));
-	}
-	pprof_put_message(&pprof->message, PPROF_SAMPLE_VALUE, &pprof->part);
+static void put_service(struct pprof *pprof, const struct service *service)
+{
+	const struct report_options *options = pprof->options;
+
+	put_text_label(pprof, SERVICE_KEY_NAME, service->name);
+	if (*service->container)
+		put_text_label(pprof, SERVICE_KEY_CONTAINER, service->container);
+	for (uint32_t i = 0; i < options->n_labels; i++)
+		if (strcmp(options->labels[i].key, SERVICE_KEY_NAME) != 0)
+			put_text_label(pprof, options->labels[i].key, options->labels[i].value);
+}
+
+static void put_labels(struct pprof *pprof, const struct profile_entry *entry)
+{
+	bool of_file = !pprof->options->by_service;
+
 	put_string_label(pprof, "comm", entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
-	put_number_label(pprof, "pid", entry->tgid);
+	if (of_file || entry->tgid)
+		put_number_label(pprof, "pid", entry->tgid);
 	if (entry->tid)
 		put_number_label(pprof, "tid", entry->tid);
 	if (entry->cgroup) {
@@ -120,10 +139,27 @@ static void put_sample(struct pprof *pprof, const struct profile_entry *entry)
 		frame_text_cgroup(&pprof->field, pprof->profile, entry->cgroup);
 		put_string_label(pprof, "cgroup", pprof->field.start, pprof->field.used);
 	}
-	if (stack_in_kernel(entry))
-		put_string_label(pprof, "mode", "kernel", strlen("kernel"));
-	else
-		put_string_label(pprof, "mode", "user", strlen("user"));
+	if (of_file)
+		put_text_label(pprof, "mode", stack_in_kernel(entry) ? "kernel" : "user");
+}
+
+static void put_sample(struct pprof *pprof, uint32_t i)
+{
+	const struct profile_entry *entry = &pprof->profile->entries[i];
+	uint64_t total;
+
+	put_locations(pprof, entry);
+	pprof->part.used = 0;
+	pprof_put_varint(&pprof->part, bounded(entry->count));
+	if (!pprof->values.counts_only) {
+		if (__builtin_mul_overflow(entry->count, pprof->values.each, &total))
+			total = UINT64_MAX;
+		pprof_put_varint(&pprof->part, bounded(total));
+	}
+	pprof_put_message(&pprof->message, PPROF_SAMPLE_VALUE, &pprof->part);
+	put_labels(pprof, entry);
+	if (pprof->services)
+		put_service(pprof, &pprof->services->list[pprof->services->of_entry[i]]);
 	send(pprof, PPROF_PROFILE_SAMPLE);
 }
 
@@ -192,7 +228,8 @@ static void put_location(struct pprof *pprof, uint32_t i)
 		pprof_put_number(&pprof->message, PPROF_LOCATION_ADDRESS,
 				 profile->frames[last].address);
 	}
-	for (uint32_t k = 0; k < location->n; k++)
+	/* An engine can name code in files, and nothing else. */
+	for (uint32_t k = 0; k < location->n && !(id && pprof->options->no_names); k++)
 		put_line(pprof, frames[k], id ? &pprof->tables.mappings[id - 1] : NULL);
 	send(pprof, PPROF_PROFILE_LOCATION);
 }
@@ -254,38 +291,26 @@ static void put_value_type(struct pprof *pprof, uint32_t field, const char *type
 }
 
 /* The sample type, in the terms that stores of profiles expect. */
-static void choose_values(struct pprof *pprof)
+struct pprof_values pprof_values_of(const struct profile_meta *meta)
 {
-	const struct profile_meta *meta = pprof->profile->meta;
 	uint64_t ns = profile_sample_ns(meta);
 
-	if (meta->timed) {
-		pprof->measure = meta->wall ? "wall" : "offcpu";
-		pprof->unit = "nanoseconds";
-		pprof->each = 1;
-		pprof->counts_only = true;
-	} else if (ns > 0) {
-		pprof->measure = "cpu";
-		pprof->unit = "nanoseconds";
-		pprof->each = ns;
-	} else if (meta->period > 1 && meta->event) {
-		pprof->measure = meta->event;
-		pprof->unit = "count";
-		pprof->each = meta->period;
-	} else {
-		pprof->measure = "events";
-		pprof->unit = "count";
-		pprof->each = 1;
-		pprof->counts_only = true;
-	}
+	if (meta->timed)
+		return (struct pprof_values){ meta->wall ? "wall" : "offcpu", "nanoseconds", 1,
+					      true };
+	if (ns > 0)
+		return (struct pprof_values){ "cpu", "nanoseconds", ns, false };
+	if (meta->period > 1 && meta->event)
+		return (struct pprof_values){ meta->event, "count", meta->period, false };
+	return (struct pprof_values){ "events", "count", 1, true };
 }
 
 static void put_values(struct pprof *pprof)
 {
-	if (!pprof->counts_only)
+	if (!pprof->values.counts_only)
 		put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE, "samples", "count");
-	put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE, pprof->measure, pprof->unit);
-	put_value_type(pprof, PPROF_PROFILE_PERIOD_TYPE, pprof->measure, pprof->unit);
+	put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE, pprof->values.measure, pprof->values.unit);
+	put_value_type(pprof, PPROF_PROFILE_PERIOD_TYPE, pprof->values.measure, pprof->values.unit);
 }
 
 static void put_comment(void *context, const char *name, const char *text)
@@ -308,8 +333,9 @@ static void put_meta(struct pprof *pprof)
 
 	pprof_put_number(message, PPROF_PROFILE_TIME_NANOS, bounded(meta->start_time_ns));
 	pprof_put_number(message, PPROF_PROFILE_DURATION_NANOS, bounded(meta->duration_ns));
-	pprof_put_number(message, PPROF_PROFILE_PERIOD, bounded(pprof->each));
-	pprof_put_number(message, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, pprof->measure));
+	pprof_put_number(message, PPROF_PROFILE_PERIOD, bounded(pprof->values.each));
+	pprof_put_number(message, PPROF_PROFILE_DEFAULT_SAMPLE_TYPE,
+			 string(pprof, pprof->values.measure));
 	facts_each(pprof->profile, put_comment, pprof);
 	gzip_put(&pprof->gzip, message->start, message->used);
 	message->used = 0;
@@ -329,11 +355,10 @@ static int put_all(struct pprof *pprof)
 
 	if (r < 0)
 		return r;
-	choose_values(pprof);
 	put_values(pprof);
 	for (uint32_t i = 0; !failed(pprof) && i < profile->n_entries; i++) {
 		profile_prefetch(profile, i + 8);
-		put_sample(pprof, &profile->entries[i]);
+		put_sample(pprof, i);
 	}
 	for (uint32_t i = 0; !failed(pprof) && i < tables->n_locations; i++)
 		put_location(pprof, i);
@@ -347,15 +372,19 @@ static int put_all(struct pprof *pprof)
 	return failed(pprof) && !pprof->gzip.failed ? -ENOMEM : 0;
 }
 
-static int pprof_write(const struct report *report, FILE *out, struct error *err)
+int pprof_put_profile(const struct profile *profile, const struct report_options *options,
+		      const struct services *services, FILE *out)
 {
 	own(own_free) struct pprof *pprof = calloc(1, sizeof(*pprof));
 	int r, ended;
 
 	if (!pprof)
-		return report_result(-ENOMEM, err);
-	pprof->profile = report->profile;
-	pprof_tables_start(&pprof->tables, report->profile);
+		return -ENOMEM;
+	pprof->profile = profile;
+	pprof->options = options;
+	pprof->services = services;
+	pprof->values = pprof_values_of(profile->meta);
+	pprof_tables_start(&pprof->tables, profile);
 	gzip_start(&pprof->gzip, out);
 	r = put_all(pprof);
 	ended = gzip_end(&pprof->gzip);
@@ -364,7 +393,19 @@ static int pprof_write(const struct report *report, FILE *out, struct error *err
 	bytes_clear(&pprof->field);
 	bytes_clear(&pprof->header);
 	pprof_tables_clear(&pprof->tables);
-	return report_result(r < 0 ? r : ended, err);
+	return r < 0 ? r : ended;
+}
+
+static int pprof_write(const struct report *report, FILE *out, struct error *err)
+{
+	own(services_clear) struct services services = { 0 };
+	bool by_service = report->options->by_service;
+	int r = by_service ? services_find(report->profile, report->options, &services) : 0;
+
+	if (r == 0)
+		r = pprof_put_profile(report->profile, report->options,
+				      by_service ? &services : NULL, out);
+	return report_result(r, err);
 }
 
 static const char *const extensions[] = { ".pb.gz", ".pprof", NULL };

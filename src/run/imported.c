@@ -27,7 +27,7 @@ static const struct confined_limits limits = {
 DEFINE_OWN(struct baseline, baseline_free)
 DEFINE_OWN(struct recording, recording_free)
 
-/* What comes before the bytes of the recording. */
+/* The head of a child's answer; the bytes of the recording follow. */
 struct head {
 	uint64_t size;
 	uint8_t imported; /* 0: the file is a recording itself */

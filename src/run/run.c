@@ -17,6 +17,8 @@
 #include "run/memory.h"
 #include "run/run_live.h"
 #include "run/run_notes.h"
+#include "run/run_notify.h"
+#include "run/run_push.h"
 #include "run/run_report.h"
 #include "run/watch.h"
 #include "session/session.h"
@@ -36,6 +38,8 @@ DEFINE_OWN(struct names, names_free)
 DEFINE_OWN(struct symbolizer, symbolizer_free)
 DEFINE_OWN(struct trigger, trigger_free)
 DEFINE_OWN(struct run_live, run_live_close)
+DEFINE_OWN(struct notify, notify_close)
+DEFINE_OWN(struct run_push, run_push_close)
 
 struct run_state {
 	struct run_report report; /* of tally and names */
@@ -46,6 +50,8 @@ struct run_state {
 	uint64_t reported_ns;  /* duration of the intervals reported so far */
 	struct watch *watch;   /* --tui; or NULL */
 	struct run_live *live; /* --live; or NULL */
+	struct notify *notify; /* or NULL */
+	struct run_push *push; /* --push; or NULL */
 	pthread_t preparer;    /* runs symbolizer_prepare() during the measurement */
 	bool preparing;
 	uint64_t progress_ns; /* when a progress note was last due; 0: none yet */
@@ -149,10 +155,11 @@ static int update(struct run_state *state, struct session *session, struct symbo
 
 /*
  * Names are kept from one interval to the next, unless addresses of processes that are gone have
- * accumulated: then all are forgotten. --tui and --live display everything since the start.
+ * accumulated, or a reload is asked for, after which symbols are read that were installed since:
+ * then all are forgotten. --tui and --live display everything since the start.
  */
 static int forget(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
-		  struct error *err)
+		  bool reload, struct error *err)
 {
 	uint32_t n = tally_n_addresses(state->tally);
 	int r;
@@ -161,7 +168,7 @@ static int forget(struct run_state *state, struct session *session, struct symbo
 		return 0;
 	if (!state->usual)
 		state->usual = n;
-	if (n <= 2 * (uint64_t)state->usual + SPARE_ADDRESSES)
+	if (!reload && n <= 2 * (uint64_t)state->usual + SPARE_ADDRESSES)
 		return 0;
 	state->usual = 0;
 	r = session_forget(session, state->tally, err);
@@ -185,15 +192,17 @@ static int report(struct run_state *state, struct session *session, struct symbo
 	if (r < 0)
 		return r;
 	/* After an interrupt, do not wait for another key. */
-	if (state->watch && event != SESSION_INTERVAL)
+	if (state->watch && !session_goes_on(event))
 		watch_end(state->watch, event == SESSION_ENDED);
 	r = run_report_write(&state->report, err);
+	if (r == 0)
+		r = run_push_report(state->push, &state->report, err);
 	if (r < 0)
 		return r;
-	if (event != SESSION_INTERVAL)
+	if (!session_goes_on(event))
 		return 0;
 	tally_clear(state->tally);
-	r = forget(state, session, symbolizer, err);
+	r = forget(state, session, symbolizer, event == SESSION_RELOAD, err);
 	if (r < 0)
 		return r;
 	state->report.meta.start_time_ns += state->report.meta.duration_ns;
@@ -206,9 +215,11 @@ static int measure(struct run_state *state, struct session *session, struct symb
 {
 	enum session_event event = SESSION_INTERVAL;
 
-	while (event == SESSION_INTERVAL || event == SESSION_TICK) {
+	while (session_goes_on(event)) {
 		int r = session_run(session, state->tally, &event, err);
 
+		if (r == 0)
+			r = run_notify_before(state->notify, event, err);
 		if (r < 0)
 			return r;
 		r = run_live_look(state->live, state->tally, event != SESSION_TICK, err);
@@ -216,13 +227,15 @@ static int measure(struct run_state *state, struct session *session, struct symb
 			return r;
 		r = event == SESSION_TICK ? update(state, session, symbolizer, err)
 					  : report(state, session, symbolizer, event, err);
+		if (r == 0)
+			r = run_notify_after(state->notify, event, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-/* The trigger is attached: everything that the report and its readers are told beforehand. */
+/* Once the trigger is attached: sets the facts of the reports, and begins them. */
 static int announce(struct run_state *state, const struct trigger *trigger, char *title,
 		    size_t size, struct error *err)
 {
@@ -290,9 +303,13 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 	if (r < 0)
 		return r;
 	r = begin_display(state, session, err);
+	if (r == 0)
+		r = run_push_start(state->push, err);
 	if (r < 0)
 		return r;
 	r = session_launch(session, err);
+	if (r == 0)
+		r = notify_ready(state->notify, err);
 	if (r < 0)
 		return r;
 	begin_preparing(state, session, symbolizer);
@@ -380,13 +397,15 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 	return 0;
 }
 
-static int measure_and_report(const struct run_request *request, struct trigger *trigger,
-			      int *ret_status, struct error *err)
+static int measure_and_report(const struct run_request *request, struct notify *notify,
+			      struct trigger *trigger, int *ret_status, struct error *err)
 {
 	const struct plan *plan = request->plan;
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
-	struct run_state state = { .report = { .request = request, .meta = request->meta } };
+	own(own_run_push_close) struct run_push *push = NULL;
+	struct run_state state = { .report = { .request = request, .meta = request->meta },
+				   .notify = notify };
 	struct utsname system;
 	int r;
 
@@ -401,6 +420,9 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 	state.report.names = state.names = names;
 	r = run_report_open(&state.report, plan->interval > 0, err);
 	if (r == 0)
+		r = run_push_open(request, &push, err);
+	state.push = push;
+	if (r == 0)
 		r = open_and_measure(&state, trigger, ret_status, err);
 	run_report_close(&state.report);
 	return r;
@@ -409,13 +431,18 @@ static int measure_and_report(const struct run_request *request, struct trigger 
 int run(const struct run_request *request, struct trigger *trigger)
 {
 	own(own_trigger_free) struct trigger *owned = trigger;
+	own(own_notify_close) struct notify *notify = NULL;
+	struct plan plan = *request->plan;
+	struct run_request planned = *request;
 	struct error err = { 0 };
 	int status = -1;
 
 	/* Memory in which unwinding tables are compiled goes back to the kernel when freed. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	session_set_log(message_libbpf);
-	if (measure_and_report(request, owned, &status, &err) < 0)
+	planned.plan = &plan;
+	if (run_notify_open(&plan, &notify, &err) < 0 ||
+	    measure_and_report(&planned, notify, owned, &status, &err) < 0)
 		return message_error(request->program, &err);
 	return status < 0 ? EXIT_CLASS_OK : status;
 }

@@ -17,7 +17,7 @@
 
 DEFINE_OWN(struct names, names_free)
 
-/* Where --from reports from, and what is asked of it. */
+/* The file of --from, and the request that it has to answer. */
 struct asking {
 	const struct run_request *request;
 	const char *path;
@@ -60,7 +60,7 @@ static int check_depth(const struct asking *asking)
 	return 0;
 }
 
-/* Refuses options that the file does not hold the answer to. */
+/* Refuses options that the file cannot answer. */
 static int check_details(const struct asking *asking)
 {
 	const struct plan *plan = asking->request->plan;

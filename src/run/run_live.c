@@ -40,10 +40,10 @@ static const char *cgroup(void *context, uint64_t id)
 
 /* ---- a measurement ---- */
 
-static int open_live(const char *where, struct live **ret_live, struct error *err)
+static int open_live(const struct plan *plan, struct live **ret_live, struct error *err)
 {
 	struct live *live;
-	int r = live_open(where, &live, err);
+	int r = live_open(plan->live, plan->live_token, &live, err);
 
 	if (r < 0)
 		return r;
@@ -67,7 +67,7 @@ int run_live_open(const struct run_request *request, struct run_live **ret_run, 
 	if (!run)
 		return error_set(err, -ENOMEM, "out of memory");
 	run->request = request;
-	r = open_live(request->plan->live, &run->live, err);
+	r = open_live(request->plan, &run->live, err);
 	if (r < 0) {
 		run_live_close(run);
 		return r;
@@ -169,7 +169,7 @@ int run_live_serve(const struct run_request *request, const struct measurement *
 	sigaddset(&stop, SIGTERM);
 	sigaddset(&stop, SIGHUP);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
-	r = open_live(request->plan->live, &live, err);
+	r = open_live(request->plan, &live, err);
 	if (r == 0)
 		r = live_start(live, &source, 0, NULL, err);
 	if (r == 0 && live_update(live, measurement->tally, measurement->meta->duration_ns, false,

@@ -117,7 +117,7 @@ static int note_unnamed(const struct run_report *report)
 	return 0;
 }
 
-/* --name is of threads: a program may name them otherwise, or not at all. */
+/* --name selects threads, which a program may have given other names. */
 static void name_others(const struct run_report *report)
 {
 	const char *name = report->request->plan->filter.name;
@@ -156,7 +156,9 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	tell_losses(losses);
 	tell_ends(&report->meta, &summary.ends);
 	tell_programs(&report->meta, &summary.ends);
-	/* As many stacks as are shown: some that differ print alike. */
+	if (report->request->plan->push.url && !report->outputs.n)
+		return 0; /* the reports go to an engine: warnings only */
+	/* The number of stacks that are shown; different ones may print alike. */
 	number_text(&report->meta, summary.total, total);
 	message_note("%s, %u stacks, %" PRIu64 " lost", total,
 		     report->shown ? report->shown : summary.n_stacks, tally_lost(losses));

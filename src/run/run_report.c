@@ -12,7 +12,7 @@
 #include "run/run_notes.h"
 #include "run/symbols_table.h"
 
-/* Like is compared with like: of the base, what has the comm and the cgroup that are measured. */
+/* Selects from the base the comm and the cgroup that are measured. */
 static int open_base(struct run_report *report, struct error *err)
 {
 	const struct plan *plan = report->request->plan;
@@ -106,7 +106,7 @@ static int write_one(struct run_report *report, struct output *output, struct er
 	return r < 0 ? r : output_flush(output, err);
 }
 
-/* A report could not be written: completes the others, and keeps what was measured. */
+/* A report could not be written: completes the others, and keeps a recording. */
 static void save_what_is_left(struct run_report *report, const bool *failed)
 {
 	const struct measurement measurement = { &report->meta, report->tally, report->names };
@@ -147,7 +147,7 @@ int run_report_write(struct run_report *report, struct error *err)
 		failed[i] = r < 0;
 		first = first ? first : r;
 	}
-	/* Nobody wants a report any more that goes into a closed pipe. */
+	/* A reader that closed its pipe wants no report any more. */
 	if (first < 0 && first != -EPIPE)
 		save_what_is_left(report, failed);
 	if (first < 0)

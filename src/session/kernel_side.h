@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "bpf/wire.h"
+#include "drain/epochs.h"
 #include "kernel/kernel_btf.h"
 #include "plan/plan.h"
-#include "session/epochs.h"
 #include "trigger/trigger.h"
 #include "unwind/unwind_maps.h"
 

@@ -26,7 +26,7 @@
 #define SLOTS_BYTES (64u << 20)
 /* Bytes of the ring buffer: powers of two, as the kernel demands. */
 #define RING_MIN     (2u << 20)
-#define RING_PER_CPU (64u << 10)
+#define RING_PER_CPU (32u << 10)
 #define RING_MAX     (64u << 20)
 /*
  * Times that where names are looked up while sampling goes on. Meanwhile nothing is drained, for

@@ -16,34 +16,34 @@
 #include "session/off_cpu_threads.h"
 #include "stacktally.skel.h"
 
-/* Room for threads beyond twice as many as there are now. */
+/* The map of threads has room for twice as many as there are now, and so many more. */
 #define SPARE_THREADS 8192u
 
 #define NS_IN_US 1000u
 
-/* A copy of a thread may be torn by the kernel side; so often another one is made. */
+/* How often a thread is copied again if the kernel side wrote to it meanwhile. */
 #define COPIES 8
 
-/* Where a time was spent, and what ended it: hashes of stacks. */
+/* The hashes of the stack where time was spent, and of the stack that ended it. */
 struct place {
 	struct wire_hash stack;
 	struct wire_hash waker; /* low 0: none, or not known */
 };
 
-/* Times whose stack is not known yet: its walk is being finished. */
+/* Times of a stack whose walk is not finished yet. */
 struct early_time {
 	struct place place;
 	int64_t blocked, waiting;
 };
 
-/* The places that keys of an epoch's times stand for. */
+/* The pairs of stacks that keys of an epoch's times stand for. */
 struct pairs {
 	struct wire_pair *list;
 	uint32_t n, room;
 	struct index index; /* by the key */
 };
 
-/* What was added of an absence that goes on. */
+/* The part of an unfinished absence that was added already. */
 struct credit {
 	struct place place;
 	uint64_t blocked, waiting;
@@ -191,7 +191,7 @@ int off_cpu_walk_threads(struct off_cpu *off_cpu, struct unwinder *unwinder, str
 
 /* ---- times ---- */
 
-/* Adds to a stack's times; -ENOENT: its stack is not known yet. */
+/* Adds to a stack's times; -ENOENT: the stack is not known yet. */
 static int add_stack_time(struct off_cpu *off_cpu, const struct wire_hash *stack, int64_t blocked,
 			  int64_t waiting, struct tally *tally)
 {
@@ -212,7 +212,7 @@ static int add_known(struct off_cpu *off_cpu, const struct place *place, int64_t
 
 	if (!place->waker.low)
 		return add_stack_time(off_cpu, &place->stack, blocked, waiting, tally);
-	/* First what fails if the stack is not there, and is 0 for most. */
+	/* Fails before anything is added if the stack is not known. */
 	r = add_stack_time(off_cpu, &place->stack, 0, 0, tally);
 	if (r == 0)
 		r = epoch_stacks_woken(off_cpu->stacks, &place->stack, &place->waker, blocked);
@@ -269,7 +269,7 @@ int off_cpu_take(struct off_cpu *off_cpu, const struct wire_time *time)
 	return add_time(off_cpu, &place, (int64_t)time->blocked, (int64_t)time->waiting, NULL);
 }
 
-/* Those whose stack has come by now. */
+/* Adds the early times whose stack has come by now. */
 static int add_early(struct off_cpu *off_cpu, struct tally *tally)
 {
 	uint32_t n = 0;
@@ -310,14 +310,14 @@ static int drain_times(struct off_cpu *off_cpu, uint32_t epoch, struct tally *ta
 	return 0;
 }
 
-/* ---- threads that are away ---- */
+/* ---- threads that are off the CPU ---- */
 
 static bool is_whole(const struct wire_thread *thread)
 {
 	return thread->check == wire_thread_check(thread);
 }
 
-/* Makes a whole copy of a thread; false: it is gone. */
+/* Copies a thread until the copy is consistent; false: the thread is gone. */
 static bool copy_thread(const struct off_cpu *off_cpu, uint32_t tid, struct wire_thread *thread)
 {
 	for (int i = 0; i < COPIES && !is_whole(thread); i++)
@@ -347,8 +347,8 @@ static int copy_threads(struct off_cpu *off_cpu)
 }
 
 /*
- * A thread of which nothing was seen since before the measurement. It has slept, or waited for a
- * CPU, or it was on one all the time. 0: that; else like `wake`, with UINT64_MAX for none.
+ * For a thread without any event since before the measurement: 0 if it was on a CPU all the time,
+ * WIRE_WAKE_BEFORE if it waited for one, UINT64_MAX if it slept.
  */
 static uint64_t wake_of_unseen(uint32_t tid, const struct wire_thread *thread)
 {
@@ -367,7 +367,7 @@ static bool counts(const struct off_cpu *off_cpu, uint64_t ns)
 	       (!plan->most_us || ns <= plan->most_us * NS_IN_US);
 }
 
-/* What of the absence was before `now`; false: nothing. */
+/* The part of the absence before `now`; false: nothing. */
 static bool credit_of(const struct off_cpu *off_cpu, uint32_t tid, const struct wire_thread *thread,
 		      uint64_t now, struct credit *ret_credit)
 {
@@ -399,7 +399,7 @@ static bool credit_of(const struct off_cpu *off_cpu, uint32_t tid, const struct 
 	return true;
 }
 
-/* Credits the absence; what was credited of it before is taken back with end_credits(). */
+/* Adds the absence so far; end_credits() subtracts what was added of it before. */
 static int give_credit(struct off_cpu *off_cpu, const struct credit *credit,
 		       struct credits *credits, struct tally *tally)
 {
@@ -412,7 +412,7 @@ static int give_credit(struct off_cpu *off_cpu, const struct credit *credit,
 			tally);
 }
 
-/* Takes back what was credited before: it is credited anew, or the kernel side has added it. */
+/* Subtracts earlier credits: the time was credited again, or the kernel side has added it. */
 static int end_credits(struct off_cpu *off_cpu, struct tally *tally)
 {
 	for (uint32_t i = 0; i < off_cpu->credits.n; i++) {
@@ -426,7 +426,7 @@ static int end_credits(struct off_cpu *off_cpu, struct tally *tally)
 	return 0;
 }
 
-/* How long an absence takes decides whether it counts: then it is credited only at the end. */
+/* Where only absences of some length count, unfinished ones are credited at the end only. */
 static bool credits_now(const struct off_cpu *off_cpu, bool final)
 {
 	return final || (!off_cpu->plan->off_cpu.least_us && !off_cpu->plan->off_cpu.most_us);
@@ -456,7 +456,7 @@ static int credit_threads(struct off_cpu *off_cpu, uint64_t now, bool final, str
 	return r;
 }
 
-/* At the end, stacks that have not come were lost. */
+/* At the end: times whose stack has not come are lost. */
 static void lose_early(struct off_cpu *off_cpu, struct tally_losses *losses)
 {
 	for (uint32_t i = 0; i < off_cpu->n_early; i++) {

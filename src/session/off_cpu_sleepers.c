@@ -51,7 +51,7 @@ static void own_link(struct bpf_link **link)
 
 /* ---- finding them ---- */
 
-/* No other stack has this key: threads are to be told apart when their stacks are known. */
+/* A key of its own for each thread, because its stack is not known yet. */
 static struct wire_hash key_of(const struct sleepers *sleepers, const struct off_cpu_thread *is)
 {
 	struct wire_hash hash = { sleepers->side->seed[0], sleepers->side->seed[1] };
@@ -76,7 +76,7 @@ static uint32_t state_bits(char letter)
 	return 0;
 }
 
-/* Whether the thread's absence, if it is one, began in a state that was asked for. */
+/* Whether the plan asks for threads in this state. */
 static bool state_counts(const struct plan_off_cpu *plan, char letter)
 {
 	return !plan->by_state || state_bits(letter) & plan->state;
@@ -154,7 +154,7 @@ static struct sleeper *find_thread(const struct sleepers *sleepers, uint32_t tid
 	return NULL;
 }
 
-/* Whether it sleeps since before the measurement: its stack is what it was. */
+/* Whether it has slept since before the measurement, so that its stack has not changed. */
 static bool still_sleeps(const struct sleepers *sleepers, uint32_t tid)
 {
 	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
@@ -201,7 +201,7 @@ static uint32_t copy_stack(const struct wire_sleeper *is, void *bytes)
 	return n < 0 ? 0 : (uint32_t)n;
 }
 
-/* Has the unwinder end a walk that is at its first frame. */
+/* Has the unwinder finish a walk that is at its first frame. */
 static int defer(const struct sleepers *sleepers, const struct sleeper *sleeper,
 		 const struct wire_sleeper *is, struct unwinder *unwinder)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that are there when a measurement of time off the CPU begins: those that sleep have to be
- * found, and their stacks walked, without any event of theirs.
+ * Threads that exist when a measurement of time off the CPU begins. Sleeping ones cause no event,
+ * so they have to be found, and their stacks walked, from outside.
  */
 #ifndef STACKTALLY_SESSION_OFF_CPU_SLEEPERS_H
 #define STACKTALLY_SESSION_OFF_CPU_SLEEPERS_H
 
 #include "base/error.h"
+#include "drain/epoch_stacks.h"
 #include "plan/plan.h"
-#include "session/epoch_stacks.h"
 #include "session/kernel_side.h"
 #include "session/unwinder.h"
 
 struct sleepers;
 
 /*
- * Enters the threads that the plan's filters choose into the map of threads, where the programs
- * find them once they are armed. The arguments are borrowed. 0, or a negative errno with `err` set.
+ * Adds the threads that the plan's filters choose to the map of threads, where the programs find
+ * them once they are armed. The arguments are borrowed. 0, or a negative errno with `err` set.
  */
 int sleepers_find(const struct plan *plan, const struct kernel_side *side,
 		  struct sleepers **ret_sleepers, struct error *err);
@@ -24,15 +24,15 @@ int sleepers_find(const struct plan *plan, const struct kernel_side *side,
 void sleepers_free(struct sleepers *sleepers);
 
 /*
- * Walks the stacks of those that sleep, after the programs were armed. Copies of user stacks go to
- * the unwinder, or none if that is NULL. Returns 1 when the unwinder is full: to be called again
- * once it is not. 0 when all are walked, or a negative errno with `err` set.
+ * Walks the stacks of sleeping threads, after the programs were armed. Copies of user stacks go to
+ * the unwinder; none are made if it is NULL. 0: all are walked; 1: the unwinder is full, and this
+ * is to be called again later; or a negative errno with `err` set.
  */
 int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, struct error *err);
 
 /*
- * Enters the stack with that hash, as far as it is known, if it is one of theirs. 0, -ENOENT or
- * -ENOMEM.
+ * Adds the stack with that hash to `stacks`, as far as it is known. 0; -ENOENT: it is no sleeping
+ * thread's; -ENOMEM.
  */
 int sleepers_take(const struct sleepers *sleepers, const struct wire_hash *hash,
 		  struct epoch_stacks *stacks, struct tally *tally);

@@ -24,6 +24,11 @@ static uint64_t end_of(const struct session *session)
 	return session->started + (uint64_t)(session->plan->duration * (double)NS_PER_SECOND);
 }
 
+static uint64_t interval_ns(const struct session *session)
+{
+	return (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+}
+
 static void wait_for_something(struct session *session)
 {
 	uint64_t now = monotonic_ns(), until = now + DRAIN_NS, end = end_of(session);
@@ -59,6 +64,10 @@ static bool interrupted(struct session *session)
 	bool stop = false;
 
 	while (signals_take(&session->signals, &info)) {
+		if (info.ssi_signo == SIGHUP && session->plan->reload) {
+			session->reload = true;
+			continue;
+		}
 		if (!session->command || session->passed_on)
 			stop = true;
 		else if (info.ssi_code != SI_KERNEL)
@@ -92,9 +101,14 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 		*ret_event = SESSION_ENDED;
 		return true;
 	}
+	if (session->reload) {
+		session->reload = false;
+		session->next_interval = now + interval_ns(session);
+		*ret_event = SESSION_RELOAD;
+		return true;
+	}
 	if (session->plan->interval > 0 && now >= session->next_interval) {
-		session->next_interval +=
-			(uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
+		session->next_interval += interval_ns(session);
 		refresh_is_due(session, now); /* the report is one */
 		*ret_event = SESSION_INTERVAL;
 		return true;
@@ -218,10 +232,9 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	r = run_until_event(session, &event, err);
 	if (r < 0)
 		return r;
-	if (event == SESSION_INTERVAL || event == SESSION_TICK) {
+	if (session_goes_on(event)) {
 		r = session_switch_and_drain(session,
-					     event == SESSION_INTERVAL ? INTERVAL_PATIENCE_NS : 0,
-					     err);
+					     event == SESSION_TICK ? 0 : INTERVAL_PATIENCE_NS, err);
 		if (r == 0)
 			r = account(session, false, err);
 	} else {

@@ -25,11 +25,18 @@ struct session;
 
 /* Why session_run() returned. */
 enum session_event {
-	SESSION_INTERVAL,    /* an interval is over: report, refresh, clear the tally, run on */
-	SESSION_TICK,	     /* refresh the displays, leave the tally, run on */
-	SESSION_ENDED,	     /* the duration is over, or the command has ended */
+	SESSION_INTERVAL, /* an interval is over: report, refresh, clear the tally, run on */
+	SESSION_TICK,	  /* refresh the displays, leave the tally, run on */
+	SESSION_RELOAD, /* SIGHUP with plan->reload: as at the end of an interval, and forget names
+			 */
+	SESSION_ENDED,	/* the duration is over, or the command has ended */
 	SESSION_INTERRUPTED, /* SIGINT, SIGTERM or SIGHUP */
 };
+
+static inline bool session_goes_on(enum session_event event)
+{
+	return event != SESSION_ENDED && event != SESSION_INTERRUPTED;
+}
 
 /* Sets the function that prints libbpf's messages, as libbpf_set_print() does. Call it before
  * anything else. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "session/code_names.h"
+#include "drain/code_names.h"
 #include "session/session_internal.h"
 
 /* So many stacks, some 5 MB, end an epoch. */

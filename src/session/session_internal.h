@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "drain/epoch_stacks.h"
+#include "drain/ring.h"
 #include "interpreters/interpreters.h"
 #include "process/sideband.h"
 #include "session/accounting.h"
 #include "session/command.h"
-#include "session/epoch_stacks.h"
 #include "session/interpreted.h"
 #include "session/kernel_side.h"
 #include "session/off_cpu.h"
-#include "session/ring.h"
 #include "session/session.h"
 #include "session/signals.h"
 #include "session/unwinder.h"
@@ -51,6 +51,7 @@ struct session {
 	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick;
 	uint32_t stack_limit_before;
 	struct signals signals;
+	bool reload; /* SIGHUP came */
 	bool attached;
 	bool walked_sleepers; /* of time off the CPU */
 	bool told_orc;	      /* the BPF programs know of the kernel's ORC tables, if it has any */

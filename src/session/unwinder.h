@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "drain/epoch_stacks.h"
 #include "interpreters/interpreters.h"
 #include "plan/plan.h"
 #include "process/images.h"
-#include "session/epoch_stacks.h"
 #include "session/kernel_side.h"
 #include "tally/tally.h"
 #include "unwind/unwind.h"

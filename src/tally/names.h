@@ -34,7 +34,7 @@ enum names_frame_flags {
 	NAMES_FRAME_IDENTITY = 1 << 5,
 	NAMES_FRAME_PROGRAM = 1 << 6, /* a function of an interpreted program, or why not known; */
 	NAMES_FRAME_PHP = 1 << 7,     /* with it: of PHP; alone it is of Python */
-	/* No function, but why a thread was off the CPU: it was blocked, or waited for a CPU. */
+	/* No function: why a thread was off the CPU, blocked or waiting for a CPU. */
 	NAMES_FRAME_BLOCKED = 1 << 8,
 	NAMES_FRAME_WAITING = 1 << 9,
 	NAMES_FRAME_RUBY = 1 << 11, /* with NAMES_FRAME_PROGRAM: of Ruby */

@@ -147,7 +147,7 @@ static bool in_range(const struct range *range, uint64_t address)
 	return address && address >= range->from && address < range->to;
 }
 
-/* What is against tracing it, or KERNEL_ABSENT. */
+/* Why the function cannot be traced, or KERNEL_ABSENT. */
 static enum kernel_untraceable judge(const struct scan *scan,
 				     const struct kernel_function *function)
 {
@@ -227,7 +227,7 @@ int kernel_functions_read(const struct kernel_texts *texts, const struct matcher
 		r = ftrace_functions_read(traceable, with_addresses, matcher, nearest,
 					  &scan.ftrace);
 	}
-	/* It only spares attempts: where it cannot be read, the kernel refuses the probe. */
+	/* The blacklist only saves attempts: without it, the kernel refuses the probe. */
 	if (r == 0 && texts->blacklist >= 0 &&
 	    lines_read(texts->blacklist, UINT64_MAX, read_blacklisted, &scan) == -ENOMEM)
 		r = -ENOMEM;
@@ -250,7 +250,7 @@ void kernel_functions_clear(struct kernel_functions *functions)
 	*functions = (struct kernel_functions){ 0 };
 }
 
-/* The list of what ftrace can trace is there and cannot be opened. */
+/* The list of functions that ftrace can trace exists, but cannot be opened. */
 static int no_list(int code, struct error *err)
 {
 	if (have_kprobe())

@@ -145,7 +145,7 @@ static const struct trigger_kind *find_kind(char type, bool has_second)
 	return kind;
 }
 
-/* What the parts are; NULL for those that are not there. */
+/* The parts of a pattern by their meaning; NULL for those that it lacks. */
 struct roles {
 	const struct trigger_kind *kind;
 	const struct part *library, *provider, *name;

@@ -23,7 +23,7 @@
 #include "trigger/refused.h"
 #include "trigger/tracefs.h"
 
-/* The kernel closes a perf event of a tracepoint in 100 ms: so many in about a second. */
+/* Closing a perf event of a tracepoint takes the kernel 100 ms; so many take about a second. */
 #define FEW 8
 
 struct tracepoints {
@@ -64,9 +64,8 @@ static const char *entry_of(const struct tracepoints *tracepoints)
 }
 
 /*
- * The kernel drops an event of a raw tracepoint while its program already runs on the same CPU.
- * Where tasks can be preempted in the program, many are lost: of 16 threads' system calls, nine of
- * ten.
+ * Where tasks can be preempted in a raw tracepoint's program, perf is used: the kernel drops events
+ * while the program runs on the same CPU, which lost nine of ten system calls of 16 threads.
  */
 static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
@@ -79,7 +78,7 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 		trigger->frames = TRIGGER_FRAMES_TRACEPOINT;
 	}
 
-	/* bcc counts tracepoints towards its limit only when that was set. */
+	/* bcc applies its limit to tracepoints only if the variable is set. */
 	if (getenv("BCC_PROBE_LIMIT"))
 		r = probes_check_limit(tracepoints->n, true, err);
 	return r < 0 ? r
@@ -195,8 +194,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Without addresses the frames of the tracing cannot be told (kernel/tracepoint_frames.h). Stacks
- * of raw tracepoints always have some, those of perf events hardly ever.
+ * Raw tracepoints need the kernel's addresses: their stacks begin with frames of the tracing, which
+ * are removed by address (kernel/tracepoint_frames.h). Stacks of perf events hardly ever do.
  */
 static void decide_raw(int tracefs, struct tracepoints *found)
 {

@@ -22,14 +22,14 @@
 
 #define NOTES_MAX (64u << 20)
 
-/* What is looked for in a file. */
+/* The probes that are looked for in a file. */
 struct question {
 	const struct matcher *provider, *name; /* provider may be NULL */
-	const struct nearest *nearest;	       /* to begin with */
+	const struct nearest *nearest;	       /* the nearest names so far */
 	const char *path;
 };
 
-/* What comes before the sites that were found. */
+/* The head of a child's answer; the sites follow. */
 struct facts {
 	uint32_t n, n_notes;
 	struct nearest nearest;
@@ -250,7 +250,7 @@ static int no_match(const struct spec *spec, const struct search *search,
 			 pattern, library->path, near);
 }
 
-/* The question without a path. What was found and not handed on is freed here. */
+/* Looks in one library. `question` lacks its path. */
 static int try_library(const struct spec *spec, const char *name, pid_t pid,
 		       struct question question, struct probes **ret_probes, struct error *err)
 {

@@ -15,6 +15,11 @@ enum report_layout {
 	REPORT_LAYOUT_STACKCOUNT, /* that of bcc's stackcount */
 };
 
+/* --label: what is known of all samples. */
+struct report_label {
+	const char *key, *value;
+};
+
 struct report_options {
 	enum report_layout layout;
 	bool delimited;		/* -d */
@@ -32,6 +37,11 @@ struct report_options {
 	bool bare_unknown; /* --unknown: [unknown] in place of [FILE+0xSTART], as bcc has it */
 	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
 	enum scale_how diff_scale; /* --diff-raw, --diff-share */
+	/* For engines that store profiles of many machines: */
+	bool by_service; /* samples have the labels of their service (service.h), and `labels` */
+	bool no_names;	 /* --no-names: of code in files, addresses only */
+	const struct report_label *labels;
+	uint32_t n_labels;
 };
 
 /* The PROFILE_VIEW_* flags of what no format shows with these options. */

@@ -7,15 +7,7 @@ profile=$1/profile
 recordings=$top/tests/golden/recordings
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-ok() { echo "ok $1"; }
-fail() {
-	echo "FAIL $1: $2"
-	failed=1
-}
-# check STATUS NAME WHY
-check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
+. "$(dirname "$0")/../check.bash"
 
 report() { "$profile" -q --from "$recordings/$1.stacktally" "${@:2}" 2>"$tmp/err"; }
 

@@ -6,15 +6,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
 driver=$tmp/options_driver
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-ok() { echo "ok $1"; }
-fail() {
-	echo "FAIL $1: $2"
-	failed=1
-}
-# check STATUS NAME WHY
-check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
+. "$(dirname "$0")/../check.bash"
 
 "${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -I"$top/src" "$top/tests/cli/options_driver.c" \
 	"$1/libcore.a" -o "$driver"

@@ -7,17 +7,7 @@ build=$1
 recordings=$top/tests/golden/recordings
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-# check STATUS NAME WHY
-check() {
-	if [ "$1" -eq 0 ]; then
-		echo "ok $2"
-	else
-		echo "FAIL $2: $3"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/../check.bash"
 # from RECORDING OPTION...: a report, in $tmp/out
 from() {
 	local recording=$recordings/$1.stacktally command=profile

@@ -7,24 +7,14 @@ recording=$top/tests/golden/recordings/profile.stacktally
 profile=$(realpath "$1")/profile
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-# check STATUS NAME WHY
-check() {
-	if [ "$1" -eq 0 ]; then
-		echo "ok $2"
-	else
-		echo "FAIL $2: $3"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/../check.bash"
 if ! command -v script >"$tmp/null"; then
 	echo "skip reports after --live: script is not installed"
 	exit 0
 fi
 # live OPTION...: serves on a terminal until SIGINT; $tmp/said has what was printed
 live() {
-	rm -f "$tmp/pid"
+	rm -f "$tmp/pid" "$tmp/said" # an old "Live at" would end the wait below
 	script -qfec "echo \$\$ >'$tmp/pid'; exec '$profile' --from '$recording' --live $*" "$tmp/said" \
 		</dev/null >"$tmp/null" 2>&1 &
 	for _ in $(seq 500); do

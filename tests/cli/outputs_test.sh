@@ -7,17 +7,7 @@ profile=$1/profile
 recording=$top/tests/golden/recordings/profile.stacktally
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-# check STATUS NAME WHY
-check() {
-	if [ "$1" -eq 0 ]; then
-		echo "ok $2"
-	else
-		echo "FAIL $2: $3"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/../check.bash"
 
 # ---- files with addresses of the kernel are for their owner
 umask 022

@@ -5,16 +5,7 @@ set -u
 profile=$1/profile
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-# check STATUS NAME WHY
-check() {
-	if [ "$1" -eq 0 ]; then
-		echo "ok $2"
-	else
-		echo "FAIL $2: $3"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/../check.bash"
 # refuses MESSAGE ARGUMENT...: exit 2, that message and how to get help on stderr, nothing on stdout
 refuses() {
 	local message=$1 status

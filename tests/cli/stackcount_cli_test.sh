@@ -5,13 +5,7 @@ set -u
 stackcount=$1/stackcount
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-check() { # STATUS NAME WHY
-	if [ "$1" -eq 0 ]; then echo "ok $2"; else
-		echo "FAIL $2: $3"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/../check.bash"
 # refuses NAME MESSAGE ARGUMENT...: status 2, that message and how to get help on stderr, no stdout
 refuses() {
 	local name=$1 message=$2 status
@@ -72,7 +66,7 @@ timeout 20 "$stackcount" --from "$tmp/text" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 1 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q "$tmp/text" "$tmp/err"
 check $? "a file that is no recording" "$(cat "$tmp/err")"
 "$stackcount" --version >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 0 ] && grep -Eqx 'stackcount \(stacktally\) [0-9]+\.[0-9]+\.[0-9]+' "$tmp/out" && [ ! -s "$tmp/err" ]
+[ $? -eq 0 ] && grep -Eqx 'stackcount \(stacktally\) [0-9]+\.[0-9]+\.[0-9]+ \(commit ([0-9a-f]{12}(-modified)?|unknown)\)' "$tmp/out" && [ ! -s "$tmp/err" ]
 check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 "$stackcount" -h >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(head -c 18 "$tmp/out")" = "usage: stackcount " ] && [ ! -s "$tmp/err" ] &&

@@ -6,16 +6,7 @@ build=$(cd "$1" && pwd)
 top=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
-# check STATUS NAME WHY
-check() {
-	if [ "$1" -eq 0 ]; then
-		echo "ok $2"
-	else
-		echo "FAIL $2: $3"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/../check.bash"
 stacktally() { "$build/stacktally" "$@" >"$tmp/out" 2>"$tmp/err"; }
 # same NAME COMMAND...: stacktally's last answer is what COMMAND prints, but for the program's name
 same() {
@@ -64,7 +55,7 @@ for way in -h help; do
 	same "stacktally $way is the same" "$build/stacktally" --help
 done
 stacktally --version
-[ $? -eq 0 ] && grep -Eqx 'stacktally [0-9]+\.[0-9]+\.[0-9]+' "$tmp/out"
+[ $? -eq 0 ] && grep -Eqx 'stacktally [0-9]+\.[0-9]+\.[0-9]+ \(commit ([0-9a-f]{12}(-modified)?|unknown)\)' "$tmp/out"
 check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 "$build/stacktally" --help >/dev/full 2>"$tmp/err"
 [ $? -eq 1 ]

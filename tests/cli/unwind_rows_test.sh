@@ -262,7 +262,7 @@ if "${CC:-gcc}" -c -O1 -fno-omit-frame-pointer -fcf-protection=none -fno-asynchr
 	rule "framed code, before the push" "$tmp/framed" "$begin" "cfa=sp+8 fp=same+0 ra=cfa"
 	rule "framed code, after the push" "$tmp/framed" "$(add "$begin" 1)" "cfa=sp+16 fp=cfa-16"
 	rule "framed code, in its frame" "$tmp/framed" "$(add "$begin" 4)" "cfa=fp+16 fp=cfa-16"
-	rule "what has CFI beside framed code" "$tmp/framed" "$(symbol "$tmp/framed" main)" "cfa=sp+8"
+	rule "code with CFI beside framed code" "$tmp/framed" "$(symbol "$tmp/framed" main)" "cfa=sp+8"
 else
 	echo "FAIL framed code: cannot be built"
 fi

@@ -9,18 +9,11 @@ here=$top/tests/readers
 build=$(cd "$1" && pwd) || exit 2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failed=0
 # shellcheck source=tests/readers/setup.bash
 . "$here/setup.bash"
 export HOME=$tmp PPROF_TMPDIR=$tmp
 
-ok() { echo "ok $1"; }
-fail() {
-	echo "FAIL $1: $2"
-	failed=1
-}
-# check STATUS NAME WHY
-check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
+. "$(dirname "$0")/../check.bash"
 # same NAME EXPECTED FOUND: the two files are the same, and not empty
 same() {
 	[ -s "$3" ] && diff "$2" "$3" >"$tmp/diff"

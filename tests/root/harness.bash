@@ -3,6 +3,7 @@
 # The measured programs are in tests/workloads.
 # shellcheck shell=bash disable=SC2034 # the tests use the variables
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../check.bash"
 profile=$1/profile
 stackcount=$1/stackcount
 programs=$1/tests/workloads
@@ -11,19 +12,10 @@ out=$tmp/out
 err=$tmp/err
 fate=$tmp/null # in place of /dev/null, which a report written by root might replace
 started=()
-failed=0
 # Factor on all times: emulated machines are slower.
 slow=1
 [ -n "${STACKTALLY_VM-}" ] && slow=4
 
-ok() { echo "ok $1"; }
-skip() { echo "skip $1: $2"; }
-fail() {
-	echo "FAIL $1: $2"
-	failed=1
-}
-# check STATUS NAME WHY
-check() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2" "$3"; fi; }
 # calculates EXPRESSION: succeeds if the awk expression is true
 calculates() { awk "BEGIN { exit !($1) }"; }
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bpf/interpreter_wire.h"
-#include "session/code_names.h"
+#include "drain/code_names.h"
 #include "symbolize/code_frames.h"
 
 #define ID 0x123456789abcdeull

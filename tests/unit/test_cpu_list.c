@@ -76,7 +76,7 @@ static void long_lists_are_read_to_their_end(void **state)
 	assert_int_equal(list.cpus[list.n - 1], CPU_LIST_MAX - 2);
 	cpu_list_clear(&list);
 
-	/* What is longer than any list is refused, not cut. */
+	/* A text longer than any list is refused, not cut. */
 	for (int i = 0; i < CPU_LIST_MAX; i++)
 		fputs("\n\n\n\n", file);
 	assert_int_equal(fclose(file), 0);

@@ -9,8 +9,9 @@
 #include <cmocka.h>
 
 #include "bpf/stack_hash.h"
+#include "drain/epoch_stacks.h"
+#include "drain/epoch_stacks_internal.h"
 #include "kernel/interrupt_frames.h"
-#include "session/epoch_stacks.h"
 #include "tally/codes.h"
 
 #define KERNEL_FRAMES 2
@@ -105,8 +106,8 @@ static void a_count_finds_its_stack(void **state)
 	teardown(&f);
 }
 
-/* What finds no room in the tally is told, with its user frames or without. */
-static void what_has_no_room_is_lost(void **state)
+/* Stacks without room in the tally count as lost, with user frames or without. */
+static void stacks_without_room_are_lost(void **state)
 {
 	struct record first = record_of("ls", 0x1000), second = record_of("ls", 0x2000);
 	uint64_t count, unwanted;
@@ -124,7 +125,7 @@ static void what_has_no_room_is_lost(void **state)
 	assert_int_equal(tally_losses(f.tally)->lost_memory, 42);
 	assert_true(tally_losses(f.tally)->memory_full);
 	assert_int_equal(tally_total(f.tally), 0);
-	/* And when there is room again, what comes is counted. */
+	/* Once there is room again, stacks are counted. */
 	assert_int_equal(epoch_stacks_clear(f.stacks), 0);
 	tally_bound(f.tally, 0);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &second, sizeof(second)), 0);
@@ -257,7 +258,7 @@ static void times_have_leaves(void **state)
 	teardown(&f);
 }
 
-/* What is taken back before its time has come is missing from the next times. */
+/* A time that is taken back before it was counted is subtracted from later ones. */
 static void times_that_are_taken_back_are_kept(void **state)
 {
 	struct record record = record_of("ls", 0x1000);
@@ -277,14 +278,14 @@ static void times_that_are_taken_back_are_kept(void **state)
 	teardown(&f);
 }
 
-static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
+static void keeps_timed_stacks(uint32_t epochs_before)
 {
 	struct record early = record_of("ls", 0x1000), held = record_of("ls", 0x2000),
 		      late = record_of("cat", 0x3000);
 	struct fixture f;
 
-	(void)state;
 	setup_options(&f, timed);
+	f.stacks->cleared = epochs_before;
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &early, sizeof(early)), 0);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &held, sizeof(held)), 0);
 	assert_int_equal(epoch_stacks_n(f.stacks), 2);
@@ -312,6 +313,15 @@ static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
 								 : 0x2000);
 	}
 	teardown(&f);
+}
+
+static void timed_stacks_are_kept_as_long_as_their_times_may_come(void **state)
+{
+	(void)state;
+	keeps_timed_stacks(0);
+	/* After years, the number of epochs begins again at 0. */
+	for (uint32_t left = 0; left < 4; left++)
+		keeps_timed_stacks(UINT32_MAX - left);
 }
 
 static void samples_beside_times_stand_for_ns(void **state)
@@ -380,7 +390,7 @@ static void a_waker_follows_the_stack_it_woke(void **state)
 			 0);
 	flush_times(&f);
 	assert_int_equal(tally_n_entries(f.tally), 0);
-	/* What is negative is kept, with both stacks. */
+	/* A negative time is kept, with both stacks. */
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(epoch_stacks_clear(f.stacks), 0);
 	assert_int_equal(epoch_stacks_woken(f.stacks, &sleeper.stack.hash, &waker.stack.hash, 12),
@@ -526,7 +536,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_finds_its_stack),
-		cmocka_unit_test(what_has_no_room_is_lost),
+		cmocka_unit_test(stacks_without_room_are_lost),
 		cmocka_unit_test(only_leaves_are_exact),
 		cmocka_unit_test(functions_that_may_be_of_other_frames_are_not_told),
 		cmocka_unit_test(names_are_filtered_with_wildcards),

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "session/epochs.h"
+#include "drain/epochs.h"
 
 #define SETS 8u
 

@@ -134,7 +134,7 @@ static void test_whole(void **state)
 	assert_int_equal(finished.n, n_expected);
 }
 
-/* A run whose anchor is in the part of the stack of the frame that the walk is at. */
+/* A run whose anchor is in the current frame's part of the stack. */
 static void test_run(void **state)
 {
 	uint64_t frames[1 + MAX_FRAMES] = { 1 };

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "built_files.h"
+#include "symbolize/file_symbols.h"
 #include "symbolize/inlines_internal.h"
 
 static int setup(void **state)
@@ -26,6 +27,7 @@ static int setup(void **state)
 	/* Half of the DWARF of `torn` is overwritten. */
 	return built_run("gcc -O1 -g a.c -o plain && gcc -O1 -g -gz a.c -o compressed && "
 			 "gcc -O1 a.c -o without && "
+			 "gcc -O1 -g -Wl,--build-id a.c -o with_id && strip with_id -o bare && "
 			 "objcopy --dump-section .debug_info=info plain && "
 			 "head -c 60 info >torn_info && yes | head -c 200 >>torn_info && "
 			 "objcopy --update-section .debug_info=torn_info plain torn")
@@ -119,6 +121,49 @@ static void torn_dwarf_is_survived(void **state)
 	found_clear(&found);
 }
 
+/* The number of frames that outer() has in `bare`, whose DWARF may be below `symfs`. */
+static uint32_t frames_of_bare(const char *symfs)
+{
+	const struct debug_places places = { .root = "/nonexistent", .symfs = symfs };
+	struct symbol_query query = { .chain = QUERY_NO_CHAIN };
+	own(own_confined_free) struct confined *readers = NULL;
+	own(own_fd) int fd = built_open("bare");
+	struct file_symbols_request request = { .places = &places, .fd = fd };
+	struct inlines *inlines = NULL;
+	char path[256];
+	uint32_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/bare", built_directory);
+	request.path = path;
+	assert_int_equal(confined_new(&confined_limits_default, &readers), 0);
+	request.readers = readers;
+	assert_int_equal(pool_new(&request.pool), 0);
+	assert_int_equal(inlines_new(request.pool, true, true, &inlines), 0);
+	request.inlines = inlines;
+	/* Its address is its offset in the file, as this is position-independent code. */
+	query.address = built_value("with_id", "outer", NULL);
+	assert_int_equal(file_symbols_find(&request, &query, 1), 0);
+	if (query.chain != QUERY_NO_CHAIN)
+		n = inlines_chain(inlines, query.chain)->n;
+	inlines_free(inlines);
+	pool_free(request.pool);
+	return n;
+}
+
+static void the_tree_that_is_asked_for_has_chains(void **state)
+{
+	char symfs[128];
+
+	(void)state;
+	snprintf(symfs, sizeof(symfs), "%s/symfs", built_directory);
+	assert_true(built_run("mkdir -p symfs/$PWD && cp with_id symfs/$PWD/bare"));
+	assert_int_equal(frames_of_bare(NULL), 0);
+	assert_true(frames_of_bare(symfs) > 1);
+	/* Another build at that place. */
+	assert_true(built_run("cp compressed symfs/$PWD/bare"));
+	assert_int_equal(frames_of_bare(symfs), 0);
+}
+
 /* ---- from a child that was taken over */
 
 /* The result of receiving these bytes. */
@@ -179,6 +224,7 @@ int main(void)
 		cmocka_unit_test(chains_come_from_the_child),
 		cmocka_unit_test(files_without_dwarf_are_not_broken),
 		cmocka_unit_test(torn_dwarf_is_survived),
+		cmocka_unit_test(the_tree_that_is_asked_for_has_chains),
 		cmocka_unit_test(false_answers_are_refused),
 	};
 

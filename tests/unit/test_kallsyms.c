@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -152,6 +153,55 @@ static void never_beyond_the_end(void **state)
 	assert_int_equal(start, 0xffffffff81000000);
 	assert_int_equal(end, 0xffffffff81000100);
 	kallsyms_free(kallsyms);
+}
+
+/*
+ * Where a function begins at an address that ends another one, the function is found, in whichever
+ * order a list that is not sorted has them.
+ */
+static void functions_begin_where_others_end(void **state)
+{
+	struct kallsyms *kallsyms = read_lists("ffffffffc0200000 t last_fn\t[ext4]\n"
+					       "ffffffffc0200100 d end_of_text\t[ext4]\n"
+					       "ffffffffc0300000 t next_fn\t[loop]\n"
+					       "ffffffffc0300100 t late_fn\t[loop]\n"
+					       "ffffffffc0100000 t first_fn\t[loop]\n"
+					       "ffffffffc0200100 t behind_fn\t[loop]\n"
+					       "ffffffffc0300100 d end_of_next\t[loop]\n",
+					       NULL);
+
+	(void)state;
+	assert_symbol(kallsyms, 0xffffffffc0200101, "behind_fn", "[loop]", 0xffffffffc0200100);
+	assert_symbol(kallsyms, 0xffffffffc0300101, "late_fn", "[loop]", 0xffffffffc0300100);
+	kallsyms_free(kallsyms);
+}
+
+/* The result of reading a list with a function in each of so many modules. */
+static int read_modules(uint32_t n)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct kallsyms *kallsyms = NULL;
+	int fd, r;
+
+	assert_non_null(out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, "ffffffffc%07x t begin\t[%u]\n", i * 16, i);
+	fclose(out);
+	fd = file_of(text);
+	r = kallsyms_read(fd, -1, &kallsyms);
+	close(fd);
+	free(text);
+	kallsyms_free(kallsyms);
+	return r;
+}
+
+static void modules_have_a_limit(void **state)
+{
+	(void)state;
+	assert_int_equal(read_modules(8191), 0); /* and the kernel itself */
+	assert_int_equal(read_modules(8192), -EFBIG);
 }
 
 static void without_modules_the_next_symbol_ends(void **state)
@@ -312,6 +362,8 @@ int main(void)
 		cmocka_unit_test(padding_has_its_name),
 		cmocka_unit_test(chooses_among_aliases),
 		cmocka_unit_test(never_beyond_the_end),
+		cmocka_unit_test(functions_begin_where_others_end),
+		cmocka_unit_test(modules_have_a_limit),
 		cmocka_unit_test(without_modules_the_next_symbol_ends),
 		cmocka_unit_test(tells_when_addresses_are_hidden),
 		cmocka_unit_test(a_few_lines_tell_whether_addresses_are_shown),

@@ -45,7 +45,7 @@ static int set_up(void **state)
 					     .meta = { .command = "profile" } };
 	struct error err = { 0 };
 
-	if (!fixture || live_open(NULL, &fixture->live, &err) < 0)
+	if (!fixture || live_open(NULL, NULL, &fixture->live, &err) < 0)
 		return -1;
 	fixture->tally = data_tally();
 	sem_init(&fixture->resolving, 0, 0);

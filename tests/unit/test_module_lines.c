@@ -23,7 +23,7 @@ static int take(void *context, const struct module_line *line)
 	return strcmp(line->name, "stop") == 0 ? 7 : 0;
 }
 
-/* What is passed on of a text, and the result. */
+/* The lines of a text that reach the callback, and the result. */
 static int read_text(const char *text, char all[400])
 {
 	int fd = memfd_create("modules", MFD_CLOEXEC), r;

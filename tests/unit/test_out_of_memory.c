@@ -24,6 +24,7 @@
 #include "kernel/kallsyms.h"
 #include "process/images.h"
 #include "recording/recording.h"
+#include "symbolize/answers.h"
 #include "symbolize/file_reader.h"
 #include "symbolize/symbolizer.h"
 #include "tally/tally.h"
@@ -218,6 +219,64 @@ static void compiling_rows(void **state)
 	each_allocation_fails(compile_rows, &size, 15, 0);
 }
 
+static int compile_program(void *context)
+{
+	struct rule_table *table = NULL;
+	struct unwind_rows rows = { 0 };
+	struct error err = { 0 };
+	own(own_fd) int fd = built_open("whole");
+	uint32_t *n_rows = context;
+	int r = rule_table_new(&table);
+
+	if (!r)
+		r = unwind_rows_compile(fd, table, &rows, &err);
+	if (!r && !*n_rows)
+		*n_rows = rows.n;
+	/* No rows, or all of them. */
+	assert_int_equal(rows.n, r < 0 ? 0 : *n_rows);
+	unwind_rows_free(&rows);
+	rule_table_free(table);
+	return r;
+}
+
+static void compiling_a_program(void **state)
+{
+	uint32_t n_rows = 0;
+
+	(void)state;
+	assert_int_equal(compile_program(&n_rows), 0);
+	assert_true(n_rows > 10);
+	each_allocation_fails(compile_program, &n_rows, 10, 0);
+}
+
+static void discard(void *context, const void *bytes, size_t size)
+{
+	(void)bytes;
+	*(size_t *)context += size;
+}
+
+/* What a child does that has named the addresses. */
+static int answer(void *context)
+{
+	static const uint64_t addresses[2] = { 1, 2 };
+	const struct byte_sink sink = { .write = discard, .context = context };
+	own(own_free) struct symbol_query *queries = answers_queries(addresses, 2);
+
+	if (!queries)
+		return -ENOMEM;
+	queries[1].name = "main";
+	return answers_send(&sink, queries, 2);
+}
+
+static void answering(void **state)
+{
+	size_t sent = 0;
+
+	(void)state;
+	each_allocation_fails(answer, &sent, 2, 0);
+	assert_true(sent > 0);
+}
+
 static uint64_t local_one;
 
 /* Looks up every 64th byte of a program: functions, linkers' stubs, code without names. */
@@ -324,6 +383,8 @@ int main(void)
 		cmocka_unit_test(saving_a_recording),
 		cmocka_unit_test(reading_kallsyms),
 		cmocka_unit_test(compiling_rows),
+		cmocka_unit_test(compiling_a_program),
+		cmocka_unit_test(answering),
 		cmocka_unit_test(finding_symbols),
 		cmocka_unit_test(naming_addresses),
 	};

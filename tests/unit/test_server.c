@@ -79,7 +79,7 @@ static int set_up(void **state)
 	const struct server_handler handler = { handle, cancel, fixture };
 	struct error err = { 0 };
 
-	if (!fixture || server_open(NULL, &fixture->server, &err) < 0)
+	if (!fixture || server_open(NULL, NULL, &fixture->server, &err) < 0)
 		return -1;
 	sem_init(&fixture->handled, 0, 0);
 	sem_init(&fixture->cancelled, 0, 0);
@@ -573,24 +573,24 @@ static void it_listens_where_it_is_told(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(server_open(cases[i].where, &server, &err), 0);
+		assert_int_equal(server_open(cases[i].where, NULL, &server, &err), 0);
 		assert_int_equal(strncmp(server_url(server), cases[i].url, strlen(cases[i].url)),
 				 0);
 		assert_int_equal(server_is_public(server), cases[i].public);
 		server_close(server);
 	}
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		assert_int_equal(server_open(refused[i], &other, &err), -EINVAL);
+		assert_int_equal(server_open(refused[i], NULL, &other, &err), -EINVAL);
 		assert_non_null(strstr(err.text, refused[i]));
 	}
 	/* Each server has a token of its own. */
-	assert_int_equal(server_open(NULL, &server, &err), 0);
-	assert_int_equal(server_open(NULL, &other, &err), 0);
+	assert_int_equal(server_open(NULL, NULL, &server, &err), 0);
+	assert_int_equal(server_open(NULL, NULL, &other, &err), 0);
 	assert_string_not_equal(client_path(server_url(server)), client_path(server_url(other)));
 	server_close(other);
 	other = NULL;
 	snprintf(where, sizeof(where), "127.0.0.1:%u", client_port(server_url(server)));
-	assert_int_equal(server_open(where, &other, &err), -EADDRINUSE);
+	assert_int_equal(server_open(where, NULL, &other, &err), -EADDRINUSE);
 	assert_null(other);
 	server_close(server);
 	server_close(NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How much room a user's files may take: one whose table would fill nearly all of it, and several
- * of one owner, beside the tables of files that only root can write.
+ * How much room the tables of a user's files may take beside those of files that only root can
+ * write: one huge table, and many of one owner.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,7 +138,7 @@ static void build_library(const char *name, int blocks)
 	      blocks * WIRE_LEAF_ROWS / 2);
 }
 
-/* One with so many rules, from `first` on, that no other file has. */
+/* A library with so many rules of its own; `first` numbers the first. */
 static void build_rules(const char *name, int first, int rules)
 {
 	build(name, ".set at,%d\n.rept %d\nnop\n.cfi_def_cfa_offset at\n.set at,at+8\n.endr\n",
@@ -311,7 +311,7 @@ static void files_of_an_owner_share_its_rules(void **state)
 	}
 	assert_true(before < WIRE_MAX_RULES / 2);
 	assert_true(stats().rules >= WIRE_MAX_RULES / 2);
-	/* Some of these rules other files have, too. */
+	/* Other files have some of these rules, too. */
 	assert_in_range(stats().rules_refused, 20000, 8 * 4000 - WIRE_MAX_RULES / 2);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files that walks find by themselves: each is entered as its inode is, with what a mapping of
- * it says, and left when its table is evicted.
+ * The files that walks find by themselves: an entry has the inode and the mapping of a file, and
+ * goes when the table of the file is evicted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,7 @@ static void own_mapping(uint64_t address, uint64_t *ret_start, uint64_t *ret_off
 	fail_msg("nothing is mapped at %llx", (unsigned long long)address);
 }
 
-/* What a walk computes from the entry is what the mappings of the process say. */
+/* A walk computes from the entry what the process's mappings have. */
 static void check_code(const void *code)
 {
 	uint64_t address = (uint64_t)(uintptr_t)code, start = 0, offset = 0;
@@ -157,14 +157,13 @@ static void check_code(const void *code)
 static void test_entries(void **state)
 {
 	(void)state;
-	usleep(50000); /* a file that was changed just now, as this program maybe was, is left out
-			*/
+	usleep(50000); /* files that were changed just now are left out; this program may be one */
 	learn(getpid());
 	check_code((const void *)(uintptr_t)check_code);
 	check_code((const void *)(uintptr_t)qsort);
 }
 
-/* A file that no process has mapped is entered as it will be found once one has. */
+/* A file that no process has mapped yet has the entry that it will need then. */
 static void test_expected_file(void **state)
 {
 	char path[] = "/tmp/test_tables_files.XXXXXX", command[128];

@@ -212,6 +212,24 @@ static void beyond_its_bound_it_finds_what_is_there(void **state)
 	tally_free(tally);
 }
 
+/* The index keeps 32 bits of each hash: of so many addresses, some ten pairs have the same. */
+static void equal_hashes_are_told_apart(void **state)
+{
+	struct tally *tally = new_tally(0, 0);
+
+	(void)state;
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 300000; i++) {
+			uint32_t frames[1] = { address(tally, i * 8ull, 1, 0) }, id;
+
+			assert_int_equal(frames[0], i);
+			assert_int_equal(tally_stack(tally, frames, 1, 0, &id), 0);
+			assert_int_equal(id, i);
+		}
+	}
+	tally_free(tally);
+}
+
 static void total_does_not_wrap(void **state)
 {
 	struct tally *tally = new_tally(0, 0);
@@ -287,6 +305,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_entries_are_indices),
 		cmocka_unit_test(full_of_entries_it_counts_the_lost),
 		cmocka_unit_test(beyond_its_bound_it_finds_what_is_there),
+		cmocka_unit_test(equal_hashes_are_told_apart),
 		cmocka_unit_test(total_does_not_wrap),
 		cmocka_unit_test(clearing_keeps_addresses),
 		cmocka_unit_test(appended_is_found),

@@ -205,6 +205,18 @@ static void tables_have_three_levels(void **state)
 	assert_int_equal(find(5, 0x1000, &row), WIRE_END_STALE);
 }
 
+/* More keys than a block has room for, which only damage can say. */
+static void too_many_keys_are_stale(void **state)
+{
+	struct unwind_found_row row;
+
+	(void)state;
+	fill_inner(1, 2, WIRE_INNER_CHILDREN, 0x1000, 8);
+	assert_int_equal(find(1, 0xf000, &row), WIRE_END_NONE);
+	blocks[1].inner.header.n = WIRE_INNER_ROOM;
+	assert_int_equal(find(1, 0xf000, &row), WIRE_END_STALE);
+}
+
 static void blocks_of_others_are_stale(void **state)
 {
 	struct unwind_found_row row;
@@ -362,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup(before_the_first_row_there_is_none, setup),
 		cmocka_unit_test_setup(inner_blocks_of_all_sizes, setup),
 		cmocka_unit_test_setup(tables_have_three_levels, setup),
+		cmocka_unit_test_setup(too_many_keys_are_stale, setup),
 		cmocka_unit_test_setup(blocks_of_others_are_stale, setup),
 		cmocka_unit_test_setup(each_mapping_of_chunks_of_all_sizes, setup),
 		cmocka_unit_test_setup(chunks_follow_one_another, setup),

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "cfi/call_frames.h"
+#include "cfi/row_writer.h"
 #include "cfi/unwind_rows.h"
 #include "forged_elf.h"
 
@@ -236,6 +238,56 @@ static void test_augmentations(void **state)
 	assert_int_equal(rows.counts.malformed, 1);
 }
 
+/* The longest augmentation that is read, and one letter more. */
+static void test_long_augmentations(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t of = begin_entry(&elf);
+
+		put_u32(&elf, 0);
+		put(&elf, 1, 'z', 'R');
+		for (uint32_t letters = 2; letters < 16 + i; letters++)
+			put(&elf, 'B');
+		put(&elf, 0, 1, 0x78, 16, 1, 0x03, USUAL);
+		end_entry(&elf);
+		simple_fde(of, 0x1100 + i * 0x100, 0x10);
+	}
+	compile();
+	assert_sp(0x1100, 8);
+	assert_gap(0x1200);
+	assert_int_equal(rows.counts.malformed, 1);
+}
+
+static bool first_cie_is_usable(size_t from)
+{
+	const struct frame_bytes bytes = { .bytes = elf.frame + from, .size = elf.n - from };
+
+	return call_frames_cie(&bytes).usable;
+}
+
+/* The first entry alone, as programs without section headers give it. */
+static void test_first_cie(void **state)
+{
+	uint32_t of = cie(), broken;
+	size_t after;
+
+	(void)state;
+	assert_true(first_cie_is_usable(0));
+	after = elf.n;
+	simple_fde(of, 0x1100, 0x10);
+	assert_false(first_cie_is_usable(after));
+	broken = begin_entry(&elf);
+	put_u32(&elf, 0);
+	put(&elf, 9, 'z', 'R', 0, 1, 0x78, 16, 1, 0x03, USUAL); /* no such version */
+	end_entry(&elf);
+	assert_false(first_cie_is_usable(broken));
+	after = elf.n;
+	put_u32(&elf, 0); /* skipped, so the next entry is not at the first byte */
+	cie();
+	assert_false(first_cie_is_usable(after));
+}
+
 static void test_signal_frame(void **state)
 {
 	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
@@ -291,6 +343,24 @@ static void test_locations(void **state)
 	assert_sp(0x19ff, 56);
 	assert_gap(0x1a00);
 	assert_int_equal(rows.n, 7);
+}
+
+/* The farthest advance, and a byte more. */
+static void test_far_locations(void **state)
+{
+	uint32_t of = cie();
+
+	(void)state;
+	fde(of, 0x1100, 0x10);
+	put(&elf, 0x1d, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0x0e, 16);
+	end_entry(&elf);
+	fde(of, 0x1200, 0x10);
+	put(&elf, 0x1d, 0, 0, 0, 0, 1, 0, 0, 0, 0x0e, 16);
+	end_entry(&elf);
+	compile();
+	assert_sp(0x1100, 8);
+	assert_int_equal(rule_at(0x1200)->extra, RULE_UNSUPPORTED_MALFORMED);
+	assert_int_equal(rows.counts.malformed, 1);
 }
 
 static void test_remembered_states(void **state)
@@ -586,6 +656,21 @@ static void test_full_rule_table(void **state)
 	free(cache);
 }
 
+/* As many rows as a file may have; they are not touched, so they take no memory. */
+static void test_most_rows(void **state)
+{
+	struct row_writer writer;
+
+	(void)state;
+	assert_int_equal(row_writer_open(&writer, rule_table), 0);
+	assert_int_equal(row_writer_reserve(&writer, UNWIND_MAX_ROWS), 0);
+	assert_int_equal(row_writer_reserve(&writer, UNWIND_MAX_ROWS + 1), -EFBIG);
+	row_writer_put(&writer, 0x1000, 7);
+	assert_int_equal(row_writer_reserve(&writer, UNWIND_MAX_ROWS), -EFBIG);
+	assert_int_equal(row_writer_reserve(&writer, UNWIND_MAX_ROWS - 1), 0);
+	row_writer_close(&writer);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -596,9 +681,12 @@ int main(void)
 		TEST(test_overlaps),
 		TEST(test_segment_ends),
 		TEST(test_augmentations),
+		TEST(test_long_augmentations),
+		TEST(test_first_cie),
 		TEST(test_signal_frame),
 		TEST(test_end_of_stack),
 		TEST(test_locations),
+		TEST(test_far_locations),
 		TEST(test_remembered_states),
 		TEST(test_offsets),
 		TEST(test_expressions),
@@ -612,6 +700,7 @@ int main(void)
 		TEST(test_not_elf),
 		TEST(test_no_cfi),
 		TEST(test_full_rule_table),
+		TEST(test_most_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -525,7 +525,7 @@ static void generated_code_that_returns(void **state)
 		walk.exact = 0;
 		ends(walk, WIRE_END_JIT);
 	}
-	/* It may be asked for, and need not be readable. */
+	/* Only if allowed, and only if the code can be read. */
 	for (int i = 0; i < 2; i++) {
 		struct unwind_walk walk = in_trampoline(6, 0);
 
@@ -543,7 +543,7 @@ static void code_that_keeps_frame_pointers_is_read_once(void **state)
 	struct unwind_walk walk = chained();
 
 	(void)state;
-	/* What cannot be read is asked for again. */
+	/* Code that could not be read is read again. */
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	assert_int_equal(the_rule.layout, 0);
 	walk = in_trampoline(0, 0);
@@ -552,7 +552,7 @@ static void code_that_keeps_frame_pointers_is_read_once(void **state)
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	assert_int_equal(walk.pc, stack[9]);
 	assert_int_equal(the_rule.layout, 5);
-	/* Now it is known of that address, and of no other. */
+	/* The result is kept for that address, and for no other. */
 	for (int other = 0; other < 2; other++) {
 		struct unwind_cached_rule kept = the_rule;
 

@@ -18,7 +18,7 @@ if [ -n "${why-}" ]; then
 fi
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# Programs that sleep: throughout, until some time in the measurement (and again), since some time in it.
+# Programs that sleep all the time; until some time in the measurement, and again; from some time on.
 cp "$(command -v sleep)" "$tmp/throughout"
 cp "$(command -v sleep)" "$tmp/since"
 cp "$(command -v cat)" "$tmp/until"
@@ -30,11 +30,11 @@ started+=($!)
 exec {fifo}<>"$tmp/fifo"
 
 began=$SECONDS
-# The shell has what it starts beside itself ignore the signal that ends offcputime.
+# Background jobs of the shell ignore SIGINT, which ends offcputime.
 env --default-signal=INT offcputime-bpfcc -f --stack-storage-size 16384 >"$tmp/bcc" 2>"$tmp/bcc.err" &
 bcc=$!
 started+=("$bcc")
-# Looking takes CPU time of the compiler.
+# Looking more often would take CPU time from its compiler.
 until grep -qs '^prog_type' "/proc/$bcc/fdinfo/"* || ! kill -0 "$bcc" 2>>"$fate"; do sleep 2; done
 kill -0 "$bcc" 2>>"$fate"
 check $? "bcc's offcputime runs" "$(tail -n 3 "$tmp/bcc.err")"
@@ -58,8 +58,8 @@ grep -q '^WARNING' "$err"
 [ $? -ne 0 ]
 check $? "profile loses nothing" "$(grep '^WARNING' "$err")"
 
-# bcc begins with a thread when it leaves its CPU for the first time: it misses what new threads wait
-# for their first turn, whose stacks are empty.
+# bcc sees a thread first when it leaves a CPU. It misses the time that a new thread waits for its
+# first turn; its stack is empty then.
 new='^[^;]*;\[waiting for a CPU\] '
 echo "new threads waited $(grep "$new" "$out" | total /dev/stdin) us"
 grep -v "$new" "$out" >"$tmp/ours"

@@ -7,6 +7,9 @@
  *   /job/cwd             where
  *   /job/plain           directories to show as the host has them, a line each
  *
+ * With /job/boot, the path of an init, the machine is that init's instead: its root is what comes
+ * by 9p, under a memory overlay.
+ *
  * The host's root file system comes by 9p, read-only. Over it lie an empty /tmp and /run, and
  * memory overlays where programs expect to write. /job/plain directories lie over these in turn:
  * files under an overlay have other device numbers in /proc/PID/maps than in stat(), which no
@@ -210,6 +213,29 @@ static void loopback_up(void)
 	close(fd);
 }
 
+/* Hands the machine over to the init of the file system that comes by 9p. */
+static void __attribute__((noreturn)) boot_other(char *init)
+{
+	char *argv[] = { init, NULL };
+
+	make_directories("/lower");
+	make_directories("/memory");
+	mkdir(ROOT, 0755);
+	must_mount("root", "/lower", "9p", MS_RDONLY, P9_OPTIONS);
+	must_mount("tmpfs", "/memory", "tmpfs", 0, "mode=755");
+	make_directories("/memory/upper");
+	make_directories("/memory/work");
+	must_mount("overlay", ROOT, "overlay", 0,
+		   "lowerdir=/lower,upperdir=/memory/upper,workdir=/memory/work");
+	must_mount("/dev", ROOT "/dev", NULL, MS_MOVE, NULL);
+	must_mount("/proc", ROOT "/proc", NULL, MS_MOVE, NULL);
+	must_mount("/sys", ROOT "/sys", NULL, MS_MOVE, NULL);
+	if (chdir(ROOT) || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
+		die("change of root");
+	execv(init, argv);
+	die("%s", init);
+}
+
 /* Opens the port with that name; -1 until the driver has made it. */
 static int try_port(const char *name)
 {
@@ -353,6 +379,8 @@ int main(void)
 	must_mount("proc", "/proc", "proc", 0, NULL);
 	must_mount("sysfs", "/sys", "sysfs", 0, NULL);
 	load_modules();
+	if (access("/job/boot", F_OK) == 0)
+		boot_other(slurp("/job/boot", NULL));
 	output = open_port("output");
 	status_port = open_port("status");
 	mount_host();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * waits MS: threads that run and wait in many ways for MS milliseconds each. Prints of each
+ * waits MS: threads that run and wait in many ways for MS milliseconds each. Prints for each
  *
  *	NAME TID LIFE RUN DELAY TURNS
  *
- * in microseconds: how long it lived, and how long of that it ran on a CPU and waited for one, as
- * the kernel tells (/proc/TID/schedstat); and how often it got a CPU. The thread `asleep` still
- *sleeps when the process exits. With MS 0, prints `ready PID` and goes on for ever.
+ * in microseconds: how long it lived, ran on a CPU and waited for one; and how often it got a CPU.
+ * All but LIFE are the kernel's (/proc/TID/schedstat). The thread `asleep` still sleeps when the
+ * process exits. With MS 0, prints `ready PID` and goes on for ever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -236,9 +236,9 @@ static void read_schedstat(struct waiter *waiter)
 }
 
 /*
- * Runs before other threads, so that little time passes between what is read and the thread's end;
- * and leaves the CPU for a moment: the kernel then knows how long it ran, and a program that adds
- * up the times when threads leave their CPUs has added up all but the last.
+ * Takes precedence over other threads, so that little time passes from reading the times to the
+ * thread's end; and leaves the CPU for a moment, so that the kernel, and a program that adds up
+ * times at each switch, have all but the last turn.
  */
 static void stay_on(void)
 {

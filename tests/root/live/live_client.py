@@ -272,7 +272,8 @@ def check_privileges():
     for task in os.listdir(f"/proc/{sys.argv[3]}/task"):
         with open(f"/proc/{sys.argv[3]}/task/{task}/status", encoding="ascii") as file:
             text = file.read()
-        none += "CapEff:\t0000000000000000" in text and "NoNewPrivs:\t1" in text
+        none += all(line in text for line in
+                    ("CapEff:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"))
     case("the thread that serves has no privileges", none == 1, none)
 
 

@@ -26,7 +26,7 @@ around() {
 	wait "$run"
 	status=$?
 }
-# Of 1,194 samples of a CPU those of some 2 s are missing at most; up to the outage there are 200.
+# A CPU has 1,194 samples, 200 of them before the outage. Those of some 2 s may be missing.
 for seconds in 0.2 1.5; do
 	for cpu in '' '-C 1'; do
 		# shellcheck disable=SC2086
@@ -34,7 +34,7 @@ for seconds in 0.2 1.5; do
 		exits "CPU 1 is offline for $seconds s${cpu:+, $cpu}" 0
 		[ "$(counted '^(yes|timeout);')" -ge 300 ]
 		check $? "it is sampled again: $seconds s${cpu:+, $cpu}" "$(counted '^(yes|timeout);') samples"
-		says "and what is missing is told: $seconds s${cpu:+, $cpu}" \
+		says "and a message tells the loss: $seconds s${cpu:+, $cpu}" \
 			'^WARNING: CPUs that came online were not sampled at once: [0-3][.][0-9]+ s are missing at most'
 	done
 done

@@ -97,7 +97,7 @@ peak "${calls[@]}" -f --memory 8
 exits "new stacks as fast as a program can make them are no error" 0
 closing
 [ "$(total)" -eq "$samples" ] && [ "$lost" -gt 10000 ]
-check $? "what is in the report was counted, and the rest is told" "$(total): $(tail -n 2 "$err")"
+check $? "the report has all that was counted, and a message tells the rest" "$(total): $(tail -n 2 "$err")"
 says "with the warning" '^WARNING: memory for stacks full'
 [ "$stacks" -gt 5000 ] && [ "$peak" -lt 64 ]
 check $? "--memory 8 bounds the memory" "$peak MB for $stacks stacks"

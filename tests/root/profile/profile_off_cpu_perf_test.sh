@@ -10,11 +10,11 @@ if ! command -v perf >"$fate"; then
 fi
 
 data=$tmp/perf.data
-# What timehist reads of `perf sched record`, but sched_wakeup in place of sched_waking: it comes when
-# the thread is ready to run, which is what we call the end of its being blocked.
+# The events of `perf sched record` that timehist reads, but sched_wakeup in place of sched_waking: we
+# count a thread as blocked until it is ready to run, which is when that event comes.
 events=sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new
-# record SIZE: runs the workload under profile, and both under perf with buffers of that size. So each
-# sees all that its threads do.
+# record SIZE: runs the workload under profile, and both under perf with buffers of that size, so that
+# both see all its threads from start to end.
 record() {
 	perf record -a -R -c 1 -m "$1" -e $events -o "$data" -- \
 		"$profile" --off-cpu --budget 100 --per-thread -o "$out" --format folded -- \
@@ -26,8 +26,8 @@ record() {
 perf_lost() {
 	perf report --stats -i "$data" 2>>"$fate" | awk '/LOST(_SAMPLES)? events:/ { n += $3 } END { print n + 0 }'
 }
-# No CPU may be idle: there are machines where perf sees nothing of what a CPU's idle task does, neither
-# wakeups nor the switch to another task. These programs run only where nothing else does.
+# No CPU may be idle: on some machines perf sees no event of a CPU's idle task, neither wakeups nor
+# switches. These programs run only on CPUs without other work.
 for cpu in $(python3 -c 'import os; print(*os.sched_getaffinity(0))'); do
 	taskset -c "$cpu" chrt -i 0 bash -c 'while :; do :; done' &
 	started+=($!)
@@ -59,11 +59,10 @@ ours() {
 # near A B: whether A and B differ by less than 1 % of B, or by less than the slack: both read the clock,
 # one after the other, up to half a microsecond apart on a real machine.
 near() { calculates "($1 > $2 ? $1 - $2 : $2 - $1) <= ($2 / 100 > $slack ? $2 / 100 : $slack)"; }
-# perf knows nothing of a thread's last turn on a CPU, nor of the nap before it.
+# perf has neither a thread's last turn on a CPU nor the nap before it.
 last_nap=$((slow > 1 ? 40000 : 1000))
-# The thread `asleep` is the last of its process, which profile forgets when that thread begins to exit:
-# then it leaves its CPU in state D only, and before that never. Where it does not, perf has not seen
-# that it has slept.
+# The thread `asleep` is the last of its process, and profile forgets it when it begins to exit. It
+# leaves its CPU in state D only then. If it never does, perf has not seen it sleep.
 exiting=$(awk '/ asleep\[/ && NF == 7 { if (last == "D") ms += $4; last = $7 } END { print last == "D" ? int(ms * 1000) : "" }' \
 	"$tmp/timehist")
 [ -n "$exiting" ] || skip "the thread that sleeps until its process exits" "perf does not see its end"

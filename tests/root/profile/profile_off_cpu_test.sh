@@ -13,12 +13,12 @@ of() {
 # near A B SHARE SLACK: whether A and B differ by less than the share of B, or by the slack
 near() { calculates "($1 > $2 ? $1 - $2 : $2 - $1) <= ($2 * $3 > $4 ? $2 * $3 : $4)"; }
 
-# ---- the law: for each thread, the time on the CPU, blocked and waiting is its life
+# ---- for each thread, the times on the CPU, blocked and waiting add up to its life
 # Each switch is walked, whatever that takes.
 measure_command --off-cpu --budget 100 --per-thread -- "$programs/waits" 3000
 exits "profile --off-cpu ends as the command does" 0
-# Where a wakeup takes a thread's CPU, the scheduler dates the switch at the wakeup: that is up to so
-# many microseconds before it, at each of a thread's turns on a CPU.
+# A wakeup may take a thread's CPU. The scheduler then dates the switch at the wakeup, which was up to
+# so many microseconds earlier. That can happen in each of a thread's turns on a CPU.
 late_us=$((4 * slow))
 worst=0 wrong='' late='' share=$(awk "BEGIN { print 0.01 * $slow * $slow }")
 while read -r name tid life run delay turns; do
@@ -101,7 +101,7 @@ else
 	[ "$status" -eq 0 ] && near "$(total)" 2000000 "$share" 0
 	check $? "the intervals add up to the whole" "$(total) us"
 
-	# ---- the budget: the time of all is what it is when each switch is walked
+	# ---- within the budget, walked switches stand for all
 	measure --off-cpu --budget 100 --per-thread -f -p "$pid" 2
 	whole=$(total)
 	measure --off-cpu --per-thread -f -p "$pid" 2
@@ -131,14 +131,14 @@ measure --off-cpu --wakers --budget 100 -f -p "$pid" 1
 has "the waker of a pipe's reader: its stack, innermost function first, and its name" \
 	'^pipe-1;.*;ping_pong;.*;\[blocked\];--;try_to_wake_up;.*write.*;ping_pong;.*;pipe-0$'
 has "that of a futex" '^futex-0;.*;\[blocked\];--;try_to_wake_up;.*futex.*;hand_off;.*;futex-1$'
-has "a timer wakes who naps" '^naps;.*;\[blocked\];--;try_to_wake_up;.*hrtimer.*;\[timer interrupt\]$'
+has "a timer wakes threads that nap" '^naps;.*;\[blocked\];--;try_to_wake_up;.*hrtimer.*;\[timer interrupt\]$'
 lacks "a timer is no task" ';hrtimer_wakeup;.*;[a-z0-9-]+$'
-lacks "only what was blocked has a waker" 'waiting for a CPU\];--'
+lacks "only blocked threads have a waker" 'waiting for a CPU\];--'
 near "$(counted '^naps;')" "$(counted '^asleep;')" "$share" 0
 check $? "the time is that of the measurement" "$(counted '^naps;') us"
 end
 
-# ---- the law where threads switch as often as they can
+# ---- the same where threads switch as often as they can
 if command -v perf >"$fate"; then
 	taskset -c 0 perf bench sched pipe -l 1000000000 >>"$fate" 2>&1 &
 	started+=($!)

@@ -19,7 +19,7 @@ check $? "each of 1,000 frames of a recursion is there" "$(times descend "$line"
 check $? "the recursion is between main and burn, which it calls" "${line:0:100}"
 lacks "a stack that fits is not marked as cut" '\[truncated\]'
 [ "$(limit)" = "$before" ]
-check $? "kernel.perf_event_max_stack is what it was" "$(limit), not $before"
+check $? "kernel.perf_event_max_stack has its old value" "$(limit), not $before"
 closing
 # The other samples are of the command's start, which takes longer on an emulated machine.
 calculates "$lost == 0 && $(counted 'descend;burn') > ($slow > 1 ? 0.7 : 0.85) * $samples && $samples > 100"

@@ -67,10 +67,10 @@ if have_uprobes; then
 	attach -P -U "$unknown:target"
 	"$unknown" "$calls"
 	detach
-	whole "a program that nobody knew" "${base}target$" unknown1 "$calls" "$folded"
+	whole "a new program" "${base}target$" unknown1 "$calls" "$folded"
 	unknown unknown2
 	count -f -P -U "$unknown:target" -- bash "$tmp/ten.sh" "$unknown" "$calls"
-	whole "a program that nobody knew, started by a command" "${base}target$" unknown2 \
+	whole "a new program, started by a command" "${base}target$" unknown2 \
 		$((10 * calls))
 else
 	skip "programs that begin ten times" "$no_uprobes"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // cflags: -O2 -fomit-frame-pointer
 /*
- * first_calls N [LEVELS]: from its start calls what probes are put on N times, and ends; through
- * LEVELS calls of qsort(), which calls back. first_calls wait: says `ready PID` and waits. From
- * functions without frame pointers, of FRAME bytes.
+ * first_calls N [LEVELS]: calls the probed functions N times right from its start, through LEVELS
+ * calls of qsort(), which calls back, and ends. first_calls wait: prints `ready PID` and waits. The
+ * callers keep no frame pointer and have frames of FRAME bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drain/code_names.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "bpf/interpreter_wire.h"
+
+_Static_assert((int)WIRE_N_CODE_REASONS == (int)CODE_N_REASONS &&
+		       (int)WIRE_CODE_EARLY == (int)CODE_EARLY &&
+		       (int)WIRE_CODE_TORN == (int)CODE_TORN &&
+		       (int)WIRE_N_LANGUAGES == (int)CODE_N_LANGUAGES &&
+		       WIRE_CODE_IDS == CODE_IDS &&
+		       WIRE_FRAME_LANGUAGE_SHIFT == CODE_LANGUAGE_SHIFT,
+	       "enum code_reason and enum code_language have the values of the kernel side");
+
+#define ELLIPSIS "\xe2\x80\xa6"
+/* Of each byte at most two become of it (Latin-1); and two ellipses. */
+#define TEXT_SIZE (2 * WIRE_CODE_TEXT + 2 * sizeof(ELLIPSIS) + 1)
+
+static char *put_character(char *to, uint32_t c)
+{
+	if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c < 0x80) {
+		*to++ = (char)c;
+	} else if (c < 0x800) {
+		*to++ = (char)(0xc0 | c >> 6);
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*to++ = (char)(0xe0 | c >> 12);
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*to++ = (char)(0xf0 | c >> 18);
+		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	}
+	return to;
+}
+
+struct text {
+	const unsigned char *bytes;
+	uint32_t size, kind;
+	bool begins, ends; /* nothing was cut there */
+};
+
+static bool to_utf8(const struct text *text, char to[static TEXT_SIZE])
+{
+	bool is_utf8 = text->kind == WIRE_TEXT_UTF8;
+
+	if (text->size > WIRE_CODE_TEXT ||
+	    (!is_utf8 && text->kind != 1 && text->kind != 2 && text->kind != 4))
+		return false;
+	if (!text->begins)
+		to = stpcpy(to, ELLIPSIS);
+	/* What is no UTF-8 in it is replaced where it is printed. */
+	for (uint32_t i = 0; is_utf8 && i < text->size; i++)
+		to = text->bytes[i] ? (*to = (char)text->bytes[i], to + 1) : put_character(to, 0);
+	for (uint32_t i = 0; !is_utf8 && i + text->kind <= text->size; i += text->kind) {
+		uint32_t c = 0;
+
+		memcpy(&c, text->bytes + i, text->kind);
+		to = put_character(to, c);
+	}
+	if (!text->ends)
+		to = stpcpy(to, ELLIPSIS);
+	*to = '\0';
+	return true;
+}
+
+int code_names_take(struct codes *codes, const void *record, size_t size)
+{
+	const struct wire_code_name *is = record;
+	struct text texts[2];
+	char name[TEXT_SIZE], file[TEXT_SIZE];
+
+	if (size != sizeof(*is) || is->id < WIRE_CODE_IDS)
+		return -EPROTO;
+	texts[0] = (struct text){ is->name, is->name_size, is->name_kind, true,
+				  !(is->flags & WIRE_CODE_NAME_CUT) };
+	texts[1] = (struct text){ is->file, is->file_size, is->file_kind,
+				  !(is->flags & WIRE_CODE_FILE_CUT), true };
+	if (!to_utf8(&texts[0], name) || !to_utf8(&texts[1], file))
+		return -EPROTO;
+	return codes_add(codes,
+			 &(struct code){
+				 .id = is->id, .name = name, .file = file, .line = is->line });
+}

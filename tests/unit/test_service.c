@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "view/service.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void cgroups(void **state)
+{
+	static const struct {
+		const char *path, *name, *container;
+	} cases[] = {
+		{ "/system.slice/nginx.service", "nginx", "" },
+		{ "/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1", "" },
+		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.service", "app-x",
+		  "" },
+		{ "/user.slice/user-1000.slice/session-3.scope", "session-3", "" },
+		{ "/system.slice/dev-disk\\x2dby.service", "dev-disk-by", "" },
+		{ "/system.slice/a\\x0ab.service", "a\\x0ab", "" },
+		{ "/system.slice/docker-" ID ".scope", "0123456789ab", ID },
+		{ "/docker/" ID, "0123456789ab", ID },
+		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-" ID ".scope", "0123456789ab",
+		  ID },
+		{ "/kubepods/burstable/pod1/" ID, "0123456789ab", ID },
+		{ "/machine.slice/libpod-" ID ".scope/container", "0123456789ab", ID },
+		{ "/machine.slice/libpod-" ID ".scope/init.service", "init", "" },
+		{ "/system.slice/a0123-" ID "0.scope", "a0123-" ID "0", "" },
+		{ "/lxc/web", "web", "" },
+		{ "/system.slice", SERVICE_UNKNOWN, "" },
+		{ "/", SERVICE_UNKNOWN, "" },
+		{ "", SERVICE_UNKNOWN, "" },
+		{ NULL, SERVICE_UNKNOWN, "" },
+		{ "/.service", ".service", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct service service;
+
+		service_of_cgroup(cases[i].path, &service);
+		assert_string_equal(service.name, cases[i].name);
+		assert_string_equal(service.container, cases[i].container);
+	}
+}
+
+static void long_names(void **state)
+{
+	char path[400] = "/system.slice/";
+	struct service service;
+
+	(void)state;
+	memset(path + 14, 'x', 300);
+	strcpy(path + 314, ".service");
+	service_of_cgroup(path, &service);
+	assert_int_equal(strlen(service.name), SERVICE_NAME_SIZE - 1);
+}
+
+static void services_of_a_profile(void **state)
+{
+	const struct names_cgroup known[] = { { 3, "/system.slice/a.service" },
+					      { 5, "/system.slice/b.service" },
+					      { 9, "/user.slice/a.service" } };
+	const struct profile_entry entries[] = {
+		{ .cgroup = 9 }, { .cgroup = 3 }, { .cgroup = 5 }, { .cgroup = 4 }, { .cgroup = 0 }
+	};
+	const struct profile profile = {
+		.cgroups = known, .n_cgroups = 3, .entries = entries, .n_entries = 5
+	};
+	const struct report_label label = { "service.name", "all" };
+	const struct report_options named = { .labels = &label, .n_labels = 1 }, plain = { 0 };
+	struct services services;
+
+	(void)state;
+	assert_int_equal(services_find(&profile, &plain, &services), 0);
+	assert_int_equal(services.n, 3);
+	assert_string_equal(services.list[services.of_entry[0]].name, "a");
+	assert_string_equal(services.list[services.of_entry[1]].name, "a");
+	assert_string_equal(services.list[services.of_entry[2]].name, "b");
+	assert_string_equal(services.list[services.of_entry[3]].name, SERVICE_UNKNOWN);
+	assert_string_equal(services.list[services.of_entry[4]].name, SERVICE_UNKNOWN);
+	services_clear(&services);
+	assert_int_equal(services_find(&profile, &named, &services), 0);
+	assert_int_equal(services.n, 1);
+	assert_string_equal(services.list[0].name, "all");
+	services_clear(&services);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cgroups),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(services_of_a_profile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
