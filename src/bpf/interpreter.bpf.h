@@ -24,6 +24,7 @@
 #include "bpf/perl.bpf.h"
 #include "bpf/php.bpf.h"
 #include "bpf/python.bpf.h"
+#include "bpf/ruby.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_step.bpf.h"
 #include "bpf/user_frame.bpf.h"
@@ -47,6 +48,8 @@ static __always_inline void program_run(__u32 number)
 		php_run(number);
 	if (walks_language(WIRE_LANGUAGE_PERL))
 		perl_run(number);
+	if (walks_language(WIRE_LANGUAGE_RUBY))
+		ruby_run(number);
 }
 
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
@@ -61,6 +64,8 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 		return perl_find_state(slot, number);
 	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
 		return python_find_state(slot, number);
+	if (walks_language(WIRE_LANGUAGE_RUBY) && language == WIRE_LANGUAGE_RUBY)
+		return ruby_find_state(slot, number);
 	return false; /* of JavaScript each native frame has its function */
 }
 
@@ -120,7 +125,9 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 {
 	struct interpreter_walk *program = &slot->program;
 
-	*ret_keep = config_has(WIRE_NATIVE);
+	/* A function of Ruby's that vm_exec() calls in place of the evaluator stays. */
+	*ret_keep = config_has(WIRE_NATIVE) ||
+		    (program->language == WIRE_LANGUAGE_RUBY && !program->in_evaluator);
 	if (!program->run_reason && (program->n || is_perl(program)))
 		return program->n;
 	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
@@ -256,6 +263,7 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 	sp = slot->walk.registers[UNWIND_SP];
 	fp = slot->walk.registers[UNWIND_FP];
 	into = slot->walk.pc - program->evaluator;
+	program->in_evaluator = into < program->evaluator_size;
 	anchor = program->anchor;
 	if (!room || !put_frame(slot, at, program->n_native))
 		return WIRE_END_DEPTH << 16;
@@ -352,6 +360,7 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
 
 	if (!slot || !slot->program.anchor || slot->program.ordered)
 		return 0;
+	slot->program.in_evaluator = 1; /* in most cases */
 	n = program_settle_run(slot, &keep);
 	OPAQUE(n);
 	OPAQUE(at);

@@ -14,7 +14,8 @@ enum wire_language {
 	WIRE_LANGUAGE_PYTHON,
 	WIRE_LANGUAGE_PHP,
 	WIRE_LANGUAGE_PERL,
-	WIRE_LANGUAGE_JAVASCRIPT = 5,
+	WIRE_LANGUAGE_RUBY,
+	WIRE_LANGUAGE_JAVASCRIPT,
 	WIRE_N_LANGUAGES,
 };
 
@@ -147,6 +148,31 @@ struct wire_javascript {
 	__u16 type_not_string, type_shared, type_scope, type_script, type_debug, type_code;
 };
 
+/* Structures of Ruby: offsets in bytes. */
+struct wire_ruby {
+	__u64 tls_slot; /* address in the file: the module of its threads' data, and an offset */
+	__u64 caller;	/* address in the file: vm_exec(), which calls the evaluator */
+	__u32 caller_size;
+	__u32 tls_offset;	      /* of the thread's state, beyond the one in the slot */
+	__u32 string_embedded_length; /* bits of a string's flags; 0: the length is a word */
+	__u16 thread_state, record_previous, iseq_type_mask, iseq_type, string_apart,
+		array_embedded_flag;
+	/* Of a thread's state; of a record on the C stack. */
+	__u8 state_stack, state_stack_size, state_frame, state_record, state_thread;
+	__u8 record_label, record_sp;
+	__u8 mangled; /* these two are, by glibc's setjmp() */
+	/* Of a frame. */
+	__u8 frame_size, frame_pc, frame_iseq, frame_ep, finish;
+	/* Of a function, and of its body. */
+	__u8 iseq_body, body_type, body_path, body_label, body_line, line_tag_bits;
+	__u8 type_main, type_top; /* types of a function: a file, or a file that was loaded */
+	/* Of an object, a string and an array. */
+	__u8 type_mask, type_string, type_array;
+	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
+		array_embedded;
+	__u8 reserved[2];
+};
+
 /* An interpreter, as a file contains it; all addresses are those of the file. */
 struct wire_interpreter {
 	__u32 language;			/* enum wire_language; NONE: an unused number */
@@ -157,6 +183,7 @@ struct wire_interpreter {
 		struct wire_php php;
 		struct wire_perl perl;
 		struct wire_javascript javascript;
+		struct wire_ruby ruby;
 	};
 };
 
@@ -227,6 +254,7 @@ _Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
 _Static_assert(sizeof(struct wire_code_place) == 32, "no padding");
+_Static_assert(sizeof(struct wire_ruby) == 72, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 
 #endif

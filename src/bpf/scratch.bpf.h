@@ -109,6 +109,15 @@ struct python_window {
 	__u8 bytes[PYTHON_ON_STACK + PYTHON_FRAME_ROOM];
 };
 
+/* A copied piece of the memory that has frames of Ruby, or their variables. */
+#define RUBY_WINDOW 432
+
+struct ruby_window {
+	__u64 from; /* user address; 0: nothing was copied */
+	__u64 last; /* where in it the last frame begins, RUBY_WINDOW at most */
+	__u8 bytes[RUBY_WINDOW + PYTHON_FRAME_ROOM];
+};
+
 /*
  * Code objects that walks have met. One that another walk has met may be gone and its memory have
  * another by now, unless it has the same number; one of this walk is kept by the thread's frames.
@@ -156,6 +165,7 @@ struct interpreter_walk {
 	__u64 frame;	      /* where the walk of a run is */
 	__u64 object;	      /* the frame object that comes next, where frames are objects, ... */
 	__u64 last;	      /* ... and the outermost record, which has none */
+	__u64 object_key;     /* that words in records are mangled by */
 	__u64 bias;	      /* see struct wire_process */
 	__u64 evaluator;      /* address of that function in the process, ... */
 	__u64 evaluator_size; /* ... and bytes */
@@ -173,19 +183,23 @@ struct interpreter_walk {
 	__u32 n_native;	  /* native frames walked */
 	__u32 run_reason; /* enum wire_code_reason: why they are not known */
 	__u32 language;
-	__u32 reason;  /* the same for evaluator frames without a run */
-	__u64 walk;    /* counts walks */
-	__u32 ordered; /* runs have no anchors: the evaluators' frames get them in order */
-	__u32 missing; /* evaluators' frames that got none */
+	__u32 reason;	    /* the same for evaluator frames without a run */
+	__u64 walk;	    /* counts walks */
+	__u32 ordered;	    /* runs have no anchors: the evaluators' frames get them in order */
+	__u32 missing;	    /* evaluators' frames that got none */
+	__u32 in_evaluator; /* the native frame that the merge is at */
+	__u32 reserved;
 	union {
 		struct wire_python python;
 		struct wire_php php;
 		struct wire_perl perl;
 		struct wire_javascript javascript;
+		struct wire_ruby ruby;
 	};
 	struct perl_walk perl_walk;
 	struct unwind_walk native; /* before its first step, of a program in Perl */
 	struct python_window window;
+	struct ruby_window ruby_frames, ruby_variables;
 	struct known_code codes[KNOWN_CODES];
 	__u8 code[PYTHON_CODE_ROOM];
 	__u64 sent[SENT_CODES];

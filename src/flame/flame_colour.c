@@ -16,7 +16,7 @@ static const struct palette palettes[FLAME_N_KINDS] = {
 	[FLAME_IDENTITY] = { 40, 12, 34, 74, 10 }, [FLAME_PYTHON] = { 208, 14, 66, 68, 10 },
 	[FLAME_PHP] = { 262, 18, 52, 74, 8 },	   [FLAME_BLOCKED] = { 226, 0, 32, 62, 0 },
 	[FLAME_WAITING] = { 318, 0, 58, 70, 0 },   [FLAME_JAVASCRIPT] = { 96, 14, 52, 62, 10 },
-	[FLAME_PERL] = { 152, 12, 44, 64, 10 },
+	[FLAME_PERL] = { 152, 12, 44, 64, 10 },	   [FLAME_RUBY] = { 340, 12, 62, 66, 10 },
 };
 
 /* FNV-1a, because colour.js must compute the same hash. */

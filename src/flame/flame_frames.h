@@ -32,6 +32,7 @@ enum flame_kind {
 	FLAME_WAITING,	/* no function: the thread waited for a CPU */
 	FLAME_JAVASCRIPT,
 	FLAME_PERL,
+	FLAME_RUBY, /* a function of a Ruby program */
 	FLAME_N_KINDS,
 };
 

@@ -34,6 +34,8 @@ static enum flame_kind kind_of(const struct names_frame *is)
 		return FLAME_JAVASCRIPT;
 	if (is->flags & NAMES_FRAME_PERL)
 		return FLAME_PERL;
+	if (is->flags & NAMES_FRAME_RUBY)
+		return FLAME_RUBY;
 	if (is->flags & NAMES_FRAME_PROGRAM)
 		return is->flags & NAMES_FRAME_PHP ? FLAME_PHP : FLAME_PYTHON;
 	if (is->flags & NAMES_FRAME_KERNEL)

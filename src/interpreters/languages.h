@@ -13,6 +13,7 @@
 	LANGUAGE(python)                                                                           \
 	LANGUAGE(php)                                                                              \
 	LANGUAGE(perl)                                                                             \
+	LANGUAGE(ruby)                                                                             \
 	LANGUAGE(javascript)
 
 /*

@@ -166,9 +166,10 @@ static struct names_frame load_frame(struct loading *loading)
 		NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT | NAMES_FRAME_CHAINED |
 		NAMES_FRAME_UNWIND |
 		(reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM) |
-		(reader->version < 6 ? 0
-				     : NAMES_FRAME_PHP | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING |
-					       NAMES_FRAME_PERL | NAMES_FRAME_JAVASCRIPT);
+		(reader->version < 6
+			 ? 0
+			 : NAMES_FRAME_PHP | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING |
+				   NAMES_FRAME_PERL | NAMES_FRAME_RUBY | NAMES_FRAME_JAVASCRIPT);
 	struct names_frame frame = { .name = string(loading) };
 	uint64_t object;
 

@@ -101,6 +101,7 @@ static void put_legend(struct svg *svg)
 		{ FLAME_PHP, "PHP" },
 		{ FLAME_JAVASCRIPT, "JavaScript" },
 		{ FLAME_PERL, "Perl" },
+		{ FLAME_RUBY, "Ruby" },
 		{ FLAME_BLOCKED, "blocked" },
 		{ FLAME_WAITING, "waiting for a CPU" },
 	};

@@ -11,12 +11,15 @@
 /* What V8 calls functions without a name and scripts without a file. */
 #define NO_NAME "<anonymous>"
 
-/* The name of a file; node's own modules keep what is before it: node:internal/timers. */
+/*
+ * The name of a file. Node's own modules keep what is before it: node:internal/timers. What Ruby
+ * evaluated has in place of it "(eval at FILE:LINE)".
+ */
 static const char *base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	if (strncmp(path, "node:", 5) == 0)
+	if (strncmp(path, "node:", 5) == 0 || path[0] == '(')
 		return path;
 	return slash && slash[1] ? slash + 1 : path;
 }
@@ -64,6 +67,8 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 		frame.flags |= NAMES_FRAME_PERL;
 	if (language == CODE_LANGUAGE_JAVASCRIPT)
 		frame.flags |= NAMES_FRAME_JAVASCRIPT;
+	if (language == CODE_LANGUAGE_RUBY)
+		frame.flags |= NAMES_FRAME_RUBY;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
 		const char *name = *code.name ? code.name : *code.file ? NO_NAME : "eval";
 

@@ -27,10 +27,9 @@ struct codes {
 const char *code_language_name(uint32_t language)
 {
 	static const char *const names[CODE_N_LANGUAGES] = {
-		[CODE_LANGUAGE_PYTHON] = "python",
-		[CODE_LANGUAGE_PHP] = "php",
-		[CODE_LANGUAGE_PERL] = "perl",
-		[CODE_LANGUAGE_JAVASCRIPT] = "javascript",
+		[CODE_LANGUAGE_PYTHON] = "python", [CODE_LANGUAGE_PHP] = "php",
+		[CODE_LANGUAGE_PERL] = "perl",	   [CODE_LANGUAGE_JAVASCRIPT] = "javascript",
+		[CODE_LANGUAGE_RUBY] = "ruby",
 	};
 
 	return language < CODE_N_LANGUAGES && names[language] ? names[language] : "program";

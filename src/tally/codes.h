@@ -28,7 +28,8 @@ enum code_language {
 	CODE_LANGUAGE_PYTHON,
 	CODE_LANGUAGE_PHP,
 	CODE_LANGUAGE_PERL,
-	CODE_LANGUAGE_JAVASCRIPT = 5,
+	CODE_LANGUAGE_RUBY,
+	CODE_LANGUAGE_JAVASCRIPT,
 	CODE_N_LANGUAGES,
 	/* No languages. */
 	CODE_WAKER = 30,     /* a waker: the id is that of its name */

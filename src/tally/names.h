@@ -38,6 +38,7 @@ enum names_frame_flags {
 	NAMES_FRAME_BLOCKED = 1 << 8,
 	NAMES_FRAME_WAITING = 1 << 9,
 	NAMES_FRAME_PERL = 1 << 10,	  /* with NAMES_FRAME_PROGRAM: of Perl */
+	NAMES_FRAME_RUBY = 1 << 11,	  /* with NAMES_FRAME_PROGRAM: of Ruby */
 	NAMES_FRAME_JAVASCRIPT = 1 << 12, /* with NAMES_FRAME_PROGRAM: of JavaScript */
 };
 

@@ -22,6 +22,7 @@ static const struct {
 	[FLAME_WAITING] = { 224, 134, 196, 0, 0xff00ff },
 	[FLAME_JAVASCRIPT] = { 150, 196, 96, 18, 0x00cd00 },
 	[FLAME_PERL] = { 122, 196, 164, 18, 0x00cdcd },
+	[FLAME_RUBY] = { 228, 118, 140, 18, 0xff0000 },
 };
 
 static uint32_t shade(uint32_t middle, int change)

@@ -40,7 +40,7 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 		key.object = is->object;
 	if (view->flags & PROFILE_VIEW_OBJECT && is->flags & NAMES_FRAME_PROGRAM) {
 		key.flags |= is->flags & (NAMES_FRAME_PROGRAM | NAMES_FRAME_PHP | NAMES_FRAME_PERL |
-					  NAMES_FRAME_JAVASCRIPT);
+					  NAMES_FRAME_RUBY | NAMES_FRAME_JAVASCRIPT);
 		key.file = is->file;
 	}
 	if (view->flags & PROFILE_VIEW_LINES) {

@@ -108,6 +108,7 @@ static void is_shown(struct codes *codes, uint64_t address, const char *text)
 	bool php = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_PHP;
 	bool perl = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_PERL;
 	bool javascript = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_JAVASCRIPT;
+	bool ruby = address >> CODE_LANGUAGE_SHIFT == CODE_LANGUAGE_RUBY;
 	const struct tally_address of = { .address = address, .flags = TALLY_ADDRESS_CODE };
 	struct names *names;
 
@@ -116,7 +117,7 @@ static void is_shown(struct codes *codes, uint64_t address, const char *text)
 	assert_string_equal(names_frame(names, 0).name, text);
 	assert_int_equal(names_frame(names, 0).flags,
 			 NAMES_FRAME_PROGRAM | (php ? NAMES_FRAME_PHP : 0) |
-				 (perl ? NAMES_FRAME_PERL : 0) |
+				 (perl ? NAMES_FRAME_PERL : 0) | (ruby ? NAMES_FRAME_RUBY : 0) |
 				 (javascript ? NAMES_FRAME_JAVASCRIPT : 0));
 	names_free(names);
 }
@@ -126,12 +127,15 @@ static void frames_have_functions_or_reasons(void **state)
 	const uint64_t python = (uint64_t)CODE_LANGUAGE_PYTHON << CODE_LANGUAGE_SHIFT;
 	const uint64_t php = (uint64_t)CODE_LANGUAGE_PHP << CODE_LANGUAGE_SHIFT;
 	const uint64_t perl = (uint64_t)CODE_LANGUAGE_PERL << CODE_LANGUAGE_SHIFT;
+	const uint64_t ruby = (uint64_t)CODE_LANGUAGE_RUBY << CODE_LANGUAGE_SHIFT;
 	const struct code code = { .id = ID, .name = "A.f", .file = "/srv/app/x.py", .line = 3 };
+	const struct code evaluated = { .id = ID + 2, .name = "f", .file = "(eval at /x.rb:3)" };
 	struct codes *codes;
 
 	(void)state;
 	assert_int_equal(codes_new(&codes), 0);
 	assert_int_equal(codes_add(codes, &code), 0);
+	assert_int_equal(codes_add(codes, &evaluated), 0);
 	is_shown(codes, python | ID, "A.f (x.py)");
 	is_shown(codes, python | (ID + 1), "[python: name lost]");
 	is_shown(NULL, python | ID, "[python: name lost]");
@@ -142,6 +146,8 @@ static void frames_have_functions_or_reasons(void **state)
 	is_shown(codes, perl | ID, "A.f (x.py)");
 	is_shown(codes, perl | CODE_TOO_DEEP, "[perl: too deep]");
 	is_shown(codes, php | CODE_UNMATCHED, "[php: unmatched]");
+	is_shown(codes, ruby | (ID + 2), "f ((eval at /x.rb:3))");
+	is_shown(codes, ruby | CODE_TORN, "[ruby: torn]");
 	codes_free(codes);
 }
 

@@ -8,10 +8,10 @@ const PALETTES = [
 	[66, 16, 58, 60, 10], [128, 20, 42, 62, 10], [178, 14, 44, 64, 10], [220, 0, 6, 72, 8],
 	[40, 12, 34, 74, 10], [208, 14, 66, 68, 10], [262, 18, 52, 74, 8], [226, 0, 32, 62, 0],
 	[318, 0, 58, 70, 0], [96, 14, 52, 62, 10],
-	[152, 12, 44, 64, 10]
+	[152, 12, 44, 64, 10], [340, 12, 62, 66, 10]
 ];
 const KIND_NAMES = ["", "", "kernel", "user", "C++, Rust, D", "JIT", "inlined", "unknown", "no symbol",
-	"Python", "PHP", "blocked", "waiting for a CPU", "JavaScript", "Perl"];
+	"Python", "PHP", "blocked", "waiting for a CPU", "JavaScript", "Perl", "Ruby"];
 const encoder = new TextEncoder();
 
 function hashName(name) {

@@ -8,13 +8,13 @@ functions() {
 	awk '{
 		n = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); s = ""
 		for (i = 1; i <= k; i++)
-			if (frame[i] ~ /^\[(python|php|perl|javascript): / || frame[i] ~ / \([^()]*\)$/)
+			if (frame[i] ~ /^\[(python|php|perl|ruby|javascript): / || frame[i] ~ / \([^()]*\)$/)
 				s = s (s == "" ? "" : ";") frame[i]
 		count[s] += n
 	} END { for (s in count) print s, count[s] }' "$1" | LC_ALL=C sort
 }
 # by_probe: those that the program has an account of
-by_probe() { grep 'probe ([a-z]*_oracle\.[a-z]*) [0-9]*$\|^\[\|;\[p[a-z]*: '; }
+by_probe() { grep 'probe ([a-z]*_oracle\.[a-z]*) [0-9]*$\|^\[\|;\[\(p[a-z]*\|ruby\): '; }
 # equal NAME FILE: the report in $out has the functions of the account in FILE
 equal() {
 	functions "$out" | by_probe >"$tmp/seen"

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The frames of Ruby. Those of a thread or fiber are an array, from the innermost one on. Each call
+ * of vm_exec() runs functions up to one with a flag (VM_FRAME_FLAG_FINISH), and has a record on its
+ * part of the C stack, struct rb_vm_tag, in a chain; other functions of the interpreter have such
+ * records, too. A record keeps where a jump to it continues: that address tells those of vm_exec(),
+ * and that stack pointer is the end of the frame that vm_exec() called, the evaluator's. So the
+ * word below is the anchor.
+ *
+ * The nth record of vm_exec() belongs to the nth run, if there are as many of both. While vm_exec()
+ * is entered or left there is one more of one of them, the innermost: it is passed over. Functions
+ * written in C have frames in the array, too, and native frames of their own: they are left out.
+ * Whatever is read belongs to the process and may be anything.
+ */
+#ifndef STACKTALLY_BPF_RUBY_BPF_H
+#define STACKTALLY_BPF_RUBY_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/kernel.bpf.h"
+#include "bpf/program_names.bpf.h"
+#include "bpf/program_run.bpf.h"
+#include "bpf/scratch.bpf.h"
+
+#define RUBY_STATE_BYTES  64
+#define RUBY_RECORD_BYTES 232
+#define RUBY_FRAME_BYTES  64
+#define RUBY_WINDOW_BYTES (RUBY_WINDOW + RUBY_FRAME_BYTES) /* frames that are copied at once */
+#define RUBY_ISEQ_BYTES	  24
+#define RUBY_BODY_BYTES	  104
+#define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
+#define RUBY_STACK_BYTES  (1 << 20)
+
+/* glibc: where a thread has the table of its threads' data, and the key that jumps are mangled by.
+ */
+#define TCB_DTV		8
+#define TCB_GUARD	0x30
+#define DTV_ENTRY_BYTES 16
+#define DTV_MAX		65536
+
+/* The address of the pointer to this thread's execution context; 0: not known. */
+static __always_inline __u64 ruby_find_context(const struct interpreter_walk *program, __u64 thread)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 module[2], table, block;
+
+	if (bpf_probe_read_user(module, sizeof(module),
+				(const void *)(ruby->tls_slot + program->bias)) ||
+	    !module[0] || module[0] >= DTV_MAX || !read_word(&table, thread + TCB_DTV) ||
+	    !read_word(&block, table + module[0] * DTV_ENTRY_BYTES))
+		return 0;
+	return block + module[1] + ruby->tls_offset;
+}
+
+/* A word that setjmp() saved, as it was before. */
+static __always_inline __u64 ruby_saved(const struct interpreter_walk *program, __u64 word)
+{
+	return program->ruby.mangled ? (word >> 17 | word << 47) ^ program->object_key : word;
+}
+
+/*
+ * Reads the record that `object` has the address of, and sets that to the one before. An enum
+ * program_step: PROGRAM_RUN_ENDED if it is one of vm_exec(), whose anchor is set.
+ */
+static __always_inline int ruby_read_record(struct interpreter_walk *program)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 label;
+
+	if (!program->object)
+		return PROGRAM_ALL_ENDED;
+	if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES, (const void *)program->object))
+		return PROGRAM_FAILED;
+	program->object = CODE_WORD(program->code, ruby->record_previous);
+	label = ruby_saved(program, CODE_WORD(program->code, ruby->record_label));
+	if (label - program->bias - ruby->caller >= ruby->caller_size)
+		return PROGRAM_MORE;
+	program->anchor = ruby_saved(program, CODE_WORD(program->code, ruby->record_sp)) - 8;
+	return PROGRAM_RUN_ENDED;
+}
+
+/* Goes to the next record of vm_exec(), if that is one of the next PROGRAM_STEPS. */
+__noinline int ruby_next_record(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	int step = PROGRAM_MORE;
+
+	if (!slot)
+		return PROGRAM_FAILED;
+	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+		step = ruby_read_record(&slot->program);
+		OPAQUE(step);
+	}
+	return step;
+}
+
+/* Counts those of PROGRAM_STEPS records that are of vm_exec(), in `missing`. An enum program_step.
+ */
+__noinline int ruby_count_records(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+
+	if (!slot)
+		return PROGRAM_FAILED;
+	program = &slot->program;
+	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
+		int step = ruby_read_record(program);
+
+		program->missing += step == PROGRAM_RUN_ENDED;
+		if (step == PROGRAM_FAILED || step == PROGRAM_ALL_ENDED)
+			return step;
+	}
+	return PROGRAM_MORE;
+}
+
+/* Copies the frame that the walk is at and some that follow. Returns 0 when it did. */
+static __always_inline int ruby_move_window(struct interpreter_walk *program)
+{
+	struct ruby_window *window = &program->ruby_frames;
+
+	window->from = program->frame;
+	window->last = RUBY_WINDOW; /* the last one begins here at most */
+	if (bpf_probe_read_user(window->bytes, RUBY_WINDOW_BYTES, (const void *)window->from) == 0)
+		return 0;
+	window->last = 0;
+	return bpf_probe_read_user(window->bytes, RUBY_FRAME_BYTES, (const void *)window->from);
+}
+
+/*
+ * Reads the flags of a frame, which are beside its variables. Those are mostly on the stack that
+ * the frames are on, too, and then below are its callers'.
+ */
+static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __u64 from,
+					    __u64 *ret_flags)
+{
+	struct ruby_window *window = &program->ruby_variables;
+	__u64 at = from - window->from;
+
+	if (program->frame - from > RUBY_STACK_BYTES)
+		return read_word(ret_flags, from);
+	if (!window->from || at > RUBY_WINDOW) {
+		window->from = from - RUBY_WINDOW;
+		if (bpf_probe_read_user(window->bytes, RUBY_WINDOW + sizeof(*ret_flags),
+					(const void *)window->from)) {
+			window->from = 0;
+			return read_word(ret_flags, from);
+		}
+		at = RUBY_WINDOW;
+	}
+	OPAQUE(at);
+	if (at > RUBY_WINDOW)
+		return false;
+	*ret_flags = *(const __u64 *)(window->bytes + at);
+	return true;
+}
+
+/* A frame that is written in Ruby. */
+struct ruby_frame {
+	__u64 iseq;
+	__u64 flags;
+};
+
+/*
+ * Reads the frame that the walk is at, and goes to its caller. PROGRAM_RUN_ENDED: the frame is
+ * written in Ruby, PROGRAM_MORE: in C; PROGRAM_ALL_ENDED: there is none.
+ */
+static __always_inline int ruby_read_frame(struct interpreter_walk *program,
+					   struct ruby_frame *ret_frame)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 at = program->frame - program->ruby_frames.from;
+	const __u8 *copy;
+
+	if (program->frame + ruby->frame_size > program->last)
+		return PROGRAM_ALL_ENDED;
+	if (!program->ruby_frames.from || at > program->ruby_frames.last) {
+		if (ruby_move_window(program))
+			return program_fail(program, WIRE_CODE_UNREADABLE);
+		at = 0;
+	}
+	OPAQUE(at);
+	if (at > RUBY_WINDOW)
+		return PROGRAM_FAILED;
+	copy = program->ruby_frames.bytes + at;
+	program->frame += ruby->frame_size;
+	ret_frame->iseq = FRAME_WORD(copy, ruby->frame_iseq);
+	if (!ret_frame->iseq || !FRAME_WORD(copy, ruby->frame_pc))
+		return PROGRAM_MORE;
+	if (!ruby_read_flags(program, FRAME_WORD(copy, ruby->frame_ep), &ret_frame->flags))
+		return program_fail(program, WIRE_CODE_UNREADABLE);
+	return PROGRAM_RUN_ENDED;
+}
+
+/* Counts the runs that PROGRAM_STEPS frames end, down from `missing`. An enum program_step. */
+__noinline int ruby_count_runs(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+
+	if (!slot)
+		return PROGRAM_FAILED;
+	program = &slot->program;
+	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
+		struct ruby_frame frame = { 0 };
+		int step = ruby_read_frame(program, &frame);
+
+		if (step == PROGRAM_RUN_ENDED && frame.flags & program->ruby.finish)
+			program->missing--;
+		if (step == PROGRAM_FAILED || step == PROGRAM_ALL_ENDED)
+			return step;
+	}
+	return PROGRAM_MORE;
+}
+
+/* Why a count has not come to the end of its chain; WIRE_CODE_KNOWN if it has. */
+static __always_inline __u32 ruby_count_reason(int step)
+{
+	return step == PROGRAM_ALL_ENDED ? WIRE_CODE_KNOWN
+	       : step == PROGRAM_MORE	 ? WIRE_CODE_TOO_DEEP
+					 : WIRE_CODE_UNREADABLE;
+}
+
+/*
+ * Passes over the innermost run or record if it is the one that the other chain lacks: vm_exec() is
+ * called for a frame that is there already, and ends when its last one has gone.
+ */
+static __always_inline bool ruby_pass_over(struct interpreter_walk *program)
+{
+	struct ruby_frame frame = { 0 };
+
+	if (program->missing == 1)
+		return ruby_read_record(program) == PROGRAM_RUN_ENDED;
+	program->frame = program->next;
+	if (program->missing != (__u32)-1 ||
+	    ruby_read_frame(program, &frame) != PROGRAM_RUN_ENDED ||
+	    !(frame.flags & program->ruby.finish))
+		return false;
+	program->next = program->frame;
+	return true;
+}
+
+/* Whether runs and records of vm_exec() belong to each other. Otherwise sets the reason. */
+__noinline int ruby_is_paired(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+	int step = PROGRAM_MORE;
+	__u64 object;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	object = program->object;
+	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+		step = ruby_count_records(number);
+		OPAQUE(step);
+	}
+	program->object = object;
+	program->reason = ruby_count_reason(step);
+	if (program->reason)
+		return 0;
+	program->frame = program->next;
+	step = PROGRAM_MORE;
+	for (__u32 i = 0; i < 2 * PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+		step = ruby_count_runs(number);
+		OPAQUE(step);
+	}
+	program->reason = ruby_count_reason(step);
+	if (program->reason)
+		return 0;
+	program->reason = WIRE_CODE_TORN;
+	return !program->missing || ruby_pass_over(program);
+}
+
+/* Finds the state of the thread, and its innermost frame and record. Sets the reason if that fails.
+ */
+static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	struct interpreter_walk *program = &slot->program;
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 thread = BPF_CORE_READ(task, thread.fsbase), context, of, stack;
+
+	program->reason = WIRE_CODE_NO_STATE;
+	context = ruby_find_context(program, thread);
+	if (!context || !read_word(&context, context) ||
+	    bpf_probe_read_user(program->code, RUBY_STATE_BYTES, (const void *)context) ||
+	    !read_word(&of, CODE_WORD(program->code, ruby->state_thread) + ruby->thread_state) ||
+	    of != context || !read_word(&program->object_key, thread + TCB_GUARD))
+		return false;
+	program->ruby_frames.from = 0;
+	program->ruby_variables.from = 0;
+	program->next = CODE_WORD(program->code, ruby->state_frame);
+	program->object = CODE_WORD(program->code, ruby->state_record);
+	stack = CODE_WORD(program->code, ruby->state_stack);
+	/* The outermost frame stands for no function: Ruby's own backtraces leave it out, too. */
+	program->last =
+		stack + 8 * CODE_WORD(program->code, ruby->state_stack_size) - ruby->frame_size;
+	if (!ruby_is_paired(number)) {
+		program->next = 0;
+		program->anchor = 0;
+		return false;
+	}
+	program->reason = WIRE_CODE_UNMATCHED;
+	return true;
+}
+
+/* Finds a string's characters. False: it cannot be read, or is no string. */
+static __always_inline bool ruby_find_text(struct interpreter_walk *program, __u64 string,
+					   struct found_text *ret_text)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u8 *head = program->message.file; /* free until all texts are found */
+	__u64 flags;
+
+	if (bpf_probe_read_user(head, RUBY_STRING_BYTES, (const void *)string))
+		return false;
+	flags = *(const __u64 *)head;
+	if ((flags & ruby->type_mask) != ruby->type_string)
+		return false;
+	ret_text->size = AT(head, ruby->string_length, RUBY_STRING_BYTES, __u64);
+	if (flags & ruby->string_apart) {
+		ret_text->from = AT(head, ruby->string_pointer, RUBY_STRING_BYTES, __u64);
+	} else {
+		ret_text->from = string + ruby->string_embedded;
+		if (ruby->string_embedded_length)
+			ret_text->size = (flags & ruby->string_embedded_length) >>
+					 (ruby->string_embedded_shift & 31);
+	}
+	ret_text->kind = WIRE_TEXT_UTF8;
+	return ret_text->size <= 1 << 20;
+}
+
+/*
+ * Copies a function's label to the message. That of a file is text of the library, which a process
+ * that was forked has not mapped yet.
+ */
+static __always_inline bool ruby_copy_label(struct interpreter_walk *program,
+					    struct found_text *label)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u8 *to = program->message.name;
+
+	if (copy_text(label, false, to, WIRE_CODE_TEXT))
+		return true;
+	if (program->scope == ruby->type_main && label->size == 6) {
+		__builtin_memcpy(to, "<main>", 6);
+		return true;
+	}
+	if (program->scope == ruby->type_top && label->size == 16) {
+		__builtin_memcpy(to, "<top (required)>", 16);
+		return true;
+	}
+	return false;
+}
+
+/* A hash of a path's characters, as far as they would be sent. A global function. */
+__noinline __u64 ruby_path_hash(__u32 number, __u64 string)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct found_text text = { 0 };
+
+	if (!slot || !ruby_find_text(&slot->program, string, &text) ||
+	    !copy_text(&text, true, slot->program.message.name, WIRE_CODE_TEXT))
+		return 0;
+	return hash_of_copy(slot, &text);
+}
+
+/* A hash of up to 24 characters that came with the head of their string. */
+static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *program, __u64 size)
+{
+	const __u8 *head = program->message.file;
+	__u64 hash = size;
+
+	for (__u32 i = 0; i < 3; i++) {
+		__u64 word =
+			AT(head, program->ruby.string_embedded + 8 * i, RUBY_STRING_BYTES, __u64);
+
+		if (size < 8 * (i + 1ull))
+			word = size > 8 * i ? word & ((1ull << 8 * (size & 7)) - 1) : 0;
+		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+/* The same of the label of the function found last. */
+__noinline __u64 ruby_label_hash(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+	struct found_text text = { 0 };
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	if (!ruby_find_text(program, program->name, &text))
+		return 0;
+	if (text.from == program->name + program->ruby.string_embedded && text.size <= 24)
+		return ruby_hash_of_head(program, text.size);
+	return ruby_copy_label(program, &text) ? hash_of_copy(slot, &text) : 0;
+}
+
+/* The string of a file's path: that, or the first one of an array. */
+static __always_inline __u64 ruby_path_of(const struct interpreter_walk *program, __u64 file)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 flags = 0, at = file + ruby->array_embedded, path = 0;
+
+	if (!read_word(&flags, file) || (flags & ruby->type_mask) != ruby->type_array)
+		return file;
+	if (!(flags & ruby->array_embedded_flag) && !read_word(&at, file + ruby->array_pointer))
+		return 0;
+	return read_word(&path, at) ? path : 0;
+}
+
+/* Sends the name of the function found last. A global function, which the verifier checks once. */
+__noinline int ruby_send_name(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct found_text name = { 0 }, file = { 0 };
+	struct interpreter_walk *program;
+
+	if (!slot || !has_room_for_names())
+		return 0;
+	program = &slot->program;
+	if (ruby_find_text(program, program->name, &name) &&
+	    ruby_find_text(program, program->last_name, &file) && ruby_copy_label(program, &name) &&
+	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
+		send_message(program, &name, &file);
+	return 0;
+}
+
+/*
+ * Makes a function known, and sends its name if that was not sent yet. It is known by what it says:
+ * another one may be at its address later. A global function. Returns 0 when it did.
+ */
+__noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+	const struct wire_ruby *ruby;
+	struct known_code *known;
+	__u64 label;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	ruby = &program->ruby;
+	if (bpf_probe_read_user(program->code, RUBY_ISEQ_BYTES, (const void *)iseq) ||
+	    (CODE_WORD(program->code, 0) & ruby->iseq_type_mask) != ruby->iseq_type ||
+	    bpf_probe_read_user(program->code, RUBY_BODY_BYTES,
+				(const void *)CODE_WORD(program->code, ruby->iseq_body)))
+		return -1;
+	program->name = CODE_WORD(program->code, ruby->body_label);
+	program->file = CODE_WORD(program->code, ruby->body_path);
+	program->scope = CODE_INT(program->code, ruby->body_type);
+	program->line = CODE_INT(program->code, ruby->body_line) >> (ruby->line_tag_bits & 1);
+	if (program->file != program->last_file) {
+		program->last_name = ruby_path_of(program, program->file);
+		program->last_file_hash = ruby_path_hash(number, program->last_name);
+		program->last_file = program->file;
+	}
+	label = ruby_label_hash(number);
+	if (!label || !program->last_file_hash)
+		return -1;
+	program->content = 0;
+	program->id = code_id(program, WIRE_LANGUAGE_RUBY, label, program->last_file_hash);
+	if (!is_sent(program))
+		ruby_send_name(number);
+	known = &program->codes[at % KNOWN_CODES];
+	known->code = iseq;
+	known->walk = program->walk;
+	known->version = 0;
+	known->id = program->id;
+	return 0;
+}
+
+/* Stages the frame that the walk is at, if it is written in Ruby, and goes to its caller. */
+__noinline int ruby_step(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct ruby_frame frame = { 0 };
+	struct interpreter_walk *program;
+	struct known_code *known;
+	__u64 at;
+	int step;
+
+	if (!slot)
+		return PROGRAM_FAILED;
+	program = &slot->program;
+	at = program->n;
+	step = ruby_read_frame(program, &frame);
+	if (step == PROGRAM_FAILED)
+		return step;
+	/*
+	 * What C code calls is a run of its own. The innermost frame is made before it is marked as
+	 * one, so it has not begun.
+	 */
+	if (step == PROGRAM_MORE && at == 1 && !program->n_native) {
+		program->n = 0;
+		return step;
+	}
+	if (step != PROGRAM_RUN_ENDED)
+		return at ? program_fail(program, WIRE_CODE_TORN) : step;
+	known = &program->codes[frame.iseq / 8 % KNOWN_CODES];
+	if ((known->code != frame.iseq || known->walk != program->walk) &&
+	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_CODES))
+		return program_fail(program, WIRE_CODE_UNREADABLE);
+	OPAQUE(at);
+	if (at < WIRE_MAX_DEPTH) {
+		slot->frames[STAGED_AT + at] =
+			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_RUBY << WIRE_FRAME_LANGUAGE_SHIFT |
+			known->id;
+		program->n = at + 1;
+	}
+	return frame.flags & program->ruby.finish ? PROGRAM_RUN_ENDED : PROGRAM_MORE;
+}
+
+/* Stages up to PROGRAM_STEPS frames; an enum program_step. */
+__noinline int ruby_steps(__u32 number)
+{
+	int step = PROGRAM_MORE;
+
+	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+		step = ruby_step(number);
+		OPAQUE(step);
+	}
+	return step;
+}
+
+/* Finds the anchor of the run that was staged. False: there is none. */
+static __always_inline bool ruby_find_anchor(struct scratch *slot, __u32 number)
+{
+	struct interpreter_walk *program = &slot->program;
+	int step = PROGRAM_MORE;
+
+	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+		step = ruby_next_record(number);
+		OPAQUE(step);
+	}
+	if (step != PROGRAM_RUN_ENDED)
+		return false;
+	/* vm_exec() itself was interrupted. */
+	if (!program->n_native && program->anchor < slot->walk.registers[UNWIND_SP])
+		program->anchor = slot->walk.registers[UNWIND_SP];
+	return true;
+}
+
+/* Stages the next run and its anchor; without one, `anchor` is 0. */
+__noinline int ruby_run(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+	int step = PROGRAM_MORE;
+
+	if (!slot || slot->program.language != WIRE_LANGUAGE_RUBY)
+		return 0;
+	program = &slot->program;
+	program->anchor = 0;
+	program->n = 0;
+	program->run_reason = WIRE_CODE_KNOWN;
+	if (!program->next)
+		return 0;
+	program->frame = program->next;
+	program->next = 0;
+	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+		step = ruby_steps(number);
+		OPAQUE(step);
+	}
+	if (step == PROGRAM_ALL_ENDED)
+		return 0;
+	if (step == PROGRAM_MORE)
+		program->run_reason = WIRE_CODE_TOO_DEEP;
+	if (!ruby_find_anchor(slot, number)) {
+		program->anchor = 0;
+		program->reason = WIRE_CODE_TORN;
+		return 0;
+	}
+	if (step == PROGRAM_RUN_ENDED)
+		program->next = program->frame;
+	else
+		program->reason = program->run_reason;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Ruby. Its structures are those of its headers (ruby_offsets.h). A file has them if its version is
+ * known and a function that it exports, rb_iseq_label(), reads what these offsets say. Its
+ * evaluator has no symbol: vm_exec() is what two exported functions end with, and the evaluator is
+ * by far the largest function that it calls.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "cfi/frame_lookup.h"
+#include "cfi/instruction.h"
+#include "elf/elf_exports.h"
+#include "interpreters/languages.h"
+
+/* Of one minor version: bytes. ruby_offsets.h is made by scripts/ruby-offsets. */
+struct ruby_offsets {
+	uint8_t major, minor;
+	uint8_t state_stack, state_stack_size, state_frame, state_record, state_thread;
+	uint8_t record_label, record_sp, mangled, record_previous;
+	uint16_t thread_state;
+	uint8_t frame_size, frame_pc, frame_iseq, frame_ep, finish;
+	uint16_t iseq_type_mask, iseq_type;
+	uint8_t iseq_body, body_type, type_main, type_top, body_path, body_label, body_line,
+		line_tag_bits;
+	uint8_t type_mask, type_string, type_array;
+	uint16_t string_apart, array_embedded_flag;
+	uint32_t string_embedded_length;
+	uint8_t string_length, string_pointer, string_embedded, string_embedded_shift;
+	uint8_t array_pointer, array_embedded;
+};
+
+#include "interpreters/ruby_offsets.h"
+
+#define EXPORT_MAX    1024 /* bytes of an exported function that are read */
+#define CALLER_MAX    8192 /* bytes of vm_exec(), that has some 2,500 */
+#define EVALUATOR_MIN 8192 /* bytes of the evaluator, that has 17,000 and more */
+#define EVALUATOR_MAX (1u << 20)
+
+enum ruby_symbol {
+	RUBY_VERSION,
+	RUBY_EVAL,
+	RUBY_EVAL_MAIN,
+	RUBY_LABEL,
+	RUBY_VM_EXEC,
+	RUBY_N_SYMBOLS
+};
+
+/* Some code of the file. */
+struct code {
+	uint64_t address;
+	uint32_t size;
+	uint8_t bytes[CALLER_MAX];
+};
+
+static int read_code(const struct elf_file *elf, uint64_t address, uint64_t size, uint32_t most,
+		     struct code *ret_code)
+{
+	if (size == 0 || size > most)
+		return -ENODATA;
+	ret_code->address = address;
+	ret_code->size = (uint32_t)size;
+	return elf_exports_read(elf, address, ret_code->bytes, (size_t)size);
+}
+
+static const struct ruby_offsets *offsets_of(const int *version)
+{
+	for (size_t i = 0; i < sizeof(ruby_offsets) / sizeof(ruby_offsets[0]); i++)
+		if (ruby_offsets[i].major == version[0] && ruby_offsets[i].minor == version[1])
+			return &ruby_offsets[i];
+	return NULL;
+}
+
+/* The 32 bits in an instruction that ends with them, as an address relative to its end. */
+static uint64_t target_at(const struct code *code, uint32_t at)
+{
+	int32_t displacement;
+
+	memcpy(&displacement, code->bytes + at, sizeof(displacement));
+	return code->address + at + sizeof(displacement) + (uint64_t)(int64_t)displacement;
+}
+
+/* ---- the evaluator ---- */
+
+/* Whether the byte at `at` may begin a call or a jump with 32 bits of displacement. */
+static bool may_call(const struct code *code, uint32_t at)
+{
+	return (code->bytes[at] == 0xe8 || code->bytes[at] == 0xe9) && at + 5 <= code->size;
+}
+
+/* The function that begins at an address. */
+static bool function_at(struct frame_lookup *frames, uint64_t address,
+			struct frame_function *ret_function)
+{
+	return frame_lookup_find(frames, address, ret_function) && ret_function->begin == address;
+}
+
+/* The largest function that a function calls, if that is large enough to be the evaluator. */
+static bool find_evaluator(struct frame_lookup *frames, const struct code *caller,
+			   struct frame_function *ret_evaluator)
+{
+	uint64_t largest = EVALUATOR_MIN;
+
+	for (uint32_t at = 0; at < caller->size; at++) {
+		struct frame_function function;
+
+		if (caller->bytes[at] != 0xe8 || !may_call(caller, at) ||
+		    !function_at(frames, target_at(caller, at + 1), &function))
+			continue;
+		if (function.end - function.begin < largest ||
+		    function.end - function.begin > EVALUATOR_MAX)
+			continue;
+		largest = function.end - function.begin;
+		*ret_evaluator = function;
+	}
+	return largest > EVALUATOR_MIN;
+}
+
+static bool calls(const struct code *code, uint64_t target)
+{
+	for (uint32_t at = 0; at < code->size; at++)
+		if (may_call(code, at) && target_at(code, at + 1) == target)
+			return true;
+	return false;
+}
+
+/* Everything that is known of the file's code. */
+struct ruby_code {
+	struct frame_function caller, evaluator;
+	uint64_t tls_slot;
+	uint32_t tls_offset;
+};
+
+static bool take_caller(const struct elf_file *elf, struct frame_lookup *frames, uint64_t address,
+			struct ruby_code *code)
+{
+	struct code caller;
+
+	return function_at(frames, address, &code->caller) &&
+	       read_code(elf, address, code->caller.end - address, CALLER_MAX, &caller) == 0 &&
+	       find_evaluator(frames, &caller, &code->evaluator);
+}
+
+/* Finds vm_exec(), which both functions call or jump to, and what it calls. */
+static bool find_caller(const struct elf_file *elf, struct frame_lookup *frames,
+			const struct elf_export *symbols, const struct code *eval,
+			const struct code *eval_main, struct ruby_code *code)
+{
+	if (symbols[RUBY_VM_EXEC].address)
+		return take_caller(elf, frames, symbols[RUBY_VM_EXEC].address, code);
+	for (uint32_t at = 0; at < eval->size; at++)
+		if (may_call(eval, at) && calls(eval_main, target_at(eval, at + 1)) &&
+		    take_caller(elf, frames, target_at(eval, at + 1), code))
+			return true;
+	return false;
+}
+
+/* ---- the thread's state ---- */
+
+/* Whether it is `lea ADDRESS(%rip),%rdi`, with or without a prefix that pads it. */
+static bool is_slot(const uint8_t *bytes, uint32_t size)
+{
+	return size >= 7 && memcmp(bytes + size - 7, "\x48\x8d\x3d", 3) == 0;
+}
+
+/*
+ * Finds how a function gets at the thread's state: `lea SLOT(%rip),%rdi; call __tls_get_addr`, and
+ * the first load by what that returns: `mov OFFSET(%rax),...`.
+ */
+static bool find_tls(const struct code *code, struct ruby_code *ret_code)
+{
+	bool has_slot = false, called = false;
+
+	for (uint32_t at = 0; at < code->size;) {
+		struct instruction is = instruction_decode(code->bytes + at, code->size - at);
+		bool follows_slot = has_slot;
+
+		if (is.kind == INSTRUCTION_UNKNOWN)
+			return false;
+		if (called && is.kind == INSTRUCTION_LOAD && is.base == REGISTER_AX) {
+			ret_code->tls_offset = (uint32_t)is.offset;
+			return is.offset >= 0;
+		}
+		if (called && is.written & 1 << REGISTER_AX)
+			return false;
+		has_slot = !called && is_slot(code->bytes + at, is.size);
+		if (has_slot)
+			ret_code->tls_slot = target_at(code, at + is.size - 4);
+		called |= follows_slot && is.kind == INSTRUCTION_CALL;
+		at += is.size;
+	}
+	return false;
+}
+
+/* ---- checks ---- */
+
+/* Whether rb_iseq_label() reads a function's label where the offsets have it. */
+static bool has_structures(const struct code *label, const struct ruby_offsets *is)
+{
+	const uint8_t expected[] = { 0x48, 0x8b, 0x47, is->iseq_body, /* mov BODY(%rdi),%rax */
+				     0x48, 0x8b, 0x40, is->body_label, 0xc3 };
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint32_t at = label->size > 4 && memcmp(label->bytes, endbr, 4) == 0 ? 4 : 0;
+
+	return label->size == at + sizeof(expected) &&
+	       memcmp(label->bytes + at, expected, sizeof(expected)) == 0;
+}
+
+static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby_code *code)
+{
+	return (struct wire_ruby){
+		.tls_slot = code->tls_slot,
+		.tls_offset = code->tls_offset,
+		.caller = code->caller.begin,
+		.caller_size = (uint32_t)(code->caller.end - code->caller.begin),
+		.state_stack = is->state_stack,
+		.state_stack_size = is->state_stack_size,
+		.state_frame = is->state_frame,
+		.state_record = is->state_record,
+		.state_thread = is->state_thread,
+		.thread_state = is->thread_state,
+		.record_label = is->record_label,
+		.record_sp = is->record_sp,
+		.mangled = is->mangled,
+		.record_previous = is->record_previous,
+		.frame_size = is->frame_size,
+		.frame_pc = is->frame_pc,
+		.frame_iseq = is->frame_iseq,
+		.frame_ep = is->frame_ep,
+		.finish = is->finish,
+		.iseq_body = is->iseq_body,
+		.iseq_type_mask = is->iseq_type_mask,
+		.iseq_type = is->iseq_type,
+		.body_type = is->body_type,
+		.type_main = is->type_main,
+		.type_top = is->type_top,
+		.body_path = is->body_path,
+		.body_label = is->body_label,
+		.body_line = is->body_line,
+		.line_tag_bits = is->line_tag_bits,
+		.type_mask = is->type_mask,
+		.type_string = is->type_string,
+		.type_array = is->type_array,
+		.string_apart = is->string_apart,
+		.string_length = is->string_length,
+		.string_pointer = is->string_pointer,
+		.string_embedded = is->string_embedded,
+		.string_embedded_length = is->string_embedded_length,
+		.string_embedded_shift = is->string_embedded_shift,
+		.array_embedded_flag = is->array_embedded_flag,
+		.array_pointer = is->array_pointer,
+		.array_embedded = is->array_embedded,
+	};
+}
+
+static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
+{
+	struct elf_export symbols[RUBY_N_SYMBOLS] = {
+		[RUBY_VERSION] = { .name = "ruby_api_version" },
+		[RUBY_EVAL] = { .name = "rb_iseq_eval" },
+		[RUBY_EVAL_MAIN] = { .name = "rb_iseq_eval_main" },
+		[RUBY_LABEL] = { .name = "rb_iseq_label" },
+		[RUBY_VM_EXEC] = { .name = "rb_vm_exec" },
+	};
+	struct code eval, eval_main, label;
+	struct frame_lookup frames;
+	struct ruby_code code = { 0 };
+	const struct ruby_offsets *is;
+	struct code_view view;
+	int version[3], r = elf_exports_find(elf, symbols, RUBY_N_SYMBOLS);
+
+	if (r < 0)
+		return r;
+	if (!symbols[RUBY_VERSION].address ||
+	    elf_exports_read(elf, symbols[RUBY_VERSION].address, version, sizeof(version)) < 0 ||
+	    read_code(elf, symbols[RUBY_EVAL].address, symbols[RUBY_EVAL].size, EXPORT_MAX,
+		      &eval) ||
+	    read_code(elf, symbols[RUBY_EVAL_MAIN].address, symbols[RUBY_EVAL_MAIN].size,
+		      EXPORT_MAX, &eval_main) ||
+	    read_code(elf, symbols[RUBY_LABEL].address, symbols[RUBY_LABEL].size, EXPORT_MAX,
+		      &label))
+		return 0;
+	code_view_open(&view, elf);
+	r = frame_lookup_open(&frames, &view, CALLER_MAX);
+	if (r == 0 && find_caller(elf, &frames, symbols, &eval, &eval_main, &code))
+		ret_interpreter->language = WIRE_LANGUAGE_RUBY;
+	frame_lookup_close(&frames);
+	if (r < 0 || !ret_interpreter->language)
+		return r;
+	ret_interpreter->evaluator = code.evaluator.begin;
+	ret_interpreter->evaluator_end = code.evaluator.end;
+	is = offsets_of(version);
+	if (!is)
+		ret_interpreter->refused = WIRE_CODE_VERSION;
+	else if (!has_structures(&label, is))
+		ret_interpreter->refused = WIRE_CODE_DISAGREES;
+	else if (!find_tls(&eval, &code))
+		ret_interpreter->refused = WIRE_CODE_NO_STATE;
+	else
+		ret_interpreter->ruby = wire_of(is, &code);
+	return 0;
+}
+
+const struct language language_ruby = { .file_name = "ruby", .read = read_ruby };

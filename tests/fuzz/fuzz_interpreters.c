@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The readers of interpreters' files, one for each language. The input is the file. */
+#include <stdlib.h>
+
+#include "elf/elf_file.h"
+#include "interpreters/languages.h"
+
+#define LANGUAGE_ADDRESS(name) &language_##name,
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct language *const languages[] = { LANGUAGES(LANGUAGE_ADDRESS) };
+	struct elf_file *elf = NULL;
+
+	if (elf_file_open_memory(data, size, &elf))
+		return 0;
+	for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+		struct wire_interpreter found = { 0 };
+
+		if (languages[i]->read(elf, &found) == 0 && found.language &&
+		    found.evaluator > found.evaluator_end)
+			abort();
+	}
+	elf_file_close(elf);
+	return 0;
+}

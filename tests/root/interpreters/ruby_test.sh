@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Functions of Ruby programs, against the programs' own accounts: ruby_test.sh BUILD
+. "$(dirname "$0")/interpreters.bash" "$1"
+here=$(dirname "$0")
+can 'user probes' || have_uprobes || {
+	skip "functions of Ruby programs" "$no_uprobes"
+	finish
+}
+
+# in_release RELEASE: sets $root to a file system with Ruby, and $libc
+in_release() {
+	root=$("$here/../../root_of" "$1" ruby 2>"$err") || return
+	mkdir -p "$root/tmp"
+	libc=$(ls "$root"/lib/*-linux-gnu/libc.so.6)
+}
+
+for of in bookworm:3.1 trixie:3.3; do
+	if in_release "${of%:*}"; then
+		cp "$here/ruby_oracle.rb" "$root/tmp"
+		rm -f "$root/tmp/account"*
+		count -f "$libc:getppid" -- chroot "$root" /usr/bin/ruby --disable-gems \
+			/tmp/ruby_oracle.rb /tmp/account
+		equal "${of%:*}'s Ruby ${of#*:}: functions and counts are the program's own" \
+			"$root/tmp/account"
+	else
+		skip "${of%:*}'s Ruby ${of#*:}" "$(tail -n 1 "$err")"
+	fi
+done
+
+in_release bookworm || {
+	skip "order, forged structures, samples" "$(tail -n 1 "$err")"
+	finish
+}
+ruby=(chroot "$root" /usr/bin/ruby --disable-gems)
+
+# Order: native frames of the C code between functions stay.
+cat >"$root/tmp/order.rb" <<'S'
+sleep 1
+def leaf = Process.ppid
+def outer = [2, 1].sort_by { |x| leaf; x }
+outer
+S
+count -f "$libc:getppid" -- "${ruby[@]}" /tmp/order.rb
+has "native frames are in their places" \
+	';<main> \(order\.rb\);outer \(order\.rb\);[^()]*;rb_ary_each;[^()]*;block in outer \(order\.rb\);leaf \(order\.rb\);[^()]*getppid$'
+evaluator=$(sed -n 's/.*;rb_vm_exec;block in outer (order.rb);leaf (order.rb);.*/&/p' "$out" | wc -l)
+is "the evaluator's frames are not shown" "$evaluator" 1
+count -f --native "$libc:getppid" -- "${ruby[@]}" /tmp/order.rb
+has "--native shows them, too" \
+	';rb_vm_exec;\[libruby[^;()]*\];<main> \(order\.rb\);outer \(order\.rb\);.*;rb_vm_exec;\[libruby[^;()]*\];block in outer '
+
+# Structures that are bent: the walk ends, says why, and native frames go on.
+cp "$here/ruby_forged.rb" "$root/tmp"
+count -f "$libc:getppid" -- "${ruby[@]}" /tmp/ruby_forged.rb
+is "a circle is followed for a while only" "$(counted 'rb_vm_exec;[^;]*;\[ruby: too deep\];[^()]*;getppid$')" 1
+is "where a wild pointer leads is not read" "$(counted 'rb_vm_exec;[^;]*;\[ruby: unreadable\];[^()]*;getppid$')" 6
+is "functions that end nowhere are torn" "$(counted 'rb_vm_exec;[^;]*;\[ruby: torn\];[^()]*;getppid$')" 1
+is "the structures are whole again" "$(counted ';<main> \(ruby_forged\.rb\);whole \(ruby_forged\.rb\);[^()]*getppid$')" 1
+is "a name of 400,000 bytes is cut" "$(counted ';<main> \(ruby_forged\.rb\);(long)+… \(long\.rb\);[^()]*getppid$')" 1
+is "a terminal is not written to" "$(counted ';escapes \(\?\[31mred\.rb\);[^()]*getppid$')" 1
+
+# Samples: nearly all have functions.
+cat >"$root/tmp/busy.rb" <<'S'
+class Order
+  def <=>(other) = 0
+  include Comparable
+end
+def fib(n) = n < 2 ? n : fib(n - 1) + fib(n - 2)
+def work(till)
+  orders = Array.new(50) { Order.new }
+  while Process.clock_gettime(Process::CLOCK_MONOTONIC) < till
+    orders.sort
+    fib(10)
+    "a1b2c3".gsub(/\d/) { "x" }
+  end
+end
+work(Process.clock_gettime(Process::CLOCK_MONOTONIC) + 3)
+S
+measure_command -F 499 -U -o "$tmp/busy.svg" -- "${ruby[@]}" /tmp/busy.rb
+work=$(counted '<main> \(busy\.rb\);work \(busy\.rb\)')
+ran=$(counted ';ruby_run_node;[^;]*;rb_vm_exec;')
+calculates "$ran > 100 && $work > 0.9 * $ran"
+check $? "samples have functions" "$work of $ran"
+grep -q '>Ruby</text>' "$tmp/busy.svg"
+check $? "a picture tells Ruby's functions from others" "$(grep -o 'id="legend".*' "$tmp/busy.svg" | cut -c 1-300)"
+finish
