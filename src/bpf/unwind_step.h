@@ -168,8 +168,23 @@ UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
 /* cmp $N,%rcx; jg over the next; ret $BYTES: V8's functions return so, without the arguments */
 #define UNWIND_CODE_V8_RETURNS 0xc2037f00f98348ull
 
-/* Whether a frame begins in the first 16 bytes of code: before that, V8's functions look at their
- * state. */
+/*
+ * Whether these bytes may be an instruction that does not lead to the next one: ret, leave, int3,
+ * call, jmp, hlt, pop %rbp. Other instructions have such bytes, too; the code is then not followed.
+ */
+UNWIND_INLINE bool unwind_code_leaves(__u64 bytes)
+{
+	__u8 first = bytes, second = bytes >> 8;
+
+	return first == 0xc3 || first == 0xc2 || first == 0xc9 || first == 0xcc || first == 0xe8 ||
+	       first == 0xe9 || first == 0xeb || first == 0xf4 || first == 0x5d ||
+	       (first == 0x0f && second == 0x0b) || (first == 0xff && (second & 0x38) == 0x20);
+}
+
+/*
+ * Whether a frame begins in the first 16 bytes of code: before that, V8's functions look at their
+ * state. The end of another function must not lie in between.
+ */
 UNWIND_INLINE bool unwind_code_enters(const __u64 code[2])
 {
 	__u64 low = code[0], high = code[1];
@@ -177,6 +192,8 @@ UNWIND_INLINE bool unwind_code_enters(const __u64 code[2])
 	for (int i = 0; i < 13; i++) {
 		if ((__u32)low == UNWIND_CODE_ENTER)
 			return true;
+		if (unwind_code_leaves(low))
+			return false;
 		low = low >> 8 | high << 56;
 		high >>= 8;
 	}

@@ -538,6 +538,53 @@ static void generated_code_that_returns(void **state)
 	code_left = 0;
 }
 
+/* The innermost frame is at these bytes; 0xdead is no frame pointer. */
+static struct unwind_walk in_code(const uint8_t *code, uint32_t size)
+{
+	struct unwind_walk walk = chained();
+
+	code_at = code;
+	code_left = size;
+	walk.exact = 1;
+	walk.registers[UNWIND_FP] = 0xdead;
+	return walk;
+}
+
+static void generated_code_that_makes_its_frame(void **state)
+{
+	/* V8 looks at the function's state first: mov -0x30(%rcx),%rbx; testb $1,0xf(%rbx); jne */
+	uint8_t entered[] = { 0x48, 0x8b, 0x59, 0xd0, 0xf6, 0x43, 0x0f, 0x01,
+			      0x75, 0x10, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90 };
+	static const uint8_t pushed[] = { 0x48, 0x89, 0xe5, 0x90, 0x90, 0x90, 0x90, 0x90,
+					  0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 };
+	/* None of these leads to the bytes behind it. */
+	static const uint8_t ends_with[][2] = { { 0xc3 },	{ 0xc9 },	{ 0xcc },
+						{ 0xe8 },	{ 0xe9 },	{ 0xeb },
+						{ 0xf4 },	{ 0x5d },	{ 0xc2, 0x08 },
+						{ 0x0f, 0x0b }, { 0xff, 0xe0 }, { 0xff, 0x25 } };
+	struct unwind_walk walk = in_code(entered, sizeof(entered));
+
+	(void)state;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[0]);
+	assert_int_equal(walk.registers[UNWIND_FP], 0xdead);
+	/* A return address before such code belongs to a function that ends there. */
+	walk = in_code(entered, sizeof(entered));
+	walk.exact = 0;
+	ends(walk, WIRE_END_JIT);
+	walk = in_code(pushed, sizeof(pushed));
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[1]);
+	for (size_t i = 0; i < sizeof(ends_with) / sizeof(ends_with[0]); i++) {
+		memset(entered, 0x90, 10);
+		memcpy(entered + 4, ends_with[i], 2);
+		if (!ends_with[i][1])
+			entered[5] = 0x90;
+		ends(in_code(entered, sizeof(entered)), WIRE_END_JIT);
+	}
+	code_left = 0;
+}
+
 static void code_that_keeps_frame_pointers_is_read_once(void **state)
 {
 	struct unwind_walk walk = chained();
@@ -681,6 +728,7 @@ int main(void)
 		cmocka_unit_test(rbx_is_followed),
 		cmocka_unit_test(generated_code),
 		cmocka_unit_test(generated_code_that_returns),
+		cmocka_unit_test(generated_code_that_makes_its_frame),
 		cmocka_unit_test(code_that_keeps_frame_pointers_is_read_once),
 		cmocka_unit_test(mappings_of_each_kind),
 		cmocka_unit_test(cached_rules_hold_for_their_span),
