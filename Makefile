@@ -64,10 +64,10 @@ COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(fil
 COMMANDS := profile stackcount
 # One program has the names of all commands, by hard links: files can have capabilities, links cannot.
 MAIN := src/commands/main.c
-CORE := $(filter-out $(MAIN) $(wildcard src/bpf/*.c),$(wildcard src/*/*.c))
+CORE := $(filter-out $(MAIN) $(wildcard src/*/*.bpf.c),$(wildcard src/*/*.c))
 CORE_OBJECTS := $(CORE:%.c=$(BUILD)/%.o)
-BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/bpf/*.bpf.c))
-INTERPRETED := $(KERNEL_BUILD)/src/bpf/interpreted.bpf.o
+BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/*/*.bpf.c))
+INTERPRETED := $(KERNEL_BUILD)/src/languages/interpreted.bpf.o
 SKELETON := $(KERNEL_BUILD)/stacktally.skel.h $(KERNEL_BUILD)/interpreted.skel.h
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))

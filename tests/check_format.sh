@@ -48,7 +48,7 @@ result "sources name their licence" "$(files . |
 		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: ' || echo "$file: no SPDX line"
 	done)"
 
-result "the kernel side is dual licensed" "$(files src/bpf | grep '^src/bpf/' |
+result "the kernel side is dual licensed" "$(files src | grep -E '^src/(bpf|languages)/' |
 	while read -r file; do
 		head -n 1 "$file" | grep -q 'GPL-2.0-or-later OR BSD-2-Clause' || echo "$file: GPL only"
 	done)"

@@ -138,7 +138,7 @@ struct known_code {
 /* Ids of functions whose names were sent. */
 #define SENT_CODES 512
 
-/* Of a walk of Perl's contexts (bpf/perl.bpf.h). */
+/* Of a walk of Perl's contexts (languages/perl.bpf.h). */
 struct perl_walk {
 	__u64 state;		 /* address of the thread's interpreter */
 	__u64 contexts, context; /* of the stack of contexts: the outermost one, and the next one */
@@ -156,7 +156,8 @@ struct perl_walk {
 	__u8 reserved;
 };
 
-/* The walk of an interpreter's frames beside that of the native ones (bpf/interpreter.bpf.h). */
+/* The walk of an interpreter's frames beside that of the native ones (languages/interpreter.bpf.h).
+ */
 struct interpreter_walk {
 	/* Address in the evaluator's frame that ran the staged functions; 0: none are. See
 	 * `ordered`. */

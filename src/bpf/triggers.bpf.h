@@ -11,9 +11,9 @@
  * raw_tp/sched_waking       the waker of a thread
  *
  * They are compiled twice: with WALK_INTERPRETERS they also walk the stacks of interpreters
- * (bpf/interpreted.bpf.c). The verifier takes as long for that part as for all the rest, so the
- * programs without it are attached, and jump to those with it once these are loaded, which happens
- * when the first interpreter is found.
+ * (languages/interpreted.bpf.c). The verifier takes as long for that part as for all the rest, so
+ * the programs without it are attached, and jump to those with it once these are loaded, which
+ * happens when the first interpreter is found.
  */
 #ifndef STACKTALLY_BPF_TRIGGERS_BPF_H
 #define STACKTALLY_BPF_TRIGGERS_BPF_H

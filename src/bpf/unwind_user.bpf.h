@@ -13,7 +13,7 @@
 #include "bpf/user_frame.bpf.h"
 #include "bpf/user_registers.bpf.h"
 #ifdef WALK_INTERPRETERS
-#include "bpf/interpreter.bpf.h"
+#include WALK_INTERPRETERS /* the header that does, of the room above */
 #endif
 
 /* Prepares the slot's walk, which has its registers, for the first step. */

@@ -47,7 +47,7 @@ fi
 # the compilers, not from make's own dependency files.
 for source in src/*.c src/*/*.c; do
 	case $source in
-	src/bpf/*) clang -target bpf -D__TARGET_ARCH_x86 -Isrc -idirafter "/usr/include/$(gcc -print-multiarch)" -MM "$source" ;;
+	src/*/*.bpf.c) clang -target bpf -D__TARGET_ARCH_x86 -Isrc -idirafter "/usr/include/$(gcc -print-multiarch)" -MM "$source" ;;
 	*) gcc -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild -MM "$source" ;;
 	esac | tr -s ' \\' '\n\n' | grep '^src/.*\.h$' | sed "s,\$, build/${source%.c}.o,"
 done >"$TMPDIR/includes"

@@ -7,18 +7,18 @@
  * a sort() or of `defer`; or the main program, which has no context.
  *
  * The evaluator keeps nothing on the C stack that tells which contexts it runs: so its frames get
- * runs in order (bpf/interpreter.bpf.h). In a sub that C code called, an eval calls the evaluator
- * anew, as exceptions must not leave the call that runs already; the new call then also runs the
- * rest of that sub. Both count as one call: the inner one's caller has a handler of exceptions
- * (PL_top_env and those before), and the outer one calls that or its caller.
+ * runs in order (languages/interpreter.bpf.h). In a sub that C code called, an eval calls the
+ * evaluator anew, as exceptions must not leave the call that runs already; the new call then also
+ * runs the rest of that sub. Both count as one call: the inner one's caller has a handler of
+ * exceptions (PL_top_env and those before), and the outer one calls that or its caller.
  *
  * The innermost run may lack its call, and the innermost call its run, while a sub is called from C
  * or returns there, and between two calls of a sort()'s. Then the walk is repeated without that
  * one, if the operation at work agrees (perl_judge()). Whatever is read belongs to the process and
  * may be anything.
  */
-#ifndef STACKTALLY_BPF_PERL_BPF_H
-#define STACKTALLY_BPF_PERL_BPF_H
+#ifndef STACKTALLY_LANGUAGES_PERL_BPF_H
+#define STACKTALLY_LANGUAGES_PERL_BPF_H
 
 #include <stdbool.h>
 
@@ -31,9 +31,9 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/kernel.bpf.h"
-#include "bpf/program_names.bpf.h"
-#include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
 
 #define PERL_CONTEXT_BYTES 104
 #define PERL_BELOW	   416 /* bytes that are copied below a context: four more */

@@ -9,8 +9,8 @@
  * Objects move, so functions are known by what their texts say. Whatever is read belongs to the
  * process and may be anything.
  */
-#ifndef STACKTALLY_BPF_JAVASCRIPT_BPF_H
-#define STACKTALLY_BPF_JAVASCRIPT_BPF_H
+#ifndef STACKTALLY_LANGUAGES_JAVASCRIPT_BPF_H
+#define STACKTALLY_LANGUAGES_JAVASCRIPT_BPF_H
 
 #include <stdbool.h>
 
@@ -20,11 +20,11 @@
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/javascript_strings.bpf.h"
-#include "bpf/program_names.bpf.h"
-#include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/window.bpf.h"
+#include "languages/javascript_strings.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
 
 #define JAVASCRIPT_OBJECT_BYTES 64 /* what closures share; other objects have less of interest */
 

@@ -3,8 +3,8 @@
  * Objects and strings of JavaScript's V8. A string may be a concatenation of others, a part of one
  * or stand for one; its characters have one byte (Latin-1) or two.
  */
-#ifndef STACKTALLY_BPF_JAVASCRIPT_STRINGS_BPF_H
-#define STACKTALLY_BPF_JAVASCRIPT_STRINGS_BPF_H
+#ifndef STACKTALLY_LANGUAGES_JAVASCRIPT_STRINGS_BPF_H
+#define STACKTALLY_LANGUAGES_JAVASCRIPT_STRINGS_BPF_H
 
 #include <stdbool.h>
 
@@ -14,9 +14,9 @@
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/program_names.bpf.h"
-#include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
 
 #define JAVASCRIPT_HEAD_BYTES 32 /* of strings and of scopes */
 #define JAVASCRIPT_PIECES     16 /* of a string that is a concatenation: so many are followed */

@@ -2,8 +2,8 @@
 /*
  * What the languages share: how the frames of a run are read, and staged one by one.
  */
-#ifndef STACKTALLY_BPF_PROGRAM_RUN_BPF_H
-#define STACKTALLY_BPF_PROGRAM_RUN_BPF_H
+#ifndef STACKTALLY_LANGUAGES_PROGRAM_RUN_BPF_H
+#define STACKTALLY_LANGUAGES_PROGRAM_RUN_BPF_H
 
 #include <stdbool.h>
 

@@ -3,11 +3,11 @@
  * The frames of PHP, without threads. They are linked in one chain, from the innermost one. Each
  * call of the evaluator, execute_ex(), runs functions up to one with a flag (ZEND_CALL_TOP), and
  * keeps nothing on the C stack that tells which: so its frames get runs in order
- * (bpf/interpreter.bpf.h). Functions written in C have frames in the chain, too, and native frames
- * of their own. Whatever is read belongs to the process and may be anything.
+ * (languages/interpreter.bpf.h). Functions written in C have frames in the chain, too, and native
+ * frames of their own. Whatever is read belongs to the process and may be anything.
  */
-#ifndef STACKTALLY_BPF_PHP_BPF_H
-#define STACKTALLY_BPF_PHP_BPF_H
+#ifndef STACKTALLY_LANGUAGES_PHP_BPF_H
+#define STACKTALLY_LANGUAGES_PHP_BPF_H
 
 #include <stdbool.h>
 
@@ -17,9 +17,9 @@
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/program_names.bpf.h"
-#include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
 
 #define PHP_FRAME_BYTES	   56
 #define PHP_FUNCTION_BYTES 184 /* of one written in PHP; those in C have the first ones only */

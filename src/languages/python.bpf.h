@@ -5,8 +5,8 @@
  * state belongs to this thread only if it says so, a function is one only if its type is right, and
  * a run is in the stack only if its anchor is in a native frame (3.9 has no anchors).
  */
-#ifndef STACKTALLY_BPF_PYTHON_BPF_H
-#define STACKTALLY_BPF_PYTHON_BPF_H
+#ifndef STACKTALLY_LANGUAGES_PYTHON_BPF_H
+#define STACKTALLY_LANGUAGES_PYTHON_BPF_H
 
 #include <stdbool.h>
 
@@ -19,9 +19,9 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/kernel.bpf.h"
-#include "bpf/program_names.bpf.h"
-#include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
 
 #define PYTHON_STATE_BYTES 192 /* of a thread's state, less than PYTHON_CODE_ROOM */
 

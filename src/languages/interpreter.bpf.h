@@ -7,27 +7,27 @@
  * chain of frames leads to: the anchor. So the native frame whose part of the stack, from its stack
  * pointer to its CFA, has the anchor is the run's evaluator, and the run stands in its place.
  *
- * A language (bpf/python.bpf.h, bpf/php.bpf.h, bpf/perl.bpf.h) finds the thread's state and stages
- * one run at a time, with its anchor; the merge here puts runs and native frames in order. An
- * evaluator's frame without a run gets a frame that says why.
+ * A language (languages/python.bpf.h, languages/php.bpf.h, languages/perl.bpf.h) finds the thread's
+ * state and stages one run at a time, with its anchor; the merge here puts runs and native frames
+ * in order. An evaluator's frame without a run gets a frame that says why.
  *
  * Where an interpreter keeps no anchors, the frames of its evaluator, known by their addresses, get
  * the runs in order. Only if both end at the same time are they each other's: else the stack has
  * WIRE_STACK_UNPAIRED, and user space shows none of its functions.
  */
-#ifndef STACKTALLY_BPF_INTERPRETER_BPF_H
-#define STACKTALLY_BPF_INTERPRETER_BPF_H
+#ifndef STACKTALLY_LANGUAGES_INTERPRETER_BPF_H
+#define STACKTALLY_LANGUAGES_INTERPRETER_BPF_H
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/javascript.bpf.h"
-#include "bpf/perl.bpf.h"
-#include "bpf/php.bpf.h"
-#include "bpf/python.bpf.h"
-#include "bpf/ruby.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_step.bpf.h"
 #include "bpf/user_frame.bpf.h"
+#include "languages/javascript.bpf.h"
+#include "languages/perl.bpf.h"
+#include "languages/php.bpf.h"
+#include "languages/python.bpf.h"
+#include "languages/ruby.bpf.h"
 
 /* The frame that stands for functions that are not known. */
 static __always_inline __u64 reason_frame(const struct interpreter_walk *program, __u32 reason)

@@ -3,8 +3,8 @@
  * Functions of interpreted programs are sent by name when they are first met: later, the process
  * may be gone. An id stands for the name in stacks.
  */
-#ifndef STACKTALLY_BPF_PROGRAM_NAMES_BPF_H
-#define STACKTALLY_BPF_PROGRAM_NAMES_BPF_H
+#ifndef STACKTALLY_LANGUAGES_PROGRAM_NAMES_BPF_H
+#define STACKTALLY_LANGUAGES_PROGRAM_NAMES_BPF_H
 
 #include <stdbool.h>
 

@@ -12,8 +12,8 @@
  * written in C have frames in the array, too, and native frames of their own: they are left out.
  * Whatever is read belongs to the process and may be anything.
  */
-#ifndef STACKTALLY_BPF_RUBY_BPF_H
-#define STACKTALLY_BPF_RUBY_BPF_H
+#ifndef STACKTALLY_LANGUAGES_RUBY_BPF_H
+#define STACKTALLY_LANGUAGES_RUBY_BPF_H
 
 #include <stdbool.h>
 
@@ -26,9 +26,9 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/kernel.bpf.h"
-#include "bpf/program_names.bpf.h"
-#include "bpf/program_run.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
 
 #define RUBY_STATE_BYTES  64
 #define RUBY_RECORD_BYTES 232
