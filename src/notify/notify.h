@@ -23,7 +23,7 @@ struct notify;
 int notify_open(struct notify **ret_notify, struct error *err);
 void notify_close(struct notify *notify);
 
-/* At most so many seconds may lie between two calls of notify_alive(); 0: nobody watches. */
+/* At most so many seconds may lie between two calls of notify_alive(); 0: there is no watchdog. */
 double notify_alive_every(const struct notify *notify);
 
 /* The service does its work; also after notify_reloading(). */

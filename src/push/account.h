@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What became of the intervals, and when the user is told: failures and losses at once, but lines
- * of one kind not more often than once a minute; else once an hour.
+ * Counts what became of the intervals, and tells the user: failures and losses at once, but lines
+ * of one kind not more often than once a minute; the counts once an hour.
  */
 #ifndef STACKTALLY_PUSH_ACCOUNT_H
 #define STACKTALLY_PUSH_ACCOUNT_H

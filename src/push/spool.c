@@ -263,7 +263,7 @@ int spool_add(struct spool *spool, uint64_t start_ns, const void *body, size_t s
 	return 0;
 }
 
-/* Writes a file under a name that nobody looks for, and then gives it its own. */
+/* Writes a file under a name that no run looks for, and then gives it its own. */
 static int store(struct spool *spool, struct entry *entry)
 {
 	own(own_fd) int fd = openat(spool->directory, UNNAMED,
@@ -344,7 +344,7 @@ int spool_take(struct spool *spool, uint64_t *ret_size)
 			spool->taken = true;
 			return spool->open;
 		}
-		drop_oldest(spool); /* no memory, or somebody removed or changed the file */
+		drop_oldest(spool); /* no memory, or the file was removed or changed */
 	}
 	return -1;
 }
