@@ -71,6 +71,7 @@ struct vm_area_struct {
 	unsigned long vm_end;
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
+	const struct vm_operations_struct *vm_ops; /* NULL: anonymous memory */
 	struct file *vm_file;
 };
 

@@ -30,6 +30,7 @@ struct kernel_mapping {
 	__u64 start, end;
 	__u64 offset; /* in the file, bytes */
 	struct wire_file file;
+	__u64 generated; /* 1: code that the process made, in anonymous memory */
 };
 
 static __always_inline __s64 inode_changed(const struct inode *inode)
@@ -53,11 +54,15 @@ static __noinline long take_mapping(struct task_struct *task, struct vm_area_str
 	const struct inode *inode;
 
 	(void)task;
-	if (!file || !(area->vm_flags & VM_EXECUTABLE))
+	if (!(area->vm_flags & VM_EXECUTABLE))
 		return 0;
-	inode = file->f_inode;
 	mapping->start = area->vm_start;
 	mapping->end = area->vm_end;
+	if (!file) {
+		mapping->generated = !area->vm_ops; /* the vDSO has operations, and CFI */
+		return 0;
+	}
+	inode = file->f_inode;
 	mapping->offset = (__u64)area->vm_pgoff << PAGE_BITS;
 	mapping->file.inode = inode->i_ino;
 	mapping->file.size = (__u64)inode->i_size;
@@ -77,7 +82,8 @@ static __always_inline bool asking_helps(__u32 end)
 
 /*
  * Puts the mapping of the walk's address into the slot's walk. False: there is no mapping with a
- * table, or no question is left. A global function, which the verifier checks once.
+ * table or of generated code, or no question is left. A global function, which the verifier checks
+ * once.
  */
 __noinline int ask_kernel(__u32 number)
 {
@@ -93,6 +99,16 @@ __noinline int ask_kernel(__u32 number)
 	if (bpf_find_vma(bpf_get_current_task_btf(), walk->pc - (walk->exact ? 0 : 1), take_mapping,
 			 &mapping, 0) < 0)
 		return false;
+	if (mapping.generated) {
+		walk->start = mapping.start;
+		walk->end = mapping.end;
+		walk->bias = 0;
+		walk->root = WIRE_MAPPING(0, WIRE_MAPPING_JIT);
+		walk->owner = 0;
+		walk->layout = 0;
+		slot->stack.flags |= WIRE_STACK_ASKED;
+		return true;
+	}
 	table = bpf_map_lookup_elem(&unwind_files, &mapping.file);
 	if (!table)
 		return false;

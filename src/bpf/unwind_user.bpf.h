@@ -68,6 +68,12 @@ __noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
 }
 
 #ifdef WALK_INTERPRETERS
+/* Asks the kernel if a walk ended for lack of a mapping. 1: the last frame can be walked now. */
+__noinline int ask_for_frame(__u32 number, __u32 end)
+{
+	return asking_helps(end) && ask_kernel(number);
+}
+
 /* As walk_frames(), in a process with an interpreter. */
 static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
 {
@@ -80,8 +86,14 @@ static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_as
 
 		n += some & 0xffff;
 		end = some >> 16;
-		if (may_ask && asking_helps(end) && ask_kernel(number))
-			end = step_once(number);
+		if (may_ask) {
+			__u32 again = ask_for_frame(number, end) & 1;
+
+			/* Without branches, which the verifier would follow in every round. */
+			OPAQUE(again);
+			n -= again;
+			end *= 1 - again;
+		}
 		OPAQUE(n);
 		OPAQUE(end);
 	}

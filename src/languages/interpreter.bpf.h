@@ -247,8 +247,9 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 
 /*
  * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
- * takes the step to its caller. Returns how many frames there are now, `room` at most, above 16
- * bits the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
+ * takes the step to its caller; not if its mapping is not known. Returns how many frames there are
+ * now, `room` at most, above 16 bits the enum wire_end, and PROGRAM_RUN_PLACED or
+ * PROGRAM_IS_FUNCTION.
  */
 __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 {
@@ -268,6 +269,8 @@ __noinline int program_frame(__u32 number, __u32 at, __u32 room)
 	if (!room || !put_frame(slot, at, program->n_native))
 		return WIRE_END_DEPTH << 16;
 	end = step_once(number);
+	if (UNLIKELY(asking_helps(end)))
+		return 1 | end << 16; /* the kernel may be asked, and then it is walked again */
 	cfa = slot->walk.registers[UNWIND_SP];
 	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
 	    program->language == WIRE_LANGUAGE_JAVASCRIPT) {
