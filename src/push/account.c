@@ -122,16 +122,17 @@ static void tell_disk(struct account *account, const struct spool *spool)
 	account->options->warn(line);
 }
 
-static void tell_all(const struct account *account, const struct spool *spool)
+/* `unsent`: of the intervals that wait, those that the end of the run loses. */
+static void tell_all(const struct account *account, const struct spool *spool, uint32_t unsent)
 {
 	char line[LINE], counts[LINE] = "";
 
 	put_losses(account, spool, counts);
+	put(counts, unsent, "not sent");
 	snprintf(line, sizeof(line),
-		 "push: %" PRIu64 " intervals sent to %s (%" PRIu64 " KB), %u wait (%" PRIu64
-		 " KB), lost: %.500s",
-		 account->taken, account->host, account->taken_bytes >> 10, spool_n(spool),
-		 spool_bytes(spool) >> 10, *counts ? counts : "none");
+		 "push: %" PRIu64 " intervals sent to %s (%" PRIu64 " KB), %u wait, lost: %.500s",
+		 account->taken, account->host, account->taken_bytes >> 10, spool_n(spool) - unsent,
+		 *counts ? counts : "none");
 	account->options->note(line);
 }
 
@@ -152,7 +153,7 @@ void account_tell(struct account *account, const struct spool *spool, bool closi
 	if (!closing && now - account->hour_ms < HOUR_MS)
 		return;
 	account->hour_ms = now;
-	tell_all(account, spool);
+	tell_all(account, spool, closing ? memory : 0);
 }
 
 uint64_t account_due_ms(const struct account *account)

@@ -105,7 +105,8 @@ connections() {
 # ---- nobody there
 nobody_there() {
 	send down "$three" http://127.0.0.1:1
-	grep -q 'cannot connect: Connection refused' "$tmp/down.err" && grep -q '3 intervals were not sent and are lost' "$tmp/down.err"
+	grep -q 'cannot connect: Connection refused' "$tmp/down.err" && grep -q '3 intervals were not sent and are lost' "$tmp/down.err" &&
+		grep -q '0 wait, lost: 3 not sent' "$tmp/down.err"
 	check $? "without a server, what is lost is told" "$said"
 	send dns "$three" http://no-such-host.invalid
 	grep -q 'its name cannot be looked up' "$tmp/dns.err"
