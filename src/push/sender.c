@@ -30,7 +30,7 @@ static const char *const system_authorities[] = {
 
 #define MAX_AUTHORITIES (4u << 20) /* bytes of a file */
 
-/* The whole file, ended by NUL. 0 or a negative errno. */
+/* The whole file. 0 or a negative errno. */
 static int read_file(const char *path, char **ret_text, size_t *ret_size)
 {
 	own(own_file) FILE *in = fopen(path, "re");
