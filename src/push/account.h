@@ -29,7 +29,7 @@ void account_start(struct account *account, const struct push_options *options);
 /* After each exchange. */
 void account_result(struct account *account, const struct exchange_result *result, uint64_t size,
 		    const struct spool *spool);
-/* Whenever something may have changed. `closing`: all that is left is told. */
+/* Tells the user what has changed; with `closing`, all counts. */
 void account_tell(struct account *account, const struct spool *spool, bool closing);
 /* ms until account_tell() has something to tell if nothing changes. */
 uint64_t account_due_ms(const struct account *account);

@@ -2,7 +2,7 @@
 /*
  * Sends the reports of intervals to an engine (docs/fleet.md). What is handed over waits in a spool
  * until the engine has answered; a thread looks after that, and a child without privileges speaks
- * to the engine. Nobody waits for the network but push_close(), for a few seconds.
+ * to the engine. Only push_close() waits for the network, for a few seconds.
  *
  * Each interval is sent until the engine says that it has it, or that it will not take it. If an
  * answer is missing after all was sent, the interval is not sent again: what is stored twice could

@@ -188,7 +188,7 @@ static void unsafe_directories(void **state)
 	assert_true(spool_open("/proc/version", 1, "pprof", &spool, &err) < 0);
 }
 
-/* Somebody removes a file: the next one is taken, and the loss is counted. */
+/* A file is removed from outside: the next one is taken, and the loss is counted. */
 static void removed_file(void **state)
 {
 	struct spool *spool = open_spool(directory, 1 << 20);
