@@ -184,7 +184,7 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 	if (kind == CONTEXT_CLOCK && config_has(WIRE_WALL))
 		slot->stack.flags |= WIRE_STACK_SAMPLED;
 	if (!needs_finish(slot, number) || !send_unfinished(slot, number, counter)) {
-		hash(slot, number, words);
+		hash(number, words);
 		count(slot, number, counter);
 	}
 	scratch_release(slot);

@@ -65,7 +65,9 @@ struct {
 /* The current epoch; only user space changes it. */
 volatile __u32 epoch;
 
-#define HASH_WORDS 32
+/* Words that one call adds to a hash, and such calls of another function. */
+#define HASH_WORDS  16
+#define HASH_ROUNDS 8
 
 /*
  * Adds up to HASH_WORDS words, of [from, to), to the hash of the slot's stack. A global function,
@@ -92,21 +94,37 @@ __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 	return 0;
 }
 
-/* Hashes the slot's stack, of `words` words. */
-static __always_inline void hash(struct scratch *slot, __u32 number, __u32 words)
+/* Adds HASH_ROUNDS times as many. */
+__noinline int hash_more(__u32 number, __u32 from, __u32 to)
 {
+	for (__u32 i = 0; i < HASH_ROUNDS; i++) {
+		if (from >= to)
+			break;
+		hash_some(number, from, to);
+		from += HASH_WORDS;
+	}
+	return 0;
+}
+
+/* Hashes the slot's stack, of `words` words. */
+__noinline int hash(__u32 number, __u32 words)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct wire_hash h = { config.seed[0], config.seed[1] };
 	__u32 most = HEAD_WORDS + config.kernel_depth + config.user_depth;
 
+	if (!slot)
+		return 0;
 	slot->stack.hash = h;
-	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_WORDS) {
+	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_ROUNDS * HASH_WORDS) {
 		if (i >= most || i >= words)
 			break;
-		hash_some(number, i, words);
+		hash_more(number, i, words);
 	}
 	h = slot->stack.hash;
 	stack_hash_finish(&h);
 	slot->stack.hash = h;
+	return 0;
 }
 
 /* Whether user space has to hear of the process now, to learn its mappings. */
@@ -131,7 +149,7 @@ static __always_inline bool first_of_process(const struct scratch *slot)
  * holder of the lock.
  */
 #define RING_PATIENCE_NS 20000
-#define RING_TRIES	 64
+#define RING_TRIES	 8 /* of a round; and as many rounds */
 
 enum slot_record {
 	RECORD_STACK, /* `stack` and what follows it */
@@ -156,18 +174,25 @@ __noinline int send_once(__u32 number, __u32 record, __u64 size, __u64 wake, __u
 	return r ? 1 : 0;
 }
 
+/* As send_once(), RING_TRIES times. */
+__noinline int send_round(__u32 number, __u32 record, __u64 size, __u64 wake, __u64 until)
+{
+	int r = 1;
+
+	for (__u32 i = 0; i < RING_TRIES && r > 0; i++)
+		r = send_once(number, record, size, wake, until);
+	return r;
+}
+
 /* Sends what the kernel did not take at once, unless the ring is full. 0 when it was sent. */
 __noinline int send_again(__u32 number, __u32 record, __u64 size, __u64 wake)
 {
 	__u64 until = bpf_ktime_get_ns() + RING_PATIENCE_NS;
+	int r = 1;
 
-	for (__u32 i = 0; i < RING_TRIES; i++) {
-		int r = send_once(number, record, size, wake, until);
-
-		if (r <= 0)
-			return r;
-	}
-	return -1;
+	for (__u32 i = 0; i < RING_TRIES && r > 0; i++)
+		r = send_round(number, record, size, wake, until);
+	return r;
 }
 
 /* Sends `size` bytes from the slot's stack on; false when the ring has no room. */
@@ -177,17 +202,16 @@ static __always_inline bool send_bytes(struct scratch *slot, __u32 number, __u64
 	       send_again(number, RECORD_STACK, size, wake) == 0;
 }
 
-/* Sends the slot's stack; false when the ring has no room. */
-static __always_inline bool send(struct scratch *slot, __u32 number, enum wire_kind kind)
+/* Sends the slot's stack, of enum wire_kind; false when the ring has no room. */
+__noinline int send(__u32 number, __u32 kind)
 {
-	/*
-	 * From memory, not from what walk() returned: the loop in hash() has compared that with its
-	 * counter, and the verifier would go on from here once for each number of rounds.
-	 */
-	__u64 size = sizeof(slot->stack) +
-		     ((__u64)slot->stack.n_kernel + slot->stack.n_user) * sizeof(__u64);
-	__u64 wake = BPF_RB_NO_WAKEUP;
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 size, wake = BPF_RB_NO_WAKEUP;
 
+	if (!slot)
+		return false;
+	size = sizeof(slot->stack) +
+	       ((__u64)slot->stack.n_kernel + slot->stack.n_user) * sizeof(__u64);
 	if (size > sizeof(slot->stack) + sizeof(slot->frames))
 		return false;
 	/* User space polls anyway; it is woken for what cannot wait. */
@@ -220,7 +244,7 @@ static __always_inline bool send_unfinished(struct scratch *slot, __u32 number,
 		lose(&counter->withheld);
 		return false;
 	}
-	rest = stack_copy_append(slot, words);
+	rest = stack_copy_append(number, words);
 	if (rest == 0)
 		return false;
 	size = sizeof(slot->stack) + (__u64)words * sizeof(__u64) + rest;
@@ -298,8 +322,8 @@ static __always_inline bool evict(struct wire_counts *set, __u32 way, struct scr
 static __always_inline bool count_in(struct wire_counts *set, struct scratch *slot, __u32 number,
 				     __u32 now)
 {
-	__u64 low = slot->stack.hash.low, least = ~0ull;
-	__u32 high = slot->stack.hash.high, way = 0;
+	__u64 low = slot->stack.hash.low, least = ~0ull >> 1, way = 0;
+	__u32 high = slot->stack.hash.high;
 
 #pragma unroll
 	for (__u32 i = 0; i < WIRE_WAYS; i++) {
@@ -309,14 +333,13 @@ static __always_inline bool count_in(struct wire_counts *set, struct scratch *sl
 			set->count[i] = count + 1;
 			return true;
 		}
-		if (count < least) {
-			least = count;
-			way = i;
-		}
+		way = select_lower(count, least, i, way);
+		least = smaller(count, least);
 	}
+	OPAQUE(way);
 	/* A new stack takes the place of the lowest count. */
 	if (way >= WIRE_WAYS || (least && !evict(set, way, slot, number, now)) ||
-	    !send(slot, number, WIRE_KIND_STACK))
+	    !send(number, WIRE_KIND_STACK))
 		return false;
 	set->low[way] = low;
 	set->high[way] = high;
@@ -338,7 +361,7 @@ static __always_inline bool count(struct scratch *slot, __u32 number, struct wir
 		counted = count_in(set, slot, number, now);
 		sets_release(counter);
 	} else {
-		counted = send(slot, number, WIRE_KIND_EVENT);
+		counted = send(number, WIRE_KIND_EVENT);
 	}
 	if (!counted)
 		lose(&counter->lost_ring);

@@ -31,15 +31,22 @@
 		(high) -= ((high) - (middle)) & above;                                             \
 	} while (0)
 
-/* The smaller of two numbers below 2^63, without a branch. */
-static inline __attribute__((always_inline)) __u64 smaller(__u64 a, __u64 b)
+/* `of_a` if a < b, else `of_b`, of numbers below 2^63, without a branch. */
+static inline __attribute__((always_inline)) __u64 select_lower(__u64 a, __u64 b, __u64 of_a,
+								__u64 of_b)
 {
-	__u64 less = a - b, is_less = less;
+	__u64 is_less = a - b;
 
 	OPAQUE(is_less);
 	is_less = (__u64)((__s64)is_less >> 63);
 	OPAQUE(is_less);
-	return b + (less & is_less);
+	return of_b + ((of_a - of_b) & is_less);
+}
+
+/* The smaller of two numbers below 2^63, without a branch. */
+static inline __attribute__((always_inline)) __u64 smaller(__u64 a, __u64 b)
+{
+	return select_lower(a, b, a, b);
 }
 
 /* For conditions that nearly every frame shares: its instructions then lie in a row. */

@@ -58,8 +58,11 @@ static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 	return bpf_probe_read_kernel(ret_word, sizeof(*ret_word), (const void *)address);
 }
 
-/* Moves the slot's window to that address of a kernel stack. Returns 1, or 0 if it is no stack. */
-__noinline int kernel_window_move(__u32 number, __u64 address)
+/*
+ * Moves the slot's window to that address of a kernel stack. Returns where in `bytes` its word is:
+ * at their begin, or WINDOW_APART if that is no stack.
+ */
+__noinline __u64 kernel_window_move(__u32 number, __u64 address)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	/* Interrupts' stacks may begin at any page; behind a stack's last page nothing is mapped.
@@ -68,7 +71,7 @@ __noinline int kernel_window_move(__u32 number, __u64 address)
 	struct window *window;
 
 	if (!slot)
-		return 0;
+		return WINDOW_APART;
 	window = &slot->window;
 	window->from = address;
 	window->size = 0;
@@ -76,28 +79,26 @@ __noinline int kernel_window_move(__u32 number, __u64 address)
 		size = WINDOW_SIZE;
 	OPAQUE(size);
 	if (size > WINDOW_SIZE || bpf_probe_read_kernel(window->bytes, size, (const void *)address))
-		return 0;
+		return WINDOW_APART;
 	window->size = size;
-	return 1;
+	return 0;
 }
 
-/* Reads a word of the walked stack; 0 when it is read. */
-static __always_inline int stack_word(const struct scratch *slot, __u32 number, __u64 address,
+/*
+ * Reads a word of the walked stack; 0 when it is read. Without a branch, after which the verifier
+ * would follow both results to the end.
+ */
+static __always_inline __u64 stack_word(const struct scratch *slot, __u32 number, __u64 address,
 				      __u64 *ret_word)
 {
 	const struct window *window = &slot->window;
 	__u64 at = address - window->from;
 
-	if (UNLIKELY(at > window->size || window->size - at < sizeof(*ret_word))) {
-		if (!kernel_window_move(number, address))
-			return -1;
-		at = 0;
-	}
+	if (UNLIKELY(at > window->size || window->size - at < sizeof(*ret_word)))
+		at = kernel_window_move(number, address);
 	OPAQUE(at);
-	if (UNLIKELY(at > WINDOW_SIZE - sizeof(*ret_word)))
-		return -1;
-	*ret_word = *(const __u64 *)(window->bytes + at);
-	return 0;
+	*ret_word = *(const __u64 *)(window->bytes + (at & (WINDOW_SIZE - 1)));
+	return at & WINDOW_APART;
 }
 
 /* Moves the slot's walk to the caller and writes that to frames[]. enum kernel_step. */
@@ -108,7 +109,7 @@ __noinline int kernel_step(__u32 number)
 	struct orc_rule *rule;
 	__u64 address, sp, bp;
 	__u8 sp_from, bp_from;
-	int bad = 0;
+	__u64 bad = 0;
 
 	if (!slot)
 		return KERNEL_STEP_ASK;

@@ -473,7 +473,7 @@ static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool 
 	if (!counter)
 		return false;
 	words = HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
-	hash(slot, number, words);
+	hash(number, words);
 	if (unfinished) {
 		/* User space will finish this stack: until then it has a key of its own. */
 		slot->stack.hash.low +=
@@ -481,7 +481,7 @@ static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool 
 		slot->stack.hash.low |= 1;
 		kept = send_unfinished(slot, number, counter);
 		if (!kept)
-			hash(slot, number, words);
+			hash(number, words);
 	}
 	return kept || count(slot, number, counter);
 }

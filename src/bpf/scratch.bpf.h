@@ -86,13 +86,15 @@ struct kernel_walk {
 	__u64 context; /* address of the program's context, in bpf/switch_stack.bpf.h */
 };
 
-#define WINDOW_SIZE 1024
+#define WINDOW_SIZE  1024
+#define WINDOW_MOST  16		 /* bytes of one read */
+#define WINDOW_APART WINDOW_SIZE /* behind the window: what was read across the end of a page */
 
 /* A copied piece of the user stack (bpf/window.bpf.h). */
 struct window {
 	__u64 from; /* user address */
 	__u64 size; /* bytes copied; 0: none */
-	__u8 bytes[WINDOW_SIZE];
+	__u8 bytes[WINDOW_SIZE + WINDOW_MOST];
 };
 
 #define PYTHON_FRAME_SIZE 80  /* bytes of a frame that are read */

@@ -64,14 +64,19 @@ static __always_inline __u64 stack_copy_size(__u64 from)
 
 /*
  * Appends struct wire_rest and the copy to the slot's frames, of which `words` are in use. Returns
- * how many bytes that takes; 0: there is no room.
+ * how many bytes that takes; 0: there is no room. A global function, which the verifier checks
+ * once.
  */
-static __always_inline __u32 stack_copy_append(struct scratch *slot, __u32 words)
+__noinline int stack_copy_append(__u32 number, __u32 words)
 {
-	__u64 from = slot->walk.registers[UNWIND_SP];
-	__u64 at = words * sizeof(__u64), size = 0, most = stack_copy_size(from);
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 from, at = words * sizeof(__u64), size = 0, most;
 	struct wire_rest *rest;
 
+	if (!slot)
+		return 0;
+	from = slot->walk.registers[UNWIND_SP];
+	most = stack_copy_size(from);
 	OPAQUE(at);
 	if (at > sizeof(slot->frames) - sizeof(*rest) - WIRE_REST_PAGE)
 		return 0;

@@ -70,6 +70,21 @@ __noinline int find_mapping(__u32 number, __u64 address)
 	return (int)end;
 }
 
+#include "bpf/unwind_generated.h"
+
+/* As unwind_generated(), for the slot's walk. */
+__noinline int step_generated(__u32 number, __u32 known)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 address;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	address = slot->walk.pc - (slot->walk.exact ? 0 : 1);
+	return (int)unwind_generated(&slot->walk, cached_rule(slot, address), known, number, slot);
+}
+
+#define UNWIND_GENERATED_STEP(walk, cached, known) step_generated(number, known)
 #include "bpf/unwind_step.h"
 
 /* As unwind_step(), for the slot's walk. */

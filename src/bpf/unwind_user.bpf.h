@@ -67,6 +67,65 @@ __noinline int walk_some_asking(__u32 number, __u32 first, __u32 done)
 	return some;
 }
 
+/*
+ * Rounds of walk_some() or, if `may_ask`, of walk_some_asking(), which may only ask; the last one
+ * ends the walk.
+ */
+static __always_inline __u32 walk_rounds(__u32 number, __u32 first, __u32 done, bool may_ask)
+{
+	__u32 end = WIRE_END_NONE, n = 0;
+
+	for (__u32 i = 0; !end && i < WALK_ROUNDS + (may_ask ? WALK_QUESTIONS : 0); i++) {
+		__u32 some = may_ask ? walk_some_asking(number, first + n, done + n)
+				     : walk_some(number, first + n, done + n);
+
+		n += some & 0xffff;
+		end = some >> 16;
+		OPAQUE(n);
+		OPAQUE(end);
+	}
+	return n | end << 16;
+}
+
+/* Global functions: the verifier goes through the rounds of each once. */
+__noinline int walk_more(__u32 number, __u32 first, __u32 done)
+{
+	return (int)walk_rounds(number, first, done, false);
+}
+
+__noinline int walk_more_asking(__u32 number, __u32 first, __u32 done)
+{
+	return (int)walk_rounds(number, first, done, true);
+}
+
+/* Writes frames to frames[first...] until the walk ends; returns as walk_some() does. */
+static __always_inline __u32 walk_until_end(__u32 number, __u32 first, bool may_ask)
+{
+	__u32 end = WIRE_END_NONE, n = 0;
+
+	/* The verifier knows user_depth, a constant, and goes through no more rounds than needed. */
+	for (__u32 i = 0; !end && i < config.user_depth; i += WALK_ROUNDS * WALK_STEPS) {
+		__u32 some = may_ask ? walk_more_asking(number, first + n, n)
+				     : walk_more(number, first + n, n);
+
+		n += some & 0xffff;
+		end = some >> 16;
+		OPAQUE(n);
+		OPAQUE(end);
+	}
+	return n | (end ? end : WIRE_END_DEPTH) << 16;
+}
+
+__noinline int walk_frames(__u32 number, __u32 first)
+{
+	return (int)walk_until_end(number, first, false);
+}
+
+__noinline int walk_frames_asking(__u32 number, __u32 first)
+{
+	return (int)walk_until_end(number, first, true);
+}
+
 #ifdef WALK_INTERPRETERS
 /* Asks the kernel if a walk ended for lack of a mapping. 1: the last frame can be walked now. */
 __noinline int ask_for_frame(__u32 number, __u32 end)
@@ -74,8 +133,11 @@ __noinline int ask_for_frame(__u32 number, __u32 end)
 	return asking_helps(end) && ask_kernel(number);
 }
 
-/* As walk_frames(), in a process with an interpreter. */
-static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
+/*
+ * As walk_frames(), in a process with an interpreter. Its rounds are not in functions of their own:
+ * calls nest eight times at most.
+ */
+static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask)
 {
 	__u32 end = WIRE_END_NONE, n = 0;
 	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
@@ -97,52 +159,32 @@ static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_as
 		OPAQUE(n);
 		OPAQUE(end);
 	}
-	*ret_end = end ? end : WIRE_END_DEPTH;
-	return n;
+	return n | (end ? end : WIRE_END_DEPTH) << 16;
 }
 #endif
 
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
-static __always_inline __u32 walk_frames(__u32 number, __u32 first, bool may_ask, __u32 *ret_end)
-{
-	__u32 end = WIRE_END_NONE, n = 0;
-	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
-
-	/*
-	 * A round walks WALK_STEPS frames, or asks, or is the last. The verifier knows user_depth,
-	 * a constant, and goes through no more rounds than needed.
-	 */
-	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
-		__u32 some = may_ask ? walk_some_asking(number, first + n, n)
-				     : walk_some(number, first + n, n);
-
-		n += some & 0xffff;
-		end = some >> 16;
-		OPAQUE(n);
-		OPAQUE(end);
-	}
-	*ret_end = end ? end : WIRE_END_DEPTH;
-	return n;
-}
-
 static __always_inline __u32 walk_all(struct scratch *slot, __u32 number, __u32 first, bool may_ask,
 				      __u32 *ret_end)
 {
+	__u32 some;
+
 #ifdef WALK_INTERPRETERS
 	if (UNLIKELY(slot->interpreter)) {
-		__u32 n;
-
 		program_keep(slot);
-		n = walk_program(number, first, may_ask, ret_end);
-		if (program_again(slot, number, *ret_end))
-			n = walk_program(number, first, may_ask, ret_end);
+		some = walk_program(number, first, may_ask);
+		if (program_again(slot, number, some >> 16))
+			some = walk_program(number, first, may_ask);
+		*ret_end = some >> 16;
 		program_end(slot, *ret_end);
-		return n;
+		return some & 0xffff;
 	}
 #else
 	(void)slot;
 #endif
-	return walk_frames(number, first, may_ask, ret_end);
+	some = may_ask ? walk_frames_asking(number, first) : walk_frames(number, first);
+	*ret_end = some >> 16;
+	return some & 0xffff;
 }
 
 /* The task is in execve(), and its old stack is unmapped already. */

@@ -21,6 +21,7 @@
 
 #define UNWIND_ALL_KNOWN ((1u << WIRE_N_REGISTERS) - 1)
 #define UNWIND_BIT(reg)	 (1u << ((reg) & (WIRE_N_REGISTERS - 1)))
+#define UNWIND_KNOWS(walk, reg) ((walk)->known & UNWIND_BIT(reg))
 
 #define UNWIND_MAX_USER (1ull << 56) /* user addresses are below: LA57 */
 #define UNWIND_MIN_PC	4096ull	     /* the first page is never mapped */

@@ -28,7 +28,8 @@ static __always_inline __u32 put_frame(struct scratch *slot, __u64 at, __u64 n)
 	return 1;
 }
 
-/* Frames that one call of a function walks, which the verifier goes through once. */
-#define WALK_STEPS 32
+/* Frames that one call of a function walks, and such calls of another one. */
+#define WALK_STEPS  16
+#define WALK_ROUNDS 8
 
 #endif

@@ -16,24 +16,17 @@
 #include "bpf/scratch.bpf.h"
 
 #define WINDOW_SLACK 64 /* bytes copied below an address: what a frame saved there is read next */
-#define WINDOW_MOST  16 /* bytes of one read from it */
 #define WINDOW_PAGE  4096ull
 
 /*
  * Moves the window of a scratch slot to the address, within one page: the next page may not be
- * mapped, and trying costs a fault. Returns 1, or 0 when the page cannot be read. A global
- * function, which the verifier checks once.
+ * mapped, and trying costs a fault. False when the page cannot be read.
  */
-__noinline int window_move(__u32 number, __u64 address)
+static __always_inline bool window_move(struct window *window, __u64 address)
 {
 	__u64 at = address & (WINDOW_PAGE - 1), from = at < WINDOW_SLACK ? 0 : at - WINDOW_SLACK;
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	__u64 size = WINDOW_PAGE - from;
-	struct window *window;
 
-	if (!slot)
-		return 0;
-	window = &slot->window;
 	if (size > WINDOW_SIZE)
 		size = WINDOW_SIZE;
 	window->from = address - at + from;
@@ -41,9 +34,35 @@ __noinline int window_move(__u32 number, __u64 address)
 	OPAQUE(size);
 	if (size > WINDOW_SIZE ||
 	    bpf_probe_read_user(window->bytes, size, (const void *)window->from))
-		return 0;
+		return false;
 	window->size = size;
-	return 1;
+	return true;
+}
+
+#define WINDOW_NOWHERE ~0ull
+
+/*
+ * Brings 8 or 16 bytes of the stack into the slot's window. Returns where in `bytes` they are;
+ * WINDOW_NOWHERE: they cannot be read. A global function, which the verifier checks once.
+ */
+__noinline __u64 window_bring(__u32 number, __u64 address, __u64 size)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct window *window;
+	__u64 at;
+
+	if (!slot || !window_move(&slot->window, address))
+		return WINDOW_NOWHERE;
+	window = &slot->window;
+	at = address - window->from;
+	if (at + size <= window->size)
+		return at;
+	/* Across the end of the page. */
+	return bpf_probe_read_user(window->bytes + WINDOW_APART,
+				   size > sizeof(__u64) ? WINDOW_MOST : sizeof(__u64),
+				   (const void *)address)
+		       ? WINDOW_NOWHERE
+		       : WINDOW_APART;
 }
 
 /* Reads 8 or 16 bytes of the stack; 0 when they are read. */
@@ -54,15 +73,11 @@ static __always_inline int window_read(const struct scratch *slot, __u32 number,
 	__u64 at = address - window->from;
 	const __u64 *words;
 
-	if (UNLIKELY(at > window->size || window->size - at < size)) {
-		if (!window_move(number, address))
-			return -1;
-		at = address - window->from;
-	}
+	if (UNLIKELY(at > window->size || window->size - at < size))
+		at = window_bring(number, address, size);
 	OPAQUE(at);
-	/* Across the end of the window or of the page. */
-	if (UNLIKELY(at > WINDOW_SIZE - WINDOW_MOST || at + size > window->size))
-		return bpf_probe_read_user(to, size, (const void *)address);
+	if (UNLIKELY(at > WINDOW_APART))
+		return -1;
 	words = (const void *)window->bytes + at;
 	((__u64 *)to)[0] = words[0];
 	if (size > sizeof(__u64))
