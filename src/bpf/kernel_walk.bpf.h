@@ -89,7 +89,7 @@ __noinline __u64 kernel_window_move(__u32 number, __u64 address)
  * would follow both results to the end.
  */
 static __always_inline __u64 stack_word(const struct scratch *slot, __u32 number, __u64 address,
-				      __u64 *ret_word)
+					__u64 *ret_word)
 {
 	const struct window *window = &slot->window;
 	__u64 at = address - window->from;

@@ -103,7 +103,8 @@ static __always_inline __u32 walk_until_end(__u32 number, __u32 first, bool may_
 {
 	__u32 end = WIRE_END_NONE, n = 0;
 
-	/* The verifier knows user_depth, a constant, and goes through no more rounds than needed. */
+	/* The verifier knows user_depth, a constant, and goes through no more rounds than needed.
+	 */
 	for (__u32 i = 0; !end && i < config.user_depth; i += WALK_ROUNDS * WALK_STEPS) {
 		__u32 some = may_ask ? walk_more_asking(number, first + n, n)
 				     : walk_more(number, first + n, n);

@@ -19,8 +19,8 @@
 /* r12 to r15, which are callee-saved but not followed: rules do not say where they are saved. */
 #define UNWIND_UNFOLLOWED (0xfu << 12)
 
-#define UNWIND_ALL_KNOWN ((1u << WIRE_N_REGISTERS) - 1)
-#define UNWIND_BIT(reg)	 (1u << ((reg) & (WIRE_N_REGISTERS - 1)))
+#define UNWIND_ALL_KNOWN	((1u << WIRE_N_REGISTERS) - 1)
+#define UNWIND_BIT(reg)		(1u << ((reg) & (WIRE_N_REGISTERS - 1)))
 #define UNWIND_KNOWS(walk, reg) ((walk)->known & UNWIND_BIT(reg))
 
 #define UNWIND_MAX_USER (1ull << 56) /* user addresses are below: LA57 */
