@@ -185,12 +185,21 @@ static bool work_once(struct compile_queue *queue)
 static void *work(void *argument)
 {
 	struct compile_queue *queue = argument;
+	bool rested = true;
 
 	pthread_setname_np(pthread_self(), "unwind-compile");
 	pthread_mutex_lock(&queue->lock);
 	while (!queue->ends) {
-		if (!work_once(queue))
+		if (work_once(queue)) {
+			rested = false;
+		} else if (!rested) {
+			pthread_mutex_unlock(&queue->lock);
+			confined_rest(queue->of_thread);
+			pthread_mutex_lock(&queue->lock);
+			rested = true;
+		} else {
 			pthread_cond_wait(&queue->wake, &queue->lock);
+		}
 	}
 	pthread_mutex_unlock(&queue->lock);
 	return NULL;
