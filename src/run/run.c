@@ -222,9 +222,11 @@ static int measure(struct run_state *state, struct session *session, struct symb
 			r = run_notify_before(state->notify, event, err);
 		if (r < 0)
 			return r;
-		images_lock(state->images);
-		images_rest(state->images);
-		images_unlock(state->images);
+		if (event != SESSION_TICK) {
+			images_lock(state->images);
+			images_rest(state->images);
+			images_unlock(state->images);
+		}
 		r = run_live_look(state->live, state->tally, event != SESSION_TICK, err);
 		if (r < 0)
 			return r;
