@@ -630,6 +630,20 @@ static void generated_code_that_returns(void **state)
 			code_left = 4;
 		ends(walk, i ? WIRE_END_JIT : WIRE_END_NO_CFI);
 	}
+	/* The last one in its page. */
+	for (uint32_t left = 8; left <= 11; left += 3) {
+		struct unwind_walk walk = in_trampoline(0, 1);
+
+		code_left = left;
+		the_rule.layout = 0;
+		if (left == 11) {
+			assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+			assert_int_equal(walk.pc, stack[0]);
+			continue;
+		}
+		ends(walk, WIRE_END_JIT);
+		assert_int_equal(the_rule.layout, 0);
+	}
 	code_left = 0;
 }
 

@@ -29,6 +29,10 @@ events "tracepoint of a system call" "^[^;]*;${base}outer;middle;(__)?getppid$" 
 	t:syscalls:sys_enter_getppid "$probed"
 events "tracepoint at a system call's end" "^[^;]*;${base}outer;middle;(__)?getppid$" \
 	t:syscalls:sys_exit_getppid "$probed"
+# 900 frames of 7 words: in one of each 512 what it saves side by side lies in two pages.
+count -U -f t:syscalls:sys_enter_getppid -- "$programs/unaligned_stack" 900 200
+downs=$(printf 'down;%.0s' {1..901})
+whole "a stack that is aligned to 8 bytes" "^[^;]*;${base}${downs}(__)?getppid$"
 if have_uprobes; then
 	events "user probe on a function" "^[^;]*;${base}outer;middle;target$" "$probed:target" "$probed"
 	events "user probe on a library's function" "^[^;]*;${base}outer;middle;(__)?getppid$" \
