@@ -23,7 +23,9 @@
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
-#define PYTHON_STATE_BYTES 192 /* of a thread's state, less than PYTHON_CODE_ROOM */
+#define PYTHON_STATE_BYTES    192 /* of a thread's state, less than PYTHON_CODE_ROOM */
+#define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
+#define PYTHON_TRIES	      8	  /* one time in so many, a function's number is looked for */
 
 /*
  * Copies a state to the walk's `code`. Whether it is that of the thread, which it names by
@@ -39,22 +41,26 @@ static __always_inline bool python_take_state(struct interpreter_walk *program, 
 
 /*
  * Notes how many code objects the thread's interpreter has numbered: while it numbers none, what is
- * at the address of a known one is still that.
+ * at the address of a known one is still that. Only the main interpreter is in the file's variable.
  */
 static __always_inline void python_take_made(struct interpreter_walk *program)
 {
 	__u64 interpreter = CODE_WORD(program->code, program->python.interpreter);
+	__u64 from = program->python.tss_key + program->bias;
 	__u32 next = 0;
 
-	if (program->python.next_version &&
+	if (interpreter - from < program->python.next_version &&
 	    bpf_probe_read_user(&next, sizeof(next),
-				(const void *)(interpreter + program->python.next_version)) == 0 &&
+				(const void *)(from + program->python.next_version)) == 0 &&
 	    next)
 		program->made = interpreter * 0x9fb21c651e98df25ull + next;
+	program->next_version = next;
 }
 
-#define PYTHON_PAGE   4096ull
-#define PYTHON_STACKS (8ull << 20) /* frames so far above the stack pointer are on the C stack */
+#define PYTHON_PAGE	   4096ull
+#define PYTHON_STRING_ROOM 128		/* bytes of a string that are read first, ... */
+#define PYTHON_SHORT_TEXT  64		/* ... and characters that are hashed there */
+#define PYTHON_STACKS	   (8ull << 20) /* frames so far above the stack pointer are on the C stack */
 
 /*
  * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
@@ -118,19 +124,60 @@ static __always_inline bool python_find_text(const struct interpreter_walk *prog
 }
 
 /*
+ * The hash of a short string of ASCII characters in the walk's `code`, where `size` bytes of it
+ * are; 0: it is another one.
+ */
+static __always_inline __u64 python_short_hash(const struct interpreter_walk *program, __u64 size)
+{
+	const struct wire_python *python = &program->python;
+	__u64 length = CODE_WORD(program->code, python->string_length), hash;
+	__u32 state = CODE_INT(program->code, python->string_state), at;
+	const __u64 *words;
+
+	if (!(state >> (python->string_compact_bit & 31) &
+	      state >> (python->string_ascii_bit & 31) & 1) ||
+	    length > PYTHON_SHORT_TEXT || python->string_ascii_size + length > size)
+		return 0;
+	at = python->string_ascii_size % 64;
+	words = (const void *)(program->code + at);
+	hash = length;
+	for (__u32 i = 0; i < PYTHON_SHORT_TEXT / sizeof(__u64) && i * sizeof(__u64) < length;
+	     i++) {
+		__u64 left = length - i * sizeof(__u64), word = words[i];
+
+		if (left < sizeof(__u64))
+			word <<= 64 - 8 * left;
+		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+		OPAQUE(hash);
+	}
+	return hash | 1;
+}
+
+/*
  * A hash of a string's characters, as far as they would be sent: the interpreter's own, if it has
  * one. The same addresses may hold other strings later. A global function: verified once.
  */
 __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	__u64 size = smaller(PYTHON_PAGE - string % PYTHON_PAGE, PYTHON_STRING_ROOM), hash;
 	struct found_text text = { 0 };
-	__u64 hash = 0;
 
-	if (!slot || bpf_probe_read_user(&hash, sizeof(hash),
-					 (const void *)(string + slot->program.python.string_hash)))
+	if (!slot)
+		return 0;
+	OPAQUE(size);
+	if (size > PYTHON_STRING_ROOM ||
+	    bpf_probe_read_user(slot->program.code, size, (const void *)string))
+		return 0;
+	hash = CODE_WORD(slot->program.code, slot->program.python.string_hash);
+	if (slot->program.python.string_hash + sizeof(hash) > size &&
+	    !read_word(&hash, string + slot->program.python.string_hash))
 		return 0;
 	if (hash != ~0ull)
+		return hash;
+	hash = python_short_hash(&slot->program, size);
+	if (hash)
 		return hash;
 	if (!python_find_text(&slot->program, string, &text) ||
 	    !copy_text(&text, end, slot->program.message.name, WIRE_CODE_TEXT))
@@ -160,11 +207,10 @@ __noinline int python_send_name(__u32 number)
  * Sets what tells the code object from others that were at its address: its number, or for want of
  * one its strings.
  */
-static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number)
+static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number,
+						__u32 version)
 {
-	program->content = 0;
-	if (program->python.code_version)
-		program->content = CODE_INT(program->code, program->python.code_version);
+	program->content = version;
 	if (LIKELY(program->content))
 		return;
 	if (program->name != program->last_name) {
@@ -189,7 +235,8 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	const struct wire_python *python;
 	struct interpreter_walk *program;
 	struct known_code *known;
-	__u64 size;
+	__u64 size, first;
+	__u32 version = 0;
 
 	if (!slot)
 		return -1;
@@ -204,20 +251,25 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	program->name = CODE_WORD(program->code, python->code_name);
 	program->file = CODE_WORD(program->code, python->code_file);
 	program->line = CODE_INT(program->code, python->code_line);
-	python_take_content(program, number);
+	first = code + size + 2ull * CODE_INT(program->code, python->code_first);
+	if (python->code_version)
+		version = CODE_INT(program->code, python->code_version);
+	if (version >= program->next_version)
+		program->made = 0; /* it counts something else */
+	python_take_content(program, number, version);
 	program->id = code_id(program, code, program->name, program->file);
 	if (!is_sent(program))
 		python_send_name(number);
 	known = &program->codes[at % KNOWN_CODES];
+	if (known->code != code || known->seed != program->seed)
+		known->function = 0;
 	known->seed = program->seed;
 	known->made = program->made;
-	known->version = python->code_version && is_sent(program)
-				 ? CODE_INT(program->code, python->code_version)
-				 : 0;
+	known->version = version && is_sent(program) ? version : 0;
 	known->code = code;
 	known->walk = program->walk;
 	known->id = program->id;
-	known->first = code + size + 2ull * CODE_INT(program->code, python->code_first);
+	known->first = first;
 	return 0;
 }
 
@@ -306,11 +358,45 @@ static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u3
 	return program->id;
 }
 
-/* Whether what is known of a code object holds in this walk. */
-static __always_inline bool python_is_known(struct interpreter_walk *program,
-					    struct known_code *known, __u64 code)
+/*
+ * The number of a function, if it runs that code object; else 0. CPython 3.11 numbers functions,
+ * not code objects. A function gets no other code without losing its number, and no other one gets
+ * it.
+ */
+static __always_inline __u32 python_function_version(struct interpreter_walk *program,
+						     __u64 function, __u64 code)
 {
-	__u32 version;
+	const struct wire_python *python = &program->python;
+
+	if (bpf_probe_read_user(program->code, PYTHON_FUNCTION_BYTES, (const void *)function) ||
+	    CODE_WORD(program->code, python->function_code) != code)
+		return 0;
+	return CODE_INT(program->code, python->function_version);
+}
+
+/*
+ * Notes the function that runs a code object which was read just now: if it has a number, that is
+ * what will be read of both. It gets it only when it was called some times, or never.
+ */
+static __always_inline void python_note_function(struct interpreter_walk *program,
+						 struct known_code *known, __u64 function)
+{
+	if (known->function != function) {
+		known->function = function;
+		known->seen = 0;
+		return;
+	}
+	program->id = known->id;
+	if (known->seen++ % PYTHON_TRIES == 0 && is_sent(program))
+		known->version = python_function_version(program, function, known->code);
+}
+
+/* Whether what is known of a code object, which `function` runs, holds in this walk. */
+static __always_inline bool python_is_known(struct interpreter_walk *program,
+					    struct known_code *known, __u64 code, __u64 function)
+{
+	const struct wire_python *python = &program->python;
+	__u32 version = 0;
 
 	if (known->code != code)
 		return false;
@@ -318,14 +404,36 @@ static __always_inline bool python_is_known(struct interpreter_walk *program,
 		return true;
 	if (!known->version || known->seed != program->seed)
 		return false;
-	if (known->made == program->made && program->made)
-		return true;
-	if (bpf_probe_read_user(&version, sizeof(version),
-				(const void *)(code + program->python.code_version)) ||
-	    version != known->version)
-		return false;
-	known->made = program->made;
+	if (known->made != program->made || !program->made) {
+		if (python->function_version)
+			version = known->function == function
+					  ? python_function_version(program, function, code)
+					  : 0;
+		else
+			bpf_probe_read_user(&version, sizeof(version),
+					    (const void *)(code + python->code_version));
+		if (version != known->version)
+			return false;
+		known->made = program->made;
+	}
 	known->walk = program->walk;
+	return true;
+}
+
+/* Makes a code object that `function` runs a known one. False: it cannot be read. */
+static __always_inline bool python_know(struct interpreter_walk *program, __u32 number, __u64 code,
+					__u64 function, struct known_code **ret_known)
+{
+	__u32 at = code_place(program, code);
+
+	OPAQUE(at);
+	*ret_known = &program->codes[at % KNOWN_CODES];
+	if (LIKELY(python_is_known(program, *ret_known, code, function)))
+		return true;
+	if (python_take_code(number, code, at))
+		return false;
+	if (program->python.function_version)
+		python_note_function(program, *ret_known, function);
 	return true;
 }
 
@@ -364,9 +472,7 @@ __noinline int python_step(__u32 number)
 		return PROGRAM_RUN_ENDED;
 	}
 	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
-	known = &program->codes[code / 16 % KNOWN_CODES];
-	if (!python_is_known(program, known, code) &&
-	    python_take_code(number, code, code / 16 % KNOWN_CODES))
+	if (!python_know(program, number, code, FRAME_WORD(copy, python->frame_function), &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	at = program->n;
 	OPAQUE(at);
@@ -525,9 +631,7 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	if (!read_word(&code, object + python->frame_code) ||
 	    !read_word(&program->object, object + python->frame_previous))
 		return;
-	known = &program->codes[code / 16 % KNOWN_CODES];
-	if (!python_is_known(program, known, code) &&
-	    python_take_code(number, code, code / 16 % KNOWN_CODES))
+	if (!python_know(program, number, code, 0, &known))
 		return;
 	program->run_reason = WIRE_CODE_KNOWN;
 	if (config_has(WIRE_LINES))
