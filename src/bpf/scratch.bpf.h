@@ -166,10 +166,13 @@ struct interpreter_walk {
 	/* Address in the evaluator's frame that ran the staged functions; 0: none are. See
 	 * `ordered`. */
 	__u64 anchor;
-	__u64 next;	      /* where the run after them begins, in the interpreter's terms; 0 */
-	__u64 frame;	      /* where the walk of a run is */
-	__u64 object;	      /* the frame object that comes next, where frames are objects, ... */
-	__u64 last;	      /* ... and the outermost record, which has none */
+	__u64 next;   /* where the run after them begins, in the interpreter's terms; 0 */
+	__u64 frame;  /* where the walk of a run is */
+	__u64 object; /* the frame object that comes next, where frames are objects, ... */
+	__u64 last;   /* ... and the outermost record, which has none */
+	__u64 record; /* the record read last in this walk, ... */
+	__u64 record_current, record_previous; /* ... and what it has */
+	__u64 key_seed;	      /* of the process that `key`, of its threads' states, is known of */
 	__u64 object_key;     /* that words in records are mangled by */
 	__u64 bias;	      /* see struct wire_process */
 	__u64 evaluator;      /* address of that function in the process, ... */
@@ -194,6 +197,8 @@ struct interpreter_walk {
 	__u32 missing;	    /* evaluators' frames that got none */
 	__u32 in_evaluator; /* the native frame that the merge is at */
 	__u32 next_version; /* of the code object that the interpreter makes next */
+	__u32 key;
+	__u32 reserved;
 	union {
 		struct wire_python python;
 		struct wire_php php;

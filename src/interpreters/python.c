@@ -78,6 +78,18 @@ static bool has_size(const struct elf_file *elf, const struct python_offsets *of
 
 #define COOKIE "xdebugpy"
 
+/* Whether the interpreter describes itself, and says that it has no global lock. */
+static bool is_free_threaded(const struct elf_file *elf, const struct python_own_offsets *own,
+			     uint64_t at)
+{
+	char cookie[sizeof(COOKIE) - 1];
+	uint64_t value;
+
+	return own->version && elf_exports_read(elf, at, cookie, sizeof(cookie)) == 0 &&
+	       memcmp(cookie, COOKIE, sizeof(cookie)) == 0 &&
+	       elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) == 0 && value;
+}
+
 /* Compares our offsets with the interpreter's own, which it has from 3.13 on. */
 static enum wire_code_reason compare_own(const struct elf_file *elf,
 					 const struct python_offsets *offsets, uint64_t runtime,
@@ -112,10 +124,8 @@ static enum wire_code_reason compare_own(const struct elf_file *elf,
 	if (elf_exports_read(elf, at, cookie, sizeof(cookie)) < 0 ||
 	    memcmp(cookie, COOKIE, sizeof(cookie)) != 0)
 		return WIRE_CODE_DISAGREES;
-	if (elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) < 0)
+	if (elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) < 0 || value)
 		return WIRE_CODE_DISAGREES;
-	if (value)
-		return WIRE_CODE_FREE_THREADED;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		if (elf_exports_read(elf, at + expected[i].at, &value, sizeof(value)) < 0 ||
 		    value != expected[i].is)
@@ -127,6 +137,9 @@ static enum wire_code_reason compare_own(const struct elf_file *elf,
 static enum wire_code_reason check(const struct elf_file *elf, const struct python_offsets *offsets,
 				   const struct elf_export *symbols, uint32_t version)
 {
+	/* Its types have other sizes, too. */
+	if (is_free_threaded(elf, &offsets->own, symbols[PYTHON_RUNTIME].address + offsets->own_at))
+		return WIRE_CODE_FREE_THREADED;
 	if (!symbols[PYTHON_CODE_TYPE].address || !symbols[PYTHON_STRING_TYPE].address ||
 	    !has_size(elf, offsets, symbols[PYTHON_CODE_TYPE].address, offsets->code_bytes) ||
 	    !has_size(elf, offsets, symbols[PYTHON_STRING_TYPE].address, offsets->string_size))

@@ -25,6 +25,7 @@
 
 #define PYTHON_STATE_BYTES    192 /* of a thread's state, less than PYTHON_CODE_ROOM */
 #define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
+#define PYTHON_RECORD_BYTES   24  /* of a record on the C stack */
 #define PYTHON_TRIES	      8	  /* one time in so many, a function's number is looked for */
 
 /*
@@ -504,18 +505,33 @@ __noinline int python_steps(__u32 number)
 	return step;
 }
 
+/* Reads a record, if that was not the last one to be read. */
+static __always_inline bool python_take_record(struct interpreter_walk *program, __u64 record)
+{
+	const struct wire_python *python = &program->python;
+
+	if (program->record == record)
+		return true;
+	if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
+		return false;
+	program->record = record;
+	program->record_current = CODE_WORD(program->code, python->cframe_current);
+	program->record_previous = CODE_WORD(program->code, python->cframe_previous);
+	return true;
+}
+
 /* Begins a run of a version that has records on the C stack. False: there is none. */
-static __always_inline bool python_begin_record(struct interpreter_walk *program,
-						const struct wire_python *python)
+static __always_inline bool python_begin_record(struct interpreter_walk *program)
 {
 	__u64 record = program->next;
 
-	if (!read_word(&program->frame, record + python->cframe_current) ||
-	    !read_word(&program->next, record + python->cframe_previous)) {
+	if (!python_take_record(program, record)) {
 		program->next = 0;
 		program->reason = WIRE_CODE_UNREADABLE;
 		return false;
 	}
+	program->frame = program->record_current;
+	program->next = program->record_previous;
 	/* The outermost record, in the thread's state, has no frames. */
 	if (!program->next)
 		return false;
@@ -527,13 +543,10 @@ static __always_inline bool python_begin_record(struct interpreter_walk *program
  * Whether the frame that the run's first one was called from is the one that the record before has:
  * if not, the record was not linked or filled yet.
  */
-static __always_inline bool python_is_linked(const struct interpreter_walk *program,
-					     const struct wire_python *python)
+static __always_inline bool python_is_linked(struct interpreter_walk *program)
 {
-	__u64 current;
-
-	return read_word(&current, program->next + python->cframe_current) &&
-	       current == program->frame;
+	return python_take_record(program, program->next) &&
+	       program->record_current == program->frame;
 }
 
 /*
@@ -582,6 +595,23 @@ __noinline int python_is_paired(__u32 number)
 	return step == PROGRAM_RUN_ENDED;
 }
 
+/* Finds the key of the threads' states, which a process keeps. False: it has none that we can use.
+ */
+static __always_inline bool python_take_key(struct interpreter_walk *program)
+{
+	__u32 key[2] = { 0 }; /* whether there is one */
+
+	if (program->key_seed == program->seed)
+		return true;
+	if (bpf_probe_read_user(key, sizeof(key),
+				(const void *)(program->python.tss_key + program->bias)) ||
+	    !key[0] || key[1] >= PTHREAD_KEYS)
+		return false;
+	program->key = key[1];
+	program->key_seed = program->seed;
+	return true;
+}
+
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
  */
 static __always_inline bool python_find_state(struct scratch *slot, __u32 number)
@@ -590,17 +620,12 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
 	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
-	__u32 key[2] = { 0 };
 
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!python->current || !read_word(&state, python->current + program->bias) ||
 	    !python_take_state(program, state, thread)) {
-		if (bpf_probe_read_user(key, sizeof(key),
-					(const void *)(python->tss_key + program->bias)))
-			return false;
-		if (!key[0] || key[1] >= PTHREAD_KEYS)
-			return false;
-		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
+		if (!python_take_key(program) ||
+		    !read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * program->key + 8) ||
 		    !python_take_state(program, state, thread))
 			return false;
 	}
@@ -687,7 +712,7 @@ __noinline int python_run(__u32 number)
 	}
 	if (program->python.form == WIRE_PYTHON_FRAMES)
 		program->frame = program->next;
-	else if (!python_begin_record(program, &program->python))
+	else if (!python_begin_record(program))
 		return 0;
 	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = python_steps(number);
@@ -699,7 +724,7 @@ __noinline int python_run(__u32 number)
 		program->next = step == PROGRAM_RUN_ENDED ? program->frame : 0;
 		if (step != PROGRAM_RUN_ENDED)
 			program->reason = program->run_reason;
-	} else if (step == PROGRAM_RUN_ENDED && !python_is_linked(program, &program->python)) {
+	} else if (step == PROGRAM_RUN_ENDED && !python_is_linked(program)) {
 		program->run_reason = WIRE_CODE_TORN;
 	}
 	return 0;

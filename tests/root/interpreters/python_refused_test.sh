@@ -13,10 +13,9 @@ def inner(): return os.getpid()
 def outer(): return sorted([2, 1], key=lambda x: inner())
 for i in range(100): outer(); time.sleep(0.002)
 S
-# refuses NAME REASON ROOT PROGRAM: two calls of the evaluator are marked in nearly all stacks
+# refuses NAME REASON LIBC COMMAND...: two calls of the evaluator are marked in nearly all stacks
 refuses() {
-	mkdir -p "$3/tmp" && cp "$tmp/calls.py" "$3/tmp"
-	count -f "$(ls "$3"/lib/*-linux-gnu/libc.so.6):getpid" -- chroot "$3" "$4" /tmp/calls.py
+	count -f "$3:getpid" -- "${@:4}"
 	marked=$(counted "PyEval_EvalCode;.*\\[python: $2\\];.*\\[python: $2\\];.*getpid\$")
 	early=$(counted 'PyEval_EvalCode;.*\[python: not known yet\];.*\[python: not known yet\];.*getpid$')
 	[ "$marked" -ge 100 ] && [ $((marked + early)) -eq 200 ]
@@ -24,8 +23,19 @@ refuses() {
 }
 
 if root=$("$here/../../root_of" sid python3.15 2>"$err"); then
-	refuses "sid's python3.15, whose evaluator is mostly outside of its function" "version unknown" "$root" /usr/bin/python3.15
+	mkdir -p "$root/tmp" && cp "$tmp/calls.py" "$root/tmp"
+	refuses "sid's python3.15, whose evaluator is mostly outside of its function" "version unknown" \
+		"$(ls "$root"/lib/*-linux-gnu/libc.so.6)" chroot "$root" /usr/bin/python3.15 /tmp/calls.py
 else
 	skip "python3.15" "$(tail -n 1 "$err")"
 fi
+for of in "trixie python3.13" "sid python3.14"; do
+	# shellcheck disable=SC2086 # two words
+	if python=$("$here/../../free_threaded_python" $of 2>"$err"); then
+		refuses "$of without the global lock" "free-threaded" c \
+			env PYTHONHOME="${python%/*}" PYTHONPATH="${python%/*}/Lib" "$python" "$tmp/calls.py"
+	else
+		skip "$of without the global lock" "$(tail -n 1 "$err")"
+	fi
+done
 finish
