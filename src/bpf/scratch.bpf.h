@@ -223,34 +223,38 @@ struct interpreter_walk {
 /* Behind them a struct wire_code_place that is being sent. */
 #define LINES_AT (7 * WIRE_MAX_DEPTH)
 
-/* Parts that each stack needs are neighbours: at usual rates none is in a cache or in the TLB. */
+/*
+ * What each frame needs comes first: an instruction reaches 32 KiB from the slot's pointer; farther
+ * on, it takes three.
+ */
 struct scratch {
-	struct unwind_cached_rule rules[CACHED_RULES];
-	struct cached_layout layouts[CACHED_LAYOUTS];
-	struct window window;
+	struct unwind_walk walk;
+	struct kernel_walk kernel;
 	__u64 busy;	    /* captures that hold the slot, or try to */
 	__u64 copies_left;  /* stack copies that may be sent (bpf/stack_copy.bpf.h), ... */
 	__u64 copies_since; /* ... as of this time: CLOCK_MONOTONIC, ns */
-	struct cached_mapping mappings[CACHED_MAPPINGS];
 	__u64 next_mapping, next_rule; /* count replacements in these caches */
 	/* The user stack before this one: its place in frames[], its process's layout. */
 	__u32 last_first, last_n, last_layout;
 	__u32 questions;   /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
 	__u32 interpreter; /* of the process that is walked; 0: none */
 	__u32 rest_runs;   /* words behind struct wire_rest */
-	struct unwind_walk walk;
-	struct pt_regs registers;
-	struct kernel_walk kernel;
-	struct wire_count gone; /* the count that the stack takes the place of */
-	struct wire_stack stack;
-	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
-	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
-	struct interpreter_walk program;
+	struct cached_layout layouts[CACHED_LAYOUTS];
+	struct cached_mapping mappings[CACHED_MAPPINGS];
 	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */
 	__u64 left_at, left_ran;
 	__u32 left_tid;
 	__u32 left_how;		/* see ABSENCE() */
-} __attribute__((aligned(64))); /* no cached rule straddles two lines of a cache */
+	struct wire_count gone; /* the count that the stack takes the place of */
+	struct pt_regs registers;
+	struct window window;
+	struct wire_stack stack;
+	__u64 frames[SCRATCH_WORDS]; /* both stacks, or one and a stack copy */
+	/* No rule straddles two lines of a cache. */
+	struct unwind_cached_rule rules[CACHED_RULES] __attribute__((aligned(64)));
+	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
+	struct interpreter_walk program;
+} __attribute__((aligned(64)));
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
 _Static_assert(SCRATCH_WORDS >= LINES_AT + 4 + WIRE_LINES_MAX / 8 + 1, "a table of lines has room");

@@ -95,4 +95,18 @@ __noinline int step_once(__u32 number)
 	return slot ? (int)unwind_step(&slot->walk, number, slot) : WIRE_END_STALE;
 }
 
+#define UNWIND_PEEK(to, address) window_peek(slot, to, address)
+#include "bpf/unwind_usual.h"
+
+/* Takes the step that most frames take, if it is one. */
+static __always_inline bool step_usual(struct scratch *slot, __u32 number)
+{
+	__u64 address = slot->walk.pc - (1 - slot->walk.exact), at = rule_index(slot, address);
+
+	if (!unwind_in_span(slot->rules[at].span, address))
+		at++;
+	OPAQUE(at);
+	return unwind_usual(&slot->walk, &slot->rules[at % CACHED_RULES], address, number, slot);
+}
+
 #endif

@@ -35,10 +35,26 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 }
 
 /*
- * Writes up to WALK_STEPS more frames to frames[first...]; `done` are there already. Returns how
- * many, and above 16 bits the enum wire_end. A global function with a short loop: the verifier goes
- * through each round once.
+ * Writes up to WALK_STEPS more frames to frames[first...], for as long as their steps are usual
+ * ones; `done` are there already. Returns how many. A global function: the verifier checks it once.
  */
+__noinline int walk_usual(__u32 number, __u32 first, __u32 done)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u32 n = 0;
+
+	if (!slot)
+		return 0;
+	for (; n < WALK_STEPS; n++) {
+		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n))
+			return n;
+		if (!step_usual(slot, number))
+			return n;
+	}
+	return n;
+}
+
+/* As walk_usual(), but with any steps. Above 16 bits it returns the enum wire_end. */
 __noinline int walk_some(__u32 number, __u32 first, __u32 done)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
@@ -46,11 +62,13 @@ __noinline int walk_some(__u32 number, __u32 first, __u32 done)
 
 	if (!slot)
 		return WIRE_END_STALE << 16;
-	while (!end && n < WALK_STEPS) {
-		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n)) {
-			end = WIRE_END_DEPTH;
+	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
+		n += walk_usual(number, first + n, done + n);
+		OPAQUE(n);
+		if (n >= WALK_STEPS)
 			break;
-		}
+		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n))
+			return n | WIRE_END_DEPTH << 16;
 		n++;
 		end = step_once(number);
 	}

@@ -73,11 +73,14 @@ struct unwind_cached_rule {
 	struct wire_rule rule;
 };
 
+static inline __attribute__((always_inline)) __u64 unwind_span_first(__u64 span)
+{
+	return span << (64 - UNWIND_SPAN_BITS) >> (64 - UNWIND_SPAN_BITS);
+}
+
 static inline __attribute__((always_inline)) bool unwind_in_span(__u64 span, __u64 address)
 {
-	__u64 first = span << (64 - UNWIND_SPAN_BITS) >> (64 - UNWIND_SPAN_BITS);
-
-	return address - first <= span >> UNWIND_SPAN_BITS;
+	return address - unwind_span_first(span) <= span >> UNWIND_SPAN_BITS;
 }
 
 #endif

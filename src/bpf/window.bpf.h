@@ -85,4 +85,19 @@ static __always_inline int window_read(const struct scratch *slot, __u32 number,
 	return 0;
 }
 
+/* Reads a word of the stack if it is in the window. */
+static __always_inline bool window_peek(const struct scratch *slot, __u64 *to, __u64 address)
+{
+	const struct window *window = &slot->window;
+	__u64 at = address - window->from;
+
+	if (UNLIKELY(at > window->size || window->size - at < sizeof(*to)))
+		return false;
+	OPAQUE(at);
+	if (UNLIKELY(at > WINDOW_SIZE - sizeof(*to)))
+		return false;
+	*to = *(const __u64 *)((const void *)window->bytes + at);
+	return true;
+}
+
 #endif

@@ -57,6 +57,8 @@ static int read_code(void *to, uint32_t size, uint64_t address)
 #define UNWIND_CACHED_RULE(walk, address)                                                          \
 	((void)(walk), (void)(address), none_cached ? NULL : &the_rule)
 #include "bpf/unwind_step.h"
+#define UNWIND_PEEK(to, address) (read_stack(to, sizeof(*(to)), address) == 0)
+#include "bpf/unwind_usual.h"
 
 /* A walk in code that has this rule. */
 static struct unwind_walk walk_by(struct wire_rule rule)
@@ -398,6 +400,99 @@ static void the_callers_frame_pointer(void **state)
 	assert_false(walk.known & UNWIND_BIT(UNWIND_FP));
 }
 
+/* One of these numbers, as the state of a generator of random numbers tells. */
+#define ONE_OF(random, ...)                                                                        \
+	((const int[]){                                                                            \
+		__VA_ARGS__ })[next(random) % (sizeof((int[]){ __VA_ARGS__ }) / sizeof(int))]
+
+static uint32_t next(uint64_t *random)
+{
+	*random = *random * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(*random >> 33);
+}
+
+/* A walk by a rule of any kind, often of the usual ones. */
+static struct unwind_walk any_walk(uint64_t *random)
+{
+	struct unwind_walk walk = walk_by((struct wire_rule){
+		.cfa = (uint8_t)ONE_OF(random, 1, 1, 1, 2, 2, 2, 0, 3, 4, 5, 6, 7, 8, 9),
+		.fp = (uint8_t)ONE_OF(random, 0, 0, 1, 1, 1, 2, 3, 4, 5),
+		.ra = (uint8_t)(ONE_OF(random, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 6, 7) |
+				ONE_OF(random, 0, 0, 0, 0x40, 0x40, 0x80, 0x10, 0x20)),
+		.reg = (uint8_t)ONE_OF(random, 0, 3, 10, 12),
+		.cfa_offset = ONE_OF(random, 8, 16, 16, 32, 40, 100, 0, -8, 12, 256, 264),
+		.fp_offset = (int16_t)ONE_OF(random, -16, -16, -24, -40, 8, 3, 300),
+		.extra = (int16_t)ONE_OF(random, -24, -8, 8, 0),
+	});
+
+	walk.exact = next(random) % 2;
+	walk.known = next(random) % 4 ? UNWIND_ALL_KNOWN : next(random) & UNWIND_ALL_KNOWN;
+	walk.callee_owner = (uint32_t)ONE_OF(random, 0, OWNER, OWNER, OWNER + 1);
+	walk.by_chain = next(random) % 2;
+	walk.may_chain = next(random) % 2;
+	walk.rbx_at = next(random) % 2 ? STACK + 8 : 0;
+	walk.registers[UNWIND_FP] = STACK + (uint64_t)ONE_OF(random, 0x40, 0, 0x90, 4, 0x200);
+	for (int i = 0; i < WORDS; i++)
+		if (next(random) % 16 == 0)
+			stack[i] = next(random) % 2 ? 0 : UINT64_MAX;
+	the_rule.layout = (uint32_t)ONE_OF(random, 5, 5, 5, 5, 0, 6);
+	the_rule.owner = (uint32_t)ONE_OF(random, OWNER, OWNER, OWNER, (int)UNWIND_GENERATED);
+	if (next(random) % 8 == 0)
+		the_rule.span += 0x11;
+	return walk;
+}
+
+/* The step for usual frames does what the other one does, or nothing. */
+static void usual_steps_are_steps(void **state)
+{
+	uint64_t random = 18, taken = 0, by_fp = 0, saved = 0, other = 0;
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		struct unwind_walk before = any_walk(&random), usual = before, walk = before;
+		struct unwind_cached_rule rule = the_rule;
+
+		if (!unwind_usual(&usual, &the_rule, usual.pc - (usual.exact ? 0 : 1))) {
+			assert_memory_equal(&usual, &before, sizeof(usual));
+			continue;
+		}
+		assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+		assert_memory_equal(&usual, &walk, sizeof(usual));
+		taken++;
+		by_fp += rule.rule.cfa == WIRE_CFA_FP;
+		saved += rule.rule.fp == WIRE_FP_CFA && rule.rule.ra & WIRE_RULE_RBX_SAVED;
+		other += before.callee_owner == OWNER + 1;
+	}
+	assert_in_range(taken, 2000, 300000);
+	assert_in_range(by_fp, 200, taken);
+	assert_in_range(saved, 200, taken);
+	assert_in_range(other, 200, taken);
+}
+
+/* Steps of the usual kind are taken as such. */
+static void usual_steps_are_taken(void **state)
+{
+	struct unwind_walk walk =
+		BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .fp = WIRE_FP_CFA, .fp_offset = -16);
+
+	(void)state;
+	assert_true(unwind_usual(&walk, &the_rule, walk.pc));
+	assert_int_equal(walk.pc, stack[3]);
+	assert_int_equal(walk.registers[UNWIND_FP], stack[2]);
+	walk = BY(.cfa = WIRE_CFA_FP, .cfa_offset = 16, .ra = WIRE_RULE_RBX_SAVED, .extra = -24);
+	assert_true(unwind_usual(&walk, &the_rule, walk.pc));
+	assert_int_equal(walk.pc, stack[9]);
+	assert_int_equal(walk.rbx_at, STACK + 0x38);
+	/* Not a rule of another layout, nor one of another address. */
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32);
+	assert_true(unwind_usual(&walk, &the_rule, walk.pc));
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32);
+	walk.layout++;
+	assert_false(unwind_usual(&walk, &the_rule, walk.pc));
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32);
+	assert_false(unwind_usual(&walk, &the_rule, CODE + 256));
+}
+
 static void rbx_is_followed(void **state)
 {
 	struct unwind_walk walk =
@@ -725,6 +820,8 @@ int main(void)
 		cmocka_unit_test(walks_go_towards_the_root),
 		cmocka_unit_test(return_addresses_are_of_user_code),
 		cmocka_unit_test(the_callers_frame_pointer),
+		cmocka_unit_test(usual_steps_are_steps),
+		cmocka_unit_test(usual_steps_are_taken),
 		cmocka_unit_test(rbx_is_followed),
 		cmocka_unit_test(generated_code),
 		cmocka_unit_test(generated_code_that_returns),
