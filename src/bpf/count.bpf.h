@@ -284,7 +284,7 @@ static __always_inline struct scratch *event_slot(struct wire_counters **ret_cou
 /* Takes the CPU's sets, which one capture may use at a time; false when they are in use. */
 static __always_inline bool sets_take(struct wire_counters *counter)
 {
-	if (config.slots == 1)
+	if (config.spares == 0)
 		return true;
 	/* Add first, then look: see scratch_take(). */
 	__sync_fetch_and_add(&counter->counting, 1);
@@ -296,7 +296,7 @@ static __always_inline bool sets_take(struct wire_counters *counter)
 
 static __always_inline void sets_release(struct wire_counters *counter)
 {
-	if (config.slots > 1)
+	if (config.spares > 0)
 		__sync_fetch_and_add(&counter->counting, (__u64)-1);
 }
 

@@ -17,7 +17,7 @@
 #include "bpf/unwind_walk.h"
 #include "bpf/wire.h"
 
-const volatile struct wire_config config = { .user_depth = 127, .kernel_depth = 127, .slots = 1 };
+const volatile struct wire_config config = { .user_depth = 127, .kernel_depth = 127 };
 
 #define config_has(flag) (config.flags & (flag))
 
@@ -260,9 +260,9 @@ _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");
 _Static_assert(SCRATCH_WORDS >= LINES_AT + 4 + WIRE_LINES_MAX / 8 + 1, "a table of lines has room");
 
 /*
- * `config.slots` per CPU, CPU after CPU. A per-CPU map would limit values to 32 KiB, and before
- * Linux 6.10 look them up with a call, not inline. A mappable array begins at a page, and so at a
- * line of a cache.
+ * One for each CPU, by its number, then `config.spares` that all CPUs share. A per-CPU map would
+ * limit values to 32 KiB, and before Linux 6.10 look them up with a call, not inline. A mappable
+ * array begins at a page, and so at a line of a cache.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -273,21 +273,20 @@ struct {
 } scratch SEC(".maps");
 
 /*
- * Takes a free slot of this CPU and gives its key in the map; NULL when none is free. An interrupt
- * may start another capture on this CPU, and user probes are preempted. A capture that first adds
- * itself and then finds that it is alone has the slot to itself; this needs no atomic that returns
- * a value, which Linux has for BPF since 5.12 only.
+ * Takes this CPU's slot or, if another capture on this CPU has it, a spare one, and gives its key
+ * in the map; NULL when none is free. A capture that first adds itself and then finds that it is
+ * alone has the slot to itself, also where another CPU tries to take it; this needs no atomic that
+ * returns a value, which Linux has for BPF since 5.12 only.
  */
 static __always_inline struct scratch *scratch_take(__u32 *ret_number)
 {
-	__u32 first = bpf_get_smp_processor_id() * config.slots;
+	__u32 cpu = bpf_get_smp_processor_id(), key = cpu;
 
-	for (__u32 i = 0; i < WIRE_MAX_SLOTS; i++) {
-		__u32 key = first + i;
+	for (__u32 i = 0; i <= WIRE_SPARE_TRIES && i <= config.spares; i++) {
 		struct scratch *slot;
 
-		if (i >= config.slots)
-			break;
+		if (i > 0)
+			key = config.cpus + (cpu + i) % config.spares;
 		slot = bpf_map_lookup_elem(&scratch, &key);
 		if (!slot)
 			break;

@@ -15,13 +15,8 @@
 #define WIRE_COMM_SIZE 16   /* TASK_COMM_LEN */
 #define WIRE_MAX_DEPTH 1024 /* frames of a kernel stack, and of a user stack */
 #define WIRE_EPOCHS    2
-/*
- * Captures that may be under way on one CPU. In the kernel they nest: a task, two kinds of
- * interrupt, NMI. On a preemptible kernel, captures of user probes are also preempted, by those of
- * any number of threads.
- */
-#define WIRE_NESTED_SLOTS 4
-#define WIRE_MAX_SLOTS	  16
+/* Spare scratch slots that a capture tries to take: see `spares`. */
+#define WIRE_SPARE_TRIES 16
 /* Bytes of a symbol as the kernel prints it: more than KSYM_SYMBOL_LEN, which grows. */
 #define WIRE_SYMBOL_SIZE 1024
 
@@ -62,10 +57,10 @@ struct wire_config {
 	__u32 cpu;	    /* with WIRE_FILTER_CPU */
 	__u32 pidns_inum;   /* with WIRE_OWN_PIDNS */
 	__u64 seed[2];	    /* of the stack hash: random, so that collisions cannot be provoked */
-	__u32 slots;	    /* scratch slots a CPU, 1..WIRE_MAX_SLOTS */
-	__u32 sets;	    /* sets of counts for each CPU and epoch: a power of two */
-	__u32 unwind;	    /* enum wire_unwind */
-	__u32 wake_at;	    /* user space is woken at so many bytes in the ring: a quarter of it */
+	__u32 spares;  /* scratch slots beside one for each CPU; 0: captures on a CPU never meet */
+	__u32 sets;    /* sets of counts for each CPU and epoch: a power of two */
+	__u32 unwind;  /* enum wire_unwind */
+	__u32 wake_at; /* user space is woken at so many bytes in the ring: a quarter of it */
 };
 
 /* How time off the CPU is counted; set once, before the programs are loaded. Times are ns. */

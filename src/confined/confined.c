@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@
 #define TICK_MS	      1000 /* between calls of `waiting` */
 #define FIRST_TICK_MS 50   /* until the CPU time of a call is first checked */
 #define REAP_MS	      200
+#define SMALL_KB      16384
 #define SEND_S	      5 /* for a child that was taken over, which may not read */
 
 const struct confined_limits confined_limits_default = {
@@ -43,7 +45,8 @@ struct confined_child {
 
 	uint32_t n_lost; /* calls */
 
-	pid_t pid; /* 0: none */
+	pid_t pid;     /* 0: none */
+	bool is_small; /* made while this process was */
 	int socket;
 	clockid_t clock; /* its CPU time */
 
@@ -200,6 +203,18 @@ static int child_of(struct confined *confined, uid_t owner, struct confined_chil
 	return 0;
 }
 
+/* Whether this process never had so much memory that copies of it would matter. */
+static bool is_small(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return true; /* a child made beside threads may find the sanitizer's allocator locked */
+#else
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss < SMALL_KB;
+#endif
+}
+
 static int start_child(struct confined_child *child)
 {
 	const struct timeval send_timeout = { .tv_sec = SEND_S };
@@ -220,6 +235,7 @@ static int start_child(struct confined_child *child)
 	theirs = ends[1];
 	if (setsockopt(ours, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout)) < 0)
 		return -errno;
+	child->is_small = is_small();
 	child->pid = fork();
 	if (child->pid == 0)
 		confined_serve(theirs, &child->of->limits);
@@ -237,6 +253,13 @@ int confined_prepare(struct confined *confined)
 	int r = child_of(confined, 0, &root);
 
 	return r < 0 ? r : start_child(root);
+}
+
+void confined_rest(struct confined *confined)
+{
+	for (uint32_t i = 0; i < confined->n; i++)
+		if (!confined->children[i]->is_small)
+			end_child(confined->children[i]);
 }
 
 /* ---- time ---- */

@@ -83,6 +83,14 @@ DEFINE_OWN(struct confined, confined_free)
 int confined_prepare(struct confined *confined);
 
 /*
+ * Ends the children that were made when this process had become large; the next calls make new
+ * ones. To be called when none is soon to come, and not during one. A child shares the memory that
+ * this process had, and keeps what this process gives back or writes to afterwards: copies of the
+ * stacks of a long measurement, which the kernel counts in the same control group.
+ */
+void confined_rest(struct confined *confined);
+
+/*
  * The owner of what a descriptor refers to: CONFINED_ANYBODY where users other than its owner can
  * write, and for files in memory.
  */

@@ -108,6 +108,7 @@ static int ask(struct interpreters *interpreters, int fd, uint32_t language,
 		return r;
 	r = confined_read(child, ret_interpreter, sizeof(*ret_interpreter));
 	end = confined_finish(child);
+	confined_rest(interpreters->readers);
 	if (r < 0 || end < 0)
 		return r < 0 ? r : end;
 	return is_possible(ret_interpreter) ? 0 : -EPROTO;

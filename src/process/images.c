@@ -87,6 +87,11 @@ void images_free(struct images *images)
 	free(images);
 }
 
+void images_rest(struct images *images)
+{
+	confined_rest(images->context.readers);
+}
+
 void images_lock(const struct images *images)
 {
 	if (images)

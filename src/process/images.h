@@ -74,6 +74,9 @@ struct images_options {
 int images_new(const struct images_options *options, struct images **ret_images);
 void images_free(struct images *images);
 
+/* Ends children that read files, where they hold memory (confined_rest()). */
+void images_rest(struct images *images);
+
 /* Not recursive. `images` may be NULL: nothing happens. */
 void images_lock(const struct images *images);
 void images_unlock(const struct images *images);

@@ -16,10 +16,9 @@
  * Sizes of all rings together and of one. A disk may hold us up for a second, in which a machine
  * that executes a thousand programs writes 500 KB of records.
  */
-#define ALL_BYTES    (4u << 20)
-#define MAX_BYTES    (1u << 20)
-#define ENOUGH_BYTES (32u << 10)
-#define MIN_BYTES    (16u << 10)
+#define ALL_BYTES (4u << 20)
+#define MAX_BYTES (1u << 20)
+#define MIN_BYTES (16u << 10)
 /* Wake up early: a new process may end soon. The rest of a burst is drained with its beginning. */
 #define WAKEUP_BYTES 1024u
 
@@ -57,7 +56,7 @@ static size_t wanted_size(void)
 {
 	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), size = MAX_BYTES;
 
-	while (size > ENOUGH_BYTES && size * cpus > ALL_BYTES)
+	while (size > MIN_BYTES && size * cpus > ALL_BYTES)
 		size /= 2;
 	return size;
 }

@@ -10,13 +10,17 @@
 
 #include "base/own.h"
 
-/* Where the hierarchies of cgroups are mounted, by convention, and the files with their limits. */
+/*
+ * Where the hierarchies of cgroups are mounted, by convention, and the files with their limits, and
+ * with the number of processes killed.
+ */
 struct hierarchy {
-	const char *mount, *limit;
+	const char *mount, *limit, *kills;
 };
 
-static const struct hierarchy v1 = { "/sys/fs/cgroup/memory", "memory.limit_in_bytes" };
-static const struct hierarchy v2 = { "/sys/fs/cgroup", "memory.max" };
+static const struct hierarchy v1 = { "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+				     "memory.oom_control" };
+static const struct hierarchy v2 = { "/sys/fs/cgroup", "memory.max", "memory.events" };
 
 /* The number in a file; UINT64_MAX if there is none. */
 static uint64_t number_in(const char *path)
@@ -59,20 +63,38 @@ static bool has_memory(char *controllers)
 	return false;
 }
 
-/* The limit in a line of /proc/PID/cgroup: NUMBER:CONTROLLERS:PATH. */
-static uint64_t limit_in(char *line)
+/*
+ * The hierarchy and the path in a line of /proc/PID/cgroup: NUMBER:CONTROLLERS:PATH. NULL: the line
+ * is not about memory.
+ */
+static const struct hierarchy *hierarchy_in(char *line, char **ret_path)
 {
 	char *controllers = strchr(line, ':');
 	char *path = controllers ? strchr(controllers + 1, ':') : NULL;
 
 	if (!path)
-		return UINT64_MAX;
+		return NULL;
 	*path++ = '\0';
 	controllers++;
 	path[strcspn(path, "\n")] = '\0';
+	*ret_path = path;
 	if (*controllers == '\0')
-		return lowest_limit(&v2, path);
-	return has_memory(controllers) ? lowest_limit(&v1, path) : UINT64_MAX;
+		return &v2;
+	return has_memory(controllers) ? &v1 : NULL;
+}
+
+static uint64_t kills_in(const struct hierarchy *hierarchy, const char *path)
+{
+	unsigned long long kills = 0;
+	char name[PATH_MAX], line[128];
+	own(own_file) FILE *file = NULL;
+
+	snprintf(name, sizeof(name), "%s%s/%s", hierarchy->mount, path, hierarchy->kills);
+	file = fopen(name, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "oom_kill %llu", &kills) == 1)
+			break;
+	return kills;
 }
 
 uint64_t memory_default(void)
@@ -81,12 +103,30 @@ uint64_t memory_default(void)
 	own(own_file) FILE *file = fopen("/proc/self/cgroup", "re");
 	own(own_free) char *line = NULL;
 	size_t room = 0;
+	char *path;
 
 	while (file && getline(&line, &room, file) > 0) {
-		uint64_t limit = limit_in(line);
+		const struct hierarchy *hierarchy = hierarchy_in(line, &path);
+		uint64_t limit = hierarchy ? lowest_limit(hierarchy, path) : UINT64_MAX;
 
 		memory = limit < memory ? limit : memory;
 	}
 	memory /= 8;
 	return memory < MEMORY_DEFAULT_MOST ? memory : MEMORY_DEFAULT_MOST;
+}
+
+uint64_t memory_kills(void)
+{
+	own(own_file) FILE *file = fopen("/proc/self/cgroup", "re");
+	own(own_free) char *line = NULL;
+	uint64_t kills = 0;
+	size_t room = 0;
+	char *path;
+
+	while (file && getline(&line, &room, file) > 0) {
+		const struct hierarchy *hierarchy = hierarchy_in(line, &path);
+
+		kills += hierarchy ? kills_in(hierarchy, path) : 0;
+	}
+	return kills;
 }

@@ -16,4 +16,10 @@
 /* Bytes. */
 uint64_t memory_default(void);
 
+/*
+ * How many processes of this one's control group, or in it, the kernel has killed so far for want
+ * of memory. 0 where nothing tells.
+ */
+uint64_t memory_kills(void);
+
 #endif

@@ -222,6 +222,11 @@ static int measure(struct run_state *state, struct session *session, struct symb
 			r = run_notify_before(state->notify, event, err);
 		if (r < 0)
 			return r;
+		if (event != SESSION_TICK) {
+			images_lock(state->images);
+			images_rest(state->images);
+			images_unlock(state->images);
+		}
 		r = run_live_look(state->live, state->tally, event != SESSION_TICK, err);
 		if (r < 0)
 			return r;
@@ -397,6 +402,19 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 	return 0;
 }
 
+/* Readers of files are what the kernel kills first, and what they were about to read has no names.
+ */
+static void tell_kills(uint64_t before)
+{
+	uint64_t kills = memory_kills() - before;
+
+	if (kills)
+		message_line("WARNING: the kernel has killed processes of this control group for "
+			     "want of memory (%" PRIu64 "): names may be missing. Consider "
+			     "a lower --memory.",
+			     kills);
+}
+
 static int measure_and_report(const struct run_request *request, struct notify *notify,
 			      struct trigger *trigger, int *ret_status, struct error *err)
 {
@@ -406,6 +424,7 @@ static int measure_and_report(const struct run_request *request, struct notify *
 	own(own_run_push_close) struct run_push *push = NULL;
 	struct run_state state = { .report = { .request = request, .meta = request->meta },
 				   .notify = notify };
+	uint64_t kills = memory_kills();
 	struct utsname system;
 	int r;
 
@@ -424,6 +443,7 @@ static int measure_and_report(const struct run_request *request, struct notify *
 	state.push = push;
 	if (r == 0)
 		r = open_and_measure(&state, trigger, ret_status, err);
+	tell_kills(kills);
 	run_report_close(&state.report);
 	return r;
 }

@@ -86,19 +86,21 @@ int kernel_side_explain(const struct kernel_side *side, int code, struct error *
 		return error_privilege(err, code,
 				       "the kernel refuses to load the BPF programs: %s; before "
 				       "Linux 5.11 they count as locked memory, so this takes "
-				       "`ulimit -l unlimited` or CAP_SYS_RESOURCE; -v shows the "
+				       "`ulimit -l unlimited` or CAP_SYS_RESOURCE; -v (of "
+				       "stackcount: --debug) shows the "
 				       "kernel's reasons",
 				       strerror(-code));
 	if (code == -EPERM || code == -EACCES)
-		return error_privilege(err, code,
-				       "the kernel refuses to load the BPF programs: %s (kernel "
-				       "lockdown, see /sys/kernel/security/lockdown, or missing "
-				       "capabilities); -v shows the kernel's reasons",
-				       strerror(-code));
-	return error_privilege(
-		err, code,
-		"the kernel refuses to load the BPF programs: %s; -v shows the kernel's reasons",
-		strerror(-code));
+		return error_privilege(
+			err, code,
+			"the kernel refuses to load the BPF programs: %s (kernel "
+			"lockdown, see /sys/kernel/security/lockdown, or missing "
+			"capabilities); -v (of stackcount: --debug) shows the kernel's reasons",
+			strerror(-code));
+	return error_privilege(err, code,
+			       "the kernel refuses to load the BPF programs: %s; -v (of "
+			       "stackcount: --debug) shows the kernel's reasons",
+			       strerror(-code));
 }
 
 static int open_object(struct kernel_side *side, struct trigger *trigger, struct error *err)

@@ -22,8 +22,11 @@
 #define SETS_MIN   256u
 #define SETS_MAX   4096u
 #define SETS_BYTES (2u << 20)
-/* Bytes of all scratch slots together, unless two for each CPU take more. */
-#define SLOTS_BYTES (64u << 20)
+/* As few where each has a set of times beside it (bpf/off_cpu_wire.h). */
+#define SETS_MIN_OFF_CPU 128u
+/* Where captures on one CPU meet: scratch slots for all CPUs, and one more for so many CPUs. */
+#define SPARES_MIN     32u
+#define CPUS_PER_SPARE 16u
 /* Bytes of the ring buffer: powers of two, as the kernel demands. */
 #define RING_MIN     (2u << 20)
 #define RING_PER_CPU (32u << 10)
@@ -66,11 +69,12 @@ static void size_maps(const struct plan *plan, uint64_t cpus, struct kernel_side
 		      struct wire_config *config)
 {
 	struct stacktally *skeleton = side->skeleton;
+	uint32_t least = plan->off_cpu.on ? SETS_MIN_OFF_CPU : SETS_MIN;
 	bool naming = plan->tui || plan->interval > 0;
 
 	config->cpus = (uint32_t)cpus;
 	config->sets = SETS_MAX;
-	while (config->sets > SETS_MIN &&
+	while (config->sets > least &&
 	       cpus * config->sets * WIRE_EPOCHS * sizeof(struct wire_counts) > SETS_BYTES)
 		config->sets /= 2;
 	side->n_sets = cpus * config->sets;
@@ -94,24 +98,6 @@ static uint32_t unwind_of(enum plan_unwind unwind)
 		break;
 	}
 	return WIRE_UNWIND_FP;
-}
-
-/*
- * Scratch slots of a CPU: one for each capture that may be under way at a time. That is one for the
- * clock and, since Linux 6.1, for raw tracepoints. Before 6.1 a raw tracepoint's program may run
- * nested in itself, even where it holds a lock of the ring buffer; without a second slot the nested
- * one returns before it gets to that lock.
- */
-static uint32_t n_slots(const struct trigger *trigger, uint64_t cpus, uint32_t slot_size)
-{
-	uint32_t slots = trigger->ops->preemptible ? WIRE_MAX_SLOTS : WIRE_NESTED_SLOTS;
-
-	if (!trigger->ops->preemptible &&
-	    (trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT || trigger->ops->stop_waits))
-		return 1;
-	while (slots > 2 && slots * cpus * slot_size > SLOTS_BYTES)
-		slots /= 2;
-	return slots;
 }
 
 static bool plan_has_tables(const struct plan *plan)
@@ -200,8 +186,8 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 		return r;
 	size_maps(plan, cpus, side, &config);
 	off_cpu_configure(plan, skeleton, (uint32_t)side->n_sets * WIRE_EPOCHS);
-	config.slots = n_slots(trigger, cpus, bpf_map__value_size(skeleton->maps.scratch));
-	bpf_map__set_max_entries(skeleton->maps.scratch, config.slots * cpus);
+	config.spares = trigger->ops->meet ? SPARES_MIN + cpus / CPUS_PER_SPARE : 0;
+	bpf_map__set_max_entries(skeleton->maps.scratch, cpus + config.spares);
 	config.wake_at = (uint32_t)side->ring_size / 4;
 	*(struct wire_config *)&skeleton->rodata->config = config;
 	memcpy(side->seed, config.seed, sizeof(side->seed));

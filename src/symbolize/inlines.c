@@ -39,6 +39,12 @@ void inlines_free(struct inlines *inlines)
 	free(inlines);
 }
 
+void inlines_rest(struct inlines *inlines)
+{
+	if (inlines->readers)
+		confined_rest(inlines->readers);
+}
+
 const struct inline_chain *inlines_chain(const struct inlines *inlines, uint32_t chain)
 {
 	return &inlines->chains[chain];

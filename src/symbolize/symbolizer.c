@@ -167,8 +167,8 @@ struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer)
 	return confined_losses(symbolizer->lookup.readers);
 }
 
-int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
-		       struct names *names, struct error *err)
+static int resolve(struct symbolizer *symbolizer, const struct tally *tally, struct names *names,
+		   struct error *err)
 {
 	uint32_t first = names_n_addresses(names), total = tally_n_addresses(tally);
 	uint32_t batch = total - first < LOOKUP_MAX ? total - first : LOOKUP_MAX;
@@ -192,4 +192,16 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 		first += n;
 	}
 	return 0;
+}
+
+int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
+		       struct names *names, struct error *err)
+{
+	int r = resolve(symbolizer, tally, names, err);
+
+	/* The memory that they share is needed: a report comes next. */
+	confined_rest(symbolizer->lookup.readers);
+	if (symbolizer->lookup.inlines)
+		inlines_rest(symbolizer->lookup.inlines);
+	return r;
 }

@@ -135,6 +135,7 @@ static uint64_t unsampled(const struct trigger *trigger)
 }
 
 static const struct trigger_ops OFF_CPU_OPS = {
+	.meet = true,
 	.select = select_programs,
 	.attach = attach,
 	.stop = stop,

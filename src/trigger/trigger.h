@@ -41,7 +41,15 @@ struct trigger_ops {
 	 * the session waits for a grace period.
 	 */
 	bool stop_waits;
-	bool preemptible; /* captures run preemptibly, so many may be under way on one CPU */
+	/*
+	 * Several captures may be under way on one CPU: of threads that are preempted in them, or
+	 * of programs that interrupt each other. Otherwise the kernel runs one at a time: perf's
+	 * (of clocks, kprobes, kprobe.multi and tracepoints; bpf_prog_active) and, since Linux 6.1,
+	 * a raw tracepoint's. Before, that may run nested in itself, even where it holds a lock of
+	 * the ring buffer; without a second slot the nested one returns before it gets to that
+	 * lock.
+	 */
+	bool meet;
 	/* Sets autoload, and attach types, of the programs in bpf/triggers.bpf.h that are to run.
 	 */
 	int (*select)(struct trigger *trigger, struct bpf_object *object, struct error *err);

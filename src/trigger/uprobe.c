@@ -12,7 +12,7 @@
 #include "trigger/sites.h"
 
 static const struct trigger_ops UPROBE_OPS = {
-	.preemptible = true,
+	.meet = true,
 	.select = sites_select,
 	.attach = sites_attach,
 	.stop_begin = entry_stop_begin,

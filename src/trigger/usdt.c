@@ -67,7 +67,7 @@ static uint32_t n_attached(const struct trigger *trigger)
 }
 
 static const struct trigger_ops USDT_OPS = {
-	.preemptible = true,
+	.meet = true,
 	.select = sites_select,
 	.attach = sites_attach,
 	.stop_begin = entry_stop_begin,

@@ -5,10 +5,14 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
 #include "unwind/rows_confined.h"
+
+/* Idle for so long, the thread has its readers give memory back. */
+#define IDLE_S 2
 
 struct compile_queue {
 	struct table_cache *cache;
@@ -182,15 +186,34 @@ static bool work_once(struct compile_queue *queue)
 	return true;
 }
 
+/* Waits until there may be work, for so many seconds at most; the lock is held. */
+static int wait_s(struct compile_queue *queue, time_t seconds)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += seconds;
+	return pthread_cond_timedwait(&queue->wake, &queue->lock, &until);
+}
+
 static void *work(void *argument)
 {
 	struct compile_queue *queue = argument;
+	bool rested = true;
 
 	pthread_setname_np(pthread_self(), "unwind-compile");
 	pthread_mutex_lock(&queue->lock);
 	while (!queue->ends) {
-		if (!work_once(queue))
+		if (work_once(queue)) {
+			rested = false;
+		} else if (!rested && wait_s(queue, IDLE_S) == ETIMEDOUT) {
+			pthread_mutex_unlock(&queue->lock);
+			confined_rest(queue->of_thread);
+			pthread_mutex_lock(&queue->lock);
+			rested = true;
+		} else if (rested) {
 			pthread_cond_wait(&queue->wake, &queue->lock);
+		}
 	}
 	pthread_mutex_unlock(&queue->lock);
 	return NULL;

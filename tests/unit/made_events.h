@@ -149,7 +149,6 @@ static void begin_with_ring(struct wire_config config, uint32_t ring_size)
 	capture.skeleton = skeleton;
 	config.user_depth = config.user_depth ? config.user_depth : MAX_DEPTH;
 	config.kernel_depth = config.kernel_depth ? config.kernel_depth : MAX_DEPTH;
-	config.slots = config.slots ? config.slots : 1;
 	config.sets = config.sets ? config.sets : 4;
 	config.wake_at = config.wake_at ? config.wake_at : ring_size / 4;
 	config.cpus = capture.n_cpus;
@@ -162,7 +161,7 @@ static void begin_with_ring(struct wire_config config, uint32_t ring_size)
 	tables[2] = skeleton->maps.unwind_processes;
 	for (int i = 0; i < 3; i++)
 		bpf_map__set_max_entries(tables[i], 1);
-	bpf_map__set_max_entries(skeleton->maps.scratch, config.slots * config.cpus);
+	bpf_map__set_max_entries(skeleton->maps.scratch, config.cpus + config.spares);
 	bpf_map__set_max_entries(skeleton->maps.counts, WIRE_EPOCHS * config.cpus * config.sets);
 	bpf_map__set_max_entries(skeleton->maps.ring, ring_size);
 	bpf_program__set_autoload(skeleton->progs.on_raw_tracepoint, true);

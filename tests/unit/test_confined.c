@@ -495,6 +495,57 @@ static void test_memory(void **state)
 	assert_int_equal(confined_finish(child), 0);
 }
 
+/* Answers how many calls this child has had. */
+static int count_calls(const struct confined_job *job)
+{
+	static uint32_t calls;
+
+	calls++;
+	confined_send(job, &calls, sizeof(calls));
+	return 0;
+}
+
+static uint32_t calls_of_child(struct confined *confined)
+{
+	struct confined_child *child;
+	uint32_t calls = 0;
+
+	assert_int_equal(begin(confined, count_calls, 0, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, &calls, sizeof(calls)), 0);
+	assert_int_equal(confined_finish(child), 0);
+	return calls;
+}
+
+/* Children that share much memory end, others stay. For a sanitizer's sake, all stay there. */
+static void test_rest(void **state)
+{
+	own(own_confined_free) struct confined *small = some_children(&confined_limits_default);
+	own(own_confined_free) struct confined *large = some_children(&confined_limits_default);
+	const size_t size = 32 << 20;
+	own(own_free) char *memory = NULL;
+	uint32_t first = 1;
+
+	(void)state;
+	assert_int_equal(calls_of_child(small), 1);
+	confined_rest(small);
+	assert_int_equal(calls_of_child(small), 2);
+	memory = malloc(size);
+	assert_non_null(memory);
+	for (size_t i = 0; i < size; i += 1024)
+		*(volatile char *)&memory[i] = 1;
+	assert_int_equal(calls_of_child(large), 1);
+	assert_int_equal(calls_of_child(large), 2);
+	confined_rest(large);
+	confined_rest(large);
+	confined_rest(small);
+#ifdef SANITIZED
+	first = 3;
+#endif
+	assert_int_equal(calls_of_child(large), first);
+	assert_int_equal(calls_of_child(small), 3);
+	assert_int_equal(confined_losses(large).crashed, 0);
+}
+
 /* Sends an endless answer. */
 static int flood(const struct confined_job *job)
 {
@@ -602,6 +653,7 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rest), /* first: while this process is small */
 		cmocka_unit_test(test_answers),	    cmocka_unit_test(test_large_requests),
 		cmocka_unit_test(test_owners),	    cmocka_unit_test(test_owner_of_files),
 		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_copying),

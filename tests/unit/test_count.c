@@ -210,33 +210,37 @@ static size_t offset_of_busy(void)
 
 static void one_capture_at_a_time_has_a_slot(void **state)
 {
+	uint64_t *busy[1 + 3];
 	unsigned char *scratch;
 	size_t size, value;
-	uint64_t *busy;
 
 	(void)state;
-	for (uint32_t slots = 1; slots <= 3; slots++) {
-		BEGIN(WIRE_USER, .slots = slots);
+	for (uint32_t spares = 0; spares <= 3; spares++) {
+		BEGIN(WIRE_USER, .spares = spares);
 		value = bpf_map__value_size(capture.skeleton->maps.scratch);
-		size = value * slots * capture.n_cpus;
+		size = value * (capture.n_cpus + spares);
 		scratch = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			       bpf_map__fd(capture.skeleton->maps.scratch), 0);
 		assert_ptr_not_equal(scratch, MAP_FAILED);
 		event(1);
-		busy = (uint64_t *)(scratch + value * slots * capture.cpu + offset_of_busy());
-		assert_int_equal(*busy, 0);
-		for (uint32_t taken = 1; taken <= slots; taken++) {
+		for (uint32_t i = 0; i <= spares; i++) {
+			/* In the order in which this CPU tries them. */
+			uint32_t slot =
+				i == 0 ? capture.cpu : capture.n_cpus + (capture.cpu + i) % spares;
+
+			busy[i] = (uint64_t *)(scratch + value * slot + offset_of_busy());
+			assert_int_equal(*busy[i], 0);
+		}
+		for (uint32_t taken = 1; taken <= 1 + spares; taken++) {
 			struct wire_counters before = counters();
 
-			*(uint64_t *)((unsigned char *)busy + value * (taken - 1)) = 1;
+			*busy[taken - 1] = 1;
 			event(1);
 			assert_int_equal(counters().events, before.events + 1);
 			assert_int_equal(counters().lost_nested,
-					 before.lost_nested + (taken == slots));
-			for (uint32_t slot = 0; slot < slots; slot++)
-				assert_int_equal(*(uint64_t *)((unsigned char *)busy +
-							       value * slot),
-						 slot < taken);
+					 before.lost_nested + (taken == 1 + spares));
+			for (uint32_t i = 0; i <= spares; i++)
+				assert_int_equal(*busy[i], i < taken);
 		}
 		munmap(scratch, size);
 		end(state);
@@ -246,7 +250,7 @@ static void one_capture_at_a_time_has_a_slot(void **state)
 static void one_capture_at_a_time_uses_the_sets(void **state)
 {
 	(void)state;
-	BEGIN(WIRE_USER, .slots = 2);
+	BEGIN(WIRE_USER, .spares = 1);
 	events(1, 3);
 	assert_int_equal(receive(), 1);
 	assert_int_equal(counters().counting, 0);
@@ -264,9 +268,9 @@ static void one_capture_at_a_time_uses_the_sets(void **state)
 	assert_int_equal(receive(), 0);
 	assert_int_equal(count_of_all(), 5);
 	assert_int_equal(counters().events, 10);
-	/* With one slot no other capture can run, so `counting` is not looked at. */
+	/* Without a spare slot no other capture can run, so `counting` is not looked at. */
 	end(state);
-	BEGIN(WIRE_USER, .slots = 1);
+	BEGIN(WIRE_USER);
 	set_counting(1);
 	events(1, 2);
 	assert_int_equal(receive(), 1);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,6 +305,46 @@ static void test_many(void **state)
 	assert_true(sideband_traffic(run->sideband)->records >= 3 * N);
 }
 
+/* A ring that is not drained in time: each record was read, or is counted as lost. */
+static void test_overflow(void **state)
+{
+	enum { N = 40000 }; /* records of some 100 bytes; a ring has 1 MB at most */
+	struct run *run = *state;
+	cpu_set_t all, one;
+	uint64_t before, read, lost;
+	char path[PATH_MAX];
+	int fd;
+
+	if (!run->sideband)
+		skip();
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	snprintf(path, sizeof(path), "%s/1", run->directory);
+	write_page(path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(sideband_drain(run->sideband), 0);
+	before = sideband_traffic(run->sideband)->records;
+	/* The kernel tells losses before the next record that has room. */
+	for (int i = 0; i <= N; i++) {
+		void *address = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+		assert_ptr_not_equal(address, MAP_FAILED);
+		assert_int_equal(munmap(address, PAGE), 0);
+		if (i + 1 >= N)
+			assert_int_equal(sideband_drain(run->sideband), 0);
+	}
+	close(fd);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	read = sideband_traffic(run->sideband)->records - before;
+	lost = images_losses(run->images)->side_band_lost;
+	assert_true(lost > 0 && read > 100 && read < N);
+	assert_true(read + lost >= N);
+	assert_int_equal(sideband_traffic(run->sideband)->damaged, 0);
+}
+
 /* ---- the programs that are run */
 
 static void *map_file(void *where, const char *path)
@@ -353,6 +394,7 @@ int main(int argc, char **argv)
 		TEST(deleted_program),
 		TEST(joined_late),
 		TEST(many),
+		TEST(overflow),
 	};
 
 	if (argc > 1)

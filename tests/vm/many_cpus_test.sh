@@ -11,6 +11,19 @@ if [ "$cpus" -lt 16 ]; then
 fi
 switch=/sys/devices/system/cpu
 ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+# footprint PID: sets $maps and $rings to the KB of the kernel's memory that the measurement takes
+footprint() {
+	maps=$(cat /proc/"$1"/fdinfo/* 2>>"$fate" | awk '/^memlock:/ { sum += $2 } END { print int(sum / 1024) }')
+	rings=$(awk '/^[0-9a-f]+-[0-9a-f]+ / { inside = /perf_event/; n += inside } inside && /^Size:/ { sum += $2 }
+		END { print sum + 0 }' /proc/"$1"/smaps)
+}
+# is_small NAME: 20 MB are for what does not grow with CPUs: the unwinding tables, the ring buffer, the counts
+is_small() {
+	[ "$maps" -gt $((cpus * 64)) ] && [ "$rings" -ge $((cpus * 8)) ] &&
+		[ $((maps + rings)) -le $((20 * 1024 + 256 * cpus)) ]
+	check $? "each CPU takes at most 256 KB of the kernel's memory: $1" "$maps KB of maps, $rings KB of rings"
+	echo "$cpus CPUs, $1: $maps KB of maps, $rings KB of rings"
+}
 
 # ---- some are offline, also in the middle of the numbers
 away=(3 10 11 12)
@@ -22,9 +35,7 @@ begun=$(ms)
 sample -I -e cpu-clock -F 9
 started_in=$(($(ms) - begun))
 sleep 5
-maps=$(cat /proc/"$run"/fdinfo/* 2>>"$fate" | awk '/^memlock:/ { sum += $2 } END { print int(sum / 1024) }')
-rings=$(awk '/^[0-9a-f]+-[0-9a-f]+ / { inside = /perf_event/; n += inside } inside && /^Size:/ { sum += $2 }
-	END { print sum + 0 }' /proc/"$run"/smaps)
+footprint "$run"
 for cpu in "${away[@]}"; do echo 1 >$switch/cpu"$cpu"/online; done
 sleep 8
 begun=$(ms)
@@ -46,9 +57,20 @@ else
 	calculates "$last > 0.5 * $samples / $cpus"
 	check $? "isolated CPUs without a tick are sampled as others" "$last on CPU ${isolated##*-}, $samples on $cpus"
 fi
-# 16 MB are for the unwinding tables, the ring buffer and the counts.
-[ "$maps" -gt $((cpus * 64)) ] && [ "$rings" -ge $((cpus * 8)) ] &&
-	[ $((maps + rings)) -le $((16 * 1024 + 256 * cpus)) ]
-check $? "each CPU takes at most 256 KB of the kernel's memory" "$maps KB of maps, $rings KB of rings"
-echo "$cpus CPUs: samples after $started_in ms, reports after $(($(ms) - begun)) ms; $maps KB of maps, $rings KB of rings"
+echo "$cpus CPUs: samples after $started_in ms, reports after $(($(ms) - begun)) ms"
+is_small profile
+
+# ---- other triggers
+counts_by_now() { grep -qE '^(Tracing|Measuring)' "$tmp/said" || ! kill -0 "$run" 2>>"$fate"; }
+for what in "stackcount t:sched:sched_switch" "stackcount vfs_read" "stackcount c:malloc" "profile --off-cpu"; do
+	# shellcheck disable=SC2086
+	"$1"/$what -o - -o "$tmp/other.folded" --format text --format folded >"$tmp/said" 2>"$err" &
+	run=$! started+=("$!")
+	await 60 counts_by_now
+	footprint "$run"
+	kill -INT "$run"
+	wait "$run"
+	check $? "it counts and ends: $what" "$(tail -n 3 "$err")"
+	is_small "$what"
+done
 finish

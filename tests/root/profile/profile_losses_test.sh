@@ -114,6 +114,15 @@ if small_cgroup; then
 	(in_cgroup "$profile" -q -F 999 -o "$tmp/x.html" 2 2>"$tmp/err") && [ -s "$tmp/x.html" ] &&
 		[ "$(killed)" -eq 0 ]
 	check $? "and one of the whole machine" "$(killed) killed: $(cat "$tmp/err")"
+	# A process that takes all memory: the kernel kills it, as it would kill a reader of files.
+	(in_cgroup "${calls[@]}" -f -o "$tmp/x.folded" >"$tmp/out" 2>"$err") &
+	run=$!
+	started+=("$run")
+	sleep $((2 * slow))
+	(echo 1000 >/proc/self/oom_score_adj && in_cgroup tail /dev/zero) 2>>"$fate"
+	wait "$run"
+	check $? "it goes on when the kernel kills a process beside it" "$(cat "$err")"
+	says "and says so" '^WARNING: the kernel has killed processes of this control group .*[(]1[)]'
 	rmdir "$cgroup"
 else
 	skip "a report within 64 MB" "no cgroup can limit memory here"
