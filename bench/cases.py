@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 
+from interpreter_cases import InterpreterCases
 from measure import BpfStatistics, Failed
 from off_cpu_cases import OffCpuCases
 from row import Row
@@ -19,7 +20,7 @@ from process_cases import ProcessCases
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases, ProcessCases, OffCpuCases):
+class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
     def __init__(self, bench, rounds, peers, calls, seconds):
         self.bench, self.rounds, self.peers = bench, rounds, peers
         self.calls, self.seconds = calls, seconds
@@ -302,5 +303,5 @@ def lost_of(said, times):
 
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
-         "off_cpu", "overhead", "frames", "python_samples", "dwarf", "compile_rows", "processes",
+         "off_cpu", "overhead", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
          "many_processes", "growth", "names", "names_share", "stock_names"]

@@ -81,8 +81,12 @@ struct wire_python {
 	__u8 interpreter;    /* of a thread's state: that of its interpreter, ... */
 	__u16 thread_record; /* ... and, in 3.10, the outermost record */
 	__u8 code_lines, bytes_size, bytes_text; /* of a code object; of a string of bytes */
-	__u8 reserved;
-	__u32 next_version; /* of the interpreter's: the number of the next code object; 0: none */
+	__u8 frame_function;		      /* of a frame, in 3.11: the function it runs, ... */
+	__u8 function_code, function_version; /* ... its code, and a number; 0: not there */
+	__u16 reserved;
+	/* From `tss_key` to the number of the main interpreter's next code object; 0: not known. */
+	__u32 next_version;
+	__u32 reserved2;
 };
 
 /* Structures of PHP: offsets in bytes. */
@@ -249,7 +253,7 @@ enum wire_code_flags {
 	WIRE_CODE_FILE_CUT = 1 << 1, /* only the end */
 };
 
-_Static_assert(sizeof(struct wire_python) == 72, "no padding");
+_Static_assert(sizeof(struct wire_python) == 80, "no padding");
 _Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");

@@ -124,17 +124,19 @@ struct ruby_window {
  * Code objects that walks have met. One that another walk has met may be gone and its memory have
  * another by now, unless it has the same number; one of this walk is kept by the thread's frames.
  */
-#define KNOWN_CODES 256
+#define KNOWN_CODES 512
 
 struct known_code {
 	__u64 code;
 	__u64 walk; /* that met it last: its number */
 	__u64 id;
-	__u64 first;   /* address of the first instruction that a frame that has begun may be at */
-	__u64 seed;    /* of ids in its process */
-	__u64 made;    /* struct interpreter_walk's, when its number was read */
-	__u32 version; /* the code object's number; 0: it has none, or its name is to be sent */
-	__u32 reserved;
+	__u64 first;	/* address of the first instruction that a frame that has begun may be at */
+	__u64 seed;	/* of ids in its process */
+	__u64 made;	/* struct interpreter_walk's, when its number was read */
+	__u64 function; /* that the last frame ran, where functions have numbers */
+	/* The code object's number, or that of `function`; 0: none, or its name is to be sent. */
+	__u32 version;
+	__u32 seen; /* how often `function` was met without a number */
 };
 
 /* Ids of functions whose names were sent. */
@@ -164,10 +166,13 @@ struct interpreter_walk {
 	/* Address in the evaluator's frame that ran the staged functions; 0: none are. See
 	 * `ordered`. */
 	__u64 anchor;
-	__u64 next;	      /* where the run after them begins, in the interpreter's terms; 0 */
-	__u64 frame;	      /* where the walk of a run is */
-	__u64 object;	      /* the frame object that comes next, where frames are objects, ... */
-	__u64 last;	      /* ... and the outermost record, which has none */
+	__u64 next;   /* where the run after them begins, in the interpreter's terms; 0 */
+	__u64 frame;  /* where the walk of a run is */
+	__u64 object; /* the frame object that comes next, where frames are objects, ... */
+	__u64 last;   /* ... and the outermost record, which has none */
+	__u64 record; /* the record read last in this walk, ... */
+	__u64 record_current, record_previous; /* ... and what it has */
+	__u64 key_seed;	      /* of the process that `key`, of its threads' states, is known of */
 	__u64 object_key;     /* that words in records are mangled by */
 	__u64 bias;	      /* see struct wire_process */
 	__u64 evaluator;      /* address of that function in the process, ... */
@@ -191,6 +196,8 @@ struct interpreter_walk {
 	__u32 ordered;	    /* runs have no anchors: the evaluators' frames get them in order */
 	__u32 missing;	    /* evaluators' frames that got none */
 	__u32 in_evaluator; /* the native frame that the merge is at */
+	__u32 next_version; /* of the code object that the interpreter makes next */
+	__u32 key;
 	__u32 reserved;
 	union {
 		struct wire_python python;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elf/elf_exports.h"
+#include "interpreters/cold_part.h"
 #include "interpreters/languages.h"
 
 /* Offsets in the interpreter's description of itself (struct _Py_DebugOffsets). */
@@ -29,8 +30,11 @@ struct python_offsets {
 	uint8_t type, type_size;
 	uint8_t code_file, code_name, code_line, code_first, code_bytes, code_version, code_lines;
 	uint8_t interpreter;	   /* in a thread's state */
-	uint32_t next_version;	   /* in an interpreter's state */
+	uint32_t next_version;	   /* in an interpreter's state, ... */
+	uint32_t version_cache;	   /* ... bytes of zeros that follow at the start, ... */
+	uint8_t first_version;	   /* ... and its value then */
 	uint32_t main_interpreter; /* in _PyRuntime */
+	uint8_t frame_function, function_code, function_version;
 	uint8_t bytes_size, bytes_text;
 	uint16_t frame_size; /* where frames are objects */
 	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
@@ -74,6 +78,18 @@ static bool has_size(const struct elf_file *elf, const struct python_offsets *of
 
 #define COOKIE "xdebugpy"
 
+/* Whether the interpreter describes itself, and says that it has no global lock. */
+static bool is_free_threaded(const struct elf_file *elf, const struct python_own_offsets *own,
+			     uint64_t at)
+{
+	char cookie[sizeof(COOKIE) - 1];
+	uint64_t value;
+
+	return own->version && elf_exports_read(elf, at, cookie, sizeof(cookie)) == 0 &&
+	       memcmp(cookie, COOKIE, sizeof(cookie)) == 0 &&
+	       elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) == 0 && value;
+}
+
 /* Compares our offsets with the interpreter's own, which it has from 3.13 on. */
 static enum wire_code_reason compare_own(const struct elf_file *elf,
 					 const struct python_offsets *offsets, uint64_t runtime,
@@ -108,10 +124,8 @@ static enum wire_code_reason compare_own(const struct elf_file *elf,
 	if (elf_exports_read(elf, at, cookie, sizeof(cookie)) < 0 ||
 	    memcmp(cookie, COOKIE, sizeof(cookie)) != 0)
 		return WIRE_CODE_DISAGREES;
-	if (elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) < 0)
+	if (elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) < 0 || value)
 		return WIRE_CODE_DISAGREES;
-	if (value)
-		return WIRE_CODE_FREE_THREADED;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		if (elf_exports_read(elf, at + expected[i].at, &value, sizeof(value)) < 0 ||
 		    value != expected[i].is)
@@ -123,6 +137,9 @@ static enum wire_code_reason compare_own(const struct elf_file *elf,
 static enum wire_code_reason check(const struct elf_file *elf, const struct python_offsets *offsets,
 				   const struct elf_export *symbols, uint32_t version)
 {
+	/* Its types have other sizes, too. */
+	if (is_free_threaded(elf, &offsets->own, symbols[PYTHON_RUNTIME].address + offsets->own_at))
+		return WIRE_CODE_FREE_THREADED;
 	if (!symbols[PYTHON_CODE_TYPE].address || !symbols[PYTHON_STRING_TYPE].address ||
 	    !has_size(elf, offsets, symbols[PYTHON_CODE_TYPE].address, offsets->code_bytes) ||
 	    !has_size(elf, offsets, symbols[PYTHON_STRING_TYPE].address, offsets->string_size))
@@ -134,19 +151,46 @@ static enum wire_code_reason check(const struct elf_file *elf, const struct pyth
 	return compare_own(elf, offsets, symbols[PYTHON_RUNTIME].address, version);
 }
 
-/*
- * Whether the number of the next code object is where our offset says: in the main interpreter's
- * state, which the file has, the first one is 1, with nothing before it.
- */
-static bool numbers_code(const struct elf_file *elf, const struct python_offsets *offsets,
-			 uint64_t runtime)
+#define MOVED 256 /* bytes by which patch releases have moved members of an interpreter's state */
+
+/* Whether there are so many zeros. */
+static bool is_zero(const struct elf_file *elf, uint64_t at, uint32_t size)
 {
-	uint64_t at = runtime + offsets->main_interpreter + offsets->next_version;
+	char some[4096];
+
+	for (uint32_t done = 0; done < size; done += sizeof(some)) {
+		if (elf_exports_read(elf, at + done, some, sizeof(some)) < 0)
+			return false;
+		for (size_t i = 0; i < sizeof(some); i++)
+			if (some[i])
+				return false;
+	}
+	return true;
+}
+
+/*
+ * Where the number of the main interpreter's next code object is; 0: not known. In the file, it is
+ * alone before a large empty cache. Patch releases move it, so it is looked for near our offset.
+ * The walk does not trust it either: no code object may have a number that is yet to come.
+ */
+static uint64_t find_next_version(const struct elf_file *elf, const struct python_offsets *offsets,
+				  uint64_t runtime)
+{
+	uint64_t expected = runtime + offsets->main_interpreter + offsets->next_version, found = 0;
 	uint32_t next[2];
 
-	return offsets->next_version &&
-	       elf_exports_read(elf, at - sizeof(next[0]), next, sizeof(next)) == 0 &&
-	       next[0] == 0 && next[1] == 1;
+	if (!offsets->next_version)
+		return 0;
+	for (uint64_t at = expected - MOVED; at <= expected + MOVED; at += sizeof(next)) {
+		if (elf_exports_read(elf, at - sizeof(next[0]), next, sizeof(next)) < 0 ||
+		    next[0] || next[1] != offsets->first_version ||
+		    !is_zero(elf, at + sizeof(uint64_t), offsets->version_cache))
+			continue;
+		if (found)
+			return 0;
+		found = at;
+	}
+	return found;
 }
 
 static struct wire_python wire_of(const struct python_offsets *is, const struct elf_export *symbols)
@@ -181,6 +225,9 @@ static struct wire_python wire_of(const struct python_offsets *is, const struct 
 		.code_bytes = is->code_bytes,
 		.code_version = is->code_version,
 		.code_lines = is->code_lines,
+		.frame_function = is->frame_function,
+		.function_code = is->function_code,
+		.function_version = is->function_version,
 		.bytes_size = is->bytes_size,
 		.bytes_text = is->bytes_text,
 		.interpreter = is->interpreter,
@@ -209,6 +256,21 @@ static uint32_t version_of(const struct elf_file *elf, const struct elf_export *
 	return version;
 }
 
+/* The evaluator's code: what it jumps to, if that is larger than the function itself. */
+static void take_evaluator(const struct elf_file *elf, const struct elf_export *function,
+			   struct wire_interpreter *interpreter)
+{
+	struct frame_function part;
+
+	interpreter->evaluator = function->address;
+	interpreter->evaluator_end = function->address + function->size;
+	if (cold_part_find(elf, function->address, function->size, &part) < 0 ||
+	    part.end - part.begin <= function->size)
+		return;
+	interpreter->evaluator = part.begin;
+	interpreter->evaluator_end = part.end;
+}
+
 static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
 {
 	struct elf_export symbols[PYTHON_N_SYMBOLS] = {
@@ -223,6 +285,7 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	};
 	const struct python_offsets *offsets;
 	uint32_t version;
+	uint64_t next;
 	int r = elf_exports_find(elf, symbols, PYTHON_N_SYMBOLS);
 
 	if (r < 0)
@@ -230,9 +293,7 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	if (!symbols[PYTHON_RUNTIME].address || !symbols[PYTHON_EVALUATOR].address)
 		return 0;
 	ret_interpreter->language = WIRE_LANGUAGE_PYTHON;
-	ret_interpreter->evaluator = symbols[PYTHON_EVALUATOR].address;
-	ret_interpreter->evaluator_end =
-		ret_interpreter->evaluator + symbols[PYTHON_EVALUATOR].size;
+	take_evaluator(elf, &symbols[PYTHON_EVALUATOR], ret_interpreter);
 	version = version_of(elf, symbols);
 	offsets = offsets_of(version);
 	if (!offsets) {
@@ -241,8 +302,10 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	}
 	ret_interpreter->refused = check(elf, offsets, symbols, version);
 	ret_interpreter->python = wire_of(offsets, symbols);
-	if (numbers_code(elf, offsets, symbols[PYTHON_RUNTIME].address))
-		ret_interpreter->python.next_version = offsets->next_version;
+	next = find_next_version(elf, offsets, symbols[PYTHON_RUNTIME].address);
+	if (next > ret_interpreter->python.tss_key)
+		ret_interpreter->python.next_version =
+			(uint32_t)(next - ret_interpreter->python.tss_key);
 	return 0;
 }
 

@@ -88,6 +88,7 @@ __noinline int program_begin(__u32 number)
 	program->evaluator_size = 0;
 	program->last_name = 0;
 	program->last_file = 0;
+	program->record = 0;
 	program->ordered = 0;
 	program->missing = 0;
 	key = slot->interpreter;

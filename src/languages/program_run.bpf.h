@@ -61,6 +61,20 @@ static __always_inline bool read_word(__u64 *to, __u64 address)
 	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
 }
 
+/* Where a code object is among the known ones, or the one is that it replaces: one of two. */
+static __always_inline __u32 code_place(const struct interpreter_walk *program, __u64 code)
+{
+	__u32 at = (code * 0x9e3779b97f4a7c15ull >> 40) % KNOWN_CODES & ~1u;
+	const struct known_code *two = &program->codes[at];
+	__u32 second;
+
+	if (two[0].code == code)
+		second = 0;
+	else
+		second = two[1].code == code || two[1].walk < two[0].walk;
+	return at + second;
+}
+
 /*
  * Members of a frame or a function in the copy that was made of it. The masks show the verifier
  * that offsets are in the copy.

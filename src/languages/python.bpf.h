@@ -22,8 +22,10 @@
 #include "bpf/scratch.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
+#include "languages/python_code.bpf.h"
 
-#define PYTHON_STATE_BYTES 192 /* of a thread's state, less than PYTHON_CODE_ROOM */
+#define PYTHON_STATE_BYTES  192 /* of a thread's state, less than PYTHON_CODE_ROOM */
+#define PYTHON_RECORD_BYTES 24	/* of a record on the C stack */
 
 /*
  * Copies a state to the walk's `code`. Whether it is that of the thread, which it names by
@@ -39,21 +41,22 @@ static __always_inline bool python_take_state(struct interpreter_walk *program, 
 
 /*
  * Notes how many code objects the thread's interpreter has numbered: while it numbers none, what is
- * at the address of a known one is still that.
+ * at the address of a known one is still that. Only the main interpreter is in the file's variable.
  */
 static __always_inline void python_take_made(struct interpreter_walk *program)
 {
 	__u64 interpreter = CODE_WORD(program->code, program->python.interpreter);
+	__u64 from = program->python.tss_key + program->bias;
 	__u32 next = 0;
 
-	if (program->python.next_version &&
+	if (interpreter - from < program->python.next_version &&
 	    bpf_probe_read_user(&next, sizeof(next),
-				(const void *)(interpreter + program->python.next_version)) == 0 &&
+				(const void *)(from + program->python.next_version)) == 0 &&
 	    next)
 		program->made = interpreter * 0x9fb21c651e98df25ull + next;
+	program->next_version = next;
 }
 
-#define PYTHON_PAGE   4096ull
 #define PYTHON_STACKS (8ull << 20) /* frames so far above the stack pointer are on the C stack */
 
 /*
@@ -88,245 +91,6 @@ __noinline int python_move_window(__u32 number)
 		return -1;
 	}
 	return size - PYTHON_FRAME_SIZE;
-}
-
-/* Finds a string's characters. False: it cannot be read, or is no string. */
-static __always_inline bool python_find_text(const struct interpreter_walk *program, __u64 string,
-					     struct found_text *ret_text)
-{
-	const struct wire_python *python = &program->python;
-	__u64 type, length = 0;
-	__u32 state = 0, kind;
-
-	if (bpf_probe_read_user(&type, sizeof(type), (const void *)(string + python->type)) ||
-	    type != python->string_type + program->bias ||
-	    bpf_probe_read_user(&length, sizeof(length),
-				(const void *)(string + python->string_length)) ||
-	    bpf_probe_read_user(&state, sizeof(state),
-				(const void *)(string + python->string_state)))
-		return false;
-	kind = state >> (python->string_kind_bit & 31) & 7;
-	if (!(state >> (python->string_compact_bit & 31) & 1) ||
-	    (kind != 1 && kind != 2 && kind != 4) || length > 1 << 20)
-		return false;
-	ret_text->from = string + (state >> (python->string_ascii_bit & 31) & 1
-					   ? python->string_ascii_size
-					   : python->string_compact_size);
-	ret_text->size = length * kind;
-	ret_text->kind = kind;
-	return true;
-}
-
-/*
- * A hash of a string's characters, as far as they would be sent: the interpreter's own, if it has
- * one. The same addresses may hold other strings later. A global function: verified once.
- */
-__noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
-{
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	struct found_text text = { 0 };
-	__u64 hash = 0;
-
-	if (!slot || bpf_probe_read_user(&hash, sizeof(hash),
-					 (const void *)(string + slot->program.python.string_hash)))
-		return 0;
-	if (hash != ~0ull)
-		return hash;
-	if (!python_find_text(&slot->program, string, &text) ||
-	    !copy_text(&text, end, slot->program.message.name, WIRE_CODE_TEXT))
-		return 0;
-	return hash_of_copy(slot, &text);
-}
-
-/* Sends the name of the function found last. A global function, which the verifier checks once. */
-__noinline int python_send_name(__u32 number)
-{
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	struct found_text name = { 0 }, file = { 0 };
-	struct interpreter_walk *program;
-
-	if (!slot || !has_room_for_names())
-		return 0;
-	program = &slot->program;
-	if (python_find_text(program, program->name, &name) &&
-	    python_find_text(program, program->file, &file) &&
-	    copy_text(&name, false, program->message.name, WIRE_CODE_TEXT) &&
-	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
-		send_message(program, &name, &file);
-	return 0;
-}
-
-/*
- * Sets what tells the code object from others that were at its address: its number, or for want of
- * one its strings.
- */
-static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number)
-{
-	program->content = 0;
-	if (program->python.code_version)
-		program->content = CODE_INT(program->code, program->python.code_version);
-	if (LIKELY(program->content))
-		return;
-	if (program->name != program->last_name) {
-		program->last_name_hash = python_text_hash(number, program->name, false);
-		program->last_name = program->name;
-	}
-	if (program->file != program->last_file) {
-		program->last_file_hash = python_text_hash(number, program->file, true);
-		program->last_file = program->file;
-	}
-	program->content =
-		program->last_name_hash * 0xd6e8feb86659fd93ull ^ program->last_file_hash;
-}
-
-/*
- * Reads a code object into `known`, and sends its name if that was not sent yet. Returns 0 when it
- * did. A global function, which the verifier checks once; `at` is the place in `codes`.
- */
-__noinline int python_take_code(__u32 number, __u64 code, __u32 at)
-{
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	const struct wire_python *python;
-	struct interpreter_walk *program;
-	struct known_code *known;
-	__u64 size;
-
-	if (!slot)
-		return -1;
-	program = &slot->program;
-	python = &program->python;
-	size = python->code_bytes;
-	OPAQUE(size);
-	if (size > PYTHON_CODE_ROOM ||
-	    bpf_probe_read_user(program->code, size, (const void *)code) ||
-	    CODE_WORD(program->code, python->type) != python->code_type + program->bias)
-		return -1;
-	program->name = CODE_WORD(program->code, python->code_name);
-	program->file = CODE_WORD(program->code, python->code_file);
-	program->line = CODE_INT(program->code, python->code_line);
-	python_take_content(program, number);
-	program->id = code_id(program, code, program->name, program->file);
-	if (!is_sent(program))
-		python_send_name(number);
-	known = &program->codes[at % KNOWN_CODES];
-	known->seed = program->seed;
-	known->made = program->made;
-	known->version = python->code_version && is_sent(program)
-				 ? CODE_INT(program->code, python->code_version)
-				 : 0;
-	known->code = code;
-	known->walk = program->walk;
-	known->id = program->id;
-	known->first = code + size + 2ull * CODE_INT(program->code, python->code_first);
-	return 0;
-}
-
-/* What becomes of the id of a function at an instruction. */
-static __always_inline __u64 place_id(__u64 function, __u32 offset)
-{
-	__u64 id = (function ^ (__u64)(offset + 1) << 32) * 0x9fb21c651e98df25ull;
-
-	id = (id ^ id >> 31) & WIRE_FRAME_ADDRESS;
-	return id | (id < WIRE_CODE_IDS) << 16;
-}
-
-/* What tells in `sent_codes` that a function's table was sent: no id, which are shorter. */
-#define TABLE_OF(function) ((function) | 1ull << 63)
-
-/*
- * Copies the table of lines of a code object behind struct wire_code_place, and sets its size and
- * form. Without a size there is none, as it is too large or cannot be read.
- */
-static __always_inline void python_take_table(struct scratch *slot, struct wire_code_place *place,
-					      __u64 code)
-{
-	const struct wire_python *python = &slot->program.python;
-	__u64 table, size;
-
-	if (!read_word(&table, code + python->code_lines) ||
-	    !read_word(&size, table + python->bytes_size))
-		return;
-	if (!size && place->form == WIRE_LINES_PAIRS)
-		place->form = WIRE_LINES_EMPTY;
-	OPAQUE(size);
-	if (size <= WIRE_LINES_MAX &&
-	    bpf_probe_read_user(&slot->frames[LINES_AT + sizeof(*place) / sizeof(__u64)], size,
-				(const void *)(table + python->bytes_text)) == 0)
-		place->size = size;
-}
-
-/* Sends an instruction of a function, and the function's table of lines if that was not sent. */
-__noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u64 code)
-{
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
-	struct wire_code_place *place;
-	__u8 sent = 1;
-	__u32 form;
-
-	if (!slot || !has_room_for_names() || !bpf_map_lookup_elem(&sent_codes, &function))
-		return 0;
-	place = (void *)&slot->frames[LINES_AT];
-	form = slot->program.python.form;
-	place->id = id;
-	place->function = function;
-	place->offset = offset;
-	place->size = 0;
-	place->form = form == WIRE_PYTHON_CHAIN	    ? WIRE_LINES_PAIRS
-		      : form == WIRE_PYTHON_OBJECTS ? WIRE_LINES_RANGES
-						    : WIRE_LINES_LOCATIONS;
-	place->kind = WIRE_KIND_PLACE;
-	if (!bpf_map_lookup_elem(&sent_codes, &table))
-		python_take_table(slot, place, code);
-	size = sizeof(*place) + (place->size + 7) / 8 * 8;
-	OPAQUE(size);
-	if (size > sizeof(*place) + WIRE_LINES_MAX ||
-	    bpf_ringbuf_output(&ring, place, size, BPF_RB_NO_WAKEUP))
-		return 0;
-	if (place->size)
-		bpf_map_update_elem(&sent_codes, &table, &sent, BPF_ANY);
-	bpf_map_update_elem(&sent_codes, &id, &sent, BPF_ANY);
-	return 0;
-}
-
-/*
- * The id of a known function in the stack: with lines, of the instruction in it, at `offset` from
- * the code object's first one.
- */
-static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u32 number,
-					  const struct known_code *known, __u64 code, __u32 offset)
-{
-	__u64 function = known->id;
-
-	if (!config_has(WIRE_LINES))
-		return function;
-	program->id = place_id(function, offset);
-	if (!is_sent(program))
-		python_send_place(number, function, offset, code);
-	return program->id;
-}
-
-/* Whether what is known of a code object holds in this walk. */
-static __always_inline bool python_is_known(struct interpreter_walk *program,
-					    struct known_code *known, __u64 code)
-{
-	__u32 version;
-
-	if (known->code != code)
-		return false;
-	if (known->walk == program->walk)
-		return true;
-	if (!known->version || known->seed != program->seed)
-		return false;
-	if (known->made == program->made && program->made)
-		return true;
-	if (bpf_probe_read_user(&version, sizeof(version),
-				(const void *)(code + program->python.code_version)) ||
-	    version != known->version)
-		return false;
-	known->made = program->made;
-	known->walk = program->walk;
-	return true;
 }
 
 /*
@@ -364,9 +128,7 @@ __noinline int python_step(__u32 number)
 		return PROGRAM_RUN_ENDED;
 	}
 	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
-	known = &program->codes[code / 16 % KNOWN_CODES];
-	if (!python_is_known(program, known, code) &&
-	    python_take_code(number, code, code / 16 % KNOWN_CODES))
+	if (!python_know(program, number, code, FRAME_WORD(copy, python->frame_function), &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	at = program->n;
 	OPAQUE(at);
@@ -398,18 +160,33 @@ __noinline int python_steps(__u32 number)
 	return step;
 }
 
+/* Reads a record, if that was not the last one to be read. */
+static __always_inline bool python_take_record(struct interpreter_walk *program, __u64 record)
+{
+	const struct wire_python *python = &program->python;
+
+	if (program->record == record)
+		return true;
+	if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
+		return false;
+	program->record = record;
+	program->record_current = CODE_WORD(program->code, python->cframe_current);
+	program->record_previous = CODE_WORD(program->code, python->cframe_previous);
+	return true;
+}
+
 /* Begins a run of a version that has records on the C stack. False: there is none. */
-static __always_inline bool python_begin_record(struct interpreter_walk *program,
-						const struct wire_python *python)
+static __always_inline bool python_begin_record(struct interpreter_walk *program)
 {
 	__u64 record = program->next;
 
-	if (!read_word(&program->frame, record + python->cframe_current) ||
-	    !read_word(&program->next, record + python->cframe_previous)) {
+	if (!python_take_record(program, record)) {
 		program->next = 0;
 		program->reason = WIRE_CODE_UNREADABLE;
 		return false;
 	}
+	program->frame = program->record_current;
+	program->next = program->record_previous;
 	/* The outermost record, in the thread's state, has no frames. */
 	if (!program->next)
 		return false;
@@ -421,13 +198,10 @@ static __always_inline bool python_begin_record(struct interpreter_walk *program
  * Whether the frame that the run's first one was called from is the one that the record before has:
  * if not, the record was not linked or filled yet.
  */
-static __always_inline bool python_is_linked(const struct interpreter_walk *program,
-					     const struct wire_python *python)
+static __always_inline bool python_is_linked(struct interpreter_walk *program)
 {
-	__u64 current;
-
-	return read_word(&current, program->next + python->cframe_current) &&
-	       current == program->frame;
+	return python_take_record(program, program->next) &&
+	       program->record_current == program->frame;
 }
 
 /*
@@ -476,6 +250,23 @@ __noinline int python_is_paired(__u32 number)
 	return step == PROGRAM_RUN_ENDED;
 }
 
+/* Finds the key of the threads' states, which a process keeps. False: it has none that we can use.
+ */
+static __always_inline bool python_take_key(struct interpreter_walk *program)
+{
+	__u32 key[2] = { 0 }; /* whether there is one */
+
+	if (program->key_seed == program->seed)
+		return true;
+	if (bpf_probe_read_user(key, sizeof(key),
+				(const void *)(program->python.tss_key + program->bias)) ||
+	    !key[0] || key[1] >= PTHREAD_KEYS)
+		return false;
+	program->key = key[1];
+	program->key_seed = program->seed;
+	return true;
+}
+
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
  */
 static __always_inline bool python_find_state(struct scratch *slot, __u32 number)
@@ -484,17 +275,12 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
 	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
-	__u32 key[2] = { 0 };
 
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!python->current || !read_word(&state, python->current + program->bias) ||
 	    !python_take_state(program, state, thread)) {
-		if (bpf_probe_read_user(key, sizeof(key),
-					(const void *)(python->tss_key + program->bias)))
-			return false;
-		if (!key[0] || key[1] >= PTHREAD_KEYS)
-			return false;
-		if (!read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * key[1] + 8) ||
+		if (!python_take_key(program) ||
+		    !read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * program->key + 8) ||
 		    !python_take_state(program, state, thread))
 			return false;
 	}
@@ -525,9 +311,7 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	if (!read_word(&code, object + python->frame_code) ||
 	    !read_word(&program->object, object + python->frame_previous))
 		return;
-	known = &program->codes[code / 16 % KNOWN_CODES];
-	if (!python_is_known(program, known, code) &&
-	    python_take_code(number, code, code / 16 % KNOWN_CODES))
+	if (!python_know(program, number, code, 0, &known))
 		return;
 	program->run_reason = WIRE_CODE_KNOWN;
 	if (config_has(WIRE_LINES))
@@ -583,7 +367,7 @@ __noinline int python_run(__u32 number)
 	}
 	if (program->python.form == WIRE_PYTHON_FRAMES)
 		program->frame = program->next;
-	else if (!python_begin_record(program, &program->python))
+	else if (!python_begin_record(program))
 		return 0;
 	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = python_steps(number);
@@ -595,7 +379,7 @@ __noinline int python_run(__u32 number)
 		program->next = step == PROGRAM_RUN_ENDED ? program->frame : 0;
 		if (step != PROGRAM_RUN_ENDED)
 			program->reason = program->run_reason;
-	} else if (step == PROGRAM_RUN_ENDED && !python_is_linked(program, &program->python)) {
+	} else if (step == PROGRAM_RUN_ENDED && !python_is_linked(program)) {
 		program->run_reason = WIRE_CODE_TORN;
 	}
 	return 0;

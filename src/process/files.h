@@ -29,6 +29,12 @@ void files_free(struct files *files);
 int files_identify(struct files *files, const struct file_reference *reference, pid_t tgid,
 		   struct process_view *view, uint32_t *ret_file);
 
+/*
+ * Gives up the descriptors of the files whose element of `used`, which has files_n(), is false. A
+ * file that was deleted cannot be opened any more then, and its disk space is free.
+ */
+void files_release(struct files *files, bool *used);
+
 uint32_t files_n(const struct files *files);
 uint32_t files_n_held(const struct files *files);
 const struct mapped_file *files_get(const struct files *files, uint32_t file);

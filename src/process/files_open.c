@@ -59,6 +59,21 @@ void files_hold(struct files *files, struct file *file, struct file_place *place
 	files->n_held++;
 }
 
+void files_release(struct files *files, bool *used)
+{
+	for (uint32_t i = 0; i < files->n_files; i++)
+		if (used[i] && files->files[i]->same_as != FILE_NONE)
+			used[files->files[i]->same_as] = true;
+	for (uint32_t i = 0; i < files->n_files; i++) {
+		struct file *file = files->files[i];
+
+		if (file->fd < 0 || used[i])
+			continue;
+		close(take_fd(&file->fd));
+		files->n_held--;
+	}
+}
+
 const struct file *files_resolve(const struct files *files, uint32_t id)
 {
 	const struct file *file = files->files[id];

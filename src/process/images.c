@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/own.h"
 #include "process/images_internal.h"
 
 /* Of the outlines of files: reading one takes some microseconds. */
@@ -210,6 +211,21 @@ void images_forget(struct images *images, uint32_t *ids)
 	}
 	images->n_ids = n;
 	spaces_sweep(&images->spaces);
+}
+
+void images_release_files(struct images *images)
+{
+	struct files *files = images->context.files;
+	own(own_free) bool *used = NULL;
+
+	if (images->drained < images->next_release)
+		return;
+	images->next_release = images->drained + NS_PER_SECOND;
+	used = calloc((size_t)files_n(files) + 1, sizeof(*used));
+	if (!used)
+		return; /* the next time */
+	spaces_mark_files(&images->spaces, used);
+	files_release(files, used);
 }
 
 uint64_t images_bytes(const struct images *images)

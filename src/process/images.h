@@ -137,6 +137,13 @@ uint32_t images_n(const struct images *images);
 void images_forget(struct images *images, uint32_t *ids);
 
 /*
+ * Gives up the descriptors of files that no process has mapped for 10 s, at most once a second:
+ * once the stacks so far are named, nothing will be asked of them. Until then, a file that was
+ * deleted keeps its disk space.
+ */
+void images_release_files(struct images *images);
+
+/*
  * The mapping of the image that contains the address, or NULL. Borrowed until something is
  * learned; its name, and files and their paths, are valid as long as `images`.
  */

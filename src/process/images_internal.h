@@ -22,7 +22,9 @@ struct images {
 	uint64_t bytes; /* images_bytes() */
 	bool full;
 	struct images_losses losses;
-	uint64_t drained; /* side-band records up to this time were applied */
+	uint64_t drained;      /* side-band records up to this time were applied */
+	uint64_t next_release; /* images_release_files() does nothing before this time of `drained`
+				*/
 	int (*drain)(void *context);
 	void *drain_context;
 	struct images_watch watch; /* its functions are NULL if no watch is set */

@@ -145,6 +145,22 @@ void spaces_sweep(struct spaces *spaces)
 	}
 }
 
+static void mark_files(const struct mapping_list *list, bool *used)
+{
+	for (uint32_t i = 0; list && i < list->n; i++)
+		if (list->at[i].kind == MAPPING_FILE)
+			used[list->at[i].file] = true;
+}
+
+void spaces_mark_files(const struct spaces *spaces, bool *used)
+{
+	for (uint32_t i = 0; i < SPACE_BUCKETS; i++)
+		for (const struct space *space = spaces->buckets[i]; space; space = space->older)
+			for (const struct image *image = space->expired ? NULL : space->newest;
+			     image; image = image->older)
+				mark_files(image->mappings, used);
+}
+
 /* Frees the oldest image without an id if a process that remaps its code has made too many. */
 static void drop_spare(struct space *space)
 {

@@ -53,6 +53,10 @@ struct spaces {
 
 void spaces_clear(struct spaces *spaces);
 
+/* Sets the element of `used`, by file, of each that a process maps, or did until SPACE_KEPT_NS ago.
+ */
+void spaces_mark_files(const struct spaces *spaces, bool *used);
+
 /* A new space that began at `from`. NULL: no memory. */
 struct space *spaces_add(struct spaces *spaces, pid_t tgid, uint64_t from);
 

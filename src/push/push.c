@@ -163,6 +163,7 @@ static void begin(struct push *push)
 	char credentials[SENDER_CREDENTIALS_MAX];
 	struct exchange_result result = { .outcome = OUTCOME_LATER };
 	uint64_t now = monotonic_ms(), limit = REQUEST_MS;
+	bool unreadable;
 	int body, r;
 
 	if (push->end_ms)
@@ -171,6 +172,7 @@ static void begin(struct push *push)
 	if (body < 0)
 		return;
 	r = read_credentials(push->options.auth, credentials);
+	unreadable = r < 0;
 	if (r == 0)
 		r = sender_begin(push->sender, body, push->sending_size, credentials,
 				 (uint32_t)limit);
@@ -179,8 +181,12 @@ static void begin(struct push *push)
 		push->sending = true;
 		return;
 	}
-	snprintf(result.text, sizeof(result.text), "cannot read credentials, or start to send: %s",
-		 strerror(-r));
+	if (r == -EPIPE)
+		snprintf(result.text, sizeof(result.text), "the process that sends died");
+	else
+		snprintf(result.text, sizeof(result.text), "%s: %s",
+			 unreadable ? "cannot read credentials" : "cannot start to send",
+			 strerror(-r));
 	settle(push, &result);
 }
 

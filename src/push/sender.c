@@ -3,23 +3,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "confined/rights.h"
 #include "push/sender_internal.h"
 
 struct sender {
-	int socket;
+	const struct target *target;
+	const char *ca;
+	volatile bool *last_piece; /* shared with the child and the processes of its requests */
+	int socket;		   /* -1: the child has died */
 	pid_t pid;
 };
+
+/* How long a child that is started again may take to be ready. */
+#define READY_MS 5000
 
 /* Where systems have the certificates that they trust: Debian and its kin, Red Hat's, SUSE. */
 static const char *const system_authorities[] = {
@@ -65,32 +70,62 @@ static int read_authorities(const char *ca, char **ret_text, size_t *ret_size, s
 			 "ca-certificates): use --push-ca FILE");
 }
 
-int sender_open(const struct target *target, const char *ca, struct sender **ret_sender,
-		struct error *err)
+/* Forks. 0 or a negative errno with `err` set. */
+static int start_child(struct sender *sender, struct error *err)
 {
-	own(own_sender_close) struct sender *sender = calloc(1, sizeof(*sender));
-	own(own_tls_trust_free) struct tls_trust *trust = NULL;
 	own(own_free) char *authorities = NULL;
 	size_t size = 0;
 	int pair[2], r;
 
-	if (!sender)
-		return error_set(err, -ENOMEM, "out of memory");
-	sender->socket = -1;
-	if (target->tls) {
-		r = read_authorities(ca, &authorities, &size, err);
+	if (sender->target->tls) {
+		r = read_authorities(sender->ca, &authorities, &size, err);
 		if (r < 0)
 			return r;
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set(err, -errno, "cannot make a socket: %s", strerror(errno));
-	sender->socket = pair[0];
 	sender->pid = fork();
 	if (sender->pid == 0)
-		sender_serve(pair[1], target, authorities, size);
+		sender_serve(&(struct sender_service){ .socket = pair[1],
+						       .target = sender->target,
+						       .last_piece = sender->last_piece,
+						       .authorities = authorities,
+						       .authorities_size = size });
 	close(pair[1]);
-	if (sender->pid < 0)
-		return error_set(err, -errno, "cannot fork: %s", strerror(errno));
+	sender->socket = pair[0];
+	return sender->pid < 0 ? error_set(err, -errno, "cannot fork: %s", strerror(errno)) : 0;
+}
+
+static void end_child(struct sender *sender)
+{
+	if (sender->socket >= 0)
+		close(sender->socket);
+	sender->socket = -1;
+	if (sender->pid > 0) {
+		kill(sender->pid, SIGKILL);
+		while (waitpid(sender->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	sender->pid = 0;
+}
+
+int sender_open(const struct target *target, const char *ca, struct sender **ret_sender,
+		struct error *err)
+{
+	own(own_sender_close) struct sender *sender = calloc(1, sizeof(*sender));
+	void *shared =
+		mmap(NULL, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int r;
+
+	if (sender)
+		*sender = (struct sender){ .target = target, .ca = ca, .socket = -1 };
+	if (sender && shared != MAP_FAILED)
+		sender->last_piece = shared;
+	else
+		return error_set(err, -ENOMEM, "out of memory");
+	r = start_child(sender, err);
+	if (r < 0)
+		return r;
 	*ret_sender = take_ptr(sender);
 	return 0;
 }
@@ -105,17 +140,29 @@ int sender_start(struct sender *sender, struct error *err)
 		     : 0;
 }
 
+/* After its death. 0 or a negative errno. */
+static int start_again(struct sender *sender)
+{
+	struct pollfd ready = { .events = POLLIN };
+	int r = start_child(sender, NULL);
+
+	ready.fd = sender->socket;
+	if (r == 0 && poll(&ready, 1, READY_MS) <= 0)
+		r = -ETIMEDOUT;
+	if (r == 0)
+		r = sender_ready(sender->socket);
+	if (r < 0)
+		end_child(sender);
+	return r;
+}
+
 void sender_close(struct sender *sender)
 {
 	if (!sender)
 		return;
-	if (sender->socket >= 0)
-		close(sender->socket);
-	if (sender->pid > 0) {
-		kill(sender->pid, SIGKILL);
-		while (waitpid(sender->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	end_child(sender);
+	if (sender->last_piece)
+		munmap((void *)sender->last_piece, sizeof(bool));
 	free(sender);
 }
 
@@ -123,11 +170,20 @@ int sender_begin(struct sender *sender, int body, uint64_t size, const char *cre
 		 uint32_t limit_ms)
 {
 	struct sender_order order = { .size = size, .limit_ms = limit_ms };
+	int r = sender->socket < 0 ? start_again(sender) : 0;
 
+	if (r < 0)
+		return r;
 	if (strlen(credentials) >= sizeof(order.credentials))
 		return -E2BIG;
 	strcpy(order.credentials, credentials);
-	return sender_send_order(sender->socket, &order, body);
+	*sender->last_piece = false;
+	r = sender_send_order(sender->socket, &order, body);
+	explicit_bzero(&order, sizeof(order));
+	/* It has died since the last request. */
+	if (r < 0)
+		end_child(sender);
+	return r;
 }
 
 int sender_fd(const struct sender *sender)
@@ -143,8 +199,12 @@ void sender_finish(struct sender *sender, struct exchange_result *ret_result)
 		n = recv(sender->socket, ret_result, sizeof(*ret_result), 0);
 	} while (n < 0 && errno == EINTR);
 	if (n != sizeof(*ret_result)) {
-		*ret_result = (struct exchange_result){ .outcome = OUTCOME_UNANSWERED,
-							.text = "the process that sends died" };
+		/* All that had the socket are dead: nothing more is sent. */
+		*ret_result = (struct exchange_result){
+			.outcome = *sender->last_piece ? OUTCOME_UNANSWERED : OUTCOME_LATER,
+			.text = "the process that sends died",
+		};
+		end_child(sender);
 		return;
 	}
 	/* The process may have been taken over: nothing of it is taken on trust. */

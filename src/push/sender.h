@@ -21,7 +21,7 @@ struct sender;
 
 /*
  * Forks; call it before the process has threads and much memory. `ca` is a file of certificates, or
- * NULL for the system's. 0 or a negative errno with `err` set.
+ * NULL for the system's. Both must outlive the sender. 0 or a negative errno with `err` set.
  */
 int sender_open(const struct target *target, const char *ca, struct sender **ret_sender,
 		struct error *err);
@@ -33,12 +33,15 @@ int sender_start(struct sender *sender, struct error *err);
 void sender_close(struct sender *sender);
 DEFINE_OWN(struct sender, sender_close)
 
-/* Begins to send. One at a time. 0 or a negative errno. */
+/*
+ * Begins to send, one at a time. A child that has died is started again first, which may take 20
+ * ms. 0; or a negative errno: nothing was sent, and after a pause it may be tried again.
+ */
 int sender_begin(struct sender *sender, int body, uint64_t size, const char *credentials,
 		 uint32_t limit_ms);
 /* Becomes readable with the result. */
 int sender_fd(const struct sender *sender);
-/* Reads the result. If the process died, that is the result: OUTCOME_UNANSWERED. */
+/* Reads the result. If the child died: OUTCOME_LATER, or if all was sent, OUTCOME_UNANSWERED. */
 void sender_finish(struct sender *sender, struct exchange_result *ret_result);
 
 #endif

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,13 +16,6 @@
 #define ANSWER_MS 15000u
 /* After the limit of a request, its process is killed. */
 #define GRACE_S 2
-
-struct service {
-	int socket;
-	const struct target *target;
-	const struct tls_trust *trust; /* with TLS */
-	volatile bool *last_piece;     /* shared with the process of the request */
-};
 
 union control {
 	struct cmsghdr header;
@@ -73,8 +65,8 @@ static void reply(int socket, const struct exchange_result *result)
 }
 
 /* In a process of its own. */
-static _Noreturn void send_one(const struct service *service, const struct sender_order *order,
-			       int body)
+static _Noreturn void send_one(const struct sender_service *service,
+			       const struct sender_order *order, int body)
 {
 	uint32_t half = order->limit_ms / 2;
 	const struct exchange_request request = {
@@ -98,14 +90,13 @@ static _Noreturn void send_one(const struct service *service, const struct sende
 	_exit(0);
 }
 
-static void serve_one(const struct service *service)
+static void serve_one(const struct sender_service *service)
 {
 	struct exchange_result result = { .outcome = OUTCOME_LATER, .text = "cannot fork" };
 	struct sender_order order;
 	int body = receive_order(service->socket, &order), status;
 	pid_t pid;
 
-	*service->last_piece = false;
 	pid = fork();
 	if (pid == 0)
 		send_one(service, &order, body);
@@ -132,36 +123,32 @@ static void serve_one(const struct service *service)
 static void ignore_signals(void)
 {
 	static const int for_parent[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
+	sigset_t none;
 
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
 	for (size_t i = 0; i < sizeof(for_parent) / sizeof(for_parent[0]); i++)
 		signal(for_parent[i], SIG_IGN);
+	/* A thread that starts it again has them blocked. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-_Noreturn void sender_serve(int socket, const struct target *target, const char *authorities,
-			    size_t size)
+_Noreturn void sender_serve(struct sender_service *service)
 {
-	struct service service = { .target = target };
 	struct tls_trust *trust = NULL;
-	void *shared =
-		mmap(NULL, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int r = rights_begin_sending(&socket);
+	int r = rights_begin_sending(&service->socket);
 
 	ignore_signals();
 	prctl(PR_SET_NAME, "stacktally-send");
 	/* The certificates are parsed without privileges, too. */
-	if (r == 0 && authorities)
-		r = tls_trust_new(authorities, size, &trust);
-	if (shared == MAP_FAILED)
-		r = -ENOMEM;
-	if (send(socket, &r, sizeof(r), MSG_NOSIGNAL) < 0 || r < 0)
+	if (r == 0 && service->authorities)
+		r = tls_trust_new(service->authorities, service->authorities_size, &trust);
+	if (send(service->socket, &r, sizeof(r), MSG_NOSIGNAL) < 0 || r < 0)
 		_exit(1);
-	service.socket = socket;
-	service.trust = trust;
-	service.last_piece = shared;
+	service->trust = trust;
 	for (;;)
-		serve_one(&service);
+		serve_one(service);
 }
 
 int sender_ready(int socket)

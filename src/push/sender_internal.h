@@ -12,9 +12,20 @@ struct sender_order {
 	char credentials[SENDER_CREDENTIALS_MAX];
 };
 
-/* The child's life. `authorities` is a PEM file, or NULL without TLS. */
-_Noreturn void sender_serve(int socket, const struct target *target, const char *authorities,
-			    size_t size);
+struct sender_service {
+	int socket;
+	const struct target *target;
+	volatile bool *last_piece; /* in shared memory: as in struct exchange_request */
+	const char *authorities;   /* a PEM file; NULL without TLS */
+	size_t authorities_size;
+	const struct tls_trust *trust; /* made of it by the child */
+};
+
+/*
+ * The child's life. When it is started again, it is forked from a process that has threads by then:
+ * it must not need a lock that they may hold. The C library looks after its own.
+ */
+_Noreturn void sender_serve(struct sender_service *service);
 /* Waits until the child is ready. 0, or what it failed with. */
 int sender_ready(int socket);
 int sender_send_order(int socket, const struct sender_order *order, int body);

@@ -166,6 +166,9 @@ static int forget(struct run_state *state, struct session *session, struct symbo
 
 	if (state->watch || state->live)
 		return 0;
+	images_lock(state->images);
+	images_release_files(state->images);
+	images_unlock(state->images);
 	if (!state->usual)
 		state->usual = n;
 	if (!reload && n <= 2 * (uint64_t)state->usual + SPARE_ADDRESSES)

@@ -168,6 +168,77 @@ the_spool() {
 	fi
 }
 
+# ---- the process that sends is killed
+# client_begins NAME OPTION...: runs the client; it reads from descriptor 6, and its process is $run
+client_begins() {
+	mkfifo "$tmp/$1.input"
+	"$client" "${@:2}" <"$tmp/$1.input" 2>"$tmp/$1.err" &
+	run=$!
+	exec 6>"$tmp/$1.input"
+}
+# kill_senders: the client's child, and that one's
+kill_senders() {
+	local keeper
+	keeper=$(pgrep -P $run)
+	# shellcheck disable=SC2046
+	kill -KILL $keeper $(pgrep -P "$keeper")
+}
+client_ends() {
+	exec 6>&-
+	wait $run
+	said=$(cat "$tmp/$1.err")
+}
+# await N: until the engine has had N requests
+await() {
+	for _ in $(seq 100); do
+		[ "$(cat "$dir"/*.head 2>>"$tmp/null" | grep -c POST)" -ge "$1" ] || [ "$(wc -l <"$dir/log")" -ge "$1" ] && break
+		sleep 0.1
+	done
+}
+senders_die() {
+	engine idle take
+	client_begins idle "http://127.0.0.1:$port"
+	echo "1001 5000" >&6
+	await 1
+	sleep 0.2
+	kill_senders
+	printf '1002 5000\n1003 5000\n' >&6
+	await 3
+	client_ends idle
+	[ "$(bodies)" = "3 3" ] && grep -q 'the process that sends died' "$tmp/idle.err" && grep -q 'lost: none' "$tmp/idle.err"
+	check $? "the process that sends is started again after it died" "$(bodies); $said"
+	engine dies-late 'hang\ntake'
+	client_begins dies-late "http://127.0.0.1:$port"
+	printf '1001 5000\n1002 5000\n' >&6
+	await 1
+	kill_senders
+	await 2
+	client_ends dies-late
+	[ "$(bodies)" = "1 1" ] && grep -q '1 sent without an answer.*: the process that sends died' "$tmp/dies-late.err"
+	check $? "... an interval that was sent by then counts as unanswered" "$(bodies); $said"
+	engine dies-early 'slow-read\ntake'
+	client_begins dies-early "http://127.0.0.1:$port"
+	printf '1001 8000000\n' >&6
+	sleep 1
+	kill_senders
+	printf '1002 5000\n' >&6
+	await 2
+	client_ends dies-early
+	[ "$(bodies)" = "2 2" ] && grep -q 'lost: none' "$tmp/dies-early.err"
+	check $? "... one that was not sent by then is sent again" "$(bodies); $said"
+	engine dies-often take
+	client_begins dies-often "http://127.0.0.1:$port"
+	for i in 1 2 3; do
+		echo "100$i 500" >&6
+		await $i
+		sleep 0.2
+		kill_senders
+	done
+	client_ends dies-often
+	[ "$(bodies)" = "3 3" ] && grep -q 'lost: none' "$tmp/dies-often.err"
+	check $? "... as often as it dies" "$(bodies); $said"
+}
+
 # ---- TLS and credentials
 tls_and_credentials() {
 	certificate() {
@@ -184,14 +255,24 @@ tls_and_credentials() {
 	check $? "over TLS, with a token" "$(bodies); $said"
 	[ "$(grep -c secret "$tmp/tls.err")" = 0 ]
 	check $? "... which no message has" "$said"
+	engine tls-dies take --tls "$tmp/good.crt" "$tmp/good.key"
+	client_begins tls-dies "https://localhost:$port" "ca=$tmp/good.crt" "auth=$tmp/token"
+	sleep 0.5
+	kill_senders
+	echo "1001 5000" >&6
+	await 1
+	client_ends tls-dies
+	[ "$(bodies)" = "1 1" ] && grep -q '^Authorization: Bearer secret-token' "$dir/1.head"
+	check $? "... and after the process that sends was started again" "$(bodies); $said"
+	engine tls-basic take --tls "$tmp/good.crt" "$tmp/good.key"
 	send basic "1005 100" "https://localhost:$port" "ca=$tmp/good.crt" "auth=$tmp/basic"
-	grep -q "^Authorization: Basic $(printf 'user:pass word' | base64)" "$dir"/4.head
-	check $? "with a user and a password" "$(cat "$dir"/4.head)"
+	grep -q "^Authorization: Basic $(printf 'user:pass word' | base64)" "$dir"/1.head
+	check $? "with a user and a password" "$(cat "$dir"/1.head)"
 	send untrusted "$three" "https://localhost:$port"
-	grep -q 'its certificate is not trusted' "$tmp/untrusted.err" && [ "$(bodies)" = "4 4" ]
+	grep -q 'its certificate is not trusted' "$tmp/untrusted.err" && [ "$(bodies)" = "1 1" ]
 	check $? "a certificate of an unknown authority" "$said"
 	send name "$three" "https://127.0.0.1:$port" "ca=$tmp/good.crt"
-	grep -q 'its certificate is not trusted' "$tmp/name.err" && [ "$(bodies)" = "4 4" ]
+	grep -q 'its certificate is not trusted' "$tmp/name.err" && [ "$(bodies)" = "1 1" ]
 	check $? "a certificate of another name" "$said"
 	engine plain reset
 	send plain "$three" "https://localhost:$port" "ca=$tmp/good.crt"
@@ -206,7 +287,7 @@ tls_and_credentials() {
 }
 
 # Most of the time goes by waiting: all parts at once.
-for part in it_works answers connections nobody_there the_spool tls_and_credentials; do
+for part in it_works answers connections nobody_there the_spool senders_die tls_and_credentials; do
 	(
 		trap end EXIT
 		"$part"

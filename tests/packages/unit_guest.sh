@@ -138,6 +138,11 @@ check $? "... and what waited is sent" "$(ls /engine)"
 check $? "... in few lines" "$(journal)"
 
 mark
+pkill -KILL -x -P "$pid" stacktally-send
+until_true 60 said 'takes intervals again' && said 'the process that sends died' && [ "$(get MainPID)" = "$pid" ]
+check $? "the process that sends is killed, and started again" "$(journal)"
+
+mark
 systemctl restart $unit
 check $? "restart" "$(journal)"
 [ "$(get MainPID)" != "$pid" ] && [ "$(get ActiveState)" = active ]

@@ -344,6 +344,50 @@ static void test_forget(void **state)
 	finish(&child);
 }
 
+/* Descriptors of deleted files are given up once no process maps them; others stay. */
+static void test_release(void **state)
+{
+	enum { N = 64, RUN = 8 };
+	struct place *place = *state;
+	uint64_t address[N], now = monotonic_ns();
+	uint32_t image[N], before;
+	struct child children[N];
+	struct images_size size;
+
+	for (uint32_t i = 0; i < N; i++) {
+		char *path = write_page(place, "code", (char)('A' + i % 26));
+
+		children[i] = start(map_and_wait, path);
+		address[i] = step(&children[i]);
+		if (!can_open_mappings(children[i].pid, address[i]))
+			skip();
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(images_at(place->images, children[i].pid, i + 1, now, &image[i]),
+				 0);
+	}
+	images_size(place->images, &size);
+	before = size.files_held;
+	assert_true(before >= N);
+	/* They have ended, but a sample of theirs may still be on its way. */
+	for (uint32_t i = RUN; i < N; i++) {
+		finish(&children[i]);
+		images_exit(place->images, children[i].pid, now);
+	}
+	images_release_files(place->images);
+	images_size(place->images, &size);
+	assert_int_equal(size.files_held, before);
+	/* Much later. */
+	images_set_drained(place->images, now + 1000000000000ull);
+	images_release_files(place->images);
+	images_size(place->images, &size);
+	assert_int_equal(size.files_held, before - (N - RUN));
+	for (uint32_t i = 0; i < RUN; i++)
+		assert_content(place->images, find_file(place->images, image[i], address[i])->file,
+			       (char)('A' + i));
+	for (uint32_t i = 0; i < RUN; i++)
+		finish(&children[i]);
+}
+
 static void test_gone(void **state)
 {
 	struct place *place = *state;
@@ -416,6 +460,7 @@ int main(void)
 		TEST(exec),
 		TEST(gone),
 		TEST(forget),
+		TEST(release),
 		TEST(generated_code),
 		TEST(all_that_run),
 	};

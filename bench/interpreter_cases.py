@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cost of functions of interpreted programs. To be mixed into cases.Cases, whose rounds it uses.
+
+The same interpreter under a name without `python` is not looked at, so its stacks are walked natively
+only: that is what the functions are compared with.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from measure import BpfStatistics, Failed
+from row import Row
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SHALLOW, DEEP = 17, 97
+CALLS = 4000
+# Calls getpgrp() below so many functions, each of which has code of its own.
+PROGRAM = r"""
+import os, sys
+source = "".join(f"def level_{i}(n):\n return level_{i + 1}(n - 1) if n else os.getpgrp()\n" for i in range(100))
+functions = {"os": os}
+exec(compile(source, "levels.py", "exec"), functions)
+first = functions["level_0"]
+for line in sys.stdin:
+    depth, times = map(int, line.split())
+    for _ in range(times): first(depth)
+    print(flush=True)
+"""
+# Works below 17 functions, three of which C code calls.
+SAMPLED = r"""
+import json, zlib
+def work(tree): return zlib.compress(json.dumps(tree).encode())
+source = "".join(f"def level_{i}(n):\n return " + ("max(map(level_%d, [n]))" if i % 5 == 4 else "level_%d(n)")
+                 % (i + 1) + "\n" for i in range(15)) + "def level_15(n): return len(work(n))\n"
+functions = {"work": work}
+exec(compile(source, "levels.py", "exec"), functions)
+tree = {f"key-{i}": list(range(i % 20)) for i in range(200)}
+while True: functions["level_0"](tree)
+"""
+
+
+class InterpreterCases:
+    def functions(self):
+        """The time of one function, from runs at two depths."""
+        rows = []
+        for name, command in pythons():
+            row = Row(f"BPF run time per function of {name}, hot, between {SHALLOW} and {DEEP} calls deep",
+                      "ns", 80)
+            rows.append(row)
+            with BpfStatistics():
+                self.alternate(["ours"], lambda tool: row.add(tool, self.function_ns(command)))
+        return rows + self.sample_with_functions()
+
+    def function_ns(self, command):
+        program = subprocess.Popen(command + ["-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   text=True)
+        run = self.bench.start([self.stackcount, "-p", str(program.pid), "t:syscalls:sys_enter_getpgrp"], self.out)
+        try:
+            run.wait_for_words(self.out, "Hit Ctrl-C")
+            call(program, SHALLOW) # numbers of functions come with calls
+            costs = []
+            for depth in (SHALLOW, DEEP):
+                call(program, depth)
+                before = run.bpf()
+                call(program, depth)
+                after = run.bpf()
+                runs = after[1] - before[1]  # those of other processes, which end at once, too
+                if not CALLS <= runs < CALLS * 1.05:
+                    raise Failed(f"its program ran {runs} times")
+                costs.append((after[0] - before[0]) / CALLS)
+            run.interrupt()
+            run.finish()
+        finally:
+            program.kill()
+            program.wait()
+        with open(self.out) as out:
+            if f"level_{DEEP} (levels.py)" not in out.read():
+                raise Failed("the functions are not in the stacks")
+        return (costs[1] - costs[0]) / (DEEP - SHALLOW)
+
+    def sample_with_functions(self):
+        what = "BPF run time per sample at 499 Hz: python3 with 17 functions"
+        with_functions = Row(what, "ns")
+        native = Row(f"{what}, walked natively only", "ns")
+        times = Row("the former in terms of the latter, median of the rounds", "times", 1.5)
+        other_name = self.bench.path("snake")
+        shutil.copy(os.path.realpath("/usr/bin/python3"), other_name)
+
+        def sample(program):
+            with self.bench.beside(["taskset", "-c", "0", program, "-c", SAMPLED], 1) as busy:
+                run = self.bench.start([self.profile, "-q", "-f", "-F", "499", "-p",
+                                        str(busy.processes[0].pid)], self.out)
+                run.wait_for_bpf()
+                time.sleep(0.5)
+                before = run.bpf()
+                time.sleep(self.seconds)
+                after = run.bpf()
+                run.stop()
+            return (after[0] - before[0]) / max(1, after[1] - before[1])
+
+        def measure(_):
+            with_functions.add("ours", sample("/usr/bin/python3"))
+            native.add("ours", sample(other_name))
+            times.add("ours", with_functions.values["ours"][-1] / native.values["ours"][-1])
+
+        with BpfStatistics():
+            self.alternate(["ours"], measure)
+        return [with_functions, native, times]
+
+
+def call(program, depth):
+    program.stdin.write(f"{depth} {CALLS}\n")
+    program.stdin.flush()
+    program.stdout.readline()
+
+
+def pythons():
+    """(name, command) of this machine's python3, and of that of Debian's next release if it can be had."""
+    version = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True).stdout
+    yield "CPython " + re.search(r"\d\.\d+", version)[0], ["/usr/bin/python3"]
+    root = subprocess.run([sys.executable, os.path.join(TOP, "tests", "root_of"), "trixie", "python3.13"],
+                          capture_output=True, text=True, check=False)
+    if root.returncode == 0:
+        yield "CPython 3.13", ["chroot", root.stdout.strip(), "/usr/bin/python3.13"]
+    else:
+        print(f"    MISSING: {root.stderr.strip()}", flush=True)

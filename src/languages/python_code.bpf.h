@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The code objects of CPython: their ids and names, and which of them are known from other walks. A
+ * known one is not read again if it is certain that it is the one that was met.
+ */
+#ifndef STACKTALLY_LANGUAGES_PYTHON_CODE_BPF_H
+#define STACKTALLY_LANGUAGES_PYTHON_CODE_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
+
+#define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
+#define PYTHON_TRIES	      8	  /* one time in so many, a function's number is looked for */
+#define PYTHON_PAGE	      4096ull
+#define PYTHON_STRING_ROOM    128 /* bytes of a string that are read first, ... */
+#define PYTHON_SHORT_TEXT     64  /* ... and characters that are hashed there */
+
+/* Finds a string's characters. False: it cannot be read, or is no string. */
+static __always_inline bool python_find_text(const struct interpreter_walk *program, __u64 string,
+					     struct found_text *ret_text)
+{
+	const struct wire_python *python = &program->python;
+	__u64 type, length = 0;
+	__u32 state = 0, kind;
+
+	if (bpf_probe_read_user(&type, sizeof(type), (const void *)(string + python->type)) ||
+	    type != python->string_type + program->bias ||
+	    bpf_probe_read_user(&length, sizeof(length),
+				(const void *)(string + python->string_length)) ||
+	    bpf_probe_read_user(&state, sizeof(state),
+				(const void *)(string + python->string_state)))
+		return false;
+	kind = state >> (python->string_kind_bit & 31) & 7;
+	if (!(state >> (python->string_compact_bit & 31) & 1) ||
+	    (kind != 1 && kind != 2 && kind != 4) || length > 1 << 20)
+		return false;
+	ret_text->from = string + (state >> (python->string_ascii_bit & 31) & 1
+					   ? python->string_ascii_size
+					   : python->string_compact_size);
+	ret_text->size = length * kind;
+	ret_text->kind = kind;
+	return true;
+}
+
+/*
+ * The hash of a short string of ASCII characters in the walk's `code`, where `size` bytes of it
+ * are; 0: it is another one.
+ */
+static __always_inline __u64 python_short_hash(const struct interpreter_walk *program, __u64 size)
+{
+	const struct wire_python *python = &program->python;
+	__u64 length = CODE_WORD(program->code, python->string_length), hash;
+	__u32 state = CODE_INT(program->code, python->string_state), at;
+	const __u64 *words;
+
+	if (!(state >> (python->string_compact_bit & 31) &
+	      state >> (python->string_ascii_bit & 31) & 1) ||
+	    length > PYTHON_SHORT_TEXT || python->string_ascii_size + length > size)
+		return 0;
+	at = python->string_ascii_size % 64;
+	words = (const void *)(program->code + at);
+	hash = length;
+	for (__u32 i = 0; i < PYTHON_SHORT_TEXT / sizeof(__u64) && i * sizeof(__u64) < length;
+	     i++) {
+		__u64 left = length - i * sizeof(__u64), word = words[i];
+
+		if (left < sizeof(__u64))
+			word <<= 64 - 8 * left;
+		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+		OPAQUE(hash);
+	}
+	return hash | 1;
+}
+
+/*
+ * A hash of a string's characters, as far as they would be sent: the interpreter's own, if it has
+ * one. The same addresses may hold other strings later. A global function: verified once.
+ */
+__noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	__u64 size = smaller(PYTHON_PAGE - string % PYTHON_PAGE, PYTHON_STRING_ROOM), hash;
+	struct found_text text = { 0 };
+
+	if (!slot)
+		return 0;
+	OPAQUE(size);
+	if (size > PYTHON_STRING_ROOM ||
+	    bpf_probe_read_user(slot->program.code, size, (const void *)string))
+		return 0;
+	hash = CODE_WORD(slot->program.code, slot->program.python.string_hash);
+	if (slot->program.python.string_hash + sizeof(hash) > size &&
+	    !read_word(&hash, string + slot->program.python.string_hash))
+		return 0;
+	if (hash != ~0ull)
+		return hash;
+	hash = python_short_hash(&slot->program, size);
+	if (hash)
+		return hash;
+	if (!python_find_text(&slot->program, string, &text) ||
+	    !copy_text(&text, end, slot->program.message.name, WIRE_CODE_TEXT))
+		return 0;
+	return hash_of_copy(slot, &text);
+}
+
+/* Sends the name of the function found last. A global function, which the verifier checks once. */
+__noinline int python_send_name(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct found_text name = { 0 }, file = { 0 };
+	struct interpreter_walk *program;
+
+	if (!slot || !has_room_for_names())
+		return 0;
+	program = &slot->program;
+	if (python_find_text(program, program->name, &name) &&
+	    python_find_text(program, program->file, &file) &&
+	    copy_text(&name, false, program->message.name, WIRE_CODE_TEXT) &&
+	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
+		send_message(program, &name, &file);
+	return 0;
+}
+
+/*
+ * Sets what tells the code object from others that were at its address: its number, or for want of
+ * one its strings.
+ */
+static __always_inline void python_take_content(struct interpreter_walk *program, __u32 number,
+						__u32 version)
+{
+	program->content = version;
+	if (LIKELY(program->content))
+		return;
+	if (program->name != program->last_name) {
+		program->last_name_hash = python_text_hash(number, program->name, false);
+		program->last_name = program->name;
+	}
+	if (program->file != program->last_file) {
+		program->last_file_hash = python_text_hash(number, program->file, true);
+		program->last_file = program->file;
+	}
+	program->content =
+		program->last_name_hash * 0xd6e8feb86659fd93ull ^ program->last_file_hash;
+}
+
+/*
+ * Reads a code object into `known`, and sends its name if that was not sent yet. Returns 0 when it
+ * did. A global function, which the verifier checks once; `at` is the place in `codes`.
+ */
+__noinline int python_take_code(__u32 number, __u64 code, __u32 at)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	const struct wire_python *python;
+	struct interpreter_walk *program;
+	struct known_code *known;
+	__u64 size, first;
+	__u32 version = 0;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	python = &program->python;
+	size = python->code_bytes;
+	OPAQUE(size);
+	if (size > PYTHON_CODE_ROOM ||
+	    bpf_probe_read_user(program->code, size, (const void *)code) ||
+	    CODE_WORD(program->code, python->type) != python->code_type + program->bias)
+		return -1;
+	program->name = CODE_WORD(program->code, python->code_name);
+	program->file = CODE_WORD(program->code, python->code_file);
+	program->line = CODE_INT(program->code, python->code_line);
+	first = code + size + 2ull * CODE_INT(program->code, python->code_first);
+	if (python->code_version)
+		version = CODE_INT(program->code, python->code_version);
+	if (version >= program->next_version)
+		program->made = 0; /* it counts something else */
+	python_take_content(program, number, version);
+	program->id = code_id(program, code, program->name, program->file);
+	if (!is_sent(program))
+		python_send_name(number);
+	known = &program->codes[at % KNOWN_CODES];
+	if (known->code != code || known->seed != program->seed)
+		known->function = 0;
+	known->seed = program->seed;
+	known->made = program->made;
+	known->version = version && is_sent(program) ? version : 0;
+	known->code = code;
+	known->walk = program->walk;
+	known->id = program->id;
+	known->first = first;
+	return 0;
+}
+
+/* What becomes of the id of a function at an instruction. */
+static __always_inline __u64 place_id(__u64 function, __u32 offset)
+{
+	__u64 id = (function ^ (__u64)(offset + 1) << 32) * 0x9fb21c651e98df25ull;
+
+	id = (id ^ id >> 31) & WIRE_FRAME_ADDRESS;
+	return id | (id < WIRE_CODE_IDS) << 16;
+}
+
+/* What tells in `sent_codes` that a function's table was sent: no id, which are shorter. */
+#define TABLE_OF(function) ((function) | 1ull << 63)
+
+/*
+ * Copies the table of lines of a code object behind struct wire_code_place, and sets its size and
+ * form. Without a size there is none, as it is too large or cannot be read.
+ */
+static __always_inline void python_take_table(struct scratch *slot, struct wire_code_place *place,
+					      __u64 code)
+{
+	const struct wire_python *python = &slot->program.python;
+	__u64 table, size;
+
+	if (!read_word(&table, code + python->code_lines) ||
+	    !read_word(&size, table + python->bytes_size))
+		return;
+	if (!size && place->form == WIRE_LINES_PAIRS)
+		place->form = WIRE_LINES_EMPTY;
+	OPAQUE(size);
+	if (size <= WIRE_LINES_MAX &&
+	    bpf_probe_read_user(&slot->frames[LINES_AT + sizeof(*place) / sizeof(__u64)], size,
+				(const void *)(table + python->bytes_text)) == 0)
+		place->size = size;
+}
+
+/* Sends an instruction of a function, and the function's table of lines if that was not sent. */
+__noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u64 code)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
+	struct wire_code_place *place;
+	__u8 sent = 1;
+	__u32 form;
+
+	if (!slot || !has_room_for_names() || !bpf_map_lookup_elem(&sent_codes, &function))
+		return 0;
+	place = (void *)&slot->frames[LINES_AT];
+	form = slot->program.python.form;
+	place->id = id;
+	place->function = function;
+	place->offset = offset;
+	place->size = 0;
+	place->form = form == WIRE_PYTHON_CHAIN	    ? WIRE_LINES_PAIRS
+		      : form == WIRE_PYTHON_OBJECTS ? WIRE_LINES_RANGES
+						    : WIRE_LINES_LOCATIONS;
+	place->kind = WIRE_KIND_PLACE;
+	if (!bpf_map_lookup_elem(&sent_codes, &table))
+		python_take_table(slot, place, code);
+	size = sizeof(*place) + (place->size + 7) / 8 * 8;
+	OPAQUE(size);
+	if (size > sizeof(*place) + WIRE_LINES_MAX ||
+	    bpf_ringbuf_output(&ring, place, size, BPF_RB_NO_WAKEUP))
+		return 0;
+	if (place->size)
+		bpf_map_update_elem(&sent_codes, &table, &sent, BPF_ANY);
+	bpf_map_update_elem(&sent_codes, &id, &sent, BPF_ANY);
+	return 0;
+}
+
+/*
+ * The id of a known function in the stack: with lines, of the instruction in it, at `offset` from
+ * the code object's first one.
+ */
+static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u32 number,
+					  const struct known_code *known, __u64 code, __u32 offset)
+{
+	__u64 function = known->id;
+
+	if (!config_has(WIRE_LINES))
+		return function;
+	program->id = place_id(function, offset);
+	if (!is_sent(program))
+		python_send_place(number, function, offset, code);
+	return program->id;
+}
+
+/*
+ * The number of a function, if it runs that code object; else 0. CPython 3.11 numbers functions,
+ * not code objects. A function gets no other code without losing its number, and no other one gets
+ * it.
+ */
+static __always_inline __u32 python_function_version(struct interpreter_walk *program,
+						     __u64 function, __u64 code)
+{
+	const struct wire_python *python = &program->python;
+
+	if (bpf_probe_read_user(program->code, PYTHON_FUNCTION_BYTES, (const void *)function) ||
+	    CODE_WORD(program->code, python->function_code) != code)
+		return 0;
+	return CODE_INT(program->code, python->function_version);
+}
+
+/*
+ * Notes the function that runs a code object which was read just now: if it has a number, that is
+ * what will be read of both. It gets it only when it was called some times, or never.
+ */
+static __always_inline void python_note_function(struct interpreter_walk *program,
+						 struct known_code *known, __u64 function)
+{
+	if (known->function != function) {
+		known->function = function;
+		known->seen = 0;
+		return;
+	}
+	program->id = known->id;
+	if (known->seen++ % PYTHON_TRIES == 0 && is_sent(program))
+		known->version = python_function_version(program, function, known->code);
+}
+
+/* Whether what is known of a code object, which `function` runs, holds in this walk. */
+static __always_inline bool python_is_known(struct interpreter_walk *program,
+					    struct known_code *known, __u64 code, __u64 function)
+{
+	const struct wire_python *python = &program->python;
+	__u32 version = 0;
+
+	if (known->code != code)
+		return false;
+	if (known->walk == program->walk)
+		return true;
+	if (!known->version || known->seed != program->seed)
+		return false;
+	if (known->made != program->made || !program->made) {
+		if (python->function_version)
+			version = known->function == function
+					  ? python_function_version(program, function, code)
+					  : 0;
+		else
+			bpf_probe_read_user(&version, sizeof(version),
+					    (const void *)(code + python->code_version));
+		if (version != known->version)
+			return false;
+		known->made = program->made;
+	}
+	known->walk = program->walk;
+	return true;
+}
+
+/* Makes a code object that `function` runs a known one. False: it cannot be read. */
+static __always_inline bool python_know(struct interpreter_walk *program, __u32 number, __u64 code,
+					__u64 function, struct known_code **ret_known)
+{
+	__u32 at = code_place(program, code);
+
+	OPAQUE(at);
+	*ret_known = &program->codes[at % KNOWN_CODES];
+	if (LIKELY(python_is_known(program, *ret_known, code, function)))
+		return true;
+	if (python_take_code(number, code, at))
+		return false;
+	if (program->python.function_version)
+		python_note_function(program, *ret_known, function);
+	return true;
+}
+
+#endif

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# CPython that is not walked says so beside the evaluator's frames: python_refused_test.sh BUILD
+. "$(dirname "$0")/interpreters.bash" "$1"
+here=$(dirname "$0")
+can 'user probes' || have_uprobes || {
+	skip "Python that is not walked" "$no_uprobes"
+	finish
+}
+cat >"$tmp/calls.py" <<'S'
+import os, time
+def inner(): return os.getpid()
+def outer(): return sorted([2, 1], key=lambda x: inner())
+time.sleep(0.5) # until the programs that look at interpreters are loaded, mostly
+for i in range(100): outer(); time.sleep(0.002)
+S
+# refuses NAME REASON LIBC COMMAND...: two calls of the evaluator are marked in all stacks, once interpreters are looked at
+refuses() {
+	count -f "$3:getpid" -- "${@:4}"
+	marked=$(counted "PyEval_EvalCode;.*\\[python: $2\\];.*\\[python: $2\\];.*getpid\$")
+	early=$(counted 'PyEval_EvalCode;.*\[python: not known yet\];.*\[python: not known yet\];.*getpid$')
+	[ "$marked" -ge 20 ] && [ $((marked + early)) -eq 200 ]
+	check $? "$1: [python: $2]" "$marked marked, $early not known yet, of 200"
+}
+
+if root=$("$here/../../root_of" sid python3.15 2>"$err"); then
+	mkdir -p "$root/tmp" && cp "$tmp/calls.py" "$root/tmp"
+	refuses "sid's python3.15, whose evaluator is mostly outside of its function" "version unknown" \
+		"$(ls "$root"/lib/*-linux-gnu/libc.so.6)" chroot "$root" /usr/bin/python3.15 /tmp/calls.py
+else
+	skip "python3.15" "$(tail -n 1 "$err")"
+fi
+if python=$("$here/../../free_threaded_python" trixie python3.13 2>"$err"); then
+	refuses "trixie's python3.13, built without the global lock" "free-threaded" c \
+		env PYTHONHOME="${python%/*}" PYTHONPATH="${python%/*}/Lib" "$python" "$tmp/calls.py"
+else
+	skip "Python without the global lock" "$(tail -n 1 "$err")"
+fi
+finish
