@@ -195,9 +195,16 @@ __noinline int send_again(__u32 number, __u32 record, __u64 size, __u64 wake)
 	return r;
 }
 
-/* Sends `size` bytes from the slot's stack on; false when the ring has no room. */
-static __always_inline bool send_bytes(struct scratch *slot, __u32 number, __u64 size, __u64 wake)
+/*
+ * Sends `size` bytes from the slot's stack on; false when the ring has no room. Linux 5.10 and 6.1
+ * forget the bounds of a number that the compiler keeps on the stack, so the size is checked here.
+ */
+__noinline int send_bytes(__u32 number, __u64 size, __u64 wake)
 {
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+
+	if (!slot || size > sizeof(slot->stack) + sizeof(slot->frames))
+		return false;
 	return bpf_ringbuf_output(&ring, &slot->stack, size, wake) == 0 ||
 	       send_again(number, RECORD_STACK, size, wake) == 0;
 }
@@ -212,14 +219,12 @@ __noinline int send(__u32 number, __u32 kind)
 		return false;
 	size = sizeof(slot->stack) +
 	       ((__u64)slot->stack.n_kernel + slot->stack.n_user) * sizeof(__u64);
-	if (size > sizeof(slot->stack) + sizeof(slot->frames))
-		return false;
 	/* User space polls anyway; it is woken for what cannot wait. */
 	if (first_of_process(slot) || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
 		wake = BPF_RB_FORCE_WAKEUP;
 	slot->stack.kind = kind;
 	slot->stack.time = bpf_ktime_get_ns();
-	return send_bytes(slot, number, size, wake);
+	return send_bytes(number, size, wake);
 }
 
 static __always_inline void lose(__u64 *counter)
@@ -248,13 +253,10 @@ static __always_inline bool send_unfinished(struct scratch *slot, __u32 number,
 	if (rest == 0)
 		return false;
 	size = sizeof(slot->stack) + (__u64)words * sizeof(__u64) + rest;
-	OPAQUE(size);
-	if (size > sizeof(slot->stack) + sizeof(slot->frames))
-		return false;
 	slot->stack.kind = WIRE_KIND_UNFINISHED;
 	slot->stack.epoch = epoch;
 	slot->stack.time = bpf_ktime_get_ns();
-	if (!send_bytes(slot, number, size, BPF_RB_FORCE_WAKEUP))
+	if (!send_bytes(number, size, BPF_RB_FORCE_WAKEUP))
 		return false;
 	__sync_fetch_and_add(&counter->unfinished, 1);
 	return true;

@@ -84,6 +84,20 @@ __noinline int step_generated(__u32 number, __u32 known)
 	return (int)unwind_generated(&slot->walk, cached_rule(slot, address), known, number, slot);
 }
 
+#include "bpf/unwind_signal.h"
+
+/*
+ * As unwind_signal(), for the slot's walk. Its copy of the registers is on the stack, of which all
+ * functions that call each other have 512 bytes.
+ */
+__noinline int step_signal(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+
+	return slot ? (int)unwind_signal(&slot->walk, number, slot) : WIRE_END_STALE;
+}
+
+#define UNWIND_SIGNAL_STEP(walk)		   step_signal(number)
 #define UNWIND_GENERATED_STEP(walk, cached, known) step_generated(number, known)
 #include "bpf/unwind_step.h"
 

@@ -26,6 +26,8 @@
  *		in place of unwind_find_mapping()
  *	__u32 UNWIND_FIND_ROW(__u32 root, __u32 owner, __u32 address, ret_row)
  *		in place of unwind_find_row()
+ *	__u32 UNWIND_SIGNAL_STEP(walk)
+ *		in place of unwind_signal()
  *	__u32 UNWIND_GENERATED_STEP(walk, struct unwind_cached_rule *cached, bool known)
  *		in place of unwind_generated()
  */
@@ -36,6 +38,7 @@
 
 #include "bpf/unwind_find.h"
 #include "bpf/unwind_generated.h"
+#include "bpf/unwind_signal.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
@@ -47,6 +50,9 @@
 	unwind_find_row(root, owner, address, ret_row UNWIND_PASS)
 #endif
 
+#ifndef UNWIND_SIGNAL_STEP
+#define UNWIND_SIGNAL_STEP(walk) unwind_signal(walk UNWIND_PASS)
+#endif
 #ifndef UNWIND_GENERATED_STEP
 #define UNWIND_GENERATED_STEP(walk, cached, known) unwind_generated(walk, cached, known UNWIND_PASS)
 #endif
@@ -119,41 +125,6 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule 
 	if (UNWIND_READ(ret_cfa, sizeof(*ret_cfa), at))
 		return WIRE_END_READ;
 	*ret_cfa += extra;
-	return WIRE_END_NONE;
-}
-
-/*
- * Takes the registers that the kernel saved when it delivered a signal. At the stack pointer is
- * struct rt_sigframe (arch/x86/include/asm/sigframe.h) without its first field, the return address,
- * which the handler has popped; the sigcontext is 40 bytes into its ucontext.
- */
-UNWIND_INLINE __u32 unwind_signal(struct unwind_walk *walk UNWIND_CONTEXT)
-{
-	__u64 saved[17];
-
-	if (UNWIND_READ(saved, sizeof(saved), walk->registers[UNWIND_SP] + 40))
-		return WIRE_END_READ;
-	walk->registers[8] = saved[0];
-	walk->registers[9] = saved[1];
-	walk->registers[10] = saved[2];
-	walk->registers[11] = saved[3];
-	walk->registers[12] = saved[4];
-	walk->registers[13] = saved[5];
-	walk->registers[14] = saved[6];
-	walk->registers[15] = saved[7];
-	walk->registers[5] = saved[8];	/* rdi */
-	walk->registers[4] = saved[9];	/* rsi */
-	walk->registers[6] = saved[10]; /* rbp */
-	walk->registers[3] = saved[11]; /* rbx */
-	walk->registers[1] = saved[12]; /* rdx */
-	walk->registers[0] = saved[13]; /* rax */
-	walk->registers[2] = saved[14]; /* rcx */
-	walk->registers[7] = saved[15]; /* rsp */
-	walk->pc = saved[16];
-	walk->known = UNWIND_ALL_KNOWN;
-	walk->rbx_at = 0;
-	walk->exact = 1;
-	walk->callee_owner = 0;
 	return WIRE_END_NONE;
 }
 
@@ -327,7 +298,7 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk,
 		if (end)
 			return end;
 		if (WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL)
-			return unwind_signal(walk UNWIND_PASS);
+			return UNWIND_SIGNAL_STEP(walk);
 	}
 	end = unwind_cfa(walk, rule, &cfa UNWIND_PASS);
 	if (UNLIKELY(end))
