@@ -2,11 +2,12 @@
 #include "confined/confined.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,7 +24,7 @@
 #define TICK_MS	      1000 /* between calls of `waiting` */
 #define FIRST_TICK_MS 50   /* until the CPU time of a call is first checked */
 #define REAP_MS	      200
-#define SMALL_KB      16384
+#define SMALL_BYTES   (16ull << 20)
 #define SEND_S	      5 /* for a child that was taken over, which may not read */
 
 const struct confined_limits confined_limits_default = {
@@ -203,15 +204,32 @@ static int child_of(struct confined *confined, uid_t owner, struct confined_chil
 	return 0;
 }
 
-/* Whether this process never had so much memory that copies of it would matter. */
+/* Anonymous memory of this process, in bytes; UINT64_MAX: not known. */
+static uint64_t anonymous_memory(void)
+{
+	own(own_fd) int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	unsigned long long resident, shared;
+	char text[256];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return UINT64_MAX;
+	text[n] = '\0';
+	if (sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || shared > resident)
+		return UINT64_MAX;
+	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Whether this process has so little memory that copies of it do not matter. (The largest size in
+ * struct rusage may be that of a program that this process was before execve().)
+ */
 static bool is_small(void)
 {
 #ifdef __SANITIZE_ADDRESS__
 	return true; /* a child made beside threads may find the sanitizer's allocator locked */
 #else
-	struct rusage usage;
-
-	return getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss < SMALL_KB;
+	return anonymous_memory() < SMALL_BYTES;
 #endif
 }
 
