@@ -204,8 +204,18 @@ static int child_of(struct confined *confined, uid_t owner, struct confined_chil
 	return 0;
 }
 
-/* Anonymous memory of this process, in bytes; UINT64_MAX: not known. */
-static uint64_t anonymous_memory(void)
+#ifdef __SANITIZE_ADDRESS__
+/* A child made beside threads may find the sanitizer's allocator locked. */
+static bool is_small(void)
+{
+	return true;
+}
+#else
+/*
+ * Whether this process has so little anonymous memory that copies of it do not matter. (The largest
+ * size in struct rusage may be that of a program that this process was before execve().)
+ */
+static bool is_small(void)
 {
 	own(own_fd) int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	unsigned long long resident, shared;
@@ -213,25 +223,13 @@ static uint64_t anonymous_memory(void)
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (n <= 0)
-		return UINT64_MAX;
+		return false;
 	text[n] = '\0';
 	if (sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || shared > resident)
-		return UINT64_MAX;
-	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+		return false;
+	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) < SMALL_BYTES;
 }
-
-/*
- * Whether this process has so little memory that copies of it do not matter. (The largest size in
- * struct rusage may be that of a program that this process was before execve().)
- */
-static bool is_small(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-	return true; /* a child made beside threads may find the sanitizer's allocator locked */
-#else
-	return anonymous_memory() < SMALL_BYTES;
 #endif
-}
 
 static int start_child(struct confined_child *child)
 {
