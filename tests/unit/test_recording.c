@@ -300,6 +300,32 @@ static void files_of_version_3_are_loaded(void **state)
 	recording_free(recording);
 }
 
+/* Those of version 5 have functions of interpreted programs and functions without a symbol. */
+static void files_of_version_5_are_loaded(void **state)
+{
+	struct names_frame frame = { .object = NAMES_NONE, .flags = NAMES_FRAME_IDENTITY };
+	struct tally_address it = { .address = 100, .image = 9 };
+	struct recording *recording = NULL;
+	struct data *data = *state;
+	struct error err = { 0 };
+	struct names_address at;
+	uint32_t id;
+
+	frame.name = names_string(data->names, "[libc.so.6+0x1230]");
+	assert_int_equal(tally_address(data->tally, &it, &id), 0);
+	assert_int_equal(names_add_address(data->names, &frame, 1), 0);
+	data->meta.timed = data->meta.wall = false;
+	save(data);
+	data->bytes[RECORDING_MAGIC_SIZE] = 5;
+	shorten(data, "LOSS", 7);
+	make_checksums(data->bytes, data->size);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	at = names_address(recording->names, id);
+	assert_int_equal(names_frame(recording->names, at.first).flags, NAMES_FRAME_IDENTITY);
+	recording_free(recording);
+}
+
 /* Large sections are split, also between long strings. */
 static void large_ones_have_many_sections(void **state)
 {
@@ -495,6 +521,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(loads_what_was_saved),
 		TEST(files_of_version_3_are_loaded),
+		TEST(files_of_version_5_are_loaded),
 		TEST(large_ones_have_many_sections),
 		TEST(truncated_names_the_offset),
 		TEST(every_flipped_byte_is_noticed),
