@@ -13,11 +13,6 @@
  *	const struct wire_rule *UNWIND_RULE(__u32 number)	or NULL
  *	const struct wire_process *UNWIND_PROCESS(__u32 tgid)	or NULL
  *
- * and, if it can read code,
- *
- *	int UNWIND_CODE(void *to, __u32 size, __u64 address)	reads the walked process's code; 0
- *when read
- *
  * and, if it caches what it finds,
  *
  *	struct unwind_cached_rule *UNWIND_CACHED_RULE(walk, __u64 address)
