@@ -2,9 +2,9 @@
 /*
  * The step of bpf/unwind_step.h on a scratch slot's walk, by the tables in BPF maps.
  *
- * The step and its two searches are global functions: the verifier checks each once, however many
- * ways lead to it. On Linux 5.10 the arguments of such functions must be numbers, so they look up
- * the slot.
+ * The step, its two searches and the steps from signal frames and generated code are global
+ * functions: the verifier checks each once, however many ways lead to it. On Linux 5.10 the
+ * arguments of such functions must be numbers, so they look up the slot.
  */
 #ifndef STACKTALLY_BPF_UNWIND_STEP_BPF_H
 #define STACKTALLY_BPF_UNWIND_STEP_BPF_H

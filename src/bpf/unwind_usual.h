@@ -2,8 +2,9 @@
 /*
  * The step that nearly all frames take: their rule is cached, the CFA is at a distance from the
  * stack or the frame pointer, the return address just below it, and both it and the saved frame
- * pointer have been copied already. It does what unwind_step() does, in a third of the time: it is
- * short enough to be inlined in a loop, where a call costs as much as the rest. Included after
+ * pointer have been copied already. It does what unwind_step() does, in two thirds of the time: it
+ * is short enough to be inlined in a loop, and where processors are protected from speculation,
+ * each return from a call is slow. Included after
  *
  *	UNWIND_CONTEXT, UNWIND_PASS, UNWIND_INLINE	see bpf/unwind_step.h
  *	bool UNWIND_PEEK(__u64 *to, __u64 address)	reads a word of the walked stack, if that

@@ -10,8 +10,8 @@
 
 /*
  * The target of a jump with 32 bits of displacement, `jmp` or a conditional one, that may begin at
- * a byte; 0: none does. Not all that look so are jumps; a part is told by its own call frame
- * information.
+ * a byte; 0: none does. Bytes of other instructions may look like a jump, so the caller also asks
+ * whether the target has call frame information of its own.
  */
 static uint64_t target_of(const uint8_t *code, uint64_t at, uint64_t size, uint64_t address)
 {
