@@ -18,13 +18,14 @@
 #define OUR_BYTE_ORDER ELFDATA2MSB
 #endif
 
-#define WINDOW	   4096u
-#define SMALL_READ 1024u
+#define WINDOW	    4096u
+#define LONG_WINDOW 16384u /* where reads go on behind the last window, as they do in tables */
+#define SMALL_READ  1024u
 
 struct elf_window {
 	uint64_t at;
 	size_t n;
-	uint8_t bytes[WINDOW];
+	uint8_t bytes[LONG_WINDOW];
 };
 
 /* Answers a read from the window, which it moves there first. False: read it otherwise. */
@@ -37,7 +38,8 @@ static bool read_window(const struct elf_file *elf, uint64_t offset, void *to, s
 	if (offset < window->at || offset + size > window->at + window->n) {
 		/* Windows are aligned, but for reads across two of them. */
 		uint64_t at = offset % WINDOW + size > WINDOW ? offset : offset - offset % WINDOW;
-		ssize_t n = pread(elf->fd, window->bytes, WINDOW, (off_t)at);
+		bool goes_on = offset >= window->at && offset <= window->at + window->n;
+		ssize_t n = pread(elf->fd, window->bytes, goes_on ? LONG_WINDOW : WINDOW, (off_t)at);
 
 		window->at = at;
 		window->n = n > 0 ? (size_t)n : 0;
@@ -299,7 +301,7 @@ static int start(int fd, const void *bytes, uint64_t size, bool with_sections,
 		elf->window = malloc(sizeof(*elf->window));
 		if (!elf->window)
 			return -ENOMEM;
-		elf->window->at = 0;
+		elf->window->at = UINT64_MAX; /* nowhere */
 		elf->window->n = 0;
 	}
 	r = read_outline(elf, with_sections);

@@ -13,6 +13,7 @@
 #define MAX_COMPARISONS (1u << 26)
 #define MAX_NAME_READS	(1u << 18)
 #define NO_NAME		UINT64_MAX
+#define NEAR		8 /* queries that are tried before a search */
 
 /* A symbol of either ELF class. */
 struct symbol {
@@ -42,6 +43,7 @@ struct elf_symbols {
 	struct symbol_query *queries;
 	size_t n;
 	struct candidate *candidates;
+	size_t near; /* the first query at or above the symbol before */
 	struct string_table tables[MAX_FILES * 2];
 	uint32_t n_tables, n_files;
 	uint64_t comparisons, name_reads;
@@ -212,6 +214,29 @@ static void consider_label(struct elf_symbols *search, const struct symbol *symb
 	candidate->label_binding = symbol->binding;
 }
 
+/*
+ * The first query at or above a symbol. Tables are in order over long stretches, where it is near
+ * that of the symbol before.
+ */
+static size_t first_query(struct elf_symbols *search, uint64_t address)
+{
+	const struct symbol_query *queries = search->queries;
+	size_t at = search->near, n_near = search->n - at < NEAR ? search->n - at : NEAR;
+
+	if (at > 0 && queries[at - 1].address >= address) {
+		at = symbol_query_lower_bound(queries, at, address);
+	} else {
+		size_t end = at + n_near;
+
+		while (at < end && queries[at].address < address)
+			at++;
+		if (at == end)
+			at += symbol_query_lower_bound(queries + at, search->n - at, address);
+	}
+	search->near = at;
+	return at;
+}
+
 /* Offers a symbol to the queries. Returns whether it is a function. */
 static bool consider(struct elf_symbols *search, const struct elf_file *elf,
 		     const struct symbol *symbol, uint32_t table)
@@ -230,7 +255,7 @@ static bool consider(struct elf_symbols *search, const struct elf_file *elf,
 		return false;
 	if (symbol->size > UINT64_MAX - symbol->value)
 		return false;
-	first = symbol_query_lower_bound(search->queries, search->n, symbol->value);
+	first = first_query(search, symbol->value);
 	if (first == search->n)
 		return function;
 	candidate = &search->candidates[first];
