@@ -39,7 +39,8 @@ static bool read_window(const struct elf_file *elf, uint64_t offset, void *to, s
 		/* Windows are aligned, but for reads across two of them. */
 		uint64_t at = offset % WINDOW + size > WINDOW ? offset : offset - offset % WINDOW;
 		bool goes_on = offset >= window->at && offset <= window->at + window->n;
-		ssize_t n = pread(elf->fd, window->bytes, goes_on ? LONG_WINDOW : WINDOW, (off_t)at);
+		ssize_t n =
+			pread(elf->fd, window->bytes, goes_on ? LONG_WINDOW : WINDOW, (off_t)at);
 
 		window->at = at;
 		window->n = n > 0 ? (size_t)n : 0;

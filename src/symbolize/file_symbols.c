@@ -19,9 +19,9 @@ static void files_close(struct files *files)
 	own_fd(&files->debug);
 }
 
-/* One call of a child. 0, or a negative errno. */
+/* Sends a question to a child. 0, or a negative errno. */
 static int ask(const struct file_symbols_request *request, const struct files *files,
-	       struct symbol_query *queries, size_t n, struct file_facts *ret_facts)
+	       const struct symbol_query *queries, size_t n, struct confined_child **ret_child)
 {
 	own(own_free) uint64_t *addresses = answers_addresses(queries, n);
 	struct file_question question = { .n = n,
@@ -34,9 +34,6 @@ static int ask(const struct file_symbols_request *request, const struct files *f
 	struct confined_call call = {
 		.work = file_reader_work, .fds = fds, .n_fds = 1, .request = parts, .n_parts = 2
 	};
-	struct confined_child *child;
-	struct byte_source source;
-	int r, end;
 
 	if (!addresses)
 		return -ENOMEM;
@@ -45,13 +42,18 @@ static int ask(const struct file_symbols_request *request, const struct files *f
 	if (files->debug >= 0)
 		fds[call.n_fds++] = files->debug;
 	call.owner = confined_owner_of_all(fds, call.n_fds);
-	r = confined_begin(request->readers, &call, &child);
-	if (r < 0)
-		return r;
-	source = confined_source(child);
-	r = source_read(&source, ret_facts, sizeof(*ret_facts));
+	return confined_begin(request->readers, &call, ret_child);
+}
+
+/* Reads the answer. 0, or a negative errno. */
+static int hear(struct confined_child *child, struct pool *pool, struct symbol_query *queries,
+		size_t n, struct file_facts *ret_facts)
+{
+	struct byte_source source = confined_source(child);
+	int r = source_read(&source, ret_facts, sizeof(*ret_facts)), end;
+
 	if (r == 0)
-		r = answers_receive(&source, request->pool, queries, n);
+		r = answers_receive(&source, pool, queries, n);
 	end = confined_finish(child);
 	return r < 0 ? r : end;
 }
@@ -72,12 +74,15 @@ static int ask_with_debug_file(const struct file_symbols_request *request, struc
 
 	for (;;) {
 		struct file_facts more = { 0 };
+		struct confined_child *child;
 		int r;
 
 		files->debug = debug_file_open_next(&search, &facts->wanted, &files->proof);
 		if (files->debug < 0)
 			return 0;
-		r = ask(request, files, queries, n, &more);
+		r = ask(request, files, queries, n, &child);
+		if (r == 0)
+			r = hear(child, request->pool, queries, n, &more);
 		if (r < 0 || !more.wrong_debug)
 			return r;
 		own_fd(&files->debug);
@@ -94,30 +99,66 @@ static int dwarf_of(const struct file_symbols_request *request, const struct fil
 	return files->debug >= 0 || facts->wrong_symfs ? files->debug : files->symfs;
 }
 
-int file_symbols_find(const struct file_symbols_request *request, struct symbol_query *queries,
-		      size_t n)
+int file_symbols_begin(const struct file_symbols_request *request, struct symbol_query *queries,
+		       size_t n, struct file_symbols_call *ret_call)
 {
-	own(files_close) struct files files = { .symfs = -1, .debug = -1 };
-	struct file_facts facts = { 0 };
-	bool lacks_dwarf;
-	int r, dwarf;
+	struct files files = { .symfs = -1, .debug = -1 };
+	int r;
 
+	*ret_call = (struct file_symbols_call){ .request = *request, .queries = queries, .n = n };
 	if (request->places) {
 		const struct debug_search search = search_of(request);
 
 		files.symfs = debug_file_open_symfs(&search);
 	}
-	r = ask(request, &files, queries, n, &facts);
+	ret_call->symfs = files.symfs;
+	r = ask(request, &files, queries, n, &ret_call->child);
+	if (r < 0)
+		ret_call->child = NULL;
+	return r == -ENOMEM ? r : 0;
+}
+
+int file_symbols_end(struct file_symbols_call *call)
+{
+	const struct file_symbols_request *request = &call->request;
+	own(files_close) struct files files = { .symfs = call->symfs, .debug = -1 };
+	struct confined_child *child = call->child;
+	struct file_facts facts = { 0 };
+	bool lacks_dwarf;
+	int r, dwarf;
+
+	call->symfs = -1;
+	call->child = NULL;
+	if (!child)
+		return 0;
+	r = hear(child, request->pool, call->queries, call->n, &facts);
 	lacks_dwarf =
 		request->inlines && !facts.has_dwarf && (files.symfs < 0 || facts.wrong_symfs);
 	if (r == 0 && request->places && (facts.wants_debug || lacks_dwarf))
-		r = ask_with_debug_file(request, &files, &facts, queries, n);
+		r = ask_with_debug_file(request, &files, &facts, call->queries, call->n);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	dwarf = dwarf_of(request, &files, &facts);
 	if (!request->inlines || dwarf < 0)
 		return 0;
-	return inlines_find(request->inlines, dwarf, request->fd, queries, n);
+	return inlines_find(request->inlines, dwarf, request->fd, call->queries, call->n);
+}
+
+void file_symbols_close(struct file_symbols_call *call)
+{
+	if (call->child)
+		confined_finish(call->child);
+	own_fd(&call->symfs);
+	*call = FILE_SYMBOLS_CALL_NONE;
+}
+
+int file_symbols_find(const struct file_symbols_request *request, struct symbol_query *queries,
+		      size_t n)
+{
+	own(file_symbols_close) struct file_symbols_call call = FILE_SYMBOLS_CALL_NONE;
+	int r = file_symbols_begin(request, queries, n, &call);
+
+	return r < 0 ? r : file_symbols_end(&call);
 }
 
 int file_symbols_find_memory(const void *bytes, size_t size, struct pool *pool,

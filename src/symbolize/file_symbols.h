@@ -33,6 +33,24 @@ struct file_symbols_request {
 int file_symbols_find(const struct file_symbols_request *request, struct symbol_query *queries,
 		      size_t n);
 
+/* The same in two steps, between which a child reads the file. */
+struct file_symbols_call {
+	struct file_symbols_request request;
+	struct symbol_query *queries; /* borrowed */
+	size_t n;
+	int symfs;		      /* the file that BCC_SYMFS has in its place; -1: none */
+	struct confined_child *child; /* NULL: the file cannot be read */
+};
+
+#define FILE_SYMBOLS_CALL_NONE ((struct file_symbols_call){ .symfs = -1 })
+
+/* After 0 and until file_symbols_end() request->readers takes no other call. 0 or -ENOMEM. */
+int file_symbols_begin(const struct file_symbols_request *request, struct symbol_query *queries,
+		       size_t n, struct file_symbols_call *ret_call);
+int file_symbols_end(struct file_symbols_call *call);
+/* In place of file_symbols_end(), or behind it. */
+void file_symbols_close(struct file_symbols_call *call);
+
 /*
  * The same in this process, for a file in memory that can be trusted, without debug files, inlined
  * functions and demangling.

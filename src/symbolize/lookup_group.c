@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "symbolize/address.h"
-#include "symbolize/file_symbols.h"
 #include "symbolize/lookup_internal.h"
 #include "symbolize/sources.h"
 #include "symbolize/vdso.h"
@@ -191,58 +190,78 @@ static struct debuginfod *debuginfod_of(struct lookup *lookup)
 	return lookup->debuginfod;
 }
 
-static int query_file(struct lookup *lookup, uint32_t file, struct symbol_query *queries, size_t n)
+int file_lookup_open(struct lookup *lookup, const struct lookup_group *group,
+		     struct file_lookup *ret_file)
 {
-	struct file_symbols_request request = {
+	uint32_t id = group->requests[0].id;
+	int r;
+
+	*ret_file = FILE_LOOKUP_NONE;
+	ret_file->group = *group;
+	r = make_queries(group, lookup->cache, &ret_file->queries, &ret_file->n);
+	if (r < 0 || ret_file->n == 0)
+		return r;
+	images_lock(lookup->images);
+	ret_file->fd = images_open_file(lookup->images, id);
+	ret_file->path = images_file(lookup->images, id)->path;
+	images_unlock(lookup->images);
+	return 0;
+}
+
+int file_lookup_ask(struct lookup *lookup, struct file_lookup *file)
+{
+	const struct file_symbols_request request = {
 		.readers = lookup->readers,
+		.fd = file->fd,
+		.path = file->path,
 		.places = &lookup->places,
 		.pool = symbol_cache_pool(lookup->cache),
 		.inlines = lookup->inlines,
 	};
-	own(own_fd) int fd = -1;
-	int r;
 
-	if (!n)
+	if (file->fd < 0)
 		return 0;
-	images_lock(lookup->images);
-	fd = images_open_file(lookup->images, file);
-	request.path = images_file(lookup->images, file)->path;
-	images_unlock(lookup->images);
 	lookup->places.debuginfod = debuginfod_of(lookup);
-	if (fd < 0)
-		return 0;
-	request.fd = fd;
-	r = file_symbols_find(&request, queries, n);
-	return r < 0 ? r : name_starts(request.pool, request.path ? request.path : "", queries, n);
+	return file_symbols_begin(&request, file->queries, file->n, &file->call);
 }
 
-static int look_up_file(struct lookup *lookup, const struct lookup_group *group)
+int file_lookup_read(struct file_lookup *file)
 {
-	own(own_free) struct symbol_query *queries = NULL;
+	return file->fd < 0 ? 0 : file_symbols_end(&file->call);
+}
+
+int file_lookup_store(struct lookup *lookup, struct file_lookup *file)
+{
 	own(own_free) struct symbol_match *matches = NULL;
-	uint32_t file = group->requests[0].id;
-	size_t n, from = 0;
-	int r = make_queries(group, lookup->cache, &queries, &n);
+	uint32_t id = file->group.requests[0].id;
+	size_t from = 0;
+	int r = name_starts(symbol_cache_pool(lookup->cache), file->path ? file->path : "",
+			    file->queries, file->n);
 
 	if (r < 0)
 		return r;
-	r = query_file(lookup, file, queries, n);
+	r = make_matches(lookup, file->queries, file->n, NULL, 0, &matches);
 	if (r < 0)
 		return r;
-	r = make_matches(lookup, queries, n, NULL, 0, &matches);
+	r = symbol_cache_insert(lookup->cache, id, file->queries, matches, file->n);
 	if (r < 0)
 		return r;
-	r = symbol_cache_insert(lookup->cache, file, queries, matches, n);
-	if (r < 0)
-		return r;
-	for (uint32_t i = 0; i < group->n; i++) {
-		const struct lookup_request *request = &group->requests[i];
+	for (uint32_t i = 0; i < file->group.n; i++) {
+		const struct lookup_request *request = &file->group.requests[i];
 		struct symbol_match match;
 
-		if (symbol_cache_find(lookup->cache, file, request->key, &from, &match))
-			set_match(group, request, &match);
+		if (symbol_cache_find(lookup->cache, id, request->key, &from, &match))
+			set_match(&file->group, request, &match);
 	}
 	return 0;
+}
+
+void file_lookup_close(struct file_lookup *file)
+{
+	file_symbols_close(&file->call);
+	own_fd(&file->fd);
+	free(file->queries);
+	*file = FILE_LOOKUP_NONE;
 }
 
 static int look_up_vdso(struct lookup *lookup, const struct lookup_group *group)
@@ -335,12 +354,11 @@ int lookup_group(struct lookup *lookup, const struct lookup_group *group)
 	switch ((enum lookup_scope)group->requests[0].scope) {
 	case SCOPE_KERNEL:
 		return look_up_kernel(lookup, group);
-	case SCOPE_FILE:
-		return look_up_file(lookup, group);
 	case SCOPE_VDSO:
 		return look_up_vdso(lookup, group);
 	case SCOPE_PROCESS:
 		return look_up_process(lookup, group);
+	case SCOPE_FILE:
 	case SCOPE_NONE:
 		break;
 	}

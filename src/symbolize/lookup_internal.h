@@ -5,6 +5,7 @@
 #ifndef STACKTALLY_SYMBOLIZE_LOOKUP_INTERNAL_H
 #define STACKTALLY_SYMBOLIZE_LOOKUP_INTERNAL_H
 
+#include "symbolize/file_symbols.h"
 #include "symbolize/lookup.h"
 
 /* Where an address is looked up. */
@@ -31,7 +32,30 @@ struct lookup_group {
 	uint32_t n; /* requests */
 };
 
-/* Looks up a group. What is not found keeps the match it had. 0 or a negative errno. */
+/*
+ * Looks up a group of any scope but SCOPE_FILE. What is not found keeps the match it had. 0 or a
+ * negative errno.
+ */
 int lookup_group(struct lookup *lookup, const struct lookup_group *group);
+
+/* The same for a group of SCOPE_FILE, in steps, in this order. A child reads the file meanwhile. */
+struct file_lookup {
+	struct lookup_group group;
+	struct symbol_query *queries; /* what of the group is not in the cache yet */
+	size_t n;
+	int fd;		  /* -1: there is nothing to read */
+	const char *path; /* or NULL */
+	struct file_symbols_call call;
+};
+
+#define FILE_LOOKUP_NONE ((struct file_lookup){ .fd = -1, .call = FILE_SYMBOLS_CALL_NONE })
+
+/* Each returns 0 or a negative errno. */
+int file_lookup_open(struct lookup *lookup, const struct lookup_group *group,
+		     struct file_lookup *ret_file);
+int file_lookup_ask(struct lookup *lookup, struct file_lookup *file);
+int file_lookup_read(struct file_lookup *file);
+int file_lookup_store(struct lookup *lookup, struct file_lookup *file);
+void file_lookup_close(struct file_lookup *file);
 
 #endif
