@@ -111,6 +111,8 @@ __noinline int program_begin(__u32 number)
 	program->made = 0;
 	program->window.from = 0;
 	program->window.last = 0;
+	program->functions.from = 0;
+	program->functions.last = 0;
 	if (program_find_state(slot, number))
 		program_run(number);
 	return 0;
