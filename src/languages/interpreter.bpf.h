@@ -25,6 +25,7 @@
 #include "bpf/user_frame.bpf.h"
 #include "languages/javascript.bpf.h"
 #include "languages/perl.bpf.h"
+#include "languages/perl_calls.bpf.h"
 #include "languages/php.bpf.h"
 #include "languages/python.bpf.h"
 #include "languages/ruby.bpf.h"
