@@ -48,7 +48,8 @@ class InterpreterCases:
         rows = []
         for name, command in pythons():
             row = Row(f"BPF run time per function of {name}, hot, between {SHALLOW} and {DEEP} calls deep",
-                      "ns", 80)
+                      "ns", 80, note="the program's functions were made one after another, so in CPython 3.11 "
+                      "they lie together and one copy serves several")
             rows.append(row)
             with BpfStatistics():
                 self.alternate(["ours"], lambda tool: row.add(tool, self.function_ns(command)))

@@ -111,6 +111,17 @@ struct python_window {
 	__u8 bytes[PYTHON_ON_STACK + PYTHON_FRAME_ROOM];
 };
 
+#define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
+#define PYTHON_BESIDE	      448 /* bytes that are copied on either side of a function, at most */
+#define PYTHON_FUNCTIONS      (2 * PYTHON_BESIDE) /* where the last one begins, at most */
+
+/* A copied piece of the memory that has functions. */
+struct python_functions {
+	__u64 from; /* user address; 0: nothing was copied */
+	__u64 last; /* where in it a function may begin at most */
+	__u8 bytes[PYTHON_FUNCTIONS + PYTHON_CODE_ROOM];
+};
+
 /* A copied piece of the memory that has frames of Ruby, or their variables. */
 #define RUBY_WINDOW 432
 
@@ -209,6 +220,7 @@ struct interpreter_walk {
 	struct perl_walk perl_walk;
 	struct unwind_walk native; /* before its first step, of a program in Perl */
 	struct python_window window;
+	struct python_functions functions;
 	struct ruby_window ruby_frames, ruby_variables;
 	struct known_code codes[KNOWN_CODES];
 	__u8 code[PYTHON_CODE_ROOM];

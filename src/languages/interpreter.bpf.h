@@ -25,6 +25,7 @@
 #include "bpf/user_frame.bpf.h"
 #include "languages/javascript.bpf.h"
 #include "languages/perl.bpf.h"
+#include "languages/perl_calls.bpf.h"
 #include "languages/php.bpf.h"
 #include "languages/python.bpf.h"
 #include "languages/ruby.bpf.h"
@@ -111,6 +112,8 @@ __noinline int program_begin(__u32 number)
 	program->made = 0;
 	program->window.from = 0;
 	program->window.last = 0;
+	program->functions.from = 0;
+	program->functions.last = 0;
 	if (program_find_state(slot, number))
 		program_run(number);
 	return 0;

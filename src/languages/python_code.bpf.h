@@ -18,11 +18,10 @@
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
-#define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
-#define PYTHON_TRIES	      8	  /* one time in so many, a function's number is looked for */
-#define PYTHON_PAGE	      4096ull
-#define PYTHON_STRING_ROOM    128 /* bytes of a string that are read first, ... */
-#define PYTHON_SHORT_TEXT     64  /* ... and characters that are hashed there */
+#define PYTHON_TRIES	   8 /* one time in so many, a function's number is looked for */
+#define PYTHON_PAGE	   4096ull
+#define PYTHON_STRING_ROOM 128 /* bytes of a string that are read first, ... */
+#define PYTHON_SHORT_TEXT  64  /* ... and characters that are hashed there */
 
 /* Finds a string's characters. False: it cannot be read, or is no string. */
 static __always_inline bool python_find_text(const struct interpreter_walk *program, __u64 string,
@@ -287,26 +286,63 @@ static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u3
 }
 
 /*
+ * Copies a function with the memory beside it, in one page: CPython keeps objects of a size
+ * together, and those of a module are made one after the other. Returns where in the copy it is;
+ * -1: it cannot be read.
+ */
+__noinline int python_move_functions(__u32 number, __u64 function)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	__u64 below = smaller(function % PYTHON_PAGE, PYTHON_BESIDE), size;
+	struct python_functions *functions;
+
+	if (!slot)
+		return -1;
+	functions = &slot->program.functions;
+	functions->from = function - below;
+	size = PYTHON_PAGE - functions->from % PYTHON_PAGE;
+	if (size < below + PYTHON_FUNCTION_BYTES)
+		size = below + PYTHON_FUNCTION_BYTES; /* it is in the next page, too */
+	size = smaller(size, PYTHON_FUNCTIONS + PYTHON_FUNCTION_BYTES);
+	functions->last = size - PYTHON_FUNCTION_BYTES;
+	OPAQUE(size);
+	if (size > PYTHON_FUNCTIONS + PYTHON_FUNCTION_BYTES ||
+	    bpf_probe_read_user(functions->bytes, size, (const void *)functions->from)) {
+		functions->from = 0;
+		functions->last = 0;
+		return -1;
+	}
+	return below;
+}
+
+/*
  * The number of a function, if it runs that code object; else 0. CPython 3.11 numbers functions,
  * not code objects. A function gets no other code without losing its number, and no other one gets
  * it.
  */
-static __always_inline __u32 python_function_version(struct interpreter_walk *program,
+static __always_inline __u32 python_function_version(struct interpreter_walk *program, __u32 number,
 						     __u64 function, __u64 code)
 {
 	const struct wire_python *python = &program->python;
+	__u64 at = function - program->functions.from;
+	const __u8 *copy;
 
-	if (bpf_probe_read_user(program->code, PYTHON_FUNCTION_BYTES, (const void *)function) ||
-	    CODE_WORD(program->code, python->function_code) != code)
+	if (!function || at > program->functions.last)
+		at = (__s64)python_move_functions(number, function);
+	OPAQUE(at);
+	if (at > PYTHON_FUNCTIONS)
 		return 0;
-	return CODE_INT(program->code, python->function_version);
+	copy = program->functions.bytes + at;
+	return CODE_WORD(copy, python->function_code) == code
+		       ? CODE_INT(copy, python->function_version)
+		       : 0;
 }
 
 /*
  * Notes the function that runs a code object which was read just now: if it has a number, that is
  * what will be read of both. It gets it only when it was called some times, or never.
  */
-static __always_inline void python_note_function(struct interpreter_walk *program,
+static __always_inline void python_note_function(struct interpreter_walk *program, __u32 number,
 						 struct known_code *known, __u64 function)
 {
 	if (known->function != function) {
@@ -316,11 +352,11 @@ static __always_inline void python_note_function(struct interpreter_walk *progra
 	}
 	program->id = known->id;
 	if (known->seen++ % PYTHON_TRIES == 0 && is_sent(program))
-		known->version = python_function_version(program, function, known->code);
+		known->version = python_function_version(program, number, function, known->code);
 }
 
 /* Whether what is known of a code object, which `function` runs, holds in this walk. */
-static __always_inline bool python_is_known(struct interpreter_walk *program,
+static __always_inline bool python_is_known(struct interpreter_walk *program, __u32 number,
 					    struct known_code *known, __u64 code, __u64 function)
 {
 	const struct wire_python *python = &program->python;
@@ -335,7 +371,7 @@ static __always_inline bool python_is_known(struct interpreter_walk *program,
 	if (known->made != program->made || !program->made) {
 		if (python->function_version)
 			version = known->function == function
-					  ? python_function_version(program, function, code)
+					  ? python_function_version(program, number, function, code)
 					  : 0;
 		else
 			bpf_probe_read_user(&version, sizeof(version),
@@ -356,12 +392,12 @@ static __always_inline bool python_know(struct interpreter_walk *program, __u32 
 
 	OPAQUE(at);
 	*ret_known = &program->codes[at % KNOWN_CODES];
-	if (LIKELY(python_is_known(program, *ret_known, code, function)))
+	if (LIKELY(python_is_known(program, number, *ret_known, code, function)))
 		return true;
 	if (python_take_code(number, code, at))
 		return false;
 	if (program->python.function_version)
-		python_note_function(program, *ret_known, function);
+		python_note_function(program, number, *ret_known, function);
 	return true;
 }
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Calls of Perl's evaluator and runs of contexts: whether each has the other, and the ones to leave
+ * out when the innermost has none. See languages/perl.bpf.h.
+ */
+#ifndef STACKTALLY_LANGUAGES_PERL_CALLS_BPF_H
+#define STACKTALLY_LANGUAGES_PERL_CALLS_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/interpreter_wire.h"
+#include "bpf/scratch.bpf.h"
+#include "languages/perl.bpf.h"
+#include "languages/program_run.bpf.h"
+
+/*
+ * Native frames of an eval between two of the evaluator: the one that has the handler, and that of
+ * the operation, which compilers leave out where it calls the other one last.
+ */
+#define PERL_CATCHING_FRAMES 2
+
+/* Notes a native frame that is not the evaluator's, and what it has on the C stack. */
+static __always_inline void perl_see_frame(struct interpreter_walk *program, __u64 pc, __u64 sp,
+					   __u64 cfa)
+{
+	struct perl_walk *walk = &program->perl_walk;
+
+	if (pc - program->bias - program->perl.main < program->perl.main_size)
+		walk->main_is_seen = 1;
+	if (walk->is_after_evaluator)
+		walk->catching = walk->env - sp < cfa - sp ? PERL_CATCHING_FRAMES : 0;
+	else if (walk->catching)
+		walk->catching--;
+	walk->is_after_evaluator = 0;
+	if (walk->env < cfa && !read_word(&walk->env, walk->env + program->perl.env_previous))
+		walk->env = 0;
+}
+
+/* Whether the evaluator's frame that the walk is at belongs to the same call as the one before. */
+static __always_inline bool perl_is_same_call(struct interpreter_walk *program)
+{
+	bool same = program->perl_walk.catching;
+
+	program->perl_walk.catching = 0;
+	program->perl_walk.is_after_evaluator = 1;
+	return same;
+}
+
+/* Whether the evaluator's frame that the walk is at gets no run. */
+static __always_inline bool perl_leaves_out(struct interpreter_walk *program)
+{
+	bool out = program->perl_walk.again == PERL_WITHOUT_CALL;
+
+	if (out)
+		program->perl_walk.again = PERL_JUDGED;
+	else
+		program->perl_walk.main_placed |= program->perl_walk.is_main;
+	return out;
+}
+
+/* Whether the staged run has nothing but a main program, which may not be running any more. */
+static __always_inline bool perl_is_main_only(const struct interpreter_walk *program)
+{
+	return program->perl_walk.is_main && program->n == 1 && !program->run_reason;
+}
+
+/* Whether each call of the evaluator has got its run, and each run its call. */
+static __always_inline bool perl_is_paired(const struct interpreter_walk *program)
+{
+	const struct perl_walk *walk = &program->perl_walk;
+
+	if (program->missing)
+		return false;
+	if (walk->main_is_seen)
+		return !program->anchor;
+	return !walk->main_placed && (!program->anchor || perl_is_main_only(program));
+}
+
+/* Whether an address is in the part of the C stack that was walked. */
+static __always_inline bool perl_is_on_stack(const struct scratch *slot, __u64 address)
+{
+	__u64 first = slot->program.perl_walk.first_sp;
+
+	return address - first < slot->walk.registers[UNWIND_SP] - first;
+}
+
+/*
+ * At the end of a complete walk: one of enum perl_again. One run without a call, the innermost, is
+ * certain if no operation is at work: none, or the one that C code makes for a call. One call
+ * without a run, the innermost, is certain if the sub has returned, or if the evaluator computes a
+ * constant for the compiler, whose line is then on the C stack.
+ */
+__noinline int perl_judge(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct interpreter_walk *program;
+	struct perl_walk *walk;
+	__u64 op = 0, curcop = 0;
+	__u16 kind = 0;
+
+	if (!slot)
+		return PERL_JUDGED;
+	program = &slot->program;
+	walk = &program->perl_walk;
+	if (walk->again || program->reason != WIRE_CODE_UNMATCHED || perl_is_paired(program) ||
+	    !read_word(&op, walk->state + program->perl.op) ||
+	    !read_word(&curcop, walk->state + program->perl.curcop))
+		return PERL_JUDGED;
+	if (!program->anchor) {
+		if (walk->main_placed == 0 || program->missing != walk->main_is_seen)
+			return PERL_JUDGED;
+		if (op)
+			bpf_probe_read_user(&kind, sizeof(kind),
+					    (const void *)(op + program->perl.op_type));
+		return !op || (kind & 0x1ff) == program->perl.op_leavesub ||
+				       perl_is_on_stack(slot, curcop)
+			       ? PERL_WITHOUT_CALL
+			       : PERL_JUDGED;
+	}
+	if (program->missing || (op && !perl_is_on_stack(slot, op)))
+		return PERL_JUDGED;
+	if (!walk->main_is_seen) {
+		if (perl_is_main_only(program))
+			return PERL_JUDGED;
+		perl_run(number);
+		return perl_is_main_only(program) ? PERL_WITHOUT_RUN : PERL_JUDGED;
+	}
+	return walk->is_main && !program->run_reason ? PERL_WITHOUT_RUN : PERL_JUDGED;
+}
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The subs of Perl, and code that is in no sub: their ids and names. A sub's name is that of its
+ * place in the symbol table, if it has one.
+ */
+#ifndef STACKTALLY_LANGUAGES_PERL_CODE_BPF_H
+#define STACKTALLY_LANGUAGES_PERL_CODE_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
+
+#define PERL_ROOM	   128 /* a power of two above, for the verifier */
+#define PERL_CODE_BYTES	   112 /* of code; and of what names and packages refer to, at most */
+#define PERL_HEAD_BYTES	   24  /* of any value: where it is, and its flags */
+#define PERL_PACKAGE_TEXT  240
+#define PERL_LONGEST_PARTS 8 /* paths are followed for so many times WIRE_CODE_TEXT bytes */
+
+#define PERL_WORD(copy, offset) AT(copy, offset, PERL_ROOM, __u64)
+#define PERL_INT(copy, offset)	AT(copy, offset, PERL_ROOM, __u32)
+#define PERL_BYTE(copy, offset) AT(copy, offset, PERL_ROOM, __u8)
+
+/* Names of code that is in no sub; in `scope`, while `name` is 0. */
+enum perl_place {
+	PERL_PLACE_MAIN,
+	PERL_PLACE_EVAL,
+	PERL_PLACE_REQUIRE,
+	PERL_PLACE_UNKNOWN, /* a sub without a name, as caller() has it */
+	PERL_N_PLACES,
+};
+
+#define PERL_PLACE_TEXT 9 /* bytes of the longest */
+
+static const struct perl_place_name {
+	char text[PERL_PLACE_TEXT + 1];
+	__u8 size;
+} perl_places[PERL_N_PLACES] = {
+	{ "{main}", 6 },
+	{ "{eval}", 6 },
+	{ "{require}", 9 },
+	{ "(unknown)", 9 },
+};
+
+/* Finds a string of the symbol table. False: it cannot be read. */
+static __always_inline bool perl_find_text(const struct interpreter_walk *program, __u64 string,
+					   struct found_text *ret_text)
+{
+	__u64 hash_and_length;
+	__s32 length;
+
+	if (!string || !read_word(&hash_and_length, string + program->perl.hek_hash))
+		return false;
+	length = (__s32)(hash_and_length >> 32);
+	if (length < 0 || length > 1 << 20)
+		return false;
+	ret_text->from = string + program->perl.hek_text;
+	ret_text->size = length;
+	ret_text->kind = WIRE_TEXT_UTF8;
+	return true;
+}
+
+/* A hash of such a string: Perl's own, of 32 bits, and its length; they are the same in all
+ * threads. */
+static __always_inline __u64 perl_text_hash(const struct interpreter_walk *program, __u64 string)
+{
+	__u64 hash = 0;
+
+	if (string)
+		read_word(&hash, string + program->perl.hek_hash);
+	return hash;
+}
+
+/* What Perl calls the text of an eval: "(eval 12)". Shown without the number, as there are many. */
+#define PERL_EVAL_FILE	     0x206c61766528ull /* "(eval " */
+#define PERL_EVAL_FILE_BYTES 6
+#define PERL_EVAL_SHOWN	     4 /* "eval" */
+
+/*
+ * Copies the path in `file`, or its end, to the message; returns its bytes, and WIRE_CODE_FILE_CUT
+ * above 16 bits; or -1. A global function, which the verifier checks once.
+ */
+__noinline int perl_copy_file(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	__u64 from, size = 0, word;
+	__u8 *to;
+	long part;
+
+	if (!slot)
+		return -1;
+	to = slot->program.message.file;
+	from = slot->program.file;
+	if (!from)
+		return 0;
+	for (__u32 i = 0; i < PERL_LONGEST_PARTS; i++) {
+		part = bpf_probe_read_user_str(to, WIRE_CODE_TEXT, (const void *)(from + size));
+		if (part <= 0)
+			return -1;
+		size += part - 1;
+		if (part < WIRE_CODE_TEXT)
+			break;
+	}
+	if (size >= WIRE_CODE_TEXT) {
+		from += size - WIRE_CODE_TEXT;
+		if (bpf_probe_read_user(to, WIRE_CODE_TEXT, (const void *)from))
+			return -1;
+		return WIRE_CODE_TEXT | WIRE_CODE_FILE_CUT << 16;
+	}
+	word = *(__u64 *)to & ((1ull << 8 * PERL_EVAL_FILE_BYTES) - 1);
+	if (size > PERL_EVAL_FILE_BYTES && word == PERL_EVAL_FILE) {
+		__builtin_memcpy(to, "eval", PERL_EVAL_SHOWN);
+		return PERL_EVAL_SHOWN;
+	}
+	return size;
+}
+
+/* Writes "PACKAGE::NAME" or the name of a place to the message; returns the size, or -1. */
+__noinline int perl_write_name(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct found_text package = { 0 }, name = { 0 };
+	__u64 at, place;
+	__u8 *to;
+
+	if (!slot)
+		return -1;
+	to = slot->program.message.name;
+	place = slot->program.scope;
+	if (!slot->program.name) {
+		if (place >= PERL_N_PLACES)
+			return -1;
+		__builtin_memcpy(to, perl_places[place].text, PERL_PLACE_TEXT);
+		return perl_places[place].size;
+	}
+	if (slot->program.scope &&
+	    (!perl_find_text(&slot->program, slot->program.scope, &package) ||
+	     !copy_text(&package, false, to, PERL_PACKAGE_TEXT)))
+		return -1;
+	at = package.size;
+	OPAQUE(at);
+	if (at > PERL_PACKAGE_TEXT)
+		return -1;
+	if (slot->program.scope) {
+		to[at] = ':';
+		to[at + 1] = ':';
+		at += 2;
+	}
+	OPAQUE(at);
+	if (at > PERL_PACKAGE_TEXT + 2 ||
+	    !perl_find_text(&slot->program, slot->program.name, &name) ||
+	    !copy_text(&name, false, to + at, WIRE_CODE_TEXT - PERL_PACKAGE_TEXT - 2))
+		return -1;
+	return at + name.size;
+}
+
+/*
+ * Gives the function in `name`, `scope` and `file` its id, and sends its name if that was not sent
+ * yet. A global function, which the verifier checks once; 0 when it did.
+ */
+__noinline int perl_make_known(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
+	struct interpreter_walk *program;
+	__u64 *words, hash, size;
+	int copied;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	copied = perl_copy_file(number);
+	if (copied < 0)
+		return -1;
+	file.size = copied & 0xffff;
+	file.cut = copied >> 16;
+	words = (void *)program->message.file;
+	size = file.size;
+	hash = size;
+	for (__u32 i = 0; i < WIRE_CODE_TEXT / sizeof(__u64) && i * sizeof(__u64) < size; i++) {
+		__u64 left = size - i * sizeof(__u64), word = words[i];
+
+		if (left < sizeof(word))
+			word &= (1ull << 8 * left) - 1;
+		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+		OPAQUE(hash);
+	}
+	program->content = program->name ? perl_text_hash(program, program->scope) : program->scope;
+	program->id =
+		code_id(program, WIRE_LANGUAGE_PERL, perl_text_hash(program, program->name), hash);
+	if (is_sent(program) || !has_room_for_names())
+		return 0;
+	copied = perl_write_name(number);
+	if (copied < 0)
+		return -1;
+	name.size = copied;
+	send_message(program, &name, &file);
+	return 0;
+}
+
+/* ---- subs ---- */
+
+/*
+ * Reads where a value is and, if `bytes` are not 0, so much of it to `code`. Returns its flags; -1
+ * if that cannot be read. A global function, which the verifier checks once.
+ */
+__noinline __s64 perl_read_value(__u32 number, __u64 value)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	__u64 head[PERL_HEAD_BYTES / sizeof(__u64)];
+
+	if (!slot || bpf_probe_read_user(head, sizeof(head), (const void *)value) ||
+	    bpf_probe_read_user(slot->program.code, PERL_CODE_BYTES, (const void *)head[0]))
+		return -1;
+	slot->program.object = head[2];
+	return head[1] >> 32;
+}
+
+/* The name of a package: a string of the symbol table. 0: it has none. False: not readable. */
+static __always_inline bool perl_find_package(struct scratch *slot, __u32 number, __u64 package)
+{
+	struct interpreter_walk *program = &slot->program;
+	__s64 flags;
+
+	program->scope = 0;
+	if (!package)
+		return true;
+	flags = perl_read_value(number, package);
+	if (flags < 0)
+		return false;
+	if (!(flags >> (program->perl.hv_named_bit & 31) & 1))
+		return true;
+	program->scope = PERL_WORD(program->code, program->perl.hv_name);
+	/* Several names: the first one is the package's. */
+	if (program->scope && PERL_INT(program->code, program->perl.hv_n_names))
+		return read_word(&program->scope, program->scope);
+	return true;
+}
+
+/* Finds the strings that are the sub's name and its package's, as cv_name() does. */
+__noinline int perl_find_name(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct interpreter_walk *program;
+	const struct wire_perl *perl;
+	__u64 stash, gv, effective = 0;
+	__u32 flags;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	perl = &program->perl;
+	flags = PERL_INT(program->code, perl->cv_flags);
+	gv = PERL_WORD(program->code, perl->cv_gv);
+	stash = PERL_WORD(program->code, perl->cv_stash);
+	if (flags >> (perl->cv_named_bit & 31) & 1) {
+		program->name = gv;
+		if (flags >> (perl->cv_lexical_bit & 31) & 1)
+			stash = 0;
+	} else if (gv) {
+		if (perl_read_value(number, gv) < 0)
+			return -1;
+		if (program->object)
+			read_word(&effective, program->object + perl->gp_effective);
+		if (effective && effective != gv && perl_read_value(number, effective) < 0)
+			return -1;
+		program->name = PERL_WORD(program->code, perl->gv_name);
+		stash = PERL_WORD(program->code, perl->gv_stash);
+	} else {
+		program->name = 0;
+		program->scope = PERL_PLACE_UNKNOWN;
+		return 0;
+	}
+	return perl_find_package(slot, number, stash) ? 0 : -1;
+}
+
+/* The first line of the sub in `code`; 0: not known. */
+static __always_inline __u32 perl_line(const struct interpreter_walk *program)
+{
+	const struct wire_perl *perl = &program->perl;
+	__u64 start = PERL_WORD(program->code, perl->cv_start);
+	__u16 kind = 0;
+	__u32 line;
+
+	if (!start ||
+	    bpf_probe_read_user(&kind, sizeof(kind), (const void *)(start + perl->op_type)) ||
+	    (kind & 0x1ff) != perl->op_nextstate ||
+	    bpf_probe_read_user(&line, sizeof(line), (const void *)(start + perl->cop_line)))
+		return 0;
+	return line;
+}
+
+/*
+ * Makes a sub known in `codes`. One that another walk has met is the same if all that it refers to
+ * has the same addresses, and the number that Perl counts up with each scope it compiles is the
+ * same. A global function, which the verifier checks once.
+ */
+__noinline int perl_take_sub(__u32 number, __u64 sub, __u32 at)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct interpreter_walk *program;
+	const struct wire_perl *perl;
+	struct known_code *known;
+	__u64 content;
+	__s64 flags;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	perl = &program->perl;
+	flags = perl_read_value(number, sub);
+	if (flags < 0 || (flags & perl->sv_types) != perl->sv_is_code)
+		return -1;
+	content = PERL_WORD(program->code, perl->cv_gv) * 0x9fb21c651e98df25ull;
+	content = (content ^ PERL_WORD(program->code, perl->cv_file)) * 0xd6e8feb86659fd93ull;
+	content = (content ^ PERL_WORD(program->code, perl->cv_root)) * 0x9fb21c651e98df25ull;
+	content = (content ^ PERL_WORD(program->code, perl->cv_stash)) * 0xd6e8feb86659fd93ull;
+	content = (content ^ content >> 32 ^ PERL_INT(program->code, perl->cv_sequence) ^
+		   PERL_WORD(program->code, perl->cv_start)) *
+		  0xbf58476d1ce4e5b9ull;
+	known = &program->codes[at % KNOWN_CODES];
+	if (known->code == sub && known->seed == program->seed && known->first == content &&
+	    known->version) {
+		known->walk = program->walk;
+		return 0;
+	}
+	program->file = PERL_WORD(program->code, perl->cv_file);
+	program->line = perl_line(program);
+	if (perl_find_name(number) || perl_make_known(number))
+		return -1;
+	known = &program->codes[at % KNOWN_CODES];
+	known->code = sub;
+	known->walk = program->walk;
+	known->seed = program->seed;
+	known->first = content;
+	known->version = is_sent(program);
+	known->id = program->id;
+	return 0;
+}
+
+static __always_inline void perl_stage(struct scratch *slot, __u64 id)
+{
+	__u64 at = slot->program.n;
+
+	OPAQUE(at);
+	if (at >= WIRE_MAX_DEPTH)
+		return;
+	slot->frames[STAGED_AT + at] =
+		WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PERL << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	slot->program.n = at + 1;
+}
+
+/* Stages code that is in no sub, of the file whose path is at the address. False: unreadable. */
+static __always_inline bool perl_stage_place(struct scratch *slot, __u32 number,
+					     enum perl_place place, __u64 file)
+{
+	struct interpreter_walk *program = &slot->program;
+
+	program->name = 0;
+	program->scope = place;
+	program->file = file;
+	program->line = 0;
+	if (perl_make_known(number))
+		return false;
+	perl_stage(slot, program->id);
+	return true;
+}
+
+#endif
