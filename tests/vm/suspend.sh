@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A machine that sleeps while it is measured, and wakes: suspend_test.sh BUILD
-# timeout: 150
+# A machine that sleeps while it is measured, and wakes: tests/vm/run -- bash tests/vm/suspend.sh BUILD
 #
 # The kernel goes all the way to the point where the machine would be off, waits there for 5 s, and
 # comes back (/sys/power/pm_test). All CPUs but one go offline, devices are suspended and clocks stop.
-# Programs and files are in memory by then: the file system of the host (9p) does not come back.
+# Programs and files are in memory by then: the file system of the host (9p) does not come back,
+# so that tests/run could not go on, either.
 . "$(dirname "$0")/../root/harness.bash" "$1"
 island=/run/island
 
