@@ -241,11 +241,12 @@ test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.1
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run $(VM_KERNELS:%=-k %) -m "$(VM_TESTS)" $(BUILD)
 
-test-vm-cpus: ## tests in emulated machines with 64 CPUs, and with CPUs that are added
+test-vm-cpus: ## tests in emulated machines with 64 CPUs, with CPUs that are added, and that sleep
 	@scripts/install-deps build test vm
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run -k 6.1 --cpus 64 --append "isolcpus=60-63 nohz_full=60-63" -m many_cpus $(BUILD)
 	@tests/vm/run -k 6.1 --spare 2 -m cpus_change $(BUILD)
+	@tests/vm/run -k 6.1 $(BUILD) -- bash tests/vm/suspend.sh $(BUILD)
 
 asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
 	$(BUILD_ASAN)
