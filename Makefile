@@ -49,7 +49,7 @@ BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra 
 	-Isrc -idirafter /usr/include/$(MULTIARCH)
 # BTF names sources, and is part of the program, which is to be the same wherever it is built. Not among
 # the flags above: a tree that has moved has nothing to build again.
-BPF_PATHS = -ffile-prefix-map=$(CURDIR)=.
+BPF_PATHS = '-ffile-prefix-map=$(CURDIR)=.'
 # The commands are static, libc too: they run on any distribution, and user probes on libc's
 # functions do not fire in them. The static libraries of elfutils 0.192 (Debian 13) are incomplete:
 # there, as in tests and under sanitizers, shared libraries are used.
@@ -303,7 +303,7 @@ docs: all ## write the man pages, completions and the include law, and the table
 		$(BUILD)/$$c --print-completion > docs/completions/$$c; done
 	$(Q)! [ -d $(BUILD)/vm ] || tests/vm/table $(BUILD)/vm docs/kernels.md
 
-INTO = $(DESTDIR)$(PREFIX)
+INTO = '$(DESTDIR)$(PREFIX)'
 # Hard links, of which dpkg and tar make hard links again.
 install: all ## install into DESTDIR= PREFIX=/usr/local
 	install -d $(INTO)/bin $(INTO)/share/man/man1 $(INTO)/share/man/man8 \
@@ -317,8 +317,8 @@ install: all ## install into DESTDIR= PREFIX=/usr/local
 	sed 's,/usr/bin/profile,$(PREFIX)/bin/profile,' service/stacktally-profile.service \
 		> $(INTO)/lib/systemd/system/stacktally-profile.service
 	chmod 644 $(INTO)/lib/systemd/system/stacktally-profile.service
-	[ -e $(DESTDIR)/etc/stacktally/profile.conf ] || \
-		install -D -m 644 service/profile.conf $(DESTDIR)/etc/stacktally/profile.conf
+	[ -e '$(DESTDIR)/etc/stacktally/profile.conf' ] || \
+		install -D -m 644 service/profile.conf '$(DESTDIR)/etc/stacktally/profile.conf'
 
 # ---- packages: docs/packages.md
 deb: ## make BUILD/deb/stacktally_VERSION_amd64.deb, from the tree as it is
