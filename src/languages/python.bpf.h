@@ -148,18 +148,6 @@ __noinline int python_step(__u32 number)
 		       : PROGRAM_MORE;
 }
 
-/* Stages up to PROGRAM_STEPS frames; an enum program_step. */
-__noinline int python_steps(__u32 number)
-{
-	int step = PROGRAM_MORE;
-
-	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
-		step = python_step(number);
-		OPAQUE(step);
-	}
-	return step;
-}
-
 /* Reads a record, if that was not the last one to be read. */
 static __always_inline bool python_take_record(struct interpreter_walk *program, __u64 record)
 {
@@ -369,8 +357,10 @@ __noinline int python_run(__u32 number)
 		program->frame = program->next;
 	else if (!python_begin_record(program))
 		return 0;
-	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
-		step = python_steps(number);
+	/* A loop in a function of its own would take the stacks of a tracepoint's calls beyond 512
+	 * bytes. */
+	for (__u32 i = 0; i < PROGRAM_ROUNDS * PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+		step = python_step(number);
 		OPAQUE(step);
 	}
 	if (step == PROGRAM_MORE)

@@ -190,6 +190,21 @@ else
 fi
 end
 
+# ---- of an interpreted program: what walks it is loaded once one is met, if the kernel takes it
+python=/usr/bin/python3
+if [ -x "$python" ]; then
+	count -f t:sched:sched_switch -- "$python" -c 'import time
+def naps():
+    for i in range(400):
+        time.sleep(0.01)
+naps()'
+	has "the functions of a Python program that is put to sleep" ';naps \(<string>\);.*schedule'
+	[ "$(grep -c 'interpreted programs' "$err")" -eq 0 ]
+	check $? "... without a warning" "$(grep 'interpreted programs' "$err")"
+else
+	skip "functions of a Python program" "there is no $python"
+fi
+
 # ---- a dynamic event with the name of a tracepoint
 tracing=$tmp/tracing
 mkdir "$tracing" && mount -t tracefs none "$tracing"
