@@ -357,8 +357,10 @@ __noinline int python_run(__u32 number)
 		program->frame = program->next;
 	else if (!python_begin_record(program))
 		return 0;
-	/* A loop in a function of its own would take the stacks of a tracepoint's calls beyond 512
-	 * bytes. */
+	/*
+	 * A function for PROGRAM_STEPS of them, which other languages have, would take 32 bytes of
+	 * stack: more than is left of the 512 for all calls of a tracepoint's program.
+	 */
 	for (__u32 i = 0; i < PROGRAM_ROUNDS * PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
 		step = python_step(number);
 		OPAQUE(step);
