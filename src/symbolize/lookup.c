@@ -172,8 +172,7 @@ static int look_up_files(struct lookup *lookup, const struct batch *batch, uint3
 	return r;
 }
 
-/* The group at the request `first`, or, if that is of a file, all groups of files. Gives their end.
- */
+/* The group at `first`, or, if that is of a file, all groups of files. Gives their end. */
 static int look_up_next(struct lookup *lookup, const struct batch *batch, uint32_t first,
 			uint32_t *ret_end)
 {
