@@ -188,7 +188,7 @@ static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 
 	return 2;
 }
 
-/* Of what program_frame() returns: the staged run was used up. */
+/* Of what program_frames() returns: the staged run was used up. */
 #define PROGRAM_RUN_PLACED (1u << 30)
 /* ... or the frame may be that of a function of JavaScript. */
 #define PROGRAM_IS_FUNCTION (1u << 29)
@@ -220,7 +220,7 @@ static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, 
 
 /*
  * Where there are no anchors: puts the next run in place of the native frame in frames[at], if that
- * is the evaluator's, `into` which it is. Returns what program_frame() does.
+ * is the evaluator's, `into` which it is. Returns what program_merge() does.
  */
 static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, __u32 room,
 						__u64 into, __u64 sp)
@@ -250,44 +250,82 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 }
 
 /*
- * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
- * takes the step to its caller; not if its mapping is not known. Returns how many frames there are
- * now, `room` at most, above 16 bits the enum wire_end, and PROGRAM_RUN_PLACED or
- * PROGRAM_IS_FUNCTION.
+ * Whether nothing stands in place of the frame that the walk has left, nor beside it. `into` is
+ * where its code is in the evaluator, and it began at `sp`.
  */
-__noinline int program_frame(__u32 number, __u32 at, __u32 room)
+static __always_inline bool program_is_plain(const struct scratch *slot, __u64 into, __u64 sp)
+{
+	const struct interpreter_walk *program = &slot->program;
+	__u64 cfa = slot->walk.registers[UNWIND_SP];
+
+	if (UNLIKELY(into < program->evaluator_size))
+		return false;
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
+	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
+		return slot->walk.callee_owner != UNWIND_GENERATED;
+	if (UNLIKELY(program->ordered))
+		return !is_perl(program);
+	return !program->anchor || program->anchor - sp >= cfa - sp;
+}
+
+/*
+ * Puts what belongs there in place of the frame in frames[at], or beside it, when the walk has left
+ * it: it began at `sp`, its frame pointer was `fp`, and the step ended with `end`. Returns how many
+ * frames there are now, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
+ */
+static __always_inline __u32 program_merge(struct scratch *slot, __u32 at, __u32 room, __u64 into,
+					   __u64 sp, __u64 fp, __u32 end)
+{
+	struct interpreter_walk *program = &slot->program;
+	__u64 cfa = slot->walk.registers[UNWIND_SP];
+
+	program->in_evaluator = into < program->evaluator_size;
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
+	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
+		return end ? 1 : program_note_frame(slot, at, room, into, sp, fp);
+	if (UNLIKELY(program->ordered))
+		return program_place_next(slot, at, room, into, sp);
+	if (!end && program->anchor && program->anchor - sp < cfa - sp)
+		return program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	return program->in_evaluator ? program_mark(slot, at, room) : 1;
+}
+
+/*
+ * Writes frames to frames[at...], from the one that the walk is at on, and takes the steps to their
+ * callers; not if a mapping is not known. Ends with the first frame that functions of the program
+ * stand in place of, or after WALK_STEPS. Returns how many frames there are now, `room` at most,
+ * above 16 bits the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
+ */
+__noinline int program_frames(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct interpreter_walk *program;
-	__u64 sp, fp, cfa, into, anchor;
-	__u32 end, n = 1;
+	__u64 sp, fp, into;
+	__u32 end, n = 0;
 
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	program = &slot->program;
-	sp = slot->walk.registers[UNWIND_SP];
-	fp = slot->walk.registers[UNWIND_FP];
-	into = slot->walk.pc - program->evaluator;
-	program->in_evaluator = into < program->evaluator_size;
-	anchor = program->anchor;
-	if (!room || !put_frame(slot, at, program->n_native))
-		return WIRE_END_DEPTH << 16;
-	end = step_once(number);
-	if (UNLIKELY(asking_helps(end)))
-		return 1 | end << 16; /* the kernel may be asked, and then it is walked again */
-	cfa = slot->walk.registers[UNWIND_SP];
-	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
-	    program->language == WIRE_LANGUAGE_JAVASCRIPT) {
-		if (!end)
-			n = program_note_frame(slot, at, room, into, sp, fp);
-	} else if (UNLIKELY(program->ordered)) {
-		n = program_place_next(slot, at, room, into, sp);
-	} else if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
-		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
-	else if (UNLIKELY(into < program->evaluator_size))
-		n = program_mark(slot, at, room);
-	program->n_native++;
-	return n | end << 16;
+	for (__u32 i = 0; i < WALK_STEPS; i++) {
+		sp = slot->walk.registers[UNWIND_SP];
+		fp = slot->walk.registers[UNWIND_FP];
+		into = slot->walk.pc - program->evaluator;
+		if (n >= room || !put_frame(slot, at + n, program->n_native))
+			return n | WIRE_END_DEPTH << 16;
+		end = step_usual(slot, number) ? WIRE_END_NONE : step_once(number);
+		if (UNLIKELY(asking_helps(end)))
+			return (n + 1) | end << 16; /* it is walked again, once that was asked */
+		OPAQUE(end);
+		if (UNLIKELY(end || !program_is_plain(slot, into, sp))) {
+			n += program_merge(slot, at + n, room - n, into, sp, fp, end);
+			program->n_native++;
+			return n | end << 16;
+		}
+		program->n_native++;
+		n++;
+		OPAQUE(n);
+	}
+	return n;
 }
 
 /*
@@ -302,9 +340,9 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
-		__u32 some = program_frame(number, first + n, config.user_depth - done - n);
+		__u32 some = program_frames(number, first + n, config.user_depth - done - n);
 
-		/* Not called by program_frame(): calls nest eight times at most. */
+		/* Not called by program_frames(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
 			program_run(number);
 		if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
