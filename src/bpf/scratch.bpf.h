@@ -112,13 +112,15 @@ struct python_window {
 };
 
 #define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
-#define PYTHON_BESIDE	      448 /* bytes that are copied on either side of a function, at most */
+#define PYTHON_BESIDE	      440 /* bytes that are copied on either side of a function, at most */
 #define PYTHON_FUNCTIONS      (2 * PYTHON_BESIDE) /* where the last one begins, at most */
 
 /* A copied piece of the memory that has functions. */
 struct python_functions {
 	__u64 from; /* user address; 0: nothing was copied */
 	__u64 last; /* where in it a function may begin at most */
+	__u32 of;   /* the function that it was copied for: place in `codes` */
+	__u32 used; /* functions that were found in it */
 	__u8 bytes[PYTHON_FUNCTIONS + PYTHON_CODE_ROOM];
 };
 
@@ -147,7 +149,8 @@ struct known_code {
 	__u64 function; /* that the last frame ran, where functions have numbers */
 	/* The code object's number, or that of `function`; 0: none, or its name is to be sent. */
 	__u32 version;
-	__u32 seen; /* how often `function` was met without a number */
+	__u16 seen;  /* how often `function` was met without a number */
+	__u16 apart; /* how often `function` is to be read without those beside it */
 };
 
 /* Ids of functions whose names were sent. */
@@ -209,7 +212,7 @@ struct interpreter_walk {
 	__u32 in_evaluator; /* the native frame that the merge is at */
 	__u32 next_version; /* of the code object that the interpreter makes next */
 	__u32 key;
-	__u32 reserved;
+	__u32 linked; /* `frame` is that of the next run, whose record was not read yet */
 	union {
 		struct wire_python python;
 		struct wire_php php;

@@ -194,31 +194,6 @@ static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 
 #define PROGRAM_IS_FUNCTION (1u << 29)
 
 /*
- * In place of a run: notes the frame that the walk has left, if it is of V8's code, from `into` in
- * its builtins on or generated, and has a frame pointer of its own.
- */
-static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, __u32 room,
-						__u64 into, __u64 sp, __u64 fp)
-{
-	struct interpreter_walk *program = &slot->program;
-	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
-
-	if (!generated && into >= program->evaluator_size)
-		return 1;
-	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
-		return program->missing++ ? 1 : program_mark(slot, at, room);
-	program->frame = fp;
-	if (fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
-	    fp + (__s64)program->javascript.frame_function < sp) {
-		if (!generated)
-			return 1;
-		program->frame = 0; /* it has just been entered, or is about to return */
-	}
-	program->object = generated;
-	return 1 | PROGRAM_IS_FUNCTION;
-}
-
-/*
  * Where there are no anchors: puts the next run in place of the native frame in frames[at], if that
  * is the evaluator's, `into` which it is. Returns what program_merge() does.
  */
@@ -249,44 +224,83 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 	return program_mark(slot, at, room);
 }
 
+/* A frame that the walk has left. */
+struct left_frame {
+	__u64 into; /* where its code is in the evaluator, if less than that's size */
+	__u64 sp, fp;
+};
+
 /*
- * Whether nothing stands in place of the frame that the walk has left, nor beside it. `into` is
- * where its code is in the evaluator, and it began at `sp`.
+ * In place of a run: notes the frame if it is of V8's code, in its builtins or generated, and has a
+ * frame pointer of its own.
  */
-static __always_inline bool program_is_plain(const struct scratch *slot, __u64 into, __u64 sp)
+static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, __u32 room,
+						const struct left_frame *left)
+{
+	struct interpreter_walk *program = &slot->program;
+	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
+
+	if (!generated && left->into >= program->evaluator_size)
+		return 1;
+	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
+		return program->missing++ ? 1 : program_mark(slot, at, room);
+	program->frame = left->fp;
+	if (left->fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
+	    left->fp + (__s64)program->javascript.frame_function < left->sp) {
+		if (!generated)
+			return 1;
+		program->frame = 0; /* it has just been entered, or is about to return */
+	}
+	program->object = generated;
+	return 1 | PROGRAM_IS_FUNCTION;
+}
+
+/* Whether the staged run's anchor is in the frame. */
+static __always_inline bool program_has_anchor(const struct scratch *slot,
+					       const struct left_frame *left)
+{
+	__u64 anchor = slot->program.anchor, cfa = slot->walk.registers[UNWIND_SP];
+
+	return anchor && anchor - left->sp < cfa - left->sp;
+}
+
+/* Whether nothing stands in place of the frame, nor beside it. */
+static __always_inline bool program_is_plain(const struct scratch *slot,
+					     const struct left_frame *left)
 {
 	const struct interpreter_walk *program = &slot->program;
-	__u64 cfa = slot->walk.registers[UNWIND_SP];
 
-	if (UNLIKELY(into < program->evaluator_size))
+	if (UNLIKELY(left->into < program->evaluator_size))
 		return false;
 	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
 	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
 		return slot->walk.callee_owner != UNWIND_GENERATED;
 	if (UNLIKELY(program->ordered))
 		return !is_perl(program);
-	return !program->anchor || program->anchor - sp >= cfa - sp;
+	return !program_has_anchor(slot, left);
 }
 
 /*
- * Puts what belongs there in place of the frame in frames[at], or beside it, when the walk has left
- * it: it began at `sp`, its frame pointer was `fp`, and the step ended with `end`. Returns how many
- * frames there are now, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
+ * Puts what belongs there in place of the frame in frames[at], or beside it, after a step that
+ * ended with `end`. Returns how many frames there are now, and PROGRAM_RUN_PLACED or
+ * PROGRAM_IS_FUNCTION.
  */
-static __always_inline __u32 program_merge(struct scratch *slot, __u32 at, __u32 room, __u64 into,
-					   __u64 sp, __u64 fp, __u32 end)
+static __always_inline __u32 program_merge(struct scratch *slot, __u32 number, __u32 at, __u32 room,
+					   const struct left_frame *left, __u32 end)
 {
 	struct interpreter_walk *program = &slot->program;
-	__u64 cfa = slot->walk.registers[UNWIND_SP];
 
-	program->in_evaluator = into < program->evaluator_size;
+	program->in_evaluator = left->into < program->evaluator_size;
 	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
 	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
-		return end ? 1 : program_note_frame(slot, at, room, into, sp, fp);
+		return end ? 1 : program_note_frame(slot, at, room, left);
 	if (UNLIKELY(program->ordered))
-		return program_place_next(slot, at, room, into, sp);
-	if (!end && program->anchor && program->anchor - sp < cfa - sp)
+		return program_place_next(slot, at, room, left->into, left->sp);
+	if (!end && program_has_anchor(slot, left)) {
+		if (walks_language(WIRE_LANGUAGE_PYTHON))
+			python_arrive(number);
 		return program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	}
 	return program->in_evaluator ? program_mark(slot, at, room) : 1;
 }
 
@@ -300,24 +314,24 @@ __noinline int program_frames(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct interpreter_walk *program;
-	__u64 sp, fp, into;
+	struct left_frame left;
 	__u32 end, n = 0;
 
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	program = &slot->program;
 	for (__u32 i = 0; i < WALK_STEPS; i++) {
-		sp = slot->walk.registers[UNWIND_SP];
-		fp = slot->walk.registers[UNWIND_FP];
-		into = slot->walk.pc - program->evaluator;
+		left.into = slot->walk.pc - program->evaluator;
+		left.sp = slot->walk.registers[UNWIND_SP];
+		left.fp = slot->walk.registers[UNWIND_FP];
 		if (n >= room || !put_frame(slot, at + n, program->n_native))
 			return n | WIRE_END_DEPTH << 16;
 		end = step_usual(slot, number) ? WIRE_END_NONE : step_once(number);
 		if (UNLIKELY(asking_helps(end)))
 			return (n + 1) | end << 16; /* it is walked again, once that was asked */
 		OPAQUE(end);
-		if (UNLIKELY(end || !program_is_plain(slot, into, sp))) {
-			n += program_merge(slot, at + n, room - n, into, sp, fp, end);
+		if (UNLIKELY(end || !program_is_plain(slot, &left))) {
+			n += program_merge(slot, number, at + n, room - n, &left, end);
 			program->n_native++;
 			return n | end << 16;
 		}
@@ -406,6 +420,8 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
 	if (!slot || !slot->program.anchor || slot->program.ordered)
 		return 0;
 	slot->program.in_evaluator = 1; /* in most cases */
+	if (walks_language(WIRE_LANGUAGE_PYTHON))
+		python_arrive(number);
 	n = program_settle_run(slot, &keep);
 	OPAQUE(n);
 	OPAQUE(at);

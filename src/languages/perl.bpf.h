@@ -26,11 +26,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include <bpf/bpf_core_read.h>
-
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "languages/perl_code.bpf.h"
 #include "languages/program_run.bpf.h"
@@ -332,10 +329,9 @@ __noinline int perl_run(__u32 number)
 /* Finds the thread's interpreter and its innermost context. Sets the reason if that fails. */
 static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct interpreter_walk *program = &slot->program;
 	struct perl_walk *walk = &program->perl_walk;
-	__u64 thread = BPF_CORE_READ(task, thread.fsbase), stackinfo;
+	__u64 thread = thread_pointer(), stackinfo;
 	__u32 key;
 
 	program->reason = WIRE_CODE_NO_STATE;

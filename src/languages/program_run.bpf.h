@@ -11,7 +11,11 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/task.bpf.h"
 
 /*
  * The languages that are walked: a bit for each. A constant, so the verifier passes over the code
@@ -37,6 +41,14 @@ static __always_inline struct scratch *slot_of(enum wire_language language, __u3
  */
 #define PTHREAD_KEYS	 32
 #define PTHREAD_SPECIFIC 0x310
+
+/* The address by which the current thread finds its data: glibc's struct pthread. */
+static __always_inline __u64 thread_pointer(void)
+{
+	const struct task_struct *task = current_task();
+
+	return TASK_FIELD(task, TASK_CURRENT, thread.fsbase);
+}
 
 /* The result of a step along the frames of a run. */
 enum program_step {

@@ -21,11 +21,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include <bpf/bpf_core_read.h>
-
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
@@ -285,10 +282,9 @@ __noinline int ruby_is_paired(__u32 number)
  */
 static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_ruby *ruby = &program->ruby;
-	__u64 thread = BPF_CORE_READ(task, thread.fsbase), context, of, stack;
+	__u64 thread = thread_pointer(), context, of, stack;
 
 	program->reason = WIRE_CODE_NO_STATE;
 	context = ruby_find_context(program, thread);
