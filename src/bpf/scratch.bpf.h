@@ -212,7 +212,9 @@ struct interpreter_walk {
 	__u32 in_evaluator; /* the native frame that the merge is at */
 	__u32 next_version; /* of the code object that the interpreter makes next */
 	__u32 key;
-	__u32 linked; /* `frame` is that of the next run, whose record was not read yet */
+	__u32 may_lock; /* see may_lock() */
+	__u32 linked;	/* `frame` is that of the next run, whose record was not read yet */
+	__u32 reserved;
 	union {
 		struct wire_python python;
 		struct wire_php php;
@@ -220,18 +222,32 @@ struct interpreter_walk {
 		struct wire_javascript javascript;
 		struct wire_ruby ruby;
 	};
-	struct perl_walk perl_walk;
-	struct unwind_walk native; /* before its first step, of a program in Perl */
-	struct python_window window;
-	struct python_functions functions;
-	struct ruby_window ruby_frames, ruby_variables;
-	struct known_code codes[KNOWN_CODES];
+	/* What walks of one language have; `language` is set before any of it is used. */
+	union {
+		struct {
+			struct python_window window; /* of all but Ruby */
+			union {
+				struct python_functions functions;
+				struct {
+					struct perl_walk perl_walk;
+					/* Before its first step, of a program in Perl. */
+					struct unwind_walk native;
+				};
+			};
+		};
+		struct {
+			struct ruby_window ruby_frames, ruby_variables;
+		};
+	};
+	/* None straddles two lines of a cache. */
+	struct known_code codes[KNOWN_CODES] __attribute__((aligned(64)));
 	__u8 code[PYTHON_CODE_ROOM];
 	__u64 sent[SENT_CODES];
 	struct wire_code_name message;
 };
 
-#define SCRATCH_WORDS 10752
+/* A whole stack copy has room beside 528 frames; beside more of them, its end is left out. */
+#define SCRATCH_WORDS (WIRE_REST_MAX / 8 + WIRE_REST_PAGE / 8 + 528)
 
 /* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
 #define STAGED_AT (6 * WIRE_MAX_DEPTH)
@@ -313,6 +329,17 @@ static __always_inline struct scratch *scratch_take(__u32 *ret_number)
 		__sync_fetch_and_add(&slot->busy, (__u64)-1);
 	}
 	return NULL;
+}
+
+/*
+ * Whether a capture may update a map whose updates take a lock. It may in its CPU's own slot: no
+ * other capture is in progress on the CPU then, because each takes that slot if it can. One in a
+ * spare slot may be in an NMI that interrupted another capture, which has the lock. Since
+ * Linux 5.11 some such updates fail, those of LRU maps wait for ever.
+ */
+static __always_inline bool may_lock(__u32 number)
+{
+	return number == bpf_get_smp_processor_id();
 }
 
 static __always_inline void scratch_release(struct scratch *slot)

@@ -81,6 +81,8 @@ __noinline int program_begin(__u32 number)
 	if (!slot)
 		return 0;
 	program = &slot->program;
+	program->language = WIRE_LANGUAGE_NONE;
+	program->may_lock = may_lock(number);
 	program->anchor = 0;
 	program->next = 0;
 	program->n = 0;
@@ -101,7 +103,8 @@ __noinline int program_begin(__u32 number)
 	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
 	program->evaluator = interpreter->evaluator + program->bias;
 	program->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
-	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32;
+	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32 ^
+			(__u64)program->language << 56;
 	program->reason = interpreter->refused;
 	slot->stack.flags |= WIRE_STACK_PROGRAM;
 	if (program->reason)
@@ -112,8 +115,6 @@ __noinline int program_begin(__u32 number)
 	program->made = 0;
 	program->window.from = 0;
 	program->window.last = 0;
-	program->functions.from = 0;
-	program->functions.last = 0;
 	if (program_find_state(slot, number))
 		program_run(number);
 	return 0;

@@ -327,6 +327,8 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	const struct wire_python *python = &program->python;
 	__u64 thread = thread_pointer(), state = 0;
 
+	program->functions.from = 0;
+	program->functions.last = 0;
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!python->current || !read_word(&state, python->current + program->bias) ||
 	    !python_take_state(program, state, thread)) {

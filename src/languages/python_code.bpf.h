@@ -241,10 +241,9 @@ __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
 	struct wire_code_place *place;
-	__u8 sent = 1;
 	__u32 form;
 
-	if (!slot || !has_room_for_names() || !bpf_map_lookup_elem(&sent_codes, &function))
+	if (!slot || !has_room_for_names() || !was_sent(&slot->program, function))
 		return 0;
 	place = (void *)&slot->frames[LINES_AT];
 	form = slot->program.python.form;
@@ -256,7 +255,7 @@ __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u
 		      : form == WIRE_PYTHON_OBJECTS ? WIRE_LINES_RANGES
 						    : WIRE_LINES_LOCATIONS;
 	place->kind = WIRE_KIND_PLACE;
-	if (!bpf_map_lookup_elem(&sent_codes, &table))
+	if (!was_sent(&slot->program, table))
 		python_take_table(slot, place, code);
 	size = sizeof(*place) + (place->size + 7) / 8 * 8;
 	OPAQUE(size);
@@ -264,8 +263,8 @@ __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u
 	    bpf_ringbuf_output(&ring, place, size, BPF_RB_NO_WAKEUP))
 		return 0;
 	if (place->size)
-		bpf_map_update_elem(&sent_codes, &table, &sent, BPF_ANY);
-	bpf_map_update_elem(&sent_codes, &id, &sent, BPF_ANY);
+		note_sent(&slot->program, table);
+	note_sent(&slot->program, id);
 	return 0;
 }
 
