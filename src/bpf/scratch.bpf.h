@@ -156,6 +156,12 @@ struct known_code {
 /* Ids of functions whose names were sent. */
 #define SENT_CODES 512
 
+/* The class that a walk of PHP's frames has met last; 0: none. */
+struct php_class {
+	__u64 class, name;
+	__u64 hash; /* of the name */
+};
+
 /* Of a walk of Perl's contexts (languages/perl.bpf.h). */
 struct perl_walk {
 	__u64 state;		 /* address of the thread's interpreter */
@@ -228,6 +234,7 @@ struct interpreter_walk {
 			struct python_window window; /* of all but Ruby */
 			union {
 				struct python_functions functions;
+				struct php_class class;
 				struct {
 					struct perl_walk perl_walk;
 					/* Before its first step, of a program in Perl. */

@@ -13,6 +13,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/task.bpf.h"
@@ -85,6 +86,43 @@ static __always_inline __u32 code_place(const struct interpreter_walk *program, 
 	else
 		second = two[1].code == code || two[1].walk < two[0].walk;
 	return at + second;
+}
+
+#define FRAME_PAGE  4096ull
+#define STACK_BYTES (8ull << 20) /* frames so far above the stack pointer are on the C stack */
+
+/*
+ * Copies the frame of Python or PHP that the walk is at with the memory below, where its callers
+ * mostly are: a frame takes some hundred bytes. Not from the page below, which may not be mapped. A
+ * frame on the C stack, where each run begins, is copied beside that. Returns where the frame is in
+ * the copy; -1: it cannot be read.
+ */
+__noinline int frame_window_move(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct python_window *window;
+	__u64 frame, size;
+
+	if (!slot || !(walks_language(WIRE_LANGUAGE_PYTHON) || walks_language(WIRE_LANGUAGE_PHP)))
+		return -1;
+	window = &slot->program.window;
+	frame = slot->program.frame;
+	if (frame - slot->walk.registers[UNWIND_SP] < STACK_BYTES)
+		return bpf_probe_read_user(window->bytes + PYTHON_ON_STACK, PYTHON_FRAME_SIZE,
+					   (const void *)frame)
+			       ? -1
+			       : PYTHON_ON_STACK;
+	window->last = smaller(frame % FRAME_PAGE, PYTHON_BELOW);
+	window->from = frame - window->last;
+	size = window->last + PYTHON_FRAME_SIZE;
+	OPAQUE(size);
+	if (size > PYTHON_BELOW + PYTHON_FRAME_SIZE ||
+	    bpf_probe_read_user(window->bytes, size, (const void *)window->from)) {
+		window->from = 0;
+		window->last = 0;
+		return -1;
+	}
+	return size - PYTHON_FRAME_SIZE;
 }
 
 /*

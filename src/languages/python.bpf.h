@@ -55,42 +55,6 @@ static __always_inline void python_take_made(struct interpreter_walk *program)
 	program->next_version = next;
 }
 
-#define PYTHON_STACKS (8ull << 20) /* frames so far above the stack pointer are on the C stack */
-
-/*
- * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
- * takes some hundred bytes. Not from the page below, which may not be mapped. A frame on the C
- * stack, where each run begins, is copied beside that. Returns where the frame is in the copy; -1:
- * it cannot be read.
- */
-__noinline int python_move_window(__u32 number)
-{
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	struct python_window *window;
-	__u64 frame, size;
-
-	if (!slot)
-		return -1;
-	window = &slot->program.window;
-	frame = slot->program.frame;
-	if (frame - slot->walk.registers[UNWIND_SP] < PYTHON_STACKS)
-		return bpf_probe_read_user(window->bytes + PYTHON_ON_STACK, PYTHON_FRAME_SIZE,
-					   (const void *)frame)
-			       ? -1
-			       : PYTHON_ON_STACK;
-	window->last = smaller(frame % PYTHON_PAGE, PYTHON_BELOW);
-	window->from = frame - window->last;
-	size = window->last + PYTHON_FRAME_SIZE;
-	OPAQUE(size);
-	if (size > PYTHON_BELOW + PYTHON_FRAME_SIZE ||
-	    bpf_probe_read_user(window->bytes, size, (const void *)window->from)) {
-		window->from = 0;
-		window->last = 0;
-		return -1;
-	}
-	return size - PYTHON_FRAME_SIZE;
-}
-
 /*
  * Stages the frame that the walk is at, and goes to the one that called it; an enum program_step.
  * Frames that have not begun are left out, as CPython itself does; generators have no such rule.
@@ -107,7 +71,7 @@ static __always_inline int python_step(struct scratch *slot, __u32 number)
 		return program_fail(program, WIRE_CODE_TORN);
 	at = frame - program->window.from;
 	if (at > program->window.last)
-		at = (__s64)python_move_window(number);
+		at = (__s64)frame_window_move(number);
 	OPAQUE(at);
 	if (at > PYTHON_ON_STACK)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
