@@ -156,6 +156,17 @@ struct known_code {
 /* Ids of functions whose names were sent. */
 #define SENT_CODES 512
 
+#define JAVASCRIPT_MAPS 8
+
+/* What a walk of JavaScript's functions has met, while no object moves. */
+struct javascript_walk {
+	__u64 maps[JAVASCRIPT_MAPS]; /* objects that tell the types of others; 0: none */
+	__u32 types[JAVASCRIPT_MAPS];
+	__u64 script; /* of the function found last, whose file is known; 0: none */
+	__u64 string; /* read last, and V8's hash of it, */
+	__u64 hash;   /* or 0 */
+};
+
 /* The class that a walk of PHP's frames has met last; 0: none. */
 struct php_class {
 	__u64 class, name;
@@ -235,6 +246,7 @@ struct interpreter_walk {
 			union {
 				struct python_functions functions;
 				struct php_class class;
+				struct javascript_walk javascript_walk;
 				struct {
 					struct perl_walk perl_walk;
 					/* Before its first step, of a program in Perl. */

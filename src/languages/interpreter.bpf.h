@@ -67,6 +67,9 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 		return python_find_state(slot, number);
 	if (walks_language(WIRE_LANGUAGE_RUBY) && language == WIRE_LANGUAGE_RUBY)
 		return ruby_find_state(slot, number);
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && language == WIRE_LANGUAGE_JAVASCRIPT)
+		__builtin_memset(&slot->program.javascript_walk, 0,
+				 sizeof(slot->program.javascript_walk));
 	return false; /* of JavaScript each native frame has its function */
 }
 
