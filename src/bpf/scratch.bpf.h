@@ -256,6 +256,7 @@ struct interpreter_walk {
 		};
 		struct {
 			struct ruby_window ruby_frames, ruby_variables;
+			__u64 ruby_stack; /* where the stack begins that has both */
 		};
 	};
 	/* None straddles two lines of a cache. */

@@ -45,20 +45,20 @@ static __always_inline __u64 object_word(__u64 object, __u64 offset)
 static __always_inline __u32 map_type(struct interpreter_walk *program, __u64 map)
 {
 	struct javascript_walk *walk = &program->javascript_walk;
-	__u64 at = map / 16 % JAVASCRIPT_MAPS;
+	__u64 at = map / 16;
 	__u16 type;
 
-	OPAQUE(at);
-	at %= JAVASCRIPT_MAPS;
 	if (!is_object(map))
 		return JAVASCRIPT_NO_TYPE;
-	if (LIKELY(walk->maps[at] == map))
-		return walk->types[at];
+	if (LIKELY(walk->maps[at % JAVASCRIPT_MAPS] == map))
+		return walk->types[at % JAVASCRIPT_MAPS];
 	if (bpf_probe_read_user(&type, sizeof(type),
 				(const void *)(map - 1 + program->javascript.map_type)))
 		return JAVASCRIPT_NO_TYPE;
-	walk->maps[at] = map;
-	walk->types[at] = type;
+	at = map / 16;
+	OPAQUE(at); /* 5.10 forgets the bounds of what it spills */
+	walk->maps[at % JAVASCRIPT_MAPS] = map;
+	walk->types[at % JAVASCRIPT_MAPS] = type;
 	return type;
 }
 
