@@ -17,6 +17,7 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/task.bpf.h"
+#include "bpf/window.bpf.h"
 
 /*
  * The languages that are walked: a bit for each. A constant, so the verifier passes over the code
@@ -92,6 +93,27 @@ static __always_inline __u32 code_place(const struct interpreter_walk *program, 
 #define STACK_BYTES (8ull << 20) /* frames so far above the stack pointer are on the C stack */
 
 /*
+ * Copies a frame on the C stack from the part of it that the native walk has copied; that begins
+ * with what the walk comes to next, if the frame is close. False: it is not there.
+ */
+static __always_inline bool frame_in_window(struct scratch *slot, __u32 number, __u64 frame)
+{
+	__u64 sp = slot->walk.registers[UNWIND_SP], at = frame - slot->window.from;
+
+	if (at + PYTHON_FRAME_SIZE > slot->window.size &&
+	    frame - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_FRAME_SIZE) {
+		window_bring(number, sp, sizeof(__u64));
+		at = frame - slot->window.from;
+	}
+	if (slot->window.size < PYTHON_FRAME_SIZE || at > slot->window.size - PYTHON_FRAME_SIZE)
+		return false;
+	OPAQUE(at);
+	return at <= WINDOW_SIZE - PYTHON_FRAME_SIZE &&
+	       bpf_probe_read_kernel(slot->program.window.bytes + PYTHON_ON_STACK,
+				     PYTHON_FRAME_SIZE, slot->window.bytes + at) == 0;
+}
+
+/*
  * Copies the frame of Python or PHP that the walk is at with the memory below, where its callers
  * mostly are: a frame takes some hundred bytes. Not from the page below, which may not be mapped. A
  * frame on the C stack, where each run begins, is copied beside that. Returns where the frame is in
@@ -108,8 +130,9 @@ __noinline int frame_window_move(__u32 number)
 	window = &slot->program.window;
 	frame = slot->program.frame;
 	if (frame - slot->walk.registers[UNWIND_SP] < STACK_BYTES)
-		return bpf_probe_read_user(window->bytes + PYTHON_ON_STACK, PYTHON_FRAME_SIZE,
-					   (const void *)frame)
+		return !frame_in_window(slot, number, frame) &&
+				       bpf_probe_read_user(window->bytes + PYTHON_ON_STACK,
+							   PYTHON_FRAME_SIZE, (const void *)frame)
 			       ? -1
 			       : PYTHON_ON_STACK;
 	window->last = smaller(frame % FRAME_PAGE, PYTHON_BELOW);

@@ -124,18 +124,20 @@ __noinline int python_steps(__u32 number)
 }
 
 /*
- * Reads a record, if that was not the last one to be read. Most are in the part of the stack that
- * the native walk has copied; it will need the first part in any case.
+ * Reads a record, if that was not the last one to be read: from the part of the stack that the
+ * native walk has copied, which begins with what the walk comes to next, if the record is close.
  */
 static __always_inline bool python_take_record(struct scratch *slot, __u32 number, __u64 record)
 {
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
+	__u64 sp = slot->walk.registers[UNWIND_SP];
 
 	if (program->record == record)
 		return true;
-	if (!slot->window.size)
-		window_bring(number, slot->walk.registers[UNWIND_SP], sizeof(__u64));
+	if (record + PYTHON_RECORD_BYTES - slot->window.from > slot->window.size &&
+	    record - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_RECORD_BYTES)
+		window_bring(number, sp, sizeof(__u64));
 	if (!window_peek(slot, &program->record_current, record + python->cframe_current) ||
 	    !window_peek(slot, &program->record_previous, record + python->cframe_previous)) {
 		if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
