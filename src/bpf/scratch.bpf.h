@@ -177,10 +177,11 @@ struct php_class {
 struct perl_walk {
 	__u64 state;		 /* address of the thread's interpreter */
 	__u64 contexts, context; /* of the stack of contexts: the outermost one, and the next one */
-	__u64 stackinfo;	 /* the stack of contexts that the walk is in */
+	__u64 previous_stack;	 /* the stack of contexts before; 0: none */
 	__u64 env;		 /* the innermost handler that the native walk has not come to */
 	__u64 first_sp;		 /* of the innermost native frame */
 	__u64 window_low;	 /* contexts are in the window from here on */
+	__s32 innermost_sub;	 /* of the stack: its number there */
 	__u8 is_after_evaluator; /* the native frame is the caller of the evaluator's */
 	__u8 catching;	   /* native frames that may still be between two calls that count as one */
 	__u8 is_main;	   /* the staged run ends with the main program, ... */
@@ -188,7 +189,7 @@ struct perl_walk {
 	__u8 main_is_seen; /* perl_run() is in the stack */
 	__u8 again;	   /* enum perl_again */
 	__u8 begun;	   /* the walk is past the innermost context */
-	__u8 reserved;
+	__u8 reserved[5];
 };
 
 /* The walk of an interpreter's frames beside that of the native ones (languages/interpreter.bpf.h).

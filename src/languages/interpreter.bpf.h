@@ -208,8 +208,7 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 
 	if (into >= program->evaluator_size) {
 		if (is_perl(program))
-			perl_see_frame(program, into + program->evaluator, sp,
-				       slot->walk.registers[UNWIND_SP]);
+			perl_see_frame(slot, into + program->evaluator, sp);
 		return 1;
 	}
 	if (is_perl(program) && perl_is_same_call(program))
