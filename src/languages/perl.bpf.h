@@ -159,7 +159,7 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
 		if ((known->code != sub || known->walk != program->walk) &&
 		    perl_take_sub(number, sub, sub / 8 % KNOWN_CODES))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
-		perl_stage(slot, known->id);
+		program_stage(slot, WIRE_LANGUAGE_PERL, known->id);
 	}
 	if (PERL_WORD(context, program->perl.cx_return))
 		return PROGRAM_MORE;

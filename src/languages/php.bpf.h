@@ -182,18 +182,6 @@ __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 	return 0;
 }
 
-static __always_inline void php_stage(struct scratch *slot, __u64 id)
-{
-	__u64 at = slot->program.n;
-
-	OPAQUE(at);
-	if (at >= WIRE_MAX_DEPTH)
-		return;
-	slot->frames[STAGED_AT + at] =
-		WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT | id;
-	slot->program.n = at + 1;
-}
-
 /*
  * Finds a function among those of this walk, and takes it if it is not there. A function in C has
  * none, as its native frames stand for it. False: it cannot be read.
@@ -245,14 +233,14 @@ __noinline int php_step(__u32 number)
 	program->frame = FRAME_WORD(frame, php->frame_previous);
 	if (!function) { /* a placeholder: of a generator, in `yield from`, or of a call from C */
 		if ((info & 0xff) == PHP_IS_OBJECT)
-			php_stage(slot, WIRE_CODE_DELEGATED);
+			program_stage(slot, WIRE_LANGUAGE_PHP, WIRE_CODE_DELEGATED);
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
 	}
 	if (!php_know(program, number, function, &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	if (!known)
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
-	php_stage(slot, known->id);
+	program_stage(slot, WIRE_LANGUAGE_PHP, known->id);
 	if (info & php->top)
 		return PROGRAM_RUN_ENDED;
 	return program->frame ? PROGRAM_MORE : program_fail(program, WIRE_CODE_TORN);

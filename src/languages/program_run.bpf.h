@@ -70,6 +70,20 @@ static __always_inline int program_fail(struct interpreter_walk *program, __u32 
 	return PROGRAM_FAILED;
 }
 
+/* Adds a function, or a reason why it is not known, to the staged run. */
+static __always_inline void program_stage(struct scratch *slot, enum wire_language language,
+					  __u64 id)
+{
+	__u64 at = slot->program.n;
+
+	OPAQUE(at);
+	if (at >= WIRE_MAX_DEPTH)
+		return;
+	slot->frames[STAGED_AT + at] =
+		WIRE_FRAME_CODE | (__u64)language << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	slot->program.n = at + 1;
+}
+
 static __always_inline bool read_word(__u64 *to, __u64 address)
 {
 	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;

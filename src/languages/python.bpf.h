@@ -86,19 +86,13 @@ static __always_inline int python_step(struct scratch *slot, __u32 number)
 	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
 	if (!python_know(program, number, code, FRAME_WORD(copy, python->frame_function), &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	at = program->n;
-	OPAQUE(at);
-	if (at < WIRE_MAX_DEPTH && (owner == python->owner_generator ||
-				    FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
-		__u64 id = python_id_at(program, number, known, code,
-					FRAME_WORD(copy, python->frame_instruction) - code -
-						python->code_bytes);
-
-		slot->frames[STAGED_AT + at] =
-			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-			id;
-		program->n = at + 1;
-	}
+	if (program->n < WIRE_MAX_DEPTH &&
+	    (owner == python->owner_generator ||
+	     FRAME_WORD(copy, python->frame_instruction) >= known->first))
+		program_stage(slot, WIRE_LANGUAGE_PYTHON,
+			      python_id_at(program, number, known, code,
+					   FRAME_WORD(copy, python->frame_instruction) - code -
+						   python->code_bytes));
 	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
 		       ? PROGRAM_RUN_ENDED
 		       : PROGRAM_MORE;
@@ -339,10 +333,8 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 				    (const void *)(object + python->frame_instruction));
 	if (python->form == WIRE_PYTHON_OBJECTS) /* 3.10 counts instructions of two bytes */
 		instruction *= 2;
-	slot->frames[STAGED_AT] = WIRE_FRAME_CODE |
-				  (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-				  python_id_at(program, number, known, code, instruction);
-	program->n = 1;
+	program_stage(slot, WIRE_LANGUAGE_PYTHON,
+		      python_id_at(program, number, known, code, instruction));
 }
 
 /* Stages the next frame object; with records, the one that belongs to the next record. */

@@ -528,13 +528,7 @@ __noinline int ruby_step(__u32 number)
 	if ((known->code != frame.iseq || known->walk != program->walk) &&
 	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_CODES))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	OPAQUE(at);
-	if (at < WIRE_MAX_DEPTH) {
-		slot->frames[STAGED_AT + at] =
-			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_RUBY << WIRE_FRAME_LANGUAGE_SHIFT |
-			known->id;
-		program->n = at + 1;
-	}
+	program_stage(slot, WIRE_LANGUAGE_RUBY, known->id);
 	return frame.flags & program->ruby.finish ? PROGRAM_RUN_ENDED : PROGRAM_MORE;
 }
 
