@@ -156,7 +156,7 @@ def call(program, depth):
 
 
 TOGETHER = "the program's functions were made one after another, so in CPython 3.11 they lie together and one " \
-           "copy serves several"
+           "copy serves several; docs/interpreters.md has the cost of functions that lie apart"
 UNOPTIMIZED = "without the compiler that inlines functions (--no-opt)"
 # Of Debian releases: (name, release, packages, command, program, note).
 IN_RELEASES = [

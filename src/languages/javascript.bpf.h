@@ -243,10 +243,11 @@ enum javascript_code {
 };
 
 /*
- * The code of a function that has an address, an enum javascript_code. Other code is optimized, as
- * that which is entered in the middle of a loop. A global function, which the verifier checks once.
+ * The code of a function, whose closures share `shared`, that has an address, an enum
+ * javascript_code. Other code is optimized, as that which is entered in the middle of a loop. A
+ * global function, which the verifier checks once.
  */
-__noinline int javascript_code_at(__u32 number, __u64 function, __u64 address)
+__noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __u64 address)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
@@ -256,9 +257,7 @@ __noinline int javascript_code_at(__u32 number, __u64 function, __u64 address)
 		return JAVASCRIPT_OTHER;
 	program = &slot->program;
 	is = &program->javascript;
-	if (is_in_code(program,
-		       object_word(object_word(function, is->function_shared), is->shared_data),
-		       address))
+	if (is_in_code(program, object_word(shared, is->shared_data), address))
 		return JAVASCRIPT_PLAIN;
 	if (!is_in_code(program, object_word(function, is->function_code), address))
 		return JAVASCRIPT_OTHER;
@@ -311,7 +310,9 @@ static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 numbe
 	if (!fp) {
 		words[0] = slot->walk.registers[JAVASCRIPT_FUNCTION_REGISTER];
 		if (program->n_native == 1 && /* of the innermost frame */
-		    javascript_code_at(number, words[0], pc) != JAVASCRIPT_OTHER)
+		    javascript_code_at(number, words[0],
+				       object_word(words[0], program->javascript.function_shared),
+				       pc) != JAVASCRIPT_OTHER)
 			return words[0];
 		*ret_reason = WIRE_CODE_TORN;
 		return 0;
@@ -358,7 +359,7 @@ __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 	else
 		put_code(slot, at, known->id);
 	if (program->object && program->frame && /* what is inlined runs in a frame */
-	    javascript_code_at(number, function, pc) != JAVASCRIPT_PLAIN)
+	    javascript_code_at(number, function, shared, pc) != JAVASCRIPT_PLAIN)
 		more += insert_code(slot, at, room - more, WIRE_CODE_INLINED);
 	return more;
 }
