@@ -112,15 +112,28 @@ __noinline int step_once(__u32 number)
 #define UNWIND_PEEK(to, address) window_peek(slot, to, address)
 #include "bpf/unwind_usual.h"
 
-/* Takes the step that most frames take, if it is one. */
-static __always_inline bool step_usual(struct scratch *slot, __u32 number)
+/*
+ * Takes the step that most frames take, if it is one. `zero` is 0, but the verifier knows it as 0
+ * or 1.
+ */
+static __always_inline bool step_usual(struct scratch *slot, struct unwind_usual *usual,
+				       __u64 address, __u64 zero, __u32 number)
 {
-	__u64 address = slot->walk.pc - (1 - slot->walk.exact), at = rule_index(slot, address);
+	const struct unwind_cached_rule *cached;
+	__u64 at = rule_index(slot, address);
 
-	if (!unwind_in_span(slot->rules[at].span, address))
+	if (!unwind_in_span(slot->rules[at].span, address)) {
 		at++;
+		if (!unwind_in_span(slot->rules[at].span, address))
+			return false;
+	}
+	/* Either place: so the verifier follows one path from here. */
+	at ^= zero;
 	OPAQUE(at);
-	return unwind_usual(&slot->walk, &slot->rules[at % CACHED_RULES], address, number, slot);
+	cached = &slot->rules[at];
+	/* One address that all fields are near to: they are more than 32 KiB from the slot's. */
+	OPAQUE(cached);
+	return unwind_usual(&slot->walk, usual, cached, number, slot);
 }
 
 #endif

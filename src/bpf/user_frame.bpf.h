@@ -29,7 +29,7 @@ static __always_inline __u32 put_frame(struct scratch *slot, __u64 at, __u64 n)
 }
 
 /* Frames that one call of a function walks, and such calls of another one. */
-#define WALK_STEPS  4
-#define WALK_ROUNDS 16
+#define WALK_STEPS  8
+#define WALK_ROUNDS 8
 
 #endif
