@@ -66,7 +66,7 @@ struct {
 volatile __u32 epoch;
 
 /* Words that one call adds to a hash; an even number, as HEAD_WORDS is. */
-#define HASH_WORDS 64
+#define HASH_WORDS 32
 
 _Static_assert(HEAD_WORDS % 2 == 0, "words are hashed in pairs");
 

@@ -43,7 +43,7 @@ enum kernel_step {
 };
 
 #define KERNEL_STEPS 32
-#define KERNEL_USUAL 8 /* steps that one call takes */
+#define KERNEL_USUAL 5 /* steps that one call takes */
 
 static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 {
@@ -51,20 +51,23 @@ static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 }
 
 /*
- * Moves the slot's window to that address of a kernel stack. Returns where in `bytes` its word is:
- * at their begin, or WINDOW_APART if that is no stack.
+ * Brings the word at that address of a kernel stack into the slot's window. Returns where in
+ * `bytes` it is; WINDOW_APART: that is no stack. A global function, which the verifier checks once.
  */
-__noinline __u64 kernel_window_move(__u32 number, __u64 address)
+__noinline __u64 kernel_window_bring(__u32 number, __u64 address)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	/* Interrupts' stacks may begin at any page; behind a stack's last page nothing is mapped.
 	 */
-	__u64 size = WINDOW_PAGE - (address & (WINDOW_PAGE - 1));
+	__u64 size = WINDOW_PAGE - (address & (WINDOW_PAGE - 1)), at;
 	struct window *window;
 
 	if (!slot)
 		return WINDOW_APART;
 	window = &slot->window;
+	at = address - window->from;
+	if (at <= WINDOW_SIZE - sizeof(__u64) && at + sizeof(__u64) <= window->size)
+		return at;
 	window->from = address;
 	window->size = 0;
 	if (size > WINDOW_SIZE)
@@ -83,13 +86,10 @@ __noinline __u64 kernel_window_move(__u32 number, __u64 address)
 static __always_inline __u64 stack_word(const struct scratch *slot, __u32 number, __u64 address,
 					__u64 *ret_word)
 {
-	const struct window *window = &slot->window;
-	__u64 at = address - window->from;
+	__u64 at = kernel_window_bring(number, address);
 
-	if (UNLIKELY(at > window->size || window->size - at < sizeof(*ret_word)))
-		at = kernel_window_move(number, address);
 	OPAQUE(at);
-	*ret_word = *(const __u64 *)(window->bytes + (at & (WINDOW_SIZE - 1)));
+	*ret_word = *(const __u64 *)(slot->window.bytes + (at & (WINDOW_SIZE - 1)));
 	return at & WINDOW_APART;
 }
 

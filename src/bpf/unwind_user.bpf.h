@@ -35,7 +35,7 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 }
 
 /*
- * Writes up to WALK_STEPS more frames to frames[first...], for as long as their steps are usual
+ * Writes up to USUAL_STEPS more frames to frames[first...], for as long as their steps are usual
  * ones; `done` are there already. Returns how many; the frame behind them may be written, too. A
  * global function: the verifier checks it once.
  */
@@ -54,9 +54,8 @@ __noinline int walk_usual(__u32 number, __u32 first, __u32 done)
 	frames = &slot->frames[at];
 	usual = unwind_usual_begin(&slot->walk);
 	address = usual.pc - (1 - slot->walk.exact);
-	slot->walk.forgotten = 0;
-	zero = *(volatile __u32 *)&slot->walk.forgotten & 1;
-	for (n = 0; n < WALK_STEPS && n < most; n++) {
+	zero = UNWIND_FORGET(&slot->walk, 0) & 1;
+	for (n = 0; n < USUAL_STEPS && n < most; n++) {
 		if (!step_usual(slot, &usual, address, zero, number))
 			break;
 		address = usual.pc - 1;
@@ -76,10 +75,12 @@ __noinline int walk_some(__u32 number, __u32 first, __u32 done)
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
-		n += walk_usual(number, first + n, done + n);
+		__u32 usual = walk_usual(number, first + n, done + n);
+
+		n += usual;
 		OPAQUE(n);
-		if (n >= WALK_STEPS)
-			break;
+		if (usual >= USUAL_STEPS)
+			continue;
 		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n))
 			return n | WIRE_END_DEPTH << 16;
 		n++;

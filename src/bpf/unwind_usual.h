@@ -51,6 +51,13 @@ UNWIND_INLINE void unwind_usual_end(struct unwind_walk *walk, const struct unwin
 	(0xfeu << 8 * __builtin_offsetof(struct wire_rule, fp) |                                   \
 	 (0xffu & ~WIRE_RULE_RBX_SAVED) << 8 * __builtin_offsetof(struct wire_rule, ra))
 
+/* 1 if a field of the rule whose first word is `head` has the bit, else 0. */
+#define UNWIND_FLAG(head, field, bit)                                                              \
+	((__u64)(head) >> 8 * __builtin_offsetof(struct wire_rule, field) / (bit)&1)
+
+/* What a callee of another file leaves as it was. */
+#define UNWIND_KEPT (UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_RBX))
+
 /*
  * Takes the step, or returns false and changes nothing. `usual` is where the walk is, which has a
  * layout; the span of `cached` has that address, but it may be of another layout.
@@ -59,7 +66,7 @@ UNWIND_INLINE bool unwind_usual(struct unwind_walk *walk, struct unwind_usual *u
 				const struct unwind_cached_rule *cached UNWIND_CONTEXT)
 {
 	const struct wire_rule *rule = &cached->rule;
-	__u64 cfa, pc, fp = usual->fp;
+	__u64 cfa, pc, fp = usual->fp, other, known, saved, rbx_at;
 	__u32 head;
 
 	__builtin_memcpy(&head, rule, sizeof(head));
@@ -79,18 +86,21 @@ UNWIND_INLINE bool unwind_usual(struct unwind_walk *walk, struct unwind_usual *u
 	if (rule->fp == WIRE_FP_CFA &&
 	    UNLIKELY(!UNWIND_PEEK(&fp, cfa + (__u64)(__s64)rule->fp_offset)))
 		return false;
-	/* A callee of another file may have changed what the calling convention lets it change. */
-	if (UNLIKELY(walk->callee_owner && walk->callee_owner != cached->owner))
-		walk->known &= UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_RBX);
-	if (rule->fp == WIRE_FP_CFA)
-		walk->known |= UNWIND_BIT(UNWIND_FP);
-	if (rule->ra)
-		walk->rbx_at = cfa + (__u64)(__s64)rule->extra;
+	/*
+	 * A callee of another file may have changed what the calling convention lets it change.
+	 * Without branches, after which the verifier would follow each path on.
+	 */
+	other = -(__u64)walk->callee_owner & -(__u64)(walk->callee_owner ^ cached->owner);
+	known = walk->known & (UNWIND_KEPT | ~(__u64)((__s64)other >> 63));
+	known |= UNWIND_FLAG(head, fp, WIRE_FP_CFA) << UNWIND_FP;
+	walk->known = (known & ~UNWIND_UNFOLLOWED) | UNWIND_BIT(UNWIND_SP);
+	saved = UNWIND_FLAG(head, ra, WIRE_RULE_RBX_SAVED);
+	rbx_at = cfa + (__u64)(__s64)rule->extra;
+	walk->rbx_at += (rbx_at - walk->rbx_at) * saved;
+	walk->callee_owner = cached->owner;
 	usual->fp = fp;
 	usual->sp = cfa;
 	usual->pc = pc;
-	walk->known = (walk->known & ~UNWIND_UNFOLLOWED) | UNWIND_BIT(UNWIND_SP);
-	walk->callee_owner = cached->owner;
 	return true;
 }
 
