@@ -17,10 +17,10 @@ from row import Row
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHALLOW, DEEP = 17, 97
 CALLS = 4000
-# Calls getpgrp() below so many functions, each of which has code of its own.
-PROGRAM = r"""
+# Each calls getppid() below so many functions, each of which has code of its own.
+PYTHON = r"""
 import os, sys
-source = "".join(f"def level_{i}(n):\n return level_{i + 1}(n - 1) if n else os.getpgrp()\n" for i in range(100))
+source = "".join(f"def level_{i}(n):\n return level_{i + 1}(n - 1) if n else os.getppid()\n" for i in range(100))
 functions = {"os": os}
 exec(compile(source, "levels.py", "exec"), functions)
 first = functions["level_0"]
@@ -28,6 +28,45 @@ for line in sys.stdin:
     depth, times = map(int, line.split())
     for _ in range(times): first(depth)
     print(flush=True)
+"""
+PERL = r"""
+$| = 1;
+eval join "", map { "sub level_$_ { my \$n = shift; return \$n ? level_@{[$_ + 1]}(\$n - 1) : getppid() }\n" } 0 .. 99;
+while (<STDIN>) {
+    my ($depth, $times) = split;
+    level_0($depth) for 1 .. $times;
+    print "\n";
+}
+"""
+PHP = r"""
+for ($i = 0, $source = ""; $i < 100; $i++)
+    $source .= "function level_$i(\$n) { return \$n ? level_" . ($i + 1) . "(\$n - 1) : posix_getppid(); }\n";
+eval($source);
+while ($line = fgets(STDIN)) {
+    [$depth, $times] = explode(" ", $line);
+    for ($i = 0; $i < (int)$times; $i++) level_0((int)$depth);
+    echo "\n";
+}
+"""
+RUBY = r"""
+$stdout.sync = true
+eval (0..99).map { |i| "def level_#{i}(n) = n > 0 ? level_#{i + 1}(n - 1) : Process.ppid\n" }.join
+while line = $stdin.gets
+  depth, times = line.split.map(&:to_i)
+  times.times { level_0(depth) }
+  puts
+end
+"""
+JAVASCRIPT = r"""
+let source = "";
+for (let i = 0; i < 100; i++)
+    source += `function level_${i}(n) { return n ? level_${i + 1}(n - 1) : process.ppid; }\n`;
+const first = new Function(source + "return level_0;")();
+require("readline").createInterface(process.stdin).on("line", line => {
+    const [depth, times] = line.split(" ").map(Number);
+    for (let i = 0; i < times; i++) first(depth);
+    console.log("");
+});
 """
 # Works below 17 functions, three of which C code calls.
 SAMPLED = r"""
@@ -46,19 +85,17 @@ class InterpreterCases:
     def functions(self):
         """The time of one function, from runs at two depths."""
         rows = []
-        for name, command in pythons():
+        for name, command, note in programs():
             row = Row(f"BPF run time per function of {name}, hot, between {SHALLOW} and {DEEP} calls deep",
-                      "ns", 80, note="the program's functions were made one after another, so in CPython 3.11 "
-                      "they lie together and one copy serves several")
+                      "ns", 80, note=note)
             rows.append(row)
             with BpfStatistics():
                 self.alternate(["ours"], lambda tool: row.add(tool, self.function_ns(command)))
         return rows + self.sample_with_functions()
 
     def function_ns(self, command):
-        program = subprocess.Popen(command + ["-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   text=True)
-        run = self.bench.start([self.stackcount, "-p", str(program.pid), "t:syscalls:sys_enter_getpgrp"], self.out)
+        program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        run = self.bench.start([self.stackcount, "-p", str(program.pid), "t:syscalls:sys_enter_getppid"], self.out)
         try:
             run.wait_for_words(self.out, "Hit Ctrl-C")
             call(program, SHALLOW) # numbers of functions come with calls
@@ -78,7 +115,7 @@ class InterpreterCases:
             program.kill()
             program.wait()
         with open(self.out) as out:
-            if f"level_{DEEP} (levels.py)" not in out.read():
+            if not re.search(rf"level_{DEEP} \(", out.read()):
                 raise Failed("the functions are not in the stacks")
         return (costs[1] - costs[0]) / (DEEP - SHALLOW)
 
@@ -118,13 +155,27 @@ def call(program, depth):
     program.stdout.readline()
 
 
-def pythons():
-    """(name, command) of this machine's python3, and of that of Debian's next release if it can be had."""
+TOGETHER = "the program's functions were made one after another, so in CPython 3.11 they lie together and one " \
+           "copy serves several; docs/interpreters.md has the cost of functions that lie apart"
+UNOPTIMIZED = "without the compiler that inlines functions (--no-opt)"
+# Of Debian releases: (name, release, packages, command, program, note).
+IN_RELEASES = [
+    ("CPython 3.13", "trixie", ["python3.13"], ["python3.13", "-c"], PYTHON, ""),
+    ("Perl 5.36", "bookworm", ["perl"], ["perl", "-e"], PERL, ""),
+    ("PHP 8.2", "bookworm", ["php8.2-cli"], ["php8.2", "-n", "-d", "extension=posix", "-r"], PHP, ""),
+    ("Ruby 3.1", "bookworm", ["ruby3.1"], ["ruby3.1", "-e"], RUBY, ""),
+    ("JavaScript in node 18", "bookworm", ["nodejs"], ["node", "--no-opt", "-e"], JAVASCRIPT, UNOPTIMIZED),
+]
+
+
+def programs():
+    """(name, command, note) of this machine's python3, and of interpreters of Debian releases that can be had."""
     version = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True).stdout
-    yield "CPython " + re.search(r"\d\.\d+", version)[0], ["/usr/bin/python3"]
-    root = subprocess.run([sys.executable, os.path.join(TOP, "tests", "root_of"), "trixie", "python3.13"],
-                          capture_output=True, text=True, check=False)
-    if root.returncode == 0:
-        yield "CPython 3.13", ["chroot", root.stdout.strip(), "/usr/bin/python3.13"]
-    else:
-        print(f"    MISSING: {root.stderr.strip()}", flush=True)
+    yield "CPython " + re.search(r"\d\.\d+", version)[0], ["/usr/bin/python3", "-c", PYTHON], TOGETHER
+    for name, release, packages, command, program, note in IN_RELEASES:
+        root = subprocess.run([sys.executable, os.path.join(TOP, "tests", "root_of"), release] + packages,
+                              capture_output=True, text=True, check=False)
+        if root.returncode == 0:
+            yield name, ["chroot", root.stdout.strip()] + command + [program], note
+        else:
+            print(f"    MISSING: {name}: {root.stderr.strip()}", flush=True)

@@ -120,7 +120,7 @@ __noinline int hash(__u32 number, __u32 words)
 }
 
 /* Whether user space has to hear of the process now, to learn its mappings. */
-static __always_inline bool first_of_process(const struct scratch *slot)
+static __always_inline bool first_of_process(const struct scratch *slot, __u32 number)
 {
 	struct process_image image = { .image = slot->stack.image, .tgid = slot->stack.tgid };
 	__u8 seen = 1;
@@ -130,7 +130,8 @@ static __always_inline bool first_of_process(const struct scratch *slot)
 		return false;
 	if (bpf_map_lookup_elem(&seen_images, &image))
 		return false;
-	bpf_map_update_elem(&seen_images, &image, &seen, BPF_ANY);
+	if (may_lock(number))
+		bpf_map_update_elem(&seen_images, &image, &seen, BPF_ANY);
 	return true;
 }
 
@@ -212,7 +213,8 @@ __noinline int send(__u32 number, __u32 kind)
 	size = sizeof(slot->stack) +
 	       ((__u64)slot->stack.n_kernel + slot->stack.n_user) * sizeof(__u64);
 	/* User space polls anyway; it is woken for what cannot wait. */
-	if (first_of_process(slot) || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
+	if (first_of_process(slot, number) ||
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at)
 		wake = BPF_RB_FORCE_WAKEUP;
 	slot->stack.kind = kind;
 	slot->stack.time = bpf_ktime_get_ns();

@@ -112,13 +112,15 @@ struct python_window {
 };
 
 #define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
-#define PYTHON_BESIDE	      448 /* bytes that are copied on either side of a function, at most */
+#define PYTHON_BESIDE	      440 /* bytes that are copied on either side of a function, at most */
 #define PYTHON_FUNCTIONS      (2 * PYTHON_BESIDE) /* where the last one begins, at most */
 
 /* A copied piece of the memory that has functions. */
 struct python_functions {
 	__u64 from; /* user address; 0: nothing was copied */
 	__u64 last; /* where in it a function may begin at most */
+	__u32 of;   /* the function that it was copied for: place in `codes` */
+	__u32 used; /* functions that were found in it */
 	__u8 bytes[PYTHON_FUNCTIONS + PYTHON_CODE_ROOM];
 };
 
@@ -147,20 +149,39 @@ struct known_code {
 	__u64 function; /* that the last frame ran, where functions have numbers */
 	/* The code object's number, or that of `function`; 0: none, or its name is to be sent. */
 	__u32 version;
-	__u32 seen; /* how often `function` was met without a number */
+	__u16 seen;  /* how often `function` was met without a number */
+	__u16 apart; /* how often `function` is to be read without those beside it */
 };
 
 /* Ids of functions whose names were sent. */
 #define SENT_CODES 512
 
+#define JAVASCRIPT_MAPS 8
+
+/* What a walk of JavaScript's functions has met, while no object moves. */
+struct javascript_walk {
+	__u64 maps[JAVASCRIPT_MAPS]; /* objects that tell the types of others; 0: none */
+	__u32 types[JAVASCRIPT_MAPS];
+	__u64 script; /* of the function found last, whose file is known; 0: none */
+	__u64 string; /* read last, and V8's hash of it, */
+	__u64 hash;   /* or 0 */
+};
+
+/* The class that a walk of PHP's frames has met last; 0: none. */
+struct php_class {
+	__u64 class, name;
+	__u64 hash; /* of the name */
+};
+
 /* Of a walk of Perl's contexts (languages/perl.bpf.h). */
 struct perl_walk {
 	__u64 state;		 /* address of the thread's interpreter */
 	__u64 contexts, context; /* of the stack of contexts: the outermost one, and the next one */
-	__u64 stackinfo;	 /* the stack of contexts that the walk is in */
+	__u64 previous_stack;	 /* the stack of contexts before; 0: none */
 	__u64 env;		 /* the innermost handler that the native walk has not come to */
 	__u64 first_sp;		 /* of the innermost native frame */
 	__u64 window_low;	 /* contexts are in the window from here on */
+	__s32 innermost_sub;	 /* of the stack: its number there */
 	__u8 is_after_evaluator; /* the native frame is the caller of the evaluator's */
 	__u8 catching;	   /* native frames that may still be between two calls that count as one */
 	__u8 is_main;	   /* the staged run ends with the main program, ... */
@@ -168,7 +189,7 @@ struct perl_walk {
 	__u8 main_is_seen; /* perl_run() is in the stack */
 	__u8 again;	   /* enum perl_again */
 	__u8 begun;	   /* the walk is past the innermost context */
-	__u8 reserved;
+	__u8 reserved[5];
 };
 
 /* The walk of an interpreter's frames beside that of the native ones (languages/interpreter.bpf.h).
@@ -209,6 +230,8 @@ struct interpreter_walk {
 	__u32 in_evaluator; /* the native frame that the merge is at */
 	__u32 next_version; /* of the code object that the interpreter makes next */
 	__u32 key;
+	__u32 may_lock; /* see may_lock() */
+	__u32 linked;	/* `frame` is that of the next run, whose record was not read yet */
 	__u32 reserved;
 	union {
 		struct wire_python python;
@@ -217,18 +240,35 @@ struct interpreter_walk {
 		struct wire_javascript javascript;
 		struct wire_ruby ruby;
 	};
-	struct perl_walk perl_walk;
-	struct unwind_walk native; /* before its first step, of a program in Perl */
-	struct python_window window;
-	struct python_functions functions;
-	struct ruby_window ruby_frames, ruby_variables;
-	struct known_code codes[KNOWN_CODES];
+	/* What walks of one language have; `language` is set before any of it is used. */
+	union {
+		struct {
+			struct python_window window; /* of all but Ruby */
+			union {
+				struct python_functions functions;
+				struct php_class class;
+				struct javascript_walk javascript_walk;
+				struct {
+					struct perl_walk perl_walk;
+					/* Before its first step, of a program in Perl. */
+					struct unwind_walk native;
+				};
+			};
+		};
+		struct {
+			struct ruby_window ruby_frames, ruby_variables;
+			__u64 ruby_stack; /* where the stack begins that has both */
+		};
+	};
+	/* None straddles two lines of a cache. */
+	struct known_code codes[KNOWN_CODES] __attribute__((aligned(64)));
 	__u8 code[PYTHON_CODE_ROOM];
 	__u64 sent[SENT_CODES];
 	struct wire_code_name message;
 };
 
-#define SCRATCH_WORDS 10752
+/* A whole stack copy has room beside 528 frames; beside more of them, its end is left out. */
+#define SCRATCH_WORDS (WIRE_REST_MAX / 8 + WIRE_REST_PAGE / 8 + 528)
 
 /* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
 #define STAGED_AT (6 * WIRE_MAX_DEPTH)
@@ -310,6 +350,17 @@ static __always_inline struct scratch *scratch_take(__u32 *ret_number)
 		__sync_fetch_and_add(&slot->busy, (__u64)-1);
 	}
 	return NULL;
+}
+
+/*
+ * Whether a capture may update a map whose updates take a lock. It may in its CPU's own slot: no
+ * other capture is in progress on the CPU then, because each takes that slot if it can. One in a
+ * spare slot may be in an NMI that interrupted another capture, which has the lock. Since
+ * Linux 5.11 some such updates fail, those of LRU maps wait for ever.
+ */
+static __always_inline bool may_lock(__u32 number)
+{
+	return number == bpf_get_smp_processor_id();
 }
 
 static __always_inline void scratch_release(struct scratch *slot)

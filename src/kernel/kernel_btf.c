@@ -133,7 +133,21 @@ static bool have_srcu_tracepoints(const struct whole *all)
 	return has_name(all, data, sizeof(data)) && has_name(all, extension, sizeof(extension));
 }
 
-static int fill(const struct kernel_btf *btf, const struct btf *wanted, bool *ret_preemptible)
+/*
+ * Linux counts refused events since 6.7 (dd8657894c11). That leaves no name, but functions that
+ * came with the same version do.
+ */
+static uint32_t find_refusing(const struct whole *all)
+{
+	static const char came_with[] = "\0bpf_iter_css_task_new";
+
+	if (has_name(all, came_with, sizeof(came_with)))
+		return 0;
+	return btf_variable(all->bytes, all->size, "bpf_prog_active");
+}
+
+static int fill(const struct kernel_btf *btf, const struct btf *wanted,
+		struct kernel_tracing *ret_tracing)
 {
 	own(own_free) const char **names = calloc(btf__type_cnt(wanted), sizeof(*names));
 	own(unmap) struct whole all = { 0 };
@@ -149,15 +163,18 @@ static int fill(const struct kernel_btf *btf, const struct btf *wanted, bool *re
 	r = btf_subset(all.bytes, all.size, names, collect_names(wanted, names), &subset, &size);
 	if (r < 0)
 		return r;
-	if (ret_preemptible)
-		*ret_preemptible = have_srcu_tracepoints(&all);
+	if (ret_tracing)
+		*ret_tracing = (struct kernel_tracing){
+			.raw_preemptible = have_srcu_tracepoints(&all),
+			.refusing = find_refusing(&all),
+		};
 	return write(btf->fd, subset, size) == (ssize_t)size ? 0 : -errno;
 }
 
-int kernel_btf_fill(const struct kernel_btf *btf, const struct btf *wanted, bool *ret_preemptible,
-		    struct error *err)
+int kernel_btf_fill(const struct kernel_btf *btf, const struct btf *wanted,
+		    struct kernel_tracing *ret_tracing, struct error *err)
 {
-	int r = fill(btf, wanted, ret_preemptible);
+	int r = fill(btf, wanted, ret_tracing);
 
 	if (r < 0)
 		return error_set(err, r, "cannot read the kernel's BTF in " KERNEL_BTF_PATH ": %s",

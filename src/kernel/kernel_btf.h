@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -27,11 +28,21 @@ int kernel_btf_new(struct kernel_btf *ret_btf, struct error *err);
 /* May be called twice. */
 void kernel_btf_close(struct kernel_btf *btf);
 
+/* What the BTF tells of tracepoints. */
+struct kernel_tracing {
+	bool raw_preemptible; /* tasks can be preempted in the programs of raw tracepoints */
+	/*
+	 * Id of the per-CPU variable that is not 0 while the kernel runs no other program of perf
+	 * on the CPU; 0 where the kernel counts the events that are not seen for that reason.
+	 */
+	uint32_t refusing;
+};
+
 /*
- * Fills the file with the types that `wanted`, the BPF object's own BTF, names. *ret_preemptible,
- * unless NULL, tells whether tasks can be preempted in the programs of raw tracepoints.
+ * Fills the file with the types that `wanted`, the BPF object's own BTF, names. *ret_tracing may be
+ * NULL.
  */
-int kernel_btf_fill(const struct kernel_btf *btf, const struct btf *wanted, bool *ret_preemptible,
-		    struct error *err);
+int kernel_btf_fill(const struct kernel_btf *btf, const struct btf *wanted,
+		    struct kernel_tracing *ret_tracing, struct error *err);
 
 #endif

@@ -67,6 +67,9 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 		return python_find_state(slot, number);
 	if (walks_language(WIRE_LANGUAGE_RUBY) && language == WIRE_LANGUAGE_RUBY)
 		return ruby_find_state(slot, number);
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && language == WIRE_LANGUAGE_JAVASCRIPT)
+		__builtin_memset(&slot->program.javascript_walk, 0,
+				 sizeof(slot->program.javascript_walk));
 	return false; /* of JavaScript each native frame has its function */
 }
 
@@ -81,6 +84,8 @@ __noinline int program_begin(__u32 number)
 	if (!slot)
 		return 0;
 	program = &slot->program;
+	program->language = WIRE_LANGUAGE_NONE;
+	program->may_lock = may_lock(number);
 	program->anchor = 0;
 	program->next = 0;
 	program->n = 0;
@@ -101,7 +106,8 @@ __noinline int program_begin(__u32 number)
 	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
 	program->evaluator = interpreter->evaluator + program->bias;
 	program->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
-	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32;
+	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32 ^
+			(__u64)program->language << 56;
 	program->reason = interpreter->refused;
 	slot->stack.flags |= WIRE_STACK_PROGRAM;
 	if (program->reason)
@@ -112,8 +118,6 @@ __noinline int program_begin(__u32 number)
 	program->made = 0;
 	program->window.from = 0;
 	program->window.last = 0;
-	program->functions.from = 0;
-	program->functions.last = 0;
 	if (program_find_state(slot, number))
 		program_run(number);
 	return 0;
@@ -188,39 +192,14 @@ static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 
 	return 2;
 }
 
-/* Of what program_frame() returns: the staged run was used up. */
+/* Of what program_frames() returns: the staged run was used up. */
 #define PROGRAM_RUN_PLACED (1u << 30)
 /* ... or the frame may be that of a function of JavaScript. */
 #define PROGRAM_IS_FUNCTION (1u << 29)
 
 /*
- * In place of a run: notes the frame that the walk has left, if it is of V8's code, from `into` in
- * its builtins on or generated, and has a frame pointer of its own.
- */
-static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, __u32 room,
-						__u64 into, __u64 sp, __u64 fp)
-{
-	struct interpreter_walk *program = &slot->program;
-	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
-
-	if (!generated && into >= program->evaluator_size)
-		return 1;
-	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
-		return program->missing++ ? 1 : program_mark(slot, at, room);
-	program->frame = fp;
-	if (fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
-	    fp + (__s64)program->javascript.frame_function < sp) {
-		if (!generated)
-			return 1;
-		program->frame = 0; /* it has just been entered, or is about to return */
-	}
-	program->object = generated;
-	return 1 | PROGRAM_IS_FUNCTION;
-}
-
-/*
  * Where there are no anchors: puts the next run in place of the native frame in frames[at], if that
- * is the evaluator's, `into` which it is. Returns what program_frame() does.
+ * is the evaluator's, `into` which it is. Returns what program_merge() does.
  */
 static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, __u32 room,
 						__u64 into, __u64 sp)
@@ -229,8 +208,7 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 
 	if (into >= program->evaluator_size) {
 		if (is_perl(program))
-			perl_see_frame(program, into + program->evaluator, sp,
-				       slot->walk.registers[UNWIND_SP]);
+			perl_see_frame(slot, into + program->evaluator, sp);
 		return 1;
 	}
 	if (is_perl(program) && perl_is_same_call(program))
@@ -249,45 +227,122 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 	return program_mark(slot, at, room);
 }
 
+/* A frame that the walk has left. */
+struct left_frame {
+	__u64 into; /* where its code is in the evaluator, if less than that's size */
+	__u64 sp, fp;
+};
+
 /*
- * Writes the frame that the walk is at, or the functions in place of it, to frames[at...], and
- * takes the step to its caller; not if its mapping is not known. Returns how many frames there are
- * now, `room` at most, above 16 bits the enum wire_end, and PROGRAM_RUN_PLACED or
+ * In place of a run: notes the frame if it is of V8's code, in its builtins or generated, and has a
+ * frame pointer of its own.
+ */
+static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, __u32 room,
+						const struct left_frame *left)
+{
+	struct interpreter_walk *program = &slot->program;
+	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
+
+	if (!generated && left->into >= program->evaluator_size)
+		return 1;
+	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
+		return program->missing++ ? 1 : program_mark(slot, at, room);
+	program->frame = left->fp;
+	if (left->fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
+	    left->fp + (__s64)program->javascript.frame_function < left->sp) {
+		if (!generated)
+			return 1;
+		program->frame = 0; /* it has just been entered, or is about to return */
+	}
+	program->object = generated;
+	return 1 | PROGRAM_IS_FUNCTION;
+}
+
+/* Whether the staged run's anchor is in the frame. */
+static __always_inline bool program_has_anchor(const struct scratch *slot,
+					       const struct left_frame *left)
+{
+	__u64 anchor = slot->program.anchor, cfa = slot->walk.registers[UNWIND_SP];
+
+	return anchor && anchor - left->sp < cfa - left->sp;
+}
+
+/* Whether nothing stands in place of the frame, nor beside it. */
+static __always_inline bool program_is_plain(const struct scratch *slot,
+					     const struct left_frame *left)
+{
+	const struct interpreter_walk *program = &slot->program;
+
+	if (UNLIKELY(left->into < program->evaluator_size))
+		return false;
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
+	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
+		return slot->walk.callee_owner != UNWIND_GENERATED;
+	if (UNLIKELY(program->ordered))
+		return !is_perl(program);
+	return !program_has_anchor(slot, left);
+}
+
+/*
+ * Puts what belongs there in place of the frame in frames[at], or beside it, after a step that
+ * ended with `end`. Returns how many frames there are now, and PROGRAM_RUN_PLACED or
  * PROGRAM_IS_FUNCTION.
  */
-__noinline int program_frame(__u32 number, __u32 at, __u32 room)
+static __always_inline __u32 program_merge(struct scratch *slot, __u32 number, __u32 at, __u32 room,
+					   const struct left_frame *left, __u32 end)
+{
+	struct interpreter_walk *program = &slot->program;
+
+	program->in_evaluator = left->into < program->evaluator_size;
+	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
+	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
+		return end ? 1 : program_note_frame(slot, at, room, left);
+	if (UNLIKELY(program->ordered))
+		return program_place_next(slot, at, room, left->into, left->sp);
+	if (!end && program_has_anchor(slot, left)) {
+		if (walks_language(WIRE_LANGUAGE_PYTHON))
+			python_arrive(number);
+		return program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	}
+	return program->in_evaluator ? program_mark(slot, at, room) : 1;
+}
+
+/*
+ * Writes frames to frames[at...], from the one that the walk is at on, and takes the steps to their
+ * callers; not if a mapping is not known. Ends with the first frame that functions of the program
+ * stand in place of, or after WALK_STEPS. Returns how many frames there are now, `room` at most,
+ * above 16 bits the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
+ */
+__noinline int program_frames(__u32 number, __u32 at, __u32 room)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct interpreter_walk *program;
-	__u64 sp, fp, cfa, into, anchor;
-	__u32 end, n = 1;
+	struct left_frame left;
+	__u32 end, n = 0;
 
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	program = &slot->program;
-	sp = slot->walk.registers[UNWIND_SP];
-	fp = slot->walk.registers[UNWIND_FP];
-	into = slot->walk.pc - program->evaluator;
-	program->in_evaluator = into < program->evaluator_size;
-	anchor = program->anchor;
-	if (!room || !put_frame(slot, at, program->n_native))
-		return WIRE_END_DEPTH << 16;
-	end = step_once(number);
-	if (UNLIKELY(asking_helps(end)))
-		return 1 | end << 16; /* the kernel may be asked, and then it is walked again */
-	cfa = slot->walk.registers[UNWIND_SP];
-	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
-	    program->language == WIRE_LANGUAGE_JAVASCRIPT) {
-		if (!end)
-			n = program_note_frame(slot, at, room, into, sp, fp);
-	} else if (UNLIKELY(program->ordered)) {
-		n = program_place_next(slot, at, room, into, sp);
-	} else if (UNLIKELY(!end && anchor && anchor - sp < cfa - sp))
-		n = program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
-	else if (UNLIKELY(into < program->evaluator_size))
-		n = program_mark(slot, at, room);
-	program->n_native++;
-	return n | end << 16;
+	for (__u32 i = 0; i < WALK_STEPS; i++) {
+		left.into = slot->walk.pc - program->evaluator;
+		left.sp = slot->walk.registers[UNWIND_SP];
+		left.fp = slot->walk.registers[UNWIND_FP];
+		if (n >= room || !put_frame(slot, at + n, program->n_native))
+			return n | WIRE_END_DEPTH << 16;
+		end = step_usual(slot, number) ? WIRE_END_NONE : step_once(number);
+		if (UNLIKELY(asking_helps(end)))
+			return (n + 1) | end << 16; /* it is walked again, once that was asked */
+		OPAQUE(end);
+		if (UNLIKELY(end || !program_is_plain(slot, &left))) {
+			n += program_merge(slot, number, at + n, room - n, &left, end);
+			program->n_native++;
+			return n | end << 16;
+		}
+		program->n_native++;
+		n++;
+		OPAQUE(n);
+	}
+	return n;
 }
 
 /*
@@ -302,9 +357,9 @@ __noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
-		__u32 some = program_frame(number, first + n, config.user_depth - done - n);
+		__u32 some = program_frames(number, first + n, config.user_depth - done - n);
 
-		/* Not called by program_frame(): calls nest eight times at most. */
+		/* Not called by program_frames(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
 			program_run(number);
 		if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
@@ -368,6 +423,8 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
 	if (!slot || !slot->program.anchor || slot->program.ordered)
 		return 0;
 	slot->program.in_evaluator = 1; /* in most cases */
+	if (walks_language(WIRE_LANGUAGE_PYTHON))
+		python_arrive(number);
 	n = program_settle_run(slot, &keep);
 	OPAQUE(n);
 	OPAQUE(at);

@@ -26,7 +26,7 @@
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
-#define JAVASCRIPT_OBJECT_BYTES 64 /* what closures share; other objects have less of interest */
+#define JAVASCRIPT_OBJECT_BYTES 64 /* of what closures share, and of code */
 
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int javascript_send_name(__u32 number)
@@ -58,28 +58,36 @@ __noinline int javascript_send_name(__u32 number)
 
 #define JAVASCRIPT_NO_STRING 1ull /* in place of a string: it cannot be read */
 
-/* A string that has characters; 0: it is none, or a number, or another object if that `may_be`. */
-static __always_inline __u64 full_string(const struct interpreter_walk *program, __u64 word,
-					 bool may_be)
+#define JAVASCRIPT_STRING_BYTES 16 /* the map, the hash and the length of a string */
+
+/*
+ * A string that has characters; 0: it is none, or a number, or another object if that `may_be`.
+ * Keeps its hash.
+ */
+static __always_inline __u64 full_string(struct interpreter_walk *program, __u64 word, bool may_be)
 {
-	__u64 length;
+	__u64 head[JAVASCRIPT_STRING_BYTES / sizeof(__u64)];
 	__u32 type;
 
 	if (!is_object(word))
 		return 0;
-	type = object_type(program, word);
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)(word - 1)))
+		return JAVASCRIPT_NO_STRING;
+	type = map_type(program, head[0]);
 	if (type >= program->javascript.type_not_string)
 		return type == JAVASCRIPT_NO_TYPE || !may_be ? JAVASCRIPT_NO_STRING : 0;
-	length = object_word(word, program->javascript.string_hash) >> 32;
-	return length ? word : 0;
+	program->javascript_walk.string = word;
+	program->javascript_walk.hash =
+		AT((__u8 *)head, program->javascript.string_hash, JAVASCRIPT_STRING_BYTES, __u64);
+	return program->javascript_walk.hash >> 32 ? word : 0;
 }
 
 /*
- * The name in a function's scope, or the one that V8 infers from what the function is assigned to,
- * as V8's own stacks show them; 0: it has none. As full_string(). A global function, which the
- * verifier checks once.
+ * What a function has in place of its name: that, or its scope, which has the name, or the one that
+ * V8 infers from what the function is assigned to, as V8's own stacks show them; 0: it has none. As
+ * full_string(). A global function, which the verifier checks once.
  */
-__noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
+__noinline __u64 javascript_name(__u32 number, __u64 scope)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
@@ -90,8 +98,12 @@ __noinline __u64 javascript_scope_name(__u32 number, __u64 scope)
 		return 0;
 	program = &slot->program;
 	is = &program->javascript;
+	if (!is_object(scope))
+		return 0;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)(scope - 1)))
 		return JAVASCRIPT_NO_STRING;
+	if (map_type(program, head[0]) != is->type_scope)
+		return full_string(program, scope, false);
 	if ((AT((__u8 *)head, is->scope_flags, JAVASCRIPT_HEAD_BYTES, __u64) >> 32 &
 	     is->scope_kinds) != is->scope_of_function)
 		return 0;
@@ -134,12 +146,15 @@ static __always_inline bool copy_shared(struct interpreter_walk *program, __u64 
  * The script of the function in program->code; 0: none, as of V8's own functions;
  * JAVASCRIPT_NO_STRING: it cannot be read.
  */
-static __always_inline __u64 script_of(const struct interpreter_walk *program)
+static __always_inline __u64 script_of(struct interpreter_walk *program)
 {
 	const struct wire_javascript *is = &program->javascript;
 	__u64 script = AT(program->code, is->shared_script, JAVASCRIPT_OBJECT_BYTES, __u64);
-	__u32 type = object_type(program, script);
+	__u32 type;
 
+	if (script == program->javascript_walk.script && script)
+		return script;
+	type = object_type(program, script);
 	if (type == is->type_debug) { /* a debugger has stopped in it */
 		script = object_word(script, is->debug_script);
 		type = object_type(program, script);
@@ -147,6 +162,19 @@ static __always_inline __u64 script_of(const struct interpreter_walk *program)
 	if (type == JAVASCRIPT_NO_TYPE)
 		return JAVASCRIPT_NO_STRING;
 	return type == is->type_script ? script : 0;
+}
+
+/* Sets the file of a function, by its script. */
+static __always_inline void javascript_take_script(struct interpreter_walk *program, __u32 number,
+						   __u64 script)
+{
+	if (script == program->javascript_walk.script)
+		return;
+	program->file =
+		full_string(program, object_word(script, program->javascript.script_name), true);
+	program->last_file_hash = javascript_hash(number, program->file, 1);
+	program->javascript_walk.script =
+		program->file == JAVASCRIPT_NO_STRING || !program->last_file_hash ? 0 : script;
 }
 
 /*
@@ -159,7 +187,7 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	struct known_code *known;
-	__u64 script, name, hash;
+	__u64 script, hash;
 
 	if (!slot)
 		return JAVASCRIPT_UNREADABLE;
@@ -172,18 +200,12 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 		return JAVASCRIPT_NATIVE;
 	if (script == JAVASCRIPT_NO_STRING)
 		return JAVASCRIPT_UNREADABLE;
-	name = AT(program->code, is->shared_name, JAVASCRIPT_OBJECT_BYTES, __u64);
 	program->content = AT(program->code, is->shared_literal, JAVASCRIPT_OBJECT_BYTES, __u32);
 	program->line = 0;
-	program->name = object_type(program, name) == is->type_scope
-				? javascript_scope_name(number, name)
-				: full_string(program, name, false);
-	program->file = full_string(program, object_word(script, is->script_name), true);
-	if (program->file != program->last_file || !program->last_file) {
-		program->last_file = program->file;
-		program->last_file_hash = javascript_hash(number, program->file, 1);
-	}
+	program->name = javascript_name(number, AT(program->code, is->shared_name,
+						   JAVASCRIPT_OBJECT_BYTES, __u64));
 	hash = javascript_hash(number, program->name, 0);
+	javascript_take_script(program, number, script);
 	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING ||
 	    !hash || !program->last_file_hash)
 		return JAVASCRIPT_UNREADABLE;
@@ -198,15 +220,20 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	return JAVASCRIPT_FOUND;
 }
 
-/* Whether an address is in the instructions of a code object. */
-static __always_inline bool is_in_code(const struct interpreter_walk *program, __u64 code,
-				       __u64 address)
+/* Copies a code object's members to program->code. Whether an address is in its instructions. */
+static __always_inline bool is_in_code(struct interpreter_walk *program, __u64 code, __u64 address)
 {
 	const struct wire_javascript *is = &program->javascript;
-	__u64 start =
-		is->code_start ? object_word(code, is->code_start) : code - 1 + is->code_inline;
+	__u64 start;
 
-	return address - start <= (__u32)object_word(code, is->code_size);
+	if (!is_object(code) ||
+	    bpf_probe_read_user(program->code, JAVASCRIPT_OBJECT_BYTES, (const void *)(code - 1)))
+		return false;
+	if (map_type(program, *(__u64 *)program->code) != is->type_code)
+		return false;
+	start = is->code_start ? AT(program->code, is->code_start, JAVASCRIPT_OBJECT_BYTES, __u64)
+			       : code - 1 + is->code_inline;
+	return address - start <= AT(program->code, is->code_size, JAVASCRIPT_OBJECT_BYTES, __u32);
 }
 
 enum javascript_code {
@@ -216,28 +243,30 @@ enum javascript_code {
 };
 
 /*
- * The code of a function that has an address, an enum javascript_code. Other code is optimized, as
- * that which is entered in the middle of a loop. A global function, which the verifier checks once.
+ * The code of a function, whose closures share `shared`, that has an address, an enum
+ * javascript_code. Other code is optimized, as that which is entered in the middle of a loop. A
+ * global function, which the verifier checks once.
  */
-__noinline int javascript_code_at(__u32 number, __u64 function, __u64 address)
+__noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __u64 address)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
-	__u64 code;
 
 	if (!slot)
 		return JAVASCRIPT_OTHER;
 	program = &slot->program;
 	is = &program->javascript;
-	code = object_word(object_word(function, is->function_shared), is->shared_data);
-	if (object_type(program, code) == is->type_code && is_in_code(program, code, address))
+	if (is_in_code(program, object_word(shared, is->shared_data), address))
 		return JAVASCRIPT_PLAIN;
-	code = object_word(function, is->function_code);
-	if (object_type(program, code) != is->type_code || !is_in_code(program, code, address))
+	if (!is_in_code(program, object_word(function, is->function_code), address))
 		return JAVASCRIPT_OTHER;
-	if ((object_word(code, is->code_flags) & is->code_kinds) <= is->code_baseline ||
-	    !(object_word(object_word(code, is->code_deoptimization), is->inlined_count) >> 32))
+	if ((AT(program->code, is->code_flags, JAVASCRIPT_OBJECT_BYTES, __u64) & is->code_kinds) <=
+		    is->code_baseline ||
+	    !(object_word(AT(program->code, is->code_deoptimization, JAVASCRIPT_OBJECT_BYTES,
+			     __u64),
+			  is->inlined_count) >>
+	      32))
 		return JAVASCRIPT_PLAIN;
 	return JAVASCRIPT_INLINES;
 }
@@ -281,7 +310,9 @@ static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 numbe
 	if (!fp) {
 		words[0] = slot->walk.registers[JAVASCRIPT_FUNCTION_REGISTER];
 		if (program->n_native == 1 && /* of the innermost frame */
-		    javascript_code_at(number, words[0], pc) != JAVASCRIPT_OTHER)
+		    javascript_code_at(number, words[0],
+				       object_word(words[0], program->javascript.function_shared),
+				       pc) != JAVASCRIPT_OTHER)
 			return words[0];
 		*ret_reason = WIRE_CODE_TORN;
 		return 0;
@@ -328,7 +359,7 @@ __noinline int javascript_place(__u32 number, __u32 at, __u32 room)
 	else
 		put_code(slot, at, known->id);
 	if (program->object && program->frame && /* what is inlined runs in a frame */
-	    javascript_code_at(number, function, pc) != JAVASCRIPT_PLAIN)
+	    javascript_code_at(number, function, shared, pc) != JAVASCRIPT_PLAIN)
 		more += insert_code(slot, at, room - more, WIRE_CODE_INLINED);
 	return more;
 }

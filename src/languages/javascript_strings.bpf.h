@@ -41,19 +41,28 @@ static __always_inline __u64 object_word(__u64 object, __u64 offset)
 
 #define JAVASCRIPT_NO_TYPE (1u << 16) /* there is no object, or it cannot be read */
 
-/* The type in an object's map. */
-static __always_inline __u32 map_type(const struct interpreter_walk *program, __u64 map)
+/* The type in an object's map. Objects of a type share one. */
+static __always_inline __u32 map_type(struct interpreter_walk *program, __u64 map)
 {
+	struct javascript_walk *walk = &program->javascript_walk;
+	__u64 at = map / 16;
 	__u16 type;
 
-	if (!is_object(map) ||
-	    bpf_probe_read_user(&type, sizeof(type),
+	if (!is_object(map))
+		return JAVASCRIPT_NO_TYPE;
+	if (LIKELY(walk->maps[at % JAVASCRIPT_MAPS] == map))
+		return walk->types[at % JAVASCRIPT_MAPS];
+	if (bpf_probe_read_user(&type, sizeof(type),
 				(const void *)(map - 1 + program->javascript.map_type)))
 		return JAVASCRIPT_NO_TYPE;
+	at = map / 16;
+	OPAQUE(at); /* 5.10 forgets the bounds of what it spills */
+	walk->maps[at % JAVASCRIPT_MAPS] = map;
+	walk->types[at % JAVASCRIPT_MAPS] = type;
 	return type;
 }
 
-static __always_inline __u32 object_type(const struct interpreter_walk *program, __u64 object)
+static __always_inline __u32 object_type(struct interpreter_walk *program, __u64 object)
 {
 	return map_type(program, object_word(object, 0));
 }
@@ -250,7 +259,9 @@ __noinline __u64 javascript_hash(__u32 number, __u64 string, __u32 end)
 	if (!slot || !string)
 		return 1;
 	/* The hash and the length are neighbours. */
-	hash = object_word(string, slot->program.javascript.string_hash);
+	hash = string == slot->program.javascript_walk.string
+		       ? slot->program.javascript_walk.hash
+		       : object_word(string, slot->program.javascript.string_hash);
 	if ((hash & 3) == JAVASCRIPT_HASHED)
 		return hash;
 	written = javascript_write(number, string, end);

@@ -26,15 +26,13 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include <bpf/bpf_core_read.h>
-
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "languages/perl_code.bpf.h"
 #include "languages/program_run.bpf.h"
 
+#define PERL_STACK_BYTES   48 /* of what a stack of contexts begins with */
 #define PERL_CONTEXT_BYTES 104
 #define PERL_BELOW	   416 /* bytes that are copied below a context: four more */
 
@@ -53,13 +51,17 @@ static __always_inline bool perl_enter_stack(struct interpreter_walk *program, _
 	struct perl_walk *walk = &program->perl_walk;
 	__s32 top;
 
-	if (!read_word(&walk->contexts, stackinfo + perl->si_contexts) ||
-	    bpf_probe_read_user(&top, sizeof(top), (const void *)(stackinfo + perl->si_top)))
+	if (bpf_probe_read_user(program->code, PERL_STACK_BYTES, (const void *)stackinfo))
 		return false;
+	top = PERL_INT(program->code, perl->si_top);
 	if (top < -1)
 		return false;
-	walk->stackinfo = stackinfo;
+	walk->contexts = PERL_WORD(program->code, perl->si_contexts);
 	walk->context = walk->contexts + (__s64)top * perl->cx_size;
+	walk->innermost_sub = PERL_INT(program->code, perl->si_sub);
+	walk->previous_stack = PERL_INT(program->code, perl->si_type) == perl->si_main
+				       ? 0
+				       : PERL_WORD(program->code, perl->si_previous);
 	return true;
 }
 
@@ -92,19 +94,14 @@ __noinline int perl_leave_stack(__u32 number)
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
-	__u64 previous = 0, word = 0;
-	__s32 type;
+	__u64 word = 0;
 
 	if (!slot)
 		return PROGRAM_FAILED;
 	program = &slot->program;
 	perl = &program->perl;
-	if (!read_word(&previous, program->perl_walk.stackinfo + perl->si_previous) ||
-	    bpf_probe_read_user(&type, sizeof(type),
-				(const void *)(program->perl_walk.stackinfo + perl->si_type)))
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	if (previous && type != perl->si_main)
-		return perl_enter_stack(program, previous)
+	if (program->perl_walk.previous_stack)
+		return perl_enter_stack(program, program->perl_walk.previous_stack)
 			       ? PROGRAM_MORE
 			       : program_fail(program, WIRE_CODE_UNREADABLE);
 	if (!read_word(&word, program->perl_walk.state + perl->program_file) ||
@@ -162,7 +159,7 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
 		if ((known->code != sub || known->walk != program->walk) &&
 		    perl_take_sub(number, sub, sub / 8 % KNOWN_CODES))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
-		perl_stage(slot, known->id);
+		program_stage(slot, WIRE_LANGUAGE_PERL, known->id);
 	}
 	if (PERL_WORD(context, program->perl.cx_return))
 		return PROGRAM_MORE;
@@ -227,7 +224,6 @@ __noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
 	const struct wire_perl *perl;
 	struct perl_walk *walk;
 	const __u8 *context;
-	__s32 innermost;
 
 	if (!slot)
 		return 0;
@@ -238,9 +234,7 @@ __noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
 	if (at > PERL_BELOW)
 		return 0;
 	context = program->window.bytes + at;
-	if (bpf_probe_read_user(&innermost, sizeof(innermost),
-				(const void *)(walk->stackinfo + perl->si_sub)) ||
-	    walk->contexts + (__s64)innermost * perl->cx_size != walk->context)
+	if (walk->contexts + (__s64)walk->innermost_sub * perl->cx_size != walk->context)
 		return 1;
 	if (kind != perl->cx_is_sub || PERL_BYTE(context, perl->cx_type) & perl->cx_has_copy)
 		return 0;
@@ -332,10 +326,9 @@ __noinline int perl_run(__u32 number)
 /* Finds the thread's interpreter and its innermost context. Sets the reason if that fails. */
 static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct interpreter_walk *program = &slot->program;
 	struct perl_walk *walk = &program->perl_walk;
-	__u64 thread = BPF_CORE_READ(task, thread.fsbase), stackinfo;
+	__u64 thread = thread_pointer(), stackinfo;
 	__u32 key;
 
 	program->reason = WIRE_CODE_NO_STATE;

@@ -14,6 +14,7 @@
 
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/window.bpf.h"
 #include "languages/perl.bpf.h"
 #include "languages/program_run.bpf.h"
 
@@ -24,9 +25,10 @@
 #define PERL_CATCHING_FRAMES 2
 
 /* Notes a native frame that is not the evaluator's, and what it has on the C stack. */
-static __always_inline void perl_see_frame(struct interpreter_walk *program, __u64 pc, __u64 sp,
-					   __u64 cfa)
+static __always_inline void perl_see_frame(struct scratch *slot, __u64 pc, __u64 sp)
 {
+	struct interpreter_walk *program = &slot->program;
+	__u64 cfa = slot->walk.registers[UNWIND_SP], previous;
 	struct perl_walk *walk = &program->perl_walk;
 
 	if (pc - program->bias - program->perl.main < program->perl.main_size)
@@ -36,7 +38,10 @@ static __always_inline void perl_see_frame(struct interpreter_walk *program, __u
 	else if (walk->catching)
 		walk->catching--;
 	walk->is_after_evaluator = 0;
-	if (walk->env < cfa && !read_word(&walk->env, walk->env + program->perl.env_previous))
+	if (walk->env >= cfa)
+		return;
+	previous = walk->env + program->perl.env_previous;
+	if (!window_peek(slot, &walk->env, previous) && !read_word(&walk->env, previous))
 		walk->env = 0;
 }
 

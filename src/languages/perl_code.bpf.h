@@ -346,18 +346,6 @@ __noinline int perl_take_sub(__u32 number, __u64 sub, __u32 at)
 	return 0;
 }
 
-static __always_inline void perl_stage(struct scratch *slot, __u64 id)
-{
-	__u64 at = slot->program.n;
-
-	OPAQUE(at);
-	if (at >= WIRE_MAX_DEPTH)
-		return;
-	slot->frames[STAGED_AT + at] =
-		WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PERL << WIRE_FRAME_LANGUAGE_SHIFT | id;
-	slot->program.n = at + 1;
-}
-
 /* Stages code that is in no sub, of the file whose path is at the address. False: unreadable. */
 static __always_inline bool perl_stage_place(struct scratch *slot, __u32 number,
 					     enum perl_place place, __u64 file)
@@ -370,7 +358,7 @@ static __always_inline bool perl_stage_place(struct scratch *slot, __u32 number,
 	program->line = 0;
 	if (perl_make_known(number))
 		return false;
-	perl_stage(slot, program->id);
+	program_stage(slot, WIRE_LANGUAGE_PERL, program->id);
 	return true;
 }
 

@@ -21,7 +21,6 @@
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
-#define PHP_FRAME_BYTES	   56
 #define PHP_FUNCTION_BYTES 184 /* of one written in PHP; those in C have the first ones only */
 #define PHP_HEAD_BYTES	   24
 #define PHP_CLASS_TEXT	   240
@@ -125,6 +124,28 @@ __noinline int php_send_name(__u32 number)
 	return 0;
 }
 
+/* Sets the name of the function's class, and its hash. False: it cannot be read. */
+static __always_inline bool php_take_class(struct interpreter_walk *program, __u32 number,
+					   __u64 class)
+{
+	struct php_class *last = &program->class;
+
+	program->scope = 0;
+	program->content = 0;
+	if (!class)
+		return true;
+	if (last->class != class) {
+		last->class = 0;
+		if (!read_word(&last->name, class + program->php.class_name))
+			return false;
+		last->hash = php_text_hash(number, last->name);
+		last->class = class;
+	}
+	program->scope = last->name;
+	program->content = last->hash;
+	return true;
+}
+
 /*
  * Makes the function in `code` known, and sends its name if that was not sent yet. It is known by
  * what it says, not by its address: each request may compile it anew. A global function.
@@ -135,7 +156,6 @@ __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 	struct interpreter_walk *program;
 	const struct wire_php *php;
 	struct known_code *known;
-	__u64 class;
 
 	if (!slot)
 		return -1;
@@ -144,13 +164,14 @@ __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 	program->name = CODE_WORD(program->code, php->function_name);
 	program->file = CODE_WORD(program->code, php->function_file);
 	program->line = CODE_INT(program->code, php->function_line);
-	program->scope = 0;
-	class = CODE_WORD(program->code, php->function_scope);
-	if (class && !read_word(&program->scope, class + php->class_name))
+	if (!php_take_class(program, number, CODE_WORD(program->code, php->function_scope)))
 		return -1;
-	program->content = php_text_hash(number, program->scope);
+	if (program->file != program->last_file || !program->last_file) {
+		program->last_file_hash = php_text_hash(number, program->file);
+		program->last_file = program->file;
+	}
 	program->id = code_id(program, WIRE_LANGUAGE_PHP, php_text_hash(number, program->name),
-			      php_text_hash(number, program->file));
+			      program->last_file_hash);
 	if (!is_sent(program))
 		php_send_name(number);
 	known = &program->codes[at % KNOWN_CODES];
@@ -161,16 +182,28 @@ __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 	return 0;
 }
 
-static __always_inline void php_stage(struct scratch *slot, __u64 id)
+/*
+ * Finds a function among those of this walk, and takes it if it is not there. A function in C has
+ * none, as its native frames stand for it. False: it cannot be read.
+ */
+static __always_inline bool php_know(struct interpreter_walk *program, __u32 number, __u64 function,
+				     const struct known_code **ret_known)
 {
-	__u64 at = slot->program.n;
+	__u32 at = function / 16 % KNOWN_CODES;
+	struct known_code *known = &program->codes[at];
 
-	OPAQUE(at);
-	if (at >= WIRE_MAX_DEPTH)
-		return;
-	slot->frames[STAGED_AT + at] =
-		WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT | id;
-	slot->program.n = at + 1;
+	*ret_known = known;
+	if (known->code == function && known->walk == program->walk)
+		return true;
+	if (bpf_probe_read_user(program->code, PHP_FUNCTION_BYTES, (const void *)function) &&
+	    bpf_probe_read_user(program->code, PHP_HEAD_BYTES, (const void *)function))
+		return false;
+	if (program->code[0] == PHP_FUNCTION_IN_C) {
+		*ret_known = NULL;
+		return true;
+	}
+	return (program->code[0] == PHP_FUNCTION_USER || program->code[0] == PHP_FUNCTION_EVAL) &&
+	       !php_take_function(number, function, at);
 }
 
 /* Stages the frame that the walk is at, if it is of PHP, and goes to its caller. */
@@ -178,39 +211,36 @@ __noinline int php_step(__u32 number)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
 	struct interpreter_walk *program;
+	const struct known_code *known;
 	const struct wire_php *php;
-	struct known_code *known;
-	__u64 function;
+	__u64 function, at;
+	const __u8 *frame;
 	__u32 info;
-	__u8 *frame;
 
 	if (!slot)
 		return PROGRAM_FAILED;
 	program = &slot->program;
 	php = &program->php;
-	frame = program->window.bytes;
-	if (bpf_probe_read_user(frame, PHP_FRAME_BYTES, (const void *)program->frame))
+	at = program->frame - program->window.from;
+	if (at > program->window.last)
+		at = (__s64)frame_window_move(number);
+	OPAQUE(at);
+	if (at > PYTHON_ON_STACK)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
+	frame = program->window.bytes + at;
 	function = FRAME_WORD(frame, php->frame_function);
 	info = AT(frame, php->frame_info, PYTHON_FRAME_ROOM, __u32);
 	program->frame = FRAME_WORD(frame, php->frame_previous);
 	if (!function) { /* a placeholder: of a generator, in `yield from`, or of a call from C */
 		if ((info & 0xff) == PHP_IS_OBJECT)
-			php_stage(slot, WIRE_CODE_DELEGATED);
+			program_stage(slot, WIRE_LANGUAGE_PHP, WIRE_CODE_DELEGATED);
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
 	}
-	if (bpf_probe_read_user(program->code, PHP_FUNCTION_BYTES, (const void *)function) &&
-	    bpf_probe_read_user(program->code, PHP_HEAD_BYTES, (const void *)function))
+	if (!php_know(program, number, function, &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	if (program->code[0] == PHP_FUNCTION_IN_C)
+	if (!known)
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
-	if (program->code[0] != PHP_FUNCTION_USER && program->code[0] != PHP_FUNCTION_EVAL)
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	known = &program->codes[function / 16 % KNOWN_CODES];
-	if ((known->code != function || known->walk != program->walk) &&
-	    php_take_function(number, function, function / 16 % KNOWN_CODES))
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	php_stage(slot, known->id);
+	program_stage(slot, WIRE_LANGUAGE_PHP, known->id);
 	if (info & php->top)
 		return PROGRAM_RUN_ENDED;
 	return program->frame ? PROGRAM_MORE : program_fail(program, WIRE_CODE_TORN);
@@ -261,6 +291,7 @@ __noinline int php_run(__u32 number)
 static __always_inline bool php_find_state(struct interpreter_walk *program)
 {
 	program->ordered = 1;
+	program->class.class = 0;
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!read_word(&program->next, program->php.current + program->bias))
 		return false;

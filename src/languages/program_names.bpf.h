@@ -50,10 +50,9 @@ static __always_inline __u64 code_id(const struct interpreter_walk *program, __u
 	return id | (id < WIRE_CODE_IDS) << 16;
 }
 
-/* Whether the name of the function found last was sent. */
-static __always_inline bool is_sent(struct interpreter_walk *program)
+/* Whether the name of a function was sent. */
+static __always_inline bool was_sent(struct interpreter_walk *program, __u64 id)
 {
-	__u64 id = program->id;
 	__u64 *known = &program->sent[id % SENT_CODES];
 
 	if (LIKELY(*known == id))
@@ -62,6 +61,22 @@ static __always_inline bool is_sent(struct interpreter_walk *program)
 		return false;
 	*known = id;
 	return true;
+}
+
+/* Whether that of the function found last was. */
+static __always_inline bool is_sent(struct interpreter_walk *program)
+{
+	return was_sent(program, program->id);
+}
+
+/* Notes that a name was sent. If only in this slot, others send it again. */
+static __always_inline void note_sent(struct interpreter_walk *program, __u64 id)
+{
+	__u8 sent = 1;
+
+	program->sent[id % SENT_CODES] = id;
+	if (program->may_lock)
+		bpf_map_update_elem(&sent_codes, &id, &sent, BPF_ANY);
 }
 
 /* A string that was found in the process. */
@@ -123,7 +138,6 @@ static __always_inline void send_message(struct interpreter_walk *program,
 					 const struct found_text *file)
 {
 	struct wire_code_name *message = &program->message;
-	__u8 sent = 1;
 
 	message->id = program->id;
 	message->line = program->line;
@@ -136,7 +150,7 @@ static __always_inline void send_message(struct interpreter_walk *program,
 	message->language = program->language;
 	message->kind = WIRE_KIND_CODE;
 	if (bpf_ringbuf_output(&ring, message, sizeof(*message), BPF_RB_NO_WAKEUP) == 0)
-		bpf_map_update_elem(&sent_codes, &program->id, &sent, BPF_ANY);
+		note_sent(program, program->id);
 }
 
 #endif

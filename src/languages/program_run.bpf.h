@@ -11,7 +11,13 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/hints.h"
+#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/task.bpf.h"
+#include "bpf/window.bpf.h"
 
 /*
  * The languages that are walked: a bit for each. A constant, so the verifier passes over the code
@@ -38,6 +44,14 @@ static __always_inline struct scratch *slot_of(enum wire_language language, __u3
 #define PTHREAD_KEYS	 32
 #define PTHREAD_SPECIFIC 0x310
 
+/* The address by which the current thread finds its data: glibc's struct pthread. */
+static __always_inline __u64 thread_pointer(void)
+{
+	const struct task_struct *task = current_task();
+
+	return TASK_FIELD(task, TASK_CURRENT, thread.fsbase);
+}
+
 /* The result of a step along the frames of a run. */
 enum program_step {
 	PROGRAM_MORE,
@@ -54,6 +68,20 @@ static __always_inline int program_fail(struct interpreter_walk *program, __u32 
 {
 	program->run_reason = reason;
 	return PROGRAM_FAILED;
+}
+
+/* Adds a function, or a reason why it is not known, to the staged run. */
+static __always_inline void program_stage(struct scratch *slot, enum wire_language language,
+					  __u64 id)
+{
+	__u64 at = slot->program.n;
+
+	OPAQUE(at);
+	if (at >= WIRE_MAX_DEPTH)
+		return;
+	slot->frames[STAGED_AT + at] =
+		WIRE_FRAME_CODE | (__u64)language << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	slot->program.n = at + 1;
 }
 
 static __always_inline bool read_word(__u64 *to, __u64 address)
@@ -73,6 +101,65 @@ static __always_inline __u32 code_place(const struct interpreter_walk *program, 
 	else
 		second = two[1].code == code || two[1].walk < two[0].walk;
 	return at + second;
+}
+
+#define FRAME_PAGE  4096ull
+#define STACK_BYTES (8ull << 20) /* frames so far above the stack pointer are on the C stack */
+
+/*
+ * Copies a frame on the C stack from the part of it that the native walk has copied; that begins
+ * with what the walk comes to next, if the frame is close. False: it is not there.
+ */
+static __always_inline bool frame_in_window(struct scratch *slot, __u32 number, __u64 frame)
+{
+	__u64 sp = slot->walk.registers[UNWIND_SP], at = frame - slot->window.from;
+
+	if (at + PYTHON_FRAME_SIZE > slot->window.size &&
+	    frame - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_FRAME_SIZE) {
+		window_bring(number, sp, sizeof(__u64));
+		at = frame - slot->window.from;
+	}
+	if (slot->window.size < PYTHON_FRAME_SIZE || at > slot->window.size - PYTHON_FRAME_SIZE)
+		return false;
+	OPAQUE(at);
+	return at <= WINDOW_SIZE - PYTHON_FRAME_SIZE &&
+	       bpf_probe_read_kernel(slot->program.window.bytes + PYTHON_ON_STACK,
+				     PYTHON_FRAME_SIZE, slot->window.bytes + at) == 0;
+}
+
+/*
+ * Copies the frame of Python or PHP that the walk is at with the memory below, where its callers
+ * mostly are: a frame takes some hundred bytes. Not from the page below, which may not be mapped. A
+ * frame on the C stack, where each run begins, is copied beside that. Returns where the frame is in
+ * the copy; -1: it cannot be read.
+ */
+__noinline int frame_window_move(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct python_window *window;
+	__u64 frame, size;
+
+	if (!slot || !(walks_language(WIRE_LANGUAGE_PYTHON) || walks_language(WIRE_LANGUAGE_PHP)))
+		return -1;
+	window = &slot->program.window;
+	frame = slot->program.frame;
+	if (frame - slot->walk.registers[UNWIND_SP] < STACK_BYTES)
+		return !frame_in_window(slot, number, frame) &&
+				       bpf_probe_read_user(window->bytes + PYTHON_ON_STACK,
+							   PYTHON_FRAME_SIZE, (const void *)frame)
+			       ? -1
+			       : PYTHON_ON_STACK;
+	window->last = smaller(frame % FRAME_PAGE, PYTHON_BELOW);
+	window->from = frame - window->last;
+	size = window->last + PYTHON_FRAME_SIZE;
+	OPAQUE(size);
+	if (size > PYTHON_BELOW + PYTHON_FRAME_SIZE ||
+	    bpf_probe_read_user(window->bytes, size, (const void *)window->from)) {
+		window->from = 0;
+		window->last = 0;
+		return -1;
+	}
+	return size - PYTHON_FRAME_SIZE;
 }
 
 /*

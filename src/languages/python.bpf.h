@@ -14,12 +14,10 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include <bpf/bpf_core_read.h>
-
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/window.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 #include "languages/python_code.bpf.h"
@@ -57,65 +55,23 @@ static __always_inline void python_take_made(struct interpreter_walk *program)
 	program->next_version = next;
 }
 
-#define PYTHON_STACKS (8ull << 20) /* frames so far above the stack pointer are on the C stack */
-
-/*
- * Copies the frame that the walk is at with the memory below, where its callers mostly are: a frame
- * takes some hundred bytes. Not from the page below, which may not be mapped. A frame on the C
- * stack, where each run begins, is copied beside that. Returns where the frame is in the copy; -1:
- * it cannot be read.
- */
-__noinline int python_move_window(__u32 number)
-{
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	struct python_window *window;
-	__u64 frame, size;
-
-	if (!slot)
-		return -1;
-	window = &slot->program.window;
-	frame = slot->program.frame;
-	if (frame - slot->walk.registers[UNWIND_SP] < PYTHON_STACKS)
-		return bpf_probe_read_user(window->bytes + PYTHON_ON_STACK, PYTHON_FRAME_SIZE,
-					   (const void *)frame)
-			       ? -1
-			       : PYTHON_ON_STACK;
-	window->last = smaller(frame % PYTHON_PAGE, PYTHON_BELOW);
-	window->from = frame - window->last;
-	size = window->last + PYTHON_FRAME_SIZE;
-	OPAQUE(size);
-	if (size > PYTHON_BELOW + PYTHON_FRAME_SIZE ||
-	    bpf_probe_read_user(window->bytes, size, (const void *)window->from)) {
-		window->from = 0;
-		window->last = 0;
-		return -1;
-	}
-	return size - PYTHON_FRAME_SIZE;
-}
-
 /*
  * Stages the frame that the walk is at, and goes to the one that called it; an enum program_step.
  * Frames that have not begun are left out, as CPython itself does; generators have no such rule.
  */
-__noinline int python_step(__u32 number)
+static __always_inline int python_step(struct scratch *slot, __u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	const struct wire_python *python;
-	struct interpreter_walk *program;
+	struct interpreter_walk *program = &slot->program;
+	const struct wire_python *python = &program->python;
+	__u64 frame = program->frame, at, code, owner;
 	struct known_code *known;
 	const __u8 *copy;
-	__u64 frame, at, code, owner;
 
-	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	python = &program->python;
-	frame = program->frame;
 	if (!frame)
 		return program_fail(program, WIRE_CODE_TORN);
 	at = frame - program->window.from;
 	if (at > program->window.last)
-		at = (__s64)python_move_window(number);
+		at = (__s64)frame_window_move(number);
 	OPAQUE(at);
 	if (at > PYTHON_ON_STACK)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
@@ -130,66 +86,134 @@ __noinline int python_step(__u32 number)
 	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
 	if (!python_know(program, number, code, FRAME_WORD(copy, python->frame_function), &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	at = program->n;
-	OPAQUE(at);
-	if (at < WIRE_MAX_DEPTH && (owner == python->owner_generator ||
-				    FRAME_WORD(copy, python->frame_instruction) >= known->first)) {
-		__u64 id = python_id_at(program, number, known, code,
-					FRAME_WORD(copy, python->frame_instruction) - code -
-						python->code_bytes);
-
-		slot->frames[STAGED_AT + at] =
-			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-			id;
-		program->n = at + 1;
-	}
+	if (program->n < WIRE_MAX_DEPTH &&
+	    (owner == python->owner_generator ||
+	     FRAME_WORD(copy, python->frame_instruction) >= known->first))
+		program_stage(slot, WIRE_LANGUAGE_PYTHON,
+			      python_id_at(program, number, known, code,
+					   FRAME_WORD(copy, python->frame_instruction) - code -
+						   python->code_bytes));
 	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
 		       ? PROGRAM_RUN_ENDED
 		       : PROGRAM_MORE;
 }
 
-/* Reads a record, if that was not the last one to be read. */
-static __always_inline bool python_take_record(struct interpreter_walk *program, __u64 record)
+/* For the verifier's sake, fewer steps at a time than with other languages: they are inlined. */
+#define PYTHON_STEPS  4
+#define PYTHON_ROUNDS (PROGRAM_ROUNDS * PROGRAM_STEPS / PYTHON_STEPS)
+
+/* Stages up to PYTHON_STEPS frames; an enum program_step. */
+__noinline int python_steps(__u32 number)
 {
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	int step = PROGRAM_MORE;
+
+	if (!slot)
+		return PROGRAM_FAILED;
+	for (__u32 i = 0; i < PYTHON_STEPS && step == PROGRAM_MORE; i++) {
+		step = python_step(slot, number);
+		OPAQUE(step);
+	}
+	return step;
+}
+
+/*
+ * Reads a record, if that was not the last one to be read: from the part of the stack that the
+ * native walk has copied, which begins with what the walk comes to next, if the record is close.
+ */
+static __always_inline bool python_take_record(struct scratch *slot, __u32 number, __u64 record)
+{
+	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
+	__u64 sp = slot->walk.registers[UNWIND_SP];
 
 	if (program->record == record)
 		return true;
-	if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
-		return false;
+	if (record + PYTHON_RECORD_BYTES - slot->window.from > slot->window.size &&
+	    record - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_RECORD_BYTES)
+		window_bring(number, sp, sizeof(__u64));
+	if (!window_peek(slot, &program->record_current, record + python->cframe_current) ||
+	    !window_peek(slot, &program->record_previous, record + python->cframe_previous)) {
+		if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
+			return false;
+		program->record_current = CODE_WORD(program->code, python->cframe_current);
+		program->record_previous = CODE_WORD(program->code, python->cframe_previous);
+	}
 	program->record = record;
-	program->record_current = CODE_WORD(program->code, python->cframe_current);
-	program->record_previous = CODE_WORD(program->code, python->cframe_previous);
 	return true;
 }
 
-/* Begins a run of a version that has records on the C stack. False: there is none. */
-static __always_inline bool python_begin_record(struct interpreter_walk *program)
+/*
+ * Begins a run of a version that has records on the C stack. False: there is none. A record leads
+ * to its run's frame; if the run before ended well, it has led there, too, and the record is read
+ * when the native walk has come to it.
+ */
+static __always_inline bool python_begin_record(struct scratch *slot, __u32 number)
 {
+	struct interpreter_walk *program = &slot->program;
 	__u64 record = program->next;
 
-	if (!python_take_record(program, record)) {
-		program->next = 0;
-		program->reason = WIRE_CODE_UNREADABLE;
+	program->next = 0;
+	if (!program->linked) {
+		if (!python_take_record(slot, number, record)) {
+			program->reason = WIRE_CODE_UNREADABLE;
+			return false;
+		}
+		program->frame = program->record_current;
+		program->next = program->record_previous;
+		/* The outermost record, in the thread's state, has no frames. */
+		if (!program->next)
+			return false;
+	} else if (!program->frame) {
 		return false;
 	}
-	program->frame = program->record_current;
-	program->next = program->record_previous;
-	/* The outermost record, in the thread's state, has no frames. */
-	if (!program->next)
-		return false;
+	program->object = program->frame;
 	program->anchor = record;
 	return true;
 }
 
 /*
- * Whether the frame that the run's first one was called from is the one that the record before has:
- * if not, the record was not linked or filled yet.
+ * Ends a run of a version that has records. The one that was found by its record ends with the
+ * frame that the record before has: if not, the record was not linked or filled yet.
  */
-static __always_inline bool python_is_linked(struct interpreter_walk *program)
+static __always_inline void python_end_record(struct scratch *slot, __u32 number, bool ended)
 {
-	return python_take_record(program, program->next) &&
-	       program->record_current == program->frame;
+	struct interpreter_walk *program = &slot->program;
+
+	if (ended && program->next &&
+	    !(python_take_record(slot, number, program->next) &&
+	      program->record_current == program->frame)) {
+		program->run_reason = WIRE_CODE_TORN;
+		ended = false;
+	}
+	program->linked = ended;
+}
+
+/*
+ * The native walk has come to the record of the staged run. If that was not read yet, it must have
+ * the frame that the run begins with, and leads to the record before.
+ */
+__noinline int python_arrive(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct interpreter_walk *program;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	if (program->language != WIRE_LANGUAGE_PYTHON || program->next ||
+	    program->python.form >= WIRE_PYTHON_FRAMES)
+		return 0;
+	if (!python_take_record(slot, number, program->anchor)) {
+		program->reason = WIRE_CODE_UNREADABLE;
+		return 0;
+	}
+	program->next = program->record_previous;
+	if (program->record_current != program->object) {
+		program->run_reason = WIRE_CODE_TORN;
+		program->linked = 0;
+	}
+	return 0;
 }
 
 /*
@@ -259,11 +283,12 @@ static __always_inline bool python_take_key(struct interpreter_walk *program)
  */
 static __always_inline bool python_find_state(struct scratch *slot, __u32 number)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
-	__u64 thread = BPF_CORE_READ(task, thread.fsbase), state = 0;
+	__u64 thread = thread_pointer(), state = 0;
 
+	program->functions.from = 0;
+	program->functions.last = 0;
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!python->current || !read_word(&state, python->current + program->bias) ||
 	    !python_take_state(program, state, thread)) {
@@ -273,6 +298,7 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 			return false;
 	}
 	program->ordered = python->form == WIRE_PYTHON_CHAIN;
+	program->linked = 0;
 	program->next = CODE_WORD(program->code, python->top);
 	program->last = state + python->thread_record;
 	program->object = CODE_WORD(program->code, python->thread_frame);
@@ -307,10 +333,8 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 				    (const void *)(object + python->frame_instruction));
 	if (python->form == WIRE_PYTHON_OBJECTS) /* 3.10 counts instructions of two bytes */
 		instruction *= 2;
-	slot->frames[STAGED_AT] = WIRE_FRAME_CODE |
-				  (__u64)WIRE_LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT |
-				  python_id_at(program, number, known, code, instruction);
-	program->n = 1;
+	program_stage(slot, WIRE_LANGUAGE_PYTHON,
+		      python_id_at(program, number, known, code, instruction));
 }
 
 /* Stages the next frame object; with records, the one that belongs to the next record. */
@@ -355,14 +379,10 @@ __noinline int python_run(__u32 number)
 	}
 	if (program->python.form == WIRE_PYTHON_FRAMES)
 		program->frame = program->next;
-	else if (!python_begin_record(program))
+	else if (!python_begin_record(slot, number))
 		return 0;
-	/*
-	 * A function for PROGRAM_STEPS of them, which other languages have, would take 32 bytes of
-	 * stack: more than is left of the 512 for all calls of a tracepoint's program.
-	 */
-	for (__u32 i = 0; i < PROGRAM_ROUNDS * PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
-		step = python_step(number);
+	for (__u32 i = 0; i < PYTHON_ROUNDS && step == PROGRAM_MORE; i++) {
+		step = python_steps(number);
 		OPAQUE(step);
 	}
 	if (step == PROGRAM_MORE)
@@ -371,8 +391,8 @@ __noinline int python_run(__u32 number)
 		program->next = step == PROGRAM_RUN_ENDED ? program->frame : 0;
 		if (step != PROGRAM_RUN_ENDED)
 			program->reason = program->run_reason;
-	} else if (step == PROGRAM_RUN_ENDED && !python_is_linked(program)) {
-		program->run_reason = WIRE_CODE_TORN;
+	} else {
+		python_end_record(slot, number, step == PROGRAM_RUN_ENDED);
 	}
 	return 0;
 }

@@ -18,7 +18,8 @@
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
-#define PYTHON_TRIES	   8 /* one time in so many, a function's number is looked for */
+#define PYTHON_TRIES	   8  /* one time in so many, a function's number is looked for */
+#define PYTHON_TIMES_APART 32 /* so often a function is read alone, once it was so */
 #define PYTHON_PAGE	   4096ull
 #define PYTHON_STRING_ROOM 128 /* bytes of a string that are read first, ... */
 #define PYTHON_SHORT_TEXT  64  /* ... and characters that are hashed there */
@@ -240,10 +241,9 @@ __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
 	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
 	struct wire_code_place *place;
-	__u8 sent = 1;
 	__u32 form;
 
-	if (!slot || !has_room_for_names() || !bpf_map_lookup_elem(&sent_codes, &function))
+	if (!slot || !has_room_for_names() || !was_sent(&slot->program, function))
 		return 0;
 	place = (void *)&slot->frames[LINES_AT];
 	form = slot->program.python.form;
@@ -255,7 +255,7 @@ __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u
 		      : form == WIRE_PYTHON_OBJECTS ? WIRE_LINES_RANGES
 						    : WIRE_LINES_LOCATIONS;
 	place->kind = WIRE_KIND_PLACE;
-	if (!bpf_map_lookup_elem(&sent_codes, &table))
+	if (!was_sent(&slot->program, table))
 		python_take_table(slot, place, code);
 	size = sizeof(*place) + (place->size + 7) / 8 * 8;
 	OPAQUE(size);
@@ -263,8 +263,8 @@ __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u
 	    bpf_ringbuf_output(&ring, place, size, BPF_RB_NO_WAKEUP))
 		return 0;
 	if (place->size)
-		bpf_map_update_elem(&sent_codes, &table, &sent, BPF_ANY);
-	bpf_map_update_elem(&sent_codes, &id, &sent, BPF_ANY);
+		note_sent(&slot->program, table);
+	note_sent(&slot->program, id);
 	return 0;
 }
 
@@ -286,24 +286,49 @@ static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u3
 }
 
 /*
- * Copies a function with the memory beside it, in one page: CPython keeps objects of a size
- * together, and those of a module are made one after the other. Returns where in the copy it is;
- * -1: it cannot be read.
+ * How many bytes are copied below a function, and above it. The first one of a walk has as many on
+ * either side; from one copy to the next, functions mostly go on in one direction.
  */
-__noinline int python_move_functions(__u32 number, __u64 function)
+static __always_inline __u64 python_bytes_below(const struct python_functions *functions,
+						__u64 function)
+{
+	if (!functions->from)
+		return PYTHON_FUNCTIONS / 2;
+	return function < functions->from ? PYTHON_FUNCTIONS : 0;
+}
+
+/*
+ * Copies a function, which runs codes[at], with the memory beside it, in one page: CPython keeps
+ * objects of a size together, and those of a module are made one after the other. Of a function
+ * that had no others beside it the last time, only itself: large copies take longer. Returns where
+ * in the copy it is; -1: it cannot be read.
+ */
+__noinline int python_move_functions(__u32 number, __u64 function, __u32 at)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
-	__u64 below = smaller(function % PYTHON_PAGE, PYTHON_BESIDE), size;
+	__u64 below, size = PYTHON_FUNCTION_BYTES;
 	struct python_functions *functions;
+	struct known_code *known;
 
 	if (!slot)
 		return -1;
 	functions = &slot->program.functions;
+	if (functions->used == 1 && functions->last)
+		slot->program.codes[functions->of % KNOWN_CODES].apart = PYTHON_TIMES_APART;
+	functions->used = 0;
+	functions->of = at;
+	known = &slot->program.codes[at % KNOWN_CODES];
+	if (known->apart) {
+		known->apart--;
+		below = 0;
+	} else {
+		below = smaller(function % PYTHON_PAGE, python_bytes_below(functions, function));
+		size = PYTHON_PAGE - (function - below) % PYTHON_PAGE;
+		if (size < below + PYTHON_FUNCTION_BYTES)
+			size = below + PYTHON_FUNCTION_BYTES; /* it is in the next page, too */
+		size = smaller(size, PYTHON_FUNCTIONS + PYTHON_FUNCTION_BYTES);
+	}
 	functions->from = function - below;
-	size = PYTHON_PAGE - functions->from % PYTHON_PAGE;
-	if (size < below + PYTHON_FUNCTION_BYTES)
-		size = below + PYTHON_FUNCTION_BYTES; /* it is in the next page, too */
-	size = smaller(size, PYTHON_FUNCTIONS + PYTHON_FUNCTION_BYTES);
 	functions->last = size - PYTHON_FUNCTION_BYTES;
 	OPAQUE(size);
 	if (size > PYTHON_FUNCTIONS + PYTHON_FUNCTION_BYTES ||
@@ -316,24 +341,25 @@ __noinline int python_move_functions(__u32 number, __u64 function)
 }
 
 /*
- * The number of a function, if it runs that code object; else 0. CPython 3.11 numbers functions,
- * not code objects. A function gets no other code without losing its number, and no other one gets
- * it.
+ * The number of a function, if it runs that code object; else 0. CPython 3.11 numbers
+ * functions, not code objects. A function gets no other code without losing its number, and no
+ * other one gets it.
  */
 static __always_inline __u32 python_function_version(struct interpreter_walk *program, __u32 number,
-						     __u64 function, __u64 code)
+						     __u64 function, const struct known_code *known)
 {
 	const struct wire_python *python = &program->python;
 	__u64 at = function - program->functions.from;
 	const __u8 *copy;
 
 	if (!function || at > program->functions.last)
-		at = (__s64)python_move_functions(number, function);
+		at = (__s64)python_move_functions(number, function, known - program->codes);
 	OPAQUE(at);
 	if (at > PYTHON_FUNCTIONS)
 		return 0;
+	program->functions.used++;
 	copy = program->functions.bytes + at;
-	return CODE_WORD(copy, python->function_code) == code
+	return CODE_WORD(copy, python->function_code) == known->code
 		       ? CODE_INT(copy, python->function_version)
 		       : 0;
 }
@@ -352,7 +378,7 @@ static __always_inline void python_note_function(struct interpreter_walk *progra
 	}
 	program->id = known->id;
 	if (known->seen++ % PYTHON_TRIES == 0 && is_sent(program))
-		known->version = python_function_version(program, number, function, known->code);
+		known->version = python_function_version(program, number, function, known);
 }
 
 /* Whether what is known of a code object, which `function` runs, holds in this walk. */
@@ -370,9 +396,10 @@ static __always_inline bool python_is_known(struct interpreter_walk *program, __
 		return false;
 	if (known->made != program->made || !program->made) {
 		if (python->function_version)
-			version = known->function == function
-					  ? python_function_version(program, number, function, code)
-					  : 0;
+			version =
+				known->function == function
+					? python_function_version(program, number, function, known)
+					: 0;
 		else
 			bpf_probe_read_user(&version, sizeof(version),
 					    (const void *)(code + python->code_version));

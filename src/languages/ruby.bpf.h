@@ -21,11 +21,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include <bpf/bpf_core_read.h>
-
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
-#include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
@@ -36,8 +33,8 @@
 #define RUBY_WINDOW_BYTES (RUBY_WINDOW + RUBY_FRAME_BYTES) /* frames that are copied at once */
 #define RUBY_ISEQ_BYTES	  24
 #define RUBY_BODY_BYTES	  104
+#define RUBY_OBJECT_BYTES 40 /* of any object */
 #define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
-#define RUBY_STACK_BYTES  (1 << 20)
 
 /* glibc: where a thread has the table of its threads' data, and the key that jumps are mangled by.
  */
@@ -122,17 +119,21 @@ __noinline int ruby_count_records(__u32 number)
 	return PROGRAM_MORE;
 }
 
-/* Copies the frame that the walk is at and some that follow. Returns 0 when it did. */
+/*
+ * Copies the frame that the walk is at and some that follow, up to the end of the stack: what is
+ * beyond may not be mapped, and trying costs a fault. Returns 0 when it did.
+ */
 static __always_inline int ruby_move_window(struct interpreter_walk *program)
 {
 	struct ruby_window *window = &program->ruby_frames;
+	__u64 size = smaller(program->last + program->ruby.frame_size - program->frame,
+			     RUBY_WINDOW_BYTES);
 
 	window->from = program->frame;
-	window->last = RUBY_WINDOW; /* the last one begins here at most */
-	if (bpf_probe_read_user(window->bytes, RUBY_WINDOW_BYTES, (const void *)window->from) == 0)
-		return 0;
-	window->last = 0;
-	return bpf_probe_read_user(window->bytes, RUBY_FRAME_BYTES, (const void *)window->from);
+	window->last = size - RUBY_FRAME_BYTES; /* the last one begins here at most */
+	OPAQUE(size);
+	return size < RUBY_FRAME_BYTES || size > RUBY_WINDOW_BYTES ||
+	       bpf_probe_read_user(window->bytes, size, (const void *)window->from);
 }
 
 /*
@@ -145,16 +146,20 @@ static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __
 	struct ruby_window *window = &program->ruby_variables;
 	__u64 at = from - window->from;
 
-	if (program->frame - from > RUBY_STACK_BYTES)
+	if (from - program->ruby_stack >= program->frame - program->ruby_stack)
 		return read_word(ret_flags, from);
-	if (!window->from || at > RUBY_WINDOW) {
-		window->from = from - RUBY_WINDOW;
-		if (bpf_probe_read_user(window->bytes, RUBY_WINDOW + sizeof(*ret_flags),
-					(const void *)window->from)) {
+	if (at > window->last) {
+		window->last = smaller(from - program->ruby_stack, RUBY_WINDOW);
+		window->from = from - window->last;
+		at = window->last;
+		OPAQUE(at);
+		if (at > RUBY_WINDOW || bpf_probe_read_user(window->bytes, at + sizeof(*ret_flags),
+							    (const void *)window->from)) {
 			window->from = 0;
+			window->last = 0;
 			return read_word(ret_flags, from);
 		}
-		at = RUBY_WINDOW;
+		at = window->last;
 	}
 	OPAQUE(at);
 	if (at > RUBY_WINDOW)
@@ -182,7 +187,7 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 
 	if (program->frame + ruby->frame_size > program->last)
 		return PROGRAM_ALL_ENDED;
-	if (!program->ruby_frames.from || at > program->ruby_frames.last) {
+	if (at > program->ruby_frames.last) {
 		if (ruby_move_window(program))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
 		at = 0;
@@ -285,10 +290,9 @@ __noinline int ruby_is_paired(__u32 number)
  */
 static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_ruby *ruby = &program->ruby;
-	__u64 thread = BPF_CORE_READ(task, thread.fsbase), context, of, stack;
+	__u64 thread = thread_pointer(), context, of, stack;
 
 	program->reason = WIRE_CODE_NO_STATE;
 	context = ruby_find_context(program, thread);
@@ -298,10 +302,13 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 	    of != context || !read_word(&program->object_key, thread + TCB_GUARD))
 		return false;
 	program->ruby_frames.from = 0;
+	program->ruby_frames.last = 0;
 	program->ruby_variables.from = 0;
+	program->ruby_variables.last = 0;
 	program->next = CODE_WORD(program->code, ruby->state_frame);
 	program->object = CODE_WORD(program->code, ruby->state_record);
 	stack = CODE_WORD(program->code, ruby->state_stack);
+	program->ruby_stack = stack;
 	/* The outermost frame stands for no function: Ruby's own backtraces leave it out, too. */
 	program->last =
 		stack + 8 * CODE_WORD(program->code, ruby->state_stack_size) - ruby->frame_size;
@@ -410,17 +417,20 @@ __noinline __u64 ruby_label_hash(__u32 number)
 	return ruby_copy_label(program, &text) ? hash_of_copy(slot, &text) : 0;
 }
 
-/* The string of a file's path: that, or the first one of an array. */
-static __always_inline __u64 ruby_path_of(const struct interpreter_walk *program, __u64 file)
+/* The string of a file's path: that, or the first one of an array, which each function has. */
+static __always_inline __u64 ruby_path_of(struct interpreter_walk *program, __u64 file)
 {
 	const struct wire_ruby *ruby = &program->ruby;
-	__u64 flags = 0, at = file + ruby->array_embedded, path = 0;
+	__u8 *head = program->message.file;
+	__u64 path = 0;
 
-	if (!read_word(&flags, file) || (flags & ruby->type_mask) != ruby->type_array)
-		return file;
-	if (!(flags & ruby->array_embedded_flag) && !read_word(&at, file + ruby->array_pointer))
+	if (bpf_probe_read_user(head, RUBY_OBJECT_BYTES, (const void *)file))
 		return 0;
-	return read_word(&path, at) ? path : 0;
+	if ((*(__u64 *)head & ruby->type_mask) != ruby->type_array)
+		return file;
+	if (*(__u64 *)head & ruby->array_embedded_flag)
+		return AT(head, ruby->array_embedded, RUBY_STRING_BYTES, __u64);
+	return read_word(&path, AT(head, ruby->array_pointer, RUBY_STRING_BYTES, __u64)) ? path : 0;
 }
 
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
@@ -450,7 +460,7 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 	struct interpreter_walk *program;
 	const struct wire_ruby *ruby;
 	struct known_code *known;
-	__u64 label;
+	__u64 label, path;
 
 	if (!slot)
 		return -1;
@@ -466,8 +476,10 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 	program->scope = CODE_INT(program->code, ruby->body_type);
 	program->line = CODE_INT(program->code, ruby->body_line) >> (ruby->line_tag_bits & 1);
 	if (program->file != program->last_file) {
-		program->last_name = ruby_path_of(program, program->file);
-		program->last_file_hash = ruby_path_hash(number, program->last_name);
+		path = ruby_path_of(program, program->file);
+		if (path != program->last_name || !path)
+			program->last_file_hash = ruby_path_hash(number, path);
+		program->last_name = path;
 		program->last_file = program->file;
 	}
 	label = ruby_label_hash(number);
@@ -516,13 +528,7 @@ __noinline int ruby_step(__u32 number)
 	if ((known->code != frame.iseq || known->walk != program->walk) &&
 	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_CODES))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	OPAQUE(at);
-	if (at < WIRE_MAX_DEPTH) {
-		slot->frames[STAGED_AT + at] =
-			WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_RUBY << WIRE_FRAME_LANGUAGE_SHIFT |
-			known->id;
-		program->n = at + 1;
-	}
+	program_stage(slot, WIRE_LANGUAGE_RUBY, known->id);
 	return frame.flags & program->ruby.finish ? PROGRAM_RUN_ENDED : PROGRAM_MORE;
 }
 

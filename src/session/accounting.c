@@ -3,12 +3,18 @@
 
 #include <string.h>
 
+uint64_t accounting_unseen(const struct kernel_side *side, const struct trigger *trigger)
+{
+	return kernel_side_misses(side) +
+	       (trigger->ops->unseen ? trigger->ops->unseen(trigger) : 0);
+}
+
 int accounting_report(struct accounting *accounting, const struct kernel_side *side,
 		      struct trigger *trigger, struct tally_losses *losses, bool final,
 		      struct error *err)
 {
 	const struct wire_counters *before = &accounting->before;
-	uint64_t ring, nested, unseen = kernel_side_misses(side);
+	uint64_t ring, nested, unseen = accounting_unseen(side, trigger);
 	struct wire_counters now;
 	int r = kernel_side_counters(side, &now);
 

@@ -19,6 +19,9 @@ struct accounting {
 	uint64_t drained, unwanted; /* events taken out of the counts since the last report */
 };
 
+/* Events for which the kernel did not run our programs so far; some are counted by the trigger. */
+uint64_t accounting_unseen(const struct kernel_side *side, const struct trigger *trigger);
+
 /*
  * Adds the events since the last report, and the losses among them, to `losses`. While events go
  * on, the counter of events includes some that the next epoch counted, so the events are those

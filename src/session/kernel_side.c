@@ -106,7 +106,8 @@ int kernel_side_explain(const struct kernel_side *side, int code, struct error *
 static int open_object(struct kernel_side *side, struct trigger *trigger, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
-	bool *ret_preemptible = NULL;
+	/* Unless the kernel's BTF denies it. */
+	struct kernel_tracing tracing = { .raw_preemptible = true };
 	int r = kernel_btf_new(&side->btf, err);
 
 	if (r < 0)
@@ -116,13 +117,12 @@ static int open_object(struct kernel_side *side, struct trigger *trigger, struct
 	side->skeleton = stacktally__open_opts(&options);
 	if (!side->skeleton)
 		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
-	trigger->scope.raw_tracepoints_preemptible = true; /* unless the kernel's BTF denies it */
-	if (trigger->frames != TRIGGER_FRAMES_NONE)
-		ret_preemptible = &trigger->scope.raw_tracepoints_preemptible;
-	if (side->btf.fd < 0)
-		return 0;
-	return kernel_btf_fill(&side->btf, bpf_object__btf(side->skeleton->obj), ret_preemptible,
-			       err);
+	if (side->btf.fd >= 0)
+		r = kernel_btf_fill(&side->btf, bpf_object__btf(side->skeleton->obj),
+				    trigger->frames == TRIGGER_FRAMES_NONE ? NULL : &tracing, err);
+	trigger->scope.raw_tracepoints_preemptible = tracing.raw_preemptible;
+	trigger->scope.refusing = tracing.refusing;
+	return r;
 }
 
 /* Makes a map as libbpf would, and has libbpf use it. */

@@ -126,7 +126,7 @@ int session_start(struct session *session, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	session->accounting.unseen = kernel_side_misses(&session->side);
+	session->accounting.unseen = accounting_unseen(&session->side, session->trigger);
 	session->started = monotonic_ns();
 	if (session->off_cpu)
 		off_cpu_begin(session->off_cpu, session->started);

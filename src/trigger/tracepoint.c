@@ -20,6 +20,7 @@
 #include "trigger/nearest.h"
 #include "trigger/probes.h"
 #include "trigger/raw_tracepoint.h"
+#include "trigger/refusals.h"
 #include "trigger/refused.h"
 #include "trigger/tracefs.h"
 
@@ -31,8 +32,10 @@ struct tracepoints {
 	struct event *events;
 	uint32_t n, capacity;
 	struct pool *names;
+	bool have_raw; /* each has a raw tracepoint of its name */
 	bool raw;
 	int program;
+	struct refusals *refusals; /* NULL: none are counted */
 };
 
 static void tracepoints_free(struct tracepoints *tracepoints)
@@ -40,6 +43,7 @@ static void tracepoints_free(struct tracepoints *tracepoints)
 	if (!tracepoints)
 		return;
 	probes_clear(&tracepoints->probes);
+	refusals_free(tracepoints->refusals);
 	free(tracepoints->events);
 	pool_free(tracepoints->names);
 	free(tracepoints);
@@ -114,7 +118,15 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	tracepoints->program = entry_fd(object, entry_of(tracepoints), err);
 	if (tracepoints->program < 0)
 		return tracepoints->program;
+	if (!tracepoints->raw && tracepoints->have_raw && trigger->scope.refusing)
+		tracepoints->refusals =
+			refusals_new(trigger->scope.refusing, tracepoints->events, tracepoints->n);
 	return probes_attach(&tracepoints->probes, &source, err);
+}
+
+static uint64_t unseen(const struct trigger *trigger)
+{
+	return refusals_count(((const struct tracepoints *)trigger)->refusals);
 }
 
 static const struct trigger_ops TRACEPOINT_OPS = {
@@ -124,6 +136,7 @@ static const struct trigger_ops TRACEPOINT_OPS = {
 	.stop = entry_stop,
 	.free = free_trigger,
 	.n_attached = probes_n_attached,
+	.unseen = unseen,
 };
 
 /* The search in the events directory. */
@@ -204,8 +217,8 @@ static void decide_raw(int tracefs, struct tracepoints *found)
 	own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
 	qsort(found->events, found->n, sizeof(*found->events), compare);
-	found->raw = found->n > FEW && readable &&
-		     raw_tracepoints_serve(found->events, found->n, dynamic) && kallsyms >= 0 &&
+	found->have_raw = readable && raw_tracepoints_serve(found->events, found->n, dynamic);
+	found->raw = found->n > FEW && found->have_raw && kallsyms >= 0 &&
 		     kallsyms_lines_show_addresses(kallsyms);
 	found->probes.trigger.frames =
 		found->raw ? TRIGGER_FRAMES_RAW_TRACEPOINT : TRIGGER_FRAMES_TRACEPOINT;

@@ -26,6 +26,9 @@ struct trigger_scope {
 	bool raw_tracepoints_preemptible; /* tasks can be preempted in programs of raw tracepoints
 					   */
 	bool may_ask; /* programs can ask the kernel what is mapped where, and are to */
+	/* BTF id of the variable by which programs see that perf's are refused; 0: see
+	 * kernel_btf.h */
+	uint32_t refusing;
 };
 
 /* Frames of tracing itself that kernel stacks may begin with (kernel/tracepoint_frames.h). */
@@ -76,6 +79,8 @@ struct trigger_ops {
 	uint64_t (*throttled)(struct trigger *trigger);
 	/* ns that CPUs were not sampled after they had come online, at most; may be NULL. */
 	uint64_t (*unsampled)(const struct trigger *trigger);
+	/* Events for which the kernel ran no program, if it does not count them; may be NULL. */
+	uint64_t (*unseen)(const struct trigger *trigger);
 };
 
 struct trigger {

@@ -312,6 +312,44 @@ static void new_processes_and_a_filled_ring_wake_user_space(void **state)
 	close(epoll);
 }
 
+static bool saw_an_image(void)
+{
+	uint64_t key[2];
+
+	return bpf_map_get_next_key(bpf_map__fd(capture.skeleton->maps.seen_images), NULL, key) ==
+	       0;
+}
+
+/* The capture that is interrupted may hold the map's lock. */
+static void nested_captures_note_no_image(void **state)
+{
+	unsigned char *scratch;
+	size_t size, value;
+	uint64_t *busy;
+
+	(void)state;
+	BEGIN(WIRE_USER, .spares = 1);
+	value = bpf_map__value_size(capture.skeleton->maps.scratch);
+	size = value * (capture.n_cpus + 1);
+	scratch = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(capture.skeleton->maps.scratch), 0);
+	assert_ptr_not_equal(scratch, MAP_FAILED);
+	busy = (uint64_t *)(scratch + value * capture.cpu + offset_of_busy());
+	*busy = 1;
+	event(1);
+	assert_int_equal(receive(), 1);
+	assert_is_last(&capture.records[0]);
+	assert_false(saw_an_image());
+	*busy = 0;
+	event(2);
+	assert_int_equal(receive(), 1);
+	assert_is_last(&capture.records[0]);
+	assert_true(saw_an_image());
+	assert_int_equal(counters().events, 2);
+	assert_int_equal(counters().lost_ring + counters().lost_nested, 0);
+	munmap(scratch, size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +362,7 @@ int main(void)
 		TEST(one_capture_at_a_time_has_a_slot),
 		TEST(one_capture_at_a_time_uses_the_sets),
 		TEST(new_processes_and_a_filled_ring_wake_user_space),
+		TEST(nested_captures_note_no_image),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

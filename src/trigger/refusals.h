@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counts the events of tracepoints that reach no program of perf: while one runs on a CPU, or one
+ * of a kprobe, the kernel refuses others there, such as that of an NMI. Linux before 6.7 does not
+ * count them. It refuses no program of a raw tracepoint, and ours looks at the kernel's variable.
+ */
+#ifndef STACKTALLY_TRIGGER_REFUSALS_H
+#define STACKTALLY_TRIGGER_REFUSALS_H
+
+#include <stdint.h>
+
+struct event;
+struct refusals;
+
+/*
+ * Counts from now on, until refusals_free(). `variable` is struct kernel_tracing's. NULL where the
+ * kernel does not let us; an event without a raw tracepoint is left out.
+ */
+struct refusals *refusals_new(uint32_t variable, const struct event *events, uint32_t n);
+/* May be NULL: then 0. */
+uint64_t refusals_count(const struct refusals *refusals);
+/* May be NULL. */
+void refusals_free(struct refusals *refusals);
+
+#endif
