@@ -54,7 +54,7 @@ __noinline int walk_usual(__u32 number, __u32 first, __u32 done)
 	frames = &slot->frames[at];
 	usual = unwind_usual_begin(&slot->walk);
 	address = usual.pc - (1 - slot->walk.exact);
-	zero = UNWIND_FORGET(&slot->walk, 0) & 1;
+	zero = unknown_zero(slot);
 	for (n = 0; n < USUAL_STEPS && n < most; n++) {
 		if (!step_usual(slot, &usual, address, zero, number))
 			break;
