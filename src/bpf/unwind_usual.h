@@ -53,7 +53,7 @@ UNWIND_INLINE void unwind_usual_end(struct unwind_walk *walk, const struct unwin
 
 /* 1 if a field of the rule whose first word is `head` has the bit, else 0. */
 #define UNWIND_FLAG(head, field, bit)                                                              \
-	((__u64)(head) >> 8 * __builtin_offsetof(struct wire_rule, field) / (bit)&1)
+	((__u64)(head) / ((bit) << 8 * __builtin_offsetof(struct wire_rule, field)) % 2)
 
 /* What a callee of another file leaves as it was. */
 #define UNWIND_KEPT (UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_RBX))
