@@ -65,13 +65,14 @@ struct {
 /* The current epoch; only user space changes it. */
 volatile __u32 epoch;
 
-/* Words that one call adds to a hash, and such calls of another function. */
-#define HASH_WORDS  16
-#define HASH_ROUNDS 8
+/* Words that one call adds to a hash; an even number, as HEAD_WORDS is. */
+#define HASH_WORDS 32
+
+_Static_assert(HEAD_WORDS % 2 == 0, "words are hashed in pairs");
 
 /*
- * Adds up to HASH_WORDS words, of [from, to), to the hash of the slot's stack. A global function,
- * which the verifier checks once.
+ * Adds up to HASH_WORDS words, of [from, to), to the hash of the slot's stack; if their number is
+ * odd, the word behind them, too. A global function, which the verifier checks once.
  */
 __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 {
@@ -85,41 +86,32 @@ __noinline int hash_some(__u32 number, __u32 from, __u32 to)
 		return 0;
 	word = (const void *)&slot->stack + WIRE_HASH_FROM + at * sizeof(__u64);
 	h = slot->stack.hash;
-	for (__u32 i = 0; i < HASH_WORDS; i++) {
+	for (__u32 i = 0; i < HASH_WORDS; i += 2) {
 		if (from + i >= to)
 			break;
-		stack_hash_word(&h, word[i]);
+		stack_hash_pair(&h, word[i], word[i + 1]);
 	}
 	slot->stack.hash = h;
 	return 0;
 }
 
-/* Adds HASH_ROUNDS times as many. */
-__noinline int hash_more(__u32 number, __u32 from, __u32 to)
-{
-	for (__u32 i = 0; i < HASH_ROUNDS; i++) {
-		if (from >= to)
-			break;
-		hash_some(number, from, to);
-		from += HASH_WORDS;
-	}
-	return 0;
-}
-
-/* Hashes the slot's stack, of `words` words. */
+/* Hashes the slot's stack, of `words` words, its head and its frames. */
 __noinline int hash(__u32 number, __u32 words)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct wire_hash h = { config.seed[0], config.seed[1] };
 	__u32 most = HEAD_WORDS + config.kernel_depth + config.user_depth;
+	__u64 behind = (__u64)words - HEAD_WORDS;
 
-	if (!slot)
+	OPAQUE(behind);
+	if (!slot || behind > 2 * WIRE_MAX_DEPTH)
 		return 0;
+	slot->frames[behind] = 0;
 	slot->stack.hash = h;
-	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_ROUNDS * HASH_WORDS) {
+	for (__u32 i = 0; i < HEAD_WORDS + 2 * WIRE_MAX_DEPTH; i += HASH_WORDS) {
 		if (i >= most || i >= words)
 			break;
-		hash_more(number, i, words);
+		hash_some(number, i, words);
 	}
 	h = slot->stack.hash;
 	stack_hash_finish(&h);

@@ -43,15 +43,7 @@ enum kernel_step {
 };
 
 #define KERNEL_STEPS 32
-
-/* Whether tracing has put `ip` in the place of a return address, which only the kernel knows. */
-static __always_inline bool is_hook(__u64 ip)
-{
-	for (__u32 i = 0; i < WIRE_ORC_HOOKS; i++)
-		if (orc.hooks[i] == ip)
-			return true;
-	return false;
-}
+#define KERNEL_USUAL 5 /* steps that one call takes */
 
 static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 {
@@ -59,20 +51,23 @@ static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 }
 
 /*
- * Moves the slot's window to that address of a kernel stack. Returns where in `bytes` its word is:
- * at their begin, or WINDOW_APART if that is no stack.
+ * Brings the word at that address of a kernel stack into the slot's window. Returns where in
+ * `bytes` it is; WINDOW_APART: that is no stack. A global function, which the verifier checks once.
  */
-__noinline __u64 kernel_window_move(__u32 number, __u64 address)
+__noinline __u64 kernel_window_bring(__u32 number, __u64 address)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	/* Interrupts' stacks may begin at any page; behind a stack's last page nothing is mapped.
 	 */
-	__u64 size = WINDOW_PAGE - (address & (WINDOW_PAGE - 1));
+	__u64 size = WINDOW_PAGE - (address & (WINDOW_PAGE - 1)), at;
 	struct window *window;
 
 	if (!slot)
 		return WINDOW_APART;
 	window = &slot->window;
+	at = address - window->from;
+	if (at <= WINDOW_SIZE - sizeof(__u64) && at + sizeof(__u64) <= window->size)
+		return at;
 	window->from = address;
 	window->size = 0;
 	if (size > WINDOW_SIZE)
@@ -91,14 +86,65 @@ __noinline __u64 kernel_window_move(__u32 number, __u64 address)
 static __always_inline __u64 stack_word(const struct scratch *slot, __u32 number, __u64 address,
 					__u64 *ret_word)
 {
-	const struct window *window = &slot->window;
-	__u64 at = address - window->from;
+	__u64 at = kernel_window_bring(number, address);
 
-	if (UNLIKELY(at > window->size || window->size - at < sizeof(*ret_word)))
-		at = kernel_window_move(number, address);
 	OPAQUE(at);
-	*ret_word = *(const __u64 *)(window->bytes + (at & (WINDOW_SIZE - 1)));
+	*ret_word = *(const __u64 *)(slot->window.bytes + (at & (WINDOW_SIZE - 1)));
 	return at & WINDOW_APART;
+}
+
+/* The cached rule for an address, or the place to cache it at. */
+static __always_inline struct orc_rule *cached_orc_rule(struct scratch *slot, __u64 address)
+{
+	return &slot->orc_rules[(address * 0x9e3779b97f4a7c15ull) >> (64 - CACHED_ORC_BITS)];
+}
+
+/*
+ * Takes up to KERNEL_USUAL steps of the slot's walk, for as long as they are the usual one: its
+ * rule is cached, of ORC_RULE_CALL, of the core kernel, and what it reads has been copied already.
+ * It is short enough to be inlined in the loop, which spares a slow return for each frame.
+ */
+__noinline int kernel_usual_steps(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct kernel_walk *walk;
+
+	if (!slot)
+		return 0;
+	walk = &slot->kernel;
+	for (__u32 i = 0; i < KERNEL_USUAL; i++) {
+		__u64 address = walk->ip - (1 - walk->exact), sp, ip, bp = walk->bp, at = walk->n;
+		const struct orc_rule *rule = cached_orc_rule(slot, address);
+
+		if (UNLIKELY(rule->address != address || rule->kind != ORC_RULE_CALL ||
+			     rule->module || walk->n >= config.kernel_depth))
+			break;
+		if (LIKELY((rule->from & 15) == ORC_SP))
+			sp = walk->sp;
+		else if (LIKELY((rule->from & 15) == ORC_BP))
+			sp = walk->bp;
+		else
+			break;
+		sp += (__s64)rule->sp_offset;
+		if (UNLIKELY(sp <= walk->sp || !window_peek(slot, &ip, sp - sizeof(ip))))
+			break;
+		if (rule->from >> 4 == ORC_PREVIOUS_SP) {
+			if (UNLIKELY(!window_peek(slot, &bp, sp + (__s64)rule->bp_offset)))
+				break;
+		} else if (UNLIKELY(rule->from >> 4 != ORC_UNDEFINED)) {
+			break;
+		}
+		OPAQUE(at);
+		if (at >= WIRE_MAX_DEPTH)
+			break;
+		walk->ip = ip;
+		walk->sp = sp;
+		walk->bp = bp;
+		walk->exact = rule->exact;
+		slot->frames[at] = ip;
+		walk->n = at + 1;
+	}
+	return 0;
 }
 
 /* Moves the slot's walk to the caller and writes that to frames[]. enum kernel_step. */
@@ -114,10 +160,8 @@ __noinline int kernel_step(__u32 number)
 	if (!slot)
 		return KERNEL_STEP_ASK;
 	walk = &slot->kernel;
-	if (is_hook(walk->ip))
-		return KERNEL_STEP_ASK;
 	address = walk->exact ? walk->ip : walk->ip - 1;
-	rule = &slot->orc_rules[(address * 0x9e3779b97f4a7c15ull) >> (64 - CACHED_ORC_BITS)];
+	rule = cached_orc_rule(slot, address);
 	if (rule->address != address)
 		orc_learn(rule, address);
 	if (rule->kind == ORC_RULE_ASK ||
@@ -170,13 +214,15 @@ __noinline int kernel_step(__u32 number)
 	return KERNEL_STEP_ON;
 }
 
-/* Up to KERNEL_STEPS steps, which the verifier checks once. */
+/* KERNEL_STEPS steps or more, which the verifier checks once. */
 __noinline int kernel_steps(__u32 number)
 {
 	int step = KERNEL_STEP_ON;
 
-	for (__u32 i = 0; i < KERNEL_STEPS && step == KERNEL_STEP_ON; i++)
+	for (__u32 i = 0; i < KERNEL_STEPS && step == KERNEL_STEP_ON; i++) {
+		kernel_usual_steps(number);
 		step = kernel_step(number);
+	}
 	return step;
 }
 
@@ -266,7 +312,8 @@ static __always_inline bool has_orc(void)
 }
 
 /*
- * Writes the frames of a walk that has begun to the slot. Returns their number; 0: ask the kernel.
+ * Writes the frames of a walk that has begun to the slot, whose window is empty or on the stack.
+ * Returns their number; 0: ask the kernel.
  */
 static __always_inline __u32 kernel_walk_on(struct scratch *slot, __u32 number)
 {
@@ -274,7 +321,6 @@ static __always_inline __u32 kernel_walk_on(struct scratch *slot, __u32 number)
 
 	slot->frames[0] = walk->ip;
 	walk->n = 1;
-	slot->window.size = 0;
 	for (__u32 i = 0; i < WIRE_MAX_DEPTH; i += KERNEL_STEPS) {
 		int step = i < config.kernel_depth ? kernel_steps(number) : KERNEL_STEP_END;
 
@@ -295,6 +341,7 @@ static __always_inline __u32 kernel_walk_inactive(const struct task_struct *task
 
 	if (!has_orc() || !kernel_begin_inactive(task, walk))
 		return 0;
+	slot->window.size = 0;
 	n = kernel_walk_on(slot, number);
 	return ends_in_task(walk, task, TASK_ARGUMENT) ? n : 0;
 }
@@ -310,6 +357,7 @@ static __always_inline __u32 kernel_walk(void *ctx, enum context_kind kind, stru
 
 	if (kind == CONTEXT_OTHER || !has_orc() || !kernel_begin(ctx, kind, walk))
 		return 0;
+	slot->window.size = 0;
 	n = kernel_walk_on(slot, number);
 	return ends_in_task(walk, current_task(), TASK_CURRENT) ? n : 0;
 }

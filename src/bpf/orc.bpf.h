@@ -292,6 +292,18 @@ static __always_inline bool orc_table(__u64 address, struct orc_table *ret_table
 	return number && module_table(number, address, ret_table);
 }
 
+/*
+ * Whether tracing puts the address of this instruction, or of the one behind it, in the place of a
+ * return address, which only the kernel knows.
+ */
+static __always_inline bool is_hook(__u64 address)
+{
+	for (__u32 i = 0; i < WIRE_ORC_HOOKS; i++)
+		if (orc.hooks[i] - address <= 1)
+			return true;
+	return false;
+}
+
 /* Looks up the rule of an address; its kind is ORC_RULE_ASK if there is none. */
 static __always_inline void orc_learn(struct orc_rule *rule, __u64 address)
 {
@@ -302,7 +314,7 @@ static __always_inline void orc_learn(struct orc_rule *rule, __u64 address)
 	rule->address = address;
 	rule->kind = ORC_RULE_ASK;
 	rule->module = 0;
-	if (!orc_table(address, &table, &rule->module))
+	if (is_hook(address) || !orc_table(address, &table, &rule->module))
 		return;
 	at = table.entries + (__u64)orc_search(table.ips, table.low, table.high, address) *
 				     sizeof(struct orc_bytes);

@@ -45,15 +45,18 @@ volatile struct wire_switch_learned switch_learned;
 #define PLACE_FP(place)	     ((place) >> 56)
 
 /* Begins a walk at the place; false: the return address is not there. */
-static __always_inline bool switch_begin(void *ctx, struct kernel_walk *walk)
+static __always_inline bool switch_begin(void *ctx, struct scratch *slot, __u32 number)
 {
+	struct kernel_walk *walk = &slot->kernel;
 	__u64 place = switch_learned.place, ip = 0, context, at;
 
 	/* In memory it is a number, with which the verifier allows arithmetic. */
 	*(volatile __u64 *)&walk->context = (__u64)ctx;
 	context = *(volatile __u64 *)&walk->context;
 	at = context + PLACE_AT(place) * sizeof(ip);
-	if (!place || kernel_word(at, &ip) || (ip & PLACE_ADDRESS) != (place & PLACE_ADDRESS))
+	slot->window.size = 0;
+	if (!place || stack_word(slot, number, at, &ip) ||
+	    (ip & PLACE_ADDRESS) != (place & PLACE_ADDRESS))
 		return false;
 	walk->ip = ip;
 	walk->sp = at + sizeof(ip);
@@ -178,7 +181,7 @@ static __always_inline void switch_learn(struct scratch *slot, __u32 number, boo
  */
 static __always_inline __u64 switch_stack(void *ctx, struct scratch *slot, __u32 number)
 {
-	bool begun = has_orc() && switch_begin(ctx, &slot->kernel);
+	bool begun = has_orc() && switch_begin(ctx, slot, number);
 	__u32 n = begun ? kernel_walk_on(slot, number) : 0;
 	__u64 kernel;
 

@@ -119,6 +119,7 @@ UNWIND_INLINE __u32 unwind_generated(struct unwind_walk *walk, struct unwind_cac
 		cached->span = walk->pc - (walk->exact ? 0 : 1);
 		cached->layout = walk->layout;
 		cached->owner = UNWIND_GENERATED;
+		cached->rule.cfa = WIRE_CFA_NONE;
 	}
 	if (!UNWIND_KNOWS(walk, UNWIND_FP) || fp < walk->registers[UNWIND_SP] || fp & 7)
 		return WIRE_END_JIT;

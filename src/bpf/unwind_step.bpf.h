@@ -112,15 +112,46 @@ __noinline int step_once(__u32 number)
 #define UNWIND_PEEK(to, address) window_peek(slot, to, address)
 #include "bpf/unwind_usual.h"
 
-/* Takes the step that most frames take, if it is one. */
-static __always_inline bool step_usual(struct scratch *slot, __u32 number)
+/*
+ * Takes the step that most frames take, if it is one, from `usual` on, where the slot's walk is.
+ * `zero` is 0, but the verifier knows it as 0 or 1.
+ */
+static __always_inline bool step_usual(struct scratch *slot, struct unwind_usual *usual,
+				       __u64 address, __u64 zero, __u32 number)
 {
-	__u64 address = slot->walk.pc - (1 - slot->walk.exact), at = rule_index(slot, address);
+	const struct unwind_cached_rule *cached;
+	__u64 at = rule_index(slot, address);
 
-	if (!unwind_in_span(slot->rules[at].span, address))
+	if (!unwind_in_span(slot->rules[at].span, address)) {
 		at++;
+		if (!unwind_in_span(slot->rules[at].span, address))
+			return false;
+	}
+	/* Either place: so the verifier follows one path from here. */
+	at ^= zero;
 	OPAQUE(at);
-	return unwind_usual(&slot->walk, &slot->rules[at % CACHED_RULES], address, number, slot);
+	cached = &slot->rules[at];
+	/* One address that all fields are near to: they are more than 32 KiB from the slot's. */
+	OPAQUE(cached);
+	return unwind_usual(&slot->walk, usual, cached, number, slot);
+}
+
+/* What is passed as `zero`. */
+static __always_inline __u64 unknown_zero(struct scratch *slot)
+{
+	return UNWIND_FORGET(&slot->walk, 0) & 1;
+}
+
+/* Takes the slot's walk one step on, if that is a usual one. */
+static __always_inline bool step_if_usual(struct scratch *slot, __u32 number)
+{
+	struct unwind_usual usual = unwind_usual_begin(&slot->walk);
+	__u64 address = usual.pc - (1 - slot->walk.exact);
+
+	if (!slot->walk.layout || !step_usual(slot, &usual, address, unknown_zero(slot), number))
+		return false;
+	unwind_usual_end(&slot->walk, &usual);
+	return true;
 }
 
 #endif

@@ -35,22 +35,34 @@ static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
 }
 
 /*
- * Writes up to WALK_STEPS more frames to frames[first...], for as long as their steps are usual
- * ones; `done` are there already. Returns how many. A global function: the verifier checks it once.
+ * Writes up to USUAL_STEPS more frames to frames[first...], for as long as their steps are usual
+ * ones; `done` are there already. Returns how many; the frame behind them may be written, too. A
+ * global function: the verifier checks it once.
  */
 __noinline int walk_usual(__u32 number, __u32 first, __u32 done)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	__u32 n = 0;
+	struct unwind_usual usual;
+	__u64 address, zero, at = first;
+	__u64 *frames;
+	__u32 n, most = config.user_depth - done;
 
-	if (!slot)
+	OPAQUE(at);
+	if (!slot || done >= config.user_depth || !slot->walk.layout || at >= 2 * WIRE_MAX_DEPTH ||
+	    !put_frame(slot, at, done))
 		return 0;
-	for (; n < WALK_STEPS; n++) {
-		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n))
-			return n;
-		if (!step_usual(slot, number))
-			return n;
+	frames = &slot->frames[at];
+	usual = unwind_usual_begin(&slot->walk);
+	address = usual.pc - (1 - slot->walk.exact);
+	zero = unknown_zero(slot);
+	for (n = 0; n < USUAL_STEPS && n < most; n++) {
+		if (!step_usual(slot, &usual, address, zero, number))
+			break;
+		address = usual.pc - 1;
+		frames[n + 1] = usual.pc;
 	}
+	if (n > 0)
+		unwind_usual_end(&slot->walk, &usual);
 	return n;
 }
 
@@ -63,10 +75,12 @@ __noinline int walk_some(__u32 number, __u32 first, __u32 done)
 	if (!slot)
 		return WIRE_END_STALE << 16;
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
-		n += walk_usual(number, first + n, done + n);
+		__u32 usual = walk_usual(number, first + n, done + n);
+
+		n += usual;
 		OPAQUE(n);
-		if (n >= WALK_STEPS)
-			break;
+		if (usual >= USUAL_STEPS)
+			continue;
 		if (done + n >= config.user_depth || !put_frame(slot, first + n, done + n))
 			return n | WIRE_END_DEPTH << 16;
 		n++;

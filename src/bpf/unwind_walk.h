@@ -70,7 +70,7 @@ struct unwind_cached_rule {
 	__u64 span;   /* the first address; above UNWIND_SPAN_BITS how many bytes follow it */
 	__u32 layout; /* 0: empty */
 	__u32 owner;  /* the table; UNWIND_GENERATED: no rule, but the frame pointer */
-	struct wire_rule rule;
+	struct wire_rule rule; /* of generated code: WIRE_CFA_NONE */
 };
 
 static inline __attribute__((always_inline)) __u64 unwind_span_first(__u64 span)

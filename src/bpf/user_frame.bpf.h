@@ -28,7 +28,9 @@ static __always_inline __u32 put_frame(struct scratch *slot, __u64 at, __u64 n)
 	return 1;
 }
 
-/* Frames that one call of a function walks, and such calls of another one. */
+/* Usual steps that one call of a function takes. */
+#define USUAL_STEPS 7
+/* Other steps of one call of another function, between runs of usual ones, and its calls. */
 #define WALK_STEPS  4
 #define WALK_ROUNDS 16
 

@@ -91,10 +91,8 @@ static __always_inline bool window_peek(const struct scratch *slot, __u64 *to, _
 	const struct window *window = &slot->window;
 	__u64 at = address - window->from;
 
-	if (UNLIKELY(at > window->size || window->size - at < sizeof(*to)))
-		return false;
 	OPAQUE(at);
-	if (UNLIKELY(at > WINDOW_SIZE - sizeof(*to)))
+	if (UNLIKELY(at > WINDOW_SIZE - sizeof(*to) || at + sizeof(*to) > window->size))
 		return false;
 	*to = *(const __u64 *)((const void *)window->bytes + at);
 	return true;

@@ -139,16 +139,10 @@ struct counted_stack *epoch_stacks_find(const struct epoch_stacks *stacks,
 static bool hash_is_right(const struct epoch_stacks *stacks, const struct wire_stack *stack,
 			  size_t size)
 {
-	struct wire_hash hash = { stacks->options.seed[0], stacks->options.seed[1] };
-	const unsigned char *at = (const unsigned char *)stack + WIRE_HASH_FROM;
+	struct wire_hash hash =
+		stack_hash_of(stacks->options.seed, (const char *)stack + WIRE_HASH_FROM,
+			      (size - WIRE_HASH_FROM) / sizeof(uint64_t));
 
-	for (size_t i = 0; i < (size - WIRE_HASH_FROM) / sizeof(uint64_t); i++) {
-		uint64_t word;
-
-		memcpy(&word, at + i * sizeof(word), sizeof(word));
-		stack_hash_word(&hash, word);
-	}
-	stack_hash_finish(&hash);
 	return hash.low == stack->hash.low && hash.high == stack->hash.high;
 }
 

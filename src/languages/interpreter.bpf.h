@@ -329,7 +329,7 @@ __noinline int program_frames(__u32 number, __u32 at, __u32 room)
 		left.fp = slot->walk.registers[UNWIND_FP];
 		if (n >= room || !put_frame(slot, at + n, program->n_native))
 			return n | WIRE_END_DEPTH << 16;
-		end = step_usual(slot, number) ? WIRE_END_NONE : step_once(number);
+		end = step_if_usual(slot, number) ? WIRE_END_NONE : step_once(number);
 		if (UNLIKELY(asking_helps(end)))
 			return (n + 1) | end << 16; /* it is walked again, once that was asked */
 		OPAQUE(end);

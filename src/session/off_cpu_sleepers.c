@@ -54,12 +54,9 @@ static void own_link(struct bpf_link **link)
 /* A key of its own for each thread, because its stack is not known yet. */
 static struct wire_hash key_of(const struct sleepers *sleepers, const struct off_cpu_thread *is)
 {
-	struct wire_hash hash = { sleepers->side->seed[0], sleepers->side->seed[1] };
+	const __u64 ids[] = { is->tid, is->tgid };
 
-	stack_hash_word(&hash, is->tid);
-	stack_hash_word(&hash, is->tgid);
-	stack_hash_finish(&hash);
-	return hash;
+	return stack_hash_of(sleepers->side->seed, ids, 2);
 }
 
 /* The bits of the kernel's task state that a letter in /proc stands for. */

@@ -253,18 +253,14 @@ __attribute__((unused)) static uint64_t count_of_all(void)
 __attribute__((unused)) static void assert_is_last(const struct record *record)
 {
 	const struct wire_stack *stack = &record->stack;
-	struct wire_hash hash = { capture.config.seed[0], capture.config.seed[1] };
-	uint64_t words[(sizeof(*stack) - WIRE_HASH_FROM) / 8];
+	const uint32_t n = (uint32_t)stack->n_kernel + stack->n_user;
+	struct wire_hash hash =
+		stack_hash_of(capture.config.seed, (const char *)stack + WIRE_HASH_FROM,
+			      (sizeof(*stack) - WIRE_HASH_FROM) / 8 + n);
 
 	assert_int_equal(stack->n_user, n_expected);
 	assert_memory_equal(record->frames + stack->n_kernel, expected, n_expected * 8);
 	assert_int_equal(record->beyond, 0);
-	memcpy(words, (const char *)stack + WIRE_HASH_FROM, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / 8; i++)
-		stack_hash_word(&hash, words[i]);
-	for (uint32_t i = 0; i < (uint32_t)stack->n_kernel + stack->n_user; i++)
-		stack_hash_word(&hash, record->frames[i]);
-	stack_hash_finish(&hash);
 	assert_true(stack->hash.low == hash.low && stack->hash.high == hash.high);
 }
 

@@ -26,13 +26,8 @@ struct record {
 
 static void seal(struct record *record)
 {
-	struct wire_hash hash = { seed[0], seed[1] };
-	const uint64_t *words = (const uint64_t *)&record->stack.image;
-
-	for (size_t i = 0; i < (sizeof(*record) - WIRE_HASH_FROM) / 8; i++)
-		stack_hash_word(&hash, words[i]);
-	stack_hash_finish(&hash);
-	record->stack.hash = hash;
+	record->stack.hash =
+		stack_hash_of(seed, &record->stack.image, (sizeof(*record) - WIRE_HASH_FROM) / 8);
 }
 
 static struct record record_of(const char *comm, uint64_t leaf)

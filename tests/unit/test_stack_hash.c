@@ -15,12 +15,9 @@
 
 static struct wire_hash hash_of(const uint64_t *words, size_t n, uint64_t seed)
 {
-	struct wire_hash hash = { seed, ~seed };
+	const __u64 seeds[] = { seed, ~seed };
 
-	for (size_t i = 0; i < n; i++)
-		stack_hash_word(&hash, words[i]);
-	stack_hash_finish(&hash);
-	return hash;
+	return stack_hash_of(seeds, words, n);
 }
 
 static int compare_u64(const void *a, const void *b)

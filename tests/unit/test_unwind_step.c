@@ -437,9 +437,22 @@ static struct unwind_walk any_walk(uint64_t *random)
 			stack[i] = next(random) % 2 ? 0 : UINT64_MAX;
 	the_rule.layout = (uint32_t)ONE_OF(random, 5, 5, 5, 5, 0, 6);
 	the_rule.owner = (uint32_t)ONE_OF(random, OWNER, OWNER, OWNER, (int)UNWIND_GENERATED);
+	if (the_rule.owner == UNWIND_GENERATED)
+		the_rule.rule.cfa = WIRE_CFA_NONE;
 	if (next(random) % 8 == 0)
 		the_rule.span += 0x11;
 	return walk;
+}
+
+/* Takes a usual step from `walk` on by the_rule, if it is one. */
+static bool take_usual(struct unwind_walk *walk, uint64_t address)
+{
+	struct unwind_usual usual = unwind_usual_begin(walk);
+
+	if (!unwind_in_span(the_rule.span, address) || !unwind_usual(walk, &usual, &the_rule))
+		return false;
+	unwind_usual_end(walk, &usual);
+	return true;
 }
 
 /* The step for usual frames does what the other one does, or nothing. */
@@ -452,7 +465,7 @@ static void usual_steps_are_steps(void **state)
 		struct unwind_walk before = any_walk(&random), usual = before, walk = before;
 		struct unwind_cached_rule rule = the_rule;
 
-		if (!unwind_usual(&usual, &the_rule, usual.pc - (usual.exact ? 0 : 1))) {
+		if (!take_usual(&usual, usual.pc - (usual.exact ? 0 : 1))) {
 			assert_memory_equal(&usual, &before, sizeof(usual));
 			continue;
 		}
@@ -476,21 +489,21 @@ static void usual_steps_are_taken(void **state)
 		BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .fp = WIRE_FP_CFA, .fp_offset = -16);
 
 	(void)state;
-	assert_true(unwind_usual(&walk, &the_rule, walk.pc));
+	assert_true(take_usual(&walk, walk.pc));
 	assert_int_equal(walk.pc, stack[3]);
 	assert_int_equal(walk.registers[UNWIND_FP], stack[2]);
 	walk = BY(.cfa = WIRE_CFA_FP, .cfa_offset = 16, .ra = WIRE_RULE_RBX_SAVED, .extra = -24);
-	assert_true(unwind_usual(&walk, &the_rule, walk.pc));
+	assert_true(take_usual(&walk, walk.pc));
 	assert_int_equal(walk.pc, stack[9]);
 	assert_int_equal(walk.rbx_at, STACK + 0x38);
 	/* Not a rule of another layout, nor one of another address. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32);
-	assert_true(unwind_usual(&walk, &the_rule, walk.pc));
+	assert_true(take_usual(&walk, walk.pc));
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32);
 	walk.layout++;
-	assert_false(unwind_usual(&walk, &the_rule, walk.pc));
+	assert_false(take_usual(&walk, walk.pc));
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32);
-	assert_false(unwind_usual(&walk, &the_rule, CODE + 256));
+	assert_false(take_usual(&walk, CODE + 256));
 }
 
 static void rbx_is_followed(void **state)
