@@ -129,8 +129,8 @@ static __always_inline bool step_usual(struct scratch *slot, struct unwind_usual
 	}
 	/* Either place: so the verifier follows one path from here. */
 	at ^= zero;
-	OPAQUE(at);
-	cached = &slot->rules[at];
+	OPAQUE(at); /* up to 6.1 at least, the bounds of a `zero` that was spilled are lost */
+	cached = &slot->rules[at % CACHED_RULES];
 	/* One address that all fields are near to: they are more than 32 KiB from the slot's. */
 	OPAQUE(cached);
 	return unwind_usual(&slot->walk, usual, cached, number, slot);
