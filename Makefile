@@ -246,7 +246,8 @@ test-vm-cpus: ## tests in emulated machines with 64 CPUs, with CPUs that are add
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run -k 6.1 --cpus 64 --append "isolcpus=60-63 nohz_full=60-63" -m many_cpus $(BUILD)
 	@tests/vm/run -k 6.1 --spare 2 -m cpus_change $(BUILD)
-	@tests/vm/run -k 6.1 $(BUILD) -- bash tests/vm/suspend.sh $(BUILD)
+	@tests/vm/run -k 6.1 $(BUILD) -- bash tests/vm/suspend.sh $(BUILD) almost
+	@tests/vm/run -k 6.1 --packed $(BUILD) -- bash tests/vm/suspend.sh $(BUILD) off
 
 asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
 	$(BUILD_ASAN)
