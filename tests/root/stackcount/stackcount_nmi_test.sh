@@ -18,14 +18,22 @@ fi
 "$programs/paths" 0 2 60 >"$fate" &
 started+=("$!")
 # Beside it, a clock fires and other events are counted.
-"$profile" -q -F 999 -f -o "$tmp/clock.folded" &
+# Emulated CPUs share one of the host's, so they share the rate. One begins after the other, because each
+# makes tables of the same files, which four such CPUs do for minutes at the same time.
+"$profile" -F $((1998 / $(nproc))) -o - -o "$tmp/clock.folded" --format text --format folded \
+	>"$tmp/clock" 2>"$fate" &
 clock=$!
-"$stackcount" -q -f -o "$tmp/calls.folded" t:sched:sched_switch &
+started+=("$clock")
+await 60 grep -q '^Sampling' "$tmp/clock"
+"$stackcount" -o - -o "$tmp/calls.folded" --format text --format folded t:sched:sched_switch \
+	>"$tmp/calls" 2>"$fate" &
 calls=$!
+started+=("$calls")
+await 60 grep -q '^Tracing' "$tmp/calls"
 "$stackcount" -o - -o "$tmp/nmi.folded" --format text --format folded t:nmi:nmi_handler \
 	>"$tmp/said" 2>"$err" &
 run=$!
-started+=("$clock" "$calls" "$run")
+started+=("$run")
 await 60 grep -q '^Tracing' "$tmp/said"
 sleep 1
 before=$(nmis)
@@ -37,17 +45,13 @@ exits_all=$?
 check $exits_all "measurements go on while NMIs interrupt them" "status $exits_all"
 mv "$tmp/nmi.folded" "$out"
 closing
-# Where an NMI interrupts a BPF program, the kernel runs no other; it counts that from Linux 6.7 on.
+# Where an NMI interrupts a BPF program, the kernel runs no other; it counts that from Linux 6.7 on,
+# and before, stackcount does.
 unseen=$(sed -n 's/^WARNING: \([0-9]*\) events, of any process, were not seen.*/\1/p' "$err")
 told=$((samples + lost + ${unseen:-0}))
-if kernel_has 6.7; then
-	[ "$raised" -gt 50 ] && [ $told -eq "$raised" ] && [ "$(total)" -eq "$samples" ]
-	check $? "each NMI is counted, or told to be lost" \
-		"$samples, $lost lost, ${unseen:-0} not seen, of $raised; $(total) in the report"
-else
-	[ "$raised" -gt 50 ] && [ $told -le "$raised" ] && [ "$(total)" -eq "$samples" ]
-	check $? "no NMI is counted twice" "$samples and $lost of $raised, $(total) in the report"
-fi
+[ "$raised" -gt 50 ] && [ $told -eq "$raised" ] && [ "$(total)" -eq "$samples" ]
+check $? "each NMI is counted, or told to be lost" \
+	"$samples, $lost lost, ${unseen:-0} not seen, of $raised; $(total) in the report"
 calculates "$raised - $samples <= $raised / 10"
 check $? "hardly one is lost" "$samples of $raised"
 whole=$(counted '(^|;)(secondary_startup_64(_no_verify)?|common_startup_64|ret_from_fork(_asm)?|start_thread|_start)(;.*)?;exc_nmi;')
