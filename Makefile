@@ -241,12 +241,14 @@ test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.1
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run $(VM_KERNELS:%=-k %) -m "$(VM_TESTS)" $(BUILD)
 
-test-vm-cpus: ## tests in emulated machines with 64 CPUs, with CPUs that are added, and that sleep
+test-vm-cpus: ## tests in emulated machines with 64 CPUs, with CPUs that are added, that sleep, and with NMIs on four CPUs
 	@scripts/install-deps build test vm
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run -k 6.1 --cpus 64 --append "isolcpus=60-63 nohz_full=60-63" -m many_cpus $(BUILD)
 	@tests/vm/run -k 6.1 --spare 2 -m cpus_change $(BUILD)
-	@tests/vm/run -k 6.1 $(BUILD) -- bash tests/vm/suspend.sh $(BUILD)
+	@tests/vm/run -k 6.1 $(BUILD) -- bash tests/vm/suspend.sh $(BUILD) almost
+	@tests/vm/run -k 6.1 --packed $(BUILD) -- bash tests/vm/suspend.sh $(BUILD) off
+	@tests/vm/run -k 6.1 --cpus 4 -m stackcount_nmi $(BUILD)
 
 asan: $(SKELETON) ## the unit tests under address and undefined behaviour sanitizers
 	$(BUILD_ASAN)

@@ -10,6 +10,7 @@
  * raw_tp/sched_wakeup       a blocked thread is ready to run (bpf/off_cpu.bpf.h)
  * raw_tp/sched_wakeup_new   a new thread is
  * iter/task                 the threads that sleep when a measurement begins
+ * raw_tp                    counts the events of a tracepoint that perf's program does not see
  * raw_tp/sched_process_fork the child is walked by its parent's mappings at once; follows a
  *                           process's children where that was asked for
  * raw_tp/sched_process_exec the old program's mappings are forgotten; a launched command is counted
@@ -41,6 +42,34 @@ int on_sleeper(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	return task ? write_sleeper(ctx->meta->seq, task) : 0;
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_refusals);
+} refusals SEC(".maps");
+
+/*
+ * The kernel runs programs of raw tracepoints also where it refuses perf's. Older kernels have no
+ * BTF of variables, by which a program could read this one more easily.
+ */
+SEC("?raw_tp")
+int on_refusal(void *ctx)
+{
+	__u32 zero = 0, active = 0;
+	struct wire_refusals *refused = bpf_map_lookup_elem(&refusals, &zero);
+	__u64 cpu = bpf_get_smp_processor_id(), base = 0;
+
+	(void)ctx;
+	if (refused && refused->offsets &&
+	    bpf_probe_read_kernel(&base, sizeof(base), (void *)(refused->offsets + cpu * 8)) == 0 &&
+	    bpf_probe_read_kernel(&active, sizeof(active), (void *)(base + refused->variable)) ==
+		    0 &&
+	    active)
+		__sync_fetch_and_add(&refused->count, 1);
+	return 0;
 }
 
 /* Adds the child of a followed process to those that are counted. */

@@ -236,6 +236,16 @@ struct wire_module {
 	__u64 ips;    /* as in struct wire_orc; if `module` has others, it was unloaded */
 };
 
+/*
+ * Events for which the kernel did not run a program of perf, because one was running on the CPU
+ * (trigger/refusals.h); and addresses of the kernel's.
+ */
+struct wire_refusals {
+	__u64 offsets;	/* __per_cpu_offset, by CPU: where its variables are */
+	__u64 variable; /* bpf_prog_active, such a one: how many programs of perf run */
+	__u64 count;
+};
+
 /* A look-up of a kernel symbol, and its result (bpf/kernel_symbol.bpf.c). */
 struct wire_symbol {
 	__u64 address;

@@ -396,24 +396,3 @@ int btf_subset(const void *btf, size_t size, const char *const *names, uint32_t 
 	}
 	return put_together(&subset, ret_subset, ret_size);
 }
-
-uint32_t btf_variable(const void *btf, size_t size, const char *name)
-{
-	struct subset all = { 0 };
-	uint32_t id = 1;
-
-	if (find_sections(btf, size, &all) < 0)
-		return 0;
-	for (uint32_t at = 0; at < all.types_size; id++) {
-		const struct btf_type *type = (const struct btf_type *)(all.types + at);
-		int64_t bytes = whole_size(&all, at);
-
-		if (bytes < 0)
-			return 0;
-		if (BTF_INFO_KIND(type->info) == BTF_KIND_VAR &&
-		    strcmp(all.strings + type->name_off, name) == 0)
-			return id;
-		at += (uint32_t)bytes;
-	}
-	return 0;
-}

@@ -22,7 +22,4 @@
 int btf_subset(const void *btf, size_t size, const char *const *names, uint32_t n_names,
 	       void **ret_subset, size_t *ret_size);
 
-/* The id of the variable of that name in `btf`, as above; 0: it has none. */
-uint32_t btf_variable(const void *btf, size_t size, const char *name);
-
 #endif

@@ -137,13 +137,11 @@ static bool have_srcu_tracepoints(const struct whole *all)
  * Linux counts refused events since 6.7 (dd8657894c11). That leaves no name, but functions that
  * came with the same version do.
  */
-static uint32_t find_refusing(const struct whole *all)
+static bool have_counts_of_refused(const struct whole *all)
 {
 	static const char came_with[] = "\0bpf_iter_css_task_new";
 
-	if (has_name(all, came_with, sizeof(came_with)))
-		return 0;
-	return btf_variable(all->bytes, all->size, "bpf_prog_active");
+	return has_name(all, came_with, sizeof(came_with));
 }
 
 static int fill(const struct kernel_btf *btf, const struct btf *wanted,
@@ -166,7 +164,7 @@ static int fill(const struct kernel_btf *btf, const struct btf *wanted,
 	if (ret_tracing)
 		*ret_tracing = (struct kernel_tracing){
 			.raw_preemptible = have_srcu_tracepoints(&all),
-			.refusing = find_refusing(&all),
+			.counts_refused = have_counts_of_refused(&all),
 		};
 	return write(btf->fd, subset, size) == (ssize_t)size ? 0 : -errno;
 }

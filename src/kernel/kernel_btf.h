@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 
@@ -31,11 +30,8 @@ void kernel_btf_close(struct kernel_btf *btf);
 /* What the BTF tells of tracepoints. */
 struct kernel_tracing {
 	bool raw_preemptible; /* tasks can be preempted in the programs of raw tracepoints */
-	/*
-	 * Id of the per-CPU variable that is not 0 while the kernel runs no other program of perf
-	 * on the CPU; 0 where the kernel counts the events that are not seen for that reason.
-	 */
-	uint32_t refusing;
+	bool counts_refused;  /* events for which perf's programs were not run, see
+				 trigger/refusals.h */
 };
 
 /*

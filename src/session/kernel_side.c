@@ -106,7 +106,7 @@ int kernel_side_explain(const struct kernel_side *side, int code, struct error *
 static int open_object(struct kernel_side *side, struct trigger *trigger, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
-	/* Unless the kernel's BTF denies it. */
+	/* Unless the kernel's BTF says otherwise. */
 	struct kernel_tracing tracing = { .raw_preemptible = true };
 	int r = kernel_btf_new(&side->btf, err);
 
@@ -121,7 +121,7 @@ static int open_object(struct kernel_side *side, struct trigger *trigger, struct
 		r = kernel_btf_fill(&side->btf, bpf_object__btf(side->skeleton->obj),
 				    trigger->frames == TRIGGER_FRAMES_NONE ? NULL : &tracing, err);
 	trigger->scope.raw_tracepoints_preemptible = tracing.raw_preemptible;
-	trigger->scope.refusing = tracing.refusing;
+	trigger->scope.counts_refused = tracing.counts_refused;
 	return r;
 }
 
@@ -262,7 +262,8 @@ uint64_t kernel_side_misses(const struct kernel_side *side)
 		uint32_t size = sizeof(info);
 
 		if (program == skeleton->progs.on_fork || program == skeleton->progs.on_exec ||
-		    program == skeleton->progs.on_end || bpf_program__fd(program) < 0)
+		    program == skeleton->progs.on_end || program == skeleton->progs.on_refusal ||
+		    bpf_program__fd(program) < 0)
 			continue;
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
 			misses += info.recursion_misses;

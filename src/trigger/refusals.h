@@ -9,14 +9,19 @@
 
 #include <stdint.h>
 
+struct bpf_object;
 struct event;
 struct refusals;
 
+/* The program, in bpf/entry.bpf.c: to be loaded with the object. */
+#define REFUSALS_PROGRAM "on_refusal"
+
 /*
- * Counts from now on, until refusals_free(). `variable` is struct kernel_tracing's. NULL where the
- * kernel does not let us; an event without a raw tracepoint is left out.
+ * Counts from now on, until refusals_free(); nothing where the kernel hides its addresses, and not
+ * what has no raw tracepoint. Reads /proc/kallsyms. NULL: out of memory.
  */
-struct refusals *refusals_new(uint32_t variable, const struct event *events, uint32_t n);
+struct refusals *refusals_new(const struct bpf_object *object, const struct event *events,
+			      uint32_t n);
 /* May be NULL: then 0. */
 uint64_t refusals_count(const struct refusals *refusals);
 /* May be NULL. */

@@ -67,6 +67,12 @@ static const char *entry_of(const struct tracepoints *tracepoints)
 	return tracepoints->raw ? "on_raw_tracepoint" : "on_tracepoint";
 }
 
+static bool counts_refusals(const struct tracepoints *tracepoints)
+{
+	return !tracepoints->raw && tracepoints->have_raw &&
+	       !tracepoints->probes.trigger.scope.counts_refused;
+}
+
 /*
  * Where tasks can be preempted in a raw tracepoint's program, perf is used: the kernel drops events
  * while the program runs on the same CPU, which lost nine of ten system calls of 16 threads.
@@ -85,6 +91,8 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	/* bcc applies its limit to tracepoints only if the variable is set. */
 	if (getenv("BCC_PROBE_LIMIT"))
 		r = probes_check_limit(tracepoints->n, true, err);
+	if (r == 0 && counts_refusals(tracepoints))
+		r = entry_select(&trigger->scope, object, REFUSALS_PROGRAM, &program, err);
 	return r < 0 ? r
 		     : entry_select(&trigger->scope, object, entry_of(tracepoints), &program, err);
 }
@@ -118,9 +126,8 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	tracepoints->program = entry_fd(object, entry_of(tracepoints), err);
 	if (tracepoints->program < 0)
 		return tracepoints->program;
-	if (!tracepoints->raw && tracepoints->have_raw && trigger->scope.refusing)
-		tracepoints->refusals =
-			refusals_new(trigger->scope.refusing, tracepoints->events, tracepoints->n);
+	if (counts_refusals(tracepoints))
+		tracepoints->refusals = refusals_new(object, tracepoints->events, tracepoints->n);
 	return probes_attach(&tracepoints->probes, &source, err);
 }
 

@@ -25,10 +25,8 @@ struct trigger_scope {
 	int cpu;   /* the only CPU wanted; -1: all */
 	bool raw_tracepoints_preemptible; /* tasks can be preempted in programs of raw tracepoints
 					   */
-	bool may_ask; /* programs can ask the kernel what is mapped where, and are to */
-	/* BTF id of the variable by which programs see that perf's are refused; 0: see
-	 * kernel_btf.h */
-	uint32_t refusing;
+	bool may_ask;	     /* programs can ask the kernel what is mapped where, and are to */
+	bool counts_refused; /* the kernel counts events for which perf's programs were not run */
 };
 
 /* Frames of tracing itself that kernel stacks may begin with (kernel/tracepoint_frames.h). */

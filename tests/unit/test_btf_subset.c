@@ -267,31 +267,6 @@ static void the_running_kernel_has_a_subset(void **state)
 	btf__free(all);
 }
 
-static void variables_are_found_by_name(void **state)
-{
-	struct btf *all = described();
-	uint32_t size, word = (uint32_t)btf__find_by_name(all, "int"), id;
-	const void *bytes;
-	char *cut;
-
-	(void)state;
-	id = (uint32_t)btf__add_var(all, "prog_active", BTF_VAR_GLOBAL_ALLOCATED, (int)word);
-	assert_true(btf__add_var(all, "prog", BTF_VAR_GLOBAL_ALLOCATED, (int)word) > (int)id);
-	bytes = btf__raw_data(all, &size);
-	assert_int_equal(btf_variable(bytes, size, "prog_active"), id);
-	assert_int_equal(btf_variable(bytes, size, "prog"), id + 1);
-	assert_int_equal(btf_variable(bytes, size, "outer"), 0);
-	assert_int_equal(btf_variable(bytes, size, "absent"), 0);
-	for (uint32_t less = 1; less < size; less++) {
-		cut = malloc(size - less); /* so that sanitizers see what is read behind it */
-		assert_non_null(cut);
-		memcpy(cut, bytes, size - less);
-		assert_int_equal(btf_variable(cut, size - less, "prog_active"), 0);
-		free(cut);
-	}
-	btf__free(all);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,7 +276,6 @@ int main(void)
 		cmocka_unit_test(unknown_kinds_are_reported),
 		cmocka_unit_test(ids_may_lead_anywhere),
 		cmocka_unit_test(the_running_kernel_has_a_subset),
-		cmocka_unit_test(variables_are_found_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,18 +30,20 @@ class Kernel:
     def __init__(self, label, directory):
         self.label, self.directory = label, directory
         self.image = os.path.join(directory, "vmlinux")
+        self.packed = os.path.join(directory, "bzImage")
         self.modules = os.path.join(directory, "modules.cpio")
         with open(os.path.join(directory, "version")) as f:
             self.version = f.read().strip()
 
 
-def get_kernel(label, update=False):
-    """The current kernel of that Debian release, from the cache if it is there."""
+def get_kernel(label, update=False, packed=False):
+    """The current kernel of that Debian release, from the cache if it is there; with its packed image."""
     directory = os.path.join(cache_directory("vm"), f"{label}-{FORMAT}")
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if update or not os.path.exists(os.path.join(directory, "version")):
+        if (update or not os.path.exists(os.path.join(directory, "version")) or
+                packed and not os.path.exists(os.path.join(directory, "bzImage"))):
             make_kernel(SUITES[label], directory)
     return Kernel(label, directory)
 
@@ -55,11 +57,12 @@ def make_kernel(suite, directory):
                  glob.glob(f"{tree}/usr/lib/modules/*/vmlinuz"))[0]
         with open(f"{tmp}/vmlinux", "wb") as f:
             f.write(unpack_kernel(image))
+        shutil.copyfile(image, f"{tmp}/bzImage")
         with open(f"{tmp}/modules.cpio", "wb") as f:
             f.write(pack_modules(tree))
         with open(f"{tmp}/version", "w") as f:
             f.write(version + "\n")
-        for name in ("vmlinux", "modules.cpio", "version"):  # version last: it marks a complete entry
+        for name in ("vmlinux", "bzImage", "modules.cpio", "version"):  # version last: it marks a complete entry
             os.replace(f"{tmp}/{name}", f"{directory}/{name}")
 
 

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A machine that sleeps while it is measured, and wakes: tests/vm/run -- bash tests/vm/suspend.sh BUILD
+# A machine that sleeps while it is measured, and wakes:
 #
-# The kernel goes all the way to the point where the machine would be off, waits there for 5 s, and
-# comes back (/sys/power/pm_test). All CPUs but one go offline, devices are suspended and clocks stop.
-# Programs and files are in memory by then: the file system of the host (9p) does not come back,
-# so that tests/run could not go on, either.
+#   tests/vm/run -- bash tests/vm/suspend.sh BUILD almost
+#   tests/vm/run --packed -- bash tests/vm/suspend.sh BUILD off
+#
+# off: only the memory has power, until the machine's clock wakes it. almost: the kernel goes all the
+# way to that point, waits there for 5 s, and comes back (/sys/power/pm_test). All CPUs but one go
+# offline, devices are suspended and clocks stop. Programs and files are in memory by then: the file
+# system of the host (9p) does not come back, so that tests/run could not go on, either.
 . "$(dirname "$0")/../root/harness.bash" "$1"
+how=$2
 island=/run/island
 
-if [ "${2-}" != inside ]; then
+if [ "${3-}" != inside ]; then
 	if ! grep -q core /sys/power/pm_test 2>>"$fate" || ! grep -q mem /sys/power/state; then
 		skip "suspend and resume" "this kernel cannot try it: no /sys/power/pm_test (CONFIG_PM_DEBUG)"
 		finish
@@ -30,7 +34,7 @@ if [ "${2-}" != inside ]; then
 	cp "$0" $island/tests/vm
 	for tree in proc sys dev; do mount --rbind /$tree $island/$tree; done
 	# What a shell does at its end would read from the host's file system.
-	exec chroot $island /bin/bash "/tests/vm/${0##*/}" /build inside
+	exec chroot $island /bin/bash "/tests/vm/${0##*/}" /build "$how" inside
 fi
 
 ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
@@ -44,7 +48,12 @@ await 60 grep -q '^Tracing' "$tmp/said"
 begun=$(ms)
 sample -I -K -F 99
 sleep 2
-echo core >/sys/power/pm_test
+if [ "$how" = off ]; then
+	echo none >/sys/power/pm_test
+	echo +7 >/sys/class/rtc/rtc0/wakealarm
+else
+	echo core >/sys/power/pm_test
+fi
 at_sleep=$(($(ms) - begun))
 echo mem >/sys/power/state
 check $? "the machine falls asleep, and wakes" "$(cat /sys/power/suspend_stats/last_failed_dev)"
@@ -70,5 +79,5 @@ closing "$tmp/calls.err"
 [ "$lost" -eq 0 ] && [ "$(total)" -eq "$samples" ]
 check $? "each event is in the report" "$(total) of $samples, $lost lost"
 has "events on the way to sleep are, too" ';(state_store|suspend_devices_and_enter|freeze_secondary_cpus|_cpu_down);'
-echo "slept after $at_sleep ms; $mine samples of CPU 1; $(grep -o '[0-9.]* s are missing' "$err"); $samples switches"
+echo "$how: slept after $at_sleep ms; $mine samples of CPU 1; $(grep -o '[0-9.]* s are missing' "$err"); $samples switches"
 finish

@@ -18,14 +18,22 @@ fi
 "$programs/paths" 0 2 60 >"$fate" &
 started+=("$!")
 # Beside it, a clock fires and other events are counted.
-"$profile" -q -F 999 -f -o "$tmp/clock.folded" &
+# Emulated CPUs share one of the host's, so they share the rate. One begins after the other, because each
+# makes tables of the same files, which four such CPUs do for minutes at the same time.
+"$profile" -F $((1998 / $(nproc))) -o - -o "$tmp/clock.folded" --format text --format folded \
+	>"$tmp/clock" 2>"$fate" &
 clock=$!
-"$stackcount" -q -f -o "$tmp/calls.folded" t:sched:sched_switch &
+started+=("$clock")
+await 60 grep -q '^Sampling' "$tmp/clock"
+"$stackcount" -o - -o "$tmp/calls.folded" --format text --format folded t:sched:sched_switch \
+	>"$tmp/calls" 2>"$fate" &
 calls=$!
+started+=("$calls")
+await 60 grep -q '^Tracing' "$tmp/calls"
 "$stackcount" -o - -o "$tmp/nmi.folded" --format text --format folded t:nmi:nmi_handler \
 	>"$tmp/said" 2>"$err" &
 run=$!
-started+=("$clock" "$calls" "$run")
+started+=("$run")
 await 60 grep -q '^Tracing' "$tmp/said"
 sleep 1
 before=$(nmis)
