@@ -273,10 +273,10 @@ soak: ## measure for SOAK_SECONDS=3600 on a machine that keeps changing
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/soak/soak --seconds $(SOAK_SECONDS) $(BUILD)
 
-test-fleet: ## send to real engines and ask them what they have (docs/fleet.md); PYROSCOPE=, PARCA= name their programs
+test-fleet: ## send to real engines and ask them what they have (docs/fleet.md); COLLECTOR=, PYROSCOPE=, PARCA= name programs
 	@scripts/install-deps build test
 	+@$(MAKE) --no-print-directory all test-programs
-	@PYROSCOPE="$(PYROSCOPE)" PARCA="$(PARCA)" tests/fleet/run $(BUILD)
+	@COLLECTOR="$(COLLECTOR)" PYROSCOPE="$(PYROSCOPE)" PARCA="$(PARCA)" tests/fleet/run $(BUILD)
 
 bench: ## measure against perf and bpftrace, all or CASES=name,name of bench/run --help
 	@scripts/install-deps build bench

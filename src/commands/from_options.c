@@ -75,6 +75,7 @@ static const struct {
 	{ "live-token", FROM_ANSWERED, NULL },
 	{ "push", FROM_REFUSED, "it sends what is measured" },
 	{ "label", FROM_REFUSED, "it belongs to --push" },
+	{ "no-labels", FROM_REFUSED, "it belongs to --push" },
 	{ "no-names", FROM_REFUSED, "it belongs to --push" },
 	{ "push-auth", FROM_REFUSED, "it belongs to --push" },
 	{ "push-ca", FROM_REFUSED, "it belongs to --push" },

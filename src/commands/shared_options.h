@@ -53,7 +53,7 @@ struct shared_options {
 	const char *push, *push_auth, *push_ca, *spool;
 	uint64_t spool_size; /* MB */
 	struct string_list labels;
-	bool no_names;
+	bool no_labels, no_names;
 };
 
 #define SHARED_OPTIONS_DEFAULT                                                                     \
@@ -301,6 +301,12 @@ struct shared_options {
 		  .metavar = "KEY=VALUE",                                                          \
 		  .help = "with --push: label all samples; may be given several times; "           \
 			  "service.name and host.name replace those that are found" },             \
+		{ .section = SECTION_PUSH,                                                         \
+		  .name = "no-labels",                                                             \
+		  .kind = OPTION_FLAG,                                                             \
+		  .field = offsetof(T, shared.no_labels),                                          \
+		  .help = "with --push: do not label single samples (comm, cgroup, pid, tid), "    \
+			  "and with pprof+ none, for an engine that refuses labels" },             \
 		{ .section = SECTION_PUSH,                                                         \
 		  .name = "no-names",                                                              \
 		  .kind = OPTION_FLAG,                                                             \

@@ -142,6 +142,7 @@ static bool is_label(const char *text)
 static int check_push(const struct shared_options *options, struct error *err)
 {
 	const char *needs = options->labels.n	 ? "--label"
+			    : options->no_labels ? "--no-labels"
 			    : options->no_names	 ? "--no-names"
 			    : options->push_auth ? "--push-auth"
 			    : options->push_ca	 ? "--push-ca"
@@ -229,6 +230,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 			.spool_bytes = options->spool_size << 20,
 			.labels = options->labels.strings,
 			.n_labels = options->labels.n,
+			.no_labels = options->no_labels,
 			.no_names = options->no_names,
 		},
 	};

@@ -15,7 +15,7 @@ struct module {
 
 struct kernel_symbols {
 	struct kernel_lookup lookup;
-	uint64_t core_start, core_end;
+	uint64_t core_start, core_end; /* 0: hidden */
 	uint64_t init_start,
 		init_end; /* has start_kernel(), the outermost frame of an idle CPU 0 */
 	struct module *modules;
@@ -26,10 +26,13 @@ struct kernel_symbols {
 int kernel_symbols_new(const struct kernel_lookup *lookup, struct kernel_symbols **ret_symbols)
 {
 	struct kernel_symbols *symbols;
-	uint64_t start, end;
+	uint64_t start = 0, end = 0;
+	int r = lookup->address_of(lookup->context, "_text", &start);
 
-	if (lookup->address_of(lookup->context, "_text", &start) < 0 ||
-	    lookup->address_of(lookup->context, "_etext", &end) < 0 || start >= end)
+	/* Without CAP_SYSLOG the kernel tells names of addresses, but no address of a name. */
+	if (r < 0 && r != -EPERM)
+		return -ENOTSUP;
+	if (r == 0 && (lookup->address_of(lookup->context, "_etext", &end) < 0 || start >= end))
 		return -ENOTSUP;
 	symbols = calloc(1, sizeof(*symbols));
 	if (!symbols)
@@ -113,10 +116,20 @@ static void take_alias(const struct kernel_symbols *symbols, struct kernel_symbo
 		strcpy(symbol->name, alias);
 }
 
-/* BPF programs and their trampolines have no module in the kernel's answer. */
+/*
+ * BPF programs and their trampolines have no module in the kernel's answer, and are told from
+ * functions of the kernel by name: bpf_prog_TAG_NAME with a tag of 16 digits,
+ * bpf_trampoline_NUMBER. Dispatchers (bpf_dispatcher_NAME) are not.
+ */
 static bool is_program(const char *name)
 {
-	return strncmp(name, "bpf_", strlen("bpf_")) == 0;
+	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
+	const char *digits = "0123456789abcdef";
+
+	if (strncmp(name, program, strlen(program)) == 0)
+		return strspn(name + strlen(program), digits) == 16;
+	return strncmp(name, trampoline, strlen(trampoline)) == 0 &&
+	       strspn(name + strlen(trampoline), digits) > 0;
 }
 
 static bool is_core(const struct kernel_symbols *symbols, uint64_t address)
@@ -125,11 +138,22 @@ static bool is_core(const struct kernel_symbols *symbols, uint64_t address)
 	       (address >= symbols->init_start && address < symbols->init_end);
 }
 
+/* Where code is that the kernel names without a module. NULL: only /proc/kallsyms can tell. */
+static const char *place_without_module(const struct kernel_symbols *symbols, const char *name,
+					uint64_t address)
+{
+	if (is_core(symbols, address))
+		return KALLSYMS_CORE;
+	if (symbols->core_end == 0)
+		return is_program(name) ? KALLSYMS_PROGRAM : KALLSYMS_CORE;
+	return strncmp(name, "bpf_", strlen("bpf_")) == 0 ? KALLSYMS_PROGRAM : NULL;
+}
+
 /* Parses the kernel's answer for the address. */
 static bool take_answer(struct kernel_symbols *symbols, const char *text, uint64_t address)
 {
 	const char *plus = strrchr(text, '+'), *rest;
-	struct kernel_symbol symbol = { .module = KALLSYMS_CORE };
+	struct kernel_symbol symbol = { .start = 0 };
 	uint64_t offset, size;
 	bool is_end;
 
@@ -140,8 +164,8 @@ static bool take_answer(struct kernel_symbols *symbols, const char *text, uint64
 	symbol.start = address - offset;
 	if (rest[0] == ' ' && rest[1] == '[')
 		symbol.module = module_named(symbols, rest + 1);
-	else if (!is_core(symbols, address))
-		symbol.module = is_program(symbol.name) ? KALLSYMS_PROGRAM : NULL;
+	else
+		symbol.module = place_without_module(symbols, symbol.name, address);
 	/* Which function is at a section's boundary, if any, only the whole list tells. */
 	if (!symbol.module || kernel_alias_is_boundary(symbol.name, &is_end))
 		return false;

@@ -5,7 +5,9 @@
  *
  * It knows the core kernel, modules and BPF programs, by the names that kallsyms_find() gives.
  * Other generated code (ftrace trampolines, copies of probed instructions) is only in
- * /proc/kallsyms. Not for several threads at once.
+ * /proc/kallsyms. Where kernel.kptr_restrict hides addresses, functions have their names all the
+ * same, though not better known aliases, and the range of the core kernel is 0 to 0. Not for
+ * several threads at once.
  */
 #ifndef STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
 #define STACKTALLY_KERNEL_KERNEL_SYMBOLS_H
@@ -23,8 +25,7 @@ struct kernel_lookup {
 struct kernel_symbols;
 
 /*
- * Copies `lookup`, whose context is borrowed. 0; -ENOMEM; -ENOTSUP when the kernel does not answer,
- * because kernel.kptr_restrict hides its addresses.
+ * Copies `lookup`, whose context is borrowed. 0; -ENOMEM; -ENOTSUP when the kernel does not answer.
  */
 int kernel_symbols_new(const struct kernel_lookup *lookup, struct kernel_symbols **ret_symbols);
 void kernel_symbols_free(struct kernel_symbols *symbols);

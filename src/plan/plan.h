@@ -55,7 +55,7 @@ struct plan_push {
 	uint64_t spool_bytes;
 	const char *const *labels; /* "key=value" each, checked */
 	uint32_t n_labels;
-	bool no_names;
+	bool no_labels, no_names;
 };
 
 struct plan {

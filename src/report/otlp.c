@@ -87,6 +87,8 @@ static uint32_t attributes_of(struct otlp *otlp, const struct profile_entry *ent
 {
 	uint32_t n = 0;
 
+	if (otlp->options->no_labels)
+		return 0;
 	ret_ids[n++] = string_attribute(otlp, "thread.name", entry->comm,
 					strnlen(entry->comm, sizeof(entry->comm)));
 	if (entry->tgid)
@@ -244,7 +246,8 @@ static void put_location(struct otlp *otlp, uint32_t i)
 	if (last < profile->n_frames) {
 		id = pprof_mapping(&otlp->tables, profile->frames[last].is.object);
 		pprof_put_number(&otlp->part, OTLP_LOCATION_MAPPING, id);
-		pprof_put_number(&otlp->part, OTLP_LOCATION_ADDRESS, profile->frames[last].address);
+		pprof_put_number(&otlp->part, OTLP_LOCATION_ADDRESS,
+				 pprof_address(&profile->frames[last], otlp->options));
 	}
 	for (uint32_t k = 0; k < location->n && !(id && otlp->options->no_names); k++) {
 		otlp->field.used = 0;
@@ -262,10 +265,11 @@ static void put_mapping(struct otlp *otlp, uint32_t i)
 {
 	const struct names_object *object =
 		&otlp->profile->objects[otlp->tables.mappings[i].object];
+	uint64_t bias = pprof_bias(object, otlp->options);
 	uint32_t id;
 
-	pprof_put_number(&otlp->part, OTLP_MAPPING_START, object->start);
-	pprof_put_number(&otlp->part, OTLP_MAPPING_LIMIT, object->end);
+	pprof_put_number(&otlp->part, OTLP_MAPPING_START, object->start - bias);
+	pprof_put_number(&otlp->part, OTLP_MAPPING_LIMIT, object->end - bias);
 	pprof_put_number(&otlp->part, OTLP_MAPPING_OFFSET, object->offset);
 	pprof_put_number(&otlp->part, OTLP_MAPPING_FILENAME,
 			 string(otlp, object->path, strlen(object->path)));

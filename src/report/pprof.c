@@ -48,6 +48,17 @@ uint32_t pprof_service_view(const struct report_options *options)
 	       ALWAYS_SHOWN;
 }
 
+uint64_t pprof_address(const struct profile_frame *frame, const struct report_options *options)
+{
+	return options->no_names && frame->is.base ? frame->is.base + frame->is.offset
+						   : frame->address;
+}
+
+uint64_t pprof_bias(const struct names_object *object, const struct report_options *options)
+{
+	return options->no_names ? object->bias : 0;
+}
+
 /* Writes the complete message as `field` of the profile, and empties it. */
 static void send(struct pprof *pprof, uint32_t field)
 {
@@ -157,9 +168,11 @@ static void put_sample(struct pprof *pprof, uint32_t i)
 		pprof_put_varint(&pprof->part, bounded(total));
 	}
 	pprof_put_message(&pprof->message, PPROF_SAMPLE_VALUE, &pprof->part);
-	put_labels(pprof, entry);
-	if (pprof->services)
-		put_service(pprof, &pprof->services->list[pprof->services->of_entry[i]]);
+	if (!pprof->options->no_labels) {
+		put_labels(pprof, entry);
+		if (pprof->services)
+			put_service(pprof, &pprof->services->list[pprof->services->of_entry[i]]);
+	}
 	send(pprof, PPROF_PROFILE_SAMPLE);
 }
 
@@ -226,7 +239,7 @@ static void put_location(struct pprof *pprof, uint32_t i)
 		id = pprof_mapping(&pprof->tables, profile->frames[last].is.object);
 		pprof_put_number(&pprof->message, PPROF_LOCATION_MAPPING_ID, id);
 		pprof_put_number(&pprof->message, PPROF_LOCATION_ADDRESS,
-				 profile->frames[last].address);
+				 pprof_address(&profile->frames[last], pprof->options));
 	}
 	/* An engine can name code in files, and nothing else. */
 	for (uint32_t k = 0; k < location->n && !(id && pprof->options->no_names); k++)
@@ -239,10 +252,11 @@ static void put_mapping(struct pprof *pprof, uint32_t i)
 	const struct pprof_mapping *mapping = &pprof->tables.mappings[i];
 	const struct names_object *object = &pprof->profile->objects[mapping->object];
 	struct bytes *message = &pprof->message;
+	uint64_t bias = pprof_bias(object, pprof->options);
 
 	pprof_put_number(message, PPROF_MAPPING_ID, i + 1);
-	pprof_put_number(message, PPROF_MAPPING_MEMORY_START, object->start);
-	pprof_put_number(message, PPROF_MAPPING_MEMORY_LIMIT, object->end);
+	pprof_put_number(message, PPROF_MAPPING_MEMORY_START, object->start - bias);
+	pprof_put_number(message, PPROF_MAPPING_MEMORY_LIMIT, object->end - bias);
 	pprof_put_number(message, PPROF_MAPPING_FILE_OFFSET, object->offset);
 	pprof_put_number(message, PPROF_MAPPING_FILENAME, string(pprof, object->path));
 	pprof->field.used = 0;

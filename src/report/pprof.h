@@ -21,6 +21,14 @@ uint32_t pprof_service_view(const struct report_options *options);
 int pprof_put_profile(const struct profile *profile, const struct report_options *options,
 		      const struct services *services, FILE *out);
 
+/*
+ * The address of a frame's location. An engine that is to name code looks it up in the file, so
+ * that without names it is the file's own, and so is the start of its mapping: processes that have
+ * loaded the file at different addresses have the same ones.
+ */
+uint64_t pprof_address(const struct profile_frame *frame, const struct report_options *options);
+uint64_t pprof_bias(const struct names_object *object, const struct report_options *options);
+
 /* What the numbers of a profile are. */
 struct pprof_values {
 	const char *measure, *unit;

@@ -356,6 +356,7 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		.debuginfod = getenv("DEBUGINFOD_URLS") && *getenv("DEBUGINFOD_URLS"),
 		.inlines = plan->inlines,
 		.lines = plan->lines,
+		.file_addresses = plan->push.no_names,
 		.patient = plan->filter.tgids.n || plan->filter.tids.n || plan->command,
 		.progress = note_progress,
 		.progress_context = state,

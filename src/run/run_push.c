@@ -92,6 +92,7 @@ int run_push_open(const struct run_request *request, struct run_push **ret_run, 
 		return error_set(err, -ENOMEM, "out of memory");
 	run->options = request->report;
 	run->options.by_service = true;
+	run->options.no_labels = plan->no_labels;
 	run->options.no_names = plan->no_names;
 	if (add_labels(run, plan) < 0)
 		return error_set(err, -ENOMEM, "out of memory");

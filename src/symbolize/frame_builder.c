@@ -23,6 +23,7 @@ struct frame_builder {
 	struct kernel_names *kernel;
 	const struct inlines *inlines;
 	struct codes *codes;
+	bool file_addresses;
 	const struct names *names; /* those that the objects were added to */
 	uint32_t n_named;	   /* how many addresses they had after the last call */
 	uint32_t *file_objects;	   /* by file id: index of its object, or NAMES_NONE */
@@ -33,7 +34,7 @@ struct frame_builder {
 
 int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 		      struct kernel_names *kernel, const struct inlines *inlines,
-		      struct codes *codes, struct frame_builder **ret_builder)
+		      struct codes *codes, bool file_addresses, struct frame_builder **ret_builder)
 {
 	struct frame_builder *builder = calloc(1, sizeof(*builder));
 
@@ -44,6 +45,7 @@ int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 	builder->kernel = kernel;
 	builder->inlines = inlines;
 	builder->codes = codes;
+	builder->file_addresses = file_addresses;
 	builder->kernel_object = builder->vdso_object = NAMES_NONE;
 	*ret_builder = builder;
 	return 0;
@@ -113,6 +115,17 @@ static int kernel_object(struct frame_builder *builder, struct names *names, uin
 	return 0;
 }
 
+/* What to subtract from addresses in the mapping to get those of the file. False: not known. */
+static bool bias_of(const struct frame_builder *builder, const struct mapping *mapping,
+		    uint64_t *ret_bias)
+{
+	struct load_segments segments;
+
+	return builder->file_addresses && mapping->kind == MAPPING_FILE &&
+	       images_file_segments(builder->images, mapping->file, &segments) == 0 &&
+	       load_segments_bias(&segments, mapping->start, mapping->offset, ret_bias);
+}
+
 static int file_object(struct frame_builder *builder, struct names *names,
 		       const struct mapping *mapping, uint32_t *ret_object)
 {
@@ -137,6 +150,8 @@ static int file_object(struct frame_builder *builder, struct names *names,
 
 		if (!object.path)
 			return -ENOMEM;
+		if (!bias_of(builder, mapping, &object.bias))
+			object.bias = 0;
 		memcpy(object.build_id, file->build_id, sizeof(object.build_id));
 		r = names_add_object(names, &object, known);
 		if (r < 0)
@@ -204,11 +219,15 @@ static int put_identity(struct frame_builder *builder, struct names *names,
 	return 0;
 }
 
-/* Sets the module and the object of the address. */
+/*
+ * Sets the module and the object of the address, and as `base` the object's own address, from which
+ * the offset is still to be subtracted.
+ */
 static int put_place(struct frame_builder *builder, struct names *names,
 		     const struct tally_address *address, struct names_frame *frame)
 {
 	const struct mapping *mapping;
+	uint64_t bias;
 	int r = 0;
 
 	if (address_is_kernel(address)) {
@@ -222,6 +241,8 @@ static int put_place(struct frame_builder *builder, struct names *names,
 				  : NULL;
 	if (!mapping)
 		return 0;
+	if (bias_of(builder, mapping, &bias))
+		frame->base = address->address - bias;
 	switch (mapping->kind) {
 	case MAPPING_FILE:
 		r = module_of(builder, names, mapping->name ? mapping->name : "", &frame->module);
@@ -282,6 +303,8 @@ static int add_address(struct frame_builder *builder, const struct tally_address
 		return r;
 	if (match->symbol != SYMBOL_NONE) {
 		frames[0].offset = match->offset;
+		if (frames[0].base)
+			frames[0].base -= match->offset;
 		put_symbol(builder, match->symbol, &frames[0]);
 	} else {
 		r = put_identity(builder, names, &frames[0]);

@@ -19,10 +19,13 @@
 
 struct frame_builder;
 
-/* `inlines` and `codes` may be NULL. 0 or -ENOMEM. */
+/*
+ * `inlines` and `codes` may be NULL. `file_addresses`: as in struct symbolizer_options. 0 or
+ * -ENOMEM.
+ */
 int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 		      struct kernel_names *kernel, const struct inlines *inlines,
-		      struct codes *codes, struct frame_builder **ret_builder);
+		      struct codes *codes, bool file_addresses, struct frame_builder **ret_builder);
 void frame_builder_free(struct frame_builder *builder);
 DEFINE_OWN(struct frame_builder, frame_builder_free)
 

@@ -25,7 +25,7 @@ static const struct confined_limits limits = {
 struct symbolizer {
 	struct lookup lookup;
 	struct frame_builder *builder;
-	bool inlines, lines;
+	bool inlines, lines, file_addresses;
 	uint32_t n_broken_before; /* inlines_n_broken() before symbolizer_forget() */
 };
 
@@ -46,7 +46,7 @@ static int make_parts(struct symbolizer *symbolizer)
 			return r;
 	}
 	r = frame_builder_new(lookup->images, lookup->cache, lookup->kernel, lookup->inlines,
-			      lookup->codes, &symbolizer->builder);
+			      lookup->codes, symbolizer->file_addresses, &symbolizer->builder);
 	if (r < 0)
 		return r;
 	return symbol_cache_add(lookup->cache,
@@ -99,6 +99,7 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 	symbolizer->lookup.progress_context = options->progress_context;
 	symbolizer->inlines = options->inlines;
 	symbolizer->lines = options->lines;
+	symbolizer->file_addresses = options->file_addresses;
 	r = kernel_names_new(&symbolizer->lookup.kernel);
 	if (r < 0)
 		return r;

@@ -20,10 +20,11 @@
 struct symbolizer_options {
 	const char *symfs;	    /* BCC_SYMFS, or NULL */
 	const char *debuginfo_root; /* BCC_DEBUGINFO_ROOT, or NULL: /usr/lib/debug */
-	bool debuginfod; /* fetch missing debug files from the servers in DEBUGINFOD_URLS */
-	bool inlines;	 /* inlined functions become frames of their own */
-	bool lines;	 /* file and line of each frame */
-	bool patient;	 /* the user named the processes: files of any owner may take their time */
+	bool debuginfod;     /* fetch missing debug files from the servers in DEBUGINFOD_URLS */
+	bool inlines;	     /* inlined functions become frames of their own */
+	bool lines;	     /* file and line of each frame */
+	bool file_addresses; /* frames have their addresses in files (`base`), and objects `bias` */
+	bool patient; /* the user named the processes: files of any owner may take their time */
 	/* Called between files, and every second while one takes long; or NULL. */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;

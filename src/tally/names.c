@@ -11,6 +11,7 @@
 /* A frame without the lower half of its offset: most frames share theirs with others. */
 struct kind {
 	const char *name, *linkage_name, *module, *file;
+	uint64_t base;
 	uint32_t line, object, flags;
 	uint32_t offset_high;
 };
@@ -126,6 +127,7 @@ static struct kind kind_of(const struct names_frame *frame)
 		.linkage_name = frame->linkage_name,
 		.module = frame->module,
 		.file = frame->file,
+		.base = frame->base,
 		.line = frame->line,
 		.object = frame->object,
 		.flags = frame->flags,
@@ -136,8 +138,8 @@ static struct kind kind_of(const struct names_frame *frame)
 static bool same_kind(const struct kind *a, const struct kind *b)
 {
 	return a->name == b->name && a->linkage_name == b->linkage_name && a->module == b->module &&
-	       a->file == b->file && a->line == b->line && a->object == b->object &&
-	       a->flags == b->flags && a->offset_high == b->offset_high;
+	       a->file == b->file && a->base == b->base && a->line == b->line &&
+	       a->object == b->object && a->flags == b->flags && a->offset_high == b->offset_high;
 }
 
 /* Strings are compared as pointers, because a pool stores equal strings once. */
@@ -145,7 +147,8 @@ static uint64_t hash_kind(const struct kind *kind)
 {
 	uint64_t hash = (uintptr_t)kind->name ^ ((uint64_t)kind->line << 40);
 
-	hash = hash_u64(hash) ^ (uintptr_t)kind->module ^ ((uint64_t)kind->object << 32);
+	hash = hash_u64(hash ^ kind->base) ^ (uintptr_t)kind->module ^
+	       ((uint64_t)kind->object << 32);
 	hash = hash_u64(hash) ^ (uintptr_t)kind->file ^ (uintptr_t)kind->linkage_name << 16;
 	return hash_u64(hash ^ ((uint64_t)kind->flags << 48) ^ ((uint64_t)kind->offset_high << 24));
 }
@@ -284,6 +287,7 @@ struct names_frame names_frame(const struct names *names, uint32_t frame)
 		.linkage_name = kind->linkage_name,
 		.module = kind->module,
 		.file = kind->file,
+		.base = kind->base,
 		.offset = (uint64_t)kind->offset_high << 32 | kept->offset,
 		.line = kind->line,
 		.object = kind->object,

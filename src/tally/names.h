@@ -50,6 +50,7 @@ struct names_frame {
 	const char *file;	  /* source file, or NULL */
 	/* From the start of the symbol, bytes; 0 without name or if a cold part is before it. */
 	uint64_t offset;
+	uint64_t base;	 /* in the object's own addresses: where offset counts from; 0 unknown */
 	uint32_t line;	 /* in file, from 1; 0 unknown */
 	uint32_t object; /* index of the mapped object, or NAMES_NONE */
 	uint32_t flags;	 /* enum names_frame_flags */
@@ -60,6 +61,7 @@ struct names_object {
 	const char *path;    /* in the process's mount namespace; "[kernel.kallsyms]", "[vdso]" */
 	uint64_t start, end; /* of its mapping in one of the processes */
 	uint64_t offset;     /* in the file, of start */
+	uint64_t bias; /* of start to the file's own address, modulo 2^64; 0 unless asked for */
 	uint32_t build_id_size; /* 0..NAMES_BUILD_ID_SIZE */
 	uint8_t build_id[NAMES_BUILD_ID_SIZE];
 	uint64_t device, inode; /* 0 where there is no file */

@@ -39,7 +39,8 @@ struct report_options {
 	enum scale_how diff_scale; /* --diff-raw, --diff-share */
 	/* For engines that store profiles of many machines: */
 	bool by_service; /* samples have the labels of their service (service.h), and `labels` */
-	bool no_names;	 /* --no-names: of code in files, addresses only */
+	bool no_labels; /* --no-labels: samples have no labels of their own, nor of their service */
+	bool no_names;	/* --no-names: of code in files, addresses only */
 	const struct report_label *labels;
 	uint32_t n_labels;
 };

@@ -81,6 +81,7 @@ class Sums:
         self.labels = collections.Counter()
         self.functions = collections.Counter()
         self.unnamed = 0
+        self.places = set()
         self.build_ids = set()
         self.types = set()
 
@@ -91,6 +92,12 @@ class Sums:
             self.functions[function] += count
         self.unnamed += count if unnamed else 0
 
+    def add_place(self, location, mapping, build_id):
+        """A location without names, of which an engine finds the function in the file."""
+        address = one(location, "address")
+        inside = one(mapping, "memory_start") <= address < one(mapping, "memory_limit")
+        self.places.add((build_id, address, inside))
+
     def print(self):
         json.dump(
             {
@@ -98,6 +105,7 @@ class Sums:
                 "labels": [[json.loads(k), n] for k, n in self.labels.items()],
                 "functions": self.functions,
                 "unnamed": self.unnamed,
+                "places": sorted(self.places),
                 "build_ids": sorted(self.build_ids),
                 "types": sorted(self.types),
             },
@@ -125,8 +133,9 @@ def add_pprof(sums, content, series):
         names = [functions[one(l, "function_id")] for of in stack for l in of["line"]]
         sums.add(sample["value"][0], labels, names, any(not of["line"] for of in stack))
         for of in stack:
-            if not of["line"] and not one(mappings[one(of, "mapping_id")], "id"):
-                sys.exit("a location without lines and mapping")
+            if not of["line"]:
+                mapping = mappings[one(of, "mapping_id")]
+                sums.add_place(of, mapping, strings[one(mapping, "build_id")])
 
 
 def add_pyroscope(sums, content):
@@ -158,9 +167,15 @@ def add_otlp(sums, content):
         of = [tables["attribute_table"][i] for i in message["attribute_indices"]]
         return {text(a, "key_strindex"): value(one(a, "value")) for a in of}
 
+    build_ids = []
     for mapping in tables["mapping_table"]:
         of = attributes(mapping)
-        sums.build_ids.update([of[k] for k in of if k.endswith("build_id.gnu")])
+        build_ids.append([of[k] for k in of if k.endswith("build_id.gnu")])
+        sums.build_ids.update(build_ids[-1])
+    for of in tables["location_table"][1:]:
+        if not of["lines"]:
+            id = one(of, "mapping_index")
+            sums.add_place(of, tables["mapping_table"][id], "".join(build_ids[id]))
     for resource in request["resource_profiles"]:
         series = {
             one(a, "key").decode(): value(one(a, "value"))

@@ -28,18 +28,26 @@ mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts) service=unkn
 if [ -z "$mount" ] && mkdir "$tmp/cgroup2" && mount -t cgroup2 none "$tmp/cgroup2" 2>>"$fate"; then
 	mount=$tmp/cgroup2
 fi
-cgroup=$mount/stacktally-test.slice/pushed-$$.service
+slice=$mount/stacktally-test.slice
+cgroup=$slice/pushed-$$.service
+id=$(printf '%064x' $$) container=$slice/docker-$(printf '%064x' $$).scope
 leave() {
-	[ ! -d "$cgroup" ] || await 5 rmdir "$cgroup" "${cgroup%/*}" 2>>"$fate"
+	[ ! -d "$container" ] || await 5 rmdir "$container" 2>>"$fate"
+	[ ! -d "$cgroup" ] || await 5 rmdir "$cgroup" "$slice" 2>>"$fate"
 	[ "$mount" != "$tmp/cgroup2" ] || umount "$mount"
 }
 at_exit=leave
+# Two processes that have loaded one file at different addresses.
+"$programs/nested" >>"$fate" &
+second=$!
+started+=($second)
 begin "$programs/nested"
 if [ -n "$mount" ] && mkdir -p "$cgroup" 2>>"$fate" && echo "$pid" >"$cgroup/cgroup.procs"; then
 	service=pushed-$$
 else
 	skip "names of services" "no cgroup can be made here"
 fi
+build_id=$(readelf -n "$programs/nested" | sed -n 's/.*Build ID: //p')
 for protocol in pprof pyroscope otlp; do
 	engine $protocol
 	rm -f "$tmp"/*.folded
@@ -59,12 +67,44 @@ for protocol in pprof pyroscope otlp; do
 	[ "$(sent 'any(len(b) == 40 for b in d["build_ids"])')" = True ]
 	check $? "$protocol: mappings have build-ids" "$(sent 'd["build_ids"]')"
 	rm -f "$dir"/*.body
-	"$profile" -p "$pid" -i 1 -F 97 --push "$protocol+http://127.0.0.1:$port" --no-names --label service.name=mine 2 2>"$err"
+	"$profile" -p "$pid,$second" -i 1 -F 97 --push "$protocol+http://127.0.0.1:$port" --no-names --label service.name=mine 2 2>"$err"
 	"$here/decode.py" $protocol "$dir"/*.body >"$tmp/sent.json" 2>"$tmp/decode.err"
 	[ "$(sent 'd["samples"] == d["unnamed"] > 0 and "main" not in d["functions"]')" = True ] &&
 		[ "$(sent "{l['$key'] for l, n in d['labels']}")" = "{'mine'}" ]
 	check $? "$protocol: without names, and with a service by name" "$(cat "$tmp/decode.err" "$tmp/sent.json" "$err")"
+	read -r main size < <(readelf -sW "$programs/nested" | awk '$8 == "main" { print "0x" $2, $3 }')
+	places="[a for b, a, inside in d['places'] if b == '$build_id']"
+	[ "$(sent "all(inside for b, a, inside in d['places'] if b)")" = True ] &&
+		[ "$(sent "len([a for a in $places if $main < a < $main + $size])")" = 1 ] &&
+		[ "$(sent "max($places) < $(stat -c %s "$programs/nested")")" = True ]
+	check $? "$protocol: ... addresses are the file's, the same for both processes" "$(sent 'd["places"]')"
+	rm -f "$dir"/*.body
+	"$profile" -p "$pid" -i 1 -F 97 --push "$protocol+http://127.0.0.1:$port" --no-labels 2 2>"$err"
+	"$here/decode.py" $protocol "$dir"/*.body >"$tmp/sent.json" 2>"$tmp/decode.err"
+	wanted="{'$host', '$key'}"
+	[ $protocol = pprof ] && wanted="set()"
+	[ "$(sent "set().union(*[l for l, n in d['labels']]) - {'__name__'} == $wanted and d['samples'] > 0")" = True ]
+	check $? "$protocol: samples without labels of their own" "$(cat "$tmp/decode.err" "$tmp/sent.json" "$err")"
 done
+
+# ---- containers, and threads by name
+if [ $service != unknown_service ] && mkdir "$container" && echo "$pid" >"$container/cgroup.procs"; then
+	for protocol in pprof pyroscope otlp; do
+		engine $protocol-container
+		"$profile" -p "$pid" -i 1 -F 97 --push "$protocol+http://127.0.0.1:$port" --per-thread 2 2>"$err"
+		"$here/decode.py" $protocol "$dir"/*.body >"$tmp/sent.json" 2>"$tmp/decode.err"
+		keys="service.name container.id cgroup comm tid"
+		[ $protocol = pyroscope ] && keys="service_name container_id cgroup comm tid"
+		[ $protocol = otlp ] && keys="service.name container.id cgroup thread.name thread.id"
+		path=$(cut -d: -f3 "/proc/$pid/cgroup" | grep "docker-$id")
+		[ "$(sent "{tuple(l.get(k) for k in '$keys'.split()) for l, n in d['labels']}")" = \
+			"{('${id:0:12}', '$id', '$path', 'nested', $pid)}" ]
+		check $? "$protocol: a container by its id, the cgroup, the thread by name and id" "$(sent 'd["labels"]') $path"
+	done
+	echo "$pid" >"$cgroup/cgroup.procs"
+else
+	skip "labels of containers" "no cgroup can be made here"
+fi
 
 # ---- the end
 engine end
