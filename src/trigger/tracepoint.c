@@ -91,7 +91,9 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	/* bcc applies its limit to tracepoints only if the variable is set. */
 	if (getenv("BCC_PROBE_LIMIT"))
 		r = probes_check_limit(tracepoints->n, true, err);
-	if (r == 0 && counts_refusals(tracepoints))
+	/* The object that walks interpreters, to which the loaded programs jump, does not count. */
+	if (r == 0 && counts_refusals(tracepoints) &&
+	    bpf_object__find_program_by_name(object, REFUSALS_PROGRAM))
 		r = entry_select(&trigger->scope, object, REFUSALS_PROGRAM, &program, err);
 	return r < 0 ? r
 		     : entry_select(&trigger->scope, object, entry_of(tracepoints), &program, err);
