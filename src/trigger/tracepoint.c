@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <bpf/libbpf.h>
+
 #include "base/grow.h"
 #include "base/own.h"
 #include "base/pool.h"
