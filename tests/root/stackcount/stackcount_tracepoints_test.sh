@@ -8,8 +8,12 @@
 delivery='(^|;)(___?bpf_prog_run[^;]*|bpf_prog_[^;]*|bpf_trace_run[^;]*|__bpf_trace_[^;]*|__traceiter_[^;]*|perf_trace_[^;]*|perf_syscall_[^;]*)(;|$)'
 entry=t:raw_syscalls:sys_enter
 path=';main;once;turns;sc_getpgid;syscall'
-# is_raw EVENT: whether the stackcount that `attach` started has a raw tracepoint for it
-is_raw() { grep -qs "^tp_name:.$1\$" "/proc/$counter"/fdinfo/*; }
+# is_raw EVENT: whether the stackcount that `attach` started has a raw tracepoint for it, and no
+# program for perf's (type 5, BPF_PROG_TYPE_TRACEPOINT), whose refused events a raw one may count
+is_raw() {
+	grep -qs "^tp_name:.$1\$" "/proc/$counter"/fdinfo/* &&
+		! grep -Eqs "^prog_type:.5\$" "/proc/$counter"/fdinfo/*
+}
 
 # ---- the leaf is the function with the tracepoint
 count -K -f t:sched:sched_switch -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done'
