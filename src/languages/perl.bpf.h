@@ -304,11 +304,8 @@ __noinline int perl_run(__u32 number)
 	if (!slot || slot->program.language != WIRE_LANGUAGE_PERL)
 		return 0;
 	program = &slot->program;
-	program->anchor = 0;
-	program->n = 0;
-	program->run_reason = WIRE_CODE_KNOWN;
 	program->perl_walk.is_main = 0;
-	if (!program->next)
+	if (!program_begin_run(program))
 		return 0;
 	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = perl_steps(number);

@@ -268,10 +268,7 @@ __noinline int php_run(__u32 number)
 	if (!slot || slot->program.language != WIRE_LANGUAGE_PHP)
 		return 0;
 	program = &slot->program;
-	program->anchor = 0;
-	program->n = 0;
-	program->run_reason = WIRE_CODE_KNOWN;
-	if (!program->next)
+	if (!program_begin_run(program))
 		return 0;
 	program->frame = program->next;
 	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {

@@ -70,6 +70,15 @@ static __always_inline int program_fail(struct interpreter_walk *program, __u32 
 	return PROGRAM_FAILED;
 }
 
+/* Empties the staged run. Returns whether there is a next one, which is to be staged then. */
+static __always_inline bool program_begin_run(struct interpreter_walk *program)
+{
+	program->anchor = 0;
+	program->n = 0;
+	program->run_reason = WIRE_CODE_KNOWN;
+	return program->next != 0;
+}
+
 /* Adds a function, or a reason why it is not known, to the staged run. */
 static __always_inline void program_stage(struct scratch *slot, enum wire_language language,
 					  __u64 id)

@@ -368,10 +368,7 @@ __noinline int python_run(__u32 number)
 	if (!slot || slot->program.language != WIRE_LANGUAGE_PYTHON)
 		return 0;
 	program = &slot->program;
-	program->anchor = 0;
-	program->n = 0;
-	program->run_reason = WIRE_CODE_KNOWN;
-	if (!program->next)
+	if (!program_begin_run(program))
 		return 0;
 	if (program->python.form >= WIRE_PYTHON_OBJECTS) {
 		python_object_run(slot, number);
