@@ -43,7 +43,7 @@ enum kernel_step {
 };
 
 #define KERNEL_STEPS 32
-#define KERNEL_USUAL 5 /* steps that one call takes */
+#define KERNEL_USUAL 5 /* usual steps of one call, at most */
 
 static __always_inline int kernel_word(__u64 address, __u64 *ret_word)
 {
