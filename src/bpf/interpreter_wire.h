@@ -59,11 +59,16 @@ enum wire_python_form {
 
 /* Structures of CPython: offsets in bytes. */
 struct wire_python {
-	__u64 tss_key;	 /* address in the file: is it set, and the key of the thread's state */
-	__u64 current;	 /* address in the file: the state of the thread that holds the lock; 0 */
-	__u64 code_type; /* addresses in the file of the types of code and of strings */
-	__u64 string_type;
-	__u8 form; /* enum wire_python_form */
+	/* Addresses in the file: of _PyRuntime, of the types of code and of strings, ... */
+	__u64 runtime, code_type, string_type;
+	/* ... and of a slot that tells where a thread's data is; 0: at the thread pointer. */
+	__u64 tls_slot;
+	__s32 tls_offset; /* of a thread's data: its state, if that has no key */
+	/* Of _PyRuntime; 0: not there. Whether there is a key of the threads' states, and which;
+	 * ... */
+	__u16 tss_key;
+	__u16 current; /* ... and the state of the thread that holds the lock */
+	__u8 form;     /* enum wire_python_form */
 	__u8 owner_entry, owner_generator;
 	__u8 code_tag; /* bits of a frame's code that are no part of the address */
 	/* Of a thread's state; of a record on the C stack. */
@@ -84,7 +89,7 @@ struct wire_python {
 	__u8 frame_function;		      /* of a frame, in 3.11: the function it runs, ... */
 	__u8 function_code, function_version; /* ... its code, and a number; 0: not there */
 	__u16 reserved;
-	/* From `tss_key` to the number of the main interpreter's next code object; 0: not known. */
+	/* Of _PyRuntime: the number of the main interpreter's next code object; 0: not known. */
 	__u32 next_version;
 	__u32 reserved2;
 };
@@ -253,7 +258,7 @@ enum wire_code_flags {
 	WIRE_CODE_FILE_CUT = 1 << 1, /* only the end */
 };
 
-_Static_assert(sizeof(struct wire_python) == 80, "no padding");
+_Static_assert(sizeof(struct wire_python) == 88, "no padding");
 _Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");

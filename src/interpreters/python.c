@@ -9,6 +9,7 @@
 #include "elf/elf_exports.h"
 #include "interpreters/cold_part.h"
 #include "interpreters/languages.h"
+#include "interpreters/thread_variable.h"
 
 /* Offsets in the interpreter's description of itself (struct _Py_DebugOffsets). */
 struct python_own_offsets {
@@ -52,6 +53,7 @@ enum python_symbol {
 	PYTHON_CODE_TYPE,
 	PYTHON_STRING_TYPE,
 	PYTHON_FRAME_TYPE,
+	PYTHON_THREAD_STATE,
 	PYTHON_NEW_IN_3_9,
 	PYTHON_NEW_IN_3_10,
 	PYTHON_N_SYMBOLS,
@@ -198,8 +200,9 @@ static struct wire_python wire_of(const struct python_offsets *is, const struct 
 	uint64_t runtime = symbols[PYTHON_RUNTIME].address;
 
 	return (struct wire_python){
-		.tss_key = runtime + is->tss_key,
-		.current = is->current ? runtime + is->current : 0,
+		.runtime = runtime,
+		.tss_key = is->tss_key,
+		.current = is->current,
 		.code_type = symbols[PYTHON_CODE_TYPE].address,
 		.string_type = symbols[PYTHON_STRING_TYPE].address,
 		.form = is->form,
@@ -271,6 +274,25 @@ static void take_evaluator(const struct elf_file *elf, const struct elf_export *
 	interpreter->evaluator_end = part.end;
 }
 
+#define STATE_MAX 64 /* bytes of the function that returns the thread's state */
+
+/* From 3.15 on the state is a variable of the thread, which an exported function returns. */
+static void take_thread_state(const struct elf_file *elf, const struct elf_export *function,
+			      struct wire_interpreter *interpreter)
+{
+	struct thread_variable state;
+	uint8_t bytes[STATE_MAX];
+	size_t size = function->size < STATE_MAX ? (size_t)function->size : STATE_MAX;
+
+	if (elf_exports_read(elf, function->address, bytes, size) < 0 ||
+	    !thread_variable_find(bytes, (uint32_t)size, function->address, &state)) {
+		interpreter->refused = WIRE_CODE_NO_STATE;
+		return;
+	}
+	interpreter->python.tls_slot = state.slot;
+	interpreter->python.tls_offset = state.offset;
+}
+
 static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
 {
 	struct elf_export symbols[PYTHON_N_SYMBOLS] = {
@@ -280,6 +302,7 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 		[PYTHON_CODE_TYPE] = { .name = "PyCode_Type" },
 		[PYTHON_STRING_TYPE] = { .name = "PyUnicode_Type" },
 		[PYTHON_FRAME_TYPE] = { .name = "PyFrame_Type" },
+		[PYTHON_THREAD_STATE] = { .name = "PyGILState_GetThisThreadState" },
 		[PYTHON_NEW_IN_3_9] = { .name = "PyFrame_GetCode" },
 		[PYTHON_NEW_IN_3_10] = { .name = "PyModule_AddObjectRef" },
 	};
@@ -303,9 +326,11 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	ret_interpreter->refused = check(elf, offsets, symbols, version);
 	ret_interpreter->python = wire_of(offsets, symbols);
 	next = find_next_version(elf, offsets, symbols[PYTHON_RUNTIME].address);
-	if (next > ret_interpreter->python.tss_key)
+	if (next > symbols[PYTHON_RUNTIME].address)
 		ret_interpreter->python.next_version =
-			(uint32_t)(next - ret_interpreter->python.tss_key);
+			(uint32_t)(next - symbols[PYTHON_RUNTIME].address);
+	if (!offsets->tss_key && !ret_interpreter->refused)
+		take_thread_state(elf, &symbols[PYTHON_THREAD_STATE], ret_interpreter);
 	return 0;
 }
 

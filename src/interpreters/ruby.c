@@ -14,6 +14,7 @@
 #include "cfi/instruction.h"
 #include "elf/elf_exports.h"
 #include "interpreters/languages.h"
+#include "interpreters/thread_variable.h"
 
 /* Of one minor version: bytes. ruby_offsets.h is made by scripts/ruby-offsets. */
 struct ruby_offsets {
@@ -129,8 +130,7 @@ static bool calls(const struct code *code, uint64_t target)
 /* Everything that is known of the file's code. */
 struct ruby_code {
 	struct frame_function caller, evaluator;
-	uint64_t tls_slot;
-	uint32_t tls_offset;
+	struct thread_variable state;
 };
 
 static bool take_caller(const struct elf_file *elf, struct frame_lookup *frames, uint64_t address,
@@ -157,43 +157,6 @@ static bool find_caller(const struct elf_file *elf, struct frame_lookup *frames,
 	return false;
 }
 
-/* ---- the thread's state ---- */
-
-/* Whether it is `lea ADDRESS(%rip),%rdi`, with or without a prefix that pads it. */
-static bool is_slot(const uint8_t *bytes, uint32_t size)
-{
-	return size >= 7 && memcmp(bytes + size - 7, "\x48\x8d\x3d", 3) == 0;
-}
-
-/*
- * Finds how a function gets at the thread's state: `lea SLOT(%rip),%rdi; call __tls_get_addr`, and
- * the first load by what that returns: `mov OFFSET(%rax),...`.
- */
-static bool find_tls(const struct code *code, struct ruby_code *ret_code)
-{
-	bool has_slot = false, called = false;
-
-	for (uint32_t at = 0; at < code->size;) {
-		struct instruction is = instruction_decode(code->bytes + at, code->size - at);
-		bool follows_slot = has_slot;
-
-		if (is.kind == INSTRUCTION_UNKNOWN)
-			return false;
-		if (called && is.kind == INSTRUCTION_LOAD && is.base == REGISTER_AX) {
-			ret_code->tls_offset = (uint32_t)is.offset;
-			return is.offset >= 0;
-		}
-		if (called && is.written & 1 << REGISTER_AX)
-			return false;
-		has_slot = !called && is_slot(code->bytes + at, is.size);
-		if (has_slot)
-			ret_code->tls_slot = target_at(code, at + is.size - 4);
-		called |= follows_slot && is.kind == INSTRUCTION_CALL;
-		at += is.size;
-	}
-	return false;
-}
-
 /* ---- checks ---- */
 
 /* Whether rb_iseq_label() reads a function's label where the offsets have it. */
@@ -211,8 +174,8 @@ static bool has_structures(const struct code *label, const struct ruby_offsets *
 static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby_code *code)
 {
 	return (struct wire_ruby){
-		.tls_slot = code->tls_slot,
-		.tls_offset = code->tls_offset,
+		.tls_slot = code->state.slot,
+		.tls_offset = (uint32_t)code->state.offset,
 		.caller = code->caller.begin,
 		.caller_size = (uint32_t)(code->caller.end - code->caller.begin),
 		.state_stack = is->state_stack,
@@ -296,7 +259,8 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 		ret_interpreter->refused = WIRE_CODE_VERSION;
 	else if (!has_structures(&label, is))
 		ret_interpreter->refused = WIRE_CODE_DISAGREES;
-	else if (!find_tls(&eval, &code))
+	else if (!thread_variable_find(eval.bytes, eval.size, eval.address, &code.state) ||
+		 !code.state.slot)
 		ret_interpreter->refused = WIRE_CODE_NO_STATE;
 	else
 		ret_interpreter->ruby = wire_of(is, &code);

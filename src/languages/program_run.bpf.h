@@ -52,6 +52,32 @@ static __always_inline __u64 thread_pointer(void)
 	return TASK_FIELD(task, TASK_CURRENT, thread.fsbase);
 }
 
+/* glibc: where a thread has the table of its data's parts, one for each module. */
+#define TCB_DTV		8
+#define DTV_ENTRY_BYTES 16
+#define DTV_MAX		65536
+
+static __always_inline bool read_word(__u64 *to, __u64 address)
+{
+	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
+}
+
+/*
+ * The place in a thread's data that a slot, at an address of the file, tells: the number of a
+ * module, and an offset in its part. 0: not known.
+ */
+static __always_inline __u64 thread_data(const struct interpreter_walk *program, __u64 slot,
+					 __u64 thread)
+{
+	__u64 module[2], table, block;
+
+	if (bpf_probe_read_user(module, sizeof(module), (const void *)(slot + program->bias)) ||
+	    !module[0] || module[0] >= DTV_MAX || !read_word(&table, thread + TCB_DTV) ||
+	    !read_word(&block, table + module[0] * DTV_ENTRY_BYTES))
+		return 0;
+	return block + module[1];
+}
+
 /* The result of a step along the frames of a run. */
 enum program_step {
 	PROGRAM_MORE,
@@ -91,11 +117,6 @@ static __always_inline void program_stage(struct scratch *slot, enum wire_langua
 	slot->frames[STAGED_AT + at] =
 		WIRE_FRAME_CODE | (__u64)language << WIRE_FRAME_LANGUAGE_SHIFT | id;
 	slot->program.n = at + 1;
-}
-
-static __always_inline bool read_word(__u64 *to, __u64 address)
-{
-	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
 }
 
 /* Where a code object is among the known ones, or the one is that it replaces: one of two. */

@@ -44,7 +44,7 @@ static __always_inline bool python_take_state(struct interpreter_walk *program, 
 static __always_inline void python_take_made(struct interpreter_walk *program)
 {
 	__u64 interpreter = CODE_WORD(program->code, program->python.interpreter);
-	__u64 from = program->python.tss_key + program->bias;
+	__u64 from = program->python.runtime + program->bias;
 	__u32 next = 0;
 
 	if (interpreter - from < program->python.next_version &&
@@ -271,12 +271,30 @@ static __always_inline bool python_take_key(struct interpreter_walk *program)
 	if (program->key_seed == program->seed)
 		return true;
 	if (bpf_probe_read_user(key, sizeof(key),
-				(const void *)(program->python.tss_key + program->bias)) ||
+				(const void *)(program->python.runtime + program->bias +
+					       program->python.tss_key)) ||
 	    !key[0] || key[1] >= PTHREAD_KEYS)
 		return false;
 	program->key = key[1];
 	program->key_seed = program->seed;
 	return true;
+}
+
+/*
+ * Reads where the thread's own data has its state: a value with a key, or from 3.15 on a variable.
+ */
+static __always_inline bool python_read_own_state(struct interpreter_walk *program, __u64 thread,
+						  __u64 *ret_state)
+{
+	const struct wire_python *python = &program->python;
+	__u64 data = thread;
+
+	if (python->tss_key)
+		return python_take_key(program) &&
+		       read_word(ret_state, thread + PTHREAD_SPECIFIC + 16ull * program->key + 8);
+	if (python->tls_slot)
+		data = thread_data(program, python->tls_slot, thread);
+	return data && read_word(ret_state, data + python->tls_offset);
 }
 
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
@@ -290,13 +308,12 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	program->functions.from = 0;
 	program->functions.last = 0;
 	program->reason = WIRE_CODE_NO_STATE;
-	if (!python->current || !read_word(&state, python->current + program->bias) ||
-	    !python_take_state(program, state, thread)) {
-		if (!python_take_key(program) ||
-		    !read_word(&state, thread + PTHREAD_SPECIFIC + 16ull * program->key + 8) ||
-		    !python_take_state(program, state, thread))
-			return false;
-	}
+	if ((!python->current ||
+	     !read_word(&state, python->runtime + python->current + program->bias) ||
+	     !python_take_state(program, state, thread)) &&
+	    (!python_read_own_state(program, thread, &state) ||
+	     !python_take_state(program, state, thread)))
+		return false;
 	program->ordered = python->form == WIRE_PYTHON_CHAIN;
 	program->linked = 0;
 	program->next = CODE_WORD(program->code, python->top);

@@ -36,26 +36,7 @@
 #define RUBY_OBJECT_BYTES 40 /* of any object */
 #define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
 
-/* glibc: where a thread has the table of its threads' data, and the key that jumps are mangled by.
- */
-#define TCB_DTV		8
-#define TCB_GUARD	0x30
-#define DTV_ENTRY_BYTES 16
-#define DTV_MAX		65536
-
-/* The address of the pointer to this thread's execution context; 0: not known. */
-static __always_inline __u64 ruby_find_context(const struct interpreter_walk *program, __u64 thread)
-{
-	const struct wire_ruby *ruby = &program->ruby;
-	__u64 module[2], table, block;
-
-	if (bpf_probe_read_user(module, sizeof(module),
-				(const void *)(ruby->tls_slot + program->bias)) ||
-	    !module[0] || module[0] >= DTV_MAX || !read_word(&table, thread + TCB_DTV) ||
-	    !read_word(&block, table + module[0] * DTV_ENTRY_BYTES))
-		return 0;
-	return block + module[1] + ruby->tls_offset;
-}
+#define TCB_GUARD 0x30 /* glibc: where a thread has the key that jumps are mangled by */
 
 /* A word that setjmp() saved, as it was before. */
 static __always_inline __u64 ruby_saved(const struct interpreter_walk *program, __u64 word)
@@ -295,8 +276,8 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 	__u64 thread = thread_pointer(), context, of, stack;
 
 	program->reason = WIRE_CODE_NO_STATE;
-	context = ruby_find_context(program, thread);
-	if (!context || !read_word(&context, context) ||
+	context = thread_data(program, ruby->tls_slot, thread);
+	if (!context || !read_word(&context, context + ruby->tls_offset) ||
 	    bpf_probe_read_user(program->code, RUBY_STATE_BYTES, (const void *)context) ||
 	    !read_word(&of, CODE_WORD(program->code, ruby->state_thread) + ruby->thread_state) ||
 	    of != context || !read_word(&program->object_key, thread + TCB_GUARD))
