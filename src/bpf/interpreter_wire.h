@@ -99,11 +99,11 @@ struct wire_php {
 	__u64 current; /* address in the file: the innermost frame */
 	__u32 top;     /* flag in a frame's call information: its evaluator was called for it */
 	/* Of a frame, of a function, of a class and of a string. */
-	__u8 frame_function, frame_info, frame_previous;
+	__u8 frame_function, frame_info, frame_previous, frame_instruction;
 	__u8 function_name, function_scope, function_file, function_line;
 	__u8 class_name;
 	__u8 string_hash, string_length, string_text;
-	__u8 reserved;
+	__u8 instruction_line; /* of the instruction that a frame is at */
 };
 
 /* Structures of Perl with threads: offsets in bytes, and values of its headers. */
@@ -174,12 +174,13 @@ struct wire_ruby {
 	__u8 frame_size, frame_pc, frame_iseq, frame_ep, finish;
 	/* Of a function, and of its body. */
 	__u8 iseq_body, body_type, body_path, body_label, body_line, line_tag_bits;
+	__u8 body_instructions, body_lines, line_size;
 	__u8 type_main, type_top; /* types of a function: a file, or a file that was loaded */
 	/* Of an object, a string and an array. */
 	__u8 type_mask, type_string, type_array;
 	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
 		array_embedded;
-	__u8 reserved[2];
+	__u8 reserved[7];
 };
 
 /* An interpreter, as a file contains it; all addresses are those of the file. */
@@ -234,6 +235,7 @@ enum wire_line_form {
 	WIRE_LINES_RANGES,    /* 3.10: sizes of ranges, and steps of the line */
 	WIRE_LINES_LOCATIONS, /* from 3.11 on: entries of varying size */
 	WIRE_LINES_EMPTY,     /* no table: all is on the function's first line */
+	WIRE_LINES_KNOWN,     /* no table: `offset` is the line */
 	WIRE_N_LINE_FORMS,
 };
 
@@ -246,7 +248,7 @@ enum wire_line_form {
 struct wire_code_place {
 	__u64 id;
 	__u64 function; /* the id of its name */
-	__u32 offset;	/* bytes from the function's first instruction */
+	__u32 offset;	/* bytes from the function's first instruction, or the line */
 	__u32 size;	/* bytes of the table that follow; 0: it was sent before, or is not known */
 	__u32 form;	/* enum wire_line_form */
 	__u32 kind;	/* enum wire_kind */
@@ -263,7 +265,7 @@ _Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
 _Static_assert(sizeof(struct wire_code_place) == 32, "no padding");
-_Static_assert(sizeof(struct wire_ruby) == 72, "no padding");
+_Static_assert(sizeof(struct wire_ruby) == 80, "no padding");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 
 #endif

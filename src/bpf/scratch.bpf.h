@@ -181,6 +181,7 @@ struct perl_walk {
 	__u64 env;		 /* the innermost handler that the native walk has not come to */
 	__u64 first_sp;		 /* of the innermost native frame */
 	__u64 window_low;	 /* contexts are in the window from here on */
+	__u64 statement;	 /* of the next function: address of the one it is at */
 	__s32 innermost_sub;	 /* of the stack: its number there */
 	__u8 is_after_evaluator; /* the native frame is the caller of the evaluator's */
 	__u8 catching;	   /* native frames that may still be between two calls that count as one */

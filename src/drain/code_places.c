@@ -59,7 +59,7 @@ static int add(struct code_places *places, const struct wire_code_place *is)
 {
 	int r;
 
-	if (!is->size || is->form == WIRE_LINES_EMPTY || places->used + is->size > TABLES_MAX ||
+	if (!is->size || is->form >= WIRE_LINES_EMPTY || places->used + is->size > TABLES_MAX ||
 	    find(places, is->function))
 		return 0;
 	r = grow(&places->list, &places->room, (size_t)places->n + 1);
@@ -178,6 +178,8 @@ int code_places_take(struct code_places *places, struct codes *codes, const void
 	code.id = is->id;
 	if (is->form == WIRE_LINES_EMPTY)
 		code.at = code.line;
+	else if (is->form == WIRE_LINES_KNOWN)
+		code.at = is->offset;
 	else if (table)
 		code.at = code_line_at((enum wire_line_form)table->form, places->bytes + table->at,
 				       table->size, code.line, is->offset);

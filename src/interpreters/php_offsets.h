@@ -3,6 +3,28 @@
 /* clang-format off */
 static const struct php_offsets php_offsets[] = {
 	{
+		/* 8.2.32 */
+		.executor_size = 1776,
+		.compiler_size = 568,
+		.core_size = 672,
+		.sapi_size = 552,
+		.current = 488,
+		.top = 131072,
+		.frame_function = 24,
+		.frame_info = 40,
+		.frame_previous = 48,
+		.frame_instruction = 0,
+		.instruction_line = 24,
+		.function_name = 8,
+		.function_scope = 16,
+		.function_file = 152,
+		.function_line = 160,
+		.class_name = 8,
+		.string_hash = 8,
+		.string_length = 16,
+		.string_text = 24,
+	},
+	{
 		/* 8.2.36 */
 		.executor_size = 1800,
 		.compiler_size = 568,
@@ -13,6 +35,8 @@ static const struct php_offsets php_offsets[] = {
 		.frame_function = 24,
 		.frame_info = 40,
 		.frame_previous = 48,
+		.frame_instruction = 0,
+		.instruction_line = 24,
 		.function_name = 8,
 		.function_scope = 16,
 		.function_file = 152,
@@ -33,6 +57,8 @@ static const struct php_offsets php_offsets[] = {
 		.frame_function = 24,
 		.frame_info = 40,
 		.frame_previous = 48,
+		.frame_instruction = 0,
+		.instruction_line = 24,
 		.function_name = 8,
 		.function_scope = 16,
 		.function_file = 168,

@@ -25,7 +25,7 @@ struct ruby_offsets {
 	uint8_t frame_size, frame_pc, frame_iseq, frame_ep, finish;
 	uint16_t iseq_type_mask, iseq_type;
 	uint8_t iseq_body, body_type, type_main, type_top, body_path, body_label, body_line,
-		line_tag_bits;
+		line_tag_bits, body_instructions, body_lines, line_size;
 	uint8_t type_mask, type_string, type_array;
 	uint16_t string_apart, array_embedded_flag;
 	uint32_t string_embedded_length;
@@ -203,6 +203,9 @@ static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby
 		.body_label = is->body_label,
 		.body_line = is->body_line,
 		.line_tag_bits = is->line_tag_bits,
+		.body_instructions = is->body_instructions,
+		.body_lines = is->body_lines,
+		.line_size = is->line_size,
 		.type_mask = is->type_mask,
 		.type_string = is->type_string,
 		.type_array = is->type_array,

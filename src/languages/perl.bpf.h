@@ -159,7 +159,9 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
 		if ((known->code != sub || known->walk != program->walk) &&
 		    perl_take_sub(number, sub, sub / 8 % KNOWN_CODES))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
-		program_stage(slot, WIRE_LANGUAGE_PERL, known->id);
+		program_stage(slot, WIRE_LANGUAGE_PERL,
+			      program_id_at(program, number, known->id, perl_line_at(program)));
+		program->perl_walk.statement = PERL_WORD(context, program->perl.cx_cop);
 	}
 	if (PERL_WORD(context, program->perl.cx_return))
 		return PROGRAM_MORE;
@@ -204,6 +206,8 @@ __noinline int perl_eval(__u32 number, __u64 at)
 			   perl_stage_place(slot, number, PERL_PLACE_REQUIRE, file);
 	if (!readable)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
+	if (type & perl->cx_has_text || required)
+		program->perl_walk.statement = PERL_WORD(program->window.bytes + at, perl->cx_cop);
 	if (returns)
 		return PROGRAM_MORE;
 	perl_read_before(program);
@@ -341,6 +345,9 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 	    !read_word(&walk->state, thread + PTHREAD_SPECIFIC + 16ull * key + 8) || !walk->state)
 		return false;
 	program->reason = WIRE_CODE_UNREADABLE;
+	if (config_has(WIRE_LINES) &&
+	    !read_word(&walk->statement, walk->state + program->perl.curcop))
+		return false;
 	if (!read_word(&walk->env, walk->state + program->perl.top_env) ||
 	    !read_word(&stackinfo, walk->state + program->perl.stackinfo) ||
 	    !perl_enter_stack(program, stackinfo))

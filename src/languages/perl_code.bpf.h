@@ -346,6 +346,18 @@ __noinline int perl_take_sub(__u32 number, __u64 sub, __u32 at)
 	return 0;
 }
 
+/* The line of the statement that the walk is at; 0: not known. */
+static __always_inline __u32 perl_line_at(const struct interpreter_walk *program)
+{
+	__u32 line = 0;
+
+	if (config_has(WIRE_LINES))
+		bpf_probe_read_user(&line, sizeof(line),
+				    (const void *)(program->perl_walk.statement +
+						   program->perl.cop_line));
+	return line;
+}
+
 /* Stages code that is in no sub, of the file whose path is at the address. False: unreadable. */
 static __always_inline bool perl_stage_place(struct scratch *slot, __u32 number,
 					     enum perl_place place, __u64 file)
@@ -358,7 +370,8 @@ static __always_inline bool perl_stage_place(struct scratch *slot, __u32 number,
 	program->line = 0;
 	if (perl_make_known(number))
 		return false;
-	program_stage(slot, WIRE_LANGUAGE_PERL, program->id);
+	program_stage(slot, WIRE_LANGUAGE_PERL,
+		      program_id_at(program, number, program->id, perl_line_at(program)));
 	return true;
 }
 

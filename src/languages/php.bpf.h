@@ -206,6 +206,17 @@ static __always_inline bool php_know(struct interpreter_walk *program, __u32 num
 	       !php_take_function(number, function, at);
 }
 
+/* The line of an instruction; 0: not known. */
+static __always_inline __u32 php_line(const struct interpreter_walk *program, __u64 instruction)
+{
+	__u32 line = 0;
+
+	if (config_has(WIRE_LINES))
+		bpf_probe_read_user(&line, sizeof(line),
+				    (const void *)(instruction + program->php.instruction_line));
+	return line;
+}
+
 /* Stages the frame that the walk is at, if it is of PHP, and goes to its caller. */
 __noinline int php_step(__u32 number)
 {
@@ -240,7 +251,9 @@ __noinline int php_step(__u32 number)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	if (!known)
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
-	program_stage(slot, WIRE_LANGUAGE_PHP, known->id);
+	program_stage(slot, WIRE_LANGUAGE_PHP,
+		      program_id_at(program, number, known->id,
+				    php_line(program, FRAME_WORD(frame, php->frame_instruction))));
 	if (info & php->top)
 		return PROGRAM_RUN_ENDED;
 	return program->frame ? PROGRAM_MORE : program_fail(program, WIRE_CODE_TORN);

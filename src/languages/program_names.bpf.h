@@ -50,6 +50,15 @@ static __always_inline __u64 code_id(const struct interpreter_walk *program, __u
 	return id | (id < WIRE_CODE_IDS) << 16;
 }
 
+/* What becomes of the id of a function at an instruction, or at a line. */
+static __always_inline __u64 place_id(__u64 function, __u32 offset)
+{
+	__u64 id = (function ^ (__u64)(offset + 1) << 32) * 0x9fb21c651e98df25ull;
+
+	id = (id ^ id >> 31) & WIRE_FRAME_ADDRESS;
+	return id | (id < WIRE_CODE_IDS) << 16;
+}
+
 /* Whether the name of a function was sent. */
 static __always_inline bool was_sent(struct interpreter_walk *program, __u64 id)
 {
@@ -151,6 +160,41 @@ static __always_inline void send_message(struct interpreter_walk *program,
 	message->kind = WIRE_KIND_CODE;
 	if (bpf_ringbuf_output(&ring, message, sizeof(*message), BPF_RB_NO_WAKEUP) == 0)
 		note_sent(program, program->id);
+}
+
+/* Sends a function's line. A global function, which the verifier checks once. */
+__noinline int program_send_line(__u32 number, __u64 function, __u32 line)
+{
+	struct scratch *slot =
+		config_has(WIRE_LINES) ? bpf_map_lookup_elem(&scratch, &number) : NULL;
+	struct wire_code_place place = {
+		.id = place_id(function, line),
+		.function = function,
+		.offset = line,
+		.form = WIRE_LINES_KNOWN,
+		.kind = WIRE_KIND_PLACE,
+	};
+
+	if (slot && has_room_for_names() && was_sent(&slot->program, function) &&
+	    bpf_ringbuf_output(&ring, &place, sizeof(place), BPF_RB_NO_WAKEUP) == 0)
+		note_sent(&slot->program, place.id);
+	return 0;
+}
+
+/*
+ * The id in the stack of a function at a line. Without lines, or if it is 0 or could not be sent,
+ * that of the function.
+ */
+static __always_inline __u64 program_id_at(struct interpreter_walk *program, __u32 number,
+					   __u64 function, __u32 line)
+{
+	__u64 id = place_id(function, line);
+
+	if (!config_has(WIRE_LINES) || !line)
+		return function;
+	if (!was_sent(program, id))
+		program_send_line(number, function, line);
+	return was_sent(program, id) ? id : function;
 }
 
 #endif

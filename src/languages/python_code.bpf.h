@@ -201,15 +201,6 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	return 0;
 }
 
-/* What becomes of the id of a function at an instruction. */
-static __always_inline __u64 place_id(__u64 function, __u32 offset)
-{
-	__u64 id = (function ^ (__u64)(offset + 1) << 32) * 0x9fb21c651e98df25ull;
-
-	id = (id ^ id >> 31) & WIRE_FRAME_ADDRESS;
-	return id | (id < WIRE_CODE_IDS) << 16;
-}
-
 /* What tells in `sent_codes` that a function's table was sent: no id, which are shorter. */
 #define TABLE_OF(function) ((function) | 1ull << 63)
 

@@ -152,6 +152,7 @@ static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __
 /* A frame that is written in Ruby. */
 struct ruby_frame {
 	__u64 iseq;
+	__u64 next; /* instruction */
 	__u64 flags;
 };
 
@@ -179,7 +180,8 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 	copy = program->ruby_frames.bytes + at;
 	program->frame += ruby->frame_size;
 	ret_frame->iseq = FRAME_WORD(copy, ruby->frame_iseq);
-	if (!ret_frame->iseq || !FRAME_WORD(copy, ruby->frame_pc))
+	ret_frame->next = FRAME_WORD(copy, ruby->frame_pc);
+	if (!ret_frame->iseq || !ret_frame->next)
 		return PROGRAM_MORE;
 	if (!ruby_read_flags(program, FRAME_WORD(copy, ruby->frame_ep), &ret_frame->flags))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
@@ -478,6 +480,71 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 	return 0;
 }
 
+/* Of a function's body: its lines, each from a position of its code on. Ruby's vm_core.h. */
+struct ruby_lines {
+	__u64 list, positions;
+	__u32 n, padding;
+	__u64 table;
+};
+
+/*
+ * How many lines begin up to a position, by the table of Ruby's iseq.c. Of the first positions it
+ * has that number itself, with 7 bits each, nine to a word. Of each 512 that follow it has a block:
+ * the number before it, those before each of its words but the first, with 9 bits each, and a bit
+ * for each position.
+ */
+#define RUBY_FIRST_POSITIONS 54
+#define RUBY_BLOCK_POSITIONS 512
+#define RUBY_BLOCK_BYTES     80
+
+static __always_inline __u32 ruby_lines_up_to(__u64 table, __u64 position)
+{
+	__u64 word, block[2], at, in_words;
+
+	if (position < RUBY_FIRST_POSITIONS)
+		return read_word(&word, table + position / 9 * sizeof(word))
+			       ? word >> position % 9 * 7 & 0x7f
+			       : 0;
+	position -= RUBY_FIRST_POSITIONS;
+	at = table + RUBY_FIRST_POSITIONS / 9 * sizeof(word) +
+	     position / RUBY_BLOCK_POSITIONS * RUBY_BLOCK_BYTES;
+	position %= RUBY_BLOCK_POSITIONS;
+	if (bpf_probe_read_user(block, sizeof(block), (const void *)at) ||
+	    !read_word(&word, at + sizeof(block) + position / 64 * sizeof(word)))
+		return 0;
+	in_words = position < 64 ? 0 : block[1] >> (position / 64 - 1) * 9 & 0x1ff;
+	return (__u32)block[0] + in_words + __builtin_popcountll(word << (63 - position % 64));
+}
+
+/* The line of the instruction before `next`. A global function; 0: not known. */
+__noinline int ruby_line_before(__u32 number, __u64 iseq, __u64 next)
+{
+	struct scratch *slot = config_has(WIRE_LINES) ? slot_of(WIRE_LANGUAGE_RUBY, number) : NULL;
+	const struct wire_ruby *ruby;
+	struct ruby_lines lines;
+	__u64 body, code, position;
+	__u32 n, line = 0;
+
+	if (!slot)
+		return 0;
+	ruby = &slot->program.ruby;
+	if (!read_word(&body, iseq + ruby->iseq_body) ||
+	    !read_word(&code, body + ruby->body_instructions) ||
+	    bpf_probe_read_user(&lines, sizeof(lines), (const void *)(body + ruby->body_lines)))
+		return 0;
+	position = (next - code) / sizeof(__u64);
+	n = lines.n > 1 ? ruby_lines_up_to(lines.table, position ? position - 1 : 0) : lines.n;
+	if (n)
+		bpf_probe_read_user(&line, sizeof(line),
+				    (const void *)(lines.list + (n - 1ull) * ruby->line_size));
+	return line;
+}
+
+static __always_inline __u32 ruby_line(__u32 number, const struct ruby_frame *frame)
+{
+	return config_has(WIRE_LINES) ? ruby_line_before(number, frame->iseq, frame->next) : 0;
+}
+
 /* Stages the frame that the walk is at, if it is written in Ruby, and goes to its caller. */
 __noinline int ruby_step(__u32 number)
 {
@@ -509,7 +576,8 @@ __noinline int ruby_step(__u32 number)
 	if ((known->code != frame.iseq || known->walk != program->walk) &&
 	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_CODES))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	program_stage(slot, WIRE_LANGUAGE_RUBY, known->id);
+	program_stage(slot, WIRE_LANGUAGE_RUBY,
+		      program_id_at(program, number, known->id, ruby_line(number, &frame)));
 	return frame.flags & program->ruby.finish ? PROGRAM_RUN_ENDED : PROGRAM_MORE;
 }
 

@@ -162,6 +162,15 @@ static void test_records(void **state)
 	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place)), 0);
 	assert_true(codes_find(codes, 2002, &code));
 	assert_int_equal(code.at, 2);
+	/* A line that the walk has found. */
+	is.place = (struct wire_code_place){ .id = 2003,
+					     .function = FUNCTION,
+					     .offset = 17,
+					     .form = WIRE_LINES_KNOWN,
+					     .kind = WIRE_KIND_PLACE };
+	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place)), 0);
+	assert_true(codes_find(codes, 2003, &code));
+	assert_int_equal(code.at, 17);
 	/* Sizes that do not agree. */
 	assert_int_equal(code_places_take(places, codes, &is, sizeof(is)), -EPROTO);
 	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place) - 1), -EPROTO);

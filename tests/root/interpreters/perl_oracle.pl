@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Calls getppid() from stacks of all kinds, and writes its own account of them: perl perl_oracle.pl FILE.
-# Each line is as in a folded report with the functions of the program only.
+# Calls getppid() from stacks of all kinds, and writes its own account of them: perl perl_oracle.pl FILE [lines].
+# Each line is as in a folded report with the functions of the program only, and with `lines` as in one with
+# --lines, but the directories.
 package App;
 use strict;
 use warnings;
@@ -13,21 +14,32 @@ my $have_threads = eval { require threads };
 our %account;
 our $Main = 1;
 
-# The stack as caller() tells it, outermost first. Of evals, those of texts and of files are functions here.
+# The stack as caller() tells it, outermost first, and the line in probe(). Of evals, those of texts and of
+# files are functions here.
 sub account_of
 {
-	my (@names, $main);
+	my $line = shift;
+	my @names;
 	for (my $i = 1; my @call = caller $i; $i++) {
-		my ($file, $name, $text, $required) = @call[1, 3, 6, 7];
+		my ($file, $called_at, $name, $text, $required) = @call[1, 2, 3, 6, 7];
 		if ($name ne '(eval)') {
-			push @names, "$name (" . file_of(\@call) . ")";
+			push @names, show($name, file_of(\@call), $line);
 		} elsif ($required) {
-			push @names, '{require} (' . $text =~ s{.*/}{}r . ')';
+			push @names, show('{require}', $text =~ s{.*/}{}r, $line);
 		} elsif (defined $text) {
-			push @names, "{eval} (" . short($file) . ")";
+			push @names, show('{eval}', short($file), $line);
+		} else {
+			next;
 		}
+		$line = $called_at;
 	}
-	return join ';', ($Main ? '{main} (perl_oracle.pl)' : ()), reverse @names;
+	return join ';', ($Main ? show('{main}', 'perl_oracle.pl', $line) : ()), reverse @names;
+}
+
+sub show
+{
+	my ($name, $file, $line) = @_;
+	return "$name ($file)" . (($ARGV[1] // '') eq 'lines' ? " ($file:$line)" : '');
 }
 
 sub short { my $file = shift; return $file =~ /^\(eval / ? 'eval' : $file =~ s{.*/}{}r }
@@ -38,8 +50,7 @@ sub file_of { my $name = $_[0][3]; return $file_of{$name} // 'perl_oracle.pl' }
 
 sub probe
 {
-	getppid();
-	$account{account_of()}++;
+	getppid(); $account{account_of(__LINE__)}++; # on the same line
 	return 1;
 }
 

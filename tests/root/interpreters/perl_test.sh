@@ -17,6 +17,9 @@ oracle() {
 	equal "$1: functions and counts are the program's own" "$3/account"
 	grep -q 'sort.*by_deep.*recurse' "$3/account"
 	check $? "$1: the account is whole" "$(wc -l <"$3/account") lines"
+	rm -f "$3/account"
+	count -f --lines "$2:getppid" -- "${@:4}" "${3#"$root"}/perl_oracle.pl" "${3#"$root"}/account" lines
+	equal_lines "$1: and so are the lines" "$3/account"
 }
 
 # Those of Debian's releases in file systems of their own, and the one that is installed.

@@ -1,32 +1,39 @@
 <?php
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Calls getpid() from stacks of all kinds, and writes its own account of them: php php_oracle.php FILE.
-// Each line is as in a folded report with the functions of the program only.
+// Calls getpid() from stacks of all kinds, and writes its own account of them: php php_oracle.php FILE [lines].
+// Each line is as in a folded report with the functions of the program only, and with `lines` as in one with
+// --lines, but the directories.
 namespace App;
 
 $account = [];
 
-/* The functions of a backtrace that are written in PHP, outermost first. */
-function functions(array $trace)
+function show($name, $line)
 {
-	$functions = ["{main}"];
-	foreach (array_reverse($trace) as $call) {
+	global $argv;
+	return "$name (php_oracle.php)" . (($argv[2] ?? "") == "lines" ? " (php_oracle.php:$line)" : "");
+}
+
+/* The functions of a backtrace that are written in PHP, outermost first; the innermost one is at a line. */
+function functions(array $trace, int $line)
+{
+	$functions = [];
+	foreach ($trace as $call) {
 		$name = $call["function"];
 		$class = isset($call["class"]) ? "$call[class]::" : "";
 		if (str_contains($name, "{closure") ||
 		    !($class ? new \ReflectionMethod($class . $name)
 			     : new \ReflectionFunction($name))->isInternal())
-			$functions[] = $class . $name;
+			array_unshift($functions, show($class . $name, $line));
+		$line = $call["line"] ?? $line; /* what C code calls has none, but that code */
 	}
-	return $functions;
+	return [show("{main}", $line), ...$functions];
 }
 
 function probe()
 {
 	global $account;
-	posix_getpid();
-	$line = implode(";", array_map(fn($name) => "$name (php_oracle.php)",
-				       functions(debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS))));
+	posix_getpid(); $at = __LINE__;
+	$line = implode(";", functions(debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS), $at));
 	$account[$line] = ($account[$line] ?? 0) + 1;
 }
 

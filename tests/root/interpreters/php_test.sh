@@ -14,6 +14,9 @@ oracle() {
 	rm -f "$3/account"
 	count -f "$2:getpid" -- "${@:4}" "${3#"$root"}/php_oracle.php" "${3#"$root"}/account"
 	equal "$1: functions and counts are the program's own" "$3/account"
+	rm -f "$3/account"
+	count -f --lines "$2:getpid" -- "${@:4}" "${3#"$root"}/php_oracle.php" "${3#"$root"}/account" lines
+	equal_lines "$1: and so are the lines" "$3/account"
 }
 
 # in_release RELEASE PACKAGE...: sets $root to a file system with the packages, and $libc

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Calls getppid() from stacks of all kinds, and writes its own account of them: ruby ruby_oracle.rb FILE.
-# Each line is as in a folded report with the functions of the program only.
+# Calls getppid() from stacks of all kinds, and writes its own account of them: ruby ruby_oracle.rb FILE [lines].
+# Each line is as in a folded report with the functions of the program only, and with `lines` as in one with
+# --lines, but the directories.
 require "json"
 require "set"
 require "zlib"
@@ -25,14 +26,15 @@ end
 
 def line_of(trace, names)
   kept = trace.each_with_index.select { |at, i| ruby?(at, trace[i + 1], names) }.map(&:first)
-  kept.map { |at| "#{at.label} (#{File.basename(at.path)})" }.reverse.join(";")
+  kept.map { |at| show(at, File.basename(at.path)) }.reverse.join(";")
 end
+
+def show(at, file) = "#{at.label} (#{file})#{" (#{file}:#{at.lineno})" if ARGV[1] == "lines"}"
 
 ACCOUNT = Hash.new(0)
 
 def probe
-  Process.ppid
-  ACCOUNT[line_of(caller_locations(0), NAMES)] += 1
+  Process.ppid; ACCOUNT[line_of(caller_locations(0), NAMES)] += 1 # on the same line
 end
 
 def write_account(path)

@@ -23,6 +23,10 @@ for of in bookworm:3.1 trixie:3.3; do
 			/tmp/ruby_oracle.rb /tmp/account
 		equal "${of%:*}'s Ruby ${of#*:}: functions and counts are the program's own" \
 			"$root/tmp/account"
+		rm -f "$root/tmp/account"*
+		count -f --lines "$libc:getppid" -- chroot "$root" /usr/bin/ruby --disable-gems \
+			/tmp/ruby_oracle.rb /tmp/account lines
+		equal_lines "${of%:*}'s Ruby ${of#*:}: and so are the lines" "$root/tmp/account"
 	else
 		skip "${of%:*}'s Ruby ${of#*:}" "$(tail -n 1 "$err")"
 	fi
