@@ -103,7 +103,9 @@ struct wire_php {
 	__u8 function_name, function_scope, function_file, function_line;
 	__u8 class_name;
 	__u8 string_hash, string_length, string_text;
-	__u8 instruction_line; /* of the instruction that a frame is at */
+	/* Of the instruction that a frame is at; of a function: the first one, and how many. */
+	__u8 instruction_line, instruction_size, function_instructions, function_n;
+	__u8 reserved[4];
 };
 
 /* Structures of Perl with threads: offsets in bytes, and values of its headers. */
@@ -261,6 +263,7 @@ enum wire_code_flags {
 };
 
 _Static_assert(sizeof(struct wire_python) == 88, "no padding");
+_Static_assert(sizeof(struct wire_php) == 32, "no padding");
 _Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");

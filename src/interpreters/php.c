@@ -11,7 +11,8 @@ struct php_offsets {
 	uint16_t executor_size, compiler_size, core_size, sapi_size; /* of variables */
 	uint16_t current;					     /* in executor_globals */
 	uint32_t top;
-	uint8_t frame_function, frame_info, frame_previous, frame_instruction, instruction_line;
+	uint8_t frame_function, frame_info, frame_previous, frame_instruction;
+	uint8_t instruction_line, instruction_size, function_instructions, function_n;
 	uint8_t function_name, function_scope, function_file, function_line;
 	uint8_t class_name;
 	uint8_t string_hash, string_length, string_text;
@@ -75,6 +76,9 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 		.frame_previous = is->frame_previous,
 		.frame_instruction = is->frame_instruction,
 		.instruction_line = is->instruction_line,
+		.instruction_size = is->instruction_size,
+		.function_instructions = is->function_instructions,
+		.function_n = is->function_n,
 		.function_name = is->function_name,
 		.function_scope = is->function_scope,
 		.function_file = is->function_file,

@@ -25,6 +25,8 @@
 #define PHP_HEAD_BYTES	   24
 #define PHP_CLASS_TEXT	   240
 
+#define PHP_INSTRUCTION 15 /* DWARF's number of the register that has it: r15 */
+
 #define PHP_IS_OBJECT 8 /* the lowest byte of a frame's call information: it is of an object */
 
 /* Values of a function's first byte. */
@@ -206,14 +208,33 @@ static __always_inline bool php_know(struct interpreter_walk *program, __u32 num
 	       !php_take_function(number, function, at);
 }
 
-/* The line of an instruction; 0: not known. */
-static __always_inline __u32 php_line(const struct interpreter_walk *program, __u64 instruction)
+/*
+ * The instruction that the innermost function, in `code`, is at. The evaluator has it in r15, and
+ * writes it to the frame only before what may fail or call a function: `written`.
+ */
+static __always_inline __u64 php_instruction(const struct scratch *slot, __u64 written)
 {
+	const struct interpreter_walk *program = &slot->program;
+	const struct wire_php *php = &program->php;
+	__u64 at = slot->walk.registers[PHP_INSTRUCTION];
+	__u64 into = at - CODE_WORD(program->code, php->function_instructions);
+	__u64 size = (__u64)CODE_INT(program->code, php->function_n) * php->instruction_size;
+
+	return into < size && into % php->instruction_size == 0 ? at : written;
+}
+
+/* The line of a function, whose frame says that it is at an instruction; 0: not known. */
+static __always_inline __u32 php_line(const struct scratch *slot, __u64 instruction)
+{
+	const struct interpreter_walk *program = &slot->program;
 	__u32 line = 0;
 
-	if (config_has(WIRE_LINES))
-		bpf_probe_read_user(&line, sizeof(line),
-				    (const void *)(instruction + program->php.instruction_line));
+	if (!config_has(WIRE_LINES))
+		return 0;
+	if (!program->n && !program->n_native)
+		instruction = php_instruction(slot, instruction);
+	bpf_probe_read_user(&line, sizeof(line),
+			    (const void *)(instruction + program->php.instruction_line));
 	return line;
 }
 
@@ -253,7 +274,7 @@ __noinline int php_step(__u32 number)
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
 	program_stage(slot, WIRE_LANGUAGE_PHP,
 		      program_id_at(program, number, known->id,
-				    php_line(program, FRAME_WORD(frame, php->frame_instruction))));
+				    php_line(slot, FRAME_WORD(frame, php->frame_instruction))));
 	if (info & php->top)
 		return PROGRAM_RUN_ENDED;
 	return program->frame ? PROGRAM_MORE : program_fail(program, WIRE_CODE_TORN);

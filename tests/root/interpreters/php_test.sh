@@ -115,6 +115,23 @@ check $? "samples have functions" "$work of $ran"
 grep -q '>PHP</text>' "$tmp/busy.svg"
 check $? "a picture tells PHP's functions from others" "$(grep -o 'id="legend".*' "$tmp/busy.svg" | cut -c 1-300)"
 
+# Lines of samples: what tests the loop's end may neither fail nor call, so its frame does not tell it.
+cat >"$root/tmp/lines.php" <<'S'
+<?php
+function work($until)
+{
+	while (microtime(true) < $until)
+		for ($i = 0;
+			$i < 100000; $i++);
+}
+work(microtime(true) + 1);
+S
+measure_command -F 499 -U --lines -- "${php[@]}" /tmp/lines.php
+ran=$(counted ';work \(lines\.php\)')
+tests=$(counted ';work \(lines\.php\) \(/tmp/lines\.php:6\)')
+calculates "$ran > 50 && $tests > 0.9 * $ran"
+check $? "samples have the lines that were interrupted" "$tests of $ran"
+
 # A server, whose processes were there before, and whose functions are compiled for each request.
 if in_release bookworm php8.2-fpm; then
 	cat >"$root/tmp/fpm.conf" <<'S'
