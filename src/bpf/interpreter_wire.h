@@ -96,8 +96,16 @@ struct wire_python {
 
 /* Structures of PHP: offsets in bytes. */
 struct wire_php {
-	__u64 current; /* address in the file: the innermost frame */
-	__u32 top;     /* flag in a frame's call information: its evaluator was called for it */
+	__u64 current;	  /* address in the file: the innermost frame */
+	__u64 call, link; /* ... of zend_call_function() and zend_init_func_execute_data(), ... */
+	__u32 call_size, link_size; /* ... and their bytes */
+	/*
+	 * Where zend_call_function() has the frame that it calls the evaluator for: the register
+	 * that this is an offset of, 0 if it is not known.
+	 */
+	__u32 held_from;
+	__s32 held_at;
+	__u32 top; /* flag in a frame's call information: its evaluator was called for it */
 	/* Of a frame, of a function, of a class and of a string. */
 	__u8 frame_function, frame_info, frame_previous, frame_instruction;
 	__u8 function_name, function_scope, function_file, function_line;

@@ -173,6 +173,13 @@ struct php_class {
 	__u64 hash; /* of the name */
 };
 
+/* Of a walk of PHP's frames (languages/php.bpf.h). */
+struct php_walk {
+	struct php_class class;
+	__u64 first; /* frame of the staged run: the one that the evaluator was called for */
+	__u64 links; /* the innermost native frame is of the function that links frames */
+};
+
 /* Of a walk of Perl's contexts (languages/perl.bpf.h). */
 struct perl_walk {
 	__u64 state;		 /* address of the thread's interpreter */
@@ -247,7 +254,7 @@ struct interpreter_walk {
 			struct python_window window; /* of all but Ruby */
 			union {
 				struct python_functions functions;
-				struct php_class class;
+				struct php_walk php_walk;
 				struct javascript_walk javascript_walk;
 				struct {
 					struct perl_walk perl_walk;

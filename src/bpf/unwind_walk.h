@@ -14,6 +14,7 @@
 #define UNWIND_FP     6
 #define UNWIND_SP     7
 #define UNWIND_RESULT 0 /* rax: the result of system calls */
+#define UNWIND_RDI    5 /* the first argument of a function */
 #define UNWIND_RBX    3 /* followed from frame to frame as well: see WIRE_RULE_RBX_SAVED */
 
 /* r12 to r15, which are callee-saved but not followed: rules do not say where they are saved. */

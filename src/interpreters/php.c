@@ -3,6 +3,8 @@
  * PHP, without threads. Its structures are those of its headers (php_offsets.h). A file has them if
  * its four large variables have the sizes that these headers give them.
  */
+#include "bpf/unwind_walk.h"
+#include "cfi/instruction.h"
 #include "elf/elf_exports.h"
 #include "interpreters/languages.h"
 
@@ -26,6 +28,8 @@ enum php_symbol {
 	PHP_CORE,
 	PHP_SAPI,
 	PHP_EVALUATOR,
+	PHP_CALL,
+	PHP_LINK,
 	PHP_N_SYMBOLS,
 };
 
@@ -43,6 +47,40 @@ static const struct php_offsets *offsets_of(const struct elf_export *symbols)
 	return NULL;
 }
 
+#define CALL_MAX 8192 /* bytes of zend_call_function(), that has some 2,600 */
+
+/*
+ * Finds where zend_call_function() has the frame that it links and calls the evaluator for: it is
+ * on the C stack, as the variable's address is passed on for named arguments. Where it passes the
+ * frame to what links it, it loads it from there.
+ */
+static void find_held_frame(const struct elf_file *elf, const struct elf_export *call,
+			    uint64_t link, struct wire_php *php)
+{
+	uint8_t code[CALL_MAX];
+	struct instruction load = { 0 };
+
+	if (call->size > sizeof(code) || elf_exports_read(elf, call->address, code, call->size) < 0)
+		return;
+	for (uint32_t at = 0; at < call->size;) {
+		struct instruction is = instruction_decode(code + at, call->size - at);
+
+		if (is.kind == INSTRUCTION_UNKNOWN)
+			return;
+		at += is.size;
+		if (is.kind == INSTRUCTION_LOAD && is.reg == REGISTER_DI)
+			load = is;
+		if (is.kind != INSTRUCTION_CALL ||
+		    call->address + at + (uint64_t)(int64_t)is.offset != link)
+			continue;
+		if (load.base == REGISTER_SP || load.base == REGISTER_BP) {
+			php->held_from = load.base == REGISTER_SP ? UNWIND_SP : UNWIND_FP;
+			php->held_at = load.offset;
+		}
+		return;
+	}
+}
+
 static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
 {
 	struct elf_export symbols[PHP_N_SYMBOLS] = {
@@ -51,6 +89,8 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 		[PHP_CORE] = { .name = "core_globals" },
 		[PHP_SAPI] = { .name = "sapi_globals" },
 		[PHP_EVALUATOR] = { .name = "execute_ex" },
+		[PHP_CALL] = { .name = "zend_call_function" },
+		[PHP_LINK] = { .name = "zend_init_func_execute_data" },
 	};
 	const struct elf_export *evaluator = &symbols[PHP_EVALUATOR];
 	const struct php_offsets *is;
@@ -70,6 +110,10 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 	}
 	ret_interpreter->php = (struct wire_php){
 		.current = symbols[PHP_EXECUTOR].address + is->current,
+		.call = symbols[PHP_CALL].address,
+		.link = symbols[PHP_LINK].address,
+		.call_size = (uint32_t)symbols[PHP_CALL].size,
+		.link_size = (uint32_t)symbols[PHP_LINK].size,
 		.top = is->top,
 		.frame_function = is->frame_function,
 		.frame_info = is->frame_info,
@@ -88,6 +132,7 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 		.string_length = is->string_length,
 		.string_text = is->string_text,
 	};
+	find_held_frame(elf, &symbols[PHP_CALL], symbols[PHP_LINK].address, &ret_interpreter->php);
 	return 0;
 }
 

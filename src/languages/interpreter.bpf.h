@@ -60,7 +60,7 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 	__u32 language = slot->program.language;
 
 	if (walks_language(WIRE_LANGUAGE_PHP) && language == WIRE_LANGUAGE_PHP)
-		return php_find_state(&slot->program);
+		return php_find_state(slot);
 	if (walks_language(WIRE_LANGUAGE_PERL) && language == WIRE_LANGUAGE_PERL)
 		return perl_find_state(slot, number);
 	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
@@ -128,6 +128,11 @@ static __always_inline bool is_perl(const struct interpreter_walk *program)
 	return walks_language(WIRE_LANGUAGE_PERL) && program->language == WIRE_LANGUAGE_PERL;
 }
 
+static __always_inline bool is_php(const struct interpreter_walk *program)
+{
+	return walks_language(WIRE_LANGUAGE_PHP) && program->language == WIRE_LANGUAGE_PHP;
+}
+
 /* Makes the staged run what stands in the stack: a frame that says why, if it is not known. */
 static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_keep)
 {
@@ -192,28 +197,37 @@ static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 
 	return 2;
 }
 
-/* Of what program_frames() returns: the staged run was used up. */
+/* Of what program_frames() returns: the staged run was used up, if only to be left out. */
 #define PROGRAM_RUN_PLACED (1u << 30)
 /* ... or the frame may be that of a function of JavaScript. */
 #define PROGRAM_IS_FUNCTION (1u << 29)
+
+/* A frame that the walk has left. */
+struct left_frame {
+	__u64 into; /* where its code is in the evaluator, if less than that's size */
+	__u64 sp, fp;
+};
 
 /*
  * Where there are no anchors: puts the next run in place of the native frame in frames[at], if that
  * is the evaluator's, `into` which it is. Returns what program_merge() does.
  */
 static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, __u32 room,
-						__u64 into, __u64 sp)
+						const struct left_frame *left)
 {
 	struct interpreter_walk *program = &slot->program;
 
-	if (into >= program->evaluator_size) {
+	if (left->into >= program->evaluator_size) {
 		if (is_perl(program))
-			perl_see_frame(slot, into + program->evaluator, sp);
-		return 1;
+			perl_see_frame(slot, left->into + program->evaluator, left->sp);
+		return is_php(program) && program->php_walk.links && php_has_linked(slot)
+			       ? 1 | PROGRAM_RUN_PLACED
+			       : 1;
 	}
 	if (is_perl(program) && perl_is_same_call(program))
 		return config_has(WIRE_NATIVE) ? 1 : 0;
-	if (is_perl(program) && perl_leaves_out(program)) {
+	if (is_perl(program) ? perl_leaves_out(program)
+			     : is_php(program) && php_has_unlinked(slot)) {
 		__u32 n;
 
 		program->reason = WIRE_CODE_BETWEEN;
@@ -226,12 +240,6 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 	program->missing++;
 	return program_mark(slot, at, room);
 }
-
-/* A frame that the walk has left. */
-struct left_frame {
-	__u64 into; /* where its code is in the evaluator, if less than that's size */
-	__u64 sp, fp;
-};
 
 /*
  * In place of a run: notes the frame if it is of V8's code, in its builtins or generated, and has a
@@ -279,7 +287,7 @@ static __always_inline bool program_is_plain(const struct scratch *slot,
 	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
 		return slot->walk.callee_owner != UNWIND_GENERATED;
 	if (UNLIKELY(program->ordered))
-		return !is_perl(program);
+		return !is_perl(program) && !(is_php(program) && program->php_walk.links);
 	return !program_has_anchor(slot, left);
 }
 
@@ -298,7 +306,7 @@ static __always_inline __u32 program_merge(struct scratch *slot, __u32 number, _
 	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
 		return end ? 1 : program_note_frame(slot, at, room, left);
 	if (UNLIKELY(program->ordered))
-		return program_place_next(slot, at, room, left->into, left->sp);
+		return program_place_next(slot, at, room, left);
 	if (!end && program_has_anchor(slot, left)) {
 		if (walks_language(WIRE_LANGUAGE_PYTHON))
 			python_arrive(number);

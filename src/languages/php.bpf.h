@@ -4,7 +4,12 @@
  * call of the evaluator, execute_ex(), runs functions up to one with a flag (ZEND_CALL_TOP), and
  * keeps nothing on the C stack that tells which: so its frames get runs in order
  * (languages/interpreter.bpf.h). Functions written in C have frames in the chain, too, and native
- * frames of their own. Whatever is read belongs to the process and may be anything.
+ * frames of their own.
+ *
+ * But zend_call_function(), which most callbacks from C go through, has the first frame of the
+ * run on the C stack. It links that frame before it calls the evaluator, and the evaluator unlinks
+ * it before it frees the function's variables: so a run may lack its call of the evaluator, and a
+ * call its run. Whatever is read belongs to the process and may be anything.
  */
 #ifndef STACKTALLY_LANGUAGES_PHP_BPF_H
 #define STACKTALLY_LANGUAGES_PHP_BPF_H
@@ -130,7 +135,7 @@ __noinline int php_send_name(__u32 number)
 static __always_inline bool php_take_class(struct interpreter_walk *program, __u32 number,
 					   __u64 class)
 {
-	struct php_class *last = &program->class;
+	struct php_class *last = &program->php_walk.class;
 
 	program->scope = 0;
 	program->content = 0;
@@ -262,6 +267,7 @@ __noinline int php_step(__u32 number)
 	frame = program->window.bytes + at;
 	function = FRAME_WORD(frame, php->frame_function);
 	info = AT(frame, php->frame_info, PYTHON_FRAME_ROOM, __u32);
+	program->php_walk.first = program->frame;
 	program->frame = FRAME_WORD(frame, php->frame_previous);
 	if (!function) { /* a placeholder: of a generator, in `yield from`, or of a call from C */
 		if ((info & 0xff) == PHP_IS_OBJECT)
@@ -302,6 +308,7 @@ __noinline int php_run(__u32 number)
 	if (!slot || slot->program.language != WIRE_LANGUAGE_PHP)
 		return 0;
 	program = &slot->program;
+	program->php_walk.first = 0;
 	if (!program_begin_run(program))
 		return 0;
 	program->frame = program->next;
@@ -318,16 +325,71 @@ __noinline int php_run(__u32 number)
 	return 0;
 }
 
-/* Finds the innermost frame. Sets the reason if that fails. */
-static __always_inline bool php_find_state(struct interpreter_walk *program)
+/* Whether the frame that the walk is at is of zend_call_function(), ... */
+static __always_inline bool php_is_calling(const struct scratch *slot)
 {
+	return slot->walk.pc - slot->program.bias - slot->program.php.call <
+	       slot->program.php.call_size;
+}
+
+/* ... and for which frame it calls the evaluator then; 0: that is not known. */
+static __always_inline __u64 php_held_frame(const struct scratch *slot)
+{
+	const struct wire_php *php = &slot->program.php;
+	__u32 from = php->held_from & (WIRE_N_REGISTERS - 1);
+	__u64 at = slot->walk.registers[from] + php->held_at, held = 0;
+
+	if (!from || !UNWIND_KNOWS(&slot->walk, from) || !php_is_calling(slot))
+		return 0;
+	return window_peek(slot, &held, at) || read_word(&held, at) ? held : 0;
+}
+
+/*
+ * Finds the innermost frame, of those that the evaluator was called for. Sets the reason if that
+ * fails.
+ */
+static __always_inline bool php_find_state(struct scratch *slot)
+{
+	struct interpreter_walk *program = &slot->program;
+	const struct unwind_walk *walk = &slot->walk;
+	__u64 current;
+
 	program->ordered = 1;
-	program->class.class = 0;
+	program->php_walk.class.class = 0;
 	program->reason = WIRE_CODE_NO_STATE;
-	if (!read_word(&program->next, program->php.current + program->bias))
+	if (!read_word(&current, program->php.current + program->bias))
 		return false;
+	program->next = current;
+	/* From linking the frame to calling the evaluator, it is the first argument of both. */
+	if (UNLIKELY(walk->registers[UNWIND_RDI] == current && php_is_calling(slot)) &&
+	    php_held_frame(slot) == current &&
+	    !read_word(&program->next, current + program->php.frame_previous))
+		return false;
+	program->php_walk.links =
+		walk->pc - program->bias - program->php.link < program->php.link_size;
 	program->reason = WIRE_CODE_UNMATCHED;
 	return true;
+}
+
+/*
+ * After the step from the innermost native frame, if that is of the function that links frames:
+ * whether it has linked the first one of the staged run, for which the evaluator is not called yet.
+ */
+static __always_inline bool php_has_linked(struct scratch *slot)
+{
+	slot->program.php_walk.links = 0;
+	return slot->program.php_walk.first && php_held_frame(slot) == slot->program.php_walk.first;
+}
+
+/*
+ * Whether the evaluator's frame that the walk has left was called for another frame than the staged
+ * run's first one: so it has unlinked its own.
+ */
+static __always_inline bool php_has_unlinked(const struct scratch *slot)
+{
+	__u64 held = slot->program.run_reason ? 0 : php_held_frame(slot);
+
+	return held && held != slot->program.php_walk.first;
 }
 
 #endif

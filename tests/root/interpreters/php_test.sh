@@ -26,10 +26,53 @@ in_release() {
 	libc=$(ls "$root"/lib/*-linux-gnu/libc.so.6)
 }
 
+# leaving NAME COMMAND...: a function that is over frees what it has, which calls another one; a third
+# one has no call of the evaluator when it is just linked
+leaving() {
+	cat >"$root/tmp/leaving.php" <<'S'
+<?php
+usleep(300000);
+class Local { function __destruct() { posix_getpid(); } }
+function callback($x) { $local = new Local; return $x; }
+function outer() { array_map('callback', [1, 2, 3]); }
+outer();
+S
+	count -f "$libc:getpid" -- "${@:2}" /tmp/leaving.php
+	is "$1: a function that is over and frees its variables leaves its place" "$(counted \
+		';outer \(leaving\.php\);[^()]*zend_call_function;execute_ex;\[php: between functions\];[^()]*zend_call_function;Local::__destruct \(leaving\.php\);[^()]*getpid$')" 3
+	cat >"$root/tmp/callbacks.php" <<'S'
+<?php
+function used() { $u = getrusage(); return $u["ru_utime.tv_sec"] + $u["ru_utime.tv_usec"] / 1e6; }
+class Order { function compare($x, $y) { return $x <=> $y; } }
+function work($until)
+{
+	$order = new Order;
+	while (used() < $until) {
+		$a = range(1, 50);
+		shuffle($a);
+		usort($a, [$order, "compare"]);
+		array_map(fn($x) => [$x, $x + 1], $a);
+		array_filter($a, function ($x) { $y = "a$x"; return strlen($y) > 2; });
+	}
+}
+work(used() + 2);
+S
+	measure_command -F 1999 -U -- "${@:2}" /tmp/callbacks.php
+	local ran unmatched misplaced
+	ran=$(counted ';work \(callbacks\.php\)')
+	unmatched=$(counted ';\[php: unmatched\]')
+	misplaced=$(counted ';zend_call_function;(execute_ex;)?work \(callbacks\.php\)')
+	calculates "$ran > 50 && $unmatched < 0.01 * $ran && $misplaced == 0"
+	check $? "$1: samples where callbacks begin and end are matched" \
+		"$unmatched of $ran unmatched, $misplaced misplaced"
+}
+
 for of in bookworm:8.2 trixie:8.4; do
 	version=${of#*:}
 	if in_release "${of%:*}" "php$version-cli"; then
 		oracle "${of%:*}'s PHP $version" "$libc" "$root/tmp" chroot "$root" "/usr/bin/php$version" \
+			-n -d extension=posix
+		leaving "${of%:*}'s PHP $version" chroot "$root" "/usr/bin/php$version" \
 			-n -d extension=posix
 	else
 		skip "${of%:*}'s PHP $version" "$(tail -n 1 "$err")"
@@ -93,19 +136,20 @@ is "the chain is whole again" "$(counted ';[{]main[}] \(php_forged\.php\);whole 
 # Samples: nearly all have functions.
 cat >"$root/tmp/busy.php" <<'S'
 <?php
+function used() { $u = getrusage(); return $u["ru_utime.tv_sec"] + $u["ru_utime.tv_usec"] / 1e6; }
 class Order { function compare($x, $y) { return $x <=> $y; } }
 function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
 function work($until)
 {
 	$order = new Order;
-	while (microtime(true) < $until) {
+	while (used() < $until) {
 		$a = range(1, 50);
 		usort($a, [$order, "compare"]);
 		fib(10);
 		preg_replace_callback('/\d/', fn($m) => "x", "a1b2c3");
 	}
 }
-work(microtime(true) + 2);
+work(used() + 2);
 S
 measure_command -F 499 -U -o "$tmp/busy.svg" -- "${php[@]}" /tmp/busy.php
 work=$(counted '[{]main[}] \(busy\.php\);work \(busy\.php\)')
