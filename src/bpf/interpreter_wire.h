@@ -271,7 +271,7 @@ enum wire_code_flags {
 };
 
 _Static_assert(sizeof(struct wire_python) == 88, "no padding");
-_Static_assert(sizeof(struct wire_php) == 32, "no padding");
+_Static_assert(sizeof(struct wire_php) == 64, "no padding");
 _Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");

@@ -111,14 +111,13 @@ struct python_window {
 	__u8 bytes[PYTHON_ON_STACK + PYTHON_FRAME_ROOM];
 };
 
-#define PYTHON_FUNCTION_BYTES 136 /* of a function, in 3.11 */
-#define PYTHON_BESIDE	      440 /* bytes that are copied on either side of a function, at most */
-#define PYTHON_FUNCTIONS      (2 * PYTHON_BESIDE) /* where the last one begins, at most */
+#define PYTHON_FUNCTION_BYTES 136  /* of a function, in 3.11 */
+#define PYTHON_FUNCTIONS      1904 /* bytes that are copied beside a function, at most */
 
 /* A copied piece of the memory that has functions. */
 struct python_functions {
 	__u64 from; /* user address; 0: nothing was copied */
-	__u64 last; /* where in it a function may begin at most */
+	__u64 last; /* where in it a function may begin, PYTHON_FUNCTIONS at most */
 	__u32 of;   /* the function that it was copied for: place in `codes` */
 	__u32 used; /* functions that were found in it */
 	__u8 bytes[PYTHON_FUNCTIONS + PYTHON_CODE_ROOM];
@@ -138,6 +137,7 @@ struct ruby_window {
  * another by now, unless it has the same number; one of this walk is kept by the thread's frames.
  */
 #define KNOWN_CODES 512
+#define MET_CODES   32 /* of the last walk: the next one will probably meet them again */
 
 struct known_code {
 	__u64 code;
@@ -149,8 +149,9 @@ struct known_code {
 	__u64 function; /* that the last frame ran, where functions have numbers */
 	/* The code object's number, or that of `function`; 0: none, or its name is to be sent. */
 	__u32 version;
-	__u16 seen;  /* how often `function` was met without a number */
-	__u16 apart; /* how often `function` is to be read without those beside it */
+	__u16 seen; /* how often `function` was met without a number */
+	__u8 apart; /* how often `function` is to be read without those beside it */
+	__u8 above; /* those that are read with it are above it, not below */
 };
 
 /* Ids of functions whose names were sent. */
@@ -268,6 +269,8 @@ struct interpreter_walk {
 			__u64 ruby_stack; /* where the stack begins that has both */
 		};
 	};
+	__u32 n_met;	      /* functions of Python that the walk has met, ... */
+	__u16 met[MET_CODES]; /* ... and where the last ones are in `codes` */
 	/* None straddles two lines of a cache. */
 	struct known_code codes[KNOWN_CODES] __attribute__((aligned(64)));
 	__u8 code[PYTHON_CODE_ROOM];

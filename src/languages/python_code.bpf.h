@@ -18,7 +18,7 @@
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
-#define PYTHON_TRIES	   8  /* one time in so many, a function's number is looked for */
+#define PYTHON_TRIES	   64 /* one time in so many, a function's number is looked for */
 #define PYTHON_TIMES_APART 32 /* so often a function is read alone, once it was so */
 #define PYTHON_PAGE	   4096ull
 #define PYTHON_STRING_ROOM 128 /* bytes of a string that are read first, ... */
@@ -277,15 +277,17 @@ static __always_inline __u64 python_id_at(struct interpreter_walk *program, __u3
 }
 
 /*
- * How many bytes are copied below a function, and above it. The first one of a walk has as many on
- * either side; from one copy to the next, functions mostly go on in one direction.
+ * Notes where the next `function` of the stack is if a function that was read with those beside it
+ * was the only one that was needed: on its other side, or far away. A wrong note costs time only.
  */
-static __always_inline __u64 python_bytes_below(const struct python_functions *functions,
-						__u64 function)
+static __always_inline void python_learn_beside(struct known_code *known, __u64 function)
 {
-	if (!functions->from)
-		return PYTHON_FUNCTIONS / 2;
-	return function < functions->from ? PYTHON_FUNCTIONS : 0;
+	if (function - known->function < PYTHON_FUNCTIONS)
+		known->above = 1;
+	else if (known->function - function < PYTHON_FUNCTIONS)
+		known->above = 0;
+	else
+		known->apart = PYTHON_TIMES_APART;
 }
 
 /*
@@ -305,7 +307,7 @@ __noinline int python_move_functions(__u32 number, __u64 function, __u32 at)
 		return -1;
 	functions = &slot->program.functions;
 	if (functions->used == 1 && functions->last)
-		slot->program.codes[functions->of % KNOWN_CODES].apart = PYTHON_TIMES_APART;
+		python_learn_beside(&slot->program.codes[functions->of % KNOWN_CODES], function);
 	functions->used = 0;
 	functions->of = at;
 	known = &slot->program.codes[at % KNOWN_CODES];
@@ -313,7 +315,7 @@ __noinline int python_move_functions(__u32 number, __u64 function, __u32 at)
 		known->apart--;
 		below = 0;
 	} else {
-		below = smaller(function % PYTHON_PAGE, python_bytes_below(functions, function));
+		below = smaller(function % PYTHON_PAGE, known->above ? 0 : PYTHON_FUNCTIONS);
 		size = PYTHON_PAGE - (function - below) % PYTHON_PAGE;
 		if (size < below + PYTHON_FUNCTION_BYTES)
 			size = below + PYTHON_FUNCTION_BYTES; /* it is in the next page, too */
@@ -368,7 +370,9 @@ static __always_inline void python_note_function(struct interpreter_walk *progra
 		return;
 	}
 	program->id = known->id;
-	if (known->seen++ % PYTHON_TRIES == 0 && is_sent(program))
+	known->seen++;
+	if ((known->seen % PYTHON_TRIES == 0 || !(known->seen & (known->seen - 1))) &&
+	    is_sent(program))
 		known->version = python_function_version(program, number, function, known);
 }
 
@@ -409,6 +413,7 @@ static __always_inline bool python_know(struct interpreter_walk *program, __u32 
 	__u32 at = code_place(program, code);
 
 	OPAQUE(at);
+	program->met[program->n_met++ % MET_CODES] = at;
 	*ret_known = &program->codes[at % KNOWN_CODES];
 	if (LIKELY(python_is_known(program, number, *ret_known, code, function)))
 		return true;
