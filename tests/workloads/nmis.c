@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nmis HZ SECONDS: raises NMIs on all CPUs at once, HZ times a second if it gets to run as often, by
- * the interrupt command register of the CPU that it runs on, which is mapped from /dev/mem. Only for test machines: a
- * kernel does not know the reason of such NMIs, logs each, and may be set to panic. It takes the
- * kernel's parameters `iomem=relaxed` and, where CPUs have an x2APIC, `nox2apic`. Prints `ready PID`,
- * and at the end `raised N`; fails when the registers cannot be had.
+ * nmis HZ SECONDS: raises NMIs on all CPUs at once, HZ times a second if it gets to run as often,
+ * by the interrupt command register of the CPU that it runs on, which is mapped from /dev/mem. Only
+ * for test machines: a kernel does not know the reason of such NMIs, logs each, and may be set to
+ * panic. It takes the kernel's parameters `iomem=relaxed` and, where CPUs have an x2APIC,
+ * `nox2apic`. Prints `ready PID`, and at the end `raised N`; fails when the registers cannot be
+ * had.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -44,7 +45,8 @@ static bool map_apic(void)
 	return true;
 }
 
-/* Local APICs since the Pentium 4 have versions from 0x10 on; all bits are set where the x2APIC is on. */
+/* Local APICs since the Pentium 4 have versions from 0x10 on; all bits are set where the x2APIC is
+ * on. */
 static bool has_apic(void)
 {
 	uint32_t version = *apic_register(APIC_VERSION) & 0xff;
