@@ -44,6 +44,11 @@ static void attached(const void *context, const struct trigger *trigger)
 	(void)context;
 	if (n)
 		message_note("%u match%s left out: %s", n, n == 1 ? "" : "es", text);
+	if (trigger->hides_refused)
+		message_line("WARNING: events that come while another BPF program runs on their "
+			     "CPU are missing, and not counted as lost: the kernel hides the "
+			     "addresses that this takes; run as root or with CAP_SYSLOG, and with "
+			     "kernel.kptr_restrict below 2");
 }
 
 /* As in bcc, the duration is rounded up to whole intervals: -i 2 -D 3 takes 4 s. */

@@ -2,7 +2,6 @@
 #include "trigger/refusals.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 
 struct refusals {
 	int map; /* borrowed */
+	bool hidden;
 	uint32_t n;
 	int links[];
 };
@@ -62,8 +62,8 @@ struct refusals *refusals_new(const struct bpf_object *object, const struct even
 
 	if (!refusals)
 		return NULL;
-	*refusals = (struct refusals){ .map = map };
-	if (program && find(&addresses) &&
+	*refusals = (struct refusals){ .map = map, .hidden = program && !find(&addresses) };
+	if (program && !refusals->hidden &&
 	    bpf_map_update_elem(map, &zero, &addresses.wire, BPF_ANY) == 0) {
 		for (uint32_t i = 0; i < n; i++) {
 			int link = attach_raw_tracepoint(bpf_program__fd(program),
@@ -74,6 +74,11 @@ struct refusals *refusals_new(const struct bpf_object *object, const struct even
 		}
 	}
 	return refusals;
+}
+
+bool refusals_hidden(const struct refusals *refusals)
+{
+	return refusals && refusals->hidden;
 }
 
 uint64_t refusals_count(const struct refusals *refusals)

@@ -7,6 +7,7 @@
 #ifndef STACKTALLY_TRIGGER_REFUSALS_H
 #define STACKTALLY_TRIGGER_REFUSALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct bpf_object;
@@ -22,6 +23,8 @@ struct refusals;
  */
 struct refusals *refusals_new(const struct bpf_object *object, const struct event *events,
 			      uint32_t n);
+/* Whether it counts nothing because the kernel hides its addresses. May be NULL: then false. */
+bool refusals_hidden(const struct refusals *refusals);
 /* May be NULL: then 0. */
 uint64_t refusals_count(const struct refusals *refusals);
 /* May be NULL. */

@@ -130,8 +130,10 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	tracepoints->program = entry_fd(object, entry_of(tracepoints), err);
 	if (tracepoints->program < 0)
 		return tracepoints->program;
-	if (counts_refusals(tracepoints))
+	if (counts_refusals(tracepoints)) {
 		tracepoints->refusals = refusals_new(object, tracepoints->events, tracepoints->n);
+		trigger->hides_refused = refusals_hidden(tracepoints->refusals);
+	}
 	return probes_attach(&tracepoints->probes, &source, err);
 }
 

@@ -88,6 +88,8 @@ struct trigger {
 	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
 	enum trigger_frames frames; /* final when select() returns */
 	bool walks_kernel;	    /* its program walks the kernel stack by tables */
+	bool hides_refused; /* events for which perf's programs were not run cannot be counted, as
+			       the kernel hides its addresses; final when attach() returns */
 };
 
 /* May be NULL. */

@@ -62,7 +62,7 @@ is_small profile
 
 # ---- other triggers
 counts_by_now() { grep -qE '^(Tracing|Measuring)' "$tmp/said" || ! kill -0 "$run" 2>>"$fate"; }
-for what in "stackcount t:sched:sched_switch" "stackcount vfs_read" "stackcount c:malloc" "profile --off-cpu"; do
+for what in "stackcount t:sched:sched_switch" "stackcount vfs_read" "stackcount c:malloc" "profile --off-cpu" "profile --wall"; do
 	# shellcheck disable=SC2086
 	"$1"/$what -o - -o "$tmp/other.folded" --format text --format folded >"$tmp/said" 2>"$err" &
 	run=$! started+=("$!")

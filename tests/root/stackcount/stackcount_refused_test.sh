@@ -41,4 +41,22 @@ wait "$reads"
 closing "$tmp/reads.err"
 [ "$(total "$tmp/reads.folded")" -eq "$samples" ] && [ "$samples" -gt 1000 ]
 check $? "what they interrupted is counted" "$(total "$tmp/reads.folded") of $samples"
+
+# Before Linux 6.7 they are counted by the kernel's variable.
+restrict=/proc/sys/kernel/kptr_restrict
+level=$(cat $restrict)
+give_back() { echo "$level" >$restrict; }
+at_exit=give_back
+hidden='^WARNING: events that come while another BPF program runs on their CPU are missing, .*CAP_SYSLOG'
+count_ticks() { "$stackcount" -D 1 t:irq_vectors:local_timer_entry >"$out" 2>"$err"; }
+count_ticks && ! grep -q "$hidden" "$err"
+check $? "no warning where they can be counted" "$(head -n 3 "$err")"
+echo 2 >$restrict
+count_ticks
+if kernel_has 6.7; then
+	! grep -q "$hidden" "$err"
+	check $? "the kernel's own count needs no addresses" "$(head -n 3 "$err")"
+else
+	says "a warning where the kernel hides its addresses" "$hidden"
+fi
 finish
