@@ -38,6 +38,20 @@ S
 	count_ready -f "$libc:getpid" -- "${@:2}" /tmp/leaving.php
 	is "$1: a function that is over and frees its variables leaves its place" "$(counted \
 		';outer \(leaving\.php\);[^()]*zend_call_function;execute_ex;\[php: between functions\];[^()]*zend_call_function;Local::__destruct \(leaving\.php\);[^()]*getpid$')" 3
+	# A generator's evaluator does not tell what it has unlinked: the callback must not take its place.
+	cat >"$root/tmp/over.php" <<'S'
+<?php
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
+class Local { function __destruct() { posix_getpid(); } }
+function generator() { $local = new Local; yield 1; }
+function callback($x) { foreach (generator() as $y); return $x; }
+function outer() { array_map('callback', [1, 2, 3]); }
+outer();
+S
+	count_ready -f "$libc:getpid" -- "${@:2}" /tmp/over.php
+	is "$1: a generator that is over leaves the stack unmatched" "$(counted \
+		';zend_execute;execute_ex;\[php: unmatched\];[^()]*zend_generator_resume;\[php: unmatched\];[^()]*getpid$')" 3
 	cat >"$root/tmp/callbacks.php" <<'S'
 <?php
 function used() { $u = getrusage(); return $u["ru_utime.tv_sec"] + $u["ru_utime.tv_usec"] / 1e6; }
