@@ -308,7 +308,9 @@ __noinline int php_run(__u32 number)
 	if (!slot || slot->program.language != WIRE_LANGUAGE_PHP)
 		return 0;
 	program = &slot->program;
+	program->php_walk.used = program->php_walk.first;
 	program->php_walk.first = 0;
+	program->php_walk.innermost = program->next;
 	if (!program_begin_run(program))
 		return 0;
 	program->frame = program->next;
@@ -356,6 +358,7 @@ static __always_inline bool php_find_state(struct scratch *slot)
 
 	program->ordered = 1;
 	program->php_walk.class.class = 0;
+	program->php_walk.first = 0;
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!read_word(&current, program->php.current + program->bias))
 		return false;
@@ -383,13 +386,22 @@ static __always_inline bool php_has_linked(struct scratch *slot)
 
 /*
  * Whether the evaluator's frame that the walk has left was called for another frame than the staged
- * run's first one: so it has unlinked its own.
+ * run's first one, and has unlinked that: then the staged run called it, and it was not used for
+ * another evaluator's frame. Else the frames before got the wrong runs, as those of generators may.
  */
-static __always_inline bool php_has_unlinked(const struct scratch *slot)
+static __always_inline bool php_has_unlinked(struct scratch *slot)
 {
-	__u64 held = slot->program.run_reason ? 0 : php_held_frame(slot);
+	struct interpreter_walk *program = &slot->program;
+	const struct php_walk *walk = &program->php_walk;
+	__u64 held = program->run_reason ? 0 : php_held_frame(slot), previous;
 
-	return held && held != slot->program.php_walk.first;
+	if (!held || held == walk->first)
+		return false;
+	if (held != walk->used && read_word(&previous, held + program->php.frame_previous) &&
+	    previous == walk->innermost)
+		return true;
+	program->missing++;
+	return false;
 }
 
 #endif

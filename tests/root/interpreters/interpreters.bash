@@ -41,3 +41,24 @@ equal_lines() {
 	[ -s "$tmp/true" ] && cmp -s "$tmp/seen" "$tmp/true"
 	check $? "$1" "$(diff "$tmp/true" "$tmp/seen" | grep '^[<>]' | head -n 4 | rev | cut -c 1-200 | rev)"
 }
+# count_ready ARGUMENT... -- COMMAND...: as count of a command that prints `ready PID` once it has its
+# libraries, and waits for a line then. It is counted from there on, so all of it is known before. Files
+# of probes are the command's, in $root.
+count_ready() {
+	local go arguments=()
+	while [ "$1" != -- ]; do
+		arguments+=("${1#"$root"}")
+		shift
+	done
+	rm -f "$tmp/go"
+	mkfifo "$tmp/go"
+	exec {go}<>"$tmp/go"
+	# shellcheck disable=SC2016 # they are the other shell's
+	if begin sh -c 'exec "$@" <"$0"' "$tmp/go" "${@:2}" && attach -p "$pid" "${arguments[@]}"; then
+		echo >&"$go"
+		wait "$child"
+	fi
+	detach
+	mv "$folded" "$out"
+	exec {go}>&- {reading}<&-
+}

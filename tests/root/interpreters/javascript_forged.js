@@ -62,4 +62,6 @@ function whole() { process.getuid(); }
 
 gc(); // functions that survive it twice are not moved any more
 gc();
-setTimeout(function later() { for (const f of [huge, wild, type, scope, script, itself, count, whole]) f(); }, 300);
+console.log(`ready ${process.pid}`);
+fs.readSync(0, Buffer.alloc(1));
+setTimeout(function later() { for (const f of [huge, wild, type, scope, script, itself, count, whole]) f(); });

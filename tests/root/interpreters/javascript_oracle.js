@@ -5,6 +5,11 @@
 const fs = require("fs"), path = require("path"), vm = require("vm");
 const workers = require("worker_threads");
 
+if (workers.isMainThread) {
+	console.log(`ready ${process.pid}`);
+	fs.readSync(0, Buffer.alloc(1));
+}
+
 const account = new Map();
 Error.stackTraceLimit = Infinity;
 

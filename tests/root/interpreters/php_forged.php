@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Calls getpid() while the chain of frames is bent, as a hostile program could: php php_forged.php. Each
 // call is from the function named after the change.
-usleep(300000); // until the libraries have their tables
 $ffi = FFI::cdef('
 	typedef struct frame { char before[48]; struct frame *previous; } frame;
 	typedef struct { char before[488]; frame *current; } globals;
 	extern globals executor_globals;
 	int getpid(void);');
+
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 
 /* Bends the link of the calling function's frame: to itself, or to an address. */
 function bend($to)

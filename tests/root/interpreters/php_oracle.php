@@ -125,7 +125,8 @@ function errors()
 	}
 }
 
-usleep(300000); // until the library with posix_getpid() has its table
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 $nested = [1, [2, [3]]];
 spl_autoload_register(function ($name) { probe(); });
 class_exists("Nowhere");

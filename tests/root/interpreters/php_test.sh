@@ -12,10 +12,10 @@ can 'user probes' || have_uprobes || {
 oracle() {
 	cp "$here/php_oracle.php" "$3"
 	rm -f "$3/account"
-	count -f "$2:getpid" -- "${@:4}" "${3#"$root"}/php_oracle.php" "${3#"$root"}/account"
+	count_ready -f "$2:getpid" -- "${@:4}" "${3#"$root"}/php_oracle.php" "${3#"$root"}/account"
 	equal "$1: functions and counts are the program's own" "$3/account"
 	rm -f "$3/account"
-	count -f --lines "$2:getpid" -- "${@:4}" "${3#"$root"}/php_oracle.php" "${3#"$root"}/account" lines
+	count_ready -f --lines "$2:getpid" -- "${@:4}" "${3#"$root"}/php_oracle.php" "${3#"$root"}/account" lines
 	equal_lines "$1: and so are the lines" "$3/account"
 }
 
@@ -31,15 +31,30 @@ in_release() {
 leaving() {
 	cat >"$root/tmp/leaving.php" <<'S'
 <?php
-usleep(300000);
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 class Local { function __destruct() { posix_getpid(); } }
 function callback($x) { $local = new Local; return $x; }
 function outer() { array_map('callback', [1, 2, 3]); }
 outer();
 S
-	count -f "$libc:getpid" -- "${@:2}" /tmp/leaving.php
+	count_ready -f "$libc:getpid" -- "${@:2}" /tmp/leaving.php
 	is "$1: a function that is over and frees its variables leaves its place" "$(counted \
 		';outer \(leaving\.php\);[^()]*zend_call_function;execute_ex;\[php: between functions\];[^()]*zend_call_function;Local::__destruct \(leaving\.php\);[^()]*getpid$')" 3
+	# A generator's evaluator does not tell what it has unlinked: the callback must not take its place.
+	cat >"$root/tmp/over.php" <<'S'
+<?php
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
+class Local { function __destruct() { posix_getpid(); } }
+function generator() { $local = new Local; yield 1; }
+function callback($x) { foreach (generator() as $y); return $x; }
+function outer() { array_map('callback', [1, 2, 3]); }
+outer();
+S
+	count_ready -f "$libc:getpid" -- "${@:2}" /tmp/over.php
+	is "$1: a generator that is over leaves the stack unmatched" "$(counted \
+		';zend_execute;execute_ex;\[php: unmatched\];[^()]*zend_generator_resume;\[php: unmatched\];[^()]*getpid$')" 3
 	cat >"$root/tmp/callbacks.php" <<'S'
 <?php
 function used() { $u = getrusage(); return $u["ru_utime.tv_sec"] + $u["ru_utime.tv_usec"] / 1e6; }
@@ -88,47 +103,50 @@ php=(chroot "$root" /usr/bin/php8.2 -n -d extension=posix)
 # Order: native frames of the C code between functions stay.
 cat >"$root/tmp/order.php" <<'S'
 <?php
-usleep(300000);
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 function key2($x, $y) { posix_getpid(); return $x <=> $y; }
 function outer() { $a = [2, 1]; usort($a, 'key2'); }
 outer();
 S
-count -f "$libc:getpid" -- "${php[@]}" /tmp/order.php
+count_ready -f "$libc:getpid" -- "${php[@]}" /tmp/order.php
 has "native frames are in their places" \
 	';zend_execute;[{]main[}] \(order\.php\);outer \(order\.php\);[^()]*zend_call_function;key2 \(order\.php\);[^()]*getpid$'
 lacks "the evaluator's frames are not shown" 'execute_ex'
-count -f --native "$libc:getpid" -- "${php[@]}" /tmp/order.php
+count_ready -f --native "$libc:getpid" -- "${php[@]}" /tmp/order.php
 has "--native shows them, too" \
 	';execute_ex;[{]main[}] \(order\.php\);outer \(order\.php\);.*;execute_ex;key2 \(order\.php\);'
 
 # A generator that another one delegates to: those above it are in no chain.
 cat >"$root/tmp/delegated.php" <<'S'
 <?php
-usleep(300000);
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 function inner() { posix_getpid(); yield 1; posix_getpid(); yield 2; }
 function outer() { yield from inner(); }
 foreach (outer() as $x);
 S
-count -f "$libc:getpid" -- "${php[@]}" /tmp/delegated.php
+count_ready -f "$libc:getpid" -- "${php[@]}" /tmp/delegated.php
 has "generators that delegate are told" '[{]main[}] \(delegated\.php\);.*\[php: delegating generators\];[^()]*inner \(delegated\.php\);'
 
 # A fiber has a stack of its own, and frames that lead on to those of its caller.
 cat >"$root/tmp/fiber.php" <<'S'
 <?php
-usleep(300000);
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 function work() { posix_getpid(); Fiber::suspend(); posix_getpid(); }
 $fiber = new Fiber('work');
 $fiber->start();
 $fiber->resume();
 posix_getpid();
 S
-count -f "$libc:getpid" -- "${php[@]}" /tmp/fiber.php
+count_ready -f "$libc:getpid" -- "${php[@]}" /tmp/fiber.php
 lacks "no function is shown where a fiber's frames and its stack differ" '[{]main[}] \(fiber\.php\);.*work \(fiber\.php\)'
 is "... but outside of it" "$(counted ';[{]main[}] \(fiber\.php\);[^()]*getpid$')" 1
 
 # Chains that are bent: the walk ends, says why, and native frames go on.
 cp "$here/php_forged.php" "$root/tmp"
-count -f "$libc:getpid" -- "${php[@]}" -d extension=ffi -d ffi.enable=1 /tmp/php_forged.php
+count_ready -f "$libc:getpid" -- "${php[@]}" -d extension=ffi -d ffi.enable=1 /tmp/php_forged.php
 is "a circle is followed for a while only" "$(counted 'zend_execute;execute_ex;\[php: too deep\];.*ffi_call.*;getpid$')" 1
 is "where a wild pointer leads is not read" "$(counted 'zend_execute;execute_ex;\[php: unreadable\];.*ffi_call.*;getpid$')" 1
 is "the chain is whole again" "$(counted ';[{]main[}] \(php_forged\.php\);whole \(php_forged\.php\);[^()]*getpid$')" 1
