@@ -34,6 +34,8 @@ fi
 # Few of their stacks are in the kernel's counts already when they come again.
 "$programs/paths" 0 "$(nproc)" 12 >"$fate" &
 started+=("$!")
+# Its tables are made and kept on the disk before: beside NMIs, the time that this may take could be over.
+"$profile" -p "$!" -f 5 >"$out" 2>"$err"
 # Beside it, a clock fires and other events are counted.
 : >"$tmp/clock" >"$tmp/calls" >"$tmp/said"
 # Emulated CPUs share one of the host's, so they share the rate. One begins after the other, because each
@@ -48,7 +50,7 @@ await 60 grep -q '^Sampling' "$tmp/clock"
 calls=$!
 started+=("$calls")
 await 60 grep -q '^Tracing' "$tmp/calls"
-"$stackcount" -o - -o "$tmp/nmi.folded" --format text --format folded t:nmi:nmi_handler \
+"$stackcount" -P -o - -o "$tmp/nmi.folded" --format text --format folded t:nmi:nmi_handler \
 	>"$tmp/said" 2>"$err" &
 run=$!
 started+=("$run")
@@ -81,9 +83,11 @@ check $? "each NMI is counted, or told to be lost" \
 # How many an emulated machine loses depends on how much of its time is in the others' programs.
 calculates "$raised - $samples <= $raised / 4"
 check $? "most are counted" "$samples of $raised"
-whole=$(counted '(^|;)(secondary_startup_64(_no_verify)?|common_startup_64|ret_from_fork(_asm)?|start_thread|_start)(;.*)?;exc_nmi;')
-[ "$whole" -ge $((samples * 9 / 10)) ]
-check $? "their stacks lead through what they interrupted to its beginning" "$whole of $samples: $(cut -c 1-200 "$out" | head -n 3)"
+# Those of others may not be: on a busy host, the measurements' own tables come late.
+of_program=$(counted '^paths;')
+whole=$(counted '^paths;(.*;)?(start_thread|_start)(;.*)?;exc_nmi;')
+[ "$of_program" -gt 0 ] && [ "$whole" -ge $((of_program * 9 / 10)) ]
+check $? "a program's stacks lead through what they interrupted to its beginning" "$whole of $of_program: $(cut -c 1-200 "$out" | grep '^paths;' | head -n 3)"
 for beside in clock calls; do
 	closing "$tmp/$beside.err"
 	[ "$samples" -gt 100 ] && [ "$(total "$tmp/$beside.folded")" -eq "$samples" ]
