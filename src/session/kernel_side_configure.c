@@ -26,7 +26,7 @@
 #define SETS_MIN_OFF_CPU 128u
 /* Where captures on one CPU meet: scratch slots for all CPUs, and one more for so many CPUs. */
 #define SPARES_MIN     32u
-#define CPUS_PER_SPARE 16u
+#define CPUS_PER_SPARE 32u
 /* Bytes of the ring buffer: powers of two, as the kernel demands. */
 #define RING_MIN     (2u << 20)
 #define RING_PER_CPU (32u << 10)
