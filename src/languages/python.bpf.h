@@ -118,20 +118,6 @@ __noinline int python_steps(__u32 number)
 	return step;
 }
 
-/* Takes a record from the part of the stack that the native walk has copied, if it is there. */
-static __always_inline bool python_peek_record(struct scratch *slot, __u64 record)
-{
-	struct interpreter_walk *program = &slot->program;
-	const struct wire_python *python = &program->python;
-
-	program->record = 0;
-	if (!window_peek(slot, &program->record_current, record + python->cframe_current) ||
-	    !window_peek(slot, &program->record_previous, record + python->cframe_previous))
-		return false;
-	program->record = record;
-	return true;
-}
-
 /*
  * Reads a record, if that was not the last one to be read: from the part of the stack that the
  * native walk has copied, which begins with what the walk comes to next, if the record is close.
@@ -147,12 +133,13 @@ static __always_inline bool python_take_record(struct scratch *slot, __u32 numbe
 	if (record + PYTHON_RECORD_BYTES - slot->window.from > slot->window.size &&
 	    record - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_RECORD_BYTES)
 		window_bring(number, sp, sizeof(__u64));
-	if (python_peek_record(slot, record))
-		return true;
-	if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
-		return false;
-	program->record_current = CODE_WORD(program->code, python->cframe_current);
-	program->record_previous = CODE_WORD(program->code, python->cframe_previous);
+	if (!window_peek(slot, &program->record_current, record + python->cframe_current) ||
+	    !window_peek(slot, &program->record_previous, record + python->cframe_previous)) {
+		if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
+			return false;
+		program->record_current = CODE_WORD(program->code, python->cframe_current);
+		program->record_previous = CODE_WORD(program->code, python->cframe_previous);
+	}
 	program->record = record;
 	return true;
 }
@@ -180,8 +167,6 @@ static __always_inline bool python_begin_record(struct scratch *slot, __u32 numb
 			return false;
 	} else if (!program->frame) {
 		return false;
-	} else {
-		python_peek_record(slot, record); /* the copy may not have it any more by then */
 	}
 	program->object = program->frame;
 	program->anchor = record;
