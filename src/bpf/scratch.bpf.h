@@ -112,7 +112,7 @@ struct python_window {
 };
 
 #define PYTHON_FUNCTION_BYTES 136  /* of a function, in 3.11 */
-#define PYTHON_FUNCTIONS      1904 /* bytes that are copied beside a function, at most */
+#define PYTHON_FUNCTIONS      1392 /* bytes that are copied beside a function, at most */
 
 /* A copied piece of the memory that has functions. */
 struct python_functions {

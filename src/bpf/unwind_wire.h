@@ -155,13 +155,14 @@ struct wire_inner {
 
 /* How the code of a mapping can be unwound. */
 enum wire_mapping_kind {
-	WIRE_MAPPING_TABLE,   /* `root` is its table */
-	WIRE_MAPPING_PENDING, /* its table is not compiled yet */
-	WIRE_MAPPING_NO_CFI,  /* a file without CFI */
-	WIRE_MAPPING_JIT,     /* generated code, assumed to keep frame pointers */
-	WIRE_MAPPING_SPECIAL, /* [vsyscall], [uprobes] */
-	WIRE_MAPPING_EVICTED, /* no room within --unwind-memory */
-	WIRE_MAPPING_BROKEN,  /* its CFI could not be read */
+	WIRE_MAPPING_TABLE,	   /* `root` is its table */
+	WIRE_MAPPING_PENDING,	   /* its table is not compiled yet */
+	WIRE_MAPPING_NO_CFI,	   /* a file without CFI */
+	WIRE_MAPPING_JIT,	   /* generated code, assumed to keep frame pointers */
+	WIRE_MAPPING_SPECIAL,	   /* [vsyscall], [uprobes] */
+	WIRE_MAPPING_EVICTED,	   /* no room within --unwind-memory */
+	WIRE_MAPPING_BROKEN,	   /* its CFI could not be read */
+	WIRE_MAPPING_TIME_USED_UP, /* nor within the time for a file, or for those of its owner */
 };
 
 struct wire_mapping {
@@ -276,6 +277,7 @@ enum wire_end {
 	WIRE_END_COMPAT,    /* a 32-bit process */
 	WIRE_END_STALE,	    /* tables changed during the walk */
 	WIRE_END_JIT,	    /* a frame pointer of generated code does not point into the stack */
+	WIRE_END_TIME_USED_UP, /* reading the file's CFI took too long */
 	WIRE_N_ENDS,
 };
 

@@ -27,7 +27,8 @@
 	_(REGISTERS, "no registers")                                                               \
 	_(COMPAT, "32-bit")                                                                        \
 	_(STALE, "stale table")                                                                    \
-	_(JIT, "generated code")
+	_(JIT, "generated code")                                                                   \
+	_(TIME_USED_UP, "time used up")
 
 #define NAME(end, name)	 [TALLY_END_##end] = name,
 #define FRAME(end, name) [TALLY_END_##end] = "[unwind: " name "]",

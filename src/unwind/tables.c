@@ -96,6 +96,8 @@ static int add(struct tables *tables, uint32_t file, uint32_t *ret_table)
 
 enum table_state tables_state_without_rows(int r)
 {
+	if (r == -ETIMEDOUT || r == -EDQUOT)
+		return TABLE_TIME_USED_UP;
 	return r == -ENOEXEC || r == 0 ? TABLE_NO_CFI : TABLE_BROKEN;
 }
 
@@ -202,9 +204,12 @@ void tables_hit(struct tables *tables, uint32_t number, uint64_t now)
 struct table_reference tables_reference_of(const struct table *table)
 {
 	static const enum wire_mapping_kind kinds[] = {
-		[TABLE_PENDING] = WIRE_MAPPING_PENDING, [TABLE_READY] = WIRE_MAPPING_TABLE,
-		[TABLE_NO_CFI] = WIRE_MAPPING_NO_CFI,	[TABLE_BROKEN] = WIRE_MAPPING_BROKEN,
+		[TABLE_PENDING] = WIRE_MAPPING_PENDING,
+		[TABLE_READY] = WIRE_MAPPING_TABLE,
+		[TABLE_NO_CFI] = WIRE_MAPPING_NO_CFI,
+		[TABLE_BROKEN] = WIRE_MAPPING_BROKEN,
 		[TABLE_EVICTED] = WIRE_MAPPING_EVICTED,
+		[TABLE_TIME_USED_UP] = WIRE_MAPPING_TIME_USED_UP,
 	};
 
 	return (struct table_reference){ .root = WIRE_MAPPING(table->tree.root,
@@ -287,7 +292,7 @@ void tables_stats(const struct tables *tables, struct unwind_stats *stats)
 		stats->ready += table->state == TABLE_READY;
 		stats->pending += table->state == TABLE_PENDING;
 		stats->no_cfi += table->state == TABLE_NO_CFI;
-		stats->broken += table->state == TABLE_BROKEN;
+		stats->broken += table->state == TABLE_BROKEN || table->state == TABLE_TIME_USED_UP;
 		stats->evicted += table->state == TABLE_EVICTED;
 		stats->over_share += table->state == TABLE_EVICTED && table->over_share;
 		stats->rows += table->rows;

@@ -24,6 +24,7 @@ enum table_state {
 	TABLE_READY,
 	TABLE_NO_CFI,
 	TABLE_BROKEN,
+	TABLE_TIME_USED_UP,
 	TABLE_EVICTED,
 };
 

@@ -182,6 +182,7 @@ const char *walker_end_name(enum wire_end end)
 		[WIRE_END_COMPAT] = "compat",
 		[WIRE_END_STALE] = "stale",
 		[WIRE_END_JIT] = "jit",
+		[WIRE_END_TIME_USED_UP] = "time-used-up",
 	};
 
 	return end < WIRE_N_ENDS && names[end] ? names[end] : "?";

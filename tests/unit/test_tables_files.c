@@ -3,6 +3,7 @@
  * The files that walks find by themselves: an entry has the inode and the mapping of a file, and
  * goes when the table of the file is evicted.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 
 #include "process/images.h"
 #include "tests/walk/memory_maps.h"
+#include "unwind/tables_internal.h"
 #include "unwind/unwind.h"
 
 static struct unwind *unwind;
@@ -201,11 +203,23 @@ static void test_expected_file(void **state)
 	unlink(path);
 }
 
+/* Why a file has no table. */
+static void test_without_rows(void **state)
+{
+	(void)state;
+	assert_int_equal(tables_state_without_rows(0), TABLE_NO_CFI);
+	assert_int_equal(tables_state_without_rows(-ENOEXEC), TABLE_NO_CFI);
+	assert_int_equal(tables_state_without_rows(-ETIMEDOUT), TABLE_TIME_USED_UP);
+	assert_int_equal(tables_state_without_rows(-EDQUOT), TABLE_TIME_USED_UP);
+	assert_int_equal(tables_state_without_rows(-EIO), TABLE_BROKEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_expected_file, setup, teardown),
+		cmocka_unit_test(test_without_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
