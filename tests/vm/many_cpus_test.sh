@@ -13,7 +13,9 @@ switch=/sys/devices/system/cpu
 ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 # footprint PID: sets $maps and $rings to the KB of the kernel's memory that the measurement takes
 footprint() {
-	maps=$(cat /proc/"$1"/fdinfo/* 2>>"$fate" | awk '/^memlock:/ { sum += $2 } END { print int(sum / 1024) }')
+	# Objects that share maps have a descriptor each.
+	maps=$(cat /proc/"$1"/fdinfo/* 2>>"$fate" | awk '/^pos:/ { size = 0 } /^memlock:/ { size = $2 }
+		/^(map|prog)_id:/ && size && !counted[$1 $2]++ { sum += size } END { print int(sum / 1024) }')
 	rings=$(awk '/^[0-9a-f]+-[0-9a-f]+ / { inside = /perf_event/; n += inside } inside && /^Size:/ { sum += $2 }
 		END { print sum + 0 }' /proc/"$1"/smaps)
 }
