@@ -64,8 +64,7 @@ struct wire_python {
 	/* ... and of a slot that tells where a thread's data is; 0: at the thread pointer. */
 	__u64 tls_slot;
 	__s32 tls_offset; /* of a thread's data: its state, if that has no key */
-	/* Of _PyRuntime; 0: not there. Whether there is a key of the threads' states, and which;
-	 * ... */
+	/* Of _PyRuntime, or 0: the key of the threads' states, after whether there is one; ... */
 	__u16 tss_key;
 	__u16 current; /* ... and the state of the thread that holds the lock */
 	__u8 form;     /* enum wire_python_form */

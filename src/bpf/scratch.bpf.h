@@ -177,8 +177,7 @@ struct php_class {
 /* Of a walk of PHP's frames (languages/php.bpf.h). */
 struct php_walk {
 	struct php_class class;
-	/* Frames of the staged run: the innermost, and the one that the evaluator was called for.
-	 */
+	/* Frames of the staged run: the innermost, and that which the evaluator was called for. */
 	__u64 innermost, first;
 	__u64 used;  /* `first` of the run before */
 	__u64 links; /* the innermost native frame is of the function that links frames */
