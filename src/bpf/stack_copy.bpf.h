@@ -90,10 +90,11 @@ __noinline int stack_copy_append(__u32 number, __u32 words)
 		__u64 chunk = smaller(in_page, most - size);
 		__u64 to = at + size;
 
+		if (chunk == 0)
+			break;
 		OPAQUE(to);
-		OPAQUE(chunk);
-		if (chunk == 0 || to > sizeof(slot->frames) - WIRE_REST_PAGE ||
-		    chunk > WIRE_REST_PAGE)
+		OPAQUE(chunk); /* else both its bounds become one of chunk - 1 */
+		if (to > sizeof(slot->frames) - WIRE_REST_PAGE || chunk > WIRE_REST_PAGE)
 			break;
 		if (bpf_probe_read_user((void *)slot->frames + to, chunk,
 					(const void *)(from + size)))
