@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The functions of Ruby (iseqs): their ids and names, and the lines that their instructions are of.
+ */
+#ifndef STACKTALLY_LANGUAGES_RUBY_CODE_BPF_H
+#define STACKTALLY_LANGUAGES_RUBY_CODE_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/scratch.bpf.h"
+#include "languages/program_names.bpf.h"
+#include "languages/program_run.bpf.h"
+
+#define RUBY_ISEQ_BYTES	  24
+#define RUBY_BODY_BYTES	  104
+#define RUBY_OBJECT_BYTES 40 /* of any object */
+#define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
+
+/* Finds a string's characters. False: it cannot be read, or is no string. */
+static __always_inline bool ruby_find_text(struct interpreter_walk *program, __u64 string,
+					   struct found_text *ret_text)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u8 *head = program->message.file; /* free until all texts are found */
+	__u64 flags;
+
+	if (bpf_probe_read_user(head, RUBY_STRING_BYTES, (const void *)string))
+		return false;
+	flags = *(const __u64 *)head;
+	if ((flags & ruby->type_mask) != ruby->type_string)
+		return false;
+	ret_text->size = AT(head, ruby->string_length, RUBY_STRING_BYTES, __u64);
+	if (flags & ruby->string_apart) {
+		ret_text->from = AT(head, ruby->string_pointer, RUBY_STRING_BYTES, __u64);
+	} else {
+		ret_text->from = string + ruby->string_embedded;
+		if (ruby->string_embedded_length)
+			ret_text->size = (flags & ruby->string_embedded_length) >>
+					 (ruby->string_embedded_shift & 31);
+	}
+	ret_text->kind = WIRE_TEXT_UTF8;
+	return ret_text->size <= 1 << 20;
+}
+
+/*
+ * Copies a function's label to the message. That of a file is text of the library, which a process
+ * that was forked has not mapped yet.
+ */
+static __always_inline bool ruby_copy_label(struct interpreter_walk *program,
+					    struct found_text *label)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u8 *to = program->message.name;
+
+	if (copy_text(label, false, to, WIRE_CODE_TEXT))
+		return true;
+	if (program->scope == ruby->type_main && label->size == 6) {
+		__builtin_memcpy(to, "<main>", 6);
+		return true;
+	}
+	if (program->scope == ruby->type_top && label->size == 16) {
+		__builtin_memcpy(to, "<top (required)>", 16);
+		return true;
+	}
+	return false;
+}
+
+/* A hash of a path's characters, as far as they would be sent. A global function. */
+__noinline __u64 ruby_path_hash(__u32 number, __u64 string)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct found_text text = { 0 };
+
+	if (!slot || !ruby_find_text(&slot->program, string, &text) ||
+	    !copy_text(&text, true, slot->program.message.name, WIRE_CODE_TEXT))
+		return 0;
+	return hash_of_copy(slot, &text);
+}
+
+/* A hash of up to 24 characters that came with the head of their string. */
+static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *program, __u64 size)
+{
+	const __u8 *head = program->message.file;
+	__u64 hash = size;
+
+	for (__u32 i = 0; i < 3; i++) {
+		__u64 word =
+			AT(head, program->ruby.string_embedded + 8 * i, RUBY_STRING_BYTES, __u64);
+
+		if (size < 8 * (i + 1ull))
+			word = size > 8 * i ? word & ((1ull << 8 * (size & 7)) - 1) : 0;
+		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+/* The same of the label of the function found last. */
+__noinline __u64 ruby_label_hash(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+	struct found_text text = { 0 };
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	if (!ruby_find_text(program, program->name, &text))
+		return 0;
+	if (text.from == program->name + program->ruby.string_embedded && text.size <= 24)
+		return ruby_hash_of_head(program, text.size);
+	return ruby_copy_label(program, &text) ? hash_of_copy(slot, &text) : 0;
+}
+
+/* The string of a file's path: that, or the first one of an array, which each function has. */
+static __always_inline __u64 ruby_path_of(struct interpreter_walk *program, __u64 file)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u8 *head = program->message.file;
+	__u64 path = 0;
+
+	if (bpf_probe_read_user(head, RUBY_OBJECT_BYTES, (const void *)file))
+		return 0;
+	if ((*(__u64 *)head & ruby->type_mask) != ruby->type_array)
+		return file;
+	if (*(__u64 *)head & ruby->array_embedded_flag)
+		return AT(head, ruby->array_embedded, RUBY_STRING_BYTES, __u64);
+	return read_word(&path, AT(head, ruby->array_pointer, RUBY_STRING_BYTES, __u64)) ? path : 0;
+}
+
+/* Sends the name of the function found last. A global function, which the verifier checks once. */
+__noinline int ruby_send_name(__u32 number)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct found_text name = { 0 }, file = { 0 };
+	struct interpreter_walk *program;
+
+	if (!slot || !has_room_for_names())
+		return 0;
+	program = &slot->program;
+	if (ruby_find_text(program, program->name, &name) &&
+	    ruby_find_text(program, program->last_name, &file) && ruby_copy_label(program, &name) &&
+	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
+		send_message(program, &name, &file);
+	return 0;
+}
+
+/*
+ * Makes a function known, and sends its name if that was not sent yet. It is known by what it says:
+ * another one may be at its address later. A global function. Returns 0 when it did.
+ */
+__noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
+{
+	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct interpreter_walk *program;
+	const struct wire_ruby *ruby;
+	struct known_code *known;
+	__u64 label, path;
+
+	if (!slot)
+		return -1;
+	program = &slot->program;
+	ruby = &program->ruby;
+	if (bpf_probe_read_user(program->code, RUBY_ISEQ_BYTES, (const void *)iseq) ||
+	    (CODE_WORD(program->code, 0) & ruby->iseq_type_mask) != ruby->iseq_type ||
+	    bpf_probe_read_user(program->code, RUBY_BODY_BYTES,
+				(const void *)CODE_WORD(program->code, ruby->iseq_body)))
+		return -1;
+	program->name = CODE_WORD(program->code, ruby->body_label);
+	program->file = CODE_WORD(program->code, ruby->body_path);
+	program->scope = CODE_INT(program->code, ruby->body_type);
+	program->line = CODE_INT(program->code, ruby->body_line) >> (ruby->line_tag_bits & 1);
+	if (program->file != program->last_file) {
+		path = ruby_path_of(program, program->file);
+		if (path != program->last_name || !path)
+			program->last_file_hash = ruby_path_hash(number, path);
+		program->last_name = path;
+		program->last_file = program->file;
+	}
+	label = ruby_label_hash(number);
+	if (!label || !program->last_file_hash)
+		return -1;
+	program->content = 0;
+	program->id = code_id(program, WIRE_LANGUAGE_RUBY, label, program->last_file_hash);
+	if (!is_sent(program))
+		ruby_send_name(number);
+	known = &program->codes[at % KNOWN_CODES];
+	known->code = iseq;
+	known->walk = program->walk;
+	known->version = 0;
+	known->id = program->id;
+	return 0;
+}
+
+/* Of a function's body: its lines, each from a position of its code on. Ruby's vm_core.h. */
+struct ruby_lines {
+	__u64 list, positions;
+	__u32 n, padding;
+	__u64 table;
+};
+
+/*
+ * How many lines begin up to a position, by the table of Ruby's iseq.c. Of the first positions it
+ * has that number itself, with 7 bits each, nine to a word. Of each 512 that follow it has a block:
+ * the number before it, those before each of its words but the first, with 9 bits each, and a bit
+ * for each position.
+ */
+#define RUBY_FIRST_POSITIONS 54
+#define RUBY_BLOCK_POSITIONS 512
+#define RUBY_BLOCK_BYTES     80
+
+static __always_inline __u32 ruby_lines_up_to(__u64 table, __u64 position)
+{
+	__u64 word, block[2], at, in_words;
+
+	if (position < RUBY_FIRST_POSITIONS)
+		return read_word(&word, table + position / 9 * sizeof(word))
+			       ? word >> position % 9 * 7 & 0x7f
+			       : 0;
+	position -= RUBY_FIRST_POSITIONS;
+	at = table + RUBY_FIRST_POSITIONS / 9 * sizeof(word) +
+	     position / RUBY_BLOCK_POSITIONS * RUBY_BLOCK_BYTES;
+	position %= RUBY_BLOCK_POSITIONS;
+	if (bpf_probe_read_user(block, sizeof(block), (const void *)at) ||
+	    !read_word(&word, at + sizeof(block) + position / 64 * sizeof(word)))
+		return 0;
+	in_words = position < 64 ? 0 : block[1] >> (position / 64 - 1) * 9 & 0x1ff;
+	return (__u32)block[0] + in_words + __builtin_popcountll(word << (63 - position % 64));
+}
+
+/* The line of the instruction before `next`. A global function; 0: not known. */
+__noinline int ruby_line_before(__u32 number, __u64 iseq, __u64 next)
+{
+	struct scratch *slot = config_has(WIRE_LINES) ? slot_of(WIRE_LANGUAGE_RUBY, number) : NULL;
+	const struct wire_ruby *ruby;
+	struct ruby_lines lines;
+	__u64 body, code, position;
+	__u32 n, line = 0;
+
+	if (!slot)
+		return 0;
+	ruby = &slot->program.ruby;
+	if (!read_word(&body, iseq + ruby->iseq_body) ||
+	    !read_word(&code, body + ruby->body_instructions) ||
+	    bpf_probe_read_user(&lines, sizeof(lines), (const void *)(body + ruby->body_lines)))
+		return 0;
+	position = (next - code) / sizeof(__u64);
+	n = lines.n > 1 ? ruby_lines_up_to(lines.table, position ? position - 1 : 0) : lines.n;
+	if (n)
+		bpf_probe_read_user(&line, sizeof(line),
+				    (const void *)(lines.list + (n - 1ull) * ruby->line_size));
+	return line;
+}
+
+#endif
