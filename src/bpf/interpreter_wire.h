@@ -251,8 +251,8 @@ enum wire_line_form {
 #define WIRE_LINES_MAX 16384 /* bytes of a table; functions with larger ones have no lines */
 
 /*
- * With WIRE_LINES: an instruction of a function, which has an id of its own, sent before the first
- * stack that it is in and after the function's name (WIRE_KIND_PLACE).
+ * With WIRE_LINES: an instruction or a line of a function, which has an id of its own, sent before
+ * the first stack that it is in and after the function's name (WIRE_KIND_PLACE).
  */
 struct wire_code_place {
 	__u64 id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines of interpreted programs: instructions come through the ring buffer, each function's table
- * of lines with the first of them.
+ * Lines of interpreted programs. They come through the ring buffer; of CPython, instructions do,
+ * with each function's table of lines beside the first of them.
  */
 #ifndef STACKTALLY_DRAIN_CODE_PLACES_H
 #define STACKTALLY_DRAIN_CODE_PLACES_H

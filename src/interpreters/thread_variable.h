@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a variable of each thread lies, as the code of a function that reads it says. Variables
- * that nobody exports are found so. The code may be anything.
+ * Where each thread has a variable that the file does not export, as the code of an exported
+ * function says, which reads it. The file may be hostile.
  */
 #ifndef STACKTALLY_INTERPRETERS_THREAD_VARIABLE_H
 #define STACKTALLY_INTERPRETERS_THREAD_VARIABLE_H

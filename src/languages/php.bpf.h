@@ -2,7 +2,7 @@
 /*
  * The frames of PHP, without threads. They are linked in one chain, from the innermost one. Each
  * call of the evaluator, execute_ex(), runs functions up to one with a flag (ZEND_CALL_TOP), and
- * keeps nothing on the C stack that tells which: so its frames get runs in order
+ * itself keeps nothing on the C stack that tells which: so its frames get runs in order
  * (languages/interpreter.bpf.h). Functions written in C have frames in the chain, too, and native
  * frames of their own.
  *

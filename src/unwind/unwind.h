@@ -108,7 +108,8 @@ struct unwind_stats {
 	uint32_t tables;  /* files that code was mapped from, whatever their state */
 	uint32_t ready;	  /* in the kernel */
 	uint32_t pending; /* to be compiled, or being compiled */
-	uint32_t no_cfi, broken;
+	uint32_t no_cfi;
+	uint32_t broken;	     /* or it took too long to read them */
 	uint32_t evicted;	     /* evicted now, or without room from the start */
 	uint32_t over_share;	     /* of these, for lack of room in the share of their owner */
 	uint64_t evictions;	     /* so far */
