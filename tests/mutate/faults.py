@@ -31,6 +31,8 @@ WITHOUT_EFFECT = ("UNWIND_OPAQUE", "index_prefetch")  # they steer compilers, ve
 class Fault:
     """One change: `before` at `start` of the file's text becomes `after`."""
 
+    function = ""  # whose body has it
+
     def __init__(self, text, kind, start, before, after):
         self.kind = kind
         self.start = start
@@ -80,6 +82,17 @@ def bodies(tokens):
             if depth == 0 and begin is not None:
                 yield begin, i
                 begin = None
+
+
+def name_before(tokens, brace):
+    """The name of the function whose body begins there; of a BPF program its first argument."""
+    i, depth = brace - 1, 0
+    while True:
+        depth += (tokens[i][2] == ")") - (tokens[i][2] == "(")
+        if depth == 0:
+            break
+        i -= 1
+    return tokens[i + 1 if tokens[i - 1][2].startswith("BPF_") else i - 1][2]
 
 
 def matching(tokens, i):
@@ -174,10 +187,14 @@ def all_faults(text):
     tokens = tokens_of(text)
     found = []
     for first, last in bodies(tokens):
+        of_body = []
         for begin, end in statements(tokens, first, last):
-            found += of_statement(text, tokens, begin, end)
+            of_body += of_statement(text, tokens, begin, end)
         for i in range(first + 1, last):
-            found += of_token(text, tokens, i)
+            of_body += of_token(text, tokens, i)
+        for fault in of_body:
+            fault.function = name_before(tokens, first)
+        found += of_body
     return sorted(found, key=lambda fault: (fault.start, fault.kind, fault.after))
 
 
