@@ -5,14 +5,29 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "live/activity.h"
 
+/* How far the clock that the thread reads is ahead of the one by which it sleeps. */
+static _Atomic long seconds_ahead;
+
+/* In place of libc's: a machine that has just started has no hours to be late by. */
+int clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+	long r = syscall(SYS_clock_gettime, clock, ret_now);
+
+	ret_now->tv_sec += seconds_ahead;
+	return (int)r;
+}
+
 struct counter {
 	uint64_t events, step, more; /* the next step is `more` longer */
+	long seconds_late;	     /* the thread has its time so much later */
 	sem_t read;
 };
 
@@ -22,6 +37,7 @@ static uint64_t events(void *context)
 
 	counter->events += counter->step;
 	counter->step += counter->more;
+	seconds_ahead = counter->seconds_late;
 	sem_post(&counter->read);
 	return counter->events;
 }
@@ -83,20 +99,22 @@ static void bins_add_up_to_the_events(void **state)
 /* If the thread is late by more bins than are kept, all events are spread over the kept ones. */
 static void events_of_a_late_thread_are_spread(void **state)
 {
-	const uint64_t bins_late = ACTIVITY_BINS + 1000;
-	static struct counter counter = { .step = ACTIVITY_BINS * 3ull };
+	enum { bins_late = ACTIVITY_BINS + 1000 };
+	static struct counter counter = {
+		.step = ACTIVITY_BINS * 3ull,
+		.seconds_late = bins_late * ACTIVITY_BIN_MS / 1000,
+	};
 	struct activity *activity = NULL;
 	uint32_t bins[512], n;
 	uint64_t first;
 
 	(void)state;
 	sem_init(&counter.read, 0, 0);
-	assert_int_equal(activity_start(events, &counter,
-					now_ns() - bins_late * ACTIVITY_BIN_MS * 1000000ull,
-					&activity),
-			 0);
-	await_reads(&counter, 2);
-	n = activity_read(activity, 0, bins, 512, &first);
+	assert_int_equal(activity_start(events, &counter, now_ns(), &activity), 0);
+	await_reads(&counter, 1);
+	do {
+		n = activity_read(activity, 0, bins, 512, &first);
+	} while (n == 0);
 	assert_int_equal(n, 512);
 	assert_true(first >= 1000);
 	for (uint32_t i = 0; i < n; i++)
