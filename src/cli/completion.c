@@ -77,8 +77,8 @@ static bool is_value(const struct option_row *row)
 static void put_kinds(const struct command_line *line, FILE *out)
 {
 	fputs("\tcase $option in\n", out);
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (!is_value(row))
 			continue;
@@ -92,8 +92,8 @@ static void put_kinds(const struct command_line *line, FILE *out)
 static void put_options(const struct command_line *line, FILE *out)
 {
 	fputs("\t\tall=(\n", out);
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (row->positional || row->hidden)
 			continue;
@@ -107,9 +107,9 @@ static void put_options(const struct command_line *line, FILE *out)
 
 static const char *positional_kind(const struct command_line *line)
 {
-	for (size_t i = 0; i < line->n_rows; i++)
-		if (line->rows[i].positional)
-			return line->rows[i].completes ? line->rows[i].completes : "-";
+	for (size_t i = 0; i < option_count(line); i++)
+		if (option_at(line, i)->positional)
+			return option_at(line, i)->completes ? option_at(line, i)->completes : "-";
 	return "-";
 }
 

@@ -60,7 +60,7 @@ static void format_part(const struct command_line *line, size_t first, size_t n,
 	size_t used = 0;
 
 	for (size_t i = first; i < first + n && used < size; i++) {
-		format_short(&line->rows[i], one, sizeof(one));
+		format_short(option_at(line, i), one, sizeof(one));
 		used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? " | " : "[",
 					 one);
 	}
@@ -74,9 +74,9 @@ static size_t put_options(const struct command_line *line, struct usage_line *us
 	char part[4 * OPTION_NAME_SIZE];
 	size_t width = 0, n;
 
-	for (size_t i = 0; i < line->n_rows; i += n) {
+	for (size_t i = 0; i < option_count(line); i += n) {
 		n = option_group(line, i);
-		if (line->rows[i].positional || line->rows[i].hidden)
+		if (option_at(line, i)->positional || option_at(line, i)->hidden)
 			continue;
 		format_part(line, i, n, part, sizeof(part));
 		width += 1 + strlen(part);
@@ -91,8 +91,8 @@ static size_t put_positionals(const struct command_line *line, struct usage_line
 	char part[OPTION_NAME_SIZE];
 	size_t width = 0;
 
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (!row->positional || row->hidden)
 			continue;
@@ -205,13 +205,13 @@ static void put_positional_section(const struct command_line *line, FILE *out)
 {
 	bool headed = false;
 
-	for (size_t i = 0; i < line->n_rows; i++) {
-		if (!line->rows[i].positional || line->rows[i].hidden)
+	for (size_t i = 0; i < option_count(line); i++) {
+		if (!option_at(line, i)->positional || option_at(line, i)->hidden)
 			continue;
 		if (!headed)
 			fputs("\npositional arguments:\n", out);
 		headed = true;
-		put_row(out, &line->rows[i]);
+		put_row(out, option_at(line, i));
 	}
 	if (!line->takes_command)
 		return;
@@ -231,8 +231,8 @@ static void put_option_sections(const struct command_line *line, FILE *out)
 	const char *section = NULL;
 	bool headed = false;
 
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (row->positional || row->hidden)
 			continue;

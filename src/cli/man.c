@@ -91,8 +91,8 @@ static void put_rows(const struct command_line *line, bool positional, FILE *out
 {
 	const char *section = NULL;
 
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (row->hidden || row->positional != positional)
 			continue;
@@ -113,8 +113,8 @@ static void put_synopsis(const struct command_line *line, FILE *out)
 	fputs(".SH SYNOPSIS\n.B ", out);
 	put_literal(out, line->program);
 	fputs("\n[\\fIOPTION\\fR ...]", out);
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (row->positional && !row->hidden)
 			fprintf(out, row->required ? " \\fI%s\\fR" : " [\\fI%s\\fR]", row->name);

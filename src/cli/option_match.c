@@ -3,10 +3,37 @@
 
 #include <string.h>
 
+size_t option_count(const struct command_line *line)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < line->n_tables; i++)
+		n += line->tables[i]->n;
+	return n;
+}
+
+const struct option_row *option_at(const struct command_line *line, size_t number)
+{
+	size_t i = 0;
+
+	for (; number >= line->tables[i]->n; i++)
+		number -= line->tables[i]->n;
+	return &line->tables[i]->rows[number];
+}
+
+size_t option_number(const struct command_line *line, const struct option_row *row)
+{
+	size_t number = 0;
+
+	while (option_at(line, number) != row)
+		number++;
+	return number;
+}
+
 const struct option_row *option_by_letter(const struct command_line *line, char letter)
 {
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (!row->positional && row->letter && row->letter == letter)
 			return row;
@@ -17,8 +44,8 @@ const struct option_row *option_by_letter(const struct command_line *line, char 
 const struct option_row *option_by_name(const struct command_line *line, const char *name,
 					size_t length)
 {
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (!row->positional && strlen(row->name) == length &&
 		    !memcmp(row->name, name, length))
@@ -33,8 +60,8 @@ static size_t count_prefix(const struct command_line *line, const char *prefix, 
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (row->positional || row->hidden || (only_bcc && !row->bcc))
 			continue;
@@ -50,8 +77,8 @@ static int ambiguous(const struct command_line *line, const char *argument, size
 	char matches[1000] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (row->positional || row->hidden || strncmp(row->name, argument + 2, length) ||
 		    used >= sizeof(matches))

@@ -21,6 +21,9 @@ struct option_match {
 int option_match(const struct command_line *line, const char *argument,
 		 struct option_match *ret_match, struct error *err);
 
+/* The number of a row of the command line. */
+size_t option_number(const struct command_line *line, const struct option_row *row);
+
 const struct option_row *option_by_letter(const struct command_line *line, char letter);
 const struct option_row *option_by_name(const struct command_line *line, const char *name,
 					size_t length);

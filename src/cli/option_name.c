@@ -37,12 +37,12 @@ static bool same_tag(const struct option_row *one, const struct option_row *othe
 
 size_t option_group(const struct command_line *line, size_t first)
 {
-	const struct option_row *row = &line->rows[first];
+	const struct option_row *row = option_at(line, first);
 	size_t n_run = 1, n_all = 0;
 
-	for (size_t i = 0; i < line->n_rows; i++)
-		n_all += same_tag(row, &line->rows[i]);
-	while (first + n_run < line->n_rows && same_tag(row, &line->rows[first + n_run]))
+	for (size_t i = 0; i < option_count(line); i++)
+		n_all += same_tag(row, option_at(line, i));
+	while (first + n_run < option_count(line) && same_tag(row, option_at(line, first + n_run)))
 		n_run++;
 	/* A group with members elsewhere too cannot be shown by brackets. */
 	return n_run == n_all ? n_run : 1;

@@ -63,8 +63,8 @@ static int check_exclusive(const struct parser *parser, const struct option_row 
 {
 	char name[OPTION_NAME_SIZE], what[OPTION_NAME_SIZE + 40];
 
-	for (size_t i = 0; row->exclusive && i < parser->line->n_rows; i++) {
-		const struct option_row *other = &parser->line->rows[i];
+	for (size_t i = 0; row->exclusive && i < option_count(parser->line); i++) {
+		const struct option_row *other = option_at(parser->line, i);
 
 		if (other == row || !parser->is->given[i] || !other->exclusive ||
 		    strcmp(other->exclusive, row->exclusive))
@@ -104,7 +104,7 @@ static int take(struct parser *parser, const struct option_row *row, const char 
 		if (r)
 			return out_of_memory(parser->err);
 		r = check_exclusive(parser, row);
-		parser->is->given[row - parser->line->rows] = true;
+		parser->is->given[option_number(parser->line, row)] = true;
 		return r;
 	}
 	parser->stopped = true;
@@ -166,8 +166,8 @@ static int unrecognized(struct parser *parser, const char *argument)
 
 static int take_positional(struct parser *parser, const char *argument)
 {
-	for (size_t i = 0; i < parser->line->n_rows; i++) {
-		const struct option_row *row = &parser->line->rows[i];
+	for (size_t i = 0; i < option_count(parser->line); i++) {
+		const struct option_row *row = option_at(parser->line, i);
 
 		if (row->positional && !parser->is->given[i])
 			return take(parser, row, argument);
@@ -206,7 +206,7 @@ static bool is_lifted(const struct parser *parser, const struct option_row *row)
 	const struct option_row *other;
 
 	other = row->unless ? option_by_name(parser->line, row->unless, strlen(row->unless)) : NULL;
-	return other && parser->is->given[other - parser->line->rows];
+	return other && parser->is->given[option_number(parser->line, other)];
 }
 
 /* Appends to a list of words that may be cut. */
@@ -221,8 +221,8 @@ static int check_complete(const struct parser *parser)
 {
 	char names[500] = "", extras[800] = "", name[OPTION_NAME_SIZE];
 
-	for (size_t i = 0; i < parser->line->n_rows; i++) {
-		const struct option_row *row = &parser->line->rows[i];
+	for (size_t i = 0; i < option_count(parser->line); i++) {
+		const struct option_row *row = option_at(parser->line, i);
 
 		if (row->required && !parser->is->given[i] && !is_lifted(parser, row))
 			join(names, sizeof(names), ", ", option_name(row, name));
@@ -263,7 +263,7 @@ int options_parse(const struct command_line *line, int argc, char **argv, void *
 				 .err = err };
 	int r;
 
-	if (line->n_rows > OPTIONS_MAX)
+	if (option_count(line) > OPTIONS_MAX)
 		return error_set(err, -E2BIG, "more than %d options", OPTIONS_MAX);
 	r = split_command(&parser);
 	if (!r)
@@ -279,8 +279,8 @@ int options_parse(const struct command_line *line, int argc, char **argv, void *
 
 void options_clear(const struct command_line *line, void *target)
 {
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 		void *field;
 
 		if (row->field == OPTION_NO_FIELD)

@@ -64,6 +64,17 @@ struct string_list {
 	uint32_t n, capacity;
 };
 
+/* Rows that stand together; several command lines may have the same. */
+struct option_rows {
+	const struct option_row *rows;
+	size_t n;
+};
+
+#define OPTION_ROWS(array)                                                                         \
+	{                                                                                          \
+		(array), sizeof(array) / sizeof(*(array))                                          \
+	}
+
 struct option_example {
 	const char *command; /* arguments, without the program's name */
 	const char *says;    /* its explanation */
@@ -77,10 +88,11 @@ struct manual_section {
 
 /* The command line of one command. */
 struct command_line {
-	const char *program;	       /* basename, for usage and messages: "profile" */
-	const char *description;       /* one line */
-	const struct option_row *rows; /* by section */
-	size_t n_rows;
+	const char *program;	 /* basename, for usage and messages: "profile" */
+	const char *description; /* one line */
+	const struct option_rows *const
+		*tables; /* the rows one table after the other: by section */
+	size_t n_tables;
 	const struct option_example *examples; /* ends with command NULL */
 	bool takes_command;		       /* `-- COMMAND ...` is understood */
 	/* Ends with title NULL. The first comes before the options, the rest after them. */
@@ -96,13 +108,17 @@ enum parsed {
 	PARSED_COMPLETION, /* hidden --print-completion */
 };
 
-#define OPTIONS_MAX 80 /* rows of a table */
+#define OPTIONS_MAX 80 /* rows of a command line */
+
+/* How many rows the tables of a command line have, and each of them by its number. */
+size_t option_count(const struct command_line *line);
+const struct option_row *option_at(const struct command_line *line, size_t number);
 
 /* What a command line says besides the values of its options. */
 struct options_parsed {
 	enum parsed parsed;
 	char **command;		 /* the argv after `--`, or NULL */
-	bool given[OPTIONS_MAX]; /* by row */
+	bool given[OPTIONS_MAX]; /* by the number of the row */
 };
 
 /* The basename of argv[0], for usage and messages; `otherwise` if there is none. */

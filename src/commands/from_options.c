@@ -113,12 +113,12 @@ int from_options_check(const struct command_line *line, const struct options_par
 {
 	char name[OPTION_NAME_SIZE];
 
-	for (size_t i = 0; i < line->n_rows; i++) {
+	for (size_t i = 0; i < option_count(line); i++) {
 		const char *why = NULL;
 
-		if (parsed->given[i] && from_option(line->rows[i].name, &why) == FROM_REFUSED)
+		if (parsed->given[i] && from_option(option_at(line, i)->name, &why) == FROM_REFUSED)
 			return error_usage(err, "%s cannot be used with --from: %s",
-					   option_name(&line->rows[i], name), why);
+					   option_name(option_at(line, i), name), why);
 	}
 	if (parsed->command)
 		return error_usage(err, "-- %s cannot be used with --from: nothing is measured",

@@ -14,7 +14,7 @@
 	"context-switches cpu-migrations"
 
 /* In the order of use. bcc's options have bcc's words. */
-static const struct option_row rows[] = {
+static const struct option_row before_filters[] = {
 	{ .name = "help",
 	  .bcc = true,
 	  .letter = 'h',
@@ -48,7 +48,9 @@ static const struct option_row rows[] = {
 	  .exclusive = "thread",
 	  .help = "profile thread with one or more comma separated TIDs only",
 	  .completes = "tid" },
-	SHARED_FILTER_ROWS(struct profile_options),
+};
+
+static const struct option_row measuring[] = {
 	{ .section = SECTION_FILTERS,
 	  .name = "cpu",
 	  .bcc = true,
@@ -169,8 +171,9 @@ static const struct option_row rows[] = {
 	  .field = SHARED(interval),
 	  .metavar = "SECONDS",
 	  .help = "print a report every SECONDS, each with only its own samples" },
+};
 
-	SHARED_FILE_ROWS(struct profile_options),
+static const struct option_row folded[] = {
 	{ .section = SECTION_OUTPUT,
 	  .name = "folded",
 	  .bcc = true,
@@ -178,12 +181,9 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(folded),
 	  .help = "output folded format, one line per stack (for flame graphs)" },
-	SHARED_SYMBOLS_ROWS(struct profile_options),
-	SHARED_OUTPUT_ROWS(struct profile_options),
-	SHARED_DIFF_ROWS(struct profile_options),
+};
 
-	SHARED_PUSH_ROWS(struct profile_options),
-
+static const struct option_row layout[] = {
 	{ .section = SECTION_DISPLAY,
 	  .name = "delimited",
 	  .bcc = true,
@@ -211,13 +211,9 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(address),
 	  .help = "show raw addresses" },
-	SHARED_BY_ADDRESS_ROW(struct profile_options),
-	SHARED_APART_ROWS(struct profile_options),
+};
 
-	SHARED_DEPTH_ROW(struct profile_options),
-	SHARED_UNWIND_ROW(struct profile_options),
-	SHARED_UNWIND_MEMORY_ROW(struct profile_options),
-	SHARED_MEMORY_ROW(struct profile_options),
+static const struct option_row storage[] = {
 	{ .section = SECTION_RARE,
 	  .name = "hash-storage-size",
 	  .bcc = true,
@@ -251,15 +247,18 @@ static const struct option_row rows[] = {
 	  .metavar = "MNTNSMAP",
 	  .help = "trace mount namespaces in this BPF map only",
 	  .completes = "file" },
-	SHARED_FORCE_ROW(struct profile_options),
+};
 
+static const struct option_row verbose[] = {
 	{ .section = SECTION_OTHER,
 	  .name = "verbose",
 	  .letter = 'v',
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(verbose),
 	  .help = "print details and libbpf's messages on stderr" },
-	SHARED_OTHER_ROWS(struct profile_options),
+};
+
+static const struct option_row ebpf[] = {
 	{ .section = SECTION_OTHER,
 	  .name = "ebpf",
 	  .bcc = true,
@@ -267,6 +266,16 @@ static const struct option_row rows[] = {
 	  .field = OPTION_NO_FIELD,
 	  .hidden = true,
 	  .help = "there is no BPF text to print: the programs are compiled ahead of time" },
+};
+
+#define OWN(rows) &(const struct option_rows)OPTION_ROWS(rows)
+
+/* In the order of use. */
+static const struct option_rows *const tables[] = {
+	OWN(before_filters), &shared_filter_rows, OWN(measuring),     &shared_file_rows,
+	OWN(folded),	     &shared_output_rows, OWN(layout),	      &shared_display_rows,
+	&shared_rare_rows,   OWN(storage),	  &shared_force_rows, OWN(verbose),
+	&shared_other_rows,  OWN(ebpf),
 };
 
 static const struct option_example examples[] = {
@@ -293,8 +302,8 @@ static const struct option_example examples[] = {
 const struct command_line profile_command_line = {
 	.program = "profile",
 	.description = "Profile CPU stack traces at a timed interval",
-	.rows = rows,
-	.n_rows = sizeof(rows) / sizeof(*rows),
+	.tables = tables,
+	.n_tables = sizeof(tables) / sizeof(*tables),
 	.examples = examples,
 	.takes_command = true,
 	.manual = profile_manual,

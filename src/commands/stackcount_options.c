@@ -5,7 +5,7 @@
 #define SHARED(name) offsetof(struct stackcount_options, shared.name)
 
 /* In the order of use. bcc's options have bcc's words. */
-static const struct option_row rows[] = {
+static const struct option_row before_filters[] = {
 	{ .name = "help",
 	  .bcc = true,
 	  .letter = 'h',
@@ -41,7 +41,9 @@ static const struct option_row rows[] = {
 	  .exclusive = "thread",
 	  .help = "only these threads, separated by commas",
 	  .completes = "tid" },
-	SHARED_FILTER_ROWS(struct stackcount_options),
+};
+
+static const struct option_row measuring[] = {
 	{ .section = SECTION_FILTERS,
 	  .name = "cpu",
 	  .bcc = true,
@@ -96,8 +98,9 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(timestamp),
 	  .help = "include timestamp on output" },
+};
 
-	SHARED_FILE_ROWS(struct stackcount_options),
+static const struct option_row folded[] = {
 	{ .section = SECTION_OUTPUT,
 	  .name = "folded",
 	  .bcc = true,
@@ -105,12 +108,9 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(folded),
 	  .help = "output folded format" },
-	SHARED_SYMBOLS_ROWS(struct stackcount_options),
-	SHARED_OUTPUT_ROWS(struct stackcount_options),
-	SHARED_DIFF_ROWS(struct stackcount_options),
+};
 
-	SHARED_PUSH_ROWS(struct stackcount_options),
-
+static const struct option_row layout[] = {
 	{ .section = SECTION_DISPLAY,
 	  .name = "perpid",
 	  .bcc = true,
@@ -151,13 +151,9 @@ static const struct option_row rows[] = {
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(address),
 	  .help = "show raw addresses, offsets and modules, as profile -A does" },
-	SHARED_BY_ADDRESS_ROW(struct stackcount_options),
-	SHARED_APART_ROWS(struct stackcount_options),
+};
 
-	SHARED_DEPTH_ROW(struct stackcount_options),
-	SHARED_UNWIND_ROW(struct stackcount_options),
-	SHARED_UNWIND_MEMORY_ROW(struct stackcount_options),
-	SHARED_MEMORY_ROW(struct stackcount_options),
+static const struct option_row storage[] = {
 	{ .section = SECTION_RARE,
 	  .name = "hash-storage-size",
 	  .kind = OPTION_POSITIVE,
@@ -173,15 +169,25 @@ static const struct option_row rows[] = {
 	  .metavar = "N",
 	  .help = "the number of unique stack traces that can be stored and displayed (default: "
 		  "no limit)" },
-	SHARED_FORCE_ROW(struct stackcount_options),
+};
 
+static const struct option_row debug[] = {
 	{ .section = SECTION_OTHER,
 	  .name = "debug",
 	  .bcc = true,
 	  .kind = OPTION_FLAG,
 	  .field = SHARED(verbose),
 	  .help = "print details and libbpf's messages on stderr (for debugging purposes)" },
-	SHARED_OTHER_ROWS(struct stackcount_options),
+};
+
+#define OWN(rows) &(const struct option_rows)OPTION_ROWS(rows)
+
+/* In the order of use. */
+static const struct option_rows *const tables[] = {
+	OWN(before_filters), &shared_filter_rows, OWN(measuring),     &shared_file_rows,
+	OWN(folded),	     &shared_output_rows, OWN(layout),	      &shared_display_rows,
+	&shared_rare_rows,   OWN(storage),	  &shared_force_rows, OWN(debug),
+	&shared_other_rows,
 };
 
 static const struct option_example examples[] = {
@@ -207,8 +213,8 @@ static const struct option_example examples[] = {
 const struct command_line stackcount_command_line = {
 	.program = "stackcount",
 	.description = "Count events and their stack traces",
-	.rows = rows,
-	.n_rows = sizeof(rows) / sizeof(*rows),
+	.tables = tables,
+	.n_tables = sizeof(tables) / sizeof(*tables),
 	.examples = examples,
 	.takes_command = true,
 	.manual = stackcount_manual,

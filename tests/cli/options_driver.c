@@ -59,8 +59,8 @@ static void print_value(const struct option_row *row, const void *field)
 
 static void print_values(const struct command_line *line, const void *options, char **command)
 {
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		if (row->field == OPTION_NO_FIELD)
 			continue;
@@ -74,8 +74,8 @@ static void print_values(const struct command_line *line, const void *options, c
 
 static void print_table(const struct command_line *line)
 {
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 
 		bool or_not = row->kind == OPTION_STRING_OR_NOT;
 

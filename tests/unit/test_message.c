@@ -19,8 +19,10 @@ static const struct option_row rows[] = {
 	  .field = OPTION_NO_FIELD,
 	  .help = "show this help message and exit" },
 };
+static const struct option_rows table = OPTION_ROWS(rows);
+static const struct option_rows *const tables[] = { &table };
 static const struct command_line line = {
-	.program = "profile", .description = "", .rows = rows, .n_rows = 1
+	.program = "profile", .description = "", .tables = tables, .n_tables = 1
 };
 
 /* Reads the text that `print` writes to stderr. */

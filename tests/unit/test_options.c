@@ -343,8 +343,8 @@ static void test_from_options(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		for (size_t row = 0; row < lines[i]->n_rows; row++) {
-			const char *name = lines[i]->rows[row].name, *why = NULL;
+		for (size_t row = 0; row < option_count(lines[i]); row++) {
+			const char *name = option_at(lines[i], row)->name, *why = NULL;
 			enum from_answer answer = from_option(name, &why);
 
 			if (answer == FROM_UNDECIDED)
@@ -517,8 +517,8 @@ static void test_program_name(void **state)
 /* The rows of both tables are consistent. */
 static void check_table(const struct command_line *line)
 {
-	for (size_t i = 0; i < line->n_rows; i++) {
-		const struct option_row *row = &line->rows[i];
+	for (size_t i = 0; i < option_count(line); i++) {
+		const struct option_row *row = option_at(line, i);
 		bool may_have_value = row->kind >= OPTION_STRING_OR_NOT;
 		bool stores = row->kind == OPTION_FLAG || may_have_value;
 
@@ -529,11 +529,11 @@ static void check_table(const struct command_line *line)
 			assert_non_null(row->metavar);
 		else
 			assert_null(row->metavar);
-		for (size_t j = i + 1; j < line->n_rows; j++) {
-			assert_string_not_equal(row->name, line->rows[j].name);
-			assert_true(!row->letter || row->letter != line->rows[j].letter);
+		for (size_t j = i + 1; j < option_count(line); j++) {
+			assert_string_not_equal(row->name, option_at(line, j)->name);
+			assert_true(!row->letter || row->letter != option_at(line, j)->letter);
 			if (stores)
-				assert_true(row->field != line->rows[j].field);
+				assert_true(row->field != option_at(line, j)->field);
 		}
 	}
 }
