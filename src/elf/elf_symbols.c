@@ -1,54 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "elf/elf_symbols.h"
-
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILES   4
+#include "elf/elf_symbols_internal.h"
+
 #define PIECE_SIZE  (64u << 10)
 #define MAX_SYMBOLS (1u << 26) /* of one table: some hundred times those of a browser */
-/* Bounds on the time that a forged table takes: its other symbols are ignored then. */
+/* A bound on the time that a forged table takes: its other symbols are ignored then. */
 #define MAX_COMPARISONS (1u << 26)
-#define MAX_NAME_READS	(1u << 18)
-#define NO_NAME		UINT64_MAX
 #define NEAR		8 /* queries that are tried before a search */
-
-/* A symbol of either ELF class. */
-struct symbol {
-	uint64_t value, size;
-	uint32_t name;
-	uint32_t section;
-	uint8_t type, binding;
-};
-
-/* The best symbols so far for one query. A name is (string offset << 8) | table, or NO_NAME. */
-struct candidate {
-	uint64_t start; /* of the best function that contains the address */
-	uint64_t name;
-	uint64_t floor; /* the highest start of any symbol at or below the address */
-	uint64_t label; /* the same of symbols without size */
-	uint64_t label_name;
-	uint8_t binding, label_binding;
-	bool floor_known;
-};
-
-struct string_table {
-	const struct elf_file *elf;
-	const struct elf_section *strings;
-};
-
-struct elf_symbols {
-	struct symbol_query *queries;
-	size_t n;
-	struct candidate *candidates;
-	size_t near; /* the first query at or above the symbol before */
-	struct string_table tables[MAX_FILES * 2];
-	uint32_t n_tables, n_files;
-	uint64_t comparisons, name_reads;
-	char name[ELF_SYMBOL_NAME_SIZE], other[ELF_SYMBOL_NAME_SIZE];
-};
 
 int elf_symbols_new(struct symbol_query *queries, size_t n, struct elf_symbols **ret_search)
 {
@@ -61,8 +23,11 @@ int elf_symbols_new(struct symbol_query *queries, size_t n, struct elf_symbols *
 	search->candidates = calloc(n ? n : 1, sizeof(*search->candidates));
 	if (!search->candidates)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		search->candidates[i].name = search->candidates[i].label_name = NO_NAME;
+	for (size_t i = 0; i < n; i++) {
+		search->candidates[i].name = NO_NAME;
+		for (uint32_t rank = 0; rank < LABEL_RANKS; rank++)
+			search->candidates[i].labels[rank].name = NO_NAME;
+	}
 	*ret_search = take_ptr(search);
 	return 0;
 }
@@ -106,69 +71,6 @@ static void copy_symbol(const struct elf_file *elf, const uint8_t *raw, struct s
 		to->value &= ~1ull;
 }
 
-/* Reads a name into `buffer`, without its version. */
-static const char *read_name(struct elf_symbols *search, uint64_t name, char *buffer)
-{
-	const struct string_table *table;
-	char *version;
-
-	if (name == NO_NAME || search->name_reads++ > MAX_NAME_READS + search->n * 4)
-		return "";
-	table = &search->tables[name & 0xff];
-	if (elf_file_string(table->elf, table->strings, name >> 8, buffer, ELF_SYMBOL_NAME_SIZE) <=
-	    0)
-		return "";
-	version = strchr(buffer, '@');
-	if (version && version != buffer)
-		*version = '\0';
-	return buffer;
-}
-
-/* ARM's mapping symbols ($x, $d) and an assembler's local labels name no code. */
-static bool is_marker(const char *name)
-{
-	return !name[0] || name[0] == '$' || strncmp(name, ".L", 2) == 0;
-}
-
-static size_t leading_underscores(const char *name)
-{
-	/* glibc's prefixes of internal aliases. */
-	if (strncmp(name, "__GI_", 5) == 0 || strncmp(name, "__libc_", 7) == 0)
-		return 100;
-	/* _Z and _R begin the mangled names of C++ and Rust. */
-	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'))
-		return 0;
-	return strspn(name, "_");
-}
-
-/* Whether the symbol is better than the known one that starts at the same address. */
-static bool is_better_alias(struct elf_symbols *search, uint8_t binding, uint64_t name,
-			    uint8_t known_binding, uint64_t known_name)
-{
-	const char *a, *b;
-	size_t a_length, b_length;
-
-	if (known_name == NO_NAME)
-		return true;
-	if ((binding == STB_LOCAL) != (known_binding == STB_LOCAL))
-		return binding != STB_LOCAL;
-	if (name == known_name)
-		return false;
-	a = read_name(search, name, search->name);
-	b = read_name(search, known_name, search->other);
-	if (!*a || !*b)
-		return *a && !*b;
-	if (leading_underscores(a) != leading_underscores(b))
-		return leading_underscores(a) < leading_underscores(b);
-	if (binding != known_binding)
-		return known_binding == STB_WEAK;
-	a_length = strlen(a);
-	b_length = strlen(b);
-	if (a_length != b_length)
-		return a_length > b_length;
-	return strcmp(a, b) < 0;
-}
-
 static void consider_sized(struct elf_symbols *search, const struct symbol *symbol, uint64_t name,
 			   size_t first)
 {
@@ -183,35 +85,14 @@ static void consider_sized(struct elf_symbols *search, const struct symbol *symb
 			if (symbol->value < candidate->start)
 				continue;
 			if (symbol->value == candidate->start &&
-			    !is_better_alias(search, symbol->binding, name, candidate->binding,
-					     candidate->name))
+			    !elf_symbol_is_better_alias(search, symbol->binding, name,
+							candidate->binding, candidate->name))
 				continue;
 		}
 		candidate->start = symbol->value;
 		candidate->name = name;
 		candidate->binding = symbol->binding;
 	}
-}
-
-static void consider_label(struct elf_symbols *search, const struct symbol *symbol, uint64_t name,
-			   size_t first)
-{
-	struct candidate *candidate = &search->candidates[first];
-
-	/* Later queries get it in spread_labels(). */
-	if (candidate->label_name != NO_NAME) {
-		if (symbol->value < candidate->label)
-			return;
-		if (symbol->value == candidate->label &&
-		    !is_better_alias(search, symbol->binding, name, candidate->label_binding,
-				     candidate->label_name))
-			return;
-	}
-	if (is_marker(read_name(search, name, search->name)))
-		return;
-	candidate->label = symbol->value;
-	candidate->label_name = name;
-	candidate->label_binding = symbol->binding;
 }
 
 /*
@@ -255,18 +136,17 @@ static bool consider(struct elf_symbols *search, const struct elf_file *elf,
 		return false;
 	if (symbol->size > UINT64_MAX - symbol->value)
 		return false;
+	search->complete = search->complete || symbol->binding == STB_LOCAL;
 	first = first_query(search, symbol->value);
 	if (first == search->n)
 		return function;
 	candidate = &search->candidates[first];
-	if (!candidate->floor_known || symbol->value > candidate->floor) {
-		candidate->floor = symbol->value;
-		candidate->floor_known = true;
-	}
+	if (symbol->size)
+		elf_labels_floor(candidate, symbol, elf_label_rank(symbol));
 	if (symbol->size && function)
 		consider_sized(search, symbol, name, first);
 	else if (!symbol->size && symbol->section < elf->n_sections)
-		consider_label(search, symbol, name, first);
+		elf_labels_consider(search, candidate, symbol, name);
 	return function;
 }
 
@@ -334,7 +214,7 @@ int64_t elf_symbols_file(struct elf_symbols *search, const struct elf_file *elf)
 	const struct elf_section *symbols, *dynamic;
 	int64_t n_functions = 0, r;
 
-	if (search->n_files == MAX_FILES)
+	if (search->n_files == ELF_SYMBOLS_MAX_FILES)
 		return -E2BIG;
 	search->n_files++;
 	symbols = elf_file_section_of_type(elf, SHT_SYMTAB);
@@ -352,38 +232,13 @@ int64_t elf_symbols_file(struct elf_symbols *search, const struct elf_file *elf)
 	return n_functions;
 }
 
-/* A label, and the symbol that ends it, count for all queries above them as well. */
-static void spread_labels(struct elf_symbols *search)
+int elf_symbols_finish(struct elf_symbols *search, const struct elf_code_extent *extent,
+		       struct pool *pool)
 {
-	for (size_t i = 1; i < search->n; i++) {
-		const struct candidate *below = &search->candidates[i - 1];
-		struct candidate *candidate = &search->candidates[i];
-
-		if (below->floor_known &&
-		    (!candidate->floor_known || below->floor > candidate->floor)) {
-			candidate->floor = below->floor;
-			candidate->floor_known = true;
-		}
-		if (candidate->label_name == NO_NAME && below->label_name != NO_NAME) {
-			candidate->label = below->label;
-			candidate->label_name = below->label_name;
-			candidate->label_binding = below->label_binding;
-		}
-	}
-}
-
-static bool in_section(const struct elf_section *section, uint64_t address)
-{
-	return section && address >= section->address && address - section->address < section->size;
-}
-
-int elf_symbols_finish(struct elf_symbols *search, struct pool *pool)
-{
-	const struct elf_section *section = NULL;
 	const char *last = NULL;
 	uint64_t last_name = NO_NAME;
 
-	spread_labels(search);
+	elf_labels_spread(search);
 	search->name_reads = 0;
 	for (size_t i = 0; i < search->n; i++) {
 		const struct candidate *candidate = &search->candidates[i];
@@ -391,20 +246,15 @@ int elf_symbols_finish(struct elf_symbols *search, struct pool *pool)
 		uint64_t name = candidate->name, start = candidate->start;
 
 		if (name == NO_NAME) {
-			const struct elf_file *elf;
+			const struct label *label = elf_labels_choose(search, i, extent);
 
-			name = candidate->label_name;
-			start = candidate->label;
-			if (name == NO_NAME || candidate->floor != start)
+			if (!label)
 				continue;
-			elf = search->tables[name & 0xff].elf;
-			if (!in_section(section, query->address))
-				section = elf_file_code_section(elf, query->address);
-			if (!in_section(section, query->address) || !in_section(section, start))
-				continue;
+			name = label->name;
+			start = label->start;
 		}
 		if (name != last_name) {
-			const char *text = read_name(search, name, search->name);
+			const char *text = elf_symbol_name(search, name, search->name);
 
 			if (!*text)
 				continue;

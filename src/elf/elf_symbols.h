@@ -12,8 +12,13 @@
  *   4. global over weak;
  *   5. the longer name, which says more: pread64 over pread;
  *   6. the name that sorts first.
+ *
  * A function or label without size (assembly) answers only where no function with a size does, up
- * to the next symbol and the end of its section. Versions (@GLIBC_2.2.5) are cut off.
+ * to the next symbol and the end of its section. Where the code behind it is known to belong to it
+ * (struct elf_code_extent), it is preferred to labels in that code that say less of a function:
+ * local ones, those without a type, NASM's. Where the code seems to end before the address, it
+ * answers only if the tables are complete: a table without local symbols, as .dynsym, leaves
+ * functions out. Versions (@GLIBC_2.2.5) are cut off.
  *
  * Must not know: where the files came from, processes, demangling.
  */
@@ -43,7 +48,22 @@ DEFINE_OWN(struct elf_symbols, elf_symbols_free)
  */
 int64_t elf_symbols_file(struct elf_symbols *search, const struct elf_file *elf);
 
+/* Whether an address belongs to the code that begins at a symbol without a size. */
+enum elf_extent {
+	ELF_EXTENT_UNKNOWN, /* the code cannot be read */
+	ELF_EXTENT_INSIDE,
+	ELF_EXTENT_ENDED,  /* the flow of control has ended before the address, as far as is seen */
+	ELF_EXTENT_BEYOND, /* another function begins in between */
+};
+
+/* Who knows that. Nobody has to call `find` for addresses that a sized symbol contains. */
+struct elf_code_extent {
+	enum elf_extent (*find)(void *context, uint64_t symbol, uint64_t address);
+	void *context;
+};
+
 /* Sets `start` and `name` of the queries that have an answer. 0 or -ENOMEM. */
-int elf_symbols_finish(struct elf_symbols *search, struct pool *pool);
+int elf_symbols_finish(struct elf_symbols *search, const struct elf_code_extent *extent,
+		       struct pool *pool);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "cfi/label_extent.h"
 #include "elf/debug_data.h"
 #include "elf/elf_symbols.h"
 
@@ -40,6 +41,8 @@ int symbol_tables_find(struct symbol_tables *tables, struct pool *pool,
 		       struct symbol_query *queries, size_t n)
 {
 	own(own_elf_symbols_free) struct elf_symbols *search = NULL;
+	own(label_extent_close) struct label_extent labels = { 0 };
+	const struct elf_code_extent extent = { label_extent_find, &labels };
 	int found, r = elf_symbols_new(queries, n, &search);
 	int64_t functions;
 
@@ -54,5 +57,8 @@ int symbol_tables_find(struct symbol_tables *tables, struct pool *pool,
 		found = search_debug_file(search, tables->debug);
 	if (found == 0 && functions <= 0)
 		found = search_debug_data(tables, search);
-	return found < 0 ? found : elf_symbols_finish(search, pool);
+	if (found < 0)
+		return found;
+	label_extent_open(&labels, tables->main);
+	return elf_symbols_finish(search, &extent, pool);
 }

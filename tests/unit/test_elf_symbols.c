@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "built_files.h"
+#include "cfi/label_extent.h"
 #include "elf/elf_symbols.h"
 #include "symbolize/file_symbols.h"
 
@@ -19,6 +20,8 @@ static struct pool *pool;
 static struct symbol_query find(const char *name, uint64_t address)
 {
 	struct symbol_query query = { .address = address };
+	own(label_extent_close) struct label_extent labels = { 0 };
+	const struct elf_code_extent extent = { label_extent_find, &labels };
 	struct elf_symbols *search = NULL;
 	struct elf_file *elf = NULL;
 	int fd = built_open(name);
@@ -26,7 +29,8 @@ static struct symbol_query find(const char *name, uint64_t address)
 	assert_int_equal(elf_file_open(fd, &elf), 0);
 	assert_int_equal(elf_symbols_new(&query, 1, &search), 0);
 	assert_true(elf_symbols_file(search, elf) >= 0);
-	assert_int_equal(elf_symbols_finish(search, pool), 0);
+	label_extent_open(&labels, elf);
+	assert_int_equal(elf_symbols_finish(search, &extent, pool), 0);
 	elf_symbols_free(search);
 	elf_file_close(elf);
 	close(fd);
@@ -176,6 +180,87 @@ static void labels_reach_to_the_next_symbol(void **state)
 	assert_int_equal(built_value("normal", "inside", NULL), sized + 2);
 }
 
+/*
+ * Assembly without sizes, without call frame information up to `framed`. musl has such functions in
+ * a table that lacks the hidden functions between them.
+ */
+static const char unsized_source[] =
+	".text\n.globl first, second, third, fourth\n"
+	".type first, @function\nfirst: mov $9, %ecx\n jmp 2f\n .p2align 4\n"
+	"1: dec %ecx\n2: test %ecx, %ecx\n jne 1b\n"
+	"first_end: ret\n"
+	"hidden_one: mov $1, %eax\n syscall\n ret\n"
+	".type second, @function\nsecond: test %edi, %edi\n jz 1f\n jmp hidden_two\n"
+	"1: call *%rsi\n"
+	"second_end: ret\n .p2align 4\n"
+	"hidden_two: nop\n ret\n"
+	"third: mov (%rdi), %rax\n jmp *%rax\n"
+	"hidden_three: nop\n nop\n"
+	"hidden_four: ret\n .p2align 4\n"
+	"fourth: nop\n call hidden_one\n" /* which does not return */
+	"framed: .cfi_startproc\n nop\n ret\n .cfi_endproc\n";
+
+/* Waits of programs with musl were shown in memset, its signal return in setjmp. */
+static void unsized_functions_end_where_hidden_ones_begin(void **state)
+{
+	static const char *const hidden[] = { "hidden_one", "hidden_two", "hidden_three",
+					      "hidden_four", "framed" };
+
+	(void)state;
+	built_write("unsized.s", unsized_source);
+	assert_true(built_run("gcc -nostdlib -shared unsized.s -o unsized && "
+			      "strip -o unsized_stripped unsized"));
+	assert_found("unsized_stripped", built_value("unsized", "first_end", NULL), "first",
+		     built_value("unsized", "first", NULL));
+	assert_found("unsized_stripped", built_value("unsized", "second_end", NULL), "second",
+		     built_value("unsized", "second", NULL));
+	assert_found("unsized_stripped", built_value("unsized", "third", NULL) + 3, "third",
+		     built_value("unsized", "third", NULL));
+	assert_found("unsized_stripped", built_value("unsized", "fourth", NULL) + 5, "fourth",
+		     built_value("unsized", "fourth", NULL));
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++) {
+		uint64_t at = built_value("unsized", hidden[i], NULL);
+		struct symbol_query query = find("unsized_stripped", at);
+
+		assert_true(at > 0);
+		if (query.name)
+			fail_msg("%s is called %s", hidden[i], query.name);
+		assert_non_null(find("unsized", at).name);
+	}
+}
+
+/* Assemblers' labels in the code of a function are not functions of their own. */
+static void labels_inside_of_code_are_no_functions(void **state)
+{
+	static const char *const labels[] = { "..", /* built_value() cuts at @ */ "typed.inner",
+					      "untyped_local", "after_loop", "plain.inner" };
+	uint64_t typed, plain;
+
+	(void)state;
+	built_write("inner.s",
+		    ".text\n.globl plain, typed\n.type typed, @function\n"
+		    "typed: mov $9, %ecx\nagain: dec %ecx\n jnz again\n"
+		    "typed.inner: nop\nuntyped_local: nop\n jz 1f\n ret\n .p2align 4\n1: nop\n"
+		    "after_loop: ret\n .p2align 4\n"
+		    "own_local: nop\n ret\n"
+		    "plain: nop\nplain.inner: nop\n ret\n.p2align 4\n"
+		    "dotted.local: nop\n ret\n");
+	assert_true(built_run("gcc -nostdlib -shared inner.s -o inner && "
+			      "objcopy --redefine-sym again=..@4.again inner"));
+	typed = built_value("inner", "typed", NULL);
+	plain = built_value("inner", "plain", NULL);
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
+		uint64_t at = built_value("inner", labels[i], NULL);
+
+		assert_true(at > 0);
+		assert_found("inner", at, i < 4 ? "typed" : "plain", i < 4 ? typed : plain);
+	}
+	assert_found("inner", built_value("inner", "own_local", NULL) + 1, "own_local",
+		     built_value("inner", "own_local", NULL));
+	assert_found("inner", built_value("inner", "dotted.local", NULL), "dotted.local",
+		     built_value("inner", "dotted.local", NULL));
+}
+
 static void nothing_beyond_the_end(void **state)
 {
 	uint64_t size, end;
@@ -200,6 +285,8 @@ static void knows_the_c_library(void **state)
 			     " | awk '$4 == \"FUNC\" && $7 != \"UND\" && $3 > 0 { print $2 }' | "
 			     "sort -u",
 			     "re");
+	own(label_extent_close) struct label_extent labels = { 0 };
+	const struct elf_code_extent extent = { label_extent_find, &labels };
 	struct elf_symbols *search = NULL;
 	struct elf_file *elf = NULL;
 	unsigned long value;
@@ -220,7 +307,8 @@ static void knows_the_c_library(void **state)
 	assert_int_equal(elf_file_open(fd, &elf), 0);
 	assert_int_equal(elf_symbols_new(queries, n, &search), 0);
 	assert_int_equal(elf_symbols_file(search, elf), 0); /* no .symtab */
-	assert_int_equal(elf_symbols_finish(search, pool), 0);
+	label_extent_open(&labels, elf);
+	assert_int_equal(elf_symbols_finish(search, &extent, pool), 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_non_null(queries[i].name);
 		assert_int_equal(queries[i].start, queries[i].address);
@@ -327,6 +415,8 @@ int main(void)
 		cmocka_unit_test(prefers_names_by_their_underscores_then_length),
 		cmocka_unit_test(finds_indirect_functions),
 		cmocka_unit_test(labels_reach_to_the_next_symbol),
+		cmocka_unit_test(unsized_functions_end_where_hidden_ones_begin),
+		cmocka_unit_test(labels_inside_of_code_are_no_functions),
 		cmocka_unit_test(nothing_beyond_the_end),
 		cmocka_unit_test(knows_the_c_library),
 		cmocka_unit_test(names_code_without_symbols),
