@@ -6,16 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include "base/grow.h"
 #include "base/own.h"
 #include "import/folded_reader.h"
+#include "import/packed.h"
 #include "import/pprof_reader.h"
+#include "recording/format.h"
 
 DEFINE_OWN(struct baseline, baseline_free)
-
-#define GZIP_WINDOW (15 + 16) /* zlib: the largest window, and a gzip header */
 
 void baseline_free(struct baseline *base)
 {
@@ -23,55 +21,16 @@ void baseline_free(struct baseline *base)
 		return;
 	tally_free(base->tally);
 	names_free(base->names);
+	baseline_free(base->before);
 	free(base);
 }
 
-/* Unpacks the first gzip member. */
-static int inflate_into(z_stream *stream, unsigned char **bytes, size_t *ret_size)
-{
-	size_t room = 0, used = 0;
-	int status = Z_OK;
-
-	while (status == Z_OK) {
-		int r = used < BASELINE_UNPACKED_MAX ? grow(bytes, &room, used + 65536) : -E2BIG;
-
-		if (r < 0)
-			return r;
-		stream->next_out = *bytes + used;
-		stream->avail_out = (uInt)(room - used);
-		status = inflate(stream, Z_NO_FLUSH);
-		used = room - stream->avail_out;
-	}
-	if (status != Z_STREAM_END)
-		return status == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
-	*ret_size = used;
-	return 0;
-}
-
-static int unpack(const char *packed, size_t size, unsigned char **ret_bytes, size_t *ret_size,
-		  struct error *err)
-{
-	own(own_free) unsigned char *bytes = NULL;
-	z_stream stream = { .next_in = (Bytef *)packed, .avail_in = (uInt)size };
-	int r;
-
-	if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
-		return error_set(err, -ENOMEM, "out of memory");
-	r = inflate_into(&stream, &bytes, ret_size);
-	inflateEnd(&stream);
-	if (r == -E2BIG)
-		return error_set(err, r, "more than %zu MiB when unpacked",
-				 BASELINE_UNPACKED_MAX >> 20);
-	if (r < 0)
-		return error_set(err, r, r == -ENOMEM ? "out of memory" : "not whole gzip");
-	*ret_bytes = take_ptr(bytes);
-	return 0;
-}
+#define START 512 /* bytes at the beginning that tell what a file is */
 
 /* A message has control characters in its first bytes; text has only tabs and line ends. */
 static bool is_text(const char *bytes, size_t size)
 {
-	for (size_t i = 0; i < size && i < 512; i++) {
+	for (size_t i = 0; i < size && i < START; i++) {
 		unsigned char byte = (unsigned char)bytes[i];
 
 		if (byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r')
@@ -80,38 +39,96 @@ static bool is_text(const char *bytes, size_t size)
 	return true;
 }
 
+static int baseline_new(struct baseline **ret_base, struct error *err)
+{
+	own(own_baseline_free) struct baseline *base = calloc(1, sizeof(*base));
+
+	if (!base || tally_new(0, 0, &base->tally) < 0 || names_new(&base->names) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	base->meta.user = base->meta.kernel = true;
+	*ret_base = take_ptr(base);
+	return 0;
+}
+
+static int fill_folded(const char *bytes, size_t size, struct baseline *base, struct error *err)
+{
+	struct folded_form form;
+	int r = folded_form_of(bytes, size, &form, err);
+
+	if (r == 0)
+		r = folded_read(bytes, size, &form, FOLDED_COUNT, base->tally, base->names, err);
+	if (r < 0 || !form.difference)
+		return r;
+	r = baseline_new(&base->before, err);
+	return r < 0 ? r
+		     : folded_read(bytes, size, &form, FOLDED_BASE, base->before->tally,
+				   base->before->names, err);
+}
+
+/* What is no text is pprof's format, or text with names of control characters. */
 static int fill(const char *bytes, size_t size, struct baseline *base, struct error *err)
 {
-	own(own_free) unsigned char *unpacked = NULL;
-	size_t unpacked_size = 0;
+	int r = is_text(bytes, size)
+			? -ENOEXEC
+			: pprof_read(bytes, size, &base->meta, base->tally, base->names, err);
+
+	if (r != -ENOEXEC || memchr(bytes, '\0', size < START ? size : START))
+		return r;
+	return fill_folded(bytes, size, base, err);
+}
+
+/* The first bytes of what others read. */
+static int check_start(const char *bytes, size_t size, struct error *err)
+{
+	const char *reader = packed_reader_of(bytes, size);
+
+	if (size == 0)
+		return error_set(err, -ENODATA, "it is empty");
+	if (reader)
+		return error_set(err, -EINVAL, "it is packed: use %s FILE | profile --from -",
+				 reader);
+	if (size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
+		return error_set(err, -EINVAL,
+				 "it is UTF-16: use iconv -f UTF-16 -t UTF-8 FILE | profile "
+				 "--from -");
+	return 0;
+}
+
+static int fill_unpacked(const char *bytes, size_t size, struct baseline *base, struct error *err)
+{
+	own(own_free) char *unpacked = NULL;
 	int r;
 
-	if (size >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b) {
-		r = unpack(bytes, size, &unpacked, &unpacked_size, err);
+	if (packed_is_gzip(bytes, size)) {
+		r = packed_unpack(bytes, size, BASELINE_UNPACKED_MAX, &unpacked, &size, err);
 		if (r < 0)
 			return r;
-		bytes = (const char *)unpacked;
-		size = unpacked_size;
+		bytes = unpacked;
+		if (size >= RECORDING_MAGIC_SIZE &&
+		    memcmp(bytes, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) == 0)
+			return error_set(err, -EINVAL,
+					 "a packed recording: use zcat FILE | profile --from -");
 	}
-	if (is_text(bytes, size))
-		return folded_read(bytes, size, base->tally, base->names, err);
-	return pprof_read(bytes, size, &base->meta, base->tally, base->names, err);
+	r = check_start(bytes, size, err);
+	return r < 0 ? r : fill(bytes, size, base, err);
 }
 
 int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, struct error *err)
 {
-	own(own_baseline_free) struct baseline *base = calloc(1, sizeof(*base));
+	own(own_baseline_free) struct baseline *base = NULL;
 	int r;
 
 	if (size > BASELINE_FILE_MAX)
 		return error_set(err, -E2BIG, "larger than %zu MiB", BASELINE_FILE_MAX >> 20);
-	if (!base || tally_new(0, 0, &base->tally) < 0 || names_new(&base->names) < 0)
-		return error_set(err, -ENOMEM, "out of memory");
-	r = fill(bytes, size, base, err);
+	r = baseline_new(&base, err);
+	if (r == 0)
+		r = fill_unpacked(bytes, size, base, err);
 	if (r < 0)
 		return r;
-	base->meta.user = base->meta.kernel = true;
 	profile_find_details(base->tally, base->names, &base->meta.has);
+	if (base->before)
+		profile_find_details(base->before->tally, base->before->names,
+				     &base->before->meta.has);
 	*ret_base = take_ptr(base);
 	return 0;
 }

@@ -23,6 +23,8 @@ struct baseline {
 	struct profile_meta meta; /* mostly empty: such files say little */
 	struct tally *tally;
 	struct names *names;
+	/* Of folded lines with two counts, which are a difference: what the first of them is of. */
+	struct baseline *before;
 };
 
 /* Reads a regular file. 0, or a negative errno and an error that names `path`. */

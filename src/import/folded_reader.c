@@ -2,92 +2,48 @@
 #include "import/folded_reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 #include "base/pool.h"
+#include "import/folded_line.h"
 #include "view/frame_text.h"
 #include "view/stack_list.h"
 
-struct piece {
-	const char *start;
-	size_t size;
+/* Frames of one side of a stack, root first. */
+struct side {
+	uint32_t *frames;
+	uint32_t n, room;
+	bool missed, cut;
 };
 
 struct folded_reader {
 	struct tally *tally;
 	struct names *names;
 	struct pool *strings;
+	struct folded_form form;
+	enum folded_column column;
 	struct index frames; /* address ids by name and side */
-	struct piece frame;  /* the current one */
-	uint32_t user[TALLY_MAX_FRAMES], kernel[TALLY_MAX_FRAMES]; /* root first */
-	uint32_t n_user, n_kernel;
-	bool in_kernel; /* the remaining frames are the kernel's */
-	bool missed_user, missed_kernel, cut_user, cut_kernel;
+	struct side user, kernel;
+	bool in_kernel; /* the remaining frames of the stack are the kernel's */
+	uint64_t total;
 };
 
-/* Java's names contain a semicolon: `Lpackage/Class;::method`. */
-static const char *end_of_piece(const struct piece *rest)
-{
-	const char *at = rest->start, *stop = rest->start + rest->size;
-
-	while ((at = memchr(at, ';', (size_t)(stop - at))) && stop - at > 2 && at[1] == ':' &&
-	       at[2] == ':' && at > rest->start)
-		at++;
-	return at;
-}
-
-/* The next piece before a semicolon. False: there is none. */
-static bool next_piece(struct piece *rest, struct piece *ret_piece)
-{
-	const char *end;
-
-	if (!rest->start)
-		return false;
-	end = end_of_piece(rest);
-	*ret_piece = (struct piece){ rest->start, end ? (size_t)(end - rest->start) : rest->size };
-	if (end) {
-		rest->size -= ret_piece->size + 1;
-		rest->start = end + 1;
-	} else {
-		rest->start = NULL;
-	}
-	return true;
-}
-
-static bool is(const struct piece *piece, const char *text)
-{
-	return piece->size == strlen(text) && memcmp(piece->start, text, piece->size) == 0;
-}
-
-/* Removes `_[.]` from the end; returns its letter, or 0. */
-static char take_annotation(struct piece *piece)
-{
-	const char *end = piece->start + piece->size;
-	char letter;
-
-	if (piece->size <= 4 || end[-1] != ']' || end[-3] != '[' || end[-4] != '_')
-		return 0;
-	letter = end[-2];
-	if (letter != 'k' && letter != 'i' && letter != 'j')
-		return 0;
-	piece->size -= 4;
-	return letter;
-}
-
 /* Whether our writer prints this for a frame without a name. */
-static bool is_nameless(const struct piece *piece, uint32_t flags)
+static bool is_nameless(const struct folded_piece *piece, uint32_t flags)
 {
 	const struct names_frame nameless = { .flags = flags };
 
-	return is(piece, frame_text_name(&nameless));
+	return folded_is(piece, frame_text_name(&nameless));
 }
 
 /* The address that stands for frames of this name. */
-static int address_of(struct folded_reader *reader, const struct piece *piece, uint32_t flags,
-		      uint32_t *ret_id)
+static int address_of(struct folded_reader *reader, const struct folded_piece *piece,
+		      uint32_t flags, uint32_t *ret_id)
 {
 	uint64_t hash = hash_bytes(piece->start, piece->size) ^ hash_u64(flags);
 	struct tally_address address = { .image = !(flags & NAMES_FRAME_KERNEL) };
@@ -120,24 +76,24 @@ static int address_of(struct folded_reader *reader, const struct piece *piece, u
 }
 
 /* Handles the marks of writers. False: the piece is a frame. */
-static bool take_mark(struct folded_reader *reader, const struct piece *piece)
+static bool take_mark(struct folded_reader *reader, const struct folded_piece *piece)
 {
-	if (is(piece, "-") || is(piece, "--")) {
+	if (reader->form.delimited && !reader->in_kernel && folded_is_delimiter(piece)) {
 		reader->in_kernel = true;
 		return true;
 	}
 	switch (stack_mark_of(piece->start, piece->size)) {
 	case STACK_MARK_MISSED_USER:
-		reader->missed_user = true;
+		reader->user.missed = true;
 		reader->in_kernel = true;
 		return true;
 	case STACK_MARK_MISSED_KERNEL:
-		reader->missed_kernel = true;
+		reader->kernel.missed = true;
 		return true;
 	case STACK_MARK_TRUNCATED:
 		/* It precedes the frames of its stack. */
-		reader->in_kernel = reader->in_kernel || reader->n_user || reader->missed_user;
-		*(reader->in_kernel ? &reader->cut_kernel : &reader->cut_user) = true;
+		reader->in_kernel = reader->in_kernel || reader->user.n > 0 || reader->user.missed;
+		*(reader->in_kernel ? &reader->kernel.cut : &reader->user.cut) = true;
 		return true;
 	case STACK_MARK_NONE:
 		return true;
@@ -146,10 +102,10 @@ static bool take_mark(struct folded_reader *reader, const struct piece *piece)
 	}
 }
 
-static int add_frame(struct folded_reader *reader, struct piece piece)
+static uint32_t flags_of(struct folded_reader *reader, struct folded_piece *piece)
 {
-	char letter = take_annotation(&piece);
-	uint32_t flags = 0, *n;
+	char letter = folded_take_annotation(piece);
+	uint32_t flags = 0;
 
 	/* A frame above a kernel frame is the kernel's, too. */
 	reader->in_kernel = reader->in_kernel || letter == 'k';
@@ -157,25 +113,35 @@ static int add_frame(struct folded_reader *reader, struct piece piece)
 		flags |= NAMES_FRAME_KERNEL;
 	if (letter == 'i')
 		flags |= NAMES_FRAME_INLINED;
-	if (letter == 'j' || (!reader->in_kernel && is(&piece, "[jit]")))
+	if (letter == 'j' || letter == '1' || (!reader->in_kernel && folded_is(piece, "[jit]")))
 		flags |= NAMES_FRAME_JIT;
-	if (piece.size > strlen("[unwind: ") &&
-	    memcmp(piece.start, "[unwind: ", strlen("[unwind: ")) == 0)
+	if (piece->size > strlen("[unwind: ") && folded_begins(piece, "[unwind: "))
 		flags |= NAMES_FRAME_UNWIND;
-	n = reader->in_kernel ? &reader->n_kernel : &reader->n_user;
-	if (*n == TALLY_MAX_FRAMES)
-		return -E2BIG;
-	return address_of(reader, &piece, flags,
-			  (reader->in_kernel ? reader->kernel : reader->user) + (*n)++);
+	return flags;
 }
 
-/* The stack of these frames; a tally has the leaf first. */
-static int stack_of(struct folded_reader *reader, uint32_t *frames, uint32_t n, bool cut,
-		    bool missed, uint32_t *ret_id)
+static int add_frame(struct folded_reader *reader, struct folded_piece piece)
 {
-	if (missed && n == 0) {
+	uint32_t flags = flags_of(reader, &piece);
+	struct side *side = reader->in_kernel ? &reader->kernel : &reader->user;
+	int r = grow(&side->frames, &side->room, (size_t)side->n + 1);
+
+	return r < 0 ? r : address_of(reader, &piece, flags, &side->frames[side->n++]);
+}
+
+/* The stack of a side; a tally has the leaf first. What is too deep loses its root. */
+static int stack_of(struct folded_reader *reader, struct side *side, uint32_t *ret_id)
+{
+	uint32_t *frames = side->frames, n = side->n;
+
+	if (side->missed && n == 0) {
 		*ret_id = TALLY_STACK_MISSED;
 		return 0;
+	}
+	if (n > TALLY_MAX_FRAMES) {
+		frames += n - TALLY_MAX_FRAMES;
+		n = TALLY_MAX_FRAMES;
+		side->cut = true;
 	}
 	for (uint32_t i = 0; i < n / 2; i++) {
 		uint32_t other = frames[i];
@@ -183,111 +149,141 @@ static int stack_of(struct folded_reader *reader, uint32_t *frames, uint32_t n, 
 		frames[i] = frames[n - 1 - i];
 		frames[n - 1 - i] = other;
 	}
-	return tally_stack(reader->tally, frames, n, cut ? TALLY_STACK_CUT : 0, ret_id);
+	return tally_stack(reader->tally, frames, n, side->cut ? TALLY_STACK_CUT : 0, ret_id);
 }
 
-/* Removes the comm from the front, if the first piece is short enough to be one. */
-static void take_comm(struct piece *stack, struct tally_entry *entry)
+/* Takes the thread's name and ids from the front. */
+static void take_comm(const struct folded_reader *reader, struct folded_piece *stack,
+		      struct tally_entry *entry)
 {
-	struct piece all = *stack, first;
+	struct folded_piece comm;
+	struct folded_ids ids = { 0 };
 
-	next_piece(stack, &first);
-	if (first.size < sizeof(entry->comm))
-		memcpy(entry->comm, first.start, first.size);
-	else
-		*stack = all;
+	folded_next_piece(stack, &comm);
+	if (reader->form.ids != FOLDED_NO_IDS)
+		folded_take_ids(&comm, &ids);
+	memcpy(entry->comm, comm.start,
+	       comm.size < sizeof(entry->comm) ? comm.size : sizeof(entry->comm) - 1);
+	entry->tgid = ids.pid;
+	entry->tid = ids.tid;
 }
 
-static int read_stack(struct folded_reader *reader, struct piece stack, uint64_t count)
+static void start_side(struct side *side)
+{
+	side->n = 0;
+	side->missed = side->cut = false;
+}
+
+static int read_stack(struct folded_reader *reader, struct folded_piece stack, uint64_t count)
 {
 	struct tally_entry entry = { .count = count };
-	struct piece piece;
+	struct folded_piece piece;
 	int r = 0;
 
-	reader->n_user = reader->n_kernel = 0;
-	reader->missed_user = reader->missed_kernel = false;
-	reader->cut_user = reader->cut_kernel = reader->in_kernel = false;
-	take_comm(&stack, &entry);
-	while (r == 0 && next_piece(&stack, &piece))
+	start_side(&reader->user);
+	start_side(&reader->kernel);
+	reader->in_kernel = false;
+	if (reader->form.comm || stack.size == 0 || stack.start[0] == ';')
+		take_comm(reader, &stack, &entry);
+	while (r == 0 && folded_next_piece(&stack, &piece))
 		if (piece.size > 0 && !take_mark(reader, &piece))
 			r = add_frame(reader, piece);
 	if (r == 0)
-		r = stack_of(reader, reader->user, reader->n_user, reader->cut_user,
-			     reader->missed_user, &entry.user);
+		r = stack_of(reader, &reader->user, &entry.user);
 	if (r == 0)
-		r = stack_of(reader, reader->kernel, reader->n_kernel, reader->cut_kernel,
-			     reader->missed_kernel, &entry.kernel);
+		r = stack_of(reader, &reader->kernel, &entry.kernel);
 	return r < 0 ? r : tally_add(reader->tally, &entry);
 }
 
-/* Removes the number behind the last space. */
-static int take_count(struct piece *line, uint64_t *ret_count)
+static int refuse(const struct folded_piece *word, enum folded_number kind, struct error *err)
 {
-	const char *space = memrchr(line->start, ' ', line->size);
-	const char *end = line->start + line->size;
-	uint64_t count = 0;
+	int size = word->size < 60 ? (int)word->size : 60;
 
-	if (!space || space + 1 == end)
-		return -EBADMSG;
-	for (const char *digit = space + 1; digit < end; digit++) {
-		if (*digit < '0' || *digit > '9' || __builtin_mul_overflow(count, 10, &count) ||
-		    __builtin_add_overflow(count, *digit - '0', &count))
-			return -EBADMSG;
+	switch (kind) {
+	case FOLDED_FRACTION:
+		return error_set(err, -EBADMSG,
+				 "%.*s is not a whole number: multiply all counts by a power of "
+				 "ten",
+				 size, word->start);
+	case FOLDED_NEGATIVE:
+		return error_set(err, -EBADMSG, "%.*s: counts below 0 are themselves a difference",
+				 size, word->start);
+	case FOLDED_LARGE:
+		return error_set(err, -EBADMSG, "%.*s: the counts are too large", size,
+				 word->start);
+	default:
+		return error_set(err, -EBADMSG, "not a folded stack with its count");
 	}
-	line->size = (size_t)(space - line->start);
-	*ret_count = count;
+}
+
+/* Takes the counts from the end; *ret_count is that of the column that is read. */
+static int take_counts(const struct folded_reader *reader, struct folded_piece *line,
+		       uint64_t *ret_count, struct error *err)
+{
+	struct folded_piece word;
+	enum folded_number kind;
+	uint64_t base = 0, count = 0;
+
+	kind = folded_take_number(line, &word, &count);
+	if (kind == FOLDED_WHOLE && reader->form.difference)
+		kind = folded_take_number(line, &word, &base);
+	if (kind != FOLDED_WHOLE)
+		return refuse(&word, kind, err);
+	*ret_count = reader->column == FOLDED_BASE ? base : count;
 	return 0;
 }
 
-static int read_line(struct folded_reader *reader, struct piece line)
+static int read_line(struct folded_reader *reader, struct folded_piece line, struct error *err)
 {
-	uint64_t count;
+	uint64_t count = 0;
 	int r;
 
-	while (line.size > 0 && strchr("\r \t", line.start[line.size - 1]))
-		line.size--;
-	if (line.size == 0 || line.start[0] == '#')
-		return 0;
 	if (memchr(line.start, '\0', line.size))
-		return -EBADMSG;
-	r = take_count(&line, &count);
-	return r < 0 || count == 0 ? r : read_stack(reader, line, count);
+		return refuse(&line, FOLDED_NONE, err);
+	r = take_counts(reader, &line, &count, err);
+	if (r < 0 || count == 0)
+		return r;
+	reader->total += count; /* both fit in 63 bits */
+	if (reader->total > INT64_MAX)
+		return error_set(err, -EBADMSG, "the sum of the counts is too large");
+	r = read_stack(reader, line, count);
+	return r < 0 ? error_set(err, r,
+				 r == -EFBIG ? "too many different frames" : "out of memory")
+		     : 0;
 }
 
-static const char *what(int code)
+static int read_lines(struct folded_reader *reader, const char *text, size_t size,
+		      struct error *err)
 {
-	return code == -EBADMSG ? "not a folded stack with its count"
-	       : code == -E2BIG ? "more frames than a stack may have"
-	       : code == -EFBIG ? "too many different frames"
-				: "out of memory";
+	struct folded_piece line;
+	struct folded_lines lines;
+	struct error why = { 0 };
+	int r = 0;
+
+	folded_lines_start(&lines, text, size);
+	while (r == 0 && folded_next_line(&lines, &line))
+		r = read_line(reader, line, &why);
+	return r < 0 ? error_set(err, r, "line %" PRIu64 ": %s", lines.number, why.text) : 0;
 }
 
-int folded_read(const char *text, size_t size, struct tally *tally, struct names *names,
+int folded_read(const char *text, size_t size, const struct folded_form *form,
+		enum folded_column column, struct tally *tally, struct names *names,
 		struct error *err)
 {
-	own(own_free) struct folded_reader *reader = calloc(1, sizeof(*reader));
 	own(own_pool_free) struct pool *strings = NULL;
-	const char *end = text + size;
-	size_t number = 0;
-	int r = reader ? pool_new(&strings) : -ENOMEM;
+	struct folded_reader reader = {
+		.tally = tally, .names = names, .form = *form, .column = column
+	};
+	int r = pool_new(&strings);
 
 	if (r == 0)
 		r = names_share_strings(names, strings);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	reader->tally = tally;
-	reader->names = names;
-	reader->strings = strings;
-	while (r == 0 && text < end) {
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
-
-		number++;
-		r = read_line(reader, (struct piece){ text, (size_t)((stop ? stop : end) - text) });
-		text = stop ? stop + 1 : end;
-	}
-	index_free(&reader->frames);
-	/* The first line decides whether it is a file of this kind. */
-	if (r == -EBADMSG && tally_n_entries(tally) == 0)
-		return error_set(err, -ENOEXEC, "not folded stacks");
-	return r < 0 ? error_set(err, r, "line %zu: %s", number, what(r)) : 0;
+	reader.strings = strings;
+	r = read_lines(&reader, text, size, err);
+	index_free(&reader.frames);
+	free(reader.user.frames);
+	free(reader.kernel.frames);
+	return r;
 }

@@ -27,10 +27,11 @@ static const struct confined_limits limits = {
 DEFINE_OWN(struct baseline, baseline_free)
 DEFINE_OWN(struct recording, recording_free)
 
-/* The head of a child's answer; the bytes of the recording follow. */
+/* The head of a child's answer; the bytes of one or two recordings follow. */
 struct head {
 	uint64_t size;
-	uint8_t imported; /* 0: the file is a recording itself */
+	uint64_t before_size; /* of the second; 0: there is none */
+	uint8_t imported;     /* 0: the file is a recording itself */
 	struct error err;
 };
 
@@ -44,10 +45,19 @@ static bool is_recording(int fd)
 	       memcmp(magic, RECORDING_MAGIC, sizeof(magic)) == 0;
 }
 
-static int save(const struct measurement *measurement, char **ret_bytes, struct head *head)
+struct saved {
+	char *bytes;
+	size_t size;
+};
+
+static void saved_clear(struct saved *saved)
 {
-	size_t size = 0;
-	FILE *out = open_memstream(ret_bytes, &size);
+	free(saved->bytes);
+}
+
+static int save(const struct measurement *measurement, struct saved *ret_saved, struct head *head)
+{
+	FILE *out = open_memstream(&ret_saved->bytes, &ret_saved->size);
 	int r;
 
 	if (!out)
@@ -56,11 +66,10 @@ static int save(const struct measurement *measurement, char **ret_bytes, struct 
 			   &head->err);
 	if (fclose(out) != 0 && r == 0)
 		r = error_set(&head->err, -ENOMEM, "out of memory");
-	head->size = size;
 	return r;
 }
 
-static int copy_recording(int fd, const char *path, char **ret_bytes, struct head *head)
+static int copy_recording(int fd, const char *path, struct saved *ret_saved, struct head *head)
 {
 	own(own_recording_free) struct recording *recording = NULL;
 	int r = recording_load(fd, path, &recording, &head->err);
@@ -68,31 +77,47 @@ static int copy_recording(int fd, const char *path, char **ret_bytes, struct hea
 	return r < 0 ? r
 		     : save(&(struct measurement){ &recording->meta, recording->tally,
 						   recording->names },
-			    ret_bytes, head);
+			    ret_saved, head);
 }
 
-static int import(int fd, const char *path, char **ret_bytes, struct head *head)
+static int save_baseline(const struct baseline *base, struct saved *ret_saved, struct head *head)
+{
+	return save(&(struct measurement){ &base->meta, base->tally, base->names }, ret_saved,
+		    head);
+}
+
+static int import(int fd, const char *path, struct saved ret_saved[2], struct head *head)
 {
 	own(own_baseline_free) struct baseline *base = NULL;
 	int r = baseline_load(fd, path, &base, &head->err);
 
 	head->imported = true;
-	return r < 0 ? r
-		     : save(&(struct measurement){ &base->meta, base->tally, base->names },
-			    ret_bytes, head);
+	if (r == 0)
+		r = save_baseline(base, &ret_saved[0], head);
+	if (r == 0 && base->before)
+		r = save_baseline(base->before, &ret_saved[1], head);
+	return r;
 }
 
 static int work(const struct confined_job *job)
 {
-	own(own_free) char *bytes = NULL;
+	own(saved_clear) struct saved now = { 0 };
+	own(saved_clear) struct saved before = { 0 };
+	struct saved saved[2] = { 0 };
 	struct head head = { 0 };
 	int fd = job->fds[0];
-	int r = is_recording(fd) ? copy_recording(fd, job->request, &bytes, &head)
-				 : import(fd, job->request, &bytes, &head);
+	int r = is_recording(fd) ? copy_recording(fd, job->request, &saved[0], &head)
+				 : import(fd, job->request, saved, &head);
 
+	now = saved[0];
+	before = saved[1];
+	head.size = now.size;
+	head.before_size = before.size;
 	confined_send(job, &head, sizeof(head));
 	if (r == 0)
-		confined_send(job, bytes, head.size);
+		confined_send(job, now.bytes, now.size);
+	if (r == 0 && before.size > 0)
+		confined_send(job, before.bytes, before.size);
 	return r;
 }
 
@@ -117,7 +142,8 @@ static int receive(struct confined_child *child, int fd, uint64_t size)
 	return 0;
 }
 
-static int ask(struct confined *confined, int fd, const char *path, int copy, struct head *head)
+static int ask(struct confined *confined, int fd, const char *path, const int copies[2],
+	       struct head *head)
 {
 	const struct iovec part = { (void *)path, strlen(path) + 1 };
 	const struct confined_call call = { .work = work,
@@ -133,27 +159,39 @@ static int ask(struct confined *confined, int fd, const char *path, int copy, st
 		return r;
 	r = confined_read(child, head, sizeof(*head));
 	if (r == 0)
-		r = receive(child, copy, head->size);
+		r = receive(child, copies[0], head->size);
+	if (r == 0)
+		r = receive(child, copies[1], head->before_size);
 	end = confined_finish(child);
 	return r < 0 ? r : end;
 }
 
-int imported_load(int fd, const char *path, struct recording **ret_recording, bool *ret_imported,
-		  struct error *err)
+int imported_load(int fd, const char *path, struct imported *imported, struct error *err)
 {
 	own(own_confined_free) struct confined *confined = NULL;
 	own(own_fd) int copy = memfd_create("imported", MFD_CLOEXEC);
+	own(own_fd) int before = memfd_create("imported", MFD_CLOEXEC);
 	struct head head = { 0 };
-	int r = copy < 0 ? -errno : confined_new(&limits, &confined);
+	int r = copy < 0 || before < 0 ? -errno : confined_new(&limits, &confined);
 
 	if (r == 0)
-		r = ask(confined, fd, path, copy, &head);
+		r = ask(confined, fd, path, (int[]){ copy, before }, &head);
 	if (r < 0) {
 		head.err.text[sizeof(head.err.text) - 1] = '\0';
 		return head.err.text[0]
 			       ? error_set(err, r, "%s", head.err.text)
 			       : error_set(err, r, "cannot read %s: %s", path, strerror(-r));
 	}
-	*ret_imported = head.imported != 0;
-	return recording_load(copy, path, ret_recording, err);
+	imported->of_others = head.imported != 0;
+	r = recording_load(copy, path, &imported->recording, err);
+	if (r == 0 && head.before_size > 0)
+		r = recording_load(before, path, &imported->before, err);
+	return r;
+}
+
+void imported_clear(struct imported *imported)
+{
+	recording_free(imported->recording);
+	recording_free(imported->before);
+	*imported = (struct imported){ 0 };
 }

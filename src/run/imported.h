@@ -12,8 +12,14 @@
 #include "base/error.h"
 #include "recording/recording.h"
 
-/* As recording_load(). *ret_imported: the file is the report of another program. */
-int imported_load(int fd, const char *path, struct recording **ret_recording, bool *ret_imported,
-		  struct error *err);
+struct imported {
+	struct recording *recording; /* owned; or NULL */
+	struct recording *before;    /* owned: what a difference is to; else NULL */
+	bool of_others;		     /* the file is the report of another program */
+};
+
+/* As recording_load(). imported_clear() is due in both cases. */
+int imported_load(int fd, const char *path, struct imported *imported, struct error *err);
+void imported_clear(struct imported *imported);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A measurement loaded from a file, for --from and as the base of --diff: a recording, folded text
- * or pprof's format.
+ * A measurement loaded from a file or a pipe, for --from and as the base of --diff: a recording or
+ * the report of another program.
  */
 #ifndef STACKTALLY_RUN_LOADED_H
 #define STACKTALLY_RUN_LOADED_H
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "recording/recording.h"
 #include "report/report.h"
+#include "run/imported.h"
 
 struct loaded {
-	struct recording *recording;	/* owned; or NULL */
-	bool imported;			/* it was the report of another program */
+	struct imported imported;	/* what was in the file */
 	struct measurement measurement; /* borrowed from it; meta is NULL if there is none */
+	struct measurement before;	/* the same, of a file that is a difference */
 };
 
 /* Loads nothing if `path` is NULL. 0 or a negative errno; loaded_clear() is due in both cases. */

@@ -12,6 +12,7 @@
 #include "run/renamed.h"
 #include "run/run_live.h"
 #include "run/run_report.h"
+#include "run/spooled.h"
 #include "run/watch.h"
 #include "tally/comms.h"
 
@@ -158,26 +159,45 @@ static int show_and_report(struct run_report *report, const struct measurement *
 	return r < 0 ? r : run_report_finish(report, err);
 }
 
-static int report_part(const struct run_request *request, const struct part *part,
-		       const struct comms *others, struct error *err)
+/* A file that is a difference is shown as --diff-raw would show it. */
+static int show_difference(const struct asking *asking, struct plan *plan,
+			   struct report_options *options)
+{
+	const char *option = plan->live ? "--live" : plan->tui ? "--tui" : "--diff";
+
+	if (plan->live || plan->tui || plan->diff)
+		return refuse(asking, option, "it is a difference itself");
+	plan->diff = asking->path;
+	options->by_comm = true;
+	options->diff_scale = SCALE_COUNTS;
+	return 0;
+}
+
+static int report_part(const struct asking *asking, const struct part *part,
+		       const struct measurement *before, const struct comms *others)
 {
 	const struct profile_meta *meta = &part->meta;
-	struct run_request shown = *request;
+	struct run_request shown = *asking->request;
+	struct plan plan = *shown.plan;
 	struct run_report report = {
 		.request = &shown,
 		.meta = *meta,
 		.tally = part->measurement.tally,
 		.names = part->measurement.names,
 		.others = others,
+		.before = before,
 		.saved = true,
 		.began = (time_t)(meta->start_time_ns / NS_PER_SECOND),
 		.ended = (time_t)((meta->start_time_ns + meta->duration_ns) / NS_PER_SECOND),
 	};
-	int r;
+	int r = before ? show_difference(asking, &plan, &shown.report) : 0;
 
+	if (r < 0)
+		return r;
+	shown.plan = &plan;
 	shown.report.by_comm |= !meta->has.processes;
 	shown.farewell = NULL;
-	r = show_and_report(&report, &part->measurement, err);
+	r = show_and_report(&report, &part->measurement, asking->err);
 	run_report_close(&report);
 	return r;
 }
@@ -200,7 +220,7 @@ static int report_file(const struct run_request *request, const char *path, stru
 	own(part_clear) struct part part = { 0 };
 	own(comms_clear) struct comms others = { 0 };
 	own(own_names_free) struct names *renamed = NULL;
-	struct asking asking = { request, path, &loaded.measurement, err };
+	struct asking asking = { request, spooled_name(path), &loaded.measurement, err };
 	int r = loaded_load(path, &loaded, err);
 
 	if (r == 0)
@@ -212,7 +232,9 @@ static int report_file(const struct run_request *request, const char *path, stru
 	r = make_part(&asking, &part);
 	if (r == 0)
 		r = count_others(&asking, &others);
-	return r < 0 ? r : report_part(request, &part, &others, err);
+	return r < 0 ? r
+		     : report_part(&asking, &part, loaded.before.meta ? &loaded.before : NULL,
+				   &others);
 }
 
 int run_from(const struct run_request *request, const char *path)

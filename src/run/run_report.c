@@ -12,20 +12,38 @@
 #include "run/run_notes.h"
 #include "run/symbols_table.h"
 
+/* The measurement to compare with; *ret_base is NULL if there is none. */
+static int load_base(struct run_report *report, const struct measurement **ret_base,
+		     struct error *err)
+{
+	const char *path = report->request->plan->diff;
+	int r;
+
+	if (report->before) {
+		*ret_base = report->before;
+		return 0;
+	}
+	r = loaded_load(path, &report->loaded, err);
+	if (r == 0 && report->loaded.before.meta)
+		return error_set(err, -EINVAL, "cannot compare with %s: it is a difference itself",
+				 path);
+	*ret_base = report->loaded.measurement.meta ? &report->loaded.measurement : NULL;
+	return r;
+}
+
 /* Selects from the base the comm and the cgroup that are measured. */
 static int open_base(struct run_report *report, struct error *err)
 {
 	const struct plan *plan = report->request->plan;
-	const struct profile_meta *meta;
 	struct selection selection = { .name = plan->filter.name };
-	int r = loaded_load(plan->diff, &report->loaded, err);
+	const struct measurement *base = NULL;
+	int r = load_base(report, &base, err);
 
-	meta = report->loaded.measurement.meta;
-	if (r < 0 || !meta)
+	if (r < 0 || !base)
 		return r;
-	if (meta->has.cgroups)
+	if (base->meta->has.cgroups)
 		selection.cgroup = part_cgroup(plan->filter.cgroup);
-	r = part_make(&selection, &report->loaded.measurement, &report->base);
+	r = part_make(&selection, base, &report->base);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
@@ -46,8 +64,9 @@ int run_report_compare(const struct run_report *report, struct error *err)
 
 	if (!report->saved)
 		now.duration_ns = 1; /* it will have one */
-	return compared.base ? compared_check(&compared, report->request->report.diff_scale, err)
-			     : 0;
+	return compared.base && !report->before
+		       ? compared_check(&compared, report->request->report.diff_scale, err)
+		       : 0;
 }
 
 void run_report_close(struct run_report *report)
@@ -91,7 +110,7 @@ static int write_one(struct run_report *report, struct output *output, struct er
 	const struct report written = {
 		.measurement = { &report->meta, report->tally, report->names },
 		.base = report->base.measurement.meta ? &report->base.measurement : NULL,
-		.base_has_names_only = report->loaded.imported,
+		.base_has_names_only = report->loaded.imported.of_others,
 		.options = &report->request->report,
 		.head = head_of(report, output),
 	};

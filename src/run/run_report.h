@@ -21,11 +21,12 @@ struct run_report {
 	struct profile_meta meta;
 	const struct tally *tally;
 	const struct names *names;
-	const struct comms *others; /* that --name left out; or NULL */
-	bool saved;		    /* loaded from a file, not measured now */
-	time_t began, ended;	    /* of a saved one; 0: not known */
-	struct loaded loaded;	    /* for --diff */
-	struct part base;	    /* what this measurement's filters leave of it */
+	const struct comms *others;	  /* that --name left out; or NULL */
+	bool saved;			  /* loaded from a file, not measured now */
+	time_t began, ended;		  /* of a saved one; 0: not known */
+	const struct measurement *before; /* borrowed: what a file is a difference to; or NULL */
+	struct loaded loaded;		  /* for --diff */
+	struct part base;		  /* what this measurement's filters leave of it */
 	struct outputs outputs;
 	uint32_t shown; /* stacks in the last report on stdout or, if there is none, in a file; 0:
 			   none */

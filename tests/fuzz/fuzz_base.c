@@ -95,6 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_folded(base);
 	check_pprof(base);
+	if (base->before) {
+		check_folded(base->before);
+		check_pprof(base->before);
+	}
 	baseline_free(base);
 	return 0;
 }
