@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	}
 
 	memset(&options, 0, sizeof(options));
-	if (line.rows == stackcount_command_line.rows)
+	if (line.tables == stackcount_command_line.tables)
 		options.stackcount = (struct stackcount_options)STACKCOUNT_OPTIONS_DEFAULT;
 	else
 		options.profile = (struct profile_options)PROFILE_OPTIONS_DEFAULT;
