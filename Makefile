@@ -46,7 +46,7 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARN
 	$(SANITIZE) -Isrc -I. -I$(BUILD) -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
-	-Isrc -idirafter /usr/include/$(MULTIARCH)
+	-Isrc -idirafter /usr/include/$(MULTIARCH) $(BPF_DEFINES)
 # BTF names sources, and is part of the program, which is to be the same wherever it is built. Not among
 # the flags above: a tree that has moved has nothing to build again.
 BPF_PATHS = '-ffile-prefix-map=$(CURDIR)=.'
@@ -96,7 +96,7 @@ FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test units test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
+.PHONY: all help deps demo test units poisoned test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
 	install deb test-deb test-unit release test-release clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
@@ -216,7 +216,11 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
 units: $(UNIT_TESTS)
-test-programs: units $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE) $(PUSH_CLIENT)
+test-programs: units poisoned $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE) $(PUSH_CLIENT)
+
+poisoned: ## the commands with BPF programs that overwrite the scratch between walks (src/bpf/poison.bpf.h)
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/poisoned KERNEL_BUILD=$(BUILD)/poisoned \
+		MULTIARCH=$(MULTIARCH) BPF_DEFINES=-DPOISON_SCRATCH all
 
 # The same sources under sanitizers, each in its own build directory below this one.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -23,6 +23,7 @@
 #include "bpf/frame_pointers.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/kernel_walk.bpf.h"
+#include "bpf/poison.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/stack_helper.bpf.h"
 #include "bpf/switch_stack.bpf.h"
@@ -131,6 +132,7 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 	__u64 kernel = 0;
 
 	stack_clear(slot);
+	poison(slot);
 	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return 0;
 	if (config_has(WIRE_KERNEL) && hit == HIT_KERNEL)

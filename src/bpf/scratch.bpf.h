@@ -304,6 +304,7 @@ struct scratch {
 	__u32 questions;   /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
 	__u32 interpreter; /* of the process that is walked; 0: none */
 	__u32 rest_runs;   /* words behind struct wire_rest */
+	__u32 walk_first, walk_n; /* frames of this walk (languages/program_frames.bpf.h) */
 	struct cached_layout layouts[CACHED_LAYOUTS];
 	struct cached_mapping mappings[CACHED_MAPPINGS];
 	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */

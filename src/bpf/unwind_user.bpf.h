@@ -170,29 +170,26 @@ __noinline int ask_for_frame(__u32 number, __u32 end)
  * As walk_frames(), in a process with an interpreter. Its rounds are not in functions of their own:
  * calls nest eight times at most.
  */
-static __always_inline __u32 walk_program(__u32 number, __u32 first, bool may_ask)
+static __always_inline __u32 walk_program(struct scratch *slot, __u32 number, __u32 first,
+					  bool may_ask)
 {
-	__u32 end = WIRE_END_NONE, n = 0;
 	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
+	__u32 end = WIRE_END_NONE;
 
-	program_begin(number);
+	program_begin(number, first);
 	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
-		__u32 some = walk_some_program(number, first + n, n);
-
-		n += some & 0xffff;
-		end = some >> 16;
+		end = walk_some_program(number);
 		if (may_ask) {
 			__u32 again = ask_for_frame(number, end) & 1;
 
 			/* Without branches, which the verifier would follow in every round. */
 			OPAQUE(again);
-			n -= again;
+			slot->walk_n -= again;
 			end *= 1 - again;
 		}
-		OPAQUE(n);
 		OPAQUE(end);
 	}
-	return n | (end ? end : WIRE_END_DEPTH) << 16;
+	return slot->walk_n | (end ? end : WIRE_END_DEPTH) << 16;
 }
 #endif
 
@@ -205,9 +202,9 @@ static __always_inline __u32 walk_all(struct scratch *slot, __u32 number, __u32 
 #ifdef WALK_INTERPRETERS
 	if (UNLIKELY(slot->interpreter)) {
 		program_keep(slot);
-		some = walk_program(number, first, may_ask);
+		some = walk_program(slot, number, first, may_ask);
 		if (program_again(slot, number, some >> 16))
-			some = walk_program(number, first, may_ask);
+			some = walk_program(slot, number, first, may_ask);
 		*ret_end = some >> 16;
 		program_end(slot, *ret_end);
 		return some & 0xffff;

@@ -22,11 +22,11 @@
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_step.bpf.h"
-#include "bpf/user_frame.bpf.h"
 #include "languages/javascript.bpf.h"
 #include "languages/perl.bpf.h"
 #include "languages/perl_calls.bpf.h"
 #include "languages/php.bpf.h"
+#include "languages/program_frames.bpf.h"
 #include "languages/python.bpf.h"
 #include "languages/ruby.bpf.h"
 
@@ -73,8 +73,11 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 	return false; /* of JavaScript each native frame has its function */
 }
 
-/* Prepares the merge for the slot's walk: finds the state, stages the first run. */
-__noinline int program_begin(__u32 number)
+/*
+ * Prepares the merge for the slot's walk, whose frames go to frames[first...]: finds the state,
+ * stages the first run.
+ */
+__noinline int program_begin(__u32 number, __u32 first)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	const struct wire_interpreter *interpreter;
@@ -83,6 +86,7 @@ __noinline int program_begin(__u32 number)
 
 	if (!slot)
 		return 0;
+	frames_begin(slot, first);
 	program = &slot->program;
 	program->language = WIRE_LANGUAGE_NONE;
 	program->may_lock = may_lock(number);
@@ -149,58 +153,31 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 	return 1;
 }
 
-/*
- * Puts the staged run in place of the native frame in frames[at], or beside it. Returns how many
- * frames there are now in place of that one, `room` at most.
- */
-static __always_inline __u32 program_place_run(struct scratch *slot, __u64 at, __u32 room)
+/* Puts the staged run in place of the last frame, or beside it. */
+static __always_inline void program_place_run(struct scratch *slot)
 {
-	__u64 to = at, n, native;
 	bool keep;
+	__u64 n = program_settle_run(slot, &keep);
 
-	OPAQUE(to);
-	if (to >= WIRE_MAX_DEPTH + WIRE_MAX_DEPTH)
-		return 1;
-	native = slot->frames[to];
-	n = smaller(program_settle_run(slot, &keep), room);
-	OPAQUE(n);
-	if (n > WIRE_MAX_DEPTH)
-		n = WIRE_MAX_DEPTH;
-	bpf_probe_read_kernel(&slot->frames[to], n * sizeof(__u64), &slot->frames[STAGED_AT]);
-	if (keep && n < room) {
-		to += n;
-		OPAQUE(to);
-		if (to < 3 * WIRE_MAX_DEPTH)
-			slot->frames[to] = native;
-		n++;
-	}
-	return n;
+	frames_replace_by_staged(slot, n, keep);
 }
 
-/*
- * Puts a frame that says why beside an evaluator's frame in frames[at]; returns how many there are
- * now in place of that one, `room` at most.
- */
-static __always_inline __u32 program_mark(struct scratch *slot, __u64 at, __u32 room)
+/* Puts a frame that says why before the last one, an evaluator's. */
+static __always_inline void program_mark(struct scratch *slot)
 {
 	const struct interpreter_walk *program = &slot->program;
 	__u32 reason = program->reason;
 
-	OPAQUE(at);
-	if (at + 1 >= 2 * WIRE_MAX_DEPTH || room < 2)
-		return 1;
 	/* The innermost frame belongs to the state that was found, so its run is not linked. */
 	if (!program->n_native && !program->ordered && reason == WIRE_CODE_UNMATCHED)
 		reason = WIRE_CODE_BETWEEN;
-	slot->frames[at + 1] = slot->frames[at];
-	slot->frames[at] = reason_frame(program, reason);
-	return 2;
+	frames_insert(slot, reason_frame(program, reason));
 }
 
-/* Of what program_frames() returns: the staged run was used up, if only to be left out. */
-#define PROGRAM_RUN_PLACED (1u << 30)
-/* ... or the frame may be that of a function of JavaScript. */
-#define PROGRAM_IS_FUNCTION (1u << 29)
+/* What is to be done after the merge: the staged run was used up, if only to be left out; ... */
+#define PROGRAM_RUN_PLACED (1u << 16)
+/* ... or the last frame may be that of a function of JavaScript. */
+#define PROGRAM_IS_FUNCTION (1u << 17)
 
 /* A frame that the walk has left. */
 struct left_frame {
@@ -209,11 +186,10 @@ struct left_frame {
 };
 
 /*
- * Where there are no anchors: puts the next run in place of the native frame in frames[at], if that
- * is the evaluator's, `into` which it is. Returns what program_merge() does.
+ * Where there are no anchors: puts the next run in place of the last frame, if that is the
+ * evaluator's, `left` which it is. Returns what program_merge() does.
  */
-static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, __u32 room,
-						const struct left_frame *left)
+static __always_inline __u32 program_place_next(struct scratch *slot, const struct left_frame *left)
 {
 	struct interpreter_walk *program = &slot->program;
 
@@ -221,49 +197,55 @@ static __always_inline __u32 program_place_next(struct scratch *slot, __u32 at, 
 		if (is_perl(program))
 			perl_see_frame(slot, left->into + program->evaluator, left->sp);
 		return is_php(program) && program->php_walk.links && php_has_linked(slot)
-			       ? 1 | PROGRAM_RUN_PLACED
-			       : 1;
+			       ? PROGRAM_RUN_PLACED
+			       : 0;
 	}
-	if (is_perl(program) && perl_is_same_call(program))
-		return config_has(WIRE_NATIVE) ? 1 : 0;
+	if (is_perl(program) && perl_is_same_call(program)) {
+		if (!config_has(WIRE_NATIVE))
+			frames_drop(slot);
+		return 0;
+	}
 	if (is_perl(program) ? perl_leaves_out(program)
 			     : is_php(program) && php_has_unlinked(slot)) {
-		__u32 n;
-
 		program->reason = WIRE_CODE_BETWEEN;
-		n = program_mark(slot, at, room);
+		program_mark(slot);
 		program->reason = WIRE_CODE_UNMATCHED;
-		return n;
+		return 0;
 	}
-	if (program->anchor)
-		return program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+	if (program->anchor) {
+		program_place_run(slot);
+		return PROGRAM_RUN_PLACED;
+	}
 	program->missing++;
-	return program_mark(slot, at, room);
+	program_mark(slot);
+	return 0;
 }
 
 /*
- * In place of a run: notes the frame if it is of V8's code, in its builtins or generated, and has a
- * frame pointer of its own.
+ * In place of a run: notes the last frame if it is of V8's code, in its builtins or generated, and
+ * has a frame pointer of its own.
  */
-static __always_inline __u32 program_note_frame(struct scratch *slot, __u64 at, __u32 room,
-						const struct left_frame *left)
+static __always_inline __u32 program_note_frame(struct scratch *slot, const struct left_frame *left)
 {
 	struct interpreter_walk *program = &slot->program;
 	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
 
 	if (!generated && left->into >= program->evaluator_size)
-		return 1;
-	if (program->reason != WIRE_CODE_UNMATCHED) /* once is enough */
-		return program->missing++ ? 1 : program_mark(slot, at, room);
+		return 0;
+	if (program->reason != WIRE_CODE_UNMATCHED) { /* once is enough */
+		if (!program->missing++)
+			program_mark(slot);
+		return 0;
+	}
 	program->frame = left->fp;
 	if (left->fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
 	    left->fp + (__s64)program->javascript.frame_function < left->sp) {
 		if (!generated)
-			return 1;
+			return 0;
 		program->frame = 0; /* it has just been entered, or is about to return */
 	}
 	program->object = generated;
-	return 1 | PROGRAM_IS_FUNCTION;
+	return PROGRAM_IS_FUNCTION;
 }
 
 /* Whether the staged run's anchor is in the frame. */
@@ -292,11 +274,10 @@ static __always_inline bool program_is_plain(const struct scratch *slot,
 }
 
 /*
- * Puts what belongs there in place of the frame in frames[at], or beside it, after a step that
- * ended with `end`. Returns how many frames there are now, and PROGRAM_RUN_PLACED or
- * PROGRAM_IS_FUNCTION.
+ * Puts what belongs there in place of the last frame, or beside it, after the step from it, which
+ * ended with `end`. Returns PROGRAM_RUN_PLACED, PROGRAM_IS_FUNCTION or 0.
  */
-static __always_inline __u32 program_merge(struct scratch *slot, __u32 number, __u32 at, __u32 room,
+static __always_inline __u32 program_merge(struct scratch *slot, __u32 number,
 					   const struct left_frame *left, __u32 end)
 {
 	struct interpreter_walk *program = &slot->program;
@@ -304,80 +285,75 @@ static __always_inline __u32 program_merge(struct scratch *slot, __u32 number, _
 	program->in_evaluator = left->into < program->evaluator_size;
 	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
 	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
-		return end ? 1 : program_note_frame(slot, at, room, left);
+		return end ? 0 : program_note_frame(slot, left);
 	if (UNLIKELY(program->ordered))
-		return program_place_next(slot, at, room, left);
+		return program_place_next(slot, left);
 	if (!end && program_has_anchor(slot, left)) {
 		if (walks_language(WIRE_LANGUAGE_PYTHON))
 			python_arrive(number);
-		return program_place_run(slot, at, room) | PROGRAM_RUN_PLACED;
+		program_place_run(slot);
+		return PROGRAM_RUN_PLACED;
 	}
-	return program->in_evaluator ? program_mark(slot, at, room) : 1;
+	if (program->in_evaluator)
+		program_mark(slot);
+	return 0;
 }
 
 /*
- * Writes frames to frames[at...], from the one that the walk is at on, and takes the steps to their
- * callers; not if a mapping is not known. Ends with the first frame that functions of the program
- * stand in place of, or after WALK_STEPS. Returns how many frames there are now, `room` at most,
- * above 16 bits the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
+ * Adds frames, from the one that the walk is at on, and takes the steps to their callers; not if a
+ * mapping is not known. Ends with the first frame that functions of the program stand in place of,
+ * or after WALK_STEPS. Returns the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
  */
-__noinline int program_frames(__u32 number, __u32 at, __u32 room)
+__noinline int program_frames(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	struct interpreter_walk *program;
 	struct left_frame left;
-	__u32 end, n = 0;
+	__u32 end;
 
 	if (!slot)
-		return WIRE_END_STALE << 16;
+		return WIRE_END_STALE;
 	program = &slot->program;
 	for (__u32 i = 0; i < WALK_STEPS; i++) {
 		left.into = slot->walk.pc - program->evaluator;
 		left.sp = slot->walk.registers[UNWIND_SP];
 		left.fp = slot->walk.registers[UNWIND_FP];
-		if (n >= room || !put_frame(slot, at + n, program->n_native))
-			return n | WIRE_END_DEPTH << 16;
+		if (!frames_add_native(slot))
+			return WIRE_END_DEPTH;
 		end = step_if_usual(slot, number) ? WIRE_END_NONE : step_once(number);
 		if (UNLIKELY(asking_helps(end)))
-			return (n + 1) | end << 16; /* it is walked again, once that was asked */
+			return end; /* it is walked again, once that was asked */
 		OPAQUE(end);
 		if (UNLIKELY(end || !program_is_plain(slot, &left))) {
-			n += program_merge(slot, number, at + n, room - n, &left, end);
+			end |= program_merge(slot, number, &left, end);
 			program->n_native++;
-			return n | end << 16;
+			return end;
 		}
 		program->n_native++;
-		n++;
-		OPAQUE(n);
 	}
-	return n;
+	return WIRE_END_NONE;
 }
 
 /*
- * As walk_some(), with the program's functions in place of their evaluators' frames; so there may
- * be more frames than WALK_STEPS.
+ * Adds frames, with the program's functions in place of their evaluators' frames; so there may be
+ * more than WALK_STEPS for each call. Returns the enum wire_end.
  */
-__noinline int walk_some_program(__u32 number, __u32 first, __u32 done)
+__noinline int walk_some_program(__u32 number)
 {
-	const struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	__u32 n = 0, end = WIRE_END_NONE;
+	__u32 end = WIRE_END_NONE;
 
-	if (!slot)
-		return WIRE_END_STALE << 16;
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
-		__u32 some = program_frames(number, first + n, config.user_depth - done - n);
+		__u32 some = program_frames(number);
 
 		/* Not called by program_frames(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
 			program_run(number);
 		if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
-			some += javascript_place(number, first + n, config.user_depth - done - n);
-		n += some & 0xffff;
-		end = some >> 16 & 0xff;
-		OPAQUE(n);
+			javascript_place(number);
+		end = some & 0xff;
 		OPAQUE(end);
 	}
-	return n | end << 16;
+	return end;
 }
 
 static __always_inline bool is_whole(__u32 end)

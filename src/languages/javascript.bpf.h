@@ -23,6 +23,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/window.bpf.h"
 #include "languages/javascript_strings.bpf.h"
+#include "languages/program_frames.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
@@ -271,26 +272,9 @@ __noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __
 	return JAVASCRIPT_INLINES;
 }
 
-static __always_inline void put_code(struct scratch *slot, __u64 at, __u64 id)
+static __always_inline __u64 javascript_frame(__u64 id)
 {
-	OPAQUE(at);
-	if (at < 2 * WIRE_MAX_DEPTH)
-		slot->frames[at] = WIRE_FRAME_CODE |
-				   (__u64)WIRE_LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT |
-				   id;
-}
-
-/* Puts a frame before the one in frames[at], if there is room; returns how many. */
-static __always_inline __u32 insert_code(struct scratch *slot, __u64 at, __u32 room, __u64 id)
-{
-	if (room < 2)
-		return 0;
-	OPAQUE(at);
-	if (at + 1 >= 2 * WIRE_MAX_DEPTH)
-		return 0;
-	slot->frames[at + 1] = slot->frames[at];
-	put_code(slot, at, id);
-	return 1;
+	return WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT | id;
 }
 
 #define JAVASCRIPT_FUNCTION_REGISTER 5 /* rdi: a function's code is entered with it */
@@ -326,42 +310,51 @@ static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 numbe
 }
 
 /*
- * Puts a function in place of the native frame in frames[at]. Returns how many frames there are
- * more, up to `room` - 1. A global function, which the verifier checks once.
+ * Puts a function in place of the last frame, which program->frame is the pointer of. A global
+ * function, which the verifier checks once.
  */
-__noinline int javascript_place(__u32 number, __u32 at, __u32 room)
+__noinline int javascript_place(__u32 number)
 {
 	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
 	struct interpreter_walk *program;
 	const struct known_code *known;
-	__u64 function, shared, pc = at;
-	__u32 more = 0, reason;
+	__u64 function, shared, pc, id;
 	int found = JAVASCRIPT_FOUND;
+	__u32 reason;
 
+	if (!slot)
+		return 0;
+	pc = frames_last(slot);
 	OPAQUE(pc);
-	if (!slot || pc >= 2 * WIRE_MAX_DEPTH)
+	if (pc >= 2 * WIRE_MAX_DEPTH)
 		return 0;
 	program = &slot->program;
 	pc = slot->frames[pc] & WIRE_FRAME_ADDRESS;
 	function = function_of_frame(slot, number, pc, &reason);
-	if (!function)
-		return reason ? insert_code(slot, at, room, reason) : 0;
+	if (!function) {
+		if (reason)
+			frames_insert(slot, javascript_frame(reason));
+		return 0;
+	}
 	shared = object_word(function, program->javascript.function_shared);
 	known = &program->codes[shared / 16 % KNOWN_CODES];
 	if (known->code != shared || known->walk != program->walk)
 		found = javascript_take_function(number, shared);
 	if (found == JAVASCRIPT_NATIVE)
 		return 0;
-	if (found == JAVASCRIPT_UNREADABLE)
-		return insert_code(slot, at, room, WIRE_CODE_UNREADABLE);
-	if (config_has(WIRE_NATIVE))
-		more += insert_code(slot, at, room, known->id);
-	else
-		put_code(slot, at, known->id);
+	if (found == JAVASCRIPT_UNREADABLE) {
+		frames_insert(slot, javascript_frame(WIRE_CODE_UNREADABLE));
+		return 0;
+	}
+	id = javascript_frame(known->id);
 	if (program->object && program->frame && /* what is inlined runs in a frame */
 	    javascript_code_at(number, function, shared, pc) != JAVASCRIPT_PLAIN)
-		more += insert_code(slot, at, room - more, WIRE_CODE_INLINED);
-	return more;
+		frames_insert(slot, javascript_frame(WIRE_CODE_INLINED));
+	if (config_has(WIRE_NATIVE))
+		frames_insert(slot, id);
+	else
+		frames_replace(slot, id);
+	return 0;
 }
 
 #endif
