@@ -333,6 +333,8 @@ UNWIND_INLINE __u32 unwind_find(struct unwind_walk *walk, __u64 address,
 		return WIRE_END_EVICTED;
 	case WIRE_MAPPING_TIME_USED_UP:
 		return WIRE_END_TIME_USED_UP;
+	case WIRE_MAPPING_NOT_OPENED:
+		return WIRE_END_NOT_OPENED;
 	default:
 		return WIRE_END_BROKEN;
 	}

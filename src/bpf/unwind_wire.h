@@ -163,6 +163,7 @@ enum wire_mapping_kind {
 	WIRE_MAPPING_EVICTED,	   /* no room within --unwind-memory */
 	WIRE_MAPPING_BROKEN,	   /* its CFI could not be read */
 	WIRE_MAPPING_TIME_USED_UP, /* nor within the time for a file, or for those of its owner */
+	WIRE_MAPPING_NOT_OPENED,   /* the file could not be opened yet */
 };
 
 struct wire_mapping {
@@ -278,6 +279,7 @@ enum wire_end {
 	WIRE_END_STALE,	    /* tables changed during the walk */
 	WIRE_END_JIT,	    /* a frame pointer of generated code does not point into the stack */
 	WIRE_END_TIME_USED_UP, /* reading the file's CFI took too long */
+	WIRE_END_NOT_OPENED,   /* the file could not be opened */
 	WIRE_N_ENDS,
 };
 

@@ -137,7 +137,7 @@ static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
 		return 0;
 	fd = images_open_file(interpreters->images, file);
 	if (fd < 0)
-		return 0;
+		return NOT_READ; /* another process may lead to it later */
 	of_user = confined_owner(fd) != 0;
 	if ((of_user && interpreters->n_of_users == MAX_OF_USERS) ||
 	    ask(interpreters, fd, language, &found) < 0 || !found.language)
@@ -158,7 +158,7 @@ uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file)
 		interpreters->of_file[interpreters->n_files++] = NOT_READ;
 	if (interpreters->of_file[file] == NOT_READ)
 		interpreters->of_file[file] = read_file(interpreters, file);
-	return interpreters->of_file[file];
+	return interpreters->of_file[file] == NOT_READ ? 0 : interpreters->of_file[file];
 }
 
 uint32_t interpreters_languages(const struct interpreters *interpreters)

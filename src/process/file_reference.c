@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/own.h"
+#include "process/mapped_inode.h"
 #include "process/path.h"
 
 /* What is being opened, and the results. */
@@ -25,22 +26,38 @@ struct root_directory {
 	uint32_t root;
 };
 
-/* True if the open file is the one of the reference. `by_mapping`: map_files led to it. */
-static bool verify(const struct attempt *attempt, int fd, bool by_mapping)
+/* True if a mapping of the open file is described as in the reference. */
+static bool is_mapped_as(const struct file_reference *reference, int fd)
+{
+	struct mapped_inode inode;
+
+	return mapped_inode_of(fd, &inode) == 0 && inode.device == reference->device &&
+	       inode.inode == reference->inode;
+}
+
+/*
+ * True if the open file is the one of the reference. `by_mapping`: map_files led to it. `copy`:
+ * what is open is a copy of it.
+ */
+static bool verify(const struct attempt *attempt, int fd, bool by_mapping, bool copy)
 {
 	const struct file_reference *reference = attempt->reference;
 	const struct stat *status = &attempt->status;
 	bool anonymous_device = major(reference->device) == 0 || major(status->st_dev) == 0;
+	bool same_inode = status->st_ino == reference->inode;
 	int generation;
 
 	/*
 	 * maps and stat disagree about the device on overlayfs and btrfs, and on overlayfs about
-	 * the inode, too. There a file whose inode differs is accepted only through its mapping.
+	 * the inode, too. A path in some root may there lead to a file of another layer or
+	 * subvolume that has the same inode number; a mapping of ours is described as theirs.
 	 */
-	if (status->st_ino != reference->inode)
-		return by_mapping && anonymous_device;
-	if (status->st_dev != reference->device && !anonymous_device)
-		return false;
+	if (!same_inode || status->st_dev != reference->device) {
+		if (!anonymous_device)
+			return false;
+		if (!by_mapping && !(copy ? same_inode : is_mapped_as(reference, fd)))
+			return false;
+	}
 	if (reference->generation && ioctl(fd, FS_IOC_GETVERSION, &generation) == 0)
 		return (uint32_t)generation == (uint32_t)reference->generation;
 	return true;
@@ -56,9 +73,13 @@ static int open_found(struct attempt *attempt, int path_fd, bool by_mapping)
 	fd = file_opener_open(opener, path, kind, FILE_HEAD, &attempt->status);
 	if (fd < 0)
 		return fd;
-	if (!verify(attempt, fd, by_mapping))
+	if (!verify(attempt, fd, by_mapping, kind != MOUNT_LOCAL))
 		return -ESTALE;
-	attempt->place = (struct file_place){ .fd = take_fd(&path), .kind = kind };
+	attempt->place = (struct file_place){
+		.fd = take_fd(&path),
+		.kind = kind,
+		.root = attempt->reference->root,
+	};
 	return take_fd(&fd);
 }
 
@@ -116,6 +137,8 @@ static int open_in_root(struct attempt *attempt, const struct root_directory *ro
 
 	if (fd < 0 && fd != -ETIMEDOUT && reference->undeleted != reference->path)
 		fd = open_path(attempt, root, reference->undeleted);
+	if (fd >= 0)
+		attempt->place.root = root->root;
 	return fd;
 }
 
@@ -126,6 +149,24 @@ static int open_program(struct attempt *attempt)
 		attempt->view->dir < 0 ? -1 : openat(attempt->view->dir, "exe", O_PATH | O_CLOEXEC);
 
 	return path < 0 ? -ENOENT : open_found(attempt, path, false);
+}
+
+/*
+ * The process has ended, and nothing is known of its root: those of other processes may have the
+ * file, for instance that of its parent. Only where no path lookup has to wait.
+ */
+static int open_in_any_root(struct attempt *attempt)
+{
+	const struct roots *roots = attempt->access->roots;
+	int fd = -ENOENT;
+
+	for (uint32_t id = ROOT_OWN + 1; fd < 0 && id < roots_n(roots); id++) {
+		const struct root_directory root = { roots_directory(roots, id), id };
+
+		if (roots_path_is_local(roots, id, attempt->reference->undeleted))
+			fd = open_in_root(attempt, &root);
+	}
+	return fd;
 }
 
 static int try_all(struct attempt *attempt)
@@ -148,7 +189,8 @@ static int try_all(struct attempt *attempt)
 	}
 	if (fd >= 0 || fd == -ETIMEDOUT)
 		return fd;
-	return open_program(attempt);
+	fd = open_program(attempt);
+	return fd < 0 && root == ROOT_UNKNOWN ? open_in_any_root(attempt) : fd;
 }
 
 int file_reference_open(struct file_access *access, const struct file_reference *reference,

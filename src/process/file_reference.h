@@ -31,11 +31,13 @@ struct file_access {
 struct file_place {
 	int fd; /* O_PATH; the caller closes it */
 	enum mount_kind kind;
+	uint32_t root; /* an id of roots.h: that in which its path led to it, else the process's */
 };
 
 /*
  * Opens the file: by its mapping (map_files); by its path in the root of the process, in the root
- * that is kept for it, and in our own; or as the program that the process runs (exe). Returns a
+ * that is kept for it, and in our own; as the program that the process runs (exe); or, if the root
+ * of the process is not known, by its path in the roots of other processes. Returns a
  * descriptor (O_RDONLY; of a copy of the head if the file is not local, see file_opener.h), which
  * the caller closes, the status of the file, and its place. -ESTALE: only other files were found;
  * -ETIMEDOUT: its file system does not respond; or another negative errno.

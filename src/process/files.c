@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/sysmacros.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
@@ -14,7 +14,13 @@
 #include "process/path.h"
 
 #define DEFAULT_HELD 512u
-#define MAX_TRIES    6
+
+/*
+ * A file that could not be opened is tried again at once, up to six times for processes that have
+ * ended and six times for those that run, and from then on twice a second.
+ */
+#define MAX_TRIES 6
+#define RETRY_MS  500u
 
 int files_new(uint32_t max_held, const struct file_access *access, struct files **ret_files)
 {
@@ -45,100 +51,6 @@ void files_free(struct files *files)
 	index_free(&files->by_key);
 	index_free(&files->by_identity);
 	free(files);
-}
-
-static uint64_t hash_key(const struct key *key)
-{
-	return hash_u64(hash_u64(key->device) ^ key->inode);
-}
-
-static struct key key_of(const struct file_reference *reference)
-{
-	return (struct key){
-		.device = reference->device,
-		.inode = reference->inode,
-		.generation = reference->generation,
-		.file = FILE_NONE,
-	};
-}
-
-static bool key_matches(const struct key *a, const struct key *b)
-{
-	/* maps has no generation: 0 matches any. */
-	return a->device == b->device && a->inode == b->inode &&
-	       (!a->generation || !b->generation || a->generation == b->generation);
-}
-
-/* A part of a device, if the kernel and stat() disagree about it because it has several. */
-static dev_t part_of(const struct file_reference *reference, dev_t device)
-{
-	return major(reference->device) == 0 && device != reference->device ? device : 0;
-}
-
-/* The part of a device that a mapping is of; 0: not known. */
-static dev_t mapped_part(struct files *files, const struct file_reference *reference, pid_t tgid,
-			 struct process_view *view)
-{
-	struct stat status;
-
-	if (view->dir < 0 && tgid > 0)
-		process_view_open(tgid, view);
-	if (file_reference_stat_mapping(&files->access, reference, view, &status) < 0)
-		return 0;
-	return part_of(reference, status.st_dev);
-}
-
-static struct key *find_key(struct files *files, const struct file_reference *reference, pid_t tgid,
-			    struct process_view *view)
-{
-	const struct key wanted = key_of(reference);
-	struct key *whole = NULL;
-	struct index_cursor cursor;
-	bool looked = false;
-	dev_t part = 0;
-
-	for (uint32_t at = index_first(&files->by_key, hash_key(&wanted), &cursor);
-	     at != INDEX_NONE; at = index_next(&files->by_key, &cursor)) {
-		struct key *key = &files->keys[at];
-
-		if (!key_matches(key, &wanted))
-			continue;
-		if (!key->part) {
-			whole = key;
-			continue;
-		}
-		if (!looked)
-			part = mapped_part(files, reference, tgid, view);
-		looked = true;
-		/* Where the process has ended, the generation tells files of one inode apart. */
-		if (part ? key->part == part : wanted.generation && key->generation)
-			return key;
-	}
-	return whole;
-}
-
-/* Enters what a key means, or means now. 0 or -ENOMEM. */
-static int enter_key(struct files *files, const struct key *key)
-{
-	uint64_t hash = hash_key(key);
-	struct index_cursor cursor;
-
-	for (uint32_t at = index_first(&files->by_key, hash, &cursor); at != INDEX_NONE;
-	     at = index_next(&files->by_key, &cursor)) {
-		struct key *known = &files->keys[at];
-
-		if (!key_matches(known, key) || known->part != key->part)
-			continue;
-		known->file = key->file;
-		return 0;
-	}
-	if (grow(&files->keys, &files->key_capacity, files->n_keys + 1) < 0)
-		return -ENOMEM;
-	files->keys[files->n_keys] = *key;
-	if (index_add(&files->by_key, hash, files->n_keys) < 0)
-		return -ENOMEM;
-	files->n_keys++;
-	return 0;
 }
 
 static int add_file(struct files *files, const struct file_reference *reference, uint32_t *ret_file)
@@ -193,6 +105,7 @@ static bool still_same(const struct file *file)
 struct opened {
 	struct file_identity identity;
 	struct file_outline outline;
+	uint32_t root;
 };
 
 /* Enters the identity of a file that was opened for the first time. */
@@ -207,7 +120,7 @@ static int set_identity(struct files *files, const struct file_reference *refere
 	file->readable = true;
 	file->elf = opened->outline.elf;
 	file->segments = opened->outline.segments;
-	file->root = reference->root;
+	file->root = opened->root;
 	shown->path = reference->undeleted;
 	shown->deleted = reference->undeleted != reference->path;
 	shown->size = identity->size;
@@ -224,8 +137,10 @@ static int enter_opened(struct files *files, const struct file_reference *refere
 	uint32_t same = find_identity(files, &opened->identity);
 	int r;
 
-	if (id != FILE_NONE)
+	if (id != FILE_NONE) {
 		files->unreadable--;
+		files->healed++;
+	}
 	if (same != FILE_NONE) {
 		if (id != FILE_NONE)
 			files->files[id]->same_as = same;
@@ -243,8 +158,9 @@ static int enter_opened(struct files *files, const struct file_reference *refere
 
 /* Adds a file that cannot be opened now, or counts one more attempt. */
 static int enter_unreadable(struct files *files, const struct file_reference *reference,
-			    uint32_t id, uint32_t *ret_file)
+			    uint32_t id, bool alive, uint32_t *ret_file)
 {
+	struct file *file;
 	int r;
 
 	if (id == FILE_NONE) {
@@ -253,9 +169,36 @@ static int enter_unreadable(struct files *files, const struct file_reference *re
 		if (r < 0)
 			return r;
 	}
-	files->files[id]->tries++;
+	file = files->files[id];
+	file->tries += file->tries < MAX_TRIES;
+	file->tries_alive += alive && file->tries_alive < MAX_TRIES;
+	file->next_try_ms = monotonic_ms() + RETRY_MS;
 	*ret_file = id;
 	return 0;
+}
+
+static bool may_try(const struct file *file, pid_t tgid, struct process_view *view)
+{
+	if (file->readable || file->same_as != FILE_NONE)
+		return false;
+	if (file->tries < MAX_TRIES || monotonic_ms() >= file->next_try_ms)
+		return true;
+	if (view->dir < 0 && tgid > 0)
+		process_view_open(tgid, view);
+	return view->root >= 0 && file->tries_alive < MAX_TRIES;
+}
+
+/*
+ * Whether a file that could not be opened is the one that was opened now. On a device with parts,
+ * another one may have the inode, at another path or in another root.
+ */
+static bool is_that_one(const struct file *unopened, const struct file_reference *reference,
+			dev_t part)
+{
+	if (!part)
+		return true;
+	return unopened->shown.path == reference->undeleted &&
+	       (unopened->root == ROOT_UNKNOWN || unopened->root == reference->root);
 }
 
 /* Opens the file of a reference; `key` gets its id and the part of the device that it is on. */
@@ -272,12 +215,16 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 		process_view_open(tgid, view);
 	fd = file_reference_open(&files->access, reference, view, &status, &place);
 	if (fd < 0)
-		return enter_unreadable(files, reference, id, &key->file);
-	key->part = part_of(reference, status.st_dev);
+		return enter_unreadable(files, reference, id, view->root >= 0, &key->file);
+	key->part = files_part_of(reference, status.st_dev);
 	file_outline_read(files->access.readers, fd, &opened.outline);
 	file_identity_make(fd, &status, &opened.outline, &opened.identity);
-	/* What could not be opened before may be on another part. */
-	r = enter_opened(files, reference, key->part ? FILE_NONE : id, &opened, &key->file);
+	opened.root = place.root;
+	if (id != FILE_NONE && !is_that_one(files->files[id], reference, key->part))
+		id = FILE_NONE;
+	if (id != FILE_NONE && key->part)
+		files_set_part(files, key, id);
+	r = enter_opened(files, reference, id, &opened, &key->file);
 	if (r < 0) {
 		close(place.fd);
 		return r;
@@ -289,19 +236,19 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 int files_identify(struct files *files, const struct file_reference *reference, pid_t tgid,
 		   struct process_view *view, uint32_t *ret_file)
 {
-	struct key *known = find_key(files, reference, tgid, view);
-	struct key key = key_of(reference);
+	struct key *known = files_find_key(files, reference, tgid, view);
+	struct key key = files_key_of(reference);
 	uint32_t id = FILE_NONE;
 	int r;
 
 	if (known) {
 		const struct file *file = files->files[known->file];
-		bool retry = !file->readable && file->tries < MAX_TRIES;
+		bool retry = may_try(file, tgid, view);
 
 		if (!known->generation)
 			known->generation = key.generation;
 		if (!retry && still_same(file)) {
-			*ret_file = known->file;
+			*ret_file = files_resolved(files, known->file);
 			return 0;
 		}
 		if (retry)
@@ -311,7 +258,7 @@ int files_identify(struct files *files, const struct file_reference *reference, 
 	if (r < 0)
 		return r;
 	*ret_file = key.file;
-	return enter_key(files, &key);
+	return files_enter_key(files, &key);
 }
 
 uint32_t files_n(const struct files *files)
@@ -327,6 +274,28 @@ uint32_t files_n_held(const struct files *files)
 const struct mapped_file *files_get(const struct files *files, uint32_t file)
 {
 	return file < files->n_files ? &files_resolve(files, file)->shown : NULL;
+}
+
+uint32_t files_resolved(const struct files *files, uint32_t file)
+{
+	uint32_t same = file < files->n_files ? files->files[file]->same_as : FILE_NONE;
+
+	return same == FILE_NONE ? file : same;
+}
+
+bool files_is_readable(const struct files *files, uint32_t file)
+{
+	return file < files->n_files && files_resolve(files, file)->readable;
+}
+
+bool files_was_unreadable(const struct files *files, uint32_t file)
+{
+	return file < files->n_files && files->files[file]->tries;
+}
+
+uint64_t files_healed(const struct files *files)
+{
+	return files->healed;
 }
 
 bool files_is_elf(const struct files *files, uint32_t file)

@@ -57,6 +57,14 @@ int files_segments(const struct files *files, uint32_t file, struct load_segment
 /* True if the file was read and is ELF. */
 bool files_is_elf(const struct files *files, uint32_t file);
 
+/* The file that an id stands for: another one where two turned out to be the same. */
+uint32_t files_resolved(const struct files *files, uint32_t file);
+/* Whether the file was opened, and whether an attempt to do so has failed. */
+bool files_is_readable(const struct files *files, uint32_t file);
+bool files_was_unreadable(const struct files *files, uint32_t file);
+/* How many files could be opened after an attempt that failed. */
+uint64_t files_healed(const struct files *files);
+
 /* The number of files that could not be opened. */
 uint64_t files_unreadable(const struct files *files);
 

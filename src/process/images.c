@@ -248,6 +248,16 @@ const struct mapped_file *images_file(const struct images *images, uint32_t file
 	return files_get(images->context.files, file);
 }
 
+uint32_t images_file_resolved(const struct images *images, uint32_t file)
+{
+	return files_resolved(images->context.files, file);
+}
+
+bool images_file_is_readable(const struct images *images, uint32_t file)
+{
+	return files_is_readable(images->context.files, file);
+}
+
 int images_open_file(const struct images *images, uint32_t file)
 {
 	return files_open(images->context.files, file);

@@ -156,6 +156,14 @@ uint32_t images_n_files(const struct images *images);
 const struct mapped_file *images_file(const struct images *images, uint32_t file);
 
 /*
+ * The number that stands for the file: another one where a file that could not be opened at first
+ * turned out to be the same.
+ */
+uint32_t images_file_resolved(const struct images *images, uint32_t file);
+/* Whether the file could be opened once; if not, that may change. */
+bool images_file_is_readable(const struct images *images, uint32_t file);
+
+/*
  * Opens the very file that was mapped, checked against its identity. Returns a descriptor
  * (O_RDONLY, O_CLOEXEC) of a regular file or of a copy of it (file_opener.h), which the caller
  * closes; -ENOENT: it is gone; -ESTALE: another file has its path; -ETIMEDOUT: its file system

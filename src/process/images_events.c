@@ -33,11 +33,14 @@ int images_mmap(struct images *images, const struct mapping_record *record)
 	 */
 	if (!space || !space->newest || record->time < space->snapshot)
 		return 0;
+	if (space->root == ROOT_UNKNOWN) {
+		if (!space->until)
+			process_view_open(record->tgid, &view);
+		space->root = images_root_of(images, space, &view);
+	}
 	mapped.reference.root = space->root;
 	r = snapshot_mapping(&images->context, &mapped, space->until ? 0 : record->tgid, &view,
 			     &mapping);
-	if (view.dir >= 0 && space->root == ROOT_UNKNOWN)
-		space->root = roots_intern(images->context.roots, &view);
 	if (r < 0)
 		return r;
 	r = space_map(space, record->time, &mapping);
@@ -120,6 +123,7 @@ void images_set_drained(struct images *images, uint64_t time)
 {
 	images->drained = time;
 	images->losses.files_unreadable = files_unreadable(images->context.files);
+	images_notify_healed(images);
 	spaces_expire(&images->spaces, time);
 }
 

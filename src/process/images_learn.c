@@ -50,7 +50,7 @@ static void own_snapshot(struct snapshot *snapshot)
 	free(snapshot->mappings);
 }
 
-static int read_proc(struct images *images, struct space *space)
+int images_read_space(struct images *images, struct space *space)
 {
 	own(own_snapshot) struct snapshot snapshot = { 0 };
 	uint64_t now = monotonic_ns();
@@ -92,7 +92,7 @@ static int copy_from_parent(struct images *images, struct space *space)
 			return -ENOMEM;
 	}
 	if (!parent->newest) {
-		r = parent->until || parent->gone ? -ESRCH : read_proc(images, parent);
+		r = parent->until || parent->gone ? -ESRCH : images_read_space(images, parent);
 		if (r < 0)
 			return r;
 	}
@@ -117,7 +117,7 @@ static int read_space(struct images *images, struct space *space)
 		return 0;
 	/* /proc has the latest space of a process only, and only while that lasts. */
 	if (!space->until && spaces_at(&images->spaces, space->tgid, UINT64_MAX) == space)
-		r = read_proc(images, space);
+		r = images_read_space(images, space);
 	return r == -ESRCH ? copy_from_parent(images, space) : r;
 }
 
@@ -192,7 +192,7 @@ static struct image *refresh(struct images *images, struct space *space, struct 
 
 		space->snapshot_delay =
 			space->snapshot_delay ? space->snapshot_delay : FIRST_DELAY_NS;
-		if (read_proc(images, space) < 0)
+		if (images_read_space(images, space) < 0)
 			space->snapshot_delay = MAX_DELAY_NS;
 		better = mappings_cover(space->newest->mappings, addresses, n);
 		/* An address that stays unmapped is no code: a bad frame pointer, for instance. */
@@ -262,6 +262,7 @@ int images_learn(struct images *images, pid_t tgid, uint64_t cookie, uint64_t ti
 	if (r < 0)
 		return r;
 	count_mappings(images, image);
+	images_notify_healed(images);
 	images->losses.files_unreadable = files_unreadable(images->context.files);
 	*ret_image = image->id;
 	return 0;
@@ -282,6 +283,8 @@ int images_drain(struct images *images)
 {
 	int r = images->drain ? images->drain(images->drain_context) : 0;
 
+	if (r != -ENOMEM)
+		r = images_heal(images, monotonic_ns());
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -300,7 +303,7 @@ static pid_t tgid_of(const struct dirent *entry)
 static int learn_one(struct images *images, pid_t tgid)
 {
 	struct space *space = spaces_add(&images->spaces, tgid, 0);
-	int r = space ? read_proc(images, space) : -ENOMEM;
+	int r = space ? images_read_space(images, space) : -ENOMEM;
 
 	if (r == -ENOMEM)
 		return r;

@@ -118,6 +118,11 @@ uint32_t roots_intern(struct roots *roots, const struct process_view *view)
 	return roots->n++;
 }
 
+uint32_t roots_n(const struct roots *roots)
+{
+	return roots->n;
+}
+
 int roots_directory(const struct roots *roots, uint32_t root)
 {
 	return root < roots->n ? roots->at[root].directory : -1;

@@ -33,6 +33,9 @@ uint32_t roots_intern(struct roots *roots, const struct process_view *view);
  */
 bool roots_path_is_local(const struct roots *roots, uint32_t root, const char *path);
 
+/* The ids are below this. */
+uint32_t roots_n(const struct roots *roots);
+
 /* A borrowed O_PATH descriptor of the root directory, or of its /tmp; or -1. */
 int roots_directory(const struct roots *roots, uint32_t root);
 int roots_tmp(const struct roots *roots, uint32_t root);

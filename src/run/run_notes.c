@@ -23,6 +23,23 @@ static void warn(const struct run_report *report, uint64_t missed_sides)
 		message_line("%s", line);
 }
 
+/* Stacks that lack their callers for want of a file: one in a hundred is worth a warning. */
+static void warn_not_opened(const struct ends *ends)
+{
+	uint64_t cut = ends->by_end[TALLY_END_NOT_OPENED];
+	const char *module = NULL;
+
+	if (cut == 0 || cut < ends->samples / 100)
+		return;
+	for (uint32_t i = 0; i < ends->n_top && !module; i++)
+		if (ends->top[i].end == TALLY_END_NOT_OPENED)
+			module = ends->top[i].module;
+	message_line("WARNING: %.3g %% of the user stacks lack their callers, because files could "
+		     "not be opened, mostly %s: their processes had ended, and none that runs has "
+		     "them mapped",
+		     100.0 * (double)cut / (double)ends->samples, module ? module : "[unknown]");
+}
+
 static void tell_ends(const struct profile_meta *meta, const struct ends *ends)
 {
 	uint64_t samples = quantity_number(meta, ends->samples);
@@ -153,6 +170,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	if (r < 0)
 		return error_set(err, r, "cannot summarize the report: %s", strerror(-r));
 	warn(report, summary.missed_sides);
+	warn_not_opened(&summary.ends);
 	tell_losses(losses);
 	tell_ends(&report->meta, &summary.ends);
 	tell_programs(&report->meta, &summary.ends);
@@ -205,12 +223,12 @@ void run_notes_of_unwinding(const struct session *session)
 		return;
 	message_verbose("unwinding: %u tables of %u files, %" PRIu64 " rows, %u rules, %.1f MB of "
 			"%.0f; %" PRIu64 " compiled in %.0f ms, %" PRIu64 " from disk in %.0f ms; "
-			"%u pending, %u without CFI, %u broken, %u evicted",
+			"%u pending, %u without CFI, %u broken, %u not opened, %u evicted",
 			is.tables.ready, is.tables.tables, is.tables.rows, is.tables.rules,
 			(double)is.tables.bytes / 1e6, (double)is.tables.bytes_limit / 1e6,
 			is.tables.compiled, (double)is.tables.compile_ns / 1e6, is.tables.cached,
 			(double)is.tables.cached_ns / 1e6, is.tables.pending, is.tables.no_cfi,
-			is.tables.broken, is.tables.evicted);
+			is.tables.broken, is.tables.not_opened, is.tables.evicted);
 	message_verbose("unwinding: %u processes; %" PRIu64
 			" stacks finished in user space, %" PRIu64 " of them complete",
 			is.tables.processes, is.waited, is.finished);

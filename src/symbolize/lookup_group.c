@@ -243,7 +243,9 @@ int file_lookup_store(struct lookup *lookup, struct file_lookup *file)
 	r = make_matches(lookup, file->queries, file->n, NULL, 0, &matches);
 	if (r < 0)
 		return r;
-	r = symbol_cache_insert(lookup->cache, id, file->queries, matches, file->n);
+	/* A file that could not be opened may be found through another process later. */
+	r = file->fd < 0 ? 0
+			 : symbol_cache_insert(lookup->cache, id, file->queries, matches, file->n);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < file->group.n; i++) {

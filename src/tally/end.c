@@ -28,7 +28,8 @@
 	_(COMPAT, "32-bit")                                                                        \
 	_(STALE, "stale table")                                                                    \
 	_(JIT, "generated code")                                                                   \
-	_(TIME_USED_UP, "time used up")
+	_(TIME_USED_UP, "time used up")                                                            \
+	_(NOT_OPENED, "file not opened")
 
 #define NAME(end, name)	 [TALLY_END_##end] = name,
 #define FRAME(end, name) [TALLY_END_##end] = "[unwind: " name "]",

@@ -6,10 +6,14 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 
 /* One in so many blocks is left for mappings. */
 #define SPARE_PART 16
+
+/* So often it is tried to open a file again. */
+#define RETRY_NS (250 * NS_PER_MS)
 
 DEFINE_OWN(struct tables, tables_free)
 
@@ -71,6 +75,8 @@ void tables_set_state(struct tables *tables, struct table *table, enum table_sta
 {
 	tables->n_pending += state == TABLE_PENDING;
 	tables->n_pending -= table->state == TABLE_PENDING;
+	tables->n_not_opened += state == TABLE_NOT_OPENED;
+	tables->n_not_opened -= table->state == TABLE_NOT_OPENED;
 	table->state = state;
 	tables->version++;
 }
@@ -101,12 +107,36 @@ enum table_state tables_state_without_rows(int r)
 	return r == -ENOEXEC || r == 0 ? TABLE_NO_CFI : TABLE_BROKEN;
 }
 
+/* Of a file that could not be opened, another process may have the segments later. */
+static int read_segments(struct tables *tables, struct table *table)
+{
+	int r = images_file_segments(tables->images, table->file, &table->segments);
+
+	if (r < 0 && r != -ENOMEM)
+		tables_set_state(tables, table,
+				 images_file_is_readable(tables->images, table->file)
+					 ? tables_state_without_rows(r)
+					 : TABLE_NOT_OPENED);
+	return r;
+}
+
+/* Where the file could not be opened, and was since. 0 or -ENOMEM. */
+static int retry_segments(struct tables *tables, struct table *table)
+{
+	if (table->state != TABLE_NOT_OPENED || table->segments.n ||
+	    !images_file_is_readable(tables->images, table->file))
+		return 0;
+	tables_set_state(tables, table, TABLE_PENDING);
+	return read_segments(tables, table) == -ENOMEM ? -ENOMEM : 0;
+}
+
 int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table)
 {
 	struct table *table;
 	uint32_t number;
 	int r;
 
+	file = images_file_resolved(tables->images, file);
 	if (file >= tables->n_by_file) {
 		uint32_t capacity = tables->n_by_file;
 
@@ -118,19 +148,38 @@ int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table)
 	}
 	if (tables->by_file[file] != TABLE_NONE) {
 		*ret_table = tables->by_file[file];
-		return 0;
+		return retry_segments(tables, tables->tables[*ret_table]);
 	}
 	r = add(tables, file, &number);
 	if (r < 0)
 		return r;
 	tables->by_file[file] = number;
 	table = tables->tables[number];
-	r = images_file_segments(tables->images, file, &table->segments);
+	r = read_segments(tables, table);
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0)
-		tables_set_state(tables, table, tables_state_without_rows(r));
 	*ret_table = number;
+	return 0;
+}
+
+/* Has the tables made whose files could not be opened until now. 0 or -ENOMEM. */
+static int retry_not_opened(struct tables *tables, uint64_t now)
+{
+	for (uint32_t i = 0; i < tables->n && tables->n_not_opened; i++) {
+		struct table *table = tables->tables[i];
+		int r;
+
+		if (table->state != TABLE_NOT_OPENED || !table->uses ||
+		    now - table->tried < RETRY_NS)
+			continue;
+		table->tried = now;
+		r = retry_segments(tables, table);
+		if (r < 0)
+			return r;
+		/* It was opened once, and could not be again when its rows were to be made. */
+		if (table->state == TABLE_NOT_OPENED && table->segments.n)
+			tables_set_state(tables, table, TABLE_PENDING);
+	}
 	return 0;
 }
 
@@ -208,6 +257,7 @@ struct table_reference tables_reference_of(const struct table *table)
 		[TABLE_READY] = WIRE_MAPPING_TABLE,
 		[TABLE_NO_CFI] = WIRE_MAPPING_NO_CFI,
 		[TABLE_BROKEN] = WIRE_MAPPING_BROKEN,
+		[TABLE_NOT_OPENED] = WIRE_MAPPING_NOT_OPENED,
 		[TABLE_EVICTED] = WIRE_MAPPING_EVICTED,
 		[TABLE_TIME_USED_UP] = WIRE_MAPPING_TIME_USED_UP,
 	};
@@ -258,7 +308,9 @@ int tables_update(struct tables *tables, uint64_t now, void (*refresh)(void *con
 	if (any)
 		tables_enter_files(tables);
 	tables_make_room(tables, now, refresh, context);
-	r = tables_queue_pending(tables, now);
+	r = retry_not_opened(tables, now);
+	if (r == 0)
+		r = tables_queue_pending(tables, now);
 	return r < 0 ? error_set(err, r, "cannot keep unwinding tables: %s", strerror(-r)) : 0;
 }
 
@@ -293,6 +345,7 @@ void tables_stats(const struct tables *tables, struct unwind_stats *stats)
 		stats->pending += table->state == TABLE_PENDING;
 		stats->no_cfi += table->state == TABLE_NO_CFI;
 		stats->broken += table->state == TABLE_BROKEN || table->state == TABLE_TIME_USED_UP;
+		stats->not_opened += table->state == TABLE_NOT_OPENED;
 		stats->evicted += table->state == TABLE_EVICTED;
 		stats->over_share += table->state == TABLE_EVICTED && table->over_share;
 		stats->rows += table->rows;

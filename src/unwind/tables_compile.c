@@ -102,7 +102,8 @@ static int queue_job(struct tables *tables, uint32_t number, uint64_t now)
 	}
 	if (r < 0) {
 		compile_job_free(job);
-		tables_set_state(tables, table, TABLE_BROKEN);
+		table->tried = now;
+		tables_set_state(tables, table, TABLE_NOT_OPENED);
 		return 0;
 	}
 	/* A hit says more than a mapping. */

@@ -24,6 +24,7 @@ enum table_state {
 	TABLE_READY,
 	TABLE_NO_CFI,
 	TABLE_BROKEN,
+	TABLE_NOT_OPENED,
 	TABLE_TIME_USED_UP,
 	TABLE_EVICTED,
 };
@@ -62,7 +63,7 @@ struct tables {
 	uint32_t n_by_file;
 	uint32_t vdso; /* its table, or TABLE_NONE */
 	uint64_t vdso_size;
-	uint32_t n_pending, n_jobs;
+	uint32_t n_pending, n_jobs, n_not_opened;
 	uint32_t n_rules; /* in the kernel */
 	atomic_uint last_owner;
 	atomic_ullong

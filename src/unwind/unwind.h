@@ -110,6 +110,7 @@ struct unwind_stats {
 	uint32_t pending; /* to be compiled, or being compiled */
 	uint32_t no_cfi;
 	uint32_t broken;	     /* or it took too long to read them */
+	uint32_t not_opened;	     /* their files could not be opened yet */
 	uint32_t evicted;	     /* evicted now, or without room from the start */
 	uint32_t over_share;	     /* of these, for lack of room in the share of their owner */
 	uint64_t evictions;	     /* so far */

@@ -183,6 +183,7 @@ const char *walker_end_name(enum wire_end end)
 		[WIRE_END_STALE] = "stale",
 		[WIRE_END_JIT] = "jit",
 		[WIRE_END_TIME_USED_UP] = "time-used-up",
+		[WIRE_END_NOT_OPENED] = "not-opened",
 	};
 
 	return end < WIRE_N_ENDS && names[end] ? names[end] : "?";

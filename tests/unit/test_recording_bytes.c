@@ -308,7 +308,7 @@ static void every_number_has_its_bound(void **state)
 		{ { "ADDR", BYTES(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2) }, "no such object", 11 },
 		{ { "ADDR", BYTES(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 64) }, "unknown flag", 12 },
 		{ { "STKS", BYTES(0x81, 8, 0) }, "stack too deep", 2 },
-		{ { "STKS", BYTES(1, 0x80, 0x32, 0) }, "unknown way to end", 3 },
+		{ { "STKS", BYTES(1, 0x80, 0x34, 0) }, "unknown way to end", 3 },
 		{ { "STKS", BYTES(1, 4, 0) }, "unknown flag", 2 },
 		{ { "STKS", BYTES(0, 0) }, "stack without a frame", 2 },
 		{ { "STKS", BYTES(2, 0, 0) }, "section ends within a stack", 2 },

@@ -313,8 +313,8 @@ static void test_jit(void **state)
 	/* A file is written at once. */
 	map_record(NOBODY, 4000, 0x10000, 4096, "/no/such/file");
 	update();
-	assert_int_equal(kind_at(NOBODY, (void *)0x10000, NULL), WIRE_MAPPING_BROKEN);
-	assert_int_equal(stats().broken, 1);
+	assert_int_equal(kind_at(NOBODY, (void *)0x10000, NULL), WIRE_MAPPING_NOT_OPENED);
+	assert_int_equal(stats().not_opened, 1);
 }
 
 /* More mappings than chunks have room for: all that fit are found. */

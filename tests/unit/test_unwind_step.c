@@ -749,6 +749,7 @@ static void mappings_of_each_kind(void **state)
 		[WIRE_MAPPING_EVICTED] = WIRE_END_EVICTED,
 		[WIRE_MAPPING_BROKEN] = WIRE_END_BROKEN,
 		[WIRE_MAPPING_TIME_USED_UP] = WIRE_END_TIME_USED_UP,
+		[WIRE_MAPPING_NOT_OPENED] = WIRE_END_NOT_OPENED,
 	};
 
 	(void)state;
