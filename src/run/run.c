@@ -13,16 +13,9 @@
 #include "base/own.h"
 #include "base/thread.h"
 #include "cli/message.h"
-#include "process/images.h"
 #include "run/memory.h"
-#include "run/run_live.h"
 #include "run/run_notes.h"
-#include "run/run_notify.h"
-#include "run/run_push.h"
-#include "run/run_report.h"
-#include "run/watch.h"
-#include "session/session.h"
-#include "symbolize/symbolizer.h"
+#include "run/sinks.h"
 #include "tally/codes.h"
 #include "view/caption.h"
 #include "view/quantity.h"
@@ -37,22 +30,16 @@ DEFINE_OWN(struct tally, tally_free)
 DEFINE_OWN(struct names, names_free)
 DEFINE_OWN(struct symbolizer, symbolizer_free)
 DEFINE_OWN(struct trigger, trigger_free)
-DEFINE_OWN(struct run_live, run_live_close)
-DEFINE_OWN(struct notify, notify_close)
-DEFINE_OWN(struct run_push, run_push_close)
 
 struct run_state {
 	struct run_report report; /* of tally and names */
 	struct tally *tally;
 	struct names *names;
-	struct images *images;
-	const struct symbolizer_options *naming;
-	uint64_t reported_ns;  /* duration of the intervals reported so far */
-	struct watch *watch;   /* --tui; or NULL */
-	struct run_live *live; /* --live; or NULL */
-	struct notify *notify; /* or NULL */
-	struct run_push *push; /* --push; or NULL */
-	pthread_t preparer;    /* runs symbolizer_prepare() during the measurement */
+	struct sinks sinks;
+	struct sink_source source; /* what the sinks see of this */
+	char title[512];
+	uint64_t reported_ns; /* duration of the intervals reported so far */
+	pthread_t preparer;   /* runs symbolizer_prepare() during the measurement */
 	bool preparing;
 	uint64_t progress_ns; /* when a progress note was last due; 0: none yet */
 	uint32_t usual;	      /* addresses of an interval; 0: not known yet */
@@ -108,7 +95,8 @@ static int name_cgroups(struct run_state *state)
 
 	for (uint32_t i = 0; i < tally_n_entries(state->tally); i++) {
 		uint64_t id = entries[i].cgroup;
-		const char *path = id && id != last ? images_cgroup(state->images, id) : NULL;
+		const char *path =
+			id && id != last ? images_cgroup(state->source.images, id) : NULL;
 
 		last = id;
 		if (path && names_add_cgroup(state->names, id, path) < 0)
@@ -117,9 +105,9 @@ static int name_cgroups(struct run_state *state)
 	return 0;
 }
 
-/* Adds names for everything in the tally, and the facts so far; then it can be reported. */
+/* Adds names for everything in the tally, and the facts so far; then it can be shown. */
 static int name_all(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
-		    struct error *err)
+		    enum session_event event, struct error *err)
 {
 	int r;
 
@@ -132,9 +120,7 @@ static int name_all(struct run_state *state, struct session *session, struct sym
 		return r;
 	if (name_cgroups(state) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	if (!state->watch)
-		return 0;
-	return watch_update(state->watch, state->tally, state->names, &state->report.meta, err);
+	return sinks_show(&state->sinks, event, err);
 }
 
 /* At a tick: shows what there is so far. */
@@ -143,8 +129,8 @@ static int update(struct run_state *state, struct session *session, struct symbo
 {
 	const struct tally_losses *losses = tally_losses_of(state->tally);
 
-	if (state->watch)
-		return watch_is_due(state->watch) ? name_all(state, session, symbolizer, err) : 0;
+	if (sinks_want_names(&state->sinks))
+		return name_all(state, session, symbolizer, SESSION_TICK, err);
 	if (state->report.request->plan->progress)
 		message_progress("%.0f s, %" PRIu64 " %s, %" PRIu64 " lost",
 				 (double)session_duration(session) / 1e9,
@@ -156,7 +142,7 @@ static int update(struct run_state *state, struct session *session, struct symbo
 /*
  * Names are kept from one interval to the next, unless addresses of processes that are gone have
  * accumulated, or a reload is asked for, after which symbols are read that were installed since:
- * then all are forgotten. --tui and --live display everything since the start.
+ * then all are forgotten.
  */
 static int forget(struct run_state *state, struct session *session, struct symbolizer *symbolizer,
 		  bool reload, struct error *err)
@@ -164,11 +150,11 @@ static int forget(struct run_state *state, struct session *session, struct symbo
 	uint32_t n = tally_n_addresses(state->tally);
 	int r;
 
-	if (state->watch || state->live)
+	if (sinks_are_cumulative(&state->sinks))
 		return 0;
-	images_lock(state->images);
-	images_release_files(state->images);
-	images_unlock(state->images);
+	images_lock(state->source.images);
+	images_release_files(state->source.images);
+	images_unlock(state->source.images);
 	if (!state->usual)
 		state->usual = n;
 	if (!reload && n <= 2 * (uint64_t)state->usual + SPARE_ADDRESSES)
@@ -191,15 +177,9 @@ static int report(struct run_state *state, struct session *session, struct symbo
 
 	if (state->report.request->plan->progress)
 		message_progress("%s", "");
-	r = name_all(state, session, symbolizer, err);
-	if (r < 0)
-		return r;
-	/* After an interrupt, do not wait for another key. */
-	if (state->watch && !session_goes_on(event))
-		watch_end(state->watch, event == SESSION_ENDED);
-	r = run_report_write(&state->report, err);
+	r = name_all(state, session, symbolizer, event, err);
 	if (r == 0)
-		r = run_push_report(state->push, &state->report, err);
+		r = sinks_report(&state->sinks, err);
 	if (r < 0)
 		return r;
 	if (!session_goes_on(event))
@@ -221,22 +201,20 @@ static int measure(struct run_state *state, struct session *session, struct symb
 	while (session_goes_on(event)) {
 		int r = session_run(session, state->tally, &event, err);
 
-		if (r == 0)
-			r = run_notify_before(state->notify, event, err);
 		if (r < 0)
 			return r;
 		if (event != SESSION_TICK) {
-			images_lock(state->images);
-			images_rest(state->images);
-			images_unlock(state->images);
+			images_lock(state->source.images);
+			images_rest(state->source.images);
+			images_unlock(state->source.images);
 		}
-		r = run_live_look(state->live, state->tally, event != SESSION_TICK, err);
+		r = sinks_back(&state->sinks, event, err);
 		if (r < 0)
 			return r;
 		r = event == SESSION_TICK ? update(state, session, symbolizer, err)
 					  : report(state, session, symbolizer, event, err);
 		if (r == 0)
-			r = run_notify_after(state->notify, event, err);
+			r = sinks_done(&state->sinks, event, err);
 		if (r < 0)
 			return r;
 	}
@@ -244,35 +222,22 @@ static int measure(struct run_state *state, struct session *session, struct symb
 }
 
 /* Once the trigger is attached: sets the facts of the reports, and begins them. */
-static int announce(struct run_state *state, const struct trigger *trigger, char *title,
-		    size_t size, struct error *err)
+static int announce(struct run_state *state, const struct trigger *trigger, struct error *err)
 {
 	const struct run_request *request = state->report.request;
 	int r;
 
 	state->report.meta.start_time_ns = clock_ns(CLOCK_REALTIME);
 	state->report.meta.event = trigger->event;
-	state->report.meta.title = title;
-	request->title(request->options, trigger->ops->n_attached(trigger), title, size);
+	state->report.meta.title = state->title;
+	request->title(request->options, trigger->ops->n_attached(trigger), state->title,
+		       sizeof(state->title));
 	if (request->attached)
 		request->attached(request->options, trigger);
 	r = run_report_compare(&state->report, err);
-	if (r < 0)
-		return r;
-	r = state->watch ? 0 : run_report_announce(&state->report, err);
-	caption_end_title(title);
-	return r;
-}
-
-static int begin_display(struct run_state *state, struct session *session, struct error *err)
-{
-	int r = 0;
-
-	if (state->live)
-		r = run_live_start(state->live, &state->report.meta, state->images, state->naming,
-				   session, err);
-	if (r == 0 && state->watch)
-		r = watch_begin(state->watch, &state->report.meta, err);
+	if (r == 0)
+		r = sinks_announce(&state->sinks, err);
+	caption_end_title(state->title);
 	return r;
 }
 
@@ -297,27 +262,16 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 			     struct session *session, struct symbolizer *symbolizer,
 			     struct error *err)
 {
-	own(own_run_live_close) struct run_live *live = NULL;
-	char title[512];
-	int r = run_live_open(state->report.request, &live, err);
+	int r = session_start(session, err);
 
-	if (r < 0)
-		return r;
-	state->live = live;
-	r = session_start(session, err);
-	if (r < 0)
-		return r;
-	r = announce(state, trigger, title, sizeof(title), err);
-	if (r < 0)
-		return r;
-	r = begin_display(state, session, err);
 	if (r == 0)
-		r = run_push_start(state->push, err);
-	if (r < 0)
-		return r;
-	r = session_launch(session, err);
+		r = announce(state, trigger, err);
 	if (r == 0)
-		r = notify_ready(state->notify, err);
+		r = sinks_begin(&state->sinks, &state->source, err);
+	if (r == 0)
+		r = session_launch(session, err);
+	if (r == 0)
+		r = sinks_launched(&state->sinks, err);
 	if (r < 0)
 		return r;
 	begin_preparing(state, session, symbolizer);
@@ -361,7 +315,6 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		.progress = note_progress,
 		.progress_context = state,
 	};
-	own(own_watch_free) struct watch *watch = NULL;
 	own(own_codes_free) struct codes *codes = NULL;
 	own(own_images_free) struct images *images = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
@@ -372,34 +325,29 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		return error_set(err, -ENOMEM, "out of memory");
 	options.codes = codes;
 	if (images_new(&(struct images_options){ 0 }, &images) < 0 ||
-	    symbolizer_new(images, &options, &symbolizer) < 0 ||
-	    (plan->tui && watch_new(&state->report.request->report, &watch) < 0))
+	    symbolizer_new(images, &options, &symbolizer) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	state->images = images;
-	state->naming = &options;
-	state->watch = watch;
-	if (watch && plan->command) {
-		r = watch_hide_terminal(watch, err);
-		if (r < 0)
-			return r;
-	}
 	r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), codes, &session,
 			 err);
-	if (watch)
-		watch_show_terminal(watch);
+	if (r == 0)
+		r = sinks_loaded(&state->sinks, err);
 	if (r < 0)
 		return r;
 	if (session_warning(session))
 		message_line("%s", session_warning(session));
 	state->report.others = session_others(session);
+	state->source.session = session;
+	state->source.images = images;
+	state->source.naming = &options;
 	r = start_and_measure(state, trigger, session, symbolizer, err);
+	sinks_end(&state->sinks);
 	state->report.others = NULL;
 	run_notes_of_unwinding(session);
 	run_notes_of_images(images);
 	if (r < 0)
 		return r;
 	run_notes_of_interpreters(session);
-	r = run_report_finish(&state->report, err);
+	r = sinks_finish(&state->sinks, err);
 	if (r < 0)
 		return r;
 	*ret_status = session_command_status(session);
@@ -419,15 +367,13 @@ static void tell_kills(uint64_t before)
 			     kills);
 }
 
-static int measure_and_report(const struct run_request *request, struct notify *notify,
+/* The sinks may change the plan. */
+static int measure_and_report(const struct run_request *request, struct plan *plan,
 			      struct trigger *trigger, int *ret_status, struct error *err)
 {
-	const struct plan *plan = request->plan;
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
-	own(own_run_push_close) struct run_push *push = NULL;
-	struct run_state state = { .report = { .request = request, .meta = request->meta },
-				   .notify = notify };
+	struct run_state state = { .report = { .request = request, .meta = request->meta } };
 	uint64_t kills = memory_kills();
 	struct utsname system;
 	int r;
@@ -441,21 +387,18 @@ static int measure_and_report(const struct run_request *request, struct notify *
 	}
 	state.report.tally = state.tally = tally;
 	state.report.names = state.names = names;
-	r = run_report_open(&state.report, plan->interval > 0, err);
-	if (r == 0)
-		r = run_push_open(request, &push, err);
-	state.push = push;
+	state.source.report = &state.report;
+	r = sinks_open(&state.sinks, &state.source, plan, err);
 	if (r == 0)
 		r = open_and_measure(&state, trigger, ret_status, err);
 	tell_kills(kills);
-	run_report_close(&state.report);
+	sinks_close(&state.sinks);
 	return r;
 }
 
 int run(const struct run_request *request, struct trigger *trigger)
 {
 	own(own_trigger_free) struct trigger *owned = trigger;
-	own(own_notify_close) struct notify *notify = NULL;
 	struct plan plan = *request->plan;
 	struct run_request planned = *request;
 	struct error err = { 0 };
@@ -465,8 +408,7 @@ int run(const struct run_request *request, struct trigger *trigger)
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	session_set_log(message_libbpf);
 	planned.plan = &plan;
-	if (run_notify_open(&plan, &notify, &err) < 0 ||
-	    measure_and_report(&planned, notify, owned, &status, &err) < 0)
+	if (measure_and_report(&planned, &plan, owned, &status, &err) < 0)
 		return message_error(request->program, &err);
 	return status < 0 ? EXIT_CLASS_OK : status;
 }

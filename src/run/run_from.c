@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "cli/message.h"
+#include "run/live_recording.h"
 #include "run/loaded.h"
 #include "run/part.h"
 #include "run/renamed.h"
-#include "run/run_live.h"
 #include "run/run_report.h"
 #include "run/spooled.h"
 #include "run/watch.h"
@@ -151,7 +151,7 @@ static int show_and_report(struct run_report *report, const struct measurement *
 	if (r == 0)
 		r = run_report_compare(report, err);
 	if (r == 0 && request->plan->live)
-		r = run_live_serve(request, measurement, err);
+		r = live_recording_serve(request, measurement, err);
 	if (r == 0 && request->plan->tui)
 		r = browse(report, err);
 	if (r == 0)
