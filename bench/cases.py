@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from interpreter_cases import InterpreterCases
+from closing import lost_of
 from measure import BpfStatistics, Failed
 from off_cpu_cases import OffCpuCases
 from row import Row
@@ -21,9 +22,10 @@ COUNT = "{ @[kstack, ustack] = count(); }"
 
 
 class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
-    def __init__(self, bench, rounds, peers, calls, seconds):
-        self.bench, self.rounds, self.peers = bench, rounds, peers
-        self.calls, self.seconds = calls, seconds
+    def __init__(self, bench, sizes, peers):
+        self.bench, self.sizes, self.peers = bench, sizes, peers
+        self.rounds = sizes.rounds
+        self.failures = []
         self.profile = os.path.join(bench.build, "profile")
         self.stackcount = os.path.join(bench.build, "stackcount")
         self.out = bench.path("out")
@@ -32,13 +34,17 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
         return ["ours"] + [tool for tool in wanted if tool in self.peers]
 
     def alternate(self, tools, measure):
-        """Calls measure(tool) for each tool in each round; reports failures and continues."""
+        """Calls measure(tool) for each tool in each round; notes failures and continues."""
         for _ in range(self.rounds):
             for tool in tools:
                 try:
                     measure(tool)
                 except Failed as failure:
-                    print(f"    FAILED {tool}: {failure}", flush=True)
+                    self.failed(f"{tool}: {failure}")
+
+    def failed(self, why):
+        self.failures.append(why)
+        print(f"    FAILED {why}", flush=True)
 
     # ---- one run of a second
 
@@ -113,7 +119,7 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
             run = self.bench.start(commands[tool], self.out)
             run.wait_for_bpf()
             before = run.bpf()
-            time.sleep(self.seconds)
+            time.sleep(self.sizes.seconds)
             after = run.bpf()
             run.stop()
             if after[1] > before[1]:
@@ -126,13 +132,16 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
     # ---- the report
 
     def report(self):
-        total = Row("report of 1,000,000 stacks of 30 frames: profile --from FILE, folded, to /dev/null", "ms", 2000)
+        total = Row(f"report of {self.sizes.stacks:,} stacks of 30 frames: profile --from FILE, folded, to "
+                    "/dev/null", "ms", 2000)
         cpu = Row("CPU time of that report", "ms")
         rss = Row("peak RSS of that report", "MB")
         recording = self.bench.path("big.stacktally")
         subprocess.run([os.path.join(self.bench.build, "bench", "report_speed"), "make",
-                        recording], check=True)
-        os.sync()  # pending writes would disturb the measurement
+                        recording, str(self.sizes.stacks)], check=True)
+        fd = os.open(recording, os.O_RDONLY)
+        os.fsync(fd)  # pending writes would disturb the measurement
+        os.close(fd)
 
         def measure(tool):
             result = self.bench.run([self.profile, "--from", recording, "-q", "-o", os.devnull,
@@ -148,8 +157,8 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
     # ---- stackcount
 
     def tracepoints(self):
-        rows = self.tracepoint("raw_syscalls", "sys_enter", "getppid", 1000000)
-        return rows + self.tracepoint("sched", "sched_switch", "switches", 1000000)
+        rows = self.tracepoint("raw_syscalls", "sys_enter", "getppid", self.sizes.events)
+        return rows + self.tracepoint("sched", "sched_switch", "switches", self.sizes.events)
 
     def tracer(self, tool, event, probe):
         if tool == "ours":
@@ -203,7 +212,7 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
 
     def uprobes(self):
         # A call takes 5 to 30 us by the machine: the loop is run in as many parts as there are rounds.
-        calls = self.calls // self.rounds
+        calls = self.sizes.calls // self.rounds
         what = f"uprobe, a loop of {calls * self.rounds:,} calls in {self.rounds} parts, both stacks"
         bpf = Row(f"BPF run time per call: {what}", "ns", ratio=(1.0, "bpftrace"))
         whole = Row(f"added time per call: {what}", "ns", ratio=(1.0, "the better"))
@@ -255,7 +264,7 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
 
     def overhead(self):
         """With all CPUs busy in user and kernel code, and with one python3 running."""
-        seconds = round(self.seconds * 7)
+        seconds = self.sizes.overhead_seconds
         row = Row(f"overhead of {seconds} s at 99 Hz on a busy machine: CPU time and BPF run time, "
                   "start and report included", "% of a core",
                   note="perf samples in the kernel, and no process's time has that part")
@@ -291,14 +300,6 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
                 self.alternate(self.tools("bpftrace"), lambda tool: measure(tool, one))
         self.rounds = rounds
         return [row, busy, one]
-
-
-def lost_of(said, times):
-    """Events lost: those that the tool reports, and those that it should have counted."""
-    found = re.search(r"(\d+) samples, \d+ stacks, (\d+) lost", said)
-    if not found:
-        raise Failed(f"no closing line in: {said[-400:]}")
-    return max(int(found[2]), times - int(found[1]))
 
 
 # What --only takes, in the order they are run.

@@ -16,7 +16,6 @@ from row import Row
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHALLOW, DEEP = 17, 97
-CALLS = 4000
 # Each calls getppid() below so many functions, each of which has code of its own.
 PYTHON = r"""
 import os, sys
@@ -85,7 +84,7 @@ class InterpreterCases:
     def functions(self):
         """The time of one function, from runs at two depths."""
         rows = []
-        for name, command, note in programs():
+        for name, command, note in programs(self.sizes.other_releases):
             row = Row(f"BPF run time per function of {name}, hot, between {SHALLOW} and {DEEP} calls deep",
                       "ns", 80, note=note)
             rows.append(row)
@@ -94,21 +93,22 @@ class InterpreterCases:
         return rows + self.sample_with_functions()
 
     def function_ns(self, command):
+        calls = self.sizes.function_calls
         program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         run = self.bench.start([self.stackcount, "-p", str(program.pid), "t:syscalls:sys_enter_getppid"], self.out)
         try:
             run.wait_for_words(self.out, "Hit Ctrl-C")
-            call(program, SHALLOW) # numbers of functions come with calls
+            call(program, SHALLOW, calls)  # numbers of functions come with calls
             costs = []
             for depth in (SHALLOW, DEEP):
-                call(program, depth)
+                call(program, depth, calls)
                 before = run.bpf()
-                call(program, depth)
+                call(program, depth, calls)
                 after = run.bpf()
                 runs = after[1] - before[1]  # those of other processes, which end at once, too
-                if not CALLS <= runs < CALLS * 1.05:
+                if not calls <= runs < calls * self.sizes.strays:
                     raise Failed(f"its program ran {runs} times")
-                costs.append((after[0] - before[0]) / CALLS)
+                costs.append((after[0] - before[0]) / calls)
             run.interrupt()
             run.finish()
         finally:
@@ -134,7 +134,7 @@ class InterpreterCases:
                 run.wait_for_bpf()
                 time.sleep(0.5)
                 before = run.bpf()
-                time.sleep(self.seconds)
+                time.sleep(self.sizes.seconds)
                 after = run.bpf()
                 run.stop()
             return (after[0] - before[0]) / max(1, after[1] - before[1])
@@ -149,8 +149,8 @@ class InterpreterCases:
         return [with_functions, native, times]
 
 
-def call(program, depth):
-    program.stdin.write(f"{depth} {CALLS}\n")
+def call(program, depth, times):
+    program.stdin.write(f"{depth} {times}\n")
     program.stdin.flush()
     program.stdout.readline()
 
@@ -168,11 +168,11 @@ IN_RELEASES = [
 ]
 
 
-def programs():
+def programs(other_releases):
     """(name, command, note) of this machine's python3, and of interpreters of Debian releases that can be had."""
     version = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True).stdout
     yield "CPython " + re.search(r"\d\.\d+", version)[0], ["/usr/bin/python3", "-c", PYTHON], TOGETHER
-    for name, release, packages, command, program, note in IN_RELEASES:
+    for name, release, packages, command, program, note in IN_RELEASES if other_releases else []:
         root = subprocess.run([sys.executable, os.path.join(TOP, "tests", "root_of"), release] + packages,
                               capture_output=True, text=True, check=False)
         if root.returncode == 0:

@@ -136,16 +136,16 @@ def compile_program(build, tmp):
     return program
 
 
-def write_libraries(tmp):
-    paths = [f"{tmp}/lib{i}.so" for i in range(500)]
+def write_libraries(tmp, files=500):
+    paths = [f"{tmp}/lib{i}.so" for i in range(files)]
     for i, path in enumerate(paths):
         apart(path, 5000, b"library%d" % i)
     return paths
 
 
-def write_large(path):
-    """Its size in MB."""
-    apart(path, 3000000, b"large", 250 << 20)
+def write_large(path, functions=3000000):
+    """Its size in MB; a third of a MB of .debug_info for each 4000 functions."""
+    apart(path, functions, b"large", functions // 12000 << 20)
     return os.path.getsize(path) >> 20
 
 

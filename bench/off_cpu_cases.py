@@ -2,13 +2,13 @@
 """The cost of a thread switch while the time off the CPU is measured. To be mixed into
 cases.Cases, whose tools and rounds it uses.
 """
-import re
 import time
 
+from closing import closing
 from measure import BpfStatistics, Failed, program_name
 from row import Row
 
-SWITCHES, DEPTH = 400000, 20
+DEPTH = 20
 # Keeps the stacks of each thread that leaves its CPU, and adds the time until it is back to them.
 AWAY = """
 tracepoint:sched:sched_switch {
@@ -26,20 +26,12 @@ tracepoint:sched:sched_switch {
 """
 
 
-def lost_in(said):
-    """Events that the report calls lost."""
-    found = re.search(r" s off the CPU, \d+ stacks, (\d+) lost", said)
-    if not found:
-        raise Failed(f"no closing line in: {said[-400:]}")
-    return int(found[1])
-
-
 class OffCpuCases:
     def off_cpu(self):
         """Two processes on one CPU that wait for each other in turn. Each switch runs the program for
         sched_switch, and ours for sched_wakeup, which bpftrace's script does not need."""
         what = f"two processes that take turns on a CPU, {DEPTH} calls deep"
-        note = (f"BPF run time divided by the number of switches of the whole machine; {SWITCHES:,} are "
+        note = (f"BPF run time divided by the number of switches of the whole machine; {self.sizes.switches:,} are "
                 "those of the two")
         every = Row(f"BPF run time per switch, time off the CPU, --budget=100: {what}", "ns",
                     ratio=(0.6, "bpftrace"), note=note)
@@ -69,7 +61,7 @@ class OffCpuCases:
                 for row, name in ((switch, "on_switch"), (wakeup, "on_wakeup")):
                     ns, runs = programs[name]
                     row.add(tool, ns / runs)
-                lost.add(tool, lost_in(said))
+                lost.add(tool, closing(said)[1])
                 ours(frames, ["--budget", "100", "--unwind=fp"])
                 ours(budget, [])
                 return
@@ -82,15 +74,15 @@ class OffCpuCases:
 
         def while_switching(run):
             before = run.bpf_programs()
-            self.bench.repeat("switches", SWITCHES, DEPTH)
+            self.bench.repeat("switches", self.sizes.switches, DEPTH)
             programs = {}
             for number, (ns, runs) in run.bpf_programs().items():
                 ns_before, runs_before = before.get(number, (0, 0))
                 if runs > runs_before:
                     programs[program_name(number)] = (ns - ns_before, runs - runs_before)
             switches = max((runs for _, runs in programs.values()), default=0)
-            if switches < SWITCHES * 0.99:
-                raise Failed(f"{' '.join(run.command)}: its programs ran {programs}, not {SWITCHES} times")
+            if switches < self.sizes.switches * 0.99:
+                raise Failed(f"{' '.join(run.command)}: its programs ran {programs}, not {self.sizes.switches} times")
             return programs, switches
 
         with BpfStatistics():

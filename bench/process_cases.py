@@ -12,13 +12,11 @@ import time
 
 import names_speed
 import stock_names
+from closing import closing
 from measure import BpfStatistics, Failed
 from row import Row
 
-PROCESSES, MAPPINGS, EXECS = 5000, 20, 1000
-SECONDS = 5
-ADDRESSES = 1000000
-LONG_SECONDS, GROWN_FROM = 60, 20
+MAPPINGS, EXECS = 20, 1000
 LIBRARIES = ("/usr/lib", "/lib")
 MOST_FILES = 500
 
@@ -26,9 +24,10 @@ MOST_FILES = 500
 class ProcessCases:
     def many_processes(self):
         """The same run on a quiet machine, and with many processes."""
-        what = (f"{PROCESSES:,} processes with {PROCESSES * MAPPINGS:,} executable mappings, "
+        processes, seconds = self.sizes.processes, self.sizes.process_seconds
+        what = (f"{processes:,} processes with {processes * MAPPINGS:,} executable mappings, "
                 f"{EXECS:,} execs a second")
-        run = f"{SECONDS} s of the whole machine"
+        run = f"{seconds} s of the whole machine"
         much = {
             "first": Row(f"exec to the title; {what}", "ms"),
             "cpu": Row(f"CPU time of {run}, report included; {what}", "ms"),
@@ -45,8 +44,8 @@ class ProcessCases:
         data, folded = self.bench.path("perf.data"), self.bench.path("stacks.folded")
         commands = {
             "ours": [self.profile, "-v", "-d", "--unknown", "-o", "-", "--format", "text", "-o", folded,
-                     "--format", "folded", str(SECONDS)],
-            "perf": ["sh", "-c", f"perf record -q -N -a -g -F 49 -o {data} sleep {SECONDS} && "
+                     "--format", "folded", str(seconds)],
+            "perf": ["sh", "-c", f"perf record -q -N -a -g -F 49 -o {data} sleep {seconds} && "
                      f"perf report -i {data} --stdio"],
         }
 
@@ -65,7 +64,7 @@ class ProcessCases:
 
         rounds, self.rounds = self.rounds, min(self.rounds, 3)
         self.alternate(self.tools("perf"), measure(little))
-        with Machine(self.bench.build) as machine:
+        with Machine(self.bench.build, processes) as machine:
             self.alternate(self.tools("perf"), measure(much))
         execs.add("ours", machine.rate)
         self.rounds = rounds
@@ -74,17 +73,18 @@ class ProcessCases:
 
     def growth(self):
         """One long run, in intervals: the memory of ended processes is freed."""
-        row = Row(f"RSS gained from the {GROWN_FROM}th to the {LONG_SECONDS}th second of a run in "
+        begin, end = self.sizes.grown_from, self.sizes.grown_to
+        row = Row(f"RSS gained from the {begin}th to the {end}th second of a run in "
                   f"intervals of 1 s, {EXECS:,} execs a second", "MB", 4)
         lost = Row("samples and mapping records lost in that run", "lost", 0)
         with Machine(self.bench.build, processes=0):
             run = self.bench.start([self.profile, "-v", "-U", "-f", "-F", "499", "-i", "1",
-                                    str(LONG_SECONDS + 1)], self.out)
+                                    str(end + 1)], self.out)
             with BpfStatistics():
                 run.wait_for_bpf()
-            time.sleep(GROWN_FROM)
+            time.sleep(begin)
             before = rss_mb(run.pid())
-            time.sleep(LONG_SECONDS - GROWN_FROM)
+            time.sleep(end - begin)
             row.add("ours", rss_mb(run.pid()) - before)
             lost.add("ours", lost_in(run.finish()["said"]))
         return [row, lost]
@@ -92,24 +92,25 @@ class ProcessCases:
 
     def names(self):
         """By symbols alone, of files that are made for it: names_speed.py."""
-        many = f"name {ADDRESSES:,} distinct addresses across 500 files of 5,000 functions"
+        files, large_functions = self.sizes.named_files, self.sizes.large_functions
+        many = f"name {self.sizes.addresses:,} distinct addresses across {files} files of 5,000 functions"
         rows = {
             "many": Row(f"{many}: wall time of the program", "ms", ratio=(0.5, "perf"),
                         note="perf script -F ip,sym on a sample of each"),
             "many_rss": Row(f"{many}: peak RSS", "MB", 150),
         }
         program = names_speed.compile_program(self.bench.build, self.bench.directory)
-        paths = names_speed.write_libraries(self.bench.directory)
+        paths = names_speed.write_libraries(self.bench.directory, files)
         large = self.bench.path("large.so")
-        size = names_speed.write_large(large)
-        what = f"name 1,000 addresses in one file of {size} MB with 3,000,000 functions"
+        size = names_speed.write_large(large, large_functions)
+        what = f"name 1,000 addresses in one file of {size} MB with {large_functions:,} functions"
         rows["large"] = Row(f"{what}: wall time of the program", "ms", 1000)
         rows["large_rss"] = Row(f"{what}: peak RSS", "MB", 150)
 
         rounds, self.rounds = self.rounds, min(self.rounds, 3)
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
-        for name, files, addresses in (("many", paths, ADDRESSES), ("large", [large], 1000)):
+        for name, files, addresses in (("many", paths, self.sizes.addresses), ("large", [large], 1000)):
             listed, data = self.bench.path("list"), self.bench.path("perf.data")
             with open(listed, "w") as out:
                 out.write("\n".join(files) + "\n")
@@ -135,7 +136,8 @@ class ProcessCases:
         row = Row("user frames of stock programs of which not even the file is known", "%", 0.5)
         row.table = ["By bench/stock_names.py: how the user frames of this machine's programs are named, "
                      "without debug packages. Generated code is left out.", ""]
-        measured = list(stock_names.measure(self.bench.build))
+        measured = list(stock_names.measure(self.bench.build, self.sizes.programs, self.sizes.program_seconds,
+                                            self.sizes.least_samples))
         for _, _, counts in measured:
             row.add("ours", stock_names.shares(counts)[-1])
         row.table += list(stock_names.table(measured))
@@ -148,7 +150,7 @@ class ProcessCases:
         if "perf" not in self.peers:
             return []
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "names_share.py")
-        said = subprocess.run([sys.executable, script, self.bench.build], capture_output=True,
+        said = subprocess.run([sys.executable, script, self.bench.build, str(self.sizes.compiled_files)], capture_output=True,
                               text=True, check=False).stdout
         found = re.search(r"named (\d+) of (\d+) frames with a symbol", said)
         if not found:
@@ -161,7 +163,7 @@ class ProcessCases:
 class Machine:
     """Keeps bench/many_processes running."""
 
-    def __init__(self, build, processes=PROCESSES):
+    def __init__(self, build, processes):
         directory = os.path.join(build, "bench")
         self.command = [os.path.join(directory, "many_processes"), str(processes), str(MAPPINGS),
                         str(EXECS), os.path.join(directory, "tiny")]
@@ -201,11 +203,10 @@ def libraries():
 
 
 def lost_in(said):
-    samples = re.search(r"\d+ samples, \d+ stacks, (\d+) lost", said)
     records = re.search(r"missed: \d+ processes, (\d+) records", said)
-    if not samples or not records:
+    if not records:
         raise Failed(f"no account in: {said[-400:]}")
-    return int(samples[1]) + int(records[1])
+    return closing(said)[1] + int(records[1])
 
 
 def unnamed_in(path):

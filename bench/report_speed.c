@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long the report of 1,000,000 distinct stacks of 30 frames takes, from a recording to folded
+ * How long the report of many distinct stacks of 30 frames takes, from a recording to folded
  * text on /dev/null: loading, merging and printing, on one CPU.
  *
- *	report_speed make FILE	makes the recording
+ *	report_speed make FILE STACKS	makes the recording
  *	report_speed FILE	prints the milliseconds of each part and the peak RSS
  */
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include "recording/recording.h"
 #include "report/writer.h"
 
-#define N_STACKS    1000000u
 #define N_FRAMES    30u
 #define N_ADDRESSES 50000u
 #define N_NAMES	    5000u
@@ -62,9 +61,9 @@ static int make_addresses(struct tally *tally, struct names *names, uint64_t *st
 	return 0;
 }
 
-static int make_stacks(struct tally *tally, uint64_t *state)
+static int make_stacks(struct tally *tally, uint32_t n_stacks, uint64_t *state)
 {
-	for (uint32_t i = 0; i < N_STACKS; i++) {
+	for (uint32_t i = 0; i < n_stacks; i++) {
 		uint32_t frames[N_FRAMES];
 		struct tally_entry entry = { .count = 1 + chance(state, 100),
 					     .tgid = 1000 + i % N_COMMS,
@@ -83,7 +82,7 @@ static int make_stacks(struct tally *tally, uint64_t *state)
 	return 0;
 }
 
-static int make(const char *path)
+static int make(const char *path, uint32_t n_stacks)
 {
 	own(own_tally_free) struct tally *tally = NULL;
 	own(own_names_free) struct names *names = NULL;
@@ -93,7 +92,7 @@ static int make(const char *path)
 	uint64_t state = 88172645463325252u;
 
 	if (!out || tally_new(0, 0, &tally) < 0 || names_new(&names) < 0 ||
-	    make_addresses(tally, names, &state) < 0 || make_stacks(tally, &state) < 0 ||
+	    make_addresses(tally, names, &state) < 0 || make_stacks(tally, n_stacks, &state) < 0 ||
 	    recording_save(out, &meta, tally, names, &err) < 0 || fflush(out) != 0) {
 		fprintf(stderr, "cannot make %s: %s\n", path, err.text);
 		return 1;
@@ -155,10 +154,10 @@ static int measure(const char *path)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "make") == 0)
-		return make(argv[2]);
+	if (argc == 4 && strcmp(argv[1], "make") == 0)
+		return make(argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
 	if (argc == 2)
 		return measure(argv[1]);
-	fprintf(stderr, "usage: %s [make] FILE\n", argv[0]);
+	fprintf(stderr, "usage: %s FILE | make FILE STACKS\n", argv[0]);
 	return 2;
 }

@@ -74,32 +74,34 @@ def first_of(*paths):
     return next((path for path in paths if path and os.path.exists(path)), "/bin/bash")
 
 
-def make_work(tmp):
-    """Files for the programs to work on."""
+def make_work(tmp, commands):
+    """Files for the programs to work on, those that one of the commands names."""
     work = {"tmp": tmp, "big": first_of("/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "/usr/bin/gdb",
                                         shutil.which("python3"))}
     text = {
-        "numbers": "".join(f"{i * 2654435761 % 4294967296}\n" for i in range(1500000)),
-        "shuffled": "".join(f"{i * 2654435761 % 4294967296}\n" for i in range(1500000) if i % 3),
-        "json": "[" + ",".join(f'{{"a":{i},"b":"x{i}"}}' for i in range(400000)) + "]",
-        "xml": "<r>" + "".join(f'<a b="{i % 9}">{i}</a>' for i in range(400000)) + "</r>",
-        "cmake": "foreach(i RANGE 60000)\n string(REGEX REPLACE \"[0-9]\" \"x\" y \"a${i}b\")\n"
+        "numbers": lambda: "".join(f"{i * 2654435761 % 4294967296}\n" for i in range(1500000)),
+        "shuffled": lambda: "".join(f"{i * 2654435761 % 4294967296}\n" for i in range(1500000) if i % 3),
+        "json": lambda: "[" + ",".join(f'{{"a":{i},"b":"x{i}"}}' for i in range(400000)) + "]",
+        "xml": lambda: "<r>" + "".join(f'<a b="{i % 9}">{i}</a>' for i in range(400000)) + "</r>",
+        "cmake": lambda: "foreach(i RANGE 60000)\n string(REGEX REPLACE \"[0-9]\" \"x\" y \"a${i}b\")\n"
                  " list(APPEND l ${y})\nendforeach()\n",
-        "smt": "".join(f"(declare-const p{i} Int)(assert (> (* p{i} p{i}) {i}))"
+        "smt": lambda: "".join(f"(declare-const p{i} Int)(assert (> (* p{i} p{i}) {i}))"
                        for i in range(60)) + "(assert (= (+ " + " ".join(f"p{i}" for i in range(60)) +
                ") 12345))(check-sat)",
-        "man": ".TH X 1\n" + "".join(f".SH S{i}\n.TP\n.B w{i}\nSome words of text, \\fIitalic\\fP.\n"
+        "man": lambda: ".TH X 1\n" + "".join(f".SH S{i}\n.TP\n.B w{i}\nSome words of text, \\fIitalic\\fP.\n"
                                     for i in range(6000)),
-        "c": "".join(f"int f{i}(int x) {{ int s = 0; for (int k = 0; k < x; k++) s += k * {i} ^ s % "
+        "c": lambda: "".join(f"int f{i}(int x) {{ int s = 0; for (int k = 0; k < x; k++) s += k * {i} ^ s % "
                      f"(k + 3); return s; }}\n" for i in range(1500)),
-        "cc": "#include <map>\n#include <regex>\n#include <string>\n" + "".join(
+        "cc": lambda: "#include <map>\n#include <regex>\n#include <string>\n" + "".join(
             f"std::map<std::string, int> m{i}; bool g{i}(const std::string &s) {{ m{i}[s]++; return "
             f"std::regex_match(s, std::regex(\"a{i}+\")); }}\n" for i in range(20)),
     }
-    for name, content in text.items():
+    for name, make in text.items():
+        if not any("{%s}" % name in command for command in commands):
+            continue
         work[name] = os.path.join(tmp, name + {"c": ".c", "cc": ".cc"}.get(name, ""))
         with open(work[name], "w") as file:
-            file.write(content)
+            file.write(make())
     work["library"] = first_of("/usr/lib/x86_64-linux-gnu/libc.a")
     work["repository"] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return work
@@ -129,10 +131,10 @@ def count_frames(report):
     return counts, samples
 
 
-def measure(build, wanted=()):
+def measure(build, wanted=(), seconds=SECONDS, least=LEAST):
     """(program, samples, {kind: frames}) of each program that is installed."""
     with tempfile.TemporaryDirectory() as tmp:
-        work = make_work(tmp)
+        work = make_work(tmp, [PROGRAMS[program] for program in wanted or PROGRAMS])
         report = os.path.join(tmp, "report.json")
         environment = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
         for program, command in PROGRAMS.items():
@@ -143,14 +145,14 @@ def measure(build, wanted=()):
             command = command.format(**work)
             subprocess.run(
                 [f"{build}/profile", "-q", "-U", "-F", "499", "-o", report, "--", "timeout",
-                 str(SECONDS), "sh", "-c",
+                 str(seconds), "sh", "-c",
                  f"while :; do {{ {command}; }} >/dev/null 2>&1; done"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 env=environment, check=False)
             if os.path.exists(report):
                 counts, samples = count_frames(report)
                 os.unlink(report)
-                if samples >= LEAST:
+                if samples >= least:
                     yield program, samples, counts
 
 

@@ -16,8 +16,7 @@ from measure import BpfStatistics, Failed
 from row import Row
 
 SHALLOW, DEEP = 20, 120
-DWARF_HZ, DWARF_SECONDS = 997, 30
-PROCESSES = 200
+DWARF_HZ = 997
 BYTES_OF_A_COUNT = 24  # a key of 16 and its count, read from the table
 
 DEBIANS_PYTHON = "/usr/bin/python3"
@@ -38,7 +37,7 @@ while True:
 class UnwindCases:
     def frames(self):
         """The time of one frame, from runs at two depths."""
-        calls = self.calls // 20
+        calls = self.sizes.frame_calls
         what = f"BPF run time per frame, hot, between {SHALLOW} and {DEEP} calls deep"
         rows = {"cfi": Row(what, "ns", 110, note="the slope; bpftrace's frames are the kernel's, "
                            "by frame pointers"),
@@ -94,7 +93,7 @@ class UnwindCases:
             run = self.bench.start(command, self.out)
             run.wait_for_bpf()
             before = run.bpf()
-            time.sleep(self.seconds)
+            time.sleep(self.sizes.seconds)
             after = run.bpf()
             run.stop()
             return (after[0] - before[0]) / max(1, (after[1] - before[1]) / cpus)
@@ -120,7 +119,8 @@ class UnwindCases:
         return [alone, *rows.values()]
 
     def dwarf(self):
-        what = f"python3 on all CPUs, {DWARF_SECONDS} s at {DWARF_HZ} Hz, record and report"
+        seconds = self.sizes.dwarf_seconds
+        what = f"python3 on all CPUs, {seconds} s at {DWARF_HZ} Hz, record and report"
         cpu = Row(f"CPU time of the processes: {what}", "ms", ratio=(0.05, "perf"),
                   note="perf record --call-graph dwarf and perf script; sampling in the kernel, "
                   "which is in no process's time, is in neither number")
@@ -134,7 +134,7 @@ class UnwindCases:
         def ours():
             run = self.bench.start([self.profile, "-F", str(DWARF_HZ), "-f"], self.out)
             run.wait_for_bpf()
-            time.sleep(DWARF_SECONDS)
+            time.sleep(seconds)
             in_kernel, ring = run.bpf()[0] / 1e6, ring_bytes(run.pid())
             run.interrupt()
             result = run.finish()
@@ -146,7 +146,7 @@ class UnwindCases:
         def perf():
             result = self.bench.run(
                 ["sh", "-c", f"perf record -q -a -F {DWARF_HZ} --call-graph dwarf -o {data} "
-                 f"sleep {DWARF_SECONDS} && perf script -i {data}"], os.devnull)
+                 f"sleep {seconds} && perf script -i {data}"], os.devnull)
             cpu.add("perf", result["user"] + result["system"])
             sent.add("perf", os.path.getsize(data) / 1e3)
 
@@ -165,7 +165,7 @@ class UnwindCases:
 
         def measure(_):
             said = subprocess.run(
-                ["taskset", "-c", "0", os.path.join(self.bench.build, "bench", "unwind_rows")],
+                ["taskset", "-c", "0", os.path.join(self.bench.build, "bench", "unwind_rows"), *self.sizes.rows_of],
                 capture_output=True, text=True, check=True).stdout
             facts = {name: float(value) for name, value in
                      re.findall(r"^(\w[\w ]*?)  +([\d.]+)", said, re.M)}
@@ -181,7 +181,7 @@ class UnwindCases:
 
     def processes(self):
         """Launch to armed among many processes: shells, interpreters, small programs that wait."""
-        warm = Row(f"exec to the title, {PROCESSES} processes running, tables in the disk cache",
+        warm = Row(f"exec to the title, {self.sizes.waiting} processes running, tables in the disk cache",
                    "ms", 150)
         cold = Row(f"the same, no tables in the disk cache", "ms", 1000)
         programs = [["cat"], ["bash", "-c", "read x"], ["sh", "-c", "read x"], ["sort"],
@@ -202,7 +202,7 @@ class UnwindCases:
 
         running = [subprocess.Popen(programs[i % len(programs)], stdin=subprocess.PIPE,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                   for i in range(PROCESSES)]
+                   for i in range(self.sizes.waiting)]
         try:
             time.sleep(2)
             self.alternate(["ours"], measure)
