@@ -308,7 +308,8 @@ static void finding_symbols(void **state)
 {
 	(void)state;
 	local_one = built_value("whole", "local_one", NULL);
-	each_allocation_fails(find_symbols, "whole", 15, 0);
+	/* Where the code of a label ends stays unknown without memory to follow it. */
+	each_allocation_fails(find_symbols, "whole", 15, 1);
 	each_allocation_fails(find_symbols, "mini", 20, 4);
 	each_allocation_fails(find_symbols, "linked", 20, 28);
 }
