@@ -44,6 +44,8 @@ static void attached(const void *context, const struct trigger *trigger)
 	(void)context;
 	if (n)
 		message_note("%u match%s left out: %s", n, n == 1 ? "" : "es", text);
+	for (uint32_t i = 0; (text = spec_trigger_note(trigger, i)); i++)
+		message_note("%s", text);
 	if (trigger->hides_refused)
 		message_line("WARNING: events that come while another BPF program runs on their "
 			     "CPU are missing, and not counted as lost: the kernel hides the "

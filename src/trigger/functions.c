@@ -44,7 +44,8 @@ static int add(struct finding *finding, const char *name, const struct function_
 		return r;
 	found->items[found->n++] = (struct function){ .name = name,
 						      .offset = sent->at,
-						      .unprobeable = sent->unprobeable != 0 };
+						      .unprobeable = sent->unprobeable != 0,
+						      .more = sent->more != 0 };
 	return 0;
 }
 
@@ -62,6 +63,12 @@ static void leave_unresolved(struct functions *found, const char *name)
 {
 	found->n_unresolved++;
 	snprintf(found->unresolved, sizeof(found->unresolved), "%s", name);
+}
+
+static struct function_group checked(struct function_group group)
+{
+	group.first[sizeof(group.first) - 1] = '\0';
+	return group;
 }
 
 /* The functions that the child found. */
@@ -86,6 +93,10 @@ static int receive(struct finding *finding, struct reading *reading)
 			leave_unresolved(&finding->found, name);
 	}
 	finding->found.n_symbols = finding->facts.n_symbols;
+	finding->found.are_clones = finding->facts.are_clones != 0;
+	finding->found.weaker = checked(finding->facts.weaker);
+	finding->found.cold = checked(finding->facts.cold);
+	finding->found.turning = checked(finding->facts.turning);
 	return r;
 }
 
@@ -99,7 +110,6 @@ static int read_file(struct finding *finding, int debug_fd, enum debug_proof pro
 		.matcher = request->matcher,
 		.nearest = request->nearest ? request->nearest : &none,
 		.path = request->path,
-		.cplusplus = request->cplusplus,
 		.proof = proof,
 	};
 	const int fds[] = { request->fd, debug_fd };

@@ -20,6 +20,13 @@ struct function {
 	const char *name;
 	uint64_t offset;  /* in the file */
 	bool unprobeable; /* its first instruction is (trigger/unprobeable.h) */
+	bool more;	  /* one more place of the function before (trigger/function_entry.h) */
+};
+
+/* Some functions, of which one is named. */
+struct function_group {
+	uint32_t n;
+	char first[128];
 };
 
 struct functions {
@@ -29,6 +36,11 @@ struct functions {
 	uint32_t n_symbols;    /* function symbols in the file, matching or not */
 	char unresolved[128];  /* the name of one of them */
 	struct pool *names;    /* owns the items' names */
+	/* See trigger/function_name.h. */
+	bool are_clones;	       /* nothing but clones of what the pattern names */
+	struct function_group weaker;  /* clones, or overloads in C++, that are not among them */
+	struct function_group cold;    /* cold parts that match; they are not among them */
+	struct function_group turning; /* each turn of a loop of these counts */
 };
 
 /* All borrowed. */
@@ -36,7 +48,6 @@ struct functions_request {
 	int fd;
 	const char *path; /* for messages */
 	const struct matcher *matcher;
-	bool cplusplus;		 /* compare demangled names, too, with and without parameters */
 	pid_t pid;		 /* the process that will be probed; 0: all */
 	struct nearest *nearest; /* gets the names that do not match; or NULL */
 };

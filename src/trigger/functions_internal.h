@@ -5,7 +5,11 @@
 #ifndef STACKTALLY_TRIGGER_FUNCTIONS_INTERNAL_H
 #define STACKTALLY_TRIGGER_FUNCTIONS_INTERNAL_H
 
+#include <elf.h>
+
+#include "elf/elf_file.h"
 #include "symbolize/debug_file.h"
+#include "trigger/function_entry.h"
 #include "trigger/functions.h"
 #include "trigger/reading.h"
 
@@ -14,13 +18,12 @@ struct functions_question {
 	const struct matcher *matcher;
 	const struct nearest *nearest; /* to begin with */
 	const char *path;
-	bool cplusplus;
 	enum debug_proof proof; /* that the debug file must give */
 };
 
 /* What comes before the functions. */
 struct functions_facts {
-	uint32_t n;	    /* functions that follow */
+	uint32_t n;	    /* places that follow */
 	uint32_t n_symbols; /* as of struct functions */
 	struct nearest nearest;
 	struct debug_wanted wanted;
@@ -29,6 +32,8 @@ struct functions_facts {
 	uint8_t has_first;
 	uint8_t stripped;    /* it has no full symbol table */
 	uint8_t right_debug; /* the debug file belongs to it */
+	uint8_t are_clones;
+	struct function_group cold, weaker, turning; /* as of struct functions */
 };
 
 enum function_is {
@@ -37,12 +42,37 @@ enum function_is {
 	FUNCTION_UNRESOLVED, /* an IFUNC without a slot, or no function begins there */
 };
 
-/* A function; its name follows. */
+/* A place to probe; the function's name follows. */
 struct function_sent {
 	uint64_t at;
 	uint32_t is;
 	uint8_t unprobeable;
+	uint8_t more; /* one more place of the function before */
 };
+
+/* Returns 0 or a negative errno, which ends the pass. It may change the name. */
+typedef int (*functions_symbol_fn)(void *context, char *name, const Elf64_Sym *symbol);
+
+/*
+ * Passes over the symbols of all tables; `consider` may be NULL. Returns whether the file has a
+ * full symbol table, or a negative errno.
+ */
+int functions_each_symbol(const struct elf_file *elf, functions_symbol_fn consider, void *context);
+
+/* The places where a function is to be probed, as offsets in the file. */
+struct functions_entry {
+	uint64_t offsets[FUNCTION_ENTRY_MAX];
+	uint32_t n;
+	bool unprobeable; /* the first instruction is */
+	bool turns;	  /* as of struct function_entry */
+};
+
+/*
+ * The places of the function of `size` bytes (0: not known) at `address`. `code` is a buffer of
+ * FUNCTION_ENTRY_CODE_MAX bytes. False: the file has no code there.
+ */
+bool functions_entry_read(const struct elf_file *elf, int fd, uint64_t address, uint64_t size,
+			  uint8_t *code, struct functions_entry *ret_entry);
 
 /* Answers a struct functions_question with the head, the facts and the functions. */
 confined_work functions_reader_work;

@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <elf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/grow.h"
+#include "base/partition.h"
 #include "elf/code_file.h"
 #include "elf/debug_data.h"
-#include "elf/frame_header.h"
+#include "elf/go_table.h"
 #include "elf/ifunc_slots.h"
-#include "symbolize/demangle.h"
+#include "trigger/function_name.h"
 #include "trigger/functions_internal.h"
 #include "trigger/matcher.h"
-#include "trigger/unprobeable.h"
 
-#define TABLE_MAX (512u << 20) /* bytes of one symbol or string table */
+#define GO_NAME_SIZE 4096 /* bytes; longer names are cut */
 
 /* A function that matches. */
 struct found {
 	const char *name;
-	uint64_t at;
+	uint64_t at; /* the address, or that of the slot of a resolver's choice */
+	uint64_t size;
 	enum function_is is;
-	bool unprobeable;
+	enum name_match match;
+	bool is_label; /* it has no size and lies in a function that has */
+};
+
+/* What is sent of one. */
+struct place {
+	struct function_sent sent;
+	const char *name;
 };
 
 struct reader {
@@ -34,68 +42,35 @@ struct reader {
 	struct functions_facts facts;
 	struct pool *names;
 	struct found *items;
-	uint32_t capacity;
-	char demangled[DEMANGLE_SIZE];
+	uint32_t n, capacity, n_unsized;
+	uint64_t go_begin, go_end; /* the addresses of Go's functions */
+	struct name_reader name_reader;
+	struct elf_file *debug; /* where a stripped file's symbols are */
+	void *debug_bytes;
+	struct place *places;
+	uint32_t places_capacity;
+	uint8_t code[FUNCTION_ENTRY_CODE_MAX];
 };
-
-/* The start of the parameters in a demangled name such as "ns::f<(a)1>(int, g()) const", or NULL.
- */
-static char *parameters(char *demangled)
-{
-	char *at = strrchr(demangled, ')');
-	uint32_t depth = 0;
-
-	for (; at && at > demangled; at--) {
-		if (*at == ')')
-			depth++;
-		else if (*at == '(' && --depth == 0)
-			return at;
-	}
-	return NULL;
-}
-
-static bool matches(struct reader *reader, const char *name)
-{
-	char *at;
-
-	if (matcher_matches(reader->question->matcher, name))
-		return true;
-	if (reader->question->cplusplus &&
-	    demangle(name, reader->demangled, sizeof(reader->demangled))) {
-		if (matcher_matches(reader->question->matcher, reader->demangled))
-			return true;
-		at = parameters(reader->demangled);
-		if (at)
-			*at = '\0';
-		if (at && matcher_matches(reader->question->matcher, reader->demangled))
-			return true;
-		name = reader->demangled;
-	}
-	nearest_add(&reader->facts.nearest, name);
-	return false;
-}
-
-static bool is_unprobeable(const struct reader *reader, uint64_t offset)
-{
-	uint8_t code[UNPROBEABLE_BYTES];
-	ssize_t n = pread(reader->fd, code, sizeof(code), (off_t)offset);
-
-	return n > 0 && unprobeable(code, (size_t)n, reader->elf->is_64);
-}
 
 static int add(struct reader *reader, const char *name, const struct found *found)
 {
-	uint32_t n = reader->facts.n;
-	int r = grow(&reader->items, &reader->capacity, n + 1);
+	int r = grow(&reader->items, &reader->capacity, reader->n + 1);
 
 	if (r < 0)
 		return r;
-	reader->items[n] = *found;
-	reader->items[n].name = pool_string(reader->names, name);
-	if (!reader->items[n].name)
+	reader->items[reader->n] = *found;
+	reader->items[reader->n].name = pool_string(reader->names, name);
+	if (!reader->items[reader->n].name)
 		return -ENOMEM;
-	reader->facts.n++;
+	reader->n_unsized += found->size == 0;
+	reader->n++;
 	return 0;
+}
+
+static void group(struct function_group *group, const char *name)
+{
+	if (group->n++ == 0)
+		snprintf(group->first, sizeof(group->first), "%s", name);
 }
 
 /* The slot of the resolver's choice. */
@@ -107,112 +82,71 @@ static bool find_slot(struct reader *reader, uint64_t resolver, uint64_t *ret_sl
 	return reader->slots && ifunc_slots_find(reader->slots, resolver, ret_slot);
 }
 
-static int consider(struct reader *reader, char *name, const Elf64_Sym *symbol)
+/* Compares a function's name with the pattern; adds the function if it matches. */
+static int offer(struct reader *reader, const char *name, struct found found)
 {
+	bool go = found.at >= reader->go_begin && found.at < reader->go_end;
+
+	reader->facts.n_symbols++;
+	found.match = name_match(&reader->name_reader, name, !go);
+	if (found.match == NAME_COLD)
+		group(&reader->facts.cold, name);
+	return found.match <= NAME_COLD ? 0 : add(reader, name, &found);
+}
+
+static int consider(void *context, char *name, const Elf64_Sym *symbol)
+{
+	struct reader *reader = context;
 	unsigned char type = ELF64_ST_TYPE(symbol->st_info);
+	struct found found = { .at = symbol->st_value, .size = symbol->st_size };
 	char *version = strchr(name, '@');
-	struct found found = { .is = FUNCTION_PLAIN };
-	uint64_t address = symbol->st_value;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
-	    address == 0 || !name[0])
+	    symbol->st_value == 0 || !name[0])
 		return 0;
 	if (version && version != name)
 		*version = '\0'; /* memcpy@@GLIBC_2.14 */
-	reader->facts.n_symbols++;
-	if (!matches(reader, name))
-		return 0;
-	if (type == STT_GNU_IFUNC) {
-		found.is = find_slot(reader, address, &found.at) ? FUNCTION_CHOSEN
-								 : FUNCTION_UNRESOLVED;
-		return add(reader, name, &found);
-	}
-	if (!code_file_offset(reader->elf, address, true, &found.at))
-		return 0;
-	found.unprobeable = is_unprobeable(reader, found.at);
-	return add(reader, name, &found);
+	if (type == STT_GNU_IFUNC)
+		found.is = FUNCTION_UNRESOLVED; /* until place_ifunc() looks for its slot */
+	return offer(reader, name, found);
 }
 
-static void widen(const Elf32_Sym *narrow, Elf64_Sym *ret_wide)
+/* Stripped programs of Go still have their table of functions. */
+static int read_go_table(struct reader *reader, bool stripped)
 {
-	*ret_wide = (Elf64_Sym){ .st_name = narrow->st_name,
-				 .st_info = narrow->st_info,
-				 .st_shndx = narrow->st_shndx,
-				 .st_value = narrow->st_value,
-				 .st_size = narrow->st_size };
-}
+	own(go_table_close) struct go_table table = { 0 };
+	int r = go_table_open(reader->elf, &table);
 
-/* A table that cannot be read (truncated, compressed) counts as empty. */
-static int read_table(struct reader *reader, const struct elf_file *elf,
-		      const struct elf_section *section)
-{
-	const size_t entry = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	own(own_free) void *symbols = NULL;
-	own(own_free) void *bytes = NULL;
-	size_t size;
-	char *strings;
-	int r;
-
-	if (section->link >= elf->n_sections)
+	if (r < 0)
 		return 0;
-	size = elf->sections[section->link].size;
-	r = elf_file_load(elf, section, TABLE_MAX, &symbols);
-	if (r == 0)
-		r = elf_file_load(elf, &elf->sections[section->link], TABLE_MAX, &bytes);
-	if (r < 0 || size == 0)
-		return r == -ENOMEM ? r : 0;
-	strings = bytes;
-	strings[size - 1] = '\0'; /* so that every name ends */
-	for (size_t i = 1; r == 0 && i < section->size / entry; i++) {
-		const char *raw = (const char *)symbols + i * entry;
-		Elf64_Sym symbol;
-		Elf32_Sym narrow;
+	if (!go_table_address(&table, 0, &reader->go_begin) ||
+	    !go_table_address(&table, table.n_functions, &reader->go_end))
+		reader->go_begin = reader->go_end = 0;
+	r = stripped ? go_table_load(&table) : -ENODATA;
+	for (uint32_t i = 0; r == 0 && i < table.n_functions; i++) {
+		struct go_function function;
+		char name[GO_NAME_SIZE];
 
-		if (elf->is_64) {
-			memcpy(&symbol, raw, sizeof(symbol));
-		} else {
-			memcpy(&narrow, raw, sizeof(narrow));
-			widen(&narrow, &symbol);
-		}
-		if (symbol.st_name < size)
-			r = consider(reader, strings + symbol.st_name, &symbol);
+		if (go_table_function(&table, i, &function) && function.end > function.begin &&
+		    go_table_name(&table, &function, name, sizeof(name)) > 0)
+			r = offer(reader, name,
+				  (struct found){ .at = function.begin,
+						  .size = function.end - function.begin });
 	}
-	return r;
-}
-
-/* Returns whether the file has a full symbol table, or a negative errno. */
-static int read_tables(struct reader *reader, const struct elf_file *elf)
-{
-	bool full = false;
-	int r = 0;
-
-	for (uint32_t i = 1; r == 0 && i < elf->n_sections; i++) {
-		const struct elf_section *section = &elf->sections[i];
-
-		if (section->type != SHT_SYMTAB && section->type != SHT_DYNSYM)
-			continue;
-		full = full || section->type == SHT_SYMTAB;
-		r = read_table(reader, elf, section);
-	}
-	return r < 0 ? r : full;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* For a stripped file: its debug file or .gnu_debugdata may have the symbols. */
 static int read_elsewhere(struct reader *reader, int debug_fd)
 {
-	own(own_elf_file_close) struct elf_file *debug = NULL;
-	own(own_free) void *bytes = NULL;
 	size_t size;
 
-	if (debug_fd >= 0 &&
-	    debug_file_open_checked(reader->elf, debug_fd, reader->question->proof, &debug) == 0) {
+	if (debug_fd >= 0 && debug_file_open_checked(reader->elf, debug_fd, reader->question->proof,
+						     &reader->debug) == 0)
 		reader->facts.right_debug = true;
-		return read_tables(reader, debug);
-	}
-	if (debug_data_load(reader->elf, &bytes, &size) == 0 &&
-	    elf_file_open_memory(bytes, size, &debug) == 0)
-		return read_tables(reader, debug);
-	return 0;
+	else if (debug_data_load(reader->elf, &reader->debug_bytes, &size) == 0)
+		elf_file_open_memory(reader->debug_bytes, size, &reader->debug);
+	return reader->debug ? functions_each_symbol(reader->debug, consider, reader) : 0;
 }
 
 static void find_first(struct reader *reader)
@@ -228,6 +162,158 @@ static void find_first(struct reader *reader)
 	}
 }
 
+/* ---- what counts ---- */
+
+/* By address; of several names for one place the best match first. */
+static int compare(const void *left, const void *right)
+{
+	const struct found *a = left, *b = right;
+
+	if (a->is != b->is)
+		return a->is < b->is ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	if (a->match != b->match)
+		return a->match > b->match ? -1 : 1;
+	if ((a->size == 0) != (b->size == 0))
+		return a->size == 0 ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+/* Each place is kept once: two probes would count each call twice. */
+static void drop_aliases(struct reader *reader)
+{
+	uint32_t n = 0;
+
+	if (reader->n == 0)
+		return;
+	qsort(reader->items, reader->n, sizeof(*reader->items), compare);
+	for (uint32_t i = 0; i < reader->n; i++)
+		if (n == 0 || reader->items[i].is != reader->items[n - 1].is ||
+		    reader->items[i].at != reader->items[n - 1].at)
+			reader->items[n++] = reader->items[i];
+	reader->n = n;
+}
+
+/* Marks the matches without size that lie inside of this function. */
+static int mark_labels(void *context, char *name, const Elf64_Sym *symbol)
+{
+	struct reader *reader = context;
+	uint32_t i;
+
+	(void)name;
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF)
+		return 0;
+	/* drop_aliases() has put plain functions first. */
+	i = (uint32_t)partition_point(at, reader->n,
+				      reader->items[at].is == FUNCTION_PLAIN &&
+					      reader->items[at].at <= symbol->st_value);
+	for (; i < reader->n && reader->items[i].is == FUNCTION_PLAIN &&
+	       reader->items[i].at - symbol->st_value < symbol->st_size;
+	     i++)
+		reader->items[i].is_label = reader->items[i].size == 0;
+	return 0;
+}
+
+/* The weakest match that counts; what is weaker counts only where nothing else matches. */
+static enum name_match find_least(const struct reader *reader)
+{
+	enum name_match best = NAME_DIFFERS;
+
+	for (uint32_t i = 0; i < reader->n; i++)
+		if (reader->items[i].match > best)
+			best = reader->items[i].match;
+	if (best == NAME_EXACT && !matcher_is_name(reader->question->matcher))
+		return NAME_READABLE;
+	return best;
+}
+
+static void drop_others(struct reader *reader)
+{
+	enum name_match least = find_least(reader);
+	bool labels = matcher_is_name(reader->question->matcher);
+	uint32_t n = 0;
+
+	reader->facts.are_clones = least == NAME_CLONE;
+	for (uint32_t i = 0; i < reader->n; i++) {
+		const struct found *found = &reader->items[i];
+
+		if (found->match < least)
+			group(&reader->facts.weaker, found->name);
+		else if (!found->is_label || labels)
+			reader->items[n++] = *found;
+	}
+	reader->n = n;
+}
+
+static int choose(struct reader *reader)
+{
+	int r = 0;
+
+	drop_aliases(reader);
+	if (reader->n_unsized > 0)
+		r = functions_each_symbol(reader->elf, mark_labels, reader);
+	if (r >= 0 && reader->n_unsized > 0 && reader->debug)
+		r = functions_each_symbol(reader->debug, mark_labels, reader);
+	if (r < 0)
+		return r;
+	drop_others(reader);
+	return 0;
+}
+
+/* ---- where they are probed ---- */
+
+static int send_later(struct reader *reader, const struct function_sent *sent, const char *name)
+{
+	uint32_t n = reader->facts.n;
+	int r = grow(&reader->places, &reader->places_capacity, n + 1);
+
+	if (r < 0)
+		return r;
+	reader->places[n] = (struct place){ *sent, name };
+	reader->facts.n++;
+	return 0;
+}
+
+static int place(struct reader *reader, const struct found *found)
+{
+	struct functions_entry entry;
+	int r = 0;
+
+	if (!functions_entry_read(reader->elf, reader->fd, found->at, found->size, reader->code,
+				  &entry))
+		return 0;
+	if (entry.turns)
+		group(&reader->facts.turning, found->name);
+	for (uint32_t i = 0; r == 0 && i < entry.n; i++)
+		r = send_later(reader,
+			       &(struct function_sent){ .at = entry.offsets[i],
+							.is = FUNCTION_PLAIN,
+							.unprobeable = entry.unprobeable,
+							.more = i > 0 },
+			       found->name);
+	return r;
+}
+
+static int place_ifunc(struct reader *reader, const struct found *found)
+{
+	struct function_sent sent = { .is = FUNCTION_UNRESOLVED };
+
+	if (find_slot(reader, found->at, &sent.at))
+		sent.is = FUNCTION_CHOSEN;
+	return send_later(reader, &sent, found->name);
+}
+
+static int place_all(struct reader *reader)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < reader->n; i++)
+		r = reader->items[i].is == FUNCTION_PLAIN ? place(reader, &reader->items[i])
+							  : place_ifunc(reader, &reader->items[i]);
+	return r;
+}
+
 static int read_all(struct reader *reader, int debug_fd)
 {
 	int full, r;
@@ -235,30 +321,44 @@ static int read_all(struct reader *reader, int debug_fd)
 	reader->facts.nearest = *reader->question->nearest;
 	debug_wanted_read(reader->elf, &reader->facts.wanted);
 	find_first(reader);
-	full = read_tables(reader, reader->elf);
-	r = full < 0 ? full : full == 0 ? read_elsewhere(reader, debug_fd) : 0;
+	full = functions_each_symbol(reader->elf, NULL, NULL);
+	r = read_go_table(reader, full == 0);
+	if (r == 0)
+		r = functions_each_symbol(reader->elf, consider, reader);
+	if (r == 0)
+		r = read_elsewhere(reader, debug_fd);
 	reader->facts.stripped = full == 0;
-	return r < 0 ? r : 0;
+	if (r >= 0)
+		r = choose(reader);
+	return r < 0 ? r : place_all(reader);
 }
 
 static void answer(const struct confined_job *job, const struct reader *reader)
 {
 	confined_send(job, &reader->facts, sizeof(reader->facts));
 	for (uint32_t i = 0; i < reader->facts.n; i++) {
-		const struct found *found = &reader->items[i];
-		const struct function_sent sent = { .at = found->at,
-						    .is = found->is,
-						    .unprobeable = found->unprobeable };
-
-		confined_send(job, &sent, sizeof(sent));
-		reading_send_string(job, found->name);
+		confined_send(job, &reader->places[i].sent, sizeof(reader->places[i].sent));
+		reading_send_string(job, reader->places[i].name);
 	}
 }
+
+static void reader_free(struct reader *reader)
+{
+	if (!reader)
+		return;
+	ifunc_slots_free(reader->slots);
+	elf_file_close(reader->debug);
+	free(reader->debug_bytes);
+	free(reader->items);
+	free(reader->places);
+	free(reader);
+}
+DEFINE_OWN(struct reader, reader_free)
 
 int functions_reader_work(const struct confined_job *job)
 {
 	const struct functions_question *question = job->request;
-	own(own_free) struct reader *reader = calloc(1, sizeof(*reader));
+	own(own_reader_free) struct reader *reader = calloc(1, sizeof(*reader));
 	own(own_elf_file_close) struct elf_file *elf = NULL;
 	own(own_pool_free) struct pool *names = NULL;
 	struct error err = { 0 };
@@ -271,6 +371,8 @@ int functions_reader_work(const struct confined_job *job)
 		reader->fd = job->fds[0];
 		reader->elf = elf;
 		reader->names = names;
+		reader->name_reader.matcher = question->matcher;
+		reader->name_reader.nearest = &reader->facts.nearest;
 		r = read_all(reader, job->fds[1]);
 	}
 	if (r == -ENOMEM)
@@ -278,56 +380,5 @@ int functions_reader_work(const struct confined_job *job)
 	reading_send_head(job, r, &err);
 	if (r == 0)
 		answer(job, reader);
-	if (reader) {
-		ifunc_slots_free(reader->slots);
-		free(reader->items);
-	}
-	return 0;
-}
-
-/* ---- starts of functions ---- */
-
-/* Whether a symbol table has a function that begins there. */
-static bool symbol_begins_at(const struct elf_file *elf, uint64_t address)
-{
-	for (uint32_t i = 1; i < elf->n_sections; i++) {
-		const struct elf_section *section = &elf->sections[i];
-		Elf64_Sym symbol;
-
-		if (!elf->is_64 || (section->type != SHT_SYMTAB && section->type != SHT_DYNSYM))
-			continue;
-		for (uint64_t at = 0; at + sizeof(symbol) <= section->size && at < TABLE_MAX;
-		     at += sizeof(symbol)) {
-			if (elf_file_read(elf, section->offset + at, &symbol, sizeof(symbol)))
-				break;
-			if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
-			    symbol.st_shndx != SHN_UNDEF && symbol.st_value == address)
-				return true;
-		}
-	}
-	return false;
-}
-
-int functions_begin_work(const struct confined_job *job)
-{
-	const uint64_t *addresses = job->request;
-	own(own_elf_file_close) struct elf_file *elf = NULL;
-	struct error err = { 0 };
-	struct reader reader = { .fd = job->fds[0] };
-	int r = elf_file_open(job->fds[0], &elf);
-
-	reader.elf = elf;
-	reading_send_head(job, r, &err);
-	for (size_t i = 0; r == 0 && i < job->size / sizeof(*addresses); i++) {
-		struct function_sent sent = { .is = FUNCTION_UNRESOLVED };
-
-		if ((frame_header_begins_at(elf, addresses[i]) ||
-		     symbol_begins_at(elf, addresses[i])) &&
-		    code_file_offset(elf, addresses[i], true, &sent.at)) {
-			sent.is = FUNCTION_PLAIN;
-			sent.unprobeable = is_unprobeable(&reader, sent.at);
-		}
-		confined_send(job, &sent, sizeof(sent));
-	}
 	return 0;
 }

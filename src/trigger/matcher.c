@@ -97,6 +97,11 @@ bool matcher_matches(const struct matcher *matcher, const char *name)
 	return match.rm_so == 0 && name[match.rm_eo] == '\0';
 }
 
+bool matcher_is_name(const struct matcher *matcher)
+{
+	return !matcher->regexp && !strpbrk(matcher->glob, "*?");
+}
+
 void matcher_free(struct matcher *matcher)
 {
 	if (!matcher)

@@ -21,6 +21,9 @@ DEFINE_OWN(struct matcher, matcher_free)
 
 bool matcher_matches(const struct matcher *matcher, const char *name);
 
+/* Whether it matches one name only: no regular expression, no wildcards. */
+bool matcher_is_name(const struct matcher *matcher);
+
 /* The pattern as the regular expression that bcc shows for it: "c*" is "^c.*$". */
 void matcher_describe(const char *pattern, bool regexp, char *buffer, size_t size);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,9 +214,26 @@ void probes_detach(struct probes *probes)
 	probes->n_fds = 0;
 }
 
+void probes_note(struct probes *probes, const char *format, ...)
+{
+	va_list arguments;
+	char *note = NULL;
+	int n;
+
+	if (probes->n_notes == PROBES_NOTES_MAX)
+		return;
+	va_start(arguments, format);
+	n = vasprintf(&note, format, arguments);
+	va_end(arguments);
+	if (n >= 0)
+		probes->notes[probes->n_notes++] = note;
+}
+
 void probes_clear(struct probes *probes)
 {
 	probes_detach(probes);
+	while (probes->n_notes > 0)
+		free(probes->notes[--probes->n_notes]);
 	free(probes->fds);
 	*probes = (struct probes){ .trigger = probes->trigger };
 }

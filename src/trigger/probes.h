@@ -11,6 +11,8 @@
 #include "trigger/spec.h"
 #include "trigger/trigger.h"
 
+#define PROBES_NOTES_MAX 8
+
 struct probes {
 	struct trigger trigger; /* first */
 	spec_progress_fn progress;
@@ -21,6 +23,8 @@ struct probes {
 	uint32_t n_attached;
 	uint32_t n_left_out;
 	char left_out[400]; /* names of the first that were left out, and why */
+	char *notes[PROBES_NOTES_MAX];
+	uint32_t n_notes;
 };
 
 /* The probes to attach. */
@@ -48,6 +52,10 @@ void probes_detach_begin(struct probes *probes);
 
 /* Notes a match that is not attached; call it before or while attaching. */
 void probes_leave_out(struct probes *probes, const char *name, const char *why);
+
+/* Adds a line that says what is counted and what is not; out of memory or places, it is dropped. */
+void probes_note(struct probes *probes, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Detaches, and frees what the head owns, not the head itself. */
 void probes_clear(struct probes *probes);

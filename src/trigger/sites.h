@@ -13,6 +13,7 @@ struct site {
 	const char *name;
 	uint64_t offset;    /* in the file */
 	uint64_t semaphore; /* file offset of the USDT semaphore, or 0 */
+	bool more;	    /* one more site of the function before */
 };
 
 struct pool;

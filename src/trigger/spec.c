@@ -266,3 +266,10 @@ uint32_t spec_trigger_left_out(const struct trigger *trigger, const char **ret_t
 	*ret_text = probes->left_out;
 	return probes->n_left_out;
 }
+
+const char *spec_trigger_note(const struct trigger *trigger, uint32_t i)
+{
+	const struct probes *probes = (const struct probes *)trigger;
+
+	return i < probes->n_notes ? probes->notes[i] : NULL;
+}

@@ -52,4 +52,10 @@ void spec_trigger_on_progress(struct trigger *trigger, spec_progress_fn progress
  */
 uint32_t spec_trigger_left_out(const struct trigger *trigger, const char **ret_text);
 
+/*
+ * What the user should know of what is counted: line `i`, or NULL behind the last one. For triggers
+ * of spec_trigger_new() only.
+ */
+const char *spec_trigger_note(const struct trigger *trigger, uint32_t i);
+
 #endif

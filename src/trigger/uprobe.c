@@ -11,6 +11,17 @@
 #include "trigger/nearest.h"
 #include "trigger/sites.h"
 
+/* Functions, of which some have several sites. */
+static uint32_t n_attached(const struct trigger *trigger)
+{
+	const struct sites *sites = (const struct sites *)trigger;
+	uint32_t n = sites->probes.n_attached;
+
+	for (uint32_t i = 0; i < sites->n && n > 1; i++)
+		n -= sites->items[i].more;
+	return n;
+}
+
 static const struct trigger_ops UPROBE_OPS = {
 	.meet = true,
 	.select = sites_select,
@@ -18,7 +29,7 @@ static const struct trigger_ops UPROBE_OPS = {
 	.stop_begin = entry_stop_begin,
 	.stop = entry_stop,
 	.free = sites_free,
-	.n_attached = probes_n_attached,
+	.n_attached = n_attached,
 	.file = sites_file,
 };
 
@@ -41,6 +52,12 @@ static int no_match(const struct spec *spec, const struct library *library,
 				 "No functions matched by pattern %s: %.200s has no function "
 				 "symbols; install its debug symbols",
 				 pattern, library->path);
+	if (functions->cold.n > 0)
+		return error_set(err, -ENOENT,
+				 "No functions matched by pattern %s in %.200s: %s is a part of a "
+				 "function that is jumped into, not called; name it in full to "
+				 "count that",
+				 pattern, library->path, functions->cold.first);
 	nearest_describe(nearest, near, sizeof(near));
 	return error_set(err, -ENOENT, "No functions matched by pattern %s in %.200s%s", pattern,
 			 library->path, near);
@@ -57,8 +74,9 @@ static uint32_t list_sites(const struct functions *functions, struct site *sites
 		const struct function *function = &functions->items[i];
 
 		if (!function->unprobeable)
-			sites[n++] =
-				(struct site){ .name = function->name, .offset = function->offset };
+			sites[n++] = (struct site){ .name = function->name,
+						    .offset = function->offset,
+						    .more = function->more };
 		else if (!*ret_bad)
 			*ret_bad = function;
 	}
@@ -77,8 +95,39 @@ static void name_left_out(struct probes *probes, const struct functions *functio
 	}
 }
 
+static const char *others_text(const struct function_group *group, char *buffer, size_t size)
+{
+	buffer[0] = '\0';
+	if (group->n > 1)
+		snprintf(buffer, size, " and %u other%s", group->n - 1, group->n > 2 ? "s" : "");
+	return buffer;
+}
+
+/* Which calls of what the user named are not counted, or what else is. */
+static void note(struct probes *probes, const struct spec *spec, const struct functions *functions)
+{
+	char others[40];
+
+	if (functions->are_clones)
+		probes_note(probes,
+			    "counted: %s; the compiler made it from %s, which has no other code",
+			    functions->items[0].name, spec->name);
+	if (functions->weaker.n > 0)
+		probes_note(probes,
+			    "not counted: %s%s, another function of that name or made from it by "
+			    "the compiler; its full name or a pattern with * counts it, too",
+			    functions->weaker.first,
+			    others_text(&functions->weaker, others, sizeof(others)));
+	if (functions->turning.n > 0)
+		probes_note(probes,
+			    "%s%s begin%s with a loop: its turns are counted, not the calls alone",
+			    functions->turning.first,
+			    others_text(&functions->turning, others, sizeof(others)),
+			    functions->turning.n == 1 ? "s" : "");
+}
+
 /* Takes over the library and the functions' names. */
-static int make_sites(struct library *library, struct functions *functions,
+static int make_sites(const struct spec *spec, struct library *library, struct functions *functions,
 		      struct probes **ret_probes, struct error *err)
 {
 	own(own_free) struct site *sites = calloc(functions->n, sizeof(*sites));
@@ -100,6 +149,7 @@ static int make_sites(struct library *library, struct functions *functions,
 	if (r < 0)
 		return r;
 	name_left_out(*ret_probes, functions);
+	note(*ret_probes, spec, functions);
 	return 0;
 }
 
@@ -115,8 +165,6 @@ static int try_file(const struct spec *spec, pid_t pid, const struct matcher *ma
 	r = functions_read(&(struct functions_request){ .fd = library->fd,
 							.path = library->path,
 							.matcher = matcher,
-							.cplusplus =
-								strstr(spec->name, "::") != NULL,
 							.pid = pid,
 							.nearest = &nearest },
 			   &functions, err);
@@ -124,7 +172,7 @@ static int try_file(const struct spec *spec, pid_t pid, const struct matcher *ma
 		return r;
 	if (functions.n == 0)
 		return no_match(spec, library, &functions, &nearest, err);
-	return make_sites(library, &functions, ret_probes, err);
+	return make_sites(spec, library, &functions, ret_probes, err);
 }
 
 static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)

@@ -60,7 +60,6 @@ static int read_functions(const char *file, const char *pattern, struct function
 	rc = functions_read(&(struct functions_request){ .fd = fd,
 							 .path = path,
 							 .matcher = matcher,
-							 .cplusplus = strstr(pattern, "::") != NULL,
 							 .pid = getpid(),
 							 .nearest = nearest },
 			    ret_functions, &err);
