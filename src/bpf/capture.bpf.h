@@ -165,6 +165,16 @@ static __always_inline bool needs_finish(struct scratch *slot, __u32 number)
 	return true;
 }
 
+/* Counts that the clock has come to this CPU, whatever it met there. */
+static __always_inline void count_firing(void)
+{
+	__u32 zero = 0;
+	struct wire_counters *counter = bpf_map_lookup_elem(&counters, &zero);
+
+	if (counter)
+		__sync_fetch_and_add(&counter->fired, 1);
+}
+
 /* `may_ask`: what user space has not heard of is asked of the kernel (bpf/unwind_ask.bpf.h). */
 static __always_inline int capture(void *ctx, enum hit hit, enum context_kind kind, bool may_ask)
 {
@@ -175,6 +185,8 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 
 	if (!armed)
 		return 0;
+	if (kind == CONTEXT_CLOCK)
+		count_firing();
 	current_ids(task, &tgid, &tid);
 	if (!wanted(task, tgid, tid))
 		return 0;

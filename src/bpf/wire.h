@@ -195,7 +195,7 @@ struct wire_counters {
 	__u64 unfinished;    /* sent as WIRE_KIND_UNFINISHED */
 	__u64 withheld;	     /* beyond the ration of these: counted as their walks ended */
 	__u64 counting;	     /* not a counter: captures that use the CPU's sets, or try to */
-	__u64 reserved;
+	__u64 fired;	     /* times that the clock's program ran, also for what is filtered out */
 };
 
 /* Trampolines that traced functions return to: of kretprobes, and of ftrace's function graph. */

@@ -81,6 +81,10 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.lost_nested = now->lost_nested - before->lost_nested,
 		.throttled = now->throttled - before->throttled,
 		.unseen = now->unseen - before->unseen,
+		.due = now->due - before->due,
+		.due_throttled = now->due_throttled - before->due_throttled,
+		.due_stolen = now->due_stolen - before->due_stolen,
+		.due_late = now->due_late - before->due_late,
 		.lost_time = now->lost_time - before->lost_time,
 		.lost_threads = now->lost_threads - before->lost_threads,
 		.lost_ends = now->lost_ends - before->lost_ends,
@@ -100,6 +104,10 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->lost_nested += more->lost_nested;
 	to->throttled += more->throttled;
 	to->unseen += more->unseen;
+	to->due += more->due;
+	to->due_throttled += more->due_throttled;
+	to->due_stolen += more->due_stolen;
+	to->due_late += more->due_late;
 	to->lost_time += more->lost_time;
 	to->lost_threads += more->lost_threads;
 	to->lost_ends += more->lost_ends;

@@ -289,6 +289,12 @@ static void load_losses(struct loading *loading)
 	losses->unsampled = reader_number(reader);
 	losses->lost_memory = reader_number(reader);
 	losses->memory_full = reader_up_to(reader, 1, "unknown flag");
+	if (reader->version < 7)
+		return;
+	losses->due = reader_number(reader);
+	losses->due_throttled = reader_number(reader);
+	losses->due_stolen = reader_number(reader);
+	losses->due_late = reader_number(reader);
 }
 
 static void load_end(struct loading *loading)

@@ -320,6 +320,10 @@ static void save_end(struct saving *saving)
 	put(saving, losses->unsampled);
 	put(saving, losses->lost_memory);
 	put(saving, losses->memory_full);
+	put(saving, losses->due);
+	put(saving, losses->due_throttled);
+	put(saving, losses->due_stolen);
+	put(saving, losses->due_late);
 	close_section(saving);
 	saving->section = RECORDING_END;
 	put(saving, saving->n_strings);

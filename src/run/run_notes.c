@@ -19,8 +19,12 @@ static void warn(const struct run_report *report, uint64_t missed_sides)
 	const struct tally_losses *losses = tally_losses_of(report->tally);
 	char line[WARNINGS_LINE_SIZE];
 
-	for (int i = 0; warnings_line(&report->meta, losses, missed_sides, i, line); i++)
-		message_line("%s", line);
+	for (int i = 0; warnings_line(&report->meta, losses, missed_sides, i, line); i++) {
+		if (strncmp(line, "WARNING", strlen("WARNING")) == 0)
+			message_line("%s", line);
+		else
+			message_note("%s", line);
+	}
 }
 
 /* Stacks that lack their callers for want of a file: one in a hundred is worth a warning. */
@@ -93,6 +97,10 @@ static void tell_losses(const struct tally_losses *losses)
 			"%.3g %% of the switches had their stack walked, and count for the others: "
 			"walking all would take more of the CPUs than --budget allows",
 			100 * (double)losses->events / (double)(losses->unwalked + losses->events));
+	if (losses->due)
+		message_verbose("clock: %" PRIu64 " samples were due, of any process; %" PRIu64
+				" came",
+				losses->due, losses->due - tally_never_came(losses));
 	if (tally_lost(losses) == 0)
 		message_verbose("%" PRIu64 " events; nothing was lost%s", losses->events,
 				throttled);

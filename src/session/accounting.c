@@ -16,7 +16,7 @@ int accounting_report(struct accounting *accounting, const struct kernel_side *s
 	const struct wire_counters *before = &accounting->before;
 	uint64_t ring, nested, unseen = accounting_unseen(side, trigger);
 	struct wire_counters now;
-	int r = kernel_side_counters(side, &now);
+	int r = kernel_side_counters(side, &now, due_fired(accounting->due));
 
 	if (r < 0)
 		return error_set(err, r, "cannot read the counters: %s", strerror(-r));
@@ -41,6 +41,7 @@ int accounting_report(struct accounting *accounting, const struct kernel_side *s
 		losses->unsampled += unsampled - accounting->unsampled;
 		accounting->unsampled = unsampled;
 	}
+	due_report(accounting->due, unseen - accounting->unseen, losses);
 	losses->unseen += unseen - accounting->unseen;
 	accounting->unseen = unseen;
 	return 0;

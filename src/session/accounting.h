@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "session/due.h"
 #include "session/kernel_side.h"
 #include "tally/tally.h"
 #include "trigger/trigger.h"
@@ -16,6 +17,7 @@
 struct accounting {
 	struct wire_counters before;	       /* the BPF programs' counters at the last report */
 	uint64_t throttled, unsampled, unseen; /* totals at the last report, or at the start */
+	struct due *due;		       /* NULL: what is due is not known */
 	uint64_t drained, unwanted; /* events taken out of the counts since the last report */
 };
 

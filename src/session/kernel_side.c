@@ -287,7 +287,8 @@ void kernel_side_write_modules(const struct kernel_side *side)
 				 kernel_side_orc(side));
 }
 
-int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters)
+int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters,
+			 uint64_t *fired)
 {
 	int cpus = libbpf_num_possible_cpus();
 	own(own_free) struct wire_counters *each = NULL;
@@ -308,6 +309,9 @@ int kernel_side_counters(const struct kernel_side *side, struct wire_counters *r
 		sum.lost_children += each[i].lost_children;
 		sum.unfinished += each[i].unfinished;
 		sum.withheld += each[i].withheld;
+		sum.fired += each[i].fired;
+		if (fired)
+			fired[i] = each[i].fired;
 	}
 	*ret_counters = sum;
 	return 0;

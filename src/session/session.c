@@ -17,7 +17,7 @@
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
 #define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)
 
-static uint64_t end_of(const struct session *session)
+uint64_t session_end(const struct session *session)
 {
 	if (session->plan->duration <= 0)
 		return UINT64_MAX;
@@ -31,7 +31,7 @@ static uint64_t interval_ns(const struct session *session)
 
 static void wait_for_something(struct session *session)
 {
-	uint64_t now = monotonic_ns(), until = now + DRAIN_NS, end = end_of(session);
+	uint64_t now = monotonic_ns(), until = now + DRAIN_NS, end = session_end(session);
 	struct timespec timeout = { 0 };
 	struct pollfd fds[] = {
 		{ .fd = session->signals.fd, .events = POLLIN },
@@ -96,7 +96,7 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 		*ret_event = SESSION_INTERRUPTED;
 		return true;
 	}
-	if (now >= end_of(session) ||
+	if (now >= session_end(session) ||
 	    (session->command && command_ended(session->command, false))) {
 		*ret_event = SESSION_ENDED;
 		return true;
@@ -124,8 +124,12 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 static int account(struct session *session, bool final, struct error *err)
 {
 	struct tally_losses *losses = tally_losses(session->tally);
-	int r = accounting_report(&session->accounting, &session->side, session->trigger, losses,
-				  final, err);
+	int r;
+
+	if (!final)
+		due_look(session->accounting.due, session->trigger);
+	r = accounting_report(&session->accounting, &session->side, session->trigger, losses, final,
+			      err);
 
 	return r == 0 && session->off_cpu ? off_cpu_losses(session->off_cpu, losses, err) : r;
 }
@@ -135,6 +139,8 @@ static int finish(struct session *session, struct error *err)
 	const struct trigger_ops *ops = session->trigger->ops;
 	int r = 0;
 
+	/* Before the programs are disarmed: no firing that is due then is missed. */
+	due_look(session->accounting.due, session->trigger);
 	/* Probes that take long to detach are only disarmed here; session_close() waits for them.
 	 */
 	kernel_side_arm(&session->side, false);
@@ -250,7 +256,7 @@ uint64_t session_events(const struct session *session)
 {
 	struct wire_counters now = { 0 };
 
-	return kernel_side_counters(&session->side, &now) < 0 ? 0 : now.events;
+	return kernel_side_counters(&session->side, &now, NULL) < 0 ? 0 : now.events;
 }
 
 const struct comms *session_others(const struct session *session)

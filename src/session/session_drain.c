@@ -12,6 +12,9 @@
 /* So many stacks, some 5 MB, end an epoch. */
 #define EPOCH_STACKS 16384u
 
+/* After so many records the time is looked at. */
+#define RECORDS_TO_LOOK 16u
+
 /* So long may the writer of a record be preempted. */
 #define PREEMPTED_NS (10 * NS_PER_SECOND)
 
@@ -60,12 +63,17 @@ static int on_record(void *context, const void *data, size_t size)
 	return r == 0 && stack->kind == WIRE_KIND_EVENT ? on_count(stacks, &stack->hash, 1) : r;
 }
 
-/* As on_record(), but stops where the epoch has to end. */
+/* As on_record(), but stops where the epoch or the measurement has to end. */
 static int on_record_of_epoch(void *context, const void *data, size_t size)
 {
-	int r = on_record(context, data, size);
+	struct session *session = context;
+	int r = on_record(session, data, size);
 
-	return r == 0 ? session_epoch_is_full(context) : r;
+	/* New programs take long to learn on a busy machine, and the ring may be full of them. */
+	if (r == 0 && ++session->n_records % RECORDS_TO_LOOK == 0 &&
+	    monotonic_ns() >= session_end(session))
+		return 1;
+	return r == 0 ? session_epoch_is_full(session) : r;
 }
 
 static int consume_locked(struct session *session,

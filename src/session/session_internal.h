@@ -35,6 +35,7 @@ struct session {
 	/* Of time off the CPU, both are one. */
 	struct epoch_stacks *stacks[WIRE_EPOCHS];
 	uint32_t n_stacks;	 /* different ones */
+	uint32_t n_records;	 /* taken from the ring */
 	struct off_cpu *off_cpu; /* NULL: events are counted */
 	struct comms others;	 /* that --name left out */
 	struct ring *ring;
@@ -60,6 +61,11 @@ struct session {
 	struct tally *tally;  /* of the current session_run() */
 	char warning[512];
 };
+
+/* ---- session.c ---- */
+
+/* monotonic_ns() at which the measurement has to end; UINT64_MAX: at no given time. */
+uint64_t session_end(const struct session *session);
 
 /* ---- session_drain.c ---- */
 

@@ -320,6 +320,7 @@ uint32_t session_close(struct session *session)
 	signals_close(&session->signals);
 	command_free(session->command);
 	ring_free(session->ring);
+	due_free(session->accounting.due);
 	unwinder_close(session->unwinder);
 	interpreters_free(session->interpreters);
 	code_places_free(session->places);

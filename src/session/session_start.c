@@ -131,6 +131,9 @@ int session_start(struct session *session, struct error *err)
 	if (session->off_cpu)
 		off_cpu_begin(session->off_cpu, session->started);
 	kernel_side_arm(&session->side, true);
+	r = due_begin(session->trigger, &session->side, &session->accounting.due);
+	if (r < 0)
+		return error_set(err, r, "cannot read what is due: %s", strerror(-r));
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval = seconds_from(session->started, session->plan->interval);
 	session->next_refresh = seconds_from(session->started, session->plan->tick);

@@ -104,12 +104,26 @@ struct tally_losses {
 	uint64_t unwalked;
 	bool counts_full; /* --hash-storage-size was reached */
 	bool memory_full; /* --memory was */
+	/*
+	 * Samples of any process that were due, by the event's own count of time or of what it
+	 * counts, and that never came, by their cause. Not part of `events`, nor of `unseen`.
+	 */
+	uint64_t due;		/* all that were due, also those that came */
+	uint64_t due_throttled; /* the kernel had throttled the event */
+	uint64_t due_stolen;	/* the host had taken the CPU from this machine */
+	uint64_t due_late;	/* the CPU took no interrupt for longer than a period; or unknown */
 };
 
 /* Events that are in no entry. */
 static inline uint64_t tally_lost(const struct tally_losses *losses)
 {
 	return losses->lost_ring + losses->lost_counts + losses->lost_nested + losses->lost_memory;
+}
+
+/* Samples that were due and never came: of any process, so not part of tally_lost(). */
+static inline uint64_t tally_never_came(const struct tally_losses *losses)
+{
+	return losses->due_throttled + losses->due_stolen + losses->due_late;
 }
 
 struct tally;

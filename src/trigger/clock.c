@@ -4,33 +4,30 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/grow.h"
 #include "base/own.h"
-#include "kernel/paranoid.h"
+#include "trigger/clock_due.h"
 #include "trigger/clock_events.h"
+#include "trigger/clock_open.h"
 #include "trigger/entry.h"
 
 #define CLOCK_PROGRAM "on_clock"
-/* A page of records: the kernel only tells there when it throttled the event. */
-#define RECORD_PAGES 1
 
 struct cpu_event {
 	int cpu;
 	int fd;
 	struct perf_event_mmap_page *records;
-	uint64_t enabled; /* ns that it was enabled, by the kernel's count, when it was read last */
-	uint64_t read;	  /* when that was */
+	struct clock_due due; /* as it was read last */
+	uint64_t read;	      /* when tick() read it last */
 };
 
 /* A CPU whose event is gone, or that was offline: since when it is not known to be sampled. */
@@ -45,8 +42,10 @@ struct clock_trigger {
 	bool may_fall_back; /* to the CPU clock: the user named no event */
 	struct cpu_event *events;
 	uint32_t n_events, capacity;
-	int program; /* fd of the loaded program, borrowed from the object */
-	uint64_t throttled;
+	int program;		 /* fd of the loaded program, borrowed from the object */
+	uint64_t throttled;	 /* times, of events that are closed */
+	struct trigger_due *due; /* by CPU */
+	uint32_t n_due;
 	struct cpu_gap *gaps;
 	uint32_t n_gaps, gaps_room;
 	uint64_t ticked; /* when the CPUs were looked at last */
@@ -55,7 +54,7 @@ struct clock_trigger {
 
 static size_t records_size(void)
 {
-	return (size_t)(1 + RECORD_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+	return (size_t)(1 + CLOCK_RECORD_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
@@ -65,73 +64,15 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	return entry_select(&trigger->scope, object, CLOCK_PROGRAM, &program, err);
 }
 
-static uint64_t max_sample_rate(void)
-{
-	own(own_file) FILE *file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-	unsigned long long rate;
-
-	return file && fscanf(file, "%llu", &rate) == 1 ? rate : 0;
-}
-
-static int explain_open(const struct clock_trigger *clock, int cpu, int code, struct error *err)
-{
-	const char *event = clock->head.event;
-	uint64_t rate = max_sample_rate();
-
-	switch (-code) {
-	case EACCES:
-	case EPERM:
-		return error_privilege(err, code, "cannot open the event %s on CPU %d: %s; %s",
-				       event, cpu, strerror(-code), paranoid_remedy());
-	case EINVAL:
-		if (clock->attr.freq && rate && clock->attr.sample_freq > rate)
-			return error_set(err, code,
-					 "%llu Hertz is more than this kernel allows: sysctl "
-					 "kernel.perf_event_max_sample_rate is %llu; raise it, or "
-					 "sample less often with -F",
-					 (unsigned long long)clock->attr.sample_freq,
-					 (unsigned long long)rate);
-		return error_set(err, code,
-				 "the kernel refuses the event %s on CPU %d with this rate or "
-				 "period (%s)",
-				 event, cpu, strerror(-code));
-	case ENOENT:
-	case ENODEV:
-	case EOPNOTSUPP:
-		return error_set(err, code,
-				 "this machine has no event %s (%s): a virtual machine often has "
-				 "no performance counters; -e cpu-clock works everywhere",
-				 event, strerror(-code));
-	case EBUSY:
-		return error_set(err, code,
-				 "the event %s on CPU %d is busy: another profiler holds the "
-				 "performance counter",
-				 event, cpu);
-	case EMFILE:
-		return error_set(err, code,
-				 "too many open files for one event a CPU: raise `ulimit -n`");
-	default:
-		return error_set(err, code, "cannot open the event %s on CPU %d: %s", event, cpu,
-				 strerror(-code));
-	}
-}
-
-static int perf_event_open(struct perf_event_attr *attr, int cpu)
-{
-	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
 /* Opens, maps and connects the event of one CPU, disabled. Returns 0 or a negative errno. */
 static int open_cpu(struct clock_trigger *clock, int cpu, struct error *err)
 {
-	own(own_fd) int fd = perf_event_open(&clock->attr, cpu);
+	own(own_fd) int fd = clock_open(&clock->attr, cpu);
 	void *records;
 	int r;
 
 	if (fd < 0)
-		return explain_open(clock, cpu, fd, err);
+		return clock_explain_open(&clock->attr, clock->head.event, cpu, fd, err);
 	records = mmap(NULL, records_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (records == MAP_FAILED)
 		return error_set(err, -errno,
@@ -156,15 +97,34 @@ static int open_cpu(struct clock_trigger *clock, int cpu, struct error *err)
 	return 0;
 }
 
+/* Reads what the event has counted so far; adds it to what was due on its CPU. */
+static void look_at(struct clock_trigger *clock, struct cpu_event *event)
+{
+	uint32_t cpu = (uint32_t)event->cpu;
+
+	clock_due_read(&clock->attr, event->fd, event->records, &event->due);
+	if (cpu < clock->n_due)
+		clock_due_add(&event->due, &clock->due[cpu]);
+}
+
+static void drop_event(struct clock_trigger *clock, uint32_t i)
+{
+	struct cpu_event *event = &clock->events[i];
+
+	look_at(clock, event);
+	clock->throttled += event->due.throttles;
+	munmap(event->records, records_size());
+	close(event->fd);
+	*event = clock->events[--clock->n_events];
+}
+
 static void close_events(struct clock_trigger *clock)
 {
-	for (uint32_t i = 0; i < clock->n_events; i++) {
-		munmap(clock->events[i].records, records_size());
-		close(clock->events[i].fd);
-	}
+	while (clock->n_events > 0)
+		drop_event(clock, 0);
 	free(clock->events);
 	clock->events = NULL;
-	clock->n_events = clock->capacity = 0;
+	clock->capacity = 0;
 }
 
 static void use_cpu_clock(struct clock_trigger *clock)
@@ -181,7 +141,7 @@ static void fall_back_if_absent(struct clock_trigger *clock, int cpu)
 
 	if (!clock->may_fall_back)
 		return;
-	fd = perf_event_open(&clock->attr, cpu);
+	fd = clock_open(&clock->attr, cpu);
 	if (fd == -ENOENT || fd == -ENODEV || fd == -EOPNOTSUPP || fd == -EBUSY)
 		use_cpu_clock(clock);
 }
@@ -229,11 +189,28 @@ static int open_one(struct clock_trigger *clock, int cpu, struct error *err)
 	return open_cpu(clock, cpu, err);
 }
 
+static int make_room_for_due(struct clock_trigger *clock, struct error *err)
+{
+	own(cpu_list_clear) struct cpu_list possible = { 0 };
+	int r = cpu_list_read(CPU_LIST_POSSIBLE, &possible), last = 0;
+
+	if (r < 0)
+		return error_set(err, r, "cannot read %s: %s", CPU_LIST_POSSIBLE, strerror(-r));
+	for (uint32_t i = 0; i < possible.n; i++)
+		if (possible.cpus[i] > last)
+			last = possible.cpus[i];
+	clock->due = calloc((size_t)last + 1, sizeof(*clock->due));
+	clock->n_due = clock->due ? (uint32_t)last + 1 : 0;
+	return clock->due ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
 static int attach(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
-	int r;
+	int r = make_room_for_due(clock, err);
 
+	if (r < 0)
+		return r;
 	clock->program = entry_fd(object, CLOCK_PROGRAM, err);
 	if (clock->program < 0)
 		return clock->program;
@@ -251,30 +228,6 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	return r;
 }
 
-/* Consumes the records of an event; returns how many say that it was throttled. */
-static uint64_t read_throttles(struct perf_event_mmap_page *records)
-{
-	uint64_t size = (uint64_t)RECORD_PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t head =
-		atomic_load_explicit((_Atomic uint64_t *)&records->data_head, memory_order_acquire);
-	uint64_t tail = records->data_tail, throttles = 0;
-	const char *data = (const char *)records + sysconf(_SC_PAGESIZE);
-
-	while (tail + sizeof(struct perf_event_header) <= head) {
-		struct perf_event_header header;
-
-		/* Sizes of records are multiples of 8, so a header never wraps. */
-		memcpy(&header, data + tail % size, sizeof(header));
-		if (header.size < sizeof(header))
-			break;
-		if (header.type == PERF_RECORD_THROTTLE)
-			throttles++;
-		tail += header.size;
-	}
-	atomic_store_explicit((_Atomic uint64_t *)&records->data_tail, head, memory_order_release);
-	return throttles;
-}
-
 static bool is_open(const struct clock_trigger *clock, int cpu)
 {
 	for (uint32_t i = 0; i < clock->n_events; i++)
@@ -283,25 +236,14 @@ static bool is_open(const struct clock_trigger *clock, int cpu)
 	return false;
 }
 
-static void drop_event(struct clock_trigger *clock, uint32_t i)
-{
-	clock->throttled += read_throttles(clock->events[i].records);
-	munmap(clock->events[i].records, records_size());
-	close(clock->events[i].fd);
-	clock->events[i] = clock->events[--clock->n_events];
-}
-
 /* Whether the event is still enabled: one whose CPU went offline never is again. */
-static bool is_alive(struct cpu_event *event, uint64_t now)
+static bool is_alive(struct clock_trigger *clock, struct cpu_event *event, uint64_t now)
 {
-	struct {
-		uint64_t value, enabled;
-	} counts;
+	uint64_t before = event->due.now.enabled_ns;
 
-	if (read(event->fd, &counts, sizeof(counts)) != sizeof(counts) ||
-	    counts.enabled <= event->enabled)
+	look_at(clock, event);
+	if (event->due.now.enabled_ns <= before)
 		return false;
-	event->enabled = counts.enabled;
 	event->read = now;
 	return true;
 }
@@ -350,7 +292,7 @@ static void tick(struct trigger *trigger)
 		return;
 	for (uint32_t i = 0; i < clock->n_events;) {
 		struct cpu_event *event = &clock->events[i];
-		bool alive = is_alive(event, now);
+		bool alive = is_alive(clock, event, now);
 
 		if (alive && is_listed(&online, event->cpu)) {
 			i++;
@@ -382,10 +324,24 @@ static uint32_t n_attached(const struct trigger *trigger)
 static uint64_t throttled(struct trigger *trigger)
 {
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
+	uint64_t times = clock->throttled;
+
+	for (uint32_t i = 0; i < clock->n_events; i++) {
+		look_at(clock, &clock->events[i]);
+		times += clock->events[i].due.throttles;
+	}
+	return times;
+}
+
+static uint64_t due(struct trigger *trigger, struct trigger_due *ret_due, uint32_t n_cpus)
+{
+	struct clock_trigger *clock = (struct clock_trigger *)trigger;
 
 	for (uint32_t i = 0; i < clock->n_events; i++)
-		clock->throttled += read_throttles(clock->events[i].records);
-	return clock->throttled;
+		look_at(clock, &clock->events[i]);
+	for (uint32_t i = 0; i < n_cpus; i++)
+		ret_due[i] = i < clock->n_due ? clock->due[i] : (struct trigger_due){ 0 };
+	return clock_due_period_ns(&clock->attr);
 }
 
 /* Closes the events as well: they use call chain buffers, and depth_restore() needs those free. */
@@ -395,7 +351,6 @@ static void stop(struct trigger *trigger)
 
 	for (uint32_t i = 0; i < clock->n_events; i++)
 		ioctl(clock->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-	throttled(trigger);
 	close_events(clock);
 }
 
@@ -404,6 +359,7 @@ static void clock_free(struct trigger *trigger)
 	struct clock_trigger *clock = (struct clock_trigger *)trigger;
 
 	close_events(clock);
+	free(clock->due);
 	free(clock->gaps);
 	free(clock);
 }
@@ -414,7 +370,7 @@ static const struct trigger_ops clock_ops = {
 	.attach = attach,	  .stop = stop,
 	.free = clock_free,	  .tick = tick,
 	.n_attached = n_attached, .throttled = throttled,
-	.unsampled = unsampled,
+	.unsampled = unsampled,	  .due = due,
 };
 
 int clock_trigger_new(const struct clock_options *options, struct trigger **ret_trigger,
@@ -429,6 +385,8 @@ int clock_trigger_new(const struct clock_options *options, struct trigger **ret_
 	clock->attr.size = sizeof(clock->attr);
 	clock->attr.disabled = 1;
 	clock->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	clock->attr.use_clockid = 1; /* of the records that it was throttled */
+	clock->attr.clockid = CLOCK_MONOTONIC;
 	if (options->frequency) {
 		clock->attr.freq = 1;
 		clock->attr.sample_freq = options->frequency;

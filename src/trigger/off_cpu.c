@@ -134,6 +134,14 @@ static uint64_t unsampled(const struct trigger *trigger)
 	return clock ? clock->ops->unsampled(clock) : 0;
 }
 
+static uint64_t due(struct trigger *trigger, struct trigger_due *due, uint32_t n_cpus)
+{
+	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
+
+	memset(due, 0, n_cpus * sizeof(*due));
+	return clock ? clock->ops->due(clock, due, n_cpus) : 0;
+}
+
 static const struct trigger_ops OFF_CPU_OPS = {
 	.meet = true,
 	.select = select_programs,
@@ -143,6 +151,7 @@ static const struct trigger_ops OFF_CPU_OPS = {
 	.tick = tick,
 	.throttled = throttled,
 	.unsampled = unsampled,
+	.due = due,
 	.n_attached = n_attached,
 };
 

@@ -36,6 +36,13 @@ enum trigger_frames {
 	TRIGGER_FRAMES_RAW_TRACEPOINT, /* a raw tracepoint: also the program and what calls it */
 };
 
+/* What a sampling event must have delivered on a CPU since it was opened there. */
+struct trigger_due {
+	uint64_t samples;      /* by its own count; 0 where that does not tell */
+	uint64_t enabled_ns;   /* that it was enabled */
+	uint64_t throttled_ns; /* of that, while the kernel had throttled it */
+};
+
 struct trigger_ops {
 	/*
 	 * stop() returns when no capture is running any more. Without it, one may still be, and
@@ -77,6 +84,12 @@ struct trigger_ops {
 	uint64_t (*throttled)(struct trigger *trigger);
 	/* ns that CPUs were not sampled after they had come online, at most; may be NULL. */
 	uint64_t (*unsampled)(const struct trigger *trigger);
+	/*
+	 * What was due on each CPU so far, by its number; `n_cpus` is above all of them. Returns
+	 * the ns from one sample to the next, 0 if samples do not come by time. May be NULL: not
+	 * known.
+	 */
+	uint64_t (*due)(struct trigger *trigger, struct trigger_due *due, uint32_t n_cpus);
 	/* Events for which the kernel ran no program, if it does not count them; may be NULL. */
 	uint64_t (*unseen)(const struct trigger *trigger);
 };

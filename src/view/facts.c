@@ -101,6 +101,11 @@ static void tell_losses(const struct profile *profile,
 	put_loss(text, losses->lost_threads, "threads not followed ", " times");
 	put_loss(text, losses->lost_ends, "returns to a CPU seen late ", "");
 	tell(context, "lost", *text ? text : "nothing");
+	if (tally_never_came(losses)) {
+		*text = '\0';
+		put_loss(text, tally_never_came(losses), "", " samples that were due");
+		tell(context, "never came", text);
+	}
 	if (losses->unwalked) {
 		*text = '\0';
 		put_loss(text, losses->unwalked, "", " switches, which others stand for");

@@ -15,9 +15,9 @@
 
 /*
  * Calls `tell` for each known fact, in this order: command line, host, kernel, time, duration,
- * event, rate, samples (or events), lost ("nothing", or each loss that is not 0), user stacks,
- * incomplete (once for each reason and function), unwinding (the tables). `text` is untrusted: it
- * may hold any bytes but NUL.
+ * event, rate, samples (or events), lost ("nothing", or each loss that is not 0), never came, user
+ * stacks, incomplete (once for each reason and function), unwinding (the tables). `text` is
+ * untrusted: it may hold any bytes but NUL.
  */
 void facts_each(const struct profile *profile,
 		void (*tell)(void *context, const char *name, const char *text), void *context);

@@ -79,6 +79,11 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 	number(bytes, "throttled", losses->throttled);
 	number(bytes, "unsampled_ns", losses->unsampled);
 	number(bytes, "unseen", losses->unseen);
+	number(bytes, "due", losses->due);
+	number(bytes, "never_came", tally_never_came(losses));
+	number(bytes, "due_throttled", losses->due_throttled);
+	number(bytes, "due_stolen", losses->due_stolen);
+	number(bytes, "due_late", losses->due_late);
 	if (profile->meta->timed) {
 		number(bytes, "off_cpu_ns", losses->lost_time);
 		number(bytes, "off_cpu_threads", losses->lost_threads);

@@ -4,6 +4,34 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Appends a cause and how many samples it cost. */
+static void put_cause(char text[static WARNINGS_LINE_SIZE], size_t *used, uint64_t n,
+		      const char *cause, const char *advice)
+{
+	if (n)
+		*used += (size_t)snprintf(text + *used, WARNINGS_LINE_SIZE - *used,
+					  "%s%s (%" PRIu64 ")%s", *used ? "; " : "", cause, n,
+					  advice);
+}
+
+static void put_never_came(const struct tally_losses *losses, char line[static WARNINGS_LINE_SIZE])
+{
+	uint64_t n = tally_never_came(losses), all = losses->due > n ? losses->due : n;
+	char causes[WARNINGS_LINE_SIZE] = "";
+	size_t used = 0;
+
+	put_cause(causes, &used, losses->due_throttled, "the kernel throttled the event",
+		  ": sample less often with -F");
+	put_cause(causes, &used, losses->due_stolen, "the host had taken the CPU", "");
+	put_cause(causes, &used, losses->due_late, "the CPUs took no interrupt in time",
+		  losses->due_late > all / 10 ? ": sample less often with -F" : "");
+	snprintf(line, WARNINGS_LINE_SIZE,
+		 "%s%" PRIu64 " of %" PRIu64
+		 " samples that were due, of any process, never came (%.2g %%): %s",
+		 n > all / 100 + 10 ? "WARNING: " : "", n, all, 100 * (double)n / (double)all,
+		 causes);
+}
+
 bool warnings_line(const struct profile_meta *meta, const struct tally_losses *losses,
 		   uint64_t missed_sides, int i, char ret_line[WARNINGS_LINE_SIZE])
 {
@@ -21,6 +49,10 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 "WARNING: %" PRIu64 " events, of any process, were not seen: another BPF "
 			 "program ran on their CPU",
 			 losses->unseen);
+		return true;
+	}
+	if (tally_never_came(losses) && i-- == 0) {
+		put_never_came(losses, ret_line);
 		return true;
 	}
 	if (losses->unsampled && i-- == 0) {

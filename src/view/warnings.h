@@ -10,7 +10,7 @@
 
 #include "view/profile.h"
 
-#define WARNINGS_LINE_SIZE 160
+#define WARNINGS_LINE_SIZE 400
 
 /*
  * The i-th warning, from 0, without newline; false: there are no more. `meta` may be NULL.

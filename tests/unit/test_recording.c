@@ -131,6 +131,10 @@ static void fill(struct data *data)
 							    .unwalked = 10,
 							    .unsampled = 11,
 							    .lost_memory = 12,
+							    .due = 13,
+							    .due_throttled = 14,
+							    .due_stolen = 15,
+							    .due_late = 16,
 							    .memory_full = true,
 							    .counts_full = true };
 }
@@ -281,7 +285,7 @@ static void files_of_version_3_are_loaded(void **state)
 	save(data);
 	data->bytes[RECORDING_MAGIC_SIZE] = 3;
 	shorten(data, "META", 2);
-	shorten(data, "LOSS", 7);
+	shorten(data, "LOSS", 11);
 	make_checksums(data->bytes, data->size);
 	if (load(data->bytes, data->size, &recording, &err) < 0)
 		fail_msg("%s", err.text);
@@ -317,12 +321,32 @@ static void files_of_version_5_are_loaded(void **state)
 	data->meta.timed = data->meta.wall = false;
 	save(data);
 	data->bytes[RECORDING_MAGIC_SIZE] = 5;
-	shorten(data, "LOSS", 7);
+	shorten(data, "LOSS", 11);
 	make_checksums(data->bytes, data->size);
 	if (load(data->bytes, data->size, &recording, &err) < 0)
 		fail_msg("%s", err.text);
 	at = names_address(recording->names, id);
 	assert_int_equal(names_frame(recording->names, at.first).flags, NAMES_FRAME_IDENTITY);
+	recording_free(recording);
+}
+
+/* Those of version 6 do not know how many samples were due. */
+static void files_of_version_6_are_loaded(void **state)
+{
+	const struct tally_losses *losses;
+	struct recording *recording = NULL;
+	struct data *data = *state;
+	struct error err = { 0 };
+
+	data->bytes[RECORDING_MAGIC_SIZE] = 6;
+	shorten(data, "LOSS", 4);
+	make_checksums(data->bytes, data->size);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	losses = tally_losses_of(recording->tally);
+	assert_int_equal(losses->lost_memory, 12);
+	assert_int_equal(losses->due, 0);
+	assert_int_equal(tally_never_came(losses), 0);
 	recording_free(recording);
 }
 
@@ -522,6 +546,7 @@ int main(void)
 		TEST(loads_what_was_saved),
 		TEST(files_of_version_3_are_loaded),
 		TEST(files_of_version_5_are_loaded),
+		TEST(files_of_version_6_are_loaded),
 		TEST(large_ones_have_many_sections),
 		TEST(truncated_names_the_offset),
 		TEST(every_flipped_byte_is_noticed),
