@@ -80,18 +80,18 @@ WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c
 	$(if $(RUSTC),tests/workloads/*.rs)))
 WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
 # Compares two walks of kernel stacks; has its own BPF object.
-COMPARE := $(BUILD)/tests/kernel_stacks/compare
-COMPARE_BPF := $(KERNEL_BUILD)/tests/kernel_stacks/compare.bpf.o
+COMPARE := $(BUILD)/tests/walks/kernel/compare
+COMPARE_BPF := $(KERNEL_BUILD)/tests/walks/kernel/compare.bpf.o
 # Programs that compare walks with true stacks; all other files of the folder are linked into each.
-ORACLES := $(BUILD)/tests/oracle/shadow
+ORACLES := $(BUILD)/tests/walks/oracle/shadow
 ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=%.c),\
-	$(wildcard tests/oracle/*.c)))
+	$(wildcard tests/walks/oracle/*.c)))
 # A walker by tables in memory, for unit tests and oracles.
-WALK := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/walk/*.c))
+WALK := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/walks/in_memory/*.c))
 # push/ without a measurement, for tests of failing networks.
 PUSH_CLIENT := $(BUILD)/tests/push/client
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
-FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] scripts/*.c)
+FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] tests/walks/*/*.[ch] bench/*.[ch] scripts/*.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:

@@ -3,7 +3,7 @@
  * One step of a walk: from a frame's registers to its caller's, by the tables of
  * bpf/unwind_wire.h. Written as the BPF verifier wants it, because three programs include this
  * text: the BPF program, the finisher of walks in user space (unwind/finish.c), and the walker of
- * tests (tests/walk/native.c). Each of them defines first
+ * tests (tests/walks/in_memory/native.c). Each of them defines first
  *
  *	UNWIND_CONTEXT		the end of a parameter list: what the macros below need, or nothing
  *	UNWIND_PASS		the same as arguments

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the tables of bpf/unwind_wire.h are stored: for programs, in BPF maps
- * (unwind_maps_kernel()); tests store them in plain memory (tests/walk/memory_maps.h).
+ * (unwind_maps_kernel()); tests store them in plain memory (tests/walks/in_memory/memory_maps.h).
  *
  * Several threads may call `wait_grace`; each other function is for one thread at a time. Must not
  * know: what is in a block.

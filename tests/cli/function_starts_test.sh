@@ -9,7 +9,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 include=(-std=gnu17 -D_GNU_SOURCE -I"$top/src" -I"$build" -w)
 
-if ! "${CC:-gcc}" -O2 "${include[@]}" "$top/tests/unwind/compare_starts.c" "$build/libcore.a" -lelf -lz -lzstd \
+if ! "${CC:-gcc}" -O2 "${include[@]}" "$top/tests/walks/rows/compare_starts.c" "$build/libcore.a" -lelf -lz -lzstd \
 	-o "$tmp/compare"; then
 	echo "FAIL build compare_starts"
 	exit 1

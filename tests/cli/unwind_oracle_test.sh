@@ -6,9 +6,9 @@
 # BUILD. STACKTALLY_ORACLE=long begins at the first instruction of the dynamic linker, and sends a
 # signal before every second instruction of all programs; it takes minutes.
 build=${1:?}
-shadow=$build/tests/oracle/shadow
+shadow=$build/tests/walks/oracle/shadow
 programs=$build/tests/workloads/unwind
-known=$(dirname "$0")/../oracle/known.txt
+known=$(dirname "$0")/../walks/oracle/known.txt
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 

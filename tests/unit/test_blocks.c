@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tests/walk/memory_maps.h"
+#include "tests/walks/in_memory/memory_maps.h"
 #include "unwind/blocks.h"
 
 #define MIB (1024u * 1024u)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "process/images.h"
-#include "tests/walk/memory_maps.h"
+#include "tests/walks/in_memory/memory_maps.h"
 #include "unwind/finish.h"
 #include "unwind/unwind.h"
 

@@ -23,7 +23,7 @@
 
 #include "built_files.h"
 #include "process/images.h"
-#include "tests/walk/memory_maps.h"
+#include "tests/walks/in_memory/memory_maps.h"
 #include "unwind/shares.h"
 #include "unwind/unwind.h"
 

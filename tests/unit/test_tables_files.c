@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "process/images.h"
-#include "tests/walk/memory_maps.h"
+#include "tests/walks/in_memory/memory_maps.h"
 #include "unwind/tables_internal.h"
 #include "unwind/unwind.h"
 

@@ -25,7 +25,7 @@
 #include <cmocka.h>
 
 #include "process/images_events.h"
-#include "tests/walk/memory_maps.h"
+#include "tests/walks/in_memory/memory_maps.h"
 #include "unwind/unwind.h"
 
 static struct unwind *unwind;

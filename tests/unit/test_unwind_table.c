@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "tests/walk/memory_maps.h"
+#include "tests/walks/in_memory/memory_maps.h"
 #include "unwind/table.h"
 
 static struct blocks *blocks;

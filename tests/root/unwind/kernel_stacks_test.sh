@@ -4,7 +4,7 @@
 # stack: kernel_stacks_test.sh BUILD
 # timeout: 180
 . "$(dirname "$0")/../harness.bash" "$1"
-compare=$programs/../kernel_stacks/compare
+compare=$programs/../walks/kernel/compare
 seconds=$((2 * slow))
 
 # A workload of many kinds: system calls, files, processes, page faults, the network's loopback,

@@ -3,8 +3,8 @@
  * Unwinding tables in plain memory, for tests that walk. Only blocks are stored; rules and
  * processes come from unwind/unwind.h.
  */
-#ifndef STACKTALLY_TESTS_WALK_MEMORY_MAPS_H
-#define STACKTALLY_TESTS_WALK_MEMORY_MAPS_H
+#ifndef STACKTALLY_TESTS_WALKS_MEMORY_MAPS_H
+#define STACKTALLY_TESTS_WALKS_MEMORY_MAPS_H
 
 #include "unwind/unwind_maps.h"
 

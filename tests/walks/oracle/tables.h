@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "tests/walk/native.h"
+#include "tests/walks/in_memory/native.h"
 
 struct tables;
 

@@ -4,8 +4,8 @@
  * stack that the caller reads, for tests that compare walks with true stacks. Must not know: where
  * registers, memory or tables come from.
  */
-#ifndef STACKTALLY_TESTS_WALK_NATIVE_H
-#define STACKTALLY_TESTS_WALK_NATIVE_H
+#ifndef STACKTALLY_TESTS_WALKS_NATIVE_H
+#define STACKTALLY_TESTS_WALKS_NATIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tests/walk/native.h"
+#include "tests/walks/in_memory/native.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "tests/walk/native.h"
+#include "tests/walks/in_memory/native.h"
 
 struct walker;
 
