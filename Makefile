@@ -154,10 +154,12 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 # The commands contain the page of .html reports and the script of .svg reports. The page's policy
 # allows only its own script and style, by their hashes.
 PAGE_SCRIPTS := $(patsubst %,src/flame/page/%.js,data colour label tree panel functions app)
+PAGE_LANGUAGES := src/flame/page/languages.js.in
 PAGE := $(KERNEL_BUILD)/page_hashes.h
-$(PAGE): $(PAGE_SCRIPTS) src/flame/page/page.css scripts/page-hashes
+$(PAGE): $(PAGE_LANGUAGES) src/bpf/languages.h $(PAGE_SCRIPTS) src/flame/page/page.css scripts/page-hashes
 	@mkdir -p $(@D)
-	$(call say,PAGE,$@)cat $(PAGE_SCRIPTS) > $(KERNEL_BUILD)/page.js && \
+	$(call say,PAGE,$@)(echo '"use strict";' && $(CC) -E -P -Isrc -x c $(PAGE_LANGUAGES) && \
+		cat $(PAGE_SCRIPTS)) > $(KERNEL_BUILD)/page.js && \
 		scripts/page-hashes $(KERNEL_BUILD)/page.js src/flame/page/page.css > $@
 $(filter $(BUILD)/src/flame/page_%,$(CORE_OBJECTS)): | $(PAGE)
 $(BUILD)/src/flame/page_files.o: $(wildcard src/flame/page/*) $(PAGE)

@@ -8,18 +8,10 @@
 
 #include <linux/types.h>
 
-/* Values are part of the recording format, as those of enum wire_code_reason are. */
-enum wire_language {
-	WIRE_LANGUAGE_NONE,
-	WIRE_LANGUAGE_PYTHON,
-	WIRE_LANGUAGE_PHP,
-	WIRE_LANGUAGE_PERL,
-	WIRE_LANGUAGE_RUBY,
-	WIRE_LANGUAGE_JAVASCRIPT,
-	WIRE_N_LANGUAGES,
-};
+#include "bpf/languages.h"
 
-/* Why the functions that an evaluator runs are not known. */
+/* Why the functions that an evaluator runs are not known. Values are part of the recording format.
+ */
 enum wire_code_reason {
 	WIRE_CODE_KNOWN,
 	WIRE_CODE_VERSION,	 /* an interpreter whose structures are not known */
@@ -194,7 +186,7 @@ struct wire_ruby {
 
 /* An interpreter, as a file contains it; all addresses are those of the file. */
 struct wire_interpreter {
-	__u32 language;			/* enum wire_language; NONE: an unused number */
+	__u32 language;			/* enum language; NONE: an unused number */
 	__u32 refused;			/* enum wire_code_reason: no walk is tried */
 	__u64 evaluator, evaluator_end; /* the function that runs programs */
 	union {

@@ -9,11 +9,9 @@
 
 _Static_assert((int)WIRE_N_CODE_REASONS == (int)CODE_N_REASONS &&
 		       (int)WIRE_CODE_EARLY == (int)CODE_EARLY &&
-		       (int)WIRE_CODE_TORN == (int)CODE_TORN &&
-		       (int)WIRE_N_LANGUAGES == (int)CODE_N_LANGUAGES &&
-		       WIRE_CODE_IDS == CODE_IDS &&
+		       (int)WIRE_CODE_TORN == (int)CODE_TORN && WIRE_CODE_IDS == CODE_IDS &&
 		       WIRE_FRAME_LANGUAGE_SHIFT == CODE_LANGUAGE_SHIFT,
-	       "enum code_reason and enum code_language have the values of the kernel side");
+	       "enum code_reason has the values of the kernel side");
 
 #define ELLIPSIS "\xe2\x80\xa6"
 /* Of each byte at most two become of it (Latin-1); and two ellipses. */

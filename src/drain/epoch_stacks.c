@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "bpf/stack_hash.h"
 #include "interpreters/interpreters.h"
+#include "tally/languages.h"
 
 _Static_assert((int)WIRE_N_ENDS == (int)TALLY_N_ENDS && (int)WIRE_END_JIT == (int)TALLY_END_JIT &&
 		       (int)WIRE_END_NO_ROW == (int)TALLY_END_NO_ROW,
@@ -247,7 +248,7 @@ static bool is_wanted(const struct epoch_stacks *stacks, const struct wire_stack
 /*
  * Copies the user frames. Functions that may be those of other native frames are not told. Where
  * the BPF program did not know of the interpreter yet, or user space has finished the walk,
- * evaluators' frames get one that says so: of JavaScript, whose functions each have a frame, the
+ * evaluators' frames get one that says so: where functions each have one of those, the
  * first of several. Returns how many there are.
  */
 static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct wire_stack *stack,
@@ -255,13 +256,13 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 {
 	bool all_known = stack->flags & WIRE_STACK_PROGRAM && stack->kind != WIRE_KIND_UNFINISHED;
 	bool unpaired = stack->flags & WIRE_STACK_UNPAIRED;
-	uint64_t language = WIRE_LANGUAGE_NONE;
+	uint64_t language = LANGUAGE_NONE;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < stack->n_user && n < WIRE_MAX_DEPTH; i++) {
 		uint64_t before = language, address = frames[i] & WIRE_FRAME_ADDRESS;
 
-		language = WIRE_LANGUAGE_NONE;
+		language = LANGUAGE_NONE;
 
 		if (unpaired && frames[i] & WIRE_FRAME_CODE) {
 			uint64_t unmatched = WIRE_FRAME_CODE | WIRE_CODE_UNMATCHED |
@@ -276,7 +277,7 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 			language = interpreters_evaluator(stacks->options.interpreters, image,
 							  address);
 		if (language && n + 1 < WIRE_MAX_DEPTH &&
-		    (language != WIRE_LANGUAGE_JAVASCRIPT || before != language))
+		    (!language_look((uint32_t)language)->has_frames || before != language))
 			to[n++] = WIRE_FRAME_CODE | language << WIRE_FRAME_LANGUAGE_SHIFT |
 				  WIRE_CODE_EARLY;
 		to[n++] = frames[i];

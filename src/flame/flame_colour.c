@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flame/flame_colour.h"
 
-/* Degrees and percents: the base colour of a kind, and the range of its shades. */
-struct palette {
-	uint16_t hue_from, hue_by;
-	uint8_t saturation;
-	uint8_t light_from, light_by;
-};
-
-static const struct palette palettes[FLAME_N_KINDS] = {
+static const struct language_palette palettes[FLAME_N_PLAIN] = {
 	[FLAME_ROOT] = { 215, 0, 16, 80, 0 },	   [FLAME_WHO] = { 205, 20, 24, 74, 8 },
 	[FLAME_KERNEL] = { 8, 14, 82, 66, 10 },	   [FLAME_USER] = { 38, 14, 90, 62, 10 },
 	[FLAME_CPP] = { 66, 16, 58, 60, 10 },	   [FLAME_JIT] = { 128, 20, 42, 62, 10 },
 	[FLAME_INLINED] = { 178, 14, 44, 64, 10 }, [FLAME_MARKER] = { 220, 0, 6, 72, 8 },
-	[FLAME_IDENTITY] = { 40, 12, 34, 74, 10 }, [FLAME_PYTHON] = { 208, 14, 66, 68, 10 },
-	[FLAME_PHP] = { 262, 18, 52, 74, 8 },	   [FLAME_BLOCKED] = { 226, 0, 32, 62, 0 },
-	[FLAME_WAITING] = { 318, 0, 58, 70, 0 },   [FLAME_JAVASCRIPT] = { 96, 14, 52, 62, 10 },
-	[FLAME_PERL] = { 152, 12, 44, 64, 10 },	   [FLAME_RUBY] = { 340, 12, 62, 66, 10 },
+	[FLAME_IDENTITY] = { 40, 12, 34, 74, 10 }, [FLAME_BLOCKED] = { 226, 0, 32, 62, 0 },
+	[FLAME_WAITING] = { 318, 0, 58, 70, 0 },
 };
 
 /* FNV-1a, because colour.js must compute the same hash. */
@@ -55,7 +46,10 @@ static struct flame_colour from_hsl(double hue, double saturation, double light)
 
 struct flame_colour flame_colour_of(const struct flame_frame *frame)
 {
-	const struct palette *palette = &palettes[frame->kind];
+	const struct language_palette *palette =
+		frame->kind < FLAME_N_PLAIN
+			? &palettes[frame->kind]
+			: &language_look(flame_kind_language(frame->kind))->palette;
 	uint32_t hash = hash_name(frame->name);
 
 	return from_hsl(palette->hue_from + palette->hue_by * (hash & 0xff) / 255.0,

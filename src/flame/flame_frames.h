@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tally/languages.h"
+
 #define FLAME_NAME_MAX 2000
 
 /* Pages know these numbers (flame/page/). */
@@ -26,15 +28,17 @@ enum flame_kind {
 	FLAME_MARKER,	/* in brackets: nothing known, a missing part of the stack, an end of
 			   unwinding */
 	FLAME_IDENTITY, /* a function without a symbol: [FILE+0xSTART] */
-	FLAME_PYTHON,	/* a function of a Python program */
-	FLAME_PHP,	/* a function of a PHP program */
 	FLAME_BLOCKED,	/* no function: the thread was blocked */
 	FLAME_WAITING,	/* no function: the thread waited for a CPU */
-	FLAME_JAVASCRIPT,
-	FLAME_PERL,
-	FLAME_RUBY, /* a function of a Ruby program */
-	FLAME_N_KINDS,
+	FLAME_N_PLAIN,	/* above: the language of an interpreted program's function */
+	FLAME_N_KINDS = FLAME_N_PLAIN + N_LANGUAGES,
 };
+
+/* The language of functions of a kind; LANGUAGE_NONE: they have none. */
+static inline uint32_t flame_kind_language(enum flame_kind kind)
+{
+	return kind < FLAME_N_PLAIN ? LANGUAGE_NONE : kind - FLAME_N_PLAIN;
+}
 
 struct flame_frame {
 	const char *name;

@@ -30,14 +30,8 @@ static enum flame_kind kind_of(const struct names_frame *is)
 		return is->flags & NAMES_FRAME_BLOCKED ? FLAME_BLOCKED : FLAME_WAITING;
 	if (is->name && is->name[0] == '[')
 		return FLAME_MARKER;
-	if (is->flags & NAMES_FRAME_JAVASCRIPT)
-		return FLAME_JAVASCRIPT;
-	if (is->flags & NAMES_FRAME_PERL)
-		return FLAME_PERL;
-	if (is->flags & NAMES_FRAME_RUBY)
-		return FLAME_RUBY;
-	if (is->flags & NAMES_FRAME_PROGRAM)
-		return is->flags & NAMES_FRAME_PHP ? FLAME_PHP : FLAME_PYTHON;
+	if (is->language)
+		return FLAME_N_PLAIN + is->language;
 	if (is->flags & NAMES_FRAME_KERNEL)
 		return is->name ? FLAME_KERNEL : FLAME_MARKER;
 	if (!is->name)

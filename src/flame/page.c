@@ -11,7 +11,7 @@
 #include "view/json_text.h"
 #include "view/quantity.h"
 
-#define ON_KERNEL_SIDE 16u
+#define ON_KERNEL_SIDE 128u
 
 struct encoder {
 	const struct flame_frames *frames;

@@ -12,11 +12,11 @@
 #include "elf/load_segments.h"
 #include "interpreters/languages.h"
 
-#define LANGUAGE_ADDRESS(name) &language_##name,
+#define LANGUAGE_ADDRESS(ID, id, ...) [LANGUAGE_##ID] = &language_##id,
 
-static const struct language *const languages[] = { LANGUAGES(LANGUAGE_ADDRESS) };
-
-#define N_LANGUAGES (sizeof(languages) / sizeof(languages[0]))
+static const struct language_reader *const readers[N_LANGUAGES] = {
+	LANGUAGES(LANGUAGE_ADDRESS, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
+};
 
 #define NOT_READ     UINT32_MAX
 #define MAX_OF_USERS (WIRE_MAX_INTERPRETERS / 2) /* so that root's files have room */
@@ -74,7 +74,7 @@ static int read_in_child(const struct confined_job *job)
 	memcpy(&language, job->request, sizeof(language));
 	r = elf_file_open(job->fds[0], &elf);
 	if (r == 0)
-		r = languages[language]->read(elf, &interpreter);
+		r = readers[language]->read(elf, &interpreter);
 	if (r < 0)
 		return r;
 	confined_send(job, &interpreter, sizeof(interpreter));
@@ -85,7 +85,7 @@ static int read_in_child(const struct confined_job *job)
  */
 static bool is_possible(const struct wire_interpreter *is)
 {
-	return is->language < WIRE_N_LANGUAGES && is->refused < WIRE_N_CODE_REASONS &&
+	return is->language < N_LANGUAGES && is->refused < WIRE_N_CODE_REASONS &&
 	       is->evaluator <= is->evaluator_end;
 }
 
@@ -114,15 +114,15 @@ static int ask(struct interpreters *interpreters, int fd, uint32_t language,
 	return is_possible(ret_interpreter) ? 0 : -EPROTO;
 }
 
-/* The language that a file's name speaks of; N_LANGUAGES: none. */
+/* The language that a file's name speaks of; LANGUAGE_NONE. */
 static uint32_t language_of_path(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	uint32_t language = 0;
+	uint32_t language = LANGUAGE_NONE + 1;
 
-	while (language < N_LANGUAGES && !strstr(name, languages[language]->file_name))
+	while (language < N_LANGUAGES && !strstr(name, readers[language]->file_name))
 		language++;
-	return language;
+	return language < N_LANGUAGES ? language : LANGUAGE_NONE;
 }
 
 static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
@@ -133,7 +133,7 @@ static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
 	own(own_fd) int fd = -1;
 	bool of_user;
 
-	if (language == N_LANGUAGES || number == WIRE_MAX_INTERPRETERS)
+	if (language == LANGUAGE_NONE || number == WIRE_MAX_INTERPRETERS)
 		return 0;
 	fd = images_open_file(interpreters->images, file);
 	if (fd < 0)
@@ -166,8 +166,8 @@ uint32_t interpreters_languages(const struct interpreters *interpreters)
 	return interpreters->languages;
 }
 
-enum wire_language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
-					  uint64_t address)
+enum language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
+				     uint64_t address)
 {
 	const struct mapping *mapping = images_find(interpreters->images, image, address);
 	struct load_segments segments;
@@ -176,15 +176,15 @@ enum wire_language interpreters_evaluator(const struct interpreters *interpreter
 	uint32_t number;
 
 	if (!mapping || mapping->kind != MAPPING_FILE || mapping->file >= interpreters->n_files)
-		return WIRE_LANGUAGE_NONE;
+		return LANGUAGE_NONE;
 	number = interpreters->of_file[mapping->file];
 	if (number == NOT_READ || number == 0)
-		return WIRE_LANGUAGE_NONE;
+		return LANGUAGE_NONE;
 	if (images_file_segments(interpreters->images, mapping->file, &segments) < 0 ||
 	    !load_segments_bias(&segments, mapping->start, mapping->offset, &bias))
-		return WIRE_LANGUAGE_NONE;
+		return LANGUAGE_NONE;
 	is = &interpreters->list[number];
 	return address - bias - is->evaluator < is->evaluator_end - is->evaluator
-		       ? (enum wire_language)is->language
-		       : WIRE_LANGUAGE_NONE;
+		       ? (enum language)is->language
+		       : LANGUAGE_NONE;
 }

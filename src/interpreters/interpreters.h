@@ -31,8 +31,8 @@ uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file);
  * wire_language. */
 uint32_t interpreters_languages(const struct interpreters *interpreters);
 
-/* The language whose evaluator an image has at the address; WIRE_LANGUAGE_NONE. */
-enum wire_language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
-					  uint64_t address);
+/* The language whose evaluator an image has at the address; LANGUAGE_NONE. */
+enum language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
+				     uint64_t address);
 
 #endif

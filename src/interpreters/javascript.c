@@ -215,7 +215,7 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 		return r;
 	if (!symbols[JAVASCRIPT_BUILTINS].address)
 		return 0;
-	ret_interpreter->language = WIRE_LANGUAGE_JAVASCRIPT;
+	ret_interpreter->language = LANGUAGE_JAVASCRIPT;
 	ret_interpreter->evaluator = returned(elf, &symbols[JAVASCRIPT_BUILTINS]);
 	ret_interpreter->evaluator_end =
 		ret_interpreter->evaluator +
@@ -235,4 +235,4 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 	return 0;
 }
 
-const struct language language_javascript = { .file_name = "node", .read = read_javascript };
+const struct language_reader language_javascript = { .file_name = "node", .read = read_javascript };

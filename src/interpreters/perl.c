@@ -71,7 +71,7 @@ static int read_perl(const struct elf_file *elf, struct wire_interpreter *ret_in
 		return r;
 	if (!evaluator->address)
 		return 0;
-	ret_interpreter->language = WIRE_LANGUAGE_PERL;
+	ret_interpreter->language = LANGUAGE_PERL;
 	ret_interpreter->evaluator = evaluator->address;
 	ret_interpreter->evaluator_end = evaluator->address + evaluator->size;
 	offsets = offsets_of(elf, symbols);
@@ -86,4 +86,4 @@ static int read_perl(const struct elf_file *elf, struct wire_interpreter *ret_in
 	return 0;
 }
 
-const struct language language_perl = { .file_name = "perl", .read = read_perl };
+const struct language_reader language_perl = { .file_name = "perl", .read = read_perl };

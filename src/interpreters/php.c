@@ -100,7 +100,7 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 		return r;
 	if (!evaluator->address)
 		return 0;
-	ret_interpreter->language = WIRE_LANGUAGE_PHP;
+	ret_interpreter->language = LANGUAGE_PHP;
 	ret_interpreter->evaluator = evaluator->address;
 	ret_interpreter->evaluator_end = evaluator->address + evaluator->size;
 	is = offsets_of(symbols);
@@ -136,4 +136,4 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 	return 0;
 }
 
-const struct language language_php = { .file_name = "php", .read = read_php };
+const struct language_reader language_php = { .file_name = "php", .read = read_php };

@@ -315,7 +315,7 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 		return r;
 	if (!symbols[PYTHON_RUNTIME].address || !symbols[PYTHON_EVALUATOR].address)
 		return 0;
-	ret_interpreter->language = WIRE_LANGUAGE_PYTHON;
+	ret_interpreter->language = LANGUAGE_PYTHON;
 	take_evaluator(elf, &symbols[PYTHON_EVALUATOR], ret_interpreter);
 	version = version_of(elf, symbols);
 	offsets = offsets_of(version);
@@ -334,4 +334,4 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	return 0;
 }
 
-const struct language language_python = { .file_name = "python", .read = read_python };
+const struct language_reader language_python = { .file_name = "python", .read = read_python };

@@ -251,7 +251,7 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 	code_view_open(&view, elf);
 	r = frame_lookup_open(&frames, &view, CALLER_MAX);
 	if (r == 0 && find_caller(elf, &frames, symbols, &eval, &eval_main, &code))
-		ret_interpreter->language = WIRE_LANGUAGE_RUBY;
+		ret_interpreter->language = LANGUAGE_RUBY;
 	frame_lookup_close(&frames);
 	if (r < 0 || !ret_interpreter->language)
 		return r;
@@ -270,4 +270,4 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 	return 0;
 }
 
-const struct language language_ruby = { .file_name = "ruby", .read = read_ruby };
+const struct language_reader language_ruby = { .file_name = "ruby", .read = read_ruby };

@@ -43,13 +43,13 @@ static __always_inline __u64 reason_frame(const struct interpreter_walk *program
  */
 static __always_inline void program_run(__u32 number)
 {
-	if (walks_language(WIRE_LANGUAGE_PYTHON))
+	if (walks_language(LANGUAGE_PYTHON))
 		python_run(number);
-	if (walks_language(WIRE_LANGUAGE_PHP))
+	if (walks_language(LANGUAGE_PHP))
 		php_run(number);
-	if (walks_language(WIRE_LANGUAGE_PERL))
+	if (walks_language(LANGUAGE_PERL))
 		perl_run(number);
-	if (walks_language(WIRE_LANGUAGE_RUBY))
+	if (walks_language(LANGUAGE_RUBY))
 		ruby_run(number);
 }
 
@@ -59,15 +59,15 @@ static __always_inline bool program_find_state(struct scratch *slot, __u32 numbe
 {
 	__u32 language = slot->program.language;
 
-	if (walks_language(WIRE_LANGUAGE_PHP) && language == WIRE_LANGUAGE_PHP)
+	if (walks_language(LANGUAGE_PHP) && language == LANGUAGE_PHP)
 		return php_find_state(slot);
-	if (walks_language(WIRE_LANGUAGE_PERL) && language == WIRE_LANGUAGE_PERL)
+	if (walks_language(LANGUAGE_PERL) && language == LANGUAGE_PERL)
 		return perl_find_state(slot, number);
-	if (walks_language(WIRE_LANGUAGE_PYTHON) && language == WIRE_LANGUAGE_PYTHON)
+	if (walks_language(LANGUAGE_PYTHON) && language == LANGUAGE_PYTHON)
 		return python_find_state(slot, number);
-	if (walks_language(WIRE_LANGUAGE_RUBY) && language == WIRE_LANGUAGE_RUBY)
+	if (walks_language(LANGUAGE_RUBY) && language == LANGUAGE_RUBY)
 		return ruby_find_state(slot, number);
-	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && language == WIRE_LANGUAGE_JAVASCRIPT)
+	if (walks_language(LANGUAGE_JAVASCRIPT) && language == LANGUAGE_JAVASCRIPT)
 		__builtin_memset(&slot->program.javascript_walk, 0,
 				 sizeof(slot->program.javascript_walk));
 	return false; /* of JavaScript each native frame has its function */
@@ -88,7 +88,7 @@ __noinline int program_begin(__u32 number, __u32 first)
 		return 0;
 	frames_begin(slot, first);
 	program = &slot->program;
-	program->language = WIRE_LANGUAGE_NONE;
+	program->language = LANGUAGE_NONE;
 	program->may_lock = may_lock(number);
 	program->anchor = 0;
 	program->next = 0;
@@ -103,7 +103,7 @@ __noinline int program_begin(__u32 number, __u32 first)
 	program->missing = 0;
 	key = slot->interpreter;
 	interpreter = bpf_map_lookup_elem(&interpreters, &key);
-	if (!interpreter || interpreter->language >= WIRE_N_LANGUAGES ||
+	if (!interpreter || interpreter->language >= N_LANGUAGES ||
 	    !walks_language(interpreter->language))
 		return 0;
 	program->language = interpreter->language;
@@ -129,12 +129,12 @@ __noinline int program_begin(__u32 number, __u32 first)
 
 static __always_inline bool is_perl(const struct interpreter_walk *program)
 {
-	return walks_language(WIRE_LANGUAGE_PERL) && program->language == WIRE_LANGUAGE_PERL;
+	return walks_language(LANGUAGE_PERL) && program->language == LANGUAGE_PERL;
 }
 
 static __always_inline bool is_php(const struct interpreter_walk *program)
 {
-	return walks_language(WIRE_LANGUAGE_PHP) && program->language == WIRE_LANGUAGE_PHP;
+	return walks_language(LANGUAGE_PHP) && program->language == LANGUAGE_PHP;
 }
 
 /* Makes the staged run what stands in the stack: a frame that says why, if it is not known. */
@@ -144,7 +144,7 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 
 	/* A function of Ruby's that vm_exec() calls in place of the evaluator stays. */
 	*ret_keep = config_has(WIRE_NATIVE) ||
-		    (program->language == WIRE_LANGUAGE_RUBY && !program->in_evaluator);
+		    (program->language == LANGUAGE_RUBY && !program->in_evaluator);
 	if (!program->run_reason && (program->n || is_perl(program)))
 		return program->n;
 	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
@@ -265,8 +265,7 @@ static __always_inline bool program_is_plain(const struct scratch *slot,
 
 	if (UNLIKELY(left->into < program->evaluator_size))
 		return false;
-	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
-	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
+	if (walks_language(LANGUAGE_JAVASCRIPT) && program->language == LANGUAGE_JAVASCRIPT)
 		return slot->walk.callee_owner != UNWIND_GENERATED;
 	if (UNLIKELY(program->ordered))
 		return !is_perl(program) && !(is_php(program) && program->php_walk.links);
@@ -283,13 +282,12 @@ static __always_inline __u32 program_merge(struct scratch *slot, __u32 number,
 	struct interpreter_walk *program = &slot->program;
 
 	program->in_evaluator = left->into < program->evaluator_size;
-	if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) &&
-	    program->language == WIRE_LANGUAGE_JAVASCRIPT)
+	if (walks_language(LANGUAGE_JAVASCRIPT) && program->language == LANGUAGE_JAVASCRIPT)
 		return end ? 0 : program_note_frame(slot, left);
 	if (UNLIKELY(program->ordered))
 		return program_place_next(slot, left);
 	if (!end && program_has_anchor(slot, left)) {
-		if (walks_language(WIRE_LANGUAGE_PYTHON))
+		if (walks_language(LANGUAGE_PYTHON))
 			python_arrive(number);
 		program_place_run(slot);
 		return PROGRAM_RUN_PLACED;
@@ -348,7 +346,7 @@ __noinline int walk_some_program(__u32 number)
 		/* Not called by program_frames(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
 			program_run(number);
-		if (walks_language(WIRE_LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
+		if (walks_language(LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
 			javascript_place(number);
 		end = some & 0xff;
 		OPAQUE(end);
@@ -364,7 +362,7 @@ static __always_inline bool is_whole(__u32 end)
 /* Keeps what a walk begins with, if it may have to be done again. */
 static __always_inline void program_keep(struct scratch *slot)
 {
-	if (!walks_language(WIRE_LANGUAGE_PERL))
+	if (!walks_language(LANGUAGE_PERL))
 		return;
 	slot->program.perl_walk.again = PERL_FIRST_WALK;
 	slot->program.perl_walk.first_sp = slot->walk.registers[UNWIND_SP];
@@ -407,7 +405,7 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
 	if (!slot || !slot->program.anchor || slot->program.ordered)
 		return 0;
 	slot->program.in_evaluator = 1; /* in most cases */
-	if (walks_language(WIRE_LANGUAGE_PYTHON))
+	if (walks_language(LANGUAGE_PYTHON))
 		python_arrive(number);
 	n = program_settle_run(slot, &keep);
 	OPAQUE(n);

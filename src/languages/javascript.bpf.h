@@ -32,7 +32,7 @@
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int javascript_send_name(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct found_text name = { .kind = 1 }, file = { .kind = 1 };
 	struct interpreter_walk *program;
 	int written;
@@ -90,7 +90,7 @@ static __always_inline __u64 full_string(struct interpreter_walk *program, __u64
  */
 __noinline __u64 javascript_name(__u32 number, __u64 scope)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	__u64 head[JAVASCRIPT_HEAD_BYTES / sizeof(__u64)], n, words[3], name;
@@ -184,7 +184,7 @@ static __always_inline void javascript_take_script(struct interpreter_walk *prog
  */
 __noinline int javascript_take_function(__u32 number, __u64 shared)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -210,7 +210,7 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING ||
 	    !hash || !program->last_file_hash)
 		return JAVASCRIPT_UNREADABLE;
-	program->id = code_id(program, WIRE_LANGUAGE_JAVASCRIPT, hash, program->last_file_hash);
+	program->id = code_id(program, LANGUAGE_JAVASCRIPT, hash, program->last_file_hash);
 	if (!is_sent(program))
 		javascript_send_name(number);
 	known = &program->codes[shared / 16 % KNOWN_CODES];
@@ -250,7 +250,7 @@ enum javascript_code {
  */
 __noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __u64 address)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 
@@ -274,7 +274,7 @@ __noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __
 
 static __always_inline __u64 javascript_frame(__u64 id)
 {
-	return WIRE_FRAME_CODE | (__u64)WIRE_LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	return WIRE_FRAME_CODE | (__u64)LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT | id;
 }
 
 #define JAVASCRIPT_FUNCTION_REGISTER 5 /* rdi: a function's code is entered with it */
@@ -315,7 +315,7 @@ static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 numbe
  */
 __noinline int javascript_place(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct interpreter_walk *program;
 	const struct known_code *known;
 	__u64 function, shared, pc, id;

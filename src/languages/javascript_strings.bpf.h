@@ -147,7 +147,7 @@ static __always_inline bool append_wide(struct interpreter_walk *program, __u64 
  */
 __noinline int javascript_piece(__u32 number, __u32 end)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
 	struct javascript_text *text;
@@ -215,7 +215,7 @@ __noinline int javascript_piece(__u32 number, __u32 end)
  */
 __noinline int javascript_write(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct javascript_text *text;
 	int more = 1;
 
@@ -251,7 +251,7 @@ static __always_inline void text_of(int written, struct found_text *ret_text)
  */
 __noinline __u64 javascript_hash(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct found_text text = { 0 };
 	__u64 hash;
 	int written;

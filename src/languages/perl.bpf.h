@@ -68,7 +68,7 @@ static __always_inline bool perl_enter_stack(struct interpreter_walk *program, _
 /* Copies a context with those below, or if that cannot be read the context only; 0 when it did. */
 __noinline int perl_move_window(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct python_window *window;
 	__u64 context;
 
@@ -91,7 +91,7 @@ __noinline int perl_move_window(__u32 number)
 /* The stack of contexts is over: goes to the one before, or ends with the main program. */
 __noinline int perl_leave_stack(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
 	__u64 word = 0;
@@ -159,7 +159,7 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
 		if ((known->code != sub || known->walk != program->walk) &&
 		    perl_take_sub(number, sub, sub / 8 % KNOWN_CODES))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
-		program_stage(slot, WIRE_LANGUAGE_PERL,
+		program_stage(slot, LANGUAGE_PERL,
 			      program_id_at(program, number, known->id, perl_line_at(program)));
 		program->perl_walk.statement = PERL_WORD(context, program->perl.cx_cop);
 	}
@@ -177,7 +177,7 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
  */
 __noinline int perl_eval(__u32 number, __u64 at)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
 	const __u8 *context;
@@ -223,7 +223,7 @@ __noinline int perl_eval(__u32 number, __u64 at)
  */
 __noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
 	struct perl_walk *walk;
@@ -249,7 +249,7 @@ __noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
 /* Stages the context that the walk is at, if it is a function's, and goes to the one before. */
 __noinline int perl_step(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
 	__u64 at;
@@ -301,11 +301,11 @@ __noinline int perl_steps(__u32 number)
 /* Stages the next run, which may have no functions; without one, `anchor` is 0. */
 __noinline int perl_run(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 
-	if (!slot || slot->program.language != WIRE_LANGUAGE_PERL)
+	if (!slot || slot->program.language != LANGUAGE_PERL)
 		return 0;
 	program = &slot->program;
 	program->perl_walk.is_main = 0;

@@ -101,7 +101,7 @@ static __always_inline bool perl_is_on_stack(const struct scratch *slot, __u64 a
  */
 __noinline int perl_judge(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	struct perl_walk *walk;
 	__u64 op = 0, curcop = 0;

@@ -89,7 +89,7 @@ static __always_inline __u64 perl_text_hash(const struct interpreter_walk *progr
  */
 __noinline int perl_copy_file(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	__u64 from, size = 0, word;
 	__u8 *to;
 	long part;
@@ -125,7 +125,7 @@ __noinline int perl_copy_file(__u32 number)
 /* Writes "PACKAGE::NAME" or the name of a place to the message; returns the size, or -1. */
 __noinline int perl_write_name(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct found_text package = { 0 }, name = { 0 };
 	__u64 at, place;
 	__u8 *to;
@@ -167,7 +167,7 @@ __noinline int perl_write_name(__u32 number)
  */
 __noinline int perl_make_known(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
 	struct interpreter_walk *program;
 	__u64 *words, hash, size;
@@ -194,8 +194,7 @@ __noinline int perl_make_known(__u32 number)
 		OPAQUE(hash);
 	}
 	program->content = program->name ? perl_text_hash(program, program->scope) : program->scope;
-	program->id =
-		code_id(program, WIRE_LANGUAGE_PERL, perl_text_hash(program, program->name), hash);
+	program->id = code_id(program, LANGUAGE_PERL, perl_text_hash(program, program->name), hash);
 	if (is_sent(program) || !has_room_for_names())
 		return 0;
 	copied = perl_write_name(number);
@@ -214,7 +213,7 @@ __noinline int perl_make_known(__u32 number)
  */
 __noinline __s64 perl_read_value(__u32 number, __u64 value)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	__u64 head[PERL_HEAD_BYTES / sizeof(__u64)];
 
 	if (!slot || bpf_probe_read_user(head, sizeof(head), (const void *)value) ||
@@ -248,7 +247,7 @@ static __always_inline bool perl_find_package(struct scratch *slot, __u32 number
 /* Finds the strings that are the sub's name and its package's, as cv_name() does. */
 __noinline int perl_find_name(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
 	__u64 stash, gv, effective = 0;
@@ -305,7 +304,7 @@ static __always_inline __u32 perl_line(const struct interpreter_walk *program)
  */
 __noinline int perl_take_sub(__u32 number, __u64 sub, __u32 at)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PERL, number);
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *program;
 	const struct wire_perl *perl;
 	struct known_code *known;
@@ -370,7 +369,7 @@ static __always_inline bool perl_stage_place(struct scratch *slot, __u32 number,
 	program->line = 0;
 	if (perl_make_known(number))
 		return false;
-	program_stage(slot, WIRE_LANGUAGE_PERL,
+	program_stage(slot, LANGUAGE_PERL,
 		      program_id_at(program, number, program->id, perl_line_at(program)));
 	return true;
 }

@@ -61,7 +61,7 @@ static __always_inline bool php_find_text(const struct interpreter_walk *program
  */
 __noinline __u64 php_text_hash(__u32 number, __u64 string)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
+	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
 	struct found_text text = { 0 };
 	__u64 hash = 0;
 
@@ -79,7 +79,7 @@ __noinline __u64 php_text_hash(__u32 number, __u64 string)
  */
 __noinline int php_write_name(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
+	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
 	struct found_text class = { 0 }, name = { 0 };
 	__u8 *to;
 	__u64 at;
@@ -113,7 +113,7 @@ __noinline int php_write_name(__u32 number)
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int php_send_name(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
+	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { 0 };
 	struct interpreter_walk *program;
 	int size;
@@ -159,7 +159,7 @@ static __always_inline bool php_take_class(struct interpreter_walk *program, __u
  */
 __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
+	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
 	struct interpreter_walk *program;
 	const struct wire_php *php;
 	struct known_code *known;
@@ -177,7 +177,7 @@ __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 		program->last_file_hash = php_text_hash(number, program->file);
 		program->last_file = program->file;
 	}
-	program->id = code_id(program, WIRE_LANGUAGE_PHP, php_text_hash(number, program->name),
+	program->id = code_id(program, LANGUAGE_PHP, php_text_hash(number, program->name),
 			      program->last_file_hash);
 	if (!is_sent(program))
 		php_send_name(number);
@@ -246,7 +246,7 @@ static __always_inline __u32 php_line(const struct scratch *slot, __u64 instruct
 /* Stages the frame that the walk is at, if it is of PHP, and goes to its caller. */
 __noinline int php_step(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
+	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
 	struct interpreter_walk *program;
 	const struct known_code *known;
 	const struct wire_php *php;
@@ -271,14 +271,14 @@ __noinline int php_step(__u32 number)
 	program->frame = FRAME_WORD(frame, php->frame_previous);
 	if (!function) { /* a placeholder: of a generator, in `yield from`, or of a call from C */
 		if ((info & 0xff) == PHP_IS_OBJECT)
-			program_stage(slot, WIRE_LANGUAGE_PHP, WIRE_CODE_DELEGATED);
+			program_stage(slot, LANGUAGE_PHP, WIRE_CODE_DELEGATED);
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
 	}
 	if (!php_know(program, number, function, &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	if (!known)
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
-	program_stage(slot, WIRE_LANGUAGE_PHP,
+	program_stage(slot, LANGUAGE_PHP,
 		      program_id_at(program, number, known->id,
 				    php_line(slot, FRAME_WORD(frame, php->frame_instruction))));
 	if (info & php->top)
@@ -301,11 +301,11 @@ __noinline int php_steps(__u32 number)
 /* Stages the next run; without one, `anchor` is 0. */
 __noinline int php_run(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PHP, number);
+	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 
-	if (!slot || slot->program.language != WIRE_LANGUAGE_PHP)
+	if (!slot || slot->program.language != LANGUAGE_PHP)
 		return 0;
 	program = &slot->program;
 	program->php_walk.used = program->php_walk.first;

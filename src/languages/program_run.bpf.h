@@ -25,13 +25,13 @@
  */
 const volatile __u32 languages;
 
-static __always_inline bool walks_language(enum wire_language language)
+static __always_inline bool walks_language(enum language language)
 {
 	return languages >> language & 1;
 }
 
 /* The slot of a walk; NULL where the language is not walked. For a language's global functions. */
-static __always_inline struct scratch *slot_of(enum wire_language language, __u32 number)
+static __always_inline struct scratch *slot_of(enum language language, __u32 number)
 {
 	return walks_language(language) ? bpf_map_lookup_elem(&scratch, &number) : NULL;
 }
@@ -106,8 +106,7 @@ static __always_inline bool program_begin_run(struct interpreter_walk *program)
 }
 
 /* Adds a function, or a reason why it is not known, to the staged run. */
-static __always_inline void program_stage(struct scratch *slot, enum wire_language language,
-					  __u64 id)
+static __always_inline void program_stage(struct scratch *slot, enum language language, __u64 id)
 {
 	__u64 at = slot->program.n;
 
@@ -169,7 +168,7 @@ __noinline int frame_window_move(__u32 number)
 	struct python_window *window;
 	__u64 frame, size;
 
-	if (!slot || !(walks_language(WIRE_LANGUAGE_PYTHON) || walks_language(WIRE_LANGUAGE_PHP)))
+	if (!slot || !(walks_language(LANGUAGE_PYTHON) || walks_language(LANGUAGE_PHP)))
 		return -1;
 	window = &slot->program.window;
 	frame = slot->program.frame;

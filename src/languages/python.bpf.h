@@ -90,7 +90,7 @@ static __always_inline int python_step(struct scratch *slot, __u32 number)
 	if (program->n < WIRE_MAX_DEPTH &&
 	    (owner == python->owner_generator ||
 	     FRAME_WORD(copy, python->frame_instruction) >= known->first))
-		program_stage(slot, WIRE_LANGUAGE_PYTHON,
+		program_stage(slot, LANGUAGE_PYTHON,
 			      python_id_at(program, number, known, code,
 					   FRAME_WORD(copy, python->frame_instruction) - code -
 						   python->code_bytes));
@@ -106,7 +106,7 @@ static __always_inline int python_step(struct scratch *slot, __u32 number)
 /* Stages up to PYTHON_STEPS frames; an enum program_step. */
 __noinline int python_steps(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	int step = PROGRAM_MORE;
 
 	if (!slot)
@@ -196,13 +196,13 @@ static __always_inline void python_end_record(struct scratch *slot, __u32 number
  */
 __noinline int python_arrive(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
 
 	if (!slot)
 		return 0;
 	program = &slot->program;
-	if (program->language != WIRE_LANGUAGE_PYTHON || program->next ||
+	if (program->language != LANGUAGE_PYTHON || program->next ||
 	    program->python.form >= WIRE_PYTHON_FRAMES)
 		return 0;
 	if (!python_take_record(slot, number, program->anchor)) {
@@ -223,7 +223,7 @@ __noinline int python_arrive(__u32 number)
  */
 __noinline int python_count_some(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
 
 	if (!slot)
@@ -247,7 +247,7 @@ __noinline int python_count_some(__u32 number)
  */
 __noinline int python_is_paired(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	int step = PROGRAM_MORE;
 	__u64 object;
 
@@ -360,7 +360,7 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 				    (const void *)(object + python->frame_instruction));
 	if (python->form == WIRE_PYTHON_OBJECTS) /* 3.10 counts instructions of two bytes */
 		instruction *= 2;
-	program_stage(slot, WIRE_LANGUAGE_PYTHON,
+	program_stage(slot, LANGUAGE_PYTHON,
 		      python_id_at(program, number, known, code, instruction));
 }
 
@@ -388,11 +388,11 @@ static __always_inline void python_object_run(struct scratch *slot, __u32 number
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
 __noinline int python_run(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 
-	if (!slot || slot->program.language != WIRE_LANGUAGE_PYTHON)
+	if (!slot || slot->program.language != LANGUAGE_PYTHON)
 		return 0;
 	program = &slot->program;
 	if (!program_begin_run(program))

@@ -88,7 +88,7 @@ static __always_inline __u64 python_short_hash(const struct interpreter_walk *pr
  */
 __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	__u64 size = smaller(PYTHON_PAGE - string % PYTHON_PAGE, PYTHON_STRING_ROOM), hash;
 	struct found_text text = { 0 };
 
@@ -116,7 +116,7 @@ __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int python_send_name(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	struct found_text name = { 0 }, file = { 0 };
 	struct interpreter_walk *program;
 
@@ -159,7 +159,7 @@ static __always_inline void python_take_content(struct interpreter_walk *program
  */
 __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	const struct wire_python *python;
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -229,7 +229,7 @@ static __always_inline void python_take_table(struct scratch *slot, struct wire_
 /* Sends an instruction of a function, and the function's table of lines if that was not sent. */
 __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u64 code)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
 	struct wire_code_place *place;
 	__u32 form;
@@ -298,7 +298,7 @@ static __always_inline void python_learn_beside(struct known_code *known, __u64 
  */
 __noinline int python_move_functions(__u32 number, __u64 function, __u32 at)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_PYTHON, number);
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	__u64 below, size = PYTHON_FUNCTION_BYTES;
 	struct python_functions *functions;
 	struct known_code *known;

@@ -65,7 +65,7 @@ static __always_inline int ruby_read_record(struct interpreter_walk *program)
 /* Goes to the next record of vm_exec(), if that is one of the next PROGRAM_STEPS. */
 __noinline int ruby_next_record(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	int step = PROGRAM_MORE;
 
 	if (!slot)
@@ -81,7 +81,7 @@ __noinline int ruby_next_record(__u32 number)
  */
 __noinline int ruby_count_records(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
 
 	if (!slot)
@@ -188,7 +188,7 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 /* Counts the runs that PROGRAM_STEPS frames end, down from `missing`. An enum program_step. */
 __noinline int ruby_count_runs(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
 
 	if (!slot)
@@ -236,7 +236,7 @@ static __always_inline bool ruby_pass_over(struct interpreter_walk *program)
 /* Whether runs and records of vm_exec() belong to each other. Otherwise sets the reason. */
 __noinline int ruby_is_paired(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 	__u64 object;
@@ -309,7 +309,7 @@ static __always_inline __u32 ruby_line(__u32 number, const struct ruby_frame *fr
 /* Stages the frame that the walk is at, if it is written in Ruby, and goes to its caller. */
 __noinline int ruby_step(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct ruby_frame frame = { 0 };
 	struct interpreter_walk *program;
 	struct known_code *known;
@@ -337,7 +337,7 @@ __noinline int ruby_step(__u32 number)
 	if ((known->code != frame.iseq || known->walk != program->walk) &&
 	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_CODES))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	program_stage(slot, WIRE_LANGUAGE_RUBY,
+	program_stage(slot, LANGUAGE_RUBY,
 		      program_id_at(program, number, known->id, ruby_line(number, &frame)));
 	return frame.flags & program->ruby.finish ? PROGRAM_RUN_ENDED : PROGRAM_MORE;
 }
@@ -375,11 +375,11 @@ static __always_inline bool ruby_find_anchor(struct scratch *slot, __u32 number)
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
 __noinline int ruby_run(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
 	int step = PROGRAM_MORE;
 
-	if (!slot || slot->program.language != WIRE_LANGUAGE_RUBY)
+	if (!slot || slot->program.language != LANGUAGE_RUBY)
 		return 0;
 	program = &slot->program;
 	if (!program_begin_run(program))

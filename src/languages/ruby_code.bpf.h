@@ -74,7 +74,7 @@ static __always_inline bool ruby_copy_label(struct interpreter_walk *program,
 /* A hash of a path's characters, as far as they would be sent. A global function. */
 __noinline __u64 ruby_path_hash(__u32 number, __u64 string)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct found_text text = { 0 };
 
 	if (!slot || !ruby_find_text(&slot->program, string, &text) ||
@@ -104,7 +104,7 @@ static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *pr
 /* The same of the label of the function found last. */
 __noinline __u64 ruby_label_hash(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
 	struct found_text text = { 0 };
 
@@ -137,7 +137,7 @@ static __always_inline __u64 ruby_path_of(struct interpreter_walk *program, __u6
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int ruby_send_name(__u32 number)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct found_text name = { 0 }, file = { 0 };
 	struct interpreter_walk *program;
 
@@ -157,7 +157,7 @@ __noinline int ruby_send_name(__u32 number)
  */
 __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 {
-	struct scratch *slot = slot_of(WIRE_LANGUAGE_RUBY, number);
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *program;
 	const struct wire_ruby *ruby;
 	struct known_code *known;
@@ -187,7 +187,7 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 	if (!label || !program->last_file_hash)
 		return -1;
 	program->content = 0;
-	program->id = code_id(program, WIRE_LANGUAGE_RUBY, label, program->last_file_hash);
+	program->id = code_id(program, LANGUAGE_RUBY, label, program->last_file_hash);
 	if (!is_sent(program))
 		ruby_send_name(number);
 	known = &program->codes[at % KNOWN_CODES];
@@ -237,7 +237,7 @@ static __always_inline __u32 ruby_lines_up_to(__u64 table, __u64 position)
 /* The line of the instruction before `next`. A global function; 0: not known. */
 __noinline int ruby_line_before(__u32 number, __u64 iseq, __u64 next)
 {
-	struct scratch *slot = config_has(WIRE_LINES) ? slot_of(WIRE_LANGUAGE_RUBY, number) : NULL;
+	struct scratch *slot = config_has(WIRE_LINES) ? slot_of(LANGUAGE_RUBY, number) : NULL;
 	const struct wire_ruby *ruby;
 	struct ruby_lines lines;
 	__u64 body, code, position;

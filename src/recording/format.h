@@ -59,6 +59,21 @@ enum recording_meta_flags {
 
 #define RECORDING_META_FLAGS(version) ((version) < 4 ? 3u : (version) < 6 ? 0xffu : 0x3ffu)
 
+/* A frame's language, above its flags. */
+#define RECORDING_FRAME_LANGUAGE(language) ((uint64_t)(language) << 16)
+
+/*
+ * Flags of a frame that said its language before version 7: a function of a program is of Python,
+ * unless another flag says which.
+ */
+enum recording_language_flags {
+	RECORDING_FRAME_PROGRAM = 1 << 6, /* since version 5 */
+	RECORDING_FRAME_PHP = 1 << 7,	  /* these are since version 6 */
+	RECORDING_FRAME_PERL = 1 << 10,
+	RECORDING_FRAME_RUBY = 1 << 11,
+	RECORDING_FRAME_JAVASCRIPT = 1 << 12,
+};
+
 /* An entry's reference to a stack: 0 none, 1 missed, else its position + 2. */
 #define RECORDING_STACK_NONE   0
 #define RECORDING_STACK_MISSED 1

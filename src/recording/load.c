@@ -159,17 +159,47 @@ static void load_cgroup(struct loading *loading)
 		out_of_memory(loading);
 }
 
+/* The language that flags say, before version 7. */
+static uint8_t language_of_flags(uint64_t flags)
+{
+	return !(flags & RECORDING_FRAME_PROGRAM)   ? LANGUAGE_NONE
+	       : flags & RECORDING_FRAME_PHP	    ? LANGUAGE_PHP
+	       : flags & RECORDING_FRAME_PERL	    ? LANGUAGE_PERL
+	       : flags & RECORDING_FRAME_RUBY	    ? LANGUAGE_RUBY
+	       : flags & RECORDING_FRAME_JAVASCRIPT ? LANGUAGE_JAVASCRIPT
+						    : LANGUAGE_PYTHON;
+}
+
+static void load_frame_flags(struct reader *reader, struct names_frame *ret_frame)
+{
+	const uint32_t program =
+		reader->version == 5 || reader->version == 6 ? RECORDING_FRAME_PROGRAM : 0;
+	const uint32_t others = reader->version == 6
+					? RECORDING_FRAME_PHP | RECORDING_FRAME_PERL |
+						  RECORDING_FRAME_RUBY | RECORDING_FRAME_JAVASCRIPT
+					: 0;
+	const uint32_t known =
+		NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT | NAMES_FRAME_CHAINED |
+		NAMES_FRAME_UNWIND | (reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY) |
+		(reader->version < 6 ? 0 : NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING);
+	uint64_t flags =
+		reader_up_to(reader, RECORDING_FRAME_LANGUAGE(N_LANGUAGES) - 1, "unknown language");
+	uint64_t language = flags / RECORDING_FRAME_LANGUAGE(1);
+
+	flags %= RECORDING_FRAME_LANGUAGE(1);
+	if (reader->version < 7) {
+		language = language_of_flags(flags);
+		flags &= ~(uint64_t)(program | others);
+	}
+	if (flags & ~(uint64_t)known)
+		reader_fail(reader, -EBADMSG, "unknown flag");
+	ret_frame->flags = (uint16_t)flags;
+	ret_frame->language = (uint8_t)language;
+}
+
 static struct names_frame load_frame(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
-	const uint32_t known =
-		NAMES_FRAME_KERNEL | NAMES_FRAME_INLINED | NAMES_FRAME_JIT | NAMES_FRAME_CHAINED |
-		NAMES_FRAME_UNWIND |
-		(reader->version < 5 ? 0 : NAMES_FRAME_IDENTITY | NAMES_FRAME_PROGRAM) |
-		(reader->version < 6
-			 ? 0
-			 : NAMES_FRAME_PHP | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING |
-				   NAMES_FRAME_PERL | NAMES_FRAME_RUBY | NAMES_FRAME_JAVASCRIPT);
 	struct names_frame frame = { .name = string(loading) };
 	uint64_t object;
 
@@ -180,7 +210,7 @@ static struct names_frame load_frame(struct loading *loading)
 	frame.line = (uint32_t)reader_up_to(reader, UINT32_MAX, "line number too large");
 	object = reader_up_to(reader, names_n_objects(loading->recording->names), "no such object");
 	frame.object = object ? (uint32_t)(object - 1) : NAMES_NONE;
-	frame.flags = (uint32_t)reader_up_to(reader, known, "unknown flag");
+	load_frame_flags(reader, &frame);
 	return frame;
 }
 

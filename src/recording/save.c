@@ -231,7 +231,7 @@ static void put_frame(struct saving *saving, const struct names_frame *frame)
 	put(saving, frame->offset);
 	put(saving, frame->line);
 	put(saving, frame->object == NAMES_NONE ? 0 : (uint64_t)frame->object + 1);
-	put(saving, frame->flags);
+	put(saving, frame->flags | RECORDING_FRAME_LANGUAGE(frame->language));
 }
 
 static void save_addresses(struct saving *saving)

@@ -106,9 +106,9 @@ static void put_frame(struct json *json, const struct profile_frame *frame)
 		if (is->linkage_name)
 			put_string(json, "linkage_name", is->linkage_name);
 	}
-	if (is->flags & NAMES_FRAME_PROGRAM)
+	if (is->language)
 		bytes_string(&json->bytes, ",\"program\":true");
-	if (is->file && (json->view & PROFILE_VIEW_LINES || is->flags & NAMES_FRAME_PROGRAM))
+	if (is->file && (json->view & PROFILE_VIEW_LINES || is->language))
 		put_string(json, "file", is->file);
 	if (is->file && json->view & PROFILE_VIEW_LINES && is->line)
 		put_number(json, "line", is->line);

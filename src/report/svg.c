@@ -83,8 +83,16 @@ static double put_entry(struct svg *svg, double x, const struct flame_colour *co
 	return x + 40 + 6.5 * (double)strlen(text);
 }
 
-/* What is in the picture. */
-static void put_legend(struct svg *svg)
+static double put_kind(struct svg *svg, double x, enum flame_kind kind, const char *text)
+{
+	struct flame_frame frame = { .name = "u", .kind = kind };
+	struct flame_colour colour = flame_colour_of(&frame);
+
+	return put_entry(svg, x, &colour, NULL, text);
+}
+
+/* The kinds of frames that are in the picture: functions, then why threads were off the CPU. */
+static double put_kinds(struct svg *svg, double x)
 {
 	static const struct {
 		enum flame_kind kind;
@@ -97,36 +105,40 @@ static void put_legend(struct svg *svg)
 		{ FLAME_JIT, "JIT" },
 		{ FLAME_MARKER, "unknown" },
 		{ FLAME_IDENTITY, "no symbol" },
-		{ FLAME_PYTHON, "Python" },
-		{ FLAME_PHP, "PHP" },
-		{ FLAME_JAVASCRIPT, "JavaScript" },
-		{ FLAME_PERL, "Perl" },
-		{ FLAME_RUBY, "Ruby" },
-		{ FLAME_BLOCKED, "blocked" },
-		{ FLAME_WAITING, "waiting for a CPU" },
 	};
+	bool present[FLAME_N_KINDS] = { 0 };
+
+	for (uint32_t i = 0; i < svg->tree->n_nodes; i++)
+		present[flame_frames_get(svg->frames, svg->tree->nodes[i].frame)->kind] = true;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (present[kinds[i].kind])
+			x = put_kind(svg, x, kinds[i].kind, kinds[i].text);
+	for (uint32_t kind = FLAME_N_PLAIN; kind < FLAME_N_KINDS; kind++)
+		if (present[kind])
+			x = put_kind(svg, x, kind, language_look(flame_kind_language(kind))->title);
+	if (present[FLAME_BLOCKED])
+		x = put_kind(svg, x, FLAME_BLOCKED, "blocked");
+	return present[FLAME_WAITING] ? put_kind(svg, x, FLAME_WAITING, "waiting for a CPU") : x;
+}
+
+/* What is in the picture. */
+static void put_legend(struct svg *svg)
+{
 	static const struct {
 		double now, before;
 		const char *text;
 	} changes[] = { { 100, 0, "more" }, { 100, 100, "the same" }, { 0, 100, "less" } };
-	bool base = svg->profile->base, present[FLAME_N_KINDS] = { 0 };
+	bool base = svg->profile->base;
 	double x = SVG_MARGIN;
 
-	for (uint32_t i = 0; i < svg->tree->n_nodes; i++)
-		present[flame_frames_get(svg->frames, svg->tree->nodes[i].frame)->kind] = true;
 	put(svg, "<g id=\"legend\">");
 	for (size_t i = 0; base && i < sizeof(changes) / sizeof(changes[0]); i++) {
 		struct flame_colour colour = flame_colour_change(changes[i].now, changes[i].before);
 
 		x = put_entry(svg, x, &colour, NULL, changes[i].text);
 	}
-	for (size_t i = 0; !base && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct flame_frame frame = { .name = "u", .kind = kinds[i].kind };
-		struct flame_colour colour = flame_colour_of(&frame);
-
-		if (present[kinds[i].kind])
-			x = put_entry(svg, x, &colour, NULL, kinds[i].text);
-	}
+	if (!base)
+		x = put_kinds(svg, x);
 	if (svg->has_narrow)
 		x = put_entry(svg, x, NULL, "band", "too narrow: click to zoom");
 	if (svg->has_rest)

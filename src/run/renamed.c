@@ -184,7 +184,7 @@ static struct names_frame copy_frame(const struct renaming *renaming, uint32_t i
 		frame.name = found->name;
 		frame.linkage_name = found->linkage_name;
 		frame.offset += found->address - found->start;
-		frame.flags &= ~(uint32_t)NAMES_FRAME_IDENTITY;
+		frame.flags &= (uint16_t)~NAMES_FRAME_IDENTITY;
 	} else {
 		frame.name = copy_string(names, frame.name, failed);
 		frame.linkage_name = copy_string(names, frame.linkage_name, failed);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tally/languages.h"
+
 /* More than two texts of the ring buffer can have. */
 #define TEXT_SIZE 4096
 
@@ -52,7 +54,7 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 {
 	uint32_t language = (uint32_t)(address->address >> CODE_LANGUAGE_SHIFT);
 	uint64_t id = CODE_ID(address->address);
-	struct names_frame frame = { .object = NAMES_NONE, .flags = NAMES_FRAME_PROGRAM };
+	struct names_frame frame = { .object = NAMES_NONE };
 	const char *reason = code_reason_name(id);
 	struct code code;
 	char text[TEXT_SIZE];
@@ -61,14 +63,7 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 		return add_off_cpu(id, names);
 	if (language == CODE_WAKER)
 		return add_waker(codes, id, names);
-	if (language == CODE_LANGUAGE_PHP)
-		frame.flags |= NAMES_FRAME_PHP;
-	if (language == CODE_LANGUAGE_PERL)
-		frame.flags |= NAMES_FRAME_PERL;
-	if (language == CODE_LANGUAGE_JAVASCRIPT)
-		frame.flags |= NAMES_FRAME_JAVASCRIPT;
-	if (language == CODE_LANGUAGE_RUBY)
-		frame.flags |= NAMES_FRAME_RUBY;
+	frame.language = language < N_LANGUAGES ? (uint8_t)language : LANGUAGE_NONE;
 	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
 		const char *name = *code.name ? code.name : *code.file ? NO_NAME : "eval";
 
@@ -79,7 +74,7 @@ int code_frames_add(struct codes *codes, const struct tally_address *address, st
 		if (!frame.file)
 			return -ENOMEM;
 	} else {
-		snprintf(text, sizeof(text), "[%s: %s]", code_language_name(language),
+		snprintf(text, sizeof(text), "[%s: %s]", language_look(language)->name,
 			 reason ? reason : code_reason_name(CODE_KNOWN));
 	}
 	frame.name = names_string(names, text);

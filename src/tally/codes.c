@@ -24,17 +24,6 @@ struct codes {
 	struct index index;
 };
 
-const char *code_language_name(uint32_t language)
-{
-	static const char *const names[CODE_N_LANGUAGES] = {
-		[CODE_LANGUAGE_PYTHON] = "python", [CODE_LANGUAGE_PHP] = "php",
-		[CODE_LANGUAGE_PERL] = "perl",	   [CODE_LANGUAGE_JAVASCRIPT] = "javascript",
-		[CODE_LANGUAGE_RUBY] = "ruby",
-	};
-
-	return language < CODE_N_LANGUAGES && names[language] ? names[language] : "program";
-}
-
 const char *code_reason_name(uint64_t reason)
 {
 	static const char *const names[CODE_N_REASONS] = {

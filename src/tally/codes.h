@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/own.h"
+#include "bpf/languages.h"
 
 /*
  * In an address with TALLY_ADDRESS_CODE: the id of a function, or below CODE_IDS an enum
@@ -22,19 +23,13 @@
 #define CODE_LANGUAGE_SHIFT 56
 #define CODE_ID(address)    ((address) & ((1ull << CODE_LANGUAGE_SHIFT) - 1))
 
-/* Values are part of the recording format. */
-enum code_language {
-	CODE_LANGUAGE_NONE,
-	CODE_LANGUAGE_PYTHON,
-	CODE_LANGUAGE_PHP,
-	CODE_LANGUAGE_PERL,
-	CODE_LANGUAGE_RUBY,
-	CODE_LANGUAGE_JAVASCRIPT,
-	CODE_N_LANGUAGES,
-	/* No languages. */
+/* In place of a language, enum language. Values are part of the recording format. */
+enum code_not_language {
 	CODE_WAKER = 30,     /* a waker: the id is that of its name */
 	CODE_SCHEDULER = 31, /* the id is an enum code_off_cpu */
 };
+
+_Static_assert((int)N_LANGUAGES <= (int)CODE_WAKER, "languages have numbers of their own");
 
 /*
  * Why a thread was off the CPU: the leaf of its kernel stack. Or, beyond that, the stack of its
@@ -91,8 +86,6 @@ enum code_reason {
 	CODE_N_REASONS,
 };
 
-/* "python", "php", "perl"; "program" for values that are no language. */
-const char *code_language_name(uint32_t language);
 /* "no state"; NULL for values that are no reason. */
 const char *code_reason_name(uint64_t reason);
 

@@ -12,7 +12,9 @@
 struct kind {
 	const char *name, *linkage_name, *module, *file;
 	uint64_t base;
-	uint32_t line, object, flags;
+	uint32_t line, object;
+	uint16_t flags;
+	uint8_t language;
 	uint32_t offset_high;
 };
 
@@ -131,6 +133,7 @@ static struct kind kind_of(const struct names_frame *frame)
 		.line = frame->line,
 		.object = frame->object,
 		.flags = frame->flags,
+		.language = frame->language,
 		.offset_high = (uint32_t)(frame->offset >> 32),
 	};
 }
@@ -139,7 +142,8 @@ static bool same_kind(const struct kind *a, const struct kind *b)
 {
 	return a->name == b->name && a->linkage_name == b->linkage_name && a->module == b->module &&
 	       a->file == b->file && a->base == b->base && a->line == b->line &&
-	       a->object == b->object && a->flags == b->flags && a->offset_high == b->offset_high;
+	       a->object == b->object && a->flags == b->flags && a->language == b->language &&
+	       a->offset_high == b->offset_high;
 }
 
 /* Strings are compared as pointers, because a pool stores equal strings once. */
@@ -150,7 +154,8 @@ static uint64_t hash_kind(const struct kind *kind)
 	hash = hash_u64(hash ^ kind->base) ^ (uintptr_t)kind->module ^
 	       ((uint64_t)kind->object << 32);
 	hash = hash_u64(hash) ^ (uintptr_t)kind->file ^ (uintptr_t)kind->linkage_name << 16;
-	return hash_u64(hash ^ ((uint64_t)kind->flags << 48) ^ ((uint64_t)kind->offset_high << 24));
+	return hash_u64(hash ^ ((uint64_t)kind->flags << 48) ^ ((uint64_t)kind->language << 40) ^
+			((uint64_t)kind->offset_high << 24));
 }
 
 static int intern_kind(struct names *names, const struct kind *kind, uint32_t *ret_kind)
@@ -292,6 +297,7 @@ struct names_frame names_frame(const struct names *names, uint32_t frame)
 		.line = kind->line,
 		.object = kind->object,
 		.flags = kind->flags,
+		.language = kind->language,
 	};
 }
 

@@ -23,6 +23,7 @@
 #define NAMES_NONE	    UINT32_MAX
 #define NAMES_MAX_INLINED   256 /* frames of one address; more are refused with -E2BIG */
 
+/* Values are part of the recording format. */
 enum names_frame_flags {
 	NAMES_FRAME_KERNEL = 1 << 0,
 	NAMES_FRAME_INLINED = 1 << 1, /* inlined into the next frame of the same address */
@@ -32,14 +33,9 @@ enum names_frame_flags {
 	/* No symbol: the name is "[FILE+0xSTART]", or "[FILE]" if no start of a function is known.
 	 */
 	NAMES_FRAME_IDENTITY = 1 << 5,
-	NAMES_FRAME_PROGRAM = 1 << 6, /* a function of an interpreted program, or why not known; */
-	NAMES_FRAME_PHP = 1 << 7,     /* with it: of PHP; alone it is of Python */
 	/* No function: why a thread was off the CPU, blocked or waiting for a CPU. */
 	NAMES_FRAME_BLOCKED = 1 << 8,
 	NAMES_FRAME_WAITING = 1 << 9,
-	NAMES_FRAME_PERL = 1 << 10,	  /* with NAMES_FRAME_PROGRAM: of Perl */
-	NAMES_FRAME_RUBY = 1 << 11,	  /* with NAMES_FRAME_PROGRAM: of Ruby */
-	NAMES_FRAME_JAVASCRIPT = 1 << 12, /* with NAMES_FRAME_PROGRAM: of JavaScript */
 };
 
 struct names_frame {
@@ -53,7 +49,9 @@ struct names_frame {
 	uint64_t base;	 /* in the object's own addresses: where offset counts from; 0 unknown */
 	uint32_t line;	 /* in file, from 1; 0 unknown */
 	uint32_t object; /* index of the mapped object, or NAMES_NONE */
-	uint32_t flags;	 /* enum names_frame_flags */
+	uint16_t flags;	 /* enum names_frame_flags */
+	/* enum language: a function of an interpreted program, or why it is not known; else 0. */
+	uint8_t language;
 };
 
 /* A file that code was mapped from: a Mapping in pprof's terms. */

@@ -2,11 +2,7 @@
 #include "tui/colours.h"
 
 /* The middle of each hue, and by how much shades may differ from it in each component. */
-static const struct {
-	uint8_t red, green, blue;
-	uint8_t spread;
-	uint32_t plain; /* where there are 16 colours */
-} hues[FLAME_N_KINDS] = {
+static const struct language_terminal hues[FLAME_N_PLAIN] = {
 	[FLAME_ROOT] = { 150, 150, 158, 0, 0xe5e5e5 },
 	[FLAME_WHO] = { 168, 168, 178, 14, 0xe5e5e5 },
 	[FLAME_KERNEL] = { 236, 138, 72, 18, 0xff0000 },
@@ -16,13 +12,8 @@ static const struct {
 	[FLAME_INLINED] = { 104, 188, 200, 18, 0x00ffff },
 	[FLAME_MARKER] = { 150, 140, 170, 8, 0xff00ff },
 	[FLAME_IDENTITY] = { 206, 194, 160, 14, 0xffff00 },
-	[FLAME_PYTHON] = { 112, 168, 228, 18, 0x5c5cff },
-	[FLAME_PHP] = { 186, 160, 224, 16, 0xcd00cd },
 	[FLAME_BLOCKED] = { 128, 142, 190, 0, 0x0000ee },
 	[FLAME_WAITING] = { 224, 134, 196, 0, 0xff00ff },
-	[FLAME_JAVASCRIPT] = { 150, 196, 96, 18, 0x00cd00 },
-	[FLAME_PERL] = { 122, 196, 164, 18, 0x00cdcd },
-	[FLAME_RUBY] = { 228, 118, 140, 18, 0xff0000 },
 };
 
 static uint32_t shade(uint32_t middle, int change)
@@ -35,19 +26,22 @@ static uint32_t shade(uint32_t middle, int change)
 struct screen_style colours_of(const struct flame_frame *frame, enum screen_colours level)
 {
 	struct screen_style style = { 0x101010, 0, 0 };
-	int spread = hues[frame->kind].spread, change;
+	const struct language_terminal *hue =
+		frame->kind < FLAME_N_PLAIN
+			? &hues[frame->kind]
+			: &language_look(flame_kind_language(frame->kind))->terminal;
+	int spread = hue->spread, change;
 
 	switch (level) {
 	case SCREEN_COLOURS_NONE:
 		return SCREEN_PLAIN;
 	case SCREEN_COLOURS_16:
-		style.background = hues[frame->kind].plain;
+		style.background = hue->plain;
 		return style;
 	default:
 		change = spread ? (int)(frame->hash % (uint32_t)(2 * spread + 1)) - spread : 0;
-		style.background = shade(hues[frame->kind].red, change) << 16 |
-				   shade(hues[frame->kind].green, change) << 8 |
-				   shade(hues[frame->kind].blue, change);
+		style.background = shade(hue->red, change) << 16 | shade(hue->green, change) << 8 |
+				   shade(hue->blue, change);
 		return style;
 	}
 }

@@ -11,7 +11,7 @@
 struct frame_key {
 	const char *name, *module, *file;
 	uint64_t offset, address;
-	uint32_t line, flags, object;
+	uint32_t line, flags, object, language;
 };
 
 static struct frame_key frame_key(const struct view *view, const struct profile_frame *frame)
@@ -38,9 +38,8 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 		key.address = frame->address;
 	if (view->flags & PROFILE_VIEW_OBJECT)
 		key.object = is->object;
-	if (view->flags & PROFILE_VIEW_OBJECT && is->flags & NAMES_FRAME_PROGRAM) {
-		key.flags |= is->flags & (NAMES_FRAME_PROGRAM | NAMES_FRAME_PHP | NAMES_FRAME_PERL |
-					  NAMES_FRAME_RUBY | NAMES_FRAME_JAVASCRIPT);
+	if (view->flags & PROFILE_VIEW_OBJECT && is->language) {
+		key.language = is->language;
 		key.file = is->file;
 	}
 	if (view->flags & PROFILE_VIEW_LINES) {
@@ -81,7 +80,7 @@ static void forget_name(struct names_frame *is)
 {
 	is->name = NULL;
 	is->offset = 0;
-	is->flags &= ~(uint32_t)NAMES_FRAME_IDENTITY;
+	is->flags &= (uint16_t)~NAMES_FRAME_IDENTITY;
 }
 
 /* Interns the frames of one address into `ids`. It has no name if the names lack it. */

@@ -143,6 +143,11 @@ done
 sum "$top/tests/recordings/version-3/threads.stacktally" 30 -L 51,52
 refused "$top/tests/recordings/version-3/threads.stacktally" 'it was recorded without -I' -I
 
+# ---- recordings of version 6, where flags said the language of a function
+from "$top/tests/recordings/version-6/languages.stacktally" --format svg && mv "$tmp/out" "$tmp/old"
+from languages --format svg && cmp "$tmp/out" "$tmp/old"
+check $? "version 6 of languages" "$(cat "$tmp/err")"
+
 # ---- files of other programs
 cat >"$tmp/x.folded" <<'END'
 spin;main;inner 7

@@ -49,6 +49,7 @@ struct spot {
 	const char *file;
 	uint32_t line;
 	uint32_t address_flags; /* enum tally_address_flags */
+	uint8_t language;
 };
 
 /* The files that code was mapped from, by the module that frames show. */
@@ -119,14 +120,15 @@ static uint32_t address_of(struct scene *scene, const struct spot *spot)
 						    .file = string(scene, "src/inner.h"),
 						    .line = 7,
 						    .object = object_of(scene, spot->module),
-						    .flags = spot->flags | INLINED };
+						    .flags = (uint16_t)(spot->flags | INLINED) };
 	frames[n++] = (struct names_frame){ .name = string(scene, spot->name),
 					    .module = string(scene, spot->module),
 					    .file = string(scene, spot->file),
 					    .line = spot->line,
 					    .offset = spot->offset,
 					    .object = object_of(scene, spot->module),
-					    .flags = spot->flags };
+					    .flags = (uint16_t)spot->flags,
+					    .language = spot->language };
 	if (names_add_address(scene->names, frames, n) < 0)
 		fail("cannot name an address");
 	return id;
@@ -412,6 +414,34 @@ static void stackcount_scene(struct scene *scene)
 	tally_losses(scene->tally)->unseen = 110;
 }
 
+/* A function of each language. */
+static void languages_scene(struct scene *scene)
+{
+	static const char *const names[N_LANGUAGES] = {
+		[LANGUAGE_PYTHON] = "main (app.py)",	 [LANGUAGE_PHP] = "App::main (app.php)",
+		[LANGUAGE_PERL] = "main::main (app.pl)", [LANGUAGE_RUBY] = "Object#main (app.rb)",
+		[LANGUAGE_JAVASCRIPT] = "main (app.js)",
+	};
+
+	scene->meta = (struct profile_meta){ .command = "profile",
+					     .event = "cpu-clock",
+					     .frequency = 49,
+					     .scope = "all threads",
+					     .user = true,
+					     .kernel = true,
+					     .has = { .processes = true } };
+	for (uint32_t i = LANGUAGE_PYTHON; i <= LANGUAGE_JAVASCRIPT; i++) {
+		const struct spot function = { .address = (uint64_t)i << CODE_LANGUAGE_SHIFT | 999,
+					       .name = names[i],
+					       .file = "/srv/app",
+					       .language = (uint8_t)i,
+					       .address_flags = TALLY_ADDRESS_CODE };
+
+		count(scene, 10 + i, "app", 100 + i, 0, 0, NONE,
+		      STACK(scene, &libc_pread, &function, &libc_start));
+	}
+}
+
 /* Functions without a symbol, two of them in each of two places. */
 static void stripped_scene(struct scene *scene)
 {
@@ -483,6 +513,7 @@ int main(int argc, char **argv)
 	make(argv[1], "threads", threads_scene);
 	make(argv[1], "stackcount", stackcount_scene);
 	make(argv[1], "stripped", stripped_scene);
+	make(argv[1], "languages", languages_scene);
 	make(argv[1], "empty", empty_scene);
 	make(argv[1], "off-cpu", off_cpu_scene);
 	make(argv[1], "wall", wall_scene);

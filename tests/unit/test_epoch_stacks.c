@@ -151,7 +151,7 @@ static void only_leaves_are_exact(void **state)
 
 static void functions_that_may_be_of_other_frames_are_not_told(void **state)
 {
-	const uint64_t php = (uint64_t)WIRE_LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT;
+	const uint64_t php = (uint64_t)LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT;
 	struct record record = record_of("php", 0x1000);
 	const struct tally_address *addresses;
 	struct fixture f;

@@ -6,12 +6,11 @@
 const PALETTES = [
 	[215, 0, 16, 80, 0], [205, 20, 24, 74, 8], [8, 14, 82, 66, 10], [38, 14, 90, 62, 10],
 	[66, 16, 58, 60, 10], [128, 20, 42, 62, 10], [178, 14, 44, 64, 10], [220, 0, 6, 72, 8],
-	[40, 12, 34, 74, 10], [208, 14, 66, 68, 10], [262, 18, 52, 74, 8], [226, 0, 32, 62, 0],
-	[318, 0, 58, 70, 0], [96, 14, 52, 62, 10],
-	[152, 12, 44, 64, 10], [340, 12, 62, 66, 10]
+	[40, 12, 34, 74, 10], [226, 0, 32, 62, 0], [318, 0, 58, 70, 0], [220, 0, 6, 72, 8],
+	...LANGUAGES.map(([, palette]) => palette)
 ];
 const KIND_NAMES = ["", "", "kernel", "user", "C++, Rust, D", "JIT", "inlined", "unknown", "no symbol",
-	"Python", "PHP", "blocked", "waiting for a CPU", "JavaScript", "Perl", "Ruby"];
+	"blocked", "waiting for a CPU", "program", ...LANGUAGES.map(([title]) => title)];
 const encoder = new TextEncoder();
 
 function hashName(name) {

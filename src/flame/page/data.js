@@ -1,16 +1,15 @@
-"use strict";
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page's script is data.js colour.js label.js tree.js panel.js functions.js app.js, concatenated.
+ * The page's script is languages.js data.js colour.js label.js tree.js panel.js functions.js app.js, concatenated.
  *
  * Data is a block of bytes in the format of flame/page.h. stacktally.load(Uint8Array) shows it;
  * stacktally.update(Uint8Array) and stacktally.show(tree) keep zoom, search, filters and selection.
  * A page in a file has its block in #data, deflated, as base64.
  */
 
-const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7, IDENTITY: 8, PYTHON: 9, PHP: 10, BLOCKED: 11,
-	WAITING: 12, JAVASCRIPT: 13, PERL: 14, RUBY: 15 };
-const ON_KERNEL_SIDE = 16;
+const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7, IDENTITY: 8, BLOCKED: 9,
+	WAITING: 10 }; /* above: the language of a function */
+const ON_KERNEL_SIDE = 128;
 
 class Reader {
 	constructor(bytes) {
@@ -46,7 +45,7 @@ function readFrames(reader) {
 	const strings = Array.from({ length: reader.size() }, () => reader.string());
 	return Array.from({ length: reader.size() }, () => {
 		const name = strings[reader.number()], module = strings[reader.number()];
-		const flags = reader.number(), kind = flags & 15;
+		const flags = reader.number(), kind = flags & 127;
 		const frame = { name, module, kind, kernel: (flags & ON_KERNEL_SIDE) !== 0, tgid: 0, tid: 0 };
 		if (name === undefined || module === undefined) throw new Error("a frame without a name");
 		if (kind === KIND.WHO) {
