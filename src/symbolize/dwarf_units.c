@@ -44,6 +44,11 @@ void dwarf_units_close(struct dwarf_units *units)
 	free(units);
 }
 
+Dwarf *dwarf_units_dwarf(const struct dwarf_units *units)
+{
+	return units->dwarf;
+}
+
 static int compare_ranges(const void *left, const void *right)
 {
 	const struct range *a = left, *b = right;

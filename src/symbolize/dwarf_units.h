@@ -26,6 +26,9 @@ int dwarf_units_open(int fd, uint64_t end_ns, struct dwarf_units **ret_units);
 void dwarf_units_close(struct dwarf_units *units);
 DEFINE_OWN(struct dwarf_units, dwarf_units_close)
 
+/* Of the open file, borrowed. */
+Dwarf *dwarf_units_dwarf(const struct dwarf_units *units);
+
 /* The unit that contains the address; false: none. */
 bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_unit);
 

@@ -2,9 +2,11 @@
 #include "trigger/functions.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/own.h"
@@ -93,6 +95,7 @@ static int receive(struct finding *finding, struct reading *reading)
 			leave_unresolved(&finding->found, name);
 	}
 	finding->found.n_symbols = finding->facts.n_symbols;
+	finding->found.n_inlined = finding->facts.n_inlined;
 	finding->found.are_clones = finding->facts.are_clones != 0;
 	finding->found.weaker = checked(finding->facts.weaker);
 	finding->found.cold = checked(finding->facts.cold);
@@ -110,6 +113,7 @@ static int read_file(struct finding *finding, int debug_fd, enum debug_proof pro
 		.matcher = request->matcher,
 		.nearest = request->nearest ? request->nearest : &none,
 		.path = request->path,
+		.exported = request->exported,
 		.proof = proof,
 	};
 	const int fds[] = { request->fd, debug_fd };
@@ -130,14 +134,32 @@ static int read_file(struct finding *finding, int debug_fd, enum debug_proof pro
 		     : 0;
 }
 
+/* Its path, if our mounts have it; or NULL. */
+static const char *path_of(int fd, char path[PATH_MAX])
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, PATH_MAX - 1);
+	if (n <= 0)
+		return NULL;
+	path[n] = '\0';
+	return path;
+}
+
 /* Reads the file again with its debug file, if it is stripped and there is one. */
 static int read_debug_file(struct finding *finding, struct error *err)
 {
 	const struct debug_places places = { .root = getenv("BCC_DEBUGINFO_ROOT") };
 	const struct debug_wanted wanted = finding->facts.wanted;
-	struct debug_search search = { .places = &places, .fd = finding->request->fd };
+	char path[PATH_MAX];
+	struct debug_search search = { .places = &places,
+				       .path = path_of(finding->request->fd, path),
+				       .fd = finding->request->fd };
 
-	while (finding->facts.stripped && !finding->facts.right_debug) {
+	while (finding->facts.stripped && !finding->request->exported &&
+	       !finding->facts.right_debug) {
 		enum debug_proof proof;
 		own(own_fd) int fd = debug_file_open_next(&search, &wanted, &proof);
 		int r = fd < 0 ? 0 : read_file(finding, fd, proof, err);

@@ -34,6 +34,7 @@ struct functions {
 	uint32_t n;
 	uint32_t n_unresolved; /* matching IFUNCs whose implementation is not known */
 	uint32_t n_symbols;    /* function symbols in the file, matching or not */
+	uint32_t n_inlined;    /* places where matching functions were inlined, as far as known */
 	char unresolved[128];  /* the name of one of them */
 	struct pool *names;    /* owns the items' names */
 	/* See trigger/function_name.h. */
@@ -48,6 +49,7 @@ struct functions_request {
 	int fd;
 	const char *path; /* for messages */
 	const struct matcher *matcher;
+	bool exported;		 /* only those that other files can call */
 	pid_t pid;		 /* the process that will be probed; 0: all */
 	struct nearest *nearest; /* gets the names that do not match; or NULL */
 };

@@ -18,6 +18,7 @@ struct functions_question {
 	const struct matcher *matcher;
 	const struct nearest *nearest; /* to begin with */
 	const char *path;
+	bool exported;
 	enum debug_proof proof; /* that the debug file must give */
 };
 
@@ -25,6 +26,7 @@ struct functions_question {
 struct functions_facts {
 	uint32_t n;	    /* places that follow */
 	uint32_t n_symbols; /* as of struct functions */
+	uint32_t n_inlined;
 	struct nearest nearest;
 	struct debug_wanted wanted;
 	uint64_t first; /* the address of the file's first byte */
@@ -54,10 +56,11 @@ struct function_sent {
 typedef int (*functions_symbol_fn)(void *context, char *name, const Elf64_Sym *symbol);
 
 /*
- * Passes over the symbols of all tables; `consider` may be NULL. Returns whether the file has a
- * full symbol table, or a negative errno.
+ * Passes over the symbols of all tables, or of those for other files; `consider` may be NULL.
+ * Returns whether the file has a full symbol table, or a negative errno.
  */
-int functions_each_symbol(const struct elf_file *elf, functions_symbol_fn consider, void *context);
+int functions_each_symbol(const struct elf_file *elf, bool exported, functions_symbol_fn consider,
+			  void *context);
 
 /* The places where a function is to be probed, as offsets in the file. */
 struct functions_entry {

@@ -5,17 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/partition.h"
 #include "elf/code_file.h"
 #include "elf/debug_data.h"
 #include "elf/go_table.h"
 #include "elf/ifunc_slots.h"
+#include "symbolize/inlined_places.h"
 #include "trigger/function_name.h"
 #include "trigger/functions_internal.h"
 #include "trigger/matcher.h"
 
 #define GO_NAME_SIZE 4096 /* bytes; longer names are cut */
+#define INLINED_MAX  64	  /* functions that match */
+#define INLINED_NS   (NS_PER_SECOND / 2)
 
 /* A function that matches. */
 struct found {
@@ -146,7 +150,7 @@ static int read_elsewhere(struct reader *reader, int debug_fd)
 		reader->facts.right_debug = true;
 	else if (debug_data_load(reader->elf, &reader->debug_bytes, &size) == 0)
 		elf_file_open_memory(reader->debug_bytes, size, &reader->debug);
-	return reader->debug ? functions_each_symbol(reader->debug, consider, reader) : 0;
+	return reader->debug ? functions_each_symbol(reader->debug, false, consider, reader) : 0;
 }
 
 static void find_first(struct reader *reader)
@@ -252,9 +256,9 @@ static int choose(struct reader *reader)
 
 	drop_aliases(reader);
 	if (reader->n_unsized > 0)
-		r = functions_each_symbol(reader->elf, mark_labels, reader);
+		r = functions_each_symbol(reader->elf, false, mark_labels, reader);
 	if (r >= 0 && reader->n_unsized > 0 && reader->debug)
-		r = functions_each_symbol(reader->debug, mark_labels, reader);
+		r = functions_each_symbol(reader->debug, false, mark_labels, reader);
 	if (r < 0)
 		return r;
 	drop_others(reader);
@@ -314,6 +318,27 @@ static int place_all(struct reader *reader)
 	return r;
 }
 
+/* ---- what was inlined ---- */
+
+static bool wants_inlined(void *context, const char *name)
+{
+	struct reader *reader = context;
+
+	return name_match(&reader->name_reader, name, true) > NAME_CLONE;
+}
+
+/* A pattern for everything is not asked for what it is not. */
+static void count_inlined(struct reader *reader, int debug_fd)
+{
+	struct inlined_places places;
+
+	if (reader->n > INLINED_MAX || reader->question->exported)
+		return;
+	places = inlined_places_count(reader->facts.right_debug ? debug_fd : reader->fd,
+				      monotonic_ns() + INLINED_NS, wants_inlined, reader);
+	reader->facts.n_inlined = places.n;
+}
+
 static int read_all(struct reader *reader, int debug_fd)
 {
 	int full, r;
@@ -321,15 +346,18 @@ static int read_all(struct reader *reader, int debug_fd)
 	reader->facts.nearest = *reader->question->nearest;
 	debug_wanted_read(reader->elf, &reader->facts.wanted);
 	find_first(reader);
-	full = functions_each_symbol(reader->elf, NULL, NULL);
-	r = read_go_table(reader, full == 0);
+	full = functions_each_symbol(reader->elf, false, NULL, NULL);
+	r = read_go_table(reader, full == 0 && !reader->question->exported);
 	if (r == 0)
-		r = functions_each_symbol(reader->elf, consider, reader);
-	if (r == 0)
+		r = functions_each_symbol(reader->elf, reader->question->exported, consider,
+					  reader);
+	if (r == 0 && !reader->question->exported)
 		r = read_elsewhere(reader, debug_fd);
 	reader->facts.stripped = full == 0;
 	if (r >= 0)
 		r = choose(reader);
+	if (r >= 0)
+		count_inlined(reader, debug_fd);
 	return r < 0 ? r : place_all(reader);
 }
 

@@ -59,7 +59,8 @@ static int read_table(const struct elf_file *elf, const struct elf_section *sect
 	return r;
 }
 
-int functions_each_symbol(const struct elf_file *elf, functions_symbol_fn consider, void *context)
+int functions_each_symbol(const struct elf_file *elf, bool exported, functions_symbol_fn consider,
+			  void *context)
 {
 	bool full = false;
 	int r = 0;
@@ -67,7 +68,7 @@ int functions_each_symbol(const struct elf_file *elf, functions_symbol_fn consid
 	for (uint32_t i = 1; r == 0 && i < elf->n_sections; i++) {
 		const struct elf_section *section = &elf->sections[i];
 
-		if (section->type != SHT_SYMTAB && section->type != SHT_DYNSYM)
+		if (section->type != SHT_DYNSYM && (exported || section->type != SHT_SYMTAB))
 			continue;
 		full = full || section->type == SHT_SYMTAB;
 		r = consider ? read_table(elf, section, consider, context) : 0;

@@ -12,6 +12,7 @@
 
 #include "base/own.h"
 #include "trigger/ld_cache.h"
+#include "trigger/library_maps.h"
 
 #define LD_CACHE     "/etc/ld.so.cache"
 #define LD_CACHE_MAX (64u << 20)
@@ -19,11 +20,16 @@
 
 #if defined(__x86_64__)
 #define MULTIARCH "x86_64-linux-gnu"
+#define MUSL	  "/lib/ld-musl-x86_64.so.1"
 #elif defined(__aarch64__)
 #define MULTIARCH "aarch64-linux-gnu"
+#define MUSL	  "/lib/ld-musl-aarch64.so.1"
 #else
 #define MULTIARCH "."
+#define MUSL	  "/lib/libc.so"
 #endif
+
+#define MAPPED_MAX 1024 /* files of a process that are looked at */
 
 /* Where to look: below a root directory, and in the process that it belongs to. */
 struct scope {
@@ -91,6 +97,25 @@ static int soname_of(const char *name, char *buffer, size_t size)
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
+/* musl is one file, which is its dynamic linker, too. */
+static bool is_of_musl(const char *base, const char *name)
+{
+	static const char *const parts[] = { "c",     "m",	"pthread", "dl",  "rt",
+					     "crypt", "resolv", "util",	   "xnet" };
+	size_t n;
+
+	if (strncmp(base, "ld-musl-", strlen("ld-musl-")) != 0 &&
+	    strncmp(base, "libc.musl-", strlen("libc.musl-")) != 0)
+		return false;
+	if (strncmp(name, "lib", 3) == 0)
+		name += 3;
+	n = strcspn(name, ".");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strlen(parts[i]) == n && memcmp(parts[i], name, n) == 0)
+			return true;
+	return false;
+}
+
 bool library_name_fits(const char *path, const char *name)
 {
 	const char *base = strrchr(path, '/');
@@ -98,7 +123,9 @@ bool library_name_fits(const char *path, const char *name)
 	size_t n;
 
 	base = base ? base + 1 : path;
-	if (strcmp(base, name) == 0)
+	if (strncmp(base, "memfd:", strlen("memfd:")) == 0) /* memfd_create(2) */
+		base += strlen("memfd:");
+	if (strcmp(base, name) == 0 || is_of_musl(base, name))
 		return true;
 	if (soname_of(name, soname, sizeof(soname)) < 0)
 		return false;
@@ -115,52 +142,110 @@ bool library_name_fits(const char *path, const char *name)
 }
 
 /* Opens a mapped file by its path or, if another file has that by now, through the mapping. */
-static int open_mapped(const struct scope *scope, const char *range, const char *path,
-		       unsigned long long inode)
+static int open_mapped(const struct scope *scope, const struct library_maps *maps,
+		       struct library *ret_library)
 {
-	struct scope own_root = { .root = AT_FDCWD };
+	const struct scope own_root = { .root = AT_FDCWD };
+	int fd = open_regular(scope, maps->path);
 	char link[80];
 	struct stat about;
-	int fd = open_regular(scope, path);
+	int r;
 
 	/* Not the device: on overlayfs and btrfs maps shows another one than stat(). */
-	if (fd >= 0 && fstat(fd, &about) == 0 && about.st_ino == inode)
-		return fd;
-	if (fd >= 0)
+	if (fd >= 0 && (fstat(fd, &about) < 0 || about.st_ino != maps->inode)) {
 		close(fd);
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%s", scope->pid, range);
-	return open_regular(&own_root, link);
+		fd = -ENOENT;
+	}
+	library_maps_link(maps, link, sizeof(link));
+	if (fd < 0)
+		fd = open_regular(&own_root, link);
+	r = fd < 0 ? fd : found(fd, maps->path, ret_library);
+	if (r == 0)
+		ret_library->mapped = true;
+	return r;
 }
 
-/* "START-END PERMS OFFSET DEV INODE   PATH". */
+/* A name with a slash is the path of a file that has been replaced, perhaps. */
 static int try_maps(const struct scope *scope, const char *name, struct library *ret_library)
 {
-	own(own_free) char *line = NULL;
-	own(own_file) FILE *maps = NULL;
-	char file[32];
-	size_t size = 0;
+	own(library_maps_close) struct library_maps maps;
+	bool is_path = strchr(name, '/') != NULL;
+	int r = library_maps_open(scope->pid, &maps);
 
-	snprintf(file, sizeof(file), "/proc/%d/maps", scope->pid);
-	maps = fopen(file, "re");
-	if (!maps)
-		return -errno;
-	while (getline(&line, &size, maps) > 0) {
-		unsigned long long inode;
-		char range[40], permissions[5], *deleted;
-		int at = -1, fd;
+	if (r < 0)
+		return r;
+	while (library_maps_next(&maps)) {
+		if (is_path ? strcmp(maps.path, name) != 0 : !library_name_fits(maps.path, name))
+			continue;
+		r = open_mapped(scope, &maps, ret_library);
+		if (r == 0 || r == -ENOMEM)
+			return r;
+	}
+	return -ENOENT;
+}
 
-		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%39s %4s %*s %*s %llu %n", range, permissions, &inode, &at) < 3 ||
-		    at < 0 || line[at] != '/' || permissions[2] != 'x')
+static bool is_mapped(const struct library *library, pid_t pid)
+{
+	own(library_maps_close) struct library_maps maps;
+	struct stat file;
+
+	if (fstat(library->fd, &file) < 0 || library_maps_open(pid, &maps) < 0)
+		return false;
+	while (library_maps_next(&maps))
+		if (library_maps_is(&maps, &file))
+			return true;
+	return false;
+}
+
+/*
+ * If the process maps another file of the same name than the path leads to, as after an upgrade,
+ * that one is meant.
+ */
+static void prefer_mapped(const struct scope *scope, struct library *library)
+{
+	struct library replaced;
+
+	library->mapped = library->mapped || is_mapped(library, scope->pid);
+	if (library->mapped || try_maps(scope, library->path, &replaced) < 0)
+		return;
+	library_clear(library);
+	*library = replaced;
+}
+
+static int open_root(pid_t pid, struct error *err)
+{
+	char path[32];
+	int root;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root >= 0 ? root
+			 : error_set(err, -errno, "cannot look into process %d: %s", pid,
+				     errno == ENOENT ? "no such process" : strerror(errno));
+}
+
+int library_find_mapped(pid_t pid, library_wants_fn wants, void *context,
+			struct library *ret_library, uint32_t *ret_n)
+{
+	own(library_maps_close) struct library_maps maps = { 0 };
+	own(own_fd) int root = open_root(pid, NULL);
+	const struct scope scope = { .root = root, .pid = pid };
+	int r = root < 0 ? root : library_maps_open(pid, &maps);
+
+	*ret_n = 0;
+	if (r < 0)
+		return r;
+	while (*ret_n < MAPPED_MAX && library_maps_next(&maps)) {
+		own(library_clear) struct library library = { .fd = -1 };
+
+		if (open_mapped(&scope, &maps, &library) < 0)
 			continue;
-		deleted = strstr(line + at, " (deleted)");
-		if (deleted && !deleted[10])
-			*deleted = '\0';
-		if (!library_name_fits(line + at, name))
-			continue;
-		fd = open_mapped(scope, range, line + at, inode);
-		if (fd >= 0)
-			return found(fd, line + at, ret_library);
+		++*ret_n;
+		if (wants(&library, context)) {
+			*ret_library = library;
+			library = (struct library){ .fd = -1 };
+			return 0;
+		}
 	}
 	return -ENOENT;
 }
@@ -255,6 +340,8 @@ static int search(const struct scope *scope, const char *name, struct library *r
 		r = try_cache(scope, soname, ret_library);
 		if (r < 0)
 			r = try_directories(scope, soname, ret_library);
+		if (r < 0 && strcmp(soname, "libc.so") == 0)
+			r = try_path(scope, MUSL, ret_library);
 	}
 	if (r < 0)
 		r = try_search_path(scope, name, ret_library);
@@ -264,23 +351,14 @@ static int search(const struct scope *scope, const char *name, struct library *r
 	return r;
 }
 
-int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err)
+static int find(const struct scope *scope, const char *name, struct library *ret_library,
+		struct error *err)
 {
-	own(own_fd) int root = -1;
-	struct scope scope = { .root = AT_FDCWD, .pid = pid };
-	char path[32];
+	struct scope paths = *scope;
 	int r;
 
-	if (pid > 0) {
-		snprintf(path, sizeof(path), "/proc/%d/root", pid);
-		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (root < 0)
-			return error_set(err, -errno, "cannot look into process %d: %s", pid,
-					 errno == ENOENT ? "no such process" : strerror(errno));
-		scope.root = root;
-	}
 	if (!name[0] || !strchr(name, '/')) {
-		r = name[0] ? search(&scope, name, ret_library) : -ENOENT;
+		r = name[0] ? search(scope, name, ret_library) : -ENOENT;
 		return r == 0 ? 0 : error_set(err, r, "unable to find library %.500s", name);
 	}
 	/*
@@ -288,12 +366,32 @@ int library_find(const char *name, pid_t pid, struct library *ret_library, struc
 	 * /proc may be that of a container, where ids are of other processes.
 	 */
 	if (name[0] != '/' || strncmp(name, "/proc/", strlen("/proc/")) == 0)
-		scope.root = AT_FDCWD;
-	r = try_path(&scope, name, ret_library);
+		paths.root = AT_FDCWD;
+	r = try_path(&paths, name, ret_library);
+	if (r < 0 && scope->pid > 0 && name[0] == '/' && try_maps(scope, name, ret_library) == 0)
+		return 0;
 	if (r == 0)
 		return 0;
 	return error_set(err, r, "unable to find library %.500s: %s", name,
 			 r == -ENXIO ? "not a regular file" : strerror(-r));
+}
+
+int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err)
+{
+	own(own_fd) int root = -1;
+	struct scope scope = { .root = AT_FDCWD, .pid = pid };
+	int r;
+
+	if (pid > 0) {
+		root = open_root(pid, err);
+		if (root < 0)
+			return root;
+		scope.root = root;
+	}
+	r = find(&scope, name, ret_library, err);
+	if (r == 0 && pid > 0)
+		prefer_mapped(&scope, ret_library);
+	return r;
 }
 
 void library_clear(struct library *library)

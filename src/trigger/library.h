@@ -8,6 +8,7 @@
 #define STACKTALLY_TRIGGER_LIBRARY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -17,11 +18,21 @@ struct library {
 	int fd;		  /* a regular file, open for reading */
 	char *path;	  /* below the root it was found in; for messages */
 	char fd_path[32]; /* "/proc/self/fd/N": what the kernel is told to probe */
+	bool mapped;	  /* the process that it was looked for in maps its code */
 };
 
 /* `pid` 0: no process. 0, or a negative errno: -ENOENT when nothing was found. */
 int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err);
 void library_clear(struct library *library);
+
+/*
+ * Opens the files whose code the process maps, one after another, until `wants` returns true; that
+ * file is *ret_library. Returns 0; -ENOENT: none is wanted; or another negative errno. *ret_n is
+ * the number of files.
+ */
+typedef bool (*library_wants_fn)(const struct library *library, void *context);
+int library_find_mapped(pid_t pid, library_wants_fn wants, void *context,
+			struct library *ret_library, uint32_t *ret_n);
 
 /*
  * The library to search if nothing matches in this one: "c" for those that glibc 2.34 merged into
@@ -30,8 +41,8 @@ void library_clear(struct library *library);
 const char *library_moved_to(const char *name);
 
 /*
- * Whether the last part of a mapped path is what `name` means: "c" is libc.so.6, libc-2.31.so or a
- * program named c.
+ * Whether the last part of a mapped path is what `name` means: "c" is libc.so.6, libc-2.31.so, a
+ * program named c, or musl's ld-musl-x86_64.so.1, which is all of its libraries.
  */
 bool library_name_fits(const char *path, const char *name);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Functions of programs and libraries: uprobes at their entries. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/own.h"
 #include "trigger/entry.h"
@@ -47,6 +49,12 @@ static int no_match(const struct spec *spec, const struct library *library,
 			"each process chooses its implementation for the CPU; name that, "
 			"or a caller",
 			pattern, library->path, functions->unresolved);
+	if (functions->n_inlined > 0)
+		return error_set(err, -ENOENT,
+				 "No functions matched by pattern %s in %.200s: the compiler "
+				 "inlined it at %u place%s; trace the functions that contain it",
+				 pattern, library->path, functions->n_inlined,
+				 functions->n_inlined > 1 ? "s" : "");
 	if (functions->n_symbols == 0)
 		return error_set(err, -ENOENT,
 				 "No functions matched by pattern %s: %.200s has no function "
@@ -95,6 +103,13 @@ static void name_left_out(struct probes *probes, const struct functions *functio
 	}
 }
 
+static bool no_file(const struct library *library, void *context)
+{
+	(void)library;
+	(void)context;
+	return false;
+}
+
 static const char *others_text(const struct function_group *group, char *buffer, size_t size)
 {
 	buffer[0] = '\0';
@@ -118,6 +133,12 @@ static void note(struct probes *probes, const struct spec *spec, const struct fu
 			    "the compiler; its full name or a pattern with * counts it, too",
 			    functions->weaker.first,
 			    others_text(&functions->weaker, others, sizeof(others)));
+	if (functions->n_inlined > 0)
+		probes_note(
+			probes,
+			"not counted: calls at %u place%s where the compiler inlined what matches; "
+			"a build with -fno-inline has them",
+			functions->n_inlined, functions->n_inlined > 1 ? "s" : "");
 	if (functions->turning.n > 0)
 		probes_note(probes,
 			    "%s%s begin%s with a loop: its turns are counted, not the calls alone",
@@ -148,9 +169,98 @@ static int make_sites(const struct spec *spec, struct library *library, struct f
 			      ret_probes, err);
 	if (r < 0)
 		return r;
+	(*ret_probes)->trigger.user_entry = true;
 	name_left_out(*ret_probes, functions);
 	note(*ret_probes, spec, functions);
 	return 0;
+}
+
+/* ---- functions that are in another file of the process ---- */
+
+/* A file that a process maps is asked for functions. */
+struct asking {
+	const struct spec *spec;
+	pid_t pid;
+	const struct matcher *matcher;
+	const struct library *but; /* not this one, or NULL */
+	struct functions functions;
+};
+
+static bool has_function(const struct library *library, void *context)
+{
+	struct asking *asking = context;
+	struct stat but, this;
+	int r;
+
+	if (asking->but && fstat(asking->but->fd, &but) == 0 && fstat(library->fd, &this) == 0 &&
+	    but.st_ino == this.st_ino && but.st_dev == this.st_dev)
+		return false;
+	r = functions_read(&(struct functions_request){ .fd = library->fd,
+							.path = library->path,
+							.matcher = asking->matcher,
+							.exported = asking->but != NULL,
+							.pid = asking->pid },
+			   &asking->functions, NULL);
+	if (r == 0 && asking->functions.n > 0)
+		return true;
+	functions_clear(&asking->functions);
+	return false;
+}
+
+/*
+ * The process maps no such library: its function may be in the program itself, or in a library of
+ * another name. *ret_static: the process maps its program only.
+ */
+static int find_elsewhere(const struct spec *spec, pid_t pid, const struct matcher *matcher,
+			  struct probes **ret_probes, bool *ret_static)
+{
+	struct asking asking = { .spec = spec, .pid = pid, .matcher = matcher };
+	own(library_clear) struct library library = { .fd = -1 };
+	struct probes *probes;
+	char path[300];
+	uint32_t n = 0;
+	int r;
+
+	/* A pattern would match the functions of others as well. */
+	if (!matcher_is_name(matcher)) {
+		r = library_find_mapped(pid, no_file, NULL, &library, &n);
+		*ret_static = n == 1;
+		return r;
+	}
+	r = library_find_mapped(pid, has_function, &asking, &library, &n);
+	*ret_static = n == 1;
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "%s", library.path);
+	r = make_sites(spec, &library, &asking.functions, &probes, NULL);
+	functions_clear(&asking.functions);
+	if (r < 0)
+		return r;
+	probes_note(probes, "process %d maps no library %s: counted is %s of %s", pid,
+		    spec->library, spec->name, path);
+	*ret_probes = probes;
+	return 0;
+}
+
+/* Libraries may take each other's place: the first one in the linker's order is called. */
+static void note_others(struct probes *probes, const struct spec *spec, pid_t pid,
+			const struct matcher *matcher)
+{
+	const struct sites *sites = (const struct sites *)probes;
+	struct asking asking = {
+		.spec = spec, .pid = pid, .matcher = matcher, .but = &sites->library
+	};
+	own(library_clear) struct library library = { .fd = -1 };
+	uint32_t n;
+
+	if (!matcher_is_name(matcher) ||
+	    library_find_mapped(pid, has_function, &asking, &library, &n) < 0)
+		return;
+	functions_clear(&asking.functions);
+	probes_note(probes,
+		    "process %d has %s in %s, too, which may be the one that is called: "
+		    "stackcount -p %d %s:%s",
+		    pid, spec->name, library.path, pid, library.path, spec->name);
 }
 
 /* Makes a trigger of the file's functions that match; without a match, the file stays open. */
@@ -175,27 +285,53 @@ static int try_file(const struct spec *spec, pid_t pid, const struct matcher *ma
 	return make_sites(spec, library, &functions, ret_probes, err);
 }
 
+static int try_library(const struct spec *spec, pid_t pid, const struct matcher *matcher,
+		       struct library *library, struct probes **ret_probes, struct error *err)
+{
+	bool mapped = library->mapped;
+	int r = try_file(spec, pid, matcher, library, ret_probes, err);
+
+	if (r < 0 || pid <= 0)
+		return r;
+	if (mapped && !strchr(spec->library, '/'))
+		note_others(*ret_probes, spec, pid, matcher);
+	if (!mapped)
+		probes_note(*ret_probes,
+			    "process %d does not map %s: until it does, nothing is counted", pid,
+			    ((const struct sites *)*ret_probes)->library.path);
+	return 0;
+}
+
 static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)
 {
 	own(own_matcher_free) struct matcher *matcher = NULL;
 	own(library_clear) struct library library = { .fd = -1 }, moved = { .fd = -1 };
 	const char *moved_to = library_moved_to(spec->library);
 	struct error moved_err;
+	bool is_static = false;
 	int r = matcher_new(spec->name, spec->regexp, &matcher, err);
 
 	if (r < 0)
 		return r;
 	r = library_find(spec->library, pid, &library, err);
+	if (pid > 0 && ((r == 0 && !library.mapped) || r == -ENOENT)) {
+		if (find_elsewhere(spec, pid, matcher, ret_probes, &is_static) == 0)
+			return 0;
+		if (r == 0 && is_static)
+			return error_set(err, -ENOENT,
+					 "process %d maps no library %.100s: it is a static "
+					 "program; name that: stackcount -p %d /proc/%d/exe:%.200s",
+					 pid, spec->library, pid, pid, spec->name);
+	}
 	if (r == 0)
-		r = try_file(spec, pid, matcher, &library, ret_probes, err);
+		r = try_library(spec, pid, matcher, &library, ret_probes, err);
 	if (r == -ENOENT && moved_to && library_find(moved_to, pid, &moved, NULL) == 0) {
-		r = try_file(spec, pid, matcher, &moved, ret_probes, &moved_err);
+		r = try_library(spec, pid, matcher, &moved, ret_probes, &moved_err);
 		if (r < 0 && err)
 			*err = moved_err;
 	}
 	if (r < 0)
 		return r;
-	(*ret_probes)->trigger.user_entry = true;
 	return 0;
 }
 

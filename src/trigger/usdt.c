@@ -21,6 +21,7 @@
 #include "trigger/sites.h"
 
 #define NOTES_MAX (64u << 20)
+#define PAGE	  4096
 
 /* The probes that are looked for in a file. */
 struct question {
@@ -32,6 +33,7 @@ struct question {
 /* The head of a child's answer; the sites follow. */
 struct facts {
 	uint32_t n, n_notes;
+	uint32_t n_unset; /* sites whose semaphore is not in the file */
 	struct nearest nearest;
 };
 
@@ -88,6 +90,38 @@ static int add(struct search *search, const char *name, uint64_t offset, uint64_
 	return 0;
 }
 
+/*
+ * The kernel finds a semaphore by its offset in the file, in a writable mapping of that. So it also
+ * finds one that is not in the file (.bss), if it is on the last page of the file's data. But when
+ * a program begins, that page is cleared behind the data after the kernel has set the semaphore.
+ */
+static bool bss_offset(const struct elf_file *elf, uint64_t address, uint64_t *ret_offset)
+{
+	for (uint32_t i = 0; i < elf->n_segments; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+		uint64_t within = address - segment->address;
+		uint64_t end = segment->address + segment->file_size; /* of the file's data */
+
+		if (segment->type != PT_LOAD || !(segment->flags & PF_W) || !segment->file_size ||
+		    address < segment->address || within >= segment->memory_size ||
+		    (end - 1) / PAGE != address / PAGE || segment->offset > elf->size)
+			continue;
+		*ret_offset = segment->offset + within;
+		return true;
+	}
+	return false;
+}
+
+static uint64_t semaphore_offset(struct search *search, uint64_t address)
+{
+	uint64_t offset = 0;
+
+	if (code_file_offset(search->elf, address, false, &offset))
+		return offset;
+	search->facts.n_unset++;
+	return bss_offset(search->elf, address, &offset) ? offset : 0;
+}
+
 /* prelink(8) moves addresses without correcting the notes: by as much as it moved the base. */
 static int consider(struct search *search, const struct usdt_note *note)
 {
@@ -105,9 +139,8 @@ static int consider(struct search *search, const struct usdt_note *note)
 	}
 	if (!code_file_offset(search->elf, note->address + moved, true, &offset))
 		return 0;
-	if (note->semaphore &&
-	    !code_file_offset(search->elf, note->semaphore + moved, false, &semaphore))
-		return 0; /* it would never fire */
+	if (note->semaphore)
+		semaphore = semaphore_offset(search, note->semaphore + moved);
 	snprintf(full, sizeof(full), "%s:%s", note->provider, note->name);
 	name = pool_string(search->names, full);
 	return name ? add(search, name, offset, semaphore) : -ENOMEM;
@@ -268,8 +301,14 @@ static int try_library(const struct spec *spec, const char *name, pid_t pid,
 		return r;
 	if (search.facts.n == 0)
 		return no_match(spec, &search, &library, err);
-	return sites_trigger_new(&USDT_OPS, &library, take_ptr(search.items), search.facts.n,
-				 take_ptr(search.names), ret_probes, err);
+	r = sites_trigger_new(&USDT_OPS, &library, take_ptr(search.items), search.facts.n,
+			      take_ptr(search.names), ret_probes, err);
+	if (r == 0 && search.facts.n_unset > 0)
+		probes_note(*ret_probes,
+			    "the semaphore of %u of %u sites is not in the file (.bss): if the "
+			    "program looks at it, they count at most in processes that run already",
+			    search.facts.n_unset, search.facts.n);
+	return r;
 }
 
 static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, struct error *err)

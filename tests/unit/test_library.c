@@ -51,6 +51,33 @@ static void names_paths_and_executables_are_found(void **state)
 	found_at(path, 0, path);
 }
 
+static void names_of_mapped_files_have_many_forms(void **state)
+{
+	(void)state;
+	assert_true(library_name_fits("/lib/x86_64-linux-gnu/libc.so.6", "c"));
+	assert_true(library_name_fits("/lib/ld-musl-x86_64.so.1", "c"));
+	assert_true(library_name_fits("/lib/ld-musl-x86_64.so.1", "libpthread"));
+	assert_true(library_name_fits("/lib/libc.musl-x86_64.so.1", "libc.so"));
+	assert_false(library_name_fits("/lib/ld-musl-x86_64.so.1", "ssl"));
+	assert_false(library_name_fits("/lib64/ld-linux-x86-64.so.2", "c"));
+	assert_true(library_name_fits("/memfd:dynprobes", "dynprobes"));
+	assert_false(library_name_fits("/memfd:dynprobes", "memfd"));
+}
+
+/* It stands for reports that a probe is set in another file than the process runs. */
+static void what_a_process_maps_is_known(void **state)
+{
+	struct library library;
+
+	(void)state;
+	assert_int_equal(library_find("c", getpid(), &library, NULL), 0);
+	assert_true(library.mapped);
+	library_clear(&library);
+	assert_int_equal(library_find("/bin/sh", getpid(), &library, NULL), 0);
+	assert_false(library.mapped);
+	library_clear(&library);
+}
+
 static void a_process_s_own_mappings_come_first(void **state)
 {
 	(void)state;
@@ -195,6 +222,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_paths_and_executables_are_found),
+		cmocka_unit_test(names_of_mapped_files_have_many_forms),
+		cmocka_unit_test(what_a_process_maps_is_known),
 		cmocka_unit_test(a_process_s_own_mappings_come_first),
 		cmocka_unit_test(paths_through_proc_are_found),
 		cmocka_unit_test(errors_name_what_is_missing),

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counts the places where functions were inlined, from DWARF. For confined children: libdw crashes
+ * on files made for that. Must not know: patterns, probes.
+ */
+#ifndef STACKTALLY_SYMBOLIZE_INLINED_PLACES_H
+#define STACKTALLY_SYMBOLIZE_INLINED_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `name`: as the linker would know the function, mangled in C++. */
+typedef bool (*inlined_wants_fn)(void *context, const char *name);
+
+struct inlined_places {
+	uint32_t n;
+	bool all; /* all units were read in time */
+};
+
+/*
+ * Counts places with code of the functions that are wanted, until `end_ns` (CLOCK_MONOTONIC). A
+ * file without DWARF has none.
+ */
+struct inlined_places inlined_places_count(int fd, uint64_t end_ns, inlined_wants_fn wants,
+					   void *context);
+
+#endif

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The file in which a process has a function, and code that no probe reaches:
+# stackcount_found_test.sh BUILD
+# timeout: 180
+#
+# It stands for reports that a probe is set where nothing of the process ever comes: in the host's
+# libc for a static program, in libc's malloc beside another allocator, in the new file after an
+# upgrade, in a function that was inlined, behind a semaphore that is not set.
+. "$(dirname "$0")/../stackcount.bash" "$1"
+have_uprobes || { skip "functions of processes" "$no_uprobes" && finish; }
+command -v gcc >/dev/null || { skip "functions of processes" "there is no gcc" && finish; }
+
+cd "$tmp" || exit 1
+cat >caller.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	for (;;) {
+		for (int i = 0; i < 10; i++) {
+			char *volatile p = malloc(100);
+			free(p);
+		}
+		usleep(1000);
+	}
+}
+END
+cat >liballocator.c <<'END'
+#include <stddef.h>
+static char memory[1 << 20];
+static size_t used;
+void *malloc(size_t n)
+{
+	used = used + n + 4096 > sizeof(memory) ? 0 : (used + n + 15) & ~15ul;
+	return memory + used;
+}
+void free(void *p) { (void)p; }
+END
+gcc -O1 caller.c -o caller && gcc -O1 -static caller.c -o static && gcc -O1 -shared -fPIC liballocator.c -o liballocator.so ||
+	finish
+# found NAME PATTERN MESSAGE: of process $pid events are counted, and stderr has the message
+found() {
+	count -f -p "$pid" -D 0.5 "$2"
+	[ "$status" -eq 0 ] && [ "$(total "$out")" -gt 0 ] && grep -qE "$3" "$err"
+	check $? "$1" "$(total "$out") events, status $status: $(tail -n 3 "$err")"
+}
+
+begin ./static
+found "a function of a static program" c:malloc "process $pid maps no library c: counted is malloc of /"
+fails 1 "a pattern for a library of a static program" \
+	"maps no library c: it is a static program; name that: stackcount -p $pid /proc/$pid/exe:mall\*$" -p "$pid" -D 1 'c:mall*'
+found "a static program by its name" "/proc/$pid/exe:mallo?" ' events, '
+end
+
+begin ./caller
+found "a function in a library of another name" nosuchlib:malloc \
+	"process $pid maps no library nosuchlib: counted is malloc of .*/libc"
+fails 1 "a pattern for a library that is not there" 'unable to find library nosuchlib$' -p "$pid" -D 1 'nosuchlib:mallo?'
+count -p "$pid" -D 0.1 "$programs/libsc_target.so:sc_library_call"
+grep -q "process $pid does not map .*/libsc_target.so: until it does, nothing is counted" "$err"
+check $? "a library that is not mapped yet" "$(cat "$err")"
+end
+
+begin env LD_PRELOAD="$tmp/liballocator.so" ./caller
+count -p "$pid" -D 0.1 c:malloc
+grep -q "has malloc in $tmp/liballocator.so, too, .*: stackcount -p $pid $tmp/liballocator.so:malloc\$" "$err"
+check $? "a function that another library has, too" "$(cat "$err")"
+found "... and the other library's" "$tmp/liballocator.so:malloc" ' events, '
+cp liballocator.so new.so && mv new.so liballocator.so
+found "a library whose file was replaced" "$tmp/liballocator.so:malloc" ' events, '
+rm liballocator.so
+found "a library whose file was removed" "$tmp/liballocator.so:malloc" ' events, '
+end
+
+# ---- code that was inlined
+cat >inlined.c <<'END'
+int used;
+static inline __attribute__((always_inline)) int nowhere(int i) { return i * 3 + used; }
+int somewhere(int i) { used += i; return nowhere(i); }
+__attribute__((noipa)) int twice(int i) { return somewhere(i + 1) + somewhere(i - 1); }
+int (*volatile pointer)(int) = somewhere;
+int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += twice(i) + pointer(i); return s == 1; }
+END
+gcc -O2 -g inlined.c -o inlined && objcopy --only-keep-debug inlined inlined.debug && cp inlined without &&
+	strip without && objcopy --add-gnu-debuglink=inlined.debug without
+for program in inlined without; do
+	count -f "./$program:somewhere" -- "./$program"
+	is "calls of a function that is also inlined, of $program" "$(total "$out")" 50
+	grep -q '^not counted: calls at 2 places where the compiler inlined what matches' "$err"
+	check $? "... and how often it was inlined" "$(cat "$err")"
+	fails 1 "a function that is inlined only, of $program" 'the compiler inlined it at [1-9][0-9]* places' \
+		-D 1 "./$program:nowhere"
+done
+
+# ---- semaphores that are not in the file
+if echo '#include <sys/sdt.h>' | gcc -E - >"$fate" 2>&1; then
+	cat >semaphore.c <<-'END'
+		#define _SDT_HAS_SEMAPHORES 1
+		#include <sys/sdt.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		unsigned short p_hit_semaphore;
+		int main(int n, char **v)
+		{
+			for (int i = 0; n == 1 && i < 100; i++) STAP_PROBE(p, hit);
+			if (n == 1) return 0;
+			printf("ready %d\n", getpid());
+			fflush(stdout);
+			for (;; usleep(1000)) if (*(volatile unsigned short *)&p_hit_semaphore) STAP_PROBE(p, hit);
+			return v[0][0];
+		}
+	END
+	gcc -O1 semaphore.c -o semaphore
+	count -f u:./semaphore:hit -- ./semaphore
+	is "a semaphore in .bss that is not asked" "$(total "$out")" 100
+	grep -q 'the semaphore of . of . sites is not in the file' "$err"
+	check $? "... with a message" "$(cat "$err")"
+	begin ./semaphore asks
+	found "a semaphore in .bss of a process that runs" u:./semaphore:hit 'is not in the file'
+	end
+else
+	skip "semaphores" "there is no sys/sdt.h (systemtap-sdt-dev)"
+fi
+finish
