@@ -46,7 +46,8 @@ int pprof_next(struct pprof_span *span, struct pprof_field *ret_field)
 	if (tag >> 3 == 0 || tag >> 3 > UINT32_MAX)
 		return -EBADMSG;
 	field.number = (uint32_t)(tag >> 3);
-	switch (tag & 7) {
+	field.type = tag & 7;
+	switch (field.type) {
 	case PPROF_WIRE_VARINT:
 		r = pprof_varint(span, &field.value);
 		break;

@@ -17,6 +17,7 @@ struct pprof_span {
 
 struct pprof_field {
 	uint32_t number;
+	uint32_t type;		 /* enum pprof_wire_type */
 	uint64_t value;		 /* of a varint, else 0 */
 	struct pprof_span bytes; /* of all other types */
 };

@@ -2,154 +2,43 @@
 #include "import/pprof_reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/index.h"
 #include "base/own.h"
 #include "base/pool.h"
-#include "import/pprof_cursor.h"
+#include "import/pprof_file.h"
+#include "import/pprof_values.h"
 #include "report/pprof_wire.h"
 #include "view/frame_text.h"
 #include "view/stack_list.h"
 
-/* A function, mapping or location of the file. */
-struct row {
-	uint64_t id, name; /* of locations: the mapping */
-	struct pprof_span message;
-	enum stack_mark mark; /* that a location stands for, or STACK_N_MARKS */
+/* What a location is beyond its row. */
+struct place {
+	enum stack_mark mark; /* that it stands for, or STACK_N_MARKS */
 	bool kernel;
 };
 
-struct table {
-	struct row *rows;
-	uint32_t n, room;
-	struct index index;
-};
-
 struct pprof_reader {
-	struct pprof_span file;
+	struct pprof_file file;
+	struct pprof_wanted values;
 	struct tally *tally;
 	struct names *names;
 	struct pool *pool;
-	struct pprof_span *strings;
-	uint32_t n_strings, string_room;
-	struct table functions, locations, mappings;
-	uint64_t types[64]; /* names of the values of a sample */
-	uint32_t n_types, wanted;
+	struct place *places; /* of the locations */
+	uint32_t *objects;    /* of the mappings, or NAMES_NONE until one is needed */
+	struct bytes text;    /* a name that is made */
 	uint32_t user[TALLY_MAX_FRAMES], kernel[TALLY_MAX_FRAMES]; /* leaf first */
 	uint32_t n_user, n_kernel;
 	bool missed_user, missed_kernel, cut_user, cut_kernel;
 	struct names_frame frames[NAMES_MAX_INLINED];
+	uint64_t total;
 };
-
-/* ---- the first pass: tables ---- */
-
-/* In most files ids count from 1, so that the id is the position. */
-static const struct row *find(const struct table *table, uint64_t id)
-{
-	struct index_cursor cursor;
-
-	if (id == 0)
-		return NULL;
-	if (id <= table->n && table->rows[id - 1].id == id)
-		return &table->rows[id - 1];
-	for (uint32_t at = index_first(&table->index, hash_u64(id), &cursor); at != INDEX_NONE;
-	     at = index_next(&table->index, &cursor))
-		if (table->rows[at].id == id)
-			return &table->rows[at];
-	return NULL;
-}
-
-static int add_row(struct table *table, const struct row *row)
-{
-	int r = table->n < PPROF_READ_MAX ? grow(&table->rows, &table->room, table->n + 1) : -EFBIG;
-
-	if (r < 0)
-		return r;
-	table->rows[table->n] = *row;
-	if (row->id != table->n + 1)
-		r = index_add(&table->index, hash_u64(row->id), table->n);
-	table->n++;
-	return r;
-}
-
-/* Reads a function, mapping or location. Its id is field 1; `name` is the number of its name's. */
-static int read_row(struct table *table, struct pprof_span message, uint32_t name)
-{
-	struct row row = { .message = message, .mark = STACK_N_MARKS };
-	struct pprof_field field;
-	int r;
-
-	while ((r = pprof_next(&message, &field)) > 0) {
-		if (field.number == 1)
-			row.id = field.value;
-		else if (field.number == name)
-			row.name = field.value;
-	}
-	return r < 0 ? r : add_row(table, &row);
-}
-
-static int read_type(struct pprof_reader *reader, struct pprof_span message)
-{
-	struct pprof_field field;
-	uint64_t type = 0;
-	int r;
-
-	while ((r = pprof_next(&message, &field)) > 0)
-		if (field.number == PPROF_VALUE_TYPE_TYPE)
-			type = field.value;
-	if (r < 0 || reader->n_types == sizeof(reader->types) / sizeof(reader->types[0]))
-		return -EBADMSG;
-	reader->types[reader->n_types++] = type;
-	return 0;
-}
-
-static int read_string(struct pprof_reader *reader, struct pprof_span string)
-{
-	int r = reader->n_strings < PPROF_READ_MAX
-			? grow(&reader->strings, &reader->string_room, reader->n_strings + 1)
-			: -EFBIG;
-
-	if (r == 0)
-		reader->strings[reader->n_strings++] = string;
-	return r;
-}
-
-static int read_tables(struct pprof_reader *reader, struct profile_meta *meta)
-{
-	struct pprof_span rest = reader->file;
-	struct pprof_field field;
-	int r, more;
-
-	while ((more = pprof_next(&rest, &field)) > 0) {
-		r = 0;
-		if (field.number == PPROF_PROFILE_TIME_NANOS)
-			meta->start_time_ns = field.value;
-		else if (field.number == PPROF_PROFILE_DURATION_NANOS)
-			meta->duration_ns = field.value;
-		else if (!field.bytes.at)
-			continue;
-		else if (field.number == PPROF_PROFILE_SAMPLE_TYPE)
-			r = read_type(reader, field.bytes);
-		else if (field.number == PPROF_PROFILE_STRING_TABLE)
-			r = read_string(reader, field.bytes);
-		else if (field.number == PPROF_PROFILE_FUNCTION)
-			r = read_row(&reader->functions, field.bytes, PPROF_FUNCTION_NAME);
-		else if (field.number == PPROF_PROFILE_MAPPING)
-			r = read_row(&reader->mappings, field.bytes, PPROF_MAPPING_FILENAME);
-		else if (field.number == PPROF_PROFILE_LOCATION)
-			r = read_row(&reader->locations, field.bytes, PPROF_LOCATION_MAPPING_ID);
-		if (r < 0)
-			return r;
-	}
-	return more;
-}
 
 static struct pprof_span string(const struct pprof_reader *reader, uint64_t index)
 {
-	return index < reader->n_strings ? reader->strings[index] : (struct pprof_span){ 0 };
+	return pprof_file_string(&reader->file, index);
 }
 
 static bool is(struct pprof_span span, const char *text)
@@ -157,139 +46,267 @@ static bool is(struct pprof_span span, const char *text)
 	return span.at && span.size == strlen(text) && memcmp(span.at, text, span.size) == 0;
 }
 
-static void choose_value(struct pprof_reader *reader, struct profile_meta *meta)
+static bool begins(struct pprof_span span, const char *text)
 {
-	reader->wanted = reader->n_types ? reader->n_types - 1 : 0;
-	for (uint32_t i = reader->n_types; i-- > 0;) {
-		struct pprof_span type = string(reader, reader->types[i]);
+	return span.at && span.size >= strlen(text) && memcmp(span.at, text, strlen(text)) == 0;
+}
 
-		if (is(type, "samples") || is(type, "events"))
-			reader->wanted = i;
+static int keep(struct pprof_reader *reader, const char *text, size_t size, const char **ret_copy)
+{
+	const char *copy = pool_string_n(reader->pool, text, strnlen(text, size));
+
+	if (!copy)
+		return -ENOMEM;
+	*ret_copy = copy;
+	return 0;
+}
+
+/* ---- mappings: objects of the names ---- */
+
+struct range {
+	uint64_t start, end, offset, build_id;
+};
+
+static struct range range_of(const struct pprof_row *mapping)
+{
+	struct pprof_span message = mapping->message;
+	struct pprof_field field;
+	struct range range = { 0 };
+
+	while (pprof_next(&message, &field) > 0) {
+		if (field.number == PPROF_MAPPING_MEMORY_START)
+			range.start = field.value;
+		else if (field.number == PPROF_MAPPING_MEMORY_LIMIT)
+			range.end = field.value;
+		else if (field.number == PPROF_MAPPING_FILE_OFFSET)
+			range.offset = field.value;
+		else if (field.number == PPROF_MAPPING_BUILD_ID)
+			range.build_id = field.value;
 	}
-	/* What our own files of time off the CPU have. */
-	meta->timed =
-		reader->n_types && is(string(reader, reader->types[reader->wanted]), "offcpu");
+	return range;
+}
+
+static int hex_digit(char digit)
+{
+	const char *digits = "0123456789abcdef", *at = strchr(digits, digit | 0x20);
+
+	return at && digit ? (int)(at - digits) : -1;
+}
+
+/* Some build-ids are no hexadecimal numbers; these are left out. */
+static void set_build_id(struct names_object *object, struct pprof_span text)
+{
+	if (text.size % 2 || text.size / 2 > NAMES_BUILD_ID_SIZE)
+		return;
+	for (size_t i = 0; i < text.size / 2; i++) {
+		int high = hex_digit(text.at[2 * i]), low = hex_digit(text.at[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return;
+		object->build_id[i] = (uint8_t)(high << 4 | low);
+	}
+	object->build_id_size = (uint32_t)text.size / 2;
+}
+
+static int add_object(struct pprof_reader *reader, const struct pprof_row *mapping,
+		      uint32_t *ret_index)
+{
+	struct pprof_span path = string(reader, mapping->name);
+	struct range range = range_of(mapping);
+	struct names_object object = { .start = range.start,
+				       .end = range.end,
+				       .offset = range.offset };
+	int r = keep(reader, path.at, path.size, &object.path);
+
+	set_build_id(&object, string(reader, range.build_id));
+	return r < 0 ? r : names_add_object(reader->names, &object, ret_index);
+}
+
+/* The name of a file without its directories, and without the brackets of the kernel's. */
+static struct pprof_span base_name(struct pprof_span path)
+{
+	const char *slash = path.size ? memrchr(path.at, '/', path.size) : NULL;
+
+	if (slash && slash + 1 < path.at + path.size)
+		path = (struct pprof_span){ slash + 1, path.size - (size_t)(slash + 1 - path.at) };
+	if (path.size > 2 && path.at[0] == '[' && path.at[path.size - 1] == ']')
+		path = (struct pprof_span){ path.at + 1, path.size - 2 };
+	return path;
 }
 
 /* ---- locations: addresses of the tally ---- */
 
-static int name_frame(struct pprof_reader *reader, const struct row *location, uint64_t function,
+static uint64_t address_of(const struct pprof_row *location)
+{
+	struct pprof_span message = location->message;
+	struct pprof_field field;
+	uint64_t address = 0;
+
+	while (pprof_next(&message, &field) > 0)
+		if (field.number == PPROF_LOCATION_ADDRESS)
+			address = field.value;
+	return address;
+}
+
+/*
+ * Code that nobody named is `[FILE+0xOFFSET]`, or `[0xADDRESS]` if it is in no file. It keeps both
+ * for formats that show them.
+ */
+static int name_code(struct pprof_reader *reader, const struct pprof_row *location,
+		     struct names_frame *frame)
+{
+	const struct pprof_row *mapping = pprof_file_find(&reader->file.mappings, location->name);
+	struct pprof_span file =
+		mapping ? base_name(string(reader, mapping->name)) : (struct pprof_span){ 0 };
+	uint64_t address = address_of(location);
+	struct range range = { 0 };
+	uint32_t *object;
+	int r = 0;
+
+	if (!address && !file.size)
+		return 0;
+	reader->text.used = 0;
+	bytes_char(&reader->text, '[');
+	if (file.size) {
+		object = &reader->objects[mapping - reader->file.mappings.list];
+		range = range_of(mapping);
+		if (*object == NAMES_NONE)
+			r = add_object(reader, mapping, object);
+		if (r == 0)
+			r = keep(reader, file.at, file.size, &frame->module);
+		frame->object = *object;
+		bytes_put(&reader->text, frame->module, r == 0 ? strlen(frame->module) : 0);
+	}
+	if (address) {
+		bool inside = file.size && address >= range.start && address < range.end &&
+			      !(frame->flags & NAMES_FRAME_KERNEL);
+
+		bytes_string(&reader->text, file.size ? "+0x" : "0x");
+		bytes_hex(&reader->text, inside ? address - range.start + range.offset : address, 0,
+			  false);
+	}
+	bytes_char(&reader->text, ']');
+	if (r < 0 || reader->text.failed)
+		return -ENOMEM;
+	frame->flags |= NAMES_FRAME_IDENTITY;
+	return keep(reader, reader->text.start, reader->text.used, &frame->name);
+}
+
+static int name_frame(struct pprof_reader *reader, const struct place *place, uint64_t function,
 		      struct names_frame *frame)
 {
-	const struct row *row = find(&reader->functions, function);
+	const struct pprof_row *row = pprof_file_find(&reader->file.functions, function);
 	struct pprof_span name = string(reader, row ? row->name : 0);
 
 	*frame = (struct names_frame){ .object = NAMES_NONE };
-	if (location->kernel)
+	if (place->kernel)
 		frame->flags |= NAMES_FRAME_KERNEL;
 	if (is(name, "[jit]"))
 		frame->flags |= NAMES_FRAME_JIT;
-	if (name.size > strlen("[unwind: ") &&
-	    memcmp(name.at, "[unwind: ", strlen("[unwind: ")) == 0)
+	if (begins(name, "[unwind: ") && name.size > strlen("[unwind: "))
 		frame->flags |= NAMES_FRAME_UNWIND;
-	if (name.size == 0 || memchr(name.at, '\0', name.size) || is(name, frame_text_name(frame)))
+	if (name.size == 0 || name.at[0] == '\0' || is(name, frame_text_name(frame)))
 		return 0;
-	frame->name = pool_string_n(reader->pool, name.at, name.size);
-	return frame->name ? 0 : -ENOMEM;
+	return keep(reader, name.at, name.size, &frame->name);
 }
 
-static int read_lines(struct pprof_reader *reader, const struct row *location, uint32_t *ret_n)
+static int read_lines(struct pprof_reader *reader, const struct pprof_row *location,
+		      const struct place *place, uint32_t *ret_n)
 {
 	struct pprof_span message = location->message, line;
 	struct pprof_field field;
 	uint32_t n = 0;
-	int r = 0, more;
+	int r = 0;
 
-	while (r == 0 && (more = pprof_next(&message, &field)) > 0) {
+	while (r == 0 && pprof_next(&message, &field) > 0) {
 		uint64_t function = 0;
 
-		if (field.number != PPROF_LOCATION_LINE || !field.bytes.at)
+		if (field.number != PPROF_LOCATION_LINE)
 			continue;
 		if (n == NAMES_MAX_INLINED)
 			return -E2BIG;
 		line = field.bytes;
-		while ((more = pprof_next(&line, &field)) > 0)
+		while (pprof_next(&line, &field) > 0)
 			if (field.number == PPROF_LINE_FUNCTION_ID)
 				function = field.value;
-		if (more < 0)
-			return more;
-		r = name_frame(reader, location, function, &reader->frames[n++]);
+		r = name_frame(reader, place, function, &reader->frames[n++]);
 	}
-	if (n == 0)
-		r = name_frame(reader, location, 0, &reader->frames[n++]);
+	if (r == 0 && n == 0) {
+		r = name_frame(reader, place, 0, &reader->frames[n++]);
+		if (r == 0)
+			r = name_code(reader, location, &reader->frames[0]);
+	}
 	*ret_n = n;
 	return r;
 }
 
-static int add_location(struct pprof_reader *reader, struct row *location)
+static int add_location(struct pprof_reader *reader, uint32_t i)
 {
-	const struct row *mapping = find(&reader->mappings, location->name);
-	struct pprof_span file = string(reader, mapping ? mapping->name : 0);
-	struct tally_address address = { .address = tally_n_addresses(reader->tally) };
+	const struct pprof_row *location = &reader->file.locations.list[i];
+	const struct pprof_row *mapping = pprof_file_find(&reader->file.mappings, location->name);
+	struct place *place = &reader->places[i];
+	struct tally_address address = { .address = address_of(location) };
 	uint32_t n = 0;
 	int r;
 
-	location->kernel = file.size >= strlen("[kernel") &&
-			   memcmp(file.at, "[kernel", strlen("[kernel")) == 0;
-	address.image = !location->kernel;
-	r = read_lines(reader, location, &n);
+	place->kernel = mapping && begins(string(reader, mapping->name), "[kernel");
+	place->mark = STACK_N_MARKS;
+	address.image = !place->kernel;
+	if (!address.address)
+		address.address = i;
+	r = read_lines(reader, location, place, &n);
 	if (r < 0)
 		return r;
 	if (n == 1 && reader->frames[0].name)
-		location->mark =
-			stack_mark_of(reader->frames[0].name, strlen(reader->frames[0].name));
-	for (uint32_t i = 0; i + 1 < n; i++)
-		reader->frames[i].flags |= NAMES_FRAME_INLINED;
+		place->mark = stack_mark_of(reader->frames[0].name, strlen(reader->frames[0].name));
+	for (uint32_t k = 0; k + 1 < n; k++)
+		reader->frames[k].flags |= NAMES_FRAME_INLINED;
 	r = names_add_address(reader->names, reader->frames, n);
 	return r < 0 ? r : tally_append_address(reader->tally, &address);
 }
 
-/* ---- the second pass: samples ---- */
+/* ---- samples ---- */
 
-static int add_frame(struct pprof_reader *reader, uint64_t id)
+static void add_frame(struct pprof_reader *reader, uint64_t id)
 {
-	const struct row *row = find(&reader->locations, id);
-	uint32_t *n;
+	const struct pprof_row *row = pprof_file_find(&reader->file.locations, id);
+	uint32_t at = row ? (uint32_t)(row - reader->file.locations.list) : 0;
+	const struct place *place = &reader->places[at];
+	bool kernel = place->kernel && !reader->n_user;
+	uint32_t *n = kernel ? &reader->n_kernel : &reader->n_user;
 
-	if (!row)
-		return -EBADMSG;
-	switch (row->mark) {
+	switch (row ? place->mark : STACK_MARK_NONE) {
 	case STACK_MARK_MISSED_USER:
 		reader->missed_user = true;
-		return 0;
+		return;
 	case STACK_MARK_MISSED_KERNEL:
 		reader->missed_kernel = true;
-		return 0;
+		return;
 	case STACK_MARK_TRUNCATED:
 		/* It follows the frames of its stack, leaf first. */
 		*(reader->n_user || !reader->n_kernel ? &reader->cut_user : &reader->cut_kernel) =
 			true;
-		return 0;
+		return;
 	case STACK_MARK_NONE:
-		return 0;
+		return;
 	default:
 		break;
 	}
 	/* Callers of user code are user code, whatever their mapping says. */
-	n = row->kernel && !reader->n_user ? &reader->n_kernel : &reader->n_user;
-	if (*n == TALLY_MAX_FRAMES) {
-		*(n == &reader->n_kernel ? &reader->cut_kernel : &reader->cut_user) = true;
-		return 0;
-	}
-	(n == &reader->n_kernel ? reader->kernel : reader->user)[(*n)++] =
-		(uint32_t)(row - reader->locations.rows);
-	return 0;
+	if (*n == TALLY_MAX_FRAMES)
+		*(kernel ? &reader->cut_kernel : &reader->cut_user) = true;
+	else
+		(kernel ? reader->kernel : reader->user)[(*n)++] = at;
 }
 
-static int read_label(struct pprof_reader *reader, struct pprof_span message,
-		      struct tally_entry *entry)
+static void read_label(const struct pprof_reader *reader, struct pprof_span message,
+		       struct tally_entry *entry)
 {
 	struct pprof_span key = { 0 }, text = { 0 };
 	struct pprof_field field;
 	uint64_t number = 0;
-	int r;
 
-	while ((r = pprof_next(&message, &field)) > 0) {
+	while (pprof_next(&message, &field) > 0) {
 		if (field.number == PPROF_LABEL_KEY)
 			key = string(reader, field.value);
 		else if (field.number == PPROF_LABEL_STR)
@@ -307,32 +324,14 @@ static int read_label(struct pprof_reader *reader, struct pprof_span message,
 		       strnlen(text.at, text.size < sizeof(entry->comm) ? text.size
 									: sizeof(entry->comm) - 1));
 	}
-	return r;
 }
 
-/* The next number of a repeated field, packed or not. */
-static int next_number(struct pprof_field *field, uint64_t *ret_number)
-{
-	if (field->bytes.at)
-		return pprof_varint(&field->bytes, ret_number);
-	if (field->number == 0)
-		return 0;
-	field->number = 0;
-	*ret_number = field->value;
-	return 1;
-}
-
-static int read_frames(struct pprof_reader *reader, struct pprof_field field)
+static void read_frames(struct pprof_reader *reader, struct pprof_field field)
 {
 	uint64_t id;
-	int r;
 
-	while ((r = next_number(&field, &id)) > 0) {
-		r = add_frame(reader, id);
-		if (r < 0)
-			return r;
-	}
-	return r;
+	while (pprof_file_number(&field, &id) > 0)
+		add_frame(reader, id);
 }
 
 static int stack_of(struct pprof_reader *reader, const uint32_t *frames, uint32_t n, bool cut,
@@ -358,94 +357,104 @@ static int add_sample(struct pprof_reader *reader, struct tally_entry *entry)
 
 static int read_sample(struct pprof_reader *reader, struct pprof_span message)
 {
+	struct pprof_span rest = message;
 	struct tally_entry entry = { 0 };
 	struct pprof_field field;
-	uint32_t n_values = 0;
-	uint64_t value;
-	int r = 0, more;
+	uint64_t count = pprof_values_value(&reader->values, message);
 
 	reader->n_user = reader->n_kernel = 0;
 	reader->missed_user = reader->missed_kernel = false;
 	reader->cut_user = reader->cut_kernel = false;
-	while (r >= 0 && (more = pprof_next(&message, &field)) > 0) {
+	while (pprof_next(&rest, &field) > 0) {
 		if (field.number == PPROF_SAMPLE_LOCATION_ID)
-			r = read_frames(reader, field);
-		else if (field.number == PPROF_SAMPLE_VALUE)
-			while ((r = next_number(&field, &value)) > 0)
-				if (n_values++ == reader->wanted)
-					entry.count = value;
-		if (field.number == PPROF_SAMPLE_LABEL && field.bytes.at)
-			r = read_label(reader, field.bytes, &entry);
+			read_frames(reader, field);
+		else if (field.number == PPROF_SAMPLE_LABEL)
+			read_label(reader, field.bytes, &entry);
 	}
-	if (r < 0 || more < 0)
-		return r < 0 ? r : more;
-	if (entry.count > INT64_MAX)
+	if (count > INT64_MAX)
 		return -EDOM;
-	return entry.count ? add_sample(reader, &entry) : 0;
+	if (__builtin_add_overflow(reader->total, count, &reader->total) ||
+	    reader->total > INT64_MAX)
+		return -ERANGE;
+	entry.count = count;
+	return count ? add_sample(reader, &entry) : 0;
 }
 
 static int read_samples(struct pprof_reader *reader)
 {
-	struct pprof_span rest = reader->file;
+	struct pprof_span rest = reader->file.bytes;
 	struct pprof_field field;
-	int r = 0, more;
+	int r = 0;
 
-	while ((more = pprof_next(&rest, &field)) > 0 && r == 0)
-		if (field.number == PPROF_PROFILE_SAMPLE && field.bytes.at)
+	while (r == 0 && pprof_next(&rest, &field) > 0)
+		if (field.number == PPROF_PROFILE_SAMPLE)
 			r = read_sample(reader, field.bytes);
-	return r < 0 ? r : more;
+	return r;
 }
 
-static int read_all(struct pprof_reader *reader, struct profile_meta *meta)
+static int read_all(struct pprof_reader *reader)
 {
-	int r = read_tables(reader, meta);
+	const struct pprof_file *file = &reader->file;
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	choose_value(reader, meta);
-	for (uint32_t i = 0; r == 0 && i < reader->locations.n; i++)
-		r = add_location(reader, &reader->locations.rows[i]);
+	reader->places = calloc((size_t)file->locations.n + 1, sizeof(*reader->places));
+	reader->objects = calloc((size_t)file->mappings.n + 1, sizeof(*reader->objects));
+	if (!reader->places || !reader->objects)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < file->mappings.n; i++)
+		reader->objects[i] = NAMES_NONE;
+	for (uint32_t i = 0; r == 0 && i < file->locations.n; i++)
+		r = add_location(reader, i);
 	return r < 0 ? r : read_samples(reader);
 }
 
-static const char *what(int code)
+static int explain(int code, struct error *err)
 {
 	switch (code) {
 	case -EDOM:
-		return "counts below 0: itself a difference";
-	case -EFBIG:
-	case -E2BIG:
-		return "too large";
+		return error_set(err, code, "counts below 0: itself a difference");
+	case -ERANGE:
+		return error_set(err, code, "the sum of the counts is too large");
 	case -ENOMEM:
-		return "out of memory";
+		return error_set(err, code, "out of memory");
 	default:
-		return "not pprof's format";
+		return error_set(err, code, "too large");
 	}
 }
+
+static void reader_free(struct pprof_reader *reader)
+{
+	if (!reader)
+		return;
+	pprof_file_clear(&reader->file);
+	free(reader->places);
+	free(reader->objects);
+	bytes_clear(&reader->text);
+	free(reader);
+}
+
+DEFINE_OWN(struct pprof_reader, reader_free)
 
 int pprof_read(const char *bytes, size_t size, struct profile_meta *meta, struct tally *tally,
 	       struct names *names, struct error *err)
 {
-	own(own_free) struct pprof_reader *reader = calloc(1, sizeof(*reader));
+	own(own_reader_free) struct pprof_reader *reader = calloc(1, sizeof(*reader));
 	own(own_pool_free) struct pool *pool = NULL;
 	int r = reader ? pool_new(&pool) : -ENOMEM;
 
 	if (r == 0)
 		r = names_share_strings(names, pool);
 	if (r < 0)
-		return error_set(err, r, "out of memory");
-	reader->file = (struct pprof_span){ bytes, size };
+		return explain(r, err);
 	reader->tally = tally;
 	reader->names = names;
 	reader->pool = pool;
-	r = read_all(reader, meta);
-	free(reader->strings);
-	free(reader->functions.rows);
-	free(reader->locations.rows);
-	free(reader->mappings.rows);
-	index_free(&reader->functions.index);
-	index_free(&reader->locations.index);
-	index_free(&reader->mappings.index);
-	r = r == -EBADMSG ? -ENOEXEC : r;
-	return r < 0 ? error_set(err, r, "%s", what(r)) : 0;
+	bytes_start(&reader->text, NULL);
+	r = pprof_file_read(&reader->file, bytes, size, err);
+	if (r < 0)
+		return r;
+	r = pprof_values_choose(&reader->file, pool, meta, &reader->values);
+	if (r == 0)
+		r = read_all(reader);
+	return r < 0 ? explain(r, err) : 0;
 }

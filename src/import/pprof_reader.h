@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads pprof's profile.proto, not gzipped, ours or another program's. It takes the value whose
- * type is samples or events, else the last one, and the labels comm (or thread), pid and tid.
- * Locations in a mapping whose name begins with "[kernel" are the kernel's.
+ * Reads pprof's profile.proto, not gzipped, ours or another program's, with the checks of
+ * import/pprof_file.h and the value of import/pprof_values.h. It takes the labels comm (or thread),
+ * pid and tid. Locations in a mapping whose name begins with "[kernel" are the kernel's; those
+ * without lines are named after their mapping and address.
  */
 #ifndef STACKTALLY_IMPORT_PPROF_READER_H
 #define STACKTALLY_IMPORT_PPROF_READER_H
@@ -13,9 +14,6 @@
 #include "tally/names.h"
 #include "tally/tally.h"
 #include "view/profile.h"
-
-/* The most strings, functions, locations or mappings. */
-#define PPROF_READ_MAX (1u << 24)
 
 /* Fills tally and names, which are empty. 0, or a negative errno, -ENOEXEC if they are no such
  * file, and an error. */

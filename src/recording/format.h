@@ -8,6 +8,7 @@
 #define RECORDING_MAGIC	     "\x8bSTALLY\n"
 #define RECORDING_MAGIC_SIZE 8
 #define RECORDING_VERSION    7u
+#define RECORDING_NEWEST     8u /* of what other programs counted in units of their own */
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */

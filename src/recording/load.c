@@ -92,6 +92,10 @@ static void load_meta(struct loading *loading)
 		return;
 	meta->scope = string(loading);
 	meta->filter = string(loading);
+	if (reader->version < 8)
+		return;
+	meta->measure = string(loading);
+	meta->unit = string(loading);
 }
 
 /* Files of version 3 do not say what they hold: it is there if it occurs. */

@@ -73,7 +73,7 @@ static int check_header(struct reader *reader)
 	if (size < sizeof(header))
 		return fail_at(reader, -EBADMSG, "truncated", size);
 	reader->version = load32(header + RECORDING_MAGIC_SIZE);
-	if (reader->version < RECORDING_OLDEST || reader->version > RECORDING_VERSION)
+	if (reader->version < RECORDING_OLDEST || reader->version > RECORDING_NEWEST)
 		return fail_at(reader, -EPROTONOSUPPORT,
 			       "a format version that this program cannot read",
 			       RECORDING_MAGIC_SIZE);

@@ -25,6 +25,7 @@ struct saving {
 	const char **strings;
 	uint32_t n_strings, string_capacity;
 	struct index string_index;
+	uint32_t version; /* of the format */
 };
 
 static const uint32_t kinds[] = {
@@ -52,7 +53,7 @@ static void close_section(struct saving *saving)
 
 	store32(header, kinds[saving->section]);
 	store32(header + 4, saving->used);
-	sum = crc32(crc32(RECORDING_CHECKSUM_OF(RECORDING_VERSION), header, 8), saving->payload,
+	sum = crc32(crc32(RECORDING_CHECKSUM_OF(saving->version), header, 8), saving->payload,
 		    saving->used);
 	store32(header + 8, (uint32_t)sum);
 	put_out(saving, header, sizeof(header));
@@ -109,8 +110,10 @@ static void put_string(struct saving *saving, const char *string)
 
 static void collect_strings(struct saving *saving, const struct profile_meta *meta)
 {
-	const char *of_meta[] = { meta->command,  meta->command_line,	meta->title, meta->event,
-				  meta->hostname, meta->kernel_release, meta->scope, meta->filter };
+	const char *of_meta[] = { meta->command, meta->command_line, meta->title,
+				  meta->event,	 meta->hostname,     meta->kernel_release,
+				  meta->scope,	 meta->filter,	     meta->measure,
+				  meta->unit };
 	const struct names *names = saving->names;
 
 	for (size_t i = 0; i < sizeof(of_meta) / sizeof(of_meta[0]); i++)
@@ -189,6 +192,10 @@ static void save_meta(struct saving *saving, const struct profile_meta *meta)
 	put(saving, meta_flags(meta));
 	put_string(saving, meta->scope);
 	put_string(saving, meta->filter);
+	if (saving->version == RECORDING_NEWEST) {
+		put_string(saving, meta->measure);
+		put_string(saving, meta->unit);
+	}
 	close_section(saving);
 }
 
@@ -339,7 +346,7 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 	unsigned char header[RECORDING_HEADER_SIZE];
 
 	memcpy(header, RECORDING_MAGIC, RECORDING_MAGIC_SIZE);
-	store32(header + RECORDING_MAGIC_SIZE, RECORDING_VERSION);
+	store32(header + RECORDING_MAGIC_SIZE, saving->version);
 	put_out(saving, header, sizeof(header));
 	collect_strings(saving, meta);
 	save_strings(saving);
@@ -357,7 +364,12 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 int recording_save(FILE *out, const struct profile_meta *meta, const struct tally *tally,
 		   const struct names *names, struct error *err)
 {
-	struct saving saving = { .out = out, .tally = tally, .names = names };
+	struct saving saving = {
+		.out = out,
+		.tally = tally,
+		.names = names,
+		.version = meta->measure || meta->unit ? RECORDING_NEWEST : RECORDING_VERSION,
+	};
 	int r;
 
 	_Static_assert(RECORDING_SECTION_FULL + RECORDING_STRING_MAX + ITEM_MAX <

@@ -309,6 +309,9 @@ struct pprof_values pprof_values_of(const struct profile_meta *meta)
 {
 	uint64_t ns = profile_sample_ns(meta);
 
+	if (meta->measure || meta->unit)
+		return (struct pprof_values){ meta->measure ? meta->measure : "",
+					      meta->unit ? meta->unit : "", 1, true };
 	if (meta->timed)
 		return (struct pprof_values){ meta->wall ? "wall" : "offcpu", "nanoseconds", 1,
 					      true };

@@ -8,6 +8,7 @@
 #include "view/entry_groups.h"
 #include "view/frame_text.h"
 #include "view/json_text.h"
+#include "view/quantity.h"
 #include "view/stack_list.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -116,15 +117,28 @@ static void put_samples(struct speedscope *speedscope, const uint32_t *entries, 
 	bytes_char(bytes, ']');
 }
 
+/* One of the units that the schema has. */
+static const char *unit_of(const struct profile_meta *meta)
+{
+	static const char *const units[] = { "bytes", "microseconds", "milliseconds", "seconds" };
+
+	if (profile_sample_ns(meta) || quantity_is_time(meta))
+		return "nanoseconds";
+	for (size_t i = 0; meta->unit && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(meta->unit, units[i]) == 0)
+			return units[i];
+	return "none";
+}
+
 static void put_group(struct speedscope *speedscope, const struct entry_group *group)
 {
 	struct bytes *bytes = &speedscope->bytes;
 
 	bytes_string(bytes, "{\"type\":\"sampled\",\"name\":");
 	put_name(speedscope, group->heaviest);
-	bytes_string(bytes, profile_sample_ns(speedscope->profile->meta)
-				    ? ",\"unit\":\"nanoseconds\""
-				    : ",\"unit\":\"none\"");
+	bytes_string(bytes, ",\"unit\":\"");
+	bytes_string(bytes, unit_of(speedscope->profile->meta));
+	bytes_char(bytes, '"');
 	bytes_string(bytes, ",\"startValue\":0,\"endValue\":");
 	bytes_decimal(bytes, weight_of(speedscope, group->total));
 	put_samples(speedscope, speedscope->groups.order + group->first, group->n);

@@ -159,10 +159,16 @@ static void name_others(const struct run_report *report)
 static void number_text(const struct profile_meta *meta, uint64_t count,
 			char ret_text[QUANTITY_SIZE])
 {
+	const char *measure = quantity_measure(meta);
 	char time[QUANTITY_SIZE];
 
 	quantity_text(meta, count, time);
-	if (meta->timed)
+	if (measure && quantity_is_time(meta))
+		snprintf(ret_text, QUANTITY_SIZE, "%.20s of %.36s", time, measure);
+	else if (measure)
+		snprintf(ret_text, QUANTITY_SIZE, "%" PRIu64 " %.12s of %.24s", count,
+			 quantity_unit(meta), measure);
+	else if (meta->timed)
 		snprintf(ret_text, QUANTITY_SIZE, "%.40s %s", time, quantity_time_of(meta));
 	else
 		snprintf(ret_text, QUANTITY_SIZE, "%" PRIu64 " %s", count, quantity_unit(meta));

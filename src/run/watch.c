@@ -107,15 +107,15 @@ static void release_messages(struct watch *watch)
 int watch_begin(struct watch *watch, const struct profile_meta *meta, struct error *err)
 {
 	const char *event = meta->event ? meta->event : "";
+	const char *name = meta->command ? meta->command : meta->title ? meta->title : "";
 	char title[128];
 	int r;
 
 	if (meta->frequency)
-		snprintf(title, sizeof(title), "%s %s %" PRIu64 " Hz", meta->command, event,
+		snprintf(title, sizeof(title), "%s %s %" PRIu64 " Hz", name, event,
 			 meta->frequency);
 	else
-		snprintf(title, sizeof(title), "%s %s", meta->command ? meta->command : meta->title,
-			 event);
+		snprintf(title, sizeof(title), "%s %s", name, event);
 	r = tui_open(title, quantity_unit(meta), &watch->tui, err);
 	if (r < 0)
 		return r;

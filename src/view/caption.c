@@ -86,6 +86,10 @@ void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 		bytes_string(bytes, " ");
 		bytes_string(bytes, quantity_time_of(meta));
 	}
+	if (quantity_measure(meta)) {
+		bytes_string(bytes, " of ");
+		bytes_string(bytes, quantity_measure(meta));
+	}
 	if (profile->base) {
 		bytes_string(bytes, ", compared with ");
 		quantity_put_bare(bytes, profile->base->meta, profile->base->total);

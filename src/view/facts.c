@@ -143,11 +143,15 @@ void facts_each(const struct profile *profile,
 			 meta->frequency ? meta->frequency : meta->period);
 		tell(context, "rate", text);
 	}
-	if (meta->timed)
+	if (quantity_is_time(meta))
 		quantity_text(meta, profile->total, text);
 	else
 		snprintf(text, sizeof(text), "%" PRIu64, profile->total);
-	tell(context, meta->timed ? quantity_time_of(meta) : quantity_unit(meta), text);
+	tell(context,
+	     meta->timed	      ? quantity_time_of(meta)
+	     : quantity_measure(meta) ? quantity_measure(meta)
+				      : quantity_unit(meta),
+	     text);
 	tell_losses(profile, tell, context);
 	tell_ends(meta, &profile->ends, tell, context);
 	tell_unwinding(&meta->unwinding, tell, context);

@@ -186,6 +186,10 @@ void json_measurement(struct bytes *bytes, const struct profile *profile)
 	number(bytes, "sample_ns", profile_sample_ns(meta));
 	if (meta->timed)
 		bytes_string(bytes, meta->wall ? ",\"wall\":true" : ",\"off_cpu\":true");
+	if (meta->measure || meta->unit) {
+		string_or_null(bytes, "measure", meta->measure);
+		string_or_null(bytes, "unit", meta->unit);
+	}
 	number(bytes, "samples", profile->total);
 	put_losses(bytes, profile);
 	if (profile->ends.samples > 0)

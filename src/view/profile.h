@@ -53,6 +53,9 @@ struct profile_meta {
 	bool user, kernel;  /* which stacks were captured */
 	bool timed;	    /* counts are ns of threads: off the CPU, ... */
 	bool wall;	    /* ... and, with `timed`, on one: sampled */
+	/* What another program counted ("alloc_space") and its unit ("bytes"); NULL: samples or
+	 * events, or time if `timed`. Untrusted text. */
+	const char *measure, *unit;
 	struct profile_details has;
 	struct profile_unwinding unwinding;
 };

@@ -8,11 +8,37 @@
 
 #define NS_IN_US 1000u
 
+bool quantity_is_time(const struct profile_meta *meta)
+{
+	return meta->timed || (meta->unit && strcmp(meta->unit, "nanoseconds") == 0);
+}
+
+/* Of other programs' words those that need no escape in any format. */
+static bool is_word(const char *text)
+{
+	return text && *text &&
+	       text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789_-./ ")] == '\0';
+}
+
 const char *quantity_unit(const struct profile_meta *meta)
 {
-	if (meta->timed)
+	bool counted = !meta->unit || strcmp(meta->unit, "count") == 0;
+
+	if (quantity_is_time(meta))
 		return "ns";
+	if (meta->measure || meta->unit)
+		return is_word(counted ? meta->measure : meta->unit)
+			       ? (counted ? meta->measure : meta->unit)
+			       : "counts";
 	return meta->command && strcmp(meta->command, "stackcount") == 0 ? "events" : "samples";
+}
+
+const char *quantity_measure(const struct profile_meta *meta)
+{
+	bool counted = !meta->unit || strcmp(meta->unit, "count") == 0;
+
+	return !counted && is_word(meta->measure) ? meta->measure : NULL;
 }
 
 const char *quantity_time_of(const struct profile_meta *meta)
@@ -46,7 +72,7 @@ static void grouped(uint64_t count, char ret_text[QUANTITY_SIZE])
 
 static void bare_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE])
 {
-	if (meta->timed)
+	if (quantity_is_time(meta))
 		duration_text(count, ret_text, QUANTITY_SIZE);
 	else
 		grouped(count, ret_text);
@@ -58,7 +84,7 @@ void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_tex
 
 	bare_text(meta, count, ret_text);
 	used = strlen(ret_text);
-	if (!meta->timed)
+	if (!quantity_is_time(meta))
 		snprintf(ret_text + used, QUANTITY_SIZE - used, " %s", quantity_unit(meta));
 }
 

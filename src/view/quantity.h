@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What counts are of, and how they are shown: samples, events, or time, which is counted in ns.
+ * What counts are of, and how they are shown: samples, events, or time, which is counted in ns; or
+ * what another program counted, in its unit.
  */
 #ifndef STACKTALLY_VIEW_QUANTITY_H
 #define STACKTALLY_VIEW_QUANTITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/bytes.h"
@@ -13,11 +15,18 @@
 /* "1,234,567,890 samples" */
 #define QUANTITY_SIZE 64
 
+/* Whether counts are shown as times. */
+bool quantity_is_time(const struct profile_meta *meta);
+
 /*
  * "samples", or "events" for stackcount, which counts each of them, or "ns": readers of pages and
- * of JSON then show a time.
+ * of JSON then show a time. For other programs' counts their unit
+ * ("bytes"), or what they are of ("contentions"); "counts" if that is no plain word.
  */
 const char *quantity_unit(const struct profile_meta *meta);
+
+/* What another program counted ("alloc_space"), where the unit does not say it; or NULL. */
+const char *quantity_measure(const struct profile_meta *meta);
 
 /* What counts that are times add up: "off the CPU". */
 const char *quantity_time_of(const struct profile_meta *meta);

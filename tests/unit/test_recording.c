@@ -504,7 +504,7 @@ static void errors_are_precise(void **state)
 	longer[data->size] = 0;
 	assert_true(load(longer, data->size + 1, &recording, &err) < 0);
 	assert_non_null(strstr(err.text, "something follows the end at offset "));
-	longer[RECORDING_MAGIC_SIZE] = RECORDING_VERSION + 1;
+	longer[RECORDING_MAGIC_SIZE] = RECORDING_NEWEST + 1;
 	assert_true(load(longer, data->size, &recording, &err) < 0);
 	assert_non_null(strstr(err.text, "version"));
 	longer[RECORDING_MAGIC_SIZE] = RECORDING_OLDEST - 1;
