@@ -143,3 +143,14 @@ void bytes_name(struct bytes *bytes, const char *name, size_t size)
 		at += length ? length : 1;
 	}
 }
+
+void bytes_print_name(FILE *out, const char *name)
+{
+	struct bytes clean;
+
+	bytes_start(&clean, NULL);
+	bytes_name(&clean, name, strlen(name));
+	if (clean.used > 0)
+		fwrite(clean.start, 1, clean.used, out);
+	bytes_clear(&clean);
+}

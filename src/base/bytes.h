@@ -66,5 +66,7 @@ void bytes_hex(struct bytes *bytes, uint64_t value, unsigned int width, bool zer
  * the terminal. Semicolons stay, because Java's names contain them.
  */
 void bytes_name(struct bytes *bytes, const char *name, size_t size);
+/* The same, to a stream that may be a terminal. */
+void bytes_print_name(FILE *out, const char *name);
 
 #endif

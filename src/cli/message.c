@@ -2,7 +2,9 @@
 #include "cli/message.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "base/bytes.h"
 #include "cli/options.h"
 
 static enum message_level level_now = MESSAGE_NORMAL;
@@ -23,25 +25,25 @@ static void put(const char *text, size_t size)
 	fwrite(text, 1, size, stderr);
 }
 
-/* Cuts what does not fit, and shows what would move a terminal's cursor as `?`. */
+/* Cuts what does not fit, and shows as `?` what could control a terminal or is not UTF-8. */
 static void put_line(const char *before, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
 static void put_line(const char *before, const char *format, va_list args)
 {
 	char line[2200];
+	struct bytes clean;
 	size_t used;
 
 	used = (size_t)snprintf(line, sizeof(line) / 2, "%s", before);
 	if (used >= sizeof(line) / 2)
 		used = sizeof(line) / 2 - 1;
-	/* The last byte is kept for the newline. */
-	vsnprintf(line + used, sizeof(line) - 1 - used, format, args);
-	for (used = 0; line[used]; used++)
-		if ((unsigned char)line[used] < ' ' || line[used] == 0x7f)
-			line[used] = '?';
-	line[used++] = '\n';
-	put(line, used);
+	vsnprintf(line + used, sizeof(line) - used, format, args);
+	bytes_start(&clean, NULL);
+	bytes_name(&clean, line, strlen(line));
+	bytes_char(&clean, '\n');
+	put(clean.start, clean.used);
+	bytes_clear(&clean);
 }
 
 static __attribute__((format(printf, 2, 3))) void put_format(const char *before, const char *format,
@@ -98,6 +100,9 @@ void message_progress(const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	/* Blanks rather than sequences: every terminal knows them. */
+	for (char *at = line; *at; at++)
+		if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+			*at = '?';
 	fprintf(stderr, "%-*s\r", (int)sizeof(line) - 1, line);
 }
 

@@ -4,8 +4,8 @@
  * first.
  *
  * A sample is a record of period 1, as some readers count records and others add up periods.
- * Counted stacks have no time stamps: the records are spread evenly over the measurement, those of
- * a thread in succession, as some readers take the time up to the thread's next record. Beyond
+ * Counted stacks have no time stamps: the records of each stack are spread evenly over the
+ * measurement, so that readers by time see no phases that never were. Beyond
  * RECORDS_MAX each record stands for several samples; the head says so. Times off the CPU are
  * nanoseconds, which a report always has more of: they get TIMED_RECORDS_MAX records, as threads
  * that sleep have deep stacks, and a million of them take 2 GB.
@@ -22,12 +22,19 @@
 #define RECORDS_MAX	  1000000u
 #define TIMED_RECORDS_MAX 100000u
 
+/* A stack with `records` to write. Its k-th is due at (k + 1/2) / records of the measurement. */
+struct turn {
+	uint32_t entry, records, written;
+};
+
 struct perf_script {
 	const struct profile *profile;
 	uint64_t each;	  /* samples that a record stands for */
 	uint64_t records; /* to write */
 	uint64_t written;
-	uint64_t rest; /* samples carried over to the next record */
+	uint64_t rest;	    /* samples carried over to the next record */
+	struct turn *turns; /* a heap: the stack whose record comes next is the first */
+	uint32_t n_turns;
 	struct entry_groups groups;
 	struct frame_texts frames;
 	struct bytes bytes;
@@ -189,20 +196,77 @@ static void put_record(struct perf_script *script, const struct profile_entry *e
 	script->written++;
 }
 
-static void put_entry(struct perf_script *script, const struct profile_entry *entry)
-{
-	uint64_t whole = entry->count / script->each;
-	uint32_t n = 0;
+/* ---- the order of the records */
 
-	script->rest += entry->count % script->each;
+static bool is_due_before(const struct turn *one, const struct turn *other)
+{
+	uint64_t due = (2ull * one->written + 1) * other->records;
+	uint64_t other_due = (2ull * other->written + 1) * one->records;
+
+	return due != other_due ? due < other_due : one->entry < other->entry;
+}
+
+/* Moves the turn at `at` down to its place in the heap. */
+static void sift(struct turn *turns, uint32_t n, uint32_t at)
+{
+	for (;;) {
+		uint32_t first = at, child = 2 * at + 1;
+		struct turn moved = turns[at];
+
+		if (child < n && is_due_before(&turns[child], &turns[first]))
+			first = child;
+		if (child + 1 < n && is_due_before(&turns[child + 1], &turns[first]))
+			first = child + 1;
+		if (first == at)
+			return;
+		turns[at] = turns[first];
+		turns[first] = moved;
+		at = first;
+	}
+}
+
+/* What is less than a record is carried over, within a thread if it can be. */
+static uint32_t records_of(struct perf_script *script, uint64_t count)
+{
+	uint64_t whole = count / script->each;
+
+	script->rest += count % script->each;
 	if (script->rest >= script->each) {
 		script->rest -= script->each;
 		whole++;
 	}
-	if (whole > 0)
-		n = stack_list(script->profile, entry, script->list);
-	for (; whole > 0 && !script->bytes.failed; whole--)
-		put_record(script, entry, n);
+	return (uint32_t)whole; /* RECORDS_MAX at most */
+}
+
+static int make_turns(struct perf_script *script)
+{
+	const struct profile *profile = script->profile;
+
+	script->turns = reallocarray(NULL, (size_t)profile->n_entries + 1, sizeof(*script->turns));
+	if (!script->turns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->n_entries; i++) {
+		uint32_t entry = script->groups.order[i];
+		uint32_t records = records_of(script, profile->entries[entry].count);
+
+		if (records > 0)
+			script->turns[script->n_turns++] =
+				(struct turn){ .entry = entry, .records = records };
+	}
+	for (uint32_t at = script->n_turns / 2; at-- > 0;)
+		sift(script->turns, script->n_turns, at);
+	return 0;
+}
+
+static void put_next(struct perf_script *script)
+{
+	struct turn *turn = &script->turns[0];
+	const struct profile_entry *entry = &script->profile->entries[turn->entry];
+
+	put_record(script, entry, stack_list(script->profile, entry, script->list));
+	if (++turn->written == turn->records)
+		*turn = script->turns[--script->n_turns];
+	sift(script->turns, script->n_turns, 0);
 }
 
 static int put_all(struct perf_script *script)
@@ -211,6 +275,8 @@ static int put_all(struct perf_script *script)
 	int r = entry_groups_make(&script->groups, profile, true);
 
 	if (r == 0)
+		r = make_turns(script);
+	if (r == 0)
 		r = make_frames(script);
 	if (r < 0)
 		return r;
@@ -218,8 +284,8 @@ static int put_all(struct perf_script *script)
 	if (script->event.failed)
 		return script->event.failed;
 	put_head(script);
-	for (uint32_t i = 0; !script->bytes.failed && i < profile->n_entries; i++)
-		put_entry(script, &profile->entries[script->groups.order[i]]);
+	while (!script->bytes.failed && script->n_turns > 0)
+		put_next(script);
 	return bytes_finish(&script->bytes);
 }
 
@@ -237,6 +303,7 @@ static int perf_script_write(const struct report *report, FILE *out, struct erro
 	bytes_start(&script.bytes, out);
 	r = put_all(&script);
 	entry_groups_clear(&script.groups);
+	free(script.turns);
 	frame_texts_clear(&script.frames);
 	bytes_clear(&script.event);
 	bytes_clear(&script.bytes);

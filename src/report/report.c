@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/own.h"
 #include "report/writer.h"
 
@@ -17,8 +18,10 @@ static void write_head(const struct writer *writer, const struct report *report,
 	if (writer->whole)
 		return;
 	if (writer->titled) {
-		if (head->title)
-			fprintf(out, "%s\n", title ? title : "");
+		if (head->title) {
+			bytes_print_name(out, title ? title : "");
+			fputc('\n', out);
+		}
 		fputc('\n', out);
 	} else if (head->follows && !head->time) {
 		fputc('\n', out);

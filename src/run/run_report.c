@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/own.h"
 #include "run/compared.h"
 #include "run/rescue.h"
@@ -84,7 +85,8 @@ int run_report_announce(struct run_report *report, struct error *err)
 
 		if (!output->writer->titled || output->path)
 			continue;
-		fprintf(output->stream, "%s\n", report->meta.title);
+		bytes_print_name(output->stream, report->meta.title);
+		fputc('\n', output->stream);
 		r = output_flush(output, err);
 		if (r < 0)
 			return r;
