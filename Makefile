@@ -96,7 +96,7 @@ FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] tests/walks/*/*.[ch] bench/*
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test units poisoned test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
+.PHONY: all help deps demo test test-all units poisoned test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
 	install deb test-deb test-unit release test-release clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
@@ -217,8 +217,14 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
 
+# Newer releases of Go compile pprof when it is first asked for: once here, not in each test.
+PPROF := $(if $(shell command -v go),$(BUILD)/go-cache/has-pprof)
+$(PPROF):
+	@mkdir -p $(@D)
+	$(call say,GO,pprof)GOCACHE=$(abspath $(@D)) go tool pprof -h >$@ 2>&1 || true
+
 units: $(UNIT_TESTS)
-test-programs: units poisoned $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE) $(PUSH_CLIENT)
+test-programs: units poisoned $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE) $(PUSH_CLIENT) $(PPROF)
 
 poisoned: ## the commands with BPF programs that overwrite the scratch between walks (src/bpf/poison.bpf.h)
 	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/poisoned KERNEL_BUILD=$(BUILD)/poisoned \
@@ -235,12 +241,19 @@ BUILD_FUZZ = $(call twin,fuzz) CC=$(CLANG) WARNINGS='-Wall -Wextra' \
 
 fuzzers: $(FUZZERS)
 
-test: ## install what is missing, build, and run every test this kernel allows
+test: ## install what is missing, build, and run tests of every kind that this kernel allows
 	@scripts/install-deps build test
 	+@$(MAKE) --no-print-directory all test-programs
 	$(BUILD_ASAN)
 	$(BUILD_FUZZ)
-	@tests/run --again 1 $(BUILD)
+	@tests/run --again 1 --slowest 10 $(BUILD)
+
+test-all: ## all tests that this kernel allows: more releases of interpreters, whole builds, every program of the machine
+	@scripts/install-deps build test
+	+@$(MAKE) --no-print-directory all test-programs
+	$(BUILD_ASAN)
+	$(BUILD_FUZZ)
+	@tests/run --again 1 --slowest 20 --all --fuzz-seconds 2 $(BUILD)
 
 test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.10 6.1 6.12 newest", VM_TESTS=part,of,names
 	@scripts/install-deps build test vm

@@ -3,6 +3,7 @@
 # timeout: 300
 # make builds again exactly what a change affects. Works on a copy of the sources, so that other
 # builds do not see the touched files.
+# all: it builds all from nothing; every build of a change tries a part
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 copy=$TMPDIR/copy

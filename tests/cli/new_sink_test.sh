@@ -3,6 +3,7 @@
 # timeout: 300
 # A new sink of reports is one new file and one line: adds one to a copy of the sources, builds it,
 # and measures with it where that is allowed. new_sink_test.sh BUILD
+# all: it builds a copy of the tree; new_trigger_test.sh and source_of_names_test.sh do, too
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)

@@ -52,7 +52,7 @@ expect "a test without a result fails" 1 "0 passed, 1 failed, 0 skipped" "printe
 
 fake hang <<<'# timeout: 1
 echo "ok one"; exec tail -f /dev/null'
-expect "a test that hangs is ended and fails" 1 "1 passed, 1 failed, 0 skipped" "ran out of its 1 s"
+expect "a test that hangs is ended and fails" 1 "1 passed, 1 failed, 0 skipped" "ran out of its 2 s"
 
 fake leave <<<'tail -f /dev/null & echo $! >'"$TMPDIR/left"'; echo "ok one"'
 expect "a test may leave a process running" 0 "1 passed, 0 failed, 0 skipped"
@@ -69,6 +69,48 @@ if [ -s "$TMPDIR/where" ] && [ ! -e "$(cat "$TMPDIR/where")" ]; then
 	echo "ok the directory is removed"
 else
 	echo "FAIL the directory is removed: '$(cat "$TMPDIR/where")' is there"
+fi
+
+# ---- side by side, alone, and left out
+# Each waits until the other has begun.
+meets() { echo ': >'"$TMPDIR/$1"'; until [ -e '"$TMPDIR/$2"' ]; do sleep 0.01; done; echo "ok '"$1"'"'; }
+fake left < <(meets left right)
+fake right < <(meets right left)
+expect "programs run side by side" 0 "2 passed, 0 failed, 0 skipped"
+
+fake busy <<<'# timeout: 20
+until [ -e '"$TMPDIR/go"' ]; do sleep 0.01; done; rm '"$TMPDIR/go"'; echo "ok busy"'
+fake calm <<<'# quiet: it measures
+[ -e '"$TMPDIR/go"' ] && echo "FAIL calm: another one runs" || echo "ok calm"'
+fake starter <<<': >'"$TMPDIR/go"'; echo "ok starter"'
+expect "a program that says so runs alone, after the others" 0 "3 passed, 0 failed, 0 skipped" \
+	"-- one at a time"
+
+fake long <<<'# all: it takes long
+echo "ok long"'
+fake short <<<'[ -z "${TEST_ALL-}" ] && echo "ok short"'
+expect "a long program is left out, and named" 0 "1 passed, 0 failed, 0 skipped" \
+	"Left to make test-all: cli/long_test.sh"
+fake long <<<'# all: it takes long
+[ -n "$TEST_ALL" ] && echo "ok long"'
+options=(--all --slowest 5)
+expect "with --all it runs, and knows" 0 "1 passed, 0 failed, 0 skipped" "The 1 slowest"
+options=()
+fake long <<<'# all: it takes long
+echo "ok long"'
+options=(--match long)
+expect "by its name, too" 0 "1 passed, 0 failed, 0 skipped"
+options=()
+
+fake hard <<<'for ((i = 0; i < 300000; i++)); do :; done; echo "ok hard"'
+out=$("$top/tests/run" --slowest 1 --only cli --tests "$fake" "$TMPDIR/build")
+rm "$fake/cli/hard_test.sh"
+options=()
+cpu=$(sed -n 's/.* passed, .* s, CPU \([0-9.]*\) s$/\1/p' <<<"$out" | head -n 1)
+if awk "BEGIN { exit !($cpu >= 0.2) }"; then
+	echo "ok the CPU time of a program is measured"
+else
+	echo "FAIL the CPU time of a program is measured: $out"
 fi
 
 section=unit

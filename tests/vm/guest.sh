@@ -5,4 +5,4 @@
 # emulated; last the tests after which the machine cannot be used any more.
 top=$(cd "$(dirname "$0")/../.." && pwd)
 "$1/tests/vm/features"
-exec "$top/tests/run" --only root,vm --slow 5 --again 1 --match "${2:-}" "$1"
+exec "$top/tests/run" --only root,vm --all --slow 5 --again 1 --match "${2:-}" "$1"

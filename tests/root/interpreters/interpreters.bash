@@ -3,6 +3,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # the tests use the variables
 . "$(dirname "${BASH_SOURCE[0]}")/../stackcount.bash" "$1"
 
+# releases RELEASE...: with TEST_ALL all of them, else the first
+releases() { if [ -n "${TEST_ALL-}" ]; then echo "$@"; else echo "$1"; fi; }
 # functions FILE: a folded report with the functions of programs only
 functions() {
 	awk '{

@@ -36,7 +36,7 @@ in_release() {
 }
 
 # Code of all kinds: of the bytecode interpreter, compiled, and optimized.
-for of in bookworm:18:--always-opt trixie:20:--always-turbofan; do
+for of in $(releases bookworm:18:--always-opt trixie:20:--always-turbofan); do
 	IFS=: read -r release version optimize <<<"$of"
 	if in_release "$release"; then
 		oracle "node $version" 90 5

@@ -24,7 +24,7 @@ oracle() {
 
 # Those of Debian's releases in file systems of their own, and the one that is installed.
 root=
-for of in bookworm:5.36 trixie:5.40; do
+for of in $(releases bookworm:5.36 trixie:5.40); do
 	if root=$("$here/../../root_of" "${of%:*}" perl 2>"$err"); then
 		oracle "${of%:*}'s Perl ${of#*:}" "$(ls "$root"/lib/*-linux-gnu/libc.so.6)" "$root/tmp/oracle" \
 			chroot "$root" /usr/bin/perl

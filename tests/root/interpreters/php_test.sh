@@ -82,7 +82,7 @@ S
 		"$unmatched of $ran unmatched, $misplaced misplaced"
 }
 
-for of in bookworm:8.2 trixie:8.4; do
+for of in $(releases bookworm:8.2 trixie:8.4); do
 	version=${of#*:}
 	if in_release "${of%:*}" "php$version-cli"; then
 		oracle "${of%:*}'s PHP $version" "$libc" "$root/tmp" chroot "$root" "/usr/bin/php$version" \

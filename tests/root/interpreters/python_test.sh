@@ -40,7 +40,7 @@ for version in 3.9 3.10 3.11 3.12 3.13 3.14; do
 		oracle "$it" "$version" c "$tmp" "$it"
 	done
 done
-for of in bullseye:3.9 trixie:3.13 sid:3.14 sid:3.15; do
+for of in $(releases trixie:3.13 bullseye:3.9 sid:3.14 sid:3.15); do
 	version=${of#*:}
 	if root=$("$here/../../root_of" "${of%:*}" "python$version" 2>"$err"); then
 		mkdir -p "$root/tmp" && cp "$here/python_oracle.py" "$root/tmp"

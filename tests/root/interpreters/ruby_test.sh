@@ -15,7 +15,7 @@ in_release() {
 	libc=$(ls "$root"/lib/*-linux-gnu/libc.so.6)
 }
 
-for of in bookworm:3.1 trixie:3.3; do
+for of in $(releases bookworm:3.1 trixie:3.3); do
 	if in_release "${of%:*}"; then
 		cp "$here/ruby_oracle.rb" "$root/tmp"
 		rm -f "$root/tmp/account"*

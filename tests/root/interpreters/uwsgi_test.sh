@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Python in a program that is no interpreter: uWSGI with its plugin and libpython, in two threads:
 # uwsgi_test.sh BUILD
+# all: wsgi_test.sh measures the same kind of server
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 can 'user probes' || have_uprobes || {

@@ -35,7 +35,7 @@ split() {
 	} END { print all + 0, rooted + 0, told + 0, odd + 0 }' "$1"
 }
 
-for release in bookworm trixie; do
+for release in $(releases bookworm trixie); do
 	root=$("$here/../../root_of" "$release" python3 python3-flask gunicorn 2>"$err") || {
 		skip "$release's Flask under load" "$(tail -n 1 "$err")"
 		continue

@@ -3,6 +3,7 @@
 # Processes of another account that try to keep a profiler of the whole machine busy:
 # names_hostile_test.sh BUILD
 # timeout: 300
+# quiet: it limits the seconds that a report takes
 # shellcheck disable=SC2034 # harness.bash uses at_exit
 . "$(dirname "$0")/../harness.bash" "$1"
 uid=1001

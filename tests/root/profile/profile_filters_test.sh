@@ -10,7 +10,6 @@ only() {
 }
 
 begin nice -n 10 "$programs/recursion" 3 0 || finish # no filter below selects it
-unwanted=$pid
 begin "$programs/nested" || finish
 
 # ---- ids and names
@@ -83,35 +82,8 @@ else
 	says "--show-cgroup shows the cgroup" "stacktally-test-$$/inner" "$out"
 fi
 
-# ---- CPUs
-if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && [[ $(cat /sys/devices/system/cpu/online) == 0-* ]]; then
-	taskset -p -c 1 "$pid" >"$fate"
-	taskset -p -c 0 "$unwanted" >"$fate"
-	measure -F 499 -f -U -C 1 2
-	has "-C selects what runs on one CPU" '^nested;'
-	measure -F 499 -f -U -C 0 1
-	has "-C 0 selects what runs there" '^recursion;'
-	lacks "and nothing that runs on CPU 1" '^nested;'
-	measure -F 499 -f -U -C -1 2
-	has "a negative -C selects all CPUs" '^nested;'
-	has "all of them" '^recursion;'
-else
-	skip "-C selects what runs on one CPU" "there is one CPU only"
-fi
-
-# ---- idle CPUs
-measure -F 99 -f 1
-lacks "idle CPUs are left out" '^swapper/[0-9]+;'
 end
 kill -KILL "${started[0]}"
-# Where other programs keep the machine busy, a CPU may take some time to become idle.
-idle_seen() {
-	measure -F 99 -f -I 1
-	[ "$(counted '^swapper/[0-9]+;')" -gt 0 ]
-}
-await 20 idle_seen
-check $? "-I shows them" "$(tail -n 3 "$out")"
-[ "$(counted '^swapper/[0-9]+;')" -gt 0 ] && lacks "they have the kernel's frames" '^swapper/[0-9]+ '
 
 # ---- kernel and user stacks
 measure_command -F 499 -- "$programs/system_calls" 300

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Time off the CPU: profile_off_cpu_test.sh BUILD
 # timeout: 240
+# quiet: it compares times
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # of TID LEAF [FILE]: the microseconds of a thread with that leaf in a report with --per-thread

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # -i, -D and -T: stackcount_intervals_test.sh BUILD
 # timeout: 180
+# quiet: it compares times
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 if ! have_uprobes; then

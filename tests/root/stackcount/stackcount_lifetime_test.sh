@@ -3,6 +3,7 @@
 # Privileges that attaching needs, how long it takes, and that nothing is left in the kernel
 # afterwards: stackcount_lifetime_test.sh BUILD
 # timeout: 240
+# quiet: it limits the time that attaching takes
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # ---- privileges

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Events that interrupt other BPF programs, where the kernel runs none of ours: stackcount_refused_test.sh BUILD
 # timeout: 60
+# quiet: its events interrupt others all the time
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # ticks: how many timer interrupts all CPUs have had

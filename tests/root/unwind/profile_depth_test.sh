@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Deep stacks: profile_depth_test.sh BUILD
 # timeout: 240
+# quiet: it changes kernel.perf_event_max_stack
 . "$(dirname "$0")/../harness.bash" "$1"
 limit() { cat /proc/sys/kernel/perf_event_max_stack; }
 frames() { awk '{ sub(/ [0-9]+$/, "") } { print gsub(/;/, "") }' <<<"$1"; }

@@ -3,6 +3,7 @@
 # Unwinding tables are made when code is first sampled, or a moment later, and freed with the
 # process: unwind_discovery_test.sh BUILD
 # timeout: 300
+# quiet: what part of short programs is walked depends on how soon their tables are there
 . "$(dirname "$0")/../harness.bash" "$1"
 export XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"
