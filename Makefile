@@ -8,6 +8,7 @@ ifeq ($(origin CXX),default)
 CXX := g++
 endif
 CLANG ?= clang
+OBJCOPY ?= objcopy
 CLANG_FORMAT ?= $(firstword $(notdir $(wildcard /usr/bin/clang-format-14)) clang-format)
 # Debian's place for it is not on every user's PATH.
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
@@ -60,6 +61,15 @@ LDLIBS := -Wl,-Bstatic -lbpf $(if $(STATIC_ELF),-ldw -lelf) -liberty -lunistring
 	-lmbedtls -lmbedx509 -lmbedcrypto \
 	-Wl,-Bdynamic $(if $(STATIC_ELF),,-ldw -lelf) -lpthread
 COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(filter-out -Wl%,$(LDLIBS)),$(LDLIBS))
+
+# Demanglers of libraries, whose calls for memory, and those that end the process, become calls of
+# src/symbolize/demangle_foreign.c: LLVM's for C++, the newest that is installed, and libiberty's for D.
+CXXABI ?= $(lastword $(shell ls -v /usr/lib/llvm-*/lib/libc++abi.a 2>/dev/null))
+IBERTY := $(shell $(CC) -print-file-name=libiberty.a)
+FOREIGN_OBJECTS := $(BUILD)/foreign/cxa_demangle.cpp.o $(BUILD)/foreign/d-demangle.o
+FOREIGN_NAMES := __cxa_demangle dlang_demangle malloc xmalloc realloc xrealloc free _ZdlPvm abort abort_message \
+	__abort_message _ZSt9terminatev __cxa_begin_catch _Unwind_Resume __gxx_personality_v0 \
+	_ZTVN10__cxxabiv117__class_type_infoE _ZTVN10__cxxabiv120__si_class_type_infoE
 
 COMMANDS := profile stackcount
 # One program has the names of all commands, by hard links: files can have capabilities, links cannot.
@@ -119,7 +129,7 @@ remember = $(shell mkdir -p $(dir $(1)); echo '$(subst ','\'',$(2))' | cmp -s - 
 	echo '$(subst ','\'',$(2))' > $(1))
 ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
 $(call remember,$(BUILD)/flags,$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LDLIBS))
-$(call remember,$(BUILD)/members,$(CORE_OBJECTS))
+$(call remember,$(BUILD)/members,$(CORE_OBJECTS) $(CXXABI))
 $(call remember,$(KERNEL_BUILD)/bpf-flags,$(CLANG) $(BPF_CFLAGS) $(BPF_OBJECTS))
 endif
 
@@ -167,8 +177,15 @@ $(BUILD)/src/flame/page_shell.o: $(PAGE)
 $(BUILD)/src/live/routes.o: $(wildcard src/live/page/*)
 $(BUILD)/src/commands/manual.o: $(wildcard src/commands/manual/*)
 
-$(BUILD)/libcore.a: $(CORE_OBJECTS) $(BUILD)/members
-	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS)
+$(BUILD)/foreign/cxa_demangle.cpp.o: FROM = $(or $(CXXABI),$(error no libc++abi.a: `make deps` installs it))
+$(BUILD)/foreign/d-demangle.o: FROM = $(IBERTY)
+$(FOREIGN_OBJECTS): $(BUILD)/members
+	@mkdir -p $(@D)
+	$(call say,COPY,$@)cd $(@D) && $(AR) x $(FROM) $(@F) && \
+		$(OBJCOPY) $(foreach name,$(FOREIGN_NAMES),--redefine-sym $(name)=foreign_$(name)) $(@F)
+
+$(BUILD)/libcore.a: $(CORE_OBJECTS) $(FOREIGN_OBJECTS) $(BUILD)/members
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(CORE_OBJECTS) $(FOREIGN_OBJECTS)
 
 $(BUILD)/stacktally: $(MAIN:%.c=$(BUILD)/%.o) $(BUILD)/libcore.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(COMMAND_LDLIBS) -o $@

@@ -4,11 +4,19 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-/* libiberty's limit of recursion refuses C++ names beyond 1024 bytes; Rust's are shorter. */
-#define MAX_MANGLED   4096
+#include "symbolize/demangle_foreign.h"
+
 #define STYLE_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+
+/*
+ * Bytes. libiberty's limit of recursion refuses C++ names beyond LONG. Without it, as with LLVM,
+ * the worst names need 220 bytes of stack for each of theirs, so 3.5 MB.
+ */
+#define MAX_MANGLED 16384
+#define LONG	    1024
 
 struct output {
 	char *bytes;
@@ -50,22 +58,60 @@ typedef int demangler(const char *name, int options, demangle_callbackref callba
 static bool run(demangler *write, const char *name, char *ret_name, size_t size)
 {
 	struct output output = { .bytes = ret_name, .size = size };
+	int options = STYLE_OPTIONS | (strlen(name) > LONG ? DMGL_NO_RECURSE_LIMIT : 0);
 
 	if (setjmp(output.too_long))
 		return false;
-	if (!write(name, STYLE_OPTIONS, append, &output) || !output.used)
+	if (!write(name, options, append, &output) || !output.used)
 		return false;
 	ret_name[output.used] = '\0';
 	return true;
 }
 
-static bool demangle_plain(const char *name, char *ret_name, size_t size)
+/* In LLVM's style where libiberty, which is that of the machine's release, does not know the name. */
+static bool demangle_cxx(const char *name, char *ret_name, size_t size)
 {
+	if (run(cplus_demangle_v3_callback, name, ret_name, size))
+		return true;
+	return demangle_foreign_cxx(name, ret_name, size);
+}
+
+/* A suffix of a compiler that libiberty does not take for one: uppercase letters, for example. */
+static bool demangle_with_suffix(char *name, char *ret_name, size_t size)
+{
+	char *suffix = strchr(name, '.');
+	size_t length;
+	bool found;
+
+	if (!suffix)
+		return false;
+	*suffix = '\0';
+	found = demangle_cxx(name, ret_name, size);
+	*suffix = '.';
+	length = found ? strlen(ret_name) : 0;
+	return found && (size_t)snprintf(ret_name + length, size - length, " [clone %s]", suffix) <
+				size - length;
+}
+
+static bool demangle_plain(char *name, char *ret_name, size_t size)
+{
+	if (name[1] == 'D')
+		return demangle_foreign_d(name, ret_name, size);
 	if (name[1] == 'R')
 		return run(rust_demangle_callback, name, ret_name, size);
 	if (looks_like_legacy_rust(name) && run(rust_demangle_callback, name, ret_name, size))
 		return true;
-	return run(cplus_demangle_v3_callback, name, ret_name, size);
+	return run(cplus_demangle_v3_callback, name, ret_name, size) ||
+	       demangle_with_suffix(name, ret_name, size) || demangle_cxx(name, ret_name, size);
+}
+
+static bool is_mangled(const char *name)
+{
+	if (name[0] != '_')
+		return false;
+	return name[1] == 'Z' || name[1] == 'R' ||
+	       (name[1] == 'D' &&
+		((name[2] >= '0' && name[2] <= '9') || strcmp(name, "_Dmain") == 0));
 }
 
 /* A suffix from the first @ on (name@plt) is not mangled; it is appended unchanged. */
@@ -76,7 +122,7 @@ bool demangle(const char *name, char *ret_name, size_t size)
 
 	if (strncmp(name, "___Z", 4) == 0)
 		name += 2;
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || !size)
+	if (!is_mangled(name) || !size)
 		return false;
 	if (strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
 		return false;

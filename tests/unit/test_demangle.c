@@ -50,6 +50,50 @@ static void rust(void **state)
 	assert_demangles("_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>");
 }
 
+/*
+ * Names that libiberty of 2022 leaves mangled (those of newer compilers and long ones), with what
+ * LLVM's demangler makes of them, in either's style.
+ */
+static void names_of_newer_compilers(void **state)
+{
+	(void)state;
+	/* Constraints, explicit object parameters, members of a named module, deduced returns. */
+	assert_true(demangle("_Z2trIiQ4SameIT_iEEvS0_", demangled, sizeof(demangled)));
+	if (strcmp(demangled, "void tr<int>(T)") != 0)
+		assert_string_equal(demangled, "void tr<int>(int) requires Same<int, int>");
+	assert_demangles("_ZN3VecIdE4pushITk4TrueIT_EfEEvS3_", "void Vec<double>::push<float>(T)");
+	assert_demangles("_ZNH7Counter3addES_i", "Counter::add(this Counter, int)");
+	assert_demangles("_ZW3net4openv", "open@net()");
+	assert_demangles("_ZN3foo3barEi.AVX2", "foo::bar(int) [clone .AVX2]");
+	assert_demangles("_ZNH7Counter3addES_i.cold",
+			 "Counter::add(this Counter, int) [clone .cold]");
+}
+
+static void d(void **state)
+{
+	(void)state;
+	assert_demangles("_D3std5stdio7writelnFZv", "std.stdio.writeln()");
+	assert_demangles("_Dmain", "D main");
+	assert_demangles("_D3foo3Bar6methodMFiZv", "foo.Bar.method(int)");
+	assert_stays("_Display");
+	assert_stays("_D");
+	assert_stays("_D99x");
+}
+
+/* Beyond 1,024 bytes libiberty's limit of recursion refused them. */
+static void long_names(void **state)
+{
+	char name[9100], *at = name + sprintf(name, "_ZN");
+
+	(void)state;
+	while (at - name < 9000)
+		at += sprintf(at, "13namespace_%03d", (int)(at - name) / 15 % 1000);
+	strcpy(at, "3runEi");
+	assert_true(demangle(name, demangled, sizeof(demangled)));
+	assert_int_equal(strncmp(demangled, "namespace_000::namespace_001::", 30), 0);
+	assert_string_equal(strrchr(demangled, ':'), ":run(int)");
+}
+
 static void other_names_stay(void **state)
 {
 	(void)state;
@@ -134,6 +178,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cxx),
 		cmocka_unit_test(rust),
+		cmocka_unit_test(names_of_newer_compilers),
+		cmocka_unit_test(d),
+		cmocka_unit_test(long_names),
 		cmocka_unit_test(other_names_stay),
 		cmocka_unit_test(small_room_is_not_overrun),
 		cmocka_unit_test(names_that_grow_too_long_stay),
