@@ -4,10 +4,14 @@
 
 #include "elf/elf_symbols_internal.h"
 
-/* Symbols that name no code: ARM's $x and $d, and local labels of gas (.L) and NASM (..@). */
+/*
+ * Symbols that name no code: ARM's marks ($x, $d.12), and local labels of gas (.L) and NASM (..@).
+ */
 static bool is_marker(const char *name)
 {
-	return name[0] == '$' || strncmp(name, ".L", 2) == 0 || strncmp(name, "..@", 3) == 0;
+	if (name[0] == '$' && name[1] && strchr("adtx", name[1]))
+		return !name[2] || name[2] == '.';
+	return strncmp(name, ".L", 2) == 0 || strncmp(name, "..@", 3) == 0;
 }
 
 enum label_rank elf_label_rank(const struct symbol *symbol)

@@ -10,7 +10,8 @@
 #define MAX_SYMBOLS (1u << 26) /* of one table: some hundred times those of a browser */
 /* A bound on the time that a forged table takes: its other symbols are ignored then. */
 #define MAX_COMPARISONS (1u << 26)
-#define NEAR		8 /* queries that are tried before a search */
+#define VERSION_HIDDEN	0x8000 /* in .gnu.version: not the default version */
+#define NEAR		8      /* queries that are tried before a search */
 
 int elf_symbols_new(struct symbol_query *queries, size_t n, struct elf_symbols **ret_search)
 {
@@ -36,6 +37,7 @@ void elf_symbols_free(struct elf_symbols *search)
 {
 	if (!search)
 		return;
+	elf_versions_free(&search->versions);
 	free(search->candidates);
 	free(search);
 }
@@ -120,9 +122,9 @@ static size_t first_query(struct elf_symbols *search, uint64_t address)
 
 /* Offers a symbol to the queries. Returns whether it is a function. */
 static bool consider(struct elf_symbols *search, const struct elf_file *elf,
-		     const struct symbol *symbol, uint32_t table)
+		     const struct symbol *symbol, uint32_t table, uint16_t version)
 {
-	uint64_t name = ((uint64_t)symbol->name << 8) | table;
+	uint64_t name = ((uint64_t)version << 40) | ((uint64_t)symbol->name << 8) | table;
 	bool function = symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC;
 	struct candidate *candidate;
 	size_t first;
@@ -167,11 +169,13 @@ static uint64_t entries_in_hole(const struct elf_file *elf, uint64_t at, uint64_
 static int64_t search_table(struct elf_symbols *search, const struct elf_file *elf,
 			    const struct elf_section *section)
 {
+	uint16_t versions[PIECE_SIZE / sizeof(Elf32_Sym)];
 	own(own_free) uint8_t *piece = NULL;
 	size_t entry = symbol_size(elf);
 	uint64_t left, at = section->offset;
 	int64_t n_functions = 0;
 	uint32_t table = search->n_tables;
+	bool has_versions;
 
 	if (section->link >= elf->n_sections || elf->sections[section->link].type != SHT_STRTAB)
 		return 0;
@@ -195,11 +199,17 @@ static int64_t search_table(struct elf_symbols *search, const struct elf_file *e
 			n = left;
 		if (elf_file_read(elf, at, piece, n * entry))
 			break;
+		has_versions = section->type == SHT_DYNSYM &&
+			       elf_versions_entries(elf, section, (at - section->offset) / entry,
+						    versions, n);
 		for (size_t i = 0; i < n; i++) {
 			struct symbol symbol;
 
 			copy_symbol(elf, piece + i * entry, &symbol);
-			n_functions += consider(search, elf, &symbol, table);
+			n_functions +=
+				consider(search, elf, &symbol, table,
+					 has_versions && versions[i] & VERSION_HIDDEN ? versions[i]
+										      : 0);
 		}
 		if (is_zero(piece, n * entry))
 			n += entries_in_hole(elf, at + n * entry, left - n, entry);

@@ -8,17 +8,19 @@
  * address. Where several do, the first of these rules that tells them apart decides:
  *   1. the one that starts last (the innermost of nested ones);
  *   2. global and weak over local: a library's internal names are local aliases;
- *   3. fewer leading underscores: read over __read, malloc over __libc_malloc;
- *   4. global over weak;
- *   5. the longer name, which says more: pread64 over pread;
- *   6. the name that sorts first.
+ *   3. the default version over others (foo@@V_2 over foo@V_1);
+ *   4. fewer leading underscores: read over __read, malloc over __libc_malloc;
+ *   5. global over weak;
+ *   6. the longer name, which says more: pread64 over pread;
+ *   7. the name that sorts first.
  *
  * A function or label without size (assembly) answers only where no function with a size does, up
  * to the next symbol and the end of its section. Where the code behind it is known to belong to it
  * (struct elf_code_extent), it is preferred to labels in that code that say less of a function:
  * local ones, those without a type, NASM's. Where the code seems to end before the address, it
  * answers only if the tables are complete: a table without local symbols, as .dynsym, leaves
- * functions out. Versions (@GLIBC_2.2.5) are cut off.
+ * functions out. A default version (@@GLIBC_2.34) and one of another file are cut off; another one
+ * of this file (@GLIBC_2.2.5) tells two functions apart and is kept.
  *
  * Must not know: where the files came from, processes, demangling.
  */

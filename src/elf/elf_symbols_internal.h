@@ -7,6 +7,7 @@
 #define STACKTALLY_ELF_ELF_SYMBOLS_INTERNAL_H
 
 #include "elf/elf_symbols.h"
+#include "elf/elf_versions.h"
 
 #define ELF_SYMBOLS_MAX_FILES 4
 #define NO_NAME		      UINT64_MAX
@@ -31,7 +32,10 @@ enum label_rank {
 	LABEL_RANKS,
 };
 
-/* The best symbols so far for one query. A name is (string offset << 8) | table, or NO_NAME. */
+/*
+ * The best symbols so far for one query. A name is NO_NAME or (version << 40) | (string offset <<
+ * 8) | table, where the version is an entry of .gnu.version, or 0 for the default one.
+ */
 struct candidate {
 	uint64_t start; /* of the best function that contains the address */
 	uint64_t name;
@@ -58,6 +62,8 @@ struct elf_symbols {
 	size_t near; /* the first query at or above the symbol before */
 	struct string_table tables[ELF_SYMBOLS_MAX_FILES * 2];
 	uint32_t n_tables, n_files;
+	struct elf_versions versions; /* of the first file, read when a name needs them */
+	bool versions_read;
 	bool complete; /* a table has local symbols: no function was left out of it */
 	uint64_t comparisons, name_reads;
 	char name[ELF_SYMBOL_NAME_SIZE], other[ELF_SYMBOL_NAME_SIZE];

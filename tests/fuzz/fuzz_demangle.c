@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const prefixes[] = { "", "_Z", "_R", "___Z", "_ZN" };
+	static const char *const prefixes[] = { "", "_Z", "_R", "___Z", "_ZN", "_D1a" };
 	static char demangled[DEMANGLE_SIZE];
 
-	if (size > 8192)
+	if (size > 16384)
 		return 0;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
 		size_t prefix = strlen(prefixes[i]);

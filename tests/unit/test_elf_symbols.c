@@ -261,6 +261,43 @@ static void labels_inside_of_code_are_no_functions(void **state)
 		     built_value("inner", "dotted.local", NULL));
 }
 
+/* Names were cut at their first @, so that two functions had one name. */
+static void keeps_versions_that_tell_functions_apart(void **state)
+{
+	static const char *const files[] = { "versioned.so", "versioned_stripped.so" };
+
+	(void)state;
+	built_write("versioned.c",
+		    "__asm__(\".symver old_one, f@V_1\\n.symver new_one, f@@V_2\");\n"
+		    "__asm__(\".symver both, g@V_1\\n.symver both_too, g@@V_2\");\n"
+		    "int old_one(void) { return 1; }\nint new_one(void) { return 2; }\n"
+		    "int both(void) { return 3; }\nint both_too(void) "
+		    "__attribute__((alias(\"both\")));\n"
+		    "int only(void) { return 4; }\nint foreign(void) { return 5; }\n");
+	built_write("versioned.map", "V_1 { global: f; g; only; foreign; local: *; };\n"
+				     "V_2 { global: f; g; } V_1;\n");
+	assert_true(built_run("gcc -O1 -fno-ipa-icf -shared -fPIC versioned.c -o versioned.so "
+			      "-Wl,--version-script=versioned.map && "
+			      "strip -o versioned_stripped.so versioned.so && "
+			      "readelf -sW versioned.so > /dev/null && "
+			      "objcopy --redefine-sym only='*Array(Int32)@Indexable#each:Nil' "
+			      "--redefine-sym foreign=other@V_9 versioned.so crystal.so"));
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t old = built_value("versioned.so", "old_one", NULL);
+		uint64_t new = built_value("versioned.so", "new_one", NULL);
+		uint64_t both = built_value("versioned.so", "both", NULL);
+
+		assert_true(old && new &&both);
+		assert_found(files[i], old, "f@V_1", old);
+		assert_found(files[i], new, "f", new);
+		assert_found(files[i], both, "g", both);
+	}
+	assert_found("crystal.so", built_value("versioned.so", "only", NULL),
+		     "*Array(Int32)@Indexable#each:Nil", built_value("versioned.so", "only", NULL));
+	assert_found("crystal.so", built_value("versioned.so", "foreign", NULL), "other@V_9",
+		     built_value("versioned.so", "foreign", NULL));
+}
+
 static void nothing_beyond_the_end(void **state)
 {
 	uint64_t size, end;
@@ -312,7 +349,7 @@ static void knows_the_c_library(void **state)
 	for (size_t i = 0; i < n; i++) {
 		assert_non_null(queries[i].name);
 		assert_int_equal(queries[i].start, queries[i].address);
-		assert_null(strchr(queries[i].name, '@'));
+		assert_null(strstr(queries[i].name, "@@"));
 		if (strcmp(queries[i].name, "pread") == 0 || strcmp(queries[i].name, "__read") == 0)
 			fail_msg("%s has a better name", queries[i].name);
 	}
@@ -417,6 +454,7 @@ int main(void)
 		cmocka_unit_test(labels_reach_to_the_next_symbol),
 		cmocka_unit_test(unsized_functions_end_where_hidden_ones_begin),
 		cmocka_unit_test(labels_inside_of_code_are_no_functions),
+		cmocka_unit_test(keeps_versions_that_tell_functions_apart),
 		cmocka_unit_test(nothing_beyond_the_end),
 		cmocka_unit_test(knows_the_c_library),
 		cmocka_unit_test(names_code_without_symbols),
