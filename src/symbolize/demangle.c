@@ -68,7 +68,8 @@ static bool run(demangler *write, const char *name, char *ret_name, size_t size)
 	return true;
 }
 
-/* In LLVM's style where libiberty, which is that of the machine's release, does not know the name. */
+/* In LLVM's style where libiberty, which is that of the machine's release, does not know the name.
+ */
 static bool demangle_cxx(const char *name, char *ret_name, size_t size)
 {
 	if (run(cplus_demangle_v3_callback, name, ret_name, size))
