@@ -287,6 +287,26 @@ static uint32_t put_chain(const struct frame_builder *builder, uint32_t chain_nu
 	return chain->n;
 }
 
+/* The frame of the function that contains an address. */
+static int make_frame(struct frame_builder *builder, const struct tally_address *address,
+		      const struct symbol_match *match, struct names *names,
+		      struct names_frame *frame)
+{
+	int r;
+
+	*frame = (struct names_frame){ .object = NAMES_NONE };
+	r = put_place(builder, names, address, frame);
+	if (r < 0)
+		return r;
+	if (match->symbol == SYMBOL_NONE)
+		return put_identity(builder, names, frame);
+	frame->offset = match->offset;
+	if (frame->base)
+		frame->base -= match->offset;
+	put_symbol(builder, match->symbol, frame);
+	return 0;
+}
+
 /* Adds the frames of one address. */
 static int add_address(struct frame_builder *builder, const struct tally_address *address,
 		       const struct symbol_match *match, struct names *names)
@@ -297,23 +317,25 @@ static int add_address(struct frame_builder *builder, const struct tally_address
 
 	if (address->flags & TALLY_ADDRESS_CODE)
 		return code_frames_add(builder->codes, address, names);
-	frames[0] = (struct names_frame){ .object = NAMES_NONE };
-	r = put_place(builder, names, address, &frames[0]);
+	r = make_frame(builder, address, match, names, &frames[0]);
 	if (r < 0)
 		return r;
-	if (match->symbol != SYMBOL_NONE) {
-		frames[0].offset = match->offset;
-		if (frames[0].base)
-			frames[0].base -= match->offset;
-		put_symbol(builder, match->symbol, &frames[0]);
-	} else {
-		r = put_identity(builder, names, &frames[0]);
-		if (r < 0)
-			return r;
-	}
 	if (match->chain != QUERY_NO_CHAIN && builder->inlines)
 		n = put_chain(builder, match->chain, frames);
 	return names_add_address(names, frames, n);
+}
+
+int frame_builder_replace(struct frame_builder *builder, const struct tally_address *address,
+			  const struct symbol_match *match, struct names *names, uint32_t id)
+{
+	struct names_frame frame;
+	int r = begin_names(builder, names);
+
+	images_lock(builder->images);
+	if (r == 0)
+		r = make_frame(builder, address, match, names, &frame);
+	images_unlock(builder->images);
+	return r < 0 ? r : names_replace_frame(names, id, &frame);
 }
 
 int frame_builder_add(struct frame_builder *builder, const struct tally_address *addresses,

@@ -33,4 +33,8 @@ DEFINE_OWN(struct frame_builder, frame_builder_free)
 int frame_builder_add(struct frame_builder *builder, const struct tally_address *addresses,
 		      const struct symbol_match *matches, uint32_t n, struct names *names);
 
+/* Gives the address of an id, whose code has one frame, the frame of another match. */
+int frame_builder_replace(struct frame_builder *builder, const struct tally_address *address,
+			  const struct symbol_match *match, struct names *names, uint32_t id);
+
 #endif

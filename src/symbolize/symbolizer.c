@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "symbolize/frame_builder.h"
+#include "symbolize/jit_again.h"
 #include "symbolize/lookup.h"
 
 /*
@@ -25,6 +26,7 @@ static const struct confined_limits limits = {
 struct symbolizer {
 	struct lookup lookup;
 	struct frame_builder *builder;
+	struct jit_again again;
 	bool inlines, lines, file_addresses;
 	uint32_t n_broken_before; /* inlines_n_broken() before symbolizer_forget() */
 };
@@ -58,6 +60,7 @@ static void free_parts(struct symbolizer *symbolizer)
 {
 	struct lookup *lookup = &symbolizer->lookup;
 
+	jit_again_free(&symbolizer->again);
 	frame_builder_free(symbolizer->builder);
 	inlines_free(lookup->inlines);
 	symbol_cache_free(lookup->cache);
@@ -168,14 +171,54 @@ struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer)
 	return confined_losses(symbolizer->lookup.readers);
 }
 
+/* Looks `n` addresses up again, LOOKUP_MAX at most, and replaces the names of those that have one.
+ */
+static int replace(struct symbolizer *symbolizer, const struct tally *tally, struct names *names,
+		   const uint32_t *ids, uint32_t n)
+{
+	own(own_free) struct tally_address *addresses = malloc(n * sizeof(*addresses));
+	own(own_free) struct symbol_match *matches = malloc(n * sizeof(*matches));
+	int r = addresses && matches ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		addresses[i] = tally_addresses(tally)[ids[i]];
+	if (r == 0)
+		r = lookup_resolve(&symbolizer->lookup, addresses, n, matches);
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		if (matches[i].symbol == SYMBOL_NONE ||
+		    matches[i].symbol == symbolizer->lookup.jit_symbol)
+			continue;
+		r = frame_builder_replace(symbolizer->builder, &addresses[i], &matches[i], names,
+					  ids[i]);
+	}
+	return r;
+}
+
+/* Generated code whose process has named it since, or has put other code in its place. */
+static int resolve_again(struct symbolizer *symbolizer, const struct tally *tally,
+			 struct names *names)
+{
+	own(own_free) uint32_t *ids = NULL;
+	uint32_t n;
+	int r = jit_again_find(&symbolizer->again, symbolizer->lookup.images, tally, names, &ids,
+			       &n);
+
+	for (uint32_t at = 0; r == 0 && at < n; at += LOOKUP_MAX)
+		r = replace(symbolizer, tally, names, ids + at,
+			    n - at < LOOKUP_MAX ? n - at : LOOKUP_MAX);
+	return r;
+}
+
 static int resolve(struct symbolizer *symbolizer, const struct tally *tally, struct names *names,
 		   struct error *err)
 {
 	uint32_t first = names_n_addresses(names), total = tally_n_addresses(tally);
 	uint32_t batch = total - first < LOOKUP_MAX ? total - first : LOOKUP_MAX;
 	own(own_free) struct symbol_match *matches = NULL;
-	int r;
+	int r = resolve_again(symbolizer, tally, names);
 
+	if (r < 0)
+		return error_set(err, r, "cannot look up names: %s", strerror(-r));
 	if (first >= total)
 		return 0;
 	matches = malloc(batch * sizeof(*matches));

@@ -230,6 +230,25 @@ int names_add_address(struct names *names, const struct names_frame *frames, uin
 	return 0;
 }
 
+int names_replace_frame(struct names *names, uint32_t address, const struct names_frame *frame)
+{
+	struct kind kind = kind_of(frame);
+	struct names_address at;
+	uint32_t number;
+	int r;
+
+	if (address >= names->n_addresses)
+		return -EINVAL;
+	at = names_address(names, address);
+	r = at.n == 1 ? check_frames(names, frame, 1) : -EINVAL;
+	if (r == 0)
+		r = intern_kind(names, &kind, &number);
+	if (r < 0)
+		return r;
+	names->frames[at.first] = (struct frame){ number, (uint32_t)frame->offset };
+	return 0;
+}
+
 int names_add_cgroup(struct names *names, uint64_t id, const char *path)
 {
 	uint32_t at = names->n_cgroups;

@@ -97,6 +97,8 @@ int names_share_strings(struct names *names, struct pool *pool);
 int names_add_object(struct names *names, const struct names_object *object, uint32_t *ret_index);
 /* The frames of the next address: the i-th call, from 0, names the address of id i. */
 int names_add_address(struct names *names, const struct names_frame *frames, uint32_t n);
+/* Gives an address that has one frame another one. -EINVAL: it has not. */
+int names_replace_frame(struct names *names, uint32_t address, const struct names_frame *frame);
 /* The path of a cgroup, which is copied. The first path of an id stays. */
 int names_add_cgroup(struct names *names, uint64_t id, const char *path);
 

@@ -40,6 +40,35 @@ static void frames_follow_their_addresses(void **state)
 	names_free(NULL);
 }
 
+/* Code that a runtime names after it was sampled gets its name then. */
+static void a_frame_is_replaced(void **state)
+{
+	struct names *names = NULL;
+	struct names_frame two[2] = { { .object = NAMES_NONE }, { .object = NAMES_NONE } };
+	struct names_frame jit = { .object = NAMES_NONE, .flags = NAMES_FRAME_JIT }, named;
+
+	(void)state;
+	assert_int_equal(names_new(&names), 0);
+	jit.name = names_string(names, "[jit]");
+	two[0].name = two[1].name = names_string(names, "inlined");
+	assert_int_equal(names_add_address(names, &jit, 1), 0);
+	assert_int_equal(names_add_address(names, two, 2), 0);
+	assert_int_equal(names_add_address(names, &jit, 1), 0);
+	named = jit;
+	named.name = names_string(names, "compiled");
+	named.offset = 0x100000003;
+	assert_int_equal(names_replace_frame(names, 2, &named), 0);
+	assert_string_equal(names_frame(names, names_address(names, 2).first).name, "compiled");
+	assert_true(names_frame(names, names_address(names, 2).first).offset == 0x100000003);
+	assert_string_equal(names_frame(names, names_address(names, 0).first).name, "[jit]");
+	assert_int_equal(names_replace_frame(names, 1, &named), -EINVAL);
+	assert_int_equal(names_replace_frame(names, 3, &named), -EINVAL);
+	named.object = 0;
+	assert_int_equal(names_replace_frame(names, 0, &named), -EINVAL);
+	assert_int_equal(names_n_addresses(names), 3);
+	names_free(names);
+}
+
 static void objects_are_checked(void **state)
 {
 	struct names *names = NULL;
@@ -83,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_follow_their_addresses),
+		cmocka_unit_test(a_frame_is_replaced),
 		cmocka_unit_test(objects_are_checked),
 		cmocka_unit_test(cgroups_are_sorted),
 	};
