@@ -29,14 +29,8 @@
 #include "bpf/switch_stack.bpf.h"
 #include "bpf/task.bpf.h"
 #include "bpf/unwind_user.bpf.h"
+#include "bpf/variables.bpf.h"
 #include "bpf/wire.h"
-
-/*
- * While this is 0, the programs do nothing. User space sets it once all probes are attached, and
- * clears it before it detaches them. Both take a while for thousands of probes, but both ends of
- * the measurement are sharp.
- */
-volatile __u32 armed;
 
 /*
  * Gives a cookie of the task's process image; 0 for kernel threads. Its upper half changes with the
@@ -152,16 +146,9 @@ static __always_inline __u32 walk(void *ctx, const struct task_struct *task, str
 /* Whether user space may finish the walk; prepares the slot for send_unfinished(). */
 static __always_inline bool needs_finish(struct scratch *slot, __u32 number)
 {
-	slot->rest_runs = 0;
 	if (config.unwind == WIRE_UNWIND_FP || !stack_copy_helps(slot->stack.end))
 		return false;
-#ifdef WALK_INTERPRETERS
-	if (by_tables() && slot->stack.flags & WIRE_STACK_PROGRAM)
-		slot->rest_runs = program_append_runs(number, (__u32)slot->stack.n_kernel +
-								      slot->stack.n_user);
-#else
-	(void)number;
-#endif
+	slot->rest_runs = interpreter_rest(slot, number);
 	return true;
 }
 

@@ -25,6 +25,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/stack_copy.bpf.h"
 #include "bpf/stack_hash.h"
+#include "bpf/variables.bpf.h"
 #include "bpf/wire.h"
 
 #define HEAD_WORDS ((sizeof(struct wire_stack) - WIRE_HASH_FROM) / sizeof(__u64))
@@ -61,9 +62,6 @@ struct {
 	__type(key, struct process_image);
 	__type(value, __u8);
 } seen_images SEC(".maps");
-
-/* The current epoch; only user space changes it. */
-volatile __u32 epoch;
 
 /* Words that one call adds to a hash; an even number, as HEAD_WORDS is. */
 #define HASH_WORDS 32

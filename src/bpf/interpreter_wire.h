@@ -184,12 +184,18 @@ struct wire_ruby {
 	__u8 reserved[7];
 };
 
+/* Room for the structures of any language. */
+struct wire_own {
+	__u64 words[12];
+};
+
 /* An interpreter, as a file contains it; all addresses are those of the file. */
 struct wire_interpreter {
 	__u32 language;			/* enum language; NONE: an unused number */
 	__u32 refused;			/* enum wire_code_reason: no walk is tried */
 	__u64 evaluator, evaluator_end; /* the function that runs programs */
 	union {
+		struct wire_own all;
 		struct wire_python python;
 		struct wire_php php;
 		struct wire_perl perl;

@@ -13,13 +13,11 @@
 
 #include "bpf/capture.bpf.h"
 #include "bpf/off_cpu_wire.h"
+#include "bpf/variables.bpf.h"
 
 #define TASK_DEAD 0x80u
 
 const volatile struct wire_off_cpu_config off_cpu;
-
-/* When the measurement began; user space sets it before it arms the programs. */
-volatile __u64 off_cpu_began;
 
 /*
  * All threads that left a CPU, or that user space found when the measurement began. Preallocated,

@@ -18,15 +18,11 @@
 #include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/variables.bpf.h"
 #include "bpf/wire.h"
-
-/* Filled in by user space, maybe after the programs have been armed. */
-volatile struct wire_orc orc;
 
 /* Whether the tables have the form that is known here. Linux 7.2 numbers registers differently. */
 enum orc_form { ORC_FORM_UNSEEN, ORC_FORM_KNOWN, ORC_FORM_OTHER };
-
-volatile __u32 orc_form;
 
 /* Sorted by start; user space writes it before it sets orc.n_modules. */
 struct {

@@ -243,8 +243,9 @@ struct interpreter_walk {
 	__u32 key;
 	__u32 may_lock; /* see may_lock() */
 	__u32 linked;	/* `frame` is that of the next run, whose record was not read yet */
-	__u32 reserved;
+	__u32 repeats;	/* the walk is done again: see languages/hooks.bpf.h */
 	union {
+		struct wire_own all;
 		struct wire_python python;
 		struct wire_php php;
 		struct wire_perl perl;
@@ -261,7 +262,7 @@ struct interpreter_walk {
 				struct javascript_walk javascript_walk;
 				struct {
 					struct perl_walk perl_walk;
-					/* Before its first step, of a program in Perl. */
+					/* Before its first step, where walks may be done again. */
 					struct unwind_walk native;
 				};
 			};

@@ -23,6 +23,7 @@
 #include "bpf/kernel_walk.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/stack_helper.bpf.h"
+#include "bpf/variables.bpf.h"
 
 #ifdef __TARGET_ARCH_x86
 
@@ -32,8 +33,6 @@
 #define SWITCH_WORDS  64	     /* of the stack, from the context on, that are searched */
 #define SWITCH_DEPTH  64	     /* longer stacks are not compared */
 #define SWITCH_KEPT   WIRE_MAX_DEPTH /* where in frames[] a walk is kept for comparison */
-
-volatile struct wire_switch_learned switch_learned;
 
 /*
  * A place: the return address; and in words from the context on, where it is, and where the frame

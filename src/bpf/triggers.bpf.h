@@ -10,10 +10,10 @@
  * raw_tp/sched_switch       a thread leaves its CPU, another enters (bpf/off_cpu.bpf.h)
  * raw_tp/sched_waking       the waker of a thread
  *
- * They are compiled twice: with WALK_INTERPRETERS they also walk the stacks of interpreters
- * (languages/interpreted.bpf.c). The verifier takes as long for that part as for all the rest, so
- * the programs without it are attached, and jump to those with it once these are loaded, which
- * happens when the first interpreter is found.
+ * They are compiled twice: for languages/interpreted.bpf.c they also walk the stacks of
+ * interpreters (languages/interpreted.bpf.c). The verifier takes as long for that part as for all
+ * the rest, so the programs without it are attached, and jump to those with it once these are
+ * loaded, which happens when the first interpreter is found.
  */
 #ifndef STACKTALLY_BPF_TRIGGERS_BPF_H
 #define STACKTALLY_BPF_TRIGGERS_BPF_H
@@ -27,6 +27,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/capture.bpf.h"
+#include "bpf/interpreter_hooks.bpf.h"
 #include "bpf/off_cpu.bpf.h"
 
 /* GPL among them, which the stack helpers require. */
@@ -48,11 +49,7 @@ struct {
 	__type(value, __u32);
 } interpreted_switch SEC(".maps");
 
-#ifdef WALK_INTERPRETERS
-static const bool walks_interpreters = true;
-#else
-static const bool walks_interpreters = false;
-#endif
+static const bool walks_interpreters = WALKS_INTERPRETERS;
 
 /*
  * Captures an event, or jumps to the program that does it better.

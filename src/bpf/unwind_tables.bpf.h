@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/unwind_wire.h"
+#include "bpf/variables.bpf.h"
 
 /* 256 blocks. All segments have the same size, so that the JIT inlines the look-up of a block. */
 struct unwind_segment {
@@ -49,12 +50,6 @@ struct {
 	__type(key, struct wire_file);
 	__type(value, struct wire_file_table);
 } unwind_files SEC(".maps");
-
-/*
- * Counts the changes of `unwind_processes`. The kernel side and user space add to it after each
- * change; an entry that was read before holds for as long as the number is the same.
- */
-__u64 unwind_changes;
 
 static __always_inline void unwind_changed(void)
 {

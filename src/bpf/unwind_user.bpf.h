@@ -6,15 +6,13 @@
 #ifndef STACKTALLY_BPF_UNWIND_USER_BPF_H
 #define STACKTALLY_BPF_UNWIND_USER_BPF_H
 
+#include "bpf/interpreter_hooks.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_cache.bpf.h"
 #include "bpf/unwind_step.bpf.h"
 #include "bpf/user_frame.bpf.h"
 #include "bpf/user_registers.bpf.h"
-#ifdef WALK_INTERPRETERS
-#include WALK_INTERPRETERS /* the header that does, of the room above */
-#endif
 
 /* Prepares the slot's walk, which has its registers, for the first step. */
 static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
@@ -159,59 +157,14 @@ __noinline int walk_frames_asking(__u32 number, __u32 first)
 	return (int)walk_until_end(number, first, true);
 }
 
-#ifdef WALK_INTERPRETERS
-/* Asks the kernel if a walk ended for lack of a mapping. 1: the last frame can be walked now. */
-__noinline int ask_for_frame(__u32 number, __u32 end)
-{
-	return asking_helps(end) && ask_kernel(number);
-}
-
-/*
- * As walk_frames(), in a process with an interpreter. Its rounds are not in functions of their own:
- * calls nest eight times at most.
- */
-static __always_inline __u32 walk_program(struct scratch *slot, __u32 number, __u32 first,
-					  bool may_ask)
-{
-	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
-	__u32 end = WIRE_END_NONE;
-
-	program_begin(number, first);
-	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
-		end = walk_some_program(number);
-		if (may_ask) {
-			__u32 again = ask_for_frame(number, end) & 1;
-
-			/* Without branches, which the verifier would follow in every round. */
-			OPAQUE(again);
-			slot->walk_n -= again;
-			end *= 1 - again;
-		}
-		OPAQUE(end);
-	}
-	return slot->walk_n | (end ? end : WIRE_END_DEPTH) << 16;
-}
-#endif
-
 /* Writes frames to frames[first...] until the walk ends; returns how many. */
 static __always_inline __u32 walk_all(struct scratch *slot, __u32 number, __u32 first, bool may_ask,
 				      __u32 *ret_end)
 {
 	__u32 some;
 
-#ifdef WALK_INTERPRETERS
-	if (UNLIKELY(slot->interpreter)) {
-		program_keep(slot);
-		some = walk_program(slot, number, first, may_ask);
-		if (program_again(slot, number, some >> 16))
-			some = walk_program(slot, number, first, may_ask);
-		*ret_end = some >> 16;
-		program_end(slot, *ret_end);
-		return some & 0xffff;
-	}
-#else
-	(void)slot;
-#endif
+	if (UNLIKELY(interpreter_is_there(slot)))
+		return interpreter_walk(slot, number, first, may_ask, ret_end);
 	some = may_ask ? walk_frames_asking(number, first) : walk_frames(number, first);
 	*ret_end = some >> 16;
 	return some & 0xffff;

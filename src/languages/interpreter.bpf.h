@@ -7,7 +7,7 @@
  * chain of frames leads to: the anchor. So the native frame whose part of the stack, from its stack
  * pointer to its CFA, has the anchor is the run's evaluator, and the run stands in its place.
  *
- * A language (languages/python.bpf.h, languages/php.bpf.h, languages/perl.bpf.h) finds the thread's
+ * A language (languages/hooks.bpf.h) finds the thread's
  * state and stages one run at a time, with its anchor; the merge here puts runs and native frames
  * in order. An evaluator's frame without a run gets a frame that says why.
  *
@@ -21,56 +21,17 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_step.bpf.h"
-#include "languages/javascript.bpf.h"
-#include "languages/perl.bpf.h"
-#include "languages/perl_calls.bpf.h"
-#include "languages/php.bpf.h"
+#include "languages/hooks.bpf.h"
+#include "languages/left_frame.bpf.h"
 #include "languages/program_frames.bpf.h"
-#include "languages/python.bpf.h"
-#include "languages/ruby.bpf.h"
+#include "languages/program_run.bpf.h"
 
 /* The frame that stands for functions that are not known. */
 static __always_inline __u64 reason_frame(const struct interpreter_walk *program, __u32 reason)
 {
 	return WIRE_FRAME_CODE | (__u64)program->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
-}
-
-/*
- * Stages the next run: one of these functions does, as the language is its own. Without a branch,
- * the verifier has one path through the loops that call this. Inlined: calls nest eight times at
- * most.
- */
-static __always_inline void program_run(__u32 number)
-{
-	if (walks_language(LANGUAGE_PYTHON))
-		python_run(number);
-	if (walks_language(LANGUAGE_PHP))
-		php_run(number);
-	if (walks_language(LANGUAGE_PERL))
-		perl_run(number);
-	if (walks_language(LANGUAGE_RUBY))
-		ruby_run(number);
-}
-
-/* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
- */
-static __always_inline bool program_find_state(struct scratch *slot, __u32 number)
-{
-	__u32 language = slot->program.language;
-
-	if (walks_language(LANGUAGE_PHP) && language == LANGUAGE_PHP)
-		return php_find_state(slot);
-	if (walks_language(LANGUAGE_PERL) && language == LANGUAGE_PERL)
-		return perl_find_state(slot, number);
-	if (walks_language(LANGUAGE_PYTHON) && language == LANGUAGE_PYTHON)
-		return python_find_state(slot, number);
-	if (walks_language(LANGUAGE_RUBY) && language == LANGUAGE_RUBY)
-		return ruby_find_state(slot, number);
-	if (walks_language(LANGUAGE_JAVASCRIPT) && language == LANGUAGE_JAVASCRIPT)
-		__builtin_memset(&slot->program.javascript_walk, 0,
-				 sizeof(slot->program.javascript_walk));
-	return false; /* of JavaScript each native frame has its function */
 }
 
 /*
@@ -117,24 +78,14 @@ __noinline int program_begin(__u32 number, __u32 first)
 	if (program->reason)
 		return 0;
 	program->reason = WIRE_CODE_UNMATCHED;
-	program->perl = interpreter->perl; /* the longest one: all of them */
+	program->all = interpreter->all;
 	program->walk++;
 	program->made = 0;
 	program->window.from = 0;
 	program->window.last = 0;
-	if (program_find_state(slot, number))
-		program_run(number);
+	if (language_find_state(slot, number))
+		language_run(number);
 	return 0;
-}
-
-static __always_inline bool is_perl(const struct interpreter_walk *program)
-{
-	return walks_language(LANGUAGE_PERL) && program->language == LANGUAGE_PERL;
-}
-
-static __always_inline bool is_php(const struct interpreter_walk *program)
-{
-	return walks_language(LANGUAGE_PHP) && program->language == LANGUAGE_PHP;
 }
 
 /* Makes the staged run what stands in the stack: a frame that says why, if it is not known. */
@@ -142,10 +93,8 @@ static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_
 {
 	struct interpreter_walk *program = &slot->program;
 
-	/* A function of Ruby's that vm_exec() calls in place of the evaluator stays. */
-	*ret_keep = config_has(WIRE_NATIVE) ||
-		    (program->language == LANGUAGE_RUBY && !program->in_evaluator);
-	if (!program->run_reason && (program->n || is_perl(program)))
+	*ret_keep = config_has(WIRE_NATIVE) || language_keeps_frame(slot);
+	if (!program->run_reason && (program->n || language_allows_empty(slot)))
 		return program->n;
 	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
 									    : WIRE_CODE_BETWEEN);
@@ -176,14 +125,8 @@ static __always_inline void program_mark(struct scratch *slot)
 
 /* What is to be done after the merge: the staged run was used up, if only to be left out; ... */
 #define PROGRAM_RUN_PLACED (1u << 16)
-/* ... or the last frame may be that of a function of JavaScript. */
+/* ... or the last frame may be that of a function. */
 #define PROGRAM_IS_FUNCTION (1u << 17)
-
-/* A frame that the walk has left. */
-struct left_frame {
-	__u64 into; /* where its code is in the evaluator, if less than that's size */
-	__u64 sp, fp;
-};
 
 /*
  * Where there are no anchors: puts the next run in place of the last frame, if that is the
@@ -192,21 +135,17 @@ struct left_frame {
 static __always_inline __u32 program_place_next(struct scratch *slot, const struct left_frame *left)
 {
 	struct interpreter_walk *program = &slot->program;
+	enum evaluated evaluated;
 
-	if (left->into >= program->evaluator_size) {
-		if (is_perl(program))
-			perl_see_frame(slot, left->into + program->evaluator, left->sp);
-		return is_php(program) && program->php_walk.links && php_has_linked(slot)
-			       ? PROGRAM_RUN_PLACED
-			       : 0;
-	}
-	if (is_perl(program) && perl_is_same_call(program)) {
+	if (left->into >= program->evaluator_size)
+		return language_sees(slot, left) ? PROGRAM_RUN_PLACED : 0;
+	evaluated = language_evaluates(slot);
+	if (evaluated == EVALUATED_BEFORE) {
 		if (!config_has(WIRE_NATIVE))
 			frames_drop(slot);
 		return 0;
 	}
-	if (is_perl(program) ? perl_leaves_out(program)
-			     : is_php(program) && php_has_unlinked(slot)) {
+	if (evaluated == EVALUATED_BETWEEN) {
 		program->reason = WIRE_CODE_BETWEEN;
 		program_mark(slot);
 		program->reason = WIRE_CODE_UNMATCHED;
@@ -222,30 +161,21 @@ static __always_inline __u32 program_place_next(struct scratch *slot, const stru
 }
 
 /*
- * In place of a run: notes the last frame if it is of V8's code, in its builtins or generated, and
- * has a frame pointer of its own.
+ * Where functions have native frames of their own: whether the last frame may be one of those. If
+ * functions are not known, the first such frame gets one that says why.
  */
 static __always_inline __u32 program_note_frame(struct scratch *slot, const struct left_frame *left)
 {
 	struct interpreter_walk *program = &slot->program;
-	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
 
-	if (!generated && left->into >= program->evaluator_size)
+	if (slot->walk.callee_owner != UNWIND_GENERATED && left->into >= program->evaluator_size)
 		return 0;
-	if (program->reason != WIRE_CODE_UNMATCHED) { /* once is enough */
+	if (program->reason != WIRE_CODE_UNMATCHED) {
 		if (!program->missing++)
 			program_mark(slot);
 		return 0;
 	}
-	program->frame = left->fp;
-	if (left->fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
-	    left->fp + (__s64)program->javascript.frame_function < left->sp) {
-		if (!generated)
-			return 0;
-		program->frame = 0; /* it has just been entered, or is about to return */
-	}
-	program->object = generated;
-	return PROGRAM_IS_FUNCTION;
+	return language_sees_function(slot, left) ? PROGRAM_IS_FUNCTION : 0;
 }
 
 /* Whether the staged run's anchor is in the frame. */
@@ -265,10 +195,10 @@ static __always_inline bool program_is_plain(const struct scratch *slot,
 
 	if (UNLIKELY(left->into < program->evaluator_size))
 		return false;
-	if (walks_language(LANGUAGE_JAVASCRIPT) && program->language == LANGUAGE_JAVASCRIPT)
+	if (has_frames(program))
 		return slot->walk.callee_owner != UNWIND_GENERATED;
 	if (UNLIKELY(program->ordered))
-		return !is_perl(program) && !(is_php(program) && program->php_walk.links);
+		return !language_watches(slot);
 	return !program_has_anchor(slot, left);
 }
 
@@ -282,13 +212,12 @@ static __always_inline __u32 program_merge(struct scratch *slot, __u32 number,
 	struct interpreter_walk *program = &slot->program;
 
 	program->in_evaluator = left->into < program->evaluator_size;
-	if (walks_language(LANGUAGE_JAVASCRIPT) && program->language == LANGUAGE_JAVASCRIPT)
+	if (has_frames(program))
 		return end ? 0 : program_note_frame(slot, left);
 	if (UNLIKELY(program->ordered))
 		return program_place_next(slot, left);
 	if (!end && program_has_anchor(slot, left)) {
-		if (walks_language(LANGUAGE_PYTHON))
-			python_arrive(number);
+		language_arrives(number);
 		program_place_run(slot);
 		return PROGRAM_RUN_PLACED;
 	}
@@ -345,9 +274,9 @@ __noinline int walk_some_program(__u32 number)
 
 		/* Not called by program_frames(): calls nest eight times at most. */
 		if (some & PROGRAM_RUN_PLACED)
-			program_run(number);
-		if (walks_language(LANGUAGE_JAVASCRIPT) && some & PROGRAM_IS_FUNCTION)
-			javascript_place(number);
+			language_run(number);
+		if (some & PROGRAM_IS_FUNCTION)
+			language_place(number);
 		end = some & 0xff;
 		OPAQUE(end);
 	}
@@ -362,21 +291,17 @@ static __always_inline bool is_whole(__u32 end)
 /* Keeps what a walk begins with, if it may have to be done again. */
 static __always_inline void program_keep(struct scratch *slot)
 {
-	if (!walks_language(LANGUAGE_PERL))
-		return;
-	slot->program.perl_walk.again = PERL_FIRST_WALK;
-	slot->program.perl_walk.first_sp = slot->walk.registers[UNWIND_SP];
-	slot->program.native = slot->walk;
+	slot->program.repeats = 0;
+	if (language_may_repeat())
+		slot->program.native = slot->walk;
 }
 
 /* Whether a walk that is over is to be done again; then it is where it began. */
 static __always_inline bool program_again(struct scratch *slot, __u32 number, __u32 end)
 {
-	if (!is_perl(&slot->program) || !is_whole(end))
+	if (!language_may_repeat() || !is_whole(end) || !language_again(slot, number))
 		return false;
-	slot->program.perl_walk.again = perl_judge(number);
-	if (slot->program.perl_walk.again == PERL_JUDGED)
-		return false;
+	slot->program.repeats = 1;
 	slot->walk = slot->program.native;
 	return true;
 }
@@ -384,13 +309,40 @@ static __always_inline bool program_again(struct scratch *slot, __u32 number, __
 /* Notes whether the walk and the interpreter's frames ended at the same time. */
 static __always_inline void program_end(struct scratch *slot, __u32 end)
 {
-	const struct interpreter_walk *program = &slot->program;
-
-	bool paired = is_perl(program) ? perl_is_paired(program)
-				       : !program->missing && !program->anchor && !program->next;
-
-	if (program->ordered && !(paired && is_whole(end)))
+	if (slot->program.ordered && !(language_is_paired(slot) && is_whole(end)))
 		slot->stack.flags |= WIRE_STACK_UNPAIRED;
+}
+
+/* Asks the kernel if a walk ended for lack of a mapping. 1: the last frame can be walked now. */
+__noinline int ask_for_frame(__u32 number, __u32 end)
+{
+	return asking_helps(end) && ask_kernel(number);
+}
+
+/*
+ * As walk_frames() of bpf/unwind_user.bpf.h. Its rounds are not in functions of their own: calls
+ * nest eight times at most.
+ */
+static __always_inline __u32 walk_program(struct scratch *slot, __u32 number, __u32 first,
+					  bool may_ask)
+{
+	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
+	__u32 end = WIRE_END_NONE;
+
+	program_begin(number, first);
+	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
+		end = walk_some_program(number);
+		if (may_ask) {
+			__u32 again = ask_for_frame(number, end) & 1;
+
+			/* Without branches, which the verifier would follow in every round. */
+			OPAQUE(again);
+			slot->walk_n -= again;
+			end *= 1 - again;
+		}
+		OPAQUE(end);
+	}
+	return end ? end : WIRE_END_DEPTH;
 }
 
 #define REST_RUNS 64 /* with an unfinished walk */
@@ -405,8 +357,7 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
 	if (!slot || !slot->program.anchor || slot->program.ordered)
 		return 0;
 	slot->program.in_evaluator = 1; /* in most cases */
-	if (walks_language(LANGUAGE_PYTHON))
-		python_arrive(number);
+	language_arrives(number);
 	n = program_settle_run(slot, &keep);
 	OPAQUE(n);
 	OPAQUE(at);
@@ -435,11 +386,41 @@ __noinline int program_append_runs(__u32 number, __u32 words)
 
 		if (!more)
 			break;
-		program_run(number);
+		language_run(number);
 		size += more;
 		OPAQUE(size);
 	}
 	return size;
+}
+
+/* ---- what bpf/interpreter_hooks.bpf.h says ---- */
+
+#define WALKS_INTERPRETERS 1
+
+static __always_inline bool interpreter_is_there(const struct scratch *slot)
+{
+	return slot->interpreter;
+}
+
+static __always_inline __u32 interpreter_walk(struct scratch *slot, __u32 number, __u32 first,
+					      bool may_ask, __u32 *ret_end)
+{
+	__u32 end;
+
+	program_keep(slot);
+	end = walk_program(slot, number, first, may_ask);
+	if (program_again(slot, number, end))
+		end = walk_program(slot, number, first, may_ask);
+	program_end(slot, end);
+	*ret_end = end;
+	return slot->walk_n;
+}
+
+static __always_inline __u32 interpreter_rest(struct scratch *slot, __u32 number)
+{
+	if (!by_tables() || !(slot->stack.flags & WIRE_STACK_PROGRAM))
+		return 0;
+	return program_append_runs(number, (__u32)slot->stack.n_kernel + slot->stack.n_user);
 }
 
 #endif

@@ -23,6 +23,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/window.bpf.h"
 #include "languages/javascript_strings.bpf.h"
+#include "languages/left_frame.bpf.h"
 #include "languages/program_frames.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
@@ -309,10 +310,41 @@ static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 numbe
 	return is_object(words[1]) ? words[0] : 0; /* a type, not a context */
 }
 
+/* There is none: what a frame has leads to its function. */
+static __always_inline bool javascript_find_state(struct scratch *slot, __u32 number)
+{
+	(void)number;
+	__builtin_memset(&slot->program.javascript_walk, 0, sizeof(slot->program.javascript_walk));
+	return false;
+}
+
+/*
+ * Notes the last frame, of V8's code, in its builtins or generated, if it has a frame pointer of
+ * its own.
+ */
+#define javascript_has_sees_function 1
+static __always_inline bool javascript_sees_function(struct scratch *slot,
+						     const struct left_frame *left)
+{
+	struct interpreter_walk *program = &slot->program;
+	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
+
+	program->frame = left->fp;
+	if (left->fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
+	    left->fp + (__s64)program->javascript.frame_function < left->sp) {
+		if (!generated)
+			return false;
+		program->frame = 0; /* it has just been entered, or is about to return */
+	}
+	program->object = generated;
+	return true;
+}
+
 /*
  * Puts a function in place of the last frame, which program->frame is the pointer of. A global
  * function, which the verifier checks once.
  */
+#define javascript_has_place 1
 __noinline int javascript_place(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
@@ -322,7 +354,7 @@ __noinline int javascript_place(__u32 number)
 	int found = JAVASCRIPT_FOUND;
 	__u32 reason;
 
-	if (!slot)
+	if (!slot || slot->program.language != LANGUAGE_JAVASCRIPT)
 		return 0;
 	pc = frames_last(slot);
 	OPAQUE(pc);

@@ -299,6 +299,7 @@ __noinline int perl_steps(__u32 number)
 }
 
 /* Stages the next run, which may have no functions; without one, `anchor` is 0. */
+#define perl_has_run 1
 __noinline int perl_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
@@ -333,6 +334,10 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 	__u32 key;
 
 	program->reason = WIRE_CODE_NO_STATE;
+	if (!program->repeats) {
+		walk->again = PERL_FIRST_WALK;
+		walk->first_sp = slot->walk.registers[UNWIND_SP];
+	}
 	walk->begun = 0;
 	walk->main_placed = 0;
 	walk->main_is_seen = 0;

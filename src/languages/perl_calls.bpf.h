@@ -15,6 +15,7 @@
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/window.bpf.h"
+#include "languages/left_frame.bpf.h"
 #include "languages/perl.bpf.h"
 #include "languages/program_run.bpf.h"
 
@@ -24,11 +25,20 @@
  */
 #define PERL_CATCHING_FRAMES 2
 
+#define perl_has_watches 1
+static __always_inline bool perl_watches(const struct scratch *slot)
+{
+	(void)slot;
+	return true;
+}
+
 /* Notes a native frame that is not the evaluator's, and what it has on the C stack. */
-static __always_inline void perl_see_frame(struct scratch *slot, __u64 pc, __u64 sp)
+#define perl_has_sees 1
+static __always_inline bool perl_sees(struct scratch *slot, const struct left_frame *left)
 {
 	struct interpreter_walk *program = &slot->program;
 	__u64 cfa = slot->walk.registers[UNWIND_SP], previous;
+	__u64 pc = left->into + program->evaluator, sp = left->sp;
 	struct perl_walk *walk = &program->perl_walk;
 
 	if (pc - program->bias - program->perl.main < program->perl.main_size)
@@ -39,10 +49,11 @@ static __always_inline void perl_see_frame(struct scratch *slot, __u64 pc, __u64
 		walk->catching--;
 	walk->is_after_evaluator = 0;
 	if (walk->env >= cfa)
-		return;
+		return false;
 	previous = walk->env + program->perl.env_previous;
 	if (!window_peek(slot, &walk->env, previous) && !read_word(&walk->env, previous))
 		walk->env = 0;
+	return false;
 }
 
 /* Whether the evaluator's frame that the walk is at belongs to the same call as the one before. */
@@ -67,6 +78,21 @@ static __always_inline bool perl_leaves_out(struct interpreter_walk *program)
 	return out;
 }
 
+#define perl_has_evaluates 1
+static __always_inline enum evaluated perl_evaluates(struct scratch *slot)
+{
+	if (perl_is_same_call(&slot->program))
+		return EVALUATED_BEFORE;
+	return perl_leaves_out(&slot->program) ? EVALUATED_BETWEEN : EVALUATED_RUN;
+}
+
+#define perl_has_allows_empty 1
+static __always_inline bool perl_allows_empty(const struct scratch *slot)
+{
+	(void)slot;
+	return true;
+}
+
 /* Whether the staged run has nothing but a main program, which may not be running any more. */
 static __always_inline bool perl_is_main_only(const struct interpreter_walk *program)
 {
@@ -74,8 +100,10 @@ static __always_inline bool perl_is_main_only(const struct interpreter_walk *pro
 }
 
 /* Whether each call of the evaluator has got its run, and each run its call. */
-static __always_inline bool perl_is_paired(const struct interpreter_walk *program)
+#define perl_has_is_paired 1
+static __always_inline bool perl_is_paired(const struct scratch *slot)
 {
+	const struct interpreter_walk *program = &slot->program;
 	const struct perl_walk *walk = &program->perl_walk;
 
 	if (program->missing)
@@ -111,7 +139,7 @@ __noinline int perl_judge(__u32 number)
 		return PERL_JUDGED;
 	program = &slot->program;
 	walk = &program->perl_walk;
-	if (walk->again || program->reason != WIRE_CODE_UNMATCHED || perl_is_paired(program) ||
+	if (walk->again || program->reason != WIRE_CODE_UNMATCHED || perl_is_paired(slot) ||
 	    !read_word(&op, walk->state + program->perl.op) ||
 	    !read_word(&curcop, walk->state + program->perl.curcop))
 		return PERL_JUDGED;
@@ -135,6 +163,13 @@ __noinline int perl_judge(__u32 number)
 		return perl_is_main_only(program) ? PERL_WITHOUT_RUN : PERL_JUDGED;
 	}
 	return walk->is_main && !program->run_reason ? PERL_WITHOUT_RUN : PERL_JUDGED;
+}
+
+#define perl_has_again 1
+static __always_inline bool perl_again(struct scratch *slot, __u32 number)
+{
+	slot->program.perl_walk.again = perl_judge(number);
+	return slot->program.perl_walk.again != PERL_JUDGED;
 }
 
 #endif

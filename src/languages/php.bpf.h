@@ -23,6 +23,7 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/left_frame.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
 
@@ -299,6 +300,7 @@ __noinline int php_steps(__u32 number)
 }
 
 /* Stages the next run; without one, `anchor` is 0. */
+#define php_has_run 1
 __noinline int php_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
@@ -350,12 +352,13 @@ static __always_inline __u64 php_held_frame(const struct scratch *slot)
  * Finds the innermost frame, of those that the evaluator was called for. Sets the reason if that
  * fails.
  */
-static __always_inline bool php_find_state(struct scratch *slot)
+static __always_inline bool php_find_state(struct scratch *slot, __u32 number)
 {
 	struct interpreter_walk *program = &slot->program;
 	const struct unwind_walk *walk = &slot->walk;
 	__u64 current;
 
+	(void)number;
 	program->ordered = 1;
 	program->php_walk.class.class = 0;
 	program->php_walk.first = 0;
@@ -402,6 +405,25 @@ static __always_inline bool php_has_unlinked(struct scratch *slot)
 		return true;
 	program->missing++;
 	return false;
+}
+
+#define php_has_watches 1
+static __always_inline bool php_watches(const struct scratch *slot)
+{
+	return slot->program.php_walk.links;
+}
+
+#define php_has_sees 1
+static __always_inline bool php_sees(struct scratch *slot, const struct left_frame *left)
+{
+	(void)left;
+	return slot->program.php_walk.links && php_has_linked(slot);
+}
+
+#define php_has_evaluates 1
+static __always_inline enum evaluated php_evaluates(struct scratch *slot)
+{
+	return php_has_unlinked(slot) ? EVALUATED_BETWEEN : EVALUATED_RUN;
 }
 
 #endif

@@ -194,7 +194,8 @@ static __always_inline void python_end_record(struct scratch *slot, __u32 number
  * The native walk has come to the record of the staged run. If that was not read yet, it must have
  * the frame that the run begins with, and leads to the record before.
  */
-__noinline int python_arrive(__u32 number)
+#define python_has_arrives 1
+__noinline int python_arrives(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	struct interpreter_walk *program;
@@ -386,6 +387,7 @@ static __always_inline void python_object_run(struct scratch *slot, __u32 number
 }
 
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
+#define python_has_run 1
 __noinline int python_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);

@@ -372,7 +372,15 @@ static __always_inline bool ruby_find_anchor(struct scratch *slot, __u32 number)
 	return true;
 }
 
+/* A function that vm_exec() calls in place of the evaluator stays. */
+#define ruby_has_keeps_frame 1
+static __always_inline bool ruby_keeps_frame(const struct scratch *slot)
+{
+	return !slot->program.in_evaluator;
+}
+
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
+#define ruby_has_run 1
 __noinline int ruby_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);

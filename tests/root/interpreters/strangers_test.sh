@@ -78,7 +78,7 @@ stranger() {
 		skip "$name" "$2 is not installed"
 		return
 	}
-	begin taskset -c 0 setpriv --reuid $((61000 + ${#pids[@]})) --regid 61000 --clear-groups "${@:2}" || return
+	begin setpriv --reuid $((61000 + ${#pids[@]})) --regid 61000 --clear-groups "${@:2}" || return
 	pids+=("$pid") names+=("$name")
 }
 stranger py python3 "$shown/stranger.py"
@@ -100,6 +100,8 @@ strays() {
 		if (stray) print
 	}' "$1"
 }
+# All of them now share a CPU.
+for pid in "${pids[@]}"; do taskset -apc 0 "$pid" >>"$fate"; done
 list=$(
 	IFS=,
 	echo "${pids[*]}"
