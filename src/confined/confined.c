@@ -85,18 +85,27 @@ int confined_new(const struct confined_limits *limits, struct confined **ret_con
 	return 0;
 }
 
+/* A child that could not give up its rights says so by its exit status, before its first call. */
+static void note_rights(struct confined_child *child, int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) > CONFINED_EXIT_RIGHTS)
+		child->of->losses.unconfined = WEXITSTATUS(status) - CONFINED_EXIT_RIGHTS;
+}
+
 /* Ends the child's process. One that blocks in the kernel is left behind. */
 static void end_child(struct confined_child *child)
 {
 	uint64_t end = monotonic_ms() + REAP_MS;
+	int status = 0;
 
 	own_fd(&child->socket);
 	child->socket = -1;
 	if (child->pid <= 0)
 		return;
 	kill(child->pid, SIGKILL);
-	while (waitpid(child->pid, NULL, WNOHANG) == 0 && monotonic_ms() < end)
+	while (waitpid(child->pid, &status, WNOHANG) == 0 && monotonic_ms() < end)
 		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+	note_rights(child, status);
 	child->pid = 0;
 }
 
@@ -234,13 +243,16 @@ static bool is_small(void)
 static int start_child(struct confined_child *child)
 {
 	const struct timeval send_timeout = { .tv_sec = SEND_S };
+	int status = 0;
 	own(own_fd) int ours = -1;
 	own(own_fd) int theirs = -1;
 	int ends[2];
 
 	/* It may have ended between two calls, with the thread that made it. */
-	if (child->pid > 0 && waitpid(child->pid, NULL, WNOHANG) != 0)
+	if (child->pid > 0 && waitpid(child->pid, &status, WNOHANG) != 0) {
+		note_rights(child, status);
 		child->pid = 0;
+	}
 	if (child->pid > 0)
 		return 0;
 	own_fd(&child->socket);
@@ -335,7 +347,7 @@ static int lose(struct confined_child *child, int error)
 	child->n_lost++;
 	if (error == -EDQUOT || error == -ETIMEDOUT)
 		child->of->losses.refused++;
-	else
+	else if (!child->of->losses.unconfined)
 		child->of->losses.crashed++;
 	return error;
 }

@@ -141,6 +141,7 @@ struct confined_losses {
 	uint32_t refused; /* calls that were not made, or not to their end, for lack of time */
 	uint32_t crashed; /* calls whose child died or sent something that no answer has */
 	uid_t owner;	  /* the owner who lost most calls */
+	int unconfined;	  /* the errno with which children could not give up their rights; or 0 */
 };
 struct confined_losses confined_losses(const struct confined *confined);
 

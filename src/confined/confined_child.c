@@ -143,7 +143,7 @@ _Noreturn void confined_serve(int socket, const struct confined_limits *limits)
 
 	socket = confined_drop_rights(socket, limits);
 	if (socket < 0)
-		_exit(1);
+		_exit(CONFINED_EXIT_RIGHTS + (-socket & (CONFINED_EXIT_RIGHTS - 1)));
 	/* The next call takes as much as this one: memory given back would be zeroed again. */
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);

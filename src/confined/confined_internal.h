@@ -19,6 +19,9 @@ struct confined_message {
  * A piece of an answer, which follows. A piece without bytes ends the answer with the result. Both
  * ends are copies of one process, so numbers need no fixed byte order.
  */
+/* The exit status of a child that could not give up its rights: this and the errno. */
+#define CONFINED_EXIT_RIGHTS 128
+
 struct confined_piece {
 	uint32_t size;
 	int32_t result;

@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/own.h"
+#include "base/seccomp.h"
 #include "bpf/interpreter_wire.h"
 #include "kernel/lockdown.h"
 #include "kernel/orc_tables.h"
@@ -63,7 +64,8 @@ static int code_of_load(const struct kernel_side *side, int code)
 
 int kernel_side_explain(const struct kernel_side *side, int code, struct error *err)
 {
-	char mode[LOCKDOWN_MODE_SIZE];
+	char mode[LOCKDOWN_MODE_SIZE], text[SECCOMP_REMEDY_SIZE];
+	const char *filter;
 
 	code = code_of_load(side, code);
 	if (code == -EMFILE || code == -ENFILE)
@@ -72,6 +74,11 @@ int kernel_side_explain(const struct kernel_side *side, int code, struct error *
 				 strerror(-code));
 	if (code == -ENOMEM)
 		return error_set(err, code, "cannot load the BPF programs: %s", strerror(-code));
+	filter = seccomp_remedy("bpf", code, text, sizeof(text));
+	if (filter)
+		return error_privilege(err, code,
+				       "the kernel refuses to load the BPF programs: %s; %s",
+				       strerror(-code), filter);
 	if (access(KERNEL_BTF_PATH, R_OK) < 0)
 		return error_privilege(err, code,
 				       "this kernel has no BTF: there is no " KERNEL_BTF_PATH

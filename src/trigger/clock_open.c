@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/seccomp.h"
 #include "kernel/paranoid.h"
 
 static uint64_t max_sample_rate(void)
@@ -23,7 +24,12 @@ int clock_explain_open(const struct perf_event_attr *attr, const char *event, in
 		       struct error *err)
 {
 	uint64_t rate = max_sample_rate();
+	char text[SECCOMP_REMEDY_SIZE];
+	const char *filter = seccomp_remedy("perf_event_open", code, text, sizeof(text));
 
+	if (filter)
+		return error_privilege(err, code, "cannot open the event %s on CPU %d: %s; %s",
+				       event, cpu, strerror(-code), filter);
 	switch (-code) {
 	case EACCES:
 	case EPERM:

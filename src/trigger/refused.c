@@ -7,12 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/seccomp.h"
 #include "kernel/lockdown.h"
 
 static int explain(struct error *err, int code, const char *what, const char *privilege)
 {
-	char mode[LOCKDOWN_MODE_SIZE];
+	char mode[LOCKDOWN_MODE_SIZE], text[SECCOMP_REMEDY_SIZE];
+	const char *filter = seccomp_remedy("bpf and perf_event_open", code, text, sizeof(text));
 
+	if (filter)
+		return error_privilege(err, code, "%s: %s; %s", what, strerror(-code), filter);
 	switch (code) {
 	case -EPERM:
 	case -EACCES:
