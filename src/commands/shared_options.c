@@ -19,7 +19,8 @@ static const struct option_row filter[] = {
 		.kind = OPTION_STRING,
 		.field = FIELD(cgroup),
 		.metavar = "PATH",
-		.help = "only processes in this cgroup (v2) or below it",
+		.help = "only processes in this cgroup (v2) or below it: a directory, or "
+			"the path that --show-cgroup prints",
 		.completes = "dir",
 	},
 	{

@@ -52,8 +52,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* The mount point of the first mount of the whole hierarchy, else of the first of a part. */
-static char *find_mount(void)
+char *cgroups_mount_point(void)
 {
 	own(own_free) char *text = mountinfo_read(AT_FDCWD, "/proc/self/mountinfo");
 	const char *at = text;
@@ -134,7 +133,7 @@ static int enter(struct cgroups *cgroups, uint64_t id, char *path)
 static bool is_mounted(struct cgroups *cgroups)
 {
 	if (!cgroups->mount_point) {
-		cgroups->mount_point = find_mount();
+		cgroups->mount_point = cgroups_mount_point();
 		if (cgroups->mount_point)
 			cgroups->mount =
 				open(cgroups->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

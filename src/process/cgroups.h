@@ -12,6 +12,12 @@
 
 struct cgroups;
 
+/*
+ * The mount point of the hierarchy (v2): of the first mount of all of it, else of the first of a
+ * part. The caller frees it; NULL if there is none.
+ */
+char *cgroups_mount_point(void);
+
 /* 0 or -ENOMEM. */
 int cgroups_new(struct cgroups **ret_cgroups);
 void cgroups_free(struct cgroups *cgroups);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/seccomp.h"
 #include "base/thread.h"
 #include "cli/message.h"
 #include "run/memory.h"
@@ -252,6 +253,15 @@ static void note_unread_names(const struct symbolizer *symbolizer)
 		message_note("names are missing: %u files were not read completely, because the "
 			     "time for files of one owner, mostly %s, was used up",
 			     losses.refused, owner);
+	if (losses.unconfined)
+		message_note("names and callers are missing: files are read by a process that "
+			     "gives up its rights first, and that failed (%s)%s",
+			     strerror(losses.unconfined),
+			     seccomp_is_filtered()
+				     ? ": a seccomp filter denies it (Seccomp: 2 in "
+				       "/proc/self/status); it takes setrlimit and prlimit64, "
+				       "setresuid, capset, prctl and seccomp"
+				     : "");
 	if (losses.crashed)
 		message_note("names are missing: %u files, mostly of %s, are damaged so that "
 			     "reading them failed",
@@ -262,6 +272,7 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 			     struct session *session, struct symbolizer *symbolizer,
 			     struct error *err)
 {
+	char targets[512];
 	int r = session_start(session, err);
 
 	if (r == 0)
@@ -279,6 +290,8 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 	end_preparing(state);
 	if (r < 0)
 		return r;
+	if (session_describe_targets(session, targets, sizeof(targets)))
+		message_note("%s", targets);
 	if (symbolizer_kernel_advice(symbolizer))
 		message_note("%s", symbolizer_kernel_advice(symbolizer));
 	if (symbolizer_n_broken_inlines(symbolizer))

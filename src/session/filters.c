@@ -4,12 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -18,6 +16,7 @@
 #include "base/cpu_list.h"
 #include "base/grow.h"
 #include "base/own.h"
+#include "process/process_view.h"
 #include "stacktally.skel.h"
 
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
@@ -122,6 +121,11 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 
 	if (r < 0)
 		return r;
+	for (uint32_t i = 0; i < filter->tgids.n; i++) {
+		r = process_check_id(filter->tgids.ids[i], err);
+		if (r < 0)
+			return r;
+	}
 	r = check_ids(&filter->tgids, "process", err);
 	if (r < 0)
 		return r;
@@ -160,25 +164,6 @@ static int fill_ids(struct bpf_map *map, const struct id_list *list, struct erro
 		if (bpf_map_update_elem(bpf_map__fd(map), &list->ids[i], &state, BPF_ANY) < 0)
 			return error_set(err, -errno, "cannot filter by id %d: %s", list->ids[i],
 					 strerror(errno));
-	return 0;
-}
-
-static int fill_cgroup(const char *path, struct bpf_map *map, struct error *err)
-{
-	own(own_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct statfs status;
-	uint32_t zero = 0;
-
-	if (fd < 0)
-		return error_set(err, -errno, "no cgroup %s: %s", path, strerror(errno));
-	if (fstatfs(fd, &status) < 0 || status.f_type != CGROUP2_SUPER_MAGIC)
-		return error_set(err, -EINVAL,
-				 "%s is not a directory of cgroup v2 (usually mounted at "
-				 "/sys/fs/cgroup)",
-				 path);
-	if (bpf_map_update_elem(bpf_map__fd(map), &zero, &fd, BPF_ANY) < 0)
-		return error_set(err, -errno, "cannot filter by cgroup %s: %s", path,
-				 strerror(errno));
 	return 0;
 }
 
@@ -277,7 +262,7 @@ int filters_fill(const struct plan *plan, struct stacktally *skeleton, struct er
 		if (r < 0)
 			return r;
 	}
-	return filter->cgroup ? fill_cgroup(filter->cgroup, skeleton->maps.cgroup, err) : 0;
+	return 0;
 }
 
 int filters_add_process(struct stacktally *skeleton, pid_t pid, bool on_exec, struct error *err)

@@ -9,6 +9,7 @@
 #include "base/own.h"
 #include "kernel/orc_tables.h"
 #include "session/session_internal.h"
+#include "session/targets.h"
 
 /* How often the ring buffer is drained even without a wakeup. */
 #define DRAIN_NS (100 * NS_PER_MS)
@@ -88,6 +89,16 @@ static bool refresh_is_due(struct session *session, uint64_t now)
 	return true;
 }
 
+/* Looks after what was chosen; true if that has ended. */
+static bool targets_are_over(struct session *session, uint64_t now)
+{
+	if (now < session->next_look)
+		return false;
+	session->next_look = now + DRAIN_NS;
+	targets_follow_cgroup(session->targets);
+	return targets_ended(session->targets);
+}
+
 static bool is_over(struct session *session, enum session_event *ret_event)
 {
 	uint64_t now = monotonic_ns();
@@ -96,7 +107,7 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 		*ret_event = SESSION_INTERRUPTED;
 		return true;
 	}
-	if (now >= session_end(session) ||
+	if (now >= session_end(session) || targets_are_over(session, now) ||
 	    (session->command && command_ended(session->command, false))) {
 		*ret_event = SESSION_ENDED;
 		return true;

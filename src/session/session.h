@@ -52,6 +52,9 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 		 struct kernel_names *kernel, struct codes *codes, struct session **ret_session,
 		 struct error *err);
 
+/* What happened to the chosen processes or the cgroup, for a message at the end; false: nothing. */
+bool session_describe_targets(const struct session *session, char *ret_text, size_t size);
+
 /* A warning for the user (a kernel that may hang), or NULL. */
 const char *session_warning(const struct session *session);
 

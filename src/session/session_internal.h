@@ -48,9 +48,10 @@ struct session {
 	struct codes *codes;		      /* borrowed */
 	struct code_places *places;
 	struct command *command; /* NULL: none was launched */
+	struct targets *targets;
 	struct accounting accounting;
 	/* monotonic_ns(); `switched`: when the last epoch ended */
-	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick;
+	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick, next_look;
 	uint32_t stack_limit_before;
 	struct signals signals;
 	bool reload; /* SIGHUP came */

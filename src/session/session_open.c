@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/own.h"
+#include "base/seccomp.h"
 #include "base/thread.h"
 #include "drain/code_places.h"
 #include "kernel/hang.h"
@@ -21,6 +22,7 @@
 #include "session/depth.h"
 #include "session/kernel_lookup.h"
 #include "session/session_internal.h"
+#include "session/targets.h"
 #include "stacktally.skel.h"
 
 #define DRAIN_NICE (-10)
@@ -92,7 +94,17 @@ static void raise_priority(void)
 static int open_sideband(struct session *session, struct error *err)
 {
 	int r = session->plan->user ? sideband_open(session->images, &session->sideband) : 0;
+	char text[SECCOMP_REMEDY_SIZE];
+	const char *filter = seccomp_remedy("perf_event_open", r, text, sizeof(text));
 
+	if (filter)
+		return error_privilege(err, r,
+				       "cannot follow what processes map and execute: %s; %s",
+				       strerror(-r), filter);
+	if (r == -ENOSYS)
+		return error_privilege(err, r,
+				       "cannot follow what processes map and execute: this kernel "
+				       "has no perf events (CONFIG_PERF_EVENTS)");
 	if (r == -EACCES || r == -EPERM)
 		return error_privilege(err, r,
 				       "cannot follow what processes map and execute: %s; %s",
@@ -289,6 +301,11 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	return 0;
 }
 
+bool session_describe_targets(const struct session *session, char *ret_text, size_t size)
+{
+	return targets_describe(session->targets, ret_text, size);
+}
+
 const char *session_warning(const struct session *session)
 {
 	return session->warning[0] ? session->warning : NULL;
@@ -319,6 +336,7 @@ uint32_t session_close(struct session *session)
 	session_await_interpreters(session);
 	signals_close(&session->signals);
 	command_free(session->command);
+	targets_close(session->targets);
 	ring_free(session->ring);
 	due_free(session->accounting.due);
 	unwinder_close(session->unwinder);

@@ -7,6 +7,7 @@
 #include "session/command_stop.h"
 #include "session/filters.h"
 #include "session/session_internal.h"
+#include "session/targets.h"
 #include "stacktally.skel.h"
 
 /* How long the running processes are learned, at most, before the ring buffer is first drained. */
@@ -105,6 +106,9 @@ int session_start(struct session *session, struct error *err)
 	if (r < 0)
 		return r;
 	r = filters_fill(session->plan, skeleton, err);
+	if (r == 0)
+		r = targets_open(session->plan, bpf_map__fd(skeleton->maps.tgids),
+				 bpf_map__fd(skeleton->maps.cgroup), &session->targets, err);
 	if (r < 0)
 		return r;
 	if (session->command) {

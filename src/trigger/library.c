@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "base/own.h"
+#include "process/process_view.h"
 #include "trigger/ld_cache.h"
 #include "trigger/library_maps.h"
 
@@ -217,7 +218,7 @@ static int open_root(pid_t pid, struct error *err)
 	char path[32];
 	int root;
 
-	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	snprintf(path, sizeof(path), "/proc/%d/root", process_view_thread(pid));
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return root >= 0 ? root
 			 : error_set(err, -errno, "cannot look into process %d: %s", pid,

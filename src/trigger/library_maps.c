@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/process_view.h"
+
 int library_maps_open(pid_t pid, struct library_maps *ret_maps)
 {
 	char path[32];
 
+	pid = process_view_thread(pid);
 	*ret_maps = (struct library_maps){ .pid = pid };
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	ret_maps->file = fopen(path, "re");

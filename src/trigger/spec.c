@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "process/process_view.h"
 #include "trigger/kinds.h"
 #include "trigger/probes.h"
 
@@ -238,7 +239,9 @@ int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **
 	struct probes *probes = NULL;
 	int r;
 
-	r = spec_parse(text, regexp, &spec, err);
+	r = process_check_id(pid, err);
+	if (r == 0)
+		r = spec_parse(text, regexp, &spec, err);
 	if (r < 0)
 		return r;
 	r = spec.kind->make(&spec, pid, &probes, err);
