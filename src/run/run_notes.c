@@ -39,8 +39,8 @@ static void warn_not_opened(const struct ends *ends)
 		if (ends->top[i].end == TALLY_END_NOT_OPENED)
 			module = ends->top[i].module;
 	message_line("WARNING: %.3g %% of the user stacks lack their callers, because files could "
-		     "not be opened, mostly %s: their processes had ended, and none that runs has "
-		     "them mapped",
+		     "not be opened, mostly %s: their processes had ended and none that runs leads "
+		     "to them, or their file system did not respond",
 		     100.0 * (double)cut / (double)ends->samples, module ? module : "[unknown]");
 }
 
