@@ -5,11 +5,25 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "cli/message.h"
 #include "commands/from_options.h"
 #include "commands/shared_plan.h"
+
+#define OUR_NICE (-10)
+
+/*
+ * So that a busy machine does not keep us from beginning, and from draining in time. With nice 10
+ * beside 20 busy programs, 0.2 s of work took 20 s.
+ */
+static void raise_priority(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) > OUR_NICE)
+		setpriority(PRIO_PROCESS, 0, OUR_NICE);
+}
 
 static int plan_and_start(const struct command *command, const struct command_line *line,
 			  struct invocation *invocation, const struct options_parsed *parsed)
@@ -31,6 +45,8 @@ static int plan_and_start(const struct command *command, const struct command_li
 	shared_plan_meta(&invocation->plan, &invocation->texts, &request->meta);
 	if (!status) {
 		shared_plan_notes(shared, &invocation->plan, request->report.verbose_address);
+		if (!shared->from)
+			raise_priority();
 		status =
 			shared->from ? run_from(request, shared->from) : command->start(invocation);
 	}
@@ -48,7 +64,7 @@ int command_run(const struct command *command, const char *program, int argc, ch
 {
 	own(own_free) void *options = malloc(command->options_size);
 	own(own_free) char *command_line = shared_command_line(argc, argv);
-	struct invocation invocation = { .options = options };
+	struct invocation invocation = { .options = options, .began = monotonic_ns() };
 	const struct shared_options *shared = options;
 	struct command_line line = *command->line;
 	struct options_parsed parsed = { 0 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/message.h"
@@ -213,6 +214,7 @@ int shared_plan(const struct shared_options *options, char *const *command, stru
 								     : options->interval,
 		.live = options->live,
 		.command = command,
+		.command_nice = getpriority(PRIO_PROCESS, 0),
 		.force = options->force,
 		.inlines = options->inlines,
 		.lines = options->lines,

@@ -4,10 +4,12 @@
  */
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/message.h"
 #include "commands/command.h"
 #include "commands/stackcount_options.h"
 #include "trigger/spec.h"
+#include "trigger/thread_process.h"
 
 static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 {
@@ -36,12 +38,25 @@ static void on_progress(void *context, bool detaching, uint32_t done, uint32_t t
 	message_note("%s: %u of %u probes", detaching ? "detaching" : "attaching", done, total);
 }
 
+/* A duration is a promise: where the machine was too busy to keep it, that is said. */
+static void tell_delay(const char *what, uint64_t took, double wanted)
+{
+	double late = (double)took / (double)NS_PER_SECOND - wanted;
+
+	if (late >= 1)
+		message_note("%s %.1f s late: the machine is busy, and this process has had %.2f s "
+			     "of its CPUs",
+			     what, late,
+			     (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / (double)NS_PER_SECOND);
+}
+
 static void attached(const void *context, const struct trigger *trigger)
 {
+	const struct invocation *invocation = context;
 	const char *text;
 	uint32_t n = spec_trigger_left_out(trigger, &text);
 
-	(void)context;
+	tell_delay("began", monotonic_ns() - invocation->began, 0);
 	if (n)
 		message_note("%u match%s left out: %s", n, n == 1 ? "" : "es", text);
 	for (uint32_t i = 0; (text = spec_trigger_note(trigger, i)); i++)
@@ -96,13 +111,13 @@ static int complete(struct invocation *invocation)
 static int start(const struct invocation *invocation)
 {
 	const struct stackcount_options *options = invocation->options;
-	const struct id_list *tgids = &options->shared.tgids;
+	const struct id_list *tgids = &options->shared.tgids, *tids = &options->shared.tids;
+	pid_t pid = tgids->n == 1 ? tgids->ids[0] : thread_process(tids->ids, tids->n);
 	struct progress progress = { 0 };
 	struct trigger *trigger = NULL;
 	struct error err = { 0 };
 
-	if (spec_trigger_new(options->pattern, options->regexp, tgids->n == 1 ? tgids->ids[0] : 0,
-			     &trigger, &err) < 0)
+	if (spec_trigger_new(options->pattern, options->regexp, pid, &trigger, &err) < 0)
 		return message_error(invocation->request.program, &err);
 	spec_trigger_on_progress(trigger, on_progress, &progress);
 	return run(&invocation->request, trigger);

@@ -78,6 +78,7 @@ struct plan {
 	bool tui;		/* show a flame graph in the terminal */
 	bool progress;		/* show a progress line on stderr */
 	char *const *command;	/* to launch and measure; or NULL */
+	int command_nice;	/* its priority; ours is higher */
 	bool force;		/* run even on kernels that may hang */
 	bool inlines, lines;	/* look up inlined functions, source lines */
 	bool no_inlines;	/* --no-inlines: --from leaves recorded ones out */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ struct command {
 };
 
 /* In the child: waits to be released, then execs; reports a failure. Never returns. */
-static void wait_and_exec(char *const argv[], int go, int failed)
+static void wait_and_exec(char *const argv[], int nice, int go, int failed)
 {
 	sigset_t none;
 	char byte;
@@ -38,6 +39,7 @@ static void wait_and_exec(char *const argv[], int go, int failed)
 	if (read(go, &byte, 1) != 1)
 		_exit(EXIT_NOT_RUNNABLE);
 	prctl(PR_SET_PDEATHSIG, 0);
+	setpriority(PRIO_PROCESS, 0, nice);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -48,7 +50,7 @@ static void wait_and_exec(char *const argv[], int go, int failed)
 	_exit(code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE);
 }
 
-int command_new(char *const argv[], struct command **ret_command, struct error *err)
+int command_new(char *const argv[], int nice, struct command **ret_command, struct error *err)
 {
 	own(own_free) struct command *command = calloc(1, sizeof(*command));
 	int go[2], failed[2];
@@ -68,7 +70,7 @@ int command_new(char *const argv[], struct command **ret_command, struct error *
 		(struct command){ .pidfd = -1, .go = go[1], .failed = failed[0], .name = argv[0] };
 	command->pid = fork();
 	if (command->pid == 0)
-		wait_and_exec(argv, go[0], failed[1]);
+		wait_and_exec(argv, nice, go[0], failed[1]);
 	close(go[0]);
 	close(failed[1]);
 	if (command->pid > 0)

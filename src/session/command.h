@@ -13,8 +13,8 @@
 
 struct command;
 
-/* Forks; `argv` is borrowed. 0 or a negative errno. */
-int command_new(char *const argv[], struct command **ret_command, struct error *err);
+/* Forks; `argv` is borrowed, `nice` is its priority. 0 or a negative errno. */
+int command_new(char *const argv[], int nice, struct command **ret_command, struct error *err);
 /* Kills a command that was never released; one that runs is left alone. */
 void command_free(struct command *command);
 

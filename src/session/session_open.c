@@ -24,8 +24,7 @@
 #include "session/session_internal.h"
 #include "session/targets.h"
 #include "stacktally.skel.h"
-
-#define DRAIN_NICE (-10)
+#include "trigger/thread_process.h"
 
 void session_set_log(int (*log)(int level, const char *format, va_list args))
 {
@@ -79,15 +78,6 @@ static void raise_file_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-}
-
-/*
- * So that a busy machine does not keep us from draining in time. The command was forked before, and
- * keeps its priority.
- */
-static void raise_priority(void)
-{
-	setpriority(PRIO_PROCESS, 0, DRAIN_NICE);
 }
 
 /* Opened before the first event, so that no process comes or goes unnoticed. */
@@ -225,12 +215,12 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	if (r < 0)
 		return r;
 	if (session->plan->command) {
-		r = command_new(session->plan->command, &session->command, err);
+		r = command_new(session->plan->command, session->plan->command_nice,
+				&session->command, err);
 		if (r < 0)
 			return r;
 	}
 	raise_file_limit();
-	raise_priority();
 	r = open_sideband(session, err);
 	if (r < 0)
 		return r;
@@ -291,6 +281,8 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	/* Not when children are followed: those are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
 		trigger->scope.pid = plan->filter.tgids.ids[0];
+	else if (plan->filter.tids.n > 0 && !plan->filter.follow_forks)
+		trigger->scope.pid = thread_process(plan->filter.tids.ids, plan->filter.tids.n);
 	r = code_places_new(&session->places);
 	r = r < 0 ? error_set(err, r, "out of memory") : open_session(session, kernel, err);
 	if (r < 0) {

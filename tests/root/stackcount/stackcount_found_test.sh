@@ -56,6 +56,15 @@ fails 1 "a pattern for a library of a static program" \
 found "a static program by its name" "/proc/$pid/exe:mallo?" ' events, '
 end
 
+begin ./static
+count -f -L "$pid" -D 0.5 c:malloc
+[ "$(total "$out")" -gt 0 ] && grep -q "process $pid maps no library c: counted is malloc of /" "$err"
+check $? "a function of a static program, for a thread" "$(tail -n 3 "$err")"
+end
+# Beside busy programs, 0.2 s of work took 20 s with nice 10: stackcount has a priority of its own.
+began=$(nice -n 10 "$stackcount" -q -o "$tmp/priority.folded" ./caller:main -- sh -c 'nice; cut -d " " -f 19 /proc/$PPID/stat' 2>&1)
+is "the priority of a launched command, and of stackcount" "$(tail -n 2 <<<"$began" | paste -sd ' ')" "10 -10"
+
 begin ./caller
 found "a function in a library of another name" nosuchlib:malloc \
 	"process $pid maps no library nosuchlib: counted is malloc of .*/libc"
