@@ -9,7 +9,9 @@
 
 #include "base/own.h"
 #include "import/folded_reader.h"
+#include "import/others.h"
 #include "import/packed.h"
+#include "import/perf_reader.h"
 #include "import/pprof_reader.h"
 #include "recording/format.h"
 
@@ -74,29 +76,15 @@ static int fill(const char *bytes, size_t size, struct baseline *base, struct er
 
 	if (r != -ENOEXEC || memchr(bytes, '\0', size < START ? size : START))
 		return r;
+	if (perf_reader_knows(bytes, size))
+		return perf_read(bytes, size, &base->meta, base->tally, base->names, err);
 	return fill_folded(bytes, size, base, err);
-}
-
-/* The first bytes of what others read. */
-static int check_start(const char *bytes, size_t size, struct error *err)
-{
-	const char *reader = packed_reader_of(bytes, size);
-
-	if (size == 0)
-		return error_set(err, -ENODATA, "it is empty");
-	if (reader)
-		return error_set(err, -EINVAL, "it is packed: use %s FILE | profile --from -",
-				 reader);
-	if (size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
-		return error_set(err, -EINVAL,
-				 "it is UTF-16: use iconv -f UTF-16 -t UTF-8 FILE | profile "
-				 "--from -");
-	return 0;
 }
 
 static int fill_unpacked(const char *bytes, size_t size, struct baseline *base, struct error *err)
 {
 	own(own_free) char *unpacked = NULL;
+	const char *advice;
 	int r;
 
 	if (packed_is_gzip(bytes, size)) {
@@ -109,8 +97,10 @@ static int fill_unpacked(const char *bytes, size_t size, struct baseline *base, 
 			return error_set(err, -EINVAL,
 					 "a packed recording: use zcat FILE | profile --from -");
 	}
-	r = check_start(bytes, size, err);
-	return r < 0 ? r : fill(bytes, size, base, err);
+	if (size == 0)
+		return error_set(err, -ENODATA, "it is empty");
+	advice = others_advice(bytes, size);
+	return advice ? error_set(err, -EINVAL, "%s", advice) : fill(bytes, size, base, err);
 }
 
 int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, struct error *err)

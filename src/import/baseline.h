@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Imports the report of another program, for --from and --diff: folded text, or pprof's
- * profile.proto, gzipped or not. The result is a tally and names, as a recording gives.
+ * Imports the report of another program, for --from and --diff: folded text, the text of perf
+ * script, or pprof's profile.proto, gzipped or not. The result is a tally and names, as a recording
+ * gives.
  *
  * The input may be hostile. Memory is proportional to its size, which is limited as below.
  */

@@ -6,74 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/index.h"
-#include "base/own.h"
-#include "base/pool.h"
 #include "import/folded_line.h"
-#include "view/frame_text.h"
+#include "import/frame_set.h"
 #include "view/stack_list.h"
 
-/* Frames of one side of a stack, root first. */
-struct side {
-	uint32_t *frames;
-	uint32_t n, room;
-	bool missed, cut;
-};
-
 struct folded_reader {
-	struct tally *tally;
-	struct names *names;
-	struct pool *strings;
+	struct frame_set frames;
 	struct folded_form form;
 	enum folded_column column;
-	struct index frames; /* address ids by name and side */
-	struct side user, kernel;
+	struct frame_side user, kernel;
 	bool in_kernel; /* the remaining frames of the stack are the kernel's */
 	uint64_t total;
 };
-
-/* Whether our writer prints this for a frame without a name. */
-static bool is_nameless(const struct folded_piece *piece, uint32_t flags)
-{
-	const struct names_frame nameless = { .flags = flags };
-
-	return folded_is(piece, frame_text_name(&nameless));
-}
-
-/* The address that stands for frames of this name. */
-static int address_of(struct folded_reader *reader, const struct folded_piece *piece,
-		      uint32_t flags, uint32_t *ret_id)
-{
-	uint64_t hash = hash_bytes(piece->start, piece->size) ^ hash_u64(flags);
-	struct tally_address address = { .image = !(flags & NAMES_FRAME_KERNEL) };
-	struct names_frame frame = { .object = NAMES_NONE, .flags = flags };
-	struct index_cursor cursor;
-	int r;
-
-	for (uint32_t at = index_first(&reader->frames, hash, &cursor); at != INDEX_NONE;
-	     at = index_next(&reader->frames, &cursor)) {
-		struct names_frame known = names_frame(reader->names, at);
-		const char *name = frame_text_name(&known);
-
-		if (known.flags == flags && strlen(name) == piece->size &&
-		    memcmp(name, piece->start, piece->size) == 0) {
-			*ret_id = at;
-			return 0;
-		}
-	}
-	*ret_id = tally_n_addresses(reader->tally);
-	address.address = *ret_id;
-	if (!is_nameless(piece, flags)) {
-		frame.name = pool_string_n(reader->strings, piece->start, piece->size);
-		if (!frame.name)
-			return -ENOMEM;
-	}
-	r = names_add_address(reader->names, &frame, 1);
-	if (r == 0)
-		r = tally_append_address(reader->tally, &address);
-	return r < 0 ? r : index_add(&reader->frames, hash, *ret_id);
-}
 
 /* Handles the marks of writers. False: the piece is a frame. */
 static bool take_mark(struct folded_reader *reader, const struct folded_piece *piece)
@@ -122,34 +66,18 @@ static uint32_t flags_of(struct folded_reader *reader, struct folded_piece *piec
 
 static int add_frame(struct folded_reader *reader, struct folded_piece piece)
 {
-	uint32_t flags = flags_of(reader, &piece);
-	struct side *side = reader->in_kernel ? &reader->kernel : &reader->user;
-	int r = grow(&side->frames, &side->room, (size_t)side->n + 1);
+	static const struct folded_piece no_module = { "", 0 };
+	uint32_t flags = flags_of(reader, &piece), id;
+	int r = frame_set_address(&reader->frames, &piece, &no_module, flags, &id);
 
-	return r < 0 ? r : address_of(reader, &piece, flags, &side->frames[side->n++]);
+	return r < 0 ? r : frame_side_add(reader->in_kernel ? &reader->kernel : &reader->user, id);
 }
 
-/* The stack of a side; a tally has the leaf first. What is too deep loses its root. */
-static int stack_of(struct folded_reader *reader, struct side *side, uint32_t *ret_id)
+/* The stack of a side; a tally has the leaf first. */
+static int stack_of(struct folded_reader *reader, struct frame_side *side, uint32_t *ret_id)
 {
-	uint32_t *frames = side->frames, n = side->n;
-
-	if (side->missed && n == 0) {
-		*ret_id = TALLY_STACK_MISSED;
-		return 0;
-	}
-	if (n > TALLY_MAX_FRAMES) {
-		frames += n - TALLY_MAX_FRAMES;
-		n = TALLY_MAX_FRAMES;
-		side->cut = true;
-	}
-	for (uint32_t i = 0; i < n / 2; i++) {
-		uint32_t other = frames[i];
-
-		frames[i] = frames[n - 1 - i];
-		frames[n - 1 - i] = other;
-	}
-	return tally_stack(reader->tally, frames, n, side->cut ? TALLY_STACK_CUT : 0, ret_id);
+	frame_side_reverse(side);
+	return frame_side_stack(side, reader->frames.tally, ret_id);
 }
 
 /* Takes the thread's name and ids from the front. */
@@ -168,20 +96,14 @@ static void take_comm(const struct folded_reader *reader, struct folded_piece *s
 	entry->tid = ids.tid;
 }
 
-static void start_side(struct side *side)
-{
-	side->n = 0;
-	side->missed = side->cut = false;
-}
-
 static int read_stack(struct folded_reader *reader, struct folded_piece stack, uint64_t count)
 {
 	struct tally_entry entry = { .count = count };
 	struct folded_piece piece;
 	int r = 0;
 
-	start_side(&reader->user);
-	start_side(&reader->kernel);
+	frame_side_start(&reader->user);
+	frame_side_start(&reader->kernel);
 	reader->in_kernel = false;
 	if (reader->form.comm || stack.size == 0 || stack.start[0] == ';')
 		take_comm(reader, &stack, &entry);
@@ -192,7 +114,7 @@ static int read_stack(struct folded_reader *reader, struct folded_piece stack, u
 		r = stack_of(reader, &reader->user, &entry.user);
 	if (r == 0)
 		r = stack_of(reader, &reader->kernel, &entry.kernel);
-	return r < 0 ? r : tally_add(reader->tally, &entry);
+	return r < 0 ? r : tally_add(reader->frames.tally, &entry);
 }
 
 static int refuse(const struct folded_piece *word, enum folded_number kind, struct error *err)
@@ -270,20 +192,12 @@ int folded_read(const char *text, size_t size, const struct folded_form *form,
 		enum folded_column column, struct tally *tally, struct names *names,
 		struct error *err)
 {
-	own(own_pool_free) struct pool *strings = NULL;
-	struct folded_reader reader = {
-		.tally = tally, .names = names, .form = *form, .column = column
-	};
-	int r = pool_new(&strings);
+	struct folded_reader reader = { .form = *form, .column = column };
+	int r = frame_set_start(&reader.frames, tally, names);
 
-	if (r == 0)
-		r = names_share_strings(names, strings);
-	if (r < 0)
-		return error_set(err, r, "out of memory");
-	reader.strings = strings;
-	r = read_lines(&reader, text, size, err);
-	index_free(&reader.frames);
-	free(reader.user.frames);
-	free(reader.kernel.frames);
+	r = r < 0 ? error_set(err, r, "out of memory") : read_lines(&reader, text, size, err);
+	frame_set_clear(&reader.frames);
+	frame_side_clear(&reader.user);
+	frame_side_clear(&reader.kernel);
 	return r;
 }

@@ -23,28 +23,6 @@ bool packed_is_gzip(const char *bytes, size_t size)
 	return size >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;
 }
 
-const char *packed_reader_of(const char *bytes, size_t size)
-{
-	static const struct {
-		const char *magic, *reader;
-	} formats[] = {
-		{ "\x28\xb5\x2f\xfd", "zstdcat" },
-		{ "\xfd"
-		  "7zXZ",
-		  "xzcat" },
-		{ "BZh", "bzcat" },
-		{ "\x04\x22\x4d\x18", "lz4cat" },
-	};
-
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		size_t n = strlen(formats[i].magic);
-
-		if (size > n && memcmp(bytes, formats[i].magic, n) == 0)
-			return formats[i].reader;
-	}
-	return NULL;
-}
-
 /* Unpacks one member. */
 static int inflate_member(struct unpacking *unpacking)
 {

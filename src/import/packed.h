@@ -12,8 +12,6 @@
 #include "base/error.h"
 
 bool packed_is_gzip(const char *bytes, size_t size);
-/* The program that unpacks other formats ("zstdcat"), by their first bytes; or NULL. */
-const char *packed_reader_of(const char *bytes, size_t size);
 
 /*
  * *ret_bytes is allocated. 0, or a negative errno and an error: -EBADMSG if a member is damaged or

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import/others.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define OLD_PPROF      "an old format of pprof: use go tool pprof -proto FILE, and read what it writes"
+#define UTF_16	       "it is UTF-16: use iconv -f UTF-16 -t UTF-8 FILE | profile --from -"
+#define PACKED(reader) "it is packed: use " reader " FILE | profile --from -"
+
+static const struct {
+	const char *start, *advice;
+} formats[] = {
+	{ "\x28\xb5\x2f\xfd", PACKED("zstdcat") },
+	{ "\xfd"
+	  "7zXZ",
+	  PACKED("xzcat") },
+	{ "BZh", PACKED("bzcat") },
+	{ "\x04\x22\x4d\x18", PACKED("lz4cat") },
+	{ "\xff\xfe", UTF_16 },
+	{ "\xfe\xff", UTF_16 },
+	{ "PERFILE2", "perf's data: use perf script -i FILE | profile --from -" },
+	{ "2ELIFREP", "perf's data: use perf script -i FILE | profile --from -" },
+	{ "FLR", "a recording of Java's: use jfrconv -o collapsed FILE of async-profiler" },
+	{ "heap profile:", OLD_PPROF },
+	{ "heapz ", OLD_PPROF },
+	{ "growthz ", OLD_PPROF },
+	{ "goroutine profile:", OLD_PPROF },
+	{ "threadcreate profile:", OLD_PPROF },
+	{ "--- ", OLD_PPROF },
+	{ "<svg", "a picture: read what it was made from" },
+	{ "<?xml", "a picture: read what it was made from" },
+	{ "<!DOCTYPE", "a page: read what it was made from" },
+	{ "{\"format\":\"stacktally\"",
+	  "our JSON, which is for other programs: save a recording with "
+	  "-o NAME.stacktally, or folded stacks, to read again" },
+	{ "{", "JSON, which is not read: have that program write folded stacks or pprof's format" },
+	{ "[", "JSON, which is not read: have that program write folded stacks or pprof's format" },
+};
+
+/* The words at the beginning of gperftools' CPU profiles: 0, 3, 0, for 32 or 64 bits. */
+static bool is_old_cpu_profile(const char *bytes, size_t size)
+{
+	static const uint64_t words[] = { 0, 3, 0 };
+	static const uint32_t halves[] = { 0, 3, 0 };
+
+	return (size >= sizeof(words) && memcmp(bytes, words, sizeof(words)) == 0) ||
+	       (size >= sizeof(halves) && memcmp(bytes, halves, sizeof(halves)) == 0);
+}
+
+/* Folded stacks may begin with a brace or a bracket; their first line ends with a number. */
+static bool is_folded_line(const char *bytes, size_t size)
+{
+	const char *end = memchr(bytes, '\n', size);
+
+	if (!end)
+		end = bytes + size;
+	while (end > bytes && (end[-1] == '\r' || end[-1] == ' '))
+		end--;
+	return end > bytes && end[-1] >= '0' && end[-1] <= '9' &&
+	       memchr(bytes, ' ', (size_t)(end - bytes));
+}
+
+const char *others_advice(const char *bytes, size_t size)
+{
+	if (is_old_cpu_profile(bytes, size))
+		return OLD_PPROF;
+	if (size > 0 && strchr("[{<", bytes[0]) && is_folded_line(bytes, size))
+		return NULL;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		size_t n = strlen(formats[i].start);
+
+		if (size > n && memcmp(bytes, formats[i].start, n) == 0)
+			return formats[i].advice;
+	}
+	return NULL;
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The text of perf script, and formats that are not read: foreign_perf_test.sh BUILD
+set -u
+export LC_ALL=C
+profile=$1/profile
+top=$(cd "$(dirname "$0")/../.." && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/../check.bash"
+cd "$tmp" || exit 1
+
+# reads NAME LINES: the text of stdin, folded
+reads() {
+	cat >in
+	"$profile" -q --from in -f -a >out 2>err
+	[ "$(sort out)" = "$(sort <<<"$2")" ]
+	check $? "$1" "$(cat out err)"
+}
+# refused NAME WORDS: the text of stdin
+refused() {
+	cat >in
+	"$profile" --from in >out 2>err
+	[ $? -eq 1 ] && [ ! -s out ] && grep -qF -- "$2" err
+	check $? "$1 is refused" "$(cat out err)"
+}
+
+reads "samples with kernel and user frames" $'my app 2;main;read;vfs_read_[k] 2\nother;[unknown] 1' <<'END_PERF'
+# cmdline : /usr/bin/perf record -g
+my app 2 17/18 [001] 3511.25: 1000 cycles:u:
+	ffffffff81000010 vfs_read+0x10 ([kernel.kallsyms])
+	    7f0000001234 read+0x4 (/usr/lib/libc.so.6)
+	    000000401234 main+0x12 (/usr/bin/my app (deleted))
+
+my app 2 17/18 [001] 3511.35: 1001 cycles:u:
+	ffffffff81000020 vfs_read+0x20 ([kernel.kallsyms])
+	    7f0000001234 read+0x4 (/usr/lib/libc.so.6)
+	    000000401234 main+0x12 (/usr/bin/my app (deleted))
+
+other 19 3511.45: cycles:u:
+
+	    7f0000001234 [unknown] ([unknown])
+END_PERF
+"$profile" -q --from in --format json >out
+grep -q '"comm":"my app 2","pid":17,"tid":18' out && grep -q '"comm":"other","pid":0,"tid":19' out &&
+	grep -q '"event":"cycles:u"' out && grep -q '"module":"libc.so.6"' out
+check $? "ids, event and files are kept" "$(cat out)"
+reads "names, generated and inlined code" $'java;[libjvm.so];A::run;B::get_[i];C::at_[i] 1\nx;main;f(int)_[i];operator->  1' < <(
+	printf 'java 5 1.0: 1 cpu-clock:\n\t7f01 A::run->B::get->C::at+0x3 (/tmp/perf-5.map)\n\t7f02 [unknown] (/opt/libjvm.so)\n\n'
+	printf 'x 6 1.0: 1 cpu-clock:\n\t4010 operator-> +0x3 (/usr/bin/x)\n\t4020 f(int) (inlined)\n\t4020 main+0x9 (/usr/bin/x)\n\n'
+) 2>/dev/null
+refused "a second event" 'line 4: samples of a second event' < <(
+	printf 'x 6 1.0: 1 cycles:\n\t4010 f (/usr/bin/x)\n\nx 6 1.0: 1 instructions:\n\t4010 f (/usr/bin/x)\n'
+)
+refused "what is no frame" 'line 3: not a frame' < <(printf 'x 6 1.0: 1 cycles:\n\t4010 f (/usr/bin/x)\n\tnonsense\n')
+refused "a cut file" 'line 2: not a frame' < <(printf 'x 6 1.0: 1 cycles:\n\t4010 f (/usr/b')
+
+# ---- our own text gives itself
+for recording in profile threads stackcount; do
+	"$profile" -q --from "$top/tests/golden/recordings/$recording.stacktally" -U --format perf-script >own
+	"$profile" -q --from own -f >out 2>err
+	[ "$(awk '{ n += $NF } END { print n }' out)" = "$(grep -c '^[^#[:blank:]]' own)" ] && [ -s out ]
+	check $? "a sample for each record of our own, from $recording" "$(cat err)"
+done
+
+# ---- formats of others have the next command
+refused "perf's data" 'perf script -i FILE' <<<'PERFILE2 and more'
+refused "our JSON" 'save a recording' < <("$profile" -q --from "$top/tests/golden/recordings/threads.stacktally" --format json)
+refused "JSON" 'folded stacks or pprof' <<<'{"traceEvents":[]}'
+refused "pprof's old text" 'go tool pprof -proto' <<<'heap profile:  3: 400 [ 3: 400] @ heapz/1'
+refused "pprof's old CPU profile" 'go tool pprof -proto' < <(printf '\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1')
+refused "a recording of Java's" 'jfrconv' < <(printf 'FLR\0\0\2\0\1')
+refused "UTF-16" 'iconv' < <(printf '\377\376a\0;\0')
+reads "folded stacks that begin with a bracket" $';[main tid=7];run 5' <<<'[main tid=7];run 5'
+exit $failed
