@@ -53,7 +53,12 @@ struct function_sent {
 };
 
 /* Returns 0 or a negative errno, which ends the pass. It may change the name. */
-typedef int (*functions_symbol_fn)(void *context, char *name, const Elf64_Sym *symbol);
+/*
+ * `version` is the symbol's entry of .gnu.version, or 0 where it has none. The name may have its
+ * version in it (elf/elf_versions.h).
+ */
+typedef int (*functions_symbol_fn)(void *context, const char *name, const Elf64_Sym *symbol,
+				   uint16_t version);
 
 /*
  * Passes over the symbols of all tables, or of those for other files; `consider` may be NULL.

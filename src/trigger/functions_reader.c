@@ -10,6 +10,7 @@
 #include "base/partition.h"
 #include "elf/code_file.h"
 #include "elf/debug_data.h"
+#include "elf/elf_versions.h"
 #include "elf/go_table.h"
 #include "elf/ifunc_slots.h"
 #include "symbolize/inlined_places.h"
@@ -41,7 +42,8 @@ struct reader {
 	const struct functions_question *question;
 	int fd;
 	const struct elf_file *elf; /* the file to be probed */
-	struct ifunc_slots *slots;  /* NULL: not looked for yet, or none */
+	struct elf_versions versions;
+	struct ifunc_slots *slots; /* NULL: not looked for yet, or none */
 	bool slots_tried;
 	struct functions_facts facts;
 	struct pool *names;
@@ -54,6 +56,7 @@ struct reader {
 	struct place *places;
 	uint32_t places_capacity;
 	uint8_t code[FUNCTION_ENTRY_CODE_MAX];
+	char versioned[DEMANGLE_SIZE];
 };
 
 static int add(struct reader *reader, const char *name, const struct found *found)
@@ -98,21 +101,54 @@ static int offer(struct reader *reader, const char *name, struct found found)
 	return found.match <= NAME_COLD ? 0 : add(reader, name, &found);
 }
 
-static int consider(void *context, char *name, const Elf64_Sym *symbol)
+/*
+ * Offers a name of a file that has versions: foo for all functions of that name, and foo@V_1 and
+ * foo@@V_2 for one of them.
+ */
+static int offer_versions(struct reader *reader, const char *name, uint16_t entry,
+			  struct found found)
+{
+	const char *other = entry ? elf_versions_other(&reader->versions, entry) : NULL;
+	char *whole = reader->versioned;
+	enum elf_version_kind kind;
+	uint32_t n = reader->n;
+	bool only_whole;
+	size_t length;
+	int r = 0;
+
+	snprintf(whole, sizeof(reader->versioned), other && !strchr(name, '@') ? "%s@%s" : "%s",
+		 name, other);
+	kind = elf_versions_split(&reader->versions, whole, &length);
+	if (kind == ELF_VERSION_NONE)
+		return offer(reader, name, found);
+	only_whole = matcher_matches(reader->question->matcher, whole);
+	whole[length] = '\0';
+	only_whole = only_whole && !matcher_matches(reader->question->matcher, whole);
+	if (!only_whole)
+		r = offer(reader, whole, found);
+	whole[length] = '@';
+	if (only_whole)
+		return offer(reader, whole, found);
+	/* Two functions of one name are told apart in what is shown. */
+	if (r == 0 && reader->n > n && kind == ELF_VERSION_OTHER) {
+		reader->items[n].name = pool_string(reader->names, whole);
+		r = reader->items[n].name ? 0 : -ENOMEM;
+	}
+	return r;
+}
+
+static int consider(void *context, const char *name, const Elf64_Sym *symbol, uint16_t version)
 {
 	struct reader *reader = context;
 	unsigned char type = ELF64_ST_TYPE(symbol->st_info);
 	struct found found = { .at = symbol->st_value, .size = symbol->st_size };
-	char *version = strchr(name, '@');
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
 	    symbol->st_value == 0 || !name[0])
 		return 0;
-	if (version && version != name)
-		*version = '\0'; /* memcpy@@GLIBC_2.14 */
 	if (type == STT_GNU_IFUNC)
 		found.is = FUNCTION_UNRESOLVED; /* until place_ifunc() looks for its slot */
-	return offer(reader, name, found);
+	return offer_versions(reader, name, version, found);
 }
 
 /* Stripped programs of Go still have their table of functions. */
@@ -200,12 +236,13 @@ static void drop_aliases(struct reader *reader)
 }
 
 /* Marks the matches without size that lie inside of this function. */
-static int mark_labels(void *context, char *name, const Elf64_Sym *symbol)
+static int mark_labels(void *context, const char *name, const Elf64_Sym *symbol, uint16_t version)
 {
 	struct reader *reader = context;
 	uint32_t i;
 
 	(void)name;
+	(void)version;
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF)
 		return 0;
 	/* drop_aliases() has put plain functions first. */
@@ -375,6 +412,7 @@ static void reader_free(struct reader *reader)
 	if (!reader)
 		return;
 	ifunc_slots_free(reader->slots);
+	elf_versions_free(&reader->versions);
 	elf_file_close(reader->debug);
 	free(reader->debug_bytes);
 	free(reader->items);
@@ -401,7 +439,8 @@ int functions_reader_work(const struct confined_job *job)
 		reader->names = names;
 		reader->name_reader.matcher = question->matcher;
 		reader->name_reader.nearest = &reader->facts.nearest;
-		r = read_all(reader, job->fds[1]);
+		r = elf_versions_read(elf, &reader->versions);
+		r = r < 0 ? r : read_all(reader, job->fds[1]);
 	}
 	if (r == -ENOMEM)
 		error_set(&err, r, "out of memory for the functions of %.500s", question->path);

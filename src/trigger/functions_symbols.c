@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elf/code_file.h"
+#include "elf/elf_versions.h"
 #include "elf/frame_header.h"
 #include "trigger/functions_internal.h"
 #include "trigger/unprobeable.h"
@@ -28,7 +29,8 @@ static int read_table(const struct elf_file *elf, const struct elf_section *sect
 	const size_t entry = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	own(own_free) void *symbols = NULL;
 	own(own_free) void *bytes = NULL;
-	size_t size;
+	own(own_free) uint16_t *versions = NULL;
+	size_t size, n = section->size / entry;
 	char *strings;
 	int r;
 
@@ -42,7 +44,12 @@ static int read_table(const struct elf_file *elf, const struct elf_section *sect
 		return r == -ENOMEM ? r : 0;
 	strings = bytes;
 	strings[size - 1] = '\0'; /* so that every name ends */
-	for (size_t i = 1; r == 0 && i < section->size / entry; i++) {
+	versions = calloc(n + 1, sizeof(*versions));
+	if (!versions)
+		return -ENOMEM;
+	if (section->type != SHT_DYNSYM || !elf_versions_entries(elf, section, 0, versions, n))
+		memset(versions, 0, n * sizeof(*versions));
+	for (size_t i = 1; r == 0 && i < n; i++) {
 		const char *raw = (const char *)symbols + i * entry;
 		Elf64_Sym symbol;
 		Elf32_Sym narrow;
@@ -54,7 +61,7 @@ static int read_table(const struct elf_file *elf, const struct elf_section *sect
 			widen(&narrow, &symbol);
 		}
 		if (symbol.st_name < size)
-			r = consider(context, strings + symbol.st_name, &symbol);
+			r = consider(context, strings + symbol.st_name, &symbol, versions[i]);
 	}
 	return r;
 }
