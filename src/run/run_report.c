@@ -8,7 +8,9 @@
 
 #include "base/bytes.h"
 #include "base/own.h"
+#include "cli/message.h"
 #include "run/compared.h"
+#include "run/rebuilt.h"
 #include "run/rescue.h"
 #include "run/run_notes.h"
 #include "run/symbols_table.h"
@@ -73,6 +75,7 @@ int run_report_compare(const struct run_report *report, struct error *err)
 void run_report_close(struct run_report *report)
 {
 	outputs_close(&report->outputs);
+	names_free(report->base_apart);
 	part_clear(&report->base);
 	loaded_clear(&report->loaded);
 }
@@ -155,6 +158,25 @@ static int write_symbols(const struct run_report *report, struct error *err)
 	return 0;
 }
 
+/* At the first report: functions of another build are not compared by their addresses. */
+static int keep_builds_apart(struct run_report *report)
+{
+	struct measurement *base = &report->base.measurement;
+	char files[REBUILT_LINE];
+	int r;
+
+	if (!base->meta || report->before || report->reported || report->loaded.imported.of_others)
+		return 0;
+	r = rebuilt_make(report->names, base->names, files, &report->base_apart);
+	if (r < 0 || !report->base_apart)
+		return r;
+	base->names = report->base_apart;
+	message_note("compared with another build of %s: functions without a symbol, which only "
+		     "their addresses tell, are kept apart (--debuginfo DIR names them)",
+		     files);
+	return 0;
+}
+
 int run_report_write(struct run_report *report, struct error *err)
 {
 	own(own_free) bool *failed = calloc(report->outputs.n + 1, sizeof(*failed));
@@ -162,6 +184,9 @@ int run_report_write(struct run_report *report, struct error *err)
 
 	if (!failed)
 		return error_set(err, -ENOMEM, "out of memory");
+	r = keep_builds_apart(report);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
 	report->shown = 0;
 	for (uint32_t i = 0; i < report->outputs.n; i++) {
 		r = write_one(report, &report->outputs.list[i], first ? NULL : err);

@@ -27,6 +27,7 @@ struct run_report {
 	const struct measurement *before; /* borrowed: what a file is a difference to; or NULL */
 	struct loaded loaded;		  /* for --diff */
 	struct part base;		  /* what this measurement's filters leave of it */
+	struct names *base_apart; /* the names of `base`, if files were rebuilt (rebuilt.h) */
 	struct outputs outputs;
 	uint32_t shown; /* stacks in the last report on stdout or, if there is none, in a file; 0:
 			   none */
