@@ -242,6 +242,18 @@ static int announce(struct run_state *state, const struct trigger *trigger, stru
 	return r;
 }
 
+static void note_missing_inlines(const struct symbolizer *symbolizer)
+{
+	const char *file;
+	uint32_t n = symbolizer_n_missing_inlines(symbolizer, &file);
+
+	if (n)
+		message_note("debug information of %u compilation unit%s is in .dwo or .dwp files "
+			     "that cannot be read, such as %.200s: their inlined functions are "
+			     "missing",
+			     n, n > 1 ? "s" : "", file);
+}
+
 static void note_unread_names(const struct symbolizer *symbolizer)
 {
 	struct confined_losses losses = symbolizer_losses(symbolizer);
@@ -298,6 +310,7 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 		message_note("debug information of %u files was not read completely: inlined "
 			     "functions and lines may be missing",
 			     symbolizer_n_broken_inlines(symbolizer));
+	note_missing_inlines(symbolizer);
 	note_unread_names(symbolizer);
 	return 0;
 }

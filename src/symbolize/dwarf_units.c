@@ -30,7 +30,10 @@ struct dwarf_units {
 	Elf *elf;
 	Dwarf *dwarf;
 	struct ranges units, functions;
-	uint64_t listed; /* the DIE of the unit that `functions` are of; 0: none */
+	uint64_t listed;  /* the DIE of the unit that `functions` are of; 0: none */
+	Dwarf *listed_in; /* the file that these functions are in: a .dwo or .dwp, or `dwarf` */
+	uint32_t n_missing;
+	const char *missing;
 };
 
 void dwarf_units_close(struct dwarf_units *units)
@@ -95,6 +98,20 @@ static int add_ranges(struct ranges *ranges, Dwarf_Die *die)
 	return 0;
 }
 
+/* GNU's old form of compression begins with "ZLIB" and the decompressed size, big-endian. */
+static uint64_t size_of_zdebug(Elf_Scn *section)
+{
+	const Elf_Data *data = elf_rawdata(section, NULL);
+	const uint8_t *bytes = data ? data->d_buf : NULL;
+	uint64_t size = 0;
+
+	if (!bytes || data->d_size < 12 || memcmp(bytes, "ZLIB", 4) != 0)
+		return UINT64_MAX;
+	for (uint32_t i = 4; i < 12; i++)
+		size = size << 8 | bytes[i];
+	return size;
+}
+
 /* Whether the debug sections, which libdw keeps in memory, are small enough when decompressed. */
 static bool fits_in_memory(Elf *elf)
 {
@@ -114,10 +131,9 @@ static bool fits_in_memory(Elf *elf)
 		name = elf_strptr(elf, names, header.sh_name);
 		if (!name)
 			continue;
-		/* GNU's old format of compression: no header has the decompressed size. */
 		if (strncmp(name, ".zdebug", 7) == 0)
-			return false;
-		if (strncmp(name, ".debug", 6) != 0)
+			header.sh_size = size_of_zdebug(section);
+		else if (strncmp(name, ".debug", 6) != 0)
 			continue;
 		if ((header.sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &compressed))
 			header.sh_size = compressed.ch_size;
@@ -205,6 +221,36 @@ static int list_functions(struct dwarf_units *units, Dwarf_Die *parent, uint32_t
 	return r;
 }
 
+/*
+ * The part of a unit that has its functions: with -gsplit-dwarf a unit of a .dwo or .dwp file,
+ * which libdw opens. Counts those that are not there.
+ */
+static Dwarf_Die with_functions(struct dwarf_units *units, Dwarf_Die *unit)
+{
+	static const unsigned int names[] = { DW_AT_dwo_name, DW_AT_GNU_dwo_name };
+	uint8_t type = 0;
+	Dwarf_Die split;
+
+	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) != 0 ||
+	    type != DW_UT_skeleton)
+		return *unit;
+	if (dwarf_tag(&split) == DW_TAG_compile_unit)
+		return split;
+	units->n_missing++;
+	for (size_t i = 0; i < 2 && !units->missing; i++) {
+		Dwarf_Attribute attribute;
+
+		units->missing = dwarf_formstring(dwarf_attr(unit, names[i], &attribute));
+	}
+	return *unit;
+}
+
+uint32_t dwarf_units_missing(const struct dwarf_units *units, const char **ret_name)
+{
+	*ret_name = units->missing;
+	return units->n_missing;
+}
+
 bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_function)
 {
 	const struct range *range = find_range(&units->units, address);
@@ -215,11 +261,15 @@ bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die
 	if (units->listed != range->die) {
 		units->functions.n = 0;
 		units->listed = range->die;
-		if (!dwarf_offdie(units->dwarf, range->die, &unit) ||
-		    list_functions(units, &unit, 0) < 0)
+		if (!dwarf_offdie(units->dwarf, range->die, &unit))
+			return false;
+		unit = with_functions(units, &unit);
+		units->listed_in = dwarf_cu_getdwarf(unit.cu);
+		if (list_functions(units, &unit, 0) < 0)
 			return false;
 		sort_ranges(&units->functions);
 	}
 	range = find_range(&units->functions, address);
-	return range && dwarf_offdie(units->dwarf, range->die, ret_function);
+	return range && units->listed_in &&
+	       dwarf_offdie(units->listed_in, range->die, ret_function);
 }

@@ -35,4 +35,10 @@ bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *re
 /* The function that contains the address; fastest if addresses ascend. */
 bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_function);
 
+/*
+ * How many units whose functions were asked for have them in a .dwo or .dwp file that could not be
+ * opened; the name of such a .dwo file, or NULL.
+ */
+uint32_t dwarf_units_missing(const struct dwarf_units *units, const char **ret_name);
+
 #endif

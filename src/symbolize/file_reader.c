@@ -78,7 +78,8 @@ int file_reader_work(const struct confined_job *job)
 			return r;
 	}
 	facts.wants_debug = tables.wants_debug && !question->has_debug;
-	facts.has_dwarf = elf_file_section(tables.main, ".debug_info") != NULL;
+	facts.has_dwarf = elf_file_section(tables.main, ".debug_info") ||
+			  elf_file_section(tables.main, ".zdebug_info");
 	sink_write(&sink, &facts, sizeof(facts));
 	return answers_send(&sink, queries, facts.wrong_debug ? 0 : question->n);
 }

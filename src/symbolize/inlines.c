@@ -78,6 +78,12 @@ int inlines_add_chain(struct inlines *inlines, const struct inline_frame *frames
 	return 0;
 }
 
+uint32_t inlines_n_missing(const struct inlines *inlines, const char **ret_file)
+{
+	*ret_file = inlines->missing ? inlines->missing : "";
+	return inlines->n_missing;
+}
+
 uint32_t inlines_n_broken(const struct inlines *inlines)
 {
 	return inlines->n_broken;
@@ -124,7 +130,7 @@ static int read_placed(const struct confined_job *job, struct inlines *inlines,
 	int r = inlines_read(&inlines_job, job->fds[0]);
 
 	if (r == 0 || r == -ENODATA)
-		inlines_send_end(&work.sink);
+		inlines_send_end(&work.sink, inlines);
 	return r == -ENODATA ? 0 : r;
 }
 

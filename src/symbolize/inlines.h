@@ -56,6 +56,12 @@ int inlines_find(struct inlines *inlines, int fd, int mapped, struct symbol_quer
 /* The number of files that were not read to the end: too large, too slow, or libdw crashed. */
 uint32_t inlines_n_broken(const struct inlines *inlines);
 
+/*
+ * The number of compilation units whose functions are in .dwo or .dwp files that are not there, and
+ * one of these files.
+ */
+uint32_t inlines_n_missing(const struct inlines *inlines, const char **ret_file);
+
 const struct inline_chain *inlines_chain(const struct inlines *inlines, uint32_t chain);
 
 /* The frames of a chain; borrowed until the next inlines_find(). */

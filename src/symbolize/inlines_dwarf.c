@@ -85,8 +85,12 @@ static int set_call_line(struct inlines *inlines, Dwarf_Die *unit, Dwarf_Die *in
 	Dwarf_Attribute attribute;
 	Dwarf_Word file, line;
 	Dwarf_Files *files;
+	Dwarf_Die own;
 	size_t n_files;
 
+	/* With -gsplit-dwarf, the unit of the inlined function is another one. */
+	if (inlined->cu != unit->cu && dwarf_diecu(inlined, &own, NULL, NULL))
+		unit = &own;
 	if (!inlines->lines || dwarf_getsrcfiles(unit, &files, &n_files) != 0 ||
 	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
 	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
@@ -139,6 +143,19 @@ static int make_chain(struct inlines *inlines, struct dwarf_units *units,
 	return inlines_add_chain(inlines, frames, n + 1, &query->chain);
 }
 
+/* What is in .dwo files that are not there. */
+static int note_missing(struct inlines *inlines, const struct dwarf_units *units)
+{
+	const char *name;
+	uint32_t n = dwarf_units_missing(units, &name);
+
+	if (!n)
+		return 0;
+	inlines->n_missing += n;
+	inlines->missing = pool_string(inlines->pool, name ? name : "a .dwo file");
+	return inlines->missing ? 0 : -ENOMEM;
+}
+
 int inlines_read(const struct inlines_job *job, int fd)
 {
 	own(own_dwarf_units_close) struct dwarf_units *units = NULL;
@@ -158,5 +175,5 @@ int inlines_read(const struct inlines_job *job, int fd)
 		if (query->chain != QUERY_NO_CHAIN)
 			job->done(job->context, (uint32_t)i, query->chain);
 	}
-	return 0;
+	return note_missing(job->inlines, units);
 }

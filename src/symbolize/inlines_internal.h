@@ -19,6 +19,8 @@ struct inlines {
 	struct inline_frame *frames;
 	uint32_t n_frames, frame_capacity;
 	uint32_t n_broken;
+	uint32_t n_missing;		/* units in .dwo files that are not there */
+	const char *missing;		/* one of these files; in the pool */
 	void (*waiting)(void *context); /* or NULL */
 	void *waiting_context;
 	struct confined *readers; /* made when first needed */
@@ -51,8 +53,8 @@ int inlines_read(const struct inlines_job *job, int fd);
 void inlines_send(const struct byte_sink *sink, const struct inlines *inlines, uint32_t query,
 		  uint32_t chain, bool again);
 
-/* Sends that all was read; without it, the child was stopped by something. */
-void inlines_send_end(const struct byte_sink *sink);
+/* Sends that all was read, and what is missing; without it, the child was stopped by something. */
+void inlines_send_end(const struct byte_sink *sink, const struct inlines *inlines);
 
 /*
  * Our end, which does not trust the child: a hostile file may have taken it over. Sets the chains

@@ -47,11 +47,14 @@ void inlines_send(const struct byte_sink *sink, const struct inlines *inlines, u
 		send_frame(sink, &inlines_frames(inlines, from)[i]);
 }
 
-void inlines_send_end(const struct byte_sink *sink)
+void inlines_send_end(const struct byte_sink *sink, const struct inlines *inlines)
 {
-	const struct sent_chain sent = { END_NUMBER, 0 };
+	const struct sent_chain sent = { END_NUMBER, inlines->n_missing };
+	const struct inline_frame missing = { .file = inlines->missing };
 
 	sink_write(sink, &sent, sizeof(sent));
+	if (inlines->n_missing)
+		send_frame(sink, &missing);
 }
 
 static int receive_string(struct inlines *inlines, const struct byte_source *source, uint32_t size,
@@ -110,6 +113,20 @@ static int receive_chain(struct inlines *inlines, const struct byte_source *sour
 	return inlines_add_chain(inlines, frames, n, last);
 }
 
+static int receive_missing(struct inlines *inlines, const struct byte_source *source, uint32_t n)
+{
+	struct inline_frame missing = { 0 };
+	int r = n ? receive_frame(inlines, source, &missing) : 0;
+
+	if (r < 0 || !n)
+		return r;
+	inlines->n_missing =
+		n < UINT32_MAX - inlines->n_missing ? inlines->n_missing + n : UINT32_MAX;
+	if (!inlines->missing)
+		inlines->missing = missing.file;
+	return 0;
+}
+
 int inlines_receive(struct inlines *inlines, const struct byte_source *source,
 		    struct symbol_query *queries, size_t n)
 {
@@ -122,7 +139,7 @@ int inlines_receive(struct inlines *inlines, const struct byte_source *source,
 		if (r < 0)
 			return r;
 		if (sent.query == END_NUMBER)
-			return 0;
+			return receive_missing(inlines, source, sent.n);
 		/* One chain for each query at most, which bounds their number. */
 		if (sent.query >= n || queries[sent.query].chain != QUERY_NO_CHAIN)
 			return -EPROTO;

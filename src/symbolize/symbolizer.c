@@ -166,6 +166,14 @@ uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer)
 	return symbolizer->n_broken_before + (inlines ? inlines_n_broken(inlines) : 0);
 }
 
+uint32_t symbolizer_n_missing_inlines(const struct symbolizer *symbolizer, const char **ret_file)
+{
+	const struct inlines *inlines = symbolizer->lookup.inlines;
+
+	*ret_file = "";
+	return inlines ? inlines_n_missing(inlines, ret_file) : 0;
+}
+
 struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer)
 {
 	return confined_losses(symbolizer->lookup.readers);

@@ -83,6 +83,12 @@ const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer);
  */
 struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer);
 
+/*
+ * The number of compilation units whose inlined functions are in .dwo files that are not there, as
+ * far as it is kept, and one of these files, valid until the next call of another function.
+ */
+uint32_t symbolizer_n_missing_inlines(const struct symbolizer *symbolizer, const char **ret_file);
+
 /* The number of files whose inlined functions and lines could not be read to the end. */
 uint32_t symbolizer_n_broken_inlines(const struct symbolizer *symbolizer);
 
