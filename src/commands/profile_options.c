@@ -110,9 +110,10 @@ static const struct option_row measuring[] = {
 	  .field = FIELD(budget),
 	  .max = 100,
 	  .metavar = "PERCENT",
-	  .help = "with --off-cpu or --wall: walking stacks may take so much of each CPU (1); "
-		  "beyond it, of threads that switch often one switch in N is walked and counts N "
-		  "times; 100: no limit" },
+	  .help = "with --off-cpu or --wall: limit walking to PERCENT of each CPU's time (default "
+		  "1); above "
+		  "it, only one in N switches of busy threads is walked, weighted by N; 100 means "
+		  "no limit" },
 	{ .section = SECTION_OFF_CPU,
 	  .name = "min-block",
 	  .kind = OPTION_POSITIVE,

@@ -28,7 +28,9 @@ static const struct option_row filter[] = {
 		.name = "children",
 		.kind = OPTION_FLAG,
 		.field = FIELD(children),
-		.help = "with -p: also processes that these fork from now on",
+		.help = "with -p: also the children that these processes have, and those that they "
+			"fork "
+			"from now on",
 	},
 };
 const struct option_rows shared_filter_rows = OPTION_ROWS(filter);
@@ -134,7 +136,7 @@ static const struct option_row output[] = {
 		.field = FIELD(diff_share),
 		.exclusive = "scale",
 		.help = "with --diff: compare shares, with the counts of BASE scaled to the same "
-			"total; so it is where BASE does not hold how long it took",
+			"total; the default if BASE has no duration",
 	},
 	{
 		.section = SECTION_OUTPUT,
@@ -274,7 +276,7 @@ static const struct option_row display[] = {
 		.kind = OPTION_FLAG,
 		.field = FIELD(native),
 		.help = "keep the frames of an interpreter's evaluator beside the functions of the "
-			"program (Python) that stand in their place",
+			"program that stand in their place",
 	},
 	{
 		.section = SECTION_DISPLAY,
