@@ -48,8 +48,11 @@ before=$(code "$victim")
 "$stackcount" -f -p "$victim" -D 2 "$libm:sin" >"$out" 2>"$err" &
 run=$!
 started+=($run)
-sleep 1
-during=$(code "$victim")
+has_breakpoint() {
+	during=$(code "$victim")
+	[ "$during" != "$before" ]
+}
+await 30 has_breakpoint
 wait $run
 status=$?
 exits "root's own process can be measured" 0

@@ -7,7 +7,7 @@ through() {
 	local all of
 	begin "${@:3}" || return
 	sample -F 499 -U -p "$pid"
-	sleep 1
+	works "$pid" 40 # 200 samples
 	sampled
 	kill "$child" 2>"$fate"
 	rm -f "/tmp/perf-$pid.map"
