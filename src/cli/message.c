@@ -58,7 +58,8 @@ static __attribute__((format(printf, 2, 3))) void put_format(const char *before,
 
 int message_error(const char *program, const struct error *err)
 {
-	put_format(program, ": %s", err->text);
+	if (*err->text)
+		put_format(program, ": %s", err->text);
 	return err->exit_class ? (int)err->exit_class : EXIT_CLASS_RUNTIME;
 }
 

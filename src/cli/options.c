@@ -76,6 +76,16 @@ static int check_exclusive(const struct parser *parser, const struct option_row 
 	return 0;
 }
 
+/*
+ * Of bcc's options the last one holds, as scripts that add their own expect, and lists add up. Of
+ * ours, a file or a name that is silently dropped is the answer to another question.
+ */
+static bool is_given_again(const struct parser *parser, const struct option_row *row)
+{
+	return !row->bcc && (row->kind == OPTION_STRING || row->kind == OPTION_STRING_OR_NOT) &&
+	       parser->is->given[option_number(parser->line, row)];
+}
+
 static int take(struct parser *parser, const struct option_row *row, const char *value)
 {
 	struct value_error why;
@@ -98,6 +108,8 @@ static int take(struct parser *parser, const struct option_row *row, const char 
 	default:
 		if (row->field != OPTION_NO_FIELD)
 			field = (char *)parser->target + row->field;
+		if (is_given_again(parser, row))
+			return wrong_argument(parser, row, "given twice, and only one can hold");
 		r = value_store(row, value, field, &why);
 		if (r == -EINVAL)
 			return wrong_argument(parser, row, why.text);

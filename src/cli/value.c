@@ -159,12 +159,19 @@ static bool parse_decimal(const char *begin, const char *end, double *ret_decima
 	return true;
 }
 
+/* "5", "5s", "1.5m", "2h". */
 static int parse_seconds(const char *text, double *ret_seconds, struct value_error *why)
 {
-	double seconds;
+	const char *end = text + strlen(text);
+	double seconds, unit = 1;
 
-	if (!parse_decimal(text, text + strlen(text), &seconds))
+	if (end > text && strchr("smh", end[-1])) {
+		end--;
+		unit = *end == 's' ? 1 : *end == 'm' ? 60 : 3600;
+	}
+	if (!parse_decimal(text, end, &seconds))
 		return wrong(why, "must be a number of seconds");
+	seconds *= unit;
 	if (seconds < 0)
 		return wrong(why, "must be positive");
 	if (seconds == 0) /* NOLINT: only what was written as zero */
@@ -182,6 +189,7 @@ static int parse_ids(const struct option_row *row, const char *text, struct id_l
 {
 	own(own_free) pid_t *ids = NULL;
 	uint32_t n = 0, n_commas = 0;
+	pid_t *all;
 	int r;
 
 	for (const char *at = text; *at; at++)
@@ -206,9 +214,13 @@ static int parse_ids(const struct option_row *row, const char *text, struct id_l
 		if (!*end)
 			break;
 	}
-	free(list->ids);
-	list->ids = take_ptr(ids);
-	list->n = n;
+	/* A second list adds to the first: none of the ids is ignored. */
+	all = reallocarray(list->ids, (size_t)list->n + n, sizeof(*ids));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + list->n, ids, n * sizeof(*ids));
+	list->ids = all;
+	list->n += n;
 	return 0;
 }
 

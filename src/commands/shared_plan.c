@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/message.h"
+#include "run/part.h"
 
 /* One output for each -o, with its --format; stdout if there is no -o. */
 static int plan_outputs(const struct shared_options *options, struct plan *plan, struct error *err)
@@ -329,7 +330,7 @@ void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
 	add_condition(texts, "", filter->follow_forks ? "with children" : NULL);
 	add_condition(texts, "CPU ", filter->cpu >= 0 ? cpu : NULL);
 	add_condition(texts, "threads named ", filter->name);
-	add_condition(texts, "cgroup ", filter->cgroup);
+	add_condition(texts, "cgroup ", part_cgroup(filter->cgroup));
 	add_condition(texts, "cgroups in the map ", filter->cgroupmap);
 	add_condition(texts, "mount namespaces in the map ", filter->mntnsmap);
 	meta->scope = texts->scope;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@ struct file_opener {
 	struct mounts *mounts;
 	struct unresponsive unresponsive[MAX_UNRESPONSIVE];
 	uint32_t n;
+	pid_t resolver; /* the child that resolves paths; 0: none */
+	int requests;	/* its socket */
 };
 
 /* What the child has sent. */
@@ -66,6 +69,7 @@ void file_opener_free(struct file_opener *opener)
 {
 	if (!opener)
 		return;
+	file_opener_rest(opener);
 	for (uint32_t i = 0; i < opener->n; i++)
 		reap(&opener->unresponsive[i]);
 	mounts_free(opener->mounts);
@@ -173,6 +177,89 @@ static uint64_t key_of(const struct opening *job)
 	return hash_u64(mount + 1) ^ hash_bytes(job->path, slash ? slash - job->path : 0);
 }
 
+static void wait_for(pid_t child)
+{
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void file_opener_rest(struct file_opener *opener)
+{
+	if (!opener->resolver)
+		return;
+	close(opener->requests); /* it waits for requests, so it ends at once */
+	wait_for(opener->resolver);
+	opener->resolver = 0;
+}
+
+static int start_resolver(struct file_opener *opener)
+{
+	pid_t child;
+	int ends[2];
+
+	if (opener->resolver)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	child = fork();
+	if (child == 0)
+		file_opener_resolve_all(ends[1]);
+	close(ends[1]);
+	if (child < 0) {
+		int code = -errno;
+
+		close(ends[0]);
+		return code;
+	}
+	opener->resolver = child;
+	opener->requests = ends[0];
+	return 0;
+}
+
+static int send_request(int socket, const struct opening *job)
+{
+	struct resolving head = { .follow = job->follow };
+	struct iovec parts[] = { { &head, sizeof(head) },
+				 { (void *)job->path, strlen(job->path) } };
+	union descriptor_message descriptor = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+							    .cmsg_level = SOL_SOCKET,
+							    .cmsg_type = SCM_RIGHTS } };
+	struct msghdr message = { .msg_iov = parts,
+				  .msg_iovlen = 2,
+				  .msg_control = &descriptor,
+				  .msg_controllen = sizeof(descriptor.bytes) };
+
+	memcpy(CMSG_DATA(&descriptor.header), &job->fd, sizeof(job->fd));
+	return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Has the resolver do it. */
+static int resolve(struct file_opener *opener, const struct opening *job, uint64_t key,
+		   struct reply *reply)
+{
+	size_t length = strlen(job->path);
+	int r;
+
+	if (length == 0 || length > PATH_MAX)
+		return length ? -ENAMETOOLONG : -ENOENT;
+	r = start_resolver(opener);
+	if (r == 0)
+		r = send_request(opener->requests, job);
+	if (r == 0)
+		r = receive_reply(opener->requests, halvings(opener), reply);
+	if (r != -ETIMEDOUT && r != -EIO && r != -EPIPE)
+		return r;
+	/* One that is late may be blocked for ever; one that died has left only its status. */
+	kill(opener->resolver, SIGKILL);
+	close(opener->requests);
+	if (r == -ETIMEDOUT)
+		add_unresponsive(opener, key, opener->resolver);
+	else
+		wait_for(opener->resolver);
+	opener->resolver = 0;
+	return r;
+}
+
 /* `reply` is set also on failure. */
 static int run_job(struct file_opener *opener, const struct opening *job, struct reply *reply)
 {
@@ -185,6 +272,8 @@ static int run_job(struct file_opener *opener, const struct opening *job, struct
 	*reply = (struct reply){ .found = -1 };
 	if (known && (monotonic_ms() < known->until_ms || !reap(known)))
 		return -ETIMEDOUT;
+	if (job->path)
+		return resolve(opener, job, key, reply);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	socket = ends[0];
@@ -200,8 +289,7 @@ static int run_job(struct file_opener *opener, const struct opening *job, struct
 		add_unresponsive(opener, key, child);
 		return r;
 	}
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	wait_for(child);
 	return r;
 }
 

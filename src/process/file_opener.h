@@ -3,11 +3,12 @@
  * Opens files without waiting for file systems that do not respond. When the server of an NFS or
  * FUSE mount is gone, a call to it blocks for ever, and SIGKILL does not always end it. So paths
  * that may lead to such a mount are resolved, and files there are read, by a child process with a
- * deadline. A child that misses it is killed and left behind, and the same mount (for a path: the
- * same directory) is not tried again for 30 seconds. Meanwhile, each of these shortens the
- * deadlines of the others. The child copies the file to memory, so what the caller gets is a memfd
- * that always responds; once the file is open, it has no privileges. Files of local file systems
- * are opened directly.
+ * deadline: one child resolves path after path, since a fork for each of thousands of short-lived
+ * processes takes seconds; a file is read by a child of its own. A child that misses it is killed
+ * and left behind, and the same mount (for a path: the same directory) is not tried again for 30
+ * seconds. Meanwhile, each of these shortens the deadlines of the others. The child copies the file
+ * to memory, so what the caller gets is a memfd that always responds; once the file is open, it has
+ * no privileges. Files of local file systems are opened directly.
  *
  * Used by one thread at a time. Must not know: what the files are for.
  */
@@ -32,6 +33,9 @@ enum file_extent {
 /* 0 or -ENOMEM. */
 int file_opener_new(struct file_opener **ret_opener);
 void file_opener_free(struct file_opener *opener);
+
+/* Ends the child that resolves paths, which has the memory of a copy of this process. */
+void file_opener_rest(struct file_opener *opener);
 
 /* As mounts_kind(). */
 enum mount_kind file_opener_mount_kind(struct file_opener *opener, int path_fd, int process_dir);

@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -154,17 +155,50 @@ static void keep_only(int input, int reply, int copy)
 
 _Noreturn void file_opener_serve(const struct opening *job, int reply_fd)
 {
-	int found;
-
 	keep_only(job->fd, reply_fd, job->copy);
-	if (!job->path) {
-		send_result(copy_file(job->extent));
-		_exit(0);
-	}
-	found = path_resolve(INPUT_FD, job->path, job->follow);
-	if (found < 0)
-		send_result(found);
-	else
+	send_result(copy_file(job->extent));
+	_exit(0);
+}
+
+/* The next request, NUL-terminated; -1: there will be none. */
+static ssize_t receive_request(void *bytes, size_t size, int *ret_directory)
+{
+	struct iovec part = { bytes, size - 1 };
+	union descriptor_message descriptor;
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = &descriptor,
+				  .msg_controllen = sizeof(descriptor.bytes) };
+	ssize_t n = recvmsg(REPLY_FD, &message, MSG_CMSG_CLOEXEC);
+
+	if (n <= (ssize_t)sizeof(struct resolving) ||
+	    message.msg_controllen < sizeof(descriptor.header) ||
+	    descriptor.header.cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(ret_directory, CMSG_DATA(&descriptor.header), sizeof(*ret_directory));
+	((char *)bytes)[n] = '\0';
+	return n;
+}
+
+_Noreturn void file_opener_resolve_all(int reply_fd)
+{
+	static char request[sizeof(struct resolving) + PATH_MAX + 1];
+	struct resolving head;
+	int directory;
+
+	keep_only(reply_fd, reply_fd, -1);
+	while (receive_request(request, sizeof(request), &directory) > 0) {
+		int found;
+
+		memcpy(&head, request, sizeof(head));
+		found = path_resolve(directory, request + sizeof(head), head.follow);
+		close(directory);
+		if (found < 0) {
+			send_result(found);
+			continue;
+		}
 		send_descriptor(found);
+		close(found);
+	}
 	_exit(0);
 }

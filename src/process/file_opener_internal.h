@@ -30,8 +30,19 @@ union descriptor_message {
 };
 
 /*
- * Runs in the child, which answers over `reply_fd`, and ends it. By system calls only, since a
- * thread of the parent may have held locks of libc at the fork.
+ * A request to the child that resolves one path after the other: this, the path without its NUL,
+ * and the directory's descriptor in the same message. It ends when its socket is closed.
+ */
+struct resolving {
+	int follow;
+};
+
+/* Runs in that child, and ends it. */
+_Noreturn void file_opener_resolve_all(int reply_fd);
+
+/*
+ * Runs in the child of one job, which answers over `reply_fd`, and ends it. By system calls only,
+ * since a thread of the parent may have held locks of libc at the fork.
  */
 _Noreturn void file_opener_serve(const struct opening *job, int reply_fd);
 

@@ -91,6 +91,7 @@ void images_free(struct images *images)
 void images_rest(struct images *images)
 {
 	confined_rest(images->context.readers);
+	file_opener_rest(images->context.opener);
 }
 
 void images_lock(const struct images *images)

@@ -25,6 +25,13 @@ static int cannot_write(const char *name, int code, struct error *err)
 	return error_set(err, code, "cannot write %s: %s", name, strerror(-code));
 }
 
+/* Who reads standard output, `head` for example, has what it wanted: there is nothing to tell. */
+static int cannot_write_to(const struct output *output, int code, struct error *err)
+{
+	return !output->path && code == -EPIPE ? error_set(err, code, "%s", "")
+					       : cannot_write(name_of(output), code, err);
+}
+
 /* Less the umask. Addresses of the kernel are as secret here as in perf's files. */
 static mode_t mode_of(const struct output *output)
 {
@@ -254,7 +261,7 @@ static int flush(struct output *output, struct error *err)
 {
 	if (fflush(output->stream) == 0 && !ferror(output->stream))
 		return 0;
-	return cannot_write(name_of(output), errno ? -errno : -EIO, err);
+	return cannot_write_to(output, errno ? -errno : -EIO, err);
 }
 
 static int rename_temporary(struct output *output)
@@ -343,7 +350,7 @@ static int complete(struct output *output, struct error *err)
 	output->stream = NULL;
 	free(take_ptr(output->final_path));
 	output->since = time(NULL);
-	return r < 0 ? cannot_write(name_of(output), r, err) : 0;
+	return r < 0 ? cannot_write_to(output, r, err) : 0;
 }
 
 int output_flush(struct output *output, struct error *err)

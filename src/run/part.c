@@ -53,26 +53,55 @@ static char *describe(const struct selection *selection)
 	return NULL;
 }
 
-/* The condition that compares with that of a measurement, or NULL if there is none. */
-static int add_filter(const struct selection *selection, struct part *part)
+/* Whether a condition, behind a comma, is one of the filter: it was measured with it. */
+static bool has_condition(const char *filter, const char *condition)
 {
-	const struct selection events = { .tgids = selection->tgids,
-					  .tids = selection->tids,
-					  .name = selection->name,
-					  .cgroup = selection->cgroup };
-	own(own_free) char *text = describe(&events);
+	size_t size = strlen(condition) - strlen(", ");
+
+	for (const char *at = filter; at;) {
+		if (strncmp(at, condition + strlen(", "), size) == 0 &&
+		    (at[size] == '\0' || at[size] == ','))
+			return true;
+		at = strstr(at, ", ");
+		at = at ? at + strlen(", ") : NULL;
+	}
+	return false;
+}
+
+/* Adds a condition to the filter, unless it is there. */
+static int add_condition(const struct selection *condition, struct part *part)
+{
+	own(own_free) char *text = describe(condition);
+	char *filter;
+	int n;
 
 	if (!text)
 		return -ENOMEM;
-	if (!*text)
+	if (!*text || has_condition(part->meta.filter, text))
 		return 0;
-	if (part->meta.filter ? asprintf(&part->filter, "%s%s", part->meta.filter, text) < 0
-			      : asprintf(&part->filter, "%s", text + strlen(", ")) < 0) {
-		part->filter = NULL;
+	n = part->meta.filter ? asprintf(&filter, "%s%s", part->meta.filter, text)
+			      : asprintf(&filter, "%s", text + strlen(", "));
+	if (n < 0)
 		return -ENOMEM;
-	}
-	part->meta.filter = part->filter;
+	free(part->filter);
+	part->meta.filter = part->filter = filter;
 	return 0;
+}
+
+/* The conditions that compare with those of a measurement. */
+static int add_filter(const struct selection *selection, struct part *part)
+{
+	const struct selection conditions[] = {
+		{ .tgids = selection->tgids },
+		{ .tids = selection->tids },
+		{ .name = selection->name },
+		{ .cgroup = selection->cgroup },
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(conditions) / sizeof(conditions[0]); i++)
+		r = add_condition(&conditions[i], part);
+	return r;
 }
 
 static int add_title(const struct selection *selection, struct part *part)

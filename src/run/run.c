@@ -42,7 +42,7 @@ struct run_state {
 	uint64_t reported_ns; /* duration of the intervals reported so far */
 	pthread_t preparer;   /* runs symbolizer_prepare() during the measurement */
 	bool preparing;
-	uint64_t progress_ns; /* when a progress note was last due; 0: none yet */
+	uint64_t progress_ns; /* when the next progress note is due; 0: not known yet */
 	uint32_t usual;	      /* addresses of an interval; 0: not known yet */
 };
 
@@ -75,17 +75,18 @@ static void end_preparing(struct run_state *state)
 	state->preparing = false;
 }
 
-/* On a terminal, a note each second while names are looked up. */
+/* Once names take longer than a second, a note each second, or each ten where they would fill a
+ * log. */
 static void note_progress(void *context, uint32_t done, uint32_t total)
 {
 	struct run_state *state = context;
 	uint64_t now = monotonic_ns();
 
 	if (state->progress_ns == 0)
-		state->progress_ns = now;
-	if (now - state->progress_ns < NS_PER_SECOND || !isatty(STDERR_FILENO))
+		state->progress_ns = now + NS_PER_SECOND;
+	if (now < state->progress_ns)
 		return;
-	state->progress_ns = now;
+	state->progress_ns = now + (isatty(STDERR_FILENO) ? 1 : 10) * NS_PER_SECOND;
 	message_note("looking up names: %u of %u files done", done, total);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "run/empty.h"
 #include "session/unwinder.h"
 #include "tally/codes.h"
 #include "tally/comms.h"
@@ -142,17 +143,18 @@ static int note_unnamed(const struct run_report *report)
 	return 0;
 }
 
-/* --name selects threads, which a program may have given other names. */
-static void name_others(const struct run_report *report)
+/* --name selects threads, which a program may have given other names. False: nobody was seen. */
+static bool name_others(const struct run_report *report)
 {
 	const char *name = report->request->plan->filter.name;
 	char others[200];
 
 	if (!name || !report->others)
-		return;
+		return false;
 	comms_describe(report->others, others, sizeof(others));
 	if (*others)
 		message_note("no thread named %s was seen; seen most: %s", name, others);
+	return *others;
 }
 
 /* Without commas, but for a time, which is for readers only. */
@@ -196,8 +198,9 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 		     report->shown ? report->shown : summary.n_stacks, tally_lost(losses));
 	if (report->reported)
 		return 0; /* told with the first report */
-	if (summary.total == 0)
-		name_others(report);
+	if (summary.total == 0 && !name_others(report))
+		empty_tell(report);
+	lacks_tell(report);
 	r = advise(report);
 	if (r == 0 && !report->request->plan->symbols && message_level() > MESSAGE_QUIET)
 		r = note_unnamed(report);

@@ -152,7 +152,9 @@ static int write_symbols(const struct run_report *report, struct error *err)
 
 	if (r < 0)
 		return r;
-	if (fflush(stdout) != 0 || ferror(stdout))
+	if (fflush(stdout) != 0 && errno == EPIPE)
+		return error_set(err, -EPIPE, "%s", "");
+	if (ferror(stdout))
 		return error_set(err, errno ? -errno : -EIO, "cannot write standard output: %s",
 				 strerror(errno));
 	return 0;

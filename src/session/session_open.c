@@ -6,9 +6,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
+#include "base/cpu_list.h"
 #include "base/own.h"
 #include "base/seccomp.h"
 #include "base/thread.h"
@@ -99,6 +101,10 @@ static int open_sideband(struct session *session, struct error *err)
 		return error_privilege(err, r,
 				       "cannot follow what processes map and execute: %s; %s",
 				       strerror(-r), paranoid_remedy());
+	if (r < 0 && access(CPU_LIST_ONLINE, F_OK) < 0)
+		return error_set(err, r,
+				 "cannot read " CPU_LIST_ONLINE ": /sys is not mounted: "
+				 "mount -t sysfs sysfs /sys");
 	if (r < 0)
 		return error_set(err, r, "cannot follow what processes map and execute: %s",
 				 strerror(-r));

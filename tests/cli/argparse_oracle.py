@@ -48,8 +48,9 @@ def positive_nonzero_int(text):
 def profile_parser():
     parser = argparse.ArgumentParser(prog="profile")
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("-p", "--pid", type=positive_int_list)
-    group.add_argument("-L", "--tid", type=positive_int_list)
+    # Of bcc, the last list holds; of ours, they add up.
+    group.add_argument("-p", "--pid", type=positive_int_list, action="extend")
+    group.add_argument("-L", "--tid", type=positive_int_list, action="extend")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-U", "--user-stacks-only", action="store_true")
     group.add_argument("-K", "--kernel-stacks-only", action="store_true")
@@ -73,7 +74,7 @@ def profile_parser():
 
 def stackcount_parser():
     parser = argparse.ArgumentParser(prog="stackcount")
-    parser.add_argument("-p", "--pid", type=int)
+    parser.add_argument("-p", "--pid", type=int, action="append")
     parser.add_argument("-c", "--cpu", type=int, default=-1)
     parser.add_argument("-i", "--interval")
     parser.add_argument("-D", "--duration")

@@ -297,13 +297,25 @@ static void test_good_numbers(void **state)
 	assert_true(run.profile.shared.duration == 1.25);
 	clear(&run);
 
-	/* Lists have no limit, and the last one counts. */
+	/* Lists have no limit, and add up. */
 	parse_profile(&run, "profile -p 1 -p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,"
 			    "22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41");
 	assert_int_equal(run.result, 0);
-	assert_int_equal(run.profile.shared.tgids.n, 41);
-	assert_int_equal(run.profile.shared.tgids.ids[40], 41);
+	assert_int_equal(run.profile.shared.tgids.n, 42);
+	assert_int_equal(run.profile.shared.tgids.ids[0], 1);
+	assert_int_equal(run.profile.shared.tgids.ids[41], 41);
 	clear(&run);
+
+	/* Times have units. */
+	parse_profile(&run, "profile -i 1.5m 2h");
+	assert_int_equal(run.result, 0);
+	assert_true(run.profile.shared.interval == 90);
+	assert_true(run.profile.shared.duration == 7200);
+	clear(&run);
+	refuse_profile("profile s", "argument duration: must be a number of seconds");
+	refuse_profile("profile 5ms", "argument duration: must be a number of seconds");
+	refuse_profile("profile --from a --from b",
+		       "argument --from: given twice, and only one can hold");
 
 	parse_stackcount(&run, "stackcount -p 4,5 -c 0 -D 2.5 f");
 	assert_int_equal(run.result, 0);

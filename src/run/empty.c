@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/empty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "cli/message.h"
+#include "view/quantity.h"
+
+/* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
+#define INITIAL_PIDNS 0xEFFFFFFCu
+
+/* What /proc/ID/stat says. */
+struct task {
+	char state; /* 'R', 'S', 'D', 'T', 't', 'Z'; 0: there is none */
+	uint32_t children;
+};
+
+static uint32_t count_words(FILE *file)
+{
+	uint32_t n = 0;
+	int id;
+
+	while (fscanf(file, "%d", &id) == 1)
+		n++;
+	return n;
+}
+
+static struct task look_at(pid_t id)
+{
+	struct task task = { 0 };
+	char path[64], text[512];
+	const char *name_end;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)id);
+	{
+		own(own_file) FILE *file = fopen(path, "re");
+
+		n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	}
+	text[n] = '\0';
+	name_end = strrchr(text, ')');
+	if (name_end && name_end[1] == ' ')
+		task.state = name_end[2];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)id, (int)id);
+	{
+		own(own_file) FILE *file = fopen(path, "re");
+
+		task.children = file ? count_words(file) : 0;
+	}
+	return task;
+}
+
+/* Of the first of the processes or threads that were asked for. */
+static void tell_task(const char *program, const char *what, char letter, pid_t id)
+{
+	struct task task = look_at(id);
+
+	if (task.state == 'T' || task.state == 't')
+		message_note("%s %d is stopped, by a signal or a debugger, and does not run: "
+			     "kill -CONT %d",
+			     what, (int)id, (int)id);
+	else if (task.state == 'Z' || !task.state)
+		message_note("%s %d has ended: %s --name NAME finds its successor", what, (int)id,
+			     program);
+	else if (task.children)
+		message_note("%s %d did not run, but it has children (%" PRIu32 "): --children "
+			     "measures them as well, %s --off-cpu -%c %d what it waits for",
+			     what, (int)id, task.children, program, letter, (int)id);
+	else
+		message_note("%s %d did not run, it sleeps: %s --off-cpu -%c %d shows what it "
+			     "waits for",
+			     what, (int)id, program, letter, (int)id);
+}
+
+static void tell_cgroup(const char *directory)
+{
+	char path[4200];
+	own(own_file) FILE *file = NULL;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+	file = fopen(path, "re");
+	if (file && count_words(file) == 0)
+		message_note("the cgroup %s has no processes of its own now", directory);
+	else
+		message_note("no process of the cgroup %s ran", directory);
+}
+
+/* Samples: nobody ran that was asked for. */
+static void tell_no_samples(const struct run_report *report)
+{
+	const struct plan_filter *filter = &report->request->plan->filter;
+	const char *program = report->request->program;
+
+	if (filter->tgids.n)
+		tell_task(program, "process", 'p', filter->tgids.ids[0]);
+	else if (filter->tids.n)
+		tell_task(program, "thread", 'L', filter->tids.ids[0]);
+	else if (filter->cgroup)
+		tell_cgroup(filter->cgroup);
+	else if (filter->cgroupmap || filter->mntnsmap)
+		message_note("nothing ran that is in the map %s",
+			     filter->cgroupmap ? filter->cgroupmap : filter->mntnsmap);
+	else if (report->request->plan->command)
+		message_note(
+			"the command ended before it was sampled: sample more often (-F 9999)");
+	else if (filter->include_idle)
+		message_note("the event did not occur: -e cpu-clock samples by time");
+	else if (filter->cpu >= 0)
+		message_note("CPU %d was idle: -I counts idle CPUs as well", filter->cpu);
+	else
+		message_note("the CPUs were idle: -I counts idle CPUs as well, %s --off-cpu shows "
+			     "what threads wait for",
+			     program);
+}
+
+/* Calls of a function, or another event. */
+static void tell_no_events(const struct run_report *report)
+{
+	const struct plan_filter *filter = &report->request->plan->filter;
+	const char *event = report->meta.event ? report->meta.event : "the event";
+	char of[64] = "";
+
+	if (filter->tgids.n == 1)
+		snprintf(of, sizeof(of), " in process %d", (int)filter->tgids.ids[0]);
+	else if (filter->tids.n == 1)
+		snprintf(of, sizeof(of), " in thread %d", (int)filter->tids.ids[0]);
+	if (*of && !look_at(filter->tgids.n ? filter->tgids.ids[0] : filter->tids.ids[0]).state)
+		message_note("%s did not occur%s, which has ended", event, of);
+	else if (*of)
+		message_note("%s did not occur%s; without -p and -L, all processes count", event,
+			     of);
+	else if (filter->name || filter->cgroup || filter->cpu >= 0)
+		message_note("%s did not occur where the filters want it", event);
+	else
+		message_note("%s did not occur in any process", event);
+}
+
+void empty_tell(const struct run_report *report)
+{
+	if (report->saved)
+		return;
+	if (report->meta.timed)
+		message_note("no thread left a CPU that was asked for, or for as long as "
+			     "--min-block and --max-block want");
+	else if (strcmp(report->meta.command ? report->meta.command : "", "stackcount") == 0)
+		tell_no_events(report);
+	else
+		tell_no_samples(report);
+}
+
+/* ---- what none of the stacks has ---- */
+
+struct seen {
+	bool user, inlined, line;
+};
+
+static struct seen look_at_frames(const struct names *names)
+{
+	struct seen seen = { 0 };
+
+	for (uint32_t i = 0; i < names_n_frames(names); i++) {
+		struct names_frame frame = names_frame(names, i);
+
+		if (frame.flags & NAMES_FRAME_KERNEL)
+			continue;
+		seen.user = true;
+		seen.inlined |= (frame.flags & NAMES_FRAME_INLINED) != 0;
+		seen.line |= frame.line != 0;
+	}
+	return seen;
+}
+
+/* Samples of processes that have no id in our pid namespace. */
+static uint64_t count_outside(const struct tally *tally)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < tally_n_entries(tally); i++) {
+		const struct tally_entry *entry = &tally_entries(tally)[i];
+
+		if (entry->tgid == 0 && strncmp(entry->comm, "swapper/", strlen("swapper/")) != 0)
+			n += entry->count;
+	}
+	return n;
+}
+
+static void tell_namespace(const struct run_report *report)
+{
+	uint64_t total = tally_total(report->tally), outside = count_outside(report->tally);
+	struct stat status;
+
+	if (!outside || stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == INITIAL_PIDNS)
+		return;
+	message_note("%.0f %% of the %s are of processes outside of this PID namespace, which have "
+		     "no names here: run it in the host's (docker --pid=host, hostPID: true)",
+		     100 * (double)outside / (double)total, quantity_unit(&report->meta));
+}
+
+void lacks_tell(const struct run_report *report)
+{
+	const struct plan *plan = report->request->plan;
+	struct seen seen;
+
+	if (report->saved || tally_total(report->tally) == 0)
+		return;
+	tell_namespace(report);
+	if (!plan->inlines && !plan->lines)
+		return;
+	seen = look_at_frames(report->names);
+	if (!seen.user)
+		return;
+	if (plan->lines && !seen.line)
+		message_note("no source lines: none of the files in these stacks has debug "
+			     "information (compile with -g; %s --symbols lists packages that have "
+			     "it)",
+			     report->request->program);
+	else if (plan->inlines && !seen.inlined)
+		message_note("no inlined functions: none of the files in these stacks has debug "
+			     "information that tells any (compile with -g; %s --symbols lists "
+			     "packages that have it)",
+			     report->request->program);
+}

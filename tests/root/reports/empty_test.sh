@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# An empty report, and one that lacks a part, says why and what to do: empty_test.sh BUILD
+# Reports of this kind: "0 samples", and no more.
+# timeout: 120
+. "$(dirname "$0")/../harness.bash" "$1"
+
+# explains NAME REGEX ARGUMENT...: profile's report is empty, and one line on stderr matches
+explains() {
+	measure -f "${@:3}"
+	[ "$status" -eq 0 ] && [ ! -s "$out" ] && [ "$(grep -Ec -- "$2" "$err")" -eq 1 ]
+	check $? "$1" "status $status: $(cat "$err")"
+}
+sleep 300 &
+sleeper=$!
+started+=("$sleeper")
+# A master whose worker sleeps, too.
+bash -c 'sleep 300 & echo $! >"$1"; wait' bash "$tmp/worker" &
+master=$!
+started+=("$master")
+await 10 test -s "$tmp/worker"
+started+=("$(cat "$tmp/worker")")
+asleep() { grep -q '^State:	S' "/proc/$1/status"; }
+await 10 asleep "$sleeper"
+await 10 asleep "$master"
+
+# ---- samples
+explains "a process that sleeps" \
+	"^process $sleeper did not run, it sleeps: profile --off-cpu -p $sleeper" -p "$sleeper" 0.2
+explains "a thread that sleeps" \
+	"^thread $sleeper did not run, it sleeps: profile --off-cpu -L $sleeper" -L "$sleeper" 0.2
+explains "the master of workers" \
+	"^process $master did not run, but it has children \(1\): --children" -p "$master" 0.2
+measure --off-cpu -p "$sleeper" -f 0.2
+has "and what the message advises answers" '^sleep;.*\[blocked\]'
+kill -STOP "$sleeper"
+explains "a process that is stopped" \
+	"^process $sleeper is stopped, by a signal or a debugger" -p "$sleeper" 0.2
+kill -CONT "$sleeper"
+sample -p "$master,$sleeper"
+kill -KILL "$master"
+{ wait "$master"; } 2>>"$fate"
+sampled
+says "a process that ends meanwhile" "^process $master has ended: profile --name NAME finds its successor"
+explains "lists add up" "^process $sleeper did not run" -p "$sleeper" -p "$(cat "$tmp/worker")" 0.2
+"$programs/ratio" 60000 >"$fate" &
+started+=("$!")
+measure -f -p "$sleeper" -p "$!" 0.5
+has "the last list is measured, as well as the first" '^ratio;'
+measure -f -p "$!" -p "$sleeper" 0.5
+has "and the first as well as the last" '^ratio;'
+explains "a name that nobody has" "no thread named ngnix was seen; seen most: " --name ngnix 1s
+measure_command -F 1 -- true
+says "a command of a moment" '^the command ended before it was sampled'
+explains "absences that are longer than the measurement" \
+	'^no thread left a CPU that was asked for' --off-cpu -p "$sleeper" --min-block 90000000 0.2
+group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+if [ -n "$group" ] && mkdir "$group/stacktally-empty.$$" 2>>"$fate"; then
+	group=$group/stacktally-empty.$$
+	explains "a cgroup without processes" 'has no processes of its own now' --cgroup "$group" 0.2
+	sleep 300 &
+	started+=("$!")
+	echo "$!" >"$group/cgroup.procs"
+	await 10 asleep "$!"
+	explains "a cgroup that sleeps" '^no process of the cgroup' --cgroup "$group" 0.2
+	kill -KILL "$!"
+	{ wait "$!"; } 2>>"$fate"
+	rmdir "$group"
+else
+	skip "a cgroup without processes" "no cgroup2 can be written"
+fi
+PATH=$PATH:/usr/sbin
+mkdir "$tmp/bpf"
+if mount -t bpf none "$tmp/bpf" 2>>"$fate" &&
+	bpftool map create "$tmp/bpf/set" type hash key 8 value 4 entries 8 name set 2>>"$fate"; then
+	explains "an empty map" "^nothing ran that is in the map $tmp/bpf/set" --mntnsmap "$tmp/bpf/set" 0.2
+else
+	skip "an empty map" "bpftool cannot pin one"
+fi
+umount "$tmp/bpf" 2>>"$fate"
+
+# ---- events
+counts() { # NAME REGEX ARGUMENT...
+	"$stackcount" -f "${@:3}" >"$out" 2>"$err"
+	[ ! -s "$out" ] && [ "$(grep -Ec -- "$2" "$err")" -eq 1 ]
+	check $? "$1" "$(cat "$err")"
+}
+counts "a process that does not call it" \
+	"did not occur in process $sleeper; without -p and -L, all processes count" \
+	-p "$sleeper" -D 0.2 c:malloc
+counts "a function that nobody calls" 'did not occur in any process' -D 0.2 "$programs/nested:outer"
+counts "a filter that nobody meets" 'did not occur where the filters want it' \
+	--name nobody-has-this -D 0.2 "$programs/nested:outer"
+sleep 300 &
+brief=$!
+started+=("$brief")
+"$stackcount" -p "$brief" c:malloc >"$out" 2>"$err" &
+run=$!
+started+=("$run")
+await 60 grep -q '^Tracing' "$out"
+kill -KILL "$brief"
+{ wait "$brief"; } 2>>"$fate"
+kill -INT "$run"
+wait "$run"
+says "a process that ends meanwhile" "did not occur in process $brief, which has ended"
+
+# ---- parts
+strip -o "$tmp/stripped" "$programs/ratio"
+"$tmp/stripped" 60000 >"$fate" &
+started+=("$!")
+# without_debug ARGUMENT...: profile, where no package has debug information for the C library
+without_debug() {
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m sh -c 'if [ -d /usr/lib/debug ]; then mount -t tmpfs none /usr/lib/debug; fi; exec "$@"' sh \
+		env -u DEBUGINFOD_URLS "$profile" -f -U -F 199 "$@" 1 >"$out" 2>"$err"
+}
+without_debug --lines -p "$!"
+says "no lines" '^no source lines: .*--symbols lists packages'
+without_debug --inlines -p "$!"
+says "no inlined functions" '^no inlined functions: .*--symbols lists packages'
+unshare -pf --mount-proc "$profile" -F 99 -f 1 >"$out" 2>"$err"
+says "other processes of a container's host" \
+	'^[0-9]+ % of the samples are of processes outside of this PID namespace, .*hostPID'
+mkdir "$tmp/sys"
+unshare -m sh -c 'mount --bind "$1" /sys && exec "$2" -f 0.2' sh "$tmp/sys" "$profile" >"$out" 2>"$err"
+says "no /sys" '/sys is not mounted: mount -t sysfs sysfs /sys|there is no /sys/kernel/btf'
+
+# ---- the same filter is not another one
+measure -F 199 -U --name ratio -o "$tmp/base.stacktally" 0.5
+measure -F 199 -U --name ratio --diff "$tmp/base.stacktally" -f 0.5
+! grep -q 'which is of something else' "$err"
+check $? "a comparison with the same --name is no warning" "$(cat "$err")"
+measure -F 199 -U --name stripped --diff "$tmp/base.stacktally" -f 0.5
+says "one with another name is" '^WARNING: compared with .*which is of something else: the filter is threads named ratio'
+finish
