@@ -47,7 +47,7 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARN
 	$(SANITIZE) -Isrc -I. -I$(BUILD) -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
-	-Isrc -idirafter /usr/include/$(MULTIARCH) $(BPF_DEFINES)
+	-Isrc -I$(KERNEL_BUILD) -idirafter /usr/include/$(MULTIARCH) $(BPF_DEFINES)
 # BTF names sources, and is part of the program, which is to be the same wherever it is built. Not among
 # the flags above: a tree that has moved has nothing to build again.
 BPF_PATHS = '-ffile-prefix-map=$(CURDIR)=.'
@@ -140,8 +140,16 @@ $(call remember,$(COMMIT),#define STACKTALLY_COMMIT "$(shell scripts/commit id)"
 endif
 $(BUILD)/src/cli/version.o: $(COMMIT)
 
+# ---- the headers of each language, for the list of languages
+LANGUAGE_HEADERS := $(KERNEL_BUILD)/language_structs.h $(KERNEL_BUILD)/language_hooks.h
+EACH_LANGUAGE = sed -n 's,^.LANGUAGE([A-Z0-9_]*\, \([a-z0-9_]*\)\,.*,\#include "$(1)",p' src/bpf/languages.h
+$(LANGUAGE_HEADERS) &: src/bpf/languages.h
+	@mkdir -p $(@D)
+	$(Q)$(call EACH_LANGUAGE,bpf/\1_language.h) > $(KERNEL_BUILD)/language_structs.h
+	$(Q)$(call EACH_LANGUAGE,languages/\1.bpf.h) > $(KERNEL_BUILD)/language_hooks.h
+
 # ---- BPF
-$(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags
+$(BPF_OBJECTS) $(COMPARE_BPF): $(KERNEL_BUILD)/%.o: %.c $(KERNEL_BUILD)/bpf-flags | $(LANGUAGE_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(BPF_PATHS) -MMD -MP -c $< -o $@
 
@@ -157,7 +165,7 @@ $(SKELETON): $(KERNEL_BUILD)/%.skel.h: $(KERNEL_BUILD)/%.bpf.o
 # The first build needs the skeleton before these objects; later dependency files say so.
 $(filter $(BUILD)/src/session/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON)
 
-$(BUILD)/%.o: %.c $(BUILD)/flags
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(LANGUAGE_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 

@@ -97,39 +97,16 @@ struct window {
 	__u8 bytes[WINDOW_SIZE + WINDOW_MOST];
 };
 
-#define PYTHON_FRAME_SIZE 80  /* bytes of a frame that are read */
-#define PYTHON_FRAME_ROOM 128 /* a power of two above, for the verifier */
-#define PYTHON_BELOW	  944 /* bytes that are copied below a frame, at most */
-#define PYTHON_CODE_ROOM  256 /* bytes of a code object: those before its instructions */
+#define FRAME_BYTES 80	/* bytes of a frame that are read */
+#define FRAME_BELOW 944 /* bytes that are copied below a frame, at most */
 
 /* A copied piece of the memory that has frames; behind it a frame from the C stack. */
-#define PYTHON_ON_STACK (PYTHON_BELOW + PYTHON_FRAME_ROOM)
+#define FRAME_ON_STACK (FRAME_BELOW + FRAME_ROOM)
 
-struct python_window {
+struct frame_window {
 	__u64 from; /* user address; 0: nothing was copied */
-	__u64 last; /* where in it the last frame begins, PYTHON_BELOW at most */
-	__u8 bytes[PYTHON_ON_STACK + PYTHON_FRAME_ROOM];
-};
-
-#define PYTHON_FUNCTION_BYTES 136  /* of a function, in 3.11 */
-#define PYTHON_FUNCTIONS      1392 /* bytes that are copied beside a function, at most */
-
-/* A copied piece of the memory that has functions. */
-struct python_functions {
-	__u64 from; /* user address; 0: nothing was copied */
-	__u64 last; /* where in it a function may begin, PYTHON_FUNCTIONS at most */
-	__u32 of;   /* the function that it was copied for: place in `codes` */
-	__u32 used; /* functions that were found in it */
-	__u8 bytes[PYTHON_FUNCTIONS + PYTHON_CODE_ROOM];
-};
-
-/* A copied piece of the memory that has frames of Ruby, or their variables. */
-#define RUBY_WINDOW 432
-
-struct ruby_window {
-	__u64 from; /* user address; 0: nothing was copied */
-	__u64 last; /* where in it the last frame begins, RUBY_WINDOW at most */
-	__u8 bytes[RUBY_WINDOW + PYTHON_FRAME_ROOM];
+	__u64 last; /* where in it the last frame begins, FRAME_BELOW at most */
+	__u8 bytes[FRAME_ON_STACK + FRAME_ROOM];
 };
 
 /*
@@ -137,7 +114,6 @@ struct ruby_window {
  * another by now, unless it has the same number; one of this walk is kept by the thread's frames.
  */
 #define KNOWN_CODES 512
-#define MET_CODES   32 /* of the last walk: the next one will probably meet them again */
 
 struct known_code {
 	__u64 code;
@@ -157,66 +133,14 @@ struct known_code {
 /* Ids of functions whose names were sent. */
 #define SENT_CODES 512
 
-#define JAVASCRIPT_MAPS 8
-
-/* What a walk of JavaScript's functions has met, while no object moves. */
-struct javascript_walk {
-	__u64 maps[JAVASCRIPT_MAPS]; /* objects that tell the types of others; 0: none */
-	__u32 types[JAVASCRIPT_MAPS];
-	__u64 script; /* of the function found last, whose file is known; 0: none */
-	__u64 string; /* read last, and V8's hash of it, */
-	__u64 hash;   /* or 0 */
-};
-
-/* The class that a walk of PHP's frames has met last; 0: none. */
-struct php_class {
-	__u64 class, name;
-	__u64 hash; /* of the name */
-};
-
-/* Of a walk of PHP's frames (languages/php.bpf.h). */
-struct php_walk {
-	struct php_class class;
-	/* Frames of the staged run: the innermost, and that which the evaluator was called for. */
-	__u64 innermost, first;
-	__u64 used;  /* `first` of the run before */
-	__u64 links; /* the innermost native frame is of the function that links frames */
-};
-
-/* Of a walk of Perl's contexts (languages/perl.bpf.h). */
-struct perl_walk {
-	__u64 state;		 /* address of the thread's interpreter */
-	__u64 contexts, context; /* of the stack of contexts: the outermost one, and the next one */
-	__u64 previous_stack;	 /* the stack of contexts before; 0: none */
-	__u64 env;		 /* the innermost handler that the native walk has not come to */
-	__u64 first_sp;		 /* of the innermost native frame */
-	__u64 window_low;	 /* contexts are in the window from here on */
-	__u64 statement;	 /* of the next function: address of the one it is at */
-	__s32 innermost_sub;	 /* of the stack: its number there */
-	__u8 is_after_evaluator; /* the native frame is the caller of the evaluator's */
-	__u8 catching;	   /* native frames that may still be between two calls that count as one */
-	__u8 is_main;	   /* the staged run ends with the main program, ... */
-	__u8 main_placed;  /* ... and is in the stack */
-	__u8 main_is_seen; /* perl_run() is in the stack */
-	__u8 again;	   /* enum perl_again */
-	__u8 begun;	   /* the walk is past the innermost context */
-	__u8 reserved[5];
-};
-
 /* The walk of an interpreter's frames beside that of the native ones (languages/interpreter.bpf.h).
  */
 struct interpreter_walk {
 	/* Address in the evaluator's frame that ran the staged functions; 0: none are. See
 	 * `ordered`. */
 	__u64 anchor;
-	__u64 next;   /* where the run after them begins, in the interpreter's terms; 0 */
-	__u64 frame;  /* where the walk of a run is */
-	__u64 object; /* the frame object that comes next, where frames are objects, ... */
-	__u64 last;   /* ... and the outermost record, which has none */
-	__u64 record; /* the record read last in this walk, ... */
-	__u64 record_current, record_previous; /* ... and what it has */
-	__u64 key_seed;	      /* of the process that `key`, of its threads' states, is known of */
-	__u64 object_key;     /* that words in records are mangled by */
+	__u64 next;	      /* where the run after them begins, in the interpreter's terms; 0 */
+	__u64 frame;	      /* where the walk of a run is */
 	__u64 bias;	      /* see struct wire_process */
 	__u64 evaluator;      /* address of that function in the process, ... */
 	__u64 evaluator_size; /* ... and bytes */
@@ -225,8 +149,6 @@ struct interpreter_walk {
 	__u64 name, file;     /* its strings, ... */
 	__u64 scope;	      /* ... and the name of its class; 0: none */
 	__u64 content;	      /* tells it from functions that were at the same addresses before */
-	__u64 made; /* changes when the process makes a code object; 0: nothing tells whether it did
-		     */
 	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
 	__u64 last_name_hash, last_file_hash;
 	__u32 line;
@@ -239,44 +161,22 @@ struct interpreter_walk {
 	__u32 ordered;	    /* runs have no anchors: the evaluators' frames get them in order */
 	__u32 missing;	    /* evaluators' frames that got none */
 	__u32 in_evaluator; /* the native frame that the merge is at */
-	__u32 next_version; /* of the code object that the interpreter makes next */
-	__u32 key;
-	__u32 may_lock; /* see may_lock() */
-	__u32 linked;	/* `frame` is that of the next run, whose record was not read yet */
-	__u32 repeats;	/* the walk is done again: see languages/hooks.bpf.h */
+	__u32 may_lock;	    /* see may_lock() */
+	__u32 reserved;
+	__u32 repeats; /* the walk is done again: see languages/hooks.bpf.h */
 	union {
 		struct wire_own all;
-		struct wire_python python;
-		struct wire_php php;
-		struct wire_perl perl;
-		struct wire_javascript javascript;
-		struct wire_ruby ruby;
+		LANGUAGES(LANGUAGE_OWN, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
 	};
+	struct frame_window window;
 	/* What walks of one language have; `language` is set before any of it is used. */
 	union {
-		struct {
-			struct python_window window; /* of all but Ruby */
-			union {
-				struct python_functions functions;
-				struct php_walk php_walk;
-				struct javascript_walk javascript_walk;
-				struct {
-					struct perl_walk perl_walk;
-					/* Before its first step, where walks may be done again. */
-					struct unwind_walk native;
-				};
-			};
-		};
-		struct {
-			struct ruby_window ruby_frames, ruby_variables;
-			__u64 ruby_stack; /* where the stack begins that has both */
-		};
+#define LANGUAGE_WALK(ID, id, ...) struct id##_walk id##_walk;
+		LANGUAGES(LANGUAGE_WALK, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
 	};
-	__u32 n_met;	      /* functions of Python that the walk has met, ... */
-	__u16 met[MET_CODES]; /* ... and where the last ones are in `codes` */
 	/* None straddles two lines of a cache. */
 	struct known_code codes[KNOWN_CODES] __attribute__((aligned(64)));
-	__u8 code[PYTHON_CODE_ROOM];
+	__u8 code[CODE_ROOM];
 	__u64 sent[SENT_CODES];
 	struct wire_code_name message;
 };

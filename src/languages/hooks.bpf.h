@@ -18,11 +18,10 @@
  *   sees(slot, left)   the walk has left such a frame; true: the staged run is used up (no)
  *   evaluates          what becomes of an evaluator's frame, enum evaluated (it gets the run)
  *   is_paired          at the end: whether runs and evaluators' frames belong to each other
- *   again(slot, number)  after a whole walk: whether it is to be done again (no). Then find_state()
- *                      is called again
- * Languages whose functions have FRAMES of their own:
- *   sees_function(slot, left)  whether the last frame may be that of a function
- *   place(number)      puts it in place of the last frame; a global function
+ *   again(slot, number)  after a whole walk: whether it is to be done again (no); then the native
+ * walk is where it began, and find_state() is called again, with `repeats` Languages whose
+ * functions have FRAMES of their own: sees_function(slot, left)  whether the last frame may be that
+ * of a function place(number)      puts it in place of the last frame; a global function
  */
 #ifndef STACKTALLY_LANGUAGES_HOOKS_BPF_H
 #define STACKTALLY_LANGUAGES_HOOKS_BPF_H
@@ -36,13 +35,8 @@
 #include "bpf/scratch.bpf.h"
 #include "languages/left_frame.bpf.h"
 #include "languages/program_run.bpf.h"
-/* The languages. */
-#include "languages/javascript.bpf.h"
-#include "languages/perl.bpf.h"
-#include "languages/perl_calls.bpf.h"
-#include "languages/php.bpf.h"
-#include "languages/python.bpf.h"
-#include "languages/ruby.bpf.h"
+
+#include <language_hooks.h> /* made by the Makefile: languages/NAME.bpf.h of each */
 
 /*
  * IF_HAS(NAME_has_HOOK, code): the code if that is defined as 1, else nothing. With it defined,
@@ -157,15 +151,6 @@ static __always_inline bool language_is_paired(const struct scratch *slot)
 #define IS_PAIRED(ID, id, ...) RETURN_OF(ID, id, is_paired)
 	EACH_LANGUAGE(IS_PAIRED)
 	return !program->missing && !program->anchor && !program->next;
-}
-
-/* Whether a language of those that are walked may have walks done again. */
-static __always_inline bool language_may_repeat(void)
-{
-#define MAY_REPEAT(ID, id, ...)                                                                    \
-	IF_HAS(id##_has_again, if (walks_language(LANGUAGE_##ID)) return true;)
-	EACH_LANGUAGE(MAY_REPEAT)
-	return false;
 }
 
 static __always_inline bool language_again(struct scratch *slot, __u32 number)

@@ -59,7 +59,6 @@ __noinline int program_begin(__u32 number, __u32 first)
 	program->evaluator_size = 0;
 	program->last_name = 0;
 	program->last_file = 0;
-	program->record = 0;
 	program->ordered = 0;
 	program->missing = 0;
 	key = slot->interpreter;
@@ -80,7 +79,6 @@ __noinline int program_begin(__u32 number, __u32 first)
 	program->reason = WIRE_CODE_UNMATCHED;
 	program->all = interpreter->all;
 	program->walk++;
-	program->made = 0;
 	program->window.from = 0;
 	program->window.last = 0;
 	if (language_find_state(slot, number))
@@ -288,21 +286,12 @@ static __always_inline bool is_whole(__u32 end)
 	return end == WIRE_END_COMPLETE || end == WIRE_END_ENTRY;
 }
 
-/* Keeps what a walk begins with, if it may have to be done again. */
-static __always_inline void program_keep(struct scratch *slot)
-{
-	slot->program.repeats = 0;
-	if (language_may_repeat())
-		slot->program.native = slot->walk;
-}
-
 /* Whether a walk that is over is to be done again; then it is where it began. */
 static __always_inline bool program_again(struct scratch *slot, __u32 number, __u32 end)
 {
-	if (!language_may_repeat() || !is_whole(end) || !language_again(slot, number))
+	if (!is_whole(end) || !language_again(slot, number))
 		return false;
 	slot->program.repeats = 1;
-	slot->walk = slot->program.native;
 	return true;
 }
 
@@ -407,7 +396,7 @@ static __always_inline __u32 interpreter_walk(struct scratch *slot, __u32 number
 {
 	__u32 end;
 
-	program_keep(slot);
+	slot->program.repeats = 0;
 	end = walk_program(slot, number, first, may_ask);
 	if (program_again(slot, number, end))
 		end = walk_program(slot, number, first, may_ask);

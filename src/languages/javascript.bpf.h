@@ -336,7 +336,7 @@ static __always_inline bool javascript_sees_function(struct scratch *slot,
 			return false;
 		program->frame = 0; /* it has just been entered, or is about to return */
 	}
-	program->object = generated;
+	program->javascript_walk.generated = generated;
 	return true;
 }
 
@@ -379,7 +379,8 @@ __noinline int javascript_place(__u32 number)
 		return 0;
 	}
 	id = javascript_frame(known->id);
-	if (program->object && program->frame && /* what is inlined runs in a frame */
+	if (program->javascript_walk.generated &&
+	    program->frame && /* what is inlined runs in a frame */
 	    javascript_code_at(number, function, shared, pc) != JAVASCRIPT_PLAIN)
 		frames_insert(slot, javascript_frame(WIRE_CODE_INLINED));
 	if (config_has(WIRE_NATIVE))

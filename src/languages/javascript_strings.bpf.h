@@ -76,7 +76,7 @@ struct javascript_text {
 	__u32 cut;
 };
 
-_Static_assert(sizeof(struct javascript_text) <= PYTHON_BELOW, "it has room in a window");
+_Static_assert(sizeof(struct javascript_text) <= FRAME_BELOW, "it has room in a window");
 
 static __always_inline void push_piece(struct javascript_text *text, __u64 string)
 {

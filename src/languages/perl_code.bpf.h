@@ -219,7 +219,7 @@ __noinline __s64 perl_read_value(__u32 number, __u64 value)
 	if (!slot || bpf_probe_read_user(head, sizeof(head), (const void *)value) ||
 	    bpf_probe_read_user(slot->program.code, PERL_CODE_BYTES, (const void *)head[0]))
 		return -1;
-	slot->program.object = head[2];
+	slot->program.perl_walk.head = head[2];
 	return head[1] >> 32;
 }
 
@@ -267,8 +267,8 @@ __noinline int perl_find_name(__u32 number)
 	} else if (gv) {
 		if (perl_read_value(number, gv) < 0)
 			return -1;
-		if (program->object)
-			read_word(&effective, program->object + perl->gp_effective);
+		if (program->perl_walk.head)
+			read_word(&effective, program->perl_walk.head + perl->gp_effective);
 		if (effective && effective != gv && perl_read_value(number, effective) < 0)
 			return -1;
 		program->name = PERL_WORD(program->code, perl->gv_name);

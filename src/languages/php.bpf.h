@@ -263,11 +263,11 @@ __noinline int php_step(__u32 number)
 	if (at > program->window.last)
 		at = (__s64)frame_window_move(number);
 	OPAQUE(at);
-	if (at > PYTHON_ON_STACK)
+	if (at > FRAME_ON_STACK)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	frame = program->window.bytes + at;
 	function = FRAME_WORD(frame, php->frame_function);
-	info = AT(frame, php->frame_info, PYTHON_FRAME_ROOM, __u32);
+	info = AT(frame, php->frame_info, FRAME_ROOM, __u32);
 	program->php_walk.first = program->frame;
 	program->frame = FRAME_WORD(frame, php->frame_previous);
 	if (!function) { /* a placeholder: of a generator, in `yield from`, or of a call from C */

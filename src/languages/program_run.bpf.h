@@ -143,17 +143,17 @@ static __always_inline bool frame_in_window(struct scratch *slot, __u32 number, 
 {
 	__u64 sp = slot->walk.registers[UNWIND_SP], at = frame - slot->window.from;
 
-	if (at + PYTHON_FRAME_SIZE > slot->window.size &&
-	    frame - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_FRAME_SIZE) {
+	if (at + FRAME_BYTES > slot->window.size &&
+	    frame - sp < WINDOW_SIZE - WINDOW_SLACK - FRAME_BYTES) {
 		window_bring(number, sp, sizeof(__u64));
 		at = frame - slot->window.from;
 	}
-	if (slot->window.size < PYTHON_FRAME_SIZE || at > slot->window.size - PYTHON_FRAME_SIZE)
+	if (slot->window.size < FRAME_BYTES || at > slot->window.size - FRAME_BYTES)
 		return false;
 	OPAQUE(at);
-	return at <= WINDOW_SIZE - PYTHON_FRAME_SIZE &&
-	       bpf_probe_read_kernel(slot->program.window.bytes + PYTHON_ON_STACK,
-				     PYTHON_FRAME_SIZE, slot->window.bytes + at) == 0;
+	return at <= WINDOW_SIZE - FRAME_BYTES &&
+	       bpf_probe_read_kernel(slot->program.window.bytes + FRAME_ON_STACK, FRAME_BYTES,
+				     slot->window.bytes + at) == 0;
 }
 
 /*
@@ -165,7 +165,7 @@ static __always_inline bool frame_in_window(struct scratch *slot, __u32 number, 
 __noinline int frame_window_move(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	struct python_window *window;
+	struct frame_window *window;
 	__u64 frame, size;
 
 	if (!slot || !(walks_language(LANGUAGE_PYTHON) || walks_language(LANGUAGE_PHP)))
@@ -174,21 +174,21 @@ __noinline int frame_window_move(__u32 number)
 	frame = slot->program.frame;
 	if (frame - slot->walk.registers[UNWIND_SP] < STACK_BYTES)
 		return !frame_in_window(slot, number, frame) &&
-				       bpf_probe_read_user(window->bytes + PYTHON_ON_STACK,
-							   PYTHON_FRAME_SIZE, (const void *)frame)
+				       bpf_probe_read_user(window->bytes + FRAME_ON_STACK,
+							   FRAME_BYTES, (const void *)frame)
 			       ? -1
-			       : PYTHON_ON_STACK;
-	window->last = smaller(frame % FRAME_PAGE, PYTHON_BELOW);
+			       : FRAME_ON_STACK;
+	window->last = smaller(frame % FRAME_PAGE, FRAME_BELOW);
 	window->from = frame - window->last;
-	size = window->last + PYTHON_FRAME_SIZE;
+	size = window->last + FRAME_BYTES;
 	OPAQUE(size);
-	if (size > PYTHON_BELOW + PYTHON_FRAME_SIZE ||
+	if (size > FRAME_BELOW + FRAME_BYTES ||
 	    bpf_probe_read_user(window->bytes, size, (const void *)window->from)) {
 		window->from = 0;
 		window->last = 0;
 		return -1;
 	}
-	return size - PYTHON_FRAME_SIZE;
+	return size - FRAME_BYTES;
 }
 
 /*
@@ -197,9 +197,9 @@ __noinline int frame_window_move(__u32 number)
  */
 #define AT(copy, offset, most, type)                                                               \
 	(*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
-#define FRAME_WORD(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u64)
-#define FRAME_BYTE(copy, offset) AT(copy, offset, PYTHON_FRAME_ROOM, __u8)
-#define CODE_WORD(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u64)
-#define CODE_INT(copy, offset)	 AT(copy, offset, PYTHON_CODE_ROOM, __u32)
+#define FRAME_WORD(copy, offset) AT(copy, offset, FRAME_ROOM, __u64)
+#define FRAME_BYTE(copy, offset) AT(copy, offset, FRAME_ROOM, __u8)
+#define CODE_WORD(copy, offset)	 AT(copy, offset, CODE_ROOM, __u64)
+#define CODE_INT(copy, offset)	 AT(copy, offset, CODE_ROOM, __u32)
 
 #endif

@@ -23,7 +23,7 @@
 #include "languages/program_run.bpf.h"
 #include "languages/python_code.bpf.h"
 
-#define PYTHON_STATE_BYTES  192 /* of a thread's state, less than PYTHON_CODE_ROOM */
+#define PYTHON_STATE_BYTES  192 /* of a thread's state, less than CODE_ROOM */
 #define PYTHON_RECORD_BYTES 24	/* of a record on the C stack */
 
 /*
@@ -52,8 +52,8 @@ static __always_inline void python_take_made(struct interpreter_walk *program)
 	    bpf_probe_read_user(&next, sizeof(next),
 				(const void *)(from + program->python.next_version)) == 0 &&
 	    next)
-		program->made = interpreter * 0x9fb21c651e98df25ull + next;
-	program->next_version = next;
+		program->python_walk.made = interpreter * 0x9fb21c651e98df25ull + next;
+	program->python_walk.next_version = next;
 }
 
 /*
@@ -74,7 +74,7 @@ static __always_inline int python_step(struct scratch *slot, __u32 number)
 	if (at > program->window.last)
 		at = (__s64)frame_window_move(number);
 	OPAQUE(at);
-	if (at > PYTHON_ON_STACK)
+	if (at > FRAME_ON_STACK)
 		return program_fail(program, WIRE_CODE_UNREADABLE);
 	copy = program->window.bytes + at;
 	program->frame = FRAME_WORD(copy, python->frame_previous);
@@ -128,19 +128,23 @@ static __always_inline bool python_take_record(struct scratch *slot, __u32 numbe
 	const struct wire_python *python = &program->python;
 	__u64 sp = slot->walk.registers[UNWIND_SP];
 
-	if (program->record == record)
+	if (program->python_walk.record == record)
 		return true;
 	if (record + PYTHON_RECORD_BYTES - slot->window.from > slot->window.size &&
 	    record - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_RECORD_BYTES)
 		window_bring(number, sp, sizeof(__u64));
-	if (!window_peek(slot, &program->record_current, record + python->cframe_current) ||
-	    !window_peek(slot, &program->record_previous, record + python->cframe_previous)) {
+	if (!window_peek(slot, &program->python_walk.record_current,
+			 record + python->cframe_current) ||
+	    !window_peek(slot, &program->python_walk.record_previous,
+			 record + python->cframe_previous)) {
 		if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
 			return false;
-		program->record_current = CODE_WORD(program->code, python->cframe_current);
-		program->record_previous = CODE_WORD(program->code, python->cframe_previous);
+		program->python_walk.record_current =
+			CODE_WORD(program->code, python->cframe_current);
+		program->python_walk.record_previous =
+			CODE_WORD(program->code, python->cframe_previous);
 	}
-	program->record = record;
+	program->python_walk.record = record;
 	return true;
 }
 
@@ -155,20 +159,20 @@ static __always_inline bool python_begin_record(struct scratch *slot, __u32 numb
 	__u64 record = program->next;
 
 	program->next = 0;
-	if (!program->linked) {
+	if (!program->python_walk.linked) {
 		if (!python_take_record(slot, number, record)) {
 			program->reason = WIRE_CODE_UNREADABLE;
 			return false;
 		}
-		program->frame = program->record_current;
-		program->next = program->record_previous;
+		program->frame = program->python_walk.record_current;
+		program->next = program->python_walk.record_previous;
 		/* The outermost record, in the thread's state, has no frames. */
 		if (!program->next)
 			return false;
 	} else if (!program->frame) {
 		return false;
 	}
-	program->object = program->frame;
+	program->python_walk.object = program->frame;
 	program->anchor = record;
 	return true;
 }
@@ -183,11 +187,11 @@ static __always_inline void python_end_record(struct scratch *slot, __u32 number
 
 	if (ended && program->next &&
 	    !(python_take_record(slot, number, program->next) &&
-	      program->record_current == program->frame)) {
+	      program->python_walk.record_current == program->frame)) {
 		program->run_reason = WIRE_CODE_TORN;
 		ended = false;
 	}
-	program->linked = ended;
+	program->python_walk.linked = ended;
 }
 
 /*
@@ -210,10 +214,10 @@ __noinline int python_arrives(__u32 number)
 		program->reason = WIRE_CODE_UNREADABLE;
 		return 0;
 	}
-	program->next = program->record_previous;
-	if (program->record_current != program->object) {
+	program->next = program->python_walk.record_previous;
+	if (program->python_walk.record_current != program->python_walk.object) {
 		program->run_reason = WIRE_CODE_TORN;
-		program->linked = 0;
+		program->python_walk.linked = 0;
 	}
 	return 0;
 }
@@ -231,12 +235,14 @@ __noinline int python_count_some(__u32 number)
 		return PROGRAM_FAILED;
 	program = &slot->program;
 	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
-		if (program->frame == program->last || !program->object)
-			return program->frame == program->last && !program->object
+		if (program->frame == program->python_walk.last || !program->python_walk.object)
+			return program->frame == program->python_walk.last &&
+					       !program->python_walk.object
 				       ? PROGRAM_RUN_ENDED
 				       : PROGRAM_FAILED;
 		if (!read_word(&program->frame, program->frame + program->python.cframe_previous) ||
-		    !read_word(&program->object, program->object + program->python.frame_previous))
+		    !read_word(&program->python_walk.object,
+			       program->python_walk.object + program->python.frame_previous))
 			return PROGRAM_FAILED;
 	}
 	return PROGRAM_MORE;
@@ -254,13 +260,13 @@ __noinline int python_is_paired(__u32 number)
 
 	if (!slot)
 		return 0;
-	object = slot->program.object;
+	object = slot->program.python_walk.object;
 	slot->program.frame = slot->program.next;
 	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = python_count_some(number);
 		OPAQUE(step);
 	}
-	slot->program.object = object;
+	slot->program.python_walk.object = object;
 	return step == PROGRAM_RUN_ENDED;
 }
 
@@ -270,15 +276,15 @@ static __always_inline bool python_take_key(struct interpreter_walk *program)
 {
 	__u32 key[2] = { 0 }; /* whether there is one */
 
-	if (program->key_seed == program->seed)
+	if (program->python_walk.key_seed == program->seed)
 		return true;
 	if (bpf_probe_read_user(key, sizeof(key),
 				(const void *)(program->python.runtime + program->bias +
 					       program->python.tss_key)) ||
 	    !key[0] || key[1] >= PTHREAD_KEYS)
 		return false;
-	program->key = key[1];
-	program->key_seed = program->seed;
+	program->python_walk.key = key[1];
+	program->python_walk.key_seed = program->seed;
 	return true;
 }
 
@@ -293,7 +299,8 @@ static __always_inline bool python_read_own_state(struct interpreter_walk *progr
 
 	if (python->tss_key)
 		return python_take_key(program) &&
-		       read_word(ret_state, thread + PTHREAD_SPECIFIC + 16ull * program->key + 8);
+		       read_word(ret_state,
+				 thread + PTHREAD_SPECIFIC + 16ull * program->python_walk.key + 8);
 	if (python->tls_slot)
 		data = thread_data(program, python->tls_slot, thread);
 	return data && read_word(ret_state, data + python->tls_offset);
@@ -303,8 +310,8 @@ static __always_inline bool python_read_own_state(struct interpreter_walk *progr
 static __always_inline void python_prefetch(struct interpreter_walk *program)
 {
 	for (__u32 i = 0; i < MET_CODES; i++)
-		prefetch(&program->codes[program->met[i] % KNOWN_CODES]);
-	program->n_met = 0;
+		prefetch(&program->codes[program->python_walk.met[i] % KNOWN_CODES]);
+	program->python_walk.n_met = 0;
 }
 
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
@@ -316,8 +323,10 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	__u64 thread = thread_pointer(), state = 0;
 
 	python_prefetch(program);
-	program->functions.from = 0;
-	program->functions.last = 0;
+	program->python_walk.record = 0;
+	program->python_walk.made = 0;
+	program->python_walk.functions.from = 0;
+	program->python_walk.functions.last = 0;
 	program->reason = WIRE_CODE_NO_STATE;
 	if ((!python->current ||
 	     !read_word(&state, python->runtime + python->current + program->bias) ||
@@ -326,10 +335,10 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	     !python_take_state(program, state, thread)))
 		return false;
 	program->ordered = python->form == WIRE_PYTHON_CHAIN;
-	program->linked = 0;
+	program->python_walk.linked = 0;
 	program->next = CODE_WORD(program->code, python->top);
-	program->last = state + python->thread_record;
-	program->object = CODE_WORD(program->code, python->thread_frame);
+	program->python_walk.last = state + python->thread_record;
+	program->python_walk.object = CODE_WORD(program->code, python->thread_frame);
 	python_take_made(program);
 	if (python->form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
 		program->reason = WIRE_CODE_TORN;
@@ -344,14 +353,14 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 {
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
-	__u64 object = program->object, code = 0;
+	__u64 object = program->python_walk.object, code = 0;
 	struct known_code *known;
 	__u32 instruction = 0;
 
 	program->run_reason = WIRE_CODE_UNREADABLE;
-	program->object = 0;
+	program->python_walk.object = 0;
 	if (!read_word(&code, object + python->frame_code) ||
-	    !read_word(&program->object, object + python->frame_previous))
+	    !read_word(&program->python_walk.object, object + python->frame_previous))
 		return;
 	if (!python_know(program, number, code, 0, &known))
 		return;
@@ -372,14 +381,14 @@ static __always_inline void python_object_run(struct scratch *slot, __u32 number
 	__u64 record = program->next;
 
 	if (program->ordered) {
-		program->object = record;
+		program->python_walk.object = record;
 		program->anchor = 1;
 		python_take_object(slot, number);
-		program->next = program->object;
+		program->next = program->python_walk.object;
 		return;
 	}
 	program->next = 0;
-	if (record == program->last ||
+	if (record == program->python_walk.last ||
 	    !read_word(&program->next, record + program->python.cframe_previous))
 		return;
 	program->anchor = record;

@@ -172,8 +172,7 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	python = &program->python;
 	size = python->code_bytes;
 	OPAQUE(size);
-	if (size > PYTHON_CODE_ROOM ||
-	    bpf_probe_read_user(program->code, size, (const void *)code) ||
+	if (size > CODE_ROOM || bpf_probe_read_user(program->code, size, (const void *)code) ||
 	    CODE_WORD(program->code, python->type) != python->code_type + program->bias)
 		return -1;
 	program->name = CODE_WORD(program->code, python->code_name);
@@ -182,8 +181,8 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	first = code + size + 2ull * CODE_INT(program->code, python->code_first);
 	if (python->code_version)
 		version = CODE_INT(program->code, python->code_version);
-	if (version >= program->next_version)
-		program->made = 0; /* it counts something else */
+	if (version >= program->python_walk.next_version)
+		program->python_walk.made = 0; /* it counts something else */
 	python_take_content(program, number, version);
 	program->id = code_id(program, code, program->name, program->file);
 	if (!is_sent(program))
@@ -192,7 +191,7 @@ __noinline int python_take_code(__u32 number, __u64 code, __u32 at)
 	if (known->code != code || known->seed != program->seed)
 		known->function = 0;
 	known->seed = program->seed;
-	known->made = program->made;
+	known->made = program->python_walk.made;
 	known->version = version && is_sent(program) ? version : 0;
 	known->code = code;
 	known->walk = program->walk;
@@ -305,7 +304,7 @@ __noinline int python_move_functions(__u32 number, __u64 function, __u32 at)
 
 	if (!slot)
 		return -1;
-	functions = &slot->program.functions;
+	functions = &slot->program.python_walk.functions;
 	if (functions->used == 1 && functions->last)
 		python_learn_beside(&slot->program.codes[functions->of % KNOWN_CODES], function);
 	functions->used = 0;
@@ -342,16 +341,16 @@ static __always_inline __u32 python_function_version(struct interpreter_walk *pr
 						     __u64 function, const struct known_code *known)
 {
 	const struct wire_python *python = &program->python;
-	__u64 at = function - program->functions.from;
+	__u64 at = function - program->python_walk.functions.from;
 	const __u8 *copy;
 
-	if (!function || at > program->functions.last)
+	if (!function || at > program->python_walk.functions.last)
 		at = (__s64)python_move_functions(number, function, known - program->codes);
 	OPAQUE(at);
 	if (at > PYTHON_FUNCTIONS)
 		return 0;
-	program->functions.used++;
-	copy = program->functions.bytes + at;
+	program->python_walk.functions.used++;
+	copy = program->python_walk.functions.bytes + at;
 	return CODE_WORD(copy, python->function_code) == known->code
 		       ? CODE_INT(copy, python->function_version)
 		       : 0;
@@ -389,7 +388,7 @@ static __always_inline bool python_is_known(struct interpreter_walk *program, __
 		return true;
 	if (!known->version || known->seed != program->seed)
 		return false;
-	if (known->made != program->made || !program->made) {
+	if (known->made != program->python_walk.made || !program->python_walk.made) {
 		if (python->function_version)
 			version =
 				known->function == function
@@ -400,7 +399,7 @@ static __always_inline bool python_is_known(struct interpreter_walk *program, __
 					    (const void *)(code + python->code_version));
 		if (version != known->version)
 			return false;
-		known->made = program->made;
+		known->made = program->python_walk.made;
 	}
 	known->walk = program->walk;
 	return true;
@@ -413,7 +412,7 @@ static __always_inline bool python_know(struct interpreter_walk *program, __u32 
 	__u32 at = code_place(program, code);
 
 	OPAQUE(at);
-	program->met[program->n_met++ % MET_CODES] = at;
+	program->python_walk.met[program->python_walk.n_met++ % MET_CODES] = at;
 	*ret_known = &program->codes[at % KNOWN_CODES];
 	if (LIKELY(python_is_known(program, number, *ret_known, code, function)))
 		return true;

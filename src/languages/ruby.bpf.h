@@ -38,7 +38,7 @@
 /* A word that setjmp() saved, as it was before. */
 static __always_inline __u64 ruby_saved(const struct interpreter_walk *program, __u64 word)
 {
-	return program->ruby.mangled ? (word >> 17 | word << 47) ^ program->object_key : word;
+	return program->ruby.mangled ? (word >> 17 | word << 47) ^ program->ruby_walk.key : word;
 }
 
 /*
@@ -50,11 +50,12 @@ static __always_inline int ruby_read_record(struct interpreter_walk *program)
 	const struct wire_ruby *ruby = &program->ruby;
 	__u64 label;
 
-	if (!program->object)
+	if (!program->ruby_walk.record)
 		return PROGRAM_ALL_ENDED;
-	if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES, (const void *)program->object))
+	if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES,
+				(const void *)program->ruby_walk.record))
 		return PROGRAM_FAILED;
-	program->object = CODE_WORD(program->code, ruby->record_previous);
+	program->ruby_walk.record = CODE_WORD(program->code, ruby->record_previous);
 	label = ruby_saved(program, CODE_WORD(program->code, ruby->record_label));
 	if (label - program->bias - ruby->caller >= ruby->caller_size)
 		return PROGRAM_MORE;
@@ -103,8 +104,8 @@ __noinline int ruby_count_records(__u32 number)
  */
 static __always_inline int ruby_move_window(struct interpreter_walk *program)
 {
-	struct ruby_window *window = &program->ruby_frames;
-	__u64 size = smaller(program->last + program->ruby.frame_size - program->frame,
+	struct ruby_window *window = &program->ruby_walk.frames;
+	__u64 size = smaller(program->ruby_walk.last + program->ruby.frame_size - program->frame,
 			     RUBY_WINDOW_BYTES);
 
 	window->from = program->frame;
@@ -121,13 +122,13 @@ static __always_inline int ruby_move_window(struct interpreter_walk *program)
 static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __u64 from,
 					    __u64 *ret_flags)
 {
-	struct ruby_window *window = &program->ruby_variables;
+	struct ruby_window *window = &program->ruby_walk.variables;
 	__u64 at = from - window->from;
 
-	if (from - program->ruby_stack >= program->frame - program->ruby_stack)
+	if (from - program->ruby_walk.stack >= program->frame - program->ruby_walk.stack)
 		return read_word(ret_flags, from);
 	if (at > window->last) {
-		window->last = smaller(from - program->ruby_stack, RUBY_WINDOW);
+		window->last = smaller(from - program->ruby_walk.stack, RUBY_WINDOW);
 		window->from = from - window->last;
 		at = window->last;
 		OPAQUE(at);
@@ -161,12 +162,12 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 					   struct ruby_frame *ret_frame)
 {
 	const struct wire_ruby *ruby = &program->ruby;
-	__u64 at = program->frame - program->ruby_frames.from;
+	__u64 at = program->frame - program->ruby_walk.frames.from;
 	const __u8 *copy;
 
-	if (program->frame + ruby->frame_size > program->last)
+	if (program->frame + ruby->frame_size > program->ruby_walk.last)
 		return PROGRAM_ALL_ENDED;
-	if (at > program->ruby_frames.last) {
+	if (at > program->ruby_walk.frames.last) {
 		if (ruby_move_window(program))
 			return program_fail(program, WIRE_CODE_UNREADABLE);
 		at = 0;
@@ -174,7 +175,7 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 	OPAQUE(at);
 	if (at > RUBY_WINDOW)
 		return PROGRAM_FAILED;
-	copy = program->ruby_frames.bytes + at;
+	copy = program->ruby_walk.frames.bytes + at;
 	program->frame += ruby->frame_size;
 	ret_frame->iseq = FRAME_WORD(copy, ruby->frame_iseq);
 	ret_frame->next = FRAME_WORD(copy, ruby->frame_pc);
@@ -244,12 +245,12 @@ __noinline int ruby_is_paired(__u32 number)
 	if (!slot)
 		return 0;
 	program = &slot->program;
-	object = program->object;
+	object = program->ruby_walk.record;
 	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
 		step = ruby_count_records(number);
 		OPAQUE(step);
 	}
-	program->object = object;
+	program->ruby_walk.record = object;
 	program->reason = ruby_count_reason(step);
 	if (program->reason)
 		return 0;
@@ -279,18 +280,18 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 	if (!context || !read_word(&context, context + ruby->tls_offset) ||
 	    bpf_probe_read_user(program->code, RUBY_STATE_BYTES, (const void *)context) ||
 	    !read_word(&of, CODE_WORD(program->code, ruby->state_thread) + ruby->thread_state) ||
-	    of != context || !read_word(&program->object_key, thread + TCB_GUARD))
+	    of != context || !read_word(&program->ruby_walk.key, thread + TCB_GUARD))
 		return false;
-	program->ruby_frames.from = 0;
-	program->ruby_frames.last = 0;
-	program->ruby_variables.from = 0;
-	program->ruby_variables.last = 0;
+	program->ruby_walk.frames.from = 0;
+	program->ruby_walk.frames.last = 0;
+	program->ruby_walk.variables.from = 0;
+	program->ruby_walk.variables.last = 0;
 	program->next = CODE_WORD(program->code, ruby->state_frame);
-	program->object = CODE_WORD(program->code, ruby->state_record);
+	program->ruby_walk.record = CODE_WORD(program->code, ruby->state_record);
 	stack = CODE_WORD(program->code, ruby->state_stack);
-	program->ruby_stack = stack;
+	program->ruby_walk.stack = stack;
 	/* The outermost frame stands for no function: Ruby's own backtraces leave it out, too. */
-	program->last =
+	program->ruby_walk.last =
 		stack + 8 * CODE_WORD(program->code, ruby->state_stack_size) - ruby->frame_size;
 	if (!ruby_is_paired(number)) {
 		program->next = 0;

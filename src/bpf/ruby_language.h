@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Ruby: what user space tells of the interpreter's structures, and what walks of
+ * its stacks keep. Included for each language of bpf/languages.h.
+ */
+#ifndef STACKTALLY_BPF_RUBY_LANGUAGE_H
+#define STACKTALLY_BPF_RUBY_LANGUAGE_H
+
+#include <linux/types.h>
+
+/* Structures of Ruby: offsets in bytes. */
+struct wire_ruby {
+	__u64 tls_slot; /* address in the file: the module of its threads' data, and an offset */
+	__u64 caller;	/* address in the file: vm_exec(), which calls the evaluator */
+	__u32 caller_size;
+	__u32 tls_offset;	      /* of the thread's state, beyond the one in the slot */
+	__u32 string_embedded_length; /* bits of a string's flags; 0: the length is a word */
+	__u16 thread_state, record_previous, iseq_type_mask, iseq_type, string_apart,
+		array_embedded_flag;
+	/* Of a thread's state; of a record on the C stack. */
+	__u8 state_stack, state_stack_size, state_frame, state_record, state_thread;
+	__u8 record_label, record_sp;
+	__u8 mangled; /* these two are, by glibc's setjmp() */
+	/* Of a frame. */
+	__u8 frame_size, frame_pc, frame_iseq, frame_ep, finish;
+	/* Of a function, and of its body. */
+	__u8 iseq_body, body_type, body_path, body_label, body_line, line_tag_bits;
+	__u8 body_instructions, body_lines, line_size;
+	__u8 type_main, type_top; /* types of a function: a file, or a file that was loaded */
+	/* Of an object, a string and an array. */
+	__u8 type_mask, type_string, type_array;
+	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
+		array_embedded;
+	__u8 reserved[7];
+};
+
+_Static_assert(sizeof(struct wire_ruby) == 80, "no padding");
+
+/* A copied piece of the memory that has frames of Ruby, or their variables. */
+#define RUBY_WINDOW 432
+
+struct ruby_window {
+	__u64 from; /* user address; 0: nothing was copied */
+	__u64 last; /* where in it the last frame begins, RUBY_WINDOW at most */
+	__u8 bytes[RUBY_WINDOW + FRAME_ROOM];
+};
+
+/* A walk of Ruby's frames (languages/ruby.bpf.h). */
+struct ruby_walk {
+	__u64 record; /* on the C stack: the next one */
+	__u64 last;   /* the outermost frame */
+	__u64 key;    /* that words in records are mangled by */
+	__u64 stack;  /* where the stack begins that has frames and variables */
+	struct ruby_window frames, variables;
+};
+
+#endif
