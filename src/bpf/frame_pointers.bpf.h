@@ -67,9 +67,11 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 				       const struct task_struct *task, struct scratch *slot,
 				       __u32 number, __u32 first)
 {
-	__u32 n = 1, most = config.user_depth;
+	__u32 n = 1, most = config.user_depth, end = user_registers(ctx, in_user, task, slot);
 
-	if (user_registers(ctx, in_user, task, slot) || first >= WIRE_MAX_DEPTH)
+	if (end == NO_USER_SIDE)
+		return true;
+	if (end || first >= WIRE_MAX_DEPTH)
 		return false;
 	slot->window.size = 0;
 	slot->frames[first] = slot->walk.pc;

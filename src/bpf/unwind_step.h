@@ -130,7 +130,7 @@ UNWIND_INLINE __u32 unwind_frame_pointer(struct unwind_walk *walk, const struct 
 	__u64 offset = (__u64)(__s64)rule->fp_offset, fp = walk->registers[UNWIND_FP];
 	bool known = false;
 
-	switch (rule->fp) {
+	switch (WIRE_RULE_FP(rule)) {
 	case WIRE_FP_CFA:
 		if (UNLIKELY(UNWIND_READ(&fp, sizeof(fp), cfa + offset)))
 			return WIRE_END_READ;
@@ -209,7 +209,7 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 	walk->pc = pc;
 	walk->registers[UNWIND_SP] = cfa;
 	walk->known = (walk->known & ~UNWIND_UNFOLLOWED) | UNWIND_BIT(UNWIND_SP);
-	walk->exact = 0;
+	walk->exact = rule->fp / WIRE_RULE_EXACT;
 	if (UNLIKELY(rule->ra & WIRE_RULE_FLAGS)) {
 		if (rule->ra & WIRE_RULE_RBX_SAVED)
 			walk->rbx_at = cfa + (__u64)(__s64)rule->extra;

@@ -203,7 +203,7 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	}
 	end = user_registers(ctx, in_user, task, slot);
 	if (end) {
-		slot->stack.end = end;
+		slot->stack.end = end == NO_USER_SIDE ? WIRE_END_NONE : end;
 		return;
 	}
 	walk_begin(slot, slot->stack.tgid);

@@ -54,6 +54,8 @@ enum wire_fp {
 	WIRE_FP_UNDEFINED, /* lost: a later rule that needs it ends the walk */
 	WIRE_FP_REG,	   /* the register f */
 	WIRE_FP_UNSUPPORTED,
+	/* A flag beside these: the return address was interrupted, it is not that of a call. */
+	WIRE_RULE_EXACT = 1 << 7,
 };
 
 /* The return address. */
@@ -83,7 +85,7 @@ enum wire_rule_flags {
 
 struct wire_rule {
 	__u8 cfa; /* enum wire_cfa */
-	__u8 fp;  /* enum wire_fp */
+	__u8 fp;  /* enum wire_fp, WIRE_RULE_EXACT */
 	__u8 ra;  /* enum wire_ra | enum wire_rule_flags */
 	__u8 reg; /* R */
 	__s32 cfa_offset;
@@ -92,6 +94,7 @@ struct wire_rule {
 };
 
 #define WIRE_RULE_RA(rule) ((rule)->ra & 0xf)
+#define WIRE_RULE_FP(rule) ((rule)->fp & 0x7f)
 
 /* ---- the blocks of a table ---- */
 

@@ -21,6 +21,13 @@
 
 #ifdef __TARGET_ARCH_x86
 
+/*
+ * In place of an enum wire_end: the task runs in the kernel only. Workers that the kernel makes for
+ * a process (io_uring's, vhost's) are threads of it, and kernel threads may borrow its memory; the
+ * kernel begins both with these two registers cleared.
+ */
+#define NO_USER_SIDE WIRE_N_ENDS
+
 #define USER_CS_64 0x33 /* __USER_CS */
 #define RING_3	   3
 
@@ -60,6 +67,8 @@ static __always_inline __u32 take_saved_registers(const void *at, struct pt_regs
 {
 	if (bpf_probe_read_kernel(saved, sizeof(*saved), at))
 		return WIRE_END_REGISTERS;
+	if (!saved->rip && !saved->rsp)
+		return NO_USER_SIDE;
 	TAKE_REGISTERS(walk, saved);
 	*ret_segment = saved->cs;
 	/*
@@ -81,7 +90,8 @@ static __always_inline __u32 end_of_segment(__u64 code_segment)
 
 /*
  * Puts the user registers into the slot's walk: those of `ctx` if `in_user`, else the saved ones.
- * WIRE_END_NONE, WIRE_END_REGISTERS (not to be had) or WIRE_END_COMPAT (a 32-bit process).
+ * WIRE_END_NONE, WIRE_END_REGISTERS (not to be had), WIRE_END_COMPAT (a 32-bit process) or
+ * NO_USER_SIDE.
  */
 static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_user,
 					    const struct task_struct *task, struct scratch *slot)

@@ -13,6 +13,12 @@
 #define MAX_CIES	 (1u << 18)
 #define MAX_AUGMENTATION 16
 
+/* Call frame instructions (DWARF 5, 7.24); the two upper bits of ADVANCE_LOC are its code. */
+#define CFA_NOP		0x00
+#define CFA_ADVANCE_4	0x04
+#define CFA_UNDEFINED	0x07
+#define CFA_ADVANCE_LOC 0x1
+
 struct frame_entry {
 	uint64_t offset; /* of its length field */
 	bool is_cie;
@@ -189,12 +195,37 @@ static const struct frame_cie *find_cie(const struct call_frames *frames, uint64
 	return at < frames->n_cies && frames->cies[at].offset == offset ? &frames->cies[at] : NULL;
 }
 
+bool call_frames_begin_within(const uint8_t *instructions, size_t size)
+{
+	uint8_t first = size ? instructions[0] : CFA_NOP;
+
+	return first >> 6 != CFA_ADVANCE_LOC && first > CFA_ADVANCE_4 && first != CFA_UNDEFINED;
+}
+
 static bool begins_signal_return(const struct code_view *code, uint64_t address)
 {
 	uint8_t bytes[9];
 
 	return code_view_read(code, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
-	       code_matches(bytes, sizeof(bytes), CODE_SIGNAL_RETURN);
+	       (code_matches(bytes, sizeof(bytes), CODE_SIGNAL_RETURN) ||
+		code_matches(bytes, sizeof(bytes), CODE_SIGNAL_RETURN_SHORT));
+}
+
+/*
+ * Augmentation S says that the frame's return address was interrupted. OCaml's runtime marks so its
+ * functions that switch stacks, which are called, because debuggers then allow the caller's frame
+ * to be anywhere. A call leaves its frame to be set up; a signal has set it up.
+ */
+static enum frame_kind kind_of(const struct frame_cie *cie, const struct byte_reader *instructions,
+			       const struct code_view *code, uint64_t begin)
+{
+	if (!cie->frame.is_signal)
+		return FRAME_CALLED;
+	if (begins_signal_return(code, begin) || begins_signal_return(code, begin + 1))
+		return FRAME_SIGNAL_RETURN;
+	return call_frames_begin_within(instructions->at, bytes_left(instructions))
+		       ? FRAME_INTERRUPTED
+		       : FRAME_CALLED;
 }
 
 static int add_fde(const struct call_frames *frames, const struct frame_cie *cie,
@@ -203,6 +234,7 @@ static int add_fde(const struct call_frames *frames, const struct frame_cie *cie
 {
 	uint8_t encoding = cie->frame.address_encoding;
 	const struct code_segment *segment;
+	enum frame_kind kind;
 	uint64_t begin, size;
 	struct code_range range;
 
@@ -227,16 +259,19 @@ static int add_fde(const struct call_frames *frames, const struct frame_cie *cie
 	}
 	if (size > segment->end - begin)
 		size = segment->end - begin;
+	kind = kind_of(cie, &bytes, code, begin);
 	/* A walk looks up the byte before a return address; no call is before this code. */
-	if (cie->frame.is_signal && begin > segment->begin && begins_signal_return(code, begin)) {
-		begin--;
-		size++;
+	if ((kind == FRAME_SIGNAL_RETURN && begins_signal_return(code, begin)) ||
+	    kind == FRAME_INTERRUPTED) {
+		size += begin > segment->begin;
+		begin -= begin > segment->begin;
 	}
 	range = (struct code_range){ .begin = (uint32_t)begin,
 				     .end = (uint32_t)(begin + size),
 				     .context = (uint32_t)(cie - frames->cies),
 				     .program = (uint32_t)(bytes.at - frames->bytes),
 				     .size = (uint32_t)bytes_left(&bytes),
+				     .kind = (uint16_t)kind,
 				     .source =
 					     frames->is_eh ? UNWIND_EH_FRAME : UNWIND_DEBUG_FRAME };
 	return code_ranges_add(ranges, &range);
@@ -299,7 +334,15 @@ int call_frames_rows(const struct call_frames *frames, const struct code_range *
 	const struct cfi_frame *frame = &frames->cies[range->context].frame;
 	const uint8_t *at = frames->bytes + range->program;
 	const struct cfi_program program = { .bytes = { .at = at, .end = at + range->size },
-					     .address = address_of(frames, at) };
+					     .address = address_of(frames, at),
+					     .interrupted = range->kind == FRAME_INTERRUPTED };
+	const struct wire_rule signal_return = { .cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL };
+	int r;
 
-	return cfi_program_rows(frame, &program, range->begin, range->end, writer);
+	if (range->kind != FRAME_SIGNAL_RETURN)
+		return cfi_program_rows(frame, &program, range->begin, range->end, writer);
+	r = row_writer_reserve(writer, 1);
+	if (r == 0)
+		row_writer_put_rule(writer, range->begin, &signal_return);
+	return r;
 }

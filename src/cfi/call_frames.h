@@ -19,6 +19,13 @@
 #include "cfi/frame_sections.h"
 #include "cfi/unwind_rows.h"
 
+/* What FDEs of CIEs with augmentation S are. */
+enum frame_kind {
+	FRAME_CALLED,	     /* not marked, or a function that is called all the same */
+	FRAME_INTERRUPTED,   /* its return address was interrupted: no call is before it */
+	FRAME_SIGNAL_RETURN, /* the code to which the kernel has signal handlers return */
+};
+
 struct frame_cie {
 	uint64_t offset; /* in the section */
 	struct cfi_frame frame;
@@ -48,6 +55,13 @@ int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_
 
 /* The CIE of .eh_frame at the first of the bytes, which may go on behind it. */
 struct frame_cie call_frames_cie(const struct frame_bytes *bytes);
+
+/*
+ * Whether the frame is already set up where the code of an FDE with these instructions begins: the
+ * first one says so before it moves on. (Code that nothing returns from, _start, says that it has
+ * no caller.)
+ */
+bool call_frames_begin_within(const uint8_t *instructions, size_t size);
 
 /* Writes the rows of a range. Returns as cfi_program_rows(). */
 int call_frames_rows(const struct call_frames *frames, const struct code_range *range,

@@ -54,7 +54,8 @@ struct run {
 	uint64_t first_address;
 	uint64_t location; /* address of code */
 	struct cfi_state state;
-	bool changed; /* since the last row */
+	bool changed;	  /* since the last row */
+	bool interrupted; /* see struct cfi_program */
 	uint32_t n_remembered;
 	struct cfi_state remembered[MAX_REMEMBERED];
 };
@@ -346,6 +347,8 @@ static void put(struct run *run, struct row_writer *writer)
 
 	run->changed = false;
 	cfi_rule(run->frame, &run->state, &rule);
+	if (run->interrupted && WIRE_RULE_RA(&rule) != WIRE_RA_SIGNAL)
+		rule.fp |= WIRE_RULE_EXACT;
 	row_writer_put_rule(writer, (uint32_t)run->location, &rule);
 }
 
@@ -369,6 +372,7 @@ int cfi_program_rows(const struct cfi_frame *frame, const struct cfi_program *pr
 	run.location = begin;
 	run.state = frame->initial;
 	run.changed = true;
+	run.interrupted = program->interrupted;
 	run.n_remembered = 0;
 	while (next_location(&run, &location)) {
 		if (location == run.location)

@@ -56,6 +56,7 @@ struct cfi_frame {
 struct cfi_program {
 	struct byte_reader bytes;
 	uint64_t address; /* p_vaddr of the first byte */
+	bool interrupted; /* the return address is no call's */
 };
 
 /* Executes the CIE's own instructions into frame->initial. False: malformed. */

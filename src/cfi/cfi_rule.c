@@ -183,13 +183,30 @@ static bool sp_is_cfa(const struct cfi_register *sp)
 	return sp->rule == CFI_UNSPECIFIED || (sp->rule == CFI_VALUE && !sp->bytes && !sp->value);
 }
 
+/*
+ * The kernel's signal frame, as glibc describes it for its trampoline: the stack pointer is at 160
+ * bytes of it, the interrupted address at 168.
+ */
+static bool is_signal_frame(const struct cfi_state *state)
+{
+	struct expression_value value;
+
+	return state->cfa_bytes && state->ra.rule == CFI_EXPRESSION &&
+	       evaluate(state->cfa_bytes, state->cfa_size, false, &value) &&
+	       value.form == EXPRESSION_DEREF && value.base == SP_REGISTER &&
+	       value.index == EXPRESSION_NO_REGISTER && value.offset == 160 && !value.add &&
+	       evaluate(state->ra.bytes, state->ra.size, true, &value) &&
+	       value.form == EXPRESSION_SUM && value.base == SP_REGISTER &&
+	       value.index == EXPRESSION_NO_REGISTER && value.offset == 168;
+}
+
 void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 	      struct wire_rule *ret_rule)
 {
 	struct wire_rule rule = { 0 };
 
 	/* In these frames no walk uses the CFA: one rule for all. */
-	if (frame->is_signal) {
+	if (frame->is_signal && is_signal_frame(state)) {
 		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL };
 		return;
 	}
@@ -204,6 +221,8 @@ void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 		if (!sp_is_cfa(&state->sp))
 			rule.ra = WIRE_RA_UNSUPPORTED;
 		set_rbx(&rule, &state->rbx);
+		if (frame->is_signal && rule.cfa != WIRE_CFA_SP)
+			rule.ra |= WIRE_RULE_NEW_STACK;
 	}
 	*ret_rule = rule;
 }

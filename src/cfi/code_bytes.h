@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* mov $15,%rax; syscall: rt_sigreturn, to which signal handlers return. */
-#define CODE_SIGNAL_RETURN "48 c7 c0 0f 00 00 00 0f 05"
+/* mov $15,%rax or %eax; syscall: rt_sigreturn, to which signal handlers return. */
+#define CODE_SIGNAL_RETURN	 "48 c7 c0 0f 00 00 00 0f 05"
+#define CODE_SIGNAL_RETURN_SHORT "b8 0f 00 00 00 0f 05"
 
 static inline int code_digit(char digit)
 {

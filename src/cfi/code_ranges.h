@@ -14,7 +14,8 @@ struct code_range {
 	uint32_t begin, end; /* begin < end */
 	/* For the source: of an FDE, its CIE, and offset and size of its instructions. */
 	uint32_t context, program, size;
-	uint32_t source; /* enum unwind_source */
+	uint16_t source; /* enum unwind_source */
+	uint16_t kind;	 /* of an FDE: enum frame_kind; else 0 */
 };
 
 struct code_ranges {

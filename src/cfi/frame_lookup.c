@@ -14,13 +14,6 @@
 #define FDE_PIECE 64
 #define CIE_PIECE 256
 
-/* Call frame instructions (DWARF 5, 7.24); the two upper bits of ADVANCE_LOC are its code. */
-#define CFA_NOP		0x00
-#define CFA_SET_LOC	0x01
-#define CFA_ADVANCE_4	0x04
-#define CFA_UNDEFINED	0x07
-#define CFA_ADVANCE_LOC 0x1
-
 /* Reads up to `size` bytes at an address of the file. Returns how many, 0 on failure. */
 static size_t read_at(const struct elf_file *elf, uint64_t address, void *bytes, size_t size)
 {
@@ -36,17 +29,6 @@ static size_t read_at(const struct elf_file *elf, uint64_t address, void *bytes,
 		return elf_file_read(elf, segment->offset + at, bytes, size) ? 0 : size;
 	}
 	return 0;
-}
-
-/*
- * Whether the frame is already set up where the code of an FDE begins: its first instruction says
- * so before it moves on. (Code that nothing returns from, _start, says that it has no caller.)
- */
-static bool begins_within_a_frame(const uint8_t *program, size_t size)
-{
-	uint8_t first = size ? program[0] : CFA_NOP;
-
-	return first >> 6 != CFA_ADVANCE_LOC && first > CFA_ADVANCE_4 && first != CFA_UNDEFINED;
 }
 
 static int read_all(struct frame_lookup *lookup, const struct code_view *code)
@@ -118,7 +100,7 @@ static bool read_fde(struct frame_lookup *lookup, uint64_t address,
 		bytes_skip(&reader, read_uleb(&reader));
 	ret_function->end = ret_function->begin + n;
 	ret_function->is_part = !reader.failed && !lookup->cie.frame.is_signal &&
-				begins_within_a_frame(reader.at, bytes_left(&reader));
+				call_frames_begin_within(reader.at, bytes_left(&reader));
 	return true;
 }
 
@@ -137,7 +119,7 @@ static bool find_in_ranges(const struct frame_lookup *lookup, uint64_t address,
 	ret_function->end = range->end;
 	ret_function->is_part =
 		!lookup->frames.cies[range->context].frame.is_signal &&
-		begins_within_a_frame(lookup->frames.bytes + range->program, range->size);
+		call_frames_begin_within(lookup->frames.bytes + range->program, range->size);
 	return contained;
 }
 

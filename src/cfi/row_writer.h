@@ -42,7 +42,7 @@ static inline void row_writer_put(struct row_writer *writer, uint32_t address, u
 
 static inline bool rule_is_supported(const struct wire_rule *rule)
 {
-	return rule->cfa != WIRE_CFA_UNSUPPORTED && rule->fp != WIRE_FP_UNSUPPORTED &&
+	return rule->cfa != WIRE_CFA_UNSUPPORTED && WIRE_RULE_FP(rule) != WIRE_FP_UNSUPPORTED &&
 	       WIRE_RULE_RA(rule) != WIRE_RA_UNSUPPORTED;
 }
 

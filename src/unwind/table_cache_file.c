@@ -52,10 +52,10 @@ static uint32_t in_piece(const struct reading *reading, uint32_t left, size_t si
 
 static bool is_rule(const struct wire_rule *rule)
 {
-	return rule->cfa <= WIRE_CFA_UNSUPPORTED && rule->fp <= WIRE_FP_UNSUPPORTED &&
+	return rule->cfa <= WIRE_CFA_UNSUPPORTED && WIRE_RULE_FP(rule) <= WIRE_FP_UNSUPPORTED &&
 	       WIRE_RULE_RA(rule) <= WIRE_RA_UNSUPPORTED &&
 	       (rule->ra & ~0xf & ~WIRE_RULE_FLAGS) == 0 && rule->reg < WIRE_N_REGISTERS &&
-	       (rule->fp != WIRE_FP_REG ||
+	       (WIRE_RULE_FP(rule) != WIRE_FP_REG ||
 		(rule->fp_offset >= 0 && rule->fp_offset < WIRE_N_REGISTERS));
 }
 

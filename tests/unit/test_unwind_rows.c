@@ -310,6 +310,37 @@ static void test_signal_frame(void **state)
 	assert_int_equal(rule_at(0x11ff)->ra, WIRE_RA_SIGNAL);
 }
 
+/* A report of stacks that end in a function that is marked so, and is no signal's. */
+static void test_marked_frames(void **state)
+{
+	static const uint8_t sigreturn[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const struct wire_rule called = { .cfa = WIRE_CFA_SP, .cfa_offset = 8 };
+	uint32_t of = begin_entry(&elf);
+
+	(void)state;
+	put_u32(&elf, 0);
+	put(&elf, 1, 'z', 'R', 'S', 0, 1, 0x78, 16, 1, 0x03, USUAL);
+	end_entry(&elf);
+	simple_fde(of, 0x1100, 7); /* mov $15,%eax; syscall */
+	memcpy(elf.bytes + 0x3100, sigreturn, sizeof(sigreturn));
+	simple_fde(of, 0x1200, 0x10); /* a function that is called */
+	fde(of, 0x1300, 0x10);	      /* one that was interrupted: CFA = rbx + 64 at once */
+	put(&elf, 0x0c, 3, 64);
+	end_entry(&elf);
+	fde(of, 0x1400, 0x10); /* the kernel's frame by its rules: *(rsp + 160), RA at rsp + 168 */
+	put(&elf, 0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 16, 3, 0x77, 0xa8, 1);
+	end_entry(&elf);
+	compile();
+	assert_int_equal(rule_at(0x1100)->ra, WIRE_RA_SIGNAL);
+	assert_memory_equal(rule_at(0x1200), &called, sizeof(called));
+	assert_gap(0x11ff);
+	assert_int_equal(rule_at(0x1300)->cfa, WIRE_CFA_REG);
+	assert_int_equal(rule_at(0x1300)->fp, WIRE_FP_SAME | WIRE_RULE_EXACT);
+	assert_int_equal(rule_at(0x1300)->ra, WIRE_RA_CFA | WIRE_RULE_NEW_STACK);
+	assert_int_equal(rule_at(0x12ff)->cfa, WIRE_CFA_REG);
+	assert_int_equal(rule_at(0x1400)->ra, WIRE_RA_SIGNAL);
+}
+
 static void test_end_of_stack(void **state)
 {
 	(void)state;
@@ -684,6 +715,7 @@ int main(void)
 		TEST(test_long_augmentations),
 		TEST(test_first_cie),
 		TEST(test_signal_frame),
+		TEST(test_marked_frames),
 		TEST(test_end_of_stack),
 		TEST(test_locations),
 		TEST(test_far_locations),

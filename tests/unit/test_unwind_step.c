@@ -299,6 +299,21 @@ static void signal_frames(void **state)
 	ends(walk, WIRE_END_READ);
 }
 
+static void interrupted_frames(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 16, .fp = WIRE_RULE_EXACT);
+
+	(void)state;
+	walk.exact = 0;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.exact, 1);
+	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 24, .fp = WIRE_FP_CFA | WIRE_RULE_EXACT,
+		  .fp_offset = -16);
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.exact, 1);
+	assert_int_equal(walk.registers[UNWIND_FP], stack[1]);
+}
+
 static void walks_go_towards_the_root(void **state)
 {
 	struct unwind_walk walk;
@@ -846,6 +861,7 @@ int main(void)
 		cmocka_unit_test(the_return_address_elsewhere),
 		cmocka_unit_test(where_stacks_end),
 		cmocka_unit_test(signal_frames),
+		cmocka_unit_test(interrupted_frames),
 		cmocka_unit_test(walks_go_towards_the_root),
 		cmocka_unit_test(return_addresses_are_of_user_code),
 		cmocka_unit_test(the_callers_frame_pointer),

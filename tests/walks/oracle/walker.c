@@ -146,13 +146,13 @@ void walker_rule(struct walker *walker, uint16_t number, char *text, size_t size
 	const struct native_tables *tables = tables_native(walker->tables);
 	const struct wire_rule *rule = tables->rule(tables->data, number);
 
-	if (!rule || rule->cfa >= 10 || rule->fp >= 6 || WIRE_RULE_RA(rule) >= 8) {
+	if (!rule || rule->cfa >= 10 || WIRE_RULE_FP(rule) >= 6 || WIRE_RULE_RA(rule) >= 8) {
 		snprintf(text, size, "?%u", number);
 		return;
 	}
 	snprintf(text, size, "#%u cfa %s%+d fp %s%+d ra %s reg %u p %d", number, cfa[rule->cfa],
-		 rule->cfa_offset, fp[rule->fp], rule->fp_offset, ra[WIRE_RULE_RA(rule)], rule->reg,
-		 rule->extra);
+		 rule->cfa_offset, fp[WIRE_RULE_FP(rule)], rule->fp_offset, ra[WIRE_RULE_RA(rule)],
+		 rule->reg, rule->extra);
 }
 
 const char *walker_end_name(enum wire_end end)

@@ -198,7 +198,7 @@ static struct result our_fp(const struct wire_rule *rule, int trial, uint64_t pc
 {
 	uint64_t offset = (uint64_t)(int64_t)rule->fp_offset;
 
-	switch (rule->fp) {
+	switch (WIRE_RULE_FP(rule)) {
 	case WIRE_FP_SAME:
 		return (struct result){ VALUE, register_value(trial, FP, pc) };
 	case WIRE_FP_CFA:
@@ -284,8 +284,8 @@ static void compare_row(Dwarf_Frame *frame, uint64_t begin, uint64_t end, bool i
 		return;
 	if (is_overruled(rule))
 		return;
-	if (WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL || is_signal) {
-		if (WIRE_RULE_RA(rule) != WIRE_RA_SIGNAL || !is_signal)
+	if (WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL) {
+		if (!is_signal)
 			differs(begin, "signal frame: kind %u", rule->ra);
 		return;
 	}

@@ -79,7 +79,7 @@ static bool is_register(const char *place, int32_t number)
 
 static bool fp_agrees(const struct wire_rule *rule, const char *fp)
 {
-	switch (rule->fp) {
+	switch (WIRE_RULE_FP(rule)) {
 	case WIRE_FP_SAME: /* readelf prints unmentioned registers as undefined */
 		return strcmp(fp, "u") == 0 || strcmp(fp, "s") == 0;
 	case WIRE_FP_UNDEFINED:
@@ -117,8 +117,8 @@ static void compare_rule(const struct line *line, uint64_t address)
 
 	if (is_overruled(rule))
 		return;
-	if (state.is_signal || WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL) {
-		if (!state.is_signal || WIRE_RULE_RA(rule) != WIRE_RA_SIGNAL)
+	if (WIRE_RULE_RA(rule) == WIRE_RA_SIGNAL) {
+		if (!state.is_signal)
 			differs(address, "a signal frame for one only");
 		return;
 	}

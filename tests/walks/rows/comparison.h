@@ -55,7 +55,7 @@ static const struct wire_rule *rule_at(uint64_t address)
 
 static inline bool is_unsupported(const struct wire_rule *rule)
 {
-	return rule->cfa == WIRE_CFA_UNSUPPORTED || rule->fp == WIRE_FP_UNSUPPORTED ||
+	return rule->cfa == WIRE_CFA_UNSUPPORTED || WIRE_RULE_FP(rule) == WIRE_FP_UNSUPPORTED ||
 	       WIRE_RULE_RA(rule) == WIRE_RA_UNSUPPORTED;
 }
 

@@ -17,9 +17,10 @@ static void print(uint32_t address, const struct wire_rule *rule)
 	static const char *const ras[] = { "cfa",   "cfa+",   "reg",   "END",
 					   "ENTRY", "SIGNAL", "CLONE", "?" };
 
-	printf("%x cfa=%s%+d fp=%s%+d ra=%s%s reg=%u extra=%d\n", address, cfas[rule->cfa],
-	       rule->cfa_offset, fps[rule->fp], rule->fp_offset, ras[WIRE_RULE_RA(rule)],
-	       rule->ra & WIRE_RULE_NEW_STACK ? " new-stack" : "", rule->reg, rule->extra);
+	printf("%x cfa=%s%+d fp=%s%+d ra=%s%s%s reg=%u extra=%d\n", address, cfas[rule->cfa],
+	       rule->cfa_offset, fps[WIRE_RULE_FP(rule)], rule->fp_offset, ras[WIRE_RULE_RA(rule)],
+	       rule->ra & WIRE_RULE_NEW_STACK ? " new-stack" : "",
+	       rule->fp & WIRE_RULE_EXACT ? " exact" : "", rule->reg, rule->extra);
 }
 
 int main(int argc, char **argv)
