@@ -252,13 +252,19 @@ static int add_fde(const struct call_frames *frames, const struct frame_cie *cie
 		return 0;
 	}
 	segment = code_view_segment(code, begin);
+	if (!segment) { /* it may be an address of the file as it was */
+		begin -= code->elf->lowered;
+		segment = code_view_segment(code, begin);
+	}
 	/* Linkers set .debug_frame's addresses of discarded code to 0. */
-	if (!segment || !size || (!begin && !frames->is_eh)) {
+	if (!segment || begin > UINT32_MAX || !size || (!begin && !frames->is_eh)) {
 		counts->outside++;
 		return 0;
 	}
 	if (size > segment->end - begin)
 		size = segment->end - begin;
+	if (size > UINT32_MAX - begin)
+		size = UINT32_MAX - begin;
 	kind = kind_of(cie, &bytes, code, begin);
 	/* A walk looks up the byte before a return address; no call is before this code. */
 	if ((kind == FRAME_SIGNAL_RETURN && begins_signal_return(code, begin)) ||

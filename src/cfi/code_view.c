@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-void code_view_open(struct code_view *code, const struct elf_file *elf)
+void code_view_open(struct code_view *code, const struct elf_file *elf, uint64_t limit)
 {
 	code->elf = elf;
 	code->n = 0;
@@ -12,8 +12,7 @@ void code_view_open(struct code_view *code, const struct elf_file *elf)
 		struct code_segment *to = &code->segments[code->n];
 
 		if (segment->type != PT_LOAD || !(segment->flags & PF_X) || !segment->memory_size ||
-		    segment->address > UINT32_MAX ||
-		    segment->memory_size > UINT32_MAX - segment->address)
+		    segment->address > limit || segment->memory_size > limit - segment->address)
 			continue;
 		*to = (struct code_segment){ .begin = segment->address,
 					     .end = segment->address + segment->memory_size,

@@ -17,13 +17,14 @@ struct code_view {
 	const struct elf_file *elf;
 	uint32_t n;
 	struct code_segment {
-		uint64_t begin, end; /* p_vaddr, below 2^32, begin < end */
+		uint64_t begin, end; /* p_vaddr, begin < end */
 		uint64_t offset;     /* of `begin` in the file */
 		uint64_t file_size;
 	} segments[CODE_MAX_SEGMENTS];
 };
 
-void code_view_open(struct code_view *code, const struct elf_file *elf);
+/* Of the code below `limit`. */
+void code_view_open(struct code_view *code, const struct elf_file *elf, uint64_t limit);
 
 /* The segment that contains the address, or NULL. */
 const struct code_segment *code_view_segment(const struct code_view *code, uint64_t address);

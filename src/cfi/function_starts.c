@@ -267,7 +267,7 @@ int function_starts_find(const struct elf_file *elf, struct symbol_query *querie
 
 	for (size_t i = 0; i < n; i++)
 		n_unnamed += !queries[i].name;
-	code_view_open(&starts.code, elf);
+	code_view_open(&starts.code, elf, UINT64_MAX);
 	r = frame_lookup_open(&starts.frames, &starts.code, n_unnamed);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		char text[32];

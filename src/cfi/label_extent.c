@@ -26,7 +26,7 @@ struct label_walk {
 void label_extent_open(struct label_extent *extent, const struct elf_file *elf)
 {
 	*extent = (struct label_extent){ 0 };
-	code_view_open(&extent->code, elf);
+	code_view_open(&extent->code, elf, UINT64_MAX);
 }
 
 void label_extent_close(struct label_extent *extent)

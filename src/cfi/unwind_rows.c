@@ -16,6 +16,7 @@
 #include "cfi/frame_sections.h"
 #include "cfi/go_rows.h"
 #include "cfi/row_writer.h"
+#include "elf/load_segments.h"
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -154,7 +155,8 @@ static int compile(struct compilation *all, struct rule_table *rules, struct unw
 	if (!all->elf->is_64 || all->elf->machine != OUR_MACHINE ||
 	    (all->elf->type != ET_EXEC && all->elf->type != ET_DYN))
 		return -ENOEXEC;
-	code_view_open(&all->code, all->elf);
+	load_segments_lower_file(all->elf);
+	code_view_open(&all->code, all->elf, UINT32_MAX);
 	r = row_writer_open(&all->writer, rules);
 	if (r < 0)
 		return r;

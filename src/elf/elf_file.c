@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "elf/elf_dynamic.h"
+
 #define MAX_SECTIONS	  65536u
 #define MAX_SEGMENTS	  4096u
 #define MAX_SECTION_NAMES (4u << 20)
@@ -284,6 +286,8 @@ static int read_outline(struct elf_file *elf, bool with_sections)
 	if (r != -ENOMEM && with_sections)
 		r = read_sections(elf, header.sections, header.n_sections, header.section_size,
 				  header.section_names);
+	if (r != -ENOMEM && with_sections && !elf->n_sections)
+		r = elf_dynamic_sections(elf);
 	return r == -ENOMEM ? r : 0;
 }
 

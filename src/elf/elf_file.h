@@ -43,6 +43,7 @@ struct elf_file {
 	bool is_64;
 	uint16_t type, machine;
 	uint64_t entry;
+	uint64_t lowered; /* what load_segments_lower_file() subtracted from all addresses */
 	struct elf_section *sections;
 	uint32_t n_sections;
 	struct elf_segment *segments;

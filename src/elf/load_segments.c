@@ -3,8 +3,6 @@
 
 #include <elf.h>
 
-#include "elf/elf_file.h"
-
 #define PAGE 4096u
 
 static void take(const struct elf_file *elf, struct load_segments *ret_segments)
@@ -44,6 +42,46 @@ int load_segments_read_memory(const void *bytes, size_t size, struct load_segmen
 		return r;
 	take(elf, ret_segments);
 	return 0;
+}
+
+/* What to subtract; 0: nothing. */
+static uint64_t excess(const struct load_segments *segments)
+{
+	uint64_t lowest = UINT64_MAX, highest = 0;
+
+	for (uint32_t i = 0; i < segments->n; i++) {
+		const struct load_segment *segment = &segments->at[i];
+
+		lowest = segment->address < lowest ? segment->address : lowest;
+		highest = segment->address > highest ? segment->address : highest;
+	}
+	return highest > UINT32_MAX ? lowest / PAGE * PAGE : 0;
+}
+
+uint64_t load_segments_lower(struct load_segments *segments)
+{
+	uint64_t by = excess(segments);
+
+	for (uint32_t i = 0; i < segments->n; i++)
+		segments->at[i].address -= by;
+	return by;
+}
+
+void load_segments_lower_file(struct elf_file *elf)
+{
+	struct load_segments segments;
+	uint64_t by;
+
+	take(elf, &segments);
+	by = excess(&segments);
+	elf->lowered = by;
+	elf->entry -= by;
+	for (uint32_t i = 0; i < elf->n_segments; i++)
+		elf->segments[i].address -= by;
+	for (uint32_t i = 0; i < elf->n_sections; i++) {
+		if (elf->sections[i].flags & SHF_ALLOC)
+			elf->sections[i].address -= by;
+	}
 }
 
 /* Whether the offset is in the pages of the segment: mappings are of whole pages. */

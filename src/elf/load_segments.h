@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf/elf_file.h"
+
 #define MAX_LOAD_SEGMENTS 16 /* further ones are ignored */
 
 struct load_segment {
@@ -28,6 +30,14 @@ struct load_segments {
 /* 0; -ENOEXEC: not a regular file, or not an ELF file; or another negative errno. */
 int load_segments_read(int fd, struct load_segments *ret_segments);
 int load_segments_read_memory(const void *bytes, size_t size, struct load_segments *ret_segments);
+
+/*
+ * Files of prelink lie above 4 GiB, more than the addresses of unwinding tables can tell. Subtracts
+ * from all addresses of the segments, or of a file and its sections, the lowest one, if that puts
+ * them below; the same of both. Returns what was subtracted.
+ */
+uint64_t load_segments_lower(struct load_segments *segments);
+void load_segments_lower_file(struct elf_file *elf);
 
 /*
  * The bias of a mapping that begins at `start` and holds the file from `offset` on: what to

@@ -43,7 +43,7 @@ int cold_part_find(const struct elf_file *elf, uint64_t function, uint64_t size,
 	r = elf_exports_read(elf, function, code, (size_t)size);
 	if (r < 0)
 		return r;
-	code_view_open(&view, elf);
+	code_view_open(&view, elf, UINT32_MAX);
 	r = frame_lookup_open(&frames, &view, (size_t)size);
 	for (uint64_t at = 0; r == 0 && at < size; at++) {
 		uint64_t target = target_of(code, at, size, function);

@@ -248,7 +248,7 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 	    read_code(elf, symbols[RUBY_LABEL].address, symbols[RUBY_LABEL].size, EXPORT_MAX,
 		      &label))
 		return 0;
-	code_view_open(&view, elf);
+	code_view_open(&view, elf, UINT32_MAX);
 	r = frame_lookup_open(&frames, &view, CALLER_MAX);
 	if (r == 0 && find_caller(elf, &frames, symbols, &eval, &eval_main, &code))
 		ret_interpreter->language = LANGUAGE_RUBY;

@@ -253,7 +253,8 @@ int layouts_write(struct layouts *layouts, const struct layout_range *ranges, ui
 			tables_use(layouts->tables, ranges[i].table);
 		if (ranges[i].interpreter && !layout->wire.interpreter) {
 			layout->wire.interpreter = ranges[i].interpreter;
-			layout->wire.interpreter_bias = ranges[i].bias;
+			layout->wire.interpreter_bias =
+				ranges[i].bias - tables_lowered(layouts->tables, ranges[i].table);
 		}
 	}
 	layout->next = layouts->first;

@@ -112,6 +112,8 @@ static int read_segments(struct tables *tables, struct table *table)
 {
 	int r = images_file_segments(tables->images, table->file, &table->segments);
 
+	if (r == 0)
+		table->lowered = load_segments_lower(&table->segments);
 	if (r < 0 && r != -ENOMEM)
 		tables_set_state(tables, table,
 				 images_file_is_readable(tables->images, table->file)
@@ -218,6 +220,11 @@ int tables_of_vdso(struct tables *tables, uint64_t size, uint32_t *ret_table)
 	*ret_table = size >= tables->vdso_size && size - tables->vdso_size < 4096 ? tables->vdso
 										  : TABLE_NONE;
 	return 0;
+}
+
+uint64_t tables_lowered(const struct tables *tables, uint32_t table)
+{
+	return tables->tables[table]->lowered;
 }
 
 bool tables_bias(const struct tables *tables, uint32_t table, uint64_t start, uint64_t offset,

@@ -34,8 +34,11 @@ int tables_of_file(struct tables *tables, uint32_t file, uint32_t *ret_table);
  */
 int tables_of_vdso(struct tables *tables, uint64_t size, uint32_t *ret_table);
 
+/* By how much the addresses of the table's file are above those of the table. */
+uint64_t tables_lowered(const struct tables *tables, uint32_t table);
+
 /*
- * The difference between an address in a mapping and in its file, by the segment that holds the
+ * The difference between an address in a mapping and in its table, by the segment that holds the
  * file's `offset`. False when no segment does.
  */
 bool tables_bias(const struct tables *tables, uint32_t table, uint64_t start, uint64_t offset,

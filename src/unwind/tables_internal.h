@@ -44,9 +44,10 @@ struct table {
 	uid_t file_owner; /* known when a job was queued */
 	bool over_share;  /* there would be room, but for the share of its owner */
 	struct table_tree tree;
-	struct load_segments segments;
-	struct wire_file identity; /* of the file with these rows; inode 0: not sure */
-	bool entered;		   /* in the map of files, under `identity` */
+	struct load_segments segments; /* lowered */
+	uint64_t lowered;	       /* by this */
+	struct wire_file identity;     /* of the file with these rows; inode 0: not sure */
+	bool entered;		       /* in the map of files, under `identity` */
 };
 
 struct tables {

@@ -69,7 +69,7 @@ static int compare_file(const char *path)
 	if (!r)
 		r = elf_file_open(fd, &elf);
 	if (!r) {
-		code_view_open(&code, elf);
+		code_view_open(&code, elf, UINT32_MAX);
 		r = code_flow_find(&code, &none, rule_table, &ranges);
 	}
 	for (uint32_t i = 0; !r && i < ranges.n; i++)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Files without section headers: the tables that the dynamic linker finds are those that the
+ * headers described. A report of programs that export functions and have no names.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "elf/elf_file.h"
+
+#define LIBRARY "/lib/x86_64-linux-gnu/libc.so.6"
+
+static uint8_t *bytes;
+static size_t n_bytes;
+
+static int load(void **state)
+{
+	int fd = open(LIBRARY, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	(void)state;
+	if (fd < 0 || fstat(fd, &status))
+		return -1;
+	n_bytes = (size_t)status.st_size;
+	bytes = malloc(n_bytes);
+	if (!bytes || read(fd, bytes, n_bytes) != (ssize_t)n_bytes)
+		return -1;
+	return close(fd);
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	free(bytes);
+	return 0;
+}
+
+static struct elf_section section_of(const char *name)
+{
+	struct elf_file *elf = NULL;
+	const struct elf_section *section;
+	struct elf_section is = { 0 };
+
+	assert_int_equal(elf_file_open_memory(bytes, n_bytes, &elf), 0);
+	section = elf_file_section(elf, name);
+	if (section)
+		is = *section;
+	elf_file_close(elf);
+	return is;
+}
+
+static void remove_headers(void)
+{
+	Elf64_Ehdr *header = (void *)bytes;
+
+	header->e_shoff = 0;
+	header->e_shnum = header->e_shstrndx = 0;
+}
+
+/* Gives a tag of PT_DYNAMIC another number, one that nobody knows. */
+static void hide_tag(int64_t tag)
+{
+	const Elf64_Ehdr *header = (const void *)bytes;
+	const Elf64_Phdr *segments = (const void *)(bytes + header->e_phoff);
+
+	for (int i = 0; i < header->e_phnum; i++) {
+		Elf64_Dyn *tags = (void *)(bytes + segments[i].p_offset);
+
+		if (segments[i].p_type != PT_DYNAMIC)
+			continue;
+		for (size_t j = 0; j < segments[i].p_filesz / sizeof(*tags); j++) {
+			if (tags[j].d_tag == tag)
+				tags[j].d_tag = 0x60000123;
+		}
+	}
+}
+
+static void same_place(const struct elf_section *is, const struct elf_section *was)
+{
+	assert_int_equal(is->type, was->type);
+	assert_int_equal(is->address, was->address);
+	assert_int_equal(is->offset, was->offset);
+	assert_int_equal(is->size, was->size);
+}
+
+static void tables_are_found(void **state)
+{
+	struct elf_section symbols = section_of(".dynsym"), strings = section_of(".dynstr");
+	struct elf_section slots = section_of(".rela.plt"), is;
+
+	(void)state;
+	assert_true(symbols.size > 1000);
+	remove_headers();
+	is = section_of(".dynsym");
+	same_place(&is, &symbols);
+	is = section_of(".dynstr");
+	same_place(&is, &strings);
+	is = section_of(".rela.plt");
+	same_place(&is, &slots);
+	hide_tag(DT_HASH);
+	is = section_of(".dynsym");
+	same_place(&is, &symbols);
+	hide_tag(DT_GNU_HASH);
+	assert_int_equal(section_of(".dynsym").size, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(tables_are_found, load, unload),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
