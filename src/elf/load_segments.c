@@ -11,11 +11,13 @@ static void take(const struct elf_file *elf, struct load_segments *ret_segments)
 	for (uint32_t i = 0; i < elf->n_segments && ret_segments->n < MAX_LOAD_SEGMENTS; i++) {
 		const struct elf_segment *segment = &elf->segments[i];
 
-		if (segment->type != PT_LOAD || segment->file_size == 0)
+		if (segment->type != PT_LOAD || segment->memory_size == 0)
 			continue;
 		ret_segments->at[ret_segments->n++] = (struct load_segment){
 			.offset = segment->offset,
 			.size = segment->file_size,
+			.memory = segment->memory_size > segment->file_size ? segment->memory_size
+									    : segment->file_size,
 			.address = segment->address,
 			.executable = segment->flags & PF_X,
 		};

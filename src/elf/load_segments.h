@@ -18,6 +18,7 @@
 
 struct load_segment {
 	uint64_t offset, size; /* in the file, bytes */
+	uint64_t memory;       /* p_memsz, at least `size` */
 	uint64_t address;      /* p_vaddr */
 	bool executable;
 };

@@ -4,9 +4,27 @@
 #include <errno.h>
 
 #include "base/own.h"
+#include "base/partition.h"
 #include "process/images_internal.h"
+#include "process/moved_text.h"
 
 #define EXEC_DELAY_NS 100000000u
+
+/* Anonymous code may be that of a file whose code is, or was, beside it. */
+static void relate_to_neighbours(const struct images *images, const struct space *space,
+				 struct mapping *mapping)
+{
+	const struct mapping_list *list = space->newest->mappings;
+	uint32_t at;
+
+	if (mapping->kind != MAPPING_ANONYMOUS || space->until)
+		return;
+	at = (uint32_t)partition_point(i, list->n, list->at[i].end <= mapping->start);
+	for (uint32_t i = at ? at - 1 : 0; i < list->n && i < at + 2; i++) {
+		if (moved_text_find(&images->context, space->tgid, &list->at[i], mapping))
+			return;
+	}
+}
 
 int images_mmap(struct images *images, const struct mapping_record *record)
 {
@@ -43,6 +61,7 @@ int images_mmap(struct images *images, const struct mapping_record *record)
 			     &mapping);
 	if (r < 0)
 		return r;
+	relate_to_neighbours(images, space, &mapping);
 	r = space_map(space, record->time, &mapping);
 	if (r < 0)
 		return r;

@@ -9,6 +9,12 @@
 #include "base/grow.h"
 #include "base/own.h"
 #include "process/maps.h"
+#include "process/moved_text.h"
+
+#define MAPS_NAME_SIZE (4096 + 16) /* PATH_MAX and " (deleted)" */
+
+/* Bytes between what is loaded of a file and other mappings of it. */
+#define NEAR (4u << 20)
 
 /* A snapshot while it is read. */
 struct reading {
@@ -17,6 +23,11 @@ struct reading {
 	struct snapshot snapshot;
 	uint32_t capacity;
 	uint64_t only; /* read the mapping at this address, which need not be executable; 0: all */
+	pid_t tgid;
+	/* The last line of a file, and the first mapping behind it. */
+	struct maps_line file;
+	char file_name[MAPS_NAME_SIZE];
+	uint32_t behind;
 };
 
 static bool starts_with(const char *name, size_t size, const char *prefix)
@@ -89,22 +100,76 @@ int snapshot_mapping(const struct snapshot_context *context, struct kernel_mappi
 	return 0;
 }
 
-static int add_line(struct reading *reading, const struct maps_line *line)
+/* The mapping of a line, whose name is copied to `name`. 0 or -ENOMEM. */
+static int mapping_of(struct reading *reading, const struct maps_line *line,
+		      char name[MAPS_NAME_SIZE], struct mapping *ret_mapping)
 {
-	struct snapshot *snapshot = &reading->snapshot;
-	char name[4096 + 16]; /* PATH_MAX and " (deleted)" */
 	struct kernel_mapping mapped = {
 		.reference = {
 			.start = line->start,
 			.end = line->end,
 			.device = line->device,
 			.inode = line->inode,
-			.root = snapshot->root,
+			.root = reading->snapshot.root,
 		},
 		.offset = line->offset,
 		.name = name,
-		.name_size = maps_name(line, name, sizeof(name)),
+		.name_size = maps_name(line, name, MAPS_NAME_SIZE),
 	};
+
+	return snapshot_mapping(reading->context, &mapped, 0, &reading->view, ret_mapping);
+}
+
+/* Finds what the file of the line, which is mapped right beside it, has to do with a mapping. */
+static int relate(struct reading *reading, const struct maps_line *line, struct mapping *mapping)
+{
+	char name[MAPS_NAME_SIZE];
+	struct mapping near;
+	int r = mapping_of(reading, line, name, &near);
+
+	if (r == 0)
+		moved_text_find(reading->context, reading->tgid, &near, mapping);
+	return r;
+}
+
+static bool is_near(uint64_t end, uint64_t start)
+{
+	return start >= end && start - end < NEAR;
+}
+
+/*
+ * Anonymous code behind or before a line of a file, whether or not that is code, may be the
+ * file's.
+ */
+static int relate_to_files(struct reading *reading, const struct maps_line *line)
+{
+	struct snapshot *snapshot = &reading->snapshot;
+	bool is_file = line->name_size && line->name[0] == '/';
+	int r = 0;
+
+	if (!is_file && snapshot->n > reading->behind && reading->file.end &&
+	    snapshot->mappings[snapshot->n - 1].start == line->start &&
+	    is_near(reading->file.end, line->start))
+		return relate(reading, &reading->file, &snapshot->mappings[snapshot->n - 1]);
+	if (!is_file)
+		return 0;
+	for (uint32_t i = reading->behind; i < snapshot->n && r == 0; i++) {
+		struct mapping *mapping = &snapshot->mappings[i];
+
+		if (mapping->kind == MAPPING_ANONYMOUS && is_near(mapping->end, line->start))
+			r = relate(reading, line, mapping);
+	}
+	reading->file = *line;
+	reading->file.name_size = maps_name(line, reading->file_name, sizeof(reading->file_name));
+	reading->file.name = reading->file_name;
+	reading->behind = snapshot->n;
+	return r;
+}
+
+static int add_line(struct reading *reading, const struct maps_line *line)
+{
+	struct snapshot *snapshot = &reading->snapshot;
+	char name[MAPS_NAME_SIZE];
 	int r;
 
 	if (snapshot->n == MAX_MAPPINGS) {
@@ -116,8 +181,7 @@ static int add_line(struct reading *reading, const struct maps_line *line)
 	r = grow(&snapshot->mappings, &reading->capacity, snapshot->n + 1);
 	if (r < 0)
 		return r;
-	r = snapshot_mapping(reading->context, &mapped, 0, &reading->view,
-			     &snapshot->mappings[snapshot->n]);
+	r = mapping_of(reading, line, name, &snapshot->mappings[snapshot->n]);
 	if (r < 0)
 		return r;
 	snapshot->n++;
@@ -143,9 +207,9 @@ static ssize_t add_lines(struct reading *reading, size_t size)
 		return size == SNAPSHOT_BUFFER ? (ssize_t)size
 					       : 0; /* too long for a line: skip it */
 	while (maps_next(&at, last + 1, &line)) {
-		if (!is_wanted(reading, &line))
-			continue;
-		r = add_line(reading, &line);
+		r = is_wanted(reading, &line) ? add_line(reading, &line) : 0;
+		if (r == 0 && !reading->only)
+			r = relate_to_files(reading, &line);
 		if (r < 0)
 			return r;
 	}
@@ -187,6 +251,7 @@ static int read_process(struct reading *reading, pid_t tgid)
 
 	if (r < 0)
 		return r;
+	reading->tgid = tgid;
 	snapshot->root = roots_intern(reading->context->roots, &reading->view);
 	r = process_view_identity(&reading->view, &snapshot->identity);
 	return r < 0 ? r : read_maps(reading);

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "process/moved_text.h"
 #include "symbolize/address.h"
 #include "symbolize/lookup_internal.h"
 
@@ -20,8 +22,10 @@ static void batch_free(struct batch *batch)
 	free(batch->requests);
 }
 
+/* Sets the symbol of what has the same one at all addresses. */
 static struct lookup_request request_for(const struct lookup *lookup,
-					 const struct tally_address *address)
+					 const struct tally_address *address,
+					 struct symbol_match *match)
 {
 	uint64_t at = address_to_look_up(address);
 	struct lookup_request request = { .key = at, .scope = SCOPE_NONE };
@@ -49,8 +53,11 @@ static struct lookup_request request_for(const struct lookup *lookup,
 	case MAPPING_ANONYMOUS:
 		request.scope = SCOPE_PROCESS;
 		request.id = address->image;
+		match->symbol = lookup->jit_symbol;
 		break;
 	case MAPPING_SPECIAL:
+		if (strcmp(mapping->name, MOVED_TEXT_PACKED) == 0)
+			match->symbol = lookup->packed_symbol;
 		break;
 	}
 	return request;
@@ -252,11 +259,9 @@ int lookup_resolve(struct lookup *lookup, const struct tally_address *addresses,
 	for (uint32_t i = 0; i < n; i++) {
 		struct lookup_request *request = &batch.requests[i];
 
-		*request = request_for(lookup, &addresses[i]);
-		request->index = i;
 		matches[i] = (struct symbol_match){ SYMBOL_NONE, 0, QUERY_NO_CHAIN };
-		if (request->scope == SCOPE_PROCESS)
-			matches[i].symbol = lookup->jit_symbol;
+		*request = request_for(lookup, &addresses[i], &matches[i]);
+		request->index = i;
 	}
 	images_unlock(lookup->images);
 	r = look_up_requests(lookup, &batch);

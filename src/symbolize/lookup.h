@@ -33,6 +33,7 @@ struct lookup {
 	void (*progress)(void *context, uint32_t done, uint32_t total); /* in groups; or NULL */
 	void *progress_context;
 	uint32_t n_done, n_groups; /* for progress() */
+	uint32_t packed_symbol;	   /* of what packed programs unpacked */
 	uint32_t jit_symbol;	   /* of anonymous memory that no source has a name for: "[jit]" */
 	bool met_kernel;	   /* there were kernel addresses */
 	char demangled[DEMANGLE_SIZE];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "process/moved_text.h"
 #include "symbolize/frame_builder.h"
 #include "symbolize/jit_again.h"
 #include "symbolize/lookup.h"
@@ -49,6 +50,10 @@ static int make_parts(struct symbolizer *symbolizer)
 	}
 	r = frame_builder_new(lookup->images, lookup->cache, lookup->kernel, lookup->inlines,
 			      lookup->codes, symbolizer->file_addresses, &symbolizer->builder);
+	if (r < 0)
+		return r;
+	r = symbol_cache_add(lookup->cache, &(struct symbol){ .name = MOVED_TEXT_PACKED },
+			     &lookup->packed_symbol);
 	if (r < 0)
 		return r;
 	return symbol_cache_add(lookup->cache,

@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/partition.h"
+#include "process/moved_text.h"
 
 /* Generated code comes and goes in pieces; those with gaps up to this many bytes make one range. */
 #define JIT_GAP (2ull << 20)
@@ -84,6 +85,10 @@ static int range_of(struct layouts *layouts, const struct mapping *mapping,
 		range->kind = WIRE_MAPPING_JIT;
 		return 0;
 	default:
+		if (strcmp(mapping->name, MOVED_TEXT_PACKED) == 0) {
+			range->kind = WIRE_MAPPING_NO_CFI;
+			return 0;
+		}
 		/* Code on the stack or the heap was generated. */
 		range->kind = strcmp(mapping->name, "[stack]") == 0 ||
 					      strcmp(mapping->name, "[heap]") == 0

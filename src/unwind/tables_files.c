@@ -34,7 +34,7 @@ static bool list_code(const struct load_segments *segments, struct wire_code *co
 		const struct load_segment *segment = &segments->at[i];
 		uint64_t from = segment->offset / PAGE * PAGE;
 
-		if (!segment->executable)
+		if (!segment->executable || !segment->size)
 			continue;
 		if (n == WIRE_FILE_CODES)
 			return false;

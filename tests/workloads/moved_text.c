@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Code in anonymous memory where the program is loaded: `moved`: that of the program, as programs
+ * do that move their text to huge pages. `packed`: code that the file does not have, as packed
+ * programs unpack it.
+ */
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "burn.h"
+
+#define MOVED __attribute__((noinline, section("moved_code")))
+
+extern char __start_moved_code[], __stop_moved_code[];
+extern char unpacked[];
+
+asm(".section .unpacked,\"awx\",@nobits\n"
+    ".balign 4096\n"
+    "unpacked: .skip 4096\n"
+    ".previous\n");
+
+MOVED __attribute__((aligned(4096))) static void leaf(void)
+{
+	for (volatile uint32_t i = 0; i < 50000; i++)
+		;
+}
+
+MOVED static void middle(void)
+{
+	leaf();
+}
+
+MOVED static void outer(void)
+{
+	for (int i = 0; i < 200; i++)
+		middle();
+}
+
+static void move(void)
+{
+	size_t size = ((size_t)(__stop_moved_code - __start_moved_code) + 4095) & ~4095ul;
+	char *copy = malloc(size);
+	void *at;
+
+	memcpy(copy, __start_moved_code, size);
+	at = mmap(__start_moved_code, size, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (at == MAP_FAILED)
+		exit(1);
+	memcpy(at, copy, size);
+	mprotect(at, size, PROT_READ | PROT_EXEC);
+}
+
+static void unpack(void)
+{
+	memcpy(unpacked, (void *)leaf, 256);
+	mprotect(unpacked, 4096, PROT_READ | PROT_EXEC);
+}
+
+int main(int argc, char **argv)
+{
+	bool packed = argc > 1 && strcmp(argv[1], "packed") == 0;
+
+	if (packed)
+		unpack();
+	else
+		move();
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	for (;;) {
+		if (packed)
+			((void (*)(void))unpacked)();
+		else
+			outer();
+	}
+}
