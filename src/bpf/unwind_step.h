@@ -266,6 +266,8 @@ UNWIND_INLINE __u32 unwind_is_end(const struct unwind_walk *walk, const struct w
 		return WIRE_END_COMPLETE;
 	case WIRE_RA_ENTRY:
 		return WIRE_END_ENTRY;
+	case WIRE_RA_FIBER:
+		return WIRE_END_FIBER;
 	case WIRE_RA_CLONE:
 		/* Right after the system call. No callee ran, so rax is its result: 0 in a new
 		 * thread. */

@@ -67,6 +67,7 @@ enum wire_ra {
 	WIRE_RA_ENTRY,	    /* the outermost frame, known by its code, not by CFI */
 	WIRE_RA_SIGNAL,	    /* all registers are in a signal frame */
 	WIRE_RA_CLONE,	    /* *(cfa - 8); in a new thread, where rax is 0: the outermost frame */
+	WIRE_RA_FIBER,	    /* the outermost frame of a fiber, known by its code */
 	WIRE_RA_UNSUPPORTED,
 };
 
@@ -283,6 +284,7 @@ enum wire_end {
 	WIRE_END_JIT,	    /* a frame pointer of generated code does not point into the stack */
 	WIRE_END_TIME_USED_UP, /* reading the file's CFI took too long */
 	WIRE_END_NOT_OPENED,   /* the file could not be opened */
+	WIRE_END_FIBER, /* where a fiber began: its stack is whole, its callers' is another */
 	WIRE_N_ENDS,
 };
 

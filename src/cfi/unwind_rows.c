@@ -12,6 +12,7 @@
 #include "cfi/code_stubs.h"
 #include "cfi/code_view.h"
 #include "cfi/crt_code.h"
+#include "cfi/fiber_code.h"
 #include "cfi/frame_pointer_code.h"
 #include "cfi/frame_sections.h"
 #include "cfi/go_rows.h"
@@ -89,6 +90,9 @@ static int read_code(struct compilation *all, struct rule_table *rules)
 	if (r < 0)
 		return r;
 	r = crt_code_find(&all->code, &all->ranges, rules, &more);
+	if (r < 0)
+		return r;
+	r = fiber_code_find(&all->code, &all->ranges, rules, &more);
 	if (r < 0)
 		return r;
 	r = merge(all, &more);

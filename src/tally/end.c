@@ -29,7 +29,8 @@
 	_(STALE, "stale table")                                                                    \
 	_(JIT, "generated code")                                                                   \
 	_(TIME_USED_UP, "time used up")                                                            \
-	_(NOT_OPENED, "file not opened")
+	_(NOT_OPENED, "file not opened")                                                           \
+	_(FIBER, "a fiber began")
 
 #define NAME(end, name)	 [TALLY_END_##end] = name,
 #define FRAME(end, name) [TALLY_END_##end] = "[unwind: " name "]",

@@ -341,6 +341,27 @@ static void test_marked_frames(void **state)
 	assert_int_equal(rule_at(0x1400)->ra, WIRE_RA_SIGNAL);
 }
 
+/* Boost's fibers return to code without CFI: a report of stacks that end for no row there. */
+static void test_fiber(void **state)
+{
+	static const uint8_t fcontext[] = { 0x55, 0xff, 0xe3, 0x48, 0x31, 0xff,
+					    0xe8, 1,	2,    3,    4,	  0xf4 };
+	uint32_t of = cie();
+
+	(void)state;
+	simple_fde(of, 0x1100, 0x10);
+	simple_fde(of, 0x1180, 0x10);
+	memcpy(elf.bytes + 0x3145, fcontext, sizeof(fcontext));
+	memcpy(elf.bytes + 0x3165, fcontext, sizeof(fcontext) - 1); /* another instruction */
+	compile();
+	assert_gap(0x1144);
+	assert_int_equal(rule_at(0x1145)->ra, WIRE_RA_FIBER);
+	assert_int_equal(rule_at(0x1147)->ra, WIRE_RA_FIBER); /* before the return address */
+	assert_int_equal(rule_at(0x1150)->ra, WIRE_RA_FIBER);
+	assert_gap(0x1151);
+	assert_gap(0x1167);
+}
+
 static void test_end_of_stack(void **state)
 {
 	(void)state;
@@ -716,6 +737,7 @@ int main(void)
 		TEST(test_first_cie),
 		TEST(test_signal_frame),
 		TEST(test_marked_frames),
+		TEST(test_fiber),
 		TEST(test_end_of_stack),
 		TEST(test_locations),
 		TEST(test_far_locations),

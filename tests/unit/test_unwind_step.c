@@ -260,6 +260,7 @@ static void where_stacks_end(void **state)
 	(void)state;
 	ends(BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_END), WIRE_END_COMPLETE);
 	ends(BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_ENTRY), WIRE_END_ENTRY);
+	ends(BY(.cfa = WIRE_CFA_SP, .ra = WIRE_RA_FIBER), WIRE_END_FIBER);
 	/* After clone(): the result says whether this is the new thread. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 8, .ra = WIRE_RA_CLONE);
 	walk.registers[UNWIND_RESULT] = 0;

@@ -141,12 +141,12 @@ void walker_rule(struct walker *walker, uint16_t number, char *text, size_t size
 	};
 	static const char *const fp[] = { "same",      "*(cfa)", "*(fp)",
 					  "undefined", "reg",	 "unsupported" };
-	static const char *const ra[] = { "cfa-8", "*(cfa+p)", "reg",	"end",
-					  "entry", "signal",   "clone", "unsupported" };
+	static const char *const ra[] = { "cfa-8",  "*(cfa+p)", "reg",	 "end",	       "entry",
+					  "signal", "clone",	"fiber", "unsupported" };
 	const struct native_tables *tables = tables_native(walker->tables);
 	const struct wire_rule *rule = tables->rule(tables->data, number);
 
-	if (!rule || rule->cfa >= 10 || WIRE_RULE_FP(rule) >= 6 || WIRE_RULE_RA(rule) >= 8) {
+	if (!rule || rule->cfa >= 10 || WIRE_RULE_FP(rule) >= 6 || WIRE_RULE_RA(rule) >= 9) {
 		snprintf(text, size, "?%u", number);
 		return;
 	}
@@ -184,6 +184,7 @@ const char *walker_end_name(enum wire_end end)
 		[WIRE_END_JIT] = "jit",
 		[WIRE_END_TIME_USED_UP] = "time-used-up",
 		[WIRE_END_NOT_OPENED] = "not-opened",
+		[WIRE_END_FIBER] = "fiber",
 	};
 
 	return end < WIRE_N_ENDS && names[end] ? names[end] : "?";

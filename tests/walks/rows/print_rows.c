@@ -14,8 +14,8 @@ static void print(uint32_t address, const struct wire_rule *rule)
 	static const char *const cfas[] = { "gap",	"sp",	    "fp",	 "reg",	     "plt",
 					    "sp-deref", "fp-deref", "reg-deref", "sp-index", "?" };
 	static const char *const fps[] = { "same", "cfa", "fp", "undefined", "reg", "?" };
-	static const char *const ras[] = { "cfa",   "cfa+",   "reg",   "END",
-					   "ENTRY", "SIGNAL", "CLONE", "?" };
+	static const char *const ras[] = { "cfa",    "cfa+",  "reg",   "END", "ENTRY",
+					   "SIGNAL", "CLONE", "FIBER", "?" };
 
 	printf("%x cfa=%s%+d fp=%s%+d ra=%s%s%s reg=%u extra=%d\n", address, cfas[rule->cfa],
 	       rule->cfa_offset, fps[WIRE_RULE_FP(rule)], rule->fp_offset, ras[WIRE_RULE_RA(rule)],
