@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "cfi/call_targets.h"
 #include "cfi/code_view.h"
 #include "cfi/frame_lookup.h"
 #include "cfi/instruction.h"
@@ -16,6 +17,7 @@
 #define PART_MAX       4096u	   /* bytes of a cold part whose jumps are followed */
 #define GAP_MAX	       (16u << 10) /* bytes of a gap in front of an address that are followed */
 #define WINDOW	       (32u << 10) /* bytes of code that are read at once */
+#define PACKED_SAMPLE  (1u << 20)  /* bytes of a gap that tell whether functions are aligned */
 #define FUNCTION_ALIGN 16u	   /* of functions of the assembler and of compilers */
 #define STUB_SIZE      16u	   /* of sections that do not say it */
 #define INT3	       0xcc
@@ -29,6 +31,8 @@ struct code_walk {
 	uint32_t at, start;  /* what comes next, and the function that it belongs to */
 	int64_t reached;     /* by jumps of that function */
 	uint32_t last_start; /* of the function before, which ends with padding */
+	/* Whether functions begin there: code behind the end of another may be part of any. */
+	bool known, last_known;
 };
 
 struct starts {
@@ -38,11 +42,15 @@ struct starts {
 	struct frame_function last; /* that an address was in, and where it starts */
 	uint64_t last_start;
 	struct code_walk walk;
+	const struct code_segment *called_in; /* NULL: not searched yet */
+	struct call_targets called;
+	bool packed; /* functions of the walk's gap are not aligned */
 };
 
 static void starts_close(struct starts *starts)
 {
 	frame_lookup_close(&starts->frames);
+	call_targets_free(&starts->called);
 	free(starts->walk.bytes);
 }
 
@@ -152,13 +160,22 @@ static uint32_t first_start(const uint8_t *bytes, uint32_t size)
 /* Moves the window of the walk so that it has `wanted`. False: it cannot. */
 static bool load_code(struct starts *starts, uint64_t gap, uint64_t wanted)
 {
+	const struct code_segment *segment = starts->called_in;
 	struct code_walk *walk = &starts->walk;
 	uint64_t known = walk->from + walk->start, from;
 	bool goes_on = walk->gap == gap && wanted >= known && wanted - known < GAP_MAX;
 	bool cut = !goes_on && wanted - gap > GAP_MAX;
 
+	if (walk->gap != gap)
+		starts->packed = call_targets_are_packed(&starts->called, gap,
+							 segment->end - gap > PACKED_SAMPLE
+								 ? gap + PACKED_SAMPLE
+								 : segment->end);
 	from = goes_on ? known : cut ? (wanted - GAP_MAX) & ~(FUNCTION_ALIGN - 1ull) : gap;
-	*walk = (struct code_walk){ .bytes = walk->bytes, .gap = gap, .from = from };
+	*walk = (struct code_walk){ .bytes = walk->bytes,
+				    .gap = gap,
+				    .from = from,
+				    .known = goes_on ? walk->known : !cut || !starts->packed };
 	walk->size = (uint32_t)code_view_read(&starts->code, from, walk->bytes, WINDOW);
 	if (goes_on)
 		walk->at = 0;
@@ -167,38 +184,79 @@ static bool load_code(struct starts *starts, uint64_t gap, uint64_t wanted)
 	else
 		walk->at = behind_padding(walk->bytes, 0, walk->size);
 	walk->start = walk->last_start = walk->at;
+	walk->last_known = walk->known;
 	return wanted - from < walk->size;
 }
 
-/*
- * Follows code up to `wanted`. The next function begins behind an instruction that ends the flow of
- * control, at an aligned address that no jump crosses.
- */
-static void walk_to(struct code_walk *walk, uint32_t wanted)
+/* Whether the code at an offset of the window is called, or its address is taken. */
+static bool is_called(const struct starts *starts, uint32_t at)
 {
+	return call_targets_has(&starts->called, starts->walk.from + at);
+}
+
+/*
+ * Whether a function may begin at `next`, behind an instruction that ends the flow of control and
+ * padding; *ret_known: it does. Functions that are called do. Where they are aligned, so do others,
+ * at an aligned address that no jump crosses. Where they are not, code that no jump of the function
+ * before leads to is part of any function.
+ */
+static bool may_begin(const struct starts *starts, uint32_t next, bool *ret_known)
+{
+	const struct code_walk *walk = &starts->walk;
+	bool aligned = (walk->from + next) % FUNCTION_ALIGN == 0;
+	bool crossed = walk->reached >= next && !is_trap_padding(walk->bytes, walk->at, next);
+
+	*ret_known = true;
+	if (is_called(starts, next))
+		return true;
+	if (crossed || (!aligned && !starts->packed))
+		return false;
+	*ret_known = aligned && (!starts->packed || next > walk->at);
+	return true;
+}
+
+/* Follows code up to `wanted`. A call that a called function follows does not return. */
+static void walk_to(struct starts *starts, uint32_t wanted)
+{
+	struct code_walk *walk = &starts->walk;
 	const uint8_t *bytes = walk->bytes;
 
 	while (walk->at <= wanted) {
 		struct instruction it = instruction_decode(bytes + walk->at, walk->size - walk->at);
+		bool calls, known = true;
 		uint32_t next;
 
 		/* Decoding falls into step again a few bytes behind an unknown instruction. */
 		walk->at += it.kind == INSTRUCTION_UNKNOWN ? 1 : it.size;
+		calls = it.kind == INSTRUCTION_CALL || it.kind == INSTRUCTION_CALL_SOMEWHERE;
 		if (it.kind == INSTRUCTION_JUMP || it.kind == INSTRUCTION_BRANCH) {
 			int64_t target = (int64_t)walk->at + it.offset;
+			/* A jump to a function that is called is its caller's last call. */
+			bool leaves = it.kind == INSTRUCTION_JUMP && target >= 0 &&
+				      is_called(starts, (uint32_t)target);
 
-			walk->reached = target > walk->reached ? target : walk->reached;
+			walk->reached = target > walk->reached && !leaves ? target : walk->reached;
 		}
-		if (!ends_flow(&it))
-			continue;
 		next = behind_padding(bytes, walk->at, walk->size);
-		if ((walk->from + next) % FUNCTION_ALIGN ||
-		    (walk->reached >= next && !is_trap_padding(bytes, walk->at, next)))
+		if (calls ? !is_called(starts, next)
+			  : !ends_flow(&it) || !may_begin(starts, next, &known))
 			continue;
 		walk->last_start = walk->start;
+		walk->last_known = walk->known;
 		walk->start = walk->at = next;
+		walk->known = known;
 		walk->reached = 0;
 	}
+}
+
+/* Searches the segment for calls, once. 0 or -ENOMEM. */
+static int find_calls(struct starts *starts, const struct code_segment *segment)
+{
+	if (starts->called_in == segment)
+		return 0;
+	call_targets_free(&starts->called);
+	starts->called_in = segment;
+	return call_targets_find(&starts->code, segment, &starts->called);
 }
 
 /* In the gap of call frame information that begins at `gap`. 1: found; 0: not; or -ENOMEM. */
@@ -216,13 +274,13 @@ static int start_in_gap(struct starts *starts, uint64_t gap, uint64_t address, u
 	    !load_code(starts, gap, address))
 		return 0;
 	wanted = (uint32_t)(address - walk->from);
-	walk_to(walk, wanted);
+	walk_to(starts, wanted);
 	if (wanted >= walk->start) {
 		*ret_start = walk->from + walk->start;
-		return 1;
+		return walk->known;
 	}
 	*ret_start = walk->from + walk->last_start;
-	return wanted >= walk->last_start;
+	return walk->last_known && wanted >= walk->last_start;
 }
 
 /* 1: found; 0: not; or -ENOMEM. */
@@ -232,6 +290,7 @@ static int find_start(struct starts *starts, uint64_t address, uint64_t *ret_sta
 	const struct code_segment *segment = code_view_segment(&starts->code, address);
 	struct frame_function function;
 	uint64_t gap;
+	int r;
 
 	if (!segment)
 		return 0;
@@ -253,7 +312,8 @@ static int find_start(struct starts *starts, uint64_t address, uint64_t *ret_sta
 		gap = function.end;
 	if (starts->elf->machine != EM_X86_64 || address < gap)
 		return 0;
-	return start_in_gap(starts, gap, address, ret_start);
+	r = find_calls(starts, segment);
+	return r < 0 ? r : start_in_gap(starts, gap, address, ret_start);
 }
 
 int function_starts_find(const struct elf_file *elf, struct symbol_query *queries, size_t n,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A process with a thread that runs in the kernel only: io_uring's, which polls for requests for a
- * minute after the one that it gets. Says `refused` where the kernel does not make one.
+ * quarter of an hour after the one that it gets. Says `refused` where the kernel does not make one.
  */
 #include <linux/io_uring.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static int submit(int ring, const struct io_uring_params *params)
 
 int main(void)
 {
-	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 60000 };
+	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 900000 };
 	long ring = syscall(SYS_io_uring_setup, 8, &params);
 
 	if (ring < 0 || !submit((int)ring, &params)) {
