@@ -4,20 +4,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Bytes of all causes with their numbers and advice, and of the end of the text. */
+#define CAUSES_SIZE 256
+
 /* Appends a cause and how many samples it cost. */
-static void put_cause(char text[static WARNINGS_LINE_SIZE], size_t *used, uint64_t n,
-		      const char *cause, const char *advice)
+static void put_cause(char text[static CAUSES_SIZE], size_t *used, uint64_t n, const char *cause,
+		      const char *advice)
 {
-	if (n)
-		*used += (size_t)snprintf(text + *used, WARNINGS_LINE_SIZE - *used,
-					  "%s%s (%" PRIu64 ")%s", *used ? "; " : "", cause, n,
-					  advice);
+	if (n && *used < CAUSES_SIZE)
+		*used += (size_t)snprintf(text + *used, CAUSES_SIZE - *used, "%s%s (%" PRIu64 ")%s",
+					  *used ? "; " : "", cause, n, advice);
 }
 
 static void put_never_came(const struct tally_losses *losses, char line[static WARNINGS_LINE_SIZE])
 {
 	uint64_t n = tally_never_came(losses), all = losses->due > n ? losses->due : n;
-	char causes[WARNINGS_LINE_SIZE] = "";
+	char causes[CAUSES_SIZE] = "";
 	size_t used = 0;
 
 	put_cause(causes, &used, losses->due_throttled, "the kernel throttled the event",
