@@ -98,6 +98,8 @@ ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=
 	$(wildcard tests/walks/oracle/*.c)))
 # A walker by tables in memory, for unit tests and oracles.
 WALK := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/walks/in_memory/*.c))
+# BPF programs read words where they are.
+$(BUILD)/tests/walks/in_memory/interpreter.o: override SANITIZE += -fno-sanitize=alignment
 # push/ without a measurement, for tests of failing networks.
 PUSH_CLIENT := $(BUILD)/tests/push/client
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
