@@ -48,7 +48,7 @@ static __always_inline __s64 inode_changed(const struct inode *inode)
 
 /* The kernel calls it with its lock held. Its pointers can be followed as they are. */
 static long take_mapping(struct task_struct *task, struct vm_area_struct *area,
-				    struct kernel_mapping *mapping)
+			 struct kernel_mapping *mapping)
 {
 	const struct file *file = area->vm_file;
 	const struct inode *inode;
