@@ -16,8 +16,7 @@
 
 #include <language_structs.h> /* made by the Makefile: bpf/NAME_language.h of each */
 
-/* Why the functions that an evaluator runs are not known. Values are part of the recording format.
- */
+/* Why an evaluator's functions are not known. Values are part of the recording format. */
 enum wire_code_reason {
 	WIRE_CODE_KNOWN,
 	WIRE_CODE_VERSION,	 /* an interpreter whose structures are not known */

@@ -11,8 +11,7 @@
 /* How CPython links frames; chosen by version. */
 enum wire_python_form {
 	WIRE_PYTHON_ENTRY_FLAG,	 /* 3.11: records on the C stack; a flag in the run's first frame */
-	WIRE_PYTHON_ENTRY_FRAME, /* 3.12: records on the C stack; each run begins with a frame there
-				  */
+	WIRE_PYTHON_ENTRY_FRAME, /* 3.12: records on the C stack; runs begin with a frame there */
 	WIRE_PYTHON_FRAMES,	 /* 3.13: each run begins with a frame on the C stack */
 	WIRE_PYTHON_OBJECTS,	 /* 3.10: a record on the C stack for each frame, an object */
 	WIRE_PYTHON_CHAIN,	 /* 3.9: an evaluator's call for each frame, an object */
@@ -77,8 +76,7 @@ struct python_walk {
 	__u64 record; /* the record read last in this walk, ... */
 	__u64 record_current, record_previous; /* ... and what it has */
 	__u64 key_seed; /* of the process that `key`, of its threads' states, is known of */
-	__u64 made; /* changes when the process makes a code object; 0: nothing tells whether it did
-		     */
+	__u64 made;	/* changes when the process makes a code object; 0: nothing tells that */
 	__u32 key;
 	__u32 next_version;   /* of the code object that the interpreter makes next */
 	__u32 linked;	      /* `frame` is that of the next run, whose record was not read yet */

@@ -77,8 +77,9 @@ static int check_exclusive(const struct parser *parser, const struct option_row 
 }
 
 /*
- * Of bcc's options the last one holds, as scripts that add their own expect, and lists add up. Of
- * ours, a file or a name that is silently dropped is the answer to another question.
+ * An option of bcc's that is given again replaces the value before, as scripts that add their own
+ * expect, or adds to a list. One of ours is refused: without the file or the name that is dropped,
+ * the report would answer another question.
  */
 static bool is_given_again(const struct parser *parser, const struct option_row *row)
 {

@@ -58,7 +58,7 @@ enum elf_extent {
 	ELF_EXTENT_BEYOND, /* another function begins in between */
 };
 
-/* Who knows that. Nobody has to call `find` for addresses that a sized symbol contains. */
+/* Answers that. `find` need not be called for addresses that a sized symbol contains. */
 struct elf_code_extent {
 	enum elf_extent (*find)(void *context, uint64_t symbol, uint64_t address);
 	void *context;

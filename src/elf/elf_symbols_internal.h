@@ -42,8 +42,7 @@ struct candidate {
 	uint8_t binding;
 	struct label {
 		uint64_t start, name;
-		/* The highest start of any symbol of this or a higher rank at or below the address.
-		 */
+		/* The highest start of a symbol of this or a higher rank, up to the address. */
 		uint64_t floor;
 		bool floor_known;
 		uint8_t binding;

@@ -24,7 +24,7 @@ struct baseline {
 	struct profile_meta meta; /* mostly empty: such files say little */
 	struct tally *tally;
 	struct names *names;
-	/* Of folded lines with two counts, which are a difference: what the first of them is of. */
+	/* The measurement of the first counts, where folded lines have two; else NULL. */
 	struct baseline *before;
 };
 

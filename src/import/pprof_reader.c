@@ -149,7 +149,7 @@ static uint64_t address_of(const struct pprof_row *location)
 }
 
 /*
- * Code that nobody named is `[FILE+0xOFFSET]`, or `[0xADDRESS]` if it is in no file. It keeps both
+ * Code without a function is `[FILE+0xOFFSET]`, or `[0xADDRESS]` if it is in no file. It keeps both
  * for formats that show them.
  */
 static int name_code(struct pprof_reader *reader, const struct pprof_row *location,

@@ -19,8 +19,7 @@ struct pprof_wanted {
 	uint32_t wanted; /* index of the value */
 };
 
-/* Sets what the facts say of values, time and duration; strings are put in the pool. 0 or -ENOMEM.
- */
+/* Sets what the facts say of values, time and duration; the pool gets strings. 0 or -ENOMEM. */
 int pprof_values_choose(const struct pprof_file *file, struct pool *pool, struct profile_meta *meta,
 			struct pprof_wanted *ret_values);
 

@@ -7,10 +7,13 @@
  * said.
  *
  * All languages:
- *   find_state(slot, number)   finds the thread's state; false: there is none, and `reason` says
- * why Languages whose functions are in RUNS: run(number)        stages the next run, and sets its
- * anchor; a global function, called in every walk, for the verifier's sake: it looks itself whether
- * the walk is its own arrives(number)    the native walk has come to the anchor of the staged run
+ *   find_state(slot, number)
+ *                      finds the thread's state; false: there is none, and `reason` says why
+ * Languages whose functions are in RUNS:
+ *   run(number)        stages the next run, and sets its anchor; a global function, called in
+ *                      every walk, for the verifier's sake: it looks itself whether the walk is
+ *                      its own
+ *   arrives(number)    the native walk has come to the anchor of the staged run
  *   keeps_frame        whether the evaluator's frame stays beside the run (no)
  *   allows_empty       whether a run may have no functions (no: it then gets a frame that says so)
  *   Where runs have no anchors (`ordered`):
@@ -18,10 +21,13 @@
  *   sees(slot, left)   the walk has left such a frame; true: the staged run is used up (no)
  *   evaluates          what becomes of an evaluator's frame, enum evaluated (it gets the run)
  *   is_paired          at the end: whether runs and evaluators' frames belong to each other
- *   again(slot, number)  after a whole walk: whether it is to be done again (no); then the native
- * walk is where it began, and find_state() is called again, with `repeats` Languages whose
- * functions have FRAMES of their own: sees_function(slot, left)  whether the last frame may be that
- * of a function place(number)      puts it in place of the last frame; a global function
+ *   again(slot, number)
+ *                      after a whole walk: whether it is to be done again (no); then the native
+ *                      walk is where it began, and find_state() is called again, with `repeats`
+ * Languages whose functions have FRAMES of their own:
+ *   sees_function(slot, left)
+ *                      whether the last frame may be that of a function
+ *   place(number)      puts it in place of the last frame; a global function
  */
 #ifndef STACKTALLY_LANGUAGES_HOOKS_BPF_H
 #define STACKTALLY_LANGUAGES_HOOKS_BPF_H

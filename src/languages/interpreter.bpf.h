@@ -309,8 +309,8 @@ __noinline int ask_for_frame(__u32 number, __u32 end)
 }
 
 /*
- * As walk_frames() of bpf/unwind_user.bpf.h. Its rounds are not in functions of their own: calls
- * nest eight times at most.
+ * Does what walk_frames() of bpf/unwind_user.bpf.h does. Its rounds are not in functions of their
+ * own: calls nest eight times at most.
  */
 static __always_inline __u32 walk_program(struct scratch *slot, __u32 number, __u32 first,
 					  bool may_ask)

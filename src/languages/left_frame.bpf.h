@@ -14,8 +14,7 @@ struct left_frame {
 enum evaluated {
 	EVALUATED_RUN,	   /* it gets the next run, or a frame that says that there is none */
 	EVALUATED_BEFORE,  /* it belongs to the call before, and is left out */
-	EVALUATED_BETWEEN, /* it has no run: its first function has not begun, or the last is over
-			    */
+	EVALUATED_BETWEEN, /* it has no run: before its first function, or after the last */
 };
 
 #endif

@@ -121,8 +121,7 @@ static __always_inline void perl_read_before(struct interpreter_walk *program)
 		__builtin_memset(program->code, 0xff, sizeof(__u64));
 }
 
-/* Words that are saved with the operation at work, when C code sets another one: it is the second.
- */
+/* Words that C code saves when it sets another operation; the second is the one at work. */
 #define PERL_SAVED_OP 3
 
 /*

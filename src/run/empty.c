@@ -59,7 +59,7 @@ static struct task look_at(pid_t id)
 	return task;
 }
 
-/* Of the first of the processes or threads that were asked for. */
+/* Tells why the first of the processes or threads that were asked for has no samples. */
 static void tell_task(const char *program, const char *what, char letter, pid_t id)
 {
 	struct task task = look_at(id);
@@ -94,7 +94,7 @@ static void tell_cgroup(const char *directory)
 		message_note("no process of the cgroup %s ran", directory);
 }
 
-/* Samples: nobody ran that was asked for. */
+/* Tells why there are no samples: what was asked for did not run. */
 static void tell_no_samples(const struct run_report *report)
 {
 	const struct plan_filter *filter = &report->request->plan->filter;
@@ -122,7 +122,7 @@ static void tell_no_samples(const struct run_report *report)
 			     program);
 }
 
-/* Calls of a function, or another event. */
+/* The same for calls of a function or another event. */
 static void tell_no_events(const struct run_report *report)
 {
 	const struct plan_filter *filter = &report->request->plan->filter;

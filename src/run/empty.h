@@ -8,10 +8,10 @@
 
 #include "run/run_report.h"
 
-/* Of an empty report that was measured now: a line. */
+/* Prints why a report that was measured now is empty; nothing for a loaded one. */
 void empty_tell(const struct run_report *report);
 
-/* Inlined functions, lines or processes that none of the stacks has. */
+/* Prints which of inlined functions, lines and processes all stacks lack. */
 void lacks_tell(const struct run_report *report);
 
 #endif

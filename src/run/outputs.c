@@ -25,7 +25,7 @@ static int cannot_write(const char *name, int code, struct error *err)
 	return error_set(err, code, "cannot write %s: %s", name, strerror(-code));
 }
 
-/* Who reads standard output, `head` for example, has what it wanted: there is nothing to tell. */
+/* A reader of standard output that closes it, as `head` does, has what it wanted: no message. */
 static int cannot_write_to(const struct output *output, int code, struct error *err)
 {
 	return !output->path && code == -EPIPE ? error_set(err, code, "%s", "")

@@ -143,7 +143,7 @@ static int note_unnamed(const struct run_report *report)
 	return 0;
 }
 
-/* --name selects threads, which a program may have given other names. False: nobody was seen. */
+/* --name selects threads, which a program may have given other names. False: none was seen. */
 static bool name_others(const struct run_report *report)
 {
 	const char *name = report->request->plan->filter.name;

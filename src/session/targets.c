@@ -18,8 +18,7 @@
 #include "base/own.h"
 #include "process/cgroups.h"
 
-/* More processes or threads than this are not watched; the measurement then ends by its duration.
- */
+/* More processes or threads are not watched: then the measurement ends by its duration. */
 #define MAX_WATCHED 1024u
 
 struct targets {

@@ -68,8 +68,7 @@ static bool run(demangler *write, const char *name, char *ret_name, size_t size)
 	return true;
 }
 
-/* In LLVM's style where libiberty, which is that of the machine's release, does not know the name.
- */
+/* Where the release's libiberty does not know the name, it is written in LLVM's style. */
 static bool demangle_cxx(const char *name, char *ret_name, size_t size)
 {
 	if (run(cplus_demangle_v3_callback, name, ret_name, size))

@@ -26,7 +26,7 @@ int dwarf_units_open(int fd, uint64_t end_ns, struct dwarf_units **ret_units);
 void dwarf_units_close(struct dwarf_units *units);
 DEFINE_OWN(struct dwarf_units, dwarf_units_close)
 
-/* Of the open file, borrowed. */
+/* libdw's handle of the open file, borrowed. */
 Dwarf *dwarf_units_dwarf(const struct dwarf_units *units);
 
 /* The unit that contains the address; false: none. */

@@ -184,8 +184,7 @@ struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer)
 	return confined_losses(symbolizer->lookup.readers);
 }
 
-/* Looks `n` addresses up again, LOOKUP_MAX at most, and replaces the names of those that have one.
- */
+/* Looks `n` addresses up again, LOOKUP_MAX at most, and replaces the names that are found. */
 static int replace(struct symbolizer *symbolizer, const struct tally *tally, struct names *names,
 		   const uint32_t *ids, uint32_t n)
 {

@@ -65,8 +65,8 @@ struct kernel_names *symbolizer_kernel(struct symbolizer *symbolizer);
  * Adds to `names` the names of the tally's addresses that it does not have yet, in the order of
  * their ids. An address without a name is no error. 0 or a negative errno.
  *
- * Addresses of generated code are looked up again where their process has written more names: they
- * have the name of now then.
+ * Addresses of generated code are looked up again where their process has written more names, and
+ * then have the name that is there now.
  */
 int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 		       struct names *names, struct error *err);

@@ -30,7 +30,7 @@ struct language_look {
 	struct language_terminal terminal;
 };
 
-/* Of values that are no language: "program", and greys. */
+/* A value that is no language looks like "program", in greys. */
 const struct language_look *language_look(uint32_t language);
 
 #endif

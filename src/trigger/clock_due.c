@@ -40,7 +40,7 @@ static uint64_t samples_due(const struct perf_event_attr *attr, uint64_t value, 
 
 	if (period)
 		return attr->exclude_user || attr->exclude_kernel ? 0 : enabled / period;
-	/* Of other events the kernel changes the period as it goes, to meet the frequency. */
+	/* The kernel changes the period of other events as it goes, to meet the frequency. */
 	return attr->freq || !attr->sample_period ? 0 : value / attr->sample_period;
 }
 

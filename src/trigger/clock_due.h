@@ -13,7 +13,7 @@
 /* A page of records: the kernel only tells there when it throttled the event. */
 #define CLOCK_RECORD_PAGES 1
 
-/* Of one event. */
+/* What one event has delivered and lost. */
 struct clock_due {
 	struct trigger_due now;	  /* as it was read last */
 	struct trigger_due added; /* what clock_due_add() has added */

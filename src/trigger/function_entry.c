@@ -251,8 +251,7 @@ static bool find_exits(struct flow *flow, struct function_entry *ret_exits)
 	return ret_exits->n > 0;
 }
 
-/* Whether the stack pointer is moved before control can go elsewhere than to the next instruction.
- */
+/* Whether the stack pointer is moved before the first jump or return. */
 static bool makes_frame(const uint8_t *code, size_t size)
 {
 	for (size_t at = 0; at < size;) {

@@ -62,8 +62,7 @@ static enum variant cut_suffixes(char *name)
 	return all;
 }
 
-/* The start of the parameters in a demangled name such as "ns::f<(a)1>(int, g()) const", or NULL.
- */
+/* The start of the parameters in a readable name, as "ns::f<(a)1>(int, g()) const"; or NULL. */
 static char *parameters(char *demangled)
 {
 	char *at = strrchr(demangled, ')');

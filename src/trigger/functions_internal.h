@@ -52,10 +52,9 @@ struct function_sent {
 	uint8_t more; /* one more place of the function before */
 };
 
-/* Returns 0 or a negative errno, which ends the pass. It may change the name. */
 /*
  * `version` is the symbol's entry of .gnu.version, or 0 where it has none. The name may have its
- * version in it (elf/elf_versions.h).
+ * version in it (elf/elf_versions.h). Returns 0 or a negative errno, which ends the pass.
  */
 typedef int (*functions_symbol_fn)(void *context, const char *name, const Elf64_Sym *symbol,
 				   uint16_t version);

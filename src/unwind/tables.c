@@ -12,7 +12,7 @@
 /* One in so many blocks is left for mappings. */
 #define SPARE_PART 16
 
-/* So often it is tried to open a file again. */
+/* The time between two attempts to open a file. */
 #define RETRY_NS (250 * NS_PER_MS)
 
 DEFINE_OWN(struct tables, tables_free)
@@ -107,7 +107,7 @@ enum table_state tables_state_without_rows(int r)
 	return r == -ENOEXEC || r == 0 ? TABLE_NO_CFI : TABLE_BROKEN;
 }
 
-/* Of a file that could not be opened, another process may have the segments later. */
+/* A file that could not be opened may get its segments later, through another process. */
 static int read_segments(struct tables *tables, struct table *table)
 {
 	int r = images_file_segments(tables->images, table->file, &table->segments);

@@ -13,7 +13,7 @@ bool quantity_is_time(const struct profile_meta *meta)
 	return meta->timed || (meta->unit && strcmp(meta->unit, "nanoseconds") == 0);
 }
 
-/* Of other programs' words those that need no escape in any format. */
+/* Whether a word of another program needs no escape in any format. */
 static bool is_word(const char *text)
 {
 	return text && *text &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Warnings on what a report lacks. Reports of this kind: fewer samples than there must be, unsaid.
+/* Warnings on what a report lacks. Reports of this kind: samples are missing, and nothing says so.
  */
 #include "view/warnings.h"
 
