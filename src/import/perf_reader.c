@@ -99,11 +99,20 @@ static bool take_ids(struct folded_piece text, struct sample *sample)
 	return text.size > 0 && is_blank(*text.start);
 }
 
+/* Where the time ends, the first number with a colon and a blank behind it; else the line's end. */
+static size_t end_of_time(const struct folded_piece *line)
+{
+	for (size_t i = 1; i + 1 < line->size; i++)
+		if (line->start[i] == ':' && line->start[i + 1] == ' ' &&
+		    is_digit(line->start[i - 1]))
+			return i;
+	return line->size;
+}
+
 /* Comms may hold blanks and numbers: the last ids before the time are those of the sample. */
 static bool take_comm(const struct folded_piece *line, struct sample *sample)
 {
-	const char *time = memmem(line->start, line->size, ": ", 2);
-	size_t end = time ? (size_t)(time - line->start) : line->size;
+	size_t end = end_of_time(line);
 
 	for (size_t i = end; i-- > 1;) {
 		struct folded_piece rest = { line->start + i, line->size - i };
@@ -373,6 +382,9 @@ static int read_line(struct perf_reader *reader, const struct folded_piece *line
 {
 	int r;
 
+	/* Names end at the first NUL, so no frame with one would be found again. */
+	if (memchr(line->start, '\0', line->size))
+		return refuse(reader, "a NUL byte");
 	if (line->size == 0)
 		return reader->user.n || reader->kernel.n ? end_sample(reader) : 0;
 	if (line->start[0] == '#')

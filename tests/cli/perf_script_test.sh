@@ -24,4 +24,15 @@ check $? "each stack has its share in each part of the time" "$(sort "$part" | u
 check $? "a single sample is in the middle" "$(grep -n once "$tmp/leaves")"
 grep -q '^# times : spread evenly' "$tmp/out"
 check $? "the head says that the times are made up" "$(head -n 12 "$tmp/out")"
+# Read again: names of threads may hold a colon and a blank; what ends names early is refused, and fast.
+printf 'nginx: worker 12/34 [001] 100.000001: 1 cycles:\n\tff main (/x)\n\n' >"$tmp/comm"
+[ "$("$profile" -q --from "$tmp/comm" -f)" = 'nginx: worker;main 1' ]
+check $? "a thread's name with a colon" "$("$profile" -q --from "$tmp/comm" -f 2>&1)"
+{
+	for ((i = 0; i < 30; i++)); do printf 'a 1/1 1.0: 1 cycles:\n\tff main (/x)\n\n'; done
+	printf 'a 1/1 1.0: 1 cycles:\n\tff na\0me (/x)\n\n'
+} >"$tmp/nul"
+"$profile" -q --from "$tmp/nul" -f >"$tmp/out" 2>"$tmp/err"
+[ $? -ne 0 ] && grep -q 'line 92: a NUL byte' "$tmp/err"
+check $? "a frame with a NUL byte" "$(cat "$tmp/err")"
 exit $failed
