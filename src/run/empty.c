@@ -75,6 +75,10 @@ static void tell_task(const char *program, const char *what, char letter, pid_t 
 		message_note("%s %d did not run, but it has children (%" PRIu32 "): --children "
 			     "measures them as well, %s --off-cpu -%c %d what it waits for",
 			     what, (int)id, task.children, program, letter, (int)id);
+	else if (task.state == 'R')
+		message_note("%s %d runs, but no sample met it: measure for longer, or sample more "
+			     "often with -F",
+			     what, (int)id);
 	else
 		message_note("%s %d did not run, it sleeps: %s --off-cpu -%c %d shows what it "
 			     "waits for",
@@ -99,8 +103,12 @@ static void tell_no_samples(const struct run_report *report)
 {
 	const struct plan_filter *filter = &report->request->plan->filter;
 	const char *program = report->request->program;
+	bool chosen = filter->tgids.n || filter->tids.n || filter->cgroup;
 
-	if (filter->tgids.n)
+	if (chosen && filter->cpu >= 0)
+		message_note("nothing that was asked for ran on CPU %d; without -C, all CPUs count",
+			     filter->cpu);
+	else if (filter->tgids.n)
 		tell_task(program, "process", 'p', filter->tgids.ids[0]);
 	else if (filter->tids.n)
 		tell_task(program, "thread", 'L', filter->tids.ids[0]);

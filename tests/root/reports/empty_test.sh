@@ -49,6 +49,13 @@ measure -f -p "$sleeper" -p "$!" 0.5
 has "the last list is measured, as well as the first" '^ratio;'
 measure -f -p "$!" -p "$sleeper" 0.5
 has "and the first as well as the last" '^ratio;'
+if [ "$(nproc)" -gt 1 ]; then
+	taskset -cp 0 "$!" >>"$fate"
+	explains "a process that runs on another CPU is not said to sleep" \
+		'^nothing that was asked for ran on CPU 1; without -C' -p "$!" -C 1 0.5
+else
+	skip "a process that runs on another CPU" "there is one CPU"
+fi
 explains "a name that nobody has" "no thread named ngnix was seen; seen most: " --name ngnix 1s
 measure_command -F 1 -- true
 says "a command of a moment" '^the command ended before it was sampled'
