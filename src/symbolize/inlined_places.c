@@ -6,8 +6,9 @@
 #include "base/clock.h"
 #include "symbolize/dwarf_units.h"
 
-#define MAX_NESTING 64
-#define N_KNOWN	    4096 /* functions whose answers are kept; a power of two */
+#define MAX_NESTING  64
+#define LOOK_AT_TIME 4096u /* after so many DIEs: one unit may be all of a large program */
+#define N_KNOWN	     4096  /* functions whose answers are kept; a power of two */
 
 /* What is known of a function, by the offset of its abstract instance. */
 struct known {
@@ -19,6 +20,9 @@ struct counting {
 	inlined_wants_fn wants;
 	void *context;
 	struct inlined_places places;
+	uint64_t end_ns;
+	uint32_t n_visited;
+	bool late;
 	struct known known[N_KNOWN];
 };
 
@@ -74,6 +78,13 @@ static bool may_contain(int tag)
 	}
 }
 
+static bool is_late(struct counting *counting)
+{
+	if (++counting->n_visited % LOOK_AT_TIME == 0 && monotonic_ns() > counting->end_ns)
+		counting->late = true;
+	return counting->late;
+}
+
 static void visit(struct counting *counting, Dwarf_Die *parent, uint32_t depth)
 {
 	Dwarf_Die die;
@@ -87,11 +98,11 @@ static void visit(struct counting *counting, Dwarf_Die *parent, uint32_t depth)
 			counting->places.n++;
 		if (may_contain(tag))
 			visit(counting, &die, depth + 1);
-	} while (dwarf_siblingof(&die, &die) == 0);
+	} while (!is_late(counting) && dwarf_siblingof(&die, &die) == 0);
 }
 
 /* Returns whether all units were visited. */
-static bool visit_units(struct counting *counting, Dwarf *dwarf, uint64_t end_ns)
+static bool visit_units(struct counting *counting, Dwarf *dwarf)
 {
 	Dwarf_Off offset = 0, next;
 	size_t header_size;
@@ -99,13 +110,13 @@ static bool visit_units(struct counting *counting, Dwarf *dwarf, uint64_t end_ns
 	while (dwarf_nextcu(dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
 
-		if (next <= offset || monotonic_ns() > end_ns)
+		if (next <= offset || counting->late || monotonic_ns() > counting->end_ns)
 			return false;
 		if (dwarf_offdie(dwarf, offset + header_size, &unit))
 			visit(counting, &unit, 0);
 		offset = next;
 	}
-	return true;
+	return !counting->late;
 }
 
 struct inlined_places inlined_places_count(int fd, uint64_t end_ns, inlined_wants_fn wants,
@@ -118,6 +129,7 @@ struct inlined_places inlined_places_count(int fd, uint64_t end_ns, inlined_want
 		return (struct inlined_places){ .all = true };
 	counting->wants = wants;
 	counting->context = context;
-	counting->places.all = visit_units(counting, dwarf_units_dwarf(units), end_ns);
+	counting->end_ns = end_ns;
+	counting->places.all = visit_units(counting, dwarf_units_dwarf(units));
 	return counting->places;
 }
