@@ -61,12 +61,10 @@ void *foreign_malloc(size_t size)
 	struct arena *arena = current;
 	uint8_t *block = arena->bytes + arena->used + ALIGNMENT;
 
-	if (size > ARENA_SIZE - ALIGNMENT || arena->used > ARENA_SIZE - 2 * ALIGNMENT - size)
+	if (size > ARENA_SIZE - 2 * ALIGNMENT || arena->used > ARENA_SIZE - 2 * ALIGNMENT - size)
 		stop();
 	memcpy(block - ALIGNMENT, &size, sizeof(size));
 	arena->used += ALIGNMENT + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	if (arena->used > ARENA_SIZE)
-		stop();
 	return block;
 }
 
