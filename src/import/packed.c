@@ -80,6 +80,8 @@ int packed_unpack(const char *packed, size_t size, size_t most, char **ret_bytes
 		return error_set(err, -ENOMEM, "out of memory");
 	r = inflate_all(&unpacking);
 	inflateEnd(&unpacking.stream);
+	if (r == 0 && unpacking.used > most) /* the buffer grows in larger steps */
+		r = -E2BIG;
 	if (r == 0) {
 		*ret_bytes = unpacking.bytes;
 		*ret_size = unpacking.used;
