@@ -61,10 +61,13 @@ static bool find_rebuilt(const struct names *now, const struct names *base, bool
 	for (uint32_t i = 0; i < names_n_frames(base); i++) {
 		struct names_frame frame = names_frame(base, i);
 
-		if (!is_by_address(&frame) || rebuilt[frame.object])
-			continue;
-		rebuilt[frame.object] = is_rebuilt(now, &names_objects(base)[frame.object]);
-		any = any || rebuilt[frame.object];
+		if (is_by_address(&frame))
+			rebuilt[frame.object] = true;
+	}
+	/* There are fewer objects than frames, and each takes a pass over the others. */
+	for (uint32_t i = 0; i < names_n_objects(base); i++) {
+		rebuilt[i] = rebuilt[i] && is_rebuilt(now, &names_objects(base)[i]);
+		any = any || rebuilt[i];
 	}
 	return any;
 }
