@@ -187,7 +187,9 @@ void file_opener_rest(struct file_opener *opener)
 {
 	if (!opener->resolver)
 		return;
-	close(opener->requests); /* it waits for requests, so it ends at once */
+	/* Without waiting for it to see the end: a process forked since may have the socket. */
+	kill(opener->resolver, SIGKILL);
+	close(opener->requests);
 	wait_for(opener->resolver);
 	opener->resolver = 0;
 }
