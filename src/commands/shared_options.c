@@ -115,8 +115,8 @@ static const struct option_row output[] = {
 		.kind = OPTION_STRING,
 		.field = FIELD(from),
 		.metavar = "FILE",
-		.help = "report from a recording, folded stacks or a pprof file instead of "
-			"measuring; needs no privilege",
+		.help = "report from a recording, folded stacks, a pprof file or the text of perf "
+			"script instead of measuring; needs no privilege",
 		.completes = "file",
 	},
 	{
@@ -125,8 +125,8 @@ static const struct option_row output[] = {
 		.kind = OPTION_STRING,
 		.field = FIELD(diff),
 		.metavar = "BASE",
-		.help = "show what changed since BASE (a recording, folded stacks or a pprof "
-			"file), with its counts scaled to the same time and rate",
+		.help = "show what changed since BASE (any file that --from reads), with its "
+			"counts scaled to the same time and rate",
 		.completes = "file",
 	},
 	{

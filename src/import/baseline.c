@@ -162,7 +162,8 @@ int baseline_load(int fd, const char *path, struct baseline **ret_base, struct e
 	r = baseline_read(bytes, (size_t)status.st_size, ret_base, &why);
 	if (r == -ENOEXEC)
 		return error_set(err, r,
-				 "%s is not a stacktally recording, folded stacks or a pprof file",
+				 "%s is not a stacktally recording, folded stacks, a pprof file or "
+				 "the text of perf script",
 				 path);
 	return r < 0 ? error_set(err, r, "%s: %s", path, why.text) : 0;
 }

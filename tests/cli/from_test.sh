@@ -172,7 +172,7 @@ from profile -o "$tmp/x.pb.gz" && sum "$tmp/x.pb.gz" 35 -p 99
 for file in /etc/passwd /bin/ls; do
 	from $file
 	[ $? -eq 1 ] && [ "$(cat "$tmp/err")" = \
-		"profile: $file is not a stacktally recording, folded stacks or a pprof file" ]
+		"profile: $file is not a stacktally recording, folded stacks, a pprof file or the text of perf script" ]
 	check $? "$file is no recording" "$(cat "$tmp/err")"
 done
 from "$tmp/empty"
