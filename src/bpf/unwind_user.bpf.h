@@ -204,6 +204,9 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	end = user_registers(ctx, in_user, task, slot);
 	if (end) {
 		slot->stack.end = end == NO_USER_SIDE ? WIRE_END_NONE : end;
+		/* The function that runs has its name even if its callers cannot be found. */
+		if (end == WIRE_END_COMPAT && put_frame(slot, first, 0))
+			slot->stack.n_user = 1;
 		return;
 	}
 	walk_begin(slot, slot->stack.tgid);

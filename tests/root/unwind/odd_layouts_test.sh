@@ -53,4 +53,17 @@ if ./reversed 2>"$fate"; then
 else
 	skip "segments in reversed order" "this kernel does not run it"
 fi
+
+# Reports of profiles in which 32-bit programs have neither functions nor a reason.
+cat >small.c <<'END'
+__attribute__((noinline)) void leaf(void) { for (volatile int i = 0; i < 120000000; i++); }
+void _start(void) { leaf(); __asm__ volatile("int $0x80" ::"a"(1), "b"(0)); }
+END
+if gcc -m32 -O2 -fomit-frame-pointer -nostdlib -static -fno-pie -no-pie -o small small.c 2>"$fate" &&
+	./small 2>"$fate"; then
+	spins "a 32-bit program: the function that runs, and why its callers are missing" \
+		"^small;\\[unwind: 32-bit\\];leaf$" ./small
+else
+	skip "a 32-bit program" "it cannot be built, or this kernel does not run it"
+fi
 finish
