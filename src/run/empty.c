@@ -64,6 +64,8 @@ static void tell_task(const char *program, const char *what, char letter, pid_t 
 {
 	struct task task = look_at(id);
 
+	if (id == 0) /* the idle tasks: a message of their own has told that they are left out */
+		return;
 	if (task.state == 'T' || task.state == 't')
 		message_note("%s %d is stopped, by a signal or a debugger, and does not run: "
 			     "kill -CONT %d",
@@ -152,10 +154,28 @@ static void tell_no_events(const struct run_report *report)
 		message_note("%s did not occur in any process", event);
 }
 
+/* A recording holds what it holds; only what was asked for can be changed. */
+static void tell_not_saved(const struct plan_filter *filter)
+{
+	const struct id_list *ids = filter->tgids.n ? &filter->tgids : &filter->tids;
+
+	if (ids->n)
+		message_note("no samples of %s %d are in what --from reads; without -%c it shows "
+			     "all that are",
+			     filter->tgids.n ? "process" : "thread", (int)ids->ids[0],
+			     filter->tgids.n ? 'p' : 'L');
+	else if (filter->cgroup)
+		message_note("no samples of the cgroup %s are in what --from reads; --show-cgroup "
+			     "shows which are",
+			     filter->cgroup);
+}
+
 void empty_tell(const struct run_report *report)
 {
-	if (report->saved)
+	if (report->saved) {
+		tell_not_saved(&report->request->plan->filter);
 		return;
+	}
 	if (report->meta.timed)
 		message_note("no thread left a CPU that was asked for, or for as long as "
 			     "--min-block and --max-block want");

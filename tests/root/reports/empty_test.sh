@@ -61,6 +61,17 @@ measure_command -F 1 -- true
 says "a command of a moment" '^the command ended before it was sampled'
 explains "absences that are longer than the measurement" \
 	'^no thread left a CPU that was asked for' --off-cpu -p "$sleeper" --min-block 90000000 0.2
+explains "the idle tasks" '^the idle tasks have the id 0, and are left out without -I' -p 0 0.2
+! grep -q 'has ended' "$err"
+check $? "and they have not ended" "$(cat "$err")"
+"$profile" -q -o "$tmp/all.stacktally" --per-thread --show-cgroup -F 199 -- "$programs/ratio" 300 >"$fate"
+explains "a process that is not in a recording" \
+	'^no samples of process 1 are in what --from reads; without -p' --from "$tmp/all.stacktally" -p 1
+explains "a thread that is not in a recording" \
+	'^no samples of thread 1 are in what --from reads; without -L' --from "$tmp/all.stacktally" -L 1
+explains "a cgroup that is not in a recording" \
+	'^no samples of the cgroup /nobody are in what --from reads; --show-cgroup' \
+	--from "$tmp/all.stacktally" --cgroup /nobody
 group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 if [ -n "$group" ] && mkdir "$group/stacktally-empty.$$" 2>>"$fate"; then
 	group=$group/stacktally-empty.$$
