@@ -12,6 +12,7 @@
 
 #include "base/own.h"
 #include "cli/message.h"
+#include "process/process_view.h"
 #include "view/quantity.h"
 
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
@@ -33,6 +34,7 @@ static uint32_t count_words(FILE *file)
 	return n;
 }
 
+/* A process whose first thread has ended, and others go on, is looked at by one of those. */
 static struct task look_at(pid_t id)
 {
 	struct task task = { 0 };
@@ -40,6 +42,7 @@ static struct task look_at(pid_t id)
 	const char *name_end;
 	size_t n;
 
+	id = process_view_thread(id);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)id);
 	{
 		own(own_file) FILE *file = fopen(path, "re");

@@ -56,6 +56,12 @@ if [ "$(nproc)" -gt 1 ]; then
 else
 	skip "a process that runs on another CPU" "there is one CPU"
 fi
+"$programs/lives" leader >"$fate" 2>&1 &
+started+=("$!")
+await 10 grep -q '^State:	Z' "/proc/$!/status"
+kill -STOP "$!"
+explains "a process whose first thread has ended, and others not" \
+	"^process $! is stopped, by a signal or a debugger" -p "$!" 0.2
 explains "a name that nobody has" "no thread named ngnix was seen; seen most: " --name ngnix 1s
 measure_command -F 1 -- true
 says "a command of a moment" '^the command ended before it was sampled'
