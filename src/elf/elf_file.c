@@ -183,10 +183,12 @@ static int read_sections(struct elf_file *elf, uint64_t offset, uint32_t count, 
 		if (names == SHN_XINDEX)
 			names = zero.link;
 	}
+	if (!count)
+		return 0;
 	r = read_table(elf, offset, count, entry_size, want, &table);
 	if (r < 0)
 		return r;
-	elf->sections = calloc(count ? count : 1, sizeof(*elf->sections));
+	elf->sections = calloc(count, sizeof(*elf->sections));
 	if (!elf->sections)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)

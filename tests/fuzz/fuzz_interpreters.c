@@ -5,13 +5,15 @@
 #include "elf/elf_file.h"
 #include "interpreters/languages.h"
 
-#define LANGUAGE_ADDRESS(name) &language_##name,
+#define LANGUAGE_ADDRESS(ID, id, ...) &language_##id,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct language *const languages[] = { LANGUAGES(LANGUAGE_ADDRESS) };
+	static const struct language_reader *const languages[] = {
+		LANGUAGES(LANGUAGE_ADDRESS, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
+	};
 	struct elf_file *elf = NULL;
 
 	if (elf_file_open_memory(data, size, &elf))
