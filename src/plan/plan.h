@@ -75,6 +75,7 @@ struct plan {
 	bool reload;		/* with an interval: SIGHUP ends it, and not the measurement */
 	const char *live;	/* ADDR:PORT to serve; "": a free port of localhost; NULL: none */
 	double tick;		/* seconds between updates of tui, live or progress; 0: none */
+	double slice;		/* seconds of which counts are told apart; 0: none are */
 	bool tui;		/* show a flame graph in the terminal */
 	bool progress;		/* show a progress line on stderr */
 	char *const *command;	/* to launch and measure; or NULL */

@@ -16,6 +16,7 @@
 #include "view/profile.h"
 #include "view/report_options.h"
 
+struct timeline;
 struct writer;
 
 /* What was counted, with a name for every address of the tally. */
@@ -34,8 +35,9 @@ struct report_head {
 
 struct report {
 	struct measurement measurement;
-	const struct measurement *base; /* --diff: what to compare with; or NULL */
-	bool base_has_names_only;	/* the base's frames are function names, without modules */
+	const struct timeline *timeline; /* when that was counted; NULL: it is not known */
+	const struct measurement *base;	 /* --diff: what to compare with; or NULL */
+	bool base_has_names_only;	 /* the base's frames are function names, without modules */
 	const struct report_options *options;
 	struct report_head head;
 	/* For writers: the measurement in the view they asked for. Set by report_write(). */

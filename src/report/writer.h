@@ -21,6 +21,7 @@ struct writer {
 	bool diffs;		       /* may be used with --diff */
 	bool whole;  /* a file holds one report, with nothing before or after it */
 	bool titled; /* begins with the title and a blank line */
+	bool times;  /* shows when samples were taken */
 	/* The PROFILE_VIEW_* flags of what the format shows; NULL: no profile is built. */
 	uint32_t (*view)(const struct report_options *options);
 	/* 0 or a negative errno with `err` set; the caller also checks ferror(out). */

@@ -203,8 +203,12 @@ static int measure(struct run_state *state, struct session *session, struct symb
 	while (session_goes_on(event)) {
 		int r = session_run(session, state->tally, &event, err);
 
+		if (r == 0)
+			r = sinks_slice(&state->sinks, event, err);
 		if (r < 0)
 			return r;
+		if (event == SESSION_SLICE)
+			continue;
 		if (event != SESSION_TICK) {
 			images_lock(state->source.images);
 			images_rest(state->source.images);

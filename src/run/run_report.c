@@ -114,6 +114,7 @@ static int write_one(struct run_report *report, struct output *output, struct er
 {
 	const struct report written = {
 		.measurement = { &report->meta, report->tally, report->names },
+		.timeline = report->timeline,
 		.base = report->base.measurement.meta ? &report->base.measurement : NULL,
 		.base_has_names_only = report->loaded.imported.of_others,
 		.options = &report->request->report,

@@ -15,12 +15,14 @@
 #include "run/run.h"
 #include "tally/names.h"
 #include "tally/tally.h"
+#include "tally/timeline.h"
 
 struct run_report {
 	const struct run_request *request; /* borrowed, as tally and names are */
 	struct profile_meta meta;
 	const struct tally *tally;
 	const struct names *names;
+	const struct timeline *timeline;  /* when the tally was counted; or NULL */
 	const struct comms *others;	  /* that --name left out; or NULL */
 	bool saved;			  /* loaded from a file, not measured now */
 	time_t began, ended;		  /* of a saved one; 0: not known */

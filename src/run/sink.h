@@ -19,7 +19,7 @@
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
 
-#define SINKS(SINK) SINK(files) SINK(live) SINK(tui) SINK(push) SINK(notify)
+#define SINKS(SINK) SINK(files) SINK(live) SINK(tui) SINK(push) SINK(notify) SINK(times)
 
 /* What sinks may use of the measurement. All of it is borrowed and outlives the sinks' end(). */
 struct sink_source {
@@ -52,7 +52,12 @@ struct sink_ops {
 	int (*begin)(void *self, const struct sink_source *source, struct error *err);
 	/* The command, if there is one, runs. */
 	int (*launched)(void *self, struct error *err);
-	/* session_run() came back with `event`; what was counted since has no names yet. */
+	/* session_run() came back with any event, ahead of back(). */
+	int (*slice)(void *self, enum session_event event, struct error *err);
+	/*
+	 * session_run() came back with `event`, which is none of SESSION_SLICE; what was counted
+	 * since has no names yet.
+	 */
 	int (*back)(void *self, enum session_event event, struct error *err);
 	/* At a tick: whether show() is to be called, for which everything has to be named. */
 	bool (*wants_names)(void *self);

@@ -53,6 +53,11 @@ int sinks_launched(const struct sinks *sinks, struct error *err)
 	CALL_EACH(launched, err);
 }
 
+int sinks_slice(const struct sinks *sinks, enum session_event event, struct error *err)
+{
+	CALL_EACH(slice, event, err);
+}
+
 int sinks_back(const struct sinks *sinks, enum session_event event, struct error *err)
 {
 	CALL_EACH(back, event, err);

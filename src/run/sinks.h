@@ -27,6 +27,7 @@ int sinks_loaded(const struct sinks *sinks, struct error *err);
 int sinks_announce(const struct sinks *sinks, struct error *err);
 int sinks_begin(const struct sinks *sinks, const struct sink_source *source, struct error *err);
 int sinks_launched(const struct sinks *sinks, struct error *err);
+int sinks_slice(const struct sinks *sinks, enum session_event event, struct error *err);
 int sinks_back(const struct sinks *sinks, enum session_event event, struct error *err);
 int sinks_show(const struct sinks *sinks, enum session_event event, struct error *err);
 int sinks_report(const struct sinks *sinks, struct error *err);

@@ -13,6 +13,8 @@
 
 /* How often the ring buffer is drained even without a wakeup. */
 #define DRAIN_NS (100 * NS_PER_MS)
+/* The longest slice while walks wait for tables. */
+#define SLICE_MAX_NS NS_PER_SECOND
 
 /* How long the last report, and one of an interval, may wait for the tables of deferred walks. */
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
@@ -48,6 +50,8 @@ static void wait_for_something(struct session *session)
 		until = session->next_interval;
 	if (session->plan->tick > 0 && session->next_refresh < until)
 		until = session->next_refresh;
+	if (session->plan->slice > 0 && session->next_slice < until)
+		until = session->next_slice;
 	if (until > now) {
 		timeout.tv_sec = (time_t)((until - now) / NS_PER_SECOND);
 		timeout.tv_nsec = (long)((until - now) % NS_PER_SECOND);
@@ -89,6 +93,20 @@ static bool refresh_is_due(struct session *session, uint64_t now)
 	return true;
 }
 
+/*
+ * Whether a slice is over. Its end ends deferred walks: while they wait for tables, slices are
+ * longer, as long as ticks at most.
+ */
+static bool slice_is_over(struct session *session, uint64_t now)
+{
+	uint64_t slice = (uint64_t)(session->plan->slice * (double)NS_PER_SECOND);
+
+	if (!slice || now < session->next_slice)
+		return false;
+	session->next_slice += ((now - session->next_slice) / slice + 1) * slice;
+	return !unwinder_defers(session->unwinder) || now - session->switched >= SLICE_MAX_NS;
+}
+
 /* Looks after what was chosen; true if that has ended. */
 static bool targets_are_over(struct session *session, uint64_t now)
 {
@@ -126,6 +144,10 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 	}
 	if (refresh_is_due(session, now)) {
 		*ret_event = SESSION_TICK;
+		return true;
+	}
+	if (slice_is_over(session, now)) {
+		*ret_event = SESSION_SLICE;
 		return true;
 	}
 	return false;
@@ -235,6 +257,12 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 	return 0;
 }
 
+/* No report is made: what is not complete yet need not be. */
+static bool is_for_displays(enum session_event event)
+{
+	return event == SESSION_TICK || event == SESSION_SLICE;
+}
+
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
 		struct error *err)
 {
@@ -251,8 +279,9 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 		return r;
 	if (session_goes_on(event)) {
 		r = session_switch_and_drain(session,
-					     event == SESSION_TICK ? 0 : INTERVAL_PATIENCE_NS, err);
-		if (r == 0)
+					     is_for_displays(event) ? 0 : INTERVAL_PATIENCE_NS,
+					     err);
+		if (r == 0 && event != SESSION_SLICE)
 			r = account(session, false, err);
 	} else {
 		r = finish(session, err);
@@ -286,6 +315,11 @@ bool session_unwinding(const struct session *session, struct unwinder_stats *ret
 uint64_t session_duration(const struct session *session)
 {
 	return (session->stopped ? session->stopped : monotonic_ns()) - session->started;
+}
+
+uint64_t session_drained(const struct session *session)
+{
+	return (session->stopped ? session->stopped : session->switched) - session->started;
 }
 
 int session_command_status(struct session *session)

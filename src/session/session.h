@@ -27,6 +27,7 @@ struct session;
 enum session_event {
 	SESSION_INTERVAL, /* an interval is over: report, refresh, clear the tally, run on */
 	SESSION_TICK,	  /* refresh the displays, leave the tally, run on */
+	SESSION_SLICE,	  /* only note what was counted since the last return, run on */
 	SESSION_RELOAD, /* SIGHUP with plan->reload: as at the end of an interval, and forget names
 			 */
 	SESSION_ENDED,	/* the duration is over, or the command has ended */
@@ -72,9 +73,9 @@ int session_launch(struct session *session, struct error *err);
 
 /*
  * Drains events into the tally until the caller has to act. On return the tally has all events up
- * to that moment and none after it, and its losses are up to date. After SESSION_ENDED and
- * SESSION_INTERRUPTED no event counts any more, and signals have their default effects again: the
- * next one ends the program at once.
+ * to that moment and none after it, and its losses are up to date but after SESSION_SLICE. After
+ * SESSION_ENDED and SESSION_INTERRUPTED no event counts any more, and signals have their default
+ * effects again: the next one ends the program at once.
  */
 int session_run(struct session *session, struct tally *tally, enum session_event *ret_event,
 		struct error *err);
@@ -101,6 +102,9 @@ bool session_unwinding(const struct session *session, struct unwinder_stats *ret
 
 /* For how many ns events have counted; final once session_run() has ended the measurement. */
 uint64_t session_duration(const struct session *session);
+
+/* Up to which session_duration() the tally has the events, as of the last session_run(). */
+uint64_t session_drained(const struct session *session);
 
 /* Waits for the launched command; its exit status as a shell shows it. -1: none was launched. */
 int session_command_status(struct session *session);

@@ -52,6 +52,7 @@ struct session {
 	struct accounting accounting;
 	/* monotonic_ns(); `switched`: when the last epoch ended */
 	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick, next_look;
+	uint64_t next_slice;
 	uint32_t stack_limit_before;
 	struct signals signals;
 	bool reload; /* SIGHUP came */

@@ -141,6 +141,8 @@ int session_start(struct session *session, struct error *err)
 	session->next_tick = session->started + TICK_NS;
 	session->next_interval = seconds_from(session->started, session->plan->interval);
 	session->next_refresh = seconds_from(session->started, session->plan->tick);
+	session->switched = session->started;
+	session->next_slice = seconds_from(session->started, session->plan->slice);
 	return 0;
 }
 

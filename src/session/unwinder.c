@@ -251,6 +251,11 @@ int unwinder_defer(struct unwinder *unwinder, const void *record, size_t size)
 	return hold_layout(unwinder, deferred);
 }
 
+bool unwinder_defers(const struct unwinder *unwinder)
+{
+	return unwinder && unwinder->n_deferred > 0;
+}
+
 bool unwinder_is_full(const struct unwinder *unwinder)
 {
 	return unwinder &&

@@ -66,6 +66,8 @@ int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience
 		    struct epoch_stacks *const stacks[WIRE_EPOCHS], struct tally *tally,
 		    struct error *err);
 
+/* Whether walks are deferred. */
+bool unwinder_defers(const struct unwinder *unwinder);
 /* Whether as many walks are deferred as may be: then the epoch has to end. */
 bool unwinder_is_full(const struct unwinder *unwinder);
 

@@ -13,6 +13,7 @@ struct profile_store {
 	struct profile_frame *frames;
 	struct profile_entry *entries;
 	uint32_t *stack_frames;
+	uint32_t *entry_of;
 };
 
 DEFINE_OWN(struct tally, tally_free)
@@ -83,8 +84,12 @@ static struct tally_entry shown_entry(const struct view *view, const struct tall
 /* How many entries are prefetched ahead of the one that is added. */
 #define AHEAD 16u
 
-/* Counts equal shown entries together, in a tally. */
-static int merge(const struct view *view, struct profile *profile, struct tally *merged)
+/*
+ * Counts equal shown entries together, in a tally. `entry_of`, which may be NULL, gets the index
+ * there of each entry.
+ */
+static int merge(const struct view *view, struct profile *profile, struct tally *merged,
+		 uint32_t *entry_of)
 {
 	const struct tally_entry *entries = tally_entries(view->tally);
 	uint32_t n = tally_n_entries(view->tally);
@@ -92,12 +97,15 @@ static int merge(const struct view *view, struct profile *profile, struct tally 
 
 	for (uint64_t i = 0; i < (uint64_t)n + AHEAD; i++) {
 		struct tally_entry *slot = &shown[i % AHEAD];
-		int r;
 
 		if (i >= AHEAD) {
-			r = tally_add(merged, slot);
+			uint32_t entry;
+			int r = tally_count(merged, slot, &entry);
+
 			if (r < 0)
 				return r;
+			if (entry_of)
+				entry_of[i - AHEAD] = entry;
 			profile->missed_sides += n_missed(slot);
 			profile->missed_counts += n_missed(slot) ? slot->count : 0;
 		}
@@ -216,6 +224,20 @@ static void prefetch_stacks(const struct view *view, const struct tally_entry *e
 		__builtin_prefetch(&view->stacks[entry->user]);
 }
 
+/* Makes indices of the merged tally those of the profile. */
+static int renumber(const struct ranked *ranked, uint32_t n, uint32_t *entry_of, uint32_t n_of)
+{
+	own(own_free) uint32_t *places = reallocarray(NULL, (size_t)n + 1, sizeof(*places));
+
+	if (!places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		places[ranked[i].entry] = i;
+	for (uint32_t i = 0; i < n_of; i++)
+		entry_of[i] = places[entry_of[i]];
+	return 0;
+}
+
 static int list_entries(const struct view *view, const struct tally *merged,
 			struct profile_store *store)
 {
@@ -236,7 +258,8 @@ static int list_entries(const struct view *view, const struct tally *merged,
 			prefetch_stacks(view, &entries[ranked[i + AHEAD].entry]);
 		fill(view, &entries[ranked[i].entry], &store->entries[i]);
 	}
-	return 0;
+	return store->entry_of ? renumber(ranked, n, store->entry_of, tally_n_entries(view->tally))
+			       : 0;
 }
 
 static int build(struct view *view, const struct names *names, struct profile *profile)
@@ -249,7 +272,14 @@ static int build(struct view *view, const struct names *names, struct profile *p
 	profile->store = calloc(1, sizeof(*profile->store));
 	if (!profile->store)
 		return -ENOMEM;
-	r = merge(view, profile, merged);
+	if (view->flags & PROFILE_VIEW_ENTRY_OF) {
+		profile->store->entry_of =
+			reallocarray(NULL, (size_t)tally_n_entries(view->tally) + 1,
+				     sizeof(uint32_t));
+		if (!profile->store->entry_of)
+			return -ENOMEM;
+	}
+	r = merge(view, profile, merged, profile->store->entry_of);
 	if (r < 0)
 		return r;
 	r = list_entries(view, merged, profile->store);
@@ -260,6 +290,7 @@ static int build(struct view *view, const struct names *names, struct profile *p
 	profile->frames = profile->store->frames;
 	profile->n_frames = view->n_frames;
 	profile->entries = profile->store->entries;
+	profile->entry_of = profile->store->entry_of;
 	profile->n_entries = tally_n_entries(merged);
 	profile->total = tally_total(merged);
 	profile->objects = names_objects(names);
@@ -298,6 +329,7 @@ void profile_clear(struct profile *profile)
 		free(profile->store->frames);
 		free(profile->store->entries);
 		free(profile->store->stack_frames);
+		free(profile->store->entry_of);
 		free(profile->store);
 	}
 	*profile = (struct profile){ 0 };

@@ -84,6 +84,7 @@ enum profile_view_flags {
 	PROFILE_VIEW_OBJECT = 1 << 12,	 /* the mapped object is shown */
 	/* Functions without a symbol have no name, and those of one file are one. */
 	PROFILE_VIEW_NO_IDENTITY = 1 << 13,
+	PROFILE_VIEW_ENTRY_OF = 1 << 14, /* the profile has `entry_of` */
 };
 
 /* An interned frame. Properties that are not shown are those of the first frame of its kind. */
@@ -118,10 +119,11 @@ struct profile {
 	uint32_t n_frames;
 	const struct profile_entry *entries; /* ascending by count; ties in the tally's order */
 	uint32_t n_entries;
-	uint64_t total;		/* sum of the counts */
-	uint64_t missed_sides;	/* kernel and user stacks that were not stored, by tally entry */
-	uint64_t missed_counts; /* samples of entries with a missed stack */
-	struct ends ends;	/* of all user stacks, shown or not */
+	const uint32_t *entry_of; /* the entry that each entry of the tally is in; or NULL */
+	uint64_t total;		  /* sum of the counts */
+	uint64_t missed_sides;	  /* kernel and user stacks that were not stored, by tally entry */
+	uint64_t missed_counts;	  /* samples of entries with a missed stack */
+	struct ends ends;	  /* of all user stacks, shown or not */
 	/* --diff: the profile to compare with, built for the same view; or NULL. Borrowed. */
 	const struct profile *base;
 	struct scale base_scale; /* of the base's counts; of no meaning without a base */

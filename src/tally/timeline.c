@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/own.h"
+
+/* Slices of a day are as good as none. */
+#define WIDTH_MAX_NS (24ull * 3600 * 1000000000)
+
+static void drop(struct timeline *timeline)
+{
+	free(timeline->slices);
+	free(timeline->rows);
+	free(timeline->seen);
+	timeline->slices = NULL;
+	timeline->rows = NULL;
+	timeline->seen = NULL;
+	timeline->n_slices = timeline->n_rows = timeline->n_seen = 0;
+	timeline->slice_room = timeline->row_room = timeline->seen_room = 0;
+}
+
+static void give_up(struct timeline *timeline)
+{
+	drop(timeline);
+	timeline->given_up = true;
+}
+
+/* Adds the rows of both slices to `rows`, ascending by entry. Returns their number. */
+static uint32_t join(const struct timeline_row *one, uint32_t n_one,
+		     const struct timeline_row *other, uint32_t n_other, struct timeline_row *rows)
+{
+	uint32_t i = 0, j = 0, n = 0;
+
+	while (i < n_one || j < n_other) {
+		if (j == n_other || (i < n_one && one[i].entry < other[j].entry)) {
+			rows[n++] = one[i++];
+		} else if (i == n_one || other[j].entry < one[i].entry) {
+			rows[n++] = other[j++];
+		} else {
+			rows[n] = one[i++];
+			rows[n++].count += other[j++].count;
+		}
+	}
+	return n;
+}
+
+/* Makes pairs of neighbouring slices one, where that is no longer than width_ns. */
+static int join_pairs(struct timeline *timeline)
+{
+	struct timeline_row *rows = reallocarray(NULL, timeline->row_room, sizeof(*rows));
+	uint32_t n_rows = 0, n_slices = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < timeline->n_slices; i++) {
+		struct timeline_slice slice = timeline->slices[i];
+		struct timeline_slice next = { 0 };
+
+		if (i + 1 < timeline->n_slices &&
+		    timeline->slices[i + 1].end_ns - slice.begin_ns <= timeline->width_ns)
+			next = timeline->slices[++i];
+		slice.n = join(timeline->rows + slice.first, slice.n, timeline->rows + next.first,
+			       next.n, rows + n_rows);
+		slice.first = n_rows;
+		if (next.n)
+			slice.end_ns = next.end_ns;
+		n_rows += slice.n;
+		timeline->slices[n_slices++] = slice;
+	}
+	free(timeline->rows);
+	timeline->rows = rows;
+	timeline->n_rows = n_rows;
+	timeline->n_slices = n_slices;
+	return 0;
+}
+
+/* Makes slices longer until a quarter of the rows is free. */
+static int make_coarser(struct timeline *timeline)
+{
+	while (timeline->n_rows > timeline->most_rows / 4 * 3) {
+		uint32_t n = timeline->n_slices;
+
+		if (join_pairs(timeline) < 0)
+			return -ENOMEM;
+		if (timeline->n_slices < n)
+			continue;
+		if (timeline->width_ns > WIDTH_MAX_NS)
+			return -EFBIG;
+		timeline->width_ns *= 2;
+	}
+	return 0;
+}
+
+static int note(struct timeline *timeline, const struct tally *tally, uint64_t now_ns)
+{
+	const struct tally_entry *entries = tally_entries(tally);
+	uint32_t n = tally_n_entries(tally), first = timeline->n_rows;
+	int r = grow(&timeline->seen, &timeline->seen_room, n);
+
+	while (r == 0 && timeline->n_seen < n)
+		timeline->seen[timeline->n_seen++] = 0;
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		uint64_t more = entries[i].count - timeline->seen[i];
+
+		if (!more)
+			continue;
+		r = grow(&timeline->rows, &timeline->row_room, timeline->n_rows + 1);
+		if (r == 0)
+			timeline->rows[timeline->n_rows++] = (struct timeline_row){ more, i };
+		timeline->seen[i] = entries[i].count;
+	}
+	if (r < 0 || timeline->n_rows == first)
+		return r;
+	r = grow(&timeline->slices, &timeline->slice_room, timeline->n_slices + 1);
+	if (r < 0)
+		return r;
+	timeline->slices[timeline->n_slices++] =
+		(struct timeline_slice){ .begin_ns = timeline->noted_ns,
+					 .end_ns = now_ns,
+					 .first = first,
+					 .n = timeline->n_rows - first };
+	return timeline->n_rows > timeline->most_rows ? make_coarser(timeline) : 0;
+}
+
+void timeline_note(struct timeline *timeline, const struct tally *tally, uint64_t now_ns)
+{
+	if (now_ns < timeline->noted_ns)
+		now_ns = timeline->noted_ns;
+	if (!timeline->given_up && note(timeline, tally, now_ns) < 0)
+		give_up(timeline);
+	timeline->noted_ns = now_ns;
+}
+
+void timeline_begin(struct timeline *timeline)
+{
+	timeline->n_slices = timeline->n_rows = timeline->n_seen = 0;
+	timeline->begin_ns = timeline->noted_ns;
+	timeline->given_up = false;
+}
+
+bool timeline_tells(const struct timeline *timeline, const struct tally *tally)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < timeline->n_rows; i++)
+		if (__builtin_add_overflow(total, timeline->rows[i].count, &total))
+			return false;
+	return !timeline->given_up && timeline->n_seen == tally_n_entries(tally) &&
+	       total == tally_total(tally);
+}
+
+uint64_t timeline_longest_ns(const struct timeline *timeline)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t i = 0; i < timeline->n_slices; i++) {
+		uint64_t ns = timeline->slices[i].end_ns - timeline->slices[i].begin_ns;
+
+		longest = ns > longest ? ns : longest;
+	}
+	return longest;
+}
+
+void timeline_clear(struct timeline *timeline)
+{
+	drop(timeline);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When a tally was counted: how much each of its entries grew in each slice of the time. Plain
+ * data. Slices in which nothing was counted are not stored, and those between two of them neither.
+ *
+ * The number of rows is bounded: beyond it neighbouring slices become one, so that times are
+ * coarser and no count is lost. A timeline whose entries alone are too many is given up: it is then
+ * empty, and timeline_tells() is false.
+ *
+ * Used by one thread at a time. Times are ns since the start of the measurement.
+ */
+#ifndef STACKTALLY_TALLY_TIMELINE_H
+#define STACKTALLY_TALLY_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tally/tally.h"
+
+#define TIMELINE_ROWS 1000000u /* 16 MB */
+
+struct timeline_row {
+	uint64_t count;
+	uint32_t entry; /* of the tally */
+};
+
+struct timeline_slice {
+	uint64_t begin_ns, end_ns;
+	uint32_t first, n; /* its rows, ascending by entry; n > 0 */
+};
+
+/* To be initialized with `width_ns` and `most_rows`, the rest 0. */
+struct timeline {
+	uint64_t width_ns;  /* up to which neighbouring slices become one if there are too many */
+	uint32_t most_rows; /* TIMELINE_ROWS, but for tests */
+	uint64_t begin_ns;  /* of the interval */
+	uint64_t noted_ns;  /* up to when all is noted */
+	bool given_up;
+	struct timeline_slice *slices; /* ascending, apart from one another */
+	uint32_t n_slices, slice_room;
+	struct timeline_row *rows;
+	uint32_t n_rows, row_room;
+	uint64_t *seen; /* the counts of the entries when they were noted */
+	uint32_t n_seen, seen_room;
+};
+
+/* Notes what was counted since the last time. If memory is short, the timeline is given up. */
+void timeline_note(struct timeline *timeline, const struct tally *tally, uint64_t now_ns);
+
+/* The tally was cleared: begins again, at the time that was noted last. */
+void timeline_begin(struct timeline *timeline);
+
+/* Whether all counts of the tally are in it. */
+bool timeline_tells(const struct timeline *timeline, const struct tally *tally);
+
+/* The length of the longest slice. */
+uint64_t timeline_longest_ns(const struct timeline *timeline);
+
+void timeline_clear(struct timeline *timeline);
+
+#endif
