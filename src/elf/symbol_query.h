@@ -21,6 +21,9 @@ struct symbol_query {
 	uint32_t chain; /* answer: inlined functions and lines (inlines.h), or QUERY_NO_CHAIN */
 	/* Answer: no symbol contains the address; the name is "+0x" and the start in the file. */
 	bool is_start;
+	/* While names of generated code are read (jit_names.h). */
+	bool is_late;
+	const char *other; /* an earlier name, or NULL */
 };
 
 #define QUERY_NO_CHAIN UINT32_MAX

@@ -5,7 +5,8 @@
  * An image is one state of one address space: its executable mappings. It is read from
  * /proc/PID/maps and kept up to date by the kernel's side-band records (mmap, exec, fork, exit;
  * sideband.h), which are applied in the order of their times. A mapping in a free place is added to
- * the current image of a process; one that replaces other code, and every exec, begins a new image.
+ * the current image of a process; one that replaces other code, every exec, and generated code that
+ * may replace other begin a new image.
  * So an address in an image always means the same code.
  *
  * A file is identified when it is first met (file_identity.h). It is opened through map_files or
@@ -196,6 +197,34 @@ enum jit_file {
  * as images_open_file() does; -EPERM: another user's.
  */
 int images_open_jit(const struct images *images, uint32_t image, enum jit_file kind);
+
+/* The part of such a file that was written during an image. Plain data: it goes to a child. */
+struct jit_window {
+	uint64_t from, until;	    /* offsets in the file */
+	uint64_t from_ns, until_ns; /* the same by time; 0, 0: not known */
+};
+
+/*
+ * The window of an image, in the file that images_open_jit() gave as `fd`. All of the file is
+ * before the image's end, and none during it, if the file has been written anew, or was not seen
+ * yet.
+ */
+void images_jit_window(const struct images *images, uint32_t image, enum jit_file kind, int fd,
+		       struct jit_window *ret_window);
+
+/*
+ * Looks at the files of the processes that were sampled, as they are at `now`. Where one has grown,
+ * code may have been replaced: a new image of the process begins, so that addresses which are
+ * sampled from `now` on are others. Bounded in time and in images; what is not done now, is done
+ * by a later call. Gives the number of new images. 0 or -ENOMEM.
+ */
+int images_watch_jit(struct images *images, uint64_t now, uint32_t *ret_n);
+
+/* Whether the process has another image since. */
+bool images_jit_is_over(const struct images *images, uint32_t image);
+
+/* All samples so far have been reported: what was named meanwhile matters no more. */
+void images_reported_jit(struct images *images);
 
 /*
  * Looks up the path of a cgroup while it exists; `id` as from bpf_get_current_cgroup_id(). 0 or

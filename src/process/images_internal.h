@@ -2,7 +2,7 @@
 /*
  * What the files images*.c share: images.c answers queries, images_learn.c reads /proc,
  * images_events.c applies side-band records, images_jit.c opens files about generated code,
- * images_heal.c finds files that could not be opened at first.
+ * images_jit_watch.c watches them, images_heal.c finds files that could not be opened at first.
  */
 #ifndef STACKTALLY_PROCESS_IMAGES_INTERNAL_H
 #define STACKTALLY_PROCESS_IMAGES_INTERNAL_H
@@ -28,6 +28,9 @@ struct images {
 	uint64_t drained;      /* side-band records up to this time were applied */
 	uint64_t next_release; /* images_release_files() does nothing before this time of `drained`
 				*/
+	uint64_t next_jit;     /* images_watch_jit() does nothing before this time */
+	uint32_t jit_bucket;   /* of spaces, where it goes on */
+	uint32_t n_jit_images; /* that it has begun, since the last report */
 	int (*drain)(void *context);
 	void *drain_context;
 	struct images_watch watch; /* its functions are NULL if no watch is set */
@@ -50,6 +53,10 @@ uint32_t images_root_of(struct images *images, const struct space *space,
 int images_heal(struct images *images, uint64_t now);
 /* Tells the watch of processes that map a file which can be opened since. */
 void images_notify_healed(struct images *images);
+
+/* ---- images_jit.c ---- */
+/* images_open_jit(), of an image that may have no id. */
+int images_open_jit_of(const struct images *images, const struct image *image, enum jit_file kind);
 
 /* ---- images.c ---- */
 /* Calls watch.changed() if the space is its process's current one. */

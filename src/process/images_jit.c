@@ -86,16 +86,13 @@ static void name_file(enum jit_file kind, pid_t pid, char name[32])
 	snprintf(name, 32, kind == JIT_FILE_PERF_MAP ? "perf-%d.map" : "jit-%d.dump", (int)pid);
 }
 
-int images_open_jit(const struct images *images, uint32_t id, enum jit_file kind)
+int images_open_jit_of(const struct images *images, const struct image *image, enum jit_file kind)
 {
-	const struct image *image = images_by_id(images, id);
 	const struct snapshot_context *context = &images->context;
 	const struct space *space;
 	char inner[32], outer[32]; /* by the process's id in its own pid namespace, and in ours */
 	int fd = -ENOENT;
 
-	if (!image)
-		return -ESRCH;
 	space = image->space;
 	name_file(kind, space->tgid, outer);
 	name_file(kind, space->identity.innermost ? space->identity.innermost : space->tgid, inner);
@@ -108,4 +105,11 @@ int images_open_jit(const struct images *images, uint32_t id, enum jit_file kind
 	if (fd == -ENOENT)
 		fd = open_in_kept_tmp(context, space, ROOT_OWN, outer);
 	return fd;
+}
+
+int images_open_jit(const struct images *images, uint32_t id, enum jit_file kind)
+{
+	const struct image *image = images_by_id(images, id);
+
+	return image ? images_open_jit_of(images, image, kind) : -ESRCH;
 }

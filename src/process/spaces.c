@@ -25,6 +25,7 @@ static void space_free(struct space *space)
 		image_free(image);
 		image = older;
 	}
+	free(space->jit);
 	free(space);
 }
 

@@ -22,14 +22,20 @@ struct image {
 	struct image *older;
 	struct mapping_list *mappings;
 	uint64_t from;
-	uint32_t id;   /* IMAGE_NONE until images_learn() returns it */
-	uint32_t n;    /* of its mappings, as counted in images_bytes() */
+	uint32_t id; /* IMAGE_NONE until images_learn() returns it */
+	uint32_t n;  /* of its mappings, as counted in images_bytes() */
+	/*
+	 * The sizes of the files that name its generated code, by enum jit_file, when it began and
+	 * when they were last looked at during it; and these times, 0: never.
+	 */
+	uint64_t jit_from[2], jit_until[2], jit_from_ns, jit_until_ns;
 	bool snapshot; /* its first mapping came from /proc, so it may be older than `from` */
 };
 
 struct space {
 	struct space *older;	 /* in the same bucket; those of one tgid are in order of time */
 	struct space *retired;	 /* the next in the order in which spaces ended */
+	struct jit_watch *jit;	 /* images_jit_watch.c; NULL: none yet */
 	struct image *newest;	 /* NULL: nothing is known of it yet */
 	uint64_t from, until;	 /* until: 0 as long as it lasts */
 	uint64_t snapshot;	 /* when /proc was read last: older records add nothing; 0: never */

@@ -156,6 +156,7 @@ static int forget(struct run_state *state, struct session *session, struct symbo
 		return 0;
 	images_lock(state->source.images);
 	images_release_files(state->source.images);
+	images_reported_jit(state->source.images);
 	images_unlock(state->source.images);
 	if (!state->usual)
 		state->usual = n;

@@ -245,6 +245,8 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 		wait_for_something(session);
 		r = session_consume(session, err);
 		session_walk_interpreters(session);
+		if (r == 0)
+			r = session_watch_jit(session, err);
 		if (r == 0 && session_epoch_is_full(session))
 			r = session_switch_and_drain(session, 0, err);
 		if (r < 0)

@@ -187,6 +187,19 @@ int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns,
 	return r;
 }
 
+int session_watch_jit(struct session *session, struct error *err)
+{
+	uint32_t n;
+	int r;
+
+	images_lock(session->images);
+	r = images_watch_jit(session->images, monotonic_ns(), &n);
+	images_unlock(session->images);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	return n ? session_switch_and_drain(session, 0, err) : 0;
+}
+
 static int forget_locked(struct session *session, struct tally *tally)
 {
 	uint32_t n = tally_n_addresses(tally);

@@ -82,6 +82,11 @@ bool session_epoch_is_full(const struct session *session);
 int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err);
 /* Ends the current epoch, and drains it. */
 int session_switch_and_drain(struct session *session, uint64_t patience_ns, struct error *err);
+/*
+ * Ends the epoch where generated code may be replaced: what is sampled from now on is of new
+ * images, and the counts of an epoch are of those that a stack was first seen in.
+ */
+int session_watch_jit(struct session *session, struct error *err);
 
 /* ---- session_start.c ---- */
 

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/own.h"
+#include "symbolize/jit_names.h"
 
 void jit_again_free(struct jit_again *again)
 {
@@ -35,7 +36,9 @@ static bool has_grown(struct jit_again *again, const struct images *images, uint
 	if (files->round == again->round)
 		return files->grown;
 	files->round = again->round;
-	files->grown = false;
+	files->was_over = files->over;
+	files->over = images_jit_is_over(images, image);
+	files->grown = files->over && !files->was_over;
 	for (uint32_t i = 0; i < 2; i++) {
 		int64_t size = size_of(images, image, kinds[i]);
 
@@ -50,6 +53,17 @@ static bool may_change(const struct names_frame *frame)
 {
 	return frame->flags & NAMES_FRAME_JIT ||
 	       (frame->flags & NAMES_FRAME_IDENTITY && frame->name && !strchr(frame->name, '+'));
+}
+
+/* What was there while an image lasted is known once that is over, but for code without a name. */
+static bool is_due(struct jit_again *again, const struct images *images, uint32_t image,
+		   const struct names_frame *frame)
+{
+	bool grown = has_grown(again, images, image);
+	bool known = again->files[image].was_over && frame->flags & NAMES_FRAME_JIT &&
+		     strcmp(frame->name, "[jit]") != 0;
+
+	return !known && (grown || jit_names_is_either(frame->name));
 }
 
 static int add_images(struct jit_again *again, uint32_t n)
@@ -80,7 +94,7 @@ int jit_again_find(struct jit_again *again, const struct images *images, const s
 		if (address.n != 1 || image == IMAGE_NONE || !may_change(&frame))
 			continue;
 		r = add_images(again, image + 1);
-		if (r < 0 || !has_grown(again, images, image))
+		if (r < 0 || !is_due(again, images, image, &frame))
 			continue;
 		r = grow(&ids, &capacity, n + 1);
 		if (r == 0)

@@ -16,10 +16,11 @@
 /* Zeroed at first. */
 struct jit_again {
 	struct jit_files {
-		int64_t sizes[2]; /* when addresses were last looked up, by enum jit_file */
-		uint32_t round;	  /* that looked at them last */
-		bool grown;	  /* then */
-	} * files;		  /* by image */
+		int64_t sizes[2];    /* when addresses were last looked up, by enum jit_file */
+		uint32_t round;	     /* that looked at them last */
+		bool grown;	     /* then */
+		bool over, was_over; /* the image, then and at the look before */
+	} * files;		     /* by image */
 	uint32_t n, capacity, round;
 };
 

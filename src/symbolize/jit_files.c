@@ -11,20 +11,24 @@
 #include "symbolize/sources.h"
 #include "tally/names.h"
 
-typedef int reader(int fd, struct symbol_query *queries, size_t n, struct pool *pool);
+typedef int reader(int fd, const struct jit_window *window, struct symbol_query *queries, size_t n,
+		   struct pool *pool);
 
-/* ---- in the child, whose request is the addresses ---- */
+/* ---- in the child, whose request is a window and the addresses ---- */
 
 static int read_file(const struct confined_job *job, reader *find)
 {
 	const struct byte_sink sink = confined_sink(job);
-	size_t n = job->size / sizeof(uint64_t);
+	const struct jit_window *window = job->request;
+	size_t n =
+		job->size < sizeof(*window) ? 0 : (job->size - sizeof(*window)) / sizeof(uint64_t);
 	own(own_pool_free) struct pool *pool = NULL;
-	own(own_free) struct symbol_query *queries = answers_queries(job->request, n);
+	own(own_free) struct symbol_query *queries =
+		answers_queries((const uint64_t *)(window + 1), n);
 	int r = queries ? pool_new(&pool) : -ENOMEM;
 
 	if (r == 0)
-		r = find(job->fds[0], queries, n, pool);
+		r = find(job->fds[0], window, queries, n, pool);
 	if (r == -ENOMEM)
 		return r;
 	return answers_send(&sink, queries, n); /* names found before an error stand */
@@ -42,16 +46,18 @@ static int read_jitdump(const struct confined_job *job)
 
 /* ---- in our process ---- */
 
-static int ask(struct process_request *request, int fd, confined_work *work)
+static int ask(struct process_request *request, int fd, const struct jit_window *window,
+	       confined_work *work)
 {
 	own(own_free) uint64_t *addresses = answers_addresses(request->queries, request->n);
-	const struct iovec part = { addresses, request->n * sizeof(*addresses) };
+	const struct iovec parts[] = { { (void *)window, sizeof(*window) },
+				       { addresses, request->n * sizeof(*addresses) } };
 	const struct confined_call call = { .work = work,
 					    .owner = confined_owner(fd),
 					    .fds = &fd,
 					    .n_fds = 1,
-					    .request = &part,
-					    .n_parts = 1 };
+					    .request = parts,
+					    .n_parts = 2 };
 	struct confined_child *child;
 	struct byte_source source;
 	int r, end;
@@ -70,12 +76,14 @@ static int ask(struct process_request *request, int fd, confined_work *work)
 static int find(struct process_request *request, enum jit_file kind, confined_work *work)
 {
 	own(own_fd) int fd = -1;
+	struct jit_window window;
 	char module[64];
 	pid_t tgid;
 	int r;
 
 	images_lock(request->images);
 	fd = images_open_jit(request->images, request->image, kind);
+	images_jit_window(request->images, request->image, kind, fd, &window);
 	tgid = images_tgid(request->images, request->image);
 	images_unlock(request->images);
 	if (fd < 0)
@@ -89,7 +97,7 @@ static int find(struct process_request *request, enum jit_file kind, confined_wo
 	r = sources_make_queries(request);
 	if (r < 0)
 		return r;
-	r = ask(request, fd, work);
+	r = ask(request, fd, &window, work);
 	return r == -ENOMEM ? r : 0;
 }
 

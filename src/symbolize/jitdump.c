@@ -21,6 +21,8 @@
 #define MAX_NAME    16384u
 #define WINDOW	    65536u
 
+#define CPU_COUNTER 1u /* in the header's flags: what times are of */
+
 enum record_type { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1 };
 
 struct file_header {
@@ -52,7 +54,10 @@ struct loaded {
 
 struct dump {
 	int fd;
-	uint8_t *window; /* WINDOW bytes: a part of the file */
+	const struct jit_window *image;
+	bool timed;	    /* by CLOCK_MONOTONIC, not by the CPU's counter */
+	enum jit_when when; /* the record was written */
+	uint8_t *window;    /* WINDOW bytes: a part of the file */
 	uint64_t window_at;
 	size_t window_n;
 	struct symbol_query *queries;
@@ -127,12 +132,13 @@ static int name_range(struct dump *dump, uint64_t start, uint64_t size, uint64_t
 	for (; i < dump->n && dump->queries[i].address - start < size; i++) {
 		if (dump->matches++ > MAX_MATCHES)
 			return -EFBIG;
+		if (!jit_names_wants(&dump->queries[i], dump->when))
+			continue;
 		if (!name)
 			name = read_name(dump, name_at, name_size, &failed);
 		if (!name)
 			return failed ? -ENOMEM : 0;
-		dump->queries[i].start = start;
-		dump->queries[i].name = name;
+		jit_names_give(&dump->queries[i], dump->when, start, name);
 	}
 	return 0;
 }
@@ -203,6 +209,7 @@ static int read_records(struct dump *dump, uint64_t at)
 		    record.size < sizeof(record))
 			return 0;
 		rest = record.size - (uint32_t)sizeof(record);
+		dump->when = jit_names_when(dump->image, at, dump->timed ? record.time : 0);
 		if (record.type == JIT_CODE_LOAD)
 			r = read_load(dump, at + sizeof(record), rest);
 		else if (record.type == JIT_CODE_MOVE)
@@ -214,21 +221,26 @@ static int read_records(struct dump *dump, uint64_t at)
 	return 0;
 }
 
-int jitdump_find(int fd, struct symbol_query *queries, size_t n, struct pool *pool)
+int jitdump_find(int fd, const struct jit_window *window, struct symbol_query *queries, size_t n,
+		 struct pool *pool)
 {
 	own(dump_clear) struct dump dump = {
 		.fd = fd,
+		.image = window,
 		.window = malloc(WINDOW),
 		.queries = queries,
 		.n = n,
 		.pool = pool,
 	};
 	struct file_header header;
+	int r;
 
 	if (!dump.window)
 		return -ENOMEM;
 	if (!read_exactly(&dump, 0, &header, sizeof(header)) || header.magic != MAGIC ||
 	    header.size < sizeof(header))
 		return 0;
-	return read_records(&dump, header.size);
+	dump.timed = !(header.flags & CPU_COUNTER);
+	r = read_records(&dump, header.size);
+	return r < 0 ? r : jit_names_end(queries, n, pool);
 }

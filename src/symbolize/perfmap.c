@@ -10,6 +10,8 @@
 #define MAX_MATCHES (1ull << 26) /* bounds the time for lines that all span everything */
 
 struct batch {
+	const struct jit_window *window;
+	uint64_t at; /* of the next line */
 	struct symbol_query *queries;
 	size_t n;
 	struct pool *pool;
@@ -31,8 +33,10 @@ static int read_entry(void *context, char *line, size_t size)
 {
 	struct batch *batch = context;
 	const char *at = line, *end = line + size, *name = NULL;
+	enum jit_when when = jit_names_when(batch->window, batch->at, 0);
 	uint64_t start, length;
 
+	batch->at += size + 1;
 	if (!read_number(&at, end, &start) || !read_number(&at, end, &length) || !length)
 		return 0;
 	if (end > at && end[-1] == '\r')
@@ -43,20 +47,24 @@ static int read_entry(void *context, char *line, size_t size)
 	     i < batch->n && batch->queries[i].address - start < length; i++) {
 		if (batch->matches++ > MAX_MATCHES)
 			return -EFBIG;
+		if (!jit_names_wants(&batch->queries[i], when))
+			continue;
 		if (!name)
 			name = pool_string(batch->pool, at);
 		if (!name)
 			return -ENOMEM;
-		batch->queries[i].start = start;
-		batch->queries[i].name = name;
+		jit_names_give(&batch->queries[i], when, start, name);
 	}
 	return 0;
 }
 
-int perfmap_find(int fd, struct symbol_query *queries, size_t n, struct pool *pool)
+int perfmap_find(int fd, const struct jit_window *window, struct symbol_query *queries, size_t n,
+		 struct pool *pool)
 {
-	struct batch batch = { .queries = queries, .n = n, .pool = pool };
+	struct batch batch = { .window = window, .queries = queries, .n = n, .pool = pool };
 	int r = lines_read(fd, MAX_BYTES, read_entry, &batch);
 
-	return r == -EFBIG ? 0 : r;
+	if (r == 0 || r == -EFBIG)
+		r = jit_names_end(queries, n, pool);
+	return r;
 }

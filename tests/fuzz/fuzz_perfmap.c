@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct symbol_query queries[N_QUERIES] = { 0 };
+	const struct jit_window window = { size / 3, size / 2, 1, 1 + size };
 	struct pool *pool = NULL;
 	int fd = memfd_create("map", MFD_CLOEXEC);
 
@@ -23,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Dense at the low addresses of small inputs, then sparse up to the highest one. */
 	for (uint32_t i = 0; i < N_QUERIES; i++)
 		queries[i].address = i < 32 ? i * 3 : UINT64_MAX >> (N_QUERIES - 1 - i);
-	if (perfmap_find(fd, queries, N_QUERIES, pool))
+	if (perfmap_find(fd, &window, queries, N_QUERIES, pool))
 		abort();
 	for (uint32_t i = 0; i < N_QUERIES; i++) {
 		if (queries[i].name && queries[i].start > queries[i].address)

@@ -15,6 +15,7 @@
 
 static struct pool *pool;
 static int fd;
+static struct jit_window window = { UINT64_MAX, UINT64_MAX, 0, 0 };
 
 static void put32(uint32_t value)
 {
@@ -38,6 +39,8 @@ static void put_header(uint32_t magic, uint32_t size)
 	put64(0);
 }
 
+static uint64_t record_time; /* of the next one */
+
 static void put_load(uint64_t address, uint64_t size, uint64_t index, const char *name)
 {
 	static const char code[65536];
@@ -45,7 +48,7 @@ static void put_load(uint64_t address, uint64_t size, uint64_t index, const char
 
 	put32(0);
 	put32((uint32_t)(16 + 40 + length + size));
-	put64(0);
+	put64(record_time);
 	put64(0); /* pid, tid */
 	put64(address);
 	put64(address);
@@ -71,6 +74,8 @@ static void put_move(uint64_t from, uint64_t to, uint64_t size, uint64_t index)
 static int setup(void **state)
 {
 	(void)state;
+	window = (struct jit_window){ UINT64_MAX, UINT64_MAX, 0, 0 };
+	record_time = 0;
 	fd = memfd_create("dump", MFD_CLOEXEC);
 	return fd < 0 ? -1 : pool_new(&pool);
 }
@@ -89,7 +94,7 @@ static const char *find(uint64_t address)
 	static char found[256];
 	struct symbol_query query = { .address = address };
 
-	assert_int_equal(jitdump_find(fd, &query, 1, pool), 0);
+	assert_int_equal(jitdump_find(fd, &window, &query, 1, pool), 0);
 	snprintf(found, sizeof(found), query.name ? "%s@%lx" : "", query.name ? query.name : "",
 		 (unsigned long)query.start);
 	return found;
@@ -118,6 +123,44 @@ static void takes_the_newest(void **state)
 	put_load(0x1000, 0x80, 2, "new");
 	assert_string_equal(find(0x1010), "new@1000");
 	assert_string_equal(find(0x1090), "old@1000");
+}
+
+/* A record without code is 16 + 40 + 2 bytes long, if its name is one letter. */
+#define AFTER(n) (40 + (n) * (16 + 40 + 2))
+
+/* Reports of this kind: all samples of an address had the name of the code that was there last. */
+static void takes_the_name_of_the_image(void **state)
+{
+	(void)state;
+	put_header(0x4A695444, 40);
+	for (uint32_t i = 0; i < 3; i++)
+		put_load(0x1000, 0, 1 + i, "x");
+	window = (struct jit_window){ AFTER(3), AFTER(3), 0, 0 };
+	record_time = 100;
+	put_load(0x1000, 0x100, 1, "a");
+	assert_string_equal(find(0x1010), "a@1000"); /* named late */
+	window = (struct jit_window){ 0, 5000, 0, 0 };
+	assert_string_equal(find(0x1010), "a@1000");
+	window.until = (uint64_t)lseek(fd, 0, SEEK_END);
+	record_time = 200;
+	put_load(0x1000, 0x80, 2, "b");
+	assert_string_equal(find(0x1010), "a@1000");
+	window.from = window.until;
+	window.until = (uint64_t)lseek(fd, 0, SEEK_END);
+	assert_string_equal(find(0x1010), "[jit: a or b]@1000");
+	assert_string_equal(find(0x1090), "a@1000");
+	window.from = window.until;
+	assert_string_equal(find(0x1010), "b@1000");
+	/* Nothing was written yet, and times tell. */
+	window = (struct jit_window){ 40, 40, 50, 150 };
+	assert_string_equal(find(0x1010), "a@1000");
+	window = (struct jit_window){ 40, 40, 150, 250 };
+	assert_string_equal(find(0x1010), "b@1000");
+	window = (struct jit_window){ 40, 40, 50, 250 };
+	assert_string_equal(find(0x1010), "[jit: a or b]@1000");
+	/* They do not: both came later. */
+	window = (struct jit_window){ 40, 40, 0, 0 };
+	assert_string_equal(find(0x1010), "[jit: a or b]@1000");
 }
 
 static void follows_moved_code(void **state)
@@ -199,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(finds_what_contains_the_address, setup, teardown),
+		cmocka_unit_test_setup_teardown(takes_the_name_of_the_image, setup, teardown),
 		cmocka_unit_test_setup_teardown(takes_the_newest, setup, teardown),
 		cmocka_unit_test_setup_teardown(follows_moved_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(passes_over_other_records, setup, teardown),

@@ -14,6 +14,7 @@
 #include "symbolize/perfmap.h"
 
 static struct pool *pool;
+static struct jit_window window = { UINT64_MAX, UINT64_MAX, 0, 0 };
 
 static int setup(void **state)
 {
@@ -35,7 +36,7 @@ static void find_all(const char *text, size_t size, struct symbol_query *queries
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, size), size);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	assert_int_equal(perfmap_find(fd, queries, n, pool), 0);
+	assert_int_equal(perfmap_find(fd, &window, queries, n, pool), 0);
 	close(fd);
 }
 
@@ -49,6 +50,28 @@ static const char *find(const char *text, uint64_t address)
 	snprintf(found, sizeof(found), query.name ? "%s@%lx" : "", query.name ? query.name : "",
 		 (unsigned long)query.start);
 	return found;
+}
+
+/* Reports of this kind: all samples of an address had the name of the code that was there last. */
+static void takes_the_name_of_the_image(void **state)
+{
+	const char *map = "7f0010 20 a\n7f0010 10 b\n7f0010 10 b\n";
+	const char *turns = "7f0010 20 a\n7f0010 20 b\n7f0010 20 a\n";
+
+	(void)state;
+	window = (struct jit_window){ 0, 12, 0, 0 };
+	assert_string_equal(find(map, 0x7f0011), "a@7f0010");
+	window = (struct jit_window){ 12, 24, 0, 0 };
+	assert_string_equal(find(map, 0x7f0011), "[jit: a or b]@7f0010");
+	assert_string_equal(find(map, 0x7f0021), "a@7f0010");
+	window = (struct jit_window){ 24, 36, 0, 0 };
+	assert_string_equal(find(map, 0x7f0011), "b@7f0010");
+	window = (struct jit_window){ 0, 36, 0, 0 };
+	assert_string_equal(find(turns, 0x7f0011), "[jit: b or a]@7f0010");
+	window = (struct jit_window){ 0, 0, 0, 0 };
+	assert_string_equal(find(map, 0x7f0011), "[jit: a or b]@7f0010");
+	window = (struct jit_window){ UINT64_MAX, UINT64_MAX, 0, 0 };
+	assert_string_equal(find(map, 0x7f0011), "b@7f0010");
 }
 
 static void finds_what_contains_the_address(void **state)
@@ -165,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_contains_the_address),
+		cmocka_unit_test(takes_the_name_of_the_image),
 		cmocka_unit_test(the_last_line_holds),
 		cmocka_unit_test(names_are_taken_whole),
 		cmocka_unit_test(skips_malformed_lines),
