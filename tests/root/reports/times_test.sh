@@ -56,7 +56,9 @@ exits "times of samples, in intervals" 0
 found=$(for ((i = 1; ; i++)); do [ -e "each-$i.perf" ] || break; phases "each-$i.perf"; done | cut -d' ' -f1 | uniq)
 [ "$(echo "$found" | paste -sd' ')" = "parse link parse link parse" ] && [ -e each-2.perf ]
 check $? "the phases are the program's, in intervals" "$found"
-for file in each-*.perf; do ascending "$file" && grep -q '^# times : of samples' "$file" || break; done
+wrong=
+for file in each-*.perf; do ascending "$file" && grep -q '^# times : of samples' "$file" || wrong+=" $file"; done
+[ -z "$wrong" ]
 check $? "each interval has times of its own" "$(grep -h '^# times' each-*.perf)"
 [ "$(cat each-*.perf | grep -c '^[^#	].*:$')" -eq "$(total each.folded)" ]
 check $? "there is a record for each sample, in intervals" "$(total each.folded)"
