@@ -9,4 +9,4 @@ top=$(cd "$(dirname "$0")/../../.." && pwd)
 case ${STACKTALLY_VM-}$1 in
 ?*/asan | [!/]*) echo "skip the cases of bench/run: not in an emulated machine, nor of sanitized commands" && exit ;;
 esac
-"$top/bench/run" --smoke ${TEST_ALL:+--peers} "$1"
+"$top/bench/run" --smoke "$1"
