@@ -101,10 +101,10 @@ int main(int argc, char **argv)
 C
 arch=$(uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 clang -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_"$arch" -Wno-missing-declarations \
-	-Wno-unknown-warning-option -Wno-default-const-init-var-unsafe -Isrc \
+	-Wno-unknown-warning-option -Wno-default-const-init-var-unsafe -Isrc -I"$build" \
 	-idirafter "/usr/include/$(gcc -print-multiarch)" -c src/bpf/entry.bpf.c -o entry.bpf.o &&
 	gcc -std=gnu17 -D_GNU_SOURCE -Isrc driver.c src/trigger/sample.c src/trigger/spec.c \
-		"$build/libcore.a" -o driver -lbpf -lelf -liberty -lz -llzma -lzstd -lpthread || {
+		"$build/libcore.a" -o driver -lbpf -ldw -lelf -liberty -lz -llzma -lzstd -lpthread || {
 	echo "FAIL it is built"
 	exit
 }

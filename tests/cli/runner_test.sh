@@ -3,6 +3,7 @@
 # The test runner itself: runner_test.sh BUILD. Given tests that pass, fail, skip, crash, hang or
 # print nothing, it must count each correctly, say why, and end with the right line and status.
 top=$(cd "$(dirname "$0")/../.." && pwd)
+unset TEST_ALL # of the run that this test is part of
 fake=$TMPDIR/fake
 mkdir -p "$fake"/{cli,unit,fuzz,root/group} "$TMPDIR/build/tests/unit" "$TMPDIR/build/fuzz/tests/fuzz"
 

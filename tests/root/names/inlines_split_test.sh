@@ -4,7 +4,8 @@
 # Reports of this kind: no inlined functions, and no word about the files that have them.
 # timeout: 120
 . "$(dirname "$0")/../harness.bash" "$1"
-chmod 755 "$tmp"
+# Files of debug information are read if every user may.
+chmod 755 "$tmp" "${tmp%/*}"
 cd "$tmp" || exit 1
 cat >p.c <<'C'
 static inline __attribute__((always_inline)) void inlined_part(long n) { for (volatile long i = 0; i < n; i++); }

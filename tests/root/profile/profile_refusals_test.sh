@@ -86,8 +86,8 @@ kill -KILL "${started[0]}"
 [ "$(cat "$out")" = "Sampling at 1999 Hertz of all threads by user + kernel stack for 1 secs." ]
 check $? "a program that reads the first line only gets it" "$(cat "$out")"
 exits "a closed pipe: exit status 1" 1
-[ "$(cat "$err")" = "profile: cannot write standard output: Broken pipe" ]
-check $? "a closed pipe: said in one line" "$(cat "$err")"
+[ ! -s "$err" ]
+check $? "a closed pipe: nothing is said" "$(cat "$err")"
 "$profile" -F 99 -f 30 >&- 2>"$err"
 status=$?
 exits "a closed stdout: exit status 1" 1
