@@ -3,6 +3,7 @@
 # Kernel stacks: our walk by the kernel's ORC tables must equal the kernel's own walk of the same
 # stack: kernel_stacks_test.sh BUILD
 # timeout: 180
+# quiet: allocations of other BPF programs have stacks that only the kernel walks
 . "$(dirname "$0")/../harness.bash" "$1"
 compare=$programs/../walks/kernel/compare
 seconds=$((2 * slow))
