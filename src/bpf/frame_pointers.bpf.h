@@ -74,7 +74,7 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 	if (end || first >= WIRE_MAX_DEPTH)
 		return false;
 	slot->window.size = 0;
-	slot->frames[first] = slot->walk.pc;
+	slot->frames[first] = slot->walk.pc & WIRE_FRAME_ADDRESS;
 	if (entry && most > 1 &&
 	    !bpf_probe_read_user(&slot->frames[first + 1], sizeof(__u64),
 				 (const void *)slot->walk.registers[UNWIND_SP]))

@@ -23,7 +23,9 @@ static __always_inline __u32 put_frame(struct scratch *slot, __u64 at, __u64 n)
 	/* All factors are 0 or 1. Without a branch, the verifier has one path from here. */
 	OPAQUE(n);
 	is_caller = -n >> 63;
-	slot->frames[at] = walk->pc | (is_caller & walk->exact) * WIRE_FRAME_EXACT |
+	/* In the page of vsyscalls, all the bits above are set. */
+	slot->frames[at] = (walk->pc & WIRE_FRAME_ADDRESS) |
+			   (is_caller & walk->exact) * WIRE_FRAME_EXACT |
 			   walk->by_chain * WIRE_FRAME_POINTER;
 	return 1;
 }

@@ -66,4 +66,24 @@ if gcc -m32 -O2 -fomit-frame-pointer -nostdlib -static -fno-pie -no-pie -o small
 else
 	skip "a 32-bit program" "it cannot be built, or this kernel does not run it"
 fi
+
+# Reports of times in the page of vsyscalls that were called something else: its address has all the
+# bits that flags of frames have.
+cat >vsyscall.c <<'END'
+int main(void)
+{
+	long (*time)(long *) = (void *)0xffffffffff600400, sum = 0;
+
+	for (int i = 0; i < 400000; i++)
+		sum += time(0);
+	return sum == 0;
+}
+END
+if gcc -O1 -o vsyscall vsyscall.c && ./vsyscall 2>"$fate"; then
+	measure -U -f -F 997 -- ./vsyscall
+	has "time in the page of vsyscalls has a reason" '^vsyscall;\[unwind: special mapping\];\[unknown\]$'
+	lacks "and is not called what it is not" 'off the CPU'
+else
+	skip "the page of vsyscalls" "this kernel has none"
+fi
 finish
