@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The address of --live, which is told to the user once it is known.
+ * The address of --live: listens there, and prints it.
  */
 #ifndef STACKTALLY_RUN_LIVE_ADDRESS_H
 #define STACKTALLY_RUN_LIVE_ADDRESS_H

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "run/names_copy.h"
 
 #define NAME_SIZE 512
 
@@ -72,31 +73,6 @@ static bool find_rebuilt(const struct names *now, const struct names *base, bool
 	return any;
 }
 
-static const char *copy_string(struct names *names, const char *string, bool *failed)
-{
-	const char *copy = string ? names_string(names, string) : NULL;
-
-	*failed |= string && !copy;
-	return copy;
-}
-
-static int copy_objects(const struct names *from, struct names *names)
-{
-	bool failed = false;
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < names_n_objects(from); i++) {
-		struct names_object object = names_objects(from)[i];
-		uint32_t index;
-
-		object.path = copy_string(names, object.path, &failed);
-		r = failed ? -ENOMEM : names_add_object(names, &object, &index);
-	}
-	for (uint32_t i = 0; r == 0 && i < names_n_cgroups(from); i++)
-		r = names_add_cgroup(names, names_cgroups(from)[i].id, names_cgroups(from)[i].path);
-	return r;
-}
-
 static struct names_frame copy_frame(const struct names *from, uint32_t i, const bool *rebuilt,
 				     struct names *names, bool *failed)
 {
@@ -108,16 +84,16 @@ static struct names_frame copy_frame(const struct names *from, uint32_t i, const
 			 frame.name);
 		frame.name = text;
 	}
-	frame.name = copy_string(names, frame.name, failed);
-	frame.linkage_name = copy_string(names, frame.linkage_name, failed);
-	frame.module = copy_string(names, frame.module, failed);
-	frame.file = copy_string(names, frame.file, failed);
+	frame.name = names_copy_string(names, frame.name, failed);
+	frame.linkage_name = names_copy_string(names, frame.linkage_name, failed);
+	frame.module = names_copy_string(names, frame.module, failed);
+	frame.file = names_copy_string(names, frame.file, failed);
 	return frame;
 }
 
 static int copy_names(const struct names *from, const bool *rebuilt, struct names *names)
 {
-	int r = copy_objects(from, names);
+	int r = names_copy_objects(from, names);
 
 	for (uint32_t i = 0; r == 0 && i < names_n_addresses(from); i++) {
 		struct names_frame frames[NAMES_MAX_INLINED];

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/own.h"
 #include "base/partition.h"
+#include "run/names_copy.h"
 #include "symbolize/debug_directory.h"
 #include "symbolize/debug_names.h"
 #include "symbolize/debuginfod.h"
@@ -166,14 +167,6 @@ static const struct symbol_query *found_for(const struct renaming *renaming,
 	return i < renaming->n && renaming->found[i].name ? &renaming->found[i] : NULL;
 }
 
-static const char *copy_string(struct names *names, const char *string, bool *failed)
-{
-	const char *copy = string ? names_string(names, string) : NULL;
-
-	*failed |= string && !copy;
-	return copy;
-}
-
 static struct names_frame copy_frame(const struct renaming *renaming, uint32_t i,
 				     struct names *names, bool *failed)
 {
@@ -186,29 +179,12 @@ static struct names_frame copy_frame(const struct renaming *renaming, uint32_t i
 		frame.offset += found->address - found->start;
 		frame.flags &= (uint16_t)~NAMES_FRAME_IDENTITY;
 	} else {
-		frame.name = copy_string(names, frame.name, failed);
-		frame.linkage_name = copy_string(names, frame.linkage_name, failed);
+		frame.name = names_copy_string(names, frame.name, failed);
+		frame.linkage_name = names_copy_string(names, frame.linkage_name, failed);
 	}
-	frame.module = copy_string(names, frame.module, failed);
-	frame.file = copy_string(names, frame.file, failed);
+	frame.module = names_copy_string(names, frame.module, failed);
+	frame.file = names_copy_string(names, frame.file, failed);
 	return frame;
-}
-
-static int copy_objects(const struct names *from, struct names *names)
-{
-	bool failed = false;
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < names_n_objects(from); i++) {
-		struct names_object object = names_objects(from)[i];
-		uint32_t index;
-
-		object.path = copy_string(names, object.path, &failed);
-		r = failed ? -ENOMEM : names_add_object(names, &object, &index);
-	}
-	for (uint32_t i = 0; r == 0 && i < names_n_cgroups(from); i++)
-		r = names_add_cgroup(names, names_cgroups(from)[i].id, names_cgroups(from)[i].path);
-	return r;
 }
 
 static int copy_names(const struct renaming *renaming, struct names *names)
@@ -217,7 +193,7 @@ static int copy_names(const struct renaming *renaming, struct names *names)
 	int r = names_share_strings(names, renaming->pool);
 
 	if (r == 0)
-		r = copy_objects(from, names);
+		r = names_copy_objects(from, names);
 	for (uint32_t i = 0; r == 0 && i < names_n_addresses(from); i++) {
 		struct names_frame frames[NAMES_MAX_INLINED];
 		struct names_address address = names_address(from, i);

@@ -19,7 +19,7 @@ struct known {
 struct counting {
 	inlined_wants_fn wants;
 	void *context;
-	struct inlined_places places;
+	uint32_t n;
 	uint64_t end_ns;
 	uint32_t n_visited;
 	bool late;
@@ -95,14 +95,13 @@ static void visit(struct counting *counting, Dwarf_Die *parent, uint32_t depth)
 		int tag = dwarf_tag(&die);
 
 		if (tag == DW_TAG_inlined_subroutine && has_code(&die) && is_wanted(counting, &die))
-			counting->places.n++;
+			counting->n++;
 		if (may_contain(tag))
 			visit(counting, &die, depth + 1);
 	} while (!is_late(counting) && dwarf_siblingof(&die, &die) == 0);
 }
 
-/* Returns whether all units were visited. */
-static bool visit_units(struct counting *counting, Dwarf *dwarf)
+static void visit_units(struct counting *counting, Dwarf *dwarf)
 {
 	Dwarf_Off offset = 0, next;
 	size_t header_size;
@@ -111,25 +110,23 @@ static bool visit_units(struct counting *counting, Dwarf *dwarf)
 		Dwarf_Die unit;
 
 		if (next <= offset || counting->late || monotonic_ns() > counting->end_ns)
-			return false;
+			return;
 		if (dwarf_offdie(dwarf, offset + header_size, &unit))
 			visit(counting, &unit, 0);
 		offset = next;
 	}
-	return !counting->late;
 }
 
-struct inlined_places inlined_places_count(int fd, uint64_t end_ns, inlined_wants_fn wants,
-					   void *context)
+uint32_t inlined_places_count(int fd, uint64_t end_ns, inlined_wants_fn wants, void *context)
 {
 	own(own_dwarf_units_close) struct dwarf_units *units = NULL;
 	own(own_free) struct counting *counting = calloc(1, sizeof(*counting));
 
 	if (!counting || dwarf_units_open(fd, end_ns, &units) < 0)
-		return (struct inlined_places){ .all = true };
+		return 0;
 	counting->wants = wants;
 	counting->context = context;
 	counting->end_ns = end_ns;
-	counting->places.all = visit_units(counting, dwarf_units_dwarf(units));
-	return counting->places;
+	visit_units(counting, dwarf_units_dwarf(units));
+	return counting->n;
 }

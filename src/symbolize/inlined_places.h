@@ -12,16 +12,10 @@
 /* `name`: as the linker would know the function, mangled in C++. */
 typedef bool (*inlined_wants_fn)(void *context, const char *name);
 
-struct inlined_places {
-	uint32_t n;
-	bool all; /* all units were read in time */
-};
-
 /*
- * Counts places with code of the functions that are wanted, until `end_ns` (CLOCK_MONOTONIC). A
- * file without DWARF has none.
+ * The number of places with code of the functions that are wanted, as far as they are found by
+ * `end_ns` (CLOCK_MONOTONIC). A file without DWARF has none.
  */
-struct inlined_places inlined_places_count(int fd, uint64_t end_ns, inlined_wants_fn wants,
-					   void *context);
+uint32_t inlined_places_count(int fd, uint64_t end_ns, inlined_wants_fn wants, void *context);
 
 #endif

@@ -367,13 +367,11 @@ static bool wants_inlined(void *context, const char *name)
 /* A pattern for everything is not asked for what it is not. */
 static void count_inlined(struct reader *reader, int debug_fd)
 {
-	struct inlined_places places;
-
 	if (reader->n > INLINED_MAX || reader->question->exported)
 		return;
-	places = inlined_places_count(reader->facts.right_debug ? debug_fd : reader->fd,
-				      monotonic_ns() + INLINED_NS, wants_inlined, reader);
-	reader->facts.n_inlined = places.n;
+	reader->facts.n_inlined =
+		inlined_places_count(reader->facts.right_debug ? debug_fd : reader->fd,
+				     monotonic_ns() + INLINED_NS, wants_inlined, reader);
 }
 
 static int read_all(struct reader *reader, int debug_fd)
