@@ -12,17 +12,17 @@
 struct wire_javascript {
 	__s8 frame_function; /* of a frame's pointer: its function, and behind that its context */
 	__u8 shared_data;    /* of what closures share: their code, as it was compiled first */
-	/* Of a map; of a function, of what its closures share, of a scope and of a script. */
+	/* Offsets in a map, a function, what its closures share, a scope, a script. */
 	__u8 map_type;
 	__u8 function_shared, function_code;
 	__u8 shared_name, shared_script, shared_literal;
 	__u8 scope_flags, scope_count, scope_names, scope_most_inlined;
 	__u8 script_name, debug_script;
-	/* Of code and of the data for leaving optimized code. */
+	/* Offsets in code and in the data for leaving optimized code. */
 	__u8 code_flags, code_kinds, code_deoptimization, inlined_count, code_baseline;
 	__u8 code_size, code_start; /* where its address is, ... */
 	__u8 code_inline;	    /* ... or, if that is 0, the first instruction */
-	/* Of a string. */
+	/* Offsets and bits of a string. */
 	__u8 string_hash, string_length, string_text, cons_first, cons_second, sliced_parent,
 		sliced_offset, thin_actual;
 	__u8 string_form, string_one_byte; /* bits of the type */

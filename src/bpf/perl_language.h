@@ -15,23 +15,23 @@ struct wire_perl {
 	__u64 thread_key; /* address in the file: the key of the thread's interpreter */
 	__u64 main;	  /* ... of perl_run(), which runs the main program, ... */
 	__u32 main_size;  /* ... and its bytes */
-	/* Of an interpreter. */
+	/* Offsets in an interpreter. */
 	__u16 stackinfo, curcop, op, top_env, program_file, savestack;
 	/* Kinds of operations. */
 	__u16 op_leavesub, op_nextstate;
-	/* Of a stack of contexts. */
+	/* Offsets in a stack of contexts. */
 	__u8 si_contexts, si_previous, si_top, si_sub, si_type, si_main;
-	/* Of a context: the cx_is_ are kinds, the cx_has_ flags beside the kind. */
+	/* A context: the cx_is_ are kinds, the cx_has_ flags beside the kind. */
 	__u8 cx_size, cx_type, cx_saved, cx_cop, cx_return, cx_sub, cx_depth, cx_required;
 	__u8 cx_kinds, cx_is_block, cx_is_sub, cx_is_eval, cx_is_defer;
 	__u8 cx_has_copy, cx_has_text, cx_has_block;
 	__u8 env_previous; /* of what a handler of exceptions has on the C stack */
 	__u8 op_type, cop_file, cop_line;
-	/* Of any value; of code, and bits of its flags. */
+	/* Offsets in any value, in code; bits of the flags of code. */
 	__u8 sv_flags, sv_value, sv_types, sv_is_code;
 	__u8 cv_stash, cv_start, cv_root, cv_gv, cv_file, cv_sequence, cv_flags, cv_depth;
 	__u8 cv_named_bit, cv_lexical_bit;
-	/* Of a name and a package in the symbol table; of a string there. */
+	/* Offsets in a name and a package of the symbol table, in a string there. */
 	__u8 gv_stash, gv_name, gp_effective, hv_named_bit, hv_name, hv_n_names;
 	__u8 hek_hash, hek_text;
 	__u8 reserved[8];
@@ -39,7 +39,7 @@ struct wire_perl {
 
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");
 
-/* Of a walk of Perl's contexts (languages/perl.bpf.h). */
+/* The state of a walk of Perl's contexts (languages/perl.bpf.h). */
 struct perl_walk {
 	__u64 state;		 /* address of the thread's interpreter */
 	__u64 contexts, context; /* of the stack of contexts: the outermost one, and the next one */

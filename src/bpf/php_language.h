@@ -20,12 +20,12 @@ struct wire_php {
 	__u32 held_from;
 	__s32 held_at;
 	__u32 top; /* flag in a frame's call information: its evaluator was called for it */
-	/* Of a frame, of a function, of a class and of a string. */
+	/* Offsets in a frame, a function, a class, a string. */
 	__u8 frame_function, frame_info, frame_previous, frame_instruction;
 	__u8 function_name, function_scope, function_file, function_line;
 	__u8 class_name;
 	__u8 string_hash, string_length, string_text;
-	/* Of the instruction that a frame is at; of a function: the first one, and how many. */
+	/* The instruction that a frame is at; the first one of a function, and how many it has. */
 	__u8 instruction_line, instruction_size, function_instructions, function_n;
 	__u8 reserved[4];
 };
@@ -38,7 +38,7 @@ struct php_class {
 	__u64 hash; /* of the name */
 };
 
-/* Of a walk of PHP's frames (languages/php.bpf.h). */
+/* The state of a walk of PHP's frames (languages/php.bpf.h). */
 struct php_walk {
 	struct php_class class;
 	/* Frames of the staged run: the innermost, and that which the evaluator was called for. */

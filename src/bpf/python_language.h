@@ -24,20 +24,20 @@ struct wire_python {
 	/* ... and of a slot that tells where a thread's data is; 0: at the thread pointer. */
 	__u64 tls_slot;
 	__s32 tls_offset; /* of a thread's data: its state, if that has no key */
-	/* Of _PyRuntime, or 0: the key of the threads' states, after whether there is one; ... */
+	/* In _PyRuntime, or 0: the key of the threads' states, after whether there is one; ... */
 	__u16 tss_key;
 	__u16 current; /* ... and the state of the thread that holds the lock */
 	__u8 form;     /* enum wire_python_form */
 	__u8 owner_entry, owner_generator;
 	__u8 code_tag; /* bits of a frame's code that are no part of the address */
-	/* Of a thread's state; of a record on the C stack. */
+	/* Offsets in a thread's state, in a record on the C stack. */
 	__u8 thread_id, top, cframe_current, cframe_previous;
-	/* Of a frame. */
+	/* Offsets in a frame. */
 	__u8 frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
-	/* Of a code object. */
+	/* Offsets in a code object. */
 	__u8 type, code_file, code_name, code_line, code_first, code_bytes;
 	__u8 code_version; /* a number that no other code object has, unless it is 0; 0: none */
-	/* Of a string. */
+	/* Offsets in a string. */
 	__u8 string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit;
 	__u8 string_ascii_size, string_compact_size;
@@ -48,7 +48,7 @@ struct wire_python {
 	__u8 frame_function;		      /* of a frame, in 3.11: the function it runs, ... */
 	__u8 function_code, function_version; /* ... its code, and a number; 0: not there */
 	__u16 reserved;
-	/* Of _PyRuntime: the number of the main interpreter's next code object; 0: not known. */
+	/* In _PyRuntime: the number of the main interpreter's next code object; 0: not known. */
 	__u32 next_version;
 	__u32 reserved2;
 };

@@ -17,17 +17,17 @@ struct wire_ruby {
 	__u32 string_embedded_length; /* bits of a string's flags; 0: the length is a word */
 	__u16 thread_state, record_previous, iseq_type_mask, iseq_type, string_apart,
 		array_embedded_flag;
-	/* Of a thread's state; of a record on the C stack. */
+	/* Offsets in a thread's state, in a record on the C stack. */
 	__u8 state_stack, state_stack_size, state_frame, state_record, state_thread;
 	__u8 record_label, record_sp;
 	__u8 mangled; /* these two are, by glibc's setjmp() */
-	/* Of a frame. */
+	/* Offsets in a frame. */
 	__u8 frame_size, frame_pc, frame_iseq, frame_ep, finish;
-	/* Of a function, and of its body. */
+	/* Offsets in a function, and in its body. */
 	__u8 iseq_body, body_type, body_path, body_label, body_line, line_tag_bits;
 	__u8 body_instructions, body_lines, line_size;
 	__u8 type_main, type_top; /* types of a function: a file, or a file that was loaded */
-	/* Of an object, a string and an array. */
+	/* Offsets in an object, a string, an array. */
 	__u8 type_mask, type_string, type_array;
 	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
 		array_embedded;

@@ -40,7 +40,7 @@ ALIAS(foreign___cxa_begin_catch, foreign_abort)
 ALIAS(foreign__Unwind_Resume, foreign_abort)
 ALIAS(foreign___gxx_personality_v0, foreign_abort)
 
-/* The bases of vtables of type information: nobody reads them. */
+/* The bases of vtables of type information. No code reads them. */
 extern void *const foreign__ZTVN10__cxxabiv117__class_type_infoE[4];
 extern void *const foreign__ZTVN10__cxxabiv120__si_class_type_infoE[4];
 void *const foreign__ZTVN10__cxxabiv117__class_type_infoE[4] = { NULL };
