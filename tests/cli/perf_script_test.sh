@@ -16,10 +16,12 @@ awk '/^[xyz] / { time = $3 + 0; if (time < last) print "back"; last = time; getl
 check $? "a record for each sample, in the order of their times" "$(sort "$tmp/leaves" | uniq -c)"
 # In each tenth each stack has a tenth of its samples, give or take one.
 split -l 22 "$tmp/leaves" "$tmp/part."
+wrong=
 for part in "$tmp"/part.a[a-i]; do
-	awk '{ n[$1]++ } END { exit !(n["f"] >= 9 && n["f"] <= 11 && n["g"] >= 9 && n["g"] <= 11 && n["h"] >= 1 && n["h"] <= 3) }' "$part" || break
+	awk '{ n[$1]++ } END { exit !(n["f"] >= 9 && n["f"] <= 11 && n["g"] >= 9 && n["g"] <= 11 && n["h"] >= 1 && n["h"] <= 3) }' "$part" || wrong+=" ${part##*/}"
 done
-check $? "each stack has its share in each part of the time" "$(sort "$part" | uniq -c)"
+[ -z "$wrong" ] && [ -s "$part" ]
+check $? "each stack has its share in each part of the time" "$wrong: $(sort "$part" | uniq -c)"
 [ "$(sed -n '100,122p' "$tmp/leaves" | grep -c once)" -eq 1 ]
 check $? "a single sample is in the middle" "$(grep -n once "$tmp/leaves")"
 grep -q '^# times : spread evenly' "$tmp/out"
