@@ -43,24 +43,42 @@ equal_lines() {
 	[ -s "$tmp/true" ] && cmp -s "$tmp/seen" "$tmp/true"
 	check $? "$1" "$(diff "$tmp/true" "$tmp/seen" | grep '^[<>]' | head -n 4 | rev | cut -c 1-200 | rev)"
 }
-# count_ready ARGUMENT... -- COMMAND...: as count of a command that prints `ready PID` once it has its
-# libraries, and waits for a line then. It is counted from there on, so all of it is known before. Files
-# of probes are the command's, in $root.
-count_ready() {
-	local go arguments=()
-	while [ "$1" != -- ]; do
-		arguments+=("${1#"$root"}")
-		shift
-	done
+# begin_ready COMMAND...: starts a command that prints `ready PID` once it has its libraries, and waits for
+# a line then. let_go: gives it the line, and waits for its end.
+begin_ready() {
 	rm -f "$tmp/go"
 	mkfifo "$tmp/go"
 	exec {go}<>"$tmp/go"
 	# shellcheck disable=SC2016 # they are the other shell's
-	if begin sh -c 'exec "$@" <"$0"' "$tmp/go" "${@:2}" && attach -p "$pid" "${arguments[@]}"; then
-		echo >&"$go"
-		wait "$child"
-	fi
+	begin sh -c 'exec "$@" <"$0"' "$tmp/go" "$@"
+}
+let_go() {
+	echo >&"$go"
+	wait "$child"
+	exec {go}>&- {reading}<&-
+}
+# count_ready ARGUMENT... -- COMMAND...: as count of such a command. It is counted from there on, so all
+# of it is known before. Files of probes are the command's, in $root.
+count_ready() {
+	local arguments=()
+	while [ "$1" != -- ]; do
+		arguments+=("${1#"$root"}")
+		shift
+	done
+	begin_ready "${@:2}" && attach -p "$pid" "${arguments[@]}"
+	let_go
 	detach
 	mv "$folded" "$out"
-	exec {go}>&- {reading}<&-
+}
+# sample_ready ARGUMENT... -- COMMAND...: samples such a command from there on: none is of its start. It
+# works for some CPU time, so the number of samples does not depend on the machine's load.
+sample_ready() {
+	local arguments=()
+	while [ "$1" != -- ]; do
+		arguments+=("$1")
+		shift
+	done
+	begin_ready "${@:2}" && sample -p "$pid" "${arguments[@]}"
+	let_go
+	sampled
 }

@@ -71,9 +71,11 @@ function work($until)
 		array_filter($a, function ($x) { $y = "a$x"; return strlen($y) > 2; });
 	}
 }
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 work(used() + 2);
 S
-	measure_command -F 1999 -U -- "${@:2}" /tmp/callbacks.php
+	sample_ready -F 1999 -U -- "${@:2}" /tmp/callbacks.php
 	local ran unmatched misplaced
 	ran=$(counted ';work \(callbacks\.php\)')
 	unmatched=$(counted ';\[php: unmatched\]')
@@ -168,9 +170,11 @@ function work($until)
 		preg_replace_callback('/\d/', fn($m) => "x", "a1b2c3");
 	}
 }
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
 work(used() + 2);
 S
-measure_command -F 499 -U -o "$tmp/busy.svg" -- "${php[@]}" /tmp/busy.php
+sample_ready -F 499 -U -o "$tmp/busy.svg" -- "${php[@]}" /tmp/busy.php
 work=$(counted '[{]main[}] \(busy\.php\);work \(busy\.php\)')
 ran=$(counted ';zend_execute_scripts;')
 calculates "$ran > 100 && $work > 0.9 * $ran"
@@ -181,17 +185,20 @@ check $? "a picture tells PHP's functions from others" "$(grep -o 'id="legend".*
 # Lines of samples: what tests the loop's end may neither fail nor call, so its frame does not tell it.
 cat >"$root/tmp/lines.php" <<'S'
 <?php
+function used() { $u = getrusage(); return $u["ru_utime.tv_sec"] + $u["ru_utime.tv_usec"] / 1e6; }
 function work($until)
 {
-	while (microtime(true) < $until)
+	while (used() < $until)
 		for ($i = 0;
 			$i < 100000; $i++);
 }
-work(microtime(true) + 1);
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
+work(used() + 1);
 S
-measure_command -F 499 -U --lines -- "${php[@]}" /tmp/lines.php
+sample_ready -F 499 -U --lines -- "${php[@]}" /tmp/lines.php
 ran=$(counted ';work \(lines\.php\)')
-tests=$(counted ';work \(lines\.php\) \(/tmp/lines\.php:6\)')
+tests=$(counted ';work \(lines\.php\) \(/tmp/lines\.php:7\)')
 calculates "$ran > 50 && $tests > 0.9 * $ran"
 check $? "samples have the lines that were interrupted" "$tests of $ran"
 

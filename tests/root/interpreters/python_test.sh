@@ -108,13 +108,15 @@ fi
 
 # Samples: nearly all have functions.
 cat >"$tmp/busy.py" <<'S'
-import sys, time
+import os, sys, time
 def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
 def work(until):
-    while time.time() < until: sorted(range(50), key=lambda x: -x); fib(10)
-work(time.time() + 2)
+    while time.process_time() < until: sorted(range(50), key=lambda x: -x); fib(10)
+print("ready", os.getpid(), flush=True)
+sys.stdin.readline()
+work(time.process_time() + 2)
 S
-measure_command -v -F 499 -U -- "$python" "$tmp/busy.py"
+sample_ready -v -F 499 -U -- "$python" "$tmp/busy.py"
 work=$(counted '<module> \(busy\.py\);work \(busy\.py\)')
 ran=$(counted ';Py_RunMain;') # the interpreter's own start is before that
 calculates "$ran > 100 && $work > 0.9 * $ran"
