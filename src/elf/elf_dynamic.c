@@ -16,10 +16,6 @@ static const char names[] = "\0.dynsym\0.dynstr\0.rela.plt";
 
 enum { NAME_DYNSYM = 1, NAME_DYNSTR = 9, NAME_RELA_PLT = 17 };
 
-struct dynamic {
-	uint64_t symbols, strings, strings_size, hash, gnu_hash, relocations, relocations_size;
-};
-
 /* The offset in the file of an address. False: it is not in the file. */
 static bool offset_of(const struct elf_file *elf, uint64_t address, uint64_t *ret_offset)
 {
@@ -35,14 +31,14 @@ static bool offset_of(const struct elf_file *elf, uint64_t address, uint64_t *re
 	return false;
 }
 
-static bool read_at(const struct elf_file *elf, uint64_t address, void *bytes, size_t size)
+bool elf_dynamic_read(const struct elf_file *elf, uint64_t address, void *bytes, size_t size)
 {
 	uint64_t offset;
 
 	return offset_of(elf, address, &offset) && elf_file_read(elf, offset, bytes, size) == 0;
 }
 
-static void take_tag(struct dynamic *dynamic, int64_t tag, uint64_t value)
+static void take_tag(struct elf_dynamic *dynamic, int64_t tag, uint64_t value)
 {
 	switch (tag) {
 	case DT_SYMTAB:
@@ -70,7 +66,7 @@ static void take_tag(struct dynamic *dynamic, int64_t tag, uint64_t value)
 }
 
 static void read_tags(const struct elf_file *elf, const struct elf_segment *segment,
-		      struct dynamic *dynamic)
+		      struct elf_dynamic *dynamic)
 {
 	size_t entry = elf->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
 	uint64_t n = segment->file_size / entry;
@@ -98,31 +94,32 @@ static uint64_t count_by_gnu_hash(const struct elf_file *elf, uint64_t address)
 	uint64_t word = elf->is_64 ? 8 : 4, at;
 	uint32_t head[4], last = 0, chain; /* buckets, first symbol, words of the filter, shift */
 
-	if (!read_at(elf, address, head, sizeof(head)) || head[0] > MAX_SYMBOLS)
+	if (!elf_dynamic_read(elf, address, head, sizeof(head)) || head[0] > MAX_SYMBOLS)
 		return 0;
 	at = address + sizeof(head) + head[2] * word;
 	for (uint32_t i = 0; i < head[0]; i++, at += sizeof(uint32_t)) {
 		uint32_t first;
 
-		if (!read_at(elf, at, &first, sizeof(first)))
+		if (!elf_dynamic_read(elf, at, &first, sizeof(first)))
 			return 0;
 		last = first > last ? first : last;
 	}
 	if (last < head[1])
 		return head[1];
 	do {
-		if (!read_at(elf, at + (last - head[1]) * sizeof(chain), &chain, sizeof(chain)))
+		if (!elf_dynamic_read(elf, at + (last - head[1]) * sizeof(chain), &chain,
+				      sizeof(chain)))
 			return 0;
 		last++;
 	} while (!(chain & 1) && last - head[1] < MAX_SYMBOLS);
 	return last;
 }
 
-static uint64_t count_symbols(const struct elf_file *elf, const struct dynamic *dynamic)
+static uint64_t count_symbols(const struct elf_file *elf, const struct elf_dynamic *dynamic)
 {
 	uint32_t hash[2]; /* buckets, symbols */
 
-	if (dynamic->hash && read_at(elf, dynamic->hash, hash, sizeof(hash)))
+	if (dynamic->hash && elf_dynamic_read(elf, dynamic->hash, hash, sizeof(hash)))
 		return hash[1];
 	return dynamic->gnu_hash ? count_by_gnu_hash(elf, dynamic->gnu_hash) : 0;
 }
@@ -159,16 +156,22 @@ static uint32_t set_code(const struct elf_file *elf, struct elf_section *section
 	return n;
 }
 
+void elf_dynamic_find(const struct elf_file *elf, struct elf_dynamic *ret_dynamic)
+{
+	*ret_dynamic = (struct elf_dynamic){ 0 };
+	for (uint32_t i = 0; i < elf->n_segments; i++) {
+		if (elf->segments[i].type == PT_DYNAMIC)
+			read_tags(elf, &elf->segments[i], ret_dynamic);
+	}
+}
+
 int elf_dynamic_sections(struct elf_file *elf)
 {
 	uint64_t entry = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	own(own_free) struct elf_section *sections = NULL;
-	struct dynamic dynamic = { 0 };
+	struct elf_dynamic dynamic;
 
-	for (uint32_t i = 0; i < elf->n_segments; i++) {
-		if (elf->segments[i].type == PT_DYNAMIC)
-			read_tags(elf, &elf->segments[i], &dynamic);
-	}
+	elf_dynamic_find(elf, &dynamic);
 	if (!dynamic.symbols)
 		return 0;
 	sections = calloc(FIRST_CODE + MAX_CODE, sizeof(*sections));

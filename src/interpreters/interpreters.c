@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "confined/confined.h"
+#include "elf/export_lookup.h"
 #include "elf/load_segments.h"
 #include "interpreters/languages.h"
 
@@ -114,33 +115,68 @@ static int ask(struct interpreters *interpreters, int fd, uint32_t language,
 	return is_possible(ret_interpreter) ? 0 : -EPROTO;
 }
 
-/* The language that a file's name speaks of; LANGUAGE_NONE. */
-static uint32_t language_of_path(const char *path)
+/* ---- files that may contain one ---- */
+
+uint32_t interpreters_mark(const struct elf_file *elf)
+{
+	struct export_lookup lookup;
+	uint32_t marks = 0;
+
+	export_lookup_open(&lookup, elf);
+	for (uint32_t language = LANGUAGE_NONE + 1; language < N_LANGUAGES; language++) {
+		const char *const *name = readers[language]->exports;
+
+		while (*name && !export_lookup_has(&lookup, *name))
+			name++;
+		if (*name)
+			marks |= 1u << language;
+	}
+	return marks;
+}
+
+/* The languages that a file's name speaks of, as a mark. */
+static uint32_t mark_of_path(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	uint32_t language = LANGUAGE_NONE + 1;
+	uint32_t marks = 0;
 
-	while (language < N_LANGUAGES && !strstr(name, readers[language]->file_name))
-		language++;
-	return language < N_LANGUAGES ? language : LANGUAGE_NONE;
+	for (uint32_t language = LANGUAGE_NONE + 1; language < N_LANGUAGES; language++)
+		if (strstr(name, readers[language]->file_name))
+			marks |= 1u << language;
+	return marks;
+}
+
+/* Reads the interpreter of the first of some languages that the file contains one of. */
+static bool find_in_file(struct interpreters *interpreters, int fd, uint32_t marks,
+			 struct wire_interpreter *ret_interpreter)
+{
+	for (uint32_t language = LANGUAGE_NONE + 1; language < N_LANGUAGES; language++)
+		if (marks >> language & 1 &&
+		    ask(interpreters, fd, language, ret_interpreter) == 0 &&
+		    ret_interpreter->language)
+			return true;
+	return false;
 }
 
 static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
 {
 	const struct mapped_file *is = images_file(interpreters->images, file);
-	uint32_t language = language_of_path(is->path ? is->path : ""), number = interpreters->n;
+	uint32_t marks = is->marks | mark_of_path(is->path ? is->path : "");
+	uint32_t number = interpreters->n;
 	struct wire_interpreter found = { 0 };
 	own(own_fd) int fd = -1;
 	bool of_user;
 
-	if (language == LANGUAGE_NONE || number == WIRE_MAX_INTERPRETERS)
+	if (!images_file_is_readable(interpreters->images, file))
+		return NOT_READ; /* another process may lead to it later */
+	if (!marks || number == WIRE_MAX_INTERPRETERS)
 		return 0;
 	fd = images_open_file(interpreters->images, file);
 	if (fd < 0)
-		return NOT_READ; /* another process may lead to it later */
+		return NOT_READ;
 	of_user = confined_owner(fd) != 0;
 	if ((of_user && interpreters->n_of_users == MAX_OF_USERS) ||
-	    ask(interpreters, fd, language, &found) < 0 || !found.language)
+	    !find_in_file(interpreters, fd, marks, &found))
 		return 0;
 	if (bpf_map_update_elem(interpreters->map, &number, &found, BPF_ANY) < 0)
 		return 0;
@@ -152,6 +188,7 @@ static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
 
 uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file)
 {
+	file = images_file_resolved(interpreters->images, file);
 	if (grow(&interpreters->of_file, &interpreters->capacity, (size_t)file + 1) < 0)
 		return 0;
 	while (interpreters->n_files <= file)
@@ -172,12 +209,15 @@ enum language interpreters_evaluator(const struct interpreters *interpreters, ui
 	const struct mapping *mapping = images_find(interpreters->images, image, address);
 	struct load_segments segments;
 	const struct wire_interpreter *is;
+	uint32_t number, file;
 	uint64_t bias;
-	uint32_t number;
 
-	if (!mapping || mapping->kind != MAPPING_FILE || mapping->file >= interpreters->n_files)
+	if (!mapping || mapping->kind != MAPPING_FILE)
 		return LANGUAGE_NONE;
-	number = interpreters->of_file[mapping->file];
+	file = images_file_resolved(interpreters->images, mapping->file);
+	if (file >= interpreters->n_files)
+		return LANGUAGE_NONE;
+	number = interpreters->of_file[file];
 	if (number == NOT_READ || number == 0)
 		return LANGUAGE_NONE;
 	if (images_file_segments(interpreters->images, mapping->file, &segments) < 0 ||

@@ -19,7 +19,13 @@
 
 struct interpreters;
 
-/* Borrows the images and the descriptor of the map `interpreters`. 0 or a negative errno. */
+/*
+ * The languages whose interpreters a file may contain by what it exports: a bit for each, 1 << enum
+ * language. To be set as the marker of images before the first file is met.
+ */
+uint32_t interpreters_mark(const struct elf_file *elf);
+
+/* Borrows the images, and the descriptor of the map `interpreters`. 0 or a negative errno. */
 int interpreters_new(const struct images *images, int map, struct interpreters **ret_interpreters);
 void interpreters_free(struct interpreters *interpreters);
 DEFINE_OWN(struct interpreters, interpreters_free)

@@ -235,4 +235,8 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 	return 0;
 }
 
-const struct language_reader language_javascript = { .file_name = "node", .read = read_javascript };
+const struct language_reader language_javascript = {
+	.exports = LANGUAGE_EXPORTS("v8dbg_SmiTag"),
+	.file_name = "node",
+	.read = read_javascript,
+};

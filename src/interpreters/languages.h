@@ -17,11 +17,17 @@
  */
 typedef int language_read(const struct elf_file *elf, struct wire_interpreter *ret_interpreter);
 
-/* The part of the names of files that may contain such an interpreter. */
+/*
+ * Files that export one of some symbols may contain such an interpreter, whatever they are called.
+ * So may those whose name has a part: what they have may be in .symtab only.
+ */
 struct language_reader {
+	const char *const *exports; /* NULL at the end */
 	const char *file_name;
 	language_read *read;
 };
+
+#define LANGUAGE_EXPORTS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 #define LANGUAGE_DECLARE(ID, id, ...) extern const struct language_reader language_##id;
 LANGUAGES(LANGUAGE_DECLARE, LANGUAGES_NOTHING, LANGUAGES_NOTHING)

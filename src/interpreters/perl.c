@@ -86,4 +86,8 @@ static int read_perl(const struct elf_file *elf, struct wire_interpreter *ret_in
 	return 0;
 }
 
-const struct language_reader language_perl = { .file_name = "perl", .read = read_perl };
+const struct language_reader language_perl = {
+	.exports = LANGUAGE_EXPORTS("perl_run"),
+	.file_name = "perl",
+	.read = read_perl,
+};

@@ -136,4 +136,8 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 	return 0;
 }
 
-const struct language_reader language_php = { .file_name = "php", .read = read_php };
+const struct language_reader language_php = {
+	.exports = LANGUAGE_EXPORTS("execute_ex"),
+	.file_name = "php",
+	.read = read_php,
+};

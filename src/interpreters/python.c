@@ -334,4 +334,8 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 	return 0;
 }
 
-const struct language_reader language_python = { .file_name = "python", .read = read_python };
+const struct language_reader language_python = {
+	.exports = LANGUAGE_EXPORTS("_PyRuntime", "PyEval_EvalCode"),
+	.file_name = "python",
+	.read = read_python,
+};

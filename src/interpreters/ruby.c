@@ -270,4 +270,8 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 	return 0;
 }
 
-const struct language_reader language_ruby = { .file_name = "ruby", .read = read_ruby };
+const struct language_reader language_ruby = {
+	.exports = LANGUAGE_EXPORTS("ruby_api_version"),
+	.file_name = "ruby",
+	.read = read_ruby,
+};

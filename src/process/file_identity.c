@@ -69,7 +69,7 @@ static bool has_build_id(const struct file_identity *identity, struct confined *
 {
 	struct file_outline found;
 
-	file_outline_read(readers, fd, &found);
+	file_outline_read(readers, fd, NULL, &found);
 	return found.build_id_size == identity->build_id_size &&
 	       memcmp(found.build_id, identity->build_id, found.build_id_size) == 0;
 }

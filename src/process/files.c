@@ -38,6 +38,11 @@ int files_new(uint32_t max_held, const struct file_access *access, struct files 
 	return 0;
 }
 
+void files_set_marker(struct files *files, file_marker *marker)
+{
+	files->marker = marker;
+}
+
 void files_free(struct files *files)
 {
 	if (!files)
@@ -123,6 +128,7 @@ static int set_identity(struct files *files, const struct file_reference *refere
 	file->root = opened->root;
 	shown->path = reference->undeleted;
 	shown->deleted = reference->undeleted != reference->path;
+	shown->marks = opened->outline.marks;
 	shown->size = identity->size;
 	shown->mtime_ns = identity->mtime_ns;
 	shown->build_id_size = identity->build_id_size;
@@ -217,7 +223,7 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 	if (fd < 0)
 		return enter_unreadable(files, reference, id, view->root >= 0, &key->file);
 	key->part = files_part_of(reference, status.st_dev);
-	file_outline_read(files->access.readers, fd, &opened.outline);
+	file_outline_read(files->access.readers, fd, files->marker, &opened.outline);
 	file_identity_make(fd, &status, &opened.outline, &opened.identity);
 	opened.root = place.root;
 	if (id != FILE_NONE && !is_that_one(files->files[id], reference, key->part))

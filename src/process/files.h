@@ -22,6 +22,9 @@ struct files;
 int files_new(uint32_t max_held, const struct file_access *access, struct files **ret_files);
 void files_free(struct files *files);
 
+/* As images_set_marker(). */
+void files_set_marker(struct files *files, file_marker *marker);
+
 /*
  * The id of the file that a reference means. If the file has to be opened for that and `view` is
  * not open, opens the view of the process `tgid` (0: none); the caller closes it. 0 or -ENOMEM.

@@ -48,6 +48,7 @@ struct key {
 
 struct files {
 	struct file_access access;
+	file_marker *marker; /* or NULL */
 	struct file **files;
 	uint32_t n_files, capacity;
 	struct key *keys;

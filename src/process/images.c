@@ -88,6 +88,11 @@ void images_free(struct images *images)
 	free(images);
 }
 
+void images_set_marker(struct images *images, file_marker *marker)
+{
+	files_set_marker(images->context.files, marker);
+}
+
 void images_rest(struct images *images)
 {
 	confined_rest(images->context.readers);

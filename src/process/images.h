@@ -31,6 +31,7 @@
 
 #include "base/error.h"
 #include "elf/load_segments.h"
+#include "process/file_outline.h"
 
 #define IMAGE_NONE    0u /* the id of no image; in a tally also that of the kernel */
 #define BUILD_ID_SIZE 20 /* bytes: the most that the kernel's mmap records hold */
@@ -62,7 +63,8 @@ struct mapped_file {
 	int64_t mtime_ns;
 	uint32_t build_id_size; /* 0: none known */
 	uint8_t build_id[BUILD_ID_SIZE];
-	bool deleted; /* the path did not lead to it any more when it was met */
+	uint32_t marks; /* those that images_set_marker()'s function gave it */
+	bool deleted;	/* the path did not lead to it any more when it was met */
 };
 
 struct images;
@@ -74,6 +76,9 @@ struct images_options {
 /* `options` may be NULL. 0 or -ENOMEM. */
 int images_new(const struct images_options *options, struct images **ret_images);
 void images_free(struct images *images);
+
+/* Sets the function that gives marks to each file which is met from now on. */
+void images_set_marker(struct images *images, file_marker *marker);
 
 /* Ends children that read files, where they hold memory (confined_rest()). */
 void images_rest(struct images *images);

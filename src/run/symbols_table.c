@@ -49,7 +49,7 @@ static bool is_here(struct table *table, const struct names_object *object)
 		return false;
 	if (!object->build_id_size)
 		return object->inode && status.st_ino == object->inode;
-	file_outline_read(table->readers, fd, &outline);
+	file_outline_read(table->readers, fd, NULL, &outline);
 	return outline.build_id_size >= object->build_id_size &&
 	       memcmp(outline.build_id, object->build_id, object->build_id_size) == 0;
 }

@@ -227,6 +227,7 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 			return r;
 	}
 	raise_file_limit();
+	images_set_marker(session->images, interpreters_mark);
 	r = open_sideband(session, err);
 	if (r < 0)
 		return r;

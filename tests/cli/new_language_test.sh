@@ -113,7 +113,11 @@ static int read_shout(const struct elf_file *elf, struct wire_interpreter *ret_i
 	return 0;
 }
 
-const struct language_reader language_shout = { .file_name = "shout", .read = read_shout };
+const struct language_reader language_shout = {
+	.exports = LANGUAGE_EXPORTS("shout_evaluate"),
+	.file_name = "shout",
+	.read = read_shout,
+};
 END
 python3 - "$copy/src/bpf/languages.h" <<'END'
 import sys
@@ -137,7 +141,7 @@ check $? "the new language builds" "$(grep -m 3 -E 'error|Error' "$TMPDIR/log")"
 grep -q '\["Shout", \[300, 14, 66, 68, 10\]\]' "$copy/build/page.js"
 check $? "pages know its title and colours" "$(head -n 3 "$copy/build/page.js")"
 
-# ---- a program in it
+# ---- a program in it, whose file is known by what it exports, not by its name
 mkdir "$TMPDIR/bin"
 cat >"$TMPDIR/shout.c" <<'END'
 #include <stdint.h>
@@ -167,12 +171,12 @@ int main(void)
 	shout_evaluate((const char *const[]){ "SHOUT_IT", "SHOUT_UP", "SHOUT_OK", 0 });
 }
 END
-gcc -O0 -g -rdynamic -o "$TMPDIR/bin/shout" "$TMPDIR/shout.c" || exit 2
+gcc -O0 -g -rdynamic -o "$TMPDIR/bin/cry" "$TMPDIR/shout.c" || exit 2
 if [ "$(id -u)" != 0 ]; then
 	echo "skip functions of the new language: not root"
 	exit
 fi
-"$copy/build/profile" -f -U -F 99 -o "$TMPDIR/out.folded" -o "$TMPDIR/out.svg" -- "$TMPDIR/bin/shout" >"$TMPDIR/said" 2>"$TMPDIR/err"
+"$copy/build/profile" -f -U -F 99 -o "$TMPDIR/out.folded" -o "$TMPDIR/out.svg" -- "$TMPDIR/bin/cry" >"$TMPDIR/said" 2>"$TMPDIR/err"
 grep -q ';main;SHOUT_IT (<anonymous>);SHOUT_UP (<anonymous>);SHOUT_OK (<anonymous>)' "$TMPDIR/out.folded"
 check $? "functions of the new language are shown" "$(tail -n 3 "$TMPDIR/out.folded") $(tail -n 2 "$TMPDIR/err")"
 ! grep -q 'shout_evaluate\|\[shout: unmatched' "$TMPDIR/out.folded"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files without section headers: the tables that the dynamic linker finds are those that the
- * headers described. A report of programs that export functions and have no names.
+ * What the dynamic linker finds in files: without section headers, the tables are those that the
+ * headers described; symbols are found by its hash tables. Reports of programs that export
+ * functions and have no names, and of interpreters in files of any name.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +19,7 @@
 #include <cmocka.h>
 
 #include "elf/elf_file.h"
+#include "elf/export_lookup.h"
 
 #define LIBRARY "/lib/x86_64-linux-gnu/libc.so.6"
 
@@ -114,10 +117,95 @@ static void tables_are_found(void **state)
 	assert_int_equal(section_of(".dynsym").size, 0);
 }
 
+/* ---- symbols by hash tables ---- */
+
+static bool has(const char *name)
+{
+	struct elf_file *elf = NULL;
+	struct export_lookup lookup;
+	bool found;
+
+	assert_int_equal(elf_file_open_memory(bytes, n_bytes, &elf), 0);
+	export_lookup_open(&lookup, elf);
+	found = export_lookup_has(&lookup, name);
+	elf_file_close(elf);
+	return found;
+}
+
+/* Looks up each symbol of .dynsym, and a longer name. Returns how many are defined. */
+static uint32_t look_up_all(struct elf_section symbols, struct elf_section strings)
+{
+	const Elf64_Sym *all = (const void *)(bytes + symbols.offset);
+	uint32_t n = 0;
+
+	for (size_t i = 1; i < symbols.size / sizeof(*all); i++) {
+		const char *name = (const char *)bytes + strings.offset + all[i].st_name;
+		char longer[128];
+
+		if (strlen(name) > 62)
+			continue;
+		snprintf(longer, sizeof(longer), "%s_", name);
+		if (all[i].st_shndx != SHN_UNDEF && !has(name))
+			fail_msg("%s is not found", name);
+		if (all[i].st_shndx == SHN_UNDEF && has(name))
+			fail_msg("%s is not defined", name);
+		if (i % 64 == 0 && has(longer))
+			fail_msg("%s is found", longer);
+		n += all[i].st_shndx != SHN_UNDEF;
+	}
+	return n;
+}
+
+static void symbols_are_found(void **state)
+{
+	struct elf_section symbols = section_of(".dynsym"), strings = section_of(".dynstr");
+
+	(void)state;
+	assert_true(look_up_all(symbols, strings) > 1000);
+	hide_tag(DT_GNU_HASH); /* Debian's libc has both tables */
+	assert_true(look_up_all(symbols, strings) > 1000);
+	hide_tag(DT_HASH);
+	assert_false(has("malloc"));
+}
+
+/* Chains without an end, tables without buckets and far too large ones: it ends. */
+static void forged_tables_end(void **state)
+{
+	struct elf_section table = section_of(".gnu.hash"), old = section_of(".hash");
+	uint32_t *words = (uint32_t *)(void *)(bytes + table.offset), n_buckets = words[0];
+	size_t chains = 4 + 2 * (size_t)words[2] + n_buckets;
+
+	(void)state;
+	assert_true(has("malloc"));
+	memset(words + 4, 0xff, 8 * (size_t)words[2]);
+	for (size_t i = chains; i < table.size / sizeof(*words); i++)
+		words[i] = 2;
+	assert_false(has("malloc"));
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t kept = words[i];
+
+		words[i] = UINT32_MAX;
+		assert_false(has("malloc"));
+		words[i] = 0;
+		has("malloc"); /* without a filter, by the other table */
+		words[i] = kept;
+	}
+	hide_tag(DT_GNU_HASH);
+	assert_true(has("malloc"));
+	words = (uint32_t *)(void *)(bytes + old.offset);
+	for (size_t i = 2; i < old.size / sizeof(*words); i++)
+		words[i] = 1; /* a circle */
+	assert_false(has("malloc"));
+	words[0] = 0;
+	assert_false(has("malloc"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(tables_are_found, load, unload),
+		cmocka_unit_test_setup_teardown(symbols_are_found, load, unload),
+		cmocka_unit_test_setup_teardown(forged_tables_end, load, unload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,11 @@ count -f --native c:getpid -- "$python" "$tmp/order.py"
 has "--native shows them, too" \
 	';_PyEval_EvalFrameDefault;<module> \(order\.py\);outer \(order\.py\);.*;_PyEval_EvalFrameDefault;key \(order\.py\);'
 
+# An interpreter in a file of any name, as bundles have it: it is known by what it exports.
+cp "$(readlink -f "$python")" "$tmp/appserver"
+PYTHONHOME=/usr count -f c:getpid -- "$tmp/appserver" "$tmp/order.py"
+has "an interpreter is found in a file of any name" ';outer \(order\.py\);.*;key \(order\.py\);.*getpid$'
+
 # A recording, and what is made of it.
 count -o "$tmp/r.stacktally" -o "$tmp/r.folded" c:getpid -- "$python" "$tmp/order.py"
 count -f --from "$tmp/r.stacktally"
