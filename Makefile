@@ -42,12 +42,15 @@ ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror
 CFLAGS ?= -O2 -g
+# Sources name headers by room and file; rooms lie in src/ and in its wings (src/rooms.txt).
+WINGS := $(sort $(patsubst %/,%,$(dir $(patsubst %/,%,$(dir $(wildcard src/*/*/*.h))))))
+SOURCE_DIRS := -Isrc $(WINGS:%=-I%)
 SANITIZE :=
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \
-	$(SANITIZE) -Isrc -I. -I$(BUILD) -I$(KERNEL_BUILD)
+	$(SANITIZE) $(SOURCE_DIRS) -I. -I$(BUILD) -I$(KERNEL_BUILD)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
-	-Isrc -I$(KERNEL_BUILD) -idirafter /usr/include/$(MULTIARCH) $(BPF_DEFINES)
+	$(SOURCE_DIRS) -I$(KERNEL_BUILD) -idirafter /usr/include/$(MULTIARCH) $(BPF_DEFINES)
 # BTF names sources, and is part of the program, which is to be the same wherever it is built. Not among
 # the flags above: a tree that has moved has nothing to build again.
 BPF_PATHS = '-ffile-prefix-map=$(CURDIR)=.'
@@ -73,11 +76,12 @@ FOREIGN_NAMES := __cxa_demangle dlang_demangle malloc xmalloc realloc xrealloc f
 
 COMMANDS := profile stackcount
 # One program has the names of all commands, by hard links: files can have capabilities, links cannot.
-MAIN := src/commands/main.c
-CORE := $(filter-out $(MAIN) $(wildcard src/*/*.bpf.c),$(wildcard src/*/*.c))
+MAIN := src/tools/commands/main.c
+SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
+CORE := $(filter-out $(MAIN) %.bpf.c,$(SOURCES))
 CORE_OBJECTS := $(CORE:%.c=$(BUILD)/%.o)
-BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(wildcard src/*/*.bpf.c))
-INTERPRETED := $(KERNEL_BUILD)/src/languages/interpreted.bpf.o
+BPF_OBJECTS := $(patsubst %.c,$(KERNEL_BUILD)/%.o,$(filter %.bpf.c,$(SOURCES)))
+INTERPRETED := $(KERNEL_BUILD)/src/in_kernel/languages/interpreted.bpf.o
 SKELETON := $(KERNEL_BUILD)/stacktally.skel.h $(KERNEL_BUILD)/interpreted.skel.h
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -103,7 +107,7 @@ $(BUILD)/tests/walks/in_memory/interpreter.o: override SANITIZE += -fno-sanitize
 # push/ without a measurement, for tests of failing networks.
 PUSH_CLIENT := $(BUILD)/tests/push/client
 VM_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/vm/*.c))
-FORMATTED := $(wildcard src/*/*.[ch] tests/*/*.[ch] tests/walks/*/*.[ch] bench/*.[ch] scripts/*.c)
+FORMATTED := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] tests/walks/*/*.[ch] bench/*.[ch] scripts/*.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -140,12 +144,12 @@ COMMIT := $(BUILD)/commit.h
 ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
 $(call remember,$(COMMIT),#define STACKTALLY_COMMIT "$(shell scripts/commit id)")
 endif
-$(BUILD)/src/cli/version.o: $(COMMIT)
+$(BUILD)/src/tools/cli/version.o: $(COMMIT)
 
 # ---- the headers of each language, for the list of languages
 LANGUAGE_HEADERS := $(KERNEL_BUILD)/language_structs.h $(KERNEL_BUILD)/language_hooks.h
-EACH_LANGUAGE = sed -n 's,^.LANGUAGE([A-Z0-9_]*\, \([a-z0-9_]*\)\,.*,\#include "$(1)",p' src/bpf/languages.h
-$(LANGUAGE_HEADERS) &: src/bpf/languages.h
+EACH_LANGUAGE = sed -n 's,^.LANGUAGE([A-Z0-9_]*\, \([a-z0-9_]*\)\,.*,\#include "$(1)",p' src/in_kernel/bpf/languages.h
+$(LANGUAGE_HEADERS) &: src/in_kernel/bpf/languages.h
 	@mkdir -p $(@D)
 	$(Q)$(call EACH_LANGUAGE,bpf/\1_language.h) > $(KERNEL_BUILD)/language_structs.h
 	$(Q)$(call EACH_LANGUAGE,languages/\1.bpf.h) > $(KERNEL_BUILD)/language_hooks.h
@@ -165,7 +169,7 @@ $(SKELETON): $(KERNEL_BUILD)/%.skel.h: $(KERNEL_BUILD)/%.bpf.o
 
 # ---- user space
 # The first build needs the skeleton before these objects; later dependency files say so.
-$(filter $(BUILD)/src/session/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON)
+$(filter $(BUILD)/src/measure/session/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(LANGUAGE_HEADERS)
 	@mkdir -p $(@D)
@@ -173,19 +177,19 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(LANGUAGE_HEADERS)
 
 # The commands contain the page of .html reports and the script of .svg reports. The page's policy
 # allows only its own script and style, by their hashes.
-PAGE_SCRIPTS := $(patsubst %,src/flame/page/%.js,data colour label tree panel functions app)
-PAGE_LANGUAGES := src/flame/page/languages.js.in
+PAGE_SCRIPTS := $(patsubst %,src/show/flame/page/%.js,data colour label tree panel functions app)
+PAGE_LANGUAGES := src/show/flame/page/languages.js.in
 PAGE := $(KERNEL_BUILD)/page_hashes.h
-$(PAGE): $(PAGE_LANGUAGES) src/bpf/languages.h $(PAGE_SCRIPTS) src/flame/page/page.css scripts/page-hashes
+$(PAGE): $(PAGE_LANGUAGES) src/in_kernel/bpf/languages.h $(PAGE_SCRIPTS) src/show/flame/page/page.css scripts/page-hashes
 	@mkdir -p $(@D)
-	$(call say,PAGE,$@)(echo '"use strict";' && $(CC) -E -P -Isrc -x c $(PAGE_LANGUAGES) && \
+	$(call say,PAGE,$@)(echo '"use strict";' && $(CC) -E -P $(SOURCE_DIRS) -x c $(PAGE_LANGUAGES) && \
 		cat $(PAGE_SCRIPTS)) > $(KERNEL_BUILD)/page.js && \
-		scripts/page-hashes $(KERNEL_BUILD)/page.js src/flame/page/page.css > $@
-$(filter $(BUILD)/src/flame/page_%,$(CORE_OBJECTS)): | $(PAGE)
-$(BUILD)/src/flame/page_files.o: $(wildcard src/flame/page/*) $(PAGE)
-$(BUILD)/src/flame/page_shell.o: $(PAGE)
-$(BUILD)/src/live/routes.o: $(wildcard src/live/page/*)
-$(BUILD)/src/commands/manual.o: $(wildcard src/commands/manual/*)
+		scripts/page-hashes $(KERNEL_BUILD)/page.js src/show/flame/page/page.css > $@
+$(filter $(BUILD)/src/show/flame/page_%,$(CORE_OBJECTS)): | $(PAGE)
+$(BUILD)/src/show/flame/page_files.o: $(wildcard src/show/flame/page/*) $(PAGE)
+$(BUILD)/src/show/flame/page_shell.o: $(PAGE)
+$(BUILD)/src/show/live/routes.o: $(wildcard src/show/live/page/*)
+$(BUILD)/src/tools/commands/manual.o: $(wildcard src/tools/commands/manual/*)
 
 $(BUILD)/foreign/cxa_demangle.cpp.o: FROM = $(or $(CXXABI),$(error no libc++abi.a: `make deps` installs it))
 $(BUILD)/foreign/d-demangle.o: FROM = $(IBERTY)
@@ -253,7 +257,7 @@ $(PPROF):
 units: $(UNIT_TESTS)
 test-programs: units poisoned $(WORKLOADS) $(VM_PROGRAMS) $(ORACLES) $(COMPARE) $(PUSH_CLIENT) $(PPROF)
 
-poisoned: ## the commands with BPF programs that overwrite the scratch between walks (src/bpf/poison.bpf.h)
+poisoned: ## the commands with BPF programs that overwrite the scratch between walks (src/in_kernel/bpf/poison.bpf.h)
 	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/poisoned KERNEL_BUILD=$(BUILD)/poisoned \
 		MULTIARCH=$(MULTIARCH) BPF_DEFINES=-DPOISON_SCRATCH all
 
@@ -341,7 +345,7 @@ lint: $(SKELETON) $(PAGE) ## clang-tidy and cppcheck over the user side
 	$(Q)printf '%s\n' $(CORE) $(MAIN) | xargs -P $$(nproc) -I{} \
 		clang-tidy --quiet {} -- $(filter-out -W%,$(ALL_CFLAGS))
 	$(Q)cppcheck -q -j$$(nproc) --std=c11 --enable=warning,performance,portability --inline-suppr \
-		--error-exitcode=1 $(CPPCHECK_BLIND:%=--suppress=%) -Isrc $(CORE) $(MAIN)
+		--error-exitcode=1 $(CPPCHECK_BLIND:%=--suppress=%) $(SOURCE_DIRS) $(CORE) $(MAIN)
 
 docs: all ## write the man pages, completions and the include law, and the table of kernels if make test-vm has run
 	$(Q)scripts/rooms draw > $(BUILD)/rooms.md && sed -i -e '/^<!-- rooms: /r $(BUILD)/rooms.md' \

@@ -129,7 +129,8 @@ def compare(program, title, paths, addresses, tmp):
 def compile_program(build, tmp):
     top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     program = f"{tmp}/names_speed"
-    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", f"-I{top}/src",
+    source_dirs = subprocess.check_output([f"{top}/scripts/rooms", "flags"], text=True).split()
+    subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", *source_dirs,
                     f"{top}/bench/names_speed.c", f"{build}/libcore.a", "-o", program, "-ldw",
                     "-lelf", "-liberty", "-lz", "-llzma", "-lbz2", "-lzstd", "-lpthread"],
                    check=True)

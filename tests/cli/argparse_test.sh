@@ -14,7 +14,7 @@ if ! python3 -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3,
 	echo "skip argparse: python3 is not of version 3.10 or 3.11"
 	exit 0
 fi
-if ! "${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -I"$here/../../src" "$here/options_driver.c" \
+if ! "${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE $("$here/../../scripts/rooms" flags) "$here/options_driver.c" \
 	"$1/libcore.a" -o "$tmp/options_driver"; then
 	echo "FAIL argparse: the driver cannot be built"
 	exit 1

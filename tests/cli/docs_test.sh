@@ -8,7 +8,7 @@ driver=$tmp/options_driver
 trap 'rm -rf "$tmp"' EXIT
 . "$(dirname "$0")/../check.bash"
 
-"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -I"$top/src" "$top/tests/cli/options_driver.c" \
+"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE $("$top/scripts/rooms" flags) "$top/tests/cli/options_driver.c" \
 	"$1/libcore.a" -o "$driver"
 check $? "the tables link without libraries" "see above"
 

@@ -8,7 +8,7 @@ build=${1:?}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-include=(-std=gnu17 -D_GNU_SOURCE -I"$top/src" -I"$build" -w)
+include=(-std=gnu17 -D_GNU_SOURCE $("$top/scripts/rooms" flags) -I"$build" -w)
 
 if ! "${CC:-gcc}" -O2 "${include[@]}" "$top/tests/walks/rows/compare_starts.c" "$build/libcore.a" -lelf -lz -lzstd \
 	-o "$tmp/compare"; then
@@ -18,7 +18,7 @@ fi
 
 # ---- programs that have symbols: C by two compilers and in several ways, C++, Rust, and those of
 # this machine
-sources=("$top"/src/{base,elf,cfi,tally,view,flame}/*.c)
+sources=("$top"/src/{base,machine/elf,machine/cfi,data/tally,show/view,show/flame}/*.c)
 made() { # made NAME COMPILER ARG ...: a program of the sources; a missing compiler is told
 	if command -v "$2" >"$tmp/null"; then
 		"${@:2}" -o "$tmp/$1" 2>"$tmp/err" || cat "$tmp/err"

@@ -46,10 +46,11 @@ fi
 
 # If a header changes, make must rebuild every object that includes it. The list of these comes from
 # the compilers, not from make's own dependency files.
-for source in src/*.c src/*/*.c; do
+source_dirs=$(scripts/rooms flags .)
+for source in src/*/*.c src/*/*/*.c; do
 	case $source in
-	src/*/*.bpf.c) clang -target bpf -D__TARGET_ARCH_x86 -Isrc -idirafter "/usr/include/$(gcc -print-multiarch)" -MM "$source" ;;
-	*) gcc -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild -MM "$source" ;;
+	*.bpf.c) clang -target bpf -D__TARGET_ARCH_x86 $source_dirs -idirafter "/usr/include/$(gcc -print-multiarch)" -MM "$source" ;;
+	*) gcc -std=gnu17 -D_GNU_SOURCE $source_dirs -Ibuild -MM "$source" ;;
 	esac | tr -s ' \\' '\n\n' | grep '^src/.*\.h$' | sed "s,\$, build/${source%.c}.o,"
 done >"$TMPDIR/includes"
 wrong=
@@ -66,7 +67,7 @@ elif [ -n "$wrong" ]; then
 else
 	echo "ok a changed header rebuilds all that include it"
 fi
-if run_make -n V=1 -W src/bpf/wire.h | grep -q 'gen skeleton'; then
+if run_make -n V=1 -W src/in_kernel/bpf/wire.h | grep -q 'gen skeleton'; then
 	echo "ok a changed wire.h makes the skeleton again"
 else
 	echo "FAIL a changed wire.h makes the skeleton again"

@@ -12,7 +12,7 @@ import glob, os, re, sys
 
 top = sys.argv[1]
 source = ""
-for path in glob.glob(f"{top}/src/*/*.c"):
+for path in glob.glob(f"{top}/src/**/*.c", recursive=True):
     with open(path, encoding="utf-8") as f:
         # Adjacent literals are one text; the names of macros between them do not matter here.
         source += re.sub(r'"\s*"', "", f.read())
@@ -44,7 +44,7 @@ check $? "the table is found" "$(wc -l <"$tmp/rows") rows"
 python3 - "$top" >"$tmp/said" <<'PY'
 import re, sys
 
-with open(f"{sys.argv[1]}/src/run/empty.c", encoding="utf-8") as f:
+with open(f"{sys.argv[1]}/src/tools/run/empty.c", encoding="utf-8") as f:
     source = re.sub(r'"\s*"', "", f.read())
 with open(f"{sys.argv[1]}/docs/messages.md", encoding="utf-8") as f:
     rows = re.findall(r"^\| `([^`]+)` \|", f.read(), re.M)

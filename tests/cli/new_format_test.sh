@@ -16,7 +16,7 @@ rm -rf "$copy"/build/{tests,asan,fuzz}
 # check STATUS NAME WHY
 check() { if [ "$1" -eq 0 ]; then echo "ok $2"; else echo "FAIL $2: $3"; fi; }
 
-cat >"$copy/src/report/sample.c" <<'END'
+cat >"$copy/src/show/report/sample.c" <<'END'
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
 
@@ -47,7 +47,7 @@ const struct writer sample_writer = {
 	.write = sample_write,
 };
 END
-sed -i 's/^\tNEXT(json, .*/&\n\tNEXT(sample, "sample") \\/' "$copy/src/report/formats.h"
+sed -i 's/^\tNEXT(json, .*/&\n\tNEXT(sample, "sample") \\/' "$copy/src/show/report/formats.h"
 
 changes=$(diff -rU0 "$top/src" "$copy/src" | grep -c '^[-+][^-+]')
 files=$(diff -rq "$top/src" "$copy/src")

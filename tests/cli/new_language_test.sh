@@ -18,7 +18,7 @@ rm -rf "$copy"/build/{tests,asan,fuzz,poisoned,vm}
 check() { if [ "$1" -eq 0 ]; then echo "ok $2"; else echo "FAIL $2: $3"; fi; }
 
 # ---- the language: each call of its evaluator runs one function, and links a frame with its name
-cat >"$copy/src/bpf/shout_language.h" <<'END'
+cat >"$copy/src/in_kernel/bpf/shout_language.h" <<'END'
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 #ifndef STACKTALLY_BPF_SHOUT_LANGUAGE_H
 #define STACKTALLY_BPF_SHOUT_LANGUAGE_H
@@ -35,7 +35,7 @@ struct shout_walk {
 
 #endif
 END
-cat >"$copy/src/languages/shout.bpf.h" <<'END'
+cat >"$copy/src/in_kernel/languages/shout.bpf.h" <<'END'
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 #ifndef STACKTALLY_LANGUAGES_SHOUT_BPF_H
 #define STACKTALLY_LANGUAGES_SHOUT_BPF_H
@@ -94,7 +94,7 @@ __noinline int shout_run(__u32 number)
 
 #endif
 END
-cat >"$copy/src/interpreters/shout.c" <<'END'
+cat >"$copy/src/measure/interpreters/shout.c" <<'END'
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf/elf_exports.h"
 #include "interpreters/languages.h"
@@ -119,7 +119,7 @@ const struct language_reader language_shout = {
 	.read = read_shout,
 };
 END
-python3 - "$copy/src/bpf/languages.h" <<'END'
+python3 - "$copy/src/in_kernel/bpf/languages.h" <<'END'
 import sys
 path = sys.argv[1]
 text = open(path).read()
@@ -131,7 +131,7 @@ END
 
 # The line before it only goes on to the next one now.
 files=$(diff -rq "$top/src" "$copy/src")
-changes=$(diff -U0 "$top/src/bpf/languages.h" "$copy/src/bpf/languages.h" | sed 's/ *\\$//' | sort -k 1.2 | uniq -u -s 1 |
+changes=$(diff -U0 "$top/src/in_kernel/bpf/languages.h" "$copy/src/in_kernel/bpf/languages.h" | sed 's/ *\\$//' | sort -k 1.2 | uniq -u -s 1 |
 	grep -c '^[-+]	')
 [ "$changes" = 1 ] && [ "$(grep -c '^Only in' <<<"$files")" = 3 ] && [ "$(wc -l <<<"$files")" = 4 ]
 check $? "a new language touches three new files beside its test, and one line" "$changes lines; $files"

@@ -16,7 +16,7 @@ rm -rf "$copy"/build/{tests,asan,fuzz}
 # check STATUS NAME WHY
 check() { if [ "$1" -eq 0 ]; then echo "ok $2"; else echo "FAIL $2: $3"; fi; }
 
-cat >"$copy/src/run/sink_sample.c" <<'END2'
+cat >"$copy/src/tools/run/sink_sample.c" <<'END2'
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ const struct sink_ops sample_sink = {
 	.report = sample_report,
 };
 END2
-sed -i 's/^#define SINKS(SINK) /&SINK(sample) /' "$copy/src/run/sink.h"
+sed -i 's/^#define SINKS(SINK) /&SINK(sample) /' "$copy/src/tools/run/sink.h"
 
 changes=$(diff -rU0 "$top/src" "$copy/src" | grep -c '^+[^+]')
 files=$(diff -rq "$top/src" "$copy/src")

@@ -8,7 +8,7 @@ build=$(cd "$1" && pwd)
 cp -r "$top/src" "$TMPDIR/src"
 cd "$TMPDIR" || exit 1
 
-cat >src/trigger/sample.c <<'C'
+cat >src/measure/trigger/sample.c <<'C'
 #include <bpf/libbpf.h>
 #include <errno.h>
 
@@ -51,9 +51,9 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 
 const struct trigger_kind sample_kind = { .type = 's', .takes_provider = true, .make = make };
 C
-sed -i '/^#define TRIGGER_KINDS/a KIND(sample) \\' src/trigger/kinds.h
-sed -i '$d' src/bpf/triggers.bpf.h
-cat >>src/bpf/triggers.bpf.h <<'C'
+sed -i '/^#define TRIGGER_KINDS/a KIND(sample) \\' src/measure/trigger/kinds.h
+sed -i '$d' src/in_kernel/bpf/triggers.bpf.h
+cat >>src/in_kernel/bpf/triggers.bpf.h <<'C'
 SEC("?raw_tp")
 int on_sample(void *ctx)
 {
@@ -63,7 +63,7 @@ int on_sample(void *ctx)
 #endif
 C
 touched=$(diff -rq "$top/src" src | sed 's/.*: //; s/ and .*//; s,.*/,,' | sort | tr '\n' ' ')
-lines=$(diff "$top/src/trigger/kinds.h" src/trigger/kinds.h | grep -c '^[<>]')
+lines=$(diff "$top/src/measure/trigger/kinds.h" src/measure/trigger/kinds.h | grep -c '^[<>]')
 if [ "$touched" = "kinds.h sample.c triggers.bpf.h " ] && [ "$lines" = 1 ]; then
 	echo "ok a kind of trigger is a file, a line and an entry program"
 else
@@ -100,10 +100,11 @@ int main(int argc, char **argv)
 }
 C
 arch=$(uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+source_dirs=$("$top/scripts/rooms" flags .)
 clang -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_"$arch" -Wno-missing-declarations \
-	-Wno-unknown-warning-option -Wno-default-const-init-var-unsafe -Isrc -I"$build" \
-	-idirafter "/usr/include/$(gcc -print-multiarch)" -c src/bpf/entry.bpf.c -o entry.bpf.o &&
-	gcc -std=gnu17 -D_GNU_SOURCE -Isrc driver.c src/trigger/sample.c src/trigger/spec.c \
+	-Wno-unknown-warning-option -Wno-default-const-init-var-unsafe $source_dirs -I"$build" \
+	-idirafter "/usr/include/$(gcc -print-multiarch)" -c src/in_kernel/bpf/entry.bpf.c -o entry.bpf.o &&
+	gcc -std=gnu17 -D_GNU_SOURCE $source_dirs driver.c src/measure/trigger/sample.c src/measure/trigger/spec.c \
 		"$build/libcore.a" -o driver -lbpf -ldw -lelf -liberty -lz -llzma -lzstd -lpthread || {
 	echo "FAIL it is built"
 	exit

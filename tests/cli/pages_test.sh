@@ -9,7 +9,7 @@ build=$(cd "$1" && pwd) || exit 2
 pages=$build/pages
 mkdir -p "$pages" || exit 2
 compile() { # SOURCE PROGRAM
-	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 -I"$here/../src" "$here/../$1" \
+	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 $("$here/../scripts/rooms" flags) "$here/../$1" \
 		"$build/libcore.a" -lz -o "$2" || exit 2
 }
 compile tests/browser/make_pages.c "$pages/make_pages"

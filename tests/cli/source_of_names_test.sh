@@ -92,7 +92,7 @@ int main(void)
 	return 0;
 }
 C
-if ! gcc -std=gnu17 -D_GNU_SOURCE -s -Isrc driver.c src/symbolize/sample_*.c src/symbolize/sources.c \
+if ! gcc -std=gnu17 -D_GNU_SOURCE -s $("$top/scripts/rooms" flags .) driver.c src/symbolize/sample_*.c src/symbolize/sources.c \
 	"$build/libcore.a" -o driver -ldw -lelf -liberty -lz -llzma -lbz2 -lzstd -lpthread; then
 	echo "FAIL both are built into a program"
 	exit

@@ -14,7 +14,7 @@ for program in compare_readelf compare_libdw compare_flow compare_instructions p
 	libs="-lz -lzstd"
 	[ $program != compare_libdw ] || libs="-ldw -lelf $libs"
 	# shellcheck disable=SC2086
-	if ! "${CC:-gcc}" -O2 -std=gnu17 -D_GNU_SOURCE -I"$top/src" "$top/tests/walks/rows/$program.c" \
+	if ! "${CC:-gcc}" -O2 -std=gnu17 -D_GNU_SOURCE $("$top/scripts/rooms" flags) "$top/tests/walks/rows/$program.c" \
 		"$build/libcore.a" $libs -o "$tmp/$program"; then
 		echo "FAIL build $program"
 		exit 1

@@ -20,7 +20,7 @@ trap 'rm -rf "$made"' EXIT
 failed=0
 
 for program in golden/print_recording recordings/make_recordings; do
-	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 -I"$here/../../src" "$here/../$program.c" \
+	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 $("$here/../../scripts/rooms" flags) "$here/../$program.c" \
 		"$build/libcore.a" -lz -o "$made/${program#*/}" || exit 2
 done
 mkdir "$made/recordings" || exit 2

@@ -97,7 +97,7 @@ prepare() {
 		;;
 	xz | zstd)
 		[ -e "$work/text" ] ||
-			for ((i = 0; i < 20; i++)); do cat src/*/*.c; echo "$RANDOM"; done >"$work/text"
+			for ((i = 0; i < 20; i++)); do cat src/*/*/*.c; echo "$RANDOM"; done >"$work/text"
 		;;
 	git_gc)
 		git init -q "$work/repository" && cp -r src "$work/repository/" &&

@@ -7,7 +7,7 @@
  * The page's files are embedded. Paths are relative to the top directory, in which make runs; the
  * Makefile lists the files as what this object depends on.
  */
-#define FILE(name) "\t.incbin \"src/live/page/" name "\"\n"
+#define FILE(name) "\t.incbin \"src/show/live/page/" name "\"\n"
 #define FILES_AT(name, files)                                                                      \
 	extern const char name##_start[], name##_end[];                                            \
 	__asm__(".pushsection .rodata\n" #name "_start:\n" files #name                             \

@@ -160,7 +160,7 @@ void options_man(const struct command_line *line, FILE *out)
 {
 	const struct manual_section *section = line->manual;
 
-	fputs(".\\\" Generated from the table of options; see src/cli/man.c.\n.TH ", out);
+	fputs(".\\\" Generated from the table of options; see src/tools/cli/man.c.\n.TH ", out);
 	for (const char *at = line->program; *at; at++)
 		fputc(toupper((unsigned char)*at), out);
 	fprintf(out, " %d " MAN_DATE " \"stacktally %s\" \"System Administration\"\n", MAN_SECTION,

@@ -13,9 +13,9 @@
 		return (struct page_file){ name##_start, (size_t)(name##_end - name##_start) };    \
 	}
 
-PAGE_FILE(svg_css, "src/flame/page/svg.css")
-PAGE_FILE(label_js, "src/flame/page/label.js")
-PAGE_FILE(svg_js, "src/flame/page/svg.js")
-PAGE_FILE(page_css, "src/flame/page/page.css")
-PAGE_FILE(page_html, "src/flame/page/page.html")
+PAGE_FILE(svg_css, "src/show/flame/page/svg.css")
+PAGE_FILE(label_js, "src/show/flame/page/label.js")
+PAGE_FILE(svg_js, "src/show/flame/page/svg.js")
+PAGE_FILE(page_css, "src/show/flame/page/page.css")
+PAGE_FILE(page_html, "src/show/flame/page/page.html")
 PAGE_FILE(page_js, PAGE_JS_PATH)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --tui: makes flame graphs of a tally for src/tui/ to show, while the measurement runs, at a cost
- * of at most a tenth of the time; keeps messages and the launched command off the terminal.
+ * --tui: makes flame graphs of a tally for src/show/tui/ to show, while the measurement runs, at a
+ * cost of at most a tenth of the time; keeps messages and the launched command off the terminal.
  *
  * All functions that return int return 0 or a negative errno, with `err` set if they take one.
  */

@@ -9,7 +9,8 @@
 /* Paths are relative to the top directory, where make runs; the Makefile has the dependency. */
 #define MANUAL_TEXT(name)                                                                          \
 	extern const char manual_##name[];                                                         \
-	__asm__(".pushsection .rodata\nmanual_" #name ":\n\t.incbin \"src/commands/manual/" #name  \
+	__asm__(".pushsection .rodata\nmanual_" #name                                              \
+		":\n\t.incbin \"src/tools/commands/manual/" #name                                  \
 		".roff\"\n\t.byte 0\n\t.popsection\n")
 
 MANUAL_TEXT(profile_description);
