@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,9 @@ static int start(const struct program *program, int out, pid_t *ret_pid)
 		code = posix_spawnp(ret_pid, program->argv[0], &actions, NULL,
 				    (char *const *)program->argv, (char *const *)environment);
 	posix_spawn_file_actions_destroy(&actions);
+	/* Our own may be higher, for what is measured. */
+	if (!code && getpriority(PRIO_PROCESS, 0) < 0)
+		setpriority(PRIO_PROCESS, (id_t)*ret_pid, 0);
 	return -code;
 }
 

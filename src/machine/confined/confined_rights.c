@@ -184,6 +184,12 @@ static int become_nobody(bool *ret_nobody)
 	return drop_capabilities();
 }
 
+void rights_drop_priority(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) < 0)
+		setpriority(PRIO_PROCESS, 0, 0);
+}
+
 int rights_keep_copying(int copy, uint64_t size, int reply)
 {
 	bool nobody;
@@ -231,6 +237,7 @@ int confined_drop_rights(int socket, const struct confined_limits *limits)
 	bool may_open;
 	int r;
 
+	rights_drop_priority();
 	raise_oom_score();
 	reset_signals();
 	prctl(PR_SET_NAME, "stacktally-read");
@@ -258,6 +265,7 @@ int rights_begin_sending(int *socket)
 	bool nobody;
 	int r;
 
+	rights_drop_priority();
 	raise_oom_score();
 	r = set_limit(RLIMIT_CORE, 0);
 	if (r == 0)

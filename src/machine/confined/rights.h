@@ -9,6 +9,12 @@
 #include <stdint.h>
 
 /*
+ * A measurement runs before other programs (nice -10), and its children read what these wrote, or
+ * send what it counted: they run at the ordinary priority, nice 0, if ours is a higher one.
+ */
+void rights_drop_priority(void);
+
+/*
  * Drops users, groups and capabilities, and leaves no system calls but those that copy files:
  * pread() of any descriptor, pwrite() to `copy` up to `size` bytes, write() to `reply`,
  * exit_group(). 0 or a negative errno.

@@ -155,6 +155,7 @@ static void keep_only(int input, int reply, int copy)
 
 _Noreturn void file_opener_serve(const struct opening *job, int reply_fd)
 {
+	rights_drop_priority();
 	keep_only(job->fd, reply_fd, job->copy);
 	send_result(copy_file(job->extent));
 	_exit(0);
@@ -186,6 +187,7 @@ _Noreturn void file_opener_resolve_all(int reply_fd)
 	struct resolving head;
 	int directory;
 
+	rights_drop_priority();
 	keep_only(reply_fd, reply_fd, -1);
 	while (receive_request(request, sizeof(request), &directory) > 0) {
 		int found;

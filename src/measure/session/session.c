@@ -324,6 +324,14 @@ uint64_t session_drained(const struct session *session)
 	return (session->stopped ? session->stopped : session->switched) - session->started;
 }
 
+void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *ret_stopped)
+{
+	uint64_t end = session_end(session);
+
+	*ret_stopped = session->stopped;
+	*ret_due = end < session->stopped ? end : session->stopped;
+}
+
 int session_command_status(struct session *session)
 {
 	if (!session->command)

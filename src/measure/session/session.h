@@ -106,6 +106,9 @@ uint64_t session_duration(const struct session *session);
 /* Up to which session_duration() the tally has the events, as of the last session_run(). */
 uint64_t session_drained(const struct session *session);
 
+/* When counting had to stop, and when it did, once session_run() has ended the measurement. */
+void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *ret_stopped);
+
 /* Waits for the launched command; its exit status as a shell shows it. -1: none was launched. */
 int session_command_status(struct session *session);
 

@@ -64,7 +64,7 @@ int command_run(const struct command *command, const char *program, int argc, ch
 {
 	own(own_free) void *options = malloc(command->options_size);
 	own(own_free) char *command_line = shared_command_line(argc, argv);
-	struct invocation invocation = { .options = options, .began = monotonic_ns() };
+	struct invocation invocation = { .options = options, .request.began = monotonic_ns() };
 	const struct shared_options *shared = options;
 	struct command_line line = *command->line;
 	struct options_parsed parsed = { 0 };

@@ -17,7 +17,6 @@ struct invocation {
 	struct plan plan;
 	struct shared_texts texts; /* that `request.meta` points to */
 	struct run_request request;
-	uint64_t began; /* CLOCK_MONOTONIC, in ns */
 };
 
 struct command {

@@ -38,25 +38,11 @@ static void on_progress(void *context, bool detaching, uint32_t done, uint32_t t
 	message_note("%s: %u of %u probes", detaching ? "detaching" : "attaching", done, total);
 }
 
-/* A duration is a promise: where the machine was too busy to keep it, that is said. */
-static void tell_delay(const char *what, uint64_t took, double wanted)
+static void attached(const struct trigger *trigger)
 {
-	double late = (double)took / (double)NS_PER_SECOND - wanted;
-
-	if (late >= 1)
-		message_note("%s %.1f s late: the machine is busy, and this process has had %.2f s "
-			     "of its CPUs",
-			     what, late,
-			     (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / (double)NS_PER_SECOND);
-}
-
-static void attached(const void *context, const struct trigger *trigger)
-{
-	const struct invocation *invocation = context;
 	const char *text;
 	uint32_t n = spec_trigger_left_out(trigger, &text);
 
-	tell_delay("began", monotonic_ns() - invocation->began, 0);
 	if (n)
 		message_note("%u match%s left out: %s", n, n == 1 ? "" : "es", text);
 	for (uint32_t i = 0; (text = spec_trigger_note(trigger, i)); i++)

@@ -14,6 +14,7 @@
 #include "base/seccomp.h"
 #include "base/thread.h"
 #include "cli/message.h"
+#include "run/delays.h"
 #include "run/memory.h"
 #include "run/run_notes.h"
 #include "run/sinks.h"
@@ -44,6 +45,7 @@ struct run_state {
 	bool preparing;
 	uint64_t progress_ns; /* when the next progress note is due; 0: not known yet */
 	uint32_t usual;	      /* addresses of an interval; 0: not known yet */
+	struct delays delays;
 };
 
 static void *prepare(void *symbolizer)
@@ -181,12 +183,15 @@ static int report(struct run_state *state, struct session *session, struct symbo
 	if (state->report.request->plan->progress)
 		message_progress("%s", "");
 	r = name_all(state, session, symbolizer, event, err);
+	state->delays.named = monotonic_ns();
 	if (r == 0)
 		r = sinks_report(&state->sinks, err);
 	if (r < 0)
 		return r;
-	if (!session_goes_on(event))
+	if (!session_goes_on(event)) {
+		state->delays.written = monotonic_ns();
 		return 0;
+	}
 	tally_clear(state->tally);
 	r = forget(state, session, symbolizer, event == SESSION_RELOAD, err);
 	if (r < 0)
@@ -204,6 +209,7 @@ static int measure(struct run_state *state, struct session *session, struct symb
 	while (session_goes_on(event)) {
 		int r = session_run(session, state->tally, &event, err);
 
+		state->delays.counted = monotonic_ns();
 		if (r == 0)
 			r = sinks_slice(&state->sinks, event, err);
 		if (r < 0)
@@ -240,7 +246,8 @@ static int announce(struct run_state *state, const struct trigger *trigger, stru
 	request->title(request->options, trigger->ops->n_attached(trigger), state->title,
 		       sizeof(state->title));
 	if (request->attached)
-		request->attached(request->options, trigger);
+		request->attached(trigger);
+	delays_tell_begin(request->began);
 	r = run_report_compare(&state->report, err);
 	if (r == 0)
 		r = sinks_announce(&state->sinks, err);
@@ -305,6 +312,7 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 		return r;
 	begin_preparing(state, session, symbolizer);
 	r = measure(state, session, symbolizer, err);
+	session_ended(session, &state->delays.due, &state->delays.stopped);
 	end_preparing(state);
 	if (r < 0)
 		return r;
@@ -421,8 +429,12 @@ static int measure_and_report(const struct run_request *request, struct plan *pl
 	state.report.names = state.names = names;
 	state.source.report = &state.report;
 	r = sinks_open(&state.sinks, &state.source, plan, err);
+	state.delays.launched = plan->command != NULL;
 	if (r == 0)
 		r = open_and_measure(&state, trigger, ret_status, err);
+	/* Whoever draws on the terminal stays there for as long as the user likes. */
+	if (r == 0 && !sinks_take_terminal(&state.sinks))
+		delays_tell_end(&state.delays);
 	tell_kills(kills);
 	sinks_close(&state.sinks);
 	return r;

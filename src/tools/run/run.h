@@ -15,6 +15,7 @@
 /* All pointers are borrowed for the run. */
 struct run_request {
 	const char *program; /* its name in messages */
+	uint64_t began;	     /* when the program did; CLOCK_MONOTONIC, in ns */
 	const struct plan *plan;
 	struct report_options report;
 	struct profile_meta meta; /* facts known beforehand; run() adds the others */
@@ -25,8 +26,8 @@ struct run_request {
 	 */
 	void (*title)(const void *options, uint32_t n, char *ret_title, size_t size);
 	/* Called when the trigger is attached, to print notes on it; or NULL. */
-	void (*attached)(const void *options, const struct trigger *trigger);
-	const void *options; /* passed to title() and attached() */
+	void (*attached)(const struct trigger *trigger);
+	const void *options; /* passed to title() */
 };
 
 /* Measures and reports. Prints errors; returns the exit code. Frees the trigger. */

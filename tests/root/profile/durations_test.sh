@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A duration is kept, or what was waited for is told: durations_test.sh BUILD
+# Reports of this kind: a measurement of one second that takes twenty on a busy machine, and does not
+# say so.
+# timeout: 120
+# quiet: its loops take all CPUs
+. "$(dirname "$0")/../harness.bash" "$1"
+cpus=$(getconf _NPROCESSORS_ONLN)
+
+# ---- stopped meanwhile: the end says when counting stopped
+"$profile" -p $$ 1 >"$out" 2>"$err" &
+run=$!
+started+=("$run")
+await 60 grep -q '^Sampling' "$out"
+kill -STOP "$run"
+sleep 2.5
+kill -CONT "$run"
+wait "$run"
+says "a measurement that was stopped says that it ends late" \
+	'^ended [0-9.]+ s late: [12]\.[0-9] s until counting stopped.* of the CPUs'
+
+# ---- children read files of others at the ordinary priority
+reader() { pgrep -P "$run" stacktally-read | head -n 1; }
+has_reader() { [ -n "$(reader)" ]; }
+"$profile" 30 >"$out" 2>"$err" &
+run=$!
+started+=("$run")
+await 60 has_reader
+# The 19th field of stat is the nice value; the second may have blanks.
+nice_of() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f17; }
+ours=$(nice_of "$run") theirs=$(nice_of "$(reader)")
+[ "$ours" = -10 ]
+check $? "a measurement runs before other programs" "nice $ours"
+[ "$theirs" = 0 ]
+check $? "what reads files runs as other programs do" "nice $theirs"
+kill -INT "$run"
+wait "$run"
+
+# ---- beside a load of ten loops a CPU
+for ((i = 0; i < 10 * cpus; i++)); do
+	timeout 60 bash -c 'while :; do :; done' &
+	started+=("$!")
+done
+# keeps NAME COMMAND...: what it takes beyond its second is told, but for what the load adds to starting it
+keeps() {
+	local name=$1 began=$EPOCHREALTIME told
+	shift
+	"$@" >"$out" 2>"$err"
+	told=$(sed -nE 's/^(began|ended) ([0-9.]+) s late.*/\2/p' "$err" | awk '{ sum += $1 } END { print sum + 0 }')
+	calculates "$EPOCHREALTIME - $began - 1 - $told < 2"
+	check $? "$name keeps its time, or tells" "$(tail -n 3 "$err"); told $told s"
+}
+keeps profile "$profile" 1
+keeps stackcount "$stackcount" -D 1 c:malloc
+finish
