@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -10,6 +11,7 @@
 #include "view/advice.h"
 
 struct data {
+	const char *comm; /* of processes with generated code */
 	struct tally *tally;
 	struct names *names;
 };
@@ -21,10 +23,10 @@ static void add(struct data *data, uint64_t count, uint32_t tgid, enum tally_end
 	struct names_frame frame = { .name = name ? names_string(data->names, name) : NULL,
 				     .object = NAMES_NONE,
 				     .flags = NAMES_FRAME_JIT };
-	struct tally_entry entry = {
-		.count = count, .tgid = tgid, .kernel = TALLY_STACK_NONE, .comm = "worker"
-	};
+	struct tally_entry entry = { .count = count, .tgid = tgid, .kernel = TALLY_STACK_NONE };
 	uint32_t id;
+
+	snprintf(entry.comm, sizeof(entry.comm), "%s", data->comm);
 
 	assert_int_equal(tally_address(data->tally, &address, &id), 0);
 	assert_int_equal(names_add_address(data->names, &frame, 1), 0);
@@ -55,6 +57,7 @@ static int set_up(void **state)
 	static struct data data;
 
 	*state = &data;
+	data.comm = "worker";
 	return tally_new(0, 0, &data.tally) < 0 || names_new(&data.names) < 0;
 }
 
@@ -120,6 +123,67 @@ static void node_is_told_how(void **state)
 		"--perf-basic-prof");
 }
 
+#define MINUS_J	  "`luajit -j off`, or jit.off() in the program, runs it without generated code"
+#define FRAMELESS "LuaJIT's code keeps no frame pointers; "
+
+/* Each runtime has its own remedy, and is known by its file whatever its version. */
+static void each_runtime_has_its_own(void **state)
+{
+	static const struct {
+		const char *path, *callers, *names;
+	} runtimes[] = {
+		{ "/usr/bin/luajit-2.1.0-beta3", FRAMELESS MINUS_J,
+		  "a LuaJIT that is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS names its traces" },
+		{ "/usr/lib/libluajit-5.1.so.2.1.0", FRAMELESS MINUS_J,
+		  "a LuaJIT that is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS names its traces" },
+		{ "/usr/lib/libpypy3.9-c.so",
+		  "PyPy's code keeps no frame pointers; `pypy3 --jit off` runs it without "
+		  "generated "
+		  "code",
+		  NULL },
+		{ "/usr/lib/erlang/erts-13.1.5/bin/beam.smp", NULL,
+		  "start Erlang with +JPperf true, which keeps frame pointers, too" },
+		{ "/usr/share/dotnet/libcoreclr.so", NULL,
+		  "start it with DOTNET_PerfMapEnabled=1 in its environment" },
+		{ "/opt/julia/lib/libjulia-internal.so.1.10", NULL,
+		  "start Julia with ENABLE_JITPROFILING=1 in its environment" },
+		{ "/usr/bin/php8.2",
+		  "PHP's generated code keeps no frame pointers; -d opcache.jit=disable runs it "
+		  "without",
+		  "start PHP with -d opcache.jit_debug=16" },
+		{ "/usr/bin/deno", NULL, "start Deno with --v8-flags=--perf-basic-prof" },
+	};
+	struct data *data = *state;
+
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+		char callers[ADVICE_SIZE] = "", names[ADVICE_SIZE] = "";
+
+		runs(data, 1, runtimes[i].path);
+		add(data, 99, 1, TALLY_END_JIT, NULL);
+		if (runtimes[i].callers)
+			snprintf(callers, sizeof(callers),
+				 "99 %% of all stacks lack callers in worker (1): %s",
+				 runtimes[i].callers);
+		if (runtimes[i].names)
+			snprintf(names, sizeof(names),
+				 "99 %% of all stacks lack names in worker (1): %s",
+				 runtimes[i].names);
+		advised(data, callers, names);
+		tear_down(state);
+		assert_int_equal(set_up(state), 0);
+	}
+}
+
+/* No stack reaches a file of the runtime: the name of the process has to do. */
+static void a_process_is_known_by_its_name(void **state)
+{
+	struct data *data = *state;
+
+	data->comm = "luajit";
+	add(data, 99, 1, TALLY_END_JIT, "TRACE_1");
+	advised(data, "100 % of all stacks lack callers in luajit (1): " FRAMELESS MINUS_J, "");
+}
+
 /* A remedy for Java is none for others. */
 static void only_what_is_known_is_advised(void **state)
 {
@@ -139,6 +203,8 @@ int main(void)
 		TEST(none_is_given_without_need),
 		TEST(java_is_told_how),
 		TEST(node_is_told_how),
+		TEST(each_runtime_has_its_own),
+		TEST(a_process_is_known_by_its_name),
 		TEST(only_what_is_known_is_advised),
 	};
 

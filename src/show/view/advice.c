@@ -2,6 +2,7 @@
 #include "view/advice.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,70 @@
 #define LEAST_PERCENT 10
 #define LEAST_SAMPLES 10
 
-/* Programs that generate code and of which a remedy is known. */
+/*
+ * What generates code, and what to do; NULL: there is nothing. PID is that of the process. Each
+ * remedy is one of the documentation of that program.
+ */
 enum runtime {
 	RUNTIME_UNKNOWN,
 	RUNTIME_JAVA,
 	RUNTIME_NODE,
+	RUNTIME_DENO,
+	RUNTIME_DOTNET,
+	RUNTIME_LUAJIT,
+	RUNTIME_PYPY,
+	RUNTIME_ERLANG,
+	RUNTIME_JULIA,
+	RUNTIME_PHP,
 	N_RUNTIMES,
 };
 
 static const struct {
-	const char *file;	     /* that its processes map */
-	const char *callers, *names; /* what to do; NULL: nothing. PID is that of the process */
-} runtimes[N_RUNTIMES] = {
-	[RUNTIME_JAVA] = { "libjvm.so", "start Java with -XX:+PreserveFramePointer",
+	const char *callers, *names;
+} remedies[N_RUNTIMES] = {
+	[RUNTIME_JAVA] = { "start Java with -XX:+PreserveFramePointer",
 			   "run `jcmd PID Compiler.perfmap` before the measurement ends" },
-	[RUNTIME_NODE] = { "node", NULL, "start Node.js with --perf-basic-prof" },
+	[RUNTIME_NODE] = { NULL, "start Node.js with --perf-basic-prof" },
+	[RUNTIME_DENO] = { NULL, "start Deno with --v8-flags=--perf-basic-prof" },
+	[RUNTIME_DOTNET] = { NULL, "start it with DOTNET_PerfMapEnabled=1 in its environment" },
+	[RUNTIME_LUAJIT] = { "LuaJIT's code keeps no frame pointers; `luajit -j off`, or jit.off() "
+			     "in the program, runs it without generated code",
+			     "a LuaJIT that is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS names "
+			     "its traces" },
+	[RUNTIME_PYPY] = { "PyPy's code keeps no frame pointers; `pypy3 --jit off` runs it without "
+			   "generated code",
+			   NULL },
+	/* Erlang's processes have stacks of their own, which end where the walk does. */
+	[RUNTIME_ERLANG] = { NULL, "start Erlang with +JPperf true, which keeps frame pointers, "
+				   "too" },
+	[RUNTIME_JULIA] = { NULL, "start Julia with ENABLE_JITPROFILING=1 in its environment" },
+	[RUNTIME_PHP] = { "PHP's generated code keeps no frame pointers; -d opcache.jit=disable "
+			  "runs it without",
+			  "start PHP with -d opcache.jit_debug=16" },
+};
+
+/* What the names of files that such processes map, or of the processes, look like. */
+static const struct {
+	const char *pattern; /* of fnmatch() */
+	enum runtime runtime;
+} known_files[] = {
+	{ "libjvm.so", RUNTIME_JAVA },
+	{ "java", RUNTIME_JAVA },
+	{ "node", RUNTIME_NODE },
+	{ "nodejs", RUNTIME_NODE },
+	{ "libnode.so*", RUNTIME_NODE },
+	{ "deno", RUNTIME_DENO },
+	{ "libcoreclr.so", RUNTIME_DOTNET },
+	{ "dotnet", RUNTIME_DOTNET },
+	{ "luajit*", RUNTIME_LUAJIT },
+	{ "libluajit*", RUNTIME_LUAJIT },
+	{ "pypy*", RUNTIME_PYPY },
+	{ "libpypy*", RUNTIME_PYPY },
+	{ "beam.*", RUNTIME_ERLANG },
+	{ "julia", RUNTIME_JULIA },
+	{ "libjulia*", RUNTIME_JULIA },
+	{ "php*", RUNTIME_PHP },
+	{ "libphp*", RUNTIME_PHP },
 };
 
 /* What a stack lacks, and the runtime that it shows. */
@@ -56,6 +106,14 @@ struct found {
 	uint32_t tgid;
 };
 
+static enum runtime runtime_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(known_files) / sizeof(known_files[0]); i++)
+		if (fnmatch(known_files[i].pattern, name, 0) == 0)
+			return known_files[i].runtime;
+	return RUNTIME_UNKNOWN;
+}
+
 static enum runtime runtime_of(const struct names *names, struct names_frame frame)
 {
 	const char *path, *slash;
@@ -64,10 +122,16 @@ static enum runtime runtime_of(const struct names *names, struct names_frame fra
 		return RUNTIME_UNKNOWN;
 	path = names_objects(names)[frame.object].path;
 	slash = strrchr(path, '/');
-	for (int i = RUNTIME_UNKNOWN + 1; i < N_RUNTIMES; i++)
-		if (strcmp(slash ? slash + 1 : path, runtimes[i].file) == 0)
-			return (enum runtime)i;
-	return RUNTIME_UNKNOWN;
+	return runtime_named(slash ? slash + 1 : path);
+}
+
+/* By the name of a thread that generated code ran in: no stack shows a file of the runtime. */
+static enum runtime runtime_of_comm(const char *comm)
+{
+	char name[TALLY_COMM_SIZE + 1];
+
+	snprintf(name, sizeof(name), "%.*s", TALLY_COMM_SIZE, comm);
+	return runtime_named(name);
 }
 
 static bool is_nameless_code(struct names_frame frame)
@@ -128,6 +192,8 @@ static void find(const struct counted *list, uint32_t n, struct found callers[st
 			process.lack_callers += list[i].facts.lacks_callers ? entry->count : 0;
 			process.lack_names += list[i].facts.lacks_name ? entry->count : 0;
 		}
+		if (!process.runtime && process.comm)
+			process.runtime = runtime_of_comm(process.comm);
 		add_process(&callers[process.runtime], &process, process.lack_callers);
 		add_process(&nameless[process.runtime], &process, process.lack_names);
 	}
@@ -200,8 +266,8 @@ int advice_of(const struct tally *tally, const struct names *names, struct advic
 	if (n > 0)
 		find(list, n, callers, nameless);
 	for (int i = RUNTIME_UNKNOWN + 1; i < N_RUNTIMES; i++) {
-		put(advice.callers, &callers[i], total, "callers", runtimes[i].callers);
-		put(advice.names, &nameless[i], total, "names", runtimes[i].names);
+		put(advice.callers, &callers[i], total, "callers", remedies[i].callers);
+		put(advice.names, &nameless[i], total, "names", remedies[i].names);
 	}
 	*ret_advice = advice;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a user can do about a report that lacks much: the callers or the names of code that Java or
- * Node.js generates.
+ * What a user can do about a report that lacks much: the callers or the names of code that a
+ * runtime such as Java's or LuaJIT generates.
  */
 #ifndef STACKTALLY_VIEW_ADVICE_H
 #define STACKTALLY_VIEW_ADVICE_H
