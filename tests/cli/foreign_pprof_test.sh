@@ -104,6 +104,34 @@ value "code without names" bare.pb ';[0xabcd];[x.so.1+0x1456];[x.so.1+0x1123] 5'
 grep -q '"path":"/opt/lib/x.so.1"' out && grep -q '"address":"0x7123"' out && grep -q '"module":"x.so.1"' out
 check $? "its file and address are kept" "$(cat out)"
 
+# ---- frames that the file wants left out; the stacks are those of go tool pprof -traces
+python3 - <<'END_PY'
+from proto import *
+STRINGS += [b"main", b"run", b"std::alloc(int)", b"(anonymous namespace)::leaf", b"mem", b"std::.*|mem", b"std::keep", b"std::k(?:eep)?",b"new\\d+", b"(?i)x", b"new12", b"inl"]
+N = {s: i for i, s in enumerate(STRINGS)}
+F = [(5, [(1, i + 1), (2, N[s])]) for i, s in enumerate([b"main", b"run", b"std::alloc(int)", b"(anonymous namespace)::leaf", b"mem", b"std::keep", b"new12", b"inl"])]
+# locations 1..8 of one function each; 9: mem inlined into run; 10: run inlined into mem
+L = [(4, [(1, i), (4, [(1, i)])]) for i in range(1, 9)] + [(4, [(1, 9), (4, [(1, 8)]), (4, [(1, 5)]), (4, [(1, 2)])]), (4, [(1, 10), (4, [(1, 2)]), (4, [(1, 5)])])]
+S = [sample(l, n + 1) for n, l in enumerate([[4, 3, 2, 1], [5, 3, 1], [4, 5], [5], [4, 6, 1], [8, 3, 4, 5, 2, 1], [4, 9, 1], [4, 10, 1], [7, 1], [1, 3, 1, 3]])]
+T = type_(b"samples", b"count")
+write("drop.pb", [T, (7, N[b"std::.*|mem"])] + S + F + L, STRINGS)
+write("keep.pb", [T, (7, N[b"std::.*|mem"]), (8, N[b"std::k(?:eep)?"])] + S + F + L, STRINGS)
+write("digits.pb", [T, (7, N[b"new\\d+"])] + S + F + L, STRINGS)
+write("odd.pb", [T, (7, N[b"(?i)x"])] + S + F + L, STRINGS)
+END_PY
+value "drop_frames: what matches is left out with what it calls, but for a whole stack" drop.pb \
+	$';main 15\n;main;new12 9\n;main;run 14\n;mem 4\n;mem;(anonymous namespace)::leaf 3\n;std::alloc(int);main 10' \
+	'55 samples, 6 stacks, 0 lost'
+value "keep_frames: but not what matches this" keep.pb \
+	$';main 10\n;main;new12 9\n;main;run 14\n;main;std::keep;(anonymous namespace)::leaf 5\n;mem 4\n;mem;(anonymous namespace)::leaf 3\n;std::alloc(int);main 10' \
+	'55 samples, 7 stacks, 0 lost'
+"$profile" -q --from digits.pb -f >out 2>err
+grep -qx ';main 9' out && grep -qx ';main;std::keep;(anonymous namespace)::leaf 5' out
+check $? "drop_frames: digits as Go writes them" "$(cat out err)"
+"$profile" --from odd.pb -f >out 2>err
+[ $? -eq 1 ] && grep -q 'by an expression that is not understood: its drop_frames is (?i)x$' err
+check $? "drop_frames: what is not understood is refused" "$(cat out err)"
+
 # ---- what Go's reader refuses
 python3 - <<'END_PY'
 from proto import *
@@ -119,7 +147,7 @@ write_all(function_twice=[T, S] + TABLES + FUNCTIONS[:1], location_twice=[T, S] 
     no_string=[T, S] + TABLES + [(14, 99)], function_name=[T, S] + TABLES + [(5, [(1, 3), (2, 99)])],
     label=[T, (2, [(1, 1), (2, 5), (3, [(1, 99)])])] + TABLES, comment=[T, S] + TABLES + [(13, 99)],
     appended=[T, S, (9, 5)] + TABLES + [(9, 6)], wrong_type=[T, S] + TABLES + [(12, b"x")],
-    number_for_message=[T, (2, 5)] + TABLES)
+    no_types=[S] + TABLES, number_for_message=[T, (2, 5)] + TABLES)
 write("first_string.bad", [T, S] + TABLES, [b"x"] + STRINGS[1:])
 write("no_strings.bad", [T, S] + TABLES, [])
 END_PY
@@ -130,8 +158,10 @@ for file in *.bad; do
 	check $? "$file is refused with a reason" "$(cat out err)"
 	n=$((n + 1))
 done
-[ $n -eq 19 ]
-check $? "19 damaged files were made" "$n"
+"$profile" --from no_types.bad 2>&1 | grep -q 'without sample_type, nothing tells what its values are$'
+check $? "a file without types of values says so" "$("$profile" --from no_types.bad 2>&1)"
+[ $n -eq 20 ]
+check $? "20 damaged files were made" "$n"
 "$profile" --from large.pb 2>err
 grep -q 'the sum of the counts is too large' err
 check $? "a sum of 2^63 is refused" "$(cat err)"

@@ -171,9 +171,16 @@ from profile -o "$tmp/x.pb.gz" && sum "$tmp/x.pb.gz" 35 -p 99
 : >"$tmp/empty"
 for file in /etc/passwd /bin/ls; do
 	from $file
-	[ $? -eq 1 ] && [ "$(cat "$tmp/err")" = \
-		"profile: $file is not a stacktally recording, folded stacks, a pprof file or the text of perf script" ]
+	[ $? -eq 1 ] && grep -q \
+		"^profile: $file is not a stacktally recording, folded stacks, a pprof file or the text of perf script: " "$tmp/err"
 	check $? "$file is no recording" "$(cat "$tmp/err")"
+done
+printf 'main;foo bar\nx;y z\n' >"$tmp/odd.folded"
+from "$tmp/odd.folded"
+grep -q ': line 1, main;foo bar, ends with no count$' "$tmp/err"
+check $? "text that is no folded stacks: the line that shows it is named" "$(cat "$tmp/err")"
+for option in -A -s; do
+	refused "$tmp/x.folded" 'it holds names, and no addresses' $option
 done
 from "$tmp/empty"
 [ $? -eq 1 ] && grep -q 'it is empty$' "$tmp/err"

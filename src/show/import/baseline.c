@@ -74,6 +74,7 @@ static int fill(const char *bytes, size_t size, struct baseline *base, struct er
 			? -ENOEXEC
 			: pprof_read(bytes, size, &base->meta, base->tally, base->names, err);
 
+	base->has_addresses = r == 0;
 	if (r != -ENOEXEC || memchr(bytes, '\0', size < START ? size : START))
 		return r;
 	if (perf_reader_knows(bytes, size))
@@ -95,7 +96,7 @@ static int fill_unpacked(const char *bytes, size_t size, struct baseline *base, 
 		if (size >= RECORDING_MAGIC_SIZE &&
 		    memcmp(bytes, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) == 0)
 			return error_set(err, -EINVAL,
-					 "a packed recording: use zcat FILE | profile --from -");
+					 "a packed recording: pipe `zcat FILE` into --from -");
 	}
 	if (size == 0)
 		return error_set(err, -ENODATA, "it is empty");
@@ -163,7 +164,7 @@ int baseline_load(int fd, const char *path, struct baseline **ret_base, struct e
 	if (r == -ENOEXEC)
 		return error_set(err, r,
 				 "%s is not a stacktally recording, folded stacks, a pprof file or "
-				 "the text of perf script",
-				 path);
+				 "the text of perf script: %s",
+				 path, why.text);
 	return r < 0 ? error_set(err, r, "%s: %s", path, why.text) : 0;
 }

@@ -9,6 +9,7 @@
 #ifndef STACKTALLY_IMPORT_BASELINE_H
 #define STACKTALLY_IMPORT_BASELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -24,6 +25,7 @@ struct baseline {
 	struct profile_meta meta; /* mostly empty: such files say little */
 	struct tally *tally;
 	struct names *names;
+	bool has_addresses; /* those of the tally are the program's, not only different numbers */
 	/* The measurement of the first counts, where folded lines have two; else NULL. */
 	struct baseline *before;
 };

@@ -9,6 +9,8 @@
 #include "tally/tally.h"
 #include "view/frame_text.h"
 
+#define LINE_SHOWN 60u /* bytes of a line in an error */
+
 /* Votes of lines. */
 struct evidence {
 	uint64_t lines, comms, functions;
@@ -248,7 +250,12 @@ int folded_form_of(const char *text, size_t size, struct folded_form *ret_form, 
 
 		if (folded_take_number(&line, &word, &count) == FOLDED_NONE) {
 			if (found.lines == 0)
-				return error_set(err, -ENOEXEC, "not folded stacks");
+				return error_set(err, -ENOEXEC,
+						 "line %" PRIu64 ", %.*s, ends with no count",
+						 lines.number,
+						 (int)(line.size < LINE_SHOWN ? line.size
+									      : LINE_SHOWN),
+						 line.start);
 			break; /* the reader says which line it is */
 		}
 		found.lines++;
@@ -262,7 +269,7 @@ int folded_form_of(const char *text, size_t size, struct folded_form *ret_form, 
 		weigh_stack(&found, line);
 	}
 	if (found.lines == 0)
-		return error_set(err, -ENOEXEC, "not folded stacks");
+		return error_set(err, -ENOEXEC, "all lines are empty");
 	form = form_of(&found);
 	r = check_counts(&found, &form, err);
 	if (r == 0)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define OLD_PPROF      "an old format of pprof: use go tool pprof -proto FILE, and read what it writes"
-#define UTF_16	       "it is UTF-16: use iconv -f UTF-16 -t UTF-8 FILE | profile --from -"
-#define PACKED(reader) "it is packed: use " reader " FILE | profile --from -"
+#define UTF_16	       "it is UTF-16: pipe `iconv -f UTF-16 -t UTF-8 FILE` into --from -"
+#define PACKED(reader) "it is packed: pipe `" reader " FILE` into --from -"
 
 static const struct {
 	const char *start, *advice;
@@ -20,8 +20,8 @@ static const struct {
 	{ "\x04\x22\x4d\x18", PACKED("lz4cat") },
 	{ "\xff\xfe", UTF_16 },
 	{ "\xfe\xff", UTF_16 },
-	{ "PERFILE2", "perf's data: use perf script -i FILE | profile --from -" },
-	{ "2ELIFREP", "perf's data: use perf script -i FILE | profile --from -" },
+	{ "PERFILE2", "perf's data: pipe `perf script -i FILE` into --from -" },
+	{ "2ELIFREP", "perf's data: pipe `perf script -i FILE` into --from -" },
 	{ "FLR", "a recording of Java's: use jfrconv -o collapsed FILE of async-profiler" },
 	{ "heap profile:", OLD_PPROF },
 	{ "heapz ", OLD_PPROF },

@@ -148,6 +148,12 @@ static int read_field(struct pprof_file *file, const struct pprof_field *field, 
 	case PPROF_PROFILE_PERIOD:
 		file->period = field->value;
 		return 0;
+	case PPROF_PROFILE_DROP_FRAMES:
+		file->drop_frames = field->value;
+		return 0;
+	case PPROF_PROFILE_KEEP_FRAMES:
+		file->keep_frames = field->value;
+		return 0;
 	case PPROF_PROFILE_DEFAULT_SAMPLE_TYPE:
 		file->default_type = field->value;
 		return 0;
@@ -363,8 +369,13 @@ int pprof_file_read(struct pprof_file *file, const char *bytes, size_t size, str
 
 	*file = (struct pprof_file){ .bytes = { bytes, size } };
 	r = read_tables(file, err);
+	/* Other bytes may make a message as well, but hardly one with these. */
 	if (r == 0 && file->n_types == 0)
-		r = error_set(err, -ENOEXEC, "not a pprof file");
+		r = file->n_strings > 0 && file->functions.n + file->locations.n > 0
+			    ? error_set(err, -EBADMSG,
+					"damaged pprof file: without sample_type, nothing tells "
+					"what its values are")
+			    : error_set(err, -ENOEXEC, "not pprof's format");
 	if (r == 0)
 		r = check_message(file, file->bytes, PROFILE, err);
 	if (r == 0 && file->n_strings == 0)

@@ -9,6 +9,7 @@
 #include "base/own.h"
 #include "base/pool.h"
 #include "import/pprof_file.h"
+#include "import/pprof_prune.h"
 #include "import/pprof_values.h"
 #include "report/pprof_wire.h"
 #include "view/frame_text.h"
@@ -18,11 +19,14 @@
 struct place {
 	enum stack_mark mark; /* that it stands for, or STACK_N_MARKS */
 	bool kernel;
+	/* Its last or another of its functions is left out, with all that it calls. */
+	bool prune, prune_below;
 };
 
 struct pprof_reader {
 	struct pprof_file file;
 	struct pprof_wanted values;
+	struct pprof_prune prune;
 	struct tally *tally;
 	struct names *names;
 	struct pool *pool;
@@ -240,6 +244,23 @@ static int read_lines(struct pprof_reader *reader, const struct pprof_row *locat
 	return r;
 }
 
+/* Leaves out the innermost functions of a location, as pprof does. */
+static uint32_t prune_lines(struct pprof_reader *reader, struct place *place, uint32_t n)
+{
+	uint32_t kept = n;
+
+	while (kept > 0 && !pprof_prune_matches(&reader->prune, reader->frames[kept - 1].name))
+		kept--;
+	if (kept == 0)
+		return n;
+	place->prune = kept == n;
+	place->prune_below = !place->prune;
+	if (place->prune)
+		return n;
+	memmove(reader->frames, reader->frames + kept, (n - kept) * sizeof(reader->frames[0]));
+	return n - kept;
+}
+
 static int add_location(struct pprof_reader *reader, uint32_t i)
 {
 	const struct pprof_row *location = &reader->file.locations.list[i];
@@ -257,6 +278,8 @@ static int add_location(struct pprof_reader *reader, uint32_t i)
 	r = read_lines(reader, location, place, &n);
 	if (r < 0)
 		return r;
+	if (reader->prune.drops)
+		n = prune_lines(reader, place, n);
 	if (n == 1 && reader->frames[0].name)
 		place->mark = stack_mark_of(reader->frames[0].name, strlen(reader->frames[0].name));
 	for (uint32_t k = 0; k + 1 < n; k++)
@@ -326,12 +349,42 @@ static void read_label(const struct pprof_reader *reader, struct pprof_span mess
 	}
 }
 
-static void read_frames(struct pprof_reader *reader, struct pprof_field field)
+/*
+ * How many locations of a sample, leaf first, are left out: up to the one nearest to the root that
+ * wants it, if one that does not is nearer to the root; so that no stack is empty.
+ */
+static uint64_t count_pruned(const struct pprof_reader *reader, struct pprof_span sample)
+{
+	uint64_t at = 0, pruned = 0, would_be = 0, id;
+	struct pprof_field field;
+
+	while (reader->prune.drops && pprof_next(&sample, &field) > 0) {
+		if (field.number != PPROF_SAMPLE_LOCATION_ID)
+			continue;
+		for (; pprof_file_number(&field, &id) > 0; at++) {
+			const struct pprof_row *row = pprof_file_find(&reader->file.locations, id);
+			const struct place *place =
+				row ? &reader->places[row - reader->file.locations.list] : NULL;
+
+			if (place && (place->prune || place->prune_below))
+				would_be = at + place->prune;
+			else
+				pruned = would_be;
+		}
+	}
+	return pruned;
+}
+
+/* Adds the frames of a field behind the first `*skip` of the sample. */
+static void read_frames(struct pprof_reader *reader, struct pprof_field field, uint64_t *skip)
 {
 	uint64_t id;
 
 	while (pprof_file_number(&field, &id) > 0)
-		add_frame(reader, id);
+		if (*skip > 0)
+			--*skip;
+		else
+			add_frame(reader, id);
 }
 
 static int stack_of(struct pprof_reader *reader, const uint32_t *frames, uint32_t n, bool cut,
@@ -361,13 +414,14 @@ static int read_sample(struct pprof_reader *reader, struct pprof_span message)
 	struct tally_entry entry = { 0 };
 	struct pprof_field field;
 	uint64_t count = pprof_values_value(&reader->values, message);
+	uint64_t skip = count_pruned(reader, message);
 
 	reader->n_user = reader->n_kernel = 0;
 	reader->missed_user = reader->missed_kernel = false;
 	reader->cut_user = reader->cut_kernel = false;
 	while (pprof_next(&rest, &field) > 0) {
 		if (field.number == PPROF_SAMPLE_LOCATION_ID)
-			read_frames(reader, field);
+			read_frames(reader, field, &skip);
 		else if (field.number == PPROF_SAMPLE_LABEL)
 			read_label(reader, field.bytes, &entry);
 	}
@@ -427,6 +481,7 @@ static void reader_free(struct pprof_reader *reader)
 	if (!reader)
 		return;
 	pprof_file_clear(&reader->file);
+	pprof_prune_clear(&reader->prune);
 	free(reader->places);
 	free(reader->objects);
 	bytes_clear(&reader->text);
@@ -451,6 +506,9 @@ int pprof_read(const char *bytes, size_t size, struct profile_meta *meta, struct
 	reader->pool = pool;
 	bytes_start(&reader->text, NULL);
 	r = pprof_file_read(&reader->file, bytes, size, err);
+	if (r < 0)
+		return r;
+	r = pprof_prune_start(&reader->prune, &reader->file, err);
 	if (r < 0)
 		return r;
 	r = pprof_values_choose(&reader->file, pool, meta, &reader->values);

@@ -32,6 +32,7 @@ struct head {
 	uint64_t size;
 	uint64_t before_size; /* of the second; 0: there is none */
 	uint8_t imported;     /* 0: the file is a recording itself */
+	uint8_t no_addresses; /* it has no addresses */
 	struct error err;
 };
 
@@ -92,6 +93,7 @@ static int import(int fd, const char *path, struct saved ret_saved[2], struct he
 	int r = baseline_load(fd, path, &base, &head->err);
 
 	head->imported = true;
+	head->no_addresses = r == 0 && !base->has_addresses;
 	if (r == 0)
 		r = save_baseline(base, &ret_saved[0], head);
 	if (r == 0 && base->before)
@@ -183,6 +185,7 @@ int imported_load(int fd, const char *path, struct imported *imported, struct er
 			       : error_set(err, r, "cannot read %s: %s", path, strerror(-r));
 	}
 	imported->of_others = head.imported != 0;
+	imported->no_addresses = head.no_addresses != 0;
 	r = recording_load(copy, path, &imported->recording, err);
 	if (r == 0 && head.before_size > 0)
 		r = recording_load(before, path, &imported->before, err);

@@ -16,6 +16,7 @@ struct imported {
 	struct recording *recording; /* owned; or NULL */
 	struct recording *before;    /* owned: what a difference is to; else NULL */
 	bool of_others;		     /* the file is the report of another program */
+	bool no_addresses;	     /* ... that holds names only, no addresses */
 };
 
 /* As recording_load(). imported_clear() is due in both cases. */

@@ -24,6 +24,7 @@ struct asking {
 	const char *path;
 	const struct measurement *of;
 	struct error *err;
+	bool no_addresses; /* the file holds names only */
 };
 
 static int refuse(const struct asking *asking, const char *option, const char *why)
@@ -66,6 +67,7 @@ static int check_details(const struct asking *asking)
 {
 	const struct plan *plan = asking->request->plan;
 	const struct profile_meta *meta = asking->of->meta;
+	const struct report_options *shown = &asking->request->report;
 	const struct {
 		bool refused;
 		const char *option, *why;
@@ -86,6 +88,12 @@ static int check_details(const struct asking *asking)
 		  "it was recorded with -K" },
 		{ !plan->user && !meta->kernel, "-K/--kernel-stacks-only",
 		  "it was recorded with -U" },
+		{ shown->address && asking->no_addresses, "-A/--address",
+		  "it holds names, and no addresses" },
+		{ shown->verbose_address && asking->no_addresses, "-v/--verbose",
+		  "it holds names, and no addresses" },
+		{ shown->offset && asking->no_addresses, "-s/--offset",
+		  "it holds names, and no addresses" },
 		{ plan->inlines && !meta->has.inlines, "--inlines",
 		  "it was recorded without --inlines" },
 		{ plan->lines && !meta->has.lines, "--lines", "it was recorded without --lines" },
@@ -220,7 +228,7 @@ static int report_file(const struct run_request *request, const char *path, stru
 	own(part_clear) struct part part = { 0 };
 	own(comms_clear) struct comms others = { 0 };
 	own(own_names_free) struct names *renamed = NULL;
-	struct asking asking = { request, spooled_name(path), &loaded.measurement, err };
+	struct asking asking = { request, spooled_name(path), &loaded.measurement, err, false };
 	int r = loaded_load(path, &loaded, err);
 
 	if (r == 0)
@@ -229,6 +237,7 @@ static int report_file(const struct run_request *request, const char *path, stru
 		return r;
 	if (renamed)
 		loaded.measurement.names = renamed;
+	asking.no_addresses = loaded.imported.no_addresses;
 	r = make_part(&asking, &part);
 	if (r == 0)
 		r = count_others(&asking, &others);
