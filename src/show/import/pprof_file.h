@@ -47,9 +47,9 @@ struct pprof_file {
 	uint32_t n_types;
 	struct pprof_type period_type;
 	uint64_t period, time_ns, duration_ns;
-	uint64_t default_type; /* a string */
+	uint64_t default_type;		   /* a string */
 	uint64_t drop_frames, keep_frames; /* strings */
-	bool ours;	       /* a comment holds our command line */
+	bool ours;			   /* a comment holds our command line */
 };
 
 /*
