@@ -10,7 +10,7 @@ pages=$build/pages
 mkdir -p "$pages" || exit 2
 compile() { # SOURCE PROGRAM
 	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 $("$here/../scripts/rooms" flags) "$here/../$1" \
-		"$build/libcore.a" -lz -o "$2" || exit 2
+		"$build/libcore.a" -lunistring -lz -o "$2" || exit 2
 }
 compile tests/browser/make_pages.c "$pages/make_pages"
 "$pages/make_pages" "$pages" || exit 2

@@ -21,7 +21,7 @@ failed=0
 
 for program in golden/print_recording recordings/make_recordings; do
 	"${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O1 $("$here/../../scripts/rooms" flags) "$here/../$program.c" \
-		"$build/libcore.a" -lz -o "$made/${program#*/}" || exit 2
+		"$build/libcore.a" -lunistring -lz -o "$made/${program#*/}" || exit 2
 done
 mkdir "$made/recordings" || exit 2
 

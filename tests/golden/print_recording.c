@@ -4,11 +4,13 @@
  *
  *	print_recording RECORDING FORMAT [OPTION ...]
  *
- * An option is the name of a field of struct report_options, or "stackcount" for that layout.
- * Warnings go to standard output too, last.
+ * An option is the name of a field of struct report_options, "rows=N", "columns=LIST" or
+ *"sort=COLUMN" for a table, or "stackcount" for that layout. Warnings go to standard output too,
+ *last.
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/own.h"
@@ -40,6 +42,18 @@ static bool set_option(struct report_options *options, const char *name)
 		{ "bare_unknown", &options->bare_unknown },
 	};
 
+	if (strncmp(name, "rows=", 5) == 0) {
+		options->rows = (uint32_t)atoi(name + 5);
+		return true;
+	}
+	if (strncmp(name, "columns=", 8) == 0) {
+		options->columns = name + 8;
+		return true;
+	}
+	if (strncmp(name, "sort=", 5) == 0) {
+		options->sort = name + 5;
+		return true;
+	}
 	if (strcmp(name, "stackcount") == 0) {
 		options->layout = REPORT_LAYOUT_STACKCOUNT;
 		return true;

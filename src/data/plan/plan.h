@@ -91,6 +91,7 @@ struct plan {
 	const char *live_token; /* a file with the token of live's address; or NULL */
 	const struct plan_output *outputs;
 	uint32_t n_outputs;
+	bool answer; /* stdout is a terminal and gets the table, as nothing else was asked for */
 };
 
 #endif

@@ -11,12 +11,15 @@
 /* Expands FIRST(id, name), then NEXT(id, name) for each format but the last, then LAST. */
 #define REPORT_FORMATS(FIRST, NEXT, LAST)                                                          \
 	FIRST(text, "text")                                                                        \
+	NEXT(top, "top")                                                                           \
 	NEXT(folded, "folded")                                                                     \
 	NEXT(svg, "svg")                                                                           \
 	NEXT(html, "html")                                                                         \
 	NEXT(pprof, "pprof")                                                                       \
 	NEXT(speedscope, "speedscope")                                                             \
 	NEXT(json, "json")                                                                         \
+	NEXT(csv, "csv")                                                                           \
+	NEXT(tsv, "tsv")                                                                           \
 	NEXT(perf_script, "perf-script")                                                           \
 	LAST(recording, "recording")
 

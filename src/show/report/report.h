@@ -33,13 +33,21 @@ struct report_head {
 	time_t time;  /* shown on a line of its own, as local time; 0: no such line */
 };
 
+/* The terminal that a report is for. */
+struct report_screen {
+	uint32_t width, height; /* 0: it is for none; height 0: it may be longer */
+	bool colours;
+};
+
 struct report {
 	struct measurement measurement;
 	const struct timeline *timeline; /* when that was counted; NULL: it is not known */
 	const struct measurement *base;	 /* --diff: what to compare with; or NULL */
 	bool base_has_names_only;	 /* the base's frames are function names, without modules */
+	const char *base_name;		 /* its file; or NULL */
 	const struct report_options *options;
 	struct report_head head;
+	struct report_screen screen;
 	/* For writers: the measurement in the view they asked for. Set by report_write(). */
 	const struct profile *profile;
 };

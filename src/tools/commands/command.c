@@ -30,12 +30,14 @@ static int plan_and_start(const struct command *command, const struct command_li
 {
 	const struct shared_options *shared = invocation->options;
 	struct run_request *request = &invocation->request;
+	bool stacks = command->asks_for_stacks && command->asks_for_stacks(shared);
 	struct error err = { 0 };
 	int status;
 
 	if (shared->from && from_options_check(line, parsed, &err) < 0)
 		return message_error(line->program, &err);
-	if (shared_plan(shared, parsed->command, &invocation->plan, &request->report, &err) < 0)
+	if (shared_plan(shared, stacks, parsed->command, &invocation->plan, &request->report,
+			&err) < 0)
 		return message_usage_error(line, &err);
 	request->program = line->program;
 	request->plan = &invocation->plan;

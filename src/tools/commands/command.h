@@ -24,6 +24,8 @@ struct command {
 	/* What parsing starts from: the command's own struct, with struct shared_options first. */
 	const void *defaults;
 	size_t options_size;
+	/* Whether an option of the command's own is about how stacks are printed; NULL: none is. */
+	bool (*asks_for_stacks)(const void *options);
 	/*
 	 * Completes plan and request, which have all that the shared options say. 0, or an exit
 	 * code after a message.

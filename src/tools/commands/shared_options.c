@@ -58,6 +58,46 @@ static const struct option_row file[] = {
 			"order, of that file: " SHARED_FORMATS_HELP,
 		.completes = SHARED_FORMATS,
 	},
+	{
+		.section = SECTION_OUTPUT,
+		.name = "top",
+		.kind = OPTION_STRING_OR_NOT,
+		.field = FIELD(top),
+		.metavar = "N",
+		.help = "print a table, with N rows in each part: processes, functions, hottest "
+			"stacks; what a terminal gets if nothing else is asked for",
+	},
+	{
+		.section = SECTION_OUTPUT,
+		.name = "rows",
+		.letter = 'n',
+		.kind = OPTION_POSITIVE,
+		.field = FIELD(rows),
+		.max = UINT32_MAX,
+		.metavar = "N",
+		.help = "rows of the tables that --top, csv and tsv print (default: what fits on a "
+			"terminal, or all)",
+	},
+	{
+		.section = SECTION_OUTPUT,
+		.name = "columns",
+		.kind = OPTION_STRING,
+		.field = FIELD(columns),
+		.metavar = "LIST",
+		.help = "the columns of a table of functions, with commas between them: self, "
+			"self%, total, total%, self-cpus, total-cpus, function, module, file, and "
+			"with --diff self-before, self-change, total-before, total-change",
+	},
+	{
+		.section = SECTION_OUTPUT,
+		.name = "sort",
+		.kind = OPTION_STRING,
+		.field = FIELD(sort),
+		.metavar = "COLUMN",
+		.help = "the order of a table of functions: self, total, self-change, total-change "
+			"or function",
+		.completes = "self total self-change total-change function",
+	},
 };
 const struct option_rows shared_file_rows = OPTION_ROWS(file);
 

@@ -47,7 +47,10 @@ struct shared_options {
 	const char *unwind;
 	uint64_t unwind_memory; /* MB */
 	uint64_t memory;	/* MB; 0: not given */
-	const char *live;	/* ADDR:PORT or empty; NULL: not given */
+	const char *top;	/* rows, or empty; NULL: not given */
+	uint64_t rows;		/* 0: not given */
+	const char *columns, *sort;
+	const char *live; /* ADDR:PORT or empty; NULL: not given */
 	const char *live_token;
 	struct string_list outputs, formats;
 	const char *push, *push_auth, *push_ca, *spool;

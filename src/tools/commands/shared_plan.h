@@ -10,12 +10,12 @@
 #include "report/writer.h"
 
 /*
- * Fills the plan and the report options; the command then sets what is its own. 0 or a negative
- * errno with `err` set. Free the plan's outputs with shared_plan_clear(); its strings point into
- * argv.
+ * `stacks`: an option of the command's own asks for bcc's layout. Fills the plan and the report
+ * options; the command then sets what is its own. 0 or a negative errno with `err` set. Free the
+ * plan's outputs with shared_plan_clear(); its strings point into argv.
  */
-int shared_plan(const struct shared_options *options, char *const *command, struct plan *ret_plan,
-		struct report_options *ret_report, struct error *err);
+int shared_plan(const struct shared_options *options, bool stacks, char *const *command,
+		struct plan *ret_plan, struct report_options *ret_report, struct error *err);
 void shared_plan_clear(struct plan *plan);
 
 /* argv quoted for a shell, allocated; NULL when out of memory. */

@@ -94,6 +94,13 @@ static int complete(struct invocation *invocation)
 	return 0;
 }
 
+static bool asks_for_stacks(const void *data)
+{
+	const struct stackcount_options *options = data;
+
+	return options->timestamp || options->per_process || options->verbose_address;
+}
+
 static int start(const struct invocation *invocation)
 {
 	const struct stackcount_options *options = invocation->options;
@@ -115,6 +122,7 @@ const struct command stackcount_command = {
 	.line = &stackcount_command_line,
 	.defaults = &defaults,
 	.options_size = sizeof(defaults),
+	.asks_for_stacks = asks_for_stacks,
 	.complete = complete,
 	.start = start,
 };

@@ -7,6 +7,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,11 @@
 
 #define BUFFER_SIZE (64u << 10)
 #define MAX_TRIES   100
+
+/* Columns of a terminal: wider tables are hard to read. */
+#define WIDEST 160
+/* Home, and clear what is behind: the table of the interval before. */
+#define REDRAW "\033[H\033[J"
 
 static const char *name_of(const struct output *output)
 {
@@ -211,6 +217,29 @@ static int open_next(struct output *output, struct error *err)
 	return open_stream(output, false, err);
 }
 
+static bool has_cursor(void)
+{
+	const char *type = getenv("TERM");
+
+	return type && *type && strcmp(type, "dumb") != 0;
+}
+
+struct report_screen output_screen(const struct output *output)
+{
+	const char *no_color = getenv("NO_COLOR");
+	struct report_screen screen = { 0 };
+	struct winsize size = { 0 };
+
+	if (output->path || !isatty(STDOUT_FILENO))
+		return screen;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col)
+		size = (struct winsize){ .ws_col = 80, .ws_row = 24 };
+	screen.width = size.ws_col < WIDEST ? size.ws_col : WIDEST;
+	screen.height = output->redraws ? size.ws_row : 0;
+	screen.colours = has_cursor() && !(no_color && *no_color);
+	return screen;
+}
+
 static int open_output(const struct plan_output *wanted, const struct plan *plan, bool intervals,
 		       struct output *output, struct error *err)
 {
@@ -219,6 +248,8 @@ static int open_output(const struct plan_output *wanted, const struct plan *plan
 	if (r < 0)
 		return r;
 	output->path = wanted->path;
+	output->redraws = intervals && !wanted->path && output->writer == &top_writer &&
+			  has_cursor() && isatty(STDOUT_FILENO);
 	output->each = is_numbered(wanted->path);
 	r = check_output(wanted, plan, intervals, output, err);
 	if (r < 0)
@@ -254,6 +285,8 @@ int output_begin(struct output *output, struct error *err)
 	if (r < 0)
 		return r;
 	output->number++;
+	if (output->redraws)
+		fputs(REDRAW, output->stream);
 	return 0;
 }
 

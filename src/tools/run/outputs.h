@@ -26,6 +26,8 @@ struct output {
 	char *final_path; /* the name the file gets when it is complete; NULL: it has it */
 	char *temporary;  /* its name until then; NULL: it has none */
 
+	bool redraws; /* a terminal: each report replaces the one before */
+
 	bool each;	 /* the path has %n or %t: a file per report */
 	uint32_t number; /* of the report, from 1 */
 	time_t since;	 /* when its interval began */
@@ -44,6 +46,8 @@ struct outputs {
  */
 int outputs_open(const struct plan *plan, bool intervals, time_t since, struct outputs *ret_outputs,
 		 struct error *err);
+/* The terminal that the output is for. */
+struct report_screen output_screen(const struct output *output);
 /* Before each report: afterwards there is a stream. 0 or a negative errno. */
 int output_begin(struct output *output, struct error *err);
 /* After each report: passes the stream's bytes to the kernel; names a file of `each`. */

@@ -132,14 +132,15 @@ static int update(struct run_state *state, struct session *session, struct symbo
 		  struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(state->tally);
+	char total[QUANTITY_SIZE];
 
 	if (sinks_want_names(&state->sinks))
 		return name_all(state, session, symbolizer, SESSION_TICK, err);
+	quantity_text(&state->report.meta, tally_total(state->tally), total);
 	if (state->report.request->plan->progress)
-		message_progress("%.0f s, %" PRIu64 " %s, %" PRIu64 " lost",
-				 (double)session_duration(session) / 1e9,
-				 quantity_number(&state->report.meta, tally_total(state->tally)),
-				 quantity_number_unit(&state->report.meta), tally_lost(losses));
+		message_progress("%.0f s, %s, %" PRIu64 " lost",
+				 (double)session_duration(session) / 1e9, total,
+				 tally_lost(losses));
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/message.h"
 #include "run/empty.h"
+#include "run/next_steps.h"
 #include "session/unwinder.h"
 #include "tally/codes.h"
 #include "tally/comms.h"
@@ -204,6 +205,8 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	r = advise(report);
 	if (r == 0 && !report->request->plan->symbols && message_level() > MESSAGE_QUIET)
 		r = note_unnamed(report);
+	if (r == 0 && report->request->plan->answer && summary.total > 0)
+		r = next_steps_tell(report);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 

@@ -104,8 +104,8 @@ static struct report_head head_of(const struct run_report *report, const struct 
 	time_t at = report->ended ? report->ended : time(NULL);
 
 	return (struct report_head){
-		.title = output->each || (!report->reported && !announced),
-		.follows = report->reported && !output->each,
+		.title = output->each || output->redraws || (!report->reported && !announced),
+		.follows = report->reported && !output->each && !output->redraws,
 		.time = report->request->timestamp && !output->each ? at : 0,
 	};
 }
@@ -117,8 +117,10 @@ static int write_one(struct run_report *report, struct output *output, struct er
 		.timeline = report->timeline,
 		.base = report->base.measurement.meta ? &report->base.measurement : NULL,
 		.base_has_names_only = report->loaded.imported.of_others,
+		.base_name = report->request->plan->diff,
 		.options = &report->request->report,
 		.head = head_of(report, output),
+		.screen = output_screen(output),
 	};
 	uint32_t shown = 0;
 	int r = output_begin(output, err);

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The table that a terminal gets, and tables of functions: top_test.sh BUILD
+set -u
+export LC_ALL=C TERM=xterm
+unset NO_COLOR
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+profile=$build/profile
+stackcount=$build/stackcount
+recordings=$top/tests/golden/recordings
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/../check.bash"
+cd "$tmp" || exit 1
+
+# on_terminal COMMAND ...: its output on a terminal of 80 columns in the file `screen`
+on_terminal() { script -qec "stty cols 80 rows 40; $*" /dev/null </dev/null | tr -d '\r' >screen; }
+is_table() { grep -q 'mostly in$' screen; }
+from="$profile --from $recordings/profile.stacktally"
+
+export NO_COLOR=1
+on_terminal "$from"
+is_table
+check $? "a terminal gets the table" "$(cat screen)"
+[ "$(wc -l <screen)" -le 40 ]
+check $? "it has at most 40 lines" "$(wc -l <screen)"
+! grep -v '^[A-Z0-9]' screen | grep '.\{81\}' >wide
+check $? "in 80 columns" "$(cat wide)"
+grep -q '^next: .*--format text' screen
+check $? "what to type next is told" "$(tail -n 2 screen)"
+! grep -q "$(printf '\033')" screen
+check $? "NO_COLOR leaves out colours" "$(cat -v screen)"
+unset NO_COLOR
+on_terminal "$from"
+grep -q "$(printf '\033\\[1m')" screen
+check $? "heads are bold" "$(cat -v screen)"
+TERM=dumb on_terminal "$from"
+! grep -q "$(printf '\033')" screen
+check $? "but not on a dumb terminal" "$(cat -v screen)"
+
+for option in -d -a -s -A --by-address '--format text' '-o -'; do
+	on_terminal "$from $option"
+	grep -q '^    -                spin (99)$' screen && ! is_table
+	check $? "$option on a terminal has the layout of bcc" "$(head -n 5 screen)"
+done
+on_terminal "$from -f"
+grep -q '^spin;' screen && ! is_table
+check $? "-f on a terminal is folded" "$(head -n 5 screen)"
+for option in -v -P; do
+	on_terminal "$stackcount --from $recordings/stackcount.stacktally $option"
+	grep -q '^    31$\|^    30$' screen && ! is_table
+	check $? "stackcount $option on a terminal has the layout of bcc" "$(head -n 5 screen)"
+done
+on_terminal "$stackcount --from $recordings/stackcount.stacktally"
+is_table
+check $? "stackcount has the table, too" "$(cat screen)"
+$from >out 2>/dev/null
+grep -q '^    -                spin (99)$' out
+check $? "a pipe gets the layout of bcc" "$(head -n 5 out)"
+
+$from --top -q >out
+grep -q 'mostly in$' out
+check $? "--top prints the table to a pipe" "$(head -n 5 out)"
+$from --top=1 -q >one
+[ "$(grep -c 'hottest stack' one)" = 1 ] && [ "$(grep -c 'other names$' one)" = 1 ]
+check $? "--top=1 has a row in each part" "$(cat one)"
+$from --top -q -o x.csv >out
+grep -q 'mostly in$' out && [ -s x.csv ]
+check $? "--top with -o prints it besides" "$(head -n 5 out)"
+$from -q -o x.top && grep -q 'mostly in$' x.top
+check $? "-o FILE.top has it" "$(head -n 5 x.top)"
+
+tail -n +2 x.csv | cut -d, -f1 >self && sort -rnc self
+check $? "it is sorted by self" "$(cat self)"
+$from -q --format tsv -n 3 --sort cum --columns cum,name >out
+[ "$(wc -l <out)" = 4 ] && [ "$(head -n 2 out)" = "$(printf 'total\tfunction\n46\tmain')" ]
+check $? "-n, --sort and --columns with the names of pprof" "$(cat out)"
+python3 -c 'import csv, sys
+rows = list(csv.reader(open(sys.argv[1])))
+sys.exit(any(len(row) != 7 for row in rows) or not any(", " in row[4] for row in rows))' x.csv
+check $? "names with commas are quoted" "$(cat x.csv)"
+
+refused() { # NAME WORDS OPTION ...
+	local name=$1 words=$2
+	shift 2
+	$from "$@" >out 2>err
+	[ $? = 2 ] && grep -qF -- "$words" err && [ ! -s out ]
+	check $? "$name" "$(cat err)"
+}
+refused "a column that is none" "no column 'x' (choose from self " --top --columns self,x
+refused "an order that is none" "cannot sort by 'x'" --top --sort x
+$from --columns self-before >out 2>err
+[ $? = 2 ] && grep -qF 'self-before is of a difference' err
+check $? "columns of no difference" "$(cat err)"
+refused "columns without a table" "no output is a table" --columns self --format svg
+refused "rows that are none" "invalid int value: '3x'" --top=3x
+refused "--top with --format" "not allowed with" --top --format svg
+
+base=$recordings/base.stacktally
+$profile -q --from "$recordings/profile.stacktally" --diff "$base" --top >out 2>/dev/null
+grep -q "^before: $base, " out && grep -q '  before    self  change ' out &&
+	grep -q '^        2020-09-13T12:26:40Z ' out
+check $? "a difference names its base and what it was" "$(head -n 8 out)"
+printf 'a;main;gone 100\na;main;same 50\n' >before.folded
+printf 'a;main;same 50\na;main;new 100\n' >now.folded
+$profile -q --from now.folded --diff before.folded --diff-raw --top >out
+grep -q '^     100       0    -100     100       0    -100  gone$' out &&
+	grep -q '^       0     100    +100       0     100    +100  new$' out
+check $? "functions that vanished and new ones are on top" "$(cat out)"
+$profile -q --from now.folded --diff before.folded --diff-raw --format csv \
+	--columns self-before,self,self-change,function >out
+[ "$(sed -n 2,3p out | sort)" = "$(printf '0,100,100,new\n100,0,-100,gone')" ] ||
+	[ "$(sed -n 2,3p out | sort)" = "$(printf '0,100,+100,new\n100,0,-100,gone')" ]
+check $? "so are they in CSV" "$(cat out)"
+exit $failed
