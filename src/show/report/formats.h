@@ -12,14 +12,14 @@
 #define REPORT_FORMATS(FIRST, NEXT, LAST)                                                          \
 	FIRST(text, "text")                                                                        \
 	NEXT(top, "top")                                                                           \
+	NEXT(csv, "csv")                                                                           \
+	NEXT(tsv, "tsv")                                                                           \
 	NEXT(folded, "folded")                                                                     \
 	NEXT(svg, "svg")                                                                           \
 	NEXT(html, "html")                                                                         \
 	NEXT(pprof, "pprof")                                                                       \
 	NEXT(speedscope, "speedscope")                                                             \
 	NEXT(json, "json")                                                                         \
-	NEXT(csv, "csv")                                                                           \
-	NEXT(tsv, "tsv")                                                                           \
 	NEXT(perf_script, "perf-script")                                                           \
 	LAST(recording, "recording")
 

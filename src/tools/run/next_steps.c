@@ -65,7 +65,7 @@ int next_steps_tell(const struct run_report *report)
 	if (r < 0)
 		return r;
 	if (busiest.tgid && !is_narrowed(plan))
-		snprintf(one, sizeof(one), "-p %u: the busiest process alone; ", busiest.tgid);
+		snprintf(one, sizeof(one), "-p %u alone; ", busiest.tgid);
 	else if (busiest.tgid && !report->meta.timed && !stackcount && !report->saved &&
 		 !plan->command)
 		snprintf(one, sizeof(one), "--off-cpu: what it waits for; ");
