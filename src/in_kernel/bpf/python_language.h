@@ -14,7 +14,7 @@ enum wire_python_form {
 	WIRE_PYTHON_ENTRY_FRAME, /* 3.12: records on the C stack; runs begin with a frame there */
 	WIRE_PYTHON_FRAMES,	 /* 3.13: each run begins with a frame on the C stack */
 	WIRE_PYTHON_OBJECTS,	 /* 3.10: a record on the C stack for each frame, an object */
-	WIRE_PYTHON_CHAIN,	 /* 3.9: an evaluator's call for each frame, an object */
+	WIRE_PYTHON_CHAIN,	 /* to 3.9: an evaluator's call for each frame, an object */
 };
 
 /* Structures of CPython: offsets in bytes. */
@@ -31,7 +31,8 @@ struct wire_python {
 	__u8 owner_entry, owner_generator;
 	__u8 code_tag; /* bits of a frame's code that are no part of the address */
 	/* Offsets in a thread's state, in a record on the C stack. */
-	__u8 thread_id, top, cframe_current, cframe_previous;
+	__u8 thread_id; /* 0: not known, and not compared: the state is the thread's own variable */
+	__u8 top, cframe_current, cframe_previous;
 	/* Offsets in a frame. */
 	__u8 frame_code, frame_previous, frame_instruction, frame_owner, frame_is_entry;
 	/* Offsets in a code object. */
@@ -51,9 +52,11 @@ struct wire_python {
 	/* In _PyRuntime: the number of the main interpreter's next code object; 0: not known. */
 	__u32 next_version;
 	__u32 reserved2;
+	/* Address in the file of the key alone, of 3.6; 0: it is in _PyRuntime. */
+	__u64 key;
 };
 
-_Static_assert(sizeof(struct wire_python) == 88, "no padding");
+_Static_assert(sizeof(struct wire_python) == 96, "no padding");
 
 #define PYTHON_FUNCTION_BYTES 136  /* of a function, in 3.11 */
 #define PYTHON_FUNCTIONS      1392 /* bytes that are copied beside a function, at most */
@@ -78,6 +81,7 @@ struct python_walk {
 	__u64 key_seed; /* of the process that `key`, of its threads' states, is known of */
 	__u64 made;	/* changes when the process makes a code object; 0: nothing tells that */
 	__u32 key;
+	__u32 musl;	      /* the C library that the last value of a key was found in is musl */
 	__u32 next_version;   /* of the code object that the interpreter makes next */
 	__u32 linked;	      /* `frame` is that of the next run, whose record was not read yet */
 	__u32 n_met;	      /* functions that the walk has met, ... */

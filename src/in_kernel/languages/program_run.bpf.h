@@ -62,6 +62,18 @@ static __always_inline bool read_word(__u64 *to, __u64 address)
 	return bpf_probe_read_user(to, sizeof(*to), (const void *)address) == 0;
 }
 
+#define MUSL_VALUES 0x80 /* of a thread, in musl: the address of its keys' values */
+
+/* Reads a thread's value of a key that is less than PTHREAD_KEYS, as glibc or musl keeps it. */
+static __always_inline bool read_thread_value(__u64 *to, __u64 thread, __u32 key, bool musl)
+{
+	__u64 values;
+
+	if (!musl)
+		return read_word(to, thread + PTHREAD_SPECIFIC + 16ull * key + 8);
+	return read_word(&values, thread + MUSL_VALUES) && read_word(to, values + 8ull * key);
+}
+
 /*
  * The place in a thread's data that a slot, at an address of the file, tells: the number of a
  * module, and an offset in its part. 0: not known.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The frames of CPython, from 3.9 on. Whatever is read belongs to the process and may be anything:
+ * The frames of CPython, from 3.6 on. Whatever is read belongs to the process and may be anything:
  * loops are bounded, and each pointer is read with a helper that fails where it leads nowhere. A
  * state belongs to this thread only if it says so, a function is one only if its type is right, and
- * a run is in the stack only if its anchor is in a native frame (3.9 has no anchors).
+ * a run is in the stack only if its anchor is in a native frame (until 3.9 there are no anchors).
  */
 #ifndef STACKTALLY_LANGUAGES_PYTHON_BPF_H
 #define STACKTALLY_LANGUAGES_PYTHON_BPF_H
@@ -28,14 +28,16 @@
 
 /*
  * Copies a state to the walk's `code`. Whether it is that of the thread, which it names by
- * pthread_self(): glibc's thread pointer.
+ * pthread_self(): the thread pointer, in glibc and musl. Of versions to come it is not known where
+ * it does; their states are found in the thread's own data only.
  */
 static __always_inline bool python_take_state(struct interpreter_walk *program, __u64 state,
 					      __u64 thread)
 {
 	return state &&
 	       bpf_probe_read_user(program->code, PYTHON_STATE_BYTES, (const void *)state) == 0 &&
-	       CODE_WORD(program->code, program->python.thread_id) == thread;
+	       (!program->python.thread_id ||
+		CODE_WORD(program->code, program->python.thread_id) == thread);
 }
 
 /*
@@ -274,36 +276,56 @@ __noinline int python_is_paired(__u32 number)
  */
 static __always_inline bool python_take_key(struct interpreter_walk *program)
 {
-	__u32 key[2] = { 0 }; /* whether there is one */
+	const struct wire_python *python = &program->python;
+	__u32 key[2] = { 1 }; /* whether there is one */
 
 	if (program->python_walk.key_seed == program->seed)
 		return true;
-	if (bpf_probe_read_user(key, sizeof(key),
-				(const void *)(program->python.runtime + program->bias +
-					       program->python.tss_key)) ||
-	    !key[0] || key[1] >= PTHREAD_KEYS)
+	if (python->key ? bpf_probe_read_user(&key[1], sizeof(key[1]),
+					      (const void *)(python->key + program->bias))
+			: bpf_probe_read_user(key, sizeof(key),
+					      (const void *)(python->runtime + program->bias +
+							     python->tss_key)))
+		return false;
+	if (!key[0] || key[1] >= PTHREAD_KEYS)
 		return false;
 	program->python_walk.key = key[1];
 	program->python_walk.key_seed = program->seed;
 	return true;
 }
 
+/* Takes the state that the thread has for the key: as the C library that was met last keeps it, or
+ * as the other one does. */
+static __always_inline bool python_take_value(struct interpreter_walk *program, __u64 thread,
+					      __u64 *ret_state)
+{
+	if (!python_take_key(program))
+		return false;
+	for (__u32 i = 0; i < 2; i++) {
+		if (read_thread_value(ret_state, thread, program->python_walk.key,
+				      program->python_walk.musl) &&
+		    python_take_state(program, *ret_state, thread))
+			return true;
+		program->python_walk.musl = !program->python_walk.musl;
+	}
+	return false;
+}
+
 /*
- * Reads where the thread's own data has its state: a value with a key, or from 3.15 on a variable.
+ * Takes the state that the thread's own data has: a value with a key, or from 3.15 on a variable.
  */
-static __always_inline bool python_read_own_state(struct interpreter_walk *program, __u64 thread,
+static __always_inline bool python_take_own_state(struct interpreter_walk *program, __u64 thread,
 						  __u64 *ret_state)
 {
 	const struct wire_python *python = &program->python;
 	__u64 data = thread;
 
-	if (python->tss_key)
-		return python_take_key(program) &&
-		       read_word(ret_state,
-				 thread + PTHREAD_SPECIFIC + 16ull * program->python_walk.key + 8);
+	if (python->tss_key || python->key)
+		return python_take_value(program, thread, ret_state);
 	if (python->tls_slot)
 		data = thread_data(program, python->tls_slot, thread);
-	return data && read_word(ret_state, data + python->tls_offset);
+	return data && read_word(ret_state, data + python->tls_offset) &&
+	       python_take_state(program, *ret_state, thread);
 }
 
 /* Loads what is known of the last walk's functions into the processor's cache, all at once. */
@@ -331,8 +353,7 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	if ((!python->current ||
 	     !read_word(&state, python->runtime + python->current + program->bias) ||
 	     !python_take_state(program, state, thread)) &&
-	    (!python_read_own_state(program, thread, &state) ||
-	     !python_take_state(program, state, thread)))
+	    !python_take_own_state(program, thread, &state))
 		return false;
 	program->ordered = python->form == WIRE_PYTHON_CHAIN;
 	program->python_walk.linked = 0;

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CPython. Its structures are those of its headers (python_offsets.h). That a file has them is
- * checked: its version, the sizes of its types and, from 3.13 on, its own description of itself.
+ * CPython. Its structures are those of its headers (python_offsets.h) and, from 3.13 on, what it
+ * says of itself. That a file has them is checked: its version, and the sizes of its types.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "cfi/instruction.h"
 #include "elf/elf_exports.h"
 #include "interpreters/cold_part.h"
 #include "interpreters/languages.h"
+#include "interpreters/python_description.h"
 #include "interpreters/thread_variable.h"
-
-/* Offsets in the interpreter's description of itself (struct _Py_DebugOffsets). */
-struct python_own_offsets {
-	uint16_t version, free_threaded, thread_id, top, frame_code, frame_previous,
-		frame_instruction, frame_owner, type, code_file, code_name, code_line, code_bytes,
-		string_length, string_state, string_ascii_size;
-};
 
 /* One minor version. Offsets are in bytes; python_offsets.h is made by scripts/python-offsets. */
 struct python_offsets {
@@ -40,8 +35,6 @@ struct python_offsets {
 	uint16_t frame_size; /* where frames are objects */
 	uint8_t string_length, string_hash, string_state, string_kind_bit, string_compact_bit,
 		string_ascii_bit, string_ascii_size, string_compact_size, string_size;
-	uint8_t own_at; /* in _PyRuntime */
-	struct python_own_offsets own;
 };
 
 #include "interpreters/python_offsets.h"
@@ -54,18 +47,32 @@ enum python_symbol {
 	PYTHON_STRING_TYPE,
 	PYTHON_FRAME_TYPE,
 	PYTHON_THREAD_STATE,
+	PYTHON_CURRENT_STATE, /* until 3.6 */
+	PYTHON_OLD_EVALUATOR, /* until 3.5 */
+	PYTHON_NEW_IN_3_8,
 	PYTHON_NEW_IN_3_9,
 	PYTHON_NEW_IN_3_10,
 	PYTHON_N_SYMBOLS,
 };
 
+#define N_OFFSETS (sizeof(python_offsets) / sizeof(python_offsets[0]))
+
+#define MINOR(version) ((version) >> 16) /* with the major one */
+
+static uint32_t minor_of(const struct python_offsets *is)
+{
+	return (uint32_t)is->major << 8 | is->minor;
+}
+
+/* The offsets of a version; those of the last one for versions to come; NULL. */
 static const struct python_offsets *offsets_of(uint32_t version)
 {
-	for (size_t i = 0; i < sizeof(python_offsets) / sizeof(python_offsets[0]); i++)
-		if (python_offsets[i].major == version >> 24 &&
-		    python_offsets[i].minor == (version >> 16 & 0xff))
+	const struct python_offsets *last = &python_offsets[N_OFFSETS - 1];
+
+	for (size_t i = 0; i < N_OFFSETS; i++)
+		if (minor_of(&python_offsets[i]) == MINOR(version))
 			return &python_offsets[i];
-	return NULL;
+	return MINOR(version) > minor_of(last) ? last : NULL;
 }
 
 /* Whether objects of a type have the size that our offsets give them. */
@@ -74,83 +81,70 @@ static bool has_size(const struct elf_file *elf, const struct python_offsets *of
 {
 	uint64_t found;
 
-	return elf_exports_read(elf, type + offsets->type_size, &found, sizeof(found)) == 0 &&
+	return type &&
+	       elf_exports_read(elf, type + offsets->type_size, &found, sizeof(found)) == 0 &&
 	       found == size;
 }
 
-#define COOKIE "xdebugpy"
-
-/* Whether the interpreter describes itself, and says that it has no global lock. */
-static bool is_free_threaded(const struct elf_file *elf, const struct python_own_offsets *own,
-			     uint64_t at)
+static bool has_sizes(const struct elf_file *elf, const struct python_offsets *offsets,
+		      const struct elf_export *symbols)
 {
-	char cookie[sizeof(COOKIE) - 1];
-	uint64_t value;
-
-	return own->version && elf_exports_read(elf, at, cookie, sizeof(cookie)) == 0 &&
-	       memcmp(cookie, COOKIE, sizeof(cookie)) == 0 &&
-	       elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) == 0 && value;
+	return has_size(elf, offsets, symbols[PYTHON_CODE_TYPE].address, offsets->code_bytes) &&
+	       has_size(elf, offsets, symbols[PYTHON_STRING_TYPE].address, offsets->string_size) &&
+	       (!offsets->frame_size ||
+		has_size(elf, offsets, symbols[PYTHON_FRAME_TYPE].address, offsets->frame_size));
 }
 
-/* Compares our offsets with the interpreter's own, which it has from 3.13 on. */
-static enum wire_code_reason compare_own(const struct elf_file *elf,
-					 const struct python_offsets *offsets, uint64_t runtime,
-					 uint32_t version)
+/*
+ * Puts what the interpreter says of itself in place of what was known of its version, or of the one
+ * before: what it does not say is then assumed to be where it was, as seen from its neighbours.
+ */
+static void take_description(const struct python_description *own, struct python_offsets *offsets)
 {
-	const struct python_own_offsets *own = &offsets->own;
-	const struct {
-		uint16_t at;
-		uint64_t is;
-	} expected[] = {
-		{ own->version, version },
-		{ own->thread_id, offsets->thread_id },
-		{ own->top, offsets->top },
-		{ own->frame_code, offsets->frame_code },
-		{ own->frame_previous, offsets->frame_previous },
-		{ own->frame_instruction, offsets->frame_instruction },
-		{ own->frame_owner, offsets->frame_owner },
-		{ own->type, offsets->type },
-		{ own->code_file, offsets->code_file },
-		{ own->code_name, offsets->code_name },
-		{ own->code_line, offsets->code_line },
-		{ own->code_bytes, offsets->code_bytes },
-		{ own->string_length, offsets->string_length },
-		{ own->string_state, offsets->string_state },
-		{ own->string_ascii_size, offsets->string_ascii_size },
-	};
-	uint64_t at = runtime + offsets->own_at, value;
-	char cookie[sizeof(COOKIE) - 1];
-
-	if (!own->version)
-		return WIRE_CODE_KNOWN;
-	if (elf_exports_read(elf, at, cookie, sizeof(cookie)) < 0 ||
-	    memcmp(cookie, COOKIE, sizeof(cookie)) != 0)
-		return WIRE_CODE_DISAGREES;
-	if (elf_exports_read(elf, at + own->free_threaded, &value, sizeof(value)) < 0 || value)
-		return WIRE_CODE_DISAGREES;
-	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		if (elf_exports_read(elf, at + expected[i].at, &value, sizeof(value)) < 0 ||
-		    value != expected[i].is)
-			return WIRE_CODE_DISAGREES;
-	}
-	return WIRE_CODE_KNOWN;
+	offsets->code_first =
+		(uint8_t)(offsets->code_first + own->code_bytes - offsets->code_bytes);
+	offsets->top = own->top;
+	offsets->frame_code = own->frame_code;
+	offsets->frame_previous = own->frame_previous;
+	offsets->frame_instruction = own->frame_instruction;
+	offsets->frame_owner = own->frame_owner;
+	offsets->type = own->type;
+	offsets->code_file = own->code_file;
+	offsets->code_name = own->code_name;
+	offsets->code_line = own->code_line;
+	offsets->code_lines = own->code_lines;
+	offsets->code_bytes = own->code_bytes;
+	offsets->string_length = own->string_length;
+	offsets->string_state = own->string_state;
+	offsets->string_ascii_size = own->string_ascii_size;
 }
 
-static enum wire_code_reason check(const struct elf_file *elf, const struct python_offsets *offsets,
-				   const struct elf_export *symbols, uint32_t version)
+#define FIRST_DESCRIBED 0x030d
+
+/* Sets the offsets of a file; WIRE_CODE_KNOWN, or why they are not known. */
+static enum wire_code_reason find_offsets(const struct elf_file *elf,
+					  const struct elf_export *symbols, uint32_t version,
+					  struct python_offsets *ret_offsets)
 {
-	/* Its types have other sizes, too. */
-	if (is_free_threaded(elf, &offsets->own, symbols[PYTHON_RUNTIME].address + offsets->own_at))
+	const struct python_offsets *known = offsets_of(version);
+	struct python_description own;
+
+	if (!known)
+		return WIRE_CODE_VERSION;
+	*ret_offsets = *known;
+	if (MINOR(version) < FIRST_DESCRIBED)
+		return has_sizes(elf, known, symbols) ? WIRE_CODE_KNOWN : WIRE_CODE_DISAGREES;
+	if (python_description_read(elf, symbols[PYTHON_RUNTIME].address,
+				    symbols[PYTHON_CODE_TYPE].address,
+				    symbols[PYTHON_STRING_TYPE].address, &own) < 0 ||
+	    own.version != version)
+		return WIRE_CODE_DISAGREES;
+	if (own.free_threaded)
 		return WIRE_CODE_FREE_THREADED;
-	if (!symbols[PYTHON_CODE_TYPE].address || !symbols[PYTHON_STRING_TYPE].address ||
-	    !has_size(elf, offsets, symbols[PYTHON_CODE_TYPE].address, offsets->code_bytes) ||
-	    !has_size(elf, offsets, symbols[PYTHON_STRING_TYPE].address, offsets->string_size))
-		return WIRE_CODE_DISAGREES;
-	if (offsets->frame_size &&
-	    (!symbols[PYTHON_FRAME_TYPE].address ||
-	     !has_size(elf, offsets, symbols[PYTHON_FRAME_TYPE].address, offsets->frame_size)))
-		return WIRE_CODE_DISAGREES;
-	return compare_own(elf, offsets, symbols[PYTHON_RUNTIME].address, version);
+	take_description(&own, ret_offsets);
+	if (minor_of(known) != MINOR(version))
+		ret_offsets->thread_id = 0;
+	return WIRE_CODE_KNOWN;
 }
 
 #define MOVED 256 /* bytes by which patch releases have moved members of an interpreter's state */
@@ -248,15 +242,25 @@ static struct wire_python wire_of(const struct python_offsets *is, const struct 
 /* PY_VERSION_HEX of the interpreter; 0: not known. From 3.11 on it is in a variable. */
 static uint32_t version_of(const struct elf_file *elf, const struct elf_export *symbols)
 {
+	static const struct {
+		enum python_symbol symbol;
+		uint32_t version;
+	} new_in[] = {
+		{ PYTHON_NEW_IN_3_10, 0x030a0000 }, { PYTHON_NEW_IN_3_9, 0x03090000 },
+		{ PYTHON_NEW_IN_3_8, 0x03080000 },  { PYTHON_RUNTIME, 0x03070000 },
+		{ PYTHON_EVALUATOR, 0x03060000 },
+	};
 	uint32_t version;
 
-	if (!symbols[PYTHON_VERSION].address)
-		return symbols[PYTHON_NEW_IN_3_10].address  ? 0x030a0000
-		       : symbols[PYTHON_NEW_IN_3_9].address ? 0x03090000
-							    : 0;
-	if (elf_exports_read(elf, symbols[PYTHON_VERSION].address, &version, sizeof(version)) < 0)
-		return 0;
-	return version;
+	if (symbols[PYTHON_VERSION].address)
+		return elf_exports_read(elf, symbols[PYTHON_VERSION].address, &version,
+					sizeof(version)) < 0
+			       ? 0
+			       : version;
+	for (size_t i = 0; i < sizeof(new_in) / sizeof(new_in[0]); i++)
+		if (symbols[new_in[i].symbol].address)
+			return new_in[i].version;
+	return 0;
 }
 
 /* The evaluator's code: what it jumps to, if that is larger than the function itself. */
@@ -274,15 +278,15 @@ static void take_evaluator(const struct elf_file *elf, const struct elf_export *
 	interpreter->evaluator_end = part.end;
 }
 
-#define STATE_MAX 64 /* bytes of the function that returns the thread's state */
+#define CODE_MAX 64 /* bytes of the function that returns the thread's state */
 
 /* From 3.15 on the state is a variable of the thread, which an exported function returns. */
 static void take_thread_state(const struct elf_file *elf, const struct elf_export *function,
 			      struct wire_interpreter *interpreter)
 {
 	struct thread_variable state;
-	uint8_t bytes[STATE_MAX];
-	size_t size = function->size < STATE_MAX ? (size_t)function->size : STATE_MAX;
+	uint8_t bytes[CODE_MAX];
+	size_t size = function->size < CODE_MAX ? (size_t)function->size : CODE_MAX;
 
 	if (elf_exports_read(elf, function->address, bytes, size) < 0 ||
 	    !thread_variable_find(bytes, (uint32_t)size, function->address, &state)) {
@@ -291,6 +295,53 @@ static void take_thread_state(const struct elf_file *elf, const struct elf_expor
 	}
 	interpreter->python.tls_slot = state.slot;
 	interpreter->python.tls_offset = state.offset;
+}
+
+/*
+ * Until 3.6 the state that holds the lock and the key of the threads' states are variables. The
+ * function that returns the thread's state gives the key to what looks its value up.
+ */
+static void take_variables(const struct elf_file *elf, const struct elf_export *symbols,
+			   struct wire_interpreter *interpreter)
+{
+	const struct elf_export *function = &symbols[PYTHON_THREAD_STATE];
+	size_t size = function->size < CODE_MAX ? (size_t)function->size : CODE_MAX;
+	uint8_t bytes[CODE_MAX];
+	int32_t displacement;
+
+	interpreter->python.current = sizeof(uint64_t);
+	interpreter->python.runtime =
+		symbols[PYTHON_CURRENT_STATE].address - interpreter->python.current;
+	interpreter->refused = WIRE_CODE_NO_STATE;
+	if (elf_exports_read(elf, function->address, bytes, size) < 0)
+		return;
+	for (uint32_t at = 0; at < size;) {
+		struct instruction is = instruction_decode(bytes + at, (uint32_t)size - at);
+
+		at += is.size;
+		if (is.kind == INSTRUCTION_UNKNOWN)
+			return;
+		if (is.size != 6 || memcmp(bytes + at - 6, "\x8b\x3d", 2) != 0)
+			continue; /* no `mov KEY(%rip),%edi` */
+		memcpy(&displacement, bytes + at - sizeof(displacement), sizeof(displacement));
+		interpreter->python.key = function->address + at + (uint64_t)(int64_t)displacement;
+		interpreter->refused = WIRE_CODE_KNOWN;
+		return;
+	}
+}
+
+/* Sets where the state of a thread is found, in versions that do not have it in _PyRuntime. */
+static void find_state(const struct elf_file *elf, const struct elf_export *symbols,
+		       struct wire_interpreter *interpreter)
+{
+	if (interpreter->refused || interpreter->python.tss_key)
+		return;
+	if (symbols[PYTHON_RUNTIME].address)
+		take_thread_state(elf, &symbols[PYTHON_THREAD_STATE], interpreter);
+	else if (symbols[PYTHON_CURRENT_STATE].address)
+		take_variables(elf, symbols, interpreter);
+	else
+		interpreter->refused = WIRE_CODE_NO_STATE;
 }
 
 static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
@@ -303,34 +354,34 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 		[PYTHON_STRING_TYPE] = { .name = "PyUnicode_Type" },
 		[PYTHON_FRAME_TYPE] = { .name = "PyFrame_Type" },
 		[PYTHON_THREAD_STATE] = { .name = "PyGILState_GetThisThreadState" },
+		[PYTHON_CURRENT_STATE] = { .name = "_PyThreadState_Current" },
+		[PYTHON_OLD_EVALUATOR] = { .name = "PyEval_EvalFrameEx" },
+		[PYTHON_NEW_IN_3_8] = { .name = "PyCode_NewWithPosOnlyArgs" },
 		[PYTHON_NEW_IN_3_9] = { .name = "PyFrame_GetCode" },
 		[PYTHON_NEW_IN_3_10] = { .name = "PyModule_AddObjectRef" },
 	};
-	const struct python_offsets *offsets;
-	uint32_t version;
+	const struct elf_export *evaluator = &symbols[PYTHON_EVALUATOR];
+	struct python_offsets offsets;
 	uint64_t next;
 	int r = elf_exports_find(elf, symbols, PYTHON_N_SYMBOLS);
 
 	if (r < 0)
 		return r;
-	if (!symbols[PYTHON_RUNTIME].address || !symbols[PYTHON_EVALUATOR].address)
+	if (!evaluator->address) /* 3.6 and later have both */
+		evaluator = &symbols[PYTHON_OLD_EVALUATOR];
+	if (!evaluator->address)
 		return 0;
 	ret_interpreter->language = LANGUAGE_PYTHON;
-	take_evaluator(elf, &symbols[PYTHON_EVALUATOR], ret_interpreter);
-	version = version_of(elf, symbols);
-	offsets = offsets_of(version);
-	if (!offsets) {
-		ret_interpreter->refused = WIRE_CODE_VERSION;
+	take_evaluator(elf, evaluator, ret_interpreter);
+	ret_interpreter->refused = find_offsets(elf, symbols, version_of(elf, symbols), &offsets);
+	if (ret_interpreter->refused)
 		return 0;
-	}
-	ret_interpreter->refused = check(elf, offsets, symbols, version);
-	ret_interpreter->python = wire_of(offsets, symbols);
-	next = find_next_version(elf, offsets, symbols[PYTHON_RUNTIME].address);
+	ret_interpreter->python = wire_of(&offsets, symbols);
+	next = find_next_version(elf, &offsets, symbols[PYTHON_RUNTIME].address);
 	if (next > symbols[PYTHON_RUNTIME].address)
 		ret_interpreter->python.next_version =
 			(uint32_t)(next - symbols[PYTHON_RUNTIME].address);
-	if (!offsets->tss_key && !ret_interpreter->refused)
-		take_thread_state(elf, &symbols[PYTHON_THREAD_STATE], ret_interpreter);
+	find_state(elf, symbols, ret_interpreter);
 	return 0;
 }
 

@@ -180,7 +180,7 @@ def main(path):
     recurse(900)
     through_c(30)
     list(generator(3))
-    asyncio.run(coroutine(2))
+    asyncio.new_event_loop().run_until_complete(coroutine(2))
     decorated(3)
     Outer.make()
     Outer.compare()

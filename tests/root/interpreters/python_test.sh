@@ -25,7 +25,7 @@ oracle() {
 }
 # few VERSION FILE...: leaves out what is too deep for a version
 few() {
-	[[ "$1" == 3.9 || "$1" == 3.10 ]] || return
+	[[ "$1" == 3.[6-9] || "$1" == 3.10 ]] || return
 	for file in "${@:2}"; do
 		awk 'gsub(/recurse |unmatched/, "&") < 300' "$file" >"$tmp/few" && mv "$tmp/few" "$file"
 	done
@@ -33,7 +33,7 @@ few() {
 # The versions that are installed, and those of Debian's releases in file systems of their own.
 root='' known=''
 cp "$here/python_oracle.py" "$tmp"
-for version in 3.9 3.10 3.11 3.12 3.13 3.14; do
+for version in 3.6 3.7 3.8 3.9 3.10 3.11 3.12 3.13 3.14; do
 	for it in "/usr/bin/python$version" "python$version" "$HOME/.pyenv/versions/$version".*/bin/python3; do
 		it=$("$it" -c 'import sys; print(sys.executable)' 2>>"$fate") || continue
 		[[ " $known " == *" $it "* ]] && continue
