@@ -64,7 +64,7 @@ static void setup_options(struct fixture *fixture, struct epoch_stacks_options o
 
 static void setup(struct fixture *fixture, const char *name)
 {
-	setup_options(fixture, (struct epoch_stacks_options){ .name = name });
+	setup_options(fixture, (struct epoch_stacks_options){ .name = name, .of_event = 1 });
 }
 
 static void teardown(struct fixture *fixture)
@@ -205,8 +205,6 @@ static void a_hash_without_a_stack_is_an_error(void **state)
 	teardown(&f);
 }
 
-static const struct epoch_stacks_options timed = { .timed = true };
-
 /* The ns of the tally's entries with that leaf. */
 static uint64_t ns_of(const struct tally *tally, enum code_off_cpu leaf)
 {
@@ -239,7 +237,7 @@ static void times_have_leaves(void **state)
 	struct fixture f;
 
 	(void)state;
-	setup_options(&f, timed);
+	setup_options(&f, (struct epoch_stacks_options){ 0 });
 	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 1, 0), -ENOENT);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
 	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 42), 0);
@@ -260,13 +258,13 @@ static void times_that_are_taken_back_are_kept(void **state)
 	struct fixture f;
 
 	(void)state;
-	setup_options(&f, timed);
+	setup_options(&f, (struct epoch_stacks_options){ 0 });
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, -300, 0), 0);
 	flush_times(&f);
 	assert_int_equal(tally_n_entries(f.tally), 0);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+		assert_int_equal(epoch_stacks_keep(f.stacks), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 1000, 0), 0);
 	flush_times(&f);
 	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_BLOCKED), 700);
@@ -279,12 +277,12 @@ static void keeps_timed_stacks(uint32_t epochs_before)
 		      late = record_of("cat", 0x3000);
 	struct fixture f;
 
-	setup_options(&f, timed);
+	setup_options(&f, (struct epoch_stacks_options){ 0 });
 	f.stacks->cleared = epochs_before;
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &early, sizeof(early)), 0);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &held, sizeof(held)), 0);
 	assert_int_equal(epoch_stacks_n(f.stacks), 2);
-	assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+	assert_int_equal(epoch_stacks_keep(f.stacks), 0);
 	assert_int_equal(epoch_stacks_n(f.stacks), 0);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &late, sizeof(late)), 0);
 	assert_int_equal(epoch_stacks_n(f.stacks), 1);
@@ -292,7 +290,7 @@ static void keeps_timed_stacks(uint32_t epochs_before)
 	assert_int_equal(epoch_stacks_time(f.stacks, &early.stack.hash, 10, 0), 0);
 	flush_times(&f);
 	epoch_stacks_hold(f.stacks, &held.stack.hash);
-	assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+	assert_int_equal(epoch_stacks_keep(f.stacks), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &early.stack.hash, 10, 0), -ENOENT);
 	assert_int_equal(epoch_stacks_time(f.stacks, &held.stack.hash, 10, 0), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &late.stack.hash, 100, 0), 0);
@@ -325,7 +323,7 @@ static void samples_beside_times_stand_for_ns(void **state)
 	struct fixture f;
 
 	(void)state;
-	setup_options(&f, (struct epoch_stacks_options){ .timed = true, .sample_ns = 1000 });
+	setup_options(&f, (struct epoch_stacks_options){ .of_sample = 1000 });
 	record.stack.flags = WIRE_STACK_SAMPLED;
 	seal(&record);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
@@ -365,7 +363,7 @@ static uint32_t kernel_frames(const struct fixture *f, uint64_t *ret_addresses)
 static void a_waker_follows_the_stack_it_woke(void **state)
 {
 	struct record sleeper = record_of("ls", 0x1000), waker = record_of("cat", 0x4000);
-	struct epoch_stacks_options options = { .timed = true, .kernel_depth = 10, .name = "ls" };
+	struct epoch_stacks_options options = { .kernel_depth = 10, .name = "ls" };
 	uint64_t frames[20];
 	struct fixture f;
 
@@ -387,7 +385,7 @@ static void a_waker_follows_the_stack_it_woke(void **state)
 	assert_int_equal(tally_n_entries(f.tally), 0);
 	/* A negative time is kept, with both stacks. */
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(epoch_stacks_clear(f.stacks), 0);
+		assert_int_equal(epoch_stacks_keep(f.stacks), 0);
 	assert_int_equal(epoch_stacks_woken(f.stacks, &sleeper.stack.hash, &waker.stack.hash, 12),
 			 0);
 	flush_times(&f);
@@ -417,7 +415,7 @@ static void a_waker_follows_the_stack_it_woke(void **state)
 static void an_interrupt_is_a_waker_without_a_task(void **state)
 {
 	struct record sleeper = record_of("ls", 0x1000), waker = record_of("cat", 0x4000);
-	struct epoch_stacks_options options = { .timed = true, .kernel_depth = 10 };
+	struct epoch_stacks_options options = { .kernel_depth = 10 };
 	uint64_t frames[20];
 	struct fixture f;
 
@@ -448,10 +446,10 @@ static void a_stack_that_was_not_read_says_so(void **state)
 	struct fixture f;
 
 	(void)state;
-	setup_options(&f, timed);
+	setup_options(&f, (struct epoch_stacks_options){ 0 });
 	record.stack.flags = WIRE_STACK_UNREAD;
 	record.stack.n_kernel = record.stack.n_user = 0;
-	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &record.stack, NULL, 0), 0);
+	assert_int_equal(epoch_stacks_enter(f.stacks, f.tally, &record.stack, NULL, 0), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 5, 0), 0);
 	flush_times(&f);
 	assert_int_equal(kernel_frames(&f, frames), 2);
@@ -481,7 +479,7 @@ static void a_wrong_size_or_hash_is_refused(void **state)
 }
 
 /* Stacks that the finisher completed come with their own count. */
-static void added_stacks_have_their_own_count(void **state)
+static void added_stacks_are_one_event_each(void **state)
 {
 	struct record wanted = record_of("nginx", 0x1000), other = record_of("bash", 0x1000);
 	uint64_t count = 0, unwanted = 0;
@@ -497,20 +495,18 @@ static void added_stacks_have_their_own_count(void **state)
 	seal(&wanted);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &wanted, sizeof(wanted)), 0);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames,
-						  i == 0 ? 5 : 1),
+		assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames),
 				 0);
-	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &other.stack, other.frames, 11), 0);
-	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &wanted.stack, wanted.frames, 0), 0);
+	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &other.stack, other.frames), 0);
 	assert_int_equal(tally_n_entries(f.tally), 0);
 	/* With the same stack counted by its hash they make one entry. */
 	assert_int_equal(epoch_stacks_count(f.stacks, &wanted.stack.hash, 100), 0);
 	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
-	assert_int_equal(count, 118);
-	assert_int_equal(unwanted, 11);
+	assert_int_equal(count, 104);
+	assert_int_equal(unwanted, 1);
 	assert_int_equal(tally_n_entries(f.tally), 1);
 	entry = tally_entries(f.tally);
-	assert_int_equal(entry->count, 107);
+	assert_int_equal(entry->count, 103);
 	assert_int_equal(tally_stacks(f.tally)[entry->user].flags,
 			 TALLY_STACK_ENDED(WIRE_END_COMPLETE) | TALLY_STACK_ASSUMED);
 	for (uint32_t i = 0; i < USER_FRAMES; i++) {
@@ -524,6 +520,25 @@ static void added_stacks_have_their_own_count(void **state)
 	epoch_stacks_clear(f.stacks);
 	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
 	assert_int_equal(count + unwanted, 0);
+	teardown(&f);
+}
+
+/* Counts and times may be added to a stack that was entered, in the epochs to come, too. */
+static void entered_stacks_are_known_by_their_hash(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	uint64_t count = 0, unwanted = 0;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, NULL);
+	assert_int_equal(epoch_stacks_enter(f.stacks, f.tally, &record.stack, record.frames, 5), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 2), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	assert_int_equal(count, 7);
+	assert_int_equal(tally_total(f.tally), 7);
+	assert_int_equal(epoch_stacks_keep(f.stacks), 0);
+	assert_int_equal(epoch_stacks_count(f.stacks, &record.stack.hash, 2), 0);
 	teardown(&f);
 }
 
@@ -544,7 +559,8 @@ int main(void)
 		cmocka_unit_test(a_waker_follows_the_stack_it_woke),
 		cmocka_unit_test(an_interrupt_is_a_waker_without_a_task),
 		cmocka_unit_test(a_stack_that_was_not_read_says_so),
-		cmocka_unit_test(added_stacks_have_their_own_count),
+		cmocka_unit_test(added_stacks_are_one_event_each),
+		cmocka_unit_test(entered_stacks_are_known_by_their_hash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static bool is_over(const struct epoch_stacks *stacks, const struct counted_stac
 	return !counted->blocked && !counted->waiting && stacks->cleared - counted->seen > 1;
 }
 
-static int keep_timed(struct epoch_stacks *stacks)
+int epoch_stacks_keep(struct epoch_stacks *stacks)
 {
 	uint32_t n = 0;
 	int r = epoch_stacks_keep_woken(stacks);
@@ -85,8 +85,6 @@ static int keep_timed(struct epoch_stacks *stacks)
 
 int epoch_stacks_clear(struct epoch_stacks *stacks)
 {
-	if (stacks->options.timed)
-		return keep_timed(stacks);
 	stacks->n = 0;
 	stacks->n_user_frames = 0;
 	stacks->n_kernel_frames = 0;
@@ -313,9 +311,10 @@ static int add_user(struct epoch_stacks *stacks, struct tally *tally,
 	return add_addresses(stacks, tally, image, addresses, n, stack->tgid);
 }
 
-/* Adds a stack: to the index of hashes, unless it comes with its own count. */
+/* Adds a stack: to the index of hashes, too, if it is `hashed`. */
 static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
-		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count)
+		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count,
+		     bool hashed)
 {
 	bool wanted = is_wanted(stacks, stack);
 	uint64_t first = stacks->n_user_frames;
@@ -327,7 +326,7 @@ static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
 		stacks->n_user_frames = first;
 		r = 0;
 	}
-	if (r == 0 && (!count || stacks->options.timed))
+	if (r == 0 && hashed)
 		r = index_add(&stacks->index, stack->hash.low, stacks->n);
 	if (r < 0) {
 		stacks->n_user_frames = first;
@@ -380,17 +379,23 @@ int epoch_stacks_take(struct epoch_stacks *stacks, struct tally *tally, const vo
 	if (!hash_is_right(stacks, stack, size))
 		return -EPROTO;
 	r = make_room(stacks, stack);
-	return r < 0 ? r : add_stack(stacks, tally, stack, frames, 0);
+	return r < 0 ? r : add_stack(stacks, tally, stack, frames, 0, true);
 }
 
 int epoch_stacks_add(struct epoch_stacks *stacks, struct tally *tally,
-		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count)
+		     const struct wire_stack *stack, const uint64_t *frames)
 {
 	int r = make_room(stacks, stack);
 
-	return r < 0 || (!count && !stacks->options.timed)
-		       ? r
-		       : add_stack(stacks, tally, stack, frames, count);
+	return r < 0 ? r : add_stack(stacks, tally, stack, frames, 1, false);
+}
+
+int epoch_stacks_enter(struct epoch_stacks *stacks, struct tally *tally,
+		       const struct wire_stack *stack, const uint64_t *frames, uint64_t count)
+{
+	int r = make_room(stacks, stack);
+
+	return r < 0 ? r : add_stack(stacks, tally, stack, frames, count, true);
 }
 
 int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash, int64_t blocked,

@@ -4,9 +4,9 @@
  * buffer, with their counts. User frames enter the tally as they come; stacks and counts follow
  * with epoch_stacks_flush(), once the epoch has ended and its counts were drained.
  *
- * Of time off the CPU (`timed`), one set of stacks serves both epochs, and stacks have ns in place
- * of counts: times come epochs later than their stacks, when a thread is back on a CPU. Those of
- * samples beside it (WIRE_STACK_SAMPLED) have counts, which stand for ns.
+ * A stack has a count and two times. Times come epochs later than their stack, when a thread is
+ * back on a CPU; where they may, one struct epoch_stacks serves both epochs, and
+ * epoch_stacks_keep() takes the place of epoch_stacks_clear().
  */
 #ifndef STACKTALLY_DRAIN_EPOCH_STACKS_H
 #define STACKTALLY_DRAIN_EPOCH_STACKS_H
@@ -36,10 +36,13 @@ struct epoch_stacks_options {
 	 */
 	struct tracepoint_frames *tracepoint_frames;
 	uint32_t kernel_depth;
-	bool timed;
+	/*
+	 * What is added to the tally for each event of a stack's count: 1, or 0 where stacks are
+	 * those of times; and of stacks with WIRE_STACK_SAMPLED, the ns that a sample stands for.
+	 */
+	uint64_t of_event, of_sample;
 	struct interrupt_frames *interrupts; /* tells wakers that are no task; may be NULL */
 	struct codes *codes;		     /* gets the wakers' names; borrowed; may be NULL */
-	uint64_t sample_ns; /* of `timed` ones: what a sample stands for; 0: there are none */
 	/*
 	 * Marks the evaluators' frames of stacks that came before their interpreter was known.
 	 * Borrowed; may be NULL.
@@ -60,25 +63,29 @@ int epoch_stacks_take(struct epoch_stacks *stacks, struct tally *tally, const vo
 		      size_t size);
 
 /*
- * Adds a stack that counts `count` events and is in no set of counts; its hash is not used.
- * `frames` are laid out as they follow a struct wire_stack.
+ * Adds a stack of one event that is in no set of counts; its hash is not used. `frames` are laid
+ * out as they follow a struct wire_stack.
  */
 int epoch_stacks_add(struct epoch_stacks *stacks, struct tally *tally,
-		     const struct wire_stack *stack, const uint64_t *frames, uint64_t count);
+		     const struct wire_stack *stack, const uint64_t *frames);
+
+/* The same with a count, under the stack's hash: more counts and times may be added to it. */
+int epoch_stacks_enter(struct epoch_stacks *stacks, struct tally *tally,
+		       const struct wire_stack *stack, const uint64_t *frames, uint64_t count);
 
 /*
- * Adds ns to a stack of `timed` ones; both may be negative, to take back what was added before its
- * time came. -ENOENT for a hash whose stack never came.
+ * Adds ns to a stack; both may be negative, to take back what was added before its time came.
+ * -ENOENT for a hash whose stack never came.
  */
 int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash, int64_t blocked,
 		      int64_t waiting);
-/* Adds ns that a thread was blocked on a timed stack until the stack `waker` woke it. */
+/* Adds ns that a thread was blocked on a stack until the stack `waker` woke it. */
 int epoch_stacks_woken(struct epoch_stacks *stacks, const struct wire_hash *hash,
 		       const struct wire_hash *waker, int64_t ns);
-/* Keeps a timed stack beyond the next epoch_stacks_clear(), if it is known. */
+/* Keeps a stack beyond the next epoch_stacks_keep(), if it is known. */
 void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash);
 
-/* The number of stacks; of timed ones, of those that came since epoch_stacks_clear(). */
+/* The number of stacks that came since the last epoch_stacks_clear() or epoch_stacks_keep(). */
 uint32_t epoch_stacks_n(const struct epoch_stacks *stacks);
 
 /* Adds to the count of a stack; -ENOENT for a hash whose stack never came. */
@@ -102,10 +109,13 @@ void epoch_stacks_mark_images(const struct epoch_stacks *stacks, const struct ta
 int epoch_stacks_rebase(struct epoch_stacks *stacks, struct tally *tally,
 			const struct tally_address *before, const uint32_t *images);
 
-/*
- * Forgets all stacks; of timed ones, those that were neither seen nor held since the time before
- * the last. 0 or -ENOMEM.
- */
+/* Forgets all stacks. Returns 0. */
 int epoch_stacks_clear(struct epoch_stacks *stacks);
+
+/*
+ * Forgets the stacks that have no time left, unless they were seen or held since the last time but
+ * one. 0 or -ENOMEM.
+ */
+int epoch_stacks_keep(struct epoch_stacks *stacks);
 
 #endif

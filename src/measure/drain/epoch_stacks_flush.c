@@ -117,10 +117,10 @@ void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally, u
 	struct tally_losses *losses = tally_losses(tally);
 
 	losses->memory_full = true;
-	if (stacks->options.timed)
-		losses->lost_time += count;
-	else
+	if (stacks->options.of_event)
 		losses->lost_memory += count;
+	else
+		losses->lost_time += count;
 }
 
 /* Adds what was counted of a stack; `leaf` 0: none. */
@@ -138,7 +138,7 @@ static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
 	return 0;
 }
 
-/* Adds a timed stack's ns. A negative time is kept: the rest of it is still to come. */
+/* Adds ns of a stack. A negative time is kept: the rest of it is still to come. */
 static int add_time(const struct epoch_stacks *stacks, struct tally *tally,
 		    const struct counted_stack *counted, int64_t *ns, enum code_off_cpu leaf)
 {
@@ -155,17 +155,17 @@ static int add_time(const struct epoch_stacks *stacks, struct tally *tally,
 static int add_counted(const struct epoch_stacks *stacks, struct tally *tally,
 		       struct counted_stack *counted)
 {
-	bool sampled = counted->flags & WIRE_STACK_SAMPLED;
-	uint64_t each = sampled ? stacks->options.sample_ns : 1;
-	int r;
+	uint64_t each = counted->flags & WIRE_STACK_SAMPLED ? stacks->options.of_sample
+							    : stacks->options.of_event;
+	int r = 0;
 
-	if (sampled || !stacks->options.timed)
-		return counted->count && counted->wanted
-			       ? add_entry(stacks, tally, counted, counted->count * each, 0)
-			       : 0;
-	r = add_time(stacks, tally, counted, &counted->blocked, CODE_OFF_CPU_BLOCKED);
-	return r < 0 ? r
-		     : add_time(stacks, tally, counted, &counted->waiting, CODE_OFF_CPU_WAITING);
+	if (counted->count && each && counted->wanted)
+		r = add_entry(stacks, tally, counted, counted->count * each, 0);
+	if (r == 0)
+		r = add_time(stacks, tally, counted, &counted->blocked, CODE_OFF_CPU_BLOCKED);
+	if (r == 0)
+		r = add_time(stacks, tally, counted, &counted->waiting, CODE_OFF_CPU_WAITING);
+	return r;
 }
 
 int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_t *ret_count,
@@ -183,7 +183,7 @@ int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_
 			return r;
 		count += counted->count;
 		unwanted += counted->wanted ? 0 : counted->count;
-		counted->count = 0; /* timed stacks stay */
+		counted->count = 0; /* stacks may stay */
 	}
 	*ret_count = count;
 	*ret_unwanted = unwanted;

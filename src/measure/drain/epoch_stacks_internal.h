@@ -20,7 +20,7 @@ struct counted_stack {
 	uint64_t first_user;   /* into user_frames, of n_user */
 	uint64_t first_kernel; /* into kernel_frames, of n_kernel */
 	uint64_t count;
-	int64_t blocked, waiting; /* ns, of timed stacks */
+	int64_t blocked, waiting; /* ns off the CPU */
 	uint32_t seen;		  /* `cleared` when it came, or was held, last */
 	uint32_t tgid, tid;
 	uint16_t n_kernel, n_user;
@@ -31,7 +31,7 @@ struct counted_stack {
 	char comm[WIRE_COMM_SIZE];
 };
 
-/* A timed stack and the stack of a waker; ns that threads were blocked until it woke them. */
+/* A stack and that of a waker; ns that threads were blocked until it woke them. */
 struct woken {
 	struct wire_hash stack, waker;
 	int64_t ns;
@@ -49,7 +49,7 @@ struct epoch_stacks {
 	uint64_t *kernel_frames; /* addresses */
 	uint64_t n_kernel_frames, kernel_capacity;
 	struct index index; /* of items that are counted by their hash */
-	uint32_t n_kept;    /* timed items from before the last epoch_stacks_clear() */
+	uint32_t n_kept;    /* items from before the last epoch_stacks_keep() */
 	uint32_t cleared;   /* times that it was called; begins again at 0 after 2^32 */
 	uint32_t last[LAST_STACKS];
 	struct woken *woken;

@@ -297,7 +297,7 @@ int sleepers_take(const struct sleepers *sleepers, const struct wire_hash *hash,
 		stack.n_kernel = (uint16_t)sleeper->n_frames;
 		if (!sleeper->n_frames && (sleepers->plan->kernel || sleeper->image))
 			stack.flags = WIRE_STACK_UNREAD;
-		return epoch_stacks_add(stacks, tally, &stack, sleeper->frames, 0);
+		return epoch_stacks_enter(stacks, tally, &stack, sleeper->frames, 0);
 	}
 	return -ENOENT;
 }

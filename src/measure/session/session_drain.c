@@ -182,7 +182,8 @@ int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns,
 	if (r < 0)
 		return r;
 	r = flush(session, epoch, err);
-	if (r == 0 && epoch_stacks_clear(session->stacks[epoch]) < 0)
+	if (r == 0 && (session->off_cpu ? epoch_stacks_keep(session->stacks[epoch])
+					: epoch_stacks_clear(session->stacks[epoch])) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	return r;
 }

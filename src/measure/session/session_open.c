@@ -125,8 +125,8 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 		.others = &session->others,
 		.interpreters = session->interpreters,
 		.kernel_depth = session->plan->kernel_depth,
-		.timed = session->plan->off_cpu.on,
-		.sample_ns = session->plan->off_cpu.sample_ns,
+		.of_event = !session->plan->off_cpu.on,
+		.of_sample = session->plan->off_cpu.sample_ns,
 	};
 	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
 	int r = 0;
@@ -139,12 +139,12 @@ static int open_epoch_stacks(struct session *session, struct kernel_names *kerne
 		r = interrupt_frames_new(find_symbol, kernel, &session->interrupts);
 	options.interrupts = session->interrupts;
 	options.codes = session->codes;
-	for (; r == 0 && session->n_stacks < (options.timed ? 1 : WIRE_EPOCHS);
+	for (; r == 0 && session->n_stacks < (options.of_event ? WIRE_EPOCHS : 1);
 	     session->n_stacks += r == 0)
 		r = epoch_stacks_new(&options, &session->stacks[session->n_stacks]);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	if (!options.timed)
+	if (options.of_event)
 		return 0;
 	session->stacks[1] = session->stacks[0];
 	return off_cpu_new(session->plan, &session->side, session->stacks[0], &session->off_cpu,

@@ -287,7 +287,8 @@ static int finish_one(struct unwinder *unwinder, const struct deferred *deferred
 		unwinder->finished +=
 			finished.end == WIRE_END_COMPLETE || finished.end == WIRE_END_ENTRY;
 	}
-	return epoch_stacks_add(stacks, tally, &stack, frames, 1);
+	return unwinder->plan->off_cpu.on ? epoch_stacks_enter(stacks, tally, &stack, frames, 1)
+					  : epoch_stacks_add(stacks, tally, &stack, frames);
 }
 
 /* Finishes the deferred walks, or only those of one epoch. */
