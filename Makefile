@@ -169,7 +169,7 @@ $(SKELETON): $(KERNEL_BUILD)/%.skel.h: $(KERNEL_BUILD)/%.bpf.o
 
 # ---- user space
 # The first build needs the skeleton before these objects; later dependency files say so.
-$(filter $(BUILD)/src/measure/session/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON)
+$(filter $(BUILD)/src/measure/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(LANGUAGE_HEADERS)
 	@mkdir -p $(@D)

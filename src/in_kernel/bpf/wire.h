@@ -123,6 +123,7 @@ enum wire_kind {
 	WIRE_KIND_TIME,	 /* struct wire_time: times of a stack (bpf/off_cpu_wire.h) */
 	WIRE_KIND_PAIR,	 /* struct wire_pair: a stack, and that of a waker */
 	WIRE_KIND_PLACE, /* struct wire_code_place: a line of an interpreted program */
+	WIRE_N_KINDS,
 };
 
 enum wire_stack_flags {

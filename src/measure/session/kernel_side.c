@@ -234,6 +234,14 @@ void kernel_side_close(struct kernel_side *side)
 	*side = KERNEL_SIDE_NONE;
 }
 
+int kernel_side_unwind_maps(const struct kernel_side *side, struct unwind_maps **ret_maps,
+			    struct error *err)
+{
+	int r = unwind_maps_kernel(&side->tables, &side->skeleton->bss->unwind_changes, ret_maps);
+
+	return r < 0 ? error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r)) : 0;
+}
+
 int kernel_side_follow_forks(struct kernel_side *side, struct error *err)
 {
 	struct stacktally *skeleton = side->skeleton;

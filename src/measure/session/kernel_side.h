@@ -51,6 +51,9 @@ struct kernel_side {
  */
 int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t max_stack,
 		     struct kernel_side *ret_side, struct error *err);
+/* With has_tables, before the load: where the tables are stored, to be closed before the object. */
+int kernel_side_unwind_maps(const struct kernel_side *side, struct unwind_maps **ret_maps,
+			    struct error *err);
 /* Loads the programs; the verifier takes 20 ms. May run in another thread. */
 int kernel_side_load(struct kernel_side *side, struct error *err);
 void kernel_side_close(struct kernel_side *side);

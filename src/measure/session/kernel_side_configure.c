@@ -8,22 +8,19 @@
 
 #include "base/cpu_list.h"
 #include "base/own.h"
+#include "gauge/gauge.h"
 #include "kernel/tracepoint_frames.h"
 #include "session/filters.h"
 #include "session/kernel_lookup.h"
 #include "session/kernel_side_internal.h"
-#include "session/off_cpu.h"
 #include "stacktally.skel.h"
 
 /*
  * Sets of counts for each CPU and epoch; bytes of all sets together. So many stacks of all CPUs end
  * an epoch that, where there are many, few are of each.
  */
-#define SETS_MIN   256u
 #define SETS_MAX   4096u
 #define SETS_BYTES (2u << 20)
-/* As few where each has a set of times beside it (bpf/off_cpu_wire.h). */
-#define SETS_MIN_OFF_CPU 128u
 /* Where captures on one CPU meet: scratch slots for all CPUs, and one more for so many CPUs. */
 #define SPARES_MIN     32u
 #define CPUS_PER_SPARE 32u
@@ -69,12 +66,11 @@ static void size_maps(const struct plan *plan, uint64_t cpus, struct kernel_side
 		      struct wire_config *config)
 {
 	struct stacktally *skeleton = side->skeleton;
-	uint32_t least = plan->off_cpu.on ? SETS_MIN_OFF_CPU : SETS_MIN;
 	bool naming = plan->tui || plan->interval > 0;
 
 	config->cpus = (uint32_t)cpus;
 	config->sets = SETS_MAX;
-	while (config->sets > least &&
+	while (config->sets > gauge_of(plan)->least_sets &&
 	       cpus * config->sets * WIRE_EPOCHS * sizeof(struct wire_counts) > SETS_BYTES)
 		config->sets /= 2;
 	side->n_sets = cpus * config->sets;
@@ -154,7 +150,6 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
 	config->flags |= plan->native ? WIRE_NATIVE : 0;
 	config->flags |= plan->lines ? WIRE_LINES : 0;
-	config->flags |= plan->off_cpu.sample_ns ? WIRE_WALL : 0;
 	config->user_depth = plan->user_depth;
 	config->kernel_depth = kernel_depth(plan, trigger, max_stack);
 	config->unwind = unwind_of(plan->unwind);
@@ -185,7 +180,7 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 	if (r < 0)
 		return r;
 	size_maps(plan, cpus, side, &config);
-	off_cpu_configure(plan, skeleton, (uint32_t)side->n_sets * WIRE_EPOCHS);
+	gauge_of(plan)->configure(plan, skeleton, &config, (uint32_t)side->n_sets * WIRE_EPOCHS);
 	config.spares = trigger->ops->meet ? SPARES_MIN + cpus / CPUS_PER_SPARE : 0;
 	bpf_map__set_max_entries(skeleton->maps.scratch, cpus + config.spares);
 	config.wake_at = (uint32_t)side->ring_size / 4;

@@ -164,7 +164,7 @@ static int account(struct session *session, bool final, struct error *err)
 	r = accounting_report(&session->accounting, &session->side, session->trigger, losses, final,
 			      err);
 
-	return r == 0 && session->off_cpu ? off_cpu_losses(session->off_cpu, losses, err) : r;
+	return r < 0 ? r : gauge_losses(session->gauge, losses, err);
 }
 
 static int finish(struct session *session, struct error *err)
@@ -217,17 +217,15 @@ static void tell_orc_tables(struct session *session)
 	}
 }
 
-/* Walks the stacks of the threads that sleep. Events count already. */
-static int walk_sleepers(struct session *session, struct error *err)
+/* Walks the stacks of what the gauge has found. Events count already. */
+static int walk_found(struct session *session, struct error *err)
 {
-	int r = 1;
+	int r = !session->walked;
 
-	if (!session->off_cpu || session->walked_sleepers)
-		return 0;
-	session->walked_sleepers = true;
+	session->walked = true;
 	while (r > 0) {
 		images_lock(session->images);
-		r = off_cpu_walk_threads(session->off_cpu, session->unwinder, err);
+		r = gauge_walk(session->gauge, session->unwinder, err);
 		images_unlock(session->images);
 		if (r > 0 && session_switch_and_drain(session, 0, err) < 0)
 			r = -1;
@@ -243,11 +241,11 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 		int r;
 
 		wait_for_something(session);
-		r = session_consume(session, err);
+		r = drain_consume(session->drain, session_end(session), err);
 		session_walk_interpreters(session);
 		if (r == 0)
 			r = session_watch_jit(session, err);
-		if (r == 0 && session_epoch_is_full(session))
+		if (r == 0 && drain_is_full(session->drain))
 			r = session_switch_and_drain(session, 0, err);
 		if (r < 0)
 			return r;
@@ -272,8 +270,9 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	int r;
 
 	session->tally = tally;
+	drain_into(session->drain, tally);
 	tell_orc_tables(session);
-	r = walk_sleepers(session, err);
+	r = walk_found(session, err);
 	if (r < 0)
 		return r;
 	r = run_until_event(session, &event, err);
@@ -303,7 +302,7 @@ uint64_t session_events(const struct session *session)
 
 const struct comms *session_others(const struct session *session)
 {
-	return &session->others;
+	return drain_others(session->drain);
 }
 
 bool session_unwinding(const struct session *session, struct unwinder_stats *ret_stats)

@@ -96,7 +96,7 @@ uint64_t session_events(const struct session *session);
 struct comms;
 const struct comms *session_others(const struct session *session);
 
-/* Statistics of unwinding (session/unwinder.h); false without unwinding tables. */
+/* Statistics of unwinding (drain/unwinder.h); false without unwinding tables. */
 struct unwinder_stats;
 bool session_unwinding(const struct session *session, struct unwinder_stats *ret_stats);
 

@@ -9,18 +9,17 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "drain/epoch_stacks.h"
-#include "drain/ring.h"
+#include "drain/drain.h"
+#include "drain/unwinder.h"
+#include "gauge/gauge.h"
 #include "interpreters/interpreters.h"
 #include "process/sideband.h"
 #include "session/accounting.h"
 #include "session/command.h"
 #include "session/interpreted.h"
 #include "session/kernel_side.h"
-#include "session/off_cpu.h"
 #include "session/session.h"
 #include "session/signals.h"
-#include "session/unwinder.h"
 
 /* How often the trigger's tick is called. */
 #define TICK_NS NS_PER_SECOND
@@ -30,15 +29,8 @@ struct session {
 	struct trigger *trigger;
 	struct images *images;
 	struct kernel_side side;
-	struct interrupt_frames *interrupts;	     /* NULL: wakers are not found */
-	struct tracepoint_frames *tracepoint_frames; /* NULL: the trigger's stacks have none */
-	/* Of time off the CPU, both are one. */
-	struct epoch_stacks *stacks[WIRE_EPOCHS];
-	uint32_t n_stacks;	 /* different ones */
-	uint32_t n_records;	 /* taken from the ring */
-	struct off_cpu *off_cpu; /* NULL: events are counted */
-	struct comms others;	 /* that --name left out */
-	struct ring *ring;
+	struct drain *drain;
+	struct gauge *gauge;
 	struct sideband *sideband;	      /* NULL without user stacks */
 	struct unwinder *unwinder;	      /* NULL without unwinding tables */
 	struct interpreters *interpreters;    /* the same */
@@ -46,8 +38,7 @@ struct session {
 	uint32_t languages;		      /* of interpreters, that they walk or will: bits */
 	struct error not_interpreted;	      /* why they did not load; "" */
 	struct codes *codes;		      /* borrowed */
-	struct code_places *places;
-	struct command *command; /* NULL: none was launched */
+	struct command *command;	      /* NULL: none was launched */
 	struct targets *targets;
 	struct accounting accounting;
 	/* monotonic_ns(); `switched`: when the last epoch ended */
@@ -57,10 +48,10 @@ struct session {
 	struct signals signals;
 	bool reload; /* SIGHUP came */
 	bool attached;
-	bool walked_sleepers; /* of time off the CPU */
-	bool told_orc;	      /* the BPF programs know of the kernel's ORC tables, if it has any */
-	bool passed_on;	      /* a signal went to the command: the next one ends the measurement */
-	struct tally *tally;  /* of the current session_run() */
+	bool walked;	     /* gauge_walk() */
+	bool told_orc;	     /* the BPF programs know of the kernel's ORC tables, if it has any */
+	bool passed_on;	     /* a signal went to the command: the next one ends the measurement */
+	struct tally *tally; /* of the current session_run() */
 	char warning[512];
 };
 
@@ -71,10 +62,6 @@ uint64_t session_end(const struct session *session);
 
 /* ---- session_drain.c ---- */
 
-/* Consumes the ring buffer, up to where session_epoch_is_full(). */
-int session_consume(struct session *session, struct error *err);
-/* Whether as many stacks wait for their counts as may: the epoch has to end. */
-bool session_epoch_is_full(const struct session *session);
 /*
  * Moves an epoch that has ended into the tally. Its deferred walks wait for missing tables for
  * `patience_ns` at most.

@@ -14,12 +14,8 @@
 #include "base/own.h"
 #include "base/seccomp.h"
 #include "base/thread.h"
-#include "drain/code_places.h"
 #include "kernel/hang.h"
-#include "kernel/interrupt_frames.h"
-#include "kernel/kernel_names.h"
 #include "kernel/paranoid.h"
-#include "kernel/tracepoint_frames.h"
 #include "session/capability.h"
 #include "session/depth.h"
 #include "session/kernel_lookup.h"
@@ -111,44 +107,47 @@ static int open_sideband(struct session *session, struct error *err)
 	return 0;
 }
 
-static bool find_symbol(void *kernel, uint64_t address, struct kernel_symbol *ret_symbol)
+static int open_unwinder(struct session *session, struct error *err)
 {
-	return kernel_names_find(kernel, address, ret_symbol);
-}
+	struct unwind_maps *maps;
+	int r = interpreters_new(session->images, session->side.interpreters,
+				 &session->interpreters);
 
-static int open_epoch_stacks(struct session *session, struct kernel_names *kernel,
-			     struct error *err)
-{
-	struct epoch_stacks_options options = {
-		.images = session->images,
-		.name = session->plan->filter.name,
-		.others = &session->others,
-		.interpreters = session->interpreters,
-		.kernel_depth = session->plan->kernel_depth,
-		.of_event = !session->plan->off_cpu.on,
-		.of_sample = session->plan->off_cpu.sample_ns,
-	};
-	bool raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT;
-	int r = 0;
-
-	memcpy(options.seed, session->side.seed, sizeof(options.seed));
-	if (session->trigger->frames != TRIGGER_FRAMES_NONE)
-		r = tracepoint_frames_new(find_symbol, kernel, raw, &session->tracepoint_frames);
-	options.tracepoint_frames = session->tracepoint_frames;
-	if (r == 0 && session->plan->off_cpu.wakers)
-		r = interrupt_frames_new(find_symbol, kernel, &session->interrupts);
-	options.interrupts = session->interrupts;
-	options.codes = session->codes;
-	for (; r == 0 && session->n_stacks < (options.of_event ? WIRE_EPOCHS : 1);
-	     session->n_stacks += r == 0)
-		r = epoch_stacks_new(&options, &session->stacks[session->n_stacks]);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	if (options.of_event)
-		return 0;
-	session->stacks[1] = session->stacks[0];
-	return off_cpu_new(session->plan, &session->side, session->stacks[0], &session->off_cpu,
-			   err);
+	r = kernel_side_unwind_maps(&session->side, &maps, err);
+	if (r < 0)
+		return r;
+	return unwinder_open(session->plan, maps, session->images, session->interpreters,
+			     &session->unwinder, err);
+}
+
+static int open_drain(struct session *session, struct kernel_names *kernel, struct error *err)
+{
+	const struct gauge_ops *ops = gauge_of(session->plan);
+	struct drain_options options = {
+		.plan = session->plan,
+		.keeping = &ops->keeping,
+		.images = session->images,
+		.sideband = session->sideband,
+		.unwinder = session->unwinder,
+		.interpreters = session->interpreters,
+		.codes = session->codes,
+		.kernel = kernel,
+		.tracing = session->trigger->frames != TRIGGER_FRAMES_NONE,
+		.raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT,
+		.epochs = session->side.epochs,
+		.ring = kernel_side_ring(&session->side),
+		.ring_size = session->side.ring_size,
+	};
+	int r;
+
+	memcpy(options.seed, session->side.seed, sizeof(options.seed));
+	r = drain_new(&options, &session->drain, err);
+	if (r < 0)
+		return r;
+	return ops->open(session->plan, session->side.skeleton, session->drain, &session->gauge,
+			 err);
 }
 
 struct loading {
@@ -235,28 +234,17 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	if (r < 0)
 		return r;
 	if (session->side.has_tables) {
-		r = interpreters_new(session->images, session->side.interpreters,
-				     &session->interpreters);
+		r = open_unwinder(session, err);
 		if (r < 0)
-			return error_set(err, r, "out of memory");
+			return r;
 	}
-	r = unwinder_open(session->plan, &session->side, session->images, session->interpreters,
-			  &session->unwinder, err);
-	if (r < 0)
-		return r;
 	r = session_expect_file(session, err);
 	if (r < 0)
 		return r;
 	r = load_and_prepare(session, err);
 	if (r < 0)
 		return r;
-	r = open_epoch_stacks(session, kernel, err);
-	if (r < 0)
-		return r;
-	r = ring_new(kernel_side_ring(&session->side), session->side.ring_size, &session->ring);
-	if (r < 0)
-		return error_set(err, r, "cannot map the ring: %s", strerror(-r));
-	return 0;
+	return open_drain(session, kernel, err);
 }
 
 /* Adds to the error that the sysctl could not be restored. */
@@ -290,8 +278,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 		trigger->scope.pid = plan->filter.tgids.ids[0];
 	else if (plan->filter.tids.n > 0 && !plan->filter.follow_forks)
 		trigger->scope.pid = thread_process(plan->filter.tids.ids, plan->filter.tids.n);
-	r = code_places_new(&session->places);
-	r = r < 0 ? error_set(err, r, "out of memory") : open_session(session, kernel, err);
+	r = open_session(session, kernel, err);
 	if (r < 0) {
 		say_limit(session_close(session), err);
 		return r;
@@ -336,17 +323,11 @@ uint32_t session_close(struct session *session)
 	signals_close(&session->signals);
 	command_free(session->command);
 	targets_close(session->targets);
-	ring_free(session->ring);
 	due_free(session->accounting.due);
+	gauge_close(session->gauge);
+	drain_free(session->drain);
 	unwinder_close(session->unwinder);
 	interpreters_free(session->interpreters);
-	code_places_free(session->places);
-	off_cpu_free(session->off_cpu);
-	for (uint32_t i = 0; i < session->n_stacks; i++)
-		epoch_stacks_free(session->stacks[i]);
-	comms_clear(&session->others);
-	interrupt_frames_free(session->interrupts);
-	tracepoint_frames_free(session->tracepoint_frames);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);
 	limit_left = session->stack_limit_before;

@@ -125,15 +125,12 @@ int session_start(struct session *session, struct error *err)
 		return r;
 	session_walk_interpreters(session);
 	session_await_interpreters(session);
-	if (session->off_cpu) {
-		r = off_cpu_find_threads(session->off_cpu, err);
-		if (r < 0)
-			return r;
-	}
+	r = gauge_find(session->gauge, err);
+	if (r < 0)
+		return r;
 	session->accounting.unseen = accounting_unseen(&session->side, session->trigger);
 	session->started = monotonic_ns();
-	if (session->off_cpu)
-		off_cpu_begin(session->off_cpu, session->started);
+	gauge_begin(session->gauge, session->started);
 	kernel_side_arm(&session->side, true);
 	r = due_begin(session->trigger, &session->side, &session->accounting.due);
 	if (r < 0)
@@ -189,8 +186,7 @@ int session_launch(struct session *session, struct error *err)
 
 	if (!session->command)
 		return learn_running(session, err);
-	/* These stops would be measured as time off the CPU. */
-	if (session->unwinder && !session->off_cpu)
+	if (session->unwinder && session->gauge->ops->may_stop_command)
 		command_stop_begin(command_pid(session->command), &stop);
 	r = command_go(session->command, err);
 	if (r == 0 && command_stop_at_exec(&stop))

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "drain/unwinder.h"
 #include "run/empty.h"
 #include "run/next_steps.h"
-#include "session/unwinder.h"
 #include "tally/codes.h"
 #include "tally/comms.h"
 #include "view/advice.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/unwinder.h"
+#include "drain/unwinder.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/own.h"
-#include "stacktally.skel.h"
 #include "unwind/finish.h"
 #include "unwind/table_cache.h"
 
@@ -63,7 +62,7 @@ static uint32_t interpreter_of(void *interpreters, uint32_t file)
 	return interpreters_of_file(interpreters, file);
 }
 
-int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct images *images,
+int unwinder_open(const struct plan *plan, struct unwind_maps *maps, struct images *images,
 		  struct interpreters *interpreters, struct unwinder **ret_unwinder,
 		  struct error *err)
 {
@@ -75,24 +74,17 @@ int unwinder_open(const struct plan *plan, const struct kernel_side *side, struc
 						.only = chosen ? &filter->tgids : NULL,
 						.interpreter = interpreter_of,
 						.interpreter_context = interpreters };
-	struct unwind_maps *maps = NULL;
-	struct unwinder *unwinder;
+	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
 	int r;
 
-	*ret_unwinder = NULL;
-	if (!side->has_tables)
-		return 0;
-	table_cache_place(cache, sizeof(cache));
-	unwinder = calloc(1, sizeof(*unwinder));
-	if (!unwinder)
+	if (!unwinder) {
+		unwind_maps_close(maps);
 		return error_set(err, -ENOMEM, "out of memory");
+	}
+	table_cache_place(cache, sizeof(cache));
 	unwinder->plan = plan;
 	unwinder->images = images;
-	r = unwind_maps_kernel(&side->tables, &side->skeleton->bss->unwind_changes, &maps);
-	if (r < 0)
-		error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r));
-	else
-		r = unwind_new(images, maps, &options, &unwinder->unwind, err);
+	r = unwind_new(images, maps, &options, &unwinder->unwind, err);
 	if (r < 0) {
 		unwinder_close(unwinder);
 		return r;
@@ -264,7 +256,7 @@ bool unwinder_is_full(const struct unwinder *unwinder)
 
 /* Walks on as far as possible; the whole stack is one event. */
 static int finish_one(struct unwinder *unwinder, const struct deferred *deferred,
-		      struct epoch_stacks *stacks, struct tally *tally)
+		      const struct stack_sets *stacks, struct tally *tally)
 {
 	const struct wire_stack *record = stack_of(deferred);
 	const struct wire_rest *rest = rest_of(record);
@@ -287,12 +279,11 @@ static int finish_one(struct unwinder *unwinder, const struct deferred *deferred
 		unwinder->finished +=
 			finished.end == WIRE_END_COMPLETE || finished.end == WIRE_END_ENTRY;
 	}
-	return unwinder->plan->off_cpu.on ? epoch_stacks_enter(stacks, tally, &stack, frames, 1)
-					  : epoch_stacks_add(stacks, tally, &stack, frames);
+	return stacks->keeping->add(stack_sets_of(stacks, record->epoch), tally, &stack, frames);
 }
 
 /* Finishes the deferred walks, or only those of one epoch. */
-static int finish(struct unwinder *unwinder, uint32_t epoch, struct epoch_stacks *const *stacks,
+static int finish(struct unwinder *unwinder, uint32_t epoch, const struct stack_sets *stacks,
 		  struct tally *tally, struct error *err)
 {
 	uint32_t n = 0;
@@ -306,7 +297,7 @@ static int finish(struct unwinder *unwinder, uint32_t epoch, struct epoch_stacks
 			unwinder->deferred[n++] = deferred;
 			continue;
 		}
-		r = finish_one(unwinder, deferred, stacks[of], tally);
+		r = finish_one(unwinder, deferred, stacks, tally);
 		if (r < 0)
 			error_set(err, r, "out of memory");
 		free_deferred(unwinder, deferred);
@@ -315,7 +306,7 @@ static int finish(struct unwinder *unwinder, uint32_t epoch, struct epoch_stacks
 	return r;
 }
 
-int unwinder_finish_ready(struct unwinder *unwinder, struct epoch_stacks *const stacks[WIRE_EPOCHS],
+int unwinder_finish_ready(struct unwinder *unwinder, const struct stack_sets *stacks,
 			  struct tally *tally, struct error *err)
 {
 	if (!unwinder || unwinder->n_deferred == 0 || unwind_is_pending(unwinder->unwind))
@@ -324,8 +315,7 @@ int unwinder_finish_ready(struct unwinder *unwinder, struct epoch_stacks *const 
 }
 
 int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
-		    struct epoch_stacks *const stacks[WIRE_EPOCHS], struct tally *tally,
-		    struct error *err)
+		    const struct stack_sets *stacks, struct tally *tally, struct error *err)
 {
 	int r;
 

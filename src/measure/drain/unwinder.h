@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The session's part of unwinding by tables: keeps the tables of the BPF programs in step with what
+ * Unwinding by tables: keeps the tables of the BPF programs in step with what
  * processes map, and finishes the walks that lacked a table, which wait here until it was made.
  *
  * Without tables (--unwind=fp, none) the unwinder is NULL, which all functions but
  * unwinder_stats() accept.
  */
-#ifndef STACKTALLY_SESSION_UNWINDER_H
-#define STACKTALLY_SESSION_UNWINDER_H
+#ifndef STACKTALLY_DRAIN_UNWINDER_H
+#define STACKTALLY_DRAIN_UNWINDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "drain/epoch_stacks.h"
+#include "drain/stack_sets.h"
 #include "interpreters/interpreters.h"
 #include "plan/plan.h"
 #include "process/images.h"
-#include "session/kernel_side.h"
 #include "tally/tally.h"
 #include "unwind/unwind.h"
 
 struct unwinder;
 
-/* Borrows its arguments. *ret_unwinder is NULL when the plan needs no tables. */
-int unwinder_open(const struct plan *plan, const struct kernel_side *side, struct images *images,
+/*
+ * Takes over `maps`, on failure too, where the tables are stored; borrows the others. 0, or a
+ * negative errno with `err` set.
+ */
+int unwinder_open(const struct plan *plan, struct unwind_maps *maps, struct images *images,
 		  struct interpreters *interpreters, struct unwinder **ret_unwinder,
 		  struct error *err);
 void unwinder_close(struct unwinder *unwinder);
@@ -55,7 +57,7 @@ int unwinder_defer(struct unwinder *unwinder, const void *record, size_t size);
 
 /* Finishes all deferred walks, each into the stacks of its epoch, if no table is missing any more.
  */
-int unwinder_finish_ready(struct unwinder *unwinder, struct epoch_stacks *const stacks[WIRE_EPOCHS],
+int unwinder_finish_ready(struct unwinder *unwinder, const struct stack_sets *stacks,
 			  struct tally *tally, struct error *err);
 
 /*
@@ -63,8 +65,7 @@ int unwinder_finish_ready(struct unwinder *unwinder, struct epoch_stacks *const 
  * tables for `patience_ns` at most; meanwhile nothing is drained.
  */
 int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
-		    struct epoch_stacks *const stacks[WIRE_EPOCHS], struct tally *tally,
-		    struct error *err);
+		    const struct stack_sets *stacks, struct tally *tally, struct error *err);
 
 /* Whether walks are deferred. */
 bool unwinder_defers(const struct unwinder *unwinder);

@@ -3,22 +3,22 @@
  * Threads that exist when a measurement of time off the CPU begins. Sleeping ones cause no event,
  * so they have to be found, and their stacks walked, from outside.
  */
-#ifndef STACKTALLY_SESSION_OFF_CPU_SLEEPERS_H
-#define STACKTALLY_SESSION_OFF_CPU_SLEEPERS_H
+#ifndef STACKTALLY_GAUGE_SLEEPERS_H
+#define STACKTALLY_GAUGE_SLEEPERS_H
 
 #include "base/error.h"
 #include "drain/epoch_stacks.h"
+#include "drain/unwinder.h"
 #include "plan/plan.h"
-#include "session/kernel_side.h"
-#include "session/unwinder.h"
 
 struct sleepers;
+struct stacktally;
 
 /*
  * Adds the threads that the plan's filters choose to the map of threads, where the programs find
  * them once they are armed. The arguments are borrowed. 0, or a negative errno with `err` set.
  */
-int sleepers_find(const struct plan *plan, const struct kernel_side *side,
+int sleepers_find(const struct plan *plan, struct stacktally *skeleton,
 		  struct sleepers **ret_sleepers, struct error *err);
 /* May be NULL. */
 void sleepers_free(struct sleepers *sleepers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/off_cpu_threads.h"
+#include "gauge/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ struct search {
 	uint32_t flags;		/* enum wire_flags */
 	char mount[PATH_SIZE];	/* where cgroup2 is mounted, or ""; without a slash at the end */
 	char cgroup[PATH_SIZE]; /* --cgroup below it, without slashes at the end */
-	int (*each)(void *context, const struct off_cpu_thread *thread);
+	int (*each)(void *context, const struct found_thread *thread);
 	void *context;
 };
 
@@ -173,7 +173,7 @@ static bool process_is_wanted(const struct search *search, struct process *proce
 }
 
 /* By /proc/TID/stat: "TID (COMM) STATE ...". The comm may have any characters, even ") ". */
-bool off_cpu_thread_read(uint32_t tid, struct off_cpu_thread *ret_thread)
+bool threads_read(uint32_t tid, struct found_thread *ret_thread)
 {
 	char text[1024], *comm, *end;
 	unsigned long long ran = 0;
@@ -198,11 +198,11 @@ bool off_cpu_thread_read(uint32_t tid, struct off_cpu_thread *ret_thread)
 
 static int visit_thread(const struct search *search, const struct process *process, uint32_t tid)
 {
-	struct off_cpu_thread thread = { .tgid = process->tgid };
+	struct found_thread thread = { .tgid = process->tgid };
 
 	if (search->flags & WIRE_FILTER_TID && !is_member(search->skeleton->maps.tids, tid))
 		return 0;
-	if (!off_cpu_thread_read(tid, &thread))
+	if (!threads_read(tid, &thread))
 		return 0;
 	thread.cgroup = search->plan->per_cgroup ? process->cgroup : 0;
 	return search->each(search->context, &thread);
@@ -226,9 +226,8 @@ static int visit_process(const struct search *search, uint32_t tgid)
 	return r;
 }
 
-int off_cpu_threads_each(const struct plan *plan, const struct stacktally *skeleton,
-			 int (*each)(void *context, const struct off_cpu_thread *thread),
-			 void *context)
+int threads_each(const struct plan *plan, const struct stacktally *skeleton,
+		 int (*each)(void *context, const struct found_thread *thread), void *context)
 {
 	own(own_free) struct search *search = calloc(1, sizeof(*search));
 	own(own_directory) DIR *proc = opendir("/proc");
@@ -251,7 +250,7 @@ int off_cpu_threads_each(const struct plan *plan, const struct stacktally *skele
 	return r;
 }
 
-uint32_t off_cpu_count_threads(void)
+uint32_t threads_count(void)
 {
 	own(own_file) FILE *file = fopen("/proc/loadavg", "re");
 	uint32_t n;

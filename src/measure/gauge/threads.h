@@ -3,8 +3,8 @@
  * The threads in /proc that a plan's filters choose, as the BPF programs' filters do
  * (bpf/filter.bpf.h): for those that sleep when a measurement begins.
  */
-#ifndef STACKTALLY_SESSION_OFF_CPU_THREADS_H
-#define STACKTALLY_SESSION_OFF_CPU_THREADS_H
+#ifndef STACKTALLY_GAUGE_THREADS_H
+#define STACKTALLY_GAUGE_THREADS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 struct stacktally;
 
-struct off_cpu_thread {
+struct found_thread {
 	uint32_t tgid, tid;
 	uint64_t cgroup; /* id; 0 unless the plan keeps cgroups apart */
 	char comm[16];	 /* padded with zeros */
@@ -26,14 +26,13 @@ struct off_cpu_thread {
  * Calls `each` for each of them until it fails. The maps of the skeleton are filled. 0, a negative
  * errno of reading /proc, or what `each` returned.
  */
-int off_cpu_threads_each(const struct plan *plan, const struct stacktally *skeleton,
-			 int (*each)(void *context, const struct off_cpu_thread *thread),
-			 void *context);
+int threads_each(const struct plan *plan, const struct stacktally *skeleton,
+		 int (*each)(void *context, const struct found_thread *thread), void *context);
 
 /* Reads `state` and `ran` of a thread anew; false: it is gone. */
-bool off_cpu_thread_read(uint32_t tid, struct off_cpu_thread *ret_thread);
+bool threads_read(uint32_t tid, struct found_thread *ret_thread);
 
 /* How many threads this machine has. */
-uint32_t off_cpu_count_threads(void);
+uint32_t threads_count(void);
 
 #endif

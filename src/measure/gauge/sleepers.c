@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/off_cpu_sleepers.h"
+#include "gauge/sleepers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 #include "base/own.h"
 #include "bpf/off_cpu_wire.h"
 #include "bpf/stack_hash.h"
-#include "session/off_cpu_threads.h"
+#include "gauge/threads.h"
 #include "stacktally.skel.h"
 
 struct sleeper {
-	struct off_cpu_thread is;
+	struct found_thread is;
 	struct wire_hash stack; /* the key of its times until it leaves a CPU again */
 	uint64_t image;
 	uint64_t *frames; /* of the kernel; NULL: not known */
@@ -29,7 +29,7 @@ struct sleeper {
 
 struct sleepers {
 	const struct plan *plan;
-	const struct kernel_side *side;
+	struct stacktally *skeleton;
 	struct sleeper *list;
 	uint32_t n, room;
 	struct index by_stack, by_tid;
@@ -52,11 +52,11 @@ static void own_link(struct bpf_link **link)
 /* ---- finding them ---- */
 
 /* A key of its own for each thread, because its stack is not known yet. */
-static struct wire_hash key_of(const struct sleepers *sleepers, const struct off_cpu_thread *is)
+static struct wire_hash key_of(const struct sleepers *sleepers, const struct found_thread *is)
 {
 	const __u64 ids[] = { is->tid, is->tgid };
 
-	return stack_hash_of(sleepers->side->seed, ids, 2);
+	return stack_hash_of(sleepers->skeleton->rodata->config.seed, ids, 2);
 }
 
 /* The bits of the kernel's task state that a letter in /proc stands for. */
@@ -79,7 +79,7 @@ static bool state_counts(const struct plan_off_cpu *plan, char letter)
 	return !plan->by_state || state_bits(letter) & plan->state;
 }
 
-static int add_sleeper(void *context, const struct off_cpu_thread *is)
+static int add_sleeper(void *context, const struct found_thread *is)
 {
 	struct sleepers *sleepers = context;
 	bool ready = is->state == 'R';
@@ -89,7 +89,7 @@ static int add_sleeper(void *context, const struct off_cpu_thread *is)
 				      .ran = is->ran,
 				      .longest = WIRE_LONGEST,
 				      .weight = 1 };
-	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
+	int map = bpf_map__fd(sleepers->skeleton->maps.threads);
 	int r;
 
 	if (!state_counts(&sleepers->plan->off_cpu, is->state))
@@ -107,7 +107,7 @@ static int add_sleeper(void *context, const struct off_cpu_thread *is)
 	return bpf_map_update_elem(map, &is->tid, &thread, BPF_ANY) < 0 ? -errno : 0;
 }
 
-int sleepers_find(const struct plan *plan, const struct kernel_side *side,
+int sleepers_find(const struct plan *plan, struct stacktally *skeleton,
 		  struct sleepers **ret_sleepers, struct error *err)
 {
 	struct sleepers *sleepers = calloc(1, sizeof(*sleepers));
@@ -115,8 +115,8 @@ int sleepers_find(const struct plan *plan, const struct kernel_side *side,
 
 	if (!sleepers)
 		return error_set(err, -ENOMEM, "out of memory");
-	*sleepers = (struct sleepers){ .plan = plan, .side = side, .iterator = -1 };
-	r = off_cpu_threads_each(plan, side->skeleton, add_sleeper, sleepers);
+	*sleepers = (struct sleepers){ .plan = plan, .skeleton = skeleton, .iterator = -1 };
+	r = threads_each(plan, skeleton, add_sleeper, sleepers);
 	if (r < 0) {
 		sleepers_free(sleepers);
 		return error_set(err, r, "cannot list the threads in /proc: %s", strerror(-r));
@@ -154,7 +154,7 @@ static struct sleeper *find_thread(const struct sleepers *sleepers, uint32_t tid
 /* Whether it has slept since before the measurement, so that its stack has not changed. */
 static bool still_sleeps(const struct sleepers *sleepers, uint32_t tid)
 {
-	int map = bpf_map__fd(sleepers->side->skeleton->maps.threads);
+	int map = bpf_map__fd(sleepers->skeleton->maps.threads);
 	struct wire_thread thread;
 
 	return bpf_map_lookup_elem(map, &tid, &thread) == 0 && thread.out == WIRE_OUT_BEFORE &&
@@ -245,7 +245,7 @@ static int walk_one(const struct sleepers *sleepers, const struct wire_sleeper *
 static int begin_walk(struct sleepers *sleepers, struct error *err)
 {
 	own(own_link) struct bpf_link *link =
-		bpf_program__attach_iter(sleepers->side->skeleton->progs.on_sleeper, NULL);
+		bpf_program__attach_iter(sleepers->skeleton->progs.on_sleeper, NULL);
 
 	sleepers->iterator = link ? bpf_iter_create(bpf_link__fd(link)) : -errno;
 	return sleepers->iterator < 0 ? error_set(err, sleepers->iterator,

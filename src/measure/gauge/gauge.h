@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Gauges: what is measured of each stack. One counts events; the other adds up the time that
+ * threads spend off the CPU. The plan says which; it is asked here only.
+ *
+ * gauge_configure() comes between open and load of the BPF object, gauge_open() after the load; the
+ * rest in the order in which it is declared, with gauge_drain() for each epoch. All from one
+ * thread. All that returns an int returns 0, or a negative errno with `err` set.
+ */
+#ifndef STACKTALLY_GAUGE_GAUGE_H
+#define STACKTALLY_GAUGE_GAUGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/wire.h"
+#include "drain/drain.h"
+#include "plan/plan.h"
+
+struct gauge;
+struct stacktally;
+
+struct gauge_ops {
+	struct stack_keeping keeping;
+	uint32_t least_sets; /* of counts for each CPU and epoch, a power of two */
+	/* A launched command may be stopped where its tables are made: that is not measured. */
+	bool may_stop_command;
+	/* Sets flags of `config`, and maps and programs; there are `sets` sets in both epochs. */
+	void (*configure)(const struct plan *plan, struct stacktally *skeleton,
+			  struct wire_config *config, uint32_t sets);
+	/* A struct that begins with a struct gauge; has its records taken by the drain. */
+	int (*open)(const struct plan *plan, struct stacktally *skeleton, struct drain *drain,
+		    struct gauge **ret_gauge, struct error *err);
+	void (*close)(struct gauge *gauge);
+	/* May be NULL from here on. */
+	int (*find)(struct gauge *gauge, struct error *err);
+	void (*begin)(struct gauge *gauge, uint64_t now);
+	int (*walk)(struct gauge *gauge, struct unwinder *unwinder, struct error *err);
+	int (*drain)(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
+		     struct tally *tally, struct error *err);
+	int (*losses)(struct gauge *gauge, struct tally_losses *losses, struct error *err);
+};
+
+struct gauge {
+	const struct gauge_ops *ops;
+};
+
+extern const struct gauge_ops gauge_counts, gauge_times;
+
+static inline const struct gauge_ops *gauge_of(const struct plan *plan)
+{
+	return plan->off_cpu.on ? &gauge_times : &gauge_counts;
+}
+
+/* May be NULL. */
+static inline void gauge_close(struct gauge *gauge)
+{
+	if (gauge)
+		gauge->ops->close(gauge);
+}
+
+/* Finds what there is already, just before the programs are armed. */
+static inline int gauge_find(struct gauge *gauge, struct error *err)
+{
+	return gauge->ops->find ? gauge->ops->find(gauge, err) : 0;
+}
+
+/* Sets the time at which the measurement begins; the programs are armed next. */
+static inline void gauge_begin(struct gauge *gauge, uint64_t now)
+{
+	if (gauge->ops->begin)
+		gauge->ops->begin(gauge, now);
+}
+
+/*
+ * Walks the stacks of what was found, once the programs are armed. 1: the unwinder, which may be
+ * NULL, is full, and this is to be called again. The caller holds images_lock().
+ */
+static inline int gauge_walk(struct gauge *gauge, struct unwinder *unwinder, struct error *err)
+{
+	return gauge->ops->walk ? gauge->ops->walk(gauge, unwinder, err) : 0;
+}
+
+/*
+ * Adds what the drain has not taken of an ended epoch, all of whose stacks have come, up to `now`.
+ * `final`: the programs are disarmed.
+ */
+static inline int gauge_drain(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
+			      struct tally *tally, struct error *err)
+{
+	return gauge->ops->drain ? gauge->ops->drain(gauge, epoch, now, final, tally, err) : 0;
+}
+
+/* Adds the gauge's own losses since the last call. */
+static inline int gauge_losses(struct gauge *gauge, struct tally_losses *losses, struct error *err)
+{
+	return gauge->ops->losses ? gauge->ops->losses(gauge, losses, err) : 0;
+}
+
+#endif
