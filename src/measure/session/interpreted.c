@@ -159,9 +159,8 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, uint3
 	return share_maps(load->skeleton, load->side, err);
 }
 
-int interpreted_load_begin(const struct kernel_side *side, struct trigger *trigger,
-			   uint32_t languages, struct interpreted_load **ret_load,
-			   struct error *err)
+static int begin(const struct kernel_side *side, struct trigger *trigger, uint32_t languages,
+		 struct interpreted_load **ret_load, struct error *err)
 {
 	own(own_load_free) struct interpreted_load *load = calloc(1, sizeof(*load));
 	int r;
@@ -180,19 +179,25 @@ int interpreted_load_begin(const struct kernel_side *side, struct trigger *trigg
 	return 0;
 }
 
-bool interpreted_load_is_over(const struct interpreted_load *load)
+void interpreted_await(struct walkers *walkers)
 {
-	return atomic_load(&load->over);
+	struct interpreted_load *load = take_ptr(walkers->load);
+
+	if (!load)
+		return;
+	pthread_join(load->thread, NULL);
+	if (load->r < 0)
+		walkers->why_not = load->err;
+	load_free(load);
 }
 
-int interpreted_load_end(struct interpreted_load *load, struct error *err)
+void interpreted_walk(struct walkers *walkers, const struct kernel_side *side,
+		      struct trigger *trigger, uint32_t languages)
 {
-	int r;
-
-	pthread_join(load->thread, NULL);
-	r = load->r;
-	if (r < 0 && err)
-		*err = load->err;
-	load_free(load);
-	return r;
+	if (walkers->load && atomic_load(&walkers->load->over))
+		interpreted_await(walkers);
+	if (walkers->load || languages == walkers->languages)
+		return;
+	walkers->languages = languages;
+	begin(side, trigger, languages, &walkers->load, &walkers->why_not);
 }

@@ -17,17 +17,22 @@
 
 struct interpreted_load;
 
+/* Zeros at first. */
+struct walkers {
+	struct interpreted_load *load; /* while they are being loaded */
+	uint32_t languages;	       /* that they walk, or will: bits */
+	struct error why_not;	       /* why they did not load; "" */
+};
+
 /*
- * Begins to load them: for the trigger, configured as the loaded kernel side is, with its maps, and
- * for the `languages`, see interpreters_languages(). To be ended before the kernel side is closed.
- * 0 or a negative errno.
+ * Begins to load them for more `languages` than before, see interpreters_languages(): for the
+ * trigger, configured as the loaded kernel side is, with its maps. interpreted_await() comes before
+ * the kernel side is closed.
  */
-int interpreted_load_begin(const struct kernel_side *side, struct trigger *trigger,
-			   uint32_t languages, struct interpreted_load **ret_load,
-			   struct error *err);
-/* Whether interpreted_load_end() would not wait. */
-bool interpreted_load_is_over(const struct interpreted_load *load);
-/* Waits for the thread, and frees the load. 0; a negative errno if the programs did not load. */
-int interpreted_load_end(struct interpreted_load *load, struct error *err);
+void interpreted_walk(struct walkers *walkers, const struct kernel_side *side,
+		      struct trigger *trigger, uint32_t languages);
+
+/* Waits until they are loaded, if that was begun. */
+void interpreted_await(struct walkers *walkers);
 
 #endif

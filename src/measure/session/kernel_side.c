@@ -16,6 +16,8 @@
 #include "bpf/interpreter_wire.h"
 #include "kernel/lockdown.h"
 #include "kernel/orc_tables.h"
+#include "session/filters.h"
+#include "session/kernel_lookup.h"
 #include "session/kernel_side_internal.h"
 #include "stacktally.skel.h"
 #include "unwind/unwind_maps.h"
@@ -242,7 +244,7 @@ int kernel_side_unwind_maps(const struct kernel_side *side, struct unwind_maps *
 	return r < 0 ? error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r)) : 0;
 }
 
-int kernel_side_follow_forks(struct kernel_side *side, struct error *err)
+static int follow_forks(struct kernel_side *side, struct error *err)
 {
 	struct stacktally *skeleton = side->skeleton;
 	bool own_pidns = skeleton->rodata->config.flags & WIRE_OWN_PIDNS;
@@ -258,6 +260,39 @@ int kernel_side_follow_forks(struct kernel_side *side, struct error *err)
 	if (!skeleton->links.on_fork || !skeleton->links.on_exec || !skeleton->links.on_end)
 		return error_set(err, -errno, "cannot follow forks: %s", strerror(errno));
 	return 0;
+}
+
+int kernel_side_filter(struct kernel_side *side, const struct plan *plan, pid_t command,
+		       struct error *err)
+{
+	int r = follow_forks(side, err);
+
+	if (r < 0)
+		return r;
+	r = filters_fill(plan, side->skeleton, err);
+	if (r < 0 || !command)
+		return r;
+	return filters_add_process(side->skeleton, command, true, err);
+}
+
+int kernel_side_tgids(const struct kernel_side *side)
+{
+	return bpf_map__fd(side->skeleton->maps.tgids);
+}
+
+int kernel_side_cgroup(const struct kernel_side *side)
+{
+	return bpf_map__fd(side->skeleton->maps.cgroup);
+}
+
+int kernel_side_attach(struct kernel_side *side, struct trigger *trigger, struct error *err)
+{
+	return trigger->ops->attach(trigger, side->skeleton->obj, err);
+}
+
+bool kernel_side_lookup(const struct kernel_side *side, struct kernel_lookup *ret_lookup)
+{
+	return kernel_lookup_get(side->skeleton, ret_lookup);
 }
 
 void kernel_side_arm(struct kernel_side *side, bool armed)

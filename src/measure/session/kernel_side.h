@@ -13,6 +13,7 @@
 #include "bpf/wire.h"
 #include "drain/epochs.h"
 #include "kernel/kernel_btf.h"
+#include "kernel/kernel_symbols.h"
 #include "plan/plan.h"
 #include "trigger/trigger.h"
 #include "unwind/unwind_maps.h"
@@ -58,8 +59,21 @@ int kernel_side_unwind_maps(const struct kernel_side *side, struct unwind_maps *
 int kernel_side_load(struct kernel_side *side, struct error *err);
 void kernel_side_close(struct kernel_side *side);
 
-/* Attaches the programs on forks, execs and exits, if the plan needs them. */
-int kernel_side_follow_forks(struct kernel_side *side, struct error *err);
+/*
+ * After the load: fills the filters of the plan and attaches the programs on forks, execs and
+ * exits, if it needs them. `command` is a process that counts from its next exec on; 0: none.
+ */
+int kernel_side_filter(struct kernel_side *side, const struct plan *plan, pid_t command,
+		       struct error *err);
+/* The maps by which the programs filter by process and by cgroup: descriptors, borrowed. */
+int kernel_side_tgids(const struct kernel_side *side);
+int kernel_side_cgroup(const struct kernel_side *side);
+
+/* Attaches the trigger. */
+int kernel_side_attach(struct kernel_side *side, struct trigger *trigger, struct error *err);
+
+/* As kernel_lookup_get(). */
+bool kernel_side_lookup(const struct kernel_side *side, struct kernel_lookup *ret_lookup);
 
 /*
  * Events count from now on, or no longer. Disarmed programs return at once; epochs_wait() waits for

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "kernel/orc_tables.h"
 #include "session/session_internal.h"
@@ -20,38 +21,18 @@
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
 #define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)
 
-uint64_t session_end(const struct session *session)
-{
-	if (session->plan->duration <= 0)
-		return UINT64_MAX;
-	return session->started + (uint64_t)(session->plan->duration * (double)NS_PER_SECOND);
-}
-
-static uint64_t interval_ns(const struct session *session)
-{
-	return (uint64_t)(session->plan->interval * (double)NS_PER_SECOND);
-}
-
 static void wait_for_something(struct session *session)
 {
-	uint64_t now = monotonic_ns(), until = now + DRAIN_NS, end = session_end(session);
+	uint64_t now = monotonic_ns(), until = schedule_next(&session->schedule, now + DRAIN_NS);
 	struct timespec timeout = { 0 };
 	struct pollfd fds[] = {
-		{ .fd = session->signals.fd, .events = POLLIN },
+		{ .fd = launch_signals_fd(&session->launch), .events = POLLIN },
 		{ .fd = kernel_side_ring(&session->side), .events = POLLIN },
-		{ .fd = session->command ? command_pidfd(session->command) : -1, .events = POLLIN },
+		{ .fd = launch_command_fd(&session->launch), .events = POLLIN },
 		{ .fd = session->sideband ? sideband_fd(session->sideband) : -1, .events = POLLIN },
 		{ .fd = unwinder_fd(session->unwinder), .events = POLLIN },
 	};
 
-	if (end < until)
-		until = end;
-	if (session->plan->interval > 0 && session->next_interval < until)
-		until = session->next_interval;
-	if (session->plan->tick > 0 && session->next_refresh < until)
-		until = session->next_refresh;
-	if (session->plan->slice > 0 && session->next_slice < until)
-		until = session->next_slice;
 	if (until > now) {
 		timeout.tv_sec = (time_t)((until - now) / NS_PER_SECOND);
 		timeout.tv_nsec = (long)((until - now) % NS_PER_SECOND);
@@ -59,98 +40,39 @@ static void wait_for_something(struct session *session)
 	ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL);
 }
 
-/*
- * Whether a signal ends the measurement. With a launched command the first is passed on to it (one
- * from the terminal it has got itself), and only the second ends the measurement at once.
- */
-static bool interrupted(struct session *session)
-{
-	struct signalfd_siginfo info;
-	bool stop = false;
-
-	while (signals_take(&session->signals, &info)) {
-		if (info.ssi_signo == SIGHUP && session->plan->reload) {
-			session->reload = true;
-			continue;
-		}
-		if (!session->command || session->passed_on)
-			stop = true;
-		else if (info.ssi_code != SI_KERNEL)
-			command_signal(session->command, (int)info.ssi_signo);
-		session->passed_on = true;
-	}
-	return stop;
-}
-
-/* Whether a refresh is due; refreshes that were missed are skipped. */
-static bool refresh_is_due(struct session *session, uint64_t now)
-{
-	uint64_t tick = (uint64_t)(session->plan->tick * (double)NS_PER_SECOND);
-
-	if (!tick || now < session->next_refresh)
-		return false;
-	session->next_refresh += ((now - session->next_refresh) / tick + 1) * tick;
-	return true;
-}
-
-/*
- * Whether a slice is over. Its end ends deferred walks: while they wait for tables, slices are
- * longer, as long as ticks at most.
- */
-static bool slice_is_over(struct session *session, uint64_t now)
-{
-	uint64_t slice = (uint64_t)(session->plan->slice * (double)NS_PER_SECOND);
-
-	if (!slice || now < session->next_slice)
-		return false;
-	session->next_slice += ((now - session->next_slice) / slice + 1) * slice;
-	return !unwinder_defers(session->unwinder) || now - session->switched >= SLICE_MAX_NS;
-}
-
 /* Looks after what was chosen; true if that has ended. */
 static bool targets_are_over(struct session *session, uint64_t now)
 {
-	if (now < session->next_look)
+	if (!schedule_look_is_due(&session->schedule, now))
 		return false;
-	session->next_look = now + DRAIN_NS;
 	targets_follow_cgroup(session->targets);
 	return targets_ended(session->targets);
+}
+
+/*
+ * The end of a slice ends deferred walks: while they wait for tables, slices are longer, as long as
+ * ticks at most.
+ */
+static bool has_long_slices(const struct session *session, uint64_t now)
+{
+	return unwinder_defers(session->unwinder) && now - session->switched < SLICE_MAX_NS;
 }
 
 static bool is_over(struct session *session, enum session_event *ret_event)
 {
 	uint64_t now = monotonic_ns();
 
-	if (interrupted(session)) {
+	if (launch_is_interrupted(&session->launch)) {
 		*ret_event = SESSION_INTERRUPTED;
 		return true;
 	}
-	if (now >= session_end(session) || targets_are_over(session, now) ||
-	    (session->command && command_ended(session->command, false))) {
+	if (now >= schedule_end(&session->schedule) || targets_are_over(session, now) ||
+	    launch_has_ended(&session->launch)) {
 		*ret_event = SESSION_ENDED;
 		return true;
 	}
-	if (session->reload) {
-		session->reload = false;
-		session->next_interval = now + interval_ns(session);
-		*ret_event = SESSION_RELOAD;
-		return true;
-	}
-	if (session->plan->interval > 0 && now >= session->next_interval) {
-		session->next_interval += interval_ns(session);
-		refresh_is_due(session, now); /* the report is one */
-		*ret_event = SESSION_INTERVAL;
-		return true;
-	}
-	if (refresh_is_due(session, now)) {
-		*ret_event = SESSION_TICK;
-		return true;
-	}
-	if (slice_is_over(session, now)) {
-		*ret_event = SESSION_SLICE;
-		return true;
-	}
-	return false;
+	return schedule_is_due(&session->schedule, now, launch_take_reload(&session->launch),
+			       has_long_slices(session, now), ret_event);
 }
 
 /* Adds the losses since the last time to the tally. */
@@ -189,7 +111,7 @@ static int finish(struct session *session, struct error *err)
 				  err);
 	if (r == 0)
 		r = account(session, true, err);
-	signals_restore(&session->signals);
+	launch_end(&session->launch);
 	return r;
 }
 
@@ -202,9 +124,6 @@ static void tell_orc_tables(struct session *session)
 	volatile struct wire_orc *orc = kernel_side_orc(&session->side);
 	struct kernel_lookup lookup;
 
-	if (session->told_orc)
-		return;
-	session->told_orc = true;
 	if (!session->plan->kernel || !session->trigger->walks_kernel)
 		return;
 	kernel_side_write_modules(&session->side);
@@ -220,9 +139,8 @@ static void tell_orc_tables(struct session *session)
 /* Walks the stacks of what the gauge has found. Events count already. */
 static int walk_found(struct session *session, struct error *err)
 {
-	int r = !session->walked;
+	int r = 1;
 
-	session->walked = true;
 	while (r > 0) {
 		images_lock(session->images);
 		r = gauge_walk(session->gauge, session->unwinder, err);
@@ -233,6 +151,14 @@ static int walk_found(struct session *session, struct error *err)
 	return r;
 }
 
+/* What takes long, or needs a tally: once events count. */
+static int begin(struct session *session, struct error *err)
+{
+	session->ran = true;
+	tell_orc_tables(session);
+	return walk_found(session, err);
+}
+
 /* Waits until the caller has to act; the epoch goes on. */
 static int run_until_event(struct session *session, enum session_event *ret_event,
 			   struct error *err)
@@ -241,7 +167,7 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 		int r;
 
 		wait_for_something(session);
-		r = drain_consume(session->drain, session_end(session), err);
+		r = drain_consume(session->drain, schedule_end(&session->schedule), err);
 		session_walk_interpreters(session);
 		if (r == 0)
 			r = session_watch_jit(session, err);
@@ -249,10 +175,9 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 			r = session_switch_and_drain(session, 0, err);
 		if (r < 0)
 			return r;
-		if (session->trigger->ops->tick && monotonic_ns() >= session->next_tick) {
+		if (session->trigger->ops->tick &&
+		    schedule_tick_is_due(&session->schedule, monotonic_ns()))
 			session->trigger->ops->tick(session->trigger);
-			session->next_tick = monotonic_ns() + TICK_NS;
-		}
 	}
 	return 0;
 }
@@ -271,8 +196,7 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 
 	session->tally = tally;
 	drain_into(session->drain, tally);
-	tell_orc_tables(session);
-	r = walk_found(session, err);
+	r = session->ran ? 0 : begin(session, err);
 	if (r < 0)
 		return r;
 	r = run_until_event(session, &event, err);
@@ -315,17 +239,18 @@ bool session_unwinding(const struct session *session, struct unwinder_stats *ret
 
 uint64_t session_duration(const struct session *session)
 {
-	return (session->stopped ? session->stopped : monotonic_ns()) - session->started;
+	return (session->stopped ? session->stopped : monotonic_ns()) - session->schedule.started;
 }
 
 uint64_t session_drained(const struct session *session)
 {
-	return (session->stopped ? session->stopped : session->switched) - session->started;
+	return (session->stopped ? session->stopped : session->switched) -
+	       session->schedule.started;
 }
 
 void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *ret_stopped)
 {
-	uint64_t end = session_end(session);
+	uint64_t end = schedule_end(&session->schedule);
 
 	*ret_stopped = session->stopped;
 	*ret_due = end < session->stopped ? end : session->stopped;
@@ -333,8 +258,5 @@ void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *r
 
 int session_command_status(struct session *session)
 {
-	if (!session->command)
-		return -1;
-	command_ended(session->command, true);
-	return command_status(session->command);
+	return launch_status(&session->launch);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counts and stacks from the kernel into the tally, one epoch at a time. */
-#include "base/own.h"
+#include "base/clock.h"
 #include "session/session_internal.h"
 
 /* Adds what was counted to the tally. */

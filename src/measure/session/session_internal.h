@@ -8,57 +8,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
 #include "drain/drain.h"
 #include "drain/unwinder.h"
 #include "gauge/gauge.h"
 #include "interpreters/interpreters.h"
 #include "process/sideband.h"
 #include "session/accounting.h"
-#include "session/command.h"
 #include "session/interpreted.h"
 #include "session/kernel_side.h"
+#include "session/launch.h"
+#include "session/prepare.h"
+#include "session/schedule.h"
 #include "session/session.h"
-#include "session/signals.h"
-
-/* How often the trigger's tick is called. */
-#define TICK_NS NS_PER_SECOND
 
 struct session {
 	const struct plan *plan;
 	struct trigger *trigger;
 	struct images *images;
+	struct launch launch;
+	struct prepared prepared;
+	struct sideband *sideband; /* NULL without user stacks */
 	struct kernel_side side;
+	struct unwinder *unwinder;	   /* NULL without unwinding tables */
+	struct interpreters *interpreters; /* the same */
+	struct walkers walkers;		   /* of interpreters' stacks */
 	struct drain *drain;
 	struct gauge *gauge;
-	struct sideband *sideband;	      /* NULL without user stacks */
-	struct unwinder *unwinder;	      /* NULL without unwinding tables */
-	struct interpreters *interpreters;    /* the same */
-	struct interpreted_load *interpreted; /* while these programs are being loaded */
-	uint32_t languages;		      /* of interpreters, that they walk or will: bits */
-	struct error not_interpreted;	      /* why they did not load; "" */
-	struct codes *codes;		      /* borrowed */
-	struct command *command;	      /* NULL: none was launched */
 	struct targets *targets;
 	struct accounting accounting;
-	/* monotonic_ns(); `switched`: when the last epoch ended */
-	uint64_t started, stopped, switched, next_interval, next_refresh, next_tick, next_look;
-	uint64_t next_slice;
-	uint32_t stack_limit_before;
-	struct signals signals;
-	bool reload; /* SIGHUP came */
+	struct schedule schedule;
+	uint64_t stopped, switched; /* monotonic_ns(); `switched`: when the last epoch ended */
 	bool attached;
-	bool walked;	     /* gauge_walk() */
-	bool told_orc;	     /* the BPF programs know of the kernel's ORC tables, if it has any */
-	bool passed_on;	     /* a signal went to the command: the next one ends the measurement */
+	bool ran;	     /* session_run() was called */
 	struct tally *tally; /* of the current session_run() */
-	char warning[512];
 };
-
-/* ---- session.c ---- */
-
-/* monotonic_ns() at which the measurement has to end; UINT64_MAX: at no given time. */
-uint64_t session_end(const struct session *session);
 
 /* ---- session_drain.c ---- */
 
@@ -84,8 +67,6 @@ int session_watch_jit(struct session *session, struct error *err);
 bool session_prepares(const struct session *session);
 /* Begins to load the programs that walk interpreters' stacks, if one was found. */
 void session_walk_interpreters(struct session *session);
-/* Waits until they are loaded, if that was begun. */
-void session_await_interpreters(struct session *session);
 /* Has the table of the probed file made, if there is one. */
 int session_expect_file(struct session *session, struct error *err);
 /* Makes those tables, if any. */

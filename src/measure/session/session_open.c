@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
@@ -14,14 +12,9 @@
 #include "base/own.h"
 #include "base/seccomp.h"
 #include "base/thread.h"
-#include "kernel/hang.h"
 #include "kernel/paranoid.h"
-#include "session/capability.h"
-#include "session/depth.h"
-#include "session/kernel_lookup.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
-#include "stacktally.skel.h"
 #include "trigger/thread_process.h"
 
 void session_set_log(int (*log)(int level, const char *format, va_list args))
@@ -31,52 +24,6 @@ void session_set_log(int (*log)(int level, const char *format, va_list args))
 }
 
 /* ---- opening ---- */
-
-static void read_line(const char *path, char *line, size_t size)
-{
-	own(own_file) FILE *file = fopen(path, "re");
-
-	if (!file || !fgets(line, (int)size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-}
-
-static int check_hang(struct session *session, struct error *err)
-{
-	char signature[256], level[HANG_LEVEL_SIZE];
-	struct utsname name;
-	enum hang_risk risk;
-
-	if (uname(&name) < 0)
-		return 0;
-	read_line("/proc/version_signature", signature, sizeof(signature));
-	risk = hang_risk(name.release, name.version, signature, level);
-	if (risk == HANG_AFFECTED && !session->plan->force)
-		return error_privilege(
-			err, -EOPNOTSUPP,
-			"this kernel (%s, patch level %s) can hang when a BPF program "
-			"reads user memory (fixed in 6.1.36, 6.3.10 and 6.4): update "
-			"it, or take the risk with --force",
-			name.release, level);
-	if (risk != HANG_SAFE)
-		snprintf(
-			session->warning, sizeof(session->warning),
-			"WARNING: kernels of this version (%s) could hang when a BPF program reads "
-			"user memory, unless the fix of 6.4 (d319f344561d) was backported.",
-			level);
-	return 0;
-}
-
-/* At least one descriptor for each CPU is needed; soft limits are low for the sake of select(2). */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
 
 /* Opened before the first event, so that no process comes or goes unnoticed. */
 static int open_sideband(struct session *session, struct error *err)
@@ -122,7 +69,8 @@ static int open_unwinder(struct session *session, struct error *err)
 			     &session->unwinder, err);
 }
 
-static int open_drain(struct session *session, struct kernel_names *kernel, struct error *err)
+static int open_drain(struct session *session, struct kernel_names *kernel, struct codes *codes,
+		      struct error *err)
 {
 	const struct gauge_ops *ops = gauge_of(session->plan);
 	struct drain_options options = {
@@ -132,7 +80,7 @@ static int open_drain(struct session *session, struct kernel_names *kernel, stru
 		.sideband = session->sideband,
 		.unwinder = session->unwinder,
 		.interpreters = session->interpreters,
-		.codes = session->codes,
+		.codes = codes,
 		.kernel = kernel,
 		.tracing = session->trigger->frames != TRIGGER_FRAMES_NONE,
 		.raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT,
@@ -186,51 +134,27 @@ static int load_and_prepare(struct session *session, struct error *err)
 	return r;
 }
 
-/* The depth of the deepest stack that the kernel's own walks record for us. */
-static uint32_t depth_of_kernel_walks(const struct plan *plan)
+static int open_session(struct session *session, struct kernel_names *kernel, struct codes *codes,
+			struct error *err)
 {
-	uint32_t kernel = plan->kernel ? plan->kernel_depth : 0;
-	uint32_t user = plan->user && plan->unwind == PLAN_UNWIND_FP ? plan->user_depth : 0;
-
-	return kernel > user ? kernel : user;
-}
-
-/* What has to be checked and set before the command is forked. */
-static int prepare_process(struct session *session, uint32_t *ret_max_stack, struct error *err)
-{
-	int r = capability_check(err);
+	const struct plan *plan = session->plan;
+	int r = launch_begin(plan->reload, &session->launch, err);
 
 	if (r < 0)
 		return r;
-	r = check_hang(session, err);
+	r = prepare_machine(plan, &session->prepared, err);
 	if (r < 0)
 		return r;
-	r = signals_block(&session->signals, err);
+	r = launch_fork(&session->launch, plan->command, plan->command_nice, err);
 	if (r < 0)
 		return r;
-	return depth_raise(depth_of_kernel_walks(session->plan), &session->stack_limit_before,
-			   ret_max_stack, err);
-}
-
-static int open_session(struct session *session, struct kernel_names *kernel, struct error *err)
-{
-	uint32_t max_stack;
-	int r = prepare_process(session, &max_stack, err);
-
-	if (r < 0)
-		return r;
-	if (session->plan->command) {
-		r = command_new(session->plan->command, session->plan->command_nice,
-				&session->command, err);
-		if (r < 0)
-			return r;
-	}
-	raise_file_limit();
+	prepare_descriptors();
 	images_set_marker(session->images, interpreters_mark);
 	r = open_sideband(session, err);
 	if (r < 0)
 		return r;
-	r = kernel_side_open(session->plan, session->trigger, max_stack, &session->side, err);
+	r = kernel_side_open(plan, session->trigger, session->prepared.max_stack, &session->side,
+			     err);
 	if (r < 0)
 		return r;
 	if (session->side.has_tables) {
@@ -244,7 +168,7 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	r = load_and_prepare(session, err);
 	if (r < 0)
 		return r;
-	return open_drain(session, kernel, err);
+	return open_drain(session, kernel, codes, err);
 }
 
 /* Adds to the error that the sysctl could not be restored. */
@@ -269,8 +193,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	session->plan = plan;
 	session->trigger = trigger;
 	session->images = images;
-	session->codes = codes;
-	session->signals = SIGNALS_NONE;
+	session->launch = LAUNCH_NONE;
 	session->side = KERNEL_SIDE_NONE;
 	trigger->scope.cpu = plan->filter.cpu;
 	/* Not when children are followed: those are other processes. */
@@ -278,7 +201,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 		trigger->scope.pid = plan->filter.tgids.ids[0];
 	else if (plan->filter.tids.n > 0 && !plan->filter.follow_forks)
 		trigger->scope.pid = thread_process(plan->filter.tids.ids, plan->filter.tids.n);
-	r = open_session(session, kernel, err);
+	r = open_session(session, kernel, codes, err);
 	if (r < 0) {
 		say_limit(session_close(session), err);
 		return r;
@@ -294,17 +217,17 @@ bool session_describe_targets(const struct session *session, char *ret_text, siz
 
 const char *session_warning(const struct session *session)
 {
-	return session->warning[0] ? session->warning : NULL;
+	return session->prepared.warning[0] ? session->prepared.warning : NULL;
 }
 
 const char *session_not_interpreted(const struct session *session)
 {
-	return session->not_interpreted.text[0] ? session->not_interpreted.text : NULL;
+	return session->walkers.why_not.text[0] ? session->walkers.why_not.text : NULL;
 }
 
 bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_lookup)
 {
-	return kernel_lookup_get(session->side.skeleton, ret_lookup);
+	return kernel_side_lookup(&session->side, ret_lookup);
 }
 
 /* ---- closing ---- */
@@ -319,9 +242,8 @@ uint32_t session_close(struct session *session)
 		kernel_side_arm(&session->side, false);
 		session->trigger->ops->stop(session->trigger);
 	}
-	session_await_interpreters(session);
-	signals_close(&session->signals);
-	command_free(session->command);
+	interpreted_await(&session->walkers);
+	launch_close(&session->launch);
 	targets_close(session->targets);
 	due_free(session->accounting.due);
 	gauge_close(session->gauge);
@@ -330,9 +252,7 @@ uint32_t session_close(struct session *session)
 	interpreters_free(session->interpreters);
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);
-	limit_left = session->stack_limit_before;
-	if (depth_restore(limit_left) == 0)
-		limit_left = 0;
+	limit_left = prepare_restore(&session->prepared);
 	free(session);
 	return limit_left;
 }

@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/own.h"
+#include "drain/unwinder.h"
+#include "process/sideband.h"
 #include "session/command_stop.h"
-#include "session/filters.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
-#include "stacktally.skel.h"
 
 /* How long the running processes are learned, at most, before the ring buffer is first drained. */
 #define LEARN_NS (10 * NS_PER_MS)
@@ -25,7 +26,7 @@
  */
 static bool prepares_all(const struct session *session)
 {
-	return !session->plan->filter.tgids.n && !session->command &&
+	return !session->plan->filter.tgids.n && !session->launch.command &&
 	       !session->trigger->ops->stop_waits;
 }
 
@@ -69,54 +70,33 @@ int session_prepare_tables(struct session *session, struct error *err)
 
 /* ---- interpreters ---- */
 
-void session_await_interpreters(struct session *session)
-{
-	struct interpreted_load *load = take_ptr(session->interpreted);
-
-	if (load)
-		interpreted_load_end(load, &session->not_interpreted);
-}
-
 void session_walk_interpreters(struct session *session)
 {
-	uint32_t languages =
-		session->interpreters ? interpreters_languages(session->interpreters) : 0;
-
-	if (session->interpreted && interpreted_load_is_over(session->interpreted))
-		session_await_interpreters(session);
-	if (session->interpreted || languages == session->languages)
-		return;
-	session->languages = languages;
-	interpreted_load_begin(&session->side, session->trigger, languages, &session->interpreted,
-			       &session->not_interpreted);
+	if (session->interpreters)
+		interpreted_walk(&session->walkers, &session->side, session->trigger,
+				 interpreters_languages(session->interpreters));
 }
 
 /* ---- starting ---- */
 
-static uint64_t seconds_from(uint64_t start, double seconds)
+/* The process of the launched command; 0: none was. */
+static pid_t command_of(const struct session *session)
 {
-	return start + (uint64_t)(seconds * (double)NS_PER_SECOND);
+	return session->launch.command ? command_pid(session->launch.command) : 0;
 }
 
 int session_start(struct session *session, struct error *err)
 {
-	struct stacktally *skeleton = session->side.skeleton;
-	int r = kernel_side_follow_forks(&session->side, err);
+	struct kernel_side *side = &session->side;
+	int r = kernel_side_filter(side, session->plan, command_of(session), err);
 
 	if (r < 0)
 		return r;
-	r = filters_fill(session->plan, skeleton, err);
-	if (r == 0)
-		r = targets_open(session->plan, bpf_map__fd(skeleton->maps.tgids),
-				 bpf_map__fd(skeleton->maps.cgroup), &session->targets, err);
+	r = targets_open(session->plan, kernel_side_tgids(side), kernel_side_cgroup(side),
+			 &session->targets, err);
 	if (r < 0)
 		return r;
-	if (session->command) {
-		r = filters_add_process(skeleton, command_pid(session->command), true, err);
-		if (r < 0)
-			return r;
-	}
-	r = session->trigger->ops->attach(session->trigger, skeleton->obj, err);
+	r = kernel_side_attach(side, session->trigger, err);
 	if (r < 0)
 		return r;
 	session->attached = true;
@@ -124,29 +104,25 @@ int session_start(struct session *session, struct error *err)
 	if (r < 0)
 		return r;
 	session_walk_interpreters(session);
-	session_await_interpreters(session);
+	interpreted_await(&session->walkers);
 	r = gauge_find(session->gauge, err);
 	if (r < 0)
 		return r;
-	session->accounting.unseen = accounting_unseen(&session->side, session->trigger);
-	session->started = monotonic_ns();
-	gauge_begin(session->gauge, session->started);
-	kernel_side_arm(&session->side, true);
-	r = due_begin(session->trigger, &session->side, &session->accounting.due);
+	session->accounting.unseen = accounting_unseen(side, session->trigger);
+	session->switched = monotonic_ns();
+	session->schedule = schedule_begin(session->plan, session->switched);
+	gauge_begin(session->gauge, session->switched);
+	kernel_side_arm(side, true);
+	r = due_begin(session->trigger, side, &session->accounting.due);
 	if (r < 0)
 		return error_set(err, r, "cannot read what is due: %s", strerror(-r));
-	session->next_tick = session->started + TICK_NS;
-	session->next_interval = seconds_from(session->started, session->plan->interval);
-	session->next_refresh = seconds_from(session->started, session->plan->tick);
-	session->switched = session->started;
-	session->next_slice = seconds_from(session->started, session->plan->slice);
 	return 0;
 }
 
 /* Makes the tables of what the command has mapped by now, and has its interpreter walked. */
 static int prepare_command(struct session *session, struct error *err)
 {
-	pid_t pid = command_pid(session->command);
+	pid_t pid = command_of(session);
 	uint32_t image;
 	int r;
 
@@ -158,7 +134,7 @@ static int prepare_command(struct session *session, struct error *err)
 		  : unwinder_prepare(session->unwinder, err);
 	images_unlock(session->images);
 	session_walk_interpreters(session);
-	session_await_interpreters(session);
+	interpreted_await(&session->walkers);
 	return r;
 }
 
@@ -184,11 +160,11 @@ int session_launch(struct session *session, struct error *err)
 	struct command_stop stop = { 0 };
 	int r;
 
-	if (!session->command)
+	if (!session->launch.command)
 		return learn_running(session, err);
 	if (session->unwinder && session->gauge->ops->may_stop_command)
-		command_stop_begin(command_pid(session->command), &stop);
-	r = command_go(session->command, err);
+		command_stop_begin(command_of(session), &stop);
+	r = command_go(session->launch.command, err);
 	if (r == 0 && command_stop_at_exec(&stop))
 		r = prepare_command(session, err);
 	if (r == 0 && command_stop_at_entry(&stop))
