@@ -19,7 +19,7 @@
 
 #include "base/own.h"
 #include "built_files.h"
-#include "session/command_stop.h"
+#include "launch/command_stop.h"
 
 /* A child that waits for a byte before it execs `argv`, as launched commands do. */
 struct child {

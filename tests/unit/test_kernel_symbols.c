@@ -17,7 +17,7 @@
 
 #include "bpf/wire.h"
 #include "kernel/kallsyms.h"
-#include "session/kernel_lookup.h"
+#include "loader/kernel_lookup.h"
 #include "stacktally.skel.h"
 
 #define EACH	      16 /* one of 16 addresses is looked up */

@@ -14,7 +14,7 @@
 
 #include "kernel/kallsyms.h"
 
-/* How the kernel is asked (session/kernel_lookup.h). Both return 0 or a negative errno. */
+/* How the kernel is asked (loader/kernel_lookup.h). Both return 0 or a negative errno. */
 struct kernel_lookup {
 	void *context;
 	/* As the kernel's %pS: "NAME+0xOFFSET/0xSIZE [MODULE]"; valid until the next call. */

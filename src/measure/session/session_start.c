@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "drain/unwinder.h"
+#include "launch/command_stop.h"
 #include "process/sideband.h"
-#include "session/command_stop.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
 

@@ -5,14 +5,14 @@
  * events. They walk the languages that were found so far, because the verifier takes some ms for
  * each; when another one is found, programs that walk all of these replace them.
  */
-#ifndef STACKTALLY_SESSION_INTERPRETED_H
-#define STACKTALLY_SESSION_INTERPRETED_H
+#ifndef STACKTALLY_LOADER_INTERPRETED_H
+#define STACKTALLY_LOADER_INTERPRETED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "session/kernel_side.h"
+#include "loader/kernel_side.h"
 #include "trigger/trigger.h"
 
 struct interpreted_load;

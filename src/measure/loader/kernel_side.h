@@ -3,8 +3,8 @@
  * The BPF object of a measurement: opened and configured by the plan, loaded, armed; its counts,
  * ring buffer and counters.
  */
-#ifndef STACKTALLY_SESSION_KERNEL_SIDE_H
-#define STACKTALLY_SESSION_KERNEL_SIDE_H
+#ifndef STACKTALLY_LOADER_KERNEL_SIDE_H
+#define STACKTALLY_LOADER_KERNEL_SIDE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * The command that the measurement launches: forked early, so that filters can be set for it, and
  * held before its exec until sampling is armed. From one thread, its parent.
  */
-#ifndef STACKTALLY_SESSION_COMMAND_H
-#define STACKTALLY_SESSION_COMMAND_H
+#ifndef STACKTALLY_LAUNCH_COMMAND_H
+#define STACKTALLY_LAUNCH_COMMAND_H
 
 #include <stdbool.h>
 #include <sys/types.h>

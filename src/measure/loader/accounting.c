@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/accounting.h"
+#include "loader/accounting.h"
 
 #include <string.h>
 

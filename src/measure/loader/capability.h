@@ -2,8 +2,8 @@
 /*
  * The capabilities that a measurement needs.
  */
-#ifndef STACKTALLY_SESSION_CAPABILITY_H
-#define STACKTALLY_SESSION_CAPABILITY_H
+#ifndef STACKTALLY_LOADER_CAPABILITY_H
+#define STACKTALLY_LOADER_CAPABILITY_H
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/signals.h"
+#include "launch/signals.h"
 
 #include <errno.h>
 #include <string.h>

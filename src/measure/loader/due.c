@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/due.h"
+#include "loader/due.h"
 
 #include <errno.h>
 #include <stdlib.h>

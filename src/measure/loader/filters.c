@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/filters.h"
+#include "loader/filters.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/command.h"
+#include "launch/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/command_stop.h"
+#include "launch/command_stop.h"
 
 #include <elf.h>
 #include <errno.h>

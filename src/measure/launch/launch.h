@@ -3,14 +3,14 @@
  * What ends a measurement from outside: the command that it launches, if any, and the signals
  * SIGINT, SIGTERM and SIGHUP. From one thread, the command's parent.
  */
-#ifndef STACKTALLY_SESSION_LAUNCH_H
-#define STACKTALLY_SESSION_LAUNCH_H
+#ifndef STACKTALLY_LAUNCH_LAUNCH_H
+#define STACKTALLY_LAUNCH_LAUNCH_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "session/command.h"
-#include "session/signals.h"
+#include "launch/command.h"
+#include "launch/signals.h"
 
 struct launch {
 	struct command *command; /* NULL: none is launched */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/kernel_side.h"
+#include "loader/kernel_side.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include "bpf/interpreter_wire.h"
 #include "kernel/lockdown.h"
 #include "kernel/orc_tables.h"
-#include "session/filters.h"
-#include "session/kernel_lookup.h"
-#include "session/kernel_side_internal.h"
+#include "loader/filters.h"
+#include "loader/kernel_lookup.h"
+#include "loader/kernel_side_internal.h"
 #include "stacktally.skel.h"
 #include "unwind/unwind_maps.h"
 

@@ -3,8 +3,8 @@
  * What is checked and set before anything is loaded: our capabilities, kernels that may hang, the
  * sysctl that limits stack walks, the limit of descriptors.
  */
-#ifndef STACKTALLY_SESSION_PREPARE_H
-#define STACKTALLY_SESSION_PREPARE_H
+#ifndef STACKTALLY_LOADER_PREPARE_H
+#define STACKTALLY_LOADER_PREPARE_H
 
 #include <stdint.h>
 

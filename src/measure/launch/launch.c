@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/launch.h"
+#include "launch/launch.h"
 
 int launch_begin(bool reloads, struct launch *launch, struct error *err)
 {

@@ -3,8 +3,8 @@
  * The plan's filters as the BPF programs take them: flags in the configuration before the object is
  * loaded, contents of maps after.
  */
-#ifndef STACKTALLY_SESSION_FILTERS_H
-#define STACKTALLY_SESSION_FILTERS_H
+#ifndef STACKTALLY_LOADER_FILTERS_H
+#define STACKTALLY_LOADER_FILTERS_H
 
 #include "base/error.h"
 #include "bpf/wire.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/interpreted.h"
+#include "loader/interpreted.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "base/own.h"
 #include "base/thread.h"
 #include "interpreted.skel.h"
-#include "session/kernel_side_internal.h"
+#include "loader/kernel_side_internal.h"
 #include "stacktally.skel.h"
 
 #define SAME_PLACE(member)                                                                         \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/capability.h"
+#include "loader/capability.h"
 
 #include <errno.h>
 #include <linux/capability.h>

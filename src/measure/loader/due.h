@@ -7,12 +7,12 @@
  * A look takes what is due before the counters are read, so a sample that comes in between is not
  * missed; and one on each CPU may be late. So the losses are rather too low than too high.
  */
-#ifndef STACKTALLY_SESSION_DUE_H
-#define STACKTALLY_SESSION_DUE_H
+#ifndef STACKTALLY_LOADER_DUE_H
+#define STACKTALLY_LOADER_DUE_H
 
 #include <stdint.h>
 
-#include "session/kernel_side.h"
+#include "loader/kernel_side.h"
 #include "tally/tally.h"
 #include "trigger/trigger.h"
 

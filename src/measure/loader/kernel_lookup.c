@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/kernel_lookup.h"
+#include "loader/kernel_lookup.h"
 
 #include <errno.h>
 #include <string.h>

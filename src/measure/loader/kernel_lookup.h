@@ -3,8 +3,8 @@
  * Looks up symbols in the running kernel: by BPF programs of ours (bpf/kernel_symbol.bpf.c) that
  * are run for each question, which Linux 5.16 and later can (kernel/kernel_symbols.h).
  */
-#ifndef STACKTALLY_SESSION_KERNEL_LOOKUP_H
-#define STACKTALLY_SESSION_KERNEL_LOOKUP_H
+#ifndef STACKTALLY_LOADER_KERNEL_LOOKUP_H
+#define STACKTALLY_LOADER_KERNEL_LOOKUP_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/prepare.h"
+#include "loader/prepare.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 #include "base/own.h"
 #include "kernel/hang.h"
-#include "session/capability.h"
-#include "session/depth.h"
+#include "loader/capability.h"
+#include "loader/depth.h"
 
 static void read_line(const char *path, char *line, size_t size)
 {

@@ -2,15 +2,15 @@
 /*
  * What became of every event, from one report to the next: events = counts + losses.
  */
-#ifndef STACKTALLY_SESSION_ACCOUNTING_H
-#define STACKTALLY_SESSION_ACCOUNTING_H
+#ifndef STACKTALLY_LOADER_ACCOUNTING_H
+#define STACKTALLY_LOADER_ACCOUNTING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "session/due.h"
-#include "session/kernel_side.h"
+#include "loader/due.h"
+#include "loader/kernel_side.h"
 #include "tally/tally.h"
 #include "trigger/trigger.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/depth.h"
+#include "loader/depth.h"
 
 #include <errno.h>
 #include <fcntl.h>

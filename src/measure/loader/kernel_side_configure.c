@@ -10,9 +10,9 @@
 #include "base/own.h"
 #include "gauge/gauge.h"
 #include "kernel/tracepoint_frames.h"
-#include "session/filters.h"
-#include "session/kernel_lookup.h"
-#include "session/kernel_side_internal.h"
+#include "loader/filters.h"
+#include "loader/kernel_lookup.h"
+#include "loader/kernel_side_internal.h"
 #include "stacktally.skel.h"
 
 /*

@@ -2,10 +2,10 @@
 /*
  * What kernel_side*.c share.
  */
-#ifndef STACKTALLY_SESSION_KERNEL_SIDE_INTERNAL_H
-#define STACKTALLY_SESSION_KERNEL_SIDE_INTERNAL_H
+#ifndef STACKTALLY_LOADER_KERNEL_SIDE_INTERNAL_H
+#define STACKTALLY_LOADER_KERNEL_SIDE_INTERNAL_H
 
-#include "session/kernel_side.h"
+#include "loader/kernel_side.h"
 
 /* Sets the programs' constants, which programs are loaded, and the sizes of all maps. */
 int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint32_t max_stack,

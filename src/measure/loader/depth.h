@@ -3,8 +3,8 @@
  * The sysctl kernel.perf_event_max_stack (127 unless changed): the most frames that the kernel's
  * own stack walks record. For deeper stacks it is raised for the time of the measurement.
  */
-#ifndef STACKTALLY_SESSION_DEPTH_H
-#define STACKTALLY_SESSION_DEPTH_H
+#ifndef STACKTALLY_LOADER_DEPTH_H
+#define STACKTALLY_LOADER_DEPTH_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /*
  * SIGINT, SIGTERM and SIGHUP as a descriptor to poll during a measurement (signalfd(2)).
  */
-#ifndef STACKTALLY_SESSION_SIGNALS_H
-#define STACKTALLY_SESSION_SIGNALS_H
+#ifndef STACKTALLY_LAUNCH_SIGNALS_H
+#define STACKTALLY_LAUNCH_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

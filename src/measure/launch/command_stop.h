@@ -7,8 +7,8 @@
  * The entry point is found by a breakpoint instruction: hardware breakpoints are silently ignored
  * in some virtual machines. All calls are from the thread that is the command's parent.
  */
-#ifndef STACKTALLY_SESSION_COMMAND_STOP_H
-#define STACKTALLY_SESSION_COMMAND_STOP_H
+#ifndef STACKTALLY_LAUNCH_COMMAND_STOP_H
+#define STACKTALLY_LAUNCH_COMMAND_STOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
