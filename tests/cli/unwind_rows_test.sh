@@ -249,6 +249,42 @@ if make_threads musl musl-gcc; then
 	stubs "$tmp/musl"
 fi
 
+# Functions without CFI that only calls from the other side of code with CFI lead to, or the address
+# that another one takes; small code, whose calls need no aligned stack; and what does not return.
+cat >"$tmp/before.c" <<'EOF'
+extern void copy(char *, const char *, long);
+extern void start(void *) __attribute__((noreturn));
+static char a[64], b[64];
+__attribute__((noinline)) void leaf(void) { for (volatile long i = 0; i < 9; i++); }
+__attribute__((noinline)) void middle(void) { leaf(); __asm__ volatile(""); }
+int main(void) { middle(); copy(a, b, 64); __asm__ volatile("" : : "r"(start)); middle(); return 0; }
+EOF
+{
+	echo 'void framed(long *a) { long b[4] = { a[0] };'
+	for ((i = 0; i < 200; i++)); do echo "b[a[$i] & 3] += a[$i];"; done
+	echo 'a[1] = b[a[0] & 3]; }'
+} >"$tmp/between.c"
+cat >"$tmp/behind.c" <<'EOF'
+/* No function that ends where copy() begins is accepted. */
+__asm__(".globl copy; pop 64(%rdi); jmp *%rdx; copy: mov %rdx, %rcx; rep movsb; ret; nop");
+extern void left(void) __attribute__((noreturn));
+void start(void **of) { long kept = of[1] ? 7 : 9; ((void (*)(long))of[0])(kept); left(); }
+void left(void) { for (;;) __asm__ volatile("syscall" : : "a"(60) : "rcx", "r11"); }
+EOF
+no_cfi=(-c -Os -fno-asynchronous-unwind-tables -fno-exceptions)
+if "${CC:-gcc}" "${no_cfi[@]}" -o "$tmp/before.o" "$tmp/before.c" &&
+	"${CC:-gcc}" -c -O1 -o "$tmp/between.o" "$tmp/between.c" &&
+	"${CC:-gcc}" "${no_cfi[@]}" -o "$tmp/behind.o" "$tmp/behind.c" 2>"$tmp/log" &&
+	"${CC:-gcc}" -o "$tmp/apart" "$tmp"/{before,between,behind}.o; then
+	rule "small code, misaligned calls" "$tmp/apart" "$(symbol "$tmp/apart" main)" "cfa=sp+8"
+	rule "code that is called from far" "$tmp/apart" "$(add "$(symbol "$tmp/apart" copy)" 3)" "cfa=sp+8"
+	at=$(objdump -d --no-show-raw-insn --disassemble=start "$tmp/apart" |
+		awk '$2 == "call" && $3 ~ /^\*/ { sub(":", "", $1); print $1 }')
+	rule "a function that does not return" "$tmp/apart" "$at" "cfa=sp+"
+else
+	echo "FAIL code without CFI beside code with it: cannot be built"
+fi
+
 # Code without CFI that keeps frame pointers, behind code with CFI.
 for ((i = 0; i < 3000; i++)); do
 	echo "long f$i(long *a) { long b[4] = { a[0], $i }; g(b); return a[$i & 7] * b[1]; }"

@@ -11,9 +11,13 @@
 #include "cfi/unwind_rows.h"
 
 /* Bytes. */
-#define MIN_SIZE 64u	     /* of a gap that is searched */
-#define PIECE	 (2u << 20)  /* of a gap, searched by itself */
-#define MAX_READ (64u << 20) /* of a file */
+#define MIN_SIZE 16u  /* of a gap that is searched */
+#define NEAR	 512u /* of other code between two gaps that are searched together */
+
+/* All code is searched for calls if at least one byte in so many is of a gap. */
+#define NAMED_ONE_IN 256
+#define PIECE	     (2u << 20)	 /* of a gap, searched by itself */
+#define MAX_READ     (64u << 20) /* of a file */
 
 #define MAX_RETRIES 4
 
@@ -98,19 +102,70 @@ static void follow_again(struct flow *flow)
 		flow->retry.n * sizeof(*flow->retry.numbers));
 }
 
-static void follow_piece(struct flow *flow)
+/* Whether the byte is within an instruction of an accepted function. */
+static bool is_inside(const struct flow *flow, uint32_t at)
+{
+	for (uint32_t back = 1; back < INSTRUCTION_MAX_SIZE && back <= at; back++) {
+		if (flow->marks[at - back] & STATE)
+			return instruction_decode(flow->bytes + at - back, flow->size - (at - back))
+				       .size > back;
+	}
+	return false;
+}
+
+/* Whether the bytes before it may be padding, or an instruction that control does not get beyond.
+ */
+static bool is_behind_end(const struct flow *flow, uint32_t at)
+{
+	const uint8_t *end = flow->bytes + at;
+
+	if (may_begin(flow, at) || is_padding_byte(end[-1]) || end[-1] == 0xc3 /* ret */ ||
+	    end[-1] == 0xf4 /* hlt */)
+		return true;
+	if (at >= 2 &&
+	    (end[-2] == 0xeb /* jmp */ || memcmp(end - 2, "\x0f\x0b" /* ud2 */, 2) == 0 ||
+	     (end[-2] == 0xff && (end[-1] & 0xf8) == 0xe0) /* jmp *%reg */))
+		return true;
+	return at >= 5 && (end[-5] == 0xe9 /* jmp */ || end[-5] == 0xe8 /* call */);
+}
+
+/*
+ * Follows what is left and only named: functions whose beginnings were not found, as the one before
+ * was not accepted, and those that are not called directly and do not return. Bytes that name an
+ * address need not be an instruction, so this is done last.
+ */
+static void follow_named(struct flow *flow)
+{
+	for (uint32_t at = 0; at < flow->size && !flow->error && !is_hopeless(flow); at++) {
+		if (!call_targets_has(&flow->named, flow->address + at) ||
+		    flow->marks[at] & STATE || is_inside(flow, at) || !is_behind_end(flow, at))
+			continue;
+		flow_follow_function(flow, at);
+		follow_called(flow);
+	}
+}
+
+static void follow_early(struct flow *flow)
 {
 	uint32_t before;
 
-	flow->steps = 0;
-	flow->accepted = 0;
-	follow_once(flow);
 	for (int i = 0; i < MAX_RETRIES && flow->retry.n && !flow->error; i++) {
 		before = flow->n_functions;
 		follow_again(flow);
 		if (flow->n_functions == before)
 			break;
 	}
+}
+
+static void follow_piece(struct flow *flow)
+{
+	flow->steps = 0;
+	flow->accepted = 0;
+	follow_once(flow);
+	follow_early(flow);
+	follow_named(flow);
+	follow_early(flow);
+	flow_drop_unreached(flow);
 }
 
 static int add_range(struct flow *flow, uint32_t begin, uint32_t end, uint16_t rule)
@@ -229,15 +284,54 @@ static int search_code(struct flow *flow, const struct code_view *code, uint64_t
 	return r;
 }
 
-static int search_segment(struct flow *flow, const struct code_view *code,
-			  const struct code_ranges *known, const struct code_segment *segment)
+/* Gaps that are searched together: from the first to the last. */
+struct gap_group {
+	uint64_t begin, end;
+	uint64_t size; /* of its gaps */
+};
+
+/* Whether a gap is near those of the group, for its size or theirs. */
+static bool is_near(const struct gap_group *group, uint64_t begin, uint64_t end)
 {
-	struct code_gaps gaps = code_gaps_of(known, segment->begin, segment->end);
+	uint64_t between = begin - group->end;
+
+	return group->size && end - group->begin <= PIECE &&
+	       (between <= NEAR || between <= group->size || between <= end - begin);
+}
+
+/* Functions of gaps with little other code between them may call each other. */
+static int search_gaps(struct flow *flow, const struct code_view *code, struct code_gaps gaps)
+{
+	struct gap_group group = { 0 };
 	uint64_t begin, end;
 	int r = 0;
 
-	while (!r && code_gaps_next(&gaps, MIN_SIZE, &begin, &end))
-		r = search_code(flow, code, begin, end);
+	while (!r && code_gaps_next(&gaps, MIN_SIZE, &begin, &end)) {
+		if (!is_near(&group, begin, end)) {
+			r = search_code(flow, code, group.begin, group.end);
+			group = (struct gap_group){ .begin = begin };
+		}
+		group.end = end;
+		group.size += end - begin;
+	}
+	return r ? r : search_code(flow, code, group.begin, group.end);
+}
+
+static int search_segment(struct flow *flow, const struct code_view *code,
+			  const struct code_segment *segment)
+{
+	struct code_gaps all = code_gaps_of(flow->known, segment->begin, segment->end);
+	struct code_gaps gaps = all;
+	uint64_t begin, end, size = 0;
+	int r = 0;
+
+	while (code_gaps_next(&gaps, MIN_SIZE, &begin, &end))
+		size += end - begin;
+	if (size && size >= (segment->end - segment->begin) / NAMED_ONE_IN)
+		r = call_targets_find(code, segment, &flow->named);
+	if (r == 0)
+		r = search_gaps(flow, code, all);
+	call_targets_free(&flow->named);
 	return r;
 }
 
@@ -258,13 +352,13 @@ static void free_flow(struct flow *flow)
 int code_flow_find(const struct code_view *code, const struct code_ranges *known,
 		   struct rule_table *rules, struct code_ranges *ranges)
 {
-	struct flow flow = { .rules = rules, .ranges = ranges, .left = MAX_READ };
+	struct flow flow = { .rules = rules, .ranges = ranges, .known = known, .left = MAX_READ };
 	int r = 0;
 
 	if (getrandom(&flow.seed, sizeof(flow.seed), 0) != sizeof(flow.seed))
 		return -EIO;
 	for (uint32_t i = 0; i < code->n && !r; i++)
-		r = search_segment(&flow, code, known, &code->segments[i]);
+		r = search_segment(&flow, code, &code->segments[i]);
 	free_flow(&flow);
 	return r;
 }

@@ -83,6 +83,14 @@ static void note_call(struct flow *flow, uint32_t at, const struct instruction *
 	flow_add_number(flow, &flow->called, (uint32_t)to);
 }
 
+static void note_jump(struct flow *flow, uint32_t at, const struct instruction *of)
+{
+	int64_t to = flow_target_of(flow, at, of);
+
+	if (to >= 0)
+		flow->marks[to] |= JUMPED;
+}
+
 /* If an exit leads to code of another function that has another state, one of the two is wrong. */
 static void note_contradiction(struct flow *flow, uint32_t at, const struct instruction *of)
 {
@@ -130,6 +138,8 @@ static void note_others(struct flow *flow, uint32_t at)
 	else if (of.kind == INSTRUCTION_JUMP_SOMEWHERE || leaves(flow, at, &of))
 		*written |= FLOW_SCRATCH;
 	*written &= FLOW_SCRATCH;
+	if (of.kind == INSTRUCTION_JUMP || of.kind == INSTRUCTION_BRANCH)
+		note_jump(flow, at, &of);
 	if (of.kind == INSTRUCTION_CALL)
 		note_call(flow, at, &of);
 	/* What follows a call is not reached if the callee does not return. */
@@ -139,15 +149,27 @@ static void note_others(struct flow *flow, uint32_t at)
 		note_contradiction(flow, at, &of);
 }
 
+/*
+ * Whether it is a function that no code calls directly and that does not return, as the first of a
+ * thread: something names its address, and the stack is aligned at all calls. Within a function,
+ * where the stack pointer is a multiple of 16 at calls, code that is taken for the beginning of one
+ * has it misaligned.
+ */
+static bool never_returns(const struct flow *flow, uint32_t from)
+{
+	return call_targets_has(&flow->named, flow->address + from) && flow->aligned &&
+	       !flow->misaligned;
+}
+
 /* Marks: instructions that have one of them are kept. 0: the function is not accepted. */
 static uint32_t to_keep(struct flow *flow, uint32_t from)
 {
-	bool called = flow->marks[from] & CALLED;
+	bool called = flow->marks[from] & CALLED || never_returns(flow, from);
 
 	if (flow->impossible || flow->error || (flow->wrong && flow->misaligned))
 		return 0;
 	if (!flow->wrong)
-		return called || flow->returns ? STATE : 0;
+		return called || flow->returns || flow->leaves ? STATE : 0;
 	confirm(flow);
 	return called || flow->marks[from] & CONFIRMED ? CONFIRMED | CERTAIN : 0;
 }
@@ -172,7 +194,9 @@ void flow_follow_function(struct flow *flow, uint32_t from)
 		if (flow->error)
 			return;
 		flow->functions[++flow->n_functions] =
-			(struct flow_function){ .begin = from, .returns = flow->returns };
+			(struct flow_function){ .begin = from,
+						.returns = flow->returns,
+						.surely_returns = flow->surely_returns };
 	}
 	for (uint32_t i = 0; i < flow->mine.n; i++) {
 		uint32_t at = flow->mine.numbers[i], mark = flow->marks[at];
@@ -189,4 +213,38 @@ void flow_follow_function(struct flow *flow, uint32_t from)
 		note_others(flow, flow->mine.numbers[i]);
 	flow->accepted += n;
 	flow->mine.n = 0;
+}
+
+/* Whether it calls a function that is known not to return. */
+static bool calls_last(const struct flow *flow, uint32_t at, const struct instruction *of)
+{
+	int64_t to = of->kind == INSTRUCTION_CALL ? flow_target_of(flow, at, of) : -1;
+
+	return to >= 0 && flow_is_known(flow, to) && !flow_function_of(flow, to)->returns;
+}
+
+void flow_drop_unreached(struct flow *flow)
+{
+	const uint32_t is_reached = JUMPED | CALLED | CERTAIN;
+	bool unreached = false;
+
+	for (uint32_t at = 0; at < flow->size;) {
+		uint32_t mark = flow->marks[at];
+		struct instruction of;
+
+		if (!(mark & STATE)) {
+			unreached = false;
+			at++;
+			continue;
+		}
+		of = instruction_decode(flow->bytes + at, flow->size - at);
+		unreached = unreached && !(mark & is_reached) &&
+			    flow_function_of(flow, at)->begin != at;
+		if (unreached)
+			flow->marks[at] &= ~STATE;
+		unreached = calls_last(flow, at, &of) ||
+			    (unreached && of.kind != INSTRUCTION_RETURN &&
+			     of.kind != INSTRUCTION_JUMP && of.kind != INSTRUCTION_STOP);
+		at += of.size;
+	}
 }

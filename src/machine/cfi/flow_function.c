@@ -58,11 +58,24 @@ static bool add_path(struct flow *flow, uint32_t at, const struct flow_state *st
 	return true;
 }
 
+/*
+ * Whether an address is in code that other sources know. A function of such code begins there, as
+ * the parts of a function have all call frame information or none.
+ */
+static bool to_other_code(const struct flow *flow, int64_t to)
+{
+	uint64_t address = flow->address + (uint64_t)to;
+
+	return address <= UINT32_MAX && code_ranges_cover(flow->known, (uint32_t)address);
+}
+
 /* Adds the path that a jump begins, which may lead to another function. False: impossible. */
 static bool go_to(struct flow *flow, int64_t to, const struct flow_state *state, bool doubtful)
 {
-	if (to < 0 || to >= flow->size)
+	if (to < 0 || to >= flow->size) {
+		flow->leaves |= to_other_code(flow, to) && flow_may_leave(state);
 		return flow_may_leave(state);
+	}
 	return add_path(flow, (uint32_t)to, state, doubtful);
 }
 
@@ -186,6 +199,8 @@ static enum after_call after_call(struct flow *flow, uint32_t at, const struct i
 		if (!returns)
 			return CALL_WRONG;
 		flow->misaligned = true;
+	} else if (sp != FLOW_UNKNOWN) {
+		flow->aligned++;
 	}
 	if (known && !returns)
 		return CALL_ENDS;
@@ -194,7 +209,9 @@ static enum after_call after_call(struct flow *flow, uint32_t at, const struct i
 	behind = flow_behind_padding(flow, next);
 	if (behind > next && (flow->address + behind) % FLOW_ALIGNMENT == 0)
 		return CALL_ENDS;
-	return returns && behind == next ? CALL_RETURNS : CALL_MAY_RETURN;
+	return returns && behind == next && flow_function_of(flow, to)->surely_returns
+		       ? CALL_RETURNS
+		       : CALL_MAY_RETURN;
 }
 
 /*
@@ -209,12 +226,13 @@ static bool shares(const struct flow *flow, const struct flow_path *path, uint32
 enum step { STEP_ON, STEP_ENDS, STEP_WRONG };
 
 static enum step step_return(struct flow *flow, uint32_t at, const struct instruction *of,
-			     const struct flow_state *state)
+			     const struct flow_state *state, bool doubtful)
 {
 	/* No callee pops its arguments. */
 	if (of->offset || !flow_may_leave(state))
 		return STEP_WRONG;
 	flow->returns++;
+	flow->surely_returns |= !doubtful;
 	flow->marks[at] |= CONFIRMED;
 	mark_end(flow, at + of->size);
 	return STEP_ENDS;
@@ -272,13 +290,16 @@ static bool follow_path(struct flow *flow, struct flow_path *path)
 			return false;
 		arrival = arrive(flow, at, &state, &number, path->doubtful);
 		if (arrival == ARRIVED_AGAIN && !(flow->marks[at] & CURRENT) &&
-		    shares(flow, path, at))
+		    shares(flow, path, at)) {
 			flow->returns += flow_function_of(flow, at)->returns;
+			flow->surely_returns |=
+				!path->doubtful && flow_function_of(flow, at)->surely_returns;
+		}
 		if (arrival != ARRIVED_FIRST || flow->error)
 			return arrival == ARRIVED_AGAIN;
 		of = instruction_decode(flow->bytes + at, flow->size - at);
 		if (of.kind == INSTRUCTION_RETURN) {
-			step = step_return(flow, at, &of, &state);
+			step = step_return(flow, at, &of, &state, path->doubtful);
 			continue;
 		}
 		if (flow_is_call(&of))
@@ -303,6 +324,9 @@ void flow_follow_paths(struct flow *flow, uint32_t from)
 	flow->returns = 0;
 	flow->wrong = 0;
 	flow->misaligned = false;
+	flow->aligned = 0;
+	flow->surely_returns = false;
+	flow->leaves = false;
 	flow->impossible = !add_path(flow, from, &entry, false);
 	while (flow->n_paths && !flow->impossible && !flow->error) {
 		struct flow_path path = flow->paths[--flow->n_paths];

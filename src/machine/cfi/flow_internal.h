@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/index.h"
+#include "cfi/call_targets.h"
 #include "cfi/code_ranges.h"
 #include "cfi/flow_state.h"
 #include "cfi/rule_table.h"
@@ -24,6 +25,7 @@
 #define CONFIRMED (1u << 18)	  /* a path leads from there to a return of the function */
 #define BEGINS	  (1u << 19)	  /* behind the end of a function */
 #define CALLED	  (1u << 20)	  /* the target of a call */
+#define JUMPED	  (1u << 21)	  /* a jump of an accepted function leads there */
 
 /* A path of the function that is still to be followed. */
 struct flow_path {
@@ -35,7 +37,8 @@ struct flow_function {
 	uint32_t begin;
 	uint16_t written; /* bits of the caller-saved registers that it may change */
 	bool returns;
-	bool contradicted; /* another function reaches some of it in another state */
+	bool surely_returns; /* even if none of its callees do */
+	bool contradicted;   /* another function reaches some of it in another state */
 };
 
 struct numbers {
@@ -46,7 +49,9 @@ struct numbers {
 struct flow {
 	struct rule_table *rules;
 	struct code_ranges *ranges;
-	uint32_t left; /* bytes of the file that may still be read */
+	const struct code_ranges *known; /* code of which other sources tell */
+	uint32_t left;			 /* bytes of the file that may still be read */
+	struct call_targets named;	 /* of the segment */
 	/* The piece. */
 	uint64_t address; /* of its first byte */
 	uint32_t size;
@@ -69,15 +74,24 @@ struct flow {
 	uint32_t n_paths, paths_capacity;
 	uint32_t last_step;
 	uint32_t returns;
-	uint32_t wrong;	 /* paths that contradict others, or themselves */
-	bool impossible; /* one of them is not doubtful */
-	bool misaligned; /* it calls with an unaligned stack, as only assembly does */
-	bool early;	 /* it calls a function that is not known yet */
+	uint32_t aligned; /* calls with an aligned stack */
+	uint32_t wrong;	  /* paths that contradict others, or themselves */
+	bool impossible;  /* one of them is not doubtful */
+	bool misaligned;  /* it calls with an unaligned stack, as assembly and small code do */
+	bool surely_returns;
+	bool leaves; /* it jumps to another function as if it returned */
+	bool early;  /* it calls a function that is not known yet */
 	int error;
 };
 
 /* Follows what may be a function; if it is accepted, its instructions have their states. */
 void flow_follow_function(struct flow *flow, uint32_t from);
+
+/*
+ * Once all functions are known: drops what only follows a call of one that does not return, and
+ * was accepted before that one.
+ */
+void flow_drop_unreached(struct flow *flow);
 
 /* The end of the padding that begins there; of no more than lies between two functions. */
 uint32_t flow_behind_padding(const struct flow *flow, uint32_t at);

@@ -4,7 +4,7 @@
  *	compare_stripped WITH-SYMBOLS STRIPPED
  * Asks for the first byte, the middle and the last byte of each function of .symtab. A start agrees
  * if a function that contains the byte begins there, a name if a symbol with it does; for the cold
- * part of a function also if the function itself does. Counts the functions whose code has
+ * part of a function also if the function itself does. Counts the functions whose instructions have
  * unwinding rows, too. The last line has all counts; lines before it show what differs.
  */
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cfi/instruction.h"
 #include "cfi/unwind_rows.h"
 #include "symbolize/sources.h"
 #include "symbolize/symbol_tables.h"
@@ -174,13 +175,45 @@ static bool has_row(const struct unwind_rows *rows, uint64_t address)
 	return address <= UINT32_MAX && unwind_rows_find(rows, (uint32_t)address) != RULE_GAP;
 }
 
-static enum coverage coverage_of(const struct unwind_rows *rows, const struct function *function)
+/* The bytes of the function in its file, or NULL. */
+static const uint8_t *code_of(Elf *elf, const struct function *function)
 {
-	uint64_t known = 0;
+	Elf_Scn *section = NULL;
 
-	for (uint64_t at = function->begin; at < function->end; at++)
-		known += has_row(rows, at);
-	return known == function->end - function->begin ? ALL_ROWS : known ? SOME_ROWS : NO_ROWS;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
+		    header.sh_type == SHT_NOBITS || function->begin < header.sh_addr ||
+		    function->end > header.sh_addr + header.sh_size)
+			continue;
+		data = elf_rawdata(section, NULL);
+		return data && data->d_buf
+			       ? (uint8_t *)data->d_buf + (function->begin - header.sh_addr)
+			       : NULL;
+	}
+	return NULL;
+}
+
+/* Padding within the function needs no rows. */
+static enum coverage coverage_of(Elf *elf, const struct unwind_rows *rows,
+				 const struct function *function)
+{
+	uint64_t size = function->end - function->begin, known = 0, n = 0, at = 0;
+	const uint8_t *code = code_of(elf, function);
+
+	while (code && at < size) {
+		uint32_t padding = instruction_padding(code + at, size - at);
+		uint32_t of = padding ? padding : instruction_decode(code + at, size - at).size;
+
+		if (!padding) {
+			known += has_row(rows, function->begin + at);
+			n++;
+		}
+		at += of ? of : 1;
+	}
+	return known == n ? ALL_ROWS : known ? SOME_ROWS : NO_ROWS;
 }
 
 static enum outcome worst_of(const struct functions *all, size_t i,
@@ -207,7 +240,7 @@ static enum outcome worst_of(const struct functions *all, size_t i,
 }
 
 static void compare(const char *path, const struct functions *all, struct symbol_query *queries,
-		    size_t n, const struct unwind_rows *rows)
+		    size_t n, const struct unwind_rows *rows, Elf *stripped)
 {
 	uint64_t counts[N_OUTCOMES] = { 0 }, covered[N_COVERAGES] = { 0 };
 	uint64_t functions = 0, shown[N_OUTCOMES + N_COVERAGES] = { 0 };
@@ -223,7 +256,7 @@ static void compare(const char *path, const struct functions *all, struct symbol
 		functions++;
 		worst = worst_of(all, i, queries, n, &answer);
 		counts[worst]++;
-		coverage = coverage_of(rows, function);
+		coverage = coverage_of(stripped, rows, function);
 		covered[coverage]++;
 		if (worst > COLD && shown[worst]++ < 8)
 			printf("%s: 0x%" PRIx64 "-0x%" PRIx64 " %s: %s %s at 0x%" PRIx64 "\n", path,
@@ -303,6 +336,6 @@ int main(int argc, char **argv)
 	queries = queries_for(&all, &n);
 	if (look_up(fd, queries, n))
 		return 1;
-	compare(argv[1], &all, queries, n, &rows);
+	compare(argv[1], &all, queries, n, &rows, elf_begin(fd, ELF_C_READ, NULL));
 	return 0;
 }
