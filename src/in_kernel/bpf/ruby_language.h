@@ -10,17 +10,26 @@
 
 /* Structures of Ruby: offsets in bytes. */
 struct wire_ruby {
-	__u64 tls_slot; /* address in the file: the module of its threads' data, and an offset */
-	__u64 caller;	/* address in the file: vm_exec(), which calls the evaluator */
+	/*
+	 * Address in the file: the module of its threads' data, and an offset. 0: the program's
+	 * own, which is at the thread pointer. With `thread_id`: the state's.
+	 */
+	__u64 tls_slot;
+	__u64 caller; /* address in the file: vm_exec(), which calls the evaluator */
+	/*
+	 * Address in the file: where vm_exec() continues after setjmp(), whose record is
+	 * `record_above` bytes above the stack pointer then. 0: it calls none.
+	 */
+	__u64 continues;
+	__s32 record_above;
 	__u32 caller_size;
-	__u32 tls_offset;	      /* of the thread's state, beyond the one in the slot */
+	__s32 tls_offset;	      /* of the thread's state, beyond the one in the slot */
 	__u32 string_embedded_length; /* bits of a string's flags; 0: the length is a word */
-	__u16 thread_state, record_previous, iseq_type_mask, iseq_type, string_apart,
+	__u16 thread_state, thread_id, record_previous, iseq_type_mask, iseq_type, string_apart,
 		array_embedded_flag;
 	/* Offsets in a thread's state, in a record on the C stack. */
 	__u8 state_stack, state_stack_size, state_frame, state_record, state_thread;
 	__u8 record_label, record_sp;
-	__u8 mangled; /* these two are, by glibc's setjmp() */
 	/* Offsets in a frame. */
 	__u8 frame_size, frame_pc, frame_iseq, frame_ep, finish;
 	/* Offsets in a function, and in its body. */
@@ -31,10 +40,10 @@ struct wire_ruby {
 	__u8 type_mask, type_string, type_array;
 	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
 		array_embedded;
-	__u8 reserved[7];
+	__u8 reserved[2];
 };
 
-_Static_assert(sizeof(struct wire_ruby) == 80, "no padding");
+_Static_assert(sizeof(struct wire_ruby) == 88, "no padding");
 
 /* A copied piece of the memory that has frames of Ruby, or their variables. */
 #define RUBY_WINDOW 432
@@ -49,7 +58,6 @@ struct ruby_window {
 struct ruby_walk {
 	__u64 record; /* on the C stack: the next one */
 	__u64 last;   /* the outermost frame */
-	__u64 key;    /* that words in records are mangled by */
 	__u64 stack;  /* where the stack begins that has frames and variables */
 	struct ruby_window frames, variables;
 };

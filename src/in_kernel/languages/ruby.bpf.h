@@ -33,12 +33,24 @@
 #define RUBY_FRAME_BYTES  64
 #define RUBY_WINDOW_BYTES (RUBY_WINDOW + RUBY_FRAME_BYTES) /* frames that are copied at once */
 
-#define TCB_GUARD 0x30 /* glibc: where a thread has the key that jumps are mangled by */
-
-/* A word that setjmp() saved, as it was before. */
-static __always_inline __u64 ruby_saved(const struct interpreter_walk *program, __u64 word)
+/*
+ * Whether the record at an address, which was copied to `code`, is one of vm_exec(); then sets the
+ * stack pointer that it has. glibc's setjmp() mangles both words by a key: but where vm_exec() has
+ * its record tells the stack pointer, and thereby the key.
+ */
+static __always_inline bool ruby_is_of_caller(const struct interpreter_walk *program, __u64 record,
+					      __u64 *ret_sp)
 {
-	return program->ruby.mangled ? (word >> 17 | word << 47) ^ program->ruby_walk.key : word;
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 label = CODE_WORD(program->code, ruby->record_label);
+	__u64 sp = CODE_WORD(program->code, ruby->record_sp), both = label ^ sp;
+
+	*ret_sp = sp;
+	if (!ruby->continues)
+		return label - program->bias - ruby->caller < ruby->caller_size;
+	*ret_sp = record - (__s64)ruby->record_above;
+	return label == ruby->continues + program->bias ||
+	       (both >> 17 | both << 47) == ((ruby->continues + program->bias) ^ *ret_sp);
 }
 
 /*
@@ -47,19 +59,16 @@ static __always_inline __u64 ruby_saved(const struct interpreter_walk *program, 
  */
 static __always_inline int ruby_read_record(struct interpreter_walk *program)
 {
-	const struct wire_ruby *ruby = &program->ruby;
-	__u64 label;
+	__u64 record = program->ruby_walk.record, sp;
 
-	if (!program->ruby_walk.record)
+	if (!record)
 		return PROGRAM_ALL_ENDED;
-	if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES,
-				(const void *)program->ruby_walk.record))
+	if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES, (const void *)record))
 		return PROGRAM_FAILED;
-	program->ruby_walk.record = CODE_WORD(program->code, ruby->record_previous);
-	label = ruby_saved(program, CODE_WORD(program->code, ruby->record_label));
-	if (label - program->bias - ruby->caller >= ruby->caller_size)
+	program->ruby_walk.record = CODE_WORD(program->code, program->ruby.record_previous);
+	if (!ruby_is_of_caller(program, record, &sp))
 		return PROGRAM_MORE;
-	program->anchor = ruby_saved(program, CODE_WORD(program->code, ruby->record_sp)) - 8;
+	program->anchor = sp - 8;
 	return PROGRAM_RUN_ENDED;
 }
 
@@ -267,20 +276,42 @@ __noinline int ruby_is_paired(__u32 number)
 	return !program->missing || ruby_pass_over(program);
 }
 
+/* The address of the variable that has the thread's state, or until 2.7 that of any thread; 0. */
+static __always_inline __u64 ruby_state_at(const struct interpreter_walk *program, __u64 thread)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 data = thread;
+
+	if (ruby->thread_id)
+		return ruby->tls_slot + program->bias;
+	if (ruby->tls_slot)
+		data = thread_data(program, ruby->tls_slot, thread);
+	return data ? data + (__s64)ruby->tls_offset : 0;
+}
+
+/* Whether a state, which was copied to `code`, is that of a thread. */
+static __always_inline bool ruby_is_of(const struct interpreter_walk *program, __u64 state,
+				       __u64 thread)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 of = CODE_WORD(program->code, ruby->state_thread), its_state, id;
+
+	return read_word(&its_state, of + ruby->thread_state) && its_state == state &&
+	       (!ruby->thread_id || (read_word(&id, of + ruby->thread_id) && id == thread));
+}
+
 /* Finds the state of the thread, and its innermost frame and record. Sets the reason if that fails.
  */
 static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 {
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_ruby *ruby = &program->ruby;
-	__u64 thread = thread_pointer(), context, of, stack;
+	__u64 thread = thread_pointer(), context, stack;
 
 	program->reason = WIRE_CODE_NO_STATE;
-	context = thread_data(program, ruby->tls_slot, thread);
-	if (!context || !read_word(&context, context + ruby->tls_offset) ||
+	if (!read_word(&context, ruby_state_at(program, thread)) ||
 	    bpf_probe_read_user(program->code, RUBY_STATE_BYTES, (const void *)context) ||
-	    !read_word(&of, CODE_WORD(program->code, ruby->state_thread) + ruby->thread_state) ||
-	    of != context || !read_word(&program->ruby_walk.key, thread + TCB_GUARD))
+	    !ruby_is_of(program, context, thread))
 		return false;
 	program->ruby_walk.frames.from = 0;
 	program->ruby_walk.frames.last = 0;

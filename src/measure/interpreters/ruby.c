@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ruby. Its structures are those of its headers (ruby_offsets.h). A file has them if its version is
- * known and a function that it exports, rb_iseq_label(), reads what these offsets say. Its
- * evaluator has no symbol: vm_exec() is what two exported functions end with, and the evaluator is
- * by far the largest function that it calls.
+ * Ruby. Its structures are those of its headers (ruby_offsets.h), a later version's those of the
+ * last one that is known. A file has them if a function that it exports, rb_iseq_label(), reads
+ * what these offsets say. Its evaluator has no symbol: vm_exec() is what two exported functions end
+ * with, and the evaluator is by far the largest function that it calls.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,19 +14,24 @@
 #include "cfi/instruction.h"
 #include "elf/elf_exports.h"
 #include "interpreters/languages.h"
+#include "interpreters/ruby_record.h"
 #include "interpreters/thread_variable.h"
 
 /* Of one minor version: bytes. ruby_offsets.h is made by scripts/ruby-offsets. */
 struct ruby_offsets {
 	uint8_t major, minor;
 	uint8_t state_stack, state_stack_size, state_frame, state_record, state_thread;
-	uint8_t record_label, record_sp, mangled, record_previous;
+	uint8_t record_saved; /* what setjmp() writes */
 	uint16_t thread_state;
-	uint8_t frame_size, frame_pc, frame_iseq, frame_ep, finish;
-	uint16_t iseq_type_mask, iseq_type;
-	uint8_t iseq_body, body_type, type_main, type_top, body_path, body_label, body_line,
-		line_tag_bits, body_instructions, body_lines, line_size;
-	uint8_t type_mask, type_string, type_array;
+	uint16_t thread_id; /* 0: each thread has a state */
+	uint8_t frame_size, frame_pc, frame_iseq, frame_ep, finish, is_local;
+	uint16_t iseq_type_mask, iseq_type, method_type, svar_type;
+	uint8_t method_owner;
+	uint8_t class_path, class_attached; /* 0: not known */
+	uint16_t class_singleton;
+	uint8_t iseq_body, body_type, type_main, type_top, body_path, body_label, body_local,
+		body_line, line_tag_bits, body_instructions, body_lines, line_size;
+	uint8_t type_mask, type_string, type_array, type_class, type_module;
 	uint16_t string_apart, array_embedded_flag;
 	uint32_t string_embedded_length;
 	uint8_t string_length, string_pointer, string_embedded, string_embedded_shift;
@@ -46,6 +51,7 @@ enum ruby_symbol {
 	RUBY_EVAL_MAIN,
 	RUBY_LABEL,
 	RUBY_VM_EXEC,
+	RUBY_STATE,
 	RUBY_N_SYMBOLS
 };
 
@@ -66,12 +72,16 @@ static int read_code(const struct elf_file *elf, uint64_t address, uint64_t size
 	return elf_exports_read(elf, address, ret_code->bytes, (size_t)size);
 }
 
+/* Those of the version, or of the last one before it; NULL: it is older than all. */
 static const struct ruby_offsets *offsets_of(const int *version)
 {
-	for (size_t i = 0; i < sizeof(ruby_offsets) / sizeof(ruby_offsets[0]); i++)
-		if (ruby_offsets[i].major == version[0] && ruby_offsets[i].minor == version[1])
-			return &ruby_offsets[i];
-	return NULL;
+	size_t i = sizeof(ruby_offsets) / sizeof(ruby_offsets[0]);
+
+	while (i > 0 && (ruby_offsets[i - 1].major > version[0] ||
+			 (ruby_offsets[i - 1].major == version[0] &&
+			  ruby_offsets[i - 1].minor > version[1])))
+		i--;
+	return i ? &ruby_offsets[i - 1] : NULL;
 }
 
 /* The 32 bits in an instruction that ends with them, as an address relative to its end. */
@@ -131,6 +141,7 @@ static bool calls(const struct code *code, uint64_t target)
 struct ruby_code {
 	struct frame_function caller, evaluator;
 	struct thread_variable state;
+	struct ruby_record record;
 };
 
 static bool take_caller(const struct elf_file *elf, struct frame_lookup *frames, uint64_t address,
@@ -138,9 +149,11 @@ static bool take_caller(const struct elf_file *elf, struct frame_lookup *frames,
 {
 	struct code caller;
 
-	return function_at(frames, address, &code->caller) &&
-	       read_code(elf, address, code->caller.end - address, CALLER_MAX, &caller) == 0 &&
-	       find_evaluator(frames, &caller, &code->evaluator);
+	if (!function_at(frames, address, &code->caller) ||
+	    read_code(elf, address, code->caller.end - address, CALLER_MAX, &caller) < 0)
+		return false;
+	return find_evaluator(frames, &caller, &code->evaluator) &&
+	       ruby_record_find(elf, caller.bytes, caller.size, address, &code->record) == 0;
 }
 
 /* Finds vm_exec(), which both functions call or jump to, and what it calls. */
@@ -173,9 +186,11 @@ static bool has_structures(const struct code *label, const struct ruby_offsets *
 
 static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby_code *code)
 {
+	const struct ruby_record *record = &code->record;
+
 	return (struct wire_ruby){
 		.tls_slot = code->state.slot,
-		.tls_offset = (uint32_t)code->state.offset,
+		.tls_offset = code->state.offset,
 		.caller = code->caller.begin,
 		.caller_size = (uint32_t)(code->caller.end - code->caller.begin),
 		.state_stack = is->state_stack,
@@ -184,10 +199,12 @@ static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby
 		.state_record = is->state_record,
 		.state_thread = is->state_thread,
 		.thread_state = is->thread_state,
-		.record_label = is->record_label,
-		.record_sp = is->record_sp,
-		.mangled = is->mangled,
-		.record_previous = is->record_previous,
+		.thread_id = is->thread_id,
+		.record_label = is->record_saved + record->label,
+		.record_sp = is->record_saved + record->sp,
+		.continues = record->continues,
+		.record_above = (__s32)record->above - is->record_saved,
+		.record_previous = is->record_saved + record->size,
 		.frame_size = is->frame_size,
 		.frame_pc = is->frame_pc,
 		.frame_iseq = is->frame_iseq,
@@ -221,6 +238,16 @@ static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby
 	};
 }
 
+/* Until 2.7, the state of the thread that runs is in a variable; later each thread has one. */
+static bool find_state(const struct ruby_offsets *is, const struct elf_export *variable,
+		       const struct code *eval, struct thread_variable *ret_state)
+{
+	if (!is->thread_id)
+		return thread_variable_find(eval->bytes, eval->size, eval->address, ret_state);
+	ret_state->slot = variable->address;
+	return variable->address != 0;
+}
+
 static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
 {
 	struct elf_export symbols[RUBY_N_SYMBOLS] = {
@@ -229,6 +256,7 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 		[RUBY_EVAL_MAIN] = { .name = "rb_iseq_eval_main" },
 		[RUBY_LABEL] = { .name = "rb_iseq_label" },
 		[RUBY_VM_EXEC] = { .name = "rb_vm_exec" },
+		[RUBY_STATE] = { .name = "ruby_current_execution_context_ptr" },
 	};
 	struct code eval, eval_main, label;
 	struct frame_lookup frames;
@@ -262,8 +290,7 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 		ret_interpreter->refused = WIRE_CODE_VERSION;
 	else if (!has_structures(&label, is))
 		ret_interpreter->refused = WIRE_CODE_DISAGREES;
-	else if (!thread_variable_find(eval.bytes, eval.size, eval.address, &code.state) ||
-		 !code.state.slot)
+	else if (!find_state(is, &symbols[RUBY_STATE], &eval, &code.state))
 		ret_interpreter->refused = WIRE_CODE_NO_STATE;
 	else
 		ret_interpreter->ruby = wire_of(is, &code);

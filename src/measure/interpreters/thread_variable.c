@@ -20,10 +20,11 @@ static bool is_slot(const uint8_t *bytes, uint32_t size)
 	return size >= 7 && memcmp(bytes + size - 7, "\x48\x8d\x3d", 3) == 0;
 }
 
-/* Whether it is `mov %fs:OFFSET,%rax`. */
+/* Whether it is `mov %fs:OFFSET,REGISTER`. */
 static bool is_own(const uint8_t *bytes, uint32_t size)
 {
-	return size == 9 && memcmp(bytes, "\x64\x48\x8b\x04\x25", 5) == 0;
+	return size == 9 && bytes[0] == 0x64 && (bytes[1] & 0xfb) == 0x48 && bytes[2] == 0x8b &&
+	       (bytes[3] & 0xc7) == 0x04 && bytes[4] == 0x25;
 }
 
 bool thread_variable_find(const uint8_t *bytes, uint32_t size, uint64_t address,

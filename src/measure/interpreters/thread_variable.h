@@ -22,7 +22,7 @@ struct thread_variable {
  * Finds the first variable of the thread that a function of `size` bytes at `address` loads, if it
  * does one of
  *   lea SLOT(%rip),%rdi; call __tls_get_addr; ... mov OFFSET(%rax),REGISTER
- *   mov %fs:OFFSET,%rax
+ *   mov %fs:OFFSET,REGISTER
  */
 bool thread_variable_find(const uint8_t *bytes, uint32_t size, uint64_t address,
 			  struct thread_variable *ret_variable);
