@@ -29,6 +29,19 @@ static void of_the_program_itself(void **state)
 	assert_int_equal(variable.offset, -0x28);
 }
 
+static void to_any_register(void **state)
+{
+	/* mov %fs:-0x50,%r13 */
+	static const uint8_t code[] = { ENDBR, 0x64, 0x4c, 0x8b, 0x2c,	0x25,
+					0xb0,  0xff, 0xff, 0xff, RETURN };
+	struct thread_variable variable;
+
+	(void)state;
+	assert_true(thread_variable_find(code, sizeof(code), 0x5000, &variable));
+	assert_int_equal(variable.slot, 0);
+	assert_int_equal(variable.offset, -0x50);
+}
+
 static void of_a_library(void **state)
 {
 	static const uint8_t code[] = { ENDBR, 0x55, LEA_SLOT, CALL, 0x5d, LOAD_FROM_RAX, RETURN };
@@ -82,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_the_program_itself),
+		cmocka_unit_test(to_any_register),
 		cmocka_unit_test(of_a_library),
 		cmocka_unit_test(of_nothing),
 		cmocka_unit_test(cut_off),
