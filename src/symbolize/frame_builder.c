@@ -133,7 +133,7 @@ static int file_object(struct frame_builder *builder, struct names *names,
 	int r = mapping->file < builder->n_files ? 0 : add_files(builder);
 	uint32_t *known;
 
-	_Static_assert(BUILD_ID_SIZE == NAMES_BUILD_ID_SIZE, "build-ids are copied");
+	_Static_assert(BUILD_ID_MAX == NAMES_BUILD_ID_SIZE, "build-ids are copied");
 	if (r < 0)
 		return r;
 	known = &builder->file_objects[mapping->file];

@@ -132,7 +132,7 @@ static int set_identity(struct files *files, const struct file_reference *refere
 	shown->size = identity->size;
 	shown->mtime_ns = identity->mtime_ns;
 	shown->build_id_size = identity->build_id_size;
-	memcpy(shown->build_id, identity->build_id, BUILD_ID_SIZE);
+	memcpy(shown->build_id, identity->build_id, BUILD_ID_MAX);
 	return index_add(&files->by_identity, file_identity_hash(identity), id);
 }
 

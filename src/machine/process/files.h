@@ -13,8 +13,9 @@
 
 #include <stdint.h>
 
+#include "process/file_outline.h"
 #include "process/file_reference.h"
-#include "process/images.h"
+#include "process/mapped_file.h"
 
 struct files;
 

@@ -12,8 +12,6 @@
 
 #define FILE_NONE UINT32_MAX
 
-_Static_assert(BUILD_ID_MAX == BUILD_ID_SIZE, "one size of build-ids");
-
 struct file {
 	struct mapped_file shown;
 	/* Valid once `readable`: */

@@ -32,9 +32,9 @@
 #include "base/error.h"
 #include "elf/load_segments.h"
 #include "process/file_outline.h"
+#include "process/mapped_file.h"
 
-#define IMAGE_NONE    0u /* the id of no image; in a tally also that of the kernel */
-#define BUILD_ID_SIZE 20 /* bytes: the most that the kernel's mmap records hold */
+#define IMAGE_NONE 0u /* the id of no image; in a tally also that of the kernel */
 
 enum mapping_kind {
 	MAPPING_FILE,	   /* of a file, which need not be ELF */
@@ -53,18 +53,6 @@ struct mapping {
 	 * " (deleted)" where the kernel says so. Other processes may have it by other paths.
 	 */
 	const char *name;
-};
-
-/* A file that code was mapped from: one for each identity, shared by all processes. */
-struct mapped_file {
-	const char *path; /* in the root of the process that it was first met in */
-	uint64_t device, inode, generation;
-	uint64_t size; /* bytes; 0: the file could not be opened */
-	int64_t mtime_ns;
-	uint32_t build_id_size; /* 0: none known */
-	uint8_t build_id[BUILD_ID_SIZE];
-	uint32_t marks; /* those that images_set_marker()'s function gave it */
-	bool deleted;	/* the path did not lead to it any more when it was met */
 };
 
 struct images;
