@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "elf/build_id.h"
-#include "process/path.h"
+#include "files/path.h"
 
 #define MAX_DEBUG_LINK 4096
 #define MAX_CRC_BYTES  (4ull << 30)

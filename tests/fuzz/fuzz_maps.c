@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/maps.h"
+#include "files/maps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

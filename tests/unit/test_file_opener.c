@@ -3,7 +3,7 @@
  * Paths that may lead to mounts that do not answer. Reports of this kind: a measurement of seconds
  * whose names take ten times as long, where a container runs thousands of short programs.
  */
-#include "process/file_opener.h"
+#include "files/file_opener.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "process/maps.h"
+#include "files/maps.h"
 
 /* Copies the text to memory of exactly its size, so that sanitizers see a read beyond it. */
 static char *exactly(const char *text, const char **ret_end)

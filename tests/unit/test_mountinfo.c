@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "process/mountinfo.h"
+#include "files/mountinfo.h"
 
 static const char OWN[] =
 	"22 27 0:21 / /proc rw,relatime - proc proc rw\n"

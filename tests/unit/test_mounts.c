@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "process/mounts.h"
+#include "files/mounts.h"
 
 static void test_ours(void **state)
 {

@@ -13,7 +13,7 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
-#include "process/mountinfo.h"
+#include "files/mountinfo.h"
 
 #define CGROUP2	      "cgroup2"
 #define FILEID_KERNFS 0xfe /* <linux/exportfs.h>: the handle is the 64-bit id of a node */

@@ -31,8 +31,8 @@
 
 #include "base/error.h"
 #include "elf/load_segments.h"
-#include "process/file_outline.h"
-#include "process/mapped_file.h"
+#include "files/file_outline.h"
+#include "files/mapped_file.h"
 
 #define IMAGE_NONE 0u /* the id of no image; in a tally also that of the kernel */
 

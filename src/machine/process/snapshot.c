@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 #include "base/own.h"
-#include "process/maps.h"
+#include "files/maps.h"
 #include "process/moved_text.h"
 
 #define MAPS_NAME_SIZE (4096 + 16) /* PATH_MAX and " (deleted)" */

@@ -9,7 +9,7 @@
 #define STACKTALLY_PROCESS_SNAPSHOT_H
 
 #include "base/pool.h"
-#include "process/files.h"
+#include "files/files.h"
 #include "process/images.h"
 #include "process/mappings.h"
 

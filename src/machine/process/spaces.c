@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "process/roots.h"
+#include "files/roots.h"
 
 static struct space **bucket(struct spaces *spaces, pid_t tgid)
 {

@@ -10,8 +10,8 @@
 #ifndef STACKTALLY_PROCESS_SPACES_H
 #define STACKTALLY_PROCESS_SPACES_H
 
+#include "files/process_view.h"
 #include "process/mappings.h"
-#include "process/process_view.h"
 
 #define SPACE_BUCKETS	       4096u
 #define SPACE_KEPT_NS	       10000000000ull /* after its end */

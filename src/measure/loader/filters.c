@@ -16,7 +16,7 @@
 #include "base/cpu_list.h"
 #include "base/grow.h"
 #include "base/own.h"
-#include "process/process_view.h"
+#include "files/process_view.h"
 #include "stacktally.skel.h"
 
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */

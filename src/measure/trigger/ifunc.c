@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process/maps.h"
+#include "files/maps.h"
 
 #define MAPS_MAX (1u << 20)
 

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 
 #include "base/own.h"
-#include "process/process_view.h"
+#include "files/process_view.h"
 #include "trigger/ld_cache.h"
 #include "trigger/library_maps.h"
 

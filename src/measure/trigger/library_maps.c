@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/process_view.h"
+#include "files/process_view.h"
 
 int library_maps_open(pid_t pid, struct library_maps *ret_maps)
 {

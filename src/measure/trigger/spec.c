@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "process/process_view.h"
+#include "files/process_view.h"
 #include "trigger/kinds.h"
 #include "trigger/probes.h"
 

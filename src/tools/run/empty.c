@@ -12,7 +12,7 @@
 
 #include "base/own.h"
 #include "cli/message.h"
-#include "process/process_view.h"
+#include "files/process_view.h"
 #include "view/quantity.h"
 
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "process/file_outline.h"
+#include "files/file_outline.h"
 #include "process/images.h"
 #include "run/packages.h"
 #include "view/unnamed.h"

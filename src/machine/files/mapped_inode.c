@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/mapped_inode.h"
+#include "files/mapped_inode.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
-#include "process/maps.h"
+#include "files/maps.h"
 
 #define BUFFER 16384u /* a line has PATH_MAX and some 100 bytes at most */
 

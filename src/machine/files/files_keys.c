@@ -2,7 +2,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/grow.h"
-#include "process/files_internal.h"
+#include "files/files_internal.h"
 
 static uint64_t hash_key(const struct key *key)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/files.h"
+#include "files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
-#include "process/files_internal.h"
-#include "process/path.h"
+#include "files/files_internal.h"
+#include "files/path.h"
 
 #define DEFAULT_HELD 512u
 

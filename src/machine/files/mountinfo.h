@@ -4,8 +4,8 @@
  * file system that can stop responding. Apart from mountinfo_read(), reads only the text it is
  * given, which may be hostile.
  */
-#ifndef STACKTALLY_PROCESS_MOUNTINFO_H
-#define STACKTALLY_PROCESS_MOUNTINFO_H
+#ifndef STACKTALLY_FILES_MOUNTINFO_H
+#define STACKTALLY_FILES_MOUNTINFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/process_view.h"
+#include "files/process_view.h"
 
 #include <dirent.h>
 #include <errno.h>

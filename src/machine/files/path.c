@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/path.h"
+#include "files/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/file_reference.h"
+#include "files/file_reference.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <sys/sysmacros.h>
 
 #include "base/own.h"
-#include "process/mapped_inode.h"
-#include "process/path.h"
+#include "files/mapped_inode.h"
+#include "files/path.h"
 
 /* What is being opened, and the results. */
 struct attempt {

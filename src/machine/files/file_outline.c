@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/file_outline.h"
+#include "files/file_outline.h"
 
 #include <errno.h>
 #include <string.h>

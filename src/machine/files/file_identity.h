@@ -7,14 +7,14 @@
  * them, are known by their build-id and size, but only if nobody but root can write to them: for
  * users can give a file of theirs any build-id, and it would name and unwind the code of others.
  */
-#ifndef STACKTALLY_PROCESS_FILE_IDENTITY_H
-#define STACKTALLY_PROCESS_FILE_IDENTITY_H
+#ifndef STACKTALLY_FILES_FILE_IDENTITY_H
+#define STACKTALLY_FILES_FILE_IDENTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "process/file_outline.h"
+#include "files/file_outline.h"
 
 struct file_identity {
 	dev_t device; /* as in struct stat, which is not always what maps says */

@@ -3,13 +3,13 @@
  * A file as the kernel names it in a line of /proc/PID/maps or an mmap record, and opening it: the
  * very file that was mapped, never another that has taken its path since.
  */
-#ifndef STACKTALLY_PROCESS_FILE_REFERENCE_H
-#define STACKTALLY_PROCESS_FILE_REFERENCE_H
+#ifndef STACKTALLY_FILES_FILE_REFERENCE_H
+#define STACKTALLY_FILES_FILE_REFERENCE_H
 
 #include "confined/confined.h"
-#include "process/file_opener.h"
-#include "process/process_view.h"
-#include "process/roots.h"
+#include "files/file_opener.h"
+#include "files/process_view.h"
+#include "files/roots.h"
 
 struct file_reference {
 	const char *path; /* as the kernel wrote it, with any " (deleted)"; borrowed for ever */

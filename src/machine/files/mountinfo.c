@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/mountinfo.h"
+#include "files/mountinfo.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  * marks that somebody above puts to files. A confined child reads it, as the file
  * may be hostile. Must not know: processes.
  */
-#ifndef STACKTALLY_PROCESS_FILE_OUTLINE_H
-#define STACKTALLY_PROCESS_FILE_OUTLINE_H
+#ifndef STACKTALLY_FILES_FILE_OUTLINE_H
+#define STACKTALLY_FILES_FILE_OUTLINE_H
 
 #include "confined/confined.h"
 #include "elf/build_id.h"

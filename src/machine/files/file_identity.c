@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/file_identity.h"
+#include "files/file_identity.h"
 
 #include <string.h>
 

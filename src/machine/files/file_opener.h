@@ -12,13 +12,13 @@
  *
  * Used by one thread at a time. Must not know: what the files are for.
  */
-#ifndef STACKTALLY_PROCESS_FILE_OPENER_H
-#define STACKTALLY_PROCESS_FILE_OPENER_H
+#ifndef STACKTALLY_FILES_FILE_OPENER_H
+#define STACKTALLY_FILES_FILE_OPENER_H
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "process/mounts.h"
+#include "files/mounts.h"
 
 #define FILE_OPENER_MAX (1u << 30) /* bytes of a file that is copied */
 

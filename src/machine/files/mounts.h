@@ -5,10 +5,10 @@
  *
  * Used by one thread at a time. Must not know: what the files are for.
  */
-#ifndef STACKTALLY_PROCESS_MOUNTS_H
-#define STACKTALLY_PROCESS_MOUNTS_H
+#ifndef STACKTALLY_FILES_MOUNTS_H
+#define STACKTALLY_FILES_MOUNTS_H
 
-#include "process/mountinfo.h"
+#include "files/mountinfo.h"
 
 #define MOUNT_ID_NONE UINT64_MAX
 

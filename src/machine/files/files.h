@@ -8,14 +8,14 @@
  * Ids and the returned structs are valid as long as `files`. Used by one thread at a time. Must
  * not know: which processes there are, what is mapped at which address.
  */
-#ifndef STACKTALLY_PROCESS_FILES_H
-#define STACKTALLY_PROCESS_FILES_H
+#ifndef STACKTALLY_FILES_FILES_H
+#define STACKTALLY_FILES_FILES_H
 
 #include <stdint.h>
 
-#include "process/file_outline.h"
-#include "process/file_reference.h"
-#include "process/mapped_file.h"
+#include "files/file_outline.h"
+#include "files/file_reference.h"
+#include "files/mapped_file.h"
 
 struct files;
 

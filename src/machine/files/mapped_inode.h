@@ -3,8 +3,8 @@
  * The device and inode that the kernel states for a mapping of a file. On overlayfs and btrfs,
  * stat() states others. Must not know: who has the file mapped.
  */
-#ifndef STACKTALLY_PROCESS_MAPPED_INODE_H
-#define STACKTALLY_PROCESS_MAPPED_INODE_H
+#ifndef STACKTALLY_FILES_MAPPED_INODE_H
+#define STACKTALLY_FILES_MAPPED_INODE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/maps.h"
+#include "files/maps.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>

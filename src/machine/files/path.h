@@ -5,8 +5,8 @@
  *
  * These calls block as long as the file systems on the way do; file_opener.h does not.
  */
-#ifndef STACKTALLY_PROCESS_PATH_H
-#define STACKTALLY_PROCESS_PATH_H
+#ifndef STACKTALLY_FILES_PATH_H
+#define STACKTALLY_FILES_PATH_H
 
 #include <stdbool.h>
 #include <sys/stat.h>

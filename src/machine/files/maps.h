@@ -3,8 +3,8 @@
  * The text of /proc/PID/maps (proc(5)), line by line. Reads only the bytes it is given and skips
  * what is not a line of that file.
  */
-#ifndef STACKTALLY_PROCESS_MAPS_H
-#define STACKTALLY_PROCESS_MAPS_H
+#ifndef STACKTALLY_FILES_MAPS_H
+#define STACKTALLY_FILES_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

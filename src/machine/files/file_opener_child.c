@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "confined/rights.h"
-#include "process/file_opener_internal.h"
-#include "process/path.h"
+#include "files/file_opener_internal.h"
+#include "files/path.h"
 
 #define HEARTBEAT_BYTES	  (4u << 20) /* that are copied between two heartbeats */
 #define HEAD_SIZE	  65536

@@ -5,8 +5,8 @@
  * error and never the data of another process. Where the first thread of a process has ended and
  * others go on, /proc/PID shows neither memory nor files: then it is /proc/TID of one that runs.
  */
-#ifndef STACKTALLY_PROCESS_PROCESS_VIEW_H
-#define STACKTALLY_PROCESS_PROCESS_VIEW_H
+#ifndef STACKTALLY_FILES_PROCESS_VIEW_H
+#define STACKTALLY_FILES_PROCESS_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "base/own.h"
-#include "process/files_internal.h"
-#include "process/path.h"
+#include "files/files_internal.h"
+#include "files/path.h"
 
 /* Resolves the file's path in a root: an O_PATH descriptor or a negative errno. */
 static int resolve_in_root(const struct files *files, const struct file *file, uint32_t root)

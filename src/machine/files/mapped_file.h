@@ -2,8 +2,8 @@
 /*
  * What is known of a file that code was mapped from.
  */
-#ifndef STACKTALLY_PROCESS_MAPPED_FILE_H
-#define STACKTALLY_PROCESS_MAPPED_FILE_H
+#ifndef STACKTALLY_FILES_MAPPED_FILE_H
+#define STACKTALLY_FILES_MAPPED_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

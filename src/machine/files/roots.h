@@ -6,14 +6,14 @@
  *
  * Used by one thread at a time. Must not know: mappings, identities of files.
  */
-#ifndef STACKTALLY_PROCESS_ROOTS_H
-#define STACKTALLY_PROCESS_ROOTS_H
+#ifndef STACKTALLY_FILES_ROOTS_H
+#define STACKTALLY_FILES_ROOTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "process/file_opener.h"
-#include "process/process_view.h"
+#include "files/file_opener.h"
+#include "files/process_view.h"
 
 #define ROOT_OWN     0u		/* our own root directory */
 #define ROOT_UNKNOWN UINT32_MAX /* not looked up yet, not permitted, or beyond the limit */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/roots.h"
+#include "files/roots.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
 #include "base/clock.h"
 #include "base/own.h"
-#include "process/mountinfo.h"
-#include "process/path.h"
+#include "files/mountinfo.h"
+#include "files/path.h"
 
 #define MAX_ROOTS	256u
 #define MOUNTS_VALID_MS 10000u

@@ -3,12 +3,12 @@
  * What the files files*.c share: files.c identifies files, files_keys.c finds
  * them by what the kernel says, files_open.c holds and opens them.
  */
-#ifndef STACKTALLY_PROCESS_FILES_INTERNAL_H
-#define STACKTALLY_PROCESS_FILES_INTERNAL_H
+#ifndef STACKTALLY_FILES_FILES_INTERNAL_H
+#define STACKTALLY_FILES_FILES_INTERNAL_H
 
 #include "base/index.h"
-#include "process/file_identity.h"
-#include "process/files.h"
+#include "files/file_identity.h"
+#include "files/files.h"
 
 #define FILE_NONE UINT32_MAX
 

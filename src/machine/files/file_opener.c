@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/index.h"
 #include "base/own.h"
-#include "process/file_opener_internal.h"
-#include "process/path.h"
+#include "files/file_opener_internal.h"
+#include "files/path.h"
 
 #define MAX_UNRESPONSIVE 64
 /* The child sends heartbeats, so a slow server differs from a dead one. */

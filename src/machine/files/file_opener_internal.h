@@ -2,12 +2,12 @@
 /*
  * What the two ends of file_opener.h share: file_opener.c is ours, file_opener_child.c the child's.
  */
-#ifndef STACKTALLY_PROCESS_FILE_OPENER_INTERNAL_H
-#define STACKTALLY_PROCESS_FILE_OPENER_INTERNAL_H
+#ifndef STACKTALLY_FILES_FILE_OPENER_INTERNAL_H
+#define STACKTALLY_FILES_FILE_OPENER_INTERNAL_H
 
 #include <sys/socket.h>
 
-#include "process/file_opener.h"
+#include "files/file_opener.h"
 
 /* What the child is to do: to resolve `path` below `fd`, or, without a path, to copy `fd`. */
 struct opening {
