@@ -1,50 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/index.h"
 #include "base/own.h"
 #include "files/file_opener_internal.h"
 #include "files/path.h"
-
-#define MAX_UNRESPONSIVE 64
-/* The child sends heartbeats, so a slow server differs from a dead one. */
-#define MAX_SILENCE_MS 1500
-#define MAX_TOTAL_MS   10000
-#define RETRY_MS       30000
-
-/* Each that did not respond lately halves these times for the next, at most this often. */
-#define MAX_HALVINGS 5
-
-/* A mount or directory that did not respond. */
-struct unresponsive {
-	uint64_t key;
-	uint64_t until_ms;
-	pid_t child; /* left behind, perhaps blocked for ever; 0: reaped */
-};
-
-struct file_opener {
-	struct mounts *mounts;
-	struct unresponsive unresponsive[MAX_UNRESPONSIVE];
-	uint32_t n;
-	pid_t resolver; /* the child that resolves paths; 0: none */
-	int requests;	/* its socket */
-};
-
-/* What the child has sent. */
-struct reply {
-	struct stat status; /* st_mode is 0 until it came */
-	int found;	    /* the descriptor of a resolved path; -1: none */
-};
 
 int file_opener_new(struct file_opener **ret_opener)
 {
@@ -57,247 +20,14 @@ int file_opener_new(struct file_opener **ret_opener)
 	return 0;
 }
 
-/* Reaps the child if it has ended; true if none is left. */
-static bool reap(struct unresponsive *unresponsive)
-{
-	if (unresponsive->child && waitpid(unresponsive->child, NULL, WNOHANG) != 0)
-		unresponsive->child = 0;
-	return !unresponsive->child;
-}
-
 void file_opener_free(struct file_opener *opener)
 {
 	if (!opener)
 		return;
 	file_opener_rest(opener);
-	for (uint32_t i = 0; i < opener->n; i++)
-		reap(&opener->unresponsive[i]);
+	file_opener_reap(opener);
 	mounts_free(opener->mounts);
 	free(opener);
-}
-
-/*
- * How often to halve the times that are waited: so a user who serves many file systems that do not
- * respond, or makes many links to one, delays us by little more than with one of them.
- */
-static uint32_t halvings(const struct file_opener *opener)
-{
-	uint64_t now = monotonic_ms();
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < opener->n && n < MAX_HALVINGS; i++)
-		n += now < opener->unresponsive[i].until_ms;
-	return n;
-}
-
-/* Receives a message of at most `size` bytes; returns how many it has, or as recvmsg(). */
-static ssize_t receive_message(int socket, void *bytes, size_t size, int *ret_found)
-{
-	struct iovec part = { bytes, size };
-	union descriptor_message descriptor;
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = &descriptor,
-				  .msg_controllen = sizeof(descriptor.bytes) };
-	ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-
-	if (n > 0 && message.msg_controllen >= sizeof(descriptor.header) &&
-	    descriptor.header.cmsg_type == SCM_RIGHTS)
-		memcpy(ret_found, CMSG_DATA(&descriptor.header), sizeof(*ret_found));
-	return n;
-}
-
-/*
- * Waits for what the child sends, up to its result, which is returned. -EIO: it died; -ETIMEDOUT:
- * it sent nothing for too long.
- */
-static int receive_reply(int socket, uint32_t halved, struct reply *reply)
-{
-	const uint64_t max_silence = MAX_SILENCE_MS >> halved, max_total = MAX_TOTAL_MS >> halved;
-	uint64_t now = monotonic_ms(), end = now + max_total, silent = now + max_silence;
-
-	for (; now < end && now < silent; now = monotonic_ms()) {
-		struct pollfd readable = { .fd = socket, .events = POLLIN };
-		union {
-			int result;
-			struct stat status;
-		} message;
-		ssize_t n;
-
-		if (poll(&readable, 1, (int)((silent < end ? silent : end) - now)) <= 0)
-			continue;
-		n = receive_message(socket, &message, sizeof(message), &reply->found);
-		if (n == 0)
-			return -EIO;
-		if (n == sizeof(message.result))
-			return message.result > 0 ? -EIO : message.result;
-		if (n == sizeof(message.status) && !reply->status.st_mode)
-			reply->status = message.status;
-		silent = monotonic_ms() + max_silence;
-	}
-	return -ETIMEDOUT;
-}
-
-static struct unresponsive *find_unresponsive(struct file_opener *opener, uint64_t key)
-{
-	for (uint32_t i = 0; i < opener->n; i++) {
-		if (opener->unresponsive[i].key == key)
-			return &opener->unresponsive[i];
-	}
-	return NULL;
-}
-
-static void add_unresponsive(struct file_opener *opener, uint64_t key, pid_t child)
-{
-	struct unresponsive *entry = find_unresponsive(opener, key);
-
-	if (!entry && opener->n < MAX_UNRESPONSIVE)
-		entry = &opener->unresponsive[opener->n++];
-	for (uint32_t i = 0; !entry && i < opener->n; i++) {
-		if (reap(&opener->unresponsive[i]))
-			entry = &opener->unresponsive[i];
-	}
-	if (!entry)
-		entry = &opener->unresponsive[0]; /* init reaps its child after our end */
-	*entry = (struct unresponsive){
-		.key = key,
-		.until_ms = monotonic_ms() + RETRY_MS,
-		.child = child,
-	};
-}
-
-/* A file stands for its mount, a path for its directory: one root leads to many mounts. */
-static uint64_t key_of(const struct opening *job)
-{
-	uint64_t mount = mounts_id(job->fd);
-	const char *slash = job->path ? strrchr(job->path, '/') : NULL;
-
-	if (!job->path)
-		return mount;
-	return hash_u64(mount + 1) ^ hash_bytes(job->path, slash ? slash - job->path : 0);
-}
-
-static void wait_for(pid_t child)
-{
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
-void file_opener_rest(struct file_opener *opener)
-{
-	if (!opener->resolver)
-		return;
-	/* Without waiting for it to see the end: a process forked since may have the socket. */
-	kill(opener->resolver, SIGKILL);
-	close(opener->requests);
-	wait_for(opener->resolver);
-	opener->resolver = 0;
-}
-
-static int start_resolver(struct file_opener *opener)
-{
-	pid_t child;
-	int ends[2];
-
-	if (opener->resolver)
-		return 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
-	child = fork();
-	if (child == 0)
-		file_opener_resolve_all(ends[1]);
-	close(ends[1]);
-	if (child < 0) {
-		int code = -errno;
-
-		close(ends[0]);
-		return code;
-	}
-	opener->resolver = child;
-	opener->requests = ends[0];
-	return 0;
-}
-
-static int send_request(int socket, const struct opening *job)
-{
-	struct resolving head = { .follow = job->follow };
-	struct iovec parts[] = { { &head, sizeof(head) },
-				 { (void *)job->path, strlen(job->path) } };
-	union descriptor_message descriptor = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
-							    .cmsg_level = SOL_SOCKET,
-							    .cmsg_type = SCM_RIGHTS } };
-	struct msghdr message = { .msg_iov = parts,
-				  .msg_iovlen = 2,
-				  .msg_control = &descriptor,
-				  .msg_controllen = sizeof(descriptor.bytes) };
-
-	memcpy(CMSG_DATA(&descriptor.header), &job->fd, sizeof(job->fd));
-	return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
-/* Has the resolver do it. */
-static int resolve(struct file_opener *opener, const struct opening *job, uint64_t key,
-		   struct reply *reply)
-{
-	size_t length = strlen(job->path);
-	int r;
-
-	if (length == 0 || length > PATH_MAX)
-		return length ? -ENAMETOOLONG : -ENOENT;
-	r = start_resolver(opener);
-	if (r == 0)
-		r = send_request(opener->requests, job);
-	if (r == 0)
-		r = receive_reply(opener->requests, halvings(opener), reply);
-	if (r != -ETIMEDOUT && r != -EIO && r != -EPIPE)
-		return r;
-	/* One that is late may be blocked for ever; one that died has left only its status. */
-	kill(opener->resolver, SIGKILL);
-	close(opener->requests);
-	if (r == -ETIMEDOUT)
-		add_unresponsive(opener, key, opener->resolver);
-	else
-		wait_for(opener->resolver);
-	opener->resolver = 0;
-	return r;
-}
-
-/* `reply` is set also on failure. */
-static int run_job(struct file_opener *opener, const struct opening *job, struct reply *reply)
-{
-	uint64_t key = key_of(job);
-	struct unresponsive *known = find_unresponsive(opener, key);
-	own(own_fd) int socket = -1;
-	pid_t child;
-	int ends[2], r;
-
-	*reply = (struct reply){ .found = -1 };
-	if (known && (monotonic_ms() < known->until_ms || !reap(known)))
-		return -ETIMEDOUT;
-	if (job->path)
-		return resolve(opener, job, key, reply);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
-	socket = ends[0];
-	child = fork();
-	if (child == 0)
-		file_opener_serve(job, ends[1]);
-	close(ends[1]);
-	if (child < 0)
-		return -errno;
-	r = receive_reply(socket, halvings(opener), reply);
-	if (r == -ETIMEDOUT) {
-		kill(child, SIGKILL);
-		add_unresponsive(opener, key, child);
-		return r;
-	}
-	wait_for(child);
-	return r;
-}
-
-enum mount_kind file_opener_mount_kind(struct file_opener *opener, int path_fd, int process_dir)
-{
-	return mounts_kind(opener->mounts, path_fd, process_dir);
 }
 
 struct mounts *file_opener_mounts(const struct file_opener *opener)
@@ -305,40 +35,102 @@ struct mounts *file_opener_mounts(const struct file_opener *opener)
 	return opener->mounts;
 }
 
-int file_opener_resolve(struct file_opener *opener, int root, const char *path, bool follow,
-			bool local)
+/* The child resolves the path, however long that takes it. */
+static int find_by_child(struct file_opener *opener, const struct file_way *way)
 {
-	const struct opening job = { .fd = root, .path = path, .follow = follow, .copy = -1 };
-	struct reply reply;
-	int r;
+	const struct opening job = { .fd = way->directory,
+				     .path = way->path,
+				     .follow = way->links != LINKS_REFUSED,
+				     .copy = -1 };
+	struct file_reply reply;
+	int r = file_opener_run(opener, &job, &reply);
 
-	if (root < 0)
-		return -ENOENT;
-	if (local)
-		return path_resolve(root, path, follow);
-	r = run_job(opener, &job, &reply);
 	return r < 0 ? r : reply.found;
 }
 
-int file_opener_open(struct file_opener *opener, int path_fd, enum mount_kind kind,
-		     enum file_extent extent, struct stat *ret_status)
+int file_opener_find(struct file_opener *opener, const struct file_way *way)
 {
-	own(own_fd) int copy = -1;
-	struct opening job = { .fd = path_fd, .extent = extent };
-	struct reply reply;
+	int found;
+
+	if (way->directory < 0)
+		return -ENOENT;
+	if (!way->path) {
+		found = fcntl(way->directory, F_DUPFD_CLOEXEC, 3);
+		return found < 0 ? -errno : found;
+	}
+	if (!mountinfo_path_is_local(way->remote, way->within ? way->within : way->path))
+		return way->at_once ? -EREMOTE : find_by_child(opener, way);
+	found = path_resolve(way->directory, way->path, way->links == LINKS_FOLLOWED);
+	return found == -ELOOP && way->links == LINKS_ANYWHERE ? find_by_child(opener, way) : found;
+}
+
+int file_opener_look(struct file_opener *opener, const struct file_way *way,
+		     struct stat *ret_status)
+{
+	own(own_fd) int path = file_opener_find(opener, way);
+
+	if (path < 0)
+		return path;
+	if (mounts_kind(opener->mounts, path, way->process_dir) != MOUNT_LOCAL)
+		return -EREMOTE;
+	return path_stat_cached(path, ret_status);
+}
+
+/* A copy of the file, in memory. */
+static int copy_file(struct file_opener *opener, int path_fd, enum file_extent extent,
+		     struct stat *ret_status)
+{
+	own(own_fd) int copy = memfd_create("copy", MFD_CLOEXEC);
+	const struct opening job = { .fd = path_fd, .extent = extent, .copy = copy };
+	struct file_reply reply;
 	int r;
 
-	if (kind == MOUNT_LOCAL)
-		return path_open_regular(fcntl(path_fd, F_DUPFD_CLOEXEC, 3), ret_status);
-	copy = memfd_create("copy", MFD_CLOEXEC);
 	if (copy < 0)
 		return -errno;
-	job.copy = copy;
-	r = run_job(opener, &job, &reply);
+	r = file_opener_run(opener, &job, &reply);
 	if (r < 0)
 		return r;
 	if (!reply.status.st_mode)
 		return -EIO;
 	*ret_status = reply.status;
 	return take_fd(&copy);
+}
+
+int file_opener_reopen(struct file_opener *opener, const struct found_file *found,
+		       enum file_extent extent, const struct file_check *check,
+		       struct stat *ret_status)
+{
+	bool local = found->kind == MOUNT_LOCAL;
+	struct stat status;
+	own(own_fd) int fd =
+		local ? path_open_regular(fcntl(found->fd, F_DUPFD_CLOEXEC, 3), &status)
+		      : copy_file(opener, found->fd, extent, &status);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = check ? check->judge(check->context, fd, &status, !local) : 0;
+	if (r < 0)
+		return r;
+	*ret_status = status;
+	return take_fd(&fd);
+}
+
+int file_opener_open(struct file_opener *opener, const struct file_way *way,
+		     enum file_extent extent, const struct file_check *check,
+		     struct stat *ret_status, struct found_file *ret_found)
+{
+	own(own_fd) int path = file_opener_find(opener, way);
+	struct found_file found = { .fd = path };
+	int fd;
+
+	if (path < 0)
+		return path;
+	found.kind = mounts_kind(opener->mounts, path, way->process_dir);
+	fd = file_opener_reopen(opener, &found, extent, check, ret_status);
+	if (fd >= 0 && ret_found) {
+		*ret_found = found;
+		take_fd(&path);
+	}
+	return fd;
 }

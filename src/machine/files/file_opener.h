@@ -37,25 +37,70 @@ void file_opener_free(struct file_opener *opener);
 /* Ends the child that resolves paths, which has the memory of a copy of this process. */
 void file_opener_rest(struct file_opener *opener);
 
-/* As mounts_kind(). */
-enum mount_kind file_opener_mount_kind(struct file_opener *opener, int path_fd, int process_dir);
-
 /* Borrowed. */
 struct mounts *file_opener_mounts(const struct file_opener *opener);
 
-/*
- * As path_resolve(), with the deadline unless `local` says that no mount on the way is remote.
- * -ETIMEDOUT: a file system on the way does not respond.
- */
-int file_opener_resolve(struct file_opener *opener, int root, const char *path, bool follow,
-			bool local);
+/* What symbolic links on a path may do. */
+enum file_links {
+	LINKS_FOLLOWED, /* they lead to no other mounts: the kernel's names of mappings have none */
+	LINKS_REFUSED,	/* one anywhere on the path is an error */
+	LINKS_ANYWHERE, /* they may lead to any mount */
+};
+
+/* A way to a file. All is borrowed; `remote` only until the next call. */
+struct file_way {
+	int directory;	  /* O_PATH, where the path begins; -1: there is no such way */
+	const char *path; /* NULL: what leads to the file is `directory` itself */
+	enum file_links links;
+	const char *remote; /* the mount points that are not local, of the root (mounts.h) */
+	const char *within; /* the path of `directory` in that root; NULL: it is the root */
+	bool at_once;	    /* -EREMOTE if a file system on the way may not respond */
+	int process_dir;    /* as mounts_kind() has it, for the file */
+};
 
 /*
- * Opens the regular file that an O_PATH descriptor stands for: itself if `kind` is MOUNT_LOCAL,
- * else a copy. Returns a descriptor, which the caller closes, and the status of the file (not of
- * the copy). -ETIMEDOUT: its file system does not respond; -EINVAL: not a regular file.
+ * Whether what was opened is the file that is looked for, and may be used: 0, or the negative errno
+ * that file_opener_open() is to return. `copy`: what is open is a copy of it.
  */
-int file_opener_open(struct file_opener *opener, int path_fd, enum mount_kind kind,
-		     enum file_extent extent, struct stat *ret_status);
+struct file_check {
+	int (*judge)(void *context, int fd, const struct stat *status, bool copy);
+	void *context;
+};
+
+/* What leads to a file that was found, whatever happens to its path. */
+struct found_file {
+	int fd; /* O_PATH, which can be closed without a call to a file system; owned */
+	enum mount_kind kind;
+};
+
+/*
+ * An O_PATH descriptor of what a way leads to, which the caller closes. Only this and the other
+ * functions of this header ask whether a file system may not respond; if so, they wait no longer
+ * than the deadline. -ETIMEDOUT: it does not respond.
+ */
+int file_opener_find(struct file_opener *opener, const struct file_way *way);
+
+/*
+ * The status of the file that a way leads to, without opening it: the fields that
+ * path_stat_cached() sets. 0; -EREMOTE: its file system may not respond; or as for
+ * file_opener_find().
+ */
+int file_opener_look(struct file_opener *opener, const struct file_way *way,
+		     struct stat *ret_status);
+
+/*
+ * Opens the regular file that a way leads to: itself if its file system is local, else a copy.
+ * Returns a descriptor, which the caller closes, and the status of the file (not of the copy), once
+ * `check` has judged them (NULL: any will do). *ret_found, unless NULL, leads to the file again.
+ * -ETIMEDOUT: a file system does not respond; -EINVAL: not a regular file.
+ */
+int file_opener_open(struct file_opener *opener, const struct file_way *way,
+		     enum file_extent extent, const struct file_check *check,
+		     struct stat *ret_status, struct found_file *ret_found);
+
+/* The same for a file that was found before. */
+int file_opener_reopen(struct file_opener *opener, const struct found_file *found,
+		       enum file_extent extent, const struct file_check *check,
+		       struct stat *ret_status);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the two ends of file_opener.h share: file_opener.c is ours, file_opener_child.c the child's.
+ * struct file_opener, and what file_opener*.c share: file_opener.c asks whether a file system may
+ * not respond, file_opener_jobs.c then has children do what may take long, file_opener_child.c is
+ * their end.
  */
 #ifndef STACKTALLY_FILES_FILE_OPENER_INTERNAL_H
 #define STACKTALLY_FILES_FILE_OPENER_INTERNAL_H
@@ -9,7 +11,24 @@
 
 #include "files/file_opener.h"
 
-/* What the child is to do: to resolve `path` below `fd`, or, without a path, to copy `fd`. */
+#define MAX_UNRESPONSIVE 64
+
+/* A mount or directory that did not respond. */
+struct unresponsive {
+	uint64_t key;
+	uint64_t until_ms;
+	pid_t child; /* left behind, perhaps blocked for ever; 0: reaped */
+};
+
+struct file_opener {
+	struct mounts *mounts;
+	struct unresponsive unresponsive[MAX_UNRESPONSIVE];
+	uint32_t n;
+	pid_t resolver; /* the child that resolves paths; 0: none */
+	int requests;	/* its socket */
+};
+
+/* What a child is to do: to resolve `path` below `fd`, or, without a path, to copy `fd`. */
 struct opening {
 	int fd;
 	const char *path;
@@ -36,6 +55,25 @@ union descriptor_message {
 struct resolving {
 	int follow;
 };
+
+/* ---- file_opener_jobs.c ---- */
+
+/* What the child has sent. */
+struct file_reply {
+	struct stat status; /* st_mode is 0 until it came */
+	int found;	    /* the descriptor of a resolved path; -1: none */
+};
+
+/*
+ * Has a child do a job. 0; -ETIMEDOUT: it took too long, now or lately; -EIO: the child died; or
+ * the negative errno of the job. `ret_reply` is set also on failure.
+ */
+int file_opener_run(struct file_opener *opener, const struct opening *job,
+		    struct file_reply *ret_reply);
+/* Reaps the children that were left behind, if they have ended. */
+void file_opener_reap(struct file_opener *opener);
+
+/* ---- file_opener_child.c ---- */
 
 /* Runs in that child, and ends it. */
 _Noreturn void file_opener_resolve_all(int reply_fd);

@@ -9,7 +9,6 @@
 
 #include "base/own.h"
 #include "files/mapped_inode.h"
-#include "files/path.h"
 
 /* What is being opened, and the results. */
 struct attempt {
@@ -18,12 +17,6 @@ struct attempt {
 	const struct process_view *view;
 	struct stat status;
 	struct file_place place;
-};
-
-/* A root directory to resolve paths in. */
-struct root_directory {
-	int fd;
-	uint32_t root;
 };
 
 /* True if a mapping of the open file is described as in the reference. */
@@ -35,14 +28,10 @@ static bool is_mapped_as(const struct file_reference *reference, int fd)
 	       inode.inode == reference->inode;
 }
 
-/*
- * True if the open file is the one of the reference. `by_mapping`: map_files led to it. `copy`:
- * what is open is a copy of it.
- */
-static bool verify(const struct attempt *attempt, int fd, bool by_mapping, bool copy)
+/* True if the open file is the one of the reference. `by_mapping`: map_files led to it. */
+static bool is_meant(const struct file_reference *reference, int fd, const struct stat *status,
+		     bool by_mapping, bool copy)
 {
-	const struct file_reference *reference = attempt->reference;
-	const struct stat *status = &attempt->status;
 	bool anonymous_device = major(reference->device) == 0 || major(status->st_dev) == 0;
 	bool same_inode = status->st_ino == reference->inode;
 	int generation;
@@ -63,24 +52,29 @@ static bool verify(const struct attempt *attempt, int fd, bool by_mapping, bool 
 	return true;
 }
 
-/* Opens what an O_PATH descriptor stands for, if it is the file; takes the descriptor. */
-static int open_found(struct attempt *attempt, int path_fd, bool by_mapping)
+static int judge_mapped(void *reference, int fd, const struct stat *status, bool copy)
 {
-	struct file_opener *opener = attempt->access->opener;
-	own(own_fd) int path = path_fd, fd = -1;
-	enum mount_kind kind = file_opener_mount_kind(opener, path, attempt->view->dir);
+	return is_meant(reference, fd, status, true, copy) ? 0 : -ESTALE;
+}
 
-	fd = file_opener_open(opener, path, kind, FILE_HEAD, &attempt->status);
-	if (fd < 0)
-		return fd;
-	if (!verify(attempt, fd, by_mapping, kind != MOUNT_LOCAL))
-		return -ESTALE;
-	attempt->place = (struct file_place){
-		.fd = take_fd(&path),
-		.kind = kind,
-		.root = attempt->reference->root,
-	};
-	return take_fd(&fd);
+static int judge_found(void *reference, int fd, const struct stat *status, bool copy)
+{
+	return is_meant(reference, fd, status, false, copy) ? 0 : -ESTALE;
+}
+
+/* Opens what a way leads to, if it is the file. */
+static int open_by(struct attempt *attempt, struct file_way way, uint32_t root,
+		   int (*judge)(void *, int, const struct stat *, bool))
+{
+	const struct file_check check = { judge, (void *)attempt->reference };
+	int fd;
+
+	way.process_dir = attempt->view->dir;
+	fd = file_opener_open(attempt->access->opener, &way, FILE_HEAD, &check, &attempt->status,
+			      &attempt->place.found);
+	if (fd >= 0)
+		attempt->place.root = root;
+	return fd;
 }
 
 /* An O_PATH descriptor of what the mapping leads to. */
@@ -106,49 +100,57 @@ int file_reference_stat_mapping(struct file_access *access, const struct file_re
 				const struct process_view *view, struct stat *ret_status)
 {
 	own(own_fd) int path = find_mapping(access, reference, view);
+	const struct file_way way = { .directory = path, .process_dir = view->dir };
 
-	if (path < 0)
-		return path;
-	if (file_opener_mount_kind(access->opener, path, view->dir) != MOUNT_LOCAL)
-		return -EREMOTE;
-	return path_stat_cached(path, ret_status);
+	return path < 0 ? path : file_opener_look(access->opener, &way, ret_status);
 }
 
 static int open_mapping(struct attempt *attempt)
 {
-	int path = find_mapping(attempt->access, attempt->reference, attempt->view);
+	own(own_fd) int path = find_mapping(attempt->access, attempt->reference, attempt->view);
 
-	return path < 0 ? path : open_found(attempt, path, true);
+	return path < 0 ? path
+			: open_by(attempt, (struct file_way){ .directory = path },
+				  attempt->reference->root, judge_mapped);
 }
 
-static int open_path(struct attempt *attempt, const struct root_directory *root, const char *path)
-{
-	bool local = roots_path_is_local(attempt->access->roots, root->root, path);
-	int found = file_opener_resolve(attempt->access->opener, root->fd, path, true, local);
+/* A root to look for the path in. */
+struct root_choice {
+	uint32_t root;
+	bool live;    /* as the process has it now */
+	bool at_once; /* only where no path lookup may have to wait */
+};
 
-	return found < 0 ? found : open_found(attempt, found, false);
+static int open_path(struct attempt *attempt, const struct root_choice *in, const char *path)
+{
+	struct file_way way = roots_way(attempt->access->roots, in->root, path);
+
+	if (in->live)
+		way.directory = attempt->view->root;
+	way.at_once = in->at_once;
+	return open_by(attempt, way, in->root, judge_found);
 }
 
 /* In one root. A deleted file may have another link under its old path, or be back. */
-static int open_in_root(struct attempt *attempt, const struct root_directory *root)
+static int open_in_root(struct attempt *attempt, const struct root_choice *in)
 {
 	const struct file_reference *reference = attempt->reference;
-	int fd = open_path(attempt, root, reference->path);
+	int fd = open_path(attempt, in, reference->path);
 
 	if (fd < 0 && fd != -ETIMEDOUT && reference->undeleted != reference->path)
-		fd = open_path(attempt, root, reference->undeleted);
-	if (fd >= 0)
-		attempt->place.root = root->root;
+		fd = open_path(attempt, in, reference->undeleted);
 	return fd;
 }
 
 /* Unlike map_files, exe can be opened without CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN. */
 static int open_program(struct attempt *attempt)
 {
-	int path =
-		attempt->view->dir < 0 ? -1 : openat(attempt->view->dir, "exe", O_PATH | O_CLOEXEC);
+	int dir = attempt->view->dir;
+	own(own_fd) int path = dir < 0 ? -1 : openat(dir, "exe", O_PATH | O_CLOEXEC);
 
-	return path < 0 ? -ENOENT : open_found(attempt, path, false);
+	return path < 0 ? -ENOENT
+			: open_by(attempt, (struct file_way){ .directory = path },
+				  attempt->reference->root, judge_found);
 }
 
 /*
@@ -161,31 +163,27 @@ static int open_in_any_root(struct attempt *attempt)
 	int fd = -ENOENT;
 
 	for (uint32_t id = ROOT_OWN + 1; fd < 0 && id < roots_n(roots); id++) {
-		const struct root_directory root = { roots_directory(roots, id), id };
+		const struct root_choice in = { .root = id, .at_once = true };
 
-		if (roots_path_is_local(roots, id, attempt->reference->undeleted))
-			fd = open_in_root(attempt, &root);
+		fd = open_in_root(attempt, &in);
 	}
 	return fd;
 }
 
 static int try_all(struct attempt *attempt)
 {
-	const struct roots *roots = attempt->access->roots;
 	uint32_t root = attempt->reference->root;
-	const struct root_directory directories[] = {
-		{ attempt->view->root, root },
-		{ roots_directory(roots, root), root },
-		{ roots_directory(roots, ROOT_OWN), ROOT_OWN },
-	};
+	const struct root_choice choices[] = { { .root = root, .live = true },
+					       { .root = root },
+					       { .root = ROOT_OWN } };
 	int fd = open_mapping(attempt);
 
-	for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++) {
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
 		if (fd >= 0 || fd == -ETIMEDOUT)
 			return fd;
 		if (i > 0 && root == ROOT_OWN && attempt->view->root >= 0)
 			break; /* all three are the same */
-		fd = open_in_root(attempt, &directories[i]);
+		fd = open_in_root(attempt, &choices[i]);
 	}
 	if (fd >= 0 || fd == -ETIMEDOUT)
 		return fd;

@@ -29,8 +29,7 @@ struct file_access {
 
 /* Where an opened file was found. */
 struct file_place {
-	int fd; /* O_PATH; the caller closes it */
-	enum mount_kind kind;
+	struct found_file found; /* the caller closes it */
 	uint32_t root; /* an id of roots.h: that in which its path led to it, else the process's */
 };
 

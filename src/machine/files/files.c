@@ -48,7 +48,7 @@ void files_free(struct files *files)
 	if (!files)
 		return;
 	for (uint32_t i = 0; i < files->n_files; i++) {
-		own_fd(&files->files[i]->fd);
+		own_fd(&files->files[i]->held.fd);
 		free(files->files[i]);
 	}
 	free(files->files);
@@ -67,7 +67,7 @@ static int add_file(struct files *files, const struct file_reference *reference,
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
-	file->fd = -1;
+	file->held.fd = -1;
 	file->same_as = FILE_NONE;
 	file->root = reference->root;
 	file->shown.path = reference->undeleted;
@@ -100,9 +100,9 @@ static bool still_same(const struct file *file)
 
 	if (!file->readable)
 		return true; /* nothing to compare with */
-	if (file->fd >= 0 && file->kind == MOUNT_UNKNOWN)
+	if (file->held.fd >= 0 && file->held.kind == MOUNT_UNKNOWN)
 		return true; /* its file system may not respond */
-	return file->fd >= 0 && path_stat_cached(file->fd, &status) == 0 &&
+	return file->held.fd >= 0 && path_stat_cached(file->held.fd, &status) == 0 &&
 	       file_identity_unwritten(&file->identity, &status);
 }
 
@@ -232,7 +232,7 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 		files_set_part(files, key, id);
 	r = enter_opened(files, reference, id, &opened, &key->file);
 	if (r < 0) {
-		close(place.fd);
+		close(place.found.fd);
 		return r;
 	}
 	files_hold(files, files->files[key->file], &place);

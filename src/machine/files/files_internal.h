@@ -19,11 +19,10 @@ struct file {
 	struct load_segments segments;
 	bool elf;
 	uint32_t root;
-	uint32_t same_as;     /* the file that this one turned out to be, or FILE_NONE */
-	int fd;		      /* held: O_PATH, or -1 */
-	enum mount_kind kind; /* of its mount; valid while held */
-	uint8_t tries;	      /* failed attempts to open it */
-	uint8_t tries_alive;  /* of these, while a process had it mapped */
+	uint32_t same_as;	/* the file that this one turned out to be, or FILE_NONE */
+	struct found_file held; /* fd -1: it is not */
+	uint8_t tries;		/* failed attempts to open it */
+	uint8_t tries_alive;	/* of these, while a process had it mapped */
 	uint64_t next_try_ms; /* CLOCK_MONOTONIC: it is not tried again before, but for the first */
 	bool readable;	      /* was opened once */
 	bool reachable;	      /* its path in our own root probably leads to it */
@@ -62,10 +61,9 @@ struct files {
 const struct file *files_resolve(const struct files *files, uint32_t id);
 
 /*
- * Holds the file if there is room; takes the descriptor of its place. That is an O_PATH one, which
- * can be closed without a call to a file system that may not respond.
+ * Holds the file if there is room; takes over the descriptor of its place.
  */
-void files_hold(struct files *files, struct file *file, struct file_place *place);
+void files_hold(struct files *files, struct file *file, const struct file_place *place);
 
 /* ---- files_keys.c ---- */
 struct key files_key_of(const struct file_reference *reference);

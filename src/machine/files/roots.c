@@ -78,13 +78,30 @@ static void refresh_mounts(const struct roots *roots, struct root *root, int pro
 	root->remote = mounts_remote_points(file_opener_mounts(roots->opener), process_dir);
 }
 
-bool roots_path_is_local(const struct roots *roots, uint32_t root, const char *path)
+/* Its mount points that are not local; NULL: not known. */
+static const char *remote_of(const struct roots *roots, uint32_t root)
 {
-	const char *points = root < roots->n ? roots->at[root].remote : NULL;
-
 	if (root == ROOT_OWN)
-		points = mounts_own_remote_points(file_opener_mounts(roots->opener));
-	return mountinfo_path_is_local(points, path);
+		return mounts_own_remote_points(file_opener_mounts(roots->opener));
+	return root < roots->n ? roots->at[root].remote : NULL;
+}
+
+struct file_way roots_way(const struct roots *roots, uint32_t root, const char *path)
+{
+	return (struct file_way){ .directory = root < roots->n ? roots->at[root].directory : -1,
+				  .path = path,
+				  .remote = remote_of(roots, root),
+				  .process_dir = -1 };
+}
+
+struct file_way roots_way_in_tmp(const struct roots *roots, uint32_t root, const char *name)
+{
+	return (struct file_way){ .directory = root < roots->n ? roots->at[root].tmp : -1,
+				  .path = name,
+				  .links = LINKS_REFUSED,
+				  .remote = remote_of(roots, root),
+				  .within = "tmp",
+				  .process_dir = -1 };
 }
 
 uint32_t roots_intern(struct roots *roots, const struct process_view *view)
@@ -113,22 +130,13 @@ uint32_t roots_intern(struct roots *roots, const struct process_view *view)
 		.directory = fcntl(view->root, F_DUPFD_CLOEXEC, 3),
 	};
 	refresh_mounts(roots, root, view->dir);
-	root->tmp = file_opener_resolve(roots->opener, view->root, "tmp", true,
-					mountinfo_path_is_local(root->remote, "tmp"));
+	root->tmp = file_opener_find(roots->opener, &(struct file_way){ .directory = view->root,
+									.path = "tmp",
+									.remote = root->remote });
 	return roots->n++;
 }
 
 uint32_t roots_n(const struct roots *roots)
 {
 	return roots->n;
-}
-
-int roots_directory(const struct roots *roots, uint32_t root)
-{
-	return root < roots->n ? roots->at[root].directory : -1;
-}
-
-int roots_tmp(const struct roots *roots, uint32_t root)
-{
-	return root < roots->n ? roots->at[root].tmp : -1;
 }

@@ -27,17 +27,14 @@ void roots_free(struct roots *roots);
 /* The id of the root directory of a process; adds it if it is new. ROOT_UNKNOWN on failure. */
 uint32_t roots_intern(struct roots *roots, const struct process_view *view);
 
-/*
- * True if no mount on the way of `path` in that root is remote (mounts.h). Mounts that were made
- * in the last seconds may be missed. `path` has no symbolic links, as names of mappings have none.
- */
-bool roots_path_is_local(const struct roots *roots, uint32_t root, const char *path);
-
 /* The ids are below this. */
 uint32_t roots_n(const struct roots *roots);
 
-/* A borrowed O_PATH descriptor of the root directory, or of its /tmp; or -1. */
-int roots_directory(const struct roots *roots, uint32_t root);
-int roots_tmp(const struct roots *roots, uint32_t root);
+/*
+ * The way of a path in a root, and of a file of its /tmp, where no link is followed. Mounts that
+ * were made in the last seconds may be missed. `path` is borrowed.
+ */
+struct file_way roots_way(const struct roots *roots, uint32_t root, const char *path);
+struct file_way roots_way_in_tmp(const struct roots *roots, uint32_t root, const char *name);
 
 #endif

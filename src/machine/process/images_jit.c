@@ -7,36 +7,31 @@
 #include "process/images_internal.h"
 
 /* Only the user of the process and root may name its code. */
-static bool is_trusted(const struct stat *status, const struct space *space)
+static int judge(void *context, int fd, const struct stat *status, bool copy)
 {
+	const struct space *space = context;
+
+	(void)fd, (void)copy;
 	return status->st_uid == 0 ||
-	       (space->identity_known && status->st_uid == space->identity.uid);
+			       (space->identity_known && status->st_uid == space->identity.uid)
+		       ? 0
+		       : -EPERM;
 }
 
-/* Opens a file of a directory. `local`: no mount on the way to it is remote. */
-static int open_trusted(struct file_opener *opener, int directory, const char *name, bool local,
+static int open_trusted(const struct snapshot_context *context, const struct file_way *way,
 			const struct space *space)
 {
-	own(own_fd) int path = -1, fd = -1;
+	const struct file_check check = { judge, (void *)space };
 	struct stat status;
 
-	if (directory < 0)
-		return -ENOENT;
-	path = file_opener_resolve(opener, directory, name, false, local);
-	if (path < 0)
-		return take_fd(&path);
-	fd = file_opener_open(opener, path, file_opener_mount_kind(opener, path, -1), FILE_WHOLE,
-			      &status);
-	if (fd < 0)
-		return fd;
-	return is_trusted(&status, space) ? take_fd(&fd) : -EPERM;
+	return file_opener_open(context->opener, way, FILE_WHOLE, &check, &status, NULL);
 }
 
 /* Opens a file of the /tmp that the process has now, if it is alive. */
 static int open_in_live_tmp(const struct snapshot_context *context, const struct space *space,
 			    const char *name)
 {
-	bool local = roots_path_is_local(context->roots, space->root, "tmp");
+	struct file_way way = roots_way(context->roots, space->root, "tmp");
 	own(process_view_close) struct process_view view = PROCESS_VIEW_NONE;
 	own(own_fd) int tmp = -1;
 	struct process_identity identity;
@@ -49,16 +44,20 @@ static int open_in_live_tmp(const struct snapshot_context *context, const struct
 		return r;
 	if (space->identity_known && identity.start_time != space->identity.start_time)
 		return -ESRCH; /* another process has the id now */
-	tmp = file_opener_resolve(context->opener, view.root, "tmp", true, local);
-	return open_trusted(context->opener, tmp, name, local, space);
+	way.directory = view.root;
+	tmp = file_opener_find(context->opener, &way);
+	way = roots_way_in_tmp(context->roots, space->root, name);
+	way.directory = tmp;
+	return open_trusted(context, &way, space);
 }
 
 /* Opens a file of the /tmp of a root that is kept. */
 static int open_in_kept_tmp(const struct snapshot_context *context, const struct space *space,
 			    uint32_t root, const char *name)
 {
-	return open_trusted(context->opener, roots_tmp(context->roots, root), name,
-			    roots_path_is_local(context->roots, root, "tmp"), space);
+	const struct file_way way = roots_way_in_tmp(context->roots, root, name);
+
+	return open_trusted(context, &way, space);
 }
 
 /* A process maps a page of its jitdump file for execution, as a mark for `perf record`. */
@@ -70,13 +69,15 @@ static int open_mapped_dump(const struct images *images, const struct image *ima
 		const char *slash = strrchr(mapping->name, '/');
 		own(own_fd) int fd = -1;
 		struct stat status;
+		int r;
 
 		if (mapping->kind != MAPPING_FILE || !slash || strcmp(slash + 1, name) != 0)
 			continue;
 		fd = files_open_growing(images->context.files, mapping->file, &status);
 		if (fd < 0)
 			return -ENOENT;
-		return is_trusted(&status, image->space) ? take_fd(&fd) : -EPERM;
+		r = judge(image->space, fd, &status, false);
+		return r < 0 ? r : take_fd(&fd);
 	}
 	return -ENOENT;
 }
