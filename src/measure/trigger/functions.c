@@ -114,6 +114,7 @@ static int read_file(struct finding *finding, int debug_fd, enum debug_proof pro
 		.nearest = request->nearest ? request->nearest : &none,
 		.path = request->path,
 		.exported = request->exported,
+		.briefly = request->briefly,
 		.proof = proof,
 	};
 	const int fds[] = { request->fd, debug_fd };

@@ -50,6 +50,7 @@ struct functions_request {
 	const char *path; /* for messages */
 	const struct matcher *matcher;
 	bool exported;		 /* only those that other files can call */
+	bool briefly;		 /* leaves n_inlined 0, which takes long to count */
 	pid_t pid;		 /* the process that will be probed; 0: all */
 	struct nearest *nearest; /* gets the names that do not match; or NULL */
 };

@@ -18,7 +18,7 @@ struct functions_question {
 	const struct matcher *matcher;
 	const struct nearest *nearest; /* to begin with */
 	const char *path;
-	bool exported;
+	bool exported, briefly;
 	enum debug_proof proof; /* that the debug file must give */
 };
 

@@ -367,7 +367,7 @@ static bool wants_inlined(void *context, const char *name)
 /* A pattern for everything is not asked for what it is not. */
 static void count_inlined(struct reader *reader, int debug_fd)
 {
-	if (reader->n > INLINED_MAX || reader->question->exported)
+	if (reader->n > INLINED_MAX || reader->question->exported || reader->question->briefly)
 		return;
 	reader->facts.n_inlined =
 		inlined_places_count(reader->facts.right_debug ? debug_fd : reader->fd,

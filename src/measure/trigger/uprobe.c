@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/own.h"
 #include "trigger/entry.h"
 #include "trigger/functions.h"
@@ -175,94 +176,6 @@ static int make_sites(const struct spec *spec, struct library *library, struct f
 	return 0;
 }
 
-/* ---- functions that are in another file of the process ---- */
-
-/* A file that a process maps is asked for functions. */
-struct asking {
-	const struct spec *spec;
-	pid_t pid;
-	const struct matcher *matcher;
-	const struct library *but; /* not this one, or NULL */
-	struct functions functions;
-};
-
-static bool has_function(const struct library *library, void *context)
-{
-	struct asking *asking = context;
-	struct stat but, this;
-	int r;
-
-	if (asking->but && fstat(asking->but->fd, &but) == 0 && fstat(library->fd, &this) == 0 &&
-	    but.st_ino == this.st_ino && but.st_dev == this.st_dev)
-		return false;
-	r = functions_read(&(struct functions_request){ .fd = library->fd,
-							.path = library->path,
-							.matcher = asking->matcher,
-							.exported = asking->but != NULL,
-							.pid = asking->pid },
-			   &asking->functions, NULL);
-	if (r == 0 && asking->functions.n > 0)
-		return true;
-	functions_clear(&asking->functions);
-	return false;
-}
-
-/*
- * The process maps no such library: its function may be in the program itself, or in a library of
- * another name. *ret_static: the process maps its program only.
- */
-static int find_elsewhere(const struct spec *spec, pid_t pid, const struct matcher *matcher,
-			  struct probes **ret_probes, bool *ret_static)
-{
-	struct asking asking = { .spec = spec, .pid = pid, .matcher = matcher };
-	own(library_clear) struct library library = { .fd = -1 };
-	struct probes *probes;
-	char path[300];
-	uint32_t n = 0;
-	int r;
-
-	/* A pattern would match the functions of others as well. */
-	if (!matcher_is_name(matcher)) {
-		r = library_find_mapped(pid, no_file, NULL, &library, &n);
-		*ret_static = n == 1;
-		return r;
-	}
-	r = library_find_mapped(pid, has_function, &asking, &library, &n);
-	*ret_static = n == 1;
-	if (r < 0)
-		return r;
-	snprintf(path, sizeof(path), "%s", library.path);
-	r = make_sites(spec, &library, &asking.functions, &probes, NULL);
-	functions_clear(&asking.functions);
-	if (r < 0)
-		return r;
-	probes_note(probes, "process %d maps no library %s: counted is %s of %s", pid,
-		    spec->library, spec->name, path);
-	*ret_probes = probes;
-	return 0;
-}
-
-/* Libraries may take each other's place: the first one in the linker's order is called. */
-static void note_others(struct probes *probes, const struct spec *spec, pid_t pid,
-			const struct matcher *matcher)
-{
-	const struct sites *sites = (const struct sites *)probes;
-	struct asking asking = {
-		.spec = spec, .pid = pid, .matcher = matcher, .but = &sites->library
-	};
-	own(library_clear) struct library library = { .fd = -1 };
-	uint32_t n;
-
-	if (!matcher_is_name(matcher) ||
-	    library_find_mapped(pid, has_function, &asking, &library, &n) < 0)
-		return;
-	functions_clear(&asking.functions);
-	probes_note(probes,
-		    "process %d has %s in %s, too, which may be the one that is called: "
-		    "stackcount -p %d %s:%s",
-		    pid, spec->name, library.path, pid, library.path, spec->name);
-}
-
 /* Makes a trigger of the file's functions that match; without a match, the file stays open. */
 static int try_file(const struct spec *spec, pid_t pid, const struct matcher *matcher,
 		    struct library *library, struct probes **ret_probes, struct error *err)
@@ -283,6 +196,127 @@ static int try_file(const struct spec *spec, pid_t pid, const struct matcher *ma
 	if (functions.n == 0)
 		return no_match(spec, library, &functions, &nearest, err);
 	return make_sites(spec, library, &functions, ret_probes, err);
+}
+
+/* ---- functions that are in another file of the process ---- */
+
+/* For all files of a process together; one takes some milliseconds. */
+#define ASKING_NS (1 * NS_PER_SECOND)
+
+/* Files that a process maps are asked for a function, one after another. */
+struct asking {
+	pid_t pid;
+	const struct matcher *matcher;
+	const struct library *but; /* not this one, or NULL */
+	uint64_t deadline;	   /* CLOCK_MONOTONIC, ns; later files are not asked */
+	uint32_t n_late;
+};
+
+static bool has_function(const struct library *library, void *context)
+{
+	struct asking *asking = context;
+	own(functions_clear) struct functions functions = { 0 };
+	struct stat but, this;
+	int r;
+
+	if (asking->but && fstat(asking->but->fd, &but) == 0 && fstat(library->fd, &this) == 0 &&
+	    but.st_ino == this.st_ino && but.st_dev == this.st_dev)
+		return false;
+	if (monotonic_ns() >= asking->deadline) {
+		asking->n_late++;
+		return false;
+	}
+	r = functions_read(&(struct functions_request){ .fd = library->fd,
+							.path = library->path,
+							.matcher = asking->matcher,
+							.exported = asking->but != NULL,
+							.briefly = true,
+							.pid = asking->pid },
+			   &functions, NULL);
+	return r == 0 && functions.n > 0;
+}
+
+/* What find_elsewhere() learned of a process. */
+struct elsewhere {
+	uint32_t n; /* files that it maps */
+	uint32_t n_late;
+};
+
+static void note_late(struct probes *probes, const struct spec *spec, pid_t pid,
+		      const struct elsewhere *elsewhere)
+{
+	if (elsewhere->n_late)
+		probes_note(probes,
+			    "not looked for %s in %u of the %u files that process %d maps, as that "
+			    "takes too long; name the file: stackcount -p %d FILE:%s",
+			    spec->name, elsewhere->n_late, elsewhere->n, pid, pid, spec->name);
+}
+
+static int fail_late(const struct spec *spec, pid_t pid, const struct elsewhere *elsewhere, int r,
+		     struct error *err)
+{
+	const struct error why = err ? *err : (struct error){ 0 };
+
+	return error_set(err, r,
+			 "%.900s; not looked for it in %u of the %u files that process %d maps, as "
+			 "that takes too long: name the file: stackcount -p %d FILE:%.200s",
+			 why.text, elsewhere->n_late, elsewhere->n, pid, pid, spec->name);
+}
+
+/*
+ * The process maps no such library: its function may be in the program itself, or in a library of
+ * another name.
+ */
+static int find_elsewhere(const struct spec *spec, pid_t pid, const struct matcher *matcher,
+			  struct probes **ret_probes, struct elsewhere *ret_elsewhere)
+{
+	struct asking asking = { .pid = pid,
+				 .matcher = matcher,
+				 .deadline = monotonic_ns() + ASKING_NS };
+	own(library_clear) struct library library = { .fd = -1 };
+	struct probes *probes;
+	char path[300];
+	int r;
+
+	/* A pattern would match the functions of others as well. */
+	if (!matcher_is_name(matcher))
+		return library_find_mapped(pid, no_file, NULL, &library, &ret_elsewhere->n);
+	r = library_find_mapped(pid, has_function, &asking, &library, &ret_elsewhere->n);
+	ret_elsewhere->n_late = asking.n_late;
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "%s", library.path);
+	r = try_file(spec, pid, matcher, &library, &probes, NULL);
+	if (r < 0)
+		return r;
+	probes_note(probes, "process %d maps no library %s: counted is %s of %s", pid,
+		    spec->library, spec->name, path);
+	*ret_probes = probes;
+	return 0;
+}
+
+/* Libraries may take each other's place: the first one in the linker's order is called. */
+static void note_others(struct probes *probes, const struct spec *spec, pid_t pid,
+			const struct matcher *matcher)
+{
+	const struct sites *sites = (const struct sites *)probes;
+	struct asking asking = { .pid = pid,
+				 .matcher = matcher,
+				 .but = &sites->library,
+				 .deadline = monotonic_ns() + ASKING_NS };
+	own(library_clear) struct library library = { .fd = -1 };
+	uint32_t n;
+
+	if (!matcher_is_name(matcher))
+		return;
+	if (library_find_mapped(pid, has_function, &asking, &library, &n) == 0)
+		probes_note(probes,
+			    "process %d has %s in %s, too, which may be the one that is called: "
+			    "stackcount -p %d %s:%s",
+			    pid, spec->name, library.path, pid, library.path, spec->name);
+	else
+		note_late(probes, spec, pid,
+			  &(struct elsewhere){ .n = n, .n_late = asking.n_late });
 }
 
 static int try_library(const struct spec *spec, pid_t pid, const struct matcher *matcher,
@@ -308,16 +342,16 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 	own(library_clear) struct library library = { .fd = -1 }, moved = { .fd = -1 };
 	const char *moved_to = library_moved_to(spec->library);
 	struct error moved_err;
-	bool is_static = false;
+	struct elsewhere elsewhere = { 0 };
 	int r = matcher_new(spec->name, spec->regexp, &matcher, err);
 
 	if (r < 0)
 		return r;
 	r = library_find(spec->library, pid, &library, err);
 	if (pid > 0 && ((r == 0 && !library.mapped) || r == -ENOENT)) {
-		if (find_elsewhere(spec, pid, matcher, ret_probes, &is_static) == 0)
+		if (find_elsewhere(spec, pid, matcher, ret_probes, &elsewhere) == 0)
 			return 0;
-		if (r == 0 && is_static)
+		if (r == 0 && elsewhere.n == 1)
 			return error_set(err, -ENOENT,
 					 "process %d maps no library %.100s: it is a static "
 					 "program; name that: stackcount -p %d /proc/%d/exe:%.200s",
@@ -331,7 +365,8 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 			*err = moved_err;
 	}
 	if (r < 0)
-		return r;
+		return elsewhere.n_late ? fail_late(spec, pid, &elsewhere, r, err) : r;
+	note_late(*ret_probes, spec, pid, &elsewhere);
 	return 0;
 }
 

@@ -74,6 +74,37 @@ grep -q "process $pid does not map .*/libsc_target.so: until it does, nothing is
 check $? "a library that is not mapped yet" "$(cat "$err")"
 end
 
+# A process that maps a thousand files is looked at for a second.
+cat >mapping.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int n, char **v)
+{
+	for (int i = 1; i < n; i++)
+		mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, open(v[i], O_RDONLY), 0);
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+END
+mkdir many && printf '.type f%s, @function\nf%s: nop\n' {1..40000} >many.s # 20,000 functions
+gcc -O1 mapping.c -o mapping && gcc -shared -nostdlib many.s -o many.so &&
+	objcopy --only-keep-debug many.so many/debug && strip many.so && objcopy --add-gnu-debuglink=many/debug many.so &&
+	printf 'many/%s\n' {1..900} | xargs -n 1 cp many.so
+ulimit -n 2000
+begin ./mapping many/[1-9]*
+began=$EPOCHREALTIME
+fails 1 "a function that none of many files has" \
+	"library nosuchlib; not looked for it in [0-9]* of the [0-9]* files that process $pid maps, as that takes too long: name the file: stackcount -p $pid FILE:nothing\$" \
+	-p "$pid" -D 1 nosuchlib:nothing
+took=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
+[ "$took" -lt 10000 ]
+check $? "... which is said in time" "$took ms"
+end
+
 begin env LD_PRELOAD="$tmp/liballocator.so" ./caller
 count -p "$pid" -D 0.1 c:malloc
 grep -q "has malloc in $tmp/liballocator.so, too, .*: stackcount -p $pid $tmp/liballocator.so:malloc\$" "$err"
