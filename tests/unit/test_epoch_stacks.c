@@ -149,6 +149,28 @@ static void only_leaves_are_exact(void **state)
 	teardown(&f);
 }
 
+/* A chain of frame pointers leads to any words: they are addresses, whatever their upper bits. */
+static void frames_of_a_chain_have_no_marks(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	const struct tally_address *addresses;
+	struct fixture f;
+
+	(void)state;
+	record.frames[KERNEL_FRAMES + 1] = 0xffffffffff600400;
+	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_CODE | 0x123456;
+	seal(&record);
+	setup_options(&f, (struct epoch_stacks_options){ .unmarked = true, .of_event = 1 });
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(tally_n_addresses(f.tally), USER_FRAMES);
+	addresses = tally_addresses(f.tally);
+	assert_int_equal(addresses[1].address, 0xffffffff600400);
+	assert_int_equal(addresses[1].flags, 0);
+	assert_int_equal(addresses[2].address, 0x123456);
+	assert_int_equal(addresses[2].flags, 0);
+	teardown(&f);
+}
+
 static void functions_that_may_be_of_other_frames_are_not_told(void **state)
 {
 	const uint64_t php = (uint64_t)LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT;
@@ -546,6 +568,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_finds_its_stack),
+		cmocka_unit_test(frames_of_a_chain_have_no_marks),
 		cmocka_unit_test(stacks_without_room_are_lost),
 		cmocka_unit_test(only_leaves_are_exact),
 		cmocka_unit_test(functions_that_may_be_of_other_frames_are_not_told),

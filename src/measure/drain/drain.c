@@ -136,6 +136,7 @@ static int open_stacks(struct drain *drain, const struct drain_options *options)
 		.kernel_depth = options->plan->kernel_depth,
 		.of_sample = options->plan->off_cpu.sample_ns,
 		.codes = options->codes,
+		.unmarked = options->plan->unwind == PLAN_UNWIND_FP,
 	};
 	int r = 0;
 

@@ -243,6 +243,11 @@ static bool is_wanted(const struct epoch_stacks *stacks, const struct wire_stack
 	       fnmatch(stacks->options.name, comm, 0) == 0;
 }
 
+static uint64_t user_frame(const struct epoch_stacks *stacks, uint64_t frame)
+{
+	return stacks->options.unmarked ? frame & WIRE_FRAME_ADDRESS : frame;
+}
+
 /*
  * Copies the user frames. Functions that may be those of other native frames are not told. Where
  * the BPF program did not know of the interpreter yet, or user space has finished the walk,
@@ -258,27 +263,27 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < stack->n_user && n < WIRE_MAX_DEPTH; i++) {
-		uint64_t before = language, address = frames[i] & WIRE_FRAME_ADDRESS;
+		uint64_t before = language, frame = user_frame(stacks, frames[i]);
 
 		language = LANGUAGE_NONE;
 
-		if (unpaired && frames[i] & WIRE_FRAME_CODE) {
+		if (unpaired && frame & WIRE_FRAME_CODE) {
 			uint64_t unmatched = WIRE_FRAME_CODE | WIRE_CODE_UNMATCHED |
-					     (frames[i] & WIRE_FRAME_LANGUAGE);
+					     (frame & WIRE_FRAME_LANGUAGE);
 
 			if (i == 0 || !(frames[i - 1] & WIRE_FRAME_CODE))
 				to[n++] = unmatched;
 			continue;
 		}
-		if (!all_known && stacks->options.interpreters && !(frames[i] & WIRE_FRAME_CODE) &&
+		if (!all_known && stacks->options.interpreters && !(frame & WIRE_FRAME_CODE) &&
 		    (i == 0 || !(frames[i - 1] & WIRE_FRAME_CODE)))
 			language = interpreters_evaluator(stacks->options.interpreters, image,
-							  address);
+							  frame & WIRE_FRAME_ADDRESS);
 		if (language && n + 1 < WIRE_MAX_DEPTH &&
 		    (!language_look((uint32_t)language)->has_frames || before != language))
 			to[n++] = WIRE_FRAME_CODE | language << WIRE_FRAME_LANGUAGE_SHIFT |
 				  WIRE_CODE_EARLY;
-		to[n++] = frames[i];
+		to[n++] = frame;
 	}
 	return n;
 }
@@ -292,7 +297,7 @@ static int add_user(struct epoch_stacks *stacks, struct tally *tally,
 	int r;
 
 	for (uint32_t i = 0; i < stack->n_user; i++)
-		if (!(frames[i] & WIRE_FRAME_CODE))
+		if (!(user_frame(stacks, frames[i]) & WIRE_FRAME_CODE))
 			addresses[n++] = frames[i] & WIRE_FRAME_ADDRESS;
 	if (stack->n_user > 0) {
 		tally_charge(tally, images_bytes(stacks->options.images));

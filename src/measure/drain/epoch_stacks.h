@@ -44,6 +44,11 @@ struct epoch_stacks_options {
 	struct interrupt_frames *interrupts; /* tells wakers that are no task; may be NULL */
 	struct codes *codes;		     /* gets the wakers' names; borrowed; may be NULL */
 	/*
+	 * User frames are addresses alone (--unwind=fp): what the program had in their upper bits
+	 * is no mark.
+	 */
+	bool unmarked;
+	/*
 	 * Marks the evaluators' frames of stacks that came before their interpreter was known.
 	 * Borrowed; may be NULL.
 	 */
