@@ -18,10 +18,12 @@ struct wire_javascript {
 	__u8 shared_name, shared_script, shared_literal;
 	__u8 scope_flags, scope_count, scope_names, scope_most_inlined;
 	__u8 script_name, debug_script;
-	/* Offsets in code and in the data for leaving optimized code. */
-	__u8 code_flags, code_kinds, code_deoptimization, inlined_count, code_baseline;
+	/* Offsets in code, and bits of its flags. */
+	__u8 code_flags, code_kinds, code_baseline, code_positions, code_leaving;
 	__u8 code_size, code_start; /* where its address is, ... */
-	__u8 code_inline;	    /* ... or, if that is 0, the first instruction */
+	__u8 code_inline; /* ... or, if that is 0, the first instruction; else in the stream */
+	/* Offsets in the array for leaving optimized code. */
+	__u8 inlined_count, inlined_literals, inlined_id, inlined_positions;
 	/* Offsets and bits of a string. */
 	__u8 string_hash, string_length, string_text, cons_first, cons_second, sliced_parent,
 		sliced_offset, thin_actual;
@@ -30,9 +32,10 @@ struct wire_javascript {
 	__u8 scope_kinds, scope_of_function; /* bits of a scope's flags, and their value */
 	/* Types of objects. */
 	__u16 type_not_string, type_shared, type_scope, type_script, type_debug, type_code;
+	__u16 type_stream; /* of instructions apart from their code object */
 };
 
-_Static_assert(sizeof(struct wire_javascript) == 50, "no padding");
+_Static_assert(sizeof(struct wire_javascript) == 56, "no padding");
 
 #define JAVASCRIPT_MAPS 8
 

@@ -159,6 +159,15 @@ static __always_inline __u32 program_place_next(struct scratch *slot, const stru
 }
 
 /*
+ * Whether the step was from generated code, or from code of a file that is known to keep frame
+ * pointers without saying so: V8's builtins are, wherever and how often they are mapped.
+ */
+static __always_inline bool in_framed_code(const struct unwind_walk *walk)
+{
+	return walk->callee_owner == UNWIND_GENERATED || walk->by_chain;
+}
+
+/*
  * Where functions have native frames of their own: whether the last frame may be one of those. If
  * functions are not known, the first such frame gets one that says why.
  */
@@ -166,7 +175,7 @@ static __always_inline __u32 program_note_frame(struct scratch *slot, const stru
 {
 	struct interpreter_walk *program = &slot->program;
 
-	if (slot->walk.callee_owner != UNWIND_GENERATED && left->into >= program->evaluator_size)
+	if (!in_framed_code(&slot->walk))
 		return 0;
 	if (program->reason != WIRE_CODE_UNMATCHED) {
 		if (!program->missing++)
@@ -191,10 +200,10 @@ static __always_inline bool program_is_plain(const struct scratch *slot,
 {
 	const struct interpreter_walk *program = &slot->program;
 
+	if (has_frames(program))
+		return !in_framed_code(&slot->walk);
 	if (UNLIKELY(left->into < program->evaluator_size))
 		return false;
-	if (has_frames(program))
-		return slot->walk.callee_owner != UNWIND_GENERATED;
 	if (UNLIKELY(program->ordered))
 		return !language_watches(slot);
 	return !program_has_anchor(slot, left);

@@ -106,8 +106,8 @@ __noinline __u64 javascript_name(__u32 number, __u64 scope)
 		return JAVASCRIPT_NO_STRING;
 	if (map_type(program, head[0]) != is->type_scope)
 		return full_string(program, scope, false);
-	if ((AT((__u8 *)head, is->scope_flags, JAVASCRIPT_HEAD_BYTES, __u64) >> 32 &
-	     is->scope_kinds) != is->scope_of_function)
+	if ((AT((__u8 *)head, is->scope_flags, JAVASCRIPT_HEAD_BYTES, __u32) & is->scope_kinds) !=
+	    is->scope_of_function)
 		return 0;
 	n = AT((__u8 *)head, is->scope_count, JAVASCRIPT_HEAD_BYTES, __u64) >> 32;
 	/* The variables' names, or a table of them; then a word for each; then ours. */
@@ -265,8 +265,7 @@ __noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __
 		return JAVASCRIPT_OTHER;
 	if ((AT(program->code, is->code_flags, JAVASCRIPT_OBJECT_BYTES, __u64) & is->code_kinds) <=
 		    is->code_baseline ||
-	    !(object_word(AT(program->code, is->code_deoptimization, JAVASCRIPT_OBJECT_BYTES,
-			     __u64),
+	    !(object_word(AT(program->code, is->code_leaving, JAVASCRIPT_OBJECT_BYTES, __u64),
 			  is->inlined_count) >>
 	      32))
 		return JAVASCRIPT_PLAIN;

@@ -7,18 +7,36 @@
 
 #define TABLE_MAX (64u << 20) /* bytes of symbols, and of names */
 
-static void match(struct elf_export *exports, uint32_t n, const char *name, const Elf64_Sym *symbol)
+#define NONE UINT32_MAX
+
+/* Names by a hash of two of their bytes: a file may have a million symbols. */
+struct wanted {
+	struct elf_export *exports;
+	uint32_t first[256];
+};
+
+static uint8_t hash_of(const char *name)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (exports[i].address || strcmp(exports[i].name, name) != 0)
+	size_t size = strlen(name);
+
+	return size ? (uint8_t)(name[size - 1] * 31 + name[size / 2]) : 0;
+}
+
+static void match(const struct wanted *wanted, const char *name, const Elf64_Sym *symbol)
+{
+	uint32_t i = wanted->first[hash_of(name)];
+
+	for (; i != NONE; i = wanted->exports[i].next) {
+		struct elf_export *export = &wanted->exports[i];
+
+		if (export->address || strcmp(export->name, name) != 0)
 			continue;
-		exports[i].address = symbol->st_value;
-		exports[i].size = symbol->st_size;
+		export->address = symbol->st_value;
+		export->size = symbol->st_size;
 	}
 }
 
-static int find_in(const struct elf_file *elf, uint32_t type, struct elf_export *exports,
-		   uint32_t n)
+static int find_in(const struct elf_file *elf, uint32_t type, const struct wanted *wanted)
 {
 	const struct elf_section *table = elf_file_section_of_type(elf, type);
 	own(own_free) void *symbols = NULL;
@@ -40,21 +58,28 @@ static int find_in(const struct elf_file *elf, uint32_t type, struct elf_export 
 		const Elf64_Sym *symbol = (const Elf64_Sym *)symbols + i;
 
 		if (symbol->st_shndx != SHN_UNDEF && symbol->st_name < strings->size)
-			match(exports, n, (const char *)names + symbol->st_name, symbol);
+			match(wanted, (const char *)names + symbol->st_name, symbol);
 	}
 	return 0;
 }
 
 int elf_exports_find(const struct elf_file *elf, struct elf_export *exports, uint32_t n)
 {
+	struct wanted wanted = { .exports = exports };
 	int r;
 
-	for (uint32_t i = 0; i < n; i++)
+	memset(wanted.first, 0xff, sizeof(wanted.first));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *first = &wanted.first[hash_of(exports[i].name)];
+
 		exports[i].address = exports[i].size = 0;
+		exports[i].next = *first;
+		*first = i;
+	}
 	if (!elf->is_64)
 		return 0;
-	r = find_in(elf, SHT_DYNSYM, exports, n);
-	return r < 0 ? r : find_in(elf, SHT_SYMTAB, exports, n);
+	r = find_in(elf, SHT_DYNSYM, &wanted);
+	return r < 0 ? r : find_in(elf, SHT_SYMTAB, &wanted);
 }
 
 int elf_exports_read(const struct elf_file *elf, uint64_t address, void *bytes, size_t size)

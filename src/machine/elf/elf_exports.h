@@ -11,6 +11,7 @@
 struct elf_export {
 	const char *name;
 	uint64_t address, size; /* both 0: there is no such symbol */
+	uint32_t next;		/* of elf_exports_find() */
 };
 
 /* Sets the addresses and sizes of `n` symbols. 0 or -ENOMEM. */

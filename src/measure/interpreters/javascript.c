@@ -9,58 +9,104 @@
  * tells where that is by two functions, whose instructions are read.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "elf/elf_exports.h"
+#include "interpreters/bare_code.h"
 #include "interpreters/languages.h"
 
 #define TAGGED                                                                                     \
 	8 /* bytes of a word of V8's heap, which begins each object: no compressed pointers */
 
-/* A constant, and the member of struct wire_javascript that it goes to. */
+#define NAMES 4
+
+/*
+ * A constant, and the member of struct wire_javascript that it goes to. V8 has given some other
+ * names: the first that is there is taken.
+ */
 struct constant {
-	const char *name;
 	uint8_t at, size; /* bytes */
+	bool may_lack;	  /* else the version is not known without it */
+	const char *names[NAMES];
 };
 
 #define MEMBER(member)                                                                             \
 	offsetof(struct wire_javascript, member), sizeof(((struct wire_javascript *)0)->member)
 
+#define SHARED	  "v8dbg_class_SharedFunctionInfo__"
+#define CODE	  "v8dbg_class_Code__"
+#define POSITIONS CODE "source_position_table__"
+#define FUNCTION  "v8dbg_class_JSFunction__"
+#define LEAVING	  "v8dbg_DeoptimizationData"
+
+/* Those that are not in all versions come first. */
+enum { FUNCTION_CODE, CODE_FLAGS, CODE_SIZE, CODE_START, CODE_POSITIONS, N_LACKING = 9 };
+
 static const struct constant constants[] = {
-	{ "v8dbg_off_fp_function", MEMBER(frame_function) },
-	{ "v8dbg_class_Map__instance_type__uint16_t", MEMBER(map_type) },
-	{ "v8dbg_class_JSFunction__shared__SharedFunctionInfo", MEMBER(function_shared) },
-	{ "v8dbg_class_JSFunction__raw_feedback_cell__FeedbackCell", MEMBER(function_code) },
-	{ "v8dbg_class_SharedFunctionInfo__function_data__Object", MEMBER(shared_data) },
-	{ "v8dbg_class_SharedFunctionInfo__name_or_scope_info__Object", MEMBER(shared_name) },
-	{ "v8dbg_class_SharedFunctionInfo__script_or_debug_info__HeapObject",
-	  MEMBER(shared_script) },
-	{ "v8dbg_class_SharedFunctionInfo__flags__int", MEMBER(shared_literal) },
-	{ "v8dbg_scopeinfo_idx_ncontextlocals", MEMBER(scope_count) },
-	{ "v8dbg_scopeinfo_idx_first_vars", MEMBER(scope_names) },
-	{ "v8dbg_class_Script__name__Object", MEMBER(script_name) },
-	{ "v8dbg_CodeKindFieldMask", MEMBER(code_kinds) },
-	{ "v8dbg_CodeKindBaseline", MEMBER(code_baseline) },
-	{ "v8dbg_class_String__length__int32_t", MEMBER(string_length) },
-	{ "v8dbg_class_SeqOneByteString__chars__char", MEMBER(string_text) },
-	{ "v8dbg_class_ConsString__first__String", MEMBER(cons_first) },
-	{ "v8dbg_class_ConsString__second__String", MEMBER(cons_second) },
-	{ "v8dbg_class_SlicedString__parent__String", MEMBER(sliced_parent) },
-	{ "v8dbg_class_SlicedString__offset__SMI", MEMBER(sliced_offset) },
-	{ "v8dbg_class_ThinString__actual__String", MEMBER(thin_actual) },
-	{ "v8dbg_StringRepresentationMask", MEMBER(string_form) },
-	{ "v8dbg_OneByteStringTag", MEMBER(string_one_byte) },
-	{ "v8dbg_SeqStringTag", MEMBER(form_sequential) },
-	{ "v8dbg_ConsStringTag", MEMBER(form_cons) },
-	{ "v8dbg_SlicedStringTag", MEMBER(form_sliced) },
-	{ "v8dbg_ThinStringTag", MEMBER(form_thin) },
-	{ "v8dbg_FirstNonstringType", MEMBER(type_not_string) },
-	{ "v8dbg_type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE", MEMBER(type_shared) },
-	{ "v8dbg_type_ScopeInfo__SCOPE_INFO_TYPE", MEMBER(type_scope) },
-	{ "v8dbg_type_Script__SCRIPT_TYPE", MEMBER(type_script) },
-	{ "v8dbg_type_DebugInfo__DEBUG_INFO_TYPE", MEMBER(type_debug) },
-	{ "v8dbg_type_Code__CODE_TYPE", MEMBER(type_code) },
+	[FUNCTION_CODE] = { MEMBER(function_code),
+			    true,
+			    { FUNCTION "code__Tagged_Code_", FUNCTION "code__CodeT",
+			      FUNCTION "raw_code__CodeT" } },
+	[CODE_FLAGS] = { MEMBER(code_flags), true, { CODE "flags__uint32_t" } },
+	[CODE_SIZE] = { MEMBER(code_size), true, { CODE "instruction_size__int" } },
+	[CODE_START] = { MEMBER(code_start), true, { CODE "instruction_start__Address" } },
+	[CODE_POSITIONS] = { MEMBER(code_positions),
+			     true,
+			     { POSITIONS "ByteArray", POSITIONS "Tagged_ByteArray_" } },
+	{ MEMBER(code_inline),
+	  true,
+	  { CODE "instruction_start__uintptr_t",
+	    "v8dbg_class_InstructionStream__instruction_start__uintptr_t" } },
+	{ MEMBER(code_kinds), true, { "v8dbg_CodeKindFieldMask" } },
+	{ MEMBER(code_baseline), true, { "v8dbg_CodeKindBaseline" } },
+	{ MEMBER(type_stream), true, { "v8dbg_type_InstructionStream__INSTRUCTION_STREAM_TYPE" } },
+	{ MEMBER(frame_function), false, { "v8dbg_off_fp_function" } },
+	{ MEMBER(map_type), false, { "v8dbg_class_Map__instance_type__uint16_t" } },
+	{ MEMBER(function_shared), false, { FUNCTION "shared__SharedFunctionInfo" } },
+	{ MEMBER(shared_data),
+	  true, /* always the first */
+	  { SHARED "function_data__Object", SHARED "function_data__Tagged_Object_" } },
+	{ MEMBER(shared_name),
+	  false,
+	  { SHARED "name_or_scope_info__Object", SHARED "name_or_scope_info__Tagged_Object_",
+	    SHARED "name_or_scope_info__Tagged_NameOrScopeInfoT_" } },
+	{ MEMBER(shared_script),
+	  false,
+	  { SHARED "script_or_debug_info__HeapObject",
+	    SHARED "script_or_debug_info__Tagged_HeapObject_", SHARED "script__Tagged_HeapObject_",
+	    SHARED "raw_script__Tagged_Object_" } },
+	{ MEMBER(shared_literal), false, { SHARED "flags__int" } },
+	{ MEMBER(scope_count), false, { "v8dbg_scopeinfo_idx_ncontextlocals" } },
+	{ MEMBER(scope_names), false, { "v8dbg_scopeinfo_idx_first_vars" } },
+	{ MEMBER(script_name), false, { "v8dbg_class_Script__name__Object" } },
+	{ MEMBER(string_length), false, { "v8dbg_class_String__length__int32_t" } },
+	{ MEMBER(string_text), false, { "v8dbg_class_SeqOneByteString__chars__char" } },
+	{ MEMBER(cons_first), false, { "v8dbg_class_ConsString__first__String" } },
+	{ MEMBER(cons_second), false, { "v8dbg_class_ConsString__second__String" } },
+	{ MEMBER(sliced_parent), false, { "v8dbg_class_SlicedString__parent__String" } },
+	{ MEMBER(sliced_offset), false, { "v8dbg_class_SlicedString__offset__SMI" } },
+	{ MEMBER(thin_actual), false, { "v8dbg_class_ThinString__actual__String" } },
+	{ MEMBER(string_form), false, { "v8dbg_StringRepresentationMask" } },
+	{ MEMBER(string_one_byte), false, { "v8dbg_OneByteStringTag" } },
+	{ MEMBER(form_sequential), false, { "v8dbg_SeqStringTag" } },
+	{ MEMBER(form_cons), false, { "v8dbg_ConsStringTag" } },
+	{ MEMBER(form_sliced), false, { "v8dbg_SlicedStringTag" } },
+	{ MEMBER(form_thin), false, { "v8dbg_ThinStringTag" } },
+	{ MEMBER(type_not_string), false, { "v8dbg_FirstNonstringType" } },
+	{ MEMBER(type_shared),
+	  false,
+	  { "v8dbg_type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE" } },
+	{ MEMBER(type_scope), false, { "v8dbg_type_ScopeInfo__SCOPE_INFO_TYPE" } },
+	{ MEMBER(type_script), false, { "v8dbg_type_Script__SCRIPT_TYPE" } },
+	{ MEMBER(type_debug), false, { "v8dbg_type_DebugInfo__DEBUG_INFO_TYPE" } },
+	{ MEMBER(type_code), false, { "v8dbg_type_Code__CODE_TYPE" } },
+	/* Words of an array. */
+	{ MEMBER(inlined_count), true, { LEAVING "InlinedFunctionCountIndex" } },
+	{ MEMBER(inlined_literals), true, { LEAVING "LiteralArrayIndex" } },
+	{ MEMBER(inlined_id), true, { LEAVING "OptimizationIdIndex" } },
+	{ MEMBER(inlined_positions), true, { LEAVING "InliningPositionsIndex" } },
 };
 
 #define N_CONSTANTS (sizeof(constants) / sizeof(constants[0]))
@@ -84,12 +130,10 @@ static const struct {
 enum javascript_symbol {
 	JAVASCRIPT_MAJOR,
 	JAVASCRIPT_MINOR,
-	JAVASCRIPT_BUILTINS,
-	JAVASCRIPT_BUILTINS_SIZE,
 	JAVASCRIPT_CONTEXT,
 	JAVASCRIPT_REQUIRED,
 	JAVASCRIPT_CONSTANTS = JAVASCRIPT_REQUIRED + N_REQUIRED,
-	JAVASCRIPT_N_SYMBOLS = JAVASCRIPT_CONSTANTS + N_CONSTANTS,
+	JAVASCRIPT_N_SYMBOLS = JAVASCRIPT_CONSTANTS + N_CONSTANTS * NAMES,
 };
 
 /* Constants that are 0 have no bytes in the file. */
@@ -102,94 +146,126 @@ static bool read_int(const struct elf_file *elf, const struct elf_export *symbol
 	return r == 0 || r == -ENODATA;
 }
 
-/* ---- where the builtins are ---- */
-
-/*
- * What a function returns that does nothing but return a constant or a variable: its instructions
- * are mov $VALUE,%eax; ret - lea VALUE(%rip),%rax; ret - mov VARIABLE(%rip),%eax; ret - or lea
- * VARIABLE(%rip),%rax; mov (%rax),%rax; ret. 0: it does something else.
- */
-static uint64_t returned(const struct elf_file *elf, const struct elf_export *function)
-{
-	uint64_t after, value = 0;
-	uint8_t code[12];
-	int32_t offset;
-	size_t size = 4, at;
-
-	if (!function->address || elf_exports_read(elf, function->address, code, sizeof(code)) < 0)
-		return 0;
-	if (code[0] == 0xb8 && code[5] == 0xc3) {
-		memcpy(&value, code + 1, 4);
-		return value;
-	}
-	at = code[0] == 0x48 ? 1 : 0;
-	memcpy(&offset, code + at + 2, sizeof(offset));
-	after = function->address + at + 6 + (uint64_t)(int64_t)offset;
-	if (at && code[1] == 0x8d && code[2] == 0x05) {
-		if (code[7] == 0xc3)
-			return after;
-		at = code[7] == 0x48 ? 8 : 7;
-		if (code[at] != 0x8b || code[at + 1] != 0 || code[at + 2] != 0xc3)
-			return 0;
-		size = at == 8 ? 8 : 4;
-	} else if (code[at] != 0x8b || code[at + 1] != 0x05 || code[at + 6] != 0xc3) {
-		return 0;
-	} else if (at) {
-		size = 8;
-	}
-	return elf_exports_read(elf, after, &value, size) == 0 ? value : 0;
-}
-
 /* ---- structures ---- */
 
-/* Versions whose other structures are known. */
-static bool is_known(int32_t major, int32_t minor)
+struct version {
+	int32_t major, minor;
+};
+
+static bool is_before(const struct version *version, int32_t major, int32_t minor)
 {
-	return (major == 10 && minor == 2) || (major == 11 && minor == 3);
+	return version->major < major || (version->major == major && version->minor < minor);
 }
 
-/* Sets the members for which V8 exports constants. False: it lacks some, or they do not fit. */
-static bool read_constants(const struct elf_file *elf, const struct elf_export *symbols,
-			   struct wire_javascript *is)
+/* The value of a constant by the first of its names that is there. False: none is. */
+static bool read_constant(const struct elf_file *elf, const struct elf_export *symbols, size_t i,
+			  int32_t *ret_value)
+{
+	const struct elf_export *named = &symbols[JAVASCRIPT_CONSTANTS + i * NAMES];
+
+	for (size_t at = 0; at < NAMES; at++)
+		if (constants[i].names[at] && named[at].address)
+			return read_int(elf, &named[at], ret_value);
+	return false;
+}
+
+/* What a file lacks becomes 0. */
+enum constants_read { CONSTANTS_FIT, CONSTANTS_LACK, CONSTANTS_DISAGREE };
+
+/* Sets the members for which V8 exports constants. */
+static enum constants_read read_constants(const struct elf_file *elf,
+					  const struct elf_export *symbols,
+					  struct wire_javascript *is)
 {
 	int32_t value;
 
 	for (size_t i = 0; i < N_REQUIRED; i++)
 		if (!read_int(elf, &symbols[JAVASCRIPT_REQUIRED + i], &value) ||
 		    value != required[i].value)
-			return false;
+			return CONSTANTS_DISAGREE;
 	for (size_t i = 0; i < N_CONSTANTS; i++) {
 		const struct constant *constant = &constants[i];
 
-		if (!read_int(elf, &symbols[JAVASCRIPT_CONSTANTS + i], &value) ||
-		    value < INT8_MIN || value > (constant->size == 1 ? UINT8_MAX : UINT16_MAX))
-			return false;
+		if (!read_constant(elf, symbols, i, &value)) {
+			if (!constant->may_lack)
+				return CONSTANTS_LACK;
+			continue;
+		}
+		if (value < INT8_MIN || value > (constant->size == 1 ? UINT8_MAX : UINT16_MAX))
+			return CONSTANTS_DISAGREE;
 		/* The lower bytes come first. */
 		memcpy((char *)is + constant->at, &value, constant->size);
 	}
 	return read_int(elf, &symbols[JAVASCRIPT_CONTEXT], &value) &&
-	       value == is->frame_function + TAGGED;
+			       value == is->frame_function + TAGGED
+		       ? CONSTANTS_FIT
+		       : CONSTANTS_DISAGREE;
 }
 
-/* Sets the other members, which are as follows in the known versions. */
-static void complete(struct wire_javascript *is, int32_t major)
+/* Where a word of an array is, by its number. */
+static uint8_t in_array(uint8_t index)
 {
-	is->function_code += TAGGED;			     /* from the word before it */
-	is->shared_literal += 4;			     /* the same */
-	is->scope_flags = TAGGED;			     /* the first word of a scope, ... */
-	is->scope_count = TAGGED + is->scope_count * TAGGED; /* ... from which others are counted */
+	return (uint8_t)(2 * TAGGED + index * TAGGED);
+}
+
+/*
+ * Sets what is in the code that V8 has generated. In V8 10, an object had it and the instructions;
+ * in 11, what describes the instructions became an object of its own, without constants at first.
+ */
+static void complete_code(struct wire_javascript *is, const struct version *version)
+{
+	bool is_inline = is_before(version, 11, 0);
+
+	if (!is->code_kinds)
+		is->code_kinds = 15;
+	if (!is->code_baseline)
+		is->code_baseline = 11;
+	if (!is->code_positions)
+		is->code_positions = is_before(version, 11, 4) ? 24 : 16;
+	is->code_leaving = is->code_positions - TAGGED;
+	if (is_inline) {
+		is->code_start = 0;
+		is->code_flags = 48;
+		is->code_size = 40;
+		is->type_stream = 0;
+	} else if (!is->code_start) {
+		is->code_start = is->code_positions + 16;
+		is->code_flags = is->code_positions + 24;
+		is->code_size = is->code_positions + (is_before(version, 11, 4) ? 32 : 28);
+	}
+	if (!is->inlined_literals) {
+		is->inlined_count = 1;
+		is->inlined_literals = 2;
+		is->inlined_id = 5;
+		is->inlined_positions = 7;
+	}
+	is->inlined_count = in_array(is->inlined_count);
+	is->inlined_literals = in_array(is->inlined_literals);
+	is->inlined_id = in_array(is->inlined_id);
+	is->inlined_positions = in_array(is->inlined_positions);
+}
+
+/* Sets what no constant tells. The rules hold from V8 9 to 14; the walk judges what they lead to.
+ */
+static void complete(struct wire_javascript *is, const struct version *version)
+{
+	if (!is->function_code && is_before(version, 11, 7))
+		is->function_code = is->function_shared + 3 * TAGGED;
+	else if (!is->function_code)
+		is->function_code = is->function_shared - TAGGED;
+	if (!is->shared_data)
+		is->shared_data = TAGGED;
+	is->shared_literal += 4; /* from the word before it */
+	/* The first word of a scope: a number, in its upper half, up to 12.4. */
+	is->scope_flags = is_before(version, 12, 5) ? TAGGED + 4 : TAGGED;
+	is->scope_count = TAGGED + is->scope_count * TAGGED; /* counted from that word */
 	is->scope_names = TAGGED + is->scope_names * TAGGED;
 	is->scope_most_inlined = 75;
 	is->scope_kinds = 15;
-	is->scope_of_function = 2;
+	is->scope_of_function = is_before(version, 12, 5) ? 2 : 4;
 	is->debug_script = 24;
 	is->string_hash = 8;
-	is->code_flags = 48;
-	is->code_deoptimization = 16;
-	is->code_start = major == 10 ? 0 : 40;
-	is->code_size = major == 10 ? 40 : 56;
-	is->code_inline = 128;
-	is->inlined_count = 2 * TAGGED + TAGGED; /* the second element of an array */
+	complete_code(is, version);
 }
 
 static int read_javascript(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
@@ -197,40 +273,40 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 	struct elf_export symbols[JAVASCRIPT_N_SYMBOLS] = {
 		[JAVASCRIPT_MAJOR] = { .name = "_ZN2v88internal7Version6major_E" },
 		[JAVASCRIPT_MINOR] = { .name = "_ZN2v88internal7Version6minor_E" },
-		[JAVASCRIPT_BUILTINS] = { .name = "_ZN2v88internal23DefaultEmbeddedBlobCodeEv" },
-		[JAVASCRIPT_BUILTINS_SIZE] = { .name = "_ZN2v88internal27DefaultEmbeddedBlobCodeSiz"
-						       "eEv" },
 		[JAVASCRIPT_CONTEXT] = { .name = "v8dbg_off_fp_context" },
 	};
 	struct wire_javascript is = { 0 };
-	int32_t major = 0, minor = 0;
+	struct version version = { 0 };
+	enum constants_read constants_read;
+	uint64_t builtins, builtins_end;
 	int r;
 
 	for (size_t i = 0; i < N_REQUIRED; i++)
 		symbols[JAVASCRIPT_REQUIRED + i].name = required[i].name;
-	for (size_t i = 0; i < N_CONSTANTS; i++)
-		symbols[JAVASCRIPT_CONSTANTS + i].name = constants[i].name;
+	for (size_t i = 0; i < N_CONSTANTS * NAMES; i++)
+		symbols[JAVASCRIPT_CONSTANTS + i].name =
+			constants[i / NAMES].names[i % NAMES] ?: "";
 	r = elf_exports_find(elf, symbols, JAVASCRIPT_N_SYMBOLS);
 	if (r < 0)
 		return r;
-	if (!symbols[JAVASCRIPT_BUILTINS].address)
+	if (!symbols[JAVASCRIPT_REQUIRED].address)
 		return 0;
 	ret_interpreter->language = LANGUAGE_JAVASCRIPT;
-	ret_interpreter->evaluator = returned(elf, &symbols[JAVASCRIPT_BUILTINS]);
-	ret_interpreter->evaluator_end =
-		ret_interpreter->evaluator +
-		(uint32_t)returned(elf, &symbols[JAVASCRIPT_BUILTINS_SIZE]);
-	if (!read_int(elf, &symbols[JAVASCRIPT_MAJOR], &major) ||
-	    !read_int(elf, &symbols[JAVASCRIPT_MINOR], &minor) || !is_known(major, minor)) {
+	r = bare_code_find(elf, &builtins, &builtins_end);
+	ret_interpreter->evaluator = builtins;
+	ret_interpreter->evaluator_end = builtins_end;
+	if (r == -ENOMEM)
+		return r;
+	constants_read = read_constants(elf, symbols, &is);
+	if (!read_int(elf, &symbols[JAVASCRIPT_MAJOR], &version.major) ||
+	    !read_int(elf, &symbols[JAVASCRIPT_MINOR], &version.minor) ||
+	    is_before(&version, 9, 0) || constants_read == CONSTANTS_LACK)
 		ret_interpreter->refused = WIRE_CODE_VERSION;
-		return 0;
-	}
-	if (ret_interpreter->evaluator == ret_interpreter->evaluator_end ||
-	    !read_constants(elf, symbols, &is)) {
+	else if (r < 0 || constants_read == CONSTANTS_DISAGREE)
 		ret_interpreter->refused = WIRE_CODE_DISAGREES;
+	if (ret_interpreter->refused)
 		return 0;
-	}
-	complete(&is, major);
+	complete(&is, &version);
 	ret_interpreter->javascript = is;
 	return 0;
 }
