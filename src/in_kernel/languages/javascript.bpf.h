@@ -94,7 +94,7 @@ __noinline __u64 javascript_name(__u32 number, __u64 scope)
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *program;
-	__u64 head[JAVASCRIPT_HEAD_BYTES / sizeof(__u64)], n, words[3], name;
+	__u64 head[JAVASCRIPT_HEAD_BYTES / sizeof(__u64)], n, words[4], name;
 
 	if (!slot)
 		return 0;
@@ -115,6 +115,11 @@ __noinline __u64 javascript_name(__u32 number, __u64 scope)
 	if (bpf_probe_read_user(words, sizeof(words),
 				(const void *)(scope - 1 + is->scope_names + n * sizeof(__u64))))
 		return JAVASCRIPT_NO_STRING;
+	/* A number may come first: where a method's class is. */
+	if (!is_object(words[0])) {
+		words[0] = words[1];
+		words[2] = words[3];
+	}
 	name = full_string(program, words[0], false);
 	return name ? name : full_string(program, words[2], true);
 }

