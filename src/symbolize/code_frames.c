@@ -10,6 +10,8 @@
 /* More than two texts of the ring buffer can have. */
 #define TEXT_SIZE 4096
 
+#define FRAMES_MAX 64 /* of functions that were compiled into each other */
+
 /* What V8 calls functions without a name and scripts without a file. */
 #define NO_NAME "<anonymous>"
 
@@ -50,33 +52,54 @@ static int add_waker(struct codes *codes, uint64_t id, struct names *names)
 	return frame.name ? names_add_address(names, &frame, 1) : -ENOMEM;
 }
 
-int code_frames_add(struct codes *codes, const struct tally_address *address, struct names *names)
+/* Sets the frame of a function, or of a reason why it is not known. 0 or -ENOMEM. */
+static int set_frame(const struct code *code, uint32_t language, struct names *names,
+		     struct names_frame *ret_frame)
 {
-	uint32_t language = (uint32_t)(address->address >> CODE_LANGUAGE_SHIFT);
-	uint64_t id = CODE_ID(address->address);
-	struct names_frame frame = { .object = NAMES_NONE };
-	const char *reason = code_reason_name(id);
-	struct code code;
+	const char *reason = code_reason_name(code->reason);
+	const char *name = *code->name ? code->name : *code->file ? NO_NAME : "eval";
 	char text[TEXT_SIZE];
 
-	if (code_is_off_cpu(address->address))
-		return add_off_cpu(id, names);
-	if (language == CODE_WAKER)
-		return add_waker(codes, id, names);
-	frame.language = language < N_LANGUAGES ? (uint8_t)language : LANGUAGE_NONE;
-	if (id >= CODE_IDS && codes_find(codes, id, &code)) {
-		const char *name = *code.name ? code.name : *code.file ? NO_NAME : "eval";
-
+	*ret_frame = (struct names_frame){
+		.object = NAMES_NONE,
+		.language = language < N_LANGUAGES ? (uint8_t)language : LANGUAGE_NONE,
+	};
+	if (code->id >= CODE_IDS && !code->reason) {
 		snprintf(text, sizeof(text), "%s (%s)", name,
-			 *code.file ? base_of(code.file) : NO_NAME);
-		frame.file = names_string(names, code.file);
-		frame.line = code.at;
-		if (!frame.file)
+			 *code->file ? base_of(code->file) : NO_NAME);
+		ret_frame->file = names_string(names, code->file);
+		ret_frame->line = code->at;
+		if (!ret_frame->file)
 			return -ENOMEM;
 	} else {
 		snprintf(text, sizeof(text), "[%s: %s]", language_look(language)->name,
 			 reason ? reason : code_reason_name(CODE_KNOWN));
 	}
-	frame.name = names_string(names, text);
-	return frame.name ? names_add_address(names, &frame, 1) : -ENOMEM;
+	ret_frame->name = names_string(names, text);
+	return ret_frame->name ? 0 : -ENOMEM;
+}
+
+int code_frames_add(struct codes *codes, const struct tally_address *address, struct names *names)
+{
+	uint32_t language = (uint32_t)(address->address >> CODE_LANGUAGE_SHIFT), n = 0;
+	uint64_t id = CODE_ID(address->address);
+	struct names_frame frames[FRAMES_MAX];
+	struct code code;
+	int r = 0;
+
+	if (code_is_off_cpu(address->address))
+		return add_off_cpu(id, names);
+	if (language == CODE_WAKER)
+		return add_waker(codes, id, names);
+	/* What was compiled into another function stands before that. */
+	do {
+		if (id < CODE_IDS || !codes_find(codes, id, &code))
+			code = (struct code){ .name = "",
+					      .file = "",
+					      .reason = id < CODE_N_REASONS ? (uint32_t)id
+									    : CODE_KNOWN };
+		r = set_frame(&code, language, names, &frames[n++]);
+		id = code.caller;
+	} while (r == 0 && id && n < FRAMES_MAX);
+	return r < 0 ? r : names_add_address(names, frames, n);
 }

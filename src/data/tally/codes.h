@@ -95,6 +95,8 @@ struct code {
 	const char *file; /* path, as the interpreter has it; its end, if it is long */
 	uint32_t line;	  /* where it begins; 0: not known */
 	uint32_t at;	  /* the line it was at; 0: not known */
+	uint64_t caller;  /* id of what it was compiled into, which stands behind it; 0: none */
+	enum code_reason reason; /* it is no function, but this; CODE_KNOWN: it is one */
 };
 
 struct codes;

@@ -100,6 +100,7 @@ enum wire_line_form {
 	WIRE_LINES_LOCATIONS, /* from 3.11 on: entries of varying size */
 	WIRE_LINES_EMPTY,     /* no table: all is on the function's first line */
 	WIRE_LINES_KNOWN,     /* no table: `offset` is the line */
+	WIRE_LINES_INLINED,   /* `function` is a struct wire_inlined_code, `offset` is in that */
 	WIRE_N_LINE_FORMS,
 };
 
@@ -119,6 +120,36 @@ struct wire_code_place {
 			/* the table follows, filled up to 8 bytes */
 };
 
+/* Of optimized code: functions that were compiled into it, and where they are called. */
+#define WIRE_INLINED_FUNCTIONS 64
+#define WIRE_INLINED_PLACES    128
+
+/* Where a function was compiled into another: V8's InliningPosition. */
+struct wire_inlined_place {
+	__u64 position; /* in the script, and the place that this one is in: V8's SourcePosition */
+	__s32 function; /* its number */
+	__u32 reserved;
+};
+
+/*
+ * Optimized code of V8, sent before the first place in it and after the names of its functions
+ * (WIRE_KIND_INLINED). V8's table of source positions follows, filled up to 8 bytes: which place of
+ * which function an instruction is of.
+ */
+struct wire_inlined_code {
+	__u64 id;
+	__u64 function; /* that it was compiled for */
+	__u32 n_functions;
+	__u32 n_places;
+	__u32 size;				 /* bytes of the table */
+	__u32 kind;				 /* enum wire_kind */
+	__u64 functions[WIRE_INLINED_FUNCTIONS]; /* ids; 0: one of V8's own */
+	struct wire_inlined_place places[WIRE_INLINED_PLACES];
+};
+
+/* Bytes of a table that is sent; functions of code with larger ones are not shown. */
+#define WIRE_INLINED_TABLE 13824
+
 enum wire_code_flags {
 	WIRE_CODE_NAME_CUT = 1 << 0, /* only the beginning */
 	WIRE_CODE_FILE_CUT = 1 << 1, /* only the end */
@@ -126,6 +157,12 @@ enum wire_code_flags {
 
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
 _Static_assert(sizeof(struct wire_code_place) == 32, "no padding");
+_Static_assert(sizeof(struct wire_inlined_code) ==
+		       32 + 8 * WIRE_INLINED_FUNCTIONS + 16 * WIRE_INLINED_PLACES,
+	       "no padding");
+_Static_assert(sizeof(struct wire_inlined_code) + WIRE_INLINED_TABLE <=
+		       sizeof(struct wire_code_place) + WIRE_LINES_MAX,
+	       "it has the room of a table of lines");
 _Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
 
 #endif

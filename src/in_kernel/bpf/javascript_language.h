@@ -23,19 +23,20 @@ struct wire_javascript {
 	__u8 code_size, code_start; /* where its address is, ... */
 	__u8 code_inline; /* ... or, if that is 0, the first instruction; else in the stream */
 	/* Offsets in the array for leaving optimized code. */
-	__u8 inlined_count, inlined_literals, inlined_id, inlined_positions;
+	__u8 inlined_count, inlined_literals, inlined_id, inlined_shared, inlined_places;
 	/* Offsets and bits of a string. */
 	__u8 string_hash, string_length, string_text, cons_first, cons_second, sliced_parent,
 		sliced_offset, thin_actual;
 	__u8 string_form, string_one_byte; /* bits of the type */
 	__u8 form_sequential, form_cons, form_sliced, form_thin;
 	__u8 scope_kinds, scope_of_function; /* bits of a scope's flags, and their value */
+	__u8 reserved;
 	/* Types of objects. */
 	__u16 type_not_string, type_shared, type_scope, type_script, type_debug, type_code;
 	__u16 type_stream; /* of instructions apart from their code object */
 };
 
-_Static_assert(sizeof(struct wire_javascript) == 56, "no padding");
+_Static_assert(sizeof(struct wire_javascript) == 58, "no padding");
 
 #define JAVASCRIPT_MAPS 8
 
@@ -47,6 +48,11 @@ struct javascript_walk {
 	__u64 string;	 /* read last, and V8's hash of it, */
 	__u64 hash;	 /* or 0 */
 	__u64 generated; /* the frame is of generated code */
+	__u64 map;	 /* of one of V8's own objects: the others' maps are near */
+	/* Optimized code that was found last: objects of it, and what tells it from others. */
+	__u64 literals, places, table, start, number;
+	__u32 n_inlined; /* functions */
+	__u32 offset;	 /* in it */
 };
 
 #endif

@@ -119,10 +119,11 @@ enum wire_kind {
 	 * of the user stack, for user space to finish the walk.
 	 */
 	WIRE_KIND_UNFINISHED,
-	WIRE_KIND_CODE,	 /* struct wire_code_name: a function of an interpreted program */
-	WIRE_KIND_TIME,	 /* struct wire_time: times of a stack (bpf/off_cpu_wire.h) */
-	WIRE_KIND_PAIR,	 /* struct wire_pair: a stack, and that of a waker */
-	WIRE_KIND_PLACE, /* struct wire_code_place: a line of an interpreted program */
+	WIRE_KIND_CODE,	   /* struct wire_code_name: a function of an interpreted program */
+	WIRE_KIND_TIME,	   /* struct wire_time: times of a stack (bpf/off_cpu_wire.h) */
+	WIRE_KIND_PAIR,	   /* struct wire_pair: a stack, and that of a waker */
+	WIRE_KIND_PLACE,   /* struct wire_code_place: a line of an interpreted program */
+	WIRE_KIND_INLINED, /* struct wire_inlined_code: optimized code of one */
 	WIRE_N_KINDS,
 };
 
@@ -264,6 +265,8 @@ _Static_assert(__builtin_offsetof(struct wire_count, kind) ==
 		       __builtin_offsetof(struct wire_code_name, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind) &&
 		       __builtin_offsetof(struct wire_code_place, kind) ==
+			       __builtin_offsetof(struct wire_stack, kind) &&
+		       __builtin_offsetof(struct wire_inlined_code, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind),
 	       "all records have their kind at the same offset");
 

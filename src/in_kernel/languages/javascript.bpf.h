@@ -22,13 +22,12 @@
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/window.bpf.h"
+#include "languages/javascript_code.bpf.h"
 #include "languages/javascript_strings.bpf.h"
 #include "languages/left_frame.bpf.h"
 #include "languages/program_frames.bpf.h"
 #include "languages/program_names.bpf.h"
 #include "languages/program_run.bpf.h"
-
-#define JAVASCRIPT_OBJECT_BYTES 64 /* of what closures share, and of code */
 
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int javascript_send_name(__u32 number)
@@ -141,6 +140,7 @@ static __always_inline bool copy_shared(struct interpreter_walk *program, __u64 
 					(const void *)(shared - 1)))
 			return false;
 		map = *(__u64 *)program->code;
+		program->javascript_walk.map = map;
 		if (is_object(map))
 			return map_type(program, map) == program->javascript.type_shared;
 		/* The collector is at work, and has left the new address, without a tag. */
@@ -227,55 +227,7 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 	return JAVASCRIPT_FOUND;
 }
 
-/* Copies a code object's members to program->code. Whether an address is in its instructions. */
-static __always_inline bool is_in_code(struct interpreter_walk *program, __u64 code, __u64 address)
-{
-	const struct wire_javascript *is = &program->javascript;
-	__u64 start;
-
-	if (!is_object(code) ||
-	    bpf_probe_read_user(program->code, JAVASCRIPT_OBJECT_BYTES, (const void *)(code - 1)))
-		return false;
-	if (map_type(program, *(__u64 *)program->code) != is->type_code)
-		return false;
-	start = is->code_start ? AT(program->code, is->code_start, JAVASCRIPT_OBJECT_BYTES, __u64)
-			       : code - 1 + is->code_inline;
-	return address - start <= AT(program->code, is->code_size, JAVASCRIPT_OBJECT_BYTES, __u32);
-}
-
-enum javascript_code {
-	JAVASCRIPT_PLAIN,
-	JAVASCRIPT_INLINES, /* functions are inlined in it */
-	JAVASCRIPT_OTHER, /* neither what was compiled first nor what runs when it is called now */
-};
-
-/*
- * The code of a function, whose closures share `shared`, that has an address, an enum
- * javascript_code. Other code is optimized, as that which is entered in the middle of a loop. A
- * global function, which the verifier checks once.
- */
-__noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __u64 address)
-{
-	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
-	const struct wire_javascript *is;
-	struct interpreter_walk *program;
-
-	if (!slot)
-		return JAVASCRIPT_OTHER;
-	program = &slot->program;
-	is = &program->javascript;
-	if (is_in_code(program, object_word(shared, is->shared_data), address))
-		return JAVASCRIPT_PLAIN;
-	if (!is_in_code(program, object_word(function, is->function_code), address))
-		return JAVASCRIPT_OTHER;
-	if ((AT(program->code, is->code_flags, JAVASCRIPT_OBJECT_BYTES, __u64) & is->code_kinds) <=
-		    is->code_baseline ||
-	    !(object_word(AT(program->code, is->code_leaving, JAVASCRIPT_OBJECT_BYTES, __u64),
-			  is->inlined_count) >>
-	      32))
-		return JAVASCRIPT_PLAIN;
-	return JAVASCRIPT_INLINES;
-}
+#define JAVASCRIPT_NO_ID 0ull /* of a function of V8's own */
 
 static __always_inline __u64 javascript_frame(__u64 id)
 {
@@ -314,6 +266,23 @@ static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 numbe
 	return is_object(words[1]) ? words[0] : 0; /* a type, not a context */
 }
 
+/* The id of a function by what its closures share, which is made known; an enum wire_code_reason.
+ */
+static __always_inline __u64 javascript_function_id(struct scratch *slot, __u32 number,
+						    __u64 shared)
+{
+	struct interpreter_walk *program = &slot->program;
+	const struct known_code *known = &program->codes[shared / 16 % KNOWN_CODES];
+	int found;
+
+	if (known->code == shared && known->walk == program->walk)
+		return known->id;
+	found = javascript_take_function(number, shared);
+	return found == JAVASCRIPT_FOUND    ? program->id
+	       : found == JAVASCRIPT_NATIVE ? JAVASCRIPT_NO_ID
+					    : WIRE_CODE_UNREADABLE;
+}
+
 /* There is none: what a frame has leads to its function. */
 static __always_inline bool javascript_find_state(struct scratch *slot, __u32 number)
 {
@@ -345,6 +314,35 @@ static __always_inline bool javascript_sees_function(struct scratch *slot,
 }
 
 /*
+ * The id that stands for a function and those that were compiled into it where it is, in code of
+ * that kind. Without those, a frame says so.
+ */
+static __always_inline __u64 javascript_with_inlined(struct scratch *slot, __u32 number,
+						     __u64 function, int kind)
+{
+	struct wire_inlined_code *code = (void *)&slot->frames[LINES_AT];
+	const struct javascript_walk *walk = &slot->program.javascript_walk;
+	__u64 place = 0;
+
+	if (kind == JAVASCRIPT_PLAIN)
+		return function;
+	if (kind == JAVASCRIPT_INLINES && walk->n_inlined <= WIRE_INLINED_FUNCTIONS) {
+		place = javascript_place_in_code(number, function);
+		if (place)
+			return place;
+		for (__u32 i = 0; i < WIRE_INLINED_FUNCTIONS && i < walk->n_inlined; i++)
+			code->functions[i] =
+				javascript_function_id(slot, number,
+						       javascript_literal(&slot->program, i));
+		javascript_send_code(number, function);
+		place = javascript_place_in_code(number, function);
+	}
+	if (!place)
+		frames_insert(slot, javascript_frame(WIRE_CODE_INLINED));
+	return place ? place : function;
+}
+
+/*
  * Puts a function in place of the last frame, which program->frame is the pointer of. A global
  * function, which the verifier checks once.
  */
@@ -353,9 +351,7 @@ __noinline int javascript_place(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct interpreter_walk *program;
-	const struct known_code *known;
-	__u64 function, shared, pc, id;
-	int found = JAVASCRIPT_FOUND;
+	__u64 function, shared, frame, pc, id;
 	__u32 reason;
 
 	if (!slot || slot->program.language != LANGUAGE_JAVASCRIPT)
@@ -365,7 +361,8 @@ __noinline int javascript_place(__u32 number)
 	if (pc >= 2 * WIRE_MAX_DEPTH)
 		return 0;
 	program = &slot->program;
-	pc = slot->frames[pc] & WIRE_FRAME_ADDRESS;
+	frame = slot->frames[pc];
+	pc = frame & WIRE_FRAME_ADDRESS;
 	function = function_of_frame(slot, number, pc, &reason);
 	if (!function) {
 		if (reason)
@@ -373,20 +370,20 @@ __noinline int javascript_place(__u32 number)
 		return 0;
 	}
 	shared = object_word(function, program->javascript.function_shared);
-	known = &program->codes[shared / 16 % KNOWN_CODES];
-	if (known->code != shared || known->walk != program->walk)
-		found = javascript_take_function(number, shared);
-	if (found == JAVASCRIPT_NATIVE)
+	id = javascript_function_id(slot, number, shared);
+	if (id == JAVASCRIPT_NO_ID)
 		return 0;
-	if (found == JAVASCRIPT_UNREADABLE) {
-		frames_insert(slot, javascript_frame(WIRE_CODE_UNREADABLE));
+	if (id < WIRE_CODE_IDS) {
+		frames_insert(slot, javascript_frame(id));
 		return 0;
 	}
-	id = javascript_frame(known->id);
-	if (program->javascript_walk.generated &&
-	    program->frame && /* what is inlined runs in a frame */
-	    javascript_code_at(number, function, shared, pc) != JAVASCRIPT_PLAIN)
-		frames_insert(slot, javascript_frame(WIRE_CODE_INLINED));
+	/* A caller is at its call, before the address that it goes on at. */
+	if (program->n_native > 1 && !(frame & WIRE_FRAME_EXACT))
+		pc--;
+	if (program->javascript_walk.generated && program->frame) /* what is inlined has a frame */
+		id = javascript_with_inlined(slot, number, id,
+					     javascript_code_at(number, function, shared, pc));
+	id = javascript_frame(id);
 	if (config_has(WIRE_NATIVE))
 		frames_insert(slot, id);
 	else

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "bpf/wire.h"
+#include "drain/inlined_code.h"
 
 #define TABLES_MAX (16u << 20) /* bytes of all tables: further functions have no lines */
 
@@ -19,6 +20,7 @@ struct table {
 };
 
 struct code_places {
+	struct inlined_code *inlined;
 	struct table *list;
 	uint32_t n, room;
 	struct index index;
@@ -28,14 +30,21 @@ struct code_places {
 
 int code_places_new(struct code_places **ret_places)
 {
-	*ret_places = calloc(1, sizeof(**ret_places));
-	return *ret_places ? 0 : -ENOMEM;
+	struct code_places *places = calloc(1, sizeof(*places));
+
+	if (!places || inlined_code_new(&places->inlined) < 0) {
+		free(places);
+		return -ENOMEM;
+	}
+	*ret_places = places;
+	return 0;
 }
 
 void code_places_free(struct code_places *places)
 {
 	if (!places)
 		return;
+	inlined_code_free(places->inlined);
 	index_free(&places->index);
 	free(places->list);
 	free(places->bytes);
@@ -171,6 +180,8 @@ int code_places_take(struct code_places *places, struct codes *codes, const void
 	if (size < sizeof(*is) || is->id < WIRE_CODE_IDS || is->form >= WIRE_N_LINE_FORMS ||
 	    is->size > WIRE_LINES_MAX || size - sizeof(*is) != (is->size + 7u) / 8 * 8)
 		return -EPROTO;
+	if (is->form == WIRE_LINES_INLINED)
+		return inlined_code_add_place(places->inlined, codes, is);
 	r = add(places, is);
 	if (r < 0 || !codes_find(codes, is->function, &code))
 		return r;
@@ -184,4 +195,9 @@ int code_places_take(struct code_places *places, struct codes *codes, const void
 		code.at = code_line_at((enum wire_line_form)table->form, places->bytes + table->at,
 				       table->size, code.line, is->offset);
 	return codes_add(codes, &code);
+}
+
+int code_places_take_inlined(struct code_places *places, const void *record, size_t size)
+{
+	return inlined_code_take(places->inlined, record, size);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines of interpreted programs. They come through the ring buffer; of CPython, instructions do,
- * with each function's table of lines beside the first of them.
+ * Lines of interpreted programs, and places in optimized code. They come through the ring buffer;
+ * of CPython, instructions do, with each function's table of lines beside the first of them.
  */
 #ifndef STACKTALLY_DRAIN_CODE_PLACES_H
 #define STACKTALLY_DRAIN_CODE_PLACES_H
@@ -25,6 +25,9 @@ void code_places_free(struct code_places *places);
  */
 int code_places_take(struct code_places *places, struct codes *codes, const void *record,
 		     size_t size);
+
+/* Takes a struct wire_inlined_code, for places in it. As inlined_code_take(). */
+int code_places_take_inlined(struct code_places *places, const void *record, size_t size);
 
 /*
  * The line of the instruction at `offset`, by a table of `size` bytes, of a function that begins at

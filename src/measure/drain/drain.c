@@ -105,6 +105,13 @@ static int take_place(void *context, const void *record, size_t size)
 	return code_places_take(drain->places, drain->codes, record, size);
 }
 
+static int take_inlined(void *context, const void *record, size_t size)
+{
+	const struct drain *drain = context;
+
+	return code_places_take_inlined(drain->places, record, size);
+}
+
 static const struct record_taker own_takers[WIRE_N_KINDS] = {
 	[WIRE_KIND_STACK] = { .least = sizeof(struct wire_stack), .take = take_stack },
 	[WIRE_KIND_EVENT] = { .least = sizeof(struct wire_stack), .take = take_event },
@@ -112,6 +119,7 @@ static const struct record_taker own_takers[WIRE_N_KINDS] = {
 	[WIRE_KIND_UNFINISHED] = { .least = sizeof(struct wire_stack), .take = take_unfinished },
 	[WIRE_KIND_CODE] = { .take = take_code },
 	[WIRE_KIND_PLACE] = { .take = take_place },
+	[WIRE_KIND_INLINED] = { .take = take_inlined },
 };
 
 void drain_set_taker(struct drain *drain, enum wire_kind kind, const struct record_taker *taker)

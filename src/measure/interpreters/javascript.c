@@ -106,7 +106,11 @@ static const struct constant constants[] = {
 	{ MEMBER(inlined_count), true, { LEAVING "InlinedFunctionCountIndex" } },
 	{ MEMBER(inlined_literals), true, { LEAVING "LiteralArrayIndex" } },
 	{ MEMBER(inlined_id), true, { LEAVING "OptimizationIdIndex" } },
-	{ MEMBER(inlined_positions), true, { LEAVING "InliningPositionsIndex" } },
+	{ MEMBER(inlined_shared),
+	  true,
+	  { LEAVING "SharedFunctionInfoIndex", LEAVING "SharedFunctionInfoWrapperIndex",
+	    LEAVING "WrappedSharedFunctionInfoIndex" } },
+	{ MEMBER(inlined_places), true, { LEAVING "InliningPositionsIndex" } },
 };
 
 #define N_CONSTANTS (sizeof(constants) / sizeof(constants[0]))
@@ -237,12 +241,14 @@ static void complete_code(struct wire_javascript *is, const struct version *vers
 		is->inlined_count = 1;
 		is->inlined_literals = 2;
 		is->inlined_id = 5;
-		is->inlined_positions = 7;
+		is->inlined_shared = 6;
+		is->inlined_places = 7;
 	}
 	is->inlined_count = in_array(is->inlined_count);
 	is->inlined_literals = in_array(is->inlined_literals);
 	is->inlined_id = in_array(is->inlined_id);
-	is->inlined_positions = in_array(is->inlined_positions);
+	is->inlined_shared = in_array(is->inlined_shared);
+	is->inlined_places = in_array(is->inlined_places);
 }
 
 /* Sets what no constant tells. The rules hold from V8 9 to 14; the walk judges what they lead to.
