@@ -136,7 +136,8 @@ enum javascript_code {
 	JAVASCRIPT_OTHER,   /* it was not found, or is not the function's */
 };
 
-#define JAVASCRIPT_LEAVING_WORDS 12 /* of the array for leaving optimized code */
+#define JAVASCRIPT_LEAVING_BYTES 96  /* of the array for leaving optimized code, ... */
+#define JAVASCRIPT_LEAVING_ROOM	 128 /* ... in the window, which has room for more */
 
 /* The same of the code in program->code, whose instructions an address is in. */
 static __always_inline int javascript_kind_of_code(struct interpreter_walk *program, __u64 shared,
@@ -144,26 +145,26 @@ static __always_inline int javascript_kind_of_code(struct interpreter_walk *prog
 {
 	struct javascript_walk *walk = &program->javascript_walk;
 	const struct wire_javascript *is = &program->javascript;
-	__u64 words[16] = { 0 }, leaving, of;
+	__u8 *words = program->window.bytes;
+	__u64 leaving, of;
 
 	if ((AT(program->code, is->code_flags, JAVASCRIPT_OBJECT_BYTES, __u32) & is->code_kinds) <=
 	    is->code_baseline)
 		return JAVASCRIPT_PLAIN;
 	leaving = AT(program->code, is->code_leaving, JAVASCRIPT_OBJECT_BYTES, __u64);
 	if (!is_object(leaving) ||
-	    bpf_probe_read_user(words, JAVASCRIPT_LEAVING_WORDS * sizeof(__u64),
-				(const void *)(leaving - 1)))
+	    bpf_probe_read_user(words, JAVASCRIPT_LEAVING_BYTES, (const void *)(leaving - 1)))
 		return JAVASCRIPT_OTHER;
 	/* Code has a function of its own; where that is another's, an object stands between. */
-	of = AT((__u8 *)words, is->inlined_shared, sizeof(words), __u64);
+	of = AT(words, is->inlined_shared, JAVASCRIPT_LEAVING_ROOM, __u64);
 	if (!program->frame && of != shared && object_word(of, sizeof(__u64)) != shared)
 		return JAVASCRIPT_OTHER;
-	walk->n_inlined = AT((__u8 *)words, is->inlined_count, sizeof(words), __u64) >> 32;
+	walk->n_inlined = AT(words, is->inlined_count, JAVASCRIPT_LEAVING_ROOM, __u64) >> 32;
 	if (!walk->n_inlined)
 		return JAVASCRIPT_PLAIN;
-	walk->literals = AT((__u8 *)words, is->inlined_literals, sizeof(words), __u64);
-	walk->places = AT((__u8 *)words, is->inlined_places, sizeof(words), __u64);
-	walk->number = AT((__u8 *)words, is->inlined_id, sizeof(words), __u64);
+	walk->literals = AT(words, is->inlined_literals, JAVASCRIPT_LEAVING_ROOM, __u64);
+	walk->places = AT(words, is->inlined_places, JAVASCRIPT_LEAVING_ROOM, __u64);
+	walk->number = AT(words, is->inlined_id, JAVASCRIPT_LEAVING_ROOM, __u64);
 	walk->table = AT(program->code, is->code_positions, JAVASCRIPT_OBJECT_BYTES, __u64);
 	walk->offset = address - walk->start;
 	return JAVASCRIPT_INLINES;

@@ -135,14 +135,18 @@ static int64_t outer_place(const struct wire_inlined_code *code, int64_t place)
 	       1;
 }
 
-/* The id of the function at a place; 0: not known. */
+#define FUNCTION_UNKNOWN UINT64_MAX /* in place of an id */
+
+/* The id of the function at a place; 0: one of V8's own. */
 static uint64_t function_at(const struct wire_inlined_code *code, int64_t place)
 {
-	int64_t function = place == PLACE_NONE ? 0 : code->places[place].function;
+	int64_t function;
 
 	if (place == PLACE_NONE)
 		return code->function;
-	return function >= 0 && function < code->n_functions ? code->functions[function] : 0;
+	function = code->places[place].function;
+	return function >= 0 && function < code->n_functions ? code->functions[function]
+							     : FUNCTION_UNKNOWN;
 }
 
 /* The functions at a place, and the ids of the places, from the innermost on. */

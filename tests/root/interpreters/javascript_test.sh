@@ -55,17 +55,21 @@ for of in $(releases bookworm:18:--always-opt trixie:20:--always-turbofan); do
 		oracle "node $version" 90 5
 		oracle "node $version, compiled" 90 5 --always-sparkplug
 		oracle "node $version, optimized" 90 5 "$optimize" --no-turbo-inlining
-		oracle "node $version, inlined" 50 5 "$optimize"
+		oracle "node $version, inlined" 90 5 "$optimize"
 	else
 		skip "$release's node $version" "$(tail -n 1 "$err")"
 	fi
 done
 
-# As published, from V8 9.4 to 14.6.
-for version in $(releases 22.23.3 24.21.0 26.10.0 16.20.2 18.20.8 20.20.2 21.7.3 23.11.1 25.9.0); do
+# As published, from V8 9.4 to 14.6. With the option functions are inlined.
+for of in $(releases 22.23.3:--always-turbofan 24.21.0:--always-turbofan \
+	26.10.0:--invocation-count-for-turbofan=2 25.9.0:--invocation-count-for-turbofan=2 \
+	23.11.1:--always-turbofan 21.7.3:--always-turbofan 20.20.2:--always-turbofan \
+	18.20.8:--always-opt 16.20.2:--always-opt); do
+	IFS=: read -r version optimize <<<"$of"
 	if as_built "$version"; then
 		oracle "node $version as published" 90 5
-		oracle "node $version as published, optimized" 50 5 --invocation-count-for-turbofan=1 --no-turbo-inlining
+		oracle "node $version as published, inlined" 90 5 "$optimize"
 	else
 		skip "node $version as published" "$why"
 	fi
