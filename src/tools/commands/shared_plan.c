@@ -304,18 +304,38 @@ static int check_options(const struct shared_options *options, struct error *err
 	return 0;
 }
 
-int shared_plan(const struct shared_options *options, bool stacks, char *const *command,
-		struct plan *ret_plan, struct report_options *ret_report, struct error *err)
+static struct plan_filter filter_of(const struct shared_options *options)
 {
-	struct plan plan = {
-		.filter = {
-			.tgids = options->tgids,
-			.tids = options->tids,
-			.follow_forks = options->children,
-			.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
-			.name = options->name,
-			.cgroup = options->cgroup,
-		},
+	return (struct plan_filter){
+		.tgids = options->tgids,
+		.tids = options->tids,
+		.follow_forks = options->children,
+		.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
+		.name = options->name,
+		.cgroup = options->cgroup,
+	};
+}
+
+static struct plan_push push_of(const struct shared_options *options)
+{
+	return (struct plan_push){
+		.url = options->push,
+		.auth = options->push_auth,
+		.ca = options->push_ca,
+		.spool = options->spool,
+		.spool_bytes = options->spool_size << 20,
+		.labels = options->labels.strings,
+		.n_labels = options->labels.n,
+		.no_labels = options->no_labels,
+		.no_names = options->no_names,
+	};
+}
+
+/* What of the plan is as the options say. */
+static struct plan plan_of(const struct shared_options *options, char *const *command)
+{
+	return (struct plan){
+		.filter = filter_of(options),
 		.user = !options->kernel_only,
 		.kernel = !options->user_only,
 		.unwind_memory = options->unwind_memory << 20,
@@ -325,8 +345,8 @@ int shared_plan(const struct shared_options *options, bool stacks, char *const *
 		.hash_storage = (uint32_t)options->hash_storage_size,
 		.stack_storage = (uint32_t)options->stack_storage_size,
 		.duration = options->duration,
-		.interval = options->push && options->interval <= 0 ? PUSH_INTERVAL
-								     : options->interval,
+		.interval =
+			options->push && options->interval <= 0 ? PUSH_INTERVAL : options->interval,
 		.live = options->live,
 		.command = command,
 		.command_nice = getpriority(PRIO_PROCESS, 0),
@@ -339,19 +359,13 @@ int shared_plan(const struct shared_options *options, bool stacks, char *const *
 		.native = options->native,
 		.diff = options->diff,
 		.live_token = options->live_token,
-		.push = {
-			.url = options->push,
-			.auth = options->push_auth,
-			.ca = options->push_ca,
-			.spool = options->spool,
-			.spool_bytes = options->spool_size << 20,
-			.labels = options->labels.strings,
-			.n_labels = options->labels.n,
-			.no_labels = options->no_labels,
-			.no_names = options->no_names,
-		},
+		.push = push_of(options),
 	};
-	struct report_options report = {
+}
+
+static struct report_options report_of(const struct shared_options *options)
+{
+	return (struct report_options){
 		.delimited = options->delimited,
 		.annotations = options->annotations,
 		.offset = options->offset,
@@ -370,6 +384,13 @@ int shared_plan(const struct shared_options *options, bool stacks, char *const *
 		.columns = options->columns,
 		.sort = options->sort,
 	};
+}
+
+int shared_plan(const struct shared_options *options, bool stacks, char *const *command,
+		struct plan *ret_plan, struct report_options *ret_report, struct error *err)
+{
+	struct plan plan = plan_of(options, command);
+	struct report_options report = report_of(options);
 	int r;
 
 	r = check_options(options, err);
