@@ -4,6 +4,9 @@
  * loader/prepare.h, loader/interpreted.h) and of drain/grace_period.h in the whole program, so the
  * loop above and the drain below run without root. A test has it "capture" events; what the loop
  * did to it is in `kernel`.
+ *
+ * A function that one of these headers gets needs its twin here: without it the linker takes the
+ * real ones as well, and calls all of them multiply defined.
  */
 #ifndef STACKTALLY_TESTS_FAKE_LOADER_H
 #define STACKTALLY_TESTS_FAKE_LOADER_H
