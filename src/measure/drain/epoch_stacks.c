@@ -62,12 +62,13 @@ int epoch_stacks_keep(struct epoch_stacks *stacks)
 
 		if (is_over(stacks, &counted))
 			continue;
-		memmove(stacks->user_frames + stacks->n_user_frames,
-			stacks->user_frames + counted.first_user,
-			counted.n_user * sizeof(*stacks->user_frames));
+		if (counted.n_user)
+			memmove(stacks->user_frames + stacks->n_user_frames,
+				stacks->user_frames + counted.first_user,
+				counted.n_user * sizeof(*stacks->user_frames));
 		counted.first_user = stacks->n_user_frames;
 		stacks->n_user_frames += counted.n_user;
-		if (counted.wanted) {
+		if (counted.wanted && counted.n_kernel) {
 			memmove(stacks->kernel_frames + stacks->n_kernel_frames,
 				stacks->kernel_frames + counted.first_kernel,
 				counted.n_kernel * sizeof(*stacks->kernel_frames));
