@@ -198,13 +198,19 @@ static const char unsized_source[] =
 	"hidden_three: nop\n nop\n"
 	"hidden_four: ret\n .p2align 4\n"
 	"fourth: nop\n call hidden_one\n" /* which does not return */
-	"framed: .cfi_startproc\n nop\n ret\n .cfi_endproc\n";
+	"framed: .cfi_startproc\n nop\n ret\n .cfi_endproc\n"
+	".globl fifth, piece_end\n"
+	"fifth: nop\n call hidden_five\n .p2align 4\n" /* nor does this: musl's _start */
+	"hidden_five: nop\n ret\n .p2align 4\n"
+	"piece_end:\n" /* of the code before it */
+	"hidden_six: .cfi_startproc\n nop\n ret\n .cfi_endproc\n";
 
 /* Waits of programs with musl were shown in memset, its signal return in setjmp. */
 static void unsized_functions_end_where_hidden_ones_begin(void **state)
 {
-	static const char *const hidden[] = { "hidden_one", "hidden_two", "hidden_three",
-					      "hidden_four", "framed" };
+	static const char *const hidden[] = { "hidden_one",  "hidden_two", "hidden_three",
+					      "hidden_four", "framed",	   "hidden_five",
+					      "hidden_six" };
 
 	(void)state;
 	built_write("unsized.s", unsized_source);
@@ -218,6 +224,8 @@ static void unsized_functions_end_where_hidden_ones_begin(void **state)
 		     built_value("unsized", "third", NULL));
 	assert_found("unsized_stripped", built_value("unsized", "fourth", NULL) + 5, "fourth",
 		     built_value("unsized", "fourth", NULL));
+	assert_found("unsized_stripped", built_value("unsized", "fifth", NULL) + 1, "fifth",
+		     built_value("unsized", "fifth", NULL));
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++) {
 		uint64_t at = built_value("unsized", hidden[i], NULL);
 		struct symbol_query query = find("unsized_stripped", at);

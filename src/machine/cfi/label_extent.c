@@ -47,6 +47,27 @@ static void add_target(struct label_walk *walk, uint32_t behind, const struct in
 		walk->waiting[walk->n_waiting++] = (uint16_t)target;
 }
 
+static uint32_t behind_padding(const struct label_walk *walk, uint32_t at)
+{
+	uint32_t padding;
+
+	while (at < walk->size &&
+	       (padding = instruction_padding(walk->bytes + at, walk->size - at)) != 0)
+		at += padding;
+	return at;
+}
+
+/*
+ * Whether a call at the end of a function calls the next one: musl's _start calls _start_c() and
+ * does not go on.
+ */
+static bool calls_next(const struct label_walk *walk, uint32_t behind, const struct instruction *it)
+{
+	int64_t to = (int64_t)behind + it->offset;
+
+	return it->kind == INSTRUCTION_CALL && to >= behind && to <= behind_padding(walk, behind);
+}
+
 static void follow(struct label_walk *walk, uint32_t at)
 {
 	while (at < walk->size && !(walk->marks[at] & FOLLOWED)) {
@@ -60,7 +81,8 @@ static void follow(struct label_walk *walk, uint32_t at)
 		if (it.kind == INSTRUCTION_JUMP || it.kind == INSTRUCTION_BRANCH)
 			add_target(walk, at, &it);
 		if (it.kind == INSTRUCTION_JUMP || it.kind == INSTRUCTION_RETURN ||
-		    it.kind == INSTRUCTION_JUMP_SOMEWHERE || it.kind == INSTRUCTION_STOP)
+		    it.kind == INSTRUCTION_JUMP_SOMEWHERE || it.kind == INSTRUCTION_STOP ||
+		    calls_next(walk, at, &it))
 			return;
 	}
 }

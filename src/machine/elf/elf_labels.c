@@ -14,6 +14,17 @@ static bool is_marker(const char *name)
 	return strncmp(name, ".L", 2) == 0 || strncmp(name, "..@", 3) == 0;
 }
 
+/*
+ * Labels at the end of a piece of code, where another function may begin: _Py_trampoline_func_end,
+ * OCaml's camlFoo__code_end.
+ */
+static bool is_end(const struct symbol *symbol, const char *name)
+{
+	size_t size = strlen(name);
+
+	return symbol->type == STT_NOTYPE && size > 4 && strcmp(name + size - 4, "_end") == 0;
+}
+
 enum label_rank elf_label_rank(const struct symbol *symbol)
 {
 	if (symbol->type != STT_NOTYPE)
@@ -60,7 +71,7 @@ void elf_labels_consider(struct elf_symbols *search, struct candidate *candidate
 		rank = LABEL_DOTTED;
 	elf_labels_floor(candidate, symbol, rank);
 	label = &candidate->labels[rank];
-	if (!text[0] || !is_better(search, label, symbol, name))
+	if (!text[0] || is_end(symbol, text) || !is_better(search, label, symbol, name))
 		return;
 	label->start = symbol->value;
 	label->name = name;
