@@ -105,9 +105,22 @@ static bool demangle_plain(char *name, char *ret_name, size_t size)
 	       demangle_with_suffix(name, ret_name, size) || demangle_cxx(name, ret_name, size);
 }
 
+/*
+ * Whether it would be an operator with parameters of C's types alone, which C++ does not allow but
+ * for new and delete: a function of C, as _Zgetc(), which is no operator>=(unsigned short, char).
+ */
+static bool is_of_c(const char *name)
+{
+	size_t n = strncmp(name, "_Z", 2) == 0 ? strspn(name + 2, "abcdefghijklmnopqrstuvwxyz") : 0;
+
+	return n > 0 && (name[2 + n] == '\0' || strchr(".@", name[2 + n])) &&
+	       !(n > 2 && (strncmp(name + 2, "nw", 2) == 0 || strncmp(name + 2, "na", 2) == 0 ||
+			   strncmp(name + 2, "dl", 2) == 0 || strncmp(name + 2, "da", 2) == 0));
+}
+
 static bool is_mangled(const char *name)
 {
-	if (name[0] != '_')
+	if (name[0] != '_' || is_of_c(name))
 		return false;
 	return name[1] == 'Z' || name[1] == 'R' ||
 	       (name[1] == 'D' &&

@@ -38,6 +38,18 @@ static void cxx(void **state)
 	assert_demangles("_ZN3foo3barEi@@V_1", "foo::bar(int)@@V_1");
 }
 
+/* A C program whose _Zgetc() was shown as operator>=(unsigned short, char). */
+static void functions_of_c(void **state)
+{
+	(void)state;
+	assert_stays("_Zgetc");
+	assert_stays("_Zgetc.part.0");
+	assert_stays("_Zls");
+	assert_demangles("_Znwm", "operator new(unsigned long)");
+	assert_demangles("_ZdlPv", "operator delete(void*)");
+	assert_demangles("_ZeqRK1AS1_", "operator==(A const&, A const&)");
+}
+
 static void rust(void **state)
 {
 	(void)state;
@@ -177,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cxx),
+		cmocka_unit_test(functions_of_c),
 		cmocka_unit_test(rust),
 		cmocka_unit_test(names_of_newer_compilers),
 		cmocka_unit_test(d),
