@@ -18,13 +18,13 @@ void jit_again_free(struct jit_again *again)
 
 static int64_t size_of(const struct images *images, uint32_t image, enum jit_file kind)
 {
-	own(own_fd) int fd = -1;
 	struct stat status;
+	int r;
 
 	images_lock(images);
-	fd = images_open_jit(images, image, kind);
+	r = images_stat_jit(images, image, kind, &status);
 	images_unlock(images);
-	return fd >= 0 && fstat(fd, &status) == 0 ? status.st_size : 0;
+	return r == 0 ? status.st_size : 0;
 }
 
 /* Whether a file of the process has grown since this was asked before. */

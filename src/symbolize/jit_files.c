@@ -73,6 +73,22 @@ static int ask(struct process_request *request, int fd, const struct jit_window 
 	return r < 0 ? r : end;
 }
 
+static void note_refused(struct process_request *request, enum jit_file kind, pid_t tgid)
+{
+	struct sources_refused *refused = request->refused;
+	struct stat status;
+	int r;
+
+	images_lock(request->images);
+	r = images_stat_jit(request->images, request->image, kind, &status);
+	images_unlock(request->images);
+	if (r != -EPERM || refused->n++ > 0)
+		return;
+	refused->owner = status.st_uid;
+	snprintf(refused->name, sizeof(refused->name),
+		 kind == JIT_FILE_PERF_MAP ? "perf-%d.map" : "jit-%d.dump", (int)tgid);
+}
+
 static int find(struct process_request *request, enum jit_file kind, confined_work *work)
 {
 	own(own_fd) int fd = -1;
@@ -86,6 +102,8 @@ static int find(struct process_request *request, enum jit_file kind, confined_wo
 	images_jit_window(request->images, request->image, kind, fd, &window);
 	tgid = images_tgid(request->images, request->image);
 	images_unlock(request->images);
+	if (fd == -EPERM)
+		note_refused(request, kind, tgid);
 	if (fd < 0)
 		return fd == -ENOMEM ? fd : 0;
 	snprintf(module, sizeof(module),

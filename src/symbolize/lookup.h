@@ -14,6 +14,7 @@
 #include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/inlines.h"
+#include "symbolize/sources.h"
 #include "symbolize/symbol_cache.h"
 #include "tally/tally.h"
 
@@ -27,6 +28,7 @@ struct lookup {
 	struct confined *readers; /* read files of users */
 	struct inlines *inlines;  /* or NULL */
 	struct codes *codes;	  /* or NULL */
+	struct sources_refused refused;
 	struct debug_places places;
 	bool use_debuginfod, debuginfod_tried;
 	struct debuginfod *debuginfod; /* made when first needed; the caller frees it */

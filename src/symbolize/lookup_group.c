@@ -325,6 +325,7 @@ static int look_up_process(struct lookup *lookup, const struct lookup_group *gro
 	own(own_free) struct symbol_query *queries = NULL;
 	struct process_request request = {
 		.readers = lookup->readers,
+		.refused = &lookup->refused,
 		.images = lookup->images,
 		.image = group->requests[0].id,
 		.pool = symbol_cache_pool(lookup->cache),

@@ -35,9 +35,17 @@ typedef int file_source(const struct elf_file *elf, struct symbol_query *queries
 			struct pool *pool);
 
 /* A lookup in the sources of one process, whose files are read by confined children. */
+/* Files that would name generated code, and belong to others than its process's user and root. */
+struct sources_refused {
+	uint32_t n;
+	char name[32];	/* of the first, in /tmp */
+	uint32_t owner; /* its user's id */
+};
+
 struct process_request {
 	struct confined *readers;
-	struct images *images; /* lock them while using them */
+	struct sources_refused *refused; /* what was not read; a source adds to it */
+	struct images *images;		 /* lock them while using them */
 	uint32_t image;
 	struct pool *pool;
 	/* NULL, 0 until sources_make_queries(); their addresses are those of the process. */

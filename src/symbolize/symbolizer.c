@@ -184,6 +184,11 @@ struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer)
 	return confined_losses(symbolizer->lookup.readers);
 }
 
+const struct sources_refused *symbolizer_refused(const struct symbolizer *symbolizer)
+{
+	return &symbolizer->lookup.refused;
+}
+
 /* Looks `n` addresses up again, LOOKUP_MAX at most, and replaces the names that are found. */
 static int replace(struct symbolizer *symbolizer, const struct tally *tally, struct names *names,
 		   const uint32_t *ids, uint32_t n)

@@ -32,6 +32,7 @@ struct symbolizer_options {
 };
 
 struct codes;
+struct sources_refused;
 struct kernel_names;
 struct symbolizer;
 
@@ -82,6 +83,9 @@ const char *symbolizer_kernel_advice(const struct symbolizer *symbolizer);
  * child that read them crash.
  */
 struct confined_losses symbolizer_losses(const struct symbolizer *symbolizer);
+
+/* Files that would name generated code and were not read, as another user's; borrowed. */
+const struct sources_refused *symbolizer_refused(const struct symbolizer *symbolizer);
 
 /*
  * The number of compilation units whose inlined functions are in .dwo files that are not there, as

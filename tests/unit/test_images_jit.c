@@ -3,6 +3,7 @@
 #include "image_children.h"
 
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 
 static bool is_root(void)
@@ -75,6 +76,45 @@ static void test_owner_of_perf_map(void **state)
 	alarm(0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(images_open_jit(place->images, IMAGE_NONE, JIT_FILE_PERF_MAP), -ESRCH);
+}
+
+/* Asking for a status opens nothing that a copy would have to be made of. */
+static void test_status_of_perf_map(void **state)
+{
+	struct place *place = *state;
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	char path[64], event[512];
+	struct stat status;
+	struct child child;
+	uint32_t image;
+	int fd;
+
+	if (!is_root())
+		skip();
+	child = start(become_nobody, NULL);
+	step(&child);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)child.pid);
+	write_map(path, 1234);
+	assert_int_equal(images_at(place->images, child.pid, 1, monotonic_ns(), &image), 0);
+	assert_int_equal(images_stat_jit(place->images, image, JIT_FILE_PERF_MAP, &status), -EPERM);
+	assert_int_equal(status.st_uid, 1234);
+	write_map(path, 0);
+	assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+	assert_int_equal(images_stat_jit(place->images, image, JIT_FILE_PERF_MAP, &status), 0);
+	assert_int_equal(status.st_size, 10);
+	assert_int_equal(images_stat_jit(place->images, image, JIT_FILE_JITDUMP, &status), -ENOENT);
+	assert_int_equal(read(watch, event, sizeof(event)), -1);
+	fd = images_open_jit(place->images, image, JIT_FILE_PERF_MAP);
+	assert_true(fd >= 0);
+	assert_true(read(watch, event, sizeof(event)) > 0);
+	close(fd);
+	close(watch);
+	finish(&child);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(images_stat_jit(place->images, image, JIT_FILE_PERF_MAP, &status),
+			 -EINVAL);
+	assert_int_equal(unlink(path), 0);
 }
 
 /* In the child: a new file system as root directory, with code and a perf map. */
@@ -157,6 +197,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(owner_of_perf_map),
+		TEST(status_of_perf_map),
 		TEST(container),
 	};
 

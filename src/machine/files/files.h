@@ -48,9 +48,10 @@ int files_open(const struct files *files, uint32_t file);
 
 /*
  * The same for a file that is written to while it is mapped (jitdump): only the inode must match.
- * The status is that of the file, of which the descriptor may be a copy.
+ * The status is that of the file, of which the descriptor may be a copy, of such an extent.
  */
-int files_open_growing(const struct files *files, uint32_t file, struct stat *ret_status);
+int files_open_growing(const struct files *files, uint32_t file, enum file_extent extent,
+		       struct stat *ret_status);
 
 /* As images_open_path(). */
 int files_open_path(const struct files *files, const char *path, struct stat *ret_status);

@@ -77,6 +77,7 @@ struct reopening {
 	const struct files *files;
 	const struct file *file;
 	bool growing;
+	enum file_extent extent;
 };
 
 static int judge(void *context, int fd, const struct stat *status, bool copy)
@@ -97,7 +98,7 @@ static int open_in_root(const struct reopening *is, uint32_t root, struct stat *
 	const struct file_way way = roots_way(access->roots, root, is->file->shown.path);
 	const struct file_check check = { judge, (void *)is };
 
-	return file_opener_open(access->opener, &way, FILE_WHOLE, &check, ret_status, NULL);
+	return file_opener_open(access->opener, &way, is->extent, &check, ret_status, NULL);
 }
 
 /* The ways to a file, in the order in which they are tried. */
@@ -112,14 +113,15 @@ static int open_by(const struct reopening *is, enum way way, struct stat *ret_st
 	if (way == WAY_OWN_ROOT && is->file->root != ROOT_OWN)
 		return open_in_root(is, ROOT_OWN, ret_status);
 	if (way == WAY_HELD && is->file->held.fd >= 0)
-		return file_opener_reopen(is->files->access.opener, &is->file->held, FILE_WHOLE,
+		return file_opener_reopen(is->files->access.opener, &is->file->held, is->extent,
 					  &check, ret_status);
 	return -ENOENT;
 }
 
-static int reopen(const struct files *files, uint32_t id, bool growing, struct stat *ret_status)
+static int reopen(const struct files *files, uint32_t id, bool growing, enum file_extent extent,
+		  struct stat *ret_status)
 {
-	struct reopening is = { .files = files, .growing = growing };
+	struct reopening is = { .files = files, .growing = growing, .extent = extent };
 	int result = -ENOENT;
 
 	if (id >= files->n_files)
@@ -160,10 +162,11 @@ int files_open(const struct files *files, uint32_t file)
 {
 	struct stat status;
 
-	return reopen(files, file, false, &status);
+	return reopen(files, file, false, FILE_WHOLE, &status);
 }
 
-int files_open_growing(const struct files *files, uint32_t file, struct stat *ret_status)
+int files_open_growing(const struct files *files, uint32_t file, enum file_extent extent,
+		       struct stat *ret_status)
 {
-	return reopen(files, file, true, ret_status);
+	return reopen(files, file, true, extent, ret_status);
 }

@@ -191,6 +191,13 @@ enum jit_file {
  */
 int images_open_jit(const struct images *images, uint32_t image, enum jit_file kind);
 
+/*
+ * The status of that file, without opening or copying it. 0 or as images_open_jit(); the status is
+ * also set at -EPERM.
+ */
+int images_stat_jit(const struct images *images, uint32_t image, enum jit_file kind,
+		    struct stat *ret_status);
+
 /* The part of such a file that was written during an image. Plain data: it goes to a child. */
 struct jit_window {
 	uint64_t from, until;	    /* offsets in the file */

@@ -55,8 +55,9 @@ int images_heal(struct images *images, uint64_t now);
 void images_notify_healed(struct images *images);
 
 /* ---- images_jit.c ---- */
-/* images_open_jit(), of an image that may have no id. */
-int images_open_jit_of(const struct images *images, const struct image *image, enum jit_file kind);
+/* images_stat_jit(), of an image that may have no id. */
+int images_stat_jit_of(const struct images *images, const struct image *image, enum jit_file kind,
+		       struct stat *ret_status);
 
 /* ---- images.c ---- */
 /* Calls watch.changed() if the space is its process's current one. */

@@ -55,12 +55,11 @@ static void forget_windows(struct space *space, enum jit_file kind)
 /* Reads how large the file is now. True: it is another one, or was written anew. */
 static bool look_at_file(struct images *images, struct space *space, enum jit_file kind)
 {
-	own(own_fd) int fd = images_open_jit_of(images, space->newest, kind);
 	uint64_t inode = space->jit->files[kind].inode, size = space->jit->files[kind].size;
 	struct stat status;
 	bool anew;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
+	if (images_stat_jit_of(images, space->newest, kind, &status) < 0)
 		return false;
 	anew = inode && (inode != status.st_ino || size > (uint64_t)status.st_size);
 	if (anew)

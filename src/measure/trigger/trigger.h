@@ -97,8 +97,9 @@ struct trigger_ops {
 struct trigger {
 	const struct trigger_ops *ops;
 	struct trigger_scope scope;
-	char event[128];	    /* its name in reports: "cpu-clock", "t:sched:sched_switch" */
-	bool user_entry;	    /* fires at the entry of user functions: WIRE_USER_ENTRY */
+	char event[128];   /* its name in reports: "cpu-clock", "t:sched:sched_switch" */
+	char instead[320]; /* "" or what may be called in place of it, as a command line has it */
+	bool user_entry;   /* fires at the entry of user functions: WIRE_USER_ENTRY */
 	enum trigger_frames frames; /* final when select() returns */
 	bool walks_kernel;	    /* its program walks the kernel stack by tables */
 	bool hides_refused; /* events for which perf's programs were not run cannot be counted, as

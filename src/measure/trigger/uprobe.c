@@ -309,14 +309,17 @@ static void note_others(struct probes *probes, const struct spec *spec, pid_t pi
 
 	if (!matcher_is_name(matcher))
 		return;
-	if (library_find_mapped(pid, has_function, &asking, &library, &n) == 0)
-		probes_note(probes,
-			    "process %d has %s in %s, too, which may be the one that is called: "
-			    "stackcount -p %d %s:%s",
-			    pid, spec->name, library.path, pid, library.path, spec->name);
-	else
+	if (library_find_mapped(pid, has_function, &asking, &library, &n) < 0) {
 		note_late(probes, spec, pid,
 			  &(struct elsewhere){ .n = n, .n_late = asking.n_late });
+		return;
+	}
+	snprintf(probes->trigger.instead, sizeof(probes->trigger.instead), "%s:%s", library.path,
+		 spec->name);
+	probes_note(probes,
+		    "process %d has %s in %s, too, which may be the one that is called: "
+		    "stackcount -p %d %s:%s",
+		    pid, spec->name, library.path, pid, library.path, spec->name);
 }
 
 static int try_library(const struct spec *spec, pid_t pid, const struct matcher *matcher,

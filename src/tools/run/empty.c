@@ -148,6 +148,11 @@ static void tell_no_events(const struct run_report *report)
 		snprintf(of, sizeof(of), " in thread %d", (int)filter->tids.ids[0]);
 	if (*of && !look_at(filter->tgids.n ? filter->tgids.ids[0] : filter->tids.ids[0]).state)
 		message_note("%s did not occur%s, which has ended", event, of);
+	else if (*of && report->instead && *report->instead && filter->tgids.n == 1)
+		message_note("%s did not occur%s, which has that function in another file as well: "
+			     "%s -p %d %s",
+			     event, of, report->request->program, (int)filter->tgids.ids[0],
+			     report->instead);
 	else if (*of)
 		message_note("%s did not occur%s; without -p and -L, all processes count", event,
 			     of);

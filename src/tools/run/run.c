@@ -18,6 +18,7 @@
 #include "run/memory.h"
 #include "run/run_notes.h"
 #include "run/sinks.h"
+#include "symbolize/sources.h"
 #include "tally/codes.h"
 #include "view/caption.h"
 #include "view/quantity.h"
@@ -243,6 +244,7 @@ static int announce(struct run_state *state, const struct trigger *trigger, stru
 
 	state->report.meta.start_time_ns = clock_ns(CLOCK_REALTIME);
 	state->report.meta.event = trigger->event;
+	state->report.instead = trigger->instead;
 	state->report.meta.title = state->title;
 	request->title(request->options, trigger->ops->n_attached(trigger), state->title,
 		       sizeof(state->title));
@@ -266,6 +268,18 @@ static void note_missing_inlines(const struct symbolizer *symbolizer)
 			     "that cannot be read, such as %.200s: their inlined functions are "
 			     "missing",
 			     n, n > 1 ? "s" : "", file);
+}
+
+static void note_refused_names(const struct symbolizer *symbolizer)
+{
+	const struct sources_refused *refused = symbolizer_refused(symbolizer);
+	const char *others = refused->n > 1 ? " and others" : "";
+
+	if (refused->n)
+		message_note(
+			"generated code has no names: %s%s in /tmp belongs to uid %u, and only "
+			"the user of its process, and root, may name its code",
+			refused->name, others, refused->owner);
 }
 
 static void note_unread_names(const struct symbolizer *symbolizer)
@@ -326,6 +340,7 @@ static int start_and_measure(struct run_state *state, struct trigger *trigger,
 			     "functions and lines may be missing",
 			     symbolizer_n_broken_inlines(symbolizer));
 	note_missing_inlines(symbolizer);
+	note_refused_names(symbolizer);
 	note_unread_names(symbolizer);
 	return 0;
 }

@@ -23,6 +23,7 @@ struct run_report {
 	const struct tally *tally;
 	const struct names *names;
 	const struct timeline *timeline;  /* when the tally was counted; or NULL */
+	const char *instead;		  /* as in struct trigger; or NULL */
 	const struct comms *others;	  /* that --name left out; or NULL */
 	bool saved;			  /* loaded from a file, not measured now */
 	time_t began, ended;		  /* of a saved one; 0: not known */

@@ -77,6 +77,20 @@ else
 	skip "a forgery in the place of root's file" "users have no user namespaces here"
 fi
 
+# ---- names for generated code, of a user who is neither root nor that of its process
+begin "$programs/names_jit" 0 && {
+	map=/tmp/perf-$pid.map
+	echo "0 7fffffffffff forged" >"$map"
+	chown $uid "$map"
+	sample -F 499 -U -p "$pid"
+	works "$pid" 30
+	sampled
+	rm -f "$map"
+	end
+	lacks "another user's perf map names nothing" 'forged'
+	says "... and that is said" "^generated code has no names: perf-$pid[.]map in /tmp belongs to uid $uid, and only the user of its process, and root, may name its code"
+}
+
 # ---- the same device and inode, as maps has them: layers of an overlay number inodes on their own
 layer() { mkdir -p "$1" && mount -t tmpfs -o mode=755 none "$1" && mounts+=("$1"); }
 mkdir "$tmp/merged"

@@ -109,6 +109,8 @@ begin env LD_PRELOAD="$tmp/liballocator.so" ./caller
 count -p "$pid" -D 0.1 c:malloc
 grep -q "has malloc in $tmp/liballocator.so, too, .*: stackcount -p $pid $tmp/liballocator.so:malloc\$" "$err"
 check $? "a function that another library has, too" "$(cat "$err")"
+grep -q "^c:malloc did not occur in process $pid, which has that function in another file as well: stackcount -p $pid $tmp/liballocator.so:malloc\$" "$err"
+check $? "... and that is said again where nothing was counted" "$(cat "$err")"
 found "... and the other library's" "$tmp/liballocator.so:malloc" ' events, '
 cp liballocator.so new.so && mv new.so liballocator.so
 found "a library whose file was replaced" "$tmp/liballocator.so:malloc" ' events, '
