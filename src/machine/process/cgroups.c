@@ -86,16 +86,21 @@ int cgroups_new(struct cgroups **ret_cgroups)
 	return 0;
 }
 
-void cgroups_free(struct cgroups *cgroups)
+static void clear(struct cgroups *cgroups)
 {
-	if (!cgroups)
-		return;
 	for (uint32_t i = 0; i < cgroups->n; i++)
 		free(cgroups->at[i].path);
 	free(cgroups->at);
 	index_free(&cgroups->by_id);
 	own_fd(&cgroups->mount);
 	free(cgroups->mount_point);
+}
+
+void cgroups_free(struct cgroups *cgroups)
+{
+	if (!cgroups)
+		return;
+	clear(cgroups);
 	free(cgroups);
 }
 
@@ -249,4 +254,44 @@ const char *cgroups_path(const struct cgroups *cgroups, uint64_t id)
 	const struct cgroup *cgroup = find(cgroups, id);
 
 	return cgroup ? cgroup->path : NULL;
+}
+
+/* A part of a name may be shorter than what tells cgroups apart. */
+#define PART_LEAST  6u
+#define NAMED_SHOWN 3u
+
+static bool is_named(const char *path, const char *name)
+{
+	size_t size = strlen(path), end = strlen(name);
+	const char *own_name = strrchr(path, '/');
+
+	if (size > end && path[size - end - 1] == '/' && strcmp(path + size - end, name) == 0)
+		return true;
+	return end >= PART_LEAST && own_name && strstr(own_name, name);
+}
+
+uint32_t cgroups_named(const char *name, char *ret_text, size_t size)
+{
+	struct cgroups cgroups = { .mount = -1 };
+	char path[PATH_MAX] = "";
+	uint32_t walked = 0, n = 0;
+	size_t used = 0;
+	int top;
+
+	ret_text[0] = '\0';
+	name += strspn(name, "/");
+	top = *name && is_mounted(&cgroups)
+		      ? openat(cgroups.mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+		      : -1;
+	if (top >= 0)
+		walk(&cgroups, top, path, 0, &walked);
+	for (uint32_t i = 0; i < cgroups.n; i++) {
+		if (!cgroups.at[i].path || !is_named(cgroups.at[i].path, name))
+			continue;
+		if (n++ < NAMED_SHOWN && used < size)
+			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
+						 used ? ", " : "", cgroups.at[i].path);
+	}
+	clear(&cgroups);
+	return n;
 }

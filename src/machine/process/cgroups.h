@@ -8,6 +8,7 @@
 #ifndef STACKTALLY_PROCESS_CGROUPS_H
 #define STACKTALLY_PROCESS_CGROUPS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct cgroups;
@@ -17,6 +18,13 @@ struct cgroups;
  * part. The caller frees it; NULL if there is none.
  */
 char *cgroups_mount_point(void);
+
+/*
+ * The cgroups whose path ends with `name`, a name or some of them, or whose own name has it as a
+ * part, as those of containers have an id: up to three, with commas, below the mount point. Returns
+ * how many there are, 0 also if they cannot be walked.
+ */
+uint32_t cgroups_named(const char *name, char *ret_text, size_t size);
 
 /* 0 or -ENOMEM. */
 int cgroups_new(struct cgroups **ret_cgroups);

@@ -122,6 +122,8 @@ bool targets_ended(struct targets *targets)
 
 /* ---- the cgroup ---- */
 
+#define NAMED_SIZE 400 /* bytes of the paths that a mistaken one is answered with */
+
 static int open_cgroup(const char *path)
 {
 	own(own_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -176,6 +178,8 @@ static int set_cgroup(struct targets *targets, int fd)
 static int begin_cgroup(struct targets *targets, const char *path, struct error *err)
 {
 	own(own_fd) int fd = find_cgroup(path, &targets->cgroup);
+	char named[NAMED_SIZE];
+	uint32_t n;
 	int r;
 
 	if (fd == -EINVAL)
@@ -183,6 +187,11 @@ static int begin_cgroup(struct targets *targets, const char *path, struct error 
 				 "%s is not a directory of cgroup v2 (usually mounted at "
 				 "/sys/fs/cgroup)",
 				 path);
+	n = fd < 0 ? cgroups_named(path, named, sizeof(named)) : 0;
+	if (n > 0)
+		return error_set(err, fd, "no cgroup %s: %s; %u %s such a name: %s%s", path,
+				 strerror(-fd), n, n > 1 ? "have" : "has", named,
+				 n > 3 ? ", ..." : "");
 	if (fd < 0)
 		return error_set(
 			err, fd,

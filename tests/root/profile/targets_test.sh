@@ -75,6 +75,13 @@ done
 measure -f --cgroup "/$group/none" 1
 exits "a cgroup that does not exist is an error" 1
 says "with the next command" "^profile: no cgroup /$group/none: No such file .*--show-cgroup"
+mkdir "$root/$group/inner/unit$$.service"
+measure -f --cgroup "unit$$.service" 1
+exits "a service that is not at the root is an error" 1
+says "with its path" "^profile: no cgroup unit$$.service: No such file .*; 1 has such a name: /$group/inner/unit$$.service\$"
+measure -f --cgroup "nit$$.s" 1
+says "a part of a name, too" ": /$group/inner/unit$$.service\$"
+rmdir "$root/$group/inner/unit$$.service"
 
 # removed and made again, as a service that restarts
 sample -U -F 499 --cgroup "/$group/inner"
