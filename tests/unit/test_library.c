@@ -7,6 +7,11 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "built_files.h"
 #include "trigger/ld_cache.h"
 #include "trigger/library.h"
@@ -49,6 +54,41 @@ static void names_paths_and_executables_are_found(void **state)
 	built_write("plain", "x");
 	snprintf(path, sizeof(path), "%s/plain", built_directory);
 	found_at(path, 0, path);
+}
+
+static bool is_odd(const struct library *library, void *path)
+{
+	return strcmp(library->path, path) == 0;
+}
+
+/* /proc/PID/maps has a newline as \012, and more than one " (deleted)" may be in a path. */
+static void paths_of_mapped_files_are_as_they_were(void **state)
+{
+	char directory[160], path[200];
+	struct library library = { .fd = -1 };
+	void *code;
+	uint32_t n;
+	int fd;
+
+	(void)state;
+	snprintf(directory, sizeof(directory), "%s/a (deleted)", built_directory);
+	assert_int_equal(mkdir(directory, 0700), 0);
+	snprintf(path, sizeof(path), "%s/b\nc.so", directory);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "code", 4), 4);
+	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	assert_int_equal(library_find_mapped(getpid(), is_odd, path, &library, &n), 0);
+	library_clear(&library);
+	assert_int_equal(unlink(path), 0);
+	if (geteuid() == 0) { /* by the names of mappings, which take a capability */
+		assert_int_equal(library_find_mapped(getpid(), is_odd, path, &library, &n), 0);
+		library_clear(&library);
+	}
+	munmap(code, 4096);
+	close(fd);
+	assert_int_equal(rmdir(directory), 0);
 }
 
 static void names_of_mapped_files_have_many_forms(void **state)
@@ -222,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_paths_and_executables_are_found),
+		cmocka_unit_test(paths_of_mapped_files_are_as_they_were),
 		cmocka_unit_test(names_of_mapped_files_have_many_forms),
 		cmocka_unit_test(what_a_process_maps_is_known),
 		cmocka_unit_test(a_process_s_own_mappings_come_first),

@@ -199,11 +199,13 @@ static int resolve(struct file_opener *opener, const struct opening *job, uint64
 	if (length == 0 || length > PATH_MAX)
 		return length ? -ENAMETOOLONG : -ENOENT;
 	r = start_resolver(opener);
-	if (r == 0)
-		r = send_request(opener->requests, job);
-	if (r == 0)
-		r = receive_reply(opener->requests, halvings(opener), reply);
-	if (r != -ETIMEDOUT && r != -EIO && r != -EPIPE)
+	if (r < 0)
+		return r;
+	/* Whatever keeps a request from being sent, it is not there any more. */
+	r = send_request(opener->requests, job) < 0
+		    ? -EIO
+		    : receive_reply(opener->requests, halvings(opener), reply);
+	if (r != -ETIMEDOUT && r != -EIO)
 		return r;
 	/* One that is late may be blocked for ever; one that died has left only its status. */
 	kill(opener->resolver, SIGKILL);

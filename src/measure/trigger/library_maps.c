@@ -2,9 +2,11 @@
 #include "trigger/library_maps.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/maps.h"
 #include "files/process_view.h"
 
 int library_maps_open(pid_t pid, struct library_maps *ret_maps)
@@ -26,25 +28,26 @@ void library_maps_close(struct library_maps *maps)
 	*maps = (struct library_maps){ 0 };
 }
 
-/* "START-END PERMS OFFSET DEV INODE   PATH". */
 bool library_maps_next(struct library_maps *maps)
 {
-	while (getline(&maps->line, &maps->size, maps->file) > 0) {
-		char permissions[5], *deleted;
-		unsigned long long inode;
-		int at = -1;
+	ssize_t size;
 
-		maps->line[strcspn(maps->line, "\n")] = '\0';
-		if (sscanf(maps->line, "%39s %4s %*s %*s %llu %n", maps->range, permissions, &inode,
-			   &at) < 3 ||
-		    at < 0 || maps->line[at] != '/' || permissions[2] != 'x' ||
-		    inode == maps->inode)
+	while ((size = getline(&maps->line, &maps->size, maps->file)) > 0) {
+		const char *at = maps->line;
+		struct maps_line mapped;
+
+		if (!maps_next(&at, at + size, &mapped) || mapped.name_size == 0 ||
+		    mapped.name[0] != '/' || !(mapped.access & MAPS_EXECUTE) ||
+		    (mapped.inode == maps->inode && mapped.device == maps->device))
 			continue;
-		maps->inode = inode;
-		maps->path = maps->line + at;
-		deleted = strstr(maps->path, " (deleted)");
-		if (deleted && !deleted[10])
-			*deleted = '\0';
+		maps->inode = mapped.inode;
+		maps->device = mapped.device;
+		snprintf(maps->range, sizeof(maps->range), "%" PRIx64 "-%" PRIx64, mapped.start,
+			 mapped.end);
+		maps->path = maps->line + (mapped.name - maps->line);
+		/* In its place: a name with fewer escapes is no longer. */
+		maps_name(&mapped, maps->path, mapped.name_size + 1);
+		maps->path[maps_name_undeleted(maps->path, strlen(maps->path))] = '\0';
 		return true;
 	}
 	return false;

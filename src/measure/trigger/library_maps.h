@@ -20,7 +20,7 @@ struct library_maps {
 	/* The mapping: */
 	char range[40];
 	char *path; /* without " (deleted)" */
-	uint64_t inode;
+	uint64_t inode, device;
 };
 
 /* 0 or a negative errno. To be closed in any case. */
