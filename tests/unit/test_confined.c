@@ -404,6 +404,32 @@ static void test_crash(void **state)
 	assert_int_equal(confined_finish(child), 0);
 }
 
+/* Ends as a child does that could not give up its rights, of which a file has made it lie. */
+static int lie(const struct confined_job *job)
+{
+	char piece[70000] = "some";
+
+	confined_send(job, piece, sizeof(piece));
+	_exit(128 + EPERM);
+}
+
+static void test_lie(void **state)
+{
+	own(own_confined_free) struct confined *confined = some_children(&confined_limits_default);
+	struct confined_child *child;
+	char bytes[80000];
+
+	(void)state;
+	assert_int_equal(begin(confined, lie, SOMEBODY, "", 0, &child), 0);
+	assert_int_equal(confined_read(child, bytes, sizeof(bytes)), -EIO);
+	assert_int_equal(confined_finish(child), -EIO);
+	assert_int_equal(begin(confined, copy, SOMEBODY, "", 0, &child), 0);
+	expect_copies(child);
+	assert_int_equal(confined_finish(child), 0);
+	assert_int_equal(confined_losses(confined).unconfined, 0);
+	assert_int_equal(confined_losses(confined).crashed, 1);
+}
+
 static int loop(const struct confined_job *job)
 {
 	volatile uint64_t i = 0;
@@ -654,13 +680,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rest), /* first: while this process is small */
-		cmocka_unit_test(test_answers),	    cmocka_unit_test(test_large_requests),
-		cmocka_unit_test(test_owners),	    cmocka_unit_test(test_owner_of_files),
-		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_copying),
-		cmocka_unit_test(test_crash),	    cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_many_owners), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_unread),	    cmocka_unit_test(test_flood_ends),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_answers),	   cmocka_unit_test(test_large_requests),
+		cmocka_unit_test(test_owners),	   cmocka_unit_test(test_owner_of_files),
+		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_copying),
+		cmocka_unit_test(test_crash),	   cmocka_unit_test(test_lie),
+		cmocka_unit_test(test_loop),	   cmocka_unit_test(test_many_owners),
+		cmocka_unit_test(test_memory),	   cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_flood_ends), cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ struct confined_child {
 
 	pid_t pid;     /* 0: none */
 	bool is_small; /* made while this process was */
+	bool has_answered;
 	int socket;
 	clockid_t clock; /* its CPU time */
 
@@ -85,10 +86,13 @@ int confined_new(const struct confined_limits *limits, struct confined **ret_con
 	return 0;
 }
 
-/* A child that could not give up its rights says so by its exit status, before its first call. */
+/*
+ * A child that could not give up its rights says so by its exit status, before its first call. Of
+ * one that has answered, the status says nothing: the file that it read may have made it.
+ */
 static void note_rights(struct confined_child *child, int status)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) > CONFINED_EXIT_RIGHTS)
+	if (!child->has_answered && WIFEXITED(status) && WEXITSTATUS(status) > CONFINED_EXIT_RIGHTS)
 		child->of->losses.unconfined = WEXITSTATUS(status) - CONFINED_EXIT_RIGHTS;
 }
 
@@ -264,6 +268,7 @@ static int start_child(struct confined_child *child)
 	if (setsockopt(ours, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout)) < 0)
 		return -errno;
 	child->is_small = is_small();
+	child->has_answered = false;
 	child->pid = fork();
 	if (child->pid == 0)
 		confined_serve(theirs, &child->of->limits);
@@ -466,6 +471,7 @@ static int refill(struct confined_child *child)
 			continue;
 		if (got <= 0)
 			return give_up(child, -EIO);
+		child->has_answered = true;
 		child->at = 0;
 		child->end = (size_t)got;
 		return 0;
