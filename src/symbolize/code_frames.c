@@ -65,11 +65,18 @@ static int set_frame(const struct code *code, uint32_t language, struct names *n
 		.language = language < N_LANGUAGES ? (uint8_t)language : LANGUAGE_NONE,
 	};
 	if (code->id >= CODE_IDS && !code->reason) {
-		snprintf(text, sizeof(text), "%s (%s)", name,
-			 *code->file ? base_of(code->file) : NO_NAME);
-		ret_frame->file = names_string(names, code->file);
+		/* A method of Java has the name of its class, which that of the file follows from.
+		 */
+		if (language == LANGUAGE_JAVA)
+			snprintf(text, sizeof(text), "%s", name);
+		else
+			snprintf(text, sizeof(text), "%s (%s)", name,
+				 *code->file ? base_of(code->file) : NO_NAME);
+		ret_frame->file = *code->file || language != LANGUAGE_JAVA
+					  ? names_string(names, code->file)
+					  : 0;
 		ret_frame->line = code->at;
-		if (!ret_frame->file)
+		if (!ret_frame->file && *code->file)
 			return -ENOMEM;
 	} else {
 		snprintf(text, sizeof(text), "[%s: %s]", language_look(language)->name,

@@ -173,6 +173,11 @@ uint64_t kernel_side_misses(const struct kernel_side *side)
 	return 0;
 }
 
+int kernel_side_java(struct kernel_side *side)
+{
+	return side->java;
+}
+
 int kernel_side_ring(const struct kernel_side *side)
 {
 	(void)side;

@@ -40,6 +40,10 @@ const char *code_reason_name(uint64_t reason)
 		[CODE_DELEGATED] = "delegating generators",
 		[CODE_BETWEEN] = "between functions",
 		[CODE_INLINED] = "inlined functions not shown",
+		[CODE_NEAR] = "inlined function not exact",
+		[CODE_NO_CODE] = "unknown code",
+		[CODE_NO_CALLER] = "caller not found",
+		[CODE_FROZEN] = "frozen frames",
 	};
 
 	return reason < CODE_N_REASONS ? names[reason] : NULL;

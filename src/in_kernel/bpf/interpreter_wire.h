@@ -29,8 +29,12 @@ enum wire_code_reason {
 	WIRE_CODE_TOO_DEEP,	 /* more functions than are followed */
 	WIRE_CODE_EARLY,	 /* the interpreter was not known yet when the stack was walked */
 	WIRE_CODE_DELEGATED,	 /* generators that wait for the one that they delegate to */
-	WIRE_CODE_BETWEEN, /* no function runs: the first has not begun, or the last is over */
-	WIRE_CODE_INLINED, /* functions that the compiler inlined here are not shown */
+	WIRE_CODE_BETWEEN,   /* no function runs: the first has not begun, or the last is over */
+	WIRE_CODE_INLINED,   /* functions that the compiler inlined here are not shown */
+	WIRE_CODE_NEAR,	     /* here or in a function that the compiler inlined: not certain */
+	WIRE_CODE_NO_CODE,   /* generated code that is in no known block */
+	WIRE_CODE_NO_CALLER, /* no return address where it should be */
+	WIRE_CODE_FROZEN,    /* functions of a virtual thread whose frames are in the heap */
 	WIRE_N_CODE_REASONS,
 };
 
@@ -98,6 +102,8 @@ enum wire_line_form {
 	WIRE_LINES_PAIRS,     /* CPython to 3.9: steps of the offset and of the line */
 	WIRE_LINES_RANGES,    /* 3.10: sizes of ranges, and steps of the line */
 	WIRE_LINES_LOCATIONS, /* from 3.11 on: entries of varying size */
+	WIRE_LINES_STEPS,     /* HotSpot: steps of the offset and of the line, up to a 0 */
+	WIRE_LINES_STEPS_20,  /* the same from JDK 20 on, where compressed numbers have no 0 */
 	WIRE_LINES_EMPTY,     /* no table: all is on the function's first line */
 	WIRE_LINES_KNOWN,     /* no table: `offset` is the line */
 	WIRE_LINES_INLINED,   /* `function` is a struct wire_inlined_code, `offset` is in that */

@@ -25,7 +25,9 @@
 	LANGUAGE(RUBY, ruby, "Ruby", RUNS,                                                         \
 		PALETTE(340, 12, 62, 66, 10), TERMINAL(228, 118, 140, 18, 0xff0000))               \
 	LANGUAGE(JAVASCRIPT, javascript, "JavaScript", FRAMES,                                     \
-		PALETTE(96, 14, 52, 62, 10), TERMINAL(150, 196, 96, 18, 0x00cd00))
+		PALETTE(96, 14, 52, 62, 10), TERMINAL(150, 196, 96, 18, 0x00cd00))                 \
+	LANGUAGE(JAVA, java, "Java", FRAMES,                                                       \
+		PALETTE(24, 12, 70, 66, 10), TERMINAL(214, 140, 92, 18, 0xcdcd00))
 /* clang-format on */
 
 #ifndef LANGUAGES_ONLY

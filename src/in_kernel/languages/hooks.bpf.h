@@ -28,6 +28,9 @@
  *   sees_function(slot, left)
  *                      whether the last frame may be that of a function
  *   place(number)      puts it in place of the last frame; a global function
+ *   steps              whether the walk is at code that only the language can step from (no); then
+ *   step(number)       takes the step, as unwind_step(), and sets `callee_owner` even if there is
+ *                      no caller; a global function
  */
 #ifndef STACKTALLY_LANGUAGES_HOOKS_BPF_H
 #define STACKTALLY_LANGUAGES_HOOKS_BPF_H
@@ -179,6 +182,22 @@ static __always_inline bool language_sees_function(struct scratch *slot,
 	EACH_LANGUAGE(SEES_FUNCTION)
 	(void)slot;
 	(void)left;
+	return false;
+}
+
+/* Takes the step to the caller if the language has one of its own. False: it does not. */
+static __always_inline bool language_step(struct scratch *slot, __u32 number, __u32 *ret_end)
+{
+#define STEP(ID, id, ...)                                                                          \
+	IF_HAS(                                                                                    \
+		id##_has_steps, if (is_of(&slot->program, LANGUAGE_##ID) && id##_steps(slot)) {    \
+			*ret_end = id##_step(number);                                              \
+			return true;                                                               \
+		})
+	EACH_LANGUAGE(STEP)
+	(void)slot;
+	(void)number;
+	(void)ret_end;
 	return false;
 }
 

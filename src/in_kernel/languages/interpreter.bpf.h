@@ -220,7 +220,7 @@ static __always_inline __u32 program_merge(struct scratch *slot, __u32 number,
 
 	program->in_evaluator = left->into < program->evaluator_size;
 	if (has_frames(program))
-		return end ? 0 : program_note_frame(slot, left);
+		return end && !left->own ? 0 : program_note_frame(slot, left);
 	if (UNLIKELY(program->ordered))
 		return program_place_next(slot, left);
 	if (!end && program_has_anchor(slot, left)) {
@@ -254,7 +254,10 @@ __noinline int program_frames(__u32 number)
 		left.fp = slot->walk.registers[UNWIND_FP];
 		if (!frames_add_native(slot))
 			return WIRE_END_DEPTH;
-		end = step_if_usual(slot, number) ? WIRE_END_NONE : step_once(number);
+		end = WIRE_END_NONE;
+		left.own = language_step(slot, number, &end);
+		if (!left.own && !step_if_usual(slot, number))
+			end = step_once(number);
 		if (UNLIKELY(asking_helps(end)))
 			return end; /* it is walked again, once that was asked */
 		OPAQUE(end);
@@ -418,6 +421,9 @@ static __always_inline __u32 interpreter_rest(struct scratch *slot, __u32 number
 {
 	if (!by_tables() || !(slot->stack.flags & WIRE_STACK_PROGRAM))
 		return 0;
+	/* User space has no code, and does not guess by frame pointers. */
+	if (is_of(&slot->program, LANGUAGE_JAVA))
+		slot->walk.may_chain = 0;
 	return program_append_runs(number, (__u32)slot->stack.n_kernel + slot->stack.n_user);
 }
 

@@ -3,11 +3,14 @@
 #ifndef STACKTALLY_LANGUAGES_LEFT_FRAME_BPF_H
 #define STACKTALLY_LANGUAGES_LEFT_FRAME_BPF_H
 
+#include <stdbool.h>
+
 #include <linux/types.h>
 
 struct left_frame {
 	__u64 into; /* where its code is in the evaluator, if less than that's size */
 	__u64 sp, fp;
+	bool own; /* the step from it was the language's own */
 };
 
 /* What becomes of an evaluator's frame where runs have no anchors. */

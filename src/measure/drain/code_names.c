@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bpf/interpreter_wire.h"
+#include "drain/java_names.h"
 
 _Static_assert((int)WIRE_N_CODE_REASONS == (int)CODE_N_REASONS &&
 		       (int)WIRE_CODE_EARLY == (int)CODE_EARLY &&
@@ -97,6 +98,8 @@ int code_names_take(struct codes *codes, const void *record, size_t size)
 				  !(is->flags & WIRE_CODE_FILE_CUT), true };
 	if (!to_utf8(&texts[0], name) || !to_utf8(&texts[1], file))
 		return -EPROTO;
+	if (is->language == LANGUAGE_JAVA)
+		java_name_show(name);
 	return codes_add(codes,
 			 &(struct code){
 				 .id = is->id, .name = name, .file = file, .line = is->line });

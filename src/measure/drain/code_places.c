@@ -155,6 +155,55 @@ static int64_t line_of_locations(const uint8_t *table, size_t size, int64_t line
 	return 0;
 }
 
+/* An unsigned number of HotSpot's: five bytes at most, the last of which is below 192. */
+static uint32_t hotspot_number(const uint8_t **at, const uint8_t *end, uint32_t excluded)
+{
+	uint32_t value = 0;
+
+	for (unsigned int shift = 0; *at < end && shift <= 24; shift += 6) {
+		uint32_t byte = *(*at)++;
+
+		value += (byte - excluded) << shift;
+		if (byte < 192)
+			break;
+	}
+	return value;
+}
+
+static int64_t hotspot_signed(const uint8_t **at, const uint8_t *end, uint32_t excluded)
+{
+	uint32_t value = hotspot_number(at, end, excluded);
+
+	return value & 1 ? -(int64_t)(value >> 1) - 1 : (int64_t)(value >> 1);
+}
+
+/*
+ * HotSpot: a step of the offset in the upper five bits and one of the line in the lower three, or
+ * 255 and both as signed numbers; 0 ends it. Offsets do not ascend everywhere.
+ */
+static int64_t line_of_steps(const uint8_t *table, size_t size, uint32_t excluded, uint32_t offset)
+{
+	const uint8_t *at = table, *end = table + size;
+	int64_t reached = 0, line = 0, found = 0, found_at = -1;
+
+	while (at < end && *at) {
+		uint8_t byte = *at++;
+
+		if (byte == 0xff) {
+			reached += hotspot_signed(&at, end, excluded);
+			line += hotspot_signed(&at, end, excluded);
+		} else {
+			reached += byte >> 3;
+			line += byte & 7;
+		}
+		if (reached <= offset && reached >= found_at) {
+			found = line;
+			found_at = reached;
+		}
+	}
+	return found;
+}
+
 uint32_t code_line_at(enum wire_line_form form, const uint8_t *table, size_t size, uint32_t first,
 		      uint32_t offset)
 {
@@ -164,6 +213,8 @@ uint32_t code_line_at(enum wire_line_form form, const uint8_t *table, size_t siz
 		line = line_of_pairs(table, size, first, offset);
 	else if (form == WIRE_LINES_RANGES)
 		line = line_of_ranges(table, size, first, offset);
+	else if (form == WIRE_LINES_STEPS || form == WIRE_LINES_STEPS_20)
+		line = line_of_steps(table, size, form == WIRE_LINES_STEPS_20, offset);
 	else
 		line = line_of_locations(table, size, first, offset);
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;

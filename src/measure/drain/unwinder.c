@@ -62,6 +62,11 @@ static uint32_t interpreter_of(void *interpreters, uint32_t file)
 	return interpreters_of_file(interpreters, file);
 }
 
+static int interprets(void *interpreters, pid_t tgid, uint32_t number, uint64_t bias)
+{
+	return interpreters_process(interpreters, tgid, number, bias);
+}
+
 int unwinder_open(const struct plan *plan, struct unwind_maps *maps, struct images *images,
 		  struct interpreters *interpreters, struct unwinder **ret_unwinder,
 		  struct error *err)
@@ -73,6 +78,7 @@ int unwinder_open(const struct plan *plan, struct unwind_maps *maps, struct imag
 						.cache = cache,
 						.only = chosen ? &filter->tgids : NULL,
 						.interpreter = interpreter_of,
+						.interprets = interprets,
 						.interpreter_context = interpreters };
 	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
 	int r;

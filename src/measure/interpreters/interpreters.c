@@ -11,6 +11,7 @@
 #include "confined/confined.h"
 #include "elf/export_lookup.h"
 #include "elf/load_segments.h"
+#include "interpreters/java_machines.h"
 #include "interpreters/languages.h"
 
 #define LANGUAGE_ADDRESS(ID, id, ...) [LANGUAGE_##ID] = &language_##id,
@@ -31,6 +32,7 @@ struct interpreters {
 	struct wire_interpreter list[WIRE_MAX_INTERPRETERS]; /* by number */
 	uint32_t n, n_of_users;				     /* those of files not of root */
 	uint32_t languages;
+	struct java_machines java;
 };
 
 int interpreters_new(const struct images *images, int map, struct interpreters **ret_interpreters)
@@ -44,6 +46,7 @@ int interpreters_new(const struct images *images, int map, struct interpreters *
 	interpreters->images = images;
 	interpreters->map = map;
 	interpreters->n = 1;
+	interpreters->java = JAVA_MACHINES_NONE;
 	r = confined_new(&confined_limits_default, &interpreters->readers);
 	if (r < 0)
 		return r;
@@ -56,6 +59,7 @@ void interpreters_free(struct interpreters *interpreters)
 	if (!interpreters)
 		return;
 	confined_free(interpreters->readers);
+	java_machines_clear(&interpreters->java);
 	free(interpreters->of_file);
 	free(interpreters);
 }
@@ -196,6 +200,30 @@ uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file)
 	if (interpreters->of_file[file] == NOT_READ)
 		interpreters->of_file[file] = read_file(interpreters, file);
 	return interpreters->of_file[file] == NOT_READ ? 0 : interpreters->of_file[file];
+}
+
+int interpreters_process(struct interpreters *interpreters, pid_t tgid, uint32_t number,
+			 uint64_t bias)
+{
+	const struct wire_interpreter *is =
+		&interpreters->list[number < interpreters->n ? number : 0];
+
+	if (is->language != LANGUAGE_JAVA || is->refused) {
+		java_machines_forget(&interpreters->java, tgid);
+		return 0;
+	}
+	return java_machines_saw(&interpreters->java, tgid, number, &is->java, bias);
+}
+
+void interpreters_try(struct interpreters *interpreters, int map, uint64_t now)
+{
+	interpreters->java.map = map;
+	java_machines_try(&interpreters->java, now);
+}
+
+const char *interpreters_refused(const struct interpreters *interpreters, pid_t *ret_tgid)
+{
+	return java_machines_refused(&interpreters->java, ret_tgid);
 }
 
 uint32_t interpreters_languages(const struct interpreters *interpreters)

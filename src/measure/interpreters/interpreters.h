@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/own.h"
 #include "bpf/interpreter_wire.h"
@@ -32,6 +33,25 @@ DEFINE_OWN(struct interpreters, interpreters_free)
 
 /* The number of the interpreter that a file of the images contains; 0: none. */
 uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file);
+
+/*
+ * A process has mapped the interpreter with that number at `bias`, or its mappings have changed; 0:
+ * it has none, or has ended. 0 or -ENOMEM.
+ */
+int interpreters_process(struct interpreters *interpreters, pid_t tgid, uint32_t number,
+			 uint64_t bias);
+
+/*
+ * Reads what Java virtual machines say of themselves, of those that were not ready before, and
+ * writes it to the map `java_processes`; a negative descriptor: there is none.
+ */
+void interpreters_try(struct interpreters *interpreters, int map, uint64_t now);
+
+/*
+ * What does not fit in the description of a virtual machine that is not walked, a constant, and
+ * whose it is; NULL: there is none.
+ */
+const char *interpreters_refused(const struct interpreters *interpreters, pid_t *ret_tgid);
 
 /* The languages of those in the files that were asked about: a bit for each, 1 << enum
  * wire_language. */

@@ -65,10 +65,11 @@ static const struct bpf_map *same_map(const struct interpreted *to, const struct
 	return bpf_object__find_map_by_name(from->obj, bpf_map__name(map));
 }
 
-/* Whether a map is not shared: constants, and the names that were sent. */
+/* Whether a map is not shared: constants, the names that were sent, and caches. */
 static bool is_own(const struct interpreted *to, const struct bpf_map *map)
 {
-	return map == to->maps.sent_codes || (bpf_map__is_internal(map) && map != to->maps.bss);
+	return map == to->maps.sent_codes || map == to->maps.java_places ||
+	       (bpf_map__is_internal(map) && map != to->maps.bss);
 }
 
 /* Has the object use a map of the loaded one, which may be without it in this measurement. */
@@ -78,10 +79,12 @@ static int share_map(struct interpreted *to, struct bpf_map *map, const struct k
 	const struct bpf_map *same = same_map(to, map, side->skeleton);
 	int fd, r;
 
-	if (!same && map != to->maps.interpreters)
+	if (!same && map != to->maps.interpreters && map != to->maps.java_processes)
 		return error_set(err, -ENOENT, "this build's BPF object has no map %s",
 				 bpf_map__name(map));
-	fd = same ? bpf_map__fd(same) : side->interpreters;
+	fd = same			    ? bpf_map__fd(same)
+	     : map == to->maps.interpreters ? side->interpreters
+					    : side->java;
 	r = fd < 0 ? bpf_map__set_autocreate(map, false) : bpf_map__reuse_fd(map, fd);
 	return r < 0 ? kernel_side_explain(side, r, err) : 0;
 }
@@ -153,6 +156,10 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, uint3
 	*(struct wire_off_cpu_config *)&load->skeleton->rodata->off_cpu =
 		load->side->skeleton->rodata->off_cpu;
 	*(uint32_t *)&load->skeleton->rodata->languages = languages;
+	bpf_map__set_max_entries(load->skeleton->maps.java_places,
+				 languages >> LANGUAGE_JAVA & 1
+					 ? bpf_map__max_entries(load->side->skeleton->maps.scratch)
+					 : 1);
 	r = trigger->ops->select(trigger, load->skeleton->obj, err);
 	if (r < 0)
 		return r;

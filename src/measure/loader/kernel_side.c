@@ -221,6 +221,15 @@ int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t 
 	return 0;
 }
 
+int kernel_side_java(struct kernel_side *side)
+{
+	if (side->java < 0)
+		side->java =
+			bpf_map_create(BPF_MAP_TYPE_HASH, "java_processes", sizeof(uint32_t),
+				       sizeof(struct wire_java_process), JAVA_MAX_PROCESSES, NULL);
+	return side->java;
+}
+
 void kernel_side_close(struct kernel_side *side)
 {
 	epochs_free(side->epochs);
@@ -233,6 +242,7 @@ void kernel_side_close(struct kernel_side *side)
 	own_fd(&side->tables.processes);
 	own_fd(&side->tables.files);
 	own_fd(&side->interpreters);
+	own_fd(&side->java);
 	*side = KERNEL_SIDE_NONE;
 }
 

@@ -36,6 +36,7 @@ struct kernel_side {
 	 */
 	struct unwind_maps_fds tables;
 	int interpreters; /* the map of the interpreters, which the loaded programs do not use */
+	int java;	  /* that of virtual machines, the same; -1 as long as there is none */
 };
 
 #define KERNEL_SIDE_NONE                                                                           \
@@ -43,6 +44,7 @@ struct kernel_side {
 		.btf = { .fd = -1 },                                                               \
 		.tables = { .segments = -1, .rules = -1, .processes = -1, .files = -1 },           \
 		.interpreters = -1,                                                                \
+		.java = -1,                                                                        \
 	})
 
 /*
@@ -86,6 +88,12 @@ void kernel_side_arm(struct kernel_side *side, bool armed);
  * Linux counts them since 5.12, and for programs attached through perf since 6.7 (dd8657894c11).
  */
 uint64_t kernel_side_misses(const struct kernel_side *side);
+
+/*
+ * Descriptor of the map `java_processes`, which is made when it is first asked for, before programs
+ * that use it are loaded; negative: it cannot be made. Owned by the object.
+ */
+int kernel_side_java(struct kernel_side *side);
 
 /* Descriptor of the ring buffer, owned by the object. */
 int kernel_side_ring(const struct kernel_side *side);

@@ -62,6 +62,9 @@ const char *session_warning(const struct session *session);
 /* Why the functions of interpreted programs are missing, or NULL. Final when all was drained. */
 const char *session_not_interpreted(const struct session *session);
 
+/* What of a Java virtual machine does not fit, as interpreters_refused(). */
+const char *session_refused(const struct session *session, pid_t *ret_tgid);
+
 /* A way to look up kernel symbols, valid until session_close(). False: this kernel has none. */
 bool session_kernel_lookup(const struct session *session, struct kernel_lookup *ret_lookup);
 

@@ -220,6 +220,11 @@ const char *session_warning(const struct session *session)
 	return session->prepared.warning[0] ? session->prepared.warning : NULL;
 }
 
+const char *session_refused(const struct session *session, pid_t *ret_tgid)
+{
+	return session->interpreters ? interpreters_refused(session->interpreters, ret_tgid) : NULL;
+}
+
 const char *session_not_interpreted(const struct session *session)
 {
 	return session->walkers.why_not.text[0] ? session->walkers.why_not.text : NULL;

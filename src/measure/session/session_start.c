@@ -72,9 +72,15 @@ int session_prepare_tables(struct session *session, struct error *err)
 
 void session_walk_interpreters(struct session *session)
 {
-	if (session->interpreters)
-		interpreted_walk(&session->walkers, &session->side, session->trigger,
-				 interpreters_languages(session->interpreters));
+	uint32_t languages;
+
+	if (!session->interpreters)
+		return;
+	languages = interpreters_languages(session->interpreters);
+	if (languages >> LANGUAGE_JAVA & 1)
+		interpreters_try(session->interpreters, kernel_side_java(&session->side),
+				 monotonic_ns());
+	interpreted_walk(&session->walkers, &session->side, session->trigger, languages);
 }
 
 /* ---- starting ---- */

@@ -23,6 +23,7 @@ struct process {
 	bool inherited;	       /* `layout` is its parent's, and not written for it yet */
 	bool written;	       /* in the maps */
 	bool ended;
+	bool interprets; /* told so: see struct unwind_options */
 };
 
 struct process_tables {
@@ -143,6 +144,19 @@ void process_tables_missed(struct process_tables *processes, pid_t tgid)
 		touch(processes, tgid);
 }
 
+/* Tells which interpreter the process has mapped. */
+static int tell_interpreter(struct process_tables *processes, struct process *process,
+			    const struct wire_process *is)
+{
+	const struct layouts *layouts = processes->layouts;
+
+	if (!layouts->interprets || (!is->interpreter && !process->interprets))
+		return 0;
+	process->interprets = is->interpreter != 0;
+	return layouts->interprets(layouts->interpreter_context, process->tgid, is->interpreter,
+				   is->interpreter_bias);
+}
+
 /* Removes a process. */
 static void forget(struct process_tables *processes, struct process *process)
 {
@@ -151,6 +165,7 @@ static void forget(struct process_tables *processes, struct process *process)
 	if (process->written)
 		processes->maps->remove_process(processes->maps, (uint32_t)process->tgid);
 	processes->n_written -= process->written;
+	tell_interpreter(processes, process, &(struct wire_process){ 0 });
 	layouts_unref(processes->layouts, process->layout);
 	while (*at != process)
 		at = &(*at)->next;
@@ -178,7 +193,7 @@ static int publish(struct process_tables *processes, struct process *process)
 		return r;
 	processes->n_written += !process->written;
 	process->written = true;
-	return 0;
+	return tell_interpreter(processes, process, &process->layout->wire);
 }
 
 /* Whether the ranges that have a table are the same: then mostly generated code has changed. */

@@ -84,6 +84,7 @@ static int build(struct unwind *unwind, const struct unwind_options *options)
 		return r;
 	if (options) {
 		unwind->layouts.interpreter = options->interpreter;
+		unwind->layouts.interprets = options->interprets;
 		unwind->layouts.interpreter_context = options->interpreter_context;
 	}
 	return process_tables_new(unwind->images, &unwind->layouts, unwind->maps,

@@ -33,6 +33,8 @@ struct unwind_options {
 	 * BPF programs are told with a process's mappings; or NULL.
 	 */
 	uint32_t (*interpreter)(void *context, uint32_t file);
+	/* Told of the interpreter that a process has mapped and where; 0: none. 0 or -ENOMEM. */
+	int (*interprets)(void *context, pid_t tgid, uint32_t interpreter, uint64_t bias);
 	void *interpreter_context;
 };
 

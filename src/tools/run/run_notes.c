@@ -230,9 +230,15 @@ void run_notes_of_tables(const struct session *session, struct profile_unwinding
 void run_notes_of_interpreters(const struct session *session)
 {
 	const char *why = session_not_interpreted(session);
+	pid_t tgid = 0;
 
 	if (why)
 		message_line("WARNING: the functions of interpreted programs are missing: %s", why);
+	why = session_refused(session, &tgid);
+	if (why)
+		message_verbose(
+			"Java of process %d is not walked: its description of %s does not fit",
+			(int)tgid, why);
 }
 
 void run_notes_of_unwinding(const struct session *session)
