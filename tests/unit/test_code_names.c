@@ -196,9 +196,37 @@ static void names_take_bounded_memory(void **state)
 	codes_free(codes);
 }
 
+/* Names of the virtual machine become those of stack traces. */
+static void methods_of_java_are_named(void **state)
+{
+	static const char *const names[][2] = {
+		{ "java/util/HashMap.get", "java.util.HashMap.get" },
+		{ "Main.<init>", "Main.<init>" },
+		{ "a/B$$Lambda$14+0x00007f00a4c01200.run", "a.B$$Lambda.run" }, /* JDK 17 */
+		{ "a/B$$Lambda+0x00007f00a4c01200.run", "a.B$$Lambda.run" },	/* 21 */
+		{ "java/lang/invoke/LambdaForm$MH+0x0000.invoke",
+		  "java.lang.invoke.LambdaForm$MH.invoke" },
+		{ "a/B$1.c", "a.B$1.c" },
+		{ "[StubRoutines (1/2)]", "[StubRoutines (1/2)]" },
+		{ "$$Lambda$", "$$Lambda$" },
+		{ "+0x", "" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct wire_code_name is =
+			message(names[i][0], (uint32_t)strlen(names[i][0]), WIRE_TEXT_UTF8);
+
+		is.language = LANGUAGE_JAVA;
+		takes(&is, names[i][1], "/tmp/x.p");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(methods_of_java_are_named),
 		cmocka_unit_test(strings_of_all_kinds_become_utf8),
 		cmocka_unit_test(the_longest_string_has_room),
 		cmocka_unit_test(wrong_records_are_refused),

@@ -183,9 +183,28 @@ static void test_records(void **state)
 	codes_free(codes);
 }
 
+/* HotSpot: a byte for both steps, or 255 and two compressed numbers; offsets may descend. */
+static void hotspot_has_steps(void **state)
+{
+	const uint8_t zero_based[] = { 7, 3, 5 << 3 | 2, 0xff, 0x80, 4, 0 };
+	const uint8_t from_one[] = { 7, 3, 5 << 3 | 2, 0xff, 0x81, 5, 0 };
+
+	(void)state;
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS, zero_based, sizeof(zero_based), 0, 0), 10);
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS, zero_based, sizeof(zero_based), 0, 4), 10);
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS, zero_based, sizeof(zero_based), 0, 5), 12);
+	/* 128 is 64 on, 4 is 2 on */
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS, zero_based, sizeof(zero_based), 0, 68), 12);
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS, zero_based, sizeof(zero_based), 0, 69), 14);
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS_20, from_one, sizeof(from_one), 0, 69), 14);
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS_20, from_one, 4, 0, 69), 12);
+	assert_int_equal(code_line_at(WIRE_LINES_STEPS, NULL, 0, 0, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hotspot_has_steps),
 		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_records),
