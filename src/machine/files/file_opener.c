@@ -76,6 +76,15 @@ int file_opener_look(struct file_opener *opener, const struct file_way *way,
 	return path_stat_cached(path, ret_status);
 }
 
+int file_opener_look_again(const struct found_file *found, struct stat *ret_status)
+{
+	if (found->fd < 0)
+		return -ENOENT;
+	if (found->kind == MOUNT_UNKNOWN)
+		return -EREMOTE;
+	return path_stat_cached(found->fd, ret_status);
+}
+
 /* A copy of the file, in memory. */
 static int copy_file(struct file_opener *opener, int path_fd, enum file_extent extent,
 		     struct stat *ret_status)

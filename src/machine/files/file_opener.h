@@ -69,7 +69,7 @@ struct file_check {
 
 /* What leads to a file that was found, whatever happens to its path. */
 struct found_file {
-	int fd; /* O_PATH, which can be closed without a call to a file system; owned */
+	int fd; /* O_PATH, which can be closed without a call to a file system; owned; -1: none */
 	enum mount_kind kind;
 };
 
@@ -98,7 +98,13 @@ int file_opener_open(struct file_opener *opener, const struct file_way *way,
 		     enum file_extent extent, const struct file_check *check,
 		     struct stat *ret_status, struct found_file *ret_found);
 
-/* The same for a file that was found before. */
+/*
+ * The status of a file that was found before, as the kernel has it cached. 0; -EREMOTE: even that
+ * may take its file system; or another negative errno.
+ */
+int file_opener_look_again(const struct found_file *found, struct stat *ret_status);
+
+/* As file_opener_open(), for a file that was found before. */
 int file_opener_reopen(struct file_opener *opener, const struct found_file *found,
 		       enum file_extent extent, const struct file_check *check,
 		       struct stat *ret_status);

@@ -11,7 +11,6 @@
 #include "base/index.h"
 #include "base/own.h"
 #include "files/files_internal.h"
-#include "files/path.h"
 
 #define DEFAULT_HELD 512u
 
@@ -98,12 +97,12 @@ static bool still_same(const struct file *file)
 {
 	struct stat status;
 
+	int r;
+
 	if (!file->readable)
 		return true; /* nothing to compare with */
-	if (file->held.fd >= 0 && file->held.kind == MOUNT_UNKNOWN)
-		return true; /* its file system may not respond */
-	return file->held.fd >= 0 && path_stat_cached(file->held.fd, &status) == 0 &&
-	       file_identity_unwritten(&file->identity, &status);
+	r = file_opener_look_again(&file->held, &status);
+	return r == -EREMOTE || (r == 0 && file_identity_unwritten(&file->identity, &status));
 }
 
 /* A file that was opened for the first time. */
