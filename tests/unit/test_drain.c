@@ -314,6 +314,37 @@ static void forgetting_keeps_the_stacks_of_the_epoch(void **state)
 	}
 }
 
+/* An image is kept as long as a stack that may still be counted refers to it. */
+static void forgetting_drops_images_without_stacks(void **state)
+{
+	struct record record = { .stack = { .time = monotonic_ns(),
+					    .kind = WIRE_KIND_EVENT,
+					    .image = 1,
+					    .tgid = (uint32_t)getpid(),
+					    .n_user = 1,
+					    .comm = "ls" },
+				 .frame = (uint64_t)(uintptr_t)consume };
+	struct error err = { 0 };
+	struct fixture f;
+	uint32_t n;
+
+	(void)state;
+	record.stack.hash =
+		stack_hash_of(seed, &record.stack.image, (sizeof(record) - WIRE_HASH_FROM) / 8);
+	setup(&f, &gauge_counts);
+	n = images_n(f.images);
+	put(&f, &record);
+	assert_int_equal(consume(&f), 0);
+	assert_int_equal(images_n(f.images), n + 1);
+	assert_int_equal(drain_forget(f.drain, f.tally, &err), 0);
+	assert_int_equal(images_n(f.images), n + 1);
+	assert_int_equal(drain_epoch(&f, 0), 1);
+	assert_int_equal(tally_addresses(f.tally)[0].image, n);
+	assert_int_equal(drain_forget(f.drain, f.tally, &err), 0);
+	assert_int_equal(images_n(f.images), n);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +357,7 @@ int main(void)
 		cmocka_unit_test(the_end_leaves_the_rest_in_the_ring),
 		cmocka_unit_test(a_count_without_a_stack_is_an_error),
 		cmocka_unit_test(forgetting_keeps_the_stacks_of_the_epoch),
+		cmocka_unit_test(forgetting_drops_images_without_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
