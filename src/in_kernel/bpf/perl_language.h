@@ -10,17 +10,22 @@
 
 #include "bpf/unwind_walk.h"
 
-/* Structures of Perl with threads: offsets in bytes, and values of its headers. */
+/* Structures of Perl: offsets in bytes, and values of its headers. */
 struct wire_perl {
-	__u64 thread_key; /* address in the file: the key of the thread's interpreter */
-	__u64 main;	  /* ... of perl_run(), which runs the main program, ... */
-	__u32 main_size;  /* ... and its bytes */
+	/*
+	 * Address in the file. With threads: the key of the thread's interpreter; without: the
+	 * interpreter, which is the first of its variables.
+	 */
+	__u64 state;
+	__u64 main;	 /* ... of perl_run(), which runs the main program, ... */
+	__u32 main_size; /* ... and its bytes */
 	/* Offsets in an interpreter. */
 	__u16 stackinfo, curcop, op, top_env, program_file, savestack;
 	/* Kinds of operations. */
 	__u16 op_leavesub, op_nextstate;
 	/* Offsets in a stack of contexts. */
-	__u8 si_contexts, si_previous, si_top, si_sub, si_type, si_main;
+	__u8 si_contexts, si_previous, si_top, si_type, si_main;
+	__u8 si_sub; /* 0: it does not tell its innermost sub */
 	/* A context: the cx_is_ are kinds, the cx_has_ flags beside the kind. */
 	__u8 cx_size, cx_type, cx_saved, cx_cop, cx_return, cx_sub, cx_depth, cx_required;
 	__u8 cx_kinds, cx_is_block, cx_is_sub, cx_is_eval, cx_is_defer;
@@ -33,8 +38,10 @@ struct wire_perl {
 	__u8 cv_named_bit, cv_lexical_bit;
 	/* Offsets in a name and a package of the symbol table, in a string there. */
 	__u8 gv_stash, gv_name, gp_effective, hv_named_bit, hv_name, hv_n_names;
+	__u8 hv_max; /* not 0: the two before are behind the values that there is room for */
 	__u8 hek_hash, hek_text;
-	__u8 reserved[8];
+	__u8 has_threads;
+	__u8 reserved[6];
 };
 
 _Static_assert(sizeof(struct wire_perl) == 96, "no padding");

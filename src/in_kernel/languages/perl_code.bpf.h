@@ -227,6 +227,8 @@ __noinline __s64 perl_read_value(__u32 number, __u64 value)
 static __always_inline bool perl_find_package(struct scratch *slot, __u32 number, __u64 package)
 {
 	struct interpreter_walk *program = &slot->program;
+	__u64 behind;
+	__u32 n_names;
 	__s64 flags;
 
 	program->scope = 0;
@@ -237,11 +239,18 @@ static __always_inline bool perl_find_package(struct scratch *slot, __u32 number
 		return false;
 	if (!(flags >> (program->perl.hv_named_bit & 31) & 1))
 		return true;
+	n_names = PERL_INT(program->code, program->perl.hv_n_names);
 	program->scope = PERL_WORD(program->code, program->perl.hv_name);
+	if (program->perl.hv_max) {
+		behind = program->perl_walk.head +
+			 (PERL_WORD(program->code, program->perl.hv_max) + 1) * sizeof(__u64);
+		if (!read_word(&program->scope, behind + program->perl.hv_name) ||
+		    bpf_probe_read_user(&n_names, sizeof(n_names),
+					(const void *)(behind + program->perl.hv_n_names)))
+			return false;
+	}
 	/* Several names: the first one is the package's. */
-	if (program->scope && PERL_INT(program->code, program->perl.hv_n_names))
-		return read_word(&program->scope, program->scope);
-	return true;
+	return !program->scope || !n_names || read_word(&program->scope, program->scope);
 }
 
 /* Finds the strings that are the sub's name and its package's, as cv_name() does. */

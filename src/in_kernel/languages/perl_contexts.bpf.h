@@ -171,6 +171,27 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
 }
 
 /*
+ * The path of the file of a statement: without threads, it is the name of the symbol that the file
+ * has, "_<PATH". False: not readable.
+ */
+static __always_inline bool perl_file_of(const struct interpreter_walk *program, __u64 statement,
+					 __u64 *ret_file)
+{
+	const struct wire_perl *perl = &program->perl;
+	__u64 symbol, body, name;
+
+	if (!read_word(ret_file, statement + perl->cop_file))
+		return false;
+	if (perl->has_threads)
+		return true;
+	symbol = *ret_file;
+	if (!read_word(&body, symbol) || !read_word(&name, body + perl->gv_name) || !name)
+		return false;
+	*ret_file = name + perl->hek_text + 2;
+	return true;
+}
+
+/*
  * An eval. Of a block, the code is that of the function around it; of a text or a file, it is
  * staged. `at` is its context's place in the window.
  */
@@ -198,7 +219,7 @@ __noinline int perl_eval(__u32 number, __u64 at)
 	returns = PERL_WORD(context, perl->cx_return);
 	required = PERL_WORD(context, perl->cx_required);
 	if (type & perl->cx_has_text)
-		readable = read_word(&file, PERL_WORD(context, perl->cx_cop) + perl->cop_file) &&
+		readable = perl_file_of(program, PERL_WORD(context, perl->cx_cop), &file) &&
 			   perl_stage_place(slot, number, PERL_PLACE_EVAL, file);
 	else if (required)
 		readable = read_word(&file, required + perl->sv_value) &&
@@ -237,7 +258,8 @@ __noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
 	if (at > PERL_BELOW)
 		return 0;
 	context = program->window.bytes + at;
-	if (walk->contexts + (__s64)walk->innermost_sub * perl->cx_size != walk->context)
+	if (perl->si_sub &&
+	    walk->contexts + (__s64)walk->innermost_sub * perl->cx_size != walk->context)
 		return 1;
 	if (kind != perl->cx_is_sub || PERL_BYTE(context, perl->cx_type) & perl->cx_has_copy)
 		return 0;
@@ -324,13 +346,24 @@ __noinline int perl_run(__u32 number)
 	return 0;
 }
 
+/* Sets the address of the thread's interpreter. False: it has none. */
+static __always_inline bool perl_find_thread_state(struct interpreter_walk *program)
+{
+	struct perl_walk *walk = &program->perl_walk;
+	__u64 thread = thread_pointer();
+	__u32 key;
+
+	return bpf_probe_read_user(&key, sizeof(key), (const void *)walk->state) == 0 &&
+	       key < PTHREAD_KEYS &&
+	       read_word(&walk->state, thread + PTHREAD_SPECIFIC + 16ull * key + 8) && walk->state;
+}
+
 /* Finds the thread's interpreter and its innermost context. Sets the reason if that fails. */
 static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 {
 	struct interpreter_walk *program = &slot->program;
 	struct perl_walk *walk = &program->perl_walk;
-	__u64 thread = thread_pointer(), stackinfo;
-	__u32 key;
+	__u64 stackinfo;
 
 	program->reason = WIRE_CODE_NO_STATE;
 	if (!program->repeats) {
@@ -344,10 +377,8 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 	walk->is_main = 0;
 	walk->is_after_evaluator = 0;
 	walk->catching = 0;
-	if (bpf_probe_read_user(&key, sizeof(key),
-				(const void *)(program->perl.thread_key + program->bias)) ||
-	    key >= PTHREAD_KEYS ||
-	    !read_word(&walk->state, thread + PTHREAD_SPECIFIC + 16ull * key + 8) || !walk->state)
+	walk->state = program->perl.state + program->bias;
+	if (program->perl.has_threads && !perl_find_thread_state(program))
 		return false;
 	program->reason = WIRE_CODE_UNREADABLE;
 	if (config_has(WIRE_LINES) &&
