@@ -29,9 +29,12 @@ struct wire_ruby {
 		array_embedded_flag;
 	/* Offsets in a thread's state, in a record on the C stack. */
 	__u8 state_stack, state_stack_size, state_frame, state_record, state_thread;
-	__u8 record_label, record_sp;
+	__u8 record_label, record_sp, record_fp;
 	/* Offsets in a frame. */
-	__u8 frame_size, frame_pc, frame_iseq, frame_ep, finish;
+	__u8 frame_size, frame_pc, frame_iseq, frame_ep;
+	__u8 finish, is_c; /* flags beside its variables: it ends a run; it is of a C function */
+	/* 0: a frame has its members before it is linked. */
+	__u8 frame_sp, body_variables;
 	/* Offsets in a function, and in its body. */
 	__u8 iseq_body, body_type, body_path, body_label, body_line, line_tag_bits;
 	__u8 body_instructions, body_lines, line_size;
@@ -40,10 +43,10 @@ struct wire_ruby {
 	__u8 type_mask, type_string, type_array;
 	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
 		array_embedded;
-	__u8 reserved[2];
+	__u8 reserved[6];
 };
 
-_Static_assert(sizeof(struct wire_ruby) == 88, "no padding");
+_Static_assert(sizeof(struct wire_ruby) == 96, "no padding");
 
 /* A copied piece of the memory that has frames of Ruby, or their variables. */
 #define RUBY_WINDOW 432
@@ -58,6 +61,7 @@ struct ruby_window {
 struct ruby_walk {
 	__u64 record; /* on the C stack: the next one */
 	__u64 last;   /* the outermost frame */
+	__u64 fp;     /* of vm_exec(), as the record says that was read last */
 	__u64 stack;  /* where the stack begins that has frames and variables */
 	struct ruby_window frames, variables;
 };

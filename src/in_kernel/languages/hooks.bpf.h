@@ -14,6 +14,9 @@
  *                      every walk, for the verifier's sake: it looks itself whether the walk is
  *                      its own
  *   arrives(number)    the native walk has come to the anchor of the staged run
+ *   leaves_generated(slot, left)
+ *                      goes from generated code, whose caller is not known, to the caller of what
+ *                      the staged run stands in place of; false: it does not (no)
  *   keeps_frame        whether the evaluator's frame stays beside the run (no)
  *   allows_empty       whether a run may have no functions (no: it then gets a frame that says so)
  *   Where runs have no anchors (`ordered`):
@@ -104,6 +107,29 @@ static __always_inline void language_arrives(__u32 number)
 #define ARRIVES(ID, id, ...)                                                                       \
 	IF_HAS(id##_has_arrives, if (walks_language(LANGUAGE_##ID)) id##_arrives(number);)
 	EACH_LANGUAGE(ARRIVES)
+}
+
+/* Whether the language has the hook. */
+static __always_inline bool may_leave_generated(const struct interpreter_walk *program)
+{
+#define MAY_LEAVE(ID, id, ...)                                                                     \
+	IF_HAS(id##_has_leaves_generated, if (is_of(program, LANGUAGE_##ID)) return true;)
+	EACH_LANGUAGE(MAY_LEAVE)
+	(void)program;
+	return false;
+}
+
+static __always_inline bool language_leaves_generated(struct scratch *slot,
+						      const struct left_frame *left)
+{
+#define LEAVES(ID, id, ...)                                                                        \
+	IF_HAS(id##_has_leaves_generated,                                                          \
+	       if (is_of(&slot->program, LANGUAGE_##ID)) return id##_leaves_generated(slot,        \
+										      left);)
+	EACH_LANGUAGE(LEAVES)
+	(void)slot;
+	(void)left;
+	return false;
 }
 
 /* A hook that answers, of the slot; `otherwise` without one. */

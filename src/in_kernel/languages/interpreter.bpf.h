@@ -206,7 +206,16 @@ static __always_inline bool program_is_plain(const struct scratch *slot,
 		return false;
 	if (UNLIKELY(program->ordered))
 		return !language_watches(slot);
+	if (may_leave_generated(program) && slot->walk.callee_owner == UNWIND_GENERATED)
+		return false;
 	return !program_has_anchor(slot, left);
+}
+
+/* After a step that ended with `end`: whether it was, or should have been, one from generated code.
+ */
+static __always_inline bool program_was_generated(const struct scratch *slot, __u32 end)
+{
+	return end ? end == WIRE_END_JIT : slot->walk.callee_owner == UNWIND_GENERATED;
 }
 
 /*
@@ -262,6 +271,9 @@ __noinline int program_frames(__u32 number)
 			return end; /* it is walked again, once that was asked */
 		OPAQUE(end);
 		if (UNLIKELY(end || !program_is_plain(slot, &left))) {
+			if (program_was_generated(slot, end) &&
+			    language_leaves_generated(slot, &left))
+				end = WIRE_END_NONE;
 			end |= program_merge(slot, number, &left, end);
 			program->n_native++;
 			return end;

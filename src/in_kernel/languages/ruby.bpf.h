@@ -35,22 +35,28 @@
 
 /*
  * Whether the record at an address, which was copied to `code`, is one of vm_exec(); then sets the
- * stack pointer that it has. glibc's setjmp() mangles both words by a key: but where vm_exec() has
- * its record tells the stack pointer, and thereby the key.
+ * stack and frame pointers that it has. glibc's setjmp() mangles both words by a key: but where
+ * vm_exec() has its record tells the stack pointer, and thereby the key.
  */
-static __always_inline bool ruby_is_of_caller(const struct interpreter_walk *program, __u64 record,
+static __always_inline bool ruby_is_of_caller(struct interpreter_walk *program, __u64 record,
 					      __u64 *ret_sp)
 {
 	const struct wire_ruby *ruby = &program->ruby;
 	__u64 label = CODE_WORD(program->code, ruby->record_label);
-	__u64 sp = CODE_WORD(program->code, ruby->record_sp), both = label ^ sp;
+	__u64 sp = CODE_WORD(program->code, ruby->record_sp), both;
+	__u64 fp = CODE_WORD(program->code, ruby->record_fp);
 
 	*ret_sp = sp;
+	program->ruby_walk.fp = fp;
 	if (!ruby->continues)
 		return label - program->bias - ruby->caller < ruby->caller_size;
 	*ret_sp = record - (__s64)ruby->record_above;
-	return label == ruby->continues + program->bias ||
-	       (both >> 17 | both << 47) == ((ruby->continues + program->bias) ^ *ret_sp);
+	if (label == ruby->continues + program->bias)
+		return true;
+	both = fp ^ sp;
+	program->ruby_walk.fp = (both >> 17 | both << 47) ^ *ret_sp;
+	both = label ^ sp;
+	return (both >> 17 | both << 47) == ((ruby->continues + program->bias) ^ *ret_sp);
 }
 
 /*
@@ -159,7 +165,8 @@ static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __
 /* A frame that is written in Ruby. */
 struct ruby_frame {
 	__u64 iseq;
-	__u64 next; /* instruction */
+	__u64 next; /* instruction; 0: generated code has not written it */
+	__u64 ep;   /* where its variables end */
 	__u64 flags;
 };
 
@@ -188,11 +195,12 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *program,
 	program->frame += ruby->frame_size;
 	ret_frame->iseq = FRAME_WORD(copy, ruby->frame_iseq);
 	ret_frame->next = FRAME_WORD(copy, ruby->frame_pc);
-	if (!ret_frame->iseq || !ret_frame->next)
+	ret_frame->ep = FRAME_WORD(copy, ruby->frame_ep);
+	if (!ret_frame->iseq)
 		return PROGRAM_MORE;
-	if (!ruby_read_flags(program, FRAME_WORD(copy, ruby->frame_ep), &ret_frame->flags))
+	if (!ruby_read_flags(program, ret_frame->ep, &ret_frame->flags))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	return PROGRAM_RUN_ENDED;
+	return ret_frame->flags & ruby->is_c ? PROGRAM_MORE : PROGRAM_RUN_ENDED;
 }
 
 /* Counts the runs that PROGRAM_STEPS frames end, down from `missing`. An enum program_step. */
@@ -335,7 +343,33 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 
 static __always_inline __u32 ruby_line(__u32 number, const struct ruby_frame *frame)
 {
-	return config_has(WIRE_LINES) ? ruby_line_before(number, frame->iseq, frame->next) : 0;
+	return config_has(WIRE_LINES) && frame->next
+		       ? ruby_line_before(number, frame->iseq, frame->next)
+		       : 0;
+}
+
+/* Words of a frame's variables that are not the function's: what the flags stand beside. */
+#define RUBY_FRAME_WORDS 3
+
+/*
+ * Whether the innermost frame, which the walk has left, is just being made: then it has members of
+ * another one. Its variables are those of its function, and lie above its caller's.
+ */
+static __always_inline bool ruby_is_torn(const struct interpreter_walk *program,
+					 const struct ruby_frame *frame)
+{
+	const struct wire_ruby *ruby = &program->ruby;
+	__u64 body, sp, words;
+	__u32 n;
+
+	if (!ruby->body_variables)
+		return false;
+	if (!read_word(&body, frame->iseq + ruby->iseq_body) ||
+	    bpf_probe_read_user(&n, sizeof(n), (const void *)(body + ruby->body_variables)) ||
+	    !read_word(&sp, program->frame + ruby->frame_sp))
+		return true;
+	words = (frame->ep - sp) / sizeof(__u64) - n;
+	return words != RUBY_FRAME_WORDS && words != RUBY_FRAME_WORDS - 1;
 }
 
 /* Stages the frame that the walk is at, if it is written in Ruby, and goes to its caller. */
@@ -365,6 +399,8 @@ __noinline int ruby_step(__u32 number)
 	}
 	if (step != PROGRAM_RUN_ENDED)
 		return at ? program_fail(program, WIRE_CODE_TORN) : step;
+	if (!at && !program->n_native && ruby_is_torn(program, &frame))
+		return program_fail(program, WIRE_CODE_TORN);
 	known = &program->codes[frame.iseq / 8 % KNOWN_CODES];
 	if ((known->code != frame.iseq || known->walk != program->walk) &&
 	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_CODES))
@@ -408,7 +444,34 @@ static __always_inline bool ruby_find_anchor(struct scratch *slot, __u32 number)
 #define ruby_has_keeps_frame 1
 static __always_inline bool ruby_keeps_frame(const struct scratch *slot)
 {
-	return !slot->program.in_evaluator;
+	return !slot->program.in_evaluator && slot->walk.callee_owner != UNWIND_GENERATED;
+}
+
+/*
+ * Generated code, which has no frames that can be followed, is called by vm_exec() in place of the
+ * evaluator, or by the evaluator; either belongs to the staged run. So the walk goes on in
+ * vm_exec(), which has called what is below its stack pointer, as the record has that.
+ */
+#define ruby_has_leaves_generated 1
+static __always_inline bool ruby_leaves_generated(struct scratch *slot,
+						  const struct left_frame *left)
+{
+	const struct interpreter_walk *program = &slot->program;
+	__u64 anchor = program->anchor, pc;
+
+	if (!anchor || anchor < left->sp || anchor - left->sp > STACK_BYTES ||
+	    !read_word(&pc, anchor) ||
+	    pc - program->bias - program->ruby.caller >= program->ruby.caller_size)
+		return false;
+	slot->walk.pc = pc;
+	slot->walk.registers[UNWIND_SP] = anchor + sizeof(pc);
+	slot->walk.registers[UNWIND_FP] = program->ruby_walk.fp;
+	slot->walk.known = UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_FP);
+	slot->walk.rbx_at = 0;
+	slot->walk.exact = 0;
+	slot->walk.by_chain = 0;
+	slot->walk.callee_owner = UNWIND_GENERATED;
+	return true;
 }
 
 /* Stages the next run and its anchor; without one, `anchor` is 0. */

@@ -24,14 +24,12 @@ struct ruby_offsets {
 	uint8_t record_saved; /* what setjmp() writes */
 	uint16_t thread_state;
 	uint16_t thread_id; /* 0: each thread has a state */
-	uint8_t frame_size, frame_pc, frame_iseq, frame_ep, finish, is_local;
-	uint16_t iseq_type_mask, iseq_type, method_type, svar_type;
-	uint8_t method_owner;
-	uint8_t class_path, class_attached; /* 0: not known */
-	uint16_t class_singleton;
-	uint8_t iseq_body, body_type, type_main, type_top, body_path, body_label, body_local,
-		body_line, line_tag_bits, body_instructions, body_lines, line_size;
-	uint8_t type_mask, type_string, type_array, type_class, type_module;
+	uint8_t frame_size, frame_pc, frame_iseq, frame_ep, finish, is_c;
+	uint8_t frame_sp, body_variables; /* 0: a frame has its members before it is linked */
+	uint16_t iseq_type_mask, iseq_type;
+	uint8_t iseq_body, body_type, type_main, type_top, body_path, body_label, body_line,
+		line_tag_bits, body_instructions, body_lines, line_size;
+	uint8_t type_mask, type_string, type_array;
 	uint16_t string_apart, array_embedded_flag;
 	uint32_t string_embedded_length;
 	uint8_t string_length, string_pointer, string_embedded, string_embedded_shift;
@@ -202,6 +200,7 @@ static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby
 		.thread_id = is->thread_id,
 		.record_label = is->record_saved + record->label,
 		.record_sp = is->record_saved + record->sp,
+		.record_fp = is->record_saved + record->fp,
 		.continues = record->continues,
 		.record_above = (__s32)record->above - is->record_saved,
 		.record_previous = is->record_saved + record->size,
@@ -210,6 +209,9 @@ static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby
 		.frame_iseq = is->frame_iseq,
 		.frame_ep = is->frame_ep,
 		.finish = is->finish,
+		.is_c = is->is_c,
+		.frame_sp = is->frame_sp,
+		.body_variables = is->body_variables,
 		.iseq_body = is->iseq_body,
 		.iseq_type_mask = is->iseq_type_mask,
 		.iseq_type = is->iseq_type,

@@ -10,8 +10,8 @@
 #include "elf/elf_stubs.h"
 
 /* What the C library saves (glibc and musl have the same order), and what the compiler does. */
-static const struct ruby_record by_library = { .label = 56, .sp = 48, .size = 200 };
-static const struct ruby_record by_compiler = { .label = 8, .sp = 16, .size = 40 };
+static const struct ruby_record by_library = { .label = 56, .sp = 48, .fp = 8, .size = 200 };
+static const struct ruby_record by_compiler = { .label = 8, .sp = 16, .fp = 0, .size = 40 };
 
 /* Registers in the code from the function's beginning on, as offsets from its CFA. */
 struct places {

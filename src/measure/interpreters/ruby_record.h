@@ -13,8 +13,8 @@
 #include "elf/elf_file.h"
 
 struct ruby_record {
-	/* Offsets in what is saved: of the address to continue at, of the stack pointer there. */
-	uint8_t label, sp;
+	/* Offsets in what is saved: of the address to continue at, of registers there. */
+	uint8_t label, sp, fp;
 	uint8_t size; /* bytes of what is saved */
 	/*
 	 * Of a call of setjmp(): the address in the file behind it, and how many bytes what is

@@ -39,6 +39,11 @@ in_release bookworm || {
 }
 ruby=(chroot "$root" /usr/bin/ruby --disable-gems)
 
+# Generated code has no frames on the C stack: its functions are those of the run that it belongs to.
+rm -f "$root/tmp/account"*
+count -f "$libc:getppid" -- "${ruby[@]}" --yjit --yjit-call-threshold=2 /tmp/ruby_oracle.rb /tmp/account
+equal "with YJIT: functions and counts are the program's own" "$root/tmp/account"
+
 # Order: native frames of the C code between functions stay.
 cat >"$root/tmp/order.rb" <<'S'
 sleep 1
@@ -90,6 +95,13 @@ work=$(counted '<main> \(busy\.rb\);work \(busy\.rb\)')
 ran=$(counted ';ruby_run_node;[^;]*;rb_vm_exec;')
 calculates "$ran > 100 && $work > 0.9 * $ran"
 check $? "samples have functions" "$work of $ran"
+sample_ready -F 499 -U -- "${ruby[@]}" --yjit /tmp/busy.rb
+yjit_ran=$(counted ';ruby_run_node;')
+yjit_work=$(counted '<main> \(busy\.rb\);work \(busy\.rb\)')
+cut=$(counted '\[unwind: ')
+calculates "$yjit_ran > 100 && $yjit_work > 0.97 * $yjit_ran && $cut < 0.01 * $yjit_ran"
+check $? "samples of generated code have functions, and their stacks are whole" \
+	"$yjit_work of $yjit_ran, $cut cut"
 grep -q '>Ruby</text>' "$tmp/busy.svg"
 check $? "a picture tells Ruby's functions from others" "$(grep -o 'id="legend".*' "$tmp/busy.svg" | cut -c 1-300)"
 finish
