@@ -17,6 +17,8 @@
  *   leaves_generated(slot, left)
  *                      goes from generated code, whose caller is not known, to the caller of what
  *                      the staged run stands in place of; false: it does not (no)
+ *   ends_fiber         at a return address of 0: whether all runs have got their places, so that it
+ *                      is where a fiber began (no)
  *   keeps_frame        whether the evaluator's frame stays beside the run (no)
  *   allows_empty       whether a run may have no functions (no: it then gets a frame that says so)
  *   Where runs have no anchors (`ordered`):
@@ -140,6 +142,14 @@ static __always_inline bool language_keeps_frame(const struct scratch *slot)
 {
 #define KEEPS_FRAME(ID, id, ...) RETURN_OF(ID, id, keeps_frame)
 	EACH_LANGUAGE(KEEPS_FRAME)
+	(void)slot;
+	return false;
+}
+
+static __always_inline bool language_ends_fiber(const struct scratch *slot)
+{
+#define ENDS_FIBER(ID, id, ...) RETURN_OF(ID, id, ends_fiber)
+	EACH_LANGUAGE(ENDS_FIBER)
 	(void)slot;
 	return false;
 }

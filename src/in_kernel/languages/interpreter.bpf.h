@@ -307,7 +307,7 @@ __noinline int walk_some_program(__u32 number)
 
 static __always_inline bool is_whole(__u32 end)
 {
-	return end == WIRE_END_COMPLETE || end == WIRE_END_ENTRY;
+	return end == WIRE_END_COMPLETE || end == WIRE_END_ENTRY || end == WIRE_END_FIBER;
 }
 
 /* Whether a walk that is over is to be done again; then it is where it began. */
@@ -424,6 +424,8 @@ static __always_inline __u32 interpreter_walk(struct scratch *slot, __u32 number
 	end = walk_program(slot, number, first, may_ask);
 	if (program_again(slot, number, end))
 		end = walk_program(slot, number, first, may_ask);
+	if (end == WIRE_END_PC && !slot->walk.pc && language_ends_fiber(slot))
+		end = WIRE_END_FIBER;
 	program_end(slot, end);
 	*ret_end = end;
 	return slot->walk_n;

@@ -277,8 +277,12 @@ __noinline int php_step(__u32 number)
 	}
 	if (!php_know(program, number, function, &known))
 		return program_fail(program, WIRE_CODE_UNREADABLE);
-	if (!known)
+	if (!known) {
+		/* A fiber begins with a frame of a function in C without a name. */
+		if (!CODE_WORD(program->code, php->function_name))
+			program->frame = 0;
 		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
+	}
 	program_stage(slot, LANGUAGE_PHP,
 		      program_id_at(program, number, known->id,
 				    php_line(slot, FRAME_WORD(frame, php->frame_instruction))));

@@ -447,6 +447,15 @@ static __always_inline bool ruby_keeps_frame(const struct scratch *slot)
 	return !slot->program.in_evaluator && slot->walk.callee_owner != UNWIND_GENERATED;
 }
 
+/* The first function of a fiber never returns, and its return address is 0. */
+#define ruby_has_ends_fiber 1
+static __always_inline bool ruby_ends_fiber(const struct scratch *slot)
+{
+	const struct interpreter_walk *program = &slot->program;
+
+	return program->reason == WIRE_CODE_UNMATCHED && !program->anchor && !program->next;
+}
+
 /*
  * Generated code, which has no frames that can be followed, is called by vm_exec() in place of the
  * evaluator, or by the evaluator; either belongs to the staged run. So the walk goes on in

@@ -60,6 +60,16 @@ count -f --native "$libc:getppid" -- "${ruby[@]}" /tmp/order.rb
 has "--native shows them, too" \
 	';rb_vm_exec;\[libruby[^;()]*\];<main> \(order\.rb\);outer \(order\.rb\);.*;rb_vm_exec;\[libruby[^;()]*\];block in outer '
 
+# A fiber's stack begins where the fiber does.
+cat >"$root/tmp/fiber.rb" <<'S'
+sleep 1
+def work = Process.ppid
+Fiber.new { work }.resume
+S
+count -f "$libc:getppid" -- "${ruby[@]}" /tmp/fiber.rb
+is "a fiber's stack is whole" \
+	"$(counted ';\[unwind: a fiber began\];[^()]*block in <main> \(fiber\.rb\);work \(fiber\.rb\);[^()]*getppid$')" 1
+
 # Structures that are bent: the walk ends, says why, and native frames go on.
 cp "$here/ruby_forged.rb" "$root/tmp"
 count -f "$libc:getppid" -- "${ruby[@]}" /tmp/ruby_forged.rb
