@@ -171,7 +171,7 @@ static __always_inline int javascript_kind_of_code(struct interpreter_walk *prog
 }
 
 /* Code is looked for again after so many walks of a slot. */
-#define JAVASCRIPT_AGAIN 1024
+#define JAVASCRIPT_AGAIN 64
 
 /* The known code of a piece of memory; no address of an object is like that. */
 #define JAVASCRIPT_KNOWN_CODE(address) ((address) >> 8 | 1ull << 63)
