@@ -264,6 +264,8 @@ EOF
 	for ((i = 0; i < 200; i++)); do echo "b[a[$i] & 3] += a[$i];"; done
 	echo 'a[1] = b[a[0] & 3]; }'
 } >"$tmp/between.c"
+echo 'int twice(int n) { return 2 * n; }' >"$tmp/twice.c"
+echo '.section .note.GNU-stack; .text; .globl bare; bare: mov %edi, %eax; shl $1, %rax; add %rdi, %rax; imul %rdi, %rax; xor %rdi, %rax; bswap %rax; ret' >"$tmp/bare.s"
 cat >"$tmp/behind.c" <<'EOF'
 /* No function that ends where copy() begins is accepted. */
 __asm__(".globl copy; pop 64(%rdi); jmp *%rdx; copy: mov %rdx, %rcx; rep movsb; ret; nop");
@@ -275,9 +277,12 @@ no_cfi=(-c -Os -fno-asynchronous-unwind-tables -fno-exceptions)
 if "${CC:-gcc}" "${no_cfi[@]}" -o "$tmp/before.o" "$tmp/before.c" &&
 	"${CC:-gcc}" -c -O1 -o "$tmp/between.o" "$tmp/between.c" &&
 	"${CC:-gcc}" "${no_cfi[@]}" -o "$tmp/behind.o" "$tmp/behind.c" 2>"$tmp/log" &&
-	"${CC:-gcc}" -o "$tmp/apart" "$tmp"/{before,between,behind}.o; then
+	"${CC:-gcc}" -c -O1 -o "$tmp/twice.o" "$tmp/twice.c" &&
+	"${CC:-gcc}" -c -o "$tmp/bare.o" "$tmp/bare.s" &&
+	"${CC:-gcc}" -o "$tmp/apart" "$tmp"/{before,between,behind,twice,bare}.o; then
 	rule "small code, misaligned calls" "$tmp/apart" "$(symbol "$tmp/apart" main)" "cfa=sp+8"
 	rule "code that is called from far" "$tmp/apart" "$(add "$(symbol "$tmp/apart" copy)" 3)" "cfa=sp+8"
+	rule "a function behind one with CFI and its rule" "$tmp/apart" "$(symbol "$tmp/apart" bare)" "cfa=sp+8"
 	at=$(objdump -d --no-show-raw-insn --disassemble=start "$tmp/apart" |
 		awk '$2 == "call" && $3 ~ /^\*/ { sub(":", "", $1); print $1 }')
 	rule "a function that does not return" "$tmp/apart" "$at" "cfa=sp+"

@@ -178,13 +178,19 @@ static int add_range(struct flow *flow, uint32_t begin, uint32_t end, uint16_t r
 	return begin < end ? code_ranges_add(flow->ranges, &range) : 0;
 }
 
-static int rules_to_ranges(struct flow *flow)
+static struct code_gaps gaps_of(const struct flow *flow)
 {
-	uint32_t begin = 0, end = 0, at = 0;
+	return code_gaps_of(flow->known, flow->address, flow->address + flow->size);
+}
+
+/* Of the gap [at, to). */
+static int gap_to_ranges(struct flow *flow, uint32_t at, uint32_t to)
+{
+	uint32_t begin = at, end = at;
 	uint16_t rule = RULE_GAP;
 	int r = 0;
 
-	while (at < flow->size && !r) {
+	while (at < to && !r) {
 		uint32_t number = flow->marks[at] & STATE;
 		struct wire_rule of;
 		uint16_t next;
@@ -209,6 +215,18 @@ static int rules_to_ranges(struct flow *flow)
 	return r || rule == RULE_GAP ? r : add_range(flow, begin, end, rule);
 }
 
+static int rules_to_ranges(struct flow *flow)
+{
+	struct code_gaps gaps = gaps_of(flow);
+	uint64_t begin, end;
+	int r = 0;
+
+	while (!r && code_gaps_next(&gaps, 1, &begin, &end))
+		r = gap_to_ranges(flow, (uint32_t)(begin - flow->address),
+				  (uint32_t)(end - flow->address));
+	return r;
+}
+
 /* Allocates as needed: few files have such code, and few of those much. */
 static int make_room(struct flow *flow, uint32_t size)
 {
@@ -225,6 +243,16 @@ static int make_room(struct flow *flow, uint32_t size)
 		return -ENOMEM;
 	flow->capacity = size;
 	return 0;
+}
+
+/* Behind code that other sources know, functions begin. */
+static void begin_gaps(struct flow *flow)
+{
+	struct code_gaps gaps = gaps_of(flow);
+	uint64_t begin, end;
+
+	while (code_gaps_next(&gaps, MIN_SIZE, &begin, &end))
+		flow->marks[begin - flow->address] |= BEGINS;
 }
 
 static int search_gap(struct flow *flow, const struct code_view *code, uint64_t begin, uint64_t end)
@@ -248,6 +276,7 @@ static int search_gap(struct flow *flow, const struct code_view *code, uint64_t 
 		flow->n_functions = 0;
 		memset(flow->marks, 0, size * sizeof(*flow->marks));
 		index_free(&flow->by_state);
+		begin_gaps(flow);
 		follow_piece(flow);
 		r = flow->error ? flow->error : rules_to_ranges(flow);
 		flow->left -= size < flow->left && !is_hopeless(flow) ? (uint32_t)size : flow->left;
