@@ -2,7 +2,8 @@
 // cflags: -O1 -fno-optimize-sibling-calls
 /*
  * Stacks that cannot be walked to their end: false_ends gap|zero|garbage [MS]
- *	gap      called() is called by code without call frame information
+ *	gap      called() is called by code without call frame information, whose stack
+ *		pointer is not followed
  *	zero     called() has the return address 0, but its CFI does not mark the end of the stack
  *	garbage  the same with a return address that is not mapped
  * Exits when the time is up, without returning.
@@ -28,6 +29,8 @@ __attribute__((noinline)) void called(void)
 /* on_stack: pushes `address` as the return address and jumps to called(). */
 asm(".text\n"
     "on_gap:	sub $8, %rsp\n"
+    "	xchg %rax, %rsp\n" /* no rule can be derived from instructions */
+    "	xchg %rax, %rsp\n"
     "	call called\n"
     "	ud2\n"
     "on_stack:	push %rdi\n"
