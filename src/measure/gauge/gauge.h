@@ -36,7 +36,8 @@ struct gauge_ops {
 	/* May be NULL from here on. */
 	int (*find)(struct gauge *gauge, struct error *err);
 	void (*begin)(struct gauge *gauge, uint64_t now);
-	int (*walk)(struct gauge *gauge, struct unwinder *unwinder, struct error *err);
+	int (*walk)(struct gauge *gauge, struct unwinder *unwinder, uint64_t until,
+		    struct error *err);
 	int (*drain)(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
 		     struct tally *tally, struct error *err);
 	int (*losses)(struct gauge *gauge, struct tally_losses *losses, struct error *err);
@@ -75,11 +76,13 @@ static inline void gauge_begin(struct gauge *gauge, uint64_t now)
 
 /*
  * Walks the stacks of what was found, once the programs are armed. 1: the unwinder, which may be
- * NULL, is full, and this is to be called again. The caller holds images_lock().
+ * NULL, is full, and this is to be called again. From `until` (CLOCK_MONOTONIC, ns) on, the others
+ * are left without their stacks. The caller holds images_lock().
  */
-static inline int gauge_walk(struct gauge *gauge, struct unwinder *unwinder, struct error *err)
+static inline int gauge_walk(struct gauge *gauge, struct unwinder *unwinder, uint64_t until,
+			     struct error *err)
 {
-	return gauge->ops->walk ? gauge->ops->walk(gauge, unwinder, err) : 0;
+	return gauge->ops->walk ? gauge->ops->walk(gauge, unwinder, until, err) : 0;
 }
 
 /*

@@ -254,7 +254,8 @@ static int begin_walk(struct sleepers *sleepers, struct error *err)
 				      : 0;
 }
 
-int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, struct error *err)
+int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t until,
+		  struct error *err)
 {
 	struct wire_sleeper is[4];
 	ssize_t n;
@@ -262,7 +263,7 @@ int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, struct e
 
 	if (r < 0)
 		return r;
-	while ((n = read(sleepers->iterator, is, sizeof(is))) > 0) {
+	while ((n = monotonic_ns() < until ? read(sleepers->iterator, is, sizeof(is)) : 0) > 0) {
 		if ((size_t)n % sizeof(is[0]))
 			return error_set(err, -EPROTO, "the kernel's list of threads is torn");
 		for (size_t i = 0; r == 0 && i < (size_t)n / sizeof(is[0]); i++)

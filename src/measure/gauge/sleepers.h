@@ -25,10 +25,12 @@ void sleepers_free(struct sleepers *sleepers);
 
 /*
  * Walks the stacks of sleeping threads, after the programs were armed. Copies of user stacks go to
- * the unwinder; none are made if it is NULL. 0: all are walked; 1: the unwinder is full, and this
- * is to be called again later; or a negative errno with `err` set.
+ * the unwinder; none are made if it is NULL. 0: all are walked, or it is `until` (CLOCK_MONOTONIC,
+ * ns), and the others stay without; 1: the unwinder is full, and this is to be called again later;
+ * or a negative errno with `err` set.
  */
-int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, struct error *err);
+int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t until,
+		  struct error *err);
 
 /*
  * Adds the stack with that hash to `stacks`, as far as it is known. 0; -ENOENT: it is no sleeping

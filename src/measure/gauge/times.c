@@ -137,9 +137,10 @@ static void begin(struct gauge *gauge, uint64_t now)
 	times->skeleton->bss->off_cpu_began = now;
 }
 
-static int walk_threads(struct gauge *gauge, struct unwinder *unwinder, struct error *err)
+static int walk_threads(struct gauge *gauge, struct unwinder *unwinder, uint64_t until,
+			struct error *err)
 {
-	return sleepers_walk(times_of(gauge)->sleepers, unwinder, err);
+	return sleepers_walk(times_of(gauge)->sleepers, unwinder, until, err);
 }
 
 /* ---- draining ---- */

@@ -143,7 +143,8 @@ static int walk_found(struct session *session, struct error *err)
 
 	while (r > 0) {
 		images_lock(session->images);
-		r = gauge_walk(session->gauge, session->unwinder, err);
+		r = gauge_walk(session->gauge, session->unwinder, schedule_end(&session->schedule),
+			       err);
 		images_unlock(session->images);
 		if (r > 0 && session_switch_and_drain(session, 0, err) < 0)
 			r = -1;
