@@ -113,7 +113,7 @@ FORMATTED := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] tests/walks/*
 .SUFFIXES:
 .SECONDARY:
 .PHONY: all help deps demo test test-all units poisoned test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
-	install deb test-deb test-unit release test-release clean
+	install deb test-deb test-unit release test-release image test-image clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
 
@@ -133,7 +133,7 @@ demo: ## install what is missing, build, and profile a small workload
 # ---- flags and sources of the last build: when they change, the objects they affect are rebuilt
 remember = $(shell mkdir -p $(dir $(1)); echo '$(subst ','\'',$(2))' | cmp -s - $(1) || \
 	echo '$(subst ','\'',$(2))' > $(1))
-ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help deps clean format demo deb test-deb release test-release image test-image,$(or $(MAKECMDGOALS),all)),)
 $(call remember,$(BUILD)/flags,$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LDLIBS))
 $(call remember,$(BUILD)/members,$(CORE_OBJECTS) $(CXXABI))
 $(call remember,$(KERNEL_BUILD)/bpf-flags,$(CLANG) $(BPF_CFLAGS) $(BPF_OBJECTS))
@@ -141,7 +141,7 @@ endif
 
 # ---- the commit, for --version
 COMMIT := $(BUILD)/commit.h
-ifneq ($(filter-out help deps clean format demo deb test-deb release test-release,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help deps clean format demo deb test-deb release test-release image test-image,$(or $(MAKECMDGOALS),all)),)
 $(call remember,$(COMMIT),#define STACKTALLY_COMMIT "$(shell scripts/commit id)")
 endif
 $(BUILD)/src/tools/cli/version.o: $(COMMIT)
@@ -391,6 +391,14 @@ release: ## make the tarballs of the last commit and their SHA-256 sums: BUILD/r
 test-release: ## make release in two directories, and compare
 	@scripts/install-deps build package
 	@tests/packages/release
+
+image: release ## make an OCI image of the last commit's static program: BUILD/release
+	@scripts/install-deps image
+	@scripts/make-image $(BUILD) $(VERSION)
+
+test-image: image ## run the image in podman, with and without what docs/containers.md names
+	@scripts/install-deps test-image
+	@tests/packages/image $(BUILD)
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)

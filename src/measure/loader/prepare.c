@@ -8,8 +8,8 @@
 #include <sys/utsname.h>
 
 #include "base/own.h"
+#include "kernel/capability.h"
 #include "kernel/hang.h"
-#include "loader/capability.h"
 #include "loader/depth.h"
 
 static void read_line(const char *path, char *line, size_t size)

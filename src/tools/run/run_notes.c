@@ -6,6 +6,7 @@
 
 #include "cli/message.h"
 #include "drain/unwinder.h"
+#include "kernel/capability.h"
 #include "run/empty.h"
 #include "run/next_steps.h"
 #include "tally/codes.h"
@@ -30,7 +31,7 @@ static void warn(const struct run_report *report, uint64_t missed_sides)
 }
 
 /* Stacks that lack their callers for want of a file: one in a hundred is worth a warning. */
-static void warn_not_opened(const struct ends *ends)
+static void warn_not_opened(const struct run_report *report, const struct ends *ends)
 {
 	uint64_t cut = ends->by_end[TALLY_END_NOT_OPENED];
 	const char *module = NULL;
@@ -40,10 +41,14 @@ static void warn_not_opened(const struct ends *ends)
 	for (uint32_t i = 0; i < ends->n_top && !module; i++)
 		if (ends->top[i].end == TALLY_END_NOT_OPENED)
 			module = ends->top[i].module;
-	message_line("WARNING: %.3g %% of the user stacks lack their callers, because files could "
-		     "not be opened, mostly %s: their processes had ended and none that runs leads "
-		     "to them, or their file system did not respond",
-		     100.0 * (double)cut / (double)ends->samples, module ? module : "[unknown]");
+	message_line(
+		"WARNING: %.3g %% of the user stacks lack their callers, because files could "
+		"not be opened, mostly %s: %s",
+		100.0 * (double)cut / (double)ends->samples, module ? module : "[unknown]",
+		report->saved || capability_to_open_files()
+			? "their processes had ended and none that runs leads to them, or their "
+			  "file system did not respond"
+			: "those of other users' processes take CAP_SYS_PTRACE");
 }
 
 static void tell_ends(const struct profile_meta *meta, const struct ends *ends)
@@ -187,7 +192,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	if (r < 0)
 		return error_set(err, r, "cannot summarize the report: %s", strerror(-r));
 	warn(report, summary.missed_sides);
-	warn_not_opened(&summary.ends);
+	warn_not_opened(report, &summary.ends);
 	tell_losses(losses);
 	tell_ends(&report->meta, &summary.ends);
 	tell_programs(&report->meta, &summary.ends);

@@ -2,12 +2,17 @@
 /*
  * The capabilities that a measurement needs.
  */
-#ifndef STACKTALLY_LOADER_CAPABILITY_H
-#define STACKTALLY_LOADER_CAPABILITY_H
+#ifndef STACKTALLY_KERNEL_CAPABILITY_H
+#define STACKTALLY_KERNEL_CAPABILITY_H
+
+#include <stdbool.h>
 
 #include "base/error.h"
 
 /* 0 with CAP_BPF and CAP_PERFMON, or with CAP_SYS_ADMIN; else -EPERM, a privilege error. */
 int capability_check(struct error *err);
+
+/* Whether the files that other users' processes have mapped can be opened. */
+bool capability_to_open_files(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "loader/capability.h"
+#include "kernel/capability.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -23,6 +23,13 @@ static uint64_t effective(void)
 static bool has(uint64_t set, int capability)
 {
 	return set >> capability & 1;
+}
+
+bool capability_to_open_files(void)
+{
+	uint64_t set = effective();
+
+	return has(set, CAP_SYS_PTRACE) || has(set, CAP_SYS_ADMIN);
 }
 
 int capability_check(struct error *err)
