@@ -6,7 +6,10 @@ require "json"
 require "set"
 require "zlib"
 
-sleep 1 # until the library with getppid() has its table
+# It is counted from here on, when all of its files are known.
+$stdout.puts "ready #{Process.pid}"
+$stdout.flush
+$stdin.gets
 
 # Names that a file gives to its functions. What else a backtrace has is written in C.
 def names_in(path)

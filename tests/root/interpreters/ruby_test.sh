@@ -20,12 +20,12 @@ for of in $(releases bookworm:3.1 trixie:3.3); do
 	if in_release "${of%:*}"; then
 		cp "$here/ruby_oracle.rb" "$root/tmp"
 		rm -f "$root/tmp/account"*
-		count -f "$libc:getppid" -- chroot "$root" /usr/bin/ruby --disable-gems \
+		count_ready --children -f "$libc:getppid" -- chroot "$root" /usr/bin/ruby --disable-gems \
 			/tmp/ruby_oracle.rb /tmp/account
 		equal "${of%:*}'s Ruby ${of#*:}: functions and counts are the program's own" \
 			"$root/tmp/account"
 		rm -f "$root/tmp/account"*
-		count -f --lines "$libc:getppid" -- chroot "$root" /usr/bin/ruby --disable-gems \
+		count_ready --children -f --lines "$libc:getppid" -- chroot "$root" /usr/bin/ruby --disable-gems \
 			/tmp/ruby_oracle.rb /tmp/account lines
 		equal_lines "${of%:*}'s Ruby ${of#*:}: and so are the lines" "$root/tmp/account"
 	else
@@ -41,7 +41,8 @@ ruby=(chroot "$root" /usr/bin/ruby --disable-gems)
 
 # Generated code has no frames on the C stack: its functions are those of the run that it belongs to.
 rm -f "$root/tmp/account"*
-count -f "$libc:getppid" -- "${ruby[@]}" --yjit --yjit-call-threshold=2 /tmp/ruby_oracle.rb /tmp/account
+count_ready --children -f "$libc:getppid" -- "${ruby[@]}" --yjit --yjit-call-threshold=2 \
+	/tmp/ruby_oracle.rb /tmp/account
 equal "with YJIT: functions and counts are the program's own" "$root/tmp/account"
 
 # Order: native frames of the C code between functions stay.
