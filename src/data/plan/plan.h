@@ -18,6 +18,7 @@ struct plan_filter {
 	bool follow_forks;	    /* --children: processes forked by the tgids count too */
 	int cpu;		    /* -1: all */
 	bool include_idle;
+	bool self; /* --self: of a whole machine, our own process, too */
 	const char *name;		  /* --name: a comm with wildcards, or NULL */
 	const char *cgroup;		  /* --cgroup: a directory of cgroup2, or NULL */
 	const char *cgroupmap, *mntnsmap; /* pinned BPF maps, or NULL */

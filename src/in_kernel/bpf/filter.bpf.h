@@ -16,6 +16,7 @@
 
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/variables.bpf.h"
 #include "bpf/wire.h"
 
 #define MAX_PIDNS_LEVEL 33 /* MAX_PID_NS_LEVEL + 1 */
@@ -103,6 +104,15 @@ static __always_inline bool is_member(void *map, __u32 id)
 	return state && *state == WIRE_MEMBER;
 }
 
+/* Whether the task is of the process that measures, or of one that it has started to help it. */
+static __always_inline bool is_own(const struct task_struct *task, __u32 tgid)
+{
+	if (tgid != config.self && task_tgid(BPF_CORE_READ(task, real_parent)) != config.self)
+		return false;
+	__sync_fetch_and_add(&own_events, 1);
+	return true;
+}
+
 /* Whether events of the current task are counted. */
 static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, __u32 tid)
 {
@@ -129,7 +139,7 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
 		if (!bpf_map_lookup_elem(&mntnsmap, &id))
 			return false;
 	}
-	return true;
+	return !config_has(WIRE_NOT_SELF) || !is_own(task, tgid);
 }
 
 #endif

@@ -125,6 +125,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct nsproxy *nsproxy;
 	struct pid *thread_pid; /* since 4.19 (2c4704756cab): pids[PIDTYPE_PID].pid before */
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	char comm[16];
 	struct signal_struct *signal;

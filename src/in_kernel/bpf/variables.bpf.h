@@ -37,6 +37,9 @@ volatile struct wire_switch_learned switch_learned;
  */
 volatile __u32 armed;
 
+/* Events of the process that measures and of its helpers, which WIRE_NOT_SELF leaves out. */
+__u64 own_events;
+
 /* When the measurement began; user space sets it before it arms the programs. */
 volatile __u64 off_cpu_began;
 

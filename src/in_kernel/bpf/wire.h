@@ -38,6 +38,7 @@ enum wire_flags {
 	WIRE_NATIVE = 1 << 14,	     /* keep an evaluator's frame beside those of its functions */
 	WIRE_WALL = 1 << 15,	     /* samples beside time off the CPU: WIRE_STACK_SAMPLED */
 	WIRE_LINES = 1 << 16,	     /* lines of interpreted programs: struct wire_code_place */
+	WIRE_NOT_SELF = 1 << 17,     /* neither the process `self` nor its children */
 };
 
 /* How user stacks are walked. */
@@ -61,6 +62,8 @@ struct wire_config {
 	__u32 sets;    /* sets of counts for each CPU and epoch: a power of two */
 	__u32 unwind;  /* enum wire_unwind */
 	__u32 wake_at; /* user space is woken at so many bytes in the ring: a quarter of it */
+	__u32 self;    /* with WIRE_NOT_SELF: the process that measures */
+	__u32 unused;
 };
 
 /* How time off the CPU is counted; set once, before the programs are loaded. Times are ns. */
@@ -254,7 +257,7 @@ struct wire_symbol {
 	char text[WIRE_SYMBOL_SIZE];
 };
 
-_Static_assert(sizeof(struct wire_config) == 56, "both sides agree on struct wire_config");
+_Static_assert(sizeof(struct wire_config) == 64, "both sides agree on struct wire_config");
 _Static_assert(sizeof(struct wire_off_cpu_config) == 32, "no padding");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");

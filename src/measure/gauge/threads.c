@@ -163,8 +163,23 @@ static bool mount_namespace_is_wanted(const struct search *search, uint32_t tgid
 	return is_in(search->skeleton->maps.mntnsmap, &id);
 }
 
+/* Ourselves and our helpers. */
+static bool is_own(uint32_t tgid)
+{
+	char text[1024], *end;
+	int parent;
+
+	if (tgid == (uint32_t)getpid())
+		return true;
+	read_proc(tgid, "stat", text, sizeof(text));
+	end = strrchr(text, ')');
+	return end && sscanf(end + 1, " %*c %d", &parent) == 1 && parent == getpid();
+}
+
 static bool process_is_wanted(const struct search *search, struct process *process)
 {
+	if (search->flags & WIRE_NOT_SELF && is_own(process->tgid))
+		return false;
 	if (search->flags & WIRE_FILTER_TGID &&
 	    !is_member(search->skeleton->maps.tgids, process->tgid))
 		return false;

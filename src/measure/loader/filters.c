@@ -111,6 +111,15 @@ static int reuse_pinned_maps(const struct plan_filter *filter, struct stacktally
 			    sizeof(uint32_t), err);
 }
 
+/* Whether the whole machine is measured, where what measures would be in the way. */
+static bool leaves_self_out(const struct plan *plan)
+{
+	const struct plan_filter *filter = &plan->filter;
+
+	return !filter->self && !filter->tgids.n && !filter->tids.n && !filter->name &&
+	       !filter->cgroup && !filter->cgroupmap && !filter->mntnsmap && !plan->command;
+}
+
 int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		      struct wire_config *config, struct error *err)
 {
@@ -136,6 +145,8 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 	if (r < 0)
 		return r;
 	config->flags |= filter->include_idle ? WIRE_IDLE : 0;
+	config->flags |= leaves_self_out(plan) ? WIRE_NOT_SELF : 0;
+	config->self = (uint32_t)getpid();
 	if (filter->tgids.n || command)
 		config->flags |= WIRE_FILTER_TGID | (follow ? WIRE_FOLLOW_FORKS : 0);
 	if (filter->tids.n)

@@ -347,6 +347,11 @@ void kernel_side_write_modules(const struct kernel_side *side)
 				 kernel_side_orc(side));
 }
 
+uint64_t kernel_side_own_events(const struct kernel_side *side)
+{
+	return __atomic_load_n(&side->skeleton->bss->own_events, __ATOMIC_RELAXED);
+}
+
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters,
 			 uint64_t *fired)
 {

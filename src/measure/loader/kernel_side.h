@@ -104,6 +104,9 @@ volatile struct wire_orc *kernel_side_orc(const struct kernel_side *side);
 /* Tells the programs of the modules' ORC tables; call it before `n` of wire_orc is set. */
 void kernel_side_write_modules(const struct kernel_side *side);
 
+/* Events of this process and its helpers that WIRE_NOT_SELF left out. */
+uint64_t kernel_side_own_events(const struct kernel_side *side);
+
 /*
  * The programs' counters, summed over all CPUs. `fired` is as long as there may be CPUs, and gets
  * the counter `fired` of each; NULL: it is not wanted. 0 or a negative errno.

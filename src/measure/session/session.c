@@ -225,6 +225,11 @@ uint64_t session_events(const struct session *session)
 	return kernel_side_counters(&session->side, &now, NULL) < 0 ? 0 : now.events;
 }
 
+uint64_t session_own_events(const struct session *session)
+{
+	return kernel_side_own_events(&session->side);
+}
+
 const struct comms *session_others(const struct session *session)
 {
 	return drain_others(session->drain);

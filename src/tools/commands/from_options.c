@@ -20,6 +20,7 @@ static const struct {
 	{ "pattern", FROM_IF_RECORDED, NULL },
 	{ "regexp", FROM_OF_NO_EFFECT, NULL },
 	{ "children", FROM_REFUSED, "a recording does not hold which process forked which" },
+	{ "self", FROM_REFUSED, "a recording holds what was measured" },
 	{ "cpu", FROM_REFUSED, "a recording does not hold on which CPU an event was" },
 	{ "cgroupmap", FROM_REFUSED, "a BPF map selects events while they are measured" },
 	{ "mntnsmap", FROM_REFUSED, "a BPF map selects events while they are measured" },

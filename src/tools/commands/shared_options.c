@@ -32,6 +32,14 @@ static const struct option_row filter[] = {
 			"fork "
 			"from now on",
 	},
+	{
+		.section = SECTION_FILTERS,
+		.name = "self",
+		.kind = OPTION_FLAG,
+		.field = FIELD(self),
+		.help = "of a whole machine, also this process and its helpers, which are left out "
+			"otherwise",
+	},
 };
 const struct option_rows shared_filter_rows = OPTION_ROWS(filter);
 

@@ -35,7 +35,7 @@ struct shared_options {
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
 	bool inlines, no_inlines, native, lines, unknown, symbols;
-	bool force, quiet, verbose, tui;
+	bool force, quiet, verbose, tui, self;
 	int64_t cpu;		    /* negative: all */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
 	uint64_t stack_storage_size;

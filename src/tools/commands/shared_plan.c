@@ -310,6 +310,7 @@ static struct plan_filter filter_of(const struct shared_options *options)
 		.tgids = options->tgids,
 		.tids = options->tids,
 		.follow_forks = options->children,
+		.self = options->self,
 		.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
 		.name = options->name,
 		.cgroup = options->cgroup,

@@ -119,6 +119,7 @@ static int name_all(struct run_state *state, struct session *session, struct sym
 	end_preparing(state);
 	state->progress_ns = 0;
 	state->report.meta.duration_ns = session_duration(session) - state->reported_ns;
+	state->report.own_events = session_own_events(session);
 	run_notes_of_tables(session, &state->report.meta.unwinding);
 	r = symbolizer_resolve(symbolizer, state->tally, state->names, err);
 	if (r < 0)

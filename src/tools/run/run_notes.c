@@ -182,6 +182,18 @@ static void number_text(const struct profile_meta *meta, uint64_t count,
 		snprintf(ret_text, QUANTITY_SIZE, "%" PRIu64 " %s", count, quantity_unit(meta));
 }
 
+/* A measurement is not about itself. */
+static void tell_own(const struct run_report *report)
+{
+	if (!report->own_events || report->reported)
+		return;
+	if (report->meta.timed)
+		message_note("this process is left out (--self shows it)");
+	else
+		message_note("own work: %" PRIu64 " %s, left out (--self shows it)",
+			     report->own_events, quantity_unit(&report->meta));
+}
+
 int run_notes_of_report(const struct run_report *report, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
@@ -202,6 +214,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	number_text(&report->meta, summary.total, total);
 	message_note("%s, %u stacks, %" PRIu64 " lost", total,
 		     report->shown ? report->shown : summary.n_stacks, tally_lost(losses));
+	tell_own(report);
 	if (report->reported)
 		return 0; /* told with the first report */
 	if (summary.total == 0 && !name_others(report))
