@@ -15,6 +15,7 @@ enum exit_class {
 	EXIT_CLASS_RUNTIME = 1,	  /* something failed while running */
 	EXIT_CLASS_USAGE = 2,	  /* the command line is wrong */
 	EXIT_CLASS_PRIVILEGE = 3, /* the text names the missing privilege or kernel feature */
+	EXIT_CLASS_MORE = 4,	  /* --fail-if-more: a function grew */
 };
 
 struct error {

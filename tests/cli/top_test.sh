@@ -113,4 +113,23 @@ $profile -q --from now.folded --diff before.folded --diff-raw --format csv \
 [ "$(sed -n 2,3p out | sort)" = "$(printf '0,100,100,new\n100,0,-100,gone')" ] ||
 	[ "$(sed -n 2,3p out | sort)" = "$(printf '0,100,+100,new\n100,0,-100,gone')" ]
 check $? "so are they in CSV" "$(cat out)"
+
+# ---- --fail-if-more
+compare() { $profile -q --from now.folded --diff before.folded --diff-raw "$@" >out 2>err; }
+compare --fail-if-more 10
+[ $? = 4 ] && grep -qx -- '+66.7 % self, +66.7 % total: new' err && [ -s out ] && ! grep -q same err
+check $? "a function that grew: status 4, and its name" "$(cat err)"
+compare --fail-if-more 66.7 && [ ! -s err ]
+check $? "growth up to the limit: status 0, and silence" "$(cat err)"
+compare --fail-if-more 10 -o x.html
+[ $? = 4 ]
+check $? "with any format" "$(cat err)"
+for bad in x -1 3x nan inf ''; do
+	compare --fail-if-more "$bad"
+	[ $? = 2 ] && grep -q 'fail-if-more' err
+	check $? "--fail-if-more '$bad' is refused" "$(cat err)"
+done
+$profile --from now.folded --fail-if-more 3 >out 2>err
+[ $? = 2 ] && grep -q 'fail-if-more: needs --diff' err
+check $? "--fail-if-more without a base" "$(cat err)"
 exit $failed

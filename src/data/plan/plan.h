@@ -88,6 +88,7 @@ struct plan {
 	const char *debuginfo;	/* directory of debug files, for --from; or NULL */
 	bool native;		/* keep evaluators' frames beside their programs' functions */
 	const char *diff;	/* path of the base to compare with; or NULL */
+	double most_growth;	/* --fail-if-more, in % of all counts; negative: not given */
 	struct plan_push push;
 	const char *live_token; /* a file with the token of live's address; or NULL */
 	const struct plan_output *outputs;

@@ -96,8 +96,8 @@ int session_forget(struct session *session, struct tally *tally, struct error *e
 uint64_t session_events(const struct session *session);
 
 /*
- * Events of this process and its helpers so far: of the whole machine, they are left out. Time off the
- * CPU has none to count, but each time that one of them left it.
+ * Events of this process and its helpers so far: of the whole machine, they are left out. Time off
+ * the CPU has none to count, but each time that one of them left it.
  */
 uint64_t session_own_events(const struct session *session);
 

@@ -38,8 +38,8 @@ static int build(const struct measurement *measurement, uint32_t view, struct pr
 			     ret_profile);
 }
 
-static int build_all(const struct report *report, uint32_t view, struct profile *profile,
-		     struct profile *base)
+int report_build(const struct report *report, uint32_t view, struct profile *profile,
+		 struct profile *base)
 {
 	int r = build(&report->measurement, view, profile);
 
@@ -62,7 +62,7 @@ int report_write(const struct writer *writer, const struct report *report, FILE 
 	int r;
 
 	if (writer->view) {
-		r = build_all(report, writer_view(writer, report->options), &profile, &base);
+		r = report_build(report, writer_view(writer, report->options), &profile, &base);
 		if (r < 0)
 			return error_set(err, r, "cannot build the report: %s", strerror(-r));
 		filled.profile = &profile;

@@ -53,6 +53,13 @@ struct report {
 };
 
 /*
+ * The measurement in a view of PROFILE_VIEW_* flags, with its base in the same one. 0 or a negative
+ * errno; profile_clear() both in both cases.
+ */
+int report_build(const struct report *report, uint32_t view, struct profile *profile,
+		 struct profile *base);
+
+/*
  * Builds the profile that the writer wants and writes head and report to `out`. *ret_shown, which
  * may be NULL, is the number of stacks in it; untouched if the writer shows none. 0 or a negative
  * errno with `err` set; write errors may also show up only in ferror(out), so check that too.

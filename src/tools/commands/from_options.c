@@ -88,6 +88,7 @@ static const struct {
 	{ "spool-size", FROM_REFUSED, "it belongs to --push" },
 	{ "from", FROM_ANSWERED, NULL },
 	{ "diff", FROM_ANSWERED, NULL },
+	{ "fail-if-more", FROM_ANSWERED, NULL },
 	{ "diff-raw", FROM_ANSWERED, NULL },
 	{ "diff-share", FROM_ANSWERED, NULL },
 	{ "quiet", FROM_ANSWERED, NULL },

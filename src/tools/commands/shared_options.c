@@ -195,6 +195,16 @@ static const struct option_row output[] = {
 		.help = "with --diff: compare counts as they are",
 	},
 	{
+		.section = SECTION_OUTPUT,
+		.name = "fail-if-more",
+		.kind = OPTION_STRING,
+		.field = FIELD(fail_if_more),
+		.metavar = "PERCENT",
+		.help = "with --diff: exit with status 4 if a function, itself or with what it "
+			"calls, grew by more than PERCENT of all samples, and print these "
+			"functions on stderr",
+	},
+	{
 		.section = SECTION_PUSH,
 		.name = "push",
 		.kind = OPTION_STRING,

@@ -50,6 +50,7 @@ struct shared_options {
 	const char *top;	/* rows, or empty; NULL: not given */
 	uint64_t rows;		/* 0: not given */
 	const char *columns, *sort;
+	const char *fail_if_more; /* a number */
 	const char *live; /* ADDR:PORT or empty; NULL: not given */
 	const char *live_token;
 	struct string_list outputs, formats;

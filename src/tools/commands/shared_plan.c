@@ -288,6 +288,23 @@ static int check_push(const struct shared_options *options, struct error *err)
 	return 0;
 }
 
+/* PERCENT of --fail-if-more: decimals, and 0 for any growth; negative if it is not given. */
+static int plan_growth(const struct shared_options *options, double *ret_percent, struct error *err)
+{
+	char *end = NULL;
+
+	*ret_percent = -1;
+	if (!options->fail_if_more)
+		return 0;
+	if (!options->diff && !options->from)
+		return error_usage(err, "argument --fail-if-more: needs --diff");
+	if (*options->fail_if_more >= '0' && *options->fail_if_more <= '9')
+		*ret_percent = strtod(options->fail_if_more, &end);
+	if (!end || *end || !(*ret_percent <= 1e6))
+		return error_usage(err, "argument --fail-if-more: must be a number of per cent");
+	return 0;
+}
+
 static int check_options(const struct shared_options *options, struct error *err)
 {
 	if ((options->diff_raw || options->diff_share) && !options->diff)
@@ -400,6 +417,9 @@ int shared_plan(const struct shared_options *options, bool stacks, char *const *
 	if (r < 0)
 		return r;
 	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
+	if (r < 0)
+		return r;
+	r = plan_growth(options, &plan.most_growth, err);
 	if (r < 0)
 		return r;
 	plan_depth((uint32_t)options->max_depth, &plan);

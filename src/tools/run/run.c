@@ -408,6 +408,8 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 	if (r < 0)
 		return r;
 	*ret_status = session_command_status(session);
+	if (state->report.grew && *ret_status <= 0)
+		*ret_status = EXIT_CLASS_MORE;
 	return 0;
 }
 

@@ -182,7 +182,8 @@ static int show_difference(const struct asking *asking, struct plan *plan,
 }
 
 static int report_part(const struct asking *asking, const struct part *part,
-		       const struct measurement *before, const struct comms *others)
+		       const struct measurement *before, const struct comms *others,
+		       int *ret_status)
 {
 	const struct profile_meta *meta = &part->meta;
 	struct run_request shown = *asking->request;
@@ -207,6 +208,7 @@ static int report_part(const struct asking *asking, const struct part *part,
 	shown.farewell = NULL;
 	r = show_and_report(&report, &part->measurement, asking->err);
 	run_report_close(&report);
+	*ret_status = report.grew ? EXIT_CLASS_MORE : EXIT_CLASS_OK;
 	return r;
 }
 
@@ -222,7 +224,8 @@ static int count_others(const struct asking *asking, struct comms *others)
 	return r < 0 ? error_set(asking->err, r, "out of memory") : 0;
 }
 
-static int report_file(const struct run_request *request, const char *path, struct error *err)
+static int report_file(const struct run_request *request, const char *path, int *ret_status,
+		       struct error *err)
 {
 	own(loaded_clear) struct loaded loaded = { 0 };
 	own(part_clear) struct part part = { 0 };
@@ -243,14 +246,15 @@ static int report_file(const struct run_request *request, const char *path, stru
 		r = count_others(&asking, &others);
 	return r < 0 ? r
 		     : report_part(&asking, &part, loaded.before.meta ? &loaded.before : NULL,
-				   &others);
+				   &others, ret_status);
 }
 
 int run_from(const struct run_request *request, const char *path)
 {
 	struct error err = { 0 };
+	int status = EXIT_CLASS_OK;
 
-	if (report_file(request, path, &err) < 0)
+	if (report_file(request, path, &status, &err) < 0)
 		return message_error(request->program, &err);
-	return EXIT_CLASS_OK;
+	return status;
 }

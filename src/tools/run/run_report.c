@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "cli/message.h"
 #include "run/compared.h"
+#include "run/growth.h"
 #include "run/rebuilt.h"
 #include "run/rescue.h"
 #include "run/run_notes.h"
@@ -110,23 +111,28 @@ static struct report_head head_of(const struct run_report *report, const struct 
 	};
 }
 
-static int write_one(struct run_report *report, struct output *output, struct error *err)
+static struct report report_of(const struct run_report *report)
 {
-	const struct report written = {
+	return (struct report){
 		.measurement = { &report->meta, report->tally, report->names },
 		.timeline = report->timeline,
 		.base = report->base.measurement.meta ? &report->base.measurement : NULL,
 		.base_has_names_only = report->loaded.imported.of_others,
 		.base_name = report->request->plan->diff,
 		.options = &report->request->report,
-		.head = head_of(report, output),
-		.screen = output_screen(output),
 	};
+}
+
+static int write_one(struct run_report *report, struct output *output, struct error *err)
+{
+	struct report written = report_of(report);
 	uint32_t shown = 0;
 	int r = output_begin(output, err);
 
 	if (r < 0)
 		return r;
+	written.head = head_of(report, output);
+	written.screen = output_screen(output);
 	r = report_write(output->writer, &written, output->stream, &shown, err);
 	if (shown && (!report->shown || !output->path))
 		report->shown = shown;
@@ -182,6 +188,22 @@ static int keep_builds_apart(struct run_report *report)
 	return 0;
 }
 
+static int check_growth(struct run_report *report, struct error *err)
+{
+	const struct report of = report_of(report);
+	double most = report->request->plan->most_growth;
+	bool grew = false;
+	int r;
+
+	if (most < 0)
+		return 0;
+	if (!of.base)
+		return error_usage(err, "argument --fail-if-more: needs --diff");
+	r = growth_tell(&of, most, &grew);
+	report->grew |= grew;
+	return r < 0 ? error_set(err, r, "cannot compare: %s", strerror(-r)) : 0;
+}
+
 int run_report_write(struct run_report *report, struct error *err)
 {
 	own(own_free) bool *failed = calloc(report->outputs.n + 1, sizeof(*failed));
@@ -209,6 +231,8 @@ int run_report_write(struct run_report *report, struct error *err)
 			return r;
 	}
 	r = run_notes_of_report(report, err);
+	if (r == 0)
+		r = check_growth(report, err);
 	report->reported = true;
 	return r;
 }

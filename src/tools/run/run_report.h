@@ -37,6 +37,7 @@ struct run_report {
 			   none */
 	bool announced; /* stdout has the title already */
 	bool reported;	/* a report was written */
+	bool grew;	/* --fail-if-more: a function did */
 };
 
 /*

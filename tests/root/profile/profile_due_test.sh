@@ -26,7 +26,7 @@ adds_up() {
 }
 
 # ---- all CPUs, idle ones too: every sample is in the report, or told
-measure -I -F 997 -e cpu-clock -v -o "$tmp/due.json" $((2 * slow))
+measure -I --self -F 997 -e cpu-clock -v -o "$tmp/due.json" $((2 * slow))
 read_due 997
 adds_up "the whole machine"
 if [ "$missing" -gt 0 ]; then
@@ -41,7 +41,7 @@ if [ "$rate" -lt 99999 ]; then
 	skip "more samples than CPUs can take" "kernel.perf_event_max_sample_rate is $rate"
 else
 	begin "$programs/paths" 0 "$cpus" 60 || finish
-	measure -I -F 99999 -e cpu-clock -o "$tmp/due.json" 1
+	measure -I --self -F 99999 -e cpu-clock -o "$tmp/due.json" 1
 	end
 	read_due 99999
 	adds_up "a machine that is too slow"
@@ -51,7 +51,7 @@ else
 fi
 
 # ---- a report of each interval tells what it lacks, and the sum is that of the whole time
-measure -I -F 997 -e cpu-clock -v -f -i 0.3 $((2 * slow))
+measure -I --self -F 997 -e cpu-clock -v -f -i 0.3 $((2 * slow))
 read -r sum came < <(sed -n 's/^clock: \([0-9]*\) samples were due, of any process; \([0-9]*\) came$/\1 \2/p' "$err" |
 	awk '{ due += $1; came += $2 } END { print due + 0, came + 0 }')
 counted=$(sed -n 's/^\([0-9]*\) samples, .*/\1/p' "$err" | awk '{ sum += $1 } END { print sum + 0 }')
