@@ -195,6 +195,12 @@ void kernel_side_write_modules(const struct kernel_side *side)
 	(void)side;
 }
 
+uint64_t kernel_side_own_events(const struct kernel_side *side)
+{
+	(void)side;
+	return 0;
+}
+
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters,
 			 uint64_t *fired)
 {
