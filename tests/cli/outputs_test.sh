@@ -22,6 +22,24 @@ for extension in stacktally json perf pb.gz html svg folded txt speedscope.json;
 	check $? "out.$extension has the mode $wanted" "$mode $(cat "$tmp/err")"
 done
 
+# ---- files of sudo belong to who typed it
+if [ "$(id -u)" = 0 ]; then
+	for extension in stacktally json html folded csv; do
+		SUDO_UID=1234 SUDO_GID=2345 "$profile" -q --from "$recording" \
+			-o "$tmp/sudo.$extension" 2>"$tmp/err"
+		[ "$(stat -c %u:%g "$tmp/sudo.$extension")" = 1234:2345 ]
+		check $? "sudo.$extension is the user's who typed sudo" "$(stat -c %u:%g "$tmp/sudo.$extension")"
+	done
+	SUDO_UID=1234 SUDO_GID=2345 "$profile" -q --from "$recording" -o "$tmp/sudo.csv" 2>"$tmp/err"
+	[ "$(stat -c %u:%g "$tmp/sudo.csv")" = 1234:2345 ] && ! ls "$tmp"/*stacktally-new >"$tmp/left" 2>&1
+	check $? "... also one that is replaced" "$(ls -l "$tmp")"
+	SUDO_UID=x "$profile" -q --from "$recording" -o "$tmp/root.csv" 2>"$tmp/err"
+	[ "$(stat -c %u "$tmp/root.csv")" = 0 ]
+	check $? "a SUDO_UID that is no number changes nothing" "$(stat -c %u "$tmp/root.csv")"
+else
+	skip "files of sudo" "it takes root"
+fi
+
 # ---- a file that may not grow as large; a recording is read through one in memory, which is small
 (
 	ulimit -f 16

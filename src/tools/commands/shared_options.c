@@ -53,7 +53,8 @@ static const struct option_row file[] = {
 		.metavar = "FILE",
 		.help = "write the report to FILE (- is stdout) in the format of its extension; "
 			"may be given several times; %n (1, 2 ...) or %t (start time) in the name "
-			"makes a file for each interval",
+			"makes a file for each interval; with sudo, files belong to the user "
+			"who typed it",
 		.completes = "file",
 	},
 	{

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "run/file_owner.h"
 
 #define BUFFER_SIZE (64u << 10)
 #define MAX_TRIES   100
@@ -75,6 +76,19 @@ static int open_unnamed(struct output *output)
 	return fd;
 }
 
+/* A file that is there keeps its owner. */
+static int open_in_place(const char *path, const struct output *output)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+	int fd = open(path, flags | O_EXCL, mode_of(output));
+
+	if (fd >= 0)
+		file_owner_give(fd);
+	else
+		fd = open(path, flags | O_TRUNC, mode_of(output));
+	return fd < 0 ? -errno : fd;
+}
+
 /*
  * Opens the file at `path` itself if it is written in place or is no regular file; else one that
  * gets the name when it is complete.
@@ -92,10 +106,12 @@ static int open_path(const char *path, bool in_place, struct output *output)
 	if (!in_place && (!exists || S_ISREG(status.st_mode))) {
 		/* Follow symbolic links, or the rename would replace the link. */
 		output->final_path = exists ? realpath(path, NULL) : strdup(path);
-		return output->final_path ? open_unnamed(output) : -errno;
+		fd = output->final_path ? open_unnamed(output) : -errno;
+		if (fd >= 0)
+			file_owner_give(fd);
+		return fd;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_of(output));
-	return fd < 0 ? -errno : fd;
+	return open_in_place(path, output);
 }
 
 static int unknown_extension(const char *path, struct error *err)
@@ -317,7 +333,7 @@ static bool is_of_a_run(const char *path)
 {
 	struct stat is;
 
-	return lstat(path, &is) == 0 && S_ISREG(is.st_mode) && is.st_uid == geteuid();
+	return lstat(path, &is) == 0 && S_ISREG(is.st_mode) && is.st_uid == file_owner();
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "cli/message.h"
 #include "recording/recording.h"
+#include "run/file_owner.h"
 
 #define SUFFIX ".stacktally"
 
@@ -42,6 +43,7 @@ static char *save_in(const char *directory, const struct measurement *measuremen
 	fd = mkostemps(path, (int)strlen(SUFFIX), O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
+	file_owner_give(fd);
 	if (save(fd, measurement) == 0)
 		return take_ptr(path);
 	unlink(path);
