@@ -318,6 +318,13 @@ static void test_moves(void **state)
 	press(&browser, "gik");
 	expect_selected(&browser, "alpha");
 	press(&browser, "i");
+	assert_int_equal(browser_key(&browser, '?'), BROWSER_GO_ON);
+	assert_true(browser.help);
+	assert_int_equal(browser_key(&browser, 'q'), BROWSER_GO_ON); /* closes the help */
+	assert_false(browser.help);
+	assert_int_equal(browser_key(&browser, '?'), BROWSER_GO_ON);
+	assert_int_equal(browser_key(&browser, KEY_INTERRUPT), BROWSER_QUIT);
+	assert_int_equal(browser_key(&browser, '?'), BROWSER_GO_ON);
 	assert_int_equal(browser_key(&browser, 'q'), BROWSER_QUIT);
 	assert_int_equal(browser_key(&browser, KEY_INTERRUPT), BROWSER_QUIT);
 	browser_clear(&browser);

@@ -288,7 +288,8 @@ int browser_key(struct browser *browser, uint32_t key)
 	browser->message[0] = '\0';
 	if (browser->prompting)
 		return key_in_prompt(browser, key);
-	if (key == 'q' || key == KEY_INTERRUPT) {
+	/* As in less and htop, q leaves the help first. */
+	if (key == KEY_INTERRUPT || (key == 'q' && !browser->help)) {
 		snprintf(browser->message, sizeof(browser->message),
 			 "ending with the command; q again ends before it");
 		return BROWSER_QUIT;

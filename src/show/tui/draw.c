@@ -268,7 +268,7 @@ static void draw_help(struct screen *screen)
 		"i                  flip the graph: icicle, flame",
 		"z                  freeze the picture; the measurement goes on",
 		"Ctrl-L Ctrl-Z      redraw; suspend until fg",
-		"q, Ctrl-C          end the measurement",
+		"q, Ctrl-C          end the measurement; here, q closes this help",
 	};
 
 	for (uint32_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
