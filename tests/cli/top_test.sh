@@ -113,6 +113,15 @@ $profile -q --from now.folded --diff before.folded --diff-raw --format csv \
 [ "$(sed -n 2,3p out | sort)" = "$(printf '0,100,100,new\n100,0,-100,gone')" ] ||
 	[ "$(sed -n 2,3p out | sort)" = "$(printf '0,100,+100,new\n100,0,-100,gone')" ]
 check $? "so are they in CSV" "$(cat out)"
+$profile -q --from now.folded --diff before.folded --diff-raw --format json >out
+python3 -c 'import json, sys
+difference = json.load(open("out"))["difference"]
+rows = {row["name"]: row for row in difference["functions"]}
+sys.exit(difference["base"] != "before.folded" or difference["measurement"]["samples"] != 150 or
+	[rows["gone"][key] for key in ("self_before", "self", "total_before", "total")] != [100, 0, 100, 0] or
+	[rows["main"][key] for key in ("self_before", "self", "total_before", "total")] != [0, 0, 150, 150] or
+	difference["functions"][0]["name"] not in ("gone", "new"))'
+check $? "JSON of a difference has the functions of both" "$(cat out)"
 
 # ---- --fail-if-more
 compare() { $profile -q --from now.folded --diff before.folded --diff-raw "$@" >out 2>err; }

@@ -3,7 +3,10 @@
  * stacktally's own JSON format (docs/json.md): one object with everything known. Each frame and
  * each stack is on a line of its own, for tools that read lines.
  */
+#include "base/own.h"
 #include "report/writer.h"
+#include "view/frame_text.h"
+#include "view/function_list.h"
 #include "view/json_text.h"
 #include "view/stack_list.h"
 
@@ -181,8 +184,54 @@ static void begin_item(struct json *json, uint32_t i)
 	bytes_string(&json->bytes, i > 0 ? ",\n" : "\n");
 }
 
-static void put_all(struct json *json)
+static void put_function(struct json *json, const struct function_row *row)
 {
+	const char *file = function_row_file(row);
+
+	bytes_char(&json->bytes, '{');
+	json_key(&json->bytes, "name");
+	json_string(&json->bytes, frame_text_name(row->is));
+	put_string(json, "module", row->is->module);
+	put_string(json, "file", file);
+	put_number(json, "self", row->self);
+	put_number(json, "self_before", row->base_self);
+	put_number(json, "total", row->total);
+	put_number(json, "total_before", row->base_total);
+	bytes_char(&json->bytes, '}');
+}
+
+/* What --diff adds: the base, and each function of both, the largest change first. */
+static int put_difference(struct json *json, const char *base_name)
+{
+	own(function_list_clear) struct function_list list = { 0 };
+	const struct profile *profile = json->profile;
+	char scale[40];
+	int r = function_list_make(profile, &list);
+
+	if (r < 0)
+		return r;
+	function_list_sort(&list, FUNCTIONS_BY_SELF_CHANGE);
+	bytes_string(&json->bytes, ",\n\"difference\":{");
+	json_key(&json->bytes, "base");
+	json_string(&json->bytes, base_name ? base_name : "");
+	put_key(json, "measurement");
+	json_measurement(&json->bytes, profile->base);
+	put_key(json, "scale");
+	snprintf(scale, sizeof(scale), "%.9g", scale_factor(&profile->base_scale));
+	bytes_string(&json->bytes, scale);
+	begin_list(json, "functions");
+	for (uint32_t i = 0; !json->bytes.failed && i < list.n; i++) {
+		begin_item(json, i);
+		put_function(json, &list.rows[i]);
+	}
+	bytes_string(&json->bytes, "]}");
+	return 0;
+}
+
+static int put_all(struct json *json, const char *base_name)
+{
+	int r = 0;
+
 	const struct profile *profile = json->profile;
 	struct bytes *bytes = &json->bytes;
 
@@ -207,7 +256,11 @@ static void put_all(struct json *json)
 		begin_item(json, i);
 		put_stack(json, &profile->entries[i]);
 	}
-	bytes_string(bytes, "]}\n");
+	bytes_char(bytes, ']');
+	if (profile->base)
+		r = put_difference(json, base_name);
+	bytes_string(bytes, "}\n");
+	return r;
 }
 
 static int json_write(const struct report *report, FILE *out, struct error *err)
@@ -216,8 +269,9 @@ static int json_write(const struct report *report, FILE *out, struct error *err)
 	int r;
 
 	bytes_start(&json.bytes, out);
-	put_all(&json);
-	r = bytes_finish(&json.bytes);
+	r = put_all(&json, report->base_name);
+	if (r == 0)
+		r = bytes_finish(&json.bytes);
 	bytes_clear(&json.bytes);
 	return report_result(r, err);
 }
@@ -229,6 +283,7 @@ const struct writer json_writer = {
 	.description = "everything known, as JSON (docs/json.md)",
 	.extensions = extensions,
 	.addresses = true,
+	.diffs = true,
 	.whole = true,
 	.view = json_view,
 	.write = json_write,

@@ -280,6 +280,11 @@ static const struct option_rows *const tables[] = {
 };
 
 static const struct option_example examples[] = {
+	{ "10", "who has the CPUs, in which functions: a table" },
+	{ "-o out.html 10", "a flame graph, with search, callers, functions" },
+	{ "--live", "... live, in a browser; --tui: in the terminal" },
+	{ "-o a.stacktally 60", "record now; --from a.stacktally looks later" },
+	{ "--diff a.stacktally 60", "what grew and what vanished since then" },
 	{ "", "profile stack traces at 49 Hertz until Ctrl-C" },
 	{ "-F 99", "profile stack traces at 99 Hertz" },
 	{ "-c 1000000", "profile stack traces every 1 in a million events" },
