@@ -20,7 +20,14 @@ refuses 'argument -L/--tid: not allowed with argument -p/--pid' -p 1 -L 2
 refuses 'argument -p/--pid: not allowed with argument -L/--tid' -L 2 -p 1
 refuses 'argument -K/--kernel-stacks-only: not allowed with argument -U/--user-stacks-only' -U -K
 refuses 'argument -c/--count: not allowed with argument -F/--frequency' -F 99 -c 100
-refuses 'argument -p/--pid: must be an integer' -p abc
+for option in '-p gunicorn' '-pgunicorn' '--pid=gunicorn'; do
+	# shellcheck disable=SC2086 # words
+	"$profile" $option >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] &&
+		[ "$(cat "$tmp/err")" = "profile: error: argument -p/--pid: must be an integer"$'\n'"Try '--name gunicorn', or 'profile --help'." ]
+	check $? "profile $option: names are for --name" "$(cat "$tmp/err")"
+done
+refuses 'argument -p/--pid: must be an integer' -p '1;x'
 refuses 'argument -p/--pid: must be an integer' -p 1,
 refuses 'argument -p/--pid: must be positive' -p -5
 refuses 'argument duration: must be nonzero' 0

@@ -30,7 +30,7 @@ refuses "no pattern" "the following arguments are required: pattern"
 refuses "no pattern but options" "the following arguments are required: pattern" -K -D 1
 refuses "two patterns" "unrecognized arguments: vfs_write" vfs_read vfs_write
 refuses "an option that does not exist" "unrecognized arguments: --nosuch" --nosuch vfs_read
-refuses "-p of no number" "argument -p/--pid: invalid int value: 'x'" -p x vfs_read
+refuses "-p of no number" "argument -p/--pid: invalid int value: '1x'" -p 1x vfs_read
 refuses "-c of no number" "argument -c/--cpu: invalid int value: 'x'" -c x vfs_read
 refuses "-D of no number" "argument -D/--duration: must be a number of seconds" -D x vfs_read
 refuses "-D 0" "argument -D/--duration: must be nonzero" -D 0 vfs_read

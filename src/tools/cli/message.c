@@ -65,8 +65,17 @@ int message_error(const char *program, const struct error *err)
 
 int message_usage_error(const struct command_line *line, const struct error *err)
 {
+	return message_usage_error_instead(line, err, NULL);
+}
+
+int message_usage_error_instead(const struct command_line *line, const struct error *err,
+				const char *instead)
+{
 	put_format(line->program, ": error: %s", err->text);
-	put_format("Try '", "%s --help'.", line->program);
+	if (instead)
+		put_format("Try '", "%s', or '%s --help'.", instead, line->program);
+	else
+		put_format("Try '", "%s --help'.", line->program);
 	return err->exit_class ? (int)err->exit_class : EXIT_CLASS_USAGE;
 }
 

@@ -31,6 +31,9 @@ int message_error(const char *program, const struct error *err);
  * would be many lines. Returns the exit code.
  */
 int message_usage_error(const struct command_line *line, const struct error *err);
+/* The same, with arguments that were probably meant; or NULL. */
+int message_usage_error_instead(const struct command_line *line, const struct error *err,
+				const char *instead);
 /* Writes a line without a prefix, at any level: the WARNING lines that scripts know. */
 void message_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Writes a line from MESSAGE_NORMAL on: the closing line, advice. */

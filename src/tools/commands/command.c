@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "commands/command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 #include "commands/shared_plan.h"
 
 #define OUR_NICE (-10)
+
+/* Of names that a shell does not have to quote. */
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+:"
 
 /*
  * So that a busy machine does not keep us from beginning, and from draining in time. With nice 10
@@ -62,6 +66,35 @@ int command_answered(void)
 	return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_CLASS_OK : EXIT_CLASS_RUNTIME;
 }
 
+/* The value of an argument that is -p or --pid, or follows it; NULL: it is another one. */
+static const char *id_text(char *const *argument)
+{
+	if (strcmp(*argument, "-p") == 0 || strcmp(*argument, "--pid") == 0)
+		return argument[1];
+	if (strncmp(*argument, "--pid=", strlen("--pid=")) == 0)
+		return *argument + strlen("--pid=");
+	return strncmp(*argument, "-p", 2) == 0 ? *argument + 2 : NULL;
+}
+
+#define NAME_SIZE 64
+
+/* A name in the place of an id is what --name is for. */
+static const char *find_name(char *const *argv, const struct error *err, char ret_text[NAME_SIZE])
+{
+	if (!strstr(err->text, "argument -p/--pid: "))
+		return NULL;
+	for (char *const *at = argv + 1; *at && strcmp(*at, "--") != 0; at++) {
+		const char *text = id_text(at);
+
+		if (!text || !isalpha((unsigned char)*text) ||
+		    text[strspn(text, NAME_CHARACTERS)] != '\0')
+			continue;
+		snprintf(ret_text, NAME_SIZE, "--name %s", text);
+		return ret_text;
+	}
+	return NULL;
+}
+
 int command_run(const struct command *command, const char *program, int argc, char **argv)
 {
 	own(own_free) void *options = malloc(command->options_size);
@@ -70,6 +103,7 @@ int command_run(const struct command *command, const char *program, int argc, ch
 	const struct shared_options *shared = options;
 	struct command_line line = *command->line;
 	struct options_parsed parsed = { 0 };
+	char instead[NAME_SIZE];
 	struct error err = { 0 };
 	int status;
 
@@ -84,7 +118,7 @@ int command_run(const struct command *command, const char *program, int argc, ch
 	}
 	memcpy(options, command->defaults, command->options_size);
 	if (options_parse(&line, argc, argv, options, &parsed, &err) < 0) {
-		status = message_usage_error(&line, &err);
+		status = message_usage_error_instead(&line, &err, find_name(argv, &err, instead));
 	} else if (parsed.parsed != PARSED_RUN) {
 		options_answer(&line, parsed.parsed, stdout);
 		status = command_answered();
