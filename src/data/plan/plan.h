@@ -18,7 +18,7 @@ struct plan_filter {
 	bool follow_forks;	    /* --children: processes forked by the tgids count too */
 	int cpu;		    /* -1: all */
 	bool include_idle;
-	bool self; /* --self: of a whole machine, our own process, too */
+	bool self;			  /* --self: of a whole machine, our own process, too */
 	const char *name;		  /* --name: a comm with wildcards, or NULL */
 	const char *cgroup;		  /* --cgroup: a directory of cgroup2, or NULL */
 	const char *cgroupmap, *mntnsmap; /* pinned BPF maps, or NULL */
@@ -88,7 +88,8 @@ struct plan {
 	const char *debuginfo;	/* directory of debug files, for --from; or NULL */
 	bool native;		/* keep evaluators' frames beside their programs' functions */
 	const char *diff;	/* path of the base to compare with; or NULL */
-	double most_growth;	/* --fail-if-more, in % of all counts; negative: not given */
+	bool fail_if_more;	/* than `most_growth`, in % of all counts of the base */
+	double most_growth;
 	struct plan_push push;
 	const char *live_token; /* a file with the token of live's address; or NULL */
 	const struct plan_output *outputs;

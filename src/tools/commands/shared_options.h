@@ -51,7 +51,7 @@ struct shared_options {
 	uint64_t rows;		/* 0: not given */
 	const char *columns, *sort;
 	const char *fail_if_more; /* a number */
-	const char *live; /* ADDR:PORT or empty; NULL: not given */
+	const char *live;	  /* ADDR:PORT or empty; NULL: not given */
 	const char *live_token;
 	struct string_list outputs, formats;
 	const char *push, *push_auth, *push_ca, *spool;

@@ -288,19 +288,19 @@ static int check_push(const struct shared_options *options, struct error *err)
 	return 0;
 }
 
-/* PERCENT of --fail-if-more: decimals, and 0 for any growth; negative if it is not given. */
-static int plan_growth(const struct shared_options *options, double *ret_percent, struct error *err)
+/* PERCENT of --fail-if-more: decimals, and 0 for any growth. */
+static int plan_growth(const struct shared_options *options, struct plan *plan, struct error *err)
 {
 	char *end = NULL;
 
-	*ret_percent = -1;
 	if (!options->fail_if_more)
 		return 0;
+	plan->fail_if_more = true;
 	if (!options->diff && !options->from)
 		return error_usage(err, "argument --fail-if-more: needs --diff");
 	if (*options->fail_if_more >= '0' && *options->fail_if_more <= '9')
-		*ret_percent = strtod(options->fail_if_more, &end);
-	if (!end || *end || !(*ret_percent <= 1e6))
+		plan->most_growth = strtod(options->fail_if_more, &end);
+	if (!end || *end || !(plan->most_growth <= 1e6))
 		return error_usage(err, "argument --fail-if-more: must be a number of per cent");
 	return 0;
 }
@@ -419,7 +419,7 @@ int shared_plan(const struct shared_options *options, bool stacks, char *const *
 	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
 	if (r < 0)
 		return r;
-	r = plan_growth(options, &plan.most_growth, err);
+	r = plan_growth(options, &plan, err);
 	if (r < 0)
 		return r;
 	plan_depth((uint32_t)options->max_depth, &plan);

@@ -195,7 +195,7 @@ static int check_growth(struct run_report *report, struct error *err)
 	bool grew = false;
 	int r;
 
-	if (most < 0)
+	if (!report->request->plan->fail_if_more)
 		return 0;
 	if (!of.base)
 		return error_usage(err, "argument --fail-if-more: needs --diff");
