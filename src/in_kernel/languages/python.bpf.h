@@ -336,13 +336,34 @@ static __always_inline void python_prefetch(struct interpreter_walk *program)
 	program->python_walk.n_met = 0;
 }
 
+/*
+ * Copies the state of the thread to the walk's `code`: that of the thread which holds the lock, or
+ * the thread's own. Returns its address; 0: it was not found. A global function: what it takes of
+ * the stack is free again when functions are walked.
+ */
+__noinline __u64 python_state(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	__u64 thread = thread_pointer(), state = 0;
+	struct interpreter_walk *program;
+
+	if (!slot)
+		return 0;
+	program = &slot->program;
+	if (program->python.current &&
+	    read_word(&state, program->python.runtime + program->python.current + program->bias) &&
+	    python_take_state(program, state, thread))
+		return state;
+	return python_take_own_state(program, thread, &state) ? state : 0;
+}
+
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
  */
 static __always_inline bool python_find_state(struct scratch *slot, __u32 number)
 {
 	struct interpreter_walk *program = &slot->program;
 	const struct wire_python *python = &program->python;
-	__u64 thread = thread_pointer(), state = 0;
+	__u64 state;
 
 	python_prefetch(program);
 	program->python_walk.record = 0;
@@ -350,10 +371,8 @@ static __always_inline bool python_find_state(struct scratch *slot, __u32 number
 	program->python_walk.functions.from = 0;
 	program->python_walk.functions.last = 0;
 	program->reason = WIRE_CODE_NO_STATE;
-	if ((!python->current ||
-	     !read_word(&state, python->runtime + python->current + program->bias) ||
-	     !python_take_state(program, state, thread)) &&
-	    !python_take_own_state(program, thread, &state))
+	state = python_state(number);
+	if (!state)
 		return false;
 	program->ordered = python->form == WIRE_PYTHON_CHAIN;
 	program->python_walk.linked = 0;
