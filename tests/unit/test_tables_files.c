@@ -68,8 +68,18 @@ static void remove_file(struct unwind_maps *maps, const struct wire_file *file)
 	*gone = entered[--n_entered];
 }
 
+#define INTERPRETER 7
+
+static uint32_t interpreter_of(void *context, uint32_t file)
+{
+	(void)context;
+	(void)file;
+	return INTERPRETER;
+}
+
 static int setup(void **state)
 {
+	const struct unwind_options options = { .interpreter = interpreter_of };
 	struct unwind_maps *maps;
 
 	(void)state;
@@ -78,7 +88,7 @@ static int setup(void **state)
 	maps->set_file = set_file;
 	maps->remove_file = remove_file;
 	assert_int_equal(images_new(NULL, &images), 0);
-	assert_int_equal(unwind_new(images, maps, NULL, &unwind, NULL), 0);
+	assert_int_equal(unwind_new(images, maps, &options, &unwind, NULL), 0);
 	return 0;
 }
 
@@ -144,6 +154,7 @@ static void check_code(const void *code)
 	assert_non_null(found);
 	assert_int_equal(unwind_find_mapping(&walk, address), WIRE_END_NONE);
 	assert_int_equal(found->table.root, walk.root);
+	assert_int_equal(found->table.interpreter, INTERPRETER);
 	assert_int_equal(found->table.owner, walk.owner);
 	for (int i = 0; i < WIRE_FILE_CODES; i++) {
 		const struct wire_code *at = &found->table.codes[i];

@@ -57,6 +57,17 @@ struct cached_layout {
 	__u32 reserved;
 };
 
+/*
+ * An interpreter that a walk met in a file which the kernel was asked for, in a process that user
+ * space had not heard of yet, or not of that mapping.
+ */
+struct asked_interpreter {
+	__u64 image; /* of struct wire_stack: which process, and which state of its memory */
+	__u64 bias;
+	__u32 number; /* 0: none */
+	__u32 reserved;
+};
+
 /* Rules of the kernel's code, by address. */
 #define CACHED_ORC_BITS 9
 
@@ -205,6 +216,9 @@ struct scratch {
 	__u32 questions;   /* that this walk may still ask the kernel (bpf/unwind_ask.bpf.h) */
 	__u32 interpreter; /* of the process that is walked; 0: none */
 	__u32 rest_runs;   /* words behind struct wire_rest */
+	__u64 interpreter_bias;
+	struct asked_interpreter asked;
+	struct unwind_walk begun; /* the walk before its first step, where `asked` may be set */
 	__u32 walk_first, walk_n; /* frames of this walk (languages/program_frames.bpf.h) */
 	struct cached_layout layouts[CACHED_LAYOUTS];
 	struct cached_mapping mappings[CACHED_MAPPINGS];

@@ -125,9 +125,23 @@ __noinline int ask_kernel(__u32 number)
 		/* No layout has the mapping, so no rule is cached for its addresses. */
 		walk->layout = 0;
 		slot->stack.flags |= WIRE_STACK_ASKED;
+		if (UNLIKELY(table->interpreter))
+			slot->asked = (struct asked_interpreter){ .image = slot->stack.image,
+								  .bias = walk->bias,
+								  .number = table->interpreter };
 		return true;
 	}
 	return false;
+}
+
+/* Whether an interpreter of the process that user space has not told of was met; takes it. */
+static __always_inline bool take_asked_interpreter(struct scratch *slot)
+{
+	if (slot->interpreter || !slot->asked.number || slot->asked.image != slot->stack.image)
+		return false;
+	slot->interpreter = slot->asked.number;
+	slot->interpreter_bias = slot->asked.bias;
+	return true;
 }
 
 #endif

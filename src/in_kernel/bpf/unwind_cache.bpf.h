@@ -27,6 +27,7 @@ static __always_inline __u32 layout_of(struct scratch *slot, __u32 tgid)
 		cached->changes = changes;
 	}
 	slot->interpreter = cached->interpreter;
+	slot->interpreter_bias = cached->interpreter_bias;
 	return cached->layout;
 }
 

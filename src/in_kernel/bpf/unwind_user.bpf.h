@@ -170,6 +170,65 @@ static __always_inline __u32 walk_all(struct scratch *slot, __u32 number, __u32 
 	return some & 0xffff;
 }
 
+/*
+ * Notes where the walk begins, if its process has no interpreter that is known. Global functions:
+ * so the programs' own stacks stay small.
+ */
+__noinline int walk_note(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+
+	if (slot && !take_asked_interpreter(slot) && !slot->interpreter)
+		slot->begun = slot->walk;
+	return 0;
+}
+
+/*
+ * Whether a walk has met an interpreter that was not known; then it is where it began, as that has
+ * to be known first.
+ */
+__noinline int walk_restarts(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+
+	if (!slot || !take_asked_interpreter(slot))
+		return false;
+	slot->walk = slot->begun;
+	slot->window.size = 0;
+	slot->questions = WALK_QUESTIONS;
+	return true;
+}
+
+/* Walks the user stack from where the slot's walk is; returns how many frames there are. */
+static __always_inline __u32 walk_stack(struct scratch *slot, __u32 number, __u32 first,
+					const struct task_struct *task, bool may_ask,
+					__u32 *ret_end)
+{
+	__u32 n = walk_all(slot, number, first, may_ask, ret_end);
+
+	return n == 1 && *ret_end == WIRE_END_SPECIAL && was_out_of_line(task, &slot->walk)
+		       ? walk_all(slot, number, first, may_ask, ret_end)
+		       : n;
+}
+
+/* The same, again if an interpreter was met that was not known. */
+static __always_inline __u32 walk_stack_asking(struct scratch *slot, __u32 number, __u32 first,
+					       const struct task_struct *task, __u32 *ret_end)
+{
+	__u32 n = 0;
+
+	walk_note(number);
+	for (__u32 i = 0; i < 3; i++) {
+		n = walk_all(slot, number, first, true, ret_end);
+		if (n == 1 && *ret_end == WIRE_END_SPECIAL && !i &&
+		    was_out_of_line(task, &slot->walk))
+			walk_note(number);
+		else if (!walk_restarts(number))
+			break;
+	}
+	return n;
+}
+
 /* The task is in execve(), and its old stack is unmapped already. */
 static __always_inline bool lost_its_stack(const struct task_struct *task,
 					   const struct unwind_walk *walk)
@@ -217,9 +276,9 @@ static __always_inline void unwind_user(const struct pt_regs *ctx, bool in_user,
 	if (config.unwind == WIRE_UNWIND_NONE) {
 		n = put_frame(slot, first, 0);
 	} else {
-		n = walk_all(slot, number, first, may_ask, &end);
-		if (n == 1 && end == WIRE_END_SPECIAL && was_out_of_line(task, walk))
-			n = walk_all(slot, number, first, may_ask, &end);
+		n = WALKS_INTERPRETERS && may_ask
+			    ? walk_stack_asking(slot, number, first, task, &end)
+			    : walk_stack(slot, number, first, task, may_ask, &end);
 	}
 	if (n == 1 && end > WIRE_END_DEPTH && lost_its_stack(task, walk)) {
 		end = WIRE_END_NONE;

@@ -247,7 +247,9 @@ struct wire_code {
 #define WIRE_FILE_CODES 4 /* files with more are not entered */
 
 struct wire_file_table {
-	__u32 root, owner;			 /* as in struct wire_mapping */
+	__u32 root, owner; /* as in struct wire_mapping */
+	__u32 interpreter; /* that the file contains, its number; 0: none */
+	__u32 reserved;
 	struct wire_code codes[WIRE_FILE_CODES]; /* unused ones are empty */
 };
 
@@ -302,6 +304,6 @@ _Static_assert(sizeof(struct wire_mappings) == WIRE_BLOCK_SIZE, "mappings fill a
 _Static_assert(sizeof(struct wire_chunk) == 16, "a chunk is 16 bytes");
 _Static_assert(sizeof(struct wire_process) == 24 + 16 * WIRE_MAX_CHUNKS, "no padding");
 _Static_assert(sizeof(struct wire_file) == 32, "no padding");
-_Static_assert(sizeof(struct wire_file_table) == 8 + 24 * WIRE_FILE_CODES, "no padding");
+_Static_assert(sizeof(struct wire_file_table) == 16 + 24 * WIRE_FILE_CODES, "no padding");
 
 #endif

@@ -67,7 +67,7 @@ __noinline int program_begin(__u32 number, __u32 first)
 	    !walks_language(interpreter->language))
 		return 0;
 	program->language = interpreter->language;
-	program->bias = slot->layouts[slot->walk.tgid % CACHED_LAYOUTS].interpreter_bias;
+	program->bias = slot->interpreter_bias;
 	program->evaluator = interpreter->evaluator + program->bias;
 	program->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
 	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32 ^

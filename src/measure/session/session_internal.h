@@ -69,6 +69,8 @@ bool session_prepares(const struct session *session);
 void session_walk_interpreters(struct session *session);
 /* Has the table of the probed file made, if there is one. */
 int session_expect_file(struct session *session, struct error *err);
+/* Looks for interpreters that the command will probably run, and has their tables made. */
+int session_expect_command(struct session *session, struct error *err);
 /* Makes those tables, if any. */
 int session_prepare_tables(struct session *session, struct error *err);
 

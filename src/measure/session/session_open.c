@@ -163,6 +163,8 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 			return r;
 	}
 	r = session_expect_file(session, err);
+	if (r == 0)
+		r = session_expect_command(session, err);
 	if (r < 0)
 		return r;
 	r = load_and_prepare(session, err);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Starts a session: tables before the first event, the trigger, the launched command. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/own.h"
 #include "drain/unwinder.h"
+#include "files/likely_programs.h"
 #include "launch/command_stop.h"
 #include "process/sideband.h"
 #include "session/session_internal.h"
@@ -47,6 +49,49 @@ int session_expect_file(struct session *session, struct error *err)
 		r = unwinder_expect(session->unwinder, file(session->trigger), err);
 	images_unlock(session->images);
 	return r;
+}
+
+struct expected {
+	struct session *session;
+	struct error *err;
+	int r;
+};
+
+/* Has the tables of a program's files made if one of them is an interpreter. */
+static void expect_program(void *context, const int *fds, uint32_t n)
+{
+	struct expected *expected = context;
+	struct session *session = expected->session;
+	bool interprets = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t file;
+
+		if (images_learn_file(session->images, fds[i], &file) == 0)
+			interprets |= interpreters_of_file(session->interpreters, file) != 0;
+	}
+	for (uint32_t i = 0; interprets && i < n && expected->r == 0; i++)
+		expected->r = unwinder_expect(session->unwinder, fds[i], expected->err);
+}
+
+/*
+ * A command may have an interpreter run a short program, which is gone before we hear of it. Walks
+ * at probes find files by themselves that have tables (bpf/unwind_ask.bpf.h), and the programs that
+ * walk interpreters are loaded before it runs.
+ */
+int session_expect_command(struct session *session, struct error *err)
+{
+	struct expected expected = { .session = session, .err = err };
+	int r = 0;
+
+	if (!session->launch.command || !session->unwinder)
+		return 0;
+	images_lock(session->images);
+	r = likely_programs_each(session->plan->command, getenv("PATH"), expect_program, &expected);
+	images_unlock(session->images);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	return expected.r;
 }
 
 int session_prepare_tables(struct session *session, struct error *err)

@@ -72,9 +72,8 @@ static int range_of(struct layouts *layouts, const struct mapping *mapping,
 		r = tables_of_file(layouts->tables, mapping->file, &table);
 		if (r == 0)
 			range_of_table(layouts, mapping, table, range);
-		if (r == 0 && table != TABLE_NONE && layouts->interpreter)
-			range->interpreter =
-				layouts->interpreter(layouts->interpreter_context, mapping->file);
+		if (r == 0 && table != TABLE_NONE)
+			range->interpreter = tables_interpreter(layouts->tables, mapping->file);
 		return r;
 	case MAPPING_VDSO:
 		r = tables_of_vdso(layouts->tables, mapping->end - mapping->start, &table);

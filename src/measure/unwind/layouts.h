@@ -42,7 +42,6 @@ struct layouts {
 	uint32_t scratch_capacity;
 	uint64_t version; /* tables_version() that the chunks were written with */
 	/* As in struct unwind_options. */
-	uint32_t (*interpreter)(void *context, uint32_t file);
 	int (*interprets)(void *context, pid_t tgid, uint32_t interpreter, uint64_t bias);
 	void *interpreter_context;
 };

@@ -66,6 +66,18 @@ void tables_free(struct tables *tables)
 	free(tables);
 }
 
+void tables_set_interpreter(struct tables *tables,
+			    uint32_t (*interpreter)(void *context, uint32_t file), void *context)
+{
+	tables->interpreter = interpreter;
+	tables->interpreter_context = context;
+}
+
+uint32_t tables_interpreter(const struct tables *tables, uint32_t file)
+{
+	return tables->interpreter ? tables->interpreter(tables->interpreter_context, file) : 0;
+}
+
 int tables_fd(const struct tables *tables)
 {
 	return compile_queue_fd(tables->queue);

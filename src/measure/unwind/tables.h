@@ -23,6 +23,14 @@ struct tables;
 int tables_new(const struct images *images, struct unwind_maps *maps, struct blocks *blocks,
 	       struct table_cache *cache, struct tables **ret_tables);
 void tables_free(struct tables *tables);
+/*
+ * What tells which interpreter a file of the images contains: a number, 0 for none. To be set
+ * before the first file is met. Without it no file contains one.
+ */
+void tables_set_interpreter(struct tables *tables,
+			    uint32_t (*interpreter)(void *context, uint32_t file), void *context);
+uint32_t tables_interpreter(const struct tables *tables, uint32_t file);
+
 /* For poll(): readable when tables_update() has results to take over. Borrowed. */
 int tables_fd(const struct tables *tables);
 

@@ -72,6 +72,8 @@ static void enter(struct tables *tables, struct table *table)
 
 	if (!list_code(&table->segments, entry.codes))
 		return;
+	if (!table->lowered)
+		entry.interpreter = tables_interpreter(tables, table->file);
 	tables->maps->set_file(tables->maps, &table->identity, &entry);
 	table->entered = true;
 }

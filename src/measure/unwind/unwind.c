@@ -79,11 +79,13 @@ static int build(struct unwind *unwind, const struct unwind_options *options)
 		       &unwind->tables);
 	if (r < 0)
 		return r;
+	if (options)
+		tables_set_interpreter(unwind->tables, options->interpreter,
+				       options->interpreter_context);
 	r = layouts_init(&unwind->layouts, unwind->tables, unwind->blocks);
 	if (r < 0)
 		return r;
 	if (options) {
-		unwind->layouts.interpreter = options->interpreter;
 		unwind->layouts.interprets = options->interprets;
 		unwind->layouts.interpreter_context = options->interpreter_context;
 	}

@@ -131,18 +131,18 @@ check $? "few are torn" "$(counted ';Py_RunMain;.*python: ') of $ran"
 says "-v counts stacks with functions" 'interpreted programs: [0-9]+ stacks'
 
 # Some descriptors are left, for reading the interpreter, but not as many as the programs that walk it
-# need.
+# need. No word of the command names it, so it is found late.
 cat >"$tmp/limit.sh" <<'S'
 # The limit is a number below which so many descriptors are free.
-limit=$(ls "/proc/$PPID/fd" | sort -n | awk -v left="$2" '
+limit=$(ls "/proc/$PPID/fd" | sort -n | awk -v left="$1" '
 	{ for (; n < $1 && left; n++) left--; if (n == $1) n++ }
 	END { print n + left }')
 prlimit --pid "$PPID" --nofile="$limit":
-"$1" -c 'import os, time; os.getpid(); time.sleep(0.2); os.getpid()'
+"$interpreter" -c 'import os, time; os.getpid(); time.sleep(0.2); os.getpid()'
 prlimit --pid "$PPID" --nofile=4096:
 S
 for left in 12 16 20 24 28; do
-	count -f c:getpid -- sh "$tmp/limit.sh" "$python" "$left"
+	interpreter=$python count -f c:getpid -- sh "$tmp/limit.sh" "$left"
 	grep -q '^WARNING: the functions' "$err" && grep -q 'python: ' "$out" && break
 done
 says "a warning names the reason when interpreters cannot be walked" \

@@ -154,7 +154,7 @@ uint32_t interpreter_runs(const struct interpreter_start *start,
 	replay.memory = *memory;
 	replay.task.thread.fsbase = start->thread;
 	slot->interpreter = 1;
-	slot->layouts[0].interpreter_bias = start->bias;
+	slot->interpreter_bias = start->bias;
 	slot->walk.pc = start->pc;
 	slot->walk.known = UNWIND_ALL_KNOWN;
 	memcpy(slot->walk.registers, start->registers, sizeof(start->registers));
