@@ -113,16 +113,22 @@ static __always_inline bool append_piece(struct interpreter_walk *program, __u64
 	return true;
 }
 
-#define JAVASCRIPT_WIDENED 64 /* characters of one byte in a string of two */
+#define JAVASCRIPT_WIDENED 128 /* characters of one byte in a string of two */
+
+_Static_assert(sizeof(struct javascript_text) + JAVASCRIPT_WIDENED <= FRAME_BELOW,
+	       "they have room in a window behind it");
 
 /* As append_piece(), of characters of one byte in a string that has larger ones as well. */
-static __always_inline bool append_wide(struct interpreter_walk *program, __u64 from, __u64 size)
+static __always_inline bool append_wide(struct interpreter_walk *program, __u64 from, __u64 size,
+					bool end)
 {
 	struct javascript_text *text = (void *)program->window.bytes;
 	__u8 *bytes = (__u8 *)(text + 1), *to = program->message.name;
 	__u64 at = text->written;
 
 	text->cut = size > JAVASCRIPT_WIDENED;
+	if (end && text->cut)
+		from += size - JAVASCRIPT_WIDENED;
 	size = smaller(size, JAVASCRIPT_WIDENED);
 	OPAQUE(size);
 	if (size > JAVASCRIPT_WIDENED || bpf_probe_read_user(bytes, size, (const void *)from))
@@ -204,7 +210,7 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 		return 0;
 	}
 	if (text->kind != kind)
-		return text->kind == 2 && append_wide(program, from, size) ? 1 : -1;
+		return text->kind == 2 && append_wide(program, from, size, end) ? 1 : -1;
 	return append_piece(program, from, size, end && !text->written) ? 1 : -1;
 }
 
