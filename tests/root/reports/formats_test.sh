@@ -182,7 +182,7 @@ for format in pprof recording; do
 	[ $status -eq 2 ] && grep -q 'not for a terminal' typed.out
 	check $? "$format is refused on a terminal" "$status: $(head -c 300 typed.out)"
 done
-script -qec "'$profile' -q --from kept.stacktally --format json -o -" typed >typed.out 2>&1
+script -qec "'$profile' -q --from kept.stacktally --format json -o - 2>'$err'" typed >typed.out 2>&1
 tr -d '\r' <typed.out | cmp - live.json >"$out" 2>&1
 check $? "text formats are not" "$(cat "$out")"
 
