@@ -39,7 +39,7 @@ wait "$run"
 
 # ---- beside a load of ten loops a CPU
 for ((i = 0; i < 10 * cpus; i++)); do
-	timeout 60 bash -c 'while :; do :; done' &
+	bash -c 'while :; do :; done' &
 	started+=("$!")
 done
 # keeps NAME COMMAND...: what it takes beyond its second is told, but for what the load adds to starting it
