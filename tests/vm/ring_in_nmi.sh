@@ -17,7 +17,7 @@ started+=("$!")
 for ((round = 0; round < rounds; round++)); do
 	for build in "${@:4}"; do
 		: >"$tmp/said"
-		"$build/stackcount" -o - -o "$tmp/report.json" --format text --format json t:nmi:nmi_handler \
+		"$build/stackcount" --self -o - -o "$tmp/report.json" --format text --format json t:nmi:nmi_handler \
 			>"$tmp/said" 2>"$err" &
 		run=$!
 		started+=("$run")

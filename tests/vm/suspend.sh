@@ -40,7 +40,7 @@ fi
 ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 slept() { cat /sys/power/suspend_stats/success; }
 before=$(slept)
-"$stackcount" -o - -o "$tmp/calls.folded" --format text --format folded t:sched:sched_switch \
+"$stackcount" --self -o - -o "$tmp/calls.folded" --format text --format folded t:sched:sched_switch \
 	>"$tmp/said" 2>"$tmp/calls.err" &
 calls=$!
 started+=("$calls")

@@ -50,6 +50,7 @@ calculates "${ns:-0} > 0 && ${ns:-0} < 60e9 * $slow"
 check $? "a recording knows how long the process was there" "${ns:-none} ns"
 if have_uprobes; then
 	"$programs/nested" $((400 * slow)) >"$fate" &
+	await 10 grep -q libc "/proc/$!/maps"
 	count -f -p $! "$programs/nested:burn"
 	says "stackcount ends with the process, too" "^process $! ended, and with it the measurement\$"
 fi
@@ -85,6 +86,7 @@ rmdir "$root/$group/inner/unit$$.service"
 
 # removed and made again, as a service that restarts
 sample -U -F 499 --cgroup "/$group/inner"
+works "$pid" 50
 end
 await 10 rmdir "$root/$group/inner" 2>>"$fate"
 mkdir "$root/$group/inner"

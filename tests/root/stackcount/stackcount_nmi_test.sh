@@ -41,17 +41,17 @@ started+=("$!")
 : >"$tmp/clock" >"$tmp/calls" >"$tmp/said"
 # Emulated CPUs share one of the host's, so they share the rate. One begins after the other, because each
 # makes tables of the same files, which four such CPUs do for minutes at the same time.
-"$profile" -F $((1998 / $(nproc))) -o - -o "$tmp/clock.folded" --format text --format folded \
+"$profile" --self -F $((1998 / $(nproc))) -o - -o "$tmp/clock.folded" --format text --format folded \
 	>"$tmp/clock" 2>"$tmp/clock.err" &
 clock=$!
 started+=("$clock")
 await 60 grep -q '^Sampling' "$tmp/clock"
-"$stackcount" -o - -o "$tmp/calls.folded" --format text --format folded t:sched:sched_switch \
+"$stackcount" --self -o - -o "$tmp/calls.folded" --format text --format folded t:sched:sched_switch \
 	>"$tmp/calls" 2>"$tmp/calls.err" &
 calls=$!
 started+=("$calls")
 await 60 grep -q '^Tracing' "$tmp/calls"
-"$stackcount" -P -o - -o "$tmp/nmi.folded" --format text --format folded t:nmi:nmi_handler \
+"$stackcount" --self -P -o - -o "$tmp/nmi.folded" --format text --format folded t:nmi:nmi_handler \
 	>"$tmp/said" 2>"$err" &
 run=$!
 started+=("$run")

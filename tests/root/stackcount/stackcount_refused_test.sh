@@ -16,7 +16,7 @@ reads=$!
 started+=("$reads")
 await 60 grep -q '^Tracing' "$tmp/reads"
 first=$(ticks)
-"$stackcount" -o - -o "$out" --format text --format folded t:irq_vectors:local_timer_entry \
+"$stackcount" --self -o - -o "$out" --format text --format folded t:irq_vectors:local_timer_entry \
 	>"$tmp/said" 2>"$err" &
 run=$!
 started+=("$run")
@@ -49,7 +49,7 @@ level=$(cat $restrict)
 give_back() { echo "$level" >$restrict; }
 at_exit=give_back
 hidden='^WARNING: events that come while another BPF program runs on their CPU are missing, .*CAP_SYSLOG'
-count_ticks() { "$stackcount" -D 1 t:irq_vectors:local_timer_entry >"$out" 2>"$err"; }
+count_ticks() { "$stackcount" --self -D 1 t:irq_vectors:local_timer_entry >"$out" 2>"$err"; }
 count_ticks && ! grep -q "$hidden" "$err"
 check $? "no warning where they can be counted" "$(head -n 3 "$err")"
 echo 2 >$restrict
