@@ -115,7 +115,7 @@ static __always_inline bool append_piece(struct interpreter_walk *program, __u64
 
 #define JAVASCRIPT_WIDENED 128 /* characters of one byte in a string of two */
 
-_Static_assert(sizeof(struct javascript_text) + JAVASCRIPT_WIDENED <= FRAME_BELOW,
+_Static_assert(sizeof(struct javascript_text) + 2 * JAVASCRIPT_WIDENED <= FRAME_BELOW,
 	       "they have room in a window behind it");
 
 /* As append_piece(), of characters of one byte in a string that has larger ones as well. */
@@ -129,9 +129,11 @@ static __always_inline bool append_wide(struct interpreter_walk *program, __u64 
 	text->cut = size > JAVASCRIPT_WIDENED;
 	if (end && text->cut)
 		from += size - JAVASCRIPT_WIDENED;
+	OPAQUE(from);
 	size = smaller(size, JAVASCRIPT_WIDENED);
 	OPAQUE(size);
-	if (size > JAVASCRIPT_WIDENED || bpf_probe_read_user(bytes, size, (const void *)from))
+	/* The mask is for the verifier, right where it wants a bound. */
+	if (bpf_probe_read_user(bytes, size & (2 * JAVASCRIPT_WIDENED - 1), (const void *)from))
 		return false;
 	for (__u32 i = 0; i < JAVASCRIPT_WIDENED && i < size; i++) {
 		OPAQUE(at);
