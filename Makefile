@@ -284,7 +284,7 @@ test-all: ## all tests that this kernel allows: more releases of interpreters, w
 	+@$(MAKE) --no-print-directory all test-programs
 	$(BUILD_ASAN)
 	$(BUILD_FUZZ)
-	@tests/run --again 1 --slowest 20 --all --fuzz-seconds 2 $(BUILD)
+	@tests/run --again 2 --slowest 20 --all --fuzz-seconds 2 $(BUILD)
 
 test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.10 6.1 6.12 newest", VM_TESTS=part,of,names
 	@scripts/install-deps build test vm
