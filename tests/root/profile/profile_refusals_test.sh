@@ -86,7 +86,8 @@ kill -KILL "${started[0]}"
 [ "$(cat "$out")" = "Sampling at 1999 Hertz of all threads by user + kernel stack for 1 secs." ]
 check $? "a program that reads the first line only gets it" "$(cat "$out")"
 exits "a closed pipe: exit status 1" 1
-[ ! -s "$err" ]
+# A slow machine may begin late, and say so.
+[ -z "$(grep -v '^began [0-9.]* s late' "$err")" ]
 check $? "a closed pipe: nothing is said" "$(cat "$err")"
 "$profile" -F 99 -f 30 >&- 2>"$err"
 status=$?
