@@ -157,6 +157,14 @@ else
 		$'\n1 unsteady: root/group/unsteady_test.sh\n2 passed'
 	echo 'echo "FAIL two: always"' >"$fake/root/group/fails_test.sh"
 	expect "a root test that fails again has failed" 1 "0 passed, 1 failed, 0 skipped" "two: always"
+	mkdir -p "$fake/vm"
+	echo "echo 'ok last'" >"$fake/vm/last_test.sh"
+	passes_later "$fake/root/group/fails_test.sh"
+	section=root,vm
+	expect "what changes the machine for good runs after that, and counts" 0 \
+		"2 passed, 0 failed, 0 skipped" "again: root/group/fails_test.sh" "1 unsteady" \
+		"ok   vm/last_test.sh"
+	rm -r "$fake/vm"
 fi
 
 # ---- fuzz targets: a real one, that fails on inputs that begin with !!
