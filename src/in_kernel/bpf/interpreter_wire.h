@@ -126,7 +126,7 @@ struct wire_code_place {
 			/* the table follows, filled up to 8 bytes */
 };
 
-/* Of optimized code: functions that were compiled into it, and where they are called. */
+/* Functions that were compiled into optimized code, and where they are called. */
 #define WIRE_INLINED_FUNCTIONS 64
 #define WIRE_INLINED_PLACES    128
 

@@ -24,7 +24,7 @@ enum java_export {
 	JAVA_N_EXPORTS,
 };
 
-/* Of the file: addresses of these variables, which are below 4 GiB. */
+/* Addresses of these variables in the file, which are below 4 GiB. */
 struct wire_java {
 	__u32 exports[JAVA_N_EXPORTS];
 	__u32 reserved;

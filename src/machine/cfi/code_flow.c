@@ -183,7 +183,7 @@ static struct code_gaps gaps_of(const struct flow *flow)
 	return code_gaps_of(flow->known, flow->address, flow->address + flow->size);
 }
 
-/* Of the gap [at, to). */
+/* The gap is [at, to). */
 static int gap_to_ranges(struct flow *flow, uint32_t at, uint32_t to)
 {
 	uint32_t begin = at, end = at;

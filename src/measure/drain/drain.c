@@ -17,13 +17,13 @@
 #include "kernel/tracepoint_frames.h"
 #include "process/sideband.h"
 
-/* So many stacks, some 5 MB, end an epoch. */
+/* The number of stacks, some 5 MB, that ends an epoch. */
 #define EPOCH_STACKS 16384u
 
 /* After so many records the time is looked at. */
 #define RECORDS_TO_LOOK 16u
 
-/* So long may the writer of a record be preempted. */
+/* The longest that the writer of a record may be preempted. */
 #define PREEMPTED_NS (10 * NS_PER_SECOND)
 
 struct drain {

@@ -43,7 +43,7 @@ static const struct offset offsets[] = {
 	{ JAVA_SYMBOL_TEXT, TO(symbol_text) },
 };
 
-/* Of blobs that tell by pointers where code and debug information are: JDK 17 to 22. */
+/* Blobs that tell by pointers where code and debug information are: JDK 17 to 22. */
 static const struct offset by_pointer[] = {
 	{ JAVA_BLOB_CODE_BEGIN, TO(blob_code) },
 	{ JAVA_BLOB_CODE_END, TO(blob_code_end) },
@@ -56,7 +56,7 @@ static const struct offset by_pointer[] = {
 	{ JAVA_NMETHOD_DEPENDENCIES, TO(points_end) },
 };
 
-/* Of those that tell it by offsets, and have debug information elsewhere: from JDK 25 on. */
+/* Blobs that tell it by offsets, and have debug information elsewhere: from JDK 25 on. */
 static const struct offset by_offset[] = {
 	{ JAVA_BLOB_CODE_OFFSET, TO(blob_code) },
 	{ JAVA_BLOB_DATA_OFFSET, TO(blob_code_end) },

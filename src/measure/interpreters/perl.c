@@ -11,7 +11,7 @@
 #include "interpreters/languages.h"
 #include "interpreters/perl_operations.h"
 
-/* Of one minor version. perl_offsets.h is made by scripts/perl-offsets. */
+/* The offsets of one minor version. perl_offsets.h is made by scripts/perl-offsets. */
 struct perl_offsets {
 	uint8_t revision, version;
 	struct wire_perl is; /* without addresses, and of a perl with threads */
