@@ -202,7 +202,7 @@ uint64_t kernel_side_own_events(const struct kernel_side *side)
 }
 
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters,
-			 uint64_t *fired)
+			 struct clock_count *fired)
 {
 	(void)side, (void)fired;
 	*ret_counters = kernel.counters;

@@ -158,8 +158,11 @@ static __always_inline void count_firing(void)
 	__u32 zero = 0;
 	struct wire_counters *counter = bpf_map_lookup_elem(&counters, &zero);
 
-	if (counter)
-		__sync_fetch_and_add(&counter->fired, 1);
+	if (!counter)
+		return;
+	__sync_fetch_and_add(&counter->fired, 1);
+	if (bpf_get_current_pid_tgid() == 0)
+		__sync_fetch_and_add(&counter->fired_idle, 1);
 }
 
 /* `may_ask`: what user space has not heard of is asked of the kernel (bpf/unwind_ask.bpf.h). */

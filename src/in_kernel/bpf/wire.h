@@ -201,6 +201,7 @@ struct wire_counters {
 	__u64 withheld;	     /* beyond the ration of these: counted as their walks ended */
 	__u64 counting;	     /* not a counter: captures that use the CPU's sets, or try to */
 	__u64 fired;	     /* times that the clock's program ran, also for what is filtered out */
+	__u64 fired_idle;    /* of these, where the CPU had nothing to run */
 };
 
 /* Trampolines that traced functions return to: of kretprobes, and of ftrace's function graph. */
@@ -261,7 +262,7 @@ _Static_assert(sizeof(struct wire_config) == 64, "both sides agree on struct wir
 _Static_assert(sizeof(struct wire_off_cpu_config) == 32, "no padding");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");
-_Static_assert(sizeof(struct wire_counters) == 64, "both sides agree on struct wire_counters");
+_Static_assert(sizeof(struct wire_counters) == 72, "both sides agree on struct wire_counters");
 _Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_count, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind) &&

@@ -10,6 +10,7 @@
 #ifndef STACKTALLY_LOADER_DUE_H
 #define STACKTALLY_LOADER_DUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "loader/kernel_side.h"
@@ -20,9 +21,11 @@ struct due;
 
 /*
  * Once the programs are armed: begins. *ret_due is NULL for triggers whose events are not due at
- * any time. A negative errno.
+ * any time. Unless the report `shows_idle` CPUs, samples that an idle CPU lacks are not due: some
+ * machines' idle CPUs take no interrupt for a clock. A negative errno.
  */
-int due_begin(struct trigger *trigger, const struct kernel_side *side, struct due **ret_due);
+int due_begin(struct trigger *trigger, const struct kernel_side *side, bool shows_idle,
+	      struct due **ret_due);
 /* May be NULL. */
 void due_free(struct due *due);
 
@@ -30,7 +33,7 @@ void due_free(struct due *due);
 void due_look(struct due *due, struct trigger *trigger);
 
 /* Where kernel_side_counters() is to write how often the clock came to each CPU; or NULL. */
-uint64_t *due_fired(struct due *due);
+struct clock_count *due_fired(struct due *due);
 
 /*
  * Adds to `losses` what had not come of what was due at the last look, since the last report.

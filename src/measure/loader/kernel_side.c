@@ -353,7 +353,7 @@ uint64_t kernel_side_own_events(const struct kernel_side *side)
 }
 
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters,
-			 uint64_t *fired)
+			 struct clock_count *fired)
 {
 	int cpus = libbpf_num_possible_cpus();
 	own(own_free) struct wire_counters *each = NULL;
@@ -376,7 +376,7 @@ int kernel_side_counters(const struct kernel_side *side, struct wire_counters *r
 		sum.withheld += each[i].withheld;
 		sum.fired += each[i].fired;
 		if (fired)
-			fired[i] = each[i].fired;
+			fired[i] = (struct clock_count){ each[i].fired, each[i].fired_idle };
 	}
 	*ret_counters = sum;
 	return 0;

@@ -107,11 +107,16 @@ void kernel_side_write_modules(const struct kernel_side *side);
 /* Events of this process and its helpers that WIRE_NOT_SELF left out. */
 uint64_t kernel_side_own_events(const struct kernel_side *side);
 
+/* How often the clock came to a CPU: the counters `fired` and `fired_idle`. */
+struct clock_count {
+	uint64_t all, idle;
+};
+
 /*
  * The programs' counters, summed over all CPUs. `fired` is as long as there may be CPUs, and gets
- * the counter `fired` of each; NULL: it is not wanted. 0 or a negative errno.
+ * those of each; NULL: they are not wanted. 0 or a negative errno.
  */
 int kernel_side_counters(const struct kernel_side *side, struct wire_counters *ret_counters,
-			 uint64_t *fired);
+			 struct clock_count *fired);
 
 #endif

@@ -164,7 +164,8 @@ int session_start(struct session *session, struct error *err)
 	session->schedule = schedule_begin(session->plan, session->switched);
 	gauge_begin(session->gauge, session->switched);
 	kernel_side_arm(side, true);
-	r = due_begin(session->trigger, side, &session->accounting.due);
+	r = due_begin(session->trigger, side, session->plan->filter.include_idle,
+		      &session->accounting.due);
 	if (r < 0)
 		return error_set(err, r, "cannot read what is due: %s", strerror(-r));
 	return 0;

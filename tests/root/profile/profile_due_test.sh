@@ -57,4 +57,9 @@ read -r sum came < <(sed -n 's/^clock: \([0-9]*\) samples were due, of any proce
 counted=$(sed -n 's/^\([0-9]*\) samples, .*/\1/p' "$err" | awk '{ sum += $1 } END { print sum + 0 }')
 calculates "$sum >= 0.98 * 997 * 2 * $slow * $cpus && $came >= $counted && $came <= $counted + 20 * $cpus"
 check $? "intervals tell what was due in them" "$sum due, $came came, $counted counted"
+
+# ---- an idle CPU that takes no interrupt lacks nothing that was asked for
+measure --self -F 199 -f 2
+! grep -q '^WARNING: .* samples that were due' "$err"
+check $? "idle CPUs are no loss" "$(grep '^WARNING' "$err")"
 finish
