@@ -133,6 +133,13 @@ struct byte_source confined_source(struct confined_child *child);
  */
 int confined_finish(struct confined_child *child);
 
+/*
+ * A whole call about one file, whose answer has a known size: confined_begin(), confined_read() and
+ * confined_finish(). 0, or the first error of these.
+ */
+int confined_ask(struct confined *confined, confined_work *work, int fd,
+		 const struct iovec *request, void *answer, size_t size);
+
 /* Called at least once a second while an answer is waited for; or NULL. */
 void confined_set_waiting(struct confined *confined, void (*waiting)(void *context), void *context);
 

@@ -31,35 +31,14 @@ static int read_outline(const struct confined_job *job)
 	return 0;
 }
 
-static int ask(struct confined *readers, int fd, file_marker *marker,
-	       struct file_outline *ret_outline)
-{
-	const struct iovec request = { &marker, sizeof(marker) };
-	const struct confined_call call = {
-		.work = read_outline,
-		.owner = confined_owner(fd),
-		.fds = &fd,
-		.n_fds = 1,
-		.request = &request,
-		.n_parts = 1,
-	};
-	struct confined_child *child;
-	int r = confined_begin(readers, &call, &child), end;
-
-	if (r < 0)
-		return r;
-	r = confined_read(child, ret_outline, sizeof(*ret_outline));
-	end = confined_finish(child);
-	return r < 0 ? r : end;
-}
-
 void file_outline_read(struct confined *readers, int fd, file_marker *marker,
 		       struct file_outline *ret_outline)
 {
+	const struct iovec request = { &marker, sizeof(marker) };
 	struct file_outline outline;
 
-	if (ask(readers, fd, marker, &outline) < 0 || outline.build_id_size > BUILD_ID_MAX ||
-	    outline.segments.n > MAX_LOAD_SEGMENTS)
+	if (confined_ask(readers, read_outline, fd, &request, &outline, sizeof(outline)) < 0 ||
+	    outline.build_id_size > BUILD_ID_MAX || outline.segments.n > MAX_LOAD_SEGMENTS)
 		outline = (struct file_outline){ 0 };
 	*ret_outline = outline;
 }

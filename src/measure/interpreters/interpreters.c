@@ -98,24 +98,12 @@ static int ask(struct interpreters *interpreters, int fd, uint32_t language,
 	       struct wire_interpreter *ret_interpreter)
 {
 	const struct iovec request = { &language, sizeof(language) };
-	const struct confined_call call = {
-		.work = read_in_child,
-		.owner = confined_owner(fd),
-		.fds = &fd,
-		.n_fds = 1,
-		.request = &request,
-		.n_parts = 1,
-	};
-	struct confined_child *child;
-	int r = confined_begin(interpreters->readers, &call, &child), end;
+	int r = confined_ask(interpreters->readers, read_in_child, fd, &request, ret_interpreter,
+			     sizeof(*ret_interpreter));
 
+	confined_rest(interpreters->readers);
 	if (r < 0)
 		return r;
-	r = confined_read(child, ret_interpreter, sizeof(*ret_interpreter));
-	end = confined_finish(child);
-	confined_rest(interpreters->readers);
-	if (r < 0 || end < 0)
-		return r < 0 ? r : end;
 	return is_possible(ret_interpreter) ? 0 : -EPROTO;
 }
 
