@@ -57,7 +57,7 @@ struct wire_java_process {
 	__u8 segment_shift;
 	__u8 block_header; /* bytes before a blob, ... */
 	__u8 block_used;   /* ... where a byte says that there is one */
-	__u8 code_apart;   /* where code begins is told by pointers (else offsets) */
+	__u8 code_apart;   /* blobs point to their code; else they have its offset */
 	__u8 debug_apart;  /* debug information is outside of the blob */
 	__u8 excluded;	   /* value that no byte of a compressed number has, plus 1 */
 	__u8 header_size;  /* bytes of an nmethod's header that are used, in units of 8 */

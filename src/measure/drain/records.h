@@ -18,7 +18,8 @@ struct record_taker {
 };
 
 struct records {
-	struct record_taker takers[WIRE_N_KINDS]; /* by kind; without `take`: nobody's */
+	struct record_taker
+		takers[WIRE_N_KINDS]; /* by kind; nobody takes a kind whose `take` is NULL */
 };
 
 /* What the taker returns; -EPROTO for a record that is too short, or whose kind nobody takes. */

@@ -74,7 +74,8 @@ static uint64_t word_in(const uint8_t *entry, uint64_t at)
 	return word;
 }
 
-/* What is told twice, and differently, is no offset: JAVA_LACKS - 1 is out of all ranges. */
+/* A field that is described twice, and differently, has no offset: JAVA_LACKS - 1 is out of all
+ * ranges. */
 static void take(uint64_t *to, uint64_t value)
 {
 	*to = *to == JAVA_LACKS || *to == value ? value : JAVA_LACKS - 1;

@@ -16,7 +16,7 @@
 /* What the head of an object takes, and where its type is in it; without the lock that is more. */
 #define HEAD_SIZE(threaded) ((threaded) ? 32u : 16u)
 #define HEAD_TYPE(threaded) ((threaded) ? 24u : 8u)
-/* Of a type: the size of its objects is behind the head, a size and a name. */
+/* In a type, the size of its objects stands behind the head, a size and a name. */
 #define TYPE_SIZE(threaded) (HEAD_SIZE(threaded) + 16u)
 
 #define STATE_MAX 184 /* where a member of a thread's state may be: the walk copies 192 bytes */

@@ -13,12 +13,12 @@
 #include "elf/elf_file.h"
 
 struct ruby_record {
-	/* Offsets in what is saved: of the address to continue at, of registers there. */
+	/* Offsets in the saved registers: the address to continue at, sp, fp. */
 	uint8_t label, sp, fp;
-	uint8_t size; /* bytes of what is saved */
+	uint8_t size; /* bytes of the saved registers */
 	/*
-	 * Of a call of setjmp(): the address in the file behind it, and how many bytes what is
-	 * saved is above the stack pointer. 0: there is none.
+	 * The address in the file behind a call of setjmp(), and how many bytes the saved registers
+	 * are above the stack pointer then. 0: there is no such call.
 	 */
 	uint64_t continues;
 	uint32_t above;

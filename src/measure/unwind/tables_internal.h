@@ -58,7 +58,7 @@ struct tables {
 	struct shares *rule_shares; /* of the numbers of rules */
 	struct rule_table *rules;   /* numbered as in the kernel */
 	struct compile_queue *queue;
-	/* As tables_set_interpreter() got it; or NULL. */
+	/* The callback of tables_set_interpreter(); or NULL. */
 	uint32_t (*interpreter)(void *context, uint32_t file);
 	void *interpreter_context;
 	struct table **tables;

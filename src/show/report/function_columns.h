@@ -20,7 +20,7 @@ enum function_column {
 	COLUMN_TOTAL_SHARE,
 	COLUMN_SELF_CPUS,
 	COLUMN_TOTAL_CPUS,
-	/* Of a difference: */
+	/* For a difference: */
 	COLUMN_SELF_BEFORE,
 	COLUMN_SELF_CHANGE,
 	COLUMN_TOTAL_BEFORE,

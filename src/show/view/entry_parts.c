@@ -30,12 +30,12 @@ static const char *const runtime_functions[] = {
 	"runtime.", "runtime/internal/", "internal/runtime/", "syscall.", "internal/poll.",
 };
 
-/* Of the kernel: how a thread leaves its CPU, whatever it waits for. */
+/* Functions of the kernel by which a thread leaves its CPU, whatever it waits for. */
 static const char *const leaving_functions[] = {
 	"__schedule", "schedule", "io_schedule", "preempt_schedule", "__cond_resched",
 };
 
-/* And how it is made ready to run, whoever does it. */
+/* Functions of the kernel that make a thread ready to run, whoever calls them. */
 static const char *const waking_functions[] = {
 	"try_to_wake_up", "ttwu_",    "wake_up_", "__wake_up", "default_wake_function",
 	"autoremove_",	  "pollwake", "ep_poll_", "wake_q_",   "swake_up_",

@@ -23,7 +23,7 @@ enum entry_state {
 /* Frame indices of the profile; the lists are parts of the entry's kernel stack. */
 struct entry_parts {
 	enum entry_state state;
-	/* Of the thread itself, innermost first; without the functions that take it off its CPU. */
+	/* The thread's own frames, innermost first, without those that take it off its CPU. */
 	const uint32_t *kernel;
 	uint32_t n_kernel;
 	const uint32_t *waker; /* of what woke it, outermost first; NULL and 0: not known */

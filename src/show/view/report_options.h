@@ -37,7 +37,7 @@ struct report_options {
 	bool bare_unknown; /* --unknown: [unknown] in place of [FILE+0xSTART], as bcc has it */
 	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
 	enum scale_how diff_scale; /* --diff-raw, --diff-share */
-	/* Of tables: */
+	/* For tables: */
 	uint32_t rows;	     /* -n; 0: as many as the format likes */
 	const char *columns; /* --columns; NULL: the usual ones */
 	const char *sort;    /* --sort; NULL: the usual order */

@@ -16,7 +16,7 @@
 
 #define OUR_NICE (-10)
 
-/* Of names that a shell does not have to quote. */
+/* Characters that a shell does not have to quote. */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+:"
 
 /*
