@@ -27,7 +27,7 @@
 #define GROUP	  4
 
 /* The executable segment of one file, mapped. */
-struct code {
+struct script {
 	char path[512];
 	uint64_t start, size, offset;
 };
@@ -61,7 +61,7 @@ static long peak_kb(void)
 	return kb;
 }
 
-static bool map_code(const char *path, struct code *code)
+static bool map_code(const char *path, struct script *code)
 {
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf64_Phdr segments[32];
@@ -107,7 +107,7 @@ static void write_record(FILE *file, uint32_t type, uint16_t misc, const void *b
 	fwrite(body, size, 1, file);
 }
 
-static void write_mapping(FILE *file, const struct code *code)
+static void write_mapping(FILE *file, const struct script *code)
 {
 	struct {
 		uint32_t pid, tid;
@@ -120,7 +120,7 @@ static void write_mapping(FILE *file, const struct code *code)
 		     offsetof(__typeof__(body), path) + ((strlen(code->path) + 8) & ~7ul));
 }
 
-static void write_perf_data(const char *path, const struct code *codes, uint32_t n_codes,
+static void write_perf_data(const char *path, const struct script *codes, uint32_t n_codes,
 			    const struct tally *tally)
 {
 	const struct {
@@ -173,7 +173,7 @@ static void write_perf_data(const char *path, const struct code *codes, uint32_t
 }
 
 /* The j-th of `share` addresses: groups of GROUP in 64 bytes, the groups evenly. */
-static uint64_t place(const struct code *code, uint64_t j, uint64_t share)
+static uint64_t place(const struct script *code, uint64_t j, uint64_t share)
 {
 	uint64_t groups = (share + GROUP - 1) / GROUP;
 	uint64_t group = j / GROUP * (code->size / 64) / groups;
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 {
 	const struct symbolizer_options options = { .inlines = argc > 3, .lines = argc > 3 };
 	uint64_t wanted = argc > 2 ? strtoull(argv[1], NULL, 10) : 0, all = 0, at = 0;
-	static struct code codes[MAX_FILES];
+	static struct script codes[MAX_FILES];
 	struct symbolizer *symbolizer = NULL;
 	struct images *images = NULL;
 	struct tally *tally = NULL;

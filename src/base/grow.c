@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#define FIRST_ROOM 16
+#define FIRST_CAPACITY 16
 
-void *grow_memory(void *memory, size_t *room, size_t wanted, size_t limit, size_t size)
+void *grow_memory(void *memory, size_t *capacity, size_t wanted, size_t limit, size_t size)
 {
 	size_t grown, most = PTRDIFF_MAX / size;
 	void *moved;
@@ -14,13 +14,15 @@ void *grow_memory(void *memory, size_t *room, size_t wanted, size_t limit, size_
 		limit = most;
 	if (wanted > limit)
 		return NULL;
-	grown = *room < FIRST_ROOM / 2 ? FIRST_ROOM : *room > limit / 2 ? limit : *room * 2;
+	grown = *capacity < FIRST_CAPACITY / 2 ? FIRST_CAPACITY
+		: *capacity > limit / 2	       ? limit
+					       : *capacity * 2;
 	if (grown < wanted)
 		grown = wanted;
 	if (grown > limit)
 		grown = limit;
 	moved = realloc(memory, grown * size);
 	if (moved)
-		*room = grown;
+		*capacity = grown;
 	return moved;
 }

@@ -40,6 +40,6 @@
  * For grow(): reallocates `memory` for `wanted` elements of `size` bytes. *room is the new
  * capacity, which never exceeds `limit`. NULL when out of memory: nothing has changed.
  */
-void *grow_memory(void *memory, size_t *room, size_t wanted, size_t limit, size_t size);
+void *grow_memory(void *memory, size_t *capacity, size_t wanted, size_t limit, size_t size);
 
 #endif

@@ -44,7 +44,8 @@ int lines_read(int fd, uint64_t limit, int (*each)(void *context, char *line, si
 	if (!buffer)
 		return -ENOMEM;
 	for (;;) {
-		size_t room = BUFFER_SIZE - used, want = room < limit ? room : (size_t)limit;
+		size_t capacity = BUFFER_SIZE - used,
+		       want = capacity < limit ? capacity : (size_t)limit;
 		ssize_t n = want ? read(fd, buffer + used, want) : 0;
 		char *line = buffer, *end;
 		int r;

@@ -25,7 +25,7 @@ struct entry {
 struct pool {
 	struct chunk *chunks;
 	struct entry *entries;
-	uint32_t n_entries, room;
+	uint32_t n_entries, capacity;
 	uint32_t references;
 	struct index index;
 };
@@ -68,13 +68,13 @@ static char *room_for(struct pool *pool, size_t size)
 
 	if (!chunk || chunk->size - chunk->used < size) {
 		bool large = size > POOL_CHUNK / 4;
-		size_t room = large ? size : POOL_CHUNK - sizeof(*chunk);
+		size_t capacity = large ? size : POOL_CHUNK - sizeof(*chunk);
 
-		chunk = malloc(sizeof(*chunk) + room);
+		chunk = malloc(sizeof(*chunk) + capacity);
 		if (!chunk)
 			return NULL;
 		chunk->used = 0;
-		chunk->size = room;
+		chunk->size = capacity;
 		if (large && pool->chunks) {
 			/* Second in the list: the first chunk still has room for small strings. */
 			chunk->next = pool->chunks->next;
@@ -101,7 +101,7 @@ const char *pool_string_n(struct pool *pool, const char *bytes, size_t size)
 		if (entry->size == size && memcmp(entry->string, bytes, size) == 0)
 			return entry->string;
 	}
-	if (grow(&pool->entries, &pool->room, (size_t)pool->n_entries + 1) < 0)
+	if (grow(&pool->entries, &pool->capacity, (size_t)pool->n_entries + 1) < 0)
 		return NULL;
 	copy = room_for(pool, size + 1);
 	if (!copy)

@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 #include "symbolize/address.h"
-#include "symbolize/code_frames.h"
+#include "symbolize/script_frames.h"
 #include "symbolize/vdso.h"
 
 /* The module of the last mapping: consecutive addresses are mostly in the same one. */
@@ -22,7 +22,7 @@ struct frame_builder {
 	struct symbol_cache *cache;
 	struct kernel_names *kernel;
 	const struct inlines *inlines;
-	struct codes *codes;
+	struct scripts *scripts;
 	bool file_addresses;
 	const struct names *names; /* those that the objects were added to */
 	uint32_t n_named;	   /* how many addresses they had after the last call */
@@ -34,7 +34,8 @@ struct frame_builder {
 
 int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 		      struct kernel_names *kernel, const struct inlines *inlines,
-		      struct codes *codes, bool file_addresses, struct frame_builder **ret_builder)
+		      struct scripts *scripts, bool file_addresses,
+		      struct frame_builder **ret_builder)
 {
 	struct frame_builder *builder = calloc(1, sizeof(*builder));
 
@@ -44,7 +45,7 @@ int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 	builder->cache = cache;
 	builder->kernel = kernel;
 	builder->inlines = inlines;
-	builder->codes = codes;
+	builder->scripts = scripts;
 	builder->file_addresses = file_addresses;
 	builder->kernel_object = builder->vdso_object = NAMES_NONE;
 	*ret_builder = builder;
@@ -315,8 +316,8 @@ static int add_address(struct frame_builder *builder, const struct tally_address
 	uint32_t n = 1;
 	int r;
 
-	if (address->flags & TALLY_ADDRESS_CODE)
-		return code_frames_add(builder->codes, address, names);
+	if (address->flags & TALLY_ADDRESS_SCRIPT)
+		return script_frames_add(builder->scripts, address, names);
 	r = make_frame(builder, address, match, names, &frames[0]);
 	if (r < 0)
 		return r;

@@ -13,19 +13,20 @@
 #include "process/images.h"
 #include "symbolize/inlines.h"
 #include "symbolize/symbol_cache.h"
-#include "tally/codes.h"
 #include "tally/names.h"
+#include "tally/scripts.h"
 #include "tally/tally.h"
 
 struct frame_builder;
 
 /*
- * `inlines` and `codes` may be NULL. `file_addresses`: as in struct symbolizer_options. 0 or
+ * `inlines` and `scripts` may be NULL. `file_addresses`: as in struct symbolizer_options. 0 or
  * -ENOMEM.
  */
 int frame_builder_new(const struct images *images, struct symbol_cache *cache,
 		      struct kernel_names *kernel, const struct inlines *inlines,
-		      struct codes *codes, bool file_addresses, struct frame_builder **ret_builder);
+		      struct scripts *scripts, bool file_addresses,
+		      struct frame_builder **ret_builder);
 void frame_builder_free(struct frame_builder *builder);
 DEFINE_OWN(struct frame_builder, frame_builder_free)
 

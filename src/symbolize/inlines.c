@@ -42,7 +42,7 @@ void inlines_free(struct inlines *inlines)
 void inlines_rest(struct inlines *inlines)
 {
 	if (inlines->readers)
-		confined_rest(inlines->readers);
+		confined_retire(inlines->readers);
 }
 
 const struct inline_chain *inlines_chain(const struct inlines *inlines, uint32_t chain)

@@ -39,7 +39,7 @@ int inlines_new(struct pool *pool, bool functions, bool lines, struct inlines **
 void inlines_free(struct inlines *inlines);
 DEFINE_OWN(struct inlines, inlines_free)
 
-/* Ends the readers until the next call: see confined_rest(). */
+/* Ends the readers until the next call: see confined_retire(). */
 void inlines_rest(struct inlines *inlines);
 
 /* Sets a function that is called about every second while a file takes long; or NULL. */

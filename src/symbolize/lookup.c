@@ -31,7 +31,7 @@ static struct lookup_request request_for(const struct lookup *lookup,
 	struct lookup_request request = { .key = at, .scope = SCOPE_NONE };
 	const struct mapping *mapping;
 
-	if (address->flags & TALLY_ADDRESS_CODE)
+	if (address->flags & TALLY_ADDRESS_SCRIPT)
 		return request;
 	if (address_is_kernel(address)) {
 		request.scope = SCOPE_KERNEL;

@@ -27,7 +27,7 @@ struct lookup {
 	struct kernel_names *kernel;
 	struct confined *readers; /* read files of users */
 	struct inlines *inlines;  /* or NULL */
-	struct codes *codes;	  /* or NULL */
+	struct scripts *scripts;  /* or NULL */
 	struct sources_refused refused;
 	struct debug_places places;
 	bool use_debuginfod, debuginfod_tried;

@@ -49,7 +49,7 @@ static int make_parts(struct symbolizer *symbolizer)
 			return r;
 	}
 	r = frame_builder_new(lookup->images, lookup->cache, lookup->kernel, lookup->inlines,
-			      lookup->codes, symbolizer->file_addresses, &symbolizer->builder);
+			      lookup->scripts, symbolizer->file_addresses, &symbolizer->builder);
 	if (r < 0)
 		return r;
 	r = symbol_cache_add(lookup->cache, &(struct symbol){ .name = MOVED_TEXT_PACKED },
@@ -102,7 +102,7 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 	symbolizer->lookup.places.open = open_path;
 	symbolizer->lookup.places.context = images;
 	symbolizer->lookup.use_debuginfod = options->debuginfod;
-	symbolizer->lookup.codes = options->codes;
+	symbolizer->lookup.scripts = options->scripts;
 	symbolizer->lookup.progress = options->progress;
 	symbolizer->lookup.progress_context = options->progress_context;
 	symbolizer->inlines = options->inlines;
@@ -261,7 +261,7 @@ int symbolizer_resolve(struct symbolizer *symbolizer, const struct tally *tally,
 	int r = resolve(symbolizer, tally, names, err);
 
 	/* The memory that they share is needed: a report comes next. */
-	confined_rest(symbolizer->lookup.readers);
+	confined_retire(symbolizer->lookup.readers);
 	if (symbolizer->lookup.inlines)
 		inlines_rest(symbolizer->lookup.inlines);
 	return r;

@@ -28,10 +28,10 @@ struct symbolizer_options {
 	/* Called between files, and every second while one takes long; or NULL. */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;
-	struct codes *codes; /* of interpreted programs, borrowed; or NULL */
+	struct scripts *scripts; /* of interpreted programs, borrowed; or NULL */
 };
 
-struct codes;
+struct scripts;
 struct sources_refused;
 struct kernel_names;
 struct symbolizer;

@@ -52,10 +52,10 @@ static __always_inline bool shout_find_state(struct scratch *slot, __u32 number)
 	(void)number;
 	program->ordered = 1;
 	program->shout_walk.frames = 0;
-	program->reason = WIRE_CODE_NO_STATE;
+	program->reason = WIRE_SCRIPT_NO_STATE;
 	if (!read_word(&program->next, program->shout.innermost + program->bias))
 		return false;
-	program->reason = WIRE_CODE_UNMATCHED;
+	program->reason = WIRE_SCRIPT_UNMATCHED;
 	return true;
 }
 
@@ -76,7 +76,7 @@ __noinline int shout_run(__u32 number)
 	program->anchor = 1;
 	if (bpf_probe_read_user(frame, sizeof(frame), (const void *)program->next)) {
 		program->next = 0;
-		program_fail(program, WIRE_CODE_UNREADABLE);
+		program_fail(program, WIRE_SCRIPT_UNREADABLE);
 		return 0;
 	}
 	program->shout_walk.frames++;
@@ -86,7 +86,7 @@ __noinline int shout_run(__u32 number)
 	program->id = code_id(program, frame[1], 0, 0);
 	name.from = frame[1];
 	if (!is_sent(program) && has_room_for_names() &&
-	    copy_text(&name, false, program->message.name, WIRE_CODE_TEXT))
+	    copy_text(&name, false, program->message.name, WIRE_SCRIPT_TEXT))
 		send_message(program, &name, &file);
 	program_stage(slot, LANGUAGE_SHOUT, program->id);
 	return 0;

@@ -10,7 +10,7 @@
 
 #include "base/own.h"
 #include "recording/recording.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 struct scene {
 	struct tally *tally;
@@ -258,14 +258,14 @@ static void profile_scene(struct scene *scene)
 /* Nanoseconds off the CPU, with leaves that say what threads waited for. */
 static void off_cpu_scene(struct scene *scene)
 {
-	const struct spot blocked = { .address = code_off_cpu_address(CODE_OFF_CPU_BLOCKED),
-				      .name = code_off_cpu_name(CODE_OFF_CPU_BLOCKED),
+	const struct spot blocked = { .address = off_cpu_leaf_address(OFF_CPU_LEAF_BLOCKED),
+				      .name = off_cpu_leaf_name(OFF_CPU_LEAF_BLOCKED),
 				      .flags = NAMES_FRAME_BLOCKED,
-				      .address_flags = TALLY_ADDRESS_CODE };
-	const struct spot waiting = { .address = code_off_cpu_address(CODE_OFF_CPU_WAITING),
-				      .name = code_off_cpu_name(CODE_OFF_CPU_WAITING),
+				      .address_flags = TALLY_ADDRESS_SCRIPT };
+	const struct spot waiting = { .address = off_cpu_leaf_address(OFF_CPU_LEAF_WAITING),
+				      .name = off_cpu_leaf_name(OFF_CPU_LEAF_WAITING),
 				      .flags = NAMES_FRAME_WAITING,
-				      .address_flags = TALLY_ADDRESS_CODE };
+				      .address_flags = TALLY_ADDRESS_SCRIPT };
 	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
 	uint32_t preempted = STACK(scene, &main_b, &libc_start);
 
@@ -300,19 +300,19 @@ static void off_cpu_scene(struct scene *scene)
 /* The same beside samples, with the stacks that ended the waits. */
 static void wall_scene(struct scene *scene)
 {
-	const struct spot blocked = { .address = code_off_cpu_address(CODE_OFF_CPU_BLOCKED),
-				      .name = code_off_cpu_name(CODE_OFF_CPU_BLOCKED),
+	const struct spot blocked = { .address = off_cpu_leaf_address(OFF_CPU_LEAF_BLOCKED),
+				      .name = off_cpu_leaf_name(OFF_CPU_LEAF_BLOCKED),
 				      .flags = NAMES_FRAME_BLOCKED,
-				      .address_flags = TALLY_ADDRESS_CODE };
-	const struct spot woken = { .address = code_off_cpu_address(CODE_OFF_CPU_WOKEN),
-				    .name = code_off_cpu_name(CODE_OFF_CPU_WOKEN),
-				    .address_flags = TALLY_ADDRESS_CODE };
-	const struct spot timer = { .address = code_off_cpu_address(CODE_WAKER_TIMER),
-				    .name = code_off_cpu_name(CODE_WAKER_TIMER),
-				    .address_flags = TALLY_ADDRESS_CODE };
-	const struct spot task = { .address = (uint64_t)CODE_WAKER << CODE_LANGUAGE_SHIFT | 999,
+				      .address_flags = TALLY_ADDRESS_SCRIPT };
+	const struct spot woken = { .address = off_cpu_leaf_address(OFF_CPU_LEAF_WOKEN),
+				    .name = off_cpu_leaf_name(OFF_CPU_LEAF_WOKEN),
+				    .address_flags = TALLY_ADDRESS_SCRIPT };
+	const struct spot timer = { .address = off_cpu_leaf_address(OFF_CPU_WAKER_TIMER),
+				    .name = off_cpu_leaf_name(OFF_CPU_WAKER_TIMER),
+				    .address_flags = TALLY_ADDRESS_SCRIPT };
+	const struct spot task = { .address = (uint64_t)SCRIPT_WAKER << SCRIPT_LANGUAGE_SHIFT | 999,
 				   .name = "waker",
-				   .address_flags = TALLY_ADDRESS_CODE };
+				   .address_flags = TALLY_ADDRESS_SCRIPT };
 	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
 
 	scene->meta = (struct profile_meta){
@@ -431,11 +431,12 @@ static void languages_scene(struct scene *scene)
 					     .kernel = true,
 					     .has = { .processes = true } };
 	for (uint32_t i = LANGUAGE_PYTHON; i <= LANGUAGE_JAVASCRIPT; i++) {
-		const struct spot function = { .address = (uint64_t)i << CODE_LANGUAGE_SHIFT | 999,
+		const struct spot function = { .address =
+						       (uint64_t)i << SCRIPT_LANGUAGE_SHIFT | 999,
 					       .name = names[i],
 					       .file = "/srv/app",
 					       .language = (uint8_t)i,
-					       .address_flags = TALLY_ADDRESS_CODE };
+					       .address_flags = TALLY_ADDRESS_SCRIPT };
 
 		count(scene, 10 + i, "app", 100 + i, 0, 0, NONE,
 		      STACK(scene, &libc_pread, &function, &libc_start));

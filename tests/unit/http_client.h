@@ -94,17 +94,17 @@ static inline bool client_await(int fd, const char *text)
 /* Reads to the end and closes; the caller frees. The bytes are followed by a NUL. */
 static inline char *client_finish(int fd, size_t *ret_size)
 {
-	size_t size = 0, room = 4096;
-	char *bytes = malloc(room);
+	size_t size = 0, capacity = 4096;
+	char *bytes = malloc(capacity);
 	ssize_t n;
 
 	assert_non_null(bytes);
-	while ((n = recv(fd, bytes + size, room - size - 1, 0)) > 0) {
+	while ((n = recv(fd, bytes + size, capacity - size - 1, 0)) > 0) {
 		size += (size_t)n;
-		if (size + 1 < room)
+		if (size + 1 < capacity)
 			continue;
-		room *= 2;
-		bytes = realloc(bytes, room);
+		capacity *= 2;
+		bytes = realloc(bytes, capacity);
 		assert_non_null(bytes);
 	}
 	if (n < 0 && errno == EAGAIN)

@@ -38,10 +38,10 @@ static void put_note(struct notes *notes, uint32_t type, const char *owner, uint
 }
 
 /* Returns the size of the id, whose bytes are `first`, `first` + 1 ... */
-static uint32_t find(const struct notes *notes, uint32_t room, uint8_t first)
+static uint32_t find(const struct notes *notes, uint32_t capacity, uint8_t first)
 {
 	uint8_t id[64] = { 0 };
-	uint32_t size = build_id_in_notes(notes->bytes, notes->n, id, room);
+	uint32_t size = build_id_in_notes(notes->bytes, notes->n, id, capacity);
 
 	for (uint32_t i = 0; i < size; i++)
 		assert_int_equal(id[i], first + i);

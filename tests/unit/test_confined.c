@@ -553,7 +553,7 @@ static void test_rest(void **state)
 
 	(void)state;
 	assert_int_equal(calls_of_child(small), 1);
-	confined_rest(small);
+	confined_retire(small);
 	assert_int_equal(calls_of_child(small), 2);
 	memory = malloc(size);
 	assert_non_null(memory);
@@ -561,9 +561,9 @@ static void test_rest(void **state)
 		*(volatile char *)&memory[i] = 1;
 	assert_int_equal(calls_of_child(large), 1);
 	assert_int_equal(calls_of_child(large), 2);
-	confined_rest(large);
-	confined_rest(large);
-	confined_rest(small);
+	confined_retire(large);
+	confined_retire(large);
+	confined_retire(small);
 #ifdef SANITIZED
 	first = 3;
 #endif

@@ -9,7 +9,7 @@
 #include "bpf/stack_hash.h"
 #include "drain/drain.h"
 #include "gauge/gauge.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 #define SETS 4u
 #define RING (8u << 20)
@@ -19,7 +19,7 @@ static const __u64 seed[2] = { 5, 7 };
 struct fixture {
 	struct plan plan;
 	struct images *images;
-	struct codes *codes;
+	struct scripts *scripts;
 	struct tally *tally;
 	struct made_ring ring;
 	struct wire_counts counts[SETS * WIRE_EPOCHS];
@@ -36,11 +36,11 @@ static void setup(struct fixture *f, const struct gauge_ops *gauge)
 	memcpy(options.seed, seed, sizeof(seed));
 	f->ring = made_ring_open(RING);
 	assert_int_equal(images_new(&(struct images_options){ 0 }, &f->images), 0);
-	assert_int_equal(codes_new(&f->codes), 0);
+	assert_int_equal(scripts_new(&f->scripts), 0);
 	assert_int_equal(tally_new(0, 0, &f->tally), 0);
 	assert_int_equal(epochs_new(f->counts, SETS, &f->epoch, &f->epochs), 0);
 	options.images = f->images;
-	options.codes = f->codes;
+	options.scripts = f->scripts;
 	options.epochs = f->epochs;
 	options.ring = f->ring.fd;
 	options.ring_size = f->ring.size;
@@ -53,7 +53,7 @@ static void teardown(struct fixture *f)
 	drain_free(f->drain);
 	epochs_free(f->epochs);
 	tally_free(f->tally);
-	codes_free(f->codes);
+	scripts_free(f->scripts);
 	images_free(f->images);
 	made_ring_close(&f->ring);
 }

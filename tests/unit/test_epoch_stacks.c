@@ -12,7 +12,7 @@
 #include "drain/epoch_stacks.h"
 #include "drain/epoch_stacks_internal.h"
 #include "kernel/interrupt_frames.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 #define KERNEL_FRAMES 2
 #define USER_FRAMES   3
@@ -158,7 +158,7 @@ static void frames_of_a_chain_have_no_marks(void **state)
 
 	(void)state;
 	record.frames[KERNEL_FRAMES + 1] = 0xffffffffff600400;
-	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_CODE | 0x123456;
+	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_SCRIPT | 0x123456;
 	seal(&record);
 	setup_options(&f, (struct epoch_stacks_options){ .unmarked = true, .of_event = 1 });
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
@@ -179,8 +179,8 @@ static void functions_that_may_be_of_other_frames_are_not_told(void **state)
 	struct fixture f;
 
 	(void)state;
-	record.frames[KERNEL_FRAMES + 1] = WIRE_FRAME_CODE | php | 0x123456;
-	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_CODE | php | 0x654321;
+	record.frames[KERNEL_FRAMES + 1] = WIRE_FRAME_SCRIPT | php | 0x123456;
+	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_SCRIPT | php | 0x654321;
 	record.stack.flags = WIRE_STACK_PROGRAM | WIRE_STACK_UNPAIRED;
 	seal(&record);
 	setup(&f, NULL);
@@ -188,8 +188,8 @@ static void functions_that_may_be_of_other_frames_are_not_told(void **state)
 	assert_int_equal(tally_n_addresses(f.tally), 2);
 	addresses = tally_addresses(f.tally);
 	assert_int_equal(addresses[0].address, 0x1000);
-	assert_int_equal(addresses[1].address, php | WIRE_CODE_UNMATCHED);
-	assert_int_equal(addresses[1].flags, TALLY_ADDRESS_CODE);
+	assert_int_equal(addresses[1].address, php | WIRE_SCRIPT_UNMATCHED);
+	assert_int_equal(addresses[1].flags, TALLY_ADDRESS_SCRIPT);
 	teardown(&f);
 }
 
@@ -228,7 +228,7 @@ static void a_hash_without_a_stack_is_an_error(void **state)
 }
 
 /* The ns of the tally's entries with that leaf. */
-static uint64_t ns_of(const struct tally *tally, enum code_off_cpu leaf)
+static uint64_t ns_of(const struct tally *tally, enum off_cpu_leaf leaf)
 {
 	uint64_t sum = 0;
 
@@ -240,7 +240,7 @@ static uint64_t ns_of(const struct tally *tally, enum code_off_cpu leaf)
 		assert_true(tally_off_cpu_frames(tally, kernel));
 		assert_int_equal(kernel->n_frames, 1 + KERNEL_FRAMES);
 		assert_false(tally_off_cpu_frames(tally, &tally_stacks(tally)[entry->user]));
-		if (tally_addresses(tally)[first].address == code_off_cpu_address(leaf))
+		if (tally_addresses(tally)[first].address == off_cpu_leaf_address(leaf))
 			sum += entry->count;
 	}
 	return sum;
@@ -268,8 +268,8 @@ static void times_have_leaves(void **state)
 	flush_times(&f);
 	flush_times(&f); /* each ns is added once */
 	assert_int_equal(tally_n_entries(f.tally), 2);
-	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_BLOCKED), 1500);
-	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_WAITING), 20);
+	assert_int_equal(ns_of(f.tally, OFF_CPU_LEAF_BLOCKED), 1500);
+	assert_int_equal(ns_of(f.tally, OFF_CPU_LEAF_WAITING), 20);
 	teardown(&f);
 }
 
@@ -289,7 +289,7 @@ static void times_that_are_taken_back_are_kept(void **state)
 		assert_int_equal(epoch_stacks_keep(f.stacks), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 1000, 0), 0);
 	flush_times(&f);
-	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_BLOCKED), 700);
+	assert_int_equal(ns_of(f.tally, OFF_CPU_LEAF_BLOCKED), 700);
 	teardown(&f);
 }
 
@@ -317,7 +317,7 @@ static void keeps_timed_stacks(uint32_t epochs_before)
 	assert_int_equal(epoch_stacks_time(f.stacks, &held.stack.hash, 10, 0), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &late.stack.hash, 100, 0), 0);
 	flush_times(&f);
-	assert_int_equal(ns_of(f.tally, CODE_OFF_CPU_BLOCKED), 120);
+	assert_int_equal(ns_of(f.tally, OFF_CPU_LEAF_BLOCKED), 120);
 	for (uint32_t i = 0; i < tally_n_entries(f.tally); i++) {
 		const struct tally_entry *entry = &tally_entries(f.tally)[i];
 		uint32_t leaf = tally_frames(f.tally, &tally_stacks(f.tally)[entry->user])[0];
@@ -390,7 +390,7 @@ static void a_waker_follows_the_stack_it_woke(void **state)
 	struct fixture f;
 
 	(void)state;
-	assert_int_equal(codes_new(&options.codes), 0);
+	assert_int_equal(scripts_new(&options.scripts), 0);
 	setup_options(&f, options);
 	waker.stack.flags = WIRE_STACK_WAKER;
 	waker.stack.end = WIRE_END_READ;
@@ -418,20 +418,20 @@ static void a_waker_follows_the_stack_it_woke(void **state)
 	 * first. */
 	assert_int_equal(kernel_frames(&f, frames),
 			 2 + USER_FRAMES + KERNEL_FRAMES + 2 + KERNEL_FRAMES);
-	assert_true(code_is_waker(frames[0]));
-	assert_int_equal(frames[1], code_off_cpu_address(CODE_WAKER_END + WIRE_END_READ));
+	assert_true(script_is_waker(frames[0]));
+	assert_int_equal(frames[1], off_cpu_leaf_address(OFF_CPU_WAKER_END + WIRE_END_READ));
 	assert_int_equal(frames[2], 0x3000);
 	assert_int_equal(frames[4], 0x4000);
 	assert_int_equal(frames[5], 0xffffffff81000100);
 	assert_int_equal(frames[6], 0xffffffff81000000);
-	assert_int_equal(frames[7], code_off_cpu_address(CODE_OFF_CPU_WOKEN));
-	assert_int_equal(frames[8], code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
+	assert_int_equal(frames[7], off_cpu_leaf_address(OFF_CPU_LEAF_WOKEN));
+	assert_int_equal(frames[8], off_cpu_leaf_address(OFF_CPU_LEAF_BLOCKED));
 	assert_int_equal(frames[9], 0xffffffff81000000);
 	assert_int_equal(tally_off_cpu_frames(
 				 f.tally, &tally_stacks(f.tally)[tally_entries(f.tally)[0].kernel]),
 			 9);
 	teardown(&f);
-	codes_free(options.codes);
+	scripts_free(options.scripts);
 }
 
 static void an_interrupt_is_a_waker_without_a_task(void **state)
@@ -453,10 +453,10 @@ static void an_interrupt_is_a_waker_without_a_task(void **state)
 	flush_times(&f);
 	/* Only its own frames: neither the interrupted function nor the task's. */
 	assert_int_equal(kernel_frames(&f, frames), 1 + KERNEL_FRAMES + 2 + KERNEL_FRAMES);
-	assert_int_equal(frames[0], code_off_cpu_address(CODE_WAKER_TIMER));
+	assert_int_equal(frames[0], off_cpu_leaf_address(OFF_CPU_WAKER_TIMER));
 	assert_int_equal(frames[1], 0xffffffff81000100);
 	assert_int_equal(frames[2], 0xffffffff81000000);
-	assert_int_equal(frames[3], code_off_cpu_address(CODE_OFF_CPU_WOKEN));
+	assert_int_equal(frames[3], off_cpu_leaf_address(OFF_CPU_LEAF_WOKEN));
 	teardown(&f);
 	interrupt_frames_free(options.interrupts);
 }
@@ -475,8 +475,8 @@ static void a_stack_that_was_not_read_says_so(void **state)
 	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 5, 0), 0);
 	flush_times(&f);
 	assert_int_equal(kernel_frames(&f, frames), 2);
-	assert_int_equal(frames[0], code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
-	assert_int_equal(frames[1], code_off_cpu_address(CODE_OFF_CPU_UNREAD));
+	assert_int_equal(frames[0], off_cpu_leaf_address(OFF_CPU_LEAF_BLOCKED));
+	assert_int_equal(frames[1], off_cpu_leaf_address(OFF_CPU_LEAF_UNREAD));
 	teardown(&f);
 }
 

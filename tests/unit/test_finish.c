@@ -105,9 +105,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct finished_walk finish(uint64_t *frames, uint32_t room)
+static struct finished_walk finish(uint64_t *frames, uint32_t capacity)
 {
-	return finish_walk(unwind, layout, &rest, NULL, stack, frames, room);
+	return finish_walk(unwind, layout, &rest, NULL, stack, frames, capacity);
 }
 
 /* The walk's frames equal the first ones that libgcc finds. */

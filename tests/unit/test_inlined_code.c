@@ -20,8 +20,8 @@
 #include <cmocka.h>
 
 #include "bpf/wire.h"
-#include "drain/code_places.h"
 #include "drain/inlined_code.h"
+#include "drain/script_places.h"
 
 /* clang-format off */
 static const uint8_t table_22[] = {
@@ -159,8 +159,8 @@ static struct record record_22(void)
 }
 
 struct known {
-	struct codes *codes;
-	struct code_places *places;
+	struct scripts *scripts;
+	struct script_places *places;
 };
 
 static struct known known_functions(const struct record *record)
@@ -168,12 +168,12 @@ static struct known known_functions(const struct record *record)
 	static const char *const names[] = { "run", "clock", "handle", "order", "render", "leaf" };
 	struct known known;
 
-	assert_int_equal(codes_new(&known.codes), 0);
-	assert_int_equal(code_places_new(&known.places), 0);
+	assert_int_equal(scripts_new(&known.scripts), 0);
+	assert_int_equal(script_places_new(&known.places), 0);
 	for (uint64_t i = 0; i < 1 + N_PLACES; i++)
-		assert_int_equal(codes_add(known.codes, &(struct code){ .id = FUNCTION + i,
-									.name = names[i],
-									.file = "busy.js" }),
+		assert_int_equal(scripts_add(known.scripts, &(struct script){ .id = FUNCTION + i,
+									      .name = names[i],
+									      .file = "busy.js" }),
 				 0);
 	assert_int_equal(code_places_take_inlined(known.places, record, sizeof(*record)), 0);
 	return known;
@@ -181,25 +181,26 @@ static struct known known_functions(const struct record *record)
 
 static void forget(struct known *known)
 {
-	code_places_free(known->places);
-	codes_free(known->codes);
+	script_places_free(known->places);
+	scripts_free(known->scripts);
 }
 
 /* Takes a place; its functions, innermost first, or the reason in place of them. */
 static const char *functions_at(struct known *known, uint32_t offset)
 {
-	const struct wire_code_place place = { .id = 9000 + offset,
-					       .function = CODE,
-					       .offset = offset,
-					       .form = WIRE_LINES_INLINED,
-					       .kind = WIRE_KIND_PLACE };
+	const struct wire_script_place place = { .id = 9000 + offset,
+						 .function = CODE,
+						 .offset = offset,
+						 .form = WIRE_LINES_INLINED,
+						 .kind = WIRE_KIND_PLACE };
 	static char text[256];
 	uint64_t id = place.id;
-	struct code code;
+	struct script code;
 
-	assert_int_equal(code_places_take(known->places, known->codes, &place, sizeof(place)), 0);
-	for (*text = '\0'; id && codes_find(known->codes, id, &code); id = code.caller) {
-		strcat(text, code.reason ? code_reason_name(code.reason) : code.name);
+	assert_int_equal(script_places_take(known->places, known->scripts, &place, sizeof(place)),
+			 0);
+	for (*text = '\0'; id && scripts_find(known->scripts, id, &code); id = code.caller) {
+		strcat(text, code.reason ? script_reason_name(code.reason) : code.name);
 		strcat(text, code.caller ? " " : "");
 	}
 	return text;

@@ -246,7 +246,7 @@ static void is_refused(const char *why)
 	const char *said;
 
 	assert_int_equal(java_machine_read(&memory, &exports, 0, &process, &said), 0);
-	assert_int_equal(process.refused, WIRE_CODE_DISAGREES);
+	assert_int_equal(process.refused, WIRE_SCRIPT_DISAGREES);
 	assert_string_equal(said, why);
 }
 

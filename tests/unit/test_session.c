@@ -8,13 +8,13 @@
 
 #include "process/images.h"
 #include "session/session.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 struct fixture {
 	struct plan plan;
 	struct fake_trigger trigger;
 	struct images *images;
-	struct codes *codes;
+	struct scripts *scripts;
 	struct tally *tally;
 	struct session *session;
 };
@@ -38,9 +38,9 @@ static int setup(struct fixture *f, const struct plan *plan, struct error *err)
 	f->plan.unwind = PLAN_UNWIND_NONE;
 	f->plan.filter.cpu = -1;
 	assert_int_equal(images_new(&(struct images_options){ 0 }, &f->images), 0);
-	assert_int_equal(codes_new(&f->codes), 0);
+	assert_int_equal(scripts_new(&f->scripts), 0);
 	assert_int_equal(tally_new(0, 0, &f->tally), 0);
-	r = session_open(&f->plan, &f->trigger.trigger, f->images, NULL, f->codes, &f->session,
+	r = session_open(&f->plan, &f->trigger.trigger, f->images, NULL, f->scripts, &f->session,
 			 err);
 	if (r < 0)
 		return r;
@@ -57,7 +57,7 @@ static void teardown(struct fixture *f)
 	assert_int_equal(session_close(f->session), kernel.limit_stays);
 	assert_false(kernel.open);
 	tally_free(f->tally);
-	codes_free(f->codes);
+	scripts_free(f->scripts);
 	images_free(f->images);
 	/* Signals have their effects again. */
 	assert_false(is_blocked(SIGINT) || is_blocked(SIGTERM) || is_blocked(SIGHUP));

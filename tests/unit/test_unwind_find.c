@@ -214,7 +214,7 @@ static void too_many_keys_are_stale(void **state)
 	(void)state;
 	fill_inner(1, 2, WIRE_INNER_CHILDREN, 0x1000, 8);
 	assert_int_equal(find(1, 0xf000, &row), WIRE_END_NONE);
-	blocks[1].inner.header.n = WIRE_INNER_ROOM;
+	blocks[1].inner.header.n = WIRE_INNER_CAPACITY;
 	assert_int_equal(find(1, 0xf000, &row), WIRE_END_STALE);
 }
 

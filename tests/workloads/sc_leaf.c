@@ -24,10 +24,10 @@ __attribute__((noipa, optimize("omit-frame-pointer"))) void leaf_frameless(void)
 /* Moves the stack pointer and keeps no frame pointer: the return address is further up. */
 __attribute__((noipa, optimize("omit-frame-pointer"))) void leaf_frameless_big(unsigned long n)
 {
-	volatile char room[512];
+	volatile char capacity[512];
 
-	room[n % sizeof(room)] = (char)n;
-	sink += (unsigned char)room[n % sizeof(room)];
+	capacity[n % sizeof(capacity)] = (char)n;
+	sink += (unsigned char)capacity[n % sizeof(capacity)];
 }
 
 __attribute__((noipa)) void direct_caller(unsigned long n)

@@ -28,7 +28,7 @@ int comms_add(struct comms *comms, const char comm[static TALLY_COMM_SIZE], uint
 	}
 	if (comms->n == COMMS_MAX)
 		return 0;
-	r = grow(&comms->list, &comms->room, (size_t)comms->n + 1);
+	r = grow(&comms->list, &comms->capacity, (size_t)comms->n + 1);
 	if (r == 0)
 		r = index_add(&comms->index, hash, comms->n);
 	if (r == 0)

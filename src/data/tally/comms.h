@@ -22,7 +22,7 @@ struct comm_count {
 /* Zero-initialized; comms_clear() it. */
 struct comms {
 	struct comm_count *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index;
 };
 

@@ -25,18 +25,18 @@ struct frame {
 struct names {
 	struct pool *strings;
 	struct pool **shared; /* other users' pools, whose strings frames point to */
-	uint32_t n_shared, shared_room;
+	uint32_t n_shared, shared_capacity;
 	struct kind *kinds;
-	uint32_t n_kinds, kind_room;
+	uint32_t n_kinds, kind_capacity;
 	struct index kind_index;
 	struct frame *frames;
 	uint32_t *firsts; /* of each address: its first frame */
 	struct names_object *objects;
 	struct names_cgroup *cgroups;
-	uint32_t n_frames, frame_room;
-	uint32_t n_addresses, address_room;
-	uint32_t n_objects, object_room;
-	uint32_t n_cgroups, cgroup_room;
+	uint32_t n_frames, frame_capacity;
+	uint32_t n_addresses, address_capacity;
+	uint32_t n_objects, object_capacity;
+	uint32_t n_cgroups, cgroup_capacity;
 };
 
 int names_new(struct names **ret_names)
@@ -102,7 +102,7 @@ int names_share_strings(struct names *names, struct pool *pool)
 		if (names->shared[i] == pool)
 			return 0;
 	}
-	r = grow(&names->shared, &names->shared_room, (size_t)names->n_shared + 1);
+	r = grow(&names->shared, &names->shared_capacity, (size_t)names->n_shared + 1);
 	if (r == 0)
 		names->shared[names->n_shared++] = pool_share(pool);
 	return r;
@@ -114,7 +114,7 @@ int names_add_object(struct names *names, const struct names_object *object, uin
 
 	if (!object->path || object->build_id_size > NAMES_BUILD_ID_SIZE)
 		return -EINVAL;
-	r = grow(&names->objects, &names->object_room, (size_t)names->n_objects + 1);
+	r = grow(&names->objects, &names->object_capacity, (size_t)names->n_objects + 1);
 	if (r < 0)
 		return r;
 	names->objects[names->n_objects] = *object;
@@ -180,7 +180,7 @@ static int intern_kind(struct names *names, const struct kind *kind, uint32_t *r
 			return 0;
 		}
 	}
-	r = grow(&names->kinds, &names->kind_room, (size_t)names->n_kinds + 1);
+	r = grow(&names->kinds, &names->kind_capacity, (size_t)names->n_kinds + 1);
 	if (r == 0)
 		r = index_add(&names->kind_index, hash, names->n_kinds);
 	if (r < 0)
@@ -209,9 +209,9 @@ int names_add_address(struct names *names, const struct names_frame *frames, uin
 	int r = check_frames(names, frames, n);
 
 	if (r == 0)
-		r = grow(&names->frames, &names->frame_room, (size_t)first + n);
+		r = grow(&names->frames, &names->frame_capacity, (size_t)first + n);
 	if (r == 0)
-		r = grow(&names->firsts, &names->address_room, (size_t)names->n_addresses + 1);
+		r = grow(&names->firsts, &names->address_capacity, (size_t)names->n_addresses + 1);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
 		struct kind kind = kind_of(&frames[i]);
 		struct frame *frame = &names->frames[names->n_frames];
@@ -262,7 +262,7 @@ int names_add_cgroup(struct names *names, uint64_t id, const char *path)
 	copy = names_string(names, path);
 	if (!copy)
 		return -ENOMEM;
-	r = grow(&names->cgroups, &names->cgroup_room, (size_t)names->n_cgroups + 1);
+	r = grow(&names->cgroups, &names->cgroup_capacity, (size_t)names->n_cgroups + 1);
 	if (r < 0)
 		return r;
 	memmove(names->cgroups + at + 1, names->cgroups + at,

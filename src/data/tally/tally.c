@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 #include "base/index.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 /* Two entries are the same if all bytes behind the count are. */
 #define ENTRY_KEY_AT   offsetof(struct tally_entry, cgroup)
@@ -24,10 +24,10 @@ struct tally {
 	struct tally_stack *stacks;
 	struct tally_entry *entries;
 	uint32_t *frames;
-	uint64_t n_frames, frame_room;
-	uint32_t n_addresses, address_room;
-	uint32_t n_stacks, stack_room;
-	uint32_t n_entries, entry_room;
+	uint64_t n_frames, frame_capacity;
+	uint32_t n_addresses, address_capacity;
+	uint32_t n_stacks, stack_capacity;
+	uint32_t n_entries, entry_capacity;
 	struct index address_index, stack_index, entry_index;
 	uint32_t entry_limit, stack_limit;
 	uint64_t bound, charged; /* bytes; 0: none */
@@ -116,7 +116,7 @@ int tally_append_address(struct tally *tally, const struct tally_address *addres
 
 	if (tally->n_addresses >= MAX_IDS)
 		return -EFBIG;
-	r = grow(&tally->addresses, &tally->address_room, (size_t)tally->n_addresses + 1);
+	r = grow(&tally->addresses, &tally->address_capacity, (size_t)tally->n_addresses + 1);
 	if (r < 0)
 		return r;
 	tally->addresses[tally->n_addresses++] = *address;
@@ -173,10 +173,10 @@ int tally_append_stack(struct tally *tally, uint32_t n, uint32_t flags, uint32_t
 		return -E2BIG;
 	if (tally->n_stacks >= MAX_IDS)
 		return -EFBIG;
-	r = grow(&tally->stacks, &tally->stack_room, (size_t)tally->n_stacks + 1);
+	r = grow(&tally->stacks, &tally->stack_capacity, (size_t)tally->n_stacks + 1);
 	if (r < 0)
 		return r;
-	r = grow(&tally->frames, &tally->frame_room, tally->n_frames + n);
+	r = grow(&tally->frames, &tally->frame_capacity, tally->n_frames + n);
 	if (r < 0)
 		return r;
 	tally->stacks[tally->n_stacks++] =
@@ -263,7 +263,7 @@ static int append_normalized(struct tally *tally, const struct tally_entry *entr
 
 	if (tally->n_entries >= MAX_IDS)
 		return -EFBIG;
-	r = grow(&tally->entries, &tally->entry_room, (size_t)tally->n_entries + 1);
+	r = grow(&tally->entries, &tally->entry_capacity, (size_t)tally->n_entries + 1);
 	if (r < 0)
 		return r;
 	tally->entries[tally->n_entries++] = *entry;
@@ -344,7 +344,7 @@ void tally_reset(struct tally *tally)
 	tally_clear(tally);
 	free(tally->addresses);
 	tally->addresses = NULL;
-	tally->n_addresses = tally->address_room = 0;
+	tally->n_addresses = tally->address_capacity = 0;
 	index_free(&tally->address_index);
 }
 
@@ -400,8 +400,8 @@ uint64_t tally_total(const struct tally *tally)
 
 static bool is_reason(const struct tally_address *address)
 {
-	return address->flags & TALLY_ADDRESS_CODE && code_is_off_cpu(address->address) &&
-	       CODE_ID(address->address) < CODE_OFF_CPU_WOKEN;
+	return address->flags & TALLY_ADDRESS_SCRIPT && script_is_off_cpu(address->address) &&
+	       SCRIPT_ID(address->address) < OFF_CPU_LEAF_WOKEN;
 }
 
 uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stack *stack)
@@ -411,7 +411,7 @@ uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stac
 
 	if (is_reason(leaf))
 		return 1;
-	if (!(leaf->flags & TALLY_ADDRESS_CODE) || !code_is_waker(leaf->address))
+	if (!(leaf->flags & TALLY_ADDRESS_SCRIPT) || !script_is_waker(leaf->address))
 		return 0;
 	for (uint32_t i = 1; i < stack->n_frames; i++)
 		if (is_reason(&tally_addresses(tally)[frames[i]]))

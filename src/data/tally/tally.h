@@ -36,8 +36,8 @@ enum tally_address_flags {
 	TALLY_ADDRESS_EXACT = 1 << 0,
 	/* Found through a frame pointer, because the code has no call frame information. */
 	TALLY_ADDRESS_CHAINED = 1 << 1,
-	/* No address, but a function of an interpreted program (tally/codes.h). */
-	TALLY_ADDRESS_CODE = 1 << 2,
+	/* No address, but a function of an interpreted program (tally/scripts.h). */
+	TALLY_ADDRESS_SCRIPT = 1 << 2,
 	TALLY_ADDRESS_FLAGS = (1 << 3) - 1,
 };
 
@@ -198,7 +198,7 @@ const struct tally_entry *tally_entries(const struct tally *tally);
 const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack *stack);
 /*
  * How many frames, from the leaf on, say why a thread was off the CPU and who woke it
- * (tally/codes.h), not where it was; 0 for other stacks.
+ * (tally/scripts.h), not where it was; 0 for other stacks.
  */
 uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stack *stack);
 /* The sum of all counts, saturating at UINT64_MAX. */

@@ -19,7 +19,7 @@ static void drop(struct timeline *timeline)
 	timeline->rows = NULL;
 	timeline->seen = NULL;
 	timeline->n_slices = timeline->n_rows = timeline->n_seen = 0;
-	timeline->slice_room = timeline->row_room = timeline->seen_room = 0;
+	timeline->slice_capacity = timeline->row_capacity = timeline->seen_capacity = 0;
 }
 
 static void give_up(struct timeline *timeline)
@@ -50,7 +50,7 @@ static uint32_t join(const struct timeline_row *one, uint32_t n_one,
 /* Makes pairs of neighbouring slices one, where that is no longer than width_ns. */
 static int join_pairs(struct timeline *timeline)
 {
-	struct timeline_row *rows = reallocarray(NULL, timeline->row_room, sizeof(*rows));
+	struct timeline_row *rows = reallocarray(NULL, timeline->row_capacity, sizeof(*rows));
 	uint32_t n_rows = 0, n_slices = 0;
 
 	if (!rows)
@@ -98,7 +98,7 @@ static int note(struct timeline *timeline, const struct tally *tally, uint64_t n
 {
 	const struct tally_entry *entries = tally_entries(tally);
 	uint32_t n = tally_n_entries(tally), first = timeline->n_rows;
-	int r = grow(&timeline->seen, &timeline->seen_room, n);
+	int r = grow(&timeline->seen, &timeline->seen_capacity, n);
 
 	while (r == 0 && timeline->n_seen < n)
 		timeline->seen[timeline->n_seen++] = 0;
@@ -107,14 +107,14 @@ static int note(struct timeline *timeline, const struct tally *tally, uint64_t n
 
 		if (!more)
 			continue;
-		r = grow(&timeline->rows, &timeline->row_room, timeline->n_rows + 1);
+		r = grow(&timeline->rows, &timeline->row_capacity, timeline->n_rows + 1);
 		if (r == 0)
 			timeline->rows[timeline->n_rows++] = (struct timeline_row){ more, i };
 		timeline->seen[i] = entries[i].count;
 	}
 	if (r < 0 || timeline->n_rows == first)
 		return r;
-	r = grow(&timeline->slices, &timeline->slice_room, timeline->n_slices + 1);
+	r = grow(&timeline->slices, &timeline->slice_capacity, timeline->n_slices + 1);
 	if (r < 0)
 		return r;
 	timeline->slices[timeline->n_slices++] =

@@ -37,11 +37,11 @@ struct timeline {
 	uint64_t noted_ns;  /* up to when all is noted */
 	bool given_up;
 	struct timeline_slice *slices; /* ascending, apart from one another */
-	uint32_t n_slices, slice_room;
+	uint32_t n_slices, slice_capacity;
 	struct timeline_row *rows;
-	uint32_t n_rows, row_room;
+	uint32_t n_rows, row_capacity;
 	uint64_t *seen; /* the counts of the entries when they were noted */
-	uint32_t n_seen, seen_room;
+	uint32_t n_seen, seen_capacity;
 };
 
 /* Notes what was counted since the last time. If memory is short, the timeline is given up. */

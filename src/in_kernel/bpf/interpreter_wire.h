@@ -11,42 +11,43 @@
 #include "bpf/languages.h"
 
 /* Copies of frames and of code are so large: powers of two, for masks that the verifier follows. */
-#define FRAME_ROOM 128
-#define CODE_ROOM  256
+#define FRAME_CAPACITY 128
+#define CODE_CAPACITY  256
 
 #include <language_structs.h> /* made by the Makefile: bpf/NAME_language.h of each */
 
 /* Why an evaluator's functions are not known. Values are part of the recording format. */
-enum wire_code_reason {
-	WIRE_CODE_KNOWN,
-	WIRE_CODE_VERSION,	 /* an interpreter whose structures are not known */
-	WIRE_CODE_FREE_THREADED, /* a build without the global lock */
-	WIRE_CODE_DISAGREES,	 /* the interpreter's description of itself is another */
-	WIRE_CODE_NO_STATE,	 /* the state of the thread was not found */
-	WIRE_CODE_UNREADABLE,	 /* memory of the interpreter could not be read */
-	WIRE_CODE_TORN,		 /* interrupted while frames were being linked */
-	WIRE_CODE_UNMATCHED,	 /* no run of functions belongs to the evaluator's frame */
-	WIRE_CODE_TOO_DEEP,	 /* more functions than are followed */
-	WIRE_CODE_EARLY,	 /* the interpreter was not known yet when the stack was walked */
-	WIRE_CODE_DELEGATED,	 /* generators that wait for the one that they delegate to */
-	WIRE_CODE_BETWEEN,   /* no function runs: the first has not begun, or the last is over */
-	WIRE_CODE_INLINED,   /* functions that the compiler inlined here are not shown */
-	WIRE_CODE_NEAR,	     /* here or in a function that the compiler inlined: not certain */
-	WIRE_CODE_NO_CODE,   /* generated code that is in no known block */
-	WIRE_CODE_NO_CALLER, /* no return address where it should be */
-	WIRE_CODE_FROZEN,    /* functions of a virtual thread whose frames are in the heap */
-	WIRE_N_CODE_REASONS,
+enum wire_script_reason {
+	WIRE_SCRIPT_KNOWN,
+	WIRE_SCRIPT_VERSION,	   /* an interpreter whose structures are not known */
+	WIRE_SCRIPT_FREE_THREADED, /* a build without the global lock */
+	WIRE_SCRIPT_DISAGREES,	   /* the interpreter's description of itself is another */
+	WIRE_SCRIPT_NO_STATE,	   /* the state of the thread was not found */
+	WIRE_SCRIPT_UNREADABLE,	   /* memory of the interpreter could not be read */
+	WIRE_SCRIPT_TORN,	   /* interrupted while frames were being linked */
+	WIRE_SCRIPT_UNMATCHED,	   /* no run of functions belongs to the evaluator's frame */
+	WIRE_SCRIPT_TOO_DEEP,	   /* more functions than are followed */
+	WIRE_SCRIPT_EARLY,	   /* the interpreter was not known yet when the stack was walked */
+	WIRE_SCRIPT_DELEGATED,	   /* generators that wait for the one that they delegate to */
+	WIRE_SCRIPT_BETWEEN,   /* no function runs: the first has not begun, or the last is over */
+	WIRE_SCRIPT_INLINED,   /* functions that the compiler inlined here are not shown */
+	WIRE_SCRIPT_NEAR,      /* here or in a function that the compiler inlined: not certain */
+	WIRE_SCRIPT_NO_CODE,   /* generated code that is in no known block */
+	WIRE_SCRIPT_NO_CALLER, /* no return address where it should be */
+	WIRE_SCRIPT_FROZEN,    /* functions of a virtual thread whose frames are in the heap */
+	WIRE_N_SCRIPT_REASONS,
 };
 
 /*
- * A frame of a stack with WIRE_FRAME_CODE is no address: in the bits of WIRE_FRAME_LANGUAGE is the
- * language, and below an id of the function, which is a hash of its process, of the address of its
- * code object and of what that refers to. Ids below WIRE_CODE_IDS are an enum wire_code_reason.
+ * A frame of a stack with WIRE_FRAME_SCRIPT is no address: in the bits of WIRE_FRAME_LANGUAGE is
+ * the language, and below an id of the function, which is a hash of its process, of the address of
+ * its code object and of what that refers to. Ids below WIRE_SCRIPT_IDS are an enum
+ * wire_script_reason.
  */
-#define WIRE_FRAME_CODE		  (1ull << 61)
+#define WIRE_FRAME_SCRIPT	  (1ull << 61)
 #define WIRE_FRAME_LANGUAGE_SHIFT 56
 #define WIRE_FRAME_LANGUAGE	  (0x1full << WIRE_FRAME_LANGUAGE_SHIFT)
-#define WIRE_CODE_IDS		  256ull
+#define WIRE_SCRIPT_IDS		  256ull
 
 /* Room for the structures of any language. */
 struct wire_own {
@@ -56,7 +57,7 @@ struct wire_own {
 /* An interpreter, as a file contains it; all addresses are those of the file. */
 struct wire_interpreter {
 	__u32 language;			/* enum language; NONE: an unused number */
-	__u32 refused;			/* enum wire_code_reason: no walk is tried */
+	__u32 refused;			/* enum wire_script_reason: no walk is tried */
 	__u64 evaluator, evaluator_end; /* the function that runs programs */
 	union {
 		struct wire_own all;
@@ -79,22 +80,22 @@ enum { WIRE_INTERPRETED_SWITCH, WIRE_INTERPRETED_WAKING, WIRE_N_INTERPRETED };
 #define WIRE_MAX_INTERPRETERS 256 /* files; number 0 is none */
 
 /* Bytes of a name or a path as the interpreter has it; of longer paths the end is sent. */
-#define WIRE_CODE_TEXT 512
+#define WIRE_SCRIPT_TEXT 512
 
 #define WIRE_TEXT_UTF8 8
 
-/* A function, sent before the first stack that it is in (WIRE_KIND_CODE). */
-struct wire_code_name {
+/* A function, sent before the first stack that it is in (WIRE_KIND_SCRIPT). */
+struct wire_script_name {
 	__u64 id;
 	__u32 line;	 /* the first one; 0: not known */
 	__u32 name_size; /* bytes of `name` */
 	__u32 file_size;
 	__u8 name_kind, file_kind; /* bytes of a character: 1, 2, 4; or WIRE_TEXT_UTF8 */
-	__u16 flags;		   /* enum wire_code_flags */
+	__u16 flags;		   /* enum wire_script_flags */
 	__u32 language;
 	__u32 kind; /* enum wire_kind */
-	__u8 name[WIRE_CODE_TEXT];
-	__u8 file[WIRE_CODE_TEXT];
+	__u8 name[WIRE_SCRIPT_TEXT];
+	__u8 file[WIRE_SCRIPT_TEXT];
 };
 
 /* How a function's table of lines is written. */
@@ -116,7 +117,7 @@ enum wire_line_form {
  * With WIRE_LINES: an instruction or a line of a function, which has an id of its own, sent before
  * the first stack that it is in and after the function's name (WIRE_KIND_PLACE).
  */
-struct wire_code_place {
+struct wire_script_place {
 	__u64 id;
 	__u64 function; /* the id of its name */
 	__u32 offset;	/* bytes from the function's first instruction, or the line */
@@ -156,19 +157,19 @@ struct wire_inlined_code {
 /* Bytes of a table that is sent; functions of code with larger ones are not shown. */
 #define WIRE_INLINED_TABLE 13824
 
-enum wire_code_flags {
-	WIRE_CODE_NAME_CUT = 1 << 0, /* only the beginning */
-	WIRE_CODE_FILE_CUT = 1 << 1, /* only the end */
+enum wire_script_flags {
+	WIRE_SCRIPT_NAME_CUT = 1 << 0, /* only the beginning */
+	WIRE_SCRIPT_FILE_CUT = 1 << 1, /* only the end */
 };
 
 _Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
-_Static_assert(sizeof(struct wire_code_place) == 32, "no padding");
+_Static_assert(sizeof(struct wire_script_place) == 32, "no padding");
 _Static_assert(sizeof(struct wire_inlined_code) ==
 		       32 + 8 * WIRE_INLINED_FUNCTIONS + 16 * WIRE_INLINED_PLACES,
 	       "no padding");
 _Static_assert(sizeof(struct wire_inlined_code) + WIRE_INLINED_TABLE <=
-		       sizeof(struct wire_code_place) + WIRE_LINES_MAX,
+		       sizeof(struct wire_script_place) + WIRE_LINES_MAX,
 	       "it has the room of a table of lines");
-_Static_assert(sizeof(struct wire_code_name) == 32 + 2 * WIRE_CODE_TEXT, "no padding");
+_Static_assert(sizeof(struct wire_script_name) == 32 + 2 * WIRE_SCRIPT_TEXT, "no padding");
 
 #endif

@@ -47,7 +47,7 @@ struct wire_java_process {
 	__u64 number;	   /* tells it from all others, for caches; not 0 */
 	__u64 bias;	   /* of libjvm, ... */
 	__u32 interpreter; /* ... and its number among the interpreters */
-	__u32 refused;	   /* enum wire_code_reason: no walk is tried */
+	__u32 refused;	   /* enum wire_script_reason: no walk is tried */
 	__u64 low, high;   /* of the whole code cache */
 	__u64 interpreter_low, interpreter_high;
 	__u64 entry_low, entry_high; /* in there: where methods are entered */
@@ -142,7 +142,7 @@ struct java_walk {
 	__u64 bytecode; /* address, of interpreted functions; 0: not known */
 	__u32 kind;	/* enum java_kind; JAVA_NONE: the last frame is none of Java's */
 	__u32 exact;	/* `pc` was interrupted */
-	__u32 reason;	/* enum wire_code_reason: why there is no caller; KNOWN: there is one */
+	__u32 reason;	/* enum wire_script_reason: why there is no caller; KNOWN: there is one */
 	__u32 same;	/* where the innermost function that is certain is, is certain, too */
 	__u32 reserved;
 	__u32 depth; /* of chains[0] */

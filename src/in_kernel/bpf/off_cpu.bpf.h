@@ -47,7 +47,7 @@ struct {
 } off_cpu_counters SEC(".maps");
 
 /* State of a CPU, and records too large for the BPF stack. One program at a time uses it. */
-struct off_cpu_room {
+struct off_cpu_scratch {
 	__u64 window, spent; /* ns: the start of a period, and the time of its walks */
 	__u64 began;	     /* when the last walk of an absence with a weight above 1 began */
 	__u32 n;	     /* number of walks */
@@ -62,18 +62,18 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct off_cpu_room);
-} off_cpu_rooms SEC(".maps");
+	__type(value, struct off_cpu_scratch);
+} off_cpu_scratchs SEC(".maps");
 
-static __always_inline struct off_cpu_room *off_cpu_room(void)
+static __always_inline struct off_cpu_scratch *off_cpu_scratch(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&off_cpu_rooms, &zero);
+	return bpf_map_lookup_elem(&off_cpu_scratchs, &zero);
 }
 
 /* The record that the iterator over threads writes next. */
-struct sleeper_room {
+struct sleeper_capacity {
 	struct wire_sleeper is;
 	struct pt_regs registers;
 };
@@ -82,7 +82,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct sleeper_room);
+	__type(value, struct sleeper_capacity);
 } sleeper SEC(".maps");
 
 static __always_inline __u32 thread_id(const struct task_struct *task)
@@ -119,29 +119,30 @@ static __always_inline struct wire_off_cpu_counters *off_cpu_counter(void)
 /* Sends the times of a set's entry. */
 static __always_inline bool evict_times(const struct wire_times *set, __u32 way, __u32 now)
 {
-	struct off_cpu_room *room = off_cpu_room();
+	struct off_cpu_scratch *scratch = off_cpu_scratch();
 
-	if (!room)
+	if (!scratch)
 		return false;
-	room->time = (struct wire_time){
+	scratch->time = (struct wire_time){
 		.hash = { .low = set->low[way], .high = set->high[way] },
 		.blocked = set->blocked[way],
 		.waiting = set->waiting[way],
 		.epoch = now,
 		.kind = WIRE_KIND_TIME,
 	};
-	return bpf_ringbuf_output(&ring, &room->time, sizeof(room->time), BPF_RB_NO_WAKEUP) == 0;
+	return bpf_ringbuf_output(&ring, &scratch->time, sizeof(scratch->time), BPF_RB_NO_WAKEUP) ==
+	       0;
 }
 
 /* Tells user space which stacks a key stands for. */
 static __always_inline bool send_pair(const struct wire_hash *pair, const struct wire_thread *of,
 				      __u32 now)
 {
-	struct off_cpu_room *room = off_cpu_room();
+	struct off_cpu_scratch *scratch = off_cpu_scratch();
 
-	if (!room)
+	if (!scratch)
 		return false;
-	room->pair = (struct wire_pair){
+	scratch->pair = (struct wire_pair){
 		.hash = *pair,
 		.stack_low = of->stack.low,
 		.epoch = now,
@@ -150,7 +151,8 @@ static __always_inline bool send_pair(const struct wire_hash *pair, const struct
 		.stack_high = of->stack.high,
 		.waker_high = of->waker.high,
 	};
-	return bpf_ringbuf_output(&ring, &room->pair, sizeof(room->pair), BPF_RB_NO_WAKEUP) == 0;
+	return bpf_ringbuf_output(&ring, &scratch->pair, sizeof(scratch->pair), BPF_RB_NO_WAKEUP) ==
+	       0;
 }
 
 /*
@@ -296,52 +298,53 @@ static __noinline int enter(const struct task_struct *task, __u64 now)
 
 static __noinline __u32 absence_weight(__u32 tid, __u64 now)
 {
-	struct off_cpu_room *room = off_cpu_room();
+	struct off_cpu_scratch *scratch = off_cpu_scratch();
 	const struct wire_thread *thread;
 	__u64 random;
 
-	if (!room || !off_cpu.budget)
+	if (!scratch || !off_cpu.budget)
 		return 1;
-	if (room->spent > off_cpu.budget) {
-		if (room->shift < BUDGET_SHIFT)
-			room->shift++;
-		room->spent = 0;
-		room->window = now;
-	} else if (now - room->window > WIRE_BUDGET_WINDOW) {
-		if (room->shift && room->spent < off_cpu.budget / 3)
-			room->shift--;
-		room->spent = 0;
-		room->window = now;
+	if (scratch->spent > off_cpu.budget) {
+		if (scratch->shift < BUDGET_SHIFT)
+			scratch->shift++;
+		scratch->spent = 0;
+		scratch->window = now;
+	} else if (now - scratch->window > WIRE_BUDGET_WINDOW) {
+		if (scratch->shift && scratch->spent < off_cpu.budget / 3)
+			scratch->shift--;
+		scratch->spent = 0;
+		scratch->window = now;
 	}
-	if (!room->shift)
+	if (!scratch->shift)
 		return 1;
 	thread = bpf_map_lookup_elem(&threads, &tid);
-	if (!thread || thread->longest >= BUDGET_LONG << (room->shift & 15))
+	if (!thread || thread->longest >= BUDGET_LONG << (scratch->shift & 15))
 		return 1;
 	random = (now ^ tid) * 0x9fb21c651e98df25ull >> 40;
-	if (random & ((1u << (room->shift & 15)) - 1))
+	if (random & ((1u << (scratch->shift & 15)) - 1))
 		return 0;
-	room->began = bpf_ktime_get_ns();
-	return 1u << (room->shift & 15);
+	scratch->began = bpf_ktime_get_ns();
+	return 1u << (scratch->shift & 15);
 }
 
 /*
  * Adds the time of a walk to what the CPU has spent. Returns it if the absence has a weight above
  * 1, else 0: then only one walk in BUDGET_MEASURED is timed, from `since` on.
  */
-static __always_inline __u32 budget_spend(struct off_cpu_room *room, __u64 since, __u32 weight)
+static __always_inline __u32 budget_spend(struct off_cpu_scratch *scratch, __u64 since,
+					  __u32 weight)
 {
 	__u64 ns;
 
 	if (!off_cpu.budget)
 		return 0;
 	if (weight > 1) {
-		ns = bpf_ktime_get_ns() - room->began;
-		room->spent += ns;
+		ns = bpf_ktime_get_ns() - scratch->began;
+		scratch->spent += ns;
 		return ns;
 	}
-	if (room->n++ % BUDGET_MEASURED == 0)
-		room->spent += BUDGET_MEASURED * (bpf_ktime_get_ns() - since);
+	if (scratch->n++ % BUDGET_MEASURED == 0)
+		scratch->spent += BUDGET_MEASURED * (bpf_ktime_get_ns() - since);
 	return 0;
 }
 
@@ -353,13 +356,13 @@ static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, _
 				     __u64 ran)
 {
 	struct wire_thread *thread = bpf_map_lookup_elem(&threads, &tid), *known = thread;
-	struct off_cpu_room *room = off_cpu_room();
+	struct off_cpu_scratch *scratch = off_cpu_scratch();
 	struct wire_off_cpu_counters *counter;
 
-	if (!room)
+	if (!scratch)
 		return 0;
 	if (!thread)
-		thread = &room->thread;
+		thread = &scratch->thread;
 	else if (thread->out)
 		absence_ended_unseen(thread, now, ran);
 	thread->stack = *stack;
@@ -370,7 +373,7 @@ static __noinline int absence_begins(__u32 tid, const struct wire_hash *stack, _
 	if (!known)
 		thread->longest = WIRE_LONGEST;
 	thread->weight = how >> 1;
-	thread->walk = thread->weight ? room->walk : 0;
+	thread->walk = thread->weight ? scratch->walk : 0;
 	thread->check = wire_thread_check(thread);
 	if (known || bpf_map_update_elem(&threads, &tid, thread, BPF_ANY) == 0)
 		return 0;
@@ -488,14 +491,14 @@ static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool 
 static __noinline int leave_end(__u32 number, bool unfinished)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	struct off_cpu_room *room = off_cpu_room();
+	struct off_cpu_scratch *scratch = off_cpu_scratch();
 	struct wire_hash stack = { 0 };
 
-	if (!slot || !room)
+	if (!slot || !scratch)
 		return 0;
 	if (keep_stack(slot, number, unfinished))
 		stack = slot->stack.hash;
-	room->walk = budget_spend(room, slot->left_at, slot->left_how >> 1);
+	scratch->walk = budget_spend(scratch, slot->left_at, slot->left_how >> 1);
 	absence_begins(slot->left_tid, &stack, slot->left_at, slot->left_how, slot->left_ran);
 	scratch_release(slot);
 	return 0;
@@ -634,7 +637,8 @@ static __always_inline const void *registers_of(struct task_struct *task)
  * Writes the kernel stack of a task that sleeps, without the scheduler's frames; returns the number
  * of frames.
  */
-static __always_inline __u32 sleeper_stack(struct task_struct *task, struct sleeper_room *room)
+static __always_inline __u32 sleeper_stack(struct task_struct *task,
+					   struct sleeper_capacity *scratch)
 {
 	__u32 number = 0;
 	struct scratch *slot = scratch_take(&number);
@@ -643,14 +647,14 @@ static __always_inline __u32 sleeper_stack(struct task_struct *task, struct slee
 	if (slot) {
 		bytes = kernel_walk_inactive(task, slot, number) * sizeof(__u64);
 		OPAQUE(bytes);
-		if (bytes > sizeof(room->is.frames))
-			bytes = sizeof(room->is.frames);
-		bpf_probe_read_kernel(room->is.frames, bytes, slot->frames);
+		if (bytes > sizeof(scratch->is.frames))
+			bytes = sizeof(scratch->is.frames);
+		bpf_probe_read_kernel(scratch->is.frames, bytes, slot->frames);
 		scratch_release(slot);
 	}
 	if (bytes == 0)
-		bytes = bytes_of(
-			bpf_get_task_stack(task, room->is.frames, sizeof(room->is.frames), 0));
+		bytes = bytes_of(bpf_get_task_stack(task, scratch->is.frames,
+						    sizeof(scratch->is.frames), 0));
 	return bytes / sizeof(__u64);
 }
 
@@ -661,26 +665,26 @@ static __always_inline __u32 sleeper_stack(struct task_struct *task, struct slee
 static __always_inline int write_sleeper(struct seq_file *seq, struct task_struct *task)
 {
 	const struct wire_thread *thread;
-	struct sleeper_room *room;
+	struct sleeper_capacity *scratch;
 	__u64 code_segment = 0;
 	__u32 zero = 0, tid;
 
 	tid = thread_id(task);
 	thread = tid ? bpf_map_lookup_elem(&threads, &tid) : NULL;
-	room = bpf_map_lookup_elem(&sleeper, &zero);
-	if (!room || !thread || thread->out != WIRE_OUT_BEFORE || thread->wake)
+	scratch = bpf_map_lookup_elem(&sleeper, &zero);
+	if (!scratch || !thread || thread->out != WIRE_OUT_BEFORE || thread->wake)
 		return 0;
-	room->is.tid = tid;
-	image_cookie(task, TASK_ARGUMENT, &room->is.image);
-	room->is.stack_start = BPF_CORE_READ(task, mm, start_stack);
-	room->is.n_kernel = config_has(WIRE_KERNEL) ? sleeper_stack(task, room) : 0;
-	room->is.end = WIRE_END_REGISTERS;
-	if (room->is.image && config_has(WIRE_USER))
-		room->is.end = take_saved_registers(registers_of(task), &room->registers,
-						    &room->is.walk, &code_segment);
-	if (!room->is.end)
-		room->is.end = end_of_segment(code_segment);
-	bpf_seq_write(seq, &room->is, sizeof(room->is));
+	scratch->is.tid = tid;
+	image_cookie(task, TASK_ARGUMENT, &scratch->is.image);
+	scratch->is.stack_start = BPF_CORE_READ(task, mm, start_stack);
+	scratch->is.n_kernel = config_has(WIRE_KERNEL) ? sleeper_stack(task, scratch) : 0;
+	scratch->is.end = WIRE_END_REGISTERS;
+	if (scratch->is.image && config_has(WIRE_USER))
+		scratch->is.end = take_saved_registers(registers_of(task), &scratch->registers,
+						       &scratch->is.walk, &code_segment);
+	if (!scratch->is.end)
+		scratch->is.end = end_of_segment(code_segment);
+	bpf_seq_write(seq, &scratch->is, sizeof(scratch->is));
 	return 0;
 }
 

@@ -20,7 +20,7 @@ struct wire_perl {
 	__u64 main;	 /* ... of perl_run(), which runs the main program, ... */
 	__u32 main_size; /* ... and its bytes */
 	/* Offsets in an interpreter. */
-	__u16 stackinfo, curcop, op, top_env, program_file, savestack;
+	__u16 stackinfo, curcop, op, top_env, interp_file, savestack;
 	/* Kinds of operations. */
 	__u16 op_leavesub, op_nextstate;
 	/* Offsets in a stack of contexts. */

@@ -21,7 +21,7 @@ _Static_assert(POISON_WORDS <= SCRATCH_WORDS, "they are in the slot");
 
 /* A frame of a function without a language. As an address, it leads nowhere. */
 static const __u64 poison_words[POISON_WORDS] = {
-	[0 ... POISON_WORDS - 1] = WIRE_FRAME_CODE | (WIRE_CODE_IDS - 1),
+	[0 ... POISON_WORDS - 1] = WIRE_FRAME_SCRIPT | (WIRE_SCRIPT_IDS - 1),
 };
 
 #define POISON(member)                                                                             \
@@ -34,9 +34,9 @@ static __always_inline void poison(struct scratch *slot)
 {
 	bpf_probe_read_kernel(slot->frames, sizeof(poison_words), poison_words);
 	POISON(slot->window.bytes);
-	POISON(slot->program.window.bytes);
-	POISON(slot->program.code);
-	POISON(slot->program.message);
+	POISON(slot->interp.window.bytes);
+	POISON(slot->interp.code);
+	POISON(slot->interp.message);
 }
 #else
 static __always_inline void poison(struct scratch *slot)

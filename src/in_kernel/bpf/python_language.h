@@ -65,12 +65,12 @@ _Static_assert(sizeof(struct wire_python) == 96, "no padding");
 struct python_functions {
 	__u64 from; /* user address; 0: nothing was copied */
 	__u64 last; /* where in it a function may begin, PYTHON_FUNCTIONS at most */
-	__u32 of;   /* the function that it was copied for: place in `codes` */
+	__u32 of;   /* the function that it was copied for: place in `scripts` */
 	__u32 used; /* functions that were found in it */
-	__u8 bytes[PYTHON_FUNCTIONS + CODE_ROOM];
+	__u8 bytes[PYTHON_FUNCTIONS + CODE_CAPACITY];
 };
 
-#define MET_CODES 32 /* of the last walk: the next one will probably meet them again */
+#define MET_SCRIPTS 32 /* of the last walk: the next one will probably meet them again */
 
 /* A walk of Python's frames (languages/python.bpf.h). */
 struct python_walk {
@@ -81,11 +81,11 @@ struct python_walk {
 	__u64 key_seed; /* of the process that `key`, of its threads' states, is known of */
 	__u64 made;	/* changes when the process makes a code object; 0: nothing tells that */
 	__u32 key;
-	__u32 musl;	      /* the C library that the last value of a key was found in is musl */
-	__u32 next_version;   /* of the code object that the interpreter makes next */
-	__u32 linked;	      /* `frame` is that of the next run, whose record was not read yet */
-	__u32 n_met;	      /* functions that the walk has met, ... */
-	__u16 met[MET_CODES]; /* ... and where the last ones are in `codes` */
+	__u32 musl;	    /* the C library that the last value of a key was found in is musl */
+	__u32 next_version; /* of the code object that the interpreter makes next */
+	__u32 linked;	    /* `frame` is that of the next run, whose record was not read yet */
+	__u32 n_met;	    /* functions that the walk has met, ... */
+	__u16 met[MET_SCRIPTS]; /* ... and where the last ones are in `scripts` */
 	struct python_functions functions;
 };
 

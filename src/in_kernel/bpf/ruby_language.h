@@ -54,7 +54,7 @@ _Static_assert(sizeof(struct wire_ruby) == 96, "no padding");
 struct ruby_window {
 	__u64 from; /* user address; 0: nothing was copied */
 	__u64 last; /* where in it the last frame begins, RUBY_WINDOW at most */
-	__u8 bytes[RUBY_WINDOW + FRAME_ROOM];
+	__u8 bytes[RUBY_WINDOW + FRAME_CAPACITY];
 };
 
 /* A walk of Ruby's frames (languages/ruby.bpf.h). */

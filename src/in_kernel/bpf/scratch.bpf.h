@@ -112,21 +112,21 @@ struct window {
 #define FRAME_BELOW 944 /* bytes that are copied below a frame, at most */
 
 /* A copied piece of the memory that has frames; behind it a frame from the C stack. */
-#define FRAME_ON_STACK (FRAME_BELOW + FRAME_ROOM)
+#define FRAME_ON_STACK (FRAME_BELOW + FRAME_CAPACITY)
 
 struct frame_window {
 	__u64 from; /* user address; 0: nothing was copied */
 	__u64 last; /* where in it the last frame begins, FRAME_BELOW at most */
-	__u8 bytes[FRAME_ON_STACK + FRAME_ROOM];
+	__u8 bytes[FRAME_ON_STACK + FRAME_CAPACITY];
 };
 
 /*
  * Code objects that walks have met. One that another walk has met may be gone and its memory have
  * another by now, unless it has the same number; one of this walk is kept by the thread's frames.
  */
-#define KNOWN_CODES 512
+#define KNOWN_SCRIPTS 512
 
-struct known_code {
+struct known_script {
 	__u64 code;
 	__u64 walk; /* that met it last: its number */
 	__u64 id;
@@ -142,7 +142,7 @@ struct known_code {
 };
 
 /* Ids of functions whose names were sent. */
-#define SENT_CODES 512
+#define SENT_SCRIPTS 512
 
 /* The walk of an interpreter's frames beside that of the native ones (languages/interpreter.bpf.h).
  */
@@ -165,7 +165,7 @@ struct interpreter_walk {
 	__u32 line;
 	__u32 n;	  /* functions of the run in frames[STAGED_AT...] */
 	__u32 n_native;	  /* native frames walked */
-	__u32 run_reason; /* enum wire_code_reason: why they are not known */
+	__u32 run_reason; /* enum wire_script_reason: why they are not known */
 	__u32 language;
 	__u32 reason;	    /* the same for evaluator frames without a run */
 	__u64 walk;	    /* counts walks */
@@ -186,10 +186,10 @@ struct interpreter_walk {
 		LANGUAGES(LANGUAGE_WALK, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
 	};
 	/* None straddles two lines of a cache. */
-	struct known_code codes[KNOWN_CODES] __attribute__((aligned(64)));
-	__u8 code[CODE_ROOM];
-	__u64 sent[SENT_CODES];
-	struct wire_code_name message;
+	struct known_script codes[KNOWN_SCRIPTS] __attribute__((aligned(64)));
+	__u8 code[CODE_CAPACITY];
+	__u64 sent[SENT_SCRIPTS];
+	struct wire_script_name message;
 };
 
 /* A whole stack copy has room beside 528 frames; beside more of them, its end is left out. */
@@ -197,7 +197,7 @@ struct interpreter_walk {
 
 /* Functions of the next run, in frames[]: a stack copy overwrites them when the walk is over. */
 #define STAGED_AT (6 * WIRE_MAX_DEPTH)
-/* Behind them a struct wire_code_place that is being sent. */
+/* Behind them a struct wire_script_place that is being sent. */
 #define LINES_AT (7 * WIRE_MAX_DEPTH)
 
 /*
@@ -219,7 +219,7 @@ struct scratch {
 	__u64 interpreter_bias;
 	struct asked_interpreter asked;
 	struct unwind_walk begun; /* the walk before its first step, where `asked` may be set */
-	__u32 walk_first, walk_n; /* frames of this walk (languages/program_frames.bpf.h) */
+	__u32 walk_first, walk_n; /* frames of this walk (languages/interp_frames.bpf.h) */
 	struct cached_layout layouts[CACHED_LAYOUTS];
 	struct cached_mapping mappings[CACHED_MAPPINGS];
 	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */
@@ -234,7 +234,7 @@ struct scratch {
 	/* No rule straddles two lines of a cache. */
 	struct unwind_cached_rule rules[CACHED_RULES] __attribute__((aligned(64)));
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
-	struct interpreter_walk program;
+	struct interpreter_walk interp;
 } __attribute__((aligned(64)));
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

@@ -26,14 +26,14 @@
  * needed change nothing. Numbers have 64 bits: of a 32-bit one, the compiler may check a truncated
  * copy, and the verifier does not see that both are the same.
  */
-#define UNWIND_SEARCH(low, n, room, key, wanted)                                                   \
+#define UNWIND_SEARCH(low, n, capacity, key, wanted)                                               \
 	do {                                                                                       \
 		__u64 high = (n), middle;                                                          \
                                                                                                    \
 		(low) = 0;                                                                         \
-		for (__u64 half = 1; half < (room); half *= 2) {                                   \
+		for (__u64 half = 1; half < (capacity); half *= 2) {                               \
 			OPAQUE(half);                                                              \
-			middle = ((low) + high) / 2 & ((room)-1);                                  \
+			middle = ((low) + high) / 2 & ((capacity)-1);                              \
 			BISECT(low, high, middle, key, wanted);                                    \
 		}                                                                                  \
 	} while (0)
@@ -118,7 +118,8 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 			return WIRE_END_STALE;
 		if (inner->header.level == 0)
 			break;
-		UNWIND_SEARCH(low, inner->header.n, WIRE_INNER_ROOM, inner->keys[middle], wanted);
+		UNWIND_SEARCH(low, inner->header.n, WIRE_INNER_CAPACITY, inner->keys[middle],
+			      wanted);
 		OPAQUE(low);
 		if (low >= WIRE_INNER_CHILDREN)
 			return WIRE_END_STALE;
@@ -138,7 +139,7 @@ UNWIND_INLINE __u32 unwind_find_row(__u32 root, __u32 owner, __u32 address,
 		return WIRE_END_NONE;
 	/* Far beyond the last row: that row holds. */
 	relative = smaller(wanted - leaf->header.base, 0xffff);
-	UNWIND_SEARCH(first, (n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP, WIRE_LEAF_GROUP_ROOM,
+	UNWIND_SEARCH(first, (n + WIRE_LEAF_GROUP - 1) / WIRE_LEAF_GROUP, WIRE_LEAF_GROUP_CAPACITY,
 		      leaf->groups[middle], relative);
 	first *= WIRE_LEAF_GROUP;
 	n = smaller(n - first, WIRE_LEAF_GROUP);

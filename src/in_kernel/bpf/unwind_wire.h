@@ -123,11 +123,12 @@ struct wire_block_header {
 #define WIRE_LEAF_GROUPS 31
 #define WIRE_LEAF_ROWS	 (WIRE_LEAF_GROUPS * WIRE_LEAF_GROUP)
 
-#define WIRE_LEAF_GROUP_ROOM 32 /* a power of two, for the search */
+#define WIRE_LEAF_GROUP_CAPACITY 32 /* a power of two, for the search */
 
 struct wire_leaf {
 	struct wire_block_header header;
-	__u16 groups[WIRE_LEAF_GROUP_ROOM]; /* address of each group's first row, if it has one */
+	__u16 groups[WIRE_LEAF_GROUP_CAPACITY]; /* address of each group's first row, if it has one
+						 */
 	__u16 reserved[24];
 	__u32 rows[WIRE_LEAF_ROWS];
 };
@@ -147,7 +148,8 @@ static inline void wire_leaf_put(struct wire_leaf *leaf, __u32 i, __u32 address,
 #define WIRE_INNER_CHILDREN                                                                        \
 	((WIRE_BLOCK_SIZE - sizeof(struct wire_block_header)) / (2 * sizeof(__u32)))
 
-#define WIRE_INNER_ROOM 512 /* a power of two, for the search: keys[511] is still in the block */
+#define WIRE_INNER_CAPACITY                                                                        \
+	512 /* a power of two, for the search: keys[511] is still in the block */
 
 struct wire_inner {
 	struct wire_block_header header;

@@ -37,7 +37,7 @@ enum wire_flags {
 	WIRE_USER_ENTRY = 1 << 13,   /* user probes at function entry: the caller is at [sp] */
 	WIRE_NATIVE = 1 << 14,	     /* keep an evaluator's frame beside those of its functions */
 	WIRE_WALL = 1 << 15,	     /* samples beside time off the CPU: WIRE_STACK_SAMPLED */
-	WIRE_LINES = 1 << 16,	     /* lines of interpreted programs: struct wire_code_place */
+	WIRE_LINES = 1 << 16,	     /* lines of interpreted programs: struct wire_script_place */
 	WIRE_NOT_SELF = 1 << 17,     /* neither the process `self` nor its children */
 };
 
@@ -122,10 +122,10 @@ enum wire_kind {
 	 * of the user stack, for user space to finish the walk.
 	 */
 	WIRE_KIND_UNFINISHED,
-	WIRE_KIND_CODE,	   /* struct wire_code_name: a function of an interpreted program */
+	WIRE_KIND_SCRIPT,  /* struct wire_script_name: a function of an interpreted program */
 	WIRE_KIND_TIME,	   /* struct wire_time: times of a stack (bpf/off_cpu_wire.h) */
 	WIRE_KIND_PAIR,	   /* struct wire_pair: a stack, and that of a waker */
-	WIRE_KIND_PLACE,   /* struct wire_code_place: a line of an interpreted program */
+	WIRE_KIND_PLACE,   /* struct wire_script_place: a line of an interpreted program */
 	WIRE_KIND_INLINED, /* struct wire_inlined_code: optimized code of one */
 	WIRE_N_KINDS,
 };
@@ -266,9 +266,9 @@ _Static_assert(sizeof(struct wire_counters) == 72, "both sides agree on struct w
 _Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_count, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind) &&
-		       __builtin_offsetof(struct wire_code_name, kind) ==
+		       __builtin_offsetof(struct wire_script_name, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind) &&
-		       __builtin_offsetof(struct wire_code_place, kind) ==
+		       __builtin_offsetof(struct wire_script_place, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind) &&
 		       __builtin_offsetof(struct wire_inlined_code, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind),

@@ -47,8 +47,8 @@
 #include "bpf/hints.h"
 #include "bpf/languages.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/left_frame.bpf.h"
-#include "languages/program_run.bpf.h"
 
 #include <language_hooks.h> /* made by the Makefile: languages/NAME.bpf.h of each */
 
@@ -69,16 +69,16 @@
 #define IN_FRAMES true
 
 /* Whether the walk is of a language. */
-static __always_inline bool is_of(const struct interpreter_walk *program, enum language language)
+static __always_inline bool is_of(const struct interpreter_walk *interp, enum language language)
 {
-	return walks_language(language) && program->language == language;
+	return walks_language(language) && interp->language == language;
 }
 
 /* Whether it is of one whose functions each have a native frame. */
-static __always_inline bool has_frames(const struct interpreter_walk *program)
+static __always_inline bool has_frames(const struct interpreter_walk *interp)
 {
 #define HAS_FRAMES(ID, id, title, where, ...)                                                      \
-	if (IN_##where && is_of(program, LANGUAGE_##ID))                                           \
+	if (IN_##where && is_of(interp, LANGUAGE_##ID))                                            \
 		return true;
 	EACH_LANGUAGE(HAS_FRAMES)
 	return false;
@@ -87,7 +87,7 @@ static __always_inline bool has_frames(const struct interpreter_walk *program)
 static __always_inline bool language_find_state(struct scratch *slot, __u32 number)
 {
 #define FIND_STATE(ID, id, ...)                                                                    \
-	if (is_of(&slot->program, LANGUAGE_##ID))                                                  \
+	if (is_of(&slot->interp, LANGUAGE_##ID))                                                   \
 		return id##_find_state(slot, number);
 	EACH_LANGUAGE(FIND_STATE)
 	return false;
@@ -112,12 +112,12 @@ static __always_inline void language_arrives(__u32 number)
 }
 
 /* Whether the language has the hook. */
-static __always_inline bool may_leave_generated(const struct interpreter_walk *program)
+static __always_inline bool may_leave_generated(const struct interpreter_walk *interp)
 {
 #define MAY_LEAVE(ID, id, ...)                                                                     \
-	IF_HAS(id##_has_leaves_generated, if (is_of(program, LANGUAGE_##ID)) return true;)
+	IF_HAS(id##_has_leaves_generated, if (is_of(interp, LANGUAGE_##ID)) return true;)
 	EACH_LANGUAGE(MAY_LEAVE)
-	(void)program;
+	(void)interp;
 	return false;
 }
 
@@ -126,8 +126,7 @@ static __always_inline bool language_leaves_generated(struct scratch *slot,
 {
 #define LEAVES(ID, id, ...)                                                                        \
 	IF_HAS(id##_has_leaves_generated,                                                          \
-	       if (is_of(&slot->program, LANGUAGE_##ID)) return id##_leaves_generated(slot,        \
-										      left);)
+	       if (is_of(&slot->interp, LANGUAGE_##ID)) return id##_leaves_generated(slot, left);)
 	EACH_LANGUAGE(LEAVES)
 	(void)slot;
 	(void)left;
@@ -136,7 +135,7 @@ static __always_inline bool language_leaves_generated(struct scratch *slot,
 
 /* A hook that answers, of the slot; `otherwise` without one. */
 #define RETURN_OF(ID, id, hook)                                                                    \
-	IF_HAS(id##_has_##hook, if (is_of(&slot->program, LANGUAGE_##ID)) return id##_##hook(slot);)
+	IF_HAS(id##_has_##hook, if (is_of(&slot->interp, LANGUAGE_##ID)) return id##_##hook(slot);)
 
 static __always_inline bool language_keeps_frame(const struct scratch *slot)
 {
@@ -174,7 +173,7 @@ static __always_inline bool language_sees(struct scratch *slot, const struct lef
 {
 #define SEES(ID, id, ...)                                                                          \
 	IF_HAS(id##_has_sees,                                                                      \
-	       if (is_of(&slot->program, LANGUAGE_##ID)) return id##_sees(slot, left);)
+	       if (is_of(&slot->interp, LANGUAGE_##ID)) return id##_sees(slot, left);)
 	EACH_LANGUAGE(SEES)
 	(void)slot;
 	(void)left;
@@ -191,18 +190,18 @@ static __always_inline enum evaluated language_evaluates(struct scratch *slot)
 
 static __always_inline bool language_is_paired(const struct scratch *slot)
 {
-	const struct interpreter_walk *program = &slot->program;
+	const struct interpreter_walk *interp = &slot->interp;
 
 #define IS_PAIRED(ID, id, ...) RETURN_OF(ID, id, is_paired)
 	EACH_LANGUAGE(IS_PAIRED)
-	return !program->missing && !program->anchor && !program->next;
+	return !interp->missing && !interp->anchor && !interp->next;
 }
 
 static __always_inline bool language_again(struct scratch *slot, __u32 number)
 {
 #define AGAIN(ID, id, ...)                                                                         \
 	IF_HAS(id##_has_again,                                                                     \
-	       if (is_of(&slot->program, LANGUAGE_##ID)) return id##_again(slot, number);)
+	       if (is_of(&slot->interp, LANGUAGE_##ID)) return id##_again(slot, number);)
 	EACH_LANGUAGE(AGAIN)
 	(void)slot;
 	(void)number;
@@ -214,7 +213,7 @@ static __always_inline bool language_sees_function(struct scratch *slot,
 {
 #define SEES_FUNCTION(ID, id, ...)                                                                 \
 	IF_HAS(id##_has_sees_function,                                                             \
-	       if (is_of(&slot->program, LANGUAGE_##ID)) return id##_sees_function(slot, left);)
+	       if (is_of(&slot->interp, LANGUAGE_##ID)) return id##_sees_function(slot, left);)
 	EACH_LANGUAGE(SEES_FUNCTION)
 	(void)slot;
 	(void)left;
@@ -226,7 +225,7 @@ static __always_inline bool language_step(struct scratch *slot, __u32 number, __
 {
 #define STEP(ID, id, ...)                                                                          \
 	IF_HAS(                                                                                    \
-		id##_has_steps, if (is_of(&slot->program, LANGUAGE_##ID) && id##_steps(slot)) {    \
+		id##_has_steps, if (is_of(&slot->interp, LANGUAGE_##ID) && id##_steps(slot)) {     \
 			*ret_end = id##_step(number);                                              \
 			return true;                                                               \
 		})

@@ -24,119 +24,119 @@
 #include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_step.bpf.h"
 #include "languages/hooks.bpf.h"
+#include "languages/interp_frames.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/left_frame.bpf.h"
-#include "languages/program_frames.bpf.h"
-#include "languages/program_run.bpf.h"
 
 /* The frame that stands for functions that are not known. */
-static __always_inline __u64 reason_frame(const struct interpreter_walk *program, __u32 reason)
+static __always_inline __u64 reason_frame(const struct interpreter_walk *interp, __u32 reason)
 {
-	return WIRE_FRAME_CODE | (__u64)program->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
+	return WIRE_FRAME_SCRIPT | (__u64)interp->language << WIRE_FRAME_LANGUAGE_SHIFT | reason;
 }
 
 /*
  * Prepares the merge for the slot's walk, whose frames go to frames[first...]: finds the state,
  * stages the first run.
  */
-__noinline int program_begin(__u32 number, __u32 first)
+__noinline int interp_begin(__u32 number, __u32 first)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	const struct wire_interpreter *interpreter;
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	__u32 key;
 
 	if (!slot)
 		return 0;
 	frames_begin(slot, first);
-	program = &slot->program;
-	program->language = LANGUAGE_NONE;
-	program->may_lock = may_lock(number);
-	program->anchor = 0;
-	program->next = 0;
-	program->n = 0;
-	program->n_native = 0;
-	program->run_reason = WIRE_CODE_KNOWN;
-	program->evaluator_size = 0;
-	program->last_name = 0;
-	program->last_file = 0;
-	program->ordered = 0;
-	program->missing = 0;
+	interp = &slot->interp;
+	interp->language = LANGUAGE_NONE;
+	interp->may_lock = may_lock(number);
+	interp->anchor = 0;
+	interp->next = 0;
+	interp->n = 0;
+	interp->n_native = 0;
+	interp->run_reason = WIRE_SCRIPT_KNOWN;
+	interp->evaluator_size = 0;
+	interp->last_name = 0;
+	interp->last_file = 0;
+	interp->ordered = 0;
+	interp->missing = 0;
 	key = slot->interpreter;
 	interpreter = bpf_map_lookup_elem(&interpreters, &key);
 	if (!interpreter || interpreter->language >= N_LANGUAGES ||
 	    !walks_language(interpreter->language))
 		return 0;
-	program->language = interpreter->language;
-	program->bias = slot->interpreter_bias;
-	program->evaluator = interpreter->evaluator + program->bias;
-	program->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
-	program->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32 ^
-			(__u64)program->language << 56;
-	program->reason = interpreter->refused;
+	interp->language = interpreter->language;
+	interp->bias = slot->interpreter_bias;
+	interp->evaluator = interpreter->evaluator + interp->bias;
+	interp->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
+	interp->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32 ^
+		       (__u64)interp->language << 56;
+	interp->reason = interpreter->refused;
 	slot->stack.flags |= WIRE_STACK_PROGRAM;
-	if (program->reason)
+	if (interp->reason)
 		return 0;
-	program->reason = WIRE_CODE_UNMATCHED;
-	program->all = interpreter->all;
-	program->walk++;
-	program->window.from = 0;
-	program->window.last = 0;
+	interp->reason = WIRE_SCRIPT_UNMATCHED;
+	interp->all = interpreter->all;
+	interp->walk++;
+	interp->window.from = 0;
+	interp->window.last = 0;
 	if (language_find_state(slot, number))
 		language_run(number);
 	return 0;
 }
 
 /* Makes the staged run what stands in the stack: a frame that says why, if it is not known. */
-static __always_inline __u64 program_settle_run(struct scratch *slot, bool *ret_keep)
+static __always_inline __u64 interp_settle_run(struct scratch *slot, bool *ret_keep)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 
 	*ret_keep = config_has(WIRE_NATIVE) || language_keeps_frame(slot);
-	if (!program->run_reason && (program->n || language_allows_empty(slot)))
-		return program->n;
-	slot->frames[STAGED_AT] = reason_frame(program, program->run_reason ? program->run_reason
-									    : WIRE_CODE_BETWEEN);
+	if (!interp->run_reason && (interp->n || language_allows_empty(slot)))
+		return interp->n;
+	slot->frames[STAGED_AT] =
+		reason_frame(interp, interp->run_reason ? interp->run_reason : WIRE_SCRIPT_BETWEEN);
 	*ret_keep = true;
 	return 1;
 }
 
 /* Puts the staged run in place of the last frame, or beside it. */
-static __always_inline void program_place_run(struct scratch *slot)
+static __always_inline void interp_place_run(struct scratch *slot)
 {
 	bool keep;
-	__u64 n = program_settle_run(slot, &keep);
+	__u64 n = interp_settle_run(slot, &keep);
 
 	frames_replace_by_staged(slot, n, keep);
 }
 
 /* Puts a frame that says why before the last one, an evaluator's. */
-static __always_inline void program_mark(struct scratch *slot)
+static __always_inline void interp_mark(struct scratch *slot)
 {
-	const struct interpreter_walk *program = &slot->program;
-	__u32 reason = program->reason;
+	const struct interpreter_walk *interp = &slot->interp;
+	__u32 reason = interp->reason;
 
 	/* The innermost frame belongs to the state that was found, so its run is not linked. */
-	if (!program->n_native && !program->ordered && reason == WIRE_CODE_UNMATCHED)
-		reason = WIRE_CODE_BETWEEN;
-	frames_insert(slot, reason_frame(program, reason));
+	if (!interp->n_native && !interp->ordered && reason == WIRE_SCRIPT_UNMATCHED)
+		reason = WIRE_SCRIPT_BETWEEN;
+	frames_insert(slot, reason_frame(interp, reason));
 }
 
 /* What is to be done after the merge: the staged run was used up, if only to be left out; ... */
-#define PROGRAM_RUN_PLACED (1u << 16)
+#define INTERP_RUN_PLACED (1u << 16)
 /* ... or the last frame may be that of a function. */
 #define PROGRAM_IS_FUNCTION (1u << 17)
 
 /*
  * Where there are no anchors: puts the next run in place of the last frame, if that is the
- * evaluator's, `left` which it is. Returns what program_merge() does.
+ * evaluator's, `left` which it is. Returns what interp_merge() does.
  */
-static __always_inline __u32 program_place_next(struct scratch *slot, const struct left_frame *left)
+static __always_inline __u32 interp_place_next(struct scratch *slot, const struct left_frame *left)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 	enum evaluated evaluated;
 
-	if (left->into >= program->evaluator_size)
-		return language_sees(slot, left) ? PROGRAM_RUN_PLACED : 0;
+	if (left->into >= interp->evaluator_size)
+		return language_sees(slot, left) ? INTERP_RUN_PLACED : 0;
 	evaluated = language_evaluates(slot);
 	if (evaluated == EVALUATED_BEFORE) {
 		if (!config_has(WIRE_NATIVE))
@@ -144,17 +144,17 @@ static __always_inline __u32 program_place_next(struct scratch *slot, const stru
 		return 0;
 	}
 	if (evaluated == EVALUATED_BETWEEN) {
-		program->reason = WIRE_CODE_BETWEEN;
-		program_mark(slot);
-		program->reason = WIRE_CODE_UNMATCHED;
+		interp->reason = WIRE_SCRIPT_BETWEEN;
+		interp_mark(slot);
+		interp->reason = WIRE_SCRIPT_UNMATCHED;
 		return 0;
 	}
-	if (program->anchor) {
-		program_place_run(slot);
-		return PROGRAM_RUN_PLACED;
+	if (interp->anchor) {
+		interp_place_run(slot);
+		return INTERP_RUN_PLACED;
 	}
-	program->missing++;
-	program_mark(slot);
+	interp->missing++;
+	interp_mark(slot);
 	return 0;
 }
 
@@ -171,44 +171,44 @@ static __always_inline bool in_framed_code(const struct unwind_walk *walk)
  * Where functions have native frames of their own: whether the last frame may be one of those. If
  * functions are not known, the first such frame gets one that says why.
  */
-static __always_inline __u32 program_note_frame(struct scratch *slot, const struct left_frame *left)
+static __always_inline __u32 interp_note_frame(struct scratch *slot, const struct left_frame *left)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 
 	if (!in_framed_code(&slot->walk))
 		return 0;
-	if (program->reason != WIRE_CODE_UNMATCHED) {
-		if (!program->missing++)
-			program_mark(slot);
+	if (interp->reason != WIRE_SCRIPT_UNMATCHED) {
+		if (!interp->missing++)
+			interp_mark(slot);
 		return 0;
 	}
 	return language_sees_function(slot, left) ? PROGRAM_IS_FUNCTION : 0;
 }
 
 /* Whether the staged run's anchor is in the frame. */
-static __always_inline bool program_has_anchor(const struct scratch *slot,
-					       const struct left_frame *left)
+static __always_inline bool interp_has_anchor(const struct scratch *slot,
+					      const struct left_frame *left)
 {
-	__u64 anchor = slot->program.anchor, cfa = slot->walk.registers[UNWIND_SP];
+	__u64 anchor = slot->interp.anchor, cfa = slot->walk.registers[UNWIND_SP];
 
 	return anchor && anchor - left->sp < cfa - left->sp;
 }
 
 /* Whether nothing stands in place of the frame, nor beside it. */
-static __always_inline bool program_is_plain(const struct scratch *slot,
-					     const struct left_frame *left)
+static __always_inline bool interp_is_plain(const struct scratch *slot,
+					    const struct left_frame *left)
 {
-	const struct interpreter_walk *program = &slot->program;
+	const struct interpreter_walk *interp = &slot->interp;
 
-	if (has_frames(program))
+	if (has_frames(interp))
 		return !in_framed_code(&slot->walk);
-	if (UNLIKELY(left->into < program->evaluator_size))
+	if (UNLIKELY(left->into < interp->evaluator_size))
 		return false;
-	if (UNLIKELY(program->ordered))
+	if (UNLIKELY(interp->ordered))
 		return !language_watches(slot);
-	if (may_leave_generated(program) && slot->walk.callee_owner == UNWIND_GENERATED)
+	if (may_leave_generated(interp) && slot->walk.callee_owner == UNWIND_GENERATED)
 		return false;
-	return !program_has_anchor(slot, left);
+	return !interp_has_anchor(slot, left);
 }
 
 /* After a step that ended with `end`: whether it was, or should have been, one from generated code.
@@ -220,45 +220,45 @@ static __always_inline bool program_was_generated(const struct scratch *slot, __
 
 /*
  * Puts what belongs there in place of the last frame, or beside it, after the step from it, which
- * ended with `end`. Returns PROGRAM_RUN_PLACED, PROGRAM_IS_FUNCTION or 0.
+ * ended with `end`. Returns INTERP_RUN_PLACED, PROGRAM_IS_FUNCTION or 0.
  */
-static __always_inline __u32 program_merge(struct scratch *slot, __u32 number,
-					   const struct left_frame *left, __u32 end)
+static __always_inline __u32 interp_merge(struct scratch *slot, __u32 number,
+					  const struct left_frame *left, __u32 end)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 
-	program->in_evaluator = left->into < program->evaluator_size;
-	if (has_frames(program))
-		return end && !left->own ? 0 : program_note_frame(slot, left);
-	if (UNLIKELY(program->ordered))
-		return program_place_next(slot, left);
-	if (!end && program_has_anchor(slot, left)) {
+	interp->in_evaluator = left->into < interp->evaluator_size;
+	if (has_frames(interp))
+		return end && !left->own ? 0 : interp_note_frame(slot, left);
+	if (UNLIKELY(interp->ordered))
+		return interp_place_next(slot, left);
+	if (!end && interp_has_anchor(slot, left)) {
 		language_arrives(number);
-		program_place_run(slot);
-		return PROGRAM_RUN_PLACED;
+		interp_place_run(slot);
+		return INTERP_RUN_PLACED;
 	}
-	if (program->in_evaluator)
-		program_mark(slot);
+	if (interp->in_evaluator)
+		interp_mark(slot);
 	return 0;
 }
 
 /*
  * Adds frames, from the one that the walk is at on, and takes the steps to their callers; not if a
  * mapping is not known. Ends with the first frame that functions of the program stand in place of,
- * or after WALK_STEPS. Returns the enum wire_end, and PROGRAM_RUN_PLACED or PROGRAM_IS_FUNCTION.
+ * or after WALK_STEPS. Returns the enum wire_end, and INTERP_RUN_PLACED or PROGRAM_IS_FUNCTION.
  */
-__noinline int program_frames(__u32 number)
+__noinline int interp_frames(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	struct left_frame left;
 	__u32 end;
 
 	if (!slot)
 		return WIRE_END_STALE;
-	program = &slot->program;
+	interp = &slot->interp;
 	for (__u32 i = 0; i < WALK_STEPS; i++) {
-		left.into = slot->walk.pc - program->evaluator;
+		left.into = slot->walk.pc - interp->evaluator;
 		left.sp = slot->walk.registers[UNWIND_SP];
 		left.fp = slot->walk.registers[UNWIND_FP];
 		if (!frames_add_native(slot))
@@ -270,15 +270,15 @@ __noinline int program_frames(__u32 number)
 		if (UNLIKELY(asking_helps(end)))
 			return end; /* it is walked again, once that was asked */
 		OPAQUE(end);
-		if (UNLIKELY(end || !program_is_plain(slot, &left))) {
+		if (UNLIKELY(end || !interp_is_plain(slot, &left))) {
 			if (program_was_generated(slot, end) &&
 			    language_leaves_generated(slot, &left))
 				end = WIRE_END_NONE;
-			end |= program_merge(slot, number, &left, end);
-			program->n_native++;
+			end |= interp_merge(slot, number, &left, end);
+			interp->n_native++;
 			return end;
 		}
-		program->n_native++;
+		interp->n_native++;
 	}
 	return WIRE_END_NONE;
 }
@@ -287,15 +287,15 @@ __noinline int program_frames(__u32 number)
  * Adds frames, with the program's functions in place of their evaluators' frames; so there may be
  * more than WALK_STEPS for each call. Returns the enum wire_end.
  */
-__noinline int walk_some_program(__u32 number)
+__noinline int walk_some_interp(__u32 number)
 {
 	__u32 end = WIRE_END_NONE;
 
 	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
-		__u32 some = program_frames(number);
+		__u32 some = interp_frames(number);
 
-		/* Not called by program_frames(): calls nest eight times at most. */
-		if (some & PROGRAM_RUN_PLACED)
+		/* Not called by interp_frames(): calls nest eight times at most. */
+		if (some & INTERP_RUN_PLACED)
 			language_run(number);
 		if (some & PROGRAM_IS_FUNCTION)
 			language_place(number);
@@ -311,18 +311,18 @@ static __always_inline bool is_whole(__u32 end)
 }
 
 /* Whether a walk that is over is to be done again; then it is where it began. */
-static __always_inline bool program_again(struct scratch *slot, __u32 number, __u32 end)
+static __always_inline bool interp_again(struct scratch *slot, __u32 number, __u32 end)
 {
 	if (!is_whole(end) || !language_again(slot, number))
 		return false;
-	slot->program.repeats = 1;
+	slot->interp.repeats = 1;
 	return true;
 }
 
 /* Notes whether the walk and the interpreter's frames ended at the same time. */
-static __always_inline void program_end(struct scratch *slot, __u32 end)
+static __always_inline void interp_end(struct scratch *slot, __u32 end)
 {
-	if (slot->program.ordered && !(language_is_paired(slot) && is_whole(end)))
+	if (slot->interp.ordered && !(language_is_paired(slot) && is_whole(end)))
 		slot->stack.flags |= WIRE_STACK_UNPAIRED;
 }
 
@@ -336,15 +336,15 @@ __noinline int ask_for_frame(__u32 number, __u32 end)
  * Does what walk_frames() of bpf/unwind_user.bpf.h does. Its rounds are not in functions of their
  * own: calls nest eight times at most.
  */
-static __always_inline __u32 walk_program(struct scratch *slot, __u32 number, __u32 first,
-					  bool may_ask)
+static __always_inline __u32 walk_interp(struct scratch *slot, __u32 number, __u32 first,
+					 bool may_ask)
 {
 	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
 	__u32 end = WIRE_END_NONE;
 
-	program_begin(number, first);
+	interp_begin(number, first);
 	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
-		end = walk_some_program(number);
+		end = walk_some_interp(number);
 		if (may_ask) {
 			__u32 again = ask_for_frame(number, end) & 1;
 
@@ -361,23 +361,23 @@ static __always_inline __u32 walk_program(struct scratch *slot, __u32 number, __
 #define REST_RUNS 64 /* with an unfinished walk */
 
 /* Writes the staged run to frames[at...], `size` words behind the first one; returns its words. */
-__noinline int program_append_run(__u32 number, __u32 first, __u32 size)
+__noinline int interp_append_run(__u32 number, __u32 first, __u32 size)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	__u64 at = first + size, n;
 	bool keep;
 
-	if (!slot || !slot->program.anchor || slot->program.ordered)
+	if (!slot || !slot->interp.anchor || slot->interp.ordered)
 		return 0;
-	slot->program.in_evaluator = 1; /* in most cases */
+	slot->interp.in_evaluator = 1; /* in most cases */
 	language_arrives(number);
-	n = program_settle_run(slot, &keep);
+	n = interp_settle_run(slot, &keep);
 	OPAQUE(n);
 	OPAQUE(at);
 	if (n > WIRE_MAX_DEPTH || size + 2 + n > WIRE_RUNS_WORDS ||
 	    at > 2 * WIRE_MAX_DEPTH + WIRE_RUNS_WORDS)
 		return 0;
-	slot->frames[at] = slot->program.anchor;
+	slot->frames[at] = slot->interp.anchor;
 	slot->frames[at + 1] = n | (keep ? WIRE_RUN_KEEP : 0);
 	bpf_probe_read_kernel(&slot->frames[at + 2], n * sizeof(__u64), &slot->frames[STAGED_AT]);
 	return 2 + n;
@@ -387,7 +387,7 @@ __noinline int program_append_run(__u32 number, __u32 first, __u32 size)
  * Writes the runs that the walk has not come to where they belong behind a stack of `words` frames;
  * returns how many words that takes.
  */
-__noinline int program_append_runs(__u32 number, __u32 words)
+__noinline int interp_append_runs(__u32 number, __u32 words)
 {
 	__u32 first = words + sizeof(struct wire_rest) / sizeof(__u64), size = 0;
 	const struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
@@ -395,7 +395,7 @@ __noinline int program_append_runs(__u32 number, __u32 words)
 	if (!slot)
 		return 0;
 	for (__u32 i = 0; i < REST_RUNS; i++) {
-		__u32 more = program_append_run(number, first, size);
+		__u32 more = interp_append_run(number, first, size);
 
 		if (!more)
 			break;
@@ -420,13 +420,13 @@ static __always_inline __u32 interpreter_walk(struct scratch *slot, __u32 number
 {
 	__u32 end;
 
-	slot->program.repeats = 0;
-	end = walk_program(slot, number, first, may_ask);
-	if (program_again(slot, number, end))
-		end = walk_program(slot, number, first, may_ask);
+	slot->interp.repeats = 0;
+	end = walk_interp(slot, number, first, may_ask);
+	if (interp_again(slot, number, end))
+		end = walk_interp(slot, number, first, may_ask);
 	if (end == WIRE_END_PC && !slot->walk.pc && language_ends_fiber(slot))
 		end = WIRE_END_FIBER;
-	program_end(slot, end);
+	interp_end(slot, end);
 	*ret_end = end;
 	return slot->walk_n;
 }
@@ -436,9 +436,9 @@ static __always_inline __u32 interpreter_rest(struct scratch *slot, __u32 number
 	if (!by_tables() || !(slot->stack.flags & WIRE_STACK_PROGRAM))
 		return 0;
 	/* User space has no code, and does not guess by frame pointers. */
-	if (is_of(&slot->program, LANGUAGE_JAVA))
+	if (is_of(&slot->interp, LANGUAGE_JAVA))
 		slot->walk.may_chain = 0;
-	return program_append_runs(number, (__u32)slot->stack.n_kernel + slot->stack.n_user);
+	return interp_append_runs(number, (__u32)slot->stack.n_kernel + slot->stack.n_user);
 }
 
 #endif

@@ -19,19 +19,19 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/interp_frames.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
 #include "languages/java_names.bpf.h"
 #include "languages/java_step.bpf.h"
 #include "languages/left_frame.bpf.h"
-#include "languages/program_frames.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
 
 /* Finds the machine: there is no more that a thread has. */
 static __always_inline bool java_find_state(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	struct java_walk *java = &program->java_walk;
+	struct interpreter_walk *interp = &slot->interp;
+	struct java_walk *java = &interp->java_walk;
 	const struct wire_java_process *is;
 	__u32 tgid = slot->walk.tgid;
 
@@ -39,14 +39,14 @@ static __always_inline bool java_find_state(struct scratch *slot, __u32 number)
 	java->kind = JAVA_NONE;
 	java->is.low = 0;
 	java->is.high = 0;
-	program->reason = WIRE_CODE_EARLY;
+	interp->reason = WIRE_SCRIPT_EARLY;
 	is = bpf_map_lookup_elem(&java_processes, &tgid);
-	if (!is || is->interpreter != slot->interpreter || is->bias != program->bias)
+	if (!is || is->interpreter != slot->interpreter || is->bias != interp->bias)
 		return false;
-	program->reason = is->refused;
+	interp->reason = is->refused;
 	if (is->refused)
 		return false;
-	program->reason = WIRE_CODE_UNMATCHED;
+	interp->reason = WIRE_SCRIPT_UNMATCHED;
 	java->is = *is;
 	return false;
 }
@@ -55,7 +55,7 @@ static __always_inline bool java_find_state(struct scratch *slot, __u32 number)
 #define java_has_steps 1
 static __always_inline bool java_steps(const struct scratch *slot)
 {
-	const struct wire_java_process *is = &slot->program.java_walk.is;
+	const struct wire_java_process *is = &slot->interp.java_walk.is;
 
 	return slot->walk.pc - is->low < is->high - is->low;
 }
@@ -69,7 +69,7 @@ static __always_inline bool java_sees_function(struct scratch *slot, const struc
 
 static __always_inline __u64 java_frame(__u64 id)
 {
-	return WIRE_FRAME_CODE | (__u64)LANGUAGE_JAVA << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	return WIRE_FRAME_SCRIPT | (__u64)LANGUAGE_JAVA << WIRE_FRAME_LANGUAGE_SHIFT | id;
 }
 
 /* Stages a method; `bytecode` as in java_id_at(). */
@@ -78,15 +78,15 @@ static __always_inline void java_stage_method(struct scratch *slot, __u32 number
 {
 	__u64 id = method ? java_method_id(number, method) : 0;
 
-	program_stage(slot, LANGUAGE_JAVA,
-		      id ? java_id_at(number, method, id, bytecode) : WIRE_CODE_UNREADABLE);
+	interp_stage(slot, LANGUAGE_JAVA,
+		     id ? java_id_at(number, method, id, bytecode) : WIRE_SCRIPT_UNREADABLE);
 }
 
 /* Stages what compiled code is known to run at a place. False: it is not known yet. */
 static __always_inline bool java_stage_known(struct scratch *slot, const struct java_place *place,
 					     __u64 pc)
 {
-	const struct java_walk *java = &slot->program.java_walk;
+	const struct java_walk *java = &slot->interp.java_walk;
 	__u64 n = place->n;
 
 	if (place->pc != pc || place->machine != java->is.number || place->blob != java->blob.at ||
@@ -96,15 +96,15 @@ static __always_inline bool java_stage_known(struct scratch *slot, const struct 
 	if (n > JAVA_PLACE_IDS ||
 	    bpf_probe_read_kernel(&slot->frames[STAGED_AT], n * sizeof(__u64), place->ids))
 		return false;
-	slot->program.n = n;
+	slot->interp.n = n;
 	return true;
 }
 
 /* Keeps what was staged for a place. */
 static __always_inline void java_keep(struct scratch *slot, struct java_place *place, __u64 pc)
 {
-	const struct java_walk *java = &slot->program.java_walk;
-	__u64 n = slot->program.n;
+	const struct java_walk *java = &slot->interp.java_walk;
+	__u64 n = slot->interp.n;
 
 	if (java->blob.original_pc)
 		return;
@@ -137,7 +137,7 @@ __noinline int java_stage_compiled(__u32 number)
 
 	if (!slot)
 		return 0;
-	java = &slot->program.java_walk;
+	java = &slot->interp.java_walk;
 	pc = java->pc | (java->exact ? JAVA_EXACT : 0);
 	place = java_place_of(number, pc, java->is.number);
 	if (!place || java_stage_known(slot, place, pc))
@@ -145,7 +145,7 @@ __noinline int java_stage_compiled(__u32 number)
 	found = java_functions(number);
 	n = found & 0xffff;
 	if (!n || found >> 16)
-		program_stage(slot, LANGUAGE_JAVA, WIRE_CODE_NEAR);
+		interp_stage(slot, LANGUAGE_JAVA, WIRE_SCRIPT_NEAR);
 	for (__u32 i = 0; i < JAVA_SCOPES && i < n; i++) {
 		__u64 which = java->depth - n + i, at = java->tables.metadata, method = 0;
 		__u64 scope, bytecode;
@@ -171,33 +171,33 @@ __noinline int java_stage_stub(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	long size;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	if (java_find(number, program->java_walk.pc) == JAVA_NONE)
+	interp = &slot->interp;
+	if (java_find(number, interp->java_walk.pc) == JAVA_NONE)
 		return 0;
-	name.from = JAVA_IN(&program->java_walk, program->java_walk.is.blob_name, __u64);
-	program->line = 0;
-	program->content = 0;
-	program->id = code_id(program, name.from, 0, 0);
-	if (!is_sent(program) && has_room_for_names()) {
+	name.from = JAVA_IN(&interp->java_walk, interp->java_walk.is.blob_name, __u64);
+	interp->line = 0;
+	interp->content = 0;
+	interp->id = code_id(interp, name.from, 0, 0);
+	if (!is_sent(interp) && has_room_for_names()) {
 		__u64 end;
 
-		program->message.name[0] = '[';
-		size = bpf_probe_read_user_str(program->message.name + 1, JAVA_NAME_ROOM,
+		interp->message.name[0] = '[';
+		size = bpf_probe_read_user_str(interp->message.name + 1, JAVA_NAME_ROOM,
 					       (const void *)name.from);
 		end = size;
 		OPAQUE(end);
 		if (size <= 0 || end > JAVA_NAME_ROOM)
 			return 0;
-		program->message.name[end] = ']';
+		interp->message.name[end] = ']';
 		name.size = end + 1;
-		send_message(program, &name, &file);
+		send_message(interp, &name, &file);
 	}
-	program_stage(slot, LANGUAGE_JAVA, program->id);
+	interp_stage(slot, LANGUAGE_JAVA, interp->id);
 	return 0;
 }
 
@@ -209,15 +209,15 @@ __noinline int java_stage_stub(__u32 number)
 __noinline int java_place(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	struct java_walk *java;
 	bool keep = config_has(WIRE_NATIVE);
 
-	if (!slot || slot->program.language != LANGUAGE_JAVA)
+	if (!slot || slot->interp.language != LANGUAGE_JAVA)
 		return 0;
-	program = &slot->program;
-	java = &program->java_walk;
-	program->n = 0;
+	interp = &slot->interp;
+	java = &interp->java_walk;
+	interp->n = 0;
 	if (java->kind == JAVA_COMPILED)
 		java_stage_compiled(number);
 	else if (java->kind == JAVA_INTERPRETED || java->kind == JAVA_WRAPPER)
@@ -226,11 +226,11 @@ __noinline int java_place(__u32 number)
 		 java->kind == JAVA_RUNTIME)
 		java_stage_stub(number);
 	else if (java->kind == JAVA_BARRIER)
-		program_stage(slot, LANGUAGE_JAVA, WIRE_CODE_FROZEN);
+		interp_stage(slot, LANGUAGE_JAVA, WIRE_SCRIPT_FROZEN);
 	if (java->reason)
-		program_stage(slot, LANGUAGE_JAVA, java->reason);
-	if (program->n)
-		frames_replace_by_staged(slot, program->n, keep);
+		interp_stage(slot, LANGUAGE_JAVA, java->reason);
+	if (interp->n)
+		frames_replace_by_staged(slot, interp->n, keep);
 	else if (!keep)
 		frames_drop(slot);
 	return 0;

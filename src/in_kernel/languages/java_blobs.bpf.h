@@ -16,7 +16,7 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
-#include "languages/program_run.bpf.h"
+#include "languages/interp_run.bpf.h"
 
 /* The virtual machines that run, by tgid; set by user space. */
 struct {
@@ -217,7 +217,7 @@ __noinline int java_find(__u32 number, __u64 address)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 
-	return slot ? java_find_here(&slot->program.java_walk, address) : JAVA_NONE;
+	return slot ? java_find_here(&slot->interp.java_walk, address) : JAVA_NONE;
 }
 
 /* Whether the instruction before `bytes` ends, the 8 bytes before an address, is a call. */
@@ -251,7 +251,7 @@ __noinline int java_returns(__u32 number, __u64 address)
 
 	if (!slot)
 		return JAVA_NO_RETURN;
-	java = &slot->program.java_walk;
+	java = &slot->interp.java_walk;
 	if (address - java->is.low >= java->is.high - java->is.low)
 		return JAVA_NO_RETURN;
 	if (java_is_interpreter(java, address))

@@ -15,9 +15,9 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
 
 #define JAVA_CONST_BYTES 64  /* of a ConstMethod, and ... */
 #define JAVA_POOL_BYTES	 96  /* ... of a ConstantPool that are copied to `code`, in this order */
@@ -63,17 +63,17 @@ __noinline int java_send_name(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	struct java_walk *java;
 	__u64 size = 0, at;
 	__u8 *text;
 
 	if (!slot || !has_room_for_names())
 		return 0;
-	program = &slot->program;
-	java = &program->java_walk;
-	text = program->message.name;
-	if (!java_copy_symbol(java, program->scope, text, &size, &name.cut))
+	interp = &slot->interp;
+	java = &interp->java_walk;
+	text = interp->message.name;
+	if (!java_copy_symbol(java, interp->scope, text, &size, &name.cut))
 		return 0;
 	at = size;
 	OPAQUE(at);
@@ -83,13 +83,13 @@ __noinline int java_send_name(__u32 number)
 	at++;
 	OPAQUE(at);
 	if (at > JAVA_NAME_ROOM ||
-	    !java_copy_symbol(java, program->name, text + at, &name.size, &name.cut))
+	    !java_copy_symbol(java, interp->name, text + at, &name.size, &name.cut))
 		return 0;
 	name.size += size + 1;
-	if (program->file &&
-	    !java_copy_symbol(java, program->file, program->message.file, &file.size, &file.cut))
+	if (interp->file &&
+	    !java_copy_symbol(java, interp->file, interp->message.file, &file.size, &file.cut))
 		file.size = 0;
-	send_message(program, &name, &file);
+	send_message(interp, &name, &file);
 	return 0;
 }
 
@@ -101,52 +101,52 @@ __noinline __u64 java_method_id(__u32 number, __u64 method)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	const struct wire_java_process *is;
-	struct interpreter_walk *program;
-	struct known_code *known;
+	struct interpreter_walk *interp;
+	struct known_script *known;
 	__u64 constant, pool, holder, place;
 	__u8 *copy;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	is = &program->java_walk.is;
+	interp = &slot->interp;
+	is = &interp->java_walk.is;
 	if (!read_word(&constant, method + is->method_const))
 		return 0;
 	place = method / 8 * 0x9e3779b97f4a7c15ull >> 40;
-	known = &program->codes[place % KNOWN_CODES];
-	if (known->code == method && known->first == constant && known->seed == program->seed &&
-	    known->made == is->number && program->walk - known->walk < JAVA_METHOD_WALKS)
+	known = &interp->codes[place % KNOWN_SCRIPTS];
+	if (known->code == method && known->first == constant && known->seed == interp->seed &&
+	    known->made == is->number && interp->walk - known->walk < JAVA_METHOD_WALKS)
 		return known->id;
-	copy = program->code;
+	copy = interp->code;
 	if (bpf_probe_read_user(copy, JAVA_CONST_BYTES, (const void *)constant))
 		return 0;
 	pool = AT(copy, is->const_pool, JAVA_CONST_BYTES, __u64);
 	if (bpf_probe_read_user(copy + JAVA_CONST_BYTES, JAVA_POOL_BYTES, (const void *)pool))
 		return 0;
 	holder = AT(copy + JAVA_CONST_BYTES, is->pool_holder, JAVA_CONST_BYTES, __u64);
-	if (!read_word(&program->scope, holder + is->class_name))
+	if (!read_word(&interp->scope, holder + is->class_name))
 		return 0;
-	program->line = AT(copy, is->const_name, JAVA_CONST_BYTES, __u16) |
-			(__u32)AT(copy, is->const_signature, JAVA_CONST_BYTES, __u16) << 16;
-	program->name = java_symbol(&program->java_walk, pool, program->line & 0xffff);
-	if (!program->name)
+	interp->line = AT(copy, is->const_name, JAVA_CONST_BYTES, __u16) |
+		       (__u32)AT(copy, is->const_signature, JAVA_CONST_BYTES, __u16) << 16;
+	interp->name = java_symbol(&interp->java_walk, pool, interp->line & 0xffff);
+	if (!interp->name)
 		return 0;
-	program->content = pool;
-	program->id = code_id(program, method, constant, program->scope);
-	if (!is_sent(program)) {
+	interp->content = pool;
+	interp->id = code_id(interp, method, constant, interp->scope);
+	if (!is_sent(interp)) {
 		__u32 index = AT(copy + JAVA_CONST_BYTES, is->pool_file, JAVA_CONST_BYTES, __u16);
 
-		program->file = index ? java_symbol(&program->java_walk, pool, index) : 0;
-		program->line = 0;
+		interp->file = index ? java_symbol(&interp->java_walk, pool, index) : 0;
+		interp->line = 0;
 		java_send_name(number);
 	}
 	known->code = method;
 	known->first = constant;
-	known->seed = program->seed;
+	known->seed = interp->seed;
 	known->made = is->number;
-	known->walk = program->walk;
-	known->id = program->id;
-	return program->id;
+	known->walk = interp->walk;
+	known->id = interp->id;
+	return interp->id;
 }
 
 /* ---- lines ---- */
@@ -154,18 +154,19 @@ __noinline __u64 java_method_id(__u32 number, __u64 method)
 #define JAVA_MOST_BYTECODE 65536ull /* bytes of a method */
 #define JAVA_NO_BYTECODE   (~0ull)
 
-/* What tells in `sent_codes` that a method's table of lines was sent: no id, which are shorter. */
+/* What tells in `sent_scripts` that a method's table of lines was sent: no id, which are shorter.
+ */
 #define JAVA_TABLE_OF(function) ((function) | 1ull << 63)
 
 /*
  * Copies the table of lines of the method whose ConstMethod is in `code` behind struct
- * wire_code_place, with what lies behind it, and sets its size; without one there is none.
+ * wire_script_place, with what lies behind it, and sets its size; without one there is none.
  */
-static __always_inline void java_take_lines(struct scratch *slot, struct wire_code_place *place,
+static __always_inline void java_take_lines(struct scratch *slot, struct wire_script_place *place,
 					    __u64 constant)
 {
-	const struct wire_java_process *is = &slot->program.java_walk.is;
-	const __u8 *copy = slot->program.code;
+	const struct wire_java_process *is = &slot->interp.java_walk.is;
+	const __u8 *copy = slot->interp.code;
 	__u64 before =
 		is->const_size + (__u64)AT(copy, is->const_code_size, JAVA_CONST_BYTES, __u16);
 	__u64 all = 8ull * AT(copy, is->const_words, JAVA_CONST_BYTES, __u32), size;
@@ -184,18 +185,18 @@ static __always_inline void java_take_lines(struct scratch *slot, struct wire_co
 static __always_inline void java_send_place(struct scratch *slot, __u64 function, __u32 bytecode,
 					    __u64 constant)
 {
-	struct wire_code_place *place = (void *)&slot->frames[LINES_AT];
+	struct wire_script_place *place = (void *)&slot->frames[LINES_AT];
 	__u64 table = JAVA_TABLE_OF(function), size;
 
-	if (!has_room_for_names() || !was_sent(&slot->program, function))
+	if (!has_room_for_names() || !was_sent(&slot->interp, function))
 		return;
 	place->id = place_id(function, bytecode);
 	place->function = function;
 	place->offset = bytecode;
 	place->size = 0;
-	place->form = slot->program.java_walk.is.excluded ? WIRE_LINES_STEPS_20 : WIRE_LINES_STEPS;
+	place->form = slot->interp.java_walk.is.excluded ? WIRE_LINES_STEPS_20 : WIRE_LINES_STEPS;
 	place->kind = WIRE_KIND_PLACE;
-	if (!was_sent(&slot->program, table))
+	if (!was_sent(&slot->interp, table))
 		java_take_lines(slot, place, constant);
 	size = sizeof(*place) + (place->size + 7) / 8 * 8;
 	OPAQUE(size);
@@ -203,8 +204,8 @@ static __always_inline void java_send_place(struct scratch *slot, __u64 function
 	    bpf_ringbuf_output(&ring, place, size, BPF_RB_NO_WAKEUP))
 		return;
 	if (place->size)
-		note_sent(&slot->program, table);
-	note_sent(&slot->program, place_id(function, bytecode));
+		note_sent(&slot->interp, table);
+	note_sent(&slot->interp, place_id(function, bytecode));
 }
 
 /*
@@ -221,20 +222,20 @@ __noinline __u64 java_id_at(__u32 number, __u64 method, __u64 function, __u64 by
 	if (!slot || !config_has(WIRE_LINES) || bytecode == JAVA_NO_BYTECODE)
 		return function;
 	id = place_id(function, bytecode);
-	if (bytecode < JAVA_MOST_BYTECODE && was_sent(&slot->program, id))
+	if (bytecode < JAVA_MOST_BYTECODE && was_sent(&slot->interp, id))
 		return id;
-	is = &slot->program.java_walk.is;
+	is = &slot->interp.java_walk.is;
 	if (!read_word(&constant, method + is->method_const) ||
-	    bpf_probe_read_user(slot->program.code, JAVA_CONST_BYTES, (const void *)constant))
+	    bpf_probe_read_user(slot->interp.code, JAVA_CONST_BYTES, (const void *)constant))
 		return function;
 	if (bytecode >= JAVA_MOST_BYTECODE)
 		bytecode -= constant + is->const_size;
-	if (bytecode >= AT(slot->program.code, is->const_code_size, JAVA_CONST_BYTES, __u16))
+	if (bytecode >= AT(slot->interp.code, is->const_code_size, JAVA_CONST_BYTES, __u16))
 		return function;
 	id = place_id(function, bytecode);
-	if (!was_sent(&slot->program, id))
+	if (!was_sent(&slot->interp, id))
 		java_send_place(slot, function, bytecode, constant);
-	return was_sent(&slot->program, id) ? id : function;
+	return was_sent(&slot->interp, id) ? id : function;
 }
 
 /* ---- what was inlined ---- */
@@ -298,7 +299,7 @@ __noinline int java_chain(__u32 number, __u32 offset, __u32 which)
 
 	if (!slot)
 		return 0;
-	java = &slot->program.java_walk;
+	java = &slot->interp.java_walk;
 	chain = java->chains[which & 1];
 	for (__u32 i = 0; i < JAVA_SCOPES && offset; i++) {
 		__u64 at = java->tables.scopes + offset, bytes[2];
@@ -325,7 +326,7 @@ __noinline int java_point(__u32 number, __u32 offset)
 
 	if (!slot)
 		return 0;
-	tables = &slot->program.java_walk.tables;
+	tables = &slot->interp.java_walk.tables;
 	high = (tables->points_end - tables->points) / 16;
 	for (__u32 i = 0; i < JAVA_POINTS && low + 1 < high; i++) {
 		__u64 middle = (low + high) / 2;
@@ -385,7 +386,7 @@ __noinline int java_functions(__u32 number)
 
 	if (!slot)
 		return 0;
-	java = &slot->program.java_walk;
+	java = &slot->interp.java_walk;
 	if (java_find(number, java->pc) != JAVA_COMPILED)
 		return 0;
 	java_tables_of(java, &java->tables);

@@ -19,9 +19,9 @@
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/window.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
 #include "languages/java_names.bpf.h"
-#include "languages/program_run.bpf.h"
 
 #define JAVA_REGISTER_METHOD 3	/* rbx: of the interpreter, when a method is entered */
 #define JAVA_REGISTER_SENDER 13 /* r13: the caller's stack pointer then, ... */
@@ -36,7 +36,7 @@
 /* There is no caller to be found. */
 static __always_inline int java_fail(struct scratch *slot, __u32 reason)
 {
-	slot->program.java_walk.reason = reason;
+	slot->interp.java_walk.reason = reason;
 	slot->walk.callee_owner = UNWIND_GENERATED;
 	return WIRE_END_JIT;
 }
@@ -47,7 +47,7 @@ static __always_inline int java_go(struct scratch *slot, __u64 pc, __u64 sp, __u
 	struct unwind_walk *walk = &slot->walk;
 
 	if (sp < walk->registers[UNWIND_SP] || sp & 7)
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	walk->pc = pc;
 	walk->registers[UNWIND_SP] = sp;
 	walk->registers[UNWIND_FP] = fp;
@@ -56,7 +56,7 @@ static __always_inline int java_go(struct scratch *slot, __u64 pc, __u64 sp, __u
 	walk->exact = 0;
 	walk->by_chain = 0;
 	walk->callee_owner = UNWIND_GENERATED;
-	return pc < UNWIND_MIN_PC || pc >= UNWIND_MAX_USER ? java_fail(slot, WIRE_CODE_NO_CALLER)
+	return pc < UNWIND_MIN_PC || pc >= UNWIND_MAX_USER ? java_fail(slot, WIRE_SCRIPT_NO_CALLER)
 							   : WIRE_END_NONE;
 }
 
@@ -73,9 +73,9 @@ static __always_inline int java_go_by_fp(struct scratch *slot, __u32 number)
 	__u64 fp = slot->walk.registers[UNWIND_FP], saved[2];
 
 	if (!UNWIND_KNOWS(&slot->walk, UNWIND_FP) || fp < slot->walk.registers[UNWIND_SP] || fp & 7)
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	if (window_read(slot, number, saved, sizeof(saved), fp))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	return java_go_saved(slot, saved[1], fp + 16, saved[0]);
 }
 
@@ -95,32 +95,32 @@ __noinline int java_search(__u32 number, __u64 size)
 	sp = slot->walk.registers[UNWIND_SP] + size;
 	for (__u32 i = 0; i < JAVA_SEARCH; i++) {
 		if (window_read(slot, number, saved, sizeof(saved), sp - 16))
-			return java_fail(slot, WIRE_CODE_UNREADABLE);
+			return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 		if (java_returns(number, saved[1]))
 			return java_go_saved(slot, saved[1], sp, saved[0]);
 		sp += 8;
 	}
-	return java_fail(slot, WIRE_CODE_NO_CALLER);
+	return java_fail(slot, WIRE_SCRIPT_NO_CALLER);
 }
 
 /* The caller of a frame at a call. */
 static __always_inline int java_compiled(struct scratch *slot, __u32 number, bool by_java)
 {
-	struct java_walk *java = &slot->program.java_walk;
+	struct java_walk *java = &slot->interp.java_walk;
 	__u64 sp = slot->walk.registers[UNWIND_SP], size = java->blob.frame, saved[2], pc;
 
 	if (size < 16)
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	/* Deoptimized: where it was is kept in its frame. */
 	if (java->blob.original_pc) {
 		if (window_read(slot, number, &pc, sizeof(pc), sp + (__u32)java->blob.original_pc))
-			return java_fail(slot, WIRE_CODE_UNREADABLE);
+			return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 		java->pc = pc;
 	}
 	if (!by_java)
 		return java_search(number, size);
 	if (window_read(slot, number, saved, sizeof(saved), sp + size - 16))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	return java_go_saved(slot, saved[1], sp + size, saved[0]);
 }
 
@@ -262,7 +262,7 @@ __noinline int java_fits(__u32 number, __u64 pc, __u64 sp, __u64 fp)
 
 	if (!slot)
 		return 0;
-	java = &slot->program.java_walk;
+	java = &slot->interp.java_walk;
 	if (java_is_interpreter(java, pc)) {
 		if (fp < sp || fp & 7)
 			return 0;
@@ -294,7 +294,7 @@ __noinline int java_consider(__u32 number, __u64 sp)
 	returns = java_returns(number, saved[1]);
 	if (!returns)
 		return 0;
-	found = &slot->program.java_walk.found;
+	found = &slot->interp.java_walk.found;
 	/* An adapter moves the return address of the interpreter, and leaves the old one above. */
 	if (found->n && saved[1] == found->pc)
 		return 0;
@@ -320,7 +320,7 @@ __noinline int java_consider(__u32 number, __u64 sp)
 static __always_inline const struct java_candidates *java_look(struct scratch *slot, __u32 number,
 							       __u64 sp, __u32 most, __u64 step)
 {
-	struct java_candidates *found = &slot->program.java_walk.found;
+	struct java_candidates *found = &slot->interp.java_walk.found;
 
 	*found = (struct java_candidates){ .first = sp };
 	for (__u32 i = 0; i < most; i++) {
@@ -341,7 +341,7 @@ static __always_inline const struct java_candidates *java_look(struct scratch *s
  */
 static __always_inline bool java_may_have_pushed(struct scratch *slot)
 {
-	__u8 *code = slot->program.code;
+	__u8 *code = slot->interp.code;
 
 	if (bpf_probe_read_user(code, JAVA_CODE_BEFORE,
 				(const void *)(slot->walk.pc - JAVA_CODE_BEFORE)))
@@ -368,13 +368,13 @@ __noinline int java_whole(__u32 number)
 	if (!slot)
 		return WIRE_END_STALE;
 	sp = slot->walk.registers[UNWIND_SP];
-	found = java_look(slot, number, sp + slot->program.java_walk.blob.frame + (sp & 8),
+	found = java_look(slot, number, sp + slot->interp.java_walk.blob.frame + (sp & 8),
 			  JAVA_PUSHED, 16);
 	if (!found->n)
-		return java_fail(slot, WIRE_CODE_NO_CALLER);
+		return java_fail(slot, WIRE_SCRIPT_NO_CALLER);
 	if (found->n > 1 && found->fitting != 1 &&
 	    !(found->first_fits && !(sp & 8) && !java_may_have_pushed(slot)))
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	return java_go_saved(slot, found->pc, found->sp, found->fp);
 }
 
@@ -393,12 +393,12 @@ __noinline int java_leaf(__u32 number)
 
 	if (!slot)
 		return WIRE_END_STALE;
-	blob = &slot->program.java_walk.blob;
+	blob = &slot->interp.java_walk.blob;
 	pc = slot->walk.pc;
 	sp = slot->walk.registers[UNWIND_SP];
 	fp = slot->walk.registers[UNWIND_FP];
 	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	if (blob->frame < 16 || pc < blob->entry)
 		state = JAVA_POPPED;
 	else
@@ -412,9 +412,9 @@ __noinline int java_leaf(__u32 number)
 	if (state == JAVA_POPPED)
 		sp -= 8;
 	if (window_read(slot, number, saved, sizeof(saved), sp))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	if (!java_returns(number, saved[1]))
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	return state == JAVA_SAVED ? java_go_saved(slot, saved[1], sp + 16, saved[0])
 				   : java_go(slot, saved[1], sp + 16, fp);
 }
@@ -464,18 +464,18 @@ static __always_inline int java_stub_words(struct scratch *slot, __u32 number)
 		java_look(slot, number, slot->walk.registers[UNWIND_SP] + 8, JAVA_STUB_WORDS, 8);
 
 	if (!found->n || (found->n > 1 && found->fitting != 1))
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	return java_go(slot, found->pc, found->sp, slot->walk.registers[UNWIND_FP]);
 }
 
 /* By a frame of a known size, the frame pointer, or without a frame. */
 static __always_inline int java_stub_frame(struct scratch *slot, __u32 number)
 {
-	const struct java_blob *blob = &slot->program.java_walk.blob;
+	const struct java_blob *blob = &slot->interp.java_walk.blob;
 	__u64 sp = slot->walk.registers[UNWIND_SP], saved[2], top, bytes;
 
 	if (window_read(slot, number, &top, sizeof(top), sp))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	if (blob->frame >= 16 && !java_returns(number, top) &&
 	    !window_read(slot, number, saved, sizeof(saved), sp + blob->frame - 16) &&
 	    java_returns(number, saved[1]))
@@ -499,11 +499,11 @@ __noinline int java_stub_leaf(__u32 number)
 
 	if (!slot)
 		return WIRE_END_STALE;
-	blob = &slot->program.java_walk.blob;
+	blob = &slot->interp.java_walk.blob;
 	sp = slot->walk.registers[UNWIND_SP];
 	fp = slot->walk.registers[UNWIND_FP];
 	if (!read_word(&code, slot->walk.pc) || window_read(slot, number, words, sizeof(words), sp))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	top = words[0];
 	/* ret, push %rbp, the first instruction, or without a frame */
 	if (((code & 0xff) == 0xc3 || (code & 0xff) == 0x55 || slot->walk.pc == blob->code ||
@@ -531,7 +531,7 @@ static __always_inline int java_stub_by_fp(struct scratch *slot, __u32 number)
 		__u64 pc = saved[1];
 
 		if (window_read(slot, number, saved, sizeof(saved), fp))
-			return java_fail(slot, WIRE_CODE_UNREADABLE);
+			return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 		return java_go_saved(slot, pc, fp + 24, saved[0]);
 	}
 	return java_go_by_fp(slot, number);
@@ -539,7 +539,7 @@ static __always_inline int java_stub_by_fp(struct scratch *slot, __u32 number)
 
 static __always_inline int java_stub(struct scratch *slot, __u32 number)
 {
-	const struct java_blob *blob = &slot->program.java_walk.blob;
+	const struct java_blob *blob = &slot->interp.java_walk.blob;
 	__u64 sp = slot->walk.registers[UNWIND_SP] + blob->frame, saved[2], bytes;
 
 	if (slot->walk.exact) {
@@ -550,13 +550,13 @@ static __always_inline int java_stub(struct scratch *slot, __u32 number)
 	/* The frames between are in the heap; the frame pointer is that of the first one below. */
 	if (blob->kind == JAVA_CONTINUATION && read_word(&bytes, slot->walk.pc - 8) &&
 	    !java_is_call(bytes)) {
-		slot->program.java_walk.kind = JAVA_BARRIER;
+		slot->interp.java_walk.kind = JAVA_BARRIER;
 		return java_go_by_fp(slot, number);
 	}
 	/* Native code has called it. */
 	if (blob->kind == JAVA_ENTRY && blob->frame >= 16)
 		return window_read(slot, number, saved, sizeof(saved), sp - 16)
-			       ? java_fail(slot, WIRE_CODE_UNREADABLE)
+			       ? java_fail(slot, WIRE_SCRIPT_UNREADABLE)
 			       : java_go_saved(slot, saved[1], sp, saved[0]);
 	if (blob->frame >= 16)
 		return java_search(number, blob->frame);
@@ -568,15 +568,15 @@ static __always_inline int java_stub(struct scratch *slot, __u32 number)
 /* An interpreted function whose frame is there. */
 static __always_inline int java_interpreted(struct scratch *slot, __u32 number)
 {
-	struct java_walk *java = &slot->program.java_walk;
+	struct java_walk *java = &slot->interp.java_walk;
 	__u64 fp = slot->walk.registers[UNWIND_FP], method[2], sender[2], pc;
 
 	if (!UNWIND_KNOWS(&slot->walk, UNWIND_FP) || fp < slot->walk.registers[UNWIND_SP] || fp & 7)
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	if (window_read(slot, number, method, sizeof(method), fp + JAVA_FRAME_METHOD) ||
 	    window_read(slot, number, sender, sizeof(sender), fp + JAVA_FRAME_SENDER) ||
 	    window_read(slot, number, &pc, sizeof(pc), fp + JAVA_FRAME_RETURN))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	java->method = method[0];
 	/* In the innermost frame a register has it, in most places. */
 	if (java->exact)
@@ -584,10 +584,10 @@ static __always_inline int java_interpreted(struct scratch *slot, __u32 number)
 	else if (config_has(WIRE_LINES) &&
 		 window_read(slot, number, &java->bytecode, sizeof(java->bytecode),
 			     fp + JAVA_FRAME_CODE))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	/* What links method handles takes its own argument, the last one, from below. */
 	if (sender[0] < fp + 8)
-		return java_fail(slot, WIRE_CODE_TORN);
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	return java_go_saved(slot, pc, sender[0], sender[1]);
 }
 
@@ -656,12 +656,12 @@ __noinline int java_interpreted_leaf(__u32 number)
 
 	if (!slot)
 		return WIRE_END_STALE;
-	java = &slot->program.java_walk;
+	java = &slot->interp.java_walk;
 	pc = slot->walk.pc;
 	rbx = slot->walk.registers[JAVA_REGISTER_METHOD];
 	r13 = slot->walk.registers[JAVA_REGISTER_SENDER];
 	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
-		return java_fail(slot, WIRE_CODE_UNREADABLE);
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 	if (pc - java->is.entry_low < java->is.entry_high - java->is.entry_low) {
 		if (java_is_entering(slot, number, code[1], &end)) {
 			java->method = rbx;
@@ -697,7 +697,7 @@ __noinline int java_step(__u32 number)
 
 	if (!slot)
 		return WIRE_END_STALE;
-	java = &slot->program.java_walk;
+	java = &slot->interp.java_walk;
 	pc = slot->walk.pc;
 	by_java = slot->walk.callee_owner == UNWIND_GENERATED && java->kind >= JAVA_INTERPRETED &&
 		  java->kind <= JAVA_WRAPPER;
@@ -705,7 +705,7 @@ __noinline int java_step(__u32 number)
 	java->exact = slot->walk.exact;
 	java->method = 0;
 	java->bytecode = JAVA_NO_BYTECODE;
-	java->reason = WIRE_CODE_KNOWN;
+	java->reason = WIRE_SCRIPT_KNOWN;
 	if (java_is_interpreter(java, pc)) {
 		java->kind = JAVA_INTERPRETED;
 		return java->exact ? java_interpreted_leaf(number) : java_interpreted(slot, number);
@@ -735,7 +735,7 @@ __noinline int java_step(__u32 number)
 	java->kind = java_find(number, pc);
 	java->blob = java->other;
 	if (java->kind == JAVA_NONE)
-		return java_fail(slot, WIRE_CODE_NO_CODE);
+		return java_fail(slot, WIRE_SCRIPT_NO_CODE);
 	if (java->kind != JAVA_COMPILED && java->kind != JAVA_WRAPPER)
 		return java_stub(slot, number);
 	java->method = java->blob.method;

@@ -22,38 +22,38 @@
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/window.bpf.h"
+#include "languages/interp_frames.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/javascript_code.bpf.h"
 #include "languages/javascript_strings.bpf.h"
 #include "languages/left_frame.bpf.h"
-#include "languages/program_frames.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
 
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int javascript_send_name(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct found_text name = { .kind = 1 }, file = { .kind = 1 };
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	int written;
 
 	if (!slot || !has_room_for_names())
 		return 0;
-	program = &slot->program;
-	if (program->file) {
-		written = javascript_write(number, program->file, 1);
+	interp = &slot->interp;
+	if (interp->file) {
+		written = javascript_write(number, interp->file, 1);
 		if (written < 0)
 			return 0;
 		text_of(written, &file);
-		bpf_probe_read_kernel(program->message.file, WIRE_CODE_TEXT, program->message.name);
+		bpf_probe_read_kernel(interp->message.file, WIRE_SCRIPT_TEXT, interp->message.name);
 	}
-	if (program->name) {
-		written = javascript_write(number, program->name, 0);
+	if (interp->name) {
+		written = javascript_write(number, interp->name, 0);
 		if (written < 0)
 			return 0;
 		text_of(written, &name);
 	}
-	send_message(program, &name, &file);
+	send_message(interp, &name, &file);
 	return 0;
 }
 
@@ -65,7 +65,7 @@ __noinline int javascript_send_name(__u32 number)
  * A string that has characters; 0: it is none, or a number, or another object if that `may_be`.
  * Keeps its hash.
  */
-static __always_inline __u64 full_string(struct interpreter_walk *program, __u64 word, bool may_be)
+static __always_inline __u64 full_string(struct interpreter_walk *interp, __u64 word, bool may_be)
 {
 	__u64 head[JAVASCRIPT_STRING_BYTES / sizeof(__u64)];
 	__u32 type;
@@ -74,13 +74,13 @@ static __always_inline __u64 full_string(struct interpreter_walk *program, __u64
 		return 0;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)(word - 1)))
 		return JAVASCRIPT_NO_STRING;
-	type = map_type(program, head[0]);
-	if (type >= program->javascript.type_not_string)
+	type = map_type(interp, head[0]);
+	if (type >= interp->javascript.type_not_string)
 		return type == JAVASCRIPT_NO_TYPE || !may_be ? JAVASCRIPT_NO_STRING : 0;
-	program->javascript_walk.string = word;
-	program->javascript_walk.hash =
-		AT((__u8 *)head, program->javascript.string_hash, JAVASCRIPT_STRING_BYTES, __u64);
-	return program->javascript_walk.hash >> 32 ? word : 0;
+	interp->javascript_walk.string = word;
+	interp->javascript_walk.hash =
+		AT((__u8 *)head, interp->javascript.string_hash, JAVASCRIPT_STRING_BYTES, __u64);
+	return interp->javascript_walk.hash >> 32 ? word : 0;
 }
 
 /*
@@ -92,19 +92,19 @@ __noinline __u64 javascript_name(__u32 number, __u64 scope)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	__u64 head[JAVASCRIPT_HEAD_BYTES / sizeof(__u64)], n, words[4], name;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	is = &program->javascript;
+	interp = &slot->interp;
+	is = &interp->javascript;
 	if (!is_object(scope))
 		return 0;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)(scope - 1)))
 		return JAVASCRIPT_NO_STRING;
-	if (map_type(program, head[0]) != is->type_scope)
-		return full_string(program, scope, false);
+	if (map_type(interp, head[0]) != is->type_scope)
+		return full_string(interp, scope, false);
 	if ((AT((__u8 *)head, is->scope_flags, JAVASCRIPT_HEAD_BYTES, __u32) & is->scope_kinds) !=
 	    is->scope_of_function)
 		return 0;
@@ -119,8 +119,8 @@ __noinline __u64 javascript_name(__u32 number, __u64 scope)
 		words[0] = words[1];
 		words[2] = words[3];
 	}
-	name = full_string(program, words[0], false);
-	return name ? name : full_string(program, words[2], true);
+	name = full_string(interp, words[0], false);
+	return name ? name : full_string(interp, words[2], true);
 }
 
 enum javascript_found {
@@ -130,19 +130,18 @@ enum javascript_found {
 };
 
 /* Copies what a function's closures share to program->code, from where it has moved to. */
-static __always_inline bool copy_shared(struct interpreter_walk *program, __u64 shared)
+static __always_inline bool copy_shared(struct interpreter_walk *interp, __u64 shared)
 {
 	__u64 map;
 
 	for (__u32 i = 0; i < 2; i++) {
-		if (!is_object(shared) ||
-		    bpf_probe_read_user(program->code, JAVASCRIPT_OBJECT_BYTES,
-					(const void *)(shared - 1)))
+		if (!is_object(shared) || bpf_probe_read_user(interp->code, JAVASCRIPT_OBJECT_BYTES,
+							      (const void *)(shared - 1)))
 			return false;
-		map = *(__u64 *)program->code;
-		program->javascript_walk.map = map;
+		map = *(__u64 *)interp->code;
+		interp->javascript_walk.map = map;
 		if (is_object(map))
-			return map_type(program, map) == program->javascript.type_shared;
+			return map_type(interp, map) == interp->javascript.type_shared;
 		/* The collector is at work, and has left the new address, without a tag. */
 		shared = map + 1;
 	}
@@ -153,18 +152,18 @@ static __always_inline bool copy_shared(struct interpreter_walk *program, __u64 
  * The script of the function in program->code; 0: none, as of V8's own functions;
  * JAVASCRIPT_NO_STRING: it cannot be read.
  */
-static __always_inline __u64 script_of(struct interpreter_walk *program)
+static __always_inline __u64 script_of(struct interpreter_walk *interp)
 {
-	const struct wire_javascript *is = &program->javascript;
-	__u64 script = AT(program->code, is->shared_script, JAVASCRIPT_OBJECT_BYTES, __u64);
+	const struct wire_javascript *is = &interp->javascript;
+	__u64 script = AT(interp->code, is->shared_script, JAVASCRIPT_OBJECT_BYTES, __u64);
 	__u32 type;
 
-	if (script == program->javascript_walk.script && script)
+	if (script == interp->javascript_walk.script && script)
 		return script;
-	type = object_type(program, script);
+	type = object_type(interp, script);
 	if (type == is->type_debug) { /* a debugger has stopped in it */
 		script = object_word(script, is->debug_script);
-		type = object_type(program, script);
+		type = object_type(interp, script);
 	}
 	if (type == JAVASCRIPT_NO_TYPE)
 		return JAVASCRIPT_NO_STRING;
@@ -172,16 +171,16 @@ static __always_inline __u64 script_of(struct interpreter_walk *program)
 }
 
 /* Sets the file of a function, by its script. */
-static __always_inline void javascript_take_script(struct interpreter_walk *program, __u32 number,
+static __always_inline void javascript_take_script(struct interpreter_walk *interp, __u32 number,
 						   __u64 script)
 {
-	if (script == program->javascript_walk.script)
+	if (script == interp->javascript_walk.script)
 		return;
-	program->file =
-		full_string(program, object_word(script, program->javascript.script_name), true);
-	program->last_file_hash = javascript_hash(number, program->file, 1);
-	program->javascript_walk.script =
-		program->file == JAVASCRIPT_NO_STRING || !program->last_file_hash ? 0 : script;
+	interp->file =
+		full_string(interp, object_word(script, interp->javascript.script_name), true);
+	interp->last_file_hash = javascript_hash(number, interp->file, 1);
+	interp->javascript_walk.script =
+		interp->file == JAVASCRIPT_NO_STRING || !interp->last_file_hash ? 0 : script;
 }
 
 /*
@@ -192,38 +191,38 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
-	struct interpreter_walk *program;
-	struct known_code *known;
+	struct interpreter_walk *interp;
+	struct known_script *known;
 	__u64 script, hash;
 
 	if (!slot)
 		return JAVASCRIPT_UNREADABLE;
-	program = &slot->program;
-	is = &program->javascript;
-	if (!copy_shared(program, shared))
+	interp = &slot->interp;
+	is = &interp->javascript;
+	if (!copy_shared(interp, shared))
 		return JAVASCRIPT_UNREADABLE;
-	script = script_of(program);
+	script = script_of(interp);
 	if (!script)
 		return JAVASCRIPT_NATIVE;
 	if (script == JAVASCRIPT_NO_STRING)
 		return JAVASCRIPT_UNREADABLE;
-	program->content = AT(program->code, is->shared_literal, JAVASCRIPT_OBJECT_BYTES, __u32);
-	program->line = 0;
-	program->name = javascript_name(number, AT(program->code, is->shared_name,
-						   JAVASCRIPT_OBJECT_BYTES, __u64));
-	hash = javascript_hash(number, program->name, 0);
-	javascript_take_script(program, number, script);
-	if (program->name == JAVASCRIPT_NO_STRING || program->file == JAVASCRIPT_NO_STRING ||
-	    !hash || !program->last_file_hash)
+	interp->content = AT(interp->code, is->shared_literal, JAVASCRIPT_OBJECT_BYTES, __u32);
+	interp->line = 0;
+	interp->name = javascript_name(number, AT(interp->code, is->shared_name,
+						  JAVASCRIPT_OBJECT_BYTES, __u64));
+	hash = javascript_hash(number, interp->name, 0);
+	javascript_take_script(interp, number, script);
+	if (interp->name == JAVASCRIPT_NO_STRING || interp->file == JAVASCRIPT_NO_STRING || !hash ||
+	    !interp->last_file_hash)
 		return JAVASCRIPT_UNREADABLE;
-	program->id = code_id(program, LANGUAGE_JAVASCRIPT, hash, program->last_file_hash);
-	if (!is_sent(program))
+	interp->id = code_id(interp, LANGUAGE_JAVASCRIPT, hash, interp->last_file_hash);
+	if (!is_sent(interp))
 		javascript_send_name(number);
-	known = &program->codes[shared / 16 % KNOWN_CODES];
+	known = &interp->codes[shared / 16 % KNOWN_SCRIPTS];
 	known->code = shared;
-	known->walk = program->walk;
+	known->walk = interp->walk;
 	known->version = 0;
-	known->id = program->id;
+	known->id = interp->id;
 	return JAVASCRIPT_FOUND;
 }
 
@@ -231,7 +230,7 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 
 static __always_inline __u64 javascript_frame(__u64 id)
 {
-	return WIRE_FRAME_CODE | (__u64)LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	return WIRE_FRAME_SCRIPT | (__u64)LANGUAGE_JAVASCRIPT << WIRE_FRAME_LANGUAGE_SHIFT | id;
 }
 
 #define JAVASCRIPT_FUNCTION_REGISTER 5 /* rdi: a function's code is entered with it */
@@ -244,50 +243,50 @@ static __always_inline __u64 javascript_frame(__u64 id)
 static __always_inline __u64 function_of_frame(struct scratch *slot, __u32 number, __u64 pc,
 					       __u32 *ret_reason)
 {
-	const struct interpreter_walk *program = &slot->program;
-	__u64 words[2], fp = program->frame;
+	const struct interpreter_walk *interp = &slot->interp;
+	__u64 words[2], fp = interp->frame;
 
-	*ret_reason = WIRE_CODE_KNOWN;
+	*ret_reason = WIRE_SCRIPT_KNOWN;
 	if (!fp) {
 		words[0] = slot->walk.registers[JAVASCRIPT_FUNCTION_REGISTER];
-		if (program->n_native == 1 && /* of the innermost frame */
+		if (interp->n_native == 1 && /* of the innermost frame */
 		    javascript_code_at(number, words[0],
-				       object_word(words[0], program->javascript.function_shared),
+				       object_word(words[0], interp->javascript.function_shared),
 				       pc) != JAVASCRIPT_OTHER)
 			return words[0];
-		*ret_reason = WIRE_CODE_TORN;
+		*ret_reason = WIRE_SCRIPT_TORN;
 		return 0;
 	}
 	if (window_read(slot, number, words, sizeof(words),
-			fp + (__s64)program->javascript.frame_function)) {
-		*ret_reason = WIRE_CODE_UNREADABLE;
+			fp + (__s64)interp->javascript.frame_function)) {
+		*ret_reason = WIRE_SCRIPT_UNREADABLE;
 		return 0;
 	}
 	return is_object(words[1]) ? words[0] : 0; /* a type, not a context */
 }
 
-/* The id of a function by what its closures share, which is made known; an enum wire_code_reason.
+/* The id of a function by what its closures share, which is made known; an enum wire_script_reason.
  */
 static __always_inline __u64 javascript_function_id(struct scratch *slot, __u32 number,
 						    __u64 shared)
 {
-	struct interpreter_walk *program = &slot->program;
-	const struct known_code *known = &program->codes[shared / 16 % KNOWN_CODES];
+	struct interpreter_walk *interp = &slot->interp;
+	const struct known_script *known = &interp->codes[shared / 16 % KNOWN_SCRIPTS];
 	int found;
 
-	if (known->code == shared && known->walk == program->walk)
+	if (known->code == shared && known->walk == interp->walk)
 		return known->id;
 	found = javascript_take_function(number, shared);
-	return found == JAVASCRIPT_FOUND    ? program->id
+	return found == JAVASCRIPT_FOUND    ? interp->id
 	       : found == JAVASCRIPT_NATIVE ? JAVASCRIPT_NO_ID
-					    : WIRE_CODE_UNREADABLE;
+					    : WIRE_SCRIPT_UNREADABLE;
 }
 
 /* There is none: what a frame has leads to its function. */
 static __always_inline bool javascript_find_state(struct scratch *slot, __u32 number)
 {
 	(void)number;
-	__builtin_memset(&slot->program.javascript_walk, 0, sizeof(slot->program.javascript_walk));
+	__builtin_memset(&slot->interp.javascript_walk, 0, sizeof(slot->interp.javascript_walk));
 	return false;
 }
 
@@ -299,17 +298,17 @@ static __always_inline bool javascript_find_state(struct scratch *slot, __u32 nu
 static __always_inline bool javascript_sees_function(struct scratch *slot,
 						     const struct left_frame *left)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 	bool generated = slot->walk.callee_owner == UNWIND_GENERATED;
 
-	program->frame = left->fp;
+	interp->frame = left->fp;
 	if (left->fp + 2 * sizeof(__u64) != slot->walk.registers[UNWIND_SP] ||
-	    left->fp + (__s64)program->javascript.frame_function < left->sp) {
+	    left->fp + (__s64)interp->javascript.frame_function < left->sp) {
 		if (!generated)
 			return false;
-		program->frame = 0; /* it has just been entered, or is about to return */
+		interp->frame = 0; /* it has just been entered, or is about to return */
 	}
-	program->javascript_walk.generated = generated;
+	interp->javascript_walk.generated = generated;
 	return true;
 }
 
@@ -321,7 +320,7 @@ static __always_inline __u64 javascript_with_inlined(struct scratch *slot, __u32
 						     __u64 function, int kind)
 {
 	struct wire_inlined_code *code = (void *)&slot->frames[LINES_AT];
-	const struct javascript_walk *walk = &slot->program.javascript_walk;
+	const struct javascript_walk *walk = &slot->interp.javascript_walk;
 	__u64 place = 0;
 
 	if (kind == JAVASCRIPT_PLAIN)
@@ -333,12 +332,12 @@ static __always_inline __u64 javascript_with_inlined(struct scratch *slot, __u32
 		for (__u32 i = 0; i < WIRE_INLINED_FUNCTIONS && i < walk->n_inlined; i++)
 			code->functions[i] =
 				javascript_function_id(slot, number,
-						       javascript_literal(&slot->program, i));
+						       javascript_literal(&slot->interp, i));
 		javascript_send_code(number, function);
 		place = javascript_place_in_code(number, function);
 	}
 	if (!place)
-		frames_insert(slot, javascript_frame(WIRE_CODE_INLINED));
+		frames_insert(slot, javascript_frame(WIRE_SCRIPT_INLINED));
 	return place ? place : function;
 }
 
@@ -350,17 +349,17 @@ static __always_inline __u64 javascript_with_inlined(struct scratch *slot, __u32
 __noinline int javascript_place(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	__u64 function, shared, frame, pc, id;
 	__u32 reason;
 
-	if (!slot || slot->program.language != LANGUAGE_JAVASCRIPT)
+	if (!slot || slot->interp.language != LANGUAGE_JAVASCRIPT)
 		return 0;
 	pc = frames_last(slot);
 	OPAQUE(pc);
 	if (pc >= 2 * WIRE_MAX_DEPTH)
 		return 0;
-	program = &slot->program;
+	interp = &slot->interp;
 	frame = slot->frames[pc];
 	pc = frame & WIRE_FRAME_ADDRESS;
 	function = function_of_frame(slot, number, pc, &reason);
@@ -369,18 +368,18 @@ __noinline int javascript_place(__u32 number)
 			frames_insert(slot, javascript_frame(reason));
 		return 0;
 	}
-	shared = object_word(function, program->javascript.function_shared);
+	shared = object_word(function, interp->javascript.function_shared);
 	id = javascript_function_id(slot, number, shared);
 	if (id == JAVASCRIPT_NO_ID)
 		return 0;
-	if (id < WIRE_CODE_IDS) {
+	if (id < WIRE_SCRIPT_IDS) {
 		frames_insert(slot, javascript_frame(id));
 		return 0;
 	}
 	/* A caller is at its call, before the address that it goes on at. */
-	if (program->n_native > 1 && !(frame & WIRE_FRAME_EXACT))
+	if (interp->n_native > 1 && !(frame & WIRE_FRAME_EXACT))
 		pc--;
-	if (program->javascript_walk.generated && program->frame) /* what is inlined has a frame */
+	if (interp->javascript_walk.generated && interp->frame) /* what is inlined has a frame */
 		id = javascript_with_inlined(slot, number, id,
 					     javascript_code_at(number, function, shared, pc));
 	id = javascript_frame(id);

@@ -18,27 +18,27 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/javascript_strings.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
 
 #define JAVASCRIPT_OBJECT_BYTES 64 /* of what closures share, and of code */
 
 /* Copies a code object's members to program->code. Whether an address is in its instructions. */
-static __always_inline bool is_in_code(struct interpreter_walk *program, __u64 code, __u64 address)
+static __always_inline bool is_in_code(struct interpreter_walk *interp, __u64 code, __u64 address)
 {
-	const struct wire_javascript *is = &program->javascript;
+	const struct wire_javascript *is = &interp->javascript;
 	__u64 start;
 
 	if (!is_object(code) ||
-	    bpf_probe_read_user(program->code, JAVASCRIPT_OBJECT_BYTES, (const void *)(code - 1)))
+	    bpf_probe_read_user(interp->code, JAVASCRIPT_OBJECT_BYTES, (const void *)(code - 1)))
 		return false;
-	if (map_type(program, *(__u64 *)program->code) != is->type_code)
+	if (map_type(interp, *(__u64 *)interp->code) != is->type_code)
 		return false;
-	start = is->code_start ? AT(program->code, is->code_start, JAVASCRIPT_OBJECT_BYTES, __u64)
+	start = is->code_start ? AT(interp->code, is->code_start, JAVASCRIPT_OBJECT_BYTES, __u64)
 			       : code - 1 + is->code_inline;
-	program->javascript_walk.start = start;
-	return address - start <= AT(program->code, is->code_size, JAVASCRIPT_OBJECT_BYTES, __u32);
+	interp->javascript_walk.start = start;
+	return address - start <= AT(interp->code, is->code_size, JAVASCRIPT_OBJECT_BYTES, __u32);
 }
 
 /* ---- code by its instructions ---- */
@@ -69,8 +69,8 @@ __noinline int javascript_last_object(__u32 number, __u64 from, __u64 limit)
 
 	if (!slot)
 		return 0;
-	words = (const void *)slot->program.window.bytes;
-	map = slot->program.javascript_walk.map;
+	words = (const void *)slot->interp.window.bytes;
+	map = slot->interp.javascript_walk.map;
 	for (__u64 i = 0; i < JAVASCRIPT_PIECE_BYTES / JAVASCRIPT_CODE_ALIGNMENT; i++) {
 		__u64 word = words[i * JAVASCRIPT_CODE_ALIGNMENT / sizeof(__u64)];
 		__u64 at = from + i * JAVASCRIPT_CODE_ALIGNMENT;
@@ -93,17 +93,17 @@ __noinline __u64 javascript_find_code(__u32 number, __u64 address)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	__u64 from = address & ~(JAVASCRIPT_PIECE_BYTES - 1ull), limit = address, code, at;
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	__u32 type;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	from -= program->javascript.code_inline % JAVASCRIPT_CODE_ALIGNMENT;
+	interp = &slot->interp;
+	from -= interp->javascript.code_inline % JAVASCRIPT_CODE_ALIGNMENT;
 	for (__u32 i = 0; i < JAVASCRIPT_CODE_PIECES; i++) {
 		if (limit == address || limit <= from) {
 			from -= limit == address ? 0 : JAVASCRIPT_PIECE_BYTES;
-			if (bpf_probe_read_user(program->window.bytes, JAVASCRIPT_PIECE_BYTES,
+			if (bpf_probe_read_user(interp->window.bytes, JAVASCRIPT_PIECE_BYTES,
 						(const void *)from))
 				return 0;
 		}
@@ -116,14 +116,13 @@ __noinline __u64 javascript_find_code(__u32 number, __u64 address)
 		if (at > JAVASCRIPT_PIECE_BYTES - JAVASCRIPT_CODE_ALIGNMENT)
 			return 0;
 		limit = from + at;
-		type = map_type(program, *(const __u64 *)(program->window.bytes + at));
-		code = *(const __u64 *)(program->window.bytes + at + sizeof(__u64));
-		if (type == program->javascript.type_code)
+		type = map_type(interp, *(const __u64 *)(interp->window.bytes + at));
+		code = *(const __u64 *)(interp->window.bytes + at + sizeof(__u64));
+		if (type == interp->javascript.type_code)
 			code = limit + 1;
-		else if (!program->javascript.type_stream ||
-			 type != program->javascript.type_stream)
+		else if (!interp->javascript.type_stream || type != interp->javascript.type_stream)
 			continue;
-		return is_in_code(program, code, address) ? code : 0;
+		return is_in_code(interp, code, address) ? code : 0;
 	}
 	return 0;
 }
@@ -140,24 +139,24 @@ enum javascript_code {
 #define JAVASCRIPT_LEAVING_ROOM	 128 /* ... in the window, which has room for more */
 
 /* The same of the code in program->code, whose instructions an address is in. */
-static __always_inline int javascript_kind_of_code(struct interpreter_walk *program, __u64 shared,
+static __always_inline int javascript_kind_of_code(struct interpreter_walk *interp, __u64 shared,
 						   __u64 address)
 {
-	struct javascript_walk *walk = &program->javascript_walk;
-	const struct wire_javascript *is = &program->javascript;
-	__u8 *words = program->window.bytes;
+	struct javascript_walk *walk = &interp->javascript_walk;
+	const struct wire_javascript *is = &interp->javascript;
+	__u8 *words = interp->window.bytes;
 	__u64 leaving, of;
 
-	if ((AT(program->code, is->code_flags, JAVASCRIPT_OBJECT_BYTES, __u32) & is->code_kinds) <=
+	if ((AT(interp->code, is->code_flags, JAVASCRIPT_OBJECT_BYTES, __u32) & is->code_kinds) <=
 	    is->code_baseline)
 		return JAVASCRIPT_PLAIN;
-	leaving = AT(program->code, is->code_leaving, JAVASCRIPT_OBJECT_BYTES, __u64);
+	leaving = AT(interp->code, is->code_leaving, JAVASCRIPT_OBJECT_BYTES, __u64);
 	if (!is_object(leaving) ||
 	    bpf_probe_read_user(words, JAVASCRIPT_LEAVING_BYTES, (const void *)(leaving - 1)))
 		return JAVASCRIPT_OTHER;
 	/* Code has a function of its own; where that is another's, an object stands between. */
 	of = AT(words, is->inlined_shared, JAVASCRIPT_LEAVING_ROOM, __u64);
-	if (!program->frame && of != shared && object_word(of, sizeof(__u64)) != shared)
+	if (!interp->frame && of != shared && object_word(of, sizeof(__u64)) != shared)
 		return JAVASCRIPT_OTHER;
 	walk->n_inlined = AT(words, is->inlined_count, JAVASCRIPT_LEAVING_ROOM, __u64) >> 32;
 	if (!walk->n_inlined)
@@ -165,7 +164,7 @@ static __always_inline int javascript_kind_of_code(struct interpreter_walk *prog
 	walk->literals = AT(words, is->inlined_literals, JAVASCRIPT_LEAVING_ROOM, __u64);
 	walk->places = AT(words, is->inlined_places, JAVASCRIPT_LEAVING_ROOM, __u64);
 	walk->number = AT(words, is->inlined_id, JAVASCRIPT_LEAVING_ROOM, __u64);
-	walk->table = AT(program->code, is->code_positions, JAVASCRIPT_OBJECT_BYTES, __u64);
+	walk->table = AT(interp->code, is->code_positions, JAVASCRIPT_OBJECT_BYTES, __u64);
 	walk->offset = address - walk->start;
 	return JAVASCRIPT_INLINES;
 }
@@ -187,50 +186,50 @@ __noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	__u64 key = JAVASCRIPT_KNOWN_CODE(address), code;
 	const struct wire_javascript *is;
-	struct interpreter_walk *program;
-	struct known_code *known;
+	struct interpreter_walk *interp;
+	struct known_script *known;
 
 	if (!slot)
 		return JAVASCRIPT_OTHER;
-	program = &slot->program;
-	is = &program->javascript;
-	known = &program->codes[key % KNOWN_CODES];
-	if (LIKELY(known->code == key && known->seed == program->seed)) {
-		if (LIKELY(is_in_code(program, known->first, address)))
-			return javascript_kind_of_code(program, shared, address);
-		if (!known->first && program->walk - known->walk < JAVASCRIPT_AGAIN)
+	interp = &slot->interp;
+	is = &interp->javascript;
+	known = &interp->codes[key % KNOWN_SCRIPTS];
+	if (LIKELY(known->code == key && known->seed == interp->seed)) {
+		if (LIKELY(is_in_code(interp, known->first, address)))
+			return javascript_kind_of_code(interp, shared, address);
+		if (!known->first && interp->walk - known->walk < JAVASCRIPT_AGAIN)
 			return JAVASCRIPT_OTHER;
 	}
 	code = object_word(shared, is->shared_data);
-	if (!is_in_code(program, code, address)) {
+	if (!is_in_code(interp, code, address)) {
 		code = object_word(function, is->function_code);
-		if (!is_in_code(program, code, address))
+		if (!is_in_code(interp, code, address))
 			code = javascript_find_code(number, address);
 	}
 	known->code = key;
-	known->seed = program->seed;
+	known->seed = interp->seed;
 	known->first = code;
-	known->walk = program->walk;
-	return code ? javascript_kind_of_code(program, shared, address) : JAVASCRIPT_OTHER;
+	known->walk = interp->walk;
+	return code ? javascript_kind_of_code(interp, shared, address) : JAVASCRIPT_OTHER;
 }
 
 /* ---- sending code ---- */
 
 /* The next function that was compiled into the code found last. */
-static __always_inline __u64 javascript_literal(const struct interpreter_walk *program, __u32 i)
+static __always_inline __u64 javascript_literal(const struct interpreter_walk *interp, __u32 i)
 {
 	/* The array may not keep what it has: then another bit is set. */
-	return object_word(program->javascript_walk.literals,
+	return object_word(interp->javascript_walk.literals,
 			   2 * sizeof(__u64) + i * sizeof(__u64)) &
 	       ~2ull;
 }
 
 /* What tells the code found last from others. */
-static __always_inline __u64 javascript_code_id(struct interpreter_walk *program, __u64 function)
+static __always_inline __u64 javascript_code_id(struct interpreter_walk *interp, __u64 function)
 {
-	program->line = 0;
-	program->content = program->javascript_walk.number;
-	return code_id(program, LANGUAGE_JAVASCRIPT, program->javascript_walk.start, function);
+	interp->line = 0;
+	interp->content = interp->javascript_walk.number;
+	return code_id(interp, LANGUAGE_JAVASCRIPT, interp->javascript_walk.start, function);
 }
 
 /*
@@ -240,21 +239,21 @@ static __always_inline __u64 javascript_code_id(struct interpreter_walk *program
 __noinline __u64 javascript_place_in_code(__u32 number, __u64 function)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
-	struct wire_code_place place = { .form = WIRE_LINES_INLINED, .kind = WIRE_KIND_PLACE };
-	struct interpreter_walk *program;
+	struct wire_script_place place = { .form = WIRE_LINES_INLINED, .kind = WIRE_KIND_PLACE };
+	struct interpreter_walk *interp;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	place.function = javascript_code_id(program, function);
-	place.offset = program->javascript_walk.offset;
+	interp = &slot->interp;
+	place.function = javascript_code_id(interp, function);
+	place.offset = interp->javascript_walk.offset;
 	place.id = place_id(place.function, place.offset);
-	if (was_sent(program, place.id))
+	if (was_sent(interp, place.id))
 		return place.id;
-	if (!was_sent(program, place.function) || !has_room_for_names() ||
+	if (!was_sent(interp, place.function) || !has_room_for_names() ||
 	    bpf_ringbuf_output(&ring, &place, sizeof(place), BPF_RB_NO_WAKEUP))
 		return 0;
-	note_sent(program, place.id);
+	note_sent(interp, place.id);
 	return place.id;
 }
 
@@ -273,38 +272,38 @@ static __always_inline __u64 javascript_bytes_size(__u64 bytes)
 __noinline int javascript_send_code(__u32 number, __u64 function)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	struct wire_inlined_code *code;
 	__u64 size, table;
 
 	if (!slot || !has_room_for_names())
 		return 0;
-	program = &slot->program;
+	interp = &slot->interp;
 	code = (void *)&slot->frames[LINES_AT];
-	code->id = javascript_code_id(program, function);
+	code->id = javascript_code_id(interp, function);
 	code->function = function;
-	code->n_functions = program->javascript_walk.n_inlined;
+	code->n_functions = interp->javascript_walk.n_inlined;
 	code->kind = WIRE_KIND_INLINED;
-	size = javascript_bytes_size(program->javascript_walk.places);
+	size = javascript_bytes_size(interp->javascript_walk.places);
 	OPAQUE(size);
 	if (size > sizeof(code->places) ||
 	    bpf_probe_read_user(code->places, size,
-				(const void *)(program->javascript_walk.places - 1 + 16)))
+				(const void *)(interp->javascript_walk.places - 1 + 16)))
 		return 0;
 	code->n_places = size / sizeof(code->places[0]);
-	table = javascript_bytes_size(program->javascript_walk.table);
+	table = javascript_bytes_size(interp->javascript_walk.table);
 	code->size = table;
 	OPAQUE(table);
 	if (!table || table > WIRE_INLINED_TABLE ||
 	    bpf_probe_read_user(&slot->frames[LINES_AT + sizeof(*code) / sizeof(__u64)], table,
-				(const void *)(program->javascript_walk.table - 1 + 16)))
+				(const void *)(interp->javascript_walk.table - 1 + 16)))
 		return 0;
 	size = sizeof(*code) + (table + 7) / 8 * 8;
 	OPAQUE(size);
 	if (size > sizeof(*code) + WIRE_INLINED_TABLE ||
 	    bpf_ringbuf_output(&ring, code, size, BPF_RB_NO_WAKEUP))
 		return 0;
-	note_sent(program, code->id);
+	note_sent(interp, code->id);
 	return 0;
 }
 

@@ -15,8 +15,8 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 
 #define JAVASCRIPT_HEAD_BYTES 32 /* of strings and of scopes */
 #define JAVASCRIPT_PIECES     16 /* of a string that is a concatenation: so many are followed */
@@ -42,9 +42,9 @@ static __always_inline __u64 object_word(__u64 object, __u64 offset)
 #define JAVASCRIPT_NO_TYPE (1u << 16) /* there is no object, or it cannot be read */
 
 /* The type in an object's map. Objects of a type share one. */
-static __always_inline __u32 map_type(struct interpreter_walk *program, __u64 map)
+static __always_inline __u32 map_type(struct interpreter_walk *interp, __u64 map)
 {
-	struct javascript_walk *walk = &program->javascript_walk;
+	struct javascript_walk *walk = &interp->javascript_walk;
 	__u64 at = map / 16;
 	__u16 type;
 
@@ -53,7 +53,7 @@ static __always_inline __u32 map_type(struct interpreter_walk *program, __u64 ma
 	if (LIKELY(walk->maps[at % JAVASCRIPT_MAPS] == map))
 		return walk->types[at % JAVASCRIPT_MAPS];
 	if (bpf_probe_read_user(&type, sizeof(type),
-				(const void *)(map - 1 + program->javascript.map_type)))
+				(const void *)(map - 1 + interp->javascript.map_type)))
 		return JAVASCRIPT_NO_TYPE;
 	at = map / 16;
 	OPAQUE(at); /* 5.10 forgets the bounds of what it spills */
@@ -62,9 +62,9 @@ static __always_inline __u32 map_type(struct interpreter_walk *program, __u64 ma
 	return type;
 }
 
-static __always_inline __u32 object_type(struct interpreter_walk *program, __u64 object)
+static __always_inline __u32 object_type(struct interpreter_walk *interp, __u64 object)
 {
-	return map_type(program, object_word(object, 0));
+	return map_type(interp, object_word(object, 0));
 }
 
 /* A string whose pieces are being written, in place of the window. */
@@ -93,20 +93,20 @@ static __always_inline void push_piece(struct javascript_text *text, __u64 strin
 
 /* Appends characters to the message's name, or their end if that is wanted and they are too many.
  */
-static __always_inline bool append_piece(struct interpreter_walk *program, __u64 from, __u64 size,
+static __always_inline bool append_piece(struct interpreter_walk *interp, __u64 from, __u64 size,
 					 bool end)
 {
-	struct javascript_text *text = (void *)program->window.bytes;
+	struct javascript_text *text = (void *)interp->window.bytes;
 	struct found_text piece = { .from = from, .size = size };
 	__u64 at = text->written;
 
-	if (at && size > WIRE_CODE_TEXT - at) {
-		piece.size = (WIRE_CODE_TEXT - at) & ~1ull;
+	if (at && size > WIRE_SCRIPT_TEXT - at) {
+		piece.size = (WIRE_SCRIPT_TEXT - at) & ~1ull;
 		text->cut = 1;
 	}
 	OPAQUE(at);
-	if (at > WIRE_CODE_TEXT ||
-	    !copy_text(&piece, end, program->message.name + at, WIRE_CODE_TEXT))
+	if (at > WIRE_SCRIPT_TEXT ||
+	    !copy_text(&piece, end, interp->message.name + at, WIRE_SCRIPT_TEXT))
 		return false;
 	text->cut |= piece.cut;
 	text->written = at + piece.size;
@@ -119,11 +119,11 @@ _Static_assert(sizeof(struct javascript_text) + 2 * JAVASCRIPT_WIDENED <= FRAME_
 	       "they have room in a window behind it");
 
 /* As append_piece(), of characters of one byte in a string that has larger ones as well. */
-static __always_inline bool append_wide(struct interpreter_walk *program, __u64 from, __u64 size,
+static __always_inline bool append_wide(struct interpreter_walk *interp, __u64 from, __u64 size,
 					bool end)
 {
-	struct javascript_text *text = (void *)program->window.bytes;
-	__u8 *bytes = (__u8 *)(text + 1), *to = program->message.name;
+	struct javascript_text *text = (void *)interp->window.bytes;
+	__u8 *bytes = (__u8 *)(text + 1), *to = interp->message.name;
 	__u64 at = text->written;
 
 	text->cut = size > JAVASCRIPT_WIDENED;
@@ -137,7 +137,7 @@ static __always_inline bool append_wide(struct interpreter_walk *program, __u64 
 		return false;
 	for (__u32 i = 0; i < JAVASCRIPT_WIDENED && i < size; i++) {
 		OPAQUE(at);
-		if (at > WIRE_CODE_TEXT - 2) {
+		if (at > WIRE_SCRIPT_TEXT - 2) {
 			text->cut = 1;
 			break;
 		}
@@ -157,7 +157,7 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	struct javascript_text *text;
 	__u64 string, size, from, at;
 	__u32 type, form, kind;
@@ -165,20 +165,20 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 
 	if (!slot)
 		return -1;
-	program = &slot->program;
-	is = &program->javascript;
-	text = (void *)program->window.bytes;
+	interp = &slot->interp;
+	is = &interp->javascript;
+	text = (void *)interp->window.bytes;
 	at = text->n - 1;
 	OPAQUE(at);
 	if (at >= JAVASCRIPT_WAITING || text->cut)
 		return 0;
 	string = text->waiting[at];
 	text->n = at;
-	head = program->code;
+	head = interp->code;
 	if (!is_object(string) ||
 	    bpf_probe_read_user(head, JAVASCRIPT_HEAD_BYTES, (const void *)(string - 1)))
 		return -1;
-	type = map_type(program, *(__u64 *)head);
+	type = map_type(interp, *(__u64 *)head);
 	if (type >= is->type_not_string)
 		return -1;
 	form = type & is->string_form;
@@ -202,7 +202,7 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 		string = AT(head, is->sliced_parent, JAVASCRIPT_HEAD_BYTES, __u64);
 		from = string - 1 + is->string_text +
 		       (AT(head, is->sliced_offset, JAVASCRIPT_HEAD_BYTES, __u64) >> 32) * kind;
-		type = object_type(program, string);
+		type = object_type(interp, string);
 		form = type >= is->type_not_string ? ~0u : type & is->string_form;
 	}
 	if (!size)
@@ -212,8 +212,8 @@ __noinline int javascript_piece(__u32 number, __u32 end)
 		return 0;
 	}
 	if (text->kind != kind)
-		return text->kind == 2 && append_wide(program, from, size, end) ? 1 : -1;
-	return append_piece(program, from, size, end && !text->written) ? 1 : -1;
+		return text->kind == 2 && append_wide(interp, from, size, end) ? 1 : -1;
+	return append_piece(interp, from, size, end && !text->written) ? 1 : -1;
 }
 
 /*
@@ -229,7 +229,7 @@ __noinline int javascript_write(__u32 number, __u64 string, __u32 end)
 
 	if (!slot)
 		return -1;
-	text = (void *)slot->program.window.bytes;
+	text = (void *)slot->interp.window.bytes;
 	text->waiting[0] = string;
 	text->n = 1;
 	text->written = 0;
@@ -267,9 +267,9 @@ __noinline __u64 javascript_hash(__u32 number, __u64 string, __u32 end)
 	if (!slot || !string)
 		return 1;
 	/* The hash and the length are neighbours. */
-	hash = string == slot->program.javascript_walk.string
-		       ? slot->program.javascript_walk.hash
-		       : object_word(string, slot->program.javascript.string_hash);
+	hash = string == slot->interp.javascript_walk.string
+		       ? slot->interp.javascript_walk.hash
+		       : object_word(string, slot->interp.javascript.string_hash);
 	if ((hash & 3) == JAVASCRIPT_HASHED)
 		return hash;
 	written = javascript_write(number, string, end);

@@ -15,18 +15,18 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 
-#define PERL_ROOM	   128 /* a power of two above, for the verifier */
+#define PERL_CAPACITY	   128 /* a power of two above, for the verifier */
 #define PERL_CODE_BYTES	   112 /* of code; and of what names and packages refer to, at most */
 #define PERL_HEAD_BYTES	   24  /* of any value: where it is, and its flags */
 #define PERL_PACKAGE_TEXT  240
-#define PERL_LONGEST_PARTS 8 /* paths are followed for so many times WIRE_CODE_TEXT bytes */
+#define PERL_LONGEST_PARTS 8 /* paths are followed for so many times WIRE_SCRIPT_TEXT bytes */
 
-#define PERL_WORD(copy, offset) AT(copy, offset, PERL_ROOM, __u64)
-#define PERL_INT(copy, offset)	AT(copy, offset, PERL_ROOM, __u32)
-#define PERL_BYTE(copy, offset) AT(copy, offset, PERL_ROOM, __u8)
+#define PERL_WORD(copy, offset) AT(copy, offset, PERL_CAPACITY, __u64)
+#define PERL_INT(copy, offset)	AT(copy, offset, PERL_CAPACITY, __u32)
+#define PERL_BYTE(copy, offset) AT(copy, offset, PERL_CAPACITY, __u8)
 
 /* Names of code that is in no sub; in `scope`, while `name` is 0. */
 enum perl_place {
@@ -50,18 +50,18 @@ static const struct perl_place_name {
 };
 
 /* Finds a string of the symbol table. False: it cannot be read. */
-static __always_inline bool perl_find_text(const struct interpreter_walk *program, __u64 string,
+static __always_inline bool perl_find_text(const struct interpreter_walk *interp, __u64 string,
 					   struct found_text *ret_text)
 {
 	__u64 hash_and_length;
 	__s32 length;
 
-	if (!string || !read_word(&hash_and_length, string + program->perl.hek_hash))
+	if (!string || !read_word(&hash_and_length, string + interp->perl.hek_hash))
 		return false;
 	length = (__s32)(hash_and_length >> 32);
 	if (length < 0 || length > 1 << 20)
 		return false;
-	ret_text->from = string + program->perl.hek_text;
+	ret_text->from = string + interp->perl.hek_text;
 	ret_text->size = length;
 	ret_text->kind = WIRE_TEXT_UTF8;
 	return true;
@@ -69,12 +69,12 @@ static __always_inline bool perl_find_text(const struct interpreter_walk *progra
 
 /* A hash of such a string: Perl's own, of 32 bits, and its length; they are the same in all
  * threads. */
-static __always_inline __u64 perl_text_hash(const struct interpreter_walk *program, __u64 string)
+static __always_inline __u64 perl_text_hash(const struct interpreter_walk *interp, __u64 string)
 {
 	__u64 hash = 0;
 
 	if (string)
-		read_word(&hash, string + program->perl.hek_hash);
+		read_word(&hash, string + interp->perl.hek_hash);
 	return hash;
 }
 
@@ -84,8 +84,8 @@ static __always_inline __u64 perl_text_hash(const struct interpreter_walk *progr
 #define PERL_EVAL_SHOWN	     4 /* "eval" */
 
 /*
- * Copies the path in `file`, or its end, to the message; returns its bytes, and WIRE_CODE_FILE_CUT
- * above 16 bits; or -1. A global function, which the verifier checks once.
+ * Copies the path in `file`, or its end, to the message; returns its bytes, and
+ * WIRE_SCRIPT_FILE_CUT above 16 bits; or -1. A global function, which the verifier checks once.
  */
 __noinline int perl_copy_file(__u32 number)
 {
@@ -96,23 +96,23 @@ __noinline int perl_copy_file(__u32 number)
 
 	if (!slot)
 		return -1;
-	to = slot->program.message.file;
-	from = slot->program.file;
+	to = slot->interp.message.file;
+	from = slot->interp.file;
 	if (!from)
 		return 0;
 	for (__u32 i = 0; i < PERL_LONGEST_PARTS; i++) {
-		part = bpf_probe_read_user_str(to, WIRE_CODE_TEXT, (const void *)(from + size));
+		part = bpf_probe_read_user_str(to, WIRE_SCRIPT_TEXT, (const void *)(from + size));
 		if (part <= 0)
 			return -1;
 		size += part - 1;
-		if (part < WIRE_CODE_TEXT)
+		if (part < WIRE_SCRIPT_TEXT)
 			break;
 	}
-	if (size >= WIRE_CODE_TEXT) {
-		from += size - WIRE_CODE_TEXT;
-		if (bpf_probe_read_user(to, WIRE_CODE_TEXT, (const void *)from))
+	if (size >= WIRE_SCRIPT_TEXT) {
+		from += size - WIRE_SCRIPT_TEXT;
+		if (bpf_probe_read_user(to, WIRE_SCRIPT_TEXT, (const void *)from))
 			return -1;
-		return WIRE_CODE_TEXT | WIRE_CODE_FILE_CUT << 16;
+		return WIRE_SCRIPT_TEXT | WIRE_SCRIPT_FILE_CUT << 16;
 	}
 	word = *(__u64 *)to & ((1ull << 8 * PERL_EVAL_FILE_BYTES) - 1);
 	if (size > PERL_EVAL_FILE_BYTES && word == PERL_EVAL_FILE) {
@@ -132,31 +132,30 @@ __noinline int perl_write_name(__u32 number)
 
 	if (!slot)
 		return -1;
-	to = slot->program.message.name;
-	place = slot->program.scope;
-	if (!slot->program.name) {
+	to = slot->interp.message.name;
+	place = slot->interp.scope;
+	if (!slot->interp.name) {
 		if (place >= PERL_N_PLACES)
 			return -1;
 		__builtin_memcpy(to, perl_places[place].text, PERL_PLACE_TEXT);
 		return perl_places[place].size;
 	}
-	if (slot->program.scope &&
-	    (!perl_find_text(&slot->program, slot->program.scope, &package) ||
-	     !copy_text(&package, false, to, PERL_PACKAGE_TEXT)))
+	if (slot->interp.scope && (!perl_find_text(&slot->interp, slot->interp.scope, &package) ||
+				   !copy_text(&package, false, to, PERL_PACKAGE_TEXT)))
 		return -1;
 	at = package.size;
 	OPAQUE(at);
 	if (at > PERL_PACKAGE_TEXT)
 		return -1;
-	if (slot->program.scope) {
+	if (slot->interp.scope) {
 		to[at] = ':';
 		to[at + 1] = ':';
 		at += 2;
 	}
 	OPAQUE(at);
 	if (at > PERL_PACKAGE_TEXT + 2 ||
-	    !perl_find_text(&slot->program, slot->program.name, &name) ||
-	    !copy_text(&name, false, to + at, WIRE_CODE_TEXT - PERL_PACKAGE_TEXT - 2))
+	    !perl_find_text(&slot->interp, slot->interp.name, &name) ||
+	    !copy_text(&name, false, to + at, WIRE_SCRIPT_TEXT - PERL_PACKAGE_TEXT - 2))
 		return -1;
 	return at + name.size;
 }
@@ -169,22 +168,22 @@ __noinline int perl_make_known(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	__u64 *words, hash, size;
 	int copied;
 
 	if (!slot)
 		return -1;
-	program = &slot->program;
+	interp = &slot->interp;
 	copied = perl_copy_file(number);
 	if (copied < 0)
 		return -1;
 	file.size = copied & 0xffff;
 	file.cut = copied >> 16;
-	words = (void *)program->message.file;
+	words = (void *)interp->message.file;
 	size = file.size;
 	hash = size;
-	for (__u32 i = 0; i < WIRE_CODE_TEXT / sizeof(__u64) && i * sizeof(__u64) < size; i++) {
+	for (__u32 i = 0; i < WIRE_SCRIPT_TEXT / sizeof(__u64) && i * sizeof(__u64) < size; i++) {
 		__u64 left = size - i * sizeof(__u64), word = words[i];
 
 		if (left < sizeof(word))
@@ -193,15 +192,15 @@ __noinline int perl_make_known(__u32 number)
 		hash ^= hash >> 32;
 		OPAQUE(hash);
 	}
-	program->content = program->name ? perl_text_hash(program, program->scope) : program->scope;
-	program->id = code_id(program, LANGUAGE_PERL, perl_text_hash(program, program->name), hash);
-	if (is_sent(program) || !has_room_for_names())
+	interp->content = interp->name ? perl_text_hash(interp, interp->scope) : interp->scope;
+	interp->id = code_id(interp, LANGUAGE_PERL, perl_text_hash(interp, interp->name), hash);
+	if (is_sent(interp) || !has_room_for_names())
 		return 0;
 	copied = perl_write_name(number);
 	if (copied < 0)
 		return -1;
 	name.size = copied;
-	send_message(program, &name, &file);
+	send_message(interp, &name, &file);
 	return 0;
 }
 
@@ -217,84 +216,84 @@ __noinline __s64 perl_read_value(__u32 number, __u64 value)
 	__u64 head[PERL_HEAD_BYTES / sizeof(__u64)];
 
 	if (!slot || bpf_probe_read_user(head, sizeof(head), (const void *)value) ||
-	    bpf_probe_read_user(slot->program.code, PERL_CODE_BYTES, (const void *)head[0]))
+	    bpf_probe_read_user(slot->interp.code, PERL_CODE_BYTES, (const void *)head[0]))
 		return -1;
-	slot->program.perl_walk.head = head[2];
+	slot->interp.perl_walk.head = head[2];
 	return head[1] >> 32;
 }
 
 /* The name of a package: a string of the symbol table. 0: it has none. False: not readable. */
 static __always_inline bool perl_find_package(struct scratch *slot, __u32 number, __u64 package)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 	__u64 behind;
 	__u32 n_names;
 	__s64 flags;
 
-	program->scope = 0;
+	interp->scope = 0;
 	if (!package)
 		return true;
 	flags = perl_read_value(number, package);
 	if (flags < 0)
 		return false;
-	if (!(flags >> (program->perl.hv_named_bit & 31) & 1))
+	if (!(flags >> (interp->perl.hv_named_bit & 31) & 1))
 		return true;
-	n_names = PERL_INT(program->code, program->perl.hv_n_names);
-	program->scope = PERL_WORD(program->code, program->perl.hv_name);
-	if (program->perl.hv_max) {
-		behind = program->perl_walk.head +
-			 (PERL_WORD(program->code, program->perl.hv_max) + 1) * sizeof(__u64);
-		if (!read_word(&program->scope, behind + program->perl.hv_name) ||
+	n_names = PERL_INT(interp->code, interp->perl.hv_n_names);
+	interp->scope = PERL_WORD(interp->code, interp->perl.hv_name);
+	if (interp->perl.hv_max) {
+		behind = interp->perl_walk.head +
+			 (PERL_WORD(interp->code, interp->perl.hv_max) + 1) * sizeof(__u64);
+		if (!read_word(&interp->scope, behind + interp->perl.hv_name) ||
 		    bpf_probe_read_user(&n_names, sizeof(n_names),
-					(const void *)(behind + program->perl.hv_n_names)))
+					(const void *)(behind + interp->perl.hv_n_names)))
 			return false;
 	}
 	/* Several names: the first one is the package's. */
-	return !program->scope || !n_names || read_word(&program->scope, program->scope);
+	return !interp->scope || !n_names || read_word(&interp->scope, interp->scope);
 }
 
 /* Finds the strings that are the sub's name and its package's, as cv_name() does. */
 __noinline int perl_find_name(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	__u64 stash, gv, effective = 0;
 	__u32 flags;
 
 	if (!slot)
 		return -1;
-	program = &slot->program;
-	perl = &program->perl;
-	flags = PERL_INT(program->code, perl->cv_flags);
-	gv = PERL_WORD(program->code, perl->cv_gv);
-	stash = PERL_WORD(program->code, perl->cv_stash);
+	interp = &slot->interp;
+	perl = &interp->perl;
+	flags = PERL_INT(interp->code, perl->cv_flags);
+	gv = PERL_WORD(interp->code, perl->cv_gv);
+	stash = PERL_WORD(interp->code, perl->cv_stash);
 	if (flags >> (perl->cv_named_bit & 31) & 1) {
-		program->name = gv;
+		interp->name = gv;
 		if (flags >> (perl->cv_lexical_bit & 31) & 1)
 			stash = 0;
 	} else if (gv) {
 		if (perl_read_value(number, gv) < 0)
 			return -1;
-		if (program->perl_walk.head)
-			read_word(&effective, program->perl_walk.head + perl->gp_effective);
+		if (interp->perl_walk.head)
+			read_word(&effective, interp->perl_walk.head + perl->gp_effective);
 		if (effective && effective != gv && perl_read_value(number, effective) < 0)
 			return -1;
-		program->name = PERL_WORD(program->code, perl->gv_name);
-		stash = PERL_WORD(program->code, perl->gv_stash);
+		interp->name = PERL_WORD(interp->code, perl->gv_name);
+		stash = PERL_WORD(interp->code, perl->gv_stash);
 	} else {
-		program->name = 0;
-		program->scope = PERL_PLACE_UNKNOWN;
+		interp->name = 0;
+		interp->scope = PERL_PLACE_UNKNOWN;
 		return 0;
 	}
 	return perl_find_package(slot, number, stash) ? 0 : -1;
 }
 
 /* The first line of the sub in `code`; 0: not known. */
-static __always_inline __u32 perl_line(const struct interpreter_walk *program)
+static __always_inline __u32 perl_line(const struct interpreter_walk *interp)
 {
-	const struct wire_perl *perl = &program->perl;
-	__u64 start = PERL_WORD(program->code, perl->cv_start);
+	const struct wire_perl *perl = &interp->perl;
+	__u64 start = PERL_WORD(interp->code, perl->cv_start);
 	__u16 kind = 0;
 	__u32 line;
 
@@ -307,62 +306,62 @@ static __always_inline __u32 perl_line(const struct interpreter_walk *program)
 }
 
 /*
- * Makes a sub known in `codes`. One that another walk has met is the same if all that it refers to
- * has the same addresses, and the number that Perl counts up with each scope it compiles is the
+ * Makes a sub known in `scripts`. One that another walk has met is the same if all that it refers
+ * to has the same addresses, and the number that Perl counts up with each scope it compiles is the
  * same. A global function, which the verifier checks once.
  */
 __noinline int perl_take_sub(__u32 number, __u64 sub, __u32 at)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
-	struct known_code *known;
+	struct known_script *known;
 	__u64 content;
 	__s64 flags;
 
 	if (!slot)
 		return -1;
-	program = &slot->program;
-	perl = &program->perl;
+	interp = &slot->interp;
+	perl = &interp->perl;
 	flags = perl_read_value(number, sub);
 	if (flags < 0 || (flags & perl->sv_types) != perl->sv_is_code)
 		return -1;
-	content = PERL_WORD(program->code, perl->cv_gv) * 0x9fb21c651e98df25ull;
-	content = (content ^ PERL_WORD(program->code, perl->cv_file)) * 0xd6e8feb86659fd93ull;
-	content = (content ^ PERL_WORD(program->code, perl->cv_root)) * 0x9fb21c651e98df25ull;
-	content = (content ^ PERL_WORD(program->code, perl->cv_stash)) * 0xd6e8feb86659fd93ull;
-	content = (content ^ content >> 32 ^ PERL_INT(program->code, perl->cv_sequence) ^
-		   PERL_WORD(program->code, perl->cv_start)) *
+	content = PERL_WORD(interp->code, perl->cv_gv) * 0x9fb21c651e98df25ull;
+	content = (content ^ PERL_WORD(interp->code, perl->cv_file)) * 0xd6e8feb86659fd93ull;
+	content = (content ^ PERL_WORD(interp->code, perl->cv_root)) * 0x9fb21c651e98df25ull;
+	content = (content ^ PERL_WORD(interp->code, perl->cv_stash)) * 0xd6e8feb86659fd93ull;
+	content = (content ^ content >> 32 ^ PERL_INT(interp->code, perl->cv_sequence) ^
+		   PERL_WORD(interp->code, perl->cv_start)) *
 		  0xbf58476d1ce4e5b9ull;
-	known = &program->codes[at % KNOWN_CODES];
-	if (known->code == sub && known->seed == program->seed && known->first == content &&
+	known = &interp->codes[at % KNOWN_SCRIPTS];
+	if (known->code == sub && known->seed == interp->seed && known->first == content &&
 	    known->version) {
-		known->walk = program->walk;
+		known->walk = interp->walk;
 		return 0;
 	}
-	program->file = PERL_WORD(program->code, perl->cv_file);
-	program->line = perl_line(program);
+	interp->file = PERL_WORD(interp->code, perl->cv_file);
+	interp->line = perl_line(interp);
 	if (perl_find_name(number) || perl_make_known(number))
 		return -1;
-	known = &program->codes[at % KNOWN_CODES];
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	known->code = sub;
-	known->walk = program->walk;
-	known->seed = program->seed;
+	known->walk = interp->walk;
+	known->seed = interp->seed;
 	known->first = content;
-	known->version = is_sent(program);
-	known->id = program->id;
+	known->version = is_sent(interp);
+	known->id = interp->id;
 	return 0;
 }
 
 /* The line of the statement that the walk is at; 0: not known. */
-static __always_inline __u32 perl_line_at(const struct interpreter_walk *program)
+static __always_inline __u32 perl_line_at(const struct interpreter_walk *interp)
 {
 	__u32 line = 0;
 
 	if (config_has(WIRE_LINES))
 		bpf_probe_read_user(&line, sizeof(line),
-				    (const void *)(program->perl_walk.statement +
-						   program->perl.cop_line));
+				    (const void *)(interp->perl_walk.statement +
+						   interp->perl.cop_line));
 	return line;
 }
 
@@ -370,16 +369,16 @@ static __always_inline __u32 perl_line_at(const struct interpreter_walk *program
 static __always_inline bool perl_stage_place(struct scratch *slot, __u32 number,
 					     enum perl_place place, __u64 file)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 
-	program->name = 0;
-	program->scope = place;
-	program->file = file;
-	program->line = 0;
+	interp->name = 0;
+	interp->scope = place;
+	interp->file = file;
+	interp->line = 0;
 	if (perl_make_known(number))
 		return false;
-	program_stage(slot, LANGUAGE_PERL,
-		      program_id_at(program, number, program->id, perl_line_at(program)));
+	interp_stage(slot, LANGUAGE_PERL,
+		     interp_id_at(interp, number, interp->id, perl_line_at(interp)));
 	return true;
 }
 

@@ -29,8 +29,8 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/perl_code.bpf.h"
-#include "languages/program_run.bpf.h"
 
 #define PERL_STACK_BYTES   48 /* of what a stack of contexts begins with */
 #define PERL_CONTEXT_BYTES 104
@@ -45,23 +45,23 @@ enum perl_again {
 };
 
 /* Enters a stack of contexts. False: it cannot be read. */
-static __always_inline bool perl_enter_stack(struct interpreter_walk *program, __u64 stackinfo)
+static __always_inline bool perl_enter_stack(struct interpreter_walk *interp, __u64 stackinfo)
 {
-	const struct wire_perl *perl = &program->perl;
-	struct perl_walk *walk = &program->perl_walk;
+	const struct wire_perl *perl = &interp->perl;
+	struct perl_walk *walk = &interp->perl_walk;
 	__s32 top;
 
-	if (bpf_probe_read_user(program->code, PERL_STACK_BYTES, (const void *)stackinfo))
+	if (bpf_probe_read_user(interp->code, PERL_STACK_BYTES, (const void *)stackinfo))
 		return false;
-	top = PERL_INT(program->code, perl->si_top);
+	top = PERL_INT(interp->code, perl->si_top);
 	if (top < -1)
 		return false;
-	walk->contexts = PERL_WORD(program->code, perl->si_contexts);
+	walk->contexts = PERL_WORD(interp->code, perl->si_contexts);
 	walk->context = walk->contexts + (__s64)top * perl->cx_size;
-	walk->innermost_sub = PERL_INT(program->code, perl->si_sub);
-	walk->previous_stack = PERL_INT(program->code, perl->si_type) == perl->si_main
+	walk->innermost_sub = PERL_INT(interp->code, perl->si_sub);
+	walk->previous_stack = PERL_INT(interp->code, perl->si_type) == perl->si_main
 				       ? 0
-				       : PERL_WORD(program->code, perl->si_previous);
+				       : PERL_WORD(interp->code, perl->si_previous);
 	return true;
 }
 
@@ -74,14 +74,14 @@ __noinline int perl_move_window(__u32 number)
 
 	if (!slot)
 		return -1;
-	window = &slot->program.window;
-	context = slot->program.perl_walk.context;
+	window = &slot->interp.window;
+	context = slot->interp.perl_walk.context;
 	window->from = context - PERL_BELOW;
-	slot->program.perl_walk.window_low = 0;
+	slot->interp.perl_walk.window_low = 0;
 	if (bpf_probe_read_user(window->bytes, PERL_BELOW + PERL_CONTEXT_BYTES,
 				(const void *)window->from) == 0)
 		return 0;
-	slot->program.perl_walk.window_low = PERL_BELOW;
+	slot->interp.perl_walk.window_low = PERL_BELOW;
 	return bpf_probe_read_user(window->bytes + PERL_BELOW, PERL_CONTEXT_BYTES,
 				   (const void *)context)
 		       ? -1
@@ -92,33 +92,33 @@ __noinline int perl_move_window(__u32 number)
 __noinline int perl_leave_stack(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	__u64 word = 0;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	perl = &program->perl;
-	if (program->perl_walk.previous_stack)
-		return perl_enter_stack(program, program->perl_walk.previous_stack)
-			       ? PROGRAM_MORE
-			       : program_fail(program, WIRE_CODE_UNREADABLE);
-	if (!read_word(&word, program->perl_walk.state + perl->program_file) ||
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	perl = &interp->perl;
+	if (interp->perl_walk.previous_stack)
+		return perl_enter_stack(interp, interp->perl_walk.previous_stack)
+			       ? INTERP_MORE
+			       : interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	if (!read_word(&word, interp->perl_walk.state + perl->interp_file) ||
 	    !perl_stage_place(slot, number, PERL_PLACE_MAIN, word))
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	program->perl_walk.is_main = 1;
-	return PROGRAM_ALL_ENDED;
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	interp->perl_walk.is_main = 1;
+	return INTERP_ALL_ENDED;
 }
 
 /* Copies the context before the one that the walk is at to `code`, if there is one. */
-static __always_inline void perl_read_before(struct interpreter_walk *program)
+static __always_inline void perl_read_before(struct interpreter_walk *interp)
 {
-	const struct perl_walk *walk = &program->perl_walk;
+	const struct perl_walk *walk = &interp->perl_walk;
 
 	if (walk->context < walk->contexts ||
-	    bpf_probe_read_user(program->code, PERL_CONTEXT_BYTES, (const void *)walk->context))
-		__builtin_memset(program->code, 0xff, sizeof(__u64));
+	    bpf_probe_read_user(interp->code, PERL_CONTEXT_BYTES, (const void *)walk->context))
+		__builtin_memset(interp->code, 0xff, sizeof(__u64));
 }
 
 /* Words that C code saves when it sets another operation; the second is the one at work. */
@@ -129,18 +129,18 @@ static __always_inline void perl_read_before(struct interpreter_walk *program)
  * `code`, of a sort() or a pattern. Else C code called it, and has saved the operation at work just
  * before. `saved` is how many words were saved before the context.
  */
-static __always_inline bool perl_ends_block(struct interpreter_walk *program, __s32 saved)
+static __always_inline bool perl_ends_block(struct interpreter_walk *interp, __s32 saved)
 {
-	const struct wire_perl *perl = &program->perl;
-	struct perl_walk *walk = &program->perl_walk;
-	__u8 type = PERL_BYTE(program->code, perl->cx_type), kind = type & perl->cx_kinds;
+	const struct wire_perl *perl = &interp->perl;
+	struct perl_walk *walk = &interp->perl_walk;
+	__u8 type = PERL_BYTE(interp->code, perl->cx_type), kind = type & perl->cx_kinds;
 	bool of_pattern = kind == perl->cx_is_sub && type & perl->cx_has_copy;
 	__u64 stack = 0, place = 0;
 
 	if (kind != perl->cx_is_block && kind != perl->cx_is_defer && !of_pattern)
 		return false;
 	/* A pattern's block has saved it itself. */
-	if (of_pattern && saved - (__s32)PERL_INT(program->code, perl->cx_saved) == PERL_SAVED_OP)
+	if (of_pattern && saved - (__s32)PERL_INT(interp->code, perl->cx_saved) == PERL_SAVED_OP)
 		return true;
 	return saved < PERL_SAVED_OP || !read_word(&stack, walk->state + perl->savestack) ||
 	       !read_word(&place, stack + (saved - 2ull) * sizeof(__u64)) ||
@@ -150,34 +150,33 @@ static __always_inline bool perl_ends_block(struct interpreter_walk *program, __
 /* A sub: stages it. Inlined: calls nest eight times at most. */
 static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __u8 *context)
 {
-	struct interpreter_walk *program = &slot->program;
-	__u64 sub = PERL_WORD(context, program->perl.cx_sub);
-	struct known_code *known = &program->codes[sub / 8 % KNOWN_CODES];
+	struct interpreter_walk *interp = &slot->interp;
+	__u64 sub = PERL_WORD(context, interp->perl.cx_sub);
+	struct known_script *known = &interp->codes[sub / 8 % KNOWN_SCRIPTS];
 
-	if (!(PERL_BYTE(context, program->perl.cx_type) & program->perl.cx_has_copy)) {
-		if ((known->code != sub || known->walk != program->walk) &&
-		    perl_take_sub(number, sub, sub / 8 % KNOWN_CODES))
-			return program_fail(program, WIRE_CODE_UNREADABLE);
-		program_stage(slot, LANGUAGE_PERL,
-			      program_id_at(program, number, known->id, perl_line_at(program)));
-		program->perl_walk.statement = PERL_WORD(context, program->perl.cx_cop);
+	if (!(PERL_BYTE(context, interp->perl.cx_type) & interp->perl.cx_has_copy)) {
+		if ((known->code != sub || known->walk != interp->walk) &&
+		    perl_take_sub(number, sub, sub / 8 % KNOWN_SCRIPTS))
+			return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+		interp_stage(slot, LANGUAGE_PERL,
+			     interp_id_at(interp, number, known->id, perl_line_at(interp)));
+		interp->perl_walk.statement = PERL_WORD(context, interp->perl.cx_cop);
 	}
-	if (PERL_WORD(context, program->perl.cx_return))
-		return PROGRAM_MORE;
-	perl_read_before(program);
-	return perl_ends_block(program, PERL_INT(context, program->perl.cx_saved))
-		       ? PROGRAM_MORE
-		       : PROGRAM_RUN_ENDED;
+	if (PERL_WORD(context, interp->perl.cx_return))
+		return INTERP_MORE;
+	perl_read_before(interp);
+	return perl_ends_block(interp, PERL_INT(context, interp->perl.cx_saved)) ? INTERP_MORE
+										 : INTERP_RUN_ENDED;
 }
 
 /*
  * The path of the file of a statement: without threads, it is the name of the symbol that the file
  * has, "_<PATH". False: not readable.
  */
-static __always_inline bool perl_file_of(const struct interpreter_walk *program, __u64 statement,
+static __always_inline bool perl_file_of(const struct interpreter_walk *interp, __u64 statement,
 					 __u64 *ret_file)
 {
-	const struct wire_perl *perl = &program->perl;
+	const struct wire_perl *perl = &interp->perl;
 	__u64 symbol, body, name;
 
 	if (!read_word(ret_file, statement + perl->cop_file))
@@ -198,7 +197,7 @@ static __always_inline bool perl_file_of(const struct interpreter_walk *program,
 __noinline int perl_eval(__u32 number, __u64 at)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	const __u8 *context;
 	__u64 returns, file, required;
@@ -206,34 +205,34 @@ __noinline int perl_eval(__u32 number, __u64 at)
 	__u8 type;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	perl = &program->perl;
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	perl = &interp->perl;
 	OPAQUE(at);
 	if (at > PERL_BELOW)
-		return PROGRAM_FAILED;
-	context = program->window.bytes + at;
+		return INTERP_FAILED;
+	context = interp->window.bytes + at;
 	type = PERL_BYTE(context, perl->cx_type);
 	if (type & perl->cx_has_block)
-		return PROGRAM_MORE;
+		return INTERP_MORE;
 	returns = PERL_WORD(context, perl->cx_return);
 	required = PERL_WORD(context, perl->cx_required);
 	if (type & perl->cx_has_text)
-		readable = perl_file_of(program, PERL_WORD(context, perl->cx_cop), &file) &&
+		readable = perl_file_of(interp, PERL_WORD(context, perl->cx_cop), &file) &&
 			   perl_stage_place(slot, number, PERL_PLACE_EVAL, file);
 	else if (required)
 		readable = read_word(&file, required + perl->sv_value) &&
 			   perl_stage_place(slot, number, PERL_PLACE_REQUIRE, file);
 	if (!readable)
-		return program_fail(program, WIRE_CODE_UNREADABLE);
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 	if (type & perl->cx_has_text || required)
-		program->perl_walk.statement = PERL_WORD(program->window.bytes + at, perl->cx_cop);
+		interp->perl_walk.statement = PERL_WORD(interp->window.bytes + at, perl->cx_cop);
 	if (returns)
-		return PROGRAM_MORE;
-	perl_read_before(program);
-	return perl_ends_block(program, PERL_INT(program->window.bytes + at, perl->cx_saved))
-		       ? PROGRAM_MORE
-		       : PROGRAM_RUN_ENDED;
+		return INTERP_MORE;
+	perl_read_before(interp);
+	return perl_ends_block(interp, PERL_INT(interp->window.bytes + at, perl->cx_saved))
+		       ? INTERP_MORE
+		       : INTERP_RUN_ENDED;
 }
 
 /*
@@ -244,75 +243,75 @@ __noinline int perl_eval(__u32 number, __u64 at)
 __noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	struct perl_walk *walk;
 	const __u8 *context;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	perl = &program->perl;
-	walk = &program->perl_walk;
+	interp = &slot->interp;
+	perl = &interp->perl;
+	walk = &interp->perl_walk;
 	OPAQUE(at);
 	if (at > PERL_BELOW)
 		return 0;
-	context = program->window.bytes + at;
+	context = interp->window.bytes + at;
 	if (perl->si_sub &&
 	    walk->contexts + (__s64)walk->innermost_sub * perl->cx_size != walk->context)
 		return 1;
 	if (kind != perl->cx_is_sub || PERL_BYTE(context, perl->cx_type) & perl->cx_has_copy)
 		return 0;
 	return perl_read_value(number, PERL_WORD(context, perl->cx_sub)) < 0 ||
-	       PERL_INT(program->code, perl->cv_depth) != PERL_INT(context, perl->cx_depth) + 1;
+	       PERL_INT(interp->code, perl->cv_depth) != PERL_INT(context, perl->cx_depth) + 1;
 }
 
 /* Stages the context that the walk is at, if it is a function's, and goes to the one before. */
 __noinline int perl_step(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	__u64 at;
 	bool torn;
 	__u8 kind;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	perl = &program->perl;
-	if (program->perl_walk.context < program->perl_walk.contexts)
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	perl = &interp->perl;
+	if (interp->perl_walk.context < interp->perl_walk.contexts)
 		return perl_leave_stack(number);
-	at = program->perl_walk.context - program->window.from;
-	if (at > PERL_BELOW || at < program->perl_walk.window_low) {
+	at = interp->perl_walk.context - interp->window.from;
+	if (at > PERL_BELOW || at < interp->perl_walk.window_low) {
 		if (perl_move_window(number))
-			return program_fail(program, WIRE_CODE_UNREADABLE);
+			return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 		at = PERL_BELOW;
 	}
 	OPAQUE(at);
 	if (at > PERL_BELOW)
-		return PROGRAM_FAILED;
-	kind = PERL_BYTE(program->window.bytes + at, perl->cx_type) & perl->cx_kinds;
-	torn = !program->perl_walk.begun && (kind == perl->cx_is_sub || kind == perl->cx_is_eval) &&
+		return INTERP_FAILED;
+	kind = PERL_BYTE(interp->window.bytes + at, perl->cx_type) & perl->cx_kinds;
+	torn = !interp->perl_walk.begun && (kind == perl->cx_is_sub || kind == perl->cx_is_eval) &&
 	       perl_is_torn(number, at, kind);
-	program->perl_walk.begun = 1;
-	program->perl_walk.context -= perl->cx_size;
+	interp->perl_walk.begun = 1;
+	interp->perl_walk.context -= perl->cx_size;
 	if (torn)
-		return PROGRAM_MORE;
+		return INTERP_MORE;
 	if (kind == perl->cx_is_sub)
-		return perl_sub(slot, number, program->window.bytes + at);
+		return perl_sub(slot, number, interp->window.bytes + at);
 	if (kind == perl->cx_is_eval)
 		return perl_eval(number, at);
-	return kind == perl->cx_is_block || kind == perl->cx_is_defer ? PROGRAM_RUN_ENDED
-								      : PROGRAM_MORE;
+	return kind == perl->cx_is_block || kind == perl->cx_is_defer ? INTERP_RUN_ENDED
+								      : INTERP_MORE;
 }
 
-/* Stages up to PROGRAM_STEPS contexts; an enum program_step. */
+/* Stages up to INTERP_STEPS contexts; an enum interp_step. */
 __noinline int perl_steps(__u32 number)
 {
-	int step = PROGRAM_MORE;
+	int step = INTERP_MORE;
 
-	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+	for (__u32 i = 0; i < INTERP_STEPS && step == INTERP_MORE; i++) {
 		step = perl_step(number);
 		OPAQUE(step);
 	}
@@ -324,32 +323,32 @@ __noinline int perl_steps(__u32 number)
 __noinline int perl_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
-	struct interpreter_walk *program;
-	int step = PROGRAM_MORE;
+	struct interpreter_walk *interp;
+	int step = INTERP_MORE;
 
-	if (!slot || slot->program.language != LANGUAGE_PERL)
+	if (!slot || slot->interp.language != LANGUAGE_PERL)
 		return 0;
-	program = &slot->program;
-	program->perl_walk.is_main = 0;
-	if (!program_begin_run(program))
+	interp = &slot->interp;
+	interp->perl_walk.is_main = 0;
+	if (!interp_begin_run(interp))
 		return 0;
-	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+	for (__u32 i = 0; i < INTERP_ROUNDS && step == INTERP_MORE; i++) {
 		step = perl_steps(number);
 		OPAQUE(step);
 	}
-	if (step == PROGRAM_MORE)
-		program->run_reason = WIRE_CODE_TOO_DEEP;
-	program->next = step == PROGRAM_RUN_ENDED;
-	program->anchor = 1;
-	if (program->run_reason)
-		program->reason = program->run_reason;
+	if (step == INTERP_MORE)
+		interp->run_reason = WIRE_SCRIPT_TOO_DEEP;
+	interp->next = step == INTERP_RUN_ENDED;
+	interp->anchor = 1;
+	if (interp->run_reason)
+		interp->reason = interp->run_reason;
 	return 0;
 }
 
 /* Sets the address of the thread's interpreter. False: it has none. */
-static __always_inline bool perl_find_thread_state(struct interpreter_walk *program)
+static __always_inline bool perl_find_thread_state(struct interpreter_walk *interp)
 {
-	struct perl_walk *walk = &program->perl_walk;
+	struct perl_walk *walk = &interp->perl_walk;
 	__u64 thread = thread_pointer();
 	__u32 key;
 
@@ -361,12 +360,12 @@ static __always_inline bool perl_find_thread_state(struct interpreter_walk *prog
 /* Finds the thread's interpreter and its innermost context. Sets the reason if that fails. */
 static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	struct perl_walk *walk = &program->perl_walk;
+	struct interpreter_walk *interp = &slot->interp;
+	struct perl_walk *walk = &interp->perl_walk;
 	__u64 stackinfo;
 
-	program->reason = WIRE_CODE_NO_STATE;
-	if (!program->repeats) {
+	interp->reason = WIRE_SCRIPT_NO_STATE;
+	if (!interp->repeats) {
 		walk->again = PERL_FIRST_WALK;
 		walk->first_sp = slot->walk.registers[UNWIND_SP];
 		walk->native = slot->walk;
@@ -377,24 +376,24 @@ static __always_inline bool perl_find_state(struct scratch *slot, __u32 number)
 	walk->is_main = 0;
 	walk->is_after_evaluator = 0;
 	walk->catching = 0;
-	walk->state = program->perl.state + program->bias;
-	if (program->perl.has_threads && !perl_find_thread_state(program))
+	walk->state = interp->perl.state + interp->bias;
+	if (interp->perl.has_threads && !perl_find_thread_state(interp))
 		return false;
-	program->reason = WIRE_CODE_UNREADABLE;
+	interp->reason = WIRE_SCRIPT_UNREADABLE;
 	if (config_has(WIRE_LINES) &&
-	    !read_word(&walk->statement, walk->state + program->perl.curcop))
+	    !read_word(&walk->statement, walk->state + interp->perl.curcop))
 		return false;
-	if (!read_word(&walk->env, walk->state + program->perl.top_env) ||
-	    !read_word(&stackinfo, walk->state + program->perl.stackinfo) ||
-	    !perl_enter_stack(program, stackinfo))
+	if (!read_word(&walk->env, walk->state + interp->perl.top_env) ||
+	    !read_word(&stackinfo, walk->state + interp->perl.stackinfo) ||
+	    !perl_enter_stack(interp, stackinfo))
 		return false;
-	program->reason = WIRE_CODE_UNMATCHED;
-	program->ordered = 1;
-	program->next = 1;
+	interp->reason = WIRE_SCRIPT_UNMATCHED;
+	interp->ordered = 1;
+	interp->next = 1;
 	if (walk->again == PERL_WITHOUT_RUN) {
 		perl_run(number);
-		if (program->n > 1)
-			program->next = 0;
+		if (interp->n > 1)
+			interp->next = 0;
 	}
 	return true;
 }

@@ -23,9 +23,9 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/left_frame.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
 
 #define PHP_FUNCTION_BYTES 184 /* of one written in PHP; those in C have the first ones only */
 #define PHP_HEAD_BYTES	   24
@@ -43,10 +43,10 @@ enum php_function {
 };
 
 /* Finds a string's characters. False: it cannot be read. */
-static __always_inline bool php_find_text(const struct interpreter_walk *program, __u64 string,
+static __always_inline bool php_find_text(const struct interpreter_walk *interp, __u64 string,
 					  struct found_text *ret_text)
 {
-	const struct wire_php *php = &program->php;
+	const struct wire_php *php = &interp->php;
 
 	if (!string || !read_word(&ret_text->size, string + php->string_length) ||
 	    ret_text->size > 1 << 20)
@@ -66,10 +66,10 @@ __noinline __u64 php_text_hash(__u32 number, __u64 string)
 	struct found_text text = { 0 };
 	__u64 hash = 0;
 
-	if (!slot || !string || !read_word(&hash, string + slot->program.php.string_hash) || hash)
+	if (!slot || !string || !read_word(&hash, string + slot->interp.php.string_hash) || hash)
 		return hash;
-	if (!php_find_text(&slot->program, string, &text) ||
-	    !copy_text(&text, true, slot->program.message.name, WIRE_CODE_TEXT))
+	if (!php_find_text(&slot->interp, string, &text) ||
+	    !copy_text(&text, true, slot->interp.message.name, WIRE_SCRIPT_TEXT))
 		return 0;
 	return hash_of_copy(slot, &text);
 }
@@ -87,26 +87,26 @@ __noinline int php_write_name(__u32 number)
 
 	if (!slot)
 		return -1;
-	to = slot->program.message.name;
-	if (!slot->program.name) {
+	to = slot->interp.message.name;
+	if (!slot->interp.name) {
 		__builtin_memcpy(to, "{main}", 6);
 		return 6;
 	}
-	if (slot->program.scope && (!php_find_text(&slot->program, slot->program.scope, &class) ||
-				    !copy_text(&class, false, to, PHP_CLASS_TEXT)))
+	if (slot->interp.scope && (!php_find_text(&slot->interp, slot->interp.scope, &class) ||
+				   !copy_text(&class, false, to, PHP_CLASS_TEXT)))
 		return -1;
 	at = class.size;
 	OPAQUE(at);
 	if (at > PHP_CLASS_TEXT)
 		return -1;
-	if (slot->program.scope) {
+	if (slot->interp.scope) {
 		to[at] = ':';
 		to[at + 1] = ':';
 		at += 2;
 	}
 	OPAQUE(at);
-	if (at > PHP_CLASS_TEXT + 2 || !php_find_text(&slot->program, slot->program.name, &name) ||
-	    !copy_text(&name, false, to + at, WIRE_CODE_TEXT - PHP_CLASS_TEXT - 2))
+	if (at > PHP_CLASS_TEXT + 2 || !php_find_text(&slot->interp, slot->interp.name, &name) ||
+	    !copy_text(&name, false, to + at, WIRE_SCRIPT_TEXT - PHP_CLASS_TEXT - 2))
 		return -1;
 	return at + name.size;
 }
@@ -116,41 +116,41 @@ __noinline int php_send_name(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { 0 };
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	int size;
 
 	if (!slot || !has_room_for_names())
 		return 0;
-	program = &slot->program;
+	interp = &slot->interp;
 	size = php_write_name(number);
 	if (size < 0)
 		return 0;
 	name.size = size;
-	if (php_find_text(program, program->file, &file) &&
-	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
-		send_message(program, &name, &file);
+	if (php_find_text(interp, interp->file, &file) &&
+	    copy_text(&file, true, interp->message.file, WIRE_SCRIPT_TEXT))
+		send_message(interp, &name, &file);
 	return 0;
 }
 
 /* Sets the name of the function's class, and its hash. False: it cannot be read. */
-static __always_inline bool php_take_class(struct interpreter_walk *program, __u32 number,
+static __always_inline bool php_take_class(struct interpreter_walk *interp, __u32 number,
 					   __u64 class)
 {
-	struct php_class *last = &program->php_walk.class;
+	struct php_class *last = &interp->php_walk.class;
 
-	program->scope = 0;
-	program->content = 0;
+	interp->scope = 0;
+	interp->content = 0;
 	if (!class)
 		return true;
 	if (last->class != class) {
 		last->class = 0;
-		if (!read_word(&last->name, class + program->php.class_name))
+		if (!read_word(&last->name, class + interp->php.class_name))
 			return false;
 		last->hash = php_text_hash(number, last->name);
 		last->class = class;
 	}
-	program->scope = last->name;
-	program->content = last->hash;
+	interp->scope = last->name;
+	interp->content = last->hash;
 	return true;
 }
 
@@ -161,32 +161,32 @@ static __always_inline bool php_take_class(struct interpreter_walk *program, __u
 __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_php *php;
-	struct known_code *known;
+	struct known_script *known;
 
 	if (!slot)
 		return -1;
-	program = &slot->program;
-	php = &program->php;
-	program->name = CODE_WORD(program->code, php->function_name);
-	program->file = CODE_WORD(program->code, php->function_file);
-	program->line = CODE_INT(program->code, php->function_line);
-	if (!php_take_class(program, number, CODE_WORD(program->code, php->function_scope)))
+	interp = &slot->interp;
+	php = &interp->php;
+	interp->name = CODE_WORD(interp->code, php->function_name);
+	interp->file = CODE_WORD(interp->code, php->function_file);
+	interp->line = CODE_INT(interp->code, php->function_line);
+	if (!php_take_class(interp, number, CODE_WORD(interp->code, php->function_scope)))
 		return -1;
-	if (program->file != program->last_file || !program->last_file) {
-		program->last_file_hash = php_text_hash(number, program->file);
-		program->last_file = program->file;
+	if (interp->file != interp->last_file || !interp->last_file) {
+		interp->last_file_hash = php_text_hash(number, interp->file);
+		interp->last_file = interp->file;
 	}
-	program->id = code_id(program, LANGUAGE_PHP, php_text_hash(number, program->name),
-			      program->last_file_hash);
-	if (!is_sent(program))
+	interp->id = code_id(interp, LANGUAGE_PHP, php_text_hash(number, interp->name),
+			     interp->last_file_hash);
+	if (!is_sent(interp))
 		php_send_name(number);
-	known = &program->codes[at % KNOWN_CODES];
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	known->code = function;
-	known->walk = program->walk;
+	known->walk = interp->walk;
 	known->version = 0;
-	known->id = program->id;
+	known->id = interp->id;
 	return 0;
 }
 
@@ -194,23 +194,23 @@ __noinline int php_take_function(__u32 number, __u64 function, __u32 at)
  * Finds a function among those of this walk, and takes it if it is not there. A function in C has
  * none, as its native frames stand for it. False: it cannot be read.
  */
-static __always_inline bool php_know(struct interpreter_walk *program, __u32 number, __u64 function,
-				     const struct known_code **ret_known)
+static __always_inline bool php_know(struct interpreter_walk *interp, __u32 number, __u64 function,
+				     const struct known_script **ret_known)
 {
-	__u32 at = function / 16 % KNOWN_CODES;
-	struct known_code *known = &program->codes[at];
+	__u32 at = function / 16 % KNOWN_SCRIPTS;
+	struct known_script *known = &interp->codes[at];
 
 	*ret_known = known;
-	if (known->code == function && known->walk == program->walk)
+	if (known->code == function && known->walk == interp->walk)
 		return true;
-	if (bpf_probe_read_user(program->code, PHP_FUNCTION_BYTES, (const void *)function) &&
-	    bpf_probe_read_user(program->code, PHP_HEAD_BYTES, (const void *)function))
+	if (bpf_probe_read_user(interp->code, PHP_FUNCTION_BYTES, (const void *)function) &&
+	    bpf_probe_read_user(interp->code, PHP_HEAD_BYTES, (const void *)function))
 		return false;
-	if (program->code[0] == PHP_FUNCTION_IN_C) {
+	if (interp->code[0] == PHP_FUNCTION_IN_C) {
 		*ret_known = NULL;
 		return true;
 	}
-	return (program->code[0] == PHP_FUNCTION_USER || program->code[0] == PHP_FUNCTION_EVAL) &&
+	return (interp->code[0] == PHP_FUNCTION_USER || interp->code[0] == PHP_FUNCTION_EVAL) &&
 	       !php_take_function(number, function, at);
 }
 
@@ -220,11 +220,11 @@ static __always_inline bool php_know(struct interpreter_walk *program, __u32 num
  */
 static __always_inline __u64 php_instruction(const struct scratch *slot, __u64 written)
 {
-	const struct interpreter_walk *program = &slot->program;
-	const struct wire_php *php = &program->php;
+	const struct interpreter_walk *interp = &slot->interp;
+	const struct wire_php *php = &interp->php;
 	__u64 at = slot->walk.registers[PHP_INSTRUCTION];
-	__u64 into = at - CODE_WORD(program->code, php->function_instructions);
-	__u64 size = (__u64)CODE_INT(program->code, php->function_n) * php->instruction_size;
+	__u64 into = at - CODE_WORD(interp->code, php->function_instructions);
+	__u64 size = (__u64)CODE_INT(interp->code, php->function_n) * php->instruction_size;
 
 	return into < size && into % php->instruction_size == 0 ? at : written;
 }
@@ -232,15 +232,15 @@ static __always_inline __u64 php_instruction(const struct scratch *slot, __u64 w
 /* The line of a function, whose frame says that it is at an instruction; 0: not known. */
 static __always_inline __u32 php_line(const struct scratch *slot, __u64 instruction)
 {
-	const struct interpreter_walk *program = &slot->program;
+	const struct interpreter_walk *interp = &slot->interp;
 	__u32 line = 0;
 
 	if (!config_has(WIRE_LINES))
 		return 0;
-	if (!program->n && !program->n_native)
+	if (!interp->n && !interp->n_native)
 		instruction = php_instruction(slot, instruction);
 	bpf_probe_read_user(&line, sizeof(line),
-			    (const void *)(instruction + program->php.instruction_line));
+			    (const void *)(instruction + interp->php.instruction_line));
 	return line;
 }
 
@@ -248,55 +248,55 @@ static __always_inline __u32 php_line(const struct scratch *slot, __u64 instruct
 __noinline int php_step(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
-	struct interpreter_walk *program;
-	const struct known_code *known;
+	struct interpreter_walk *interp;
+	const struct known_script *known;
 	const struct wire_php *php;
 	__u64 function, at;
 	const __u8 *frame;
 	__u32 info;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	php = &program->php;
-	at = program->frame - program->window.from;
-	if (at > program->window.last)
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	php = &interp->php;
+	at = interp->frame - interp->window.from;
+	if (at > interp->window.last)
 		at = (__s64)frame_window_move(number);
 	OPAQUE(at);
 	if (at > FRAME_ON_STACK)
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	frame = program->window.bytes + at;
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	frame = interp->window.bytes + at;
 	function = FRAME_WORD(frame, php->frame_function);
-	info = AT(frame, php->frame_info, FRAME_ROOM, __u32);
-	program->php_walk.first = program->frame;
-	program->frame = FRAME_WORD(frame, php->frame_previous);
+	info = AT(frame, php->frame_info, FRAME_CAPACITY, __u32);
+	interp->php_walk.first = interp->frame;
+	interp->frame = FRAME_WORD(frame, php->frame_previous);
 	if (!function) { /* a placeholder: of a generator, in `yield from`, or of a call from C */
 		if ((info & 0xff) == PHP_IS_OBJECT)
-			program_stage(slot, LANGUAGE_PHP, WIRE_CODE_DELEGATED);
-		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
+			interp_stage(slot, LANGUAGE_PHP, WIRE_SCRIPT_DELEGATED);
+		return interp->frame ? INTERP_MORE : INTERP_ALL_ENDED;
 	}
-	if (!php_know(program, number, function, &known))
-		return program_fail(program, WIRE_CODE_UNREADABLE);
+	if (!php_know(interp, number, function, &known))
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 	if (!known) {
 		/* A fiber begins with a frame of a function in C without a name. */
-		if (!CODE_WORD(program->code, php->function_name))
-			program->frame = 0;
-		return program->frame ? PROGRAM_MORE : PROGRAM_ALL_ENDED;
+		if (!CODE_WORD(interp->code, php->function_name))
+			interp->frame = 0;
+		return interp->frame ? INTERP_MORE : INTERP_ALL_ENDED;
 	}
-	program_stage(slot, LANGUAGE_PHP,
-		      program_id_at(program, number, known->id,
-				    php_line(slot, FRAME_WORD(frame, php->frame_instruction))));
+	interp_stage(slot, LANGUAGE_PHP,
+		     interp_id_at(interp, number, known->id,
+				  php_line(slot, FRAME_WORD(frame, php->frame_instruction))));
 	if (info & php->top)
-		return PROGRAM_RUN_ENDED;
-	return program->frame ? PROGRAM_MORE : program_fail(program, WIRE_CODE_TORN);
+		return INTERP_RUN_ENDED;
+	return interp->frame ? INTERP_MORE : interp_fail(interp, WIRE_SCRIPT_TORN);
 }
 
-/* Stages up to PROGRAM_STEPS frames; an enum program_step. */
+/* Stages up to INTERP_STEPS frames; an enum interp_step. */
 __noinline int php_steps(__u32 number)
 {
-	int step = PROGRAM_MORE;
+	int step = INTERP_MORE;
 
-	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+	for (__u32 i = 0; i < INTERP_STEPS && step == INTERP_MORE; i++) {
 		step = php_step(number);
 		OPAQUE(step);
 	}
@@ -308,42 +308,42 @@ __noinline int php_steps(__u32 number)
 __noinline int php_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
-	struct interpreter_walk *program;
-	int step = PROGRAM_MORE;
+	struct interpreter_walk *interp;
+	int step = INTERP_MORE;
 
-	if (!slot || slot->program.language != LANGUAGE_PHP)
+	if (!slot || slot->interp.language != LANGUAGE_PHP)
 		return 0;
-	program = &slot->program;
-	program->php_walk.used = program->php_walk.first;
-	program->php_walk.first = 0;
-	program->php_walk.innermost = program->next;
-	if (!program_begin_run(program))
+	interp = &slot->interp;
+	interp->php_walk.used = interp->php_walk.first;
+	interp->php_walk.first = 0;
+	interp->php_walk.innermost = interp->next;
+	if (!interp_begin_run(interp))
 		return 0;
-	program->frame = program->next;
-	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+	interp->frame = interp->next;
+	for (__u32 i = 0; i < INTERP_ROUNDS && step == INTERP_MORE; i++) {
 		step = php_steps(number);
 		OPAQUE(step);
 	}
-	program->next = step == PROGRAM_RUN_ENDED ? program->frame : 0;
-	program->anchor = step != PROGRAM_ALL_ENDED;
-	if (step == PROGRAM_MORE)
-		program->run_reason = WIRE_CODE_TOO_DEEP;
-	if (step != PROGRAM_RUN_ENDED)
-		program->reason = program->run_reason;
+	interp->next = step == INTERP_RUN_ENDED ? interp->frame : 0;
+	interp->anchor = step != INTERP_ALL_ENDED;
+	if (step == INTERP_MORE)
+		interp->run_reason = WIRE_SCRIPT_TOO_DEEP;
+	if (step != INTERP_RUN_ENDED)
+		interp->reason = interp->run_reason;
 	return 0;
 }
 
 /* Whether the frame that the walk is at is of zend_call_function(), ... */
 static __always_inline bool php_is_calling(const struct scratch *slot)
 {
-	return slot->walk.pc - slot->program.bias - slot->program.php.call <
-	       slot->program.php.call_size;
+	return slot->walk.pc - slot->interp.bias - slot->interp.php.call <
+	       slot->interp.php.call_size;
 }
 
 /* ... and for which frame it calls the evaluator then; 0: that is not known. */
 static __always_inline __u64 php_held_frame(const struct scratch *slot)
 {
-	const struct wire_php *php = &slot->program.php;
+	const struct wire_php *php = &slot->interp.php;
 	__u32 from = php->held_from & (WIRE_N_REGISTERS - 1);
 	__u64 at = slot->walk.registers[from] + php->held_at, held = 0;
 
@@ -358,26 +358,25 @@ static __always_inline __u64 php_held_frame(const struct scratch *slot)
  */
 static __always_inline bool php_find_state(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 	const struct unwind_walk *walk = &slot->walk;
 	__u64 current;
 
 	(void)number;
-	program->ordered = 1;
-	program->php_walk.class.class = 0;
-	program->php_walk.first = 0;
-	program->reason = WIRE_CODE_NO_STATE;
-	if (!read_word(&current, program->php.current + program->bias))
+	interp->ordered = 1;
+	interp->php_walk.class.class = 0;
+	interp->php_walk.first = 0;
+	interp->reason = WIRE_SCRIPT_NO_STATE;
+	if (!read_word(&current, interp->php.current + interp->bias))
 		return false;
-	program->next = current;
+	interp->next = current;
 	/* From linking the frame to calling the evaluator, it is the first argument of both. */
 	if (UNLIKELY(walk->registers[UNWIND_RDI] == current && php_is_calling(slot)) &&
 	    php_held_frame(slot) == current &&
-	    !read_word(&program->next, current + program->php.frame_previous))
+	    !read_word(&interp->next, current + interp->php.frame_previous))
 		return false;
-	program->php_walk.links =
-		walk->pc - program->bias - program->php.link < program->php.link_size;
-	program->reason = WIRE_CODE_UNMATCHED;
+	interp->php_walk.links = walk->pc - interp->bias - interp->php.link < interp->php.link_size;
+	interp->reason = WIRE_SCRIPT_UNMATCHED;
 	return true;
 }
 
@@ -387,8 +386,8 @@ static __always_inline bool php_find_state(struct scratch *slot, __u32 number)
  */
 static __always_inline bool php_has_linked(struct scratch *slot)
 {
-	slot->program.php_walk.links = 0;
-	return slot->program.php_walk.first && php_held_frame(slot) == slot->program.php_walk.first;
+	slot->interp.php_walk.links = 0;
+	return slot->interp.php_walk.first && php_held_frame(slot) == slot->interp.php_walk.first;
 }
 
 /*
@@ -398,30 +397,30 @@ static __always_inline bool php_has_linked(struct scratch *slot)
  */
 static __always_inline bool php_has_unlinked(struct scratch *slot)
 {
-	struct interpreter_walk *program = &slot->program;
-	const struct php_walk *walk = &program->php_walk;
-	__u64 held = program->run_reason ? 0 : php_held_frame(slot), previous;
+	struct interpreter_walk *interp = &slot->interp;
+	const struct php_walk *walk = &interp->php_walk;
+	__u64 held = interp->run_reason ? 0 : php_held_frame(slot), previous;
 
 	if (!held || held == walk->first)
 		return false;
-	if (held != walk->used && read_word(&previous, held + program->php.frame_previous) &&
+	if (held != walk->used && read_word(&previous, held + interp->php.frame_previous) &&
 	    previous == walk->innermost)
 		return true;
-	program->missing++;
+	interp->missing++;
 	return false;
 }
 
 #define php_has_watches 1
 static __always_inline bool php_watches(const struct scratch *slot)
 {
-	return slot->program.php_walk.links;
+	return slot->interp.php_walk.links;
 }
 
 #define php_has_sees 1
 static __always_inline bool php_sees(struct scratch *slot, const struct left_frame *left)
 {
 	(void)left;
-	return slot->program.php_walk.links && php_has_linked(slot);
+	return slot->interp.php_walk.links && php_has_linked(slot);
 }
 
 #define php_has_evaluates 1

@@ -19,11 +19,11 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_cache.bpf.h"
 #include "bpf/window.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/python_code.bpf.h"
 
-#define PYTHON_STATE_BYTES  192 /* of a thread's state, less than CODE_ROOM */
+#define PYTHON_STATE_BYTES  192 /* of a thread's state, less than CODE_CAPACITY */
 #define PYTHON_RECORD_BYTES 24	/* of a record on the C stack */
 
 /*
@@ -31,89 +31,88 @@
  * pthread_self(): the thread pointer, in glibc and musl. Of versions to come it is not known where
  * it does; their states are found in the thread's own data only.
  */
-static __always_inline bool python_take_state(struct interpreter_walk *program, __u64 state,
+static __always_inline bool python_take_state(struct interpreter_walk *interp, __u64 state,
 					      __u64 thread)
 {
 	return state &&
-	       bpf_probe_read_user(program->code, PYTHON_STATE_BYTES, (const void *)state) == 0 &&
-	       (!program->python.thread_id ||
-		CODE_WORD(program->code, program->python.thread_id) == thread);
+	       bpf_probe_read_user(interp->code, PYTHON_STATE_BYTES, (const void *)state) == 0 &&
+	       (!interp->python.thread_id ||
+		CODE_WORD(interp->code, interp->python.thread_id) == thread);
 }
 
 /*
  * Notes how many code objects the thread's interpreter has numbered: while it numbers none, what is
  * at the address of a known one is still that. Only the main interpreter is in the file's variable.
  */
-static __always_inline void python_take_made(struct interpreter_walk *program)
+static __always_inline void python_take_made(struct interpreter_walk *interp)
 {
-	__u64 interpreter = CODE_WORD(program->code, program->python.interpreter);
-	__u64 from = program->python.runtime + program->bias;
+	__u64 interpreter = CODE_WORD(interp->code, interp->python.interpreter);
+	__u64 from = interp->python.runtime + interp->bias;
 	__u32 next = 0;
 
-	if (interpreter - from < program->python.next_version &&
+	if (interpreter - from < interp->python.next_version &&
 	    bpf_probe_read_user(&next, sizeof(next),
-				(const void *)(from + program->python.next_version)) == 0 &&
+				(const void *)(from + interp->python.next_version)) == 0 &&
 	    next)
-		program->python_walk.made = interpreter * 0x9fb21c651e98df25ull + next;
-	program->python_walk.next_version = next;
+		interp->python_walk.made = interpreter * 0x9fb21c651e98df25ull + next;
+	interp->python_walk.next_version = next;
 }
 
 /*
- * Stages the frame that the walk is at, and goes to the one that called it; an enum program_step.
+ * Stages the frame that the walk is at, and goes to the one that called it; an enum interp_step.
  * Frames that have not begun are left out, as CPython itself does; generators have no such rule.
  */
 static __always_inline int python_step(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	const struct wire_python *python = &program->python;
-	__u64 frame = program->frame, at, code, owner;
-	struct known_code *known;
+	struct interpreter_walk *interp = &slot->interp;
+	const struct wire_python *python = &interp->python;
+	__u64 frame = interp->frame, at, code, owner;
+	struct known_script *known;
 	const __u8 *copy;
 
 	if (!frame)
-		return program_fail(program, WIRE_CODE_TORN);
-	at = frame - program->window.from;
-	if (at > program->window.last)
+		return interp_fail(interp, WIRE_SCRIPT_TORN);
+	at = frame - interp->window.from;
+	if (at > interp->window.last)
 		at = (__s64)frame_window_move(number);
 	OPAQUE(at);
 	if (at > FRAME_ON_STACK)
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	copy = program->window.bytes + at;
-	program->frame = FRAME_WORD(copy, python->frame_previous);
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	copy = interp->window.bytes + at;
+	interp->frame = FRAME_WORD(copy, python->frame_previous);
 	owner = FRAME_BYTE(copy, python->frame_owner);
 	if (owner == python->owner_entry && python->owner_entry) {
 		if (python->form == WIRE_PYTHON_FRAMES)
-			program->anchor = frame;
-		return PROGRAM_RUN_ENDED;
+			interp->anchor = frame;
+		return INTERP_RUN_ENDED;
 	}
 	code = FRAME_WORD(copy, python->frame_code) & ~(__u64)python->code_tag;
-	if (!python_know(program, number, code, FRAME_WORD(copy, python->frame_function), &known))
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	if (program->n < WIRE_MAX_DEPTH &&
+	if (!python_know(interp, number, code, FRAME_WORD(copy, python->frame_function), &known))
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	if (interp->n < WIRE_MAX_DEPTH &&
 	    (owner == python->owner_generator ||
 	     FRAME_WORD(copy, python->frame_instruction) >= known->first))
-		program_stage(slot, LANGUAGE_PYTHON,
-			      python_id_at(program, number, known, code,
-					   FRAME_WORD(copy, python->frame_instruction) - code -
-						   python->code_bytes));
-	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry)
-		       ? PROGRAM_RUN_ENDED
-		       : PROGRAM_MORE;
+		interp_stage(slot, LANGUAGE_PYTHON,
+			     python_id_at(interp, number, known, code,
+					  FRAME_WORD(copy, python->frame_instruction) - code -
+						  python->code_bytes));
+	return python->frame_is_entry && FRAME_BYTE(copy, python->frame_is_entry) ? INTERP_RUN_ENDED
+										  : INTERP_MORE;
 }
 
 /* For the verifier's sake, fewer steps at a time than with other languages: they are inlined. */
 #define PYTHON_STEPS  4
-#define PYTHON_ROUNDS (PROGRAM_ROUNDS * PROGRAM_STEPS / PYTHON_STEPS)
+#define PYTHON_ROUNDS (INTERP_ROUNDS * INTERP_STEPS / PYTHON_STEPS)
 
-/* Stages up to PYTHON_STEPS frames; an enum program_step. */
+/* Stages up to PYTHON_STEPS frames; an enum interp_step. */
 __noinline int python_steps(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
-	int step = PROGRAM_MORE;
+	int step = INTERP_MORE;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	for (__u32 i = 0; i < PYTHON_STEPS && step == PROGRAM_MORE; i++) {
+		return INTERP_FAILED;
+	for (__u32 i = 0; i < PYTHON_STEPS && step == INTERP_MORE; i++) {
 		step = python_step(slot, number);
 		OPAQUE(step);
 	}
@@ -126,27 +125,27 @@ __noinline int python_steps(__u32 number)
  */
 static __always_inline bool python_take_record(struct scratch *slot, __u32 number, __u64 record)
 {
-	struct interpreter_walk *program = &slot->program;
-	const struct wire_python *python = &program->python;
+	struct interpreter_walk *interp = &slot->interp;
+	const struct wire_python *python = &interp->python;
 	__u64 sp = slot->walk.registers[UNWIND_SP];
 
-	if (program->python_walk.record == record)
+	if (interp->python_walk.record == record)
 		return true;
 	if (record + PYTHON_RECORD_BYTES - slot->window.from > slot->window.size &&
 	    record - sp < WINDOW_SIZE - WINDOW_SLACK - PYTHON_RECORD_BYTES)
 		window_bring(number, sp, sizeof(__u64));
-	if (!window_peek(slot, &program->python_walk.record_current,
+	if (!window_peek(slot, &interp->python_walk.record_current,
 			 record + python->cframe_current) ||
-	    !window_peek(slot, &program->python_walk.record_previous,
+	    !window_peek(slot, &interp->python_walk.record_previous,
 			 record + python->cframe_previous)) {
-		if (bpf_probe_read_user(program->code, PYTHON_RECORD_BYTES, (const void *)record))
+		if (bpf_probe_read_user(interp->code, PYTHON_RECORD_BYTES, (const void *)record))
 			return false;
-		program->python_walk.record_current =
-			CODE_WORD(program->code, python->cframe_current);
-		program->python_walk.record_previous =
-			CODE_WORD(program->code, python->cframe_previous);
+		interp->python_walk.record_current =
+			CODE_WORD(interp->code, python->cframe_current);
+		interp->python_walk.record_previous =
+			CODE_WORD(interp->code, python->cframe_previous);
 	}
-	program->python_walk.record = record;
+	interp->python_walk.record = record;
 	return true;
 }
 
@@ -157,25 +156,25 @@ static __always_inline bool python_take_record(struct scratch *slot, __u32 numbe
  */
 static __always_inline bool python_begin_record(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	__u64 record = program->next;
+	struct interpreter_walk *interp = &slot->interp;
+	__u64 record = interp->next;
 
-	program->next = 0;
-	if (!program->python_walk.linked) {
+	interp->next = 0;
+	if (!interp->python_walk.linked) {
 		if (!python_take_record(slot, number, record)) {
-			program->reason = WIRE_CODE_UNREADABLE;
+			interp->reason = WIRE_SCRIPT_UNREADABLE;
 			return false;
 		}
-		program->frame = program->python_walk.record_current;
-		program->next = program->python_walk.record_previous;
+		interp->frame = interp->python_walk.record_current;
+		interp->next = interp->python_walk.record_previous;
 		/* The outermost record, in the thread's state, has no frames. */
-		if (!program->next)
+		if (!interp->next)
 			return false;
-	} else if (!program->frame) {
+	} else if (!interp->frame) {
 		return false;
 	}
-	program->python_walk.object = program->frame;
-	program->anchor = record;
+	interp->python_walk.object = interp->frame;
+	interp->anchor = record;
 	return true;
 }
 
@@ -185,15 +184,15 @@ static __always_inline bool python_begin_record(struct scratch *slot, __u32 numb
  */
 static __always_inline void python_end_record(struct scratch *slot, __u32 number, bool ended)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 
-	if (ended && program->next &&
-	    !(python_take_record(slot, number, program->next) &&
-	      program->python_walk.record_current == program->frame)) {
-		program->run_reason = WIRE_CODE_TORN;
+	if (ended && interp->next &&
+	    !(python_take_record(slot, number, interp->next) &&
+	      interp->python_walk.record_current == interp->frame)) {
+		interp->run_reason = WIRE_SCRIPT_TORN;
 		ended = false;
 	}
-	program->python_walk.linked = ended;
+	interp->python_walk.linked = ended;
 }
 
 /*
@@ -204,50 +203,50 @@ static __always_inline void python_end_record(struct scratch *slot, __u32 number
 __noinline int python_arrives(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	if (program->language != LANGUAGE_PYTHON || program->next ||
-	    program->python.form >= WIRE_PYTHON_FRAMES)
+	interp = &slot->interp;
+	if (interp->language != LANGUAGE_PYTHON || interp->next ||
+	    interp->python.form >= WIRE_PYTHON_FRAMES)
 		return 0;
-	if (!python_take_record(slot, number, program->anchor)) {
-		program->reason = WIRE_CODE_UNREADABLE;
+	if (!python_take_record(slot, number, interp->anchor)) {
+		interp->reason = WIRE_SCRIPT_UNREADABLE;
 		return 0;
 	}
-	program->next = program->python_walk.record_previous;
-	if (program->python_walk.record_current != program->python_walk.object) {
-		program->run_reason = WIRE_CODE_TORN;
-		program->python_walk.linked = 0;
+	interp->next = interp->python_walk.record_previous;
+	if (interp->python_walk.record_current != interp->python_walk.object) {
+		interp->run_reason = WIRE_SCRIPT_TORN;
+		interp->python_walk.linked = 0;
 	}
 	return 0;
 }
 
 /*
- * Counts PROGRAM_STEPS records and as many frame objects from the slot's `frame` and `object` on.
- * Returns PROGRAM_MORE, PROGRAM_RUN_ENDED if both chains ended at the same time, or PROGRAM_FAILED.
+ * Counts INTERP_STEPS records and as many frame objects from the slot's `frame` and `object` on.
+ * Returns INTERP_MORE, INTERP_RUN_ENDED if both chains ended at the same time, or INTERP_FAILED.
  */
 __noinline int python_count_some(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
-		if (program->frame == program->python_walk.last || !program->python_walk.object)
-			return program->frame == program->python_walk.last &&
-					       !program->python_walk.object
-				       ? PROGRAM_RUN_ENDED
-				       : PROGRAM_FAILED;
-		if (!read_word(&program->frame, program->frame + program->python.cframe_previous) ||
-		    !read_word(&program->python_walk.object,
-			       program->python_walk.object + program->python.frame_previous))
-			return PROGRAM_FAILED;
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	for (__u32 i = 0; i < INTERP_STEPS; i++) {
+		if (interp->frame == interp->python_walk.last || !interp->python_walk.object)
+			return interp->frame == interp->python_walk.last &&
+					       !interp->python_walk.object
+				       ? INTERP_RUN_ENDED
+				       : INTERP_FAILED;
+		if (!read_word(&interp->frame, interp->frame + interp->python.cframe_previous) ||
+		    !read_word(&interp->python_walk.object,
+			       interp->python_walk.object + interp->python.frame_previous))
+			return INTERP_FAILED;
 	}
-	return PROGRAM_MORE;
+	return INTERP_MORE;
 }
 
 /*
@@ -257,56 +256,56 @@ __noinline int python_count_some(__u32 number)
 __noinline int python_is_paired(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
-	int step = PROGRAM_MORE;
+	int step = INTERP_MORE;
 	__u64 object;
 
 	if (!slot)
 		return 0;
-	object = slot->program.python_walk.object;
-	slot->program.frame = slot->program.next;
-	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+	object = slot->interp.python_walk.object;
+	slot->interp.frame = slot->interp.next;
+	for (__u32 i = 0; i < INTERP_ROUNDS && step == INTERP_MORE; i++) {
 		step = python_count_some(number);
 		OPAQUE(step);
 	}
-	slot->program.python_walk.object = object;
-	return step == PROGRAM_RUN_ENDED;
+	slot->interp.python_walk.object = object;
+	return step == INTERP_RUN_ENDED;
 }
 
 /* Finds the key of the threads' states, which a process keeps. False: it has none that we can use.
  */
-static __always_inline bool python_take_key(struct interpreter_walk *program)
+static __always_inline bool python_take_key(struct interpreter_walk *interp)
 {
-	const struct wire_python *python = &program->python;
+	const struct wire_python *python = &interp->python;
 	__u32 key[2] = { 1 }; /* whether there is one */
 
-	if (program->python_walk.key_seed == program->seed)
+	if (interp->python_walk.key_seed == interp->seed)
 		return true;
 	if (python->key ? bpf_probe_read_user(&key[1], sizeof(key[1]),
-					      (const void *)(python->key + program->bias))
+					      (const void *)(python->key + interp->bias))
 			: bpf_probe_read_user(key, sizeof(key),
-					      (const void *)(python->runtime + program->bias +
+					      (const void *)(python->runtime + interp->bias +
 							     python->tss_key)))
 		return false;
 	if (!key[0] || key[1] >= PTHREAD_KEYS)
 		return false;
-	program->python_walk.key = key[1];
-	program->python_walk.key_seed = program->seed;
+	interp->python_walk.key = key[1];
+	interp->python_walk.key_seed = interp->seed;
 	return true;
 }
 
 /* Takes the state that the thread has for the key: as the C library that was met last keeps it, or
  * as the other one does. */
-static __always_inline bool python_take_value(struct interpreter_walk *program, __u64 thread,
+static __always_inline bool python_take_value(struct interpreter_walk *interp, __u64 thread,
 					      __u64 *ret_state)
 {
-	if (!python_take_key(program))
+	if (!python_take_key(interp))
 		return false;
 	for (__u32 i = 0; i < 2; i++) {
-		if (read_thread_value(ret_state, thread, program->python_walk.key,
-				      program->python_walk.musl) &&
-		    python_take_state(program, *ret_state, thread))
+		if (read_thread_value(ret_state, thread, interp->python_walk.key,
+				      interp->python_walk.musl) &&
+		    python_take_state(interp, *ret_state, thread))
 			return true;
-		program->python_walk.musl = !program->python_walk.musl;
+		interp->python_walk.musl = !interp->python_walk.musl;
 	}
 	return false;
 }
@@ -314,26 +313,26 @@ static __always_inline bool python_take_value(struct interpreter_walk *program, 
 /*
  * Takes the state that the thread's own data has: a value with a key, or from 3.15 on a variable.
  */
-static __always_inline bool python_take_own_state(struct interpreter_walk *program, __u64 thread,
+static __always_inline bool python_take_own_state(struct interpreter_walk *interp, __u64 thread,
 						  __u64 *ret_state)
 {
-	const struct wire_python *python = &program->python;
+	const struct wire_python *python = &interp->python;
 	__u64 data = thread;
 
 	if (python->tss_key || python->key)
-		return python_take_value(program, thread, ret_state);
+		return python_take_value(interp, thread, ret_state);
 	if (python->tls_slot)
-		data = thread_data(program, python->tls_slot, thread);
+		data = thread_data(interp, python->tls_slot, thread);
 	return data && read_word(ret_state, data + python->tls_offset) &&
-	       python_take_state(program, *ret_state, thread);
+	       python_take_state(interp, *ret_state, thread);
 }
 
 /* Loads what is known of the last walk's functions into the processor's cache, all at once. */
-static __always_inline void python_prefetch(struct interpreter_walk *program)
+static __always_inline void python_prefetch(struct interpreter_walk *interp)
 {
-	for (__u32 i = 0; i < MET_CODES; i++)
-		prefetch(&program->codes[program->python_walk.met[i] % KNOWN_CODES]);
-	program->python_walk.n_met = 0;
+	for (__u32 i = 0; i < MET_SCRIPTS; i++)
+		prefetch(&interp->codes[interp->python_walk.met[i] % KNOWN_SCRIPTS]);
+	interp->python_walk.n_met = 0;
 }
 
 /*
@@ -345,93 +344,92 @@ __noinline __u64 python_state(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
 	__u64 thread = thread_pointer(), state = 0;
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	if (program->python.current &&
-	    read_word(&state, program->python.runtime + program->python.current + program->bias) &&
-	    python_take_state(program, state, thread))
+	interp = &slot->interp;
+	if (interp->python.current &&
+	    read_word(&state, interp->python.runtime + interp->python.current + interp->bias) &&
+	    python_take_state(interp, state, thread))
 		return state;
-	return python_take_own_state(program, thread, &state) ? state : 0;
+	return python_take_own_state(interp, thread, &state) ? state : 0;
 }
 
 /* Finds the state of the thread, and where its first run begins. Sets the reason if there is none.
  */
 static __always_inline bool python_find_state(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	const struct wire_python *python = &program->python;
+	struct interpreter_walk *interp = &slot->interp;
+	const struct wire_python *python = &interp->python;
 	__u64 state;
 
-	python_prefetch(program);
-	program->python_walk.record = 0;
-	program->python_walk.made = 0;
-	program->python_walk.functions.from = 0;
-	program->python_walk.functions.last = 0;
-	program->reason = WIRE_CODE_NO_STATE;
+	python_prefetch(interp);
+	interp->python_walk.record = 0;
+	interp->python_walk.made = 0;
+	interp->python_walk.functions.from = 0;
+	interp->python_walk.functions.last = 0;
+	interp->reason = WIRE_SCRIPT_NO_STATE;
 	state = python_state(number);
 	if (!state)
 		return false;
-	program->ordered = python->form == WIRE_PYTHON_CHAIN;
-	program->python_walk.linked = 0;
-	program->next = CODE_WORD(program->code, python->top);
-	program->python_walk.last = state + python->thread_record;
-	program->python_walk.object = CODE_WORD(program->code, python->thread_frame);
-	python_take_made(program);
+	interp->ordered = python->form == WIRE_PYTHON_CHAIN;
+	interp->python_walk.linked = 0;
+	interp->next = CODE_WORD(interp->code, python->top);
+	interp->python_walk.last = state + python->thread_record;
+	interp->python_walk.object = CODE_WORD(interp->code, python->thread_frame);
+	python_take_made(interp);
 	if (python->form == WIRE_PYTHON_OBJECTS && !python_is_paired(number)) {
-		program->reason = WIRE_CODE_TORN;
+		interp->reason = WIRE_SCRIPT_TORN;
 		return false;
 	}
-	program->reason = WIRE_CODE_UNMATCHED;
+	interp->reason = WIRE_SCRIPT_UNMATCHED;
 	return true;
 }
 
 /* Stages `object`, a run of its own, and sets it to the frame object that called it. */
 static __always_inline void python_take_object(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	const struct wire_python *python = &program->python;
-	__u64 object = program->python_walk.object, code = 0;
-	struct known_code *known;
+	struct interpreter_walk *interp = &slot->interp;
+	const struct wire_python *python = &interp->python;
+	__u64 object = interp->python_walk.object, code = 0;
+	struct known_script *known;
 	__u32 instruction = 0;
 
-	program->run_reason = WIRE_CODE_UNREADABLE;
-	program->python_walk.object = 0;
+	interp->run_reason = WIRE_SCRIPT_UNREADABLE;
+	interp->python_walk.object = 0;
 	if (!read_word(&code, object + python->frame_code) ||
-	    !read_word(&program->python_walk.object, object + python->frame_previous))
+	    !read_word(&interp->python_walk.object, object + python->frame_previous))
 		return;
-	if (!python_know(program, number, code, 0, &known))
+	if (!python_know(interp, number, code, 0, &known))
 		return;
-	program->run_reason = WIRE_CODE_KNOWN;
+	interp->run_reason = WIRE_SCRIPT_KNOWN;
 	if (config_has(WIRE_LINES))
 		bpf_probe_read_user(&instruction, sizeof(instruction),
 				    (const void *)(object + python->frame_instruction));
 	if (python->form == WIRE_PYTHON_OBJECTS) /* 3.10 counts instructions of two bytes */
 		instruction *= 2;
-	program_stage(slot, LANGUAGE_PYTHON,
-		      python_id_at(program, number, known, code, instruction));
+	interp_stage(slot, LANGUAGE_PYTHON, python_id_at(interp, number, known, code, instruction));
 }
 
 /* Stages the next frame object; with records, the one that belongs to the next record. */
 static __always_inline void python_object_run(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	__u64 record = program->next;
+	struct interpreter_walk *interp = &slot->interp;
+	__u64 record = interp->next;
 
-	if (program->ordered) {
-		program->python_walk.object = record;
-		program->anchor = 1;
+	if (interp->ordered) {
+		interp->python_walk.object = record;
+		interp->anchor = 1;
 		python_take_object(slot, number);
-		program->next = program->python_walk.object;
+		interp->next = interp->python_walk.object;
 		return;
 	}
-	program->next = 0;
-	if (record == program->python_walk.last ||
-	    !read_word(&program->next, record + program->python.cframe_previous))
+	interp->next = 0;
+	if (record == interp->python_walk.last ||
+	    !read_word(&interp->next, record + interp->python.cframe_previous))
 		return;
-	program->anchor = record;
+	interp->anchor = record;
 	python_take_object(slot, number);
 }
 
@@ -440,34 +438,34 @@ static __always_inline void python_object_run(struct scratch *slot, __u32 number
 __noinline int python_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
-	struct interpreter_walk *program;
-	int step = PROGRAM_MORE;
+	struct interpreter_walk *interp;
+	int step = INTERP_MORE;
 
-	if (!slot || slot->program.language != LANGUAGE_PYTHON)
+	if (!slot || slot->interp.language != LANGUAGE_PYTHON)
 		return 0;
-	program = &slot->program;
-	if (!program_begin_run(program))
+	interp = &slot->interp;
+	if (!interp_begin_run(interp))
 		return 0;
-	if (program->python.form >= WIRE_PYTHON_OBJECTS) {
+	if (interp->python.form >= WIRE_PYTHON_OBJECTS) {
 		python_object_run(slot, number);
 		return 0;
 	}
-	if (program->python.form == WIRE_PYTHON_FRAMES)
-		program->frame = program->next;
+	if (interp->python.form == WIRE_PYTHON_FRAMES)
+		interp->frame = interp->next;
 	else if (!python_begin_record(slot, number))
 		return 0;
-	for (__u32 i = 0; i < PYTHON_ROUNDS && step == PROGRAM_MORE; i++) {
+	for (__u32 i = 0; i < PYTHON_ROUNDS && step == INTERP_MORE; i++) {
 		step = python_steps(number);
 		OPAQUE(step);
 	}
-	if (step == PROGRAM_MORE)
-		program->run_reason = WIRE_CODE_TOO_DEEP;
-	if (program->python.form == WIRE_PYTHON_FRAMES) {
-		program->next = step == PROGRAM_RUN_ENDED ? program->frame : 0;
-		if (step != PROGRAM_RUN_ENDED)
-			program->reason = program->run_reason;
+	if (step == INTERP_MORE)
+		interp->run_reason = WIRE_SCRIPT_TOO_DEEP;
+	if (interp->python.form == WIRE_PYTHON_FRAMES) {
+		interp->next = step == INTERP_RUN_ENDED ? interp->frame : 0;
+		if (step != INTERP_RUN_ENDED)
+			interp->reason = interp->run_reason;
 	} else {
-		python_end_record(slot, number, step == PROGRAM_RUN_ENDED);
+		python_end_record(slot, number, step == INTERP_RUN_ENDED);
 	}
 	return 0;
 }

@@ -24,8 +24,8 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 #include "languages/ruby_code.bpf.h"
 
 #define RUBY_STATE_BYTES  64
@@ -38,92 +38,92 @@
  * stack and frame pointers that it has. glibc's setjmp() mangles both words by a key: but where
  * vm_exec() has its record tells the stack pointer, and thereby the key.
  */
-static __always_inline bool ruby_is_of_caller(struct interpreter_walk *program, __u64 record,
+static __always_inline bool ruby_is_of_caller(struct interpreter_walk *interp, __u64 record,
 					      __u64 *ret_sp)
 {
-	const struct wire_ruby *ruby = &program->ruby;
-	__u64 label = CODE_WORD(program->code, ruby->record_label);
-	__u64 sp = CODE_WORD(program->code, ruby->record_sp), both;
-	__u64 fp = CODE_WORD(program->code, ruby->record_fp);
+	const struct wire_ruby *ruby = &interp->ruby;
+	__u64 label = CODE_WORD(interp->code, ruby->record_label);
+	__u64 sp = CODE_WORD(interp->code, ruby->record_sp), both;
+	__u64 fp = CODE_WORD(interp->code, ruby->record_fp);
 
 	*ret_sp = sp;
-	program->ruby_walk.fp = fp;
+	interp->ruby_walk.fp = fp;
 	if (!ruby->continues)
-		return label - program->bias - ruby->caller < ruby->caller_size;
+		return label - interp->bias - ruby->caller < ruby->caller_size;
 	*ret_sp = record - (__s64)ruby->record_above;
-	if (label == ruby->continues + program->bias)
+	if (label == ruby->continues + interp->bias)
 		return true;
 	both = fp ^ sp;
-	program->ruby_walk.fp = (both >> 17 | both << 47) ^ *ret_sp;
+	interp->ruby_walk.fp = (both >> 17 | both << 47) ^ *ret_sp;
 	both = label ^ sp;
-	return (both >> 17 | both << 47) == ((ruby->continues + program->bias) ^ *ret_sp);
+	return (both >> 17 | both << 47) == ((ruby->continues + interp->bias) ^ *ret_sp);
 }
 
 /*
  * Reads the record that `object` has the address of, and sets that to the one before. An enum
- * program_step: PROGRAM_RUN_ENDED if it is one of vm_exec(), whose anchor is set.
+ * interp_step: INTERP_RUN_ENDED if it is one of vm_exec(), whose anchor is set.
  */
-static __always_inline int ruby_read_record(struct interpreter_walk *program)
+static __always_inline int ruby_read_record(struct interpreter_walk *interp)
 {
-	__u64 record = program->ruby_walk.record, sp;
+	__u64 record = interp->ruby_walk.record, sp;
 
 	if (!record)
-		return PROGRAM_ALL_ENDED;
-	if (bpf_probe_read_user(program->code, RUBY_RECORD_BYTES, (const void *)record))
-		return PROGRAM_FAILED;
-	program->ruby_walk.record = CODE_WORD(program->code, program->ruby.record_previous);
-	if (!ruby_is_of_caller(program, record, &sp))
-		return PROGRAM_MORE;
-	program->anchor = sp - 8;
-	return PROGRAM_RUN_ENDED;
+		return INTERP_ALL_ENDED;
+	if (bpf_probe_read_user(interp->code, RUBY_RECORD_BYTES, (const void *)record))
+		return INTERP_FAILED;
+	interp->ruby_walk.record = CODE_WORD(interp->code, interp->ruby.record_previous);
+	if (!ruby_is_of_caller(interp, record, &sp))
+		return INTERP_MORE;
+	interp->anchor = sp - 8;
+	return INTERP_RUN_ENDED;
 }
 
-/* Goes to the next record of vm_exec(), if that is one of the next PROGRAM_STEPS. */
+/* Goes to the next record of vm_exec(), if that is one of the next INTERP_STEPS. */
 __noinline int ruby_next_record(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	int step = PROGRAM_MORE;
+	int step = INTERP_MORE;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
-		step = ruby_read_record(&slot->program);
+		return INTERP_FAILED;
+	for (__u32 i = 0; i < INTERP_STEPS && step == INTERP_MORE; i++) {
+		step = ruby_read_record(&slot->interp);
 		OPAQUE(step);
 	}
 	return step;
 }
 
-/* Counts those of PROGRAM_STEPS records that are of vm_exec(), in `missing`. An enum program_step.
+/* Counts those of INTERP_STEPS records that are of vm_exec(), in `missing`. An enum interp_step.
  */
 __noinline int ruby_count_records(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
-		int step = ruby_read_record(program);
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	for (__u32 i = 0; i < INTERP_STEPS; i++) {
+		int step = ruby_read_record(interp);
 
-		program->missing += step == PROGRAM_RUN_ENDED;
-		if (step == PROGRAM_FAILED || step == PROGRAM_ALL_ENDED)
+		interp->missing += step == INTERP_RUN_ENDED;
+		if (step == INTERP_FAILED || step == INTERP_ALL_ENDED)
 			return step;
 	}
-	return PROGRAM_MORE;
+	return INTERP_MORE;
 }
 
 /*
  * Copies the frame that the walk is at and some that follow, up to the end of the stack: what is
  * beyond may not be mapped, and trying costs a fault. Returns 0 when it did.
  */
-static __always_inline int ruby_move_window(struct interpreter_walk *program)
+static __always_inline int ruby_move_window(struct interpreter_walk *interp)
 {
-	struct ruby_window *window = &program->ruby_walk.frames;
-	__u64 size = smaller(program->ruby_walk.last + program->ruby.frame_size - program->frame,
+	struct ruby_window *window = &interp->ruby_walk.frames;
+	__u64 size = smaller(interp->ruby_walk.last + interp->ruby.frame_size - interp->frame,
 			     RUBY_WINDOW_BYTES);
 
-	window->from = program->frame;
+	window->from = interp->frame;
 	window->last = size - RUBY_FRAME_BYTES; /* the last one begins here at most */
 	OPAQUE(size);
 	return size < RUBY_FRAME_BYTES || size > RUBY_WINDOW_BYTES ||
@@ -134,16 +134,16 @@ static __always_inline int ruby_move_window(struct interpreter_walk *program)
  * Reads the flags of a frame, which are beside its variables. Those are mostly on the stack that
  * the frames are on, too, and then below are its callers'.
  */
-static __always_inline bool ruby_read_flags(struct interpreter_walk *program, __u64 from,
+static __always_inline bool ruby_read_flags(struct interpreter_walk *interp, __u64 from,
 					    __u64 *ret_flags)
 {
-	struct ruby_window *window = &program->ruby_walk.variables;
+	struct ruby_window *window = &interp->ruby_walk.variables;
 	__u64 at = from - window->from;
 
-	if (from - program->ruby_walk.stack >= program->frame - program->ruby_walk.stack)
+	if (from - interp->ruby_walk.stack >= interp->frame - interp->ruby_walk.stack)
 		return read_word(ret_flags, from);
 	if (at > window->last) {
-		window->last = smaller(from - program->ruby_walk.stack, RUBY_WINDOW);
+		window->last = smaller(from - interp->ruby_walk.stack, RUBY_WINDOW);
 		window->from = from - window->last;
 		at = window->last;
 		OPAQUE(at);
@@ -171,83 +171,82 @@ struct ruby_frame {
 };
 
 /*
- * Reads the frame that the walk is at, and goes to its caller. PROGRAM_RUN_ENDED: the frame is
- * written in Ruby, PROGRAM_MORE: in C; PROGRAM_ALL_ENDED: there is none.
+ * Reads the frame that the walk is at, and goes to its caller. INTERP_RUN_ENDED: the frame is
+ * written in Ruby, INTERP_MORE: in C; INTERP_ALL_ENDED: there is none.
  */
-static __always_inline int ruby_read_frame(struct interpreter_walk *program,
+static __always_inline int ruby_read_frame(struct interpreter_walk *interp,
 					   struct ruby_frame *ret_frame)
 {
-	const struct wire_ruby *ruby = &program->ruby;
-	__u64 at = program->frame - program->ruby_walk.frames.from;
+	const struct wire_ruby *ruby = &interp->ruby;
+	__u64 at = interp->frame - interp->ruby_walk.frames.from;
 	const __u8 *copy;
 
-	if (program->frame + ruby->frame_size > program->ruby_walk.last)
-		return PROGRAM_ALL_ENDED;
-	if (at > program->ruby_walk.frames.last) {
-		if (ruby_move_window(program))
-			return program_fail(program, WIRE_CODE_UNREADABLE);
+	if (interp->frame + ruby->frame_size > interp->ruby_walk.last)
+		return INTERP_ALL_ENDED;
+	if (at > interp->ruby_walk.frames.last) {
+		if (ruby_move_window(interp))
+			return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 		at = 0;
 	}
 	OPAQUE(at);
 	if (at > RUBY_WINDOW)
-		return PROGRAM_FAILED;
-	copy = program->ruby_walk.frames.bytes + at;
-	program->frame += ruby->frame_size;
+		return INTERP_FAILED;
+	copy = interp->ruby_walk.frames.bytes + at;
+	interp->frame += ruby->frame_size;
 	ret_frame->iseq = FRAME_WORD(copy, ruby->frame_iseq);
 	ret_frame->next = FRAME_WORD(copy, ruby->frame_pc);
 	ret_frame->ep = FRAME_WORD(copy, ruby->frame_ep);
 	if (!ret_frame->iseq)
-		return PROGRAM_MORE;
-	if (!ruby_read_flags(program, ret_frame->ep, &ret_frame->flags))
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	return ret_frame->flags & ruby->is_c ? PROGRAM_MORE : PROGRAM_RUN_ENDED;
+		return INTERP_MORE;
+	if (!ruby_read_flags(interp, ret_frame->ep, &ret_frame->flags))
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	return ret_frame->flags & ruby->is_c ? INTERP_MORE : INTERP_RUN_ENDED;
 }
 
-/* Counts the runs that PROGRAM_STEPS frames end, down from `missing`. An enum program_step. */
+/* Counts the runs that INTERP_STEPS frames end, down from `missing`. An enum interp_step. */
 __noinline int ruby_count_runs(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	for (__u32 i = 0; i < PROGRAM_STEPS; i++) {
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	for (__u32 i = 0; i < INTERP_STEPS; i++) {
 		struct ruby_frame frame = { 0 };
-		int step = ruby_read_frame(program, &frame);
+		int step = ruby_read_frame(interp, &frame);
 
-		if (step == PROGRAM_RUN_ENDED && frame.flags & program->ruby.finish)
-			program->missing--;
-		if (step == PROGRAM_FAILED || step == PROGRAM_ALL_ENDED)
+		if (step == INTERP_RUN_ENDED && frame.flags & interp->ruby.finish)
+			interp->missing--;
+		if (step == INTERP_FAILED || step == INTERP_ALL_ENDED)
 			return step;
 	}
-	return PROGRAM_MORE;
+	return INTERP_MORE;
 }
 
-/* Why a count has not come to the end of its chain; WIRE_CODE_KNOWN if it has. */
+/* Why a count has not come to the end of its chain; WIRE_SCRIPT_KNOWN if it has. */
 static __always_inline __u32 ruby_count_reason(int step)
 {
-	return step == PROGRAM_ALL_ENDED ? WIRE_CODE_KNOWN
-	       : step == PROGRAM_MORE	 ? WIRE_CODE_TOO_DEEP
-					 : WIRE_CODE_UNREADABLE;
+	return step == INTERP_ALL_ENDED ? WIRE_SCRIPT_KNOWN
+	       : step == INTERP_MORE	? WIRE_SCRIPT_TOO_DEEP
+					: WIRE_SCRIPT_UNREADABLE;
 }
 
 /*
  * Passes over the innermost run or record if it is the one that the other chain lacks: vm_exec() is
  * called for a frame that is there already, and ends when its last one has gone.
  */
-static __always_inline bool ruby_pass_over(struct interpreter_walk *program)
+static __always_inline bool ruby_pass_over(struct interpreter_walk *interp)
 {
 	struct ruby_frame frame = { 0 };
 
-	if (program->missing == 1)
-		return ruby_read_record(program) == PROGRAM_RUN_ENDED;
-	program->frame = program->next;
-	if (program->missing != (__u32)-1 ||
-	    ruby_read_frame(program, &frame) != PROGRAM_RUN_ENDED ||
-	    !(frame.flags & program->ruby.finish))
+	if (interp->missing == 1)
+		return ruby_read_record(interp) == INTERP_RUN_ENDED;
+	interp->frame = interp->next;
+	if (interp->missing != (__u32)-1 || ruby_read_frame(interp, &frame) != INTERP_RUN_ENDED ||
+	    !(frame.flags & interp->ruby.finish))
 		return false;
-	program->next = program->frame;
+	interp->next = interp->frame;
 	return true;
 }
 
@@ -255,54 +254,54 @@ static __always_inline bool ruby_pass_over(struct interpreter_walk *program)
 __noinline int ruby_is_paired(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	struct interpreter_walk *program;
-	int step = PROGRAM_MORE;
+	struct interpreter_walk *interp;
+	int step = INTERP_MORE;
 	__u64 object;
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	object = program->ruby_walk.record;
-	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+	interp = &slot->interp;
+	object = interp->ruby_walk.record;
+	for (__u32 i = 0; i < INTERP_ROUNDS && step == INTERP_MORE; i++) {
 		step = ruby_count_records(number);
 		OPAQUE(step);
 	}
-	program->ruby_walk.record = object;
-	program->reason = ruby_count_reason(step);
-	if (program->reason)
+	interp->ruby_walk.record = object;
+	interp->reason = ruby_count_reason(step);
+	if (interp->reason)
 		return 0;
-	program->frame = program->next;
-	step = PROGRAM_MORE;
-	for (__u32 i = 0; i < 2 * PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+	interp->frame = interp->next;
+	step = INTERP_MORE;
+	for (__u32 i = 0; i < 2 * INTERP_ROUNDS && step == INTERP_MORE; i++) {
 		step = ruby_count_runs(number);
 		OPAQUE(step);
 	}
-	program->reason = ruby_count_reason(step);
-	if (program->reason)
+	interp->reason = ruby_count_reason(step);
+	if (interp->reason)
 		return 0;
-	program->reason = WIRE_CODE_TORN;
-	return !program->missing || ruby_pass_over(program);
+	interp->reason = WIRE_SCRIPT_TORN;
+	return !interp->missing || ruby_pass_over(interp);
 }
 
 /* The address of the variable that has the thread's state, or until 2.7 that of any thread; 0. */
-static __always_inline __u64 ruby_state_at(const struct interpreter_walk *program, __u64 thread)
+static __always_inline __u64 ruby_state_at(const struct interpreter_walk *interp, __u64 thread)
 {
-	const struct wire_ruby *ruby = &program->ruby;
+	const struct wire_ruby *ruby = &interp->ruby;
 	__u64 data = thread;
 
 	if (ruby->thread_id)
-		return ruby->tls_slot + program->bias;
+		return ruby->tls_slot + interp->bias;
 	if (ruby->tls_slot)
-		data = thread_data(program, ruby->tls_slot, thread);
+		data = thread_data(interp, ruby->tls_slot, thread);
 	return data ? data + (__s64)ruby->tls_offset : 0;
 }
 
 /* Whether a state, which was copied to `code`, is that of a thread. */
-static __always_inline bool ruby_is_of(const struct interpreter_walk *program, __u64 state,
+static __always_inline bool ruby_is_of(const struct interpreter_walk *interp, __u64 state,
 				       __u64 thread)
 {
-	const struct wire_ruby *ruby = &program->ruby;
-	__u64 of = CODE_WORD(program->code, ruby->state_thread), its_state, id;
+	const struct wire_ruby *ruby = &interp->ruby;
+	__u64 of = CODE_WORD(interp->code, ruby->state_thread), its_state, id;
 
 	return read_word(&its_state, of + ruby->thread_state) && its_state == state &&
 	       (!ruby->thread_id || (read_word(&id, of + ruby->thread_id) && id == thread));
@@ -312,32 +311,32 @@ static __always_inline bool ruby_is_of(const struct interpreter_walk *program, _
  */
 static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	const struct wire_ruby *ruby = &program->ruby;
+	struct interpreter_walk *interp = &slot->interp;
+	const struct wire_ruby *ruby = &interp->ruby;
 	__u64 thread = thread_pointer(), context, stack;
 
-	program->reason = WIRE_CODE_NO_STATE;
-	if (!read_word(&context, ruby_state_at(program, thread)) ||
-	    bpf_probe_read_user(program->code, RUBY_STATE_BYTES, (const void *)context) ||
-	    !ruby_is_of(program, context, thread))
+	interp->reason = WIRE_SCRIPT_NO_STATE;
+	if (!read_word(&context, ruby_state_at(interp, thread)) ||
+	    bpf_probe_read_user(interp->code, RUBY_STATE_BYTES, (const void *)context) ||
+	    !ruby_is_of(interp, context, thread))
 		return false;
-	program->ruby_walk.frames.from = 0;
-	program->ruby_walk.frames.last = 0;
-	program->ruby_walk.variables.from = 0;
-	program->ruby_walk.variables.last = 0;
-	program->next = CODE_WORD(program->code, ruby->state_frame);
-	program->ruby_walk.record = CODE_WORD(program->code, ruby->state_record);
-	stack = CODE_WORD(program->code, ruby->state_stack);
-	program->ruby_walk.stack = stack;
+	interp->ruby_walk.frames.from = 0;
+	interp->ruby_walk.frames.last = 0;
+	interp->ruby_walk.variables.from = 0;
+	interp->ruby_walk.variables.last = 0;
+	interp->next = CODE_WORD(interp->code, ruby->state_frame);
+	interp->ruby_walk.record = CODE_WORD(interp->code, ruby->state_record);
+	stack = CODE_WORD(interp->code, ruby->state_stack);
+	interp->ruby_walk.stack = stack;
 	/* The outermost frame stands for no function: Ruby's own backtraces leave it out, too. */
-	program->ruby_walk.last =
-		stack + 8 * CODE_WORD(program->code, ruby->state_stack_size) - ruby->frame_size;
+	interp->ruby_walk.last =
+		stack + 8 * CODE_WORD(interp->code, ruby->state_stack_size) - ruby->frame_size;
 	if (!ruby_is_paired(number)) {
-		program->next = 0;
-		program->anchor = 0;
+		interp->next = 0;
+		interp->anchor = 0;
 		return false;
 	}
-	program->reason = WIRE_CODE_UNMATCHED;
+	interp->reason = WIRE_SCRIPT_UNMATCHED;
 	return true;
 }
 
@@ -355,10 +354,10 @@ static __always_inline __u32 ruby_line(__u32 number, const struct ruby_frame *fr
  * Whether the innermost frame, which the walk has left, is just being made: then it has members of
  * another one. Its variables are those of its function, and lie above its caller's.
  */
-static __always_inline bool ruby_is_torn(const struct interpreter_walk *program,
+static __always_inline bool ruby_is_torn(const struct interpreter_walk *interp,
 					 const struct ruby_frame *frame)
 {
-	const struct wire_ruby *ruby = &program->ruby;
+	const struct wire_ruby *ruby = &interp->ruby;
 	__u64 body, sp, words;
 	__u32 n;
 
@@ -366,7 +365,7 @@ static __always_inline bool ruby_is_torn(const struct interpreter_walk *program,
 		return false;
 	if (!read_word(&body, frame->iseq + ruby->iseq_body) ||
 	    bpf_probe_read_user(&n, sizeof(n), (const void *)(body + ruby->body_variables)) ||
-	    !read_word(&sp, program->frame + ruby->frame_sp))
+	    !read_word(&sp, interp->frame + ruby->frame_sp))
 		return true;
 	words = (frame->ep - sp) / sizeof(__u64) - n;
 	return words != RUBY_FRAME_WORDS && words != RUBY_FRAME_WORDS - 1;
@@ -377,45 +376,45 @@ __noinline int ruby_step(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct ruby_frame frame = { 0 };
-	struct interpreter_walk *program;
-	struct known_code *known;
+	struct interpreter_walk *interp;
+	struct known_script *known;
 	__u64 at;
 	int step;
 
 	if (!slot)
-		return PROGRAM_FAILED;
-	program = &slot->program;
-	at = program->n;
-	step = ruby_read_frame(program, &frame);
-	if (step == PROGRAM_FAILED)
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	at = interp->n;
+	step = ruby_read_frame(interp, &frame);
+	if (step == INTERP_FAILED)
 		return step;
 	/*
 	 * What C code calls is a run of its own. The innermost frame is made before it is marked as
 	 * one, so it has not begun.
 	 */
-	if (step == PROGRAM_MORE && at == 1 && !program->n_native) {
-		program->n = 0;
+	if (step == INTERP_MORE && at == 1 && !interp->n_native) {
+		interp->n = 0;
 		return step;
 	}
-	if (step != PROGRAM_RUN_ENDED)
-		return at ? program_fail(program, WIRE_CODE_TORN) : step;
-	if (!at && !program->n_native && ruby_is_torn(program, &frame))
-		return program_fail(program, WIRE_CODE_TORN);
-	known = &program->codes[frame.iseq / 8 % KNOWN_CODES];
-	if ((known->code != frame.iseq || known->walk != program->walk) &&
-	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_CODES))
-		return program_fail(program, WIRE_CODE_UNREADABLE);
-	program_stage(slot, LANGUAGE_RUBY,
-		      program_id_at(program, number, known->id, ruby_line(number, &frame)));
-	return frame.flags & program->ruby.finish ? PROGRAM_RUN_ENDED : PROGRAM_MORE;
+	if (step != INTERP_RUN_ENDED)
+		return at ? interp_fail(interp, WIRE_SCRIPT_TORN) : step;
+	if (!at && !interp->n_native && ruby_is_torn(interp, &frame))
+		return interp_fail(interp, WIRE_SCRIPT_TORN);
+	known = &interp->codes[frame.iseq / 8 % KNOWN_SCRIPTS];
+	if ((known->code != frame.iseq || known->walk != interp->walk) &&
+	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_SCRIPTS))
+		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	interp_stage(slot, LANGUAGE_RUBY,
+		     interp_id_at(interp, number, known->id, ruby_line(number, &frame)));
+	return frame.flags & interp->ruby.finish ? INTERP_RUN_ENDED : INTERP_MORE;
 }
 
-/* Stages up to PROGRAM_STEPS frames; an enum program_step. */
+/* Stages up to INTERP_STEPS frames; an enum interp_step. */
 __noinline int ruby_steps(__u32 number)
 {
-	int step = PROGRAM_MORE;
+	int step = INTERP_MORE;
 
-	for (__u32 i = 0; i < PROGRAM_STEPS && step == PROGRAM_MORE; i++) {
+	for (__u32 i = 0; i < INTERP_STEPS && step == INTERP_MORE; i++) {
 		step = ruby_step(number);
 		OPAQUE(step);
 	}
@@ -425,18 +424,18 @@ __noinline int ruby_steps(__u32 number)
 /* Finds the anchor of the run that was staged. False: there is none. */
 static __always_inline bool ruby_find_anchor(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
-	int step = PROGRAM_MORE;
+	struct interpreter_walk *interp = &slot->interp;
+	int step = INTERP_MORE;
 
-	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+	for (__u32 i = 0; i < INTERP_ROUNDS && step == INTERP_MORE; i++) {
 		step = ruby_next_record(number);
 		OPAQUE(step);
 	}
-	if (step != PROGRAM_RUN_ENDED)
+	if (step != INTERP_RUN_ENDED)
 		return false;
 	/* vm_exec() itself was interrupted. */
-	if (!program->n_native && program->anchor < slot->walk.registers[UNWIND_SP])
-		program->anchor = slot->walk.registers[UNWIND_SP];
+	if (!interp->n_native && interp->anchor < slot->walk.registers[UNWIND_SP])
+		interp->anchor = slot->walk.registers[UNWIND_SP];
 	return true;
 }
 
@@ -444,16 +443,16 @@ static __always_inline bool ruby_find_anchor(struct scratch *slot, __u32 number)
 #define ruby_has_keeps_frame 1
 static __always_inline bool ruby_keeps_frame(const struct scratch *slot)
 {
-	return !slot->program.in_evaluator && slot->walk.callee_owner != UNWIND_GENERATED;
+	return !slot->interp.in_evaluator && slot->walk.callee_owner != UNWIND_GENERATED;
 }
 
 /* The first function of a fiber never returns, and its return address is 0. */
 #define ruby_has_ends_fiber 1
 static __always_inline bool ruby_ends_fiber(const struct scratch *slot)
 {
-	const struct interpreter_walk *program = &slot->program;
+	const struct interpreter_walk *interp = &slot->interp;
 
-	return program->reason == WIRE_CODE_UNMATCHED && !program->anchor && !program->next;
+	return interp->reason == WIRE_SCRIPT_UNMATCHED && !interp->anchor && !interp->next;
 }
 
 /*
@@ -465,16 +464,16 @@ static __always_inline bool ruby_ends_fiber(const struct scratch *slot)
 static __always_inline bool ruby_leaves_generated(struct scratch *slot,
 						  const struct left_frame *left)
 {
-	const struct interpreter_walk *program = &slot->program;
-	__u64 anchor = program->anchor, pc;
+	const struct interpreter_walk *interp = &slot->interp;
+	__u64 anchor = interp->anchor, pc;
 
 	if (!anchor || anchor < left->sp || anchor - left->sp > STACK_BYTES ||
 	    !read_word(&pc, anchor) ||
-	    pc - program->bias - program->ruby.caller >= program->ruby.caller_size)
+	    pc - interp->bias - interp->ruby.caller >= interp->ruby.caller_size)
 		return false;
 	slot->walk.pc = pc;
 	slot->walk.registers[UNWIND_SP] = anchor + sizeof(pc);
-	slot->walk.registers[UNWIND_FP] = program->ruby_walk.fp;
+	slot->walk.registers[UNWIND_FP] = interp->ruby_walk.fp;
 	slot->walk.known = UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_FP);
 	slot->walk.rbx_at = 0;
 	slot->walk.exact = 0;
@@ -488,33 +487,33 @@ static __always_inline bool ruby_leaves_generated(struct scratch *slot,
 __noinline int ruby_run(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	struct interpreter_walk *program;
-	int step = PROGRAM_MORE;
+	struct interpreter_walk *interp;
+	int step = INTERP_MORE;
 
-	if (!slot || slot->program.language != LANGUAGE_RUBY)
+	if (!slot || slot->interp.language != LANGUAGE_RUBY)
 		return 0;
-	program = &slot->program;
-	if (!program_begin_run(program))
+	interp = &slot->interp;
+	if (!interp_begin_run(interp))
 		return 0;
-	program->frame = program->next;
-	program->next = 0;
-	for (__u32 i = 0; i < PROGRAM_ROUNDS && step == PROGRAM_MORE; i++) {
+	interp->frame = interp->next;
+	interp->next = 0;
+	for (__u32 i = 0; i < INTERP_ROUNDS && step == INTERP_MORE; i++) {
 		step = ruby_steps(number);
 		OPAQUE(step);
 	}
-	if (step == PROGRAM_ALL_ENDED)
+	if (step == INTERP_ALL_ENDED)
 		return 0;
-	if (step == PROGRAM_MORE)
-		program->run_reason = WIRE_CODE_TOO_DEEP;
+	if (step == INTERP_MORE)
+		interp->run_reason = WIRE_SCRIPT_TOO_DEEP;
 	if (!ruby_find_anchor(slot, number)) {
-		program->anchor = 0;
-		program->reason = WIRE_CODE_TORN;
+		interp->anchor = 0;
+		interp->reason = WIRE_SCRIPT_TORN;
 		return 0;
 	}
-	if (step == PROGRAM_RUN_ENDED)
-		program->next = program->frame;
+	if (step == INTERP_RUN_ENDED)
+		interp->next = interp->frame;
 	else
-		program->reason = program->run_reason;
+		interp->reason = interp->run_reason;
 	return 0;
 }
 

@@ -14,8 +14,8 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 
 #define RUBY_ISEQ_BYTES	  24
 #define RUBY_BODY_BYTES	  104
@@ -23,11 +23,11 @@
 #define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
 
 /* Finds a string's characters. False: it cannot be read, or is no string. */
-static __always_inline bool ruby_find_text(struct interpreter_walk *program, __u64 string,
+static __always_inline bool ruby_find_text(struct interpreter_walk *interp, __u64 string,
 					   struct found_text *ret_text)
 {
-	const struct wire_ruby *ruby = &program->ruby;
-	__u8 *head = program->message.file; /* free until all texts are found */
+	const struct wire_ruby *ruby = &interp->ruby;
+	__u8 *head = interp->message.file; /* free until all texts are found */
 	__u64 flags;
 
 	if (bpf_probe_read_user(head, RUBY_STRING_BYTES, (const void *)string))
@@ -52,19 +52,19 @@ static __always_inline bool ruby_find_text(struct interpreter_walk *program, __u
  * Copies a function's label to the message. That of a file is text of the library, which a process
  * that was forked has not mapped yet.
  */
-static __always_inline bool ruby_copy_label(struct interpreter_walk *program,
+static __always_inline bool ruby_copy_label(struct interpreter_walk *interp,
 					    struct found_text *label)
 {
-	const struct wire_ruby *ruby = &program->ruby;
-	__u8 *to = program->message.name;
+	const struct wire_ruby *ruby = &interp->ruby;
+	__u8 *to = interp->message.name;
 
-	if (copy_text(label, false, to, WIRE_CODE_TEXT))
+	if (copy_text(label, false, to, WIRE_SCRIPT_TEXT))
 		return true;
-	if (program->scope == ruby->type_main && label->size == 6) {
+	if (interp->scope == ruby->type_main && label->size == 6) {
 		__builtin_memcpy(to, "<main>", 6);
 		return true;
 	}
-	if (program->scope == ruby->type_top && label->size == 16) {
+	if (interp->scope == ruby->type_top && label->size == 16) {
 		__builtin_memcpy(to, "<top (required)>", 16);
 		return true;
 	}
@@ -77,21 +77,21 @@ __noinline __u64 ruby_path_hash(__u32 number, __u64 string)
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct found_text text = { 0 };
 
-	if (!slot || !ruby_find_text(&slot->program, string, &text) ||
-	    !copy_text(&text, true, slot->program.message.name, WIRE_CODE_TEXT))
+	if (!slot || !ruby_find_text(&slot->interp, string, &text) ||
+	    !copy_text(&text, true, slot->interp.message.name, WIRE_SCRIPT_TEXT))
 		return 0;
 	return hash_of_copy(slot, &text);
 }
 
 /* A hash of up to 24 characters that came with the head of their string. */
-static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *program, __u64 size)
+static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *interp, __u64 size)
 {
-	const __u8 *head = program->message.file;
+	const __u8 *head = interp->message.file;
 	__u64 hash = size;
 
 	for (__u32 i = 0; i < 3; i++) {
 		__u64 word =
-			AT(head, program->ruby.string_embedded + 8 * i, RUBY_STRING_BYTES, __u64);
+			AT(head, interp->ruby.string_embedded + 8 * i, RUBY_STRING_BYTES, __u64);
 
 		if (size < 8 * (i + 1ull))
 			word = size > 8 * i ? word & ((1ull << 8 * (size & 7)) - 1) : 0;
@@ -105,24 +105,24 @@ static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *pr
 __noinline __u64 ruby_label_hash(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	struct found_text text = { 0 };
 
 	if (!slot)
 		return 0;
-	program = &slot->program;
-	if (!ruby_find_text(program, program->name, &text))
+	interp = &slot->interp;
+	if (!ruby_find_text(interp, interp->name, &text))
 		return 0;
-	if (text.from == program->name + program->ruby.string_embedded && text.size <= 24)
-		return ruby_hash_of_head(program, text.size);
-	return ruby_copy_label(program, &text) ? hash_of_copy(slot, &text) : 0;
+	if (text.from == interp->name + interp->ruby.string_embedded && text.size <= 24)
+		return ruby_hash_of_head(interp, text.size);
+	return ruby_copy_label(interp, &text) ? hash_of_copy(slot, &text) : 0;
 }
 
 /* The string of a file's path: that, or the first one of an array, which each function has. */
-static __always_inline __u64 ruby_path_of(struct interpreter_walk *program, __u64 file)
+static __always_inline __u64 ruby_path_of(struct interpreter_walk *interp, __u64 file)
 {
-	const struct wire_ruby *ruby = &program->ruby;
-	__u8 *head = program->message.file;
+	const struct wire_ruby *ruby = &interp->ruby;
+	__u8 *head = interp->message.file;
 	__u64 path = 0;
 
 	if (bpf_probe_read_user(head, RUBY_OBJECT_BYTES, (const void *)file))
@@ -139,15 +139,15 @@ __noinline int ruby_send_name(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct found_text name = { 0 }, file = { 0 };
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 
 	if (!slot || !has_room_for_names())
 		return 0;
-	program = &slot->program;
-	if (ruby_find_text(program, program->name, &name) &&
-	    ruby_find_text(program, program->last_name, &file) && ruby_copy_label(program, &name) &&
-	    copy_text(&file, true, program->message.file, WIRE_CODE_TEXT))
-		send_message(program, &name, &file);
+	interp = &slot->interp;
+	if (ruby_find_text(interp, interp->name, &name) &&
+	    ruby_find_text(interp, interp->last_name, &file) && ruby_copy_label(interp, &name) &&
+	    copy_text(&file, true, interp->message.file, WIRE_SCRIPT_TEXT))
+		send_message(interp, &name, &file);
 	return 0;
 }
 
@@ -158,43 +158,43 @@ __noinline int ruby_send_name(__u32 number)
 __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	const struct wire_ruby *ruby;
-	struct known_code *known;
+	struct known_script *known;
 	__u64 label, path;
 
 	if (!slot)
 		return -1;
-	program = &slot->program;
-	ruby = &program->ruby;
-	if (bpf_probe_read_user(program->code, RUBY_ISEQ_BYTES, (const void *)iseq) ||
-	    (CODE_WORD(program->code, 0) & ruby->iseq_type_mask) != ruby->iseq_type ||
-	    bpf_probe_read_user(program->code, RUBY_BODY_BYTES,
-				(const void *)CODE_WORD(program->code, ruby->iseq_body)))
+	interp = &slot->interp;
+	ruby = &interp->ruby;
+	if (bpf_probe_read_user(interp->code, RUBY_ISEQ_BYTES, (const void *)iseq) ||
+	    (CODE_WORD(interp->code, 0) & ruby->iseq_type_mask) != ruby->iseq_type ||
+	    bpf_probe_read_user(interp->code, RUBY_BODY_BYTES,
+				(const void *)CODE_WORD(interp->code, ruby->iseq_body)))
 		return -1;
-	program->name = CODE_WORD(program->code, ruby->body_label);
-	program->file = CODE_WORD(program->code, ruby->body_path);
-	program->scope = CODE_INT(program->code, ruby->body_type);
-	program->line = CODE_INT(program->code, ruby->body_line) >> (ruby->line_tag_bits & 1);
-	if (program->file != program->last_file) {
-		path = ruby_path_of(program, program->file);
-		if (path != program->last_name || !path)
-			program->last_file_hash = ruby_path_hash(number, path);
-		program->last_name = path;
-		program->last_file = program->file;
+	interp->name = CODE_WORD(interp->code, ruby->body_label);
+	interp->file = CODE_WORD(interp->code, ruby->body_path);
+	interp->scope = CODE_INT(interp->code, ruby->body_type);
+	interp->line = CODE_INT(interp->code, ruby->body_line) >> (ruby->line_tag_bits & 1);
+	if (interp->file != interp->last_file) {
+		path = ruby_path_of(interp, interp->file);
+		if (path != interp->last_name || !path)
+			interp->last_file_hash = ruby_path_hash(number, path);
+		interp->last_name = path;
+		interp->last_file = interp->file;
 	}
 	label = ruby_label_hash(number);
-	if (!label || !program->last_file_hash)
+	if (!label || !interp->last_file_hash)
 		return -1;
-	program->content = 0;
-	program->id = code_id(program, LANGUAGE_RUBY, label, program->last_file_hash);
-	if (!is_sent(program))
+	interp->content = 0;
+	interp->id = code_id(interp, LANGUAGE_RUBY, label, interp->last_file_hash);
+	if (!is_sent(interp))
 		ruby_send_name(number);
-	known = &program->codes[at % KNOWN_CODES];
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	known->code = iseq;
-	known->walk = program->walk;
+	known->walk = interp->walk;
 	known->version = 0;
-	known->id = program->id;
+	known->id = interp->id;
 	return 0;
 }
 
@@ -245,7 +245,7 @@ __noinline int ruby_line_before(__u32 number, __u64 iseq, __u64 next)
 
 	if (!slot)
 		return 0;
-	ruby = &slot->program.ruby;
+	ruby = &slot->interp.ruby;
 	if (!read_word(&body, iseq + ruby->iseq_body) ||
 	    !read_word(&code, body + ruby->body_instructions) ||
 	    bpf_probe_read_user(&lines, sizeof(lines), (const void *)(body + ruby->body_lines)))

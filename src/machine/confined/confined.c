@@ -288,7 +288,7 @@ int confined_prepare(struct confined *confined)
 	return r < 0 ? r : start_child(root);
 }
 
-void confined_rest(struct confined *confined)
+void confined_retire(struct confined *confined)
 {
 	for (uint32_t i = 0; i < confined->n; i++)
 		if (!confined->children[i]->is_small)

@@ -88,7 +88,7 @@ int confined_prepare(struct confined *confined);
  * this process had, and keeps what this process gives back or writes to afterwards: copies of the
  * stacks of a long measurement, which the kernel counts in the same control group.
  */
-void confined_rest(struct confined *confined);
+void confined_retire(struct confined *confined);
 
 /*
  * The owner of what a descriptor refers to: CONFINED_ANYBODY where users other than its owner can

@@ -64,8 +64,8 @@ void confined_send(const struct confined_job *job, const void *bytes, size_t siz
 	const char *from = bytes;
 
 	while (size > 0) {
-		size_t room = sizeof(answer->bytes) - answer->piece.size;
-		size_t n = size < room ? size : room;
+		size_t capacity = sizeof(answer->bytes) - answer->piece.size;
+		size_t n = size < capacity ? size : capacity;
 
 		memcpy(answer->bytes + answer->piece.size, from, n);
 		answer->piece.size += (uint32_t)n;

@@ -6,7 +6,7 @@
 
 #define MAX_NOTES 65536u /* bytes that are read of a segment or section */
 
-uint32_t build_id_in_notes(const void *notes, size_t size, uint8_t *ret_id, uint32_t room)
+uint32_t build_id_in_notes(const void *notes, size_t size, uint8_t *ret_id, uint32_t capacity)
 {
 	const uint8_t *at = notes, *end = at + size;
 
@@ -23,7 +23,7 @@ uint32_t build_id_in_notes(const void *notes, size_t size, uint8_t *ret_id, uint
 			return 0;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
 		    memcmp(at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0 && note.n_descsz > 0 &&
-		    note.n_descsz <= room) {
+		    note.n_descsz <= capacity) {
 			memcpy(ret_id, at + name, note.n_descsz);
 			return note.n_descsz;
 		}
@@ -35,17 +35,17 @@ uint32_t build_id_in_notes(const void *notes, size_t size, uint8_t *ret_id, uint
 }
 
 static uint32_t read_notes(const struct elf_file *elf, uint64_t offset, uint64_t size,
-			   uint8_t *ret_id, uint32_t room)
+			   uint8_t *ret_id, uint32_t capacity)
 {
 	size_t n = size < MAX_NOTES ? size : MAX_NOTES;
 	own(own_free) uint8_t *notes = malloc(n ? n : 1);
 
 	if (!notes || elf_file_read(elf, offset, notes, n) < 0)
 		return 0;
-	return build_id_in_notes(notes, n, ret_id, room);
+	return build_id_in_notes(notes, n, ret_id, capacity);
 }
 
-uint32_t build_id_of(const struct elf_file *elf, uint8_t *ret_id, uint32_t room)
+uint32_t build_id_of(const struct elf_file *elf, uint8_t *ret_id, uint32_t capacity)
 {
 	uint32_t n = 0;
 
@@ -54,13 +54,13 @@ uint32_t build_id_of(const struct elf_file *elf, uint8_t *ret_id, uint32_t room)
 		const struct elf_segment *segment = &elf->segments[i];
 
 		if (segment->type == PT_NOTE)
-			n = read_notes(elf, segment->offset, segment->file_size, ret_id, room);
+			n = read_notes(elf, segment->offset, segment->file_size, ret_id, capacity);
 	}
 	for (uint32_t i = 1; i < elf->n_sections && !n; i++) {
 		const struct elf_section *section = &elf->sections[i];
 
 		if (section->type == SHT_NOTE)
-			n = read_notes(elf, section->offset, section->size, ret_id, room);
+			n = read_notes(elf, section->offset, section->size, ret_id, capacity);
 	}
 	return n;
 }

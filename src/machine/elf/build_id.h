@@ -22,9 +22,9 @@
 int build_id_read(int fd, uint8_t ret_id[BUILD_ID_MAX]);
 
 /* Those of segments, then those of sections, which debug files have. The size of the id, or 0. */
-uint32_t build_id_of(const struct elf_file *elf, uint8_t *ret_id, uint32_t room);
+uint32_t build_id_of(const struct elf_file *elf, uint8_t *ret_id, uint32_t capacity);
 
 /* The size of the id among notes in memory, or 0. */
-uint32_t build_id_in_notes(const void *notes, size_t size, uint8_t *ret_id, uint32_t room);
+uint32_t build_id_in_notes(const void *notes, size_t size, uint8_t *ret_id, uint32_t capacity);
 
 #endif

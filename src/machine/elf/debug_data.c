@@ -9,17 +9,17 @@
 
 static int decompress(lzma_stream *stream, uint8_t **bytes, size_t *ret_size)
 {
-	size_t room = 64u << 10;
+	size_t capacity = 64u << 10;
 
 	for (;;) {
-		uint8_t *grown = realloc(*bytes, room);
+		uint8_t *grown = realloc(*bytes, capacity);
 		lzma_ret r;
 
 		if (!grown)
 			return -ENOMEM;
 		*bytes = grown;
 		stream->next_out = grown + stream->total_out;
-		stream->avail_out = room - (size_t)stream->total_out;
+		stream->avail_out = capacity - (size_t)stream->total_out;
 		r = lzma_code(stream, LZMA_FINISH);
 		if (r == LZMA_STREAM_END) {
 			*ret_size = (size_t)stream->total_out;
@@ -27,9 +27,9 @@ static int decompress(lzma_stream *stream, uint8_t **bytes, size_t *ret_size)
 		}
 		if (r != LZMA_OK || stream->avail_out > 0)
 			return r == LZMA_MEM_ERROR ? -ENOMEM : -EIO;
-		if (room >= DEBUG_DATA_MAX_SIZE)
+		if (capacity >= DEBUG_DATA_MAX_SIZE)
 			return -EFBIG;
-		room *= 2;
+		capacity *= 2;
 	}
 }
 

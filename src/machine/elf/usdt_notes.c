@@ -63,13 +63,13 @@ bool usdt_notes_next(const void *bytes, size_t size, bool is_64, size_t *offset,
 {
 	while (*offset <= size && size - *offset >= sizeof(struct note_header)) {
 		const char *at = (const char *)bytes + *offset;
-		size_t room = size - *offset - sizeof(struct note_header);
+		size_t capacity = size - *offset - sizeof(struct note_header);
 		struct note_header header;
 
 		memcpy(&header, at, sizeof(header));
 		at += sizeof(header);
-		if (header.owner_size > room || aligned(header.owner_size) > room ||
-		    header.content_size > room - aligned(header.owner_size))
+		if (header.owner_size > capacity || aligned(header.owner_size) > capacity ||
+		    header.content_size > capacity - aligned(header.owner_size))
 			return false;
 		*offset +=
 			sizeof(header) + aligned(header.owner_size) + aligned(header.content_size);

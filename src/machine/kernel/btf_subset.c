@@ -45,23 +45,23 @@ struct subset {
 
 /* ---- reading ---- */
 
-static bool in_section(uint32_t from, uint32_t size, size_t room)
+static bool in_section(uint32_t from, uint32_t size, size_t capacity)
 {
-	return from <= room && size <= room - from;
+	return from <= capacity && size <= capacity - from;
 }
 
 static int find_sections(const void *btf, size_t size, struct subset *subset)
 {
 	const struct btf_header *header = btf;
-	size_t room;
+	size_t capacity;
 
 	if (size < sizeof(*header) || header->magic != BTF_MAGIC ||
 	    header->version != BTF_VERSION || header->hdr_len < sizeof(*header) ||
 	    header->hdr_len > size)
 		return -EINVAL;
-	room = size - header->hdr_len;
-	if (!in_section(header->type_off, header->type_len, room) ||
-	    !in_section(header->str_off, header->str_len, room) || !header->str_len ||
+	capacity = size - header->hdr_len;
+	if (!in_section(header->type_off, header->type_len, capacity) ||
+	    !in_section(header->str_off, header->str_len, capacity) || !header->str_len ||
 	    header->type_off % 4 || header->hdr_len % 4)
 		return -EINVAL;
 	subset->types = (const char *)btf + header->hdr_len + header->type_off;

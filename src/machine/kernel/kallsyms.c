@@ -43,11 +43,11 @@ struct module {
 
 struct kallsyms {
 	struct entry *entries;
-	uint32_t n_entries, room;
+	uint32_t n_entries, capacity;
 	char *names;
-	uint32_t names_used, names_room;
+	uint32_t names_used, names_capacity;
 	struct module *modules; /* modules[0] is the core kernel */
-	uint32_t n_modules, modules_room;
+	uint32_t n_modules, modules_capacity;
 	bool any_address;
 	uint32_t n_lines;
 	uint64_t core_start, core_end;
@@ -84,7 +84,7 @@ static int module_number(struct kallsyms *kallsyms, const char *name, size_t siz
 	}
 	if (kallsyms->n_modules == MAX_MODULES)
 		return -EFBIG;
-	r = grow(&kallsyms->modules, &kallsyms->modules_room, kallsyms->n_modules + 1);
+	r = grow(&kallsyms->modules, &kallsyms->modules_capacity, kallsyms->n_modules + 1);
 	if (r < 0)
 		return r;
 	module = &kallsyms->modules[kallsyms->n_modules];
@@ -113,17 +113,17 @@ static int add_name(struct kallsyms *kallsyms, const char *name, size_t size, ui
 	size_t need = sizeof(module) + size + 1;
 
 	/* In steps: after doubling, up to half of the memory would stay unused. */
-	if (need > kallsyms->names_room - kallsyms->names_used) {
-		uint32_t room = kallsyms->names_room + (512u << 10);
+	if (need > kallsyms->names_capacity - kallsyms->names_used) {
+		uint32_t capacity = kallsyms->names_capacity + (512u << 10);
 		char *grown;
 
-		if (room > MAX_NAME_BYTES)
+		if (capacity > MAX_NAME_BYTES)
 			return -EFBIG;
-		grown = realloc(kallsyms->names, room);
+		grown = realloc(kallsyms->names, capacity);
 		if (!grown)
 			return -ENOMEM;
 		kallsyms->names = grown;
-		kallsyms->names_room = room;
+		kallsyms->names_capacity = capacity;
 	}
 	*ret_name = kallsyms->names_used;
 	memcpy(kallsyms->names + kallsyms->names_used, &module, sizeof(module));
@@ -182,17 +182,17 @@ static int add_entry(struct kallsyms *kallsyms, uint64_t address, uint32_t name,
 		name = fold_padding(kallsyms, name);
 	if (last && address < last->address)
 		kallsyms->sorted = false;
-	if (kallsyms->n_entries == kallsyms->room) {
-		uint32_t room = kallsyms->room + (16u << 10);
+	if (kallsyms->n_entries == kallsyms->capacity) {
+		uint32_t capacity = kallsyms->capacity + (16u << 10);
 		struct entry *grown;
 
-		if (room > MAX_SYMBOLS)
+		if (capacity > MAX_SYMBOLS)
 			return -EFBIG;
-		grown = realloc(kallsyms->entries, (size_t)room * sizeof(*grown));
+		grown = realloc(kallsyms->entries, (size_t)capacity * sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		kallsyms->entries = grown;
-		kallsyms->room = room;
+		kallsyms->capacity = capacity;
 	}
 	kallsyms->entries[kallsyms->n_entries++] =
 		(struct entry){ .address = address, .name = name };

@@ -95,7 +95,7 @@ void images_set_marker(struct images *images, file_marker *marker)
 
 void images_rest(struct images *images)
 {
-	confined_rest(images->context.readers);
+	confined_retire(images->context.readers);
 	file_opener_rest(images->context.opener);
 }
 

@@ -68,7 +68,7 @@ void images_free(struct images *images);
 /* Sets the function that gives marks to each file which is met from now on. */
 void images_set_marker(struct images *images, file_marker *marker);
 
-/* Ends children that read files, where they hold memory (confined_rest()). */
+/* Ends children that read files, where they hold memory (confined_retire()). */
 void images_rest(struct images *images);
 
 /* Not recursive. `images` may be NULL: nothing happens. */

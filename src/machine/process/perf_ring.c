@@ -121,17 +121,17 @@ void perf_ring_update(struct perf_ring *ring)
 /* `size` contiguous bytes from the tail on. NULL: no memory. */
 static const char *contiguous(struct perf_ring *ring, size_t size)
 {
-	size_t room = data_size(ring), at = ring->tail & (room - 1);
-	const char *data = (const char *)ring->page + (ring->mapped - room);
+	size_t capacity = data_size(ring), at = ring->tail & (capacity - 1);
+	const char *data = (const char *)ring->page + (ring->mapped - capacity);
 
-	if (at + size <= room)
+	if (at + size <= capacity)
 		return data + at;
 	if (!ring->bounce)
 		ring->bounce = malloc(UINT16_MAX + 1); /* no record is larger */
 	if (!ring->bounce)
 		return NULL;
-	memcpy(ring->bounce, data + at, room - at);
-	memcpy(ring->bounce + (room - at), data, size - (room - at));
+	memcpy(ring->bounce, data + at, capacity - at);
+	memcpy(ring->bounce + (capacity - at), data, size - (capacity - at));
 	return ring->bounce;
 }
 

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/own.h"
-#include "drain/code_names.h"
-#include "drain/code_places.h"
 #include "drain/ring.h"
+#include "drain/script_names.h"
+#include "drain/script_places.h"
 #include "drain/unwinder.h"
 #include "kernel/interrupt_frames.h"
 #include "kernel/kernel_names.h"
@@ -30,13 +30,13 @@ struct drain {
 	struct images *images;
 	struct sideband *sideband;
 	struct unwinder *unwinder;
-	struct codes *codes;
+	struct scripts *scripts;
 	struct epochs *epochs;
 	struct tracepoint_frames *tracepoint_frames; /* NULL: stacks have none */
 	struct interrupt_frames *interrupts;	     /* NULL: wakers are not found */
 	struct comms others;			     /* that --name left out */
 	struct stack_sets stacks;
-	struct code_places *places;
+	struct script_places *places;
 	struct ring *ring;
 	struct records records;
 	uint32_t n_records; /* taken from the ring */
@@ -95,14 +95,14 @@ static int take_code(void *context, const void *record, size_t size)
 {
 	const struct drain *drain = context;
 
-	return code_names_take(drain->codes, record, size);
+	return script_names_take(drain->scripts, record, size);
 }
 
 static int take_place(void *context, const void *record, size_t size)
 {
 	const struct drain *drain = context;
 
-	return code_places_take(drain->places, drain->codes, record, size);
+	return script_places_take(drain->places, drain->scripts, record, size);
 }
 
 static int take_inlined(void *context, const void *record, size_t size)
@@ -117,7 +117,7 @@ static const struct record_taker own_takers[WIRE_N_KINDS] = {
 	[WIRE_KIND_EVENT] = { .least = sizeof(struct wire_stack), .take = take_event },
 	[WIRE_KIND_COUNT] = { .least = sizeof(struct wire_count), .take = take_count },
 	[WIRE_KIND_UNFINISHED] = { .least = sizeof(struct wire_stack), .take = take_unfinished },
-	[WIRE_KIND_CODE] = { .take = take_code },
+	[WIRE_KIND_SCRIPT] = { .take = take_code },
 	[WIRE_KIND_PLACE] = { .take = take_place },
 	[WIRE_KIND_INLINED] = { .take = take_inlined },
 };
@@ -143,7 +143,7 @@ static int open_stacks(struct drain *drain, const struct drain_options *options)
 		.interpreters = options->interpreters,
 		.kernel_depth = options->plan->kernel_depth,
 		.of_sample = options->plan->off_cpu.sample_ns,
-		.codes = options->codes,
+		.scripts = options->scripts,
 		.unmarked = options->plan->unwind == PLAN_UNWIND_FP,
 	};
 	int r = 0;
@@ -171,12 +171,12 @@ int drain_new(const struct drain_options *options, struct drain **ret_drain, str
 	drain->images = options->images;
 	drain->sideband = options->sideband;
 	drain->unwinder = options->unwinder;
-	drain->codes = options->codes;
+	drain->scripts = options->scripts;
 	drain->epochs = options->epochs;
 	memcpy(drain->records.takers, own_takers, sizeof(own_takers));
 	for (uint32_t i = 0; i < WIRE_N_KINDS; i++)
 		drain->records.takers[i].context = drain;
-	r = code_places_new(&drain->places);
+	r = script_places_new(&drain->places);
 	if (r == 0)
 		r = open_stacks(drain, options);
 	if (r < 0)
@@ -193,7 +193,7 @@ void drain_free(struct drain *drain)
 	if (!drain)
 		return;
 	ring_free(drain->ring);
-	code_places_free(drain->places);
+	script_places_free(drain->places);
 	stack_sets_close(&drain->stacks);
 	comms_clear(&drain->others);
 	interrupt_frames_free(drain->interrupts);

@@ -31,7 +31,7 @@ struct drain_options {
 	struct sideband *sideband;		 /* NULL without user stacks */
 	struct unwinder *unwinder;		 /* NULL without unwinding tables */
 	const struct interpreters *interpreters; /* the same */
-	struct codes *codes;			 /* gets the functions of interpreted programs */
+	struct scripts *scripts;		 /* gets the functions of interpreted programs */
 	struct kernel_names *kernel; /* tells the frames of tracing, and of interrupts */
 	bool tracing;		     /* kernel stacks begin with frames of tracing itself */
 	bool raw;		     /* those of a raw tracepoint */

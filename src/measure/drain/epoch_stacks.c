@@ -202,11 +202,11 @@ static struct tally_address address_of(uint64_t frame, uint32_t image, bool is_l
 		.flags = is_leaf ? TALLY_ADDRESS_EXACT : 0,
 	};
 
-	if (frame & WIRE_FRAME_CODE)
+	if (frame & WIRE_FRAME_SCRIPT)
 		return (struct tally_address){
 			.address = frame & (WIRE_FRAME_ADDRESS | WIRE_FRAME_LANGUAGE),
 			.image = image,
-			.flags = TALLY_ADDRESS_CODE,
+			.flags = TALLY_ADDRESS_SCRIPT,
 		};
 	if (frame & WIRE_FRAME_EXACT)
 		address.flags |= TALLY_ADDRESS_EXACT;
@@ -268,22 +268,22 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 
 		language = LANGUAGE_NONE;
 
-		if (unpaired && frame & WIRE_FRAME_CODE) {
-			uint64_t unmatched = WIRE_FRAME_CODE | WIRE_CODE_UNMATCHED |
+		if (unpaired && frame & WIRE_FRAME_SCRIPT) {
+			uint64_t unmatched = WIRE_FRAME_SCRIPT | WIRE_SCRIPT_UNMATCHED |
 					     (frame & WIRE_FRAME_LANGUAGE);
 
-			if (i == 0 || !(frames[i - 1] & WIRE_FRAME_CODE))
+			if (i == 0 || !(frames[i - 1] & WIRE_FRAME_SCRIPT))
 				to[n++] = unmatched;
 			continue;
 		}
-		if (!all_known && stacks->options.interpreters && !(frame & WIRE_FRAME_CODE) &&
-		    (i == 0 || !(frames[i - 1] & WIRE_FRAME_CODE)))
+		if (!all_known && stacks->options.interpreters && !(frame & WIRE_FRAME_SCRIPT) &&
+		    (i == 0 || !(frames[i - 1] & WIRE_FRAME_SCRIPT)))
 			language = interpreters_evaluator(stacks->options.interpreters, image,
 							  frame & WIRE_FRAME_ADDRESS);
 		if (language && n + 1 < WIRE_MAX_DEPTH &&
 		    (!language_look((uint32_t)language)->has_frames || before != language))
-			to[n++] = WIRE_FRAME_CODE | language << WIRE_FRAME_LANGUAGE_SHIFT |
-				  WIRE_CODE_EARLY;
+			to[n++] = WIRE_FRAME_SCRIPT | language << WIRE_FRAME_LANGUAGE_SHIFT |
+				  WIRE_SCRIPT_EARLY;
 		to[n++] = frame;
 	}
 	return n;
@@ -298,7 +298,7 @@ static int add_user(struct epoch_stacks *stacks, struct tally *tally,
 	int r;
 
 	for (uint32_t i = 0; i < stack->n_user; i++)
-		if (!(user_frame(stacks, frames[i]) & WIRE_FRAME_CODE))
+		if (!(user_frame(stacks, frames[i]) & WIRE_FRAME_SCRIPT))
 			addresses[n++] = frames[i] & WIRE_FRAME_ADDRESS;
 	if (stack->n_user > 0) {
 		tally_charge(tally, images_bytes(stacks->options.images));

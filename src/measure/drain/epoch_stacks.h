@@ -20,7 +20,7 @@
 #include "tally/tally.h"
 
 struct epoch_stacks;
-struct codes;
+struct scripts;
 struct interpreters;
 struct interrupt_frames;
 struct tracepoint_frames;
@@ -42,7 +42,7 @@ struct epoch_stacks_options {
 	 */
 	uint64_t of_event, of_sample;
 	struct interrupt_frames *interrupts; /* tells wakers that are no task; may be NULL */
-	struct codes *codes;		     /* gets the wakers' names; borrowed; may be NULL */
+	struct scripts *scripts;	     /* gets the wakers' names; borrowed; may be NULL */
 	/*
 	 * User frames are addresses alone (--unwind=fp): what the program had in their upper bits
 	 * is no mark.

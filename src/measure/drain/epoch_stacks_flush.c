@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernel/tracepoint_frames.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 static uint32_t user_flags(const struct counted_stack *counted)
 {
@@ -20,11 +20,11 @@ static uint32_t user_flags(const struct counted_stack *counted)
 
 /* A frame of a stack that was off the CPU, but no function: its leaf, or what stands for the rest.
  */
-static int add_mark(struct tally *tally, enum code_off_cpu what, uint32_t *ret_id)
+static int add_mark(struct tally *tally, enum off_cpu_leaf what, uint32_t *ret_id)
 {
-	const struct tally_address leaf = { .address = code_off_cpu_address(what),
+	const struct tally_address leaf = { .address = off_cpu_leaf_address(what),
 					    .image = TALLY_IMAGE_KERNEL,
-					    .flags = TALLY_ADDRESS_CODE };
+					    .flags = TALLY_ADDRESS_SCRIPT };
 
 	return tally_address(tally, &leaf, ret_id);
 }
@@ -54,7 +54,7 @@ const uint64_t *epoch_stacks_kernel(const struct epoch_stacks *stacks,
  * leaf, if there is one.
  */
 static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
-		      const struct counted_stack *counted, enum code_off_cpu leaf,
+		      const struct counted_stack *counted, enum off_cpu_leaf leaf,
 		      uint32_t *ret_stack)
 {
 	uint32_t ids[WIRE_MAX_DEPTH + 2], n, flags, at = 0;
@@ -84,7 +84,7 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 			return r;
 	}
 	if (counted->flags & WIRE_STACK_UNREAD) {
-		int r = add_mark(tally, CODE_OFF_CPU_UNREAD, &ids[at++]);
+		int r = add_mark(tally, OFF_CPU_LEAF_UNREAD, &ids[at++]);
 
 		if (r < 0)
 			return r;
@@ -125,7 +125,7 @@ void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally, u
 
 /* Adds what was counted of a stack; `leaf` 0: none. */
 static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
-		     const struct counted_stack *counted, uint64_t count, enum code_off_cpu leaf)
+		     const struct counted_stack *counted, uint64_t count, enum off_cpu_leaf leaf)
 {
 	uint32_t kernel;
 	int r = counted->lost ? -EDQUOT : add_kernel(stacks, tally, counted, leaf, &kernel);
@@ -140,7 +140,7 @@ static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
 
 /* Adds ns of a stack. A negative time is kept: the rest of it is still to come. */
 static int add_time(const struct epoch_stacks *stacks, struct tally *tally,
-		    const struct counted_stack *counted, int64_t *ns, enum code_off_cpu leaf)
+		    const struct counted_stack *counted, int64_t *ns, enum off_cpu_leaf leaf)
 {
 	int r = 0;
 
@@ -162,9 +162,9 @@ static int add_counted(const struct epoch_stacks *stacks, struct tally *tally,
 	if (counted->count && each && counted->wanted)
 		r = add_entry(stacks, tally, counted, counted->count * each, 0);
 	if (r == 0)
-		r = add_time(stacks, tally, counted, &counted->blocked, CODE_OFF_CPU_BLOCKED);
+		r = add_time(stacks, tally, counted, &counted->blocked, OFF_CPU_LEAF_BLOCKED);
 	if (r == 0)
-		r = add_time(stacks, tally, counted, &counted->waiting, CODE_OFF_CPU_WAITING);
+		r = add_time(stacks, tally, counted, &counted->waiting, OFF_CPU_LEAF_WAITING);
 	return r;
 }
 

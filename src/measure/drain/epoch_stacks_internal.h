@@ -53,7 +53,7 @@ struct epoch_stacks {
 	uint32_t cleared;   /* times that it was called; begins again at 0 after 2^32 */
 	uint32_t last[LAST_STACKS];
 	struct woken *woken;
-	uint32_t n_woken, woken_room;
+	uint32_t n_woken, woken_capacity;
 	struct index woken_index;
 };
 

@@ -5,7 +5,7 @@
 #include "base/grow.h"
 #include "drain/epoch_stacks_internal.h"
 #include "kernel/interrupt_frames.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 static uint64_t woken_hash(const struct wire_hash *stack, const struct wire_hash *waker)
 {
@@ -63,7 +63,7 @@ static void put_kernel(struct frame_ids *ids, struct tally *tally, uint64_t valu
 
 static void put_code(struct frame_ids *ids, struct tally *tally, uint64_t code)
 {
-	put_kernel(ids, tally, code, TALLY_ADDRESS_CODE);
+	put_kernel(ids, tally, code, TALLY_ADDRESS_SCRIPT);
 }
 
 /* The name of a task that woke another, as the address of its code. */
@@ -73,24 +73,25 @@ static uint64_t waker_name(const struct epoch_stacks *stacks, const struct count
 	uint64_t id;
 
 	memcpy(name, waker->comm, WIRE_COMM_SIZE);
-	id = CODE_ID(hash_bytes(name, strlen(name))) | CODE_IDS;
-	if (stacks->options.codes)
-		codes_add(stacks->options.codes,
-			  &(struct code){ .id = id, .name = name, .file = "" });
-	return (uint64_t)CODE_WAKER << CODE_LANGUAGE_SHIFT | id;
+	id = SCRIPT_ID(hash_bytes(name, strlen(name))) | SCRIPT_IDS;
+	if (stacks->options.scripts)
+		scripts_add(stacks->options.scripts,
+			    &(struct script){ .id = id, .name = name, .file = "" });
+	return (uint64_t)SCRIPT_WAKER << SCRIPT_LANGUAGE_SHIFT | id;
 }
 
 /* Puts at most `room` user frames of a waker that is a task, the outermost first. */
 static void put_waker_task(struct frame_ids *ids, const struct epoch_stacks *stacks,
-			   struct tally *tally, const struct counted_stack *waker, uint32_t room)
+			   struct tally *tally, const struct counted_stack *waker,
+			   uint32_t capacity)
 {
-	uint32_t n = waker->n_user < room ? waker->n_user : room;
+	uint32_t n = waker->n_user < capacity ? waker->n_user : capacity;
 	const uint32_t *user = stacks->user_frames + waker->first_user;
 
 	put_code(ids, tally, waker_name(stacks, waker));
 	if (waker->n_user && tally_end_frame((enum tally_end)waker->end))
 		put_code(ids, tally,
-			 code_off_cpu_address((enum code_off_cpu)(CODE_WAKER_END + waker->end)));
+			 off_cpu_leaf_address((enum off_cpu_leaf)(OFF_CPU_WAKER_END + waker->end)));
 	while (n > 0)
 		put_id(ids, user[--n]);
 }
@@ -106,10 +107,11 @@ static void put_waker(struct frame_ids *ids, const struct epoch_stacks *stacks, 
 	if (stacks->options.interrupts)
 		n_interrupt = interrupt_frames_count(stacks->options.interrupts, kernel, n, &timer);
 	if (n == 0)
-		put_code(ids, tally, code_off_cpu_address(CODE_WAKER_UNKNOWN));
+		put_code(ids, tally, off_cpu_leaf_address(OFF_CPU_WAKER_UNKNOWN));
 	else if (n_interrupt)
 		put_code(ids, tally,
-			 code_off_cpu_address(timer ? CODE_WAKER_TIMER : CODE_WAKER_INTERRUPT));
+			 off_cpu_leaf_address(timer ? OFF_CPU_WAKER_TIMER
+						    : OFF_CPU_WAKER_INTERRUPT));
 	else
 		put_waker_task(ids, stacks, tally, waker, TALLY_MAX_FRAMES - n - n_target);
 	if (n_interrupt)
@@ -139,8 +141,8 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 	if (n > TALLY_MAX_FRAMES / 3)
 		n = TALLY_MAX_FRAMES / 3;
 	put_waker(&ids, stacks, tally, waker, n + 4);
-	put_code(&ids, tally, code_off_cpu_address(CODE_OFF_CPU_WOKEN));
-	put_code(&ids, tally, code_off_cpu_address(CODE_OFF_CPU_BLOCKED));
+	put_code(&ids, tally, off_cpu_leaf_address(OFF_CPU_LEAF_WOKEN));
+	put_code(&ids, tally, off_cpu_leaf_address(OFF_CPU_LEAF_BLOCKED));
 	for (uint32_t i = 0; i < n; i++)
 		put_kernel(&ids, tally, kernel[i], 0);
 	r = ids.r < 0 ? ids.r : tally_stack(tally, ids.list, ids.n, flags, &stack);
@@ -193,7 +195,7 @@ int epoch_stacks_woken(struct epoch_stacks *stacks, const struct wire_hash *hash
 	}
 	if (!epoch_stacks_find(stacks, hash) || !epoch_stacks_find(stacks, waker))
 		return -ENOENT;
-	r = grow(&stacks->woken, &stacks->woken_room, stacks->n_woken + 1);
+	r = grow(&stacks->woken, &stacks->woken_capacity, stacks->n_woken + 1);
 	if (r == 0)
 		r = index_add(&stacks->woken_index, woken_hash(hash, waker), stacks->n_woken);
 	if (r < 0)

@@ -9,9 +9,9 @@
 #include "base/grow.h"
 #include "base/index.h"
 
-#define CODES_MAX  (32u << 20) /* bytes of all code: in further code, functions are not shown */
-#define DEPTH_MAX  64	       /* functions that were compiled into each other */
-#define PLACE_NONE (-1)
+#define CODE_BYTES_MAX (32u << 20) /* bytes of all code: in further code, functions are not shown */
+#define DEPTH_MAX   64		/* functions that were compiled into each other */
+#define PLACE_NONE  (-1)
 
 /* Bits of V8's SourcePosition. */
 #define POSITION_PLACE_SHIFT 31
@@ -19,7 +19,7 @@
 
 struct inlined_code {
 	struct wire_inlined_code **list; /* each with its table */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index; /* by id */
 	size_t bytes;
 };
@@ -58,13 +58,13 @@ int inlined_code_take(struct inlined_code *inlined, const void *record, size_t s
 	struct wire_inlined_code *copy;
 	int r;
 
-	if (size < sizeof(*is) || is->id < WIRE_CODE_IDS || is->size > WIRE_INLINED_TABLE ||
+	if (size < sizeof(*is) || is->id < WIRE_SCRIPT_IDS || is->size > WIRE_INLINED_TABLE ||
 	    is->n_functions > WIRE_INLINED_FUNCTIONS || is->n_places > WIRE_INLINED_PLACES ||
 	    size - sizeof(*is) != (is->size + 7u) / 8 * 8)
 		return -EPROTO;
-	if (inlined->bytes + size > CODES_MAX || find(inlined, is->id))
+	if (inlined->bytes + size > CODE_BYTES_MAX || find(inlined, is->id))
 		return 0;
-	r = grow(&inlined->list, &inlined->room, (size_t)inlined->n + 1);
+	r = grow(&inlined->list, &inlined->capacity, (size_t)inlined->n + 1);
 	if (r < 0)
 		return r;
 	copy = malloc(size);
@@ -122,9 +122,9 @@ int64_t inlined_place_at(const uint8_t *table, size_t size, uint32_t offset)
 /* The id of the place in the code: of its function and those that it was compiled into. */
 static uint64_t id_of_place(const struct wire_inlined_code *code, int64_t place)
 {
-	uint64_t id = hash_u64(code->id ^ (uint64_t)(place + 1) << 48) & CODE_ID(UINT64_MAX);
+	uint64_t id = hash_u64(code->id ^ (uint64_t)(place + 1) << 48) & SCRIPT_ID(UINT64_MAX);
 
-	return id < CODE_IDS ? id + CODE_IDS : id;
+	return id < SCRIPT_IDS ? id + SCRIPT_IDS : id;
 }
 
 /* The place that a place is in. */
@@ -151,16 +151,16 @@ static uint64_t function_at(const struct wire_inlined_code *code, int64_t place)
 
 /* The functions at a place, and the ids of the places, from the innermost on. */
 struct chain {
-	struct code functions[DEPTH_MAX];
+	struct script functions[DEPTH_MAX];
 	uint32_t n;
 };
 
 /* A place is in one before it. Functions of V8's own, which have no names, are passed over. */
-static bool find_chain(const struct wire_inlined_code *code, struct codes *codes, int64_t place,
+static bool find_chain(const struct wire_inlined_code *code, struct scripts *scripts, int64_t place,
 		       struct chain *chain)
 {
 	for (chain->n = 0; chain->n < DEPTH_MAX;) {
-		struct code *is = &chain->functions[chain->n];
+		struct script *is = &chain->functions[chain->n];
 		int64_t outer = PLACE_NONE;
 		uint64_t function;
 
@@ -171,7 +171,7 @@ static bool find_chain(const struct wire_inlined_code *code, struct codes *codes
 		if (outer >= place && place != PLACE_NONE)
 			return false;
 		function = function_at(code, place);
-		if (function && !codes_find(codes, function, is))
+		if (function && !scripts_find(scripts, function, is))
 			return false;
 		if (function) {
 			is->id = id_of_place(code, place);
@@ -185,21 +185,21 @@ static bool find_chain(const struct wire_inlined_code *code, struct codes *codes
 }
 
 /* Enters what stands for a function whose inlined functions are not known. */
-static int add_reason(const struct wire_inlined_code *code, struct codes *codes, uint64_t id)
+static int add_reason(const struct wire_inlined_code *code, struct scripts *scripts, uint64_t id)
 {
-	struct code function;
+	struct script function;
 
-	if (!codes_find(codes, code->function, &function))
+	if (!scripts_find(scripts, code->function, &function))
 		return 0;
-	return codes_add(codes, &(struct code){ .id = id,
-						.reason = CODE_INLINED,
-						.name = "",
-						.file = "",
-						.caller = function.id });
+	return scripts_add(scripts, &(struct script){ .id = id,
+						      .reason = SCRIPT_INLINED,
+						      .name = "",
+						      .file = "",
+						      .caller = function.id });
 }
 
-int inlined_code_add_place(const struct inlined_code *inlined, struct codes *codes,
-			   const struct wire_code_place *place)
+int inlined_code_add_place(const struct inlined_code *inlined, struct scripts *scripts,
+			   const struct wire_script_place *place)
 {
 	const struct wire_inlined_code *code = find(inlined, place->function);
 	struct chain chain;
@@ -207,14 +207,14 @@ int inlined_code_add_place(const struct inlined_code *inlined, struct codes *cod
 
 	if (!code)
 		return 0;
-	if (!find_chain(code, codes,
+	if (!find_chain(code, scripts,
 			inlined_place_at((const uint8_t *)(code + 1), code->size, place->offset),
 			&chain))
-		return add_reason(code, codes, place->id);
+		return add_reason(code, scripts, place->id);
 	chain.functions[0].id = place->id;
 	for (uint32_t i = 0; r == 0 && i < chain.n; i++) {
 		chain.functions[i].caller = i + 1 < chain.n ? chain.functions[i + 1].id : 0;
-		r = codes_add(codes, &chain.functions[i]);
+		r = scripts_add(scripts, &chain.functions[i]);
 	}
 	return r;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "bpf/interpreter_wire.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 
 struct inlined_code;
 
@@ -25,12 +25,12 @@ void inlined_code_free(struct inlined_code *inlined);
 int inlined_code_take(struct inlined_code *inlined, const void *record, size_t size);
 
 /*
- * Enters the id of a place in code that was taken in `codes`: under the name of the innermost
+ * Enters the id of a place in code that was taken in `scripts`: under the name of the innermost
  * function there, which leads to those that it was compiled into; if one of these is not known, of
  * a reason that leads to the code's own function. Not if the code is not known. 0 or -ENOMEM.
  */
-int inlined_code_add_place(const struct inlined_code *inlined, struct codes *codes,
-			   const struct wire_code_place *place);
+int inlined_code_add_place(const struct inlined_code *inlined, struct scripts *scripts,
+			   const struct wire_script_place *place);
 
 /*
  * The place (an index of V8's inlining positions; -1: none, the function itself) that a table of

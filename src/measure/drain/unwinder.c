@@ -267,18 +267,18 @@ static int finish_one(struct unwinder *unwinder, const struct deferred *deferred
 	const struct wire_stack *record = stack_of(deferred);
 	const struct wire_rest *rest = rest_of(record);
 	const uint64_t *runs = (const uint64_t *)(rest + 1);
-	uint32_t before = (uint32_t)record->n_kernel + record->n_user, room;
+	uint32_t before = (uint32_t)record->n_kernel + record->n_user, capacity;
 	uint64_t frames[2 * WIRE_MAX_DEPTH];
 	struct wire_stack stack = *record;
 	struct finished_walk finished;
 
 	memcpy(frames, record + 1, before * sizeof(*frames));
 	if (deferred->layout) {
-		room = unwinder->plan->user_depth > record->n_user
-			       ? unwinder->plan->user_depth - record->n_user
-			       : 0;
+		capacity = unwinder->plan->user_depth > record->n_user
+				   ? unwinder->plan->user_depth - record->n_user
+				   : 0;
 		finished = finish_walk(unwinder->unwind, deferred->layout, rest, runs,
-				       runs + rest->runs, frames + before, room);
+				       runs + rest->runs, frames + before, capacity);
 		stack.n_user = (uint16_t)(record->n_user + finished.n);
 		stack.end = (uint8_t)finished.end;
 		stack.flags |= finished.assumed ? WIRE_STACK_ASSUMED : 0;

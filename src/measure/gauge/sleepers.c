@@ -31,7 +31,7 @@ struct sleepers {
 	const struct plan *plan;
 	struct stacktally *skeleton;
 	struct sleeper *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index by_stack, by_tid;
 	int iterator; /* -1: not begun, or over */
 };
@@ -94,7 +94,7 @@ static int add_sleeper(void *context, const struct found_thread *is)
 
 	if (!state_counts(&sleepers->plan->off_cpu, is->state))
 		return 0;
-	r = grow(&sleepers->list, &sleepers->room, sleepers->n + 1);
+	r = grow(&sleepers->list, &sleepers->capacity, sleepers->n + 1);
 	if (r == 0)
 		r = index_add(&sleepers->by_stack, thread.stack.low, sleepers->n);
 	if (r == 0)

@@ -30,7 +30,7 @@ void times_use_maps(struct stacktally *skeleton, bool use)
 	bpf_map__set_autocreate(skeleton->maps.threads, use);
 	bpf_map__set_autocreate(skeleton->maps.times, use);
 	bpf_map__set_autocreate(skeleton->maps.off_cpu_counters, use);
-	bpf_map__set_autocreate(skeleton->maps.off_cpu_rooms, use);
+	bpf_map__set_autocreate(skeleton->maps.off_cpu_scratchs, use);
 	bpf_map__set_autocreate(skeleton->maps.sleeper, use);
 	bpf_program__set_autoload(skeleton->progs.on_sleeper, use);
 }

@@ -35,12 +35,12 @@ static bool copy_thread(const struct times *times, uint32_t tid, struct wire_thr
 static int copy_threads(struct times *times)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
-	uint32_t position, n = 0, room = times->max_threads;
+	uint32_t position, n = 0, capacity = times->max_threads;
 	bool begun = false;
 	int r = 0;
 
-	while (r == 0 && n < room) {
-		uint32_t more = room - n;
+	while (r == 0 && n < capacity) {
+		uint32_t more = capacity - n;
 
 		r = bpf_map_lookup_batch(threads_map(times), begun ? &position : NULL, &position,
 					 times->tids + n, times->threads + n, &more, &options);
@@ -109,7 +109,7 @@ static bool credit_of(const struct times *times, uint32_t tid, const struct wire
 static int give_credit(struct times *times, const struct credit *credit, struct credits *credits,
 		       struct tally *tally)
 {
-	int r = grow(&credits->list, &credits->room, credits->n + 1);
+	int r = grow(&credits->list, &credits->capacity, credits->n + 1);
 
 	if (r < 0)
 		return r;

@@ -27,7 +27,7 @@ struct early_time {
 /* The pairs of stacks that keys of an epoch's times stand for. */
 struct pairs {
 	struct wire_pair *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index; /* by the key */
 };
 
@@ -39,7 +39,7 @@ struct credit {
 
 struct credits {
 	struct credit *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 struct times {
@@ -51,7 +51,7 @@ struct times {
 	uint32_t n_sets; /* in each epoch */
 	uint64_t began;
 	struct early_time *early;
-	uint32_t n_early, early_room;
+	uint32_t n_early, early_capacity;
 	struct credits credits;
 	struct pairs pairs[WIRE_EPOCHS];
 	struct sleepers *sleepers; /* NULL before find() */

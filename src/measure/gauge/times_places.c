@@ -41,7 +41,7 @@ int times_add(struct times *times, const struct place *place, int64_t blocked, i
 
 	if (r != -ENOENT)
 		return r;
-	r = grow(&times->early, &times->early_room, times->n_early + 1);
+	r = grow(&times->early, &times->early_capacity, times->n_early + 1);
 	if (r == 0)
 		times->early[times->n_early++] = (struct early_time){ *place, blocked, waiting };
 	return r;
@@ -71,7 +71,7 @@ int times_take_pair(void *context, const void *record, size_t size)
 	int r;
 
 	(void)size;
-	r = grow(&pairs->list, &pairs->room, pairs->n + 1);
+	r = grow(&pairs->list, &pairs->capacity, pairs->n + 1);
 
 	if (r == 0)
 		r = index_add(&pairs->index, pair->hash.low, pairs->n);

@@ -90,7 +90,7 @@ static int read_in_child(const struct confined_job *job)
  */
 static bool is_possible(const struct wire_interpreter *is)
 {
-	return is->language < N_LANGUAGES && is->refused < WIRE_N_CODE_REASONS &&
+	return is->language < N_LANGUAGES && is->refused < WIRE_N_SCRIPT_REASONS &&
 	       is->evaluator <= is->evaluator_end;
 }
 
@@ -101,7 +101,7 @@ static int ask(struct interpreters *interpreters, int fd, uint32_t language,
 	int r = confined_ask(interpreters->readers, read_in_child, fd, &request, ret_interpreter,
 			     sizeof(*ret_interpreter));
 
-	confined_rest(interpreters->readers);
+	confined_retire(interpreters->readers);
 	if (r < 0)
 		return r;
 	return is_possible(ret_interpreter) ? 0 : -EPROTO;

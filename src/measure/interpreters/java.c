@@ -30,7 +30,7 @@ static int read_java(const struct elf_file *elf, struct wire_interpreter *ret_in
 	ret_interpreter->language = LANGUAGE_JAVA;
 	for (uint32_t i = 0; i < JAVA_N_EXPORTS; i++) {
 		if (!exports[i].address || exports[i].address > UINT32_MAX)
-			ret_interpreter->refused = WIRE_CODE_DISAGREES;
+			ret_interpreter->refused = WIRE_SCRIPT_DISAGREES;
 		ret_interpreter->java.exports[i] = (uint32_t)exports[i].address;
 	}
 	return 0;

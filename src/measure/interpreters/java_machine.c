@@ -311,7 +311,7 @@ static int check_blob(const struct java_memory *memory, const struct wire_java_p
 
 static int refuse(struct wire_java_process *process, const char *what, const char **ret_why)
 {
-	process->refused = WIRE_CODE_DISAGREES;
+	process->refused = WIRE_SCRIPT_DISAGREES;
 	*ret_why = what;
 	return 0;
 }

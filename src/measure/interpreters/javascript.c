@@ -307,9 +307,9 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 	if (!read_int(elf, &symbols[JAVASCRIPT_MAJOR], &version.major) ||
 	    !read_int(elf, &symbols[JAVASCRIPT_MINOR], &version.minor) ||
 	    is_before(&version, 9, 0) || constants_read == CONSTANTS_LACK)
-		ret_interpreter->refused = WIRE_CODE_VERSION;
+		ret_interpreter->refused = WIRE_SCRIPT_VERSION;
 	else if (r < 0 || constants_read == CONSTANTS_DISAGREE)
-		ret_interpreter->refused = WIRE_CODE_DISAGREES;
+		ret_interpreter->refused = WIRE_SCRIPT_DISAGREES;
 	if (ret_interpreter->refused)
 		return 0;
 	complete(&is, &version);

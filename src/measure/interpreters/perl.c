@@ -60,8 +60,8 @@ static const struct perl_offsets *offsets_of(const struct elf_file *elf,
 static bool find_variables(const struct elf_export *symbols, struct wire_perl *perl)
 {
 	uint16_t *const offsets[] = {
-		&perl->stackinfo, &perl->curcop,       &perl->op,
-		&perl->top_env,	  &perl->program_file, &perl->savestack,
+		&perl->stackinfo, &perl->curcop,      &perl->op,
+		&perl->top_env,	  &perl->interp_file, &perl->savestack,
 	};
 	uint64_t first = UINT64_MAX;
 
@@ -124,14 +124,14 @@ static int read_perl(const struct elf_file *elf, struct wire_interpreter *ret_in
 	ret_interpreter->language = LANGUAGE_PERL;
 	ret_interpreter->evaluator = evaluator->address;
 	ret_interpreter->evaluator_end = evaluator->address + evaluator->size;
-	ret_interpreter->refused = WIRE_CODE_VERSION;
+	ret_interpreter->refused = WIRE_SCRIPT_VERSION;
 	offsets = offsets_of(elf, symbols);
 	if (!offsets || !symbols[PERL_MAIN].address)
 		return 0;
 	ret_interpreter->perl = offsets->is;
 	r = find_state(elf, symbols, &ret_interpreter->perl);
 	if (r == 0)
-		ret_interpreter->refused = WIRE_CODE_KNOWN;
+		ret_interpreter->refused = WIRE_SCRIPT_KNOWN;
 	return r == -ENODATA ? 0 : r;
 }
 

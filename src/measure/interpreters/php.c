@@ -260,7 +260,7 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 		find_held_frame(elf, &symbols[PHP_CALL], symbols[PHP_LINK].address,
 				&ret_interpreter->php);
 	else
-		ret_interpreter->refused = WIRE_CODE_VERSION;
+		ret_interpreter->refused = WIRE_SCRIPT_VERSION;
 	return 0;
 }
 

@@ -121,30 +121,30 @@ static void take_description(const struct python_description *own, struct python
 
 #define FIRST_DESCRIBED 0x030d
 
-/* Sets the offsets of a file; WIRE_CODE_KNOWN, or why they are not known. */
-static enum wire_code_reason find_offsets(const struct elf_file *elf,
-					  const struct elf_export *symbols, uint32_t version,
-					  struct python_offsets *ret_offsets)
+/* Sets the offsets of a file; WIRE_SCRIPT_KNOWN, or why they are not known. */
+static enum wire_script_reason find_offsets(const struct elf_file *elf,
+					    const struct elf_export *symbols, uint32_t version,
+					    struct python_offsets *ret_offsets)
 {
 	const struct python_offsets *known = offsets_of(version);
 	struct python_description own;
 
 	if (!known)
-		return WIRE_CODE_VERSION;
+		return WIRE_SCRIPT_VERSION;
 	*ret_offsets = *known;
 	if (MINOR(version) < FIRST_DESCRIBED)
-		return has_sizes(elf, known, symbols) ? WIRE_CODE_KNOWN : WIRE_CODE_DISAGREES;
+		return has_sizes(elf, known, symbols) ? WIRE_SCRIPT_KNOWN : WIRE_SCRIPT_DISAGREES;
 	if (python_description_read(elf, symbols[PYTHON_RUNTIME].address,
 				    symbols[PYTHON_CODE_TYPE].address,
 				    symbols[PYTHON_STRING_TYPE].address, &own) < 0 ||
 	    own.version != version)
-		return WIRE_CODE_DISAGREES;
+		return WIRE_SCRIPT_DISAGREES;
 	if (own.free_threaded)
-		return WIRE_CODE_FREE_THREADED;
+		return WIRE_SCRIPT_FREE_THREADED;
 	take_description(&own, ret_offsets);
 	if (minor_of(known) != MINOR(version))
 		ret_offsets->thread_id = 0;
-	return WIRE_CODE_KNOWN;
+	return WIRE_SCRIPT_KNOWN;
 }
 
 #define MOVED 256 /* bytes by which patch releases have moved members of an interpreter's state */
@@ -290,7 +290,7 @@ static void take_thread_state(const struct elf_file *elf, const struct elf_expor
 
 	if (elf_exports_read(elf, function->address, bytes, size) < 0 ||
 	    !thread_variable_find(bytes, (uint32_t)size, function->address, &state)) {
-		interpreter->refused = WIRE_CODE_NO_STATE;
+		interpreter->refused = WIRE_SCRIPT_NO_STATE;
 		return;
 	}
 	interpreter->python.tls_slot = state.slot;
@@ -312,7 +312,7 @@ static void take_variables(const struct elf_file *elf, const struct elf_export *
 	interpreter->python.current = sizeof(uint64_t);
 	interpreter->python.runtime =
 		symbols[PYTHON_CURRENT_STATE].address - interpreter->python.current;
-	interpreter->refused = WIRE_CODE_NO_STATE;
+	interpreter->refused = WIRE_SCRIPT_NO_STATE;
 	if (elf_exports_read(elf, function->address, bytes, size) < 0)
 		return;
 	for (uint32_t at = 0; at < size;) {
@@ -325,7 +325,7 @@ static void take_variables(const struct elf_file *elf, const struct elf_export *
 			continue; /* no `mov KEY(%rip),%edi` */
 		memcpy(&displacement, bytes + at - sizeof(displacement), sizeof(displacement));
 		interpreter->python.key = function->address + at + (uint64_t)(int64_t)displacement;
-		interpreter->refused = WIRE_CODE_KNOWN;
+		interpreter->refused = WIRE_SCRIPT_KNOWN;
 		return;
 	}
 }
@@ -341,7 +341,7 @@ static void find_state(const struct elf_file *elf, const struct elf_export *symb
 	else if (symbols[PYTHON_CURRENT_STATE].address)
 		take_variables(elf, symbols, interpreter);
 	else
-		interpreter->refused = WIRE_CODE_NO_STATE;
+		interpreter->refused = WIRE_SCRIPT_NO_STATE;
 }
 
 static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)

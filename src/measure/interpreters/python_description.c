@@ -72,7 +72,7 @@ static bool is_frame(const uint64_t *words)
 	static const uint8_t members[] = { FRAME_INSTRUCTION, FRAME_LOCALS, FRAME_OWNER };
 
 	return words[FRAME_CODE] == 0 && words[FRAME_PREVIOUS] == 8 &&
-	       are_within(words, members, sizeof(members), FRAME_ROOM - 1) &&
+	       are_within(words, members, sizeof(members), FRAME_CAPACITY - 1) &&
 	       words[FRAME_INSTRUCTION] % 8 == 0 && words[FRAME_INSTRUCTION] > 8;
 }
 
@@ -97,7 +97,7 @@ static bool is_string(const uint64_t *words, uint64_t size, bool threaded)
 
 	return words[0] == size && words[STRING_LENGTH] == HEAD_SIZE(threaded) &&
 	       words[STRING_STATE] == HEAD_SIZE(threaded) + 16 &&
-	       are_within(words, members, sizeof(members), CODE_ROOM / 2);
+	       are_within(words, members, sizeof(members), CODE_CAPACITY / 2);
 }
 
 /* Where the groups begin, in words. */
@@ -175,7 +175,7 @@ int python_description_read(const struct elf_file *elf, uint64_t runtime, uint64
 		    0 ||
 	    elf_exports_read(elf, string_type + TYPE_SIZE(threaded), &string_size,
 			     sizeof(string_size)) < 0 ||
-	    code_size < 64 || code_size >= CODE_ROOM || string_size >= CODE_ROOM ||
+	    code_size < 64 || code_size >= CODE_CAPACITY || string_size >= CODE_CAPACITY ||
 	    !find_groups(words, code_size, string_size, &at))
 		return -EINVAL;
 	*ret_description = describe(words, &at);

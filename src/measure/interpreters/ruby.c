@@ -54,14 +54,14 @@ enum ruby_symbol {
 };
 
 /* Some code of the file. */
-struct code {
+struct script {
 	uint64_t address;
 	uint32_t size;
 	uint8_t bytes[CALLER_MAX];
 };
 
 static int read_code(const struct elf_file *elf, uint64_t address, uint64_t size, uint32_t most,
-		     struct code *ret_code)
+		     struct script *ret_code)
 {
 	if (size == 0 || size > most)
 		return -ENODATA;
@@ -83,7 +83,7 @@ static const struct ruby_offsets *offsets_of(const int *version)
 }
 
 /* The 32 bits in an instruction that ends with them, as an address relative to its end. */
-static uint64_t target_at(const struct code *code, uint32_t at)
+static uint64_t target_at(const struct script *code, uint32_t at)
 {
 	int32_t displacement;
 
@@ -94,7 +94,7 @@ static uint64_t target_at(const struct code *code, uint32_t at)
 /* ---- the evaluator ---- */
 
 /* Whether the byte at `at` may begin a call or a jump with 32 bits of displacement. */
-static bool may_call(const struct code *code, uint32_t at)
+static bool may_call(const struct script *code, uint32_t at)
 {
 	return (code->bytes[at] == 0xe8 || code->bytes[at] == 0xe9) && at + 5 <= code->size;
 }
@@ -107,7 +107,7 @@ static bool function_at(struct frame_lookup *frames, uint64_t address,
 }
 
 /* The largest function that a function calls, if that is large enough to be the evaluator. */
-static bool find_evaluator(struct frame_lookup *frames, const struct code *caller,
+static bool find_evaluator(struct frame_lookup *frames, const struct script *caller,
 			   struct frame_function *ret_evaluator)
 {
 	uint64_t largest = EVALUATOR_MIN;
@@ -127,7 +127,7 @@ static bool find_evaluator(struct frame_lookup *frames, const struct code *calle
 	return largest > EVALUATOR_MIN;
 }
 
-static bool calls(const struct code *code, uint64_t target)
+static bool calls(const struct script *code, uint64_t target)
 {
 	for (uint32_t at = 0; at < code->size; at++)
 		if (may_call(code, at) && target_at(code, at + 1) == target)
@@ -145,7 +145,7 @@ struct ruby_code {
 static bool take_caller(const struct elf_file *elf, struct frame_lookup *frames, uint64_t address,
 			struct ruby_code *code)
 {
-	struct code caller;
+	struct script caller;
 
 	if (!function_at(frames, address, &code->caller) ||
 	    read_code(elf, address, code->caller.end - address, CALLER_MAX, &caller) < 0)
@@ -156,8 +156,8 @@ static bool take_caller(const struct elf_file *elf, struct frame_lookup *frames,
 
 /* Finds vm_exec(), which both functions call or jump to, and what it calls. */
 static bool find_caller(const struct elf_file *elf, struct frame_lookup *frames,
-			const struct elf_export *symbols, const struct code *eval,
-			const struct code *eval_main, struct ruby_code *code)
+			const struct elf_export *symbols, const struct script *eval,
+			const struct script *eval_main, struct ruby_code *code)
 {
 	if (symbols[RUBY_VM_EXEC].address)
 		return take_caller(elf, frames, symbols[RUBY_VM_EXEC].address, code);
@@ -171,7 +171,7 @@ static bool find_caller(const struct elf_file *elf, struct frame_lookup *frames,
 /* ---- checks ---- */
 
 /* Whether rb_iseq_label() reads a function's label where the offsets have it. */
-static bool has_structures(const struct code *label, const struct ruby_offsets *is)
+static bool has_structures(const struct script *label, const struct ruby_offsets *is)
 {
 	const uint8_t expected[] = { 0x48, 0x8b, 0x47, is->iseq_body, /* mov BODY(%rdi),%rax */
 				     0x48, 0x8b, 0x40, is->body_label, 0xc3 };
@@ -242,7 +242,7 @@ static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby
 
 /* Until 2.7, the state of the thread that runs is in a variable; later each thread has one. */
 static bool find_state(const struct ruby_offsets *is, const struct elf_export *variable,
-		       const struct code *eval, struct thread_variable *ret_state)
+		       const struct script *eval, struct thread_variable *ret_state)
 {
 	if (!is->thread_id)
 		return thread_variable_find(eval->bytes, eval->size, eval->address, ret_state);
@@ -260,7 +260,7 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 		[RUBY_VM_EXEC] = { .name = "rb_vm_exec" },
 		[RUBY_STATE] = { .name = "ruby_current_execution_context_ptr" },
 	};
-	struct code eval, eval_main, label;
+	struct script eval, eval_main, label;
 	struct frame_lookup frames;
 	struct ruby_code code = { 0 };
 	const struct ruby_offsets *is;
@@ -289,11 +289,11 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 	ret_interpreter->evaluator_end = code.evaluator.end;
 	is = offsets_of(version);
 	if (!is)
-		ret_interpreter->refused = WIRE_CODE_VERSION;
+		ret_interpreter->refused = WIRE_SCRIPT_VERSION;
 	else if (!has_structures(&label, is))
-		ret_interpreter->refused = WIRE_CODE_DISAGREES;
+		ret_interpreter->refused = WIRE_SCRIPT_DISAGREES;
 	else if (!find_state(is, &symbols[RUBY_STATE], &eval, &code.state))
-		ret_interpreter->refused = WIRE_CODE_NO_STATE;
+		ret_interpreter->refused = WIRE_SCRIPT_NO_STATE;
 	else
 		ret_interpreter->ruby = wire_of(is, &code);
 	return 0;

@@ -68,7 +68,7 @@ static const struct bpf_map *same_map(const struct interpreted *to, const struct
 /* Whether a map is not shared: constants, the names that were sent, and caches. */
 static bool is_own(const struct interpreted *to, const struct bpf_map *map)
 {
-	return map == to->maps.sent_codes || map == to->maps.java_places ||
+	return map == to->maps.sent_scripts || map == to->maps.java_places ||
 	       (bpf_map__is_internal(map) && map != to->maps.bss);
 }
 

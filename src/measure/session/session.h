@@ -19,7 +19,7 @@
 #include "tally/tally.h"
 #include "trigger/trigger.h"
 
-struct codes;
+struct scripts;
 struct kernel_names;
 struct session;
 
@@ -46,11 +46,11 @@ void session_set_log(int (*log)(int level, const char *format, va_list args));
 /*
  * Checks the kernel and our capabilities, forks the command, opens and loads the BPF object. No
  * event fires yet. From here on SIGINT, SIGTERM and SIGHUP are blocked and read by the session.
- * `kernel` is borrowed and serves to tell tracepoints' frames. `codes`, borrowed, gets the
+ * `kernel` is borrowed and serves to tell tracepoints' frames. `scripts`, borrowed, gets the
  * functions of interpreted programs. 0, or a negative errno with nothing to close.
  */
 int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
-		 struct kernel_names *kernel, struct codes *codes, struct session **ret_session,
+		 struct kernel_names *kernel, struct scripts *scripts, struct session **ret_session,
 		 struct error *err);
 
 /* What happened to the chosen processes or the cgroup, for a message at the end; false: nothing. */

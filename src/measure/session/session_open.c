@@ -69,7 +69,7 @@ static int open_unwinder(struct session *session, struct error *err)
 			     &session->unwinder, err);
 }
 
-static int open_drain(struct session *session, struct kernel_names *kernel, struct codes *codes,
+static int open_drain(struct session *session, struct kernel_names *kernel, struct scripts *scripts,
 		      struct error *err)
 {
 	const struct gauge_ops *ops = gauge_of(session->plan);
@@ -80,7 +80,7 @@ static int open_drain(struct session *session, struct kernel_names *kernel, stru
 		.sideband = session->sideband,
 		.unwinder = session->unwinder,
 		.interpreters = session->interpreters,
-		.codes = codes,
+		.scripts = scripts,
 		.kernel = kernel,
 		.tracing = session->trigger->frames != TRIGGER_FRAMES_NONE,
 		.raw = session->trigger->frames == TRIGGER_FRAMES_RAW_TRACEPOINT,
@@ -134,8 +134,8 @@ static int load_and_prepare(struct session *session, struct error *err)
 	return r;
 }
 
-static int open_session(struct session *session, struct kernel_names *kernel, struct codes *codes,
-			struct error *err)
+static int open_session(struct session *session, struct kernel_names *kernel,
+			struct scripts *scripts, struct error *err)
 {
 	const struct plan *plan = session->plan;
 	int r = launch_begin(plan->reload, &session->launch, err);
@@ -170,7 +170,7 @@ static int open_session(struct session *session, struct kernel_names *kernel, st
 	r = load_and_prepare(session, err);
 	if (r < 0)
 		return r;
-	return open_drain(session, kernel, codes, err);
+	return open_drain(session, kernel, scripts, err);
 }
 
 /* Adds to the error that the sysctl could not be restored. */
@@ -184,7 +184,7 @@ static void say_limit(uint32_t limit, struct error *err)
 }
 
 int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
-		 struct kernel_names *kernel, struct codes *codes, struct session **ret_session,
+		 struct kernel_names *kernel, struct scripts *scripts, struct session **ret_session,
 		 struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -203,7 +203,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 		trigger->scope.pid = plan->filter.tgids.ids[0];
 	else if (plan->filter.tids.n > 0 && !plan->filter.follow_forks)
 		trigger->scope.pid = thread_process(plan->filter.tids.ids, plan->filter.tids.n);
-	r = open_session(session, kernel, codes, err);
+	r = open_session(session, kernel, scripts, err);
 	if (r < 0) {
 		say_limit(session_close(session), err);
 		return r;

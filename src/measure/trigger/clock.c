@@ -47,7 +47,7 @@ struct clock_trigger {
 	struct trigger_due *due; /* by CPU */
 	uint32_t n_due;
 	struct cpu_gap *gaps;
-	uint32_t n_gaps, gaps_room;
+	uint32_t n_gaps, gaps_capacity;
 	uint64_t ticked; /* when the CPUs were looked at last */
 	uint64_t unsampled;
 };
@@ -277,7 +277,7 @@ static void add_gap(struct clock_trigger *clock, int cpu, uint64_t since)
 
 	if (gap)
 		gap->since = since;
-	else if (grow(&clock->gaps, &clock->gaps_room, clock->n_gaps + 1) == 0)
+	else if (grow(&clock->gaps, &clock->gaps_capacity, clock->n_gaps + 1) == 0)
 		clock->gaps[clock->n_gaps++] = (struct cpu_gap){ cpu, since };
 }
 

@@ -28,13 +28,14 @@ void ifunc_memory_close(struct ifunc_memory *memory)
 }
 
 /* The content of a file of a process, at most `room` - 1 bytes; terminated. Its length. */
-static size_t read_text(int process, const char *name, char *text, size_t room)
+static size_t read_text(int process, const char *name, char *text, size_t capacity)
 {
 	own(own_fd) int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
 	size_t used = 0;
 	ssize_t n;
 
-	while (fd >= 0 && used < room - 1 && (n = read(fd, text + used, room - 1 - used)) > 0)
+	while (fd >= 0 && used < capacity - 1 &&
+	       (n = read(fd, text + used, capacity - 1 - used)) > 0)
 		used += (size_t)n;
 	text[used] = '\0';
 	return used;

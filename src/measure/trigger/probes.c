@@ -69,10 +69,10 @@ static int keep_fd(struct probes *probes, int fd)
 void probes_leave_out(struct probes *probes, const char *name, const char *why)
 {
 	size_t used = strlen(probes->left_out);
-	size_t room = sizeof(probes->left_out) - used;
+	size_t capacity = sizeof(probes->left_out) - used;
 
-	if (snprintf(probes->left_out + used, room, "%s%.100s (%s)", used ? ", " : "", name, why) >=
-	    (int)room)
+	if (snprintf(probes->left_out + used, capacity, "%s%.100s (%s)", used ? ", " : "", name,
+		     why) >= (int)capacity)
 		probes->left_out[used] = '\0';
 	probes->n_left_out++;
 }

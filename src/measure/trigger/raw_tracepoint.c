@@ -49,12 +49,12 @@ static bool defines_one(char *line, const struct event *events, uint32_t n)
 bool raw_tracepoints_serve(const struct event *events, uint32_t n, FILE *dynamic)
 {
 	own(own_free) char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (category_has_none(events[i].name))
 			return false;
-	while (dynamic && getline(&line, &room, dynamic) >= 0)
+	while (dynamic && getline(&line, &capacity, dynamic) >= 0)
 		if (defines_one(line, events, n))
 			return false;
 	return !dynamic || !ferror(dynamic);

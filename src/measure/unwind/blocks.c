@@ -90,15 +90,15 @@ static void collect(struct blocks *blocks)
  */
 static int add_segments(struct blocks *blocks, uint32_t n)
 {
-	uint32_t first = blocks->n_segments, room = blocks->max_segments - first;
+	uint32_t first = blocks->n_segments, capacity = blocks->max_segments - first;
 	uint32_t wanted = (n + WIRE_SEGMENT_BLOCKS) / WIRE_SEGMENT_BLOCKS;
 	own(own_free) void **memory = NULL;
 	int r;
 
 	if (wanted < first / 2)
 		wanted = first / 2;
-	if (wanted > room)
-		wanted = room;
+	if (wanted > capacity)
+		wanted = capacity;
 	if (wanted == 0)
 		return -ENOSPC;
 	memory = calloc(wanted, sizeof(*memory));

@@ -208,7 +208,7 @@ static void *work(void *argument)
 			rested = false;
 		} else if (!rested && wait_s(queue, IDLE_S) == ETIMEDOUT) {
 			pthread_mutex_unlock(&queue->lock);
-			confined_rest(queue->of_thread);
+			confined_retire(queue->of_thread);
 			pthread_mutex_lock(&queue->lock);
 			rested = true;
 		} else if (rested) {

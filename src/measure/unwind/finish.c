@@ -46,7 +46,7 @@ struct runs {
  * puts that in its place. Returns how many frames there are more, up to `room`.
  */
 static uint32_t place_run(struct runs *runs, uint64_t sp, uint64_t cfa, uint64_t *frame,
-			  uint32_t room)
+			  uint32_t capacity)
 {
 	uint64_t native, n, keep;
 
@@ -57,16 +57,16 @@ static uint32_t place_run(struct runs *runs, uint64_t sp, uint64_t cfa, uint64_t
 	if (n == 0 || n > runs->words - 2)
 		return 0;
 	native = *frame;
-	for (uint64_t i = 0; i < n + keep && i <= room; i++)
+	for (uint64_t i = 0; i < n + keep && i <= capacity; i++)
 		frame[i] = i < n ? runs->at[2 + i] : native;
 	runs->at += 2 + n;
 	runs->words -= (uint32_t)(2 + n);
-	return n + keep - 1 < room ? (uint32_t)(n + keep - 1) : room;
+	return n + keep - 1 < capacity ? (uint32_t)(n + keep - 1) : capacity;
 }
 
 struct finished_walk finish_walk(const struct unwind *unwind, const struct layout *layout,
 				 const struct wire_rest *rest, const uint64_t *rest_runs,
-				 const void *stack, uint64_t *frames, uint32_t room)
+				 const void *stack, uint64_t *frames, uint32_t capacity)
 {
 	const struct copy copy = {
 		.unwind = unwind,
@@ -94,8 +94,8 @@ struct finished_walk finish_walk(const struct unwind *unwind, const struct layou
 		if (finished.end != WIRE_END_NONE)
 			break;
 		finished.n += place_run(&runs, sp, walk.registers[UNWIND_SP],
-					frames + finished.n - 1, room - finished.n);
-		if (finished.n == room) {
+					frames + finished.n - 1, capacity - finished.n);
+		if (finished.n == capacity) {
 			finished.end = WIRE_END_DEPTH;
 			break;
 		}

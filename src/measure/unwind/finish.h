@@ -29,6 +29,6 @@ struct finished_walk {
  */
 struct finished_walk finish_walk(const struct unwind *unwind, const struct layout *layout,
 				 const struct wire_rest *rest, const uint64_t *runs,
-				 const void *stack, uint64_t *frames, uint32_t room);
+				 const void *stack, uint64_t *frames, uint32_t capacity);
 
 #endif

@@ -125,10 +125,10 @@ static bool suffices(const struct survey *survey)
 static struct survey look_around(const struct tables *tables, const struct table *for_table,
 				 uint64_t now)
 {
-	uint32_t room = room_left(tables), wanted = for_table->wanted;
+	uint32_t capacity = room_left(tables), wanted = for_table->wanted;
 	struct shares_lack share = shares_lack(tables->shares, for_table->file_owner, wanted);
 	struct survey survey = {
-		.lack = { share.own, share.users, wanted > room ? wanted - room : 0 },
+		.lack = { share.own, share.users, wanted > capacity ? wanted - capacity : 0 },
 	};
 	enum scope first = 0;
 

@@ -40,9 +40,9 @@ static const char *parse_scheme(const char *url, struct target *target)
 	return url + 8;
 }
 
-static bool copy(const char *from, size_t size, char *to, size_t room)
+static bool copy(const char *from, size_t size, char *to, size_t capacity)
 {
-	if (size == 0 || size >= room)
+	if (size == 0 || size >= capacity)
 		return false;
 	memcpy(to, from, size);
 	to[size] = '\0';

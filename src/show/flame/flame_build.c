@@ -38,7 +38,7 @@ struct build {
 	struct open_node *open;
 	uint64_t sizes[N_BUCKETS]; /* the number of nodes by total */
 	struct flame_tree made;
-	uint32_t room;
+	uint32_t capacity;
 	bool counting; /* a first pass that only fills `sizes` */
 };
 
@@ -113,7 +113,7 @@ static int open_node(struct build *build, uint32_t depth, uint32_t rank)
 				    .rank = rank };
 	if (build->counting)
 		return 0;
-	r = grow(&made->nodes, &build->room, (size_t)made->n_nodes + 1);
+	r = grow(&made->nodes, &build->capacity, (size_t)made->n_nodes + 1);
 	if (r < 0)
 		return r;
 	made->nodes[made->n_nodes++] =

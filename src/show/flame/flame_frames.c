@@ -13,7 +13,7 @@
 struct flame_frames {
 	struct pool *strings;
 	struct flame_frame *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index;
 	struct bytes clean; /* a buffer for making names printable */
 };
@@ -97,7 +97,7 @@ int flame_frames_add(struct flame_frames *frames, const struct flame_frame *fram
 			return 0;
 		}
 	}
-	r = grow(&frames->list, &frames->room, (size_t)frames->n + 1);
+	r = grow(&frames->list, &frames->capacity, (size_t)frames->n + 1);
 	if (r < 0)
 		return r;
 	r = index_add(&frames->index, it.hash, frames->n);

@@ -100,7 +100,7 @@ void frame_side_clear(struct frame_side *side)
 
 int frame_side_add(struct frame_side *side, uint32_t address)
 {
-	int r = grow(&side->list, &side->room, (size_t)side->n + 1);
+	int r = grow(&side->list, &side->capacity, (size_t)side->n + 1);
 
 	if (r == 0)
 		side->list[side->n++] = address;

@@ -25,7 +25,7 @@ struct frame_set {
 /* Frames of one side of a stack. */
 struct frame_side {
 	uint32_t *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	bool missed, cut;
 };
 

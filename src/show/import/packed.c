@@ -15,7 +15,7 @@
 struct unpacking {
 	z_stream stream;
 	char *bytes;
-	size_t used, room, most;
+	size_t used, capacity, most;
 };
 
 bool packed_is_gzip(const char *bytes, size_t size)
@@ -31,15 +31,16 @@ static int inflate_member(struct unpacking *unpacking)
 
 	while (status == Z_OK) {
 		int r = unpacking->used < unpacking->most
-				? grow(&unpacking->bytes, &unpacking->room, unpacking->used + STEP)
+				? grow(&unpacking->bytes, &unpacking->capacity,
+				       unpacking->used + STEP)
 				: -E2BIG;
 
 		if (r < 0)
 			return r;
 		stream->next_out = (Bytef *)unpacking->bytes + unpacking->used;
-		stream->avail_out = (uInt)(unpacking->room - unpacking->used);
+		stream->avail_out = (uInt)(unpacking->capacity - unpacking->used);
 		status = inflate(stream, Z_NO_FLUSH);
-		unpacking->used = unpacking->room - stream->avail_out;
+		unpacking->used = unpacking->capacity - stream->avail_out;
 	}
 	if (status != Z_STREAM_END)
 		return status == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;

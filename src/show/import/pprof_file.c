@@ -54,7 +54,7 @@ static int add_row(struct pprof_rows *rows, const struct pprof_row *row, const c
 				 what, row->id);
 	if (rows->n == PPROF_FILE_MAX)
 		return too_large(err);
-	if (grow(&rows->list, &rows->room, (size_t)rows->n + 1) < 0 ||
+	if (grow(&rows->list, &rows->capacity, (size_t)rows->n + 1) < 0 ||
 	    (row->id != (uint64_t)rows->n + 1 &&
 	     index_add(&rows->index, hash_u64(row->id), rows->n) < 0))
 		return out_of_memory(err);
@@ -111,7 +111,7 @@ static int add_string(struct pprof_file *file, struct pprof_span string, struct 
 	if (file->n_strings == 0 && string.size > 0)
 		return error_set(err, -EBADMSG,
 				 "damaged pprof file: its first string is not empty");
-	if (grow(&file->strings, &file->string_room, (size_t)file->n_strings + 1) < 0)
+	if (grow(&file->strings, &file->string_capacity, (size_t)file->n_strings + 1) < 0)
 		return out_of_memory(err);
 	file->strings[file->n_strings++] = string;
 	return 0;

@@ -29,7 +29,7 @@ struct pprof_row {
 
 struct pprof_rows {
 	struct pprof_row *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index;
 };
 
@@ -41,7 +41,7 @@ struct pprof_type {
 struct pprof_file {
 	struct pprof_span bytes;
 	struct pprof_span *strings;
-	uint32_t n_strings, string_room;
+	uint32_t n_strings, string_capacity;
 	struct pprof_rows functions, locations, mappings;
 	struct pprof_type types[PPROF_FILE_MAX_TYPES];
 	uint32_t n_types;

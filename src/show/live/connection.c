@@ -48,8 +48,8 @@ void connection_close(struct connection *connection)
 int connection_read(struct connection *connection, struct request *ret_request)
 {
 	for (;;) {
-		size_t room = sizeof(connection->in) - connection->n_in;
-		ssize_t n = recv(connection->fd, connection->in + connection->n_in, room, 0);
+		size_t capacity = sizeof(connection->in) - connection->n_in;
+		ssize_t n = recv(connection->fd, connection->in + connection->n_in, capacity, 0);
 		int r;
 
 		if (n == 0)

@@ -161,7 +161,7 @@ int delta_take(struct delta_tracker *tracker, const struct tally *tally, uint64_
 
 	if (!delta || make_room(delta, tracker, tally) < 0)
 		return -ENOMEM;
-	if (grow(&tracker->sent, &tracker->room, n) < 0)
+	if (grow(&tracker->sent, &tracker->capacity, n) < 0)
 		return -ENOMEM;
 	delta->at_ns = at_ns;
 	fill(delta, tracker, tally, cgroup, context);

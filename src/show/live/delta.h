@@ -48,7 +48,7 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more);
 /* What the deltas taken so far contain. All zero at the start; ends with delta_tracker_clear(). */
 struct delta_tracker {
 	uint64_t *sent; /* the count of each entry */
-	uint32_t n_sent, room;
+	uint32_t n_sent, capacity;
 	uint32_t n_addresses;
 	struct tally_losses losses;
 	bool cleared;

@@ -17,7 +17,7 @@ static void drop_oldest(struct history *history)
 {
 	struct second *oldest = &history->ring[history->first];
 
-	history->bytes -= oldest->room * sizeof(*oldest->counts);
+	history->bytes -= oldest->capacity * sizeof(*oldest->counts);
 	free(oldest->counts);
 	oldest->counts = NULL;
 	history->first = (history->first + 1) % history->max;
@@ -38,7 +38,7 @@ int second_add(struct second *second, uint32_t entry, uint64_t count)
 	while (count > 0) {
 		uint32_t part = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 
-		int r = grow(&second->counts, &second->room, (size_t)second->n_counts + 1);
+		int r = grow(&second->counts, &second->capacity, (size_t)second->n_counts + 1);
 
 		if (r < 0)
 			return r;
@@ -58,14 +58,14 @@ void history_push(struct history *history, struct second *second)
 			  : NULL;
 	if (fitting) {
 		second->counts = fitting;
-		second->room = second->n_counts;
+		second->capacity = second->n_counts;
 	}
 	if (history->n == history->max)
 		drop_oldest(history);
 	history->ring[(history->first + history->n) % history->max] = *second;
 	history->ring[(history->first + history->n) % history->max].tick = tick;
 	history->n++;
-	history->bytes += second->room * sizeof(*second->counts);
+	history->bytes += second->capacity * sizeof(*second->counts);
 	while (history->bytes > history->max_bytes && history->n > 1)
 		drop_oldest(history);
 	*second = (struct second){ 0 };

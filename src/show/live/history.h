@@ -21,7 +21,7 @@ struct second {
 	uint64_t samples;
 	struct tally_losses losses; /* in this second */
 	struct history_count *counts;
-	uint32_t n_counts, room;
+	uint32_t n_counts, capacity;
 };
 
 struct history {

@@ -117,7 +117,7 @@ int listen_at(const char *where, char ret_where[LISTEN_WHERE_SIZE], bool *ret_pu
 	union address address;
 	own(own_fd) int fd = -1;
 	socklen_t size;
-	int yes = 1, room = SEND_BUFFER;
+	int yes = 1, capacity = SEND_BUFFER;
 
 	if (parse(where ? where : "", &address) < 0)
 		return error_set(err, -EINVAL,
@@ -127,7 +127,7 @@ int listen_at(const char *where, char ret_where[LISTEN_WHERE_SIZE], bool *ret_pu
 	fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0) {
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &capacity, sizeof(capacity));
 	}
 	if (fd < 0 || bind(fd, &address.any, size) < 0 || listen(fd, BACKLOG) < 0 ||
 	    getsockname(fd, &address.any, &size) < 0)

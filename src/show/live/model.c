@@ -41,7 +41,7 @@ uint64_t *model_sums(struct model *model, uint32_t n)
 {
 	if (n == 0)
 		n = 1;
-	if (grow(&model->sums, &model->sums_room, n) < 0)
+	if (grow(&model->sums, &model->sums_capacity, n) < 0)
 		return NULL;
 	memset(model->sums, 0, n * sizeof(*model->sums));
 	return model->sums;
@@ -82,7 +82,7 @@ static int number_entries(struct model *model, const struct delta *delta)
 {
 	uint64_t n = (uint64_t)model->n_entries + delta->n_entries;
 
-	int r = grow(&model->entry_of, &model->entry_room, n);
+	int r = grow(&model->entry_of, &model->entry_capacity, n);
 
 	if (r < 0)
 		return r;

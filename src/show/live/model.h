@@ -41,7 +41,7 @@ struct model {
 	struct history history;
 	/* Of each entry that deltas count by number: our entry, or INDEX_NONE if it did not fit. */
 	uint32_t *entry_of;
-	uint32_t n_entries, entry_room;
+	uint32_t n_entries, entry_capacity;
 	uint64_t at_ns; /* all up to then is in, since the start of the measurement */
 
 	/* What the streams have been sent. */
@@ -50,7 +50,7 @@ struct model {
 	struct buffer *state; /* updates_state() of the newest second, once it was made; or NULL */
 
 	uint64_t *sums; /* scratch, one for each node or entry */
-	uint32_t sums_room;
+	uint32_t sums_capacity;
 };
 
 /*

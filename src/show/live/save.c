@@ -18,7 +18,7 @@ DEFINE_OWN(struct tally, tally_free)
 
 struct sink {
 	char *bytes;
-	size_t size, room;
+	size_t size, capacity;
 	bool too_large;
 };
 
@@ -31,7 +31,7 @@ static ssize_t sink_write(void *context, const char *from, size_t size)
 		errno = EFBIG;
 		return 0;
 	}
-	if (grow(&sink->bytes, &sink->room, sink->size + size) < 0)
+	if (grow(&sink->bytes, &sink->capacity, sink->size + size) < 0)
 		return 0;
 	memcpy(sink->bytes + sink->size, from, size);
 	sink->size += size;

@@ -25,10 +25,10 @@ int tree_make(struct tree *tree, const struct report_options *report, uint32_t m
 	*tree = (struct tree){ .options = flame_tree_options(report),
 			       .sides = report_options_hidden(report),
 			       .max_nodes = max_nodes,
-			       .room = 1024 };
+			       .capacity = 1024 };
 	if (tree->options.who == FLAME_WHO_COMM)
 		tree->options.who = FLAME_WHO_PROCESS;
-	tree->nodes = calloc(tree->room, sizeof(*tree->nodes));
+	tree->nodes = calloc(tree->capacity, sizeof(*tree->nodes));
 	tree->n_nodes = 1;
 	return tree->nodes ? flame_frames_new(&tree->frames) : -ENOMEM;
 }
@@ -66,7 +66,7 @@ static int child(struct tree *tree, uint32_t parent, uint32_t frame, uint32_t *r
 	*ret_node = parent;
 	if (tree->n_nodes >= tree->max_nodes)
 		return 0;
-	r = grow(&tree->nodes, &tree->room, (size_t)tree->n_nodes + 1);
+	r = grow(&tree->nodes, &tree->capacity, (size_t)tree->n_nodes + 1);
 	if (r < 0)
 		return r;
 	r = index_add(&tree->index, hash, tree->n_nodes);
@@ -248,7 +248,7 @@ int tree_grow(struct tree *tree, const struct tally *tally, const struct names *
 
 	if (n == tree->n_entries)
 		return 0;
-	r = grow(&tree->leaf_of, &tree->leaf_room, n);
+	r = grow(&tree->leaf_of, &tree->leaf_capacity, n);
 	if (r < 0)
 		return r;
 	/* Thousands of short processes would use up all nodes: from here on they share by name. */

@@ -24,10 +24,10 @@ struct tree {
 	uint32_t sides; /* PROFILE_VIEW_* flags of the stacks that are left out */
 	struct flame_frames *frames;
 	struct tree_node *nodes;
-	uint32_t n_nodes, room, max_nodes;
+	uint32_t n_nodes, capacity, max_nodes;
 	struct index index;
 	uint32_t *leaf_of; /* of each entry of the tally: the node in which its path ends */
-	uint32_t n_entries, leaf_room;
+	uint32_t n_entries, leaf_capacity;
 	uint64_t n_shortened; /* entries whose path ends early for want of nodes */
 };
 

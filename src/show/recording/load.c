@@ -230,7 +230,7 @@ static void load_address(struct loading *loading)
 	address.image = (uint32_t)reader_up_to(reader, UINT32_MAX, "image too large");
 	address.flags = (uint32_t)reader_up_to(reader,
 					       reader->version < 5
-						       ? TALLY_ADDRESS_FLAGS & ~TALLY_ADDRESS_CODE
+						       ? TALLY_ADDRESS_FLAGS & ~TALLY_ADDRESS_SCRIPT
 						       : TALLY_ADDRESS_FLAGS,
 					       "unknown flag");
 	n = (uint32_t)reader_up_to(reader, NAMES_MAX_INLINED, "too many frames");

@@ -32,7 +32,7 @@ struct perf_script {
 	struct turn *turns; /* a heap: the stack whose record comes next is the first */
 	uint32_t n_turns;
 	struct due *due; /* with a timeline: the records of the current slice */
-	uint32_t n_due, due_room;
+	uint32_t n_due, due_capacity;
 	double last; /* the time of the last record */
 	struct entry_groups groups;
 	struct frame_texts frames;

@@ -116,7 +116,7 @@ static int compare_due(const void *a, const void *b)
 
 static int add_due(struct perf_script *script, uint32_t entry, uint32_t records)
 {
-	int r = grow(&script->due, &script->due_room, (size_t)script->n_due + records);
+	int r = grow(&script->due, &script->due_capacity, (size_t)script->n_due + records);
 
 	for (uint32_t i = 0; r == 0 && i < records; i++, script->n_due++)
 		script->due[script->n_due] =

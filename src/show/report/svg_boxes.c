@@ -75,20 +75,20 @@ static unsigned int cells(const char *text)
 /* The name, shortened if it is wider than the box, and if need be cut with an ellipsis. */
 static void put_label(struct svg *svg, const char *name, double width)
 {
-	unsigned int room = width > 7 ? (unsigned int)((width - 7) / GLYPH) : 0, used = 0;
+	unsigned int capacity = width > 7 ? (unsigned int)((width - 7) / GLYPH) : 0, used = 0;
 	char label[FLAME_NAME_MAX + 8];
 	size_t size = 0, n;
 
-	if (room < 3)
+	if (capacity < 3)
 		return;
 	snprintf(label, sizeof(label), "%s", name);
-	for (enum flame_shorter step = 0; cells(label) > room && step < FLAME_N_SHORTER; step++)
+	for (enum flame_shorter step = 0; cells(label) > capacity && step < FLAME_N_SHORTER; step++)
 		flame_label_shorten(label, step);
-	if (cells(label) <= room) {
+	if (cells(label) <= capacity) {
 		markup_text(svg->bytes, label, strlen(label));
 		return;
 	}
-	while (used + places(label + size, &n) < room) {
+	while (used + places(label + size, &n) < capacity) {
 		used += places(label + size, &n);
 		size += n;
 	}

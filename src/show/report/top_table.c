@@ -12,7 +12,7 @@
 
 void top_colour(struct top *top, enum top_colour colour)
 {
-	static const char *const codes[] = {
+	static const char *const scripts[] = {
 		[TOP_PLAIN] = "\033[0m",
 		[TOP_HEAD] = "\033[1m",
 		[TOP_MORE] = "\033[31m",
@@ -20,7 +20,7 @@ void top_colour(struct top *top, enum top_colour colour)
 	};
 
 	if (top->colours)
-		bytes_string(&top->bytes, codes[colour]);
+		bytes_string(&top->bytes, scripts[colour]);
 }
 
 void top_head(struct top *top, const char *text)
@@ -93,7 +93,7 @@ void top_change(struct top *top, uint64_t now, uint64_t before, uint32_t width)
 }
 
 /* Cells that are left behind those in use; 0: any number. */
-static uint32_t room(const struct top *top, uint32_t used)
+static uint32_t capacity(const struct top *top, uint32_t used)
 {
 	if (!top->cut)
 		return 0;
@@ -102,13 +102,14 @@ static uint32_t room(const struct top *top, uint32_t used)
 
 void top_last(struct top *top, const char *text, uint32_t used)
 {
-	fitted_put(&top->bytes, text, room(top, used));
+	fitted_put(&top->bytes, text, capacity(top, used));
 	bytes_char(&top->bytes, '\n');
 }
 
 void top_function(struct top *top, const struct names_frame *is, uint32_t used)
 {
-	uint32_t left = room(top, used), taken = fitted_put(&top->bytes, frame_text_name(is), left);
+	uint32_t left = capacity(top, used),
+		 taken = fitted_put(&top->bytes, frame_text_name(is), left);
 	const char *module = is->module;
 
 	/* Names that are made of the file say it already, as [libc.so.6+0x1234]. */

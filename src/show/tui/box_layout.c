@@ -16,7 +16,7 @@ void box_layout_clear(struct box_layout *layout)
 
 static int add(struct box_layout *layout, struct layout_box box)
 {
-	int r = grow(&layout->boxes, &layout->room, (size_t)layout->n + 1);
+	int r = grow(&layout->boxes, &layout->capacity, (size_t)layout->n + 1);
 
 	if (r < 0)
 		return r;

@@ -20,7 +20,7 @@ struct layout_box {
 
 struct box_layout {
 	struct layout_box *boxes; /* ordered by node, so in each row from left to right */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t n_rows;
 };
 

@@ -16,7 +16,7 @@ struct search {
 	bool exact;
 	regex_t regex;
 	bool *finds;
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 static bool has_capital(const char *text)
@@ -85,7 +85,7 @@ const char *search_text(const struct search *search)
 
 int search_update(struct search *search, const struct flame_frame *frames, uint32_t n_frames)
 {
-	int r = grow(&search->finds, &search->room, n_frames);
+	int r = grow(&search->finds, &search->capacity, n_frames);
 
 	if (r < 0)
 		return r;

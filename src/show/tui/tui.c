@@ -28,7 +28,7 @@ struct mailbox {
 	bool any;
 	struct flame_tree tree;
 	struct flame_frame *frames; /* only grow, as does the drawing thread's copy */
-	uint32_t n_frames, room;
+	uint32_t n_frames, capacity;
 	struct tui_counts counts;
 	bool ended, close;
 };
@@ -52,7 +52,7 @@ struct tui {
 	struct flame_tree tree, next; /* shown; kept for the end of a freeze */
 	bool has_next;
 	struct flame_frame *frames;
-	uint32_t n_frames, room;
+	uint32_t n_frames, capacity;
 	struct tui_counts counts;
 	bool ended;
 	char bytes[256];
@@ -152,7 +152,7 @@ static int take_frames(struct tui *tui)
 {
 	struct mailbox *mailbox = &tui->mailbox;
 
-	int r = grow(&tui->frames, &tui->room, mailbox->n_frames);
+	int r = grow(&tui->frames, &tui->capacity, mailbox->n_frames);
 
 	if (r < 0)
 		return r;
@@ -359,7 +359,7 @@ void tui_close(struct tui *tui)
 static int add_frames(struct mailbox *mailbox, const struct flame_frames *frames)
 {
 	uint32_t n = flame_frames_n(frames);
-	int r = grow(&mailbox->frames, &mailbox->room, n);
+	int r = grow(&mailbox->frames, &mailbox->capacity, n);
 
 	if (r < 0)
 		return r;

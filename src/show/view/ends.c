@@ -11,7 +11,7 @@
 
 struct places {
 	struct ends_place *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index;
 };
 
@@ -44,7 +44,7 @@ static int add_place(struct places *places, struct ends_place place)
 			return 0;
 		}
 	}
-	r = grow(&places->list, &places->room, (size_t)places->n + 1);
+	r = grow(&places->list, &places->capacity, (size_t)places->n + 1);
 	if (r < 0)
 		return r;
 	r = index_add(&places->index, hash, places->n);
@@ -86,16 +86,16 @@ static void add_program(const struct tally *tally, const struct tally_stack *sta
 			struct ends *ends)
 {
 	const uint32_t *frames = tally_frames(tally, stack);
-	bool met[CODE_N_REASONS] = { false }, is_program = false;
+	bool met[SCRIPT_N_REASONS] = { false }, is_program = false;
 
 	for (uint32_t i = 0; i < stack->n_frames; i++) {
 		const struct tally_address *address = &tally_addresses(tally)[frames[i]];
-		uint64_t id = CODE_ID(address->address);
+		uint64_t id = SCRIPT_ID(address->address);
 
-		if (!(address->flags & TALLY_ADDRESS_CODE))
+		if (!(address->flags & TALLY_ADDRESS_SCRIPT))
 			continue;
 		is_program = true;
-		if (id >= CODE_N_REASONS || met[id])
+		if (id >= SCRIPT_N_REASONS || met[id])
 			continue;
 		met[id] = true;
 		ends->by_reason[id] += count;

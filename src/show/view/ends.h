@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "tally/codes.h"
 #include "tally/names.h"
+#include "tally/scripts.h"
 #include "tally/tally.h"
 
 #define ENDS_TOP 8 /* places that reports list */
@@ -27,8 +27,8 @@ struct ends {
 	uint64_t assumed; /* of stacks with TALLY_STACK_ASSUMED, complete or not */
 	uint64_t by_end[TALLY_N_ENDS];
 	uint64_t programs; /* with functions of interpreted programs, or frames in place of these */
-	uint64_t by_reason[CODE_N_REASONS]; /* with a frame that says why */
-	struct ends_place top[ENDS_TOP];    /* of incomplete stacks, most frequent first */
+	uint64_t by_reason[SCRIPT_N_REASONS]; /* with a frame that says why */
+	struct ends_place top[ENDS_TOP];      /* of incomplete stacks, most frequent first */
 	uint32_t n_top;
 };
 

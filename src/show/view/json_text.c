@@ -126,8 +126,8 @@ static void put_programs(struct bytes *bytes, const struct ends *ends)
 	number(bytes, "programs", ends->programs);
 	member(bytes, "program_reasons", false);
 	bytes_char(bytes, '{');
-	for (uint32_t i = 0; i < CODE_N_REASONS; i++)
-		put_count(bytes, &comma, code_reason_name(i), ends->by_reason[i]);
+	for (uint32_t i = 0; i < SCRIPT_N_REASONS; i++)
+		put_count(bytes, &comma, script_reason_name(i), ends->by_reason[i]);
 	bytes_char(bytes, '}');
 }
 

@@ -156,7 +156,7 @@ static int read_slice(struct sample_order *order, struct sample_runs *runs)
 	if (order->next >= timeline->n_slices)
 		return 0;
 	order->next++;
-	r = grow(&runs->list, &runs->room, slice->n);
+	r = grow(&runs->list, &runs->capacity, slice->n);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < slice->n; i++) {
@@ -211,7 +211,7 @@ static int compare_runs(const void *a, const void *b, void *context)
 static int put_in_order(struct sample_order *order)
 {
 	struct sample_runs *given = &order->given;
-	int r = grow(&given->list, &given->room, order->now.n);
+	int r = grow(&given->list, &given->capacity, order->now.n);
 
 	if (r < 0)
 		return r;

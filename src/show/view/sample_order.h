@@ -23,7 +23,7 @@ struct sample_run {
 
 struct sample_runs {
 	struct sample_run *list; /* thread by thread; see above */
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 struct sample_order;

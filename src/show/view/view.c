@@ -65,7 +65,7 @@ static int intern_frame(struct view *view, const struct profile_frame *frame, ui
 			return 0;
 		}
 	}
-	r = grow(&view->frames, &view->frame_room, (size_t)view->n_frames + 1);
+	r = grow(&view->frames, &view->frame_capacity, (size_t)view->n_frames + 1);
 	if (r < 0)
 		return r;
 	view->frames[view->n_frames] = *frame;
@@ -89,7 +89,7 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 {
 	const struct tally_address *where = &tally_addresses(view->tally)[address];
 	struct profile_frame frame = {
-		.address = where->flags & TALLY_ADDRESS_CODE ? 0 : where->address,
+		.address = where->flags & TALLY_ADDRESS_SCRIPT ? 0 : where->address,
 	};
 	struct names_address named;
 
@@ -224,7 +224,7 @@ static int add_stack(struct view *view, struct view_stack stack, uint64_t hash)
 {
 	int r;
 
-	r = grow(&view->stacks, &view->stack_room, (size_t)view->n_stacks + 1);
+	r = grow(&view->stacks, &view->stack_capacity, (size_t)view->n_stacks + 1);
 	if (r < 0)
 		return r;
 	r = index_add(&view->stack_index, hash, view->n_stacks);
@@ -264,7 +264,8 @@ static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n)
 	uint64_t hashes[BATCH], end = view->n_stack_frames;
 	int r = 0;
 
-	r = grow(&view->stack_frames, &view->stack_frame_room, end + BATCH * PROFILE_MAX_FRAMES);
+	r = grow(&view->stack_frames, &view->stack_frame_capacity,
+		 end + BATCH * PROFILE_MAX_FRAMES);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {

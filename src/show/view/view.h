@@ -24,7 +24,7 @@ struct view {
 	uint32_t flags; /* enum profile_view_flags */
 
 	struct profile_frame *frames;
-	uint32_t n_frames, frame_room;
+	uint32_t n_frames, frame_capacity;
 	struct index frame_index;
 
 	/* The frames that name the reason why a walk ended; INDEX_NONE: did not occur. */
@@ -35,10 +35,10 @@ struct view {
 	uint64_t *first_of; /* NULL if each address has one frame, frame_of[a] */
 
 	struct view_stack *stacks;
-	uint32_t n_stacks, stack_room;
+	uint32_t n_stacks, stack_capacity;
 	struct index stack_index;
 	uint32_t *stack_frames;
-	uint64_t n_stack_frames, stack_frame_room;
+	uint64_t n_stack_frames, stack_frame_capacity;
 	uint32_t *stack_of; /* the id of each stack of the tally here; INDEX_NONE: not shown */
 };
 

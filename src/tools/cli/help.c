@@ -162,7 +162,7 @@ static size_t piece_length(const char *text, const char *start)
 /* Fills lines from `column` to the width; the caller has put the cursor there. */
 static void put_wrapped(FILE *out, const char *text, size_t column)
 {
-	size_t room = WIDTH - column, used = 0, length, space;
+	size_t capacity = WIDTH - column, used = 0, length, space;
 
 	for (const char *at = text; *at; at += length) {
 		space = 0;
@@ -171,7 +171,7 @@ static void put_wrapped(FILE *out, const char *text, size_t column)
 			space = 1;
 		}
 		length = piece_length(at, text);
-		if (used && used + space + length > room) {
+		if (used && used + space + length > capacity) {
 			fprintf(out, "\n%*s", (int)column, "");
 			used = 0;
 		}

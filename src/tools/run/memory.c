@@ -102,10 +102,10 @@ uint64_t memory_default(void)
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	own(own_file) FILE *file = fopen("/proc/self/cgroup", "re");
 	own(own_free) char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	char *path;
 
-	while (file && getline(&line, &room, file) > 0) {
+	while (file && getline(&line, &capacity, file) > 0) {
 		const struct hierarchy *hierarchy = hierarchy_in(line, &path);
 		uint64_t limit = hierarchy ? lowest_limit(hierarchy, path) : UINT64_MAX;
 
@@ -120,10 +120,10 @@ uint64_t memory_kills(void)
 	own(own_file) FILE *file = fopen("/proc/self/cgroup", "re");
 	own(own_free) char *line = NULL;
 	uint64_t kills = 0;
-	size_t room = 0;
+	size_t capacity = 0;
 	char *path;
 
-	while (file && getline(&line, &room, file) > 0) {
+	while (file && getline(&line, &capacity, file) > 0) {
 		const struct hierarchy *hierarchy = hierarchy_in(line, &path);
 
 		kills += hierarchy ? kills_in(hierarchy, path) : 0;

@@ -19,7 +19,7 @@
 #include "run/run_notes.h"
 #include "run/sinks.h"
 #include "symbolize/sources.h"
-#include "tally/codes.h"
+#include "tally/scripts.h"
 #include "view/caption.h"
 #include "view/quantity.h"
 
@@ -372,19 +372,19 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 		.progress = note_progress,
 		.progress_context = state,
 	};
-	own(own_codes_free) struct codes *codes = NULL;
+	own(own_scripts_free) struct scripts *scripts = NULL;
 	own(own_images_free) struct images *images = NULL;
 	own(own_symbolizer_free) struct symbolizer *symbolizer = NULL;
 	own(own_session_close) struct session *session = NULL;
 	int r;
 
-	if (codes_new(&codes) < 0)
+	if (scripts_new(&scripts) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	options.codes = codes;
+	options.scripts = scripts;
 	if (images_new(&(struct images_options){ 0 }, &images) < 0 ||
 	    symbolizer_new(images, &options, &symbolizer) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), codes, &session,
+	r = session_open(plan, trigger, images, symbolizer_kernel(symbolizer), scripts, &session,
 			 err);
 	if (r == 0)
 		r = sinks_loaded(&state->sinks, err);

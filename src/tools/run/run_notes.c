@@ -9,8 +9,8 @@
 #include "kernel/capability.h"
 #include "run/empty.h"
 #include "run/next_steps.h"
-#include "tally/codes.h"
 #include "tally/comms.h"
+#include "tally/scripts.h"
 #include "view/advice.h"
 #include "view/quantity.h"
 #include "view/summary.h"
@@ -80,11 +80,11 @@ static void tell_programs(const struct profile_meta *meta, const struct ends *en
 		return;
 	message_verbose("interpreted programs: %" PRIu64 " stacks",
 			quantity_number(meta, ends->programs));
-	for (uint32_t i = 0; i < CODE_N_REASONS; i++)
+	for (uint32_t i = 0; i < SCRIPT_N_REASONS; i++)
 		if (ends->by_reason[i])
 			message_verbose("  %8" PRIu64 " with an evaluator's frame that stays: %s",
 					quantity_number(meta, ends->by_reason[i]),
-					code_reason_name(i));
+					script_reason_name(i));
 }
 
 static void tell_losses(const struct tally_losses *losses)

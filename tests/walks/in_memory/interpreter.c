@@ -27,7 +27,7 @@ static struct replay {
 	struct interpreter_memory memory;
 	struct scratch slot;
 	struct task_struct task;
-	struct wire_code_name names[MAX_NAMES];
+	struct wire_script_name names[MAX_NAMES];
 	uint32_t n_names;
 } replay;
 
@@ -126,10 +126,10 @@ static int put_text(char *to, size_t size, const __u8 *text, uint32_t bytes, uin
 static size_t put_frame_text(char *text, size_t size, uint64_t frame)
 {
 	uint64_t id = frame & WIRE_FRAME_ADDRESS;
-	char name[WIRE_CODE_TEXT + 1], file[WIRE_CODE_TEXT + 1];
+	char name[WIRE_SCRIPT_TEXT + 1], file[WIRE_SCRIPT_TEXT + 1];
 
 	for (uint32_t i = 0; i < replay.n_names; i++) {
-		const struct wire_code_name *is = &replay.names[i];
+		const struct wire_script_name *is = &replay.names[i];
 		const char *base;
 
 		if (is->id != id)
@@ -159,19 +159,19 @@ uint32_t interpreter_runs(const struct interpreter_start *start,
 	slot->walk.known = UNWIND_ALL_KNOWN;
 	memcpy(slot->walk.registers, start->registers, sizeof(start->registers));
 	text[0] = '\0';
-	for (program_begin(0, 0); slot->program.anchor && n < MAX_RUNS; n++) {
+	for (interp_begin(0, 0); slot->interp.anchor && n < MAX_RUNS; n++) {
 		bool keep;
 		uint64_t n_frames;
 
 		language_arrives(0);
-		n_frames = program_settle_run(slot, &keep);
+		n_frames = interp_settle_run(slot, &keep);
 		for (uint64_t i = 0; i < n_frames && used < size; i++) {
 			used += put_frame_text(text + used, size - used,
 					       slot->frames[STAGED_AT + i]);
 			if (used + 1 < size)
 				text[used++] = i + 1 < n_frames ? ';' : '\n';
 		}
-		slot->program.n_native++;
+		slot->interp.n_native++;
 		language_run(0);
 	}
 	if (used < size)

@@ -31,7 +31,7 @@ static struct {
 	bool has_pending;
 	int cfa, fp, ra; /* columns, -1: none */
 	struct cie *cies;
-	uint32_t n_cies, room;
+	uint32_t n_cies, capacity;
 	uint8_t *seen;	  /* by row: a line began there */
 	uint64_t covered; /* the end of the .eh_frame ranges so far, by row */
 } state;
@@ -197,9 +197,9 @@ static void begin_cie(uint64_t offset, const char *text)
 {
 	const char *augmentation = strchr(text, '"');
 
-	if (state.n_cies == state.room) {
-		state.room = state.room ? state.room * 2 : 64;
-		state.cies = realloc(state.cies, state.room * sizeof(*state.cies));
+	if (state.n_cies == state.capacity) {
+		state.capacity = state.capacity ? state.capacity * 2 : 64;
+		state.cies = realloc(state.cies, state.capacity * sizeof(*state.cies));
 		if (!state.cies)
 			exit(2);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "drain/code_names.h"
+#include "drain/script_names.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,15 +8,15 @@
 #include "bpf/interpreter_wire.h"
 #include "drain/java_names.h"
 
-_Static_assert((int)WIRE_N_CODE_REASONS == (int)CODE_N_REASONS &&
-		       (int)WIRE_CODE_EARLY == (int)CODE_EARLY &&
-		       (int)WIRE_CODE_TORN == (int)CODE_TORN && WIRE_CODE_IDS == CODE_IDS &&
-		       WIRE_FRAME_LANGUAGE_SHIFT == CODE_LANGUAGE_SHIFT,
-	       "enum code_reason has the values of the kernel side");
+_Static_assert((int)WIRE_N_SCRIPT_REASONS == (int)SCRIPT_N_REASONS &&
+		       (int)WIRE_SCRIPT_EARLY == (int)SCRIPT_EARLY &&
+		       (int)WIRE_SCRIPT_TORN == (int)SCRIPT_TORN && WIRE_SCRIPT_IDS == SCRIPT_IDS &&
+		       WIRE_FRAME_LANGUAGE_SHIFT == SCRIPT_LANGUAGE_SHIFT,
+	       "enum script_reason has the values of the kernel side");
 
 #define ELLIPSIS "\xe2\x80\xa6"
 /* Of each byte at most two become of it (Latin-1); and two ellipses. */
-#define TEXT_SIZE (2 * WIRE_CODE_TEXT + 2 * sizeof(ELLIPSIS) + 1)
+#define TEXT_SIZE (2 * WIRE_SCRIPT_TEXT + 2 * sizeof(ELLIPSIS) + 1)
 
 static char *put_character(char *to, uint32_t c)
 {
@@ -62,7 +62,7 @@ static bool to_utf8(const struct text *text, char to[static TEXT_SIZE])
 {
 	bool is_utf8 = text->kind == WIRE_TEXT_UTF8;
 
-	if (text->size > WIRE_CODE_TEXT ||
+	if (text->size > WIRE_SCRIPT_TEXT ||
 	    (!is_utf8 && text->kind != 1 && text->kind != 2 && text->kind != 4))
 		return false;
 	if (!text->begins)
@@ -84,23 +84,23 @@ static bool to_utf8(const struct text *text, char to[static TEXT_SIZE])
 	return true;
 }
 
-int code_names_take(struct codes *codes, const void *record, size_t size)
+int script_names_take(struct scripts *scripts, const void *record, size_t size)
 {
-	const struct wire_code_name *is = record;
+	const struct wire_script_name *is = record;
 	struct text texts[2];
 	char name[TEXT_SIZE], file[TEXT_SIZE];
 
-	if (size != sizeof(*is) || is->id < WIRE_CODE_IDS)
+	if (size != sizeof(*is) || is->id < WIRE_SCRIPT_IDS)
 		return -EPROTO;
 	texts[0] = (struct text){ is->name, is->name_size, is->name_kind, true,
-				  !(is->flags & WIRE_CODE_NAME_CUT) };
+				  !(is->flags & WIRE_SCRIPT_NAME_CUT) };
 	texts[1] = (struct text){ is->file, is->file_size, is->file_kind,
-				  !(is->flags & WIRE_CODE_FILE_CUT), true };
+				  !(is->flags & WIRE_SCRIPT_FILE_CUT), true };
 	if (!to_utf8(&texts[0], name) || !to_utf8(&texts[1], file))
 		return -EPROTO;
 	if (is->language == LANGUAGE_JAVA)
 		java_name_show(name);
-	return codes_add(codes,
-			 &(struct code){
-				 .id = is->id, .name = name, .file = file, .line = is->line });
+	return scripts_add(scripts,
+			   &(struct script){
+				   .id = is->id, .name = name, .file = file, .line = is->line });
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "bpf/wire.h"
-#include "drain/code_places.h"
+#include "drain/script_places.h"
 
 /*
  * def f(x):
@@ -120,67 +120,67 @@ static void test_forged(void **state)
 #define FUNCTION 1000
 
 struct record {
-	struct wire_code_place place;
+	struct wire_script_place place;
 	uint8_t table[8];
 };
 
 static void test_records(void **state)
 {
-	const struct code function = { .id = FUNCTION, .name = "f", .file = "/x.py", .line = 2 };
+	const struct script function = { .id = FUNCTION, .name = "f", .file = "/x.py", .line = 2 };
 	struct record is = { { .id = 2000,
 			       .function = FUNCTION,
 			       .size = 5,
 			       .form = WIRE_LINES_PAIRS,
 			       .kind = WIRE_KIND_PLACE },
 			     { 0, 1, 4, 3, 0 } };
-	struct code_places *places;
-	struct codes *codes;
-	struct code code;
+	struct script_places *places;
+	struct scripts *scripts;
+	struct script code;
 
 	(void)state;
-	assert_int_equal(codes_new(&codes), 0);
-	assert_int_equal(code_places_new(&places), 0);
+	assert_int_equal(scripts_new(&scripts), 0);
+	assert_int_equal(script_places_new(&places), 0);
 	/* Before the name. */
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is)), 0);
-	assert_false(codes_find(codes, 2000, &code));
-	assert_int_equal(codes_add(codes, &function), 0);
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is)), 0);
-	assert_true(codes_find(codes, 2000, &code));
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is)), 0);
+	assert_false(scripts_find(scripts, 2000, &code));
+	assert_int_equal(scripts_add(scripts, &function), 0);
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is)), 0);
+	assert_true(scripts_find(scripts, 2000, &code));
 	assert_string_equal(code.name, "f");
 	assert_int_equal(code.line, 2);
 	assert_int_equal(code.at, 3);
 	/* Without the table, which is known. */
-	is.place = (struct wire_code_place){
+	is.place = (struct wire_script_place){
 		.id = 2001, .function = FUNCTION, .offset = 4, .kind = WIRE_KIND_PLACE
 	};
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place)), 0);
-	assert_true(codes_find(codes, 2001, &code));
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is.place)), 0);
+	assert_true(scripts_find(scripts, 2001, &code));
 	assert_int_equal(code.at, 6);
-	is.place = (struct wire_code_place){
+	is.place = (struct wire_script_place){
 		.id = 2002, .function = FUNCTION, .form = WIRE_LINES_EMPTY, .kind = WIRE_KIND_PLACE
 	};
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place)), 0);
-	assert_true(codes_find(codes, 2002, &code));
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is.place)), 0);
+	assert_true(scripts_find(scripts, 2002, &code));
 	assert_int_equal(code.at, 2);
 	/* A line that the walk has found. */
-	is.place = (struct wire_code_place){ .id = 2003,
-					     .function = FUNCTION,
-					     .offset = 17,
-					     .form = WIRE_LINES_KNOWN,
-					     .kind = WIRE_KIND_PLACE };
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place)), 0);
-	assert_true(codes_find(codes, 2003, &code));
+	is.place = (struct wire_script_place){ .id = 2003,
+					       .function = FUNCTION,
+					       .offset = 17,
+					       .form = WIRE_LINES_KNOWN,
+					       .kind = WIRE_KIND_PLACE };
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is.place)), 0);
+	assert_true(scripts_find(scripts, 2003, &code));
 	assert_int_equal(code.at, 17);
 	/* Sizes that do not agree. */
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is)), -EPROTO);
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place) - 1), -EPROTO);
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is)), -EPROTO);
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is.place) - 1), -EPROTO);
 	is.place.size = UINT32_MAX;
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is)), -EPROTO);
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is)), -EPROTO);
 	is.place.size = 0;
 	is.place.form = WIRE_N_LINE_FORMS;
-	assert_int_equal(code_places_take(places, codes, &is, sizeof(is.place)), -EPROTO);
-	code_places_free(places);
-	codes_free(codes);
+	assert_int_equal(script_places_take(places, scripts, &is, sizeof(is.place)), -EPROTO);
+	script_places_free(places);
+	scripts_free(scripts);
 }
 
 /* HotSpot: a byte for both steps, or 255 and two compressed numbers; offsets may descend. */

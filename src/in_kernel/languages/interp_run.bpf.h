@@ -2,8 +2,8 @@
 /*
  * What the languages share: how the frames of a run are read, and staged one by one.
  */
-#ifndef STACKTALLY_LANGUAGES_PROGRAM_RUN_BPF_H
-#define STACKTALLY_LANGUAGES_PROGRAM_RUN_BPF_H
+#ifndef STACKTALLY_LANGUAGES_INTERP_RUN_BPF_H
+#define STACKTALLY_LANGUAGES_INTERP_RUN_BPF_H
 
 #include <stdbool.h>
 
@@ -78,12 +78,12 @@ static __always_inline bool read_thread_value(__u64 *to, __u64 thread, __u32 key
  * The place in a thread's data that a slot, at an address of the file, tells: the number of a
  * module, and an offset in its part. 0: not known.
  */
-static __always_inline __u64 thread_data(const struct interpreter_walk *program, __u64 slot,
+static __always_inline __u64 thread_data(const struct interpreter_walk *interp, __u64 slot,
 					 __u64 thread)
 {
 	__u64 module[2], table, block;
 
-	if (bpf_probe_read_user(module, sizeof(module), (const void *)(slot + program->bias)) ||
+	if (bpf_probe_read_user(module, sizeof(module), (const void *)(slot + interp->bias)) ||
 	    !module[0] || module[0] >= DTV_MAX || !read_word(&table, thread + TCB_DTV) ||
 	    !read_word(&block, table + module[0] * DTV_ENTRY_BYTES))
 		return 0;
@@ -91,50 +91,50 @@ static __always_inline __u64 thread_data(const struct interpreter_walk *program,
 }
 
 /* The result of a step along the frames of a run. */
-enum program_step {
-	PROGRAM_MORE,
-	PROGRAM_RUN_ENDED, /* the next frame is that of the evaluator's caller, or NULL */
-	PROGRAM_FAILED,	   /* run_reason says why */
-	PROGRAM_ALL_ENDED, /* there is no run any more */
+enum interp_step {
+	INTERP_MORE,
+	INTERP_RUN_ENDED, /* the next frame is that of the evaluator's caller, or NULL */
+	INTERP_FAILED,	  /* run_reason says why */
+	INTERP_ALL_ENDED, /* there is no run any more */
 };
 
 /* Frames of a run that are followed, 2,048: so many at a time, for the verifier's sake. */
-#define PROGRAM_STEPS  32
-#define PROGRAM_ROUNDS 64
+#define INTERP_STEPS  32
+#define INTERP_ROUNDS 64
 
-static __always_inline int program_fail(struct interpreter_walk *program, __u32 reason)
+static __always_inline int interp_fail(struct interpreter_walk *interp, __u32 reason)
 {
-	program->run_reason = reason;
-	return PROGRAM_FAILED;
+	interp->run_reason = reason;
+	return INTERP_FAILED;
 }
 
 /* Empties the staged run. Returns whether there is a next one, which is to be staged then. */
-static __always_inline bool program_begin_run(struct interpreter_walk *program)
+static __always_inline bool interp_begin_run(struct interpreter_walk *interp)
 {
-	program->anchor = 0;
-	program->n = 0;
-	program->run_reason = WIRE_CODE_KNOWN;
-	return program->next != 0;
+	interp->anchor = 0;
+	interp->n = 0;
+	interp->run_reason = WIRE_SCRIPT_KNOWN;
+	return interp->next != 0;
 }
 
 /* Adds a function, or a reason why it is not known, to the staged run. */
-static __always_inline void program_stage(struct scratch *slot, enum language language, __u64 id)
+static __always_inline void interp_stage(struct scratch *slot, enum language language, __u64 id)
 {
-	__u64 at = slot->program.n;
+	__u64 at = slot->interp.n;
 
 	OPAQUE(at);
 	if (at >= WIRE_MAX_DEPTH)
 		return;
 	slot->frames[STAGED_AT + at] =
-		WIRE_FRAME_CODE | (__u64)language << WIRE_FRAME_LANGUAGE_SHIFT | id;
-	slot->program.n = at + 1;
+		WIRE_FRAME_SCRIPT | (__u64)language << WIRE_FRAME_LANGUAGE_SHIFT | id;
+	slot->interp.n = at + 1;
 }
 
 /* Where a code object is among the known ones, or the one is that it replaces: one of two. */
-static __always_inline __u32 code_place(const struct interpreter_walk *program, __u64 code)
+static __always_inline __u32 code_place(const struct interpreter_walk *interp, __u64 code)
 {
-	__u32 at = (code * 0x9e3779b97f4a7c15ull >> 40) % KNOWN_CODES & ~1u;
-	const struct known_code *two = &program->codes[at];
+	__u32 at = (code * 0x9e3779b97f4a7c15ull >> 40) % KNOWN_SCRIPTS & ~1u;
+	const struct known_script *two = &interp->codes[at];
 	__u32 second;
 
 	if (two[0].code == code)
@@ -164,7 +164,7 @@ static __always_inline bool frame_in_window(struct scratch *slot, __u32 number, 
 		return false;
 	OPAQUE(at);
 	return at <= WINDOW_SIZE - FRAME_BYTES &&
-	       bpf_probe_read_kernel(slot->program.window.bytes + FRAME_ON_STACK, FRAME_BYTES,
+	       bpf_probe_read_kernel(slot->interp.window.bytes + FRAME_ON_STACK, FRAME_BYTES,
 				     slot->window.bytes + at) == 0;
 }
 
@@ -182,8 +182,8 @@ __noinline int frame_window_move(__u32 number)
 
 	if (!slot || !(walks_language(LANGUAGE_PYTHON) || walks_language(LANGUAGE_PHP)))
 		return -1;
-	window = &slot->program.window;
-	frame = slot->program.frame;
+	window = &slot->interp.window;
+	frame = slot->interp.frame;
 	if (frame - slot->walk.registers[UNWIND_SP] < STACK_BYTES)
 		return !frame_in_window(slot, number, frame) &&
 				       bpf_probe_read_user(window->bytes + FRAME_ON_STACK,
@@ -209,9 +209,9 @@ __noinline int frame_window_move(__u32 number)
  */
 #define AT(copy, offset, most, type)                                                               \
 	(*(const type *)((copy) + ((offset) & ((most) - sizeof(type)))))
-#define FRAME_WORD(copy, offset) AT(copy, offset, FRAME_ROOM, __u64)
-#define FRAME_BYTE(copy, offset) AT(copy, offset, FRAME_ROOM, __u8)
-#define CODE_WORD(copy, offset)	 AT(copy, offset, CODE_ROOM, __u64)
-#define CODE_INT(copy, offset)	 AT(copy, offset, CODE_ROOM, __u32)
+#define FRAME_WORD(copy, offset) AT(copy, offset, FRAME_CAPACITY, __u64)
+#define FRAME_BYTE(copy, offset) AT(copy, offset, FRAME_CAPACITY, __u8)
+#define CODE_WORD(copy, offset)	 AT(copy, offset, CODE_CAPACITY, __u64)
+#define CODE_INT(copy, offset)	 AT(copy, offset, CODE_CAPACITY, __u32)
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "drain/code_places.h"
+#include "drain/script_places.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -19,18 +19,18 @@ struct table {
 	uint32_t form;
 };
 
-struct code_places {
+struct script_places {
 	struct inlined_code *inlined;
 	struct table *list;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	struct index index;
 	uint8_t *bytes;
 	uint32_t used, bytes_room;
 };
 
-int code_places_new(struct code_places **ret_places)
+int script_places_new(struct script_places **ret_places)
 {
-	struct code_places *places = calloc(1, sizeof(*places));
+	struct script_places *places = calloc(1, sizeof(*places));
 
 	if (!places || inlined_code_new(&places->inlined) < 0) {
 		free(places);
@@ -40,7 +40,7 @@ int code_places_new(struct code_places **ret_places)
 	return 0;
 }
 
-void code_places_free(struct code_places *places)
+void script_places_free(struct script_places *places)
 {
 	if (!places)
 		return;
@@ -53,7 +53,7 @@ void code_places_free(struct code_places *places)
 
 /* ---- tables ---- */
 
-static const struct table *find(const struct code_places *places, uint64_t function)
+static const struct table *find(const struct script_places *places, uint64_t function)
 {
 	struct index_cursor cursor;
 
@@ -64,14 +64,14 @@ static const struct table *find(const struct code_places *places, uint64_t funct
 	return NULL;
 }
 
-static int add(struct code_places *places, const struct wire_code_place *is)
+static int add(struct script_places *places, const struct wire_script_place *is)
 {
 	int r;
 
 	if (!is->size || is->form >= WIRE_LINES_EMPTY || places->used + is->size > TABLES_MAX ||
 	    find(places, is->function))
 		return 0;
-	r = grow(&places->list, &places->room, (size_t)places->n + 1);
+	r = grow(&places->list, &places->capacity, (size_t)places->n + 1);
 	if (r == 0)
 		r = grow(&places->bytes, &places->bytes_room, (size_t)places->used + is->size);
 	if (r == 0)
@@ -220,35 +220,36 @@ uint32_t code_line_at(enum wire_line_form form, const uint8_t *table, size_t siz
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-int code_places_take(struct code_places *places, struct codes *codes, const void *record,
-		     size_t size)
+int script_places_take(struct script_places *places, struct scripts *scripts, const void *record,
+		       size_t size)
 {
-	const struct wire_code_place *is = record;
+	const struct wire_script_place *is = record;
 	const struct table *table;
-	struct code code;
+	struct script script;
 	int r;
 
-	if (size < sizeof(*is) || is->id < WIRE_CODE_IDS || is->form >= WIRE_N_LINE_FORMS ||
+	if (size < sizeof(*is) || is->id < WIRE_SCRIPT_IDS || is->form >= WIRE_N_LINE_FORMS ||
 	    is->size > WIRE_LINES_MAX || size - sizeof(*is) != (is->size + 7u) / 8 * 8)
 		return -EPROTO;
 	if (is->form == WIRE_LINES_INLINED)
-		return inlined_code_add_place(places->inlined, codes, is);
+		return inlined_code_add_place(places->inlined, scripts, is);
 	r = add(places, is);
-	if (r < 0 || !codes_find(codes, is->function, &code))
+	if (r < 0 || !scripts_find(scripts, is->function, &script))
 		return r;
 	table = find(places, is->function);
-	code.id = is->id;
+	script.id = is->id;
 	if (is->form == WIRE_LINES_EMPTY)
-		code.at = code.line;
+		script.at = script.line;
 	else if (is->form == WIRE_LINES_KNOWN)
-		code.at = is->offset;
+		script.at = is->offset;
 	else if (table)
-		code.at = code_line_at((enum wire_line_form)table->form, places->bytes + table->at,
-				       table->size, code.line, is->offset);
-	return codes_add(codes, &code);
+		script.at =
+			code_line_at((enum wire_line_form)table->form, places->bytes + table->at,
+				     table->size, script.line, is->offset);
+	return scripts_add(scripts, &script);
 }
 
-int code_places_take_inlined(struct code_places *places, const void *record, size_t size)
+int code_places_take_inlined(struct script_places *places, const void *record, size_t size)
 {
 	return inlined_code_take(places->inlined, record, size);
 }

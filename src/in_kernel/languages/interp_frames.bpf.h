@@ -5,8 +5,8 @@
  * another walk, maybe of another process, has left in the slot. What is changed is the last frame,
  * the one that the walk has stepped from.
  */
-#ifndef STACKTALLY_LANGUAGES_PROGRAM_FRAMES_BPF_H
-#define STACKTALLY_LANGUAGES_PROGRAM_FRAMES_BPF_H
+#ifndef STACKTALLY_LANGUAGES_INTERP_FRAMES_BPF_H
+#define STACKTALLY_LANGUAGES_INTERP_FRAMES_BPF_H
 
 #include <stdbool.h>
 
@@ -30,7 +30,7 @@ static __always_inline bool frames_add_native(struct scratch *slot)
 	__u32 n = slot->walk_n;
 
 	if (n >= config.user_depth ||
-	    !put_frame(slot, (__u64)slot->walk_first + n, slot->program.n_native))
+	    !put_frame(slot, (__u64)slot->walk_first + n, slot->interp.n_native))
 		return false;
 	slot->walk_n = n + 1;
 	return true;
@@ -82,13 +82,13 @@ static __always_inline void frames_drop(struct scratch *slot)
  */
 static __always_inline void frames_replace_by_staged(struct scratch *slot, __u64 n, bool keep)
 {
-	__u64 to = frames_last(slot), room = config.user_depth - slot->walk_n + 1, native;
+	__u64 to = frames_last(slot), capacity = config.user_depth - slot->walk_n + 1, native;
 
 	OPAQUE(to);
 	if (to >= 2 * WIRE_MAX_DEPTH)
 		return;
 	native = slot->frames[to];
-	n = smaller(n, room);
+	n = smaller(n, capacity);
 	OPAQUE(n);
 	if (n > WIRE_MAX_DEPTH)
 		return;
@@ -96,7 +96,7 @@ static __always_inline void frames_replace_by_staged(struct scratch *slot, __u64
 	slot->walk_n += n - 1;
 	to += n;
 	OPAQUE(to);
-	if (!keep || n >= room || to >= 3 * WIRE_MAX_DEPTH)
+	if (!keep || n >= capacity || to >= 3 * WIRE_MAX_DEPTH)
 		return;
 	slot->frames[to] = native;
 	slot->walk_n++;
