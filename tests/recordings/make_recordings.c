@@ -152,10 +152,11 @@ static uint32_t stack_of(struct scene *scene, uint32_t flags, const struct spot 
 #define NONE   TALLY_STACK_NONE
 #define MISSED TALLY_STACK_MISSED
 
-static void count(struct scene *scene, uint64_t n, const char *comm, uint32_t tgid, uint32_t tid,
-		  uint64_t cgroup, uint32_t kernel, uint32_t user)
+static void sum(struct scene *scene, uint64_t n, uint64_t events, const char *comm, uint32_t tgid,
+		uint32_t tid, uint64_t cgroup, uint32_t kernel, uint32_t user)
 {
 	struct tally_entry entry = { .count = n,
+				     .events = events,
 				     .tgid = tgid,
 				     .tid = tid,
 				     .cgroup = cgroup,
@@ -165,7 +166,13 @@ static void count(struct scene *scene, uint64_t n, const char *comm, uint32_t tg
 	memcpy(entry.comm, comm, strnlen(comm, sizeof(entry.comm) - 1));
 	if (tally_add(scene->tally, &entry) < 0)
 		fail("cannot count");
-	tally_losses(scene->tally)->events += n;
+	tally_losses(scene->tally)->events += events ? events : n;
+}
+
+static void count(struct scene *scene, uint64_t n, const char *comm, uint32_t tgid, uint32_t tid,
+		  uint64_t cgroup, uint32_t kernel, uint32_t user)
+{
+	sum(scene, n, 0, comm, tgid, tid, cgroup, kernel, user);
 }
 
 static const struct spot vfs_read = {
@@ -414,6 +421,35 @@ static void stackcount_scene(struct scene *scene)
 	tally_losses(scene->tally)->unseen = 110;
 }
 
+/* Bytes, with the number of events that they are of. */
+static void sums_scene(struct scene *scene)
+{
+	uint32_t kernel = STACK(scene, &vfs_read, &sys_pread, &syscall_64);
+
+	scene->meta = (struct profile_meta){
+		.command = "stackcount",
+		.command_line = "stackcount --sum count --if 'count > 0' vfs_read",
+		.title = "Summing count of 1 functions for \"vfs_read\"... Hit Ctrl-C to end.",
+		.event = "vfs_read",
+		.period = 1,
+		.duration_ns = 2000000000u,
+		.scope = "all threads",
+		.filter = "count > 0",
+		.user = true,
+		.kernel = true,
+		.summed = true,
+		.measure = "count",
+		.unit = "bytes",
+		.has = { .processes = true, .idle = true },
+	};
+	sum(scene, 1234567890, 301408, "tar", 15069, 0, 0, kernel,
+	    STACK(scene, &libc_pread, &main_a));
+	sum(scene, 4096, 1, "tar", 15187, 0, 0, kernel, STACK(scene, &libc_pread, &main_b));
+	sum(scene, 0, 7, "dd", 507, 0, 0, kernel, STACK(scene, &cpp, &main_b));
+	tally_losses(scene->tally)->failed = 6;
+	tally_losses(scene->tally)->unread = 2;
+}
+
 /* A function of each language. */
 static void languages_scene(struct scene *scene)
 {
@@ -518,5 +554,6 @@ int main(int argc, char **argv)
 	make(argv[1], "empty", empty_scene);
 	make(argv[1], "off-cpu", off_cpu_scene);
 	make(argv[1], "wall", wall_scene);
+	make(argv[1], "sums", sums_scene);
 	return 0;
 }

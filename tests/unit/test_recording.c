@@ -387,6 +387,41 @@ static void large_ones_have_many_sections(void **state)
 	free(name);
 }
 
+/* Sums have the number of their events beside them, and may be too large for 64 bits. */
+static void sums_are_saved(void **state)
+{
+	struct data *data = *state;
+	struct tally_entry entry = { .events = 5,
+				     .count = UINT64_MAX - 1,
+				     .tgid = 77,
+				     .kernel = TALLY_STACK_NONE,
+				     .user = TALLY_STACK_NONE };
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	uint32_t last;
+
+	data->meta.summed = true;
+	data->meta.measure = "bytes_req";
+	data->meta.unit = "bytes";
+	tally_losses(data->tally)->failed = 16;
+	tally_losses(data->tally)->unread = 17;
+	assert_int_equal(tally_add(data->tally, &entry), 0);
+	save(data);
+	assert_int_equal(data->bytes[RECORDING_MAGIC_SIZE], RECORDING_SUMS);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	last = tally_n_entries(recording->tally) - 1;
+	assert_true(recording->meta.summed);
+	assert_string_equal(recording->meta.unit, "bytes");
+	assert_int_equal(tally_entries(recording->tally)[last].events, 5);
+	assert_int_equal(tally_events(recording->tally), 5);
+	assert_true(tally_total(recording->tally) == UINT64_MAX);
+	assert_int_equal(tally_losses_of(recording->tally)->failed, 16);
+	assert_int_equal(tally_losses_of(recording->tally)->unread, 17);
+	assert_true(tally_losses_of(recording->tally)->saturated);
+	recording_free(recording);
+}
+
 static void truncated_names_the_offset(void **state)
 {
 	struct data *data = *state;
@@ -548,6 +583,7 @@ int main(void)
 		TEST(files_of_version_5_are_loaded),
 		TEST(files_of_version_6_are_loaded),
 		TEST(large_ones_have_many_sections),
+		TEST(sums_are_saved),
 		TEST(truncated_names_the_offset),
 		TEST(every_flipped_byte_is_noticed),
 		TEST(hostile_bytes_do_no_harm),

@@ -137,6 +137,40 @@ static void counts_add_up(void **state)
 	tally_free(tally);
 }
 
+/* Events of sums add up beside the counts, which may be 0, and tell no entries apart. */
+static void events_add_up(void **state)
+{
+	struct tally *tally = new_tally(2, 0);
+	struct tally_entry a = entry("a", 1, 0), b = entry("a", 1, UINT64_MAX);
+
+	(void)state;
+	a.events = 3;
+	b.events = 4;
+	assert_int_equal(tally_add(tally, &a), 0);
+	assert_int_equal(tally_events(tally), 3);
+	assert_int_equal(tally_events_of(&tally_entries(tally)[0]), 3);
+	assert_false(tally_losses_of(tally)->saturated);
+	assert_int_equal(tally_add(tally, &b), 0);
+	assert_int_equal(tally_n_entries(tally), 1);
+	assert_int_equal(tally_entries(tally)[0].events, 7);
+	assert_true(tally_entries(tally)[0].count == UINT64_MAX);
+	assert_int_equal(tally_events(tally), 7);
+	a.tgid++;
+	a.count = 2;
+	assert_int_equal(tally_append_entry(tally, &a), 0);
+	assert_int_equal(tally_events(tally), 10);
+	assert_true(tally_total(tally) == UINT64_MAX);
+	assert_true(tally_losses_of(tally)->saturated);
+	/* What finds no room is counted as events, not by its value. */
+	a.tgid++;
+	assert_int_equal(tally_add(tally, &a), -ENOSPC);
+	assert_int_equal(tally_losses_of(tally)->lost_counts, 3);
+	tally_clear(tally);
+	assert_int_equal(tally_events(tally), 0);
+	assert_false(tally_losses_of(tally)->saturated);
+	tally_free(tally);
+}
+
 /* The number of a new or known entry is its index. */
 static void numbers_of_entries_are_indices(void **state)
 {
@@ -302,6 +336,7 @@ int main(void)
 		cmocka_unit_test(stacks_are_told_apart),
 		cmocka_unit_test(full_of_stacks_it_says_missed),
 		cmocka_unit_test(counts_add_up),
+		cmocka_unit_test(events_add_up),
 		cmocka_unit_test(numbers_of_entries_are_indices),
 		cmocka_unit_test(full_of_entries_it_counts_the_lost),
 		cmocka_unit_test(beyond_its_bound_it_finds_what_is_there),

@@ -228,7 +228,8 @@ static void copy_losses(struct selecting *selecting)
 	struct tally_losses *losses = tally_losses(selecting->to);
 
 	*losses = *tally_losses_of(selecting->from);
-	losses->events = tally_total(selecting->to);
+	losses->events = tally_events(selecting->from) ? tally_events(selecting->to)
+						       : tally_total(selecting->to);
 	if (__builtin_add_overflow(losses->events, losses->lost_ring, &losses->events) ||
 	    __builtin_add_overflow(losses->events, losses->lost_counts, &losses->events) ||
 	    __builtin_add_overflow(losses->events, losses->lost_nested, &losses->events))

@@ -9,11 +9,11 @@
 #include "base/index.h"
 #include "tally/scripts.h"
 
-/* Two entries are the same if all bytes behind the count are. */
+/* Two entries are the same if all bytes behind the counts are. */
 #define ENTRY_KEY_AT   offsetof(struct tally_entry, cgroup)
 #define ENTRY_KEY_SIZE (sizeof(struct tally_entry) - ENTRY_KEY_AT)
 
-_Static_assert(sizeof(struct tally_entry) == 48, "padding would take part in the entry's hash");
+_Static_assert(sizeof(struct tally_entry) == 56, "padding would take part in the entry's hash");
 
 /*
  * Each array has an index. It lacks what was appended without a search until the next search adds
@@ -31,7 +31,7 @@ struct tally {
 	struct index address_index, stack_index, entry_index;
 	uint32_t entry_limit, stack_limit;
 	uint64_t bound, charged; /* bytes; 0: none */
-	uint64_t total;
+	uint64_t total, events;
 	struct tally_losses losses;
 };
 
@@ -247,6 +247,12 @@ static void add_saturating(uint64_t *sum, uint64_t count)
 		*sum = UINT64_MAX;
 }
 
+static void add_total(struct tally *tally, uint64_t count)
+{
+	add_saturating(&tally->total, count);
+	tally->losses.saturated |= tally->total == UINT64_MAX;
+}
+
 /* The entry with a comm that ends with a NUL and holds only NULs behind the first. */
 static struct tally_entry normalized(const struct tally_entry *entry)
 {
@@ -267,7 +273,8 @@ static int append_normalized(struct tally *tally, const struct tally_entry *entr
 	if (r < 0)
 		return r;
 	tally->entries[tally->n_entries++] = *entry;
-	add_saturating(&tally->total, entry->count);
+	add_total(tally, entry->count);
+	add_saturating(&tally->events, entry->events);
 	return 0;
 }
 
@@ -286,7 +293,7 @@ void tally_expect(const struct tally *tally, const struct tally_entry *entry)
 void tally_more(struct tally *tally, uint32_t entry, uint64_t count)
 {
 	add_saturating(&tally->entries[entry].count, count);
-	add_saturating(&tally->total, count);
+	add_total(tally, count);
 }
 
 int tally_add(struct tally *tally, const struct tally_entry *entry)
@@ -312,12 +319,14 @@ int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *
 		if (memcmp((const char *)known + ENTRY_KEY_AT, (const char *)&added + ENTRY_KEY_AT,
 			   ENTRY_KEY_SIZE) == 0) {
 			tally_more(tally, at, added.count);
+			add_saturating(&known->events, added.events);
+			add_saturating(&tally->events, added.events);
 			*ret_entry = at;
 			return 0;
 		}
 	}
 	if (tally->entry_limit && tally->n_entries >= tally->entry_limit) {
-		add_saturating(&tally->losses.lost_counts, added.count);
+		add_saturating(&tally->losses.lost_counts, tally_events_of(&added));
 		tally->losses.counts_full = true;
 		return -ENOSPC;
 	}
@@ -333,7 +342,7 @@ void tally_clear(struct tally *tally)
 	tally->n_stacks = 0;
 	tally->n_entries = 0;
 	tally->n_frames = 0;
-	tally->total = 0;
+	tally->total = tally->events = 0;
 	tally->losses = (struct tally_losses){ 0 };
 	index_free(&tally->stack_index);
 	index_free(&tally->entry_index);
@@ -396,6 +405,11 @@ const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack
 uint64_t tally_total(const struct tally *tally)
 {
 	return tally->total;
+}
+
+uint64_t tally_events(const struct tally *tally)
+{
+	return tally->events;
 }
 
 static bool is_reason(const struct tally_address *address)

@@ -66,6 +66,7 @@ struct tally_stack {
 
 struct tally_entry {
 	uint64_t count;
+	uint64_t events;	    /* if counts are sums of values: how many values; else 0 */
 	uint64_t cgroup;	    /* cgroup id, or 0 */
 	uint32_t tgid, tid;	    /* tid is 0 unless threads are kept apart */
 	uint32_t kernel, user;	    /* stack ids or TALLY_STACK_NONE, TALLY_STACK_MISSED */
@@ -112,7 +113,17 @@ struct tally_losses {
 	uint64_t due_throttled; /* the kernel had throttled the event */
 	uint64_t due_stolen;	/* the host had taken the CPU from this machine */
 	uint64_t due_late;	/* the CPU took no interrupt for longer than a period; or unknown */
+	/* Of sums: events that count, but whose value is in no sum. */
+	uint64_t failed; /* it is negative: an error that a function returned */
+	uint64_t unread; /* it could not be read; such an event meets no condition either */
+	bool saturated;	 /* the sum of all counts was too large for 64 bits */
 };
+
+/* How many events an entry has; ns, if its count is of time. */
+static inline uint64_t tally_events_of(const struct tally_entry *entry)
+{
+	return entry->events ? entry->events : entry->count;
+}
 
 /* Events that are in no entry. */
 static inline uint64_t tally_lost(const struct tally_losses *losses)
@@ -156,7 +167,8 @@ int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint
 		uint32_t *ret_id);
 
 /*
- * Adds `entry->count` to the entry that is equal in all other fields; it is added if it is new.
+ * Adds `entry->count` and `entry->events` to the entry that is equal in all other fields; it is
+ * added if it is new.
  * -ENOMEM; -EDQUOT; or -ENOSPC when a new entry would exceed the limit: then the count is added to
  * losses.lost_counts and losses.counts_full is set.
  */
@@ -201,7 +213,8 @@ const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack
  * (tally/scripts.h), not where it was; 0 for other stacks.
  */
 uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stack *stack);
-/* The sum of all counts, saturating at UINT64_MAX. */
+/* The sums of all counts, and of all events, saturating at UINT64_MAX. */
 uint64_t tally_total(const struct tally *tally);
+uint64_t tally_events(const struct tally *tally);
 
 #endif

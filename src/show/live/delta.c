@@ -89,10 +89,13 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.lost_threads = now->lost_threads - before->lost_threads,
 		.lost_ends = now->lost_ends - before->lost_ends,
 		.unwalked = now->unwalked - before->unwalked,
+		.failed = now->failed - before->failed,
+		.unread = now->unread - before->unread,
 		.unsampled = now->unsampled - before->unsampled,
 		.lost_memory = now->lost_memory - before->lost_memory,
 		.counts_full = now->counts_full,
 		.memory_full = now->memory_full,
+		.saturated = now->saturated,
 	};
 }
 
@@ -112,10 +115,13 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->lost_threads += more->lost_threads;
 	to->lost_ends += more->lost_ends;
 	to->unwalked += more->unwalked;
+	to->failed += more->failed;
+	to->unread += more->unread;
 	to->unsampled += more->unsampled;
 	to->lost_memory += more->lost_memory;
 	to->counts_full |= more->counts_full;
 	to->memory_full |= more->memory_full;
+	to->saturated |= more->saturated;
 }
 
 static void fill(struct delta *delta, struct delta_tracker *tracker, const struct tally *tally,

@@ -8,7 +8,9 @@
 #define RECORDING_MAGIC	     "\x8bSTALLY\n"
 #define RECORDING_MAGIC_SIZE 8
 #define RECORDING_VERSION    7u
-#define RECORDING_NEWEST     8u /* of what other programs counted in units of their own */
+#define RECORDING_UNITS	     8u /* of what other programs counted in units of their own */
+#define RECORDING_SUMS	     9u /* of sums, with the number of events in each */
+#define RECORDING_NEWEST     9u
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */
@@ -54,11 +56,13 @@ enum recording_meta_flags {
 	RECORDING_META_IDLE = 1 << 5,
 	RECORDING_META_INLINES = 1 << 6,
 	RECORDING_META_LINES = 1 << 7,
-	RECORDING_META_TIMED = 1 << 8, /* since version 6 */
-	RECORDING_META_WALL = 1 << 9,  /* since version 6 */
+	RECORDING_META_TIMED = 1 << 8,	 /* since version 6 */
+	RECORDING_META_WALL = 1 << 9,	 /* since version 6 */
+	RECORDING_META_SUMMED = 1 << 10, /* since version 9 */
 };
 
-#define RECORDING_META_FLAGS(version) ((version) < 4 ? 3u : (version) < 6 ? 0xffu : 0x3ffu)
+#define RECORDING_META_FLAGS(version)                                                              \
+	((version) < 4 ? 3u : (version) < 6 ? 0xffu : (version) < 9 ? 0x3ffu : 0x7ffu)
 
 /* A frame's language, above its flags. */
 #define RECORDING_FRAME_LANGUAGE(language) ((uint64_t)(language) << 16)

@@ -82,6 +82,7 @@ static void load_meta(struct loading *loading)
 	meta->kernel = flags & RECORDING_META_KERNEL;
 	meta->timed = flags & RECORDING_META_TIMED;
 	meta->wall = flags & RECORDING_META_WALL;
+	meta->summed = flags & RECORDING_META_SUMMED;
 	meta->has = (struct profile_details){ .processes = flags & RECORDING_META_PROCESSES,
 					      .threads = flags & RECORDING_META_THREADS,
 					      .cgroups = flags & RECORDING_META_CGROUPS,
@@ -92,7 +93,7 @@ static void load_meta(struct loading *loading)
 		return;
 	meta->scope = string(loading);
 	meta->filter = string(loading);
-	if (reader->version < 8)
+	if (reader->version < RECORDING_UNITS)
 		return;
 	meta->measure = string(loading);
 	meta->unit = string(loading);
@@ -286,6 +287,8 @@ static void load_entry(struct loading *loading)
 	const unsigned char *comm;
 	uint64_t size;
 
+	if (reader->version >= RECORDING_SUMS)
+		entry.events = reader_number(reader);
 	entry.cgroup = reader_number(reader);
 	entry.tgid = (uint32_t)reader_up_to(reader, UINT32_MAX, "process id too large");
 	entry.tid = (uint32_t)reader_up_to(reader, UINT32_MAX, "thread id too large");
@@ -293,8 +296,12 @@ static void load_entry(struct loading *loading)
 	entry.user = stack_id(loading);
 	size = reader_up_to(reader, TALLY_COMM_SIZE - 1, "comm too long");
 	comm = reader_bytes(reader, size);
-	if (!reader->failed && __builtin_add_overflow(loading->total, entry.count, &loading->total))
-		reader_fail(reader, -EBADMSG, "counts too large");
+	if (!reader->failed &&
+	    __builtin_add_overflow(loading->total, entry.count, &loading->total)) {
+		loading->total = UINT64_MAX;
+		if (reader->version < RECORDING_SUMS)
+			reader_fail(reader, -EBADMSG, "counts too large");
+	}
 	if (reader->failed)
 		return;
 	memcpy(entry.comm, comm, size);
@@ -329,6 +336,10 @@ static void load_losses(struct loading *loading)
 	losses->due_throttled = reader_number(reader);
 	losses->due_stolen = reader_number(reader);
 	losses->due_late = reader_number(reader);
+	if (reader->version < RECORDING_SUMS)
+		return;
+	losses->failed = reader_number(reader);
+	losses->unread = reader_number(reader);
 }
 
 static void load_end(struct loading *loading)

@@ -171,7 +171,8 @@ static uint64_t meta_flags(const struct profile_meta *meta)
 	       (meta->has.idle ? RECORDING_META_IDLE : 0) |
 	       (meta->has.inlines ? RECORDING_META_INLINES : 0) |
 	       (meta->has.lines ? RECORDING_META_LINES : 0) |
-	       (meta->timed ? RECORDING_META_TIMED : 0) | (meta->wall ? RECORDING_META_WALL : 0);
+	       (meta->timed ? RECORDING_META_TIMED : 0) | (meta->wall ? RECORDING_META_WALL : 0) |
+	       (meta->summed ? RECORDING_META_SUMMED : 0);
 }
 
 static void save_meta(struct saving *saving, const struct profile_meta *meta)
@@ -192,7 +193,7 @@ static void save_meta(struct saving *saving, const struct profile_meta *meta)
 	put(saving, meta_flags(meta));
 	put_string(saving, meta->scope);
 	put_string(saving, meta->filter);
-	if (saving->version == RECORDING_NEWEST) {
+	if (saving->version >= RECORDING_UNITS) {
 		put_string(saving, meta->measure);
 		put_string(saving, meta->unit);
 	}
@@ -297,6 +298,8 @@ static void save_entries(struct saving *saving)
 
 		begin_item(saving);
 		put(saving, entry->count);
+		if (saving->version >= RECORDING_SUMS)
+			put(saving, entry->events);
 		put(saving, entry->cgroup);
 		put(saving, entry->tgid);
 		put(saving, entry->tid);
@@ -331,6 +334,10 @@ static void save_end(struct saving *saving)
 	put(saving, losses->due_throttled);
 	put(saving, losses->due_stolen);
 	put(saving, losses->due_late);
+	if (saving->version >= RECORDING_SUMS) {
+		put(saving, losses->failed);
+		put(saving, losses->unread);
+	}
 	close_section(saving);
 	saving->section = RECORDING_END;
 	put(saving, saving->n_strings);
@@ -361,6 +368,14 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 	save_end(saving);
 }
 
+/* The oldest version that has all there is, for the readers of older programs. */
+static uint32_t version_for(const struct profile_meta *meta, const struct tally *tally)
+{
+	if (meta->summed || tally_losses_of(tally)->unread)
+		return RECORDING_SUMS;
+	return meta->measure || meta->unit ? RECORDING_UNITS : RECORDING_VERSION;
+}
+
 int recording_save(FILE *out, const struct profile_meta *meta, const struct tally *tally,
 		   const struct names *names, struct error *err)
 {
@@ -368,7 +383,7 @@ int recording_save(FILE *out, const struct profile_meta *meta, const struct tall
 		.out = out,
 		.tally = tally,
 		.names = names,
-		.version = meta->measure || meta->unit ? RECORDING_NEWEST : RECORDING_VERSION,
+		.version = version_for(meta, tally),
 	};
 	int r;
 

@@ -15,6 +15,7 @@ static const char *const names[N_COLUMNS][2] = {
 	[COLUMN_TOTAL_SHARE] = { "total%", "cum%" },
 	[COLUMN_SELF_CPUS] = { "self-cpus", "cpus" },
 	[COLUMN_TOTAL_CPUS] = { "total-cpus", "cum-cpus" },
+	[COLUMN_EVENTS] = { "events", "events" },
 	[COLUMN_SELF_BEFORE] = { "self-before", "before" },
 	[COLUMN_SELF_CHANGE] = { "self-change", "change" },
 	[COLUMN_TOTAL_BEFORE] = { "total-before", "cum-before" },
@@ -104,12 +105,18 @@ int function_columns_order(const char *name, bool of_difference, enum function_o
 	}
 }
 
-void function_columns_usual(bool of_difference, bool text, struct function_columns *ret_columns)
+void function_columns_usual(const struct profile *profile, bool text,
+			    struct function_columns *ret_columns)
 {
 	static const struct function_columns plain = {
 		{ COLUMN_SELF, COLUMN_SELF_SHARE, COLUMN_TOTAL, COLUMN_TOTAL_SHARE, COLUMN_FUNCTION,
 		  COLUMN_MODULE, COLUMN_FILE },
 		7,
+	};
+	static const struct function_columns summed = {
+		{ COLUMN_SELF, COLUMN_SELF_SHARE, COLUMN_TOTAL, COLUMN_TOTAL_SHARE, COLUMN_EVENTS,
+		  COLUMN_FUNCTION, COLUMN_MODULE, COLUMN_FILE },
+		8,
 	};
 	static const struct function_columns difference = {
 		{ COLUMN_SELF_BEFORE, COLUMN_SELF, COLUMN_SELF_CHANGE, COLUMN_TOTAL_BEFORE,
@@ -117,7 +124,7 @@ void function_columns_usual(bool of_difference, bool text, struct function_colum
 		9,
 	};
 
-	*ret_columns = of_difference ? difference : plain;
+	*ret_columns = profile->base ? difference : profile->meta->summed ? summed : plain;
 	if (text)
 		ret_columns->n -= 2; /* the text has the module behind the function */
 }
@@ -134,6 +141,9 @@ int function_columns_check(const struct function_columns *columns, const struct 
 			return error_usage(err,
 					   "argument --columns: %s is of a difference: use "
 					   "--diff BASE",
+					   names[column][0]);
+		if (column == COLUMN_EVENTS && !profile->meta->summed)
+			return error_usage(err, "argument --columns: %s is of sums: use --sum",
 					   names[column][0]);
 	}
 	return 0;
@@ -156,6 +166,13 @@ static void put_number(struct bytes *bytes, const struct profile_meta *meta, uin
 		bytes_decimal(bytes, quantity_number(meta, count));
 	else
 		quantity_put_bare(bytes, meta, count);
+}
+
+static void put_events(struct bytes *bytes, uint64_t events, bool bare)
+{
+	const struct profile_meta counted = { 0 };
+
+	put_number(bytes, &counted, events, bare);
 }
 
 static void put_change(struct bytes *bytes, const struct profile_meta *meta, uint64_t now,
@@ -216,6 +233,9 @@ void function_column_put(struct bytes *bytes, enum function_column column,
 		break;
 	case COLUMN_TOTAL_CPUS:
 		put_cpus(bytes, meta, row->total, bare);
+		break;
+	case COLUMN_EVENTS:
+		put_events(bytes, row->events, bare);
 		break;
 	case COLUMN_SELF_BEFORE:
 		put_number(bytes, meta, row->base_self, bare);

@@ -20,6 +20,7 @@ enum function_column {
 	COLUMN_TOTAL_SHARE,
 	COLUMN_SELF_CPUS,
 	COLUMN_TOTAL_CPUS,
+	COLUMN_EVENTS, /* of sums: how many values `total` is of */
 	/* For a difference: */
 	COLUMN_SELF_BEFORE,
 	COLUMN_SELF_CHANGE,
@@ -37,8 +38,8 @@ struct function_columns {
 };
 
 #define FUNCTION_COLUMNS                                                                           \
-	"self self% total total% self-cpus total-cpus self-before self-change total-before "       \
-	"total-change function module file"
+	"self self% total total% self-cpus total-cpus events self-before self-change "             \
+	"total-before total-change function module file"
 
 const char *function_column_name(enum function_column column);
 
@@ -56,8 +57,9 @@ int function_columns_parse(const char *names, struct function_columns *ret_colum
 int function_columns_order(const char *name, bool of_difference, enum function_order *ret_order,
 			   struct error *err);
 
-/* What a table has without --columns; `text`: for a terminal. */
-void function_columns_usual(bool of_difference, bool text, struct function_columns *ret_columns);
+/* What a table of the profile has without --columns; `text`: for a terminal. */
+void function_columns_usual(const struct profile *profile, bool text,
+			    struct function_columns *ret_columns);
 
 /* An error if a column is of a difference, and the profile is none. */
 int function_columns_check(const struct function_columns *columns, const struct profile *profile,

@@ -63,7 +63,7 @@ static int prepare(struct rows *rows, const struct report_options *options, stru
 	bool compared = rows->profile->base != NULL;
 	int r;
 
-	function_columns_usual(compared, false, &rows->columns);
+	function_columns_usual(rows->profile, false, &rows->columns);
 	r = function_columns_order(options->sort, compared, &rows->order, err);
 	if (r == 0 && options->columns)
 		r = function_columns_parse(options->columns, &rows->columns, err);

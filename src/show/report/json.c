@@ -158,6 +158,8 @@ static void put_stack(struct json *json, const struct profile_entry *entry)
 	bytes_char(&json->bytes, '{');
 	json_key(&json->bytes, "count");
 	bytes_decimal(&json->bytes, entry->count);
+	if (json->profile->meta->summed)
+		put_number(json, "events", entry->events);
 	put_key(json, "comm");
 	json_string_n(&json->bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	put_number(json, "pid", entry->tgid);

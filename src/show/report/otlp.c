@@ -146,7 +146,7 @@ static bool put_profile(struct otlp *otlp, uint32_t service, const unsigned char
 	bool any = false;
 
 	message->used = 0;
-	if (values->counts_only)
+	if (values->counts_only || values->summed)
 		put_value_type(otlp, OTLP_PROFILE_SAMPLE_TYPE, values->measure, values->unit);
 	else
 		put_value_type(otlp, OTLP_PROFILE_SAMPLE_TYPE, "samples", "count");

@@ -161,7 +161,8 @@ static void put_sample(struct pprof *pprof, uint32_t i)
 
 	put_locations(pprof, entry);
 	pprof->part.used = 0;
-	pprof_put_varint(&pprof->part, bounded(entry->count));
+	pprof_put_varint(&pprof->part,
+			 bounded(pprof->values.summed ? entry->events : entry->count));
 	if (!pprof->values.counts_only) {
 		if (__builtin_mul_overflow(entry->count, pprof->values.each, &total))
 			total = UINT64_MAX;
@@ -309,23 +310,37 @@ struct pprof_values pprof_values_of(const struct profile_meta *meta)
 {
 	uint64_t ns = profile_sample_ns(meta);
 
+	if (meta->summed)
+		return (struct pprof_values){ .measure = meta->measure ? meta->measure : "",
+					      .unit = meta->unit ? meta->unit : "count",
+					      .each = 1,
+					      .summed = true };
 	if (meta->measure || meta->unit)
-		return (struct pprof_values){ meta->measure ? meta->measure : "",
-					      meta->unit ? meta->unit : "", 1, true };
+		return (struct pprof_values){ .measure = meta->measure ? meta->measure : "",
+					      .unit = meta->unit ? meta->unit : "",
+					      .each = 1,
+					      .counts_only = true };
 	if (meta->timed)
-		return (struct pprof_values){ meta->wall ? "wall" : "offcpu", "nanoseconds", 1,
-					      true };
+		return (struct pprof_values){ .measure = meta->wall ? "wall" : "offcpu",
+					      .unit = "nanoseconds",
+					      .each = 1,
+					      .counts_only = true };
 	if (ns > 0)
-		return (struct pprof_values){ "cpu", "nanoseconds", ns, false };
+		return (struct pprof_values){ .measure = "cpu", .unit = "nanoseconds", .each = ns };
 	if (meta->period > 1 && meta->event)
-		return (struct pprof_values){ meta->event, "count", meta->period, false };
-	return (struct pprof_values){ "events", "count", 1, true };
+		return (struct pprof_values){ .measure = meta->event,
+					      .unit = "count",
+					      .each = meta->period };
+	return (struct pprof_values){
+		.measure = "events", .unit = "count", .each = 1, .counts_only = true
+	};
 }
 
 static void put_values(struct pprof *pprof)
 {
 	if (!pprof->values.counts_only)
-		put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE, "samples", "count");
+		put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE,
+			       pprof->values.summed ? "events" : "samples", "count");
 	put_value_type(pprof, PPROF_PROFILE_SAMPLE_TYPE, pprof->values.measure, pprof->values.unit);
 	put_value_type(pprof, PPROF_PROFILE_PERIOD_TYPE, pprof->values.measure, pprof->values.unit);
 }

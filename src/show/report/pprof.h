@@ -34,6 +34,7 @@ struct pprof_values {
 	const char *measure, *unit;
 	uint64_t each;	  /* what a count of one stands for */
 	bool counts_only; /* samples have one value; else their count as well */
+	bool summed;	  /* that count is of events, and the value is their sum */
 };
 struct pprof_values pprof_values_of(const struct profile_meta *meta);
 

@@ -95,12 +95,13 @@ static int put_part(struct pyroscope *pyroscope, uint32_t service)
 
 	part.entries = pyroscope->entries;
 	part.n_entries = 0;
-	part.total = 0;
+	part.total = part.events = 0;
 	for (uint32_t i = 0; i < pyroscope->profile->n_entries; i++) {
 		if (pyroscope->services.of_entry[i] != service)
 			continue;
 		pyroscope->entries[part.n_entries++] = pyroscope->profile->entries[i];
 		part.total += pyroscope->profile->entries[i].count;
+		part.events += pyroscope->profile->entries[i].events;
 	}
 	out = part.n_entries ? open_memstream(&body, &size) : NULL;
 	if (!out)

@@ -53,6 +53,10 @@ static void put_amount(struct top *top, const struct profile *profile)
 		bytes_string(bytes, " of ");
 		bytes_string(bytes, quantity_measure(meta));
 	}
+	if (meta->summed) {
+		bytes_string(bytes, " of ");
+		quantity_put_events(bytes, profile->events);
+	}
 	if (!meta->duration_ns)
 		return;
 	snprintf(text, sizeof(text), " in %.1f s", (double)meta->duration_ns / 1e9);
@@ -153,7 +157,7 @@ static int put(struct top *top, struct error *err)
 	enum function_order order;
 	int r = function_columns_order(options->sort, compared, &order, err);
 
-	function_columns_usual(compared, true, &columns);
+	function_columns_usual(top->profile, true, &columns);
 	if (r == 0 && options->columns)
 		r = function_columns_parse(options->columns, &columns, err);
 	if (r == 0)

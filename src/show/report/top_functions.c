@@ -28,6 +28,8 @@ static void gap(struct top *top)
 
 static void put_function(struct top *top, const struct function_row *row)
 {
+	uint32_t used = 2 * NUMBER + 2 * SHARE + GAP;
+
 	if (top->profile->base) {
 		top_count(top, row->base_self, CHANGE);
 		top_count(top, row->self, CHANGE);
@@ -43,8 +45,9 @@ static void put_function(struct top *top, const struct function_row *row)
 	top_share(top, row->self, SHARE);
 	top_count(top, row->total, NUMBER);
 	top_share(top, row->total, SHARE);
+	used += top_events(top, row->events, false, NUMBER);
 	gap(top);
-	top_function(top, row->is, 2 * NUMBER + 2 * SHARE + GAP);
+	top_function(top, row->is, used);
 }
 
 static void head_of_functions(struct top *top, const char *order)
@@ -56,8 +59,8 @@ static void head_of_functions(struct top *top, const char *order)
 		snprintf(text, sizeof(text), "%8s%8s%8s%8s%8s%8s  function, by %s", "before",
 			 "self", "change", "before", "total", "change", order);
 	else
-		snprintf(text, sizeof(text), "%9s%7s%9s%7s  function, by %s", "self", "%", "total",
-			 "%", order);
+		snprintf(text, sizeof(text), "%9s%7s%9s%7s%s  function, by %s", "self", "%",
+			 "total", "%", top->meta->summed ? "   events" : "", order);
 	top_head(top, text);
 }
 

@@ -70,6 +70,19 @@ void top_count(struct top *top, uint64_t count, uint32_t width)
 	top_right(top, text, width);
 }
 
+uint32_t top_events(struct top *top, uint64_t events, bool head, uint32_t width)
+{
+	const struct profile_meta counted = { 0 };
+	char text[64] = "events";
+
+	if (!top->meta->summed)
+		return 0;
+	if (!head)
+		count_text(&counted, events, text);
+	top_right(top, text, width);
+	return width;
+}
+
 void top_share(struct top *top, uint64_t count, uint32_t width)
 {
 	uint64_t total = top->profile->total;
@@ -178,7 +191,7 @@ static uint32_t process_numbers(struct top *top, const struct process_row *row, 
 		top_right(top, "%", PROCESS_NUMBER - 2);
 	else
 		top_share(top, row->total, PROCESS_NUMBER - 2);
-	return 2 * PROCESS_NUMBER - 2;
+	return 2 * PROCESS_NUMBER - 2 + top_events(top, row->events, head, PROCESS_NUMBER);
 }
 
 static void gap(struct top *top)
@@ -212,6 +225,7 @@ static void other_processes(struct top *top, uint32_t from)
 		const struct process_row *row = &top->processes.rows[i];
 
 		others.total += row->total;
+		others.events += row->events;
 		others.base_total += row->base_total;
 		for (int state = 0; state < ENTRY_N_STATES; state++)
 			others.by_state[state] += row->by_state[state];

@@ -48,6 +48,8 @@ void top_right(struct top *top, const char *text, uint32_t width);
 /* A count, a share of all counts, or a signed change, for a reader. */
 void top_count(struct top *top, uint64_t count, uint32_t width);
 void top_share(struct top *top, uint64_t count, uint32_t width);
+/* Of sums: the number of events, or its head. Returns the cells that this takes: none otherwise. */
+uint32_t top_events(struct top *top, uint64_t events, bool head, uint32_t width);
 void top_change(struct top *top, uint64_t now, uint64_t before, uint32_t width);
 
 /* The last text of a line that has `used` cells already, and the end of the line. */

@@ -90,6 +90,10 @@ void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 		bytes_string(bytes, " of ");
 		bytes_string(bytes, quantity_measure(meta));
 	}
+	if (meta->summed) {
+		bytes_string(bytes, " of ");
+		quantity_put_events(bytes, profile->events);
+	}
 	if (profile->base) {
 		bytes_string(bytes, ", compared with ");
 		quantity_put_bare(bytes, profile->base->meta, profile->base->total);

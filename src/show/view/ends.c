@@ -119,14 +119,15 @@ int ends_of(const struct tally *tally, const struct names *names, struct ends *r
 		end = TALLY_STACK_END(stack->flags);
 		if (end == TALLY_END_NONE || end >= TALLY_N_ENDS)
 			continue;
-		ends.samples += entries[i].count;
-		add_program(tally, stack, entries[i].count, &ends);
-		ends.by_end[end] += entries[i].count;
+		ends.samples += tally_events_of(&entries[i]);
+		add_program(tally, stack, tally_events_of(&entries[i]), &ends);
+		ends.by_end[end] += tally_events_of(&entries[i]);
 		if (stack->flags & TALLY_STACK_ASSUMED)
-			ends.assumed += entries[i].count;
+			ends.assumed += tally_events_of(&entries[i]);
 		if (tally_end_is_complete((enum tally_end)end))
-			ends.complete += entries[i].count;
-		else if (add_place(&places, place_of(tally, names, stack, entries[i].count)) < 0)
+			ends.complete += tally_events_of(&entries[i]);
+		else if (add_place(&places,
+				   place_of(tally, names, stack, tally_events_of(&entries[i]))) < 0)
 			return -ENOMEM;
 	}
 	if (places.n)

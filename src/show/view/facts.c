@@ -100,6 +100,8 @@ static void tell_losses(const struct profile *profile,
 	put_loss(text, losses->lost_time, "time ", " ns");
 	put_loss(text, losses->lost_threads, "threads not followed ", " times");
 	put_loss(text, losses->lost_ends, "returns to a CPU seen late ", "");
+	put_loss(text, losses->failed, "values below 0: ", "");
+	put_loss(text, losses->unread, "values not read: ", "");
 	tell(context, "lost", *text ? text : "nothing");
 	if (tally_never_came(losses)) {
 		*text = '\0';
@@ -152,6 +154,10 @@ void facts_each(const struct profile *profile,
 	     : quantity_measure(meta) ? quantity_measure(meta)
 				      : quantity_unit(meta),
 	     text);
+	if (meta->summed) {
+		snprintf(text, sizeof(text), "%" PRIu64, profile->events);
+		tell(context, "events", text);
+	}
 	tell_losses(profile, tell, context);
 	tell_ends(meta, &profile->ends, tell, context);
 	tell_unwinding(&meta->unwinding, tell, context);

@@ -98,6 +98,14 @@ struct adding {
 	uint64_t process_total;
 };
 
+static void add_count(const struct making *making, struct function_row *row,
+		      const struct profile_entry *entry)
+{
+	add(making->is_base ? &row->base_total : &row->total, entry->count);
+	if (!making->is_base)
+		add(&row->events, entry->events);
+}
+
 static void add_frames(struct making *making, const struct adding *adding, const uint32_t *frames,
 		       uint32_t n)
 {
@@ -109,7 +117,7 @@ static void add_frames(struct making *making, const struct adding *adding, const
 		if (!is_function(&adding->profile->frames[frames[i]].is))
 			continue;
 		if (seen->entry != adding->number)
-			add(making->is_base ? &row->base_total : &row->total, adding->entry->count);
+			add_count(making, row, adding->entry);
 		if (seen->process != adding->process && !making->is_base)
 			add(&row->within, adding->process_total);
 		*seen = (struct seen){ adding->number, adding->process };
@@ -200,7 +208,7 @@ static void drop_uncounted(struct function_list *list)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < list->n; i++)
-		if (list->rows[i].total || list->rows[i].base_total)
+		if (list->rows[i].total || list->rows[i].base_total || list->rows[i].events)
 			list->rows[n++] = list->rows[i];
 	list->n = n;
 }

@@ -24,6 +24,7 @@ struct function_row {
 	const struct names_frame *is; /* of the profile or, if it vanished, of its base */
 	const struct profile *of;     /* the one whose objects `is` refers to */
 	uint64_t self, total;
+	uint64_t events;		/* that the total is the sum of; 0 unless counts are sums */
 	uint64_t base_self, base_total; /* scaled to compare with them */
 	uint64_t within; /* the counts of all processes that have the function on a stack */
 };

@@ -90,6 +90,10 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 		number(bytes, "off_cpu_returns", losses->lost_ends);
 		number(bytes, "off_cpu_unwalked", losses->unwalked);
 	}
+	if (profile->meta->summed)
+		number(bytes, "failed", losses->failed);
+	if (profile->meta->summed || losses->unread)
+		number(bytes, "unread", losses->unread);
 	bytes_char(bytes, '}');
 }
 
@@ -191,6 +195,8 @@ void json_measurement(struct bytes *bytes, const struct profile *profile)
 		string_or_null(bytes, "unit", meta->unit);
 	}
 	number(bytes, "samples", profile->total);
+	if (meta->summed)
+		number(bytes, "events", profile->events);
 	put_losses(bytes, profile);
 	if (profile->ends.samples > 0)
 		put_ends(bytes, &profile->ends);

@@ -94,6 +94,7 @@ static int add_entry(struct making *making, const struct profile *profile, uint3
 	}
 	making->row_of[number] = at;
 	add(&row->total, entry->count);
+	add(&row->events, entry->events);
 	add(&row->by_state[entry_parts(profile, entry).state], entry->count);
 	if (!row->heaviest || entry->count > row->heaviest->count)
 		row->heaviest = entry;

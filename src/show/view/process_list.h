@@ -22,6 +22,7 @@ struct process_row {
 	uint32_t n_processes; /* 0: their ids are not known */
 	uint32_t tgid;	      /* of one of them */
 	uint64_t total;
+	uint64_t events; /* that it is the sum of; 0 unless counts are sums */
 	uint64_t by_state[ENTRY_N_STATES];
 	uint64_t base_total;		      /* scaled to compare with `total` */
 	uint32_t function;		      /* frame of the profile; ENTRY_NO_FRAME */

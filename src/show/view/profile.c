@@ -62,6 +62,7 @@ static uint32_t n_missed(const struct tally_entry *entry)
 static struct tally_entry shown_entry(const struct view *view, const struct tally_entry *entry)
 {
 	struct tally_entry shown = { .count = entry->count,
+				     .events = entry->events,
 				     .kernel = TALLY_STACK_NONE,
 				     .user = TALLY_STACK_NONE };
 
@@ -198,6 +199,7 @@ static void fill(const struct view *view, const struct tally_entry *from, struct
 
 	*to = (struct profile_entry){
 		.count = from->count,
+		.events = from->events,
 		.cgroup = from->cgroup,
 		.tgid = from->tgid,
 		.tid = from->tid,
@@ -293,6 +295,7 @@ static int build(struct view *view, const struct names *names, struct profile *p
 	profile->entry_of = profile->store->entry_of;
 	profile->n_entries = tally_n_entries(merged);
 	profile->total = tally_total(merged);
+	profile->events = tally_events(merged);
 	profile->objects = names_objects(names);
 	profile->n_objects = names_n_objects(names);
 	profile->cgroups = names_cgroups(names);

@@ -53,8 +53,9 @@ struct profile_meta {
 	bool user, kernel;  /* which stacks were captured */
 	bool timed;	    /* counts are ns of threads: off the CPU, ... */
 	bool wall;	    /* ... and, with `timed`, on one: sampled */
-	/* What another program counted ("alloc_space") and its unit ("bytes"); NULL: samples or
-	 * events, or time if `timed`. Untrusted text. */
+	bool summed;	    /* counts are sums of `measure`, and entries tell of how many events */
+	/* What another program counted ("alloc_space"), or of what counts are sums ("bytes_req"),
+	 * and its unit ("bytes"); NULL: samples or events, or time if `timed`. Untrusted text. */
 	const char *measure, *unit;
 	struct profile_details has;
 	struct profile_unwinding unwinding;
@@ -95,6 +96,7 @@ struct profile_frame {
 
 struct profile_entry {
 	uint64_t count;
+	uint64_t events; /* with `summed`: of how many the count is the sum */
 	uint64_t cgroup;
 	uint32_t tgid, tid;
 	char comm[TALLY_COMM_SIZE];
@@ -120,7 +122,7 @@ struct profile {
 	const struct profile_entry *entries; /* ascending by count; ties in the tally's order */
 	uint32_t n_entries;
 	const uint32_t *entry_of; /* the entry that each entry of the tally is in; or NULL */
-	uint64_t total;		  /* sum of the counts */
+	uint64_t total, events;	  /* sums of the counts, and of the events */
 	uint64_t missed_sides;	  /* kernel and user stacks that were not stored, by tally entry */
 	uint64_t missed_counts;	  /* samples of entries with a missed stack */
 	struct ends ends;	  /* of all user stacks, shown or not */

@@ -96,6 +96,15 @@ void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t
 	bytes_string(bytes, text);
 }
 
+void quantity_put_events(struct bytes *bytes, uint64_t events)
+{
+	char text[QUANTITY_SIZE];
+
+	grouped(events, text);
+	bytes_string(bytes, text);
+	bytes_string(bytes, events == 1 ? " event" : " events");
+}
+
 void quantity_put_bare(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)
 {
 	char text[QUANTITY_SIZE];

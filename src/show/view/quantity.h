@@ -41,6 +41,9 @@ const char *quantity_number_unit(const struct profile_meta *meta);
 void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE]);
 void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);
 
+/* "1,234 events", of which counts are the sum. */
+void quantity_put_events(struct bytes *bytes, uint64_t events);
+
 /* The same, but numbers of samples and events have no unit: "1,234"; times keep theirs: "1.234 s".
  */
 void quantity_put_bare(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);

@@ -64,6 +64,27 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 (double)losses->unsampled / 1e9);
 		return true;
 	}
+	if (losses->failed && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "%" PRIu64 " events have a value below 0, which is an error if a function "
+			 "returns it: they count as events and are in no sum",
+			 losses->failed);
+		return true;
+	}
+	if (losses->unread && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: the value of %" PRIu64 " events could not be read: they are in "
+			 "no sum and meet no condition",
+			 losses->unread);
+		return true;
+	}
+	if (losses->saturated && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: the sum is larger than %" PRIu64 ", the largest number there "
+			 "is, and shown as that",
+			 UINT64_MAX);
+		return true;
+	}
 	if (losses->lost_time && i-- == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: %.6f s off the CPU are missing, because their stacks were lost",

@@ -94,7 +94,8 @@ static const struct option_row file[] = {
 		.field = FIELD(columns),
 		.metavar = "LIST",
 		.help = "the columns of a table of functions, with commas between them: self, "
-			"self%, total, total%, self-cpus, total-cpus, function, module, file, and "
+			"self%, total, total%, self-cpus, total-cpus, events, function, module, "
+			"file, and "
 			"with --diff self-before, self-change, total-before, total-change",
 	},
 	{

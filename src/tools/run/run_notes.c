@@ -197,7 +197,7 @@ static void tell_own(const struct run_report *report)
 int run_notes_of_report(const struct run_report *report, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
-	char total[QUANTITY_SIZE];
+	char total[QUANTITY_SIZE], of[QUANTITY_SIZE] = "";
 	struct summary summary;
 	int r = summary_of(report->tally, report->names, &summary);
 
@@ -212,7 +212,9 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 		return 0; /* the reports go to an engine: warnings only */
 	/* The number of stacks that are shown; different ones may print alike. */
 	number_text(&report->meta, summary.total, total);
-	message_note("%s, %u stacks, %" PRIu64 " lost", total,
+	if (report->meta.summed)
+		snprintf(of, sizeof(of), " of %" PRIu64 " events", tally_events(report->tally));
+	message_note("%s%s, %u stacks, %" PRIu64 " lost", total, of,
 		     report->shown ? report->shown : summary.n_stacks, tally_lost(losses));
 	tell_own(report);
 	if (report->reported)
