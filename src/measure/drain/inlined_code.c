@@ -9,9 +9,10 @@
 #include "base/grow.h"
 #include "base/index.h"
 
-#define CODE_BYTES_MAX (32u << 20) /* bytes of all code: in further code, functions are not shown */
-#define DEPTH_MAX   64		/* functions that were compiled into each other */
-#define PLACE_NONE  (-1)
+/* Bytes of all code: in further code, functions are not shown. */
+#define CODE_BYTES_MAX (32u << 20)
+#define DEPTH_MAX      64 /* functions that were compiled into each other */
+#define PLACE_NONE     (-1)
 
 /* Bits of V8's SourcePosition. */
 #define POSITION_PLACE_SHIFT 31
