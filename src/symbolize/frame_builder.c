@@ -235,6 +235,8 @@ static int put_place(struct frame_builder *builder, struct names *names,
 		frame->flags |= NAMES_FRAME_KERNEL;
 		return kernel_object(builder, names, &frame->object);
 	}
+	if (address_is_vsyscall(address))
+		return module_of(builder, names, VSYSCALL_MODULE, &frame->module);
 	if (address->flags & TALLY_ADDRESS_CHAINED)
 		frame->flags |= NAMES_FRAME_CHAINED;
 	mapping = builder->images ? images_find(builder->images, address->image,

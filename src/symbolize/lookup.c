@@ -37,6 +37,10 @@ static struct lookup_request request_for(const struct lookup *lookup,
 		request.scope = SCOPE_KERNEL;
 		return request;
 	}
+	if (address_is_vsyscall(address)) {
+		match->symbol = lookup->vsyscall_symbols[(at - VSYSCALL_PAGE) / VSYSCALL_SIZE];
+		return request;
+	}
 	mapping = images_find(lookup->images, address->image, at);
 	if (!mapping)
 		return request;

@@ -11,6 +11,7 @@
 
 #include "kernel/kernel_names.h"
 #include "process/images.h"
+#include "symbolize/address.h"
 #include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/inlines.h"
@@ -37,7 +38,8 @@ struct lookup {
 	uint32_t n_done, n_groups; /* for progress() */
 	uint32_t packed_symbol;	   /* of what packed programs unpacked */
 	uint32_t jit_symbol;	   /* of anonymous memory that no source has a name for: "[jit]" */
-	bool met_kernel;	   /* there were kernel addresses */
+	uint32_t vsyscall_symbols[VSYSCALL_N];
+	bool met_kernel; /* there were kernel addresses */
 	char demangled[DEMANGLE_SIZE];
 };
 

@@ -24,6 +24,8 @@ static const struct confined_limits limits = {
 	.bytes = 1ull << 30,
 };
 
+static const char *const vsyscalls[VSYSCALL_N] = { "gettimeofday", "time", "getcpu" };
+
 struct symbolizer {
 	struct lookup lookup;
 	struct frame_builder *builder;
@@ -54,6 +56,9 @@ static int make_parts(struct symbolizer *symbolizer)
 		return r;
 	r = symbol_cache_add(lookup->cache, &(struct symbol){ .name = MOVED_TEXT_PACKED },
 			     &lookup->packed_symbol);
+	for (int i = 0; i < VSYSCALL_N && r >= 0; i++)
+		r = symbol_cache_add(lookup->cache, &(struct symbol){ .name = vsyscalls[i] },
+				     &lookup->vsyscall_symbols[i]);
 	if (r < 0)
 		return r;
 	return symbol_cache_add(lookup->cache,

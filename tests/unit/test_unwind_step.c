@@ -300,6 +300,28 @@ static void signal_frames(void **state)
 	ends(walk, WIRE_END_READ);
 }
 
+/* No instruction of the page of vsyscalls runs: the return address is on top of the stack. */
+static void vsyscalls(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP);
+
+	(void)state;
+	walk.layout = 0;
+	walk.pc = WIRE_VSYSCALL + 0x400;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[0]);
+	assert_int_equal(walk.exact, 0);
+	assert_int_equal(walk.registers[UNWIND_SP], STACK + 8);
+	assert_int_equal(walk.registers[UNWIND_FP], STACK + 0x40);
+	walk.pc = WIRE_VSYSCALL + 0x400;
+	stack[1] = 0;
+	ends(walk, WIRE_END_PC);
+	walk.registers[UNWIND_SP] = STACK + sizeof(stack);
+	ends(walk, WIRE_END_READ);
+	walk.pc = WIRE_VSYSCALL + 0x1000;
+	ends(walk, WIRE_END_NO_PROCESS);
+}
+
 static void interrupted_frames(void **state)
 {
 	struct unwind_walk walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 16, .fp = WIRE_RULE_EXACT);
@@ -862,6 +884,7 @@ int main(void)
 		cmocka_unit_test(the_return_address_elsewhere),
 		cmocka_unit_test(where_stacks_end),
 		cmocka_unit_test(signal_frames),
+		cmocka_unit_test(vsyscalls),
 		cmocka_unit_test(interrupted_frames),
 		cmocka_unit_test(walks_go_towards_the_root),
 		cmocka_unit_test(return_addresses_are_of_user_code),

@@ -34,6 +34,7 @@
 #include "bpf/unwind_find.h"
 #include "bpf/unwind_generated.h"
 #include "bpf/unwind_signal.h"
+#include "bpf/unwind_vsyscall.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
 
@@ -342,6 +343,20 @@ UNWIND_INLINE __u32 unwind_find(struct unwind_walk *walk, __u64 address,
 	}
 }
 
+UNWIND_INLINE __u32 unwind_check_pc(const struct unwind_walk *walk)
+{
+	return UNLIKELY(walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER) ? WIRE_END_PC
+										 : WIRE_END_NONE;
+}
+
+/* The step where no table has the address; `end` says why. */
+UNWIND_INLINE __u32 unwind_outside(struct unwind_walk *walk, __u32 end UNWIND_CONTEXT)
+{
+	if (unwind_is_vsyscall(walk))
+		end = unwind_vsyscall(walk UNWIND_PASS);
+	return end ? end : unwind_check_pc(walk);
+}
+
 /*
  * Moves the walk to the caller's frame. WIRE_END_NONE, or why there is no caller to be found: then
  * the walk is over.
@@ -360,7 +375,7 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 		     !unwind_in_span(cached->span, address))) {
 		end = unwind_find(walk, address, cached UNWIND_PASS);
 		if (end)
-			return end;
+			return unwind_outside(walk, end UNWIND_PASS);
 		by_rule = WIRE_MAPPING_KIND(walk->root) == WIRE_MAPPING_TABLE;
 	} else if (UNLIKELY(cached->owner == UNWIND_GENERATED)) {
 		by_rule = false;
@@ -372,8 +387,7 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *walk UNWIND_CONTEXT)
 		end = UNWIND_GENERATED_STEP(walk, cached, known);
 	if (UNLIKELY(end))
 		return end;
-	return UNLIKELY(walk->pc < UNWIND_MIN_PC || walk->pc >= UNWIND_MAX_USER) ? WIRE_END_PC
-										 : WIRE_END_NONE;
+	return unwind_check_pc(walk);
 }
 
 #endif

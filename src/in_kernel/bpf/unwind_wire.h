@@ -269,7 +269,7 @@ enum wire_end {
 	WIRE_END_DEPTH,		/* more frames than --max-depth */
 	WIRE_END_NO_PROCESS,	/* nothing is known of the process yet */
 	WIRE_END_NO_MAPPING,	/* no executable mapping is known at the address */
-	WIRE_END_SPECIAL,	/* in [vsyscall] or [uprobes], which have no CFI */
+	WIRE_END_SPECIAL,	/* in [uprobes], which has no CFI */
 	WIRE_END_PENDING,	/* the file's table is not compiled yet */
 	WIRE_END_NO_CFI,	/* the file has no CFI */
 	WIRE_END_EVICTED,	/* the file's table found no room within --unwind-memory */
@@ -296,6 +296,10 @@ enum wire_end {
 #define WIRE_FRAME_EXACT   (1ull << 63) /* the address was interrupted: not a return address */
 #define WIRE_FRAME_POINTER (1ull << 62) /* found by frame pointer, for want of CFI */
 #define WIRE_FRAME_ADDRESS ((1ull << 56) - 1)
+
+/* The page of vsyscalls (arch/x86/include/uapi/asm/vsyscall.h), above all user addresses. */
+#define WIRE_VSYSCALL	   0xffffffffff600000ull
+#define WIRE_VSYSCALL_BITS 12
 
 _Static_assert(sizeof(struct wire_rule) == 16, "a rule is 16 bytes");
 _Static_assert(sizeof(struct wire_leaf) == WIRE_BLOCK_SIZE, "a leaf is a block");

@@ -193,11 +193,22 @@ static bool is_known(const struct tally *tally, const struct known_frames *known
 	       there->flags == address->flags;
 }
 
+/* The page of vsyscalls lies above the bits of a frame's address. */
+static uint64_t whole_address(uint64_t frame)
+{
+	uint64_t address = frame & WIRE_FRAME_ADDRESS;
+	uint64_t vsyscall = WIRE_VSYSCALL & WIRE_FRAME_ADDRESS;
+
+	return address >> WIRE_VSYSCALL_BITS == vsyscall >> WIRE_VSYSCALL_BITS
+		       ? address | ~WIRE_FRAME_ADDRESS
+		       : address;
+}
+
 /* What the tally has of a user frame. The leaf is an instruction, others are return addresses. */
 static struct tally_address address_of(uint64_t frame, uint32_t image, bool is_leaf)
 {
 	struct tally_address address = {
-		.address = frame & WIRE_FRAME_ADDRESS,
+		.address = whole_address(frame),
 		.image = image,
 		.flags = is_leaf ? TALLY_ADDRESS_EXACT : 0,
 	};

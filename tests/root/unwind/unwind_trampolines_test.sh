@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Walks go on through generated trampolines that keep no frame pointer: unwind_trampolines_test.sh BUILD
+# Walks go on through generated trampolines that keep no frame pointer, and through the page of
+# vsyscalls: unwind_trampolines_test.sh BUILD
 . "$(dirname "$0")/../harness.bash" "$1"
 # through NAME REGEX PROGRAM...: nearly all stacks of the running program have all callers
 through() {
@@ -41,5 +42,16 @@ if [ -n "$python" ]; then
 	through "$python -X perf" '_start;.*py::outer:.*;py::middle:.*;py::inner:' "$python" -X perf "$tmp/busy.py"
 else
 	skip "python3 -X perf" "no python3 from 3.12 on"
+fi
+
+if "$programs/vsyscall" 1; then
+	sample -F 499 -- "$programs/vsyscall" 500
+	sampled
+	all=$(counted ';time(;|$)') of=$(counted '_start;__libc_start_main;__libc_start_call_main;main;outer;time(;|$)')
+	calculates "$all >= 50 && $of == $all"
+	check $? "time() of the page of vsyscalls has its name and callers" "$of of $all; $(tail -n 2 "$out" | cut -c 1-400)"
+	lacks "no sample there ends for want of CFI" 'special mapping|no mapping'
+else
+	skip "the page of vsyscalls" "this kernel has none"
 fi
 finish
