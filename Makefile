@@ -43,7 +43,8 @@ MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror
 CFLAGS ?= -O2 -g
 # Sources name headers by room and file; rooms lie in src/ and in its wings (src/rooms.txt).
-WINGS := $(sort $(patsubst %/,%,$(dir $(patsubst %/,%,$(dir $(wildcard src/*/*/*.h))))))
+WINGS := $(sort $(patsubst %/,%,$(dir $(patsubst %/,%,$(dir \
+	$(filter-out src/arch/%,$(wildcard src/*/*/*.h)))))))
 SOURCE_DIRS := -Isrc $(WINGS:%=-I%)
 SANITIZE :=
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \

@@ -63,7 +63,7 @@ change_law() {
 	sed -i "$edit" "$copy/src/rooms.txt"
 	expect "a law changed by $edit" "$want"
 }
-change_law 's/^  elf | base/  elf | tally base/' "elf does not use its grant tally"
+change_law 's/^  elf | arch base/  elf | tally arch base/' "elf does not use its grant tally"
 change_law 's/^base | /base | plan/' "plan does not stand below base"
 change_law 's/^  tally /  attic /' "there is no room attic"
 change_law 's,^measure/ | symbolize ,measure/ | ,' "measure/ may not include symbolize/"

@@ -72,6 +72,7 @@ static const struct wire_process *process_of(uint32_t tgid)
 #define UNWIND_BLOCK(block)		  block_at(block)
 #define UNWIND_RULE(number)		  rule_at(number)
 #define UNWIND_PROCESS(tgid)		  process_of(tgid)
+#define UNWIND_ADDRESS_BITS		  48
 #define UNWIND_CACHED_RULE(walk, address) ((void)(walk), (void)(address), &image.cached)
 #define UNWIND_FIND_ROW(root, owner, address, ret_row)                                             \
 	((void)(root), (void)(owner), find_row(address, ret_row))

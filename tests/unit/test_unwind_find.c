@@ -36,6 +36,7 @@ static const struct wire_process *process_of(uint32_t tgid)
 #define UNWIND_INLINE	     static inline __attribute__((unused, no_sanitize("bounds")))
 #define UNWIND_BLOCK(number) ((const void *)((number) < N_BLOCKS ? &blocks[number] : NULL))
 #define UNWIND_PROCESS(tgid) process_of(tgid)
+#define UNWIND_ADDRESS_BITS  48
 #include "bpf/unwind_find.h"
 
 static int setup(void **state)

@@ -54,6 +54,7 @@ static int read_code(void *to, uint32_t size, uint64_t address)
 #define UNWIND_BLOCK(block)	       ((void)(block), NULL)
 #define UNWIND_RULE(number)	       ((void)(number), (const struct wire_rule *)NULL)
 #define UNWIND_PROCESS(tgid)	       ((void)(tgid), (const struct wire_process *)NULL)
+#define UNWIND_ADDRESS_BITS	       48
 #define UNWIND_CACHED_RULE(walk, address)                                                          \
 	((void)(walk), (void)(address), none_cached ? NULL : &the_rule)
 #include "bpf/unwind_step.h"
@@ -163,7 +164,7 @@ static void registers_of_callers(void **state)
 	walk.callee_owner = OWNER + 1;
 	ends(walk, WIRE_END_REGISTER);
 	for (uint32_t reg = 0; reg < WIRE_N_REGISTERS; reg++) {
-		bool stays = reg == UNWIND_FP || reg == UNWIND_SP || reg == UNWIND_RBX;
+		bool stays = reg == UNWIND_FP || reg == UNWIND_SP || reg == UNWIND_FOLLOWED;
 
 		walk = BY(.cfa = WIRE_CFA_REG, .reg = reg, .cfa_offset = 8);
 		walk.registers[reg] = STACK + 0x18;
@@ -174,18 +175,18 @@ static void registers_of_callers(void **state)
 		assert_int_equal(walk.assumed, 0);
 	}
 	/* rbx, which is followed, may be on the stack. */
-	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_RBX, .cfa_offset = 8);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_FOLLOWED, .cfa_offset = 8);
 	walk.rbx_at = STACK + 0x20;
 	walk.callee_owner = OWNER;
 	stack[4] = STACK + 0x30;
 	leads_to(&walk, 6);
 	assert_int_equal(walk.assumed, 0);
-	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_RBX, .cfa_offset = 8);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_FOLLOWED, .cfa_offset = 8);
 	walk.rbx_at = STACK - 0x20;
 	ends(walk, WIRE_END_REGISTER);
-	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_RBX, .cfa_offset = 8);
+	walk = BY(.cfa = WIRE_CFA_REG, .reg = UNWIND_FOLLOWED, .cfa_offset = 8);
 	walk.rbx_at = STACK + 0x20;
-	forget(&walk, UNWIND_RBX);
+	forget(&walk, UNWIND_FOLLOWED);
 	ends(walk, WIRE_END_REGISTER);
 }
 
@@ -552,19 +553,19 @@ static void rbx_is_followed(void **state)
 	(void)state;
 	leads_to(&walk, 3);
 	assert_int_equal(walk.rbx_at, STACK + 8);
-	assert_true(walk.known & UNWIND_BIT(UNWIND_RBX));
+	assert_true(walk.known & UNWIND_BIT(UNWIND_FOLLOWED));
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .extra = -24, .ra = WIRE_RULE_RBX_LOST);
 	walk.rbx_at = 7;
 	leads_to(&walk, 3);
 	assert_int_equal(walk.rbx_at, 7);
-	assert_false(walk.known & UNWIND_BIT(UNWIND_RBX));
+	assert_false(walk.known & UNWIND_BIT(UNWIND_FOLLOWED));
 	/* Code without CFI that keeps frame pointers is followed if may_chain allows it. */
 	walk = BY(.cfa = WIRE_CFA_SP, .cfa_offset = 32, .ra = WIRE_RULE_FRAME_POINTER);
 	ends(walk, WIRE_END_NO_CFI);
 	walk.may_chain = 1;
 	leads_to(&walk, 3);
 	assert_int_equal(walk.by_chain, 1);
-	assert_false(walk.known & UNWIND_BIT(UNWIND_RBX));
+	assert_false(walk.known & UNWIND_BIT(UNWIND_FOLLOWED));
 }
 
 /* A walk in generated code. */
@@ -643,7 +644,7 @@ static void generated_code_that_returns(void **state)
 		assert_int_equal(walk.registers[UNWIND_SP], STACK + 8 * (cases[i].above + 1));
 		assert_int_equal(walk.registers[UNWIND_FP], 0xdead);
 		assert_true(walk.known & UNWIND_BIT(UNWIND_FP));
-		assert_true(walk.known & UNWIND_BIT(UNWIND_RBX));
+		assert_true(walk.known & UNWIND_BIT(UNWIND_FOLLOWED));
 		assert_int_equal(walk.exact, 0);
 		assert_int_equal(walk.by_chain, 0);
 		assert_true(walk.callee_owner != 0 && walk.callee_owner != OWNER);

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "arch/machine.h"
 #include "tests/walks/in_memory/memory_maps.h"
 #include "unwind/table.h"
 
@@ -255,8 +256,10 @@ static uint64_t compare_file(const char *path, uint32_t *ret_blocks)
 static void test_files(void **state)
 {
 	static const char *const patterns[] = {
-		"/lib/*/libc.so.6", "/usr/lib/*/libcrypto.so.3",
-		"/usr/bin/python3", "/usr/lib/*/libstdc++.so.6",
+		"/lib/" ARCH_MULTIARCH "/libc.so.6",
+		"/usr/lib/" ARCH_MULTIARCH "/libcrypto.so.3",
+		"/usr/bin/python3",
+		"/usr/lib/" ARCH_MULTIARCH "/libstdc++.so.6",
 		"/usr/bin/bash",
 	};
 	uint32_t n_files = 0, n_blocks;

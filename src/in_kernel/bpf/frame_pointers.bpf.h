@@ -19,6 +19,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "arch/registers.h"
 #include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
@@ -52,7 +53,7 @@ __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 		OPAQUE(at);
 		if (at >= 2 * WIRE_MAX_DEPTH)
 			break;
-		slot->frames[at] = saved[1];
+		slot->frames[at] = ARCH_CODE_ADDRESS(saved[1], config.address_bits);
 		fp = saved[0];
 	}
 	slot->walk.registers[UNWIND_FP] = fp;
@@ -61,7 +62,7 @@ __noinline int chain_some(__u32 number, __u32 first, __u32 most)
 
 /*
  * Writes the stack to frames[first...] and sets n_user. At a probe on a function's entry (`entry`)
- * the caller is at [sp]. False where only the kernel can walk: 32-bit code.
+ * the caller is where the call left it. False where only the kernel can walk: 32-bit code.
  */
 static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, bool entry,
 				       const struct task_struct *task, struct scratch *slot,
@@ -75,9 +76,7 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 		return false;
 	slot->window.size = 0;
 	slot->frames[first] = slot->walk.pc & WIRE_FRAME_ADDRESS;
-	if (entry && most > 1 &&
-	    !bpf_probe_read_user(&slot->frames[first + 1], sizeof(__u64),
-				 (const void *)slot->walk.registers[UNWIND_SP]))
+	if (entry && most > 1 && !entry_caller(&slot->walk, &slot->frames[first + 1]))
 		n = 2;
 	slot->stack.n_user = n;
 	if (slot->walk.registers[UNWIND_FP] < slot->walk.registers[UNWIND_SP])
@@ -92,30 +91,6 @@ static __always_inline bool chain_user(const struct pt_regs *ctx, bool in_user, 
 	}
 	slot->stack.n_user = n;
 	return true;
-}
-
-/*
- * Whether bpf_get_stack() itself adds the caller of a probed function. On x86, it does since
- * cfa7f3d2c526 (Linux 6.12) if the probe is on `push %rbp` or `endbr`. Comparing the first callers
- * would not do: recursion looks the same.
- */
-static __always_inline bool kernel_adds_caller(void)
-{
-#ifdef __TARGET_ARCH_x86
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct arch_uprobe *probe = NULL;
-	struct uprobe_task *utask = NULL;
-	__u32 code = 0;
-
-	if (!bpf_core_field_exists(utask->auprobe))
-		return false;
-	bpf_core_read(&utask, sizeof(utask), &task->utask);
-	bpf_core_read(&probe, sizeof(probe), &utask->auprobe);
-	bpf_core_read(&code, sizeof(code), &probe->insn);
-	return (code & 0xff) == 0x55 || (code & ~0x01000000u) == 0xfa1e0ff3;
-#else
-	return false;
-#endif
 }
 
 /*

@@ -115,9 +115,6 @@ struct sched_entity {
 	__u64 sum_exec_runtime; /* ns on a CPU */
 };
 
-/* x86's THREAD_SIZE; with KASAN it is more. */
-#define KERNEL_STACK_SIZE 16384
-
 struct task_struct {
 	void *stack;
 	int pid;

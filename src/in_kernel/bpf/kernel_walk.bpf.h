@@ -20,6 +20,8 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "arch/kernel.h"
+#include "arch/pt_regs.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/orc.bpf.h"
 #include "bpf/scratch.bpf.h"
@@ -34,7 +36,7 @@ enum context_kind {
 	CONTEXT_OTHER,	    /* nothing that is used */
 };
 
-#ifdef __TARGET_ARCH_x86
+#if ARCH_HAS_ORC
 
 enum kernel_step {
 	KERNEL_STEP_ON,
@@ -297,7 +299,7 @@ static __always_inline bool kernel_begin_inactive(const struct task_struct *task
 static __always_inline bool ends_in_task(const struct kernel_walk *walk,
 					 const struct task_struct *task, enum task_from from)
 {
-	return walk->sp - (__u64)TASK_FIELD(task, from, stack) <= KERNEL_STACK_SIZE;
+	return walk->sp - (__u64)TASK_FIELD(task, from, stack) <= ARCH_STACK_SIZE;
 }
 
 /* Whether there are tables, in the form that is known here. */

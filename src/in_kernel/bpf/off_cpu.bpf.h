@@ -630,7 +630,7 @@ static __always_inline const void *registers_of(struct task_struct *task)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return (const void *)bpf_task_pt_regs(task);
-	return BPF_CORE_READ(task, stack) + KERNEL_STACK_SIZE - sizeof(struct pt_regs);
+	return saved_at(task);
 }
 
 /*
@@ -666,7 +666,7 @@ static __always_inline int write_sleeper(struct seq_file *seq, struct task_struc
 {
 	const struct wire_thread *thread;
 	struct sleeper_capacity *scratch;
-	__u64 code_segment = 0;
+	__u64 mode = 0;
 	__u32 zero = 0, tid;
 
 	tid = thread_id(task);
@@ -681,9 +681,9 @@ static __always_inline int write_sleeper(struct seq_file *seq, struct task_struc
 	scratch->is.end = WIRE_END_REGISTERS;
 	if (scratch->is.image && config_has(WIRE_USER))
 		scratch->is.end = take_saved_registers(registers_of(task), &scratch->registers,
-						       &scratch->is.walk, &code_segment);
+						       &scratch->is.walk, &mode);
 	if (!scratch->is.end)
-		scratch->is.end = end_of_segment(code_segment);
+		scratch->is.end = end_of_mode(mode);
 	bpf_seq_write(seq, &scratch->is, sizeof(scratch->is));
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "arch/kernel.h"
 #include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
@@ -32,7 +33,7 @@ struct {
 	__type(value, struct wire_module);
 } kernel_modules SEC(".maps");
 
-#ifdef __TARGET_ARCH_x86
+#if ARCH_HAS_ORC
 
 #define ORC_STEPS    22 /* of a search, enough for 4 million entries */
 #define ORC_BLOCK    4096

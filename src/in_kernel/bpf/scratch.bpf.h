@@ -14,6 +14,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "arch/pt_regs.bpf.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/wire.h"
 

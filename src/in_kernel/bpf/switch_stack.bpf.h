@@ -20,12 +20,13 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "arch/kernel.h"
 #include "bpf/kernel_walk.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/stack_helper.bpf.h"
 #include "bpf/variables.bpf.h"
 
-#ifdef __TARGET_ARCH_x86
+#if ARCH_HAS_ORC
 
 #define SWITCH_CHECKS 16	     /* walks from a place that are compared */
 #define SWITCH_TRIES  256	     /* places; then only bpf_get_stack() is used */

@@ -66,18 +66,6 @@ static __always_inline int on_event(void *ctx, enum hit hit, enum context_kind k
 	return capture(ctx, hit, kind, may_ask);
 }
 
-/* Whether the clock interrupted user code. */
-static __always_inline bool hit_user_code(const struct bpf_perf_event_data *ctx)
-{
-#if defined(__TARGET_ARCH_x86)
-	return (ctx->regs.cs & 3) == 3; /* the ring of the code segment */
-#elif defined(__TARGET_ARCH_arm64)
-	return (ctx->regs.pstate & 0xf) == 0; /* EL0t */
-#else
-	return false;
-#endif
-}
-
 SEC("?perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {

@@ -24,6 +24,7 @@
 #define UNWIND_BLOCK(block)			       look_up_block(block)
 #define UNWIND_RULE(number)			       look_up_rule(number)
 #define UNWIND_PROCESS(tgid)			       look_up_process(tgid)
+#define UNWIND_ADDRESS_BITS			       config.address_bits
 #define UNWIND_CACHED_RULE(walk, address)	       cached_rule(slot, address)
 #define UNWIND_FIND_MAPPING(walk, address)	       find_mapping(number, address)
 #define UNWIND_FIND_ROW(root, owner, address, ret_row) find_row_apart(root, owner, address, ret_row)

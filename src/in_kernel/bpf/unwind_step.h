@@ -12,6 +12,7 @@
  *	const void *UNWIND_BLOCK(__u32 block)			or NULL
  *	const struct wire_rule *UNWIND_RULE(__u32 number)	or NULL
  *	const struct wire_process *UNWIND_PROCESS(__u32 tgid)	or NULL
+ *	UNWIND_ADDRESS_BITS	see ARCH_CODE_ADDRESS()
  *
  * and, if it caches what it finds,
  *
@@ -31,6 +32,7 @@
 
 #include <stdbool.h>
 
+#include "arch/registers.h"
 #include "bpf/unwind_find.h"
 #include "bpf/unwind_generated.h"
 #include "bpf/unwind_signal.h"
@@ -64,9 +66,9 @@ UNWIND_INLINE bool unwind_register(struct unwind_walk *walk, __u32 reg,
 	reg &= WIRE_N_REGISTERS - 1;
 	if (!UNWIND_KNOWS(walk, reg))
 		return false;
-	if (reg == UNWIND_RBX && walk->rbx_at)
+	if (reg == UNWIND_FOLLOWED && walk->rbx_at)
 		return !UNWIND_READ(ret_value, sizeof(*ret_value), walk->rbx_at);
-	if (walk->callee_owner && reg != UNWIND_FP && reg != UNWIND_SP && reg != UNWIND_RBX)
+	if (walk->callee_owner && reg != UNWIND_FP && reg != UNWIND_SP && reg != UNWIND_FOLLOWED)
 		walk->assumed = 1;
 	*ret_value = walk->registers[reg];
 	return true;
@@ -185,16 +187,16 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 	__u64 saved[2], pc;
 	__u32 end;
 
-	if (LIKELY(usual) && rule->fp == WIRE_FP_CFA && rule->fp_offset == -16) {
-		/* they are neighbours, as after `push %rbp`: one read */
-		if (UNLIKELY(UNWIND_READ(saved, sizeof(saved), cfa - 16)))
+	if (LIKELY(usual) && rule->fp == WIRE_FP_CFA && ARCH_SAVED_TOGETHER(rule)) {
+		/* one read */
+		if (UNLIKELY(UNWIND_READ(saved, sizeof(saved), ARCH_SAVED_AT(cfa, rule))))
 			return WIRE_END_READ;
 		walk->registers[UNWIND_FP] = saved[0];
 		walk->known |= UNWIND_BIT(UNWIND_FP);
 		pc = saved[1];
 	} else {
 		if (LIKELY(usual)) {
-			if (UNLIKELY(UNWIND_READ(&pc, sizeof(pc), cfa - 8)))
+			if (UNLIKELY(UNWIND_READ(&pc, sizeof(pc), ARCH_RETURN_AT(cfa, rule))))
 				return WIRE_END_READ;
 		} else {
 			end = unwind_return_elsewhere(walk, rule, cfa, &pc UNWIND_PASS);
@@ -207,7 +209,7 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 				return end;
 		}
 	}
-	walk->pc = pc;
+	walk->pc = ARCH_CODE_ADDRESS(pc, UNWIND_ADDRESS_BITS);
 	walk->registers[UNWIND_SP] = cfa;
 	walk->known = (walk->known & ~UNWIND_UNFOLLOWED) | UNWIND_BIT(UNWIND_SP);
 	walk->exact = rule->fp / WIRE_RULE_EXACT;
@@ -215,7 +217,7 @@ UNWIND_INLINE __u32 unwind_return(struct unwind_walk *walk, const struct wire_ru
 		if (rule->ra & WIRE_RULE_RBX_SAVED)
 			walk->rbx_at = cfa + (__u64)(__s64)rule->extra;
 		if (rule->ra & (WIRE_RULE_RBX_LOST | WIRE_RULE_FRAME_POINTER))
-			walk->known &= ~UNWIND_BIT(UNWIND_RBX);
+			walk->known &= ~UNWIND_BIT(UNWIND_FOLLOWED);
 		walk->by_chain = (rule->ra & WIRE_RULE_FRAME_POINTER) != 0;
 	}
 	return WIRE_END_NONE;
@@ -290,7 +292,7 @@ UNWIND_INLINE __u32 unwind_by_rule(struct unwind_walk *walk,
 	/* A callee of another file may have changed what the calling convention lets it change. */
 	if (UNLIKELY(walk->callee_owner && walk->callee_owner != cached->owner))
 		walk->known &=
-			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_RBX);
+			UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_FOLLOWED);
 	if (UNLIKELY(rule->ra & ~(WIRE_RULE_RBX_SAVED | WIRE_RULE_RBX_LOST))) {
 		end = unwind_is_end(walk, rule);
 		if (end)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "arch/registers.h"
 #include "bpf/hints.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
@@ -56,7 +57,7 @@ UNWIND_INLINE void unwind_usual_end(struct unwind_walk *walk, const struct unwin
 	((__u64)(head) / ((bit) << 8 * __builtin_offsetof(struct wire_rule, field)) % 2)
 
 /* What a callee of another file leaves as it was. */
-#define UNWIND_KEPT (UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_RBX))
+#define UNWIND_KEPT (UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_FOLLOWED))
 
 /*
  * Takes the step, or returns false and changes nothing. `usual` is where the walk is, which has a
@@ -81,7 +82,9 @@ UNWIND_INLINE bool unwind_usual(struct unwind_walk *walk, struct unwind_usual *u
 	cfa += (__u64)(__s64)rule->cfa_offset;
 	if (UNLIKELY(cfa <= usual->sp || cfa & 7))
 		return false;
-	if (UNLIKELY(!UNWIND_PEEK(&pc, cfa - 8) || pc < UNWIND_MIN_PC || pc >= UNWIND_MAX_USER))
+	if (UNLIKELY(!UNWIND_PEEK(&pc, ARCH_RETURN_AT(cfa, rule)) ||
+		     ARCH_CODE_ADDRESS(pc, UNWIND_ADDRESS_BITS) < UNWIND_MIN_PC ||
+		     ARCH_CODE_ADDRESS(pc, UNWIND_ADDRESS_BITS) >= UNWIND_MAX_USER))
 		return false;
 	if (rule->fp == WIRE_FP_CFA &&
 	    UNLIKELY(!UNWIND_PEEK(&fp, cfa + (__u64)(__s64)rule->fp_offset)))
@@ -100,7 +103,7 @@ UNWIND_INLINE bool unwind_usual(struct unwind_walk *walk, struct unwind_usual *u
 	walk->callee_owner = cached->owner;
 	usual->fp = fp;
 	usual->sp = cfa;
-	usual->pc = pc;
+	usual->pc = ARCH_CODE_ADDRESS(pc, UNWIND_ADDRESS_BITS);
 	return true;
 }
 

@@ -8,19 +8,17 @@
 
 #include <stdbool.h>
 
+#include "arch/registers.h"
 #include "bpf/unwind_wire.h"
 
-/* DWARF numbers of x86-64's registers. */
-#define UNWIND_FP     6
-#define UNWIND_SP     7
-#define UNWIND_RESULT 0 /* rax: the result of system calls */
-#define UNWIND_RDI    5 /* the first argument of a function */
-#define UNWIND_RBX    3 /* followed from frame to frame as well: see WIRE_RULE_RBX_SAVED */
+#define UNWIND_FP	  ARCH_FP
+#define UNWIND_SP	  ARCH_SP
+#define UNWIND_RESULT	  ARCH_RESULT
+#define UNWIND_ARGUMENT	  ARCH_ARGUMENT
+#define UNWIND_FOLLOWED	  ARCH_FOLLOWED
+#define UNWIND_UNFOLLOWED ARCH_UNFOLLOWED
 
-/* r12 to r15, which are callee-saved but not followed: rules do not say where they are saved. */
-#define UNWIND_UNFOLLOWED (0xfu << 12)
-
-#define UNWIND_ALL_KNOWN	((1u << WIRE_N_REGISTERS) - 1)
+#define UNWIND_ALL_KNOWN	((__u32)((1ull << WIRE_N_REGISTERS) - 1))
 #define UNWIND_BIT(reg)		(1u << ((reg) & (WIRE_N_REGISTERS - 1)))
 #define UNWIND_KNOWS(walk, reg) ((walk)->known & UNWIND_BIT(reg))
 

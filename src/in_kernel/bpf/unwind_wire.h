@@ -20,6 +20,8 @@
 
 #include <linux/types.h>
 
+#include "arch/registers.h"
+
 #define WIRE_BLOCK_SIZE	    4096
 #define WIRE_SEGMENT_BLOCKS 256	  /* blocks of a segment: the inner maps, 1 MiB each */
 #define WIRE_MAX_SEGMENTS   1024  /* of the outer map */
@@ -29,8 +31,8 @@
 
 /* ---- rules: how to get from a frame to its caller ---- */
 
-/* General registers by their DWARF numbers: x86-64 has 16. */
-#define WIRE_N_REGISTERS 16
+/* Registers by their DWARF numbers. */
+#define WIRE_N_REGISTERS ARCH_N_REGISTERS
 
 /* The canonical frame address. `o` is cfa_offset, `p` is extra, `R` is the register reg. */
 enum wire_cfa {
@@ -60,7 +62,7 @@ enum wire_fp {
 
 /* The return address. */
 enum wire_ra {
-	WIRE_RA_CFA,	    /* *(cfa - 8) */
+	WIRE_RA_CFA,	    /* *(cfa - 8) on x86-64, *(cfa + p) on aarch64 */
 	WIRE_RA_CFA_OFFSET, /* *(cfa + p); the rule's CFA uses no p */
 	WIRE_RA_REG,	    /* R; the rule's CFA uses no R */
 	WIRE_RA_END,	    /* undefined: the outermost frame */
@@ -75,9 +77,9 @@ enum wire_rule_flags {
 	WIRE_RULE_FRAME_POINTER = 1 << 4, /* no CFI: code of a kind known to keep frame pointers */
 	WIRE_RULE_NEW_STACK = 1 << 5,	  /* the caller is on another stack: at any address */
 	/*
-	 * rbx, which is followed from frame to frame because the dynamic linker keeps its CFA there
-	 * during calls: saved at cfa + p (SAVED; the rule's CFA uses no p), lost (LOST), otherwise
-	 * unchanged.
+	 * x86-64's rbx, which is followed from frame to frame because the dynamic linker keeps its
+	 * CFA there during calls: saved at cfa + p (SAVED; the rule's CFA uses no p), lost (LOST),
+	 * otherwise unchanged.
 	 */
 	WIRE_RULE_RBX_SAVED = 1 << 6,
 	WIRE_RULE_RBX_LOST = 1 << 7,

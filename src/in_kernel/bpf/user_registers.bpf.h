@@ -9,17 +9,17 @@
 #include <stdbool.h>
 
 #include <linux/bpf.h>
-#include <linux/ptrace.h>
+#include <linux/bpf_perf_event.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "arch/kernel.h"
+#include "arch/pt_regs.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
-
-#ifdef __TARGET_ARCH_x86
 
 /*
  * In place of an enum wire_end: the task runs in the kernel only. Workers that the kernel makes for
@@ -28,64 +28,29 @@
  */
 #define NO_USER_SIDE WIRE_N_ENDS
 
-#define USER_CS_64 0x33 /* __USER_CS */
-#define RING_3	   3
+/* Uses what is above. */
+#include "arch/user_registers.bpf.h"
 
 /* Where the kernel saved the user registers of the current task. */
 static __always_inline const void *saved_registers(const struct task_struct *task)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return (const void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
-	return BPF_CORE_READ(task, stack) + KERNEL_STACK_SIZE - sizeof(struct pt_regs);
+	return saved_at(task);
 }
-
-/* From struct pt_regs to DWARF's order of registers. */
-#define TAKE_REGISTERS(walk, from)                                                                 \
-	do {                                                                                       \
-		(walk)->registers[0] = (from)->rax;                                                \
-		(walk)->registers[1] = (from)->rdx;                                                \
-		(walk)->registers[2] = (from)->rcx;                                                \
-		(walk)->registers[3] = (from)->rbx;                                                \
-		(walk)->registers[4] = (from)->rsi;                                                \
-		(walk)->registers[5] = (from)->rdi;                                                \
-		(walk)->registers[6] = (from)->rbp;                                                \
-		(walk)->registers[7] = (from)->rsp;                                                \
-		(walk)->registers[8] = (from)->r8;                                                 \
-		(walk)->registers[9] = (from)->r9;                                                 \
-		(walk)->registers[10] = (from)->r10;                                               \
-		(walk)->registers[11] = (from)->r11;                                               \
-		(walk)->registers[12] = (from)->r12;                                               \
-		(walk)->registers[13] = (from)->r13;                                               \
-		(walk)->registers[14] = (from)->r14;                                               \
-		(walk)->registers[15] = (from)->r15;                                               \
-		(walk)->pc = (from)->rip;                                                          \
-	} while (0)
 
 /* As user_registers(), of registers that the kernel saved `at` an address; `saved` is room. */
 static __always_inline __u32 take_saved_registers(const void *at, struct pt_regs *saved,
-						  struct unwind_walk *walk, __u64 *ret_segment)
+						  struct unwind_walk *walk, __u64 *ret_mode)
 {
 	if (bpf_probe_read_kernel(saved, sizeof(*saved), at))
 		return WIRE_END_REGISTERS;
-	if (!saved->rip && !saved->rsp)
+	if (saved_are_none(saved))
 		return NO_USER_SIDE;
 	TAKE_REGISTERS(walk, saved);
-	*ret_segment = saved->cs;
-	/*
-	 * rip after a `syscall` instruction is a return address: the instruction also left it in
-	 * rcx. They differ where the kernel returns to somewhere else: the start of a program, a
-	 * signal handler, or the same system call once more.
-	 */
-	walk->exact = (__s64)saved->orig_rax >= 0 && saved->rcx == saved->rip ? 0 : 1;
+	*ret_mode = mode_of(saved);
+	walk->exact = saved_are_exact(at, saved);
 	return WIRE_END_NONE;
-}
-
-/* Whether code of that segment can be walked. */
-static __always_inline __u32 end_of_segment(__u64 code_segment)
-{
-	if ((code_segment & RING_3) != RING_3)
-		return WIRE_END_REGISTERS;
-	return code_segment == USER_CS_64 ? WIRE_END_NONE : WIRE_END_COMPAT;
 }
 
 /*
@@ -97,25 +62,21 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 					    const struct task_struct *task, struct scratch *slot)
 {
 	struct unwind_walk *walk = &slot->walk;
-	__u64 code_segment = 0;
+	__u64 mode = 0;
 
 	walk->exact = 1;
 	if (in_user) {
 		TAKE_REGISTERS(walk, ctx);
-		code_segment = ctx->cs;
+		mode = mode_of(ctx);
 	} else {
-		__u32 end = take_saved_registers(saved_registers(task), &slot->registers, walk,
-						 &code_segment);
+		__u32 end =
+			take_saved_registers(saved_registers(task), &slot->registers, walk, &mode);
 
 		if (end)
 			return end;
 	}
-	return end_of_segment(code_segment);
+	return end_of_mode(mode);
 }
-
-#else
-#error "the user registers of this architecture are not known yet"
-#endif
 
 #define XOL_SLOT 128 /* UPROBE_XOL_SLOT_BYTES: more than an instruction takes */
 

@@ -25,10 +25,8 @@ volatile struct wire_orc orc;
 /* enum orc_form (bpf/orc.bpf.h). */
 volatile __u32 orc_form;
 
-#ifdef __TARGET_ARCH_x86
 /* What bpf/switch_stack.bpf.h has found out. */
 volatile struct wire_switch_learned switch_learned;
-#endif
 
 /*
  * While this is 0, the programs do nothing. User space sets it once all probes are attached, and

@@ -63,7 +63,7 @@ struct wire_config {
 	__u32 unwind;  /* enum wire_unwind */
 	__u32 wake_at; /* user space is woken at so many bytes in the ring: a quarter of it */
 	__u32 self;    /* with WIRE_NOT_SELF: the process that measures */
-	__u32 unused;
+	__u32 address_bits; /* of user addresses; above them is a signature (PAC) */
 };
 
 /* How time off the CPU is counted; set once, before the programs are loaded. Times are ns. */

@@ -371,7 +371,7 @@ static __always_inline bool php_find_state(struct scratch *slot, __u32 number)
 		return false;
 	interp->next = current;
 	/* From linking the frame to calling the evaluator, it is the first argument of both. */
-	if (UNLIKELY(walk->registers[UNWIND_RDI] == current && php_is_calling(slot)) &&
+	if (UNLIKELY(walk->registers[UNWIND_ARGUMENT] == current && php_is_calling(slot)) &&
 	    php_held_frame(slot) == current &&
 	    !read_word(&interp->next, current + interp->php.frame_previous))
 		return false;

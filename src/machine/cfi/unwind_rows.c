@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/machine.h"
 #include "base/partition.h"
 #include "cfi/call_frames.h"
 #include "cfi/code_flow.h"
@@ -18,10 +19,6 @@
 #include "cfi/go_rows.h"
 #include "cfi/row_writer.h"
 #include "elf/load_segments.h"
-
-#if defined(__x86_64__)
-#define OUR_MACHINE EM_X86_64
-#endif
 
 struct compilation {
 	struct elf_file *elf;
@@ -156,7 +153,7 @@ static int compile(struct compilation *all, struct rule_table *rules, struct unw
 {
 	int r;
 
-	if (!all->elf->is_64 || all->elf->machine != OUR_MACHINE ||
+	if (!all->elf->is_64 || all->elf->machine != ARCH_ELF ||
 	    (all->elf->type != ET_EXEC && all->elf->type != ET_DYN))
 		return -ENOEXEC;
 	load_segments_lower_file(all->elf);

@@ -30,7 +30,7 @@ static int refuse_other_calls(bool may_open)
 	/* clang-format off */
 	struct sock_filter filter[] = {
 		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0),
 		REFUSE,
 		LOAD(nr),
 		ALLOW_CALL(pread64), ALLOW_CALL(read), ALLOW_CALL(lseek), ALLOW_CALL(fstat),
@@ -59,7 +59,7 @@ static int refuse_all_but_copying(int copy, int reply)
 	/* clang-format off */
 	struct sock_filter filter[] = {
 		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0),
 		REFUSE,
 		LOAD(nr),
 		ALLOW_CALL(pread64), ALLOW_CALL(exit_group),
@@ -80,7 +80,7 @@ static int refuse_all_but_serving(int wake)
 	/* clang-format off */
 	struct sock_filter filter[] = {
 		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0),
 		REFUSE,
 		LOAD(nr),
 		ALLOW_CALL(epoll_pwait), ALLOW_CALL(epoll_ctl), ALLOW_CALL(ppoll),

@@ -6,19 +6,12 @@
 #define STACKTALLY_CONFINED_FILTER_H
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#if defined(__x86_64__)
-#define OUR_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OUR_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "which AUDIT_ARCH_ is this?"
-#endif
+#include "arch/machine.h"
 
 #define WRITING		   (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 #define LOAD(member)	   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))

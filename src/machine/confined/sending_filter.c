@@ -12,7 +12,7 @@ int rights_keep_sending(void)
 	/* clang-format off */
 	struct sock_filter filter[] = {
 		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0),
 		REFUSE,
 		LOAD(nr),
 		ALLOW_CALL(connect), ALLOW_CALL(bind), ALLOW_CALL(getsockname),

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf/code_file.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#define OUR_MACHINE	  EM_X86_64
-#define OUR_32BIT_MACHINE EM_386
-#elif defined(__aarch64__)
-#define OUR_MACHINE	  EM_AARCH64
-#define OUR_32BIT_MACHINE EM_AARCH64
-#else
-#error "which ELF files can this machine's kernel probe?"
-#endif
+#include "arch/machine.h"
 
 int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct error *err)
 {
@@ -24,7 +15,7 @@ int code_file_open(int fd, const char *path, struct elf_file **ret_elf, struct e
 		return error_set(err, r, "%.500s is not an ELF file", path);
 	if (r < 0)
 		return error_set(err, r, "cannot read %.500s: %s", path, strerror(-r));
-	if (elf->machine != OUR_MACHINE && elf->machine != OUR_32BIT_MACHINE)
+	if (elf->machine != ARCH_ELF && elf->machine != ARCH_ELF_32)
 		return error_set(err, -ENOEXEC, "%.500s is for another kind of machine", path);
 	if (elf->type != ET_DYN && elf->type != ET_EXEC)
 		return error_set(err, -ENOEXEC, "%.500s is neither a program nor a shared library",

@@ -5,13 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch/machine.h"
 #include "base/grow.h"
-
-#if defined(__x86_64__)
-#define R_IRELATIVE R_X86_64_IRELATIVE
-#elif defined(__aarch64__)
-#define R_IRELATIVE R_AARCH64_IRELATIVE
-#endif
 
 #define RELOCATIONS_MAX (64u << 20) /* bytes */
 
@@ -33,7 +28,7 @@ static int append(struct ifunc_slots *slots, const Elf64_Rela *relocations, size
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
-		if (ELF64_R_TYPE(relocations[i].r_info) != R_IRELATIVE)
+		if (ELF64_R_TYPE(relocations[i].r_info) != ARCH_R_IRELATIVE)
 			continue;
 		r = grow(&slots->relocations, &slots->capacity, slots->n + 1);
 		if (r < 0)

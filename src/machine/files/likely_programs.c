@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/machine.h"
 #include "base/own.h"
 #include "confined/confined.h"
 #include "elf/elf_needed.h"
@@ -25,8 +26,8 @@
 
 /* Where libraries are that a file names no directory for: Debian's, then others' places. */
 #define LIBRARIES                                                                                  \
-	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib:"         \
-	"/usr/local/lib"
+	"/lib/" ARCH_MULTIARCH ":/usr/lib/" ARCH_MULTIARCH                                         \
+	":/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib"
 
 struct file {
 	int fd;

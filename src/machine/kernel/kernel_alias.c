@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/machine.h"
+
 #define PADDING_PREFIX "__pfx_" /* before the name of the function that is padded */
 
 bool kernel_alias_is_boundary(const char *name, bool *ret_end)
@@ -22,11 +24,7 @@ bool kernel_alias(const char *name, char *ret_alias, size_t size)
 	static const struct {
 		const char *prefix, *alias;
 	} known[] = {
-#if defined(__x86_64__)
-		{ "__do_sys_", "__x64_sys_" },
-#elif defined(__aarch64__)
-		{ "__do_sys_", "__arm64_sys_" },
-#endif
+		{ "__do_sys_", ARCH_SYSCALL_PREFIX },
 		{ "__pi_", "" },
 	};
 	size_t padding = strlen(PADDING_PREFIX);

@@ -4,19 +4,18 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/breakpoint.h"
+#include "arch/machine.h"
 #include "base/clock.h"
 #include "base/own.h"
 
@@ -141,17 +140,6 @@ static int next_stop(const struct command_stop *stop, uint64_t end_ms)
 	}
 }
 
-#if defined(__x86_64__)
-
-static const uint8_t trap[] = { 0xcc }; /* int3; rip is behind it when it stops */
-#define PROGRAM_COUNTER offsetof(struct user_regs_struct, rip)
-#define OUR_ARCH	AUDIT_ARCH_X86_64
-#define X32_CALL	0x40000000
-
-#else
-#error "breakpoints of this architecture are not known yet"
-#endif
-
 static bool set_breakpoint(struct command_stop *stop)
 {
 	long word;
@@ -160,23 +148,22 @@ static bool set_breakpoint(struct command_stop *stop)
 		return false;
 	errno = 0;
 	stop->word = word = ptrace(PTRACE_PEEKTEXT, stop->pid, stop->entry, NULL);
-	memcpy(&word, trap, sizeof(trap));
+	memcpy(&word, arch_trap, sizeof(arch_trap));
 	return errno == 0 && ptrace(PTRACE_POKETEXT, stop->pid, stop->entry, word) == 0;
 }
 
 static bool was_hit(const struct command_stop *stop, int status)
 {
-	errno = 0;
-	return status >> 8 == SIGTRAP &&
-	       (uint64_t)ptrace(PTRACE_PEEKUSER, stop->pid, PROGRAM_COUNTER, NULL) ==
-		       stop->entry + sizeof(trap) &&
-	       errno == 0;
+	uint64_t pc;
+
+	return status >> 8 == SIGTRAP && arch_pc(stop->pid, &pc) &&
+	       pc == stop->entry + ARCH_TRAP_PASSED;
 }
 
 static void remove_breakpoint(const struct command_stop *stop, int status)
 {
 	if (was_hit(stop, status))
-		ptrace(PTRACE_POKEUSER, stop->pid, PROGRAM_COUNTER, stop->entry);
+		arch_set_pc(stop->pid, stop->entry);
 	ptrace(PTRACE_POKETEXT, stop->pid, stop->entry, stop->word);
 }
 
@@ -195,17 +182,7 @@ static bool makes_task(const struct command_stop *stop, int status)
 		return true;
 	if (info.op != PTRACE_SYSCALL_INFO_ENTRY)
 		return false;
-	if (info.arch != OUR_ARCH)
-		return true;
-	switch (info.entry.nr & ~(uint64_t)X32_CALL) {
-	case SYS_fork:
-	case SYS_vfork:
-	case SYS_clone:
-	case SYS_clone3:
-		return true;
-	default:
-		return false;
-	}
+	return info.arch != ARCH_AUDIT || arch_makes_task(info.entry.nr);
 }
 
 /* Detaches from a command that runs, which ptrace allows only once it is stopped. */

@@ -6,6 +6,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "arch/address_bits.h"
 #include "base/cpu_list.h"
 #include "base/own.h"
 #include "gauge/gauge.h"
@@ -153,6 +154,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->user_depth = plan->user_depth;
 	config->kernel_depth = kernel_depth(plan, trigger, max_stack);
 	config->unwind = unwind_of(plan->unwind);
+	config->address_bits = arch_address_bits();
 	if (getrandom(config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		return error_set(err, -EIO, "cannot get random bytes: %s", strerror(errno));
 	return 0;

@@ -5,18 +5,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/machine.h"
+
 #define MAGIC	  "glibc-ld.so.cache1.1"
 #define MAGIC_OLD "ld.so-1.7.0"
 
 #define KIND_MASK 0xff00
 #define KIND_ELF  0x3 /* of the low byte: ELF for libc6 */
-#if defined(__x86_64__)
-#define KIND_OURS 0x0300
-#elif defined(__aarch64__)
-#define KIND_OURS 0x0a00
-#else
-#define KIND_OURS 0
-#endif
 
 struct header {
 	char magic[20];
@@ -93,7 +88,7 @@ const char *ld_cache_find(const void *file, size_t size, const char *name)
 		const char *have, *path;
 
 		memcpy(&entry, bytes + sizeof(header) + i * sizeof(entry), sizeof(entry));
-		if ((entry.flags & 0xff) != KIND_ELF || (entry.flags & KIND_MASK) != KIND_OURS)
+		if ((entry.flags & 0xff) != KIND_ELF || (entry.flags & KIND_MASK) != ARCH_LD_CACHE)
 			continue;
 		have = string_at(bytes, size, entry.name);
 		if (!have || !name_fits(have, name))

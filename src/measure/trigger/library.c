@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "arch/machine.h"
 #include "base/own.h"
 #include "files/process_view.h"
 #include "trigger/ld_cache.h"
@@ -18,17 +19,6 @@
 #define LD_CACHE     "/etc/ld.so.cache"
 #define LD_CACHE_MAX (64u << 20)
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-#if defined(__x86_64__)
-#define MULTIARCH "x86_64-linux-gnu"
-#define MUSL	  "/lib/ld-musl-x86_64.so.1"
-#elif defined(__aarch64__)
-#define MULTIARCH "aarch64-linux-gnu"
-#define MUSL	  "/lib/ld-musl-aarch64.so.1"
-#else
-#define MULTIARCH "."
-#define MUSL	  "/lib/libc.so"
-#endif
 
 #define MAPPED_MAX 1024 /* files of a process that are looked at */
 
@@ -284,12 +274,12 @@ static int try_directories(const struct scope *scope, const char *soname,
 			   struct library *ret_library)
 {
 	static const char *const directories[] = {
-		"/lib/" MULTIARCH,
-		"/usr/lib/" MULTIARCH,
+		"/lib/" ARCH_MULTIARCH,
+		"/usr/lib/" ARCH_MULTIARCH,
 		"/lib64",
 		"/usr/lib64",
 		"/lib",
-		"/usr/local/lib/" MULTIARCH,
+		"/usr/local/lib/" ARCH_MULTIARCH,
 		"/usr/lib",
 		"/usr/local/lib",
 	};
@@ -342,7 +332,7 @@ static int search(const struct scope *scope, const char *name, struct library *r
 		if (r < 0)
 			r = try_directories(scope, soname, ret_library);
 		if (r < 0 && strcmp(soname, "libc.so") == 0)
-			r = try_path(scope, MUSL, ret_library);
+			r = try_path(scope, ARCH_MUSL, ret_library);
 	}
 	if (r < 0)
 		r = try_search_path(scope, name, ret_library);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "arch/address_bits.h"
+
 #include "unwind/layouts.h"
 
 /* What the walk reads. */
@@ -32,6 +34,7 @@ static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t 
 #define UNWIND_BLOCK(number)	       unwind_block(copy->unwind, number)
 #define UNWIND_RULE(number)	       unwind_rule(copy->unwind, number)
 #define UNWIND_PROCESS(tgid)	       ((void)(tgid), &copy->layout->wire)
+#define UNWIND_ADDRESS_BITS	       arch_address_bits()
 #define UNWIND_INLINE		       static
 #include "bpf/unwind_step.h"
 

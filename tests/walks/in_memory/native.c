@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "arch/address_bits.h"
+
 #define UNWIND_CONTEXT		       , const struct native_walk *what
 #define UNWIND_PASS		       , what
 #define UNWIND_READ(to, size, address) what->read(what->data, to, size, address)
@@ -11,6 +13,7 @@
 #define UNWIND_BLOCK(number)	       what->tables->block(what->tables->data, number)
 #define UNWIND_RULE(number)	       what->tables->rule(what->tables->data, number)
 #define UNWIND_PROCESS(id)	       what->tables->process(what->tables->data, id)
+#define UNWIND_ADDRESS_BITS	       arch_address_bits()
 #define UNWIND_INLINE		       static
 #include "bpf/unwind_step.h"
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* add $8,%rsp; ret */
+#define UNWIND_CODE_RETURN 0xc308c48348ull
+#define UNWIND_CODE_RET	   0xc3
+/* call *%rcx, and that */
+#define UNWIND_CODE_CALL 0xc308c48348d1ffull
+/* sub $8,%rsp, and that: 11 bytes */
+#define UNWIND_CODE_ENTRY      0x8348d1ff08ec8348ull
+#define UNWIND_CODE_ENTRY_REST 0xc308c4ull
+
+/* push %rbp; mov %rsp,%rbp: a frame begins */
+#define UNWIND_CODE_ENTER	  0xe5894855u
+#define UNWIND_CODE_SET_FP	  0xe58948u /* the second of them */
+#define UNWIND_CODE_RET_ARGUMENTS 0xc2u	    /* ret $BYTES */
+/* cmp $N,%rcx; jg over the next; ret $BYTES: V8's functions return so, without the arguments */
+#define UNWIND_CODE_V8_RETURNS 0xc2037f00f98348ull
+
+/*
+ * Whether these bytes may be an instruction that does not lead to the next one: ret, leave, int3,
+ * call, jmp, hlt, pop %rbp. Other instructions have such bytes, too; the code is then not followed.
+ */
+UNWIND_INLINE bool unwind_code_leaves(__u64 bytes)
+{
+	__u8 first = bytes, second = bytes >> 8;
+
+	return first == 0xc3 || first == 0xc2 || first == 0xc9 || first == 0xcc || first == 0xe8 ||
+	       first == 0xe9 || first == 0xeb || first == 0xf4 || first == 0x5d ||
+	       (first == 0x0f && second == 0x0b) || (first == 0xff && (second & 0x38) == 0x20);
+}
+
+/*
+ * Whether a frame begins in the first 16 bytes of code: before that, V8's functions look at their
+ * state. The end of another function must not lie in between.
+ */
+UNWIND_INLINE bool unwind_code_enters(const __u64 code[2])
+{
+	__u64 low = code[0], high = code[1];
+
+	for (int i = 0; i < 13; i++) {
+		if ((__u32)low == UNWIND_CODE_ENTER)
+			return true;
+		if (unwind_code_leaves(low))
+			return false;
+		low = low >> 8 | high << 56;
+		high >>= 8;
+	}
+	return false;
+}
+
+/*
+ * How far above the stack pointer the return address is, if the instructions that run next in
+ * generated code say so: they return, or begin a frame. CPython's trampolines, which it makes for
+ * perf, are sub $8,%rsp; call *%rcx; add $8,%rsp; ret, and keep no frame pointer. -1: they do not
+ * say; -2: the code cannot be read.
+ */
+UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONTEXT)
+{
+	__u64 code = 0, rest[2] = { 0 };
+
+	if (UNWIND_CODE(&code, 5, walk->pc))
+		return -2;
+	if (code == UNWIND_CODE_RETURN)
+		return 8;
+	if (!walk->exact)
+		return -1;
+	if ((code & 0xff) == UNWIND_CODE_RET)
+		return 0;
+	if (UNWIND_CODE(rest, 16, walk->pc) && UNWIND_CODE(rest, 11, walk->pc))
+		return -2;
+	if ((rest[0] & 0xffffff) == UNWIND_CODE_SET_FP)
+		return 8;
+	if (unwind_code_enters(rest) || (rest[0] & 0xff) == UNWIND_CODE_RET_ARGUMENTS ||
+	    (rest[0] & 0xffffff00ffffff) == UNWIND_CODE_V8_RETURNS)
+		return 0;
+	if ((rest[0] & 0xffffffffffffffull) == UNWIND_CODE_CALL)
+		return 8;
+	return rest[0] == UNWIND_CODE_ENTRY && (rest[1] & 0xffffff) == UNWIND_CODE_ENTRY_REST ? 0
+											      : -1;
+}
+
+/*
+ * In generated code: as the code itself says, or at the frame pointer are the caller's and above it
+ * the return address. That an address has code of the second kind is cached, as reading code costs
+ * as much as the step. `known`: that was found in the cache.
+ */
+UNWIND_INLINE __u32 unwind_generated(struct unwind_walk *walk, struct unwind_cached_rule *cached,
+				     bool known UNWIND_CONTEXT)
+{
+	__u64 fp = walk->registers[UNWIND_FP], saved[2];
+	int above;
+
+	if (!walk->may_chain)
+		return WIRE_END_NO_CFI;
+	above = known ? -1 : unwind_code_returns(walk UNWIND_PASS);
+	if (above >= 0) {
+		__u64 sp = walk->registers[UNWIND_SP] + (above ? 8 : 0);
+
+		if (UNWIND_READ(saved, sizeof(saved[0]), sp))
+			return WIRE_END_READ;
+		walk->registers[UNWIND_SP] = sp + 8;
+		walk->pc = saved[0];
+		walk->exact = 0;
+		walk->callee_owner = UNWIND_GENERATED;
+		return WIRE_END_NONE;
+	}
+	if (!known && above == -1) {
+		cached->span = walk->pc - (walk->exact ? 0 : 1);
+		cached->layout = walk->layout;
+		cached->owner = UNWIND_GENERATED;
+		cached->rule.cfa = WIRE_CFA_NONE;
+	}
+	if (!UNWIND_KNOWS(walk, UNWIND_FP) || fp < walk->registers[UNWIND_SP] || fp & 7)
+		return WIRE_END_JIT;
+	if (UNWIND_READ(saved, sizeof(saved), fp))
+		return WIRE_END_JIT;
+	walk->registers[UNWIND_FP] = saved[0];
+	walk->registers[UNWIND_SP] = fp + 16;
+	walk->pc = saved[1];
+	walk->known = UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP);
+	walk->exact = 0;
+	walk->by_chain = 1;
+	walk->callee_owner = UNWIND_GENERATED;
+	return WIRE_END_NONE;
+}
